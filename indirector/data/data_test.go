@@ -1,0 +1,68 @@
+package data_test
+
+import (
+	"math/big"
+	"testing"
+
+	"indirtui/indirector/data"
+)
+
+func TestRoundTripOfEveryKind(t *testing.T) {
+	t.Parallel()
+	huge, _ := new(big.Int).SetString("123456789012345678901234567890", 10)
+	hash := data.OfHash([]data.Pair{data.P("a", data.OfInt(1)), {Key: data.OfInt(2), Value: data.OfString("x")}})
+	for want, v := range map[string]data.Value{
+		"nil":                            {},
+		"true":                           data.OfBool(true),
+		"-7":                             data.OfInt(-7),
+		"1.0e+20":                        data.OfFloat(1e20),
+		"1.0e-05":                        data.OfFloat(1e-5),
+		"0.25":                           data.OfFloat(0.25),
+		"1000000000000000.0":             data.OfFloat(1e15),
+		"123456789012345678901234567890": data.OfBig(huge),
+		`"\e[0m \#{x} \xFF \u200B"`:      data.OfString("\x1b[0m #{x} \xff \u200b"),
+		":sym":                           data.OfSymbol("sym"),
+		`[nil, []]`:                      data.OfList([]data.Value{{}, data.OfList(nil)}),
+		`{"a"=>1, 2=>"x"}`:               hash,
+	} {
+		if got := v.Inspect(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if !data.Equal(v, v) {
+			t.Errorf("%s does not equal itself", want)
+		}
+	}
+	if got := hash.Get("a").Int(); got != 1 {
+		t.Errorf("Get: got %d, want 1", got)
+	}
+	if got := hash.With("a", data.OfInt(9)).With("b", data.Value{}).Inspect(); got != `{"a"=>9, 2=>"x", "b"=>nil}` {
+		t.Errorf("With: got %s", got)
+	}
+	if got := hash.Without("a").Len(); got != 1 {
+		t.Errorf("Without: got %d pairs, want 1", got)
+	}
+}
+
+func TestEqualIgnoresTheOrderOfPairsOnly(t *testing.T) {
+	t.Parallel()
+	ab := data.OfHash([]data.Pair{data.P("a", data.OfInt(1)), data.P("b", data.OfInt(2))})
+	ba := data.OfHash([]data.Pair{data.P("b", data.OfInt(2)), data.P("a", data.OfInt(1))})
+	if !data.Equal(ab, ba) {
+		t.Error("hashes in another order differ")
+	}
+	for _, other := range []data.Value{data.OfHash(nil), ab.With("b", data.OfFloat(2)), data.OfList(nil), {}} {
+		if data.Equal(ab, other) {
+			t.Errorf("%s equals %s", ab, other)
+		}
+	}
+}
+
+func BenchmarkOfString(b *testing.B) {
+	b.ReportAllocs()
+	s := "some text"
+	var v data.Value
+	for b.Loop() {
+		v = data.OfString(s)
+	}
+	_ = v
+}

@@ -1,0 +1,40 @@
+package data
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+var inspectEscapes = map[rune]string{
+	'"': `\"`, '\\': `\\`, '\a': `\a`, '\b': `\b`, '\t': `\t`,
+	'\n': `\n`, '\v': `\v`, '\f': `\f`, '\r': `\r`, 0x1b: `\e`,
+}
+
+// InspectString writes s as Ruby's String#inspect does: in double quotes, with
+// control characters, invalid bytes and interpolations escaped.
+func InspectString(s string) string {
+	b := make([]byte, 0, len(s)+2)
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch esc, ok := inspectEscapes[r]; {
+		case r == utf8.RuneError && n == 1:
+			b = fmt.Appendf(b, `\x%02X`, s[i])
+		case ok:
+			b = append(b, esc...)
+		case r == '#' && i+1 < len(s) && (s[i+1] == '{' || s[i+1] == '$' || s[i+1] == '@'):
+			b = append(b, `\#`...)
+		case r < 0x20 || r == 0x7f:
+			b = fmt.Appendf(b, `\x%02X`, r)
+		case !unicode.IsPrint(r) && r > 0xffff:
+			b = fmt.Appendf(b, `\u{%X}`, r)
+		case !unicode.IsPrint(r):
+			b = fmt.Appendf(b, `\u%04X`, r)
+		default:
+			b = append(b, s[i:i+n]...)
+		}
+		i += n
+	}
+	return string(append(b, '"'))
+}

@@ -1,0 +1,521 @@
+// Package traces is what the house says about itself, as plain data.
+//
+// A [Trace] is one request: a fixed list of steps, each with an answer and the
+// reason for it, and below the steps the spans of real work (a file read, a
+// command run, bytes decoded). Steps that did not happen are steps too. The
+// house fills in one Trace as a request goes and hands it to a [Recorder].
+//
+// The package imports only the standard library, so every other package may
+// import it, and nobody who makes or shows a Trace needs to know who else does.
+package traces
+
+import (
+	"strconv"
+	"time"
+)
+
+// A Verb is one of the things that can be asked of an indirection.
+type Verb uint8
+
+// The verbs. Expire is internal: it marks a cached instance as outdated.
+const (
+	NoVerb Verb = iota
+	Find
+	Search
+	Head
+	Save
+	Destroy
+	Expire
+)
+
+var verbs = [...]string{"", "find", "search", "head", "save", "destroy", "expire"}
+
+func (v Verb) String() string { return name(verbs[:], int(v), "Verb") }
+
+// ParseVerb returns the verb spelled s, or NoVerb.
+func ParseVerb(s string) Verb { return Verb(index(verbs[:], s)) }
+
+// A Step is one of the questions asked about every request, in this order.
+type Step uint8
+
+// The steps.
+const (
+	Route Step = iota
+	Authorize
+	Validate
+	CacheRead
+	Expiry
+	Terminus
+	ExpirySet
+	CacheWrite
+	Filter
+	Caller
+	StepCount = 10
+)
+
+var steps = [...]string{
+	"route", "authorize", "validate", "cache read", "expiry",
+	"terminus", "expiry set", "cache write", "filter", "caller",
+}
+
+func (s Step) String() string { return name(steps[:], int(s), "Step") }
+
+// ParseStep returns the step spelled s ("cache read", "cache-read" and
+// "cache_read" alike) and whether there is one.
+func ParseStep(s string) (Step, bool) {
+	b := []byte(s)
+	for i, c := range b {
+		if c == '-' || c == '_' {
+			b[i] = ' '
+		}
+	}
+	for i, n := range steps {
+		if n == string(b) {
+			return Step(i), true
+		}
+	}
+	return 0, false
+}
+
+// An Answer is what became of a step. The zero Answer is that it was not
+// reached.
+type Answer uint8
+
+// The answers.
+const (
+	NotReached Answer = iota
+	NotAsked          // the question did not arise; the reason says why
+	Chosen            // route: a terminus was selected
+	NotChecked        // authorize: there is nothing to check
+	Allowed           // authorize: yes
+	Denied            // authorize: no
+	OK                // validate: yes; terminus: an instance; expiry: fresh
+	Invalid           // validate: no
+	Found             // cache read: an instance
+	Miss              // cache read: nothing
+	Expired           // expiry: too old to be used
+	Kept              // expiry set: the instance had one already
+	Set               // expiry set: now + ttl
+	Nothing           // terminus: nil
+	False             // terminus or cache: Ruby's false
+	Written           // cache write: stored
+	Removed           // destroy: gone
+	Absent            // destroy: there was nothing
+	Filtered          // filter: something may have been taken away
+	Unfiltered        // filter: not applied
+	Raised            // failed, and the request with it
+	Swallowed         // failed, and the request went on
+	Passed            // caller: got the result
+)
+
+var answers = [...]string{
+	"not reached", "not asked", "chosen", "not checked", "allowed", "denied", "ok", "invalid",
+	"found", "miss", "expired", "kept", "set", "nil", "false", "written", "removed", "absent",
+	"filtered", "none", "raised", "swallowed", "returned",
+}
+
+func (a Answer) String() string { return name(answers[:], int(a), "Answer") }
+
+// A Reason is why an answer is what it is, from a closed list.
+type Reason uint8
+
+// The reasons, in the groups of the list that help prints.
+const (
+	NoReason Reason = iota
+	// Who decided a route.
+	DefaultInCode
+	BySetting
+	ByApplication
+	ByRoutesFile
+	ByStoreconfigs
+	ByFace
+	ByThread
+	ByYou
+	ByRequest
+	NotApplied
+	// Cache.
+	NoCacheRouted
+	IgnoredByCaller
+	VerbHasNoCache
+	CacheFound
+	NotFound
+	ExpiredAt
+	NoExpiryKept
+	ReadFailed
+	AlwaysNil
+	// Terminus.
+	Asked
+	SkippedIgnoreTerminus
+	SkippedCacheHit
+	Returned
+	ReturnedNil
+	NilFrom404
+	NilFromEmptyOutput
+	TerminusRaised
+	VerbMissing
+	TerminusUnknown
+	// Store.
+	StoreWritten
+	SkippedIgnoreCacheSave
+	SkippedNoResult
+	StoreFailed
+	SoftFailed
+	// Authorization and validation.
+	NoNodeInRequest
+	NoRule
+	RuleAllowed
+	RuleDenied
+	NothingToValidate
+	ValidationFailed
+	// Format.
+	FormatRequested
+	FormatAccepted
+	FellBack
+	Lossy
+	// Environment.
+	EnvAgent
+	EnvCLI
+	EnvLastRun
+	EnvENC
+	EnvCatalog
+	EnvNotFound
+	// Expiry and filter.
+	TTL
+	AlreadySet
+	NoExpiration
+	NotExpired
+	TerminusHasNoFilter
+	CacheNotFiltered
+	FilterApplied
+	// What came before.
+	EarlierStepRaised
+	EarlierStepAnswered
+	// Caller.
+	CallerReturned
+	Rescued
+	Retried
+	CallerRaised
+	CallerUnknown
+	ReasonCount
+)
+
+var reasons = [...]string{
+	"", "default-in-code", "setting", "application", "routes-file", "storeconfigs", "face", "thread", "you", "request", "not-applied",
+	"no-cache-routed", "ignored-by-caller", "verb-has-no-cache", "found", "not-found", "expired", "no-expiry-kept", "read-failed", "always-nil-terminus",
+	"asked", "skipped(ignore_terminus)", "skipped(cache-hit)", "returned", "nil", "nil-from-404", "nil-from-empty-output", "raised", "verb-missing", "terminus-unknown",
+	"written", "skipped(ignore_cache_save)", "skipped(no-result)", "failed", "soft-failed",
+	"no-node-in-request", "terminus-has-no-rule", "allowed", "denied", "nothing-to-validate", "validation-failed",
+	"requested", "accepted", "fell-back", "lossy",
+	"agent", "cli", "last-run", "enc", "catalog-answer", "environment-not-found",
+	"ttl", "already-set", "no-expiration", "not-expired", "terminus-has-no-filter", "cache-is-not-filtered", "filter-applied",
+	"earlier-step-raised", "earlier-step-answered",
+	"caller-returned", "rescued", "retried", "caller-raised", "unknown",
+}
+
+func (r Reason) String() string { return name(reasons[:], int(r), "Reason") }
+
+// A Because is the reason for an answer and what it is about: a place
+// ("routes.yaml:4"), a time, a setting, the text of an error.
+type Because struct {
+	Reason Reason
+	About  string
+}
+
+func (b Because) String() string {
+	if b.About == "" {
+		return b.Reason.String()
+	}
+	return b.Reason.String() + "(" + b.About + ")"
+}
+
+// A Question is one step of one request: what was answered, why, and when.
+type Question struct {
+	Answer  Answer
+	Because Because
+	At      time.Duration // since the request began; zero if no clock was read
+	Took    time.Duration // zero if nobody was asked
+}
+
+// A Point is a place in the house. The same type places a span, a stop of the
+// debugger and the origin of an error.
+type Point struct {
+	Indirection string
+	Terminus    string // "" before routing
+	Verb        Verb
+	Step        Step
+}
+
+func (p Point) String() string {
+	s := p.Verb.String() + " " + p.Indirection + ": " + p.Step.String()
+	if p.Terminus != "" {
+		s += " " + p.Terminus
+	}
+	return s
+}
+
+// A Source is who gave an opinion on which terminus fills a slot.
+type Source uint8
+
+// The sources, weakest first. Rule: specification of the indirector, 4.1.
+const (
+	NoSource Source = iota
+	FromDeclaration
+	FromSetting
+	FromStoreconfigs
+	FromApplication
+	FromRoutesFile
+	FromFace
+	FromThread
+	FromYou
+	FromRequest // this request only
+)
+
+var sources = [...]string{
+	"", "default in code", "setting", "storeconfigs", "application", "routes file", "face", "thread", "you", "request",
+}
+
+func (s Source) String() string { return name(sources[:], int(s), "Source") }
+
+// Reason returns the reason that names s.
+func (s Source) Reason() Reason {
+	return [...]Reason{
+		NoReason, DefaultInCode, BySetting, ByStoreconfigs, ByApplication, ByRoutesFile, ByFace, ByThread, ByYou, ByRequest,
+	}[s]
+}
+
+// A Choice is one opinion on which terminus fills a slot.
+type Choice struct {
+	Terminus string // as written; "" abstains
+	Source   Source
+	Place    string    // "routes.yaml:4", "setting node_terminus, puppet.conf:7", "application agent"
+	Why      string    // why it does not count, for a Choice that was not applied; "" otherwise
+	At       time.Time // when it was made; zero for what was there at start
+}
+
+// A Slot keeps every opinion, strongest first: the first that names a terminus
+// and was applied wins, the others stay so that a person can see what was
+// overruled.
+type Slot []Choice
+
+// Winner returns the Choice that counts, or a zero Choice.
+func (s Slot) Winner() Choice {
+	for i := range s {
+		if s[i].Terminus != "" && s[i].Why == "" {
+			return s[i]
+		}
+	}
+	return Choice{}
+}
+
+// Flags are the switches of a request.
+type Flags uint8
+
+// The flags.
+const (
+	IgnoreCache Flags = 1 << iota
+	IgnoreCacheSave
+	IgnoreTerminus
+	FailOn404
+)
+
+var flagNames = [...]string{"ignore_cache", "ignore_cache_save", "ignore_terminus", "fail_on_404"}
+
+// Names returns the set flags as Puppet spells them.
+func (f Flags) Names() []string {
+	var names []string
+	for i, n := range flagNames {
+		if f&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ParseFlag returns the flag spelled s, or zero.
+func ParseFlag(s string) Flags {
+	for i, n := range flagNames {
+		if n == s {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
+// Served is who gave the answer.
+type Served uint8
+
+// Who may have answered.
+const (
+	ByNobody Served = iota
+	ByTerminus
+	ByCache
+	ByInjection
+)
+
+var serveds = [...]string{"none", "terminus", "cache", "sim"}
+
+func (s Served) String() string { return name(serveds[:], int(s), "Served") }
+
+// An Outcome is the one word for what became of a request.
+type Outcome uint8
+
+// The outcomes. Rule: UI design, section 4.
+const (
+	Run         Outcome = iota // in progress
+	Good                       // ok: the terminus answered
+	Hit                        // the cache answered
+	Nil                        // everybody asked said "nothing"
+	NilHidden                  // nil!: a nil that hides something
+	Stale                      // the cache answered because the terminus had failed
+	Err                        // an error reached the caller
+	ErrHidden                  // err~: an error was swallowed on the way
+	Part                       // one of two stores was written
+	HeldOutcome                // paused
+	Sim                        // answered or failed by injection
+	OutcomeCount
+)
+
+var outcomes = [...]string{"run", "ok", "hit", "nil", "nil!", "stale", "err", "err~", "part", "held", "sim"}
+
+func (o Outcome) String() string { return name(outcomes[:], int(o), "Outcome") }
+
+// ParseOutcome returns the outcome spelled s and whether there is one.
+func ParseOutcome(s string) (Outcome, bool) {
+	for i, n := range outcomes {
+		if n == s {
+			return Outcome(i), true
+		}
+	}
+	return 0, false
+}
+
+// Hidden reports whether the caller did not see what happened.
+func (o Outcome) Hidden() bool {
+	return o == NilHidden || o == Stale || o == ErrHidden || o == Part
+}
+
+// Failed reports whether something went wrong, seen or not.
+func (o Outcome) Failed() bool { return o == Err || o.Hidden() }
+
+// A Kind is the kind of work below a step.
+type Kind uint8
+
+// The kinds of work.
+const (
+	NoKind  Kind = iota
+	File         // a file read, written or removed
+	Codec        // bytes decoded or encoded
+	Exec         // a command run
+	Network      // a connection or an exchange
+	Stream       // content passed on
+	Held         // waiting for a person
+	Choose       // a second choice: which terminus a selector picked
+	Nested       // a request asked by a terminus
+	Note         // something worth knowing
+)
+
+var kinds = [...]string{"", "file", "codec", "exec", "network", "stream", "held", "choose", "nested", "note"}
+
+func (k Kind) String() string { return name(kinds[:], int(k), "Kind") }
+
+// An Attr is one fact about a span.
+type Attr struct{ Key, Value string }
+
+// A Span is one piece of real work below a step.
+type Span struct {
+	ID, Parent int // within the trace; Parent is 0 directly below the step
+	Step       Step
+	Kind       Kind
+	Name       string // "read web01.yaml", "exec /usr/local/bin/enc web01"
+	Answer     string // "412 bytes", "exit 1"
+	Because    Because
+	At, Took   time.Duration
+	Attrs      []Attr
+	Err        string // what failed; "" if nothing did
+	Request    uint64 // of Nested: the number of that request
+}
+
+// A Fault is one thing that failed, at its origin. A request can have several:
+// a swallowed one from the cache, another from the terminus.
+type Fault struct {
+	Origin  string // "cache-read yaml", "terminus exec", "route", "decode json", …
+	Step    Step
+	Message string // what Puppet would say
+	Hidden  string // what Puppet would not say: stderr, a path, an errno
+	Shown   bool   // an error reached the caller
+	Path    string // file, command or URL, if there was one
+}
+
+// An Option is one option of a request, its value as text.
+type Option struct{ Name, Value string }
+
+// A Value is what is known of an instance: never the instance itself.
+type Value struct {
+	Model  string // "facts"; "" if there is no value
+	Format string // of Body: "json" or "text"
+	Size   int    // of the whole body in bytes
+	Digest string // SHA-256 of Body in hex; the key of a body that is kept elsewhere
+	Body   []byte // masked; nil when it is kept elsewhere or was dropped
+	Masked int    // how many values were masked
+	Source string // where it came from on disk: path, size, time; "" if unknown
+}
+
+// A Trace is one request, from its first question to its last answer. The
+// house owns it until it is ended; then it is never changed again.
+type Trace struct {
+	ID          uint64 // number within the recorder, from 1; 0 if nobody records
+	Parent      uint64 // the request that asked this one; 0 if none did
+	ParentStep  Step
+	Run         string // transaction_uuid, or the name the caller gave; "" if alone
+	Caller      string // "you", "agent", "demo", "cli", …
+	Verb        Verb
+	Indirection string
+	Key         string
+	Environment string
+	Application string
+	Flags       Flags
+	Idle        Flags // flags that were given and changed nothing (gap L5)
+	Options     []Option
+	Primary     Slot // every opinion on the terminus, as the request found them
+	Cache       Slot // every opinion on the cache
+	Start       time.Time
+	Took        time.Duration
+	Outcome     Outcome
+	Served      Served
+	Steps       [StepCount]Question
+	Spans       []Span
+	Faults      []Fault
+	Notes       []string // what the first line of the story should say, strongest first
+	Value       Value    // the answer
+	Sent        Value    // the instance of a save
+	Key2        string   // the key of the answer when it differs from the one asked
+	Previous    uint64   // this is a replay of that request, or comes after it in its run
+	LastGood    uint64   // the last request of the same key that was answered well
+	Error       string   // what the caller was told; "" if nothing failed
+}
+
+// A Recorder keeps traces. It is called from many goroutines and must not
+// block. The zero number says that nobody keeps this request.
+type Recorder interface {
+	// Begin announces a request and returns its number.
+	Begin(*Trace) uint64
+	// End hands over what became of it. Instance is the answer, for the recorder
+	// to look at; it is nil if there was none.
+	End(t *Trace, instance any)
+}
+
+func name(names []string, i int, kind string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return kind + "(" + strconv.Itoa(i) + ")"
+}
+
+func index(names []string, s string) int {
+	for i, n := range names {
+		if n == s {
+			return i
+		}
+	}
+	return 0
+}
