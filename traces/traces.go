@@ -289,6 +289,8 @@ type Choice struct {
 	Source   Source
 	Place    string    // "routes.yaml:4", "setting node_terminus, puppet.conf:7", "application agent"
 	Why      string    // why it does not count, for a Choice that was not applied; "" otherwise
+	Note     string    // what a person should know about it; "" otherwise
+	Symbol   bool      // written as a Ruby symbol, not as a string (IND-TERM-09, IND-ROUTE-09)
 	At       time.Time // when it was made; zero for what was there at start
 }
 
@@ -488,7 +490,7 @@ type Trace struct {
 	Notes       []string // what the first line of the story should say, strongest first
 	Value       Value    // the answer
 	Sent        Value    // the instance of a save
-	Key2        string   // the key of the answer when it differs from the one asked
+	Named       string   // the name of the answer when it is not the key (S-26)
 	Previous    uint64   // this is a replay of that request, or comes after it in its run
 	LastGood    uint64   // the last request of the same key that was answered well
 	Error       string   // what the caller was told; "" if nothing failed

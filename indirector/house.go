@@ -1,0 +1,257 @@
+package indirector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"indirtui/traces"
+)
+
+// LevelCritical is the level of what Puppet logs as crit.
+const LevelCritical = slog.LevelError + 4
+
+// maxDepth is how deep requests may nest before it is taken for a loop.
+const maxDepth = 64
+
+// Config is all that an Indirector needs. Registry and Routes are required.
+type Config struct {
+	Registry *Registry
+	Routes   Routes
+	Settings Settings               // nil knows none
+	Recorder traces.Recorder        // nil keeps nothing
+	Gate     Gate                   // nil never holds
+	Quirks   map[string]bool        // rule ids whose original oddity is wanted
+	Now      func() time.Time       // nil is time.Now
+	Log      *slog.Logger           // nil discards
+	Crash    func(v any, at []byte) // what to do when a goroutine of a terminus panics; nil panics on
+	// Environments says whether there is an environment by that name: nil, or
+	// an *EnvironmentNotFound. A nil function knows them all.
+	Environments func(name string) error
+	Environment  string // the current environment; "" is production
+	Application  string
+}
+
+// An Indirector is one running house. It is safe for concurrent use; several
+// may live in one process without knowing of each other.
+type Indirector struct {
+	cfg         Config
+	environment string
+	plans       *plans
+	holders     sync.Map // of holderKey to *holder
+	table       atomic.Pointer[table]
+	ttls        sync.Map // of indirection to time.Duration
+	goroutines  sync.WaitGroup
+
+	mu      sync.Mutex // guards journal, and the order of table changes
+	journal []Change
+}
+
+// A Gate may hold a request at a stop until a person lets it go, or ctx ends.
+type Gate interface {
+	Hold(context.Context, Stop) (Verdict, error)
+}
+
+// A Stop is a place between two questions.
+type Stop struct {
+	Point   traces.Point
+	Done    bool         // false before the step, true after it
+	Request Request      // a copy: looking cannot race with running
+	Trace   traces.Trace // a copy of what is known so far
+	Value   any          // the answer so far
+	Err     error
+}
+
+// A Verdict is how a request goes on. The zero Verdict lets it go on as it is.
+type Verdict struct {
+	Request *Request // go on with this one
+	Value   any      // skip the step; this is its answer
+	Skip    bool     // Value counts, also when it is nil
+	Err     error    // the step fails with this
+}
+
+type noSettings struct{}
+
+func (noSettings) Get(string) (value, place string) { return "", "" }
+
+// New returns an Indirector. Names in Routes that are no terminus are no error
+// here: the requests that meet them fail as Puppet's do.
+func New(cfg Config) (*Indirector, error) {
+	if cfg.Registry == nil {
+		return nil, errors.New("indirector: no registry")
+	}
+	if cfg.Settings == nil {
+		cfg.Settings = noSettings{}
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	x := &Indirector{cfg: cfg, environment: cfg.Environment, plans: newPlans()}
+	if x.environment == "" {
+		x.environment = "production"
+	}
+	x.table.Store(x.newTable(cfg.Routes))
+	return x, nil
+}
+
+func (x *Indirector) now() time.Time { return x.cfg.Now() }
+
+// Registry returns what the Indirector knows. It never changes.
+func (x *Indirector) Registry() *Registry { return x.cfg.Registry }
+
+// Close waits for the goroutines of termini and closes those termini that
+// have been made and are an io.Closer.
+func (x *Indirector) Close() error {
+	var errs []error
+	x.holders.Range(func(_, v any) bool {
+		h := v.(*holder)
+		h.once.Do(func() { h.err = errors.New("the indirector is closed") })
+		if c, ok := h.terminus.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+		return true
+	})
+	x.goroutines.Wait()
+	return errors.Join(errs...)
+}
+
+// env is what a terminus may take from its surroundings.
+func (x *Indirector) env(indirection, terminus string) Env {
+	return Env{
+		Indirection: indirection,
+		Terminus:    terminus,
+		Application: x.cfg.Application,
+		Spec:        x.cfg.Registry.Spec(indirection),
+		Settings:    x.cfg.Settings,
+		Do:          x.nested,
+		Sibling: func(name string) (Verbs, error) {
+			h := x.holder(indirection, traces.Choice{Terminus: name})
+			return h.verbs, h.open(x)
+		},
+		Go:  x.spawn,
+		Log: x.cfg.Log.With("indirection", indirection, "terminus", terminus),
+		Now: x.cfg.Now,
+	}
+}
+
+func (x *Indirector) spawn(f func()) {
+	x.goroutines.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				if x.cfg.Crash == nil {
+					panic(v)
+				}
+				x.cfg.Crash(v, debug.Stack())
+			}
+		}()
+		f()
+	})
+}
+
+// Terminus returns a terminus of an indirection, made if need be, for those
+// who look at what it keeps (Lister, Peeker). Asking it for instances goes by
+// Do, or nobody will know.
+func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
+	h := x.holder(indirection, traces.Choice{Terminus: name})
+	if err := h.open(x); err != nil {
+		return nil, err
+	}
+	return h.terminus, nil
+}
+
+// TTL is how long a found instance of an indirection stays fresh: what was set
+// by SetTTL, else the setting runinterval, read once. Rule IND-EXP-02.
+func (x *Indirector) TTL(indirection string) time.Duration {
+	if d, ok := x.ttls.Load(indirection); ok {
+		return d.(time.Duration)
+	}
+	text, _ := x.cfg.Settings.Get("runinterval")
+	d, err := ParseDuration(text)
+	if err != nil {
+		d = 1800 * time.Second
+	}
+	x.ttls.Store(indirection, d)
+	return d
+}
+
+// SetTTL sets the time to live of an indirection, in whole seconds. Rules
+// IND-EXP-02, gap L2.
+func (x *Indirector) SetTTL(indirection, seconds string, by traces.Choice) error {
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		return &Failure{Class: "ArgumentError", Message: msgTTL, Hidden: "got " + strconv.Quote(seconds)}
+	}
+	old := x.TTL(indirection)
+	x.ttls.Store(indirection, time.Duration(n)*time.Second)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	by.Terminus = seconds
+	routes := x.Routes()
+	x.journal = append(x.journal, Change{
+		At: x.now(), Indirection: indirection, Slot: "ttl", Why: "assign",
+		Old: traces.Choice{Terminus: strconv.Itoa(int(old / time.Second))}, New: by, before: routes, after: routes,
+	})
+	return nil
+}
+
+// ParseDuration reads a duration as Puppet's settings write it: a number, and
+// perhaps y, d, h, m or s.
+func ParseDuration(s string) (time.Duration, error) {
+	unit := time.Second
+	if s != "" {
+		switch s[len(s)-1] {
+		case 'y':
+			unit = 365 * 24 * time.Hour
+		case 'd':
+			unit = 24 * time.Hour
+		case 'h':
+			unit = time.Hour
+		case 'm':
+			unit = time.Minute
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimRight(s, "ydhms"))
+	if err != nil {
+		return 0, fmt.Errorf("duration %q: want a number, and perhaps y, d, h, m or s", s)
+	}
+	return time.Duration(n) * unit, nil
+}
+
+// FindAs finds an instance of the model T.
+func FindAs[T Instance](ctx context.Context, x *Indirector, indirection, key string) (T, error) {
+	resp, err := x.Do(ctx, &Request{Indirection: indirection, Verb: Find, Key: key})
+	var zero T
+	if err != nil {
+		return zero, err
+	}
+	v, ok := resp.Value.(T)
+	if !ok {
+		return zero, fmt.Errorf("find %s %q: got %T", indirection, key, resp.Value)
+	}
+	return v, nil
+}
+
+// Do answers a request of this Thread, by its own choices where it has made
+// any. Rule IND-SEL-09.
+func (t *Thread) Do(ctx context.Context, req *Request) (*Response, error) {
+	own := t.own[req.Indirection]
+	r := *req
+	if r.Terminus == "" && own[0] != "" {
+		r.Terminus, r.By, r.Place = own[0], traces.FromThread, "thread "+t.name
+	}
+	if r.Cache == "" && own[1] != "" {
+		r.Cache, r.By, r.Place = own[1], traces.FromThread, "thread "+t.name
+	}
+	return t.x.Do(ctx, &r)
+}

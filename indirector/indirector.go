@@ -1,0 +1,332 @@
+// Package indirector carries requests to the termini that answer them. It
+// knows no user interface, no file format and no network.
+//
+// An indirection (facts, node, catalog, …) binds one model to many termini
+// (yaml, json, exec, …). A request names an indirection, a verb and a key. It
+// walks through a fixed list of steps, see [Indirector.Do]: each step is one
+// question with an answer and a reason, and all that is done around a step is
+// done in one function, watch. Termini know nothing of that: they implement
+// one to five one-method interfaces.
+package indirector
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A Verb is one of the things that can be asked of an indirection.
+type Verb = traces.Verb
+
+// The verbs, and the internal one, Expire.
+const (
+	Find    = traces.Find
+	Search  = traces.Search
+	Head    = traces.Head
+	Save    = traces.Save
+	Destroy = traces.Destroy
+	Expire  = traces.Expire
+)
+
+// An Instance is a value of an indirected model. Key returns what Puppet calls
+// its name. Instances are not changed once they have been handed over: they
+// are shared by caches, callers and traces.
+type Instance interface{ Key() string }
+
+// A Name is an instance that is nothing but its name, as a facts search
+// returns them.
+type Name string
+
+// Key implements Instance.
+func (n Name) Key() string { return string(n) }
+
+// False is what Puppet's find returns for some unusable files: Ruby's false,
+// which is no instance, but is not nil either. Rule IND-FIND-07.
+var False Instance = falseInstance{}
+
+type falseInstance struct{}
+
+func (falseInstance) Key() string { return "" }
+
+// An Expirer is an Instance that can be too old. Only these take part in
+// expiry. Rules IND-EXP-01, IND-EXP-03.
+type Expirer interface {
+	Instance
+	// Expiration is when the instance is outdated; zero is never.
+	Expiration() time.Time
+	// WithExpiration returns a copy that is outdated from t on.
+	WithExpiration(t time.Time) Instance
+}
+
+// A Terminus implements one or more of the interfaces below and nothing else:
+// it does not trace, cache, authorize or pause. The house does that around it.
+type Terminus any
+
+// The verbs, one interface each. A Terminus that lacks one fails it with
+// [ErrVerbMissing]. Rule IND-TERM-12.
+type (
+	// A Finder returns the instance named by the key, or an error that is
+	// ErrNotFound, see NotFound.
+	Finder interface {
+		Find(context.Context, *Request) (Instance, error)
+	}
+	// A Searcher returns the instances that match the key; none is no error.
+	// ErrNotFound is Puppet's nil, ErrNotArray an answer that is no list.
+	Searcher interface {
+		Search(context.Context, *Request) ([]Instance, error)
+	}
+	// A Header reports whether the key exists. (It has nothing to do with HTTP
+	// headers.)
+	Header interface {
+		Head(context.Context, *Request) (bool, error)
+	}
+	// A Saver stores the request's instance. It returns what Puppet's terminus
+	// returns: 0 for files, the names of the processors for reports, nil if
+	// there is nothing to say.
+	Saver interface {
+		Save(context.Context, *Request) (any, error)
+	}
+	// A Destroyer removes the key. It returns what Puppet's terminus returns; nil
+	// is that there was nothing.
+	Destroyer interface {
+		Destroy(context.Context, *Request) (any, error)
+	}
+)
+
+// Optional abilities, found in the same way. A Terminus that is also an
+// io.Closer is closed with the Indirector.
+type (
+	// A Validator replaces the check of model and key before a save.
+	// Rules IND-VAL-01, IND-VAL-02.
+	Validator interface {
+		Validate(context.Context, *Request) error
+	}
+	// An Authorizer decides about requests that carry a node. Rule IND-AUTH-01.
+	Authorizer interface {
+		Authorized(context.Context, *Request) bool
+	}
+	// A Filterer changes what the caller sees, not what the cache keeps.
+	// Rule IND-FIND-09.
+	Filterer interface {
+		Filter(context.Context, Instance) (Instance, error)
+	}
+	// A Local refuses requests from the network when it returns true.
+	Local interface {
+		LocalOnly() bool
+	}
+	// A Lister tells what a terminus keeps, without asking it for anything. It
+	// calls yield for each entry until that returns false.
+	Lister interface {
+		List(ctx context.Context, yield func(Entry) bool) error
+	}
+	// A Peeker tells what a find would meet, without doing it. An Entry without
+	// a Key is that there is nothing.
+	Peeker interface {
+		Peek(ctx context.Context, key string) (Entry, error)
+	}
+)
+
+// An Entry is what a terminus keeps under one key.
+type Entry struct {
+	Indirection, Terminus string
+	Key                   string
+	Path                  string    // "" if it is not a file
+	Size                  int64     // bytes; -1 if unknown
+	Written               time.Time // zero if unknown
+	Expiration            time.Time // zero is never, or not kept
+	KeepsExpiry           bool      // whether the terminus keeps the expiration of this model
+	Err                   error     // the entry cannot be read
+}
+
+// A Handler is what the house makes of each verb of a Terminus. Find answers
+// with an Instance, Search with []Instance, Head with a bool.
+type Handler func(context.Context, *Request) (any, error)
+
+// Verbs is what a Terminus can do, by verb; nil is that it cannot.
+type Verbs [traces.Expire]Handler
+
+// VerbsOf returns what t can do. No other code asks. It reads only the method
+// set of t, so that a typed nil will do.
+func VerbsOf(t Terminus) Verbs {
+	var can Verbs
+	adapt(&can, Find, t, Finder.Find)
+	adapt(&can, Search, t, Searcher.Search)
+	adapt(&can, Head, t, Header.Head)
+	adapt(&can, Save, t, Saver.Save)
+	adapt(&can, Destroy, t, Destroyer.Destroy)
+	return can
+}
+
+func adapt[C, V any](can *Verbs, verb Verb, t Terminus, call func(C, context.Context, *Request) (V, error)) {
+	if c, ok := t.(C); ok {
+		can[verb] = func(ctx context.Context, r *Request) (any, error) { return call(c, ctx, r) }
+	}
+}
+
+// A Setting is one that a Terminus reads.
+type Setting struct{ Name, Doc string }
+
+// A Descriptor is the one source of all that is said about a Terminus.
+type Descriptor struct {
+	Indirection  string // "node"
+	Name         string // "exec", as Puppet spells it
+	Doc          string // the first sentence is the summary
+	Settings     []Setting
+	Rules        []string // the rules of the specification that it keeps
+	KeepsExpiry  bool     // what it stores is still outdated when it is read back (IND-EXP-05)
+	ProcessLocal bool     // what it stores is gone when the process ends
+	AlwaysNil    bool     // its find never answers
+	REST         bool     // of Puppet's REST family, whose missing verbs are no StandardError (IND-TERM-12)
+	Type         Terminus // a typed nil; its methods are its capabilities
+	New          func(Env) (Terminus, error)
+}
+
+// Class returns the name of the Ruby class that Puppet's messages use for the
+// terminus: "Puppet::Node::Yaml".
+func (d *Descriptor) Class(spec *Spec) string { return spec.Class + "::" + Constant(d.Name) }
+
+// Settings is where termini read settings. Place says who decided: "default",
+// "puppet.conf:7 [agent]", "--set". Of an unknown setting both are "".
+type Settings interface {
+	Get(name string) (value, place string)
+}
+
+// Env is all that a Terminus may take from its surroundings.
+type Env struct {
+	Indirection string
+	Terminus    string
+	Application string
+	Spec        *Spec
+	Settings    Settings
+	// Do asks another indirection. The request becomes a nested one.
+	Do func(context.Context, *Request) (*Response, error)
+	// Sibling returns what another terminus of the same indirection can do, for
+	// termini that pass requests on. It is created if need be.
+	Sibling func(name string) (Verbs, error)
+	// Go starts a goroutine whose panic is caught and recorded.
+	Go  func(func())
+	Log *slog.Logger
+	Now func() time.Time
+}
+
+// A Spec declares an indirection. Rules IND-REG-04, IND-SEL-01.
+type Spec struct {
+	Name    string // "facts"
+	Doc     string
+	Class   string // of the model in Ruby: "Puppet::Node::Facts"
+	Model   func(Instance) bool
+	Setting string // the setting that names the terminus; "" if Default is fixed
+	Default string // the declared terminus, if there is no Setting
+	// Legacy says in which versions the indirection existed; "" is still.
+	Legacy string
+	// BeforeSave runs before a save. Saving facts expires the node. Rule
+	// IND-EXP-06.
+	BeforeSave func(context.Context, *Indirector, *Request) error
+	// KeyMatches replaces the comparison of the instance's name with the key.
+	// Rule IND-VAL-02.
+	KeyMatches func(inst Instance, key string) error
+}
+
+// Remote says who asks over the network.
+type Remote struct {
+	Node          string // certificate name
+	IP            string
+	Authenticated bool
+}
+
+// An Option is one option of a request, as termini see it.
+type Option struct {
+	Name  string
+	Value any
+}
+
+// A Request is one question. It is not changed once it is on its way.
+type Request struct {
+	Indirection string
+	Verb        Verb
+	Key         string
+	Instance    Instance // what to save
+	Flags       traces.Flags
+	Environment string        // "" is the current one
+	Options     []Option      // what termini see (IND-REQ-02)
+	URI         *URI          // of a URI key: protocol, server, port; nil otherwise
+	Remote      *Remote       // who asks over the network; nil is this process
+	Terminus    string        // another terminus for this request only; "" is the routed one
+	Cache       string        // another cache for this request only; Off is no cache, "" the routed one
+	Caller      string        // who asks, for the trace: "cli", "you", "agent"
+	Run         string        // the run that this belongs to; "" if alone
+	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
+	Place       string        // where; ""
+	Replay      uint64        // the request that this repeats; 0 if none
+}
+
+// Option returns the option called name, or nil.
+func (r *Request) Option(name string) any {
+	for i := range r.Options {
+		if r.Options[i].Name == name {
+			return r.Options[i].Value
+		}
+	}
+	return nil
+}
+
+// A Response is the answer to a request.
+type Response struct {
+	// Value is what the method of the verb returns: an Instance, []Instance, a
+	// bool, or what the terminus said.
+	Value any
+	// From is who answered.
+	From   traces.Point
+	Served traces.Served
+	// Trace is the number of the request; 0 if nobody records.
+	Trace uint64
+}
+
+// Instance returns the instance of a find, or nil.
+func (r *Response) Instance() Instance {
+	if r == nil {
+		return nil
+	}
+	i, _ := r.Value.(Instance)
+	return i
+}
+
+// Constant returns the Ruby constant for a terminus or indirection name:
+// "file_server" is FileServer. Puppet's own helper handles the first
+// underscore only; nothing of ours has two. Rule IND-TERM-02.
+func Constant(name string) string {
+	b := make([]byte, 0, len(name))
+	up := true
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_':
+			up = true
+			continue
+		case up && 'a' <= c && c <= 'z':
+			c -= 'a' - 'A'
+		}
+		up = false
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// Snake returns the name that Puppet derives from a Ruby constant:
+// "FileServer" is file_server. Rule IND-TERM-02.
+func Snake(constant string) string {
+	b := make([]byte, 0, len(constant)+4)
+	for i := range len(constant) {
+		c := constant[i]
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 {
+				b = append(b, '_')
+			}
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}

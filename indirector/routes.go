@@ -1,0 +1,291 @@
+package indirector
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"indirtui/traces"
+)
+
+// Off is the name that a Choice gives to switch a cache off.
+const Off = "off"
+
+// A Route is every opinion on the terminus and on the cache of an indirection.
+type Route struct{ Primary, Cache traces.Slot }
+
+// Routes is the route of every indirection, by name. It is never changed, only
+// replaced.
+type Routes map[string]Route
+
+// The names of the two slots of a route.
+const (
+	SlotTerminus = "terminus"
+	SlotCache    = "cache"
+)
+
+// A Change is one entry of the journal of the route table. Gap L1.
+type Change struct {
+	At          time.Time
+	Indirection string // "" if the whole table was replaced
+	Slot        string // SlotTerminus, SlotCache, "ttl", or "" for the whole table
+	Old, New    traces.Choice
+	Why         string // "assign", "reset", "undo", "redo", "swap"
+	before      Routes
+	after       Routes
+}
+
+// A table is the route table as requests use it: what Routes say, with the
+// winners looked up. It is never changed, so that a request that has read it
+// goes by one table from beginning to end.
+type table struct {
+	routes Routes
+	by     map[string]*resolved
+}
+
+type resolved struct {
+	spec          *Spec
+	route         Route
+	primary       traces.Choice
+	cache         traces.Choice
+	primaryHolder *holder
+	cacheHolder   *holder // nil if no cache is routed
+}
+
+func (x *Indirector) newTable(routes Routes) *table {
+	t := &table{routes: routes, by: make(map[string]*resolved, len(routes))}
+	for i := range x.cfg.Registry.specs {
+		spec := &x.cfg.Registry.specs[i]
+		r := &resolved{spec: spec, route: routes[spec.Name]}
+		r.primary, r.cache = r.route.Primary.Winner(), r.route.Cache.Winner()
+		if r.primary.Terminus != "" {
+			r.primaryHolder = x.holder(spec.Name, r.primary)
+		}
+		if r.cache.Terminus != "" && r.cache.Terminus != Off {
+			r.cacheHolder = x.holder(spec.Name, r.cache)
+		}
+		t.by[spec.Name] = r
+	}
+	return t
+}
+
+// A holder holds the one terminus of its name, which is made when it is first
+// needed. A constructor that fails does so at every use. Rules IND-TERM-09,
+// IND-TERM-10.
+type holder struct {
+	indirection, name string
+	desc              *Descriptor // nil if there is no such terminus
+	once              sync.Once
+	terminus          Terminus
+	verbs             Verbs
+	filter            Filterer
+	authorizer        Authorizer
+	validator         Validator
+	err               error
+}
+
+type holderKey struct {
+	indirection, name string
+	symbol            bool // only with the quirk IND-TERM-09
+}
+
+func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
+	key := holderKey{indirection, c.Terminus, c.Symbol && x.cfg.Quirks["IND-TERM-09"]}
+	if h, ok := x.holders.Load(key); ok {
+		return h.(*holder)
+	}
+	h, _ := x.holders.LoadOrStore(key, &holder{
+		indirection: indirection, name: c.Terminus,
+		desc: x.cfg.Registry.Descriptor(indirection, c.Terminus),
+	})
+	return h.(*holder)
+}
+
+// open makes the terminus if that has not been done.
+func (h *holder) open(x *Indirector) error {
+	h.once.Do(func() {
+		if h.desc == nil {
+			h.err = x.unknownTerminus(h.indirection, h.name)
+			return
+		}
+		h.terminus, h.err = h.desc.New(x.env(h.indirection, h.name))
+		if h.err != nil {
+			return
+		}
+		h.verbs = VerbsOf(h.terminus)
+		h.filter, _ = h.terminus.(Filterer)
+		h.authorizer, _ = h.terminus.(Authorizer)
+		h.validator, _ = h.terminus.(Validator)
+	})
+	return h.err
+}
+
+// unknownTerminus is Puppet's error for a name that is no terminus, with what
+// could be used instead. Rules IND-SEL-05, IND-TERM-11.
+func (x *Indirector) unknownTerminus(indirection, name string) error {
+	f := &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgNoTerminus, name, indirection), Err: ErrNoRoute}
+	if name == "" {
+		f.Message = fmt.Sprintf(msgInvalidTerminus, `""`)
+	}
+	known := x.cfg.Registry.Termini(indirection)
+	f.Hidden = "there are: " + strings.Join(known, ", ")
+	if near := nearest(name, known); near != "" && name != "" {
+		f.Hidden = "nearest: " + near + "; " + f.Hidden
+	}
+	return f
+}
+
+// Routes returns the table in force.
+func (x *Indirector) Routes() Routes { return x.table.Load().routes }
+
+// Explain returns the route of one indirection: every opinion on its terminus
+// and cache, strongest first. Gap L1.
+func (x *Indirector) Explain(indirection string) (Route, bool) {
+	r, ok := x.Routes()[indirection]
+	return r, ok
+}
+
+// Assign lets c have its say on a slot, SlotTerminus or SlotCache, of an
+// indirection, above what was said before by sources that are not stronger.
+// The terminus must exist and, unless it is Off, must be makeable by name; if
+// it is not, nothing changes. Rules IND-SEL-01, IND-SEL-05, IND-SEL-06.
+func (x *Indirector) Assign(indirection, slot string, c traces.Choice) error {
+	spec := x.cfg.Registry.Spec(indirection)
+	if spec == nil {
+		return &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgNoIndirection, indirection), Hidden: hint(x.cfg.Registry.Nearest(indirection)), Err: ErrNoRoute}
+	}
+	if slot != SlotTerminus && slot != SlotCache {
+		return &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgSetting, slot)}
+	}
+	off := slot == SlotCache && c.Terminus == Off
+	if !off && x.cfg.Registry.Descriptor(indirection, c.Terminus) == nil {
+		return x.unknownTerminus(indirection, c.Terminus)
+	}
+	if c.At.IsZero() {
+		c.At = x.now()
+	}
+	x.change("assign", indirection, slot, c, func(r Route) Route {
+		if slot == SlotCache {
+			r.Cache = push(r.Cache, c)
+		} else {
+			r.Primary = push(r.Primary, c)
+		}
+		return r
+	})
+	return nil
+}
+
+func hint(near string) string {
+	if near == "" {
+		return ""
+	}
+	return "nearest: " + near
+}
+
+// push puts c above everything that is not of a stronger source.
+func push(s traces.Slot, c traces.Choice) traces.Slot {
+	i := 0
+	for i < len(s) && s[i].Source > c.Source {
+		i++
+	}
+	return slices.Insert(slices.Clone(s), i, c)
+}
+
+// Reset forgets every explicit choice of terminus of an indirection, as
+// Puppet's reset_terminus_class does: only the setting is left. An indirection
+// whose terminus is fixed in code then has none. Rule IND-SEL-03.
+func (x *Indirector) Reset(indirection string, by traces.Choice) {
+	x.change("reset", indirection, SlotTerminus, by, func(r Route) Route {
+		r.Primary = slices.DeleteFunc(slices.Clone(r.Primary), func(c traces.Choice) bool {
+			return c.Why == "" && c.Source != traces.FromSetting
+		})
+		return r
+	})
+}
+
+// Withdraw removes what source said about an indirection: "reset to configured".
+func (x *Indirector) Withdraw(indirection string, source traces.Source) {
+	without := func(s traces.Slot) traces.Slot {
+		return slices.DeleteFunc(slices.Clone(s), func(c traces.Choice) bool { return c.Source == source })
+	}
+	x.change("reset", indirection, "", traces.Choice{Source: source}, func(r Route) Route {
+		return Route{without(r.Primary), without(r.Cache)}
+	})
+}
+
+func (x *Indirector) change(why, indirection, slot string, c traces.Choice, edit func(Route) Route) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	before := x.Routes()
+	after := maps.Clone(before)
+	old := after[indirection]
+	after[indirection] = edit(old)
+	was := old.Primary
+	if slot == SlotCache {
+		was = old.Cache
+	}
+	x.journal = append(x.journal, Change{
+		At: x.now(), Indirection: indirection, Slot: slot, Why: why,
+		Old: was.Winner(), New: c, before: before, after: after,
+	})
+	x.table.Store(x.newTable(after))
+}
+
+// SwapRoutes replaces the whole table and returns the old one. Requests on
+// their way go by the table that they have read.
+func (x *Indirector) SwapRoutes(next Routes, why string) (previous Routes) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	previous = x.Routes()
+	x.journal = append(x.journal, Change{At: x.now(), Why: why, before: previous, after: next})
+	x.table.Store(x.newTable(next))
+	return previous
+}
+
+// Journal returns every change since the start, oldest first. Gap L1.
+func (x *Indirector) Journal() []Change {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.journal)
+}
+
+// Before returns the table that the change replaced, and After the one it made.
+func (c Change) Before() Routes { return c.before }
+
+// After returns the table that the change made.
+func (c Change) After() Routes { return c.after }
+
+// A Thread is a view of an Indirector in which some termini are others, for
+// one line of execution: Puppet's thread-local selection, made visible. It may
+// be used by one goroutine at a time. Rule IND-SEL-09.
+type Thread struct {
+	x    *Indirector
+	name string
+	own  map[string][2]string
+}
+
+// Thread returns a view that differs from x in nothing yet.
+func (x *Indirector) Thread(name string) *Thread {
+	return &Thread{x: x, name: name, own: make(map[string][2]string)}
+}
+
+// Assign chooses a terminus or cache for the requests of this Thread only.
+func (t *Thread) Assign(indirection, slot, terminus string) error {
+	if terminus != Off && t.x.cfg.Registry.Descriptor(indirection, terminus) == nil {
+		return t.x.unknownTerminus(indirection, terminus)
+	}
+	own := t.own[indirection]
+	switch slot {
+	case SlotTerminus:
+		own[0] = terminus
+	case SlotCache:
+		own[1] = terminus
+	default:
+		return &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgSetting, slot)}
+	}
+	t.own[indirection] = own
+	return nil
+}

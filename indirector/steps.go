@@ -1,0 +1,1024 @@
+package indirector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A flight is a request on its way through the house. It lives on one
+// goroutine. The trace that it fills in is part of it, so that a request costs
+// one allocation.
+type flight struct {
+	x     *Indirector
+	req   Request
+	given *Request // as the caller wrote it: the cache is saved by its key (IND-FIND-11)
+	to    *resolved
+	ctx   context.Context // what termini get: live, or the caller's own if nobody records
+	live  traces.Live
+	trace traces.Trace
+	resp  Response
+	value any       // the answer so far
+	clock time.Time // when the clock was last read
+	route resolved  // where to points if the request has its own
+}
+
+// A step asks one question about a flight, and always says why its answer is so.
+type step struct {
+	name traces.Step
+	take func(*flight) (traces.Answer, traces.Because, error)
+}
+
+// plans is what happens for each verb, in order, and what the steps that it
+// does not have say.
+type plans struct {
+	steps  [Expire + 1][]step
+	blanks [Expire + 1][traces.StepCount]traces.Question
+}
+
+// newPlans writes the plans down. Held against the specification: 7.1 to 7.6.
+func newPlans() *plans {
+	p := &plans{steps: [...][]step{
+		Find: {
+			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
+			{traces.CacheRead, readCache}, {traces.Expiry, checkExpiry}, {traces.Terminus, askTerminus},
+			{traces.ExpirySet, setExpiry}, {traces.CacheWrite, writeCache}, {traces.Filter, filter},
+		},
+		Search: {
+			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
+			{traces.Terminus, searchTerminus}, {traces.ExpirySet, setExpiries},
+		},
+		Head: {
+			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
+			{traces.CacheRead, readCache}, {traces.Expiry, checkExpiry}, {traces.Terminus, headTerminus},
+		},
+		Save: {
+			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
+			{traces.Terminus, saveTerminus}, {traces.CacheWrite, saveCache},
+		},
+		Destroy: {
+			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
+			{traces.Terminus, destroyTerminus}, {traces.CacheWrite, destroyCache},
+		},
+		Expire: {
+			{traces.Route, route}, {traces.CacheRead, findToExpire}, {traces.ExpirySet, expireNow}, {traces.CacheWrite, rewriteCache},
+		}}}
+	for verb, plan := range p.steps {
+		b := &p.blanks[verb]
+		for s := range b {
+			b[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.VerbHasNoCache, About: Verb(verb).String()}}
+		}
+		b[traces.Filter] = traces.Question{Answer: traces.Unfiltered, Because: traces.Because{Reason: traces.TerminusHasNoFilter}}
+		b[traces.Caller] = traces.Question{Because: traces.Because{Reason: traces.CallerUnknown}}
+		for _, s := range plan {
+			b[s.name] = traces.Question{Because: traces.Because{Reason: traces.EarlierStepRaised}}
+		}
+	}
+	return p
+}
+
+var flights = sync.Pool{New: func() any { return new(flight) }}
+
+// Do answers req: it takes the steps of its verb, one after the other. An
+// error is always an *Error; Puppet's nil is one that is ErrNotFound, except
+// for head, whose answer is then false, and for save, destroy and expire, whose
+// answer is then a nil Value.
+func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
+	if x.cfg.Recorder == nil {
+		return x.doUntraced(ctx, req)
+	}
+	f := &flight{x: x, given: req, req: *req}
+	f.begin(ctx)
+	f.trace.ID = x.cfg.Recorder.Begin(&f.trace)
+	f.resp.Trace = f.trace.ID
+	err := f.fly()
+	f.end(err)
+	x.cfg.Recorder.End(&f.trace, f.value)
+	if err != nil {
+		return nil, err
+	}
+	return &f.resp, nil
+}
+
+// doUntraced is Do when nobody records: no terminus gets hold of the flight,
+// so that it can be used again.
+func (x *Indirector) doUntraced(ctx context.Context, req *Request) (*Response, error) {
+	f := flights.Get().(*flight)
+	*f = flight{x: x, given: req, req: *req}
+	f.begin(ctx)
+	err := f.fly()
+	f.end(err)
+	resp := f.resp
+	*f = flight{}
+	flights.Put(f)
+	if err != nil {
+		return nil, err
+	}
+	return &resp, nil
+}
+
+func (f *flight) begin(ctx context.Context) {
+	r := f.given
+	f.clock = f.x.now()
+	t := &f.trace
+	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
+	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
+	if r.Verb <= Expire {
+		t.Steps = f.x.plans.blanks[r.Verb]
+	}
+	if parent := traces.FromContext(ctx); parent != nil {
+		t.Parent, t.ParentStep = parent.Trace.ID, parent.Step
+		if t.Run == "" {
+			t.Run = parent.Trace.Run
+		}
+		if t.Caller == "" {
+			t.Caller = "terminus"
+		}
+	}
+	for _, o := range r.Options {
+		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
+	}
+	f.live.Context, f.live.Trace = ctx, t
+	f.ctx = ctx
+	if f.x.cfg.Recorder != nil {
+		f.ctx = &f.live
+	}
+}
+
+// brief is an option's value for the trace: never a whole instance.
+func brief(v any) string {
+	switch v := v.(type) {
+	case string:
+		if len(v) > 200 {
+			return v[:200] + "…"
+		}
+		return v
+	case Instance:
+		return fmt.Sprintf("(%T %s)", v, v.Key())
+	}
+	return inspect(v)
+}
+
+// fly walks the plan. A panic of a step is an error that carries the stack.
+func (f *flight) fly() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = f.fail(f.live.Step, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	if f.req.Verb == traces.NoVerb || f.req.Verb > Expire {
+		return f.fail(traces.Route, fmt.Errorf("no such verb: %v", f.req.Verb))
+	}
+	plan := f.x.plans.steps[f.req.Verb]
+	for i := range plan {
+		if err := f.watch(&plan[i]); err != nil {
+			return err
+		}
+	}
+	return f.answer()
+}
+
+// watch takes one step. It is the one place where the house is watched: it
+// lets the gate hold, notes the answer, and says where an error began.
+func (f *flight) watch(s *step) error {
+	f.live.Step = s.name
+	q := &f.trace.Steps[s.name]
+	skip, err := f.hold(s.name, false, nil)
+	if err == nil && !skip {
+		q.Answer, q.Because, err = s.take(f)
+		if f.x.cfg.Gate != nil {
+			_, err = f.hold(s.name, true, err)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	q.Answer = traces.Raised
+	if q.Because.Reason == traces.EarlierStepRaised || q.Because.Reason == traces.NoReason {
+		q.Because = traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}
+	}
+	return f.fail(s.name, err)
+}
+
+// hold lets the gate have its say. It reports whether the step is to be
+// skipped because a person gave its answer.
+func (f *flight) hold(s traces.Step, done bool, stepErr error) (skip bool, err error) {
+	if f.x.cfg.Gate == nil {
+		return false, stepErr
+	}
+	p := f.point(s)
+	verdict, err := f.x.cfg.Gate.Hold(f.ctx, Stop{Point: p, Done: done, Request: f.req, Trace: f.trace, Value: f.value, Err: stepErr})
+	switch {
+	case err != nil:
+		return false, err
+	case verdict.Err != nil:
+		f.resp.Served = traces.ByInjection
+		return false, verdict.Err
+	case verdict.Skip:
+		f.value, f.resp.Served, f.resp.From = verdict.Value, traces.ByInjection, p
+		f.trace.Steps[s] = traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.ByYou, About: "answer injected"}}
+		return true, nil
+	case verdict.Request != nil:
+		f.req = *verdict.Request
+		f.trace.Key, f.trace.Flags, f.trace.Environment = f.req.Key, f.req.Flags, f.req.Environment
+	}
+	return false, stepErr
+}
+
+func (f *flight) point(s traces.Step) traces.Point {
+	p := traces.Point{Indirection: f.trace.Indirection, Verb: f.trace.Verb, Step: s}
+	if f.to != nil {
+		p.Terminus = f.to.primary.Terminus
+		if s == traces.CacheRead || s == traces.CacheWrite {
+			p.Terminus = f.to.cache.Terminus
+		}
+	}
+	return p
+}
+
+// fail makes an error of the house out of one of a step.
+func (f *flight) fail(s traces.Step, err error) error {
+	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == f.trace.ID && located.Point.Step == s && located.Key == f.trace.Key {
+		return err
+	}
+	e := &Error{Point: f.point(s), Key: f.trace.Key, Trace: f.trace.ID, Origin: f.origin(s, err), Err: err, Kind: kindOf(s, err)}
+	if failure := (*Failure)(nil); errors.As(err, &failure) {
+		e.Path = failure.Path
+	}
+	e.Done = f.sideEffects()
+	f.fault(s, err, true)
+	return e
+}
+
+// origin names where a failure began in the words of the UI: "terminus exec",
+// "cache-read json › decode".
+func (f *flight) origin(s traces.Step, err error) string {
+	o := strings.ReplaceAll(s.String(), " ", "-")
+	if f.to != nil {
+		switch s {
+		case traces.Terminus, traces.Filter:
+			o += " " + f.to.primary.Terminus
+		case traces.CacheRead, traces.CacheWrite:
+			o += " " + f.to.cache.Terminus
+		}
+	}
+	if failure := (*Failure)(nil); errors.As(err, &failure) && failure.Origin != "" {
+		o += " › " + failure.Origin
+	}
+	return o
+}
+
+func kindOf(s traces.Step, err error) Kind {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return NotFoundKind
+	case errors.Is(err, ErrDenied):
+		return DeniedKind
+	case errors.Is(err, ErrInvalid):
+		return InvalidKind
+	case errors.Is(err, errors.ErrUnsupported):
+		return UnsupportedKind
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return CanceledKind
+	case errors.Is(err, ErrNoRoute), s == traces.Route:
+		return RouteKind
+	case s == traces.Terminus, s == traces.CacheRead, s == traces.CacheWrite:
+		return UnavailableKind
+	}
+	return Internal
+}
+
+// sideEffects is what had been done when a request failed. Gap L7.
+func (f *flight) sideEffects() []string {
+	var done []string
+	if f.trace.Steps[traces.Terminus].Answer == traces.Written {
+		done = append(done, "terminus "+f.to.primary.Terminus+" stored it")
+	}
+	if f.trace.Steps[traces.Terminus].Answer == traces.Removed {
+		done = append(done, "terminus "+f.to.primary.Terminus+" removed it")
+	}
+	return done
+}
+
+// fault notes a failure, whether the caller sees it or not.
+func (f *flight) fault(s traces.Step, err error, shown bool) {
+	if errors.Is(err, ErrNotFound) {
+		return
+	}
+	fault := traces.Fault{Origin: f.origin(s, err), Step: s, Message: Message(err), Shown: shown}
+	if failure := (*Failure)(nil); errors.As(err, &failure) {
+		fault.Path, fault.Hidden = failure.Path, failure.Hidden
+		if fault.Hidden == "" && failure.Err != nil {
+			fault.Hidden = failure.Err.Error()
+		}
+	}
+	f.live.Fault(fault)
+}
+
+// answer is what the caller gets of the value.
+func (f *flight) answer() error {
+	f.resp.Value = f.value
+	switch f.req.Verb {
+	case Find, Search:
+		if f.value == nil {
+			return f.fail(traces.Terminus, NotFound(f.trace.Steps[traces.Terminus].Because.Reason, f.trace.Steps[traces.Terminus].Because.About))
+		}
+	case Head:
+		found, isBool := f.value.(bool)
+		f.resp.Value = found || !isBool && f.value != nil
+	}
+	return nil
+}
+
+// end closes the trace.
+func (f *flight) end(err error) {
+	f.live.Close()
+	t := &f.trace
+	t.Took = f.clock.Sub(t.Start)
+	if f.x.cfg.Recorder == nil {
+		return
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		t.Error = Message(err)
+	}
+	t.Served = f.resp.Served
+	t.Idle = idleFlags(t)
+	slices.SortFunc(t.Spans, func(a, b traces.Span) int { return a.ID - b.ID })
+	if inst, ok := f.value.(Instance); ok && t.Verb == Find && f.value != nil {
+		if name := inst.Key(); name != "" && name != t.Key {
+			t.Named = name
+		}
+	}
+	t.Outcome = traces.Judge(t)
+	if f.given.Caller != "" && f.trace.Parent == 0 {
+		t.Steps[traces.Caller] = traces.Question{Answer: traces.Passed, Because: traces.Because{Reason: traces.CallerReturned, About: t.Caller}}
+		if t.Error != "" {
+			t.Steps[traces.Caller] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.CallerRaised, About: t.Caller}}
+		}
+	}
+}
+
+// idleFlags returns the flags that were given and changed nothing. Gap L5.
+func idleFlags(t *traces.Trace) traces.Flags {
+	effective := map[Verb]traces.Flags{
+		Find:   traces.IgnoreCache | traces.IgnoreCacheSave | traces.IgnoreTerminus,
+		Head:   traces.IgnoreCache,
+		Save:   traces.IgnoreCacheSave | traces.IgnoreTerminus,
+		Expire: traces.IgnoreCacheSave,
+	}
+	if t.Flags == 0 {
+		return 0
+	}
+	may := effective[t.Verb] | traces.FailOn404
+	if t.Cache.Winner().Terminus == "" {
+		may &^= traces.IgnoreCache | traces.IgnoreCacheSave
+	}
+	return t.Flags &^ may
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// tick reads the clock, and says how long it was since it was last read.
+func (f *flight) tick(q *traces.Question, before time.Time) {
+	f.clock = f.x.now()
+	q.At, q.Took = before.Sub(f.trace.Start), max(f.clock.Sub(before), 1)
+}
+
+// ---- route, authorize, validate: what Puppet calls prepare ----
+
+// route selects the terminus and the cache. It comes first, also when the
+// terminus will not be asked. Rule IND-PREP-01.
+func route(f *flight) (traces.Answer, traces.Because, error) {
+	t := &f.trace
+	f.to = f.x.table.Load().by[f.req.Indirection]
+	if f.to == nil {
+		return traces.Raised, traces.Because{}, &Failure{
+			Class:   "ArgumentError",
+			Message: fmt.Sprintf(msgNoIndirection, f.req.Indirection),
+			Hidden:  hint(f.x.cfg.Registry.Nearest(f.req.Indirection)), Err: ErrNoRoute,
+		}
+	}
+	t.Primary, t.Cache = f.to.route.Primary, f.to.route.Cache
+	if f.req.Terminus != "" || f.req.Cache != "" {
+		f.ownRoute()
+	}
+	because := traces.Because{Reason: f.to.primary.Source.Reason(), About: f.to.primary.Place}
+	if err := f.x.resolve(&f.req); err != nil {
+		t.Environment = f.req.Environment
+		return traces.Raised, because, err
+	}
+	t.Environment = f.req.Environment
+	if f.to.spec.BeforeSave != nil && f.req.Verb == Save {
+		if err := f.to.spec.BeforeSave(f.ctx, f.x, &f.req); err != nil {
+			return traces.Raised, because, err
+		}
+	}
+	if f.to.primaryHolder == nil {
+		return traces.Raised, because, &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, f.req.Indirection), Err: ErrNoRoute}
+	}
+	if f.req.Verb == Expire {
+		return traces.Chosen, because, nil // only the cache is used: IND-EXP-04
+	}
+	if err := f.to.primaryHolder.open(f.x); err != nil {
+		return traces.Raised, because, err
+	}
+	return traces.Chosen, because, nil
+}
+
+// ownRoute is the route of a request that names its own terminus or cache. The
+// table is not touched. Gap L3.
+func (f *flight) ownRoute() {
+	source, place := f.req.By, f.req.Place
+	if source == traces.NoSource {
+		source, place = traces.FromRequest, "this request"
+	}
+	f.route = *f.to
+	if f.req.Terminus != "" {
+		c := traces.Choice{Terminus: f.req.Terminus, Source: source, Place: place}
+		f.trace.Primary = push(f.trace.Primary, c)
+		f.route.primary, f.route.primaryHolder = c, f.x.holder(f.req.Indirection, c)
+	}
+	switch f.req.Cache {
+	case "":
+	case Off, "none":
+		c := traces.Choice{Terminus: Off, Source: source, Place: place}
+		f.trace.Cache = push(f.trace.Cache, c)
+		f.route.cache, f.route.cacheHolder = c, nil
+	default:
+		c := traces.Choice{Terminus: f.req.Cache, Source: source, Place: place}
+		f.trace.Cache = push(f.trace.Cache, c)
+		f.route.cache, f.route.cacheHolder = c, f.x.holder(f.req.Indirection, c)
+	}
+	f.to = &f.route
+}
+
+// authorize asks the terminus about requests that carry a node. Rules
+// IND-AUTH-01, IND-AUTH-02.
+func authorize(f *flight) (traces.Answer, traces.Because, error) {
+	if f.req.Remote == nil || f.req.Remote.Node == "" {
+		return traces.NotChecked, traces.Because{Reason: traces.NoNodeInRequest}, nil
+	}
+	a := f.to.primaryHolder.authorizer
+	if a == nil {
+		return traces.Allowed, traces.Because{Reason: traces.NoRule}, nil
+	}
+	if a.Authorized(f.ctx, &f.req) {
+		return traces.Allowed, traces.Because{Reason: traces.RuleAllowed, About: f.req.Remote.Node}, nil
+	}
+	msg := fmt.Sprintf(msgNotAuthorized, f.req.Verb, f.req.Description())
+	if len(f.req.Options) > 0 {
+		msg += " with " + inspectOptions(f.req.Options)
+	}
+	return traces.Denied, traces.Because{Reason: traces.RuleDenied, About: f.req.Remote.Node}, &Failure{Class: "ArgumentError", Message: msg, Err: ErrDenied}
+}
+
+// validate checks model and key of a save, as the primary terminus wants it;
+// the cache is never asked. Rules IND-VAL-01 to IND-VAL-03.
+func validate(f *flight) (traces.Answer, traces.Because, error) {
+	inst := f.req.Instance
+	if inst == nil {
+		return traces.OK, traces.Because{Reason: traces.NothingToValidate}, nil
+	}
+	err := func() error {
+		if v := f.to.primaryHolder.validator; v != nil {
+			return v.Validate(f.ctx, &f.req)
+		}
+		return f.to.spec.Validate(inst, f.req.Key)
+	}()
+	if err != nil {
+		return traces.Invalid, traces.Because{Reason: traces.ValidationFailed, About: firstLine(Message(err))}, err
+	}
+	return traces.OK, traces.Because{}, nil
+}
+
+// Validate is the check that every terminus makes unless it has its own: is
+// the instance of the model, and does its name match the key. Rule IND-VAL-01.
+func (s *Spec) Validate(inst Instance, key string) error {
+	if err := s.ValidateModel(inst); err != nil {
+		return err
+	}
+	if s.KeyMatches != nil {
+		return s.KeyMatches(inst, key)
+	}
+	if name := inst.Key(); name != key {
+		return &Failure{Class: "Puppet::Indirector::ValidationError", Message: fmt.Sprintf(msgBadName, inspect(name), inspect(key)), Err: ErrInvalid}
+	}
+	return nil
+}
+
+// ValidateModel is the first half of Validate, for termini that do not care
+// for the key. Rule IND-VAL-02.
+func (s *Spec) ValidateModel(inst Instance) error {
+	if s.Model == nil || s.Model(inst) {
+		return nil
+	}
+	class := fmt.Sprintf("%T", inst)
+	if c, ok := inst.(interface{ RubyClass() string }); ok {
+		class = c.RubyClass()
+	}
+	return &Failure{Class: "Puppet::Indirector::ValidationError", Message: fmt.Sprintf(msgBadType, class, s.Class), Err: ErrInvalid}
+}
+
+// ---- asking a terminus ----
+
+// ask puts a request to a verb of a terminus and takes the time.
+func (f *flight) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any, error) {
+	handle := h.verbs[verb]
+	if handle == nil {
+		return nil, &VerbError{
+			Indirection: h.indirection, Terminus: h.name, Verb: verb,
+			Class: h.desc.Class(f.x.cfg.Registry.Spec(h.indirection)), Aborts: h.desc.REST,
+		}
+	}
+	before := f.clock
+	if f.x.cfg.Gate != nil {
+		before = f.x.now() // a person may have held the request
+	}
+	v, err := handle(f.ctx, req)
+	f.tick(q, before)
+	if err != nil && errors.Is(err, ErrNotFound) {
+		q.Because = becauseOf(err)
+		return nil, nil
+	}
+	return v, err
+}
+
+// readCache asks the cache first, with the same request. A failing cache is a
+// miss, a failing terminus is not: the error is logged and swallowed. Rules
+// IND-FIND-01, IND-FIND-02, IND-FIND-05.
+func readCache(f *flight) (traces.Answer, traces.Because, error) {
+	switch {
+	case f.to.cacheHolder == nil:
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted, About: f.to.cache.Place}, nil
+	case f.req.Flags&traces.IgnoreCache != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller, About: f.trace.Caller}, nil
+	}
+	q := &f.trace.Steps[traces.CacheRead]
+	v, err := f.fromCache(q)
+	if err == nil && usable(v) {
+		if _, ok := v.(Expirer); !ok {
+			err = &Failure{Class: "NoMethodError", Message: fmt.Sprintf(msgNoExpired, describe(v)), Hidden: "the file holds something else than " + f.to.spec.Class}
+		}
+	}
+	if err != nil {
+		return f.cacheFailed(err)
+	}
+	if !usable(v) {
+		because := q.Because
+		if because.Reason == traces.EarlierStepRaised || because.Reason == traces.ReturnedNil {
+			because = traces.Because{Reason: traces.NotFound}
+		}
+		if f.to.cacheHolder.desc.AlwaysNil {
+			because.Reason = traces.AlwaysNil
+		}
+		return traces.Miss, because, nil
+	}
+	f.value = v
+	f.resp.Served, f.resp.From = traces.ByCache, f.point(traces.CacheRead)
+	return traces.Found, traces.Because{Reason: traces.CacheFound}, nil
+}
+
+// fromCache finds in the cache, which is made here if need be: a constructor
+// that fails is a read that fails. Rule IND-FIND-05.
+func (f *flight) fromCache(q *traces.Question) (any, error) {
+	if err := f.to.cacheHolder.open(f.x); err != nil {
+		return nil, err
+	}
+	return f.ask(f.to.cacheHolder, Find, &f.req, q)
+}
+
+func (f *flight) cacheFailed(err error) (traces.Answer, traces.Because, error) {
+	because := traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}
+	if aborts(err) {
+		return traces.Raised, because, err
+	}
+	f.x.cfg.Log.Error(fmt.Sprintf(msgCacheFailed, f.req.Indirection, f.req.Key, Message(err)))
+	f.fault(traces.CacheRead, err, false)
+	return traces.Swallowed, because, nil
+}
+
+// usable reports whether v is an answer of a cache: nil and false are none.
+func usable(v any) bool {
+	inst, ok := v.(Instance)
+	return ok && inst != nil && inst != False
+}
+
+func describe(v any) string {
+	if c, ok := v.(interface{ RubyClass() string }); ok {
+		return "an instance of " + c.RubyClass()
+	}
+	return fmt.Sprintf("%v", v)
+}
+
+// checkExpiry drops what the cache gave if it is too old. Rules IND-FIND-03,
+// IND-FIND-04, IND-EXP-01.
+func checkExpiry(f *flight) (traces.Answer, traces.Because, error) {
+	if f.resp.Served != traces.ByCache {
+		return traces.NotAsked, traces.Because{Reason: f.trace.Steps[traces.CacheRead].Because.Reason}, nil
+	}
+	at := f.value.(Expirer).Expiration()
+	switch {
+	case at.IsZero() && !f.to.cacheHolder.desc.KeepsExpiry:
+		f.usingCached()
+		return traces.OK, traces.Because{Reason: traces.NoExpiryKept, About: f.to.cache.Terminus}, nil
+	case at.IsZero():
+		f.usingCached()
+		return traces.OK, traces.Because{Reason: traces.NoExpiration}, nil
+	case !at.Before(f.clock):
+		f.usingCached()
+		return traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(f.clock)).String()}, nil
+	}
+	f.x.cfg.Log.Info(fmt.Sprintf("Not using expired %s for %s from cache; expired at %s", f.req.Indirection, f.req.Key, at.Format("2006-01-02 15:04:05 MST")))
+	f.value, f.resp = nil, Response{Trace: f.resp.Trace}
+	return traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: at.UTC().Format(time.RFC3339) + ", " + round(f.clock.Sub(at)).String() + " ago"}, nil
+}
+
+func (f *flight) usingCached() {
+	if f.x.cfg.Log.Enabled(f.ctx, slog.LevelDebug) {
+		f.x.cfg.Log.Debug(fmt.Sprintf("Using cached %s for %s", f.req.Indirection, f.req.Key))
+	}
+}
+
+func round(d time.Duration) time.Duration {
+	if d > 2*time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(time.Millisecond)
+}
+
+// skipTerminus says whether the terminus is not asked, and why.
+func (f *flight) skipTerminus(mayIgnore bool) (traces.Answer, traces.Because, bool) {
+	switch {
+	case f.resp.Served == traces.ByCache:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, true
+	case f.resp.Served == traces.ByInjection:
+		return traces.NotAsked, traces.Because{Reason: traces.ByYou}, true
+	case mayIgnore && f.req.Flags&traces.IgnoreTerminus != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.trace.Caller}, true
+	}
+	return 0, traces.Because{}, false
+}
+
+// askTerminus finds in the terminus. Its errors go to the caller as they are:
+// nothing falls back to the cache. Rules IND-FIND-06, IND-FIND-07.
+func askTerminus(f *flight) (traces.Answer, traces.Because, error) {
+	if a, because, skip := f.skipTerminus(true); skip {
+		return a, because, nil
+	}
+	q := &f.trace.Steps[traces.Terminus]
+	v, err := f.ask(f.to.primaryHolder, Find, &f.req, q)
+	if err != nil {
+		return traces.Raised, f.raised(err), err
+	}
+	f.value = v
+	switch v {
+	case nil:
+		if q.Because.Reason == traces.EarlierStepRaised {
+			q.Because = traces.Because{Reason: traces.ReturnedNil}
+		}
+		if f.req.Flags&traces.FailOn404 != 0 && !f.to.primaryHolder.desc.REST {
+			return traces.Nothing, q.Because, f.notFoundFails(q.Because)
+		}
+		return traces.Nothing, q.Because, nil
+	case any(False):
+		f.served(traces.Terminus)
+		return traces.False, traces.Because{Reason: traces.Returned, About: "false"}, nil
+	}
+	f.served(traces.Terminus)
+	return traces.OK, traces.Because{Reason: traces.Returned}, nil
+}
+
+// notFoundFails makes fail_on_404 work for every terminus, not only for REST.
+// Gap L8.
+func (f *flight) notFoundFails(b traces.Because) error {
+	return &Failure{Message: fmt.Sprintf("Find %s resulted in 404 with the message: %s", f.req.Description(), b)}
+}
+
+func (f *flight) raised(err error) traces.Because {
+	if errors.Is(err, ErrVerbMissing) {
+		return traces.Because{Reason: traces.VerbMissing, About: f.req.Verb.String()}
+	}
+	return traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}
+}
+
+func (f *flight) served(s traces.Step) {
+	f.resp.Served, f.resp.From = traces.ByTerminus, f.point(s)
+}
+
+// setExpiry gives what the terminus found its time to live, unless it has an
+// expiration, even one in the past. Rules IND-EXP-03, IND-FIND-10.
+func setExpiry(f *flight) (traces.Answer, traces.Because, error) {
+	if f.resp.Served != traces.ByTerminus {
+		return f.notFromTerminus()
+	}
+	e, ok := f.value.(Expirer)
+	if !ok {
+		return traces.NotAsked, traces.Because{Reason: traces.NoExpiration}, nil
+	}
+	if at := e.Expiration(); !at.IsZero() {
+		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
+	}
+	ttl := f.x.TTL(f.req.Indirection)
+	f.value = e.WithExpiration(f.clock.Add(ttl))
+	return traces.Set, traces.Because{Reason: traces.TTL}, nil
+}
+
+func (f *flight) notFromTerminus() (traces.Answer, traces.Because, error) {
+	if f.resp.Served == traces.ByNobody {
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	}
+	return traces.NotAsked, traces.Because{Reason: traces.EarlierStepAnswered}, nil
+}
+
+// writeCache saves what the terminus found, unfiltered, under the key that the
+// caller gave. A cache that cannot be written fails the find, although there
+// was an answer. Rules IND-FIND-08, IND-FIND-09, IND-FIND-11, IND-FIND-12.
+func writeCache(f *flight) (traces.Answer, traces.Because, error) {
+	switch {
+	case f.to.cacheHolder == nil:
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
+	case f.resp.Served == traces.ByCache:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, nil
+	case f.resp.Served == traces.ByNobody:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	case f.req.Flags&traces.IgnoreCacheSave != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
+	}
+	f.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", f.req.Indirection, f.req.Key))
+	save := f.req
+	save.Verb = Save
+	save.Instance, _ = f.value.(Instance)
+	if _, err := f.toCache(Save, &save); err != nil {
+		f.x.cfg.Log.Error(Message(err))
+		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
+	}
+	return traces.Written, f.written(), nil
+}
+
+func (f *flight) written() traces.Because {
+	return traces.Because{Reason: traces.StoreWritten}
+}
+
+// toCache asks the cache to do something that is not finding.
+func (f *flight) toCache(verb Verb, req *Request) (any, error) {
+	if err := f.to.cacheHolder.open(f.x); err != nil {
+		return nil, err
+	}
+	return f.ask(f.to.cacheHolder, verb, req, &f.trace.Steps[traces.CacheWrite])
+}
+
+// filter changes what the caller sees of what the terminus found. Rule
+// IND-FIND-09.
+func filter(f *flight) (traces.Answer, traces.Because, error) {
+	switch {
+	case f.resp.Served == traces.ByCache:
+		return traces.Unfiltered, traces.Because{Reason: traces.CacheNotFiltered}, nil
+	case f.resp.Served != traces.ByTerminus:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	case f.to.primaryHolder.filter == nil:
+		return traces.Unfiltered, traces.Because{Reason: traces.TerminusHasNoFilter}, nil
+	}
+	inst, ok := f.value.(Instance)
+	if !ok {
+		return traces.Unfiltered, traces.Because{Reason: traces.SkippedNoResult}, nil
+	}
+	filtered, err := f.to.primaryHolder.filter.Filter(f.ctx, inst)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		if failure := (*Failure)(nil); errors.As(err, &failure) && !failure.Foreign() {
+			f.x.cfg.Log.Error(Message(err))
+		}
+		return traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}, err
+	}
+	f.value = nil
+	if filtered != nil {
+		f.value = filtered
+	}
+	return traces.Filtered, traces.Because{Reason: traces.FilterApplied}, nil
+}
+
+// ---- head, search, save, destroy ----
+
+// headTerminus asks whether the key exists. ignore_terminus is not honoured.
+// Rules IND-HEAD-01 to IND-HEAD-03.
+func headTerminus(f *flight) (traces.Answer, traces.Because, error) {
+	if a, because, skip := f.skipTerminus(false); skip {
+		return a, because, nil
+	}
+	q := &f.trace.Steps[traces.Terminus]
+	v, err := f.ask(f.to.primaryHolder, Head, &f.req, q)
+	if err != nil {
+		return traces.Raised, f.raised(err), err
+	}
+	f.value = v
+	if v == true {
+		f.served(traces.Terminus)
+		return traces.OK, traces.Because{Reason: traces.Returned}, nil
+	}
+	if q.Because.Reason == traces.EarlierStepRaised {
+		q.Because = traces.Because{Reason: traces.ReturnedNil}
+	}
+	return traces.Nothing, q.Because, nil
+}
+
+// searchTerminus lists what matches. A search is never cached, and no flag
+// changes that. Rules IND-SRCH-01, IND-SRCH-02.
+func searchTerminus(f *flight) (traces.Answer, traces.Because, error) {
+	q := &f.trace.Steps[traces.Terminus]
+	v, err := f.ask(f.to.primaryHolder, Search, &f.req, q)
+	switch {
+	case errors.Is(err, ErrNotArray):
+		err = &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNotArray, f.to.primary.Terminus), Err: err}
+		return traces.Raised, f.raised(err), err
+	case err != nil:
+		return traces.Raised, f.raised(err), err
+	case v == nil:
+		return traces.Nothing, traces.Because{Reason: traces.ReturnedNil, About: q.Because.About}, nil
+	}
+	f.value = v
+	f.served(traces.Terminus)
+	return traces.OK, traces.Because{Reason: traces.Returned, About: fmt.Sprint(len(v.([]Instance)))}, nil
+}
+
+// setExpiries does for each element what setExpiry does for one. Rule
+// IND-SRCH-02.
+func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
+	found, _ := f.value.([]Instance)
+	if len(found) == 0 {
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	}
+	at := f.clock.Add(f.x.TTL(f.req.Indirection))
+	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
+	dated := make([]Instance, len(found))
+	for i, inst := range found {
+		dated[i] = inst
+		if e, ok := inst.(Expirer); ok {
+			answer, because = traces.Kept, traces.Because{Reason: traces.AlreadySet}
+			if e.Expiration().IsZero() {
+				dated[i] = e.WithExpiration(at)
+				answer, because = traces.Set, traces.Because{Reason: traces.TTL}
+			}
+		}
+	}
+	f.value = dated
+	return answer, because, nil
+}
+
+// saveTerminus stores the instance. If that fails the cache is not written.
+// Rules IND-SAVE-01, IND-SAVE-02, IND-SAVE-04.
+func saveTerminus(f *flight) (traces.Answer, traces.Because, error) {
+	if f.req.Flags&traces.IgnoreTerminus != 0 {
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.trace.Caller}, nil
+	}
+	v, err := f.ask(f.to.primaryHolder, Save, &f.req, &f.trace.Steps[traces.Terminus])
+	if err != nil {
+		return traces.Raised, f.raised(err), err
+	}
+	f.value = v
+	f.served(traces.Terminus)
+	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
+}
+
+// saveCache stores the same request in the cache. ignore_cache has no effect
+// here. If it fails, the terminus has already stored the instance. Rules
+// IND-SAVE-02 to IND-SAVE-04.
+func saveCache(f *flight) (traces.Answer, traces.Because, error) {
+	switch {
+	case f.to.cacheHolder == nil:
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
+	case f.req.Flags&traces.IgnoreCacheSave != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
+	}
+	if _, err := f.toCache(Save, &f.req); err != nil {
+		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
+	}
+	return traces.Written, f.written(), nil
+}
+
+// destroyTerminus removes the key. No flag is honoured. Rules IND-DEST-01,
+// IND-DEST-02.
+func destroyTerminus(f *flight) (traces.Answer, traces.Because, error) {
+	v, err := f.ask(f.to.primaryHolder, Destroy, &f.req, &f.trace.Steps[traces.Terminus])
+	if err != nil {
+		return traces.Raised, f.raised(err), err
+	}
+	f.value = v
+	if v == nil {
+		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
+	}
+	f.served(traces.Terminus)
+	return traces.Removed, traces.Because{Reason: traces.Returned}, nil
+}
+
+// destroyCache removes the key from the cache if it is found there: an entry
+// that cannot be read cannot be removed. Rules IND-DEST-01, IND-DEST-02.
+func destroyCache(f *flight) (traces.Answer, traces.Because, error) {
+	if f.to.cacheHolder == nil {
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
+	}
+	find := Request{Indirection: f.req.Indirection, Verb: Find, Key: f.given.Key, Environment: f.req.Environment}
+	if err := f.x.resolve(&find); err != nil {
+		return traces.Raised, traces.Because{}, err
+	}
+	v, err := f.toCache(Find, &find)
+	if err != nil {
+		return traces.Raised, traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}, err
+	}
+	if !usable(v) {
+		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
+	}
+	if _, err := f.toCache(Destroy, &f.req); err != nil {
+		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
+	}
+	return traces.Removed, traces.Because{Reason: traces.CacheFound}, nil
+}
+
+// ---- expire ----
+
+// findToExpire reads the cache directly; errors are not swallowed. Rule
+// IND-EXP-04.
+func findToExpire(f *flight) (traces.Answer, traces.Because, error) {
+	switch {
+	case f.to.cacheHolder == nil:
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
+	case f.req.Flags&traces.IgnoreCacheSave != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
+	}
+	v, err := f.fromCache(&f.trace.Steps[traces.CacheRead])
+	if err != nil {
+		return traces.Raised, traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}, err
+	}
+	if !usable(v) {
+		return traces.Miss, traces.Because{Reason: traces.NotFound}, nil
+	}
+	f.value = v
+	f.resp.Served, f.resp.From = traces.ByCache, f.point(traces.CacheRead)
+	return traces.Found, traces.Because{Reason: traces.CacheFound}, nil
+}
+
+// expireNow outdates the cached instance by a minute. It never deletes. A
+// cache that does not keep the expiration will serve it all the same. Rules
+// IND-EXP-04, IND-EXP-05.
+func expireNow(f *flight) (traces.Answer, traces.Because, error) {
+	if f.resp.Served != traces.ByCache {
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	}
+	e, ok := f.value.(Expirer)
+	if !ok {
+		return traces.Raised, traces.Because{}, &Failure{Class: "NoMethodError", Message: fmt.Sprintf(msgNoExpired, describe(f.value))}
+	}
+	f.x.cfg.Log.Info(fmt.Sprintf("Expiring the %s cache of %s", f.req.Indirection, e.Key()))
+	f.value = e.WithExpiration(f.clock.Add(-time.Minute))
+	if !f.to.cacheHolder.desc.KeepsExpiry {
+		f.live.Note(fmt.Sprintf("no effect: %s/%s drops expiration", f.req.Indirection, f.to.cache.Terminus))
+		return traces.Set, traces.Because{Reason: traces.NoExpiryKept, About: f.to.cache.Terminus}, nil
+	}
+	return traces.Set, traces.Because{Reason: traces.TTL, About: "now - 60 s"}, nil
+}
+
+// rewriteCache saves the outdated instance.
+func rewriteCache(f *flight) (traces.Answer, traces.Because, error) {
+	if f.resp.Served != traces.ByCache {
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	}
+	save := f.req
+	save.Verb = Save
+	save.Instance, _ = f.value.(Instance)
+	v, err := f.toCache(Save, &save)
+	if err != nil {
+		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
+	}
+	f.value = v
+	return traces.Written, f.written(), nil
+}
+
+// ExpireNode is the BeforeSave of facts: saving them expires the cached node of
+// the same name, with the same options. Rule IND-EXP-06.
+func ExpireNode(ctx context.Context, x *Indirector, req *Request) error {
+	_, err := x.Do(ctx, &Request{
+		Indirection: "node", Verb: Expire, Key: req.Instance.Key(), Flags: req.Flags,
+		Environment: req.Environment, Options: req.Options,
+	})
+	return err
+}
+
+type depthKey struct{}
+
+// nested is Do for termini that ask other indirections. It ends loops.
+func (x *Indirector) nested(ctx context.Context, req *Request) (*Response, error) {
+	depth, _ := ctx.Value(depthKey{}).(int)
+	if depth >= maxDepth {
+		return nil, fmt.Errorf(msgNestedTooDeep, maxDepth)
+	}
+	return x.Do(context.WithValue(ctx, depthKey{}, depth+1), req)
+}

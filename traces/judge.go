@@ -1,0 +1,46 @@
+package traces
+
+// Judge returns the one word for what became of a finished request, from its
+// own steps. Stale is not among its answers: whether a cache answered because
+// the terminus had failed before is seen only by who knows the requests
+// before, see [JudgeStale]. Rule: UI design, section 4.
+func Judge(t *Trace) Outcome {
+	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
+	switch {
+	case t.Served == ByInjection:
+		return Sim
+	case t.Error != "" && write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
+		return Part
+	case t.Error != "":
+		return Err
+	case swallowed(t):
+		return ErrHidden
+	case t.Served == ByCache:
+		return Hit
+	case t.Served == ByTerminus:
+		return Good
+	case t.Verb == Save && (term.Answer == Written || write.Answer == Written):
+		return Good
+	case t.Verb == Expire:
+		return Good
+	case term.Because.Reason == NilFrom404 || term.Because.Reason == NilFromEmptyOutput:
+		return NilHidden
+	}
+	return Nil
+}
+
+// JudgeStale reports whether a request that a cache answered is stale: the
+// terminus was skipped, and the last request of the same indirection and key
+// in the same run failed.
+func JudgeStale(t *Trace, previous Outcome) bool {
+	return t.Outcome == Hit && previous == Err && t.Flags&IgnoreTerminus != 0
+}
+
+func swallowed(t *Trace) bool {
+	for i := range t.Faults {
+		if !t.Faults[i].Shown {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package traces
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A Live is a Trace that is still being written. The house makes one for each
+// request; spans below a step may be added from several goroutines.
+//
+// A Live is also the context of its request: that saves an allocation on the
+// path of every request, and is why it must not be copied.
+type Live struct {
+	context.Context
+	Trace *Trace
+	Step  Step // the step being taken; written by the goroutine of the request only
+
+	mu     sync.Mutex // guards what follows, and Trace.Spans, Faults and Notes
+	ended  bool
+	lastID int
+}
+
+type liveKey struct{}
+
+// Value makes a Live the context that FromContext looks for.
+func (l *Live) Value(key any) any {
+	if key == (liveKey{}) {
+		return l
+	}
+	return l.Context.Value(key)
+}
+
+// FromContext returns the request that ctx belongs to, or nil.
+func FromContext(ctx context.Context) *Live {
+	l, _ := ctx.Value(liveKey{}).(*Live)
+	return l
+}
+
+// Close takes the trace away from those who might still add to it. What they
+// add later is dropped.
+func (l *Live) Close() {
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+}
+
+// Note adds a sentence that the story of the request should tell. A nil Live
+// is legal, so that code is never conditional on tracing.
+func (l *Live) Note(sentence string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.Trace.Notes = append(l.Trace.Notes, sentence)
+	}
+}
+
+// Fault adds something that failed.
+func (l *Live) Fault(f Fault) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.Trace.Faults = append(l.Trace.Faults, f)
+	}
+}
+
+// Note adds a sentence to the story of the request of ctx, if there is one.
+func AddNote(ctx context.Context, sentence string) { FromContext(ctx).Note(sentence) }
+
+// An Active is a span that has not ended. A nil Active is legal and does
+// nothing.
+type Active struct {
+	live  *Live
+	span  Span
+	start time.Time
+}
+
+type spanKey struct{}
+
+// Start opens a span below the current step of the request of ctx, or below
+// the span that ctx carries. End must be called once.
+func Start(ctx context.Context, kind Kind, name string) (context.Context, *Active) {
+	l := FromContext(ctx)
+	if l == nil {
+		return ctx, nil
+	}
+	a := &Active{live: l, start: time.Now(), span: Span{Kind: kind, Name: name}}
+	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
+		a.span.Parent = parent.span.ID
+		a.span.Step = parent.span.Step
+	} else {
+		a.span.Step = l.Step
+	}
+	a.span.At = a.start.Sub(l.Trace.Start)
+	l.mu.Lock()
+	l.lastID++
+	a.span.ID = l.lastID
+	l.mu.Unlock()
+	return context.WithValue(ctx, spanKey{}, a), a
+}
+
+// Attr notes a fact about the span.
+func (a *Active) Attr(key, value string) {
+	if a != nil {
+		a.span.Attrs = append(a.span.Attrs, Attr{key, value})
+	}
+}
+
+// Request names the request that the span stands for.
+func (a *Active) Request(id uint64) {
+	if a != nil {
+		a.span.Request = id
+	}
+}
+
+// End says what came of it. The error is kept as text.
+func (a *Active) End(answer string, why Because, err error) {
+	if a == nil {
+		return
+	}
+	a.span.Took = max(time.Since(a.start), 1)
+	a.span.Answer, a.span.Because = answer, why
+	if err != nil {
+		a.span.Err = err.Error()
+	}
+	a.live.mu.Lock()
+	defer a.live.mu.Unlock()
+	if !a.live.ended {
+		a.live.Trace.Spans = append(a.live.Trace.Spans, a.span)
+	}
+}
