@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// environmentOnly are settings that puppet.conf may not have.
+var environmentOnly = []string{"modulepath", "manifest", "config_version"}
+
+// environmentConf are settings that environment.conf may have.
+var environmentConf = append(slices.Clone(environmentOnly), "environment_timeout", "environment_data_provider", "static_catalogs", "rich_data")
+
+// environment is what the environment's directory and its environment.conf say.
+// Without such a directory it says nothing.
+func (s *Settings) environment() layer {
+	l := layer{map[string][]candidate{}}
+	r := s.resolver()
+	name := r.resolve("environment").text
+	path := r.resolve("environmentpath").text
+	dir := environmentDir(path, name)
+	if dir == "" {
+		return l
+	}
+	entries := s.environmentEntries(filepath.Join(dir, "environment.conf"))
+	for _, e := range entries {
+		v := e.value
+		switch {
+		case v.kind == boolean:
+		case e.name == "modulepath":
+			v.text = modulePath(dir, v.text)
+		case e.name == "manifest", e.name == "config_version":
+			v.text = inside(dir, v.text)
+		}
+		a := Assignment{Value: e.value.text, Place: place(filepath.Join(dir, "environment.conf"), e), File: filepath.Join(dir, "environment.conf"), Line: e.line, Section: e.section}
+		if e.name == "manifest" && r.resolve("disable_per_environment_manifest").text == "true" {
+			a.Why = "disable_per_environment_manifest is true"
+		}
+		if len(l.values[e.name]) > 0 {
+			a.Why = "an earlier line comes first"
+		}
+		l.add(e.name, v, a)
+	}
+	from := Assignment{Place: "environment " + name, File: dir}
+	from.Value = filepath.Join(dir, "modules") + ":$basemodulepath"
+	l.add("modulepath", raw{from.Value, text}, from)
+	from.Value = r.resolve("default_manifest").text
+	l.add("manifest", raw{inside(dir, from.Value), text}, from)
+	return l
+}
+
+// environmentDir is the first directory of the environment, or "".
+func environmentDir(path, name string) string {
+	if !isWord(name) {
+		return ""
+	}
+	for base := range strings.SplitSeq(path, ":") {
+		dir := filepath.Join(base, name)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	return ""
+}
+
+func (s *Settings) environmentEntries(file string) []entry {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var entries []entry
+	if err == nil {
+		entries, err = parse(file, data, nil)
+	}
+	if err != nil {
+		s.warn(Warning{ID: BadFile, File: file, Text: fmt.Sprintf("read the settings of the environment: %v", err)})
+		return nil
+	}
+	return slices.DeleteFunc(entries, func(e entry) bool {
+		w := Warning{ID: Ignored, Place: place(file, e), File: file, Line: e.line}
+		switch {
+		case e.section != "main":
+			w.Text = fmt.Sprintf("%s is ignored: environment.conf may not have sections", e.name)
+		case !slices.Contains(environmentConf, e.name):
+			w.Text = fmt.Sprintf("%s is ignored: environment.conf has only %s", e.name, strings.Join(environmentConf, ", "))
+		default:
+			return false
+		}
+		s.warn(w)
+		return true
+	})
+}
+
+// inside makes a path relative to the environment absolute. What begins with a
+// variable is left alone.
+func inside(dir, path string) string {
+	if filepath.IsAbs(path) || strings.HasPrefix(path, "$") {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+func modulePath(dir, value string) string {
+	var dirs []string
+	for d := range strings.SplitSeq(value, ":") {
+		d = inside(dir, d)
+		if !strings.ContainsAny(d, "*?[{") || strings.HasPrefix(d, "$") {
+			dirs = append(dirs, d)
+			continue
+		}
+		found, _ := filepath.Glob(d)
+		dirs = append(dirs, found...)
+	}
+	return strings.Join(dirs, ":")
+}

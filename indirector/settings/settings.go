@@ -1,0 +1,444 @@
+// Package settings reads Puppet's settings as Puppet 7 and 8 do, and remembers
+// where each value comes from.
+//
+// A setting can be given on the command line, in puppet.conf, in the
+// environment.conf of the environment, by the application and by Puppet's own
+// defaults. [Load] asks all of them once; what it returns never changes:
+//
+//	s, err := settings.Load(settings.Options{ConfDir: "/etc/puppetlabs/puppet", RunMode: "agent"})
+//	value, place := s.Get("node_terminus") // "rest", "puppet.conf:7 [agent]"
+//
+// Every other opinion on a setting is kept too, see [Setting], so that a
+// person can see what was overruled and what was not even looked at.
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Override is a setting given on the command line.
+type Override struct {
+	Name, Value string
+	Place       string // "" is "--set"
+}
+
+// Options are the options of Load. The zero value reads the settings of a user
+// who is not root and has no home directory; see Process for those of this
+// process.
+type Options struct {
+	ConfDir     string // --confdir; "" is the default of the user
+	VarDir      string // --vardir; "" is the default of the user
+	RunMode     string // "agent", "server" (or "master"), "user"; "" is "user"
+	Environment string // --environment; "" is the setting
+	Overrides   []Override
+
+	Application         string            // "agent", "apply", …; "" is none
+	ApplicationDefaults map[string]string // what the application says before puppet.conf does
+
+	Root     bool          // whether the system's directories are the default
+	Home     string        // home directory, for defaults of other users and ~
+	Dir      string        // what relative paths are relative to; "" is /
+	Layout   Layout        // the package whose defaults count
+	Certname func() string // full name of this host; nil is asking the system
+	Define   []Definition  // further settings that are known, as of one's own termini
+}
+
+// Process returns Options for the user and the host of this process.
+func Process() Options {
+	home, _ := os.UserHomeDir()
+	dir, _ := os.Getwd()
+	return Options{Root: os.Geteuid() == 0, Home: home, Dir: dir}
+}
+
+// Settings are the settings of one run mode and application. They are safe for
+// concurrent use.
+type Settings struct {
+	options     Options
+	directories directories
+	file        string // of puppet.conf
+	known       []Definition
+	index       map[string]int // into known
+	layers      []layer        // strongest first; see order
+	values      map[string]Setting
+	unknown     []string
+	warnings    []Warning
+}
+
+// A layer is one source of values.
+type layer struct {
+	values map[string][]candidate // by setting, strongest first
+}
+
+// A candidate is one opinion on the value of a setting.
+type candidate struct {
+	value raw
+	Assignment
+}
+
+// An Assignment is one place that says something about a setting.
+type Assignment struct {
+	Value   string // as written
+	Place   string // "puppet.conf:7 [agent]", "--set", "application agent", "environment production", "storeconfigs", "default"
+	File    string // full path; "" if it is not in a file
+	Line    int
+	Section string
+	Why     string // why it is not looked at; "" if it is only weaker
+}
+
+// A Setting is the value of a setting and how it came about.
+type Setting struct {
+	Definition
+	Known      bool   // false: only found in a file; nobody declared it
+	Value      string // interpolated and in the form that Puppet prints; "" is also nothing
+	Err        error  // why it has no value: Value is then the text as written
+	Assignment        // who won; its Value is hidden by the field above: see Raw
+	Raw        string // as written, before interpolation
+	Overruled  []Assignment
+}
+
+// Load reads the settings. That there is no puppet.conf is fine. If it cannot
+// be understood the error is a ParseError, and the Settings are those without
+// the file, which is what Puppet goes on with. Any other error comes without
+// Settings. Values that are no good are no error: see Setting.Err and Warnings.
+func Load(o Options) (*Settings, error) {
+	o.RunMode = cmp.Or(o.RunMode, "user")
+	if !slices.Contains([]string{"agent", "server", "master", "user"}, o.RunMode) {
+		return nil, fmt.Errorf("invalid run mode %q; known are agent, server and user", o.RunMode)
+	}
+	o.Dir = cmp.Or(o.Dir, "/")
+	if o.Certname == nil {
+		o.Certname = func() string {
+			host, domain := hostname()
+			return strings.TrimSuffix(host+"."+domain, ".")
+		}
+	}
+	s := &Settings{options: o, directories: o.Layout.directories(o), index: map[string]int{}}
+	s.known = append(definitions[:len(definitions):len(definitions)], o.Define...)
+	for i, d := range s.known {
+		if _, ok := s.index[d.Name]; !ok {
+			s.index[d.Name] = i
+		}
+	}
+	line, err := s.commandLine()
+	if err != nil {
+		return nil, err
+	}
+	application, defaults := s.application(), s.defaults()
+
+	s.layers = []layer{line, application, defaults}
+	config := s.resolver().resolve("config")
+	if config.err != nil {
+		return nil, fmt.Errorf("find the configuration file: %w", config.err)
+	}
+	s.file = config.text
+	puppetConf, err := s.readFile()
+	var bad *ParseError
+	if err != nil && !errors.As(err, &bad) {
+		return nil, err
+	}
+	s.layers = []layer{line, puppetConf, application, defaults}
+	hook := s.storeconfigs()
+	s.layers = []layer{line, puppetConf, application, hook, defaults}
+	environment := s.environment()
+	s.layers = []layer{line, environment, puppetConf, application, hook, defaults}
+	s.settle()
+	return s, err
+}
+
+func (s *Settings) definition(name string) *Definition {
+	if i, ok := s.index[name]; ok {
+		return &s.known[i]
+	}
+	return nil
+}
+
+// commandLine is the strongest layer. Of two that give the same setting the
+// later one counts.
+func (s *Settings) commandLine() (layer, error) {
+	o := &s.options
+	given := o.Overrides
+	for _, flag := range []Override{{"confdir", o.ConfDir, "--confdir"}, {"vardir", o.VarDir, "--vardir"}, {"environment", o.Environment, "--environment"}} {
+		if flag.Value != "" {
+			given = append([]Override{flag}, given...)
+		}
+	}
+	l := layer{map[string][]candidate{}}
+	for _, g := range slices.Backward(given) {
+		if s.definition(g.Name) == nil {
+			return l, fmt.Errorf("%s: there is no setting %q%s", cmp.Or(g.Place, "--set"), g.Name, s.didYouMean(g.Name))
+		}
+		l.add(g.Name, translate(g.Value), Assignment{Value: g.Value, Place: cmp.Or(g.Place, "--set")})
+	}
+	return l, nil
+}
+
+func (l layer) add(name string, v raw, a Assignment) {
+	l.values[name] = append(l.values[name], candidate{v, a})
+}
+
+func (s *Settings) didYouMean(name string) string {
+	if n := Nearest(name, slices.Collect(maps.Keys(s.index))); n != "" {
+		return fmt.Sprintf("; did you mean %q?", n)
+	}
+	return ""
+}
+
+func (s *Settings) application() layer {
+	l := layer{map[string][]candidate{}}
+	for name, value := range s.options.ApplicationDefaults {
+		l.add(name, raw{value, text}, Assignment{Value: value, Place: "application " + s.options.Application})
+	}
+	return l
+}
+
+func (s *Settings) defaults() layer {
+	l := layer{map[string][]candidate{}}
+	for _, d := range s.known {
+		v := raw{d.Default, text}
+		switch dir, ok := s.directories[d.Name]; {
+		case d.Default == none:
+			v = raw{}
+		case d.Default == computed && ok && d.Name != "cadir":
+			v.text = dir
+		case d.Default == computed:
+			v = raw{kind: later}
+		}
+		l.add(d.Name, v, Assignment{Value: v.text, Place: "default"})
+	}
+	return l
+}
+
+// readFile reads puppet.conf. With a ParseError the layer is empty.
+func (s *Settings) readFile() (layer, error) {
+	l := layer{map[string][]candidate{}}
+	data, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return l, fmt.Errorf("read the settings: %w", err)
+	}
+	entries, err := parse(s.file, data, sections)
+	if err != nil {
+		return l, err
+	}
+	for _, e := range entries {
+		if slices.Contains(environmentOnly, e.name) {
+			return l, &ParseError{s.file, e.line, fmt.Sprintf("cannot set %s in puppet.conf; it belongs to environment.conf", e.name)}
+		}
+	}
+	s.checkEntries(entries)
+	order := map[string]int{"server": 1, "master": 2, "main": 3}
+	if s.options.RunMode == "agent" || s.options.RunMode == "user" {
+		order = map[string]int{s.options.RunMode: 1, "main": 3}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		return cmp.Compare(cmp.Or(order[a.section], 9), cmp.Or(order[b.section], 9))
+	})
+	first := map[[2]string]int{}
+	for _, e := range entries {
+		a := Assignment{Value: e.value.text, Place: place(s.file, e), File: s.file, Line: e.line, Section: e.section}
+		key := [2]string{e.section, e.name}
+		switch {
+		case order[e.section] == 0:
+			a.Why = fmt.Sprintf("section [%s] is not for run mode %s", e.section, s.options.RunMode)
+		case first[key] != 0:
+			a.Why = fmt.Sprintf("line %d of the same section comes first", first[key])
+		default:
+			first[key] = e.line
+		}
+		l.add(e.name, e.value, a)
+	}
+	return l, nil
+}
+
+// storeconfigs is a layer because turning that setting on changes the default
+// of another one. Rule IND-SEL-10.
+func (s *Settings) storeconfigs() layer {
+	l := layer{map[string][]candidate{}}
+	if v := s.resolver().resolve("storeconfigs"); v.err == nil && v.text == "true" {
+		l.add("catalog_cache_terminus", raw{"store_configs", text}, Assignment{Value: "store_configs", Place: "storeconfigs"})
+	}
+	return l
+}
+
+// candidates are all opinions on a setting, strongest first. Those that are
+// not looked at have a Why.
+func (s *Settings) candidates(name string) []candidate {
+	var all []candidate
+	for _, l := range s.layers {
+		all = append(all, l.values[name]...)
+	}
+	if d := s.definition(name); d != nil && d.Type == "alias" {
+		all = all[:len(all)-1] // its own default is nothing
+		for _, c := range s.candidates(d.Values[0]) {
+			if c.Place != "default" {
+				c.Place += " " + d.Values[0]
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (s *Settings) winner(name string) candidate {
+	for _, c := range s.candidates(name) {
+		if c.Why == "" {
+			return c
+		}
+	}
+	return candidate{}
+}
+
+// settle works out all values.
+func (s *Settings) settle() {
+	r := s.resolver()
+	s.values = make(map[string]Setting, len(s.known))
+	for _, d := range s.known {
+		s.values[d.Name] = s.setting(r, d, true)
+	}
+	for _, l := range s.layers {
+		for name := range l.values {
+			if _, ok := s.values[name]; !ok {
+				s.unknown = append(s.unknown, name)
+				s.values[name] = s.setting(r, Definition{Name: name, Type: "string"}, false)
+			}
+		}
+	}
+	slices.Sort(s.unknown)
+	s.checkValues()
+}
+
+func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
+	v := r.resolve(d.Name)
+	set := Setting{Definition: d, Known: known, Value: v.text, Err: v.err}
+	won := false
+	for _, c := range s.candidates(d.Name) {
+		if !won && c.Why == "" {
+			won, set.Assignment, set.Raw = true, c.Assignment, c.Assignment.Value
+			continue
+		}
+		set.Overruled = append(set.Overruled, c.Assignment)
+	}
+	if d.Name == "certname" && v.err == nil && v.text != strings.ToLower(v.text) {
+		set.Err = errors.New("Certificate names must be lower case")
+	}
+	if set.Default == none || set.Default == computed {
+		set.Default = s.directories[d.Name]
+	}
+	return set
+}
+
+// Get returns the value of a setting and the place that decided: "default",
+// "puppet.conf:7 [agent]", "application agent", "--set". Of an unknown setting
+// that no file mentions both are "". A value that is no good is the text as
+// written.
+func (s *Settings) Get(name string) (value, place string) {
+	set := s.values[name]
+	return set.Value, set.Place
+}
+
+// Setting returns all that is known of a setting, and whether there is such a
+// setting.
+func (s *Settings) Setting(name string) (Setting, bool) {
+	set, ok := s.values[name]
+	return set, ok
+}
+
+// All returns the known settings in Puppet's order, then the unknown ones that
+// a file mentions by name. The slice is the caller's.
+func (s *Settings) All() []Setting {
+	all := make([]Setting, 0, len(s.values))
+	for i, d := range s.known {
+		if s.index[d.Name] == i {
+			all = append(all, s.values[d.Name])
+		}
+	}
+	for _, name := range s.unknown {
+		all = append(all, s.values[name])
+	}
+	return all
+}
+
+// File returns the path of puppet.conf, which need not exist.
+func (s *Settings) File() string { return s.file }
+
+// RunMode returns the run mode: "agent", "server", "master" or "user".
+func (s *Settings) RunMode() string { return s.options.RunMode }
+
+// Application returns the application, or "".
+func (s *Settings) Application() string { return s.options.Application }
+
+// Int returns the value of a setting of numbers or ports.
+func (s *Settings) Int(name string) (int, error) {
+	v, err := s.typed(name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return 0, s.wrong(name, "number")
+	}
+	return n, nil
+}
+
+// Bool returns the value of a boolean setting.
+func (s *Settings) Bool(name string) (bool, error) {
+	v, err := s.typed(name)
+	if err != nil {
+		return false, err
+	}
+	if v != "true" && v != "false" {
+		return false, s.wrong(name, "boolean")
+	}
+	return v == "true", nil
+}
+
+// Duration returns the value of a setting of durations; nothing is zero,
+// unlimited the longest duration there is.
+func (s *Settings) Duration(name string) (time.Duration, error) {
+	v, err := s.typed(name)
+	if err != nil || v == "" {
+		return 0, err
+	}
+	if v == "unlimited" {
+		return math.MaxInt64, nil
+	}
+	seconds, ok := parseDuration(raw{v, text})
+	if !ok {
+		return 0, s.wrong(name, "duration such as 30m")
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// List returns the items of a setting that is a list separated by commas.
+func (s *Settings) List(name string) []string {
+	v, _ := s.Get(name)
+	return splitList(v)
+}
+
+func (s *Settings) typed(name string) (string, error) {
+	set, ok := s.values[name]
+	if !ok {
+		return "", fmt.Errorf("there is no setting %q%s", name, s.didYouMean(name))
+	}
+	if set.Err != nil {
+		return "", fmt.Errorf("setting %s (%s): %w", name, set.Place, set.Err)
+	}
+	return set.Value, nil
+}
+
+func (s *Settings) wrong(name, kind string) error {
+	set := s.values[name]
+	return fmt.Errorf("setting %s (%s): %q is no %s", name, set.Place, set.Value, kind)
+}

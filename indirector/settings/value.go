@@ -1,0 +1,306 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxValue is the length in bytes that interpolation may reach.
+const maxValue = 64 << 10
+
+var errTooLong = fmt.Errorf("value grows beyond %d bytes", maxValue)
+
+// A resolver turns candidates into values. It remembers what it has done, and
+// what it is doing, so that settings that refer to each other are found out.
+type resolver struct {
+	s     *Settings
+	done  map[string]resolved
+	doing []string
+}
+
+type resolved struct {
+	raw
+	err error
+}
+
+func (s *Settings) resolver() *resolver { return &resolver{s: s, done: map[string]resolved{}} }
+
+// resolve returns the value of a setting, interpolated and in the form of its
+// type. With an error comes the text as it was written.
+func (r *resolver) resolve(name string) resolved {
+	if v, ok := r.done[name]; ok {
+		return v
+	}
+	for i, n := range r.doing {
+		if n == name {
+			return resolved{err: loopError{append(r.doing[i:len(r.doing):len(r.doing)], name)}}
+		}
+	}
+	r.doing = append(r.doing, name)
+	v := r.value(name)
+	r.doing = r.doing[:len(r.doing)-1]
+	var loop loopError
+	if !errors.As(v.err, &loop) || len(r.doing) == 0 {
+		r.done[name] = v
+	}
+	return v
+}
+
+func (r *resolver) value(name string) resolved {
+	def := r.s.definition(name)
+	written := r.lookup(name)
+	if written.kind == nothing || name == "code" {
+		return resolved{raw: written}
+	}
+	v := written
+	if v.kind == text {
+		var err error
+		if v.text, err = r.interpolate(name, v.text); err != nil {
+			return resolved{written, err}
+		}
+	}
+	v, err := r.s.munge(def, v)
+	if err != nil {
+		return resolved{written, err}
+	}
+	return resolved{raw: v}
+}
+
+// lookup returns what the strongest source says, before interpolation.
+func (r *resolver) lookup(name string) raw {
+	c := r.s.winner(name)
+	if c.value.kind == later {
+		return r.compute(name)
+	}
+	return c.value
+}
+
+type loopError struct{ names []string }
+
+func (e loopError) Error() string {
+	return "settings refer to each other: " + strings.Join(e.names, " → ")
+}
+
+var variable = regexp.MustCompile(`\$(\w+)|\$\{(\w+)\}`)
+
+func (r *resolver) interpolate(setting, s string) (string, error) {
+	if !strings.Contains(s, "$") {
+		return s, nil
+	}
+	var b strings.Builder
+	rest := 0
+	for _, at := range variable.FindAllStringSubmatchIndex(s, -1) {
+		b.WriteString(s[rest:at[0]])
+		rest = at[1]
+		start, end := at[2], at[3]
+		if start < 0 {
+			start, end = at[4], at[5]
+		}
+		value, err := r.variable(setting, s[at[0]:at[1]], s[start:end])
+		if err != nil {
+			return "", err
+		}
+		if b.WriteString(value); b.Len() > maxValue {
+			return "", errTooLong
+		}
+	}
+	b.WriteString(s[rest:])
+	return b.String(), nil
+}
+
+// variable returns what stands for an expression, "$name" or "${name}", in the
+// value of a setting.
+func (r *resolver) variable(setting, expression, name string) (string, error) {
+	if name == "environment" && setting != "config_version" {
+		return expression, nil // Puppet leaves it as it is, and warns
+	}
+	if name == "run_mode" {
+		return r.s.options.RunMode, nil
+	}
+	if r.s.definition(name) == nil {
+		return "", fmt.Errorf("Error converting value for param '%s': Could not find value for %s", setting, expression)
+	}
+	v := r.resolve(name)
+	var loop loopError
+	switch {
+	case errors.As(v.err, &loop):
+		return "", v.err
+	case v.err != nil:
+		return "", fmt.Errorf("Error converting value for param '%s': %w", setting, v.err)
+	case v.kind == nothing:
+		return "", fmt.Errorf("Error converting value for param '%s': Could not find value for %s", setting, expression)
+	}
+	return v.text, nil
+}
+
+// munge checks a value against the type of its setting and brings it into the
+// form that Puppet prints: durations in seconds, absolute paths, no blanks in
+// lists. The messages are Puppet's.
+func (s *Settings) munge(def *Definition, v raw) (raw, error) {
+	if def == nil {
+		return v, nil
+	}
+	if def.Type == "alias" {
+		def = s.definition(def.Values[0])
+	}
+	switch def.Type {
+	case "boolean":
+		if v.text != "true" && v.text != "false" {
+			return v, fmt.Errorf("Invalid value '%s' for boolean parameter: %s", inspect(v), def.Name)
+		}
+		return raw{v.text, boolean}, nil
+	case "terminus":
+		// Rule IND-SEL-08.
+		if v.kind == boolean {
+			return v, fmt.Errorf("Invalid terminus setting: %s", v.text)
+		}
+		if v.text == "" {
+			return raw{}, nil
+		}
+	case "integer", "port":
+		n, err := parseInt(v)
+		if err != nil {
+			return v, fmt.Errorf("Cannot convert '%s' to an integer for parameter: %s", inspect(v), def.Name)
+		}
+		if def.Type == "port" && (n < 0 || n > 65535) {
+			return v, fmt.Errorf("Value '%d' is not a valid port number for parameter: %s", n, def.Name)
+		}
+		return raw{strconv.FormatInt(n, 10), text}, nil
+	case "duration", "ttl":
+		if def.Type == "ttl" && v.text == "unlimited" {
+			return v, nil
+		}
+		seconds, ok := parseDuration(v)
+		if !ok && def.Type == "ttl" {
+			return v, fmt.Errorf("Invalid 'time to live' format '%s' for parameter: %s", inspect(v), def.Name)
+		}
+		if !ok {
+			return v, fmt.Errorf("Invalid duration format '%s' for parameter: %s", inspect(v), def.Name)
+		}
+		return raw{strconv.FormatInt(seconds, 10), text}, nil
+	case "enum", "symbolic_enum":
+		if v.kind == boolean || !contains(def.Values, v.text) {
+			return v, fmt.Errorf("Invalid value '%s' for parameter %s. Allowed values are '%s'", v.text, def.Name, strings.Join(def.Values, "', '"))
+		}
+	case "file", "directory", "file_or_directory":
+		if v.kind == text && v.text != ":memory:" {
+			v.text = s.expand(v.text)
+		}
+	case "path":
+		if v.kind == text {
+			v.text = s.expandPath(v.text)
+		}
+	case "autosign":
+		if v.text == "true" || v.text == "false" {
+			return raw{v.text, boolean}, nil
+		}
+		if !filepath.IsAbs(v.text) {
+			return v, fmt.Errorf("Invalid autosign value %s: must be 'true'/'false' or an absolute path", v.text)
+		}
+	case "certificate_revocation":
+		switch v.text {
+		case "chain", "true":
+			return raw{"chain", text}, nil
+		case "leaf":
+		case "false":
+			return raw{"false", boolean}, nil
+		default:
+			return v, fmt.Errorf("Invalid certificate revocation value %s: must be one of 'true', 'chain', 'leaf', or 'false'", v.text)
+		}
+	case "priority":
+		return mungePriority(def, v)
+	case "array", "server_list", "http_extra_headers":
+		if v.kind == boolean {
+			return v, fmt.Errorf("%s is a list, not %s", def.Name, v.text)
+		}
+		if def.Type != "server_list" { // Puppet prints that one as written
+			v.text = strings.Join(splitList(v.text), ",")
+		}
+	}
+	return v, nil
+}
+
+// inspect writes a value as Ruby's inspect does.
+func inspect(v raw) string {
+	if v.kind == boolean {
+		return v.text
+	}
+	return strconv.Quote(v.text)
+}
+
+func parseInt(v raw) (int64, error) {
+	return strconv.ParseInt(strings.Trim(v.text, blank), 0, 64)
+}
+
+var duration = regexp.MustCompile(`^(\d+)(y|d|h|m|s)?$`)
+
+var units = map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 24 * 3600, "y": 365 * 24 * 3600}
+
+// parseDuration returns seconds. More than fit into a time.Duration are no
+// duration.
+func parseDuration(v raw) (int64, bool) {
+	m := duration.FindStringSubmatch(v.text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	unit := units[m[2]]
+	if err != nil || n > int64(math.MaxInt64/time.Second)/unit {
+		return 0, false
+	}
+	return n * unit, true
+}
+
+var digits = regexp.MustCompile(`\d`)
+
+func mungePriority(def *Definition, v raw) (raw, error) {
+	if n, ok := map[string]string{"high": "-10", "normal": "0", "low": "10", "idle": "19"}[v.text]; ok {
+		return raw{n, text}, nil
+	}
+	if v.kind == boolean || !digits.MatchString(v.text) {
+		return v, fmt.Errorf("Invalid priority format '%s' for parameter: %s", inspect(v), def.Name)
+	}
+	if n, err := parseInt(v); err == nil {
+		return raw{strconv.FormatInt(n, 10), text}, nil
+	}
+	return raw{"0", text}, nil
+}
+
+func splitList(s string) []string {
+	var list []string
+	for item := range strings.SplitSeq(s, ",") {
+		list = append(list, strings.Trim(item, blank))
+	}
+	for len(list) > 0 && list[len(list)-1] == "" {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// expand makes a path absolute as Ruby's File.expand_path does.
+func (s *Settings) expand(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.Join(s.options.Home, path[1:])
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(s.options.Dir, path)
+}
+
+func (s *Settings) expandPath(path string) string {
+	var dirs []string
+	for dir := range strings.SplitSeq(strings.TrimRight(path, ":"), ":") {
+		dirs = append(dirs, s.expand(dir))
+	}
+	if path == "" {
+		return ""
+	}
+	return strings.Join(dirs, ":")
+}

@@ -1,0 +1,113 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The kinds of warnings.
+const (
+	UnknownSetting   = "DIAG-UNKNOWN-SETTING"   // nobody reads it
+	DeprecatedName   = "DIAG-DEPRECATED-NAME"   // it has a newer name
+	DeadSetting      = "DIAG-DEAD-SETTING"      // it is set but not read by this application (gap L2)
+	BadValue         = "DIAG-BAD-VALUE"         // Puppet fails when it reads it
+	NoInterpolation  = "DIAG-NO-INTERPOLATION"  // $environment stays as it is
+	Ignored          = "DIAG-IGNORED"           // it is not looked at here
+	BadFile          = "DIAG-BAD-FILE"          // environment.conf cannot be understood
+	MetadataIgnored  = "DIAG-METADATA-IGNORED"  // { owner = … } on what is no file
+	DuplicateSetting = "DIAG-DUPLICATE-SETTING" // a second line of one section
+)
+
+// A Warning is something about the settings that a person should know.
+type Warning struct {
+	ID    string // one of the constants
+	Text  string // without the place
+	Place string // "puppet.conf:7 [agent]", "--set"
+	File  string // "" if it is not about a file
+	Line  int
+}
+
+func (w Warning) String() string {
+	if w.Place == "" {
+		return w.Text
+	}
+	return w.Place + ": " + w.Text
+}
+
+// Warnings returns what is odd about the settings, by place in the file, then
+// in Puppet's order. The slice is the caller's.
+func (s *Settings) Warnings() []Warning { return append([]Warning(nil), s.warnings...) }
+
+func (s *Settings) warn(w Warning) { s.warnings = append(s.warnings, w) }
+
+// checkEntries warns about lines of puppet.conf.
+func (s *Settings) checkEntries(entries []entry) {
+	first := map[[2]string]int{}
+	master := false
+	for _, e := range entries {
+		w := Warning{Place: place(s.file, e), File: s.file, Line: e.line}
+		if e.section == "master" && !master {
+			master = true
+			w.ID, w.Text = DeprecatedName, "section [master] is now called [server]; it is read after it"
+			s.warn(w)
+		}
+		def := s.definition(e.name)
+		if def == nil {
+			w.ID, w.Text = UnknownSetting, fmt.Sprintf("there is no setting %q%s", e.name, s.didYouMean(e.name))
+			s.warn(w)
+			continue
+		}
+		if e.owner+e.group+e.mode != "" && !isFile(def.Type) {
+			w.ID, w.Text = MetadataIgnored, fmt.Sprintf("%s does not support meta data. Ignoring.", e.name)
+			s.warn(w)
+		}
+		key := [2]string{e.section, e.name}
+		if first[key] != 0 {
+			w.ID, w.Text = DuplicateSetting, fmt.Sprintf("%s is already set in line %d, which counts", e.name, first[key])
+			s.warn(w)
+			continue
+		}
+		first[key] = e.line
+	}
+}
+
+func isFile(kind string) bool {
+	switch kind {
+	case "file", "directory", "file_or_directory", "autosign":
+		return true
+	}
+	return false
+}
+
+// readers are the settings that only some applications read. Rule IND-SEL-07.
+var readers = map[string][]string{
+	"node_cache_terminus":    {"server", "master"},
+	"catalog_cache_terminus": {"agent", "apply", "device"},
+}
+
+// checkValues warns about values that are wrong or set in vain.
+func (s *Settings) checkValues() {
+	for _, set := range s.All() {
+		w := Warning{Place: set.Place, File: set.File, Line: set.Line}
+		if set.Err != nil {
+			w.ID, w.Text = BadValue, set.Err.Error()
+			s.warn(w)
+		}
+		if set.Place == "default" {
+			continue
+		}
+		if set.Name != "config_version" && (strings.Contains(set.Raw, "$environment") || strings.Contains(set.Raw, "${environment}")) {
+			w.ID = NoInterpolation
+			w.Text = fmt.Sprintf("You cannot interpolate $environment within '%s' when using directory environments. Its value will remain %s.", set.Name, set.Value)
+			s.warn(w)
+		}
+		by := readers[set.Name]
+		app := s.options.Application
+		if by == nil || app == "" || contains(by, app) || set.Place == "storeconfigs" || set.Place == "application "+app || set.Value == "" {
+			continue
+		}
+		w.ID = DeadSetting
+		w.Text = fmt.Sprintf("%s = %s has no effect: application %s does not read it, only %s does", set.Name, set.Value, app, strings.Join(by, ", "))
+		s.warn(w)
+	}
+}
