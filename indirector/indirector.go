@@ -112,6 +112,12 @@ type (
 	Filterer interface {
 		Filter(context.Context, Instance) (Instance, error)
 	}
+	// A Sharer keeps the very objects that it answers with, as Puppet's memory
+	// termini do: it is told when the house has given one an expiration, because
+	// there the caller's object and the stored one are the same.
+	Sharer interface {
+		Shared(key string, inst Instance)
+	}
 	// A Local refuses requests from the network when it returns true.
 	Local interface {
 		LocalOnly() bool

@@ -84,6 +84,7 @@ type holder struct {
 	filter            Filterer
 	authorizer        Authorizer
 	validator         Validator
+	sharer            Sharer
 	err               error
 }
 
@@ -119,6 +120,7 @@ func (h *holder) open(x *Indirector) error {
 		h.filter, _ = h.terminus.(Filterer)
 		h.authorizer, _ = h.terminus.(Authorizer)
 		h.validator, _ = h.terminus.(Validator)
+		h.sharer, _ = h.terminus.(Sharer)
 	})
 	return h.err
 }

@@ -15,21 +15,28 @@ import (
 )
 
 // A flight is a request on its way through the house. It lives on one
-// goroutine. The trace that it fills in is part of it, so that a request costs
-// one allocation.
+// goroutine, and is one allocation together with its sheet.
 type flight struct {
 	x     *Indirector
 	req   Request
 	given *Request // as the caller wrote it: the cache is saved by its key (IND-FIND-11)
 	to    *resolved
 	ctx   context.Context // what termini get: live, or the caller's own if nobody records
-	live  traces.Live
-	trace traces.Trace
 	resp  Response
 	value any       // the answer so far
 	clock time.Time // when the clock was last read
-	route resolved  // where to points if the request has its own
+	*sheet
 }
+
+// A sheet is what is written down about a flight.
+type sheet struct {
+	live  traces.Live
+	trace traces.Trace
+}
+
+// scrap is for the sheets that nobody will read: when nobody records, no
+// terminus and no caller gets hold of them.
+var scrap = sync.Pool{New: func() any { return new(sheet) }}
 
 // A step asks one question about a flight, and always says why its answer is so.
 type step struct {
@@ -85,8 +92,6 @@ func newPlans() *plans {
 	return p
 }
 
-var flights = sync.Pool{New: func() any { return new(flight) }}
-
 // Do answers req: it takes the steps of its verb, one after the other. An
 // error is always an *Error; Puppet's nil is one that is ErrNotFound, except
 // for head, whose answer is then false, and for save, destroy and expire, whose
@@ -95,7 +100,13 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	if x.cfg.Recorder == nil {
 		return x.doUntraced(ctx, req)
 	}
-	f := &flight{x: x, given: req, req: *req}
+	both := &struct {
+		flight
+		sheet
+	}{flight: flight{x: x, given: req, req: *req}}
+	f := &both.flight
+	f.sheet = &both.sheet
+	f.ctx = &f.live
 	f.begin(ctx)
 	f.trace.ID = x.cfg.Recorder.Begin(&f.trace)
 	f.resp.Trace = f.trace.ID
@@ -108,21 +119,19 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	return &f.resp, nil
 }
 
-// doUntraced is Do when nobody records: no terminus gets hold of the flight,
-// so that it can be used again.
+// doUntraced is Do when nobody records.
 func (x *Indirector) doUntraced(ctx context.Context, req *Request) (*Response, error) {
-	f := flights.Get().(*flight)
-	*f = flight{x: x, given: req, req: *req}
+	f := &flight{x: x, given: req, req: *req, ctx: ctx, sheet: scrap.Get().(*sheet)}
+	defer func(s *sheet) {
+		*s = sheet{}
+		scrap.Put(s)
+	}(f.sheet)
 	f.begin(ctx)
-	err := f.fly()
-	f.end(err)
-	resp := f.resp
-	*f = flight{}
-	flights.Put(f)
-	if err != nil {
+	if err := f.fly(); err != nil {
 		return nil, err
 	}
-	return &resp, nil
+	f.sheet = nil
+	return &f.resp, nil
 }
 
 func (f *flight) begin(ctx context.Context) {
@@ -147,10 +156,6 @@ func (f *flight) begin(ctx context.Context) {
 		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
 	f.live.Context, f.live.Trace = ctx, t
-	f.ctx = ctx
-	if f.x.cfg.Recorder != nil {
-		f.ctx = &f.live
-	}
 }
 
 // brief is an option's value for the trace: never a whole instance.
@@ -343,9 +348,6 @@ func (f *flight) end(err error) {
 	f.live.Close()
 	t := &f.trace
 	t.Took = f.clock.Sub(t.Start)
-	if f.x.cfg.Recorder == nil {
-		return
-	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
 	}
@@ -443,24 +445,24 @@ func (f *flight) ownRoute() {
 	if source == traces.NoSource {
 		source, place = traces.FromRequest, "this request"
 	}
-	f.route = *f.to
+	own := *f.to
 	if f.req.Terminus != "" {
 		c := traces.Choice{Terminus: f.req.Terminus, Source: source, Place: place}
 		f.trace.Primary = push(f.trace.Primary, c)
-		f.route.primary, f.route.primaryHolder = c, f.x.holder(f.req.Indirection, c)
+		own.primary, own.primaryHolder = c, f.x.holder(f.req.Indirection, c)
 	}
 	switch f.req.Cache {
 	case "":
 	case Off, "none":
 		c := traces.Choice{Terminus: Off, Source: source, Place: place}
 		f.trace.Cache = push(f.trace.Cache, c)
-		f.route.cache, f.route.cacheHolder = c, nil
+		own.cache, own.cacheHolder = c, nil
 	default:
 		c := traces.Choice{Terminus: f.req.Cache, Source: source, Place: place}
 		f.trace.Cache = push(f.trace.Cache, c)
-		f.route.cache, f.route.cacheHolder = c, f.x.holder(f.req.Indirection, c)
+		own.cache, own.cacheHolder = c, f.x.holder(f.req.Indirection, c)
 	}
-	f.to = &f.route
+	f.to = &own
 }
 
 // authorize asks the terminus about requests that carry a node. Rules
@@ -730,8 +732,16 @@ func setExpiry(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
 	}
 	ttl := f.x.TTL(f.req.Indirection)
-	f.value = e.WithExpiration(f.clock.Add(ttl))
+	dated := e.WithExpiration(f.clock.Add(ttl))
+	f.shared(f.req.Key, dated)
+	f.value = dated
 	return traces.Set, traces.Because{Reason: traces.TTL}, nil
+}
+
+func (f *flight) shared(key string, inst Instance) {
+	if s := f.to.primaryHolder.sharer; s != nil {
+		s.Shared(key, inst)
+	}
 }
 
 func (f *flight) notFromTerminus() (traces.Answer, traces.Because, error) {
@@ -866,6 +876,7 @@ func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
 			answer, because = traces.Kept, traces.Because{Reason: traces.AlreadySet}
 			if e.Expiration().IsZero() {
 				dated[i] = e.WithExpiration(at)
+				f.shared(inst.Key(), dated[i])
 				answer, because = traces.Set, traces.Because{Reason: traces.TTL}
 			}
 		}
@@ -926,10 +937,8 @@ func destroyCache(f *flight) (traces.Answer, traces.Because, error) {
 	if f.to.cacheHolder == nil {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	}
-	find := Request{Indirection: f.req.Indirection, Verb: Find, Key: f.given.Key, Environment: f.req.Environment}
-	if err := f.x.resolve(&find); err != nil {
-		return traces.Raised, traces.Because{}, err
-	}
+	find := f.req
+	find.Verb, find.Instance = Find, nil
 	v, err := f.toCache(Find, &find)
 	if err != nil {
 		return traces.Raised, traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}, err

@@ -1,0 +1,753 @@
+package indirector_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// golden opens a file of the recorded answers of real Puppet: the copy in
+// testdata, or the set that INDIRTUI_GOLDEN names.
+func golden(t *testing.T, path string) []byte {
+	t.Helper()
+	dir := os.Getenv("INDIRTUI_GOLDEN")
+	if dir == "" {
+		dir = "testdata"
+	}
+	b, err := os.ReadFile(filepath.Join(dir, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var (
+	past   = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	future = time.Date(2199, 1, 2, 3, 4, 5, 0, time.UTC)
+	now    = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+)
+
+// widget is the model of the golden cases.
+type widget struct {
+	name, origin string
+	at           time.Time
+}
+
+func (w widget) Key() string           { return w.name }
+func (w widget) RubyClass() string     { return "GoldenWidget" }
+func (w widget) Expiration() time.Time { return w.at }
+func (w widget) WithExpiration(t time.Time) indirector.Instance {
+	w.at = t
+	return w
+}
+
+// other is an instance that is not of the model, bare one without expiration.
+type (
+	other struct{ name string }
+	bare  struct{ name, origin string }
+)
+
+func (o other) Key() string       { return o.name }
+func (o other) RubyClass() string { return "GoldenOther" }
+func (b bare) Key() string        { return b.name }
+
+// script is what the scripted termini do, and what they saw.
+type script struct {
+	who   string
+	acts  map[string]json.RawMessage
+	calls *[]any
+}
+
+func (s *script) next(verb string) (string, bool) {
+	raw, ok := s.acts[verb]
+	if !ok {
+		return "", false
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		if len(list) == 0 {
+			return "", false
+		}
+		s.acts[verb], _ = json.Marshal(list[1:])
+		raw = list[0]
+	}
+	var kind any
+	_ = json.Unmarshal(raw, &kind)
+	if kind == nil {
+		return "", false
+	}
+	return fmt.Sprint(kind), true
+}
+
+var rubyClasses = map[string]string{"raise": "Puppet::Error", "raise_runtime": "RuntimeError", "raise_argument": "ArgumentError", "raise_ioerror": "IOError"}
+
+func (s *script) act(verb string, r *indirector.Request) (any, error) {
+	kind, given := s.next(verb)
+	s.record(verb, r)
+	if class, ok := rubyClasses[kind]; ok {
+		return nil, &indirector.Failure{Class: class, Message: s.who + " " + verb + " says no"}
+	}
+	switch {
+	case !given && verb == "save":
+		return s.who + " saved " + r.Key, nil
+	case !given, kind == "miss", kind == "nil":
+		return nil, indirector.ErrNotFound
+	}
+	switch kind {
+	case "false":
+		return indirector.False, nil
+	case "true":
+		return true, nil
+	case "hit", "slow":
+		return widget{r.Key, s.who, time.Time{}}, nil
+	case "expired":
+		return widget{r.Key, s.who, past}, nil
+	case "hit_expiring":
+		return widget{r.Key, s.who, future}, nil
+	case "hit_bare":
+		return bare{r.Key, s.who}, nil
+	case "list":
+		return []indirector.Instance{widget{r.Key + "-1", s.who, time.Time{}}, widget{r.Key + "-2", s.who, future}}, nil
+	case "list_expired":
+		return []indirector.Instance{widget{r.Key + "-1", s.who, past}}, nil
+	case "list_strings":
+		return []indirector.Instance{indirector.Name("a"), indirector.Name("b")}, nil
+	case "empty":
+		return []indirector.Instance{}, nil
+	case "not_array":
+		return nil, indirector.ErrNotArray
+	case "string":
+		return indirector.Name(s.who + " " + verb + " result"), nil
+	}
+	panic("unknown act " + kind)
+}
+
+func (s *script) record(verb string, r *indirector.Request) {
+	row := map[string]any{"terminus": s.who, "verb": verb, "method": r.Verb.String(), "key": rubyKey(r.Key)}
+	if r.Verb == indirector.Expire {
+		row["method"] = verb // Puppet makes a request of its own for each
+	}
+	if r.Instance != nil && r.Instance != indirector.False {
+		row["instance"] = describe(r.Instance)
+	}
+	if len(r.Options) > 0 {
+		options := map[string]any{}
+		for _, o := range r.Options {
+			options[o.Name] = o.Value
+		}
+		row["options"] = options
+	}
+	if r.Environment != "production" {
+		row["environment"] = r.Environment
+	}
+	if r.Remote != nil {
+		row["node"] = r.Remote.Node
+	}
+	for _, flag := range r.Flags.Names() {
+		row[flag] = true
+	}
+	*s.calls = append(*s.calls, row)
+}
+
+// rubyKey is a key as the golden cases write it: there a key can be nil.
+func rubyKey(key string) any {
+	if key == nilKey {
+		return nil
+	}
+	return key
+}
+
+const nilKey = "\x00nil"
+
+func describe(v any) any {
+	switch v := v.(type) {
+	case widget:
+		at := "other"
+		switch {
+		case v.at.IsZero():
+			at = "none"
+		case v.at.Equal(past):
+			at = "past"
+		case v.at.Equal(future):
+			at = "future"
+		case v.at.Sub(now).Round(2*time.Minute) == 30*time.Minute:
+			at = "now+ttl"
+		case now.Sub(v.at).Round(30*time.Second) == time.Minute:
+			at = "now-60"
+		}
+		return map[string]any{"widget": rubyKey(v.name), "origin": v.origin, "expiration": at}
+	case bare:
+		return map[string]any{"widget": v.name, "origin": v.origin, "expiration": "unsupported"}
+	case other:
+		return map[string]any{"other": v.name}
+	case indirector.Name:
+		return string(v)
+	case []indirector.Instance:
+		list := make([]any, len(v))
+		for i, inst := range v {
+			list[i] = describe(inst)
+		}
+		return list
+	}
+	if v == indirector.False {
+		return false
+	}
+	return v
+}
+
+// The abilities of the scripted main terminus; which of them it has depends on
+// the case.
+type (
+	base   struct{ *script }
+	header struct{ s *script }
+	filter struct{ s *script }
+	auth   struct{ s *script }
+)
+
+func (b base) Find(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
+	v, err := b.act("find", r)
+	inst, _ := v.(indirector.Instance)
+	return inst, err
+}
+
+func (b base) Search(_ context.Context, r *indirector.Request) ([]indirector.Instance, error) {
+	v, err := b.act("search", r)
+	list, _ := v.([]indirector.Instance)
+	return list, err
+}
+func (b base) Save(_ context.Context, r *indirector.Request) (any, error) { return b.act("save", r) }
+func (b base) Destroy(_ context.Context, r *indirector.Request) (any, error) {
+	return b.act("destroy", r)
+}
+
+func (h header) Head(_ context.Context, r *indirector.Request) (bool, error) {
+	v, err := h.s.act("head", r)
+	return v == true, err
+}
+
+func (f filter) Filter(_ context.Context, inst indirector.Instance) (indirector.Instance, error) {
+	*f.s.calls = append(*f.s.calls, map[string]any{"terminus": "main", "verb": "filter", "instance": describe(inst)})
+	kind, _ := f.s.next("filter")
+	switch kind {
+	case "drop":
+		return nil, nil
+	case "raise", "raise_runtime":
+		return nil, &indirector.Failure{Class: rubyClasses[kind], Message: "main filter says no"}
+	case "other":
+		return widget{inst.Key(), "filtered", time.Time{}}, nil
+	}
+	return inst, nil
+}
+
+func (a auth) Authorized(_ context.Context, r *indirector.Request) bool {
+	*a.s.calls = append(*a.s.calls, map[string]any{"terminus": "main", "verb": "authorized?", "key": r.Key})
+	no := string(a.s.acts["authorized?"])
+	return no != "false" && no != "null"
+}
+
+func newMain(s *script) indirector.Terminus {
+	_, head := s.acts["head"]
+	_, filters := s.acts["filter"]
+	_, auths := s.acts["authorized?"]
+	switch {
+	case head:
+		return struct {
+			base
+			header
+		}{base{s}, header{s}}
+	case filters:
+		return struct {
+			base
+			filter
+		}{base{s}, filter{s}}
+	case auths:
+		return struct {
+			base
+			auth
+		}{base{s}, auth{s}}
+	}
+	return base{s}
+}
+
+// mem is a memory terminus as Puppet's: the same object comes back.
+type mem struct {
+	mu sync.Mutex
+	m  map[string]indirector.Instance
+}
+
+func (m *mem) Find(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, ok := m.m[r.Key]; ok {
+		return v, nil
+	}
+	return nil, indirector.ErrNotFound
+}
+
+func (m *mem) Head(_ context.Context, r *indirector.Request) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.m[r.Key] != nil, nil
+}
+
+func (m *mem) Search(_ context.Context, r *indirector.Request) (found []indirector.Instance, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k, v := range m.m {
+		if strings.Contains(k, r.Key) {
+			found = append(found, v)
+		}
+	}
+	return found, nil
+}
+
+func (m *mem) Save(_ context.Context, r *indirector.Request) (any, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.m[r.Key] = r.Instance
+	return r.Instance, nil
+}
+
+func (m *mem) Shared(key string, inst indirector.Instance) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.m[key] = inst
+}
+
+func (m *mem) Destroy(_ context.Context, r *indirector.Request) (any, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok := m.m[r.Key]
+	if !ok {
+		return nil, &indirector.Failure{Class: "ArgumentError", Message: "Could not find " + r.Key + " to destroy"}
+	}
+	delete(m.m, r.Key)
+	return v, nil
+}
+
+type logLine struct {
+	Level   string `json:"level"`
+	Message string `json:"message"`
+}
+
+// logs keeps log lines with the names that Puppet gives their levels.
+type logs struct {
+	mu    sync.Mutex
+	lines []logLine
+}
+
+func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logs) WithGroup(string) slog.Handler            { return l }
+func (l *logs) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	level := map[slog.Level]string{slog.LevelDebug: "debug", slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "err", indirector.LevelCritical: "crit"}[r.Level]
+	l.lines = append(l.lines, logLine{level, r.Message})
+	return nil
+}
+
+func (l *logs) take() []logLine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	l.lines = nil
+	return lines
+}
+
+var expiredAt = regexp.MustCompile(`expired at (\S+ \S+ \S+)`)
+
+func normLogs(lines []logLine) []logLine {
+	for i, l := range lines {
+		if m := expiredAt.FindStringSubmatch(l.Message); m != nil && !strings.HasPrefix(m[1], "2020-01-02") {
+			lines[i].Message = expiredAt.ReplaceAllString(l.Message, "expired at <TIME>")
+		}
+	}
+	return lines
+}
+
+type settings map[string]string
+
+func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+
+func environments(name string) error {
+	if name == "staging" || name == "production" {
+		return nil
+	}
+	return &indirector.EnvironmentNotFound{Name: name, Path: "<TMP>/code/environments"}
+}
+
+type goldenStep struct {
+	Verb       string          `json:"verb"`
+	Key        json.RawMessage `json:"key"`
+	Name       string          `json:"name"`
+	Instance   string          `json:"instance"`
+	Options    map[string]any  `json:"options"`
+	Calls      []any           `json:"calls"`
+	Returns    any             `json:"returns"`
+	Error      string          `json:"error"`
+	RubyError  bool            `json:"ruby_error"`
+	Exception  string          `json:"exception"`
+	Logs       []logLine       `json:"logs"`
+	StringKeys bool            `json:"string_keys"`
+}
+
+type goldenCase struct {
+	ID           string                     `json:"id"`
+	Terminus     string                     `json:"terminus"`
+	CacheEnabled bool                       `json:"cache_enabled"`
+	CacheClass   string                     `json:"cache_class"`
+	Main         map[string]json.RawMessage `json:"main"`
+	Cache        map[string]json.RawMessage `json:"cache"`
+	Steps        []goldenStep               `json:"steps"`
+	Setup        *struct{ Error string }    `json:"setup"`
+}
+
+// Every rule of section 7 of the specification, as real Puppet keeps it:
+// IND-FIND, IND-HEAD, IND-SRCH, IND-SAVE, IND-DEST, IND-EXP, IND-AUTH, IND-VAL.
+func TestGoldenIndirection(t *testing.T) {
+	t.Parallel()
+	lines := bufio.NewScanner(bytes.NewReader(golden(t, "dispatch/indirection.jsonl")))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c goldenCase
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			t.Parallel()
+			runGolden(t, c)
+		})
+	}
+}
+
+func runGolden(t *testing.T, c goldenCase) {
+	var calls []any
+	main := &script{"main", c.Main, &calls}
+	cache := &script{"cache", c.Cache, &calls}
+	cacheTerminus := struct {
+		base
+		header
+	}{base{cache}, header{cache}}
+	one := func(x indirector.Terminus) func(indirector.Env) (indirector.Terminus, error) {
+		return func(indirector.Env) (indirector.Terminus, error) { return x, nil }
+	}
+	m := &mem{m: map[string]indirector.Instance{}}
+	reg, err := indirector.NewRegistry(
+		[]indirector.Spec{{
+			Name: "golden_widget", Class: "GoldenWidget", Default: "unset",
+			Model: func(i indirector.Instance) bool { _, ok := i.(widget); return ok },
+		}},
+		[]indirector.Descriptor{
+			{Indirection: "golden_widget", Name: "main", KeepsExpiry: true, Type: newMain(main), New: one(newMain(main))},
+			{Indirection: "golden_widget", Name: "cache", KeepsExpiry: true, Type: cacheTerminus, New: one(cacheTerminus)},
+			{Indirection: "golden_widget", Name: "memory", KeepsExpiry: true, Type: m, New: one(m)},
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := new(logs)
+	x, err := indirector.New(indirector.Config{
+		Registry: reg, Routes: indirector.Routes{}, Settings: settings{"runinterval": "1800"},
+		Now: func() time.Time { return now }, Log: slog.New(log), Environments: environments, Recorder: new(keep),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var setup error
+	if c.Terminus != "unset" {
+		setup = x.Assign("golden_widget", indirector.SlotTerminus, traces.Choice{Terminus: c.Terminus, Source: traces.FromApplication})
+	}
+	switch {
+	case c.CacheClass != "":
+		setup = errors.Join(setup, x.Assign("golden_widget", indirector.SlotCache, traces.Choice{Terminus: c.CacheClass, Source: traces.FromApplication}))
+	case c.CacheEnabled:
+		setup = errors.Join(setup, x.Assign("golden_widget", indirector.SlotCache, traces.Choice{Terminus: "cache", Source: traces.FromApplication}))
+	}
+	if c.Setup != nil {
+		if setup == nil || indirector.Message(setup) != c.Setup.Error {
+			t.Errorf("setup: got %v, want %s", setup, c.Setup.Error)
+		}
+		return
+	}
+	if setup != nil {
+		t.Fatal(setup)
+	}
+	for i, s := range c.Steps {
+		calls = nil
+		log.take()
+		key := "k1"
+		if string(s.Key) == "null" {
+			key = nilKey
+		} else if s.Key != nil {
+			_ = json.Unmarshal(s.Key, &key)
+		}
+		var inst indirector.Instance
+		if s.Verb == "save" {
+			name := s.Name
+			if name == "" {
+				name = "k1"
+			}
+			switch s.Instance {
+			case "other":
+				inst = other{name}
+			case "none":
+			default:
+				inst = widget{name, "caller", time.Time{}}
+			}
+			if s.Key == nil {
+				key = ""
+			}
+		}
+		var options []indirector.Option
+		for k, v := range s.Options {
+			options = append(options, indirector.Option{Name: k, Value: v})
+		}
+		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, options)
+		resp, err := x.Do(t.Context(), req)
+		var value any
+		if err == nil {
+			value = describe(resp.Value)
+		}
+		if errors.Is(err, indirector.ErrNotFound) {
+			err = nil
+		}
+		if v, ok := value.(indirector.Name); ok {
+			value = string(v)
+		}
+		switch {
+		case s.Exception != "" && err == nil:
+			t.Errorf("step %d: got %v, want error %s", i, value, s.Error)
+		case s.Exception != "" && !s.RubyError && indirector.Message(err) != s.Error:
+			t.Errorf("step %d: got error %q, want %q", i, indirector.Message(err), s.Error)
+		case s.Exception == "" && err != nil:
+			t.Errorf("step %d: got error %v, want %v", i, err, s.Returns)
+		case s.Exception == "":
+			if d := cmp.Diff(s.Returns, jsonable(value)); d != "" {
+				t.Errorf("step %d: returns (-want +got):\n%s", i, d)
+			}
+		}
+		for _, call := range s.Calls {
+			row := call.(map[string]any)
+			for k, v := range row {
+				if v == false {
+					delete(row, k) // Puppet tells false from nil; a flag is set or not
+				}
+			}
+		}
+		if d := cmp.Diff(s.Calls, jsonable(calls)); d != "" && !(len(s.Calls) == 0 && len(calls) == 0) {
+			t.Errorf("step %d: calls (-want +got):\n%s", i, d)
+		}
+		if d := cmp.Diff(s.Logs, normLogs(log.take())); d != "" {
+			t.Errorf("step %d: logs (-want +got):\n%s", i, d)
+		}
+	}
+}
+
+func jsonable(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	var out any
+	_ = json.Unmarshal(b, &out)
+	return out
+}
+
+// keep is a recorder that keeps everything.
+type keep struct {
+	mu   sync.Mutex
+	n    uint64
+	done []*traces.Trace
+}
+
+func (k *keep) Begin(*traces.Trace) uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.n++
+	return k.n
+}
+
+func (k *keep) End(t *traces.Trace, _ any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.done = append(k.done, t)
+}
+
+func (k *keep) last() *traces.Trace {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.done[len(k.done)-1]
+}
+
+// Rules IND-REQ-01 to IND-REQ-13.
+func TestGoldenURIs(t *testing.T) {
+	t.Parallel()
+	type result struct {
+		Key           *string        `json:"key"`
+		URI           *string        `json:"uri"`
+		Server        *string        `json:"server"`
+		Port          *int           `json:"port"`
+		Protocol      *string        `json:"protocol"`
+		Description   string         `json:"description"`
+		Plural        bool           `json:"plural"`
+		Remote        bool           `json:"remote"`
+		Authenticated bool           `json:"authenticated"`
+		Environment   string         `json:"environment"`
+		Options       map[string]any `json:"options"`
+		ToHash        map[string]any `json:"to_hash"`
+	}
+	var cases []struct {
+		ID          string         `json:"id"`
+		Key         *string        `json:"key"`
+		Instance    string         `json:"instance"`
+		Method      string         `json:"method"`
+		Indirection string         `json:"indirection"`
+		Options     map[string]any `json:"options"`
+		Result      *result        `json:"result"`
+		Error       string         `json:"error"`
+	}
+	if err := json.Unmarshal(golden(t, "dispatch/uris.json"), &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) {
+			t.Parallel()
+			saw := new(seen)
+			spec := func(name string) indirector.Spec {
+				return indirector.Spec{
+					Name: name, Class: name, Default: "x",
+					KeyMatches: func(indirector.Instance, string) error { return nil },
+				}
+			}
+			var termini []indirector.Descriptor
+			for _, name := range []string{"golden_widget", "catalog"} {
+				termini = append(termini, indirector.Descriptor{
+					Indirection: name, Name: "x", Type: saw,
+					New: func(indirector.Env) (indirector.Terminus, error) { return saw, nil },
+				})
+			}
+			reg, err := indirector.NewRegistry([]indirector.Spec{spec("golden_widget"), spec("catalog")}, termini)
+			if err != nil {
+				t.Fatal(err)
+			}
+			routes := indirector.Routes{}
+			for _, name := range reg.Names() {
+				routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Source: traces.FromDeclaration}}}
+			}
+			x, err := indirector.New(indirector.Config{Registry: reg, Routes: routes, Environments: environments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var key string
+			if c.Key != nil {
+				key = *c.Key
+			}
+			var inst indirector.Instance
+			if c.Instance != "" {
+				inst = other{c.Instance}
+			}
+			ind, verb := "golden_widget", indirector.Find
+			if c.Indirection != "" {
+				ind = c.Indirection
+			}
+			if c.Method != "" {
+				verb = traces.ParseVerb(c.Method)
+			}
+			var options []indirector.Option
+			for k, v := range c.Options {
+				options = append(options, indirector.Option{Name: k, Value: v})
+			}
+			_, err = x.Do(t.Context(), indirector.NewRequest(ind, verb, key, inst, options))
+			if c.Error != "" {
+				if got := indirector.Message(err); got != c.Error {
+					t.Errorf("got error %q, want %q", got, c.Error)
+				}
+				return
+			}
+			if saw.req == nil {
+				t.Fatalf("not asked: %v", err)
+			}
+			r := saw.req
+			got := result{Description: r.Description(), Plural: r.Verb == indirector.Search, Remote: r.IsRemote(), Environment: r.Environment}
+			got.Authenticated = r.Remote != nil && r.Remote.Authenticated
+			got.Key = &r.Key
+			if c.Result.Key == nil && r.Key == "" {
+				got.Key = nil
+			}
+			if r.URI != nil {
+				got.URI = &r.URI.Text
+				if r.URI.Protocol != "" {
+					got.Protocol, got.Port = &r.URI.Protocol, &r.URI.Port
+				}
+				if r.URI.Server != "" {
+					got.Server = &r.URI.Server
+				}
+			}
+			got.Options, got.ToHash = map[string]any{}, map[string]any{}
+			for _, o := range r.Options {
+				got.Options[o.Name] = o.Value
+			}
+			for _, o := range r.Attributes() {
+				got.ToHash[o.Name] = o.Value
+			}
+			got.ToHash["environment"] = map[string]any{"environment": r.Environment}
+			want := *c.Result
+			for _, name := range []string{"instance", "authenticated"} {
+				// An instance is no option here, and a flag has no text.
+				if v, ok := want.ToHash[name]; ok && name == "instance" {
+					delete(want.ToHash, name)
+				} else if ok {
+					want.ToHash[name] = v != false
+				}
+			}
+			for k, v := range want.ToHash {
+				if v == false {
+					delete(want.ToHash, k)
+				}
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// seen notes the request that reaches it.
+type seen struct{ req *indirector.Request }
+
+func (s *seen) Find(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
+	s.req = r
+	return nil, indirector.ErrNotFound
+}
+
+func (s *seen) Search(_ context.Context, r *indirector.Request) ([]indirector.Instance, error) {
+	s.req = r
+	return nil, nil
+}
+
+func (s *seen) Head(_ context.Context, r *indirector.Request) (bool, error) {
+	s.req = r
+	return false, nil
+}
+
+func (s *seen) Save(_ context.Context, r *indirector.Request) (any, error) {
+	s.req = r
+	return nil, nil
+}
