@@ -689,6 +689,7 @@ func askTerminus(f *flight) (traces.Answer, traces.Because, error) {
 		if q.Because.Reason == traces.EarlierStepRaised {
 			q.Because = traces.Because{Reason: traces.ReturnedNil}
 		}
+		f.noteTwin()
 		if f.req.Flags&traces.FailOn404 != 0 && !f.to.primaryHolder.desc.REST {
 			return traces.Nothing, q.Because, f.notFoundFails(q.Because)
 		}
@@ -699,6 +700,18 @@ func askTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	f.served(traces.Terminus)
 	return traces.OK, traces.Because{Reason: traces.Returned}, nil
+}
+
+// noteTwin tells of the other singleton of the same name, where there can be
+// two. Rule IND-TERM-09.
+func (f *flight) noteTwin() {
+	if !f.x.cfg.Quirks["IND-TERM-09"] {
+		return
+	}
+	c := f.to.primary
+	if _, ok := f.x.holders.Load(holderKey{f.req.Indirection, c.Terminus, !c.Symbol}); ok {
+		f.live.Note(fmt.Sprintf("two singletons: symbol and string; %q was asked, and :%s keeps its own instances", c.Terminus, c.Terminus))
+	}
 }
 
 // notFoundFails makes fail_on_404 work for every terminus, not only for REST.
@@ -792,12 +805,12 @@ func (f *flight) toCache(verb Verb, req *Request) (any, error) {
 // IND-FIND-09.
 func filter(f *flight) (traces.Answer, traces.Because, error) {
 	switch {
-	case f.resp.Served == traces.ByCache:
-		return traces.Unfiltered, traces.Because{Reason: traces.CacheNotFiltered}, nil
-	case f.resp.Served != traces.ByTerminus:
+	case f.resp.Served != traces.ByTerminus && f.resp.Served != traces.ByCache:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	case f.to.primaryHolder.filter == nil:
 		return traces.Unfiltered, traces.Because{Reason: traces.TerminusHasNoFilter}, nil
+	case f.resp.Served == traces.ByCache:
+		return traces.Unfiltered, traces.Because{Reason: traces.CacheNotFiltered}, nil
 	}
 	inst, ok := f.value.(Instance)
 	if !ok {

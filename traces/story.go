@@ -1,0 +1,279 @@
+package traces
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Story tells in one sentence what a person should know first about a request:
+// not what was called, but why the answer is what it is.
+func Story(t *Trace) string {
+	if t.Outcome == Run {
+		return "in progress"
+	}
+	if len(t.Notes) > 0 {
+		return t.Notes[0]
+	}
+	for _, tell := range []func(*Trace) string{
+		storyOfInjection, storyOfRoute, storyOfFailure, storyOfChoice, storyOfCache, storyOfNothing, storyOfAnswer,
+	} {
+		if s := tell(t); s != "" {
+			return s
+		}
+	}
+	return t.Verb.String() + " " + t.Indirection + ": " + t.Outcome.String()
+}
+
+func storyOfInjection(t *Trace) string {
+	if t.Served == ByInjection {
+		return "the answer was injected by you; nobody else was asked"
+	}
+	return ""
+}
+
+// storyOfRoute tells of opinions that were not applied, when the request might
+// have gone elsewhere.
+func storyOfRoute(t *Trace) string {
+	for _, slot := range []Slot{t.Primary, t.Cache} {
+		for _, c := range slot {
+			if c.Note != "" {
+				return c.Note
+			}
+		}
+	}
+	return ""
+}
+
+func storyOfFailure(t *Trace) string {
+	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
+	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
+	switch {
+	case term.Because.Reason == VerbMissing:
+		return fmt.Sprintf("terminus %s has no %s", primary, t.Verb)
+	case write.Answer == Raised && t.Verb == Find:
+		return "primary ok, cache write failed (stage cache.write): " + t.Error
+	case write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
+		return fmt.Sprintf("terminus %s: %s; cache %s failed: %s", primary, term.Answer, cache, t.Error)
+	case t.Error != "":
+		return t.stageOfError() + ": " + t.Error
+	}
+	for _, f := range t.Faults {
+		if f.Shown {
+			continue
+		}
+		if f.Step == CacheRead {
+			return "cache read error swallowed: " + f.Message + after(t)
+		}
+		return f.Origin + " error swallowed: " + f.Message + after(t)
+	}
+	return ""
+}
+
+func (t *Trace) stageOfError() string {
+	for s, q := range t.Steps {
+		if q.Answer == Raised || q.Answer == Denied || q.Answer == Invalid {
+			switch Step(s) {
+			case Terminus:
+				return "terminus " + t.Primary.Winner().Terminus + " failed"
+			case CacheRead, CacheWrite:
+				return Step(s).String() + " " + t.Cache.Winner().Terminus + " failed"
+			}
+			return Step(s).String() + " failed"
+		}
+	}
+	return "failed"
+}
+
+// after tells what the request did once an error had been swallowed.
+func after(t *Trace) string {
+	switch term := t.Steps[Terminus]; term.Answer {
+	case OK, False:
+		return "; terminus " + t.Primary.Winner().Terminus + " answered instead"
+	case Nothing:
+		return "; terminus " + t.Primary.Winner().Terminus + " had nothing either"
+	case NotAsked:
+		return "; the terminus was not asked"
+	}
+	return ""
+}
+
+// storyOfChoice tells of a terminus that is not the configured one.
+func storyOfChoice(t *Trace) string {
+	c := t.Primary.Winner()
+	switch c.Source {
+	case FromFace:
+		s := "terminus set by " + c.Place
+		if !c.At.IsZero() {
+			s += " at " + c.At.Format("15:04:05")
+		}
+		return s
+	case FromThread:
+		return "thread-local override: " + c.Terminus + ", " + c.Place
+	}
+	return ""
+}
+
+func storyOfCache(t *Trace) string {
+	read, expiry, term := t.Steps[CacheRead], t.Steps[Expiry], t.Steps[Terminus]
+	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
+	switch {
+	case t.Verb == Expire && t.Steps[ExpirySet].Because.Reason == NoExpiryKept:
+		return fmt.Sprintf("no effect: %s/%s drops expiration", t.Indirection, cache)
+	case t.Outcome == Stale:
+		return fmt.Sprintf("cache %s answered because terminus %s had failed; %s was not asked again", cache, primary, primary)
+	case t.Served == ByCache && t.Steps[Filter].Because.Reason == CacheNotFiltered:
+		return "cached result is unfiltered"
+	case t.Served == ByCache && expiry.Because.Reason == NoExpiryKept:
+		return fmt.Sprintf("immortal cache entry: %s/%s drops expiration; %s not asked", t.Indirection, cache, primary)
+	case t.Served == ByCache && expiry.Because.Reason == NotExpired:
+		return fmt.Sprintf("cache hit, expires in %s; %s not run", human(strings.TrimPrefix(expiry.Because.About, "for ")), primary)
+	case t.Served == ByCache:
+		return fmt.Sprintf("cache hit in %s; %s not asked", cache, primary)
+	case expiry.Answer == Expired && term.Because.Reason == SkippedIgnoreTerminus:
+		_, ago, _ := strings.Cut(expiry.Because.About, ", ")
+		return fmt.Sprintf("cache had it, expired %s ago; primary skipped by flag", human(strings.TrimSuffix(ago, " ago")))
+	case read.Because.Reason == IgnoredByCaller && cache != "":
+		return "cache skipped: flag from " + orUnknown(t.Caller)
+	case t.Named != "":
+		return fmt.Sprintf("cache key %s ≠ requested %s: the answer goes by another name", t.Named, t.Key)
+	case t.Verb == Save && t.Indirection == "report" && t.Application == "device" && cache == "":
+		return "no cache set for report in application device"
+	}
+	return ""
+}
+
+func storyOfNothing(t *Trace) string {
+	term := t.Steps[Terminus]
+	primary := t.Primary.Winner().Terminus
+	switch {
+	case t.Outcome != Nil && t.Outcome != NilHidden:
+		return ""
+	case term.Because.Reason == SkippedIgnoreTerminus:
+		return "nothing in the cache; primary skipped by flag"
+	case term.Answer == Nothing && term.Because.About != "":
+		return fmt.Sprintf("terminus %s has nothing: %s", primary, term.Because)
+	}
+	return fmt.Sprintf("terminus %s has nothing by that name", primary)
+}
+
+func storyOfAnswer(t *Trace) string {
+	primary := t.Primary.Winner()
+	verbs := map[Verb]string{Find: "answered", Search: "listed", Head: "has it", Save: "stored it", Destroy: "removed it", Expire: "expired it"}
+	s := fmt.Sprintf("terminus %s %s", primary.Terminus, verbs[t.Verb])
+	switch {
+	case t.Verb == Save && t.Steps[Terminus].Answer == NotAsked:
+		s = "primary skipped by flag; cache " + t.Cache.Winner().Terminus + " stored it"
+	case t.Verb == Expire:
+		s = "cache " + t.Cache.Winner().Terminus + " expired it"
+		if t.Steps[CacheRead].Answer != Found {
+			s = "nothing to expire"
+		}
+	case t.Steps[Expiry].Answer == Expired:
+		_, ago, _ := strings.Cut(t.Steps[Expiry].Because.About, ", ")
+		s += "; the cache entry had expired " + ago
+	case t.Steps[CacheWrite].Answer == Written:
+		s += "; cache " + t.Cache.Winner().Terminus + " written too"
+	}
+	return s
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "an unknown caller"
+	}
+	return s
+}
+
+// human writes a duration as a person says it: "17 min", "3 h", "5 d".
+func human(s string) string {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return s
+	}
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute)/time.Minute))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Round(time.Hour)/time.Hour))
+	}
+	return fmt.Sprintf("%d d", int(d/(24*time.Hour)))
+}
+
+// A Headline is the three lines that head every trace, before any detail.
+type Headline struct {
+	Answered string // "cache json", "nobody (error)"
+	Asked    string // "terminus exec -> raised …"; "nobody"
+	NotAsked string // "cache json: ignored-by-caller"; "" if everybody was
+	Decided  string // "exec: setting node_terminus, puppet.conf:7; json: routes.yaml:4"
+}
+
+// HeadlineOf returns who answered, who was asked and not asked and why, and
+// who decided that.
+func HeadlineOf(t *Trace) Headline {
+	primary, cache := t.Primary.Winner(), t.Cache.Winner()
+	h := Headline{Answered: "nobody"}
+	switch {
+	case t.Served == ByInjection:
+		h.Answered = "you (injected)"
+	case t.Served == ByCache:
+		h.Answered = "cache " + cache.Terminus
+	case t.Served == ByTerminus:
+		h.Answered = "terminus " + primary.Terminus
+	case t.Verb == Save && t.Steps[CacheWrite].Answer == Written:
+		h.Answered = "cache " + cache.Terminus
+	case t.Outcome == Run:
+		h.Answered = "nobody yet"
+	case t.Error != "":
+		h.Answered = "nobody (error)"
+	}
+	var asked, not []string
+	ask := func(who string, s Step) {
+		q := t.Steps[s]
+		switch q.Answer {
+		case NotAsked:
+			if q.Because.Reason != VerbHasNoCache && q.Because.Reason != NoCacheRouted {
+				not = append(not, who+": "+q.Because.String())
+			}
+		case NotReached:
+			not = append(not, who+": not reached")
+		default:
+			asked = append(asked, who+" -> "+q.Answer.String())
+		}
+	}
+	if cache.Terminus != "" && (t.Verb == Find || t.Verb == Head || t.Verb == Expire) {
+		ask("cache "+cache.Terminus, CacheRead)
+	}
+	if t.Verb != Expire {
+		ask("terminus "+primary.Terminus, Terminus)
+	}
+	if cache.Terminus != "" && (t.Verb == Save || t.Verb == Destroy) {
+		ask("cache "+cache.Terminus, CacheWrite)
+	}
+	if cache.Terminus != "" && t.Verb == Search {
+		not = append(not, "cache "+cache.Terminus+": searches are never cached")
+	}
+	h.Asked, h.NotAsked = strings.Join(asked, ", "), strings.Join(not, ", ")
+	if h.Asked == "" {
+		h.Asked = "nobody"
+	}
+	h.Decided = decided(primary)
+	if cache.Terminus != "" {
+		h.Decided += "; cache " + decided(cache)
+	}
+	return h
+}
+
+func decided(c Choice) string {
+	switch {
+	case c.Terminus == "":
+		return "no terminus was chosen"
+	case c.Place == "" || c.Place == c.Source.String():
+		return c.Terminus + ": " + c.Source.String()
+	case c.Source == FromRequest || strings.Contains(c.Place, c.Source.String()):
+		return c.Terminus + ": " + c.Place
+	}
+	return c.Terminus + ": " + c.Source.String() + ", " + c.Place
+}
