@@ -1,0 +1,1259 @@
+package psych
+
+import (
+	"unicode/utf8"
+	"unsafe"
+)
+
+// A mark is a place in the text.
+type mark struct {
+	index  int32 // in characters
+	line   int32 // from 0
+	column int32 // from 0, in characters
+}
+
+type tokenKind uint8
+
+const (
+	tokStreamEnd tokenKind = iota
+	tokVersion
+	tokTagDirective
+	tokDocumentStart
+	tokDocumentEnd
+	tokBlockSequence
+	tokBlockMapping
+	tokBlockEnd
+	tokFlowSequence
+	tokFlowSequenceEnd
+	tokFlowMapping
+	tokFlowMappingEnd
+	tokBlockEntry
+	tokFlowEntry
+	tokKey
+	tokValue
+	tokAlias
+	tokAnchor
+	tokTag
+	tokScalar
+)
+
+// A token is what the parser sees of the text.
+type token struct {
+	kind         tokenKind
+	quoted       bool // a scalar in a style other than plain
+	major, minor int32
+	mark         mark
+	text         string // of a scalar, an anchor, an alias; the suffix of a tag; the prefix of a %TAG
+	handle       string // of a tag or a %TAG
+}
+
+// A simpleKey is a place where a key may have begun whose colon is yet to come.
+type simpleKey struct {
+	possible, required bool
+	number             int // of the token that the key would begin with
+	mark               mark
+}
+
+// A scanner cuts the text into tokens as libyaml does, with the same messages.
+type scanner struct {
+	src  string // ends with padding beyond n
+	n    int
+	pos  int
+	cont int // bytes before pos that are not the first of their character
+
+	line      int32
+	lineIndex int32 // characters before this line
+
+	tokens []token // those from head on are waiting
+	head   int
+	parsed int // tokens handed out so far
+
+	ended            bool // the end was reached and its token made
+	indent           int32
+	indents          []int32
+	simpleKeyAllowed bool
+	keys             []simpleKey // one for each flow level and one for the block
+	firstKey         int         // no key below this level is possible
+
+	buf    []byte
+	breaks []byte
+
+	bad *SyntaxError // what is wrong with the bytes beyond n
+}
+
+// padding lets the scanner look ahead without asking for the end; a NUL never
+// occurs in the text.
+const padding = "\x00\x00\x00\x00"
+
+// chunk is how much text libyaml decodes at once. A broken character does not
+// disturb what is read from the chunks before it.
+const chunk = 16384
+
+func (s *scanner) init(b []byte) {
+	n, bad := validate(b)
+	c := make([]byte, n+len(padding))
+	copy(c, b[:n])
+	*s = scanner{
+		src: unsafe.String(unsafe.SliceData(c), len(c)), n: n, bad: bad,
+		indent: -1, simpleKeyAllowed: true,
+		keys: make([]simpleKey, 1, 8), tokens: make([]token, 0, 16),
+	}
+}
+
+// validate returns how much of b can be scanned before libyaml would notice a
+// byte that is no text.
+func validate(b []byte) (int, *SyntaxError) {
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c >= 0x20 && c < 0x7f || c == '\n' {
+			i++
+			continue
+		}
+		r, n := rune(c), 1
+		if c >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(b[i:])
+		}
+		problem := ""
+		switch {
+		case n == 1 && c >= utf8.RuneSelf:
+			problem = brokenCharacter(b[i:])
+		case c == '\t' || c == '\r' || r == 0x85 || r >= 0xa0 && r <= 0xfffd || r >= 0x10000:
+		default:
+			problem = "control characters are not allowed"
+		}
+		if problem != "" {
+			return i / chunk * chunk, &SyntaxError{Problem: problem, ContextLine: 1, ContextColumn: 1}
+		}
+		i += n
+	}
+	return len(b), nil
+}
+
+// brokenCharacter tells what is wrong with the character at the start of b.
+func brokenCharacter(b []byte) string {
+	width := 0
+	switch c := b[0]; {
+	case c&0xe0 == 0xc0:
+		width = 2
+	case c&0xf0 == 0xe0:
+		width = 3
+	case c&0xf8 == 0xf0:
+		width = 4
+	default:
+		return "invalid leading UTF-8 octet"
+	}
+	if len(b) < width {
+		return "incomplete UTF-8 octet sequence"
+	}
+	for _, c := range b[1:width] {
+		if c&0xc0 != 0x80 {
+			return "invalid trailing UTF-8 octet"
+		}
+	}
+	value := int(b[0]) & (0xff >> (width + 1))
+	for _, c := range b[1:width] {
+		value = value<<6 | int(c&0x3f)
+	}
+	if width == 2 && value < 0x80 || width == 3 && value < 0x800 || width == 4 && value < 0x10000 {
+		return "invalid length of a UTF-8 sequence"
+	}
+	return "invalid Unicode character"
+}
+
+func (s *scanner) column() int32 { return int32(s.pos-s.cont) - s.lineIndex }
+
+func (s *scanner) mark() mark {
+	i := int32(s.pos - s.cont)
+	return mark{index: i, line: s.line, column: i - s.lineIndex}
+}
+
+// fail unwinds to run.
+func (s *scanner) fail(context string, start mark, problem string, at mark) {
+	panic(&SyntaxError{
+		Problem: problem, Context: context,
+		Line: int(at.line) + 1, Column: int(at.column) + 1,
+		ContextLine: int(start.line) + 1, ContextColumn: int(start.column) + 1,
+	})
+}
+
+// failHere is fail for a problem at the place reached.
+func (s *scanner) failHere(context string, start mark, problem string) {
+	s.fail(context, start, problem, s.mark())
+}
+
+// peek returns the next token. It stays valid until the one after next is
+// asked for.
+func (s *scanner) peek() *token {
+	if s.head < len(s.tokens) && !s.undecided() {
+		return &s.tokens[s.head]
+	}
+	s.fetchMore()
+	return &s.tokens[s.head]
+}
+
+// skip drops the token that peek returned.
+func (s *scanner) skip() {
+	s.head++
+	s.parsed++
+	if s.head == len(s.tokens) {
+		s.tokens, s.head = s.tokens[:0], 0
+	}
+}
+
+// undecided reports whether the next token may turn out to begin a key.
+func (s *scanner) undecided() bool {
+	for s.firstKey < len(s.keys) {
+		k := &s.keys[s.firstKey]
+		if k.possible && !s.stale(k) {
+			return k.number == s.parsed
+		}
+		k.possible = false
+		s.firstKey++
+	}
+	return false
+}
+
+// stale reports whether the text has gone on too far for k to be a key, which
+// is an error if it had to be one.
+func (s *scanner) stale(k *simpleKey) bool {
+	if k.mark.line >= s.line && int(k.mark.index)+1024 >= s.pos-s.cont {
+		return false
+	}
+	if k.required {
+		s.failHere("while scanning a simple key", k.mark, "could not find expected ':'")
+	}
+	return true
+}
+
+func (s *scanner) fetchMore() {
+	for {
+		if s.ended {
+			if s.head == len(s.tokens) {
+				s.enqueue(token{kind: tokStreamEnd, mark: s.mark()})
+			}
+			return
+		}
+		s.fetchNext()
+		if s.head < len(s.tokens) && !s.undecided() {
+			return
+		}
+	}
+}
+
+func (s *scanner) enqueue(t token) { s.tokens = append(s.tokens, t) }
+
+// insert puts t before the token with the given number.
+func (s *scanner) insert(number int, t token) {
+	at := s.head + number - s.parsed
+	s.tokens = append(s.tokens, token{})
+	copy(s.tokens[at+1:], s.tokens[at:])
+	s.tokens[at] = t
+}
+
+func (s *scanner) flow() bool { return len(s.keys) > 1 }
+
+// fetchNext makes at least one token, unless it only finds out that a key
+// cannot be.
+func (s *scanner) fetchNext() {
+	s.toNextToken()
+	if k := &s.keys[0]; k.possible && k.required && s.stale(k) {
+		k.possible = false
+	}
+	s.unroll(s.column())
+	c := s.src[s.pos]
+	if c == 0 {
+		s.fetchStreamEnd()
+		return
+	}
+	if s.pos-s.cont == int(s.lineIndex) {
+		switch {
+		case c == '%':
+			s.fetchDirective()
+			return
+		case s.documentIndicator():
+			kind := tokDocumentStart
+			if c == '.' {
+				kind = tokDocumentEnd
+			}
+			s.endBlocks()
+			s.enqueue(token{kind: kind, mark: s.mark()})
+			s.pos += 3
+			return
+		}
+	}
+	m := s.mark()
+	switch c {
+	case '[':
+		s.flowStart(tokFlowSequence)
+		return
+	case '{':
+		s.flowStart(tokFlowMapping)
+		return
+	case ']':
+		s.flowEnd(tokFlowSequenceEnd)
+		return
+	case '}':
+		s.flowEnd(tokFlowMappingEnd)
+		return
+	case ',':
+		s.removeKey()
+		s.simpleKeyAllowed = true
+		s.pos++
+		s.enqueue(token{kind: tokFlowEntry, mark: m})
+		return
+	case '-':
+		if s.blankz(s.pos + 1) {
+			s.blockEntry()
+			return
+		}
+	case '?':
+		if s.flow() || s.blankz(s.pos+1) {
+			s.key()
+			return
+		}
+	case ':':
+		if s.flow() || s.blankz(s.pos+1) {
+			s.value()
+			return
+		}
+	case '*', '&':
+		s.saveKey()
+		s.simpleKeyAllowed = false
+		s.scanAnchor(c)
+		return
+	case '!':
+		s.saveKey()
+		s.simpleKeyAllowed = false
+		s.scanTag()
+		return
+	case '|', '>':
+		if !s.flow() {
+			s.removeKey()
+			s.simpleKeyAllowed = true
+			s.scanBlockScalar(c == '|')
+			return
+		}
+		s.failHere("while scanning for the next token", m, "found character that cannot start any token")
+	case '\'', '"':
+		s.saveKey()
+		s.simpleKeyAllowed = false
+		s.scanQuoted(c)
+		return
+	case '#', '%', '@', '`', '\t':
+		s.failHere("while scanning for the next token", m, "found character that cannot start any token")
+	}
+	s.saveKey()
+	s.simpleKeyAllowed = false
+	s.scanPlain()
+}
+
+// breakAt returns the number of bytes of the line break at i, or zero.
+func (s *scanner) breakAt(i int) int {
+	switch s.src[i] {
+	case '\n':
+		return 1
+	case '\r':
+		if s.src[i+1] == '\n' {
+			return 2
+		}
+		return 1
+	case 0xc2:
+		if s.src[i+1] == 0x85 {
+			return 2
+		}
+	case 0xe2:
+		if s.src[i+1] == 0x80 && (s.src[i+2] == 0xa8 || s.src[i+2] == 0xa9) {
+			return 3
+		}
+	}
+	return 0
+}
+
+func (s *scanner) blank() bool { c := s.src[s.pos]; return c == ' ' || c == '\t' }
+
+// blankz reports whether a blank, a line break or the end is at i.
+func (s *scanner) blankz(i int) bool {
+	switch s.src[i] {
+	case ' ', '\t', '\n', '\r', 0:
+		return true
+	case 0xc2, 0xe2:
+		return s.breakAt(i) > 0
+	}
+	return false
+}
+
+// breakz reports whether a line break or the end is here.
+func (s *scanner) breakz() bool {
+	switch s.src[s.pos] {
+	case '\n', '\r', 0:
+		return true
+	case 0xc2, 0xe2:
+		return s.breakAt(s.pos) > 0
+	}
+	return false
+}
+
+// next passes one character that is no line break.
+func (s *scanner) next() {
+	c := s.src[s.pos]
+	if c < utf8.RuneSelf {
+		s.pos++
+		return
+	}
+	n := 2
+	if c >= 0xf0 {
+		n = 4
+	} else if c >= 0xe0 {
+		n = 3
+	}
+	s.pos += n
+	s.cont += n - 1
+}
+
+// skipLine passes the line break of n bytes.
+func (s *scanner) skipLine(n int) {
+	if n > 1 && s.src[s.pos] != '\r' {
+		s.cont += n - 1
+	}
+	s.pos += n
+	s.line++
+	s.lineIndex = int32(s.pos - s.cont)
+}
+
+// readLine passes the line break of n bytes and appends it to b as text.
+func (s *scanner) readLine(b []byte, n int) []byte {
+	if n == 3 {
+		b = append(b, s.src[s.pos:s.pos+n]...)
+	} else {
+		b = append(b, '\n')
+	}
+	s.skipLine(n)
+	return b
+}
+
+func (s *scanner) toNextToken() {
+	if s.pos == 0 && s.src[0] == 0xef && s.src[1] == 0xbb && s.src[2] == 0xbf {
+		s.next()
+	}
+	for {
+		for s.src[s.pos] == ' ' || s.src[s.pos] == '\t' && (s.flow() || !s.simpleKeyAllowed) {
+			s.pos++
+		}
+		if s.src[s.pos] == '#' {
+			for !s.breakz() {
+				s.next()
+			}
+		}
+		n := s.breakAt(s.pos)
+		if n == 0 {
+			return
+		}
+		s.skipLine(n)
+		if !s.flow() {
+			s.simpleKeyAllowed = true
+		}
+	}
+}
+
+// documentIndicator reports whether --- or ... is at the start of this line.
+func (s *scanner) documentIndicator() bool {
+	c := s.src[s.pos]
+	return (c == '-' || c == '.') && s.src[s.pos+1] == c && s.src[s.pos+2] == c && s.blankz(s.pos+3)
+}
+
+func (s *scanner) saveKey() {
+	if !s.simpleKeyAllowed {
+		return
+	}
+	s.removeKey()
+	m := s.mark()
+	level := len(s.keys) - 1
+	s.keys[level] = simpleKey{
+		possible: true, required: level == 0 && s.indent == m.column,
+		number: s.parsed + len(s.tokens) - s.head, mark: m,
+	}
+	s.firstKey = min(s.firstKey, level)
+}
+
+func (s *scanner) removeKey() {
+	k := &s.keys[len(s.keys)-1]
+	if k.possible && k.required {
+		s.failHere("while scanning a simple key", k.mark, "could not find expected ':'")
+	}
+	k.possible = false
+}
+
+// roll opens a block collection at column, if it is deeper than the last one:
+// before the token with the given number, or last if that is negative.
+func (s *scanner) roll(column int32, number int, kind tokenKind, m mark) {
+	if s.flow() || s.indent >= column {
+		return
+	}
+	s.indents = append(s.indents, s.indent)
+	s.indent = column
+	if number < 0 {
+		s.enqueue(token{kind: kind, mark: m})
+	} else {
+		s.insert(number, token{kind: kind, mark: m})
+	}
+}
+
+// unroll ends the block collections that are deeper than column.
+func (s *scanner) unroll(column int32) {
+	if s.flow() {
+		return
+	}
+	for s.indent > column {
+		s.enqueue(token{kind: tokBlockEnd, mark: s.mark()})
+		last := len(s.indents) - 1
+		s.indent = s.indents[last]
+		s.indents = s.indents[:last]
+	}
+}
+
+func (s *scanner) endBlocks() {
+	s.unroll(-1)
+	s.removeKey()
+	s.simpleKeyAllowed = false
+}
+
+func (s *scanner) fetchStreamEnd() {
+	if s.column() != 0 {
+		s.line++
+		s.lineIndex = int32(s.pos - s.cont)
+	}
+	s.endBlocks()
+	s.ended = true
+	s.enqueue(token{kind: tokStreamEnd, mark: s.mark()})
+}
+
+func (s *scanner) flowStart(kind tokenKind) {
+	s.saveKey()
+	s.keys = append(s.keys, simpleKey{})
+	s.simpleKeyAllowed = true
+	s.enqueue(token{kind: kind, mark: s.mark()})
+	s.pos++
+}
+
+func (s *scanner) flowEnd(kind tokenKind) {
+	s.removeKey()
+	if s.flow() {
+		s.keys = s.keys[:len(s.keys)-1]
+		s.firstKey = min(s.firstKey, len(s.keys)-1)
+	}
+	s.simpleKeyAllowed = false
+	s.enqueue(token{kind: kind, mark: s.mark()})
+	s.pos++
+}
+
+func (s *scanner) blockEntry() {
+	m := s.mark()
+	if !s.flow() {
+		if !s.simpleKeyAllowed {
+			s.failHere("", m, "block sequence entries are not allowed in this context")
+		}
+		s.roll(m.column, -1, tokBlockSequence, m)
+	}
+	s.removeKey()
+	s.simpleKeyAllowed = true
+	s.pos++
+	s.enqueue(token{kind: tokBlockEntry, mark: m})
+}
+
+func (s *scanner) key() {
+	m := s.mark()
+	if !s.flow() {
+		if !s.simpleKeyAllowed {
+			s.failHere("", m, "mapping keys are not allowed in this context")
+		}
+		s.roll(m.column, -1, tokBlockMapping, m)
+	}
+	s.removeKey()
+	s.simpleKeyAllowed = !s.flow()
+	s.pos++
+	s.enqueue(token{kind: tokKey, mark: m})
+}
+
+func (s *scanner) value() {
+	m := s.mark()
+	k := &s.keys[len(s.keys)-1]
+	if k.possible && !s.stale(k) {
+		s.insert(k.number, token{kind: tokKey, mark: k.mark})
+		s.roll(k.mark.column, k.number, tokBlockMapping, k.mark)
+		k.possible = false
+		s.simpleKeyAllowed = false
+	} else {
+		k.possible = false
+		if !s.flow() {
+			if !s.simpleKeyAllowed {
+				s.failHere("", m, "mapping values are not allowed in this context")
+			}
+			s.roll(m.column, -1, tokBlockMapping, m)
+		}
+		s.simpleKeyAllowed = !s.flow()
+	}
+	s.pos++
+	s.enqueue(token{kind: tokValue, mark: m})
+}
+
+// nameByte reports whether c may be part of an anchor or a tag handle.
+func nameByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' || c == '-' }
+
+// name passes the bytes for which nameByte holds.
+func (s *scanner) name() string {
+	start := s.pos
+	for nameByte(s.src[s.pos]) {
+		s.pos++
+	}
+	return s.src[start:s.pos]
+}
+
+func (s *scanner) scanAnchor(c byte) {
+	m := s.mark()
+	kind, context := tokAnchor, "while scanning an anchor"
+	if c == '*' {
+		kind, context = tokAlias, "while scanning an alias"
+	}
+	s.pos++
+	name := s.name()
+	ok := name != ""
+	if ok && !s.blankz(s.pos) {
+		switch s.src[s.pos] {
+		case '?', ':', ',', ']', '}', '%', '@', '`':
+		default:
+			ok = false
+		}
+	}
+	if !ok {
+		s.failHere(context, m, "did not find expected alphabetic or numeric character")
+	}
+	s.enqueue(token{kind: kind, mark: m, text: name})
+}
+
+func (s *scanner) scanTag() {
+	const context = "while scanning a tag"
+	m := s.mark()
+	t := token{kind: tokTag, mark: m}
+	if s.src[s.pos+1] == '<' {
+		s.pos += 2
+		t.text = s.tagURI(true, false, "", m)
+		if s.src[s.pos] != '>' {
+			s.failHere(context, m, "did not find the expected '>'")
+		}
+		s.pos++
+	} else {
+		t.handle = s.tagHandle(false, m)
+		if n := len(t.handle); n > 1 && t.handle[n-1] == '!' {
+			t.text = s.tagURI(false, false, "", m)
+		} else {
+			t.text = s.tagURI(false, false, t.handle, m)
+			t.handle = "!"
+			if t.text == "" {
+				t.handle, t.text = "", "!"
+			}
+		}
+	}
+	if !s.blankz(s.pos) && (!s.flow() || s.src[s.pos] != ',') {
+		s.failHere(context, m, "did not find expected whitespace or line break")
+	}
+	s.enqueue(t)
+}
+
+func (s *scanner) tagHandle(directive bool, m mark) string {
+	context := "while scanning a tag"
+	if directive {
+		context = "while scanning a tag directive"
+	}
+	if s.src[s.pos] != '!' {
+		s.failHere(context, m, "did not find expected '!'")
+	}
+	start := s.pos
+	s.pos++
+	s.name()
+	if s.src[s.pos] == '!' {
+		s.pos++
+	} else if directive && s.pos-start > 1 {
+		s.failHere("while parsing a tag directive", m, "did not find expected '!'")
+	}
+	return s.src[start:s.pos]
+}
+
+// tagURI reads the rest of a tag behind head, whose first byte is not part of
+// the result.
+func (s *scanner) tagURI(uri, directive bool, head string, m mark) string {
+	var b []byte
+	if len(head) > 1 {
+		b = append(b, head[1:]...)
+	}
+	length := len(head)
+	for {
+		c := s.src[s.pos]
+		switch {
+		case nameByte(c):
+		case c == ',' || c == '[' || c == ']':
+			if !uri {
+				c = 0
+			}
+		default:
+			switch c {
+			case ';', '/', '?', ':', '@', '&', '=', '+', '$', '.', '%', '!', '~', '*', '\'', '(', ')':
+			default:
+				c = 0
+			}
+		}
+		if c == 0 {
+			break
+		}
+		length++
+		if c == '%' {
+			b = s.uriEscape(b, directive, m)
+			continue
+		}
+		b = append(b, c)
+		s.pos++
+	}
+	if length == 0 {
+		s.failHere(tagContext(directive), m, "did not find expected tag URI")
+	}
+	return string(b)
+}
+
+func tagContext(directive bool) string {
+	if directive {
+		return "while parsing a %TAG directive"
+	}
+	return "while parsing a tag"
+}
+
+// uriEscape reads one character that is written as %XX for each of its bytes.
+func (s *scanner) uriEscape(b []byte, directive bool, m mark) []byte {
+	width := 0
+	for first := true; first || width > 0; first = false {
+		high, low := -1, -1
+		if s.src[s.pos] == '%' {
+			if high = hexValue(s.src[s.pos+1]); high >= 0 {
+				low = hexValue(s.src[s.pos+2])
+			}
+		}
+		if high < 0 || low < 0 {
+			s.failHere(tagContext(directive), m, "did not find URI escaped octet")
+		}
+		c := byte(high<<4 | low)
+		if first {
+			switch {
+			case c&0x80 == 0:
+				width = 1
+			case c&0xe0 == 0xc0:
+				width = 2
+			case c&0xf0 == 0xe0:
+				width = 3
+			case c&0xf8 == 0xf0:
+				width = 4
+			default:
+				s.failHere(tagContext(directive), m, "found an incorrect leading UTF-8 octet")
+			}
+		} else if c&0xc0 != 0x80 {
+			s.failHere(tagContext(directive), m, "found an incorrect trailing UTF-8 octet")
+		}
+		b = append(b, c)
+		s.pos += 3
+		width--
+	}
+	return b
+}
+
+func hexValue(c byte) int {
+	switch {
+	case isDigit(c):
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+func (s *scanner) fetchDirective() {
+	const context = "while scanning a directive"
+	s.endBlocks()
+	m := s.mark()
+	s.pos++
+	name := s.name()
+	if name == "" {
+		s.failHere(context, m, "could not find expected directive name")
+	}
+	if !s.blankz(s.pos) {
+		s.failHere(context, m, "found unexpected non-alphabetical character")
+	}
+	t := token{mark: m}
+	switch name {
+	case "YAML":
+		const context = "while scanning a %YAML directive"
+		t.kind = tokVersion
+		s.blanks()
+		t.major = s.versionNumber(m)
+		if s.src[s.pos] != '.' {
+			s.failHere(context, m, "did not find expected digit or '.' character")
+		}
+		s.pos++
+		t.minor = s.versionNumber(m)
+	case "TAG":
+		const context = "while scanning a %TAG directive"
+		t.kind = tokTagDirective
+		s.blanks()
+		t.handle = s.tagHandle(true, m)
+		if !s.blank() {
+			s.failHere(context, m, "did not find expected whitespace")
+		}
+		s.blanks()
+		t.text = s.tagURI(true, true, "", m)
+		if !s.blankz(s.pos) {
+			s.failHere(context, m, "did not find expected whitespace or line break")
+		}
+	default:
+		s.failHere(context, m, "found unknown directive name")
+	}
+	s.restOfLine(context, m)
+	s.enqueue(t)
+}
+
+func (s *scanner) blanks() {
+	for s.blank() {
+		s.pos++
+	}
+}
+
+// restOfLine passes blanks, a comment and the line break.
+func (s *scanner) restOfLine(context string, m mark) {
+	s.blanks()
+	if s.src[s.pos] == '#' {
+		for !s.breakz() {
+			s.next()
+		}
+	}
+	if !s.breakz() {
+		s.failHere(context, m, "did not find expected comment or line break")
+	}
+	if n := s.breakAt(s.pos); n > 0 {
+		s.skipLine(n)
+	}
+}
+
+func (s *scanner) versionNumber(m mark) int32 {
+	const context = "while scanning a %YAML directive"
+	start, value := s.pos, int32(0)
+	for isDigit(s.src[s.pos]) {
+		if s.pos-start == 9 {
+			s.failHere(context, m, "found extremely long version number")
+		}
+		value = value*10 + int32(s.src[s.pos]-'0')
+		s.pos++
+	}
+	if s.pos == start {
+		s.failHere(context, m, "did not find expected version number")
+	}
+	return value
+}
+
+func (s *scanner) scanBlockScalar(literal bool) {
+	const context = "while scanning a block scalar"
+	m := s.mark()
+	s.pos++
+	chomp, increment := byte(0), int32(0)
+	sign := func() {
+		if c := s.src[s.pos]; chomp == 0 && (c == '+' || c == '-') {
+			chomp = c
+			s.pos++
+		}
+	}
+	sign()
+	if c := s.src[s.pos]; isDigit(c) {
+		if c == '0' {
+			s.failHere(context, m, "found an indentation indicator equal to 0")
+		}
+		increment = int32(c - '0')
+		s.pos++
+		sign()
+	}
+	s.restOfLine(context, m)
+	indent := int32(0)
+	if increment > 0 {
+		indent = max(s.indent, 0) + increment
+	}
+	text, leadingBreak := s.buf[:0], ""
+	leadingBlank := false
+	indent = s.blockBreaks(indent, m)
+	for s.column() == indent && s.src[s.pos] != 0 {
+		blank := s.blank()
+		if !literal && leadingBreak == "\n" && !leadingBlank && !blank {
+			if len(s.breaks) == 0 {
+				text = append(text, ' ')
+			}
+		} else {
+			text = append(text, leadingBreak...)
+		}
+		text = append(text, s.breaks...)
+		leadingBlank = blank
+		start := s.pos
+		for !s.breakz() {
+			s.next()
+		}
+		text = append(text, s.src[start:s.pos]...)
+		leadingBreak = ""
+		if n := s.breakAt(s.pos); n > 0 {
+			leadingBreak = "\n"
+			if n == 3 {
+				leadingBreak = s.src[s.pos : s.pos+n]
+			}
+			s.skipLine(n)
+		}
+		indent = s.blockBreaks(indent, m)
+	}
+	if chomp != '-' {
+		text = append(text, leadingBreak...)
+	}
+	if chomp == '+' {
+		text = append(text, s.breaks...)
+	}
+	s.buf = text
+	s.enqueue(token{kind: tokScalar, quoted: true, mark: m, text: string(text)})
+}
+
+// blockBreaks passes indentation and empty lines of a block scalar, whose
+// breaks it leaves in s.breaks. An indentation of zero is yet to be found.
+func (s *scanner) blockBreaks(indent int32, m mark) int32 {
+	s.breaks = s.breaks[:0]
+	deepest := int32(0)
+	for {
+		for s.src[s.pos] == ' ' && (indent == 0 || s.column() < indent) {
+			s.pos++
+		}
+		deepest = max(deepest, s.column())
+		if s.src[s.pos] == '\t' && (indent == 0 || s.column() < indent) {
+			s.failHere("while scanning a block scalar", m, "found a tab character where an indentation space is expected")
+		}
+		n := s.breakAt(s.pos)
+		if n == 0 {
+			break
+		}
+		s.breaks = s.readLine(s.breaks, n)
+	}
+	if indent == 0 {
+		indent = max(deepest, s.indent+1, 1)
+	}
+	return indent
+}
+
+func (s *scanner) scanQuoted(quote byte) {
+	m := s.mark()
+	s.pos++
+	// Most are short, hold nothing special, and end on their line.
+	start := s.pos
+	for {
+		c := s.src[s.pos]
+		if c == quote && (quote == '"' || s.src[s.pos+1] != '\'') {
+			text := s.src[start:s.pos]
+			s.pos++
+			s.enqueue(token{kind: tokScalar, quoted: true, mark: m, text: text})
+			return
+		}
+		if c < ' ' && c != '\t' || c == '\\' && quote == '"' || c == quote || c >= utf8.RuneSelf && s.breakAt(s.pos) > 0 {
+			break
+		}
+		s.next()
+	}
+	// A blank before a line break belongs to the break.
+	for s.pos > start && (s.src[s.pos-1] == ' ' || s.src[s.pos-1] == '\t') {
+		s.pos--
+	}
+	b := append(s.buf[:0], s.src[start:s.pos]...)
+	b = s.quotedRest(b, quote, m)
+	s.buf = b
+	s.enqueue(token{kind: tokScalar, quoted: true, mark: m, text: string(b)})
+}
+
+// quotedRest appends the rest of a quoted scalar to b and passes the quote.
+func (s *scanner) quotedRest(b []byte, quote byte, m mark) []byte {
+	const context = "while scanning a quoted scalar"
+	for {
+		if s.pos-s.cont == int(s.lineIndex) && s.documentIndicator() {
+			s.failHere(context, m, "found unexpected document indicator")
+		}
+		if s.src[s.pos] == 0 {
+			s.failHere(context, m, "found unexpected end of stream")
+		}
+		folding := false
+		for !s.blankz(s.pos) {
+			c := s.src[s.pos]
+			if c == quote {
+				if quote == '"' || s.src[s.pos+1] != '\'' {
+					break
+				}
+				b = append(b, '\'')
+				s.pos += 2
+				continue
+			}
+			if c == '\\' && quote == '"' {
+				if n := s.breakAt(s.pos + 1); n > 0 {
+					s.pos++
+					s.skipLine(n)
+					folding = true
+					break
+				}
+				b = s.escape(b, m)
+				continue
+			}
+			start := s.pos
+			s.next()
+			b = append(b, s.src[start:s.pos]...)
+		}
+		if s.src[s.pos] == quote {
+			s.pos++
+			return b
+		}
+		b = s.fold(b, folding)
+	}
+}
+
+// fold passes blanks and line breaks inside of a scalar and appends what they
+// stand for to b. In a scalar whose line break was escaped, folding is set:
+// then there is nothing to fold but what follows.
+func (s *scanner) fold(b []byte, folding bool) []byte {
+	start, first := s.pos, ""
+	s.breaks = s.breaks[:0]
+	for {
+		if s.blank() {
+			s.pos++
+			continue
+		}
+		n := s.breakAt(s.pos)
+		if n == 0 {
+			break
+		}
+		if !folding {
+			first, folding = "\n", true
+			if n == 3 {
+				first = s.src[s.pos : s.pos+n]
+			}
+			s.skipLine(n)
+		} else {
+			s.breaks = s.readLine(s.breaks, n)
+		}
+	}
+	if !folding {
+		return append(b, s.src[start:s.pos]...)
+	}
+	return s.appendFold(b, first)
+}
+
+// appendFold appends what a line break and the empty lines after it, in
+// s.breaks, stand for.
+func (s *scanner) appendFold(b []byte, first string) []byte {
+	if first != "\n" {
+		b = append(b, first...)
+	} else if len(s.breaks) == 0 {
+		return append(b, ' ')
+	}
+	return append(b, s.breaks...)
+}
+
+// escape reads one escape sequence of a double-quoted scalar.
+func (s *scanner) escape(b []byte, m mark) []byte {
+	const context = "while parsing a quoted scalar"
+	digits := 0
+	switch c := s.src[s.pos+1]; c {
+	case '0':
+		b = append(b, 0)
+	case 'a':
+		b = append(b, '\a')
+	case 'b':
+		b = append(b, '\b')
+	case 't', '\t':
+		b = append(b, '\t')
+	case 'n':
+		b = append(b, '\n')
+	case 'v':
+		b = append(b, '\v')
+	case 'f':
+		b = append(b, '\f')
+	case 'r':
+		b = append(b, '\r')
+	case 'e':
+		b = append(b, 0x1b)
+	case ' ', '"', '/', '\\':
+		b = append(b, c)
+	case 'N':
+		b = append(b, "\u0085"...)
+	case '_':
+		b = append(b, "\u00a0"...)
+	case 'L':
+		b = append(b, "\u2028"...)
+	case 'P':
+		b = append(b, "\u2029"...)
+	case 'x':
+		digits = 2
+	case 'u':
+		digits = 4
+	case 'U':
+		digits = 8
+	default:
+		s.failHere(context, m, "found unknown escape character")
+	}
+	s.pos += 2
+	if digits == 0 {
+		return b
+	}
+	value := 0
+	for i := range digits {
+		h := -1
+		if s.pos+i < s.n {
+			h = hexValue(s.src[s.pos+i])
+		}
+		if h < 0 {
+			s.failHere(context, m, "did not find expected hexdecimal number")
+		}
+		value = value<<4 | h
+	}
+	if value >= 0xd800 && value <= 0xdfff || value > 0x10ffff {
+		s.failHere(context, m, "found invalid Unicode character escape code")
+	}
+	s.pos += digits
+	return utf8.AppendRune(b, rune(value))
+}
+
+func (s *scanner) scanPlain() {
+	const context = "while scanning a plain scalar"
+	m := s.mark()
+	flow, indent := s.flow(), s.indent+1
+	start, end := s.pos, s.pos // the part without line breaks
+	var b []byte               // what stands before it, once there was one
+	folded, newLine := false, false
+	for {
+		if s.pos-s.cont == int(s.lineIndex) && s.documentIndicator() || s.src[s.pos] == '#' {
+			break
+		}
+		from := s.pos
+		s.plainRun(flow, m)
+		if s.pos > from {
+			if newLine {
+				// The fold before this part is in s.buf already.
+				start = from
+				newLine = false
+			}
+			end = s.pos
+		}
+		if !s.blank() && s.breakAt(s.pos) == 0 {
+			break
+		}
+		// Blanks within the line stay what they are if more text follows.
+		first := ""
+		s.breaks = s.breaks[:0]
+		broken := newLine
+		for {
+			if s.blank() {
+				if broken && s.src[s.pos] == '\t' && s.column() < indent {
+					s.failHere(context, m, "found a tab character that violates indentation")
+				}
+				s.pos++
+				continue
+			}
+			n := s.breakAt(s.pos)
+			if n == 0 {
+				break
+			}
+			if !broken {
+				first, broken = "\n", true
+				if n == 3 {
+					first = s.src[s.pos : s.pos+n]
+				}
+				s.skipLine(n)
+			} else {
+				s.breaks = s.readLine(s.breaks, n)
+			}
+		}
+		if broken {
+			newLine = true
+		}
+		if !flow && s.column() < indent {
+			break
+		}
+		if !broken {
+			continue
+		}
+		if !s.plainGoesOn(flow) {
+			break
+		}
+		if !folded {
+			b, folded = s.buf[:0], true
+		}
+		b = append(b, s.src[start:end]...)
+		b = s.appendFold(b, first)
+		start, end = s.pos, s.pos
+	}
+	if newLine {
+		s.simpleKeyAllowed = true
+	}
+	text := s.src[start:end]
+	if folded {
+		b = append(b, text...)
+		s.buf = b
+		text = string(b)
+	}
+	s.enqueue(token{kind: tokScalar, mark: m, text: text})
+}
+
+// plainGoesOn reports whether a plain scalar goes on here, behind a line break.
+func (s *scanner) plainGoesOn(flow bool) bool {
+	c := s.src[s.pos]
+	if c == 0 || c == '#' || s.pos-s.cont == int(s.lineIndex) && s.documentIndicator() {
+		return false
+	}
+	if c == ':' && s.blankz(s.pos+1) {
+		return false
+	}
+	return !flow || c != ',' && c != '[' && c != ']' && c != '{' && c != '}'
+}
+
+// plainRun passes characters of a plain scalar up to a blank or what ends it.
+func (s *scanner) plainRun(flow bool, m mark) {
+	for {
+		c := s.src[s.pos]
+		if plainTable[c] {
+			s.pos++
+			continue
+		}
+		switch c {
+		case ' ', '\t', '\n', '\r', 0:
+			return
+		case ':':
+			if flow {
+				switch s.src[s.pos+1] {
+				case ',', '?', '[', ']', '{', '}':
+					s.failHere("while scanning a plain scalar", m, "found unexpected ':'")
+				}
+			}
+			if s.blankz(s.pos + 1) {
+				return
+			}
+		case ',', '[', ']', '{', '}':
+			if flow {
+				return
+			}
+		case 0xc2, 0xe2:
+			if s.breakAt(s.pos) > 0 {
+				return
+			}
+		}
+		s.next()
+	}
+}
+
+// plainTable holds the bytes that never end a plain scalar.
+var plainTable = func() (t [256]bool) {
+	for c := '!'; c < 0x7f; c++ {
+		t[c] = true
+	}
+	for _, c := range ":,[]{}" {
+		t[c] = false
+	}
+	return t
+}()
