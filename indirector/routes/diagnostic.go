@@ -1,0 +1,112 @@
+package routes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"indirtui/traces"
+)
+
+// The kinds of diagnostics.
+const (
+	NotSections    = "DIAG-NOT-SECTIONS"        // routes.yaml is a text (E3)
+	NoSection      = "DIAG-NO-SECTION"          // none for this application (S-10)
+	UnknownSection = "DIAG-UNKNOWN-SECTION"     // for no application at all
+	BothSections   = "DIAG-BOTH-SECTIONS"       // server and master (IND-ROUTE-02)
+	IgnoredKey     = "DIAG-IGNORED-KEY"         // beside terminus and cache (IND-ROUTE-07)
+	NotGiven       = "DIAG-NOT-GIVEN"           // cache: false (IND-ROUTE-05, S-12)
+	StringRest     = "DIAG-STRING-REST"         // IND-ROUTE-09, S-11
+	BadTerminus    = "DIAG-BAD-TERMINUS"        // a selection that fails when it is used (IND-SEL-05)
+	NoReportCache  = "DIAG-NO-REPORT-CACHE"     // S-33
+	Storeconfigs   = "DIAG-STORECONFIGS"        // S-42
+	DeprecatedData = "DIAG-DEPRECATED-TERMINUS" // data_binding_terminus other than hiera and none
+)
+
+// A Diagnostic is something about the routes that a person should know.
+type Diagnostic struct {
+	ID          string // one of the constants
+	Text        string // the first line of the explanation
+	File        string // "" if it is not about a line
+	Line        int
+	Indirection string // "" if it is about none
+	Slot        string // indirector.SlotTerminus, SlotCache or ""
+	Place       string // who is the reason, if it is not a line of the routes file
+}
+
+func (d Diagnostic) String() string {
+	if d.Line > 0 {
+		return at(d.File, d.Line) + ": " + d.Text
+	}
+	return d.Text
+}
+
+// diagnose looks at the finished table.
+func (l *loader) diagnose() {
+	routes := l.result.Routes
+	if c := routes["catalog"].Primary.Winner(); l.in.Application == "agent" && c.Terminus == "rest" && !c.Symbol {
+		l.warn(Diagnostic{
+			ID: StringRest, Indirection: "catalog", Slot: terminus, Place: c.Place,
+			Text: `facts not collected: catalog terminus is the string "rest", agent tests for the symbol`,
+		})
+	}
+	if report, ok := routes["report"]; ok && l.in.Application == "device" && report.Cache.Winner().Terminus == "" {
+		l.warn(Diagnostic{
+			ID: NoReportCache, Indirection: "report", Slot: cache, Place: "application device",
+			Text: "no cache set for report in application device",
+		})
+	}
+	for _, name := range l.in.Registry.Names() {
+		l.replaced(name, cache, routes[name].Cache)
+		l.replaced(name, terminus, routes[name].Primary)
+		l.usable(name, terminus, routes[name].Primary)
+		l.usable(name, cache, routes[name].Cache)
+	}
+	l.deprecated()
+}
+
+// replaced says that the storeconfigs hook decided. Rule IND-SEL-10.
+func (l *loader) replaced(indirection, slot string, s traces.Slot) {
+	i := slices.IndexFunc(s, func(c traces.Choice) bool { return c.Source == traces.FromStoreconfigs && c.Why == "" })
+	if w := s.Winner(); i < 0 || w.Terminus != "store_configs" || w.Source == traces.FromRoutesFile {
+		return
+	}
+	set, _ := l.in.Settings.Setting("storeconfigs")
+	l.warn(Diagnostic{
+		ID: Storeconfigs, Indirection: indirection, Slot: slot, Place: set.Place,
+		Text: fmt.Sprintf("storeconfigs hook replaced the %s: %s goes to store_configs", slot, indirection),
+	})
+}
+
+// usable says what Puppet will say when the slot is first used. Rules
+// IND-SEL-04, IND-SEL-05.
+func (l *loader) usable(indirection, slot string, s traces.Slot) {
+	w := s.Winner()
+	setting := l.in.Registry.Spec(indirection).Setting
+	set, _ := l.in.Settings.Setting(setting)
+	d := Diagnostic{ID: BadTerminus, Indirection: indirection, Slot: slot, Place: w.Place}
+	switch {
+	case w.Terminus == "" && slot == cache, w.Terminus == off && slot == cache:
+		return
+	case w.Terminus == "":
+		d.Text, d.Place = "Invalid terminus name nil", "setting "+setting+", "+set.Place
+	case set.Err != nil && slot == terminus && strings.HasPrefix(w.Place, "setting "+setting):
+		d.Text = set.Err.Error()
+	case l.in.Registry.Descriptor(indirection, w.Terminus) == nil:
+		d.Text = fmt.Sprintf("Could not find terminus %s for indirection %s", w.Terminus, indirection)
+	default:
+		return
+	}
+	l.warn(d)
+}
+
+func (l *loader) deprecated() {
+	set, ok := l.in.Settings.Setting("data_binding_terminus")
+	strict, _ := l.in.Settings.Get("strict")
+	if ok && strict != "off" && set.Value != "hiera" && set.Value != "none" && set.Value != "" {
+		l.warn(Diagnostic{
+			ID: DeprecatedData, Indirection: "data_binding", Slot: terminus, Place: "setting data_binding_terminus, " + set.Place,
+			Text: "Setting 'data_binding_terminus' is deprecated. Convert custom terminus to hiera 5 API.",
+		})
+	}
+}

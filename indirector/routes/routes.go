@@ -1,0 +1,279 @@
+// Package routes turns everything that says which terminus answers into the
+// route table of an [indirector.Indirector]: defaults in code, settings,
+// defaults and code of the application, storeconfigs, and the file routes.yaml.
+//
+// Every opinion is kept in its slot, strongest first, with its place. What was
+// not applied (the section of another application, a cache that a route cannot
+// switch off, a setting nobody reads) is kept too, and says why:
+//
+//	result, err := routes.Load(routes.Input{Registry: registry, Settings: s, Application: "agent"})
+//	result.Routes["catalog"].Primary // rest, application agent; compiler, setting catalog_terminus, default
+package routes
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/settings"
+	"indirtui/traces"
+)
+
+// Input is what Load decides by.
+type Input struct {
+	Registry    *indirector.Registry
+	Settings    *settings.Settings // loaded with Application.Options, so that its defaults are in there
+	Application string             // whose code and section count: "agent"; unknown ones have no code
+	Action      string             // of a face, or "--apply": sets termini after the file was read; "" is none
+	Bare        bool               // without the code of the application, as in the middle of its start
+	File        string             // "" is the setting route_file; it need not exist
+}
+
+// Result is what Load decided. It can be used even if Load failed: Puppet too
+// has applied the entries before the one that failed. Rule IND-ROUTE-03.
+type Result struct {
+	Routes   indirector.Routes
+	Warnings []Diagnostic
+	File     string   // the routes file that was looked for
+	Found    bool     // whether there is one
+	Sections []string // its sections in order
+}
+
+// An Error is why routes.yaml cannot be used: Puppet ends with it. Rule
+// IND-ROUTE-06.
+type Error struct {
+	File        string
+	Line        int    // 0 if it is about no line
+	Message     string // Puppet's words, or ours where Puppet's are Ruby's
+	Hint        string // what to do; "" if that is obvious
+	Indirection string // "" if it is about none
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("Could not configure routes from %s: %s", e.File, e.Message)
+	switch {
+	case e.Line > 0 && e.Hint != "":
+		return fmt.Sprintf("%s (%s: %s)", s, e.Place(), e.Hint)
+	case e.Line > 0:
+		return fmt.Sprintf("%s (%s)", s, e.Place())
+	}
+	return s
+}
+
+// Place returns where it is wrong: "routes.yaml:4".
+func (e *Error) Place() string { return at(e.File, e.Line) }
+
+func at(file string, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(file), line) }
+
+// Load works out the routes of an application. Its error is an *Error, and the
+// Result is good as far as it goes.
+func Load(in Input) (Result, error) {
+	app, _ := Find(in.Application)
+	if in.Bare {
+		app.Assigns = nil
+	}
+	l := &loader{in: in, app: app, action: app.action(in.Action)}
+	l.result.Routes = make(indirector.Routes)
+	for _, name := range in.Registry.Names() {
+		l.result.Routes[name] = indirector.Route{}
+	}
+	l.face()
+	err := l.file()
+	l.code()
+	l.storeconfigs()
+	l.settings()
+	l.declarations()
+
+	l.diagnose()
+	slices.SortStableFunc(l.result.Warnings, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return l.result, err
+}
+
+// A loader fills the slots from the strongest source to the weakest.
+type loader struct {
+	in     Input
+	app    Application
+	action Action
+	result Result
+}
+
+// add puts a choice below all that are there.
+func (l *loader) add(indirection, slot string, c traces.Choice) {
+	r, ok := l.result.Routes[indirection]
+	switch {
+	case !ok: // this registry does not have it
+		return
+	case slot == cache:
+		r.Cache = append(r.Cache, c)
+	default:
+		r.Primary = append(r.Primary, c)
+	}
+	l.result.Routes[indirection] = r
+}
+
+func (l *loader) warn(d Diagnostic) { l.result.Warnings = append(l.result.Warnings, d) }
+
+// face adds what an action does after routes.yaml was read.
+func (l *loader) face() {
+	for _, a := range l.action.Assigns {
+		l.add(a.Indirection, a.Slot, traces.Choice{
+			Terminus: a.Terminus, Source: traces.FromFace, Place: l.app.Name + " " + l.action.Name, Symbol: true,
+		})
+	}
+}
+
+// code adds what the application does when it starts. Rule IND-SEL-07.
+func (l *loader) code() {
+	copied := map[string]bool{}
+	for _, a := range l.app.Assigns {
+		if a.Setting != "" {
+			copied[a.Setting] = true
+			l.copySetting(a)
+			continue
+		}
+		l.add(a.Indirection, a.Slot, traces.Choice{
+			Terminus: a.Terminus, Source: traces.FromApplication, Place: "application " + l.app.Name, Symbol: true,
+		})
+	}
+	for _, dead := range [...]Assign{
+		{Indirection: "catalog", Slot: cache, Setting: "catalog_cache_terminus"},
+		{Indirection: "node", Slot: cache, Setting: "node_cache_terminus"},
+	} {
+		if copied[dead.Setting] {
+			continue
+		}
+		why := "nobody reads " + dead.Setting
+		if l.in.Application != "" {
+			why = fmt.Sprintf("application %s does not read %s", l.in.Application, dead.Setting)
+		}
+		for _, c := range l.chain(dead.Setting) {
+			if c.Terminus != "" && c.Source != traces.FromStoreconfigs {
+				c.Why = why
+				l.add(dead.Indirection, dead.Slot, c)
+			}
+		}
+	}
+}
+
+// copySetting is an application that makes the value of a setting its own
+// choice, if the setting says anything.
+func (l *loader) copySetting(a Assign) {
+	for i, c := range l.chain(a.Setting) {
+		if i == 0 && c.Why == "" && c.Terminus != "" {
+			c.Source = traces.FromApplication
+			if place := "application " + l.app.Name; !strings.HasPrefix(c.Place, place) {
+				c.Place = place + ", " + c.Place
+			}
+		}
+		if c.Terminus != "" {
+			l.add(a.Indirection, a.Slot, c)
+		}
+	}
+}
+
+// storeconfigs adds what turning that setting on does. Rule IND-SEL-10.
+func (l *loader) storeconfigs() {
+	set, _ := l.in.Settings.Setting("storeconfigs")
+	c := traces.Choice{
+		Terminus: "store_configs", Source: traces.FromStoreconfigs, Symbol: true,
+		Place: "setting storeconfigs, " + set.Place,
+	}
+	if set.Value != "true" {
+		c.Why = "storeconfigs is false"
+	}
+	l.add("catalog", cache, c)
+	l.add("facts", cache, c)
+	l.add("resource", terminus, c)
+}
+
+// settings adds the settings that name a terminus. Rule IND-SEL-01.
+func (l *loader) settings() {
+	for _, spec := range l.in.Registry.Specs() {
+		if spec.Setting == "" {
+			continue
+		}
+		for _, c := range l.chain(spec.Setting) {
+			l.add(spec.Name, terminus, c)
+		}
+	}
+}
+
+// chain is everything that says something about a setting, as choices,
+// strongest first.
+func (l *loader) chain(name string) []traces.Choice {
+	set, ok := l.in.Settings.Setting(name)
+	if !ok {
+		return nil
+	}
+	winner := l.fromSetting(name, set.Type, set.Assignment)
+	winner.Terminus = set.Value
+	chain := []traces.Choice{winner}
+	for _, a := range set.Overruled {
+		c := l.fromSetting(name, set.Type, a)
+		if set.Value == "" && c.Why == "" {
+			c.Why = fmt.Sprintf("%s is empty in %s, and that counts", name, set.Place)
+		}
+		chain = append(chain, c)
+	}
+	return chain
+}
+
+func (l *loader) fromSetting(name, kind string, a settings.Assignment) traces.Choice {
+	c := traces.Choice{
+		Terminus: a.Value, Source: traces.FromSetting, Why: a.Why,
+		Place:  "setting " + name + ", " + a.Place,
+		Symbol: kind == "terminus",
+	}
+	switch {
+	case a.Place == "storeconfigs":
+		c.Source = traces.FromStoreconfigs
+	case strings.HasPrefix(a.Place, "application "):
+		c.Source, c.Place = traces.FromApplication, a.Place+", setting "+name
+		c.Symbol = c.Symbol || !l.app.strings
+	}
+	return c
+}
+
+// declarations adds the termini that the indirections name themselves.
+func (l *loader) declarations() {
+	for _, spec := range l.in.Registry.Specs() {
+		if spec.Setting == "" {
+			l.add(spec.Name, terminus, traces.Choice{
+				Terminus: spec.Default, Source: traces.FromDeclaration, Place: "indirection " + spec.Name, Symbol: true,
+			})
+		}
+	}
+}
+
+// file adds what routes.yaml says, of all applications.
+func (l *loader) file() error {
+	file := l.in.File
+	if file == "" {
+		file, _ = l.in.Settings.Get("route_file")
+	}
+	l.result.File = file
+	if file == "" {
+		return nil
+	}
+	if _, err := os.Stat(file); err != nil {
+		return nil // as Ruby's exist?, which has no errors
+	}
+	l.result.Found = true
+	top, err := readYAML(file)
+	if err == nil {
+		f := routesFile{loader: l, file: file, base: filepath.Base(file)}
+		err = f.apply(top)
+	}
+	var bad *Error
+	if err != nil && !errors.As(err, &bad) {
+		return &Error{File: file, Message: fmt.Sprintf("read it: %v", err)}
+	}
+	return err
+}
