@@ -276,9 +276,6 @@ func (x *Indirector) Thread(name string) *Thread {
 
 // Assign chooses a terminus or cache for the requests of this Thread only.
 func (t *Thread) Assign(indirection, slot, terminus string) error {
-	if terminus != Off && t.x.cfg.Registry.Descriptor(indirection, terminus) == nil {
-		return t.x.unknownTerminus(indirection, terminus)
-	}
 	own := t.own[indirection]
 	switch slot {
 	case SlotTerminus:
@@ -287,6 +284,9 @@ func (t *Thread) Assign(indirection, slot, terminus string) error {
 		own[1] = terminus
 	default:
 		return &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgSetting, slot)}
+	}
+	if terminus != Off && t.x.cfg.Registry.Descriptor(indirection, terminus) == nil {
+		return t.x.unknownTerminus(indirection, terminus)
 	}
 	t.own[indirection] = own
 	return nil
