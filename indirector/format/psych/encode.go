@@ -242,6 +242,14 @@ func floatText(f float64) string {
 	case math.IsInf(f, -1):
 		return "-.inf"
 	}
+	if a := math.Abs(f); a >= 1e15 && a < 1e16 && a == math.Trunc(a) {
+		// Ruby writes whole numbers of sixteen digits with an exponent.
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+		if !strings.Contains(mantissa, ".") {
+			mantissa += ".0"
+		}
+		return mantissa + "e" + exponent
+	}
 	return data.FormatFloat(f)
 }
 

@@ -91,9 +91,6 @@ func (p *parser) run() (err error) {
 }
 
 func (p *parser) document() {
-	for p.peek().kind == tokDocumentEnd {
-		p.skip()
-	}
 	t := p.peek()
 	switch t.kind {
 	case tokStreamEnd:
@@ -105,13 +102,12 @@ func (p *parser) document() {
 			p.failParse("did not find expected <document start>", t.mark)
 		}
 		p.skip()
-		t = p.peek()
+		switch p.peek().kind {
+		case tokVersion, tokTagDirective, tokDocumentStart, tokDocumentEnd, tokStreamEnd:
+			return
+		}
 	}
-	switch t.kind {
-	case tokVersion, tokTagDirective, tokDocumentStart, tokDocumentEnd, tokStreamEnd:
-	default:
-		p.doc.Value, _ = p.node(true, false)
-	}
+	p.doc.Value, _ = p.node(true, false)
 	p.peek()
 }
 
@@ -183,19 +179,12 @@ func (p *parser) node(block, indentless bool) (data.Value, nodeShape) {
 	start := t.mark
 	var name, tag string
 	properties := false
-	if t.kind == tokAnchor || t.kind == tokTag {
-		var hasName, hasTag bool
-		for (t.kind == tokAnchor && !hasName) || (t.kind == tokTag && !hasTag) {
-			if t.kind == tokAnchor {
-				name, hasName = t.text, true
-			} else {
-				tag, hasTag = p.tagOf(t, start), true
-			}
-			p.skip()
-			t = p.peek()
-		}
+	switch t.kind {
+	case tokAnchor, tokTag:
 		properties = true
-	} else if t.kind == tokAlias {
+		name, tag = p.properties()
+		t = p.peek()
+	case tokAlias:
 		v := p.alias(t.text, t.mark)
 		p.skip()
 		return v, shapeAlias
@@ -235,6 +224,27 @@ func (p *parser) node(block, indentless bool) (data.Value, nodeShape) {
 		p.anchor(name, anchor{value: v, nodes: p.nodes - before + 1})
 	}
 	return v, shape
+}
+
+// properties reads an anchor and a tag, in any order, one of which is next.
+func (p *parser) properties() (name, tag string) {
+	var anchor, found token
+	start := p.peek().mark
+	for {
+		t := p.peek()
+		switch {
+		case t.kind == tokAnchor && anchor.kind != tokAnchor:
+			anchor = *t
+		case t.kind == tokTag && found.kind != tokTag:
+			found = *t
+		default:
+			if found.kind == tokTag {
+				tag = p.tagOf(&found, start)
+			}
+			return anchor.text, tag
+		}
+		p.skip()
+	}
 }
 
 func (p *parser) anchor(name string, a anchor) {

@@ -147,12 +147,12 @@ func (e *AliasError) Error() string {
 
 // A numberError is a text that Psych takes for a number and Ruby does not.
 type numberError struct {
-	function, text string // "Float", ".e+3"
-	line, column   int
+	what         string // in Ruby's words
+	line, column int
 }
 
 func (e *numberError) Error() string {
-	return fmt.Sprintf("line %d column %d: invalid value for %s(): %q", e.line, e.column, e.function, e.text)
+	return fmt.Sprintf("line %d column %d: %s", e.line, e.column, e.what)
 }
 
 // Message returns err as Puppet quotes it from Ruby's loader, for an error of
@@ -172,7 +172,7 @@ func Message(err error, file string) string {
 	case errors.As(err, &alias) && !alias.self:
 		return "Unknown alias: " + alias.Name
 	case errors.As(err, &number):
-		return fmt.Sprintf("invalid value for %s(): %s", number.function, data.InspectString(number.text))
+		return number.what
 	}
 	return err.Error()
 }

@@ -511,21 +511,44 @@ func looksFloat(s string) bool {
 }
 
 func parseFloat(s string) (float64, error) {
-	t := strings.NewReplacer(",", "", "_", "").Replace(s)
-	mantissa := strings.TrimLeft(t, "+-")
-	if mantissa[0] == '.' && (len(mantissa) == 1 || !isDigit(mantissa[1])) {
-		return 0, &numberError{function: "Float", text: t}
+	t := strings.NewReplacer(",", "", "_", "", ".e", "e", ".E", "E").Replace(s)
+	t = strings.TrimSuffix(t, ".")
+	if mantissa := strings.TrimLeft(t, "+-"); mantissa[0] == 'e' || mantissa[0] == 'E' {
+		return 0, &numberError{what: "invalid value for Float(): " + inspectBytes(t)}
 	}
 	f, err := strconv.ParseFloat(t, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, &numberError{function: "Float", text: t}
+		return 0, &numberError{what: "invalid value for Float(): " + inspectBytes(t)}
 	}
 	return f, nil
+}
+
+// inspectBytes is Ruby's inspect for a string of bytes.
+func inspectBytes(s string) string {
+	b := []byte{'"'}
+	for i := 0; i < len(s); {
+		if s[i] >= utf8.RuneSelf {
+			b = fmt.Appendf(b, `\x%02X`, s[i])
+			i++
+			continue
+		}
+		n := 1
+		for i+n < len(s) && s[i+n] < utf8.RuneSelf {
+			n++
+		}
+		q := data.InspectString(s[i : i+n])
+		b = append(b, q[1:len(q)-1]...)
+		i += n
+	}
+	return string(append(b, '"'))
 }
 
 // float is Float(tokenize(s)), for scalars tagged !!float.
 func float(s string) (data.Value, string, error) {
 	v, class, err := plain(s)
+	if class == classSymbol {
+		return v, class, &numberError{what: "can't convert Symbol into Float"}
+	}
 	if err != nil || class != "" {
 		return v, class, err
 	}
@@ -537,13 +560,15 @@ func float(s string) (data.Value, string, error) {
 	case data.Big:
 		f, _ := new(big.Float).SetInt(v.Big()).Float64()
 		return data.OfFloat(f), "", nil
+	case data.Nil, data.Bool:
+		return data.Value{}, "", &numberError{what: "can't convert " + v.Inspect() + " into Float"}
 	case data.String:
 		t := strings.TrimSpace(v.Str())
 		if f, err := strconv.ParseFloat(t, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && only(t, "0123456789+-.eE_") {
 			return data.OfFloat(f), "", nil
 		}
 	}
-	return data.Value{}, "", &numberError{function: "Float", text: s}
+	return data.Value{}, "", &numberError{what: "invalid value for Float(): " + inspectBytes(s)}
 }
 
 // looksInteger returns the base of an integer as Psych accepts it and its
@@ -584,7 +609,7 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 	if strings.IndexByte(digits, '_') >= 0 || strings.IndexByte(digits, ',') >= 0 {
 		digits = strings.NewReplacer(",", "", "_", "").Replace(digits)
 		if digits == "" && base != 8 {
-			return data.Value{}, &numberError{function: "Integer", text: strings.NewReplacer(",", "", "_", "").Replace(s)}
+			return data.Value{}, &numberError{what: "invalid value for Integer(): " + data.InspectString(strings.NewReplacer(",", "", "_", "").Replace(s))}
 		}
 		if digits == "" {
 			return data.OfInt(0), nil
@@ -598,7 +623,7 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 	}
 	i, ok := new(big.Int).SetString(digits, base)
 	if !ok {
-		return data.Value{}, &numberError{function: "Integer", text: strings.NewReplacer(",", "", "_", "").Replace(s)}
+		return data.Value{}, &numberError{what: "invalid value for Integer(): " + data.InspectString(strings.NewReplacer(",", "", "_", "").Replace(s))}
 	}
 	if s[0] == '-' {
 		i.Neg(i)

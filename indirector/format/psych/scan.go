@@ -432,10 +432,10 @@ func (s *scanner) readLine(b []byte, n int) []byte {
 }
 
 func (s *scanner) toNextToken() {
-	if s.pos == 0 && s.src[0] == 0xef && s.src[1] == 0xbb && s.src[2] == 0xbf {
-		s.next()
-	}
 	for {
+		if s.src[s.pos] == 0xef && s.src[s.pos+1] == 0xbb && s.src[s.pos+2] == 0xbf && s.column() == 0 {
+			s.next()
+		}
 		for s.src[s.pos] == ' ' || s.src[s.pos] == '\t' && (s.flow() || !s.simpleKeyAllowed) {
 			s.pos++
 		}
