@@ -1,0 +1,198 @@
+package format
+
+import (
+	"encoding/binary"
+	"sync"
+	"unsafe"
+
+	"indirtui/indirector/data"
+)
+
+// A builder makes lists and hashes out of elements as a reader meets them.
+// Elements of containers that are still open wait on two stacks; a container
+// that is closed is copied from there into an arena, so that a whole document
+// costs a handful of allocations.
+type builder struct {
+	items int // how many more may come
+	max   int
+	err   error
+
+	text  []byte // private copy of the input, padded; strings point into it
+	vals  []data.Value
+	pairs []data.Pair
+	marks []uint64 // of the keys of pairs: equal keys have equal marks
+
+	usedVals, usedPairs int // most of the stacks that was ever in use
+
+	freeVals  []data.Value
+	freePairs []data.Pair
+	guess     int // of the number of pairs to come
+
+	table []int32 // scratch of the search for duplicate keys
+}
+
+const (
+	padding   = 8   // readable bytes behind the text
+	chunk     = 680 // pairs, just under the largest size class
+	fewKeys   = 12  // up to here a look at all is faster than a table
+	keptStack = 1 << 16
+)
+
+var builders = sync.Pool{New: func() any { return new(builder) }}
+
+// newBuilder copies b, since strings will point into it.
+func newBuilder(b []byte, items int) *builder {
+	d := builders.Get().(*builder)
+	d.text = make([]byte, len(b)+padding)
+	copy(d.text, b)
+	d.items, d.max, d.err = items, items, nil
+	return d
+}
+
+// free gives the stacks back for the next document.
+func (d *builder) free() {
+	clear(d.vals[:max(d.usedVals, len(d.vals))])
+	clear(d.pairs[:max(d.usedPairs, len(d.pairs))])
+	d.usedVals, d.usedPairs = 0, 0
+	d.text, d.freeVals, d.freePairs = nil, nil, nil
+	if cap(d.vals) > keptStack || cap(d.pairs) > keptStack {
+		return
+	}
+	d.vals, d.pairs, d.marks = d.vals[:0], d.pairs[:0], d.marks[:0]
+	builders.Put(d)
+}
+
+// str returns the text from i to j without a copy.
+func (d *builder) str(i, j int) data.Value {
+	return data.OfString(unsafe.String(unsafe.SliceData(d.text[i:]), j-i))
+}
+
+func (d *builder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// mark condenses the key at text[i:j]: its length and its first and last eight
+// bytes, or all of it if it is short.
+func (d *builder) mark(i, j int) uint64 {
+	n := j - i
+	first := binary.LittleEndian.Uint64(d.text[i:])
+	if n < 8 {
+		first &= 1<<(8*n) - 1
+		return (first ^ uint64(n)<<56) * 0x9E3779B97F4A7C15
+	}
+	last := binary.LittleEndian.Uint64(d.text[j-8:])
+	return ((first*0x9E3779B97F4A7C15 ^ last) + uint64(n)) * 0xC2B2AE3D27D4EB4F
+}
+
+// list closes the list whose elements lie on the stack from base on.
+func (d *builder) list(base int) data.Value {
+	d.usedVals = max(d.usedVals, len(d.vals))
+	n := len(d.vals) - base
+	if n == 0 {
+		return data.OfList(nil)
+	}
+	if d.items -= n; d.items < 0 {
+		d.fail(tooMany(d.max))
+		return data.Value{}
+	}
+	if n > len(d.freeVals) {
+		d.freeVals = make([]data.Value, max(n, min(max(d.guess/4, 16), chunk)))
+	}
+	l := d.freeVals[:n:n]
+	d.freeVals = d.freeVals[n:]
+	copy(l, d.vals[base:])
+	d.vals = d.vals[:base]
+	return data.OfList(l)
+}
+
+// hash closes the hash whose pairs lie on the stack from base on. Of pairs
+// with the same key the last value counts, in the place of the first.
+func (d *builder) hash(base int) data.Value {
+	d.usedPairs = max(d.usedPairs, len(d.pairs))
+	n := len(d.pairs) - base
+	if n == 0 {
+		return data.OfHash(nil)
+	}
+	if d.items -= n; d.items < 0 {
+		d.fail(tooMany(d.max))
+		return data.Value{}
+	}
+	if d.repeated(base) {
+		n = d.unique(base)
+	}
+	if n > len(d.freePairs) {
+		d.freePairs = make([]data.Pair, max(n, min(max(d.guess, 4), chunk)))
+	}
+	d.guess -= n
+	h := d.freePairs[:n:n]
+	d.freePairs = d.freePairs[n:]
+	copy(h, d.pairs[base:])
+	d.pairs, d.marks = d.pairs[:base], d.marks[:base]
+	return data.OfHash(h)
+}
+
+// repeated reports whether two keys may be equal.
+func (d *builder) repeated(base int) bool {
+	marks := d.marks[base:]
+	if len(marks) <= fewKeys {
+		for i, m := range marks {
+			for _, o := range marks[:i] {
+				if m == o {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	mask := uint64(d.clearTable(len(marks)) - 1)
+	for i, m := range marks {
+		for s := m >> 40 & mask; ; s = (s + 1) & mask {
+			if d.table[s] == 0 {
+				d.table[s] = int32(i + 1)
+				break
+			}
+			if marks[d.table[s]-1] == m {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d *builder) clearTable(keys int) int {
+	n := 32
+	for n < 2*keys {
+		n *= 2
+	}
+	if n > len(d.table) {
+		d.table = make([]int32, n)
+		return n
+	}
+	clear(d.table[:n])
+	return n
+}
+
+// unique removes repeated keys from the stack and returns how many pairs are
+// left.
+func (d *builder) unique(base int) int {
+	pairs := d.pairs[base:]
+	place := make(map[string]int, len(pairs))
+	n := 0
+	for _, p := range pairs {
+		k := p.Key.Str()
+		if p.Key.Kind() != data.String {
+			k = "\x00" + p.Key.Inspect() // MessagePack has keys that are no strings
+		}
+		if i, ok := place[k]; ok {
+			pairs[i].Value = p.Value
+			continue
+		}
+		place[k] = n
+		pairs[n] = p
+		n++
+	}
+	d.pairs, d.marks = d.pairs[:base+n], d.marks[:base+n]
+	return n
+}

@@ -1,0 +1,412 @@
+package format_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+)
+
+// golden returns the path of a file that was recorded from real Puppet.
+func golden(name ...string) string {
+	root := os.Getenv("INDIRTUI_GOLDEN")
+	if root == "" {
+		root = "testdata"
+	}
+	return filepath.Join(append([]string{root, "formats"}, name...)...)
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func decode(t testing.TB, b []byte) data.Value {
+	t.Helper()
+	v, err := format.DecodeJSON(b, format.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func mustFormat(t testing.TB, name string) *format.Format {
+	t.Helper()
+	f, ok := format.ByName(name)
+	if !ok {
+		t.Fatalf("there is no format %q", name)
+	}
+	return f
+}
+
+// input makes the instance of a case: from its data hash, or its contents.
+func input(t *testing.T, name string, expected data.Value) indirector.Instance {
+	t.Helper()
+	hash := expected.Get("data_hash")
+	switch expected.Get("model").Str() {
+	case "file_bucket_file":
+		b, err := base64.StdEncoding.DecodeString(hash.Get("contents_base64").Str())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := model.NewFileBucketFile("sha256", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	case "file_content":
+		// Its contents are recorded in the YAML only; here they come from there.
+		doc := string(read(t, golden("out", name, "wire.yaml")))
+		_, content, _ := strings.Cut(doc, "\ncontent: '")
+		content = strings.TrimSuffix(strings.ReplaceAll(content, "\n\n", "\n"), "  '\n")
+		return &model.FileContent{Path: hash.Get("path").Str(), Links: hash.Get("links").Str(), Contents: model.Bytes(content)}
+	}
+	class, ok := model.Lookup(expected.Get("model").Str())
+	if !ok {
+		t.Fatalf("there is no model %s", expected.Get("model"))
+	}
+	i, err := class.FromData(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func TestGoldenFormats(t *testing.T) {
+	t.Parallel()
+	cases, err := os.ReadDir(golden("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name(), func(t *testing.T) {
+			t.Parallel()
+			expected := decode(t, read(t, golden("out", c.Name(), "expected.json")))
+			instance := input(t, c.Name(), expected)
+			class := model.ClassOf(instance)
+			if got, want := class.Ruby, expected.Get("ruby_class").Str(); got != want {
+				t.Errorf("class: got %s, want %s", got, want)
+			}
+			if got, want := instance.Key(), expected.Get("name"); !want.IsNil() && got != want.Text() {
+				t.Errorf("key: got %q, want %q", got, want.Text())
+			}
+			checkSupported(t, class, expected)
+			for _, p := range expected.Get("formats").Hash() {
+				t.Run("wire."+p.Key.Str(), func(t *testing.T) {
+					checkWire(t, c.Name(), instance, mustFormat(t, p.Key.Str()), expected, p.Value)
+				})
+			}
+			for _, p := range expected.Get("termini").Hash() {
+				t.Run("terminus."+p.Key.Str(), func(t *testing.T) {
+					checkFile(t, c.Name(), instance, mustFormat(t, p.Key.Str()), expected, p.Value)
+				})
+			}
+		})
+	}
+}
+
+// checkSupported compares the formats of a class; those of equal weight come in
+// any order.
+func checkSupported(t *testing.T, class *model.Class, expected data.Value) {
+	t.Helper()
+	want := expected.Get("supported_formats").List()
+	if len(want) != len(class.Formats) || class.Formats[0] != expected.Get("default_format").Str() {
+		t.Errorf("formats: got %v, want %s", class.Formats, expected.Get("supported_formats"))
+	}
+	for _, w := range want {
+		if !class.Supports(w.Str()) {
+			t.Errorf("formats: got %v, without %s", class.Formats, w)
+		}
+	}
+}
+
+func checkWire(t *testing.T, name string, i indirector.Instance, f *format.Format, expected, row data.Value) {
+	t.Helper()
+	if got, want := f.MediaType, row.Get("mime").Str(); want != "" && got != want {
+		t.Errorf("media type: got %s, want %s", got, want)
+	}
+	if row.Get("file").IsNil() {
+		return // the file that Puppet would have read does not exist
+	}
+	want := read(t, golden("out", name, row.Get("file").Str()))
+	got, err := format.Render(f, i)
+	compare(t, got, want, err)
+	if strings.Contains("s console flat dot", f.Name) {
+		return
+	}
+	back, notes, err := format.Intern(f, model.ClassOf(i).Name, want, format.Options{})
+	if msg := row.Get("error").Str(); msg != "" {
+		if err == nil || err.Error() != "Could not intern from "+f.Name+": "+msg {
+			t.Errorf("read back: got error %v, want %s", err, msg)
+		}
+		return
+	}
+	checkBack(t, back, notes, err, expected, row)
+}
+
+func checkFile(t *testing.T, name string, i indirector.Instance, f *format.Format, expected, row data.Value) {
+	t.Helper()
+	want := read(t, golden("out", name, row.Get("file").Str()))
+	got, err := format.RenderFile(f, i)
+	compare(t, got, want, err)
+	back, notes, err := format.InternFile(f, model.ClassOf(i).Name, "x", want, format.Options{})
+	checkBack(t, back, notes, err, expected, row)
+}
+
+func compare(t *testing.T, got, want []byte, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	n := 0
+	for n < len(got) && n < len(want) && got[n] == want[n] {
+		n++
+	}
+	from := max(0, n-60)
+	t.Errorf("at byte %d:\ngot  …%q\nwant …%q", n, got[from:min(len(got), n+60)], want[from:min(len(want), n+60)])
+}
+
+// checkBack compares what was read with what Puppet reads. Of catalogs in YAML
+// Puppet loses nearly everything, and we note that instead.
+func checkBack(t *testing.T, back indirector.Instance, notes format.Notes, err error, expected, row data.Value) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := expected.Get("data_hash")
+	if row.Get("read_back").Kind() == data.Hash {
+		if lost := row.Dig("read_back", "name").IsNil() && !want.Get("name").IsNil(); !lost {
+			want = withoutNow(row.Get("read_back"))
+		} else if len(notes) == 0 {
+			t.Error("read back: Puppet loses the catalog, and no note says so")
+		}
+	}
+	got, ok := dataOf(back)
+	if !ok || !data.Equal(got, want) {
+		t.Errorf("read back:\ngot  %s\nwant %s", got, want)
+	}
+}
+
+func dataOf(i indirector.Instance) (data.Value, bool) {
+	if f, ok := i.(*model.FileBucketFile); ok {
+		return data.OfHash([]data.Pair{
+			data.P("contents_base64", data.OfString(base64.StdEncoding.EncodeToString(f.Contents.(model.Bytes)))),
+		}), true
+	}
+	return model.ToData(i)
+}
+
+// withoutNow removes what a find puts on an instance after it was read.
+func withoutNow(v data.Value) data.Value {
+	if v.Get("expiration").Str() == "<NOW+TTL>" {
+		return v.Without("expiration")
+	}
+	return v
+}
+
+func TestGoldenHostile(t *testing.T) {
+	t.Parallel()
+	for _, c := range decode(t, read(t, golden("hostile.json"))).List() {
+		t.Run(c.Get("id").Str(), func(t *testing.T) {
+			t.Parallel()
+			b, err := base64.StdEncoding.DecodeString(c.Get("base64").Str())
+			if err != nil {
+				t.Fatal(err)
+			}
+			instance, notes, err := readHostile(t, c, b)
+			want := c.Get("error").Str()
+			if want == "" {
+				checkHostile(t, instance, err, c)
+				return
+			}
+			switch {
+			case strings.HasPrefix(want, "Could not find a directory environment"):
+				// Puppet resolves the environment when it writes the node; that is
+				// not this layer's business, but the name must survive.
+				if err != nil || !strings.Contains(want, "'"+instance.(*model.Node).Environment+"'") {
+					t.Errorf("got environment of %v (error %v), want that of %s", instance, err, want)
+				}
+			case err == nil && strings.Contains(strings.Join(notes, "\n"), "No implementation mapping found"):
+				// A module may define the type; it is kept, and noted.
+				if !strings.HasSuffix(want, strings.TrimPrefix(notes[0], "real Puppet refuses this unless a module defines it: ")) {
+					t.Errorf("got note %q, want %q", notes[0], want)
+				}
+			case err == nil:
+				t.Errorf("got %s, want error %q", instance.Key(), want)
+			case !c.Get("ruby_error").Bool() && err.Error() != want:
+				t.Errorf("error:\ngot  %s\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+const victim = "<TMP>/yamldir/facts/victim.yaml"
+
+func readHostile(t *testing.T, c data.Value, b []byte) (indirector.Instance, format.Notes, error) {
+	t.Helper()
+	kind, name, _ := strings.Cut(c.Get("via").Str(), ":")
+	f, class := mustFormat(t, name), c.Get("model").Str()
+	if kind == "format" {
+		return format.Intern(f, class, b, format.Options{})
+	}
+	i, notes, err := format.InternFile(f, class, strings.ReplaceAll(victim, "facts", class), b, format.Options{})
+	if err != nil {
+		err = format.FileError(f, class, "victim", err)
+	}
+	return i, notes, err
+}
+
+func checkHostile(t *testing.T, i indirector.Instance, err error, c data.Value) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("got error %v, want %s", err, c.Get("value"))
+	}
+	var got data.Value
+	if i == indirector.False {
+		got = data.OfBool(false)
+	} else {
+		got, _ = model.ToData(known(i))
+	}
+	if ruby := c.Get("ruby_class").Str(); strings.HasPrefix(ruby, "Puppet::") != (model.ClassOf(i) != nil) {
+		if ruby != "" {
+			t.Errorf("class: got %T, want %s", i, ruby)
+		}
+	}
+	want := withoutNow(plain(c.Get("value")))
+	if want.Get("catalog_uuid").Str() == "<UUID>" { // Puppet invents one
+		want = want.With("catalog_uuid", data.Value{})
+	}
+	if got = plain(replaced(got)); !data.Equal(got, want) {
+		t.Errorf("value:\ngot  %s\nwant %s", got, want)
+	}
+}
+
+// known returns i without the keys that Puppet ignores and we keep.
+func known(i indirector.Instance) indirector.Instance {
+	if f, ok := i.(*model.Facts); ok {
+		c := *f
+		c.Extra = nil
+		return &c
+	}
+	return i
+}
+
+// replaced is v as the record could hold it: bytes that are not UTF-8 are
+// replacement characters.
+func replaced(v data.Value) data.Value {
+	b, _ := format.AppendPSON(nil, v)
+	var r []rune
+	for _, c := range string(b) {
+		r = append(r, c)
+	}
+	v, err := format.DecodePSON([]byte(strings.NewReplacer(":Infinity", ":1e999", ":-Infinity", ":-1e999").Replace(string(r))), format.Limits{Depth: 1000})
+	if err != nil { // a scalar
+		v, _ = format.DecodeJSON(b, format.Limits{})
+	}
+	return v
+}
+
+// plain replaces the records' notation for infinities.
+func plain(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.Hash:
+		if v.Get("__ptype").Str() == "GoldenFloat" {
+			f := "1e999"
+			if strings.HasPrefix(v.Get("__pvalue").Str(), "-") {
+				f = "-1e999"
+			}
+			inf, _ := format.DecodeJSON([]byte(f), format.Limits{})
+			return inf
+		}
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: p.Key, Value: plain(p.Value)}
+		}
+		return data.OfHash(h)
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = plain(x)
+		}
+		return data.OfList(l)
+	}
+	return v
+}
+
+func TestGoldenFormatHandler(t *testing.T) {
+	t.Parallel()
+	recorded := decode(t, read(t, golden("format_handler.json")))
+	if got, want := len(format.All()), recorded.Get("formats").Len(); got != want {
+		t.Errorf("got %d formats, want %d", got, want)
+	}
+	for _, w := range recorded.Get("formats").List() {
+		t.Run(w.Get("name").Str(), func(t *testing.T) {
+			t.Parallel()
+			f := mustFormat(t, w.Get("name").Str())
+			got := format.Format{
+				Name: w.Get("name").Str(), MediaType: w.Get("mime").Str(), Weight: int(w.Get("weight").Int()),
+				Extension: w.Get("extension").Str(), Charset: w.Get("charset").Str(),
+			}
+			if f.Name != got.Name || f.MediaType != got.MediaType || f.Weight != got.Weight || f.Extension != got.Extension || f.Charset != got.Charset {
+				t.Errorf("got %+v, want %+v", *f, got)
+			}
+		})
+	}
+	for _, l := range recorded.Get("lookups").List() {
+		if l.Get("ruby_error").Bool() {
+			continue // a method that does not exist
+		}
+		t.Run(l.Get("by").Str()+" "+l.Get("arg").Text(), func(t *testing.T) {
+			t.Parallel()
+			if got, want := look(l), l.Get("value"); !data.Equal(got, want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func look(l data.Value) data.Value {
+	by := map[string]func(string) (*format.Format, bool){
+		"mime": format.ByMediaType, "name": format.ByName, "extension": format.ByExtension,
+	}
+	if lookup := by[l.Get("by").Str()]; lookup != nil {
+		f, ok := lookup(l.Get("arg").Str())
+		if !ok {
+			return data.OfString("")
+		}
+		return data.OfString(f.Name)
+	}
+	var names []string
+	for _, f := range format.Suitable(texts(l.Get("arg")), texts(l.Get("supported"))) {
+		names = append(names, f.String())
+	}
+	return data.OfStrings(names)
+}
+
+func texts(v data.Value) []string {
+	var s []string
+	for _, x := range v.List() {
+		s = append(s, x.Str())
+	}
+	return s
+}
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the records were made there
+	os.Exit(m.Run())
+}

@@ -1,0 +1,124 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+)
+
+// Options change how bytes are read. The zero value reads what Puppet reads.
+type Options struct {
+	Limits Limits
+	// Lenient reads what a person wants to see although Puppet would refuse it:
+	// YAML with tags of other classes, times without quotes, reports of Puppet 2
+	// and 3. Every such thing is noted. Rules FMT-06, FMT-REP-08.
+	Lenient bool
+}
+
+// Notes are what real Puppet would refuse or loses of what was read, one
+// sentence each; usually there are none.
+type Notes []string
+
+// Intern reads an instance of the model. An error is an *[Error] in Puppet's
+// words: "Could not intern from json: …".
+func Intern(f *Format, class string, b []byte, o Options) (indirector.Instance, Notes, error) {
+	i, notes, err := intern(f, class, b, o)
+	if err != nil {
+		return nil, notes, &Error{"intern from", f.Name, err}
+	}
+	return i, notes, nil
+}
+
+// InternMultiple reads a list of instances of the model.
+func InternMultiple(f *Format, class string, b []byte, o Options) ([]indirector.Instance, Notes, error) {
+	all, notes, err := internMultiple(f, class, b, o)
+	if err != nil {
+		return nil, notes, &Error{"intern_multiple from", f.Name, err}
+	}
+	return all, notes, nil
+}
+
+func intern(f *Format, class string, b []byte, o Options) (indirector.Instance, Notes, error) {
+	c, ok := model.Lookup(class)
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no model %q", class)
+	}
+	switch f.codec {
+	case yamlCodec:
+		return internYAML(c, b, o)
+	case binaryCodec:
+		i, err := internBinary(c, b)
+		return i, nil, err
+	}
+	v, err := decode(f, b, o.Limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	i, err := c.FromData(unwrap(f, v))
+	if err != nil {
+		return nil, nil, err
+	}
+	notes, err := checkRich(i, nil, o.Lenient)
+	return i, notes, err
+}
+
+func internMultiple(f *Format, class string, b []byte, o Options) ([]indirector.Instance, Notes, error) {
+	c, ok := model.Lookup(class)
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no model %q", class)
+	}
+	if f.codec == yamlCodec {
+		return internYAMLList(c, b, o)
+	}
+	v, err := decode(f, b, o.Limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.Kind() != data.List {
+		return nil, nil, fmt.Errorf("undefined method `collect' for a %s", v.Kind())
+	}
+	all := make([]indirector.Instance, v.Len())
+	for n, x := range v.List() {
+		if all[n], err = c.FromData(unwrap(f, x)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, nil, nil
+}
+
+// decode reads the data of a format whose instances are data hashes.
+func decode(f *Format, b []byte, l Limits) (data.Value, error) {
+	switch f.codec {
+	case jsonCodec:
+		return DecodeJSON(b, l)
+	case psonCodec:
+		return DecodePSON(b, l)
+	case msgpackCodec:
+		return DecodeMsgpack(b, l)
+	}
+	return data.Value{}, fmt.Errorf("nothing can be read from %s", f.MediaType)
+}
+
+// unwrap takes the instance out of the envelope that Puppet 3 put around PSON.
+// Rule FMT-03.
+func unwrap(f *Format, v data.Value) data.Value {
+	if f.codec == psonCodec && v.Kind() == data.Hash {
+		if inner := v.Get("data"); inner.Truthy() {
+			return inner
+		}
+	}
+	return v
+}
+
+func internBinary(c *model.Class, b []byte) (indirector.Instance, error) {
+	switch c.Name {
+	case "file_bucket_file":
+		return model.NewFileBucketFile("sha256", b)
+	case "file_content":
+		return &model.FileContent{Path: "/this/is/a/fake/path", Contents: model.Bytes(b)}, nil
+	}
+	return nil, errors.New(c.Ruby + " does not respond to from_binary; can not intern instances from application/octet-stream")
+}

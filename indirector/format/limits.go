@@ -1,0 +1,57 @@
+package format
+
+import "fmt"
+
+// Limits bound what a reader does with hostile input. The zero value of every
+// field is its default.
+type Limits struct {
+	Bytes int // of the input; 0 is 256 MiB
+	Items int // list elements and hash pairs in all; 0 is 8 million, some 400 MB
+	Depth int // of lists and hashes; 0 is the format's own: 100 for JSON, 19 for PSON, 128 for MessagePack
+}
+
+// The defaults.
+const (
+	defaultBytes = 256 << 20
+	defaultItems = 8 << 20
+
+	jsonDepth    = 100
+	psonDepth    = 19
+	msgpackDepth = 128
+)
+
+func (l Limits) bytes() int {
+	if l.Bytes > 0 {
+		return l.Bytes
+	}
+	return defaultBytes
+}
+
+func (l Limits) items() int {
+	if l.Items > 0 {
+		return l.Items
+	}
+	return defaultItems
+}
+
+func (l Limits) depth(own int) int {
+	if l.Depth > 0 {
+		return l.Depth
+	}
+	return own
+}
+
+func (l Limits) check(b []byte) error {
+	if len(b) > l.bytes() {
+		return fmt.Errorf("%d bytes are more than the limit of %d", len(b), l.bytes())
+	}
+	return nil
+}
+
+func tooMany(items int) error {
+	return fmt.Errorf("more than %d elements, the limit", items)
+}
+
+func tooDeep(depth int) error {
+	return fmt.Errorf("nesting of %d is too deep", depth)
+}

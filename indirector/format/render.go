@@ -1,0 +1,162 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+)
+
+// An Error is a failure to read or write a format, in Puppet's words. Rule
+// FMT-10.
+type Error struct {
+	Verb   string // "intern from", "render to", "intern_multiple from", …
+	Format string
+	Err    error
+}
+
+func (e *Error) Error() string {
+	return "Could not " + e.Verb + " " + e.Format + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Render returns the instance in the format f.
+func Render(f *Format, i indirector.Instance) ([]byte, error) { return Append(nil, f, i) }
+
+// Append appends the instance in the format f to b.
+func Append(b []byte, f *Format, i indirector.Instance) ([]byte, error) {
+	b, err := appendInstance(b, f, i)
+	if err != nil {
+		return nil, &Error{"render to", f.Name, err}
+	}
+	return b, nil
+}
+
+// Write writes the instance in the format f to w. Contents of files are copied
+// without being held in memory.
+func Write(w io.Writer, f *Format, i indirector.Instance) error {
+	if c := contents(i); c != nil && f.codec == binaryCodec {
+		r, err := c.Open()
+		if err != nil {
+			return &Error{"render to", f.Name, err}
+		}
+		_, err = io.Copy(w, r)
+		if err := errors.Join(err, r.Close()); err != nil {
+			return &Error{"render to", f.Name, err}
+		}
+		return nil
+	}
+	b, err := Render(f, i)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// RenderMultiple returns the instances in the format f: a list of what Render
+// returns. Rule FMT-09.
+func RenderMultiple(f *Format, instances []indirector.Instance) ([]byte, error) {
+	b, err := renderMultiple(f, instances)
+	if err != nil {
+		return nil, &Error{"render_multiple to", f.Name, err}
+	}
+	return b, nil
+}
+
+func renderMultiple(f *Format, instances []indirector.Instance) ([]byte, error) {
+	switch f.codec {
+	case jsonCodec, psonCodec, msgpackCodec, yamlCodec:
+	default:
+		return nil, fmt.Errorf("no list of instances can be rendered to %s", f.MediaType)
+	}
+	l := make([]data.Value, len(instances))
+	for n, i := range instances {
+		v, err := valueOf(f, i)
+		if err != nil {
+			return nil, err
+		}
+		l[n] = v
+	}
+	if f.codec == yamlCodec {
+		return appendYAMLList(nil, instances, l)
+	}
+	return appendValue(nil, f, data.OfList(l))
+}
+
+// valueOf returns the data hash of an instance.
+func valueOf(f *Format, i indirector.Instance) (data.Value, error) {
+	if c := model.ClassOf(i); c != nil && !c.Supports(f.Name) {
+		return data.Value{}, fmt.Errorf("%s does not respond to to_%s; can not render instances to %s", c.Ruby, f.Name, f.MediaType)
+	}
+	v, ok := model.ToData(i)
+	if !ok {
+		return data.Value{}, fmt.Errorf("%T does not respond to to_%s; can not render instances to %s", i, f.Name, f.MediaType)
+	}
+	return v, nil
+}
+
+func appendInstance(b []byte, f *Format, i indirector.Instance) ([]byte, error) {
+	switch f.codec {
+	case yamlCodec:
+		return appendYAML(b, i)
+	case binaryCodec:
+		return appendBinary(b, f, i)
+	case dotCodec:
+		return appendDot(b, i)
+	}
+	v, err := valueOf(f, i)
+	if err != nil && f.codec <= psonCodec {
+		return nil, err
+	}
+	return appendValue(b, f, v)
+}
+
+func appendValue(b []byte, f *Format, v data.Value) ([]byte, error) {
+	switch f.codec {
+	case jsonCodec:
+		return AppendJSON(b, v)
+	case psonCodec:
+		return AppendPSON(b, v)
+	case msgpackCodec:
+		return AppendMsgpack(b, v)
+	case textCodec:
+		return append(b, v.Text()...), nil
+	case consoleCodec:
+		return appendConsole(b, v)
+	case flatCodec:
+		return appendFlat(b, v)
+	}
+	return nil, fmt.Errorf("nothing can be rendered to %s", f.MediaType)
+}
+
+func contents(i indirector.Instance) model.Contents {
+	switch x := i.(type) {
+	case *model.FileContent:
+		return x.Contents
+	case *model.FileBucketFile:
+		return x.Contents
+	}
+	return nil
+}
+
+func appendBinary(b []byte, f *Format, i indirector.Instance) ([]byte, error) {
+	c := contents(i)
+	if c == nil {
+		return nil, fmt.Errorf("%T does not respond to to_binary; can not render instances to %s", i, f.MediaType)
+	}
+	if c, ok := c.(model.Bytes); ok {
+		return append(b, c...), nil
+	}
+	r, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	all, err := io.ReadAll(r)
+	return append(b, all...), errors.Join(err, r.Close())
+}

@@ -1,0 +1,117 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+)
+
+// checkRich looks at the rich values of a catalog or resource as Puppet does
+// when it reads one. Values stay encoded; what Puppet could not decode is an
+// error, except that a type nobody knows here may be defined by a module: that
+// is kept, and noted. Rule: rich data, 4.1.
+func checkRich(i indirector.Instance, notes Notes, lenient bool) (Notes, error) {
+	c := richChecker{notes: notes, lenient: lenient}
+	switch x := i.(type) {
+	case *model.Catalog:
+		for n := range x.Resources {
+			c.parameters(&x.Resources[n])
+		}
+	case *model.Resource:
+		c.parameters(x)
+	}
+	return c.notes, c.err
+}
+
+type richChecker struct {
+	notes   Notes
+	err     error
+	lenient bool
+}
+
+func (c *richChecker) parameters(r *model.Resource) {
+	for _, p := range r.Parameters.Hash() {
+		c.value(p.Value)
+	}
+}
+
+func (c *richChecker) value(v data.Value) {
+	switch v.Kind() {
+	case data.List:
+		for _, x := range v.List() {
+			c.value(x)
+		}
+	case data.Hash:
+		for _, p := range v.Hash() {
+			c.value(p.Value)
+		}
+		if t := v.Get("__ptype"); t.Kind() == data.String {
+			c.typed(t.Str(), v.Get("__pvalue"))
+		}
+	}
+}
+
+// known are the types without a check of their value, beside those of the type
+// system, which begin with Pcore::.
+var known = []string{
+	"Hash", "Sensitive", "Default", "Symbol", "LocalRef", "Deferred", "Binary", "Timespan",
+	"Regexp", "SemVer", "SemVerRange", "URI", "Error", "TypeSet", "CatalogEntry", "Target", "Parameter",
+}
+
+func (c *richChecker) typed(name string, value data.Value) {
+	switch {
+	case name == "Timestamp":
+		if value.Kind() == data.String && !isTimestamp(value.Str()) {
+			c.refuse(fmt.Errorf("Unable to parse '%s' using any of the formats %s", value.Str(), timestampFormats))
+		}
+	case strings.HasPrefix(name, "Pcore::"), slices.Contains(known, name):
+	default:
+		note := "real Puppet refuses this unless a module defines it: No implementation mapping found for Puppet Type " + name
+		if !slices.Contains(c.notes, note) && len(c.notes) < 100 {
+			c.notes = append(c.notes, note)
+		}
+	}
+}
+
+func (c *richChecker) refuse(err error) {
+	if c.lenient {
+		c.notes = append(c.notes, "real Puppet refuses this: "+err.Error())
+		return
+	}
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+const timestampFormats = "%FT%T.%N %Z, %FT%T %Z, %F %T.%N %Z, %F %T %Z, %F %Z, %FT%T.%N, %FT%T, %F %T.%N, %F %T, %F"
+
+// isTimestamp reports whether s is in one of the formats of a Timestamp.
+func isTimestamp(s string) bool {
+	if _, err := time.Parse("2006-01-02T15:04:05.000000000 UTC", s); err == nil {
+		return true // as Puppet writes it
+	}
+	rest := ""
+	if len(s) > 10 {
+		s, rest = s[:10], s[10:]
+	}
+	if _, err := time.Parse("2006-01-02", s); err != nil {
+		return false
+	}
+	if rest != "" && (rest[0] == 'T' || rest[0] == ' ' && len(rest) > 1 && isDigit(rest[1])) {
+		clock, zone, _ := strings.Cut(rest[1:], " ")
+		clock, _, _ = strings.Cut(clock, ".")
+		if _, err := time.Parse("15:04:05", clock); err != nil {
+			return false
+		}
+		rest = zone
+	}
+	return len(strings.Fields(rest)) <= 1
+}
+
+var errOldCatalog = errors.New("a catalog of Puppet 3 or older is a dump of Ruby's memory, which is not supported")

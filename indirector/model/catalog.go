@@ -1,0 +1,405 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+)
+
+// A Catalog is what is to be done on a node. Rules FMT-CAT-01 to FMT-CAT-07.
+type Catalog struct {
+	Envelope
+	Name              string
+	Tags              []string
+	Version           data.Value // text of config_version, or Unix seconds
+	CodeID            string
+	CatalogUUID       string
+	Format            int64 // catalog_format
+	Environment       string
+	Resources         []Resource
+	Edges             []Edge // of containment
+	Classes           []string
+	Metadata          []NamedMetadata // of files, by title
+	RecursiveMetadata data.Value      // title to source to list of metadata; nil if there is none
+	Extra             []data.Pair
+	odd               odd
+}
+
+// An Edge says that the source contains the target. Rule FMT-CAT-04.
+type Edge struct {
+	Source, Target  string // references: "Class[Web]"
+	Event, Callback string // "" is unset
+	Extra           []data.Pair
+}
+
+// NamedMetadata are the metadata of the file resource with that title, for
+// static catalogs. Rule FMT-CAT-06.
+type NamedMetadata struct {
+	Title    string
+	Metadata *FileMetadata
+}
+
+var _ indirector.Expirer = (*Catalog)(nil)
+
+// Key returns the name of the node.
+func (c *Catalog) Key() string { return c.Name }
+
+// WithExpiration returns a copy of c that is fresh until t.
+func (c *Catalog) WithExpiration(t time.Time) indirector.Instance {
+	d := *c
+	d.until = t
+	return &d
+}
+
+// Resource returns the resource of a reference, or nil. It looks at all of
+// them.
+func (c *Catalog) Resource(ref string) *Resource {
+	typ, title, ok := splitRef(ref)
+	if !ok {
+		return nil
+	}
+	typ, title = typeAndTitle(typ, title)
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.Title == title && r.Type == typ {
+			return r
+		}
+	}
+	return nil
+}
+
+func catalogFromData(v data.Value) (*Catalog, error) {
+	pairs, err := hashOf(v)
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{Environment: "none"} // what Puppet calls the lack of one
+	var tags, resources, edges, classes, metadata data.Value
+	for i := range pairs {
+		p := &pairs[i]
+		switch key(*p) {
+		case "tags":
+			tags = p.Value
+		case "name":
+			c.Name = c.odd.text("name", p.Value)
+		case "version":
+			c.Version = p.Value
+		case "code_id":
+			c.CodeID = c.odd.text("code_id", p.Value)
+		case "catalog_uuid":
+			c.CatalogUUID = c.odd.text("catalog_uuid", p.Value)
+		case "catalog_format":
+			c.Format = c.odd.number("catalog_format", p.Value)
+		case "environment":
+			if p.Value.Truthy() {
+				c.Environment = p.Value.Text()
+			}
+		case "resources":
+			resources = p.Value
+		case "edges":
+			edges = p.Value
+		case "classes":
+			classes = p.Value
+		case "metadata":
+			metadata = p.Value
+		case "recursive_metadata":
+			c.RecursiveMetadata = p.Value
+		default:
+			c.Extra = append(c.Extra, *p)
+		}
+	}
+	var a arena
+	if c.Tags, err = readTags(tags, &a); err != nil {
+		return nil, err
+	}
+	// Puppet reads in this order, and so says which error comes first.
+	index, err := c.readResources(resources, &a)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.readEdges(edges, index); err != nil {
+		return nil, err
+	}
+	if err := c.readClasses(classes); err != nil {
+		return nil, err
+	}
+	return c, c.readMetadata(metadata)
+}
+
+// readClasses also tags the catalog with them.
+func (c *Catalog) readClasses(v data.Value) (err error) {
+	if v.Kind() == data.String {
+		v = data.OfList([]data.Value{v})
+	}
+	c.Classes = texts(v)
+	for _, class := range c.Classes {
+		if c.Tags, err = addTag(c.Tags, class); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) readMetadata(v data.Value) error {
+	if !v.Truthy() {
+		return nil
+	}
+	pairs := v.Hash()
+	c.Metadata = make([]NamedMetadata, len(pairs))
+	for i, p := range pairs {
+		m, err := metadataFromData(p.Value)
+		if err != nil {
+			return err
+		}
+		c.Metadata[i] = NamedMetadata{p.Key.Text(), m}
+	}
+	return nil
+}
+
+// A refIndex finds resources by type and title. It is an open hash table of
+// positions; a map of strings took three times as long.
+type refIndex struct {
+	resources []Resource
+	slots     []int32 // position plus one
+}
+
+func newRefIndex(resources []Resource) *refIndex {
+	n := 16
+	for n < 2*len(resources) {
+		n *= 2
+	}
+	return &refIndex{resources, make([]int32, n)}
+}
+
+// slot returns the slot of a reference: its own, or the free one it would get.
+func (x *refIndex) slot(typ, title string) *int32 {
+	h := uint32(2166136261)
+	for i := range len(title) {
+		h = (h ^ uint32(title[i])) * 16777619
+	}
+	h = (h ^ uint32(len(typ))) * 16777619
+	mask := uint32(len(x.slots) - 1)
+	for i := (h ^ h>>15) & mask; ; i = (i + 1) & mask {
+		s := &x.slots[i]
+		if *s == 0 {
+			return s
+		}
+		if r := &x.resources[*s-1]; r.Title == title && r.Type == typ {
+			return s
+		}
+	}
+}
+
+func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
+	l := v.List()
+	if v.Truthy() && v.Kind() != data.List {
+		return nil, undefined("collect", v)
+	}
+	c.Resources = make([]Resource, len(l))
+	for i := range l {
+		if err := c.Resources[i].read(l[i], a); err != nil {
+			return nil, err
+		}
+	}
+	index := newRefIndex(c.Resources)
+	for i := range c.Resources {
+		r := &c.Resources[i]
+		s := index.slot(r.Type, r.Title)
+		if *s != 0 {
+			return nil, duplicate(&c.Resources[*s-1])
+		}
+		*s = int32(i + 1)
+	}
+	return index, nil
+}
+
+// duplicate is Puppet's complaint about a second resource of that reference.
+// Rule FMT-CAT-05.
+func duplicate(first *Resource) error {
+	place := ""
+	switch {
+	case first.File != "" && first.Line != 0:
+		place = fmt.Sprintf(" at (file: %s, line: %d)", first.File, first.Line)
+	case first.File != "":
+		place = fmt.Sprintf(" at (file: %s)", first.File)
+	case first.Line != 0:
+		place = fmt.Sprintf(" at (line: %d)", first.Line)
+	}
+	return fmt.Errorf("Duplicate declaration: %s is already declared%s; cannot redeclare", first.Ref(), place)
+}
+
+// readEdges reads the edges and puts them in Puppet's order: by target in the
+// order of resources, then as read.
+func (c *Catalog) readEdges(v data.Value, index *refIndex) error {
+	l := v.List()
+	if v.Truthy() && v.Kind() != data.List {
+		return undefined("each", v)
+	}
+	if len(l) == 0 {
+		return nil
+	}
+	c.Edges = make([]Edge, len(l))
+	ends := make([]int32, 2*len(l)) // positions of source and target
+	sorted := true
+	for i := range l {
+		e := &c.Edges[i]
+		source, target, err := e.read(l[i])
+		if err != nil {
+			return err
+		}
+		s, err := index.find(source)
+		if err != nil {
+			return err
+		}
+		if s < 0 {
+			return fmt.Errorf("Could not intern from data: Could not find relationship source %s for %s", source.Inspect(), target.Text())
+		}
+		t, err := index.find(target)
+		if err != nil {
+			return err
+		}
+		if t < 0 {
+			return fmt.Errorf("Could not intern from data: Could not find relationship target %s for %s", target.Inspect(), c.Resources[s].Ref())
+		}
+		e.Source, e.Target = c.ref(s, source), c.ref(t, target)
+		ends[2*i], ends[2*i+1] = s, t
+		sorted = sorted && (i == 0 || ends[2*i-1] < t)
+	}
+	if !sorted {
+		c.sortEdges(ends)
+	}
+	return nil
+}
+
+// ref returns the reference of a resource, as read if that is the same.
+func (c *Catalog) ref(i int32, read data.Value) string {
+	r, s := &c.Resources[i], read.Str()
+	if len(s) == len(r.Type)+len(r.Title)+2 && s[:len(r.Type)] == r.Type && s[len(r.Type)+1:len(s)-1] == r.Title {
+		return s
+	}
+	return r.Ref()
+}
+
+func (c *Catalog) sortEdges(ends []int32) {
+	type key struct{ target, first, i int }
+	keys := make([]key, len(c.Edges))
+	first := map[[2]int32]int{} // of each pair of source and target
+	for i := range keys {
+		pair := [2]int32{ends[2*i], ends[2*i+1]}
+		if _, ok := first[pair]; !ok {
+			first[pair] = i
+		}
+		keys[i] = key{int(pair[1]), first[pair], i}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.target != b.target {
+			return a.target - b.target
+		}
+		if a.first != b.first {
+			return a.first - b.first
+		}
+		return a.i - b.i
+	})
+	edges := make([]Edge, len(keys))
+	for i, k := range keys {
+		edges[i] = c.Edges[k.i]
+	}
+	c.Edges = edges
+}
+
+// find returns the position of a reference, or -1.
+func (x *refIndex) find(ref data.Value) (int32, error) {
+	typ, title, ok := splitRef(ref.Str())
+	if !ok {
+		return 0, fmt.Errorf("No title provided and %s is not a valid resource reference", ref.Inspect())
+	}
+	typ, title = typeAndTitle(typ, title)
+	return *x.slot(typ, title) - 1, nil
+}
+
+func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
+	pairs, err := hashOf(v)
+	if err != nil {
+		return source, target, err
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		switch key(*p) {
+		case "source":
+			source = p.Value
+		case "target":
+			target = p.Value
+		case "event":
+			e.Event = p.Value.Text()
+		case "callback":
+			e.Callback = p.Value.Text()
+		default:
+			e.Extra = append(e.Extra, *p)
+		}
+	}
+	if e.Event != "" && e.Event != "NONE" && e.Callback == "" {
+		return source, target, fmt.Errorf("You must pass a callback for non-NONE events")
+	}
+	return source, target, nil
+}
+
+// Data returns the data hash.
+func (c *Catalog) Data() data.Value {
+	h := make([]data.Pair, 0, 12+len(c.Extra))
+	h = append(h,
+		data.P("tags", data.OfStrings(c.Tags)),
+		data.P("name", c.odd.ofText("name", c.Name)),
+		data.P("version", c.Version),
+		data.P("code_id", c.odd.ofText("code_id", c.CodeID)),
+		data.P("catalog_uuid", c.odd.ofText("catalog_uuid", c.CatalogUUID)),
+		data.P("catalog_format", data.OfInt(c.Format)),
+		data.P("environment", data.OfString(c.Environment)),
+		data.P("resources", c.resourceData()),
+		data.P("edges", c.edgeData()),
+		data.P("classes", data.OfStrings(c.Classes)),
+	)
+	if len(c.Metadata) > 0 {
+		m := make([]data.Pair, len(c.Metadata))
+		for i, n := range c.Metadata {
+			m[i] = data.P(n.Title, n.Metadata.Data())
+		}
+		h = append(h, data.P("metadata", data.OfHash(m)))
+	}
+	if c.RecursiveMetadata.Len() > 0 {
+		h = append(h, data.P("recursive_metadata", c.RecursiveMetadata))
+	}
+	return data.OfHash(append(h, c.Extra...))
+}
+
+func (c *Catalog) resourceData() data.Value {
+	const usual = 9 // pairs of a resource
+	l := make([]data.Value, len(c.Resources))
+	pairs := make([]data.Pair, 0, usual*len(l))
+	for i := range l {
+		start := len(pairs)
+		pairs = c.Resources[i].appendPairs(pairs)
+		l[i] = data.OfHash(pairs[start:len(pairs):len(pairs)])
+	}
+	return data.OfList(l)
+}
+
+func (c *Catalog) edgeData() data.Value {
+	l := make([]data.Value, len(c.Edges))
+	pairs := make([]data.Pair, 0, 2*len(l))
+	for i := range l {
+		e := &c.Edges[i]
+		start := len(pairs)
+		pairs = append(pairs, data.P("source", data.OfString(e.Source)), data.P("target", data.OfString(e.Target)))
+		if e.Event != "" {
+			pairs = append(pairs, data.P("event", data.OfString(e.Event)))
+		}
+		if e.Callback != "" {
+			pairs = append(pairs, data.P("callback", data.OfString(e.Callback)))
+		}
+		pairs = append(pairs, e.Extra...)
+		l[i] = data.OfHash(pairs[start:len(pairs):len(pairs)])
+	}
+	return data.OfList(l)
+}

@@ -1,0 +1,254 @@
+package model
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+)
+
+// FileMetadata is what a file server says of a file.
+type FileMetadata struct {
+	Envelope
+	Path          string     // absolute
+	RelativePath  string     // below Path, for a search; "" is unset
+	Links         string     // manage, follow; "" is manage
+	Owner, Group  data.Value // a number, or a name
+	Mode          data.Value // a number; nil if unknown
+	ChecksumType  string     // "" is sha256
+	Checksum      string     // "{sha256}ab12"; "" is unknown
+	Type          string     // file, directory, link
+	Destination   string     // of a link
+	ContentURI    string
+	Source        string
+	ChecksumExtra []data.Pair
+	Extra         []data.Pair
+	odd           odd
+}
+
+var _ indirector.Expirer = (*FileMetadata)(nil)
+
+// Key returns the path.
+func (m *FileMetadata) Key() string { return m.Path }
+
+// WithExpiration returns a copy of m that is fresh until t.
+func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
+	c := *m
+	c.until = t
+	return &c
+}
+
+func metadataFromData(v data.Value) (*FileMetadata, error) {
+	pairs, err := hashOf(v)
+	if err != nil {
+		return nil, err
+	}
+	m := &FileMetadata{Links: "manage", ChecksumType: "sha256"}
+	o := &m.odd
+	for _, p := range pairs {
+		switch k, v := key(p), p.Value; k {
+		case "path":
+			m.Path = o.text(k, v)
+		case "relative_path":
+			m.RelativePath = o.text(k, v)
+		case "links":
+			if v.Truthy() {
+				m.Links = v.Text()
+			}
+		case "owner":
+			m.Owner = v
+		case "group":
+			m.Group = v
+		case "mode":
+			m.Mode = v
+		case "checksum":
+			if err := m.readChecksum(v); err != nil {
+				return nil, err
+			}
+		case "type":
+			m.Type = o.text(k, v)
+		case "destination":
+			m.Destination = o.text(k, v)
+		case "content_uri":
+			m.ContentURI = v.Text()
+		case "source":
+			m.Source = v.Text()
+		default:
+			m.Extra = append(m.Extra, p)
+		}
+	}
+	return m, m.check()
+}
+
+func (m *FileMetadata) readChecksum(v data.Value) error {
+	if !v.Truthy() {
+		return nil
+	}
+	pairs, err := hashOf(v)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		switch key(p) {
+		case "type":
+			if p.Value.Truthy() {
+				m.ChecksumType = p.Value.Text()
+			}
+		case "value":
+			m.Checksum = p.Value.Text()
+		default:
+			m.ChecksumExtra = append(m.ChecksumExtra, p)
+		}
+	}
+	return nil
+}
+
+func (m *FileMetadata) check() error {
+	if m.Links == "ignore" {
+		m.Links = "manage"
+	}
+	switch {
+	case !strings.HasPrefix(m.Path, "/"):
+		return errors.New("Paths must be fully qualified")
+	case m.Links != "manage" && m.Links != "follow":
+		return errors.New(":links can only be set to :manage or :follow")
+	case strings.HasPrefix(m.RelativePath, "/"):
+		return errors.New("Relative paths must not be fully qualified")
+	}
+	return nil
+}
+
+// Data returns the data hash.
+func (m *FileMetadata) Data() data.Value {
+	links, checksumType := m.Links, m.ChecksumType
+	if links == "" {
+		links = "manage"
+	}
+	if checksumType == "" {
+		checksumType = "sha256"
+	}
+	sum := append([]data.Pair{
+		data.P("type", data.OfString(checksumType)),
+		data.P("value", m.odd.ofText("", m.Checksum)),
+	}, m.ChecksumExtra...)
+	h := make([]data.Pair, 0, 11+len(m.Extra))
+	h = append(h,
+		data.P("path", data.OfString(m.Path)),
+		data.P("relative_path", m.odd.ofText("relative_path", m.RelativePath)),
+		data.P("links", data.OfString(links)),
+		data.P("owner", m.Owner),
+		data.P("group", m.Group),
+		data.P("mode", m.Mode),
+		data.P("checksum", data.OfHash(sum)),
+		data.P("type", m.odd.ofText("type", m.Type)),
+		data.P("destination", m.odd.ofText("destination", m.Destination)),
+	)
+	if m.ContentURI != "" {
+		h = append(h, data.P("content_uri", data.OfString(m.ContentURI)))
+	}
+	if m.Source != "" {
+		h = append(h, data.P("source", data.OfString(m.Source)))
+	}
+	return data.OfHash(append(h, m.Extra...))
+}
+
+// Contents are the bytes of a file, which need not be in memory.
+type Contents interface {
+	// Open returns a reader from the first byte on, which the caller closes.
+	Open() (io.ReadCloser, error)
+	// Size is the number of bytes; negative if nobody knows.
+	Size() int64
+}
+
+// Bytes are contents in memory.
+type Bytes []byte
+
+// Open returns a reader over b; it does not fail.
+func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+
+// Size returns the number of bytes.
+func (b Bytes) Size() int64 { return int64(len(b)) }
+
+// FileContent is what a file server serves.
+type FileContent struct {
+	Envelope
+	Path         string
+	RelativePath string
+	Links        string
+	Contents     Contents
+}
+
+var _ indirector.Expirer = (*FileContent)(nil)
+
+// Key returns the path.
+func (c *FileContent) Key() string { return c.Path }
+
+// WithExpiration returns a copy of c that is fresh until t.
+func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
+	d := *c
+	d.until = t
+	return &d
+}
+
+// FileBucketFile is a copy that is kept, named by its checksum.
+type FileBucketFile struct {
+	Envelope
+	ChecksumType string // sha256, …
+	Checksum     string // in hex, without the type; "" if nobody computed it yet
+	BucketPath   string // "" is the bucket of the settings
+	Contents     Contents
+}
+
+var _ indirector.Expirer = (*FileBucketFile)(nil)
+
+// NewFileBucketFile returns the file of the contents b under the checksum of
+// that type.
+func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
+	h := NewDigest(checksumType)
+	if h == nil {
+		return nil, fmt.Errorf("Unsupported checksum type %s", checksumType)
+	}
+	h.Write(b)
+	return &FileBucketFile{ChecksumType: checksumType, Checksum: hex.EncodeToString(h.Sum(nil)), Contents: Bytes(b)}, nil
+}
+
+// Key returns type and checksum: "sha256/ab12".
+func (f *FileBucketFile) Key() string { return f.ChecksumType + "/" + f.Checksum }
+
+// WithExpiration returns a copy of f that is fresh until t.
+func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance {
+	c := *f
+	c.until = t
+	return &c
+}
+
+// NewDigest returns the digest that Puppet calls by that name, or nil. The
+// lite ones take only the first 512 bytes, which the caller sees to.
+func NewDigest(name string) hash.Hash {
+	switch strings.TrimSuffix(name, "lite") {
+	case "md5":
+		return md5.New()
+	case "sha1":
+		return sha1.New()
+	case "sha224":
+		return sha256.New224()
+	case "sha256":
+		return sha256.New()
+	case "sha384":
+		return sha512.New384()
+	case "sha512":
+		return sha512.New()
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+// Package model holds the classes whose instances are indirected: facts,
+// nodes, catalogs, reports, resources, files.
+//
+// Each is a plain struct with the fields Puppet knows, and nothing that was
+// read is lost: keys that Puppet does not know are kept in Extra, in order, and
+// a value of an unexpected kind (a number for a name, an explicit null) is
+// written as it was read unless the field was changed.
+//
+//	value, err := format.DecodeJSON(text, format.Limits{})
+//	class, _ := model.Lookup("facts")
+//	instance, err := class.FromData(value)
+//	facts := instance.(*model.Facts)
+//
+// Every class reads its data hash with FromData, which fails in Puppet's own
+// words, and writes it with [ToData] in Puppet's order of keys. Rule FMT-01.
+// Instances are immutable once they are handed over.
+package model
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+)
+
+// A Class describes one model.
+type Class struct {
+	Name     string // as Puppet names the indirection: "facts"
+	Ruby     string // as YAML tags and messages name it: "Puppet::Node::Facts"
+	Formats  []string
+	Expires  bool // the expiration is part of the data hash; only facts. Rule IND-EXP-05
+	FromData func(data.Value) (indirector.Instance, error)
+}
+
+// Formats that every class with a data hash supports, the preferred first.
+var plain = []string{"json", "msgpack", "pson", "yaml"}
+
+var classes = [...]Class{
+	{Name: "facts", Ruby: "Puppet::Node::Facts", Formats: plain, Expires: true, FromData: instance(factsFromData)},
+	{Name: "node", Ruby: "Puppet::Node", Formats: plain, FromData: instance(nodeFromData)},
+	{
+		Name: "catalog", Ruby: "Puppet::Resource::Catalog", FromData: instance(catalogFromData),
+		Formats: []string{"rich_data_json", "json", "rich_data_msgpack", "msgpack", "pson", "yaml", "dot"},
+	},
+	{Name: "report", Ruby: "Puppet::Transaction::Report", Formats: plain, FromData: instance(reportFromData)},
+	{Name: "resource", Ruby: "Puppet::Resource", Formats: plain, FromData: instance(resourceFromData)},
+	{Name: "file_metadata", Ruby: "Puppet::FileServing::Metadata", Formats: plain, FromData: instance(metadataFromData)},
+	{Name: "file_content", Ruby: "Puppet::FileServing::Content", Formats: []string{"binary"}, FromData: noData("Puppet::FileServing::Content")},
+	{Name: "file_bucket_file", Ruby: "Puppet::FileBucket::File", Formats: []string{"binary"}, FromData: noData("Puppet::FileBucket::File")},
+	{Name: "status", Ruby: "Puppet::Status", Formats: plain, FromData: instance(statusFromData)},
+}
+
+// Lookup returns the class of a model and whether there is one.
+func Lookup(model string) (*Class, bool) {
+	for i := range classes {
+		if classes[i].Name == model {
+			return &classes[i], true
+		}
+	}
+	return nil, false
+}
+
+// ClassOf returns the class of an instance; nil for [Raw] and for types that
+// are not of this package.
+func ClassOf(i indirector.Instance) *Class {
+	name := ""
+	switch i.(type) {
+	case *Facts:
+		name = "facts"
+	case *Node:
+		name = "node"
+	case *Catalog:
+		name = "catalog"
+	case *Report:
+		name = "report"
+	case *Resource:
+		name = "resource"
+	case *FileMetadata:
+		name = "file_metadata"
+	case *FileContent:
+		name = "file_content"
+	case *FileBucketFile:
+		name = "file_bucket_file"
+	case *Status:
+		name = "status"
+	}
+	class, _ := Lookup(name)
+	return class
+}
+
+// Supports reports whether instances of c can be written in the named format.
+// YAML takes everything.
+func (c *Class) Supports(format string) bool {
+	if format == "yaml" {
+		return true
+	}
+	for _, f := range c.Formats {
+		if f == format {
+			return true
+		}
+	}
+	return false
+}
+
+// ToData returns the data hash of an instance, and false for one that has none:
+// file contents are bytes, and nothing else.
+func ToData(i indirector.Instance) (data.Value, bool) {
+	switch x := i.(type) {
+	case interface{ Data() data.Value }:
+		return x.Data(), true
+	case indirector.Name:
+		return data.OfString(string(x)), true
+	}
+	return data.Value{}, false
+}
+
+// A Raw is a value that is not of the model that was asked for: what the yaml
+// terminus returns for a plain mapping or an empty file. Rule TERM-FILE-05.
+type Raw struct {
+	Name  string // the key it was found under
+	Value data.Value
+}
+
+// Key returns the key under which r was found.
+func (r *Raw) Key() string { return r.Name }
+
+// Data returns the value itself.
+func (r *Raw) Data() data.Value { return r.Value }
+
+// An Envelope gives an instance its time of expiry. The zero time is none.
+type Envelope struct{ until time.Time }
+
+// Expiration returns when the instance ends to be fresh; zero is never.
+func (e Envelope) Expiration() time.Time { return e.until }
+
+func instance[T indirector.Instance](f func(data.Value) (T, error)) func(data.Value) (indirector.Instance, error) {
+	return func(v data.Value) (indirector.Instance, error) {
+		i, err := f(v)
+		if err != nil {
+			return nil, err
+		}
+		return i, nil
+	}
+}
+
+func noData(class string) func(data.Value) (indirector.Instance, error) {
+	return func(data.Value) (indirector.Instance, error) {
+		return nil, fmt.Errorf("undefined method `from_data_hash' for %s:Class", class)
+	}
+}
+
+// hashOf returns the pairs of a data hash. What is not a hash fails as Ruby's
+// element reference does, except that a string answers every key with nil.
+func hashOf(v data.Value) ([]data.Pair, error) {
+	switch v.Kind() {
+	case data.Hash:
+		return v.Hash(), nil
+	case data.String:
+		return nil, nil
+	case data.List, data.Int, data.Big:
+		return nil, errors.New("no implicit conversion of String into Integer")
+	}
+	return nil, undefined("[]", v)
+}
+
+// undefined is what Ruby says when v has no such method.
+func undefined(method string, v data.Value) error {
+	switch v.Kind() {
+	case data.Nil:
+		return fmt.Errorf("undefined method `%s' for nil:NilClass", method)
+	case data.Bool:
+		if v.Bool() {
+			return fmt.Errorf("undefined method `%s' for true:TrueClass", method)
+		}
+		return fmt.Errorf("undefined method `%s' for false:FalseClass", method)
+	}
+	return fmt.Errorf("undefined method `%s' for %s:%s", method, v.Inspect(), rubyClasses[v.Kind()])
+}
+
+var rubyClasses = [...]string{"NilClass", "Boolean", "Integer", "Float", "Integer", "String", "Symbol", "Array", "Hash"}
+
+// key returns the text of a key as Puppet sees it: symbols are other keys.
+func key(p data.Pair) string {
+	if p.Key.Kind() != data.String {
+		return ""
+	}
+	return p.Key.Str()
+}
+
+// odd holds the values of known keys that the typed field does not tell apart
+// from another: a null, a missing key, a number for a string. It is nil nearly
+// always.
+type odd []data.Pair
+
+func (o odd) find(key string) (data.Value, bool) {
+	for i := range o {
+		if o[i].Key.Str() == key {
+			return o[i].Value, true
+		}
+	}
+	return data.Value{}, false
+}
+
+// text reads a string field.
+func (o *odd) text(key string, v data.Value) string {
+	if v.Kind() != data.String || v.Len() == 0 {
+		*o = append(*o, data.P(key, v))
+	}
+	return v.Text()
+}
+
+// texts writes a string field; the empty one is written as null unless it was
+// read as something else.
+func (o odd) ofText(key, s string) data.Value {
+	if v, ok := o.find(key); ok && v.Text() == s {
+		return v
+	}
+	if s == "" {
+		return data.Value{}
+	}
+	return data.OfString(s)
+}
+
+// number reads an integer field.
+func (o *odd) number(key string, v data.Value) int64 {
+	if v.Kind() != data.Int || v.Int() == 0 {
+		*o = append(*o, data.P(key, v))
+	}
+	return v.Int()
+}
+
+// ofNumber writes an integer field; zero is written as zero unless it was read
+// as something else.
+func (o odd) ofNumber(key string, n int64) data.Value {
+	if v, ok := o.find(key); ok && v.Int() == n {
+		return v
+	}
+	return data.OfInt(n)
+}
+
+// flag reads a boolean field.
+func (o *odd) flag(key string, v data.Value) bool {
+	if v.Kind() != data.Bool {
+		*o = append(*o, data.P(key, v))
+	}
+	return v.Truthy()
+}
+
+// ofFlag writes a boolean field.
+func (o odd) ofFlag(key string, b bool) data.Value {
+	if v, ok := o.find(key); ok && v.Truthy() == b {
+		return v
+	}
+	return data.OfBool(b)
+}
+
+// absent remembers keys that a reader sees as nil because they were not there.
+func (o *odd) absent(pairs []data.Pair, keys ...string) {
+next:
+	for _, k := range keys {
+		for _, p := range pairs {
+			if key(p) == k {
+				continue next
+			}
+		}
+		*o = append(*o, data.P(k, data.Value{}))
+	}
+}
+
+// texts returns the strings of a list of strings; other elements as their text.
+func texts(v data.Value) []string {
+	l := v.List()
+	if len(l) == 0 {
+		return nil
+	}
+	s := make([]string, len(l))
+	for i := range l {
+		s[i] = l[i].Text()
+	}
+	return s
+}

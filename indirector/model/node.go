@@ -1,0 +1,123 @@
+package model
+
+import (
+	"errors"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+)
+
+// A Node is what a classifier says of a host. Rules FMT-NODE-01 to FMT-NODE-05.
+type Node struct {
+	Envelope
+	Name        string
+	Environment string     // as written, not resolved; "" is unset
+	Classes     data.Value // a list of names, or a hash from name to parameters
+	Parameters  data.Value // a hash; it does not repeat the environment
+	Extra       []data.Pair
+	odd         odd
+}
+
+var _ indirector.Expirer = (*Node)(nil)
+
+// Key returns the name of the node.
+func (n *Node) Key() string { return n.Name }
+
+// WithExpiration returns a copy of n that is fresh until t.
+func (n *Node) WithExpiration(t time.Time) indirector.Instance {
+	c := *n
+	c.until = t
+	return &c
+}
+
+// ClassNames returns the names of the classes in order.
+func (n *Node) ClassNames() []string {
+	switch n.Classes.Kind() {
+	case data.Hash:
+		names := make([]string, n.Classes.Len())
+		for i, p := range n.Classes.Hash() {
+			names[i] = p.Key.Text()
+		}
+		return names
+	case data.String:
+		return []string{n.Classes.Str()}
+	}
+	return texts(n.Classes)
+}
+
+func nodeFromData(v data.Value) (*Node, error) {
+	pairs, err := hashOf(v)
+	if err != nil {
+		return nil, err
+	}
+	n := new(Node)
+	var environment data.Value
+	named := false
+	for _, p := range pairs {
+		switch key(p) {
+		case "name":
+			named = p.Value.Truthy()
+			n.Name = n.odd.text("name", p.Value)
+		case "environment":
+			environment = p.Value
+		case "classes":
+			n.Classes = p.Value
+		case "parameters":
+			n.Parameters = p.Value
+		default:
+			n.Extra = append(n.Extra, p)
+		}
+	}
+	if !named {
+		return nil, errors.New("No name provided in serialized data")
+	}
+	return n, n.environment(environment)
+}
+
+// environment takes the environment from its own key, or else from the
+// parameters. It may be a symbol. Rule FMT-NODE-03.
+func (n *Node) environment(v data.Value) error {
+	switch k := n.Parameters.Kind(); {
+	case k == data.Hash:
+		for _, p := range n.Parameters.Hash() {
+			if key(p) != "environment" {
+				continue
+			}
+			if !v.Truthy() {
+				v = p.Value
+			}
+			n.Parameters = n.Parameters.Without("environment")
+			break
+		}
+	case n.Parameters.Truthy() && !v.Truthy():
+		if _, err := hashOf(n.Parameters); err != nil {
+			return err
+		}
+	}
+	switch v.Kind() {
+	case data.Nil:
+		return nil
+	case data.String, data.Symbol:
+		n.Environment = v.Str()
+		return nil
+	}
+	return undefined("intern", v)
+}
+
+// Data returns the data hash. Classes and parameters are left out when empty.
+// Rule FMT-NODE-01.
+func (n *Node) Data() data.Value {
+	h := make([]data.Pair, 0, 4+len(n.Extra))
+	h = append(h, data.P("name", n.odd.ofText("name", n.Name)))
+	if n.Environment != "" {
+		h = append(h, data.P("environment", data.OfString(n.Environment)))
+	}
+	if n.Classes.Len() > 0 {
+		h = append(h, data.P("classes", n.Classes))
+	}
+	if n.Parameters.Len() > 0 {
+		h = append(h, data.P("parameters", n.Parameters))
+	}
+	return data.OfHash(append(h, n.Extra...))
+}

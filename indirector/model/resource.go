@@ -1,0 +1,308 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+)
+
+// A Resource is one thing that is managed. Rule FMT-CAT-02.
+type Resource struct {
+	Envelope
+	Type, Title string // "File", "/etc/motd"; the type is capitalised
+	Tags        []string
+	File        string // "" is unset
+	Line        int64  // 0 is unset
+	Exported    bool
+	Virtual     bool       // never written
+	Kind        string     // class, defined_type, compilable_type, unknown; "" before format 2
+	Parameters  data.Value // a hash; rich values are encoded (see FMT 4.1); nil if there are none
+	Sensitive   []string   // names of parameters that are not to be shown
+	Extra       []data.Pair
+	odd         odd
+}
+
+var _ indirector.Expirer = (*Resource)(nil)
+
+// Key returns type and title as Puppet's resource indirection does: "File//etc/motd".
+func (r *Resource) Key() string { return r.Type + "/" + r.Title }
+
+// Ref returns the reference of r: "File[/etc/motd]".
+func (r *Resource) Ref() string { return r.Type + "[" + r.Title + "]" }
+
+// String returns the reference.
+func (r *Resource) String() string { return r.Ref() }
+
+// WithExpiration returns a copy of r that is fresh until t.
+func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
+	c := *r
+	c.until = t
+	return &c
+}
+
+// IsSensitive reports whether the parameter is one of those not to be shown.
+func (r *Resource) IsSensitive(parameter string) bool {
+	for _, s := range r.Sensitive {
+		if s == parameter {
+			return true
+		}
+	}
+	return false
+}
+
+func resourceFromData(v data.Value) (*Resource, error) {
+	r := new(Resource)
+	var a arena
+	return r, r.read(v, &a)
+}
+
+// An arena hands out slices of strings from larger ones.
+type arena struct{ free []string }
+
+func (a *arena) strings(n int) []string {
+	if n > len(a.free) {
+		a.free = make([]string, max(n, 256))
+	}
+	s := a.free[:0:n]
+	a.free = a.free[n:]
+	return s
+}
+
+func (r *Resource) read(v data.Value, a *arena) error {
+	pairs, err := hashOf(v)
+	if err != nil {
+		return err
+	}
+	var typ, title, tags data.Value
+	exported := false
+	for i := range pairs {
+		p := &pairs[i]
+		switch key(*p) {
+		case "type":
+			typ = p.Value
+		case "title":
+			title = p.Value
+		case "tags":
+			tags = p.Value
+		case "file":
+			r.File = r.odd.text("file", p.Value)
+		case "line":
+			r.Line = r.odd.number("line", p.Value)
+		case "exported":
+			exported = !p.Value.IsNil()
+			r.Exported = r.odd.flag("exported", p.Value)
+		case "virtual": // never written, so it means nothing. Rule FMT-CAT-02
+		case "kind":
+			r.Kind = r.odd.text("kind", p.Value)
+		case "parameters":
+			r.Parameters = p.Value
+		case "sensitive_parameters":
+			r.Sensitive = texts(p.Value)
+		default:
+			r.Extra = append(r.Extra, *p)
+		}
+	}
+	if !exported {
+		r.odd = append(r.odd, data.P("exported", data.Value{}))
+	}
+	if err := r.name(typ, title); err != nil {
+		return err
+	}
+	if k := r.Parameters.Kind(); k != data.Nil && k != data.Hash {
+		return undefined("each", r.Parameters)
+	}
+	r.Tags, err = readTags(tags, a)
+	return err
+}
+
+func (r *Resource) name(typ, title data.Value) error {
+	if !typ.Truthy() {
+		return errors.New("No resource type provided in serialized data")
+	}
+	if !title.Truthy() {
+		return errors.New("No resource title provided in serialized data")
+	}
+	r.Type, r.Title = typeAndTitle(typ.Text(), title.Text())
+	return nil
+}
+
+// typeAndTitle writes a reference the way Puppet compares it: types and the
+// titles of classes have capitals.
+func typeAndTitle(typ, title string) (string, string) {
+	typ = capitalize(typ)
+	if typ != "Class" {
+		return typ, title
+	}
+	if title == "" {
+		return typ, "main"
+	}
+	return typ, capitalize(title)
+}
+
+// splitRef splits "File[/etc/motd]".
+func splitRef(ref string) (typ, title string, ok bool) {
+	i := strings.IndexByte(ref, '[')
+	if i <= 0 || len(ref) < i+3 || ref[len(ref)-1] != ']' || strings.IndexByte(ref[:i], ']') >= 0 {
+		return "", "", false
+	}
+	return ref[:i], ref[i+1 : len(ref)-1], true
+}
+
+// capitalize gives every segment of a type name its capital. A name that
+// begins with one is taken to have the others.
+func capitalize(name string) string {
+	if name == "" || strings.EqualFold(name, "component") {
+		return "Class"
+	}
+	if name[0] >= 'A' && name[0] <= 'Z' {
+		return name
+	}
+	segments := strings.Split(name, "::")
+	for i, s := range segments {
+		if s != "" {
+			r, n := utf8.DecodeRuneInString(s)
+			segments[i] = string(unicode.ToUpper(r)) + strings.ToLower(s[n:])
+		}
+	}
+	return strings.Join(segments, "::")
+}
+
+// readTags reads a list of tags.
+func readTags(v data.Value, a *arena) ([]string, error) {
+	l := v.List()
+	if v.Kind() == data.String {
+		l = []data.Value{v}
+	}
+	if len(l) == 0 {
+		return nil, nil
+	}
+	tags := a.strings(len(l))
+	var err error
+	for i := range l {
+		if l[i].IsNil() {
+			continue
+		}
+		if tags, err = addTag(tags, l[i].Text()); err != nil {
+			return nil, err
+		}
+	}
+	return tags, nil
+}
+
+// addTag adds a tag in lower case and the segments of a qualified one. The
+// list is short, so that a look at all is faster than a set.
+func addTag(tags []string, tag string) ([]string, error) {
+	tag = strings.ToLower(tag)
+	if contains(tags, tag) {
+		return tags, nil
+	}
+	if !validTag(tag) {
+		return nil, fmt.Errorf("Invalid tag '%s'", tag)
+	}
+	tags = append(tags, tag)
+	if strings.Contains(tag, "::") {
+		for segment := range strings.SplitSeq(strings.TrimRight(tag, ":"), "::") {
+			if !contains(tags, segment) {
+				tags = append(tags, segment)
+			}
+		}
+	}
+	return tags, nil
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func validTag(tag string) bool {
+	for i, r := range tag {
+		switch {
+		case r < utf8.RuneSelf && tagBytes[r], r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError:
+		case i > 0 && (r == ':' || r == '.' || r == '-'), i > 0 && r == '\n' && i == len(tag)-1:
+		default:
+			return false
+		}
+	}
+	return tag != ""
+}
+
+var tagBytes = func() (t [utf8.RuneSelf]bool) {
+	for c := range t {
+		t[c] = isDigit(byte(c)) || isLetter(byte(c)) || c == '_'
+	}
+	return t
+}()
+
+// namevars are the types whose name is another parameter than name. All other
+// types of Puppet, and those it does not know, use name.
+func namevar(typ string) string {
+	switch typ {
+	case "File", "Tidy":
+		return "path"
+	case "Exec":
+		return "command"
+	}
+	return "name"
+}
+
+// Data returns the data hash. The parameter that only repeats the title is
+// left out. Rule FMT-CAT-02.
+func (r *Resource) Data() data.Value { return data.OfHash(r.appendPairs(nil)) }
+
+func (r *Resource) appendPairs(h []data.Pair) []data.Pair {
+	h = append(h, data.P("type", data.OfString(r.Type)), data.P("title", data.OfString(r.Title)), data.P("tags", data.OfStrings(r.Tags)))
+	if v := r.odd.ofText("file", r.File); !v.IsNil() {
+		h = append(h, data.P("file", v))
+	}
+	if v := r.line(); !v.IsNil() {
+		h = append(h, data.P("line", v))
+	}
+	exported := r.odd.ofFlag("exported", r.Exported)
+	if !exported.IsNil() {
+		h = append(h, data.P("exported", exported))
+	}
+	if v := r.odd.ofText("kind", r.Kind); !v.IsNil() {
+		h = append(h, data.P("kind", v))
+	}
+	if exported.IsNil() { // Puppet adds it last when nobody set it
+		h = append(h, data.P("exported", data.OfBool(false)))
+	}
+	if p := r.parameters(); p.Len() > 0 {
+		h = append(h, data.P("parameters", p))
+	}
+	if len(r.Sensitive) > 0 {
+		h = append(h, data.P("sensitive_parameters", data.OfStrings(r.Sensitive)))
+	}
+	return append(h, r.Extra...)
+}
+
+func (r *Resource) line() data.Value {
+	if v, ok := r.odd.find("line"); ok && v.Int() == r.Line {
+		return v
+	}
+	if r.Line == 0 {
+		return data.Value{}
+	}
+	return data.OfInt(r.Line)
+}
+
+func (r *Resource) parameters() data.Value {
+	name := namevar(r.Type)
+	for _, p := range r.Parameters.Hash() {
+		if p.Key.Str() == name && p.Value.Kind() == data.String && p.Value.Str() == r.Title {
+			return r.Parameters.Without(name)
+		}
+	}
+	return r.Parameters
+}
