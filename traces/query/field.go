@@ -1,0 +1,552 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A Kind says what the values of a field look like, and with it which
+// operators it takes.
+type Kind uint8
+
+// The kinds.
+const (
+	Text     Kind = iota // = != ~ !~ in; the values may be anything
+	Closed               // = != ~ !~ in; the values are those of the list
+	YesNo                // = !=; the field alone means yes
+	Number               // = != < <= > >= in
+	Duration             // the same, with a unit: 250ms 5s 2m 1h 7d
+	Size                 // the same, in bytes: 512 12kB 3MB
+	Time                 // the same: -5m 14:02 14:02:07 2025-11-20 14:02..14:05
+)
+
+var kindNames = [...]string{"text", "one of a list", "yes or no", "number", "duration", "size", "time"}
+
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "Kind(" + itoa(int(k)) + ")"
+}
+
+func (k Kind) takes(op string) bool {
+	switch k {
+	case Text, Closed:
+		return op[0] != '<' && op[0] != '>'
+	case YesNo:
+		return op == "=" || op == "!="
+	}
+	return op != "~" && op != "!~"
+}
+
+// A Field is something that a request can be compared by.
+type Field struct {
+	Name   string // as written; NAME stands for a name in step.NAME.took, opt.NAME and flag.NAME
+	Doc    string
+	Kind   Kind
+	Values []string // all values of a Closed field, some of a Text field
+	Detail bool     // the row does not decide
+
+	// One of the two reads the field of a scope: whether one of its values
+	// passes the test, and whether it has any.
+	texts func(c scope, test func(string) bool) (passed, present bool)
+	ints  func(c scope, test func(int64) bool) (passed, present bool)
+}
+
+// Fields returns the table of fields, in the order in which help prints it.
+// The Values of a field must not be changed.
+func Fields() []Field { return slices.Clone(fields) }
+
+// The names of facts that spans carry and that fields are made of. A Network
+// span has the first four, a Codec span the next two.
+const (
+	AttrServer      = "server"
+	AttrHTTPMethod  = "http.method"
+	AttrHTTPPath    = "http.path"
+	AttrHTTPStatus  = "http.status"
+	AttrFormat      = "format"
+	AttrLossy       = "lossy"       // any value: the format could not hold everything
+	AttrAge         = "age"         // of what a store answered, as time.Duration prints it
+	AttrEnvironment = "environment" // that the answer names
+)
+
+var (
+	verbNames   = names(traces.Expire+1, 1)
+	outNames    = names(traces.OutcomeCount, 0)
+	servedNames = names(traces.ByInjection+1, 0)
+	answerNames = names(traces.Passed+1, 0)
+	reasonNames = names(traces.ReasonCount, 1)
+	setByNames  = []string{"", "code", "setting", "storeconfigs", "app", "routes", "face", "thread", "you", "request"}
+	stepNames   = hyphened(names(traces.Step(traces.StepCount), 0))
+	flagNames   = (^traces.Flags(0)).Names()
+	truths      = []string{"yes", "no"}
+	models      = []string{
+		"catalog", "facts", "file_bucket_file", "file_content", "file_metadata", "node", "report", "resource", "data_binding",
+	}
+)
+
+func names[T interface {
+	~uint8
+	String() string
+}](end, from T) []string {
+	var all []string
+	for i := from; i < end; i++ {
+		all = append(all, i.String())
+	}
+	return all
+}
+
+// hyphened writes names so that they need no quotes.
+func hyphened(names []string) []string {
+	for i, n := range names {
+		names[i] = strings.ReplaceAll(n, " ", "-")
+	}
+	return names
+}
+
+var fields = []Field{
+	{Name: "verb", Doc: "what was asked", Kind: Closed, Values: verbNames,
+		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Verb) - 1, r.Verb != traces.NoVerb })},
+	{Name: "ind", Doc: "the indirection", Values: models, texts: rowText(func(r *Row) string { return r.Indirection })},
+	{Name: "key", Doc: "the key", texts: rowText(func(r *Row) string { return r.Key })},
+	{Name: "env", Doc: "the environment", texts: rowText(func(r *Row) string { return r.Environment })},
+	{Name: "node", Doc: "the certname: the key, where the indirection has one for each node", texts: rowText(nodeOf)},
+	{Name: "out", Doc: "the outcome", Kind: Closed, Values: outNames,
+		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Outcome), true })},
+	{Name: "terminus", Doc: "the terminus in effect", texts: rowText(func(r *Row) string { return r.Terminus })},
+	{Name: "cache", Doc: "the cache in effect", texts: rowText(func(r *Row) string { return r.Cache })},
+	{Name: "served", Doc: "who answered", Kind: Closed, Values: servedNames,
+		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Served), true })},
+	{Name: "setby", Doc: "what chose the one who answered", Kind: Closed, Values: setByNames[1:],
+		ints: rowInt(func(r *Row) (int64, bool) { s := setBy(r); return int64(s) - 1, s != traces.NoSource })},
+	{Name: "took", Doc: "how long it took; in step(...), how long the step took", Kind: Duration, ints: took},
+	{Name: "age", Doc: "how old the answer of a store was", Kind: Duration, Detail: true, ints: ages},
+	{Name: "size", Doc: "bytes of the value that was answered or saved", Kind: Size, Detail: true, ints: size},
+	{Name: "origin", Doc: "where something failed: route, terminus-exec, network", Detail: true, texts: origins},
+	{Name: "err", Doc: "the message of what failed, shown or not", Detail: true, texts: messages},
+	{Name: "answer", Doc: "the answer of a step", Values: answerNames, Detail: true, texts: stepAnswers},
+	{Name: "because", Doc: "the reason of a step (help reasons lists them)", Values: reasonNames, Detail: true, texts: stepReasons},
+	{Name: "http.status", Doc: "the status of an answer over HTTP", Kind: Number, Detail: true, ints: attrInts(AttrHTTPStatus)},
+	{Name: "http.method", Doc: "the method of a request over HTTP", Values: []string{"GET", "POST", "PUT", "HEAD", "DELETE"}, Detail: true, texts: attrTexts(AttrHTTPMethod)},
+	{Name: "http.path", Doc: "the path of a request over HTTP", Detail: true, texts: attrTexts(AttrHTTPPath)},
+	{Name: "server", Doc: "the servers tried", Detail: true, texts: attrTexts(AttrServer)},
+	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: attrTexts(AttrFormat)},
+	{Name: "lossy", Doc: "the format could not hold everything", Kind: YesNo, Values: truths, Detail: true, ints: lossy},
+	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: rowText(func(r *Row) string { return r.Run })},
+	{Name: "caller", Doc: "who asked", Values: []string{"agent", "apply", "cli", "demo", "server", "terminus", "you"}, texts: rowText(func(r *Row) string { return r.Caller })},
+	{Name: "thread", Doc: "the thread of the watched process", texts: rowText(func(r *Row) string { return r.Thread })},
+	{Name: "source", Doc: "where it was watched; missing in this process", Values: []string{"proxy", "tap"}, texts: rowText(func(r *Row) string { return r.Source })},
+	{Name: "mark", Doc: "your mark", texts: mark},
+	{Name: "note", Doc: "your comment", texts: rowText(func(r *Row) string { return r.Note })},
+	{Name: "tag", Doc: "your tag", texts: rowText(func(r *Row) string { return r.Tag })},
+	{Name: "t", Doc: "when it began: t>-5m, t=14:02..14:05, t=2025-11-20", Kind: Time,
+		ints: rowInt(func(r *Row) (int64, bool) { return r.Start.UnixNano(), !r.Start.IsZero() })},
+	{Name: "step.NAME.took", Doc: "how long one step took: step.terminus.took>4s", Kind: Duration, Detail: true},
+	{Name: "step.NAME.answer", Doc: "the answer of one step: step.cache-read.answer=miss", Values: answerNames, Detail: true},
+	{Name: "step.NAME.because", Doc: "the reason of one step: step.expiry.because=expired", Values: reasonNames, Detail: true},
+	{Name: "opt.NAME", Doc: "an option of the request", Detail: true},
+	{Name: "flag.NAME", Doc: "a flag of the request: flag.ignore_cache", Kind: YesNo, Values: truths},
+}
+
+// findField returns the field that is written name, or nil. Names know no case.
+func findField(name string) *Field {
+	lower := strings.ToLower(name)
+	for i := range fields {
+		if fields[i].Name == lower {
+			return &fields[i]
+		}
+	}
+	family, rest, _ := strings.Cut(lower, ".")
+	switch family {
+	case "opt":
+		if rest != "" {
+			return optionField(name[len("opt."):])
+		}
+	case "flag":
+		if f := traces.ParseFlag(rest); f != 0 {
+			return flagField(rest, f)
+		}
+	case "step":
+		if i := strings.LastIndexByte(rest, '.'); i > 0 {
+			if s, ok := traces.ParseStep(rest[:i]); ok {
+				return stepField(s, rest[i+1:])
+			}
+		}
+	}
+	return nil
+}
+
+// like returns the field of the table that f is an instance of, by another name.
+func like(table, name string) *Field {
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == table })
+	f := fields[i]
+	f.Name = name
+	return &f
+}
+
+func optionField(name string) *Field {
+	f := like("opt.NAME", "opt."+name)
+	f.texts = func(c scope, test func(string) bool) (passed, present bool) {
+		t := c.subject.Trace()
+		if t == nil {
+			return false, false
+		}
+		for i := range t.Options {
+			if strings.EqualFold(t.Options[i].Name, name) {
+				return test(t.Options[i].Value), true
+			}
+		}
+		return false, false
+	}
+	return f
+}
+
+func flagField(name string, flag traces.Flags) *Field {
+	f := like("flag.NAME", "flag."+name)
+	f.ints = rowInt(func(r *Row) (int64, bool) { return truth(r.Flags&flag != 0), true })
+	return f
+}
+
+func stepField(s traces.Step, what string) *Field {
+	name := "step." + stepNames[s] + "." + what
+	at := func(c scope) (scope, bool) {
+		return scope{subject: c.subject, row: c.row, inStep: true, step: s}, c.subject.Trace() != nil
+	}
+	var f *Field
+	switch what {
+	case "took":
+		f = like("step.NAME.took", name)
+		f.ints = func(c scope, test func(int64) bool) (bool, bool) {
+			c, ok := at(c)
+			if !ok {
+				return false, false
+			}
+			return took(c, test)
+		}
+	case "answer":
+		f = like("step.NAME.answer", name)
+		f.texts = func(c scope, test func(string) bool) (bool, bool) {
+			c, ok := at(c)
+			if !ok {
+				return false, false
+			}
+			return stepAnswers(c, test)
+		}
+	case "because":
+		f = like("step.NAME.because", name)
+		f.texts = func(c scope, test func(string) bool) (bool, bool) {
+			c, ok := at(c)
+			if !ok {
+				return false, false
+			}
+			return stepReasons(c, test)
+		}
+	}
+	return f
+}
+
+func rowText(of func(*Row) string) func(scope, func(string) bool) (bool, bool) {
+	return func(c scope, test func(string) bool) (bool, bool) {
+		s := of(c.row)
+		return s != "" && test(s), s != ""
+	}
+}
+
+func rowInt(of func(*Row) (int64, bool)) func(scope, func(int64) bool) (bool, bool) {
+	return func(c scope, test func(int64) bool) (bool, bool) {
+		i, present := of(c.row)
+		return present && test(i), present
+	}
+}
+
+func nodeOf(r *Row) string {
+	switch r.Indirection {
+	case "node", "facts", "catalog", "report":
+		return r.Key
+	}
+	return ""
+}
+
+// setBy is who chose the one who answered: a cache that answered was chosen by
+// itself, whatever chose the terminus.
+func setBy(r *Row) traces.Source {
+	if r.Served == traces.ByCache {
+		return r.CacheSetBy
+	}
+	return r.SetBy
+}
+
+const marks = "abcdefghijklmnopqrstuvwxyz"
+
+// mark of a request that is marked without a letter is "*".
+func mark(c scope, test func(string) bool) (bool, bool) {
+	m := c.row.Mark
+	switch {
+	case m == 0:
+		return false, false
+	case 'a' <= m && m <= 'z':
+		return test(marks[m-'a' : m-'a'+1]), true
+	}
+	return test("*"), true
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// took of a request that runs is missing; so is that of a step that nobody
+// timed.
+func took(c scope, test func(int64) bool) (bool, bool) {
+	d := c.row.Took
+	switch {
+	case c.inStep && c.span != nil:
+		d = c.span.Took
+	case c.inStep:
+		d = c.subject.Trace().Steps[c.step].Took
+	case c.row.Outcome == traces.Run || c.row.Outcome == traces.HeldOutcome:
+		return false, false
+	}
+	if c.inStep && d == 0 {
+		return false, false
+	}
+	return test(int64(d)), true
+}
+
+func size(c scope, test func(int64) bool) (passed, present bool) {
+	t := c.subject.Trace()
+	if t == nil {
+		return false, false
+	}
+	for _, v := range [...]*traces.Value{&t.Value, &t.Sent} {
+		if v.Model != "" {
+			passed, present = passed || test(int64(v.Size)), true
+		}
+	}
+	return passed, present
+}
+
+// origins are written with a hyphen where the trace has a blank, so that they
+// need no quotes: a test sees "terminus exec" and "terminus-exec" alike.
+func origins(c scope, test func(string) bool) (passed, present bool) {
+	faults(c, func(f *traces.Fault) bool {
+		present = present || f.Origin != ""
+		passed = f.Origin != "" && (test(f.Origin) || test(strings.ReplaceAll(f.Origin, " ", "-")))
+		return passed
+	})
+	return passed, present
+}
+
+// messages are all that was said when something failed, to the caller or not.
+func messages(c scope, test func(string) bool) (passed, present bool) {
+	if !mayHaveFailed(c.row.Outcome) {
+		return false, false
+	}
+	try := func(s string) bool {
+		present = present || s != ""
+		passed = s != "" && test(s)
+		return passed
+	}
+	if c.span != nil && try(c.span.Err) {
+		return true, true
+	}
+	t := c.subject.Trace()
+	if t == nil || !c.inStep && try(t.Error) {
+		return passed, present
+	}
+	if faults(c, func(f *traces.Fault) bool { return try(f.Message) || try(f.Hidden) }) || c.inStep {
+		return passed, present
+	}
+	for i := range t.Spans {
+		if try(t.Spans[i].Err) {
+			break
+		}
+	}
+	return passed, present
+}
+
+// mayHaveFailed spares the detail of the many requests that cannot have a
+// message: a fault that nobody saw makes err~, one that somebody saw err or
+// part (see traces.Judge).
+func mayHaveFailed(o traces.Outcome) bool { return o != traces.Good && o != traces.Hit }
+
+func faults(c scope, match func(*traces.Fault) bool) bool {
+	t := c.subject.Trace()
+	if t == nil {
+		return false
+	}
+	for i := range t.Faults {
+		if (!c.inStep || t.Faults[i].Step == c.step) && match(&t.Faults[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// A span is its step seen from closer by: it has the answer and the reason of
+// its step as well as its own.
+func stepAnswers(c scope, test func(string) bool) (passed, present bool) {
+	return questions(c, func(q *traces.Question) (bool, bool) {
+		return test(q.Answer.String()), true
+	}, func(s *traces.Span) (bool, bool) {
+		return s.Answer != "" && test(s.Answer), s.Answer != ""
+	})
+}
+
+func stepReasons(c scope, test func(string) bool) (passed, present bool) {
+	of := func(b *traces.Because) (bool, bool) {
+		if b.Reason == traces.NoReason {
+			return false, false
+		}
+		return test(b.Reason.String()), true
+	}
+	return questions(c, func(q *traces.Question) (bool, bool) { return of(&q.Because) },
+		func(s *traces.Span) (bool, bool) { return of(&s.Because) })
+}
+
+// questions asks about the step and the span that c looks at, or about all of
+// them.
+func questions(c scope, step func(*traces.Question) (bool, bool), span func(*traces.Span) (bool, bool)) (passed, present bool) {
+	t := c.subject.Trace()
+	if t == nil {
+		return false, false
+	}
+	for i := range t.Steps {
+		if !c.inStep || traces.Step(i) == c.step {
+			p, has := step(&t.Steps[i])
+			passed, present = passed || p, present || has
+		}
+	}
+	spans(c, func(s *traces.Span) bool {
+		p, has := span(s)
+		passed, present = passed || p, present || has
+		return passed
+	})
+	return passed, present
+}
+
+// spans calls match for the span that c looks at, or for all of the request if
+// it looks at no step, until one is answered with true. A step by itself has
+// none: what its spans did is asked of them, one at a time.
+func spans(c scope, match func(*traces.Span) bool) bool {
+	if c.inStep {
+		return c.span != nil && match(c.span)
+	}
+	t := c.subject.Trace()
+	if t == nil {
+		return false
+	}
+	for i := range t.Spans {
+		if match(&t.Spans[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func attrTexts(key string) func(scope, func(string) bool) (bool, bool) {
+	return func(c scope, test func(string) bool) (passed, present bool) {
+		spans(c, func(s *traces.Span) bool {
+			for i := range s.Attrs {
+				if s.Attrs[i].Key == key && s.Attrs[i].Value != "" {
+					passed, present = passed || test(s.Attrs[i].Value), true
+				}
+			}
+			return passed
+		})
+		return passed, present
+	}
+}
+
+func attrInts(key string) func(scope, func(int64) bool) (bool, bool) {
+	texts := attrTexts(key)
+	return func(c scope, test func(int64) bool) (passed, present bool) {
+		texts(c, func(s string) bool {
+			i, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				return false
+			}
+			passed, present = passed || test(i), true
+			return passed
+		})
+		return passed, present
+	}
+}
+
+func ages(c scope, test func(int64) bool) (passed, present bool) {
+	attrTexts(AttrAge)(c, func(s string) bool {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return false
+		}
+		passed, present = passed || test(int64(d)), true
+		return passed
+	})
+	return passed, present
+}
+
+func lossy(c scope, test func(int64) bool) (passed, present bool) {
+	if c.subject.Trace() == nil {
+		return false, false
+	}
+	is, _ := attrTexts(AttrLossy)(c, anyText)
+	if !is {
+		is, _ = stepReasons(c, func(s string) bool { return s == traces.Lossy.String() })
+	}
+	return test(truth(is)), true
+}
+
+// A Flag is a word that stands for a condition.
+type Flag struct {
+	Name   string
+	Doc    string
+	Detail bool // the row does not decide
+	is     func(scope) bool
+}
+
+// Slow is from when on a request is slow.
+const Slow = time.Second
+
+// Flags returns the table of flags, in the order in which help prints it.
+func Flags() []Flag { return slices.Clone(flags) }
+
+var flags = []Flag{
+	{"hidden", "the caller did not see what happened: nil!, stale, err~ or part", false, func(c scope) bool { return c.row.Outcome.Hidden() }},
+	{"failed", "something went wrong, seen or not", false, func(c scope) bool { return c.row.Outcome.Failed() }},
+	{"slow", "took a second or more", false, func(c scope) bool { return c.row.Took >= Slow }},
+	{"remote", "something went over the network", true, isRemote},
+	{"nested", "asked by another request", false, func(c scope) bool { return c.row.Parent != 0 }},
+	{"bypass", "a terminus was talked to without the indirection", true, func(c scope) bool { return answered(c, traces.Route, traces.NotAsked) }},
+	{"sent", "asked by you", false, func(c scope) bool { return c.row.Sent }},
+	{"expired", "the cache had it, but too old", true, func(c scope) bool { return answered(c, traces.Expiry, traces.Expired) }},
+	{"env_mismatch", "the answer is of another environment than was asked for", true, isOfOtherEnvironment},
+}
+
+func findFlag(name string) *Flag {
+	for i := range flags {
+		if strings.EqualFold(flags[i].Name, name) {
+			return &flags[i]
+		}
+	}
+	return nil
+}
+
+func isRemote(c scope) bool {
+	return spans(c, func(s *traces.Span) bool { return s.Kind == traces.Network })
+}
+
+func answered(c scope, s traces.Step, a traces.Answer) bool {
+	t := c.subject.Trace()
+	return t != nil && t.Steps[s].Answer == a && (!c.inStep || c.step == s)
+}
+
+func isOfOtherEnvironment(c scope) bool {
+	other, _ := attrTexts(AttrEnvironment)(c, func(s string) bool { return s != c.row.Environment })
+	return other
+}

@@ -1,0 +1,165 @@
+// Package query is the one language in which people say which requests they
+// mean: for filters, breakpoints, colours, exports and checks.
+//
+//	ind=catalog took>5s step(terminus took>4s)   slow because of the terminus itself
+//	node=db07* prev(ind=node out=nil)            what happened right after a nil node
+//	@marked or #1042..1050                       these
+//
+// An expression is parsed once, into a tree that prints itself and that matches
+// a request without allocating as long as only its row is asked. What needs the
+// detail of a request asks for it last.
+//
+// Rule: UI design, section 7. [Fields] is the table of fields, [Flags] that of
+// the words that stand for a condition.
+package query
+
+import (
+	"cmp"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A Row is what is known of a request without looking at its detail. A zero
+// field is one that is missing.
+type Row struct {
+	ID          uint64 // its number, from 1
+	Parent      uint64 // the request that asked this one; 0 if none did
+	Start       time.Time
+	Took        time.Duration // means nothing while it runs
+	Verb        traces.Verb
+	Outcome     traces.Outcome
+	Served      traces.Served
+	Flags       traces.Flags
+	SetBy       traces.Source // who chose the terminus
+	CacheSetBy  traces.Source // who chose the cache
+	Mark        byte          // 'a' to 'z', or anything else for a mark without a letter
+	Sent        bool          // asked by the person at the screen
+	Indirection string
+	Key         string
+	Environment string
+	Terminus    string
+	Cache       string
+	Run         string
+	Caller      string
+	Source      string // where it was watched: "proxy", "tap"; "" in this process
+	Thread      string // of the watched process
+	Note        string // the person's comment
+	Tag         string // the person's tag
+}
+
+// RowOf returns the row of t, which may still be running.
+func RowOf(t *traces.Trace) Row {
+	terminus, cache := t.Primary.Winner(), t.Cache.Winner()
+	return Row{
+		ID: t.ID, Parent: t.Parent, Start: t.Start, Took: t.Took,
+		Verb: t.Verb, Outcome: t.Outcome, Served: t.Served, Flags: t.Flags,
+		SetBy: terminus.Source, CacheSetBy: cache.Source, Sent: t.Caller == "you",
+		Indirection: t.Indirection, Key: t.Key, Environment: t.Environment,
+		Terminus: terminus.Terminus, Cache: cache.Terminus, Run: t.Run, Caller: t.Caller,
+	}
+}
+
+// A Relation leads from a request to others.
+type Relation uint8
+
+// The relations.
+const (
+	Parent   Relation = iota // the request that asked it
+	Children                 // the requests that it asked
+	Run                      // all of its run, itself included; itself alone if it has none
+	Previous                 // the one before it in its run
+	Next                     // the one after it in its run
+)
+
+// A Subject is a request that an expression may match. It is used by one
+// goroutine at a time.
+type Subject interface {
+	// Row returns the row. It is never nil and may be overwritten when the match
+	// is over.
+	Row() *Row
+	// Trace returns the detail, or nil if it was dropped. A match may call it
+	// several times, and does not call it at all when the row decides.
+	Trace() *traces.Trace
+	// Related calls match for the requests that the relation leads to until one
+	// is answered with true, and reports whether one was.
+	Related(r Relation, match func(Subject) bool) bool
+}
+
+// Of returns t as a Subject that is related to nothing but itself: what a
+// breakpoint looks at.
+func Of(t *traces.Trace) Subject { return &single{RowOf(t), t} }
+
+type single struct {
+	row   Row
+	trace *traces.Trace
+}
+
+func (s *single) Row() *Row            { return &s.row }
+func (s *single) Trace() *traces.Trace { return s.trace }
+func (s *single) Related(r Relation, match func(Subject) bool) bool {
+	return r == Run && match(s)
+}
+
+// An Expr is a parsed expression. It is immutable and safe for concurrent use.
+// A nil Expr matches every request.
+type Expr struct {
+	root   node // nil matches every request
+	simple bool
+}
+
+// Parse parses text. Blank text matches every request. The error is a
+// *SyntaxError. Times that count back from now ("t>-5m") count from the moment
+// of the call.
+func Parse(text string) (*Expr, error) { return ParseAt(text, time.Now()) }
+
+// ParseAt is Parse with another now: the end of a recording, a fixed clock.
+// Times of day are those of its location.
+func ParseAt(text string, now time.Time) (*Expr, error) {
+	p := &parser{text: text, now: now}
+	return p.whole()
+}
+
+// Match reports whether s is meant. It does not allocate when e is Simple.
+func (e *Expr) Match(s Subject) bool {
+	return e == nil || e.root == nil || e.root.match(scope{subject: s, row: s.Row()})
+}
+
+// Simple reports whether the row alone always decides.
+func (e *Expr) Simple() bool { return e == nil || e.root == nil || e.simple }
+
+// String returns the canonical text of e: parsing it gives e again.
+func (e *Expr) String() string {
+	if e == nil || e.root == nil {
+		return ""
+	}
+	return string(e.root.append(nil))
+}
+
+// Resolve returns e with every selector that find knows ("run" for @run)
+// replaced by the expression that find returns for it. A selector that is left
+// matches nothing, except @all, @marked and @unmarked, which need nobody's help.
+func (e *Expr) Resolve(find func(name string) (*Expr, bool)) *Expr {
+	if e == nil || e.root == nil {
+		return e
+	}
+	return newExpr(resolve(e.root, find))
+}
+
+func newExpr(root node) *Expr { return &Expr{root, root.simple()} }
+
+// A SyntaxError says why a text is no expression.
+type SyntaxError struct {
+	Offset int    // in bytes, where the caret belongs
+	Got    string // what is there: `"part"`, "the end"
+	Want   string // what would have been right there
+	Fix    string // the whole text as it may have been meant; "" if there is no guess
+}
+
+func (e *SyntaxError) Error() string {
+	s := "at " + itoa(e.Offset+1) + ": got " + cmp.Or(e.Got, "nothing") + ", want " + e.Want
+	if e.Fix != "" {
+		s += "; perhaps: " + e.Fix
+	}
+	return s
+}
