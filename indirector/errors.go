@@ -59,6 +59,11 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
+// words returns a Failure in Puppet's words.
+func words(class, format string, args ...any) *Failure {
+	return &Failure{Class: class, Message: fmt.Sprintf(format, args...)}
+}
+
 // Foreign reports whether the error is not one of Puppet's own classes, but of
 // Ruby: some of Puppet's code logs only its own.
 func (f *Failure) Foreign() bool {
@@ -135,6 +140,7 @@ const (
 	msgNoExpired       = "undefined method `expired?' for %s"                                            // IND-FIND-02
 	msgCacheFailed     = "Cached %s for %s failed: %s"                                                   // IND-FIND-05
 	msgTTL             = "Indirection TTL must be an integer"                                            // IND-EXP-02
+	msgNoInstance      = "Could not find indirection instance %s for %s"                                 // IND-TERM-04
 	msgAlreadyHandling = "Already handling indirection for %s; cannot also handle %s"                    // IND-REG-03
 	msgSetting         = "The setting %s is not a valid indirection setting."                            // IND-SEL-09
 	msgNestedTooDeep   = "requests nest deeper than %d: a terminus asks for what it is itself answering" // ours

@@ -31,10 +31,10 @@ func NewRegistry(specs []Spec, termini []Descriptor) (*Registry, error) {
 		s := &r.specs[i]
 		switch other, taken := classes[s.Class]; {
 		case r.byName[s.Name] != nil:
-			errs = append(errs, fmt.Errorf(msgDefined, s.Name))
+			errs = append(errs, words("ArgumentError", msgDefined, s.Name))
 			continue
 		case taken && s.Class != "":
-			errs = append(errs, fmt.Errorf(msgAlreadyHandling, other, s.Name))
+			errs = append(errs, words("ArgumentError", msgAlreadyHandling, other, s.Name))
 			continue
 		case s.Setting == "" && s.Default == "":
 			errs = append(errs, fmt.Errorf("indirection %s: neither a terminus nor a setting that names one is declared", s.Name))
@@ -49,7 +49,7 @@ func NewRegistry(specs []Spec, termini []Descriptor) (*Registry, error) {
 		of := r.termini[d.Indirection]
 		switch {
 		case of == nil:
-			errs = append(errs, fmt.Errorf("Could not find indirection instance %s for %s", d.Indirection, d.Name)) //nolint:staticcheck // Puppet's words, IND-TERM-04
+			errs = append(errs, words("ArgumentError", msgNoInstance, d.Indirection, d.Name))
 		case of[d.Name] != nil:
 			errs = append(errs, fmt.Errorf("terminus %s of %s is described twice", d.Name, d.Indirection))
 		case VerbsOf(d.Type).none():
