@@ -72,7 +72,7 @@ type emitter struct {
 	column      int  // characters since the last line break
 	whitespace  bool // the last thing written was a blank or an indicator
 	indention   bool // nothing but indentation and indicators on this line
-	openEnded   bool // the last scalar keeps its trailing line breaks
+	openEnded   bool // the last literal keeps its trailing line breaks
 }
 
 // context says where a node stands.
@@ -880,7 +880,6 @@ func (e *emitter) indicator(s string, needSpace, isSpace, isIndent bool) {
 	e.column += len(s)
 	e.whitespace = isSpace
 	e.indention = e.indention && isIndent
-	e.openEnded = false
 }
 
 // blanks is what writeIndent copies from.

@@ -286,13 +286,14 @@ func (p *parser) scalarNode(t *token, tag string, at mark) data.Value {
 		p.load(class, at)
 	}
 	if err != nil {
-		p.number(err, at)
+		p.conversion(err, at)
 	}
 	return v
 }
 
-func (p *parser) number(err error, at mark) {
-	var e *numberError
+// conversion notes an error of the conversion of the node at a mark.
+func (p *parser) conversion(err error, at mark) {
+	var e *conversionError
 	if !errors.As(err, &e) {
 		err = fmt.Errorf("line %d column %d: %w", at.line+1, at.column+1, err)
 	} else {
@@ -303,6 +304,9 @@ func (p *parser) number(err error, at mark) {
 
 // load notes that Ruby must load class for what stands at m.
 func (p *parser) load(class string, m mark) {
+	if p.late != nil {
+		return // Ruby would not come this far
+	}
 	root := p.depth == 0
 	first := true
 	for i := range p.doc.loads {
@@ -554,7 +558,11 @@ func (p *parser) mapping(tag, name string, start mark, pairs func()) data.Value 
 	h := p.hash(p.stack[base:], base, p.merges[merges:])
 	p.merges = p.merges[:merges]
 	p.close(base)
-	return unwrap(tag, data.OfHash(h))
+	v := unwrap(tag, data.OfHash(h))
+	if v.IsNil() && isStringTag(tag) && len(h) > 0 {
+		p.conversion(&conversionError{what: "can't modify frozen NilClass: nil"}, start)
+	}
+	return v
 }
 
 // mappingClass returns the class that Ruby loads for a mapping with this tag.
@@ -596,7 +604,7 @@ func unwrap(tag string, v data.Value) data.Value {
 	switch {
 	case tag == "":
 		return v
-	case tag == "tag:yaml.org,2002:str", tag == "!str", strings.HasPrefix(tag, "!str:"), strings.HasPrefix(tag, "!ruby/string"):
+	case isStringTag(tag):
 		return v.Get("str")
 	case strings.HasPrefix(tag, "!ruby/array:"):
 		return v.Get("internal")
@@ -604,6 +612,10 @@ func unwrap(tag string, v data.Value) data.Value {
 		return v.Get("elements")
 	}
 	return v
+}
+
+func isStringTag(tag string) bool {
+	return tag == "tag:yaml.org,2002:str" || tag == "!str" || strings.HasPrefix(tag, "!str:") || strings.HasPrefix(tag, "!ruby/string")
 }
 
 func (p *parser) blockPairs() {

@@ -145,13 +145,14 @@ func (e *AliasError) Error() string {
 	return fmt.Sprintf("line %d column %d: unknown alias %q", e.Line, e.Column, e.Name)
 }
 
-// A numberError is a text that Psych takes for a number and Ruby does not.
-type numberError struct {
+// A conversionError is what Ruby says of a node that it cannot convert, mostly
+// a text that Psych takes for a number and Ruby does not.
+type conversionError struct {
 	what         string // in Ruby's words
 	line, column int
 }
 
-func (e *numberError) Error() string {
+func (e *conversionError) Error() string {
 	return fmt.Sprintf("line %d column %d: %s", e.line, e.column, e.what)
 }
 
@@ -161,7 +162,7 @@ func (e *numberError) Error() string {
 func Message(err error, file string) string {
 	var syntax *SyntaxError
 	var alias *AliasError
-	var number *numberError
+	var conversion *conversionError
 	switch {
 	case errors.As(err, &syntax):
 		s := syntax.Problem
@@ -171,16 +172,19 @@ func Message(err error, file string) string {
 		return fmt.Sprintf("(%s): %s at line %d column %d", file, s, syntax.ContextLine, syntax.ContextColumn)
 	case errors.As(err, &alias) && !alias.self:
 		return "Unknown alias: " + alias.Name
-	case errors.As(err, &number):
-		return number.what
+	case errors.As(err, &conversion):
+		return conversion.what
 	}
 	return err.Error()
 }
 
 // Decode reads the first document of b; what follows it is not looked at, as
-// in Ruby. The values share one copy of b. Errors are *SyntaxError,
-// *AliasError, those that wrap ErrLimit, and of numbers that Ruby cannot
-// convert. Rule FMT-06.
+// in Ruby. The values share one copy of b. Errors are *SyntaxError, those that
+// wrap ErrLimit, *AliasError, and of numbers that Ruby cannot convert.
+//
+// The last two come with a document, because Ruby may refuse a class before it
+// comes to them: [Document.Refused] then tells what it met until there. With
+// every other error the document is nil. Rule FMT-06.
 func Decode(b []byte, l Limits) (*Document, error) {
 	l = l.withDefaults()
 	if len(b) > l.Bytes {
@@ -194,7 +198,10 @@ func Decode(b []byte, l Limits) (*Document, error) {
 	d := &Document{BOM: bom}
 	p := newParser(b, l, d)
 	if err := p.run(); err != nil {
-		return nil, err
+		if p.late == nil || err != p.late {
+			return nil, err
+		}
+		return d, err
 	}
 	return d, nil
 }

@@ -514,11 +514,11 @@ func parseFloat(s string) (float64, error) {
 	t := strings.NewReplacer(",", "", "_", "", ".e", "e", ".E", "E").Replace(s)
 	t = strings.TrimSuffix(t, ".")
 	if mantissa := strings.TrimLeft(t, "+-"); mantissa[0] == 'e' || mantissa[0] == 'E' {
-		return 0, &numberError{what: "invalid value for Float(): " + inspectBytes(t)}
+		return 0, &conversionError{what: "invalid value for Float(): " + inspectBytes(t)}
 	}
 	f, err := strconv.ParseFloat(t, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, &numberError{what: "invalid value for Float(): " + inspectBytes(t)}
+		return 0, &conversionError{what: "invalid value for Float(): " + inspectBytes(t)}
 	}
 	return f, nil
 }
@@ -547,7 +547,7 @@ func inspectBytes(s string) string {
 func float(s string) (data.Value, string, error) {
 	v, class, err := plain(s)
 	if class == classSymbol {
-		return v, class, &numberError{what: "can't convert Symbol into Float"}
+		return v, class, &conversionError{what: "can't convert Symbol into Float"}
 	}
 	if err != nil || class != "" {
 		return v, class, err
@@ -561,14 +561,14 @@ func float(s string) (data.Value, string, error) {
 		f, _ := new(big.Float).SetInt(v.Big()).Float64()
 		return data.OfFloat(f), "", nil
 	case data.Nil, data.Bool:
-		return data.Value{}, "", &numberError{what: "can't convert " + v.Inspect() + " into Float"}
+		return data.Value{}, "", &conversionError{what: "can't convert " + v.Inspect() + " into Float"}
 	case data.String:
-		t := strings.TrimSpace(v.Str())
+		t := strings.Trim(v.Str(), " \t\n\v\f\r")
 		if f, err := strconv.ParseFloat(t, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && only(t, "0123456789+-.eE_") {
 			return data.OfFloat(f), "", nil
 		}
 	}
-	return data.Value{}, "", &numberError{what: "invalid value for Float(): " + inspectBytes(s)}
+	return data.Value{}, "", &conversionError{what: "invalid value for Float(): " + inspectBytes(s)}
 }
 
 // looksInteger returns the base of an integer as Psych accepts it and its
@@ -609,7 +609,7 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 	if strings.IndexByte(digits, '_') >= 0 || strings.IndexByte(digits, ',') >= 0 {
 		digits = strings.NewReplacer(",", "", "_", "").Replace(digits)
 		if digits == "" && base != 8 {
-			return data.Value{}, &numberError{what: "invalid value for Integer(): " + data.InspectString(strings.NewReplacer(",", "", "_", "").Replace(s))}
+			return data.Value{}, &conversionError{what: "invalid value for Integer(): " + data.InspectString(strings.NewReplacer(",", "", "_", "").Replace(s))}
 		}
 		if digits == "" {
 			return data.OfInt(0), nil
@@ -623,7 +623,7 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 	}
 	i, ok := new(big.Int).SetString(digits, base)
 	if !ok {
-		return data.Value{}, &numberError{what: "invalid value for Integer(): " + data.InspectString(strings.NewReplacer(",", "", "_", "").Replace(s))}
+		return data.Value{}, &conversionError{what: "invalid value for Integer(): " + data.InspectString(strings.NewReplacer(",", "", "_", "").Replace(s))}
 	}
 	if s[0] == '-' {
 		i.Neg(i)
@@ -632,12 +632,12 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 }
 
 // unbase64 decodes as Ruby's unpack("m") does: what is no base64 is ignored,
-// and padding ends the data.
+// and an equals sign in the second half of a group ends the data.
 func unbase64(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
 		c := s[i]
-		if c == '=' {
+		if c == '=' && len(b)%4 >= 2 {
 			break
 		}
 		if isLetter(c) || isDigit(c) || c == '+' || c == '/' {
@@ -650,7 +650,7 @@ func unbase64(s string) string {
 	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(b)))
 	n, err := base64.RawStdEncoding.Decode(out, b)
 	if err != nil {
-		return ""
+		panic("psych: " + err.Error()) // b holds nothing but digits
 	}
 	return string(out[:n])
 }

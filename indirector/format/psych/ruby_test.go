@@ -321,11 +321,13 @@ func (r source) document() string {
 // rubyResult is what Decode gives, in the form of Ruby's answers.
 func rubyResult(text string) string {
 	doc, err := psych.Decode([]byte(text), psych.Limits{KeepBOM: true})
+	if doc != nil {
+		if f, ok := doc.Refused("Symbol"); ok {
+			return "error " + f.Message("<unknown>")
+		}
+	}
 	if err != nil {
 		return "error " + psych.Message(err, "<unknown>")
-	}
-	if f, ok := doc.Refused("Symbol"); ok {
-		return "error " + f.Message("<unknown>")
 	}
 	if doc.Empty {
 		return fmt.Sprint(show(data.OfString("EMPTY")))
@@ -352,8 +354,8 @@ func TestDecodeLikeRuby(t *testing.T) {
 		want := fmt.Sprint(answer[1])
 		if answer[0] != "ok" {
 			want = text64(t, answer[2])
-			if strings.Contains(want, "not allowed as an instance variable name") {
-				continue // of a string; nobody writes that
+			if strings.Contains(want, "not allowed as an instance variable name") || strings.Contains(want, "stack level too deep") {
+				continue // a string with odd instance variables, a value inside of itself
 			}
 			if answer[1] == "Psych::DisallowedClass" {
 				want = "(<unknown>): " + want
