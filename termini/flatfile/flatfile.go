@@ -1,0 +1,282 @@
+// Package flatfile keeps each instance in a file of its own, where Puppet keeps
+// it: <base>/<indirection>/<key>.<format>.
+//
+// There are three formats. yaml has Puppet's oldest code and oddities of its
+// own: it returns whatever a file holds, and its search does not know of
+// extensions. json and msgpack differ in nothing but their format. Facts have
+// a search of their own, and the last report is one file whatever the key.
+package flatfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+	"indirtui/termini/internal/disk"
+	"indirtui/traces"
+)
+
+// files is what the formats have in common: where files are, and what becomes
+// of them.
+type files struct {
+	env   indirector.Env
+	class *model.Class
+	ruby  string // class of the terminus in Puppet's messages: "Puppet::Node::Yaml"
+	dir   string // of the files of this indirection
+	ext   string // ".yaml"
+	fixed string // the one file, whatever the key; "" if each key has its own
+	mode  fs.FileMode
+}
+
+// newFiles returns the files of a terminus. The run mode decides the
+// directory, not the application.
+func newFiles(env indirector.Env, server, other string) files {
+	setting := other
+	if serverMode(env.Settings) {
+		setting = server
+	}
+	base, _ := env.Settings.Get(setting)
+	class, _ := model.Lookup(env.Indirection)
+	return files{
+		env:   env,
+		class: class,
+		ruby:  class.Ruby + "::" + indirector.Constant(env.Terminus),
+		dir:   filepath.Join(base, env.Indirection),
+		ext:   "." + env.Terminus,
+		mode:  0o660,
+	}
+}
+
+// lastRun returns the one file of reports. Which mode it has depends on the
+// format, as in Puppet.
+func lastRun(env indirector.Env, mode fs.FileMode) files {
+	class, _ := model.Lookup(env.Indirection)
+	path, _ := env.Settings.Get("lastrunreport")
+	return files{env: env, class: class, fixed: path, mode: mode}
+}
+
+func serverMode(s indirector.Settings) bool {
+	mode, _ := s.Get("run_mode")
+	if m, ok := s.(interface{ RunMode() string }); ok {
+		mode = m.RunMode()
+	}
+	return mode == "server" || mode == "master"
+}
+
+// path returns the file of a key, or the error for one that might lead out of
+// the directory. Rule IND-KEY-01.
+func (f *files) path(ctx context.Context, key, ext string) (string, error) {
+	if f.fixed != "" {
+		return f.fixed, nil
+	}
+	if why := unsafe(key); why != "" {
+		f.env.Log.Log(ctx, indirector.LevelCritical, fmt.Sprintf("directory traversal detected in %s: %s", f.ruby, data.InspectString(key)))
+		return "", &indirector.Failure{Class: "ArgumentError", Message: "invalid key", Hidden: why, Err: indirector.ErrInvalid}
+	}
+	return f.dir + "/" + key + ext, nil
+}
+
+// unsafe says why a key is not made a file name, or "". What Puppet calls the
+// start is the start of any line.
+func unsafe(key string) string {
+	if i := strings.IndexAny(key, "/\\\x00"); i >= 0 {
+		return fmt.Sprintf("the key holds %s", data.InspectString(key[i:i+1]))
+	}
+	for line := range strings.SplitSeq(key, "\n") {
+		switch {
+		case strings.HasPrefix(line, ".."):
+			return "a line of the key begins with .."
+		case len(line) > 1 && line[1] == ':' && letter(line[0]):
+			return "a line of the key begins with a drive letter"
+		}
+	}
+	return ""
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// failed returns an error in Puppet's words with what they do not say.
+func failed(words string, err error, path, hidden string) *indirector.Failure {
+	f := &indirector.Failure{Message: words, Path: path, Hidden: hidden, Err: err, Origin: "decode"}
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		f.Origin = "file"
+		if hidden == "" {
+			f.Hidden = disk.Why(err, path)
+		}
+	}
+	return f
+}
+
+// found notes what an expired instance and the clock say of each other.
+func (f *files) found(ctx context.Context, inst indirector.Instance, written time.Time) {
+	if !f.class.Expires {
+		return
+	}
+	e, ok := inst.(indirector.Expirer)
+	if !ok || e.Expiration().IsZero() {
+		return
+	}
+	now := f.env.Now()
+	if late := now.Sub(e.Expiration()); late > 0 {
+		traces.AddNote(ctx, fmt.Sprintf("expired by %s; clock differs from file mtime by %s", rounded(late), rounded(now.Sub(written).Abs())))
+	}
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
+
+// encode renders the instance of a save.
+func encode(ctx context.Context, f *format.Format, inst indirector.Instance) ([]byte, error) {
+	_, span := traces.Start(ctx, traces.Codec, "encode "+f.Name)
+	b, err := format.RenderFile(f, inst)
+	if span != nil {
+		span.End(size(len(b), err), traces.Because{Reason: traces.FormatRequested}, err)
+	}
+	return b, err
+}
+
+func size(n int, err error) string {
+	if err != nil {
+		return "failed"
+	}
+	return strconv.Itoa(n) + " bytes"
+}
+
+// renderFailed is the error of an instance that the format cannot hold.
+func renderFailed(err error) error {
+	return &indirector.Failure{Class: "Puppet::Network::FormatHandler::FormatError", Message: err.Error(), Origin: "encode", Err: err}
+}
+
+// replace writes the file of an instance. Rules TERM-FILE-08, TERM-FILE-10.
+func (f *files) replace(ctx context.Context, path string, b []byte) (any, error) {
+	if err := disk.Replace(ctx, path, f.mode, b); err != nil {
+		return nil, disk.Fail(err, path, "")
+	}
+	return 0, nil
+}
+
+// mkdirAll creates the directory of path and its parents.
+func mkdirAll(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return disk.Fail(err, dir, "")
+	}
+	return nil
+}
+
+// destroy unlinks. Rule TERM-FILE-11.
+func destroy(ctx context.Context, path string) (bool, error) {
+	err := disk.Remove(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ---- what is kept, for those who look without asking ----
+
+// List tells of every file of the terminus, by key.
+func (f *files) List(ctx context.Context, yield func(indirector.Entry) bool) error {
+	if f.fixed != "" {
+		if e, err := f.Peek(ctx, lastReport); err != nil || e.Key != "" {
+			yield(e)
+		}
+		return nil
+	}
+	entries, err := os.ReadDir(f.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return disk.Fail(err, f.dir, "")
+	}
+	for _, d := range entries {
+		key, ok := strings.CutSuffix(d.Name(), f.ext)
+		if !ok || strings.HasPrefix(d.Name(), ".save-") {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e := f.entry(key, f.dir+"/"+d.Name()); e.Key != "" && !yield(e) {
+			break
+		}
+	}
+	return nil
+}
+
+// lastReport is the key under which the one file is listed; any would do.
+const lastReport = "last_run_report"
+
+// Peek tells of the file of one key, without reading more of it than its
+// expiration.
+func (f *files) Peek(ctx context.Context, key string) (indirector.Entry, error) {
+	path := f.fixed
+	if path == "" {
+		if unsafe(key) != "" {
+			return indirector.Entry{}, nil
+		}
+		path = f.dir + "/" + key + f.ext
+	}
+	return f.entry(key, path), ctx.Err()
+}
+
+func (f *files) entry(key, path string) indirector.Entry {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return indirector.Entry{}
+	}
+	e := indirector.Entry{
+		Indirection: f.env.Indirection, Terminus: f.env.Terminus, Key: key, Path: path,
+		Size: -1, KeepsExpiry: f.class.Expires, Err: err,
+	}
+	if err != nil {
+		return e
+	}
+	e.Size, e.Written = info.Size(), info.ModTime()
+	if e.KeepsExpiry {
+		e.Expiration, e.Err = expiration(path, info.Size())
+	}
+	return e
+}
+
+// ---- search ----
+
+// glob returns the paths in the directory of f that the pattern matches, as
+// Ruby's Dir.glob. A pattern without meta-characters is a name.
+func (f *files) glob(pattern string) ([]string, error) {
+	if f.fixed != "" {
+		if _, err := os.Lstat(f.fixed); err != nil {
+			return nil, nil
+		}
+		return []string{f.fixed}, nil
+	}
+	var found []string
+	for _, p := range braces(pattern) {
+		if !strings.ContainsAny(p, "*?[") {
+			if _, err := os.Lstat(f.dir + "/" + p); err == nil {
+				found = append(found, f.dir+"/"+p)
+			}
+			continue
+		}
+		entries, err := os.ReadDir(f.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, disk.Fail(err, f.dir, "")
+		}
+		for _, d := range entries {
+			if fnmatch(p, d.Name()) {
+				found = append(found, f.dir+"/"+d.Name())
+			}
+		}
+	}
+	return found, nil
+}

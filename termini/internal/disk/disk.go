@@ -1,0 +1,222 @@
+// Package disk reads and replaces whole files as Puppet does, tells the trace
+// of it, and says what went wrong in Ruby's words.
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// MaxSize is the most that Read takes into memory, in bytes.
+const MaxSize = 256 << 20
+
+// A File is what was read, and what is known of it besides.
+type File struct {
+	Content []byte
+	Written time.Time
+}
+
+// Read returns the whole content of a file with one read: files are replaced
+// by renaming, so that an open one does not change. The error is an
+// *fs.PathError. It opens a span of the request of ctx.
+func Read(ctx context.Context, path string) (f File, err error) {
+	_, span := traces.Start(ctx, traces.File, "read "+filepath.Base(path))
+	if span != nil {
+		span.Attr("path", path)
+		defer func() {
+			if err == nil {
+				span.Attr("bytes", strconv.Itoa(len(f.Content)))
+				span.Attr("written", f.Written.UTC().Format(time.RFC3339))
+			}
+			span.End(answer(len(f.Content), err), traces.Because{}, err)
+		}()
+	}
+	if err := ctx.Err(); err != nil {
+		return f, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return f, err
+	}
+	switch {
+	case info.IsDir():
+		return f, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+	case info.Size() > MaxSize:
+		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%d bytes are more than the limit of %d", info.Size(), MaxSize)}
+	case !info.Mode().IsRegular():
+		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is no regular file, but %s", info.Mode().Type())}
+	}
+	f.Written = info.ModTime()
+	f.Content = make([]byte, info.Size())
+	n, err := io.ReadFull(file, f.Content)
+	f.Content = f.Content[:n]
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil // somebody truncated it in place; what is left says the rest
+	}
+	return f, err
+}
+
+func answer(n int, err error) string {
+	if err != nil {
+		return "failed"
+	}
+	return strconv.Itoa(n) + " bytes"
+}
+
+// Replace puts content into a file in one step: whoever reads it sees the old
+// content or the new one, never a part. An owner other than this process is
+// kept. What a killed process leaves behind is a hidden file ".save-…" that
+// nobody reads. It opens a span of the request of ctx.
+func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
+	_, span := traces.Start(ctx, traces.File, "write "+filepath.Base(path))
+	if span != nil {
+		span.Attr("path", path)
+		span.Attr("bytes", strconv.Itoa(len(content)))
+		span.Attr("mode", fmt.Sprintf("%04o", mode))
+		defer func() { span.End(answer(len(content), err), traces.Because{}, err) }()
+	}
+	if err := ctx.Err(); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".save-*")
+	if err != nil {
+		return at(path, err)
+	}
+	if err := fill(temp, path, mode, content); err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
+}
+
+func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
+	_, err := temp.Write(content)
+	if err == nil {
+		err = temp.Sync()
+	}
+	if err == nil {
+		err = keepOwner(temp, path)
+	}
+	if err == nil {
+		err = temp.Chmod(mode)
+	}
+	if e := temp.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return at(path, err)
+	}
+	err = os.Rename(temp.Name(), path)
+	if info, e := os.Lstat(path); err != nil && e == nil && info.IsDir() {
+		err = &os.LinkError{Op: "rename", Old: temp.Name(), New: path, Err: syscall.EISDIR}
+	}
+	return err
+}
+
+// at says of an error that it is about path, not about a temporary name.
+func at(path string, err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+	}
+	return err
+}
+
+// Remove unlinks a file. It opens a span of the request of ctx.
+func Remove(ctx context.Context, path string) error {
+	_, span := traces.Start(ctx, traces.File, "unlink "+filepath.Base(path))
+	span.Attr("path", path)
+	err := unlink(path)
+	word := "removed"
+	if err != nil {
+		word = "failed"
+	}
+	span.End(word, traces.Because{}, err)
+	return err
+}
+
+// unlink removes what is no directory: os.Remove would take an empty one too.
+func unlink(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "remove", Path: path, Err: syscall.EISDIR}
+	}
+	return os.Remove(path)
+}
+
+// ruby is what Ruby calls the system calls that Go names by their purpose.
+var ruby = map[string]string{
+	"open": "rb_sysopen", "read": "io_fread", "write": "io_writev", "mkdir": "dir_s_mkdir",
+	"remove": "apply2files", "rename": "rb_file_s_rename", "lstat": "rb_file_lstat", "chmod": "apply2files",
+}
+
+var errnoClasses = map[syscall.Errno]string{
+	syscall.ENOENT: "ENOENT", syscall.EACCES: "EACCES", syscall.EPERM: "EPERM", syscall.EISDIR: "EISDIR",
+	syscall.ENOTDIR: "ENOTDIR", syscall.EEXIST: "EEXIST", syscall.ENOSPC: "ENOSPC", syscall.EROFS: "EROFS",
+	syscall.ENAMETOOLONG: "ENAMETOOLONG", syscall.EIO: "EIO", syscall.EMFILE: "EMFILE", syscall.ELOOP: "ELOOP",
+	syscall.EINVAL: "EINVAL", syscall.ENOTEMPTY: "ENOTEMPTY",
+}
+
+// Message returns err as Ruby would say it: "Permission denied @ rb_sysopen -
+// /etc/x".
+func Message(err error) string {
+	var code syscall.Errno
+	if !errors.As(err, &code) {
+		return err.Error()
+	}
+	words := []byte(code.Error())
+	if 'a' <= words[0] && words[0] <= 'z' {
+		words[0] -= 'a' - 'A'
+	}
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return fmt.Sprintf("%s @ %s - %s", words, ruby[e.Op], e.Path)
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
+		return fmt.Sprintf("%s @ %s - (%s, %s)", words, ruby[e.Op], e.Old, e.New)
+	}
+	return string(words)
+}
+
+// Fail returns a failure of the file system as Ruby raises it when Puppet does
+// not rescue it.
+func Fail(err error, path, hidden string) *indirector.Failure {
+	f := &indirector.Failure{Class: "IOError", Message: Message(err), Origin: "file", Path: path, Hidden: hidden, Err: err}
+	if code := syscall.Errno(0); errors.As(err, &code) {
+		f.Class = "SystemCallError"
+		if name := errnoClasses[code]; name != "" {
+			f.Class = "Errno::" + name
+		}
+	}
+	if f.Hidden == "" {
+		f.Hidden = Why(err, path)
+	}
+	return f
+}
+
+// Why returns what Ruby does not say of an error: who may not do what with
+// path. It is never "".
+func Why(err error, path string) string {
+	why := err.Error()
+	if !errors.Is(err, fs.ErrPermission) {
+		return why
+	}
+	for p := path; p != "/" && p != "."; p = filepath.Dir(p) {
+		if info, e := os.Stat(p); e == nil {
+			return fmt.Sprintf("%s; uid %d meets %s %s%s", why, os.Geteuid(), p, info.Mode(), ownerOf(info))
+		}
+	}
+	return why
+}

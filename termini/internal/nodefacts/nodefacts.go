@@ -1,0 +1,173 @@
+// Package nodefacts merges facts into nodes, as the node termini plain, exec
+// and ldap do.
+package nodefacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// A Merger merges for one terminus. It is safe for concurrent use.
+type Merger struct {
+	Env indirector.Env
+
+	mu     sync.Mutex // guards warned
+	warned map[string]struct{}
+}
+
+// maxWarned is how many warnings are remembered, so that each is given once.
+const maxWarned = 4096
+
+// Merge returns node with the facts of the same name among its parameters: the
+// facts of the option "facts" if they come with the request, else those that
+// the facts indirection finds. What the node has already wins, with a warning;
+// the environment never changes. The node is not changed.
+func (m *Merger) Merge(ctx context.Context, req *indirector.Request, node *model.Node) (*model.Node, error) {
+	facts, ok := req.Option("facts").(*model.Facts)
+	if !ok {
+		var err error
+		if facts, err = m.find(ctx, node); err != nil || facts == nil {
+			return node, err
+		}
+	}
+	merged := *node
+	merged.Parameters = m.merge(node, facts.Values)
+	return &merged, nil
+}
+
+func (m *Merger) find(ctx context.Context, node *model.Node) (*model.Facts, error) {
+	ctx, span := traces.Start(ctx, traces.Nested, "find facts "+node.Name)
+	resp, err := m.Env.Do(ctx, &indirector.Request{
+		Indirection: "facts", Verb: indirector.Find, Key: node.Name, Environment: node.Environment,
+	})
+	if e := (*indirector.Error)(nil); errors.As(err, &e) {
+		span.Request(e.Trace)
+	}
+	var unknown *indirector.EnvironmentNotFound
+	var missing *indirector.VerbError
+	switch {
+	case errors.Is(err, indirector.ErrNotFound):
+		span.End("nil", traces.Because{Reason: traces.ReturnedNil}, nil)
+		return nil, nil
+	case errors.As(err, &unknown):
+		// Setting the environment of the node fails before facts are looked for.
+		span.End("failed", traces.Because{}, err)
+		return nil, &indirector.Failure{Class: "Puppet::Environments::EnvironmentNotFound", Message: unknown.Error(), Path: unknown.Path, Err: unknown}
+	case errors.As(err, &missing) && missing.Aborts:
+		span.End("failed", traces.Because{}, err)
+		return nil, err
+	case err != nil:
+		span.End("failed", traces.Because{}, err)
+		return nil, failed(node.Name, err)
+	}
+	span.Request(resp.Trace)
+	span.End("found", traces.Because{Reason: traces.Returned, About: resp.Served.String()}, nil)
+	facts, ok := resp.Instance().(*model.Facts)
+	if !ok {
+		return nil, &indirector.Failure{
+			Class: "NoMethodError", Message: fmt.Sprintf("undefined method `sanitize' for %v", resp.Value),
+			Hidden: fmt.Sprintf("the facts of %s are no facts: a file is empty or holds something else", node.Name),
+		}
+	}
+	return facts, nil
+}
+
+func failed(name string, err error) error {
+	f := &indirector.Failure{Message: fmt.Sprintf("Could not retrieve facts for %s: %s", name, indirector.Message(err)), Err: err}
+	if inner := (*indirector.Failure)(nil); errors.As(err, &inner) {
+		f.Origin, f.Path, f.Hidden = "facts", inner.Path, inner.Hidden
+	}
+	return f
+}
+
+func (m *Merger) merge(node *model.Node, values data.Value) data.Value {
+	facts := values.Hash()
+	params := node.Parameters.Hash()
+	merged := make([]data.Pair, len(params), len(params)+len(facts))
+	copy(merged, params)
+	taken := make(map[string]data.Value, len(params)+1)
+	for _, p := range params {
+		taken[p.Key.Str()] = p.Value
+	}
+	if node.Environment != "" {
+		taken["environment"] = data.OfString(node.Environment)
+	}
+	for _, f := range facts {
+		name := f.Key.Text()
+		if set, ok := taken[name]; ok {
+			m.warn(fmt.Sprintf("The node parameter '%s' for node '%s' was already set to '%s'. It could not be set to '%s'", name, node.Name, set.Text(), f.Value.Text()))
+			continue
+		}
+		if name == "environment" {
+			continue
+		}
+		merged = append(merged, data.Pair{Key: data.OfString(name), Value: sanitize(f.Value)})
+	}
+	return data.OfHash(merged)
+}
+
+// warn gives each warning once, as Puppet's warnonce.
+func (m *Merger) warn(text string) {
+	m.mu.Lock()
+	_, told := m.warned[text]
+	if !told {
+		if m.warned == nil || len(m.warned) >= maxWarned {
+			m.warned = make(map[string]struct{})
+		}
+		m.warned[text] = struct{}{}
+	}
+	m.mu.Unlock()
+	if !told {
+		m.Env.Log.Warn(text)
+	}
+}
+
+// sanitize returns v with everything that is no number, string, boolean, list
+// or hash as text; nil is "".
+func sanitize(v data.Value) data.Value {
+	if clean(v) {
+		return v
+	}
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = sanitize(x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: sanitize(p.Key), Value: sanitize(p.Value)}
+		}
+		return data.OfHash(h)
+	}
+	return data.OfString(v.Text())
+}
+
+func clean(v data.Value) bool {
+	switch v.Kind() {
+	case data.Nil, data.Symbol:
+		return false
+	case data.List:
+		for _, x := range v.List() {
+			if !clean(x) {
+				return false
+			}
+		}
+	case data.Hash:
+		for _, p := range v.Hash() {
+			if !clean(p.Key) || !clean(p.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}
