@@ -24,7 +24,7 @@ type flight struct {
 	ctx   context.Context // what termini get: live, or the caller's own if nobody records
 	resp  Response
 	value any       // the answer so far
-	clock time.Time // when the clock was last read
+	clock time.Time // when the clock was last read; see now
 	*sheet
 }
 
@@ -136,8 +136,10 @@ func (x *Indirector) doUntraced(ctx context.Context, req *Request) (*Response, e
 
 func (f *flight) begin(ctx context.Context) {
 	r := f.given
-	f.clock = f.x.now()
 	t := &f.trace
+	if f.x.cfg.Recorder != nil {
+		f.clock = f.x.now()
+	}
 	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
@@ -391,8 +393,21 @@ func firstLine(s string) string {
 	return line
 }
 
+// now is the time, as of the last question. When nobody records, no clock is
+// read before somebody must know.
+func (f *flight) now() time.Time {
+	if f.clock.IsZero() {
+		f.clock = f.x.now()
+	}
+	return f.clock
+}
+
 // tick reads the clock, and says how long it was since it was last read.
 func (f *flight) tick(q *traces.Question, before time.Time) {
+	if f.x.cfg.Recorder == nil {
+		f.clock = time.Time{}
+		return
+	}
 	f.clock = f.x.now()
 	q.At, q.Took = before.Sub(f.trace.Start), max(f.clock.Sub(before), 1)
 }
@@ -637,13 +652,13 @@ func checkExpiry(f *flight) (traces.Answer, traces.Because, error) {
 	case at.IsZero():
 		f.usingCached()
 		return traces.OK, traces.Because{Reason: traces.NoExpiration}, nil
-	case !at.Before(f.clock):
+	case !at.Before(f.now()):
 		f.usingCached()
-		return traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(f.clock)).String()}, nil
+		return traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(f.now())).String()}, nil
 	}
 	f.x.cfg.Log.Info(fmt.Sprintf("Not using expired %s for %s from cache; expired at %s", f.req.Indirection, f.req.Key, at.Format("2006-01-02 15:04:05 MST")))
 	f.value, f.resp = nil, Response{Trace: f.resp.Trace}
-	return traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: at.UTC().Format(time.RFC3339) + ", " + round(f.clock.Sub(at)).String() + " ago"}, nil
+	return traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: at.UTC().Format(time.RFC3339) + ", " + round(f.now().Sub(at)).String() + " ago"}, nil
 }
 
 func (f *flight) usingCached() {
@@ -745,7 +760,7 @@ func setExpiry(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
 	}
 	ttl := f.x.TTL(f.req.Indirection)
-	dated := e.WithExpiration(f.clock.Add(ttl))
+	dated := e.WithExpiration(f.now().Add(ttl))
 	f.shared(f.req.Key, dated)
 	f.value = dated
 	return traces.Set, traces.Because{Reason: traces.TTL}, nil
@@ -880,7 +895,7 @@ func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
 	if len(found) == 0 {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
-	at := f.clock.Add(f.x.TTL(f.req.Indirection))
+	at := f.now().Add(f.x.TTL(f.req.Indirection))
 	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
 	dated := make([]Instance, len(found))
 	for i, inst := range found {
@@ -1000,7 +1015,7 @@ func expireNow(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.Raised, traces.Because{}, &Failure{Class: "NoMethodError", Message: fmt.Sprintf(msgNoExpired, describe(f.value))}
 	}
 	f.x.cfg.Log.Info(fmt.Sprintf("Expiring the %s cache of %s", f.req.Indirection, e.Key()))
-	f.value = e.WithExpiration(f.clock.Add(-time.Minute))
+	f.value = e.WithExpiration(f.now().Add(-time.Minute))
 	if !f.to.cacheHolder.desc.KeepsExpiry {
 		f.live.Note(fmt.Sprintf("no effect: %s/%s drops expiration", f.req.Indirection, f.to.cache.Terminus))
 		return traces.Set, traces.Because{Reason: traces.NoExpiryKept, About: f.to.cache.Terminus}, nil
