@@ -31,7 +31,7 @@ func (f *routesFile) apply(top value) error {
 	case isMap:
 	case isNil, isFalse: // E1
 		return f.fail(top, "", "%s is empty", f.base)
-	case isString: // E3; Puppet looks for the names as parts of the text
+	case isString, isSymbol: // E3; Puppet looks for the names as parts of the text
 		if app != "" && strings.Contains(top.text, app) || strings.Contains(top.text, "server") != strings.Contains(top.text, "master") {
 			return f.fail(top, "", "%s is %s, not sections by application", f.base, top.describe())
 		}
@@ -112,10 +112,7 @@ func (f *routesFile) choose(sections map[string]pair) (pair, bool) {
 
 // others keeps what the section of another application says.
 func (f *routesFile) others(s pair) {
-	if s.value.kind != isMap {
-		return
-	}
-	entries, err := pairs(s.value.node)
+	entries, err := s.value.entries()
 	if err != nil {
 		return
 	}
@@ -154,12 +151,10 @@ func (f *routesFile) entries(section pair) error {
 	switch {
 	case !v.given(): // IND-ROUTE-08
 		return nil
-	case v.kind == isList && len(v.node.Content) == 0:
-		return nil
-	case v.kind != isMap: // E6
+	case v.kind != isMap && v.kind != isList: // E6
 		return f.fail(v, "", "section '%s' is %s, not entries by indirection", section.key.text, v.describe())
 	}
-	entries, err := pairs(v.node)
+	entries, err := v.entries()
 	if err != nil {
 		return f.fail(v, "", "%v", err)
 	}

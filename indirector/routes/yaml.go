@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
 )
 
 // maxFile is the size in bytes beyond which a routes file is refused, and
@@ -80,78 +82,47 @@ func readYAML(file string) (value, error) {
 		return value{}, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return value{}, err
 	}
-	return parseYAML(file, data)
+	return parseYAML(file, text)
 }
 
-func parseYAML(file string, data []byte) (value, error) {
-	if len(data) > maxFile {
+// parseYAML reads the text twice: Psych's reader knows what Ruby accepts and in
+// which words it complains, yaml.v3 keeps the lines.
+func parseYAML(file string, text []byte) (value, error) {
+	if len(text) > maxFile {
 		return value{}, &Error{File: file, Line: 1, Message: fmt.Sprintf("it is larger than %d bytes", maxFile)}
 	}
-	var doc yaml.Node
-	err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&doc)
-	if errors.Is(err, io.EOF) {
-		return value{}, nil
-	}
+	doc, err := psych.Decode(text, psych.Limits{})
 	if err != nil {
-		text := strings.TrimPrefix(err.Error(), "yaml: ")
-		return value{}, &Error{File: file, Line: lineOf(text), Message: fmt.Sprintf("(%s): %s", file, text)}
+		return value{}, &Error{File: file, Line: lineOf(err), Message: psych.Message(err, file)}
 	}
-	if class, node := foreign(&doc); class != "" {
-		return value{}, &Error{File: file, Line: node.Line, Message: fmt.Sprintf("(%s): Tried to load unspecified class: %s", file, class)}
+	if f, refused := doc.Refused("Symbol"); refused {
+		return value{}, &Error{File: file, Line: f.Line, Message: f.Message(file)}
 	}
-	if len(doc.Content) == 0 {
+	var root yaml.Node
+	err = yaml.NewDecoder(bytes.NewReader(text)).Decode(&root)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return value{}, &Error{File: file, Line: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
+	}
+	if len(root.Content) == 0 {
 		return value{}, nil
 	}
-	return of(doc.Content[0]), nil
+	return of(root.Content[0]), nil
 }
 
-var parserLine = regexp.MustCompile(`^line (\d+): `)
-
-func lineOf(text string) int {
-	if m := parserLine.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return n
+func lineOf(err error) int {
+	var syntax *psych.SyntaxError
+	var alias *psych.AliasError
+	switch {
+	case errors.As(err, &syntax):
+		return max(syntax.Line, 1)
+	case errors.As(err, &alias):
+		return max(alias.Line, 1)
 	}
 	return 1
-}
-
-// foreign returns the first class that Puppet refuses to load, and where.
-// Symbols are the only class beyond plain data that a routes file may hold.
-func foreign(n *yaml.Node) (string, *yaml.Node) {
-	if class := classOf(n); class != "" {
-		return class, n
-	}
-	for _, c := range n.Content {
-		if class, at := foreign(c); class != "" {
-			return class, at
-		}
-	}
-	return "", nil
-}
-
-var dateOnly = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
-
-func classOf(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" && dateOnly.MatchString(n.Value):
-		return "Date"
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp":
-		return "Time"
-	case n.Tag == "!!set":
-		return "Psych::Set"
-	case !strings.HasPrefix(n.Tag, "!ruby/"):
-		return ""
-	}
-	name := strings.TrimPrefix(n.Tag, "!ruby/")
-	if builtin, ok := map[string]string{"regexp": "Regexp", "range": "Range", "class": "Class", "module": "Module"}[name]; ok {
-		return builtin
-	}
-	_, class, _ := strings.Cut(name, ":")
-	return class
 }
 
 // of returns what Ruby makes of a node.
@@ -172,27 +143,20 @@ func of(n *yaml.Node) value {
 }
 
 func scalar(n *yaml.Node) (kind, string) {
-	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	switch {
-	case n.Tag == "!ruby/sym" || n.Tag == "!ruby/symbol":
-		return isSymbol, n.Value
-	case quoted || n.Style&yaml.TaggedStyle != 0 && n.ShortTag() == "!!str":
-		return isString, n.Value
-	case len(n.Value) > 1 && n.Value[0] == ':':
-		return isSymbol, strings.Trim(n.Value[1:], `"'`)
-	}
-	switch strings.ToLower(n.Value) {
-	case "", "~", "null":
+	v, _ := psych.Resolve(n)
+	switch v.Kind() {
+	case data.Nil:
 		return isNil, ""
-	case "no", "false", "off":
-		return isFalse, n.Value
-	case "yes", "true", "on":
-		return isOther, n.Value
+	case data.Bool:
+		if !v.Bool() {
+			return isFalse, n.Value
+		}
+	case data.String:
+		return isString, v.Str()
+	case data.Symbol:
+		return isSymbol, v.Str()
 	}
-	if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" {
-		return isOther, n.Value
-	}
-	return isString, n.Value
+	return isOther, n.Value
 }
 
 // A pair is one entry of a mapping.
@@ -204,6 +168,32 @@ func pairs(n *yaml.Node) ([]pair, error) {
 	m := merger{at: map[string]int{}}
 	err := m.add(n, 0)
 	return m.pairs, err
+}
+
+// entries returns the entries of a section. Ruby takes a list of pairs for a
+// mapping, and any other item of a list for a key without a value.
+func (v value) entries() ([]pair, error) {
+	if v.kind == isMap {
+		return pairs(v.node)
+	}
+	if v.kind != isList {
+		return nil, nil
+	}
+	var list []pair
+	for _, n := range v.node.Content {
+		p := pair{key: of(n)}
+		if item := p.key; item.kind == isList {
+			p.key = value{node: item.node}
+			if len(item.node.Content) > 0 {
+				p.key = of(item.node.Content[0])
+			}
+			if len(item.node.Content) > 1 {
+				p.value = of(item.node.Content[1])
+			}
+		}
+		list = append(list, p)
+	}
+	return list, nil
 }
 
 type merger struct {
