@@ -44,6 +44,9 @@ func Encode(v data.Value, tag string) []byte {
 
 // Append appends v to dst as Encode writes it.
 func Append(dst []byte, v data.Value, o EncodeOptions) []byte {
+	if cap(dst) == 0 {
+		dst = make([]byte, 0, 1024)
+	}
 	e := emitter{b: append(dst, "---"...), quoteColons: o.QuoteColons, indent: -1, column: 3}
 	root := object{o.Tag, o.Members}
 	switch {
@@ -719,6 +722,15 @@ func (e *emitter) singleQuoted(s string, breaks bool) {
 	e.whitespace, e.indention = false, false
 }
 
+// verbatim holds the ASCII that stands for itself in double quotes, blanks
+// aside.
+var verbatim = func() (t [256]bool) {
+	for c := '!'; c < 0x7f; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
 func (e *emitter) doubleQuoted(s string, breaks bool) {
 	e.indicator(`"`, true, false, false)
 	spaces := false
@@ -744,8 +756,14 @@ func (e *emitter) doubleQuoted(s string, breaks bool) {
 			e.column += len(e.b) - before
 			spaces = false
 		default:
+			for i+n < len(s) && verbatim[s[i+n]] && r < utf8.RuneSelf {
+				n++
+			}
 			e.b = append(e.b, s[i:i+n]...)
 			e.column++
+			if r < utf8.RuneSelf {
+				e.column += n - 1
+			}
 			spaces = false
 		}
 		i += n

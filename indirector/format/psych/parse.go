@@ -189,7 +189,7 @@ func (p *parser) node(block, indentless bool) (data.Value, nodeShape) {
 		p.skip()
 		return v, shapeAlias
 	}
-	before := p.nodes
+	before := p.nodes + p.aliased
 	var v data.Value
 	shape := shapeScalar
 	switch {
@@ -221,7 +221,7 @@ func (p *parser) node(block, indentless bool) (data.Value, nodeShape) {
 		p.fail("while parsing a flow node", start, "did not find expected node content", t.mark)
 	}
 	if name != "" {
-		p.anchor(name, anchor{value: v, nodes: p.nodes - before + 1})
+		p.anchor(name, anchor{value: v, nodes: p.nodes + p.aliased - before + 1})
 	}
 	return v, shape
 }
