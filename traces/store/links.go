@@ -1,0 +1,177 @@
+package store
+
+import (
+	"slices"
+
+	"indirtui/traces"
+)
+
+// Links are the requests that a request leads to. Zero is none; what was
+// dropped is left out.
+type Links struct {
+	Parent     uint64   // the one that asked it
+	Children   []uint64 // those that it asked, in order
+	PrevInRun  uint64
+	NextInRun  uint64
+	Previous   uint64   // the one that ended before it with the same indirection and key
+	LastGood   uint64   // the last one before it with the same verb, indirection and key that was answered well
+	Replays    uint64   // the one that it repeats
+	ReplayedBy []uint64 // those that repeat it, in order
+}
+
+// Links returns the requests that id leads to.
+func (s *Store) Links(id uint64) Links {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, _ := s.row(id)
+	if r == nil {
+		return Links{}
+	}
+	l := Links{
+		Parent: s.there(back(id, r.parent)), PrevInRun: s.there(back(id, r.prev)), Previous: s.there(back(id, r.same)),
+		LastGood: s.there(back(id, r.good)), Replays: s.there(back(id, r.replays)), ReplayedBy: slices.Clone(s.again[id]),
+		Children: s.children(id, r),
+	}
+	if r.next != 0 {
+		l.NextInRun = s.there(id + uint64(r.next))
+	}
+	return l
+}
+
+func (s *Store) there(id uint64) uint64 {
+	if r, _ := s.row(id); r == nil {
+		return 0
+	}
+	return id
+}
+
+func (s *Store) children(id uint64, r *row) []uint64 {
+	if r.child == 0 {
+		return nil
+	}
+	var ids []uint64
+	for c := id + uint64(r.child); c > id; {
+		child, _ := s.row(c)
+		if child == nil {
+			break
+		}
+		ids = append(ids, c)
+		if child.sibling == 0 {
+			break
+		}
+		c = back(c, child.sibling)
+	}
+	slices.Reverse(ids)
+	return ids
+}
+
+// slotOf returns the place of id's row although nothing may be there yet: in a
+// recording children come before their parents.
+func (s *Store) slotOf(id uint64) *row {
+	if c := s.chunk(id); c != nil {
+		return c.row(id, false)
+	}
+	return s.kept[id]
+}
+
+func (s *Store) linkParent(id uint64, r *row, parent uint64) {
+	r.parent = distance(parent, id)
+	if r.parent == 0 {
+		return
+	}
+	if p := s.slotOf(parent); p != nil {
+		if p.child != 0 {
+			r.sibling = distance(parent+uint64(p.child), id)
+		}
+		p.child = r.parent
+	}
+}
+
+func (s *Store) linkRun(id uint64, r *row, prev uint64) {
+	r.prev = distance(prev, id)
+	if r.prev == 0 {
+		return
+	}
+	if p := s.slotOf(prev); p != nil {
+		p.next = r.prev
+	}
+}
+
+// judge completes the trace of a request that ends: what it must know of those
+// before it. H is the hash of its indirection and key.
+func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
+	before, _ := s.byKey.get(h)
+	r.same = s.sameBefore(before.last, t.ID)
+	if t.Outcome == traces.Hit && t.Flags&traces.IgnoreTerminus != 0 {
+		if previous := s.inRun(before.last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
+			t.Outcome = traces.Stale
+		}
+	}
+	if good := s.goodOf(before, t.Verb); good != 0 {
+		t.LastGood = good
+		r.good = distance(good, t.ID)
+	}
+	if t.Previous == 0 {
+		t.Previous = back(t.ID, r.prev)
+	}
+	before.last = t.ID
+	if well(t.Outcome) {
+		before.good = t.ID
+	}
+	s.byKey.put(h, before)
+}
+
+// sameBefore returns how far before id the newest request began that ended with
+// the same indirection and key as last: requests end in another order than they
+// begin.
+func (s *Store) sameBefore(last, id uint64) uint32 {
+	for range walk {
+		if last < id {
+			break
+		}
+		r, _ := s.row(last)
+		if r == nil {
+			return 0
+		}
+		last = back(last, r.same)
+	}
+	return distance(last, id)
+}
+
+func well(o traces.Outcome) bool { return o == traces.Good || o == traces.Hit }
+
+// A walk over requests of the same indirection and key ends after so many.
+const walk = 256
+
+// inRun returns the newest request of the given run among id and those that
+// ended before it with the same indirection and key.
+func (s *Store) inRun(id uint64, run string) *row {
+	run = shorten(run, maxName)
+	for range walk {
+		r, c := s.row(id)
+		if r == nil {
+			return nil
+		}
+		if c.names.name(r.run) == run {
+			return r
+		}
+		id = back(id, r.same)
+	}
+	return nil
+}
+
+// goodOf returns the newest request with the given verb that was answered well.
+func (s *Store) goodOf(a answered, verb traces.Verb) uint64 {
+	id := a.good
+	for range walk {
+		r, _ := s.row(id)
+		if r == nil {
+			return 0
+		}
+		if traces.Verb(r.verb) == verb && well(traces.Outcome(r.outcome)) {
+			return id
+		}
+		id = back(id, r.same)
+	}
+	return 0
+}

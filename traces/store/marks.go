@@ -1,0 +1,126 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Comment is what a person wrote about a request.
+type Comment struct {
+	At   time.Time
+	Text string
+}
+
+// An Event is something that happened beside the requests: a route was changed,
+// a breakpoint was set.
+type Event struct {
+	At   time.Time
+	Text string
+}
+
+// maxEvents is how many events are kept in memory, the newest.
+const maxEvents = 1000
+
+// ErrReadOnly is that a recording cannot be changed.
+var ErrReadOnly = errors.New("the recording is read-only")
+
+// SetMark marks a request, which is then never dropped; zero takes the mark
+// away. The error is that the request is not in memory, or ErrReadOnly.
+func (s *Store) SetMark(id uint64, mark byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.writable(id)
+	if err != nil {
+		return err
+	}
+	s.setMark(id, r, mark)
+	s.jot(appendMark(nil, id, mark, s.opts.Now()))
+	return nil
+}
+
+func (s *Store) setMark(id uint64, r *row, mark byte) {
+	r.mark = mark
+	r.bits &^= marked
+	if mark != 0 {
+		r.bits |= marked
+	}
+	s.touched = append(s.touched, id)
+}
+
+// AddComment notes what a person says about a request, which is then never
+// dropped. The error is as for SetMark.
+func (s *Store) AddComment(id uint64, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.writable(id)
+	if err != nil {
+		return err
+	}
+	c := Comment{At: s.opts.Now(), Text: text}
+	s.setComment(id, r, c)
+	s.jot(appendComment(nil, id, c))
+	return nil
+}
+
+func (s *Store) setComment(id uint64, r *row, c Comment) {
+	r.bits |= commented
+	s.comments[id] = append(s.comments[id], c)
+	s.touched = append(s.touched, id)
+}
+
+func (s *Store) writable(id uint64) (*row, error) {
+	if s.readOnly {
+		return nil, ErrReadOnly
+	}
+	r, _ := s.row(id)
+	if r == nil {
+		return nil, fmt.Errorf("request %d: %w", id, ErrDropped)
+	}
+	return r, nil
+}
+
+// Comments returns what was said about a request, oldest first.
+func (s *Store) Comments(id uint64) []Comment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.comments[id])
+}
+
+// AddEvent notes something that happened beside the requests. In a recording it
+// does nothing.
+func (s *Store) AddEvent(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.readOnly {
+		return
+	}
+	e := Event{At: s.opts.Now(), Text: text}
+	s.setEvent(e)
+	s.jot(appendEvent(nil, e))
+}
+
+func (s *Store) setEvent(e Event) {
+	if len(s.events) >= maxEvents {
+		s.events = slices.Delete(s.events, 0, 1)
+	}
+	s.events = append(s.events, e)
+}
+
+// Events returns what happened beside the requests, oldest first; the newest
+// thousand.
+func (s *Store) Events() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events)
+}
+
+// jot hands a line to the writer.
+func (s *Store) jot(line []byte) {
+	if s.file.f != nil && !s.closed {
+		s.file.lines = append(s.file.lines, line)
+		signal(s.wake)
+	}
+	s.notify()
+}

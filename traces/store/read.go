@@ -1,0 +1,384 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+)
+
+// maxGap is how many numbers may lie between a request and the others: numbers
+// come from a file that anybody may have written.
+const maxGap = 1 << 28
+
+// firstPart is how much of a recording is read before OpenFile returns.
+const firstPart = 256 << 10
+
+// ErrNotRecording is that a file is something else.
+var ErrNotRecording = errors.New("not a recording")
+
+// OpenFile opens a recording for reading. It returns when the first rows are
+// there and reads on by itself; Changed tells, and Loading says how far it is.
+// A damaged line, the last one above all, is no error: it is left out, and
+// Notes says so.
+func OpenFile(path string) (*Store, error) { return openFile(path, Options{}) }
+
+func openFile(path string, opts Options) (*Store, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open recording: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open recording: %w", err), f.Close())
+	}
+	opts.Path, opts.Details = path, 1
+	s := newStore(opts)
+	s.readOnly = true
+	s.file = file{f: f, size: info.Size()}
+	x := &reading{s: s, r: bufio.NewReaderSize(io.NewSectionReader(f, 0, info.Size()), 256<<10), later: map[uint64][]*line{}}
+	if err := x.header(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open recording %s: %w", path, err), f.Close())
+	}
+	if x.read(firstPart) {
+		s.done.Go(func() {
+			for x.read(firstPart) {
+				select {
+				case <-s.quit:
+					return
+				default:
+				}
+			}
+		})
+	}
+	return s, nil
+}
+
+// A reading makes rows of the lines of a recording.
+type reading struct {
+	s       *Store
+	r       *bufio.Reader
+	at      int64 // offset of the next line
+	buf     []byte
+	lines   []found
+	later   map[uint64][]*line // marks and comments of requests that come later
+	waiting int
+	damaged int
+}
+
+// A found is a line that was read, with its place.
+type found struct {
+	at   int64
+	line line
+}
+
+// header reads the first line. A file that ends within it is a recording of
+// nothing.
+func (x *reading) header() error {
+	const begin = `{"indirtui":`
+	b, whole, err := x.next()
+	if err != nil {
+		return err
+	}
+	if !whole {
+		if n := min(len(b), len(begin)); string(b[:n]) != begin[:n] {
+			return ErrNotRecording
+		}
+		x.s.note("the file ends within its first line")
+		return nil
+	}
+	l, err := parse(b)
+	if err != nil || l.Version == 0 {
+		return ErrNotRecording
+	}
+	if l.Version > version {
+		return fmt.Errorf("its format is version %d, and this program reads up to %d: use a newer one", l.Version, version)
+	}
+	return nil
+}
+
+// next returns the next line and whether it is whole. Of values it returns the
+// beginning only. The bytes are valid until the next call.
+func (x *reading) next() (b []byte, whole bool, err error) {
+	x.buf = x.buf[:0]
+	for {
+		part, err := x.r.ReadSlice('\n')
+		x.at += int64(len(part))
+		if err == nil && len(x.buf) == 0 {
+			return part, true, nil
+		}
+		if len(x.buf) < maxLine && !bytes.HasPrefix(x.buf, []byte(beginBody)) {
+			x.buf = append(x.buf, part...)
+		}
+		switch err {
+		case nil:
+			return x.buf, true, nil
+		case bufio.ErrBufferFull:
+		case io.EOF:
+			return x.buf, false, nil
+		default:
+			return nil, false, err
+		}
+	}
+}
+
+// read reads about n bytes and makes known what is in them. It reports whether
+// there is more.
+func (x *reading) read(n int64) bool {
+	more := true
+	x.lines = x.lines[:0]
+	for end := x.at + n; more && x.at < end; {
+		at := x.at
+		b, whole, err := x.next()
+		switch {
+		case err != nil:
+			x.s.mu.Lock()
+			x.s.note("read recording at byte %d: %v", at, err)
+			x.s.mu.Unlock()
+			more = false
+		case !whole:
+			if len(b) > 0 {
+				x.s.mu.Lock()
+				x.s.note("the last line is damaged and was left out: %d bytes from byte %d on", x.at-at, at)
+				x.s.mu.Unlock()
+			}
+			more = false
+		default:
+			x.take(at, b)
+		}
+	}
+	x.put(more)
+	return more
+}
+
+const beginBody = `{"body":"`
+
+// take reads one line as far as it is needed now.
+func (x *reading) take(at int64, b []byte) {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return
+	}
+	x.lines = append(x.lines, found{at: at})
+	l := &x.lines[len(x.lines)-1].line
+	if err := parseShort(b, l); err != nil {
+		x.lines = x.lines[:len(x.lines)-1]
+		x.damage(at, err)
+	}
+}
+
+func (x *reading) damage(at int64, err error) {
+	x.damaged++
+	if x.damaged == 1 {
+		x.s.mu.Lock()
+		x.s.note("the line at byte %d is damaged and was left out: %v", at, err)
+		x.s.mu.Unlock()
+	}
+}
+
+// parseShort reads what the index needs of a line: of a request its row, of a
+// value its name.
+func parseShort(b []byte, l *line) error {
+	b = bytes.TrimRight(b, "\r\n")
+	if rest, ok := bytes.CutPrefix(b, []byte(beginBody)); ok {
+		if len(rest) < 65 || rest[64] != '"' {
+			return errors.New("a value without its SHA-256")
+		}
+		l.Body = string(rest[:64])
+		_, err := digestOf(l.Body)
+		return err
+	}
+	if i := bytes.Index(b, []byte(beginSteps)); i > 0 && b[len(b)-1] == '}' {
+		return json.Unmarshal(append(b[:i:i], '}'), &l.head)
+	}
+	return json.Unmarshal(b, l)
+}
+
+// put makes known what was read.
+func (x *reading) put(more bool) {
+	s := x.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range x.lines {
+		f := &x.lines[i]
+		l := &f.line
+		switch {
+		case l.Body != "":
+			k, _ := digestOf(l.Body)
+			s.bodies.at[k] = bodyAt{offset: f.at}
+		case l.Trace != 0:
+			x.putRow(f.at, &l.head)
+		case l.Mark != 0:
+			x.putNote(l.Mark, l)
+		case l.Comment != 0:
+			x.putNote(l.Comment, l)
+		case l.Event != "":
+			s.setEvent(Event{l.Time, l.Event})
+		}
+	}
+	s.loaded = x.at
+	if !more {
+		s.loaded = s.file.size
+		if x.damaged > 1 {
+			s.note("%d lines are damaged and were left out", x.damaged)
+		}
+		if x.waiting > 0 {
+			s.note("marks or comments on %d requests that are not there", len(x.later))
+		}
+	}
+	s.notify()
+}
+
+// putRow makes a row of the line of a request.
+func (x *reading) putRow(at int64, h *head) {
+	s := x.s
+	id := h.Trace
+	if s.last != 0 && (id > s.last+maxGap || id+maxGap < s.first) {
+		x.damaged++
+		s.note("the line at byte %d has a number far from the others: %d", at, id)
+		return
+	}
+	if id < s.floor {
+		s.stats.droppedRows++
+		return
+	}
+	s.last = max(s.last, id)
+	c, r := s.make(id)
+	if r.bits&present != 0 {
+		x.damaged++
+		s.note("the line at byte %d has a number that was there before: %d", at, id)
+		return
+	}
+	in := func(text string) uint32 {
+		l := s.label(text)
+		return c.intern(l.hash, l.text)
+	}
+	child, next := r.child, r.next // from lines before
+	*r = row{
+		start: h.Time.UnixNano(), took: h.Took, line: at, child: child, next: next,
+		ind: in(h.Indirection), key: in(h.Key), env: in(h.Environment), run: in(h.Run), caller: in(h.Caller),
+		terminus: in(h.Terminus), cache: in(h.Cache), origin: in(h.Origin), fault: in(h.Fault),
+		good: distance(h.Good, id), size: uint32(min(max(h.Size, 0), 1<<32-1)), bits: present | ended | settled,
+		verb: uint8(traces.ParseVerb(h.Verb)), outcome: uint8(h.outcome()), served: uint8(serveds[h.Served]),
+		flags: uint8(flagsOf(h.Flags)), setBy: uint8(sources[h.SetBy]), cacheBy: uint8(sources[h.CacheSetBy]),
+		slot: 1 << 31,
+	}
+	for _, b := range []struct {
+		set bool
+		bit uint16
+	}{{h.CacheWrote, cacheWritten}, {h.Caller == "you", sent}, {h.Lost, lost}} {
+		if b.set {
+			r.bits |= b.bit
+		}
+	}
+	if h.Lost {
+		s.stats.droppedDetails++
+	}
+	s.readLinks(id, r, h)
+	s.stats.begin(r.start)
+	s.stats.end(&traces.Trace{Indirection: h.Indirection, Outcome: h.outcome(), Took: time.Duration(h.Took)})
+	for _, l := range x.later[id] {
+		x.waiting--
+		x.putNote(id, l)
+	}
+	delete(x.later, id)
+}
+
+// readLinks makes the links that Begin and End would have made.
+func (s *Store) readLinks(id uint64, r *row, h *head) {
+	s.linkParent(id, r, h.Parent)
+	if h.Replay {
+		r.replays = distance(h.Previous, id)
+		if r.replays != 0 {
+			s.again[h.Previous] = append(s.again[h.Previous], id)
+		}
+	} else {
+		s.linkRun(id, r, h.Previous)
+	}
+	ind, key := s.label(h.Indirection), s.label(h.Key)
+	before, _ := s.byKey.get(ind.hash*31 + key.hash)
+	r.same = s.sameBefore(before.last, id)
+	before.last = id
+	s.byKey.put(ind.hash*31+key.hash, before)
+}
+
+// maxWaiting is how many marks and comments may come before their requests.
+const maxWaiting = 10_000
+
+// putNote applies a mark or a comment, now or when its request is there.
+func (x *reading) putNote(id uint64, l *line) {
+	r, _ := x.s.row(id)
+	switch {
+	case r == nil:
+		if x.waiting < maxWaiting {
+			keep := *l
+			x.later[id] = append(x.later[id], &keep)
+			x.waiting++
+		}
+	case l.Mark != 0:
+		var mark byte
+		if l.As != "" {
+			mark = l.As[0]
+		}
+		x.s.setMark(id, r, mark)
+	default:
+		x.s.setComment(id, r, Comment{l.Time, l.Text})
+	}
+}
+
+// Loading says how many bytes of a recording were read, and of how many. They
+// are equal when all was; both are zero for a store that records.
+func (s *Store) Loading() (done, total int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.readOnly {
+		return 0, 0
+	}
+	return s.loaded, s.file.size
+}
+
+// An Info is what a list of recordings says of one.
+type Info struct {
+	Path     string
+	Version  int
+	Source   string
+	Started  time.Time
+	Size     int64
+	Ended    bool // it was closed; what follows is known only then
+	Requests uint64
+	Comments uint64
+}
+
+// Inspect looks at the first and the last line of a recording only. The error
+// is that it cannot be read, or ErrNotRecording.
+func Inspect(path string) (Info, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Info{}, fmt.Errorf("inspect recording: %w", err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return Info{}, fmt.Errorf("inspect recording: %w", err)
+	}
+	b := make([]byte, 4<<10)
+	n, _ := f.ReadAt(b, 0)
+	first, _, _ := strings.Cut(string(b[:n]), "\n")
+	l, err := parse([]byte(first))
+	if err != nil || l.Version == 0 {
+		return Info{}, fmt.Errorf("inspect recording %s: %w", path, ErrNotRecording)
+	}
+	i := Info{Path: path, Version: l.Version, Source: l.Source, Started: l.Started, Size: st.Size()}
+	n, _ = f.ReadAt(b, max(st.Size()-int64(len(b)), 0))
+	tail := strings.TrimRight(string(b[:n]), "\n")
+	if l, err := parse([]byte(tail[strings.LastIndexByte(tail, '\n')+1:])); err == nil && l.End != nil {
+		i.Ended, i.Requests, i.Comments = true, l.End.Requests, l.End.Comments
+	}
+	return i, nil
+}

@@ -1,0 +1,254 @@
+package store
+
+import (
+	"hash/maphash"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"indirtui/traces"
+)
+
+const (
+	chunkRows = 1 << 16
+	blockRows = 1 << 8
+	maxName   = 512 // bytes of a name in a row; the detail has all of it
+)
+
+// A Row is what the list shows of a request.
+type Row struct {
+	ID, Parent   uint64
+	Start        time.Time
+	Took         time.Duration // zero while it runs
+	Verb         traces.Verb
+	Outcome      traces.Outcome
+	Served       traces.Served
+	Flags        traces.Flags
+	Indirection  string
+	Key          string // at most 512 bytes of it, as of all names here
+	Terminus     string // the one in effect, asked or not; "" before it is routed
+	Cache        string
+	Environment  string
+	Run          string
+	Caller       string
+	SetBy        traces.Source // who chose the terminus
+	CacheSetBy   traces.Source // who chose the cache
+	Origin       string        // where the first fault began: "terminus exec"; "" if nothing failed
+	Fault        string        // what failed first, masked; "" until the writer has seen it
+	Size         int           // bytes of the answer's value, zero if unknown
+	CacheWritten bool
+	Nested       bool
+	Sent         bool // asked by the person at the screen
+	Marked       bool
+	Commented    bool
+	Lost         bool // the detail was dropped
+	Mark         byte // 'a' to 'z', or anything else for a mark without a letter
+}
+
+// A row is a Row as it is kept: 112 bytes without a pointer, so that a million
+// of them cost the collector nothing. Other rows are named by their distance.
+type row struct {
+	start, took int64 // nanoseconds
+	line        int64 // offset of its line in the file; 0 if there is none
+
+	ind, key, env, run, caller, terminus, cache, origin, fault uint32 // names of its chunk
+
+	parent  uint32 // back to the request that asked
+	child   uint32 // on to the newest request that it asked
+	sibling uint32 // back to the one that the same request asked before
+	prev    uint32 // back to the one before it in its run
+	next    uint32 // on to the one after it in its run
+	same    uint32 // back to the one that ended before it with the same indirection and key
+	good    uint32 // back to the last one of these that was answered well
+	replays uint32 // back to the one that it repeats
+	slot    uint32 // where its detail is in the ring
+	size    uint32
+
+	bits                                               uint16
+	verb, outcome, served, flags, setBy, cacheBy, mark uint8
+}
+
+// What may be said of a row.
+const (
+	present      uint16 = 1 << iota // it is a request, not a hole
+	ended                           // it has its outcome
+	settled                         // nothing more will come of it
+	lost                            // its detail was dropped
+	marked                          // by a person
+	commented                       // by a person
+	cacheWritten                    // the cache was written
+	sent                            // asked by the person at the screen
+)
+
+// pinned reports whether r must not be dropped: what a person marked or
+// commented, and what has not ended.
+func (r *row) pinned() bool { return r.bits&(marked|commented) != 0 || r.bits&ended == 0 }
+
+// public returns r, whose number is id, for others.
+func (r *row) public(id uint64, n names, dst *Row) {
+	*dst = Row{
+		ID: id, Start: time.Unix(0, r.start), Took: time.Duration(r.took), Parent: back(id, r.parent),
+		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
+		Indirection: n.name(r.ind), Key: n.name(r.key), Terminus: n.name(r.terminus), Cache: n.name(r.cache),
+		Environment: n.name(r.env), Run: n.name(r.run), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
+		SetBy: traces.Source(r.setBy), CacheSetBy: traces.Source(r.cacheBy), Size: int(r.size),
+		CacheWritten: r.bits&cacheWritten != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
+		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, Mark: r.mark,
+	}
+}
+
+// back returns the number that lies distance before id; no distance is no
+// request.
+func back(id uint64, distance uint32) uint64 {
+	if distance == 0 {
+		return 0
+	}
+	return id - uint64(distance)
+}
+
+// distance is how far from lies before to; zero if it does not, or too far.
+func distance(from, to uint64) uint32 {
+	if from == 0 || from >= to || to-from > 1<<32-1 {
+		return 0
+	}
+	return uint32(to - from)
+}
+
+// names holds the texts of a chunk, each once, one after the other. Nothing
+// that was written is changed, so that a copy of the struct can be read while
+// others add to the original. Name 0 is "".
+type names struct {
+	text []byte
+	ends []uint32
+}
+
+func (n *names) name(i uint32) string {
+	if i == 0 {
+		return ""
+	}
+	begin := n.ends[i-1]
+	return unsafe.String(unsafe.SliceData(n.text[begin:]), int(n.ends[i]-begin))
+}
+
+func (n *names) add(s string) uint32 {
+	if len(n.ends) == 0 {
+		n.ends = append(n.ends, 0)
+	}
+	n.text = append(n.text, s...)
+	n.ends = append(n.ends, uint32(len(n.text)))
+	return uint32(len(n.ends) - 1)
+}
+
+// A chunk is 65 536 rows and their names. What it holds goes together, and
+// that is why keys cannot pile up.
+type chunk struct {
+	base   uint64 // the number of the first row
+	blocks [chunkRows / blockRows]*[blockRows]row
+	held   int // blocks
+	names  names
+	index  map[uint64]uint32 // names by hash
+}
+
+func newChunk(base uint64) *chunk {
+	return &chunk{base: base, index: make(map[uint64]uint32)}
+}
+
+// row returns the row of id, which must belong to c; nil if nothing near it
+// was ever there and grow is not set.
+func (c *chunk) row(id uint64, grow bool) *row {
+	b := &c.blocks[id%chunkRows/blockRows]
+	if *b == nil {
+		if !grow {
+			return nil
+		}
+		*b = new([blockRows]row)
+		c.held++
+	}
+	return &(*b)[id%blockRows]
+}
+
+// intern returns the name s, whose hash is h. Two names with one hash are told
+// apart by looking on.
+func (c *chunk) intern(h uint64, s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	for {
+		i, ok := c.index[h]
+		if !ok {
+			i = c.names.add(s)
+			c.index[h] = i
+			return i
+		}
+		if c.names.name(i) == s {
+			return i
+		}
+		h++
+	}
+}
+
+// seal forgets the index of names. Requests of the chunk that end later start
+// another; a few names are then there twice.
+func (c *chunk) seal() { c.index = make(map[uint64]uint32) }
+
+func (c *chunk) memory() int64 {
+	return int64(c.held)*blockRows*int64(unsafe.Sizeof(row{})) + int64(cap(c.names.text)) + 4*int64(cap(c.names.ends)) + 32*int64(len(c.index))
+}
+
+// A label is a name on its way into a row.
+type label struct {
+	text string
+	hash uint64
+}
+
+func (s *Store) label(text string) label {
+	if text == "" {
+		return label{}
+	}
+	if len(text) > maxName {
+		text = shorten(text, maxName)
+	}
+	return label{text, maphash.String(s.seed, text)}
+}
+
+// shorten cuts s to at most limit bytes and says so.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// An aging map forgets what was not asked for during its last limit new
+// entries.
+type aging[V any] struct {
+	young, old map[uint64]V
+	limit      int
+}
+
+func (a *aging[V]) get(h uint64) (V, bool) {
+	if v, ok := a.young[h]; ok {
+		return v, true
+	}
+	v, ok := a.old[h]
+	return v, ok
+}
+
+func (a *aging[V]) put(h uint64, v V) {
+	if len(a.young) >= a.limit {
+		a.old, a.young = a.young, nil
+	}
+	if a.young == nil {
+		a.young = make(map[uint64]V)
+	}
+	a.young[h] = v
+}
+
+func (a *aging[V]) memory() int64 {
+	var v V
+	return int64(len(a.young)+len(a.old)) * (12 + int64(unsafe.Sizeof(v))) * 3 / 2
+}

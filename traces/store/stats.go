@@ -1,0 +1,199 @@
+package store
+
+import (
+	"math/bits"
+	"time"
+
+	"indirtui/traces"
+)
+
+// Stats is what the status bar says.
+type Stats struct {
+	Total   uint64 // requests ever begun, or read from the recording
+	Held    uint64 // waiting for a person
+	Running uint64 // begun and not ended, those held among them
+	Stale   uint64
+	Hidden  uint64 // ended in a way that the caller did not see
+	Failed  uint64 // went wrong, seen or not
+	By      [traces.OutcomeCount]uint64
+	Masked  uint64 // texts and values that were masked
+
+	DroppedBodies  uint64 // values that were not kept
+	DroppedDetails uint64 // requests of which only the row is left
+	DroppedRows    uint64 // requests of which nothing is left in memory
+
+	Memory, Limit int64 // bytes; an estimate
+	FileSize      int64 // bytes of the recording; zero if there is none
+	Rate          float64
+}
+
+// Traffic is what went through one indirection.
+type Traffic struct {
+	Requests, Errors, Hidden uint64
+	P50, P95, Max            time.Duration // of those that ended; within 7 per cent
+}
+
+// counters are what Stats, Traffic and Rates are made of.
+type counters struct {
+	total, ended, held, masked                 uint64
+	by                                         [traces.OutcomeCount]uint64
+	droppedBodies, droppedDetails, droppedRows uint64
+	traffic                                    map[string]*traffic
+	seconds                                    [64]second
+}
+
+type second struct {
+	unix int64
+	n    uint32
+}
+
+// A traffic counts durations by their highest bit and the three bits below it.
+type traffic struct {
+	requests, errors, hidden uint64
+	max                      time.Duration
+	took                     [64 * 8]uint64
+}
+
+// Names come from outside: so many indirections are counted, and no more.
+const maxTraffic = 256
+
+func (c *counters) begin(start int64) {
+	c.total++
+	unix := start / int64(time.Second)
+	at := &c.seconds[uint64(unix)%uint64(len(c.seconds))]
+	if at.unix != unix {
+		*at = second{unix: unix}
+	}
+	at.n++
+}
+
+func (c *counters) end(t *traces.Trace) {
+	c.ended++
+	if t.Outcome < traces.OutcomeCount {
+		c.by[t.Outcome]++
+	}
+	tr := c.traffic[t.Indirection]
+	if tr == nil {
+		if len(c.traffic) >= maxTraffic {
+			return
+		}
+		tr = new(traffic)
+		c.traffic[t.Indirection] = tr
+	}
+	tr.requests++
+	if t.Outcome == traces.Err {
+		tr.errors++
+	}
+	if t.Outcome.Hidden() {
+		tr.hidden++
+	}
+	tr.max = max(tr.max, t.Took)
+	tr.took[bucket(t.Took)]++
+}
+
+func bucket(d time.Duration) int {
+	n := uint64(max(d, 0))
+	if n < 8 {
+		return int(n)
+	}
+	high := bits.Len64(n) - 1 // at least 3
+	return (high-2)*8 + int(n>>(high-3)&7)
+}
+
+// middle returns the duration in the middle of a bucket.
+func middle(b int) time.Duration {
+	if b < 8 {
+		return time.Duration(b)
+	}
+	high := b/8 + 2
+	low := uint64(8+b%8) << (high - 3)
+	return time.Duration(low + uint64(1)<<(high-3)/2)
+}
+
+func (t *traffic) quantile(q float64) time.Duration {
+	left := uint64(q * float64(t.requests))
+	for b, n := range t.took {
+		if n > left {
+			return min(middle(b), t.max)
+		}
+		left -= n
+	}
+	return t.max
+}
+
+// Traffic returns what ended of the requests to an indirection.
+func (s *Store) Traffic(indirection string) Traffic {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.stats.traffic[indirection]
+	if t == nil {
+		return Traffic{}
+	}
+	return Traffic{Requests: t.requests, Errors: t.errors, Hidden: t.hidden, P50: t.quantile(.5), P95: t.quantile(.95), Max: t.max}
+}
+
+// Rates returns how many requests began in each of the last 60 seconds, oldest
+// first; the last one is not over. Of a recording it is its last minute.
+func (s *Store) Rates() [60]uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rates()
+}
+
+func (s *Store) rates() (out [60]uint32) {
+	now := s.opts.Now().Unix()
+	if s.readOnly {
+		now = 0
+		for _, at := range s.stats.seconds {
+			now = max(now, at.unix)
+		}
+	}
+	for i := range out {
+		unix := now - int64(len(out)-1-i)
+		if at := s.stats.seconds[uint64(unix)%uint64(len(s.stats.seconds))]; at.unix == unix {
+			out[i] = at.n
+		}
+	}
+	return out
+}
+
+// Stats returns the numbers of the status bar. Rate is requests per second over
+// the last five whole seconds.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.stats
+	st := Stats{
+		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Masked: c.masked,
+		DroppedBodies: c.droppedBodies, DroppedDetails: c.droppedDetails, DroppedRows: c.droppedRows,
+		Memory: s.memory(), Limit: s.opts.Memory, FileSize: s.file.size,
+	}
+	for o, n := range c.by {
+		if traces.Outcome(o).Hidden() {
+			st.Hidden += n
+		}
+		if traces.Outcome(o).Failed() {
+			st.Failed += n
+		}
+	}
+	st.By[traces.HeldOutcome] = c.held
+	st.By[traces.Run] = st.Running - c.held
+	if !s.readOnly {
+		rates := s.rates()
+		for _, n := range rates[54:59] {
+			st.Rate += float64(n) / 5
+		}
+	}
+	return st
+}
+
+// memory is an estimate of what s keeps, in bytes.
+func (s *Store) memory() int64 {
+	n := s.attic.memory() + s.byKey.memory() + s.byRun.memory() + s.ring.memory() + s.bodies.memory()
+	for _, c := range s.chunks {
+		if c != nil {
+			n += c.memory()
+		}
+	}
+	return n
+}

@@ -1,0 +1,510 @@
+// Package store keeps what the house says about itself: every request as a
+// [Row], the newest ones with all they did, and everything in a recording, if
+// there is one. A [Store] is a traces.Recorder; it is also what an opened
+// recording is, so that nobody who looks need know which.
+//
+// # What happens to a request
+//
+// Begin and End take a lock, write a row of 112 bytes, and put the trace into a
+// ring. That is all that the request waits for. One goroutine, the writer, takes
+// traces out of the ring, asks Options.Render for the value, masks every text,
+// and appends lines to the recording. When it falls behind, the oldest traces
+// that are still unwritten are dropped and counted; their rows stay.
+//
+// # What is dropped
+//
+// At the limit of memory go, in this order, the live instances, the values, the
+// details, the rows; the oldest first. With a recording the first three are
+// only forgotten: they are read back from it. What a person marked or commented
+// and what has not ended is never dropped. Every loss is counted in [Stats].
+//
+// # The recording
+//
+// One JSON object per line, append-only. What the first field is says what the
+// line is; unknown lines and fields are ignored. Enumerations are written as
+// the names that package traces gives them, durations in nanoseconds, times in
+// RFC 3339. Fields that are empty are left out. Text that is not UTF-8 is
+// written with replacement characters, bodies that are not UTF-8 as base64.
+//
+//	{"indirtui":1,"started":…,"source":…}     the first line: format version
+//	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64"
+//	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,"caller":…,
+//	 "parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
+//	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,
+//	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
+//	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
+//	 "pstep":…,"app":…,"idle":[…],"options":[{"name":…,"value":…}],
+//	 "primary":[{"terminus":…,"by":…,"place":…,"not":…,"note":…,"symbol":true,"t":…}],
+//	 "caches":[…],"spans":[{"id":…,"parent":…,"step":…,"kind":…,"name":…,"is":…,
+//	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
+//	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
+//	 "notes":[…],"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
+//	 "sent":{…},"named":…,"error":…}
+//	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
+//	{"comment":7,"text":…,"t":…}              a comment
+//	{"event":…,"t":…}                         something beside the requests
+//	{"end":{"requests":…,"comments":…},"t":…} the last line, if it was closed
+//
+// A request has its line when it has ended; "lost" is one whose detail was
+// dropped. A line that cannot be read is passed over with a note.
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"indirtui/traces"
+)
+
+// Options are the options of Open. The zero value keeps all in memory.
+type Options struct {
+	// Path is the recording to make. It must not exist. "" keeps everything in
+	// memory only.
+	Path string
+	// Source says in the recording where its requests were watched.
+	Source string
+	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536.
+	Rows int
+	// Details is how many finished traces are kept in memory, whether written
+	// or waiting for the writer; 0 is 8192.
+	Details int
+	// Memory is the limit for everything together, in bytes; 0 is 256 MB.
+	Memory int64
+	// Body is the largest value that is kept, and Bodies the limit for all
+	// values of a recording, in bytes; 0 is 16 MB and 1 GB.
+	Body, Bodies int64
+	// Render shows an instance, masked. It is called by the writer and by those
+	// who look at a request that the writer has not seen. Model is the name of
+	// the indirection. Nil is that no values are kept.
+	Render func(model string, instance any) traces.Value
+	// MaskText masks attributes, options, faults, notes and reasons, and says
+	// how much it masked; it is called like Render. Nil leaves them as they are.
+	MaskText func(string) (string, int)
+	// Now is the clock of rates and of events; nil is time.Now.
+	Now func() time.Time
+}
+
+// A Store keeps requests. Its methods may be called from many goroutines; none
+// but Flush and Close waits for a disk to be written.
+type Store struct {
+	opts     Options
+	seed     maphash.Seed
+	readOnly bool
+	changed  chan struct{}
+	wake     chan struct{} // of the writer
+	quit     chan struct{} // closed by Close; ends the reading of a recording
+	done     sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	last   uint64          // the newest number
+	chunks []*chunk        // in order of their numbers; nil where nothing was
+	first  uint64          // the number of the first row of the first chunk
+	floor  uint64          // below it all was dropped
+	kept   map[uint64]*row // rows of chunks that were dropped
+	attic  *chunk          // their names
+	held   int             // blocks of all chunks
+	byKey  aging[answered] // by indirection and key
+	byRun  aging[uint64]   // the newest of each run
+	again  map[uint64][]uint64
+	ring   ring
+	bodies bodies
+	stats  counters
+
+	comments map[uint64][]Comment
+	events   []Event
+	touched  []uint64 // rows that a person changed, for views
+	notes    []string
+	file     file
+	loaded   int64 // bytes of a recording that were read
+}
+
+// answered is what is remembered of an indirection and key.
+type answered struct{ last, good uint64 }
+
+var _ traces.Recorder = (*Store)(nil)
+
+// Open returns an empty Store and, if there is a path, makes its recording. The
+// error is one of the file.
+func Open(opts Options) (*Store, error) {
+	s := newStore(opts)
+	if opts.Path != "" {
+		f, err := os.OpenFile(opts.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("make recording: %w", err)
+		}
+		header := appendHeader(nil, s.opts.Now(), opts.Source)
+		if _, err := f.Write(header); err != nil {
+			return nil, errors.Join(fmt.Errorf("make recording: %w", err), f.Close())
+		}
+		s.file = file{f: f, size: int64(len(header))}
+	}
+	s.done.Go(s.write)
+	return s, nil
+}
+
+func newStore(opts Options) *Store {
+	opts.Rows = max(cmp.Or(opts.Rows, 24*chunkRows), 2*chunkRows)
+	opts.Details = cmp.Or(opts.Details, 8192)
+	opts.Memory = cmp.Or(opts.Memory, 256<<20)
+	opts.Body = cmp.Or(opts.Body, 16<<20)
+	opts.Bodies = cmp.Or(opts.Bodies, 1<<30)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Store{
+		opts: opts, seed: maphash.MakeSeed(),
+		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		kept: map[uint64]*row{}, attic: newChunk(0), again: map[uint64][]uint64{},
+		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
+		ring:   ring{slots: make([]slot, opts.Details), safe: map[uint64]slot{}},
+		bodies: bodies{at: map[bodyKey]bodyAt{}}, comments: map[uint64][]Comment{},
+		stats: counters{traffic: map[string]*traffic{}},
+	}
+}
+
+// Begin announces a request and returns its number. It implements
+// traces.Recorder. After Close it returns 0.
+func (s *Store) Begin(t *traces.Trace) uint64 {
+	ind, key, run, caller := s.label(t.Indirection), s.label(t.Key), s.label(t.Run), s.label(t.Caller)
+	s.mu.Lock()
+	if s.closed || s.readOnly {
+		s.mu.Unlock()
+		return 0
+	}
+	s.last++
+	id := s.last
+	c, r := s.make(id)
+	*r = row{
+		start: t.Start.UnixNano(), bits: present, verb: uint8(t.Verb), flags: uint8(t.Flags),
+		ind: c.intern(ind.hash, ind.text), key: c.intern(key.hash, key.text),
+		run: c.intern(run.hash, run.text), caller: c.intern(caller.hash, caller.text),
+		replays: distance(t.Previous, id),
+	}
+	if t.Caller == "you" {
+		r.bits |= sent
+	}
+	s.linkParent(id, r, t.Parent)
+	if run.text != "" {
+		prev, _ := s.byRun.get(run.hash)
+		s.linkRun(id, r, prev)
+		s.byRun.put(run.hash, id)
+	}
+	if r.replays != 0 {
+		s.again[t.Previous] = append(s.again[t.Previous], id)
+	}
+	s.stats.begin(r.start)
+	s.mu.Unlock()
+	s.notify()
+	return id
+}
+
+// End hands over what became of a request. The trace is the store's from now
+// on; its Outcome, Previous and LastGood are completed. End implements
+// traces.Recorder.
+func (s *Store) End(t *traces.Trace, instance any) {
+	if t.ID == 0 {
+		return
+	}
+	ind, key, env := s.label(t.Indirection), s.label(t.Key), s.label(t.Environment)
+	primary, cache := winner(t.Primary), winner(t.Cache)
+	terminus, cached := s.label(primary.Terminus), s.label(cache.Terminus)
+	s.mu.Lock()
+	r, c := s.row(t.ID)
+	if s.closed || r == nil || r.bits&ended != 0 {
+		s.mu.Unlock()
+		return
+	}
+	r.took, r.verb, r.flags, r.served = int64(t.Took), uint8(t.Verb), uint8(t.Flags), uint8(t.Served)
+	r.env = c.intern(env.hash, env.text)
+	r.terminus, r.setBy = c.intern(terminus.hash, terminus.text), uint8(primary.Source)
+	r.cache, r.cacheBy = c.intern(cached.hash, cached.text), uint8(cache.Source)
+	if c.names.name(r.key) != key.text { // a person changed the request while it was held
+		r.key = c.intern(key.hash, key.text)
+	}
+	if t.Steps[traces.CacheWrite].Answer == traces.Written {
+		r.bits |= cacheWritten
+	}
+	s.judge(t, r, ind.hash*31+key.hash)
+	if r.outcome == uint8(traces.HeldOutcome) {
+		s.stats.held--
+	}
+	r.outcome = uint8(t.Outcome)
+	r.bits |= ended
+	s.stats.end(t)
+	full := s.push(slot{id: t.ID, trace: t, instance: instance}, r)
+	s.mu.Unlock()
+	if full {
+		signal(s.wake)
+	}
+	s.notify()
+}
+
+var noChoice traces.Choice
+
+// winner is Slot.Winner without the copy of a large struct.
+func winner(s traces.Slot) *traces.Choice {
+	for i := range s {
+		if s[i].Terminus != "" && s[i].Why == "" {
+			return &s[i]
+		}
+	}
+	return &noChoice
+}
+
+// SetHeld says that a running request waits for a person, or goes on.
+func (s *Store) SetHeld(id uint64, held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, _ := s.row(id)
+	if r == nil || r.bits&ended != 0 || held == (r.outcome == uint8(traces.HeldOutcome)) {
+		return
+	}
+	if held {
+		r.outcome = uint8(traces.HeldOutcome)
+		s.stats.held++
+	} else {
+		r.outcome = uint8(traces.Run)
+		s.stats.held--
+	}
+	s.notify()
+}
+
+// Range returns the numbers of the first and last row in memory, or zeros. A
+// recording may have holes between them. Rows that were kept when those around
+// them were dropped lie before the first; a View has them.
+func (s *Store) Range() (first, last uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bounds()
+}
+
+func (s *Store) bounds() (first, last uint64) {
+	if s.last == 0 || len(s.chunks) == 0 {
+		return 0, 0
+	}
+	return max(s.first, 1), s.last
+}
+
+// Rows fills dst with rows from number from on, in order, and returns how many
+// there were. Holes are left out, so that the next call begins behind the last
+// Row of this one.
+func (s *Store) Rows(from uint64, dst []Row) int {
+	var raw [64]row
+	var ids [64]uint64
+	n := 0
+	for n < len(dst) {
+		k, names := s.copyRows(from, raw[:min(len(raw), len(dst)-n)], ids[:])
+		if k == 0 {
+			break
+		}
+		for i := range k {
+			raw[i].public(ids[i], names, &dst[n+i])
+		}
+		n += k
+		from = ids[k-1] + 1
+	}
+	return n
+}
+
+// copyRows copies rows of one chunk, from number from on, with their names.
+func (s *Store) copyRows(from uint64, raw []row, ids []uint64) (n int, _ names) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from = max(from, s.first, 1)
+	for from <= s.last {
+		c := s.chunk(from)
+		if c == nil {
+			from = (from/chunkRows + 1) * chunkRows
+			continue
+		}
+		end := min(c.base+chunkRows-1, s.last)
+		for from <= end && n < len(raw) {
+			b := c.blocks[from%chunkRows/blockRows]
+			if b == nil {
+				from = (from/blockRows + 1) * blockRows
+				continue
+			}
+			if r := &b[from%blockRows]; r.bits&present != 0 {
+				raw[n], ids[n] = *r, from
+				n++
+			}
+			from++
+		}
+		if n > 0 {
+			return n, c.names
+		}
+	}
+	return 0, names{}
+}
+
+// Row returns the row of id and whether it is in memory.
+func (s *Store) Row(id uint64) (Row, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, c := s.row(id)
+	if r == nil {
+		return Row{}, false
+	}
+	var out Row
+	r.public(id, c.names, &out)
+	return out, true
+}
+
+// row returns the row of id and the chunk with its names, or nil.
+func (s *Store) row(id uint64) (*row, *chunk) {
+	if c := s.chunk(id); c != nil {
+		if r := c.row(id, false); r != nil && r.bits&present != 0 {
+			return r, c
+		}
+		return nil, nil
+	}
+	if r := s.kept[id]; r != nil {
+		return r, s.attic
+	}
+	return nil, nil
+}
+
+func (s *Store) chunk(id uint64) *chunk {
+	if id < s.first || id > s.last {
+		return nil
+	}
+	if i := int(id/chunkRows - s.first/chunkRows); i < len(s.chunks) {
+		return s.chunks[i]
+	}
+	return nil
+}
+
+// make returns the row of id, which may be new, in a chunk that may be new.
+func (s *Store) make(id uint64) (*chunk, *row) {
+	if len(s.chunks) == 0 {
+		s.first = id / chunkRows * chunkRows
+	}
+	for id < s.first { // a recording has requests in the order of their ends
+		s.chunks = slices.Insert(s.chunks, 0, nil)
+		s.first -= chunkRows
+	}
+	i := int(id/chunkRows - s.first/chunkRows)
+	for len(s.chunks) <= i {
+		s.chunks = append(s.chunks, nil)
+	}
+	if s.chunks[i] == nil {
+		if i > 0 && s.chunks[i-1] != nil {
+			s.chunks[i-1].seal()
+		}
+		s.chunks[i] = newChunk(id / chunkRows * chunkRows)
+	}
+	c := s.chunks[i]
+	held := c.held
+	r := c.row(id, true)
+	s.held += c.held - held
+	for s.held*blockRows > s.opts.Rows && s.dropChunk() {
+	}
+	return c, r
+}
+
+// dropChunk drops the oldest rows, but not the pinned ones, and reports whether
+// there were any. The last two chunks stay.
+func (s *Store) dropChunk() bool {
+	if len(s.chunks) <= 2 {
+		return false
+	}
+	c := s.chunks[0]
+	if c != nil {
+		for b, block := range c.blocks {
+			if block == nil {
+				continue
+			}
+			for i := range block {
+				r := &block[i]
+				id := c.base + uint64(b)*blockRows + uint64(i)
+				switch {
+				case r.bits&present == 0:
+				case r.pinned():
+					s.keep(id, r, c)
+				default:
+					s.stats.droppedRows++
+					delete(s.again, id)
+				}
+			}
+		}
+		s.held -= c.held
+	}
+	s.chunks = slices.Delete(s.chunks, 0, 1)
+	s.first += chunkRows
+	s.floor = s.first
+	return true
+}
+
+// keep moves a row into the attic.
+func (s *Store) keep(id uint64, r *row, from *chunk) {
+	k := *r
+	for _, name := range []*uint32{&k.ind, &k.key, &k.env, &k.run, &k.caller, &k.terminus, &k.cache, &k.origin, &k.fault} {
+		l := s.label(from.names.name(*name))
+		*name = s.attic.intern(l.hash, l.text)
+	}
+	s.kept[id] = &k
+}
+
+// Changed returns a channel with room for one: it has something in it when
+// anything has changed since it was last emptied.
+func (s *Store) Changed() <-chan struct{} { return s.changed }
+
+func (s *Store) notify() { signal(s.changed) }
+
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Path returns the path of the recording, or "".
+func (s *Store) Path() string { return s.opts.Path }
+
+// Notes returns what a person should know about the recording: a damaged tail,
+// a disk that is full.
+func (s *Store) Notes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.notes)
+}
+
+func (s *Store) note(format string, args ...any) {
+	const enough = 100
+	if len(s.notes) < enough {
+		s.notes = append(s.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// Close writes what is still to be written and ends the recording. Requests
+// that run on are not recorded. The error is that of the file. Closing twice is
+// legal.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.quit)
+	s.mu.Unlock()
+	s.done.Wait()
+	s.notify()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file.f == nil {
+		return s.file.err
+	}
+	return errors.Join(s.file.err, s.file.f.Close())
+}
+
+// keptBefore returns the numbers of the rows in the attic, in order.
+func (s *Store) keptIDs() []uint64 { return slices.Sorted(maps.Keys(s.kept)) }

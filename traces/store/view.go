@@ -1,0 +1,300 @@
+package store
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+)
+
+// A View is the list of the requests that an expression means, in the order of
+// their numbers. It grows with the store, and by nothing but Extend. Its
+// methods may be called from many goroutines; only Extend takes time.
+type View struct {
+	s *Store
+	q *query.Expr
+
+	extending sync.Mutex // held by Extend
+	subject   subject
+	next      uint64   // the number to look at next
+	open      []uint64 // looked at, and may still change
+	touched   int      // how many of the store's touched rows were looked at again
+	started   bool
+
+	mu      sync.Mutex // guards what follows
+	ids     []uint64
+	checked int
+}
+
+// View returns an empty View of the requests that q means; nil means all. The
+// expression is applied by Extend.
+func (s *Store) View(q *query.Expr) *View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &View{s: s, q: q, subject: subject{s: s}, touched: len(s.touched)}
+}
+
+// patience is how long Extend looks at details.
+const patience = 20 * time.Millisecond
+
+// Extend looks at the next rows, at most budget of them, or 65 536 if it is
+// zero, and for a short time only if the expression asks for details. It
+// reports whether the view is complete. Rows that changed since they were
+// looked at are looked at again.
+func (v *View) Extend(budget int) (done bool) {
+	if budget <= 0 {
+		budget = chunkRows
+	}
+	v.extending.Lock()
+	defer v.extending.Unlock()
+	began := time.Now()
+	v.again()
+	var raw [256]row
+	var ids [256]uint64
+	for budget > 0 {
+		n, names := v.s.copyRows(v.next, raw[:min(len(raw), budget)], ids[:])
+		if n == 0 {
+			return true
+		}
+		budget -= n
+		looked := n
+		var hits [256]uint64
+		found := 0
+		for i := range n {
+			v.subject.set(ids[i], &raw[i], names)
+			if v.q.Match(&v.subject) {
+				hits[found] = ids[i]
+				found++
+			}
+			if raw[i].bits&settled == 0 {
+				v.open = append(v.open, ids[i])
+			}
+			if !v.q.Simple() && time.Since(began) > patience {
+				looked, budget = i+1, 0
+				break
+			}
+		}
+		v.next = ids[looked-1] + 1
+		v.mu.Lock()
+		v.ids = append(v.ids, hits[:found]...)
+		v.checked += looked
+		v.mu.Unlock()
+	}
+	_, last := v.s.Range()
+	return v.next > last
+}
+
+// again looks again at what may have changed, and takes out what was dropped.
+func (v *View) again() {
+	v.s.mu.Lock()
+	first, _ := v.s.bounds()
+	look := v.open
+	if v.touched < len(v.s.touched) {
+		look = append(slices.Clone(look), v.s.touched[v.touched:]...)
+		v.touched = len(v.s.touched)
+	}
+	var kept []uint64
+	if first > 1 {
+		kept = v.s.keptIDs()
+	}
+	v.s.mu.Unlock()
+	if !v.started {
+		v.started = true
+		v.next = first
+		look = append(look, kept...)
+	}
+	v.trim(first, kept)
+	open := v.open[:0]
+	for i, id := range look {
+		settled, there := v.look(id)
+		if i < len(v.open) && there && !settled {
+			open = append(open, id)
+		}
+	}
+	v.open = open
+}
+
+// look looks at one row and puts it into the list, or takes it out.
+func (v *View) look(id uint64) (isSettled, there bool) {
+	v.s.mu.Lock()
+	r, c := v.s.row(id)
+	if r == nil {
+		v.s.mu.Unlock()
+		return true, false
+	}
+	raw, names := *r, c.names
+	v.s.mu.Unlock()
+	first, _ := v.s.Range()
+	if id >= v.next && id >= first {
+		return raw.bits&settled != 0, true // it will be looked at in its turn
+	}
+	v.subject.set(id, &raw, names)
+	match := v.q.Match(&v.subject)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	i, has := slices.BinarySearch(v.ids, id)
+	switch {
+	case match && !has:
+		v.ids = slices.Insert(v.ids, i, id)
+	case !match && has:
+		v.ids = slices.Delete(v.ids, i, i+1)
+	}
+	return raw.bits&settled != 0, true
+}
+
+// trim takes out what lies before the first row and was not kept.
+func (v *View) trim(first uint64, kept []uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n, _ := slices.BinarySearch(v.ids, first)
+	if n == 0 {
+		return
+	}
+	var stay []uint64
+	for _, id := range v.ids[:n] {
+		if _, ok := slices.BinarySearch(kept, id); ok {
+			stay = append(stay, id)
+		}
+	}
+	copy(v.ids[n-len(stay):], stay)
+	v.ids = v.ids[n-len(stay):]
+}
+
+// Checked returns how many rows were looked at, and how many there are.
+func (v *View) Checked() (n, total int) {
+	first, last := v.s.Range()
+	if last != 0 {
+		total = int(last - first + 1)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return min(v.checked, total), total
+}
+
+// Len returns how many requests are in the view.
+func (v *View) Len() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.ids)
+}
+
+// At returns the number of the i-th request, or 0 if there is none.
+func (v *View) At(i int) uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if i < 0 || i >= len(v.ids) {
+		return 0
+	}
+	return v.ids[i]
+}
+
+// Index returns where the request id is, or where it would be: the place of the
+// first one that is not before it.
+func (v *View) Index(id uint64) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	i, _ := slices.BinarySearch(v.ids, id)
+	return i
+}
+
+// A subject is a request as expressions see it. It is used again and again.
+type subject struct {
+	s     *Store
+	id    uint64
+	raw   row
+	row   query.Row
+	trace *traces.Trace
+	asked bool
+}
+
+var _ query.Subject = (*subject)(nil)
+
+func (u *subject) set(id uint64, r *row, n names) {
+	u.id, u.raw, u.trace, u.asked = id, *r, nil, false
+	u.row = query.Row{
+		ID: id, Parent: back(id, r.parent), Start: time.Unix(0, r.start), Took: time.Duration(r.took),
+		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
+		SetBy: traces.Source(r.setBy), CacheSetBy: traces.Source(r.cacheBy), Mark: r.mark, Sent: r.bits&sent != 0,
+		Indirection: n.name(r.ind), Key: n.name(r.key), Environment: n.name(r.env), Terminus: n.name(r.terminus),
+		Cache: n.name(r.cache), Run: n.name(r.run), Caller: n.name(r.caller),
+	}
+	if r.bits&commented != 0 {
+		for _, c := range u.s.Comments(id) {
+			u.row.Note += c.Text + "\n"
+		}
+	}
+}
+
+// Row implements query.Subject.
+func (u *subject) Row() *query.Row { return &u.row }
+
+// Trace implements query.Subject.
+func (u *subject) Trace() *traces.Trace {
+	if !u.asked {
+		u.asked = true
+		u.trace, _ = u.s.Trace(u.id)
+	}
+	return u.trace
+}
+
+// Subject returns a request as expressions see it, and whether there is one.
+func (s *Store) Subject(id uint64) (query.Subject, bool) {
+	s.mu.Lock()
+	r, c := s.row(id)
+	if r == nil {
+		s.mu.Unlock()
+		return nil, false
+	}
+	raw, names := *r, c.names
+	s.mu.Unlock()
+	u := &subject{s: s}
+	u.set(id, &raw, names)
+	return u, true
+}
+
+// maxRun is how many requests of a run are looked at.
+const maxRun = 100_000
+
+// Related implements query.Subject.
+func (u *subject) Related(rel query.Relation, match func(query.Subject) bool) bool {
+	ask := func(id uint64) bool {
+		other, ok := u.s.Subject(id)
+		return ok && match(other)
+	}
+	l := u.s.Links(u.id)
+	switch rel {
+	case query.Parent:
+		return ask(l.Parent)
+	case query.Previous:
+		return ask(l.PrevInRun)
+	case query.Next:
+		return ask(l.NextInRun)
+	case query.Children:
+		return slices.ContainsFunc(l.Children, ask)
+	case query.Run:
+		return u.inRun(l, ask)
+	}
+	return false
+}
+
+// inRun asks the requests of the run, from this one outwards.
+func (u *subject) inRun(l Links, ask func(uint64) bool) bool {
+	if ask(u.id) {
+		return true
+	}
+	for id, n := l.PrevInRun, 0; id != 0 && n < maxRun; n++ {
+		if ask(id) {
+			return true
+		}
+		id = u.s.Links(id).PrevInRun
+	}
+	for id, n := l.NextInRun, 0; id != 0 && n < maxRun; n++ {
+		if ask(id) {
+			return true
+		}
+		id = u.s.Links(id).NextInRun
+	}
+	return false
+}

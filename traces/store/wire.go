@@ -1,0 +1,509 @@
+package store
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"indirtui/traces"
+)
+
+// version is the format of the recordings that are written. Newer ones are
+// refused, older ones load.
+const version = 1
+
+// A line is any line of a recording, as it is read.
+type line struct {
+	Version int       `json:"indirtui"`
+	Started time.Time `json:"started"`
+	Source  string    `json:"source"`
+
+	head
+	Mark    uint64   `json:"mark"`
+	As      string   `json:"as"`
+	Comment uint64   `json:"comment"`
+	Text    string   `json:"text"`
+	Event   string   `json:"event"`
+	End     *lineEnd `json:"end"`
+	Body    string   `json:"body"`
+	Base64  []byte   `json:"base64"`
+	Format  string   `json:"format"`
+
+	Steps       []lineStep   `json:"steps"`
+	ParentStep  string       `json:"pstep"`
+	Application string       `json:"app"`
+	Idle        []string     `json:"idle"`
+	Options     []linePair   `json:"options"`
+	Primary     []lineChoice `json:"primary"`
+	Caches      []lineChoice `json:"caches"`
+	Spans       []lineSpan   `json:"spans"`
+	Faults      []lineFault  `json:"faults"`
+	Notes       []string     `json:"notes"`
+	Value       lineValue    `json:"value"`
+	SentValue   lineValue    `json:"sent"`
+	Named       string       `json:"named"`
+	Error       string       `json:"error"`
+}
+
+// A head is the first part of the line of a request: what its row needs.
+type head struct {
+	Trace       uint64    `json:"trace"`
+	Time        time.Time `json:"t"`
+	Took        int64     `json:"took"`
+	Verb        string    `json:"verb"`
+	Indirection string    `json:"ind"`
+	Key         string    `json:"key"`
+	Environment string    `json:"env"`
+	Run         string    `json:"run"`
+	Caller      string    `json:"caller"`
+	Parent      uint64    `json:"parent"`
+	Previous    uint64    `json:"prev"`
+	Replay      bool      `json:"replay"`
+	Good        uint64    `json:"good"`
+	Outcome     string    `json:"out"`
+	Served      string    `json:"served"`
+	Flags       []string  `json:"flags"`
+	Terminus    string    `json:"terminus"`
+	Cache       string    `json:"cache"`
+	SetBy       string    `json:"setby"`
+	CacheSetBy  string    `json:"csetby"`
+	CacheWrote  bool      `json:"cwritten"`
+	Origin      string    `json:"origin"`
+	Fault       string    `json:"fault"`
+	Size        int       `json:"size"`
+	Lost        bool      `json:"lost"`
+}
+
+type (
+	lineEnd struct {
+		Requests uint64 `json:"requests"`
+		Comments uint64 `json:"comments"`
+	}
+	linePair   struct{ Name, Value string }
+	lineChoice struct {
+		Terminus, By, Place, Not, Note string
+		Symbol                         bool
+		T                              time.Time
+	}
+	lineStep struct {
+		Step, Is, Why, About string
+		At, Took             int64
+	}
+	lineSpan struct {
+		ID, Parent                            int
+		Step, Kind, Name, Is, Why, About, Err string
+		At, Took                              int64
+		Attrs                                 []linePair
+		Request                               uint64
+	}
+	lineFault struct {
+		Origin, Step, Message, Hidden, Path string
+		Shown                               bool
+	}
+	lineValue struct {
+		Model, Format, Digest, Source string
+		Size, Masked                  int
+	}
+)
+
+// beginSteps is what separates the head of a request's line from the rest. It
+// cannot be part of a JSON string.
+const beginSteps = `,"steps":[`
+
+// An object is a JSON object that is being written. Empty fields are left out.
+type object []byte
+
+func (o object) comma() object {
+	if o[len(o)-1] != '{' {
+		return append(o, ',')
+	}
+	return o
+}
+
+func (o object) name(name string) object {
+	return append(append(append(o.comma(), '"'), name...), `":`...)
+}
+
+func (o object) str(name, value string) object {
+	if value == "" {
+		return o
+	}
+	return appendText(o.name(name), value)
+}
+
+func (o object) num(name string, n int64) object {
+	if n == 0 {
+		return o
+	}
+	return strconv.AppendInt(o.name(name), n, 10)
+}
+
+func (o object) id(name string, n uint64) object {
+	if n == 0 {
+		return o
+	}
+	return strconv.AppendUint(o.name(name), n, 10)
+}
+
+func (o object) yes(name string, b bool) object {
+	if !b {
+		return o
+	}
+	return append(o.name(name), "true"...)
+}
+
+func (o object) time(name string, t time.Time) object {
+	if t.IsZero() {
+		return o
+	}
+	o = append(o.name(name), '"')
+	return append(t.UTC().AppendFormat(o, time.RFC3339Nano), '"')
+}
+
+func (o object) strs(name string, values []string) object {
+	if len(values) == 0 {
+		return o
+	}
+	return list(o.name(name), values, func(o object, s *string) object { return appendText(o, *s) })
+}
+
+// list appends a JSON array.
+func list[T any](o object, values []T, item func(object, *T) object) object {
+	o = append(o, '[')
+	for i := range values {
+		if i > 0 {
+			o = append(o, ',')
+		}
+		o = item(o, &values[i])
+	}
+	return append(o, ']')
+}
+
+// nameless appends an array under a name, unless it is empty.
+func field[T any](o object, name string, values []T, item func(object, *T) object) object {
+	if len(values) == 0 {
+		return o
+	}
+	return list(o.name(name), values, item)
+}
+
+// appendText appends s as a JSON string. It escapes what JSON demands, DEL and
+// the C1 controls, so that a recording can be looked at on a terminal.
+func appendText(b []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	begin := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c < 0x7f && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		r, n := rune(c), 1
+		if c >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError && r >= 0xa0 && r != '\u2028' && r != '\u2029' {
+				i += n
+				continue
+			}
+		}
+		b = append(b, s[begin:i]...)
+		switch r {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\t':
+			b = append(b, '\\', 't')
+		case '\r':
+			b = append(b, '\\', 'r')
+		default:
+			b = append(b, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+		}
+		i += n
+		begin = i
+	}
+	return append(append(b, s[begin:]...), '"')
+}
+
+func end(o object) []byte { return append(o, '}', '\n') }
+
+func appendHeader(b []byte, now time.Time, source string) []byte {
+	return end(append(object(b), `{"indirtui":`...).append(strconv.Itoa(version)).time("started", now).str("source", source))
+}
+
+func (o object) append(s string) object { return append(o, s...) }
+
+func appendMark(b []byte, id uint64, mark byte, now time.Time) []byte {
+	as := ""
+	if mark != 0 {
+		as = string(rune(mark))
+	}
+	return end(append(object(b), '{').id("mark", id).name("as").append(string(appendText(nil, as))).time("t", now))
+}
+
+func appendComment(b []byte, id uint64, c Comment) []byte {
+	return end(append(object(b), '{').id("comment", id).str("text", c.Text).time("t", c.At))
+}
+
+func appendEvent(b []byte, e Event) []byte {
+	return end(append(object(b), '{').str("event", e.Text).time("t", e.At))
+}
+
+func appendEnd(b []byte, e lineEnd, now time.Time) []byte {
+	o := append(object(b), `{"end":{`...).id("requests", e.Requests).id("comments", e.Comments)
+	return end(append(o, '}').time("t", now))
+}
+
+func appendBody(b []byte, v traces.Value) []byte {
+	o := append(object(b), '{').str("body", v.Digest).str("format", v.Format)
+	if utf8.Valid(v.Body) {
+		return end(appendText(o.name("text"), string(v.Body)))
+	}
+	o = append(o.name("base64"), '"')
+	return end(append(base64.StdEncoding.AppendEncode(o, v.Body), '"'))
+}
+
+// headOf returns the head of the line of t.
+func headOf(t *traces.Trace, replay bool) head {
+	primary, cache := winner(t.Primary), winner(t.Cache)
+	origin, fault := firstFault(t)
+	return head{
+		Trace: t.ID, Time: t.Start, Took: int64(t.Took), Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
+		Environment: t.Environment, Run: t.Run, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
+		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
+		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Source.String(), CacheSetBy: cache.Source.String(),
+		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Origin: origin, Fault: fault, Size: t.Value.Size,
+	}
+}
+
+// firstFault returns where the failure that the row shows began and what it
+// says: that which the caller saw, else the first.
+func firstFault(t *traces.Trace) (origin, message string) {
+	for i := range t.Faults {
+		if t.Faults[i].Shown {
+			return t.Faults[i].Origin, shorten(t.Faults[i].Message, maxName)
+		}
+	}
+	if len(t.Faults) > 0 {
+		return t.Faults[0].Origin, shorten(t.Faults[0].Message, maxName)
+	}
+	return "", shorten(t.Error, maxName)
+}
+
+// headOfRow returns the head of a line for a request of which only the row is
+// left.
+func headOfRow(r *Row, l Links) head {
+	h := head{
+		Trace: r.ID, Time: r.Start, Took: int64(r.Took), Verb: r.Verb.String(), Indirection: r.Indirection, Key: r.Key,
+		Environment: r.Environment, Run: r.Run, Caller: r.Caller, Parent: r.Parent, Previous: l.PrevInRun,
+		Good: l.LastGood, Outcome: r.Outcome.String(), Served: r.Served.String(), Flags: r.Flags.Names(),
+		Terminus: r.Terminus, Cache: r.Cache, SetBy: r.SetBy.String(), CacheSetBy: r.CacheSetBy.String(),
+		CacheWrote: r.CacheWritten, Origin: r.Origin, Fault: r.Fault, Size: r.Size, Lost: true,
+	}
+	if l.Replays != 0 {
+		h.Previous, h.Replay = l.Replays, true
+	}
+	return h
+}
+
+func appendHead(b []byte, h *head) object {
+	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).str("verb", h.Verb).
+		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("caller", h.Caller).
+		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
+		str("out", h.Outcome).str("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
+		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).
+		str("origin", h.Origin).str("fault", h.Fault).num("size", int64(h.Size)).yes("lost", h.Lost)
+}
+
+// appendRow appends the line of a request that has no detail.
+func appendRow(b []byte, h *head) []byte {
+	return end(append(appendHead(b, h), beginSteps+"]"...))
+}
+
+// appendTrace appends the line of a request.
+func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
+	h := headOf(t, replay)
+	o := append(appendHead(b, &h), beginSteps...)
+	for i := range t.Steps {
+		q := &t.Steps[i]
+		if *q == (traces.Question{}) {
+			continue
+		}
+		if o[len(o)-1] != '[' {
+			o = append(o, ',')
+		}
+		o = append(o, '{').str("step", traces.Step(i).String()).str("is", q.Answer.String()).because(q.Because).
+			num("at", int64(q.At)).num("took", int64(q.Took)).append("}")
+	}
+	o = append(o, ']')
+	if t.ParentStep != 0 {
+		o = o.str("pstep", t.ParentStep.String())
+	}
+	o = o.str("app", t.Application).strs("idle", t.Idle.Names())
+	o = field(o, "options", t.Options, func(o object, p *traces.Option) object { return o.pair(p.Name, p.Value) })
+	o = field(o, "primary", t.Primary, appendChoice)
+	o = field(o, "caches", t.Cache, appendChoice)
+	o = field(o, "spans", t.Spans, appendSpan)
+	o = field(o, "faults", t.Faults, func(o object, f *traces.Fault) object {
+		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
+			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
+	})
+	return end(o.strs("notes", t.Notes).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).str("error", t.Error))
+}
+
+func appendChoice(o object, c *traces.Choice) object {
+	return append(o, '{').str("terminus", c.Terminus).str("by", c.Source.String()).str("place", c.Place).str("not", c.Why).
+		str("note", c.Note).yes("symbol", c.Symbol).time("t", c.At).append("}")
+}
+
+func appendSpan(o object, s *traces.Span) object {
+	o = append(o, '{').num("id", int64(s.ID)).num("parent", int64(s.Parent)).str("step", s.Step.String()).str("kind", s.Kind.String()).
+		str("name", s.Name).str("is", s.Answer).because(s.Because).num("at", int64(s.At)).num("took", int64(s.Took))
+	o = field(o, "attrs", s.Attrs, func(o object, a *traces.Attr) object { return o.pair(a.Key, a.Value) })
+	return o.str("err", s.Err).id("request", s.Request).append("}")
+}
+
+func (o object) pair(name, value string) object {
+	return append(o, '{').str("name", name).str("value", value).append("}")
+}
+
+func (o object) because(b traces.Because) object {
+	return o.str("why", b.Reason.String()).str("about", b.About)
+}
+
+func (o object) value(name string, v *traces.Value) object {
+	if v.Model == "" && v.Format == "" && v.Digest == "" && v.Size == 0 && v.Masked == 0 && v.Source == "" {
+		return o
+	}
+	return append(o.name(name), '{').str("model", v.Model).str("format", v.Format).num("size", int64(v.Size)).
+		str("digest", v.Digest).num("masked", int64(v.Masked)).str("source", v.Source).append("}")
+}
+
+// The names of enumerations, for reading.
+var (
+	answers = namesOf[traces.Answer]("Answer")
+	reasons = namesOf[traces.Reason]("Reason")
+	sources = namesOf[traces.Source]("Source")
+	serveds = namesOf[traces.Served]("Served")
+	kinds   = namesOf[traces.Kind]("Kind")
+)
+
+// namesOf returns the values of an enumeration by their names. Those it does
+// not have are named "Kind(17)".
+func namesOf[T interface {
+	~uint8
+	String() string
+}](kind string) map[string]T {
+	m := make(map[string]T)
+	for i := range 256 {
+		name := T(i).String()
+		if strings.HasPrefix(name, kind+"(") {
+			break
+		}
+		if _, ok := m[name]; !ok {
+			m[name] = T(i)
+		}
+	}
+	return m
+}
+
+func flagsOf(names []string) (f traces.Flags) {
+	for _, n := range names {
+		f |= traces.ParseFlag(n)
+	}
+	return f
+}
+
+func becauseOf(why, about string) traces.Because {
+	return traces.Because{Reason: reasons[why], About: about}
+}
+
+func stepOf(name string) traces.Step {
+	s, _ := traces.ParseStep(name)
+	return s
+}
+
+func (h *head) outcome() traces.Outcome {
+	o, ok := traces.ParseOutcome(h.Outcome)
+	if !ok || o == traces.Run || o == traces.HeldOutcome {
+		return traces.Nil
+	}
+	return o
+}
+
+// trace returns the request that l tells of.
+func (l *line) trace() *traces.Trace {
+	t := &traces.Trace{
+		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
+		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
+		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: l.Time, Took: time.Duration(l.Took),
+		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Value: l.Value.value(), Sent: l.SentValue.value(),
+		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Error: l.Error,
+	}
+	for _, q := range l.Steps {
+		if s, ok := traces.ParseStep(q.Step); ok {
+			t.Steps[s] = traces.Question{Answer: answers[q.Is], Because: becauseOf(q.Why, q.About), At: time.Duration(q.At), Took: time.Duration(q.Took)}
+		}
+	}
+	for _, p := range l.Options {
+		t.Options = append(t.Options, traces.Option(p))
+	}
+	t.Primary, t.Cache = slotOf(l.Primary), slotOf(l.Caches)
+	for _, s := range l.Spans {
+		span := traces.Span{
+			ID: s.ID, Parent: s.Parent, Step: stepOf(s.Step), Kind: kinds[s.Kind], Name: s.Name, Answer: s.Is,
+			Because: becauseOf(s.Why, s.About), At: time.Duration(s.At), Took: time.Duration(s.Took), Err: s.Err, Request: s.Request,
+		}
+		for _, a := range s.Attrs {
+			span.Attrs = append(span.Attrs, traces.Attr{Key: a.Name, Value: a.Value})
+		}
+		t.Spans = append(t.Spans, span)
+	}
+	for _, f := range l.Faults {
+		t.Faults = append(t.Faults, traces.Fault{Origin: f.Origin, Step: stepOf(f.Step), Message: f.Message, Hidden: f.Hidden, Shown: f.Shown, Path: f.Path})
+	}
+	return t
+}
+
+func slotOf(choices []lineChoice) (s traces.Slot) {
+	for _, c := range choices {
+		s = append(s, traces.Choice{Terminus: c.Terminus, Source: sources[c.By], Place: c.Place, Why: c.Not, Note: c.Note, Symbol: c.Symbol, At: c.T})
+	}
+	return s
+}
+
+func (v *lineValue) value() traces.Value {
+	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Masked: v.Masked, Source: v.Source}
+}
+
+// content returns the value that l holds.
+func (l *line) content() []byte {
+	if l.Base64 != nil {
+		return l.Base64
+	}
+	return []byte(l.Text)
+}
+
+// parse reads one line.
+func parse(b []byte) (*line, error) {
+	var l line
+	if err := json.Unmarshal(b, &l); err != nil {
+		return nil, err
+	}
+	return &l, nil
+}
+
+// digestOf reads the name of a body, which is a SHA-256 in hex.
+func digestOf(s string) (k bodyKey, err error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != 32 {
+		return k, fmt.Errorf("%q is no SHA-256", shorten(s, 80))
+	}
+	return bodyKey(b[:len(k)]), nil
+}

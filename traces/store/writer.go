@@ -1,0 +1,791 @@
+package store
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unsafe"
+
+	"indirtui/traces"
+)
+
+// ErrDropped is that a request, its detail or its value is not there any more.
+var ErrDropped = errors.New("dropped")
+
+// A slot is the detail of one finished request in memory.
+type slot struct {
+	id       uint64 // 0 is an empty slot
+	trace    *traces.Trace
+	instance any
+	size     int64 // of the trace, an estimate; zero until it is done
+	body     int64 // of the instance, an estimate; zero if there is none
+	done     bool  // the writer has seen it: trace is masked, and written if there is a file
+}
+
+// A ring holds the newest details. Those between taken and head wait for the
+// writer: the ring is its queue.
+type ring struct {
+	slots       []slot
+	head, taken uint64          // positions; the slot is the position modulo the length
+	oldest      uint64          // position of the oldest live instance, or before it
+	emptied     uint64          // position below which details were dropped at the limit of memory
+	safe        map[uint64]slot // details that a person wants to be kept, by number
+	lost        []uint64        // requests whose detail was dropped and that the file does not know
+	traces      int64           // bytes of details
+	instances   int64           // bytes of live instances
+	seen        int64           // mean size of the last values, for those not seen yet
+	flushes     []flush
+	written     uint64 // position below which the writer is done
+}
+
+type flush struct {
+	until uint64
+	done  chan struct{}
+}
+
+// A bodyKey is the first half of a SHA-256, which is enough to find a value.
+type bodyKey [16]byte
+
+// A bodyAt is where a value is: in the file, or in memory with the number of
+// details that want it.
+type bodyAt struct {
+	offset int64
+	bytes  []byte
+	users  int
+}
+
+type bodies struct {
+	at      map[bodyKey]bodyAt
+	written int64 // bytes in the file
+	inside  int64 // bytes in memory
+}
+
+// maxBodies is how many different values are told apart.
+const maxBodies = 1 << 20
+
+func (b *bodies) memory() int64 { return b.inside + int64(len(b.at))*96 }
+
+// A file is the recording.
+type file struct {
+	f     *os.File
+	size  int64
+	lines [][]byte // what waits to be written beside traces
+	err   error    // what ended the writing
+}
+
+// unseen is what a detail is taken to need until the writer has seen it.
+const unseen = 3 << 10
+
+func (r *ring) memory() int64 {
+	return r.traces + r.instances + int64(r.head-r.taken)*(unseen+r.seen) + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
+}
+
+func (r *ring) at(position uint64) *slot { return &r.slots[position%uint64(len(r.slots))] }
+
+// push puts a detail into the ring, and reports whether the writer should be
+// woken.
+func (s *Store) push(d slot, r *row) bool {
+	g := &s.ring
+	if g.head-g.taken == uint64(len(g.slots)) {
+		s.dropWaiting()
+	}
+	sl := g.at(g.head)
+	s.forget(sl)
+	r.slot = uint32(g.head % uint64(len(g.slots)))
+	*sl = d
+	g.head++
+	return true
+}
+
+// dropWaiting drops the oldest detail that waits for the writer.
+func (s *Store) dropWaiting() {
+	g := &s.ring
+	sl := g.at(g.taken)
+	g.taken++
+	if r, _ := s.row(sl.id); r != nil && r.pinned() {
+		g.safe[sl.id] = *sl // the writer takes it from there
+		*sl = slot{}
+		return
+	}
+	s.lose(sl)
+}
+
+// lose drops a detail for good.
+func (s *Store) lose(sl *slot) {
+	r, _ := s.row(sl.id)
+	if r != nil {
+		r.bits |= lost | settled
+		s.stats.droppedDetails++
+		if s.file.f != nil && s.file.err == nil {
+			s.ring.lost = append(s.ring.lost, sl.id)
+		}
+	}
+	*sl = slot{}
+}
+
+// forget makes room: what the file has is only forgotten, what it does not have
+// is lost, unless a person wants it to be kept.
+func (s *Store) forget(sl *slot) {
+	if sl.id == 0 || !sl.done {
+		return // empty, or in the hands of the writer
+	}
+	s.ring.traces -= sl.size
+	s.ring.instances -= sl.body
+	r, _ := s.row(sl.id)
+	switch {
+	case r == nil, r.line != 0:
+	case r.bits&(marked|commented) != 0:
+		d := *sl
+		d.instance, d.body = nil, 0
+		s.ring.safe[sl.id] = d
+		*sl = slot{}
+		return
+	default:
+		s.release(sl.trace.Value)
+		s.release(sl.trace.Sent)
+		s.lose(sl)
+	}
+	*sl = slot{}
+}
+
+// release tells that one detail less wants a value that is in memory.
+func (s *Store) release(v traces.Value) {
+	k, err := digestOf(v.Digest)
+	if err != nil || s.file.f != nil {
+		return
+	}
+	if b, ok := s.bodies.at[k]; ok {
+		b.users--
+		s.bodies.at[k] = b
+		if b.users <= 0 {
+			s.bodies.inside -= int64(len(b.bytes))
+			delete(s.bodies.at, k)
+		}
+	}
+}
+
+// batch is what the writer does in one go.
+const batch = 64
+
+// write is the writer. It ends when the store was closed and all is written.
+func (s *Store) write() {
+	var w work
+	for {
+		if s.take(&w) {
+			s.process(&w)
+			s.put(&w)
+			s.notify()
+			continue
+		}
+		select {
+		case <-s.wake:
+		case <-s.quit:
+			if !s.take(&w) {
+				s.finishFile()
+				return
+			}
+			s.process(&w)
+			s.put(&w)
+		}
+	}
+}
+
+// work is a batch on its way to the file.
+type work struct {
+	from     uint64 // position of the first of slots in the ring
+	slots    []slot
+	safe     int // how many at the end of slots come from the safe
+	replays  []bool
+	lines    [][]byte
+	rows     []head
+	rowIDs   []uint64
+	out      []byte
+	offsets  []int64 // of slots, then of rows, in out
+	bodies   []newBody
+	masked   uint64
+	dropped  uint64
+	instance []int64
+}
+
+type newBody struct {
+	key    bodyKey
+	offset int64
+	bytes  []byte
+}
+
+// take gives the writer something to do, or reports that there is nothing.
+func (s *Store) take(w *work) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := &s.ring
+	*w = work{from: g.taken, slots: w.slots[:0], replays: w.replays[:0], rows: w.rows[:0], rowIDs: w.rowIDs[:0], out: w.out[:0], offsets: w.offsets[:0]}
+	for len(w.slots) < batch && g.taken < g.head {
+		w.slots = append(w.slots, *g.at(g.taken))
+		g.taken++
+	}
+	for id, sl := range g.safe {
+		if len(w.slots) >= 2*batch {
+			break
+		}
+		if !sl.done {
+			w.slots = append(w.slots, sl)
+			w.safe++
+			sl.done = true // nobody else takes it
+			g.safe[id] = sl
+		}
+	}
+	for i := range w.slots {
+		r, _ := s.row(w.slots[i].id)
+		w.replays = append(w.replays, r != nil && r.replays != 0)
+	}
+	w.lines, s.file.lines = s.file.lines, nil
+	if len(w.slots) < batch { // it has time for rows
+		n := min(len(g.lost), batch)
+		for _, id := range g.lost[:n] {
+			if r, c := s.row(id); r != nil {
+				var row Row
+				r.public(id, c.names, &row)
+				w.rows = append(w.rows, headOfRow(&row, Links{
+					PrevInRun: back(id, r.prev), LastGood: back(id, r.good), Replays: back(id, r.replays),
+				}))
+				w.rowIDs = append(w.rowIDs, id)
+			}
+		}
+		g.lost = g.lost[n:]
+	}
+	return len(w.slots)+len(w.lines)+len(w.rows) > 0
+}
+
+// process masks and renders what was taken, and makes lines of it. It holds no
+// lock.
+func (s *Store) process(w *work) {
+	s.mu.Lock()
+	base, writing := s.file.size, s.file.f != nil && s.file.err == nil
+	s.mu.Unlock()
+	for _, l := range w.lines {
+		w.out = append(w.out, l...)
+	}
+	for i := range w.slots {
+		sl := &w.slots[i]
+		t, masked := s.finish(sl.trace, sl.instance)
+		w.masked += uint64(masked)
+		s.keepBody(w, &t.Value, base, writing)
+		s.keepBody(w, &t.Sent, base, writing)
+		before := len(w.out)
+		if writing {
+			w.offsets = append(w.offsets, base+int64(len(w.out)))
+			w.out = appendTrace(w.out, t, w.replays[i])
+		} else {
+			w.offsets = append(w.offsets, 0)
+		}
+		sl.trace, sl.done = t, true
+		sl.size = int64(unsafe.Sizeof(*t)) + int64(len(w.out)-before)
+		if !writing {
+			sl.size += sizeOf(t)
+		}
+		if sl.instance != nil {
+			sl.body = 256 + 4*int64(t.Value.Size)
+		}
+	}
+	for i := range w.rows {
+		w.offsets = append(w.offsets, base+int64(len(w.out)))
+		w.out = appendRow(w.out, &w.rows[i])
+	}
+	if !writing || len(w.out) == 0 {
+		return
+	}
+	if n, err := s.file.f.Write(w.out); err != nil {
+		s.fail(w, base, n, err)
+	}
+}
+
+// fail ends the recording where the last whole batch ended. Only the writer
+// calls it.
+func (s *Store) fail(w *work, base int64, n int, err error) {
+	err = errors.Join(err, s.file.f.Truncate(base))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.file.err = fmt.Errorf("write recording: %w", err)
+	s.note("%v; what came later is kept in memory only", s.file.err)
+	w.out = w.out[:0]
+	for i := range w.offsets {
+		w.offsets[i] = 0
+	}
+	for i := range w.bodies {
+		w.bodies[i].offset = 0
+	}
+}
+
+// sizeOf is an estimate of what t needs beside itself.
+func sizeOf(t *traces.Trace) int64 {
+	n := len(t.Key) + len(t.Error)
+	for i := range t.Spans {
+		n += int(unsafe.Sizeof(t.Spans[i])) + len(t.Spans[i].Name) + len(t.Spans[i].Answer) + 64*len(t.Spans[i].Attrs)
+	}
+	for i := range t.Faults {
+		n += 128 + len(t.Faults[i].Message) + len(t.Faults[i].Hidden)
+	}
+	for _, s := range t.Notes {
+		n += len(s)
+	}
+	return int64(n + 64*len(t.Options))
+}
+
+// keepBody takes the bytes out of v when they are kept elsewhere or not at all.
+func (s *Store) keepBody(w *work, v *traces.Value, base int64, writing bool) {
+	if v.Body == nil {
+		return
+	}
+	body := v.Body
+	v.Body = nil
+	k, err := digestOf(v.Digest)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	_, known := s.bodies.at[k]
+	full := int64(len(body)) > s.opts.Body || !known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || s.bodies.written+int64(len(body)) > s.opts.Bodies)
+	s.mu.Unlock()
+	if full {
+		w.dropped++
+		return
+	}
+	for i := range w.bodies {
+		known = known || writing && w.bodies[i].key == k
+	}
+	if known && writing {
+		return
+	}
+	b := newBody{key: k, bytes: body}
+	if writing && !known {
+		b.offset = base + int64(len(w.out))
+		w.out = appendBody(w.out, traces.Value{Digest: v.Digest, Format: v.Format, Body: body})
+		b.bytes = nil
+		s.mu.Lock()
+		s.bodies.written += int64(len(body))
+		s.mu.Unlock()
+	}
+	w.bodies = append(w.bodies, b)
+}
+
+// put makes known what was processed.
+func (s *Store) put(w *work) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := &s.ring
+	if s.file.f != nil && s.file.err == nil {
+		s.file.size += int64(len(w.out))
+	}
+	s.stats.masked += w.masked
+	s.stats.droppedBodies += w.dropped
+	for _, b := range w.bodies {
+		s.putBody(b)
+	}
+	for i := range w.slots {
+		sl := w.slots[i]
+		if r, c := s.row(sl.id); r != nil {
+			r.line = w.offsets[i]
+			r.size = uint32(min(max(sl.trace.Value.Size, 0), 1<<32-1))
+			r.bits |= settled
+			origin, fault := firstFault(sl.trace)
+			o, f := s.label(origin), s.label(fault)
+			r.origin, r.fault = c.intern(o.hash, o.text), c.intern(f.hash, f.text)
+		}
+		if i >= len(w.slots)-w.safe {
+			if r, _ := s.row(sl.id); r != nil && r.line != 0 {
+				delete(g.safe, sl.id)
+				continue
+			}
+			sl.instance, sl.body = nil, 0
+			g.safe[sl.id] = sl
+			continue
+		}
+		here := g.at(w.from + uint64(i))
+		if here.id != sl.id { // it was overtaken: the ring has gone round
+			sl.size, sl.body = 0, 0 // never counted
+			s.forget(&sl)
+			continue
+		}
+		if sl.body > 0 {
+			g.seen += (sl.body - g.seen) / 16
+		}
+		*here = sl
+		g.traces += sl.size
+		g.instances += sl.body
+	}
+	for i, id := range w.rowIDs {
+		if r, _ := s.row(id); r != nil {
+			r.line = w.offsets[len(w.slots)+i]
+		}
+	}
+	g.written = max(g.written, w.from+uint64(len(w.slots)-w.safe))
+	s.limit()
+	waiting := g.flushes[:0]
+	for _, f := range g.flushes {
+		if f.until <= g.written && len(s.file.lines) == 0 {
+			close(f.done)
+			continue
+		}
+		waiting = append(waiting, f)
+	}
+	g.flushes = waiting
+}
+
+func (s *Store) putBody(b newBody) {
+	at, ok := s.bodies.at[b.key]
+	if b.bytes == nil && b.offset == 0 {
+		return // the file could not be written
+	}
+	if !ok {
+		s.bodies.inside += int64(len(b.bytes))
+		at = bodyAt{offset: b.offset, bytes: b.bytes}
+	}
+	if b.bytes != nil {
+		at.users++
+	}
+	s.bodies.at[b.key] = at
+}
+
+// limit drops what is too much: instances, values, details, rows.
+func (s *Store) limit() {
+	g := &s.ring
+	over := s.memory() - s.opts.Memory
+	if room := int64(len(g.slots)); g.head-g.oldest > uint64(room) {
+		g.oldest = g.head - uint64(room)
+	}
+	for ; over > 0 && g.oldest < g.head; g.oldest++ {
+		sl := g.at(g.oldest)
+		if sl.instance == nil || s.isPinned(sl.id) {
+			continue
+		}
+		if sl.done {
+			over -= sl.body
+			g.instances -= sl.body
+		} else {
+			over -= g.seen
+			s.stats.droppedBodies++
+		}
+		sl.instance, sl.body = nil, 0
+	}
+	if over <= 0 {
+		return
+	}
+	if room := uint64(len(g.slots)); g.head-g.emptied > room {
+		g.emptied = g.head - room
+	}
+	over -= s.dropBodies(over)
+	for ; over > 0 && g.emptied < g.taken; g.emptied++ {
+		if sl := g.at(g.emptied); sl.done && !s.isPinned(sl.id) {
+			over -= sl.size
+			s.forget(sl)
+		}
+	}
+	for over > 0 && len(s.chunks) > 2 {
+		if c := s.chunks[0]; c != nil {
+			over -= c.memory()
+		}
+		s.dropChunk()
+	}
+}
+
+// dropBodies drops values of the oldest details from memory and returns how
+// many bytes.
+func (s *Store) dropBodies(over int64) (freed int64) {
+	if s.bodies.inside == 0 {
+		return 0
+	}
+	g := &s.ring
+	for p := g.emptied; p < g.taken && freed < over; p++ {
+		sl := g.at(p)
+		if !sl.done || s.isPinned(sl.id) {
+			continue
+		}
+		for _, v := range []traces.Value{sl.trace.Value, sl.trace.Sent} {
+			k, err := digestOf(v.Digest)
+			if err != nil {
+				continue
+			}
+			if b, ok := s.bodies.at[k]; ok && b.bytes != nil {
+				freed += int64(len(b.bytes))
+				s.bodies.inside -= int64(len(b.bytes))
+				s.stats.droppedBodies++
+				delete(s.bodies.at, k)
+			}
+		}
+	}
+	return freed
+}
+
+func (s *Store) isPinned(id uint64) bool {
+	r, _ := s.row(id)
+	return r != nil && r.pinned()
+}
+
+// finish returns t as others may see it: a masked copy with its value. It says
+// how much was masked. It may be called by several goroutines for one trace.
+func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
+	m := *t
+	if instance != nil && s.opts.Render != nil && m.Value.Model == "" {
+		m.Value = s.render(&m, instance)
+	}
+	digest(&m.Value)
+	digest(&m.Sent)
+	n := m.Value.Masked + m.Sent.Masked
+	if s.opts.MaskText != nil {
+		n += maskTrace(&m, s.opts.MaskText)
+	}
+	return &m, n
+}
+
+// render asks for the value of an instance. What panics has none, and says so.
+func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = traces.Value{}
+			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("the value cannot be shown: %v", p))
+		}
+	}()
+	return s.opts.Render(t.Indirection, instance)
+}
+
+func digest(v *traces.Value) {
+	if v.Body == nil {
+		return
+	}
+	sum := sha256.Sum256(v.Body)
+	v.Digest = hex.EncodeToString(sum[:])
+	v.Size = max(v.Size, len(v.Body))
+}
+
+// maskTrace masks the texts of m, whose slices are copied: they belong to the
+// house. Keys and what comes from routes are not masked.
+func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
+	text := func(s *string) {
+		if *s == "" {
+			return
+		}
+		var k int
+		*s, k = mask(*s)
+		n += k
+	}
+	for i := range m.Steps {
+		text(&m.Steps[i].Because.About)
+	}
+	m.Options = append([]traces.Option(nil), m.Options...)
+	for i := range m.Options {
+		// A name such as "password" may say that the value is a secret.
+		o := &m.Options[i]
+		n += maskPair(&o.Name, &o.Value, mask)
+	}
+	m.Spans = append([]traces.Span(nil), m.Spans...)
+	for i := range m.Spans {
+		sp := &m.Spans[i]
+		for _, t := range []*string{&sp.Name, &sp.Answer, &sp.Because.About, &sp.Err} {
+			text(t)
+		}
+		sp.Attrs = append([]traces.Attr(nil), sp.Attrs...)
+		for j := range sp.Attrs {
+			n += maskPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, mask)
+		}
+	}
+	m.Faults = append([]traces.Fault(nil), m.Faults...)
+	for i := range m.Faults {
+		f := &m.Faults[i]
+		for _, t := range []*string{&f.Origin, &f.Message, &f.Hidden, &f.Path} {
+			text(t)
+		}
+	}
+	m.Notes = append([]string(nil), m.Notes...)
+	for i := range m.Notes {
+		text(&m.Notes[i])
+	}
+	text(&m.Error)
+	return n
+}
+
+// maskPair masks the value of a name. The mask sees both, since it is the name
+// that tells of most secrets; its answer counts if it left the name alone.
+func maskPair(name, value *string, mask func(string) (string, int)) int {
+	if *value == "" {
+		return 0
+	}
+	prefix := *name + ": "
+	if whole, n := mask(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
+		*value = whole[len(prefix):]
+		return n
+	}
+	var n int
+	*value, n = mask(*value)
+	return n
+}
+
+// finishFile writes the last line.
+func (s *Store) finishFile() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.ring.flushes {
+		close(f.done)
+	}
+	s.ring.flushes = nil
+	if s.file.f == nil || s.file.err != nil {
+		return
+	}
+	e := lineEnd{Requests: s.stats.ended}
+	for _, c := range s.comments {
+		e.Comments += uint64(len(c))
+	}
+	last := appendEnd(nil, e, s.opts.Now())
+	if _, err := s.file.f.Write(last); err != nil {
+		s.file.err = fmt.Errorf("end recording: %w", err)
+		return
+	}
+	s.file.size += int64(len(last))
+}
+
+// Flush waits until everything that ended before is written. The error is the
+// one that ended the writing, if any did.
+func (s *Store) Flush() error {
+	s.mu.Lock()
+	if s.closed || s.readOnly {
+		s.mu.Unlock()
+		s.done.Wait()
+		return s.fileErr()
+	}
+	f := flush{s.ring.head, make(chan struct{})}
+	if s.ring.written >= f.until && len(s.file.lines) == 0 {
+		close(f.done)
+	} else {
+		s.ring.flushes = append(s.ring.flushes, f)
+	}
+	s.mu.Unlock()
+	signal(s.wake)
+	<-f.done
+	return s.fileErr()
+}
+
+func (s *Store) fileErr() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file.err
+}
+
+// Trace returns all that is known of a request. Of one that runs it is what
+// its row says. The trace must not be changed; the bytes of its values are had
+// with Body. The error is ErrDropped, or one of the recording.
+func (s *Store) Trace(id uint64) (*traces.Trace, error) {
+	s.mu.Lock()
+	r, c := s.row(id)
+	if r == nil {
+		s.mu.Unlock()
+		return nil, fmt.Errorf("request %d: %w", id, ErrDropped)
+	}
+	if r.bits&ended == 0 {
+		var row Row
+		r.public(id, c.names, &row)
+		s.mu.Unlock()
+		return running(&row), nil
+	}
+	sl, ok := s.detail(id, r)
+	f, at := s.file.f, r.line
+	s.mu.Unlock()
+	switch {
+	case ok && sl.done && sl.trace != nil:
+		return sl.trace, nil
+	case ok:
+		t, _ := s.finish(sl.trace, sl.instance)
+		return t, nil
+	case f != nil && at != 0:
+		l, err := readLine(f, at)
+		if err != nil {
+			return nil, fmt.Errorf("read request %d at byte %d: %w", id, at, err)
+		}
+		if l.Trace != id {
+			return nil, fmt.Errorf("read request %d at byte %d: the line is of request %d", id, at, l.Trace)
+		}
+		return l.trace(), nil
+	}
+	return nil, fmt.Errorf("detail of request %d: %w", id, ErrDropped)
+}
+
+// running is what can be told of a request that has not ended.
+func running(r *Row) *traces.Trace {
+	return &traces.Trace{
+		ID: r.ID, Parent: r.Parent, Run: r.Run, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
+		Flags: r.Flags, Start: r.Start, Outcome: r.Outcome,
+	}
+}
+
+// detail returns what memory has of the detail of id.
+func (s *Store) detail(id uint64, r *row) (slot, bool) {
+	if int(r.slot) < len(s.ring.slots) {
+		if sl := s.ring.slots[r.slot]; sl.id == id {
+			return sl, true
+		}
+	}
+	sl, ok := s.ring.safe[id]
+	return sl, ok
+}
+
+// Instance returns the live instance of a request while it is among the newest.
+// It is not masked.
+func (s *Store) Instance(id uint64) (any, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, _ := s.row(id)
+	if r == nil || r.bits&ended == 0 {
+		return nil, false
+	}
+	sl, ok := s.detail(id, r)
+	return sl.instance, ok && sl.instance != nil
+}
+
+// Body returns the bytes of a value. The error is ErrDropped, or one of the
+// recording.
+func (s *Store) Body(v traces.Value) ([]byte, error) {
+	if v.Body != nil {
+		return v.Body, nil
+	}
+	if v.Digest == "" {
+		return nil, fmt.Errorf("value: %w", ErrDropped)
+	}
+	k, err := digestOf(v.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("value: %w", err)
+	}
+	s.mu.Lock()
+	b, ok := s.bodies.at[k]
+	f := s.file.f
+	s.mu.Unlock()
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
+	case b.bytes != nil:
+		return b.bytes, nil
+	}
+	l, err := readLine(f, b.offset)
+	if err != nil {
+		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
+	}
+	content := l.content()
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != v.Digest {
+		return nil, fmt.Errorf("read value at byte %d: its SHA-256 is another", b.offset)
+	}
+	return content, nil
+}
+
+// maxLine is the longest line that is read: the largest body, all escaped.
+const maxLine = 128 << 20
+
+// readLine reads the line that begins at an offset.
+func readLine(f io.ReaderAt, at int64) (*line, error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(f, at, maxLine), 8<<10)
+	b, err := r.ReadBytes('\n')
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return parse(b)
+}
