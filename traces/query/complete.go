@@ -1,7 +1,6 @@
 package query
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -21,12 +20,13 @@ func Complete(text string, pos int) []Suggestion {
 	_, _ = p.whole()
 	w := p.last
 	typed := text[w.at:pos]
-	if w.field != nil {
+	if w.field != nil && (typed == "" || isQuote(typed[0]) || bareValue(typed) == len(typed)) {
 		return w.values(typed, pos)
 	}
 	if at := strings.LastIndexAny(typed, " \t\n()"); at >= 0 {
 		// Behind a finished term another one may begin.
-		w.at, typed = w.at+at+1, typed[at+1:]
+		w = want{at: w.at + at + 1, inStep: w.inStep && !strings.Contains(typed, ")")}
+		typed = text[w.at:pos]
 	}
 	return w.terms(typed, pos)
 }
@@ -60,6 +60,10 @@ func (w want) terms(typed string, pos int) []Suggestion {
 			add(f.Name, f.Doc)
 		case !is:
 			add(f.Name+"=", f.Doc)
+		case !hasPrefixFold(typed, before):
+			if after != ".answer" && after != ".because" { // one line for all of step.
+				add(before, f.Doc)
+			}
 		case before == "step.":
 			for _, s := range stepNames {
 				add(before+s+after+"=", f.Doc)
@@ -68,8 +72,6 @@ func (w want) terms(typed string, pos int) []Suggestion {
 			for _, s := range flagNames {
 				add(before+s, f.Doc)
 			}
-		default:
-			add(before, f.Doc)
 		}
 	}
 	for i := range flags {
@@ -81,7 +83,7 @@ func (w want) terms(typed string, pos int) []Suggestion {
 	for _, s := range selectors {
 		add("@"+s, "")
 	}
-	return slices.Clip(all)
+	return all
 }
 
 func hasPrefixFold(s, prefix string) bool {

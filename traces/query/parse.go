@@ -239,11 +239,12 @@ func (p *parser) prim() node {
 	}
 	field := findField(name)
 	p.outcomeWithTilde(start, end)
+	at := p.pos
 	if op := p.operator(); op != "" {
 		if field == nil {
 			p.unknownField(start, end, name)
 		}
-		return p.test(field, op)
+		return p.test(field, op, at)
 	}
 	switch {
 	case p.inStep && isStepName(name):
@@ -429,20 +430,26 @@ func startsOperator(s string) bool {
 	return false
 }
 
-// test reads what is compared with.
-func (p *parser) test(f *Field, op string) node {
+// test reads what is compared with. The operator stands at the place at.
+func (p *parser) test(f *Field, op string, at int) node {
 	start := p.pos
 	if !f.Kind.takes(op) {
-		p.fail(p.pos-len(op), strconv.Quote(op), "an operator for "+f.Name+", which is "+f.Kind.String(), "")
+		p.fail(at, strconv.Quote(op), "an operator for "+f.Name+", which is "+f.Kind.String(), "")
 	}
 	if op == "in" {
 		op = "="
 	}
 	n := &testNode{field: f, op: op}
-	if p.next() != '(' {
-		n.values = []string{p.value(f)}
+	if op == "~" || op == "!~" {
+		// A parenthesis belongs to the expression: its lists are written (a|b).
+		n.values = []string{p.value(f, bareText)}
 		p.compile(n, []int{start})
-		p.noComma(f, start)
+		return n
+	}
+	if p.next() != '(' {
+		n.values = []string{p.value(f, bareValue)}
+		p.compile(n, []int{start})
+		p.noComma(start)
 		return n
 	}
 	if op[0] == '<' || op[0] == '>' {
@@ -452,7 +459,7 @@ func (p *parser) test(f *Field, op string) node {
 	var places []int
 	for {
 		places = append(places, p.pos)
-		n.values = append(n.values, p.value(f))
+		n.values = append(n.values, p.value(f, bareValue))
 		p.blanks()
 		if !p.take(',') {
 			break
@@ -467,7 +474,7 @@ func (p *parser) test(f *Field, op string) node {
 }
 
 // noComma catches "http.status=404,403".
-func (p *parser) noComma(f *Field, start int) {
+func (p *parser) noComma(start int) {
 	if p.next() != ',' || p.nested() {
 		return
 	}
@@ -482,8 +489,9 @@ func (p *parser) noComma(f *Field, start int) {
 // max(took, EXPR).
 func (p *parser) nested() bool { return p.depth > 0 }
 
-// value reads one value and the blanks behind it.
-func (p *parser) value(f *Field) string {
+// value reads one value and the blanks behind it, with bare to find the end of
+// one without quotes.
+func (p *parser) value(f *Field, bare func(string) int) string {
 	p.last = want{at: p.pos, field: f, inStep: p.inStep}
 	if isQuote(p.next()) {
 		s := p.quoted()
@@ -491,7 +499,7 @@ func (p *parser) value(f *Field) string {
 		return s
 	}
 	start := p.pos
-	p.pos += bareValue(p.text[p.pos:])
+	p.pos += bare(p.text[p.pos:])
 	if p.pos == start {
 		p.fail(start, p.got(start), describe(f), "")
 	}
@@ -521,13 +529,23 @@ func describe(f *Field) string {
 // quotes. Parentheses that open behind its first byte belong to it:
 // because=skipped(cache-hit).
 func bareValue(s string) int {
+	if s == "" || s[0] == '(' {
+		return 0
+	}
+	return bareText(s)
+}
+
+// bareText is bareValue for regular expressions, which may begin with a
+// parenthesis.
+func bareText(s string) int {
 	open := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == '(' && i > 0:
+		case c == '(':
 			open++
 		case c == ')' && open > 0:
 			open--
+		case open > 0 && (c == ',' || c == '|' || c == '&'):
 		case endsBare(c) || blankAt(s[i:]):
 			return i
 		}
@@ -748,7 +766,7 @@ func parseTruth(s string) uint64 {
 func nearest(s string, all []string) string {
 	best, at := "", 3
 	for _, a := range all {
-		if d := distance(s, a); d < at && d < len(a) && d < len(s) {
+		if d := distance(s, a); d < at && 2*d < len(s) {
 			best, at = a, d
 		}
 	}

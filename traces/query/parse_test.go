@@ -71,6 +71,7 @@ func TestCanonical(t *testing.T) {
 		{"#7..#9", "#7..9"},
 		{"@ALL", "@all"},
 		{"key=a=b", "key=a=b"},
+		{"key~(a|b)c|key~d", `key~"(a|b)c" or key~d`},
 		{"t=14:02..14:05", "t=14:02..14:05"},
 		{"File[/tmp/x]", "File[/tmp/x]"},
 		{"took<1h30m", "took<1h30m"},
