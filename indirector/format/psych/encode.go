@@ -192,7 +192,7 @@ func (e *emitter) simpleKey(k data.Value) bool {
 			e.writePlain(k.Str(), false)
 			return true
 		}
-		s, tag, style, _ := e.classify(k)
+		s, tag, style := e.classify(k)
 		a := analyze(s)
 		if a.multiline || len(s)+tagLength[tag] > maxSimpleKey {
 			return false
@@ -229,7 +229,7 @@ func (e *emitter) scalar(v data.Value, simpleKey bool) {
 			e.writePlain(v.Str(), !simpleKey)
 			return
 		}
-		s, tag, style, _ := e.classify(v)
+		s, tag, style := e.classify(v)
 		e.write(s, tag, style, analyze(s), v.Kind() == data.String, simpleKey)
 	default:
 		panic("psych: scalar of kind " + v.Kind().String())
@@ -296,40 +296,40 @@ var (
 
 // classify is what Psych decides about a string or symbol before libyaml sees
 // it: the text, an explicit tag, and the wanted style.
-func (e *emitter) classify(v data.Value) (text string, tag tagKind, st style, plainOK bool) {
+func (e *emitter) classify(v data.Value) (text string, tag tagKind, st style) {
 	s := v.Str()
 	if v.Kind() == data.Symbol {
 		if s == "" {
-			return "", tagSymbol, stylePlain, false
+			return "", tagSymbol, stylePlain
 		}
 		if !utf8.ValidString(s) {
-			return base64.StdEncoding.EncodeToString([]byte(s)), tagBinary, styleLiteral, false
+			return base64.StdEncoding.EncodeToString([]byte(s)), tagBinary, styleLiteral
 		}
 		s = ":" + s
 		if e.quoteColons {
-			return s, noTag, styleDouble, true
+			return s, noTag, styleDouble
 		}
-		return s, noTag, stylePlain, true
+		return s, noTag, stylePlain
 	}
 	if !utf8.ValidString(s) {
-		return base64.StdEncoding.EncodeToString([]byte(s)), tagBinary, styleLiteral, false
+		return base64.StdEncoding.EncodeToString([]byte(s)), tagBinary, styleLiteral
 	}
 	if e.quoteColons && strings.IndexByte(s, ':') >= 0 {
-		return s, noTag, styleDouble, true
+		return s, noTag, styleDouble
 	}
 	switch {
 	case innerBreak(s):
-		return s, noTag, styleLiteral, true
+		return s, noTag, styleLiteral
 	case s == "<<":
-		return s, tagStr, styleSingle, false
+		return s, tagStr, styleSingle
 	case s == "y" || s == "n":
-		return s, noTag, styleDouble, true
+		return s, noTag, styleDouble
 	case oddStart(s):
-		return s, noTag, styleDouble, true
+		return s, noTag, styleDouble
 	case !staysString(s):
-		return s, noTag, styleSingle, true
+		return s, noTag, styleSingle
 	}
-	return s, noTag, stylePlain, true
+	return s, noTag, stylePlain
 }
 
 // innerBreak matches /\n(?!\Z)/: a line break that does not end the text, where

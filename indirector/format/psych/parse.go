@@ -3,6 +3,7 @@ package psych
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -283,7 +284,7 @@ func (p *parser) scalarNode(t *token, tag string, at mark) data.Value {
 	}
 	v, class, err := scalar(t.text, tag, false)
 	if class != "" {
-		p.load(class, at)
+		p.load(class, at, class != classSymbol)
 	}
 	if err != nil {
 		p.conversion(err, at)
@@ -302,27 +303,19 @@ func (p *parser) conversion(err error, at mark) {
 	p.setLate(err)
 }
 
-// load notes that Ruby must load class for what stands at m.
-func (p *parser) load(class string, m mark) {
+// load notes that Ruby must load class for what stands at m, and whether that
+// is foreign: neither a symbol nor the root's own tag.
+func (p *parser) load(class string, m mark, foreign bool) {
 	if p.late != nil {
 		return // Ruby would not come this far
 	}
-	root := p.depth == 0
-	first := true
-	for i := range p.doc.loads {
-		if p.doc.loads[i].Class == class {
-			first = false
-		}
-	}
-	foreign := class != classSymbol && !root && len(p.doc.Foreign) < maxForeign
-	if class == classTime || class == classDate || class == "Range" || class == "Regexp" {
-		foreign = len(p.doc.Foreign) < maxForeign
-	}
-	if !foreign && (!first || len(p.doc.loads) >= maxForeign) {
+	foreign = foreign && len(p.doc.Foreign) < maxForeign
+	first := len(p.doc.loads) < maxForeign && !slices.ContainsFunc(p.doc.loads, func(f Foreign) bool { return f.Class == class })
+	if !foreign && !first {
 		return
 	}
 	f := Foreign{Class: class, Line: int(m.line) + 1, Column: int(m.column) + 1, Path: p.path()}
-	if first && len(p.doc.loads) < maxForeign {
+	if first {
 		p.doc.loads = append(p.doc.loads, f)
 	}
 	if foreign {
@@ -395,7 +388,7 @@ func (p *parser) sequence(tag, name string, start mark, entries func()) data.Val
 	if tag != "" {
 		for _, prefix := range [...]string{"!seq:", "!ruby/array:"} {
 			if class, ok := strings.CutPrefix(tag, prefix); ok && class != "" {
-				p.load(class, start)
+				p.load(class, start, true)
 			}
 		}
 	}
@@ -545,7 +538,7 @@ func (p *parser) singlePair() {
 func (p *parser) mapping(tag, name string, start mark, pairs func()) data.Value {
 	if tag != "" {
 		if class := mappingClass(tag); class != "" {
-			p.load(class, start)
+			p.load(class, start, p.depth > 0)
 		}
 	}
 	if p.depth == 0 {

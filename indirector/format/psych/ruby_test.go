@@ -183,16 +183,15 @@ type source struct{ *rand.Rand }
 func (r source) pick(of []string) string { return of[r.IntN(len(of))] }
 
 // atoms are pieces of which strings are made that mean something to someone.
-var atoms = strings.Split(`a b word yes No ON off y n Y ~ null NULL Null true False 0 1 12 017 089 0o17 0x1F 0b11 1_000 1,000 1e3 1.5 -1 +2 . .5 -. 1. .inf -.INF .NaN +.inf 10:20 10:20:30 1:70 1:2:3.5 2021-03-04 2021-3-4 2021-13-04 2021-02-30 2021-03-04T05:06:07Z 2021-03-04 05:06:07 - -- --- ... : :: :a ? ! !! & * # % @ ' " | > { } [ ] , < = / \ $ ^ ( ) ; _ << é ß 日本 😀 ÿ \u00a0 \u0085 \u2028 \u2029 \ufeff \u0300 \u00b2 Ⅷ ⓐ ‿ \t \r \x01 \x7f \x1b \x00`, " ")
-
-func init() {
-	for i, a := range atoms {
+var atoms = func() []string {
+	l := strings.Split(`a b word yes No ON off y n Y ~ null NULL Null true False 0 1 12 017 089 0o17 0x1F 0b11 1_000 1,000 1e3 1.5 -1 +2 . .5 -. 1. .inf -.INF .NaN +.inf 10:20 10:20:30 1:70 1:2:3.5 2021-03-04 2021-3-4 2021-13-04 2021-02-30 2021-03-04T05:06:07Z 2021-03-04 05:06:07 - -- --- ... : :: :a ? ! !! & * # % @ ' " | > { } [ ] , < = / \ $ ^ ( ) ; _ << é ß 日本 😀 ÿ \u00a0 \u0085 \u2028 \u2029 \ufeff \u0300 \u00b2 Ⅷ ⓐ ‿ \t \r \x01 \x7f \x1b \x00`, " ")
+	for i, a := range l {
 		if s, err := strconv.Unquote(`"` + a + `"`); err == nil && len(a) > 1 {
-			atoms[i] = s
+			l[i] = s
 		}
 	}
-	atoms = append(atoms, " ", " ", " ", "  ", "\n", "\n", "\n\n", " \n", "\n ")
-}
+	return append(l, " ", " ", " ", "  ", "\n", "\n", "\n\n", " \n", "\n ")
+}()
 
 func (r source) text() string {
 	var b strings.Builder
@@ -379,4 +378,43 @@ func mutate(r source, text string) string {
 	at := r.IntN(len(text) + 1)
 	end := min(len(text), at+r.IntN(3))
 	return text[:at] + r.pick(pieces) + text[end:]
+}
+
+// libyaml decodes a text in pieces: what is broken in a later one is not seen
+// by who fails or ends before it.
+func TestBrokenBytesLikeRuby(t *testing.T) {
+	t.Parallel()
+	r := startRuby(t)
+	long := strings.Repeat("- \u00e9aaaaaaaaaaaaa\n", 2000)
+	for name, text := range map[string]string{
+		"only":                     long + "\xff\n",
+		"after an error":           "a: b: c\n" + long + "\xff\n",
+		"after an error near it":   long + "a: b: c\n\xff\n",
+		"after the first document": "a\n---\n" + long + "\xff\n",
+		"at the start":             "\xffa\n",
+		"incomplete":               long + "\xe2\x82",
+		"overlong":                 "a: \xc0\x80",
+		"surrogate":                "a: \xed\xa0\x80",
+		"too large":                "a: \xf5\x80\x80\x80",
+		"beyond the last":          "a: \xf4\x90\x80\x80",
+		"trailing":                 "a: \xe2\x28\xa1",
+		"nul":                      long + "\x00",
+		"not a character":          "a: \uffff",
+		"delete":                   "a: \x7f",
+		"in quotes":                "a: \"" + strings.Repeat("\u00e9 ", 20000) + "\xff",
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer, err := r.ask(map[string]any{"load": base64.StdEncoding.EncodeToString([]byte(text))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprint(answer[1])
+			if answer[0] != "ok" {
+				want = "error " + text64(t, answer[2])
+			}
+			if got := rubyResult(text); got != want {
+				t.Errorf("got  %.200s\nwant %.200s", got, want)
+			}
+		})
+	}
 }
