@@ -44,11 +44,12 @@ func ParseExpectationAt(text string, now time.Time) (x *Expectation, err error) 
 
 func (p *parser) expectation() *Expectation {
 	p.blanks()
+	start := p.pos
 	x := &Expectation{Kind: strings.ToLower(p.bareWord())}
 	switch x.Kind {
 	case "count", "max", "none", "same":
 	default:
-		p.fail(p.pos-len(x.Kind), p.got(p.pos-len(x.Kind)), "count(EXPR), max(FIELD, EXPR), none(EXPR) or same(baseline, EXPR)", "")
+		p.fail(start, p.got(start), "count(EXPR), max(FIELD, EXPR), none(EXPR) or same(baseline, EXPR)", "")
 	}
 	p.blanks()
 	if !p.take('(') {

@@ -623,10 +623,10 @@ func (p *parser) quoted() string {
 func Quote(s string) string { return string(appendValue(nil, s)) }
 
 func appendValue(b []byte, s string) []byte {
-	if s != "" && !isQuote(s[0]) && bareValue(s) == len(s) {
-		return append(b, s...)
+	if s == "" || isQuote(s[0]) || startsOperator(s) || bareValue(s) < len(s) {
+		return appendQuoted(b, s)
 	}
-	return appendQuoted(b, s)
+	return append(b, s...)
 }
 
 // appendWord quotes a word that would be read as something else.

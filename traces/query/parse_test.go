@@ -63,6 +63,7 @@ func TestCanonical(t *testing.T) {
 		{`key='a b\'`, `key="a b\\"`},
 		{`err="a \\"`, `err="a \\"`},
 		{`key=""`, `key=""`},
+		{`key="=a"`, `key="=a"`},
 		{"run (a or b)", "run(a or b)"},
 		{"run and (a or b)", "run and (a or b)"},
 		{"step(cache-read not err)", "step(cache-read not err)"},
