@@ -1,0 +1,326 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// An Action is what a key does, by its name. The names are the commands of the
+// palette and of the configuration file.
+type Action string
+
+// The actions. What is said about each stands in the table of keys.
+const (
+	// Everywhere.
+	GoTo    Action = "go"
+	Help    Action = "help"
+	Command Action = "command"
+	Console Action = "console"
+	Back    Action = "back"
+	Quit    Action = "quit"
+	Stop    Action = "stop"
+	Undo    Action = "undo"
+	Redo    Action = "redo"
+	Suspend Action = "suspend"
+	Last    Action = "last-place"
+
+	PaletteOpen Action = "palette"
+
+	// Moving.
+	Down     Action = "down"
+	Up       Action = "up"
+	Left     Action = "fold"
+	Right    Action = "unfold"
+	FoldAll  Action = "fold-all"
+	OpenAll  Action = "unfold-all"
+	Top      Action = "first"
+	Bottom   Action = "last"
+	HalfDown Action = "half-page-down"
+	HalfUp   Action = "half-page-up"
+	PageDown Action = "page-down"
+	PageUp   Action = "page-up"
+	Tab      Action = "next-pane"
+	BackTab  Action = "previous-pane"
+	Enter    Action = "open"
+
+	// Lists.
+	FilterBy    Action = "filter"
+	FilterCell  Action = "filter-cell"
+	Select      Action = "select"
+	GroupBy     Action = "group"
+	SortNext    Action = "sort"
+	SortBack    Action = "sort-reverse"
+	Follow      Action = "follow"
+	SetMark     Action = "mark"
+	JumpMark    Action = "jump"
+	NextFailure Action = "next-failure"
+	PrevFailure Action = "previous-failure"
+	NextInRun   Action = "next-in-run"
+	PrevInRun   Action = "previous-in-run"
+	DiffTwo     Action = "diff"
+	DiffGood    Action = "diff-last-good"
+	HiddenOnly  Action = "hidden-only"
+	LastTrace   Action = "last-trace"
+	Times       Action = "times"
+
+	// Steps, Value and Compare.
+	Search     Action = "search"
+	SearchNext Action = "search-next"
+	SearchPrev Action = "search-previous"
+	OpenValue  Action = "value"
+	Pager      Action = "pager"
+	Reveal     Action = "reveal"
+	CopyMenu   Action = "copy"
+	CopyValue  Action = "copy-value"
+	Write      Action = "write"
+	NextDiff   Action = "next-difference"
+	PrevDiff   Action = "previous-difference"
+	Swap       Action = "swap-sides"
+	Ignore     Action = "ignore"
+
+	// Routes.
+	SwapTerminus Action = "swap-terminus"
+	SwapCache    Action = "swap-cache"
+	WhatIf       Action = "what-if"
+	History      Action = "history"
+	Reset        Action = "reset"
+	UsedBy       Action = "requests-served"
+
+	// First run.
+	Demo   Action = "demo"
+	OpenIt Action = "open-recording"
+)
+
+// A Scope is where a key works: a set, since a screen may be several things.
+type Scope uint32
+
+// The scopes.
+const (
+	InList Scope = 1 << iota // anything with rows
+	InRequests
+	InFailures
+	InRoutes
+	InSteps
+	InValue
+	InCompare
+	InConsole
+	InHelp
+	InFirstRun
+	InMenu
+	Everywhere Scope = 0
+)
+
+// A Binding is one line of the table of keys, which feeds the keys, the hints,
+// the help and the palette.
+type Binding struct {
+	Do    Action
+	Keys  []string // as Bubble Tea spells them: "enter", "ctrl+d", "G"
+	Where Scope    // Everywhere, or any of these
+	Arg   bool     // the next key is its argument, a letter
+	Hint  string   // one or two words, for the hint line
+	Help  string   // a few words, for help and palette; "" keeps it out of both
+}
+
+// table is every key that there is. What is more special stands before what is
+// more general: the first that fits is taken.
+var table = []Binding{
+	{Enter, []string{"enter"}, InRequests, false, "open", "open the steps of a request"},
+	{Enter, []string{"enter"}, InFailures, false, "requests", "list the requests of a group"},
+	{Enter, []string{"enter"}, InRoutes, false, "swap", "choose another terminus"},
+	{Enter, []string{"enter"}, InSteps, false, "detail", "show the detail of a step, or go where it leads"},
+	{Enter, []string{"enter"}, InValue, false, "open", "open or close a node of the tree"},
+	{Enter, []string{"enter"}, InMenu, false, "do", ""},
+	{Enter, []string{"enter"}, Everywhere, false, "open", ""},
+
+	{FilterBy, []string{"/"}, InList, false, "filter", "filter the list by an expression"},
+	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by what a cell of this row says"},
+	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
+	{GroupBy, []string{"."}, InRequests | InFailures, false, "group", "group by run, indirection, node, outcome or caller"},
+	{SortNext, []string{">"}, InRequests, false, "sort", "sort by the next column; after the last by number again"},
+	{SortBack, []string{"<"}, InRequests, false, "reverse", "reverse the order"},
+	{Follow, []string{"F"}, InRequests, false, "follow", "follow what is new"},
+	{SetMark, []string{"m"}, InRequests | InSteps, true, "mark", "mark this request with a letter"},
+	{JumpMark, []string{"'"}, InRequests | InSteps, true, "jump", "jump to the request marked with a letter"},
+	{NextFailure, []string{"]"}, InRequests | InSteps, false, "fail", "next failure, seen or hidden"},
+	{PrevFailure, []string{"["}, InRequests | InSteps, false, "fail", "previous failure"},
+	{NextInRun, []string{"}"}, InRequests | InSteps, false, "run", "next request of this run, or what asked this one"},
+	{PrevInRun, []string{"{"}, InRequests | InSteps, false, "run", "previous request of this run"},
+	{DiffTwo, []string{"d"}, InRequests | InSteps, false, "diff", "compare the two selected requests, or this with the marked one"},
+	{DiffGood, []string{"D"}, InRequests | InSteps | InFailures, false, "last good", "compare with the last good answer for this key"},
+	{HiddenOnly, []string{"h"}, InFailures, false, "hidden", "list only what the callers never saw"},
+	{LastTrace, []string{"v"}, InFailures, false, "steps", "open the steps of the last request of a group"},
+	{OpenValue, []string{"v"}, InRequests | InSteps, false, "value", "show the value that was answered"},
+	{Times, []string{"t"}, InRequests, false, "times", "times of day, or how long ago"},
+
+	{SwapCache, []string{"c"}, InRoutes, false, "cache", "choose another cache, or none"},
+	{WhatIf, []string{"W"}, InRoutes, false, "what-if", "what another terminus would have answered; nothing is executed"},
+	{History, []string{"H"}, InRoutes, false, "history", "every opinion on this route, and when it came"},
+	{Reset, []string{"u"}, InRoutes, false, "reset", "reset to what is configured"},
+	{UsedBy, []string{"x"}, InRoutes, false, "requests", "list the requests that this route served"},
+
+	{Search, []string{"/"}, InSteps | InValue | InCompare | InConsole, false, "search", "search the text on this screen"},
+	{SearchNext, []string{"n"}, InSteps | InValue | InCompare | InConsole, false, "next", "next place that was found"},
+	{SearchPrev, []string{"N"}, InSteps | InValue | InCompare | InConsole, false, "previous", "previous place that was found"},
+	{FoldAll, []string{"H"}, InSteps | InValue, false, "fold all", "fold everything"},
+	{OpenAll, []string{"L"}, InSteps | InValue, false, "unfold all", "unfold everything"},
+	{Left, []string{"h", "left"}, InSteps | InValue | InCompare, false, "fold", "fold, or go to the left"},
+	{Right, []string{"l", "right"}, InSteps | InValue | InCompare, false, "unfold", "unfold, or go to the right"},
+	{Reveal, []string{"."}, InValue, false, "reveal", "reveal the masked value for ten seconds"},
+	{Pager, []string{"v"}, InValue, false, "pager", "show the whole text, line by line"},
+	{NextDiff, []string{"]"}, InCompare, false, "next", "next difference"},
+	{PrevDiff, []string{"["}, InCompare, false, "previous", "previous difference"},
+	{Swap, []string{"s"}, InCompare, false, "swap", "swap the two sides"},
+	{Ignore, []string{"I"}, InCompare, false, "ignore", "ignore this path"},
+	{Write, []string{"w"}, InSteps | InRequests, false, "write", "write the story to a file"},
+	{CopyMenu, []string{"y"}, Everywhere, false, "copy", "copy something of this"},
+	{CopyValue, []string{"Y"}, InSteps | InValue | InRequests, false, "copy value", "copy the value"},
+
+	{Demo, []string{"d"}, InFirstRun, false, "demo", "play the built-in demo"},
+	{OpenIt, []string{"o"}, InFirstRun, false, "open", "open a recording"},
+
+	{Down, []string{"j", "down"}, Everywhere, false, "down", "down; 5j is five rows"},
+	{Up, []string{"k", "up"}, Everywhere, false, "up", "up"},
+	{Top, []string{"g", "home"}, Everywhere, false, "first", "first row"},
+	{Bottom, []string{"G", "end"}, Everywhere, false, "last", "last row; in the list it follows again"},
+	{HalfDown, []string{"ctrl+d"}, Everywhere, false, "half page", "half a page down"},
+	{HalfUp, []string{"ctrl+u"}, Everywhere, false, "half page", "half a page up"},
+	{PageDown, []string{"pgdown", "ctrl+f"}, Everywhere, false, "page", "a page down"},
+	{PageUp, []string{"pgup", "ctrl+b"}, Everywhere, false, "page", "a page up"},
+	{Tab, []string{"tab"}, Everywhere, false, "next", "next pane or way of showing"},
+	{BackTab, []string{"shift+tab"}, Everywhere, false, "previous", "previous pane or way of showing"},
+
+	{GoTo, []string{"1", "2", "3", "4", "5"}, Everywhere, false, "go", "go to a place"},
+	{Back, []string{"esc"}, Everywhere, false, "back", "back, close, cancel; never quits"},
+	{Quit, []string{"q"}, Everywhere, false, "quit", "back; on a place: quit"},
+	{Stop, []string{"ctrl+c"}, Everywhere, false, "stop", "stop what is running; twice quits"},
+	{Help, []string{"?"}, Everywhere, false, "help", "what the keys do here"},
+	{Command, []string{":"}, Everywhere, false, "cmd", "ask something, or give a command"},
+	{PaletteOpen, []string{"ctrl+p"}, Everywhere, false, "palette", "everything that can be done, by name"},
+	{Console, []string{"~"}, Everywhere, false, "console", "what was asked and answered here"},
+	{Undo, []string{"z"}, Everywhere, false, "undo", "undo; what was sent cannot be undone"},
+	{Redo, []string{"Z"}, Everywhere, false, "redo", "redo"},
+	{Last, []string{"ctrl+o"}, Everywhere, false, "last place", "where you were before"},
+	{Suspend, []string{"ctrl+z"}, Everywhere, false, "suspend", "suspend the program"},
+}
+
+// reserved are keys that arrive as others in many terminals, or stop the flow
+// of output. Rule: UI design, section 6.
+var reserved = []string{"ctrl+h", "ctrl+i", "ctrl+j", "ctrl+m", "ctrl+[", "ctrl+s", "ctrl+q", "shift+enter"}
+
+// Keys is the table of keys in force.
+type Keys struct{ bindings []Binding }
+
+// NewKeys returns the table with the keys of some actions replaced by others,
+// and a sentence for each thing that was wrong with those: an unknown action,
+// a reserved key, a clash. Of two that clash the later one wins.
+func NewKeys(remap map[Action][]string) (*Keys, []string) {
+	k := &Keys{bindings: slices.Clone(table)}
+	var notes []string
+	for _, do := range slices.Sorted(mapsKeys(remap)) {
+		keys := remap[do]
+		if i := slices.IndexFunc(keys, func(key string) bool { return slices.Contains(reserved, key) }); i >= 0 {
+			notes = append(notes, fmt.Sprintf("key %s for %s: terminals do not send it reliably; choose another", keys[i], do))
+			continue
+		}
+		found := Scope(0)
+		known := false
+		for i := range k.bindings {
+			if b := &k.bindings[i]; b.Do == do {
+				b.Keys, known = keys, true
+				found |= b.Where
+			}
+		}
+		if !known {
+			notes = append(notes, fmt.Sprintf("key for %q: there is no such action", do))
+			continue
+		}
+		notes = append(notes, k.yield(do, found, keys)...)
+	}
+	return k, notes
+}
+
+func mapsKeys(m map[Action][]string) func(func(Action) bool) {
+	return func(yield func(Action) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// yield takes keys away from every other action that has them in the scope.
+func (k *Keys) yield(do Action, where Scope, keys []string) []string {
+	var notes []string
+	for i := range k.bindings {
+		b := &k.bindings[i]
+		if b.Do == do || where != Everywhere && b.Where != Everywhere && b.Where&where == 0 {
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(b.Keys), func(key string) bool { return slices.Contains(keys, key) })
+		if len(kept) < len(b.Keys) {
+			notes = append(notes, fmt.Sprintf("keys: %s takes %s from %s", do, strings.Join(keys, " "), b.Do))
+			b.Keys = kept
+		}
+	}
+	return notes
+}
+
+// Bindings returns the whole table. Read only.
+func (k *Keys) Bindings() []Binding { return k.bindings }
+
+// For returns what works in a scope, in the order of the table, what is special
+// first. Of an action that has several lines the first that fits counts.
+func (k *Keys) For(where Scope) []Binding {
+	var out []Binding
+	for _, b := range k.bindings {
+		if b.fits(where) && len(b.Keys) > 0 && !slices.ContainsFunc(out, func(o Binding) bool { return o.Do == b.Do }) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func (b *Binding) fits(where Scope) bool { return b.Where == Everywhere || b.Where&where != 0 }
+
+// Find returns what a key does in a scope, or nil.
+func (k *Keys) Find(key string, where Scope) *Binding {
+	for i := range k.bindings {
+		if b := &k.bindings[i]; b.fits(where) && slices.Contains(b.Keys, key) {
+			return b
+		}
+	}
+	return nil
+}
+
+// Of returns how an action is done in a scope, or nil.
+func (k *Keys) Of(do Action, where Scope) *Binding {
+	for i := range k.bindings {
+		if b := &k.bindings[i]; b.Do == do && b.fits(where) && len(b.Keys) > 0 {
+			return b
+		}
+	}
+	return nil
+}
+
+// Key returns the first key of a binding as a person would write it.
+func (b *Binding) Key() string { return KeyName(b.Keys[0]) }
+
+// KeyName returns a key as a person would write it.
+func KeyName(key string) string {
+	if key == " " {
+		return "space"
+	}
+	return key
+}
+
+// KeyOf returns the name of a key that was pressed, as the table spells it.
+func KeyOf(msg tea.KeyMsg) string {
+	if msg.Type == tea.KeySpace || msg.Type == tea.KeyRunes && string(msg.Runes) == " " {
+		return " "
+	}
+	return msg.String()
+}

@@ -1,0 +1,169 @@
+package screen
+
+import "strings"
+
+// A Style is how a piece of text looks: one of six roles, and attributes.
+type Style uint16
+
+// The roles. Rule: UI design, section 8. Good is Plain: nothing is green.
+const (
+	Plain     Style = iota
+	Cached          // came from a cache
+	Attention       // hidden, stale, partial, masked
+	Failed          // an error
+	Touched         // overridden, injected, held, sent by a person
+	Quiet           // not reached, planned, help
+	roles     Style = 7
+)
+
+// The attributes.
+const (
+	Bold Style = 8 << iota
+	Under
+	Reverse
+)
+
+// Role returns the role of s without attributes.
+func (s Style) Role() Style { return s & roles }
+
+type span struct {
+	Text
+	style Style
+}
+
+// A Line is one line of the screen: pieces of text with styles. The zero Line
+// is empty. A Line is built by adding to it, from left to right.
+type Line struct {
+	spans []span
+	w     int
+}
+
+// Lines is a block of them.
+type Lines []Line
+
+// Add adds text.
+func (l *Line) Add(style Style, t Text) {
+	if t.w == 0 {
+		return
+	}
+	l.spans = append(l.spans, span{t, style})
+	l.w += t.w
+}
+
+// Put adds our own words, or a string that has not been cleaned: it is.
+func (l *Line) Put(style Style, s string) { l.Add(style, Clean(s)) }
+
+// Cell adds text in exactly the given cells, at the left, cut if need be.
+func (l *Line) Cell(style Style, t Text, cells int) {
+	t = t.Cut(cells)
+	l.Add(style, t)
+	l.Space(cells - t.w)
+}
+
+// Right adds text in exactly the given cells, at the right, cut if need be.
+func (l *Line) Right(style Style, t Text, cells int) {
+	t = t.Cut(cells)
+	l.Space(cells - t.w)
+	l.Add(style, t)
+}
+
+// Space adds n empty cells; none if n is not positive.
+func (l *Line) Space(n int) {
+	if n > 0 {
+		l.Add(Plain, Text{blanks(n), n})
+	}
+}
+
+// To adds empty cells up to the given column.
+func (l *Line) To(column int) { l.Space(column - l.w) }
+
+// Append adds the pieces of another line.
+func (l *Line) Append(other Line) {
+	l.spans = append(l.spans, other.spans...)
+	l.w += other.w
+}
+
+// Width returns how many cells the line takes.
+func (l *Line) Width() int { return l.w }
+
+// Cut returns the line in at most the given cells.
+func (l Line) Cut(cells int) Line {
+	if l.w <= cells {
+		return l
+	}
+	var out Line
+	for _, s := range l.spans {
+		if out.w+s.w > cells || out.w+s.w == cells && l.w > cells {
+			rest := Text{s.s, s.w + 1} // what follows is cut too, so that the mark shows
+			out.Add(s.style, rest.cut(cells-out.w, "~"))
+			return out
+		}
+		out.Add(s.style, s.Text)
+	}
+	return out
+}
+
+// With returns the line with attributes added to all of it.
+func (l Line) With(attributes Style) Line {
+	out := Line{spans: make([]span, len(l.spans)), w: l.w}
+	for i, s := range l.spans {
+		s.style |= attributes
+		out.spans[i] = s
+	}
+	return out
+}
+
+// String returns the line as plain text, without the blanks at its end.
+func (l Line) String() string {
+	var b strings.Builder
+	for _, s := range l.spans {
+		b.WriteString(s.s)
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// Of returns a Line of one piece.
+func Of(style Style, s string) Line {
+	var l Line
+	l.Put(style, s)
+	return l
+}
+
+// Fill returns exactly height lines of at most width cells: what is too much is
+// cut off, what is missing is empty.
+func (ls Lines) Fill(width, height int) Lines {
+	out := make(Lines, max(height, 0))
+	for i := range min(len(ls), len(out)) {
+		out[i] = ls[i].Cut(width)
+	}
+	return out
+}
+
+// Beside puts right to the right of left, with the rule of the theme between
+// them. Left takes the given cells; both have the same height.
+func Beside(left, right Lines, cells int, th *Theme) Lines {
+	out := make(Lines, max(len(left), len(right)))
+	for i := range out {
+		var l Line
+		if i < len(left) {
+			l.Append(left[i].Cut(cells))
+		}
+		l.To(cells)
+		l.Put(Quiet, th.Glyphs.Wall)
+		l.Space(1)
+		if i < len(right) {
+			l.Append(right[i])
+		}
+		out[i] = l
+	}
+	return out
+}
+
+const blank64 = "                                                                "
+
+func blanks(n int) string {
+	if n <= len(blank64) {
+		return blank64[:n]
+	}
+	return strings.Repeat(" ", n)
+}

@@ -1,0 +1,80 @@
+package screen
+
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/traces/store"
+)
+
+// Row and Stats are what the log says about requests, one and all.
+type (
+	Row   = store.Row
+	Stats = store.Stats
+)
+
+// Log is where requests are kept: a *store.Store, live or of a recording.
+type Log interface {
+	Range() (first, last uint64)
+	Rows(from uint64, dst []Row) int
+	Row(id uint64) (Row, bool)
+	Trace(id uint64) (*traces.Trace, error)
+	Instance(id uint64) (any, bool)
+	Body(traces.Value) ([]byte, error)
+	Links(id uint64) store.Links
+	Changed() <-chan struct{}
+	Stats() Stats
+	View(*query.Expr) *store.View
+	Traffic(indirection string) store.Traffic
+	Rates() [60]uint32
+	SetMark(id uint64, mark byte) error
+	Path() string
+}
+
+// Routes is the table of routes of a running house: an *indirector.Indirector.
+type Routes interface {
+	Registry() *indirector.Registry
+	Routes() indirector.Routes
+	Explain(indirection string) (indirector.Route, bool)
+	Assign(indirection, slot string, c traces.Choice) error
+	Reset(indirection string, by traces.Choice)
+	Withdraw(indirection string, source traces.Source)
+	SwapRoutes(next indirector.Routes, why string) (previous indirector.Routes)
+	Journal() []indirector.Change
+}
+
+// Asker answers requests: an *indirector.Indirector.
+type Asker interface {
+	Do(context.Context, *indirector.Request) (*indirector.Response, error)
+}
+
+var (
+	_ Log    = (*store.Store)(nil)
+	_ Routes = (*indirector.Indirector)(nil)
+	_ Asker  = (*indirector.Indirector)(nil)
+)
+
+// A Completion is one way to go on with a line.
+type Completion struct {
+	Text string // the whole line after it
+	Name string // what is completed: "facts"
+	Kind string // "indirection", "recent key"
+	Note string // "terminus facter"
+}
+
+// Commander understands the lines of the command prompt.
+type Commander interface {
+	// Run does what a line says. Its results are messages: Push, Toast, Done.
+	Run(text string) tea.Cmd
+	// Complete returns how the line may go on, the best first, and one or two
+	// lines of help about what has been written.
+	Complete(text string) (next []Completion, help []string)
+	// Names lists the commands with one line of help each, for the palette.
+	Names() []Completion
+	// Screen is the console, which shows what was asked and answered.
+	Screen() Screen
+}

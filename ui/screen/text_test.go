@@ -1,0 +1,133 @@
+package screen_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"indirtui/ui/screen"
+)
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"plain", "web01.example.com", "web01.example.com"},
+		{"empty", "", ""},
+		{"escape", "a\x1b[31mb", `a\x1b[31mb`},
+		{"line ends", "a\r\n\tb", `a\r\n\tb`},
+		{"DEL and C1", "\x7f\u009b", `\x7f\x9b`},
+		{"bidi", "a\u202eb", `a\u202eb`},
+		{"zero width", "a\u200bb\ufeff", `a\u200bb\ufeff`},
+		{"no UTF-8", "a\xffb\xc3", `a\xffb\xc3`},
+		{"letters", "größe 日本", "größe 日本"},
+		{"combining", "e\u0301", `e\u0301`},
+		{"tag", "\U000e0041", `\U000e0041`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := screen.Clean(tt.in).String(); got != tt.want {
+				t.Errorf("Clean(%q): got %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+// What a terminal, and the library that draws on it, take for the width of a
+// rune must be what we take for it.
+func TestEveryRuneHasTheWidthOfTheTerminal(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		text := screen.Clean(string(r))
+		if got, want := text.Width(), ansi.StringWidth(text.String()); got != want {
+			t.Errorf("%U %q: got width %d, want %d", r, text, got, want)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"", "abc", "\x1b]52;c;!\a", "日本語テキスト", "a\u202eb", "\xff\xfe", "🇩🇪👍🏽", "각", strings.Repeat("x", 300)} {
+		f.Add(s, 7)
+	}
+	f.Fuzz(func(t *testing.T, s string, cells int) {
+		cells &= 63
+		whole := screen.Clean(s)
+		for _, text := range []screen.Text{whole, whole.Cut(cells), whole.Skip(cells), whole.First(cells), screen.CleanTo(s, cells)} {
+			if got, want := text.Width(), ansi.StringWidth(text.String()); got != want {
+				t.Errorf("%q: got width %d, want %d", text, got, want)
+			}
+			for _, r := range text.String() {
+				if r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x202e || r == utf8.RuneError && !strings.ContainsRune(s, utf8.RuneError) {
+					t.Errorf("%q is not clean", text)
+				}
+			}
+		}
+		if got := whole.Cut(cells).Width(); got > cells {
+			t.Errorf("%q cut to %d cells: got %d", whole, cells, got)
+		}
+		if whole.First(cells).String()+whole.Skip(cells).String() != whole.String() {
+			t.Errorf("%q split at %d: parts are not the whole", whole, cells)
+		}
+		for _, line := range whole.Wrap(cells, 5) {
+			if line.Width() > cells || line.Width() != ansi.StringWidth(line.String()) {
+				t.Errorf("%q wrapped at %d: got %q of %d", whole, cells, line, line.Width())
+			}
+		}
+	})
+}
+
+func TestLineCut(t *testing.T) {
+	t.Parallel()
+	var l screen.Line
+	l.Put(screen.Plain, "one ")
+	l.Put(screen.Failed, "two")
+	for cells, want := range []string{"", "~", "o~", "on~", "one~", "one~", "one t~", "one two", "one two"} {
+		if cells == 4 {
+			want = "one~"
+		}
+		if cells == 5 {
+			want = "one ~"
+		}
+		got := l.Cut(cells)
+		if got.Width() > cells || strings.TrimRight(got.String(), " ") != strings.TrimRight(want, " ") {
+			t.Errorf("cut to %d: got %q, want %q", cells, got.String(), want)
+		}
+	}
+}
+
+func TestTheme(t *testing.T) {
+	t.Parallel()
+	lines := screen.Lines{screen.Of(screen.Plain, "ok"), screen.Of(screen.Failed, "err"), screen.Of(screen.Cached|screen.Bold, "hit")}
+	tests := []struct {
+		name string
+		env  map[string]string
+		want string
+	}{
+		{"sixteen", nil, "ok\n\x1b[0;31merr\x1b[0m\n\x1b[0;36;1mhit\x1b[0m"},
+		{"NO_COLOR", map[string]string{"NO_COLOR": "1", "COLORTERM": "truecolor"}, "ok\n\x1b[0;1;4merr\x1b[0m\n\x1b[0;1mhit\x1b[0m"},
+		{"truecolor", map[string]string{"COLORTERM": "truecolor"}, "ok\n\x1b[0;38;2;240;110;50merr\x1b[0m\n\x1b[0;38;2;86;180;233;1mhit\x1b[0m"},
+		{"dumb", map[string]string{"TERM": "dumb"}, "ok\nerr\nhit"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			th := screen.NewTheme(func(name string) string { return tt.env[name] }, true)
+			if got := th.Render(lines); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestGlyphsAreOneCell(t *testing.T) {
+	t.Parallel()
+	for _, g := range []screen.Glyphs{screen.ASCII, screen.Unicode} {
+		for _, s := range append([]string{g.Rule, g.Wall, g.Cross, g.TopLeft, g.TopRight, g.BottomLeft, g.BottomRight, g.Cursor, g.Open, g.Closed, g.Leaf, g.Planned, g.Own, g.Outside, g.Instant, g.Caret}, g.Spark...) {
+			if got := screen.Clean(s).Width(); got != 1 {
+				t.Errorf("%q: got %d cells, want 1", s, got)
+			}
+		}
+	}
+}

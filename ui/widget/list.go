@@ -1,0 +1,54 @@
+// Package widget holds the parts that screens are made of: a list of any
+// length, columns that give way, a line to write on, menus, pages of text. They
+// know nothing of Puppet.
+package widget
+
+// A List is where a person is in a list of any length: it knows neither the
+// rows nor where they come from. The zero List is empty.
+type List struct {
+	Len    int // rows
+	Cursor int // the row in focus; 0 if there are none
+	Offset int // the first row on the screen
+	Height int // rows on the screen
+}
+
+// SetLen tells how many rows there are now.
+func (l *List) SetLen(n int) {
+	l.Len = n
+	l.To(l.Cursor)
+}
+
+// SetHeight tells how many rows the screen has.
+func (l *List) SetHeight(n int) {
+	l.Height = max(n, 0)
+	l.To(l.Cursor)
+}
+
+// Move moves the cursor by n rows.
+func (l *List) Move(n int) { l.To(l.Cursor + n) }
+
+// To puts the cursor on a row, or on the nearest there is, and scrolls no more
+// than it must.
+func (l *List) To(row int) {
+	l.Cursor = max(min(row, l.Len-1), 0)
+	switch {
+	case l.Cursor < l.Offset:
+		l.Offset = l.Cursor
+	case l.Cursor >= l.Offset+l.Height:
+		l.Offset = l.Cursor - l.Height + 1
+	}
+	l.Offset = max(min(l.Offset, l.Len-l.Height), 0)
+}
+
+// Scroll moves what is seen by n rows, and takes the cursor along when it
+// would be lost.
+func (l *List) Scroll(n int) {
+	l.Offset = max(min(l.Offset+n, l.Len-l.Height), 0)
+	l.Cursor = max(min(l.Cursor, l.Offset+l.Height-1, l.Len-1), l.Offset, 0)
+}
+
+// Visible returns the rows on the screen: from, and up to but not to.
+func (l *List) Visible() (from, to int) { return l.Offset, min(l.Offset+l.Height, l.Len) }
+
+// AtEnd reports whether the cursor is on the last row.
+func (l *List) AtEnd() bool { return l.Cursor >= l.Len-1 }

@@ -1,0 +1,230 @@
+package widget
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+)
+
+// A Page is text that may be longer than the screen: paragraphs, each perhaps
+// with a label in front.
+type Page struct {
+	Title string
+	parts []part
+}
+
+type part struct {
+	label, text string
+	style       screen.Style
+}
+
+// Add adds a paragraph. Line ends in the text are kept.
+func (p *Page) Add(label, text string, style screen.Style) {
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		if i > 0 {
+			label = ""
+		}
+		p.parts = append(p.parts, part{label, line, style})
+	}
+}
+
+// A Pager shows a Page. It is a screen.Screen.
+type Pager struct {
+	env    *screen.Env
+	page   Page
+	list   List
+	width  int
+	labels int
+	lines  screen.Lines
+	search string
+}
+
+// NewPager returns a screen that shows p.
+func NewPager(env *screen.Env, p Page) *Pager {
+	g := &Pager{env: env, page: p}
+	for _, part := range p.parts {
+		g.labels = max(g.labels, screen.Clean(part.label).Width())
+	}
+	g.labels = min(g.labels, 16)
+	return g
+}
+
+var (
+	_ screen.Screen  = (*Pager)(nil)
+	_ screen.Clicker = (*Pager)(nil)
+)
+
+// Scope implements screen.Screen.
+func (g *Pager) Scope() screen.Scope { return screen.InConsole }
+
+// Captures implements screen.Screen.
+func (g *Pager) Captures() bool { return false }
+
+// Resize implements screen.Screen. The text is broken into lines here, once.
+func (g *Pager) Resize(width, height int) {
+	if width != g.width {
+		g.width = width
+		g.wrap()
+	}
+	g.list.SetHeight(height)
+	g.list.SetLen(len(g.lines))
+}
+
+// maxPageLines bounds what is broken into lines: nobody reads further.
+const maxPageLines = 200_000
+
+func (g *Pager) wrap() {
+	g.lines = nil
+	indent := g.labels + 2
+	if g.labels > 0 {
+		indent++
+	}
+	cells := max(g.width-indent-1, 1)
+	for _, p := range g.page.parts {
+		texts := screen.Clean(p.text).Wrap(cells, maxPageLines)
+		if len(texts) == 0 {
+			texts = []screen.Text{{}}
+		}
+		for i, t := range texts {
+			var l screen.Line
+			l.Space(2)
+			if i == 0 {
+				l.Cell(screen.Quiet, screen.Clean(p.label), g.labels)
+			}
+			l.To(indent)
+			l.Add(p.style, t)
+			g.lines = append(g.lines, l)
+		}
+		if len(g.lines) > maxPageLines {
+			g.lines = append(g.lines, screen.Of(screen.Quiet, "  the rest is not shown"))
+			return
+		}
+	}
+}
+
+// Update implements screen.Screen.
+func (g *Pager) Update(tea.Msg) tea.Cmd { return nil }
+
+// Context implements screen.Screen.
+func (g *Pager) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " "+g.page.Title)
+	from, to := g.list.Visible()
+	right.Put(screen.Plain, fmt.Sprintf("lines %d to %d of %d ", min(from+1, to), to, len(g.lines)))
+	return left, right
+}
+
+// Hints implements screen.Screen.
+func (g *Pager) Hints() []screen.Action {
+	return []screen.Action{screen.Down, screen.Up, screen.Search, screen.CopyMenu, screen.Back}
+}
+
+// Can implements screen.Screen.
+func (g *Pager) Can(do screen.Action) string {
+	switch do {
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Search, screen.CopyMenu:
+		return ""
+	case screen.SearchNext, screen.SearchPrev:
+		if g.search == "" {
+			return "nothing was searched"
+		}
+		return ""
+	}
+	return screen.Unknown
+}
+
+// Act implements screen.Screen.
+func (g *Pager) Act(a screen.Act) tea.Cmd {
+	n := a.Times()
+	switch a.Do {
+	case screen.Down:
+		g.list.Scroll(n)
+	case screen.Up:
+		g.list.Scroll(-n)
+	case screen.Top:
+		g.list.Scroll(-g.list.Len)
+	case screen.Bottom:
+		g.list.Scroll(g.list.Len)
+	case screen.HalfDown:
+		g.list.Scroll(n * max(g.list.Height/2, 1))
+	case screen.HalfUp:
+		g.list.Scroll(-n * max(g.list.Height/2, 1))
+	case screen.PageDown:
+		g.list.Scroll(n * max(g.list.Height, 1))
+	case screen.PageUp:
+		g.list.Scroll(-n * max(g.list.Height, 1))
+	case screen.Search:
+		return g.ask()
+	case screen.SearchNext:
+		g.find(g.list.Offset+1, 1)
+	case screen.SearchPrev:
+		g.find(g.list.Offset-1, -1)
+	case screen.CopyMenu:
+		return screen.Send(screen.Copy{What: "text", Text: g.text()})
+	}
+	return nil
+}
+
+func (g *Pager) text() string {
+	var b strings.Builder
+	for _, p := range g.page.parts {
+		if p.label != "" {
+			b.WriteString(p.label + ": ")
+		}
+		b.WriteString(p.text + "\n")
+	}
+	return b.String()
+}
+
+func (g *Pager) ask() tea.Cmd {
+	return screen.Send(screen.Push{Screen: NewPrompt(g.env, Prompt{
+		Label: "/", Hint: "text on this page",
+		Enter: func(text string) (*Complaint, tea.Cmd) {
+			g.search = text
+			if text != "" && !g.find(g.list.Offset, 1) {
+				return &Complaint{Offset: -1, Text: "not on this page"}, nil
+			}
+			return nil, nil
+		},
+	})})
+}
+
+// find scrolls to the next line with the text that is searched, and goes round
+// at the ends.
+func (g *Pager) find(from, step int) bool {
+	n := len(g.lines)
+	for i := range n {
+		at := ((from+step*i)%n + n) % n
+		if screen.Clean(g.lines[at].String()).Index(g.search) >= 0 {
+			g.list.Offset = max(min(at, n-g.list.Height), 0)
+			g.list.Cursor = at
+			return true
+		}
+	}
+	return false
+}
+
+// View implements screen.Screen.
+func (g *Pager) View() screen.Lines {
+	from, to := g.list.Visible()
+	lines := make(screen.Lines, 0, to-from)
+	for i := from; i < to; i++ {
+		l := g.lines[i]
+		if g.search != "" && screen.Clean(l.String()).Index(g.search) >= 0 {
+			l = l.With(screen.Bold | screen.Under)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// Click implements screen.Clicker.
+func (g *Pager) Click(int, int) tea.Cmd { return nil }
+
+// Wheel implements screen.Clicker.
+func (g *Pager) Wheel(lines int) tea.Cmd {
+	g.list.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,267 @@
+package widget
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+)
+
+// A Complaint is what is wrong with a line, and where.
+type Complaint struct {
+	Offset int // of the byte where it begins; -1 for the line as a whole
+	Text   string
+}
+
+// A Prompt asks for one line, on top of the lower lines of another screen. It
+// closes itself.
+type Prompt struct {
+	Label  string // "/", ":"
+	Input  Input
+	Hint   string // below the line, while nothing is wrong
+	Past   *Past  // what was written before; may be nil
+	Change func(text string) (*Complaint, tea.Cmd)
+	Enter  func(text string) (*Complaint, tea.Cmd) // nil Complaint closes the prompt
+	Cancel func() tea.Cmd
+	// Complete returns how the line may go on, and help about it; nil if it
+	// cannot.
+	Complete func(text string) ([]screen.Completion, []string)
+
+	env       *screen.Env
+	width     int
+	complaint *Complaint
+	next      []screen.Completion
+	help      []string
+	choice    int // of next; -1 is none
+}
+
+// maxCompletions is how many ways to go on are shown.
+const maxCompletions = 5
+
+// NewPrompt returns p ready to be pushed.
+func NewPrompt(env *screen.Env, p Prompt) *Prompt {
+	p.env, p.choice = env, -1
+	p.complete()
+	return &p
+}
+
+var _ screen.Popup = (*Prompt)(nil)
+
+// Scope implements screen.Screen: a prompt has no keys besides those that edit.
+func (p *Prompt) Scope() screen.Scope { return screen.InMenu }
+
+// Resize implements screen.Screen.
+func (p *Prompt) Resize(width, _ int) { p.width = width }
+
+// Captures implements screen.Screen.
+func (p *Prompt) Captures() bool { return true }
+
+// Can implements screen.Screen.
+func (p *Prompt) Can(screen.Action) string { return screen.Unknown }
+
+// Act implements screen.Screen.
+func (p *Prompt) Act(screen.Act) tea.Cmd { return nil }
+
+// Hints implements screen.Screen.
+func (p *Prompt) Hints() []screen.Action { return nil }
+
+// Context implements screen.Screen.
+func (p *Prompt) Context() (left, right screen.Line) { return left, right }
+
+// Rows implements screen.Popup.
+func (p *Prompt) Rows() int {
+	return 3 + min(len(p.next), maxCompletions) + max(len(p.help)-1, 0)
+}
+
+// Update implements screen.Screen.
+func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return nil
+	}
+	switch key.String() {
+	case "esc", "ctrl+c":
+		var then tea.Cmd
+		if p.Cancel != nil {
+			then = p.Cancel()
+		}
+		return screen.Close(p, then)
+	case "enter":
+		return p.enter()
+	case "tab":
+		p.take(1)
+		return p.changed()
+	case "shift+tab":
+		p.take(-1)
+		return p.changed()
+	case "up", "ctrl+p":
+		return p.recall(p.Past.back(p.Input.String()))
+	case "down", "ctrl+n":
+		return p.recall(p.Past.forth())
+	}
+	before := p.Input.String()
+	if !p.Input.Key(key) || p.Input.String() == before {
+		return nil
+	}
+	p.complete()
+	return p.changed()
+}
+
+func (p *Prompt) enter() tea.Cmd {
+	text := p.Input.String()
+	complaint, cmd := p.Enter(text)
+	if complaint != nil {
+		p.complaint = complaint
+		return cmd
+	}
+	p.Past.add(text)
+	return screen.Close(p, cmd)
+}
+
+func (p *Prompt) recall(text string, ok bool) tea.Cmd {
+	if !ok {
+		return nil
+	}
+	p.Input.Set(text)
+	p.complete()
+	return p.changed()
+}
+
+func (p *Prompt) changed() tea.Cmd {
+	if p.Change == nil {
+		p.complaint = nil
+		return nil
+	}
+	var cmd tea.Cmd
+	p.complaint, cmd = p.Change(p.Input.String())
+	return cmd
+}
+
+func (p *Prompt) complete() {
+	p.next, p.help, p.choice = nil, nil, -1
+	if p.Complete != nil {
+		p.next, p.help = p.Complete(p.Input.String())
+	}
+}
+
+// take writes the next way to go on into the line, and keeps the list so that
+// tab goes through it.
+func (p *Prompt) take(step int) {
+	if len(p.next) == 0 {
+		return
+	}
+	n := min(len(p.next), maxCompletions)
+	if p.choice < 0 && step < 0 {
+		p.choice = 0
+	}
+	p.choice = (p.choice + step + n) % n
+	p.Input.Set(p.next[p.choice].Text)
+}
+
+// View implements screen.Screen.
+func (p *Prompt) View() screen.Lines {
+	th := p.env.Theme
+	lines := screen.Lines{th.HRule(p.width)}
+	label := screen.Clean(" " + p.Label + " ")
+	var l screen.Line
+	l.Add(screen.Bold, label)
+	text, shift := p.Input.Line(th, p.width-label.Width()-1)
+	l.Append(text)
+	lines = append(lines, l)
+	for i := range min(len(p.next), maxCompletions) {
+		lines = append(lines, p.completion(i))
+	}
+	return append(lines, p.below(label.Width()-shift)...)
+}
+
+func (p *Prompt) completion(i int) screen.Line {
+	c := p.next[i]
+	var l screen.Line
+	mark, style := " ", screen.Plain
+	if i == p.choice {
+		mark, style = p.env.Theme.Glyphs.Cursor, screen.Bold
+	}
+	l.Put(style, mark+"  ")
+	l.Cell(style, screen.Clean(c.Name), min(30, p.width/3))
+	l.Space(1)
+	l.Cell(screen.Quiet, screen.Clean(c.Kind), 14)
+	l.Put(screen.Quiet, c.Note)
+	return l
+}
+
+// below is what is wrong, with a caret under the place, or help.
+func (p *Prompt) below(shift int) screen.Lines {
+	if c := p.complaint; c != nil {
+		var l screen.Line
+		if c.Offset >= 0 {
+			at := p.Input.Column(c.Offset) + shift
+			l.Space(min(max(at, 0), p.width/2))
+			l.Put(screen.Attention, "^ ")
+		} else {
+			l.Space(3)
+		}
+		l.Put(screen.Attention, c.Text)
+		return screen.Lines{l}
+	}
+	help := p.help
+	if len(help) == 0 {
+		help = []string{p.Hint}
+	}
+	var lines screen.Lines
+	for _, h := range help {
+		lines = append(lines, screen.Of(screen.Quiet, "   "+h))
+	}
+	return lines
+}
+
+// A Past is what was written at a prompt before. A nil Past keeps nothing.
+type Past struct {
+	lines []string
+	at    int    // while going back: the line that is shown; len(lines) is the new one
+	draft string // what was being written
+}
+
+// maxPast is how many lines are remembered.
+const maxPast = 500
+
+func (h *Past) add(s string) {
+	if h == nil || s == "" {
+		return
+	}
+	if n := len(h.lines); n == 0 || h.lines[n-1] != s {
+		h.lines = append(h.lines, s)
+	}
+	if len(h.lines) > maxPast {
+		h.lines = h.lines[len(h.lines)-maxPast:]
+	}
+	h.at = len(h.lines)
+}
+
+// Lines returns what was written, oldest first. Read only.
+func (h *Past) Lines() []string {
+	if h == nil {
+		return nil
+	}
+	return h.lines
+}
+
+func (h *Past) back(draft string) (string, bool) {
+	if h == nil || h.at == 0 || len(h.lines) == 0 {
+		return "", false
+	}
+	if h.at >= len(h.lines) {
+		h.at, h.draft = len(h.lines), draft
+	}
+	h.at--
+	return h.lines[h.at], true
+}
+
+func (h *Past) forth() (string, bool) {
+	if h == nil || h.at >= len(h.lines) {
+		return "", false
+	}
+	h.at++
+	if h.at == len(h.lines) {
+		return h.draft, true
+	}
+	return h.lines[h.at], true
+}
