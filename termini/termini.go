@@ -4,10 +4,13 @@ package termini
 
 import (
 	"indirtui/indirector"
+	"indirtui/termini/exec"
 	"indirtui/termini/flatfile"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
 	"indirtui/termini/plain"
+	"indirtui/termini/reports"
+	"indirtui/termini/status"
 )
 
 // All returns the descriptors of all termini, by indirection. What Puppet has
@@ -22,6 +25,7 @@ func All() []indirector.Descriptor {
 		flatfile.FactsJSON,
 		memory.Facts,
 		flatfile.FactsYAML,
+		exec.Node,
 		flatfile.NodeJSON,
 		memory.Node,
 		flatfile.NodeMsgpack,
@@ -29,6 +33,8 @@ func All() []indirector.Descriptor {
 		flatfile.NodeYAML,
 		flatfile.ReportJSON,
 		flatfile.ReportMsgpack,
+		reports.Processor,
 		flatfile.ReportYAML,
+		status.Local,
 	}
 }

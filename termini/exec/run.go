@@ -1,0 +1,182 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxStdout = 64 << 20 // bytes; more than that is no answer
+	maxStderr = 16 << 10 // bytes that are kept for the trace
+	// drain is how long output is still waited for when the command has ended
+	// and something that it started holds on to it.
+	drain = 250 * time.Millisecond
+)
+
+// An output is what came of a command.
+type output struct {
+	stdout, stderr []byte
+	code           int   // -1 if it did not exit
+	err            error // why it did not, or that the code is not zero
+	notStarted     bool
+	killed         string // why it was killed; "" if it was not, or not by us
+	elsewhere      bool   // something that it started still held stdout
+}
+
+var errTooMuch = errors.New("it printed more than 64 MiB")
+
+// run runs a command with no input, in its own session, in the C locale and
+// without HOME, as Puppet does. A limit of zero is none.
+func run(ctx context.Context, argv []string, limit time.Duration) output {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if limit > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s (%s)", limit, settingTimeout))
+		defer stop()
+	}
+	out := start(ctx, cancel, argv)
+	if errors.Is(out.err, syscall.ENOEXEC) {
+		// Ruby gives what the kernel cannot run to the shell: a script without #!.
+		out = start(ctx, cancel, append([]string{"/bin/sh"}, argv...))
+	}
+	return out
+}
+
+func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) output {
+	stdout := buffer{max: maxStdout, full: func() { cancel(errTooMuch) }}
+	stderr := buffer{max: maxStderr}
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Env = environment()
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.WaitDelay = drain
+	session(c)
+	out := output{code: -1}
+	if err := c.Start(); err != nil {
+		out.err, out.notStarted = err, ctx.Err() == nil
+		if !out.notStarted {
+			out.killed = context.Cause(ctx).Error()
+		}
+		return out
+	}
+	out.err = c.Wait()
+	out.stdout, out.stderr = stdout.kept, stderr.kept
+	out.code = c.ProcessState.ExitCode()
+	if errors.Is(out.err, exec.ErrWaitDelay) {
+		out.err, out.elsewhere = nil, true
+	}
+	if ctx.Err() != nil && out.code != 0 {
+		out.killed = context.Cause(ctx).Error()
+		out.err = errors.Join(ctx.Err(), out.err)
+	}
+	return out
+}
+
+// environment is that of this process in the C locale and without a user.
+func environment() []string {
+	drop := []string{
+		"LANG", "LC_ALL", "LC_MESSAGES", "LANGUAGE", "LC_COLLATE", "LC_CTYPE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
+		"HOME", "USER", "LOGNAME",
+	}
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(drop, name)
+	})
+	return append(env, "LANG=C", "LC_ALL=C")
+}
+
+func (o *output) ok() bool { return o.err == nil && o.code == 0 }
+
+// status is the exit code as Puppet prints it: 1 if there was nothing to run,
+// nothing if a signal ended it.
+func (o *output) status() string {
+	switch {
+	case o.notStarted:
+		return "1"
+	case o.code < 0:
+		return ""
+	}
+	return strconv.Itoa(o.code)
+}
+
+func (o *output) answer() string {
+	switch {
+	case o.notStarted:
+		return "not started"
+	case o.code < 0:
+		return "killed"
+	}
+	return "exit " + strconv.Itoa(o.code)
+}
+
+// why says what Puppet does not, or "".
+func (o *output) why() string {
+	stderr := strings.Trim(string(o.stderr), blanks)
+	switch {
+	case o.notStarted:
+		return "ENC not started: " + reason(o.err)
+	case o.killed != "":
+		return "ENC killed: " + o.killed + hiddenStderr(stderr)
+	case o.code < 0:
+		return fmt.Sprintf("ENC ended by a signal: %v%s", o.err, hiddenStderr(stderr))
+	case o.code != 0 && stderr == "":
+		return fmt.Sprintf("ENC exit %d; stderr is empty", o.code)
+	case stderr != "":
+		return fmt.Sprintf("ENC exit %d%s", o.code, hiddenStderr(stderr))
+	case o.elsewhere:
+		return "ENC ended, but something that it started held its output"
+	}
+	return ""
+}
+
+func hiddenStderr(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "; stderr (hidden by Puppet): " + cut(s, 2000)
+}
+
+// reason is why a command could not be started, in a few words.
+func reason(err error) string {
+	path := ""
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		path = ": " + e.Path
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied" + path
+	case errors.Is(err, fs.ErrNotExist):
+		if _, statErr := os.Stat(strings.TrimPrefix(path, ": ")); statErr == nil {
+			return "no such file: the interpreter of the first line of" + strings.TrimPrefix(path, ":")
+		}
+		return "no such file" + path
+	}
+	return err.Error()
+}
+
+// A buffer keeps the first max bytes of what is written to it.
+type buffer struct {
+	kept []byte
+	max  int
+	full func() // called at the first byte too many; may be nil
+}
+
+// Write always takes all of b.
+func (w *buffer) Write(b []byte) (int, error) {
+	room := w.max - len(w.kept)
+	w.kept = append(w.kept, b[:min(room, len(b))]...)
+	if room < len(b) && w.full != nil {
+		w.full()
+		w.full = nil
+	}
+	return len(b), nil
+}

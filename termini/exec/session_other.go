@@ -1,0 +1,7 @@
+//go:build !unix
+
+package exec
+
+import "os/exec"
+
+func session(*exec.Cmd) {}
