@@ -1,0 +1,344 @@
+package facter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"indirtui/indirector/data"
+)
+
+// Version is the version of Facter whose shape the facts have, and the value
+// of the fact facterversion when they are collected in this process.
+const Version = "4.3.0"
+
+// Limits on what is not ours. What is larger is a Problem.
+const (
+	maxText  = 8 << 20 // bytes of a fact file or of the output of an executable
+	maxError = 4 << 10 // bytes of stderr kept
+	maxDepth = 100     // of nested YAML, as Ruby has it for JSON
+)
+
+// Options are the options of Collect. The zero value collects the core facts
+// and those of the environment.
+type Options struct {
+	// ExternalDirs are the directories of external facts. Of two files that
+	// name a fact the one in the earlier directory wins, and within a directory
+	// the one whose name sorts last. See DefaultExternalDirs.
+	ExternalDirs []string
+
+	// CustomDirs are the directories of custom facts. These are Ruby: only
+	// Command can evaluate them. Without it each file is a Problem.
+	CustomDirs []string
+
+	// Legacy adds the flat facts that Facter hides unless asked: osfamily,
+	// ipaddress, memorysize, …
+	Legacy bool
+
+	// Command is the path of a real facter to be run instead of collecting in
+	// this process. "" collects.
+	Command string
+
+	// Timeout is how long one executable, or Command, may take; 0 is five
+	// minutes, as in Facter. One that takes longer is killed with its children.
+	Timeout time.Duration
+
+	// Environ are the variables, as in os.Environ, in which FACTER_name=value is
+	// a fact, and which executables see; nil is os.Environ().
+	Environ []string
+
+	// Extra are facts that override those collected, as facts that Puppet itself
+	// adds do: puppetversion. A nil Value is no fact.
+	Extra []data.Pair
+}
+
+// A Problem is something that could not be read, run or known. The facts are
+// what they would be without it.
+type Problem struct {
+	Path    string // the file, the directory, or the name of the fact
+	Message string
+}
+
+// Error returns both parts. A Problem is not returned as an error.
+func (p Problem) Error() string { return p.Path + ": " + p.Message }
+
+// Collect returns the facts of this host as a hash whose keys are sorted, as
+// Facter prints them. Nothing is invented: what is not known is absent, and if
+// that is worth knowing it is a Problem. The error is that of an ended ctx, or
+// that of a Command that gave no facts; there are no facts then.
+func Collect(ctx context.Context, o Options) (data.Value, []Problem, error) {
+	c := newCollector(ctx, o)
+	facts, err := c.collect()
+	if ctx.Err() != nil {
+		return data.Value{}, c.problems, context.Cause(ctx)
+	}
+	if err != nil {
+		return data.Value{}, c.problems, err
+	}
+	for _, p := range o.Extra {
+		if !p.Value.IsNil() {
+			facts.put(p.Key.Str(), p.Value)
+		}
+	}
+	return sorted(data.OfHash(facts)), c.problems, nil
+}
+
+// A collector is one run of Collect. It lives on one goroutine.
+type collector struct {
+	ctx      context.Context // of this run, and no longer
+	o        Options
+	root     string // "" outside of tests
+	problems []Problem
+}
+
+func newCollector(ctx context.Context, o Options) *collector {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Minute
+	}
+	return &collector{ctx: ctx, o: o}
+}
+
+func (c *collector) problem(path, format string, args ...any) {
+	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...)})
+}
+
+func (c *collector) collect() (hash, error) {
+	if c.o.Command != "" {
+		return c.command()
+	}
+	facts := c.core()
+	c.custom()
+	facts.override(c.external())
+	return facts, nil
+}
+
+// custom names the custom facts that are missing.
+func (c *collector) custom() {
+	for _, dir := range c.o.CustomDirs {
+		files, _ := filepath.Glob(filepath.Join(dir, "*.rb"))
+		for _, f := range files {
+			c.problem(f, "a custom fact is Ruby and was not evaluated; name a facter command to run it")
+		}
+	}
+}
+
+// command runs a real facter.
+func (c *collector) command() (hash, error) {
+	args := []string{"--json", "--no-color"}
+	if c.o.Legacy {
+		args = append(args, "--show-legacy")
+	}
+	for _, d := range c.o.CustomDirs {
+		args = append(args, "--custom-dir", d)
+	}
+	for _, d := range c.o.ExternalDirs {
+		args = append(args, "--external-dir", d)
+	}
+	if len(c.o.ExternalDirs) == 0 {
+		args = append(args, "--no-external-facts")
+	}
+	r := run(c.ctx, c.o.Timeout, c.o.Environ, c.o.Command, args...)
+	if r.stderr != "" {
+		c.problem(c.o.Command, "%s", r.stderr)
+	}
+	v, err := decodeJSON(r.stdout)
+	switch {
+	case r.err != nil && (!r.ended || err != nil):
+		return nil, fmt.Errorf("run %q: %w", c.o.Command, r.err)
+	case r.err != nil: // facter ends with 1 when it has logged an error about any fact
+		c.problem(c.o.Command, "%s", r.err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the output of %q: %w", c.o.Command, err)
+	}
+	if v.Kind() != data.Hash {
+		return nil, fmt.Errorf("read the output of %q: a hash of facts was expected, got a %s", c.o.Command, v.Kind())
+	}
+	return hash(v.Hash()), nil
+}
+
+// env returns the value of a variable of the run.
+func (c *collector) env(name string) string {
+	for _, kv := range slices.Backward(c.o.Environ) {
+		if k, v, _ := strings.Cut(kv, "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// read returns the text of a file of the system, and "" if it cannot be read.
+func (c *collector) read(path string) string {
+	f, err := os.Open(c.root + path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxText))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// line is read for files of one line.
+func (c *collector) line(path string) string { return strings.TrimSpace(c.read(path)) }
+
+func (c *collector) exists(path string) bool {
+	_, err := os.Stat(c.root + path)
+	return err == nil
+}
+
+// names returns the sorted names in a directory; none if it cannot be read.
+func (c *collector) names(dir string) []string {
+	entries, _ := os.ReadDir(c.root + dir)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}
+
+// A hash is being built. Its adders leave out what is not known.
+type hash []data.Pair
+
+// put sets key, in its old place if it has one.
+func (h *hash) put(key string, v data.Value) {
+	for i := range *h {
+		if (*h)[i].Key.Str() == key {
+			(*h)[i].Value = v
+			return
+		}
+	}
+	*h = append(*h, data.P(key, v))
+}
+
+func (h *hash) value(key string, v data.Value) {
+	if !v.IsNil() {
+		*h = append(*h, data.P(key, v))
+	}
+}
+
+// text adds s, unless it is empty. Bytes that are no UTF-8 are replaced.
+func (h *hash) text(key, s string) {
+	if s != "" {
+		*h = append(*h, data.P(key, data.OfString(strings.ToValidUTF8(s, "�"))))
+	}
+}
+
+func (h *hash) num(key string, i int64)     { *h = append(*h, data.P(key, data.OfInt(i))) }
+func (h *hash) float(key string, f float64) { *h = append(*h, data.P(key, data.OfFloat(f))) }
+func (h *hash) bool(key string, b bool)     { *h = append(*h, data.P(key, data.OfBool(b))) }
+
+// hash adds x, unless it is empty.
+func (h *hash) hash(key string, x hash) {
+	if len(x) > 0 {
+		*h = append(*h, data.P(key, data.OfHash(x)))
+	}
+}
+
+func (h hash) get(key string) data.Value { return data.OfHash(h).Get(key) }
+
+// override puts external facts over core facts. One without a value is none.
+func (h *hash) override(external hash) {
+	core := make(map[string]int, len(*h))
+	for i, p := range *h {
+		core[p.Key.Str()] = i
+	}
+	for _, p := range external {
+		if p.Value.IsNil() {
+			continue
+		}
+		if i, ok := core[p.Key.Str()]; ok {
+			(*h)[i].Value = p.Value
+			continue
+		}
+		*h = append(*h, p)
+	}
+}
+
+// sorted returns v with the keys of its hashes in order. Those of hashes inside
+// lists stay as they are, which is what Facter does.
+func sorted(v data.Value) data.Value {
+	if v.Kind() != data.Hash {
+		return v
+	}
+	h := make([]data.Pair, v.Len())
+	for i, p := range v.Hash() {
+		h[i] = data.Pair{Key: p.Key, Value: sorted(p.Value)}
+	}
+	slices.SortStableFunc(h, func(a, b data.Pair) int { return strings.Compare(a.Key.Text(), b.Key.Text()) })
+	return data.OfHash(h)
+}
+
+// Local returns the facts that Puppet adds to those of Facter, ready to be
+// Options.Extra: the name of this node, the version of Puppet that is claimed,
+// and whether nothing is to be changed.
+func Local(certname, version string, noop bool) []data.Pair {
+	return []data.Pair{
+		data.P("clientcert", data.OfString(certname)),
+		data.P("clientversion", data.OfString(version)),
+		data.P("clientnoop", data.OfBool(noop)),
+	}
+}
+
+// Sanitize returns v as Puppet stores facts: strings, numbers, booleans, lists
+// and hashes stay, and everything else becomes a string; nil becomes "".
+func Sanitize(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = Sanitize(x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: Sanitize(p.Key), Value: Sanitize(p.Value)}
+		}
+		return data.OfHash(h)
+	case data.Nil, data.Symbol:
+		return data.OfString(v.Text())
+	}
+	return v
+}
+
+// check looks at everything in v, which aliases of YAML make a graph. It takes
+// what it has seen from left, so that a small text cannot stand for a large value.
+func check(v data.Value, left *int) error {
+	if *left--; *left < 0 {
+		return fmt.Errorf("more than %d values", maxNodes)
+	}
+	switch v.Kind() {
+	case data.String, data.Symbol:
+		if !utf8.ValidString(v.Str()) {
+			return errNotUTF8
+		}
+	case data.List:
+		for _, x := range v.List() {
+			if err := check(x, left); err != nil {
+				return err
+			}
+		}
+	case data.Hash:
+		for _, p := range v.Hash() {
+			if err := check(p.Key, left); err != nil {
+				return err
+			}
+			if err := check(p.Value, left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+// Package facter collects the facts of this host, in the structured shape of
+// Facter 4.3, and serves them as the terminus facter of the indirection facts.
+//
+//	facts, problems, err := facter.Collect(ctx, facter.Options{
+//		ExternalDirs: facter.DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME")),
+//	})
+//	facts.Dig("os", "release", "major") // "12"
+//
+// The facts are read in this process, from the kernel and from files; nothing
+// is run but uname (which alone knows what it calls the processor) and the
+// executables among the external facts. With Options.Command a real facter is
+// run instead. On Linux these are known:
+//
+//	dmi, disks, facterversion, filesystems, fips_enabled, hypervisors, identity,
+//	is_virtual, kernel, kernelmajversion, kernelrelease, kernelversion,
+//	load_averages, memory, mountpoints, networking, os, partitions, path,
+//	processors, ssh, system_uptime, timezone, virtual
+//
+// and with Options.Legacy the flat facts that repeat them. Elsewhere there are
+// facterversion, identity, kernel and its versions, networking, os, path,
+// processors.count and timezone.
+//
+// # Differences from Facter
+//
+// A fact that cannot be known is absent; a guess never takes its place. Keys,
+// types, units and the formats of numbers are those of Facter, except for what
+// follows. A test compares both where Facter is installed, and holds the same
+// list.
+//
+//   - facterversion says 4.3.0, the version whose shape this is. No Facter ran.
+//   - ruby, augeas, and the custom facts, which are Ruby, are absent: there is no
+//     Ruby here. Each file of custom facts is a Problem.
+//   - cloud, ec2_metadata, ec2_userdata, az_metadata and gce are absent: they are
+//     asked over the network, and collecting must not wait for that.
+//   - aio_agent_version, xen.domains, zfs and zpool are absent.
+//   - is_virtual, virtual, hypervisors and system_uptime: Facter runs virt-what,
+//     lspci and dmidecode, here the files of the kernel are read. The versions of
+//     VMware and VirtualBox are absent. A processor that says it is virtual where
+//     nothing says what it runs on gives is_virtual, but not virtual. Facter gives
+//     none of these facts where it may not read /proc/1/environ as root; here what
+//     may be read is used.
+//   - os.distro is absent where only lsb_release would know it, and the legacy
+//     facts lsbdist* are what os.distro says.
+//   - disks.*.serial, disks.*.wwn and what partitions say of their content come
+//     from the database of udev instead of lsblk and blkid. Without udev they are
+//     absent.
+//   - networking: leases that only the command dhcpcd knows, and addresses that
+//     are only sources of routes, are absent. A name server gets a quarter of a
+//     second to tell the domain.
+//   - mountpoints: a file system that does not answer has no sizes (Facter writes
+//     zeros), and one behind a network has a second to do so.
+//   - facter.conf is not read: nothing is blocked and nothing is cached.
+//
+// # External facts
+//
+// As in Facter, the files *.yaml, *.json, *.txt (lines of key=value) and
+// executables (YAML, JSON or lines of key=value on stdout) of each directory,
+// hidden ones excepted. *.yml is not read, and a Problem. Names become small
+// letters, the variables FACTER_name of the environment win over files, the
+// earlier directory over the later, the last name in a directory over the
+// others, and all of them over the core fact of the same name, as a whole. A
+// fact without a value is none.
+//
+// What is wrong with a file is a [Problem] and the others still count (a YAML
+// or JSON file that holds no hash ends Facter itself). Executables run without
+// a shell, with an empty stdin (Facter gives them one that never ends), and are
+// killed with all their children when their time is up; what they write on
+// stderr and an exit code other than zero are Problems, but do not matter
+// otherwise. Output that a process left behind still holds open is read for a
+// second.
+//
+// Times in the output of executables keep their spelling (Facter rewrites those
+// that YAML reads as a time), as do dates in YAML.
+package facter

@@ -1,0 +1,65 @@
+package facter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// A result is what came of a process.
+type result struct {
+	stdout string // at most maxText bytes
+	stderr string // at most maxError bytes, without surrounding blanks
+	ended  bool   // by itself, whatever its exit code
+	err    error  // an exit code other than 0, or why it did not run or end
+}
+
+var errTooMuch = fmt.Errorf("more than %d MiB of output", maxText>>20)
+
+// run runs a program without a shell, without input and in the C locale. When
+// the time is up, ctx ends or it writes too much, it is killed together with
+// all that it has started.
+func run(ctx context.Context, timeout time.Duration, environ []string, name string, args ...string) result {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("killed: not finished after %s", timeout))
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(environ[:len(environ):len(environ)], "LC_ALL=C", "LANG=C")
+	cmd.WaitDelay = time.Second // for pipes that an escaped child holds open
+	killGroup(cmd)
+	stdout := &limited{max: maxText, full: func() { stop(errTooMuch) }}
+	stderr := &limited{max: maxError, full: func() {}}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	err := cmd.Run()
+	ended := cmd.ProcessState != nil && cmd.ProcessState.Exited()
+	switch {
+	case ctx.Err() != nil && err != nil:
+		ended, err = false, context.Cause(ctx)
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = errors.New("ended, but a process that it left behind holds its output open")
+	}
+	return result{stdout.kept.String(), strings.TrimSpace(strings.ToValidUTF8(stderr.kept.String(), "�")), ended, err}
+}
+
+// limited keeps the first max bytes, swallows the rest and calls full. It has
+// no other methods of a buffer: io.Copy would prefer them.
+type limited struct {
+	kept bytes.Buffer
+	max  int
+	full func()
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if room := l.max - l.kept.Len(); len(p) > room {
+		l.kept.Write(p[:room])
+		l.full()
+		return len(p), nil
+	}
+	return l.kept.Write(p)
+}

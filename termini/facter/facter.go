@@ -1,0 +1,239 @@
+package facter
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// Facts describes the facter terminus of the facts indirection.
+var Facts = indirector.Descriptor{
+	Indirection: "facts",
+	Name:        "facter",
+	Doc: "Collects the facts of this host, whatever the key: the key only becomes their name. " +
+		"They have the shape of Facter 4 and are read in this process, with the external facts of Facter's directories and of the modules. " +
+		"Custom facts are Ruby; a facter command evaluates them. What could not be read is noted in the trace.",
+	Settings: []indirector.Setting{
+		{Name: "certname", Doc: "The fact clientcert."},
+		{Name: "noop", Doc: "The fact clientnoop."},
+		{Name: "environment", Doc: "The fact agent_specified_environment, if puppet.conf or the command line gives it."},
+		{Name: "include_legacy_facts", Doc: "Whether there are flat facts such as osfamily; yes unless it is false, as in Puppet 7."},
+		{Name: "modulepath", Doc: "Directories of modules, whose facts.d have external facts."},
+		{Name: "pluginfactdest", Doc: "A directory of external facts."},
+		{Name: "factpath", Doc: "Directories of custom facts."},
+		{Name: settingCommand, Doc: "The path of a real facter that is run instead. Not a setting of Puppet."},
+		{Name: settingTimeout, Doc: "How long one executable fact, or that command, may take, as 30s; nothing is five minutes. Not a setting of Puppet."},
+	},
+	Type: (*Terminus)(nil),
+	New: func(env indirector.Env) (indirector.Terminus, error) {
+		t := &Terminus{env: env}
+		if text, place := env.Settings.Get(settingTimeout); text != "" {
+			limit, err := indirector.ParseDuration(text)
+			if err != nil {
+				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, place, err)
+			}
+			t.timeout = limit
+		}
+		return t, nil
+	},
+}
+
+const (
+	settingCommand = "facter_command"
+	settingTimeout = "facter_timeout"
+
+	// puppetVersion is that of the Puppet whose behaviour this program has.
+	puppetVersion = "7.23.0"
+
+	// Puppet's words, to the letter.
+	msgSave    = "You cannot save facts to the code store; it is only used for getting facts from Facter"
+	msgDestroy = "You cannot destroy facts in the code store; it is only used for getting facts from Facter"
+)
+
+// A Terminus collects facts anew at each find.
+type Terminus struct {
+	env     indirector.Env
+	timeout time.Duration // zero is the default of Options
+}
+
+var (
+	_ indirector.Finder    = (*Terminus)(nil)
+	_ indirector.Saver     = (*Terminus)(nil)
+	_ indirector.Destroyer = (*Terminus)(nil)
+	_ indirector.Local     = (*Terminus)(nil)
+)
+
+// LocalOnly reports true: a client is not told the facts of the server.
+func (*Terminus) LocalOnly() bool { return true }
+
+// Save fails: facts are what they are.
+func (*Terminus) Save(context.Context, *indirector.Request) (any, error) {
+	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: msgSave}
+}
+
+// Destroy fails.
+func (*Terminus) Destroy(context.Context, *indirector.Request) (any, error) {
+	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: msgDestroy}
+}
+
+// Find returns the facts of this host under the name of the key. The options
+// external_dir and custom_dir are further directories; with resolve_options,
+// which the face facts gives, user_query names the wanted facts, show_legacy
+// decides about flat facts, and the facts of Puppet itself are left out.
+func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	values, err := t.collect(ctx, req, t.options(req))
+	if err != nil {
+		return nil, err
+	}
+	if query := queries(req); len(query) > 0 {
+		values = pick(values, query)
+	}
+	return &model.Facts{Name: req.Key, Values: Sanitize(values), Timestamp: model.At(t.env.Now())}, nil
+}
+
+// collect runs Collect below a span, with its problems as notes.
+func (t *Terminus) collect(ctx context.Context, req *indirector.Request, o Options) (data.Value, error) {
+	name := "collect facts"
+	if o.Command != "" {
+		name = "exec " + o.Command
+	}
+	_, span := traces.Start(ctx, traces.Exec, name)
+	values, problems, err := Collect(ctx, o)
+	answer := strconv.Itoa(values.Len()) + " facts"
+	if err != nil {
+		answer = "failed"
+	}
+	if span != nil {
+		span.Attr("external", strings.Join(o.ExternalDirs, ":"))
+		span.Attr("problems", strconv.Itoa(len(problems)))
+		span.End(answer, traces.Because{}, err)
+	}
+	for _, p := range problems {
+		traces.AddNote(ctx, p.Error())
+	}
+	if err != nil && ctx.Err() == nil {
+		return values, &indirector.Failure{
+			Message: fmt.Sprintf("Could not retrieve local facts of %s: %s", req.Key, err),
+			Origin:  "exec", Path: o.Command, Err: err,
+		}
+	}
+	return values, err
+}
+
+// options puts together what the settings and the request say. Directories are
+// in Puppet's order, behind those of Facter itself.
+func (t *Terminus) options(req *indirector.Request) Options {
+	get := func(name string) string {
+		value, _ := t.env.Settings.Get(name)
+		return value
+	}
+	o := Options{
+		ExternalDirs: DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME")),
+		Command:      get(settingCommand),
+		Timeout:      t.timeout,
+		Legacy:       get("include_legacy_facts") != "false",
+	}
+	for _, path := range filepath.SplitList(get("modulepath")) {
+		o.ExternalDirs = append(o.ExternalDirs, directories(path, "*", "facts.d")...)
+		o.CustomDirs = append(o.CustomDirs, directories(path, "*", "lib", "facter")...)
+		o.CustomDirs = append(o.CustomDirs, directories(path, "*", "plugins", "facter")...)
+	}
+	o.ExternalDirs = append(o.ExternalDirs, directories(get("pluginfactdest"))...)
+	for _, dir := range filepath.SplitList(get("factpath")) {
+		o.CustomDirs = append(o.CustomDirs, directories(dir)...)
+	}
+	if dir, ok := req.Option("external_dir").(string); ok {
+		o.ExternalDirs = append(o.ExternalDirs, dir)
+	}
+	if dir, ok := req.Option("custom_dir").(string); ok {
+		o.CustomDirs = append(o.CustomDirs, dir)
+	}
+	o.Extra = []data.Pair{data.P("puppetversion", data.OfString(puppetVersion)), data.P("agent_specified_environment", t.environment())}
+	if resolves(req) {
+		o.Legacy = isTrue(req.Option("show_legacy")) || len(queries(req)) > 0
+		return o
+	}
+	o.Extra = append(o.Extra, Local(get("certname"), puppetVersion, get("noop") == "true")...)
+	return o
+}
+
+// environment is the environment that somebody chose for this agent, and nil
+// if nobody did.
+func (t *Terminus) environment() data.Value {
+	value, place := t.env.Settings.Get("environment")
+	chosen := strings.HasPrefix(place, "--") || strings.HasSuffix(place, "[agent]") || strings.HasSuffix(place, "[main]")
+	if !chosen || value == "" {
+		return data.Value{}
+	}
+	return data.OfString(value)
+}
+
+// directories returns the directories that match a path, which is literal but
+// for the parts that follow.
+func directories(path string, parts ...string) []string {
+	if path == "" {
+		return nil
+	}
+	quoted := globs.Replace(path)
+	matches, _ := filepath.Glob(filepath.Join(append([]string{quoted}, parts...)...))
+	var dirs []string
+	for _, m := range matches {
+		if info, err := os.Stat(m); err == nil && info.IsDir() {
+			dirs = append(dirs, m)
+		}
+	}
+	return dirs
+}
+
+var globs = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
+
+func resolves(req *indirector.Request) bool { return isTrue(req.Option("resolve_options")) }
+
+func isTrue(v any) bool { return v == true || v == "true" }
+
+// queries are the facts that a resolving request asks for.
+func queries(req *indirector.Request) []string {
+	if !resolves(req) {
+		return nil
+	}
+	switch q := req.Option("user_query").(type) {
+	case string:
+		return strings.Fields(q)
+	case []string:
+		return q
+	}
+	return nil
+}
+
+// pick returns the facts of a query by the names that it gives them. Points
+// lead into hashes and lists; one that leads nowhere is nil.
+func pick(facts data.Value, query []string) data.Value {
+	var h hash
+	for _, q := range query {
+		v, ok := facts.Lookup(q)
+		if !ok {
+			v = facts
+			for part := range strings.SplitSeq(q, ".") {
+				v = step(v, part)
+			}
+		}
+		h.put(q, v)
+	}
+	return sorted(data.OfHash(h))
+}
+
+func step(v data.Value, part string) data.Value {
+	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(v.List()) {
+		return v.List()[i]
+	}
+	return v.Get(part)
+}
