@@ -387,7 +387,8 @@ func appendInspect(b []byte, v Value) []byte {
 }
 
 // FormatFloat writes f as Ruby's Float#to_s: the shortest digits that read
-// back, always with a point, an exponent below 1e-4 and from 1e16.
+// back, always with a point, an exponent below 1e-4, and from 1e15 on if there
+// is no fraction.
 func FormatFloat(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -398,7 +399,7 @@ func FormatFloat(f float64) string {
 		return "-Infinity"
 	}
 	a := math.Abs(f)
-	if a != 0 && (a < 1e-4 || a >= 1e16) {
+	if a != 0 && (a < 1e-4 || a >= 1e15 && a == math.Trunc(a)) {
 		s := strconv.FormatFloat(f, 'e', -1, 64)
 		mantissa, exponent := s, ""
 		for i := range s {
