@@ -16,12 +16,11 @@ var environmentOnly = []string{"modulepath", "manifest", "config_version"}
 // environmentConf are settings that environment.conf may have.
 var environmentConf = append(slices.Clone(environmentOnly), "environment_timeout", "environment_data_provider", "static_catalogs", "rich_data")
 
-// environment is what the environment's directory and its environment.conf say.
-// Without such a directory it says nothing.
-func (s *Settings) environment() layer {
+// environment is what the directory of an environment and its environment.conf
+// say. Without such a directory it says nothing.
+func (s *Settings) environment(name string) layer {
 	l := layer{map[string][]candidate{}}
 	r := s.resolver()
-	name := r.resolve("environment").text
 	path := r.resolve("environmentpath").text
 	dir := environmentDir(path, name)
 	if dir == "" {
@@ -69,7 +68,7 @@ func environmentDir(path, name string) string {
 }
 
 func (s *Settings) environmentEntries(file string) []entry {
-	data, err := os.ReadFile(file)
+	data, err := readFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

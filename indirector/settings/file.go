@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -61,6 +63,17 @@ var (
 // blank is what Ruby takes for white space.
 const blank = " \t\r\n\f\v"
 
+// readFile returns the content of a file, one byte more than parse accepts at
+// most.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
 // parse reads the ini format of puppet.conf and environment.conf. Lines before
 // the first section belong to main; a section may appear again. There are no
 // comments behind a value. If allowed is nil, any section is good.
@@ -69,13 +82,13 @@ func parse(file string, data []byte, allowed []string) ([]entry, error) {
 		return &ParseError{File: file, Line: line, Detail: fmt.Sprintf(format, args...)}
 	}
 	if len(data) > maxFile {
-		return nil, fail(1, "the file has %d bytes, at most %d are read", len(data), maxFile)
+		return nil, fail(1, "the file is larger than %d bytes", maxFile)
 	}
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
 		return nil, fail(1, "the file begins with a byte order mark, which Puppet does not understand; save it without")
 	}
 	if !utf8.Valid(data) {
-		return nil, fail(badLine(data), "invalid byte sequence in UTF-8")
+		return nil, fail(badLine(data), msgEncoding)
 	}
 	var entries []entry
 	section := "main"
@@ -89,8 +102,7 @@ func parse(file string, data []byte, allowed []string) ([]entry, error) {
 		}
 		if name, ok := sectionName(trimmed); ok {
 			if allowed != nil && !contains(allowed, name) {
-				return nil, fail(number, "illegal section [%s]: puppet.conf has only [%s]; settings of an environment go to its environment.conf",
-					name, strings.Join(allowed, "], ["))
+				return nil, fail(number, msgSection, name, strings.Join(allowed, ", "))
 			}
 			section = name
 			continue
@@ -98,7 +110,7 @@ func parse(file string, data []byte, allowed []string) ([]entry, error) {
 		name, value, ok := strings.Cut(line, "=")
 		name = strings.Trim(name, blank)
 		if !ok || !isWord(name) {
-			return nil, fail(number, "could not match line %q: it is no setting, section or comment", trimmed)
+			return nil, fail(number, msgNoMatch+"; it is no setting, section or comment", shorten(trimmed))
 		}
 		e := entry{section: section, name: name, value: translate(strings.Trim(value, blank)), line: number}
 		if err := e.takeMetadata(); err != nil {
@@ -168,12 +180,12 @@ func (e *entry) takeMetadata() error {
 	}
 	inner := s[at[2]:at[3]]
 	if at[0] > 0 && s[at[0]-1] == '$' {
-		return fmt.Errorf("puppet takes the braces of ${%s} for file options; write $%[1]s", inner)
+		return fmt.Errorf(msgBraces+"; in this file ${%s} is taken for file options, write $%[2]s", shorten(s), shorten(inner))
 	}
 	for option := range strings.SplitSeq(strings.TrimRight(inner, ", \t"), ",") {
 		m := fileOption.FindStringSubmatch(option)
 		if m == nil {
-			return fmt.Errorf("could not parse %q: braces hold file options, as in { owner = root, mode = 0640 }", s)
+			return fmt.Errorf(msgBraces+"; braces hold file options, as in { owner = root, mode = 0640 }", shorten(s))
 		}
 		switch m[1] {
 		case "owner":
@@ -182,11 +194,11 @@ func (e *entry) takeMetadata() error {
 			e.group = m[2]
 		case "mode":
 			if strings.Trim(m[2], "0123456789") != "" {
-				return fmt.Errorf("file mode %q is not a number", m[2])
+				return fmt.Errorf(msgMode+"; %s is not", m[2])
 			}
 			e.mode = m[2]
 		default:
-			return fmt.Errorf("invalid file option %q; known are owner, group and mode", m[1])
+			return fmt.Errorf(msgOption+"; known are owner, group and mode", m[1])
 		}
 	}
 	e.value.text = strings.TrimRight(s[:at[0]]+s[at[1]:], blank)
@@ -204,4 +216,11 @@ func contains(list []string, s string) bool {
 
 func place(file string, e entry) string {
 	return fmt.Sprintf("%s:%d [%s]", filepath.Base(file), e.line, e.section)
+}
+
+func shorten(s string) string {
+	if len(s) > 80 {
+		return strings.ToValidUTF8(s[:77], "") + "…"
+	}
+	return s
 }

@@ -5,6 +5,9 @@ import "strings"
 // Nearest returns the name that is closest to s by edits, or "" if none is
 // close enough to have been meant.
 func Nearest(s string, names []string) string {
+	if len(s) > 100 {
+		return "" // nobody's misspelt name, and long to compare
+	}
 	best, distance := "", len(s)/3+2
 	for _, n := range names {
 		if d := edits(strings.ToLower(s), n); d < distance {
@@ -14,12 +17,8 @@ func Nearest(s string, names []string) string {
 	return best
 }
 
-// edits counts insertions, removals and replacements. Long texts are nobody's
-// misspelt name and would take long to compare.
+// edits counts insertions, removals and replacements.
 func edits(a, b string) int {
-	if len(a) > 100 || len(b) > 100 {
-		return 100
-	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

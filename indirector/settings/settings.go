@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -72,6 +73,8 @@ type Settings struct {
 	values      map[string]Setting
 	unknown     []string
 	warnings    []Warning
+
+	fileWarnings []Warning // about puppet.conf, which every environment shares
 }
 
 // A layer is one source of values.
@@ -117,10 +120,10 @@ func Load(o Options) (*Settings, error) {
 	}
 	o.Dir = cmp.Or(o.Dir, "/")
 	if o.Certname == nil {
-		o.Certname = func() string {
+		o.Certname = sync.OnceValue(func() string {
 			host, domain := hostname()
 			return strings.TrimSuffix(host+"."+domain, ".")
-		}
+		})
 	}
 	s := &Settings{options: o, directories: o.Layout.directories(o), index: map[string]int{}}
 	s.known = append(definitions[:len(definitions):len(definitions)], o.Define...)
@@ -149,10 +152,21 @@ func Load(o Options) (*Settings, error) {
 	s.layers = []layer{line, puppetConf, application, defaults}
 	hook := s.storeconfigs()
 	s.layers = []layer{line, puppetConf, application, hook, defaults}
-	environment := s.environment()
-	s.layers = []layer{line, environment, puppetConf, application, hook, defaults}
-	s.settle()
-	return s, err
+	s.layers = []layer{line, {}, puppetConf, application, hook, defaults}
+	return s.In(s.resolver().resolve("environment").text), err
+}
+
+// In returns the settings as they are in another environment: with what its
+// environment.conf says.
+func (s *Settings) In(environment string) *Settings {
+	t := *s
+	t.layers = slices.Clone(s.layers)
+	t.layers[1] = layer{}
+	t.warnings = slices.Clone(s.fileWarnings)
+	t.unknown = nil
+	t.layers[1] = t.environment(environment)
+	t.settle()
+	return &t
 }
 
 func (s *Settings) definition(name string) *Definition {
@@ -221,7 +235,7 @@ func (s *Settings) defaults() layer {
 // readFile reads puppet.conf. With a ParseError the layer is empty.
 func (s *Settings) readFile() (layer, error) {
 	l := layer{map[string][]candidate{}}
-	data, err := os.ReadFile(s.file)
+	data, err := readFile(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}
@@ -234,10 +248,10 @@ func (s *Settings) readFile() (layer, error) {
 	}
 	for _, e := range entries {
 		if slices.Contains(environmentOnly, e.name) {
-			return l, &ParseError{s.file, e.line, fmt.Sprintf("cannot set %s in puppet.conf; it belongs to environment.conf", e.name)}
+			return l, &ParseError{s.file, e.line, fmt.Sprintf(msgForbidden, e.name)}
 		}
 	}
-	s.checkEntries(entries)
+	s.fileWarnings = s.checkEntries(entries)
 	order := map[string]int{"server": 1, "master": 2, "main": 3}
 	if s.options.RunMode == "agent" || s.options.RunMode == "user" {
 		order = map[string]int{s.options.RunMode: 1, "main": 3}
@@ -331,7 +345,7 @@ func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
 		set.Overruled = append(set.Overruled, c.Assignment)
 	}
 	if d.Name == "certname" && v.err == nil && v.text != strings.ToLower(v.text) {
-		set.Err = errors.New("Certificate names must be lower case")
+		set.Err = errors.New(msgCertname)
 	}
 	if set.Default == none || set.Default == computed {
 		set.Default = s.directories[d.Name]

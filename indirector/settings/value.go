@@ -124,7 +124,7 @@ func (r *resolver) variable(setting, expression, name string) (string, error) {
 		return r.s.options.RunMode, nil
 	}
 	if r.s.definition(name) == nil {
-		return "", fmt.Errorf("Error converting value for param '%s': Could not find value for %s", setting, expression)
+		return "", fmt.Errorf(msgConvert, setting, expression)
 	}
 	v := r.resolve(name)
 	var loop loopError
@@ -132,9 +132,9 @@ func (r *resolver) variable(setting, expression, name string) (string, error) {
 	case errors.As(v.err, &loop):
 		return "", v.err
 	case v.err != nil:
-		return "", fmt.Errorf("Error converting value for param '%s': %w", setting, v.err)
+		return "", fmt.Errorf(msgConvertWrap, setting, v.err)
 	case v.kind == nothing:
-		return "", fmt.Errorf("Error converting value for param '%s': Could not find value for %s", setting, expression)
+		return "", fmt.Errorf(msgConvert, setting, expression)
 	}
 	return v.text, nil
 }
@@ -152,13 +152,13 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 	switch def.Type {
 	case "boolean":
 		if v.text != "true" && v.text != "false" {
-			return v, fmt.Errorf("Invalid value '%s' for boolean parameter: %s", inspect(v), def.Name)
+			return v, fmt.Errorf(msgBoolean, inspect(v), def.Name)
 		}
 		return raw{v.text, boolean}, nil
 	case "terminus":
 		// Rule IND-SEL-08.
 		if v.kind == boolean {
-			return v, fmt.Errorf("Invalid terminus setting: %s", v.text)
+			return v, fmt.Errorf(msgTerminus, v.text)
 		}
 		if v.text == "" {
 			return raw{}, nil
@@ -166,10 +166,10 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 	case "integer", "port":
 		n, err := parseInt(v)
 		if err != nil {
-			return v, fmt.Errorf("Cannot convert '%s' to an integer for parameter: %s", inspect(v), def.Name)
+			return v, fmt.Errorf(msgInteger, inspect(v), def.Name)
 		}
 		if def.Type == "port" && (n < 0 || n > 65535) {
-			return v, fmt.Errorf("Value '%d' is not a valid port number for parameter: %s", n, def.Name)
+			return v, fmt.Errorf(msgPort, n, def.Name)
 		}
 		return raw{strconv.FormatInt(n, 10), text}, nil
 	case "duration", "ttl":
@@ -178,15 +178,15 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 		}
 		seconds, ok := parseDuration(v)
 		if !ok && def.Type == "ttl" {
-			return v, fmt.Errorf("Invalid 'time to live' format '%s' for parameter: %s", inspect(v), def.Name)
+			return v, fmt.Errorf(msgTTL, inspect(v), def.Name)
 		}
 		if !ok {
-			return v, fmt.Errorf("Invalid duration format '%s' for parameter: %s", inspect(v), def.Name)
+			return v, fmt.Errorf(msgDuration, inspect(v), def.Name)
 		}
 		return raw{strconv.FormatInt(seconds, 10), text}, nil
 	case "enum", "symbolic_enum":
 		if v.kind == boolean || !contains(def.Values, v.text) {
-			return v, fmt.Errorf("Invalid value '%s' for parameter %s. Allowed values are '%s'", v.text, def.Name, strings.Join(def.Values, "', '"))
+			return v, fmt.Errorf(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
 		}
 	case "file", "directory", "file_or_directory":
 		if v.kind == text && v.text != ":memory:" {
@@ -201,7 +201,7 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 			return raw{v.text, boolean}, nil
 		}
 		if !filepath.IsAbs(v.text) {
-			return v, fmt.Errorf("Invalid autosign value %s: must be 'true'/'false' or an absolute path", v.text)
+			return v, fmt.Errorf(msgAutosign, v.text)
 		}
 	case "certificate_revocation":
 		switch v.text {
@@ -211,7 +211,7 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 		case "false":
 			return raw{"false", boolean}, nil
 		default:
-			return v, fmt.Errorf("Invalid certificate revocation value %s: must be one of 'true', 'chain', 'leaf', or 'false'", v.text)
+			return v, fmt.Errorf(msgRevocation, v.text)
 		}
 	case "priority":
 		return mungePriority(def, v)
@@ -264,7 +264,7 @@ func mungePriority(def *Definition, v raw) (raw, error) {
 		return raw{n, text}, nil
 	}
 	if v.kind == boolean || !digits.MatchString(v.text) {
-		return v, fmt.Errorf("Invalid priority format '%s' for parameter: %s", inspect(v), def.Name)
+		return v, fmt.Errorf(msgPriority, inspect(v), def.Name)
 	}
 	if n, err := parseInt(v); err == nil {
 		return raw{strconv.FormatInt(n, 10), text}, nil

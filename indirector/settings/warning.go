@@ -40,35 +40,44 @@ func (s *Settings) Warnings() []Warning { return append([]Warning(nil), s.warnin
 
 func (s *Settings) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
+// maxGuesses is for how many unknown settings of a file the nearest known one
+// is looked for: that takes time.
+const maxGuesses = 50
+
 // checkEntries warns about lines of puppet.conf.
-func (s *Settings) checkEntries(entries []entry) {
+func (s *Settings) checkEntries(entries []entry) (warnings []Warning) {
 	first := map[[2]string]int{}
-	master := false
+	master, guesses := false, 0
 	for _, e := range entries {
 		w := Warning{Place: place(s.file, e), File: s.file, Line: e.line}
 		if e.section == "master" && !master {
 			master = true
 			w.ID, w.Text = DeprecatedName, "section [master] is now called [server]; it is read after it"
-			s.warn(w)
+			warnings = append(warnings, w)
 		}
 		def := s.definition(e.name)
 		if def == nil {
-			w.ID, w.Text = UnknownSetting, fmt.Sprintf("there is no setting %q%s", e.name, s.didYouMean(e.name))
-			s.warn(w)
+			hint := ""
+			if guesses++; guesses <= maxGuesses {
+				hint = s.didYouMean(e.name)
+			}
+			w.ID, w.Text = UnknownSetting, fmt.Sprintf("there is no setting %q%s", e.name, hint)
+			warnings = append(warnings, w)
 			continue
 		}
 		if e.owner+e.group+e.mode != "" && !isFile(def.Type) {
-			w.ID, w.Text = MetadataIgnored, fmt.Sprintf("%s does not support meta data. Ignoring.", e.name)
-			s.warn(w)
+			w.ID, w.Text = MetadataIgnored, fmt.Sprintf(msgMetadata, e.name)
+			warnings = append(warnings, w)
 		}
 		key := [2]string{e.section, e.name}
 		if first[key] != 0 {
 			w.ID, w.Text = DuplicateSetting, fmt.Sprintf("%s is already set in line %d, which counts", e.name, first[key])
-			s.warn(w)
+			warnings = append(warnings, w)
 			continue
 		}
 		first[key] = e.line
 	}
+	return warnings
 }
 
 func isFile(kind string) bool {
@@ -89,16 +98,15 @@ var readers = map[string][]string{
 func (s *Settings) checkValues() {
 	for _, set := range s.All() {
 		w := Warning{Place: set.Place, File: set.File, Line: set.Line}
-		if set.Err != nil {
+		if set.Err != nil && set.Place != "default" { // a default only suffers from what it refers to
 			w.ID, w.Text = BadValue, set.Err.Error()
 			s.warn(w)
 		}
 		if set.Place == "default" {
 			continue
 		}
-		if set.Name != "config_version" && (strings.Contains(set.Raw, "$environment") || strings.Contains(set.Raw, "${environment}")) {
-			w.ID = NoInterpolation
-			w.Text = fmt.Sprintf("You cannot interpolate $environment within '%s' when using directory environments. Its value will remain %s.", set.Name, set.Value)
+		if set.Known && set.Name != "config_version" && namesEnvironment(set.Raw) {
+			w.ID, w.Text = NoInterpolation, fmt.Sprintf(msgEnvironment, set.Name, set.Value)
 			s.warn(w)
 		}
 		by := readers[set.Name]
@@ -110,4 +118,13 @@ func (s *Settings) checkValues() {
 		w.Text = fmt.Sprintf("%s = %s has no effect: application %s does not read it, only %s does", set.Name, set.Value, app, strings.Join(by, ", "))
 		s.warn(w)
 	}
+}
+
+func namesEnvironment(s string) bool {
+	for _, m := range variable.FindAllStringSubmatch(s, -1) {
+		if m[1]+m[2] == "environment" {
+			return true
+		}
+	}
+	return false
 }
