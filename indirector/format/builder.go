@@ -2,6 +2,8 @@ package format
 
 import (
 	"encoding/binary"
+	"math/bits"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -40,13 +42,28 @@ const (
 
 var builders = sync.Pool{New: func() any { return new(builder) }}
 
-// newBuilder copies b, since strings will point into it.
-func newBuilder(b []byte, items int) *builder {
+// newBuilder copies b, since strings will point into it, unless it was given
+// away with room for the padding.
+func newBuilder(b []byte, l Limits) *builder {
+	items := l.items()
 	d := builders.Get().(*builder)
-	d.text = make([]byte, len(b)+padding)
-	copy(d.text, b)
+	if l.Own && cap(b)-len(b) >= padding {
+		d.text = append(b, make([]byte, padding)...)
+	} else {
+		d.text = pad(b)
+	}
 	d.items, d.max, d.err = items, items, nil
 	return d
+}
+
+// pad returns a copy of b and the padding. A strings.Builder is the one way to
+// memory that is not cleared before it is overwritten.
+func pad(b []byte) []byte {
+	var s strings.Builder
+	s.Grow(len(b) + padding)
+	s.Write(b)
+	s.Write(make([]byte, padding))
+	return unsafe.Slice(unsafe.StringData(s.String()), s.Len())
 }
 
 // free gives the stacks back for the next document.
@@ -83,7 +100,8 @@ func (d *builder) mark(i, j int) uint64 {
 		return (first ^ uint64(n)<<56) * 0x9E3779B97F4A7C15
 	}
 	last := binary.LittleEndian.Uint64(d.text[j-8:])
-	return ((first*0x9E3779B97F4A7C15 ^ last) + uint64(n)) * 0xC2B2AE3D27D4EB4F
+	first = first*0x9E3779B97F4A7C15 ^ last
+	return (first ^ first>>32 + uint64(n)) * 0xC2B2AE3D27D4EB4F
 }
 
 // list closes the list whose elements lie on the stack from base on.
@@ -147,8 +165,9 @@ func (d *builder) repeated(base int) bool {
 		return false
 	}
 	mask := uint64(d.clearTable(len(marks)) - 1)
+	shift := bits.LeadingZeros64(mask) // the best bits are the highest
 	for i, m := range marks {
-		for s := m >> 40 & mask; ; s = (s + 1) & mask {
+		for s := m >> shift; ; s = (s + 1) & mask {
 			if d.table[s] == 0 {
 				d.table[s] = int32(i + 1)
 				break

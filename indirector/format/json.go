@@ -25,7 +25,7 @@ func DecodeJSON(b []byte, l Limits) (data.Value, error) {
 	if err := l.check(b); err != nil {
 		return data.Value{}, err
 	}
-	d := jsonDecoder{builder: newBuilder(b, l.items()), source: b, n: len(b), maxDepth: l.depth(jsonDepth)}
+	d := jsonDecoder{builder: newBuilder(b, l), source: b, n: len(b), maxDepth: l.depth(jsonDepth)}
 	defer d.free()
 	d.guess = bytes.Count(b, []byte{':'})
 	v, i := d.value(d.blank(0))
@@ -188,8 +188,11 @@ func (d *jsonDecoder) object(i int) (data.Value, int) {
 				return data.Value{}, i
 			}
 		}
-		v, i2 := d.value(d.blank(i + 1))
-		if i = i2; d.err != nil {
+		if i++; d.text[i] <= ' ' || d.text[i] == '/' {
+			i = d.blank(i)
+		}
+		var v data.Value
+		if v, i = d.value(i); d.err != nil {
 			return data.Value{}, i
 		}
 		d.pairs = append(d.pairs, data.Pair{Key: d.str(start, end), Value: v})
@@ -216,25 +219,27 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plainRun returns the number of bytes from i on that are neither a quote, nor
-// a backslash, nor a control character, and never goes beyond n. It looks at
-// eight bytes at a time.
-func plainRun(text []byte, i int) int {
-	start := i
-	for i+8 <= len(text) {
-		x := binary.LittleEndian.Uint64(text[i:])
-		q := x ^ '"'*ones
-		s := x ^ '\\'*ones
-		found := ((q - ones) &^ q) | ((s - ones) &^ s) | ((x - 0x20*ones) &^ x)
-		if found &= highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8 - start
+// special returns a word whose lowest set bit is in the first byte of x that is
+// a quote, a backslash or a control character; zero if there is none.
+func special(x uint64) uint64 {
+	q := x ^ '"'*ones
+	s := x ^ '\\'*ones
+	return (((q - ones) &^ q) | ((s - ones) &^ s) | ((x - 0x20*ones) &^ x)) & highs
+}
+
+// plainRun returns the number of bytes at the start of b that are neither a
+// quote, nor a backslash, nor a control character. It looks at eight at a time.
+func plainRun(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		if found := special(binary.LittleEndian.Uint64(b[i:])); found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
-		i += 8
 	}
-	for i < len(text) && text[i] >= 0x20 && text[i] != '"' && text[i] != '\\' {
+	for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
 		i++
 	}
-	return i - start
+	return i
 }
 
 // string reads the string whose first byte after the quote is at i. It returns
@@ -243,7 +248,12 @@ func plainRun(text []byte, i int) int {
 // copy is ours.
 func (d *jsonDecoder) string(i int) (end, next int) {
 	start := i
-	i += plainRun(d.text, i)
+	// Most keys end within the first eight bytes.
+	if found := special(binary.LittleEndian.Uint64(d.text[i:])); found != 0 {
+		i += bits.TrailingZeros64(found) / 8
+	} else {
+		i += 8 + plainRun(d.text[i+8:])
+	}
 	if d.text[i] == '"' {
 		return i, i + 1
 	}
@@ -266,7 +276,7 @@ func (d *jsonDecoder) escaped(start, i int) (end, next int) {
 			return w, i
 		}
 		run = i
-		n := plainRun(d.text, i)
+		n := plainRun(d.text[i:])
 		copy(d.text[w:], d.text[i:i+n])
 		w += n
 		i += n
@@ -308,9 +318,18 @@ func (d *jsonDecoder) unicode(w, i, run int) (int, int) {
 		d.fail(fmt.Errorf("521: incomplete surrogate pair at '%s'", d.source[run:]))
 		return w, i
 	}
-	if d.text[next] != '\\' || d.text[next+1] != 'u' {
+	if d.text[next] != '\\' {
 		d.text[w] = '?'
 		return w + 1, next + 1
+	}
+	if c := d.text[next+1]; c != 'u' {
+		// The backslash is gone, and what it escaped is plain.
+		d.text[w] = '?'
+		if c < 0x20 || c == '\\' {
+			return w + 1, next + 1
+		}
+		d.text[w+1] = c
+		return w + 2, next + 2
 	}
 	low, ok := hex4(d.text[next+2:])
 	if !ok {

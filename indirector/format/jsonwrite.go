@@ -1,11 +1,14 @@
 package format
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 
 	"indirtui/indirector/data"
 )
@@ -17,6 +20,9 @@ import (
 func AppendJSON(b []byte, v data.Value) ([]byte, error) {
 	w := jsonWriter{b: b, maxDepth: jsonDepth}
 	w.value(v)
+	if w.err == nil && !utf8.Valid(w.b[len(b):]) {
+		w.err = malformedIn(v)
+	}
 	return w.b, w.err
 }
 
@@ -104,12 +110,25 @@ func (w *jsonWriter) float(f float64) {
 	if !w.raw && (math.IsNaN(f) || math.IsInf(f, 0)) && w.err == nil {
 		w.err = fmt.Errorf("%s not allowed in JSON", data.FormatFloat(f))
 	}
-	w.b = append(w.b, data.FormatFloat(f)...)
+	w.b = appendFloat(w.b, f)
+}
+
+// appendFloat is data.FormatFloat without garbage for the usual floats.
+func appendFloat(b []byte, f float64) []byte {
+	if a := math.Abs(f); a < 1e-4 || a >= 1e15 || math.IsNaN(f) {
+		return append(b, data.FormatFloat(f)...)
+	}
+	n := len(b)
+	b = strconv.AppendFloat(b, f, 'f', -1, 64)
+	if bytes.IndexByte(b[n:], '.') < 0 {
+		b = append(b, ".0"...)
+	}
+	return b
 }
 
 const hexDigits = "0123456789abcdef"
 
-// escapeOf is the letter after the backslash; u for \u00XX, zero for none.
+// escapeOf is the letter after the backslash; u for \u00XX.
 var escapeOf = func() (t [256]byte) {
 	for c := range 0x20 {
 		t[c] = 'u'
@@ -122,27 +141,45 @@ var escapeOf = func() (t [256]byte) {
 
 func (w *jsonWriter) string(s string) {
 	b := append(w.b, '"')
-	start := 0
-	high := byte(0)
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		high |= c
-		e := escapeOf[c]
-		if e == 0 {
-			continue
+	text := unsafe.Slice(unsafe.StringData(s), len(s))
+	for start := 0; ; {
+		n := plainRun(text[start:])
+		b = append(b, text[start:start+n]...)
+		if start += n; start == len(text) {
+			break
 		}
-		b = append(b, s[start:i]...)
-		start = i + 1
+		c := text[start]
+		e := escapeOf[c]
 		b = append(b, '\\', e)
 		if e == 'u' {
 			b = append(b, '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
+		start++
 	}
-	b = append(b, s[start:]...)
 	w.b = append(b, '"')
-	if high >= utf8.RuneSelf && !w.raw && w.err == nil && !utf8.ValidString(s) {
-		w.err = malformed(s)
+}
+
+// malformedIn returns the error for the first string in v that is not UTF-8.
+func malformedIn(v data.Value) error {
+	switch v.Kind() {
+	case data.String, data.Symbol:
+		if !utf8.ValidString(v.Str()) {
+			return malformed(v.Str())
+		}
+	case data.List:
+		for _, x := range v.List() {
+			if err := malformedIn(x); err != nil {
+				return err
+			}
+		}
+	case data.Hash:
+		for _, p := range v.Hash() {
+			if err := cmp.Or(malformedIn(p.Key), malformedIn(p.Value)); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
 }
 
 // malformed says what Ruby says of bytes that are not UTF-8.

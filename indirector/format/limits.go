@@ -5,6 +5,10 @@ import "fmt"
 // Limits bound what a reader does with hostile input. The zero value of every
 // field is its default.
 type Limits struct {
+	// Own says that the input is given away: with eight bytes of spare capacity
+	// it is not copied, and its bytes change.
+	Own bool
+
 	Bytes int // of the input; 0 is 256 MiB
 	Items int // list elements and hash pairs in all; 0 is 8 million, some 400 MB
 	Depth int // of lists and hashes; 0 is the format's own: 100 for JSON, 19 for PSON, 128 for MessagePack

@@ -24,7 +24,7 @@ func DecodeMsgpack(b []byte, l Limits) (data.Value, error) {
 	if err := l.check(b); err != nil {
 		return data.Value{}, err
 	}
-	d := msgpackDecoder{builder: newBuilder(b, l.items()), n: len(b), maxDepth: l.depth(msgpackDepth)}
+	d := msgpackDecoder{builder: newBuilder(b, l), n: len(b), maxDepth: l.depth(msgpackDepth)}
 	defer d.free()
 	d.guess = len(b) / 24
 	v := d.value()
@@ -310,7 +310,11 @@ func (w *msgpackWriter) big(n *big.Int) {
 		w.uint(n.Uint64())
 		return
 	}
-	if w.err == nil {
-		w.err = errors.New("bignum too big to convert into `unsigned long long'")
+	if w.err != nil {
+		return
+	}
+	w.err = errors.New("bignum too big to convert into `unsigned long long'")
+	if n.Sign() < 0 {
+		w.err = errors.New("bignum too big to convert into `long long'")
 	}
 }

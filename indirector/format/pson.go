@@ -19,7 +19,7 @@ func DecodePSON(b []byte, l Limits) (data.Value, error) {
 	if err := l.check(b); err != nil {
 		return data.Value{}, err
 	}
-	d := psonDecoder{builder: newBuilder(b, l.items()), source: b, maxDepth: l.depth(psonDepth)}
+	d := psonDecoder{builder: newBuilder(b, l), source: b, maxDepth: l.depth(psonDepth)}
 	defer d.free()
 	d.guess = bytes.Count(b, []byte{':'})
 	v := d.document()
@@ -292,7 +292,7 @@ func (d *psonDecoder) string() (start, end int, ok bool) {
 	start = d.i + 1
 	i := start
 	for {
-		i += plainRun(d.text, i)
+		i += plainRun(d.text[i:])
 		if d.text[i] == '"' {
 			break
 		}

@@ -1,9 +1,11 @@
 package format
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -26,7 +28,29 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Render returns the instance in the format f.
-func Render(f *Format, i indirector.Instance) ([]byte, error) { return Append(nil, f, i) }
+func Render(f *Format, i indirector.Instance) ([]byte, error) {
+	return scratch(func(b []byte) ([]byte, error) { return Append(b, f, i) })
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// keptBuffer is the largest buffer that is kept for the next instance.
+const keptBuffer = 4 << 20
+
+// scratch lets write append to a buffer that is used again and again, and
+// returns a copy of just the right size.
+func scratch(write func([]byte) ([]byte, error)) ([]byte, error) {
+	p := buffers.Get().(*[]byte)
+	defer buffers.Put(p)
+	b, err := write((*p)[:0])
+	if err != nil {
+		return nil, err
+	}
+	if cap(b) <= keptBuffer {
+		*p = b
+	}
+	return bytes.Clone(b), nil
+}
 
 // Append appends the instance in the format f to b.
 func Append(b []byte, f *Format, i indirector.Instance) ([]byte, error) {

@@ -81,7 +81,11 @@ func appendPretty(b []byte, v data.Value, indent string) ([]byte, error) {
 	inner := indent + "  "
 	var err error
 	switch {
-	case v.Kind() == data.List && v.Len() > 0:
+	case v.Kind() == data.List && v.Len() == 0:
+		return append(b, "[\n\n"+indent+"]"...), nil
+	case v.Kind() == data.Hash && v.Len() == 0:
+		return append(b, "{\n"+indent+"}"...), nil
+	case v.Kind() == data.List:
 		for i, x := range v.List() {
 			b = append(b, ",["[first(i)], '\n')
 			if b, err = appendPretty(append(b, inner...), x, inner); err != nil {
@@ -89,7 +93,7 @@ func appendPretty(b []byte, v data.Value, indent string) ([]byte, error) {
 			}
 		}
 		return append(append(append(b, '\n'), indent...), ']'), nil
-	case v.Kind() == data.Hash && v.Len() > 0:
+	case v.Kind() == data.Hash:
 		for i, p := range v.Hash() {
 			b = append(b, ",{"[first(i)], '\n')
 			b, err = AppendJSON(append(b, inner...), data.OfString(p.Key.Text()))

@@ -158,7 +158,7 @@ func RenderFile(f *Format, i indirector.Instance) ([]byte, error) {
 	if err != nil {
 		return nil, &Error{"render to", f.Name, err}
 	}
-	return psych.Append(nil, v, o), nil
+	return scratch(func(b []byte) ([]byte, error) { return psych.Append(b, v, o), nil })
 }
 
 func appendYAMLList(b []byte, instances []indirector.Instance, l []data.Value) ([]byte, error) {

@@ -375,11 +375,12 @@ func (c *Catalog) Data() data.Value {
 
 func (c *Catalog) resourceData() data.Value {
 	const usual = 9 // pairs of a resource
+	var a arena
 	l := make([]data.Value, len(c.Resources))
 	pairs := make([]data.Pair, 0, usual*len(l))
 	for i := range l {
 		start := len(pairs)
-		pairs = c.Resources[i].appendPairs(pairs)
+		pairs = c.Resources[i].appendPairs(pairs, &a)
 		l[i] = data.OfHash(pairs[start:len(pairs):len(pairs)])
 	}
 	return data.OfList(l)

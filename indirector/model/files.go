@@ -125,6 +125,19 @@ func (m *FileMetadata) check() error {
 		return errors.New(":links can only be set to :manage or :follow")
 	case strings.HasPrefix(m.RelativePath, "/"):
 		return errors.New("Relative paths must not be fully qualified")
+	case m.ContentURI != "":
+		return checkContentURI(m.ContentURI)
+	}
+	return nil
+}
+
+func checkContentURI(uri string) error {
+	scheme, rest, found := strings.Cut(uri, ":")
+	if found && rest != "" && rest[0] != '/' {
+		return fmt.Errorf("Cannot use opaque URLs '%s'", uri)
+	}
+	if !found || scheme != "puppet" {
+		return errors.New("Must use URLs of type puppet as content URI")
 	}
 	return nil
 }

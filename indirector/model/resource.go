@@ -62,8 +62,12 @@ func resourceFromData(v data.Value) (*Resource, error) {
 	return r, r.read(v, &a)
 }
 
-// An arena hands out slices of strings from larger ones.
-type arena struct{ free []string }
+// An arena hands out slices from larger ones: a catalog has a thousand short
+// ones.
+type arena struct {
+	free   []string
+	values []data.Value
+}
 
 func (a *arena) strings(n int) []string {
 	if n > len(a.free) {
@@ -72,6 +76,20 @@ func (a *arena) strings(n int) []string {
 	s := a.free[:0:n]
 	a.free = a.free[n:]
 	return s
+}
+
+// list returns the list of the strings s.
+func (a *arena) list(s []string) data.Value {
+	n := len(s)
+	if n > len(a.values) {
+		a.values = make([]data.Value, max(n, 256))
+	}
+	l := a.values[:n:n]
+	a.values = a.values[n:]
+	for i := range s {
+		l[i] = data.OfString(s[i])
+	}
+	return data.OfList(l)
 }
 
 func (r *Resource) read(v data.Value, a *arena) error {
@@ -258,10 +276,13 @@ func namevar(typ string) string {
 
 // Data returns the data hash. The parameter that only repeats the title is
 // left out. Rule FMT-CAT-02.
-func (r *Resource) Data() data.Value { return data.OfHash(r.appendPairs(nil)) }
+func (r *Resource) Data() data.Value {
+	a := arena{values: make([]data.Value, len(r.Tags)+len(r.Sensitive))}
+	return data.OfHash(r.appendPairs(nil, &a))
+}
 
-func (r *Resource) appendPairs(h []data.Pair) []data.Pair {
-	h = append(h, data.P("type", data.OfString(r.Type)), data.P("title", data.OfString(r.Title)), data.P("tags", data.OfStrings(r.Tags)))
+func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
+	h = append(h, data.P("type", data.OfString(r.Type)), data.P("title", data.OfString(r.Title)), data.P("tags", a.list(r.Tags)))
 	if v := r.odd.ofText("file", r.File); !v.IsNil() {
 		h = append(h, data.P("file", v))
 	}
@@ -282,7 +303,7 @@ func (r *Resource) appendPairs(h []data.Pair) []data.Pair {
 		h = append(h, data.P("parameters", p))
 	}
 	if len(r.Sensitive) > 0 {
-		h = append(h, data.P("sensitive_parameters", data.OfStrings(r.Sensitive)))
+		h = append(h, data.P("sensitive_parameters", a.list(r.Sensitive)))
 	}
 	return append(h, r.Extra...)
 }
