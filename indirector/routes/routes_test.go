@@ -44,6 +44,7 @@ func TestPrecedence(t *testing.T) {
 		want    []string
 		winner  string
 		problem string
+		fails   bool
 	}{
 		{
 			name: "declaration", setup: setup{application: "apply"}, slot: "report terminus", winner: "processor",
@@ -146,6 +147,27 @@ func TestPrecedence(t *testing.T) {
 			},
 		},
 		{
+			name: "IND-ROUTE-04 symbols stay symbols, texts stay texts", slot: "report terminus", winner: "yaml",
+			setup: setup{application: "apply", routes: "apply:\n  report:\n    terminus: :yaml\n    cache: \":json\"\n"}, fails: true,
+			want: []string{
+				":yaml | routes file | routes.yaml:3",
+				":processor | default in code | indirection report",
+			},
+		},
+		{
+			name: "IND-ROUTE-08 an empty section", slot: "report terminus", winner: "processor",
+			setup: setup{application: "apply", routes: "apply:\n"},
+			want:  []string{":processor | default in code | indirection report"},
+		},
+		{
+			name: "IND-ROUTE-02 master stands in for server", slot: "report terminus", winner: "yaml",
+			setup: setup{application: "server", routes: "master:\n  report:\n    terminus: yaml\n"},
+			want: []string{
+				"yaml | routes file | routes.yaml:3",
+				":processor | default in code | indirection report",
+			},
+		},
+		{
 			name: "a face beats routes.yaml", slot: "catalog terminus", winner: "rest",
 			setup: setup{application: "catalog", action: "download", routes: "catalog: {catalog: {terminus: yaml}}\n"},
 			want: []string{
@@ -207,7 +229,7 @@ func TestPrecedence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			result, err := tt.setup.load(t)
-			if err != nil {
+			if (err != nil) != tt.fails {
 				t.Fatal(err)
 			}
 			name, kind, _ := strings.Cut(tt.slot, " ")
@@ -348,6 +370,7 @@ func TestNoDiagnostics(t *testing.T) {
 	}
 }
 
+// Rule IND-ROUTE-06: the words before every message.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, routes, want string }{

@@ -3,7 +3,7 @@ package settings
 // Messages of Puppet that people know. What follows a semicolon is ours.
 const (
 	msgConvert     = "Error converting value for param '%s': Could not find value for %s"
-	msgConvertWrap = "Error converting value for param '%s': %w"
+	msgConvertWrap = "Error converting value for param '%s': %s"
 	msgBoolean     = "Invalid value '%s' for boolean parameter: %s"
 	msgTerminus    = "Invalid terminus setting: %s"
 	msgInteger     = "Cannot convert '%s' to an integer for parameter: %s"

@@ -235,6 +235,8 @@ func TestValues(t *testing.T) {
 		{"runinterval = 5x", "5x", `Invalid duration format '"5x"' for parameter: runinterval`},
 		{"runinterval = 99999999999999999999y", "99999999999999999999y", `Invalid duration format '"99999999999999999999y"' for parameter: runinterval`},
 		{"splaylimit = $runinterval", "1800", ""},
+		{"splaylimit = $runinterval\nruninterval = 5x", "$runinterval", `Invalid duration format '"5x"' for parameter: runinterval`},
+		{"statedir = $logdir\nlogdir = $nosuch", "$logdir", "Error converting value for param 'statedir': Error converting value for param 'logdir': Could not find value for $nosuch"},
 		{"maxwaitforcert = unlimited", "unlimited", ""},
 		{"maxwaitforcert = -1", "-1", `Invalid 'time to live' format '"-1"' for parameter: maxwaitforcert`},
 		{"serverport = 0x20", "32", ""},

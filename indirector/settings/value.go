@@ -123,21 +123,33 @@ func (r *resolver) variable(setting, expression, name string) (string, error) {
 	if name == "run_mode" {
 		return r.s.options.RunMode, nil
 	}
-	if r.s.definition(name) == nil {
-		return "", fmt.Errorf(msgConvert, setting, expression)
+	var v resolved
+	if r.s.definition(name) != nil {
+		v = r.resolve(name)
 	}
-	v := r.resolve(name)
-	var loop loopError
+	var inner interpolationError
 	switch {
-	case errors.As(v.err, &loop):
-		return "", v.err
+	case errors.As(v.err, &inner):
+		return "", interpolationError(fmt.Sprintf(msgConvertWrap, setting, inner))
 	case v.err != nil:
-		return "", fmt.Errorf(msgConvertWrap, setting, v.err)
+		return "", v.err
 	case v.kind == nothing:
-		return "", fmt.Errorf(msgConvert, setting, expression)
+		return "", interpolationError(fmt.Sprintf(msgConvert, setting, expression))
 	}
 	return v.text, nil
 }
+
+// A puppetError is an error in Puppet's words.
+type puppetError string
+
+func (e puppetError) Error() string { return string(e) }
+
+func says(format string, args ...any) error { return puppetError(fmt.Sprintf(format, args...)) }
+
+// An interpolationError is a puppetError that names every setting on its way.
+type interpolationError string
+
+func (e interpolationError) Error() string { return string(e) }
 
 // munge checks a value against the type of its setting and brings it into the
 // form that Puppet prints: durations in seconds, absolute paths, no blanks in
@@ -152,13 +164,13 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 	switch def.Type {
 	case "boolean":
 		if v.text != "true" && v.text != "false" {
-			return v, fmt.Errorf(msgBoolean, inspect(v), def.Name)
+			return v, says(msgBoolean, inspect(v), def.Name)
 		}
 		return raw{v.text, boolean}, nil
 	case "terminus":
 		// Rule IND-SEL-08.
 		if v.kind == boolean {
-			return v, fmt.Errorf(msgTerminus, v.text)
+			return v, says(msgTerminus, v.text)
 		}
 		if v.text == "" {
 			return raw{}, nil
@@ -166,10 +178,10 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 	case "integer", "port":
 		n, err := parseInt(v)
 		if err != nil {
-			return v, fmt.Errorf(msgInteger, inspect(v), def.Name)
+			return v, says(msgInteger, inspect(v), def.Name)
 		}
 		if def.Type == "port" && (n < 0 || n > 65535) {
-			return v, fmt.Errorf(msgPort, n, def.Name)
+			return v, says(msgPort, n, def.Name)
 		}
 		return raw{strconv.FormatInt(n, 10), text}, nil
 	case "duration", "ttl":
@@ -178,15 +190,15 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 		}
 		seconds, ok := parseDuration(v)
 		if !ok && def.Type == "ttl" {
-			return v, fmt.Errorf(msgTTL, inspect(v), def.Name)
+			return v, says(msgTTL, inspect(v), def.Name)
 		}
 		if !ok {
-			return v, fmt.Errorf(msgDuration, inspect(v), def.Name)
+			return v, says(msgDuration, inspect(v), def.Name)
 		}
 		return raw{strconv.FormatInt(seconds, 10), text}, nil
 	case "enum", "symbolic_enum":
 		if v.kind == boolean || !contains(def.Values, v.text) {
-			return v, fmt.Errorf(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
+			return v, says(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
 		}
 	case "file", "directory", "file_or_directory":
 		if v.kind == text && v.text != ":memory:" {
@@ -201,7 +213,7 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 			return raw{v.text, boolean}, nil
 		}
 		if !filepath.IsAbs(v.text) {
-			return v, fmt.Errorf(msgAutosign, v.text)
+			return v, says(msgAutosign, v.text)
 		}
 	case "certificate_revocation":
 		switch v.text {
@@ -211,7 +223,7 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 		case "false":
 			return raw{"false", boolean}, nil
 		default:
-			return v, fmt.Errorf(msgRevocation, v.text)
+			return v, says(msgRevocation, v.text)
 		}
 	case "priority":
 		return mungePriority(def, v)
@@ -264,7 +276,7 @@ func mungePriority(def *Definition, v raw) (raw, error) {
 		return raw{n, text}, nil
 	}
 	if v.kind == boolean || !digits.MatchString(v.text) {
-		return v, fmt.Errorf(msgPriority, inspect(v), def.Name)
+		return v, says(msgPriority, inspect(v), def.Name)
 	}
 	if n, err := parseInt(v); err == nil {
 		return raw{strconv.FormatInt(n, 10), text}, nil
