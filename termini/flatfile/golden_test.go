@@ -1,0 +1,366 @@
+package flatfile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+	"indirtui/termini"
+)
+
+// golden returns what was recorded from real Puppet.
+func golden(t testing.TB, name ...string) data.Value {
+	t.Helper()
+	v, err := format.DecodeJSON(goldenFile(t, name...), format.Limits{})
+	if err != nil {
+		t.Fatalf("%v: %v", name, err)
+	}
+	return v
+}
+
+func goldenFile(t testing.TB, name ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(goldenPath(name...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func goldenPath(name ...string) string {
+	root := os.Getenv("INDIRTUI_GOLDEN")
+	if root == "" {
+		root = "testdata"
+	}
+	return filepath.Join(append([]string{root}, name...)...)
+}
+
+type settings map[string]string
+
+func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+
+// everywhere makes all file termini use dir.
+func everywhere(dir string) settings {
+	return settings{
+		"run_mode": "server", "yamldir": dir, "server_datadir": dir, "rich_data": "true",
+		"lastrunreport": filepath.Join(dir, "state", "last_run_report.yaml"),
+	}
+}
+
+// made is a terminus and what it logs.
+type made struct {
+	indirector.Terminus
+	indirection string
+	logs        logs
+}
+
+func newTerminus(t testing.TB, indirection, name string, s indirector.Settings) *made {
+	t.Helper()
+	m := &made{indirection: indirection}
+	for _, d := range termini.All() {
+		if d.Indirection != indirection || d.Name != name {
+			continue
+		}
+		terminus, err := d.New(indirector.Env{
+			Indirection: indirection, Terminus: name, Settings: s, Log: slog.New(&m.logs), Now: time.Now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Terminus = terminus
+		return m
+	}
+	t.Fatalf("there is no terminus %s/%s", indirection, name)
+	return nil
+}
+
+func (m *made) find(ctx context.Context, key string) (indirector.Instance, error) {
+	return m.Terminus.(indirector.Finder).Find(ctx, &indirector.Request{Indirection: m.indirection, Verb: indirector.Find, Key: key})
+}
+
+func (m *made) save(ctx context.Context, key string, inst indirector.Instance) (any, error) {
+	return m.Terminus.(indirector.Saver).Save(ctx, &indirector.Request{Indirection: m.indirection, Verb: indirector.Save, Key: key, Instance: inst})
+}
+
+func (m *made) destroy(ctx context.Context, key string) (any, error) {
+	return m.Terminus.(indirector.Destroyer).Destroy(ctx, &indirector.Request{Indirection: m.indirection, Verb: indirector.Destroy, Key: key})
+}
+
+func (m *made) search(ctx context.Context, key string, o ...indirector.Option) ([]indirector.Instance, error) {
+	return m.Terminus.(indirector.Searcher).Search(ctx, &indirector.Request{Indirection: m.indirection, Verb: indirector.Search, Key: key, Options: o})
+}
+
+// logs keeps lines as "LEVEL message". It is safe for concurrent use.
+type logs struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logs) WithGroup(string) slog.Handler            { return l }
+func (l *logs) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	level := r.Level.String()
+	if r.Level == indirector.LevelCritical {
+		level = "CRIT"
+	}
+	l.lines = append(l.lines, level+" "+r.Message)
+	return nil
+}
+
+// TestGoldenKeys asks for each key, and for the file that it stands for. The
+// records about names of nodes and environments are not about termini.
+func TestGoldenKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range golden(t, "dispatch", "keys.json").List() {
+		if c.Get("terminus").IsNil() {
+			continue
+		}
+		t.Run(c.Get("id").Str(), func(t *testing.T) {
+			t.Parallel()
+			key, base := c.Get("key").Str(), t.TempDir()
+			m := newTerminus(t, c.Get("indirection").Str(), c.Get("terminus").Str(), everywhere(base))
+			var err error
+			var got string
+			if c.Get("verb").Str() == "path" {
+				got, err = pathOf(t, m, key)
+			} else {
+				_, err = m.find(t.Context(), key)
+			}
+			switch want := c.Get("error").Str(); {
+			case want != "":
+				if err == nil || err.Error() != want || !errors.Is(err, indirector.ErrInvalid) {
+					t.Errorf("error: got %v, want %s", err, want)
+				}
+				var lines []string
+				for _, l := range c.Get("logs").List() {
+					lines = append(lines, strings.ToUpper(l.Get("level").Str())+" "+l.Get("message").Str())
+				}
+				if fmt.Sprint(m.logs.lines) != fmt.Sprint(lines) {
+					t.Errorf("logs: got %q, want %q", m.logs.lines, lines)
+				}
+			case c.Get("verb").Str() == "path":
+				if want := c.Get("path").Str(); strings.Replace(got, base, "<BASE>", 1) != want || err != nil {
+					t.Errorf("path: got %s, %v; want %s", got, err, want)
+				}
+			case !errors.Is(err, indirector.ErrNotFound):
+				t.Errorf("find: got %v, want ErrNotFound", err)
+			}
+		})
+	}
+}
+
+// pathOf returns the file that a save makes.
+func pathOf(t *testing.T, m *made, key string) (string, error) {
+	t.Helper()
+	class, _ := model.Lookup(m.indirection)
+	inst, err := class.FromData(data.OfHash([]data.Pair{data.P("name", data.OfString("x")), data.P("values", data.OfHash(nil))}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.save(t.Context(), key, inst); err != nil {
+		return "", err
+	}
+	e, err := m.Terminus.(indirector.Peeker).Peek(t.Context(), key)
+	return e.Path, err
+}
+
+// TestGoldenFactSearch asks the recorded questions. Rules TERM-FQ-01 to
+// TERM-FQ-05.
+func TestGoldenFactSearch(t *testing.T) {
+	t.Parallel()
+	recorded := golden(t, "formats", "fact_search.json")
+	class, _ := model.Lookup("facts")
+	for i, c := range recorded.Get("results").List() {
+		t.Run(fmt.Sprint(i, c.Get("terminus"), c.Get("options")), func(t *testing.T) {
+			t.Parallel()
+			m := newTerminus(t, "facts", c.Get("terminus").Str(), everywhere(t.TempDir()))
+			for _, n := range recorded.Get("nodes").List() {
+				facts, err := class.FromData(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := m.save(t.Context(), facts.Key(), facts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var options []indirector.Option
+			for _, p := range c.Get("options").Hash() {
+				options = append(options, indirector.Option{Name: p.Key.Str(), Value: p.Value})
+			}
+			found, err := m.search(t.Context(), "anything", options...)
+			if want := c.Get("error").Str(); want != "" {
+				if err == nil || err.Error() != want {
+					t.Errorf("error: got %v, want %s", err, want)
+				}
+				return
+			}
+			names := make([]string, len(found))
+			for i, inst := range found {
+				names[i] = inst.Key()
+			}
+			if got, want := data.OfStrings(names), c.Get("value"); err != nil || !data.Equal(got, want) {
+				t.Errorf("got %s, %v; want %s", got, err, want)
+			}
+		})
+	}
+}
+
+// TestGoldenHostile finds files that are damaged or malicious.
+func TestGoldenHostile(t *testing.T) {
+	t.Parallel()
+	for _, c := range golden(t, "formats", "hostile.json").List() {
+		name, ok := strings.CutPrefix(c.Get("via").Str(), "terminus:")
+		if !ok {
+			continue
+		}
+		t.Run(c.Get("id").Str(), func(t *testing.T) {
+			t.Parallel()
+			b, err := base64.StdEncoding.DecodeString(c.Get("base64").Str())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tmp, indirection := t.TempDir(), c.Get("model").Str()
+			base := filepath.Join(tmp, map[string]string{"yaml": "yamldir", "json": "datadir", "msgpack": "datadir"}[name])
+			write(t, filepath.Join(base, indirection, "victim."+name), b)
+			inst, err := newTerminus(t, indirection, name, everywhere(base)).find(t.Context(), "victim")
+			if want := c.Get("error").Str(); want != "" {
+				checkError(t, err, strings.ReplaceAll(want, "<TMP>", tmp), c.Get("ruby_error").Bool())
+				return
+			}
+			if err != nil {
+				t.Fatalf("got error %v, want %s", err, c.Get("value"))
+			}
+			want := text(c.Get("value"))
+			if got := text(valueOf(inst)); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if ruby := strings.HasPrefix(c.Get("ruby_class").Str(), "Puppet::"); ruby != (model.ClassOf(inst) != nil) {
+				t.Errorf("got a %T, want a %s", inst, c.Get("ruby_class"))
+			}
+		})
+	}
+}
+
+func checkError(t *testing.T, err error, want string, free bool) {
+	t.Helper()
+	failure := (*indirector.Failure)(nil)
+	switch {
+	case !errors.As(err, &failure):
+		t.Errorf("error: got %v, want a Failure %q", err, want)
+	case !free && failure.Message != want:
+		t.Errorf("error:\ngot  %s\nwant %s", failure.Message, want)
+	case failure.Path == "" || failure.Origin != "decode" || failure.Hidden == "":
+		t.Errorf("the failure does not say where and why: %+v", failure)
+	}
+}
+
+func valueOf(inst indirector.Instance) data.Value {
+	if inst == indirector.False {
+		return data.OfBool(false)
+	}
+	if f, ok := inst.(*model.Facts); ok {
+		known := *f
+		known.Extra = nil // Puppet ignores what it does not know; we keep it
+		inst = &known
+	}
+	v, _ := model.ToData(inst)
+	return v
+}
+
+// text writes v so that records and instances can be compared: without the
+// expiration that find sets, with infinities and bytes that are no UTF-8 as the
+// records have them.
+func text(v data.Value) string {
+	if v.Get("expiration").Str() == "<NOW+TTL>" {
+		v = v.Without("expiration")
+	}
+	b, _ := format.AppendPSON(nil, v)
+	s := strings.ReplaceAll(string(b), `{"__ptype":"GoldenFloat","__pvalue":"Infinity"}`, "Infinity")
+	return string([]rune(s))
+}
+
+func write(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGoldenFiles reads the files that Puppet's termini wrote, and writes them
+// again: the same bytes at the same place with the same mode. Rules
+// TERM-FILE-07, TERM-FILE-08.
+func TestGoldenFiles(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir(goldenPath("formats", "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		expected := golden(t, "formats", "out", e.Name(), "expected.json")
+		for _, p := range expected.Get("termini").Hash() {
+			name := p.Key.Str()
+			t.Run(e.Name()+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				checkFile(t, e.Name(), name, expected, p.Value)
+			})
+		}
+	}
+}
+
+func checkFile(t *testing.T, dir, name string, expected, terminus data.Value) {
+	if terminus.Get("file").IsNil() {
+		t.Fatalf("the record has no file: %s", terminus)
+	}
+	b := goldenFile(t, "formats", "out", dir, terminus.Get("file").Str())
+	base := t.TempDir()
+	relative := strings.Replace(terminus.Get("relative_path").Str(), "<TMP>/var", base, 1)
+	if !strings.HasPrefix(relative, "/") {
+		relative = filepath.Join(base, relative)
+	}
+	m := newTerminus(t, expected.Get("model").Str(), name, everywhere(base))
+	key := expected.Get("name").Str()
+	write(t, relative, b)
+	inst, err := m.find(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.destroy(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.save(t.Context(), key, inst); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(relative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, b) {
+		t.Errorf("bytes:\ngot  %s\nwant %s", got, b)
+	}
+	info, err := os.Stat(relative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := fmt.Sprintf("%04o", info.Mode().Perm()); mode != terminus.Get("mode").Str() {
+		t.Errorf("mode: got %s, want %s", mode, terminus.Get("mode"))
+	}
+}
