@@ -101,7 +101,7 @@ var distributions = map[string]distribution{
 	"debian": {"debian", "Debian"}, "raspbian": {"debian", "Debian"}, "elementary": {"debian", "Debian"},
 	"devuan": {"devuan", "Debian"}, "ubuntu": {"ubuntu", "Debian"}, "linuxmint": {"linuxmint", "Debian"},
 	"rhel": {"rhel", "RedHat"}, "fedora": {"rhel", "RedHat"}, "centos": {"rhel", "RedHat"}, "scientific": {"rhel", "RedHat"},
-	"ol": {"ol", "RedHat"}, "oel": {"rhel", "RedHat"}, "ovs": {"rhel", "RedHat"}, "amzn": {"amzn", "RedHat"},
+	"ol": {"rhel", "RedHat"}, "oel": {"rhel", "RedHat"}, "ovs": {"rhel", "RedHat"}, "amzn": {"amzn", "RedHat"},
 	"sles": {"sles", "Suse"}, "sled": {"sles", "Suse"}, "opensuse": {"sles", "Suse"},
 	"alpine": {"alpine", ""},
 }
@@ -223,8 +223,8 @@ func (c *collector) release(d distribution, osr map[string]string) hash {
 		return fromFile("/etc/devuan_version")
 	case "alpine":
 		return fromFile("/etc/alpine-release")
-	case "rhel", "ol":
-		if _, after, ok := strings.Cut(c.line("/etc/redhat-release"), "release"); ok && d.name == "rhel" {
+	case "rhel":
+		if _, after, ok := strings.Cut(c.line("/etc/redhat-release"), "release"); ok {
 			if v := strings.Fields(after); len(v) > 0 {
 				return release(v[0])
 			}
@@ -247,7 +247,15 @@ func (c *collector) release(d distribution, osr map[string]string) hash {
 		}
 		return h
 	}
+	if d.name == "" && osr["id"] == "gentoo" {
+		return release(version)
+	}
 	// Ubuntu, and every Linux that Facter knows nothing special about.
+	return whole(version)
+}
+
+// whole is the release of those whose major version has a point.
+func whole(version string) hash {
 	var h hash
 	h.text("full", version)
 	h.text("major", version)
@@ -288,12 +296,12 @@ func (c *collector) distro(d distribution, osr map[string]string) hash {
 		h.text("description", osr["pretty_name"])
 		h.text("id", capitalize(osr["id"]))
 		switch d.name {
-		case "debian", "linuxmint":
+		case "debian":
 			h.hash("release", c.debianRelease())
-		case "ubuntu":
-			h.hash("release", c.release(d, osr))
+		case "ubuntu", "linuxmint":
+			h.hash("release", whole(osr["point_version"]))
 		}
-	case "rhel", "ol":
+	case "rhel":
 		text := c.line("/etc/redhat-release")
 		if text == "" {
 			h.hash("release", release(osr["point_version"]))

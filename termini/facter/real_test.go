@@ -219,8 +219,13 @@ func TestRealFacterExternal(t *testing.T) {
 		"e5*":         "#!/bin/sh\nprintf 'nonutf2=\\377'\n",
 		"z.yaml":      "foo:\n",
 	})
+	t.Setenv("FACTER_Seen", "by both")
+	t.Setenv("FACTER_foo", "of the environment")
 	want := real(t, "--external-dir", dir)
-	got, problems := collect(t, facter.Options{ExternalDirs: []string{dir}, Environ: plainEnviron()})
+	got, problems := collect(t, facter.Options{
+		ExternalDirs: []string{dir},
+		Environ:      append(plainEnviron(), "FACTER_Seen=by both", "FACTER_foo=of the environment"),
+	})
 	compare(t, "", facter.Stringify(got), want)
 	if n := len(about(dir, problems)); n != 7 {
 		t.Errorf("got %d problems, want 7: %q", n, about(dir, problems))

@@ -32,11 +32,11 @@ func hertz(hz int64) string {
 		return ""
 	}
 	units := [...]string{"", "k", "M", "G", "T", "P", "E"}
-	f, i := float64(hz), 0
-	for f >= 1000 {
-		f, i = f/1000, i+1
+	unit, i := int64(1), 0
+	for hz/unit >= 1000 {
+		unit, i = unit*1000, i+1
 	}
-	f = math.Round(f*100) / 100
+	f := math.Round(100*float64(hz)/float64(unit)) / 100
 	return strconv.FormatFloat(f, 'f', 2, 64) + " " + units[i] + "Hz"
 }
 

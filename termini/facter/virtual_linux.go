@@ -71,7 +71,7 @@ func (c *collector) container() (kind, id string) {
 
 var (
 	dockerGroup = regexp.MustCompile(`docker/(.+)`)
-	lxcGroup    = regexp.MustCompile(`(?m)^/lxc/([^/]+)`)
+	lxcGroup    = regexp.MustCompile(`(?m)^/lxc/([^/\n]+)`)
 )
 
 // The names of products and what they mean, in the order of asking.
