@@ -79,7 +79,12 @@ func (m *Merger) find(ctx context.Context, node *model.Node) (*model.Facts, erro
 	return facts, nil
 }
 
+// failed wraps what the nested request failed with, without the place in that
+// request: the error gets one in this.
 func failed(name string, err error) error {
+	if e := (*indirector.Error)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
 	f := &indirector.Failure{Message: fmt.Sprintf("Could not retrieve facts for %s: %s", name, indirector.Message(err)), Err: err}
 	if inner := (*indirector.Failure)(nil); errors.As(err, &inner) {
 		f.Origin, f.Path, f.Hidden = "facts", inner.Path, inner.Hidden
