@@ -202,7 +202,7 @@ func push(s traces.Slot, c traces.Choice) traces.Slot {
 func (x *Indirector) Reset(indirection string, by traces.Choice) {
 	x.change("reset", indirection, SlotTerminus, by, func(r Route) Route {
 		r.Primary = slices.DeleteFunc(slices.Clone(r.Primary), func(c traces.Choice) bool {
-			return c.Why == "" && c.Source != traces.FromSetting
+			return c.Why == "" && c.Setting == "" && c.Source != traces.FromSetting
 		})
 		return r
 	})

@@ -290,6 +290,7 @@ type Choice struct {
 	Place    string    // "routes.yaml:4", "setting node_terminus, puppet.conf:7", "application agent"
 	Why      string    // why it does not count, for a Choice that was not applied; "" otherwise
 	Note     string    // what a person should know about it; "" otherwise
+	Setting  string    // the setting that it was said through; "" if it was said otherwise
 	Symbol   bool      // written as a Ruby symbol, not as a string (IND-TERM-09, IND-ROUTE-09)
 	At       time.Time // when it was made; zero for what was there at start
 }

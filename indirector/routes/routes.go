@@ -228,8 +228,8 @@ func (l *loader) chain(name string) []traces.Choice {
 func (l *loader) fromSetting(name, kind string, a settings.Assignment) traces.Choice {
 	c := traces.Choice{
 		Terminus: a.Value, Source: traces.FromSetting, Why: a.Why,
-		Place:  "setting " + name + ", " + a.Place,
-		Symbol: kind == "terminus",
+		Place:   "setting " + name + ", " + a.Place,
+		Setting: name, Symbol: kind == "terminus",
 	}
 	switch {
 	case a.Place == "storeconfigs":

@@ -97,17 +97,26 @@ func (s *Store) linkRun(id uint64, r *row, prev uint64) {
 	}
 }
 
+func (s *Store) linkReplay(id uint64, r *row, of uint64) {
+	if of == 0 || s.slotOf(of) == nil {
+		return
+	}
+	if r.replays = distance(of, id); r.replays != 0 {
+		s.again[of] = append(s.again[of], id)
+	}
+}
+
 // judge completes the trace of a request that ends: what it must know of those
 // before it. H is the hash of its indirection and key.
 func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
-	before, _ := s.byKey.get(h)
+	before := s.byKey.at(h)
 	r.same = s.sameBefore(before.last, t.ID)
 	if t.Outcome == traces.Hit && t.Flags&traces.IgnoreTerminus != 0 {
 		if previous := s.inRun(before.last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
 			t.Outcome = traces.Stale
 		}
 	}
-	if good := s.goodOf(before, t.Verb); good != 0 {
+	if good := s.goodOf(before.good, t.Verb); good != 0 {
 		t.LastGood = good
 		r.good = distance(good, t.ID)
 	}
@@ -118,7 +127,6 @@ func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 	if well(t.Outcome) {
 		before.good = t.ID
 	}
-	s.byKey.put(h, before)
 }
 
 // sameBefore returns how far before id the newest request began that ended with
@@ -160,9 +168,9 @@ func (s *Store) inRun(id uint64, run string) *row {
 	return nil
 }
 
-// goodOf returns the newest request with the given verb that was answered well.
-func (s *Store) goodOf(a answered, verb traces.Verb) uint64 {
-	id := a.good
+// goodOf returns the newest request with the given verb that was answered well,
+// among id and those before it.
+func (s *Store) goodOf(id uint64, verb traces.Verb) uint64 {
 	for range walk {
 		r, _ := s.row(id)
 		if r == nil {

@@ -195,7 +195,9 @@ func parseShort(b []byte, l *line) error {
 		return err
 	}
 	if i := bytes.Index(b, []byte(beginSteps)); i > 0 && b[len(b)-1] == '}' {
-		return json.Unmarshal(append(b[:i:i], '}'), &l.head)
+		if err := json.Unmarshal(append(b[:i:i], '}'), &l.head); err != nil || l.Verb != "" {
+			return err
+		}
 	}
 	return json.Unmarshal(b, l)
 }
@@ -255,15 +257,12 @@ func (x *reading) putRow(at int64, h *head) {
 		s.note("the line at byte %d has a number that was there before: %d", at, id)
 		return
 	}
-	in := func(text string) uint32 {
-		l := s.label(text)
-		return c.intern(l.hash, l.text)
-	}
 	child, next := r.child, r.next // from lines before
 	*r = row{
-		start: h.Time.UnixNano(), took: h.Took, line: at, child: child, next: next,
-		ind: in(h.Indirection), key: in(h.Key), env: in(h.Environment), run: in(h.Run), caller: in(h.Caller),
-		terminus: in(h.Terminus), cache: in(h.Cache), origin: in(h.Origin), fault: in(h.Fault),
+		start: nanos(h.Time), took: h.Took, line: at, child: child, next: next,
+		ind: c.intern(ofIndirection, h.Indirection), key: c.intern(ofKey, h.Key), env: c.intern(ofEnvironment, h.Environment),
+		run: c.intern(ofRun, h.Run), caller: c.intern(ofCaller, h.Caller), terminus: c.intern(ofTerminus, h.Terminus),
+		cache: c.intern(ofCache, h.Cache), origin: c.intern(ofOrigin, h.Origin), fault: c.intern(ofFault, h.Fault),
 		good: distance(h.Good, id), size: uint32(min(max(h.Size, 0), 1<<32-1)), bits: present | ended | settled,
 		verb: uint8(traces.ParseVerb(h.Verb)), outcome: uint8(h.outcome()), served: uint8(serveds[h.Served]),
 		flags: uint8(flagsOf(h.Flags)), setBy: uint8(sources[h.SetBy]), cacheBy: uint8(sources[h.CacheSetBy]),
@@ -294,18 +293,13 @@ func (x *reading) putRow(at int64, h *head) {
 func (s *Store) readLinks(id uint64, r *row, h *head) {
 	s.linkParent(id, r, h.Parent)
 	if h.Replay {
-		r.replays = distance(h.Previous, id)
-		if r.replays != 0 {
-			s.again[h.Previous] = append(s.again[h.Previous], id)
-		}
+		s.linkReplay(id, r, h.Previous)
 	} else {
 		s.linkRun(id, r, h.Previous)
 	}
-	ind, key := s.label(h.Indirection), s.label(h.Key)
-	before, _ := s.byKey.get(ind.hash*31 + key.hash)
+	before := s.byKey.at(s.keyHash(h.Indirection, h.Key))
 	r.same = s.sameBefore(before.last, id)
 	before.last = id
-	s.byKey.put(ind.hash*31+key.hash, before)
 }
 
 // maxWaiting is how many marks and comments may come before their requests.
@@ -323,8 +317,8 @@ func (x *reading) putNote(id uint64, l *line) {
 		}
 	case l.Mark != 0:
 		var mark byte
-		if l.As != "" {
-			mark = l.As[0]
+		for _, r := range l.As {
+			mark = byte(r)
 		}
 		x.s.setMark(id, r, mark)
 	default:

@@ -87,7 +87,7 @@ func (r *row) pinned() bool { return r.bits&(marked|commented) != 0 || r.bits&en
 // public returns r, whose number is id, for others.
 func (r *row) public(id uint64, n names, dst *Row) {
 	*dst = Row{
-		ID: id, Start: time.Unix(0, r.start), Took: time.Duration(r.took), Parent: back(id, r.parent),
+		ID: id, Start: when(r.start), Took: time.Duration(r.took), Parent: back(id, r.parent),
 		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
 		Indirection: n.name(r.ind), Key: n.name(r.key), Terminus: n.name(r.terminus), Cache: n.name(r.cache),
 		Environment: n.name(r.env), Run: n.name(r.run), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
@@ -95,6 +95,21 @@ func (r *row) public(id uint64, n names, dst *Row) {
 		CacheWritten: r.bits&cacheWritten != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
 		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, Mark: r.mark,
 	}
+}
+
+// nanos and when keep a time in a row; zero stays zero.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func when(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n)
 }
 
 // back returns the number that lies distance before id; no distance is no
@@ -146,11 +161,29 @@ type chunk struct {
 	blocks [chunkRows / blockRows]*[blockRows]row
 	held   int // blocks
 	names  names
+	seed   maphash.Seed
 	index  map[uint64]uint32 // names by hash
+	recent [nameKinds]uint32 // the last name of each kind: most requests have it too
 }
 
-func newChunk(base uint64) *chunk {
-	return &chunk{base: base, index: make(map[uint64]uint32)}
+// A nameKind is what a name is the name of.
+type nameKind int
+
+const (
+	ofIndirection nameKind = iota
+	ofKey
+	ofEnvironment
+	ofRun
+	ofCaller
+	ofTerminus
+	ofCache
+	ofOrigin
+	ofFault
+	nameKinds
+)
+
+func newChunk(base uint64, seed maphash.Seed) *chunk {
+	return &chunk{base: base, seed: seed, index: make(map[uint64]uint32)}
 }
 
 // row returns the row of id, which must belong to c; nil if nothing near it
@@ -167,23 +200,26 @@ func (c *chunk) row(id uint64, grow bool) *row {
 	return &(*b)[id%blockRows]
 }
 
-// intern returns the name s, whose hash is h. Two names with one hash are told
-// apart by looking on.
-func (c *chunk) intern(h uint64, s string) uint32 {
-	if s == "" {
+// intern returns the name that is text, cut to what a row holds.
+func (c *chunk) intern(kind nameKind, text string) uint32 {
+	if text == "" {
 		return 0
 	}
-	for {
+	if i := c.recent[kind]; i != 0 && c.names.name(i) == text {
+		return i
+	}
+	text = shorten(text, maxName)
+	// Two names with one hash are told apart by looking on.
+	for h := maphash.String(c.seed, text); ; h++ {
 		i, ok := c.index[h]
 		if !ok {
-			i = c.names.add(s)
+			i = c.names.add(text)
 			c.index[h] = i
+		}
+		if !ok || c.names.name(i) == text {
+			c.recent[kind] = i
 			return i
 		}
-		if c.names.name(i) == s {
-			return i
-		}
-		h++
 	}
 }
 
@@ -195,20 +231,9 @@ func (c *chunk) memory() int64 {
 	return int64(c.held)*blockRows*int64(unsafe.Sizeof(row{})) + int64(cap(c.names.text)) + 4*int64(cap(c.names.ends)) + 32*int64(len(c.index))
 }
 
-// A label is a name on its way into a row.
-type label struct {
-	text string
-	hash uint64
-}
-
-func (s *Store) label(text string) label {
-	if text == "" {
-		return label{}
-	}
-	if len(text) > maxName {
-		text = shorten(text, maxName)
-	}
-	return label{text, maphash.String(s.seed, text)}
+// keyHash is what an indirection and key are found by.
+func (s *Store) keyHash(indirection, key string) uint64 {
+	return maphash.String(s.seed, indirection)*31 + maphash.String(s.seed, key)
 }
 
 // shorten cuts s to at most limit bytes and says so.
@@ -224,31 +249,50 @@ func shorten(s string, limit int) string {
 }
 
 // An aging map forgets what was not asked for during its last limit new
-// entries.
+// entries. Its values lie in blocks, without a pointer and never moved.
 type aging[V any] struct {
-	young, old map[uint64]V
+	young, old generation[V]
 	limit      int
 }
 
-func (a *aging[V]) get(h uint64) (V, bool) {
-	if v, ok := a.young[h]; ok {
-		return v, true
-	}
-	v, ok := a.old[h]
-	return v, ok
+type generation[V any] struct {
+	index  map[uint64]uint32
+	blocks []*[agingBlock]V
 }
 
-func (a *aging[V]) put(h uint64, v V) {
-	if len(a.young) >= a.limit {
-		a.old, a.young = a.young, nil
+const agingBlock = 1 << 10
+
+// at returns the value of h, which may be new. The pointer is good until the
+// next call.
+func (a *aging[V]) at(h uint64) *V {
+	if i, ok := a.young.index[h]; ok {
+		return a.young.value(i)
 	}
-	if a.young == nil {
-		a.young = make(map[uint64]V)
+	if len(a.young.index) >= a.limit {
+		a.old, a.young = a.young, generation[V]{}
 	}
-	a.young[h] = v
+	v := a.young.add(h)
+	if i, ok := a.old.index[h]; ok {
+		*v = *a.old.value(i)
+	}
+	return v
+}
+
+func (g *generation[V]) value(i uint32) *V { return &g.blocks[i/agingBlock][i%agingBlock] }
+
+func (g *generation[V]) add(h uint64) *V {
+	if g.index == nil {
+		g.index = make(map[uint64]uint32)
+	}
+	i := uint32(len(g.index))
+	if int(i/agingBlock) == len(g.blocks) {
+		g.blocks = append(g.blocks, new([agingBlock]V))
+	}
+	g.index[h] = i
+	return g.value(i)
 }
 
 func (a *aging[V]) memory() int64 {
 	var v V
-	return int64(len(a.young)+len(a.old)) * (12 + int64(unsafe.Sizeof(v))) * 3 / 2
+	return int64(len(a.young.index)+len(a.old.index)) * (24 + int64(unsafe.Sizeof(v)))
 }

@@ -61,10 +61,12 @@ func (c *counters) begin(start int64) {
 	c.total++
 	unix := start / int64(time.Second)
 	at := &c.seconds[uint64(unix)%uint64(len(c.seconds))]
-	if at.unix != unix {
+	if at.unix < unix {
 		*at = second{unix: unix}
 	}
-	at.n++
+	if at.unix == unix { // not of a minute that is over
+		at.n++
+	}
 }
 
 func (c *counters) end(t *traces.Trace) {

@@ -159,10 +159,11 @@ func newStore(opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	seed := maphash.MakeSeed()
 	return &Store{
-		opts: opts, seed: maphash.MakeSeed(),
+		opts: opts, seed: seed, attic: newChunk(0, seed),
 		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), quit: make(chan struct{}),
-		kept: map[uint64]*row{}, attic: newChunk(0), again: map[uint64][]uint64{},
+		kept: map[uint64]*row{}, again: map[uint64][]uint64{},
 		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
 		ring:   ring{slots: make([]slot, opts.Details), safe: map[uint64]slot{}},
 		bodies: bodies{at: map[bodyKey]bodyAt{}}, comments: map[uint64][]Comment{},
@@ -173,7 +174,10 @@ func newStore(opts Options) *Store {
 // Begin announces a request and returns its number. It implements
 // traces.Recorder. After Close it returns 0.
 func (s *Store) Begin(t *traces.Trace) uint64 {
-	ind, key, run, caller := s.label(t.Indirection), s.label(t.Key), s.label(t.Run), s.label(t.Caller)
+	var run uint64
+	if t.Run != "" {
+		run = maphash.String(s.seed, t.Run)
+	}
 	s.mu.Lock()
 	if s.closed || s.readOnly {
 		s.mu.Unlock()
@@ -182,23 +186,18 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	s.last++
 	id := s.last
 	c, r := s.make(id)
-	*r = row{
-		start: t.Start.UnixNano(), bits: present, verb: uint8(t.Verb), flags: uint8(t.Flags),
-		ind: c.intern(ind.hash, ind.text), key: c.intern(key.hash, key.text),
-		run: c.intern(run.hash, run.text), caller: c.intern(caller.hash, caller.text),
-		replays: distance(t.Previous, id),
-	}
+	r.start, r.bits, r.verb, r.flags = nanos(t.Start), present, uint8(t.Verb), uint8(t.Flags)
+	r.ind, r.key = c.intern(ofIndirection, t.Indirection), c.intern(ofKey, t.Key)
+	r.run, r.caller = c.intern(ofRun, t.Run), c.intern(ofCaller, t.Caller)
 	if t.Caller == "you" {
 		r.bits |= sent
 	}
 	s.linkParent(id, r, t.Parent)
-	if run.text != "" {
-		prev, _ := s.byRun.get(run.hash)
-		s.linkRun(id, r, prev)
-		s.byRun.put(run.hash, id)
-	}
-	if r.replays != 0 {
-		s.again[t.Previous] = append(s.again[t.Previous], id)
+	s.linkReplay(id, r, t.Previous)
+	if t.Run != "" {
+		newest := s.byRun.at(run)
+		s.linkRun(id, r, *newest)
+		*newest = id
 	}
 	s.stats.begin(r.start)
 	s.mu.Unlock()
@@ -213,9 +212,8 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	if t.ID == 0 {
 		return
 	}
-	ind, key, env := s.label(t.Indirection), s.label(t.Key), s.label(t.Environment)
+	h := s.keyHash(t.Indirection, t.Key)
 	primary, cache := winner(t.Primary), winner(t.Cache)
-	terminus, cached := s.label(primary.Terminus), s.label(cache.Terminus)
 	s.mu.Lock()
 	r, c := s.row(t.ID)
 	if s.closed || r == nil || r.bits&ended != 0 {
@@ -223,27 +221,25 @@ func (s *Store) End(t *traces.Trace, instance any) {
 		return
 	}
 	r.took, r.verb, r.flags, r.served = int64(t.Took), uint8(t.Verb), uint8(t.Flags), uint8(t.Served)
-	r.env = c.intern(env.hash, env.text)
-	r.terminus, r.setBy = c.intern(terminus.hash, terminus.text), uint8(primary.Source)
-	r.cache, r.cacheBy = c.intern(cached.hash, cached.text), uint8(cache.Source)
-	if c.names.name(r.key) != key.text { // a person changed the request while it was held
-		r.key = c.intern(key.hash, key.text)
+	r.env = c.intern(ofEnvironment, t.Environment)
+	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Source)
+	r.cache, r.cacheBy = c.intern(ofCache, cache.Terminus), uint8(cache.Source)
+	if c.names.name(r.key) != t.Key { // a person changed the request while it was held
+		r.key = c.intern(ofKey, t.Key)
 	}
 	if t.Steps[traces.CacheWrite].Answer == traces.Written {
 		r.bits |= cacheWritten
 	}
-	s.judge(t, r, ind.hash*31+key.hash)
+	s.judge(t, r, h)
 	if r.outcome == uint8(traces.HeldOutcome) {
 		s.stats.held--
 	}
 	r.outcome = uint8(t.Outcome)
 	r.bits |= ended
 	s.stats.end(t)
-	full := s.push(slot{id: t.ID, trace: t, instance: instance}, r)
+	s.push(t, instance, r)
 	s.mu.Unlock()
-	if full {
-		signal(s.wake)
-	}
+	signal(s.wake)
 	s.notify()
 }
 
@@ -399,7 +395,7 @@ func (s *Store) make(id uint64) (*chunk, *row) {
 		if i > 0 && s.chunks[i-1] != nil {
 			s.chunks[i-1].seal()
 		}
-		s.chunks[i] = newChunk(id / chunkRows * chunkRows)
+		s.chunks[i] = newChunk(id/chunkRows*chunkRows, s.seed)
 	}
 	c := s.chunks[i]
 	held := c.held
@@ -446,11 +442,19 @@ func (s *Store) dropChunk() bool {
 // keep moves a row into the attic.
 func (s *Store) keep(id uint64, r *row, from *chunk) {
 	k := *r
-	for _, name := range []*uint32{&k.ind, &k.key, &k.env, &k.run, &k.caller, &k.terminus, &k.cache, &k.origin, &k.fault} {
-		l := s.label(from.names.name(*name))
-		*name = s.attic.intern(l.hash, l.text)
+	for kind, name := range []*uint32{&k.ind, &k.key, &k.env, &k.run, &k.caller, &k.terminus, &k.cache, &k.origin, &k.fault} {
+		*name = s.attic.intern(nameKind(kind), from.names.name(*name))
 	}
 	s.kept[id] = &k
+}
+
+// unkeep drops a row of the attic that nothing keeps there any longer.
+func (s *Store) unkeep(id uint64) {
+	if r := s.kept[id]; r != nil && !r.pinned() {
+		delete(s.kept, id)
+		delete(s.again, id)
+		s.stats.droppedRows++
+	}
 }
 
 // Changed returns a channel with room for one: it has something in it when
@@ -506,5 +510,5 @@ func (s *Store) Close() error {
 	return errors.Join(s.file.err, s.file.f.Close())
 }
 
-// keptBefore returns the numbers of the rows in the attic, in order.
+// keptIDs returns the numbers of the rows in the attic, in order.
 func (s *Store) keptIDs() []uint64 { return slices.Sorted(maps.Keys(s.kept)) }

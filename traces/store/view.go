@@ -214,7 +214,7 @@ var _ query.Subject = (*subject)(nil)
 func (u *subject) set(id uint64, r *row, n names) {
 	u.id, u.raw, u.trace, u.asked = id, *r, nil, false
 	u.row = query.Row{
-		ID: id, Parent: back(id, r.parent), Start: time.Unix(0, r.start), Took: time.Duration(r.took),
+		ID: id, Parent: back(id, r.parent), Start: when(r.start), Took: time.Duration(r.took),
 		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
 		SetBy: traces.Source(r.setBy), CacheSetBy: traces.Source(r.cacheBy), Mark: r.mark, Sent: r.bits&sent != 0,
 		Indirection: n.name(r.ind), Key: n.name(r.key), Environment: n.name(r.env), Terminus: n.name(r.terminus),

@@ -184,7 +184,7 @@ func list[T any](o object, values []T, item func(object, *T) object) object {
 	return append(o, ']')
 }
 
-// nameless appends an array under a name, unless it is empty.
+// field appends an array under a name, unless it is empty.
 func field[T any](o object, name string, values []T, item func(object, *T) object) object {
 	if len(values) == 0 {
 		return o
@@ -437,12 +437,20 @@ func (h *head) outcome() traces.Outcome {
 	return o
 }
 
+// local makes a time that was read look like one that was not.
+func local(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Local()
+}
+
 // trace returns the request that l tells of.
 func (l *line) trace() *traces.Trace {
 	t := &traces.Trace{
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
-		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: l.Time, Took: time.Duration(l.Took),
+		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Value: l.Value.value(), Sent: l.SentValue.value(),
 		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Error: l.Error,
 	}
@@ -473,7 +481,7 @@ func (l *line) trace() *traces.Trace {
 
 func slotOf(choices []lineChoice) (s traces.Slot) {
 	for _, c := range choices {
-		s = append(s, traces.Choice{Terminus: c.Terminus, Source: sources[c.By], Place: c.Place, Why: c.Not, Note: c.Note, Symbol: c.Symbol, At: c.T})
+		s = append(s, traces.Choice{Terminus: c.Terminus, Source: sources[c.By], Place: c.Place, Why: c.Not, Note: c.Note, Symbol: c.Symbol, At: local(c.T)})
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unsafe"
 
 	"indirtui/traces"
@@ -23,6 +24,7 @@ type slot struct {
 	instance any
 	size     int64 // of the trace, an estimate; zero until it is done
 	body     int64 // of the instance, an estimate; zero if there is none
+	valued   bool  // the trace has values
 	done     bool  // the writer has seen it: trace is masked, and written if there is a file
 }
 
@@ -34,6 +36,7 @@ type ring struct {
 	oldest      uint64          // position of the oldest live instance, or before it
 	emptied     uint64          // position below which details were dropped at the limit of memory
 	safe        map[uint64]slot // details that a person wants to be kept, by number
+	unsafe      int             // how many of these the writer has not seen
 	lost        []uint64        // requests whose detail was dropped and that the file does not know
 	traces      int64           // bytes of details
 	instances   int64           // bytes of live instances
@@ -86,85 +89,87 @@ func (r *ring) memory() int64 {
 
 func (r *ring) at(position uint64) *slot { return &r.slots[position%uint64(len(r.slots))] }
 
-// push puts a detail into the ring, and reports whether the writer should be
-// woken.
-func (s *Store) push(d slot, r *row) bool {
+// push puts the detail of r into the ring.
+func (s *Store) push(t *traces.Trace, instance any, r *row) {
 	g := &s.ring
-	if g.head-g.taken == uint64(len(g.slots)) {
+	n := uint64(len(g.slots))
+	if g.head-g.taken == n {
 		s.dropWaiting()
 	}
-	sl := g.at(g.head)
-	s.forget(sl)
-	r.slot = uint32(g.head % uint64(len(g.slots)))
-	*sl = d
+	r.slot = uint32(g.head % n)
+	sl := &g.slots[r.slot]
+	if sl.id != 0 && sl.done {
+		s.forget(sl)
+	}
+	*sl = slot{id: t.ID, trace: t, instance: instance}
 	g.head++
-	return true
 }
 
-// dropWaiting drops the oldest detail that waits for the writer.
+// dropWaiting drops the oldest detail that waits for the writer, or puts it
+// where the writer finds it later. Its slot is taken next.
 func (s *Store) dropWaiting() {
 	g := &s.ring
 	sl := g.at(g.taken)
 	g.taken++
-	if r, _ := s.row(sl.id); r != nil && r.pinned() {
-		g.safe[sl.id] = *sl // the writer takes it from there
-		*sl = slot{}
+	if s.isPinned(sl.id) {
+		g.safe[sl.id] = *sl
+		g.unsafe++
 		return
 	}
-	s.lose(sl)
+	s.lose(sl.id)
 }
 
-// lose drops a detail for good.
-func (s *Store) lose(sl *slot) {
-	r, _ := s.row(sl.id)
-	if r != nil {
-		r.bits |= lost | settled
-		s.stats.droppedDetails++
-		if s.file.f != nil && s.file.err == nil {
-			s.ring.lost = append(s.ring.lost, sl.id)
-		}
+// lose notes that the detail of id is gone for good.
+func (s *Store) lose(id uint64) {
+	s.stats.droppedDetails++
+	r, _ := s.row(id)
+	if r == nil {
+		return
 	}
-	*sl = slot{}
+	r.bits |= lost | settled
+	if s.file.f != nil && s.file.err == nil {
+		s.ring.lost = append(s.ring.lost, id)
+	}
+	s.unkeep(id)
 }
 
-// forget makes room: what the file has is only forgotten, what it does not have
-// is lost, unless a person wants it to be kept.
+// forget takes a detail that the writer is done with out of memory: what the
+// file has is only forgotten, what it does not have is lost, unless a person
+// wants it to be kept.
 func (s *Store) forget(sl *slot) {
-	if sl.id == 0 || !sl.done {
-		return // empty, or in the hands of the writer
-	}
 	s.ring.traces -= sl.size
 	s.ring.instances -= sl.body
 	r, _ := s.row(sl.id)
 	switch {
-	case r == nil, r.line != 0:
-	case r.bits&(marked|commented) != 0:
+	case r != nil && r.line != 0:
+	case r != nil && r.pinned():
 		d := *sl
 		d.instance, d.body = nil, 0
 		s.ring.safe[sl.id] = d
-		*sl = slot{}
-		return
 	default:
-		s.release(sl.trace.Value)
-		s.release(sl.trace.Sent)
-		s.lose(sl)
+		if sl.valued {
+			s.release(&sl.trace.Value)
+			s.release(&sl.trace.Sent)
+		}
+		s.lose(sl.id)
 	}
-	*sl = slot{}
 }
 
 // release tells that one detail less wants a value that is in memory.
-func (s *Store) release(v traces.Value) {
-	k, err := digestOf(v.Digest)
-	if err != nil || s.file.f != nil {
+func (s *Store) release(v *traces.Value) {
+	if v.Digest == "" {
 		return
 	}
-	if b, ok := s.bodies.at[k]; ok {
-		b.users--
-		s.bodies.at[k] = b
-		if b.users <= 0 {
-			s.bodies.inside -= int64(len(b.bytes))
-			delete(s.bodies.at, k)
-		}
+	k, err := digestOf(v.Digest)
+	b, ok := s.bodies.at[k]
+	if err != nil || !ok || b.bytes == nil {
+		return
+	}
+	b.users--
+	s.bodies.at[k] = b
+	if b.users <= 0 {
+		s.bodies.inside -= int64(len(b.bytes))
+		delete(s.bodies.at, k)
 	}
 }
 
@@ -196,19 +201,21 @@ func (s *Store) write() {
 
 // work is a batch on its way to the file.
 type work struct {
-	from     uint64 // position of the first of slots in the ring
-	slots    []slot
-	safe     int // how many at the end of slots come from the safe
-	replays  []bool
-	lines    [][]byte
-	rows     []head
-	rowIDs   []uint64
-	out      []byte
-	offsets  []int64 // of slots, then of rows, in out
-	bodies   []newBody
-	masked   uint64
-	dropped  uint64
-	instance []int64
+	from    uint64 // position of the first of slots in the ring
+	slots   []slot
+	safe    int // how many at the end of slots come from the safe
+	replays []bool
+	lines   [][]byte
+	rows    []head
+	rowIDs  []uint64
+
+	writing bool
+	base    int64   // where out will be in the file
+	out     []byte  // not yet written
+	offsets []int64 // of slots, then of rows
+	bodies  []newBody
+	masked  uint64
+	dropped uint64
 }
 
 type newBody struct {
@@ -217,106 +224,145 @@ type newBody struct {
 	bytes  []byte
 }
 
+// urgent is how many rows without detail may wait before they come first: at
+// any load, rows are worth more than details.
+const urgent = 1 << 14
+
 // take gives the writer something to do, or reports that there is nothing.
 func (s *Store) take(w *work) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := &s.ring
-	*w = work{from: g.taken, slots: w.slots[:0], replays: w.replays[:0], rows: w.rows[:0], rowIDs: w.rowIDs[:0], out: w.out[:0], offsets: w.offsets[:0]}
+	*w = work{
+		from: g.taken, slots: w.slots[:0], replays: w.replays[:0], rows: w.rows[:0], rowIDs: w.rowIDs[:0],
+		writing: s.file.f != nil && s.file.err == nil, base: s.file.size, out: w.out[:0], offsets: w.offsets[:0], bodies: w.bodies[:0],
+	}
 	for len(w.slots) < batch && g.taken < g.head {
 		w.slots = append(w.slots, *g.at(g.taken))
 		g.taken++
 	}
-	for id, sl := range g.safe {
-		if len(w.slots) >= 2*batch {
-			break
-		}
-		if !sl.done {
-			w.slots = append(w.slots, sl)
-			w.safe++
-			sl.done = true // nobody else takes it
-			g.safe[id] = sl
-		}
+	idle := len(w.slots) < batch
+	if g.unsafe > 0 {
+		s.takeSafe(w)
 	}
 	for i := range w.slots {
 		r, _ := s.row(w.slots[i].id)
 		w.replays = append(w.replays, r != nil && r.replays != 0)
 	}
 	w.lines, s.file.lines = s.file.lines, nil
-	if len(w.slots) < batch { // it has time for rows
-		n := min(len(g.lost), batch)
-		for _, id := range g.lost[:n] {
-			if r, c := s.row(id); r != nil {
-				var row Row
-				r.public(id, c.names, &row)
-				w.rows = append(w.rows, headOfRow(&row, Links{
-					PrevInRun: back(id, r.prev), LastGood: back(id, r.good), Replays: back(id, r.replays),
-				}))
-				w.rowIDs = append(w.rowIDs, id)
-			}
-		}
-		g.lost = g.lost[n:]
+	switch {
+	case len(g.lost) > urgent:
+		s.takeRows(w, urgent/4)
+	case idle:
+		s.takeRows(w, batch)
 	}
 	return len(w.slots)+len(w.lines)+len(w.rows) > 0
 }
 
-// process masks and renders what was taken, and makes lines of it. It holds no
-// lock.
-func (s *Store) process(w *work) {
-	s.mu.Lock()
-	base, writing := s.file.size, s.file.f != nil && s.file.err == nil
-	s.mu.Unlock()
-	for _, l := range w.lines {
-		w.out = append(w.out, l...)
-	}
-	for i := range w.slots {
-		sl := &w.slots[i]
-		t, masked := s.finish(sl.trace, sl.instance)
-		w.masked += uint64(masked)
-		s.keepBody(w, &t.Value, base, writing)
-		s.keepBody(w, &t.Sent, base, writing)
-		before := len(w.out)
-		if writing {
-			w.offsets = append(w.offsets, base+int64(len(w.out)))
-			w.out = appendTrace(w.out, t, w.replays[i])
-		} else {
-			w.offsets = append(w.offsets, 0)
+// takeSafe takes the details that a person wants to be kept.
+func (s *Store) takeSafe(w *work) {
+	g := &s.ring
+	for id, sl := range g.safe {
+		if sl.done {
+			continue
 		}
-		sl.trace, sl.done = t, true
-		sl.size = int64(unsafe.Sizeof(*t)) + int64(len(w.out)-before)
-		if !writing {
-			sl.size += sizeOf(t)
-		}
-		if sl.instance != nil {
-			sl.body = 256 + 4*int64(t.Value.Size)
-		}
-	}
-	for i := range w.rows {
-		w.offsets = append(w.offsets, base+int64(len(w.out)))
-		w.out = appendRow(w.out, &w.rows[i])
-	}
-	if !writing || len(w.out) == 0 {
-		return
-	}
-	if n, err := s.file.f.Write(w.out); err != nil {
-		s.fail(w, base, n, err)
+		w.slots = append(w.slots, sl)
+		w.safe++
+		g.unsafe--
+		sl.done = true // nobody takes it twice
+		g.safe[id] = sl
 	}
 }
 
-// fail ends the recording where the last whole batch ended. Only the writer
-// calls it.
-func (s *Store) fail(w *work, base int64, n int, err error) {
-	err = errors.Join(err, s.file.f.Truncate(base))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.file.err = fmt.Errorf("write recording: %w", err)
-	s.note("%v; what came later is kept in memory only", s.file.err)
-	w.out = w.out[:0]
-	for i := range w.offsets {
-		w.offsets[i] = 0
+// takeRows takes up to n rows that the file has to know without their detail.
+func (s *Store) takeRows(w *work, n int) {
+	g := &s.ring
+	n = min(n, len(g.lost))
+	for _, id := range g.lost[:n] {
+		r, c := s.row(id)
+		if r == nil {
+			continue
+		}
+		var row Row
+		r.public(id, c.names, &row)
+		w.rows = append(w.rows, headOfRow(&row, Links{
+			PrevInRun: back(id, r.prev), LastGood: back(id, r.good), Replays: back(id, r.replays),
+		}))
+		w.rowIDs = append(w.rowIDs, id)
 	}
-	for i := range w.bodies {
-		w.bodies[i].offset = 0
+	if g.lost = g.lost[n:]; len(g.lost) == 0 {
+		g.lost = nil
+	}
+}
+
+// process masks and renders what was taken, and writes lines of it. It holds no
+// lock while it works.
+func (s *Store) process(w *work) {
+	const enough = 1 << 20 // bytes to be written at once
+	if w.writing {
+		w.out = append(w.out, slices.Concat(w.lines...)...)
+	}
+	for i := range w.slots {
+		s.processSlot(w, i)
+		if len(w.out) > enough {
+			s.writeOut(w)
+		}
+	}
+	for i := range w.rows {
+		if !w.writing {
+			w.offsets = append(w.offsets, 0)
+			continue
+		}
+		w.offsets = append(w.offsets, w.base+int64(len(w.out)))
+		w.out = appendRow(w.out, &w.rows[i])
+	}
+	s.writeOut(w)
+}
+
+func (s *Store) processSlot(w *work, i int) {
+	sl := &w.slots[i]
+	t, masked := s.finish(sl.trace, sl.instance)
+	w.masked += uint64(masked)
+	s.keepBody(w, &t.Value)
+	s.keepBody(w, &t.Sent)
+	sl.trace, sl.done, sl.valued = t, true, t.Value.Digest != "" || t.Sent.Digest != ""
+	sl.size = int64(unsafe.Sizeof(*t)) + sizeOf(t)
+	if sl.instance != nil {
+		sl.body = 256 + 4*int64(t.Value.Size)
+	}
+	if !w.writing {
+		w.offsets = append(w.offsets, 0)
+		return
+	}
+	w.offsets = append(w.offsets, w.base+int64(len(w.out)))
+	w.out = appendTrace(w.out, t, w.replays[i])
+}
+
+// writeOut writes what there is. When that fails, the recording ends where the
+// last whole write ended.
+func (s *Store) writeOut(w *work) {
+	if len(w.out) == 0 {
+		return
+	}
+	_, err := s.file.f.Write(w.out)
+	if err == nil {
+		w.base += int64(len(w.out))
+	} else {
+		err = fmt.Errorf("write recording: %w", errors.Join(err, s.file.f.Truncate(w.base)))
+		w.writing = false
+		for i, at := range w.offsets {
+			if at >= w.base {
+				w.offsets[i] = 0
+			}
+		}
+		w.bodies = slices.DeleteFunc(w.bodies, func(b newBody) bool { return b.offset >= w.base })
+		s.mu.Lock()
+		s.file.err = err
+		s.note("%v; what came later is kept in memory only", err)
+		s.mu.Unlock()
+	}
+	if w.out = w.out[:0]; cap(w.out) > 8<<20 {
+		w.out = nil
 	}
 }
 
@@ -335,41 +381,31 @@ func sizeOf(t *traces.Trace) int64 {
 	return int64(n + 64*len(t.Options))
 }
 
-// keepBody takes the bytes out of v when they are kept elsewhere or not at all.
-func (s *Store) keepBody(w *work, v *traces.Value, base int64, writing bool) {
+// keepBody takes the bytes out of v: they are kept elsewhere, or not at all.
+func (s *Store) keepBody(w *work, v *traces.Value) {
 	if v.Body == nil {
 		return
 	}
 	body := v.Body
 	v.Body = nil
-	k, err := digestOf(v.Digest)
-	if err != nil {
-		return
-	}
+	k, _ := digestOf(v.Digest)
 	s.mu.Lock()
 	_, known := s.bodies.at[k]
-	full := int64(len(body)) > s.opts.Body || !known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || s.bodies.written+int64(len(body)) > s.opts.Bodies)
-	s.mu.Unlock()
-	if full {
-		w.dropped++
-		return
-	}
-	for i := range w.bodies {
-		known = known || writing && w.bodies[i].key == k
-	}
-	if known && writing {
-		return
-	}
-	b := newBody{key: k, bytes: body}
-	if writing && !known {
-		b.offset = base + int64(len(w.out))
-		w.out = appendBody(w.out, traces.Value{Digest: v.Digest, Format: v.Format, Body: body})
-		b.bytes = nil
-		s.mu.Lock()
+	full := int64(len(body)) > s.opts.Body ||
+		!known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || w.writing && s.bodies.written+int64(len(body)) > s.opts.Bodies)
+	if !known && !full && w.writing {
 		s.bodies.written += int64(len(body))
-		s.mu.Unlock()
 	}
-	w.bodies = append(w.bodies, b)
+	s.mu.Unlock()
+	switch {
+	case full:
+		w.dropped++
+	case !w.writing:
+		w.bodies = append(w.bodies, newBody{key: k, bytes: body})
+	case !known && !slices.ContainsFunc(w.bodies, func(b newBody) bool { return b.key == k }):
+		w.bodies = append(w.bodies, newBody{key: k, offset: w.base + int64(len(w.out))})
+		w.out = appendBody(w.out, traces.Value{Digest: v.Digest, Format: v.Format, Body: body})
+	}
 }
 
 // put makes known what was processed.
@@ -377,74 +413,70 @@ func (s *Store) put(w *work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := &s.ring
-	if s.file.f != nil && s.file.err == nil {
-		s.file.size += int64(len(w.out))
-	}
+	s.file.size = w.base
 	s.stats.masked += w.masked
 	s.stats.droppedBodies += w.dropped
 	for _, b := range w.bodies {
 		s.putBody(b)
 	}
 	for i := range w.slots {
-		sl := w.slots[i]
-		if r, c := s.row(sl.id); r != nil {
-			r.line = w.offsets[i]
-			r.size = uint32(min(max(sl.trace.Value.Size, 0), 1<<32-1))
-			r.bits |= settled
-			origin, fault := firstFault(sl.trace)
-			o, f := s.label(origin), s.label(fault)
-			r.origin, r.fault = c.intern(o.hash, o.text), c.intern(f.hash, f.text)
-		}
-		if i >= len(w.slots)-w.safe {
-			if r, _ := s.row(sl.id); r != nil && r.line != 0 {
-				delete(g.safe, sl.id)
-				continue
-			}
-			sl.instance, sl.body = nil, 0
-			g.safe[sl.id] = sl
-			continue
-		}
-		here := g.at(w.from + uint64(i))
-		if here.id != sl.id { // it was overtaken: the ring has gone round
-			sl.size, sl.body = 0, 0 // never counted
-			s.forget(&sl)
-			continue
-		}
-		if sl.body > 0 {
-			g.seen += (sl.body - g.seen) / 16
-		}
-		*here = sl
-		g.traces += sl.size
-		g.instances += sl.body
+		s.putSlot(w, i)
 	}
 	for i, id := range w.rowIDs {
 		if r, _ := s.row(id); r != nil {
 			r.line = w.offsets[len(w.slots)+i]
+			s.unkeep(id)
 		}
 	}
 	g.written = max(g.written, w.from+uint64(len(w.slots)-w.safe))
 	s.limit()
-	waiting := g.flushes[:0]
-	for _, f := range g.flushes {
-		if f.until <= g.written && len(s.file.lines) == 0 {
-			close(f.done)
-			continue
+	g.flushes = slices.DeleteFunc(g.flushes, func(f flush) bool {
+		if f.until > g.written || len(s.file.lines)+len(g.lost) > 0 {
+			return false
 		}
-		waiting = append(waiting, f)
+		close(f.done)
+		return true
+	})
+}
+
+func (s *Store) putSlot(w *work, i int) {
+	g := &s.ring
+	sl := w.slots[i]
+	if r, c := s.row(sl.id); r != nil {
+		r.line = w.offsets[i]
+		r.size = uint32(min(max(sl.trace.Value.Size, 0), 1<<32-1))
+		r.bits |= settled
+		origin, fault := firstFault(sl.trace)
+		r.origin, r.fault = c.intern(ofOrigin, origin), c.intern(ofFault, fault)
 	}
-	g.flushes = waiting
+	here := g.at(w.from + uint64(i))
+	switch {
+	case i >= len(w.slots)-w.safe && w.offsets[i] != 0:
+		delete(g.safe, sl.id)
+	case i >= len(w.slots)-w.safe:
+		sl.instance, sl.body = nil, 0
+		g.safe[sl.id] = sl
+	case here.id == sl.id:
+		*here = sl
+		g.traces += sl.size
+		g.instances += sl.body
+		g.seen += (sl.body - g.seen) / 16
+	default: // it was overtaken: the ring has gone round
+		sl.size, sl.body = 0, 0 // never counted
+		s.forget(&sl)
+	}
+	if w.offsets[i] != 0 {
+		s.unkeep(sl.id)
+	}
 }
 
 func (s *Store) putBody(b newBody) {
 	at, ok := s.bodies.at[b.key]
-	if b.bytes == nil && b.offset == 0 {
-		return // the file could not be written
-	}
 	if !ok {
-		s.bodies.inside += int64(len(b.bytes))
 		at = bodyAt{offset: b.offset, bytes: b.bytes}
+		s.bodies.inside += int64(len(b.bytes))
 	}
-	if b.bytes != nil {
+	if at.bytes != nil {
 		at.users++
 	}
 	s.bodies.at[b.key] = at
@@ -479,9 +511,10 @@ func (s *Store) limit() {
 	}
 	over -= s.dropBodies(over)
 	for ; over > 0 && g.emptied < g.taken; g.emptied++ {
-		if sl := g.at(g.emptied); sl.done && !s.isPinned(sl.id) {
+		if sl := g.at(g.emptied); sl.id != 0 && sl.done && !s.isPinned(sl.id) {
 			over -= sl.size
 			s.forget(sl)
+			*sl = slot{}
 		}
 	}
 	for over > 0 && len(s.chunks) > 2 {
@@ -501,7 +534,7 @@ func (s *Store) dropBodies(over int64) (freed int64) {
 	g := &s.ring
 	for p := g.emptied; p < g.taken && freed < over; p++ {
 		sl := g.at(p)
-		if !sl.done || s.isPinned(sl.id) {
+		if sl.id == 0 || !sl.done || s.isPinned(sl.id) {
 			continue
 		}
 		for _, v := range []traces.Value{sl.trace.Value, sl.trace.Sent} {
@@ -656,7 +689,7 @@ func (s *Store) Flush() error {
 		return s.fileErr()
 	}
 	f := flush{s.ring.head, make(chan struct{})}
-	if s.ring.written >= f.until && len(s.file.lines) == 0 {
+	if s.ring.written >= f.until && len(s.file.lines)+len(s.ring.lost) == 0 {
 		close(f.done)
 	} else {
 		s.ring.flushes = append(s.ring.flushes, f)
@@ -691,6 +724,9 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 	}
 	sl, ok := s.detail(id, r)
 	f, at := s.file.f, r.line
+	if r.bits&lost != 0 {
+		at = 0 // its line is no more than the row
+	}
 	s.mu.Unlock()
 	switch {
 	case ok && sl.done && sl.trace != nil:

@@ -1,0 +1,331 @@
+// Package engine puts one running house together: settings, routes, termini,
+// and the store that keeps the traces.
+//
+//	e, err := engine.New(engine.Options{Specs: termini.Specs(), Termini: termini.All(), Application: "agent"})
+//	defer e.Close()
+//	resp, err := e.Ask(ctx, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "web01"})
+//
+// An Engine looks freely and touches nothing: see [Engine.Ask].
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/mask"
+	"indirtui/indirector/routes"
+	"indirtui/indirector/settings"
+	"indirtui/traces"
+	"indirtui/traces/store"
+)
+
+// Options are what an Engine is made of. Specs and Termini are required; the
+// zero value of the rest reads Puppet's own directories as the application
+// agent, and keeps the traces in memory.
+type Options struct {
+	Specs   []indirector.Spec
+	Termini []indirector.Descriptor
+
+	ConfDir, VarDir string
+	Application     string // "" is agent
+	Action          string // of a face: sets termini after routes.yaml was read
+	Environment     string
+	RouteFile       string // "" is the setting route_file
+	Set             []settings.Override
+	Process         settings.Options // user and host; the zero value is those of this process
+	Write           bool             // whether real data may be touched
+	Quirks          map[string]bool  // rule ids whose original oddity is wanted
+	Recording       string           // file that the traces are written to; "" is none
+	Rows            int              // see store.Options
+	Source          string           // name of the source on screen; "" is "in process"
+	Gate            indirector.Gate
+	Now             func() time.Time
+	Log             *slog.Logger
+	Crash           func(v any, stack []byte)
+	Certname        func() string
+}
+
+// An Engine is one running house. It is safe for concurrent use.
+type Engine struct {
+	*indirector.Indirector
+	Settings    *settings.Settings
+	Problems    []Problem // what is wrong with the configuration, worst first
+	RoutesFile  routes.Result
+	Store       *store.Store
+	Mask        *mask.Mask
+	Application string
+	Environment string
+	Source      string
+
+	write atomic.Bool
+	start indirector.Routes
+}
+
+// A Problem is something that is wrong with the configuration. Puppet ends
+// with the fatal ones; an Engine goes on, so that a person can look.
+type Problem struct {
+	Fatal bool
+	Place string // "routes.yaml:4", "puppet.conf:7"; "" if unknown
+	Text  string
+}
+
+func (p Problem) String() string {
+	if p.Place == "" || strings.HasPrefix(p.Text, p.Place) {
+		return p.Text
+	}
+	return p.Place + ": " + p.Text
+}
+
+// ErrReadOnly is that real data would be touched, and that is not allowed.
+var ErrReadOnly = errors.New("refused: read-only mode. Start with --write or use :write on")
+
+// New returns a running Engine. An error is that it cannot run at all; what is
+// wrong with puppet.conf or routes.yaml is in Problems.
+func New(o Options) (*Engine, error) {
+	if o.Application == "" {
+		o.Application = "agent"
+	}
+	registry, err := indirector.NewRegistry(o.Specs, o.Termini)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Application: o.Application, Source: o.Source, Mask: mask.New(mask.Rules{})}
+	if e.Source == "" {
+		e.Source = "in process"
+	}
+	e.write.Store(o.Write)
+	if err := e.readSettings(o); err != nil {
+		return nil, err
+	}
+	e.readRoutes(o, registry)
+	e.Store, err = store.Open(store.Options{
+		Path: o.Recording, Rows: o.Rows, Render: e.render, MaskText: e.Mask.Text, Now: o.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.Environment, _ = e.Settings.Get("environment")
+	e.Indirector, err = indirector.New(indirector.Config{
+		Registry: registry, Routes: e.RoutesFile.Routes, Settings: e.Settings, Recorder: e.Store,
+		Gate: o.Gate, Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
+		Environments: e.knowsEnvironment, Environment: e.Environment, Application: o.Application,
+	})
+	if err != nil {
+		return nil, errors.Join(err, e.Store.Close())
+	}
+	e.start = e.RoutesFile.Routes
+	return e, nil
+}
+
+func (e *Engine) readSettings(o Options) error {
+	p := o.Process
+	if p.Home == "" && p.Dir == "" {
+		p = settings.Process()
+	}
+	p.ConfDir, p.VarDir, p.Environment, p.Overrides = o.ConfDir, o.VarDir, o.Environment, o.Set
+	if o.Certname != nil {
+		p.Certname = o.Certname
+	}
+	app, known := routes.Find(o.Application)
+	if !known {
+		var names []string
+		for _, a := range routes.Applications() {
+			names = append(names, a.Name)
+		}
+		return fmt.Errorf("no application is called %q; there are: %s", o.Application, strings.Join(names, ", "))
+	}
+	for _, d := range o.Termini {
+		for _, s := range d.Settings {
+			p.Define = append(p.Define, settings.Definition{Name: s.Name, Doc: s.Doc})
+		}
+	}
+	s, err := settings.Load(app.Options(p, o.Action))
+	if s == nil {
+		return err
+	}
+	e.Settings = s
+	if err != nil {
+		e.Problems = append(e.Problems, Problem{Fatal: true, Text: err.Error()})
+	}
+	for _, w := range s.Warnings() {
+		e.Problems = append(e.Problems, Problem{Text: w.String()})
+	}
+	return nil
+}
+
+// readRoutes reads the route table, and hangs what is to be known about it on
+// the choices that it is about, so that every trace can tell.
+func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
+	result, err := routes.Load(routes.Input{
+		Registry: registry, Settings: e.Settings, Application: o.Application, Action: o.Action, File: o.RouteFile,
+	})
+	if err != nil {
+		p := Problem{Fatal: true, Text: err.Error()}
+		if re := (*routes.Error)(nil); errors.As(err, &re) && re.Line > 0 {
+			p.Place = re.Place()
+		}
+		e.Problems = append([]Problem{p}, e.Problems...)
+	}
+	for _, w := range result.Warnings {
+		e.Problems = append(e.Problems, Problem{Text: w.String()})
+		for name, r := range result.Routes {
+			switch {
+			case w.Indirection == name && w.Slot == indirector.SlotCache:
+				r.Cache = noted(r.Cache, w.Text, func(c traces.Choice) bool { return true })
+			case w.Indirection == name:
+				r.Primary = noted(r.Primary, w.Text, func(c traces.Choice) bool { return true })
+			case w.Indirection == "" && w.ID == routes.NoSection:
+				missed := func(c traces.Choice) bool { return c.Source == traces.FromRoutesFile && c.Why != "" }
+				r.Primary, r.Cache = noted(r.Primary, w.Text, missed), noted(r.Cache, w.Text, missed)
+			}
+			result.Routes[name] = r
+		}
+	}
+	e.RoutesFile = result
+}
+
+// noted returns the slot with a note on the first choice that wants one.
+func noted(s traces.Slot, note string, wants func(traces.Choice) bool) traces.Slot {
+	for i := range s {
+		if wants(s[i]) && s[i].Note == "" {
+			s = append(traces.Slot(nil), s...)
+			s[i].Note = note
+			break
+		}
+	}
+	return s
+}
+
+// knowsEnvironment reports whether there is a directory environment by that
+// name. Rule IND-REQ-10.
+func (e *Engine) knowsEnvironment(name string) error {
+	path, _ := e.Settings.Get("environmentpath")
+	for _, dir := range filepath.SplitList(path) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() && filepath.Base(name) == name {
+			return nil
+		}
+	}
+	return &indirector.EnvironmentNotFound{Name: name, Path: path}
+}
+
+// Ask answers a request of a person who looks around. In read-only mode it
+// refuses to save, destroy and expire; see also Once.
+func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	if !e.Writes() && (req.Verb == indirector.Save || req.Verb == indirector.Destroy || req.Verb == indirector.Expire) {
+		return nil, ErrReadOnly
+	}
+	return e.Once(ctx, req)
+}
+
+// Once answers a request that a person has spelled out as a command. In
+// read-only mode a find does not write the routed cache; a cache that the
+// request names itself is the person's own wish.
+func (e *Engine) Once(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	if !e.Writes() && req.Verb == indirector.Find && req.Cache == "" && req.Flags&traces.IgnoreCacheSave == 0 {
+		if route, _ := e.Explain(req.Indirection); route.Cache.Winner().Terminus != "" {
+			r := *req
+			r.Flags |= traces.IgnoreCacheSave
+			r.Caller = strings.TrimSpace(r.Caller + " (read-only mode)")
+			req = &r
+		}
+	}
+	return e.Do(ctx, req)
+}
+
+// Writes reports whether real data may be touched.
+func (e *Engine) Writes() bool { return e.write.Load() }
+
+// SetWrite allows or forbids touching real data.
+func (e *Engine) SetWrite(on bool) { e.write.Store(on) }
+
+// Configured returns the route table as it was at the start.
+func (e *Engine) Configured() indirector.Routes { return e.start }
+
+// Overrides returns the indirections whose route is not the configured one.
+func (e *Engine) Overrides() []string {
+	var names []string
+	now := e.Routes()
+	for _, name := range e.Registry().Names() {
+		a, b := now[name], e.start[name]
+		if a.Primary.Winner().Terminus != b.Primary.Winner().Terminus || a.Cache.Winner().Terminus != b.Cache.Winner().Terminus {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Close takes the house down and closes the recording.
+func (e *Engine) Close() error {
+	return errors.Join(e.Indirector.Close(), e.Store.Close())
+}
+
+// StateDir is where recordings go: indirtui's folder in the user's state
+// directory. It is made if need be. (XDG base directories.)
+func StateDir() (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find a place for recordings: %w; set XDG_STATE_HOME", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	dir = filepath.Join(dir, "indirtui")
+	if err := os.MkdirAll(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("make a place for recordings: %w; set XDG_STATE_HOME to a directory that can be written", err)
+	}
+	return dir, nil
+}
+
+// Entries lists what the termini of one indirection keep, or of all: those
+// that can tell (Lister), routed or not. Nothing is asked for. Gap L6.
+func (e *Engine) Entries(ctx context.Context, indirections ...string) ([]indirector.Entry, error) {
+	if len(indirections) == 0 {
+		indirections = e.Registry().Names()
+	}
+	var all []indirector.Entry
+	for _, ind := range indirections {
+		if e.Registry().Spec(ind) == nil {
+			return nil, fmt.Errorf("no indirection is called %q", ind)
+		}
+		for _, name := range e.Registry().Termini(ind) {
+			if _, can := e.Registry().Descriptor(ind, name).Type.(indirector.Lister); !can {
+				continue
+			}
+			t, err := e.Terminus(ind, name)
+			if err != nil {
+				return all, err
+			}
+			if err := t.(indirector.Lister).List(ctx, func(en indirector.Entry) bool {
+				all = append(all, en)
+				return ctx.Err() == nil
+			}); err != nil {
+				return all, err
+			}
+		}
+	}
+	return all, ctx.Err()
+}
+
+// Routed reports whether a terminus is the one that is asked, or the cache.
+func (e *Engine) Routed(indirection, terminus string) bool {
+	r, _ := e.Explain(indirection)
+	return r.Primary.Winner().Terminus == terminus || r.Cache.Winner().Terminus == terminus
+}
+
+// MaskSetting returns the value of a setting as it may be shown.
+func (e *Engine) MaskSetting(name, value string) string {
+	masked, _ := e.Mask.Value(data.OfHash([]data.Pair{data.P(name, data.OfString(value))}))
+	text, _ := e.Mask.Text(masked.Get(name).Str())
+	return text
+}

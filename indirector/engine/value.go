@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// render is how the store sees instances: as masked JSON. Content that is a
+// reader is not read.
+func (e *Engine) render(name string, instance any) traces.Value {
+	v, ok := dataOf(instance)
+	if !ok {
+		return traces.Value{}
+	}
+	masked, hidden := e.Mask.Value(v)
+	body, err := format.AppendJSON(nil, masked)
+	if err != nil { // bytes that are no UTF-8: PSON can carry them
+		if body, err = format.AppendPSON(nil, masked); err != nil {
+			return traces.Value{Model: name}
+		}
+	}
+	sum := sha256.Sum256(body)
+	return traces.Value{
+		Model: name, Format: "json", Size: len(body), Body: body, Masked: len(hidden),
+		Digest: hex.EncodeToString(sum[:]),
+	}
+}
+
+// Data returns an answer as data, in the clear: for who asked, not for who
+// keeps. It reports false for content that cannot be had as data.
+func Data(answer any) (data.Value, bool) { return dataOf(answer) }
+
+func dataOf(answer any) (data.Value, bool) {
+	switch v := answer.(type) {
+	case nil:
+		return data.Value{}, false
+	case bool:
+		return data.OfBool(v), true
+	case int:
+		return data.OfInt(int64(v)), true
+	case string:
+		return data.OfString(v), true
+	case []string:
+		return data.OfStrings(v), true
+	case indirector.Name:
+		return data.OfString(string(v)), true
+	case []indirector.Instance:
+		list := make([]data.Value, 0, len(v))
+		for _, inst := range v {
+			d, ok := dataOf(inst)
+			if !ok {
+				d = data.OfString(fmt.Sprintf("(%T %s)", inst, inst.Key()))
+			}
+			list = append(list, d)
+		}
+		return data.OfList(list), true
+	case io.Reader:
+		return data.Value{}, false
+	case indirector.Instance:
+		if v == indirector.False {
+			return data.OfBool(false), true
+		}
+		return model.ToData(v)
+	}
+	return data.Value{}, false
+}

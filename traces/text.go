@@ -1,0 +1,70 @@
+package traces
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// AppendStory appends the story of a request and its three headlines as lines
+// of text. Nothing in it is escaped: keys and errors are as they came.
+func AppendStory(b []byte, t *Trace) []byte {
+	h := HeadlineOf(t)
+	b = fmt.Appendf(b, "%s  %s\n", title(t), Story(t))
+	b = fmt.Appendf(b, "  answered  %s\n", h.Answered)
+	b = fmt.Appendf(b, "  asked     %s\n", h.Asked)
+	if h.NotAsked != "" {
+		b = fmt.Appendf(b, "  not asked %s\n", h.NotAsked)
+	}
+	b = fmt.Appendf(b, "  decided   %s\n", h.Decided)
+	for _, n := range t.Notes[min(1, len(t.Notes)):] {
+		b = fmt.Appendf(b, "  note      %s\n", n)
+	}
+	for _, f := range t.Faults {
+		if f.Hidden != "" {
+			b = fmt.Appendf(b, "  hidden    %s: %s\n", f.Origin, strings.TrimSpace(f.Hidden))
+		}
+	}
+	if names := t.Idle.Names(); len(names) > 0 {
+		b = fmt.Appendf(b, "  no effect %s\n", strings.Join(names, ", "))
+	}
+	return b
+}
+
+// AppendSteps appends every step of a request, with what was done below it.
+func AppendSteps(b []byte, t *Trace) []byte {
+	for i, q := range t.Steps {
+		b = fmt.Appendf(b, "  %2d %-11s %-12s %-36s %s\n", i+1, Step(i), q.Answer, q.Because, ms(q.Took))
+		for _, s := range t.Spans {
+			if s.Step != Step(i) {
+				continue
+			}
+			b = fmt.Appendf(b, "     · %s %s: %s %s\n", s.Kind, s.Name, s.Answer, ms(s.Took))
+			if s.Err != "" {
+				b = fmt.Appendf(b, "       error %s\n", s.Err)
+			}
+			for _, a := range s.Attrs {
+				b = fmt.Appendf(b, "       %s %s\n", a.Key, strings.TrimSpace(a.Value))
+			}
+		}
+	}
+	return b
+}
+
+func title(t *Trace) string {
+	s := fmt.Sprintf("%s %s %s", t.Verb, t.Indirection, t.Key)
+	if t.ID != 0 {
+		s = fmt.Sprintf("#%d %s", t.ID, s)
+	}
+	return fmt.Sprintf("%s  %s  %s", s, t.Outcome, ms(t.Took))
+}
+
+func ms(d time.Duration) string {
+	switch {
+	case d == 0:
+		return ""
+	case d < time.Millisecond:
+		return "<1 ms"
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}

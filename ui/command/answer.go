@@ -1,0 +1,221 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/format"
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/model"
+)
+
+// formats are the names that people write, and the format of Puppet that each
+// stands for. Catalogs travel as rich data.
+var formats = []string{"json", "yaml", "pson", "msgpack", "dot", "raw"}
+
+// Formats returns the names of the formats that answers can be written in.
+func Formats() []string { return append([]string(nil), formats...) }
+
+// CheckFormat is the error of a name that is no format.
+func CheckFormat(name string) error {
+	for _, f := range formats {
+		if f == name {
+			return nil
+		}
+	}
+	return &UsageError{fmt.Sprintf("no format is called %q", name), "there are: " + strings.Join(formats, ", ")}
+}
+
+// Write writes an answer. The empty format is JSON with line breaks, for
+// people; the others are byte for byte what Puppet writes, with a line break
+// after text. Content is streamed.
+func Write(w io.Writer, answer any, name string) error {
+	if name != "" {
+		if err := CheckFormat(name); err != nil {
+			return err
+		}
+	}
+	switch v := answer.(type) {
+	case nil:
+		return nil
+	case []indirector.Instance:
+		return writeMany(w, v, name)
+	case indirector.Instance:
+		f, err := formatOf(v, name)
+		switch {
+		case err != nil:
+			return err
+		case f != nil && f.Name == "binary":
+			return format.Write(w, f, v)
+		case f != nil:
+			b, err := format.Render(f, v)
+			return writeText(w, b, name, err)
+		}
+	}
+	v, ok := engine.Data(answer)
+	if !ok {
+		return fmt.Errorf("%T cannot be written as %s", answer, name)
+	}
+	return writeData(w, v, name)
+}
+
+// formatOf returns Puppet's format for an instance. It is nil for people's
+// JSON, and for what is of no class.
+func formatOf(inst indirector.Instance, name string) (*format.Format, error) {
+	class := model.ClassOf(inst)
+	if class == nil {
+		return nil, nil
+	}
+	switch {
+	case class.Formats[0] == "binary" && (name == "" || name == "raw"):
+		name = "binary"
+	case name == "":
+		return nil, nil
+	case name == "raw":
+		name = "json"
+	}
+	if rich := "rich_data_" + name; class.Supports(rich) {
+		name = rich
+	}
+	f, ok := format.ByName(name)
+	if !ok || name != "binary" && !class.Supports(name) {
+		return nil, fmt.Errorf("a %s cannot be written as %s; it can as %s", class.Name, name, strings.Join(class.Formats, ", "))
+	}
+	return f, nil
+}
+
+func writeMany(w io.Writer, list []indirector.Instance, name string) error {
+	if len(list) > 0 {
+		f, err := formatOf(list[0], name)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			b, err := format.RenderMultiple(f, list)
+			return writeText(w, b, name, err)
+		}
+	}
+	v, _ := engine.Data(list)
+	return writeData(w, v, name)
+}
+
+func writeData(w io.Writer, v data.Value, name string) error {
+	var b []byte
+	var err error
+	switch name {
+	case "":
+		b = AppendPretty(nil, v, "")
+	case "json", "raw":
+		b, err = format.AppendJSON(nil, v)
+	case "pson":
+		b, err = format.AppendPSON(nil, v)
+	case "msgpack":
+		b, err = format.AppendMsgpack(nil, v)
+	case "yaml":
+		b = psych.Encode(v, "")
+	default:
+		err = fmt.Errorf("this answer cannot be written as %s", name)
+	}
+	return writeText(w, b, name, err)
+}
+
+// writeText ends text with a line break; MessagePack is no text.
+func writeText(w io.Writer, b []byte, name string, err error) error {
+	if err != nil {
+		return err
+	}
+	if name != "msgpack" && (len(b) == 0 || b[len(b)-1] != '\n') {
+		b = append(b, '\n')
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// AppendPretty appends v as JSON with line breaks: one pair or element a line,
+// short lists of scalars on one.
+func AppendPretty(b []byte, v data.Value, indent string) []byte {
+	deeper := indent + "  "
+	switch {
+	case v.Kind() == data.Hash && v.Len() > 0:
+		b = append(b, '{')
+		for i, p := range v.Hash() {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(b, '\n'), deeper...)
+			b = appendScalar(b, data.OfString(p.Key.Text()))
+			b = append(b, ": "...)
+			b = AppendPretty(b, p.Value, deeper)
+		}
+		return append(append(append(b, '\n'), indent...), '}')
+	case v.Kind() == data.List && v.Len() > 0 && !short(v.List()):
+		b = append(b, '[')
+		for i, x := range v.List() {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(b, '\n'), deeper...)
+			b = AppendPretty(b, x, deeper)
+		}
+		return append(append(append(b, '\n'), indent...), ']')
+	case v.Kind() == data.List:
+		b = append(b, '[')
+		for i, x := range v.List() {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = appendScalar(b, x)
+		}
+		return append(b, ']')
+	}
+	return appendScalar(b, v)
+}
+
+func appendScalar(b []byte, v data.Value) []byte {
+	if out, err := format.AppendJSON(b, v); err == nil {
+		return out
+	}
+	// Bytes that are no UTF-8 have no JSON: they are shown as escapes.
+	out, _ := format.AppendJSON(b, data.OfString(data.InspectString(v.Str())))
+	return out
+}
+
+func short(list []data.Value) bool {
+	width := 0
+	for _, v := range list {
+		if k := v.Kind(); k == data.List && v.Len() > 0 || k == data.Hash && v.Len() > 0 {
+			return false
+		}
+		width += v.Len() + 8
+	}
+	return width < 70
+}
+
+// Instance reads an instance that is to be saved. The format is named, or
+// follows from the name of the file, or is JSON.
+func Instance(indirection, file, formatName string, b []byte) (indirector.Instance, error) {
+	class, ok := model.Lookup(indirection)
+	if !ok {
+		return nil, &UsageError{fmt.Sprintf("instances of %q cannot be read", indirection), ""}
+	}
+	if class.Formats[0] == "binary" {
+		formatName = "binary"
+	}
+	if formatName == "" {
+		formatName = "json"
+		if f, ok := format.ByExtension(strings.TrimPrefix(filepath.Ext(file), ".")); ok {
+			formatName = f.Name
+		}
+	}
+	f, ok := format.ByName(formatName)
+	if !ok {
+		return nil, CheckFormat(formatName)
+	}
+	inst, _, err := format.Intern(f, class.Name, b, format.Options{})
+	return inst, err
+}

@@ -1,0 +1,171 @@
+// Package command reads requests as people write them, on the command line and
+// behind the colon, and writes answers in the formats that people name.
+//
+//	find facts web01 terminus=yaml cache=off env=qa ignore_cache opt.recurse=true
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// Verbs are the words that ask something, in the order of help.
+var verbs = []string{"find", "search", "head", "save", "destroy"}
+
+// Verbs returns the words that ask something, in the order of help.
+func Verbs() []string { return slices.Clone(verbs) }
+
+// A UsageError is a request that cannot be understood: what, and what to do.
+type UsageError struct{ What, Advice string }
+
+func (e *UsageError) Error() string {
+	if e.Advice == "" {
+		return e.What
+	}
+	return e.What + "; " + e.Advice
+}
+
+// Usage is how a request is written.
+const Usage = "find|search|head|save|destroy INDIRECTION KEY [terminus=T] [cache=T|none] [env=E] " +
+	"[ignore_cache] [ignore_cache_save] [ignore_terminus] [fail_on_404] [run=ID] [NAME=VALUE ...]"
+
+// Request reads the words after a verb: an indirection, a key, and then
+// options in any order. Whatever is not a word of ours is an option of the
+// request, as termini see it; "opt." may stand before its name. The key of a
+// search and of a save may be left out.
+func Request(verb string, words []string) (*indirector.Request, error) {
+	req := &indirector.Request{Verb: traces.ParseVerb(verb)}
+	if req.Verb == traces.NoVerb || req.Verb == traces.Expire {
+		return nil, &UsageError{fmt.Sprintf("%q is no verb", verb), "there are: " + strings.Join(verbs, ", ")}
+	}
+	if len(words) == 0 {
+		return nil, &UsageError{verb + " what?", "usage: " + Usage}
+	}
+	req.Indirection, words = words[0], words[1:]
+	if len(words) > 0 && !isOption(words[0]) {
+		req.Key, words = words[0], words[1:]
+	} else if req.Verb != traces.Search && req.Verb != traces.Save {
+		return nil, &UsageError{fmt.Sprintf("%s %s: which key?", verb, req.Indirection), "usage: " + Usage}
+	}
+	var options []indirector.Option
+	for _, w := range words {
+		name, value, given := strings.Cut(w, "=")
+		if given && value == "" && name != "" {
+			return nil, &UsageError{fmt.Sprintf("%q has no value", w), "write NAME=VALUE"}
+		}
+		switch {
+		case name == "":
+			return nil, &UsageError{fmt.Sprintf("%q has no name", w), "write NAME=VALUE"}
+		case name == "terminus" && given:
+			req.Terminus = value
+		case name == "cache" && given:
+			req.Cache = value
+			if value == "none" || value == "false" {
+				req.Cache = indirector.Off
+			}
+		case (name == "env" || name == "environment") && given:
+			req.Environment = value
+		case name == "run" && given:
+			req.Run = value
+		case traces.ParseFlag(name) != 0 && (!given || value == "true"):
+			req.Flags |= traces.ParseFlag(name)
+		case traces.ParseFlag(name) != 0 && value == "false":
+		case traces.ParseFlag(name) != 0:
+			return nil, &UsageError{fmt.Sprintf("%q: a flag is true or false", w), ""}
+		case !given:
+			return nil, &UsageError{fmt.Sprintf("%q is not understood", w), "options are written NAME=VALUE; flags are ignore_cache, ignore_cache_save, ignore_terminus, fail_on_404"}
+		default:
+			options = append(options, indirector.Option{Name: strings.TrimPrefix(name, "opt."), Value: value})
+		}
+	}
+	// The options that are attributes of a request become that. Rule IND-REQ-02.
+	attributes := indirector.NewRequest(req.Indirection, req.Verb, req.Key, nil, options)
+	req.Options, req.Remote = attributes.Options, attributes.Remote
+	if req.Run == "" {
+		req.Run = attributes.Run
+	}
+	return req, nil
+}
+
+// isOption reports whether a word is one of the options, where a key could
+// stand: a flag, or NAME=VALUE.
+func isOption(w string) bool {
+	name, _, given := strings.Cut(w, "=")
+	return traces.ParseFlag(name) != 0 || given && !strings.ContainsAny(name, "/:. ") && name != ""
+}
+
+// Line writes a request as it is written behind the colon. Request reads it
+// back.
+func Line(req *indirector.Request) string {
+	words := []string{req.Verb.String(), Quote(req.Indirection)}
+	if req.Key != "" {
+		words = append(words, Quote(req.Key))
+	}
+	for _, o := range []struct{ name, value string }{
+		{"terminus", req.Terminus}, {"cache", req.Cache}, {"env", req.Environment}, {"run", req.Run},
+	} {
+		if o.value != "" {
+			words = append(words, o.name+"="+Quote(o.value))
+		}
+	}
+	words = append(words, req.Flags.Names()...)
+	for _, o := range req.Options {
+		words = append(words, "opt."+o.Name+"="+Quote(fmt.Sprint(o.Value)))
+	}
+	return strings.Join(words, " ")
+}
+
+// Split cuts a line into words: at blanks, unless they stand in single or
+// double quotes or behind a backslash.
+func Split(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	inWord, escaped := false, false
+	for _, r := range line {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, inWord = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == ' ' || r == '\t':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+				inWord = false
+			}
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, &UsageError{fmt.Sprintf("a %c is not closed", quote), ""}
+	}
+	if escaped {
+		word.WriteByte('\\')
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// Quote writes a word so that Split gives it back.
+func Quote(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t'\"\\") {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}

@@ -1,0 +1,78 @@
+package command_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui/command"
+)
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		line string
+		want string // as Line writes it, or part of the error
+		bad  bool
+	}{
+		{"find facts web01", "find facts web01", false},
+		{"find node web01 terminus=yaml cache=none env=qa ignore_cache", "find node web01 terminus=yaml cache=off env=qa ignore_cache", false},
+		{"search facts facts.kernel=Linux opt.x=1", "search facts opt.facts.kernel=Linux opt.x=1", false},
+		{"search facts * meta.timestamp.gt=2024", "search facts * opt.meta.timestamp.gt=2024", false},
+		{`find file_metadata "puppet:///modules/a b/c" ignore_terminus=true`, `find file_metadata "puppet:///modules/a b/c" ignore_terminus`, false},
+		{"find file_content http://h/x?a=b", "find file_content http://h/x?a=b", false},
+		{"find node x ignore_cache=false", "find node x", false},
+		{"find node x ignore_cache=maybe", "a flag is true or false", true},
+		{"find node", "which key?", true},
+		{"find node ignore_cache", "which key?", true},
+		{"find", "find what?", true},
+		{"expire node x", `"expire" is no verb`, true},
+		{"fnid node x", `"fnid" is no verb`, true},
+		{"find node x nonsense", `"nonsense" is not understood`, true},
+		{"find node x terminus=", `"terminus=" has no value`, true},
+		{"find node x =3", "has no name", true},
+		{`find node "x`, "is not closed", true},
+	} {
+		words, err := command.Split(tt.line)
+		var req *indirector.Request
+		if err == nil {
+			req, err = command.Request(words[0], words[1:])
+		}
+		switch {
+		case tt.bad && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: got %v, want %s", tt.line, err, tt.want)
+		case !tt.bad && err != nil:
+			t.Errorf("%s: %v", tt.line, err)
+		case !tt.bad && command.Line(req) != tt.want:
+			t.Errorf("%s: got %s, want %s", tt.line, command.Line(req), tt.want)
+		}
+	}
+}
+
+func TestRequestFillsAttributes(t *testing.T) {
+	t.Parallel()
+	req, err := command.Request("find", []string{"catalog", "web01", "transaction_uuid=8f3c", "node=n1", "ignore_terminus"})
+	if err != nil || req.Run != "8f3c" || req.Remote.Node != "n1" || req.Flags != traces.IgnoreTerminus {
+		t.Errorf("got %+v, %v", req, err)
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add(`find node "a b" 'c"d' e\ f`)
+	f.Fuzz(func(t *testing.T, line string) {
+		words, err := command.Split(line)
+		if err != nil {
+			return
+		}
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = command.Quote(w)
+		}
+		again, err := command.Split(strings.Join(quoted, " "))
+		if err != nil || !slices.Equal(again, words) {
+			t.Errorf("%q: got %q, want %q (%v)", line, again, words, err)
+		}
+	})
+}

@@ -1,0 +1,178 @@
+// Package demo is a small Puppet site with problems to find. Nothing in it is
+// recorded: its files are laid out in a temporary directory, a small web
+// server runs beside them, and the real engine answers real requests.
+package demo
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
+
+	"indirtui/indirector/engine"
+)
+
+//go:embed site
+var site embed.FS
+
+// The nodes of the site.
+const (
+	web = "web01.example.com" // its catalog cannot be compiled, and it has an old one
+	db  = "db07.example.com"  // the node classifier prints nothing for it
+	app = "app03.example.com" // its cached facts have expired
+)
+
+// A Site is the demo while it runs.
+type Site struct {
+	Dir    string // of its files
+	URL    string // of its web server
+	server *http.Server
+	done   chan struct{}
+	now    func() time.Time
+}
+
+// Start lays the site out and starts its web server on loopback. Close takes
+// both away.
+func Start(now func() time.Time) (_ *Site, err error) {
+	if now == nil {
+		now = time.Now
+	}
+	s := &Site{now: now, done: make(chan struct{})}
+	if s.Dir, err = os.MkdirTemp("", "indirtui-demo-"); err != nil {
+		return nil, fmt.Errorf("make a directory for the demo: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start the web server of the demo: %w", err), os.RemoveAll(s.Dir))
+	}
+	s.URL = "http://" + listener.Addr().String()
+	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		defer close(s.done)
+		_ = s.server.Serve(listener) // ends with Close
+	}()
+	if err := s.layOut(); err != nil {
+		return nil, errors.Join(fmt.Errorf("lay out the demo: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// Close stops the web server and removes the files.
+func (s *Site) Close() error {
+	err := s.server.Close()
+	<-s.done
+	return errors.Join(err, os.RemoveAll(s.Dir))
+}
+
+// Options are those of an engine over the site.
+func (s *Site) Options(o engine.Options) engine.Options {
+	o.ConfDir, o.VarDir, o.RouteFile = filepath.Join(s.Dir, "conf"), "", ""
+	o.Application, o.Environment, o.Source = "agent", "", "demo site"
+	o.Termini = append(append(o.Termini[:0:0], o.Termini...), Upstream)
+	o.Certname = func() string { return web }
+	return o
+}
+
+// handler is the server of the site: it knows one catalog, and refuses reports.
+func (s *Site) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /catalog/{name}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if name := r.PathValue("name"); name == app {
+			b, err := s.render("site/data/catalog.json", name, time.Time{}, "")
+			if err == nil {
+				_, _ = w.Write(b)
+				return
+			}
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, `{"message":"Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)","issue_kind":"RUNTIME_ERROR"}`)
+	})
+	mux.HandleFunc("POST /reports/upload", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "database is locked", http.StatusInternalServerError)
+	})
+	return mux
+}
+
+// layOut writes the files of the site, good ones and bad ones.
+func (s *Site) layOut() error {
+	now := s.now()
+	dir := func(parts ...string) string { return filepath.Join(append([]string{s.Dir}, parts...)...) }
+	cache := dir("var", "client_data")
+	for _, d := range []string{
+		dir("conf"), dir("bin"), dir("code", "environments", "production", "manifests"),
+		filepath.Join(cache, "facts"), filepath.Join(cache, "catalog"),
+		dir("var", "client_yaml", "facts"), dir("var", "client_yaml", "node"), dir("var", "state"), dir("var", "reports"),
+	} {
+		if err := os.MkdirAll(d, 0o750); err != nil {
+			return err
+		}
+	}
+	for _, f := range []struct {
+		from, to string
+		mode     fs.FileMode
+		node     string
+		expires  time.Time
+		written  time.Time
+	}{
+		{"conf/puppet.conf", dir("conf", "puppet.conf"), 0o640, "", time.Time{}, now},
+		{"conf/routes.yaml", dir("conf", "routes.yaml"), 0o640, "", time.Time{}, now},
+		{"bin/enc", dir("bin", "enc"), 0o750, "", time.Time{}, now},
+		{"data/facts.json", filepath.Join(cache, "facts", web+".json"), 0o660, web, now.Add(18 * time.Minute), now.Add(-12 * time.Minute)},
+		{"data/facts.json", filepath.Join(cache, "facts", app+".json"), 0o660, app, now.Add(-14 * time.Minute), now.Add(-44 * time.Minute)},
+		{"data/catalog.json", filepath.Join(cache, "catalog", web+".json"), 0o660, web, time.Time{}, now.Add(-91 * time.Minute)},
+	} {
+		b, err := s.render("site/"+f.from, f.node, f.expires, "")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.to, b, f.mode); err != nil {
+			return err
+		}
+		if err := os.Chtimes(f.to, f.written, f.written); err != nil {
+			return err
+		}
+	}
+	// A cache file that was cut off in the middle.
+	whole, err := s.render("site/data/facts.json", db, now.Add(20*time.Minute), "")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(cache, "facts", db+".json"), whole[:len(whole)/3], 0o660)
+}
+
+// render fills in a file of the site.
+func (s *Site) render(name, node string, expires time.Time, run string) ([]byte, error) {
+	text, err := site.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	short, _, _ := strings.Cut(node, ".")
+	t, err := template.New(name).Parse(string(text))
+	if err != nil {
+		return nil, err
+	}
+	const layout = "2006-01-02T15:04:05.000000000-07:00"
+	var b bytes.Buffer
+	err = t.Execute(&b, map[string]string{
+		"Dir": s.Dir, "URL": s.URL, "Node": node, "Short": short, "Run": run,
+		"Number":  strings.TrimLeft(strings.TrimLeft(short, "abcdefghijklmnopqrstuvwxyz"), "0") + "0",
+		"Written": s.now().UTC().Format(layout), "Expires": expires.UTC().Format(layout),
+	})
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+// Play lets the agents of the site run: what they ask is asked for real, and
+// fails for real. It takes less than two seconds.
+func (s *Site) Play(ctx context.Context, e *engine.Engine) error {
+	return (&player{ctx: ctx, site: s, engine: e}).play()
+}

@@ -1,0 +1,114 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"indirtui/indirector"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/format"
+	"indirtui/traces"
+)
+
+// A player asks what agents ask, in their order (specification of the
+// indirector, section 9).
+type player struct {
+	ctx    context.Context
+	site   *Site
+	engine *engine.Engine
+	err    error
+}
+
+// do asks one thing. That it fails is part of the demo; that it cannot be
+// asked at all is not.
+func (p *player) do(caller, run string, verb indirector.Verb, ind, key string, change func(*indirector.Request)) {
+	if p.err != nil {
+		return
+	}
+	req := &indirector.Request{Indirection: ind, Verb: verb, Key: key, Caller: caller, Run: run}
+	if change != nil {
+		change(req)
+	}
+	_, err := p.engine.Do(p.ctx, req)
+	if errors.Is(err, context.Canceled) {
+		p.err = err
+	}
+}
+
+func flags(f traces.Flags) func(*indirector.Request) {
+	return func(r *indirector.Request) { r.Flags = f }
+}
+
+func (p *player) play() error {
+	// An hour of quiet traffic: facts from the cache, nodes without it.
+	for i := range 200 {
+		run := fmt.Sprintf("%04x", 0x5a00+i)
+		p.do("agent", run, indirector.Find, "facts", web, nil)
+		p.do("agent", run, indirector.Head, "facts", web, nil)
+		if i%10 == 0 {
+			p.do("agent", run, indirector.Find, "node", web, flags(traces.IgnoreCache))
+			p.do("agent", run, indirector.Find, "catalog", web, flags(traces.IgnoreTerminus))
+		}
+	}
+	p.report(app, "77aa")
+
+	// app03: its cached facts have expired, and everything else is well.
+	p.do("agent", "7be0", indirector.Find, "facts", app, nil)
+	p.do("agent", "7be0", indirector.Find, "catalog", app, flags(traces.IgnoreCache|traces.IgnoreCacheSave))
+	p.do("agent", "7be0", indirector.Find, "facts", app, nil)
+
+	// db07: a broken cache file, and a node that nobody knows.
+	p.do("agent", "9c02", indirector.Find, "facts", db, nil)
+	p.do("agent", "9c02", indirector.Find, "catalog", db, flags(traces.IgnoreCache|traces.IgnoreCacheSave))
+	p.do("agent", "9c02", indirector.Find, "catalog", db, flags(traces.IgnoreTerminus))
+
+	// Somebody misspells a terminus, and somebody asks for what is not there.
+	p.do("face node", "", indirector.Find, "node", web, func(r *indirector.Request) { r.Terminus, r.By, r.Place = "yml", traces.FromFace, "node find --terminus yml" })
+	p.do("face facts", "", indirector.Head, "facts", db, func(r *indirector.Request) { r.Terminus = "yaml" })
+	p.do("inventory", "", indirector.Search, "facts", "*", func(r *indirector.Request) {
+		r.Terminus = "json"
+		r.Options = []indirector.Option{{Name: "facts.os.family.eq", Value: "Debian"}}
+	})
+
+	// web01: the server answers 500, and a catalog of an hour and a half ago is
+	// used. Its last report cannot be kept: where it belongs is a directory.
+	p.blockLastReport()
+	p.do("agent", "8f3c", indirector.Find, "facts", web, nil)
+	p.do("agent", "8f3c", indirector.Find, "node", web, flags(traces.IgnoreCache))
+	p.do("agent", "8f3c", indirector.Find, "catalog", web, flags(traces.IgnoreCache|traces.IgnoreCacheSave))
+	p.do("agent", "8f3c", indirector.Find, "catalog", web, flags(traces.IgnoreTerminus))
+	p.report(web, "8f3c")
+	return p.err
+}
+
+// blockLastReport puts a directory where the last report belongs.
+func (p *player) blockLastReport() {
+	path, _ := p.engine.Settings.Get("lastrunreport")
+	_ = os.Remove(path)
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o750); err != nil {
+		p.err = err
+	}
+}
+
+// report sends a report through the processors, and to the cache as the agent
+// does.
+func (p *player) report(node, run string) {
+	text, err := p.site.render("site/data/report.json", node, p.site.now(), run)
+	if err != nil {
+		p.err = err
+		return
+	}
+	f, _ := format.ByName("json")
+	inst, _, err := format.Intern(f, "report", text, format.Options{})
+	if err != nil {
+		p.err = err
+		return
+	}
+	p.do("agent", run, indirector.Save, "report", "", func(r *indirector.Request) {
+		r.Instance, r.Terminus, r.By, r.Place = inst, "processor", traces.FromApplication, "the demo sends reports to its own processors"
+		r.Flags = traces.IgnoreCache
+	})
+}
