@@ -17,16 +17,16 @@ import (
 	"indirtui/traces"
 )
 
-type settings map[string]string
+type values map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s values) Get(name string) (value, place string) { return s[name], "test" }
 
 // A house is an indirector with all termini, a directory of its own and an ear
 // for traces and logs.
 type house struct {
 	*indirector.Indirector
 	dir      string
-	settings settings
+	settings values
 	recorder recorder
 	logs     bytes.Buffer
 }
@@ -53,14 +53,14 @@ func (r *recorder) End(t *traces.Trace, _ any) {
 
 func (r *recorder) last() *traces.Trace { return r.ended[len(r.ended)-1] }
 
-func newHouse(t testing.TB, more settings) *house {
+func newHouse(t testing.TB, more values) *house {
 	t.Helper()
 	registry, err := indirector.NewRegistry(termini.Specs(), termini.All())
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &house{dir: t.TempDir()}
-	h.settings = settings{
+	h.settings = values{
 		"yamldir": h.dir + "/yaml", "clientyamldir": h.dir + "/client_yaml",
 		"server_datadir": h.dir + "/server_data", "client_datadir": h.dir + "/client_data",
 		"lastrunreport": h.dir + "/state/last_run_report.yaml", "reportdir": h.dir + "/reports",
@@ -114,10 +114,10 @@ func TestScenarios(t *testing.T) {
 	find := func(ind, key, terminus string) indirector.Request {
 		return indirector.Request{Indirection: ind, Verb: indirector.Find, Key: key, Terminus: terminus}
 	}
-	enc := settings{"external_nodes": "$dir/enc"}
+	enc := values{"external_nodes": "$dir/enc"}
 	tests := []struct {
 		name     string
-		settings settings
+		settings values
 		files    map[string]string // "enc" is executable
 		request  indirector.Request
 		says     string // Puppet's words; "" is no error; "nil" is not found
@@ -142,7 +142,7 @@ func TestScenarios(t *testing.T) {
 			hidden: "no such file", note: "ENC not started: no such file: $dir/enc", outcome: traces.Err,
 		},
 		{
-			name: "S-09 ENC is not executable", settings: settings{"external_nodes": "$dir/plainfile"}, files: map[string]string{"plainfile": "#!/bin/sh\n"},
+			name: "S-09 ENC is not executable", settings: values{"external_nodes": "$dir/plainfile"}, files: map[string]string{"plainfile": "#!/bin/sh\n"},
 			request: find("node", "n1", "exec"),
 			says:    "Failed to find n1 via exec: Execution of '$dir/plainfile n1' returned 1: ",
 			hidden:  "permission denied", note: "ENC not started: permission denied: $dir/plainfile", outcome: traces.Err,
@@ -177,7 +177,7 @@ func TestScenarios(t *testing.T) {
 			hidden:  "file written by an older Puppet (unquoted timestamps)", note: "file written by an older Puppet (unquoted timestamps)", outcome: traces.Err,
 		},
 		{
-			name: "S-49 old YAML, wanted", settings: settings{"yaml_read_older": "true"},
+			name: "S-49 old YAML, wanted", settings: values{"yaml_read_older": "true"},
 			files:   map[string]string{"client_yaml/facts/n1.yaml": "--- !ruby/object:Puppet::Node::Facts\nname: n1\nvalues: {a: b}\ntimestamp: 2012-01-01 00:00:00.5 +00:00\n"},
 			request: find("facts", "n1", "yaml"), outcome: traces.Good,
 		},
@@ -191,16 +191,16 @@ func TestScenarios(t *testing.T) {
 			says:    "Could not read JSON data for node n1: Is a directory @ io_fread - $dir/client_data/node/n1.json", hidden: "is a directory", outcome: traces.Err,
 		},
 		{
-			name: "server mode", settings: settings{"run_mode": "server"}, files: map[string]string{"server_data/node/n1.json": `{"name":"n1"}`},
+			name: "server mode", settings: values{"run_mode": "server"}, files: map[string]string{"server_data/node/n1.json": `{"name":"n1"}`},
 			request: find("node", "n1", "json"), outcome: traces.Good,
 		},
 		{
-			name: "unknown report processor", settings: settings{"reports": "store, tagmail"},
+			name: "unknown report processor", settings: values{"reports": "store, tagmail"},
 			request: indirector.Request{Indirection: "report", Verb: indirector.Save, Instance: seeds()["report"]["web01.example.test"]},
 			note:    `no report processor "tagmail"; there are store, log and http`, outcome: traces.Good,
 		},
 		{
-			name: "a report processor fails", settings: settings{"reportdir": "/dev/null"},
+			name: "a report processor fails", settings: values{"reportdir": "/dev/null"},
 			request: indirector.Request{Indirection: "report", Verb: indirector.Save, Instance: seeds()["report"]["web01.example.test"]},
 			outcome: traces.ErrHidden,
 		},
@@ -333,7 +333,7 @@ func TestSpans(t *testing.T) {
 // fact that was already set, and an environment that does not change.
 func TestMergedFacts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, settings{"external_nodes": "$dir/enc"})
+	h := newHouse(t, values{"external_nodes": "$dir/enc"})
 	h.write(t, "enc", "#!/bin/sh\necho \"{environment: staging, classes: {ntp: {}}, parameters: {kernel: Plan9, environment: x}}\"\n", 0o755)
 	facts := *web01Facts
 	facts.Values = facts.Values.With("environment", web01Facts.Get("kernel"))

@@ -5,6 +5,7 @@ package termini
 import (
 	"indirtui/indirector"
 	"indirtui/termini/exec"
+	"indirtui/termini/facter"
 	"indirtui/termini/flatfile"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
@@ -22,6 +23,7 @@ func All() []indirector.Descriptor {
 		flatfile.CatalogMsgpack,
 		flatfile.CatalogYAML,
 		none.DataBinding,
+		facter.Facts,
 		flatfile.FactsJSON,
 		memory.Facts,
 		flatfile.FactsYAML,
