@@ -102,14 +102,14 @@ func (l *link) facts() hash {
 	h.value("bindings6", bindingList(l.bindings6))
 	h.text("dhcp", l.dhcp)
 	if l.ip != nil {
-		h.text("ip", l.ip.addr.Addr().String())
+		h.text("ip", address(l.ip.addr.Addr()))
 		h.text("netmask", netmask(l.ip.addr))
-		h.text("network", l.ip.addr.Masked().Addr().String())
+		h.text("network", address(l.ip.addr.Masked().Addr()))
 	}
 	if l.ip6 != nil {
-		h.text("ip6", l.ip6.addr.Addr().String())
+		h.text("ip6", address(l.ip6.addr.Addr()))
 		h.text("netmask6", netmask(l.ip6.addr))
-		h.text("network6", l.ip6.addr.Masked().Addr().String())
+		h.text("network6", address(l.ip6.addr.Masked().Addr()))
 		h.text("scope6", scope(l.ip6.addr.Addr()))
 	}
 	h.text("mac", l.mac)
@@ -126,9 +126,9 @@ func bindingList(bs []binding) data.Value {
 	list := make([]data.Value, len(bs))
 	for i, b := range bs {
 		var h hash
-		h.text("address", b.addr.Addr().String())
+		h.text("address", address(b.addr.Addr()))
 		h.text("netmask", netmask(b.addr))
-		h.text("network", b.addr.Masked().Addr().String())
+		h.text("network", address(b.addr.Masked().Addr()))
 		if b.addr.Addr().Is6() {
 			h.text("scope6", scope(b.addr.Addr()))
 		}
@@ -138,6 +138,15 @@ func bindingList(bs []binding) data.Value {
 		list[i] = data.OfHash(h)
 	}
 	return data.OfList(list)
+}
+
+// address writes a as the C library does: the low half of an IPv6 address that
+// is nothing but an IPv4 address has points.
+func address(a netip.Addr) string {
+	if b := a.As16(); a.Is6() && [12]byte(b[:12]) == [12]byte{} && (b[12] != 0 || b[13] != 0) {
+		return "::" + netip.AddrFrom4([4]byte(b[12:])).String()
+	}
+	return a.String()
 }
 
 func netmask(p netip.Prefix) string {
@@ -459,12 +468,12 @@ func addAddress(links []*link, m *syscall.NetlinkMessage) []*link {
 		return links
 	}
 	bits, index := int(m.Data[1]), int(binary.NativeEndian.Uint32(m.Data[4:]))
-	var address, local netip.Addr
+	var addr, local netip.Addr
 	label := ""
 	for _, a := range attrs {
 		switch a.Attr.Type {
 		case syscall.IFA_ADDRESS:
-			address, _ = netip.AddrFromSlice(a.Value)
+			addr, _ = netip.AddrFromSlice(a.Value)
 		case syscall.IFA_LOCAL:
 			local, _ = netip.AddrFromSlice(a.Value)
 		case syscall.IFA_LABEL:
@@ -472,7 +481,7 @@ func addAddress(links []*link, m *syscall.NetlinkMessage) []*link {
 		}
 	}
 	if local.IsValid() {
-		address = local
+		addr = local
 	}
 	i := slices.IndexFunc(links, func(l *link) bool {
 		if label != "" {
@@ -481,14 +490,14 @@ func addAddress(links []*link, m *syscall.NetlinkMessage) []*link {
 		return l.index == index
 	})
 	switch {
-	case !address.IsValid() || bits > address.BitLen() || i < 0 && label == "":
+	case !addr.IsValid() || bits > addr.BitLen() || i < 0 && label == "":
 		return links
 	case i < 0:
 		i = len(links)
 		links = append(links, &link{name: label})
 	}
-	b := binding{addr: netip.PrefixFrom(address, bits)}
-	if address.Is4() {
+	b := binding{addr: netip.PrefixFrom(addr, bits)}
+	if addr.Is4() {
 		links[i].bindings4 = append(links[i].bindings4, b)
 	} else {
 		links[i].bindings6 = append(links[i].bindings6, b)
