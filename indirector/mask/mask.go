@@ -1,0 +1,456 @@
+// Package mask takes secrets out of what is shown, copied, exported and
+// recorded.
+//
+// What is masked: values whose name says that they are secret, HTTP
+// authorization and cookie headers, PEM private keys wherever they are, rich
+// data that is Sensitive, the sensitive_parameters of catalog resources, the
+// events of reports that are redacted, and in free text also the passwords of
+// URLs. In doubt more is masked than need be: a masked value can be revealed, a
+// shown one cannot be taken back.
+//
+// Each becomes "(masked KIND, LENGTH B, tag XXXX)". Equal secrets have equal
+// tags as long as the salt is the same, and without the salt a tag says
+// nothing: do not write it down next to what was masked.
+//
+// Rules: UI design, section 12, FMT-REP-05.
+package mask
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector/data"
+)
+
+// Names are the words that make a name secret, whoever uses it. They may be
+// any part of it, in any case, with or without separators: private_key is in
+// tlsPrivateKey and in PRIVATE-KEYS.
+var names = [...]string{"password", "passwd", "secret", "token", "private_key"}
+
+// headers are names that must be the end of the name: Proxy-Authorization,
+// HTTP_COOKIE, Set-Cookie.
+var headers = [...]string{"authorization", "cookie"}
+
+// Rules are what is masked beyond what always is.
+type Rules struct {
+	Names []string // further words that make a name secret
+	Salt  []byte   // key of the tags; nil makes a new one
+}
+
+// A Mask masks. It is safe for concurrent use.
+type Mask struct {
+	salt  []byte
+	words [256][]word // by their first letter
+	first [256]bool   // what a word, or a secret without a name, may begin with
+}
+
+// A word is a part of a name, folded.
+type word struct {
+	folded string
+	rule   string
+	atEnd  bool
+}
+
+// The rules that are no names.
+const (
+	RuleHeader    = "header"
+	RuleKey       = "private key"
+	RuleSensitive = "Sensitive"
+	RuleParameter = "sensitive parameter"
+	RuleEvent     = "redacted event"
+	RuleURL       = "password in URL"
+	RuleDepth     = "too deep"
+)
+
+// Masked is something that was masked.
+type Masked struct {
+	Path string // "resources[3].parameters.content"; "" is the value itself
+	Rule string // one of the rules above, or the word that was found in the name
+}
+
+// New returns the Mask for r.
+func New(r Rules) *Mask {
+	m := &Mask{salt: r.Salt}
+	if m.salt == nil {
+		m.salt = make([]byte, 32)
+		_, _ = rand.Read(m.salt) // never fails
+	}
+	for _, h := range headers {
+		m.add(h, RuleHeader, true)
+	}
+	for _, n := range names {
+		m.add(n, n, false)
+	}
+	for _, n := range r.Names {
+		m.add(n, n, false)
+	}
+	m.first['-'], m.first[':'] = true, true
+	return m
+}
+
+func (m *Mask) add(name, rule string, atEnd bool) {
+	var folded []byte
+	for i := range len(name) {
+		if !isSeparator(name[i]) {
+			folded = append(folded, lower(name[i]))
+		}
+	}
+	if len(folded) == 0 {
+		return
+	}
+	if strings.ContainsAny(rule, "(),\n") {
+		rule = "name"
+	}
+	for c := range 256 {
+		if lower(byte(c)) == folded[0] {
+			m.words[c] = append(m.words[c], word{string(folded), rule, atEnd})
+			m.first[c] = true
+		}
+	}
+}
+
+func isSeparator(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// at returns the word that s[i:] begins with, and where it ends.
+func (m *Mask) at(s string, i int) (*word, int) {
+	words := m.words[s[i]]
+next:
+	for w := range words {
+		word := &words[w]
+		j := i + 1
+		for k := 1; k < len(word.folded); j++ {
+			switch {
+			case j == len(s):
+				continue next
+			case lower(s[j]) == word.folded[k]:
+				k++
+			case !isSeparator(s[j]):
+				continue next
+			}
+		}
+		return word, j
+	}
+	return nil, 0
+}
+
+// named returns the rule by which the value of the name is a secret, or "".
+func (m *Mask) named(name string) string {
+	if strings.ContainsAny(name, "[/") {
+		return "" // a resource, a path: not a name
+	}
+	for i := range len(name) {
+		if !m.first[name[i]] {
+			continue
+		}
+		if w, end := m.at(name, i); w != nil && (!w.atEnd || end == len(name)) {
+			return w.rule
+		}
+	}
+	return ""
+}
+
+// token is what stands for the secret.
+func (m *Mask) token(kind, secret string) string {
+	h := hmac.New(sha256.New, m.salt)
+	h.Write([]byte(secret))
+	tag := hex.EncodeToString(h.Sum(nil)[:2])
+	return "(masked " + kind + ", " + strconv.Itoa(len(secret)) + " B, tag " + tag + ")"
+}
+
+// tokenAt returns the length of what token returned if s begins with it, else 0.
+func tokenAt(s string) int {
+	rest, ok := strings.CutPrefix(s, "(masked ")
+	if !ok {
+		return 0
+	}
+	kind := until(rest[:min(len(rest), 60)], "(),\n")
+	rest, ok = strings.CutPrefix(rest[kind:], ", ")
+	if !ok || kind == 0 {
+		return 0
+	}
+	digits := skip(rest, 0, "0123456789")
+	rest, ok = strings.CutPrefix(rest[digits:], " B, tag ")
+	if !ok || digits == 0 || digits > 12 || len(rest) < 5 || skip(rest[:4], 0, "0123456789abcdef") < 4 || rest[4] != ')' {
+		return 0
+	}
+	return len(s) - len(rest) + 5
+}
+
+// maxDepth is how deep a value is looked into. What is deeper is masked.
+const maxDepth = 1000
+
+// A stop is one step of the way to where in a value the walk is. The path is
+// written only when something was masked.
+type stop struct {
+	key   string
+	index int // of a list; -1 for a key
+}
+
+type walk struct {
+	*Mask
+	at     []stop
+	masked []Masked
+}
+
+// Value returns v with every secret in it replaced, and what was replaced.
+// What holds no secret is shared with v; if nothing does, v itself is returned.
+// Nil, booleans and what is empty are never secret.
+func (m *Mask) Value(v data.Value) (data.Value, []Masked) {
+	var stops [32]stop
+	w := walk{Mask: m, at: stops[:0]}
+	v, _ = w.value(v)
+	return v, w.masked
+}
+
+func (w *walk) value(v data.Value) (data.Value, bool) {
+	switch v.Kind() {
+	case data.String, data.Symbol:
+		return w.str(v)
+	case data.List:
+		if len(w.at) >= maxDepth {
+			return w.secret(v, RuleDepth)
+		}
+		return w.list(v)
+	case data.Hash:
+		if len(w.at) >= maxDepth {
+			return w.secret(v, RuleDepth)
+		}
+		return w.hash(v)
+	}
+	return v, false
+}
+
+// below and above say that the walk goes to a part of where it is, and back.
+func (w *walk) below(key string, index int) { w.at = append(w.at, stop{key, index}) }
+func (w *walk) above()                      { w.at = w.at[:len(w.at)-1] }
+
+func (w *walk) str(v data.Value) (data.Value, bool) {
+	s, hits := w.text(v.Str())
+	if len(hits) == 0 {
+		return v, false
+	}
+	for _, rule := range hits {
+		w.note(rule)
+	}
+	if v.Kind() == data.Symbol {
+		return data.OfSymbol(s), true
+	}
+	return data.OfString(s), true
+}
+
+// secret replaces all of v.
+func (w *walk) secret(v data.Value, rule string) (data.Value, bool) {
+	switch k := v.Kind(); {
+	case k == data.Nil || k == data.Bool || (k >= data.String && v.Len() == 0):
+		return v, false
+	case (k == data.String || k == data.Symbol) && tokenAt(v.Str()) == v.Len():
+		return v, false
+	case k == data.Hash && isSensitive(v):
+		return w.sensitive(v)
+	}
+	w.note(rule)
+	return data.OfString(w.token(rule, v.Text())), true
+}
+
+// ruled is secret if there is a rule and v can be a secret, else value.
+func (w *walk) ruled(v data.Value, rule string) (data.Value, bool) {
+	if rule == "" {
+		return w.value(v)
+	}
+	return w.secret(v, rule)
+}
+
+func (w *walk) note(rule string) {
+	w.masked = append(w.masked, Masked{w.path(), rule})
+}
+
+func (w *walk) list(v data.Value) (data.Value, bool) {
+	old := v.List()
+	var l []data.Value
+	for i := range old {
+		w.below("", i)
+		x, changed := w.value(old[i])
+		w.above()
+		if !changed {
+			continue
+		}
+		if l == nil {
+			l = append(make([]data.Value, 0, len(old)), old...)
+		}
+		l[i] = x
+	}
+	if l == nil {
+		return v, false
+	}
+	return data.OfList(l), true
+}
+
+// A special is what the keys of a hash say about all of it.
+type special struct {
+	parameters []data.Value // names of the secret ones among "parameters"
+	redacted   bool         // an event, or one of a secret property
+	pairs      bool         // rich data: a hash written as a list
+}
+
+func (w *walk) hash(v data.Value) (data.Value, bool) {
+	var is special
+	old := v.Hash()
+	for i := range old {
+		x := old[i].Value
+		switch old[i].Key.Str() {
+		case "__ptype", "__pcore_type__":
+			if x.Str() == "Sensitive" {
+				return w.sensitive(v)
+			}
+			is.pairs = x.Str() == "Hash"
+		case "sensitive_parameters":
+			is.parameters = x.List()
+		case "redacted":
+			is.redacted = is.redacted || x.Truthy()
+		case "property":
+			_, event := v.Lookup("desired_value")
+			is.redacted = is.redacted || event && w.named(x.Str()) != ""
+		}
+	}
+	var h []data.Pair
+	for i := range old {
+		p, changed := w.pair(old[i], is)
+		if !changed {
+			continue
+		}
+		if h == nil {
+			h = append(make([]data.Pair, 0, len(old)), old...)
+		}
+		h[i] = p
+	}
+	if h == nil {
+		return v, false
+	}
+	return data.OfHash(h), true
+}
+
+func isSensitive(v data.Value) bool {
+	return v.Get("__ptype").Str() == "Sensitive" || v.Get("__pcore_type__").Str() == "Sensitive"
+}
+
+// sensitive masks a wrapped value by the bytes of what is wrapped, so that its
+// tag is that of the same secret elsewhere.
+func (w *walk) sensitive(v data.Value) (data.Value, bool) {
+	w.note(RuleSensitive)
+	return data.OfString(w.token(RuleSensitive, v.Get("__pvalue").Text())), true
+}
+
+func (w *walk) pair(p data.Pair, is special) (data.Pair, bool) {
+	key, keyChanged := w.value(p.Key)
+	name := p.Key.Str()
+	w.below(key.Text(), -1)
+	defer w.above()
+	rule := w.named(name)
+	if rule == "" && is.redacted && isEventValue(name) && !isRedacted(p.Value.Str()) {
+		rule = RuleEvent
+	}
+	var x data.Value
+	var changed bool
+	switch {
+	case is.parameters != nil && name == "parameters" && p.Value.Kind() == data.Hash:
+		x, changed = w.parameters(p.Value, is.parameters)
+	case is.pairs && name == "__pvalue" && p.Value.Kind() == data.List:
+		x, changed = w.pairs(p.Value)
+	default:
+		x, changed = w.ruled(p.Value, rule)
+	}
+	return data.Pair{Key: key, Value: x}, changed || keyChanged
+}
+
+func isEventValue(name string) bool {
+	switch name {
+	case "previous_value", "desired_value", "historical_value", "message":
+		return true
+	}
+	return false
+}
+
+// isRedacted knows what Puppet itself writes instead of a secret.
+func isRedacted(s string) bool {
+	return s == "[redacted]" || s == "changed [redacted] to [redacted]"
+}
+
+// parameters masks the parameters of a resource that it names as sensitive,
+// then looks into the others.
+func (w *walk) parameters(v data.Value, sensitive []data.Value) (data.Value, bool) {
+	old := v.Hash()
+	h := append(make([]data.Pair, 0, len(old)), old...)
+	any := false
+	for i := range h {
+		for _, name := range sensitive {
+			if h[i].Key.Str() != name.Str() {
+				continue
+			}
+			w.below(name.Str(), -1)
+			x, changed := w.secret(h[i].Value, RuleParameter)
+			w.above()
+			if changed {
+				h[i].Value, any = x, true
+			}
+			break
+		}
+	}
+	if !any {
+		return w.hash(v)
+	}
+	v, _ = w.hash(data.OfHash(h))
+	return v, true
+}
+
+// pairs masks a hash that is written as a list: key, value, key, value.
+func (w *walk) pairs(v data.Value) (data.Value, bool) {
+	old := v.List()
+	l := append(make([]data.Value, 0, len(old)), old...)
+	any := false
+	for i := range l {
+		rule := ""
+		if i%2 == 1 {
+			rule = w.named(old[i-1].Str())
+		}
+		w.below("", i)
+		x, changed := w.ruled(l[i], rule)
+		w.above()
+		if changed {
+			l[i], any = x, true
+		}
+	}
+	if !any {
+		return v, false
+	}
+	return data.OfList(l), true
+}
+
+// path returns where the walk is: resources[3].parameters.content.
+func (w *walk) path() string {
+	var b strings.Builder
+	for _, s := range w.at {
+		switch {
+		case s.index >= 0:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case strings.ContainsAny(s.key, ".[]\" \n"):
+			b.WriteString("[" + strconv.Quote(s.key) + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.key)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,341 @@
+package mask
+
+import "strings"
+
+// Text returns s with every secret in it replaced, and how many there were. It
+// knows lines of YAML, JSON, INI, Ruby and XML, command lines, headers, URLs
+// and PEM blocks, also when they are quoted within each other. Where it cannot
+// see the end of a secret it masks up to the end of the line; what begins and
+// does not end is masked up to the end of s.
+func (m *Mask) Text(s string) (string, int) {
+	s, hits := m.text(s)
+	return s, len(hits)
+}
+
+// text is Text that returns the rule of each.
+func (m *Mask) text(s string) (string, []string) {
+	var out strings.Builder
+	var hits []string
+	done := 0
+	for i := 0; i < len(s); {
+		if !m.first[s[i]] {
+			i++
+			continue
+		}
+		start, end, next, rule := m.find(s, i)
+		i = next
+		if rule == "" {
+			continue
+		}
+		out.WriteString(s[done:start])
+		out.WriteString(m.token(rule, s[start:end]))
+		hits = append(hits, rule)
+		done = end
+	}
+	if hits == nil {
+		return s, nil
+	}
+	out.WriteString(s[done:])
+	return out.String(), hits
+}
+
+// find looks for a secret that s[i:] announces. It returns where the secret is,
+// by which rule, and where to go on. The rule is "" if there is none.
+func (m *Mask) find(s string, i int) (start, end, next int, rule string) {
+	switch s[i] {
+	case '-':
+		if end := privateKey(s[i:]); end > 0 {
+			return i, i + end, i + end, RuleKey
+		}
+		return 0, 0, i + 1, ""
+	case ':':
+		if from, to := password(s[i:]); from > 0 {
+			return i + from, i + to, i + to, RuleURL
+		}
+		return 0, 0, i + 1, ""
+	}
+	w, end := m.at(s, i)
+	if w == nil {
+		return 0, 0, i + 1, ""
+	}
+	k := keyAt(s, i, end)
+	if w.atEnd && k.end != end {
+		return 0, 0, end, ""
+	}
+	from, to := k.value(s)
+	switch n := tokenAt(s[from:]); {
+	case from == to:
+		return 0, 0, max(k.end, from), ""
+	case n > 0:
+		return 0, 0, from + n, ""
+	case isHarmless(s[from:to]):
+		return 0, 0, to, ""
+	}
+	return from, to, to, w.rule
+}
+
+// privateKey returns the length of the PEM block of a private key that s begins
+// with, or 0. A block without an end is all of s.
+func privateKey(s string) int {
+	const begin, end, dashes = "-----BEGIN ", "-----END ", "-----"
+	if !strings.HasPrefix(s, begin) {
+		return 0
+	}
+	label, _, ok := strings.Cut(s[len(begin):], dashes)
+	if !ok || len(label) > 80 || !strings.Contains(label, "PRIVATE KEY") {
+		return 0
+	}
+	at := strings.Index(s, end+label+dashes)
+	if at < 0 {
+		return len(s)
+	}
+	return at + len(end) + len(label) + len(dashes)
+}
+
+// password returns where the password of a URL is in s, which begins with the
+// colon of "://"; zero if there is none.
+func password(s string) (from, to int) {
+	if !strings.HasPrefix(s, "://") {
+		return 0, 0
+	}
+	const all = "\"'<> \t\r\n"
+	end := 3 + until(s[3:], "/?#"+all)
+	to = strings.LastIndexByte(s[:end], '@')
+	if at := strings.IndexByte(s[3:end], ':'); to < 0 && at >= 0 && skip(s[:end], 3+at+1, "0123456789") < end {
+		// What follows the colon is no port: a password with a slash in it.
+		to = strings.LastIndexByte(s[:3+until(s[3:], all)], '@')
+	}
+	if to < 0 {
+		return 0, 0
+	}
+	from = strings.IndexByte(s[3:to], ':') + 3 + 1
+	if from == 3 || from == to || tokenAt(s[from:]) > 0 {
+		return 0, 0
+	}
+	return from, to
+}
+
+// isHarmless reports whether a value with a secret name is no secret.
+func isHarmless(s string) bool {
+	switch strings.Trim(s, `"'\`) {
+	case "", "true", "false", "null", "nil", "undef", "~", "{}", "[]":
+		return true
+	}
+	return false
+}
+
+// A key is a name in a text that a value may follow.
+type key struct {
+	start, end int
+	first      bool // nothing but indentation stands before it on its line
+	flag       bool // --name
+	indent     int  // of its line
+	quote      byte // in front of it; 0 if there is none
+}
+
+// keyAt returns the key that the word from start to end is a part of.
+func keyAt(s string, start, end int) key {
+	k := key{start: start, end: end}
+	for k.start > 0 && isKeyByte(s[k.start-1]) {
+		k.start--
+	}
+	for k.end < len(s) && isKeyByte(s[k.end]) {
+		if s[k.end] == ':' {
+			// A name may go on behind two colons; one is what assigns.
+			if !strings.HasPrefix(s[k.end:], "::") || k.end+2 == len(s) || !isKeyByte(s[k.end+2]) {
+				break
+			}
+			k.end++
+		}
+		k.end++
+	}
+	k.flag = strings.HasPrefix(s[k.start:], "--")
+	if k.start > 0 && (s[k.start-1] == '"' || s[k.start-1] == '\'') {
+		k.quote = s[k.start-1]
+	}
+	line := strings.LastIndexByte(s[:k.start], '\n') + 1
+	before := s[line:k.start]
+	trimmed := strings.TrimLeft(before, " \t")
+	k.indent = len(before) - len(trimmed)
+	trimmed = strings.Trim(strings.TrimPrefix(trimmed, "export"), " \t-?\"'")
+	k.first = trimmed == "" && !k.flag
+	return k
+}
+
+func isKeyByte(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || c == ':' || '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'z' || c >= 0x80
+}
+
+// value returns where the value of k is; from == to if nothing is assigned to
+// it, and then the search goes on there.
+func (k key) value(s string) (from, to int) {
+	i := k.end
+	for i < len(s) && strings.IndexByte(`"'\])`, s[i]) >= 0 {
+		i++
+	}
+	closed := i > k.end // the quotes around the key are closed
+	i = skip(s, i, " \t")
+	switch rest := s[min(i, len(s)):]; {
+	case strings.HasPrefix(rest, "::"):
+		return i + 2, i + 2
+	case strings.HasPrefix(rest, "=>"), strings.HasPrefix(rest, ":="):
+		i += 2
+	case strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, "="):
+		i++
+	case strings.HasPrefix(rest, ">") && i == k.end && k.start > 0 && s[k.start-1] == '<':
+		return i + 1, i + 1 + until(rest[1:], "<")
+	case k.flag && !closed && i > k.end && rest != "" && strings.IndexByte("-\r\n|&;", rest[0]) < 0:
+		return i, k.bare(s, i, false)
+	default:
+		return k.end, k.end
+	}
+	from = skip(s, i, " \t")
+	if closed {
+		from = skip(s, from, " \t\r\n")
+	}
+	if from == len(s) {
+		return from, from
+	}
+	if to := enclosed(s, from); to > from {
+		return from, k.tail(s, to)
+	}
+	if closed {
+		if to := from + until(s[from:], ",]} \t\r\n"); isLiteral(s[from:to]) {
+			return from, to
+		}
+	}
+	return from, k.bare(s, from, from > i || k.first)
+}
+
+// bare returns the end of a value without quotes that begins at from: the next
+// blank, or the end of the line and of what belongs to it.
+func (k key) bare(s string, from int, line bool) int {
+	if k.quote != 0 && k.end < len(s) && s[k.end] != k.quote {
+		// The quote in front of the key closes behind the value.
+		if n := strings.IndexByte(s[from:], k.quote); n >= 0 && k.tail(s, from+n+1) == from+n+1 {
+			return from + n
+		}
+	}
+	if !line {
+		return from + until(s[from:], " \t\r\n")
+	}
+	to := from + until(s[from:], "\r\n")
+	if k.first {
+		return k.block(s, to)
+	}
+	return to
+}
+
+// tail returns the end of a value that was quoted up to to: there, if a
+// delimiter follows, else the end of the line.
+func (k key) tail(s string, to int) int {
+	if to == len(s) || strings.IndexByte(",;)}]>&|\"'\\ \t\r\n", s[to]) >= 0 {
+		return to
+	}
+	return to + until(s[to:], "\r\n")
+}
+
+// block returns the end of the lines below to that belong to k: those that are
+// indented deeper, and blank ones between them; of a list also those that
+// begin with a dash.
+func (k key) block(s string, to int) int {
+	for at := to; at < len(s); {
+		at = skip(s, at, "\r")
+		if at == len(s) || s[at] != '\n' {
+			return to
+		}
+		line := at + 1
+		text := skip(s, line, " \t")
+		end := text + until(s[text:], "\r\n")
+		switch {
+		case text == end: // blank: it belongs to k if what follows does
+		case text-line > k.indent, text-line == k.indent && strings.HasPrefix(s[text:], "- "):
+			to = end
+		default:
+			return to
+		}
+		at = end
+	}
+	return to
+}
+
+// enclosed returns the end of the quotes or brackets that open at from, or from
+// if none do. What does not close ends with s.
+func enclosed(s string, from int) int {
+	slashes := skip(s, from, `\`) - from
+	at := from + slashes
+	if at == len(s) {
+		return from
+	}
+	switch c := s[at]; {
+	case c == '"' || c == '\'':
+		return quoted(s, at+1, c, slashes)
+	case (c == '{' || c == '[') && slashes == 0:
+		return bracketed(s, at)
+	}
+	return from
+}
+
+// quoted returns the end of the quotes that close with as many backslashes in
+// front as they were opened with.
+func quoted(s string, at int, quote byte, slashes int) int {
+	for at < len(s) {
+		n := 0
+		for at+n < len(s) && s[at+n] == '\\' {
+			n++
+		}
+		at += n
+		if at == len(s) {
+			break
+		}
+		if s[at] == quote && (n == slashes || slashes == 0 && quote == '"' && n%2 == 0 || slashes == 0 && quote == '\'') {
+			if quote == '\'' && at+1 < len(s) && s[at+1] == quote {
+				at += 2 // YAML writes a quote within quotes twice
+				continue
+			}
+			return at + 1
+		}
+		at++
+	}
+	return len(s)
+}
+
+// bracketed returns the end of the bracket that opens at from.
+func bracketed(s string, from int) int {
+	open := 0
+	for at := from; at < len(s); {
+		switch c := s[at]; c {
+		case '{', '[':
+			open++
+		case '}', ']':
+			if open--; open == 0 {
+				return at + 1
+			}
+		case '"', '\'':
+			at = quoted(s, at+1, c, 0)
+			continue
+		}
+		at++
+	}
+	return len(s)
+}
+
+// isLiteral reports whether s is a number, true, false or null.
+func isLiteral(s string) bool {
+	return s == "true" || s == "false" || s == "null" || s != "" && strings.Trim(s, "0123456789+-.eE") == ""
+}
+
+func skip(s string, i int, set string) int {
+	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// until returns the length of s up to the first byte of set.
+func until(s, set string) int {
+	if i := strings.IndexAny(s, set); i >= 0 {
+		return i
+	}
+	return len(s)
+}
