@@ -145,6 +145,9 @@ func (f *flight) begin(ctx context.Context) {
 	if r.Verb <= Expire {
 		t.Steps = f.x.plans.blanks[r.Verb]
 	}
+	if t.Key == "" && r.Instance != nil {
+		t.Key = r.Instance.Key() // IND-REQ-03
+	}
 	if parent := traces.FromContext(ctx); parent != nil {
 		t.Parent, t.ParentStep = parent.Trace.ID, parent.Step
 		if t.Run == "" {
@@ -362,7 +365,7 @@ func (f *flight) end(err error) {
 		}
 	}
 	t.Outcome = traces.Judge(t)
-	if f.given.Caller != "" && f.trace.Parent == 0 {
+	if f.given.Caller != "" || t.Parent != 0 {
 		t.Steps[traces.Caller] = traces.Question{Answer: traces.Passed, Because: traces.Because{Reason: traces.CallerReturned, About: t.Caller}}
 		if t.Error != "" {
 			t.Steps[traces.Caller] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.CallerRaised, About: t.Caller}}

@@ -11,6 +11,7 @@ package traces
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -222,8 +223,14 @@ type Because struct {
 }
 
 func (b Because) String() string {
-	if b.About == "" {
+	switch {
+	case b.About == "":
 		return b.Reason.String()
+	case b.Reason >= DefaultInCode && b.Reason <= ByRequest:
+		// A place that says itself what kind of source it is.
+		if strings.HasPrefix(b.About, b.Reason.String()) || b.Reason == ByRequest {
+			return b.About
+		}
 	}
 	return b.Reason.String() + "(" + b.About + ")"
 }

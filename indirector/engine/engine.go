@@ -177,9 +177,12 @@ func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
 		e.Problems = append([]Problem{p}, e.Problems...)
 	}
 	for _, w := range result.Warnings {
-		e.Problems = append(e.Problems, Problem{Text: w.String()})
+		if w.ID != routes.BadTerminus || written(w) {
+			e.Problems = append(e.Problems, Problem{Text: w.String()})
+		}
 		for name, r := range result.Routes {
 			switch {
+			case w.ID == routes.BadTerminus: // the request that meets it says so
 			case w.Indirection == name && w.Slot == indirector.SlotCache:
 				r.Cache = noted(r.Cache, w.Text, func(c traces.Choice) bool { return true })
 			case w.Indirection == name:
@@ -192,6 +195,13 @@ func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
 		}
 	}
 	e.RoutesFile = result
+}
+
+// written reports whether it is about something that a person wrote. That
+// Puppet's own defaults name termini which this build does not have is seen
+// in the route table, and said by the requests that meet them.
+func written(w routes.Diagnostic) bool {
+	return w.File != "" || strings.Contains(w.Place, ".conf:") || strings.Contains(w.Place, "--")
 }
 
 // noted returns the slot with a note on the first choice that wants one.

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/indirector/engine"
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+)
+
+var askHelp = map[string]string{
+	"find":    "Find one instance and print it",
+	"search":  "List the instances that match and print them",
+	"head":    "Ask whether there is such an instance",
+	"save":    "Save the instance that comes from standard input or --file",
+	"destroy": "Remove an instance",
+}
+
+// An asking is one request from the command line.
+type asking struct {
+	format, trace, file, input string
+}
+
+// ask is the command of a verb.
+func (p *program) ask(verb string) *cobra.Command {
+	var a asking
+	cmd := &cobra.Command{
+		Use:     verb + " INDIRECTION KEY [NAME=VALUE ...]",
+		GroupID: "ask",
+		Short:   askHelp[verb],
+		Long: askHelp[verb] + `.
+
+The instance goes to standard output, the trace to standard error. Options in
+any order: terminus=T and cache=T|none for this request only, ignore_cache,
+ignore_cache_save, ignore_terminus, fail_on_404, env=E; every other NAME=VALUE
+is an option that the terminus sees.
+
+Unless --write is given, a find does not write the cache that is routed; one
+that is named with cache= is written.
+
+Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`,
+		Example: fmt.Sprintf("  indirtui %[1]s facts web01.example.com terminus=yaml\n  indirtui %[1]s node web01.example.com --trace steps", verb),
+		RunE:    func(cmd *cobra.Command, args []string) error { return p.run(cmd, verb, args, a) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return p.completeRequest(args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&a.format, "format", "", "json, yaml, pson, msgpack, dot or raw, byte for byte as Puppet writes it (default JSON with line breaks)")
+	f.StringVar(&a.trace, "trace", "story", "what to tell of the request: none, story, steps or json")
+	if verb == "save" {
+		f.StringVar(&a.file, "file", "-", "read the instance from this file; - is standard input")
+		f.StringVar(&a.input, "input", "", "the format of the instance: json, yaml, pson, msgpack (default by the name of the file, else json)")
+	}
+	return cmd
+}
+
+func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) (err error) {
+	if err := checkTrace(a.trace); err != nil {
+		return err
+	}
+	if a.format != "" {
+		if err := command.CheckFormat(a.format); err != nil {
+			return err
+		}
+	}
+	req, err := command.Request(verb, args)
+	if err != nil {
+		return err
+	}
+	req.Caller = "cli"
+	e, err := p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if req.Verb == indirector.Save {
+		if req.Instance, err = p.readInstance(a, req.Indirection); err != nil {
+			return err
+		}
+	}
+	resp, askErr := e.Once(cmd.Context(), req)
+	if err := p.tell(e, a.trace, resp, askErr); err != nil {
+		return err
+	}
+	if askErr != nil {
+		if errors.Is(askErr, indirector.ErrNotFound) {
+			return exit(exitNotFound)
+		}
+		return errors.New(indirector.Message(askErr))
+	}
+	if found, isBool := resp.Value.(bool); isBool && req.Verb == indirector.Head {
+		fmt.Fprintln(p.out, found)
+		if !found {
+			return exit(exitNotFound)
+		}
+		return nil
+	}
+	if req.Verb == indirector.Destroy && resp.Value == nil {
+		return exit(exitNotFound)
+	}
+	return command.Write(p.out, resp.Value, a.format)
+}
+
+func checkTrace(kind string) error {
+	switch kind {
+	case "none", "story", "steps", "json":
+		return nil
+	}
+	return &command.UsageError{What: fmt.Sprintf("--trace %s is not known", kind), Advice: "there are: none, story, steps, json"}
+}
+
+// readInstance reads what is to be saved.
+func (p *program) readInstance(a asking, indirection string) (indirector.Instance, error) {
+	var b []byte
+	var err error
+	if a.file == "-" {
+		b, err = io.ReadAll(p.In)
+	} else {
+		b, err = os.ReadFile(a.file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the instance: %w", err)
+	}
+	return command.Instance(indirection, a.file, a.input, b)
+}
+
+// tell writes the trace of a request, and of those that it asked, to standard
+// error. Text from outside cannot command the terminal.
+func (p *program) tell(e *engine.Engine, kind string, resp *indirector.Response, err error) error {
+	if kind == "none" {
+		return nil
+	}
+	id := uint64(0)
+	if resp != nil {
+		id = resp.Trace
+	}
+	if located := (*indirector.Error)(nil); errors.As(err, &located) {
+		id = located.Trace
+	}
+	if id == 0 {
+		return nil
+	}
+	if err := e.Store.Flush(); err != nil {
+		return err
+	}
+	t, terr := e.Store.Trace(id)
+	if terr != nil {
+		return terr
+	}
+	switch kind {
+	case "json":
+		_, err := p.Err.Write(store.AppendTrace(nil, t))
+		return err
+	case "steps":
+		p.tellSteps(e, t, "")
+		return nil
+	}
+	fmt.Fprint(p.Err, cleanLines(traces.AppendStory(nil, t)))
+	return nil
+}
+
+func (p *program) tellSteps(e *engine.Engine, t *traces.Trace, indent string) {
+	fmt.Fprint(p.Err, indentLines(cleanLines(traces.AppendSteps(traces.AppendStory(nil, t), t)), indent))
+	for _, child := range e.Store.Links(t.ID).Children {
+		if c, err := e.Store.Trace(child); err == nil {
+			p.tellSteps(e, c, indent+"    ")
+		}
+	}
+}
+
+func (p *program) completeRequest(args []string) ([]string, cobra.ShellCompDirective) {
+	const plain = cobra.ShellCompDirectiveNoFileComp
+	var words []string
+	switch len(args) {
+	case 0:
+		for _, s := range p.specs {
+			words = append(words, s.Name+"\t"+s.Doc)
+		}
+	case 1:
+	default:
+		for _, d := range p.termini {
+			if d.Indirection == args[0] {
+				words = append(words, "terminus="+d.Name, "cache="+d.Name)
+			}
+		}
+		words = append(words, "cache=none", "env=", "ignore_cache", "ignore_cache_save", "ignore_terminus", "fail_on_404")
+	}
+	return words, plain
+}
+
+// clean makes text from outside safe for a terminal.
+func clean(s string) string { return screen.Clean(s).String() }
+
+func cleanLines(b []byte) string { return mapLines(string(b), clean) }
+
+func indentLines(s, indent string) string {
+	return mapLines(s, func(line string) string { return indent + line })
+}
+
+func mapLines(s string, f func(string) string) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = f(line)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// jsonOut writes v as indented JSON.
+func (p *program) jsonOut(v any) error {
+	enc := json.NewEncoder(p.out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,200 @@
+// Package cli is the command line of indirtui: the interactive program, single
+// requests, and the listings of routes and termini.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/settings"
+	"indirtui/ui/command"
+)
+
+// Exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitNotFound = 3
+)
+
+// Streams are the standard streams of the process.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// program is what all commands share: the termini of this build and the flags.
+type program struct {
+	Streams
+	specs   []indirector.Spec
+	termini []indirector.Descriptor
+	out     *bufio.Writer
+
+	confDir, varDir, application, environment, routeFile string
+	set                                                  []string
+	quirks                                               []string
+	write                                                bool
+	ui                                                   interactive
+}
+
+// An exit is an error that only says how the program ends: what there is to
+// say has been said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
+	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(std.Out, 1<<16)}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(std.In)
+	root.SetOut(std.Out)
+	root.SetErr(std.Err)
+	err := root.ExecuteContext(ctx)
+	if flushErr := p.out.Flush(); err == nil && flushErr != nil && !errors.Is(flushErr, syscall.EPIPE) {
+		err = flushErr
+	}
+	return p.code(err)
+}
+
+// code says what went wrong, and returns the exit code.
+func (p *program) code(err error) int {
+	var done exit
+	usage := (*command.UsageError)(nil)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &done):
+		return int(done)
+	case errors.Is(err, syscall.EPIPE):
+		return exitOK
+	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), isFlagError(err):
+		p.complain(err.Error())
+		return exitUsage
+	}
+	p.complain(err.Error())
+	return exitFailed
+}
+
+func (p *program) complain(text string) {
+	fmt.Fprintln(p.Err, "indirtui: "+clean(text))
+}
+
+type flagError struct{ error }
+
+func isFlagError(err error) bool {
+	var f flagError
+	return errors.As(err, &f)
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "indirtui",
+		Short: "Who answered this Puppet request, who was asked, and who decided that",
+		Long: `Indirtui runs Puppet's indirector in this process and shows, for every find,
+search, head, save and destroy, who answered, who was asked or not asked and
+why, and who decided that.
+
+Without a command the interactive program starts: over Puppet's own
+directories if there are any (looking only, unless --write is given), else
+over a built-in demo site. It says which.`,
+		Example: `  indirtui                                     the interactive program
+  indirtui --demo                              a small site with problems to find
+  indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
+  indirtui routes --application server         who would answer what, and who said so
+  indirtui open incident.ind                   look at a recording`,
+		Args:          usageArgs(cobra.NoArgs),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError{err} })
+	f := root.PersistentFlags()
+	f.StringVar(&p.confDir, "confdir", "", "Puppet's configuration directory")
+	f.StringVar(&p.varDir, "vardir", "", "Puppet's data directory")
+	f.StringVar(&p.application, "application", "", "whose defaults and routes count: agent, apply, server, device, lookup or a face (default agent)")
+	f.StringVar(&p.environment, "environment", "", "the current environment")
+	f.StringVar(&p.routeFile, "routes", "", "read this file instead of routes.yaml")
+	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
+	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
+	f.BoolVar(&p.write, "write", false, "allow touching real data: save, destroy, and caches that are written along")
+	p.ui.flags(root)
+	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
+	for _, verb := range command.Verbs() {
+		root.AddCommand(p.ask(verb))
+	}
+	root.AddCommand(p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.version(), p.man(root))
+	root.CompletionOptions.HiddenDefaultCmd = false
+	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return root
+}
+
+// usageArgs makes errors about arguments usage errors.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &command.UsageError{What: err.Error(), Advice: "see indirtui " + cmd.Name() + " --help"}
+		}
+		return nil
+	}
+}
+
+// options are those of an engine over what the flags name.
+func (p *program) options() (engine.Options, error) {
+	o := engine.Options{
+		Specs: p.specs, Termini: p.termini, ConfDir: p.confDir, VarDir: p.varDir,
+		Application: p.application, Environment: p.environment, RouteFile: p.routeFile, Write: p.write,
+	}
+	for _, s := range p.set {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return o, &command.UsageError{What: fmt.Sprintf("--set %s: want NAME=VALUE", s)}
+		}
+		o.Set = append(o.Set, settings.Override{Name: name, Value: value})
+	}
+	if len(p.quirks) > 0 {
+		o.Quirks = make(map[string]bool)
+		for _, q := range p.quirks {
+			o.Quirks[q] = true
+		}
+	}
+	return o, nil
+}
+
+// engine starts an engine for one command, and says what is wrong with the
+// configuration.
+func (p *program) engine() (*engine.Engine, error) {
+	o, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range e.Problems {
+		kind := "warning"
+		if problem.Fatal {
+			kind = "error"
+		}
+		fmt.Fprintf(p.Err, "%s: %s\n", kind, clean(problem.String()))
+	}
+	return e, nil
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector/engine"
+	"indirtui/indirector/settings"
+	"indirtui/traces/store"
+	"indirtui/ui/command"
+	"indirtui/ui/demo"
+)
+
+// interactive is what only the interactive program asks for.
+type interactive struct {
+	demo, ascii, noMouse bool
+	record               string
+}
+
+func (i *interactive) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&i.demo, "demo", false, "play the built-in demo site")
+	f.StringVar(&i.record, "record", "", "write the recording to this file (default a new one in the state directory)")
+	i.display(cmd)
+}
+
+func (i *interactive) display(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&i.ascii, "ascii", false, "draw with ASCII characters only")
+	f.BoolVar(&i.noMouse, "no-mouse", false, "leave the mouse to the terminal")
+}
+
+// needsTerminal is the refusal to draw where nobody sees it.
+func (p *program) needsTerminal() error {
+	if file, ok := p.Out.(*os.File); ok && isatty.IsTerminal(file.Fd()) {
+		return nil
+	}
+	return &command.UsageError{
+		What:   "standard output is not a terminal, so the interactive program does not start",
+		Advice: "use find, search, head, save, destroy, routes, termini or settings; see indirtui --help",
+	}
+}
+
+// interactive starts the interactive program: over the directories that the
+// flags name, else over Puppet's own if there are any, else over the demo.
+func (p *program) interactive(ctx context.Context) error {
+	if err := p.needsTerminal(); err != nil {
+		return err
+	}
+	s, err := p.session()
+	if err != nil {
+		return err
+	}
+	return p.show(ctx, s)
+}
+
+// A session is what the interactive program looks at.
+type session struct {
+	engine *engine.Engine // nil for a recording
+	log    *store.Store
+	site   *demo.Site // nil if it is not the demo
+	hello  string     // which it is, in one sentence
+}
+
+func (s *session) close() error {
+	var errs []error
+	if s.engine != nil {
+		errs = append(errs, s.engine.Close())
+	} else {
+		errs = append(errs, s.log.Close())
+	}
+	if s.site != nil {
+		errs = append(errs, s.site.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (p *program) session() (*session, error) {
+	o, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	if o.Recording, err = p.recording(); err != nil {
+		return nil, err
+	}
+	if p.ui.demo || !p.hasPuppet() {
+		return p.demoSession(o)
+	}
+	e, err := engine.New(o)
+	if err != nil {
+		return nil, err
+	}
+	confDir, _ := e.Settings.Get("confdir")
+	mode := "looking only; --write allows more"
+	if p.write {
+		mode = "writing allowed"
+	}
+	return &session{engine: e, log: e.Store, hello: fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)}, nil
+}
+
+// demoSession is a session over a demo site of its own.
+func (p *program) demoSession(o engine.Options) (*session, error) {
+	site, err := demo.Start(nil)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(site.Options(o))
+	if err != nil {
+		return nil, errors.Join(err, site.Close())
+	}
+	why := "the demo site"
+	if !p.ui.demo {
+		why = "no Puppet directories were found, so this is the demo site"
+	}
+	return &session{engine: e, log: e.Store, site: site, hello: why}, nil
+}
+
+// hasPuppet reports whether there is something of Puppet's to look at: what the
+// flags name, or a configuration directory where Puppet has its own.
+func (p *program) hasPuppet() bool {
+	if p.confDir != "" || p.varDir != "" || p.routeFile != "" || len(p.set) > 0 {
+		return true
+	}
+	s, err := settings.Load(settings.Process())
+	if s == nil || err != nil && !errors.As(err, new(*settings.ParseError)) {
+		return false
+	}
+	dir, _ := s.Get("confdir")
+	_, err = os.Stat(dir)
+	return err == nil
+}
+
+// recording is the file that this session is recorded to.
+func (p *program) recording() (string, error) {
+	if p.ui.record != "" {
+		if _, err := os.Lstat(p.ui.record); !errors.Is(err, fs.ErrNotExist) {
+			return "", &command.UsageError{What: p.ui.record + " exists", Advice: "name a new file: recordings are not overwritten"}
+		}
+		return p.ui.record, nil
+	}
+	dir, err := engine.StateDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, time.Now().Format("2006-01-02T15.04.05.000")+".jsonl"), nil
+}
+
+// open is the command that looks at a recording.
+func (p *program) open() *cobra.Command {
+	var i interactive
+	cmd := &cobra.Command{
+		Use: "open FILE", GroupID: "look", Args: usageArgs(cobra.ExactArgs(1)),
+		Short: "Look at a recording",
+		Long: `Look at a recording: a file of JSON lines that the interactive program wrote.
+A damaged tail is dropped, and that is said. Nothing can be touched.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.needsTerminal(); err != nil {
+				return err
+			}
+			log, err := store.OpenFile(args[0])
+			if err != nil {
+				return err
+			}
+			p.ui = i
+			return p.show(cmd.Context(), &session{log: log, hello: "recording " + args[0]})
+		},
+	}
+	i.display(cmd)
+	return cmd
+}
