@@ -118,6 +118,11 @@ type (
 	Sharer interface {
 		Shared(key string, inst Instance)
 	}
+	// A Keeper says itself whether it keeps expirations, where that depends on
+	// more than its Descriptor.
+	Keeper interface {
+		KeepsExpiry() bool
+	}
 	// A Local refuses requests from the network when it returns true.
 	Local interface {
 		LocalOnly() bool

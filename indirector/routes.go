@@ -85,6 +85,7 @@ type holder struct {
 	authorizer        Authorizer
 	validator         Validator
 	sharer            Sharer
+	keepsExpiry       bool
 	err               error
 }
 
@@ -121,6 +122,10 @@ func (h *holder) open(x *Indirector) error {
 		h.authorizer, _ = h.terminus.(Authorizer)
 		h.validator, _ = h.terminus.(Validator)
 		h.sharer, _ = h.terminus.(Sharer)
+		h.keepsExpiry = h.desc.KeepsExpiry
+		if k, ok := h.terminus.(Keeper); ok {
+			h.keepsExpiry = k.KeepsExpiry()
+		}
 	})
 	return h.err
 }

@@ -649,7 +649,7 @@ func checkExpiry(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	at := f.value.(Expirer).Expiration()
 	switch {
-	case at.IsZero() && !f.to.cacheHolder.desc.KeepsExpiry:
+	case at.IsZero() && !f.to.cacheHolder.keepsExpiry:
 		f.usingCached()
 		return traces.OK, traces.Because{Reason: traces.NoExpiryKept, About: f.to.cache.Terminus}, nil
 	case at.IsZero():
@@ -1019,7 +1019,7 @@ func expireNow(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	f.x.cfg.Log.Info(fmt.Sprintf("Expiring the %s cache of %s", f.req.Indirection, e.Key()))
 	f.value = e.WithExpiration(f.now().Add(-time.Minute))
-	if !f.to.cacheHolder.desc.KeepsExpiry {
+	if !f.to.cacheHolder.keepsExpiry {
 		f.live.Note(fmt.Sprintf("no effect: %s/%s drops expiration", f.req.Indirection, f.to.cache.Terminus))
 		return traces.Set, traces.Because{Reason: traces.NoExpiryKept, About: f.to.cache.Terminus}, nil
 	}
