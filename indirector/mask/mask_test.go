@@ -221,6 +221,18 @@ func TestDeep(t *testing.T) {
 	}
 }
 
+// Each of these takes minutes if the time grows with the square of the length.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	m := salted()
+	for _, s := range []string{
+		"token", "cookie", "token ", "token:", "\"token", "'token=a ", "<token>", "://a:b/", "-----BEGIN ", "token:\n\n", "token: [", "token=\\\"",
+		"- token", "--token a", "token::", "a_token-", "   token", "-----BEGIN PRIVATE KEY-----",
+	} {
+		m.Text(strings.Repeat(s, 1<<20/len(s)))
+	}
+}
+
 // A planter makes random structures and texts with a secret in each place
 // where one may be.
 type planter struct {

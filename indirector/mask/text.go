@@ -58,10 +58,10 @@ func (m *Mask) find(s string, i int) (start, end, next int, rule string) {
 	if w == nil {
 		return 0, 0, i + 1, ""
 	}
-	k := keyAt(s, i, end)
-	if w.atEnd && k.end != end {
+	if w.atEnd && end < len(s) && isKeyByte(s[end]) && s[end] != ':' {
 		return 0, 0, end, ""
 	}
+	k := keyAt(s, i, end)
 	from, to := k.value(s)
 	switch n := tokenAt(s[from:]); {
 	case from == to:
@@ -92,12 +92,16 @@ func privateKey(s string) int {
 	return at + len(end) + len(label) + len(dashes)
 }
 
+// maxURL is how far into a URL its password is looked for.
+const maxURL = 4096
+
 // password returns where the password of a URL is in s, which begins with the
 // colon of "://"; zero if there is none.
 func password(s string) (from, to int) {
 	if !strings.HasPrefix(s, "://") {
 		return 0, 0
 	}
+	s = s[:min(len(s), maxURL)]
 	const all = "\"'<> \t\r\n"
 	end := 3 + until(s[3:], "/?#"+all)
 	to = strings.LastIndexByte(s[:end], '@')
@@ -153,12 +157,14 @@ func keyAt(s string, start, end int) key {
 	if k.start > 0 && (s[k.start-1] == '"' || s[k.start-1] == '\'') {
 		k.quote = s[k.start-1]
 	}
-	line := strings.LastIndexByte(s[:k.start], '\n') + 1
-	before := s[line:k.start]
-	trimmed := strings.TrimLeft(before, " \t")
-	k.indent = len(before) - len(trimmed)
-	trimmed = strings.Trim(strings.TrimPrefix(trimmed, "export"), " \t-?\"'")
-	k.first = trimmed == "" && !k.flag
+	// Look back no further than to the line's first word: lines may be long.
+	const before = " \t-?\"'"
+	line := back(s, k.start, before)
+	if strings.HasSuffix(s[:line], "export") {
+		line = back(s, line-len("export"), before)
+	}
+	k.first = !k.flag && (line == 0 || s[line-1] == '\n')
+	k.indent = skip(s, line, " \t") - line
 	return k
 }
 
@@ -328,6 +334,14 @@ func isLiteral(s string) bool {
 func skip(s string, i int, set string) int {
 	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
 		i++
+	}
+	return i
+}
+
+// back returns where the bytes of set that end at i begin.
+func back(s string, i int, set string) int {
+	for i > 0 && strings.IndexByte(set, s[i-1]) >= 0 {
+		i--
 	}
 	return i
 }
