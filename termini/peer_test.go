@@ -1,0 +1,110 @@
+package termini_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/format"
+	"indirtui/termini"
+	"indirtui/traces"
+)
+
+// forgetful is a recorder that keeps nothing: what is measured is the house
+// with its termini.
+type forgetful struct{}
+
+func (forgetful) Begin(*traces.Trace) uint64 { return 1 }
+func (forgetful) End(*traces.Trace, any)     {}
+
+// BenchmarkPeer repeats the cases that real Puppet was timed with, under the
+// same names and on the same instances.
+func BenchmarkPeer(b *testing.B) {
+	facts := benchInstance(b, "facts").(indirector.Expirer).WithExpiration(time.Time{})
+	catalog := benchInstance(b, "catalog")
+	for _, c := range []struct {
+		terminus, kind string
+		inst           indirector.Instance
+	}{
+		{"memory", "facts", facts}, {"yaml", "facts", facts}, {"json", "facts", facts},
+		{"yaml", "catalog", catalog}, {"json", "catalog", catalog}, {"msgpack", "catalog", catalog},
+	} {
+		x := benchHouse(b, forgetful{}, c.kind, c.terminus, "")
+		save := &indirector.Request{Indirection: c.kind, Verb: indirector.Save, Instance: c.inst}
+		find := &indirector.Request{Indirection: c.kind, Verb: indirector.Find, Key: c.inst.Key()}
+		ask(b, x, save) // so that each case can be run alone
+		b.Run("save_"+c.terminus+"_"+c.kind, func(b *testing.B) { repeat(b, x, save) })
+		b.Run("find_"+c.terminus+"_"+c.kind, func(b *testing.B) { repeat(b, x, find) })
+	}
+	x := benchHouse(b, forgetful{}, "facts", "json", "memory")
+	ask(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: facts})
+	b.Run("find_cached_facts", func(b *testing.B) {
+		repeat(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key()})
+	})
+}
+
+// BenchmarkOwn measures what Puppet has no like of.
+func BenchmarkOwn(b *testing.B) {
+	facts := benchInstance(b, "facts")
+	x := benchHouse(b, nil, "facts", "memory", "")
+	ask(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: facts})
+	b.Run("find_memory_facts_untraced", func(b *testing.B) {
+		repeat(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key()})
+	})
+}
+
+func benchInstance(b *testing.B, kind string) indirector.Instance {
+	b.Helper()
+	text, err := os.ReadFile("testdata/bench/" + kind + ".json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	json, _ := format.ByName("json")
+	inst, _, err := format.Intern(json, kind, text, format.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return inst
+}
+
+func benchHouse(b *testing.B, r traces.Recorder, kind, terminus, cache string) *indirector.Indirector {
+	b.Helper()
+	registry, err := indirector.NewRegistry(termini.Specs(), termini.All())
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	route := func(name string) traces.Slot {
+		if name == "" {
+			return nil
+		}
+		return traces.Slot{{Terminus: name, Source: traces.FromSetting}}
+	}
+	x, err := indirector.New(indirector.Config{
+		Registry: registry, Recorder: r,
+		Settings: values{"clientyamldir": dir, "client_datadir": dir, "rich_data": "true"},
+		Routes:   indirector.Routes{"node": {Primary: route("plain")}, kind: {Primary: route(terminus), Cache: route(cache)}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return x
+}
+
+func ask(b *testing.B, x *indirector.Indirector, req *indirector.Request) {
+	b.Helper()
+	if _, err := x.Do(b.Context(), req); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func repeat(b *testing.B, x *indirector.Indirector, req *indirector.Request) {
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := x.Do(ctx, req); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
