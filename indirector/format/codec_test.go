@@ -330,6 +330,18 @@ func TestOldReportIsReadLeniently(t *testing.T) {
 	}
 }
 
+func TestPlainMappingIsReadLeniently(t *testing.T) {
+	t.Parallel()
+	f, text := mustFormat(t, "yaml"), []byte("name: n\nvalues: {a: 1}\n")
+	if i, notes, err := format.InternFile(f, "facts", "x", text, format.Options{}); err != nil || model.ClassOf(i) != nil || len(notes) != 1 { // TERM-FILE-05
+		t.Errorf("as Puppet: got %T, notes %q, error %v", i, notes, err)
+	}
+	i, notes, err := format.InternFile(f, "facts", "x", text, format.Options{Lenient: true}) // FMT-06
+	if err != nil || i.Key() != "n" || model.ClassOf(i) == nil || len(notes) != 1 {
+		t.Errorf("leniently: got %T, notes %q, error %v", i, notes, err)
+	}
+}
+
 func TestOldCatalogIsReported(t *testing.T) {
 	t.Parallel()
 	old := "--- !ruby/object:Puppet::Resource::Catalog\nresource_table: {}\nvertices: {}\n"

@@ -260,97 +260,103 @@ func (d *jsonDecoder) string(i int) (end, next int) {
 	return d.escaped(start, i)
 }
 
+// escaped is string for one with escapes, the first of them at i. Like Ruby it
+// first finds the end and then resolves the escapes, since a broken surrogate
+// pair may swallow the backslash that protects a quote.
 func (d *jsonDecoder) escaped(start, i int) (end, next int) {
-	w := i       // where the next byte goes
-	run := start // where the bytes without an escape began
-	for {
-		switch c := d.text[i]; {
-		case c == '"':
-			return w, i + 1
-		case c == '\\':
-			if w, i = d.escape(w, i, run); d.err != nil {
-				return w, i
-			}
-		default: // a control character, or the padding
-			d.unexpected(i)
-			return w, i
-		}
-		run = i
-		n := plainRun(d.text[i:])
-		copy(d.text[w:], d.text[i:i+n])
-		w += n
-		i += n
+	last, ok := d.closing(i)
+	if !ok {
+		return start, i
 	}
+	return d.resolve(start, i, last), last + 1
+}
+
+// closing returns the position of the quote that closes the string around i.
+func (d *jsonDecoder) closing(i int) (int, bool) {
+	for d.text[i] != '"' {
+		switch {
+		case d.text[i] != '\\' || d.text[i+1] < 0x20: // a control character, or the end
+			d.unexpected(i)
+			return i, false
+		case d.text[i+1] != 'u':
+			i += 2
+		default:
+			if _, ok := hex4(d.text[i+2:]); !ok {
+				d.unexpected(i)
+				return i, false
+			}
+			i += 6
+		}
+		i += plainRun(d.text[i:])
+	}
+	return i, true
 }
 
 var escapes = [256]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escape resolves the escape at i and writes its text at w.
-func (d *jsonDecoder) escape(w, i, run int) (int, int) {
-	c := d.text[i+1]
-	switch {
-	case c == 'u':
-		return d.unicode(w, i, run)
-	case c < 0x20:
-		d.unexpected(i)
-		return w, i
-	case escapes[c] != 0:
-		c = escapes[c]
+// resolve resolves the escapes of text[start:end], the first of them at i, and
+// returns the new end.
+func (d *jsonDecoder) resolve(start, i, end int) int {
+	w := i       // where the next byte goes
+	run := start // where the bytes without an escape began
+	for i < end {
+		if d.text[i] != '\\' {
+			d.text[w] = d.text[i]
+			w, i = w+1, i+1
+			continue
+		}
+		c := d.text[i+1]
+		if c == 'u' {
+			w, i = d.unicode(w, i, run, end)
+			if d.err != nil {
+				return w
+			}
+		} else {
+			if e := escapes[c]; e != 0 {
+				c = e
+			}
+			d.text[w] = c
+			w, i = w+1, i+2
+		}
+		run = i
+		n := plainRun(d.text[i:max(i, end)])
+		copy(d.text[w:], d.text[i:i+n])
+		w, i = w+n, i+n
 	}
-	d.text[w] = c
-	return w + 1, i + 2
+	return w
 }
 
 // unicode resolves \uXXXX. A high surrogate takes the next escape as its
-// partner whatever it is, stands as a question mark in place of the next
-// character when that is no escape, and is an error near the end of the string.
-func (d *jsonDecoder) unicode(w, i, run int) (int, int) {
-	r, ok := hex4(d.text[i+2:])
-	if !ok {
-		d.unexpected(i)
+// partner whatever it is, stands as a question mark in place of the next byte
+// when that begins no such escape, and is an error near the end of the string.
+func (d *jsonDecoder) unicode(w, i, run, end int) (int, int) {
+	if end-i < 6 {
+		d.fail(fmt.Errorf("incomplete unicode character escape sequence at '%s'", d.source[run:]))
 		return w, i
 	}
+	r := unescape(d.text[i+2:])
 	next := i + 6
 	if r&0xFC00 != 0xD800 {
 		return len(appendRune(d.text[:w], r)), next
 	}
-	if d.endsWithin(next, 6) {
+	if end-next < 6 {
 		d.fail(fmt.Errorf("521: incomplete surrogate pair at '%s'", d.source[run:]))
 		return w, i
 	}
-	if d.text[next] != '\\' {
+	if d.text[next] != '\\' || d.text[next+1] != 'u' {
 		d.text[w] = '?'
 		return w + 1, next + 1
 	}
-	if c := d.text[next+1]; c != 'u' {
-		// The backslash is gone, and what it escaped is plain.
-		d.text[w] = '?'
-		if c < 0x20 || c == '\\' {
-			return w + 1, next + 1
-		}
-		d.text[w+1] = c
-		return w + 2, next + 2
-	}
-	low, ok := hex4(d.text[next+2:])
-	if !ok {
-		d.unexpected(next)
-		return w, i
-	}
-	r = (r&0x3F)<<10 | (r>>6&0xF+1)<<16 | low&0x3FF
+	r = (r&0x3F)<<10 | (r>>6&0xF+1)<<16 | unescape(d.text[next+2:])&0x3FF
 	return len(appendRune(d.text[:w], r)), next + 6
 }
 
-// endsWithin reports whether the string around i ends before i+n.
-func (d *jsonDecoder) endsWithin(i, n int) bool {
-	for end := i + n; i < end; i++ {
-		switch d.text[i] {
-		case '"':
-			return true
-		case '\\':
-			i++
-		}
+// unescape returns the character of four digits.
+func unescape(b []byte) rune {
+	if r, ok := hex4(b); ok {
+		return r
 	}
-	return false
+	return utf8.RuneError
 }
 
 func hex4(b []byte) (r rune, ok bool) {

@@ -312,29 +312,53 @@ func (d *psonDecoder) unescape(i, end int) int {
 	if k < 0 {
 		return end
 	}
+	var mix mixture
+	mix.add("ASCII-8BIT", d.text[i:i+k])
 	w := i + k
-	for i = w; i < end; {
-		c := d.text[i]
-		if c != '\\' {
+	for i = w; i < end && d.err == nil; {
+		from := w
+		kind := "ASCII-8BIT"
+		switch c := d.text[i]; {
+		case c != '\\':
 			d.text[w] = c
 			w, i = w+1, i+1
-			continue
-		}
-		c = d.text[i+1]
-		if c == 'u' {
+		case d.text[i+1] == 'u':
+			kind = "UTF-8"
 			w, i = d.unicode(w, i, end)
-			if d.err != nil {
-				return w
+		default:
+			c = d.text[i+1]
+			if e := escapes[c]; e != 0 {
+				c = e
 			}
-			continue
+			d.text[w] = c
+			w, i = w+1, i+2
 		}
-		if e := escapes[c]; e != 0 {
-			c = e
+		if mix.add(kind, d.text[from:w]) {
+			d.fail(fmt.Errorf("Caught Encoding::CompatibilityError: incompatible character encodings: %s and %s", mix.kind, kind))
 		}
-		d.text[w] = c
-		w, i = w+1, i+2
 	}
 	return w
+}
+
+// A mixture tells whether the bytes above 7F of a string came both as they are
+// and as escapes, which Ruby takes for two encodings.
+type mixture struct{ kind string }
+
+func (m *mixture) add(kind string, b []byte) (mixed bool) {
+	if m.kind == kind {
+		return false
+	}
+	for _, c := range b {
+		if c < utf8.RuneSelf {
+			continue
+		}
+		if m.kind != "" {
+			return true
+		}
+		m.kind = kind
+		break
+	}
+	return false
 }
 
 // unicode resolves a run of \uXXXX the way Puppet does: each half of an escape
@@ -355,7 +379,8 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 		return w, i
 	}
 	if len(wide)%2 != 0 {
-		d.fail(fmt.Errorf(`Caught Encoding::InvalidByteSequenceError: incomplete "\x%02X" on UTF-16BE`, wide[len(wide)-1]))
+		rest := data.InspectString(string(wide[len(wide)-1:]))
+		d.fail(fmt.Errorf("Caught Encoding::InvalidByteSequenceError: incomplete %s on UTF-16BE", rest))
 		return w, i
 	}
 	for k := 0; k < len(wide); k += 2 {

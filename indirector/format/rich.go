@@ -1,6 +1,7 @@
 package format
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,12 +65,28 @@ var known = []string{
 	"Regexp", "SemVer", "SemVerRange", "URI", "Error", "TypeSet", "CatalogEntry", "Target", "Parameter",
 }
 
+// scalars are the types whose values are made of a text.
+var scalars = []string{"Timestamp", "Timespan", "Binary", "Regexp", "SemVer", "SemVerRange", "URI"}
+
+func rubyClass(v data.Value) string {
+	if v.Kind() == data.Bool {
+		return map[bool]string{true: "TrueClass", false: "FalseClass"}[v.Bool()]
+	}
+	return [...]string{data.Int: "Integer", data.Big: "Integer", data.Float: "Float", data.Symbol: "Symbol", data.List: "Array", data.Hash: "Hash"}[v.Kind()]
+}
+
 func (c *richChecker) typed(name string, value data.Value) {
 	switch {
-	case name == "Timestamp":
-		if value.Kind() == data.String && !isTimestamp(value.Str()) {
+	case name == "Timestamp" && value.Kind() == data.String:
+		if !isTimestamp(value.Str()) {
 			c.refuse(fmt.Errorf("Unable to parse '%s' using any of the formats %s", value.Str(), timestampFormats))
 		}
+	case name == "Binary" && value.Kind() == data.String:
+		if _, err := base64.StdEncoding.Strict().DecodeString(value.Str()); err != nil {
+			c.refuse(errors.New("invalid base64"))
+		}
+	case slices.Contains(scalars, name) && value.Kind() != data.String && value.Kind() != data.Hash && !value.IsNil():
+		c.refuse(fmt.Errorf("Cannot create a %s from a %s", name, rubyClass(value)))
 	case strings.HasPrefix(name, "Pcore::"), slices.Contains(known, name):
 	default:
 		note := "real Puppet refuses this unless a module defines it: No implementation mapping found for Puppet Type " + name

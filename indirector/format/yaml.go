@@ -33,7 +33,7 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	if err != nil {
 		return nil, notes, notValid(c, err)
 	}
-	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || isObject(doc.Tag)) {
+	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || isObject(doc.Tag) && !o.Lenient) {
 		return nil, notes, notValid(c, nil)
 	}
 	i, err := c.FromData(doc.Value)
@@ -100,9 +100,13 @@ func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.
 	if err != nil {
 		return nil, notes, err
 	}
-	if doc.Tag == c.Ruby || o.Lenient && doc.Tag != "" && doc.Value.Kind() == data.Hash {
+	if doc.Tag == c.Ruby {
 		i, err := c.FromData(doc.Value)
 		return i, notes, err
+	}
+	if o.Lenient && doc.Value.Kind() == data.Hash {
+		i, err := c.FromData(doc.Value)
+		return i, append(notes, "real Puppet returns the mapping itself, no instance of "+c.Ruby), err
 	}
 	if !doc.Value.Truthy() {
 		return indirector.False, append(notes, "real Puppet returns false, neither an instance nor nil"), nil

@@ -76,7 +76,7 @@ func catalogFromData(v data.Value) (*Catalog, error) {
 		return nil, err
 	}
 	c := &Catalog{Environment: "none"} // what Puppet calls the lack of one
-	var tags, resources, edges, classes, metadata data.Value
+	var tags, environment, resources, edges, classes, metadata data.Value
 	for i := range pairs {
 		p := &pairs[i]
 		switch key(*p) {
@@ -85,17 +85,23 @@ func catalogFromData(v data.Value) (*Catalog, error) {
 		case "name":
 			c.Name = c.odd.text("name", p.Value)
 		case "version":
-			c.Version = p.Value
-		case "code_id":
-			c.CodeID = c.odd.text("code_id", p.Value)
-		case "catalog_uuid":
-			c.CatalogUUID = c.odd.text("catalog_uuid", p.Value)
-		case "catalog_format":
-			c.Format = c.odd.number("catalog_format", p.Value)
-		case "environment":
 			if p.Value.Truthy() {
-				c.Environment = p.Value.Text()
+				c.Version = p.Value
 			}
+		case "code_id":
+			if p.Value.Truthy() {
+				c.CodeID = c.odd.text("code_id", p.Value)
+			}
+		case "catalog_uuid":
+			if p.Value.Truthy() {
+				c.CatalogUUID = c.odd.text("catalog_uuid", p.Value)
+			}
+		case "catalog_format":
+			if p.Value.Truthy() {
+				c.Format = c.odd.number("catalog_format", p.Value)
+			}
+		case "environment":
+			environment = p.Value
 		case "resources":
 			resources = p.Value
 		case "edges":
@@ -114,6 +120,11 @@ func catalogFromData(v data.Value) (*Catalog, error) {
 	if c.Tags, err = readTags(tags, &a); err != nil {
 		return nil, err
 	}
+	if k := environment.Kind(); k == data.String || k == data.Symbol {
+		c.Environment = environment.Str()
+	} else if environment.Truthy() {
+		return nil, undefined("to_sym", environment)
+	}
 	// Puppet reads in this order, and so says which error comes first.
 	index, err := c.readResources(resources, &a)
 	if err != nil {
@@ -130,21 +141,23 @@ func catalogFromData(v data.Value) (*Catalog, error) {
 
 // readClasses also tags the catalog with them.
 func (c *Catalog) readClasses(v data.Value) (err error) {
-	if v.Kind() == data.String {
+	if !v.Truthy() {
+		return nil
+	}
+	if v.Kind() != data.List {
 		v = data.OfList([]data.Value{v})
 	}
-	c.Classes = texts(v)
-	for _, class := range c.Classes {
-		if c.Tags, err = addTag(c.Tags, class); err != nil {
-			return err
-		}
-	}
-	return nil
+	c.Classes = c.odd.list("classes", v)
+	c.Tags, err = addTags(c.Tags, v.List())
+	return err
 }
 
 func (c *Catalog) readMetadata(v data.Value) error {
 	if !v.Truthy() {
 		return nil
+	}
+	if v.Kind() != data.Hash {
+		return undefined("inject", v)
 	}
 	pairs := v.Hash()
 	c.Metadata = make([]NamedMetadata, len(pairs))
@@ -194,7 +207,7 @@ func (x *refIndex) slot(typ, title string) *int32 {
 
 func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
 	l := v.List()
-	if v.Truthy() && v.Kind() != data.List {
+	if !listed(v) {
 		return nil, undefined("collect", v)
 	}
 	c.Resources = make([]Resource, len(l))
@@ -208,7 +221,7 @@ func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
 		r := &c.Resources[i]
 		s := index.slot(r.Type, r.Title)
 		if *s != 0 {
-			return nil, duplicate(&c.Resources[*s-1])
+			return nil, duplicate(&c.Resources[*s-1], r)
 		}
 		*s = int32(i + 1)
 	}
@@ -217,24 +230,32 @@ func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
 
 // duplicate is Puppet's complaint about a second resource of that reference.
 // Rule FMT-CAT-05.
-func duplicate(first *Resource) error {
-	place := ""
-	switch {
-	case first.File != "" && first.Line != 0:
-		place = fmt.Sprintf(" at (file: %s, line: %d)", first.File, first.Line)
-	case first.File != "":
-		place = fmt.Sprintf(" at (file: %s)", first.File)
-	case first.Line != 0:
-		place = fmt.Sprintf(" at (line: %d)", first.Line)
+func duplicate(first, second *Resource) error {
+	at := location(first)
+	if at != "" {
+		at = " at" + at
 	}
-	return fmt.Errorf("Duplicate declaration: %s is already declared%s; cannot redeclare", first.Ref(), place)
+	return fmt.Errorf("Duplicate declaration: %s is already declared%s; cannot redeclare%s", first.Ref(), at, location(second))
+}
+
+// location is where a resource was declared, after a space; "" if unknown.
+func location(r *Resource) string {
+	switch {
+	case r.File != "" && r.Line != 0:
+		return fmt.Sprintf(" (file: %s, line: %d)", r.File, r.Line)
+	case r.File != "":
+		return fmt.Sprintf(" (file: %s)", r.File)
+	case r.Line != 0:
+		return fmt.Sprintf(" (line: %d)", r.Line)
+	}
+	return ""
 }
 
 // readEdges reads the edges and puts them in Puppet's order: by target in the
 // order of resources, then as read.
 func (c *Catalog) readEdges(v data.Value, index *refIndex) error {
 	l := v.List()
-	if v.Truthy() && v.Kind() != data.List {
+	if !listed(v) {
 		return undefined("each", v)
 	}
 	if len(l) == 0 {
@@ -354,11 +375,11 @@ func (c *Catalog) Data() data.Value {
 		data.P("version", c.Version),
 		data.P("code_id", c.odd.ofText("code_id", c.CodeID)),
 		data.P("catalog_uuid", c.odd.ofText("catalog_uuid", c.CatalogUUID)),
-		data.P("catalog_format", data.OfInt(c.Format)),
+		data.P("catalog_format", c.odd.ofNumber("catalog_format", c.Format)),
 		data.P("environment", data.OfString(c.Environment)),
 		data.P("resources", c.resourceData()),
 		data.P("edges", c.edgeData()),
-		data.P("classes", data.OfStrings(c.Classes)),
+		data.P("classes", c.odd.ofList("classes", c.Classes)),
 	)
 	if len(c.Metadata) > 0 {
 		m := make([]data.Pair, len(c.Metadata))

@@ -67,10 +67,10 @@ func factsFromData(v data.Value) (*Facts, error) {
 	if inner.Truthy() {
 		timestamp = inner
 	}
-	if f.Timestamp, err = f.time("timestamp", timestamp); err != nil {
+	if f.Timestamp, err = f.odd.time("timestamp", timestamp); err != nil {
 		return nil, err
 	}
-	f.Expires, err = f.time("expiration", expiration)
+	f.Expires, err = f.odd.time("expiration", expiration)
 	return f, err
 }
 
@@ -99,17 +99,6 @@ func (f *Facts) embedded() (data.Value, error) {
 	return data.Value{}, undefined("delete", f.Values)
 }
 
-// time reads a time; what is no text stays as it is, as in Puppet.
-func (f *Facts) time(name string, v data.Value) (Time, error) {
-	if v.Kind() == data.String {
-		return ParseTime(v.Str())
-	}
-	if v.Truthy() {
-		f.odd = append(f.odd, data.P(name, v))
-	}
-	return Time{}, nil
-}
-
 // Data returns the data hash: name, values, and the times that are set.
 func (f *Facts) Data() data.Value {
 	h := make([]data.Pair, 0, 4+len(f.Extra))
@@ -120,10 +109,7 @@ func (f *Facts) Data() data.Value {
 }
 
 func (f *Facts) appendTime(h []data.Pair, name string, t Time) []data.Pair {
-	if !t.IsZero() {
-		return append(h, data.P(name, t.value()))
-	}
-	if v, ok := f.odd.find(name); ok {
+	if v := f.odd.ofTime(name, t); !v.IsNil() {
 		return append(h, data.P(name, v))
 	}
 	return h

@@ -81,9 +81,9 @@ func metadataFromData(v data.Value) (*FileMetadata, error) {
 		case "destination":
 			m.Destination = o.text(k, v)
 		case "content_uri":
-			m.ContentURI = v.Text()
+			m.ContentURI = o.text(k, v)
 		case "source":
-			m.Source = v.Text()
+			m.Source = o.text(k, v)
 		default:
 			m.Extra = append(m.Extra, p)
 		}
@@ -103,10 +103,10 @@ func (m *FileMetadata) readChecksum(v data.Value) error {
 		switch key(p) {
 		case "type":
 			if p.Value.Truthy() {
-				m.ChecksumType = p.Value.Text()
+				m.ChecksumType = m.odd.text("checksum type", p.Value)
 			}
 		case "value":
-			m.Checksum = p.Value.Text()
+			m.Checksum = m.odd.text("checksum value", p.Value)
 		default:
 			m.ChecksumExtra = append(m.ChecksumExtra, p)
 		}
@@ -125,35 +125,22 @@ func (m *FileMetadata) check() error {
 		return errors.New(":links can only be set to :manage or :follow")
 	case strings.HasPrefix(m.RelativePath, "/"):
 		return errors.New("Relative paths must not be fully qualified")
-	case m.ContentURI != "":
-		return checkContentURI(m.ContentURI)
-	}
-	return nil
-}
-
-func checkContentURI(uri string) error {
-	scheme, rest, found := strings.Cut(uri, ":")
-	if found && rest != "" && rest[0] != '/' {
-		return fmt.Errorf("Cannot use opaque URLs '%s'", uri)
-	}
-	if !found || scheme != "puppet" {
-		return errors.New("Must use URLs of type puppet as content URI")
 	}
 	return nil
 }
 
 // Data returns the data hash.
 func (m *FileMetadata) Data() data.Value {
-	links, checksumType := m.Links, m.ChecksumType
+	links, checksumType := m.Links, m.odd.ofText("checksum type", m.ChecksumType)
 	if links == "" {
 		links = "manage"
 	}
-	if checksumType == "" {
-		checksumType = "sha256"
+	if checksumType.IsNil() {
+		checksumType = data.OfString("sha256")
 	}
 	sum := append([]data.Pair{
-		data.P("type", data.OfString(checksumType)),
-		data.P("value", m.odd.ofText("", m.Checksum)),
+		data.P("type", checksumType),
+		data.P("value", m.odd.ofText("checksum value", m.Checksum)),
 	}, m.ChecksumExtra...)
 	h := make([]data.Pair, 0, 11+len(m.Extra))
 	h = append(h,
@@ -167,11 +154,11 @@ func (m *FileMetadata) Data() data.Value {
 		data.P("type", m.odd.ofText("type", m.Type)),
 		data.P("destination", m.odd.ofText("destination", m.Destination)),
 	)
-	if m.ContentURI != "" {
-		h = append(h, data.P("content_uri", data.OfString(m.ContentURI)))
+	if v := m.odd.ofText("content_uri", m.ContentURI); v.Truthy() {
+		h = append(h, data.P("content_uri", v))
 	}
-	if m.Source != "" {
-		h = append(h, data.P("source", data.OfString(m.Source)))
+	if v := m.odd.ofText("source", m.Source); v.Truthy() {
+		h = append(h, data.P("source", v))
 	}
 	return data.OfHash(append(h, m.Extra...))
 }

@@ -19,6 +19,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"indirtui/indirector"
@@ -267,6 +268,26 @@ next:
 		}
 		*o = append(*o, data.P(k, data.Value{}))
 	}
+}
+
+// list reads a list of strings.
+func (o *odd) list(key string, v data.Value) []string {
+	plain := v.Kind() == data.List
+	for _, x := range v.List() {
+		plain = plain && x.Kind() == data.String
+	}
+	if !plain {
+		*o = append(*o, data.P(key, v))
+	}
+	return texts(v)
+}
+
+// ofList writes a list of strings.
+func (o odd) ofList(key string, s []string) data.Value {
+	if v, ok := o.find(key); ok && slices.Equal(texts(v), s) {
+		return v
+	}
+	return data.OfStrings(s)
 }
 
 // texts returns the strings of a list of strings; other elements as their text.

@@ -120,14 +120,13 @@ func TestReadersFailInPuppetsWords(t *testing.T) {
 		{"resource", `{"title":"x"}`, "No resource type provided in serialized data"},
 		{"resource", `{"type":"x"}`, "No resource title provided in serialized data"},
 		{"resource", `{"type":"x","title":"y","tags":["no tag"]}`, "Invalid tag 'no tag'"},
-		{"catalog", `{"resources":[{"type":"A","title":"a","file":"f.pp","line":2},{"type":"a","title":"a"}]}`, "Duplicate declaration: A[a] is already declared at (file: f.pp, line: 2); cannot redeclare"},
+		{"catalog", `{"resources":[{"type":"A","title":"a","file":"f.pp","line":2},{"type":"a","title":"a","line":3}]}`, "Duplicate declaration: A[a] is already declared at (file: f.pp, line: 2); cannot redeclare (line: 3)"},
 		{"catalog", `{"resources":[{"type":"A","title":"a"}],"edges":[{"source":"A[a]","target":"A[b]"}]}`, `Could not intern from data: Could not find relationship target "A[b]" for A[a]`},
 		{"catalog", `{"resources":[{"type":"A","title":"a"}],"edges":[{"source":"A[a]","target":"A[a]","event":"ALL_EVENTS"}]}`, "You must pass a callback for non-NONE events"},
 		{"report", `{"host":"h","metrics":{},"logs":[{}],"resource_statuses":{}}`, "undefined method `intern' for nil:NilClass"},
 		{"file_metadata", `{"path":"a"}`, "Paths must be fully qualified"},
 		{"file_metadata", `{"path":"/a","links":"x"}`, ":links can only be set to :manage or :follow"},
 		{"file_metadata", `{"path":"/a","relative_path":"/b"}`, "Relative paths must not be fully qualified"},
-		{"file_metadata", `{"path":"/a","content_uri":"http://a/b"}`, "Must use URLs of type puppet as content URI"},
 		{"file_content", `{}`, "undefined method `from_data_hash' for Puppet::FileServing::Content:Class"},
 	} {
 		t.Run(tt.class+" "+tt.text, func(t *testing.T) {

@@ -90,33 +90,57 @@ func (n *Node) environment(v data.Value) error {
 			n.Parameters = n.Parameters.Without("environment")
 			break
 		}
-	case n.Parameters.Truthy() && !v.Truthy():
-		if _, err := hashOf(n.Parameters); err != nil {
+	case n.Parameters.Truthy():
+		if err := n.notHash(v); err != nil {
 			return err
 		}
 	}
 	switch v.Kind() {
-	case data.Nil:
-		return nil
 	case data.String, data.Symbol:
 		n.Environment = v.Str()
+		return nil
+	}
+	if !v.Truthy() {
 		return nil
 	}
 	return undefined("intern", v)
 }
 
-// Data returns the data hash. Classes and parameters are left out when empty.
+// notHash is what Ruby says when the environment is looked up in parameters
+// that are no hash, or is put there.
+func (n *Node) notHash(environment data.Value) error {
+	if _, err := hashOf(n.Parameters); err != nil || environment.IsNil() {
+		return err
+	}
+	if n.Parameters.Kind() == data.String {
+		return errors.New("string not matched")
+	}
+	return undefined("[]=", n.Parameters)
+}
+
+func filled(v data.Value) bool {
+	switch v.Kind() {
+	case data.String, data.List, data.Hash:
+		return v.Len() > 0
+	}
+	return v.Truthy()
+}
+
+// Data returns the data hash. Classes and parameters are left out when empty;
+// an unset environment is Puppet's default, so who knows another sets it.
 // Rule FMT-NODE-01.
 func (n *Node) Data() data.Value {
 	h := make([]data.Pair, 0, 4+len(n.Extra))
 	h = append(h, data.P("name", n.odd.ofText("name", n.Name)))
-	if n.Environment != "" {
-		h = append(h, data.P("environment", data.OfString(n.Environment)))
+	environment := n.Environment
+	if environment == "" {
+		environment = "production"
 	}
-	if n.Classes.Len() > 0 {
+	h = append(h, data.P("environment", data.OfString(environment)))
+	if filled(n.Classes) {
 		h = append(h, data.P("classes", n.Classes))
 	}
-	if n.Parameters.Len() > 0 {
+	if filled(n.Parameters) {
 		h = append(h, data.P("parameters", n.Parameters))
 	}
 	return data.OfHash(append(h, n.Extra...))

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"indirtui/indirector"
@@ -147,7 +149,7 @@ func reportFromData(v data.Value) (*Report, error) {
 		case "host":
 			r.Host = o.text(k, v)
 		case "time":
-			if r.Time, err = timeOf(v); err != nil {
+			if r.Time, err = o.time(k, v); err != nil {
 				return nil, err
 			}
 		case "configuration_version":
@@ -207,7 +209,7 @@ func reportFromData(v data.Value) (*Report, error) {
 }
 
 func (r *Report) readMetrics(v data.Value) error {
-	if v.Kind() != data.Hash && v.Len() == 0 {
+	if !pairwise(v) {
 		return undefined("each", v)
 	}
 	r.Metrics = make([]Metric, v.Len())
@@ -221,6 +223,12 @@ func (r *Report) readMetrics(v data.Value) error {
 	return nil
 }
 
+// pairwise reports whether v is a hash, or the empty list that Ruby cannot tell
+// from one here.
+func pairwise(v data.Value) bool {
+	return v.Kind() == data.Hash || v.Kind() == data.List && v.Len() == 0
+}
+
 func (m *Metric) read(name string, pairs []data.Pair) {
 	m.Key = name
 	for _, p := range pairs {
@@ -228,19 +236,36 @@ func (m *Metric) read(name string, pairs []data.Pair) {
 		case "name":
 			m.Name = m.odd.word(k, v)
 		case "label":
-			m.Label = m.odd.text(k, v)
+			if v.Truthy() {
+				m.Label = m.odd.text(k, v)
+			}
 		case "values":
 			m.Values = v
 		default:
 			m.Extra = append(m.Extra, p)
 		}
 	}
+	if m.Label == "" {
+		m.Label = labelize(m.Name)
+	}
+}
+
+// labelize makes a label of a name: "Failed to restart" of "failed_to_restart".
+func labelize(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToUpper(name[:1]) + strings.ReplaceAll(strings.ToLower(name[1:]), "_", " ")
 }
 
 func (m *Metric) data() data.Value {
+	label := m.odd.ofText("label", m.Label)
+	if label.IsNil() {
+		label = data.OfString("")
+	}
 	return data.OfHash(append([]data.Pair{
 		data.P("name", m.odd.ofText("name", m.Name)),
-		data.P("label", m.odd.ofText("label", m.Label)),
+		data.P("label", label),
 		data.P("values", m.Values),
 	}, m.Extra...))
 }
@@ -274,9 +299,11 @@ func (l *Log) read(v data.Value) error {
 		case "source":
 			l.Source = l.odd.text(k, v)
 		case "tags":
-			l.Tags = tagSet(v)
+			if l.Tags, err = l.odd.tagSet(k, v); err != nil {
+				return err
+			}
 		case "time":
-			if l.Time, err = timeOf(v); err != nil {
+			if l.Time, err = l.odd.time(k, v); err != nil {
 				return err
 			}
 		case "file":
@@ -294,15 +321,20 @@ func (l *Log) read(v data.Value) error {
 }
 
 // tagSet reads a list of tags, or the set that Puppet 3 wrote.
-func tagSet(v data.Value) []string {
-	if v.Kind() != data.Hash {
-		return texts(v)
+func (o *odd) tagSet(key string, v data.Value) ([]string, error) {
+	switch v.Kind() {
+	case data.Nil:
+		return nil, nil
+	case data.List:
+		return o.list(key, v), nil
+	case data.Hash:
+		var tags []string
+		for _, p := range v.Get("hash").Hash() {
+			tags = append(tags, p.Key.Text())
+		}
+		return tags, nil
 	}
-	var tags []string
-	for _, p := range v.Get("hash").Hash() {
-		tags = append(tags, p.Key.Text())
-	}
-	return tags
+	return nil, errors.New("value must be enumerable")
 }
 
 func (l *Log) data() data.Value {
@@ -311,8 +343,8 @@ func (l *Log) data() data.Value {
 		data.P("level", l.odd.ofText("level", l.Level)),
 		data.P("message", l.odd.ofText("message", l.Message)),
 		data.P("source", l.odd.ofText("source", l.Source)),
-		data.P("tags", data.OfStrings(l.Tags)),
-		data.P("time", l.Time.value()),
+		data.P("tags", l.odd.ofList("tags", l.Tags)),
+		data.P("time", l.odd.ofTime("time", l.Time)),
 		data.P("file", l.odd.ofText("file", l.File)),
 		data.P("line", ofLine(l.odd, l.Line)),
 	)
@@ -331,7 +363,7 @@ func ofLine(o odd, n int64) data.Value {
 }
 
 func (r *Report) readStatuses(v data.Value) error {
-	if v.Kind() != data.Hash && v.Len() == 0 {
+	if !pairwise(v) {
 		return undefined("map", v)
 	}
 	r.Statuses = make([]ResourceStatus, v.Len())
@@ -371,16 +403,15 @@ func (s *ResourceStatus) read(v data.Value) error {
 		case "provider_used":
 			s.Provider = o.text(k, v)
 		case "containment_path":
-			s.ContainmentPath = texts(v)
-			if v.Kind() != data.List {
-				*o = append(*o, p)
-			}
+			s.ContainmentPath = o.list(k, v)
 		case "evaluation_time":
 			s.EvaluationTime = v
 		case "tags":
-			s.Tags = tagSet(v)
+			if s.Tags, err = o.tagSet(k, v); err != nil {
+				return err
+			}
 		case "time":
-			if s.Time, err = timeOf(v); err != nil {
+			if s.Time, err = o.time(k, v); err != nil {
 				return err
 			}
 		case "failed":
@@ -426,10 +457,6 @@ func (s *ResourceStatus) data() data.Value {
 	for i := range events {
 		events[i] = s.Events[i].data()
 	}
-	path := data.OfStrings(s.ContainmentPath)
-	if v, ok := s.odd.find("containment_path"); ok && len(s.ContainmentPath) == 0 {
-		path = v
-	}
 	h := make([]data.Pair, 0, 19+len(s.Extra))
 	h = append(h,
 		data.P("title", s.odd.ofText("title", s.Title)),
@@ -438,10 +465,10 @@ func (s *ResourceStatus) data() data.Value {
 		data.P("resource", s.odd.ofText("resource", s.Resource)),
 		data.P("resource_type", s.odd.ofText("resource_type", s.Type)),
 		data.P("provider_used", s.odd.ofText("provider_used", s.Provider)),
-		data.P("containment_path", path),
+		data.P("containment_path", s.odd.ofList("containment_path", s.ContainmentPath)),
 		data.P("evaluation_time", s.EvaluationTime),
-		data.P("tags", data.OfStrings(s.Tags)),
-		data.P("time", s.Time.value()),
+		data.P("tags", s.odd.ofList("tags", s.Tags)),
+		data.P("time", s.odd.ofTime("time", s.Time)),
 		data.P("failed", s.odd.ofFlag("failed", s.Failed)),
 		data.P("failed_to_restart", data.OfBool(s.FailedToRestart)),
 		data.P("changed", s.odd.ofFlag("changed", s.Changed)),
@@ -481,7 +508,7 @@ func (e *Event) read(v data.Value) error {
 		case "status":
 			e.Status = o.word(k, v)
 		case "time":
-			if e.Time, err = timeOf(v); err != nil {
+			if e.Time, err = o.time(k, v); err != nil {
 				return err
 			}
 		case "redacted":
@@ -507,7 +534,7 @@ func (e *Event) data() data.Value {
 		data.P("message", e.odd.ofText("message", e.Message)),
 		data.P("name", e.odd.ofText("name", e.Name)),
 		data.P("status", e.odd.ofText("status", e.Status)),
-		data.P("time", e.Time.value()),
+		data.P("time", e.odd.ofTime("time", e.Time)),
 		data.P("redacted", e.Redacted),
 		data.P("corrective_change", e.odd.ofFlag("corrective_change", e.CorrectiveChange)),
 	)
@@ -531,7 +558,7 @@ func (r *Report) Data() data.Value {
 	h := make([]data.Pair, 0, 20+len(r.Extra))
 	h = append(h,
 		data.P("host", r.odd.ofText("host", r.Host)),
-		data.P("time", r.Time.value()),
+		data.P("time", r.odd.ofTime("time", r.Time)),
 		data.P("configuration_version", r.ConfigurationVersion),
 		data.P("transaction_uuid", r.odd.ofText("transaction_uuid", r.TransactionUUID)),
 		data.P("report_format", r.odd.ofNumber("report_format", r.Format)),

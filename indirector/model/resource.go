@@ -97,7 +97,7 @@ func (r *Resource) read(v data.Value, a *arena) error {
 	if err != nil {
 		return err
 	}
-	var typ, title, tags data.Value
+	var typ, title, tags, sensitive data.Value
 	exported := false
 	for i := range pairs {
 		p := &pairs[i]
@@ -121,7 +121,7 @@ func (r *Resource) read(v data.Value, a *arena) error {
 		case "parameters":
 			r.Parameters = p.Value
 		case "sensitive_parameters":
-			r.Sensitive = texts(p.Value)
+			sensitive = p.Value
 		default:
 			r.Extra = append(r.Extra, *p)
 		}
@@ -132,11 +132,48 @@ func (r *Resource) read(v data.Value, a *arena) error {
 	if err := r.name(typ, title); err != nil {
 		return err
 	}
-	if k := r.Parameters.Kind(); k != data.Nil && k != data.Hash {
-		return undefined("each", r.Parameters)
+	switch p := r.Parameters; {
+	case p.Kind() == data.List:
+		r.Parameters = namesOnly(p)
+	case !p.Truthy():
+		r.Parameters = data.Value{}
+	case p.Kind() != data.Hash:
+		return undefined("each", p)
+	}
+	if r.Sensitive, err = symbols(sensitive); err != nil {
+		return err
 	}
 	r.Tags, err = readTags(tags, a)
 	return err
+}
+
+// namesOnly is what Ruby makes of parameters that are a list: names without
+// values.
+func namesOnly(v data.Value) data.Value {
+	h := make([]data.Pair, v.Len())
+	for i, x := range v.List() {
+		h[i] = data.P(x.Text(), data.Value{})
+	}
+	return data.OfHash(h)
+}
+
+// listed reports whether v is a list, or nothing, or the empty hash that Ruby
+// cannot tell from one when it walks over it.
+func listed(v data.Value) bool {
+	return !v.Truthy() || v.Kind() == data.List || v.Kind() == data.Hash && v.Len() == 0
+}
+
+// symbols reads a list of names.
+func symbols(v data.Value) ([]string, error) {
+	if !listed(v) {
+		return nil, undefined("map", v)
+	}
+	for _, x := range v.List() {
+		if k := x.Kind(); k != data.String && k != data.Symbol {
+			return nil, undefined("to_sym", x)
+		}
+	}
+	return texts(v), nil
 }
 
 func (r *Resource) name(typ, title data.Value) error {
@@ -194,19 +231,27 @@ func capitalize(name string) string {
 // readTags reads a list of tags.
 func readTags(v data.Value, a *arena) ([]string, error) {
 	l := v.List()
-	if v.Kind() == data.String {
+	if v.Truthy() && v.Kind() != data.List && v.Kind() != data.Hash {
 		l = []data.Value{v}
 	}
 	if len(l) == 0 {
 		return nil, nil
 	}
-	tags := a.strings(len(l))
+	return addTags(a.strings(len(l)), l)
+}
+
+func addTags(tags []string, l []data.Value) ([]string, error) {
 	var err error
 	for i := range l {
-		if l[i].IsNil() {
+		switch l[i].Kind() {
+		case data.Nil:
 			continue
+		case data.List:
+			tags, err = addTags(tags, l[i].List())
+		default:
+			tags, err = addTag(tags, l[i].Text())
 		}
-		if tags, err = addTag(tags, l[i].Text()); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

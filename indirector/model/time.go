@@ -59,15 +59,24 @@ func (t Time) value() data.Value {
 	return data.OfString(t.String())
 }
 
-// timeOf reads a time: a text, or nil for none.
-func timeOf(v data.Value) (Time, error) {
-	switch v.Kind() {
-	case data.Nil:
-		return Time{}, nil
-	case data.String:
+// time reads a time; what is no text stays as it is, as in Puppet.
+func (o *odd) time(key string, v data.Value) (Time, error) {
+	if v.Kind() == data.String {
 		return ParseTime(v.Str())
 	}
-	return Time{}, undefined("iso8601", v)
+	if v.Truthy() {
+		*o = append(*o, data.P(key, v))
+	}
+	return Time{}, nil
+}
+
+// ofTime writes a time.
+func (o odd) ofTime(key string, t Time) data.Value {
+	if t.IsZero() {
+		v, _ := o.find(key)
+		return v
+	}
+	return t.value()
 }
 
 const layout = "dddd-dd-ddTdd:dd:dd.ddddddddd"
@@ -188,10 +197,12 @@ func (p *timeParser) parse() (time.Time, error) {
 			p.day = now.Day()
 		}
 	}
-	if p.loc == nil {
-		p.loc = time.Local
+	if p.loc != nil {
+		return date(p.year, p.month, max(p.day, 1), max(p.hour, 0), p.minute, p.sec, p.nsec, p.loc)
 	}
-	return date(p.year, p.month, max(p.day, 1), max(p.hour, 0), p.minute, p.sec, p.nsec, p.loc)
+	at, err := date(p.year, p.month, max(p.day, 1), max(p.hour, 0), p.minute, p.sec, p.nsec, time.Local)
+	_, sec := at.Zone()
+	return at.In(offset(sec)), err // local time is never flagged as UTC
 }
 
 // word takes what p.rest begins with and returns its length; zero if it is
