@@ -3,6 +3,7 @@ package query_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"indirtui/traces"
@@ -124,7 +125,7 @@ func TestExpectationErrors(t *testing.T) {
 			t.Parallel()
 			_, err := query.ParseExpectation(tt.in)
 			var bad *query.SyntaxError
-			if !errors.As(err, &bad) || bad.Offset != tt.offset || !contains(bad.Want, tt.want) {
+			if !errors.As(err, &bad) || bad.Offset != tt.offset || !strings.Contains(bad.Want, tt.want) {
 				t.Errorf("ParseExpectation(%q): %v, want at %d …%s…", tt.in, err, tt.offset+1, tt.want)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -546,7 +547,7 @@ func TestSyntaxErrors(t *testing.T) {
 			if !errors.As(err, &bad) {
 				t.Fatalf("Parse(%q): %v, want a *SyntaxError", tt.in, err)
 			}
-			if bad.Offset != tt.offset || bad.Got != tt.got || !contains(bad.Want, tt.want) || bad.Fix != tt.fix {
+			if bad.Offset != tt.offset || bad.Got != tt.got || !strings.Contains(bad.Want, tt.want) || bad.Fix != tt.fix {
 				t.Errorf("Parse(%q): %+v\nwant offset %d, got %s, want …%s…, fix %q", tt.in, *bad, tt.offset, tt.got, tt.want, tt.fix)
 			}
 			if bad.Fix == "" {
@@ -562,10 +563,10 @@ func TestSyntaxErrors(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"long":        repeat("a ", 1<<16),
-		"parentheses": repeat("(", 5000) + "a" + repeat(")", 5000),
-		"negations":   repeat("!", 5000) + "a",
-		"calls":       repeat("run(", 5000) + "a" + repeat(")", 5000),
+		"long":        strings.Repeat("a ", 1<<16),
+		"parentheses": strings.Repeat("(", 5000) + "a" + strings.Repeat(")", 5000),
+		"negations":   strings.Repeat("!", 5000) + "a",
+		"calls":       strings.Repeat("run(", 5000) + "a" + strings.Repeat(")", 5000),
 	} {
 		if _, err := query.Parse(text); err == nil {
 			t.Errorf("%s: no error", name)
@@ -603,7 +604,7 @@ func TestComplete(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
 			t.Parallel()
-			before, after, _ := cut(tt.text)
+			before, after, _ := strings.Cut(tt.text, "_")
 			var got []string
 			for _, s := range query.Complete(before+after, len(before)) {
 				got = append(got, s.Text)
@@ -651,4 +652,10 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: %v, %v, %q", f.Name, e, err, f.Doc)
 		}
 	}
+}
+
+// replaceName makes an instance of step.NAME.took, opt.NAME and flag.NAME.
+func replaceName(field string) string {
+	name := map[string]string{"step": "cache-read", "opt": "links", "flag": "ignore_cache"}
+	return strings.ReplaceAll(field, "NAME", name[strings.Split(field, ".")[0]])
 }
