@@ -13,6 +13,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
@@ -155,7 +156,10 @@ type Env struct {
 	After func(time.Duration, tea.Msg) tea.Cmd
 	// Save writes a file for a person: it returns the path, and how many values
 	// were masked in the text. Nil if files cannot be written.
-	Save     func(name, text string) (path string, masked int, err error)
+	Save func(name, text string) (path string, masked int, err error)
+	// Clear returns a live instance as data, in the clear. Nil if nothing can be
+	// revealed.
+	Clear    func(instance any) (data.Value, bool)
 	Writable bool // save, destroy and expire are allowed towards what is real
 	Redact   bool // masked values stay masked
 }

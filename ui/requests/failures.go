@@ -1,0 +1,431 @@
+package requests
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/value"
+	"indirtui/ui/widget"
+)
+
+// A Failures lists what went wrong, seen or hidden, in groups of one origin and
+// one message. It is a screen.Screen.
+type Failures struct {
+	env           *screen.Env
+	width, height int
+	list          widget.List
+	groups        []failure
+	stats         screen.Stats
+	since         time.Time
+	busy          bool
+	done          bool
+	gathered      uint64 // failures there were when they were gathered
+	hiddenOnly    bool
+}
+
+// A failure is the requests that failed in the same way.
+type failure struct {
+	origin  string
+	outcome traces.Outcome
+	verb    traces.Verb
+	ind     string
+	message string // of the newest
+	keys    map[string]bool
+	key     string // of the newest
+	count   int
+	first   time.Time
+	last    time.Time
+	id      uint64 // the newest
+	good    uint64 // the last good answer before it
+}
+
+type failures struct {
+	groups []failure
+	since  time.Time
+	total  uint64
+}
+
+// NewFailures returns the list of failures.
+func NewFailures(env *screen.Env) *Failures { return &Failures{env: env} }
+
+var (
+	_ screen.Screen  = (*Failures)(nil)
+	_ screen.Clicker = (*Failures)(nil)
+)
+
+// Scope implements screen.Screen.
+func (f *Failures) Scope() screen.Scope { return screen.InFailures }
+
+// Captures implements screen.Screen.
+func (f *Failures) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (f *Failures) Resize(width, height int) {
+	f.width, f.height = width, height
+	f.list.SetHeight(height - 1 - f.below())
+}
+
+func (f *Failures) below() int { return min(7, max(f.height/3, 2)) }
+
+// Update implements screen.Screen.
+func (f *Failures) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Snapshot:
+		f.stats = msg.Stats
+		return f.gather()
+	case failures:
+		f.busy, f.done, f.gathered = false, true, msg.total
+		f.since = msg.since
+		f.take(msg.groups)
+		return f.gather()
+	}
+	return nil
+}
+
+// take shows other groups, with the cursor on the same one.
+func (f *Failures) take(groups []failure) {
+	var at string
+	if g := f.focus(); g != nil {
+		at = g.shape()
+	}
+	f.groups = groups
+	f.list.SetLen(len(groups))
+	for i := range groups {
+		if groups[i].shape() == at {
+			f.list.To(i)
+		}
+	}
+}
+
+// gather makes the groups anew when more has failed, on its own goroutine.
+func (f *Failures) gather() tea.Cmd {
+	if f.busy || f.done && f.gathered == f.stats.Failed {
+		return nil
+	}
+	f.busy = true
+	total, hidden := f.stats.Failed, f.hiddenOnly
+	return func() tea.Msg {
+		m := failures{total: total}
+		first, _ := f.env.Log.Range()
+		if row, ok := f.env.Log.Row(first); ok {
+			m.since = row.Start
+		}
+		m.groups = gatherFailures(f.env.Log, hidden)
+		return screen.For{Screen: f, Msg: m}
+	}
+}
+
+func gatherFailures(log screen.Log, hiddenOnly bool) []failure {
+	text := "failed"
+	if hiddenOnly {
+		text = "hidden"
+	}
+	e, err := query.Parse(text)
+	if err != nil {
+		return nil
+	}
+	v := log.View(e)
+	for !v.Extend(0) {
+	}
+	byShape := make(map[string]*failure)
+	for i := range v.Len() {
+		row, ok := log.Row(v.At(i))
+		if !ok {
+			continue
+		}
+		one := failureOf(&row)
+		shape := one.shape()
+		g := byShape[shape]
+		if g == nil {
+			g = &one
+			g.keys, g.first = make(map[string]bool), row.Start
+			byShape[shape] = g
+		}
+		g.count++
+		if len(g.keys) < maxKeys {
+			g.keys[row.Key] = true
+		}
+		g.last, g.id, g.message, g.key = row.Start, row.ID, one.message, row.Key
+	}
+	list := make([]failure, 0, len(byShape))
+	for _, g := range byShape {
+		g.complete(log)
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b failure) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.id, b.id))
+	})
+	return list
+}
+
+// maxKeys is how many keys of a group are told apart.
+const maxKeys = 1000
+
+func failureOf(row *screen.Row) failure {
+	f := failure{origin: row.Origin, outcome: row.Outcome, verb: row.Verb, ind: row.Indirection, message: row.Fault}
+	switch {
+	case f.origin != "":
+	case row.Served == traces.ByCache:
+		f.origin = "cache " + row.Cache
+	case row.Terminus != "":
+		f.origin = "terminus " + row.Terminus
+	default:
+		f.origin = "route"
+	}
+	return f
+}
+
+// complete adds what only the detail of the newest request tells.
+func (f *failure) complete(log screen.Log) {
+	f.good = log.Links(f.id).LastGood
+	if f.message != "" {
+		return
+	}
+	if t, err := log.Trace(f.id); err == nil {
+		f.message = traces.Story(t)
+	}
+}
+
+// shape is what the requests of a group have in common: numbers, paths and
+// names in the message do not count.
+func (f *failure) shape() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\x00%s\x00%s\x00%s\x00", f.origin, f.outcome, f.verb, f.ind)
+	if f.outcome != traces.Err && f.outcome != traces.ErrHidden && f.outcome != traces.Part {
+		return b.String()
+	}
+	for word := range strings.FieldsSeq(f.message) {
+		if strings.ContainsAny(word, "0123456789/'\"") {
+			word = "#"
+		}
+		b.WriteString(word + " ")
+	}
+	return b.String()
+}
+
+// seen says whether the callers know.
+func (f *failure) seen() string {
+	switch f.outcome {
+	case traces.Err:
+		return "shown"
+	case traces.Part:
+		return "part"
+	}
+	return "hidden"
+}
+
+func (f *failure) what() string {
+	about := f.key
+	if len(f.keys) > 1 {
+		about = screen.Plural(len(f.keys), "key")
+	}
+	return fmt.Sprintf("%s %s %s: %s", f.verb, f.ind, about, strings.ReplaceAll(f.message, "\n", " "))
+}
+
+// filter is the expression that means the requests of the group.
+func (f *failure) filter() string {
+	parts := []string{"out=" + f.outcome.String(), "verb=" + f.verb.String(), "ind=" + query.Quote(f.ind)}
+	if len(f.keys) == 1 {
+		parts = append(parts, "key="+query.Quote(f.key))
+	}
+	if kind, name, ok := strings.Cut(f.origin, " "); ok && kind == "terminus" && !strings.Contains(name, " ") {
+		parts = append(parts, "terminus="+query.Quote(name))
+	} else if f.outcome != traces.Stale && f.outcome != traces.NilHidden {
+		parts = append(parts, "origin="+query.Quote(f.origin))
+	}
+	return strings.Join(parts, " ")
+}
+
+func (f *Failures) focus() *failure {
+	if f.list.Cursor >= len(f.groups) {
+		return nil
+	}
+	return &f.groups[f.list.Cursor]
+}
+
+// Can implements screen.Screen.
+func (f *Failures) Can(do screen.Action) string {
+	switch do {
+	case screen.HiddenOnly:
+		return ""
+	case screen.Back:
+		return reasonIf(!f.hiddenOnly, screen.Unknown)
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
+		screen.Enter, screen.LastTrace, screen.CopyMenu:
+		return reasonIf(len(f.groups) == 0, "nothing failed")
+	case screen.DiffGood:
+		g := f.focus()
+		return reasonIf(g == nil || g.good == 0, "this key was never answered well before")
+	}
+	return screen.Unknown
+}
+
+// Hints implements screen.Screen.
+func (f *Failures) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.LastTrace, screen.HiddenOnly, screen.DiffGood, screen.CopyMenu, screen.Command}
+}
+
+// Act implements screen.Screen.
+func (f *Failures) Act(a screen.Act) tea.Cmd {
+	n := a.Times()
+	switch a.Do {
+	case screen.Down:
+		f.list.Move(n)
+	case screen.Up:
+		f.list.Move(-n)
+	case screen.Top:
+		f.list.To(0)
+	case screen.Bottom:
+		f.list.To(len(f.groups) - 1)
+	case screen.HalfDown, screen.PageDown:
+		f.list.Move(n * max(f.list.Height/2, 1))
+	case screen.HalfUp, screen.PageUp:
+		f.list.Move(-n * max(f.list.Height/2, 1))
+	case screen.HiddenOnly, screen.Back:
+		f.hiddenOnly, f.done = !f.hiddenOnly, false
+		return f.gather()
+	case screen.Enter:
+		return screen.Send(screen.Filter{Text: f.focus().filter()})
+	case screen.LastTrace:
+		return screen.Send(screen.Open{Request: f.focus().id})
+	case screen.DiffGood:
+		return value.Compare(f.env, f.focus().id, f.focus().good)
+	case screen.CopyMenu:
+		g := f.focus()
+		return screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})
+	}
+	return nil
+}
+
+// Context implements screen.Screen.
+func (f *Failures) Context() (left, right screen.Line) {
+	left.Put(screen.Plain, " "+screen.Plural(len(f.groups), "group")+", "+screen.Plural(int(f.stats.Failed), "failure")+", ")
+	left.Put(screen.Attention, screen.Grouped(int64(f.stats.Hidden))+" hidden")
+	if f.hiddenOnly {
+		left.Put(screen.Attention, "   hidden only")
+	}
+	if !f.since.IsZero() {
+		right.Put(screen.Plain, "since "+f.env.Clock(f.since)+" ")
+	}
+	return left, right
+}
+
+var failureColumns = []widget.Column{
+	{Title: "GRP", Min: 4, Want: 4, Priority: 1},
+	{Title: "N", Min: 4, Want: 6, Priority: 4, Right: true},
+	{Title: "SEEN", Min: 6, Want: 6, Priority: 3},
+	{Title: "ORIGIN", Min: 16, Want: 24, Priority: 6},
+	{Title: "WHAT", Min: 20, Want: 30, Priority: 5, Grow: 1},
+	{Title: "LAST", Min: 8, Want: 8, Priority: 2, Right: true},
+}
+
+// View implements screen.Screen.
+func (f *Failures) View() screen.Lines {
+	if len(f.groups) == 0 {
+		text := fmt.Sprintf("No failure since %s in %s. Hidden ones would be listed too.", f.env.Clock(f.since), screen.Plural(int(f.stats.Total), "request"))
+		switch {
+		case !f.done:
+			text = "gathering failures"
+		case f.hiddenOnly:
+			text = "Nothing is hidden from its caller.  h lists all failures"
+		case f.since.IsZero():
+			text = "No failure, and no request yet. Hidden failures would be listed too."
+		}
+		return screen.Lines{{}, screen.Of(screen.Plain, "   "+text)}
+	}
+	widths := widget.Widths(failureColumns, f.width-3)
+	var head screen.Line
+	head.Space(2)
+	for i, c := range failureColumns {
+		switch {
+		case widths[i] == 0:
+			continue
+		case c.Right:
+			head.Right(screen.Quiet, screen.Clean(c.Title), widths[i])
+		default:
+			head.Cell(screen.Quiet, screen.Clean(c.Title), widths[i])
+		}
+		head.Space(1)
+	}
+	lines := screen.Lines{head}
+	from, to := f.list.Visible()
+	for i := from; i < to; i++ {
+		lines = append(lines, f.row(i, widths))
+	}
+	lines = lines.Fill(f.width, f.list.Height+1)
+	return append(lines, f.detail(f.below())...)
+}
+
+func (f *Failures) row(i int, widths []int) screen.Line {
+	g := &f.groups[i]
+	var l screen.Line
+	if i == f.list.Cursor {
+		l.Put(screen.Plain, f.env.Theme.Glyphs.Cursor)
+	}
+	l.To(2)
+	style := screen.StyleOf(g.outcome)
+	for c, text := range []string{fmt.Sprintf("F%d", i+1), screen.Grouped(int64(g.count)), g.seen(), g.origin, g.what(), f.env.Clock(g.last)} {
+		w := widths[c]
+		if w == 0 {
+			continue
+		}
+		own := screen.Plain
+		if c == 2 {
+			own = style
+		}
+		if failureColumns[c].Right {
+			l.Right(own, screen.Clean(text), w)
+		} else {
+			l.Cell(own, screen.CleanTo(text, w), w)
+		}
+		l.Space(1)
+	}
+	if i == f.list.Cursor {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+func (f *Failures) detail(height int) screen.Lines {
+	lines := screen.Lines{f.env.Theme.HRule(f.width)}
+	g := f.focus()
+	var l screen.Line
+	l.Put(screen.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
+	l.Put(screen.Plain, screen.Plural(g.count, "request")+", "+screen.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
+	l.Put(screen.StyleOf(g.outcome), g.outcome.String())
+	lines = append(lines, l)
+	for _, text := range screen.CleanTo(g.what(), f.width*3).Wrap(f.width-7, 3) {
+		var l screen.Line
+		l.Space(5)
+		l.Add(screen.StyleOf(g.outcome), text)
+		lines = append(lines, l)
+	}
+	newest := fmt.Sprintf("     newest #%d", g.id)
+	if g.good != 0 {
+		newest += fmt.Sprintf("; the same key was answered well in #%d", g.good)
+	}
+	lines = append(lines, screen.Of(screen.Plain, newest), screen.Of(screen.Quiet, "     hidden: the caller never saw it"))
+	return lines.Fill(f.width, height)
+}
+
+// Click implements screen.Clicker.
+func (f *Failures) Click(_, y int) tea.Cmd {
+	if row := f.list.Offset + y - 1; y >= 1 && y <= f.list.Height && row < len(f.groups) {
+		f.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (f *Failures) Wheel(lines int) tea.Cmd {
+	f.list.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,216 @@
+package requests
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// groupings are what a list can be grouped by: a name, and the field of the
+// expression language that means one group.
+var groupings = []struct {
+	name, field string
+	of          func(*screen.Row) string
+}{
+	{"run", "run", func(r *screen.Row) string { return r.Run }},
+	{"indirection", "ind", func(r *screen.Row) string { return r.Indirection }},
+	{"node", "node", nodeOf},
+	{"outcome", "out", func(r *screen.Row) string { return r.Outcome.String() }},
+	{"caller", "caller", func(r *screen.Row) string { return r.Caller }},
+}
+
+// nodeOf is the node that a request is about: its key, for what is kept by
+// node.
+func nodeOf(r *screen.Row) string {
+	switch r.Indirection {
+	case "catalog", "facts", "node", "report":
+		return r.Key
+	}
+	return ""
+}
+
+// A group is the requests that have something in common.
+type group struct {
+	name  string
+	count int
+	worst traces.Outcome
+	took  time.Duration
+	last  uint64
+}
+
+// groups is the list by groups.
+type groups struct {
+	by    string
+	field string
+	list  []group
+	busy  bool
+	total uint64 // requests there were when it was gathered
+}
+
+// gathered is the answer of the command that gathers groups.
+type gathered struct {
+	by    string
+	total uint64
+	list  []group
+}
+
+func (r *Requests) askGroup() tea.Cmd {
+	set := func(by string) tea.Cmd {
+		return func() tea.Msg { return screen.For{Screen: r, Msg: chosenGroup{by}} }
+	}
+	items := []widget.Item{{Key: 'x', Name: "none", Do: set("")}}
+	for _, g := range groupings {
+		items = append(items, widget.Item{Key: rune(g.name[0]), Name: g.name, Do: set(g.name)})
+	}
+	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "group by", items)})
+}
+
+type (
+	chosenGroup struct{ by string }
+	chosen      struct{ filter string }
+)
+
+func (r *Requests) groupName() string {
+	if r.groups == nil {
+		return "none"
+	}
+	return r.groups.by
+}
+
+// changeGroup groups the list so that it can be undone.
+func (r *Requests) changeGroup(by string) tea.Cmd {
+	old := ""
+	if r.groups != nil {
+		old = r.groups.by
+	}
+	if by == old {
+		return nil
+	}
+	command := ":group " + cmp.Or(by, "none")
+	return tea.Batch(r.setGroup(by), screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command,
+		Undo:    func() tea.Cmd { return r.setGroup(old) },
+		Redo:    func() tea.Cmd { return r.setGroup(by) },
+	}}))
+}
+
+func (r *Requests) setGroup(by string) tea.Cmd {
+	r.groups = nil
+	for _, g := range groupings {
+		if g.name == by {
+			r.groups = &groups{by: by, field: g.field}
+		}
+	}
+	if r.groups == nil {
+		r.place()
+		return r.ask()
+	}
+	r.list.To(0)
+	return r.regroup()
+}
+
+// regroup gathers the groups again when there is news, on its own goroutine.
+func (r *Requests) regroup() tea.Cmd {
+	g := r.groups
+	if g == nil || g.busy || g.total == r.stats.Total && g.list != nil {
+		return nil
+	}
+	g.busy = true
+	by, total, filter := g.by, r.stats.Total, r.filter
+	return func() tea.Msg {
+		return screen.For{Screen: r, Msg: gathered{by, total, gather(r.env.Log, by, filter)}}
+	}
+}
+
+func gather(log screen.Log, by, filter string) []group {
+	of := groupings[0].of
+	for _, g := range groupings {
+		if g.name == by {
+			of = g.of
+		}
+	}
+	var e *query.Expr
+	if filter != "" {
+		e, _ = query.Parse(filter)
+	}
+	v := log.View(e)
+	for !v.Extend(0) {
+	}
+	byName := make(map[string]*group)
+	for i := range v.Len() {
+		row, ok := log.Row(v.At(i))
+		if !ok {
+			continue
+		}
+		name := of(&row)
+		g := byName[name]
+		if g == nil {
+			g = &group{name: name}
+			byName[name] = g
+		}
+		g.count++
+		g.took += row.Took
+		g.last = row.ID
+		if badness(row.Outcome) > badness(g.worst) {
+			g.worst = row.Outcome
+		}
+	}
+	list := make([]group, 0, len(byName))
+	for _, g := range byName {
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b group) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
+	})
+	return list
+}
+
+// badness orders outcomes: what failed, then what is hidden, then the rest.
+func badness(o traces.Outcome) int {
+	switch {
+	case o == traces.Err:
+		return 5
+	case o.Hidden():
+		return 4
+	case o == traces.Nil:
+		return 3
+	case o == traces.Run:
+		return 0
+	}
+	return 2
+}
+
+func (r *Requests) gathered(m gathered) tea.Cmd {
+	if r.groups == nil || r.groups.by != m.by {
+		return nil
+	}
+	r.groups.busy, r.groups.total = false, m.total
+	r.groups.list = m.list
+	if m.list == nil {
+		r.groups.list = []group{}
+	}
+	r.list.SetLen(len(m.list))
+	return r.regroup()
+}
+
+// enterGroup lists the requests of the group in focus.
+func (r *Requests) enterGroup() tea.Cmd {
+	if r.list.Cursor >= len(r.groups.list) {
+		return nil
+	}
+	g := r.groups.list[r.list.Cursor]
+	term := r.groups.field + "=" + query.Quote(g.name)
+	if g.name == "" {
+		term = "not " + r.groups.field
+	}
+	filter := r.with(term)
+	r.groups = nil
+	return r.changeFilter(filter)
+}

@@ -1,0 +1,683 @@
+// Package requests shows the list of requests, live or recorded, and the groups
+// of those that failed.
+package requests
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/traces/store"
+	"indirtui/ui/screen"
+	"indirtui/ui/steps"
+	"indirtui/ui/value"
+	"indirtui/ui/widget"
+)
+
+// Wide is the width from which the detail stands beside the list.
+const Wide = 110
+
+// A Requests is the list of requests. It is a screen.Screen.
+//
+// The list is a view of the store, which a command extends while the screen
+// goes on showing what there is. What is in focus is remembered by its number,
+// not by its place.
+type Requests struct {
+	env           *screen.Env
+	width, height int
+
+	all     *store.View // every request
+	view    *store.View // those of the filter; all without one
+	filter  string
+	done    bool // the view is complete
+	busy    bool // a command extends it
+	again   bool // news came while it did
+	sorted  *order
+	groups  *groups
+	list    widget.List
+	focus   uint64 // number of the request in focus
+	follow  bool
+	seen    int // rows when follow was switched off
+	stats   screen.Stats
+	rates   [60]uint32
+	past    widget.Past
+	picked  []uint64
+	sorting sorting
+	ages    bool // times as ages
+
+	details map[uint64]*detail
+	asked   uint64 // the detail that was asked for last
+}
+
+// A detail is what the pane beside the list shows.
+type detail struct {
+	trace *traces.Trace
+	links store.Links
+	err   error
+}
+
+// New returns the list of all requests, which follows what is new.
+func New(env *screen.Env) *Requests {
+	r := &Requests{env: env, all: env.Log.View(nil), follow: true, details: make(map[uint64]*detail)}
+	r.view = r.all
+	return r
+}
+
+var (
+	_ screen.Screen  = (*Requests)(nil)
+	_ screen.Clicker = (*Requests)(nil)
+)
+
+type (
+	extended struct {
+		view *store.View
+		done bool
+	}
+	gotDetail struct {
+		id uint64
+		detail
+	}
+	jump struct{ id uint64 }
+)
+
+// Scope implements screen.Screen.
+func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
+
+// Captures implements screen.Screen.
+func (r *Requests) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (r *Requests) Resize(width, height int) {
+	r.width, r.height = width, height
+	r.list.SetHeight(r.rowsOnScreen())
+}
+
+// Update implements screen.Screen.
+func (r *Requests) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Snapshot:
+		return r.news(msg)
+	case extended:
+		return r.extended(msg)
+	case ordered:
+		return r.ordered(msg)
+	case gathered:
+		return r.gathered(msg)
+	case gotDetail:
+		if len(r.details) >= maxDetails {
+			clear(r.details)
+		}
+		r.details[msg.id] = &msg.detail
+	case jump:
+		return r.goTo(msg.id)
+	case chosen:
+		return r.changeFilter(msg.filter)
+	case chosenGroup:
+		return r.changeGroup(msg.by)
+	case screen.Filter:
+		return r.SetFilter(msg.Text)
+	}
+	return nil
+}
+
+// maxDetails is how many details are kept so that going back is instant.
+const maxDetails = 256
+
+func (r *Requests) news(s screen.Snapshot) tea.Cmd {
+	r.stats, r.rates = s.Stats, r.env.Log.Rates()
+	if d := r.details[r.focus]; d != nil && d.trace != nil && d.trace.Outcome == traces.Run {
+		delete(r.details, r.focus)
+		r.asked = 0
+	}
+	return tea.Batch(r.extend(), r.resort(), r.regroup())
+}
+
+// extend lets the view grow in a command; one at a time.
+func (r *Requests) extend() tea.Cmd {
+	if r.busy {
+		r.again = true
+		return nil
+	}
+	r.busy = true
+	view, all := r.view, r.all
+	return func() tea.Msg {
+		all.Extend(0)
+		done := view.Extend(0)
+		return screen.For{Screen: r, Msg: extended{view, done}}
+	}
+}
+
+func (r *Requests) extended(m extended) tea.Cmd {
+	r.busy = false
+	if m.view == r.view {
+		r.done = m.done
+	}
+	again := r.again || !r.done
+	r.again = false
+	r.place()
+	cmd := r.ask()
+	if again {
+		cmd = tea.Batch(cmd, r.extend())
+	}
+	return cmd
+}
+
+// place puts the cursor where it belongs after the list has changed.
+func (r *Requests) place() {
+	r.list.SetLen(r.len())
+	switch {
+	case r.groups != nil:
+		return
+	case r.follow:
+		r.list.To(r.len() - 1)
+	case r.focus != 0:
+		r.list.To(r.index(r.focus))
+	}
+	r.focus = r.at(r.list.Cursor)
+}
+
+// len, at and index are the list as it is shown: by number, or sorted.
+func (r *Requests) len() int {
+	switch {
+	case r.groups != nil:
+		return len(r.groups.list)
+	case r.sorted != nil:
+		return len(r.sorted.ids)
+	}
+	return r.view.Len()
+}
+
+func (r *Requests) at(i int) uint64 {
+	switch {
+	case r.groups != nil:
+		return 0
+	case r.sorted != nil:
+		return r.sorted.at(i, r.sorting.reverse)
+	case r.sorting.reverse:
+		return r.view.At(r.view.Len() - 1 - i)
+	}
+	return r.view.At(i)
+}
+
+func (r *Requests) index(id uint64) int {
+	switch {
+	case r.sorted != nil:
+		return r.sorted.index(id, r.sorting.reverse)
+	case r.sorting.reverse:
+		return r.view.Len() - 1 - r.view.Index(id)
+	}
+	return r.view.Index(id)
+}
+
+// moved takes note of a cursor that a person moved.
+func (r *Requests) moved() tea.Cmd {
+	if r.groups != nil {
+		return nil
+	}
+	r.setFollow(r.follow && r.list.AtEnd())
+	r.focus = r.at(r.list.Cursor)
+	return r.ask()
+}
+
+func (r *Requests) setFollow(on bool) {
+	if r.follow && !on {
+		r.seen = r.view.Len()
+	}
+	r.follow = on
+}
+
+// ask reads the detail of the request in focus, if it is not there.
+func (r *Requests) ask() tea.Cmd {
+	id := r.focus
+	if id == 0 || id == r.asked && r.details[id] == nil || r.details[id] != nil {
+		return nil
+	}
+	r.asked = id
+	return func() tea.Msg {
+		m := gotDetail{id: id}
+		m.trace, m.err = r.env.Log.Trace(id)
+		m.links = r.env.Log.Links(id)
+		return screen.For{Screen: r, Msg: m}
+	}
+}
+
+// goTo puts the cursor on a request, if the list has it.
+func (r *Requests) goTo(id uint64) tea.Cmd {
+	r.follow = false
+	r.seen = r.view.Len()
+	r.focus = id
+	r.place()
+	if r.focus != id {
+		return tea.Batch(r.ask(), screen.Say(fmt.Sprintf("#%d is not in this list", id)))
+	}
+	return r.ask()
+}
+
+// SetFilter shows only the requests that an expression means; "" is all. A text
+// that is no expression changes nothing.
+func (r *Requests) SetFilter(text string) tea.Cmd {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		r.filter, r.view = "", r.all
+	} else {
+		e, err := query.Parse(text)
+		if err != nil {
+			return screen.Warn("filter: "+err.Error(), "")
+		}
+		r.filter, r.view = text, r.env.Log.View(e)
+	}
+	r.done, r.sorted, r.groups = false, nil, nil
+	r.sorting.stop()
+	r.place()
+	return tea.Batch(r.extend(), r.ask())
+}
+
+// Can implements screen.Screen.
+func (r *Requests) Can(do screen.Action) string {
+	switch do {
+	case screen.FilterBy, screen.Follow, screen.GroupBy, screen.SortNext, screen.SortBack, screen.Times:
+		return ""
+	case screen.Back:
+		return reasonIf(r.filter == "" && r.groups == nil && len(r.picked) == 0, screen.Unknown)
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Enter:
+		return reasonIf(r.len() == 0, "there is no request")
+	case screen.NextFailure, screen.PrevFailure, screen.JumpMark:
+		return reasonIf(r.stats.Total == 0, "there is no request")
+	}
+	if r.focus == 0 {
+		return reasonIf(true, "there is no request in focus")
+	}
+	switch do {
+	case screen.FilterCell, screen.Select, screen.SetMark, screen.CopyMenu:
+		return ""
+	case screen.DiffTwo:
+		return reasonIf(len(r.picked) != 2, "select two requests with space")
+	}
+	return r.canWithDetail(do)
+}
+
+func (r *Requests) canWithDetail(do screen.Action) string {
+	d := r.details[r.focus]
+	if d == nil || d.trace == nil {
+		d = &detail{trace: &traces.Trace{}}
+	}
+	switch do {
+	case screen.NextInRun:
+		return reasonIf(d.links.NextInRun == 0 && d.links.Parent == 0, "there is no later request in this run")
+	case screen.PrevInRun:
+		return reasonIf(d.links.PrevInRun == 0, "there is no earlier request in this run")
+	case screen.DiffGood:
+		return reasonIf(d.links.LastGood == 0, "this key was never answered well before")
+	case screen.OpenValue, screen.CopyValue:
+		return reasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
+	case screen.Write:
+		return reasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
+	}
+	return screen.Unknown
+}
+
+func reasonIf(is bool, why string) string {
+	if is {
+		return why
+	}
+	return ""
+}
+
+// Hints implements screen.Screen.
+func (r *Requests) Hints() []screen.Action {
+	if r.groups != nil {
+		return []screen.Action{screen.Enter, screen.GroupBy, screen.FilterBy, screen.Command}
+	}
+	if r.len() == 0 && r.filter != "" {
+		return []screen.Action{screen.Back, screen.FilterBy, screen.Command}
+	}
+	hints := []screen.Action{screen.Enter, screen.FilterBy, screen.FilterCell}
+	if len(r.picked) == 2 {
+		hints = append([]screen.Action{screen.DiffTwo}, hints...)
+	}
+	if !r.follow {
+		hints = append(hints, screen.Follow)
+	}
+	return append(hints, screen.NextFailure, screen.Select, screen.Command, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu)
+}
+
+// Act implements screen.Screen.
+func (r *Requests) Act(a screen.Act) tea.Cmd {
+	if cmd, ok := r.move(a); ok {
+		return cmd
+	}
+	switch a.Do {
+	case screen.Enter:
+		return r.enter()
+	case screen.Back:
+		return r.back()
+	case screen.FilterBy:
+		return r.askFilter()
+	case screen.FilterCell:
+		return r.filterCell()
+	case screen.Select:
+		r.pick()
+		r.list.Move(1)
+		return r.moved()
+	case screen.GroupBy:
+		return r.askGroup()
+	case screen.SortNext, screen.SortBack:
+		return r.sortBy(a.Do == screen.SortNext)
+	case screen.Follow:
+		r.follow = !r.follow
+		r.seen = r.view.Len()
+		r.place()
+		return r.ask()
+	case screen.Times:
+		r.ages = !r.ages
+	case screen.SetMark:
+		return steps.SetMark(r.env, r.focus, byte(min(a.Arg, 255)))
+	case screen.JumpMark:
+		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: jump{id}}) })
+	case screen.NextFailure, screen.PrevFailure:
+		return r.failure(a.Do == screen.NextFailure)
+	case screen.DiffTwo:
+		return value.Compare(r.env, r.picked[0], r.picked[1])
+	}
+	return r.actOnDetail(a)
+}
+
+func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
+	if a.Do == screen.CopyMenu {
+		return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "copy", r.copies())})
+	}
+	d := r.details[r.focus]
+	if d == nil || d.trace == nil {
+		return nil
+	}
+	switch a.Do {
+	case screen.NextInRun:
+		if d.links.NextInRun != 0 {
+			return r.goTo(d.links.NextInRun)
+		}
+		return r.goTo(d.links.Parent)
+	case screen.PrevInRun:
+		return r.goTo(d.links.PrevInRun)
+	case screen.DiffGood:
+		return value.Compare(r.env, r.focus, d.links.LastGood)
+	case screen.OpenValue:
+		v := value.New(r.env, d.trace)
+		return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
+	case screen.CopyValue:
+		return value.CopyAll(r.env, d.trace)
+	case screen.Write:
+		return steps.AskReport(r.env, d.trace)
+	}
+	return nil
+}
+
+// move moves the cursor, if that is what a says.
+func (r *Requests) move(a screen.Act) (tea.Cmd, bool) {
+	n := a.Times()
+	half, page := max(r.list.Height/2, 1), max(r.list.Height-1, 1)
+	switch a.Do {
+	case screen.Down:
+		r.list.Move(n)
+	case screen.Up:
+		r.list.Move(-n)
+	case screen.Top:
+		r.list.To(0)
+	case screen.Bottom:
+		r.list.To(r.len() - 1)
+		r.follow = r.sorted == nil && !r.sorting.reverse && r.groups == nil
+	case screen.HalfDown:
+		r.list.Move(n * half)
+	case screen.HalfUp:
+		r.list.Move(-n * half)
+	case screen.PageDown:
+		r.list.Move(n * page)
+	case screen.PageUp:
+		r.list.Move(-n * page)
+	default:
+		return nil, false
+	}
+	return r.moved(), true
+}
+
+// enter opens the request in focus, and stops following: who looks at a
+// request wants to find it again. On a group it lists its requests.
+func (r *Requests) enter() tea.Cmd {
+	if r.groups != nil {
+		return r.enterGroup()
+	}
+	r.setFollow(false)
+	return screen.Send(screen.Open{Request: r.focus})
+}
+
+// back takes away what was put on the list: first the selection, then the
+// groups, then the filter.
+func (r *Requests) back() tea.Cmd {
+	switch {
+	case len(r.picked) > 0:
+		r.picked = nil
+		return nil
+	case r.groups != nil:
+		return r.setGroup("")
+	}
+	r.setFollow(false)
+	return r.changeFilter("")
+}
+
+// changeFilter sets a filter so that it can be undone.
+func (r *Requests) changeFilter(text string) tea.Cmd {
+	old := r.filter
+	if text == old {
+		return nil
+	}
+	return tea.Batch(r.SetFilter(text), r.filtered(old, text))
+}
+
+// filtered says that the filter was changed.
+func (r *Requests) filtered(old, text string) tea.Cmd {
+	command := strings.TrimSpace(":filter " + text)
+	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command,
+		Undo:    func() tea.Cmd { return r.SetFilter(old) },
+		Redo:    func() tea.Cmd { return r.SetFilter(text) },
+	}})
+}
+
+// askFilter opens the prompt. The list follows what is written, as far as it is
+// an expression; what is not leaves it as it is.
+func (r *Requests) askFilter() tea.Cmd {
+	old, follow := r.filter, r.follow
+	p := widget.Prompt{
+		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", Past: &r.past,
+		Change: func(text string) (*widget.Complaint, tea.Cmd) {
+			if c := complaint(text); c != nil {
+				return c, nil
+			}
+			return nil, r.SetFilter(text)
+		},
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			if c := complaint(text); c != nil {
+				return c, nil
+			}
+			text = strings.TrimSpace(text)
+			switch {
+			case text == old:
+				return nil, nil
+			case text == r.filter:
+				return nil, r.filtered(old, text)
+			}
+			return nil, r.changeFilter(text)
+		},
+		Cancel: func() tea.Cmd {
+			r.follow = follow
+			return r.SetFilter(old)
+		},
+		Complete: complete,
+	}
+	p.Input.Set(old)
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(r.env, p)})
+}
+
+// complaint is what is wrong with a filter; nil if nothing is.
+func complaint(text string) *widget.Complaint {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	_, err := query.Parse(text)
+	if err == nil {
+		return nil
+	}
+	if s, ok := err.(*query.SyntaxError); ok {
+		return &widget.Complaint{Offset: s.Offset, Text: "want " + s.Want + ", got " + s.Got}
+	}
+	return &widget.Complaint{Offset: -1, Text: err.Error()}
+}
+
+func complete(text string) ([]screen.Completion, []string) {
+	if text == "" {
+		return nil, nil
+	}
+	var next []screen.Completion
+	for _, s := range query.Complete(text, len(text)) {
+		whole := text[:s.Start] + s.Text + text[s.End:]
+		if whole != text {
+			next = append(next, screen.Completion{Text: whole, Name: s.Text, Note: s.Doc})
+		}
+	}
+	return next, nil
+}
+
+// filterCell offers a filter for each thing that the row in focus says.
+func (r *Requests) filterCell() tea.Cmd {
+	row, ok := r.env.Log.Row(r.focus)
+	if !ok {
+		return nil
+	}
+	var items []widget.Item
+	for i, c := range cellsOf(&row) {
+		if c.value == "" {
+			continue
+		}
+		expr := c.field + "=" + query.Quote(c.value)
+		items = append(items, widget.Item{Key: rune('a' + i), Name: expr, Do: screen.Send(screen.Push{Screen: r.howToFilter(expr)})})
+	}
+	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "filter by what this row says", items)})
+}
+
+func (r *Requests) howToFilter(expr string) screen.Screen {
+	set := func(text string) tea.Cmd {
+		return func() tea.Msg { return screen.For{Screen: r, Msg: chosen{text}} }
+	}
+	items := []widget.Item{
+		{Key: 'o', Name: "only", Note: expr, Do: set(expr)},
+		{Key: 'n', Name: "not", Note: r.with("not " + expr), Do: set(r.with("not " + expr))},
+	}
+	if r.filter != "" {
+		items = append(items, widget.Item{Key: 'a', Name: "also", Note: r.with(expr), Do: set(r.with(expr))})
+	}
+	return widget.NewMenu(r.env, "filter", items)
+}
+
+// with is the filter and another term.
+func (r *Requests) with(term string) string {
+	if r.filter == "" {
+		return term
+	}
+	return "(" + r.filter + ") " + term
+}
+
+type cell struct{ field, value string }
+
+func cellsOf(row *screen.Row) []cell {
+	served := ""
+	if row.Served != traces.ByNobody {
+		served = row.Served.String()
+	}
+	return []cell{
+		{"ind", row.Indirection}, {"key", row.Key}, {"out", row.Outcome.String()}, {"verb", row.Verb.String()},
+		{"terminus", row.Terminus}, {"cache", row.Cache}, {"served", served}, {"run", row.Run},
+		{"env", row.Environment}, {"caller", row.Caller}, {"origin", row.Origin},
+	}
+}
+
+// pick selects the row in focus, or not any more. Only two can be selected:
+// that is what a comparison takes.
+func (r *Requests) pick() {
+	for i, id := range r.picked {
+		if id == r.focus {
+			r.picked = append(r.picked[:i], r.picked[i+1:]...)
+			return
+		}
+	}
+	if len(r.picked) == 2 {
+		r.picked = r.picked[1:]
+	}
+	r.picked = append(r.picked, r.focus)
+}
+
+// failure goes to the next request that failed, among those of the filter.
+func (r *Requests) failure(forward bool) tea.Cmd {
+	id, filter := r.focus, r.filter
+	return func() tea.Msg {
+		next := uint64(0)
+		if filter == "" {
+			next = steps.NextFailure(r.env.Log, id, forward)
+		} else if e, err := query.Parse("(" + filter + ") failed"); err == nil {
+			next = nextIn(r.env.Log.View(e), id, forward)
+		}
+		if next == 0 {
+			return screen.Toast{Text: "no further failure in this direction"}
+		}
+		return screen.For{Screen: r, Msg: jump{next}}
+	}
+}
+
+func nextIn(v *store.View, id uint64, forward bool) uint64 {
+	for !v.Extend(0) {
+	}
+	i := v.Index(id)
+	if !forward {
+		return v.At(i - 1)
+	}
+	if v.At(i) == id {
+		i++
+	}
+	return v.At(i)
+}
+
+func (r *Requests) copies() []widget.Item {
+	row, ok := r.env.Log.Row(r.focus)
+	if !ok {
+		return nil
+	}
+	item := func(key rune, name, text string) widget.Item {
+		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
+	}
+	items := []widget.Item{
+		item('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", screen.Name(&row), screen.ServedBy(&row), screen.Millis(row.Took), row.Outcome)),
+		item('k', "key", row.Key),
+	}
+	if d := r.details[r.focus]; d != nil && d.trace != nil {
+		items = append(items, item('s', "story", traces.Story(d.trace)), item('c', "command", steps.CommandOf(d.trace)))
+	}
+	return items
+}
+
+// Click implements screen.Clicker.
+func (r *Requests) Click(x, y int) tea.Cmd {
+	row := r.list.Offset + y - 1
+	if y < 1 || y > r.list.Height || row >= r.len() || x >= r.listWidth() {
+		return nil
+	}
+	r.list.To(row)
+	r.follow = false
+	return r.moved()
+}
+
+// Wheel implements screen.Clicker.
+func (r *Requests) Wheel(lines int) tea.Cmd {
+	r.list.Scroll(lines)
+	return r.moved()
+}

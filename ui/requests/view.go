@@ -1,0 +1,517 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui/screen"
+	"indirtui/ui/steps"
+	"indirtui/ui/widget"
+)
+
+// columns are those of the list. When there is no room the number goes first,
+// the outcome last. Rule: UI design, section 3.1.
+var columns = []widget.Column{
+	{Title: "#", Min: 6, Want: 7, Priority: 1, Right: true},
+	{Title: "TIME", Min: 8, Want: 12, Priority: 3},
+	{Title: "VERB", Min: 4, Want: 4, Priority: 4},
+	{Title: "IND", Min: 10, Want: 13, Priority: 6},
+	{Title: "KEY", Min: 14, Want: 20, Priority: 7, Grow: 3},
+	{Title: "SERVED BY", Min: 14, Want: 16, Priority: 5, Grow: 1},
+	{Title: "ms", Min: 5, Want: 6, Priority: 2, Right: true},
+	{Title: "OUT", Min: 5, Want: 5, Priority: 8},
+}
+
+// gutter is the cursor, the letter of a mark or the sign of the selection, and
+// the sign of what went wrong.
+const gutter = 3
+
+// The lines below the list, when there is no pane beside it.
+const (
+	storyLines = 4
+	rateLines  = 3 // rule, rates, blank
+)
+
+func (r *Requests) wide() bool { return r.width >= Wide }
+
+// listWidth is the width of the list: what the pane beside it leaves.
+func (r *Requests) listWidth() int {
+	if !r.wide() {
+		return r.width
+	}
+	return r.width - 2 - min(max(r.width/3, 44), 64)
+}
+
+// rates reports whether the line of rates is shown.
+func (r *Requests) showsRates() bool { return r.wide() && r.height >= 28 }
+
+func (r *Requests) below() int {
+	switch {
+	case r.showsRates():
+		return rateLines
+	case r.wide():
+		return 0
+	}
+	return min(storyLines+1, max(r.height/3, 2))
+}
+
+func (r *Requests) rowsOnScreen() int { return r.height - 1 - r.below() }
+
+// Context implements screen.Screen.
+func (r *Requests) Context() (left, right screen.Line) {
+	left.Put(screen.Quiet, " filter: ")
+	if r.filter == "" {
+		left.Put(screen.Quiet, "(none)")
+	} else {
+		left.Put(screen.Bold, r.filter)
+	}
+	left.Put(screen.Quiet, "   group: ")
+	left.Put(screen.Plain, r.groupName())
+	if r.wide() || r.sorting.column != 0 || r.sorting.reverse {
+		left.Put(screen.Quiet, "   sort: ")
+		left.Put(screen.Plain, r.sorting.String())
+	}
+	if len(r.picked) > 0 {
+		left.Put(screen.Touched, fmt.Sprintf("   selected %d", len(r.picked)))
+	}
+	n, total := r.view.Checked()
+	shown := screen.Grouped(int64(r.view.Len())) + " shown"
+	if r.filter != "" {
+		shown += " of " + screen.Grouped(int64(total))
+	}
+	if !r.done && n < total {
+		shown = fmt.Sprintf("so far %s of %s/%s checked", screen.Grouped(int64(r.view.Len())), screen.Grouped(int64(n)), screen.Grouped(int64(total)))
+	}
+	right.Put(screen.Plain, shown+"   ")
+	if r.follow {
+		right.Put(screen.Plain, "follow on ")
+	} else {
+		right.Put(screen.Plain, "follow off")
+		if fresh := r.view.Len() - r.seen; fresh > 0 {
+			right.Put(screen.Attention, fmt.Sprintf(", %s new", screen.Grouped(int64(fresh))))
+		}
+		right.Space(1)
+	}
+	return left, right
+}
+
+// View implements screen.Screen.
+func (r *Requests) View() screen.Lines {
+	if r.len() == 0 {
+		return r.empty()
+	}
+	list := r.table()
+	if !r.wide() {
+		return append(list, r.story(r.below())...)
+	}
+	width := r.listWidth()
+	height := r.height
+	if r.showsRates() {
+		height -= rateLines
+	}
+	lines := screen.Beside(list.Fill(width, height), r.side(height, r.width-width-2), width, r.env.Theme)
+	if r.showsRates() {
+		lines = append(lines, r.env.Theme.HRule(r.width), r.rateLine(), screen.Line{})
+	}
+	return lines
+}
+
+// empty is what is shown instead of a list: a sentence, and what to do.
+func (r *Requests) empty() screen.Lines {
+	n, total := r.view.Checked()
+	text := "No request yet."
+	switch {
+	case r.groups != nil && r.groups.list == nil:
+		text = "gathering groups"
+	case r.filter != "" && !r.done:
+		text = fmt.Sprintf("so far 0 of %s/%s checked", screen.Grouped(int64(n)), screen.Grouped(int64(total)))
+	case r.filter != "":
+		text = fmt.Sprintf("No request matches. %s hidden.  esc clear filter   / edit", screen.Grouped(int64(total)))
+	}
+	return screen.Lines{{}, screen.Of(screen.Plain, "   "+text)}
+}
+
+func (r *Requests) table() screen.Lines {
+	if r.groups != nil {
+		return r.groupTable()
+	}
+	widths := widget.Widths(columns, r.listWidth()-gutter-1)
+	lines := screen.Lines{titles(widths)}
+	from, to := r.list.Visible()
+	for i := from; i < to; i++ {
+		lines = append(lines, r.row(i, widths))
+	}
+	return lines.Fill(r.listWidth(), r.list.Height+1)
+}
+
+func titles(widths []int) screen.Line {
+	var l screen.Line
+	l.Space(gutter)
+	for i, c := range columns {
+		switch {
+		case widths[i] == 0:
+			continue
+		case c.Right:
+			l.Right(screen.Quiet, screen.Clean(c.Title), widths[i])
+		default:
+			l.Cell(screen.Quiet, screen.Clean(c.Title), widths[i])
+		}
+		l.Space(1)
+	}
+	return l
+}
+
+func (r *Requests) row(i int, widths []int) screen.Line {
+	var l screen.Line
+	id := r.at(i)
+	row, ok := r.env.Log.Row(id)
+	if !ok {
+		l.Put(screen.Quiet, fmt.Sprintf("    #%d was dropped", id))
+		return l
+	}
+	cursor := i == r.list.Cursor
+	r.gutter(&l, &row, cursor)
+	style := screen.StyleOf(row.Outcome)
+	for i := range columns {
+		if widths[i] == 0 {
+			continue
+		}
+		r.cell(&l, &row, i, widths[i], style)
+		l.Space(1)
+	}
+	if cursor {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+func (r *Requests) gutter(l *screen.Line, row *screen.Row, cursor bool) {
+	g := &r.env.Theme.Glyphs
+	if cursor {
+		l.Put(screen.Plain, g.Cursor)
+	} else {
+		l.Space(1)
+	}
+	switch {
+	case r.isPicked(row.ID):
+		l.Put(screen.Touched, "+")
+	case row.Marked && row.Mark >= 'a' && row.Mark <= 'z':
+		l.Put(screen.Touched, string(rune(row.Mark)))
+	case row.Marked:
+		l.Put(screen.Touched, "*")
+	default:
+		l.Space(1)
+	}
+	switch {
+	case row.Outcome == traces.HeldOutcome:
+		l.Put(screen.Touched, "|")
+	case row.Outcome.Failed():
+		l.Put(screen.StyleOf(row.Outcome), "!")
+	default:
+		l.Space(1)
+	}
+}
+
+func (r *Requests) isPicked(id uint64) bool {
+	for _, p := range r.picked {
+		if p == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Requests) cell(l *screen.Line, row *screen.Row, column, width int, outcome screen.Style) {
+	plain := screen.Plain
+	if row.Outcome == traces.Run {
+		plain = screen.Quiet
+	}
+	switch columns[column].Title {
+	case "#":
+		style := plain
+		if row.Sent {
+			style = screen.Touched
+		}
+		l.Right(style, screen.Clean(fmt.Sprint(row.ID)), width)
+	case "TIME":
+		l.Cell(screen.Quiet, screen.Clean(r.time(row, width)), width)
+	case "VERB":
+		l.Cell(plain, screen.Clean(screen.VerbCode(row.Verb)), width)
+	case "IND":
+		l.Cell(plain, screen.CleanTo(row.Indirection, width), width)
+	case "KEY":
+		l.Cell(plain, screen.CleanTo(row.Key, width), width)
+	case "SERVED BY":
+		style := plain
+		if row.Served == traces.ByCache {
+			style = screen.Cached
+		}
+		l.Cell(style, screen.CleanTo(screen.ServedBy(row), width), width)
+	case "ms":
+		took := screen.Millis(row.Took)
+		if row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome {
+			took = "-"
+		}
+		l.Right(plain, screen.Clean(took), width)
+	case "OUT":
+		l.Cell(outcome, screen.Clean(row.Outcome.String()), width)
+	}
+}
+
+func (r *Requests) time(row *screen.Row, width int) string {
+	switch {
+	case r.ages:
+		return screen.Age(r.env.Now().Sub(row.Start)) + " ago"
+	case width >= 12:
+		return r.env.ClockMillis(row.Start)
+	}
+	return r.env.Clock(row.Start)
+}
+
+func (r *Requests) groupTable() screen.Lines {
+	width := r.listWidth()
+	name := max(width-gutter-36, 10)
+	var l screen.Line
+	l.Space(gutter)
+	l.Cell(screen.Quiet, screen.Clean(strings.ToUpper(r.groups.by)), name)
+	l.Right(screen.Quiet, screen.Clean("N"), 8)
+	l.Space(2)
+	l.Cell(screen.Quiet, screen.Clean("WORST"), 6)
+	l.Right(screen.Quiet, screen.Clean("ms"), 9)
+	l.Right(screen.Quiet, screen.Clean("LAST"), 10)
+	lines := screen.Lines{l}
+	from, to := r.list.Visible()
+	for i := from; i < to && i < len(r.groups.list); i++ {
+		g := r.groups.list[i]
+		var l screen.Line
+		if i == r.list.Cursor {
+			l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+		}
+		l.To(gutter)
+		label, style := g.name, screen.Plain
+		if label == "" {
+			label, style = "(none)", screen.Quiet
+		}
+		l.Cell(style, screen.CleanTo(label, name), name)
+		l.Right(screen.Plain, screen.Clean(screen.Grouped(int64(g.count))), 8)
+		l.Space(2)
+		l.Cell(screen.StyleOf(g.worst), screen.Clean(g.worst.String()), 6)
+		l.Right(screen.Plain, screen.Clean(screen.Millis(g.took)), 9)
+		l.Right(screen.Quiet, screen.Clean(fmt.Sprintf("#%d", g.last)), 10)
+		if i == r.list.Cursor {
+			l = l.With(screen.Bold)
+		}
+		lines = append(lines, l)
+	}
+	return lines.Fill(width, r.list.Height+1)
+}
+
+// story is the lines under the list: the request in focus in full, and what a
+// person should know first about it.
+func (r *Requests) story(height int) screen.Lines {
+	lines := screen.Lines{r.env.Theme.HRule(r.width)}
+	row, ok := r.env.Log.Row(r.focus)
+	if !ok || r.groups != nil {
+		return lines
+	}
+	lines = append(lines, r.header(&row, true))
+	d := r.details[r.focus]
+	if d == nil {
+		return lines
+	}
+	var l screen.Line
+	l.Space(1)
+	if d.trace == nil {
+		l.Put(screen.Attention, d.err.Error())
+		return append(lines, l)
+	}
+	for _, text := range screen.Clean(traces.Story(d.trace)).Wrap(r.width-2, max(height-3, 1)) {
+		var l screen.Line
+		l.Space(1)
+		l.Add(screen.StyleOf(row.Outcome), text)
+		lines = append(lines, l)
+	}
+	h := traces.HeadlineOf(d.trace)
+	for _, who := range []struct{ label, text string }{{"asked ", h.Asked}, {"   not asked ", h.NotAsked}} {
+		if who.text != "" {
+			l.Put(screen.Quiet, who.label)
+			l.Put(screen.Plain, who.text)
+		}
+	}
+	return append(lines, l).Fill(r.width, height)
+}
+
+// header names a request in full.
+func (r *Requests) header(row *screen.Row, one bool) screen.Line {
+	var l screen.Line
+	l.Space(1)
+	l.Put(screen.Bold, screen.Name(row))
+	if one {
+		l.Space(3)
+		l.Append(r.about(row))
+	}
+	return l
+}
+
+// about is what belongs to a request beside its name.
+func (r *Requests) about(row *screen.Row) screen.Line {
+	var l screen.Line
+	if row.Sent {
+		l.Put(screen.Touched, "sent by you  ")
+	} else if row.Caller != "" {
+		l.Put(screen.Plain, row.Caller+"  ")
+	}
+	if row.Run != "" {
+		l.Put(screen.Plain, "run ")
+		l.Add(screen.Plain, screen.Clean(row.Run).Cut(8))
+		l.Space(2)
+	}
+	if row.Environment != "" {
+		l.Put(screen.Plain, "env "+row.Environment+"  ")
+	}
+	if row.Parent != 0 {
+		l.Put(screen.Plain, fmt.Sprintf("asked by #%d", row.Parent))
+	}
+	return l
+}
+
+// side is the pane beside the list: the same, and who answered, was asked, was
+// not asked, and decided; the steps; and where to go from here.
+func (r *Requests) side(height, width int) screen.Lines {
+	row, ok := r.env.Log.Row(r.focus)
+	if !ok || r.groups != nil {
+		return nil
+	}
+	lines := screen.Lines{r.header(&row, false), indent(r.about(&row)), {}}
+	d := r.details[r.focus]
+	if d == nil {
+		return lines
+	}
+	if d.trace == nil {
+		return append(lines, screen.Of(screen.Attention, " "+d.err.Error()))
+	}
+	lines = append(lines, screen.Of(screen.Quiet, " STORY"))
+	for _, text := range screen.Clean(traces.Story(d.trace)).Wrap(width-3, 5) {
+		var l screen.Line
+		l.Space(2)
+		l.Add(screen.StyleOf(row.Outcome), text)
+		lines = append(lines, l)
+	}
+	lines = append(lines, screen.Line{})
+	h := traces.HeadlineOf(d.trace)
+	for _, who := range []struct{ label, text string }{
+		{"WHO ANSWERED", h.Answered}, {"WHO WAS ASKED", h.Asked}, {"WHO WAS NOT", h.NotAsked}, {"WHO DECIDED", h.Decided},
+	} {
+		lines = append(lines, labelled(who.label, who.text, width)...)
+	}
+	lines = append(append(lines, screen.Line{}), r.stepLines(d.trace, width)...)
+	return append(append(lines, screen.Line{}), r.linkLines(&d.links)...).Fill(width, height)
+}
+
+func indent(l screen.Line) screen.Line {
+	var out screen.Line
+	out.Space(1)
+	out.Append(l)
+	return out
+}
+
+func labelled(label, text string, width int) screen.Lines {
+	const cells = 16
+	var lines screen.Lines
+	for i, part := range screen.Clean(text).Wrap(width-cells-1, 3) {
+		var l screen.Line
+		l.Space(1)
+		if i == 0 {
+			l.Put(screen.Quiet, label)
+		}
+		l.To(cells)
+		l.Add(screen.Plain, part)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func (r *Requests) stepLines(t *traces.Trace, width int) screen.Lines {
+	var l screen.Line
+	l.Put(screen.Quiet, " STEPS")
+	l.To(width - 7)
+	l.Right(screen.Quiet, screen.Clean("ms"), 6)
+	lines := screen.Lines{l}
+	for i, q := range t.Steps {
+		s := traces.Step(i)
+		style := steps.StyleOf(q)
+		var l screen.Line
+		l.Put(style, steps.Mark(q, &r.env.Theme.Glyphs))
+		l.Right(screen.Quiet, screen.Clean(steps.Number(s)), 2)
+		l.Space(1)
+		l.Cell(style, screen.Clean(s.String()), 13)
+		l.Space(1)
+		answer := width - l.Width() - 8
+		l.Cell(style, screen.Clean(steps.Answer(t, s)), answer)
+		l.Space(1)
+		l.Right(style, screen.Clean(steps.Took(q)), 6)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func (r *Requests) linkLines(links *store.Links) screen.Lines {
+	lines := screen.Lines{screen.Of(screen.Quiet, " LINKS")}
+	for _, to := range []struct {
+		label string
+		id    uint64
+	}{{"asked by", links.Parent}, {"previous in run", links.PrevInRun}, {"next in run", links.NextInRun}, {"last good", links.LastGood}, {"replay of", links.Replays}} {
+		row, ok := r.env.Log.Row(to.id)
+		if !ok {
+			continue
+		}
+		var l screen.Line
+		l.Space(2)
+		l.Cell(screen.Quiet, screen.Clean(to.label), 16)
+		l.Put(screen.Plain, fmt.Sprintf("#%d ", to.id))
+		l.Put(screen.StyleOf(row.Outcome), row.Outcome.String())
+		l.Put(screen.Plain, "  "+row.Indirection)
+		lines = append(lines, l)
+	}
+	if n := len(links.Children); n > 0 {
+		var l screen.Line
+		l.Space(2)
+		l.Cell(screen.Quiet, screen.Clean("asked"), 16)
+		l.Put(screen.Plain, fmt.Sprintf("%s, #%d first", screen.Plural(n, "request"), links.Children[0]))
+		lines = append(lines, l)
+	}
+	if len(lines) == 1 {
+		return nil
+	}
+	return lines
+}
+
+// rateLine is the last minute, and what the callers did not see.
+func (r *Requests) rateLine() screen.Line {
+	var l screen.Line
+	l.Put(screen.Quiet, " 60 s  ")
+	most := uint32(0)
+	for _, n := range r.rates {
+		most = max(most, n)
+	}
+	spark := r.env.Theme.Glyphs.Spark
+	for _, n := range r.rates {
+		if n == 0 || most == 0 {
+			l.Put(screen.Quiet, spark[0])
+			continue
+		}
+		l.Put(screen.Plain, spark[int(n)*(len(spark)-1)/int(most)])
+	}
+	l.Put(screen.Plain, fmt.Sprintf("  %.0f requests/s", r.stats.Rate))
+	l.Put(screen.Quiet, "   hidden:")
+	for _, o := range []traces.Outcome{traces.ErrHidden, traces.NilHidden, traces.Part, traces.Stale} {
+		style := screen.Quiet
+		if r.stats.By[o] > 0 {
+			style = screen.Attention
+		}
+		l.Put(style, fmt.Sprintf("  %s %s", screen.Grouped(int64(r.stats.By[o])), o))
+	}
+	return l
+}

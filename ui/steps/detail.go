@@ -1,0 +1,266 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/ui/screen"
+)
+
+// A fact is one line of the detail of a row: what it is called, and what is
+// so. A fact may be long, and may have several lines.
+type fact struct {
+	label, text string
+	style       screen.Style
+}
+
+// factsOf returns all that is known about a row.
+func factsOf(t *traces.Trace, l *line, tr *tree) []fact {
+	switch {
+	case l.choice != nil:
+		return factsOfChoice(l)
+	case l.span != nil:
+		return factsOfSpan(l.span, tr)
+	}
+	return factsOfStep(t, l.step)
+}
+
+func factsOfStep(t *traces.Trace, s traces.Step) []fact {
+	q := t.Steps[s]
+	f := []fact{{"answer", Answer(t, s), StyleOf(q)}}
+	if why := Because(t, s); why != "" {
+		f = append(f, fact{"because", why, screen.Plain})
+	}
+	if q.Took > 0 {
+		f = append(f, fact{"time", fmt.Sprintf("%s, %s after the request began", screen.Took(q.Took), screen.Took(q.At)), screen.Plain})
+	}
+	for i := range t.Faults {
+		if t.Faults[i].Step == s {
+			f = append(f, factsOfFault(&t.Faults[i])...)
+		}
+	}
+	switch s {
+	case traces.Route:
+		f = append(f, factsOfRoute(t)...)
+	case traces.Terminus:
+		f = append(f, factsOfRequest(t)...)
+	case traces.Caller:
+		if t.Error != "" {
+			f = append(f, fact{"was told", t.Error, screen.Failed})
+		}
+	}
+	return f
+}
+
+func factsOfFault(f *traces.Fault) []fact {
+	seen := "shown to the caller"
+	style := screen.Failed
+	if !f.Shown {
+		seen, style = "swallowed: the caller never saw it", screen.Attention
+	}
+	out := []fact{{"failed", f.Origin + "; " + seen, style}, {"message", f.Message, style}}
+	if f.Hidden != "" {
+		out = append(out, fact{"not said", f.Hidden, screen.Attention})
+	}
+	if f.Path != "" {
+		out = append(out, fact{"at", f.Path, screen.Plain})
+	}
+	return out
+}
+
+// factsOfRoute is the decision; the opinions behind it unfold below the step.
+func factsOfRoute(t *traces.Trace) []fact {
+	f := []fact{{"decided", traces.HeadlineOf(t).Decided, screen.Plain}}
+	if names := t.Flags.Names(); len(names) > 0 {
+		f = append(f, fact{"flags", strings.Join(names, ", "), screen.Plain})
+	}
+	if names := t.Idle.Names(); len(names) > 0 {
+		f = append(f, fact{"no effect", strings.Join(names, ", "), screen.Attention})
+	}
+	return f
+}
+
+func factsOfRequest(t *traces.Trace) []fact {
+	var f []fact
+	if t.Named != "" {
+		f = append(f, fact{"named", t.Named + ", although " + t.Key + " was asked for", screen.Attention})
+	}
+	if t.Value.Model != "" || t.Value.Size > 0 {
+		f = append(f, fact{"value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, screen.Bytes(int64(t.Value.Size))), screen.Plain})
+	}
+	if t.Value.Source != "" {
+		f = append(f, fact{"from", t.Value.Source, screen.Plain})
+	}
+	for _, o := range t.Options {
+		f = append(f, fact{"option", o.Name + "=" + o.Value, screen.Plain})
+	}
+	return f
+}
+
+func factsOfChoice(l *line) []fact {
+	c := l.choice
+	style := screen.Quiet
+	if l.status == "wins" {
+		style = screen.Plain
+	}
+	f := []fact{{l.status, opinion(l.slot, c), style}}
+	if c.Why != "" {
+		f = append(f, fact{"because", c.Why, screen.Attention})
+	}
+	if c.Note != "" {
+		f = append(f, fact{"note", c.Note, screen.Attention})
+	}
+	return f
+}
+
+func factsOfSpan(s *traces.Span, tr *tree) []fact {
+	f := []fact{{s.Kind.String(), s.Name, screen.Plain}}
+	if s.Answer != "" {
+		f = append(f, fact{"answer", s.Answer, screen.Plain})
+	}
+	if s.Because.Reason != traces.NoReason {
+		f = append(f, fact{"because", s.Because.String(), screen.Plain})
+	}
+	if s.Err != "" {
+		f = append(f, fact{"failed", s.Err, screen.Failed})
+	}
+	for _, a := range s.Attrs {
+		f = append(f, fact{a.Key, a.Value, screen.Plain})
+	}
+	when := fmt.Sprintf("%s, %s after the request began", screen.Took(s.Took), screen.Took(s.At))
+	if self := tr.self(s); self != s.Took {
+		when += fmt.Sprintf("; %s of it its own", screen.Took(self))
+	}
+	f = append(f, fact{"time", when, screen.Plain})
+	if s.Request != 0 {
+		f = append(f, fact{"request", fmt.Sprintf("#%d; enter opens it", s.Request), screen.Plain})
+	}
+	return f
+}
+
+// labelCells is the width of the names of facts.
+const labelCells = 10
+
+// render writes facts in at most height lines. If there is more the last line
+// says so.
+func render(facts []fact, width, height int) screen.Lines {
+	var lines screen.Lines
+	for _, f := range facts {
+		for i, text := range paragraphs(f.text, width-labelCells-3, height) {
+			var l screen.Line
+			label := ""
+			if i == 0 {
+				label = f.label
+			}
+			l.Space(2)
+			l.Cell(screen.Quiet, screen.Clean(label), labelCells)
+			l.Space(1)
+			l.Add(f.style, text)
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) > height && height > 0 {
+		more := len(lines) - height + 1
+		lines = append(lines[:height-1], screen.Of(screen.Quiet, fmt.Sprintf("  %s more; enter shows all", screen.Plural(more, "line"))))
+	}
+	return lines
+}
+
+// paragraphs breaks text at its own line ends and then between words.
+func paragraphs(text string, width, limit int) []screen.Text {
+	var out []screen.Text
+	for part := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if len(out) > limit {
+			break
+		}
+		wrapped := screen.CleanTo(part, max(width, 1)*(limit+1)).Wrap(max(width, 1), limit+1)
+		if len(wrapped) == 0 {
+			wrapped = []screen.Text{{}}
+		}
+		out = append(out, wrapped...)
+	}
+	return out
+}
+
+// whatIf says what other flags and other routes would have done, as far as the
+// trace alone can tell. Nothing is executed.
+func whatIf(t *traces.Trace) []string {
+	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
+	var out []string
+	if t.Steps[traces.CacheRead].Because.Reason == traces.IgnoredByCaller && cache != "" {
+		out = append(out, "ignore_cache=false -> cache "+cache+" is asked before "+primary)
+	}
+	switch t.Steps[traces.Terminus].Because.Reason {
+	case traces.SkippedCacheHit:
+		out = append(out, "ignore_cache=true -> terminus "+primary+" is asked")
+	case traces.SkippedIgnoreTerminus:
+		out = append(out, "ignore_terminus=false -> terminus "+primary+" is asked when the cache has nothing fresh")
+	}
+	if t.Steps[traces.CacheWrite].Because.Reason == traces.SkippedIgnoreCacheSave {
+		out = append(out, "ignore_cache_save=false -> cache "+cache+" is written")
+	}
+	if next := second(t.Primary); next != nil {
+		out = append(out, "without "+where(t.Primary.Winner())+" -> "+opinion("terminus", next))
+	}
+	if next := second(t.Cache); next != nil {
+		out = append(out, "without "+where(t.Cache.Winner())+" -> "+opinion("cache", next))
+	}
+	return out
+}
+
+// second returns the opinion that would win if the winner were not there.
+func second(s traces.Slot) *traces.Choice {
+	won := false
+	for i := range s {
+		if s[i].Terminus == "" || s[i].Why != "" {
+			continue
+		}
+		if won {
+			return &s[i]
+		}
+		won = true
+	}
+	return nil
+}
+
+func where(c traces.Choice) string {
+	if c.Place != "" {
+		return c.Place
+	}
+	return c.Source.String()
+}
+
+// Report is the story of a request as plain text, for a file or a ticket.
+func Report(t *traces.Trace, zone *time.Location) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d %s %s %s\n", t.ID, t.Verb, t.Indirection, t.Key)
+	fmt.Fprintf(&b, "%s  %s  %s", t.Start.In(zone).Format("2006-01-02 15:04:05.000"), t.Outcome, screen.Took(t.Took))
+	for _, part := range []struct{ label, text string }{{"environment", t.Environment}, {"run", t.Run}, {"caller", t.Caller}} {
+		if part.text != "" {
+			fmt.Fprintf(&b, "  %s %s", part.label, part.text)
+		}
+	}
+	h := traces.HeadlineOf(t)
+	fmt.Fprintf(&b, "\n\nSTORY     %s\nANSWERED  %s\nASKED     %s\n", traces.Story(t), h.Answered, h.Asked)
+	if h.NotAsked != "" {
+		fmt.Fprintf(&b, "NOT ASKED %s\n", h.NotAsked)
+	}
+	fmt.Fprintf(&b, "DECIDED   %s\n\n", h.Decided)
+	open := make(map[key]bool)
+	for i := range t.Steps {
+		open[key{step: traces.Step(i)}] = true
+	}
+	tr := newTree(t)
+	for _, l := range tr.lines(t, open) {
+		step, answer, because, took := cells(t, &l)
+		fmt.Fprintf(&b, "%-4s %s%-22s %-24s %-40s %7s\n", l.number, strings.Repeat("  ", l.depth), step, answer, because, took)
+		for _, f := range factsOf(t, &l, tr) {
+			if f.label == "failed" || f.label == "message" || f.label == "not said" || l.span != nil && f.label != "time" && f.label != l.span.Kind.String() {
+				fmt.Fprintf(&b, "       %-10s %s\n", f.label, strings.ReplaceAll(strings.TrimRight(f.text, "\n"), "\n", "\n                  "))
+			}
+		}
+	}
+	return b.String()
+}

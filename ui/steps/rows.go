@@ -1,0 +1,251 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/ui/screen"
+)
+
+// numbers are how the steps are counted. Expiry belongs to the cache read and
+// has no number of its own, so that a step has the same one on every screen.
+var numbers = [traces.StepCount]string{"1", "2", "3", "4", "", "5", "6", "7", "8", "="}
+
+// Number returns the number of a step as the screens show it.
+func Number(s traces.Step) string { return numbers[s] }
+
+// Label returns the name of a step of a request: with the terminus, and in the
+// words of its verb.
+func Label(t *traces.Trace, s traces.Step) string {
+	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
+	switch {
+	case s == traces.Terminus && t.Verb == traces.Save:
+		return strings.TrimSpace("terminus " + primary + " save")
+	case s == traces.Terminus && t.Verb == traces.Destroy:
+		return strings.TrimSpace("terminus " + primary + " destroy")
+	case s == traces.Terminus:
+		return strings.TrimSpace("terminus " + primary)
+	case s == traces.CacheWrite && t.Verb == traces.Save:
+		return strings.TrimSpace("cache " + cache + " save")
+	case s == traces.CacheWrite && t.Verb == traces.Destroy:
+		return strings.TrimSpace("cache " + cache + " destroy")
+	}
+	return s.String()
+}
+
+// Answer returns what was answered to a step, in a few words.
+func Answer(t *traces.Trace, s traces.Step) string {
+	q := t.Steps[s]
+	switch {
+	case s == traces.Route && q.Answer == traces.Chosen:
+		primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
+		if cache == "" || cache == "off" {
+			return "terminus " + primary
+		}
+		return "terminus " + primary + ", cache " + cache
+	case t.Outcome == traces.Run && q.Answer == traces.NotReached:
+		return "not yet"
+	}
+	return q.Answer.String()
+}
+
+// Because returns why, in the words of the closed list of reasons, with what
+// it is about.
+func Because(t *traces.Trace, s traces.Step) string {
+	q := t.Steps[s]
+	switch {
+	case t.Outcome == traces.Run && q.Answer == traces.NotReached:
+		return ""
+	case t.Verb == traces.Search && q.Because.Reason == traces.VerbHasNoCache:
+		return "searches are never cached"
+	}
+	return q.Because.String()
+}
+
+// Mark is the sign in front of a step: "!" if it failed, the sign of what was
+// not reached, else a blank.
+func Mark(q traces.Question, g *screen.Glyphs) string {
+	switch q.Answer {
+	case traces.Raised, traces.Swallowed, traces.Denied, traces.Invalid:
+		return "!"
+	case traces.NotReached:
+		return g.Planned
+	}
+	return " "
+}
+
+// StyleOf is how a step looks.
+func StyleOf(q traces.Question) screen.Style {
+	switch q.Answer {
+	case traces.Raised, traces.Denied, traces.Invalid:
+		return screen.Failed
+	case traces.Swallowed, traces.Expired:
+		return screen.Attention
+	case traces.NotReached, traces.NotAsked, traces.NotChecked, traces.Unfiltered:
+		return screen.Quiet
+	case traces.Found:
+		return screen.Cached
+	}
+	if q.Because.Reason == traces.NilFrom404 || q.Because.Reason == traces.NilFromEmptyOutput {
+		return screen.Attention
+	}
+	return screen.Plain
+}
+
+// Took is the time of a step in milliseconds; "-" if nobody was asked.
+func Took(q traces.Question) string {
+	switch q.Answer {
+	case traces.NotReached, traces.NotAsked:
+		return "-"
+	}
+	return screen.Millis(q.Took)
+}
+
+// A line is one row of the screen: a step, an opinion on the route below the
+// step route, or a span below any step.
+type line struct {
+	step   traces.Step
+	span   *traces.Span
+	choice *traces.Choice
+	slot   string // of choice: "terminus" or "cache"
+	status string // of choice: "wins", "overruled", "not applied"
+	nth    int    // of choice: what tells it from the others
+	depth  int
+	number string
+	kids   bool // something can be unfolded below it
+	open   bool
+}
+
+// A key names a row across redraws: a step, or a span of one.
+type key struct {
+	step traces.Step
+	span int // 0 is the step itself
+	nth  int // of a choice; zero for all others
+}
+
+func (l *line) key() key {
+	k := key{step: l.step}
+	if l.span != nil {
+		k.span = l.span.ID
+	}
+	k.nth = l.nth
+	return k
+}
+
+// tree is the spans of a trace by what they are below.
+type tree struct {
+	below map[int][]*traces.Span           // by span
+	under [traces.StepCount][]*traces.Span // directly below a step
+}
+
+func newTree(t *traces.Trace) *tree {
+	tr := &tree{below: make(map[int][]*traces.Span)}
+	known := make(map[int]bool, len(t.Spans))
+	for i := range t.Spans {
+		known[t.Spans[i].ID] = true
+	}
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		switch {
+		case s.Parent != 0 && s.Parent < s.ID && known[s.Parent]:
+			tr.below[s.Parent] = append(tr.below[s.Parent], s)
+		case int(s.Step) < len(tr.under):
+			tr.under[s.Step] = append(tr.under[s.Step], s)
+		}
+	}
+	return tr
+}
+
+// lines returns the rows that are not folded away.
+func (tr *tree) lines(t *traces.Trace, open map[key]bool) []line {
+	var out []line
+	for i := range t.Steps {
+		s := traces.Step(i)
+		l := line{step: s, number: numbers[s]}
+		choices := s == traces.Route && len(t.Primary)+len(t.Cache) > 0
+		l.kids = choices || len(tr.under[s]) > 0
+		l.open = l.kids && open[key{step: s}]
+		out = append(out, l)
+		if !l.open {
+			continue
+		}
+		if choices {
+			out = chain(out, "terminus", t.Primary)
+			out = chain(out, "cache", t.Cache)
+		}
+		out = tr.spans(out, tr.under[s], s, numbers[s], 1, open)
+	}
+	return out
+}
+
+// maxShownDepth bounds the indentation; spans nest no deeper in practice.
+const maxShownDepth = 16
+
+func (tr *tree) spans(out []line, spans []*traces.Span, s traces.Step, prefix string, depth int, open map[key]bool) []line {
+	for i, sp := range spans {
+		number := fmt.Sprintf("%s.%d", prefix, i+1)
+		kids := tr.below[sp.ID]
+		l := line{step: s, span: sp, depth: depth, number: number, kids: len(kids) > 0}
+		// Spans below a span are open unless a person folds them.
+		l.open = l.kids && !open[key{step: s, span: -sp.ID}]
+		out = append(out, l)
+		if l.open && depth < maxShownDepth {
+			out = tr.spans(out, kids, s, number, depth+1, open)
+		}
+	}
+	return out
+}
+
+// chain adds every opinion on a slot, strongest first.
+func chain(out []line, slot string, choices traces.Slot) []line {
+	won := false
+	for i := range choices {
+		c := &choices[i]
+		l := line{step: traces.Route, choice: c, slot: slot, depth: 1, nth: len(out)}
+		switch {
+		case c.Why != "":
+			l.status = "not applied"
+		case c.Terminus == "":
+			l.status = "no opinion"
+		case won:
+			l.status = "overruled"
+		default:
+			l.status, won = "wins", true
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// opinion is a choice in one sentence: "cache json set by storeconfigs,
+// puppet.conf:4".
+func opinion(slot string, c *traces.Choice) string {
+	name := c.Terminus
+	if name == "" {
+		name = "(none)"
+	}
+	s := slot + " " + name + " set by "
+	switch {
+	case c.Place == "" || c.Place == c.Source.String():
+		s += c.Source.String()
+	case strings.Contains(c.Place, c.Source.String()):
+		s += c.Place
+	default:
+		s += c.Source.String() + ", " + c.Place
+	}
+	if c.Why != "" {
+		s += "; " + c.Why
+	}
+	return s
+}
+
+// self is the time of a span without that of the spans below it.
+func (tr *tree) self(s *traces.Span) time.Duration {
+	d := s.Took
+	for _, kid := range tr.below[s.ID] {
+		d -= kid.Took
+	}
+	return max(d, 0)
+}

@@ -1,0 +1,464 @@
+// Package steps shows one request: every question that was asked about it, the
+// answer, and the reason; below that, the work that was done for it.
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui/screen"
+	"indirtui/ui/value"
+	"indirtui/ui/widget"
+)
+
+// Wide is the width from which bars and a headline are shown.
+const Wide = 110
+
+// A Steps shows the steps of one request. It is a screen.Screen.
+type Steps struct {
+	env           *screen.Env
+	id            uint64
+	width, height int
+
+	trace *traces.Trace // nil until it is there
+	links store.Links
+	err   error
+	tree  *tree
+
+	open   map[key]bool
+	lines  []line
+	list   widget.List
+	search string
+	placed bool // the cursor has been put where the interest is
+	good   time.Time
+}
+
+// New shows the steps of a request.
+func New(env *screen.Env, id uint64) *Steps {
+	return &Steps{env: env, id: id, open: make(map[key]bool)}
+}
+
+var (
+	_ screen.Screen  = (*Steps)(nil)
+	_ screen.Clicker = (*Steps)(nil)
+)
+
+// loaded is the answer of load.
+type loaded struct {
+	id    uint64
+	trace *traces.Trace
+	links store.Links
+	good  time.Time // when the last good answer was
+	err   error
+}
+
+// Load reads the request. It is called once, when the screen is shown, and
+// while the request runs at every snapshot.
+func (s *Steps) Load() tea.Cmd {
+	id := s.id
+	return func() tea.Msg {
+		m := loaded{id: id}
+		m.trace, m.err = s.env.Log.Trace(id)
+		m.links = s.env.Log.Links(id)
+		if r, ok := s.env.Log.Row(m.links.LastGood); ok {
+			m.good = r.Start
+		}
+		return screen.For{Screen: s, Msg: m}
+	}
+}
+
+// Show changes to another request.
+func (s *Steps) Show(id uint64) tea.Cmd {
+	s.id, s.placed = id, false
+	s.open = make(map[key]bool)
+	return s.Load()
+}
+
+// Request returns the number of the request that is shown.
+func (s *Steps) Request() uint64 { return s.id }
+
+// Scope implements screen.Screen.
+func (s *Steps) Scope() screen.Scope { return screen.InSteps }
+
+// Captures implements screen.Screen.
+func (s *Steps) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (s *Steps) Resize(width, height int) {
+	s.width, s.height = width, height
+	s.layout()
+}
+
+// Update implements screen.Screen.
+func (s *Steps) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case loaded:
+		if msg.id == s.id {
+			s.take(msg)
+		}
+	case show:
+		return s.Show(msg.id)
+	case screen.Snapshot:
+		if s.trace == nil || s.trace.Outcome == traces.Run || s.trace.Outcome == traces.HeldOutcome || s.links.NextInRun == 0 && s.trace.Run != "" {
+			return s.Load()
+		}
+	}
+	return nil
+}
+
+func (s *Steps) take(m loaded) {
+	s.err = m.err
+	if m.trace == nil {
+		s.trace, s.tree, s.lines = nil, nil, nil
+		s.list.SetLen(0)
+		return
+	}
+	s.trace, s.links, s.good = m.trace, m.links, m.good
+	s.tree = newTree(m.trace)
+	focus := traces.StepCount
+	if !s.placed {
+		focus = int(focusOf(m.trace))
+		if interesting(m.trace, traces.Step(focus)) {
+			s.open[key{step: traces.Step(focus)}] = len(s.tree.under[focus]) > 0
+		}
+	}
+	s.fold()
+	if !s.placed {
+		s.placed = m.trace.Outcome != traces.Run
+		s.toStep(traces.Step(focus))
+	}
+	s.layout()
+}
+
+// focusOf is the step that made the outcome what it is.
+func focusOf(t *traces.Trace) traces.Step {
+	for i, q := range t.Steps {
+		if traces.Step(i) != traces.Caller && (q.Answer == traces.Raised || q.Answer == traces.Swallowed || q.Answer == traces.Denied || q.Answer == traces.Invalid) {
+			return traces.Step(i)
+		}
+	}
+	if t.Served == traces.ByCache {
+		return traces.CacheRead
+	}
+	return traces.Terminus
+}
+
+// interesting reports whether what is below a step should be seen at once.
+func interesting(t *traces.Trace, s traces.Step) bool {
+	return s != traces.Route && (t.Outcome.Failed() || t.Outcome == traces.Nil)
+}
+
+// fold makes the rows anew and leaves the cursor on its row.
+func (s *Steps) fold() {
+	var at key
+	if s.list.Cursor < len(s.lines) {
+		at = s.lines[s.list.Cursor].key()
+	}
+	s.lines = s.tree.lines(s.trace, s.open)
+	s.list.SetLen(len(s.lines))
+	for i := range s.lines {
+		if s.lines[i].key() == at {
+			s.list.To(i)
+			return
+		}
+	}
+}
+
+func (s *Steps) toStep(step traces.Step) {
+	for i := range s.lines {
+		if s.lines[i].step == step && s.lines[i].span == nil && s.lines[i].choice == nil {
+			s.list.To(i)
+			return
+		}
+	}
+}
+
+// focus returns the row under the cursor, or nil.
+func (s *Steps) focus() *line {
+	if s.trace == nil || s.list.Cursor >= len(s.lines) {
+		return nil
+	}
+	return &s.lines[s.list.Cursor]
+}
+
+// Can implements screen.Screen.
+func (s *Steps) Can(do screen.Action) string {
+	if s.trace == nil {
+		switch do {
+		case screen.NextInRun, screen.PrevInRun, screen.NextFailure, screen.PrevFailure:
+		default:
+			return "the detail of this request is not there"
+		}
+	}
+	switch do {
+	case screen.NextInRun:
+		return reasonIf(s.links.NextInRun == 0 && s.links.Parent == 0, "there is no later request in this run")
+	case screen.PrevInRun:
+		return reasonIf(s.links.PrevInRun == 0, "there is no earlier request in this run")
+	case screen.DiffGood:
+		return reasonIf(s.links.LastGood == 0, "this key was never answered well before")
+	case screen.OpenValue, screen.CopyValue:
+		return reasonIf(s.trace.Value.Model == "" && s.trace.Sent.Model == "", "there is no value")
+	case screen.SearchNext, screen.SearchPrev:
+		return reasonIf(s.search == "", "nothing was searched")
+	case screen.Write:
+		return reasonIf(s.env.Save == nil, "files cannot be written here")
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
+		screen.Left, screen.Right, screen.FoldAll, screen.OpenAll, screen.Enter, screen.Search, screen.CopyMenu,
+		screen.NextFailure, screen.PrevFailure, screen.SetMark, screen.JumpMark:
+		return ""
+	}
+	return screen.Unknown
+}
+
+func reasonIf(is bool, why string) string {
+	if is {
+		return why
+	}
+	return ""
+}
+
+// Hints implements screen.Screen.
+func (s *Steps) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write}
+}
+
+// Act implements screen.Screen.
+func (s *Steps) Act(a screen.Act) tea.Cmd {
+	n := a.Times()
+	switch a.Do {
+	case screen.Down:
+		s.list.Move(n)
+	case screen.Up:
+		s.list.Move(-n)
+	case screen.Top:
+		s.list.To(0)
+	case screen.Bottom:
+		s.list.To(len(s.lines) - 1)
+	case screen.HalfDown:
+		s.list.Move(n * max(s.list.Height/2, 1))
+	case screen.HalfUp:
+		s.list.Move(-n * max(s.list.Height/2, 1))
+	case screen.PageDown:
+		s.list.Move(n * max(s.list.Height, 1))
+	case screen.PageUp:
+		s.list.Move(-n * max(s.list.Height, 1))
+	case screen.Right:
+		s.unfold()
+	case screen.Left:
+		s.foldHere()
+	case screen.OpenAll, screen.FoldAll:
+		s.all(a.Do == screen.OpenAll)
+	case screen.Enter:
+		return s.enter()
+	case screen.OpenValue:
+		v := value.New(s.env, s.trace)
+		return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
+	case screen.NextInRun:
+		next := s.links.NextInRun
+		if next == 0 {
+			next = s.links.Parent
+		}
+		return s.Show(next)
+	case screen.PrevInRun:
+		return s.Show(s.links.PrevInRun)
+	case screen.NextFailure, screen.PrevFailure:
+		return s.failure(a.Do == screen.NextFailure)
+	case screen.DiffGood:
+		return value.Compare(s.env, s.id, s.links.LastGood)
+	case screen.SetMark:
+		return SetMark(s.env, s.id, byte(a.Arg))
+	case screen.JumpMark:
+		return Jump(s.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: s, Msg: show{id}}) })
+	case screen.Search:
+		return s.ask()
+	case screen.SearchNext:
+		s.find(1)
+	case screen.SearchPrev:
+		s.find(-1)
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(s.env, "copy", s.copies())})
+	case screen.CopyValue:
+		return value.CopyAll(s.env, s.trace)
+	case screen.Write:
+		return AskReport(s.env, s.trace)
+	}
+	return nil
+}
+
+type show struct{ id uint64 }
+
+func (s *Steps) unfold() {
+	if l := s.focus(); l != nil && l.kids {
+		s.set(l, true)
+	}
+}
+
+// foldHere folds the row, or goes to the one it is below.
+func (s *Steps) foldHere() {
+	l := s.focus()
+	switch {
+	case l == nil:
+	case l.kids && l.open:
+		s.set(l, false)
+	default:
+		for i := s.list.Cursor; i >= 0; i-- {
+			if s.lines[i].depth < l.depth {
+				s.list.To(i)
+				return
+			}
+		}
+	}
+}
+
+func (s *Steps) set(l *line, open bool) {
+	if l.span != nil {
+		s.open[key{step: l.step, span: -l.span.ID}] = !open
+	} else {
+		s.open[key{step: l.step}] = open
+	}
+	s.fold()
+}
+
+func (s *Steps) all(open bool) {
+	s.open = make(map[key]bool)
+	for i := range s.trace.Steps {
+		s.open[key{step: traces.Step(i)}] = open
+	}
+	s.fold()
+}
+
+// enter goes where a row leads: to the request that was asked, or to all that
+// is known about the row.
+func (s *Steps) enter() tea.Cmd {
+	l := s.focus()
+	if l == nil {
+		return nil
+	}
+	if l.span != nil && l.span.Request != 0 {
+		return screen.Send(screen.Open{Request: l.span.Request, New: true})
+	}
+	var p widget.Page
+	p.Title = fmt.Sprintf("#%d > %s", s.id, s.name(l))
+	for _, f := range factsOf(s.trace, l, s.tree) {
+		p.Add(f.label, f.text, f.style)
+	}
+	return screen.Send(screen.Push{Screen: widget.NewPager(s.env, p)})
+}
+
+func (s *Steps) name(l *line) string {
+	step, _, _, _ := cells(s.trace, l)
+	return strings.TrimSpace(l.number + " " + step)
+}
+
+func (s *Steps) failure(forward bool) tea.Cmd {
+	id := s.id
+	return func() tea.Msg {
+		if next := NextFailure(s.env.Log, id, forward); next != 0 {
+			return screen.For{Screen: s, Msg: show{next}}
+		}
+		return screen.Toast{Text: "no further failure in this direction"}
+	}
+}
+
+func (s *Steps) ask() tea.Cmd {
+	p := widget.NewPrompt(s.env, widget.Prompt{
+		Label: "/", Hint: "text in a step, an answer or a reason",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			s.search = text
+			if text != "" && !s.find(0) {
+				return &widget.Complaint{Offset: -1, Text: "not on this screen"}, nil
+			}
+			return nil, nil
+		},
+	})
+	return screen.Send(screen.Push{Screen: p})
+}
+
+// find goes to the next row with the text that is searched: 1 down, -1 up, 0
+// down beginning here. It goes round at the ends.
+func (s *Steps) find(step int) bool {
+	n := len(s.lines)
+	dir := step
+	if dir == 0 {
+		dir = 1
+	}
+	for i := range n {
+		at := ((s.list.Cursor+step+dir*i)%n + n) % n
+		if s.has(&s.lines[at], s.search) {
+			s.list.To(at)
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Steps) has(l *line, text string) bool {
+	a, b, c, _ := cells(s.trace, l)
+	if screen.Clean(a+" "+b+" "+c).Index(text) >= 0 {
+		return true
+	}
+	for _, f := range factsOf(s.trace, l, s.tree) {
+		if screen.Clean(f.text).Index(text) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Steps) copies() []widget.Item {
+	t, l := s.trace, s.focus()
+	step, answer, because, took := cells(t, l)
+	item := func(key rune, name, text string) widget.Item {
+		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
+	}
+	return []widget.Item{
+		item('r', "row", strings.Join(strings.Fields(strings.Join([]string{l.number, step, answer, because, took}, " ")), " ")),
+		item('k', "key", t.Key),
+		item('b', "because", because),
+		item('s', "story", traces.Story(t)),
+		item('c', "command", CommandOf(t)),
+	}
+}
+
+// CommandOf is the line of the command prompt that asks the same again.
+func CommandOf(t *traces.Trace) string {
+	parts := []string{t.Verb.String(), t.Indirection, quoted(t.Key)}
+	if t.Environment != "" {
+		parts = append(parts, "env="+quoted(t.Environment))
+	}
+	if c := t.Primary.Winner(); c.Source == traces.FromRequest {
+		parts = append(parts, "terminus="+c.Terminus)
+	}
+	if c := t.Cache.Winner(); c.Source == traces.FromRequest {
+		parts = append(parts, "cache="+c.Terminus)
+	}
+	return strings.Join(append(parts, t.Flags.Names()...), " ")
+}
+
+func quoted(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\"'=") {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
+}
+
+// Click implements screen.Clicker.
+func (s *Steps) Click(_, y int) tea.Cmd {
+	row := s.list.Offset + y - s.head()
+	if y >= s.head() && row < len(s.lines) && y < s.head()+s.list.Height {
+		s.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (s *Steps) Wheel(lines int) tea.Cmd {
+	s.list.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,414 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Context implements screen.Screen.
+func (s *Steps) Context() (left, right screen.Line) {
+	left.Put(screen.Plain, " ")
+	t := s.trace
+	if t == nil {
+		left.Put(screen.Bold, fmt.Sprintf("#%d", s.id))
+		return left, right
+	}
+	left.Put(screen.Bold, fmt.Sprintf("#%d %s %s %s", t.ID, t.Verb, t.Indirection, t.Key))
+	right.Put(screen.StyleOf(t.Outcome)|screen.Bold, t.Outcome.String())
+	if t.Outcome != traces.Run {
+		right.Put(screen.Plain, "  "+screen.Took(t.Took))
+	}
+	if t.Run != "" {
+		right.Put(screen.Plain, "  run ")
+		right.Add(screen.Plain, screen.Clean(t.Run).Cut(8))
+	}
+	if t.Caller != "" {
+		right.Put(screen.Plain, "  ")
+		right.Add(styleOfCaller(t), screen.Clean(sentBy(t.Caller)).Cut(20))
+	}
+	right.Space(1)
+	return left, right
+}
+
+func sentBy(caller string) string {
+	if caller == "you" {
+		return "sent by you"
+	}
+	return caller
+}
+
+func styleOfCaller(t *traces.Trace) screen.Style {
+	if t.Caller == "you" {
+		return screen.Touched
+	}
+	return screen.Plain
+}
+
+// head is the number of lines above the rows.
+func (s *Steps) head() int {
+	n := len(s.headline()) + 1
+	if s.width >= Wide {
+		n++
+	}
+	return n
+}
+
+// layout gives the rows what they need, and the detail the rest; the detail
+// keeps five lines if there is room for ten rows.
+func (s *Steps) layout() {
+	room := s.height - s.head()
+	s.list.SetHeight(min(max(len(s.lines), 1), max(room-6, min(room, 10)), max(room, 0)))
+}
+
+// columns are those of the table of steps.
+var columns = []widget.Column{
+	{Title: "STEP", Min: 17, Want: 22, Priority: 4},
+	{Title: "ANSWER", Min: 18, Want: 26, Priority: 3, Grow: 1},
+	{Title: "BECAUSE", Min: 20, Want: 40, Priority: 2, Grow: 2},
+	{Title: "ms", Min: 6, Want: 6, Priority: 1, Right: true},
+}
+
+// gutter is cursor, mark, fold, and the number.
+const gutter = 8
+
+// View implements screen.Screen.
+func (s *Steps) View() screen.Lines {
+	if s.trace == nil {
+		return s.absent()
+	}
+	lines := s.headline()
+	bars := 0
+	if s.width >= Wide {
+		bars = s.width * 3 / 10
+		lines = append(lines, s.env.Theme.HRule(s.width))
+	}
+	widths := widget.Widths(columns, s.width-gutter-1-bars)
+	lines = append(lines, s.title(widths, bars))
+	from, to := s.list.Visible()
+	for i := from; i < to; i++ {
+		lines = append(lines, s.row(i, widths, bars))
+	}
+	if room := s.height - len(lines); room > 1 {
+		lines = append(lines, s.env.Theme.HRule(s.width))
+		lines = append(lines, s.detail(room-1)...)
+	}
+	return lines
+}
+
+// absent is what is shown of a request without its detail.
+func (s *Steps) absent() screen.Lines {
+	lines := screen.Lines{{}}
+	switch {
+	case s.err != nil:
+		lines = append(lines, screen.Of(screen.Attention, "   "+s.err.Error()))
+	default:
+		return lines
+	}
+	if r, ok := s.env.Log.Row(s.id); ok {
+		lines = append(lines, screen.Line{}, screen.Of(screen.Plain, fmt.Sprintf("   kept: %s  %s  %s  %s ms", screen.Name(&r), r.Outcome, screen.ServedBy(&r), screen.Millis(r.Took))))
+	}
+	return lines
+}
+
+// headline is the story, and who answered, who was asked, and who decided.
+func (s *Steps) headline() screen.Lines {
+	if s.trace == nil {
+		return nil
+	}
+	const label = 9
+	var lines screen.Lines
+	more := 1
+	if s.width >= Wide || s.height >= 20 {
+		more = 2
+	}
+	for i, text := range screen.Clean(traces.Story(s.trace)).Wrap(s.width-label-1, more) {
+		var l screen.Line
+		l.Space(1)
+		if i == 0 {
+			l.Put(screen.Quiet, "STORY")
+		}
+		l.To(label)
+		l.Add(screen.StyleOf(s.trace.Outcome), text)
+		lines = append(lines, l)
+	}
+	h := traces.HeadlineOf(s.trace)
+	var l screen.Line
+	put := func(label, text string) {
+		if text == "" {
+			return
+		}
+		l.Space(1)
+		l.Put(screen.Quiet, label)
+		l.Space(1)
+		l.Put(screen.Plain, text)
+		l.Space(2)
+	}
+	put("ANSWERED", h.Answered)
+	put("ASKED", h.Asked)
+	put("NOT ASKED", h.NotAsked)
+	if s.width >= Wide {
+		put("DECIDED", h.Decided)
+	}
+	return append(lines, l)
+}
+
+func (s *Steps) title(widths []int, bars int) screen.Line {
+	var l screen.Line
+	l.To(gutter - 5)
+	for i, c := range columns {
+		w := widths[i]
+		if i == 0 {
+			w += 5 // the numbers have no title
+		}
+		if widths[i] == 0 {
+			continue
+		}
+		if c.Right {
+			l.Right(screen.Quiet, screen.Clean(c.Title), w)
+		} else {
+			l.Cell(screen.Quiet, screen.Clean(c.Title), w)
+		}
+		l.Space(1)
+	}
+	if bars > 0 {
+		l.Space(1)
+		l.Append(s.scale(bars - 2))
+	}
+	return l
+}
+
+// scale is the time above the bars: at the left the beginning, at the right
+// the end.
+func (s *Steps) scale(cells int) screen.Line {
+	var l screen.Line
+	l.Put(screen.Quiet, "0")
+	l.Right(screen.Quiet, screen.Clean(screen.Took(s.trace.Took)), cells-1)
+	return l
+}
+
+// cells are the texts of a row.
+func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
+	switch {
+	case l.choice != nil:
+		return l.status, opinion(l.slot, l.choice), "", ""
+	case l.span != nil:
+		because := ""
+		if l.span.Because.Reason != traces.NoReason {
+			because = l.span.Because.String()
+		}
+		answer := l.span.Answer
+		if l.span.Err != "" {
+			answer = strings.TrimSpace(answer + " " + l.span.Err)
+		}
+		if brief := brief(l.span); brief != "" {
+			answer += ", " + brief
+		}
+		return l.span.Name, answer, because, screen.Millis(l.span.Took)
+	}
+	return Label(t, l.step), Answer(t, l.step), Because(t, l.step), Took(t.Steps[l.step])
+}
+
+// brief says how much a command printed, which its answer does not.
+func brief(s *traces.Span) string {
+	for _, a := range s.Attrs {
+		if a.Key == "stdout" && !strings.Contains(s.Answer, "stdout") {
+			return fmt.Sprintf("stdout %d B", len(a.Value))
+		}
+	}
+	return ""
+}
+
+func (s *Steps) row(i int, widths []int, bars int) screen.Line {
+	l, g := &s.lines[i], &s.env.Theme.Glyphs
+	style := s.style(l)
+	var out screen.Line
+	if i == s.list.Cursor {
+		out.Put(screen.Bold, g.Cursor)
+	} else {
+		out.Space(1)
+	}
+	out.Put(style, s.mark(l))
+	switch {
+	case !l.kids:
+		out.Space(1)
+	case l.open:
+		out.Put(screen.Plain, g.Open)
+	default:
+		out.Put(screen.Plain, g.Closed)
+	}
+	step, answer, because, took := cells(s.trace, l)
+	indent := min(2*max(l.depth-1, 0), 8)
+	out.Cell(screen.Quiet, screen.Clean(l.number), 4)
+	out.Space(1)
+	out.Space(indent)
+	out.Cell(style, screen.Clean(step), max(widths[0]-indent, 1))
+	out.Space(1)
+	if l.choice != nil {
+		// An opinion is a sentence: it takes the cells of answer, reason and time.
+		rest := 0
+		for _, w := range widths[1:] {
+			if w > 0 {
+				rest += w + 1
+			}
+		}
+		out.Cell(style, screen.Clean(answer), rest-1)
+		out.Space(1)
+	} else {
+		for i, text := range []string{answer, because, took} {
+			switch w := widths[i+1]; {
+			case w == 0:
+				continue
+			case columns[i+1].Right:
+				out.Right(style, screen.Clean(text), w)
+			default:
+				out.Cell(style, screen.CleanTo(text, w), w)
+			}
+			out.Space(1)
+		}
+	}
+	if bars > 0 {
+		out.Put(screen.Quiet, g.Wall)
+		out.Append(s.bar(l, bars-2))
+	}
+	if i == s.list.Cursor {
+		out = out.With(screen.Bold)
+	}
+	return out
+}
+
+func (s *Steps) style(l *line) screen.Style {
+	switch {
+	case l.choice != nil && l.status == "wins":
+		return screen.Plain
+	case l.choice != nil:
+		return screen.Quiet
+	case l.span != nil && l.span.Err != "":
+		return screen.Failed
+	case l.span != nil:
+		return screen.Plain
+	}
+	return StyleOf(s.trace.Steps[l.step])
+}
+
+func (s *Steps) mark(l *line) string {
+	switch {
+	case l.span != nil && l.span.Err != "":
+		return "!"
+	case l.choice != nil || l.span != nil:
+		return " "
+	}
+	return Mark(s.trace.Steps[l.step], &s.env.Theme.Glyphs)
+}
+
+// bar shows when a row happened: own time, and time spent outside of this
+// process.
+func (s *Steps) bar(l *line, cells int) screen.Line {
+	var out screen.Line
+	at, took, outside := s.when(l)
+	whole := s.trace.Took
+	if whole <= 0 || took <= 0 || cells <= 0 {
+		return out
+	}
+	g := &s.env.Theme.Glyphs
+	begin := min(scaleTo(at, whole, cells), cells-1)
+	n := min(max(scaleTo(took, whole, cells), 1), cells-begin)
+	sign := g.Own
+	switch {
+	case took < time.Millisecond:
+		sign, n = g.Instant, 1
+	case outside:
+		sign = g.Outside
+	}
+	out.Space(begin)
+	out.Put(s.style(l), strings.Repeat(sign, n))
+	return out
+}
+
+func (s *Steps) when(l *line) (at, took time.Duration, outside bool) {
+	switch {
+	case l.choice != nil:
+		return 0, 0, false
+	case l.span != nil:
+		return l.span.At, l.span.Took, l.span.Kind == traces.Network || l.span.Kind == traces.Exec
+	}
+	q := s.trace.Steps[l.step]
+	return q.At, q.Took, false
+}
+
+func scaleTo(d, whole time.Duration, cells int) int {
+	return int(float64(d) / float64(whole) * float64(cells))
+}
+
+// detail is what is known about the row in focus, then what might have been,
+// then where to go from here.
+func (s *Steps) detail(height int) screen.Lines {
+	l := s.focus()
+	if l == nil {
+		return nil
+	}
+	links := s.linkLine()
+	var ifs screen.Lines
+	if height >= 9 {
+		for i, text := range whatIf(s.trace) {
+			var line screen.Line
+			line.Space(1)
+			if i == 0 {
+				line.Put(screen.Quiet, "WHAT IF")
+			}
+			line.To(10)
+			line.Put(screen.Plain, text)
+			ifs = append(ifs, line)
+		}
+		ifs = ifs[:min(len(ifs), height-6)]
+	}
+	var lines screen.Lines
+	room := height - len(ifs) - 1
+	if s.width >= Wide && room > 4 {
+		lines = append(lines, screen.Of(screen.Bold, " "+strings.ToUpper(s.name(l))))
+		room--
+	}
+	lines = append(lines, render(factsOf(s.trace, l, s.tree), s.width, room)...)
+	if len(lines) < height-len(ifs)-1 && len(ifs) > 0 {
+		lines = append(lines, screen.Line{})
+	}
+	lines = append(lines, ifs...)
+	return append(lines, links)
+}
+
+func (s *Steps) linkLine() screen.Line {
+	var l screen.Line
+	l.Put(screen.Quiet, " links    ")
+	link := func(label string, id uint64, note string) {
+		if id == 0 {
+			return
+		}
+		l.Space(1)
+		l.Put(screen.Quiet, label)
+		l.Put(screen.Plain, fmt.Sprintf(" #%d", id))
+		if r, ok := s.env.Log.Row(id); ok {
+			l.Put(screen.StyleOf(r.Outcome), " "+r.Outcome.String())
+		}
+		l.Put(screen.Plain, note)
+		l.Space(1)
+	}
+	link("parent", s.links.Parent, "")
+	link("previous in run", s.links.PrevInRun, "")
+	link("next", s.links.NextInRun, "")
+	ago := ""
+	if !s.good.IsZero() {
+		ago = " " + screen.Age(s.trace.Start.Sub(s.good)) + " before"
+	}
+	link("last good", s.links.LastGood, ago)
+	link("replay of", s.links.Replays, "")
+	if n := len(s.links.Children); n > 0 {
+		l.Put(screen.Quiet, " asked ")
+		l.Put(screen.Plain, screen.Plural(n, "request"))
+		l.Put(screen.Plain, fmt.Sprintf(" #%d", s.links.Children[0]))
+	}
+	return l
+}

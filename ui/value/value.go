@@ -1,0 +1,640 @@
+// Package value shows what was answered: as a tree, as YAML, as bytes; and how
+// two answers differ.
+package value
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/data"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Wide is the width from which a second pane is shown.
+const Wide = 110
+
+// large is the size from which a value is loaded only when a person asks.
+const large = 1 << 20
+
+// A mode is a way of showing a value.
+type mode int
+
+const (
+	asTree mode = iota
+	asYAML
+	asRaw
+	asMeta
+	modes
+)
+
+var modeNames = [modes]string{"Tree", "YAML", "Raw", "Meta"}
+
+// A Value shows the value of a request. It is a screen.Screen.
+type Value struct {
+	env           *screen.Env
+	trace         *traces.Trace
+	value         traces.Value
+	what          string // "value" or "sent"
+	width, height int
+
+	mode      mode
+	wanted    bool // a large value was asked for
+	loaded    bool
+	err       error
+	body      []byte
+	root      *node // nil if it is no JSON
+	rows      []row
+	list      widget.List // of the tree
+	page      widget.List // of YAML, raw and meta
+	yaml      []string
+	search    string
+	revealed  *node
+	clear     string
+	reveals   int // counts reveals, so that a later one is not hidden early
+	elsewhere []place
+}
+
+// New shows the value that answered a request, or what a save sent.
+func New(env *screen.Env, t *traces.Trace) *Value {
+	v := &Value{env: env, trace: t, value: t.Value, what: "value"}
+	if t.Value.Model == "" && t.Sent.Model != "" {
+		v.value, v.what = t.Sent, "sent"
+	}
+	return v
+}
+
+var (
+	_ screen.Screen  = (*Value)(nil)
+	_ screen.Clicker = (*Value)(nil)
+)
+
+// A place is where the same key was answered too.
+type place struct {
+	who    string // "terminus exec", "cache json"
+	id     uint64
+	at     time.Time
+	digest string
+}
+
+type (
+	bodyMsg struct {
+		body []byte
+		root *node
+		yaml []string
+		err  error
+	}
+	elsewhereMsg struct{ places []place }
+	hideMsg      struct{ reveals int }
+	clearMsg     struct {
+		at   *node
+		text string
+		why  string
+	}
+)
+
+// Load reads the value, unless it is large, and looks where else its key was
+// answered.
+func (v *Value) Load() tea.Cmd {
+	cmds := []tea.Cmd{v.lookElsewhere()}
+	if v.value.Size <= large {
+		cmds = append(cmds, v.read())
+	}
+	return tea.Batch(cmds...)
+}
+
+func (v *Value) read() tea.Cmd {
+	v.wanted = true
+	return func() tea.Msg {
+		var m bodyMsg
+		if m.body, m.err = v.env.Log.Body(v.value); m.err == nil && v.value.Format == "json" {
+			m.root, m.err = parse(m.body)
+		}
+		m.yaml = yamlOf(&m)
+		return screen.For{Screen: v, Msg: m}
+	}
+}
+
+func yamlOf(m *bodyMsg) []string {
+	const limit = 4 << 20
+	if m.root == nil {
+		return strings.Split(string(m.body), "\n")
+	}
+	// The tree of the screen must not be touched here.
+	again, err := parse(m.body)
+	if err != nil {
+		return nil
+	}
+	if !again.folds() {
+		return []string{yamlLeaf(again)}
+	}
+	lines := strings.Split(strings.TrimRight(string(appendYAML(nil, again, 0, limit)), "\n"), "\n")
+	return append([]string{"---"}, lines...)
+}
+
+// lookElsewhere finds the latest answers for the same key by others.
+func (v *Value) lookElsewhere() tea.Cmd {
+	t := v.trace
+	return func() tea.Msg {
+		e, err := query.Parse("ind=" + query.Quote(t.Indirection) + " key=" + query.Quote(t.Key))
+		if err != nil {
+			return nil
+		}
+		view := v.env.Log.View(e)
+		for !view.Extend(0) {
+		}
+		last := make(map[string]uint64)
+		var order []string
+		for i := view.Len() - 1; i >= 0 && i > view.Len()-maxElsewhere; i-- {
+			r, ok := v.env.Log.Row(view.At(i))
+			if !ok || r.ID == t.ID || r.Served != traces.ByTerminus && r.Served != traces.ByCache {
+				continue
+			}
+			who := "terminus " + r.Terminus
+			if r.Served == traces.ByCache {
+				who = "cache " + r.Cache
+			}
+			if last[who] == 0 {
+				last[who] = r.ID
+				order = append(order, who)
+			}
+		}
+		var m elsewhereMsg
+		for _, who := range order {
+			if other, err := v.env.Log.Trace(last[who]); err == nil {
+				m.places = append(m.places, place{who, other.ID, other.Start, other.Value.Digest})
+			}
+		}
+		return screen.For{Screen: v, Msg: m}
+	}
+}
+
+// maxElsewhere is how many requests of the same key are looked at.
+const maxElsewhere = 1000
+
+// Scope implements screen.Screen.
+func (v *Value) Scope() screen.Scope { return screen.InValue }
+
+// Captures implements screen.Screen.
+func (v *Value) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (v *Value) Resize(width, height int) {
+	v.width, v.height = width, height
+	v.layout()
+}
+
+// foot is the number of lines below the value.
+const foot = 3
+
+func (v *Value) layout() {
+	v.list.SetHeight(v.height - 1 - foot)
+	v.page.SetHeight(v.height - 1 - foot)
+	v.list.SetLen(len(v.rows))
+	v.page.SetLen(v.pageLen())
+}
+
+func (v *Value) pageLen() int {
+	switch v.mode {
+	case asYAML:
+		return len(v.yaml)
+	case asRaw:
+		return (len(v.body) + v.perLine() - 1) / v.perLine()
+	}
+	return 0
+}
+
+// Update implements screen.Screen.
+func (v *Value) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case bodyMsg:
+		v.loaded, v.body, v.root, v.yaml, v.err = true, msg.body, msg.root, msg.yaml, msg.err
+		if v.root == nil && v.err == nil {
+			v.mode = asYAML // plain text: there is no tree
+		}
+		v.fold()
+	case elsewhereMsg:
+		v.elsewhere = msg.places
+	case hideMsg:
+		if msg.reveals == v.reveals {
+			v.revealed, v.clear = nil, ""
+		}
+	case clearMsg:
+		return v.show(msg)
+	}
+	return nil
+}
+
+func (v *Value) fold() {
+	var at *node
+	if n := v.focus(); n != nil {
+		at = n
+	}
+	v.rows = nil
+	if v.root != nil {
+		v.rows = v.root.rows()
+	}
+	v.layout()
+	for i := range v.rows {
+		if v.rows[i].node == at {
+			v.list.To(i)
+			return
+		}
+	}
+}
+
+// focus returns the node under the cursor, or nil.
+func (v *Value) focus() *node {
+	if v.list.Cursor >= len(v.rows) {
+		return nil
+	}
+	return v.rows[v.list.Cursor].node
+}
+
+// Can implements screen.Screen.
+func (v *Value) Can(do screen.Action) string {
+	tree := v.mode == asTree && len(v.rows) > 0
+	switch do {
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
+		screen.Tab, screen.BackTab, screen.CopyMenu, screen.CopyValue:
+		return ""
+	case screen.Enter:
+		return reasonIf(!tree && v.wanted, "there is nothing to open")
+	case screen.Left, screen.Right, screen.FoldAll, screen.OpenAll:
+		return reasonIf(!tree, "only the tree can be folded")
+	case screen.Reveal:
+		return v.canReveal()
+	case screen.Pager, screen.Search:
+		return reasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
+	case screen.SearchNext, screen.SearchPrev:
+		return reasonIf(v.search == "", "nothing was searched")
+	}
+	return screen.Unknown
+}
+
+func (v *Value) canReveal() string {
+	n := v.focus()
+	switch {
+	case v.mode != asTree || n == nil || !n.masked():
+		return "this is not a masked value"
+	case v.env.Clear == nil:
+		return "masked values were not recorded in the clear"
+	case v.what == "sent":
+		return "what was sent is not kept in the clear"
+	}
+	return ""
+}
+
+func reasonIf(is bool, why string) string {
+	if is {
+		return why
+	}
+	return ""
+}
+
+// Hints implements screen.Screen.
+func (v *Value) Hints() []screen.Action {
+	hints := []screen.Action{screen.Right, screen.Tab, screen.Search, screen.CopyMenu, screen.Pager, screen.Back}
+	if v.canReveal() == "" {
+		hints = append([]screen.Action{screen.Reveal}, hints...)
+	}
+	return hints
+}
+
+// Act implements screen.Screen.
+func (v *Value) Act(a screen.Act) tea.Cmd {
+	n := a.Times()
+	l := &v.list
+	if v.mode != asTree {
+		l = &v.page
+	}
+	move := l.Move
+	if v.mode != asTree {
+		move = l.Scroll
+	}
+	switch a.Do {
+	case screen.Down:
+		move(n)
+	case screen.Up:
+		move(-n)
+	case screen.Top:
+		move(-l.Len)
+	case screen.Bottom:
+		move(l.Len)
+	case screen.HalfDown:
+		move(n * max(l.Height/2, 1))
+	case screen.HalfUp:
+		move(-n * max(l.Height/2, 1))
+	case screen.PageDown:
+		move(n * max(l.Height, 1))
+	case screen.PageUp:
+		move(-n * max(l.Height, 1))
+	case screen.Tab:
+		v.turn(1)
+	case screen.BackTab:
+		v.turn(-1)
+	case screen.Enter:
+		if !v.wanted {
+			return v.read()
+		}
+		v.toggle()
+	case screen.Right:
+		v.unfold()
+	case screen.Left:
+		v.foldHere()
+	case screen.OpenAll, screen.FoldAll:
+		v.root.foldAll(a.Do == screen.OpenAll)
+		v.fold()
+	case screen.Reveal:
+		return v.reveal()
+	case screen.Search:
+		return v.ask()
+	case screen.SearchNext:
+		v.find(1)
+	case screen.SearchPrev:
+		v.find(-1)
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(v.env, "copy", v.copies())})
+	case screen.CopyValue:
+		return CopyAll(v.env, v.trace)
+	case screen.Pager:
+		p := widget.Page{Title: v.title()}
+		p.Add("", strings.Join(v.yaml, "\n"), screen.Plain)
+		return screen.Send(screen.Push{Screen: widget.NewPager(v.env, p)})
+	}
+	return nil
+}
+
+func (v *Value) turn(step mode) {
+	v.mode = (v.mode + step + modes) % modes
+	v.page.Offset = 0
+	v.layout()
+	if n := v.focus(); v.mode == asRaw && n != nil {
+		v.page.Scroll(n.from/v.perLine() - v.page.Height/3)
+	}
+}
+
+func (v *Value) toggle() {
+	if n := v.focus(); n != nil && n.folds() {
+		n.open = !n.open
+		v.fold()
+	}
+}
+
+func (v *Value) unfold() {
+	n := v.focus()
+	switch {
+	case n == nil || !n.folds():
+	case n.open:
+		v.list.Move(1)
+	default:
+		n.open = true
+		v.fold()
+	}
+}
+
+// foldHere folds the node, or goes to the one it is below.
+func (v *Value) foldHere() {
+	n := v.focus()
+	switch {
+	case n == nil:
+	case n.open && n.folds() && n.parent != nil:
+		n.open = false
+		v.fold()
+	case n.parent != nil:
+		for i := range v.rows {
+			if v.rows[i].node == n.parent {
+				v.list.To(i)
+			}
+		}
+	}
+}
+
+// revealFor is how long a masked value stays in the clear.
+const revealFor = 10 * time.Second
+
+// reveal shows one masked value, from the live instance; recordings have none.
+func (v *Value) reveal() tea.Cmd {
+	n, id := v.focus(), v.trace.ID
+	return func() tea.Msg {
+		m := clearMsg{at: n}
+		inst, ok := v.env.Log.Instance(id)
+		if !ok {
+			m.why = "the instance is not in memory any more"
+			return screen.For{Screen: v, Msg: m}
+		}
+		whole, ok := v.env.Clear(inst)
+		found := data.Value{}
+		if ok {
+			found, ok = follow(whole, n)
+		}
+		if !ok {
+			m.why = "the instance has nothing at this place"
+		}
+		m.text = plain(found)
+		return screen.For{Screen: v, Msg: m}
+	}
+}
+
+func (v *Value) show(m clearMsg) tea.Cmd {
+	if m.why != "" {
+		return screen.Warn("not revealed: "+m.why, "")
+	}
+	v.reveals++
+	v.revealed, v.clear = m.at, m.text
+	return tea.Batch(
+		screen.Say(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.path(), v.trace.ID)),
+		v.env.After(revealFor, screen.For{Screen: v, Msg: hideMsg{v.reveals}}),
+	)
+}
+
+// follow goes down from the whole to the place of n.
+func follow(whole data.Value, n *node) (data.Value, bool) {
+	if n.parent == nil {
+		return whole, true
+	}
+	above, ok := follow(whole, n.parent)
+	if !ok {
+		return data.Value{}, false
+	}
+	if n.index >= 0 {
+		list := above.List()
+		if n.index >= len(list) {
+			return data.Value{}, false
+		}
+		return list[n.index], true
+	}
+	return above.Lookup(n.key)
+}
+
+// plain is a value as one line: rich data that stands for a Sensitive is its
+// value.
+func plain(v data.Value) string {
+	if inner, ok := v.Lookup("__pvalue"); ok {
+		return plain(inner)
+	}
+	if s := v.Str(); s != "" {
+		return s
+	}
+	return v.Inspect()
+}
+
+func (v *Value) ask() tea.Cmd {
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(v.env, widget.Prompt{
+		Label: "/", Hint: "text in a key or a value",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			v.search = text
+			if text != "" && !v.find(0) {
+				return &widget.Complaint{Offset: -1, Text: "not in this value"}, nil
+			}
+			return nil, nil
+		},
+	})})
+}
+
+// find goes to the next place with the text that is searched: in the tree by
+// the bytes of the value, elsewhere by its lines.
+func (v *Value) find(step int) bool {
+	if v.mode == asYAML {
+		return v.findLine(step)
+	}
+	if v.root == nil {
+		return false
+	}
+	from := 0
+	if n := v.focus(); n != nil {
+		from = n.from
+	}
+	for range 2 { // from here, then round
+		offset := -1
+		switch {
+		case step < 0:
+			offset = lastFold(v.body[:from], v.search)
+		case step > 0 && from < len(v.body):
+			offset = indexFold(v.body, from+1, v.search)
+		default:
+			offset = indexFold(v.body, from, v.search)
+		}
+		if offset >= 0 {
+			v.goTo(v.root.at(offset))
+			return true
+		}
+		from = 0
+		if step < 0 {
+			from = len(v.body)
+		}
+	}
+	return false
+}
+
+func (v *Value) goTo(n *node) {
+	v.mode = asTree
+	v.fold()
+	for i := range v.rows {
+		if v.rows[i].node == n {
+			v.list.To(i)
+		}
+	}
+}
+
+func (v *Value) findLine(step int) bool {
+	n := len(v.yaml)
+	dir := 1
+	if step < 0 {
+		dir = -1
+	}
+	for i := range n {
+		at := ((v.page.Cursor+step+dir*i)%n + n) % n
+		if indexFold([]byte(v.yaml[at]), 0, v.search) >= 0 {
+			v.page.To(at)
+			return true
+		}
+	}
+	return false
+}
+
+// indexFold returns where part begins in b from a place on, without regard to
+// the case of ASCII letters; -1 if nowhere.
+func indexFold(b []byte, from int, part string) int {
+	for i := from; i+len(part) <= len(b); i++ {
+		if equalFold(b[i:], part) {
+			return i
+		}
+	}
+	return -1
+}
+
+func lastFold(b []byte, part string) int {
+	for i := len(b) - len(part); i >= 0; i-- {
+		if equalFold(b[i:], part) {
+			return i
+		}
+	}
+	return -1
+}
+
+func equalFold(b []byte, part string) bool {
+	for i := range len(part) {
+		if lower(b[i]) != lower(part[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+func (v *Value) copies() []widget.Item {
+	item := func(key rune, name, text string) widget.Item {
+		return widget.Item{Key: key, Name: name, Note: clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
+	}
+	n := v.focus()
+	if n == nil {
+		return []widget.Item{item('v', "value", string(v.body))}
+	}
+	items := []widget.Item{item('v', "value", n.text()), item('p', "path", n.path()), item('j', "as JSON", string(n.body[n.from:n.to]))}
+	if n.folds() {
+		again := &node{body: n.body, from: n.from, to: n.to, index: -1}
+		items = append(items, item('y', "as YAML", string(appendYAML(nil, again, 0, 1<<20))))
+	}
+	return items
+}
+
+// CopyAll puts the whole value of a request on the clipboard.
+func CopyAll(env *screen.Env, t *traces.Trace) tea.Cmd {
+	return func() tea.Msg {
+		body, err := env.Log.Body(t.Value)
+		if err != nil {
+			return screen.Toast{Text: "copy: " + err.Error(), Bad: true}
+		}
+		return screen.Copy{What: "value", Text: string(body)}
+	}
+}
+
+// Click implements screen.Clicker.
+func (v *Value) Click(_, y int) tea.Cmd {
+	if row := v.list.Offset + y - 1; v.mode == asTree && y >= 1 && y <= v.list.Height && row < len(v.rows) {
+		v.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (v *Value) Wheel(lines int) tea.Cmd {
+	if v.mode == asTree {
+		v.list.Scroll(lines)
+	} else {
+		v.page.Scroll(lines)
+	}
+	return nil
+}
