@@ -1,0 +1,170 @@
+package routes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/routes"
+	"indirtui/traces"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A change is one thing that happened to a route since the start.
+type change struct {
+	at   time.Time
+	text string
+}
+
+// changes are what happened to the route of an indirection, newest first. What
+// replaced the whole table counts if it changed this route. Gap L1.
+func (r *Routes) changes(indirection string) []change {
+	if r.house == nil {
+		return nil
+	}
+	var out []change
+	for _, c := range slices.Backward(r.house.Journal()) {
+		if c.Indirection != indirection && c.Indirection != "" {
+			continue
+		}
+		before, after := c.Before()[indirection], c.After()[indirection]
+		var parts []string
+		for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
+			was, is := slotOf(before, slot).Winner(), slotOf(after, slot).Winner()
+			if was.Terminus != is.Terminus {
+				parts = append(parts, fmt.Sprintf("%s %s -> %s", slot, orNone(was.Terminus), orNone(is.Terminus)))
+			}
+		}
+		if c.Slot == "ttl" {
+			parts = append(parts, fmt.Sprintf("ttl %s -> %s s", c.Old.Terminus, c.New.Terminus))
+		}
+		if len(parts) == 0 && c.Indirection == "" {
+			continue // about another route
+		}
+		who := c.Why
+		if c.New.Source != traces.NoSource && c.Why == "assign" {
+			who = c.New.Source.String()
+		}
+		if len(parts) == 0 {
+			parts = []string{"the same as before"}
+		}
+		out = append(out, change{c.At, who + ": " + strings.Join(parts, ", ")})
+	}
+	return out
+}
+
+// page is all that is known of a route, to be read.
+func (r *Routes) page(f row) widget.Page {
+	p := widget.Page{Title: "Routes > " + f.name + " > history"}
+	if r.about.Application != "" {
+		p.Add("application", r.about.Application, screen.Plain)
+	}
+	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
+		s := slotOf(f.route, slot)
+		p.Add("", "", screen.Plain)
+		p.Add(slot, fmt.Sprintf("%s   every opinion, strongest first", orNone(s.Winner().Terminus)), screen.Bold)
+		r.pageOf(&p, slot, s)
+	}
+	p.Add("", "", screen.Plain)
+	changes := r.changes(f.name)
+	if len(changes) == 0 {
+		p.Add("changed here", "nothing since the start", screen.Quiet)
+	}
+	for i, c := range changes {
+		label := ""
+		if i == 0 {
+			label = "changed here"
+		}
+		p.Add(label, r.clock(c.at)+"  "+c.text, screen.Plain)
+	}
+	for _, w := range r.warnings(f) {
+		p.Add("warning", w, screen.Attention)
+	}
+	r.pageOfTermini(&p, f)
+	return p
+}
+
+func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
+	if len(s) == 0 {
+		p.Add("", "nobody has named one", screen.Quiet)
+	}
+	won := false
+	for i, c := range s {
+		wins := !won && c.Why == "" && c.Terminus != ""
+		won = won || wins
+		style := screen.Quiet
+		if wins {
+			style = screen.Plain
+		}
+		if c.Why != "" {
+			style = screen.Attention
+		}
+		text := fmt.Sprintf("%d. %s  by %s", i+1, orNone(c.Terminus), c.Source)
+		if c.Place != "" {
+			text += ", " + c.Place
+		}
+		if !c.At.IsZero() {
+			text += ", at " + r.clock(c.At)
+		}
+		p.Add("", text+"  "+strings.TrimSpace(state(c, wins)), style)
+		if c.Note != "" {
+			p.Add("", "   "+c.Note, screen.Attention)
+		}
+	}
+}
+
+func (r *Routes) pageOfTermini(p *widget.Page, f row) {
+	if r.house == nil {
+		return
+	}
+	reg := r.house.Registry()
+	if spec := reg.Spec(f.name); spec != nil {
+		p.Add("", "", screen.Plain)
+		p.Add(f.name, spec.Doc, screen.Plain)
+	}
+	for _, name := range reg.Termini(f.name) {
+		d := reg.Descriptor(f.name, name)
+		var can []string
+		for _, v := range verbs {
+			if indirector.VerbsOf(d.Type)[v] != nil {
+				can = append(can, v.String())
+			}
+		}
+		p.Add("", "", screen.Plain)
+		p.Add(name, d.Doc, screen.Plain)
+		p.Add("", "can "+strings.Join(can, ", "), screen.Quiet)
+		for _, s := range d.Settings {
+			p.Add("", "reads "+s.Name+": "+s.Doc, screen.Quiet)
+		}
+	}
+}
+
+// Section is the table in force as the section of an application in routes.yaml.
+func Section(house House, application string) string {
+	return strings.TrimPrefix(routes.Export(house.Routes(), application), "---\n")
+}
+
+// copies are what can be copied here.
+func (r *Routes) copies(f row) []widget.Item {
+	copied := func(what, text string) tea.Cmd { return screen.Send(screen.Copy{What: what, Text: text}) }
+	var items []widget.Item
+	if r.house != nil {
+		items = append(items, widget.Item{
+			Key: 'r', Name: "as routes.yaml", Note: "the section " + r.about.Application + ", with what is in force now",
+			Do: copied("as routes.yaml section "+r.about.Application, Section(r.house, r.about.Application)),
+		})
+	}
+	var b strings.Builder
+	for _, l := range r.chain(f) {
+		b.WriteString(l.String() + "\n")
+	}
+	return append(items,
+		widget.Item{Key: 'h', Name: "history", Note: "every opinion on the route of " + f.name, Do: copied("history of "+f.name, b.String())},
+		widget.Item{Key: 'f', Name: "filter", Note: served(f), Do: copied("filter", served(f))},
+	)
+}

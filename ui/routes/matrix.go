@@ -1,0 +1,125 @@
+package routes
+
+import (
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/ui/screen"
+)
+
+// verbs are those that a terminus may have, in the order of the table.
+var verbs = [...]indirector.Verb{indirector.Find, indirector.Search, indirector.Head, indirector.Save, indirector.Destroy}
+
+// matrix is what the termini of an indirection can do, as their types say.
+func (r *Routes) matrix(f row) screen.Lines {
+	if r.house == nil {
+		return screen.Lines{screen.Of(screen.Quiet, " a recording does not say which termini there were")}
+	}
+	reg := r.house.Registry()
+	names := reg.Termini(f.name)
+	if len(names) == 0 {
+		return screen.Lines{screen.Of(screen.Quiet, " this program has no terminus of "+f.name)}
+	}
+	var head screen.Line
+	head.Space(1)
+	head.Cell(screen.Bold, screen.Clean("available"), nameCells)
+	for _, v := range verbs {
+		head.Cell(screen.Quiet, screen.Clean(screen.VerbCode(v)), 5)
+	}
+	head.Cell(screen.Quiet, screen.Clean("remote"), 7)
+	head.Put(screen.Quiet, "note")
+	lines := screen.Lines{head}
+	primary, cache := f.route.Primary.Winner().Terminus, f.route.Cache.Winner().Terminus
+	for _, name := range names {
+		lines = append(lines, capability(reg.Descriptor(f.name, name), use(name, primary, cache)))
+	}
+	return lines
+}
+
+// nameCells is the width of the names of termini.
+const nameCells = 21
+
+// use says what a terminus is used for now.
+func use(name, primary, cache string) string {
+	switch {
+	case name == primary && name == cache:
+		return "(now, cache)"
+	case name == primary:
+		return "(now)"
+	case name == cache:
+		return "(cache)"
+	}
+	return ""
+}
+
+func capability(d *indirector.Descriptor, use string) screen.Line {
+	var l screen.Line
+	l.Space(2)
+	style := screen.Plain
+	if use != "" {
+		style |= screen.Bold
+	}
+	name := screen.Clean(d.Name)
+	l.Add(style, name.Cut(nameCells-2))
+	if use != "" {
+		l.Put(screen.Quiet, " "+use)
+	}
+	l = l.Cut(nameCells)
+	l.To(nameCells + 1)
+	can := indirector.VerbsOf(d.Type)
+	for _, v := range verbs {
+		if can[v] != nil {
+			l.Put(screen.Plain, "x    ")
+		} else {
+			l.Put(screen.Quiet, ".    ")
+		}
+	}
+	remote := "yes"
+	if _, ok := d.Type.(indirector.Local); ok {
+		remote = "no"
+	}
+	l.Cell(screen.Plain, screen.Clean(remote), 7)
+	l.Put(screen.Plain, strings.Join(notes(d), ", "))
+	return l
+}
+
+// notes are what a person should know before choosing a terminus.
+func notes(d *indirector.Descriptor) []string {
+	var out []string
+	say := func(is bool, what string) {
+		if is {
+			out = append(out, what)
+		}
+	}
+	_, authorizes := d.Type.(indirector.Authorizer)
+	_, filters := d.Type.(indirector.Filterer)
+	say(d.AlwaysNil, "never finds anything")
+	say(d.ProcessLocal, "lost on exit")
+	say(d.KeepsExpiry, "keeps expiry")
+	say(authorizes, "has a rule of its own")
+	say(filters, "filters what it answers")
+	if len(out) == 0 {
+		out = append(out, summary(d.Doc))
+	}
+	return out
+}
+
+// summary is the first sentence.
+func summary(doc string) string {
+	if i := strings.Index(doc, ". "); i >= 0 {
+		return doc[:i]
+	}
+	return strings.TrimSuffix(doc, ".")
+}
+
+// missingVerbs returns the verbs that a terminus lacks.
+func missingVerbs(d *indirector.Descriptor) []indirector.Verb {
+	var out []indirector.Verb
+	can := indirector.VerbsOf(d.Type)
+	for _, v := range verbs {
+		if can[v] == nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}

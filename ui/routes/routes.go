@@ -1,0 +1,259 @@
+// Package routes is the place Routes: which terminus and which cache answer for
+// each indirection, who decided that, what else they could be, and what another
+// choice would have made of the requests that were recorded.
+package routes
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/traces/store"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Wide is the width from which the termini and the history stand side by side.
+const Wide = 110
+
+// A House is the running house whose routes are shown and changed: an
+// *engine.Engine. It is safe for concurrent use.
+type House interface {
+	screen.Routes
+	// Plan tells what would become of a request, without asking anybody.
+	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
+	// Configured returns the table as it was at the start.
+	Configured() indirector.Routes
+	// Overrides returns the indirections whose route is another now.
+	Overrides() []string
+}
+
+// A Problem is something that is wrong with the configuration.
+type Problem struct {
+	Fatal bool   // Puppet would not have started
+	Place string // "routes.yaml:4"; "" if unknown
+	Text  string // one sentence
+}
+
+// About is what is to be said about a house beside its routes.
+type About struct {
+	Source      string // "in process"
+	Application string // "agent": whose section in routes.yaml counts
+	Environment string
+	Sections    []string // of routes.yaml, in order
+	Found       bool     // whether there is a routes.yaml
+	Problems    []Problem
+}
+
+// A Routes is the place. It is a screen.Screen.
+type Routes struct {
+	env           *screen.Env
+	house         House // nil in a recording
+	about         About
+	width, height int
+	list          widget.List
+	recorded      recorded
+}
+
+var (
+	_ screen.Screen  = (*Routes)(nil)
+	_ screen.Clicker = (*Routes)(nil)
+)
+
+// New shows the routes of a house. A nil house is a recording: its routes are
+// those that its newest requests went by, and cannot be changed.
+func New(env *screen.Env, house House, about About) *Routes {
+	r := &Routes{env: env, house: house, about: about}
+	r.list.SetLen(len(r.rows()))
+	return r
+}
+
+// Overridden returns how many indirections have a route that is not the
+// configured one, for the tab and the status bar.
+func (r *Routes) Overridden() int {
+	if r.house == nil {
+		return 0
+	}
+	return len(r.house.Overrides())
+}
+
+// Scope implements screen.Screen.
+func (r *Routes) Scope() screen.Scope { return screen.InRoutes }
+
+// Captures implements screen.Screen.
+func (r *Routes) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (r *Routes) Resize(width, height int) {
+	r.width, r.height = width, height
+	r.layout()
+}
+
+// layout gives the list half of the lines if it needs them, and the rest to the
+// detail.
+func (r *Routes) layout() {
+	r.list.SetHeight(min(r.list.Len, max((r.height-1)/2, 3), max(r.height-1, 0)))
+}
+
+// Update implements screen.Screen.
+func (r *Routes) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Snapshot:
+		return r.recorded.look(r, msg.Last)
+	case recordedRoutes:
+		r.recorded.take(msg)
+	case chosen:
+		return r.apply(msg)
+	}
+	r.list.SetLen(len(r.rows()))
+	r.layout()
+	return nil
+}
+
+// A row is what is said about one indirection.
+type row struct {
+	name     string
+	route    indirector.Route
+	override bool // not as configured
+	traffic  store.Traffic
+}
+
+// rows are the indirections in the order of their declaration; in a recording
+// by name. There are a dozen.
+func (r *Routes) rows() []row {
+	if r.house == nil {
+		return r.recorded.rows(r.env.Log)
+	}
+	table := r.house.Routes()
+	other := make(map[string]bool)
+	for _, name := range r.house.Overrides() {
+		other[name] = true
+	}
+	names := r.house.Registry().Names()
+	rows := make([]row, len(names))
+	for i, name := range names {
+		rows[i] = row{name, table[name], other[name], r.env.Log.Traffic(name)}
+	}
+	return rows
+}
+
+// focus returns the row under the cursor, and whether there is one.
+func (r *Routes) focus() (row, bool) {
+	rows := r.rows()
+	if r.list.Cursor >= len(rows) {
+		return row{}, false
+	}
+	return rows[r.list.Cursor], true
+}
+
+const (
+	isRecording = "cannot be changed here: recording"
+	isNothing   = "no route is known yet"
+)
+
+// Can implements screen.Screen.
+func (r *Routes) Can(do screen.Action) string {
+	f, ok := r.focus()
+	switch do {
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
+		return ""
+	case screen.History, screen.UsedBy, screen.CopyMenu:
+		if !ok {
+			return isNothing
+		}
+		return ""
+	case screen.Enter, screen.SwapCache, screen.WhatIf:
+		switch {
+		case r.house == nil:
+			return isRecording
+		case len(r.house.Registry().Termini(f.name)) == 0:
+			return "this program has no terminus of " + f.name
+		}
+		return ""
+	case screen.Reset:
+		switch {
+		case r.house == nil:
+			return isRecording
+		case !touched(r.house, f.name):
+			return f.name + " is as configured"
+		}
+		return ""
+	}
+	return screen.Unknown
+}
+
+// Hints implements screen.Screen.
+func (r *Routes) Hints() []screen.Action {
+	if r.house == nil {
+		return []screen.Action{screen.History, screen.UsedBy, screen.CopyMenu, screen.Enter}
+	}
+	return []screen.Action{screen.Enter, screen.SwapCache, screen.WhatIf, screen.History, screen.Reset, screen.UsedBy, screen.CopyMenu, screen.Command}
+}
+
+// Act implements screen.Screen.
+func (r *Routes) Act(a screen.Act) tea.Cmd {
+	n := a.Times()
+	switch a.Do {
+	case screen.Down:
+		r.list.Move(n)
+	case screen.Up:
+		r.list.Move(-n)
+	case screen.Top:
+		r.list.To(0)
+	case screen.Bottom:
+		r.list.To(r.list.Len - 1)
+	case screen.HalfDown:
+		r.list.Move(n * max(r.list.Height/2, 1))
+	case screen.HalfUp:
+		r.list.Move(-n * max(r.list.Height/2, 1))
+	case screen.PageDown:
+		r.list.Move(n * max(r.list.Height, 1))
+	case screen.PageUp:
+		r.list.Move(-n * max(r.list.Height, 1))
+	default:
+		if f, ok := r.focus(); ok {
+			return r.on(f, a.Do)
+		}
+	}
+	return nil
+}
+
+// on does something with the indirection in focus.
+func (r *Routes) on(f row, do screen.Action) tea.Cmd {
+	switch do {
+	case screen.Enter:
+		return r.pick(f, indirector.SlotTerminus)
+	case screen.SwapCache:
+		return r.pick(f, indirector.SlotCache)
+	case screen.WhatIf:
+		return r.pickWhatIf(f)
+	case screen.Reset:
+		return Reset(r.house, f.name)
+	case screen.History:
+		return screen.Send(screen.Push{Screen: widget.NewPager(r.env, r.page(f))})
+	case screen.UsedBy:
+		return screen.Send(screen.Filter{Text: served(f)})
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "copy", r.copies(f))})
+	}
+	return nil
+}
+
+// Click implements screen.Clicker.
+func (r *Routes) Click(_, y int) tea.Cmd {
+	if row := r.list.Offset + y - 1; y > 0 && y <= r.list.Height && row < r.list.Len {
+		r.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (r *Routes) Wheel(lines int) tea.Cmd {
+	r.list.Move(lines)
+	return nil
+}
+
+// clock is the time of day of a change.
+func (r *Routes) clock(t time.Time) string { return r.env.Clock(t) }

@@ -1,0 +1,230 @@
+package routes
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Line is the text form of a swap: ":route node terminus=plain".
+func Line(indirection, slot, terminus string) string {
+	return ":route " + command.Quote(indirection) + " " + slot + "=" + command.Quote(terminus)
+}
+
+// Swap lets a person choose the terminus or the cache of an indirection. Place
+// says where that was done. The command that it returns says so, and how to
+// undo it. The error is the one of [indirector.Indirector.Assign]; nothing has
+// changed then.
+func Swap(house House, indirection, slot, terminus, place string) (tea.Cmd, error) {
+	before, _ := house.Explain(indirection)
+	if err := house.Assign(indirection, slot, traces.Choice{Terminus: terminus, Source: traces.FromYou, Place: place}); err != nil {
+		return nil, err
+	}
+	return done(house, indirection, Line(indirection, slot, terminus), before), nil
+}
+
+// Reset takes back what a person chose for an indirection. If something else
+// has changed its route since the start, that is taken back too.
+func Reset(house House, indirection string) tea.Cmd {
+	before, _ := house.Explain(indirection)
+	house.Withdraw(indirection, traces.FromYou)
+	if slices.Contains(house.Overrides(), indirection) {
+		restore(house, indirection, house.Configured()[indirection], "reset")
+	}
+	return done(house, indirection, ":route reset "+command.Quote(indirection), before)
+}
+
+// touched reports whether Reset would change anything.
+func touched(house House, indirection string) bool {
+	r, _ := house.Explain(indirection)
+	mine := func(c traces.Choice) bool { return c.Source == traces.FromYou }
+	return slices.ContainsFunc(r.Primary, mine) || slices.ContainsFunc(r.Cache, mine) || slices.Contains(house.Overrides(), indirection)
+}
+
+// done says what was done. Undoing it restores the route of this indirection
+// and no other.
+func done(house House, indirection, line string, before indirector.Route) tea.Cmd {
+	after, _ := house.Explain(indirection)
+	to := func(r indirector.Route, why string) func() tea.Cmd {
+		return func() tea.Cmd {
+			restore(house, indirection, r, why)
+			return nil
+		}
+	}
+	return screen.Send(screen.Done{Command: line, Change: &screen.Change{Command: line, Undo: to(before, "undo"), Redo: to(after, "redo")}})
+}
+
+func restore(house House, indirection string, r indirector.Route, why string) {
+	table := maps.Clone(house.Routes())
+	table[indirection] = r
+	house.SwapRoutes(table, why)
+}
+
+// Complain says why a swap was refused, and what could be chosen instead.
+func Complain(err error) tea.Cmd {
+	advice := ""
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
+		advice = f.Hidden
+	}
+	return screen.Warn(indirector.Message(err), advice)
+}
+
+// chosen is that a person has decided.
+type chosen struct{ indirection, slot, terminus string }
+
+func (r *Routes) apply(c chosen) tea.Cmd {
+	cmd, err := Swap(r.house, c.indirection, c.slot, c.terminus, "Routes")
+	if err != nil {
+		return Complain(err)
+	}
+	return cmd
+}
+
+// pick lets a person choose the terminus or the cache.
+func (r *Routes) pick(f row, slot string) tea.Cmd {
+	now := orNone(slotOf(f.route, slot).Winner().Terminus)
+	title := fmt.Sprintf("swap the %s of %s, now %s", slot, f.name, now)
+	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, title, r.candidates(f, slot, func(name string) tea.Cmd {
+		return r.check(chosen{f.name, slot, name})
+	}))})
+}
+
+// candidates are what a slot could be, with what each can do.
+func (r *Routes) candidates(f row, slot string, do func(terminus string) tea.Cmd) []widget.Item {
+	now := slotOf(f.route, slot).Winner().Terminus
+	was := slotOf(r.house.Configured()[f.name], slot).Winner().Terminus
+	mark := func(name string) string {
+		switch {
+		case name == now:
+			return "now         "
+		case name == was:
+			return "configured  "
+		}
+		return "            "
+	}
+	var items []widget.Item
+	for _, name := range r.house.Registry().Termini(f.name) {
+		d := r.house.Registry().Descriptor(f.name, name)
+		items = append(items, widget.Item{Name: name, Note: mark(name) + codes(d) + "  " + strings.Join(notes(d), ", "), Do: do(name)})
+	}
+	if slot == indirector.SlotCache {
+		current := mark(indirector.Off)
+		if now == "" {
+			current = mark(now)
+		}
+		items = append(items, widget.Item{Name: indirector.Off, Note: current + "nothing is read from a cache, and nothing is written to one", Do: do(indirector.Off)})
+	}
+	return items
+}
+
+// codes are the verbs of a terminus in columns.
+func codes(d *indirector.Descriptor) string {
+	can := indirector.VerbsOf(d.Type)
+	words := make([]string, len(verbs))
+	for i, v := range verbs {
+		words[i] = "...."
+		if can[v] != nil {
+			words[i] = screen.VerbCode(v)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// check swaps at once, unless the candidate lacks a verb that was seen in the
+// traffic: then a person is asked first.
+func (r *Routes) check(c chosen) tea.Cmd {
+	return func() tea.Msg {
+		apply := screen.For{Screen: r, Msg: c}
+		lacks := Lacking(r.env.Log, r.house, c.indirection, c.slot, c.terminus)
+		if lacks == "" {
+			return apply
+		}
+		return screen.Push{Screen: widget.NewMenu(r.env, lacks, []widget.Item{
+			{Key: 'n', Name: "leave it", Note: "nothing changes"},
+			{Key: 'w', Name: "what-if", Note: "look at it first; nothing is executed", Do: r.whatIf(c)},
+			{Key: 'y', Name: "swap", Note: Line(c.indirection, c.slot, c.terminus), Do: screen.Send(apply)},
+		})}
+	}
+}
+
+// Lacking warns of verbs that a terminus lacks and that were seen in the newest
+// requests: "facter has no search: 3 of the last 88 requests would fail". It is
+// "" if there are none. It reads the log.
+func Lacking(log screen.Log, house House, indirection, slot, terminus string) string {
+	d := house.Registry().Descriptor(indirection, terminus)
+	if d == nil {
+		return ""
+	}
+	var seen [indirector.Expire + 1]int
+	all := 0
+	w := walk{log: log, indirection: indirection}
+	for all < most && w.next(func(row *screen.Row) bool {
+		seen[row.Verb]++
+		all++
+		return all < most
+	}) {
+	}
+	var names []string
+	fail := 0
+	for _, v := range missingVerbs(d) {
+		// A cache is asked to find, save and destroy only.
+		if n := seen[v]; n > 0 && (slot != indirector.SlotCache || v == indirector.Find || v == indirector.Save || v == indirector.Destroy) {
+			names = append(names, v.String())
+			fail += n
+		}
+	}
+	if fail == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has no %s: %d of the last %s would fail", terminus, strings.Join(names, " and no "), fail, screen.Plural(all, "request"))
+}
+
+// A walk goes backwards through the newest requests of an indirection.
+type walk struct {
+	log         screen.Log
+	indirection string
+	at          uint64 // what was looked at begins here; 0 before the first block
+	over        bool
+	rows        []screen.Row
+}
+
+// block is how many rows are read at once.
+const block = 1024
+
+// next hands the next block of rows to yield, the newest first, until that
+// returns false. It reports whether there is more.
+func (w *walk) next(yield func(*screen.Row) bool) bool {
+	first, last := w.log.Range()
+	if w.at == 0 {
+		w.at = last + 1
+		w.rows = make([]screen.Row, block)
+	}
+	if w.over || last == 0 || w.at <= first {
+		return false
+	}
+	from := first
+	if w.at-first > block {
+		from = w.at - block
+	}
+	n := w.log.Rows(from, w.rows[:w.at-from])
+	for i := n - 1; i >= 0; i-- {
+		if row := &w.rows[i]; row.ID < w.at && row.Indirection == w.indirection && row.Verb != indirector.Expire {
+			if !yield(row) {
+				w.over = true
+				return false
+			}
+		}
+	}
+	w.at = from
+	return w.at > first
+}

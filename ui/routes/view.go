@@ -1,0 +1,373 @@
+package routes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Context implements screen.Screen.
+func (r *Routes) Context() (left, right screen.Line) {
+	left.Put(screen.Plain, " ")
+	say := func(label, text string) {
+		if text != "" {
+			left.Put(screen.Quiet, label)
+			left.Put(screen.Plain, text+"   ")
+		}
+	}
+	if r.width >= Wide {
+		say("source ", r.about.Source)
+		say("environment ", r.about.Environment)
+	}
+	say("application ", r.about.Application)
+	switch {
+	case r.house == nil:
+		left.Put(screen.Quiet, "as the newest requests found it; "+isRecording)
+	case r.about.Found:
+		say("routes.yaml ", r.sections())
+	default:
+		say("routes.yaml ", "not there")
+	}
+	if n := r.Overridden(); n > 0 {
+		right.Put(screen.Touched, screen.Plural(n, "override"))
+		if b := r.env.Keys.Of(screen.Undo, r.Scope()); b != nil {
+			right.Put(screen.Quiet, "  "+b.Key()+" undo")
+		}
+		right.Space(1)
+	}
+	return left, right
+}
+
+// sections says how much of routes.yaml counts: "2 sections, 1 applies".
+func (r *Routes) sections() string {
+	app := r.about.Application
+	applies := slices.ContainsFunc(r.about.Sections, func(s string) bool {
+		return s == app || app == "server" && s == "master" || app == "master" && s == "server"
+	})
+	switch n := len(r.about.Sections); {
+	case n == 0:
+		return "no sections"
+	case applies && n == 1:
+		return "1 section, it applies"
+	case applies:
+		return screen.Plural(n, "section") + ", 1 applies"
+	default:
+		return screen.Plural(n, "section") + ", none applies"
+	}
+}
+
+var (
+	narrow = []widget.Column{
+		{Title: "INDIRECTION", Min: 11, Want: 17, Priority: 6},
+		{Title: "TERMINUS", Min: 8, Want: 12, Priority: 5},
+		{Title: "CACHE", Min: 6, Want: 8, Priority: 4},
+		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1},
+		{Title: "REQS", Min: 5, Want: 6, Priority: 2, Right: true},
+		{Title: "ERR", Min: 4, Want: 5, Priority: 1, Right: true},
+	}
+	wide = []widget.Column{
+		{Title: "INDIRECTION", Min: 12, Want: 17, Priority: 8},
+		{Title: "TERMINUS", Min: 8, Want: 13, Priority: 7},
+		{Title: "CACHE", Min: 6, Want: 9, Priority: 6},
+		{Title: "SET BY", Min: 20, Want: 30, Priority: 5, Grow: 2},
+		{Title: "REPLACED", Min: 14, Want: 24, Priority: 1, Grow: 1},
+		{Title: "REQS", Min: 6, Want: 7, Priority: 4, Right: true},
+		{Title: "ERR", Min: 5, Want: 6, Priority: 3, Right: true},
+		{Title: "p50 ms", Min: 7, Want: 7, Priority: 2, Right: true},
+	}
+)
+
+// gutter is the cursor, the mark, and a blank.
+const gutter = 3
+
+func (r *Routes) columns() []widget.Column {
+	if r.width >= Wide {
+		return wide
+	}
+	return narrow
+}
+
+// View implements screen.Screen.
+func (r *Routes) View() screen.Lines {
+	rows := r.rows()
+	if len(rows) == 0 {
+		return screen.Lines{{}, screen.Of(screen.Quiet, "   "+isNothing)}.Fill(r.width, r.height)
+	}
+	columns := r.columns()
+	widths := widget.Widths(columns, r.width-gutter-1)
+	lines := screen.Lines{title(columns, widths)}
+	from, to := r.list.Visible()
+	for i := from; i < min(to, len(rows)); i++ {
+		lines = append(lines, r.line(rows[i], i == r.list.Cursor, columns, widths))
+	}
+	if room := r.height - len(lines) - 1; room > 0 && r.list.Cursor < len(rows) {
+		lines = append(lines, r.env.Theme.HRule(r.width))
+		lines = append(lines, r.detail(rows[r.list.Cursor], room)...)
+	}
+	return lines.Fill(r.width, r.height)
+}
+
+func title(columns []widget.Column, widths []int) screen.Line {
+	var l screen.Line
+	l.Space(gutter)
+	for i, c := range columns {
+		put(&l, screen.Quiet, c.Title, c.Right, widths[i])
+	}
+	return l
+}
+
+// put adds a cell and the blank behind it; nothing if there is no room for the
+// column.
+func put(l *screen.Line, style screen.Style, text string, right bool, cells int) {
+	switch {
+	case cells == 0:
+		return
+	case right:
+		l.Right(style, screen.Clean(text), cells)
+	default:
+		l.Cell(style, screen.Clean(text), cells)
+	}
+	l.Space(1)
+}
+
+func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) screen.Line {
+	var l screen.Line
+	if focus {
+		l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+	} else {
+		l.Space(1)
+	}
+	noTerminus, noCache := r.missing(f)
+	switch {
+	case f.override:
+		l.Put(screen.Touched, "*")
+	case noTerminus != "" || noCache != "":
+		l.Put(screen.Attention, "!")
+	default:
+		l.Space(1)
+	}
+	l.Space(1)
+	style := screen.Plain
+	if f.override {
+		style = screen.Touched
+	}
+	of := func(missing string) screen.Style {
+		if missing != "" {
+			return screen.Attention
+		}
+		return style
+	}
+	t := f.traffic
+	errs := screen.Plain
+	if t.Errors > 0 {
+		errs = screen.Failed
+	}
+	for i, c := range columns {
+		switch c.Title {
+		case "INDIRECTION":
+			put(&l, style, f.name, false, widths[i])
+		case "TERMINUS":
+			put(&l, of(noTerminus), orNone(f.route.Primary.Winner().Terminus), false, widths[i])
+		case "CACHE":
+			put(&l, of(noCache), orNone(f.route.Cache.Winner().Terminus), false, widths[i])
+		case "SET BY":
+			put(&l, style, r.setBy(f), false, widths[i])
+		case "REPLACED":
+			put(&l, style, r.replaced(f), false, widths[i])
+		case "REQS":
+			put(&l, style, screen.Grouped(int64(t.Requests)), true, widths[i])
+		case "ERR":
+			put(&l, errs, screen.Grouped(int64(t.Errors)), true, widths[i])
+		case "p50 ms":
+			p50 := "-"
+			if t.Requests > 0 {
+				p50 = screen.Millis(t.P50)
+			}
+			put(&l, style, p50, true, widths[i])
+		}
+	}
+	if focus {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+// setBy is who decided. In a narrow table it says what a person replaced.
+func (r *Routes) setBy(f row) string {
+	c, cached := decider(f.route)
+	if r.width >= Wide {
+		text := long(r.env, c)
+		if cached {
+			text = "cache: " + text
+		}
+		return text
+	}
+	text := brief(r.env, c)
+	if cached {
+		text = "cache: " + text
+	}
+	if was := replaced(slotOf(f.route, slotName(cached))); c.Source == traces.FromYou {
+		text += " (was " + orNone(was.Terminus) + ")"
+	}
+	return text
+}
+
+func slotName(cached bool) string {
+	if cached {
+		return indirector.SlotCache
+	}
+	return indirector.SlotTerminus
+}
+
+// replaced is the choice that the one under SET BY beat.
+func (r *Routes) replaced(f row) string {
+	c, cached := decider(f.route)
+	was := replaced(slotOf(f.route, slotName(cached)))
+	if was.Terminus == "" || was.Terminus == c.Terminus && was.Source < traces.FromApplication {
+		return "-"
+	}
+	return was.Terminus + " (" + brief(r.env, was) + ")"
+}
+
+// detail is what is known of the indirection in focus: who decided, what else
+// it could be, and what is wrong.
+func (r *Routes) detail(f row, room int) screen.Lines {
+	most := 1
+	if r.height > 24 {
+		most = 3
+	}
+	warnings := r.warningLines(f, min(most, room/3))
+	room -= len(warnings)
+	chain, matrix := r.chain(f), r.matrix(f)
+	if r.width >= Wide {
+		return append(r.beside(matrix, chain, room), warnings...)
+	}
+	first := min(len(chain), max(room-len(matrix), (room+1)/2))
+	lines := append(r.upTo(chain, first), r.upTo(matrix, room-first)...)
+	lines = lines.Fill(r.width, room)
+	return append(lines, warnings...)
+}
+
+func (r *Routes) beside(matrix, chain screen.Lines, room int) screen.Lines {
+	left := r.width * 3 / 5
+	if used := widest(matrix); used+2 < left {
+		left = max(used+2, r.width*9/20)
+	}
+	rows := min(room, max(len(matrix), len(chain)))
+	lines := screen.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
+	lines = append(lines, r.env.Theme.HRule(r.width))
+	return lines.Fill(r.width, room)
+}
+
+func widest(lines screen.Lines) int {
+	w := 0
+	for i := range lines {
+		w = max(w, lines[i].Width())
+	}
+	return w
+}
+
+// upTo returns at most n lines. If there are more, the last one says how many.
+func (r *Routes) upTo(lines screen.Lines, n int) screen.Lines {
+	if len(lines) <= n || n <= 0 {
+		return lines[:max(min(len(lines), n), 0)]
+	}
+	out := slices.Clone(lines[:n])
+	more := fmt.Sprintf("  %d more", len(lines)-n+1)
+	if b := r.env.Keys.Of(screen.History, r.Scope()); b != nil {
+		more += ": " + b.Key()
+	}
+	out[n-1] = screen.Of(screen.Quiet, more)
+	return out
+}
+
+func (r *Routes) warningLines(f row, most int) screen.Lines {
+	all := r.warnings(f)
+	var lines screen.Lines
+	for i, text := range all {
+		if len(lines) >= most {
+			break
+		}
+		label := "warning: "
+		if rest := len(all) - i - 1; len(lines) == most-1 && rest > 0 {
+			label = fmt.Sprintf("warning (1 of %d): ", rest+1)
+		}
+		var l screen.Line
+		l.Put(screen.Attention, label)
+		l.Put(screen.Plain, text)
+		lines = append(lines, l.Cut(r.width))
+	}
+	return lines
+}
+
+// chain is every opinion on the two slots, strongest first, and below it what
+// was changed since the start, newest first.
+func (r *Routes) chain(f row) screen.Lines {
+	var head screen.Line
+	head.Put(screen.Bold, f.name)
+	head.Put(screen.Quiet, "  history, strongest first")
+	lines := screen.Lines{head}
+	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
+		lines = append(lines, r.opinions(slot, slotOf(f.route, slot))...)
+	}
+	if changes := r.changes(f.name); len(changes) > 0 {
+		lines = append(lines, screen.Of(screen.Quiet, "  changed here, newest first"))
+		for _, c := range changes {
+			var l screen.Line
+			l.Space(2)
+			l.Cell(screen.Quiet, screen.Clean(r.clock(c.at)), 9)
+			l.Put(screen.Touched, c.text)
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+func (r *Routes) opinions(slot string, s traces.Slot) screen.Lines {
+	var lines screen.Lines
+	if slot == indirector.SlotCache && len(s) == 0 {
+		return screen.Lines{opinion(slot, "-", "nobody named one", "", screen.Quiet)}
+	}
+	won := false
+	for _, c := range s {
+		wins := !won && c.Why == "" && c.Terminus != ""
+		won = won || wins
+		style := screen.Quiet
+		switch {
+		case wins && c.Source >= traces.FromFace:
+			style = screen.Touched
+		case wins:
+			style = screen.Plain
+		case c.Why != "":
+			style = screen.Attention
+		}
+		lines = append(lines, opinion(slot, orNone(c.Terminus), long(r.env, c), state(c, wins), style))
+	}
+	if !won && slot == indirector.SlotTerminus {
+		lines = append(lines, opinion(slot, "-", "nobody names one: every request fails", "", screen.Attention))
+	}
+	return lines
+}
+
+func opinion(slot, terminus, place, state string, style screen.Style) screen.Line {
+	var l screen.Line
+	l.Space(2)
+	l.Cell(screen.Quiet, screen.Clean(slot), 8)
+	l.Space(1)
+	l.Cell(style, screen.Clean(terminus), 13)
+	l.Space(1)
+	gap := "  "
+	if strings.Contains(state, "NOT APPLIED") {
+		gap = " "
+	}
+	l.Put(style, place)
+	if state != "" {
+		l.Put(style, gap+state)
+	}
+	return l
+}

@@ -1,0 +1,362 @@
+package routes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// most is how many recorded requests a what-if looks at, the newest.
+const most = 500
+
+// A fate is what would become of a request.
+type fate uint8
+
+const (
+	answered fate = iota
+	isNil
+	expired
+	fails
+	noVerb
+	depends
+	fates
+)
+
+var fateWords = [fates]string{"would be answered", "nil", "expired, then nil", "would fail", "verb missing", "depends on the answer"}
+
+// fateOf reads a forecast.
+func fateOf(f *indirector.Forecast) fate {
+	switch {
+	case f.Steps[traces.Terminus].Because.Reason == traces.VerbMissing:
+		return noVerb
+	case f.Outcome.Failed():
+		return fails
+	case f.Outcome == traces.Good || f.Outcome == traces.Hit:
+		return answered
+	case f.Outcome == traces.Nil && f.Steps[traces.Expiry].Answer == traces.Expired:
+		return expired
+	case f.Outcome == traces.Nil:
+		return isNil
+	}
+	return depends
+}
+
+// A WhatIf counts what would have become of the recorded requests of an
+// indirection under another route. Nothing is executed. It is used by one
+// goroutine at a time.
+type WhatIf struct {
+	Indirection, Slot, Terminus string
+	Lose, Gain                  int // answered then and not now, and the other way round
+
+	house  House
+	table  indirector.Routes
+	walk   walk
+	counts [fates][indirector.Expire]int
+	first  [fates]uint64 // the newest request of each fate
+	total  int
+	done   bool
+}
+
+// NewWhatIf begins to count. See Step.
+func NewWhatIf(log screen.Log, house House, indirection, slot, terminus string) *WhatIf {
+	table := maps.Clone(house.Routes())
+	route := table[indirection]
+	choice := traces.Choice{Terminus: terminus, Source: traces.FromYou, Place: "what-if"}
+	if slot == indirector.SlotCache {
+		route.Cache = append(traces.Slot{choice}, route.Cache...)
+	} else {
+		route.Primary = append(traces.Slot{choice}, route.Primary...)
+	}
+	table[indirection] = route
+	return &WhatIf{
+		Indirection: indirection, Slot: slot, Terminus: terminus,
+		house: house, table: table, walk: walk{log: log, indirection: indirection},
+	}
+}
+
+// patience is how long a step takes at most.
+const patience = 20 * time.Millisecond
+
+// Step counts for a short while, and reports whether it is done.
+func (w *WhatIf) Step(ctx context.Context) (done bool) {
+	for began := time.Now(); !w.done && ctx.Err() == nil && time.Since(began) < patience; {
+		more := w.walk.next(func(r *screen.Row) bool {
+			w.count(ctx, r)
+			return w.total < most
+		})
+		w.done = !more
+	}
+	return w.done || ctx.Err() != nil
+}
+
+func (w *WhatIf) count(ctx context.Context, r *screen.Row) {
+	f := w.house.Plan(ctx, &indirector.Request{
+		Indirection: r.Indirection, Verb: r.Verb, Key: r.Key, Flags: r.Flags, Environment: r.Environment,
+	}, w.table)
+	is := fateOf(&f)
+	w.total++
+	w.counts[is][r.Verb]++
+	if w.first[is] == 0 {
+		w.first[is] = r.ID
+	}
+	was := r.Outcome == traces.Good || r.Outcome == traces.Hit || r.Outcome == traces.Stale || r.Outcome == traces.ErrHidden
+	switch {
+	case is == depends || r.Outcome == traces.Run || r.Outcome == traces.HeldOutcome:
+	case was && is != answered:
+		w.Lose++
+	case !was && is == answered:
+		w.Gain++
+	}
+}
+
+// Total returns how many requests were counted.
+func (w *WhatIf) Total() int { return w.total }
+
+// of returns how many requests share a fate.
+func (w *WhatIf) of(is fate) int {
+	n := 0
+	for _, c := range w.counts[is] {
+		n += c
+	}
+	return n
+}
+
+// String says it in one line: "31 requests, nothing is executed: 2 would be
+// answered, 29 nil".
+func (w *WhatIf) String() string {
+	if w.total == 0 {
+		return "no recorded request of " + w.Indirection + " to tell from"
+	}
+	var parts []string
+	for is := range fates {
+		if n := w.of(is); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, fateWords[is]))
+		}
+	}
+	return screen.Plural(w.total, "request") + ", nothing is executed: " + strings.Join(parts, ", ")
+}
+
+// pickWhatIf lets a person choose what to look at.
+func (r *Routes) pickWhatIf(f row) tea.Cmd {
+	of := func(slot string) []widget.Item {
+		return r.candidates(f, slot, func(name string) tea.Cmd { return r.whatIf(chosen{f.name, slot, name}) })
+	}
+	items := of(indirector.SlotTerminus)
+	for _, it := range of(indirector.SlotCache) {
+		it.Name = "cache " + it.Name
+		items = append(items, it)
+	}
+	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "what if "+f.name+" went to ...  nothing is executed", items)})
+}
+
+// whatIf shows a what-if and begins to count.
+func (r *Routes) whatIf(c chosen) tea.Cmd {
+	return func() tea.Msg {
+		p := newPanel(r, c)
+		return tea.BatchMsg{screen.Send(screen.Push{Screen: p}), p.step()}
+	}
+}
+
+// A panel shows a what-if, on top of the lower lines of Routes.
+type panel struct {
+	r             *Routes
+	c             chosen
+	ctx           context.Context // ends with the panel: there is no other way to stop counting
+	forget        context.CancelFunc
+	next          *WhatIf // being counted by a command
+	shown         WhatIf  // a copy of what was counted last
+	done          bool
+	lacks         string
+	width, height int
+}
+
+var _ screen.Popup = (*panel)(nil)
+
+func newPanel(r *Routes, c chosen) *panel {
+	p := &panel{r: r, c: c, next: NewWhatIf(r.env.Log, r.house, c.indirection, c.slot, c.terminus)}
+	p.ctx, p.forget = context.WithCancel(context.Background())
+	return p
+}
+
+type counted struct {
+	shown WhatIf
+	done  bool
+	lacks string
+}
+
+func (p *panel) step() tea.Cmd {
+	return func() tea.Msg {
+		m := counted{done: p.next.Step(p.ctx)}
+		m.shown = *p.next
+		if m.done && p.ctx.Err() == nil {
+			m.lacks = Lacking(p.r.env.Log, p.r.house, p.c.indirection, p.c.slot, p.c.terminus)
+		}
+		return screen.For{Screen: p, Msg: m}
+	}
+}
+
+// Scope implements screen.Screen.
+func (p *panel) Scope() screen.Scope { return screen.InMenu }
+
+// Resize implements screen.Screen.
+func (p *panel) Resize(width, height int) { p.width, p.height = width, height }
+
+// Captures implements screen.Screen.
+func (p *panel) Captures() bool { return true }
+
+// Can implements screen.Screen.
+func (p *panel) Can(screen.Action) string { return screen.Unknown }
+
+// Act implements screen.Screen.
+func (p *panel) Act(screen.Act) tea.Cmd { return nil }
+
+// Hints implements screen.Screen.
+func (p *panel) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
+
+// Context implements screen.Screen.
+func (p *panel) Context() (left, right screen.Line) { return left, right }
+
+// Rows implements screen.Popup.
+func (p *panel) Rows() int { return len(p.lines()) }
+
+// Update implements screen.Screen.
+func (p *panel) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case counted:
+		p.shown, p.done, p.lacks = msg.shown, msg.done, msg.lacks
+		if !p.done {
+			return p.step()
+		}
+	case tea.KeyMsg:
+		switch msg.String() {
+		case "enter":
+			p.forget()
+			return screen.Close(p, screen.Send(screen.For{Screen: p.r, Msg: p.c}))
+		case "esc", "q", "ctrl+c":
+			p.forget()
+			return screen.Close(p, nil)
+		case "x":
+			p.forget()
+			return screen.Close(p, screen.Send(screen.Filter{Text: "ind=" + p.c.indirection}))
+		}
+	}
+	return nil
+}
+
+// View implements screen.Screen.
+func (p *panel) View() screen.Lines { return p.lines().Fill(p.width, p.height) }
+
+// The columns of the panel: the fate, one for each verb, and an example.
+const (
+	fateCells = 24
+	verbCells = 7
+)
+
+func (p *panel) lines() screen.Lines {
+	w := &p.shown
+	var head screen.Line
+	head.Put(screen.Bold, fmt.Sprintf(" WHAT IF  %s %s=%s", p.c.indirection, p.c.slot, p.c.terminus))
+	switch {
+	case !p.done:
+		head.Put(screen.Quiet, fmt.Sprintf("   so far %s, nothing is executed", screen.Plural(w.total, "recorded request")))
+	case w.total == most:
+		head.Put(screen.Quiet, fmt.Sprintf("   the newest %s, nothing is executed", screen.Plural(w.total, "recorded request")))
+	default:
+		head.Put(screen.Quiet, fmt.Sprintf("   %s, nothing is executed", screen.Plural(w.total, "recorded request")))
+	}
+	lines := screen.Lines{p.r.env.Theme.HRule(p.width), head}
+	if w.total > 0 {
+		lines = append(lines, p.table()...)
+		lines = append(lines, p.compared())
+	} else if p.done {
+		lines = append(lines, screen.Of(screen.Quiet, "   no request of "+p.c.indirection+" was recorded: there is nothing to tell from"))
+	}
+	if p.lacks != "" {
+		var l screen.Line
+		l.Put(screen.Attention, "   warning: ")
+		l.Put(screen.Plain, p.lacks)
+		lines = append(lines, l)
+	}
+	var act screen.Line
+	for _, k := range [][2]string{{"enter", "apply"}, {"x", "requests"}, {"esc", "forget"}} {
+		act.Put(screen.Bold, "   "+k[0])
+		act.Put(screen.Plain, " "+k[1])
+	}
+	return append(lines, act)
+}
+
+func (p *panel) table() screen.Lines {
+	w := &p.shown
+	var seen []indirector.Verb
+	for _, v := range verbs {
+		for is := range fates {
+			if w.counts[is][v] > 0 {
+				seen = append(seen, v)
+				break
+			}
+		}
+	}
+	var head screen.Line
+	head.Space(fateCells)
+	for _, v := range seen {
+		head.Right(screen.Quiet, screen.Clean(v.String()), verbCells+1)
+	}
+	head.Put(screen.Quiet, "   newest")
+	lines := screen.Lines{head}
+	for is := range fates {
+		n := w.of(is)
+		if n == 0 && is != answered && is != isNil {
+			continue
+		}
+		lines = append(lines, p.fateLine(is, n, seen))
+	}
+	return lines
+}
+
+func (p *panel) fateLine(is fate, n int, seen []indirector.Verb) screen.Line {
+	w := &p.shown
+	style := screen.Plain
+	switch {
+	case n == 0:
+		style = screen.Quiet
+	case is == fails || is == noVerb:
+		style = screen.Failed
+	case is == expired || is == isNil:
+		style = screen.Attention
+	}
+	var l screen.Line
+	l.Space(3)
+	l.Cell(style, screen.Clean(fateWords[is]), fateCells-3)
+	for _, v := range seen {
+		l.Right(style, screen.Clean(screen.Grouped(int64(w.counts[is][v]))), verbCells+1)
+	}
+	if row, ok := p.r.env.Log.Row(w.first[is]); ok {
+		l.Put(screen.Quiet, fmt.Sprintf("   #%d ", row.ID))
+		l.Add(screen.Quiet, screen.Clean(row.Key))
+	}
+	return l
+}
+
+// compared holds the forecast against what happened.
+func (p *panel) compared() screen.Line {
+	w := &p.shown
+	if w.Lose+w.Gain == 0 {
+		return screen.Of(screen.Quiet, "   as far as can be said, the same requests are answered as before")
+	}
+	var l screen.Line
+	style := screen.Plain
+	if w.Lose > 0 {
+		style = screen.Attention
+	}
+	l.Put(style, fmt.Sprintf("   %d lose their answer, %d get one that had none", w.Lose, w.Gain))
+	return l
+}

@@ -1,0 +1,195 @@
+package routes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+)
+
+// brief says in a few words who made a choice.
+func brief(env *screen.Env, c traces.Choice) string {
+	switch c.Source {
+	case traces.NoSource:
+		return "nobody"
+	case traces.FromYou:
+		if c.At.IsZero() {
+			return "you"
+		}
+		return "you, " + env.Clock(c.At)
+	case traces.FromDeclaration:
+		return "default in code"
+	case traces.FromStoreconfigs:
+		return "storeconfigs"
+	case traces.FromApplication:
+		app, _, _ := strings.Cut(strings.TrimPrefix(c.Place, "application "), ",")
+		return "app " + app
+	case traces.FromSetting:
+		at := strings.LastIndex(c.Place, ", ")
+		if at < 0 {
+			return "setting"
+		}
+		if c.Place[at+2:] == "default" {
+			return "setting default"
+		}
+		return "setting, " + c.Place[at+2:]
+	case traces.FromRoutesFile:
+		return c.Place
+	}
+	return c.Source.String() + " " + c.Place
+}
+
+// long says who made a choice, with all that is known.
+func long(env *screen.Env, c traces.Choice) string {
+	switch {
+	case c.Source == traces.FromYou && c.Place != "":
+		return brief(env, c) + ", " + c.Place
+	case c.Source == traces.FromDeclaration || c.Source == traces.FromYou || c.Place == "":
+		return brief(env, c)
+	case c.Source == traces.FromFace || c.Source == traces.FromThread:
+		return c.Source.String() + " " + c.Place
+	}
+	return c.Place
+}
+
+// decider is the choice that SET BY tells of: the one of the terminus, unless
+// the cache was chosen by a stronger source.
+func decider(r indirector.Route) (c traces.Choice, cache bool) {
+	primary, cached := r.Primary.Winner(), r.Cache.Winner()
+	if cached.Source > primary.Source && cached.Source > traces.FromApplication {
+		return cached, true
+	}
+	return primary, false
+}
+
+// replaced returns the applied choice that the winner of a slot beat, or a zero
+// Choice.
+func replaced(s traces.Slot) traces.Choice {
+	won := false
+	for _, c := range s {
+		switch {
+		case c.Terminus == "" || c.Why != "":
+		case won:
+			return c
+		default:
+			won = true
+		}
+	}
+	return traces.Choice{}
+}
+
+// slotOf returns one of the slots of a route.
+func slotOf(r indirector.Route, slot string) traces.Slot {
+	if slot == indirector.SlotCache {
+		return r.Cache
+	}
+	return r.Primary
+}
+
+// orNone is how a slot without a terminus is shown.
+func orNone(name string) string {
+	if name == "" || name == indirector.Off {
+		return "-"
+	}
+	return name
+}
+
+// state says what became of a choice.
+func state(c traces.Choice, wins bool) string {
+	var section, app string
+	switch {
+	case c.Why != "" && sscan(c.Why, &section, &app):
+		return fmt.Sprintf("section %s NOT APPLIED (%s)", section, app)
+	case c.Why != "":
+		return "NOT APPLIED (" + c.Why + ")"
+	case wins:
+		return "in force"
+	}
+	return "overruled"
+}
+
+// sscan takes apart what is said of the section of another application.
+func sscan(why string, section, app *string) bool {
+	parts := strings.Split(why, "'")
+	if len(parts) != 5 || parts[0] != "section " || parts[2] != " is not for application " {
+		return false
+	}
+	*section, *app = parts[1], parts[3]
+	return true
+}
+
+// missing returns the names in force that are no terminus of this program, and
+// "" for a recording, which does not say.
+func (r *Routes) missing(f row) (terminus, cache string) {
+	if r.house == nil {
+		return "", ""
+	}
+	unknown := func(s traces.Slot) string {
+		name := s.Winner().Terminus
+		if name == "" || name == indirector.Off || r.house.Registry().Descriptor(f.name, name) != nil {
+			return ""
+		}
+		return name
+	}
+	return unknown(f.route.Primary), unknown(f.route.Cache)
+}
+
+// instead says what could be used instead of a terminus that does not exist.
+func (r *Routes) instead(indirection, slot, name string) string {
+	known := r.house.Registry().Termini(indirection)
+	if len(known) == 0 {
+		return fmt.Sprintf("%s %s does not exist here, and no other terminus of %s does", slot, name, indirection)
+	}
+	return fmt.Sprintf("%s %s does not exist here; %s could use %s", slot, name, indirection, strings.Join(known, ", "))
+}
+
+// warnings are what is wrong with an indirection, and then what is wrong with
+// the configuration: what is about this indirection first.
+func (r *Routes) warnings(f row) []string {
+	var out []string
+	terminus, cache := r.missing(f)
+	if terminus != "" {
+		out = append(out, r.instead(f.name, indirector.SlotTerminus, terminus))
+	}
+	if cache != "" {
+		out = append(out, r.instead(f.name, indirector.SlotCache, cache))
+	}
+	var about, others []string
+	for _, p := range r.about.Problems {
+		text := p.Text
+		if p.Place != "" && !strings.HasPrefix(text, p.Place) {
+			text = p.Place + ": " + text
+		}
+		switch {
+		case r.house != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
+			// The row that it is about says so.
+		case p.Fatal:
+			about = append([]string{text}, about...)
+		case slices.Contains(words(text), f.name):
+			about = append(about, text)
+		default:
+			others = append(others, text)
+		}
+	}
+	return append(append(out, about...), others...)
+}
+
+// words are the names in a sentence.
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(c rune) bool {
+		return c != '_' && (c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z')
+	})
+}
+
+// served is the filter that lists the requests of a route.
+func served(f row) string {
+	text := "ind=" + query.Quote(f.name)
+	if t := f.route.Primary.Winner().Terminus; t != "" {
+		text += " terminus=" + query.Quote(t)
+	}
+	return text
+}
