@@ -44,6 +44,9 @@ var Node = indirector.Descriptor{
 	},
 }
 
+// maxQuoted is how much of stdout a message quotes, in bytes. Puppet quotes all.
+const maxQuoted = 64 << 10
+
 const settingTimeout = "external_nodes_timeout"
 
 // A Terminus asks one command about nodes.
@@ -122,7 +125,7 @@ func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, 
 	}
 	return out, &indirector.Failure{
 		Message: fmt.Sprintf("Failed to find %s via exec: Execution of '%s' returned %s: %s",
-			key, strings.Join(argv, " "), out.status(), strings.Trim(string(out.stdout), blanks+"\x00")),
+			key, strings.Join(argv, " "), out.status(), cut(strings.Trim(string(out.stdout), blanks+"\x00"), maxQuoted)),
 		Origin: "exec", Path: argv[0], Hidden: why, Err: out.err,
 	}
 }
@@ -226,10 +229,7 @@ func create(req *indirector.Request, result map[string]data.Value) (*model.Node,
 	node := &model.Node{Name: req.Key, Environment: req.Environment}
 	if p := result["parameters"]; p.Truthy() {
 		if p.Kind() != data.Hash {
-			return nil, &indirector.Failure{
-				Class: "TypeError", Message: fmt.Sprintf("undefined method `[]=' for %s:%s", p.Inspect(), classOf(p)),
-				Origin: "decode", Hidden: "the ENC printed parameters that are no mapping",
-			}
+			return nil, noMapping(p)
 		}
 		node.Parameters = p.Without("environment")
 	}
@@ -246,6 +246,21 @@ func create(req *indirector.Request, result map[string]data.Value) (*model.Node,
 		}
 	}
 	return node, nil
+}
+
+// noMapping is what Ruby says when the environment is put into parameters that
+// are no hash.
+func noMapping(p data.Value) error {
+	f := &indirector.Failure{Origin: "decode", Hidden: "the ENC printed parameters that are no mapping"}
+	switch p.Kind() {
+	case data.List:
+		f.Class, f.Message = "TypeError", "no implicit conversion of String into Integer"
+	case data.String:
+		f.Class, f.Message = "IndexError", "string not matched"
+	default:
+		f.Class, f.Message = "NoMethodError", fmt.Sprintf("undefined method `[]=' for %s:%s", p.Inspect(), classOf(p))
+	}
+	return f
 }
 
 func cut(s string, n int) string {
