@@ -72,3 +72,20 @@ func BenchmarkDecodeJSON(b *testing.B) {
 		})
 	}
 }
+
+// The codecs make no garbage per value: a regression fails here without a clock.
+func TestAllocations(t *testing.T) {
+	json, text := mustFormat(t, "json"), read(t, filepath.Join("testdata", "bench", "facts.json"))
+	i, _, err := format.Intern(json, "facts", text, format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A few are usual; the race detector empties pools at random.
+	const limit = 40
+	if n := testing.AllocsPerRun(50, func() { _, _, _ = format.Intern(json, "facts", text, format.Options{}) }); n > limit {
+		t.Errorf("Intern of 600 values: %v allocations, want at most %d", n, limit)
+	}
+	if n := testing.AllocsPerRun(50, func() { _, _ = format.Render(json, i) }); n > limit {
+		t.Errorf("Render of 600 values: %v allocations, want at most %d", n, limit)
+	}
+}

@@ -2,8 +2,6 @@ package format
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"regexp"
 	"unicode/utf8"
 
@@ -52,7 +50,7 @@ func (d *psonDecoder) next(c byte) bool { return d.i < len(d.source) && d.source
 
 // complain fails with Puppet's words, which end in what comes next.
 func (d *psonDecoder) complain(words string) {
-	d.fail(fmt.Errorf("%s '%s'!", words, d.peek()))
+	d.fail(say(psonNext, words, d.peek()))
 }
 
 func (d *psonDecoder) peek() []byte { return d.source[d.i:min(len(d.source), d.i+20)] }
@@ -69,10 +67,10 @@ func (d *psonDecoder) document() (v data.Value) {
 		} else if d.blank() {
 			continue
 		}
-		d.fail(fmt.Errorf("source '%s' not in PSON!", d.peek()))
+		d.fail(say(notPSON, d.peek()))
 	}
 	if !found {
-		d.fail(errors.New("source did not contain any PSON!"))
+		d.fail(say(noPSON))
 	}
 	return v
 }
@@ -334,7 +332,7 @@ func (d *psonDecoder) unescape(i, end int) int {
 			w, i = w+1, i+2
 		}
 		if mix.add(kind, d.text[from:w]) {
-			d.fail(fmt.Errorf("Caught Encoding::CompatibilityError: incompatible character encodings: %s and %s", mix.kind, kind))
+			d.fail(say(mixedPSON, mix.kind, kind))
 		}
 	}
 	return w
@@ -375,12 +373,12 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 		i += 6
 	}
 	if wide == nil {
-		d.fail(errors.New("Caught ArgumentError: wrong number of arguments (given 1, expected 0)"))
+		d.fail(say(shortEscape))
 		return w, i
 	}
 	if len(wide)%2 != 0 {
 		rest := data.InspectString(string(wide[len(wide)-1:]))
-		d.fail(fmt.Errorf("Caught Encoding::InvalidByteSequenceError: incomplete %s on UTF-16BE", rest))
+		d.fail(say(halfPSON, rest))
 		return w, i
 	}
 	for k := 0; k < len(wide); k += 2 {

@@ -3,7 +3,6 @@ package format
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -79,14 +78,14 @@ func (c *richChecker) typed(name string, value data.Value) {
 	switch {
 	case name == "Timestamp" && value.Kind() == data.String:
 		if !isTimestamp(value.Str()) {
-			c.refuse(fmt.Errorf("Unable to parse '%s' using any of the formats %s", value.Str(), timestampFormats))
+			c.refuse(say(badTimestamp, value.Str()))
 		}
 	case name == "Binary" && value.Kind() == data.String:
 		if _, err := base64.StdEncoding.Strict().DecodeString(value.Str()); err != nil {
 			c.refuse(errors.New("invalid base64"))
 		}
 	case slices.Contains(scalars, name) && value.Kind() != data.String && value.Kind() != data.Hash && !value.IsNil():
-		c.refuse(fmt.Errorf("Cannot create a %s from a %s", name, rubyClass(value)))
+		c.refuse(say(badScalar, name, rubyClass(value)))
 	case strings.HasPrefix(name, "Pcore::"), slices.Contains(known, name):
 	default:
 		note := "real Puppet refuses this unless a module defines it: No implementation mapping found for Puppet Type " + name
@@ -105,8 +104,6 @@ func (c *richChecker) refuse(err error) {
 		c.err = err
 	}
 }
-
-const timestampFormats = "%FT%T.%N %Z, %FT%T %Z, %F %T.%N %Z, %F %T %Z, %F %Z, %FT%T.%N, %FT%T, %F %T.%N, %F %T, %F"
 
 // isTimestamp reports whether s is in one of the formats of a Timestamp.
 func isTimestamp(s string) bool {
@@ -130,5 +127,3 @@ func isTimestamp(s string) bool {
 	}
 	return len(strings.Fields(rest)) <= 1
 }
-
-var errOldCatalog = errors.New("a catalog of Puppet 3 or older is a dump of Ruby's memory, which is not supported")

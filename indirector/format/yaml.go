@@ -16,6 +16,8 @@ var onTheWire = []string{
 	"Puppet::Node::Facts", "Puppet::Node", "Puppet::Transaction::Report", "Puppet::Resource", "Puppet::Resource::Catalog",
 }
 
+var errOldCatalog = errors.New("a catalog of Puppet 3 or older is a dump of Ruby's memory, which is not supported")
+
 const unreadableCatalog = "real Puppet 7 and 8 read this YAML as a catalog without name and resources"
 
 func yamlLimits(o Options, wire bool) psych.Limits {
@@ -55,9 +57,9 @@ func isObject(tag string) bool {
 
 func notValid(c *model.Class, cause error) error {
 	if cause == nil {
-		return fmt.Errorf("Serialized YAML did not contain a valid instance of %s", c.Ruby)
+		return say(notInstance, c.Ruby)
 	}
-	return fmt.Errorf("Serialized YAML did not contain a valid instance of %s: %w", c.Ruby, cause)
+	return say(notInstanceSince, c.Ruby, cause)
 }
 
 // load reads a document and refuses what needs a class that is not permitted;
@@ -118,7 +120,7 @@ func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.
 // parse JSON data for facts web01: …". Rule TERM-FILE-03.
 func FileError(f *Format, indirection, key string, err error) error {
 	family := map[codec]string{yamlCodec: "YAML", jsonCodec: "JSON", psonCodec: "PSON", msgpackCodec: "MessagePack"}[f.codec]
-	return fmt.Errorf("Could not parse %s data for %s %s: %w", family, indirection, key, err)
+	return say(unreadableFile, family, indirection, key, err)
 }
 
 func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance, Notes, error) {
@@ -127,7 +129,7 @@ func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance,
 		return nil, notes, notValid(c, err)
 	}
 	if doc.Value.Kind() != data.List {
-		return nil, notes, errors.New("Serialized YAML did not contain a collection of instances when calling intern_multiple")
+		return nil, notes, say(notCollection)
 	}
 	all := make([]indirector.Instance, doc.Value.Len())
 	for i, v := range doc.Value.List() {

@@ -235,7 +235,7 @@ func duplicate(first, second *Resource) error {
 	if at != "" {
 		at = " at" + at
 	}
-	return fmt.Errorf("Duplicate declaration: %s is already declared%s; cannot redeclare%s", first.Ref(), at, location(second))
+	return say(declaredTwice, first.Ref(), at, location(second))
 }
 
 // location is where a resource was declared, after a space; "" if unknown.
@@ -275,14 +275,14 @@ func (c *Catalog) readEdges(v data.Value, index *refIndex) error {
 			return err
 		}
 		if s < 0 {
-			return fmt.Errorf("Could not intern from data: Could not find relationship source %s for %s", source.Inspect(), target.Text())
+			return say(noSource, source.Inspect(), target.Text())
 		}
 		t, err := index.find(target)
 		if err != nil {
 			return err
 		}
 		if t < 0 {
-			return fmt.Errorf("Could not intern from data: Could not find relationship target %s for %s", target.Inspect(), c.Resources[s].Ref())
+			return say(noTarget, target.Inspect(), c.Resources[s].Ref())
 		}
 		e.Source, e.Target = c.ref(s, source), c.ref(t, target)
 		ends[2*i], ends[2*i+1] = s, t
@@ -334,7 +334,7 @@ func (c *Catalog) sortEdges(ends []int32) {
 func (x *refIndex) find(ref data.Value) (int32, error) {
 	typ, title, ok := splitRef(ref.Str())
 	if !ok {
-		return 0, fmt.Errorf("No title provided and %s is not a valid resource reference", ref.Inspect())
+		return 0, say(badReference, ref.Inspect())
 	}
 	typ, title = typeAndTitle(typ, title)
 	return *x.slot(typ, title) - 1, nil
@@ -361,7 +361,7 @@ func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
 		}
 	}
 	if e.Event != "" && e.Event != "NONE" && e.Callback == "" {
-		return source, target, fmt.Errorf("You must pass a callback for non-NONE events")
+		return source, target, say(noCallback)
 	}
 	return source, target, nil
 }

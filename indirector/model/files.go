@@ -8,7 +8,6 @@ import (
 	"crypto/sha512"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"strings"
@@ -120,11 +119,11 @@ func (m *FileMetadata) check() error {
 	}
 	switch {
 	case !strings.HasPrefix(m.Path, "/"):
-		return errors.New("Paths must be fully qualified")
+		return say(notAbsolute)
 	case m.Links != "manage" && m.Links != "follow":
 		return errors.New(":links can only be set to :manage or :follow")
 	case strings.HasPrefix(m.RelativePath, "/"):
-		return errors.New("Relative paths must not be fully qualified")
+		return say(notRelative)
 	}
 	return nil
 }
@@ -217,7 +216,7 @@ var _ indirector.Expirer = (*FileBucketFile)(nil)
 func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 	h := NewDigest(checksumType)
 	if h == nil {
-		return nil, fmt.Errorf("Unsupported checksum type %s", checksumType)
+		return nil, say(unknownChecksum, checksumType)
 	}
 	h.Write(b)
 	return &FileBucketFile{ChecksumType: checksumType, Checksum: hex.EncodeToString(h.Sum(nil)), Contents: Bytes(b)}, nil

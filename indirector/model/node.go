@@ -70,7 +70,7 @@ func nodeFromData(v data.Value) (*Node, error) {
 		}
 	}
 	if !named {
-		return nil, errors.New("No name provided in serialized data")
+		return nil, say(noName)
 	}
 	return n, n.environment(environment)
 }

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -178,10 +176,10 @@ func symbols(v data.Value) ([]string, error) {
 
 func (r *Resource) name(typ, title data.Value) error {
 	if !typ.Truthy() {
-		return errors.New("No resource type provided in serialized data")
+		return say(noType)
 	}
 	if !title.Truthy() {
-		return errors.New("No resource title provided in serialized data")
+		return say(noTitle)
 	}
 	r.Type, r.Title = typeAndTitle(typ.Text(), title.Text())
 	return nil
@@ -266,7 +264,7 @@ func addTag(tags []string, tag string) ([]string, error) {
 		return tags, nil
 	}
 	if !validTag(tag) {
-		return nil, fmt.Errorf("Invalid tag '%s'", tag)
+		return nil, say(badTag, tag)
 	}
 	tags = append(tags, tag)
 	if strings.Contains(tag, "::") {

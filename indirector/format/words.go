@@ -1,0 +1,24 @@
+package format
+
+import "fmt"
+
+// What Puppet says of bytes that it cannot read, word for word, since people
+// know these sentences and search for them. Rules FMT-10, TERM-FILE-03.
+const (
+	notInstance      = "Serialized YAML did not contain a valid instance of %s"
+	notInstanceSince = notInstance + ": %w"
+	notCollection    = "Serialized YAML did not contain a collection of instances when calling intern_multiple"
+	unreadableFile   = "Could not parse %s data for %s %s: %w"
+
+	notPSON      = "source '%s' not in PSON!"
+	noPSON       = "source did not contain any PSON!"
+	psonNext     = "%s '%s'!"
+	mixedPSON    = "Caught Encoding::CompatibilityError: incompatible character encodings: %s and %s"
+	halfPSON     = "Caught Encoding::InvalidByteSequenceError: incomplete %s on UTF-16BE"
+	shortEscape  = "Caught ArgumentError: wrong number of arguments (given 1, expected 0)"
+	badTimestamp = "Unable to parse '%s' using any of the formats %%FT%%T.%%N %%Z, %%FT%%T %%Z, %%F %%T.%%N %%Z, %%F %%T %%Z, %%F %%Z, %%FT%%T.%%N, %%FT%%T, %%F %%T.%%N, %%F %%T, %%F"
+	badScalar    = "Cannot create a %s from a %s"
+)
+
+// say returns the words as an error.
+func say(words string, args ...any) error { return fmt.Errorf(words, args...) }

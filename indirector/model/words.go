@@ -1,0 +1,23 @@
+package model
+
+import "fmt"
+
+// What Puppet says when it cannot read a data hash, word for word, since people
+// know these sentences and search for them.
+const (
+	noName          = "No name provided in serialized data"                                      // FMT-NODE-03
+	noType          = "No resource type provided in serialized data"                             // FMT-CAT-02
+	noTitle         = "No resource title provided in serialized data"                            // FMT-CAT-02
+	badReference    = "No title provided and %s is not a valid resource reference"               // FMT-CAT-04
+	noSource        = "Could not intern from data: Could not find relationship source %s for %s" // FMT-CAT-04
+	noTarget        = "Could not intern from data: Could not find relationship target %s for %s" // FMT-CAT-04
+	noCallback      = "You must pass a callback for non-NONE events"                             // FMT-CAT-04
+	declaredTwice   = "Duplicate declaration: %s is already declared%s; cannot redeclare%s"      // FMT-CAT-05
+	badTag          = "Invalid tag '%s'"                                                         // FMT-CAT-02
+	notAbsolute     = "Paths must be fully qualified"                                            // formats, 6
+	notRelative     = "Relative paths must not be fully qualified"                               // formats, 6
+	unknownChecksum = "Unsupported checksum type %s"                                             // TERM-FB-04
+)
+
+// say returns the words as an error.
+func say(words string, args ...any) error { return fmt.Errorf(words, args...) }
