@@ -14,9 +14,13 @@ import (
 	"indirtui/traces"
 )
 
-// maxGap is how many numbers may lie between a request and the others: numbers
-// come from a file that anybody may have written.
-const maxGap = 1 << 28
+// Numbers come from a file that anybody may have written: maxGap is how many
+// may lie between a request and the others, maxID is the greatest that JSON
+// surely carries.
+const (
+	maxGap = 1 << 28
+	maxID  = 1<<53 - 1
+)
 
 // firstPart is how much of a recording is read before OpenFile returns.
 const firstPart = 256 << 10
@@ -241,9 +245,9 @@ func (x *reading) put(more bool) {
 func (x *reading) putRow(at int64, h *head) {
 	s := x.s
 	id := h.Trace
-	if s.last != 0 && (id > s.last+maxGap || id+maxGap < s.first) {
+	if id > maxID || s.last != 0 && (id > s.last+maxGap || id+maxGap < s.first) {
 		x.damaged++
-		s.note("the line at byte %d has a number far from the others: %d", at, id)
+		s.note("the line at byte %d has a number that cannot be: %d", at, id)
 		return
 	}
 	if id < s.floor {

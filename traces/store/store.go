@@ -34,7 +34,8 @@
 //	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
 //	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
 //	 "pstep":…,"app":…,"idle":[…],"options":[{"name":…,"value":…}],
-//	 "primary":[{"terminus":…,"by":…,"place":…,"not":…,"note":…,"symbol":true,"t":…}],
+//	 "primary":[{"terminus":…,"by":…,"place":…,"not":…,"note":…,"setting":…,
+//	 "symbol":true,"t":…}],
 //	 "caches":[…],"spans":[{"id":…,"parent":…,"step":…,"kind":…,"name":…,"is":…,
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],

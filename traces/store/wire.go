@@ -86,9 +86,9 @@ type (
 	}
 	linePair   struct{ Name, Value string }
 	lineChoice struct {
-		Terminus, By, Place, Not, Note string
-		Symbol                         bool
-		T                              time.Time
+		Terminus, By, Place, Not, Note, Setting string
+		Symbol                                  bool
+		T                                       time.Time
 	}
 	lineStep struct {
 		Step, Is, Why, About string
@@ -359,7 +359,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 
 func appendChoice(o object, c *traces.Choice) object {
 	return append(o, '{').str("terminus", c.Terminus).str("by", c.Source.String()).str("place", c.Place).str("not", c.Why).
-		str("note", c.Note).yes("symbol", c.Symbol).time("t", c.At).append("}")
+		str("note", c.Note).str("setting", c.Setting).yes("symbol", c.Symbol).time("t", c.At).append("}")
 }
 
 func appendSpan(o object, s *traces.Span) object {
@@ -481,7 +481,7 @@ func (l *line) trace() *traces.Trace {
 
 func slotOf(choices []lineChoice) (s traces.Slot) {
 	for _, c := range choices {
-		s = append(s, traces.Choice{Terminus: c.Terminus, Source: sources[c.By], Place: c.Place, Why: c.Not, Note: c.Note, Symbol: c.Symbol, At: local(c.T)})
+		s = append(s, traces.Choice{Terminus: c.Terminus, Source: sources[c.By], Place: c.Place, Why: c.Not, Note: c.Note, Setting: c.Setting, Symbol: c.Symbol, At: local(c.T)})
 	}
 	return s
 }

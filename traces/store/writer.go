@@ -33,8 +33,8 @@ type slot struct {
 type ring struct {
 	slots       []slot
 	head, taken uint64          // positions; the slot is the position modulo the length
-	oldest      uint64          // position of the oldest live instance, or before it
-	emptied     uint64          // position below which details were dropped at the limit of memory
+	oldest      uint64          // position below which instances were dropped at the limit of memory
+	emptied     uint64          // position below which details were
 	safe        map[uint64]slot // details that a person wants to be kept, by number
 	unsafe      int             // how many of these the writer has not seen
 	lost        []uint64        // requests whose detail was dropped and that the file does not know
@@ -482,34 +482,33 @@ func (s *Store) putBody(b newBody) {
 	s.bodies.at[b.key] = at
 }
 
-// limit drops what is too much: instances, values, details, rows.
+// limit drops what is too much: instances, values, details, rows. It begins
+// with the oldest, and where it ended the last time.
 func (s *Store) limit() {
-	g := &s.ring
 	over := s.memory() - s.opts.Memory
-	if room := int64(len(g.slots)); g.head-g.oldest > uint64(room) {
-		g.oldest = g.head - uint64(room)
-	}
-	for ; over > 0 && g.oldest < g.head; g.oldest++ {
-		sl := g.at(g.oldest)
-		if sl.instance == nil || s.isPinned(sl.id) {
-			continue
-		}
-		if sl.done {
-			over -= sl.body
-			g.instances -= sl.body
-		} else {
-			over -= g.seen
-			s.stats.droppedBodies++
-		}
-		sl.instance, sl.body = nil, 0
-	}
 	if over <= 0 {
 		return
 	}
-	if room := uint64(len(g.slots)); g.head-g.emptied > room {
-		g.emptied = g.head - room
+	g := &s.ring
+	tail := g.head - min(g.head, uint64(len(g.slots)))
+	g.oldest, g.emptied = max(g.oldest, tail), max(g.emptied, tail)
+	for ; over > 0 && g.oldest < g.taken; g.oldest++ {
+		if sl := g.at(g.oldest); sl.done && !s.isPinned(sl.id) {
+			over -= sl.body
+			g.instances -= sl.body
+			sl.instance, sl.body = nil, 0
+		}
 	}
-	over -= s.dropBodies(over)
+	if over > 0 {
+		over -= s.dropBodies(over)
+	}
+	for p := g.taken; over > 0 && g.seen > 0 && p < g.head; p++ {
+		if sl := g.at(p); sl.instance != nil && !s.isPinned(sl.id) {
+			over -= g.seen
+			sl.instance = nil
+			s.stats.droppedBodies++
+		}
+	}
 	for ; over > 0 && g.emptied < g.taken; g.emptied++ {
 		if sl := g.at(g.emptied); sl.id != 0 && sl.done && !s.isPinned(sl.id) {
 			over -= sl.size
