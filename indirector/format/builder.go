@@ -38,6 +38,9 @@ const (
 	chunk     = 680 // pairs, just under the largest size class
 	fewKeys   = 12  // up to here a look at all is faster than a table
 	keptStack = 1 << 16
+
+	// manyProbes is where keys that were made to collide are left to unique.
+	manyProbes = 64
 )
 
 var builders = sync.Pool{New: func() any { return new(builder) }}
@@ -167,12 +170,12 @@ func (d *builder) repeated(base int) bool {
 	mask := uint64(d.clearTable(len(marks)) - 1)
 	shift := bits.LeadingZeros64(mask) // the best bits are the highest
 	for i, m := range marks {
-		for s := m >> shift; ; s = (s + 1) & mask {
+		for s, n := m>>shift, 0; ; s, n = (s+1)&mask, n+1 {
 			if d.table[s] == 0 {
 				d.table[s] = int32(i + 1)
 				break
 			}
-			if marks[d.table[s]-1] == m {
+			if marks[d.table[s]-1] == m || n == manyProbes {
 				return true
 			}
 		}

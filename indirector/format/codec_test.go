@@ -3,10 +3,12 @@ package format_test
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -390,5 +392,32 @@ func TestWriteStreamsContents(t *testing.T) {
 	f := &model.FileContent{Path: "/a", Contents: model.Bytes("bytes \xff")}
 	if err := format.Write(&w, mustFormat(t, "binary"), f); err != nil || w.String() != "bytes \xff" {
 		t.Errorf("got %q, error %v", w.String(), err)
+	}
+}
+
+// Input that was made to be slow is read in time that grows with its length.
+func TestHostileInputIsNotSlow(t *testing.T) {
+	t.Parallel()
+	const n = 40_000
+	var keys, tags strings.Builder
+	keys.WriteString(`{"x":0`)
+	tags.WriteString(`{"type":"A","title":"a","tags":["x"`)
+	for i := range n {
+		fmt.Fprintf(&keys, `,"aaaaaaaa%07dbbbbbbbb":%d`, i, i) // first and last eight bytes agree
+		fmt.Fprintf(&tags, `,"t%d"`, i)
+	}
+	keys.WriteString(`}`)
+	tags.WriteString(`]}`)
+	start := time.Now()
+	v, err := format.DecodeJSON([]byte(keys.String()), format.Limits{})
+	if err != nil || v.Len() != n+1 {
+		t.Errorf("keys: got %d, error %v", v.Len(), err)
+	}
+	i, _, err := format.Intern(mustFormat(t, "json"), "resource", []byte(tags.String()), format.Options{})
+	if err != nil || len(i.(*model.Resource).Tags) != n+1 {
+		t.Errorf("tags: error %v", err)
+	}
+	if took := time.Since(start); took > 10*time.Second { // quadratic work takes minutes
+		t.Errorf("it took %s", took)
 	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -148,7 +149,9 @@ func (c *Catalog) readClasses(v data.Value) (err error) {
 		v = data.OfList([]data.Value{v})
 	}
 	c.Classes = c.odd.list("classes", v)
-	c.Tags, err = addTags(c.Tags, v.List())
+	tags := tagger{tags: c.Tags}
+	err = tags.addAll(v.List())
+	c.Tags = tags.tags
 	return err
 }
 
@@ -176,6 +179,7 @@ func (c *Catalog) readMetadata(v data.Value) error {
 type refIndex struct {
 	resources []Resource
 	slots     []int32 // position plus one
+	seed      maphash.Seed
 }
 
 func newRefIndex(resources []Resource) *refIndex {
@@ -183,18 +187,13 @@ func newRefIndex(resources []Resource) *refIndex {
 	for n < 2*len(resources) {
 		n *= 2
 	}
-	return &refIndex{resources, make([]int32, n)}
+	return &refIndex{resources, make([]int32, n), maphash.MakeSeed()}
 }
 
 // slot returns the slot of a reference: its own, or the free one it would get.
 func (x *refIndex) slot(typ, title string) *int32 {
-	h := uint32(2166136261)
-	for i := range len(title) {
-		h = (h ^ uint32(title[i])) * 16777619
-	}
-	h = (h ^ uint32(len(typ))) * 16777619
-	mask := uint32(len(x.slots) - 1)
-	for i := (h ^ h>>15) & mask; ; i = (i + 1) & mask {
+	mask := uint64(len(x.slots) - 1)
+	for i := (maphash.String(x.seed, title) + maphash.String(x.seed, typ)) & mask; ; i = (i + 1) & mask {
 		s := &x.slots[i]
 		if *s == 0 {
 			return s

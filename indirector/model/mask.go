@@ -71,13 +71,18 @@ func (m *masker) hash(v data.Value) (data.Value, bool) {
 }
 
 func (m *masker) parameters(v data.Value, sensitive []string) data.Value {
+	hide := make(map[string]bool, len(sensitive))
 	for _, name := range sensitive {
-		if _, ok := v.Lookup(name); ok {
+		hide[name] = true
+	}
+	h := append([]data.Pair(nil), v.Hash()...)
+	for i := range h {
+		if hide[h[i].Key.Text()] {
+			h[i].Value = data.OfString(Masked)
 			m.masked++
-			v = v.With(name, data.OfString(Masked))
 		}
 	}
-	return v
+	return data.OfHash(h)
 }
 
 func (m *masker) pairs(v data.Value) (data.Value, bool) {

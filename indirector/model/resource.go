@@ -235,55 +235,80 @@ func readTags(v data.Value, a *arena) ([]string, error) {
 	if len(l) == 0 {
 		return nil, nil
 	}
-	return addTags(a.strings(len(l)), l)
+	t := tagger{tags: a.strings(len(l))}
+	err := t.addAll(l)
+	return t.tags, err
 }
 
-func addTags(tags []string, l []data.Value) ([]string, error) {
-	var err error
-	for i := range l {
-		switch l[i].Kind() {
-		case data.Nil:
-			continue
-		case data.List:
-			tags, err = addTags(tags, l[i].List())
-		default:
-			tags, err = addTag(tags, l[i].Text())
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return tags, nil
+// A tagger collects tags without repetition.
+type tagger struct {
+	tags []string
+	seen map[string]bool // nil while there are few: a look at all is faster then
 }
 
-// addTag adds a tag in lower case and the segments of a qualified one. The
-// list is short, so that a look at all is faster than a set.
-func addTag(tags []string, tag string) ([]string, error) {
-	tag = strings.ToLower(tag)
-	if contains(tags, tag) {
-		return tags, nil
-	}
-	if !validTag(tag) {
-		return nil, say(badTag, tag)
-	}
-	tags = append(tags, tag)
-	if strings.Contains(tag, "::") {
-		for segment := range strings.SplitSeq(strings.TrimRight(tag, ":"), "::") {
-			if !contains(tags, segment) {
-				tags = append(tags, segment)
-			}
-		}
-	}
-	return tags, nil
-}
+const fewTags = 32
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
+func (t *tagger) has(tag string) bool {
+	if t.seen != nil {
+		return t.seen[tag]
+	}
+	for _, x := range t.tags {
+		if x == tag {
 			return true
 		}
 	}
 	return false
+}
+
+func (t *tagger) add(tag string) {
+	if t.has(tag) {
+		return
+	}
+	t.tags = append(t.tags, tag)
+	if t.seen == nil && len(t.tags) < fewTags {
+		return
+	}
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+		for _, x := range t.tags {
+			t.seen[x] = true
+		}
+	}
+	t.seen[tag] = true
+}
+
+func (t *tagger) addAll(l []data.Value) (err error) {
+	for i := range l {
+		switch l[i].Kind() {
+		case data.Nil:
+		case data.List:
+			err = t.addAll(l[i].List())
+		default:
+			err = t.addText(l[i].Text())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addText adds a tag in lower case and the segments of a qualified one.
+func (t *tagger) addText(tag string) error {
+	tag = strings.ToLower(tag)
+	if t.has(tag) {
+		return nil
+	}
+	if !validTag(tag) {
+		return say(badTag, tag)
+	}
+	t.add(tag)
+	if strings.Contains(tag, "::") {
+		for segment := range strings.SplitSeq(strings.TrimRight(tag, ":"), "::") {
+			t.add(segment)
+		}
+	}
+	return nil
 }
 
 func validTag(tag string) bool {

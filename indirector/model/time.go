@@ -229,7 +229,7 @@ func (p *timeParser) digits(s string) int {
 		p.year, p.month, p.day = number(s[:4]), number(s[4:6]), number(s[6:8])
 	case n == 6 && p.year >= 0 && p.hour < 0:
 		p.hour, p.minute, p.sec = number(s[:2]), number(s[2:4]), number(s[4:6])
-		return n + p.fraction(s[n:], n)
+		return n + p.fraction(s[n:])
 	case n == 4 && p.year < 0:
 		p.year = number(s[:4])
 	case n <= 2 && p.day < 0:
@@ -266,11 +266,11 @@ func (p *timeParser) clock(s string) int {
 		p.sec = number(s[i+1 : i+1+min(n, 2)])
 		i += 1 + n
 	}
-	return i + p.fraction(s[i:], i)
+	return i + p.fraction(s[i:])
 }
 
 // fraction takes the digits after the seconds and the zone after them.
-func (p *timeParser) fraction(s string, _ int) int {
+func (p *timeParser) fraction(s string) int {
 	i := 0
 	if len(s) > 1 && (s[0] == '.' || s[0] == ',') && isDigit(s[1]) {
 		n := span(s[1:], isDigit)
