@@ -117,6 +117,8 @@ func TestReadersFailInPuppetsWords(t *testing.T) {
 		{"facts", `{"values":{},"timestamp":"soon"}`, `no time information in "soon"`},
 		{"node", `{"environment":"e"}`, "No name provided in serialized data"},
 		{"node", `null`, "undefined method `[]' for nil:NilClass"},
+		{"node", `{"name":"n","parameters":"x"}`, "string not matched"},
+		{"node", `{"name":"n","environment":"e","parameters":1}`, "no implicit conversion of String into Integer"},
 		{"resource", `{"title":"x"}`, "No resource type provided in serialized data"},
 		{"resource", `{"type":"x"}`, "No resource title provided in serialized data"},
 		{"resource", `{"type":"x","title":"y","tags":["no tag"]}`, "Invalid tag 'no tag'"},

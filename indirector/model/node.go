@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"time"
 
 	"indirtui/indirector"
@@ -91,9 +90,7 @@ func (n *Node) environment(v data.Value) error {
 			break
 		}
 	case n.Parameters.Truthy():
-		if err := n.notHash(v); err != nil {
-			return err
-		}
+		return n.notHash()
 	}
 	switch v.Kind() {
 	case data.String, data.Symbol:
@@ -106,16 +103,13 @@ func (n *Node) environment(v data.Value) error {
 	return undefined("intern", v)
 }
 
-// notHash is what Ruby says when the environment is looked up in parameters
-// that are no hash, or is put there.
-func (n *Node) notHash(environment data.Value) error {
-	if _, err := hashOf(n.Parameters); err != nil || environment.IsNil() {
+// notHash is what Ruby says, at the latest when the environment is resolved, of
+// parameters that are no hash.
+func (n *Node) notHash() error {
+	if _, err := hashOf(n.Parameters); err != nil {
 		return err
 	}
-	if n.Parameters.Kind() == data.String {
-		return errors.New("string not matched")
-	}
-	return undefined("[]=", n.Parameters)
+	return say(notMatched)
 }
 
 func filled(v data.Value) bool {

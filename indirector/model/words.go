@@ -6,6 +6,7 @@ import "fmt"
 // know these sentences and search for them.
 const (
 	noName          = "No name provided in serialized data"                                      // FMT-NODE-03
+	notMatched      = "string not matched"                                                       // FMT-NODE-03
 	noType          = "No resource type provided in serialized data"                             // FMT-CAT-02
 	noTitle         = "No resource title provided in serialized data"                            // FMT-CAT-02
 	badReference    = "No title provided and %s is not a valid resource reference"               // FMT-CAT-04
