@@ -254,6 +254,9 @@ func (x *reading) putRow(at int64, h *head) {
 		s.stats.droppedRows++
 		return
 	}
+	if id < s.last {
+		s.touched = append(s.touched, id) // views may be beyond it
+	}
 	s.last = max(s.last, id)
 	c, r := s.make(id)
 	if r.bits&present != 0 {
@@ -261,6 +264,7 @@ func (x *reading) putRow(at int64, h *head) {
 		s.note("the line at byte %d has a number that was there before: %d", at, id)
 		return
 	}
+	s.rows++
 	child, next := r.child, r.next // from lines before
 	*r = row{
 		start: nanos(h.Time), took: h.Took, line: at, child: child, next: next,

@@ -112,6 +112,7 @@ type Store struct {
 	kept   map[uint64]*row // rows of chunks that were dropped
 	attic  *chunk          // their names
 	held   int             // blocks of all chunks
+	rows   int             // requests in all chunks
 	byKey  aging[answered] // by indirection and key
 	byRun  aging[uint64]   // the newest of each run
 	again  map[uint64][]uint64
@@ -121,7 +122,7 @@ type Store struct {
 
 	comments map[uint64][]Comment
 	events   []Event
-	touched  []uint64 // rows that a person changed, for views
+	touched  []uint64 // rows that changed out of turn, for views
 	notes    []string
 	file     file
 	loaded   int64 // bytes of a recording that were read
@@ -187,6 +188,7 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	s.last++
 	id := s.last
 	c, r := s.make(id)
+	s.rows++
 	r.start, r.bits, r.verb, r.flags = nanos(t.Start), present, uint8(t.Verb), uint8(t.Flags)
 	r.ind, r.key = c.intern(ofIndirection, t.Indirection), c.intern(ofKey, t.Key)
 	r.run, r.caller = c.intern(ofRun, t.Run), c.intern(ofCaller, t.Caller)
@@ -425,8 +427,10 @@ func (s *Store) dropChunk() bool {
 				switch {
 				case r.bits&present == 0:
 				case r.pinned():
+					s.rows--
 					s.keep(id, r, c)
 				default:
+					s.rows--
 					s.stats.droppedRows++
 					delete(s.again, id)
 				}

@@ -23,9 +23,10 @@ type View struct {
 	touched   int      // how many of the store's touched rows were looked at again
 	started   bool
 
-	mu      sync.Mutex // guards what follows
-	ids     []uint64
-	checked int
+	mu       sync.Mutex // guards what follows
+	ids      []uint64
+	checked  int
+	complete bool
 }
 
 // View returns an empty View of the requests that q means; nil means all. The
@@ -49,6 +50,11 @@ func (v *View) Extend(budget int) (done bool) {
 	}
 	v.extending.Lock()
 	defer v.extending.Unlock()
+	defer func() {
+		v.mu.Lock()
+		v.complete = done
+		v.mu.Unlock()
+	}()
 	began := time.Now()
 	v.again()
 	var raw [256]row
@@ -162,14 +168,17 @@ func (v *View) trim(first uint64, kept []uint64) {
 	v.ids = v.ids[n-len(stay):]
 }
 
-// Checked returns how many rows were looked at, and how many there are.
+// Checked returns how many rows were looked at, and how many there are. They
+// are equal when the view is complete.
 func (v *View) Checked() (n, total int) {
-	first, last := v.s.Range()
-	if last != 0 {
-		total = int(last - first + 1)
-	}
+	v.s.mu.Lock()
+	total = v.s.rows + len(v.s.kept)
+	v.s.mu.Unlock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.complete {
+		return total, total
+	}
 	return min(v.checked, total), total
 }
 

@@ -201,3 +201,46 @@ func BenchmarkScreen(b *testing.B) {
 		}
 	}
 }
+
+// TestViewOfLoading says that a view of a recording that is still being read
+// gets every request, though parents come after their children.
+func TestViewOfLoading(t *testing.T) {
+	t.Parallel()
+	const families, children = 500, 3
+	s := open(t, store.Options{Path: file(t)})
+	for i := range families {
+		parent := find("catalog", fmt.Sprint("web", i))
+		parent.ID = s.Begin(parent)
+		for range children {
+			child := busy(i)
+			child.Parent = parent.ID
+			record(s, child, nil)
+		}
+		s.End(parent, nil)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.OpenFile(s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v, parents := r.View(nil), r.View(expr(t, "ind=catalog"))
+	for done, total := r.Loading(); done < total; done, total = r.Loading() {
+		v.Extend(100)
+		parents.Extend(0)
+		<-r.Changed()
+	}
+	extend(v)
+	extend(parents)
+	if v.Len() != families*(children+1) || parents.Len() != families {
+		t.Errorf("got %d and %d, want %d and %d", v.Len(), parents.Len(), families*(children+1), families)
+	}
+	if !slices.IsSorted(ids(v)) {
+		t.Error("not in order")
+	}
+	if n, total := v.Checked(); n != total || total != v.Len() {
+		t.Errorf("checked %d of %d", n, total)
+	}
+}

@@ -355,7 +355,11 @@ func (s *Store) writeOut(w *work) {
 				w.offsets[i] = 0
 			}
 		}
-		w.bodies = slices.DeleteFunc(w.bodies, func(b newBody) bool { return b.offset >= w.base })
+		for i := range w.bodies {
+			if w.bodies[i].offset >= w.base {
+				w.bodies[i].offset = 0
+			}
+		}
 		s.mu.Lock()
 		s.file.err = err
 		s.note("%v; what came later is kept in memory only", err)
@@ -403,7 +407,7 @@ func (s *Store) keepBody(w *work, v *traces.Value) {
 	case !w.writing:
 		w.bodies = append(w.bodies, newBody{key: k, bytes: body})
 	case !known && !slices.ContainsFunc(w.bodies, func(b newBody) bool { return b.key == k }):
-		w.bodies = append(w.bodies, newBody{key: k, offset: w.base + int64(len(w.out))})
+		w.bodies = append(w.bodies, newBody{key: k, offset: w.base + int64(len(w.out)), bytes: body})
 		w.out = appendBody(w.out, traces.Value{Digest: v.Digest, Format: v.Format, Body: body})
 	}
 }
@@ -471,6 +475,9 @@ func (s *Store) putSlot(w *work, i int) {
 }
 
 func (s *Store) putBody(b newBody) {
+	if b.offset != 0 {
+		b.bytes = nil // the file has it
+	}
 	at, ok := s.bodies.at[b.key]
 	if !ok {
 		at = bodyAt{offset: b.offset, bytes: b.bytes}
