@@ -1,0 +1,572 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/settings"
+	"indirtui/traces"
+	"indirtui/ui/command"
+	"indirtui/ui/help"
+	"indirtui/ui/routes"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A call is one line that a person has written.
+type call struct {
+	name  string
+	words []string // behind the name, unquoted
+	rest  string   // behind the name, as written
+}
+
+// A cmd is one command: all that is said about it is said here.
+type cmd struct {
+	name, args string
+	help       string                        // a few words, for help and palette
+	effect     func(*Console, call) string   // what would happen; nil is what help says
+	offered    func(*Console) bool           // nil is always
+	next       func(*Console, call) []option // how the line goes on; nil is not at all
+	run        func(*Console, call) (tea.Cmd, error)
+}
+
+// table is every command that there is, in the order of help. It is a function
+// because help is one of the commands.
+func table() []cmd {
+	return []cmd{
+		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
+		{"search", "INDIRECTION [KEY] [terminus=T] [env=E] [NAME=VALUE ...]", "list the instances that match", askEffect, nil, nextRequest, ask},
+		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
+		{"save", "INDIRECTION [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]", "save the instance in a file", askEffect, nil, nextRequest, save},
+		{"destroy", "INDIRECTION KEY [terminus=T] [cache=C|none]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
+		{"route", "INDIRECTION terminus=T cache=C|off [dry]   reset [INDIRECTION]   export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
+		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
+		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
+		{"sort", "COLUMN [desc]", "sort the list of requests", nil, func(c *Console) bool { return c.o.Sort != nil }, nextSort, sortBy},
+		{"show", "PLACE | #N", "go to a place, or to the steps of a request", nil, nil, nextShow, show},
+		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
+		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
+		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
+		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
+		{"open", "FILE", "open a recording", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
+		{"demo", "", "play the built-in demo", nil, func(c *Console) bool { return c.o.Demo != nil }, nil, demo},
+		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
+		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
+		{"quit", "", "leave the program", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
+	}
+}
+
+const keyArgs = "INDIRECTION KEY [terminus=T] [cache=C|none] [env=E] [ignore_cache] [ignore_cache_save] [ignore_terminus] [NAME=VALUE ...]"
+
+// offered returns the commands that make sense now.
+func (c *Console) offered() []cmd {
+	return slices.DeleteFunc(table(), func(m cmd) bool { return m.offered != nil && !m.offered(c) })
+}
+
+func (c *Console) find(name string) *cmd {
+	for _, m := range c.offered() {
+		if m.name == name {
+			return &m
+		}
+	}
+	return nil
+}
+
+func (c *Console) unknown(name string) error {
+	var names []string
+	for _, m := range c.offered() {
+		names = append(names, m.name)
+	}
+	if near := settings.Nearest(name, names); near != "" {
+		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
+	}
+	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
+}
+
+// Names implements screen.Commander.
+func (c *Console) Names() []screen.Completion {
+	var out []screen.Completion
+	for _, m := range c.offered() {
+		out = append(out, screen.Completion{Text: m.name + " ", Name: m.name, Kind: "command", Note: m.help})
+	}
+	return out
+}
+
+var errRecording = errors.New("this is a recording: nothing can be asked or changed here")
+
+// ask runs find, search and head.
+func ask(c *Console, l call) (tea.Cmd, error) {
+	req, err := c.request(l.name, l.words)
+	if err != nil {
+		return nil, err
+	}
+	return c.send(req, nil), nil
+}
+
+// request reads a request, and refuses what is not allowed.
+func (c *Console) request(verb string, words []string) (*indirector.Request, error) {
+	if c.o.House == nil {
+		return nil, errRecording
+	}
+	req, err := command.Request(verb, words)
+	if err != nil {
+		return nil, err
+	}
+	if (req.Verb == indirector.Save || req.Verb == indirector.Destroy) && !c.o.House.Writes() {
+		return nil, errors.New(Refused)
+	}
+	return req, nil
+}
+
+// maxInstance is the largest file that is saved as an instance.
+const maxInstance = 64 << 20
+
+func save(c *Console, l call) (tea.Cmd, error) {
+	words, file, format := takeFile(l.words)
+	req, err := c.request(l.name, words)
+	switch {
+	case err != nil:
+		return nil, err
+	case file == "":
+		return nil, &command.UsageError{What: "save what?", Advice: "give a file: save facts web01 @facts.yaml"}
+	}
+	return c.send(req, func(req *indirector.Request) error {
+		b, err := readFile(file)
+		if err != nil {
+			return err
+		}
+		req.Instance, err = command.Instance(req.Indirection, file, format, b)
+		if err == nil && req.Key == "" {
+			req.Key = req.Instance.Key()
+		}
+		return err
+	}), nil
+}
+
+// takeFile takes @FILE and the format behind it out of the words. The path may
+// also be a word of its own: @file facts.json.
+func takeFile(words []string) (rest []string, file, format string) {
+	rest = slices.Clone(words)
+	at := slices.IndexFunc(rest, func(w string) bool { return len(w) > 1 && w[0] == '@' })
+	if at < 0 {
+		return rest, "", ""
+	}
+	isFormat := func(i int) bool { return i < len(rest) && command.CheckFormat(rest[i]) == nil }
+	isWord := func(i int) bool { return i < len(rest) && !strings.Contains(rest[i], "=") }
+	file = rest[at][1:]
+	end := at + 1
+	if file == "file" && isWord(end) && !isFormat(end) {
+		file = rest[end]
+		end++
+	}
+	if isFormat(end) {
+		format = rest[end]
+		end++
+	}
+	return slices.Delete(rest, at, end), file, format
+}
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the instance: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read the instance: %w", &fs.PathError{Op: "open", Path: path, Err: errors.New("not a file")})
+	case info.Size() > maxInstance:
+		return nil, fmt.Errorf("read the instance: %s has %s, more than %s", path, screen.Bytes(info.Size()), screen.Bytes(maxInstance))
+	}
+	return os.ReadFile(path)
+}
+
+// destroy asks for the key again: nothing destructive happens on one line.
+func destroy(c *Console, l call) (tea.Cmd, error) {
+	req, err := c.request(l.name, l.words)
+	if err != nil {
+		return nil, err
+	}
+	who := c.whom(req)
+	c.say(entry{style: screen.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", who)})
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(c.env, widget.Prompt{
+		Label: "type the key again to destroy 1 entry (" + who + "): ",
+		Hint:  "what is destroyed cannot be undone; esc leaves it",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			if strings.TrimSpace(text) != req.Key {
+				c.say(entry{style: screen.Attention, text: "refused: that is another key; nothing was destroyed"})
+				return &widget.Complaint{Offset: -1, Text: "refused: the key is another one; nothing was destroyed"}, nil
+			}
+			return nil, screen.Send(screen.For{Screen: c, Msg: confirmed{req}})
+		},
+		Cancel: func() tea.Cmd { return c.tell("nothing was destroyed") },
+	})}), nil
+}
+
+// whom says who would be asked: "terminus yaml of facts, cache json".
+func (c *Console) whom(req *indirector.Request) string {
+	r, _ := c.o.House.Explain(req.Indirection)
+	terminus, cache := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
+	if req.Terminus != "" {
+		terminus = req.Terminus
+	}
+	if req.Cache != "" {
+		cache = req.Cache
+	}
+	text := "terminus " + terminus
+	if terminus == "" {
+		text = "no terminus"
+	}
+	if cache != "" && cache != indirector.Off {
+		text += ", cache " + cache
+	}
+	return text + " of " + req.Indirection
+}
+
+// askEffect says what a request would do, as far as it has been written.
+func askEffect(c *Console, l call) string {
+	if c.o.House == nil {
+		return errRecording.Error()
+	}
+	verb := traces.ParseVerb(l.name)
+	writes := verb == indirector.Save || verb == indirector.Destroy
+	if writes && !c.o.House.Writes() {
+		return Refused
+	}
+	req := &indirector.Request{Verb: verb}
+	if len(l.words) > 0 && c.o.House.Registry().Spec(l.words[0]) != nil {
+		if r, err := command.Request(l.name, l.words); err == nil {
+			req = r
+		} else {
+			req.Indirection = l.words[0]
+		}
+	}
+	text := "asks the route of INDIRECTION"
+	if req.Indirection != "" {
+		text = "asks " + c.whom(req)
+	}
+	if verb == indirector.Search && req.Indirection != "" {
+		text += "; a search is never cached"
+	}
+	if verb == indirector.Find && !c.o.House.Writes() && req.Cache == "" {
+		text += "; writes no cache: read-only"
+	}
+	return text + `; is recorded and marked "sent by you"`
+}
+
+func route(c *Console, l call) (tea.Cmd, error) {
+	h := c.o.House
+	switch {
+	case len(l.words) == 0:
+		return screen.Send(screen.Go{Place: "Routes"}), nil
+	case h == nil:
+		return nil, errRecording
+	case l.words[0] == "export":
+		return c.export()
+	case l.words[0] == "reset":
+		return c.reset(l.words[1:])
+	}
+	ind := l.words[0]
+	if h.Registry().Spec(ind) == nil {
+		return nil, &command.UsageError{What: fmt.Sprintf("no indirection is called %q", ind), Advice: advice(h.Registry().Nearest(ind), h.Registry().Names())}
+	}
+	swaps, dry, err := readSwaps(l.words[1:])
+	switch {
+	case err != nil:
+		return nil, err
+	case len(swaps) == 0:
+		return c.tell(ind + ": " + c.whom(&indirector.Request{Indirection: ind})), nil
+	}
+	for _, s := range swaps {
+		if off := s[0] == indirector.SlotCache && s[1] == indirector.Off; !off && h.Registry().Descriptor(ind, s[1]) == nil {
+			return nil, &command.UsageError{
+				What:   fmt.Sprintf("%s has no terminus %q", ind, s[1]),
+				Advice: advice(h.Registry().NearestTerminus(ind, s[1]), h.Registry().Termini(ind)),
+			}
+		}
+	}
+	if dry {
+		return c.dry(ind, swaps), nil
+	}
+	return c.swap(ind, swaps)
+}
+
+// advice names what is nearest, or all that there is.
+func advice(near string, all []string) string {
+	if near != "" {
+		return "nearest: " + near
+	}
+	return "there are: " + strings.Join(all, ", ")
+}
+
+// readSwaps reads terminus=T, cache=C and dry.
+func readSwaps(words []string) (swaps [][2]string, dry bool, err error) {
+	for _, w := range words {
+		name, value, given := strings.Cut(w, "=")
+		switch {
+		case w == "dry":
+			dry = true
+		case given && value != "" && name == indirector.SlotTerminus:
+			swaps = append(swaps, [2]string{name, value})
+		case given && value != "" && name == indirector.SlotCache:
+			if value == "none" || value == "false" {
+				value = indirector.Off
+			}
+			swaps = append(swaps, [2]string{name, value})
+		default:
+			return nil, false, &command.UsageError{What: fmt.Sprintf("%q is not understood", w), Advice: "write terminus=T, cache=C, cache=off, or dry"}
+		}
+	}
+	return swaps, dry, nil
+}
+
+func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
+	var cmds []tea.Cmd
+	for _, s := range swaps {
+		do, err := routes.Swap(c.o.House, ind, s[0], s[1], "command line")
+		if err != nil {
+			return tea.Batch(cmds...), err
+		}
+		c.say(entry{style: screen.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
+		log, house := c.env.Log, c.o.House
+		cmds = append(cmds, do, func() tea.Msg {
+			if lacks := routes.Lacking(log, house, ind, s[0], s[1]); lacks != "" {
+				return screen.For{Screen: c, Msg: warned("warning: " + lacks)}
+			}
+			return nil
+		})
+	}
+	return tea.Batch(cmds...), nil
+}
+
+// dry tells what a swap would mean, and changes nothing.
+func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, s := range swaps {
+		w := routes.NewWhatIf(c.env.Log, c.o.House, ind, s[0], s[1])
+		cmds = append(cmds, func() tea.Msg {
+			for !w.Step(c.ctx) {
+			}
+			return screen.For{Screen: c, Msg: said("what-if: " + w.String() + "   " + routes.Line(ind, s[0], s[1]) + " applies it")}
+		})
+	}
+	return tea.Sequence(cmds...)
+}
+
+func (c *Console) reset(words []string) (tea.Cmd, error) {
+	h := c.o.House
+	names := h.Overrides()
+	if len(words) > 0 {
+		if h.Registry().Spec(words[0]) == nil {
+			return nil, &command.UsageError{What: fmt.Sprintf("no indirection is called %q", words[0]), Advice: advice(h.Registry().Nearest(words[0]), h.Registry().Names())}
+		}
+		names = words[:1]
+	}
+	if len(names) == 0 {
+		return c.tell("every route is as configured"), nil
+	}
+	var cmds []tea.Cmd
+	for _, name := range names {
+		cmds = append(cmds, routes.Reset(h, name))
+		c.say(entry{style: screen.Plain, text: "did :route reset " + name})
+	}
+	return tea.Batch(cmds...), nil
+}
+
+func (c *Console) export() (tea.Cmd, error) {
+	text := routes.Section(c.o.House, c.o.Application)
+	c.say(entry{style: screen.Plain, text: strings.TrimRight(text, "\n")})
+	return screen.Send(screen.Copy{What: "as routes.yaml section " + c.o.Application, Text: text}), nil
+}
+
+func routeEffect(c *Console, l call) string {
+	switch {
+	case c.o.House == nil:
+		return errRecording.Error()
+	case slices.Contains(l.words, "dry"):
+		return "looks at the recorded requests; nothing is executed, nothing changes"
+	case len(l.words) > 0 && l.words[0] == "reset":
+		return "takes back what you changed; z undoes it"
+	case len(l.words) > 0 && l.words[0] == "export":
+		return "copies the table in force as a section of routes.yaml"
+	case len(l.words) > 0 && c.o.House.Registry().Spec(l.words[0]) != nil:
+		return "now " + c.whom(&indirector.Request{Indirection: l.words[0]}) + "; requests on their way are not changed; z undoes it"
+	}
+	return "changes the route for requests to come; z undoes it"
+}
+
+func filter(_ *Console, l call) (tea.Cmd, error) {
+	return screen.Send(screen.Filter{Text: l.rest}), nil
+}
+
+func group(c *Console, l call) (tea.Cmd, error) {
+	by := strings.Join(l.words, " ")
+	if !slices.Contains(groupings, by) {
+		return nil, &command.UsageError{What: fmt.Sprintf("group by %q?", by), Advice: "there are: " + strings.Join(groupings, ", ")}
+	}
+	if by == "none" {
+		by = ""
+	}
+	return c.o.Group(by), nil
+}
+
+func sortBy(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) == 0 || !slices.Contains(columns, l.words[0]) || len(l.words) > 1 && l.words[1] != "desc" && l.words[1] != "asc" {
+		return nil, &command.UsageError{What: "sort by what?", Advice: "there are: " + strings.Join(columns, ", ") + "; desc may stand behind it"}
+	}
+	return c.o.Sort(l.words[0], len(l.words) > 1 && l.words[1] == "desc"), nil
+}
+
+func show(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) == 1 {
+		if id, ok := number(l.words[0]); ok {
+			if _, ok := c.env.Log.Row(id); !ok {
+				return nil, fmt.Errorf("there is no request #%d", id)
+			}
+			return screen.Send(screen.Open{Request: id}), nil
+		}
+		for _, p := range c.o.Places {
+			if strings.EqualFold(p, l.words[0]) {
+				return screen.Send(screen.Go{Place: p}), nil
+			}
+		}
+	}
+	return nil, &command.UsageError{What: fmt.Sprintf("show %s: there is no such place", l.rest), Advice: "there are: " + strings.Join(c.o.Places, ", ") + ", and #N for a request"}
+}
+
+// number reads the number of a request, with or without a #.
+func number(s string) (uint64, bool) {
+	id, err := strconv.ParseUint(strings.TrimPrefix(s, "#"), 10, 64)
+	return id, err == nil && id > 0
+}
+
+// subject reads the request that mark and note are about: #N, or the one that
+// was answered here last.
+func (c *Console) subject(words []string) (id uint64, rest []string, err error) {
+	id = c.newest
+	if len(words) > 0 && strings.HasPrefix(words[0], "#") {
+		n, ok := number(words[0])
+		if !ok {
+			return 0, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}
+		}
+		id, words = n, words[1:]
+	}
+	if id == 0 {
+		return 0, nil, &command.UsageError{What: "which request?", Advice: "write its number first: #1042"}
+	}
+	if _, ok := c.env.Log.Row(id); !ok {
+		return 0, nil, fmt.Errorf("there is no request #%d", id)
+	}
+	return id, words, nil
+}
+
+func mark(c *Console, l call) (tea.Cmd, error) {
+	id, words, err := c.subject(l.words)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) != 1 || len(words[0]) != 1 || words[0][0] < 'a' || words[0][0] > 'z' {
+		return nil, &command.UsageError{What: "a mark is a letter from a to z", Advice: "mark #1042 a"}
+	}
+	row, _ := c.env.Log.Row(id)
+	log, old, letter := c.env.Log, row.Mark, words[0][0]
+	set := func(to byte) tea.Cmd {
+		return func() tea.Msg {
+			if err := log.SetMark(id, to); err != nil {
+				return screen.Toast{Text: "mark: " + err.Error(), Bad: true}
+			}
+			return nil
+		}
+	}
+	text := fmt.Sprintf(":mark #%d %c", id, letter)
+	return tea.Batch(set(letter), screen.Send(screen.Done{Command: text, Change: &screen.Change{
+		Command: text, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(letter) },
+	}})), nil
+}
+
+func note(c *Console, l call) (tea.Cmd, error) {
+	id, words, err := c.subject(l.words)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.Join(words, " ")
+	if text == "" {
+		return nil, &command.UsageError{What: "note what?", Advice: "note #1042 the disk was full"}
+	}
+	set := c.o.Note
+	return func() tea.Msg {
+		if err := set(id, text); err != nil {
+			return screen.Toast{Text: "note: " + err.Error(), Bad: true}
+		}
+		return screen.Done{Command: fmt.Sprintf(":note #%d %s", id, text)}
+	}, nil
+}
+
+func write(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) != 1 || l.words[0] != "on" && l.words[0] != "off" {
+		return nil, &command.UsageError{What: "write on or write off?"}
+	}
+	on, was := l.words[0] == "on", c.o.House.Writes()
+	set := func(on bool) tea.Cmd {
+		c.o.House.SetWrite(on)
+		c.env.Writable = on
+		return nil
+	}
+	set(on)
+	text := ":write " + l.words[0]
+	if on {
+		c.say(entry{style: screen.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
+	} else {
+		c.say(entry{style: screen.Plain, text: "read-only from now on"})
+	}
+	return screen.Send(screen.Done{Command: text, Change: &screen.Change{
+		Command: text, Undo: func() tea.Cmd { return set(was) }, Redo: func() tea.Cmd { return set(on) },
+	}}), nil
+}
+
+func open(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) != 1 {
+		return nil, &command.UsageError{What: "open which file?", Advice: "usage: open FILE"}
+	}
+	return c.o.Open(l.words[0]), nil
+}
+
+func demo(c *Console, _ call) (tea.Cmd, error) { return c.o.Demo(), nil }
+
+func showHelp(c *Console, l call) (tea.Cmd, error) {
+	topic := strings.Join(l.words, " ")
+	if topic == "" {
+		return screen.Send(screen.Do{Act: screen.Act{Do: screen.Help}}), nil
+	}
+	if topic == "commands" {
+		return screen.Send(screen.Push{Screen: widget.NewPager(c.env, c.commandPage())}), nil
+	}
+	page, ok := help.Page(c.env, topic)
+	if !ok {
+		for _, m := range c.offered() {
+			if m.name == topic {
+				return c.tell("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
+			}
+		}
+		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(settings.Nearest(topic, help.Topics()), help.Topics())}
+	}
+	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, page)}), nil
+}
+
+// commandPage lists every command.
+func (c *Console) commandPage() widget.Page {
+	p := widget.Page{Title: "help > commands"}
+	for _, m := range c.offered() {
+		p.Add(m.name, m.help, screen.Plain)
+		if m.args != "" {
+			p.Add("", m.name+" "+m.args, screen.Quiet)
+		}
+	}
+	return p
+}

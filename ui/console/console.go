@@ -1,0 +1,504 @@
+// Package console understands the lines of the command prompt, runs them, and
+// shows what was asked and answered.
+//
+// Each command is one entry of a table: its name, how it is written, what it
+// does, how it goes on. What this program cannot do in the state it is in is
+// not offered.
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/settings"
+	"indirtui/traces"
+	"indirtui/ui/command"
+	"indirtui/ui/routes"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A House is what commands ask and change: an *engine.Engine. It is safe for
+// concurrent use.
+type House interface {
+	routes.House
+	// Ask answers a request, and refuses to touch real data in read-only mode.
+	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
+	Writes() bool
+	SetWrite(on bool)
+}
+
+// Settings are Puppet's settings: a *settings.Settings.
+type Settings interface {
+	All() []settings.Setting
+	Setting(name string) (settings.Setting, bool)
+}
+
+// Options are what commands need. A command whose need is nil is not offered.
+type Options struct {
+	House       House    // nil in a recording
+	Settings    Settings // of the house
+	Application string   // whose section of routes.yaml is exported
+	Places      []string // names of places, for show; nil is Requests, Failures, Routes
+
+	Open  func(path string) tea.Cmd          // opens a recording
+	Demo  func() tea.Cmd                     // plays the demo
+	Note  func(id uint64, text string) error // notes what a person says about a request
+	Group func(by string) tea.Cmd            // groups the list of requests; "" is not at all
+	Sort  func(column string, reverse bool) tea.Cmd
+}
+
+// A Console runs commands and remembers what they said. It is a
+// screen.Commander, and the screen that shows what was said. It belongs to the
+// goroutine of the user interface.
+type Console struct {
+	env     *screen.Env
+	o       Options
+	ctx     context.Context // ends with the program: requests must not outlive it
+	running map[int]context.CancelFunc
+	started int
+
+	entries       []entry
+	lines         []line
+	list          widget.List
+	width, height int
+	past          []string
+	newest        uint64 // the request that was answered last
+	recent        recent
+}
+
+// An entry is one thing that was said, by a person or to one.
+type entry struct {
+	style screen.Style
+	text  string
+	id    uint64 // the request that it is about; 0 if none
+	row   bool   // it is the line of that request
+	tail  string // behind that line
+}
+
+// A line is an entry, or a part of one, as it is shown.
+type line struct {
+	screen.Line
+	id uint64
+}
+
+// How much is remembered.
+const (
+	maxEntries = 2000
+	maxPast    = 500
+)
+
+var (
+	_ screen.Commander = (*Console)(nil)
+	_ screen.Screen    = (*Console)(nil)
+	_ screen.Clicker   = (*Console)(nil)
+)
+
+// New returns a Console without anything in it. When ctx ends, so do the
+// requests that it sent.
+func New(ctx context.Context, env *screen.Env, o Options) *Console {
+	if o.Places == nil {
+		o.Places = []string{"Requests", "Failures", "Routes"}
+	}
+	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc)}
+}
+
+// Stop stops the requests that are on their way, and reports whether there were
+// any.
+func (c *Console) Stop() bool {
+	some := len(c.running) > 0
+	for _, cancel := range c.running {
+		cancel()
+	}
+	clear(c.running)
+	return some
+}
+
+// Screen implements screen.Commander.
+func (c *Console) Screen() screen.Screen { return c }
+
+// Run implements screen.Commander.
+func (c *Console) Run(text string) tea.Cmd {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), ":"))
+	if text == "" {
+		return nil
+	}
+	c.remember(text)
+	c.say(entry{style: screen.Bold, text: "> " + text})
+	words, err := command.Split(text)
+	if err != nil {
+		return c.refuse(err)
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	cmd := c.find(words[0])
+	if cmd == nil {
+		return c.refuse(c.unknown(words[0]))
+	}
+	do, err := cmd.run(c, call{words: words[1:], rest: strings.TrimSpace(strings.TrimPrefix(text, words[0])), name: words[0]})
+	if err != nil {
+		return c.refuse(err)
+	}
+	return do
+}
+
+func (c *Console) remember(text string) {
+	c.past = slices.DeleteFunc(c.past, func(s string) bool { return s == text })
+	c.past = append(c.past, text)
+	if len(c.past) > maxPast {
+		c.past = c.past[1:]
+	}
+}
+
+// Refused is what a command says in read-only mode.
+const Refused = "refused: read-only mode. Start with --write or use :write on"
+
+// refuse says why a line was not run, here and on the line for messages.
+func (c *Console) refuse(err error) tea.Cmd {
+	text := err.Error()
+	c.say(entry{style: screen.Attention, text: text})
+	return screen.Send(screen.Toast{Text: text, Bad: true})
+}
+
+// tell says something that is no failure.
+func (c *Console) tell(text string) tea.Cmd {
+	c.say(entry{style: screen.Plain, text: text})
+	return screen.Say(text)
+}
+
+// say adds an entry. Who looks at the end goes on looking at the end.
+func (c *Console) say(e entry) {
+	c.entries = append(c.entries, e)
+	if len(c.entries) > maxEntries {
+		c.entries = slices.Delete(c.entries, 0, maxEntries/10)
+		c.layout()
+		return
+	}
+	atEnd := c.list.AtEnd()
+	c.lines = append(c.lines, c.render(e)...)
+	c.list.SetLen(len(c.lines))
+	if atEnd {
+		c.list.To(c.list.Len - 1)
+	}
+}
+
+// answered is what became of a request.
+type answered struct {
+	n    int
+	id   uint64
+	err  error
+	tail string
+	why  string // the story of what was not simply answered
+}
+
+// send asks a request in a command. Prepare, which may be nil, runs there too,
+// before it.
+func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request) error) tea.Cmd {
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.started++
+	n := c.started
+	c.running[n] = cancel
+	req.Caller = "you"
+	ask, log := c.o.House.Ask, c.env.Log
+	return func() tea.Msg {
+		a := answered{n: n}
+		if prepare != nil {
+			if a.err = prepare(req); a.err != nil {
+				return screen.For{Screen: c, Msg: a}
+			}
+		}
+		resp, err := ask(ctx, req)
+		a.id, a.err, a.tail = traceOf(resp, err), err, tail(resp)
+		if t, terr := log.Trace(a.id); terr == nil && t.Outcome != traces.Good && t.Outcome != traces.Hit {
+			a.why = traces.Story(t)
+		}
+		return screen.For{Screen: c, Msg: a}
+	}
+}
+
+// answer shows what became of a request.
+func (c *Console) answer(a answered) tea.Cmd {
+	if cancel := c.running[a.n]; cancel != nil {
+		cancel()
+		delete(c.running, a.n)
+	}
+	row, ok := c.env.Log.Row(a.id)
+	if !ok {
+		if a.err == nil {
+			return c.tell("answered; nobody records")
+		}
+		return c.refuse(fmt.Errorf("%s", indirector.Message(a.err)))
+	}
+	c.newest = a.id
+	c.say(entry{id: a.id, row: true, tail: a.tail})
+	if a.why != "" {
+		c.say(entry{style: screen.Quiet, text: "  " + a.why, id: a.id})
+	}
+	return screen.Send(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
+}
+
+// resultText is the line of a request: "#1050 find node web01  T plain  0 ms
+// ok  (sent by you)".
+func resultText(r *screen.Row, tail string) string {
+	parts := []string{screen.Name(r), screen.ServedBy(r), screen.Millis(r.Took) + " ms", r.Outcome.String()}
+	if tail != "" {
+		parts = append(parts, tail)
+	}
+	return strings.Join(append(parts, "(sent by you)"), "  ")
+}
+
+func (c *Console) render(e entry) []line {
+	if e.row {
+		if row, ok := c.env.Log.Row(e.id); ok {
+			return []line{{c.result(&row, e.tail), e.id}}
+		}
+		return []line{{screen.Of(screen.Quiet, fmt.Sprintf("#%d was dropped", e.id)), e.id}}
+	}
+	var out []line
+	for _, part := range strings.Split(e.text, "\n") {
+		texts := screen.Clean(part).Wrap(max(c.width-2, 20), 6)
+		if len(texts) == 0 {
+			texts = []screen.Text{{}}
+		}
+		for _, t := range texts {
+			var l screen.Line
+			l.Add(e.style, t)
+			out = append(out, line{l, e.id})
+		}
+	}
+	return out
+}
+
+// The columns behind the name of a request.
+const (
+	servedCells = 14
+	tookCells   = 9
+	outCells    = 6
+)
+
+func (c *Console) result(r *screen.Row, tail string) screen.Line {
+	var l screen.Line
+	behind := servedCells + tookCells + outCells + len("(sent by you)") + 6
+	l.Cell(screen.Plain, screen.Clean(screen.Name(r)), min(max(c.width-behind-2, 16), 56))
+	l.Space(1)
+	served := screen.Plain
+	if r.Served == traces.ByCache {
+		served = screen.Cached
+	}
+	l.Cell(served, screen.Clean(screen.ServedBy(r)), servedCells)
+	l.Right(screen.Plain, screen.Clean(screen.Millis(r.Took)+" ms"), tookCells)
+	l.Space(2)
+	l.Cell(screen.StyleOf(r.Outcome), screen.Clean(r.Outcome.String()), outCells)
+	l.Put(screen.Touched, "(sent by you)")
+	if tail != "" {
+		l.Put(screen.Quiet, "  "+tail)
+	}
+	return l
+}
+
+// Scope implements screen.Screen.
+func (c *Console) Scope() screen.Scope { return screen.InConsole }
+
+// Captures implements screen.Screen.
+func (c *Console) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (c *Console) Resize(width, height int) {
+	again := width != c.width
+	c.width, c.height = width, height
+	atEnd := c.list.AtEnd()
+	c.list.SetHeight(height)
+	if again {
+		c.layout()
+	}
+	if atEnd {
+		c.list.To(c.list.Len - 1)
+	}
+}
+
+func (c *Console) layout() {
+	atEnd := c.list.AtEnd()
+	c.lines = c.lines[:0]
+	for _, e := range c.entries {
+		c.lines = append(c.lines, c.render(e)...)
+	}
+	c.list.SetLen(len(c.lines))
+	if atEnd {
+		c.list.To(c.list.Len - 1)
+	}
+}
+
+// Update implements screen.Screen.
+func (c *Console) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case answered:
+		return c.answer(msg)
+	case said:
+		return c.tell(string(msg))
+	case warned:
+		c.say(entry{style: screen.Attention, text: string(msg)})
+		return screen.Warn(string(msg), "")
+	case confirmed:
+		return c.send(msg.req, nil)
+	}
+	return nil
+}
+
+type (
+	said      string
+	warned    string
+	confirmed struct{ req *indirector.Request }
+)
+
+// Context implements screen.Screen.
+func (c *Console) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " console")
+	if b := c.env.Keys.Of(screen.Console, c.Scope()); b != nil {
+		left.Put(screen.Quiet, "  "+b.Key()+" hides")
+	}
+	switch {
+	case c.o.House == nil:
+		right.Put(screen.Quiet, "recording: nothing can be asked here ")
+	case c.o.House.Writes():
+		right.Put(screen.Touched, "writes are allowed")
+		right.Put(screen.Quiet, "   :write off ")
+	default:
+		right.Put(screen.Plain, "read-only")
+		right.Put(screen.Quiet, "   :write on to change ")
+	}
+	return left, right
+}
+
+// Hints implements screen.Screen.
+func (c *Console) Hints() []screen.Action {
+	return []screen.Action{screen.Command, screen.Enter, screen.Up, screen.CopyMenu, screen.Back}
+}
+
+// Can implements screen.Screen.
+func (c *Console) Can(do screen.Action) string {
+	switch do {
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
+		return ""
+	case screen.Enter:
+		if c.focus() == 0 {
+			return "this line is about no request"
+		}
+		return ""
+	case screen.CopyMenu:
+		if len(c.entries) == 0 {
+			return "nothing was asked yet"
+		}
+		return ""
+	}
+	return screen.Unknown
+}
+
+// focus is the request that the line under the cursor is about.
+func (c *Console) focus() uint64 {
+	if c.list.Cursor >= len(c.lines) {
+		return 0
+	}
+	return c.lines[c.list.Cursor].id
+}
+
+// Act implements screen.Screen.
+func (c *Console) Act(a screen.Act) tea.Cmd {
+	n := a.Times()
+	switch a.Do {
+	case screen.Down:
+		c.list.Move(n)
+	case screen.Up:
+		c.list.Move(-n)
+	case screen.Top:
+		c.list.To(0)
+	case screen.Bottom:
+		c.list.To(c.list.Len - 1)
+	case screen.HalfDown:
+		c.list.Move(n * max(c.list.Height/2, 1))
+	case screen.HalfUp:
+		c.list.Move(-n * max(c.list.Height/2, 1))
+	case screen.PageDown:
+		c.list.Move(n * max(c.list.Height, 1))
+	case screen.PageUp:
+		c.list.Move(-n * max(c.list.Height, 1))
+	case screen.Enter:
+		return screen.Send(screen.Open{Request: c.focus()})
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, "copy", c.copies())})
+	}
+	return nil
+}
+
+func (c *Console) copies() []widget.Item {
+	copied := func(what, text string) tea.Cmd { return screen.Send(screen.Copy{What: what, Text: text}) }
+	var all strings.Builder
+	for i := range c.lines {
+		all.WriteString(c.lines[i].String() + "\n")
+	}
+	var asked string
+	for _, e := range c.entries {
+		if e.style == screen.Bold {
+			asked += strings.TrimPrefix(e.text, "> ") + "\n"
+		}
+	}
+	return []widget.Item{
+		{Key: 'c', Name: "commands", Note: "what was asked here, one command a line", Do: copied("commands", asked)},
+		{Key: 'a', Name: "all", Note: "commands and answers", Do: copied("console", all.String())},
+	}
+}
+
+// View implements screen.Screen.
+func (c *Console) View() screen.Lines {
+	if len(c.lines) == 0 {
+		return c.blank().Fill(c.width, c.height)
+	}
+	from, to := c.list.Visible()
+	lines := make(screen.Lines, 0, to-from)
+	for i := from; i < to; i++ {
+		var l screen.Line
+		if i == c.list.Cursor {
+			l.Put(screen.Plain, c.env.Theme.Glyphs.Cursor)
+			l.Append(c.lines[i].Line)
+			l = l.With(screen.Bold)
+		} else {
+			l.Space(1)
+			l.Append(c.lines[i].Line)
+		}
+		lines = append(lines, l)
+	}
+	return lines.Fill(c.width, c.height)
+}
+
+// blank is what stands here before the first command.
+func (c *Console) blank() screen.Lines {
+	say := func(text string) screen.Line { return screen.Of(screen.Plain, "   "+text) }
+	lines := screen.Lines{{}, say("Nothing was asked here yet."), {}}
+	if c.o.House == nil {
+		return append(lines, screen.Of(screen.Quiet, "   This is a recording: it can be looked at, and nothing can be asked."))
+	}
+	return append(lines,
+		say(":find facts localhost        ask something; it is recorded and marked as sent by you"),
+		say(":route node terminus=yaml    let another terminus answer; z undoes it"),
+		say(":help commands               everything that can be said here"),
+	)
+}
+
+// Click implements screen.Clicker.
+func (c *Console) Click(_, y int) tea.Cmd {
+	if row := c.list.Offset + y; y >= 0 && row < c.list.Len {
+		c.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (c *Console) Wheel(lines int) tea.Cmd {
+	c.list.Scroll(lines)
+	return nil
+}

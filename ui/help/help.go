@@ -1,0 +1,330 @@
+// Package help explains the program inside the program: what the keys do here,
+// what codes and reasons mean, everything by name, and what to do first. All of
+// it is made from the tables that the program works by.
+package help
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A Help says what the keys do on the screen below it, and does it when one of
+// them is pressed. It is a screen.Screen.
+type Help struct {
+	env           *screen.Env
+	on            screen.Screen
+	width, height int
+	list          widget.List
+	lines         screen.Lines
+	waiting       *screen.Binding // its letter comes next
+	complaint     string
+}
+
+var (
+	_ screen.Screen  = (*Help)(nil)
+	_ screen.Clicker = (*Help)(nil)
+)
+
+// New returns help about the screen that it will be put on.
+func New(env *screen.Env, on screen.Screen) *Help { return &Help{env: env, on: on} }
+
+// Scope implements screen.Screen.
+func (h *Help) Scope() screen.Scope { return screen.InHelp }
+
+// Captures implements screen.Screen: keys do what they would do below.
+func (h *Help) Captures() bool { return true }
+
+// Can implements screen.Screen.
+func (h *Help) Can(screen.Action) string { return screen.Unknown }
+
+// Act implements screen.Screen.
+func (h *Help) Act(screen.Act) tea.Cmd { return nil }
+
+// Hints implements screen.Screen.
+func (h *Help) Hints() []screen.Action { return []screen.Action{screen.Back} }
+
+// Context implements screen.Screen.
+func (h *Help) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " help")
+	right.Put(screen.Bold, "g")
+	right.Put(screen.Quiet, " codes  ")
+	right.Put(screen.Bold, "k")
+	right.Put(screen.Quiet, " all keys  ")
+	right.Put(screen.Bold, ":help")
+	right.Put(screen.Quiet, " topics ")
+	return left, right
+}
+
+// indent is the space at both sides of the box.
+const indent = 2
+
+// Resize implements screen.Screen.
+func (h *Help) Resize(width, height int) {
+	h.width, h.height = width, height
+	h.lines = h.content(max(width-2*indent-4, 10))
+	h.list.SetHeight(max(height-2, 0))
+	h.list.SetLen(len(h.lines))
+}
+
+// Update implements screen.Screen.
+func (h *Help) Update(msg tea.Msg) tea.Cmd {
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return nil
+	}
+	h.complaint = ""
+	name := screen.KeyOf(key)
+	if b := h.waiting; b != nil {
+		h.waiting = nil
+		if letters := []rune(name); len(letters) == 1 {
+			return h.do(screen.Act{Do: b.Do, Arg: letters[0]})
+		}
+		return nil
+	}
+	switch name {
+	case "esc", "?", "q", "ctrl+c":
+		return screen.Close(h, nil)
+	case "g":
+		return h.topic("codes")
+	case "k":
+		return h.topic("keys")
+	case "down":
+		h.list.Scroll(1)
+	case "up":
+		h.list.Scroll(-1)
+	case "pgdown", "ctrl+d", "ctrl+f":
+		h.list.Scroll(max(h.list.Height-2, 1))
+	case "pgup", "ctrl+u", "ctrl+b":
+		h.list.Scroll(-max(h.list.Height-2, 1))
+	case "home":
+		h.list.Scroll(-h.list.Len)
+	case "end":
+		h.list.Scroll(h.list.Len)
+	default:
+		return h.press(name)
+	}
+	return nil
+}
+
+func (h *Help) topic(name string) tea.Cmd {
+	p, _ := Page(h.env, name)
+	return screen.Send(screen.Push{Screen: widget.NewPager(h.env, p)})
+}
+
+// press does what a key does on the screen below.
+func (h *Help) press(name string) tea.Cmd {
+	b := h.env.Keys.Find(name, h.on.Scope())
+	if b == nil {
+		return nil
+	}
+	if why := h.on.Can(b.Do); why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+		h.complaint = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
+		return nil
+	}
+	if b.Arg {
+		h.waiting = b
+		return nil
+	}
+	act := screen.Act{Do: b.Do}
+	if b.Do == screen.GoTo {
+		act.Arg = rune(name[0])
+	}
+	return h.do(act)
+}
+
+func (h *Help) do(a screen.Act) tea.Cmd { return screen.Close(h, screen.Send(screen.Do{Act: a})) }
+
+// ofRoot reports whether an action works on every screen.
+func ofRoot(do screen.Action) bool {
+	switch do {
+	case screen.GoTo, screen.Help, screen.Command, screen.Console, screen.Back, screen.Quit, screen.Stop,
+		screen.Undo, screen.Redo, screen.Suspend, screen.Last, screen.PaletteOpen:
+		return true
+	}
+	return false
+}
+
+// pairs are actions that are said in one line.
+var pairs = map[screen.Action]screen.Action{
+	screen.Down: screen.Up, screen.Top: screen.Bottom, screen.HalfDown: screen.HalfUp, screen.PageDown: screen.PageUp,
+	screen.Tab: screen.BackTab, screen.Undo: screen.Redo, screen.NextFailure: screen.PrevFailure,
+	screen.NextInRun: screen.PrevInRun, screen.SearchNext: screen.SearchPrev, screen.FoldAll: screen.OpenAll,
+	screen.Left: screen.Right, screen.SortNext: screen.SortBack, screen.SetMark: screen.JumpMark,
+	screen.NextDiff: screen.PrevDiff,
+}
+
+// A key is one line of help.
+type key struct{ keys, text string }
+
+// keys are what works here, what works everywhere, and what does not work now.
+func (h *Help) keys() (here, everywhere, not []key) {
+	scope := h.on.Scope()
+	all := h.env.Keys.For(scope)
+	second := make(map[screen.Action]bool)
+	for i := range all {
+		b := &all[i]
+		why := h.on.Can(b.Do)
+		if b.Help == "" || second[b.Do] || why == screen.Unknown && !ofRoot(b.Do) {
+			continue
+		}
+		line := key{keysOf(b), b.Help}
+		if o := h.env.Keys.Of(pairs[b.Do], scope); o != nil && h.on.Can(o.Do) == why && o.Help != "" {
+			second[o.Do] = true
+			line = key{firstKey(b) + " " + firstKey(o), b.Help + "; " + o.Help}
+		}
+		switch {
+		case why != "" && why != screen.Unknown:
+			not = append(not, key{line.keys, b.Hint + ": " + why})
+		case b.Where&scope != 0:
+			here = append(here, line)
+		default:
+			everywhere = append(everywhere, line)
+		}
+	}
+	return here, everywhere, not
+}
+
+func firstKey(b *screen.Binding) string {
+	if b.Arg {
+		return b.Key() + "a"
+	}
+	return b.Key()
+}
+
+// twoColumns is the width of the box from which keys stand in two columns.
+const twoColumns = 100
+
+// content is what stands in the box.
+func (h *Help) content(width int) screen.Lines {
+	here, everywhere, not := h.keys()
+	cells := 0
+	for _, list := range [][]key{here, everywhere, not} {
+		for _, k := range list {
+			cells = max(cells, screen.Clean(k.keys).Width())
+		}
+	}
+	cells = min(cells, 14)
+	var lines screen.Lines
+	section := func(title string, list []key, style screen.Style) {
+		if len(list) == 0 {
+			return
+		}
+		if len(lines) > 0 {
+			lines = append(lines, screen.Line{})
+		}
+		if title != "" {
+			lines = append(lines, screen.Of(screen.Quiet, title))
+		}
+		lines = append(lines, columns(list, cells, width, style)...)
+	}
+	section("", here, screen.Plain)
+	section("everywhere", everywhere, screen.Plain)
+	section("not now", not, screen.Quiet)
+	var l screen.Line
+	l.Put(screen.Quiet, "codes  ")
+	for _, o := range order {
+		l.Put(screen.StyleOf(o), o.String())
+		l.Space(1)
+	}
+	l.Put(screen.Quiet, "  ")
+	l.Put(screen.Bold, "g")
+	l.Put(screen.Quiet, " says what they mean")
+	return append(lines, screen.Line{}, l)
+}
+
+func columns(list []key, cells, width int, style screen.Style) screen.Lines {
+	n := 1
+	if width >= twoColumns {
+		n = 2
+	}
+	rows := (len(list) + n - 1) / n
+	each := width / n
+	lines := make(screen.Lines, rows)
+	for i, k := range list {
+		l := &lines[i%rows]
+		l.To(i / rows * each)
+		l.Cell(style|screen.Bold, screen.Clean(k.keys), cells)
+		l.Space(2)
+		l.Cell(style, screen.Clean(k.text), each-cells-4)
+	}
+	return lines
+}
+
+// View implements screen.Screen.
+func (h *Help) View() screen.Lines {
+	right := "press a key to do it"
+	switch {
+	case h.waiting != nil:
+		right = h.waiting.Key() + " and a letter"
+	case h.complaint != "":
+		right = h.complaint
+	}
+	from, to := h.list.Visible()
+	below := ""
+	if rest := len(h.lines) - to; rest > 0 {
+		below = fmt.Sprintf("%d more below, pgdown", rest)
+	}
+	return box(h.env.Theme, nameOf(h.on.Scope()), right, below, h.lines[from:to], h.width, indent).Fill(h.width, h.height)
+}
+
+// box draws a frame around lines.
+func box(th *screen.Theme, left, right, below string, inside screen.Lines, width, indent int) screen.Lines {
+	g := &th.Glyphs
+	inner := width - 2*indent - 4
+	if inner < 8 {
+		return inside
+	}
+	out := make(screen.Lines, 0, len(inside)+2)
+	out = append(out, edge(g.TopLeft, g.TopRight, g.Rule, left, right, inner, indent))
+	for _, l := range inside {
+		var line screen.Line
+		line.Space(indent)
+		line.Put(screen.Quiet, g.Wall)
+		line.Space(1)
+		line.Append(l.Cut(inner))
+		line.To(indent + 2 + inner + 1)
+		line.Put(screen.Quiet, g.Wall)
+		out = append(out, line)
+	}
+	return append(out, edge(g.BottomLeft, g.BottomRight, g.Rule, "", below, inner, indent))
+}
+
+// edge is the upper or lower side of a box, with words in it.
+func edge(begin, end, rule, left, right string, inner, indent int) screen.Line {
+	var l screen.Line
+	l.Space(indent)
+	l.Put(screen.Quiet, begin)
+	words := screen.Clean(right).Cut(max(inner-screen.Clean(left).Width()-8, 0))
+	if left != "" {
+		l.Put(screen.Quiet, rule+rule+" ")
+		l.Put(screen.Bold, left)
+		l.Space(1)
+	}
+	rest := inner + indent + 3 - l.Width()
+	if words.Width() > 0 {
+		rest -= words.Width() + 4
+	}
+	l.Put(screen.Quiet, strings.Repeat(rule, max(rest, 0)))
+	if words.Width() > 0 {
+		l.Space(1)
+		l.Add(screen.Plain, words)
+		l.Space(1)
+		l.Put(screen.Quiet, rule+rule)
+	}
+	l.Put(screen.Quiet, end)
+	return l
+}
+
+// Click implements screen.Clicker.
+func (h *Help) Click(int, int) tea.Cmd { return nil }
+
+// Wheel implements screen.Clicker.
+func (h *Help) Wheel(lines int) tea.Cmd {
+	h.list.Scroll(lines)
+	return nil
+}

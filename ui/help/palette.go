@@ -1,0 +1,361 @@
+package help
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A Palette finds everything that can be done by name: places, keys, commands,
+// keys that were asked for, help. It is a screen.Screen.
+type Palette struct {
+	env           *screen.Env
+	on            screen.Screen
+	all           []thing
+	found         []int // of all
+	input         widget.Input
+	list          widget.List
+	width, height int
+}
+
+// A thing is one line of the palette.
+type thing struct {
+	kind, name, note string
+	line             string  // the command that does the same, without the colon; "" if there is none
+	do               tea.Cmd // nil puts the line into the prompt: it wants more
+}
+
+var (
+	_ screen.Screen  = (*Palette)(nil)
+	_ screen.Clicker = (*Palette)(nil)
+)
+
+// NewPalette returns the palette, for the screen that it will be put on and the
+// names of the places in the order of their keys.
+func NewPalette(env *screen.Env, on screen.Screen, places ...string) *Palette {
+	p := &Palette{env: env, on: on}
+	p.addPlaces(places)
+	p.addActs()
+	p.addFilters()
+	p.addCommands()
+	p.addRoutes()
+	p.addRecent()
+	p.addTopics()
+	p.search()
+	return p
+}
+
+func (p *Palette) add(t thing) { p.all = append(p.all, t) }
+
+func (p *Palette) addPlaces(places []string) {
+	for i, name := range places {
+		p.add(thing{kind: "go", name: fmt.Sprintf("%d %s", i+1, name), line: "show " + strings.ToLower(name), do: screen.Send(screen.Go{Place: name})})
+	}
+}
+
+func (p *Palette) addActs() {
+	all := p.env.Keys.For(p.on.Scope())
+	for i := range all {
+		b := &all[i]
+		why := p.on.Can(b.Do)
+		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+			continue
+		}
+		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Act: screen.Act{Do: b.Do}})})
+	}
+}
+
+// addFilters offers what there is of each kind of outcome.
+func (p *Palette) addFilters() {
+	s := p.env.Log.Stats()
+	filter := func(text string, n uint64) {
+		if n > 0 {
+			p.add(thing{kind: "filter", name: text, note: screen.Plural(int(n), "request"), line: "filter " + text, do: screen.Send(screen.Filter{Text: text})})
+		}
+	}
+	filter("hidden", s.Hidden)
+	for _, o := range order {
+		if o != traces.Run && o != traces.HeldOutcome {
+			filter("out="+o.String(), s.By[o])
+		}
+	}
+}
+
+func (p *Palette) addCommands() {
+	if p.env.Commands == nil {
+		return
+	}
+	for _, n := range p.env.Commands.Names() {
+		p.add(thing{kind: "command", name: n.Name, note: n.Note, line: n.Text})
+	}
+}
+
+// addRoutes offers to look at every other terminus.
+func (p *Palette) addRoutes() {
+	if p.env.Routes == nil || p.env.Commands == nil {
+		return
+	}
+	reg := p.env.Routes.Registry()
+	for _, ind := range reg.Names() {
+		r, _ := p.env.Routes.Explain(ind)
+		now := r.Primary.Winner().Terminus
+		for _, t := range reg.Termini(ind) {
+			if t != now {
+				line := "route " + ind + " terminus=" + t
+				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNobody(now), t), note: "only looks; nothing is executed", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
+			}
+		}
+	}
+}
+
+func orNobody(s string) string {
+	if s == "" {
+		return "nobody"
+	}
+	return s
+}
+
+// How many of the newest requests are looked at for keys, and how many keys are
+// offered.
+const (
+	recentRows = 2048
+	maxRecent  = 100
+)
+
+func (p *Palette) addRecent() {
+	first, last := p.env.Log.Range()
+	if last > recentRows {
+		first = max(first, last-recentRows)
+	}
+	rows := make([]screen.Row, recentRows+1)
+	seen := make(map[[2]string]bool)
+	for i := p.env.Log.Rows(first, rows) - 1; i >= 0 && len(seen) < maxRecent; i-- {
+		r := &rows[i]
+		if id := [2]string{r.Indirection, r.Key}; r.Key != "" && !seen[id] {
+			seen[id] = true
+			p.add(thing{
+				kind: "open", name: r.Indirection + " " + r.Key, note: fmt.Sprintf("last #%d %s", r.ID, r.Outcome),
+				line: "find " + command.Quote(r.Indirection) + " " + command.Quote(r.Key), do: screen.Send(screen.Open{Request: r.ID}),
+			})
+		}
+	}
+}
+
+func (p *Palette) addTopics() {
+	topic := func(name, title string) {
+		page, ok := Page(p.env, name)
+		if ok {
+			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Send(screen.Push{Screen: widget.NewPager(p.env, page)})})
+		}
+	}
+	topic("codes", "what the codes mean")
+	topic("reasons", "what the reasons mean")
+	topic("keys", "all keys")
+	topic("expressions", "how expressions are written")
+	for _, g := range guides {
+		topic(g.topic, g.title)
+	}
+}
+
+// search finds what has the letters of the input in it, the best first.
+func (p *Palette) search() {
+	want := strings.TrimSpace(p.input.String())
+	type hit struct{ at, score int }
+	var hits []hit
+	for i := range p.all {
+		t := &p.all[i]
+		if score, ok := match(want, t.kind+" "+t.name); ok {
+			hits = append(hits, hit{i, score})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return b.score - a.score })
+	p.found = p.found[:0]
+	for _, h := range hits {
+		p.found = append(p.found, h.at)
+	}
+	p.list.SetLen(len(p.found))
+	p.list.To(0)
+}
+
+// match reports whether the letters of want are in text in that order, and how
+// well: whole words and beginnings of words count more.
+func match(want, text string) (score int, ok bool) {
+	if want == "" {
+		return 0, true
+	}
+	low := []rune(strings.ToLower(text))
+	pattern := []rune(strings.ToLower(want))
+	if i := strings.Index(string(low), string(pattern)); i >= 0 {
+		score += 100
+		if i == 0 || string(low)[i-1] == ' ' {
+			score += 50
+		}
+	}
+	n, run := 0, 0
+	for i, r := range low {
+		if n == len(pattern) {
+			break
+		}
+		if r != pattern[n] {
+			run = 0
+			continue
+		}
+		n++
+		run++
+		score += run
+		if i == 0 || !unicode.IsLetter(low[i-1]) && !unicode.IsDigit(low[i-1]) {
+			score += 5
+		}
+	}
+	return score - len(low)/16, n == len(pattern)
+}
+
+// Scope implements screen.Screen.
+func (p *Palette) Scope() screen.Scope { return screen.InMenu }
+
+// Captures implements screen.Screen.
+func (p *Palette) Captures() bool { return true }
+
+// Can implements screen.Screen.
+func (p *Palette) Can(screen.Action) string { return screen.Unknown }
+
+// Act implements screen.Screen.
+func (p *Palette) Act(screen.Act) tea.Cmd { return nil }
+
+// Hints implements screen.Screen.
+func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
+
+// Context implements screen.Screen.
+func (p *Palette) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " palette")
+	right.Put(screen.Quiet, fmt.Sprintf("%d of %d   ", len(p.found), len(p.all)))
+	right.Put(screen.Bold, "tab")
+	right.Put(screen.Quiet, " into the command line ")
+	return left, right
+}
+
+// Resize implements screen.Screen.
+func (p *Palette) Resize(width, height int) {
+	p.width, p.height = width, height
+	p.list.SetHeight(max(height-4, 0)) // two edges, the input, the line below
+}
+
+// Update implements screen.Screen.
+func (p *Palette) Update(msg tea.Msg) tea.Cmd {
+	key, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return nil
+	}
+	switch key.String() {
+	case "esc", "ctrl+c":
+		return screen.Close(p, nil)
+	case "down", "ctrl+n":
+		p.list.Move(1)
+	case "up", "ctrl+p":
+		p.list.Move(-1)
+	case "pgdown":
+		p.list.Move(max(p.list.Height, 1))
+	case "pgup":
+		p.list.Move(-max(p.list.Height, 1))
+	case "enter":
+		return p.choose(false)
+	case "tab":
+		return p.choose(true)
+	default:
+		if before := p.input.String(); p.input.Key(key) && p.input.String() != before {
+			p.search()
+		}
+	}
+	return nil
+}
+
+// focus returns the line under the cursor, or nil.
+func (p *Palette) focus() *thing {
+	if p.list.Cursor >= len(p.found) {
+		return nil
+	}
+	return &p.all[p.found[p.list.Cursor]]
+}
+
+// choose does what is in focus, or puts its command into the prompt.
+func (p *Palette) choose(ask bool) tea.Cmd {
+	t := p.focus()
+	switch {
+	case t == nil, ask && t.line == "":
+		return nil
+	case ask || t.do == nil:
+		return screen.Close(p, screen.Send(screen.Ask{Text: t.line}))
+	}
+	return screen.Close(p, t.do)
+}
+
+// View implements screen.Screen.
+func (p *Palette) View() screen.Lines {
+	th := p.env.Theme
+	inner := p.width - 2*indent - 4
+	var input screen.Line
+	input.Put(screen.Bold, "> ")
+	text, _ := p.input.Line(th, max(inner-2, 1))
+	input.Append(text)
+	inside := screen.Lines{input}
+	from, to := p.list.Visible()
+	for i := from; i < to; i++ {
+		inside = append(inside, p.line(i, inner))
+	}
+	if len(p.found) == 0 {
+		inside = append(inside, screen.Of(screen.Quiet, "  nothing has these letters in this order"))
+	}
+	below := ""
+	if rest := len(p.found) - to; rest > 0 {
+		below = fmt.Sprintf("%d more", rest)
+	}
+	lines := box(th, "everything by name", "", below, inside, p.width, indent)
+	if t := p.focus(); t != nil && t.line != "" {
+		var l screen.Line
+		l.Space(indent + 2)
+		l.Put(screen.Quiet, "same as  ")
+		l.Put(screen.Plain, ":"+t.line)
+		lines = append(lines, l)
+	}
+	return lines.Fill(p.width, p.height)
+}
+
+func (p *Palette) line(i, width int) screen.Line {
+	t := &p.all[p.found[i]]
+	var l screen.Line
+	style := screen.Plain
+	if i == p.list.Cursor {
+		l.Put(screen.Plain, p.env.Theme.Glyphs.Cursor+" ")
+		style = screen.Bold
+	} else {
+		l.Space(2)
+	}
+	l.Cell(screen.Quiet, screen.Clean(t.kind), 8)
+	note := screen.Clean(t.note).Cut(max(width/3, 0))
+	l.Cell(style, screen.Clean(t.name), max(width-10-note.Width()-1, 1))
+	l.Space(1)
+	l.Add(screen.Quiet, note)
+	return l
+}
+
+// Click implements screen.Clicker.
+func (p *Palette) Click(_, y int) tea.Cmd {
+	if row := p.list.Offset + y - 2; y >= 2 && row < p.list.Len {
+		p.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (p *Palette) Wheel(lines int) tea.Cmd {
+	p.list.Move(lines)
+	return nil
+}

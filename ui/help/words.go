@@ -1,0 +1,287 @@
+package help
+
+import (
+	"fmt"
+	"strings"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// codes says what each outcome means. Rule: UI design, section 4.
+var codes = [traces.OutcomeCount]string{
+	traces.Good:        "the terminus answered",
+	traces.Hit:         "the cache answered; it has not expired, or nobody knows when it does",
+	traces.Nil:         "everybody who was asked said: nothing",
+	traces.NilHidden:   "nil that hides something: a 404, empty output of a command",
+	traces.Stale:       "the cache answered because the terminus had failed before, in the same run",
+	traces.Err:         "an error reached the caller",
+	traces.ErrHidden:   "an error was swallowed on the way; the caller never saw it",
+	traces.Part:        "one of two stores was written, the other was not",
+	traces.HeldOutcome: "paused between two questions",
+	traces.Run:         "in progress",
+	traces.Sim:         "answered or failed by injection",
+}
+
+// order is the order of the codes in help: what is good first.
+var order = [...]traces.Outcome{
+	traces.Good, traces.Hit, traces.Nil, traces.NilHidden, traces.Stale, traces.Err,
+	traces.ErrHidden, traces.Part, traces.HeldOutcome, traces.Run, traces.Sim,
+}
+
+// A group of reasons begins at one of them.
+var groups = map[traces.Reason]string{
+	traces.DefaultInCode:     "who decided a route",
+	traces.NoCacheRouted:     "cache",
+	traces.Asked:             "terminus",
+	traces.StoreWritten:      "store",
+	traces.NoNodeInRequest:   "authorization and validation",
+	traces.FormatRequested:   "format",
+	traces.EnvAgent:          "environment",
+	traces.TTL:               "expiry and filter",
+	traces.EarlierStepRaised: "what came before",
+	traces.CallerReturned:    "caller",
+}
+
+// reasons says what each reason means, in one line. Rule: UI design, section 9.
+var reasons = [traces.ReasonCount]string{
+	traces.DefaultInCode:          "the declaration of the indirection names it, and nobody said otherwise",
+	traces.BySetting:              "a setting names it; the place says who set that",
+	traces.ByApplication:          "the application chose it when it started",
+	traces.ByRoutesFile:           "the section of the application in routes.yaml names it",
+	traces.ByStoreconfigs:         "storeconfigs is on, and its hook took the slot",
+	traces.ByFace:                 "an action of a face set it while it ran",
+	traces.ByThread:               "one thread of execution chose another one for itself",
+	traces.ByYou:                  "you changed it here",
+	traces.ByRequest:              "this one request named it",
+	traces.NotApplied:             "it was said, and does not count; the note says why",
+	traces.NoCacheRouted:          "no cache is routed for this indirection",
+	traces.IgnoredByCaller:        "the caller gave ignore_cache",
+	traces.VerbHasNoCache:         "this verb has nothing to do with this step",
+	traces.CacheFound:             "the cache had it",
+	traces.NotFound:               "there was nothing under this key",
+	traces.ExpiredAt:              "what was found was too old",
+	traces.NoExpiryKept:           "this terminus does not store when an instance expires, so it never does",
+	traces.ReadFailed:             "reading failed, and Puppet goes on as if there were nothing",
+	traces.AlwaysNil:              "this terminus never finds anything",
+	traces.Asked:                  "it was asked, or would be",
+	traces.SkippedIgnoreTerminus:  "the caller gave ignore_terminus",
+	traces.SkippedCacheHit:        "the cache had answered already",
+	traces.Returned:               "it returned an instance",
+	traces.ReturnedNil:            "it returned nothing, and did not say why",
+	traces.NilFrom404:             "the server said 404, and Puppet makes that nil",
+	traces.NilFromEmptyOutput:     "the command printed nothing, and Puppet makes that nil",
+	traces.TerminusRaised:         "it raised an error",
+	traces.VerbMissing:            "this terminus does not have this verb",
+	traces.TerminusUnknown:        "there is no terminus by that name",
+	traces.StoreWritten:           "it was written",
+	traces.SkippedIgnoreCacheSave: "the caller gave ignore_cache_save",
+	traces.SkippedNoResult:        "there was nothing to write",
+	traces.StoreFailed:            "writing failed",
+	traces.SoftFailed:             "writing failed, and a setting says that this is no error",
+	traces.NoNodeInRequest:        "nobody asks over the network: there is nothing to check",
+	traces.NoRule:                 "the terminus has no rule of its own",
+	traces.RuleAllowed:            "the rule of the terminus allows it",
+	traces.RuleDenied:             "the rule of the terminus denies it",
+	traces.NothingToValidate:      "only a save has something to validate",
+	traces.ValidationFailed:       "the instance or its name is not what was asked for",
+	traces.FormatRequested:        "this format was asked for",
+	traces.FormatAccepted:         "this format was among those accepted",
+	traces.FellBack:               "another format was used, because the first one failed",
+	traces.Lossy:                  "this format cannot keep all of the value",
+	traces.EnvAgent:               "the agent said so",
+	traces.EnvCLI:                 "the command line said so",
+	traces.EnvLastRun:             "it was that of the last run",
+	traces.EnvENC:                 "the node classifier said so",
+	traces.EnvCatalog:             "the catalog came with another one",
+	traces.EnvNotFound:            "there is no environment by that name",
+	traces.TTL:                    "now and the time to live of the indirection",
+	traces.AlreadySet:             "the instance had an expiration already",
+	traces.NoExpiration:           "instances of this kind do not expire",
+	traces.NotExpired:             "it is still fresh",
+	traces.TerminusHasNoFilter:    "the terminus does not filter",
+	traces.CacheNotFiltered:       "what a cache answers is not filtered: it may show more than the terminus would",
+	traces.FilterApplied:          "the terminus took away what the caller should not see",
+	traces.EarlierStepRaised:      "a step before it failed",
+	traces.EarlierStepAnswered:    "a step before it had answered already",
+	traces.CallerReturned:         "the caller got the answer",
+	traces.Rescued:                "the caller caught the error and went on",
+	traces.Retried:                "the caller asked again",
+	traces.CallerRaised:           "the caller passed the error on",
+	traces.CallerUnknown:          "what the caller did with it is not seen here",
+}
+
+// A guide says how to find something out, by the keys that do it.
+type guide struct {
+	topic, title string
+	steps        [][2]string
+}
+
+var guides = []guide{
+	{"who", "Who answered, and who decided that?", [][2]string{
+		{"1", "go to Requests, and put the cursor on the request"},
+		{"enter", "its steps: the three lines on top say who answered, who was asked, who decided"},
+		{"l", "on the first step: every opinion on the route, strongest first"},
+	}},
+	{"cache", "Why did the cache answer?", [][2]string{
+		{":", "filter out=stale, or filter served=cache"},
+		{"enter", "the step cache read says found, and expiry why it counted as fresh"},
+		{"{", "the request before it in the same run: did the terminus fail?"},
+		{"D", "compare with the last good answer"},
+	}},
+	{"nil", "Why is there nothing?", [][2]string{
+		{"2", "go to Failures: nil! stands beside what failed"},
+		{"enter", "list the requests of the group, and enter again for the steps"},
+		{":", "find INDIRECTION KEY terminus=T asks another terminus for comparison"},
+	}},
+	{"routes", "Why is my routes.yaml ignored?", [][2]string{
+		{"3", "go to Routes, and put the cursor on the indirection"},
+		{"H", "every opinion: what is NOT APPLIED says why, with file and line"},
+		{"y r", "copy what is in force as the section that would say so"},
+	}},
+	{"swap", "What if another terminus answered?", [][2]string{
+		{"3", "go to Routes, and put the cursor on the indirection"},
+		{"W", "what it would mean for the recorded requests; nothing is executed"},
+		{"enter", "apply it"},
+		{"z", "undo it; u resets to what is configured"},
+	}},
+}
+
+// Topics returns what there is help about, besides the screen that is shown.
+func Topics() []string {
+	topics := []string{"codes", "reasons", "keys", "expressions"}
+	for _, g := range guides {
+		topics = append(topics, g.topic)
+	}
+	return topics
+}
+
+// Page returns the help about a topic, and whether there is any.
+func Page(env *screen.Env, topic string) (widget.Page, bool) {
+	p := widget.Page{Title: "help > " + topic}
+	switch topic {
+	case "codes":
+		addCodes(&p)
+	case "reasons":
+		addReasons(&p)
+	case "keys":
+		addKeys(&p, env.Keys)
+	case "expressions":
+		addExpressions(&p)
+	default:
+		for _, g := range guides {
+			if g.topic == topic {
+				addGuide(&p, g)
+				return p, true
+			}
+		}
+		return p, false
+	}
+	return p, true
+}
+
+func addCodes(p *widget.Page) {
+	for _, o := range order {
+		p.Add(o.String(), codes[o], screen.StyleOf(o))
+	}
+	p.Add("", "", screen.Plain)
+	p.Add("hidden", "nil!, stale, err~ and part: the caller did not see what happened", screen.Attention)
+}
+
+func addReasons(p *widget.Page) {
+	width := 0
+	for r := range traces.ReasonCount {
+		width = max(width, len(r.String()))
+	}
+	for r := traces.Reason(1); r < traces.ReasonCount; r++ {
+		if title := groups[r]; title != "" {
+			if r > 1 {
+				p.Add("", "", screen.Plain)
+			}
+			p.Add("", title, screen.Bold)
+		}
+		p.Add("", fmt.Sprintf("%-*s  %s", width, r, reasons[r]), screen.Plain)
+	}
+}
+
+// places are the scopes that have keys of their own.
+var places = []struct {
+	scope screen.Scope
+	name  string
+}{
+	{screen.InRequests, "Requests"}, {screen.InFailures, "Failures"}, {screen.InRoutes, "Routes"},
+	{screen.InSteps, "Steps"}, {screen.InValue, "Value"}, {screen.InCompare, "Compare"},
+	{screen.InConsole, "Text"}, {screen.InFirstRun, "First run"}, {screen.InList, "Lists"},
+}
+
+// nameOf is what a screen with such a scope is called.
+func nameOf(scope screen.Scope) string {
+	for _, p := range places {
+		if scope&p.scope != 0 {
+			return p.name
+		}
+	}
+	return "keys"
+}
+
+func addKeys(p *widget.Page, keys *screen.Keys) {
+	section := func(name string, of func(*screen.Binding) bool) {
+		var lines []string
+		for _, b := range keys.Bindings() {
+			if of(&b) && b.Help != "" && len(b.Keys) > 0 {
+				lines = append(lines, fmt.Sprintf("%-14s %s", keysOf(&b), b.Help))
+			}
+		}
+		if len(lines) == 0 {
+			return
+		}
+		p.Add("", name, screen.Bold)
+		p.Add("", strings.Join(lines, "\n"), screen.Plain)
+		p.Add("", "", screen.Plain)
+	}
+	section("everywhere", func(b *screen.Binding) bool { return b.Where == screen.Everywhere })
+	for _, place := range places {
+		section(place.name, func(b *screen.Binding) bool { return b.Where&place.scope != 0 })
+	}
+}
+
+// keysOf are all the keys of a binding, as a person would write them.
+func keysOf(b *screen.Binding) string {
+	names := make([]string, len(b.Keys))
+	for i, k := range b.Keys {
+		names[i] = screen.KeyName(k)
+	}
+	text := strings.Join(names, " ")
+	if b.Arg {
+		text += " a"
+	}
+	return text
+}
+
+func addExpressions(p *widget.Page) {
+	p.Add("", "Two terms side by side mean and; or, not and ( ) are written out.", screen.Plain)
+	p.Add("", "ind=facts served=cache      = is case-insensitive and knows *", screen.Plain)
+	p.Add("", "took>5s or err~\"refused\"    ~ is a regular expression", screen.Plain)
+	p.Add("", "web01                       a word is looked for in key, indirection and message", screen.Plain)
+	p.Add("", "", screen.Plain)
+	all := query.Complete("", 0)
+	width := 0
+	for _, s := range all {
+		width = max(width, len(s.Text))
+	}
+	for _, s := range all {
+		if s.Doc != "" {
+			p.Add("", fmt.Sprintf("%-*s  %s", width, s.Text, s.Doc), screen.Plain)
+		}
+	}
+}
+
+func addGuide(p *widget.Page, g guide) {
+	p.Add("", g.title, screen.Bold)
+	p.Add("", "", screen.Plain)
+	for _, s := range g.steps {
+		p.Add("", fmt.Sprintf("%-7s %s", s[0], s[1]), screen.Plain)
+	}
+}
