@@ -159,22 +159,6 @@ func TestExpiration(t *testing.T) {
 	}
 }
 
-func TestMask(t *testing.T) {
-	t.Parallel()
-	c := from(t, "catalog", `{"name":"n","resources":[{"type":"A","title":"a","parameters":{"x":"secret","y":["ok",{"deep":{"__ptype":"Sensitive","__pvalue":"secret"}}]},"sensitive_parameters":["x","absent"]}]}`)
-	v, n := model.Mask(c)
-	b, err := format.AppendJSON(nil, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n != 2 || strings.Contains(string(b), "secret") || strings.Count(string(b), model.Masked) != 2 || !strings.Contains(string(b), "ok") {
-		t.Errorf("got %d masked in %s, want 2", n, b)
-	}
-	if !strings.Contains(text(t, c), "secret") {
-		t.Error("the instance itself was changed")
-	}
-}
-
 func TestParseTime(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{

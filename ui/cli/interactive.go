@@ -15,6 +15,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
 	"indirtui/traces/store"
+	"indirtui/ui"
 	"indirtui/ui/command"
 	"indirtui/ui/demo"
 )
@@ -68,6 +69,24 @@ type session struct {
 	log    *store.Store
 	site   *demo.Site // nil if it is not the demo
 	hello  string     // which it is, in one sentence
+	guard  *ui.Guard  // of the goroutines that termini start
+}
+
+// source names the session on screen.
+func (s *session) source() string {
+	if s.engine == nil {
+		return "recording"
+	}
+	return s.engine.Source
+}
+
+// openSession is a session over a recording.
+func openSession(path string) (*session, error) {
+	log, err := store.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &session{log: log, hello: "recording " + path, guard: new(ui.Guard)}, nil
 }
 
 func (s *session) close() error {
@@ -91,8 +110,10 @@ func (p *program) session() (*session, error) {
 	if o.Recording, err = p.recording(); err != nil {
 		return nil, err
 	}
+	guard := new(ui.Guard)
+	o.Crash = guard.Crash
 	if p.ui.demo || !p.hasPuppet() {
-		return p.demoSession(o)
+		return p.demoSession(o, guard)
 	}
 	e, err := engine.New(o)
 	if err != nil {
@@ -103,11 +124,12 @@ func (p *program) session() (*session, error) {
 	if p.write {
 		mode = "writing allowed"
 	}
-	return &session{engine: e, log: e.Store, hello: fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)}, nil
+	hello := fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)
+	return &session{engine: e, log: e.Store, hello: hello, guard: guard}, nil
 }
 
 // demoSession is a session over a demo site of its own.
-func (p *program) demoSession(o engine.Options) (*session, error) {
+func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, error) {
 	site, err := demo.Start(nil)
 	if err != nil {
 		return nil, err
@@ -120,7 +142,7 @@ func (p *program) demoSession(o engine.Options) (*session, error) {
 	if !p.ui.demo {
 		why = "no Puppet directories were found, so this is the demo site"
 	}
-	return &session{engine: e, log: e.Store, site: site, hello: why}, nil
+	return &session{engine: e, log: e.Store, site: site, hello: why, guard: guard}, nil
 }
 
 // hasPuppet reports whether there is something of Puppet's to look at: what the
@@ -165,12 +187,12 @@ A damaged tail is dropped, and that is said. Nothing can be touched.`,
 			if err := p.needsTerminal(); err != nil {
 				return err
 			}
-			log, err := store.OpenFile(args[0])
+			s, err := openSession(args[0])
 			if err != nil {
 				return err
 			}
 			p.ui = i
-			return p.show(cmd.Context(), &session{log: log, hello: "recording " + args[0]})
+			return p.show(cmd.Context(), s)
 		},
 	}
 	i.display(cmd)

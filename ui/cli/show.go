@@ -3,9 +3,156 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/engine"
+	"indirtui/ui"
+	"indirtui/ui/console"
+	"indirtui/ui/help"
+	"indirtui/ui/routes"
+	"indirtui/ui/screen"
 )
 
-// show runs the interactive program over a session, and closes that.
+// show runs the interactive program over a session, and then over those that
+// a person opens from there. Every session is closed.
 func (p *program) show(ctx context.Context, s *session) error {
-	return errors.Join(errors.New("the interactive program is being built"), s.close())
+	for s != nil {
+		next, err := p.showOne(ctx, s)
+		if err != nil {
+			return err
+		}
+		if s = nil; next != nil {
+			if s, err = next(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// showOne runs the interactive program over one session. It returns how to get
+// the next one, if a person asked for one.
+func (p *program) showOne(ctx context.Context, s *session) (next func() (*session, error), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	switchTo := func(open func() (*session, error)) tea.Cmd {
+		next = open
+		return tea.Quit
+	}
+	cfg := p.config(ctx, s, switchTo)
+	played := make(chan error, 1)
+	if s.site == nil {
+		played <- nil
+	} else {
+		go func() { played <- s.play(ctx) }()
+	}
+	end := ui.Run(ctx, cfg)
+	cancel()
+	err = errors.Join(ignoreCanceled(<-played), s.close())
+	if next != nil && end.Code() == exitOK {
+		return next, err
+	}
+	if err := errors.Join(err, end.Say(p.Err, s.log.Path())); err != nil {
+		return nil, err
+	}
+	if code := end.Code(); code != exitOK {
+		if end.Err != nil {
+			return nil, end.Err
+		}
+		return nil, exit(code)
+	}
+	return nil, nil
+}
+
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// play lets the demo run. A panic of it ends the program as any other does.
+func (s *session) play(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.guard.Crash(v, debug.Stack())
+		}
+	}()
+	return s.site.Play(ctx, s.engine)
+}
+
+// config joins a session with the screens that show it.
+func (p *program) config(ctx context.Context, s *session, switchTo func(func() (*session, error)) tea.Cmd) ui.Config {
+	cfg := ui.Config{
+		Log: s.log, Source: s.source(), Hello: s.hello, NoMouse: p.ui.noMouse, Guard: s.guard,
+		Theme: screen.NewTheme(p.getenv, true),
+	}
+	o := console.Options{
+		Open: func(path string) tea.Cmd {
+			return switchTo(func() (*session, error) { return openSession(path) })
+		},
+		Demo: func() tea.Cmd {
+			return switchTo(func() (*session, error) {
+				p.ui.demo = true
+				return p.session()
+			})
+		},
+		Note: s.log.AddComment,
+	}
+	var house routes.House
+	about := routes.About{Source: s.source()}
+	if e := s.engine; e != nil {
+		house = e
+		o.House, o.Settings, o.Application = e, e.Settings, e.Application
+		about = aboutEngine(e)
+		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
+		cfg.Overrides = func() int { return len(e.Overrides()) }
+		cfg.Clear = engine.Data
+	} else {
+		cfg.Replay = s.log.Path()
+	}
+	var c *console.Console
+	cfg.Commands = func(env *screen.Env) screen.Commander {
+		c = console.New(ctx, env, o)
+		return c
+	}
+	cfg.Stop = func() bool { return c.Stop() }
+	cfg.Places = func(env *screen.Env) []ui.Place {
+		r := routes.New(env, house, about)
+		return []ui.Place{{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, screen.Style) {
+			if n := r.Overridden(); n > 0 {
+				return fmt.Sprintf("*%d", n), screen.Touched
+			}
+			return "", screen.Plain
+		}}}
+	}
+	cfg.FirstRun = func(env *screen.Env) screen.Screen { return help.NewCard(env) }
+	cfg.Help = func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
+	cfg.Palette = func(env *screen.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
+	return cfg
+}
+
+// asker asks as a person who looks around.
+type asker struct{ *engine.Engine }
+
+func aboutEngine(e *engine.Engine) routes.About {
+	a := routes.About{
+		Source: e.Source, Application: e.Application, Environment: e.Environment,
+		Sections: e.RoutesFile.Sections, Found: e.RoutesFile.Found,
+	}
+	for _, p := range e.Problems {
+		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Place, Text: p.Text})
+	}
+	return a
+}
+
+// getenv is the environment of the terminal, with what the flags say about it.
+func (p *program) getenv(name string) string {
+	if p.ui.ascii && (name == "LC_ALL" || name == "LC_CTYPE" || name == "LANG") {
+		return "C"
+	}
+	return os.Getenv(name)
 }

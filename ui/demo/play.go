@@ -67,7 +67,7 @@ func (p *player) play() error {
 
 	// Somebody misspells a terminus, and somebody asks for what is not there.
 	p.do("face node", "", indirector.Find, "node", web, func(r *indirector.Request) { r.Terminus, r.By, r.Place = "yml", traces.FromFace, "node find --terminus yml" })
-	p.do("face facts", "", indirector.Head, "facts", db, func(r *indirector.Request) { r.Terminus = "yaml" })
+	p.do("face facts", "", indirector.Head, "facts", db, func(r *indirector.Request) { r.Terminus, r.Cache = "yaml", indirector.Off })
 	p.do("inventory", "", indirector.Search, "facts", "*", func(r *indirector.Request) {
 		r.Terminus = "json"
 		r.Options = []indirector.Option{{Name: "facts.os.family.eq", Value: "Debian"}}
