@@ -112,7 +112,7 @@ func (f *Failures) gather() tea.Cmd {
 	}
 	f.busy = true
 	total, hidden := f.stats.Failed, f.hiddenOnly
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		m := failures{total: total}
 		first, _ := f.env.Log.Range()
 		if row, ok := f.env.Log.Row(first); ok {
@@ -120,7 +120,7 @@ func (f *Failures) gather() tea.Cmd {
 		}
 		m.groups = gatherFailures(f.env.Log, hidden)
 		return screen.For{Screen: f, Msg: m}
-	}
+	})
 }
 
 func gatherFailures(log screen.Log, hiddenOnly bool) []failure {

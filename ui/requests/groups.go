@@ -124,9 +124,9 @@ func (r *Requests) regroup() tea.Cmd {
 	}
 	g.busy = true
 	by, total, filter := g.by, r.stats.Total, r.filter
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		return screen.For{Screen: r, Msg: gathered{by, total, gather(r.env.Log, by, filter)}}
-	}
+	})
 }
 
 func gather(log screen.Log, by, filter string) []group {

@@ -94,7 +94,7 @@ func (r *Requests) resort() tea.Cmd {
 	}
 	r.sorting.busy = true
 	column, asked, total, filter := sortable[r.sorting.column], r.sorting.asked, r.stats.Total, r.filter
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		var e *query.Expr
 		if filter != "" {
 			e, _ = query.Parse(filter)
@@ -115,7 +115,7 @@ func (r *Requests) resort() tea.Cmd {
 			o.where[rows[i].ID] = i
 		}
 		return screen.For{Screen: r, Msg: ordered{asked, total, o}}
-	}
+	})
 }
 
 func compareRows(column string, a, b *screen.Row) int {

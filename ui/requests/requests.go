@@ -143,11 +143,11 @@ func (r *Requests) extend() tea.Cmd {
 	}
 	r.busy = true
 	view, all := r.view, r.all
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		all.Extend(0)
 		done := view.Extend(0)
 		return screen.For{Screen: r, Msg: extended{view, done}}
-	}
+	})
 }
 
 func (r *Requests) extended(m extended) tea.Cmd {
@@ -620,7 +620,7 @@ func (r *Requests) pick() {
 // failure goes to the next request that failed, among those of the filter.
 func (r *Requests) failure(forward bool) tea.Cmd {
 	id, filter := r.focus, r.filter
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		next := uint64(0)
 		if filter == "" {
 			next = steps.NextFailure(r.env.Log, id, forward)
@@ -631,7 +631,7 @@ func (r *Requests) failure(forward bool) tea.Cmd {
 			return screen.Toast{Text: "no further failure in this direction"}
 		}
 		return screen.For{Screen: r, Msg: jump{next}}
-	}
+	})
 }
 
 func nextIn(v *store.View, id uint64, forward bool) uint64 {

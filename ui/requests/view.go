@@ -14,7 +14,7 @@ import (
 // columns are those of the list. When there is no room the number goes first,
 // the outcome last. Rule: UI design, section 3.1.
 var columns = []widget.Column{
-	{Title: "#", Min: 6, Want: 7, Priority: 1, Right: true},
+	{Title: "#", Min: 5, Want: 7, Priority: 1, Right: true},
 	{Title: "TIME", Min: 8, Want: 12, Priority: 3},
 	{Title: "VERB", Min: 4, Want: 4, Priority: 4},
 	{Title: "IND", Min: 10, Want: 13, Priority: 6},
@@ -316,7 +316,12 @@ func (r *Requests) story(height int) screen.Lines {
 	if !ok || r.groups != nil {
 		return lines
 	}
-	lines = append(lines, r.header(&row, true))
+	var head screen.Line
+	head.Space(1)
+	head.Put(screen.Bold, screen.Name(&row))
+	head.Space(3)
+	head.Append(r.about(&row))
+	lines = append(lines, head)
 	d := r.details[r.focus]
 	if d == nil {
 		return lines
@@ -333,7 +338,7 @@ func (r *Requests) story(height int) screen.Lines {
 		l.Add(screen.StyleOf(row.Outcome), text)
 		lines = append(lines, l)
 	}
-	h := traces.HeadlineOf(d.trace)
+	h := headline(d.trace)
 	for _, who := range []struct{ label, text string }{{"asked ", h.Asked}, {"   not asked ", h.NotAsked}} {
 		if who.text != "" {
 			l.Put(screen.Quiet, who.label)
@@ -341,18 +346,6 @@ func (r *Requests) story(height int) screen.Lines {
 		}
 	}
 	return append(lines, l).Fill(r.width, height)
-}
-
-// header names a request in full.
-func (r *Requests) header(row *screen.Row, one bool) screen.Line {
-	var l screen.Line
-	l.Space(1)
-	l.Put(screen.Bold, screen.Name(row))
-	if one {
-		l.Space(3)
-		l.Append(r.about(row))
-	}
-	return l
 }
 
 // about is what belongs to a request beside its name.
@@ -384,7 +377,7 @@ func (r *Requests) side(height, width int) screen.Lines {
 	if !ok || r.groups != nil {
 		return nil
 	}
-	lines := screen.Lines{r.header(&row, false), indent(r.about(&row)), {}}
+	lines := screen.Lines{screen.Of(screen.Bold, screen.Name(&row)), r.about(&row), {}}
 	d := r.details[r.focus]
 	if d == nil {
 		return lines
@@ -392,15 +385,15 @@ func (r *Requests) side(height, width int) screen.Lines {
 	if d.trace == nil {
 		return append(lines, screen.Of(screen.Attention, " "+d.err.Error()))
 	}
-	lines = append(lines, screen.Of(screen.Quiet, " STORY"))
-	for _, text := range screen.Clean(traces.Story(d.trace)).Wrap(width-3, 5) {
+	lines = append(lines, screen.Of(screen.Quiet, "STORY"))
+	for _, text := range screen.Clean(traces.Story(d.trace)).Wrap(width-2, 5) {
 		var l screen.Line
-		l.Space(2)
+		l.Space(1)
 		l.Add(screen.StyleOf(row.Outcome), text)
 		lines = append(lines, l)
 	}
 	lines = append(lines, screen.Line{})
-	h := traces.HeadlineOf(d.trace)
+	h := headline(d.trace)
 	for _, who := range []struct{ label, text string }{
 		{"WHO ANSWERED", h.Answered}, {"WHO WAS ASKED", h.Asked}, {"WHO WAS NOT", h.NotAsked}, {"WHO DECIDED", h.Decided},
 	} {
@@ -410,19 +403,20 @@ func (r *Requests) side(height, width int) screen.Lines {
 	return append(append(lines, screen.Line{}), r.linkLines(&d.links)...).Fill(width, height)
 }
 
-func indent(l screen.Line) screen.Line {
-	var out screen.Line
-	out.Space(1)
-	out.Append(l)
-	return out
+// headline is who answered, was asked, was not asked, and decided. Of a request
+// that runs nothing of that is known.
+func headline(t *traces.Trace) traces.Headline {
+	if t.Outcome == traces.Run || t.Outcome == traces.HeldOutcome {
+		return traces.Headline{Answered: "nobody yet"}
+	}
+	return traces.HeadlineOf(t)
 }
 
 func labelled(label, text string, width int) screen.Lines {
-	const cells = 16
+	const cells = 15
 	var lines screen.Lines
 	for i, part := range screen.Clean(text).Wrap(width-cells-1, 3) {
 		var l screen.Line
-		l.Space(1)
 		if i == 0 {
 			l.Put(screen.Quiet, label)
 		}
@@ -435,7 +429,7 @@ func labelled(label, text string, width int) screen.Lines {
 
 func (r *Requests) stepLines(t *traces.Trace, width int) screen.Lines {
 	var l screen.Line
-	l.Put(screen.Quiet, " STEPS")
+	l.Put(screen.Quiet, "STEPS")
 	l.To(width - 7)
 	l.Right(screen.Quiet, screen.Clean("ms"), 6)
 	lines := screen.Lines{l}
@@ -458,7 +452,7 @@ func (r *Requests) stepLines(t *traces.Trace, width int) screen.Lines {
 }
 
 func (r *Requests) linkLines(links *store.Links) screen.Lines {
-	lines := screen.Lines{screen.Of(screen.Quiet, " LINKS")}
+	lines := screen.Lines{screen.Of(screen.Quiet, "LINKS")}
 	for _, to := range []struct {
 		label string
 		id    uint64
@@ -468,7 +462,7 @@ func (r *Requests) linkLines(links *store.Links) screen.Lines {
 			continue
 		}
 		var l screen.Line
-		l.Space(2)
+		l.Space(1)
 		l.Cell(screen.Quiet, screen.Clean(to.label), 16)
 		l.Put(screen.Plain, fmt.Sprintf("#%d ", to.id))
 		l.Put(screen.StyleOf(row.Outcome), row.Outcome.String())
@@ -477,7 +471,7 @@ func (r *Requests) linkLines(links *store.Links) screen.Lines {
 	}
 	if n := len(links.Children); n > 0 {
 		var l screen.Line
-		l.Space(2)
+		l.Space(1)
 		l.Cell(screen.Quiet, screen.Clean("asked"), 16)
 		l.Put(screen.Plain, fmt.Sprintf("%s, #%d first", screen.Plural(n, "request"), links.Children[0]))
 		lines = append(lines, l)

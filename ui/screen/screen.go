@@ -112,6 +112,8 @@ type (
 	// Copy puts text on the clipboard of the terminal. What names it in the
 	// message that says so.
 	Copy struct{ What, Text string }
+	// Background runs a command for which keys need not wait. See Later.
+	Background struct{ Cmd tea.Cmd }
 	// Leave ends the program, after asking what must be asked.
 	Leave struct{}
 )
@@ -193,6 +195,11 @@ func Close(s Screen, then tea.Cmd) tea.Cmd { return Send(Pop{s, then}) }
 
 // Send is the command that sends a message.
 func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
+
+// Later is the command that runs another one, which may take long. A key that
+// is pressed waits for the commands of the key before it, so that what it means
+// does not depend on how fast a person types; it does not wait for these.
+func Later(cmd tea.Cmd) tea.Cmd { return Send(Background{cmd}) }
 
 // Say is the command that shows a toast.
 func Say(text string) tea.Cmd { return Send(Toast{Text: text}) }

@@ -121,6 +121,15 @@ func TestTheme(t *testing.T) {
 	}
 }
 
+func TestSevenBits(t *testing.T) {
+	t.Parallel()
+	th := screen.NewTheme(func(string) string { return "" }, true)
+	th.Palette = screen.NoStyle
+	if got, want := th.Render(screen.Lines{screen.Of(screen.Plain, "a › größe 日本 …")}), "a > gr??e ???? ~"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestGlyphsAreOneCell(t *testing.T) {
 	t.Parallel()
 	for _, g := range []screen.Glyphs{screen.ASCII, screen.Unicode} {

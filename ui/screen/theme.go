@@ -49,13 +49,17 @@ var (
 type Theme struct {
 	Glyphs  Glyphs
 	Palette Palette
+	// SevenBits is set for a terminal that shows ASCII only: all else is shown as
+	// question marks.
+	SevenBits bool
 }
 
 // NewTheme chooses a theme from the environment: NO_COLOR, COLORTERM, TERM, the
 // locale, and whether the background is dark. Rule: UI design, section 8.
 func NewTheme(env func(string) string, dark bool) *Theme {
 	th := &Theme{Glyphs: ASCII, Palette: Sixteen}
-	if utf8Locale(env) && env("TERM") != "dumb" {
+	th.SevenBits = !utf8Locale(env)
+	if !th.SevenBits && env("TERM") != "dumb" {
 		th.Glyphs = Unicode
 	}
 	switch ct := env("COLORTERM"); {
@@ -116,10 +120,36 @@ func (th *Theme) render(b *strings.Builder, l Line) {
 			th.sgr(b, style)
 			last = style
 		}
-		b.WriteString(s.s)
+		if th.SevenBits {
+			writeASCII(b, s.Text)
+		} else {
+			b.WriteString(s.s)
+		}
 	}
 	if last != Plain {
 		b.WriteString("\x1b[0m")
+	}
+}
+
+// writeASCII writes a text in as many cells as it takes.
+func writeASCII(b *strings.Builder, t Text) {
+	if len(t.s) == t.w {
+		b.WriteString(t.s)
+		return
+	}
+	for _, r := range t.s {
+		switch {
+		case r <= '~':
+			b.WriteRune(r)
+		case r == '›':
+			b.WriteByte('>')
+		case r == '…':
+			b.WriteByte('~')
+		default:
+			for range cellsOf(r) {
+				b.WriteByte('?')
+			}
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func SetMark(env *screen.Env, id uint64, letter byte) tea.Cmd {
 // Jump finds the newest request that is marked with a letter, and hands its
 // number on.
 func Jump(env *screen.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		e, err := query.Parse("mark=" + query.Quote(string(letter)))
 		if err != nil {
 			return screen.Toast{Text: "a mark is a letter from a to z", Bad: true}
@@ -54,7 +54,7 @@ func Jump(env *screen.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
 			return screen.Toast{Text: fmt.Sprintf("nothing is marked %c", letter), Advice: fmt.Sprintf("m %c marks a request", letter)}
 		}
 		return then(v.At(v.Len() - 1))()
-	}
+	})
 }
 
 // scanRows is how many rows are looked at between two looks at the clock.

@@ -27,19 +27,21 @@ func factsOf(t *traces.Trace, l *line, tr *tree) []fact {
 	return factsOfStep(t, l.step)
 }
 
+// factsOfStep begins with what failed: there may be room for little more.
 func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 	q := t.Steps[s]
-	f := []fact{{"answer", Answer(t, s), StyleOf(q)}}
+	var f []fact
+	for i := range t.Faults {
+		if t.Faults[i].Step == s {
+			f = append(f, factsOfFault(&t.Faults[i])...)
+		}
+	}
+	f = append(f, fact{"answer", Answer(t, s), StyleOf(q)})
 	if why := Because(t, s); why != "" {
 		f = append(f, fact{"because", why, screen.Plain})
 	}
 	if q.Took > 0 {
 		f = append(f, fact{"time", fmt.Sprintf("%s, %s after the request began", screen.Took(q.Took), screen.Took(q.At)), screen.Plain})
-	}
-	for i := range t.Faults {
-		if t.Faults[i].Step == s {
-			f = append(f, factsOfFault(&t.Faults[i])...)
-		}
 	}
 	switch s {
 	case traces.Route:
@@ -60,7 +62,7 @@ func factsOfFault(f *traces.Fault) []fact {
 	if !f.Shown {
 		seen, style = "swallowed: the caller never saw it", screen.Attention
 	}
-	out := []fact{{"failed", f.Origin + "; " + seen, style}, {"message", f.Message, style}}
+	out := []fact{{"message", f.Message, style}, {"failed", f.Origin + "; " + seen, style}}
 	if f.Hidden != "" {
 		out = append(out, fact{"not said", f.Hidden, screen.Attention})
 	}
@@ -116,18 +118,19 @@ func factsOfChoice(l *line) []fact {
 }
 
 func factsOfSpan(s *traces.Span, tr *tree) []fact {
-	f := []fact{{s.Kind.String(), s.Name, screen.Plain}}
-	if s.Answer != "" {
-		f = append(f, fact{"answer", s.Answer, screen.Plain})
-	}
-	if s.Because.Reason != traces.NoReason {
-		f = append(f, fact{"because", s.Because.String(), screen.Plain})
-	}
+	var f []fact
 	if s.Err != "" {
 		f = append(f, fact{"failed", s.Err, screen.Failed})
 	}
 	for _, a := range s.Attrs {
 		f = append(f, fact{a.Key, a.Value, screen.Plain})
+	}
+	f = append(f, fact{s.Kind.String(), s.Name, screen.Plain})
+	if s.Answer != "" {
+		f = append(f, fact{"answer", s.Answer, screen.Plain})
+	}
+	if s.Because.Reason != traces.NoReason {
+		f = append(f, fact{"because", s.Because.String(), screen.Plain})
 	}
 	when := fmt.Sprintf("%s, %s after the request began", screen.Took(s.Took), screen.Took(s.At))
 	if self := tr.self(s); self != s.Took {

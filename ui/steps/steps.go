@@ -358,12 +358,12 @@ func (s *Steps) name(l *line) string {
 
 func (s *Steps) failure(forward bool) tea.Cmd {
 	id := s.id
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		if next := NextFailure(s.env.Log, id, forward); next != 0 {
 			return screen.For{Screen: s, Msg: show{next}}
 		}
 		return screen.Toast{Text: "no further failure in this direction"}
-	}
+	})
 }
 
 func (s *Steps) ask() tea.Cmd {

@@ -67,14 +67,14 @@ func (s *Steps) layout() {
 
 // columns are those of the table of steps.
 var columns = []widget.Column{
-	{Title: "STEP", Min: 17, Want: 22, Priority: 4},
-	{Title: "ANSWER", Min: 18, Want: 26, Priority: 3, Grow: 1},
-	{Title: "BECAUSE", Min: 20, Want: 40, Priority: 2, Grow: 2},
+	{Title: "STEP", Min: 16, Want: 22, Priority: 4},
+	{Title: "ANSWER", Min: 17, Want: 26, Priority: 3, Grow: 1},
+	{Title: "BECAUSE", Min: 18, Want: 40, Priority: 5, Grow: 2},
 	{Title: "ms", Min: 6, Want: 6, Priority: 1, Right: true},
 }
 
 // gutter is cursor, mark, fold, and the number.
-const gutter = 8
+const gutter = 9
 
 // View implements screen.Screen.
 func (s *Steps) View() screen.Lines {
@@ -149,7 +149,9 @@ func (s *Steps) headline() screen.Lines {
 		l.Space(2)
 	}
 	put("ANSWERED", h.Answered)
-	put("ASKED", h.Asked)
+	if s.width >= Wide || h.NotAsked == "" {
+		put("ASKED", h.Asked)
+	}
 	put("NOT ASKED", h.NotAsked)
 	if s.width >= Wide {
 		put("DECIDED", h.Decided)
@@ -241,6 +243,7 @@ func (s *Steps) row(i int, widths []int, bars int) screen.Line {
 	default:
 		out.Put(screen.Plain, g.Closed)
 	}
+	out.Space(1)
 	step, answer, because, took := cells(s.trace, l)
 	indent := min(2*max(l.depth-1, 0), 8)
 	out.Cell(screen.Quiet, screen.Clean(l.number), 4)
@@ -248,28 +251,16 @@ func (s *Steps) row(i int, widths []int, bars int) screen.Line {
 	out.Space(indent)
 	out.Cell(style, screen.Clean(step), max(widths[0]-indent, 1))
 	out.Space(1)
-	if l.choice != nil {
-		// An opinion is a sentence: it takes the cells of answer, reason and time.
-		rest := 0
-		for _, w := range widths[1:] {
-			if w > 0 {
-				rest += w + 1
-			}
+	for i, text := range spread(l, widths, answer, because, took) {
+		switch w := text.cells; {
+		case w <= 0:
+			continue
+		case columns[i+1].Right:
+			out.Right(style, screen.Clean(text.text), w)
+		default:
+			out.Cell(style, screen.CleanTo(text.text, w), w)
 		}
-		out.Cell(style, screen.Clean(answer), rest-1)
 		out.Space(1)
-	} else {
-		for i, text := range []string{answer, because, took} {
-			switch w := widths[i+1]; {
-			case w == 0:
-				continue
-			case columns[i+1].Right:
-				out.Right(style, screen.Clean(text), w)
-			default:
-				out.Cell(style, screen.CleanTo(text, w), w)
-			}
-			out.Space(1)
-		}
 	}
 	if bars > 0 {
 		out.Put(screen.Quiet, g.Wall)
@@ -279,6 +270,31 @@ func (s *Steps) row(i int, widths []int, bars int) screen.Line {
 		out = out.With(screen.Bold)
 	}
 	return out
+}
+
+type cell struct {
+	text  string
+	cells int
+}
+
+// spread gives the texts of a row their cells. An opinion is a sentence and
+// takes all there are; the answer of a span without a reason takes those of the
+// reason.
+func spread(l *line, widths []int, answer, because, took string) [3]cell {
+	a, b, c := widths[1], widths[2], widths[3]
+	join := func(x, y int) int {
+		if y == 0 {
+			return x
+		}
+		return x + 1 + y
+	}
+	switch {
+	case l.choice != nil:
+		return [3]cell{{answer, join(join(a, b), c)}}
+	case l.span != nil && because == "":
+		return [3]cell{{answer, join(a, b)}, {}, {took, c}}
+	}
+	return [3]cell{{answer, a}, {because, b}, {took, c}}
 }
 
 func (s *Steps) style(l *line) screen.Style {

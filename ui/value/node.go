@@ -311,6 +311,14 @@ func appendYAML(b []byte, n *node, depth, limit int) []byte {
 	}
 	pad := strings.Repeat("  ", depth)
 	for _, kid := range n.children() {
+		if n.isList() && kid.folds() {
+			// The dash stands where the first line below it is indented.
+			at := len(b) + len(pad)
+			if b = appendYAML(b, kid, depth+1, limit); at < len(b) {
+				b[at] = '-'
+			}
+			continue
+		}
 		b = append(b, pad...)
 		if n.isList() {
 			b = append(b, '-')

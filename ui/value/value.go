@@ -140,7 +140,7 @@ func yamlOf(m *bodyMsg) []string {
 // lookElsewhere finds the latest answers for the same key by others.
 func (v *Value) lookElsewhere() tea.Cmd {
 	t := v.trace
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		e, err := query.Parse("ind=" + query.Quote(t.Indirection) + " key=" + query.Quote(t.Key))
 		if err != nil {
 			return nil
@@ -171,7 +171,7 @@ func (v *Value) lookElsewhere() tea.Cmd {
 			}
 		}
 		return screen.For{Screen: v, Msg: m}
-	}
+	})
 }
 
 // maxElsewhere is how many requests of the same key are looked at.

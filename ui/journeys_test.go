@@ -1,0 +1,234 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+
+	"indirtui/indirector"
+	"indirtui/ui"
+	"indirtui/ui/screen"
+	"indirtui/ui/uitest"
+)
+
+// The journeys of the UI design, section 15, by their keys. The data is that of
+// a small house, so the numbers are other ones.
+
+func TestJourney1FirstContact(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Want("[1 Requests]", "follow on")
+	if got := p.Cursor(); !strings.Contains(got, "     8 ") {
+		t.Fatalf("cursor: got %q, want the last request, 8", got)
+	}
+	p.Keys("k").Want("follow off")
+	p.Keys("G").Want("follow on")
+	p.Keys("q")
+	if !p.Quit {
+		t.Fatal("q on a place did not quit")
+	}
+}
+
+func TestJourney2WhoAnsweredFacts(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("/", "ind=facts served=cache", "enter").Want("1 shown of 8", "C json", "hit")
+	p.Keys("enter").Want("skipped(cache-hit)")
+	for line, want := range map[string]string{"cache read": "found", "terminus facter": "not asked"} {
+		if got := p.Line("    " + line); !strings.Contains(got, want) && !strings.Contains(p.Frame(), want) {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+	p.Keys("g", "l").Want("terminus facter set by setting facts_terminus", "cache json set by storeconfigs")
+	p.Keys("esc", "esc").Want("8 shown", "filter: (none)")
+	if got := p.Cursor(); !strings.Contains(got, "     3 ") {
+		t.Errorf("cursor: got %q, want request 3", got)
+	}
+	p.Keys("z").Want("undone :filter", "filter: ind=facts served=cache")
+}
+
+func TestJourney3WhyACachedCatalog(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Want("stale 1")
+	p.Keys("/", "out=stale", "enter").Want("1 shown of 8")
+	p.Keys("enter").Want("not asked         skipped(", "no-expiry-kept(json)", "#5 find catalog", "STORY", "#4 err", "1h 31m")
+	p.Keys("{").Want("#4 find catalog", "err", "5.1 ", "POST catalog", "500")
+	p.Keys("D").Want("compare #4 : #1")
+	p.Keys("esc").Want("#4 find catalog")
+	p.Keys("w", "story", "enter").Want("wrote dir/story-4.txt, masked 0")
+}
+
+func TestJourney4TheENCSaidNothing(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("2").Want("terminus exec", "db07")
+	for !strings.Contains(p.Cursor(), "terminus exec") {
+		before := p.Cursor()
+		if p.Keys("j"); p.Cursor() == before {
+			t.Fatal("there is no group with the origin terminus exec")
+		}
+	}
+	p.Keys("enter").Want("[1 Requests]", "nil!")
+	p.Keys("enter").Want("terminus exec", "exit 0, stdout 0 B", "nil-from-empty-output")
+	p.Keys("}").Want("#6 find catalog db07.example.com", "err", "cannot compile")
+	p.Keys("esc", "esc").Want("8 shown")
+	p.Keys(":", "find node db07.example.com terminus=plain", "enter").Want("9 shown")
+	p.Keys("G")
+	if got := p.Cursor(); !strings.Contains(got, " 9 ") || !strings.Contains(got, "ok") {
+		t.Fatalf("cursor: got %q, want request 9 with ok", got)
+	}
+	p.Want("sent by you")
+	p.Keys("space", "k", "space", "d").Want("compare #9 : #8", "[0]", "[2]", "provenance A", "provenance B")
+}
+
+func TestMaskedValueIsRevealedForTenSeconds(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("v").Want("[Tree]", "node")
+	p.Keys("L", "/", "password", "enter").Want("(masked Sensitive, 7 B, tag 9f3a)").Not("hunter2")
+	p.Keys(".").Want("hunter2", "revealed .parameters.password")
+	p.Wait(revealed).Not("hunter2")
+}
+
+const revealed = 10_000_000_000
+
+func TestFilterShowsWhereItIsWrong(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("/", "out=stale").Want("1 shown of 8")
+	p.Keys(" took>").Want("^ want", "1 shown of 8")
+	p.Keys("enter").Want("^ want")
+	p.Keys("esc").Want("filter: (none)", "8 shown")
+	p.Keys("/", "nothing-like-this", "enter").Want("No request matches. 8 hidden.")
+	p.Keys("esc").Want("8 shown")
+}
+
+func TestFilterByCell(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("f").Want("filter by what this row says", "ind=node")
+	p.Keys("a").Want("only", "not")
+	p.Keys("o").Want("filter: ind=node", "2 shown of 8")
+	p.Keys("f", "b", "a").Want("(ind=node) key=web01.example.com", "1 shown of 8")
+}
+
+func TestGroupsAndSort(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys(".", "i").Want("group: indirection", "catalog", "err")
+	p.Keys("enter").Want("filter: ind=catalog", "4 shown of 8")
+	p.Keys("esc", ".", "o").Want("OUTCOME", "stale")
+	p.Keys("esc").Want("group: none")
+	p.Keys(">", ">").Want("sort: ind asc")
+	p.Keys("g")
+	if got := p.Cursor(); !strings.Contains(got, "catalog") {
+		t.Errorf("first by indirection: got %q", got)
+	}
+	p.Keys("<", "g")
+	if got := p.Cursor(); !strings.Contains(got, "node") {
+		t.Errorf("first in reverse: got %q", got)
+	}
+}
+
+func TestMarksAndFailures(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("k", "m", "a").Want("did :mark #7 a")
+	p.Keys("g", "'", "a")
+	if got := p.Cursor(); !strings.Contains(got, ">a!    7") {
+		t.Errorf("cursor: got %q, want request 7 with its mark", got)
+	}
+	p.Keys("[", "[")
+	if got := p.Cursor(); !strings.Contains(got, "    5 ") {
+		t.Errorf("two failures back: got %q, want request 5", got)
+	}
+	p.Keys("]")
+	if got := p.Cursor(); !strings.Contains(got, "    6 ") {
+		t.Errorf("a failure on: got %q, want request 6", got)
+	}
+	p.Keys("g", "[").Want("no further failure")
+}
+
+func TestFollowGoesOnBelow(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t).play()
+	p := start(t, h, 80, 24)
+	p.Keys("k", "k")
+	before := p.Cursor()
+	for range 5 {
+		h.ask(indirector.Request{Indirection: "facts", Key: web})
+	}
+	p.Sync().Want("follow off, 5 new")
+	if got := p.Cursor(); got != before {
+		t.Errorf("cursor: got %q, want %q", got, before)
+	}
+	p.Keys("F").Want("follow on")
+	if got := p.Cursor(); !strings.Contains(got, "   13 ") {
+		t.Errorf("cursor: got %q, want the last request", got)
+	}
+}
+
+func TestResizeKeepsTheCursor(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("k", "k", "k")
+	before := p.Cursor()
+	p.Size(52, 14).Want("indirtui needs 60x16, this is 52x14")
+	if n := strings.Count(strings.TrimSpace(p.Frame()), "\n"); n != 0 {
+		t.Errorf("a small terminal shows %d more lines, want one sentence", n)
+	}
+	p.Size(140, 40).Want("WHO ANSWERED")
+	p.Size(80, 24)
+	if got := p.Cursor(); got != before {
+		t.Errorf("cursor: got %q, want %q", got, before)
+	}
+}
+
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t).play()
+	overrides := 1
+	p := uitest.New(t, ui.Config{Log: h.log, Overrides: func() int { return overrides }}, 80, 24)
+	p.Want("1 override")
+	p.Keys("esc", "esc", "esc")
+	if p.Quit {
+		t.Fatal("esc quit")
+	}
+	p.Keys("enter", "q").Want("[1 Requests]", "follow off")
+	p.Keys("q").Want("quit?", "1 changed route")
+	p.Keys("n").Not("quit?")
+	p.Keys("ctrl+c").Want("ctrl+c again quits")
+	p.Keys("j", "q", "y")
+	if !p.Quit {
+		t.Fatal("q y did not quit")
+	}
+}
+
+func TestCopyAndUndo(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("enter", "y", "c").Want("copied command")
+	if len(p.Copied) != 1 || p.Copied[0] != "find node web01.example.com env=production" {
+		t.Errorf("copied: got %q", p.Copied)
+	}
+	p.Keys("esc", "Z").Want("nothing to redo")
+	p.Keys(":", "log", "enter").Want("event log", "copied command")
+}
+
+func TestTypedAheadKeysReachThePrompt(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Paste("/ind=node").Want("/ ind=node")
+	p.Keys("enter").Want("2 shown of 8")
+}
+
+func TestOnlyPlacesThatExist(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t).play()
+	p := uitest.New(t, ui.Config{Log: h.log, Places: func(env *screen.Env) []ui.Place {
+		return []ui.Place{{Key: "3", Name: "Routes", Screen: place{}, Badge: func() (string, screen.Style) { return "*1", screen.Touched }}}
+	}}, 80, 24)
+	p.Want("1 Requests", "2 Failures", "3 Routes *1").Not("Cache", "Breaks")
+	p.Keys("3").Want("[3 Routes *1]", "the routes")
+	p.Keys("ctrl+o").Want("[1 Requests]")
+}

@@ -1,0 +1,282 @@
+package ui
+
+import (
+	"strings"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+)
+
+// maxCount bounds the number before a key.
+const maxCount = 1_000_000
+
+// key looks up what a key does here, and does it.
+func (r *Model) key(msg tea.KeyMsg) tea.Cmd {
+	if r.width < MinWidth || r.height < MinHeight {
+		if s := msg.String(); s == "ctrl+c" || s == "q" {
+			return r.end()
+		}
+		return nil
+	}
+	top := r.shown()
+	if top.Captures() {
+		return r.captured(top, msg)
+	}
+	key := screen.KeyOf(msg)
+	if r.waiting != nil {
+		return r.argument(key)
+	}
+	if len(key) == 1 && unicode.IsDigit(rune(key[0])) && r.digit(top, key) {
+		return nil
+	}
+	if r.pending == "g" {
+		r.pending = ""
+		if key == "g" {
+			return nil // gg: the first g went to the top already
+		}
+	}
+	b := r.env.Keys.Find(key, top.Scope())
+	if b == nil {
+		r.count = 0
+		return nil
+	}
+	if b.Arg {
+		r.waiting = b
+		return nil
+	}
+	act := screen.Act{Do: b.Do, Count: r.count}
+	r.count = 0
+	switch {
+	case b.Do == screen.GoTo:
+		act.Arg = rune(key[0])
+	case b.Do == screen.Top && key == "g":
+		r.pending = "g"
+	}
+	return r.act(act)
+}
+
+// captured gives a key to a screen that reads letters. A prompt may want more
+// or fewer lines afterwards.
+func (r *Model) captured(top screen.Screen, msg tea.KeyMsg) tea.Cmd {
+	if msg.String() == "ctrl+z" {
+		return tea.Suspend
+	}
+	cmd := top.Update(msg)
+	r.fit(top)
+	return cmd
+}
+
+// digit reads a number before a key. A digit that is a place goes there, unless
+// a number has been begun.
+func (r *Model) digit(top screen.Screen, key string) bool {
+	if r.count == 0 {
+		if key == "0" || r.env.Keys.Find(key, top.Scope()) != nil && !r.countsFirst(key) {
+			return false
+		}
+	}
+	r.count = min(r.count*10+int(key[0]-'0'), maxCount)
+	return true
+}
+
+// countsFirst reports whether a digit leads nowhere, so that it can only be a
+// number: there is no such place, or we are there.
+func (r *Model) countsFirst(key string) bool {
+	for i, s := range r.stacks {
+		if s.place.Key == key {
+			return i == r.at && len(s.screens) == 1
+		}
+	}
+	return true
+}
+
+// argument is the letter after m and the like.
+func (r *Model) argument(key string) tea.Cmd {
+	b := r.waiting
+	r.waiting = nil
+	letters := []rune(key)
+	if len(letters) != 1 {
+		r.count = 0
+		return nil
+	}
+	act := screen.Act{Do: b.Do, Count: r.count, Arg: letters[0]}
+	r.count = 0
+	return r.act(act)
+}
+
+// act does what a key says: the root does what is the same everywhere, the
+// screen the rest, if it can.
+func (r *Model) act(a screen.Act) tea.Cmd {
+	if a.Do != screen.Stop {
+		r.stopped = false
+	}
+	top := r.shown()
+	switch why := top.Can(a.Do); why {
+	case "":
+		return top.Act(a)
+	case screen.Unknown:
+	default:
+		return r.show(screen.Toast{Text: "not now: " + why})
+	}
+	switch a.Do {
+	case screen.GoTo:
+		return r.goTo(func(p *Place) bool { return p.Key == string(a.Arg) })
+	case screen.Back:
+		r.pop(nil)
+		return r.refresh()
+	case screen.Quit:
+		if len(r.current().screens) > 1 {
+			r.pop(nil)
+			return r.refresh()
+		}
+		return r.leave()
+	case screen.Stop:
+		return r.stop()
+	case screen.Suspend:
+		return tea.Suspend
+	case screen.Undo:
+		return r.undo(r.env.Undo.Undo, "undone", "nothing to undo; what was sent cannot be undone")
+	case screen.Redo:
+		return r.undo(r.env.Undo.Redo, "redone", "nothing to redo")
+	case screen.Last:
+		return r.back()
+	case screen.Command:
+		return r.ask("")
+	case screen.Help, screen.PaletteOpen, screen.Console:
+		return r.overlay(a.Do, top)
+	}
+	return nil
+}
+
+// overlay opens help, the palette or the console; the same key closes it.
+func (r *Model) overlay(do screen.Action, top screen.Screen) tea.Cmd {
+	var s screen.Screen
+	switch {
+	case do == screen.Help && r.cfg.Help != nil:
+		s = r.cfg.Help(r.env, top)
+	case do == screen.PaletteOpen && r.cfg.Palette != nil:
+		s = r.cfg.Palette(r.env, top)
+	case do == screen.Console && r.env.Commands != nil:
+		s = r.env.Commands.Screen()
+	}
+	if s == nil {
+		return r.show(screen.Toast{Text: "not here: " + string(do)})
+	}
+	for _, open := range r.current().screens {
+		if open == s {
+			r.pop(s)
+			return r.refresh()
+		}
+	}
+	return r.push(s)
+}
+
+// stop ends what is running; pressed twice it ends the program.
+func (r *Model) stop() tea.Cmd {
+	if r.stopped {
+		return r.end()
+	}
+	r.stopped = true
+	text := "ctrl+c again quits"
+	if r.cfg.Stop != nil && r.cfg.Stop() {
+		text = "stopped; " + text
+	}
+	return tea.Batch(r.show(screen.Toast{Text: text}), r.env.After(toastFor, forget{}))
+}
+
+// back goes to the place before this one.
+func (r *Model) back() tea.Cmd {
+	if len(r.visited) == 0 {
+		return nil
+	}
+	r.at = r.visited[len(r.visited)-1]
+	r.visited = r.visited[:len(r.visited)-1]
+	return r.refresh()
+}
+
+// mouse gives clicks and the wheel to the screen, and clicks on tabs to the
+// root.
+func (r *Model) mouse(msg tea.MouseMsg) tea.Cmd {
+	if r.width < MinWidth || r.height < MinHeight {
+		return nil
+	}
+	ev := tea.MouseEvent(msg)
+	top := r.shown()
+	c, ok := top.(screen.Clicker)
+	y := ev.Y - 2 // below tabs and context
+	_, height := r.body()
+	switch {
+	case ev.IsWheel() && ok:
+		lines := 3
+		if ev.Button == tea.MouseButtonWheelUp {
+			lines = -3
+		}
+		return c.Wheel(lines)
+	case ev.Action != tea.MouseActionPress || ev.Button != tea.MouseButtonLeft:
+		return nil
+	case ev.Y == 0:
+		return r.clickTab(ev.X)
+	case ok && y >= 0 && y < height:
+		return c.Click(ev.X, y)
+	}
+	return nil
+}
+
+func (r *Model) clickTab(x int) tea.Cmd {
+	for i, from := range r.tabColumns() {
+		if x >= from && x < from+len(r.stacks[i].place.Name)+4 && !r.shown().Captures() {
+			key := r.stacks[i].place.Key
+			return r.goTo(func(p *Place) bool { return p.Key == key })
+		}
+	}
+	return nil
+}
+
+// hints are the most useful keys now, as many as there is room for; the last is
+// always help.
+func (r *Model) hints(width int) screen.Line {
+	top := r.shown()
+	var l screen.Line
+	l.Space(1)
+	if r.waiting != nil {
+		l.Put(screen.Bold, r.waiting.Key())
+		l.Put(screen.Plain, " and a letter: "+r.waiting.Help)
+		return l
+	}
+	help := r.hint(screen.Help, top.Scope())
+	if _, ok := top.(screen.Popup); ok {
+		help = screen.Line{}
+	}
+	for _, do := range top.Hints() {
+		if top.Can(do) != "" && !r.everywhere(do) && !top.Captures() {
+			continue
+		}
+		h := r.hint(do, top.Scope())
+		if h.Width() == 0 || l.Width()+h.Width()+2+help.Width() > width-1 {
+			continue
+		}
+		l.Append(h)
+		l.Space(2)
+	}
+	l.Append(help)
+	return l
+}
+
+// everywhere reports whether the root does an action itself.
+func (r *Model) everywhere(do screen.Action) bool {
+	switch do {
+	case screen.Command, screen.Help, screen.Console, screen.PaletteOpen, screen.Back, screen.Quit, screen.Undo, screen.Redo:
+		return true
+	}
+	return false
+}
+
+func (r *Model) hint(do screen.Action, where screen.Scope) screen.Line {
+	var l screen.Line
+	if b := r.env.Keys.Of(do, where); b != nil {
+		l.Put(screen.Bold, b.Key())
+		l.Put(screen.Quiet, " "+strings.TrimSpace(b.Hint))
+	}
+	return l
+}

@@ -1,0 +1,473 @@
+// Package ui is the interactive program: the root that owns size, places,
+// overlays, keys and messages, and shows the screens of the packages below it.
+//
+// The root is the only tea.Model. It looks up each key in one table and hands
+// the screen on top an act; it waits for news of the log and hands out
+// snapshots, at most 30 a second; it alone turns lines into what a terminal
+// understands. It does not know what a row is.
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/requests"
+	"indirtui/ui/screen"
+	"indirtui/ui/steps"
+	"indirtui/ui/widget"
+)
+
+// The least size that anything is shown in.
+const (
+	MinWidth  = 60
+	MinHeight = 16
+)
+
+// frame is the least time between two snapshots: at most 30 a second.
+const frame = time.Second / 30
+
+// toastFor is how long a message stays.
+const toastFor = 3 * time.Second
+
+// chrome is the tabs, the context, the status and the hints. The line for
+// messages belongs to the body, and is never used by it.
+const chrome = 4
+
+// A Place is one of the places of the program, reached by its number.
+type Place struct {
+	Key    string // "1"
+	Name   string // "Requests"
+	Screen screen.Screen
+	// Badge is what stands behind the name: a number, "*1". Nil is nothing.
+	Badge func() (string, screen.Style)
+}
+
+// A stack is a place and what is open on top of it.
+type stack struct {
+	place   Place
+	screens []screen.Screen // the first is the place itself
+}
+
+func (s *stack) top() screen.Screen { return s.screens[len(s.screens)-1] }
+
+// A Model is the root: the one tea.Model of the program.
+type Model struct {
+	cfg           Config
+	env           *screen.Env
+	width, height int
+
+	stacks   []*stack
+	at       int   // the place
+	visited  []int // places before, newest last
+	empty    screen.Screen
+	snapshot screen.Snapshot
+	snapped  bool
+	last     time.Time // of the last snapshot
+	gate     gate
+
+	toast   screen.Toast
+	toasts  int    // counts toasts, so that a later one is not hidden early
+	count   int    // of 5j
+	pending string // the key that waits for a letter: m ' g
+	waiting *screen.Binding
+	stopped bool // ctrl+c was pressed once
+	past    widget.Past
+	quit    bool
+}
+
+// Messages of the root to itself.
+type (
+	hideToast struct{ n int }
+	forget    struct{} // the first ctrl+c
+)
+
+func newModel(cfg Config, env *screen.Env) *Model {
+	r := &Model{cfg: cfg, env: env}
+	list := requests.New(env)
+	failed := requests.NewFailures(env)
+	r.add(Place{Key: "1", Name: "Requests", Screen: list})
+	r.add(Place{Key: "2", Name: "Failures", Screen: failed, Badge: r.failures})
+	if cfg.Places != nil {
+		for _, p := range cfg.Places(env) {
+			r.add(p)
+		}
+	}
+	if cfg.FirstRun != nil {
+		r.empty = cfg.FirstRun(env)
+	}
+	return r
+}
+
+func (r *Model) add(p Place) {
+	r.stacks = append(r.stacks, &stack{p, []screen.Screen{p.Screen}})
+}
+
+func (r *Model) failures() (string, screen.Style) {
+	if r.snapshot.Stats.Failed == 0 {
+		return "", screen.Plain
+	}
+	return screen.Grouped(int64(r.snapshot.Stats.Failed)), screen.Attention
+}
+
+func (r *Model) current() *stack { return r.stacks[r.at] }
+
+// shown returns the screen on top. While nothing has been asked yet the place
+// Requests is the card of the first run.
+func (r *Model) shown() screen.Screen {
+	s := r.current()
+	if r.empty != nil && r.at == 0 && len(s.screens) == 1 && r.snapshot.Stats.Total == 0 {
+		return r.empty
+	}
+	return s.top()
+}
+
+// Init implements tea.Model.
+func (r *Model) Init() tea.Cmd { return r.pull() }
+
+// Pull takes a snapshot of the log now.
+func (r *Model) Pull() tea.Msg { return snapshotOf(r.env) }
+
+// pull waits for news and takes a snapshot.
+func (r *Model) pull() tea.Cmd {
+	if r.cfg.Hooks.Pull != nil {
+		return r.cfg.Hooks.Pull
+	}
+	first, log, last := !r.snapped, r.env.Log, r.last
+	return func() tea.Msg {
+		if !first {
+			select {
+			case <-log.Changed():
+			case <-r.cfg.ctx.Done():
+				return nil
+			}
+			if wait := frame - time.Since(last); wait > 0 {
+				select {
+				case <-time.After(wait):
+				case <-r.cfg.ctx.Done():
+					return nil
+				}
+			}
+		}
+		return snapshotOf(r.env)
+	}
+}
+
+func snapshotOf(env *screen.Env) screen.Snapshot {
+	s := screen.Snapshot{Stats: env.Log.Stats(), At: env.Now()}
+	s.First, s.Last = env.Log.Range()
+	return s
+}
+
+// Update implements tea.Model.
+func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := r.update(msg)
+	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.gate.free...)...)
+	r.gate.free = nil
+	return r, r.cfg.guard(cmd)
+}
+
+func (r *Model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		r.resize(msg.Width, msg.Height)
+	case tea.KeyMsg:
+		return r.typed(msg)
+	case settled:
+		return r.settle(msg)
+	case release:
+		return r.release(msg)
+	case tea.MouseMsg:
+		return r.mouse(msg)
+	case screen.Snapshot:
+		return r.news(msg)
+	case screen.For:
+		return msg.Screen.Update(msg.Msg)
+	case screen.Background:
+		r.gate.free = append(r.gate.free, msg.Cmd)
+	case hideToast:
+		if msg.n == r.toasts {
+			r.toast = screen.Toast{}
+		}
+	case forget:
+		r.stopped = false
+	case ended:
+		return r.end()
+	default:
+		return r.say(msg)
+	}
+	return nil
+}
+
+// say does what a screen says to the root.
+func (r *Model) say(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Push:
+		return r.push(msg.Screen)
+	case screen.Pop:
+		r.pop(msg.Screen)
+		return msg.Then
+	case screen.Go:
+		return r.goTo(func(p *Place) bool { return p.Name == msg.Place })
+	case screen.Open:
+		return r.open(msg)
+	case screen.Filter:
+		return r.filter(msg.Text)
+	case screen.Do:
+		return r.act(msg.Act)
+	case screen.Run:
+		return r.run(msg.Text)
+	case screen.Ask:
+		return r.ask(msg.Text)
+	case screen.Toast:
+		return r.show(msg)
+	case screen.Done:
+		return r.done(msg)
+	case screen.Copy:
+		return r.copy(msg)
+	case screen.Leave:
+		return r.leave()
+	case tea.ResumeMsg:
+		return nil
+	}
+	return r.shown().Update(msg)
+}
+
+func (r *Model) news(s screen.Snapshot) tea.Cmd {
+	r.snapshot, r.snapped, r.last = s, true, time.Now()
+	cmds := []tea.Cmd{r.pull()}
+	// The place below an open screen goes on, so that it is right when the screen
+	// closes; other places take the latest when they are shown.
+	for _, sc := range r.current().screens {
+		cmds = append(cmds, sc.Update(s))
+	}
+	if r.empty != nil && s.Stats.Total == 0 {
+		cmds = append(cmds, r.empty.Update(s))
+	}
+	return tea.Batch(cmds...)
+}
+
+// body is the space for screens: without chrome, and without the line for
+// messages.
+func (r *Model) body() (width, height int) { return r.width, max(r.height-chrome-1, 0) }
+
+func (r *Model) resize(width, height int) {
+	r.width, r.height = width, height
+	if width < MinWidth || height < MinHeight {
+		return // nothing is lost: the screens keep what they had
+	}
+	for _, s := range r.stacks {
+		for _, sc := range s.screens {
+			r.fit(sc)
+		}
+	}
+	if r.empty != nil {
+		r.fit(r.empty)
+	}
+}
+
+func (r *Model) fit(s screen.Screen) {
+	w, h := r.body()
+	if p, ok := s.(screen.Popup); ok {
+		h = min(p.Rows(), h)
+	}
+	s.Resize(w, h)
+}
+
+func (r *Model) push(s screen.Screen) tea.Cmd {
+	r.current().screens = append(r.current().screens, s)
+	r.fit(s)
+	return tea.Batch(s.Update(r.snapshot), r.loads(s))
+}
+
+// loads is the command that a screen needs when it is shown.
+func (r *Model) loads(s screen.Screen) tea.Cmd {
+	if l, ok := s.(*steps.Steps); ok {
+		return l.Load()
+	}
+	return nil
+}
+
+// pop closes a screen and what is above it; without one, the screen on top. A
+// place stays.
+func (r *Model) pop(which screen.Screen) {
+	s := r.current()
+	for _, s := range r.stacks {
+		for i := 1; i < len(s.screens) && which != nil; i++ {
+			if s.screens[i] == which {
+				s.screens = s.screens[:i]
+				return
+			}
+		}
+	}
+	if which == nil && len(s.screens) > 1 {
+		s.screens = s.screens[:len(s.screens)-1]
+	}
+}
+
+func (r *Model) goTo(is func(*Place) bool) tea.Cmd {
+	for i, s := range r.stacks {
+		if is(&s.place) {
+			if i == r.at {
+				s.screens = s.screens[:1] // the place itself, without what lies on it
+			} else {
+				r.visited = append(r.visited, r.at)
+				r.at = i
+			}
+			return r.refresh()
+		}
+	}
+	return nil
+}
+
+// refresh gives the screens of the place the latest news.
+func (r *Model) refresh() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, sc := range r.current().screens {
+		r.fit(sc)
+		cmds = append(cmds, sc.Update(r.snapshot))
+	}
+	return tea.Batch(cmds...)
+}
+
+// open shows the steps of a request: in the steps that are open, or on top.
+func (r *Model) open(msg screen.Open) tea.Cmd {
+	if top, ok := r.current().top().(*steps.Steps); ok && !msg.New {
+		return top.Show(msg.Request)
+	}
+	return r.push(steps.New(r.env, msg.Request))
+}
+
+// filter shows the place Requests with a filter, and nothing on top of it.
+func (r *Model) filter(text string) tea.Cmd {
+	cmd := r.goTo(func(p *Place) bool { return p.Key == "1" })
+	list := r.current()
+	list.screens = list.screens[:1]
+	return tea.Batch(cmd, list.place.Screen.Update(screen.Filter{Text: text}))
+}
+
+func (r *Model) show(t screen.Toast) tea.Cmd {
+	r.toast = t
+	r.toasts++
+	text := t.Text
+	if t.Advice != "" {
+		text += "; " + t.Advice
+	}
+	r.env.Events.Add(screen.Event{At: r.env.Now(), Text: text, Bad: t.Bad})
+	return r.env.After(toastFor, hideToast{r.toasts})
+}
+
+func (r *Model) done(d screen.Done) tea.Cmd {
+	text := "did " + d.Command
+	if d.Change != nil {
+		r.env.Undo.Add(*d.Change)
+		if b := r.env.Keys.Of(screen.Undo, screen.Everywhere); b != nil {
+			text += "   " + b.Key() + " undo"
+		}
+	}
+	return r.show(screen.Toast{Text: text})
+}
+
+func (r *Model) undo(step func() (string, tea.Cmd), verb, none string) tea.Cmd {
+	command, cmd := step()
+	if command == "" {
+		return r.show(screen.Toast{Text: none})
+	}
+	return tea.Batch(cmd, r.show(screen.Toast{Text: verb + " " + command}))
+}
+
+func (r *Model) copy(c screen.Copy) tea.Cmd {
+	if r.cfg.Hooks.Clipboard == nil {
+		return r.show(screen.Toast{Text: "there is no clipboard", Bad: true})
+	}
+	write := r.cfg.Hooks.Clipboard
+	return func() tea.Msg {
+		if err := write(c.Text); err != nil {
+			return screen.Toast{Text: "copy " + c.What + ": " + err.Error(), Bad: true}
+		}
+		return screen.Toast{Text: fmt.Sprintf("copied %s, %s", c.What, screen.Bytes(int64(len(c.Text))))}
+	}
+}
+
+// run does what a line of the command prompt says. What every place can do is
+// done here; the rest is the Commander's.
+func (r *Model) run(text string) tea.Cmd {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch word {
+	case "":
+		return nil
+	case "quit", "q":
+		return r.leave()
+	case "filter":
+		return r.filter(strings.TrimSpace(rest))
+	case "log":
+		return r.log()
+	case "redact":
+		return r.show(screen.Toast{Text: "values are masked where they are recorded; . in a value reveals one for 10 s"})
+	}
+	if r.env.Commands == nil {
+		return r.show(screen.Toast{Text: "there is no command " + word, Bad: true})
+	}
+	return r.env.Commands.Run(text)
+}
+
+// ask opens the command prompt.
+func (r *Model) ask(text string) tea.Cmd {
+	p := widget.Prompt{
+		Label: ":", Hint: "filter EXPR   log   quit", Past: &r.past,
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
+	}
+	if c := r.env.Commands; c != nil {
+		p.Complete = c.Complete
+	}
+	p.Input.Set(text)
+	return r.push(widget.NewPrompt(r.env, p))
+}
+
+// log shows the event log.
+func (r *Model) log() tea.Cmd {
+	p := widget.Page{Title: "event log"}
+	for _, e := range r.env.Events.All() {
+		style := screen.Plain
+		if e.Bad {
+			style = screen.Attention
+		}
+		p.Add(r.env.Clock(e.At), e.Text, style)
+	}
+	return r.push(widget.NewPager(r.env, p))
+}
+
+// leave ends the program, and asks first if something would be lost.
+func (r *Model) leave() tea.Cmd {
+	held, overrides := r.snapshot.Stats.Held, r.overrides()
+	if held == 0 && overrides == 0 {
+		return r.end()
+	}
+	var why []string
+	if held > 0 {
+		why = append(why, screen.Plural(int(held), "held request"))
+	}
+	if overrides > 0 {
+		why = append(why, screen.Plural(overrides, "changed route"))
+	}
+	return r.push(widget.NewMenu(r.env, "quit?  "+strings.Join(why, " and ")+" would be forgotten", []widget.Item{
+		{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }},
+		{Key: 'n', Name: "stay"},
+	}))
+}
+
+func (r *Model) overrides() int {
+	if r.cfg.Overrides == nil {
+		return 0
+	}
+	return r.cfg.Overrides()
+}
+
+type ended struct{}
+
+func (r *Model) end() tea.Cmd {
+	r.quit = true
+	return tea.Quit
+}

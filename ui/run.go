@@ -1,0 +1,325 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aymanbagabas/go-osc52/v2"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/data"
+	"indirtui/ui/screen"
+)
+
+// Config is what Run needs. Log is required; what is nil is not offered.
+type Config struct {
+	Log      screen.Log
+	Routes   screen.Routes
+	Asker    screen.Asker
+	Commands func(*screen.Env) screen.Commander
+	// Places are those beside Requests and Failures, in order.
+	Places    func(*screen.Env) []Place
+	FirstRun  func(*screen.Env) screen.Screen                       // while nothing was asked
+	Help      func(env *screen.Env, on screen.Screen) screen.Screen // ?
+	Palette   func(env *screen.Env, on screen.Screen) screen.Screen // ctrl+p
+	Overrides func() int                                            // routes that a person changed
+	Stop      func() bool                                           // stops what is running; whether anything was
+	Save      func(name, text string) (path string, masked int, err error)
+	Clear     func(instance any) (data.Value, bool)
+
+	Theme    *screen.Theme // nil is chosen by the environment
+	Remap    map[screen.Action][]string
+	Source   string // "in process"; for the line of tabs
+	Replay   string // the recording that is shown; "" if it is live
+	Hello    string // said at start
+	Writable bool
+	NoMouse  bool
+	FPS      int // frames a second; 0 is 30
+	Zone     *time.Location
+	Now      func() time.Time
+
+	In    io.Reader // nil is the terminal
+	Out   io.Writer // nil is standard output
+	Guard *Guard    // of the goroutines that are not the program's; may be nil
+
+	Hooks Hooks // for tests; the zero Hooks is the real thing
+
+	ctx   context.Context
+	guard func(tea.Cmd) tea.Cmd
+}
+
+// Hooks are what tests put in the place of waiting and of the terminal.
+type Hooks struct {
+	Pull      tea.Cmd                              // waits for news
+	After     func(time.Duration, tea.Msg) tea.Cmd // waits for a time
+	Clipboard func(text string) error
+}
+
+// An Exit is how the program ended.
+type Exit struct {
+	Panic any    // what a goroutine panicked with; nil if none did
+	Stack []byte // of it
+	Err   error  // of the terminal
+}
+
+// Code is the exit code of the program: 0, 70 for a bug of ours, 1 for a
+// terminal that failed.
+func (e Exit) Code() int {
+	switch {
+	case e.Panic != nil:
+		return 70
+	case e.Err != nil:
+		return 1
+	}
+	return 0
+}
+
+// A Guard ends the program when a goroutine panics, so that the terminal is
+// restored before anything is said. The zero Guard is ready. It is safe for
+// concurrent use.
+type Guard struct {
+	mu    sync.Mutex // guards what follows
+	what  any
+	stack []byte
+	kill  func()
+}
+
+// Crash takes note of a panic that was recovered, and ends the program. It
+// returns: the goroutine must end by itself. It fits indirector.Config.Crash.
+func (g *Guard) Crash(v any, stack []byte) {
+	g.mu.Lock()
+	if g.what == nil {
+		g.what, g.stack = v, stack
+	}
+	kill := g.kill
+	g.mu.Unlock()
+	if kill != nil {
+		kill()
+	}
+}
+
+// watch tells how to end the program; of a crash before that it does so now.
+func (g *Guard) watch(kill func()) {
+	g.mu.Lock()
+	g.kill = kill
+	crashed := g.what != nil
+	g.mu.Unlock()
+	if crashed {
+		kill()
+	}
+}
+
+func (g *Guard) crashed() (any, []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.what, g.stack
+}
+
+// command returns cmd with its panic taken care of, and that of the commands
+// that it returns.
+func (g *Guard) command(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer g.recover()
+		msg = cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			guarded := make(tea.BatchMsg, len(batch))
+			for i, c := range batch {
+				guarded[i] = g.command(c)
+			}
+			return guarded
+		}
+		return msg
+	}
+}
+
+func (g *Guard) recover() {
+	if v := recover(); v != nil {
+		g.Crash(v, debug.Stack())
+	}
+}
+
+// guarded is the model with its panics taken care of.
+type guarded struct {
+	*Model
+	g *Guard
+}
+
+func (m guarded) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	defer m.g.recover()
+	_, cmd = m.Model.Update(msg)
+	return m, cmd
+}
+
+func (m guarded) View() string {
+	defer m.g.recover()
+	return m.Model.View()
+}
+
+// Run shows the program until a person leaves it, ctx ends, or something
+// panics; the terminal is then as it was before.
+func Run(ctx context.Context, cfg Config) Exit {
+	g := cfg.Guard
+	if g == nil {
+		g = new(Guard)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cfg.ctx, cfg.guard = ctx, g.command
+	out, clip := output(cfg.Out)
+	cfg.Hooks.Clipboard = clip
+	model := guarded{Build(cfg), g}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithOutput(out),
+		tea.WithFPS(fps(cfg.FPS)), tea.WithoutCatchPanics(),
+	}
+	if !cfg.NoMouse {
+		options = append(options, tea.WithMouseCellMotion())
+	}
+	if cfg.In != nil {
+		options = append(options, tea.WithInput(cfg.In))
+	}
+	p := tea.NewProgram(model, options...)
+	g.watch(p.Kill)
+	_, err := p.Run()
+	var exit Exit
+	exit.Panic, exit.Stack = g.crashed()
+	if !errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrInterrupted) {
+		exit.Err = err
+	}
+	return exit
+}
+
+func fps(n int) int {
+	if n <= 0 {
+		return 30
+	}
+	return min(n, 60)
+}
+
+// Build returns the program without a terminal: for Run, and for who plays keys
+// and reads frames.
+func Build(cfg Config) *Model {
+	if cfg.ctx == nil {
+		cfg.ctx = context.Background()
+	}
+	if cfg.guard == nil {
+		cfg.guard = func(cmd tea.Cmd) tea.Cmd { return cmd }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Zone == nil {
+		cfg.Zone = time.Local
+	}
+	if cfg.Theme == nil {
+		cfg.Theme = screen.NewTheme(os.Getenv, true)
+	}
+	if cfg.Hooks.After == nil {
+		cfg.Hooks.After = after(cfg.ctx)
+	}
+	keys, notes := screen.NewKeys(cfg.Remap)
+	env := &screen.Env{
+		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Theme: cfg.Theme, Keys: keys,
+		Undo: new(screen.Undos), Events: new(screen.Events), Now: cfg.Now, Zone: cfg.Zone,
+		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Writable: cfg.Writable, Redact: true,
+	}
+	if cfg.Commands != nil {
+		env.Commands = cfg.Commands(env)
+	}
+	r := newModel(cfg, env)
+	for _, note := range append(notes, cfg.Hello) {
+		if note != "" {
+			env.Events.Add(screen.Event{At: cfg.Now(), Text: note})
+			r.toast = screen.Toast{Text: note}
+		}
+	}
+	return r
+}
+
+// after waits in the background: keys do not wait with it.
+func after(ctx context.Context) func(time.Duration, tea.Msg) tea.Cmd {
+	return func(d time.Duration, msg tea.Msg) tea.Cmd {
+		return screen.Later(func() tea.Msg {
+			select {
+			case <-time.After(d):
+				return msg
+			case <-ctx.Done():
+				return nil
+			}
+		})
+	}
+}
+
+// output returns where frames are written, and how to write to the clipboard of
+// the terminal between two of them.
+func output(w io.Writer) (io.Writer, func(string) error) {
+	if w == nil {
+		w = os.Stdout
+	}
+	file, ok := w.(*os.File)
+	if !ok {
+		return w, func(text string) error {
+			_, err := clipboard(text).WriteTo(w)
+			return err
+		}
+	}
+	t := &terminal{File: file}
+	return t, func(text string) error {
+		_, err := clipboard(text).WriteTo(t)
+		return err
+	}
+}
+
+// maxClipboard is what terminals take; many drop a longer text without a word.
+const maxClipboard = 74_994
+
+func clipboard(text string) io.WriterTo {
+	if len(text) > maxClipboard {
+		text = text[:maxClipboard]
+	}
+	seq := osc52.New(text)
+	switch {
+	case os.Getenv("TMUX") != "":
+		seq = seq.Tmux()
+	case strings.HasPrefix(os.Getenv("TERM"), "screen"):
+		seq = seq.Screen()
+	}
+	return seq
+}
+
+// A terminal is a file in which a write is not torn apart by another.
+type terminal struct {
+	*os.File
+	mu sync.Mutex
+}
+
+func (t *terminal) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.File.Write(b)
+}
+
+// Say writes how the program ended, for the last lines on the terminal: the
+// path of the recording, and what panicked.
+func (e Exit) Say(w io.Writer, recording string) error {
+	if e.Panic != nil {
+		if _, err := fmt.Fprintf(w, "indirtui: a bug of ours: %v\n%s\n", e.Panic, e.Stack); err != nil {
+			return err
+		}
+	}
+	if recording != "" {
+		_, err := fmt.Fprintf(w, "recording: %s\n", recording)
+		return err
+	}
+	return nil
+}

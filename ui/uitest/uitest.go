@@ -1,0 +1,265 @@
+// Package uitest plays keys to the real program and reads its frames, without a
+// terminal, without sleeping: after each key it runs every command that the key
+// began, and those that these began, until nothing is left to do.
+//
+//	p := uitest.New(t, ui.Config{Log: log}, 80, 24)
+//	p.Keys("/", "out=stale", "enter")
+//	p.Want("1 shown")
+package uitest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
+
+	"indirtui/ui"
+	"indirtui/ui/screen"
+)
+
+var update = flag.Bool("update", false, "write the golden frames anew")
+
+// A Player has the program in its hands.
+type Player struct {
+	t      testing.TB
+	model  *ui.Model
+	timers []timer
+	// Copied is what was put on the clipboard, oldest first.
+	Copied []string
+	// Quit is set when the program has ended.
+	Quit bool
+}
+
+type timer struct {
+	after time.Duration
+	msg   tea.Msg
+}
+
+// steps bounds what a key may begin: more is a loop.
+const steps = 100_000
+
+// New starts the program in a terminal of the given size, and waits until it is
+// idle. Signs are ASCII unless the theme says otherwise; times are UTC.
+func New(t testing.TB, cfg ui.Config, width, height int) *Player {
+	t.Helper()
+	p := &Player{t: t}
+	if cfg.Theme == nil {
+		cfg.Theme = &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoStyle}
+	}
+	if cfg.Zone == nil {
+		cfg.Zone = time.UTC
+	}
+	cfg.Hooks = ui.Hooks{
+		Pull: func() tea.Msg { return nil },
+		After: func(d time.Duration, msg tea.Msg) tea.Cmd {
+			return func() tea.Msg {
+				p.timers = append(p.timers, timer{d, msg})
+				return nil
+			}
+		},
+		Clipboard: func(text string) error {
+			p.Copied = append(p.Copied, text)
+			return nil
+		},
+	}
+	p.model = ui.Build(cfg)
+	p.Size(width, height)
+	p.run(p.model.Init())
+	p.Sync()
+	return p
+}
+
+// Sync lets the program see what is new in the log.
+func (p *Player) Sync() *Player {
+	p.t.Helper()
+	p.Send(p.model.Pull())
+	return p
+}
+
+// Size changes the size of the terminal.
+func (p *Player) Size(width, height int) *Player {
+	p.t.Helper()
+	p.Send(tea.WindowSizeMsg{Width: width, Height: height})
+	return p
+}
+
+// Send gives the program a message and waits until it is idle.
+func (p *Player) Send(msg tea.Msg) {
+	p.t.Helper()
+	_, cmd := p.model.Update(msg)
+	p.run(cmd)
+}
+
+// run runs a command and all that it begins, in order.
+func (p *Player) run(cmd tea.Cmd) {
+	p.t.Helper()
+	queue := []tea.Cmd{cmd}
+	for n := 0; len(queue) > 0; n++ {
+		if n > steps {
+			p.t.Fatal("the program does not come to rest")
+		}
+		cmd, queue = queue[0], queue[1:]
+		if cmd == nil {
+			continue
+		}
+		switch msg := cmd().(type) {
+		case nil:
+		case tea.BatchMsg:
+			queue = append(append([]tea.Cmd(nil), msg...), queue...)
+		case tea.QuitMsg:
+			p.Quit = true
+		default:
+			_, next := p.model.Update(msg)
+			queue = append([]tea.Cmd{next}, queue...)
+		}
+	}
+}
+
+// special are the keys that are not letters, by the names of Bubble Tea.
+var special = func() map[string]tea.KeyType {
+	m := map[string]tea.KeyType{}
+	for k := tea.KeyType(-100); k < 130; k++ {
+		if name := (tea.Key{Type: k}).String(); name != "" && k != tea.KeyRunes {
+			if _, taken := m[name]; !taken {
+				m[name] = k
+			}
+		}
+	}
+	m["space"] = tea.KeySpace
+	return m
+}()
+
+// Keys presses keys, one after the other: "enter", "ctrl+d", "space", or text
+// that is typed.
+func (p *Player) Keys(keys ...string) *Player {
+	p.t.Helper()
+	for _, key := range keys {
+		if kind, ok := special[key]; ok && len(key) > 1 {
+			p.press(tea.KeyMsg{Type: kind})
+			continue
+		}
+		for _, r := range key {
+			p.press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+		}
+	}
+	return p
+}
+
+func (p *Player) press(msg tea.KeyMsg) {
+	p.t.Helper()
+	if msg.Type == tea.KeySpace {
+		msg.Runes = []rune{' '}
+	}
+	p.Send(msg)
+	p.Sync()
+}
+
+// Paste delivers text as a slow line does: all keys at once.
+func (p *Player) Paste(text string) *Player {
+	p.t.Helper()
+	p.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)})
+	p.Sync()
+	return p
+}
+
+// Wait lets everything happen that waits for at most the given time.
+func (p *Player) Wait(d time.Duration) *Player {
+	p.t.Helper()
+	due := p.timers
+	p.timers = nil
+	for _, timer := range due {
+		if timer.after > d {
+			p.timers = append(p.timers, timer)
+			continue
+		}
+		p.Send(timer.msg)
+	}
+	return p
+}
+
+// Frame returns what is on the screen as plain text.
+func (p *Player) Frame() string { return p.model.Lines().Text() }
+
+// Lines returns what is on the screen with its styles.
+func (p *Player) Lines() screen.Lines { return p.model.Lines() }
+
+// Raw returns what a terminal would get.
+func (p *Player) Raw() string { return p.model.View() }
+
+// Want fails the test unless every text is on the screen.
+func (p *Player) Want(texts ...string) *Player {
+	p.t.Helper()
+	frame := p.Frame()
+	for _, text := range texts {
+		if !strings.Contains(frame, text) {
+			p.t.Fatalf("%q is not on the screen:\n%s", text, frame)
+		}
+	}
+	return p
+}
+
+// Not fails the test if one of the texts is on the screen.
+func (p *Player) Not(texts ...string) *Player {
+	p.t.Helper()
+	frame := p.Frame()
+	for _, text := range texts {
+		if strings.Contains(frame, text) {
+			p.t.Fatalf("%q is on the screen:\n%s", text, frame)
+		}
+	}
+	return p
+}
+
+// Line returns the first line on the screen with a text, or fails the test.
+func (p *Player) Line(text string) string {
+	p.t.Helper()
+	for line := range strings.SplitSeq(p.Frame(), "\n") {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	p.t.Fatalf("no line with %q:\n%s", text, p.Frame())
+	return ""
+}
+
+// Cursor returns the line that the cursor is on, or fails the test.
+func (p *Player) Cursor() string {
+	p.t.Helper()
+	for line := range strings.SplitSeq(p.Frame(), "\n") {
+		if strings.HasPrefix(line, ">") {
+			return line
+		}
+	}
+	p.t.Fatalf("no cursor:\n%s", p.Frame())
+	return ""
+}
+
+// Golden compares the frame with testdata/NAME.golden; with -update it writes
+// that file.
+func (p *Player) Golden(name string) *Player {
+	p.t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	got := p.Frame() + "\n"
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			p.t.Fatal(err)
+		}
+		return p
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		p.t.Errorf("%s differs (-want +got); -update writes it anew:\n%s", path, diff)
+	}
+	return p
+}
