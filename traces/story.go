@@ -12,11 +12,9 @@ func Story(t *Trace) string {
 	if t.Outcome == Run {
 		return "in progress"
 	}
-	if len(t.Notes) > 0 {
-		return t.Notes[0]
-	}
 	for _, tell := range []func(*Trace) string{
-		storyOfInjection, storyOfRoute, storyOfFailure, storyOfChoice, storyOfCache, storyOfNothing, storyOfAnswer,
+		storyOfInjection, storyOfRefusal, storyOfLeftover, storyOfNote, storyOfRoute, storyOfFailure, storyOfChoice,
+		storyOfCache, storyOfNothing, storyOfAnswer,
 	} {
 		if s := tell(t); s != "" {
 			return s
@@ -30,6 +28,34 @@ func storyOfInjection(t *Trace) string {
 		return "the answer was injected by you; nobody else was asked"
 	}
 	return ""
+}
+
+// storyOfRefusal tells of an expired entry when the terminus may not be asked:
+// that is why there is no answer, whatever the clock says.
+func storyOfRefusal(t *Trace) string {
+	expiry := t.Steps[Expiry]
+	if expiry.Answer != Expired || t.Steps[Terminus].Because.Reason != SkippedIgnoreTerminus {
+		return ""
+	}
+	_, ago, _ := strings.Cut(expiry.Because.About, ", ")
+	return fmt.Sprintf("cache had it, expired %s ago; primary skipped by flag", human(strings.TrimSuffix(ago, " ago")))
+}
+
+// storyOfLeftover tells of a terminus that is not the configured one when it
+// answered: what it says of its answer comes after that. A failure comes first.
+func storyOfLeftover(t *Trace) string {
+	if t.Outcome != Good && t.Outcome != Hit {
+		return ""
+	}
+	return storyOfChoice(t)
+}
+
+// storyOfNote tells what was found worth telling on the way.
+func storyOfNote(t *Trace) string {
+	if len(t.Notes) == 0 {
+		return ""
+	}
+	return t.Notes[0]
 }
 
 // storyOfRoute tells of opinions that were not applied, when the request might
@@ -56,7 +82,7 @@ func storyOfFailure(t *Trace) string {
 	case write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
 		return fmt.Sprintf("terminus %s: %s; cache %s failed: %s", primary, term.Answer, cache, t.Error)
 	case t.Error != "":
-		return t.stageOfError() + ": " + t.Error
+		return t.stageOfError() + ": " + t.Error + t.unsaid()
 	}
 	for _, f := range t.Faults {
 		if f.Shown {
@@ -85,6 +111,17 @@ func (t *Trace) stageOfError() string {
 	return "failed"
 }
 
+// unsaid is what the error that reached the caller does not say.
+func (t *Trace) unsaid() string {
+	for i := len(t.Faults) - 1; i >= 0; i-- {
+		if f := &t.Faults[i]; f.Shown && f.Hidden != "" {
+			line, _, _ := strings.Cut(strings.TrimSpace(f.Hidden), "\n")
+			return " (" + line + ")"
+		}
+	}
+	return ""
+}
+
 // after tells what the request did once an error had been swallowed.
 func after(t *Trace) string {
 	switch term := t.Steps[Terminus]; term.Answer {
@@ -103,7 +140,7 @@ func storyOfChoice(t *Trace) string {
 	c := t.Primary.Winner()
 	switch c.Source {
 	case FromFace:
-		s := "terminus set by " + c.Place
+		s := "terminus set by face " + c.Place
 		if !c.At.IsZero() {
 			s += " at " + c.At.Format("15:04:05")
 		}
@@ -115,7 +152,7 @@ func storyOfChoice(t *Trace) string {
 }
 
 func storyOfCache(t *Trace) string {
-	read, expiry, term := t.Steps[CacheRead], t.Steps[Expiry], t.Steps[Terminus]
+	read, expiry := t.Steps[CacheRead], t.Steps[Expiry]
 	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
 	switch {
 	case t.Verb == Expire && t.Steps[ExpirySet].Because.Reason == NoExpiryKept:
@@ -130,13 +167,10 @@ func storyOfCache(t *Trace) string {
 		return fmt.Sprintf("cache hit, expires in %s; %s not run", human(strings.TrimPrefix(expiry.Because.About, "for ")), primary)
 	case t.Served == ByCache:
 		return fmt.Sprintf("cache hit in %s; %s not asked", cache, primary)
-	case expiry.Answer == Expired && term.Because.Reason == SkippedIgnoreTerminus:
-		_, ago, _ := strings.Cut(expiry.Because.About, ", ")
-		return fmt.Sprintf("cache had it, expired %s ago; primary skipped by flag", human(strings.TrimSuffix(ago, " ago")))
-	case read.Because.Reason == IgnoredByCaller && cache != "":
-		return "cache skipped: flag from " + orUnknown(t.Caller)
 	case t.Named != "":
 		return fmt.Sprintf("cache key %s ≠ requested %s: the answer goes by another name", t.Named, t.Key)
+	case read.Because.Reason == IgnoredByCaller && cache != "":
+		return "cache skipped: flag from " + orUnknown(t.Caller)
 	case t.Verb == Save && t.Indirection == "report" && t.Application == "device" && cache == "":
 		return "no cache set for report in application device"
 	}

@@ -10,15 +10,18 @@ import (
 // of text. Nothing in it is escaped: keys and errors are as they came.
 func AppendStory(b []byte, t *Trace) []byte {
 	h := HeadlineOf(t)
-	b = fmt.Appendf(b, "%s  %s\n", title(t), Story(t))
+	story := Story(t)
+	b = fmt.Appendf(b, "%s  %s\n", title(t), story)
 	b = fmt.Appendf(b, "  answered  %s\n", h.Answered)
 	b = fmt.Appendf(b, "  asked     %s\n", h.Asked)
 	if h.NotAsked != "" {
 		b = fmt.Appendf(b, "  not asked %s\n", h.NotAsked)
 	}
 	b = fmt.Appendf(b, "  decided   %s\n", h.Decided)
-	for _, n := range t.Notes[min(1, len(t.Notes)):] {
-		b = fmt.Appendf(b, "  note      %s\n", n)
+	for _, n := range t.Notes {
+		if n != story {
+			b = fmt.Appendf(b, "  note      %s\n", n)
+		}
 	}
 	for _, f := range t.Faults {
 		if f.Hidden != "" {

@@ -171,8 +171,11 @@ func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
 	})
 	if err != nil {
 		p := Problem{Fatal: true, Text: err.Error()}
-		if re := (*routes.Error)(nil); errors.As(err, &re) && re.Line > 0 {
-			p.Place = re.Place()
+		if re := (*routes.Error)(nil); errors.As(err, &re) {
+			if re.Line > 0 {
+				p.Place = re.Place()
+			}
+			wouldNotStart(result.Routes, re)
 		}
 		e.Problems = append([]Problem{p}, e.Problems...)
 	}
@@ -202,6 +205,19 @@ func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
 // in the route table, and said by the requests that meet them.
 func written(w routes.Diagnostic) bool {
 	return w.File != "" || strings.Contains(w.Place, ".conf:") || strings.Contains(w.Place, "--")
+}
+
+// wouldNotStart notes what Puppet ends with on the indirection that it is
+// about, or on all of them.
+func wouldNotStart(table indirector.Routes, re *routes.Error) {
+	note := "Puppet would not start: " + strings.TrimPrefix(re.Error(), "Could not configure routes from "+re.File+": ")
+	_, about := table[re.Indirection]
+	for name, r := range table {
+		if !about || name == re.Indirection {
+			r.Primary = noted(r.Primary, note, func(traces.Choice) bool { return true })
+			table[name] = r
+		}
+	}
 }
 
 // noted returns the slot with a note on the first choice that wants one.
