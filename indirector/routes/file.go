@@ -202,7 +202,11 @@ func (f *routesFile) entry(e pair) *Error {
 		first = cached
 	}
 	if !first.value.given() {
-		return f.fail(e.key, name, "entry '%s' has neither a terminus nor a cache", name)
+		bad := f.fail(e.key, name, "entry '%s' has neither a terminus nor a cache", name)
+		if cached.key.node != nil {
+			bad.Hint = "a route cannot disable a cache"
+		}
+		return bad
 	}
 	if bad := f.scalar(name, first); bad != nil {
 		return bad
