@@ -1,21 +1,14 @@
 package store
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"unsafe"
 
 	"indirtui/traces"
 )
-
-// ErrDropped is that a request, its detail or its value is not there any more.
-var ErrDropped = errors.New("dropped")
 
 // A slot is the detail of one finished request in memory.
 type slot struct {
@@ -564,104 +557,6 @@ func (s *Store) isPinned(id uint64) bool {
 	return r != nil && r.pinned()
 }
 
-// finish returns t as others may see it: a masked copy with its value. It says
-// how much was masked. It may be called by several goroutines for one trace.
-func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
-	m := *t
-	if instance != nil && s.opts.Render != nil && m.Value.Model == "" {
-		m.Value = s.render(&m, instance)
-	}
-	digest(&m.Value)
-	digest(&m.Sent)
-	n := m.Value.Masked + m.Sent.Masked
-	if s.opts.MaskText != nil {
-		n += maskTrace(&m, s.opts.MaskText)
-	}
-	return &m, n
-}
-
-// render asks for the value of an instance. What panics has none, and says so.
-func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
-	defer func() {
-		if p := recover(); p != nil {
-			v = traces.Value{}
-			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("the value cannot be shown: %v", p))
-		}
-	}()
-	return s.opts.Render(t.Indirection, instance)
-}
-
-func digest(v *traces.Value) {
-	if v.Body == nil {
-		return
-	}
-	sum := sha256.Sum256(v.Body)
-	v.Digest = hex.EncodeToString(sum[:])
-	v.Size = max(v.Size, len(v.Body))
-}
-
-// maskTrace masks the texts of m, whose slices are copied: they belong to the
-// house. Keys and what comes from routes are not masked.
-func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
-	text := func(s *string) {
-		if *s == "" {
-			return
-		}
-		var k int
-		*s, k = mask(*s)
-		n += k
-	}
-	for i := range m.Steps {
-		text(&m.Steps[i].Because.About)
-	}
-	m.Options = append([]traces.Option(nil), m.Options...)
-	for i := range m.Options {
-		// A name such as "password" may say that the value is a secret.
-		o := &m.Options[i]
-		n += maskPair(&o.Name, &o.Value, mask)
-	}
-	m.Spans = append([]traces.Span(nil), m.Spans...)
-	for i := range m.Spans {
-		sp := &m.Spans[i]
-		for _, t := range []*string{&sp.Name, &sp.Answer, &sp.Because.About, &sp.Err} {
-			text(t)
-		}
-		sp.Attrs = append([]traces.Attr(nil), sp.Attrs...)
-		for j := range sp.Attrs {
-			n += maskPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, mask)
-		}
-	}
-	m.Faults = append([]traces.Fault(nil), m.Faults...)
-	for i := range m.Faults {
-		f := &m.Faults[i]
-		for _, t := range []*string{&f.Origin, &f.Message, &f.Hidden, &f.Path} {
-			text(t)
-		}
-	}
-	m.Notes = append([]string(nil), m.Notes...)
-	for i := range m.Notes {
-		text(&m.Notes[i])
-	}
-	text(&m.Error)
-	return n
-}
-
-// maskPair masks the value of a name. The mask sees both, since it is the name
-// that tells of most secrets; its answer counts if it left the name alone.
-func maskPair(name, value *string, mask func(string) (string, int)) int {
-	if *value == "" {
-		return 0
-	}
-	prefix := *name + ": "
-	if whole, n := mask(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
-		*value = whole[len(prefix):]
-		return n
-	}
-	var n int
-	*value, n = mask(*value)
-	return n
-}
-
 // finishFile writes the last line.
 func (s *Store) finishFile() {
 	s.mu.Lock()
@@ -710,124 +605,4 @@ func (s *Store) fileErr() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.err
-}
-
-// Trace returns all that is known of a request. Of one that runs it is what
-// its row says. The trace must not be changed; the bytes of its values are had
-// with Body. The error is ErrDropped, or one of the recording.
-func (s *Store) Trace(id uint64) (*traces.Trace, error) {
-	s.mu.Lock()
-	r, c := s.row(id)
-	if r == nil {
-		s.mu.Unlock()
-		return nil, fmt.Errorf("request %d: %w", id, ErrDropped)
-	}
-	if r.bits&ended == 0 {
-		var row Row
-		r.public(id, c.names, &row)
-		s.mu.Unlock()
-		return running(&row), nil
-	}
-	sl, ok := s.detail(id, r)
-	f, at := s.file.f, r.line
-	if r.bits&lost != 0 {
-		at = 0 // its line is no more than the row
-	}
-	s.mu.Unlock()
-	switch {
-	case ok && sl.done && sl.trace != nil:
-		return sl.trace, nil
-	case ok:
-		t, _ := s.finish(sl.trace, sl.instance)
-		return t, nil
-	case f != nil && at != 0:
-		l, err := readLine(f, at)
-		if err != nil {
-			return nil, fmt.Errorf("read request %d at byte %d: %w", id, at, err)
-		}
-		if l.Trace != id {
-			return nil, fmt.Errorf("read request %d at byte %d: the line is of request %d", id, at, l.Trace)
-		}
-		return l.trace(), nil
-	}
-	return nil, fmt.Errorf("detail of request %d: %w", id, ErrDropped)
-}
-
-// running is what can be told of a request that has not ended.
-func running(r *Row) *traces.Trace {
-	return &traces.Trace{
-		ID: r.ID, Parent: r.Parent, Run: r.Run, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
-		Flags: r.Flags, Start: r.Start, Outcome: r.Outcome,
-	}
-}
-
-// detail returns what memory has of the detail of id.
-func (s *Store) detail(id uint64, r *row) (slot, bool) {
-	if int(r.slot) < len(s.ring.slots) {
-		if sl := s.ring.slots[r.slot]; sl.id == id {
-			return sl, true
-		}
-	}
-	sl, ok := s.ring.safe[id]
-	return sl, ok
-}
-
-// Instance returns the live instance of a request while it is among the newest.
-// It is not masked.
-func (s *Store) Instance(id uint64) (any, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, _ := s.row(id)
-	if r == nil || r.bits&ended == 0 {
-		return nil, false
-	}
-	sl, ok := s.detail(id, r)
-	return sl.instance, ok && sl.instance != nil
-}
-
-// Body returns the bytes of a value. The error is ErrDropped, or one of the
-// recording.
-func (s *Store) Body(v traces.Value) ([]byte, error) {
-	if v.Body != nil {
-		return v.Body, nil
-	}
-	if v.Digest == "" {
-		return nil, fmt.Errorf("value: %w", ErrDropped)
-	}
-	k, err := digestOf(v.Digest)
-	if err != nil {
-		return nil, fmt.Errorf("value: %w", err)
-	}
-	s.mu.Lock()
-	b, ok := s.bodies.at[k]
-	f := s.file.f
-	s.mu.Unlock()
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
-	case b.bytes != nil:
-		return b.bytes, nil
-	}
-	l, err := readLine(f, b.offset)
-	if err != nil {
-		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
-	}
-	content := l.content()
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != v.Digest {
-		return nil, fmt.Errorf("read value at byte %d: its SHA-256 is another", b.offset)
-	}
-	return content, nil
-}
-
-// maxLine is the longest line that is read: the largest body, all escaped.
-const maxLine = 128 << 20
-
-// readLine reads the line that begins at an offset.
-func readLine(f io.ReaderAt, at int64) (*line, error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(f, at, maxLine), 8<<10)
-	b, err := r.ReadBytes('\n')
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	return parse(b)
 }

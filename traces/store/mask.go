@@ -1,0 +1,107 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"indirtui/traces"
+)
+
+// finish returns t as others may see it: a masked copy with its value. It says
+// how much was masked. It may be called by several goroutines for one trace.
+func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
+	m := *t
+	if instance != nil && s.opts.Render != nil && m.Value.Model == "" {
+		m.Value = s.render(&m, instance)
+	}
+	digest(&m.Value)
+	digest(&m.Sent)
+	n := m.Value.Masked + m.Sent.Masked
+	if s.opts.MaskText != nil {
+		n += maskTrace(&m, s.opts.MaskText)
+	}
+	return &m, n
+}
+
+// render asks for the value of an instance. What panics has none, and says so.
+func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = traces.Value{}
+			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("the value cannot be shown: %v", p))
+		}
+	}()
+	return s.opts.Render(t.Indirection, instance)
+}
+
+func digest(v *traces.Value) {
+	if v.Body == nil {
+		return
+	}
+	sum := sha256.Sum256(v.Body)
+	v.Digest = hex.EncodeToString(sum[:])
+	v.Size = max(v.Size, len(v.Body))
+}
+
+// maskTrace masks the texts of m, whose slices are copied: they belong to the
+// house. Keys and what comes from routes are not masked.
+func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
+	text := func(s *string) {
+		if *s == "" {
+			return
+		}
+		var k int
+		*s, k = mask(*s)
+		n += k
+	}
+	for i := range m.Steps {
+		text(&m.Steps[i].Because.About)
+	}
+	m.Options = append([]traces.Option(nil), m.Options...)
+	for i := range m.Options {
+		// A name such as "password" may say that the value is a secret.
+		o := &m.Options[i]
+		n += maskPair(&o.Name, &o.Value, mask)
+	}
+	m.Spans = append([]traces.Span(nil), m.Spans...)
+	for i := range m.Spans {
+		sp := &m.Spans[i]
+		for _, t := range []*string{&sp.Name, &sp.Answer, &sp.Because.About, &sp.Err} {
+			text(t)
+		}
+		sp.Attrs = append([]traces.Attr(nil), sp.Attrs...)
+		for j := range sp.Attrs {
+			n += maskPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, mask)
+		}
+	}
+	m.Faults = append([]traces.Fault(nil), m.Faults...)
+	for i := range m.Faults {
+		f := &m.Faults[i]
+		for _, t := range []*string{&f.Origin, &f.Message, &f.Hidden, &f.Path} {
+			text(t)
+		}
+	}
+	m.Notes = append([]string(nil), m.Notes...)
+	for i := range m.Notes {
+		text(&m.Notes[i])
+	}
+	text(&m.Error)
+	return n
+}
+
+// maskPair masks the value of a name. The mask sees both, since it is the name
+// that tells of most secrets; its answer counts if it left the name alone.
+func maskPair(name, value *string, mask func(string) (string, int)) int {
+	if *value == "" {
+		return 0
+	}
+	prefix := *name + ": "
+	if whole, n := mask(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
+		*value = whole[len(prefix):]
+		return n
+	}
+	var n int
+	*value, n = mask(*value)
+	return n
+}
