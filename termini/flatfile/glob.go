@@ -8,9 +8,16 @@ import (
 // maxBraces bounds what a pattern such as {a,b}{a,b}{a,b} can grow to.
 const maxBraces = 1024
 
-// braces returns the patterns that {a,b} stands for, in Ruby's order. Braces
-// without a partner are text.
+// braces returns the patterns that {a,b} stands for, in Ruby's order. A brace
+// that is not closed stands for nothing.
 func braces(pattern string) []string {
+	var all []string
+	budget := maxBraces
+	expand(pattern, &all, &budget)
+	return all
+}
+
+func expand(pattern string, all *[]string, budget *int) {
 	open, end, depth := -1, -1, 0
 	for i := 0; i < len(pattern) && end < 0; i++ {
 		switch pattern[i] {
@@ -26,19 +33,20 @@ func braces(pattern string) []string {
 			depth = max(depth, 0)
 		}
 	}
-	if open < 0 || end < 0 {
-		return []string{pattern}
+	if open < 0 {
+		*all = append(*all, pattern)
+		*budget--
+		return
 	}
-	var all []string
+	if *budget--; end < 0 {
+		return
+	}
 	for _, choice := range commas(pattern[open+1 : end]) {
-		for _, p := range braces(pattern[:open] + choice + pattern[end+1:]) {
-			if len(all) == maxBraces {
-				return all
-			}
-			all = append(all, p)
+		if *budget <= 0 {
+			return
 		}
+		expand(pattern[:open]+choice+pattern[end+1:], all, budget)
 	}
-	return all
 }
 
 // commas splits at those commas that are not within braces.
