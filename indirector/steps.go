@@ -680,12 +680,12 @@ func round(d time.Duration) time.Duration {
 // skipTerminus says whether the terminus is not asked, and why.
 func (f *flight) skipTerminus(mayIgnore bool) (traces.Answer, traces.Because, bool) {
 	switch {
-	case f.resp.Served == traces.ByCache:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, true
 	case f.resp.Served == traces.ByInjection:
 		return traces.NotAsked, traces.Because{Reason: traces.ByYou}, true
 	case mayIgnore && f.req.Flags&traces.IgnoreTerminus != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.trace.Caller}, true
+	case f.resp.Served == traces.ByCache:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, true
 	}
 	return 0, traces.Because{}, false
 }
