@@ -71,7 +71,8 @@ type Options struct {
 	Path string
 	// Source says in the recording where its requests were watched.
 	Source string
-	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536.
+	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, and
+	// two chunks are the least. Whole chunks are dropped.
 	Rows int
 	// Details is how many finished traces are kept in memory, whether written
 	// or waiting for the writer; 0 is 8192.
