@@ -17,7 +17,8 @@ import (
 // A Script is a terminus that does what it is told to. It has all verbs, and is
 // safe for concurrent use.
 //
-// Each line is for one verb and one key, or for all keys with a star:
+// Each line is for one verb and one key, or with a star for all keys that have
+// no line of their own:
 //
 //	find web01 → wait 200ms, then fail: disk full
 //	find *     → found
@@ -123,10 +124,13 @@ func (s *Script) next(verb indirector.Verb, key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, verb.String()+" "+key)
+	if !slices.ContainsFunc(s.lines, func(l line) bool { return l.verb == verb && l.key == key }) {
+		key = "*"
+	}
 	var last []string
 	for i := range s.lines {
 		l := &s.lines[i]
-		if l.verb != verb || l.key != key && l.key != "*" {
+		if l.verb != verb || l.key != key {
 			continue
 		}
 		last = l.steps
