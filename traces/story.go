@@ -157,12 +157,18 @@ func storyOfCache(t *Trace) string {
 	switch {
 	case t.Verb == Expire && t.Steps[ExpirySet].Because.Reason == NoExpiryKept:
 		return fmt.Sprintf("no effect: %s/%s drops expiration", t.Indirection, cache)
+	case t.Verb == Expire:
+		return ""
 	case t.Outcome == Stale:
-		return fmt.Sprintf("cache %s answered because terminus %s had failed; %s was not asked again", cache, primary, primary)
+		failed := "terminus " + primary + " had failed"
+		if t.Failed != 0 {
+			failed = fmt.Sprintf("#%d had failed", t.Failed)
+		}
+		return fmt.Sprintf("%s, so cache %s answered%s; %s was not asked again", failed, cache, t.age(), primary)
 	case t.Served == ByCache && t.Steps[Filter].Because.Reason == CacheNotFiltered:
 		return "cached result is unfiltered"
 	case t.Served == ByCache && expiry.Because.Reason == NoExpiryKept:
-		return fmt.Sprintf("immortal cache entry: %s/%s drops expiration; %s not asked", t.Indirection, cache, primary)
+		return fmt.Sprintf("immortal cache entry: %s/%s drops expiration; %s not asked%s", t.Indirection, cache, primary, t.age())
 	case t.Served == ByCache && expiry.Because.Reason == NotExpired:
 		return fmt.Sprintf("cache hit, expires in %s; %s not run", human(strings.TrimPrefix(expiry.Because.About, "for ")), primary)
 	case t.Served == ByCache:
@@ -175,6 +181,36 @@ func storyOfCache(t *Trace) string {
 		return "no cache set for report in application device"
 	}
 	return ""
+}
+
+// age tells how old an entry of the cache is, if the terminus said when it was
+// written.
+func (t *Trace) age() string {
+	for i := range t.Spans {
+		if t.Spans[i].Step != CacheRead {
+			continue
+		}
+		for _, a := range t.Spans[i].Attrs {
+			if at, err := time.Parse(time.RFC3339, a.Value); a.Key == "written" && err == nil {
+				return ", written " + Age(t.Start.Sub(at)) + " ago"
+			}
+		}
+	}
+	return ""
+}
+
+// Age writes how long ago something was, in the two units that matter: "42s",
+// "12m", "1h 31m", "41d".
+func Age(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
 func storyOfNothing(t *Trace) string {

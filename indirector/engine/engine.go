@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -314,7 +315,8 @@ func StateDir() (string, error) {
 }
 
 // Entries lists what the termini of one indirection keep, or of all: those
-// that can tell (Lister), routed or not. Nothing is asked for. Gap L6.
+// that can tell (Lister), routed or not. Nothing is asked for. A terminus that
+// cannot be listed is an Entry without a Key whose Err says why. Gap L6.
 func (e *Engine) Entries(ctx context.Context, indirections ...string) ([]indirector.Entry, error) {
 	if len(indirections) == 0 {
 		indirections = e.Registry().Names()
@@ -328,19 +330,42 @@ func (e *Engine) Entries(ctx context.Context, indirections ...string) ([]indirec
 			if _, can := e.Registry().Descriptor(ind, name).Type.(indirector.Lister); !can {
 				continue
 			}
-			t, err := e.Terminus(ind, name)
-			if err != nil {
-				return all, err
+			err := e.list(ctx, ind, name, &all)
+			if ctx.Err() != nil {
+				return all, ctx.Err()
 			}
-			if err := t.(indirector.Lister).List(ctx, func(en indirector.Entry) bool {
-				all = append(all, en)
-				return ctx.Err() == nil
-			}); err != nil {
-				return all, err
+			if err != nil {
+				all = append(all, indirector.Entry{Indirection: ind, Terminus: name, Size: -1, Err: err})
 			}
 		}
 	}
-	return all, ctx.Err()
+	return e.ownFiles(all), nil
+}
+
+func (e *Engine) list(ctx context.Context, indirection, terminus string, all *[]indirector.Entry) error {
+	t, err := e.Terminus(indirection, terminus)
+	if err != nil {
+		return err
+	}
+	return t.(indirector.Lister).List(ctx, func(en indirector.Entry) bool {
+		*all = append(*all, en)
+		return ctx.Err() == nil
+	})
+}
+
+// ownFiles leaves out what is another terminus's: the last report is one file
+// of several termini, and belongs to the one that is routed.
+func (e *Engine) ownFiles(all []indirector.Entry) []indirector.Entry {
+	owner := make(map[string]string)
+	for _, en := range all {
+		if en.Path != "" && e.Routed(en.Indirection, en.Terminus) {
+			owner[en.Path] = en.Terminus
+		}
+	}
+	return slices.DeleteFunc(all, func(en indirector.Entry) bool {
+		name, owned := owner[en.Path]
+		return owned && name != en.Terminus
+	})
 }
 
 // Routed reports whether a terminus is the one that is asked, or the cache.

@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"indirtui/indirector"
+	"indirtui/indirector/format"
+	"indirtui/traces"
+	"indirtui/traces/store"
+)
+
+// No secret that passes through the house is kept in the clear: not in the
+// recording, not in what the store gives back, not in what is told of a
+// request. The answer itself is the caller's, and whole.
+func TestSecretsAreNotKept(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	s := newStage(t, scene{
+		application: "server", recording: "secrets.jsonl",
+		conf:   "[server]\nnode_terminus = exec\nexternal_nodes = $dir/bin/enc --password hunter2-argument\nfacts_terminus = memory\ndbpassword = hunter2-setting\nreporturl = http://puppet:hunter2-url@localhost/\n",
+		routes: "server:\n  catalog:\n    terminus: json\n",
+		files: map[string]string{
+			"bin/enc": `#!/bin/sh
+case $3 in
+good) echo "{parameters: {secret_token: hunter2-parameter, db: {password: [hunter2-nested]}}}" ;;
+odd) echo "secret_token: hunter2-stdout"; echo "password=hunter2-stderr" >&2; exit 1 ;;
+*) echo "[secret_token: hunter2-broken"; ;;
+esac
+`,
+			"var/server_data/catalog/n1.json": `{"name":"n1","environment":"production","resources":[
+				{"type":"File","title":"/etc/db.conf","parameters":{"content":{"__ptype":"Sensitive","__pvalue":"hunter2-rich"}}},
+				{"type":"User","title":"root","parameters":{"hash":"hunter2-named"},"sensitive_parameters":["hash"]}]}`,
+		},
+	})
+	var told bytes.Buffer
+	tell := func(req indirector.Request, fails bool) any {
+		v, err := s.ask(req)
+		if (err != nil) != fails {
+			t.Errorf("%s %s: %v", req.Indirection, req.Key, err)
+		}
+		tr := s.trace()
+		told.Write(traces.AppendSteps(traces.AppendStory(nil, tr), tr))
+		told.Write(store.AppendTrace(nil, tr))
+		for _, v := range []traces.Value{tr.Value, tr.Sent} {
+			if v.Size == 0 {
+				continue
+			}
+			body, err := s.Store.Body(v)
+			if err != nil {
+				t.Error(err)
+			}
+			told.Write(body)
+		}
+		return v
+	}
+	node := tell(find("node", "good"), false)
+	tell(find("node", "odd"), true)
+	tell(find("node", "broken"), true)
+	withOption := find("node", "good")
+	withOption.Options = []indirector.Option{{Name: "password", Value: "hunter2-option"}}
+	tell(withOption, false)
+	tell(find("catalog", "n1"), false)
+	f := facts("n1")
+	f.Values = f.Values.With("api_token", f.Get("kernel"))
+	tell(save("facts", f), false)
+	for _, p := range s.Problems {
+		told.WriteString(p.String() + "\n")
+	}
+	for _, set := range s.Settings.All() {
+		told.WriteString(s.MaskSetting(set.Name, set.Value) + "\n")
+	}
+	s.leaks("what is told", told.Bytes(), secret)
+
+	recording, err := os.ReadFile(s.path("secrets.jsonl"))
+	if err != nil || !bytes.Contains(recording, []byte("masked")) {
+		t.Fatalf("recording of %d bytes: %v; want masked values", len(recording), err)
+	}
+	s.leaks("the recording", recording, secret)
+
+	json, _ := format.ByName("json")
+	if b, err := format.Render(json, node.(indirector.Instance)); err != nil || !bytes.Contains(b, []byte("hunter2-parameter")) {
+		t.Errorf("the caller got %s, %v; want the parameter in the clear", b, err)
+	}
+}
+
+func (s *stage) leaks(where string, b []byte, secret string) {
+	s.t.Helper()
+	for i := bytes.Index(b, []byte(secret)); i >= 0; i = bytes.Index(b, []byte(secret)) {
+		s.t.Errorf("%s holds a secret: …%s", where, b[max(0, i-80):min(len(b), i+30)])
+		b = b[i+len(secret):]
+	}
+}
