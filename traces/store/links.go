@@ -112,8 +112,8 @@ func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 	before := s.byKey.at(h)
 	r.same = s.sameBefore(before.last, t.ID)
 	if t.Outcome == traces.Hit && t.Flags&traces.IgnoreTerminus != 0 {
-		if previous := s.inRun(before.last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
-			t.Outcome = traces.Stale
+		if id, previous := s.inRun(before.last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
+			t.Outcome, t.Failed = traces.Stale, id
 		}
 	}
 	if good := s.goodOf(before.good, t.Verb); good != 0 {
@@ -153,19 +153,19 @@ const walk = 256
 
 // inRun returns the newest request of the given run among id and those that
 // ended before it with the same indirection and key.
-func (s *Store) inRun(id uint64, run string) *row {
+func (s *Store) inRun(id uint64, run string) (uint64, *row) {
 	run = shorten(run, maxName)
 	for range walk {
 		r, c := s.row(id)
 		if r == nil {
-			return nil
+			return 0, nil
 		}
 		if c.names.name(r.run) == run {
-			return r
+			return id, r
 		}
 		id = back(id, r.same)
 	}
-	return nil
+	return 0, nil
 }
 
 // goodOf returns the newest request with the given verb that was answered well,
