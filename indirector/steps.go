@@ -112,7 +112,11 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	f.resp.Trace = f.trace.ID
 	err := f.fly()
 	f.end(err)
-	x.cfg.Recorder.End(&f.trace, f.value)
+	seen := f.value
+	if req.Verb == Save {
+		seen = f.req.Instance
+	}
+	x.cfg.Recorder.End(&f.trace, seen)
 	if err != nil {
 		return nil, err
 	}

@@ -510,8 +510,8 @@ type Trace struct {
 type Recorder interface {
 	// Begin announces a request and returns its number.
 	Begin(*Trace) uint64
-	// End hands over what became of it. Instance is the answer, for the recorder
-	// to look at; it is nil if there was none.
+	// End hands over what became of it. Instance is the answer, or what was to be
+	// saved, for the recorder to look at; it is nil if there was none.
 	End(t *Trace, instance any)
 }
 

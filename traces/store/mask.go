@@ -12,8 +12,12 @@ import (
 // how much was masked. It may be called by several goroutines for one trace.
 func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	m := *t
-	if instance != nil && s.opts.Render != nil && m.Value.Model == "" {
-		m.Value = s.render(&m, instance)
+	value := &m.Value
+	if m.Verb == traces.Save {
+		value = &m.Sent
+	}
+	if instance != nil && s.opts.Render != nil && value.Model == "" {
+		*value = s.render(&m, instance)
 	}
 	digest(&m.Value)
 	digest(&m.Sent)
