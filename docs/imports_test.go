@@ -1,0 +1,228 @@
+// Package docs_test holds the documents against the program: who may import
+// whom, and what README.md and ARCHITECTURE.md promise.
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "indirtui/"
+
+// A rule says which packages of ours those that match a pattern may import. A
+// pattern is a path.Match pattern of the path within the module; a final /...
+// is all that is below. The first rule that fits a package counts.
+type rule struct {
+	packages string
+	may      string // patterns, with blanks between them
+	foreign  string // prefixes of packages of others; "" is the standard library alone
+}
+
+// rules is the table of docs/ARCHITECTURE.md.
+var rules = []rule{
+	{".", "termini ui/cli", ""},
+
+	{"traces", "", ""},
+	{"traces/query", "traces", ""},
+	{"traces/store", "traces traces/query", ""},
+
+	{"indirector", "traces", ""},
+	{"indirector/data", "", ""},
+	{"indirector/mask", "indirector/data", ""},
+	{"indirector/settings", "", ""},
+	{"indirector/model", "indirector indirector/data", ""},
+	{"indirector/format/psych", "indirector/data", "gopkg.in/yaml.v3"},
+	{"indirector/format", "indirector indirector/data indirector/format/psych indirector/model", ""},
+	{"indirector/routes", "indirector indirector/data indirector/format/psych indirector/settings traces", "gopkg.in/yaml.v3"},
+	{"indirector/engine", "indirector indirector/... traces traces/store", ""},
+	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
+
+	{"termini", "indirector indirector/model termini/*", ""},
+	{"termini/internal/*", "indirector indirector/data indirector/model traces", ""},
+	{"termini/*", "indirector indirector/data indirector/format indirector/format/psych indirector/model termini/internal/* traces", "golang.org/x/sys"},
+
+	{"ui/screen", "indirector indirector/data traces traces/query traces/store", "github.com/"},
+	{"ui/widget", "ui/screen", "github.com/"},
+	{"ui/cli", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
+	{"ui", "indirector indirector/data traces traces/... ui/*", "github.com/"},
+	{"ui/command", "indirector indirector/... traces", ""},
+	{"ui/demo", "indirector indirector/... traces", ""},
+	{"ui/...", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
+
+	{"docs", "", ""},
+	{"docs/roster", "indirector indirector/data indirector/model traces", ""},
+	{"docs/...", "", "github.com/mattn/go-runewidth"},
+}
+
+// apart are packages that must not be reached at all, by whichever way.
+var apart = []struct{ from, to, why string }{
+	{"traces", "net/http", "who reads traces needs no network"},
+	{"indirector", "net/http", "the core would serve a program without a network"},
+	{"indirector", "indirtui/indirector/model", "the core knows no model"},
+	{"indirector", "indirtui/indirector/format", "the core knows no format"},
+	{"indirector/...", "github.com/charmbracelet/bubbletea", "only screens know the terminal"},
+	{"termini/...", "github.com/charmbracelet/bubbletea", "only screens know the terminal"},
+	{"traces/...", "github.com/charmbracelet/bubbletea", "only screens know the terminal"},
+	{"ui/...", "indirtui/termini", "screens see termini as descriptors"},
+}
+
+// A pkg is what go list says of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	for _, edge := range offending(graph(t)) {
+		t.Error(edge)
+	}
+}
+
+// graph is every package that the program is made of.
+func graph(t *testing.T) map[string]pkg {
+	t.Helper()
+	// go list reads the sources behind the back of go test, whose cache must
+	// know what this test depends on.
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Standard", "./...")
+	cmd.Dir = ".."
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	all := map[string]pkg{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p
+	}
+}
+
+// offending returns a sentence for every import that a rule does not allow.
+func offending(all map[string]pkg) []string {
+	var out []string
+	for _, name := range sorted(all) {
+		within, ours := ofModule(name)
+		if !ours {
+			continue
+		}
+		i := slices.IndexFunc(rules, func(r rule) bool { return matches(r.packages, within) })
+		if i < 0 {
+			out = append(out, fmt.Sprintf("%s: no rule says what it may import; add one to docs/imports_test.go and to docs/ARCHITECTURE.md", within))
+			continue
+		}
+		for _, to := range all[name].Imports {
+			if !rules[i].allows(to, all[to].Standard) {
+				out = append(out, fmt.Sprintf("%s imports %s, and may import of ours %q, of others %q", within, to, rules[i].may, rules[i].foreign))
+			}
+		}
+	}
+	for _, a := range apart {
+		for _, name := range sorted(all) {
+			within, ours := ofModule(name)
+			if !ours || !matches(a.from, within) {
+				continue
+			}
+			if way := reach(all, name, a.to, map[string]bool{}); way != nil {
+				out = append(out, fmt.Sprintf("%s reaches %s (%s): %s", within, a.to, a.why, strings.Join(way, " -> ")))
+			}
+		}
+	}
+	return out
+}
+
+func (r rule) allows(to string, standard bool) bool {
+	if within, ours := ofModule(to); ours {
+		return slices.ContainsFunc(strings.Fields(r.may), func(p string) bool { return matches(p, within) })
+	}
+	return standard || to == "C" || slices.ContainsFunc(strings.Fields(r.foreign), func(p string) bool { return strings.HasPrefix(to, p) })
+}
+
+// ofModule returns the path of a package within the module; "." is its root.
+func ofModule(name string) (within string, ours bool) {
+	if name+"/" == module {
+		return ".", true
+	}
+	return strings.CutPrefix(name, module)
+}
+
+func matches(pattern, within string) bool {
+	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return strings.HasPrefix(within, below+"/")
+	}
+	ok, _ := path.Match(pattern, within)
+	return ok
+}
+
+// reach returns a way from one package to another, or nil.
+func reach(all map[string]pkg, from, to string, seen map[string]bool) []string {
+	if from == to {
+		return []string{to}
+	}
+	if seen[from] {
+		return nil
+	}
+	seen[from] = true
+	for _, next := range all[from].Imports {
+		if way := reach(all, next, to, seen); way != nil {
+			return append([]string{from}, way...)
+		}
+	}
+	return nil
+}
+
+func sorted(all map[string]pkg) []string {
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestOffending makes sure that the check sees what it is there for.
+func TestOffending(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ from, to, want string }{
+		{"indirtui/traces", "indirtui/indirector", "traces imports indirtui/indirector"},
+		{"indirtui/indirector", "gopkg.in/yaml.v3", "indirector imports gopkg.in/yaml.v3"},
+		{"indirtui/termini/memory", "indirtui/termini/flatfile", "termini/memory imports indirtui/termini/flatfile"},
+		{"indirtui/ui/steps", "indirtui/termini", "ui/steps reaches indirtui/termini"},
+		{"indirtui/indirector", "net/http", "indirector reaches net/http (the core would serve a program without a network): indirtui/indirector -> net/http"},
+		{"indirtui/extra", "fmt", "extra: no rule"},
+	} {
+		all := map[string]pkg{
+			tt.from: {tt.from, []string{tt.to}, false},
+			tt.to:   {tt.to, nil, !strings.Contains(tt.to, ".") && !strings.HasPrefix(tt.to, module)},
+		}
+		if got := strings.Join(offending(all), "\n"); !strings.Contains(got, tt.want) {
+			t.Errorf("%s -> %s: got %q, want %q", tt.from, tt.to, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Makes the pictures of README.md: starts the program in a terminal of tmux,
+# presses the keys of a few journeys, and draws what the terminal shows.
+#
+#	bash docs/pictures.sh            all of them
+#	bash docs/pictures.sh routes     those whose name begins so
+set -euo pipefail
+cd "$(dirname "$0")/.."
+only=${1:-}
+work=$(mktemp -d /tmp/site.XXX)
+socket=indirtui-pictures-$$-0
+terminal() { tmux -L "$socket" -f /dev/null "$@"; }
+trap 'terminal kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+go build -o "$work/indirtui" .
+go build -o "$work/svg" ./docs/svg
+
+# start COLUMNSxROWS COMMAND: a shell command in a terminal of that size.
+start() {
+  size=$1
+  terminal kill-server 2>/dev/null || true
+  socket=${socket%-*}-$((${socket##*-} + 1)) # a server that ends must not be met
+  terminal new-session -d -x "${size%x*}" -y "${size#*x}" \
+    env -i HOME="$work" TMPDIR="$work" TZ=UTC LANG=C.UTF-8 TERM=tmux-256color COLORTERM=truecolor PATH="$work:$PATH" sh -c "cd $work; $2; sleep 60"
+  terminal set -g status off
+  terminal resize-window -x "${size%x*}" -y "${size#*x}"
+}
+
+# until_shown TEXT: waits for it to be on the screen.
+until_shown() {
+  for _ in $(seq 100); do
+    terminal capture-pane -p | grep -qF -- "$1" && return
+    sleep 0.1
+  done
+  echo "the screen never showed: $1" >&2
+  terminal capture-pane -p >&2
+  return 1
+}
+
+# press KEYS…: as tmux calls them; what begins with = is typed as it is.
+press() {
+  for key in "$@"; do
+    case $key in
+    =*) terminal send-keys -l -- "${key#=}" ;;
+    *) terminal send-keys -- "$key" ;;
+    esac
+    sleep 0.15
+  done
+}
+
+# picture NAME TITLE: what the terminal shows now.
+picture() {
+  sleep 0.3
+  terminal capture-pane -e -p | "$work/svg" -size "$size" -title "$2" >"docs/$1.svg"
+  echo "docs/$1.svg"
+}
+
+# journey NAME…: whether any of these pictures is wanted.
+journey() {
+  for name in "$@"; do
+    case $name in "$only"*) return 0 ;; esac
+  done
+  return 1
+}
+
+# demo SIZE: the demo site, when its agents have run.
+demo() {
+  start "$1" "indirtui --demo"
+  until_shown ' part'
+  press G
+}
+
+if journey requests; then
+  demo 140x40
+  press k
+  picture requests 'indirtui --demo'
+fi
+if journey requests-small; then
+  demo 80x24
+  press k
+  picture requests-small 'indirtui --demo'
+fi
+if journey steps; then
+  demo 110x32
+  press / =out=stale Enter Enter
+  until_shown STORY
+  press =gjjj l
+  picture steps 'why was an old catalog used?'
+fi
+if journey value; then
+  demo 110x32
+  press / =out=stale Enter v
+  until_shown resources
+  press / =content Enter
+  until_shown masked
+  picture value 'a value, its secret masked'
+fi
+if journey failures; then
+  demo 110x32
+  press 2 j
+  until_shown groups
+  picture failures 'what failed, seen and hidden'
+fi
+if journey routes; then
+  demo 140x30
+  press 3 j
+  until_shown INDIRECTION
+  picture routes 'who would answer, and who decided that'
+fi
+if journey what-if; then
+  demo 110x32
+  press 3 j W
+  until_shown 'what if node'
+  press j j j j j Enter
+  until_shown 'would be answered'
+  picture what-if 'what if node went to yaml?'
+fi
+if journey console; then
+  demo 110x18
+  press : '=find node nobody.example.com' Enter
+  until_shown '(sent by you)'
+  press : '=find node nobody.example.com terminus=plain' Enter
+  press : '=find facts app03.example.com' Enter
+  press '~'
+  until_shown 'console  ~ hides'
+  picture console 'asking by hand'
+fi
+if journey command-line; then
+  mkdir "$work/conf"
+  printf '[main]\nnode_terminus = exec\nexternal_nodes = %s/enc\n' "$work" >"$work/conf/puppet.conf"
+  printf '#!/bin/sh\necho "inventory: no route to host" >&2\nexit 1\n' >"$work/enc"
+  chmod +x "$work/enc"
+  line='indirtui find node web01 --application apply --confdir conf --trace steps'
+  start 128x25 "printf '\$ %s\\n' '$line'; $line; echo \"exit code \$?\""
+  until_shown 'exit code'
+  picture command-line "$line"
+fi
