@@ -81,7 +81,7 @@ type Problem struct {
 }
 
 func (p Problem) String() string {
-	if p.Place == "" || strings.HasPrefix(p.Text, p.Place) {
+	if p.Place == "" || strings.Contains(p.Text, p.Place) {
 		return p.Text
 	}
 	return p.Place + ": " + p.Text
