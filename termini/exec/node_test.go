@@ -25,7 +25,7 @@ func (s settings) Get(name string) (value, place string) { return s[name], "test
 
 // ask runs a classifier on the node n1 and returns what came of it, and its
 // trace.
-func ask(ctx context.Context, t *testing.T, s settings) (*model.Node, error, *traces.Trace) {
+func ask(ctx context.Context, t *testing.T, s settings) (*model.Node, *traces.Trace, error) {
 	t.Helper()
 	terminus, err := exec.Node.New(indirector.Env{
 		Settings: s, Log: slog.New(slog.DiscardHandler), Now: time.Now,
@@ -39,7 +39,7 @@ func ask(ctx context.Context, t *testing.T, s settings) (*model.Node, error, *tr
 	live := &traces.Live{Context: ctx, Trace: new(traces.Trace), Step: traces.Terminus}
 	inst, err := terminus.(indirector.Finder).Find(live, &indirector.Request{Key: "n1", Environment: "production"})
 	node, _ := inst.(*model.Node)
-	return node, err, live.Trace
+	return node, live.Trace, err
 }
 
 // script writes an executable file.
@@ -89,7 +89,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			enc := script(t, "#!/bin/sh\ncat <<'END'\n"+tt.stdout+"\nEND\n")
-			node, err, _ := ask(t.Context(), t, settings{"external_nodes": enc})
+			node, _, err := ask(t.Context(), t, settings{"external_nodes": enc})
 			if tt.err != "" {
 				checkMessage(t, err, tt.err)
 				return
@@ -148,7 +148,7 @@ func TestCommand(t *testing.T) {
 			if strings.HasPrefix(tt.note, "ENC ") {
 				tt.note = "ENC " + fill.Replace(tt.note[4:])
 			}
-			node, err, trace := ask(t.Context(), t, settings{"external_nodes": fill.Replace(tt.command)})
+			node, trace, err := ask(t.Context(), t, settings{"external_nodes": fill.Replace(tt.command)})
 			if tt.err != "" {
 				checkMessage(t, err, fill.Replace(tt.err))
 			} else if err != nil {
@@ -175,7 +175,7 @@ func TestNoCommand(t *testing.T) {
 		"":        "You must set the exec parameter to a fully qualified command",
 		"./enc x": "You must set the exec parameter to a fully qualified command",
 	} {
-		_, err, _ := ask(t.Context(), t, settings{"external_nodes": command})
+		_, _, err := ask(t.Context(), t, settings{"external_nodes": command})
 		f := (*indirector.Failure)(nil)
 		if !errors.As(err, &f) || f.Message != want || f.Class != "ArgumentError" {
 			t.Errorf("%q: got %v, want %s", command, err, want)
@@ -187,7 +187,7 @@ func TestNoCommand(t *testing.T) {
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	enc := script(t, "#!/bin/sh\necho early >&2\nsleep 300\n")
-	_, err, trace := ask(t.Context(), t, settings{"external_nodes": enc, "external_nodes_timeout": "1s"})
+	_, trace, err := ask(t.Context(), t, settings{"external_nodes": enc, "external_nodes_timeout": "1s"})
 	checkMessage(t, err, "Failed to find n1 via exec: Execution of '"+enc+" n1' returned : ")
 	if got, want := strings.Join(trace.Notes, "\n"), "ENC killed: it took longer than 1s (external_nodes_timeout); stderr (hidden by Puppet): early"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -210,7 +210,7 @@ func TestCancel(t *testing.T) {
 		_, _ = os.ReadFile(started) // ends when the script has written
 		cancel()
 	}()
-	_, err, _ := ask(ctx, t, settings{"external_nodes": enc})
+	_, _, err := ask(ctx, t, settings{"external_nodes": enc})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
@@ -219,7 +219,7 @@ func TestCancel(t *testing.T) {
 // TestTooMuch stops a command that never ends to print.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
-	_, err, trace := ask(t.Context(), t, settings{"external_nodes": script(t, "#!/bin/sh\nexec yes\n")})
+	_, trace, err := ask(t.Context(), t, settings{"external_nodes": script(t, "#!/bin/sh\nexec yes\n")})
 	if err == nil || !strings.Contains(strings.Join(trace.Notes, "\n"), "ENC killed: it printed more than 64 MiB") {
 		t.Errorf("got %q", trace.Notes)
 	}

@@ -68,6 +68,7 @@ func (t *DataFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, failed(fmt.Sprintf("Could not read %s data for %s %s: %s", t.label, t.env.Indirection, key, disk.Message(err)), err, path, "")
 	}
+	defer file.Release() // what is decoded has a copy
 	f := t.format
 	if t.second != nil && !utf8.Valid(file.Content) {
 		t.env.Log.Info("Unable to deserialize catalog from json, retrying with pson")

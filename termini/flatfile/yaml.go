@@ -85,6 +85,7 @@ func (t *YAMLFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, disk.Fail(err, path, "")
 	}
+	defer file.Release() // what is decoded has a copy
 	_, span := traces.Start(ctx, traces.Codec, "decode yaml")
 	inst, err := t.decode(ctx, file.Content, path, key)
 	if span != nil {

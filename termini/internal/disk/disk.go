@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,6 +26,30 @@ const MaxSize = 256 << 20
 type File struct {
 	Content []byte
 	Written time.Time
+	buffer  *[]byte
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxKept is the size of the largest buffer that is used again.
+const maxKept = 1 << 20
+
+// Release gives the content back: its memory is used for other files. Call it
+// when nothing refers to the content any more.
+func (f *File) Release() {
+	if f.buffer != nil && cap(*f.buffer) <= maxKept {
+		buffers.Put(f.buffer)
+	}
+	f.Content, f.buffer = nil, nil
+}
+
+// allocate makes room for n bytes.
+func (f *File) allocate(n int) {
+	f.buffer = buffers.Get().(*[]byte)
+	if cap(*f.buffer) < n {
+		*f.buffer = make([]byte, n)
+	}
+	f.Content = (*f.buffer)[:n]
 }
 
 // Read returns the whole content of a file with one read: files are replaced
@@ -63,7 +88,7 @@ func Read(ctx context.Context, path string) (f File, err error) {
 		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is no regular file, but %s", info.Mode().Type())}
 	}
 	f.Written = info.ModTime()
-	f.Content = make([]byte, info.Size())
+	f.allocate(int(info.Size()))
 	n, err := io.ReadFull(file, f.Content)
 	f.Content = f.Content[:n]
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
