@@ -112,11 +112,10 @@ func (r *Model) act(a screen.Act) tea.Cmd {
 		r.stopped = false
 	}
 	top := r.shown()
-	switch why := top.Can(a.Do); why {
-	case "":
+	switch why := top.Can(a.Do); {
+	case why == "":
 		return top.Act(a)
-	case screen.Unknown:
-	default:
+	case !r.everywhere(a.Do) && why != screen.Unknown:
 		return r.show(screen.Toast{Text: "not now: " + why})
 	}
 	switch a.Do {
@@ -266,7 +265,8 @@ func (r *Model) hints(width int) screen.Line {
 // everywhere reports whether the root does an action itself.
 func (r *Model) everywhere(do screen.Action) bool {
 	switch do {
-	case screen.Command, screen.Help, screen.Console, screen.PaletteOpen, screen.Back, screen.Quit, screen.Undo, screen.Redo:
+	case screen.GoTo, screen.Back, screen.Quit, screen.Stop, screen.Suspend, screen.Undo, screen.Redo, screen.Last,
+		screen.Command, screen.Help, screen.PaletteOpen, screen.Console:
 		return true
 	}
 	return false

@@ -154,10 +154,11 @@ type guarded struct {
 	g *Guard
 }
 
-func (m guarded) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (m guarded) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer m.g.recover()
+	model = m
 	_, cmd = m.Model.Update(msg)
-	return m, cmd
+	return model, cmd
 }
 
 func (m guarded) View() string {
@@ -178,6 +179,9 @@ func Run(ctx context.Context, cfg Config) Exit {
 	out, clip := output(cfg.Out)
 	cfg.Hooks.Clipboard = clip
 	model := guarded{Build(cfg), g}
+	if _, ok := out.(*terminal); !ok {
+		model.resize(80, 24) // nobody else will say how large it is
+	}
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithOutput(out),
 		tea.WithFPS(fps(cfg.FPS)), tea.WithoutCatchPanics(),

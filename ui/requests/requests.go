@@ -287,12 +287,9 @@ func (r *Requests) Can(do screen.Action) string {
 	case screen.NextFailure, screen.PrevFailure, screen.JumpMark:
 		return reasonIf(r.stats.Total == 0, "there is no request")
 	}
-	if r.focus == 0 {
-		return reasonIf(true, "there is no request in focus")
-	}
 	switch do {
 	case screen.FilterCell, screen.Select, screen.SetMark, screen.CopyMenu:
-		return ""
+		return reasonIf(r.focus == 0, "there is no request in focus")
 	case screen.DiffTwo:
 		return reasonIf(len(r.picked) != 2, "select two requests with space")
 	}

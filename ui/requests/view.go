@@ -138,6 +138,9 @@ func (r *Requests) table() screen.Lines {
 		return r.groupTable()
 	}
 	widths := widget.Widths(columns, r.listWidth()-gutter-1)
+	if widths[0] == 0 {
+		widths = widget.Widths(columns, r.listWidth()-gutter-1-gap(widths))
+	}
 	lines := screen.Lines{titles(widths)}
 	from, to := r.list.Visible()
 	for i := from; i < to; i++ {
@@ -148,7 +151,7 @@ func (r *Requests) table() screen.Lines {
 
 func titles(widths []int) screen.Line {
 	var l screen.Line
-	l.Space(gutter)
+	l.Space(gutter + gap(widths))
 	for i, c := range columns {
 		switch {
 		case widths[i] == 0:
@@ -163,6 +166,15 @@ func titles(widths []int) screen.Line {
 	return l
 }
 
+// gap is a cell behind the gutter, unless numbers stand there: they are at the
+// right of their column, and have one.
+func gap(widths []int) int {
+	if widths[0] > 0 {
+		return 0
+	}
+	return 1
+}
+
 func (r *Requests) row(i int, widths []int) screen.Line {
 	var l screen.Line
 	id := r.at(i)
@@ -173,6 +185,7 @@ func (r *Requests) row(i int, widths []int) screen.Line {
 	}
 	cursor := i == r.list.Cursor
 	r.gutter(&l, &row, cursor)
+	l.Space(gap(widths))
 	style := screen.StyleOf(row.Outcome)
 	for i := range columns {
 		if widths[i] == 0 {
@@ -250,7 +263,7 @@ func (r *Requests) cell(l *screen.Line, row *screen.Row, column, width int, outc
 		}
 		l.Cell(style, screen.CleanTo(screen.ServedBy(row), width), width)
 	case "ms":
-		took := screen.Millis(row.Took)
+		took := screen.MillisIn(row.Took, width)
 		if row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome {
 			took = "-"
 		}

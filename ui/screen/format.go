@@ -19,6 +19,17 @@ func Millis(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Millisecond/2)/time.Millisecond), 10)
 }
 
+// MillisIn is Millis in at most the given cells: what is longer is written in
+// seconds or days, with the unit.
+func MillisIn(d time.Duration, cells int) string {
+	for _, s := range []string{Millis(d), strconv.FormatInt(int64(d/time.Second), 10) + "s"} {
+		if len(s) <= cells {
+			return s
+		}
+	}
+	return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
+}
+
 // Took writes a duration as a person reads it: "412 ms", "8.15 s", "2m 05s".
 func Took(d time.Duration) string {
 	switch {

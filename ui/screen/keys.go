@@ -189,6 +189,7 @@ var table = []Binding{
 	{HalfUp, []string{"ctrl+u"}, Everywhere, false, "half page", "half a page up"},
 	{PageDown, []string{"pgdown", "ctrl+f"}, Everywhere, false, "page", "a page down"},
 	{PageUp, []string{"pgup", "ctrl+b"}, Everywhere, false, "page", "a page up"},
+	{Tab, []string{"tab"}, InMenu, false, "complete", ""},
 	{Tab, []string{"tab"}, Everywhere, false, "next", "next pane or way of showing"},
 	{BackTab, []string{"shift+tab"}, Everywhere, false, "previous", "previous pane or way of showing"},
 

@@ -190,10 +190,10 @@ func (s *Steps) focus() *line {
 func (s *Steps) Can(do screen.Action) string {
 	if s.trace == nil {
 		switch do {
-		case screen.NextInRun, screen.PrevInRun, screen.NextFailure, screen.PrevFailure:
-		default:
-			return "the detail of this request is not there"
+		case screen.NextFailure, screen.PrevFailure:
+			return ""
 		}
+		return screen.Unknown
 	}
 	switch do {
 	case screen.NextInRun:

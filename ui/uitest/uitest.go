@@ -74,6 +74,9 @@ func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 	return p
 }
 
+// Model returns the program itself.
+func (p *Player) Model() *ui.Model { return p.model }
+
 // Sync lets the program see what is new in the log.
 func (p *Player) Sync() *Player {
 	p.t.Helper()

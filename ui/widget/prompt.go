@@ -34,6 +34,9 @@ type Prompt struct {
 	choice    int // of next; -1 is none
 }
 
+// promptLines is the least that a prompt covers: the lines below a list.
+const promptLines = 5
+
 // maxCompletions is how many ways to go on are shown.
 const maxCompletions = 5
 
@@ -62,14 +65,19 @@ func (p *Prompt) Can(screen.Action) string { return screen.Unknown }
 func (p *Prompt) Act(screen.Act) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
-func (p *Prompt) Hints() []screen.Action { return nil }
+func (p *Prompt) Hints() []screen.Action {
+	if len(p.next) > 0 {
+		return []screen.Action{screen.Enter, screen.Tab, screen.Back}
+	}
+	return []screen.Action{screen.Enter, screen.Back}
+}
 
 // Context implements screen.Screen.
 func (p *Prompt) Context() (left, right screen.Line) { return left, right }
 
 // Rows implements screen.Popup.
 func (p *Prompt) Rows() int {
-	return 3 + min(len(p.next), maxCompletions) + max(len(p.help)-1, 0)
+	return max(3+min(len(p.next), maxCompletions)+max(len(p.help)-1, 0), promptLines)
 }
 
 // Update implements screen.Screen.
