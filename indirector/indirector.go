@@ -267,6 +267,7 @@ type Request struct {
 	Terminus    string        // another terminus for this request only; "" is the routed one
 	Cache       string        // another cache for this request only; Off is no cache, "" the routed one
 	Caller      string        // who asks, for the trace: "cli", "you", "agent"
+	Rescue      string        // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
 	Run         string        // the run that this belongs to; "" if alone
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
 	Place       string        // where; ""

@@ -164,7 +164,7 @@ func (f *flight) begin(ctx context.Context) {
 	for _, o := range r.Options {
 		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
-	f.live.Context, f.live.Trace = ctx, t
+	f.live.Context, f.live.Trace, f.live.Now = ctx, t, f.x.cfg.Now
 }
 
 // brief is an option's value for the trace: never a whole instance.
@@ -371,7 +371,11 @@ func (f *flight) end(err error) {
 	t.Outcome = traces.Judge(t)
 	if f.given.Caller != "" || t.Parent != 0 {
 		t.Steps[traces.Caller] = traces.Question{Answer: traces.Passed, Because: traces.Because{Reason: traces.CallerReturned, About: t.Caller}}
-		if t.Error != "" {
+		switch {
+		case t.Error == "":
+		case f.given.Rescue != "":
+			t.Steps[traces.Caller] = traces.Question{Answer: traces.Swallowed, Because: traces.Because{Reason: traces.Rescued, About: f.given.Rescue}}
+		default:
 			t.Steps[traces.Caller] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.CallerRaised, About: t.Caller}}
 		}
 	}

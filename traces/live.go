@@ -14,7 +14,8 @@ import (
 type Live struct {
 	context.Context
 	Trace *Trace
-	Step  Step // the step being taken; written by the goroutine of the request only
+	Step  Step             // the step being taken; written by the goroutine of the request only
+	Now   func() time.Time // the clock of spans; nil is time.Now
 
 	mu     sync.Mutex // guards what follows, and Trace.Spans, Faults and Notes
 	ended  bool
@@ -35,6 +36,13 @@ func (l *Live) Value(key any) any {
 func FromContext(ctx context.Context) *Live {
 	l, _ := ctx.Value(liveKey{}).(*Live)
 	return l
+}
+
+func (l *Live) now() time.Time {
+	if l.Now == nil {
+		return time.Now()
+	}
+	return l.Now()
 }
 
 // Close takes the trace away from those who might still add to it. What they
@@ -90,7 +98,7 @@ func Start(ctx context.Context, kind Kind, name string) (context.Context, *Activ
 	if l == nil {
 		return ctx, nil
 	}
-	a := &Active{live: l, start: time.Now(), span: Span{Kind: kind, Name: name}}
+	a := &Active{live: l, start: l.now(), span: Span{Kind: kind, Name: name}}
 	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
 		a.span.Parent = parent.span.ID
 		a.span.Step = parent.span.Step
@@ -124,7 +132,7 @@ func (a *Active) End(answer string, why Because, err error) {
 	if a == nil {
 		return
 	}
-	a.span.Took = max(time.Since(a.start), 1)
+	a.span.Took = max(a.live.now().Sub(a.start), 1)
 	a.span.Answer, a.span.Because = answer, why
 	if err != nil {
 		a.span.Err = err.Error()

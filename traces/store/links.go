@@ -11,8 +11,8 @@ import (
 type Links struct {
 	Parent     uint64   // the one that asked it
 	Children   []uint64 // those that it asked, in order
-	PrevInRun  uint64
-	NextInRun  uint64
+	PrevInRun  uint64   // the one before it in the run that the same request, or the same caller, asked
+	NextInRun  uint64   // the one after it, likewise
 	Previous   uint64   // the one that ended before it with the same indirection and key
 	LastGood   uint64   // the last one before it with the same verb, indirection and key that was answered well
 	Replays    uint64   // the one that it repeats
@@ -28,14 +28,52 @@ func (s *Store) Links(id uint64) Links {
 		return Links{}
 	}
 	l := Links{
-		Parent: s.there(back(id, r.parent)), PrevInRun: s.there(back(id, r.prev)), Previous: s.there(back(id, r.same)),
+		Parent: s.there(back(id, r.parent)), Previous: s.there(back(id, r.same)),
 		LastGood: s.there(back(id, r.good)), Replays: s.there(back(id, r.replays)), ReplayedBy: slices.Clone(s.again[id]),
 		Children: s.children(id, r),
 	}
-	if r.next != 0 {
-		l.NextInRun = s.there(id + uint64(r.next))
-	}
+	l.PrevInRun = s.beside(id, back(id, r.parent), before)
+	l.NextInRun = s.beside(id, back(id, r.parent), after)
 	return l
+}
+
+// before and after are the neighbours of a request in its run, whoever asked
+// them; zero if there is none.
+func before(id uint64, r *row) uint64 { return back(id, r.prev) }
+
+func after(id uint64, r *row) uint64 {
+	if r.next == 0 {
+		return 0
+	}
+	return id + uint64(r.next)
+}
+
+// beside goes along the run of a request to the next one that has the same
+// parent. What requests ask on their way lies between.
+func (s *Store) beside(id, parent uint64, next func(uint64, *row) uint64) uint64 {
+	for range maxRun {
+		r, _ := s.row(id)
+		if r == nil {
+			return 0
+		}
+		if id = next(id, r); id == 0 {
+			return 0
+		}
+		if r, _ := s.row(id); r != nil && back(id, r.parent) == parent {
+			return id
+		}
+	}
+	return 0
+}
+
+// along returns the neighbour of a request in its run, whoever asked it.
+func (s *Store) along(id uint64, next func(uint64, *row) uint64) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, _ := s.row(id); r != nil {
+		return s.there(next(id, r))
+	}
+	return 0
 }
 
 func (s *Store) there(id uint64) uint64 {

@@ -370,10 +370,10 @@ func TestLinks(t *testing.T) {
 	flush(t, s)
 	for name, s := range map[string]*store.Store{"live": s, "recorded": reopen(t, s)} {
 		for id, want := range map[uint64]store.Links{
-			1: {Children: []uint64{2, 3}, NextInRun: 2},
-			2: {Parent: 1, PrevInRun: 1, NextInRun: 3},
-			3: {Parent: 1, PrevInRun: 2, NextInRun: 4, Previous: 2, LastGood: 2},
-			4: {PrevInRun: 3, Previous: 1, LastGood: 1, ReplayedBy: []uint64{5}},
+			1: {Children: []uint64{2, 3}, NextInRun: 4},
+			2: {Parent: 1, NextInRun: 3},
+			3: {Parent: 1, PrevInRun: 2, Previous: 2, LastGood: 2},
+			4: {PrevInRun: 1, Previous: 1, LastGood: 1, ReplayedBy: []uint64{5}},
 			5: {Replays: 4, Previous: 4, LastGood: 1},
 		} {
 			if d := cmp.Diff(want, s.Links(id)); d != "" {

@@ -277,33 +277,29 @@ func (u *subject) Related(rel query.Relation, match func(query.Subject) bool) bo
 	case query.Parent:
 		return ask(l.Parent)
 	case query.Previous:
-		return ask(l.PrevInRun)
+		return ask(u.s.along(u.id, before))
 	case query.Next:
-		return ask(l.NextInRun)
+		return ask(u.s.along(u.id, after))
 	case query.Children:
 		return slices.ContainsFunc(l.Children, ask)
 	case query.Run:
-		return u.inRun(l, ask)
+		return u.inRun(ask)
 	}
 	return false
 }
 
 // inRun asks the requests of the run, from this one outwards.
-func (u *subject) inRun(l Links, ask func(uint64) bool) bool {
+func (u *subject) inRun(ask func(uint64) bool) bool {
 	if ask(u.id) {
 		return true
 	}
-	for id, n := l.PrevInRun, 0; id != 0 && n < maxRun; n++ {
-		if ask(id) {
-			return true
+	for _, next := range []func(uint64, *row) uint64{before, after} {
+		for id, n := u.s.along(u.id, next), 0; id != 0 && n < maxRun; n++ {
+			if ask(id) {
+				return true
+			}
+			id = u.s.along(id, next)
 		}
-		id = u.s.Links(id).PrevInRun
-	}
-	for id, n := l.NextInRun, 0; id != 0 && n < maxRun; n++ {
-		if ask(id) {
-			return true
-		}
-		id = u.s.Links(id).NextInRun
 	}
 	return false
 }
