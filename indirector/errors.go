@@ -113,11 +113,13 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Message returns what Puppet would say of err, without our words around it.
 func Message(err error) string {
-	if e := (*Error)(nil); errors.As(err, &e) {
-		return Message(e.Err)
-	}
-	if f := (*Failure)(nil); errors.As(err, &f) {
-		return f.Message
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		switch e := e.(type) {
+		case *Failure:
+			return e.Message
+		case *Error:
+			return Message(e.Err)
+		}
 	}
 	if err == nil {
 		return ""
@@ -181,36 +183,4 @@ func aborts(err error) bool {
 	var a *Abort
 	var v *VerbError
 	return errors.As(err, &a) || errors.As(err, &v) && v.Aborts
-}
-
-// nearest returns the name that is closest to s by edits, or "" if none is
-// close. It is how "did you mean" is answered.
-func nearest(s string, names []string) string {
-	best, distance := "", len(s)/3+2
-	for _, n := range names {
-		if d := edits(strings.ToLower(s), n); d < distance {
-			best, distance = n, d
-		}
-	}
-	return best
-}
-
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

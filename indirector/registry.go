@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"indirtui/traces/spell"
 )
 
 // A Registry knows which indirections and termini there are. It never changes,
@@ -101,10 +103,10 @@ func (r *Registry) Descriptor(indirection, terminus string) *Descriptor {
 }
 
 // Nearest returns the known indirection closest to name, or "".
-func (r *Registry) Nearest(name string) string { return nearest(name, r.Names()) }
+func (r *Registry) Nearest(name string) string { return spell.Nearest(name, r.Names()) }
 
 // NearestTerminus returns the known terminus of the indirection closest to
 // name, or "".
 func (r *Registry) NearestTerminus(indirection, name string) string {
-	return nearest(name, r.order[indirection])
+	return spell.Nearest(name, r.order[indirection])
 }

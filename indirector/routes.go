@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"indirtui/traces"
+	"indirtui/traces/spell"
 )
 
 // Off is the name that a Choice gives to switch a cache off.
@@ -139,7 +140,7 @@ func (x *Indirector) unknownTerminus(indirection, name string) error {
 	}
 	known := x.cfg.Registry.Termini(indirection)
 	f.Hidden = "there are: " + strings.Join(known, ", ")
-	if near := nearest(name, known); near != "" && name != "" {
+	if near := spell.Nearest(name, known); near != "" && name != "" {
 		f.Hidden = "nearest: " + near + "; " + f.Hidden
 	}
 	return f

@@ -12,20 +12,20 @@ func TestRoundTripOfEveryKind(t *testing.T) {
 	huge, _ := new(big.Int).SetString("123456789012345678901234567890", 10)
 	hash := data.OfHash([]data.Pair{data.P("a", data.OfInt(1)), {Key: data.OfInt(2), Value: data.OfString("x")}})
 	for want, v := range map[string]data.Value{
-		"nil":                            {},
-		"true":                           data.OfBool(true),
-		"-7":                             data.OfInt(-7),
-		"1.0e+20":                        data.OfFloat(1e20),
-		"1.0e-05":                        data.OfFloat(1e-5),
-		"0.25":                           data.OfFloat(0.25),
-		"1.0e+15":                        data.OfFloat(1e15),
-		"999999999999999.0":              data.OfFloat(999999999999999),
-		"2298568332100028.5":             data.OfFloat(2298568332100028.5),
-		"123456789012345678901234567890": data.OfBig(huge),
-		`"\e[0m \#{x} \xFF \u200B"`:      data.OfString("\x1b[0m #{x} \xff \u200b"),
-		":sym":                           data.OfSymbol("sym"),
-		`[nil, []]`:                      data.OfList([]data.Value{{}, data.OfList(nil)}),
-		`{"a"=>1, 2=>"x"}`:               hash,
+		"nil":                             {},
+		"true":                            data.OfBool(true),
+		"-7":                              data.OfInt(-7),
+		"1.0e+20":                         data.OfFloat(1e20),
+		"1.0e-05":                         data.OfFloat(1e-5),
+		"0.25":                            data.OfFloat(0.25),
+		"1.0e+15":                         data.OfFloat(1e15),
+		"999999999999999.0":               data.OfFloat(999999999999999),
+		"2298568332100028.5":              data.OfFloat(2298568332100028.5),
+		"123456789012345678901234567890":  data.OfBig(huge),
+		`"\e[0m \#{x} \xFF \u0001\u007F"`: data.OfString("\x1b[0m #{x} \xff \x01\x7f"),
+		":sym":                            data.OfSymbol("sym"),
+		`[nil, []]`:                       data.OfList([]data.Value{{}, data.OfList(nil)}),
+		`{"a"=>1, 2=>"x"}`:                hash,
 	} {
 		if got := v.Inspect(); got != want {
 			t.Errorf("got %s, want %s", got, want)

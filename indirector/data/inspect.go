@@ -25,11 +25,9 @@ func InspectString(s string) string {
 			b = append(b, esc...)
 		case r == '#' && i+1 < len(s) && (s[i+1] == '{' || s[i+1] == '$' || s[i+1] == '@'):
 			b = append(b, `\#`...)
-		case r < 0x20 || r == 0x7f:
-			b = fmt.Appendf(b, `\x%02X`, r)
-		case !unicode.IsPrint(r) && r > 0xffff:
+		case !printable(r) && r > 0xffff:
 			b = fmt.Appendf(b, `\u{%X}`, r)
-		case !unicode.IsPrint(r):
+		case !printable(r):
 			b = fmt.Appendf(b, `\u%04X`, r)
 		default:
 			b = append(b, s[i:i+n]...)
@@ -38,3 +36,6 @@ func InspectString(s string) string {
 	}
 	return string(append(b, '"'))
 }
+
+// printable says what Ruby shows as it is: format characters too.
+func printable(r rune) bool { return unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) }

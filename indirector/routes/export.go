@@ -28,13 +28,13 @@ func Export(routes indirector.Routes, application string) string {
 		primary, cached := r.Primary.Winner(), r.Cache.Winner()
 		var lines, comments []string
 		if written(primary) {
-			lines = append(lines, "terminus: "+spell(application, name, primary))
+			lines = append(lines, "terminus: "+inRuby(application, name, primary))
 		}
 		switch {
 		case cached.Terminus == off && cached.Source > traces.FromApplication:
 			comments = append(comments, fmt.Sprintf("# the cache of %s is off, which a route cannot say", name))
 		case written(cached):
-			lines = append(lines, "cache: "+spell(application, "", cached))
+			lines = append(lines, "cache: "+inRuby(application, "", cached))
 		}
 		for _, c := range comments {
 			fmt.Fprintf(&b, "  %s\n", c)
@@ -54,9 +54,9 @@ func written(c traces.Choice) bool {
 	return c.Terminus != "" && c.Terminus != off && c.Source > traces.FromApplication
 }
 
-// spell keeps symbols symbols. The agent's catalog must come from the symbol
+// inRuby keeps symbols symbols. The agent's catalog must come from the symbol
 // rest, or no facts are sent. Rule IND-ROUTE-09.
-func spell(application, indirection string, c traces.Choice) string {
+func inRuby(application, indirection string, c traces.Choice) string {
 	if c.Symbol || application == "agent" && indirection == "catalog" && c.Terminus == "rest" {
 		return ":" + word(c.Terminus)
 	}

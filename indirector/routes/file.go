@@ -3,10 +3,10 @@ package routes
 import (
 	"cmp"
 	"fmt"
+	"indirtui/traces/spell"
 	"slices"
 	"strings"
 
-	"indirtui/indirector/settings"
 	"indirtui/traces"
 )
 
@@ -76,7 +76,7 @@ func (f *routesFile) section(s pair) bool {
 	}
 	if _, known := Find(s.key.text); !known && s.key.text != f.in.Application {
 		near := ""
-		if n := settings.Nearest(s.key.text, applicationNames()); n != "" {
+		if n := spell.Nearest(s.key.text, applicationNames()); n != "" {
 			near = fmt.Sprintf("; did you mean '%s'?", n)
 		}
 		f.note(UnknownSection, s.key, "no application is called '%s'%s", s.key.text, near)
@@ -288,7 +288,7 @@ func (f *routesFile) notGiven(indirection string, p pair) {
 
 func (f *routesFile) ignored(key value) {
 	text := fmt.Sprintf("key '%s' is ignored; an entry has only terminus and cache", sectionName(key))
-	if n := settings.Nearest(key.text, []string{terminus, cache}); n != "" {
+	if n := spell.Nearest(key.text, []string{terminus, cache}); n != "" {
 		text = fmt.Sprintf("key '%s' is ignored; did you mean '%s'?", sectionName(key), n)
 	}
 	f.note(IgnoredKey, key, "%s", text)

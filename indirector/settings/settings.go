@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"indirtui/traces/spell"
 	"io/fs"
 	"maps"
 	"math"
@@ -201,7 +202,7 @@ func (l layer) add(name string, v raw, a Assignment) {
 }
 
 func (s *Settings) didYouMean(name string) string {
-	if n := Nearest(name, slices.Collect(maps.Keys(s.index))); n != "" {
+	if n := spell.Nearest(name, slices.Collect(maps.Keys(s.index))); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
 	}
 	return ""

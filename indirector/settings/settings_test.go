@@ -3,6 +3,7 @@ package settings_test
 import (
 	"errors"
 	"fmt"
+	"indirtui/traces/spell"
 	"math"
 	"os"
 	"path/filepath"
@@ -593,8 +594,8 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"terminus", "cache"}
 	for s, want := range map[string]string{"terminii": "terminus", "CAHCE": "cache", "ttl": "", "": "", strings.Repeat("terminus", 1000): ""} {
-		if got := settings.Nearest(s, names); got != want {
-			t.Errorf("Nearest(%.20q) is %q, want %q", s, got, want)
+		if got := spell.Nearest(s, names); got != want {
+			t.Errorf("spell.Nearest(%.20q) is %q, want %q", s, got, want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (f *files) path(ctx context.Context, key, ext string) (string, error) {
 		return f.fixed, nil
 	}
 	if why := unsafe(key); why != "" {
-		f.env.Log.Log(ctx, indirector.LevelCritical, fmt.Sprintf("directory traversal detected in %s: %s", f.ruby, inspect(key)))
+		f.env.Log.Log(ctx, indirector.LevelCritical, fmt.Sprintf("directory traversal detected in %s: %s", f.ruby, data.InspectString(key)))
 		return "", &indirector.Failure{Class: "ArgumentError", Message: "invalid key", Hidden: why, Err: indirector.ErrInvalid}
 	}
 	return f.dir + "/" + key + ext, nil
@@ -101,24 +101,6 @@ func unsafe(key string) string {
 		}
 	}
 	return ""
-}
-
-// inspect writes a key as Ruby's inspect, which has control characters as
-// \u0000.
-func inspect(key string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	rest := key
-	for i := range len(key) {
-		c := key[i]
-		if c >= 0x20 && c != 0x7f || strings.IndexByte("\a\b\t\n\v\f\r\x1b", c) >= 0 {
-			continue
-		}
-		before := data.InspectString(rest[:len(rest)-len(key)+i])
-		fmt.Fprintf(&b, "%s\\u%04X", before[1:len(before)-1], c)
-		rest = key[i+1:]
-	}
-	return b.String() + data.InspectString(rest)[1:]
 }
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

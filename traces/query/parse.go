@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"indirtui/traces"
+	"indirtui/traces/spell"
 )
 
 // Limits on what is parsed, so that hostile text is refused and not obeyed.
@@ -324,7 +325,7 @@ func (p *parser) unknownField(start, end int, name string) {
 	lower := strings.ToLower(name)
 	meant := aliases[lower]
 	if meant == "" {
-		meant = nearest(lower, fieldNames())
+		meant = spell.Nearest(lower, fieldNames())
 	}
 	want := "a field: " + strings.Join(fieldNames(), " ")
 	if meant == "" {
@@ -356,7 +357,7 @@ func (p *parser) selector() node {
 	p.pos++
 	name := strings.ToLower(p.bareWord())
 	if !slices.Contains(selectors, name) {
-		fix := nearest(name, selectors)
+		fix := spell.Nearest(name, selectors)
 		if fix != "" {
 			fix = p.replaced(start, p.pos, "@"+fix)
 		}
@@ -739,7 +740,7 @@ func (p *parser) compileClosed(n *testNode, places []int) func(int64) bool {
 			}
 		}
 		if bits == 0 {
-			fix := nearest(strings.ToLower(v), n.field.Values)
+			fix := spell.Nearest(strings.ToLower(v), n.field.Values)
 			if end := places[i] + len(v); fix != "" && strings.HasPrefix(p.text[places[i]:], v) {
 				fix = p.replaced(places[i], end, fix)
 			} else {
@@ -760,35 +761,4 @@ func parseTruth(s string) uint64 {
 		return 1 << 0
 	}
 	return 0
-}
-
-// nearest returns the one of all that s may have been meant as, or "".
-func nearest(s string, all []string) string {
-	best, at := "", 3
-	for _, a := range all {
-		if d := distance(s, a); d < at && 2*d < len(s) {
-			best, at = a, d
-		}
-	}
-	return best
-}
-
-// distance is the number of letters that were left out, added or exchanged.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

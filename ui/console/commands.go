@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"indirtui/traces/spell"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
-	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/ui/command"
 	"indirtui/ui/help"
@@ -85,7 +85,7 @@ func (c *Console) unknown(name string) error {
 	for _, m := range c.offered() {
 		names = append(names, m.name)
 	}
-	if near := settings.Nearest(name, names); near != "" {
+	if near := spell.Nearest(name, names); near != "" {
 		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
 	}
 	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
@@ -350,13 +350,13 @@ func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, s := range swaps {
 		w := routes.NewWhatIf(c.env.Log, c.o.House, ind, s[0], s[1])
-		cmds = append(cmds, func() tea.Msg {
+		cmds = append(cmds, screen.Later(func() tea.Msg {
 			for !w.Step(c.ctx) {
 			}
 			return screen.For{Screen: c, Msg: said("what-if: " + w.String() + "   " + routes.Line(ind, s[0], s[1]) + " applies it")}
-		})
+		}))
 	}
-	return tea.Sequence(cmds...)
+	return tea.Batch(cmds...)
 }
 
 func (c *Console) reset(words []string) (tea.Cmd, error) {
@@ -554,7 +554,7 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 				return c.tell("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
 			}
 		}
-		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(settings.Nearest(topic, help.Topics()), help.Topics())}
+		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(spell.Nearest(topic, help.Topics()), help.Topics())}
 	}
 	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, page)}), nil
 }

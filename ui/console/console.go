@@ -206,7 +206,7 @@ func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request
 	c.running[n] = cancel
 	req.Caller = "you"
 	ask, log := c.o.House.Ask, c.env.Log
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		a := answered{n: n}
 		if prepare != nil {
 			if a.err = prepare(req); a.err != nil {
@@ -219,7 +219,7 @@ func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request
 			a.why = traces.Story(t)
 		}
 		return screen.For{Screen: c, Msg: a}
-	}
+	})
 }
 
 // answer shows what became of a request.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"indirtui/traces/spell"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func showSettings(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) > 0 {
 		s, ok := c.o.Settings.Setting(l.words[0])
 		if !ok {
-			return nil, &command.UsageError{What: fmt.Sprintf("no setting is called %q", l.words[0]), Advice: "nearest: " + settings.Nearest(l.words[0], c.settingNames())}
+			return nil, &command.UsageError{What: fmt.Sprintf("no setting is called %q", l.words[0]), Advice: "nearest: " + spell.Nearest(l.words[0], c.settingNames())}
 		}
 		p.Title = "settings > " + s.Name
 		pageOf(&p, s)
