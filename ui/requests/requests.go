@@ -4,6 +4,7 @@ package requests
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -40,7 +41,7 @@ type Requests struct {
 	list    widget.List
 	focus   uint64 // number of the request in focus
 	follow  bool
-	seen    int // rows when follow was switched off
+	seen    uint64 // the last request when follow was switched off
 	stats   screen.Stats
 	rates   [60]uint32
 	past    widget.Past
@@ -224,9 +225,18 @@ func (r *Requests) moved() tea.Cmd {
 
 func (r *Requests) setFollow(on bool) {
 	if r.follow && !on {
-		r.seen = r.view.Len()
+		r.look()
 	}
 	r.follow = on
+}
+
+// look takes note of what a person has seen: what comes later is new.
+func (r *Requests) look() { _, r.seen = r.env.Log.Range() }
+
+// fresh is how many requests of the list have come since.
+func (r *Requests) fresh() int {
+	n := r.view.Len()
+	return n - sort.Search(n, func(i int) bool { return r.view.At(i) > r.seen })
 }
 
 // ask reads the detail of the request in focus, if it is not there.
@@ -247,7 +257,7 @@ func (r *Requests) ask() tea.Cmd {
 // goTo puts the cursor on a request, if the list has it.
 func (r *Requests) goTo(id uint64) tea.Cmd {
 	r.follow = false
-	r.seen = r.view.Len()
+	r.look()
 	r.focus = id
 	r.place()
 	if r.focus != id {
@@ -365,7 +375,7 @@ func (r *Requests) Act(a screen.Act) tea.Cmd {
 		return r.sortBy(a.Do == screen.SortNext)
 	case screen.Follow:
 		r.follow = !r.follow
-		r.seen = r.view.Len()
+		r.look()
 		r.place()
 		return r.ask()
 	case screen.Times:

@@ -89,7 +89,7 @@ func (r *Requests) Context() (left, right screen.Line) {
 		right.Put(screen.Plain, "follow on ")
 	} else {
 		right.Put(screen.Plain, "follow off")
-		if fresh := r.view.Len() - r.seen; fresh > 0 {
+		if fresh := r.fresh(); fresh > 0 {
 			right.Put(screen.Attention, fmt.Sprintf(", %s new", screen.Grouped(int64(fresh))))
 		}
 		right.Space(1)

@@ -219,7 +219,7 @@ func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 func brief(s *traces.Span) string {
 	for _, a := range s.Attrs {
 		if a.Key == "stdout" && !strings.Contains(s.Answer, "stdout") {
-			return fmt.Sprintf("stdout %d B", len(a.Value))
+			return "stdout " + strings.Replace(a.Value, " bytes", " B", 1)
 		}
 	}
 	return ""
