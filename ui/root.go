@@ -68,6 +68,7 @@ type Model struct {
 	last     time.Time // of the last snapshot
 	gate     gate
 
+	hello   []string // what is said at the start
 	toast   screen.Toast
 	toasts  int    // counts toasts, so that a later one is not hidden early
 	count   int    // of 5j
@@ -125,7 +126,13 @@ func (r *Model) shown() screen.Screen {
 }
 
 // Init implements tea.Model.
-func (r *Model) Init() tea.Cmd { return r.pull() }
+func (r *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{r.pull()}
+	for _, note := range r.hello {
+		cmds = append(cmds, r.show(screen.Toast{Text: note}))
+	}
+	return tea.Batch(cmds...)
+}
 
 // Pull takes a snapshot of the log now.
 func (r *Model) Pull() tea.Msg { return snapshotOf(r.env) }

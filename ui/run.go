@@ -243,8 +243,7 @@ func Build(cfg Config) *Model {
 	r := newModel(cfg, env)
 	for _, note := range append(notes, cfg.Hello) {
 		if note != "" {
-			env.Events.Add(screen.Event{At: cfg.Now(), Text: note})
-			r.toast = screen.Toast{Text: note}
+			r.hello = append(r.hello, note)
 		}
 	}
 	return r

@@ -94,8 +94,7 @@ func (l Line) Cut(cells int) Line {
 	var out Line
 	for _, s := range l.spans {
 		if out.w+s.w > cells || out.w+s.w == cells && l.w > cells {
-			rest := Text{s.s, s.w + 1} // what follows is cut too, so that the mark shows
-			out.Add(s.style, rest.cut(cells-out.w, "~"))
+			out.Add(s.style, s.marked(cells-out.w))
 			return out
 		}
 		out.Add(s.style, s.Text)

@@ -145,17 +145,20 @@ func (t Text) Width() int { return t.w }
 
 // Cut returns the text in at most the given cells. If it had to be cut, its
 // last cell is the mark of it, "~".
-func (t Text) Cut(cells int) Text { return t.cut(cells, "~") }
-
-func (t Text) cut(cells int, mark string) Text {
+func (t Text) Cut(cells int) Text {
 	if t.w <= cells {
 		return t
 	}
+	return t.marked(cells)
+}
+
+// marked returns what of the text fits before a mark that says that it was cut.
+func (t Text) marked(cells int) Text {
 	if cells <= 0 {
 		return Text{}
 	}
 	head, w := t.split(cells - 1)
-	return Text{t.s[:head] + mark, w + 1}
+	return Text{t.s[:head] + "~", w + 1}
 }
 
 // Skip returns the text without its first cells.

@@ -47,6 +47,8 @@ func TestEveryRuneHasTheWidthOfTheTerminal(t *testing.T) {
 	}
 }
 
+var plain = &screen.Theme{Palette: screen.NoStyle}
+
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "abc", "\x1b]52;c;!\a", "日本語テキスト", "a\u202eb", "\xff\xfe", "🇩🇪👍🏽", "각", strings.Repeat("x", 300)} {
 		f.Add(s, 7)
@@ -69,6 +71,12 @@ func FuzzText(f *testing.F) {
 		}
 		if whole.First(cells).String()+whole.Skip(cells).String() != whole.String() {
 			t.Errorf("%q split at %d: parts are not the whole", whole, cells)
+		}
+		var l screen.Line
+		l.Add(screen.Plain, whole)
+		l.Put(screen.Bold, "more")
+		if cut := l.Cut(cells); cut.Width() > cells || cut.Width() != ansi.StringWidth(plain.Render(screen.Lines{cut})) {
+			t.Errorf("line %q cut to %d: got %q of %d", whole, cells, cut.String(), cut.Width())
 		}
 		for _, line := range whole.Wrap(cells, 5) {
 			if line.Width() > cells || line.Width() != ansi.StringWidth(line.String()) {
@@ -108,6 +116,7 @@ func TestTheme(t *testing.T) {
 		{"sixteen", nil, "ok\n\x1b[0;31merr\x1b[0m\n\x1b[0;36;1mhit\x1b[0m"},
 		{"NO_COLOR", map[string]string{"NO_COLOR": "1", "COLORTERM": "truecolor"}, "ok\n\x1b[0;1;4merr\x1b[0m\n\x1b[0;1mhit\x1b[0m"},
 		{"truecolor", map[string]string{"COLORTERM": "truecolor"}, "ok\n\x1b[0;38;2;240;110;50merr\x1b[0m\n\x1b[0;38;2;86;180;233;1mhit\x1b[0m"},
+		{"light", map[string]string{"COLORTERM": "24bit", "COLORFGBG": "0;15"}, "ok\n\x1b[0;38;2;176;70;0merr\x1b[0m\n\x1b[0;38;2;0;94;150;1mhit\x1b[0m"},
 		{"dumb", map[string]string{"TERM": "dumb"}, "ok\nerr\nhit"},
 	}
 	for _, tt := range tests {

@@ -55,8 +55,13 @@ type Theme struct {
 }
 
 // NewTheme chooses a theme from the environment: NO_COLOR, COLORTERM, TERM, the
-// locale, and whether the background is dark. Rule: UI design, section 8.
+// locale, and whether the background is dark: COLORFGBG if it is set, else dark.
+// Rule: UI design, section 8.
 func NewTheme(env func(string) string, dark bool) *Theme {
+	if fgbg := env("COLORFGBG"); fgbg != "" {
+		bg := fgbg[strings.LastIndexByte(fgbg, ';')+1:]
+		dark = bg != "7" && bg != "15"
+	}
 	th := &Theme{Glyphs: ASCII, Palette: Sixteen}
 	th.SevenBits = !utf8Locale(env)
 	if !th.SevenBits && env("TERM") != "dumb" {

@@ -348,7 +348,7 @@ func yamlScalar(s string) string {
 	case "", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n":
 		return strconv.Quote(s)
 	}
-	if strings.ContainsAny(s[:1], "!&*-?|>@`\"'%{}[],#: =<0123456789+.") || strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") {
+	if strings.ContainsAny(s[:1], "!&*-?|>@`\"'%{}[],#: =<0123456789+.") || strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") || strings.HasSuffix(s, " ") {
 		return strconv.Quote(s)
 	}
 	for _, r := range s {

@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"strings"
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -121,6 +120,3 @@ func (in *Input) Column(offset int) int {
 	s := in.String()
 	return screen.Clean(s[:min(max(offset, 0), len(s))]).Width()
 }
-
-// Blank reports whether nothing but blanks has been written.
-func (in *Input) Blank() bool { return strings.TrimSpace(in.String()) == "" }

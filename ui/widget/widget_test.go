@@ -1,0 +1,134 @@
+package widget_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	columns := []widget.Column{
+		{Title: "#", Min: 5, Want: 7, Priority: 1},
+		{Title: "KEY", Min: 10, Want: 20, Priority: 3, Grow: 1},
+		{Title: "OUT", Min: 5, Want: 5, Priority: 4},
+		{Title: "IND", Min: 8, Want: 12, Priority: 2},
+	}
+	tests := []struct {
+		name  string
+		width int
+		want  []int
+	}{
+		{"everything has its least", 31, []int{5, 10, 5, 8}},
+		{"the first of the rest goes to the key", 35, []int{5, 14, 5, 8}},
+		{"everything has what it wants", 47, []int{7, 20, 5, 12}},
+		{"what is left over grows", 60, []int{7, 33, 5, 12}},
+		{"the number goes first", 30, []int{0, 15, 5, 8}},
+		{"then the indirection", 20, []int{0, 14, 5, 0}},
+		{"the outcome stays longest", 10, []int{0, 0, 5, 0}},
+		{"no room at all", 3, []int{0, 0, 0, 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := widget.Widths(columns, tt.width); !slices.Equal(got, tt.want) {
+				t.Errorf("%d cells: got %v, want %v", tt.width, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	type state struct{ cursor, offset int }
+	tests := []struct {
+		name string
+		do   func(*widget.List)
+		want state
+	}{
+		{"down to the edge", func(l *widget.List) { l.Move(4) }, state{4, 0}},
+		{"down beyond the edge", func(l *widget.List) { l.Move(5) }, state{5, 1}},
+		{"last", func(l *widget.List) { l.To(99) }, state{9, 5}},
+		{"before the first", func(l *widget.List) { l.Move(-3) }, state{0, 0}},
+		{"fewer rows", func(l *widget.List) { l.To(9); l.SetLen(3) }, state{2, 0}},
+		{"no rows", func(l *widget.List) { l.To(9); l.SetLen(0) }, state{0, 0}},
+		{"a smaller screen keeps the cursor", func(l *widget.List) { l.To(4); l.SetHeight(2) }, state{4, 3}},
+		{"the wheel takes the cursor along", func(l *widget.List) { l.Scroll(3) }, state{3, 3}},
+		{"the wheel back", func(l *widget.List) { l.To(9); l.Scroll(-4) }, state{5, 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := widget.List{Height: 5}
+			l.SetLen(10)
+			tt.do(&l)
+			if got := (state{l.Cursor, l.Offset}); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestInput(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		keys []tea.KeyMsg
+		want string // with the caret as |
+	}{
+		{"typing", runes("abc"), "abc|"},
+		{"in the middle", append(runes("ac"), key(tea.KeyLeft), letter('b')), "ab|c"},
+		{"backspace", append(runes("abc"), key(tea.KeyBackspace)), "ab|"},
+		{"delete", append(runes("abc"), key(tea.KeyHome), key(tea.KeyDelete)), "|bc"},
+		{"a word back", append(runes("one two"), key(tea.KeyCtrlW)), "one |"},
+		{"everything before", append(runes("abc"), key(tea.KeyLeft), key(tea.KeyCtrlU)), "|c"},
+		{"everything behind", append(runes("abc"), key(tea.KeyHome), key(tea.KeyCtrlK)), "|"},
+		{"a paste of lines is one line", []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune("a\nb\tc"), Paste: true}}, "a b c|"},
+		{"wide letters", append(runes("日本"), key(tea.KeyLeft)), "日|本"},
+		{"not beyond the ends", append(runes("a"), key(tea.KeyRight), key(tea.KeyLeft), key(tea.KeyLeft), key(tea.KeyBackspace)), "|a"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var in widget.Input
+			for _, k := range tt.keys {
+				in.Key(k)
+			}
+			line, _ := in.Line(&screen.Theme{Glyphs: screen.ASCII}, 40)
+			before, after, _ := strings.Cut(tt.want, "|")
+			want := before + after
+			if after == "" {
+				want += "_"
+			}
+			if got := line.String(); in.String() != before+after || got != want {
+				t.Errorf("got %q shown as %q, want %q shown as %q", in.String(), got, before+after, want)
+			}
+		})
+	}
+}
+
+func TestInputShowsWhereTheCaretIs(t *testing.T) {
+	t.Parallel()
+	var in widget.Input
+	in.Set(strings.Repeat("x", 100) + "end")
+	line, shift := in.Line(&screen.Theme{Glyphs: screen.ASCII}, 20)
+	if got := line.String(); !strings.HasSuffix(got, "end_") || line.Width() > 20 || shift != 85 {
+		t.Errorf("got %q, shifted by %d", got, shift)
+	}
+}
+
+func key(k tea.KeyType) tea.KeyMsg { return tea.KeyMsg{Type: k} }
+func letter(r rune) tea.KeyMsg     { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}} }
+
+func runes(s string) []tea.KeyMsg {
+	var keys []tea.KeyMsg
+	for _, r := range s {
+		keys = append(keys, letter(r))
+	}
+	return keys
+}
