@@ -97,7 +97,8 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 		if errors.Is(askErr, indirector.ErrNotFound) {
 			return exit(exitNotFound)
 		}
-		return errors.New(indirector.Message(askErr))
+		text, _ := e.Mask.Text(indirector.Message(askErr))
+		return errors.New(text)
 	}
 	if found, isBool := resp.Value.(bool); isBool && req.Verb == indirector.Head {
 		fmt.Fprintln(p.out, found)

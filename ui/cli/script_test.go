@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"indirtui/termini"
+	"indirtui/ui/cli"
+)
+
+var update = flag.Bool("update", false, "write the expected files of scripts anew")
+
+// TestMain makes the test binary also the program, for the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"indirtui": func() {
+		os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, termini.Specs(), termini.All()))
+	}})
+}
+
+// TestScript plays the scripts of the command line. Besides the commands of
+// testscript they have
+//
+//	tui CODE WORD...   indirtui over conf/ and var/ of the script; it must end with CODE
+//	exits CODE WORD... any command; it must end with CODE
+//	same FILE          what it printed is that file, with a line break after text
+//	lacks FILE BYTES   the file holds none of the bytes, written as in Go
+//
+// What Puppet wrote is in puppet/. $KEY is a key that would command a terminal.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", UpdateScripts: *update, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("KEY", "a\x1b[31mb\u202ec\rd\ne\u009bf")
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			for _, d := range []string{"conf", "var/yaml", "var/client_yaml", "code/environments/production"} {
+				if err := os.MkdirAll(filepath.Join(env.WorkDir, d), 0o755); err != nil {
+					return err
+				}
+			}
+			return os.CopyFS(filepath.Join(env.WorkDir, "puppet"), os.DirFS("testdata/puppet"))
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"tui": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) < 2 {
+					ts.Fatalf("usage: tui CODE WORD...")
+				}
+				site := []string{
+					"--confdir=" + ts.MkAbs("conf"), "--vardir=" + ts.MkAbs("var"),
+					"--set=codedir=" + ts.MkAbs("code"), "--set=certname=n1",
+				}
+				exits(ts, args[0], append([]string{"indirtui"}, append(args[1:], site...)...))
+			},
+			"exits": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg || len(args) < 2 {
+					ts.Fatalf("usage: exits CODE WORD...")
+				}
+				exits(ts, args[0], args[1:])
+			},
+			"same": func(ts *testscript.TestScript, neg bool, args []string) {
+				if got, want := ts.ReadFile("stdout"), ts.ReadFile(args[0]); (got == want || got == want+"\n") == neg {
+					ts.Fatalf("%s:\ngot  %q\nwant %q", args[0], got, want)
+				}
+			},
+			"lacks": func(ts *testscript.TestScript, neg bool, args []string) {
+				bytes, err := strconv.Unquote(`"` + args[1] + `"`)
+				ts.Check(err)
+				if got := ts.ReadFile(args[0]); strings.Contains(got, bytes) != neg {
+					ts.Fatalf("%s: %q holds %q: %v", args[0], got, bytes, !neg)
+				}
+			},
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, code string, args []string) {
+	err := ts.Exec(args[0], args[1:]...)
+	got := "0"
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		got = strconv.Itoa(e.ExitCode())
+	} else if err != nil {
+		ts.Fatalf("%v: %v", args, err)
+	}
+	if got != code {
+		ts.Fatalf("it ended with %s, want %s", got, code)
+	}
+}
