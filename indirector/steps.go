@@ -330,11 +330,21 @@ func (f *flight) fault(s traces.Step, err error, shown bool) {
 	fault := traces.Fault{Origin: f.origin(s, err), Step: s, Message: Message(err), Shown: shown}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		fault.Path, fault.Hidden = failure.Path, failure.Hidden
-		if fault.Hidden == "" && failure.Err != nil {
+		if fault.Hidden == "" && failure.Err != nil && !isSentinel(failure.Err) {
 			fault.Hidden = failure.Err.Error()
 		}
 	}
 	f.live.Fault(fault)
+}
+
+// isSentinel reports whether err only says of which kind a failure is: its
+// words tell nobody anything.
+func isSentinel(err error) bool {
+	switch err {
+	case ErrNoRoute, ErrDenied, ErrInvalid, ErrNotArray, errors.ErrUnsupported:
+		return true
+	}
+	return false
 }
 
 // answer is what the caller gets of the value.

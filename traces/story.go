@@ -114,8 +114,9 @@ func (t *Trace) stageOfError() string {
 // unsaid is what the error that reached the caller does not say.
 func (t *Trace) unsaid() string {
 	for i := len(t.Faults) - 1; i >= 0; i-- {
-		if f := &t.Faults[i]; f.Shown && f.Hidden != "" {
-			line, _, _ := strings.Cut(strings.TrimSpace(f.Hidden), "\n")
+		f := &t.Faults[i]
+		line, _, _ := strings.Cut(strings.TrimSpace(f.Hidden), "\n")
+		if f.Shown && line != "" && !strings.Contains(t.Error, line) {
 			return " (" + line + ")"
 		}
 	}
@@ -316,7 +317,7 @@ func HeadlineOf(t *Trace) Headline {
 	if cache.Terminus != "" && (t.Verb == Find || t.Verb == Head || t.Verb == Expire) {
 		ask("cache "+cache.Terminus, CacheRead)
 	}
-	if t.Verb != Expire {
+	if t.Verb != Expire && primary.Terminus != "" {
 		ask("terminus "+primary.Terminus, Terminus)
 	}
 	if cache.Terminus != "" && (t.Verb == Save || t.Verb == Destroy) {
