@@ -93,7 +93,7 @@ func commandLines(document string) []string {
 	for _, code := range codes(document) {
 		for line := range strings.SplitSeq(code, "\n") {
 			line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
-			for part := range strings.SplitSeq(line, "|") {
+			for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == '|' || r == ';' }) {
 				part = strings.TrimSpace(part)
 				if part == "indirtui" || strings.HasPrefix(part, "indirtui ") {
 					lines = append(lines, part)
@@ -147,12 +147,12 @@ func misunderstood(t *testing.T, line string) string {
 			return fmt.Sprintf("there is no command %q", name)
 		}
 	}
-	if slices.Contains(command.Verbs(), name) && !slices.ContainsFunc(args, placeholder.MatchString) {
+	if slices.Contains(command.Verbs(), name) && len(args) > 1 && !slices.ContainsFunc(args, placeholder.MatchString) {
 		if _, err := command.Request(name, positional(args[1:])); err != nil {
 			return err.Error()
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), program, append([]string{"--help"}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), program, append([]string{"--help=true"}, args...)...).CombinedOutput()
 	if err != nil {
 		return string(out)
 	}
@@ -186,6 +186,20 @@ func listed(t *testing.T) []string {
 		names = append(names, string(m[1]))
 	}
 	return names
+}
+
+// TestExample makes sure that README.md shows the terminus that is tested.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	readme := text(t, "../README.md")
+	if file := text(t, "roster/roster.go"); !strings.Contains(readme, "```go\n"+file+"```") {
+		t.Error("README.md does not show docs/roster/roster.go as it is")
+	}
+	test := text(t, "roster/roster_test.go")
+	_, test, _ = strings.Cut(test, "func TestConformance")
+	if test, _, _ = strings.Cut(test, "\n}\n"); !strings.Contains(readme, "func TestConformance"+test+"\n}\n```") {
+		t.Error("README.md does not show TestConformance of docs/roster/roster_test.go as it is")
+	}
 }
 
 // TestSessions plays the blocks marked console: every line after "$ " is run by
