@@ -78,8 +78,7 @@ func (t *DataFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, failed(fmt.Sprintf("Could not parse %s data for %s %s: %s", t.label, t.env.Indirection, key, err), err, path, hint(file.Content))
 	}
-	t.found(ctx, inst, file.Written)
-	return inst, nil
+	return t.found(ctx, inst, path, file.Written), nil
 }
 
 // hint says of content that cannot be parsed what can be seen at once.
@@ -123,7 +122,7 @@ func (t *DataFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	if err != nil {
 		return nil, renderFailed(err)
 	}
-	return t.replace(ctx, path, b)
+	return t.replace(ctx, path, b, req.Instance)
 }
 
 // rubyName is how Ruby's messages call what is no instance of a model.
@@ -149,7 +148,7 @@ func (t *DataFiles) Destroy(ctx context.Context, req *indirector.Request) (any, 
 	if err != nil {
 		return nil, t.notDestroyed(err, req.Key, "")
 	}
-	was, err := destroy(ctx, path)
+	was, err := t.destroy(ctx, path)
 	if err != nil {
 		return nil, t.notDestroyed(err, req.Key, path)
 	}

@@ -13,11 +13,13 @@ var (
 		{Name: "yamldir", Doc: "Base directory in server mode."},
 		{Name: "clientyamldir", Doc: "Base directory in agent and user mode."},
 		{Name: settingOlder, Doc: "true reads files of Puppet 2 and 3 that Puppet 7 and 8 refuse: unquoted times, nested objects. Not a setting of Puppet."},
+		sidecarSetting,
 	}
 	dataSettings = []indirector.Setting{
 		{Name: "run_mode", Doc: "Decides the directory: server, or anything else."},
 		{Name: "server_datadir", Doc: "Base directory in server mode."},
 		{Name: "client_datadir", Doc: "Base directory in agent and user mode."},
+		sidecarSetting,
 	}
 	catalogSettings = append(dataSettings[:len(dataSettings):len(dataSettings)],
 		indirector.Setting{Name: "rich_data", Doc: "Whether values that JSON does not know are written with their type."})

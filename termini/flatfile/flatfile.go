@@ -36,6 +36,9 @@ type files struct {
 	ext   string // ".yaml"
 	fixed string // the one file, whatever the key; "" if each key has its own
 	mode  fs.FileMode
+	// sidecars says that expirations which the format drops are kept beside the
+	// files; see sidecar.go.
+	sidecars bool
 }
 
 // newFiles returns the files of a terminus. The run mode decides the
@@ -54,6 +57,8 @@ func newFiles(env indirector.Env, server, other string) files {
 		dir:   filepath.Join(base, env.Indirection),
 		ext:   "." + env.Terminus,
 		mode:  0o660,
+
+		sidecars: keepsSidecars(env, class.Expires),
 	}
 }
 
@@ -117,19 +122,22 @@ func failed(words string, err error, path, hidden string) *indirector.Failure {
 	return f
 }
 
-// found notes what an expired instance and the clock say of each other.
-func (f *files) found(ctx context.Context, inst indirector.Instance, written time.Time) {
-	if !f.class.Expires {
-		return
+// found returns an instance as it is found, and notes what one that has
+// expired and the clock say of each other.
+func (f *files) found(ctx context.Context, inst indirector.Instance, path string, written time.Time) indirector.Instance {
+	if !f.KeepsExpiry() {
+		return inst
 	}
+	inst = f.expiring(ctx, path, inst)
 	e, ok := inst.(indirector.Expirer)
 	if !ok || e.Expiration().IsZero() {
-		return
+		return inst
 	}
 	now := f.env.Now()
 	if late := now.Sub(e.Expiration()); late > 0 {
 		traces.AddNote(ctx, fmt.Sprintf("expired by %s; clock differs from file mtime by %s", rounded(late), rounded(now.Sub(written).Abs())))
 	}
+	return inst
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
@@ -157,11 +165,11 @@ func renderFailed(err error) error {
 }
 
 // replace writes the file of an instance. Rules TERM-FILE-08, TERM-FILE-10.
-func (f *files) replace(ctx context.Context, path string, b []byte) (any, error) {
+func (f *files) replace(ctx context.Context, path string, b []byte, inst indirector.Instance) (any, error) {
 	if err := disk.Replace(ctx, path, f.mode, b); err != nil {
 		return nil, disk.Fail(err, path, "")
 	}
-	return 0, nil
+	return 0, f.keepExpiration(ctx, path, inst)
 }
 
 // mkdirAll creates the directory of path and its parents.
@@ -174,12 +182,15 @@ func mkdirAll(path string) error {
 }
 
 // destroy unlinks. Rule TERM-FILE-11.
-func destroy(ctx context.Context, path string) (bool, error) {
+func (f *files) destroy(ctx context.Context, path string) (bool, error) {
 	err := disk.Remove(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return false, f.forgetExpiration(ctx, path)
 	}
-	return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	return true, f.forgetExpiration(ctx, path)
 }
 
 // ---- what is kept, for those who look without asking ----
@@ -237,13 +248,16 @@ func (f *files) entry(key, path string) indirector.Entry {
 	}
 	e := indirector.Entry{
 		Indirection: f.env.Indirection, Terminus: f.env.Terminus, Key: key, Path: path,
-		Size: -1, KeepsExpiry: f.class.Expires, Err: err,
+		Size: -1, KeepsExpiry: f.KeepsExpiry(), Err: err,
 	}
 	if err != nil {
 		return e
 	}
 	e.Size, e.Written = info.Size(), info.ModTime()
-	if e.KeepsExpiry {
+	switch {
+	case f.sidecars:
+		e.Expiration, e.Err = readSidecar(path)
+	case e.KeepsExpiry:
 		e.Expiration, e.Err = expiration(path, info.Size())
 	}
 	return e

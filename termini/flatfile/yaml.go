@@ -94,8 +94,7 @@ func (t *YAMLFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, err
 	}
-	t.found(ctx, inst, file.Written)
-	return inst, nil
+	return t.found(ctx, inst, path, file.Written), nil
 }
 
 func describe(inst indirector.Instance, err error) string {
@@ -182,7 +181,7 @@ func (t *YAMLFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	if err != nil {
 		return nil, renderFailed(err)
 	}
-	return t.replace(ctx, path, b)
+	return t.replace(ctx, path, b, req.Instance)
 }
 
 func (t *YAMLFiles) makeDir(path string) error {
@@ -205,7 +204,7 @@ func (t *YAMLFiles) Destroy(ctx context.Context, req *indirector.Request) (any, 
 	if err != nil {
 		return nil, err
 	}
-	was, err := destroy(ctx, path)
+	was, err := t.destroy(ctx, path)
 	if err != nil {
 		return nil, disk.Fail(err, path, "")
 	}
