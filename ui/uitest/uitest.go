@@ -22,7 +22,8 @@ import (
 	"indirtui/ui/screen"
 )
 
-var update = flag.Bool("update", false, "write the golden frames anew")
+// Update is the flag of a test binary that has golden files written anew.
+var Update = flag.Bool("update", false, "write golden files anew")
 
 // A Player has the program in its hands.
 type Player struct {
@@ -243,12 +244,15 @@ func (p *Player) Cursor() string {
 }
 
 // Golden compares the frame with testdata/NAME.golden; with -update it writes
-// that file.
-func (p *Player) Golden(name string) *Player {
+// that file. What differs from run to run is taken out by clean.
+func (p *Player) Golden(name string, clean ...func(frame string) string) *Player {
 	p.t.Helper()
 	path := filepath.Join("testdata", name+".golden")
 	got := p.Frame() + "\n"
-	if *update {
+	for _, f := range clean {
+		got = f(got)
+	}
+	if *Update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			p.t.Fatal(err)
 		}
