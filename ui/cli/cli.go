@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
 	"indirtui/ui/command"
+	"indirtui/ui/demo"
 )
 
 // Exit codes.
@@ -47,6 +48,7 @@ type program struct {
 	quirks                                               []string
 	write                                                bool
 	ui                                                   interactive
+	site                                                 demo.Options // of the demo
 }
 
 // An exit is an error that only says how the program ends: what there is to
@@ -127,7 +129,7 @@ over a built-in demo site. It says which.`,
 	f := root.PersistentFlags()
 	f.StringVar(&p.confDir, "confdir", "", "Puppet's configuration directory")
 	f.StringVar(&p.varDir, "vardir", "", "Puppet's data directory")
-	f.StringVar(&p.application, "application", "", "whose defaults and routes count: agent, apply, server, device, lookup or a face (default agent)")
+	f.StringVar(&p.application, "application", "", "whose defaults and routes count: agent, apply, server, device, lookup or a face, and perhaps an action of it, as in \"catalog download\" (default agent)")
 	f.StringVar(&p.environment, "environment", "", "the current environment")
 	f.StringVar(&p.routeFile, "routes", "", "read this file instead of routes.yaml")
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
@@ -158,9 +160,10 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // options are those of an engine over what the flags name.
 func (p *program) options() (engine.Options, error) {
+	app, action, _ := strings.Cut(p.application, " ")
 	o := engine.Options{
 		Specs: p.specs, Termini: p.termini, ConfDir: p.confDir, VarDir: p.varDir,
-		Application: p.application, Environment: p.environment, RouteFile: p.routeFile, Write: p.write,
+		Application: app, Action: action, Environment: p.environment, RouteFile: p.routeFile, Write: p.write,
 	}
 	for _, s := range p.set {
 		name, value, ok := strings.Cut(s, "=")
