@@ -145,6 +145,9 @@ func (e *Engine) readSettings(o Options) error {
 		}
 		return fmt.Errorf("no application is called %q; there are: %s", o.Application, strings.Join(names, ", "))
 	}
+	if err := knowsAction(app, o.Action); err != nil {
+		return err
+	}
 	for _, d := range o.Termini {
 		for _, s := range d.Settings {
 			p.Define = append(p.Define, settings.Definition{Name: s.Name, Doc: s.Doc})
@@ -162,6 +165,20 @@ func (e *Engine) readSettings(o Options) error {
 		e.Problems = append(e.Problems, Problem{Text: w.String()})
 	}
 	return nil
+}
+
+func knowsAction(app routes.Application, action string) error {
+	var names []string
+	for _, a := range app.Actions {
+		if a.Name == action {
+			return nil
+		}
+		names = append(names, a.Name)
+	}
+	if action == "" {
+		return nil
+	}
+	return fmt.Errorf("application %s has no action %q that sets termini; there are: %s", app.Name, action, strings.Join(names, ", "))
 }
 
 // readRoutes reads the route table, and hangs what is to be known about it on
