@@ -104,14 +104,12 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 		if c.Why != "" {
 			style = screen.Attention
 		}
-		text := fmt.Sprintf("%d. %s  by %s", i+1, orNone(c.Terminus), c.Source)
-		if c.Place != "" {
-			text += ", " + c.Place
+		text := fmt.Sprintf("%d. %s", i+1, orNone(c.Terminus))
+		if !c.At.IsZero() && c.Source != traces.FromYou {
+			text += "  at " + r.clock(c.At)
 		}
-		if !c.At.IsZero() {
-			text += ", at " + r.clock(c.At)
-		}
-		p.Add("", text+"  "+strings.TrimSpace(state(c, wins)), style)
+		p.Add("", text, style)
+		p.Add("", "   "+said(long(r.env, c), state(c, wins)), style)
 		if c.Note != "" {
 			p.Add("", "   "+c.Note, screen.Attention)
 		}
@@ -160,7 +158,7 @@ func (r *Routes) copies(f row) []widget.Item {
 		})
 	}
 	var b strings.Builder
-	for _, l := range r.chain(f) {
+	for _, l := range r.chain(f, false) {
 		b.WriteString(l.String() + "\n")
 	}
 	return append(items,

@@ -5,6 +5,7 @@ package routes
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -79,6 +80,15 @@ func (r *Routes) Overridden() int {
 	return len(r.house.Overrides())
 }
 
+// Badge is what stands behind the name of the place: "*1".
+func (r *Routes) Badge() (string, screen.Style) {
+	n := r.Overridden()
+	if n == 0 {
+		return "", screen.Plain
+	}
+	return "*" + strconv.Itoa(n), screen.Touched
+}
+
 // Scope implements screen.Screen.
 func (r *Routes) Scope() screen.Scope { return screen.InRoutes }
 
@@ -94,7 +104,7 @@ func (r *Routes) Resize(width, height int) {
 // layout gives the list half of the lines if it needs them, and the rest to the
 // detail.
 func (r *Routes) layout() {
-	r.list.SetHeight(min(r.list.Len, max((r.height-1)/2, 3), max(r.height-1, 0)))
+	r.list.SetHeight(min(r.list.Len, max((r.height-2)/2, 3), max(r.height-1, 0)))
 }
 
 // Update implements screen.Screen.
@@ -106,6 +116,8 @@ func (r *Routes) Update(msg tea.Msg) tea.Cmd {
 		r.recorded.take(msg)
 	case chosen:
 		return r.apply(msg)
+	case looked:
+		return r.look(chosen(msg))
 	}
 	r.list.SetLen(len(r.rows()))
 	r.layout()

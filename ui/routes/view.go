@@ -65,7 +65,7 @@ var (
 	narrow = []widget.Column{
 		{Title: "INDIRECTION", Min: 11, Want: 17, Priority: 6},
 		{Title: "TERMINUS", Min: 8, Want: 12, Priority: 5},
-		{Title: "CACHE", Min: 6, Want: 8, Priority: 4},
+		{Title: "CACHE", Min: 6, Want: 7, Priority: 4},
 		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1},
 		{Title: "REQS", Min: 5, Want: 6, Priority: 2, Right: true},
 		{Title: "ERR", Min: 4, Want: 5, Priority: 1, Right: true},
@@ -237,31 +237,43 @@ func (r *Routes) replaced(f row) string {
 // detail is what is known of the indirection in focus: who decided, what else
 // it could be, and what is wrong.
 func (r *Routes) detail(f row, room int) screen.Lines {
-	most := 1
-	if r.height > 24 {
-		most = 3
-	}
-	warnings := r.warningLines(f, min(most, room/3))
-	room -= len(warnings)
-	chain, matrix := r.chain(f), r.matrix(f)
 	if r.width >= Wide {
-		return append(r.beside(matrix, chain, room), warnings...)
+		return r.wideDetail(f, room)
 	}
+	warnings := r.warningLines(f, min(1, room/3))
+	room -= len(warnings)
+	chain, matrix := r.chain(f, false), r.matrix(f)
 	first := min(len(chain), max(room-len(matrix), (room+1)/2))
+	if room < 7 {
+		first = room // half of each would be nothing of both
+	}
 	lines := append(r.upTo(chain, first), r.upTo(matrix, room-first)...)
-	lines = lines.Fill(r.width, room)
-	return append(lines, warnings...)
+	return append(lines.Fill(r.width, room), warnings...)
 }
 
-func (r *Routes) beside(matrix, chain screen.Lines, room int) screen.Lines {
+// wideDetail has the termini at the left and the history at the right; below is
+// what is wrong, and what the indirection is.
+func (r *Routes) wideDetail(f row, room int) screen.Lines {
+	warnings := r.warningLines(f, min(3, room/3))
+	chain, matrix := r.chain(f, true), r.matrix(f)
 	left := r.width * 3 / 5
 	if used := widest(matrix); used+2 < left {
 		left = max(used+2, r.width*9/20)
 	}
-	rows := min(room, max(len(matrix), len(chain)))
+	rows := max(min(room-len(warnings)-1, max(len(matrix), len(chain))), 0)
 	lines := screen.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
 	lines = append(lines, r.env.Theme.HRule(r.width))
-	return lines.Fill(r.width, room)
+	lines = append(lines, warnings...)
+	if r.house != nil {
+		if spec := r.house.Registry().Spec(f.name); spec != nil {
+			for _, t := range screen.Clean(f.name+": "+spec.Doc).Wrap(r.width-2, 3) {
+				var l screen.Line
+				l.Add(screen.Quiet, t)
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
 }
 
 func widest(lines screen.Lines) int {
@@ -306,14 +318,15 @@ func (r *Routes) warningLines(f row, most int) screen.Lines {
 }
 
 // chain is every opinion on the two slots, strongest first, and below it what
-// was changed since the start, newest first.
-func (r *Routes) chain(f row) screen.Lines {
+// was changed since the start, newest first. Two lines for each opinion have
+// room for all that is said about it.
+func (r *Routes) chain(f row, two bool) screen.Lines {
 	var head screen.Line
 	head.Put(screen.Bold, f.name)
 	head.Put(screen.Quiet, "  history, strongest first")
 	lines := screen.Lines{head}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-		lines = append(lines, r.opinions(slot, slotOf(f.route, slot))...)
+		lines = append(lines, r.opinions(slot, slotOf(f.route, slot), two)...)
 	}
 	if changes := r.changes(f.name); len(changes) > 0 {
 		lines = append(lines, screen.Of(screen.Quiet, "  changed here, newest first"))
@@ -328,10 +341,29 @@ func (r *Routes) chain(f row) screen.Lines {
 	return lines
 }
 
-func (r *Routes) opinions(slot string, s traces.Slot) screen.Lines {
+func (r *Routes) opinions(slot string, s traces.Slot, two bool) screen.Lines {
 	var lines screen.Lines
+	say := func(terminus, place, state string, style screen.Style) {
+		var l screen.Line
+		l.Space(2)
+		l.Cell(screen.Quiet, screen.Clean(slot), 8)
+		l.Space(1)
+		l.Cell(style, screen.Clean(terminus), 13)
+		l.Space(1)
+		if two {
+			if !strings.Contains(state, "NOT APPLIED") {
+				l.Put(style, state)
+				state = ""
+			}
+			lines = append(lines, l)
+			l = screen.Line{}
+			l.Space(4)
+		}
+		l.Put(style, said(place, state))
+		lines = append(lines, l)
+	}
 	if slot == indirector.SlotCache && len(s) == 0 {
-		return screen.Lines{opinion(slot, "-", "nobody named one", "", screen.Quiet)}
+		say("-", "nobody named one", "", screen.Quiet)
 	}
 	won := false
 	for _, c := range s {
@@ -346,28 +378,10 @@ func (r *Routes) opinions(slot string, s traces.Slot) screen.Lines {
 		case c.Why != "":
 			style = screen.Attention
 		}
-		lines = append(lines, opinion(slot, orNone(c.Terminus), long(r.env, c), state(c, wins), style))
+		say(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
 	}
 	if !won && slot == indirector.SlotTerminus {
-		lines = append(lines, opinion(slot, "-", "nobody names one: every request fails", "", screen.Attention))
+		say("-", "nobody names one: every request fails", "", screen.Attention)
 	}
 	return lines
-}
-
-func opinion(slot, terminus, place, state string, style screen.Style) screen.Line {
-	var l screen.Line
-	l.Space(2)
-	l.Cell(screen.Quiet, screen.Clean(slot), 8)
-	l.Space(1)
-	l.Cell(style, screen.Clean(terminus), 13)
-	l.Space(1)
-	gap := "  "
-	if strings.Contains(state, "NOT APPLIED") {
-		gap = " "
-	}
-	l.Put(style, place)
-	if state != "" {
-		l.Put(style, gap+state)
-	}
-	return l
 }

@@ -91,7 +91,7 @@ func (w *WhatIf) Step(ctx context.Context) (done bool) {
 	for began := time.Now(); !w.done && ctx.Err() == nil && time.Since(began) < patience; {
 		more := w.walk.next(func(r *screen.Row) bool {
 			w.count(ctx, r)
-			return w.total < most
+			return w.total < most && ctx.Err() == nil
 		})
 		w.done = !more
 	}
@@ -158,25 +158,29 @@ func (r *Routes) pickWhatIf(f row) tea.Cmd {
 	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "what if "+f.name+" went to ...  nothing is executed", items)})
 }
 
-// whatIf shows a what-if and begins to count.
-func (r *Routes) whatIf(c chosen) tea.Cmd {
-	return func() tea.Msg {
-		p := newPanel(r, c)
-		return tea.BatchMsg{screen.Send(screen.Push{Screen: p}), p.step()}
-	}
+// looked is that a person wants to look first.
+type looked chosen
+
+// whatIf asks for a what-if.
+func (r *Routes) whatIf(c chosen) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: looked(c)}) }
+
+// look shows a what-if and begins to count.
+func (r *Routes) look(c chosen) tea.Cmd {
+	p := newPanel(r, c)
+	return tea.Batch(screen.Send(screen.Push{Screen: p}), p.step())
 }
 
 // A panel shows a what-if, on top of the lower lines of Routes.
 type panel struct {
-	r             *Routes
-	c             chosen
-	ctx           context.Context // ends with the panel: there is no other way to stop counting
-	forget        context.CancelFunc
-	next          *WhatIf // being counted by a command
-	shown         WhatIf  // a copy of what was counted last
-	done          bool
-	lacks         string
-	width, height int
+	r      *Routes
+	c      chosen
+	ctx    context.Context // ends with the panel: there is no other way to stop counting
+	forget context.CancelFunc
+	next   *WhatIf // being counted by a command
+	shown  WhatIf  // a copy of what was counted last
+	done   bool
+	lacks  string
+	width  int
 }
 
 var _ screen.Popup = (*panel)(nil)
@@ -194,21 +198,21 @@ type counted struct {
 }
 
 func (p *panel) step() tea.Cmd {
-	return func() tea.Msg {
+	return screen.Later(func() tea.Msg {
 		m := counted{done: p.next.Step(p.ctx)}
 		m.shown = *p.next
 		if m.done && p.ctx.Err() == nil {
 			m.lacks = Lacking(p.r.env.Log, p.r.house, p.c.indirection, p.c.slot, p.c.terminus)
 		}
 		return screen.For{Screen: p, Msg: m}
-	}
+	})
 }
 
 // Scope implements screen.Screen.
 func (p *panel) Scope() screen.Scope { return screen.InMenu }
 
 // Resize implements screen.Screen.
-func (p *panel) Resize(width, height int) { p.width, p.height = width, height }
+func (p *panel) Resize(width, _ int) { p.width = width }
 
 // Captures implements screen.Screen.
 func (p *panel) Captures() bool { return true }
@@ -253,7 +257,7 @@ func (p *panel) Update(msg tea.Msg) tea.Cmd {
 }
 
 // View implements screen.Screen.
-func (p *panel) View() screen.Lines { return p.lines().Fill(p.width, p.height) }
+func (p *panel) View() screen.Lines { return p.lines() }
 
 // The columns of the panel: the fate, one for each verb, and an example.
 const (

@@ -112,6 +112,17 @@ func state(c traces.Choice, wins bool) string {
 	return "overruled"
 }
 
+// said joins where a choice was made and what became of it.
+func said(place, state string) string {
+	switch {
+	case state == "":
+		return place
+	case strings.Contains(state, "NOT APPLIED"):
+		return place + " " + state
+	}
+	return place + "  " + state
+}
+
 // sscan takes apart what is said of the section of another application.
 func sscan(why string, section, app *string) bool {
 	parts := strings.Split(why, "'")

@@ -1,0 +1,343 @@
+package routes_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	routetable "indirtui/indirector/routes"
+	"indirtui/indirector/settings"
+	"indirtui/indirector/terminustest"
+	"indirtui/termini"
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui"
+	"indirtui/ui/console"
+	"indirtui/ui/help"
+	"indirtui/ui/routes"
+	"indirtui/ui/screen"
+	"indirtui/ui/uitest"
+)
+
+var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
+
+// A house is an engine that reads Puppet's configuration, without a mask.
+type house struct {
+	*indirector.Indirector
+	start indirector.Routes
+	write bool
+}
+
+func (h *house) Configured() indirector.Routes { return h.start }
+
+func (h *house) Overrides() []string {
+	var names []string
+	for _, name := range h.Registry().Names() {
+		a, b := h.Routes()[name], h.start[name]
+		if a.Primary.Winner().Terminus != b.Primary.Winner().Terminus || a.Cache.Winner().Terminus != b.Cache.Winner().Terminus {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (h *house) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	return h.Do(ctx, req)
+}
+func (h *house) Writes() bool     { return h.write }
+func (h *house) SetWrite(on bool) { h.write = on }
+
+const routesYAML = `---
+master:
+  facts:
+    terminus: yaml
+agent:
+  node:
+    terminus: exec
+`
+
+// site is a house over a directory, the log that it writes to, and what is to be
+// said about it. The exec terminus is a script.
+func site(t *testing.T) (*house, *store.Store, routes.About) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "routes.yaml"), []byte(routesYAML), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	app, _ := routetable.Find("agent")
+	set, err := settings.Load(app.Options(settings.Options{ConfDir: dir, VarDir: filepath.Join(dir, "var")}, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := &model.Node{Name: "web01.example.com", Environment: "production", Classes: data.OfStrings([]string{"app"})}
+	enc := terminustest.NewScript(t, "find web01.example.com → found\nfind * → nil\nsearch * → found", map[string]indirector.Instance{"web01.example.com": web})
+	var descriptors []indirector.Descriptor
+	for _, d := range termini.All() {
+		switch {
+		case d.Indirection == "node" && d.Name == "exec":
+			d = enc.Descriptor("node", "exec")
+			d.Doc, d.KeepsExpiry = "Asks a command about each node.", false
+		case d.Name == "facter" || d.Name == "puppetdb":
+			continue
+		}
+		descriptors = append(descriptors, d)
+	}
+	reg, err := indirector.NewRegistry(termini.Specs(), descriptors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := routetable.Load(routetable.Input{Registry: reg, Settings: set, Application: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := noon
+	now := func() time.Time { return clock }
+	log, err := store.Open(store.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	x, err := indirector.New(indirector.Config{Registry: reg, Routes: loaded.Routes, Settings: set, Recorder: log, Now: now, Application: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{Indirector: x, start: loaded.Routes}
+	about := routes.About{Source: "in process", Application: "agent", Environment: "production", Sections: loaded.Sections, Found: loaded.Found}
+	for _, w := range loaded.Warnings {
+		about.Problems = append(about.Problems, routes.Problem{Text: w.String()})
+	}
+	return h, log, about
+}
+
+// traffic asks what an agent might ask.
+func traffic(t *testing.T, h *house) {
+	t.Helper()
+	for range 20 {
+		for _, key := range []string{"web01.example.com", "db07.example.com"} {
+			_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: key, Caller: "agent"})
+		}
+	}
+	for range 3 {
+		_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Search, Key: "*", Caller: "agent"})
+	}
+}
+
+func play(t *testing.T, h *house, log *store.Store, about routes.About, width, height int) *uitest.Player {
+	t.Helper()
+	return uitest.New(t, ui.Config{
+		Log: log, Routes: h, Now: func() time.Time { return noon },
+		Commands: func(env *screen.Env) screen.Commander {
+			return console.New(t.Context(), env, console.Options{House: h, Application: "agent"})
+		},
+		Places: func(env *screen.Env) []ui.Place {
+			r := routes.New(env, h, about)
+			return []ui.Place{{Key: "3", Name: "Routes", Screen: r, Badge: r.Badge}}
+		},
+		Help:      func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		Overrides: func() int { return len(h.Overrides()) },
+	}, width, height)
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct {
+		name          string
+		width, height int
+	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
+		t.Run(size.name, func(t *testing.T) {
+			t.Parallel()
+			h, log, about := site(t)
+			traffic(t, h)
+			p := play(t, h, log, about, size.width, size.height)
+			p.Keys("3").Golden("routes-" + size.name)
+			p.Keys("j", "enter").Golden("swap-" + size.name)
+			p.Keys("esc", "W")
+			to(t, p, " yaml ")
+			p.Keys("enter").Golden("whatif-" + size.name)
+			p.Keys("enter").Golden("swapped-" + size.name)
+			p.Keys("H").Golden("history-" + size.name)
+		})
+	}
+}
+
+// Journey 5: my routes.yaml is ignored.
+func TestJourneyIgnoredRoutes(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	p := play(t, h, log, about, 80, 24).Keys("3")
+	if got := p.Line("NOT APPLIED"); !strings.Contains(got, "routes.yaml:4 section master NOT APPLIED (agent)") {
+		t.Errorf("got %q", got)
+	}
+	p.Keys("H").Want("routes.yaml:4", "application agent, setting", "section master NOT APPLIED (agent)")
+	p.Keys("esc", "y", "r").Want("copied as routes.yaml section agent")
+	if len(p.Copied) != 1 || !strings.HasPrefix(p.Copied[0], "agent:\n") || !strings.Contains(p.Copied[0], "terminus: exec") {
+		t.Errorf("copied %q", p.Copied)
+	}
+}
+
+// Journey 6: swap a terminus, with what-if and undo.
+func TestJourneySwap(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	traffic(t, h)
+	p := play(t, h, log, about, 80, 24).Keys("3", "j", "W")
+	p.Want("what if node went to", "nothing is executed")
+	to(t, p, " yaml ")
+	p.Keys("enter").Want("would be answered", "nil", "nothing is executed", "20 lose their answer")
+	p.Keys("enter").Want("did :route node terminus=yaml   z undo", "1 override", "3 Routes *1")
+	if got := p.Line(" node "); !strings.HasPrefix(got, ">*") || !strings.Contains(got, "(was exec)") {
+		t.Errorf("row of node: %q", got)
+	}
+	p.Keys(":", "find node web01.example.com", "enter").Want("T yaml", "nil", "(sent by you)")
+	p.Keys("z").Want("undone :route node terminus=yaml").Not("*1", "override ")
+	p.Keys("Z").Want("redone :route node terminus=yaml", "*1")
+	p.Keys("u").Want("did :route reset node").Not("*1")
+	if got, _ := h.Explain("node"); got.Primary.Winner().Terminus != "exec" {
+		t.Errorf("winner is %v, want exec", got.Primary.Winner())
+	}
+	p.Keys("u").Want("not now: node is as configured")
+}
+
+// Gap L1: every change is in the journal, and the history shows it.
+func TestHistoryShowsTheJournal(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	p := play(t, h, log, about, 140, 40).Keys("3", "j")
+	p.Keys(":", "route node terminus=plain", "enter", "z").Want("changed here", "undo: terminus plain -> exec", "you: terminus exec -> plain")
+	p.Keys(":", "route node cache=memory", "enter").Want("cache: you, 14:01:50, command line")
+}
+
+// A swap to a terminus that lacks a verb of the traffic asks first.
+func TestSwapWarnsOfMissingVerbs(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	traffic(t, h)
+	p := play(t, h, log, about, 80, 24).Keys("3", "j", "enter")
+	to(t, p, "plain")
+	p.Keys("enter").Want("plain has no search: 3 of the last 43 requests would fail")
+	if got, _ := h.Explain("node"); got.Primary.Winner().Terminus != "exec" {
+		t.Fatal("swapped without an answer")
+	}
+	p.Keys("w").Want("WHAT IF  node terminus=plain", "verb missing")
+	p.Keys("esc", "enter")
+	to(t, p, "plain")
+	p.Keys("enter", "y").Want("did :route node terminus=plain")
+}
+
+func TestCacheCanBeOff(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	p := play(t, h, log, about, 80, 24).Keys("3")
+	to(t, p, "catalog")
+	p.Want("rest does not exist here; catalog could use")
+	p.Keys("c").Want("swap the cache of catalog, now json")
+	to(t, p, " off ")
+	p.Keys("enter").Want("did :route catalog cache=off")
+	if got, _ := h.Explain("catalog"); got.Cache.Winner().Terminus != indirector.Off {
+		t.Errorf("cache is %q", got.Cache.Winner().Terminus)
+	}
+}
+
+func TestRequestsServed(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	traffic(t, h)
+	play(t, h, log, about, 80, 24).Keys("3", "j", "x").Want("[1 Requests]", "ind=node terminus=exec", "43")
+}
+
+func TestRecordingCannotBeChanged(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{80, 140} {
+		log := uitest.Site(t)
+		p := uitest.New(t, ui.Config{
+			Log: log, Now: func() time.Time { return noon }, Replay: "incident",
+			Places: func(env *screen.Env) []ui.Place {
+				return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, routes.About{})}}
+			},
+			Help: func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		}, width, 24).Keys("3")
+		p.Want("catalog", "facts", "file_metadata", "cannot be changed here: recording")
+		p.Keys("enter").Want("not now: cannot be changed here: recording")
+		p.Keys("?", "pgdown").Want("swap: cannot be changed here: recording")
+		p.Keys("esc", "H").Want("every opinion, strongest first")
+	}
+}
+
+// hostile text, and every size: the frame is exact, and nothing reaches the
+// terminal that it might obey.
+func TestAnySize(t *testing.T) {
+	t.Parallel()
+	log, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	bad := "\x1b]52;c;!\a\u202e日本" + strings.Repeat("x", 300)
+	slot := traces.Slot{{Terminus: bad, Source: traces.FromRoutesFile, Place: bad, Why: bad, Note: bad}, {Terminus: bad, Source: traces.FromYou, Place: bad, At: noon}}
+	for _, ind := range []string{bad, "node", ""} {
+		tr := &traces.Trace{Verb: traces.Find, Indirection: ind, Key: bad, Primary: slot, Cache: slot, Start: noon}
+		tr.ID = log.Begin(tr)
+		log.End(tr, nil)
+	}
+	h, live, about := site(t)
+	about.Problems = []routes.Problem{{Fatal: true, Place: bad, Text: bad}}
+	if err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: "plain", Source: traces.FromYou, Place: bad}); err != nil {
+		t.Fatal(err)
+	}
+	traffic(t, h)
+	for _, size := range [][2]int{{60, 16}, {61, 17}, {79, 23}, {80, 24}, {109, 30}, {110, 24}, {200, 60}, {400, 16}} {
+		recording := uitest.New(t, ui.Config{Log: log, Places: func(env *screen.Env) []ui.Place {
+			return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, about)}}
+		}}, size[0], size[1])
+		exact(t, recording, size, "3", "j", "j", "H", "esc", "y")
+		exact(t, play(t, h, live, about, size[0], size[1]), size, "3", "j", "enter", "esc", "W", "enter", "esc", "H", "esc", "y", "esc", "c")
+	}
+}
+
+func exact(t *testing.T, p *uitest.Player, size [2]int, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		p.Keys(key)
+		lines := p.Lines()
+		if len(lines) != size[1] {
+			t.Fatalf("%v after %s: got %d lines", size, key, len(lines))
+		}
+		for i := range lines {
+			if w := lines[i].Width(); w > size[0] {
+				t.Errorf("%v after %s: line %d has %d cells", size, key, i, w)
+			}
+		}
+		if raw := p.Raw(); strings.ContainsAny(raw, "\a\u202e") || strings.Contains(raw, "\x1b]") {
+			t.Errorf("%v after %s: something hostile is on the terminal", size, key)
+		}
+	}
+}
+
+// cursor is the lowest line with a cursor: that of a menu, if one is open.
+func cursor(p *uitest.Player) string {
+	last := ""
+	for line := range strings.SplitSeq(p.Frame(), "\n") {
+		if strings.HasPrefix(line, ">") {
+			last = line
+		}
+	}
+	return last
+}
+
+// to moves the cursor down to a line with a text.
+func to(t *testing.T, p *uitest.Player, text string) {
+	t.Helper()
+	for range 40 {
+		if strings.Contains(cursor(p), text) {
+			return
+		}
+		p.Keys("j")
+	}
+	t.Fatalf("no line with %q to go to:\n%s", text, p.Frame())
+}
