@@ -268,8 +268,8 @@ func TestShows(t *testing.T) {
 
 var (
 	link   = regexp.MustCompile(`(?:\]\(|src=")([^)"#]+)`)
-	within = regexp.MustCompile("^(?:(?:indirector|termini|traces|ui|docs|\\.ci)/[\\w./-]*|main\\.go|go\\.mod|LICENSE)$")
-	symbol = regexp.MustCompile("`([\\w./-]+\\.go)`[: ]+`([A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)?)`")
+	within = regexp.MustCompile(`^(?:(?:indirector|termini|traces|ui|docs|\.ci)/[\w./-]*|main\.go|go\.mod|LICENSE)$`)
+	symbol = regexp.MustCompile(`\x60([\w./-]+\.go)\x60[: ]+\x60([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)\x60`)
 )
 
 // TestFiles looks for every file and folder that the documents name, and for

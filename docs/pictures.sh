@@ -66,29 +66,41 @@ journey() {
 demo() {
   start "$1" "indirtui --demo"
   until_shown ' part'
-  press G
+  sleep 1
+}
+
+# stale puts the cursor on the newest request that an old entry answered.
+stale() {
+  press / =out=stale Enter G
+  until_shown 'stale'
 }
 
 if journey requests; then
   demo 140x40
-  press k
+  stale
+  press Escape
+  sleep 3 # until the message is gone
   picture requests 'indirtui --demo'
 fi
 if journey requests-small; then
   demo 80x24
-  press k
+  stale
+  press Escape
+  sleep 3 # until the message is gone
   picture requests-small 'indirtui --demo'
 fi
 if journey steps; then
   demo 110x32
-  press / =out=stale Enter Enter
+  stale
+  press Enter
   until_shown STORY
   press =gjjj l
   picture steps 'why was an old catalog used?'
 fi
 if journey value; then
   demo 110x32
-  press / =out=stale Enter v
+  stale
+  press v
   until_shown resources
   press / =content Enter
   until_shown masked
