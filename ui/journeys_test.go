@@ -4,7 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/screen"
 	"indirtui/ui/uitest"
@@ -78,7 +82,7 @@ func TestJourney4TheENCSaidNothing(t *testing.T) {
 		t.Fatalf("cursor: got %q, want request 9 with ok", got)
 	}
 	p.Want("sent by you")
-	p.Keys("space", "k", "space", "d").Want("compare #9 : #8", "[0]", "[2]", "provenance A", "provenance B")
+	p.Keys("space", "k", "space", "d").Want("compare #8 : #9", "[0]", "[2]", "provenance A", "provenance B")
 }
 
 func TestMaskedValueIsRevealedForTenSeconds(t *testing.T) {
@@ -231,4 +235,78 @@ func TestOnlyPlacesThatExist(t *testing.T) {
 	p.Want("1 Requests", "2 Failures", "3 Routes *1").Not("Cache", "Breaks")
 	p.Keys("3").Want("[3 Routes *1]", "the routes")
 	p.Keys("ctrl+o").Want("[1 Requests]")
+}
+
+func TestMouse(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	click := func(x, y int) {
+		p.Send(tea.MouseMsg{X: x, Y: y, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+	}
+	click(10, 4) // tabs, context and titles are above: the second row
+	if got := p.Cursor(); !strings.Contains(got, "     2 ") {
+		t.Errorf("click: got %q, want request 2", got)
+	}
+	p.Send(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
+	p.Want("follow off")
+	click(26, 0)
+	p.Want("[2 Failures")
+	click(26, 10)
+	p.Size(50, 10)
+	click(1, 1)
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("g", "g", "5", "j")
+	if got := p.Cursor(); !strings.Contains(got, "     6 ") {
+		t.Errorf("5j from the first: got %q, want request 6", got)
+	}
+	p.Keys("9", "9", "k")
+	if got := p.Cursor(); !strings.Contains(got, "     1 ") {
+		t.Errorf("99k: got %q, want request 1", got)
+	}
+}
+
+func TestHintsNameOnlyWhatWorks(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	p.Keys("g").Not("diff") // nothing is selected
+	p.Keys("space", "space").Want("d diff", "selected 2")
+	p.Keys("d").Want("compare #1 : #2")
+	p.Keys("esc", "esc").Not("selected 2")
+	p.Keys("d").Want("not now: select two requests with space")
+}
+
+func TestDroppedDetailIsSaid(t *testing.T) {
+	t.Parallel()
+	log, err := store.Open(store.Options{Details: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	for range 50 {
+		tr := &traces.Trace{Verb: traces.Find, Indirection: "facts", Key: web, Outcome: traces.Good}
+		tr.ID = log.Begin(tr)
+		log.End(tr, nil)
+	}
+	if err := log.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	p := uitest.New(t, ui.Config{Log: log}, 80, 24)
+	p.Keys("g", "enter").Want("#1 was dropped to keep memory under 256M; kept: verb, key, outcome, ms.")
+}
+
+func TestLargeValueIsLoadedWhenAsked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	body := `{"name":"big","text":"` + strings.Repeat("x", 2<<20) + `"}`
+	tr := &traces.Trace{Verb: traces.Find, Indirection: "facts", Key: "big", Outcome: traces.Good, Served: traces.ByTerminus}
+	tr.ID = h.log.Begin(tr)
+	h.log.End(tr, &inst{key: "big", json: body})
+	_ = h.log.Flush()
+	p := start(t, h, 80, 24)
+	p.Keys("v").Want("2 097 kB.  enter loads it").Not("xxxx")
+	p.Keys("enter").Want("text", "xxxx")
 }

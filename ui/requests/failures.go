@@ -322,8 +322,8 @@ var failureColumns = []widget.Column{
 	{Title: "GRP", Min: 4, Want: 4, Priority: 1},
 	{Title: "N", Min: 4, Want: 6, Priority: 4, Right: true},
 	{Title: "SEEN", Min: 6, Want: 6, Priority: 3},
-	{Title: "ORIGIN", Min: 16, Want: 24, Priority: 6},
-	{Title: "WHAT", Min: 20, Want: 30, Priority: 5, Grow: 1},
+	{Title: "ORIGIN", Min: 18, Want: 32, Priority: 5},
+	{Title: "WHAT", Min: 34, Want: 40, Priority: 6, Grow: 1},
 	{Title: "LAST", Min: 8, Want: 8, Priority: 2, Right: true},
 }
 

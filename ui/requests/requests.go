@@ -387,7 +387,7 @@ func (r *Requests) Act(a screen.Act) tea.Cmd {
 	case screen.NextFailure, screen.PrevFailure:
 		return r.failure(a.Do == screen.NextFailure)
 	case screen.DiffTwo:
-		return value.Compare(r.env, r.picked[0], r.picked[1])
+		return value.Compare(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
 	}
 	return r.actOnDetail(a)
 }

@@ -448,9 +448,9 @@ func (r *Requests) stepLines(t *traces.Trace, width int) screen.Lines {
 	lines := screen.Lines{l}
 	for i, q := range t.Steps {
 		s := traces.Step(i)
-		style := steps.StyleOf(q)
+		style := steps.StyleOf(t, s)
 		var l screen.Line
-		l.Put(style, steps.Mark(q, &r.env.Theme.Glyphs))
+		l.Put(style, steps.Mark(t, s, &r.env.Theme.Glyphs))
 		l.Right(screen.Quiet, screen.Clean(steps.Number(s)), 2)
 		l.Space(1)
 		l.Cell(style, screen.Clean(s.String()), 13)

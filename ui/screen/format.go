@@ -30,9 +30,11 @@ func MillisIn(d time.Duration, cells int) string {
 	return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
 }
 
-// Took writes a duration as a person reads it: "412 ms", "8.15 s", "2m 05s".
+// Took writes a duration as a person reads it: "38 us", "412 ms", "8.15 s".
 func Took(d time.Duration) string {
 	switch {
+	case 0 < d && d < time.Millisecond:
+		return strconv.FormatInt(int64(d/time.Microsecond), 10) + " us"
 	case d < time.Second:
 		return Millis(d) + " ms"
 	case d < time.Minute:

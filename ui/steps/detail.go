@@ -36,7 +36,7 @@ func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 			f = append(f, factsOfFault(&t.Faults[i])...)
 		}
 	}
-	f = append(f, fact{"answer", Answer(t, s), StyleOf(q)})
+	f = append(f, fact{"answer", Answer(t, s), StyleOf(t, s)})
 	if why := Because(t, s); why != "" {
 		f = append(f, fact{"because", why, screen.Plain})
 	}

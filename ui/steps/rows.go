@@ -64,25 +64,45 @@ func Because(t *traces.Trace, s traces.Step) string {
 	return q.Because.String()
 }
 
-// Mark is the sign in front of a step: "!" if it failed, the sign of what was
-// not reached, else a blank.
-func Mark(q traces.Question, g *screen.Glyphs) string {
-	switch q.Answer {
+// failed returns the worst thing that failed in a step; nil if nothing did.
+func failed(t *traces.Trace, s traces.Step) *traces.Fault {
+	var worst *traces.Fault
+	for i := range t.Faults {
+		if f := &t.Faults[i]; f.Step == s && (worst == nil || f.Shown) {
+			worst = f
+		}
+	}
+	return worst
+}
+
+// Mark is the sign in front of a step: "!" if something failed there, the sign
+// of what was not reached, else a blank.
+func Mark(t *traces.Trace, s traces.Step, g *screen.Glyphs) string {
+	switch t.Steps[s].Answer {
 	case traces.Raised, traces.Swallowed, traces.Denied, traces.Invalid:
 		return "!"
 	case traces.NotReached:
 		return g.Planned
 	}
+	if failed(t, s) != nil {
+		return "!"
+	}
 	return " "
 }
 
 // StyleOf is how a step looks.
-func StyleOf(q traces.Question) screen.Style {
+func StyleOf(t *traces.Trace, s traces.Step) screen.Style {
+	q := t.Steps[s]
 	switch q.Answer {
 	case traces.Raised, traces.Denied, traces.Invalid:
 		return screen.Failed
 	case traces.Swallowed, traces.Expired:
 		return screen.Attention
+	}
+	if failed(t, s) != nil {
+		return screen.Attention
+	}
+	switch q.Answer {
 	case traces.NotReached, traces.NotAsked, traces.NotChecked, traces.Unfiltered:
 		return screen.Quiet
 	case traces.Found:

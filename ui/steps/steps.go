@@ -142,6 +142,9 @@ func focusOf(t *traces.Trace) traces.Step {
 			return traces.Step(i)
 		}
 	}
+	if len(t.Faults) > 0 {
+		return t.Faults[0].Step
+	}
 	if t.Served == traces.ByCache {
 		return traces.CacheRead
 	}

@@ -1,11 +1,13 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"indirtui/traces"
+	"indirtui/traces/store"
 	"indirtui/ui/screen"
 	"indirtui/ui/widget"
 )
@@ -84,7 +86,7 @@ func (s *Steps) View() screen.Lines {
 	lines := s.headline()
 	bars := 0
 	if s.width >= Wide {
-		bars = s.width * 3 / 10
+		bars = s.width / 4
 		lines = append(lines, s.env.Theme.HRule(s.width))
 	}
 	widths := widget.Widths(columns, s.width-gutter-1-bars)
@@ -103,12 +105,15 @@ func (s *Steps) View() screen.Lines {
 // absent is what is shown of a request without its detail.
 func (s *Steps) absent() screen.Lines {
 	lines := screen.Lines{{}}
-	switch {
-	case s.err != nil:
-		lines = append(lines, screen.Of(screen.Attention, "   "+s.err.Error()))
-	default:
+	if s.err == nil {
 		return lines
 	}
+	text := s.err.Error()
+	if errors.Is(s.err, store.ErrDropped) {
+		limit := s.env.Log.Stats().Limit
+		text = fmt.Sprintf("#%d was dropped to keep memory under %dM; kept: verb, key, outcome, ms.", s.id, limit>>20)
+	}
+	lines = append(lines, screen.Of(screen.Attention, "   "+text))
 	if r, ok := s.env.Log.Row(s.id); ok {
 		lines = append(lines, screen.Line{}, screen.Of(screen.Plain, fmt.Sprintf("   kept: %s  %s  %s  %s ms", screen.Name(&r), r.Outcome, screen.ServedBy(&r), screen.Millis(r.Took))))
 	}
@@ -308,7 +313,7 @@ func (s *Steps) style(l *line) screen.Style {
 	case l.span != nil:
 		return screen.Plain
 	}
-	return StyleOf(s.trace.Steps[l.step])
+	return StyleOf(s.trace, l.step)
 }
 
 func (s *Steps) mark(l *line) string {
@@ -318,7 +323,7 @@ func (s *Steps) mark(l *line) string {
 	case l.choice != nil || l.span != nil:
 		return " "
 	}
-	return Mark(s.trace.Steps[l.step], &s.env.Theme.Glyphs)
+	return Mark(s.trace, l.step, &s.env.Theme.Glyphs)
 }
 
 // bar shows when a row happened: own time, and time spent outside of this
@@ -425,6 +430,9 @@ func (s *Steps) linkLine() screen.Line {
 		l.Put(screen.Quiet, " asked ")
 		l.Put(screen.Plain, screen.Plural(n, "request"))
 		l.Put(screen.Plain, fmt.Sprintf(" #%d", s.links.Children[0]))
+	}
+	if l.Width() == len(" links    ") {
+		l.Put(screen.Quiet, " none")
 	}
 	return l
 }
