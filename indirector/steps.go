@@ -1070,10 +1070,33 @@ func ExpireNode(ctx context.Context, x *Indirector, req *Request) error {
 	return err
 }
 
+// Look is Do for who only looks: neither a find nor what termini ask on its way
+// writes the caches that are routed. A cache that the request names is written.
+func (x *Indirector) Look(ctx context.Context, req *Request) (*Response, error) {
+	return x.Do(context.WithValue(ctx, lookKey{}, true), x.looking(req))
+}
+
+type lookKey struct{}
+
+// looking returns the request as one who only looks asks it.
+func (x *Indirector) looking(req *Request) *Request {
+	r := x.table.Load().by[req.Indirection]
+	if req.Verb != Find || req.Cache != "" || req.Flags&traces.IgnoreCacheSave != 0 || r == nil || r.cacheHolder == nil {
+		return req
+	}
+	look := *req
+	look.Flags |= traces.IgnoreCacheSave
+	look.Caller = strings.TrimSpace(req.Caller + " (read-only mode)")
+	return &look
+}
+
 type depthKey struct{}
 
 // nested is Do for termini that ask other indirections. It ends loops.
 func (x *Indirector) nested(ctx context.Context, req *Request) (*Response, error) {
+	if ctx.Value(lookKey{}) != nil {
+		req = x.looking(req)
+	}
 	depth, _ := ctx.Value(depthKey{}).(int)
 	if depth >= maxDepth {
 		return nil, fmt.Errorf(msgNestedTooDeep, maxDepth)

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -110,7 +111,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.readRoutes(o, registry)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Render: e.render, MaskText: e.Mask.Text, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -250,12 +251,15 @@ func noted(s traces.Slot, note string, wants func(traces.Choice) bool) traces.Sl
 	return s
 }
 
+// environmentName is what Puppet takes for the name of an environment.
+var environmentName = regexp.MustCompile(`^\w+$`)
+
 // knowsEnvironment reports whether there is a directory environment by that
 // name. Rule IND-REQ-10.
 func (e *Engine) knowsEnvironment(name string) error {
 	path, _ := e.Settings.Get("environmentpath")
 	for _, dir := range filepath.SplitList(path) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() && filepath.Base(name) == name {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() && environmentName.MatchString(name) {
 			return nil
 		}
 	}
@@ -272,16 +276,11 @@ func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.
 }
 
 // Once answers a request that a person has spelled out as a command. In
-// read-only mode a find does not write the routed cache; a cache that the
-// request names itself is the person's own wish.
+// read-only mode no find writes a routed cache, see [indirector.Indirector.Look];
+// a cache that the request names itself is the person's own wish.
 func (e *Engine) Once(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
-	if !e.Writes() && req.Verb == indirector.Find && req.Cache == "" && req.Flags&traces.IgnoreCacheSave == 0 {
-		if route, _ := e.Explain(req.Indirection); route.Cache.Winner().Terminus != "" {
-			r := *req
-			r.Flags |= traces.IgnoreCacheSave
-			r.Caller = strings.TrimSpace(r.Caller + " (read-only mode)")
-			req = &r
-		}
+	if !e.Writes() {
+		return e.Look(ctx, req)
 	}
 	return e.Do(ctx, req)
 }

@@ -10,6 +10,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/model"
 	"indirtui/traces"
+	"indirtui/traces/store"
 )
 
 const (
@@ -47,9 +48,11 @@ func TestScenarios(t *testing.T) {
 	for _, tt := range scenarios() {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			tt.scene.recording = "scenario.jsonl"
 			s := newStage(t, tt.scene)
 			tt.play(s)
 			s.tells(tt)
+			s.tellsAgain()
 		})
 	}
 }
@@ -78,6 +81,27 @@ func (s *stage) tells(tt scenario) {
 	}
 	if all := strings.Join(problems, "\n"); !strings.Contains(all, tt.problem) {
 		s.t.Errorf("problems:\ngot  %s\nwant %s", all, tt.problem)
+	}
+}
+
+// tellsAgain reads the recording, as somebody else does later.
+func (s *stage) tellsAgain() {
+	s.t.Helper()
+	live := s.trace()
+	log, err := store.OpenFile(s.path("scenario.jsonl"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	recorded, err := log.Trace(s.last)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if got, want := traces.Story(recorded), traces.Story(live); got != want {
+		s.t.Errorf("first line of the recording:\ngot  %s\nwant %s", got, want)
+	}
+	if got, want := traces.HeadlineOf(recorded), traces.HeadlineOf(live); got != want {
+		s.t.Errorf("headlines of the recording:\ngot  %+v\nwant %+v", got, want)
 	}
 }
 

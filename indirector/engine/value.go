@@ -9,18 +9,25 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/mask"
 	"indirtui/indirector/model"
 	"indirtui/traces"
 )
 
-// render is how the store sees instances: as masked JSON. Content that is a
-// reader is not read.
-func (e *Engine) render(name string, instance any) traces.Value {
-	v, ok := dataOf(instance)
-	if !ok {
-		return traces.Value{}
+// Renderer returns how a store sees instances: as JSON, masked by m. Content
+// that is a reader is not read.
+func Renderer(m *mask.Mask) func(model string, instance any) traces.Value {
+	return func(model string, instance any) traces.Value {
+		v, ok := dataOf(instance)
+		if !ok {
+			return traces.Value{}
+		}
+		return render(m, model, v)
 	}
-	masked, hidden := e.Mask.Value(v)
+}
+
+func render(m *mask.Mask, name string, v data.Value) traces.Value {
+	masked, hidden := m.Value(v)
 	body, err := format.AppendJSON(nil, masked)
 	if err != nil { // bytes that are no UTF-8: PSON can carry them
 		if body, err = format.AppendPSON(nil, masked); err != nil {
