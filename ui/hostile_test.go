@@ -108,7 +108,7 @@ func hostileLog(t testing.TB, r *rand.Rand) *store.Store {
 		Now: func() time.Time { return uitest.Began },
 		Render: func(model string, instance any) traces.Value {
 			body := instance.(uitest.Instance)
-			return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Source: evil[r.IntN(len(evil))]}
+			return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Source: evil[len(body)%len(evil)]}
 		},
 	})
 	if err != nil {
