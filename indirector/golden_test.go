@@ -324,10 +324,12 @@ func (m *mem) Save(_ context.Context, r *indirector.Request) (any, error) {
 	return r.Instance, nil
 }
 
-func (m *mem) Shared(key string, inst indirector.Instance) {
+func (m *mem) Shared(key string, was, is indirector.Instance) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.m[key] = inst
+	if m.m[key] == was {
+		m.m[key] = is
+	}
 }
 
 func (m *mem) Destroy(_ context.Context, r *indirector.Request) (any, error) {

@@ -114,9 +114,10 @@ type (
 	}
 	// A Sharer keeps the very objects that it answers with, as Puppet's memory
 	// termini do: it is told when the house has given one an expiration, because
-	// there the caller's object and the stored one are the same.
+	// there the caller's object and the stored one are the same. Was is what it
+	// answered, and is what that has become.
 	Sharer interface {
-		Shared(key string, inst Instance)
+		Shared(key string, was, is Instance)
 	}
 	// A Keeper says itself whether it keeps expirations, where that depends on
 	// more than its Descriptor.

@@ -782,14 +782,14 @@ func setExpiry(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	ttl := f.x.TTL(f.req.Indirection)
 	dated := e.WithExpiration(f.now().Add(ttl))
-	f.shared(f.req.Key, dated)
+	f.shared(f.req.Key, e, dated)
 	f.value = dated
 	return traces.Set, traces.Because{Reason: traces.TTL}, nil
 }
 
-func (f *flight) shared(key string, inst Instance) {
+func (f *flight) shared(key string, was, is Instance) {
 	if s := f.to.primaryHolder.sharer; s != nil {
-		s.Shared(key, inst)
+		s.Shared(key, was, is)
 	}
 }
 
@@ -925,7 +925,7 @@ func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
 			answer, because = traces.Kept, traces.Because{Reason: traces.AlreadySet}
 			if e.Expiration().IsZero() {
 				dated[i] = e.WithExpiration(at)
-				f.shared(inst.Key(), dated[i])
+				f.shared(inst.Key(), inst, dated[i])
 				answer, because = traces.Set, traces.Because{Reason: traces.TTL}
 			}
 		}

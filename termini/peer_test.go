@@ -6,17 +6,26 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
+	"indirtui/indirector/mask"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/traces/store"
 )
 
-// forgetful is a recorder that keeps nothing: what is measured is the house
-// with its termini.
-type forgetful struct{}
-
-func (forgetful) Begin(*traces.Trace) uint64 { return 1 }
-func (forgetful) End(*traces.Trace, any)     {}
+// openStore is tracing as the program does it: every request is kept, masked,
+// and written to a recording.
+func openStore(b *testing.B) *store.Store {
+	b.Helper()
+	m := mask.New(mask.Rules{})
+	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: engine.Renderer(m), MaskText: m.Text})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	return s
+}
 
 // BenchmarkPeer repeats the cases that real Puppet was timed with, under the
 // same names and on the same instances.
@@ -30,14 +39,14 @@ func BenchmarkPeer(b *testing.B) {
 		{"memory", "facts", facts}, {"yaml", "facts", facts}, {"json", "facts", facts},
 		{"yaml", "catalog", catalog}, {"json", "catalog", catalog}, {"msgpack", "catalog", catalog},
 	} {
-		x := benchHouse(b, forgetful{}, c.kind, c.terminus, "")
+		x := benchHouse(b, openStore(b), c.kind, c.terminus, "")
 		save := &indirector.Request{Indirection: c.kind, Verb: indirector.Save, Instance: c.inst}
 		find := &indirector.Request{Indirection: c.kind, Verb: indirector.Find, Key: c.inst.Key()}
 		ask(b, x, save) // so that each case can be run alone
 		b.Run("save_"+c.terminus+"_"+c.kind, func(b *testing.B) { repeat(b, x, save) })
 		b.Run("find_"+c.terminus+"_"+c.kind, func(b *testing.B) { repeat(b, x, find) })
 	}
-	x := benchHouse(b, forgetful{}, "facts", "json", "memory")
+	x := benchHouse(b, openStore(b), "facts", "json", "memory")
 	ask(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: facts})
 	b.Run("find_cached_facts", func(b *testing.B) {
 		repeat(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key()})

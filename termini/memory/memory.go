@@ -94,6 +94,16 @@ func (t *Terminus) Save(_ context.Context, req *indirector.Request) (any, error)
 	return req.Instance, nil
 }
 
+// Shared implements indirector.Sharer: what has got an expiration since it was
+// found is what is stored, unless something else has been stored meanwhile.
+func (t *Terminus) Shared(key string, was, is indirector.Instance) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.instances[key] == was {
+		t.instances[key] = is
+	}
+}
+
 // Destroy removes the instance and returns it. That there is none is an error
 // here, unlike in every other terminus.
 func (t *Terminus) Destroy(_ context.Context, req *indirector.Request) (any, error) {

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"reflect"
+	"sync"
 
 	"indirtui/traces"
 )
@@ -16,11 +18,11 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	if m.Verb == traces.Save {
 		value = &m.Sent
 	}
+	digest(&m.Value)
+	digest(&m.Sent)
 	if instance != nil && s.opts.Render != nil && value.Model == "" {
 		*value = s.render(&m, instance)
 	}
-	digest(&m.Value)
-	digest(&m.Sent)
 	n := m.Value.Masked + m.Sent.Masked
 	if s.opts.MaskText != nil {
 		n += maskTrace(&m, s.opts.MaskText)
@@ -36,8 +38,54 @@ func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
 			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("the value cannot be shown: %v", p))
 		}
 	}()
-	return s.opts.Render(t.Indirection, instance)
+	if v, ok := s.rendered.find(t.Indirection, instance); ok {
+		return v
+	}
+	v = s.opts.Render(t.Indirection, instance)
+	digest(&v)
+	s.rendered.keep(t.Indirection, instance, v)
+	return v
 }
+
+// A rendered remembers the values of the instances that were seen last. Those
+// are not changed once they have been handed over, so the same pointer is the
+// same value: what a memory cache answers again and again is masked once.
+type rendered struct {
+	mu   sync.Mutex // guards what follows
+	last [8]struct {
+		model    string
+		instance any
+		value    traces.Value
+	}
+	next int
+}
+
+func (r *rendered) find(model string, instance any) (traces.Value, bool) {
+	if !isPointer(instance) {
+		return traces.Value{}, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.last {
+		if l := &r.last[i]; l.instance == instance && l.model == model {
+			return l.value, true
+		}
+	}
+	return traces.Value{}, false
+}
+
+func (r *rendered) keep(model string, instance any, v traces.Value) {
+	if !isPointer(instance) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := &r.last[r.next%len(r.last)]
+	l.model, l.instance, l.value = model, instance, v
+	r.next++
+}
+
+func isPointer(instance any) bool { return reflect.TypeOf(instance).Kind() == reflect.Pointer }
 
 func digest(v *traces.Value) {
 	if v.Body == nil {

@@ -103,6 +103,7 @@ type Store struct {
 	wake     chan struct{} // of the writer
 	quit     chan struct{} // closed by Close; ends the reading of a recording
 	done     sync.WaitGroup
+	rendered rendered
 
 	mu     sync.Mutex // guards what follows
 	closed bool

@@ -134,7 +134,7 @@ over a built-in demo site. It says which.`,
 	f.StringVar(&p.routeFile, "routes", "", "read this file instead of routes.yaml")
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
-	f.BoolVar(&p.write, "write", false, "allow touching real data: save, destroy, and caches that are written along")
+	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
 	for _, verb := range command.Verbs() {

@@ -1,0 +1,131 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// TestStories asks what people ask on a good day: the first line says the whole
+// of it, too.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	request := func(verb indirector.Verb, ind, key, terminus, cache string) indirector.Request {
+		return indirector.Request{Verb: verb, Indirection: ind, Key: key, Terminus: terminus, Cache: cache}
+	}
+	saving := func(terminus, cache string, flags traces.Flags) indirector.Request {
+		r := save("facts", facts("n2"))
+		r.Terminus, r.Cache, r.Flags = terminus, cache, flags
+		return r
+	}
+	from := func(r indirector.Request, caller string, flags traces.Flags) indirector.Request {
+		r.Caller, r.Flags = caller, flags
+		return r
+	}
+	const off = indirector.Off
+	for _, tt := range []struct {
+		request indirector.Request
+		story   string
+		idle    string // flags that changed nothing
+	}{
+		{request(indirector.Find, "facts", "n1", "json", off), "terminus json answered", ""},
+		{request(indirector.Find, "facts", "n1", "json", "memory"), "terminus json answered; cache memory written too", ""},
+		{request(indirector.Find, "facts", "old", "memory", "json"), "expired by 1h0m0s; clock differs from file mtime by ", ""},
+		{request(indirector.Find, "facts", "n9", "memory", off), "terminus memory has nothing by that name", ""},
+		{request(indirector.Find, "facts", "n9", "json", off), "terminus json has nothing: not-found($dir/var/server_data/facts/n9.json)", ""},
+		{from(request(indirector.Find, "facts", "n9", "json", "memory"), "you", traces.IgnoreTerminus), "nothing in the cache; primary skipped by flag", ""},
+		{from(request(indirector.Find, "facts", "n1", "json", "memory"), "", traces.IgnoreCache), "cache skipped: flag from an unknown caller", ""},
+		{from(request(indirector.Find, "facts", "n1", "json", off), "you", traces.IgnoreCache), "terminus json answered", "ignore_cache"},
+		{request(indirector.Search, "facts", "x", "json", off), "terminus json listed", ""},
+		{request(indirector.Head, "facts", "n1", "memory", "json"), "cache hit in json; memory not asked", ""},
+		{request(indirector.Head, "facts", "n9", "memory", off), "terminus memory has nothing by that name", ""},
+		{request(indirector.Head, "facts", "n9", "json", off), "terminus json has no head", ""},
+		{saving("json", off, 0), "terminus json stored it", ""},
+		{saving("json", "memory", 0), "terminus json stored it; cache memory written too", ""},
+		{saving("json", "memory", traces.IgnoreTerminus), "primary skipped by flag; cache memory stored it", ""},
+		{saving("json", "memory", traces.IgnoreCache), "terminus json stored it; cache memory written too", "ignore_cache"},
+		{saving("facter", off, 0), "terminus facter failed: You cannot save facts to the code store; it is only used for getting facts from Facter", ""},
+		{request(indirector.Destroy, "facts", "n1", "json", off), "terminus json removed it", ""},
+		{request(indirector.Destroy, "node", "n9", "yaml", off), "terminus yaml has nothing by that name", ""},
+		{request(indirector.Expire, "facts", "n9", "json", "memory"), "nothing to expire", ""},
+		{request(indirector.Expire, "facts", "n1", "memory", "json"), "cache json expired it", ""},
+		{request(indirector.Find, "factz", "n1", "", ""), "route failed: Could not find indirection 'factz' (nearest: facts)", ""},
+		{request(indirector.Find, "facts", "n1", "jsno", ""), "route failed: Could not find terminus jsno for indirection facts (nearest: json; there are: facter, json, memory, yaml)", ""},
+		{request(indirector.Find, "facts", "../x", "json", off), `terminus json failed: invalid key (the key holds "/")`, ""},
+		{request(indirector.Find, "facts", "n1", "json", "jsno"), "cache read error swallowed: Could not find terminus jsno for indirection facts; terminus json answered instead", ""},
+	} {
+		name := strings.Join([]string{tt.request.Verb.String(), tt.request.Indirection, tt.request.Key, tt.request.Terminus, tt.request.Cache, strings.Join(tt.request.Flags.Names(), " ")}, " ")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, scene{application: "server", files: map[string]string{
+				"var/server_data/facts/n1.json": `{"name":"n1","values":{}}`,
+			}})
+			old := save("facts", facts("old").WithExpiration(s.now().Add(-time.Hour)))
+			old.Terminus = "json"
+			s.must(old)
+			_, _ = s.ask(tt.request)
+			tr := s.trace()
+			if got, want := traces.Story(tr), s.expand(tt.story); got != want && !(strings.HasSuffix(want, " ") && strings.HasPrefix(got, want)) {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			if got := strings.Join(tr.Idle.Names(), " "); got != tt.idle {
+				t.Errorf("without effect: got %q, want %q", got, tt.idle)
+			}
+		})
+	}
+}
+
+// What is told of a request is told once: what the first line says is not a
+// note below it.
+func TestStoryIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server", conf: encConf, files: map[string]string{"bin/enc": encFails}})
+	_, _ = s.ask(find("node", "n1"))
+	text := string(traces.AppendStory(nil, s.trace()))
+	first, rest, _ := strings.Cut(text, "\n")
+	if !strings.HasSuffix(first, "ENC exit 1; stderr (hidden by Puppet): cannot connect to db") || strings.Contains(rest, "  note ") {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestData turns answers into data, for who asked.
+func TestStoredValues(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server"})
+	body := func(req indirector.Request) string {
+		_, _ = s.ask(req)
+		tr := s.trace()
+		v := tr.Value
+		if v.Size == 0 {
+			v = tr.Sent
+		}
+		b, err := s.Store.Body(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	bad := facts("n1")
+	bad.Values = data.OfHash([]data.Pair{data.P("text", data.OfString("a\xffb"))})
+	for _, tt := range []struct {
+		request indirector.Request
+		want    string
+	}{
+		{save("facts", facts("n1")), `"kernel":"Linux"`},
+		{find("facts", "n1"), `"kernel":"Linux"`},
+		{indirector.Request{Indirection: "facts", Verb: indirector.Search, Key: "x"}, `["n1"]`},
+		{find("status", "x"), `"is_alive":true`},
+		{save("node", &model.Node{Name: "n1"}), `"name":"n1"`},
+		{save("facts", bad), "a\xffb"}, // JSON cannot hold it, PSON can
+	} {
+		tt.request.Terminus = map[string]string{"node": "json", "facts": "json"}[tt.request.Indirection]
+		if got := body(tt.request); !strings.Contains(got, tt.want) {
+			t.Errorf("%v %s: got %q, want %q", tt.request.Verb, tt.request.Indirection, got, tt.want)
+		}
+	}
+}
