@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"indirtui/traces"
@@ -193,7 +194,7 @@ func (r *Model) status() screen.Line {
 		state = fmt.Sprintf("LIVE %.0f/s", s.Rate)
 	}
 	if state == "REPLAY" {
-		state += " " + r.cfg.Replay
+		state += " " + filepath.Base(r.cfg.Replay)
 	}
 	put(always, style|screen.Bold, state)
 	number(always, screen.Touched, "held", s.Held)

@@ -128,6 +128,14 @@ func TestGroupsAndSort(t *testing.T) {
 	if got := p.Cursor(); !strings.Contains(got, "catalog") {
 		t.Errorf("first by indirection: got %q", got)
 	}
+	p.Send(screen.Sort{Column: "took"})
+	p.Want("there is no column took")
+	p.Send(screen.Sort{Column: "ms", Reverse: true})
+	p.Want("sort: ms desc")
+	p.Send(screen.Group{By: "caller"})
+	p.Want("group: caller", "agent")
+	p.Send(screen.Group{})
+	p.Send(screen.Sort{Column: "ind"})
 	p.Keys("<", "g")
 	if got := p.Cursor(); !strings.Contains(got, "node") {
 		t.Errorf("first in reverse: got %q", got)

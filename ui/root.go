@@ -222,6 +222,9 @@ func (r *Model) say(msg tea.Msg) tea.Cmd {
 		return r.open(msg)
 	case screen.Filter:
 		return r.filter(msg.Text)
+	case screen.Group, screen.Sort:
+		cmd := r.goTo(func(p *Place) bool { return p.Key == "1" })
+		return tea.Batch(cmd, r.current().place.Screen.Update(msg))
 	case screen.Do:
 		return r.act(msg.Act)
 	case screen.Run:

@@ -319,12 +319,12 @@ func (f *Failures) Context() (left, right screen.Line) {
 }
 
 var failureColumns = []widget.Column{
-	{Title: "GRP", Min: 4, Want: 4, Priority: 1},
+	{Title: "GRP", Min: 4, Want: 4, Priority: 2},
 	{Title: "N", Min: 4, Want: 6, Priority: 4, Right: true},
 	{Title: "SEEN", Min: 6, Want: 6, Priority: 3},
 	{Title: "ORIGIN", Min: 18, Want: 32, Priority: 5},
 	{Title: "WHAT", Min: 34, Want: 40, Priority: 6, Grow: 1},
-	{Title: "LAST", Min: 8, Want: 8, Priority: 2, Right: true},
+	{Title: "LAST", Min: 8, Want: 8, Priority: 1, Right: true},
 }
 
 // View implements screen.Screen.

@@ -75,15 +75,30 @@ func (r *Requests) sortBy(next bool) tea.Cmd {
 		r.place()
 		return r.ask()
 	}
-	r.sorting.column = (r.sorting.column + 1) % len(sortable)
+	return r.sortColumn((r.sorting.column + 1) % len(sortable))
+}
+
+func (r *Requests) sortColumn(column int) tea.Cmd {
+	r.sorting.column = column
 	r.sorting.asked++
 	r.sorting.busy, r.sorting.sorted = false, 0
-	if r.sorting.column == 0 {
+	if column == 0 {
 		r.sorted = nil
 		r.place()
 		return r.ask()
 	}
 	return r.resort()
+}
+
+// setSort sorts by the name of a column.
+func (r *Requests) setSort(name string, reverse bool) tea.Cmd {
+	column := slices.Index(sortable, strings.ToLower(name))
+	if column < 0 {
+		return screen.Warn("there is no column "+name, "there are: "+strings.Join(sortable, " "))
+	}
+	r.setFollow(false)
+	r.sorting.reverse = reverse
+	return r.sortColumn(column)
 }
 
 // resort sorts again when there is news. It has its own view, and its own

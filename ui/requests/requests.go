@@ -120,6 +120,10 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 		return r.changeGroup(msg.by)
 	case screen.Filter:
 		return r.SetFilter(msg.Text)
+	case screen.Group:
+		return r.changeGroup(msg.By)
+	case screen.Sort:
+		return r.setSort(msg.Column, msg.Reverse)
 	}
 	return nil
 }

@@ -97,6 +97,13 @@ type (
 	}
 	// Filter goes to the place Requests, filtered by an expression; "" is all.
 	Filter struct{ Text string }
+	// Group groups the list of requests; "" not at all.
+	Group struct{ By string }
+	// Sort sorts the list of requests by the title of a column.
+	Sort struct {
+		Column  string
+		Reverse bool
+	}
 	// Do does what a key would do on the screen on top.
 	Do struct{ Act Act }
 	// Run does what a line of the command prompt would do.

@@ -146,7 +146,7 @@ func writeASCII(b *strings.Builder, t Text) {
 		switch {
 		case r <= '~':
 			b.WriteRune(r)
-		case r == '›':
+		case r == '›' || r == '→':
 			b.WriteByte('>')
 		case r == '…':
 			b.WriteByte('~')

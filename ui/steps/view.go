@@ -128,7 +128,7 @@ func (s *Steps) headline() screen.Lines {
 	const label = 9
 	var lines screen.Lines
 	more := 1
-	if s.width >= Wide || s.height >= 20 {
+	if s.height >= 18 {
 		more = 2
 	}
 	for i, text := range screen.Clean(traces.Story(s.trace)).Wrap(s.width-label-1, more) {
