@@ -130,7 +130,7 @@ func (p *program) session() (*session, error) {
 
 // demoSession is a session over a demo site of its own.
 func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, error) {
-	site, err := demo.Start(nil)
+	site, err := demo.Start(p.site)
 	if err != nil {
 		return nil, err
 	}

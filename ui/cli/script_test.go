@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +13,8 @@ import (
 
 	"indirtui/termini"
 	"indirtui/ui/cli"
+	"indirtui/ui/uitest"
 )
-
-var update = flag.Bool("update", false, "write the expected files of scripts anew")
 
 // TestMain makes the test binary also the program, for the scripts.
 func TestMain(m *testing.M) {
@@ -37,7 +35,7 @@ func TestMain(m *testing.M) {
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", UpdateScripts: *update, RequireUniqueNames: true,
+		Dir: "testdata/script", UpdateScripts: *uitest.Update, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("KEY", "a\x1b[31mb\u202ec\rd\ne\u009bf")

@@ -88,7 +88,7 @@ func (s *session) play(ctx context.Context) (err error) {
 func (p *program) config(ctx context.Context, s *session, switchTo func(func() (*session, error)) tea.Cmd) ui.Config {
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, NoMouse: p.ui.noMouse, Guard: s.guard,
-		Theme: screen.NewTheme(p.getenv, true),
+		Theme: screen.NewTheme(p.getenv, true), Now: p.site.Now,
 	}
 	o := console.Options{
 		Open: func(path string) tea.Cmd {

@@ -31,9 +31,16 @@ const (
 	app = "app03.example.com" // its cached facts have expired
 )
 
+// Options are those of a Site. The zero value is what people get; tests fix
+// what would differ between two runs.
+type Options struct {
+	Dir string           // of its files; "" is a new one among the temporary files
+	Now func() time.Time // nil is the clock
+}
+
 // A Site is the demo while it runs.
 type Site struct {
-	Dir    string // of its files
+	Dir    string // of its files; Close removes it
 	URL    string // of its web server
 	server *http.Server
 	done   chan struct{}
@@ -42,12 +49,17 @@ type Site struct {
 
 // Start lays the site out and starts its web server on loopback. Close takes
 // both away.
-func Start(now func() time.Time) (_ *Site, err error) {
-	if now == nil {
-		now = time.Now
+func Start(o Options) (_ *Site, err error) {
+	s := &Site{Dir: o.Dir, now: o.Now, done: make(chan struct{})}
+	if s.now == nil {
+		s.now = time.Now
 	}
-	s := &Site{now: now, done: make(chan struct{})}
-	if s.Dir, err = os.MkdirTemp("", "indirtui-demo-"); err != nil {
+	if s.Dir == "" {
+		s.Dir, err = os.MkdirTemp("", "indirtui-demo-")
+	} else {
+		err = os.Mkdir(s.Dir, 0o700)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make a directory for the demo: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -78,7 +90,7 @@ func (s *Site) Options(o engine.Options) engine.Options {
 	o.ConfDir, o.VarDir, o.RouteFile = filepath.Join(s.Dir, "conf"), "", ""
 	o.Application, o.Environment, o.Source = "agent", "", "demo site"
 	o.Termini = append(append(o.Termini[:0:0], o.Termini...), Upstream)
-	o.Certname = func() string { return web }
+	o.Certname, o.Now = func() string { return web }, s.now
 	return o
 }
 
@@ -127,6 +139,7 @@ func (s *Site) layOut() error {
 		{"conf/puppet.conf", dir("conf", "puppet.conf"), 0o640, "", time.Time{}, now},
 		{"conf/routes.yaml", dir("conf", "routes.yaml"), 0o640, "", time.Time{}, now},
 		{"bin/enc", dir("bin", "enc"), 0o750, "", time.Time{}, now},
+		{"bin/facter", dir("bin", "facter"), 0o750, "", time.Time{}, now},
 		{"data/facts.json", filepath.Join(cache, "facts", web+".json"), 0o660, web, now.Add(18 * time.Minute), now.Add(-12 * time.Minute)},
 		{"data/facts.json", filepath.Join(cache, "facts", app+".json"), 0o660, app, now.Add(-14 * time.Minute), now.Add(-44 * time.Minute)},
 		{"data/catalog.json", filepath.Join(cache, "catalog", web+".json"), 0o660, web, time.Time{}, now.Add(-91 * time.Minute)},

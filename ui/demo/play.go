@@ -42,9 +42,18 @@ func flags(f traces.Flags) func(*indirector.Request) {
 	return func(r *indirector.Request) { r.Flags = f }
 }
 
+// fresh is how an agent asks for a new catalog: if that fails it goes on.
+func fresh(r *indirector.Request) {
+	r.Flags = traces.IgnoreCache | traces.IgnoreCacheSave
+	r.Rescue = "configurer retrieve_new_catalog"
+}
+
+// The traffic before anything goes wrong: quiet runs, of which every tenth
+// looks further.
+const quiet = 423 // there are 1047 requests in all
+
 func (p *player) play() error {
-	// An hour of quiet traffic: facts from the cache, nodes without it.
-	for i := range 200 {
+	for i := range quiet {
 		run := fmt.Sprintf("%04x", 0x5a00+i)
 		p.do("agent", run, indirector.Find, "facts", web, nil)
 		p.do("agent", run, indirector.Head, "facts", web, nil)
@@ -57,31 +66,45 @@ func (p *player) play() error {
 
 	// app03: its cached facts have expired, and everything else is well.
 	p.do("agent", "7be0", indirector.Find, "facts", app, nil)
-	p.do("agent", "7be0", indirector.Find, "catalog", app, flags(traces.IgnoreCache|traces.IgnoreCacheSave))
+	p.do("agent", "7be0", indirector.Find, "catalog", app, fresh)
 	p.do("agent", "7be0", indirector.Find, "facts", app, nil)
+
+	// The server cannot compile the catalog of web01, for hours.
+	for i := range 7 {
+		p.rejected(fmt.Sprintf("8f%02x", 0x20+i))
+	}
 
 	// db07: a broken cache file, and a node that nobody knows.
 	p.do("agent", "9c02", indirector.Find, "facts", db, nil)
-	p.do("agent", "9c02", indirector.Find, "catalog", db, flags(traces.IgnoreCache|traces.IgnoreCacheSave))
+	p.do("agent", "9c02", indirector.Find, "catalog", db, fresh)
 	p.do("agent", "9c02", indirector.Find, "catalog", db, flags(traces.IgnoreTerminus))
 
 	// Somebody misspells a terminus, and somebody asks for what is not there.
-	p.do("face node", "", indirector.Find, "node", web, func(r *indirector.Request) { r.Terminus, r.By, r.Place = "yml", traces.FromFace, "node find --terminus yml" })
+	p.do("face node", "", indirector.Find, "node", web, func(r *indirector.Request) {
+		r.Terminus, r.By, r.Place = "yml", traces.FromFace, "node find --terminus yml"
+	})
 	p.do("face facts", "", indirector.Head, "facts", db, func(r *indirector.Request) { r.Terminus, r.Cache = "yaml", indirector.Off })
 	p.do("inventory", "", indirector.Search, "facts", "*", func(r *indirector.Request) {
 		r.Terminus = "json"
 		r.Options = []indirector.Option{{Name: "facts.os.family.eq", Value: "Debian"}}
 	})
 
-	// web01: the server answers 500, and a catalog of an hour and a half ago is
-	// used. Its last report cannot be kept: where it belongs is a directory.
+	// The last run of web01. Its report cannot be kept: where that belongs is a
+	// directory.
 	p.blockLastReport()
-	p.do("agent", "8f3c", indirector.Find, "facts", web, nil)
-	p.do("agent", "8f3c", indirector.Find, "node", web, flags(traces.IgnoreCache))
-	p.do("agent", "8f3c", indirector.Find, "catalog", web, flags(traces.IgnoreCache|traces.IgnoreCacheSave))
-	p.do("agent", "8f3c", indirector.Find, "catalog", web, flags(traces.IgnoreTerminus))
+	p.rejected("8f3c")
 	p.report(web, "8f3c")
+	p.do("agent", "7be1", indirector.Find, "node", app, flags(traces.IgnoreCache))
 	return p.err
+}
+
+// rejected is a run of web01: the server answers 500, and a catalog of an hour
+// and a half ago is used.
+func (p *player) rejected(run string) {
+	p.do("agent", run, indirector.Find, "facts", web, nil)
+	p.do("agent", run, indirector.Find, "node", web, flags(traces.IgnoreCache))
+	p.do("agent", run, indirector.Find, "catalog", web, fresh)
+	p.do("agent", run, indirector.Find, "catalog", web, flags(traces.IgnoreTerminus))
 }
 
 // blockLastReport puts a directory where the last report belongs.
@@ -109,6 +132,6 @@ func (p *player) report(node, run string) {
 	}
 	p.do("agent", run, indirector.Save, "report", "", func(r *indirector.Request) {
 		r.Instance, r.Terminus, r.By, r.Place = inst, "processor", traces.FromApplication, "the demo sends reports to its own processors"
-		r.Flags = traces.IgnoreCache
+		r.Flags, r.Rescue = traces.IgnoreCache, "configurer send_report"
 	})
 }

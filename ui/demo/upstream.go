@@ -44,12 +44,8 @@ func (u *upstream) Close() error {
 
 // Find implements indirector.Finder.
 func (u *upstream) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	_, err := u.env.Do(ctx, &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: req.Key, Environment: req.Environment})
-	switch {
-	case errors.Is(err, indirector.ErrNotFound):
-		return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("Could not find node '%s'; cannot compile", req.Key)}
-	case err != nil:
-		return nil, &indirector.Failure{Message: fmt.Sprintf("Failed when searching for node %s: %s", req.Key, indirector.Message(err)), Err: err}
+	if err := u.node(ctx, req); err != nil {
+		return nil, err
 	}
 	body, kind, err := u.get(ctx, "/catalog/"+url.PathEscape(req.Key))
 	if err != nil {
@@ -66,6 +62,29 @@ func (u *upstream) Find(ctx context.Context, req *indirector.Request) (indirecto
 		return nil, &indirector.Failure{Message: err.Error(), Origin: "decode", Err: err}
 	}
 	return inst, nil
+}
+
+// node looks the node up, in words of the compiler.
+func (u *upstream) node(ctx context.Context, req *indirector.Request) (err error) {
+	ctx, span := traces.Start(ctx, traces.Nested, "find node "+req.Key)
+	answer := "found"
+	defer func() { span.End(answer, traces.Because{}, err) }()
+	resp, err := u.env.Do(ctx, &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: req.Key, Environment: req.Environment})
+	if resp != nil {
+		span.Request(resp.Trace)
+	}
+	if located := (*indirector.Error)(nil); errors.As(err, &located) {
+		span.Request(located.Trace)
+	}
+	switch {
+	case errors.Is(err, indirector.ErrNotFound):
+		answer = "nothing"
+		return &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("Could not find node '%s'; cannot compile", req.Key)}
+	case err != nil:
+		answer = "failed"
+		return &indirector.Failure{Message: fmt.Sprintf("Failed when searching for node %s: %s", req.Key, indirector.Message(err)), Err: err}
+	}
+	return nil
 }
 
 // get fetches a path. An answer that is no 200 is an error in the words of

@@ -1,0 +1,427 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/termini"
+	"indirtui/ui/uitest"
+)
+
+// The journeys of the UI design, section 15, key by key: the real program over
+// the real engine and the live demo. What varies is fixed: the clock stands
+// still, and the files of the demo are at a path of fixed length.
+
+// noon is when the clock of the journeys stands.
+var noon = time.Date(2025, 11, 20, 14, 2, 17, 0, time.UTC)
+
+// sizes are the terminals that every journey is made in.
+var sizes = map[string][2]int{"80x24": {80, 24}, "140x40": {140, 40}}
+
+// A trip is a person in front of the program.
+type trip struct {
+	*uitest.Player
+	t       *testing.T
+	program *program
+	session *session
+	size    string
+	next    func() (*session, error) // what was asked to be shown instead
+}
+
+// pathCells is how long the path of the demo is, so that lines are wrapped at
+// the same place everywhere.
+const pathCells = 64
+
+// places is a directory for the demo that does not exist yet, and one for the
+// recording.
+func places(t *testing.T) (site, recording string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// A journey leaves nothing behind but what it was told to record.
+		left, _ := filepath.Glob(filepath.Join(dir, "*"))
+		if want := filepath.Join(dir, "recording.jsonl"); len(left) != 1 || left[0] != want {
+			t.Errorf("the journey left %q behind, want only %s", left, want)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	pad := pathCells - len(dir) - 1
+	if pad < 1 {
+		t.Fatalf("the directory for temporary files is too deep: %s", dir)
+	}
+	return filepath.Join(dir, strings.Repeat("p", pad)), filepath.Join(dir, "recording.jsonl")
+}
+
+// travel plays a journey in every size. The program has the flags --demo and
+// --ascii; change may take them away.
+func travel(t *testing.T, change func(*program), journey func(*trip)) {
+	t.Helper()
+	for size, cells := range sizes {
+		t.Run(size, func(t *testing.T) {
+			t.Parallel()
+			tr := &trip{t: t, size: size}
+			p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+			p.site.Now = func() time.Time { return noon }
+			p.ui = interactive{demo: true, ascii: true}
+			p.site.Dir, p.ui.record = places(t)
+			if change != nil {
+				change(p)
+			}
+			tr.program = p
+			s, err := p.session()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr.show(s, cells[0], cells[1])
+			journey(tr)
+		})
+	}
+}
+
+// show starts the program over a session, as showOne does.
+func (tr *trip) show(s *session, width, height int) {
+	tr.t.Helper()
+	tr.session = s
+	tr.t.Cleanup(tr.close)
+	if s.site != nil {
+		if err := s.play(tr.t.Context()); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+	if err := s.log.Flush(); err != nil {
+		tr.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(tr.t.Context())
+	tr.t.Cleanup(cancel)
+	cfg := tr.program.config(ctx, s, func(open func() (*session, error)) tea.Cmd {
+		tr.next = open
+		return tea.Quit
+	})
+	cfg.Zone = time.UTC
+	tr.Player = uitest.New(tr.t, cfg, width, height)
+}
+
+// close ends the session, once.
+func (tr *trip) close() {
+	tr.t.Helper()
+	if tr.session == nil {
+		return
+	}
+	if err := tr.session.close(); err != nil {
+		tr.t.Error(err)
+	}
+	tr.session = nil
+}
+
+// key presses one key, and checks that afterwards every text is on the screen.
+// Keys that are typed into a prompt count as one.
+func (tr *trip) key(key string, want ...string) *trip {
+	tr.t.Helper()
+	tr.Keys(key)
+	if err := tr.session.log.Flush(); err != nil {
+		tr.t.Fatal(err)
+	}
+	tr.Sync()
+	if len(want) == 0 {
+		tr.t.Fatalf("key %s: nothing is expected of it", key)
+	}
+	tr.Want(want...)
+	return tr
+}
+
+// sees checks that every text is on the screen.
+func (tr *trip) sees(want ...string) *trip {
+	tr.t.Helper()
+	tr.Want(want...)
+	return tr
+}
+
+// cursor checks what the line with the cursor says.
+func (tr *trip) cursor(want ...string) *trip {
+	tr.t.Helper()
+	line := tr.Cursor()
+	for _, w := range want {
+		if !strings.Contains(line, w) {
+			tr.t.Fatalf("cursor: got %q, want %q\n%s", line, w, tr.Frame())
+		}
+	}
+	return tr
+}
+
+// line checks what the first line with a text says besides.
+func (tr *trip) line(text string, want ...string) *trip {
+	tr.t.Helper()
+	line := tr.Line(text)
+	for _, w := range want {
+		if !strings.Contains(line, w) {
+			tr.t.Fatalf("got %q, want %q\n%s", line, w, tr.Frame())
+		}
+	}
+	return tr
+}
+
+// to moves down to the first line that begins with a text.
+func (tr *trip) to(text string) *trip {
+	tr.t.Helper()
+	begins := func(line string) bool {
+		return strings.HasPrefix(strings.TrimLeft(line[1:], " !v>x+-*"), text)
+	}
+	for !begins(tr.Cursor()) {
+		before := tr.Cursor()
+		if tr.Keys("j"); tr.Cursor() == before {
+			tr.t.Fatalf("no line begins with %q:\n%s", text, tr.Frame())
+		}
+	}
+	return tr
+}
+
+// memory is how much memory is used, which nobody can fix.
+var memory = regexp.MustCompile(`mem +\d+/`)
+
+// written is how large the recording is.
+var written = regexp.MustCompile(`rec on \d+`)
+
+// port is that of the web server of the demo.
+var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
+// golden compares the frame with the one in testdata, where the path of the
+// demo is a row of p, and what else varies has the same width.
+func (tr *trip) golden(name string) *trip {
+	tr.t.Helper()
+	tr.Golden(name+"-"+tr.size, func(frame string) string {
+		frame = memory.ReplaceAllStringFunc(frame, func(s string) string { return "mem" + strings.Repeat(" ", len(s)-5) + "N/" })
+		frame = written.ReplaceAllStringFunc(frame, func(s string) string { return "rec on " + strings.Repeat("N", len(s)-7) })
+		frame = port.ReplaceAllStringFunc(frame, func(s string) string { return "127.0.0.1:" + strings.Repeat("N", len(s)-10) })
+		return hidePath(frame, tr.program.site.Dir)
+	})
+	return tr
+}
+
+// hidePath writes p for every piece of a path, however it was cut.
+func hidePath(frame, path string) string {
+	const least = 5 // shorter pieces are words
+	lines := strings.Split(frame, "\n")
+	for l, line := range lines {
+		for i := 0; i < len(line); i++ {
+			n := 0
+			for n < len(line)-i && strings.Contains(path, line[i:i+n+1]) {
+				n++
+			}
+			if n >= least {
+				line = line[:i] + strings.Repeat("p", n) + line[i+n:]
+				i += n - 1
+			}
+		}
+		lines[l] = line
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestJourney1FirstContact(t *testing.T) {
+	t.Parallel()
+	empty := func(p *program) {
+		p.ui.demo, p.confDir = false, p.site.Dir
+		if err := os.Mkdir(p.site.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	travel(t, empty, func(tr *trip) {
+		tr.sees("Nothing has asked the indirector anything yet.", "no requests yet").line("play the built-in demo", "d ")
+		tr.golden("journey1-card")
+		tr.Keys("d")
+		if !tr.Quit || tr.next == nil {
+			tr.t.Fatal("d did not ask for the demo")
+		}
+		tr.close()
+		for _, gone := range []string{tr.program.ui.record, tr.program.confDir} {
+			if err := os.Remove(gone); err != nil {
+				tr.t.Fatal(err)
+			}
+		}
+		s, err := tr.next()
+		if err != nil {
+			tr.t.Fatal(err)
+		}
+		tr.show(s, sizes[tr.size][0], sizes[tr.size][1])
+		tr.sees("[1 Requests]", "follow on", "1 047 shown", "source: demo site", "the demo site").cursor(" 1047 ")
+		tr.golden("journey1-demo")
+		tr.key("?", "press a key to do it")
+		tr.key("esc", "follow on").Not("press a key to do it")
+		tr.key("k", "follow off").cursor(" 1046 ")
+		tr.key("G", "follow on").cursor(" 1047 ")
+		tr.leave()
+	})
+}
+
+// leave is q, and y if something would be lost.
+func (tr *trip) leave() {
+	tr.t.Helper()
+	if tr.Keys("q"); !tr.Quit {
+		tr.key("y", "quit?")
+	}
+	if !tr.Quit {
+		tr.t.Fatalf("q y did not quit:\n%s", tr.Frame())
+	}
+}
+
+// filter types a filter, key by key, and applies it.
+func (tr *trip) filter(text, shown string) *trip {
+	tr.t.Helper()
+	tr.key("/", " /")
+	for i := range text {
+		tr.key(text[i:i+1], "/ "+strings.TrimRight(text[:i+1], " "))
+	}
+	return tr.key("enter", "filter: "+text, shown)
+}
+
+// command types a command, key by key, and runs it.
+func (tr *trip) command(text string, want ...string) *trip {
+	tr.t.Helper()
+	tr.key(":", "\n : ")
+	for i := range text {
+		tr.key(text[i:i+1], "\n : "+strings.TrimRight(text[:i+1], " "))
+	}
+	return tr.key("enter", want...)
+}
+
+func TestJourney2WhoAnsweredFacts(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.filter("ind=facts served=cache", " shown of 1 047").cursor(" 1047 ", "C json", "hit")
+		tr.golden("journey2-filtered")
+		tr.key("enter", "#1047 find facts app03.example.com").
+			line("4    cache read", "found").line("5    terminus facter", "not asked", "skipped(cache-hit)")
+		tr.sees("ANSWERED cache json", "terminus facter: skipped(cache-hit)")
+		tr.golden("journey2-steps")
+		tr.cursor("4    cache read")
+		tr.key("g", "#1047 find facts").cursor("1    route")
+		tr.key("l", "#1047 find facts").
+			line("terminus facter set by setting", "wins", "setting facts_terminus, puppe").
+			line("cache json set by", "wins", "routes file, routes.yaml:11").
+			line("terminus puppetdb set by", "not applied")
+		tr.golden("journey2-chain")
+		tr.key("esc", "[1 Requests]", "filter: ind=facts served=cache").cursor(" 1047 ")
+		tr.key("esc", "filter: (none)", "1 047 shown").cursor(" 1047 ").Not(" new")
+		tr.leave()
+	})
+}
+
+func TestJourney3WhyACachedCatalog(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.sees("stale 8")
+		tr.filter("out=stale", "8 shown of 1 047").cursor(" 1044 ", "C json", "stale")
+		tr.golden("journey3-stale")
+		tr.key("enter", "#1044 find catalog web01.example.com", "STORY", "#1041", "1h 31m").
+			line("5    terminus upstre", "not asked", "skipped(ignore_terminus)").line("expiry  ", "no-expiry-kept(json)")
+		tr.golden("journey3-cached")
+		tr.key("{", "#1041 find catalog web01.example.com", "  err  ").line("GET /catalog", "!  5.2", "500")
+		tr.golden("journey3-refused")
+		tr.to("= ").cursor("caller", "swallowed", "rescued(configurer retrieve")
+		tr.sees("rescued(configurer retrieve_new_catalog)")
+		tr.key("esc", "[1 Requests]", "filter: out=stale")
+		tr.key("esc", "filter: (none)")
+		tr.leave()
+	})
+}
+
+func TestJourney4TheENCSaidNothing(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.key("2", "[2 Failures", "terminus exec").line(" terminus exec ", "hidden", "find node db07")
+		for !strings.Contains(tr.Cursor(), " terminus exec ") {
+			tr.key("j", "[2 Failures")
+		}
+		tr.cursor("find node db07")
+		tr.golden("journey4-failures")
+		tr.key("enter", "[1 Requests]", "1 shown of 1 047").cursor("find node", "db07.example.com", "T exec", "nil!")
+		tr.key("enter", "find node db07.example.com", "nil!", "STORY", "ENC").
+			line("5    terminus exec", "nil", "nil-from-empty-output").line("5.1", "exec ", "exit 0", "stdout 0 B")
+		tr.golden("journey4-steps")
+		tr.key("}", "find catalog db07.example.com", "  err  ", "cannot compile").line("5.1", "find node db07")
+		tr.golden("journey4-parent")
+		tr.key("esc", "[1 Requests]")
+		tr.key("esc", "filter: (none)", "1 047 shown")
+		tr.command("find node db07.example.com terminus=plain", "1 049 shown", "sent by you")
+		tr.key("G", "sent by you").cursor(" 1049 ", "find facts", "db07.example.com") // plain merges facts
+		tr.key("k", "sent by you").cursor(" 1048 ", "find node", "db07.example.com", "T plain", "ok")
+		tr.golden("journey4-sent")
+		tr.leave()
+	})
+}
+
+func TestJourney5MyRoutesAreIgnored(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.key("3", "[3 Routes", "application agent", "routes.yaml")
+		for !strings.Contains(tr.Cursor(), " facts ") {
+			tr.key("j", "[3 Routes")
+		}
+		tr.sees("facts  history", "terminus puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)")
+		tr.golden("journey5-routes")
+		tr.key("H", "Routes > facts > history", "application  agent", "1. puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)",
+			"2. facter", "setting facts_terminus, puppet.conf:14 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
+		tr.golden("journey5-history")
+		tr.key("esc", "[3 Routes", "facts  history")
+		tr.key("y", "copy", "as routes.yaml")
+		tr.key("r", "copied as routes.yaml section agent")
+		const section = "agent:\n  catalog:\n    terminus: upstream\n    cache: json\n  facts:\n    cache: json\n"
+		if len(tr.Copied) != 1 || tr.Copied[0] != section {
+			tr.t.Errorf("copied: got %q, want %q", tr.Copied, section)
+		}
+		tr.leave()
+	})
+}
+
+func TestJourney6SwapWithWhatIfAndUndo(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.key("3", "[3 Routes")
+		for !strings.Contains(tr.Cursor(), " node ") {
+			tr.key("j", "[3 Routes")
+		}
+		tr.key("W", "what if node went to", "nothing is executed")
+		for !strings.Contains(tr.menu(), " yaml ") {
+			tr.key("j", "what if node went to")
+		}
+		tr.key("enter", "WHAT IF  node terminus=yaml", "nothing is executed").line("would be answered", "0").line("   nil ", " #10")
+		tr.golden("journey6-what-if")
+		tr.key("enter", "did :route node terminus=yaml   z undo", "1 override", "[3 Routes *1]").cursor("*", "node", "yaml")
+		tr.golden("journey6-swapped")
+		tr.command("find node web01.example.com", "1 override")
+		tr.key("1", "[1 Requests]", "1 048 shown")
+		tr.key("G", "sent by you").cursor(" 1048 ", "find node", "web01.example.com", "T yaml", "nil")
+		tr.key("z", "undone :route node terminus=yaml").Not("override")
+		tr.key("3", "[3 Routes]").cursor("node", "exec").Not("*")
+		tr.key("Z", "redone :route node terminus=yaml", "1 override").cursor("*", "node", "yaml")
+		tr.key("u", "did :route reset node").cursor("node", "exec").Not("override")
+		tr.golden("journey6-reset")
+		tr.leave()
+	})
+}
+
+// menu is the line of a menu with the cursor, which lies on top of the one of
+// the place.
+func (tr *trip) menu() string {
+	tr.t.Helper()
+	var last string
+	for line := range strings.SplitSeq(tr.Frame(), "\n") {
+		if strings.HasPrefix(line, ">") {
+			last = line
+		}
+	}
+	return last
+}
