@@ -43,11 +43,11 @@ type cmd struct {
 func table() []cmd {
 	return []cmd{
 		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
-		{"search", "INDIRECTION [KEY] [terminus=T] [env=E] [NAME=VALUE ...]", "list the instances that match", askEffect, nil, nextRequest, ask},
+		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
 		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
-		{"save", "INDIRECTION [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]", "save the instance in a file", askEffect, nil, nextRequest, save},
-		{"destroy", "INDIRECTION KEY [terminus=T] [cache=C|none]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
-		{"route", "INDIRECTION terminus=T cache=C|off [dry]   reset [INDIRECTION]   export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
+		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]", "save the instance in a file", askEffect, nil, nextRequest, save},
+		{"destroy", "IND KEY [terminus=T] [cache=C|none]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
+		{"route", "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
 		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
 		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
 		{"sort", "COLUMN [desc]", "sort the list of requests", nil, func(c *Console) bool { return c.o.Sort != nil }, nextSort, sortBy},
@@ -64,7 +64,7 @@ func table() []cmd {
 	}
 }
 
-const keyArgs = "INDIRECTION KEY [terminus=T] [cache=C|none] [env=E] [ignore_cache] [ignore_cache_save] [ignore_terminus] [NAME=VALUE ...]"
+const keyArgs = "IND KEY [terminus=T] [cache=C|none] [env=E] [FLAG] [NAME=VALUE]"
 
 // offered returns the commands that make sense now.
 func (c *Console) offered() []cmd {
@@ -247,7 +247,7 @@ func askEffect(c *Console, l call) string {
 			req.Indirection = l.words[0]
 		}
 	}
-	text := "asks the route of INDIRECTION"
+	text := "asks the route of IND"
 	if req.Indirection != "" {
 		text = "asks " + c.whom(req)
 	}
@@ -255,9 +255,9 @@ func askEffect(c *Console, l call) string {
 		text += "; a search is never cached"
 	}
 	if verb == indirector.Find && !c.o.House.Writes() && req.Cache == "" {
-		text += "; writes no cache: read-only"
+		text += "; writes no cache (read-only)"
 	}
-	return text + `; is recorded and marked "sent by you"`
+	return text + `; marked as sent`
 }
 
 func route(c *Console, l call) (tea.Cmd, error) {

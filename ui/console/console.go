@@ -284,7 +284,11 @@ const (
 
 func (c *Console) result(r *screen.Row, tail string) screen.Line {
 	var l screen.Line
-	behind := servedCells + tookCells + outCells + len("(sent by you)") + 6
+	sent := "(sent by you)"
+	if c.width < 80 {
+		sent = "" // as all of them are
+	}
+	behind := servedCells + tookCells + outCells + len(sent) + 6
 	l.Cell(screen.Plain, screen.Clean(screen.Name(r)), min(max(c.width-behind-2, 16), 56))
 	l.Space(1)
 	served := screen.Plain
@@ -295,7 +299,7 @@ func (c *Console) result(r *screen.Row, tail string) screen.Line {
 	l.Right(screen.Plain, screen.Clean(screen.Millis(r.Took)+" ms"), tookCells)
 	l.Space(2)
 	l.Cell(screen.StyleOf(r.Outcome), screen.Clean(r.Outcome.String()), outCells)
-	l.Put(screen.Touched, "(sent by you)")
+	l.Put(screen.Touched, sent)
 	if tail != "" {
 		l.Put(screen.Quiet, "  "+tail)
 	}
@@ -377,7 +381,7 @@ func (c *Console) Context() (left, right screen.Line) {
 
 // Hints implements screen.Screen.
 func (c *Console) Hints() []screen.Action {
-	return []screen.Action{screen.Command, screen.Enter, screen.Up, screen.CopyMenu, screen.Back}
+	return []screen.Action{screen.Command, screen.Enter, screen.CopyMenu, screen.Back}
 }
 
 // Can implements screen.Screen.

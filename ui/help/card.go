@@ -105,6 +105,7 @@ func (c *Card) View() screen.Lines {
 	}
 	key(screen.Help, "help, at any time", "")
 	lines = append(lines, screen.Line{})
-	say(screen.Quiet, "Colours off? NO_COLOR.   This card disappears with the first request.")
+	say(screen.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
+	say(screen.Quiet, "This card disappears with the first request.")
 	return lines.Fill(c.width, c.height)
 }

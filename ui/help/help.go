@@ -162,7 +162,8 @@ var pairs = map[screen.Action]screen.Action{
 type key struct{ keys, text string }
 
 // keys are what works here, what works everywhere, and what does not work now.
-func (h *Help) keys() (here, everywhere, not []key) {
+// Two actions share a line if that takes at most the given cells.
+func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	scope := h.on.Scope()
 	all := h.env.Keys.For(scope)
 	second := make(map[screen.Action]bool)
@@ -173,7 +174,8 @@ func (h *Help) keys() (here, everywhere, not []key) {
 			continue
 		}
 		line := key{keysOf(b), b.Help}
-		if o := h.env.Keys.Of(pairs[b.Do], scope); o != nil && h.on.Can(o.Do) == why && o.Help != "" {
+		o := h.env.Keys.Of(pairs[b.Do], scope)
+		if o != nil && h.on.Can(o.Do) == why && o.Help != "" && len(b.Help)+len(o.Help)+2 <= cells {
 			second[o.Do] = true
 			line = key{firstKey(b) + " " + firstKey(o), b.Help + "; " + o.Help}
 		}
@@ -196,19 +198,26 @@ func firstKey(b *screen.Binding) string {
 	return b.Key()
 }
 
+// maxKeys is the width of the keys in front of what they do.
+const maxKeys = 14
+
 // twoColumns is the width of the box from which keys stand in two columns.
 const twoColumns = 100
 
 // content is what stands in the box.
 func (h *Help) content(width int) screen.Lines {
-	here, everywhere, not := h.keys()
+	n := 1
+	if width >= twoColumns {
+		n = 2
+	}
+	here, everywhere, not := h.keys(width/n - maxKeys - 4)
 	cells := 0
 	for _, list := range [][]key{here, everywhere, not} {
 		for _, k := range list {
 			cells = max(cells, screen.Clean(k.keys).Width())
 		}
 	}
-	cells = min(cells, 14)
+	cells = min(cells, maxKeys)
 	var lines screen.Lines
 	section := func(title string, list []key, style screen.Style) {
 		if len(list) == 0 {
@@ -220,7 +229,7 @@ func (h *Help) content(width int) screen.Lines {
 		if title != "" {
 			lines = append(lines, screen.Of(screen.Quiet, title))
 		}
-		lines = append(lines, columns(list, cells, width, style)...)
+		lines = append(lines, columns(list, n, cells, width, style)...)
 	}
 	section("", here, screen.Plain)
 	section("everywhere", everywhere, screen.Plain)
@@ -237,20 +246,34 @@ func (h *Help) content(width int) screen.Lines {
 	return append(lines, screen.Line{}, l)
 }
 
-func columns(list []key, cells, width int, style screen.Style) screen.Lines {
-	n := 1
-	if width >= twoColumns {
-		n = 2
+// columns writes keys in n columns. What is too long for its line goes on in
+// the next one, if there is but one column.
+func columns(list []key, n, cells, width int, style screen.Style) screen.Lines {
+	each := width / n
+	put := func(l *screen.Line, keys string, text screen.Text) {
+		l.Cell(style|screen.Bold, screen.Clean(keys), cells)
+		l.Space(2)
+		l.Add(style, text)
+	}
+	var lines screen.Lines
+	if n == 1 {
+		for _, k := range list {
+			keys := k.keys
+			for _, t := range screen.Clean(k.text).Wrap(each-cells-2, 3) {
+				var l screen.Line
+				put(&l, keys, t)
+				lines = append(lines, l)
+				keys = ""
+			}
+		}
+		return lines
 	}
 	rows := (len(list) + n - 1) / n
-	each := width / n
-	lines := make(screen.Lines, rows)
+	lines = make(screen.Lines, rows)
 	for i, k := range list {
 		l := &lines[i%rows]
 		l.To(i / rows * each)
-		l.Cell(style|screen.Bold, screen.Clean(k.keys), cells)
-		l.Space(2)
-		l.Cell(style, screen.Clean(k.text), each-cells-4)
+		put(l, k.keys, screen.Clean(k.text).Cut(each-cells-4))
 	}
 	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -66,11 +67,22 @@ func (p *Palette) addActs() {
 	for i := range all {
 		b := &all[i]
 		why := p.on.Can(b.Do)
-		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
 			continue
 		}
 		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Act: screen.Act{Do: b.Do}})})
 	}
+}
+
+// moves reports whether an action only moves the cursor: nobody looks that up by
+// name.
+func moves(do screen.Action) bool {
+	switch do {
+	case screen.Down, screen.Up, screen.Left, screen.Right, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp,
+		screen.PageDown, screen.PageUp, screen.Tab, screen.BackTab, screen.Back:
+		return true
+	}
+	return false
 }
 
 // addFilters offers what there is of each kind of outcome.
@@ -165,15 +177,20 @@ func (p *Palette) addTopics() {
 	}
 }
 
-// search finds what has the letters of the input in it, the best first.
+// search finds what has the input in it, what begins with it first. If nothing
+// has, it finds what has its letters in their order.
 func (p *Palette) search() {
-	want := strings.TrimSpace(p.input.String())
+	want := strings.ToLower(strings.TrimSpace(p.input.String()))
 	type hit struct{ at, score int }
 	var hits []hit
-	for i := range p.all {
-		t := &p.all[i]
-		if score, ok := match(want, t.kind+" "+t.name); ok {
-			hits = append(hits, hit{i, score})
+	for _, rate := range []func(want, text string) int{contains, spread} {
+		for i := range p.all {
+			if score := rate(want, strings.ToLower(p.all[i].kind+" "+p.all[i].name)); score > 0 {
+				hits = append(hits, hit{i, score})
+			}
+		}
+		if len(hits) > 0 {
+			break
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return b.score - a.score })
@@ -185,37 +202,48 @@ func (p *Palette) search() {
 	p.list.To(0)
 }
 
-// match reports whether the letters of want are in text in that order, and how
-// well: whole words and beginnings of words count more.
-func match(want, text string) (score int, ok bool) {
-	if want == "" {
-		return 0, true
+// contains rates a text that has want in it: at the beginning of a word it
+// counts more.
+func contains(want, text string) int {
+	switch i := strings.Index(text, want); {
+	case want == "":
+		return 1
+	case i < 0:
+		return 0
+	case i == 0 || startsWord(text, i) || strings.Contains(text, " "+want):
+		return 2
 	}
-	low := []rune(strings.ToLower(text))
-	pattern := []rune(strings.ToLower(want))
-	if i := strings.Index(string(low), string(pattern)); i >= 0 {
-		score += 100
-		if i == 0 || string(low)[i-1] == ' ' {
-			score += 50
-		}
-	}
-	n, run := 0, 0
-	for i, r := range low {
-		if n == len(pattern) {
+	return 1
+}
+
+func startsWord(text string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(text[:i])
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// spread rates a text that has the letters of want in their order: letters that
+// stand together, or begin a word, count more.
+func spread(want, text string) int {
+	left, score, run := []rune(want), 1, 0
+	for i, r := range text {
+		if len(left) == 0 {
 			break
 		}
-		if r != pattern[n] {
+		if r != left[0] {
 			run = 0
 			continue
 		}
-		n++
+		left = left[1:]
 		run++
 		score += run
-		if i == 0 || !unicode.IsLetter(low[i-1]) && !unicode.IsDigit(low[i-1]) {
+		if i == 0 || startsWord(text, i) {
 			score += 5
 		}
 	}
-	return score - len(low)/16, n == len(pattern)
+	if len(left) > 0 {
+		return 0
+	}
+	return score
 }
 
 // Scope implements screen.Screen.

@@ -244,6 +244,24 @@ func TestCacheCanBeOff(t *testing.T) {
 	}
 }
 
+// What is wrong with the configuration stands where it can be seen, with its
+// place; what is about the indirection in focus first.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	about.Problems = []routes.Problem{
+		{Place: "puppet.conf:3", Text: "setting strct is unknown"},
+		{Place: "routes.yaml:9", Text: "key 'ttl' of node is ignored"},
+		{Fatal: true, Place: "routes.yaml:5", Text: "the section agent is a list"},
+	}
+	play(t, h, log, about, 80, 24).Keys("3", "j").Want("warning (1 of 3): Puppet stops here: routes.yaml:5: the section agent is a list")
+	p := play(t, h, log, about, 140, 40).Keys("3", "j")
+	frame := p.Frame()
+	if a, b := strings.Index(frame, "routes.yaml:9: key"), strings.Index(frame, "puppet.conf:3: setting"); a < 0 || b < a {
+		t.Errorf("the order is wrong:\n%s", frame)
+	}
+}
+
 func TestRequestsServed(t *testing.T) {
 	t.Parallel()
 	h, log, about := site(t)

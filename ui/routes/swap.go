@@ -168,11 +168,14 @@ func Lacking(log screen.Log, house House, indirection, slot, terminus string) st
 	var seen [indirector.Expire + 1]int
 	all := 0
 	w := walk{log: log, indirection: indirection}
-	for all < most && w.next(func(row *screen.Row) bool {
-		seen[row.Verb]++
-		all++
-		return all < most
-	}) {
+	for range maxBlocks {
+		if !w.next(func(row *screen.Row) bool {
+			seen[row.Verb]++
+			all++
+			return all < most
+		}) {
+			break
+		}
 	}
 	var names []string
 	fail := 0
@@ -198,8 +201,12 @@ type walk struct {
 	rows        []screen.Row
 }
 
-// block is how many rows are read at once.
-const block = 1024
+// block is how many rows are read at once, and maxBlocks how many blocks while a
+// person waits.
+const (
+	block     = 1024
+	maxBlocks = 256
+)
 
 // next hands the next block of rows to yield, the newest first, until that
 // returns false. It reports whether there is more.

@@ -139,7 +139,7 @@ func (w *WhatIf) String() string {
 	var parts []string
 	for is := range fates {
 		if n := w.of(is); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, fateWords[is]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.Replace(fateWords[is], "depends", "depending", 1)))
 		}
 	}
 	return screen.Plural(w.total, "request") + ", nothing is executed: " + strings.Join(parts, ", ")

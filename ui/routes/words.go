@@ -179,7 +179,7 @@ func (r *Routes) warnings(f row) []string {
 		case r.house != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
 			// The row that it is about says so.
 		case p.Fatal:
-			about = append([]string{text}, about...)
+			about = append([]string{"Puppet stops here: " + text}, about...)
 		case slices.Contains(words(text), f.name):
 			about = append(about, text)
 		default:

@@ -1,0 +1,424 @@
+package console_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/indirector/settings"
+	"indirtui/indirector/terminustest"
+	"indirtui/termini"
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui"
+	"indirtui/ui/console"
+	"indirtui/ui/help"
+	"indirtui/ui/screen"
+	"indirtui/ui/uitest"
+)
+
+var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
+
+// A house answers by a script.
+type house struct {
+	*indirector.Indirector
+	start indirector.Routes
+	write bool
+	log   *store.Store
+	exec  *terminustest.Script
+}
+
+func (h *house) Configured() indirector.Routes { return h.start }
+
+func (h *house) Overrides() []string {
+	var names []string
+	for _, name := range h.Registry().Names() {
+		if h.Routes()[name].Primary.Winner().Terminus != h.start[name].Primary.Winner().Terminus {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (h *house) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	return h.Do(ctx, req)
+}
+func (h *house) Writes() bool     { return h.write }
+func (h *house) SetWrite(on bool) { h.write = on }
+
+func newHouse(t *testing.T, script string) *house {
+	t.Helper()
+	h := &house{}
+	node := func(name string) indirector.Instance {
+		return &model.Node{Name: name, Environment: "production", Classes: data.OfStrings([]string{"app"})}
+	}
+	instances := map[string]indirector.Instance{"web01.example.com": node("web01.example.com"), "db07.example.com": node("db07.example.com")}
+	h.exec = terminustest.NewScript(t, script, instances)
+	other := terminustest.NewScript(t, "find * → found\nsearch * → nil\nhead * → true\nsave * → 0\ndestroy * → 1", instances)
+	reg, err := indirector.NewRegistry(termini.Specs(), []indirector.Descriptor{
+		h.exec.Descriptor("node", "exec"), other.Descriptor("node", "plain"), other.Descriptor("node", "yaml"),
+		other.Descriptor("facts", "yaml"), other.Descriptor("catalog", "json"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.log.Close() })
+	h.start = indirector.Routes{
+		"node":    {Primary: traces.Slot{{Terminus: "exec", Source: traces.FromSetting, Place: "setting node_terminus, puppet.conf:7 [main]"}}},
+		"facts":   {Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "setting facts_terminus, default"}}},
+		"catalog": {Primary: traces.Slot{{Terminus: "json", Source: traces.FromApplication, Place: "application agent"}}},
+	}
+	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.start, Recorder: h.log, Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func options(h *house) console.Options {
+	return console.Options{
+		House: h, Application: "agent", Note: h.log.AddComment,
+		Demo: func() tea.Cmd { return screen.Say("the demo plays") },
+		Open: func(path string) tea.Cmd { return screen.Say("opened " + path) },
+	}
+}
+
+func play(t *testing.T, h *house, o console.Options, width, height int) *uitest.Player {
+	t.Helper()
+	return uitest.New(t, ui.Config{
+		Log: h.log, Now: func() time.Time { return noon },
+		Commands: func(env *screen.Env) screen.Commander { return console.New(t.Context(), env, o) },
+		FirstRun: func(env *screen.Env) screen.Screen { return help.NewCard(env) },
+		Help:     func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		Palette: func(env *screen.Env, on screen.Screen) screen.Screen {
+			return help.NewPalette(env, on, "Requests", "Failures")
+		},
+	}, width, height)
+}
+
+const quiet = "find web01.example.com → found\nfind * → nil\nsearch * → found\nhead * → true\nsave * → 0\ndestroy * → 1"
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct {
+		name          string
+		width, height int
+	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
+		t.Run(size.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, quiet)
+			p := play(t, h, options(h), size.width, size.height)
+			p.Golden("card-" + size.name)
+			p.Keys("~").Golden("blank-" + size.name)
+			for _, line := range []string{
+				"find node web01.example.com env=production terminus=plain", "find node db07.example.com", "head node web01.example.com",
+				"save facts @file facts.json", "route node terminus=yaml dry", "fnid node x", "route node terminus=yaml", "find nothing x",
+			} {
+				p.Keys(":", line, "enter")
+			}
+			p.Wait(time.Minute).Golden("console-" + size.name)
+			p.Keys(":", "find n").Golden("prompt-" + size.name)
+		})
+	}
+}
+
+// Journey 4, step 4: ask another terminus, and see that it was you.
+func TestAskedRequestsAreMarked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	p := play(t, h, options(h), 80, 24)
+	p.Keys(":", "find node db07.example.com terminus=plain", "enter").Want("#1 find node db07.example.com  T plain", "ok", "(sent by you)")
+	if row, _ := h.log.Row(1); !row.Sent || row.Terminus != "plain" || row.Outcome != traces.Good {
+		t.Errorf("row: %+v", row)
+	}
+	p.Keys("~").Want("> find node db07.example.com terminus=plain").Keys("G", "enter").Want("STORY", "T", "#1 find node")
+}
+
+func TestReadOnlyRefuses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	p := play(t, h, options(h), 80, 24)
+	for _, line := range []string{"save node web01.example.com @x.yaml", "destroy node web01.example.com"} {
+		p.Keys(":", line, "enter").Want("refused: read-only mode. Start with --write or use :write on")
+	}
+	if calls := h.exec.Calls(); len(calls) != 0 {
+		t.Errorf("asked %q", calls)
+	}
+}
+
+// Journey 10, step 5: destroy asks for the key again.
+func TestDestroyAsksForTheKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	p := play(t, h, options(h), 80, 24)
+	p.Keys(":", "write on", "enter").Want("did :write on", "WRITE")
+	p.Keys(":", "destroy node web01.example.com", "enter").Want("type the key again", "terminus exec of node")
+	p.Keys("web02", "enter").Want("refused: the key is another one; nothing was destroyed")
+	if calls := h.exec.Calls(); len(calls) != 0 {
+		t.Fatalf("asked %q", calls)
+	}
+	p.Keys("ctrl+u", "web01.example.com", "enter").Want("#1 destroy node web01.example.com", "(sent by you)")
+	if calls := h.exec.Calls(); len(calls) != 1 || calls[0] != "destroy web01.example.com" {
+		t.Errorf("asked %q", calls)
+	}
+	p.Keys(":", "destroy node web01.example.com", "enter", "esc").Want("nothing was destroyed")
+	p.Keys("z").Want("undone :write on")
+	if h.write {
+		t.Error("writes are still allowed")
+	}
+}
+
+func TestSaveReadsAFile(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	h.write = true
+	dir := t.TempDir()
+	file := filepath.Join(dir, "n.json")
+	if err := os.WriteFile(file, []byte(`{"name":"web01.example.com","environment":"qa","classes":[],"parameters":{}}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := play(t, h, options(h), 120, 24)
+	p.Keys(":", "save node @"+file, "enter").Want("save node web01.example.com", "ok")
+	p.Keys(":", "save node web01.example.com @file "+file+" json", "enter").Want("#2 save node web01.example.com")
+	p.Keys(":", "save node x @"+dir, "enter").Want("not a file")
+	p.Keys(":", "save node x @"+file+".no", "enter").Want("no such file")
+	p.Keys(":", "save node x", "enter").Want("save what?")
+	if calls := h.exec.Calls(); len(calls) != 2 {
+		t.Errorf("asked %q", calls)
+	}
+}
+
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	p := play(t, h, options(h), 140, 24)
+	p.Keys(":", "find node web01.example.com", "enter")
+	for _, tt := range []struct{ line, want string }{
+		{"route node terminus=yaml dry", "what-if: 1 request, nothing is executed: 1 depending on the answer   :route node terminus=yaml applies it"},
+		{"route node terminus=yam", `node has no terminus "yam"; nearest: yaml`},
+		{"route nod terminus=yaml", `no indirection is called "nod"; nearest: node`},
+		{"route node ttl=3", `"ttl=3" is not understood`},
+		{"route node", "node: terminus exec of node"},
+		{"route reset", "every route is as configured"},
+		{"route node terminus=yaml cache=off", "did :route node cache=off   z undo"},
+		{"route reset", "did :route reset node   z undo"},
+		{"route export", "copied as routes.yaml section agent"},
+	} {
+		p.Keys(":", tt.line, "enter").Want(tt.want)
+	}
+	if len(p.Copied) != 1 || !strings.HasPrefix(p.Copied[0], "agent:") {
+		t.Errorf("copied %q", p.Copied)
+	}
+}
+
+func TestMarkAndNote(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	p := play(t, h, options(h), 80, 24)
+	p.Keys(":", "mark a", "enter").Want("which request?")
+	p.Keys(":", "find node web01.example.com", "enter", ":", "mark a", "enter").Want("did :mark #1 a")
+	if row, _ := h.log.Row(1); row.Mark != 'a' {
+		t.Errorf("mark is %q", row.Mark)
+	}
+	p.Keys(":", "note #1 the disk was full", "enter").Want("did :note #1 the disk was full")
+	if c := h.log.Comments(1); len(c) != 1 || c[0].Text != "the disk was full" {
+		t.Errorf("comments %+v", c)
+	}
+	p.Keys(":", "mark #9 a", "enter").Want("there is no request #9")
+	p.Keys(":", "show #1", "enter").Want("STORY")
+}
+
+// What is not there is not offered.
+func TestOnlyWhatExistsIsOffered(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	c := console.New(t.Context(), &screen.Env{Log: h.log}, console.Options{})
+	for _, n := range c.Names() {
+		switch n.Name {
+		case "note", "open", "demo", "settings", "write", "group", "sort", "break", "diff", "replay", "attach", "proxy":
+			t.Errorf("%s is offered", n.Name)
+		}
+	}
+	p := play(t, h, console.Options{}, 80, 24)
+	p.Not("demo", "recording").Keys("d").Not("plays")
+	p.Keys(":", "find node x", "enter").Want("this is a recording: nothing can be asked or changed here")
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	o := options(h)
+	env := &screen.Env{Log: h.log, Now: time.Now}
+	c := console.New(t.Context(), env, o)
+	for _, key := range []string{"web01.example.com", "db07.example.com", "a b"} {
+		_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: key})
+	}
+	for _, tt := range []struct {
+		line string
+		want string // the first lines, joined
+		help string
+	}{
+		{"fi", "find |filter ", ""},
+		{"find no", `find node |find node "a b" |find node db07.example.com `, "usage: find IND KEY"},
+		{"find node w", "find node web01.example.com ", "effect: asks terminus exec of node; writes no cache (read-only)"},
+		{"find node web01 te", "find node web01 terminus=", ""},
+		{"find node web01 terminus=", "find node web01 terminus=exec |find node web01 terminus=plain |find node web01 terminus=yaml ", ""},
+		{"find node web01 ignore_cache ig", "find node web01 ignore_cache ignore_cache_save |find node web01 ignore_cache ignore_terminus ", ""},
+		{"search node x ig", "", ""},
+		{"save node x", "", "effect: " + console.Refused},
+		{":find fa", ":find facts ", ""},
+		{"route n", "route node ", ""},
+		{"route node terminus=p", "route node terminus=plain ", "now terminus exec of node"},
+		{"route node terminus=plain d", "route node terminus=plain dry ", ""},
+		{"route res", "route resource |route reset ", ""},
+		{"filter out=st", "filter out=stale", ""},
+		{"filter hidden serv", "filter hidden served=", ""},
+		{"show re", "show requests ", ""},
+		{"write o", "write on |write off ", ""},
+		{"help co", "help codes |help commands ", ""},
+		{"fnid x", "", `no command is called "fnid"; nearest: find`},
+		{"", "find |search |head ", ""},
+	} {
+		next, about := c.Complete(tt.line)
+		var texts []string
+		for _, n := range next {
+			texts = append(texts, n.Text)
+		}
+		got := strings.Join(texts, "|")
+		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("%q: got %q, want %q", tt.line, got, tt.want)
+		}
+		if !strings.Contains(strings.Join(about, "\n"), tt.help) {
+			t.Errorf("%q: help is %q, want %q", tt.line, about, tt.help)
+		}
+	}
+}
+
+// Old lines are found by any part of them.
+func TestHistoryIsSearched(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	p := play(t, h, options(h), 80, 24)
+	p.Keys(":", "find node web01.example.com", "enter", ":", "web01").Want("history").Keys("tab", "enter").Want("#2 find node")
+	p.Keys(":", "up").Want(": find node web01.example.com")
+}
+
+// Requests end with the program.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "find * → wait 1h, then found")
+	env := &screen.Env{Log: h.log, Now: time.Now}
+	c := console.New(t.Context(), env, options(h))
+	cmd := c.Run("find node slow")
+	if !c.Stop() {
+		t.Fatal("nothing was running")
+	}
+	msg := cmd()
+	later, ok := msg.(screen.Background)
+	if !ok {
+		t.Fatalf("got %T", msg)
+	}
+	answer, ok := later.Cmd().(screen.For)
+	if !ok {
+		t.Fatal("no answer")
+	}
+	c.Update(answer.Msg)
+	if row, _ := h.log.Row(1); row.Outcome != traces.Err {
+		t.Errorf("outcome is %s", row.Outcome)
+	}
+	if c.Stop() {
+		t.Error("it is still running")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "puppet.conf"), []byte("[main]\nnode_terminus = exec\n[server]\nnode_terminus = plain\nhttp_proxy_password = hunter2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	set, err := settings.Load(settings.Options{ConfDir: dir, VarDir: dir, RunMode: "server"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(h)
+	o.Settings = set
+	p := play(t, h, o, 100, 30)
+	p.Keys(":", "settings node_terminus", "enter").Want("plain", "puppet.conf:4 [server]", "overruled", "exec   puppet.conf:2 [main]").Keys("esc")
+	p.Keys(":", "settings node_terminu", "enter").Want("nearest: node_terminus")
+	p.Keys(":", "settings", "enter").Want("set somewhere", "(masked, 7 B)").Not("hunter2")
+}
+
+// hostile text, and every size: the frame is exact.
+func TestAnySize(t *testing.T) {
+	t.Parallel()
+	bad := "\"\x1b]52;c;!\a\u202e日本" + strings.Repeat("x", 300) + "\""
+	for _, size := range [][2]int{{60, 16}, {61, 17}, {80, 24}, {109, 20}, {110, 24}, {200, 60}, {400, 16}} {
+		h := newHouse(t, quiet+"\nfind x → fail: "+strings.Trim(bad, "\""))
+		h.write = true
+		p := play(t, h, options(h), size[0], size[1])
+		for _, keys := range [][]string{
+			{"?"}, {"esc"}, {"ctrl+p"}, {bad}, {"esc"}, {"~"},
+			{":", "find node " + bad, "enter"}, {":", bad, "enter"}, {":", "find node x", "enter"}, {":", "destroy node " + bad, "enter"}, {"esc"},
+			{":", "find no"}, {"tab"}, {"esc"}, {"k", "k"}, {"y"}, {"esc"}, {"?"}, {"g"}, {"esc"}, {"k"}, {"esc"}, {"esc"}, {"ctrl+p"}, {"no"},
+		} {
+			p.Keys(keys...)
+			lines := p.Lines()
+			if len(lines) != size[1] {
+				t.Fatalf("%v after %q: got %d lines", size, keys, len(lines))
+			}
+			for i := range lines {
+				if w := lines[i].Width(); w > size[0] {
+					t.Errorf("%v after %q: line %d has %d cells", size, keys, i, w)
+				}
+			}
+			if raw := p.Raw(); strings.ContainsAny(raw, "\a\u202e") || strings.Contains(raw, "\x1b]") {
+				t.Errorf("%v after %q: something hostile is on the terminal", size, keys)
+			}
+		}
+	}
+}
+
+// A line of any kind is answered, and completed, without a panic.
+func FuzzRun(f *testing.F) {
+	for _, s := range []string{"find node x", "route node terminus=", "save node @", "mark #0 a", "filter (", "show #", "sort", "\"", "help help", "note #1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h := &house{}
+		reg, err := indirector.NewRegistry(termini.Specs(), termini.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.log, err = store.Open(store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		defer h.log.Close()
+		if h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Recorder: h.log}); err != nil {
+			t.Fatal(err)
+		}
+		keys, _ := screen.NewKeys(nil)
+		env := &screen.Env{Log: h.log, Now: time.Now, Keys: keys, Theme: &screen.Theme{Glyphs: screen.ASCII}}
+		c := console.New(t.Context(), env, options(h))
+		c.Resize(60, 10)
+		c.Complete(text)
+		c.Run(text)
+		c.Complete(text + " ")
+		if got := len(c.View()); got != 10 {
+			t.Errorf("%d lines", got)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package help_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui"
+	"indirtui/ui/help"
+	"indirtui/ui/screen"
+	"indirtui/ui/uitest"
+	"indirtui/ui/widget"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// commands are two commands that say what they were told.
+type commands struct{ said *[]string }
+
+func (c commands) Run(text string) tea.Cmd {
+	*c.said = append(*c.said, text)
+	return nil
+}
+func (c commands) Complete(string) ([]screen.Completion, []string) { return nil, nil }
+func (c commands) Screen() screen.Screen                           { return nil }
+func (c commands) Names() []screen.Completion {
+	return []screen.Completion{
+		{Text: "find ", Name: "find", Kind: "command", Note: "find one instance"},
+		{Text: "demo", Name: "demo", Kind: "command", Note: "play the demo"},
+		{Text: "open ", Name: "open", Kind: "command", Note: "open a recording"},
+	}
+}
+
+func play(t *testing.T, log *store.Store, said *[]string, width, height int) *uitest.Player {
+	t.Helper()
+	return uitest.New(t, ui.Config{
+		Log: log, Now: func() time.Time { return uitest.Began.Add(150 * time.Second) },
+		Commands: func(*screen.Env) screen.Commander { return commands{said} },
+		FirstRun: func(env *screen.Env) screen.Screen { return help.NewCard(env) },
+		Help:     func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		Palette: func(env *screen.Env, on screen.Screen) screen.Screen {
+			return help.NewPalette(env, on, "Requests", "Failures")
+		},
+	}, width, height)
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct {
+		name          string
+		width, height int
+	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
+		t.Run(size.name, func(t *testing.T) {
+			t.Parallel()
+			var said []string
+			p := play(t, uitest.Site(t), &said, size.width, size.height)
+			p.Keys("?").Golden("help-" + size.name)
+			p.Keys("g").Golden("codes-" + size.name)
+			p.Keys("esc", "esc", "ctrl+p").Golden("palette-" + size.name)
+			p.Keys("stale").Golden("palette-stale-" + size.name)
+		})
+	}
+}
+
+// Journey 1: first contact.
+func TestJourneyFirstContact(t *testing.T) {
+	t.Parallel()
+	log, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	var said []string
+	p := play(t, log, &said, 80, 24)
+	p.Want("Nothing has asked the indirector anything yet.", "d demo", "o open")
+	p.Keys("d")
+	if len(said) != 1 || said[0] != "demo" {
+		t.Fatalf("said %q", said)
+	}
+	p.Keys("o").Want(": open ").Keys("esc")
+	p.Keys("?").Want("press a key to do it", "play the built-in demo").Keys("esc").Not("press a key")
+	tr := &traces.Trace{Verb: traces.Find, Indirection: "node", Key: "web01"}
+	tr.ID = log.Begin(tr)
+	log.End(tr, nil)
+	p.Sync().Not("Nothing has asked").Want("follow on")
+}
+
+// A key that is pressed in help does what it does below.
+func TestKeysInHelpAct(t *testing.T) {
+	t.Parallel()
+	var said []string
+	p := play(t, uitest.Site(t), &said, 80, 24)
+	p.Keys("?").Want("Requests", "press a key to do it").Keys("enter").Want("STORY").Not("press a key")
+	p.Keys("?").Want("Steps").Keys("2").Want("[2 Failures").Not("press a key").Keys("1", "esc")
+	p.Keys("?", "m").Want("m and a letter").Keys("a").Want("did :mark").Not("press a key")
+	p.Keys("?", "F").Not("press a key")
+	p.Keys("?", "/").Not("press a key").Keys("esc")
+	p.Keys("?", "?").Not("press a key")
+	p.Keys("?", "k").Want("help > keys", "everywhere").Keys("esc").Want("press a key to do it")
+}
+
+// What does not work now says why, and help stays.
+func TestKeysThatDoNotWorkSayWhy(t *testing.T) {
+	t.Parallel()
+	var said []string
+	p := play(t, uitest.Site(t), &said, 80, 24)
+	p.Keys("g", "enter", "?") // the first request of the log has none before it
+	p.Keys("{").Want("not now: { run (there is no earlier request in this run)")
+	p.Keys("end").Want("not now", "run: there is no earlier request in this run")
+}
+
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	var said []string
+	p := play(t, uitest.Site(t), &said, 80, 24)
+	p.Keys("ctrl+p", "failures").Want("same as  :show failures").Keys("enter").Want("[2 Failures")
+	p.Keys("1", "ctrl+p", "outstale").Want("out=stale", "same as  :filter out=stale").Keys("enter").Want("1 shown", "stale")
+	p.Keys("ctrl+p", "command find", "enter").Want(": find").Keys("esc")
+	p.Keys("ctrl+p", "filter hidden", "tab").Want(": filter hidden").Keys("esc")
+	p.Keys("ctrl+p", "why did the cache").Want("same as  :help cache").Keys("enter").Want("help > cache", "out=stale").Keys("esc")
+	p.Keys("ctrl+p", "open node db07").Want("node db07.example.com", "same as  :find node db07.example.com").Keys("enter").Want("find node db07")
+	p.Keys("ctrl+p", "xyzzyq").Want("nothing has these letters").Keys("enter", "esc")
+}
+
+// Nothing that may be seen is without an explanation.
+func TestEveryWordIsExplained(t *testing.T) {
+	t.Parallel()
+	keys, _ := screen.NewKeys(nil)
+	log, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	env := &screen.Env{Keys: keys, Log: log, Theme: &screen.Theme{Glyphs: screen.ASCII}}
+	text := func(topic string) string {
+		p, ok := help.Page(env, topic)
+		if !ok {
+			t.Fatalf("no help about %s", topic)
+		}
+		pager := widget.NewPager(env, p)
+		pager.Resize(200, 1000)
+		return pager.View().Text()
+	}
+	explained := func(topic, word string) {
+		for line := range strings.SplitSeq(text(topic), "\n") {
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), word+" "); ok && strings.TrimSpace(rest) != "" {
+				return
+			}
+		}
+		t.Errorf("%s: nothing is said about %q", topic, word)
+	}
+	for o := range traces.OutcomeCount {
+		explained("codes", o.String())
+	}
+	for r := traces.Reason(1); r < traces.ReasonCount; r++ {
+		explained("reasons", r.String())
+	}
+	for _, b := range keys.Bindings() {
+		if b.Help != "" && !strings.Contains(text("keys"), b.Help) {
+			t.Errorf("keys: nothing is said about %s", b.Do)
+		}
+	}
+	for _, topic := range help.Topics() {
+		if text(topic) == "" {
+			t.Errorf("help about %s is empty", topic)
+		}
+	}
+}
