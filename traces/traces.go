@@ -223,16 +223,19 @@ type Because struct {
 }
 
 func (b Because) String() string {
+	reason := b.Reason.String()
 	switch {
 	case b.About == "":
-		return b.Reason.String()
+		return reason
 	case b.Reason >= DefaultInCode && b.Reason <= ByRequest:
 		// A place that says itself what kind of source it is.
-		if strings.HasPrefix(b.About, b.Reason.String()) || b.Reason == ByRequest {
+		if strings.HasPrefix(b.About, reason) || b.Reason == ByRequest {
 			return b.About
 		}
+	case strings.HasSuffix(reason, ")"): // skipped(ignore_terminus): by whom
+		return reason + " by " + b.About
 	}
-	return b.Reason.String() + "(" + b.About + ")"
+	return reason + "(" + b.About + ")"
 }
 
 // A Question is one step of one request: what was answered, why, and when.
