@@ -403,7 +403,7 @@ func idleFlags(t *traces.Trace) traces.Flags {
 		return 0
 	}
 	may := effective[t.Verb] | traces.FailOn404
-	if t.Cache.Winner().Terminus == "" {
+	if c := t.Cache.Winner().Terminus; c == "" || c == Off {
 		may &^= traces.IgnoreCache | traces.IgnoreCacheSave
 	}
 	return t.Flags &^ may

@@ -78,7 +78,7 @@ func storyOfFailure(t *Trace) string {
 	case term.Because.Reason == VerbMissing:
 		return fmt.Sprintf("terminus %s has no %s", primary, t.Verb)
 	case write.Answer == Raised && t.Verb == Find:
-		return "primary ok, cache write failed (stage cache.write): " + t.Error
+		return "primary ok, cache write failed (stage cache.write): " + t.Error + t.unsaid()
 	case write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
 		return fmt.Sprintf("terminus %s: %s; cache %s failed: %s", primary, term.Answer, cache, t.Error)
 	case t.Error != "":
@@ -323,7 +323,7 @@ func HeadlineOf(t *Trace) Headline {
 	if cache.Terminus != "" && (t.Verb == Save || t.Verb == Destroy) {
 		ask("cache "+cache.Terminus, CacheWrite)
 	}
-	if cache.Terminus != "" && t.Verb == Search {
+	if cache.Terminus != "" && cache.Terminus != "off" && t.Verb == Search {
 		not = append(not, "cache "+cache.Terminus+": searches are never cached")
 	}
 	h.Asked, h.NotAsked = strings.Join(asked, ", "), strings.Join(not, ", ")

@@ -112,17 +112,18 @@ func TestClosureL6Unreadable(t *testing.T) {
 func TestClosureL6Expire(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		cache, expire, find string
-		classes             string
-		outcome             traces.Outcome
+		cache, conf, expire, find string
+		classes                   string
+		outcome                   traces.Outcome
 	}{
-		{"yaml", "no effect: node/yaml drops expiration", "immortal cache entry: node/yaml drops expiration; exec not asked", "old", traces.Hit},
-		{"memory", "cache memory expired it", "terminus exec answered; the cache entry had expired", "new", traces.Good},
+		{"yaml", "", "no effect: node/yaml drops expiration", "immortal cache entry: node/yaml drops expiration; exec not asked", "old", traces.Hit},
+		{"yaml", "expiry_sidecar = true\n", "cache yaml expired it", "expired by 1m0s; clock differs from file mtime by ", "new", traces.Good},
+		{"memory", "", "cache memory expired it", "terminus exec answered; the cache entry had expired", "new", traces.Good},
 	} {
-		t.Run(tt.cache, func(t *testing.T) {
+		t.Run(tt.cache+" "+tt.conf, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, scene{
-				application: "server", conf: encConf + "facts_terminus = memory\n",
+				application: "server", conf: encConf + "facts_terminus = memory\n" + tt.conf,
 				routes: "server:\n  node:\n    cache: " + tt.cache + "\n",
 				files:  map[string]string{"bin/enc": strings.Replace(encSays, "%", "old", 1), "var/yaml/": ""},
 			})
