@@ -270,7 +270,7 @@ func TestJourney1FirstContact(t *testing.T) {
 func (tr *trip) leave() {
 	tr.t.Helper()
 	if tr.Keys("q"); !tr.Quit {
-		tr.key("y", "quit?")
+		tr.sees("quit?").Keys("y")
 	}
 	if !tr.Quit {
 		tr.t.Fatalf("q y did not quit:\n%s", tr.Frame())

@@ -1,0 +1,196 @@
+package demo_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"indirtui/indirector/engine"
+	"indirtui/termini"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/demo"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start begins a demo below the directory of the test.
+func start(t testing.TB) (*demo.Site, *engine.Engine) {
+	t.Helper()
+	site, err := demo.Start(demo.Options{Dir: filepath.Join(t.TempDir(), "site")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(site.Options(engine.Options{Specs: termini.Specs(), Termini: termini.All()}))
+	if err != nil {
+		t.Fatal(errors.Join(err, site.Close()))
+	}
+	return site, e
+}
+
+func TestThereIsSomethingToFind(t *testing.T) {
+	t.Parallel()
+	site, e := start(t)
+	if err := errors.Join(site.Play(t.Context(), e), e.Store.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		filter string
+		want   int
+		story  string // of the newest
+	}{
+		{"", 1047, "cache hit, expires in 30 min; facter not run"},
+		{"out=stale", 8, "cache json answered, written 1h 31m ago"},
+		{"out=err ind=catalog key=web01*", 8, "Error 500 on SERVER: Evaluation Error: Unknown variable: 'role'"},
+		{"step.caller.because=rescued*", 10, ""},
+		{"out=err~ ind=facts key=db07*", 1, "cache read error swallowed: Could not parse JSON data for facts db07.example.com"},
+		{"out=err ind=catalog key=db07*", 1, "Could not find node 'db07.example.com'; cannot compile"},
+		{"out=nil! ind=node key=db07*", 1, "ENC returned empty output"},
+		{"out=err ind=node terminus=yml", 1, "yml"},
+		{"ind=facts key=app03* out=ok", 1, "expired by 14m0s"},
+		{"verb=search", 1, ""},
+		{"out=part ind=report", 1, "terminus processor: written; cache yaml failed: Is a directory"},
+		{"out=err~ ind=report", 1, "Unable to submit report"},
+		{"failed", 8 + 8 + 1 + 1 + 1 + 1 + 1 + 1 + 1, ""},
+	} {
+		t.Run(tt.filter, func(t *testing.T) {
+			x, err := query.Parse(tt.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := e.Store.View(x)
+			for !v.Extend(0) {
+			}
+			if v.Len() != tt.want {
+				t.Fatalf("got %d requests, want %d", v.Len(), tt.want)
+			}
+			tr, err := e.Store.Trace(v.At(v.Len() - 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := traces.Story(tr); !strings.Contains(got, tt.story) {
+				t.Errorf("got %q, want %q", got, tt.story)
+			}
+		})
+	}
+	if err := errors.Join(e.Close(), site.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Nothing is recorded: there are files, and there is a server.
+func TestItIsLive(t *testing.T) {
+	t.Parallel()
+	site, e := start(t)
+	for _, name := range []string{"conf/puppet.conf", "conf/routes.yaml", "bin/enc", "bin/facter", "var/client_data/facts/db07.example.com.json", "var/client_data/catalog/web01.example.com.json"} {
+		if info, err := os.Stat(filepath.Join(site.Dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: got %v, %v", name, info, err)
+		}
+	}
+	resp, err := http.Get(site.URL + "/catalog/web01.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusInternalServerError {
+		t.Errorf("got status %d, %v, want 500", resp.StatusCode, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	// A person who mends the classifier sees the next run change.
+	enc := "#!/bin/sh\necho 'classes: [profile::db]'\n"
+	if err := os.WriteFile(filepath.Join(site.Dir, "bin", "enc"), []byte(enc), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(site.Play(t.Context(), e), e.Store.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.Store.Stats().By[traces.NilHidden]; n != 0 {
+		t.Errorf("got %d hidden nils with a classifier that knows db07, want none", n)
+	}
+	if err := errors.Join(e.Close(), site.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.Get(site.URL); err == nil {
+		t.Error("the web server still answers")
+	}
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	for _, played := range []bool{false, true} {
+		site, err := demo.Start(demo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rel, err := filepath.Rel(dir, site.Dir); err != nil || !filepath.IsLocal(rel) {
+			t.Fatalf("the demo is in %s, want it below %s", site.Dir, dir)
+		}
+		e, err := engine.New(site.Options(engine.Options{Specs: termini.Specs(), Termini: termini.All()}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if played {
+			if err := site.Play(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(e.Close(), site.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestPlayEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	site, e := start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := site.Play(ctx, e); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	if n := e.Store.Stats().Total; n > 1 {
+		t.Errorf("got %d requests after the end, want at most one", n)
+	}
+	if err := errors.Join(e.Close(), site.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDirectoryThatIsTaken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if site, err := demo.Start(demo.Options{Dir: dir}); err == nil {
+		t.Fatal(errors.Join(errors.New("the demo moved into a directory that was there"), site.Close()))
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Errorf("it was taken away: %v", err)
+	}
+}
+
+// BenchmarkPlay is the whole demo, from laying out its files to taking them
+// away. It is to take less than two seconds.
+func BenchmarkPlay(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		site, err := demo.Start(demo.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		e, err := engine.New(site.Options(engine.Options{Specs: termini.Specs(), Termini: termini.All()}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := errors.Join(site.Play(b.Context(), e), e.Close(), site.Close()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
