@@ -53,7 +53,7 @@ func TestThereIsSomethingToFind(t *testing.T) {
 		{"out=err ind=catalog key=db07*", 1, "Could not find node 'db07.example.com'; cannot compile"},
 		{"out=nil! ind=node key=db07*", 1, "ENC returned empty output"},
 		{"out=err ind=node terminus=yml", 1, "yml"},
-		{"ind=facts key=app03* out=ok", 1, "expired by 14m0s"},
+		{"ind=facts key=app03* out=ok", 1, "expired by 14m"},
 		{"verb=search", 1, ""},
 		{"out=part ind=report", 1, "terminus processor: written; cache yaml failed: Is a directory"},
 		{"out=err~ ind=report", 1, "Unable to submit report"},
