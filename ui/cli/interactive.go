@@ -172,7 +172,7 @@ func (p *program) recording() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, time.Now().Format("2006-01-02T15.04.05.000")+".jsonl"), nil
+	return filepath.Join(dir, time.Now().Format("2006-01-02T15.04.05.000000")+".jsonl"), nil
 }
 
 // open is the command that looks at a recording.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -100,7 +101,11 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 				return p.session()
 			})
 		},
-		Note: s.log.AddComment,
+		Note:  s.log.AddComment,
+		Group: func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
+		Sort: func(column string, reverse bool) tea.Cmd {
+			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
+		},
 	}
 	var house routes.House
 	about := routes.About{Source: s.source()}
@@ -129,6 +134,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 			return "", screen.Plain
 		}}}
 	}
+	cfg.Save = saveText
 	cfg.FirstRun = func(env *screen.Env) screen.Screen { return help.NewCard(env) }
 	cfg.Help = func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
 	cfg.Palette = func(env *screen.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
@@ -155,4 +161,17 @@ func (p *program) getenv(name string) string {
 		return "C"
 	}
 	return os.Getenv(name)
+}
+
+// saveText writes a file for a person, here. What is there is not overwritten.
+func saveText(name, text string) (path string, masked int, err error) {
+	if path, err = filepath.Abs(filepath.Base(name)); err != nil {
+		return "", 0, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", 0, err
+	}
+	_, err = f.WriteString(text)
+	return path, 0, errors.Join(err, f.Close())
 }

@@ -1,0 +1,390 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"indirtui/traces/store"
+)
+
+// The built program in a real terminal, which is tmux.
+
+// patience is how long the screen may take to show what is expected. It is not
+// reached unless something is wrong.
+const patience = 60 * time.Second
+
+// build builds a program of this module into a directory of the test.
+func build(t *testing.T, pkg string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "indirtui")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", pkg, err, out)
+	}
+	return path
+}
+
+// needTmux skips a test where there is no terminal to be had.
+func needTmux(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("there is no tmux on this machine: the program is not run in a real terminal")
+	}
+}
+
+// A terminal is a shell in a tmux server of its own. Its directory holds the
+// state and the temporary files of what is run in it.
+type terminal struct {
+	t   *testing.T
+	dir string
+}
+
+// open opens a terminal with 80 columns and 24 lines. The variables are added
+// to its environment.
+func open(t *testing.T, variables ...string) *terminal {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e2e") // paths of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &terminal{t, dir}
+	t.Cleanup(func() {
+		_, _ = term.try("kill-server") // it may have ended with its shell
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, d := range []string{"tmp", "state"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := append([]string{"new-session", "-d", "-x", "80", "-y", "24", "--", "env", "TMPDIR=" + dir + "/tmp", "XDG_STATE_HOME=" + dir + "/state", "HOME=" + dir, "PS1=shell> "}, variables...)
+	term.tmux(append(args, "sh", "-i")...)
+	return term.wait("shell>")
+}
+
+func (term *terminal) try(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // also for cleaning up
+	defer cancel()
+	c := exec.CommandContext(ctx, "tmux", append([]string{"-f", "/dev/null", "-S", filepath.Join(term.dir, "tmux")}, args...)...)
+	c.Env = append(os.Environ(), "TMUX=", "NO_COLOR=", "LC_ALL=C.UTF-8")
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+func (term *terminal) tmux(args ...string) string {
+	term.t.Helper()
+	out, err := term.try(args...)
+	if err != nil {
+		term.t.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+// screen is what the terminal shows, without blanks at the ends of lines.
+func (term *terminal) screen() string {
+	term.t.Helper()
+	return term.tmux("capture-pane", "-p")
+}
+
+// is reports what tmux knows of the terminal: alternate_on, cursor_flag ...
+func (term *terminal) is(what string) string {
+	term.t.Helper()
+	return strings.TrimSpace(term.tmux("display-message", "-p", "#{"+what+"}"))
+}
+
+// until waits for something to become true.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !is(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s", what)
+		}
+	}
+}
+
+// wait waits until every text is on the screen.
+func (term *terminal) wait(want ...string) *terminal {
+	term.t.Helper()
+	var screen string
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C {
+		screen = term.screen()
+		missing := ""
+		for _, w := range want {
+			if !strings.Contains(screen, w) {
+				missing = w
+			}
+		}
+		if missing == "" {
+			return term
+		}
+		if time.Now().After(end) {
+			term.t.Fatalf("%q is not on the screen:\n%s", missing, screen)
+		}
+	}
+}
+
+// write types text, as it is.
+func (term *terminal) write(text string) *terminal {
+	term.t.Helper()
+	term.tmux("send-keys", "-l", "--", text)
+	return term
+}
+
+// keys presses keys by the names that tmux has for them.
+func (term *terminal) keys(keys ...string) *terminal {
+	term.t.Helper()
+	term.tmux(append([]string{"send-keys"}, keys...)...)
+	return term
+}
+
+// run has the shell run a command. What it ends with is then shown as "exit N".
+func (term *terminal) run(command string) *terminal {
+	term.t.Helper()
+	return term.write("clear; " + command + "; echo exit $?").keys("Enter")
+}
+
+// restored checks that the terminal is as it was before the program.
+func (term *terminal) restored() {
+	term.t.Helper()
+	for what, want := range map[string]string{"alternate_on": "0", "cursor_flag": "1", "mouse_any_flag": "0", "pane_current_command": "sh"} {
+		if got := term.is(what); got != want {
+			term.t.Errorf("%s: got %s, want %s", what, got, want)
+		}
+	}
+	term.write("echo typed").keys("Enter").wait("shell> echo typed\ntyped\nshell>") // it echoes
+}
+
+// files are the names of what is in a directory of the terminal.
+func (term *terminal) files(dir string) []string {
+	term.t.Helper()
+	names, err := filepath.Glob(filepath.Join(term.dir, dir, "*"))
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	return names
+}
+
+// recording is the path that the last lines on the screen name.
+func (term *terminal) recording() string {
+	term.t.Helper()
+	// A path may be wider than the terminal.
+	screen := term.tmux("capture-pane", "-p", "-J")
+	found := regexp.MustCompile(`(?m)^recording: (\S+)\s*\nexit \d+\s*$`).FindStringSubmatch(screen)
+	if found == nil {
+		term.t.Fatalf("the last line does not name the recording:\n%s", screen)
+	}
+	return found[1]
+}
+
+// rows are the lines of the list of requests.
+func rows(screen string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(screen, "\n") {
+		if regexp.MustCompile(`^[ >][ a-z][ !] +\d+ \d\d:`).MatchString(line) {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	needTmux(t)
+	program := build(t, "indirtui")
+
+	t.Run("a journey, a small terminal, a pause, the end", func(t *testing.T) {
+		t.Parallel()
+		term := open(t)
+		term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown", "source: demo site", "stale 8")
+		if got := term.is("alternate_on"); got != "1" {
+			t.Errorf("alternate_on: got %s while the program runs", got)
+		}
+		term.write("/out=stale").keys("Enter").wait("filter: out=stale", "8 shown of 1 047", "C json")
+		term.keys("Enter").wait("STORY", "had failed, so cache json answered, written 1h 31m", "skipped(ignore_terminus)")
+		before := term.screen()
+
+		term.tmux("resize-window", "-x", "52", "-y", "14")
+		term.wait("indirtui needs 60x16, this is 52x14")
+		if n := strings.Count(strings.TrimSpace(term.screen()), "\n"); n > 0 {
+			t.Errorf("a small terminal shows %d more lines:\n%s", n, term.screen())
+		}
+		term.tmux("resize-window", "-x", "80", "-y", "24")
+		until(t, "the same screen after resizing", func() bool { return term.screen() == before })
+
+		term.keys("C-z")
+		until(t, "the shell after ctrl+z", func() bool { return term.is("pane_current_command") == "sh" })
+		if got := term.is("alternate_on") + term.is("cursor_flag"); got != "01" {
+			t.Errorf("while it is suspended: alternate_on and cursor_flag are %s", got)
+		}
+		term.run("fg").wait("STORY", "skipped(ignore_terminus)")
+
+		term.keys("{").wait("GET /catalog", "500", "rescued(configurer")
+		term.keys("Escape").wait("8 shown of 1 047").keys("Escape").wait("filter: (none)")
+		term.write("q").wait("exit 0", "recording: ")
+		recording := term.recording()
+		if all := term.files("state/indirtui"); len(all) != 1 || all[0] != recording {
+			t.Errorf("the recording is %s, in the state directory there is %q", recording, all)
+		}
+		term.restored()
+		if left := term.files("tmp"); len(left) > 0 {
+			t.Errorf("the demo left %q behind", left)
+		}
+	})
+
+	t.Run("a recording", func(t *testing.T) {
+		t.Parallel()
+		term := open(t)
+		term.run(program + " --demo --ascii").wait("1 047 shown", "#1047 find facts")
+		live := rows(term.screen())
+		recording := term.write("q").wait("exit 0").recording()
+		before, err := os.ReadFile(recording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		term.run(program+" open --ascii "+recording).wait("[1 Requests]", "1 047 shown", "#1047 find facts")
+		if got := rows(term.screen()); got != live || strings.Count(got, "\n") < 10 {
+			t.Errorf("got rows\n%swant\n%s", got, live)
+		}
+		const refused = "this is a recording: nothing can be asked or changed here"
+		for _, command := range []string{"find facts web01.example.com", "save facts x @x.json", "destroy facts web01.example.com", "route node terminus=yaml"} {
+			term.write(":"+command).keys("Enter").wait(refused).keys("Escape").keys("Escape").wait("[1 Requests]", "1 047 shown")
+		}
+		term.write("q").wait("exit 0").restored()
+		after, err := os.ReadFile(recording)
+		if err != nil || !bytes.Equal(before, after) {
+			t.Errorf("looking changed the recording: %v", err)
+		}
+		if all := term.files("state/indirtui"); len(all) != 1 {
+			t.Errorf("looking at a recording recorded: %q", all)
+		}
+	})
+
+	t.Run("colours", func(t *testing.T) {
+		t.Parallel()
+		for variable, want := range map[string]bool{"NO_COLOR=1": false, "A=1": true} {
+			t.Run(variable, func(t *testing.T) {
+				t.Parallel()
+				term := open(t, variable, "TERM=screen")
+				term.run(program+" --demo --ascii").wait("1 047 shown", "stale", "err", "hit", "part")
+				if got := coloured(term.tmux("capture-pane", "-p", "-e")); got != want {
+					t.Errorf("got colours: %v, want %v\n%q", got, want, term.tmux("capture-pane", "-p", "-e"))
+				}
+				term.write("q").wait("exit 0")
+			})
+		}
+	})
+
+	t.Run("no terminal", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		for _, args := range [][]string{{}, {"--demo"}, {"open", "recording.jsonl"}} {
+			c := exec.CommandContext(t.Context(), program, args...)
+			c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "TMPDIR="+dir)
+			var stdout, stderr strings.Builder
+			c.Stdout, c.Stderr = &stdout, &stderr
+			err := c.Run()
+			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 {
+				t.Errorf("%q: got %v, want exit 2", args, err)
+			}
+			if got := stderr.String(); stdout.Len() > 0 || !strings.HasPrefix(got, "indirtui: standard output is not a terminal") || strings.Count(got, "\n") != 1 {
+				t.Errorf("%q: got %q on stdout, %q on stderr", args, stdout.String(), got)
+			}
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+
+	t.Run("killed while the demo plays", func(t *testing.T) {
+		t.Parallel()
+		term := open(t)
+		recording := filepath.Join(term.dir, "killed.jsonl")
+		term.write("echo $$ > pid; exec " + program + " --demo --ascii --record " + recording)
+		term.tmux("set-option", "-w", "remain-on-exit", "on")
+		term.keys("Enter")
+		until(t, "a recording", func() bool {
+			info, err := os.Stat(recording)
+			return err == nil && info.Size() > 10_000
+		})
+		pid := term.pid()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "its end", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || term.is("pane_dead") == "1" })
+		log, err := store.OpenFile(recording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := log.Range()
+		if first != 1 || last < 2 || last > 1047 {
+			t.Errorf("got requests %d to %d", first, last)
+		}
+		for id := first; id <= last; id++ {
+			if _, err := log.Trace(id); err != nil {
+				t.Fatalf("request %d: %v", id, err)
+			}
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+		again := open(t)
+		again.run(program+" open --ascii "+recording).wait("[1 Requests]", "#"+strconv.FormatUint(last, 10)+" ")
+		again.write("q").wait("exit 0")
+	})
+
+	t.Run("the terminal is closed", func(t *testing.T) {
+		t.Parallel()
+		term := open(t)
+		term.run(program+" --demo --ascii").wait("1 047 shown")
+		if len(term.files("tmp")) != 1 {
+			t.Fatalf("got %q, want the files of the demo", term.files("tmp"))
+		}
+		term.tmux("kill-server")
+		until(t, "the files of the demo to go", func() bool { return len(term.files("tmp")) == 0 })
+	})
+}
+
+// pid is what a shell has written down before it became the program.
+func (term *terminal) pid() int {
+	term.t.Helper()
+	text, err := os.ReadFile("pid")
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = os.ReadFile(filepath.Join(term.dir, "pid"))
+	}
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	return pid
+}
+
+// coloured reports whether a screen has a sequence that sets a colour.
+func coloured(screen string) bool {
+	for _, seq := range regexp.MustCompile(`\x1b\[([0-9;:]*)m`).FindAllStringSubmatch(screen, -1) {
+		for _, code := range strings.FieldsFunc(seq[1], func(r rune) bool { return r == ';' || r == ':' }) {
+			if n, _ := strconv.Atoi(code); n >= 30 && n != 39 && n != 49 && n <= 107 {
+				return true
+			}
+		}
+	}
+	return false
+}
