@@ -140,6 +140,9 @@ func (x *Indirector) unknownTerminus(indirection, name string) error {
 	}
 	known := x.cfg.Registry.Termini(indirection)
 	f.Hidden = "there are: " + strings.Join(known, ", ")
+	if len(known) == 0 {
+		f.Hidden = "this build has no terminus of " + indirection
+	}
 	if near := spell.Nearest(name, known); near != "" && name != "" {
 		f.Hidden = "nearest: " + near + "; " + f.Hidden
 	}

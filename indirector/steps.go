@@ -329,23 +329,24 @@ func (f *flight) fault(s traces.Step, err error, shown bool) {
 	}
 	fault := traces.Fault{Origin: f.origin(s, err), Step: s, Message: Message(err), Shown: shown}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
-		fault.Path, fault.Hidden = failure.Path, failure.Hidden
-		if fault.Hidden == "" && failure.Err != nil && !isSentinel(failure.Err) {
-			fault.Hidden = failure.Err.Error()
-		}
+		fault.Path, fault.Hidden = failure.Path, failure.unsaid()
 	}
 	f.live.Fault(fault)
 }
 
-// isSentinel reports whether err only says of which kind a failure is: its
-// words tell nobody anything.
-func isSentinel(err error) bool {
-	switch err {
-	case ErrNoRoute, ErrDenied, ErrInvalid, ErrNotArray, errors.ErrUnsupported:
-		return true
+// unsaid is what a failure knows and does not say. A sentinel below it tells
+// only of which kind it is, and words that it repeats are said.
+func (f *Failure) unsaid() string {
+	switch {
+	case f.Hidden != "" || f.Err == nil:
+		return f.Hidden
+	case slices.Contains(sentinels, f.Err) || strings.Contains(f.Message, f.Err.Error()):
+		return ""
 	}
-	return false
+	return f.Err.Error()
 }
+
+var sentinels = []error{ErrNoRoute, ErrDenied, ErrInvalid, ErrNotArray, errors.ErrUnsupported}
 
 // answer is what the caller gets of the value.
 func (f *flight) answer() error {
