@@ -40,9 +40,13 @@ var (
 )
 
 // NewPalette returns the palette, for the screen that it will be put on and the
-// names of the places in the order of their keys.
+// names of the places in the order of their keys; none are Requests, Failures
+// and Routes.
 func NewPalette(env *screen.Env, on screen.Screen, places ...string) *Palette {
 	p := &Palette{env: env, on: on}
+	if len(places) == 0 {
+		places = []string{"Requests", "Failures", "Routes"}
+	}
 	p.addPlaces(places)
 	p.addActs()
 	p.addFilters()
