@@ -23,6 +23,16 @@ func travel(t *testing.T, s indirector.Settings, req *indirector.Request) (*indi
 	return saw.req, err
 }
 
+// arrives is travel for a request that must reach the terminus.
+func arrives(t *testing.T, s indirector.Settings, req *indirector.Request) *indirector.Request {
+	t.Helper()
+	r, err := travel(t, s, req)
+	if r == nil {
+		t.Fatalf("the terminus was not asked: %v", err)
+	}
+	return r
+}
+
 // descriptor describes a terminus that is there already.
 func descriptor(indirection, name string, terminus indirector.Terminus) indirector.Descriptor {
 	return indirector.Descriptor{
@@ -82,8 +92,7 @@ func TestRequestOptions(t *testing.T) {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		plain, _ := travel(t, nil, nodeFind("a"))
-		if got := fmt.Sprint(plain.Attributes()); got != "[{environment production}]" {
+		if got := fmt.Sprint(arrives(t, nil, nodeFind("a")).Attributes()); got != "[{environment production}]" {
 			t.Errorf("plain: got %s", got)
 		}
 	})
@@ -113,10 +122,7 @@ func TestRequestKey(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, _ := travel(t, nil, nodeFind(tt.key))
-			if r == nil {
-				t.Fatal("nobody was asked")
-			}
+			r := arrives(t, nil, nodeFind(tt.key))
 			got := r.Key
 			if r.URI != nil {
 				got = fmt.Sprintf("%s %s %s %d", r.Key, r.URI.Protocol, r.URI.Server, r.URI.Port)
@@ -131,7 +137,7 @@ func TestRequestKey(t *testing.T) {
 	}
 	t.Run("IND-REQ-08 the port of puppet is a setting", func(t *testing.T) {
 		t.Parallel()
-		if r, _ := travel(t, settings{"serverport": "9140"}, nodeFind("puppet://h/x")); r.URI.Port != 9140 {
+		if r := arrives(t, settings{"serverport": "9140"}, nodeFind("puppet://h/x")); r.URI.Port != 9140 {
 			t.Errorf("got %d", r.URI.Port)
 		}
 	})
@@ -152,7 +158,7 @@ func TestRequestKey(t *testing.T) {
 			"b": {Indirection: "node", Verb: indirector.Save, Instance: widget{name: "b"}, Key: "b"},
 			"":  {Indirection: "node", Verb: indirector.Find},
 		} {
-			if got, _ := travel(t, nil, r); got.Key != want {
+			if got := arrives(t, nil, r); got.Key != want {
 				t.Errorf("got %q, want %q", got.Key, want)
 			}
 		}
@@ -160,7 +166,7 @@ func TestRequestKey(t *testing.T) {
 	t.Run("IND-REQ-12 description", func(t *testing.T) {
 		t.Parallel()
 		for key, want := range map[string]string{"a": "/node/a", "/etc/x": "/node//etc/x", "puppet://h/x": "puppet://h/x"} {
-			if r, _ := travel(t, nil, nodeFind(key)); r.Description() != want {
+			if r := arrives(t, nil, nodeFind(key)); r.Description() != want {
 				t.Errorf("got %s, want %s", r.Description(), want)
 			}
 		}
@@ -178,14 +184,14 @@ func TestRequestEnvironment(t *testing.T) {
 			t.Parallel()
 			req := nodeFind("a")
 			req.Environment = tt.given
-			got, err := travel(t, nil, req)
 			if tt.err != "" {
+				got, err := travel(t, nil, req)
 				if e := (*indirector.EnvironmentNotFound)(nil); !errors.As(err, &e) || indirector.Message(err) != tt.err || got != nil {
 					t.Errorf("got %v", err)
 				}
 				return
 			}
-			if got.Environment != tt.want || req.Environment != tt.given {
+			if got := arrives(t, nil, req); got.Environment != tt.want || req.Environment != tt.given {
 				t.Errorf("got %q (given %q), want %q", got.Environment, req.Environment, tt.want)
 			}
 		})

@@ -649,7 +649,8 @@ func (failingFilter) Filter(context.Context, indirector.Instance) (indirector.In
 	return nil, errors.New("filter broke")
 }
 
-// Gap L11: a terminus is made of another in a few lines; a missing verb is a
+// Gap L11: a terminus is made of another in a few lines, which Puppet does not
+// forbid either (rule IND-TERM-06); a missing verb is a
 // typed error that names it.
 func TestClosureL11(t *testing.T) {
 	t.Parallel()

@@ -198,6 +198,7 @@ func TestFindRules(t *testing.T) {
 			s.gives(dated)(s.ask(find, 0))
 			s.gives(widget{name: "b", at: dated.at})(s.ask(find, 0, keyed("b")))
 			s.asked(s.main, "find find")
+			s.logged("info Caching node for a", "info Caching node for b") // and no failure
 		}},
 		{"IND-FIND-02 a hit of a wrong type is a hit", nil, func(s *scene) {
 			odd := stranger{widget{name: "a", at: future}}
