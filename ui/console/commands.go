@@ -254,7 +254,9 @@ func askEffect(c *Console, l call) string {
 	if verb == indirector.Search && req.Indirection != "" {
 		text += "; a search is never cached"
 	}
-	if verb == indirector.Find && !c.o.House.Writes() && req.Cache == "" {
+	r, _ := c.o.House.Explain(req.Indirection)
+	cached := r.Cache.Winner().Terminus
+	if verb == indirector.Find && !c.o.House.Writes() && req.Cache == "" && cached != "" && cached != indirector.Off {
 		text += "; writes no cache (read-only)"
 	}
 	return text + `; marked as sent`

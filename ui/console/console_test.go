@@ -77,7 +77,7 @@ func newHouse(t *testing.T, script string) *house {
 	t.Cleanup(func() { _ = h.log.Close() })
 	h.start = indirector.Routes{
 		"node":    {Primary: traces.Slot{{Terminus: "exec", Source: traces.FromSetting, Place: "setting node_terminus, puppet.conf:7 [main]"}}},
-		"facts":   {Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "setting facts_terminus, default"}}},
+		"facts":   {Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "setting facts_terminus, default"}}, Cache: traces.Slot{{Terminus: "yaml", Source: traces.FromRoutesFile, Place: "routes.yaml:4"}}},
 		"catalog": {Primary: traces.Slot{{Terminus: "json", Source: traces.FromApplication, Place: "application agent"}}},
 	}
 	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.start, Recorder: h.log, Now: func() time.Time { return noon }})
@@ -272,10 +272,12 @@ func TestComplete(t *testing.T) {
 	}{
 		{"fi", "find |filter ", ""},
 		{"find no", `find node |find node "a b" |find node db07.example.com `, "usage: find IND KEY"},
-		{"find node w", "find node web01.example.com ", "effect: asks terminus exec of node; writes no cache (read-only)"},
+		{"find node w", "find node web01.example.com ", "effect: asks terminus exec of node; marked as sent"},
 		{"find node web01 te", "find node web01 terminus=", ""},
 		{"find node web01 terminus=", "find node web01 terminus=exec |find node web01 terminus=plain |find node web01 terminus=yaml ", ""},
 		{"find node web01 ignore_cache ig", "find node web01 ignore_cache ignore_cache_save |find node web01 ignore_cache ignore_terminus ", ""},
+		{"find facts w", "", "effect: asks terminus yaml, cache yaml of facts; writes no cache (read-only); marked as sent"},
+		{"find facts w cache=none", "find facts w cache=none ", "effect: asks terminus yaml of facts; marked as sent"},
 		{"search node x ig", "", ""},
 		{"save node x", "", "effect: " + console.Refused},
 		{":find fa", ":find facts ", ""},

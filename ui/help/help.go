@@ -177,7 +177,7 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 		o := h.env.Keys.Of(pairs[b.Do], scope)
 		if o != nil && h.on.Can(o.Do) == why && o.Help != "" && len(b.Help)+len(o.Help)+2 <= cells {
 			second[o.Do] = true
-			line = key{firstKey(b) + " " + firstKey(o), b.Help + "; " + o.Help}
+			line = key{firstKey(b) + " " + firstKey(o), together(b.Help, o.Help)}
 		}
 		switch {
 		case why != "" && why != screen.Unknown:
@@ -189,6 +189,25 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 		}
 	}
 	return here, everywhere, not
+}
+
+// together says two things as one: "undo", and "redo; not always" are "undo,
+// redo; not always".
+func together(a, b string) string {
+	a, more := cut(a)
+	b, last := cut(b)
+	comma := ", "
+	if strings.Contains(a+b, ",") {
+		comma = "; "
+	}
+	return a + comma + b + more + last
+}
+
+func cut(s string) (head, rest string) {
+	if i := strings.Index(s, "; "); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
 }
 
 func firstKey(b *screen.Binding) string {

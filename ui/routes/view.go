@@ -199,20 +199,20 @@ func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) 
 
 // setBy is who decided. In a narrow table it says what a person replaced.
 func (r *Routes) setBy(f row) string {
-	c, cached := decider(f.route)
+	say := brief
 	if r.width >= Wide {
-		text := long(r.env, c)
-		if cached {
-			text = "cache: " + text
-		}
-		return text
+		say = long
 	}
-	text := brief(r.env, c)
+	c, cached := decider(f.route)
+	text := say(r.env, c)
 	if cached {
 		text = "cache: " + text
 	}
-	if was := replaced(slotOf(f.route, slotName(cached))); c.Source == traces.FromYou {
-		text += " (was " + orNone(was.Terminus) + ")"
+	if c.Source == traces.FromYou && r.width < Wide {
+		return text + " (was " + orNone(replaced(slotOf(f.route, slotName(cached))).Terminus) + ")"
+	}
+	if other := f.route.Cache.Winner(); !cached && other.Source == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
+		text += "; cache " + brief(r.env, other)
 	}
 	return text
 }

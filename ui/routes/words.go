@@ -56,11 +56,11 @@ func long(env *screen.Env, c traces.Choice) string {
 	return c.Place
 }
 
-// decider is the choice that SET BY tells of: the one of the terminus, unless
-// the cache was chosen by a stronger source.
+// decider is the choice that SET BY tells of first: the one of the terminus,
+// unless the cache was chosen at run time, by a stronger source.
 func decider(r indirector.Route) (c traces.Choice, cache bool) {
 	primary, cached := r.Primary.Winner(), r.Cache.Winner()
-	if cached.Source > primary.Source && cached.Source > traces.FromApplication {
+	if cached.Source > primary.Source && cached.Source > traces.FromRoutesFile {
 		return cached, true
 	}
 	return primary, false
