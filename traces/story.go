@@ -59,8 +59,11 @@ func storyOfNote(t *Trace) string {
 }
 
 // storyOfRoute tells of opinions that were not applied, when the request might
-// have gone elsewhere.
+// have gone elsewhere. A failure on the way comes first.
 func storyOfRoute(t *Trace) string {
+	if t.Error != "" && t.Steps[Route].Answer != Raised {
+		return ""
+	}
 	for _, slot := range []Slot{t.Primary, t.Cache} {
 		for _, c := range slot {
 			if c.Note != "" {

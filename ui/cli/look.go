@@ -44,7 +44,8 @@ type routeOpinion struct {
 	Terminus string `json:"terminus"`
 	Source   string `json:"source"`
 	Place    string `json:"place"`
-	Applied  bool   `json:"applied"`
+	Applied  bool   `json:"applied"` // false: it was not even looked at; Why says why
+	Counts   bool   `json:"counts"`  // it is the one that decides
 	Why      string `json:"why,omitempty"`
 	Note     string `json:"note,omitempty"`
 }
@@ -92,8 +93,15 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			w := s.slot.Winner()
 			row := routeRow{Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Source.String(), Place: w.Place}
 			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
+			decided := false
 			for _, c := range s.slot {
-				row.Chain = append(row.Chain, routeOpinion{c.Terminus, c.Source.String(), c.Place, c.Why == "" && c.Terminus != "", c.Why, c.Note})
+				o := routeOpinion{
+					Terminus: c.Terminus, Source: c.Source.String(), Place: c.Place,
+					Applied: c.Why == "" && c.Terminus != "", Why: c.Why, Note: c.Note,
+				}
+				o.Counts = o.Applied && !decided
+				decided = decided || o.Applied
+				row.Chain = append(row.Chain, o)
 			}
 			rows = append(rows, row)
 		}
@@ -127,10 +135,10 @@ func (p *program) printRoutes(e *engine.Engine, rows []routeRow, chain bool) err
 		for _, c := range r.Chain {
 			said := "overruled"
 			switch {
+			case c.Counts:
+				continue
 			case c.Why != "":
 				said = "NOT APPLIED: " + c.Why
-			case c.Terminus == r.Terminus && c.Source == r.Source && c.Place == r.Place:
-				continue
 			}
 			fmt.Fprintf(w, "\t\t  %s\t%s\t%s\n", clean(c.Terminus), c.Source, clean(c.Place+"  "+said))
 		}
@@ -263,6 +271,9 @@ func (p *program) settings() *cobra.Command {
 				value := e.MaskSetting(s.Name, s.Value)
 				r := row{Name: s.Name, Value: value, Place: s.Place, Known: s.Known}
 				for _, a := range s.Overruled {
+					if a.Value == "" && a.Place == "default" {
+						continue
+					}
 					text := e.MaskSetting(s.Name, a.Value)
 					r.Overruled = append(r.Overruled, text+" ("+a.Place+")")
 				}

@@ -95,7 +95,7 @@ func Request(verb string, words []string) (*indirector.Request, error) {
 // stand: a flag, or NAME=VALUE.
 func isOption(w string) bool {
 	name, _, given := strings.Cut(w, "=")
-	return traces.ParseFlag(name) != 0 || given && !strings.ContainsAny(name, "/:. ") && name != ""
+	return traces.ParseFlag(name) != 0 || given && !strings.ContainsAny(name, "/: ") && name != ""
 }
 
 // Line writes a request as it is written behind the colon. Request reads it
