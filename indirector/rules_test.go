@@ -650,8 +650,8 @@ func (failingFilter) Filter(context.Context, indirector.Instance) (indirector.In
 }
 
 // Gap L11: a terminus is made of another in a few lines, which Puppet does not
-// forbid either (rule IND-TERM-06); a missing verb is a
-// typed error that names it.
+// forbid either (rule IND-TERM-06); a missing verb is a typed error that names
+// it.
 func TestClosureL11(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {

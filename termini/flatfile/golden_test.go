@@ -124,7 +124,8 @@ func (l *logs) Handle(_ context.Context, r slog.Record) error {
 }
 
 // TestGoldenKeys asks for each key, and for the file that it stands for. The
-// records about names of nodes and environments are not about termini.
+// records about names of nodes and environments are not about termini. Rule
+// IND-KEY-01.
 func TestGoldenKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range golden(t, "dispatch", "keys.json").List() {
