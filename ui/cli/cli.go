@@ -60,7 +60,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // Main runs one command line and returns the exit code.
 func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
 	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(std.Out, 1<<16)}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := p.root()
 	root.SetArgs(args)

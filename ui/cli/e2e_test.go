@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +68,7 @@ func open(t *testing.T, variables ...string) *terminal {
 			t.Fatal(err)
 		}
 	}
-	args := append([]string{"new-session", "-d", "-x", "80", "-y", "24", "--", "env", "TMPDIR=" + dir + "/tmp", "XDG_STATE_HOME=" + dir + "/state", "HOME=" + dir, "PS1=shell> "}, variables...)
+	args := append([]string{"new-session", "-d", "-x", "80", "-y", "24", "-c", dir, "--", "env", "TMPDIR=" + dir + "/tmp", "XDG_STATE_HOME=" + dir + "/state", "HOME=" + dir, "PS1=shell> "}, variables...)
 	term.tmux(append(args, "sh", "-i")...)
 	return term.wait("shell>")
 }
@@ -250,7 +249,7 @@ func TestTerminal(t *testing.T) {
 	t.Run("a recording", func(t *testing.T) {
 		t.Parallel()
 		term := open(t)
-		term.run(program + " --demo --ascii").wait("1 047 shown", "#1047 find facts")
+		term.run(program+" --demo --ascii").wait("1 047 shown", "#1047 find facts")
 		live := rows(term.screen())
 		recording := term.write("q").wait("exit 0").recording()
 		before, err := os.ReadFile(recording)
@@ -327,21 +326,9 @@ func TestTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		until(t, "its end", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || term.is("pane_dead") == "1" })
-		log, err := store.OpenFile(recording)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, last := log.Range()
-		if first != 1 || last < 2 || last > 1047 {
-			t.Errorf("got requests %d to %d", first, last)
-		}
-		for id := first; id <= last; id++ {
-			if _, err := log.Trace(id); err != nil {
-				t.Fatalf("request %d: %v", id, err)
-			}
-		}
-		if err := log.Close(); err != nil {
-			t.Error(err)
+		last := readable(t, recording)
+		if last < 2 || last > 1047 {
+			t.Errorf("got %d requests", last)
 		}
 		again := open(t)
 		again.run(program+" open --ascii "+recording).wait("[1 Requests]", "#"+strconv.FormatUint(last, 10)+" ")
@@ -351,7 +338,7 @@ func TestTerminal(t *testing.T) {
 	t.Run("the terminal is closed", func(t *testing.T) {
 		t.Parallel()
 		term := open(t)
-		term.run(program+" --demo --ascii").wait("1 047 shown")
+		term.run(program + " --demo --ascii").wait("1 047 shown")
 		if len(term.files("tmp")) != 1 {
 			t.Fatalf("got %q, want the files of the demo", term.files("tmp"))
 		}
@@ -360,13 +347,37 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
+// readable checks that every request of a recording can be read, and returns
+// the number of the last one.
+func readable(t *testing.T, path string) (last uint64) {
+	t.Helper()
+	log, err := store.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "all of "+path, func() bool {
+		done, total := log.Loading()
+		return done == total
+	})
+	first, last := log.Range()
+	if first != 1 {
+		t.Errorf("the first request is %d", first)
+	}
+	for id := first; id <= last; id++ {
+		if _, err := log.Trace(id); err != nil {
+			t.Fatalf("request %d: %v", id, err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Error(err)
+	}
+	return last
+}
+
 // pid is what a shell has written down before it became the program.
 func (term *terminal) pid() int {
 	term.t.Helper()
-	text, err := os.ReadFile("pid")
-	if errors.Is(err, fs.ErrNotExist) {
-		text, err = os.ReadFile(filepath.Join(term.dir, "pid"))
-	}
+	text, err := os.ReadFile(filepath.Join(term.dir, "pid"))
 	if err != nil {
 		term.t.Fatal(err)
 	}

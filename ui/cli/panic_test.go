@@ -1,0 +1,42 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A bug of ours must not cost a person the terminal, or what was recorded. The
+// program has a terminus that panics where nobody waits for it: see
+// testdata/crash.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	needTmux(t)
+	program := build(t, "./testdata/crash")
+	for _, tt := range []struct {
+		name, command, said string
+		requests            uint64
+	}{
+		{"a goroutine of a terminus", "find status n1 terminus=crash", "in the background of n1", 1049},
+		{"a command of the screen", "route status terminus=crash dry", "while looking at n1", 1048},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			term := open(t)
+			term.run(program + " --demo --ascii").wait("1 047 shown")
+			term.write(":find status n1 terminus=local").keys("Enter").wait("1 048 shown")
+			term.write(":"+tt.command).keys("Enter").wait("exit 70", "recording: ")
+			recording := term.recording()
+			if all := term.tmux("capture-pane", "-p", "-J", "-S", "-"); !strings.Contains(all, "indirtui: a bug of ours: "+tt.said) || !strings.Contains(all, "goroutine ") {
+				t.Errorf("it does not say what panicked, and where:\n%s", all)
+			}
+			term.restored()
+			if got := readable(t, recording); got != tt.requests {
+				t.Errorf("got %d requests in the recording, want %d", got, tt.requests)
+			}
+			if left := term.files("tmp"); len(left) > 0 {
+				t.Errorf("the demo left %q behind", left)
+			}
+			term.run(program+" open --ascii "+recording).wait("[1 Requests]", "1 04").write("q").wait("exit 0")
+		})
+	}
+}
