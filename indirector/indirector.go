@@ -273,6 +273,8 @@ type Request struct {
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
 	Place       string        // where; ""
 	Replay      uint64        // the request that this repeats; 0 if none
+
+	looks bool // of one who only looks: see Look
 }
 
 // Option returns the option called name, or nil.

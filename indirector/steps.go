@@ -15,7 +15,8 @@ import (
 )
 
 // A flight is a request on its way through the house. It lives on one
-// goroutine, and is one allocation together with its sheet.
+// goroutine, and is one allocation with what others may keep of it: the
+// request, the answer and the context.
 type flight struct {
 	x     *Indirector
 	req   Request
@@ -25,18 +26,9 @@ type flight struct {
 	resp  Response
 	value any       // the answer so far
 	clock time.Time // when the clock was last read; see now
-	*sheet
-}
-
-// A sheet is what is written down about a flight.
-type sheet struct {
 	live  traces.Live
-	trace traces.Trace
+	trace *traces.Trace // until it has ended; then it is the recorder's
 }
-
-// scrap is for the sheets that nobody will read: when nobody records, no
-// terminus and no caller gets hold of them.
-var scrap = sync.Pool{New: func() any { return new(sheet) }}
 
 // A step asks one question about a flight, and always says why its answer is so.
 type step struct {
@@ -97,18 +89,17 @@ func newPlans() *plans {
 // for head, whose answer is then false, and for save, destroy and expire, whose
 // answer is then a nil Value.
 func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
-	if x.cfg.Recorder == nil {
-		return x.doUntraced(ctx, req)
-	}
-	both := &struct {
-		flight
-		sheet
-	}{flight: flight{x: x, given: req, req: *req}}
-	f := &both.flight
-	f.sheet = &both.sheet
-	f.ctx = &f.live
+	f := &flight{x: x, given: req, req: *req, ctx: ctx, trace: traces.NewTrace()}
 	f.begin(ctx)
-	f.trace.ID = x.cfg.Recorder.Begin(&f.trace)
+	if x.cfg.Recorder == nil {
+		err := f.fly()
+		// Neither a terminus nor the caller got hold of the trace.
+		f.trace.Free()
+		f.trace, f.live.Trace = nil, nil
+		return f.answered(err)
+	}
+	f.ctx = &f.live
+	f.trace.ID = x.cfg.Recorder.Begin(f.trace)
 	f.resp.Trace = f.trace.ID
 	err := f.fly()
 	f.end(err)
@@ -116,46 +107,46 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	if req.Verb == Save {
 		seen = f.req.Instance
 	}
-	x.cfg.Recorder.End(&f.trace, seen)
+	x.cfg.Recorder.End(f.trace, seen)
+	f.trace = nil
+	return f.answered(err)
+}
+
+// answered is what Do returns.
+func (f *flight) answered(err error) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &f.resp, nil
 }
 
-// doUntraced is Do when nobody records.
-func (x *Indirector) doUntraced(ctx context.Context, req *Request) (*Response, error) {
-	f := &flight{x: x, given: req, req: *req, ctx: ctx, sheet: scrap.Get().(*sheet)}
-	defer func(s *sheet) {
-		*s = sheet{}
-		scrap.Put(s)
-	}(f.sheet)
-	f.begin(ctx)
-	if err := f.fly(); err != nil {
-		return nil, err
-	}
-	f.sheet = nil
-	return &f.resp, nil
-}
-
 func (f *flight) begin(ctx context.Context) {
 	r := f.given
-	t := &f.trace
+	t := f.trace
 	if f.x.cfg.Recorder != nil {
 		f.clock = f.x.now()
 	}
 	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
-		t.Steps = f.x.plans.blanks[r.Verb]
+		// To copy the array as it is took three times as long: most of it is
+		// zero, in both.
+		for i := range t.Steps {
+			q, blank := &t.Steps[i], &f.x.plans.blanks[r.Verb][i]
+			q.Answer, q.Because.Reason = blank.Answer, blank.Because.Reason
+			if blank.Because.About != "" {
+				q.Because.About = blank.Because.About
+			}
+		}
 	}
 	if t.Key == "" && r.Instance != nil {
 		t.Key = r.Instance.Key() // IND-REQ-03
 	}
 	if parent := traces.FromContext(ctx); parent != nil {
-		t.Parent, t.ParentStep = parent.Trace.ID, parent.Step
+		id, run := parent.Request()
+		t.Parent, t.ParentStep = id, parent.Step
 		if t.Run == "" {
-			t.Run = parent.Trace.Run
+			t.Run = run
 		}
 		if t.Caller == "" {
 			t.Caller = "terminus"
@@ -205,12 +196,11 @@ func (f *flight) fly() (err error) {
 func (f *flight) watch(s *step) error {
 	f.live.Step = s.name
 	q := &f.trace.Steps[s.name]
-	skip, err := f.hold(s.name, false, nil)
-	if err == nil && !skip {
+	var err error
+	if f.x.cfg.Gate == nil {
 		q.Answer, q.Because, err = s.take(f)
-		if f.x.cfg.Gate != nil {
-			_, err = f.hold(s.name, true, err)
-		}
+	} else {
+		err = f.gated(s, q)
 	}
 	if err == nil {
 		return nil
@@ -222,14 +212,21 @@ func (f *flight) watch(s *step) error {
 	return f.fail(s.name, err)
 }
 
+// gated takes one step between two holds.
+func (f *flight) gated(s *step, q *traces.Question) error {
+	skip, err := f.hold(s.name, false, nil)
+	if err == nil && !skip {
+		q.Answer, q.Because, err = s.take(f)
+		_, err = f.hold(s.name, true, err)
+	}
+	return err
+}
+
 // hold lets the gate have its say. It reports whether the step is to be
 // skipped because a person gave its answer.
 func (f *flight) hold(s traces.Step, done bool, stepErr error) (skip bool, err error) {
-	if f.x.cfg.Gate == nil {
-		return false, stepErr
-	}
 	p := f.point(s)
-	verdict, err := f.x.cfg.Gate.Hold(f.ctx, Stop{Point: p, Done: done, Request: f.req, Trace: f.trace, Value: f.value, Err: stepErr})
+	verdict, err := f.x.cfg.Gate.Hold(f.ctx, Stop{Point: p, Done: done, Request: f.req, Trace: *f.trace, Value: f.value, Err: stepErr})
 	switch {
 	case err != nil:
 		return false, err
@@ -366,7 +363,7 @@ func (f *flight) answer() error {
 // end closes the trace.
 func (f *flight) end(err error) {
 	f.live.Close()
-	t := &f.trace
+	t := f.trace
 	t.Took = f.clock.Sub(t.Start)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
@@ -394,14 +391,14 @@ func (f *flight) end(err error) {
 
 // idleFlags returns the flags that were given and changed nothing. Gap L5.
 func idleFlags(t *traces.Trace) traces.Flags {
+	if t.Flags == 0 {
+		return 0
+	}
 	effective := map[Verb]traces.Flags{
 		Find:   traces.IgnoreCache | traces.IgnoreCacheSave | traces.IgnoreTerminus,
 		Head:   traces.IgnoreCache,
 		Save:   traces.IgnoreCacheSave | traces.IgnoreTerminus,
 		Expire: traces.IgnoreCacheSave,
-	}
-	if t.Flags == 0 {
-		return 0
 	}
 	may := effective[t.Verb] | traces.FailOn404
 	if c := t.Cache.Winner().Terminus; c == "" || c == Off {
@@ -439,7 +436,7 @@ func (f *flight) tick(q *traces.Question, before time.Time) {
 // route selects the terminus and the cache. It comes first, also when the
 // terminus will not be asked. Rule IND-PREP-01.
 func route(f *flight) (traces.Answer, traces.Because, error) {
-	t := &f.trace
+	t := f.trace
 	f.to = f.x.table.Load().by[f.req.Indirection]
 	if f.to == nil {
 		return traces.Raised, traces.Because{}, &Failure{
@@ -812,10 +809,14 @@ func writeCache(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, nil
 	case f.resp.Served == traces.ByNobody:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	case f.req.looks:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: "read-only mode"}, nil
 	case f.req.Flags&traces.IgnoreCacheSave != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
 	}
-	f.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", f.req.Indirection, f.req.Key))
+	if f.x.cfg.Log.Enabled(f.ctx, slog.LevelInfo) {
+		f.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", f.req.Indirection, f.req.Key))
+	}
 	save := f.req
 	save.Verb = Save
 	save.Instance, _ = f.value.(Instance)
@@ -1087,7 +1088,7 @@ func (x *Indirector) looking(req *Request) *Request {
 	}
 	look := *req
 	look.Flags |= traces.IgnoreCacheSave
-	look.Caller = strings.TrimSpace(req.Caller + " (read-only mode)")
+	look.looks = true
 	return &look
 }
 

@@ -2,7 +2,9 @@ package format
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
@@ -378,6 +380,9 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 	}
 	if len(wide)%2 != 0 {
 		rest := data.InspectString(string(wide[len(wide)-1:]))
+		if strings.HasPrefix(rest, `"\u`) { // to Ruby it is a byte, not a letter
+			rest = fmt.Sprintf(`"\x%02X"`, wide[len(wide)-1])
+		}
 		d.fail(say(halfPSON, rest))
 		return w, i
 	}

@@ -1,6 +1,9 @@
 package widget
 
 import (
+	"slices"
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
@@ -101,6 +104,8 @@ func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
 	case "shift+tab":
 		p.take(-1)
 		return p.changed()
+	case "ctrl+r":
+		return p.search()
 	case "up", "ctrl+p":
 		return p.recall(p.Past.back(p.Input.String()))
 	case "down", "ctrl+n":
@@ -124,6 +129,23 @@ func (p *Prompt) enter() tea.Cmd {
 	p.Past.add(text)
 	return screen.Close(p, cmd)
 }
+
+// search offers what was written before and holds what is written now, the
+// newest first; again, it goes on to the one before that.
+func (p *Prompt) search() tea.Cmd {
+	if len(p.next) == 0 || p.next[0].Kind != wasWritten {
+		found := p.Past.search(p.Input.String())
+		if len(found) == 0 {
+			return nil
+		}
+		p.next, p.choice = found, -1
+	}
+	p.take(1)
+	return p.changed()
+}
+
+// wasWritten is the kind of a completion that comes from the past.
+const wasWritten = "written before"
 
 func (p *Prompt) recall(text string, ok bool) tea.Cmd {
 	if !ok {
@@ -250,6 +272,18 @@ func (h *Past) Lines() []string {
 		return nil
 	}
 	return h.lines
+}
+
+// search returns the lines that hold part, the newest first and each once.
+func (h *Past) search(part string) (found []screen.Completion) {
+	seen := map[string]bool{part: true}
+	for _, line := range slices.Backward(h.Lines()) {
+		if !seen[line] && strings.Contains(line, part) {
+			seen[line] = true
+			found = append(found, screen.Completion{Text: line, Name: line, Kind: wasWritten})
+		}
+	}
+	return found
 }
 
 func (h *Past) back(draft string) (string, bool) {
