@@ -110,7 +110,7 @@ func TestMsgpack(t *testing.T) {
 		"d920" + strings.Repeat("61", 32):                 data.OfString(strings.Repeat("a", 32)),
 		"bf" + strings.Repeat("61", 31):                   data.OfString(strings.Repeat("a", 31)),
 		"da0100" + strings.Repeat("61", 256):              data.OfString(strings.Repeat("a", 256)),
-		"82a4" + "6e616d65" + "a161" + "a676616c75657380": data.OfHash([]data.Pair{data.P("name", data.OfString("a")), data.P("values", data.OfHash(nil))}), // FMT-FACT
+		"82a4" + "6e616d65" + "a161" + "a676616c75657380": data.OfHash([]data.Pair{data.P("name", data.OfString("a")), data.P("values", data.OfHash(nil))}), // FMT-04
 		"93c0c3c2":                          data.OfList([]data.Value{{}, data.OfBool(true), data.OfBool(false)}),
 		"dc0010" + strings.Repeat("c0", 16): data.OfList(make([]data.Value, 16)),
 	} {
@@ -219,6 +219,7 @@ func TestOwnedInputIsNotCopied(t *testing.T) {
 	}
 }
 
+// Several instances are a list of them. Rules FMT-09, FMT-10.
 func TestMultiple(t *testing.T) {
 	t.Parallel()
 	nodes := []indirector.Instance{&model.Node{Name: "a", Environment: "e"}, &model.Node{Name: "b", Environment: "e"}}
