@@ -121,6 +121,20 @@ func isDescriptor(x ast.Expr) bool {
 	return ok && s.Sel.Name == "Descriptor"
 }
 
+// TestOrder is the order in which a plain start of Puppet declares them; file
+// contents come when files are first served, legacy ones last. Rule IND-REG-07.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, s := range termini.Specs() {
+		got = append(got, s.Name)
+	}
+	want := []string{"facts", "node", "file_metadata", "resource", "report", "catalog", "data_binding", "file_bucket_file", "file_content", "status"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestSpecs compares with what Puppet declares, and with the settings that
 // there are. Rules IND-REG-04, IND-SEL-01.
 func TestSpecs(t *testing.T) {
