@@ -185,6 +185,7 @@ func Run(ctx context.Context, cfg Config) Exit {
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithOutput(out),
 		tea.WithFPS(fps(cfg.FPS)), tea.WithoutCatchPanics(),
+		tea.WithoutSignalHandler(), // signals end ctx; two who do so wait for each other
 	}
 	if !cfg.NoMouse {
 		options = append(options, tea.WithMouseCellMotion())

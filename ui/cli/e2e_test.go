@@ -1,3 +1,5 @@
+//go:build unix
+
 package cli_test
 
 import (
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"indirtui/traces/store"
+	"indirtui/ui/screen"
 )
 
 // The built program in a real terminal, which is tmux.
@@ -310,29 +313,52 @@ func TestTerminal(t *testing.T) {
 		}
 	})
 
-	t.Run("killed while the demo plays", func(t *testing.T) {
+	t.Run("first contact", func(t *testing.T) {
 		t.Parallel()
 		term := open(t)
-		recording := filepath.Join(term.dir, "killed.jsonl")
-		term.write("echo $$ > pid; exec " + program + " --demo --ascii --record " + recording)
-		term.tmux("set-option", "-w", "remain-on-exit", "on")
-		term.keys("Enter")
-		until(t, "a recording", func() bool {
-			info, err := os.Stat(recording)
-			return err == nil && info.Size() > 10_000
-		})
-		pid := term.pid()
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		if err := os.Mkdir(filepath.Join(term.dir, "conf"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "its end", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || term.is("pane_dead") == "1" })
-		last := readable(t, recording)
-		if last < 2 || last > 1047 {
-			t.Errorf("got %d requests", last)
+		term.run(program+" --ascii --confdir conf --vardir var").wait("Nothing has asked the indirector anything yet.", "play the built-in demo", "d demo")
+		term.write("d").wait("[1 Requests]", "1 047 shown", "follow on", "#1047 find facts", "source: demo site")
+		term.write("3").wait("[3 Routes")
+		term.write(":route node terminus=yaml").keys("Enter").wait("did :route node terminus=yaml", "1 override")
+		term.write("q").wait("quit?", "1 changed route")
+		term.write("y").wait("exit 0", "recording: ")
+		if got := readable(t, term.recording()); got != 1047 {
+			t.Errorf("the last line names a recording of %d requests, want the one of the demo", got)
 		}
-		again := open(t)
-		again.run(program+" open --ascii "+recording).wait("[1 Requests]", "#"+strconv.FormatUint(last, 10)+" ")
-		again.write("q").wait("exit 0")
+		term.restored()
+		if left := term.files("tmp"); len(left) > 0 {
+			t.Errorf("the demo left %q behind", left)
+		}
+	})
+
+	t.Run("killed while the demo plays", func(t *testing.T) {
+		t.Parallel()
+		for _, size := range []int64{1, 10_000, 100_000, 1_000_000} {
+			t.Run(strconv.FormatInt(size, 10)+" bytes", func(t *testing.T) {
+				t.Parallel()
+				killed(t, program, size)
+			})
+		}
+	})
+
+	t.Run("asked to end", func(t *testing.T) {
+		t.Parallel()
+		term := open(t)
+		term.run("sh -c 'echo $$ > pid; exec " + program + " --demo --ascii'").wait("1 047 shown")
+		if err := syscall.Kill(term.pid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		term.wait("exit ", "recording: ")
+		if got := readable(t, term.recording()); got != 1047 {
+			t.Errorf("got %d requests in the recording", got)
+		}
+		term.restored()
+		if left := term.files("tmp"); len(left) > 0 {
+			t.Errorf("the demo left %q behind", left)
+		}
 	})
 
 	t.Run("the terminal is closed", func(t *testing.T) {
@@ -345,6 +371,35 @@ func TestTerminal(t *testing.T) {
 		term.tmux("kill-server")
 		until(t, "the files of the demo to go", func() bool { return len(term.files("tmp")) == 0 })
 	})
+}
+
+// killed kills the program when its recording has the given size, and opens
+// what there is of it.
+func killed(t *testing.T, program string, size int64) {
+	t.Helper()
+	term := open(t)
+	recording := filepath.Join(term.dir, "killed.jsonl")
+	term.tmux("set-option", "-w", "remain-on-exit", "on")
+	term.write("echo $$ > pid; exec " + program + " --demo --ascii --record " + recording).keys("Enter")
+	until(t, "a recording", func() bool {
+		info, err := os.Stat(recording)
+		return err == nil && info.Size() >= size
+	})
+	if err := syscall.Kill(term.pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "its end", func() bool { return term.is("pane_dead") == "1" })
+	last := readable(t, recording)
+	if last > 1047 || size > 1 && last < 2 {
+		t.Errorf("got %d requests", last)
+	}
+	again := open(t)
+	want := screen.Grouped(int64(last)) + " shown"
+	if last == 0 {
+		want = "Nothing has asked"
+	}
+	again.run(program+" open --ascii "+recording).wait("[1 Requests]", "REPLAY", want)
+	again.write("q").wait("exit 0")
 }
 
 // readable checks that every request of a recording can be read, and returns
@@ -360,10 +415,10 @@ func readable(t *testing.T, path string) (last uint64) {
 		return done == total
 	})
 	first, last := log.Range()
-	if first != 1 {
+	if first != 1 && last > 0 {
 		t.Errorf("the first request is %d", first)
 	}
-	for id := first; id <= last; id++ {
+	for id := first; id <= last && id > 0; id++ {
 		if _, err := log.Trace(id); err != nil {
 			t.Fatalf("request %d: %v", id, err)
 		}
