@@ -31,13 +31,17 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 		return running(&row), nil
 	}
 	sl, ok := s.detail(id, r)
+	if ok && !sl.done {
+		own := *sl.trace // which is another's when the writer has seen it
+		sl.trace = &own
+	}
 	f, at := s.file.f, r.line
 	if r.bits&lost != 0 {
 		at = 0 // its line is no more than the row
 	}
 	s.mu.Unlock()
 	switch {
-	case ok && sl.done && sl.trace != nil:
+	case ok && sl.done:
 		return sl.trace, nil
 	case ok:
 		t, _ := s.finish(sl.trace, sl.instance)

@@ -236,6 +236,21 @@ func (s *Store) keyHash(indirection, key string) uint64 {
 	return maphash.String(s.seed, indirection)*31 + maphash.String(s.seed, key)
 }
 
+// A keyed is an indirection and key with their hash, so that what is asked for
+// again and again is not hashed again.
+type keyed struct {
+	indirection, key string
+	hash             uint64
+}
+
+// sameKey is keyHash under the lock.
+func (s *Store) sameKey(indirection, key string) uint64 {
+	if k := &s.lastKey; k.hash == 0 || k.key != key || k.indirection != indirection {
+		*k = keyed{indirection, key, s.keyHash(indirection, key)}
+	}
+	return s.lastKey.hash
+}
+
 // shorten cuts s to at most limit bytes and says so.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
@@ -253,6 +268,8 @@ func shorten(s string, limit int) string {
 type aging[V any] struct {
 	young, old generation[V]
 	limit      int
+	h          uint64 // what was asked for last; most requests are about the same as the one before
+	v          *V     // its value; nil if nothing was asked for
 }
 
 type generation[V any] struct {
@@ -265,6 +282,13 @@ const agingBlock = 1 << 10
 // at returns the value of h, which may be new. The pointer is good until the
 // next call.
 func (a *aging[V]) at(h uint64) *V {
+	if a.v == nil || a.h != h {
+		a.h, a.v = h, a.find(h)
+	}
+	return a.v
+}
+
+func (a *aging[V]) find(h uint64) *V {
 	if i, ok := a.young.index[h]; ok {
 		return a.young.value(i)
 	}

@@ -39,6 +39,8 @@ type counters struct {
 	by                                         [traces.OutcomeCount]uint64
 	droppedBodies, droppedDetails, droppedRows uint64
 	traffic                                    map[string]*traffic
+	recent                                     *traffic // of the indirection that is called
+	called                                     string
 	seconds                                    [64]second
 }
 
@@ -74,13 +76,16 @@ func (c *counters) end(t *traces.Trace) {
 	if t.Outcome < traces.OutcomeCount {
 		c.by[t.Outcome]++
 	}
-	tr := c.traffic[t.Indirection]
-	if tr == nil {
-		if len(c.traffic) >= maxTraffic {
-			return
+	tr := c.recent
+	if tr == nil || c.called != t.Indirection {
+		if tr = c.traffic[t.Indirection]; tr == nil {
+			if len(c.traffic) >= maxTraffic {
+				return
+			}
+			tr = new(traffic)
+			c.traffic[t.Indirection] = tr
 		}
-		tr = new(traffic)
-		c.traffic[t.Indirection] = tr
+		c.recent, c.called = tr, t.Indirection
 	}
 	tr.requests++
 	if t.Outcome == traces.Err {

@@ -105,22 +105,23 @@ type Store struct {
 	done     sync.WaitGroup
 	rendered rendered
 
-	mu     sync.Mutex // guards what follows
-	closed bool
-	last   uint64          // the newest number
-	chunks []*chunk        // in order of their numbers; nil where nothing was
-	first  uint64          // the number of the first row of the first chunk
-	floor  uint64          // below it all was dropped
-	kept   map[uint64]*row // rows of chunks that were dropped
-	attic  *chunk          // their names
-	held   int             // blocks of all chunks
-	rows   int             // requests in all chunks
-	byKey  aging[answered] // by indirection and key
-	byRun  aging[uint64]   // the newest of each run
-	again  map[uint64][]uint64
-	ring   ring
-	bodies bodies
-	stats  counters
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	last    uint64          // the newest number
+	chunks  []*chunk        // in order of their numbers; nil where nothing was
+	first   uint64          // the number of the first row of the first chunk
+	floor   uint64          // below it all was dropped
+	kept    map[uint64]*row // rows of chunks that were dropped
+	attic   *chunk          // their names
+	held    int             // blocks of all chunks
+	rows    int             // requests in all chunks
+	byKey   aging[answered] // by indirection and key
+	byRun   aging[uint64]   // the newest of each run
+	lastKey keyed
+	again   map[uint64][]uint64
+	ring    ring
+	bodies  bodies
+	stats   counters
 
 	comments map[uint64][]Comment
 	events   []Event
@@ -217,7 +218,6 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	if t.ID == 0 {
 		return
 	}
-	h := s.keyHash(t.Indirection, t.Key)
 	primary, cache := winner(t.Primary), winner(t.Cache)
 	s.mu.Lock()
 	r, c := s.row(t.ID)
@@ -235,7 +235,7 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	if t.Steps[traces.CacheWrite].Answer == traces.Written {
 		r.bits |= cacheWritten
 	}
-	s.judge(t, r, h)
+	s.judge(t, r, s.sameKey(t.Indirection, t.Key))
 	if r.outcome == uint8(traces.HeldOutcome) {
 		s.stats.held--
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 	"unsafe"
 
 	"indirtui/traces"
@@ -19,6 +20,7 @@ type slot struct {
 	body     int64 // of the instance, an estimate; zero if there is none
 	valued   bool  // the trace has values
 	done     bool  // the writer has seen it: trace is masked, and written if there is a file
+	taken    bool  // of a safe one: the writer has it in its hands
 }
 
 // A ring holds the newest details. Those between taken and head wait for the
@@ -30,6 +32,7 @@ type ring struct {
 	emptied     uint64          // position below which details were
 	safe        map[uint64]slot // details that a person wants to be kept, by number
 	unsafe      int             // how many of these the writer has not seen
+	overrun     bool            // since the writer last looked, details were dropped that it had not seen
 	lost        []uint64        // requests whose detail was dropped and that the file does not know
 	traces      int64           // bytes of details
 	instances   int64           // bytes of live instances
@@ -104,18 +107,20 @@ func (s *Store) dropWaiting() {
 	g := &s.ring
 	sl := g.at(g.taken)
 	g.taken++
-	if s.isPinned(sl.id) {
+	r, _ := s.row(sl.id)
+	if r != nil && r.pinned() {
 		g.safe[sl.id] = *sl
 		g.unsafe++
 		return
 	}
-	s.lose(sl.id)
+	s.lose(sl.id, r)
+	g.overrun = true
+	sl.trace.Free()
 }
 
-// lose notes that the detail of id is gone for good.
-func (s *Store) lose(id uint64) {
+// lose notes that the detail of id, whose row is r, is gone for good.
+func (s *Store) lose(id uint64, r *row) {
 	s.stats.droppedDetails++
-	r, _ := s.row(id)
 	if r == nil {
 		return
 	}
@@ -144,7 +149,7 @@ func (s *Store) forget(sl *slot) {
 			s.release(&sl.trace.Value)
 			s.release(&sl.trace.Sent)
 		}
-		s.lose(sl.id)
+		s.lose(sl.id, r)
 	}
 }
 
@@ -174,9 +179,13 @@ func (s *Store) write() {
 	var w work
 	for {
 		if s.take(&w) {
+			began := time.Now()
 			s.process(&w)
 			s.put(&w)
 			s.notify()
+			if w.overrun {
+				s.rest(time.Since(began))
+			}
 			continue
 		}
 		select {
@@ -192,15 +201,27 @@ func (s *Store) write() {
 	}
 }
 
+// rest lets the requests have the processor. When details are being dropped
+// already, more of them will be whatever the writer does: it takes a fifth of
+// the time then, and the requests go on at twice the rate.
+func (s *Store) rest(worked time.Duration) {
+	const longest = 20 * time.Millisecond
+	select {
+	case <-time.After(min(4*worked, longest)):
+	case <-s.quit:
+	}
+}
+
 // work is a batch on its way to the file.
 type work struct {
 	from    uint64 // position of the first of slots in the ring
 	slots   []slot
-	safe    int // how many at the end of slots come from the safe
+	raw     []*traces.Trace // of slots, as they were before they were masked
+	safe    int             // how many at the end of slots come from the safe
 	replays []bool
 	lines   [][]byte
-	rows    []head
-	rowIDs  []uint64
+	rows    []bareRow
+	overrun bool // details are being dropped, and nobody waits
 
 	writing bool
 	base    int64   // where out will be in the file
@@ -217,9 +238,19 @@ type newBody struct {
 	bytes  []byte
 }
 
-// urgent is how many rows without detail may wait before they come first: at
-// any load, rows are worth more than details.
-const urgent = 1 << 14
+// A bareRow is a row without a detail, on its way to the file.
+type bareRow struct {
+	id    uint64
+	row   row
+	names names
+}
+
+// urgent reports whether so many rows without detail wait that some may go
+// before the file has them. They come first then, and the writer does not rest:
+// at any load, rows are worth more than details.
+func (s *Store) urgent() bool {
+	return int64(len(s.ring.lost)) > min(int64(s.opts.Rows/4), s.opts.Memory/1024)
+}
 
 // take gives the writer something to do, or reports that there is nothing.
 func (s *Store) take(w *work) bool {
@@ -227,14 +258,17 @@ func (s *Store) take(w *work) bool {
 	defer s.mu.Unlock()
 	g := &s.ring
 	*w = work{
-		from: g.taken, slots: w.slots[:0], replays: w.replays[:0], rows: w.rows[:0], rowIDs: w.rowIDs[:0],
+		from: g.taken, slots: w.slots[:0], raw: w.raw[:0], replays: w.replays[:0], rows: w.rows[:0],
 		writing: s.file.f != nil && s.file.err == nil, base: s.file.size, out: w.out[:0], offsets: w.offsets[:0], bodies: w.bodies[:0],
 	}
-	for len(w.slots) < batch && g.taken < g.head {
+	late := s.urgent()
+	w.overrun = g.overrun && len(g.flushes) == 0 && !late
+	g.overrun = g.overrun && late
+	for !late && len(w.slots) < batch && g.taken < g.head {
 		w.slots = append(w.slots, *g.at(g.taken))
 		g.taken++
 	}
-	idle := len(w.slots) < batch
+	idle := !late && len(w.slots) < batch
 	if g.unsafe > 0 {
 		s.takeSafe(w)
 	}
@@ -244,8 +278,8 @@ func (s *Store) take(w *work) bool {
 	}
 	w.lines, s.file.lines = s.file.lines, nil
 	switch {
-	case len(g.lost) > urgent:
-		s.takeRows(w, urgent/4)
+	case late:
+		s.takeRows(w, 1<<10)
 	case idle:
 		s.takeRows(w, batch)
 	}
@@ -256,13 +290,13 @@ func (s *Store) take(w *work) bool {
 func (s *Store) takeSafe(w *work) {
 	g := &s.ring
 	for id, sl := range g.safe {
-		if sl.done {
+		if sl.done || sl.taken {
 			continue
 		}
 		w.slots = append(w.slots, sl)
 		w.safe++
 		g.unsafe--
-		sl.done = true // nobody takes it twice
+		sl.taken = true
 		g.safe[id] = sl
 	}
 }
@@ -276,16 +310,20 @@ func (s *Store) takeRows(w *work, n int) {
 		if r == nil {
 			continue
 		}
-		var row Row
-		r.public(id, c.names, &row)
-		w.rows = append(w.rows, headOfRow(&row, Links{
-			PrevInRun: back(id, r.prev), LastGood: back(id, r.good), Replays: back(id, r.replays),
-		}))
-		w.rowIDs = append(w.rowIDs, id)
+		w.rows = append(w.rows, bareRow{id, *r, c.names})
 	}
 	if g.lost = g.lost[n:]; len(g.lost) == 0 {
 		g.lost = nil
 	}
+}
+
+// head is what the file says of the row.
+func (b *bareRow) head() head {
+	var r Row
+	b.row.public(b.id, b.names, &r)
+	return headOfRow(&r, Links{
+		PrevInRun: back(b.id, b.row.prev), LastGood: back(b.id, b.row.good), Replays: back(b.id, b.row.replays),
+	})
 }
 
 // process masks and renders what was taken, and writes lines of it. It holds no
@@ -307,13 +345,15 @@ func (s *Store) process(w *work) {
 			continue
 		}
 		w.offsets = append(w.offsets, w.base+int64(len(w.out)))
-		w.out = appendRow(w.out, &w.rows[i])
+		h := w.rows[i].head()
+		w.out = appendRow(w.out, &h)
 	}
 	s.writeOut(w)
 }
 
 func (s *Store) processSlot(w *work, i int) {
 	sl := &w.slots[i]
+	w.raw = append(w.raw, sl.trace)
 	t, masked := s.finish(sl.trace, sl.instance)
 	w.masked += uint64(masked)
 	s.keepBody(w, &t.Value)
@@ -418,8 +458,10 @@ func (s *Store) put(w *work) {
 	}
 	for i := range w.slots {
 		s.putSlot(w, i)
+		w.raw[i].Free()
 	}
-	for i, id := range w.rowIDs {
+	for i := range w.rows {
+		id := w.rows[i].id
 		if r, _ := s.row(id); r != nil {
 			r.line = w.offsets[len(w.slots)+i]
 			s.unkeep(id)
