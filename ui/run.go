@@ -313,11 +313,11 @@ func (t *terminal) Write(b []byte) (int, error) {
 	return t.File.Write(b)
 }
 
-// Say writes how the program ended, for the last lines on the terminal: the
-// path of the recording, and what panicked.
+// Say writes how the program ended, for the last lines on the terminal: what
+// panicked, with the one sentence last, and the path of the recording.
 func (e Exit) Say(w io.Writer, recording string) error {
 	if e.Panic != nil {
-		if _, err := fmt.Fprintf(w, "indirtui: a bug of ours: %v\n%s\n", e.Panic, e.Stack); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\nindirtui: a bug of ours: %v\n", e.Stack, e.Panic); err != nil {
 			return err
 		}
 	}

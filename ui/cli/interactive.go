@@ -72,6 +72,11 @@ type session struct {
 	guard  *ui.Guard  // of the goroutines that termini start
 }
 
+// empty reports whether there is a recording with nothing in it.
+func (s *session) empty() bool {
+	return s.engine != nil && s.log.Path() != "" && s.log.Stats().Total == 0
+}
+
 // source names the session on screen.
 func (s *session) source() string {
 	if s.engine == nil {
@@ -89,10 +94,14 @@ func openSession(path string) (*session, error) {
 	return &session{log: log, hello: "recording " + path, guard: new(ui.Guard)}, nil
 }
 
+// close ends the session. A recording in which nothing was asked is not kept.
 func (s *session) close() error {
 	var errs []error
 	if s.engine != nil {
 		errs = append(errs, s.engine.Close())
+		if s.empty() {
+			errs = append(errs, os.Remove(s.log.Path()))
+		}
 	} else {
 		errs = append(errs, s.log.Close())
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -246,10 +248,11 @@ func TestJourney1FirstContact(t *testing.T) {
 			tr.t.Fatal("d did not ask for the demo")
 		}
 		tr.close()
-		for _, gone := range []string{tr.program.ui.record, tr.program.confDir} {
-			if err := os.Remove(gone); err != nil {
-				tr.t.Fatal(err)
-			}
+		if _, err := os.Stat(tr.program.ui.record); !errors.Is(err, fs.ErrNotExist) {
+			tr.t.Fatalf("a recording in which nothing was asked is kept: %v", err)
+		}
+		if err := os.Remove(tr.program.confDir); err != nil {
+			tr.t.Fatal(err)
 		}
 		s, err := tr.next()
 		if err != nil {

@@ -56,7 +56,11 @@ func (p *program) showOne(ctx context.Context, s *session) (next func() (*sessio
 	if next != nil && end.Code() == exitOK {
 		return next, err
 	}
-	if err := errors.Join(err, end.Say(p.Err, s.log.Path())); err != nil {
+	recording := s.log.Path()
+	if s.empty() {
+		recording = ""
+	}
+	if err := errors.Join(err, end.Say(p.Err, recording)); err != nil {
 		return nil, err
 	}
 	if code := end.Code(); code != exitOK {
