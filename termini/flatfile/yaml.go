@@ -232,6 +232,9 @@ func (t *YAMLFiles) Search(ctx context.Context, req *indirector.Request) ([]indi
 	found := make([]indirector.Instance, 0, len(paths))
 	for _, p := range paths {
 		inst, err := t.load(ctx, p, req.Key)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has gone since the directory was read
+		}
 		if err != nil {
 			return nil, err
 		}
