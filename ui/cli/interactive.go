@@ -22,7 +22,7 @@ import (
 
 // interactive is what only the interactive program asks for.
 type interactive struct {
-	demo, ascii, noMouse bool
+	demo, ascii, light, noMouse bool
 	record               string
 }
 
@@ -36,6 +36,7 @@ func (i *interactive) flags(cmd *cobra.Command) {
 func (i *interactive) display(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&i.ascii, "ascii", false, "draw with ASCII characters only")
+	f.BoolVar(&i.light, "light", false, "choose colours for a light background (default as COLORFGBG says, else dark)")
 	f.BoolVar(&i.noMouse, "no-mouse", false, "leave the mouse to the terminal")
 }
 

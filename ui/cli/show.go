@@ -93,7 +93,7 @@ func (s *session) play(ctx context.Context) (err error) {
 func (p *program) config(ctx context.Context, s *session, switchTo func(func() (*session, error)) tea.Cmd) ui.Config {
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, NoMouse: p.ui.noMouse, Guard: s.guard,
-		Theme: screen.NewTheme(p.getenv, true), Now: p.site.Now,
+		Theme: screen.NewTheme(p.getenv, !p.ui.light), Now: p.site.Now,
 	}
 	o := console.Options{
 		Open: func(path string) tea.Cmd {
@@ -163,6 +163,9 @@ func aboutEngine(e *engine.Engine) routes.About {
 func (p *program) getenv(name string) string {
 	if p.ui.ascii && (name == "LC_ALL" || name == "LC_CTYPE" || name == "LANG") {
 		return "C"
+	}
+	if p.ui.light && name == "COLORFGBG" {
+		return ""
 	}
 	return os.Getenv(name)
 }
