@@ -479,6 +479,32 @@ func TestWriterBehind(t *testing.T) {
 	}
 }
 
+// TestRowsGoneBeforeWritten says that Flush does not wait for rows that were
+// dropped before the writer came to them.
+func TestRowsGoneBeforeWritten(t *testing.T) {
+	t.Parallel()
+	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	s := open(t, store.Options{Path: file(t), Rows: 1, Details: 16, Render: func(string, any) traces.Value {
+		inside <- struct{}{}
+		<-gate
+		return traces.Value{}
+	}})
+	record(s, find("facts", "holds the writer"), 1)
+	<-inside
+	for range 4 << 16 {
+		record(s, find("facts", "web"), nil)
+	}
+	close(gate)
+	flush(t, s)
+	st := s.Stats()
+	if st.DroppedRows == 0 || st.DroppedDetails != 4<<16+1-16 {
+		t.Errorf("got %+v", st)
+	}
+	if first, last := s.Range(); last-first+1+st.DroppedRows != st.Total {
+		t.Errorf("got rows from %d to %d, %+v", first, last, st)
+	}
+}
+
 // TestDropOrder says what goes first when memory is short.
 func TestDropOrder(t *testing.T) {
 	t.Parallel()

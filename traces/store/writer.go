@@ -221,6 +221,7 @@ type work struct {
 	replays []bool
 	lines   [][]byte
 	rows    []bareRow
+	passed  bool // rows were passed over: who waits for the file waits no longer for them
 	overrun bool // details are being dropped, and nobody waits
 
 	writing bool
@@ -283,7 +284,7 @@ func (s *Store) take(w *work) bool {
 	case idle:
 		s.takeRows(w, batch)
 	}
-	return len(w.slots)+len(w.lines)+len(w.rows) > 0
+	return len(w.slots)+len(w.lines)+len(w.rows) > 0 || w.passed
 }
 
 // takeSafe takes the details that a person wants to be kept.
@@ -302,17 +303,18 @@ func (s *Store) takeSafe(w *work) {
 }
 
 // takeRows takes up to n rows that the file has to know without their detail.
+// Those that memory does not have any longer are passed over.
 func (s *Store) takeRows(w *work, n int) {
 	g := &s.ring
-	n = min(n, len(g.lost))
-	for _, id := range g.lost[:n] {
-		r, c := s.row(id)
-		if r == nil {
-			continue
+	seen := 0
+	for ; seen < len(g.lost) && len(w.rows) < n; seen++ {
+		id := g.lost[seen]
+		if r, c := s.row(id); r != nil {
+			w.rows = append(w.rows, bareRow{id, *r, c.names})
 		}
-		w.rows = append(w.rows, bareRow{id, *r, c.names})
 	}
-	if g.lost = g.lost[n:]; len(g.lost) == 0 {
+	w.passed = seen > len(w.rows)
+	if g.lost = g.lost[seen:]; len(g.lost) == 0 {
 		g.lost = nil
 	}
 }
