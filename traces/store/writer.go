@@ -21,6 +21,7 @@ type slot struct {
 	valued   bool  // the trace has values
 	done     bool  // the writer has seen it: trace is masked, and written if there is a file
 	taken    bool  // of a safe one: the writer has it in its hands
+	own      bool  // the instance is not that of the request before it, and counts
 }
 
 // A ring holds the newest details. Those between taken and head wait for the
@@ -37,6 +38,8 @@ type ring struct {
 	traces      int64           // bytes of details
 	instances   int64           // bytes of live instances
 	seen        int64           // mean size of the last values, for those not seen yet
+	owned       int64           // how many of those have an instance of their own
+	newest      any             // the last instance
 	flushes     []flush
 	written     uint64 // position below which the writer is done
 }
@@ -80,7 +83,7 @@ type file struct {
 const unseen = 3 << 10
 
 func (r *ring) memory() int64 {
-	return r.traces + r.instances + int64(r.head-r.taken)*(unseen+r.seen) + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
+	return r.traces + r.instances + int64(r.head-r.taken)*unseen + r.owned*r.seen + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
 }
 
 func (r *ring) at(position uint64) *slot { return &r.slots[position%uint64(len(r.slots))] }
@@ -98,6 +101,11 @@ func (s *Store) push(t *traces.Trace, instance any, r *row) {
 		s.forget(sl)
 	}
 	*sl = slot{id: t.ID, trace: t, instance: instance}
+	// What a memory terminus answers again and again is in memory once.
+	if sl.own = instance != nil && !(isPointer(instance) && instance == g.newest); sl.own {
+		g.owned++
+		g.newest = instance
+	}
 	g.head++
 }
 
@@ -107,6 +115,7 @@ func (s *Store) dropWaiting() {
 	g := &s.ring
 	sl := g.at(g.taken)
 	g.taken++
+	g.disown(sl)
 	r, _ := s.row(sl.id)
 	if r != nil && r.pinned() {
 		g.safe[sl.id] = *sl
@@ -116,6 +125,13 @@ func (s *Store) dropWaiting() {
 	s.lose(sl.id, r)
 	g.overrun = true
 	sl.trace.Free()
+}
+
+// disown tells that sl does not wait any longer, or not with its instance.
+func (r *ring) disown(sl *slot) {
+	if sl.own {
+		r.owned--
+	}
 }
 
 // lose notes that the detail of id, whose row is r, is gone for good.
@@ -266,7 +282,9 @@ func (s *Store) take(w *work) bool {
 	w.overrun = g.overrun && len(g.flushes) == 0 && !late
 	g.overrun = g.overrun && late
 	for !late && len(w.slots) < batch && g.taken < g.head {
-		w.slots = append(w.slots, *g.at(g.taken))
+		sl := g.at(g.taken)
+		w.slots = append(w.slots, *sl)
+		g.disown(sl)
 		g.taken++
 	}
 	idle := !late && len(w.slots) < batch
@@ -362,7 +380,7 @@ func (s *Store) processSlot(w *work, i int) {
 	s.keepBody(w, &t.Sent)
 	sl.trace, sl.done, sl.valued = t, true, t.Value.Digest != "" || t.Sent.Digest != ""
 	sl.size = int64(unsafe.Sizeof(*t)) + sizeOf(t)
-	if sl.instance != nil {
+	if sl.own {
 		sl.body = 256 + 4*int64(t.Value.Size)
 	}
 	if !w.writing {
@@ -501,7 +519,9 @@ func (s *Store) putSlot(w *work, i int) {
 		*here = sl
 		g.traces += sl.size
 		g.instances += sl.body
-		g.seen += (sl.body - g.seen) / 16
+		if sl.own {
+			g.seen += (sl.body - g.seen) / 16
+		}
 	default: // it was overtaken: the ring has gone round
 		sl.size, sl.body = 0, 0 // never counted
 		s.forget(&sl)
@@ -548,7 +568,11 @@ func (s *Store) limit() {
 	}
 	for p := g.taken; over > 0 && g.seen > 0 && p < g.head; p++ {
 		if sl := g.at(p); sl.instance != nil && !s.isPinned(sl.id) {
-			over -= g.seen
+			if sl.own {
+				over -= g.seen
+				g.disown(sl)
+				sl.own = false
+			}
 			sl.instance = nil
 			s.stats.droppedBodies++
 		}
