@@ -23,7 +23,7 @@ import (
 // interactive is what only the interactive program asks for.
 type interactive struct {
 	demo, ascii, light, noMouse bool
-	record               string
+	record                      string
 }
 
 func (i *interactive) flags(cmd *cobra.Command) {
