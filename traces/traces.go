@@ -474,7 +474,8 @@ type Value struct {
 }
 
 // A Trace is one request, from its first question to its last answer. The
-// house owns it until it is ended; then it is never changed again.
+// house owns it until it is ended; then the recorder does, which may hand out
+// copies of it, never changes them, and may Free it.
 type Trace struct {
 	ID          uint64 // number within the recorder, from 1; 0 if nobody records
 	Parent      uint64 // the request that asked this one; 0 if none did

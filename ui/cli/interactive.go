@@ -130,6 +130,7 @@ func (p *program) session() (*session, error) {
 		return nil, err
 	}
 	confDir, _ := e.Settings.Get("confdir")
+	e.Source = confDir
 	mode := "looking only; --write allows more"
 	if p.write {
 		mode = "writing allowed"
