@@ -31,7 +31,7 @@ func options(t testing.TB, conf string) settings.Options {
 	}
 	return settings.Options{
 		ConfDir: dir, VarDir: "/var/p", RunMode: "agent", Layout: settings.VendorLayout,
-		Home: "/home/me", Dir: "/work/dir", Certname: func() string { return "Node1.Example.test" },
+		Home: "/home/me", Dir: "/some/dir", Certname: func() string { return "Node1.Example.test" },
 	}
 }
 
@@ -222,7 +222,7 @@ func TestValues(t *testing.T) {
 		{"server =", "", ""},
 		{"server = TRUE", "true", ""},
 		{"statedir = $vardir/s", "/var/p/s", ""},
-		{"statedir = s", "/work/dir/s", ""},
+		{"statedir = s", "/some/dir/s", ""},
 		{"statedir = ~/s", "/home/me/s", ""},
 		{"statedir = /a//b/../c { owner = service, mode = 0750 }", "/a/c", ""},
 		{"statedir = $nosuch/s", "$nosuch/s", "Error converting value for param 'statedir': Could not find value for $nosuch"},
@@ -254,7 +254,7 @@ func TestValues(t *testing.T) {
 		{"priority = high", "-10", ""},
 		{"priority = soon", "soon", `Invalid priority format '"soon"' for parameter: priority`},
 		{"supported_checksum_types = md5 ,  sha256,", "md5,sha256", ""},
-		{"factpath = a:/b//c:", "/work/dir/a:/b/c", ""},
+		{"factpath = a:/b//c:", "/some/dir/a:/b/c", ""},
 		{"certname = Node1", "Node1", "Certificate names must be lower case"},
 	}
 	for i, tt := range tests {

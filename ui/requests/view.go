@@ -276,7 +276,7 @@ func (r *Requests) cell(l *screen.Line, row *screen.Row, column, width int, outc
 func (r *Requests) time(row *screen.Row, width int) string {
 	switch {
 	case r.ages:
-		return screen.Age(r.env.Now().Sub(row.Start)) + " ago"
+		return traces.Age(r.env.Now().Sub(row.Start)) + " ago"
 	case width >= 12:
 		return r.env.ClockMillis(row.Start)
 	}

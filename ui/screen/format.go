@@ -40,21 +40,7 @@ func Took(d time.Duration) string {
 	case d < time.Minute:
 		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
 	}
-	return Age(d)
-}
-
-// Age writes how long ago something was: "31s", "12m", "1h 31m", "41d".
-func Age(d time.Duration) string {
-	d = max(d, 0)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
+	return traces.Age(d)
 }
 
 // Bytes writes a size with its unit: "214 B", "41 kB", "182 MB".

@@ -422,7 +422,7 @@ func (s *Steps) linkLine() screen.Line {
 	link("next", s.links.NextInRun, "")
 	ago := ""
 	if !s.good.IsZero() {
-		ago = " " + screen.Age(s.trace.Start.Sub(s.good)) + " before"
+		ago = " " + traces.Age(s.trace.Start.Sub(s.good)) + " before"
 	}
 	link("last good", s.links.LastGood, ago)
 	link("replay of", s.links.Replays, "")

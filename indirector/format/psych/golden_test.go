@@ -70,14 +70,14 @@ func TestGoldenSameAsJSON(t *testing.T) {
 	t.Parallel()
 	for _, file := range goldenFiles(t, "wire.yaml") {
 		dir := filepath.Dir(file)
+		json, err := os.ReadFile(filepath.Join(dir, "wire.json"))
+		if err != nil || bytes.IndexByte(json, '{') < 0 {
+			continue // this model has no JSON form
+		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(filepath.Join(dir, "wire.json"))
-			if err != nil || bytes.IndexByte(text, '{') < 0 {
-				t.Skip("this model has no JSON form")
-			}
-			want := fromJSON(t, text)
-			text, err = os.ReadFile(file)
+			want := fromJSON(t, json)
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
