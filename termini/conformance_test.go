@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"indirtui/indirector"
@@ -12,6 +13,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
+	"indirtui/termini/filebucket"
 )
 
 func hash(pairs ...data.Pair) data.Value { return data.OfHash(pairs) }
@@ -57,6 +59,12 @@ func fileSettings(dir string) map[string]string {
 
 // TestConformance runs the suite on everything that All lists.
 func TestConformance(t *testing.T) {
+	bucket := terminustest.Options{
+		Seed: copies("some text\n", "", "\x00\xff"), Absent: "sha256/" + strings.Repeat("0", 64),
+		Settings: func(dir string) map[string]string { return map[string]string{"bucketdir": dir} },
+	}
+	bucketBySelector := bucket
+	bucketBySelector.Siblings = []indirector.Descriptor{filebucket.File}
 	special := map[string]terminustest.Options{
 		"node/plain":   {Invents: true, Seed: map[string]indirector.Instance{"bare": &model.Node{Name: "bare", Environment: "production"}}},
 		"status/local": {Invents: true, Seed: map[string]indirector.Instance{"x": &model.Status{Name: "x", IsAlive: true, Version: "7.23.0"}}},
@@ -67,8 +75,10 @@ func TestConformance(t *testing.T) {
 				return nil, indirector.ErrNotFound
 			},
 		},
-		"data_binding/none": {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
-		"facts/facter":      {Invents: true},
+		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
+		"facts/facter":              {Invents: true},
+		"file_bucket_file/file":     bucket,
+		"file_bucket_file/selector": bucketBySelector,
 	}
 	for _, d := range termini.All() {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
@@ -85,6 +95,19 @@ func TestConformance(t *testing.T) {
 			terminustest.Run(t, d, o)
 		})
 	}
+}
+
+// copies are files of a bucket, by key.
+func copies(contents ...string) map[string]indirector.Instance {
+	files := map[string]indirector.Instance{}
+	for _, c := range contents {
+		f, err := model.NewFileBucketFile("sha256", []byte(c))
+		if err != nil {
+			panic(err)
+		}
+		files[f.Key()] = f
+	}
+	return files
 }
 
 // classifier writes a command that knows one node.

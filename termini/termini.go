@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
+	"indirtui/termini/filebucket"
 	"indirtui/termini/flatfile"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
@@ -27,6 +28,8 @@ func All() []indirector.Descriptor {
 		flatfile.FactsJSON,
 		memory.Facts,
 		flatfile.FactsYAML,
+		filebucket.File,
+		filebucket.BySelector,
 		exec.Node,
 		flatfile.NodeJSON,
 		memory.Node,

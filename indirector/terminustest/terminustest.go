@@ -45,6 +45,12 @@ type Options struct {
 	Spec *indirector.Spec
 	// OneEntry is that all keys are the same entry, as for the last report.
 	OneEntry bool
+	// Absent is a key of which there is nothing; "" is nobody.example.test. It is
+	// for termini whose keys have a form.
+	Absent string
+	// Siblings are other termini of the indirection, for one that passes requests
+	// on. They have the same settings.
+	Siblings []indirector.Descriptor
 	// Invents is that a find answers every key.
 	Invents bool
 	// Do answers what the terminus asks other indirections; nil finds nothing.
@@ -56,6 +62,9 @@ type Options struct {
 // Run checks a terminus. Each check works on a terminus of its own.
 func Run(t *testing.T, d indirector.Descriptor, o Options) {
 	t.Helper()
+	if o.Absent == "" {
+		o.Absent = "nobody.example.test"
+	}
 	if o.Spec == nil {
 		o.Spec = &indirector.Spec{Name: d.Indirection, Class: "Puppet::" + indirector.Constant(d.Indirection)}
 	}
@@ -161,10 +170,8 @@ func (s *suite) open(t *testing.T) *subject {
 	env := indirector.Env{
 		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: sub.settings,
 		Do: s.o.Do, Go: func(f func()) { sub.work.Go(f) }, Log: slog.New(slog.DiscardHandler), Now: s.o.Now,
-		Sibling: func(name string) (indirector.Verbs, error) {
-			return indirector.Verbs{}, fmt.Errorf("there is no terminus %s here", name)
-		},
 	}
+	env.Sibling = s.siblings(env)
 	if env.Do == nil {
 		env.Do = func(context.Context, *indirector.Request) (*indirector.Response, error) {
 			return nil, indirector.ErrNotFound
@@ -179,6 +186,22 @@ func (s *suite) open(t *testing.T) *subject {
 	}
 	sub.terminus, sub.can = terminus, indirector.VerbsOf(terminus)
 	return sub
+}
+
+// siblings makes those termini that requests are passed on to.
+func (s *suite) siblings(env indirector.Env) func(string) (indirector.Verbs, error) {
+	return func(name string) (indirector.Verbs, error) {
+		for _, d := range s.o.Siblings {
+			if d.Name != name {
+				continue
+			}
+			env := env
+			env.Terminus, env.Settings = name, &Settings{Values: env.Settings.(*Settings).Values}
+			terminus, err := d.New(env)
+			return indirector.VerbsOf(terminus), err
+		}
+		return indirector.Verbs{}, fmt.Errorf("there is no terminus %s here", name)
+	}
 }
 
 // close closes the terminus and looks at which settings it read.
@@ -304,10 +327,12 @@ func (s *suite) findAfterSave(t *testing.T, u *subject) {
 func (s *suite) reopen(t *testing.T, u *subject) (*subject, error) {
 	next := s.open(t)
 	next.dir, next.settings = u.dir, u.settings
-	terminus, err := s.d.New(indirector.Env{
+	env := indirector.Env{
 		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: u.settings,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	})
+	}
+	env.Sibling = s.siblings(env)
+	terminus, err := s.d.New(env)
 	next.terminus, next.can = terminus, indirector.VerbsOf(terminus)
 	return next, err
 }
@@ -333,7 +358,7 @@ func (s *suite) same(t *testing.T, key string, want indirector.Instance, got any
 }
 
 func (s *suite) notFound(t *testing.T, u *subject) {
-	const key = "nobody.example.test"
+	key := s.o.Absent
 	got, err := u.do(t.Context(), indirector.Find, key, nil)
 	switch {
 	case s.o.Invents:
@@ -362,7 +387,7 @@ func (s *suite) head(t *testing.T, u *subject) {
 			t.Errorf("head %q: got %v, %v; want true", key, got, err)
 		}
 	}
-	if got, err := u.do(t.Context(), indirector.Head, "nobody", nil); err != nil || got != false {
+	if got, err := u.do(t.Context(), indirector.Head, s.o.Absent, nil); err != nil || got != false {
 		t.Errorf("head of nothing: got %v, %v; want false", got, err)
 	}
 }
@@ -505,7 +530,7 @@ func (s *suite) listAndPeek(t *testing.T, u *subject) {
 			t.Errorf("peek %q: %+v, %v", key, e, err)
 		}
 	}
-	if e, err := p.Peek(t.Context(), "nobody"); !s.o.OneEntry && (err != nil || e.Key != "") {
+	if e, err := p.Peek(t.Context(), s.o.Absent); !s.o.OneEntry && (err != nil || e.Key != "") {
 		t.Errorf("peek of nothing: %+v, %v", e, err)
 	}
 	seen := 0
