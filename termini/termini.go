@@ -7,6 +7,7 @@ import (
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
 	"indirtui/termini/filebucket"
+	"indirtui/termini/fileserving"
 	"indirtui/termini/flatfile"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
@@ -30,6 +31,14 @@ func All() []indirector.Descriptor {
 		flatfile.FactsYAML,
 		filebucket.File,
 		filebucket.BySelector,
+		fileserving.ContentFile,
+		fileserving.ContentServer,
+		fileserving.ContentHTTP,
+		fileserving.ContentSelector,
+		fileserving.MetadataFile,
+		fileserving.MetadataServer,
+		fileserving.MetadataHTTP,
+		fileserving.MetadataSelector,
 		exec.Node,
 		flatfile.NodeJSON,
 		memory.Node,

@@ -48,6 +48,9 @@ type Options struct {
 	// Absent is a key of which there is nothing; "" is nobody.example.test. It is
 	// for termini whose keys have a form.
 	Absent string
+	// NoSearch is that a search is always refused, whatever the key: the suite
+	// does as if there were none.
+	NoSearch bool
 	// Siblings are other termini of the indirection, for one that passes requests
 	// on. They have the same settings.
 	Siblings []indirector.Descriptor
@@ -59,11 +62,13 @@ type Options struct {
 	Now func() time.Time
 }
 
+const defaultAbsent = "nobody.example.test"
+
 // Run checks a terminus. Each check works on a terminus of its own.
 func Run(t *testing.T, d indirector.Descriptor, o Options) {
 	t.Helper()
 	if o.Absent == "" {
-		o.Absent = "nobody.example.test"
+		o.Absent = defaultAbsent
 	}
 	if o.Spec == nil {
 		o.Spec = &indirector.Spec{Name: d.Indirection, Class: "Puppet::" + indirector.Constant(d.Indirection)}
@@ -87,7 +92,7 @@ func Run(t *testing.T, d indirector.Descriptor, o Options) {
 		{"many at once", nil, s.manyAtOnce},
 		{"cancelled", nil, s.cancelled},
 	}
-	can := indirector.VerbsOf(d.Type)
+	can := s.verbs(d.Type)
 	for _, c := range checks {
 		if slices.ContainsFunc(c.wants, func(v indirector.Verb) bool { return can[v] == nil }) {
 			continue
@@ -171,7 +176,6 @@ func (s *suite) open(t *testing.T) *subject {
 		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: sub.settings,
 		Do: s.o.Do, Go: func(f func()) { sub.work.Go(f) }, Log: slog.New(slog.DiscardHandler), Now: s.o.Now,
 	}
-	env.Sibling = s.siblings(env)
 	if env.Do == nil {
 		env.Do = func(context.Context, *indirector.Request) (*indirector.Response, error) {
 			return nil, indirector.ErrNotFound
@@ -180,11 +184,12 @@ func (s *suite) open(t *testing.T) *subject {
 	if env.Now == nil {
 		env.Now = time.Now
 	}
+	env.Sibling = s.siblings(env)
 	terminus, err := s.d.New(env)
 	if err != nil {
 		t.Fatalf("make %s/%s: %v", s.d.Indirection, s.d.Name, err)
 	}
-	sub.terminus, sub.can = terminus, indirector.VerbsOf(terminus)
+	sub.terminus, sub.can = terminus, s.verbs(terminus)
 	return sub
 }
 
@@ -202,6 +207,15 @@ func (s *suite) siblings(env indirector.Env) func(string) (indirector.Verbs, err
 		}
 		return indirector.Verbs{}, fmt.Errorf("there is no terminus %s here", name)
 	}
+}
+
+// verbs are what the suite asks for.
+func (s *suite) verbs(t indirector.Terminus) indirector.Verbs {
+	can := indirector.VerbsOf(t)
+	if s.o.NoSearch {
+		can[indirector.Search] = nil
+	}
+	return can
 }
 
 // close closes the terminus and looks at which settings it read.
@@ -333,7 +347,7 @@ func (s *suite) reopen(t *testing.T, u *subject) (*subject, error) {
 	}
 	env.Sibling = s.siblings(env)
 	terminus, err := s.d.New(env)
-	next.terminus, next.can = terminus, indirector.VerbsOf(terminus)
+	next.terminus, next.can = terminus, s.verbs(terminus)
 	return next, err
 }
 
@@ -371,7 +385,11 @@ func (s *suite) notFound(t *testing.T, u *subject) {
 }
 
 func (s *suite) searchNothing(t *testing.T, u *subject) {
-	got, err := u.do(t.Context(), indirector.Search, "nobody*", nil)
+	key := "nobody*"
+	if s.o.Absent != defaultAbsent {
+		key = s.o.Absent
+	}
+	got, err := u.do(t.Context(), indirector.Search, key, nil)
 	if errors.Is(err, indirector.ErrNotFound) {
 		return
 	}

@@ -55,6 +55,8 @@ func (l *logs) take() []line {
 	return lines
 }
 
+func newLogger(l *logs) *slog.Logger { return slog.New(l) }
+
 // recorder keeps the last trace.
 type recorder struct {
 	mu   sync.Mutex
