@@ -46,12 +46,15 @@ func fail(op, path string, err error, hidden string) error {
 
 // A worker hashes one file after the other, always in the same memory.
 type worker struct {
-	ctx    context.Context
-	kind   string // of digest
-	digest hash.Hash
-	sum    []byte
-	text   []byte
-	bytes  int // hashed
+	ctx      context.Context
+	uid, gid int    // of this process
+	kind     string // what the directory says of the next file; "" if it must be asked
+	digests  string // the type of digest
+	digest   hash.Hash
+	sum      []byte
+	text     []byte
+	bytes    int    // hashed
+	status   status // of the last hashed file
 }
 
 // chunks are what files are read in.
@@ -60,6 +63,9 @@ var chunks = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 // collect fills in what is known of the file. Rules TERM-MD-02 to TERM-MD-04.
 func (w *worker) collect(f *model.FileMetadata, o *options) error {
 	path := full(f.Path, f.RelativePath)
+	if done, err := w.known(f, o, path); done || err != nil {
+		return err
+	}
 	op, look := opLstat, lstat
 	if o.links == "follow" {
 		op, look = opStat, stat
@@ -69,14 +75,10 @@ func (w *worker) collect(f *model.FileMetadata, o *options) error {
 		return fail(op, path, err, "")
 	}
 	f.Type = s.kind
-	owner, group, mode := os.Geteuid(), os.Getegid(), 0o644
-	if o.real {
-		owner, group, mode = s.uid, s.gid, s.mode
-	}
-	f.Owner, f.Group, f.Mode = data.OfInt(int64(owner)), data.OfInt(int64(group)), data.OfInt(int64(mode))
+	w.own(f, o, &s)
 	switch s.kind {
 	case "file":
-		f.Checksum, err = w.checksum(o.checksum, path, true)
+		f.Checksum, err = w.checksum(o.checksum, path, o.links == "manage")
 	case "directory":
 		// Puppet takes the time of the root of the search, also for what is below.
 		f.ChecksumType = "ctime"
@@ -96,6 +98,41 @@ func (w *worker) collect(f *model.FileMetadata, o *options) error {
 		}
 	}
 	return err
+}
+
+// known does what needs fewer questions: the directory has said what the file
+// is, and a file that is hashed says the rest when it is open. It is not done
+// if anything is not as the directory said.
+func (w *worker) known(f *model.FileMetadata, o *options, path string) (done bool, err error) {
+	switch {
+	case w.kind == "file" && o.checksum == "none" && !o.real:
+		f.Checksum = "{none}"
+	case w.kind == "file" && isDigest(o.checksum):
+		if f.Checksum, err = w.checksum(o.checksum, path, true); err != nil {
+			return false, w.ctx.Err()
+		}
+	case w.kind == "directory" && !o.real:
+		f.ChecksumType = "ctime"
+		if f.Checksum, err = w.checksum("ctime", f.Path, false); err != nil {
+			return false, err
+		}
+	default:
+		return false, nil
+	}
+	f.Type = w.kind
+	w.own(f, o, &w.status)
+	return true, nil
+}
+
+func isDigest(kind string) bool { return kind != "none" && kind != "mtime" && kind != "ctime" }
+
+// own fills in whose file it is.
+func (w *worker) own(f *model.FileMetadata, o *options, s *status) {
+	owner, group, mode := w.uid, w.gid, 0o644
+	if o.real {
+		owner, group, mode = s.uid, s.gid, s.mode
+	}
+	f.Owner, f.Group, f.Mode = data.OfInt(int64(owner)), data.OfInt(int64(group)), data.OfInt(int64(mode))
 }
 
 // checksum returns the checksum of that type, which follows links. Known is
@@ -126,14 +163,15 @@ func (w *worker) checksum(kind, path string, known bool) (string, error) {
 // hash leaves the digest of a file in sum. Only regular files are read: what
 // was one a moment ago may be something else by now.
 func (w *worker) hash(kind, path string, known bool) (err error) {
-	if w.kind != kind {
-		w.kind, w.digest = kind, model.NewDigest(kind)
+	if w.digests != kind {
+		w.digests, w.digest = kind, model.NewDigest(kind)
 	}
 	w.digest.Reset()
-	file, size, err := open(path, known)
+	file, s, err := open(path, known)
 	if err != nil {
 		return err
 	}
+	w.status = s
 	defer func() {
 		if e := file.Close(); err == nil && e != nil {
 			err = fail(opRead, path, e, "")
@@ -152,7 +190,7 @@ func (w *worker) hash(kind, path string, known bool) (err error) {
 			w.digest.Write(chunk[:n])
 			total += int64(n)
 		}
-		if err == io.EOF || short && total > 0 {
+		if err == io.EOF || short && total > 0 || total == s.size && n < len(chunk) {
 			break
 		}
 		if err != nil {
@@ -164,35 +202,34 @@ func (w *worker) hash(kind, path string, known bool) (err error) {
 			}
 		}
 	}
-	if !short && total != size {
-		traces.AddNote(w.ctx, fmt.Sprintf("%s changed while it was read: it had %d bytes, %d were hashed", path, size, total))
+	if !short && total != s.size {
+		traces.AddNote(w.ctx, fmt.Sprintf("%s changed while it was read: it had %d bytes, %d were hashed", path, s.size, total))
 	}
 	w.bytes += int(total)
 	w.sum = w.digest.Sum(w.sum[:0])
 	return nil
 }
 
-// open opens a regular file without waiting for anybody, and says how large it
-// is. Known is that it has just been a regular file.
-func open(path string, known bool) (file io.ReadCloser, size int64, err error) {
+// open opens a regular file without waiting for anybody. Known is that it has
+// just been a regular file, and no link.
+func open(path string, known bool) (file io.ReadCloser, s status, err error) {
 	if !known {
 		// A device is not even opened: some act on that.
 		s, err := stat(path)
 		if err != nil {
-			return nil, 0, fail(opOpen, path, err, "")
+			return nil, s, fail(opOpen, path, err, "")
 		}
 		if err := readable(path, s.kind); err != nil {
-			return nil, 0, err
+			return nil, s, err
 		}
 	}
-	file, s, err := openFile(path)
-	if err != nil {
-		return nil, 0, fail(opOpen, path, err, "")
+	if file, s, err = openFile(path, !known); err != nil {
+		return nil, s, fail(opOpen, path, err, "")
 	}
 	if err := readable(path, s.kind); err != nil {
-		return nil, 0, errors.Join(err, file.Close())
+		return nil, s, errors.Join(err, file.Close())
 	}
-	return file, s.size, nil
+	return file, s, nil
 }
 
 // readable returns nil for a regular file.

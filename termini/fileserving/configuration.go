@@ -97,7 +97,7 @@ func (c *configuration) reread() {
 }
 
 func readConfiguration(path string) ([]byte, error) {
-	file, size, err := open(path, false)
+	file, s, err := open(path, false)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, &indirector.Failure{Message: "Cannot read file server configuration " + path, Err: err}
 	}
@@ -105,8 +105,8 @@ func readConfiguration(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if size > maxConfiguration {
-		return nil, fmt.Errorf("%s has %d bytes; more than %d are not read", path, size, maxConfiguration)
+	if s.size > maxConfiguration {
+		return nil, fmt.Errorf("%s has %d bytes; more than %d are not read", path, s.size, maxConfiguration)
 	}
 	return io.ReadAll(io.LimitReader(file, maxConfiguration))
 }

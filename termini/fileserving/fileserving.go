@@ -193,8 +193,8 @@ func (m *maker) one(ctx context.Context, req *indirector.Request, path string) (
 		return nil, err
 	}
 	_, span := traces.Start(ctx, traces.File, "look at "+filepath.Base(path))
-	w := worker{ctx: ctx}
-	inst, err = m.make(&w, o, path, "")
+	w := worker{ctx: ctx, uid: os.Geteuid(), gid: os.Getegid()}
+	inst, err = m.make(&w, o, path, "", new(model.FileMetadata))
 	if span != nil {
 		span.Attr("path", path)
 		span.End(describe(inst, &w, err), traces.Because{}, err)
@@ -219,7 +219,8 @@ func describe(inst indirector.Instance, w *worker, err error) string {
 }
 
 // make returns the instance of relative below base; "" is base itself.
-func (m *maker) make(w *worker, o *options, base, relative string) (indirector.Instance, error) {
+// Metadata is put into f.
+func (m *maker) make(w *worker, o *options, base, relative string, f *model.FileMetadata) (indirector.Instance, error) {
 	if !strings.HasPrefix(base, "/") {
 		return nil, &indirector.Failure{
 			Class: "ArgumentError", Message: "Paths must be fully qualified",
@@ -229,7 +230,7 @@ func (m *maker) make(w *worker, o *options, base, relative string) (indirector.I
 	if m.content {
 		return &model.FileContent{Path: base, RelativePath: relative, Links: o.links, Contents: Path(full(base, relative))}, nil
 	}
-	f := &model.FileMetadata{Path: base, RelativePath: relative, Links: o.links, ChecksumType: o.checksum}
+	f.Path, f.RelativePath, f.Links, f.ChecksumType = base, relative, o.links, o.checksum
 	return f, w.collect(f, o)
 }
 

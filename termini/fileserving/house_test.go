@@ -108,6 +108,10 @@ func newHouse(t testing.TB, settings values, environments func(string) error) *h
 	return h
 }
 
+func option(name string, value any) indirector.Option {
+	return indirector.Option{Name: name, Value: value}
+}
+
 // find asks file_metadata.
 func (h *house) find(t testing.TB, terminus, key string, options ...indirector.Option) (*model.FileMetadata, error) {
 	t.Helper()

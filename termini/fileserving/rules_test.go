@@ -1,3 +1,5 @@
+//go:build unix
+
 package fileserving_test
 
 import (
@@ -17,10 +19,6 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/termini/fileserving"
 )
-
-func option(name string, value any) indirector.Option {
-	return indirector.Option{Name: name, Value: value}
-}
 
 // TestSelector looks at the second choice and at what the trace says of it.
 func TestSelector(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"indirtui/indirector"
+	"indirtui/indirector/model"
 	"indirtui/traces"
 )
 
@@ -34,6 +35,7 @@ type root struct {
 type entry struct {
 	root     int
 	relative string
+	kind     string // what its directory says it is: "file", "directory"; "" if that must be asked
 }
 
 // many returns the instances of all that the roots have. Of several that have
@@ -70,26 +72,22 @@ func (m *maker) list(ctx context.Context, roots []root, w *walk) (entries []entr
 		}()
 	}
 	if len(roots) == 1 {
-		names, err := m.files(ctx, roots[0].path, w)
-		entries = make([]entry, len(names))
-		for i, name := range names {
-			entries[i].relative = name
-		}
-		return entries, err
+		return m.files(ctx, roots[0].path, w)
 	}
 	owner := make(map[string]int)
 	var lost []entry
 	for i := range roots {
-		names, err := m.files(ctx, roots[i].path, w)
+		found, err := m.files(ctx, roots[i].path, w)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range names {
-			if _, taken := owner[name]; !taken {
-				owner[name] = i
-				entries = append(entries, entry{i, name})
-			} else if span != nil && name != "." {
-				lost = append(lost, entry{i, name})
+		for _, e := range found {
+			e.root = i
+			if _, taken := owner[e.relative]; !taken {
+				owner[e.relative] = i
+				entries = append(entries, e)
+			} else if span != nil && e.relative != "." {
+				lost = append(lost, e)
 			}
 		}
 	}
@@ -133,9 +131,9 @@ type directory struct {
 	node     uint64
 }
 
-// files returns the relative paths below path, "." first, then breadth first
-// in the order of the directories.
-func (m *maker) files(ctx context.Context, path string, w *walk) ([]string, error) {
+// files returns what is at path and below it, "." first, then breadth first in
+// the order of the directories.
+func (m *maker) files(ctx context.Context, path string, w *walk) ([]entry, error) {
 	if path != "/" {
 		path = strings.TrimSuffix(path, "/")
 	}
@@ -153,7 +151,7 @@ func (m *maker) files(ctx context.Context, path string, w *walk) ([]string, erro
 		}
 		return nil, fail(op, path, err, "")
 	}
-	result := []string{"."}
+	result := []entry{{relative: "."}}
 	var queue []*directory
 	if s.kind == "directory" && w.recurse {
 		queue = append(queue, &directory{device: s.device, node: s.node})
@@ -176,7 +174,7 @@ func (m *maker) files(ctx context.Context, path string, w *walk) ([]string, erro
 
 // children adds what is in a directory to the result, and the directories
 // among it to the queue.
-func (w *walk) children(path string, d *directory, result []string, queue []*directory) ([]string, []*directory, error) {
+func (w *walk) children(path string, d *directory, result []entry, queue []*directory) ([]entry, []*directory, error) {
 	dir := full(path, d.relative)
 	found, err := list(dir)
 	if err != nil {
@@ -197,7 +195,14 @@ func (w *walk) children(path string, d *directory, result []string, queue []*dir
 				Hidden: "a search gives up here; use recurselimit or ignore",
 			}
 		}
-		result = append(result, relative)
+		kind := ""
+		switch {
+		case e.Type() == 0:
+			kind = "file"
+		case e.IsDir():
+			kind = "directory"
+		}
+		result = append(result, entry{relative: relative, kind: kind})
 		if e.IsDir() && !w.follow {
 			queue = append(queue, &directory{relative: relative, depth: d.depth + 1})
 			continue
@@ -278,20 +283,21 @@ func (m *maker) collect(ctx context.Context, o *options, roots []root, entries [
 		failed      = len(entries)
 		work        sync.WaitGroup
 	)
+	made := make([]model.FileMetadata, len(entries)) // one piece of memory for all
 	run := func() {
-		w := worker{ctx: ctx}
+		w := worker{ctx: ctx, uid: os.Geteuid(), gid: os.Getegid()}
 		defer func() { bytes.Add(int64(w.bytes)) }()
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= len(entries) {
 				return
 			}
-			inst, e := indirector.Instance(nil), ctx.Err()
+			e := ctx.Err()
 			if e == nil {
-				inst, e = m.make(&w, o, roots[entries[i].root].path, entries[i].relative)
+				w.kind = entries[i].kind
+				found[i], e = m.make(&w, o, roots[entries[i].root].path, entries[i].relative, &made[i])
 			}
 			if e == nil {
-				found[i] = inst
 				continue
 			}
 			mu.Lock()

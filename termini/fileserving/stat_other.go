@@ -20,7 +20,7 @@ func ask(info fs.FileInfo, err error) (status, error) {
 	return status{kind: kindOf(info.Mode()), mode: int(info.Mode().Perm()), size: info.Size(), mtime: info.ModTime(), ctime: info.ModTime()}, nil
 }
 
-func openFile(path string) (io.ReadCloser, status, error) {
+func openFile(path string, _ bool) (io.ReadCloser, status, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, status{}, errors.Unwrap(err)

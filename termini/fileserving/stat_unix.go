@@ -40,9 +40,13 @@ var kinds = [16]string{
 }
 
 // openFile opens path for reading without waiting for the writer of a pipe.
-func openFile(path string) (io.ReadCloser, status, error) {
+func openFile(path string, follow bool) (io.ReadCloser, status, error) {
+	flags := unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK
+	if !follow {
+		flags |= unix.O_NOFOLLOW
+	}
 	for {
-		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+		fd, err := unix.Open(path, flags, 0)
 		if err == unix.EINTR {
 			continue
 		}
