@@ -102,6 +102,7 @@ const (
 	msgCorrupt    = "Existing backup does not match its expected sum, %s. Overwriting corrupted backup."                                         // TERM-FB-08
 	msgLock       = "Timeout waiting for exclusive lock on %s"                                                                                   // TERM-FB-03
 	msgChanged    = "the contents changed while they were read: their checksum is %s, it was %s; save them again"                                // ours
+	msgNoBucket   = "there is no bucket: set bucketdir, or give bucket_path"                                                                     // ours; Puppet would use the root of the file system
 )
 
 // Find opens the contents, or compares or lists, as the options say.
@@ -180,6 +181,9 @@ func (t *Terminus) lookUp(ctx context.Context, bucket, key string) (e entry, pat
 	checksum, path, _ := strings.Cut(rest, "/")
 	if why := t.malformed(checksum); why != "" {
 		return e, "", &indirector.Failure{Class: "RuntimeError", Message: fmt.Sprintf(msgChecksum, inspect(checksum, given)), Hidden: why, Err: indirector.ErrInvalid}
+	}
+	if bucket == "" {
+		return e, "", &indirector.Failure{Class: "ArgumentError", Message: msgNoBucket}
 	}
 	return entry{bucket, checksum}, path, nil
 }

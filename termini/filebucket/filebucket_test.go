@@ -53,6 +53,14 @@ func TestWhere(t *testing.T) {
 		is(t, "not there", h.found(t, "sha256/"+sum+"//b"), "nil")
 		is(t, "of the option", h.found(t, "sha256/"+sum+"//b", option("bucket_path", elsewhere)), "text")
 	})
+	t.Run("TERM-FB-01 nobody says where", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, settings{"bucketdir": ""})
+		const words = "there is no bucket: set bucketdir, or give bucket_path"
+		is(t, "find", h.found(t, "sha256/"+sumOf("text")), "error: "+words)
+		_, err := h.do(t, indirector.Save, "sha256/"+sumOf("text"), file("text"))
+		is(t, "save", indirector.Message(err), words)
+	})
 	t.Run("TERM-FB-10 nobody names a bucket over the network", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)

@@ -47,6 +47,8 @@ any order: terminus=T and cache=T|none for this request only, ignore_cache,
 ignore_cache_save, ignore_terminus, fail_on_404, env=E; every other NAME=VALUE
 is an option that the terminus sees.
 
+Saving a file_bucket_file prints the checksum that its contents have.
+
 Unless --write is given, a find does not write the cache that is routed; one
 that is named with cache= is written.
 
