@@ -1,12 +1,15 @@
 package fileserving
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // fnmatch reports whether name matches pattern, as Ruby's File.fnmatch without
 // flags: * ? [set] and \, where a leading dot must be written as one. It takes
 // at most len(pattern) * len(name) steps.
 func fnmatch(pattern, name string) bool {
-	if name != "" && name[0] == '.' && (pattern == "" || unescape(pattern)[0] != '.') {
+	if name != "" && name[0] == '.' && !strings.HasPrefix(unescape(pattern), ".") {
 		return false
 	}
 	p, s := pattern, name
@@ -23,7 +26,7 @@ func fnmatch(pattern, name string) bool {
 			continue
 		}
 		if s == "" {
-			return unescapeAll(p)
+			return unescape(p) == ""
 		}
 		if rest, n, ok := single(p, s); ok {
 			p, s = rest, s[n:]
@@ -38,15 +41,9 @@ func fnmatch(pattern, name string) bool {
 	}
 }
 
-// unescapeAll reports whether nothing is left of a pattern.
-func unescapeAll(p string) bool { return p == "" || p == `\` }
-
-func unescape(p string) string {
-	if len(p) > 1 && p[0] == '\\' {
-		return p[1:]
-	}
-	return p
-}
+// unescape returns p without a backslash at its beginning. One at the end of a
+// pattern stands for nothing.
+func unescape(p string) string { return strings.TrimPrefix(p, `\`) }
 
 // character returns the first character; a byte that is none stands for
 // itself.
@@ -62,17 +59,16 @@ func character(s string) (rune, int) {
 // rest of p, and the length of the character.
 func single(p, s string) (rest string, n int, ok bool) {
 	c, n := character(s)
-	if p == "" {
-		return "", 0, false
-	}
-	switch p[0] {
-	case '?':
+	switch {
+	case strings.HasPrefix(p, "?"):
 		return p[1:], n, true
-	case '[':
+	case strings.HasPrefix(p, "["):
 		rest, ok = set(p[1:], c)
 		return rest, n, ok
 	}
-	p = unescape(p)
+	if p = unescape(p); p == "" {
+		return "", 0, false
+	}
 	d, m := character(p)
 	return p[m:], n, c == d
 }
@@ -89,16 +85,20 @@ func set(p string, c rune) (rest string, ok bool) {
 		if p[0] == ']' {
 			return p[1:], found != not
 		}
-		p = unescape(p)
+		if p = unescape(p); p == "" {
+			break
+		}
 		low, n := character(p)
 		p = p[n:]
 		high := low
 		if len(p) > 1 && p[0] == '-' && p[1] != ']' {
-			p = unescape(p[1:])
+			if p = unescape(p[1:]); p == "" {
+				break
+			}
 			high, n = character(p)
 			p = p[n:]
 		}
-		found = found || low <= c && c <= high
+		found = found || low <= c && c <= high || c == low || c == high
 	}
 	return "", false
 }

@@ -192,11 +192,15 @@ func checkMetadata(m module, path string) error {
 	}
 	for _, name := range []string{"source", "author", "version", "license", "dependencies"} {
 		if v, ok := known[name]; !ok || string(v) == "null" {
-			return fmt.Errorf("No %s module metadata provided for %s", name, m.name) //lint:ignore ST1005 Puppet's words
+			return missing("No %s module metadata provided for %s", name, m.name)
 		}
 	}
 	if d := strings.TrimSpace(string(known["dependencies"])); !strings.HasPrefix(d, "[") {
-		return fmt.Errorf("The value for the key dependencies in the file metadata.json of the module %s must be an array, not: '%s'", m.name, d) //lint:ignore ST1005 Puppet's words
+		return missing("The value for the key dependencies in the file metadata.json of the module %s must be an array, not: '%s'", m.name, d)
 	}
 	return nil
+}
+
+func missing(format string, args ...any) error {
+	return &indirector.Failure{Class: "Puppet::Module::MissingMetadata", Message: fmt.Sprintf(format, args...)}
 }

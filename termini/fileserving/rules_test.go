@@ -3,6 +3,7 @@
 package fileserving_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -573,5 +574,56 @@ func TestFirstErrorCounts(t *testing.T) {
 			t.Fatalf("got %q, before %q", got, first)
 		}
 		first = got
+	}
+}
+
+// TestCancelled stops a search and the hashing of a large file.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := os.Create(dir + "/large")
+	if err == nil {
+		err = errors.Join(f.Truncate(1<<40), f.Close())
+	}
+	if err != nil {
+		t.Skipf("the file system has no sparse file of a TiB: %v", err)
+	}
+	for _, verb := range []indirector.Verb{indirector.Find, indirector.Search} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		h := newHouse(t, values{}, nil)
+		_, err := h.Do(ctx, &indirector.Request{Indirection: "file_metadata", Verb: verb, Key: dir + "/large", Terminus: "file"})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: got %v, want that the time is over", verb, err)
+		}
+	}
+}
+
+// TestVanishing searches a tree that is taken away meanwhile: the search
+// succeeds with what was there, or says what has gone.
+func TestVanishing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := map[string]string{}
+	for i := range 400 {
+		files[fmt.Sprintf("d/%d/f%d", i%20, i)] = "x"
+	}
+	h := newHouse(t, values{}, nil)
+	for range 5 {
+		write(t, dir, files)
+		gone := make(chan error)
+		go func() { gone <- os.RemoveAll(dir + "/d") }()
+		found, err := h.search(t, "file", dir, option("recurse", true))
+		for _, m := range found {
+			if m.Type == "file" && !strings.HasPrefix(m.Checksum, "{sha256}") {
+				t.Errorf("%s: got the checksum %q", m.RelativePath, m.Checksum)
+			}
+		}
+		if got := indirector.Message(err); err != nil && !strings.HasPrefix(got, "No such file or directory @ ") {
+			t.Errorf("got %q", got)
+		}
+		if err := <-gone; err != nil {
+			t.Fatal(err)
+		}
 	}
 }

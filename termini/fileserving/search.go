@@ -47,6 +47,11 @@ func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root,
 			return nil, err
 		}
 	}
+	for i, r := range roots {
+		if r.path != "/" {
+			roots[i].path = strings.TrimSuffix(r.path, "/")
+		}
+	}
 	entries, err := m.list(ctx, roots, w)
 	if err != nil {
 		return nil, err
@@ -134,9 +139,6 @@ type directory struct {
 // files returns what is at path and below it, "." first, then breadth first in
 // the order of the directories.
 func (m *maker) files(ctx context.Context, path string, w *walk) ([]entry, error) {
-	if path != "/" {
-		path = strings.TrimSuffix(path, "/")
-	}
 	look, op := lstat, opLstat
 	if w.follow {
 		look, op = stat, opStat
