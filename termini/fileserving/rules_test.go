@@ -473,6 +473,11 @@ func TestHostileTrees(t *testing.T) {
 		if err := os.Chmod(dir+"/mine", 0o311); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() {
+			if err := os.Chmod(dir+"/mine", 0o755); err != nil {
+				t.Error(err)
+			}
+		})
 		_, err := h.search(t, "file", dir+"/mine", everything)
 		if got, want := indirector.Message(err), "Permission denied @ dir_initialize - "+dir+"/mine"; got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -50,6 +50,7 @@ func (t *Selector) Authorized(ctx context.Context, req *indirector.Request) bool
 func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, error) {
 	name, because, err := t.choose(req)
 	ctx, span := traces.Start(ctx, traces.Choose, "selector")
+	span.Attr("because", because.String())
 	if err != nil {
 		span.End("nobody", because, err)
 		return nil, err

@@ -285,6 +285,7 @@ func (t *Server) first(ctx context.Context, name, path, environment string) (str
 	won := have[0]
 	if len(have) > 1 {
 		_, span := traces.Start(ctx, traces.Choose, "merged mount "+name)
+		span.Attr("wins", won.dir)
 		for _, m := range have[1:] {
 			span.Attr("loses", m.dir)
 		}
