@@ -632,3 +632,28 @@ func TestVanishing(t *testing.T) {
 		}
 	}
 }
+
+// TestLimits meets a configuration that is too large, and a link to a pipe that
+// nobody writes. Rules TERM-FSRV-04, TERM-MD-04.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"fileserver.conf": strings.Repeat("# a comment\n", 100_000), "link": "-> pipe"})
+	if err := syscall.Mkfifo(dir+"/pipe", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	if _, err := h.find(t, "file_server", "m/f"); !errors.Is(err, indirector.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	want := "Error parsing fileserver configuration: " + dir + "/fileserver.conf has 1200000 bytes; more than 1048576 are not read; using old configuration"
+	if lines := h.logs.take(); len(lines) != 1 || lines[0].Message != want {
+		t.Errorf("got the log %v, want %q", lines, want)
+	}
+	if m, err := h.find(t, "file", dir+"/link"); err != nil || m.Type != "link" || m.Checksum != "" {
+		t.Errorf("got %v, %v; want a link without a checksum", m, err)
+	}
+	if _, err := fileserving.Path(dir + "/link").Open(); indirector.Message(err) != "Cannot manage files of type fifo" {
+		t.Errorf("contents of a pipe: got %v", err)
+	}
+}
