@@ -2,9 +2,12 @@ package termini_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"indirtui/indirector"
@@ -12,6 +15,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
+	"indirtui/termini/filebucket"
 )
 
 func hash(pairs ...data.Pair) data.Value { return data.OfHash(pairs) }
@@ -57,6 +61,12 @@ func fileSettings(dir string) map[string]string {
 
 // TestConformance runs the suite on everything that All lists.
 func TestConformance(t *testing.T) {
+	bucket := terminustest.Options{
+		Seed: copies("some text\n", "", "\x00\xff"), Absent: "sha256/" + strings.Repeat("0", 64),
+		Settings: func(dir string) map[string]string { return map[string]string{"bucketdir": dir} },
+	}
+	bucketBySelector := bucket
+	bucketBySelector.Siblings = []indirector.Descriptor{filebucket.File}
 	special := map[string]terminustest.Options{
 		"node/plain":   {Invents: true, Seed: map[string]indirector.Instance{"bare": &model.Node{Name: "bare", Environment: "production"}}},
 		"status/local": {Invents: true, Seed: map[string]indirector.Instance{"x": &model.Status{Name: "x", IsAlive: true, Version: "7.23.0"}}},
@@ -67,9 +77,12 @@ func TestConformance(t *testing.T) {
 				return nil, indirector.ErrNotFound
 			},
 		},
-		"data_binding/none": {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
-		"facts/facter":      {Invents: true},
+		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
+		"facts/facter":              {Invents: true},
+		"file_bucket_file/file":     bucket,
+		"file_bucket_file/selector": bucketBySelector,
 	}
+	servedFiles(t, special)
 	for _, d := range termini.All() {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
 			o, ok := special[d.Indirection+"/"+d.Name]
@@ -85,6 +98,61 @@ func TestConformance(t *testing.T) {
 			terminustest.Run(t, d, o)
 		})
 	}
+}
+
+// servedFiles adds the options of those who serve files: one file in a
+// directory that is a mount, a path and a web site.
+func servedFiles(t *testing.T, special map[string]terminustest.Options) {
+	t.Helper()
+	const content, sum = "read me\n", "{sha256}65ce01fcc3e22e78b63419ef0f4493b0950daac7cee97329b428f5cafd395cda"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "readme"), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(t.TempDir(), "fileserver.conf")
+	if err := os.WriteFile(conf, []byte("[site]\n  path "+dir+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Checksum-Sha256", strings.TrimPrefix(sum, "{sha256}"))
+		http.ServeFile(w, r, filepath.Join(dir, filepath.Base(r.URL.Path)))
+	}))
+	t.Cleanup(site.Close)
+	local := &model.FileMetadata{
+		Path: dir + "/readme", Links: "manage", Type: "file", ChecksumType: "sha256", Checksum: sum,
+		Owner: data.OfInt(int64(os.Geteuid())), Group: data.OfInt(int64(os.Getegid())), Mode: data.OfInt(0o644),
+	}
+	remote := &model.FileMetadata{Path: "/dev/null", Links: "manage", Type: "file", ChecksumType: "sha256", Checksum: sum}
+	settings := func(string) map[string]string { return map[string]string{"fileserverconfig": conf} }
+	for _, indirection := range []string{"file_metadata", "file_content"} {
+		add := func(name, key, absent string, inst *model.FileMetadata, siblings ...indirector.Descriptor) {
+			var seed indirector.Instance = inst
+			if indirection == "file_content" {
+				seed = &model.FileContent{Path: inst.Path, Links: inst.Links}
+			}
+			special[indirection+"/"+name] = terminustest.Options{
+				Seed: map[string]indirector.Instance{key: seed}, Absent: absent, NoSearch: name == "http", Settings: settings, Siblings: siblings,
+			}
+		}
+		add("file", dir+"/readme", dir+"/nothing", local)
+		add("file_server", "site/readme", "site/nothing", local)
+		add("http", site.URL+"/readme", site.URL+"/nothing", remote)
+		siblings := slices.DeleteFunc(termini.All(), func(d indirector.Descriptor) bool { return d.Indirection != indirection || d.Name == "selector" })
+		add("selector", "site/readme", "site/nothing", local, siblings...)
+	}
+}
+
+// copies are files of a bucket, by key.
+func copies(contents ...string) map[string]indirector.Instance {
+	files := map[string]indirector.Instance{}
+	for _, c := range contents {
+		f, err := model.NewFileBucketFile("sha256", []byte(c))
+		if err != nil {
+			panic(err)
+		}
+		files[f.Key()] = f
+	}
+	return files
 }
 
 // classifier writes a command that knows one node.

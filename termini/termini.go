@@ -6,6 +6,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
+	"indirtui/termini/filebucket"
+	"indirtui/termini/fileserving"
 	"indirtui/termini/flatfile"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
@@ -27,6 +29,16 @@ func All() []indirector.Descriptor {
 		flatfile.FactsJSON,
 		memory.Facts,
 		flatfile.FactsYAML,
+		filebucket.File,
+		filebucket.BySelector,
+		fileserving.ContentFile,
+		fileserving.ContentServer,
+		fileserving.ContentHTTP,
+		fileserving.ContentSelector,
+		fileserving.MetadataFile,
+		fileserving.MetadataServer,
+		fileserving.MetadataHTTP,
+		fileserving.MetadataSelector,
 		exec.Node,
 		flatfile.NodeJSON,
 		memory.Node,

@@ -45,6 +45,15 @@ type Options struct {
 	Spec *indirector.Spec
 	// OneEntry is that all keys are the same entry, as for the last report.
 	OneEntry bool
+	// Absent is a key of which there is nothing; "" is nobody.example.test. It is
+	// for termini whose keys have a form.
+	Absent string
+	// NoSearch is that a search is always refused, whatever the key: the suite
+	// does as if there were none.
+	NoSearch bool
+	// Siblings are other termini of the indirection, for one that passes requests
+	// on. They have the same settings.
+	Siblings []indirector.Descriptor
 	// Invents is that a find answers every key.
 	Invents bool
 	// Do answers what the terminus asks other indirections; nil finds nothing.
@@ -53,9 +62,14 @@ type Options struct {
 	Now func() time.Time
 }
 
+const defaultAbsent = "nobody.example.test"
+
 // Run checks a terminus. Each check works on a terminus of its own.
 func Run(t *testing.T, d indirector.Descriptor, o Options) {
 	t.Helper()
+	if o.Absent == "" {
+		o.Absent = defaultAbsent
+	}
 	if o.Spec == nil {
 		o.Spec = &indirector.Spec{Name: d.Indirection, Class: "Puppet::" + indirector.Constant(d.Indirection)}
 	}
@@ -78,7 +92,7 @@ func Run(t *testing.T, d indirector.Descriptor, o Options) {
 		{"many at once", nil, s.manyAtOnce},
 		{"cancelled", nil, s.cancelled},
 	}
-	can := indirector.VerbsOf(d.Type)
+	can := s.verbs(d.Type)
 	for _, c := range checks {
 		if slices.ContainsFunc(c.wants, func(v indirector.Verb) bool { return can[v] == nil }) {
 			continue
@@ -161,9 +175,6 @@ func (s *suite) open(t *testing.T) *subject {
 	env := indirector.Env{
 		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: sub.settings,
 		Do: s.o.Do, Go: func(f func()) { sub.work.Go(f) }, Log: slog.New(slog.DiscardHandler), Now: s.o.Now,
-		Sibling: func(name string) (indirector.Verbs, error) {
-			return indirector.Verbs{}, fmt.Errorf("there is no terminus %s here", name)
-		},
 	}
 	if env.Do == nil {
 		env.Do = func(context.Context, *indirector.Request) (*indirector.Response, error) {
@@ -173,12 +184,38 @@ func (s *suite) open(t *testing.T) *subject {
 	if env.Now == nil {
 		env.Now = time.Now
 	}
+	env.Sibling = s.siblings(env)
 	terminus, err := s.d.New(env)
 	if err != nil {
 		t.Fatalf("make %s/%s: %v", s.d.Indirection, s.d.Name, err)
 	}
-	sub.terminus, sub.can = terminus, indirector.VerbsOf(terminus)
+	sub.terminus, sub.can = terminus, s.verbs(terminus)
 	return sub
+}
+
+// siblings makes those termini that requests are passed on to.
+func (s *suite) siblings(env indirector.Env) func(string) (indirector.Verbs, error) {
+	return func(name string) (indirector.Verbs, error) {
+		for _, d := range s.o.Siblings {
+			if d.Name != name {
+				continue
+			}
+			env := env
+			env.Terminus, env.Settings = name, &Settings{Values: env.Settings.(*Settings).Values}
+			terminus, err := d.New(env)
+			return indirector.VerbsOf(terminus), err
+		}
+		return indirector.Verbs{}, fmt.Errorf("there is no terminus %s here", name)
+	}
+}
+
+// verbs are what the suite asks for.
+func (s *suite) verbs(t indirector.Terminus) indirector.Verbs {
+	can := indirector.VerbsOf(t)
+	if s.o.NoSearch {
+		can[indirector.Search] = nil
+	}
+	return can
 }
 
 // close closes the terminus and looks at which settings it read.
@@ -304,11 +341,13 @@ func (s *suite) findAfterSave(t *testing.T, u *subject) {
 func (s *suite) reopen(t *testing.T, u *subject) (*subject, error) {
 	next := s.open(t)
 	next.dir, next.settings = u.dir, u.settings
-	terminus, err := s.d.New(indirector.Env{
+	env := indirector.Env{
 		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: u.settings,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	})
-	next.terminus, next.can = terminus, indirector.VerbsOf(terminus)
+	}
+	env.Sibling = s.siblings(env)
+	terminus, err := s.d.New(env)
+	next.terminus, next.can = terminus, s.verbs(terminus)
 	return next, err
 }
 
@@ -333,7 +372,7 @@ func (s *suite) same(t *testing.T, key string, want indirector.Instance, got any
 }
 
 func (s *suite) notFound(t *testing.T, u *subject) {
-	const key = "nobody.example.test"
+	key := s.o.Absent
 	got, err := u.do(t.Context(), indirector.Find, key, nil)
 	switch {
 	case s.o.Invents:
@@ -346,7 +385,11 @@ func (s *suite) notFound(t *testing.T, u *subject) {
 }
 
 func (s *suite) searchNothing(t *testing.T, u *subject) {
-	got, err := u.do(t.Context(), indirector.Search, "nobody*", nil)
+	key := "nobody*"
+	if s.o.Absent != defaultAbsent {
+		key = s.o.Absent
+	}
+	got, err := u.do(t.Context(), indirector.Search, key, nil)
 	if errors.Is(err, indirector.ErrNotFound) {
 		return
 	}
@@ -362,7 +405,7 @@ func (s *suite) head(t *testing.T, u *subject) {
 			t.Errorf("head %q: got %v, %v; want true", key, got, err)
 		}
 	}
-	if got, err := u.do(t.Context(), indirector.Head, "nobody", nil); err != nil || got != false {
+	if got, err := u.do(t.Context(), indirector.Head, s.o.Absent, nil); err != nil || got != false {
 		t.Errorf("head of nothing: got %v, %v; want false", got, err)
 	}
 }
@@ -505,7 +548,7 @@ func (s *suite) listAndPeek(t *testing.T, u *subject) {
 			t.Errorf("peek %q: %+v, %v", key, e, err)
 		}
 	}
-	if e, err := p.Peek(t.Context(), "nobody"); !s.o.OneEntry && (err != nil || e.Key != "") {
+	if e, err := p.Peek(t.Context(), s.o.Absent); !s.o.OneEntry && (err != nil || e.Key != "") {
 		t.Errorf("peek of nothing: %+v, %v", e, err)
 	}
 	seen := 0

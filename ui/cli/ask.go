@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/model"
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
@@ -44,6 +46,8 @@ The instance goes to standard output, the trace to standard error. Options in
 any order: terminus=T and cache=T|none for this request only, ignore_cache,
 ignore_cache_save, ignore_terminus, fail_on_404, env=E; every other NAME=VALUE
 is an option that the terminus sees.
+
+Saving a file_bucket_file prints the checksum that its contents have.
 
 Unless --write is given, a find does not write the cache that is routed; one
 that is named with cache= is written.
@@ -85,9 +89,11 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if req.Verb == indirector.Save {
-		if req.Instance, err = p.readInstance(a, req.Indirection); err != nil {
-			return err
+		done, readErr := p.readInstance(cmd.Context(), e, a, req)
+		if readErr != nil {
+			return readErr
 		}
+		defer func() { err = errors.Join(err, done()) }()
 	}
 	resp, askErr := e.Once(cmd.Context(), req)
 	if err := p.tell(e, a.trace, resp, askErr); err != nil {
@@ -110,6 +116,11 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 	if req.Verb == indirector.Destroy && resp.Value == nil {
 		return exit(exitNotFound)
 	}
+	if file, ok := req.Instance.(*model.FileBucketFile); ok {
+		// The answer is an empty file; what people need is the name of theirs.
+		_, err := fmt.Fprintln(p.out, file.Checksum)
+		return err
+	}
 	return command.Write(p.out, resp.Value, a.format)
 }
 
@@ -121,10 +132,14 @@ func checkTrace(kind string) error {
 	return &command.UsageError{What: fmt.Sprintf("--trace %s is not known", kind), Advice: "there are: none, story, steps, json"}
 }
 
-// readInstance reads what is to be saved.
-func (p *program) readInstance(a asking, indirection string) (indirector.Instance, error) {
+// readInstance reads what is to be saved into the request. Call done when that
+// has been answered.
+func (p *program) readInstance(ctx context.Context, e *engine.Engine, a asking, req *indirector.Request) (done func() error, err error) {
+	if req.Indirection == "file_bucket_file" {
+		req.Instance, done, err = p.bucketFile(ctx, e, a, req)
+		return done, err
+	}
 	var b []byte
-	var err error
 	if a.file == "-" {
 		b, err = io.ReadAll(p.In)
 	} else {
@@ -133,7 +148,8 @@ func (p *program) readInstance(a asking, indirection string) (indirector.Instanc
 	if err != nil {
 		return nil, fmt.Errorf("read the instance: %w", err)
 	}
-	return command.Instance(indirection, a.file, a.input, b)
+	req.Instance, err = command.Instance(req.Indirection, a.file, a.input, b)
+	return func() error { return nil }, err
 }
 
 // tell writes the trace of a request, and of those that it asked, to standard

@@ -135,9 +135,6 @@ func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
 		err = temp.Sync()
 	}
 	if err == nil {
-		err = keepOwner(temp, path)
-	}
-	if err == nil {
 		err = temp.Chmod(mode)
 	}
 	if e := temp.Close(); err == nil {
@@ -146,9 +143,18 @@ func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
 	if err != nil {
 		return at(path, err)
 	}
-	err = os.Rename(temp.Name(), path)
+	return Rename(temp.Name(), path)
+}
+
+// Rename puts a file that is complete in the place of path, in one step. The
+// owner of what was there is kept.
+func Rename(temp, path string) error {
+	if err := keepOwner(temp, path); err != nil {
+		return at(path, err)
+	}
+	err := os.Rename(temp, path)
 	if info, e := os.Lstat(path); err != nil && e == nil && info.IsDir() {
-		err = &os.LinkError{Op: "rename", Old: temp.Name(), New: path, Err: syscall.EISDIR}
+		err = &os.LinkError{Op: "rename", Old: temp, New: path, Err: syscall.EISDIR}
 	}
 	return err
 }

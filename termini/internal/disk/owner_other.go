@@ -2,11 +2,8 @@
 
 package disk
 
-import (
-	"io/fs"
-	"os"
-)
+import "io/fs"
 
-func keepOwner(*os.File, string) error { return nil }
+func keepOwner(_, _ string) error { return nil }
 
 func ownerOf(fs.FileInfo) string { return "" }

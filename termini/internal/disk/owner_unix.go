@@ -10,7 +10,7 @@ import (
 )
 
 // keepOwner gives temp the owner of the file that it will replace.
-func keepOwner(temp *os.File, path string) error {
+func keepOwner(temp, path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil // there is nothing to keep
@@ -19,7 +19,7 @@ func keepOwner(temp *os.File, path string) error {
 	if !ok || int(old.Uid) == os.Geteuid() && int(old.Gid) == os.Getegid() {
 		return nil
 	}
-	return temp.Chown(int(old.Uid), int(old.Gid))
+	return os.Chown(temp, int(old.Uid), int(old.Gid))
 }
 
 func ownerOf(info fs.FileInfo) string {

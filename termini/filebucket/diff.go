@@ -1,0 +1,126 @@
+package filebucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/model"
+	"indirtui/termini/internal/disk"
+	"indirtui/traces"
+)
+
+const (
+	maxDiff   = 32 << 20 // bytes that the command may print
+	maxStderr = 16 << 10 // bytes that are kept for the trace
+	// drain is how long output is still waited for when the command has ended
+	// and something that it started holds on to it.
+	drain = 250 * time.Millisecond
+)
+
+// compare runs the command on two contents and answers with what it prints.
+// What it says with its exit code and on stderr is not heard, as in Puppet; the
+// trace has it. Puppet makes a file name of whatever diff_with says; here it
+// must be a checksum. Rule TERM-FB-06.
+func (t *Terminus) compare(ctx context.Context, e entry, bucket, with string) (indirector.Instance, error) {
+	other := entry{bucket, with}
+	missing := &indirector.Failure{Class: "RuntimeError", Message: fmt.Sprintf(msgNoOther, with)}
+	if missing.Hidden = t.malformed(with); missing.Hidden != "" {
+		return nil, missing
+	}
+	switch _, err := other.size(); {
+	case errors.Is(err, fs.ErrNotExist):
+		missing.Path, missing.Hidden = other.contents(), "there is no such file"
+		return nil, missing
+	case err != nil:
+		return nil, disk.Fail(err, other.contents(), "")
+	}
+	if t.diff == "" {
+		return nil, &indirector.Failure{Class: "RuntimeError", Message: msgNoDiff, Hidden: "the setting diff is empty"}
+	}
+	argv := append(append([]string{t.diff}, t.diffArgs...), e.contents(), other.contents())
+	out, err := run(ctx, argv)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewFileBucketFile(t.algorithm, out)
+}
+
+// run returns what a command prints. That it could not be started, or failed,
+// is a note.
+func run(ctx context.Context, argv []string) ([]byte, error) {
+	_, span := traces.Start(ctx, traces.Exec, "exec "+strings.Join(argv, " "))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	tooMuch := &indirector.Failure{Message: fmt.Sprintf("%s printed more than %d MiB", argv[0], maxDiff>>20), Origin: "exec", Path: argv[0]}
+	stdout := buffer{max: maxDiff, full: func() { stop(tooMuch) }}
+	stderr := buffer{max: maxStderr}
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Env = environment()
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.WaitDelay = drain
+	err := c.Run()
+	why := ""
+	switch {
+	case ctx.Err() != nil:
+		span.End("killed", traces.Because{}, context.Cause(ctx))
+		return nil, context.Cause(ctx)
+	case c.ProcessState == nil:
+		why = fmt.Sprintf("%s was not started: %v; Puppet answers with nothing", argv[0], err)
+		span.End("not started", traces.Because{}, err)
+	default:
+		code := c.ProcessState.ExitCode()
+		if code > 1 || code < 0 {
+			why = fmt.Sprintf("%s ended with %v; Puppet does not tell", argv[0], err)
+		}
+		span.Attr("stdout", strconv.Itoa(len(stdout.kept))+" bytes")
+		span.End("exit "+strconv.Itoa(code), traces.Because{}, nil)
+	}
+	if text := strings.TrimSpace(string(stderr.kept)); text != "" {
+		why = strings.TrimPrefix(why+"; stderr (hidden by Puppet): "+text, "; ")
+	}
+	if why != "" {
+		traces.AddNote(ctx, why)
+	}
+	return stdout.kept, nil
+}
+
+// environment is that of this process in the C locale and without a user, as
+// Puppet's commands have it.
+func environment() []string {
+	drop := []string{
+		"LANG", "LC_ALL", "LC_MESSAGES", "LANGUAGE", "LC_COLLATE", "LC_CTYPE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
+		"HOME", "USER", "LOGNAME",
+	}
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(drop, name)
+	})
+	return append(env, "LANG=C", "LC_ALL=C")
+}
+
+// A buffer keeps the first max bytes of what is written to it.
+type buffer struct {
+	kept []byte
+	max  int
+	full func() // called at the first byte too many; may be nil
+}
+
+// Write always takes all of b.
+func (w *buffer) Write(b []byte) (int, error) {
+	room := w.max - len(w.kept)
+	w.kept = append(w.kept, b[:min(room, len(b))]...)
+	if room < len(b) && w.full != nil {
+		w.full()
+		w.full = nil
+	}
+	return len(b), nil
+}

@@ -1,0 +1,25 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package filebucket
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// tryLock locks a file for as long as it is open, if nobody else has. It is the
+// lock that Ruby's flock takes.
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, syscall.EINTR):
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package filebucket
+
+import (
+	"context"
+	"fmt"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// BySelector describes the selector terminus of the file_bucket_file
+// indirection.
+var BySelector = indirector.Descriptor{
+	Indirection: "file_bucket_file",
+	Name:        "selector",
+	Doc: "Chooses for each request: rest if the protocol of the key is https, which filebucket: stands for, else file. " +
+		"The trace says which, and why.",
+	Rules: []string{"TERM-FB-09", "IND-VAL-02"},
+	Type:  (*Selector)(nil),
+	New: func(env indirector.Env) (indirector.Terminus, error) {
+		return &Selector{env: env}, nil
+	},
+}
+
+// A Selector passes requests on. It is safe for concurrent use.
+type Selector struct{ env indirector.Env }
+
+var (
+	_ indirector.Finder    = (*Selector)(nil)
+	_ indirector.Header    = (*Selector)(nil)
+	_ indirector.Saver     = (*Selector)(nil)
+	_ indirector.Validator = (*Selector)(nil)
+)
+
+// Find asks the chosen terminus.
+func (s *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	v, err := s.pass(ctx, indirector.Find, req)
+	if err != nil {
+		return nil, err
+	}
+	inst, _ := v.(indirector.Instance)
+	return inst, nil
+}
+
+// Head asks the chosen terminus.
+func (s *Selector) Head(ctx context.Context, req *indirector.Request) (bool, error) {
+	v, err := s.pass(ctx, indirector.Head, req)
+	found, _ := v.(bool)
+	return found, err
+}
+
+// Save asks the chosen terminus.
+func (s *Selector) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	return s.pass(ctx, indirector.Save, req)
+}
+
+// Validate checks the model only, as both of those that can be chosen do. A
+// terminus that is not there fails here already, as in Puppet. Rule IND-VAL-02.
+func (s *Selector) Validate(ctx context.Context, req *indirector.Request) error {
+	if name, why := choose(req); name != "file" {
+		if _, err := s.env.Sibling(name); err != nil {
+			tell(ctx, req, name, why)
+			return err
+		}
+	}
+	return s.env.Spec.ValidateModel(req.Instance)
+}
+
+// pass asks the chosen terminus. The choice is a span of its own. Gaps S-19,
+// S-20.
+func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirector.Request) (any, error) {
+	name, why := choose(req)
+	_, span := traces.Start(ctx, traces.Choose, "choose a terminus")
+	verbs, err := s.env.Sibling(name)
+	span.End(name, traces.Because{Reason: traces.ByRequest, About: why}, err)
+	tell(ctx, req, name, why)
+	if err != nil {
+		return nil, err
+	}
+	if verbs[verb] == nil {
+		return nil, &indirector.VerbError{Indirection: s.env.Indirection, Terminus: name, Class: s.env.Spec.Class + "::" + indirector.Constant(name), Verb: verb}
+	}
+	return verbs[verb](ctx, req)
+}
+
+// choose returns the name of a terminus, and why that one.
+func choose(req *indirector.Request) (name, why string) {
+	switch {
+	case req.URI == nil || req.URI.Protocol == "":
+		return "file", "protocol nil"
+	case req.URI.Protocol == "https":
+		return "rest", "protocol https"
+	}
+	return "file", "protocol " + req.URI.Protocol
+}
+
+// tell notes the choice, and what becomes of a server that the key names.
+func tell(ctx context.Context, req *indirector.Request, name, why string) {
+	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
+	switch {
+	case name == "file" && req.URI != nil && req.URI.Server != "":
+		traces.AddNote(ctx, fmt.Sprintf("the server %s of the key is not asked: file looks in a local bucket", req.URI.Server))
+	case name == "rest":
+		traces.AddNote(ctx, "rest bucket uses session service, URL host ignored (7/8)")
+	}
+}

@@ -1,0 +1,260 @@
+// Package fileserving has the termini that serve files: what is said of them
+// (file_metadata) and what is in them (file_content).
+//
+// A request goes to one of four places. file takes an absolute path of this
+// machine, file_server a mount and a path below it, http an address; selector
+// decides for each request which of them it is, and the trace says why:
+//
+//	puppet:///modules/web/index.html    file_server or rest, as default_file_terminus says
+//	/etc/motd                           file
+//	modules/web/index.html              file_server
+//	https://example.com/index.html      http
+//
+// Contents are never taken into memory: they are hashed as they are read, and
+// a FileContent opens its file when somebody reads it.
+package fileserving
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/model"
+	"indirtui/termini/internal/disk"
+	"indirtui/traces"
+)
+
+var (
+	digestSetting  = indirector.Setting{Name: "digest_algorithm", Doc: "Type of checksum if the request names none."}
+	serverSettings = []indirector.Setting{
+		{Name: "fileserverconfig", Doc: "File with the mounts besides those of the modules."},
+		{Name: "filetimeout", Doc: "How long that file is believed unchanged."},
+		{Name: "environment", Doc: "Environment whose modulepath is the setting of that name."},
+		{Name: "environmentpath", Doc: "Where the environment.conf of another environment is."},
+		{Name: "modulepath", Doc: "Directories of modules."},
+		{Name: "basemodulepath", Doc: "Directories of modules that every environment has."},
+		{Name: "codedir", Doc: "What a merged mount serves where there is no directory of modules."},
+		{Name: "confdir", Doc: "May be part of the modulepath of another environment."},
+		{Name: "strict", Doc: "Whether a module with a damaged metadata.json is left out."},
+		{Name: "certname", Doc: "Whose facts fill in a path with %h, %H or %d if no client asks."},
+	}
+	httpSettings = []indirector.Setting{
+		{Name: "localcacert", Doc: "Certificates that are trusted besides those of the system."},
+		{Name: "ssl_trust_store", Doc: "More certificates that are trusted."},
+		{Name: "hostcert", Doc: "Certificate to show."},
+		{Name: "hostprivkey", Doc: "Its key."},
+		{Name: "http_connect_timeout", Doc: "How long a connection may take."},
+		{Name: "http_read_timeout", Doc: "How long to wait for the next bytes."},
+		{Name: "http_user_agent", Doc: "How the client calls itself."},
+		{Name: "http_proxy_host", Doc: "Proxy, if the process' environment names none."},
+		{Name: "http_proxy_port", Doc: "Its port."},
+		{Name: "http_proxy_user", Doc: "User name for it."},
+		{Name: "http_proxy_password", Doc: "Password for it."},
+		{Name: "no_proxy", Doc: "Hosts and domains that are reached without it."},
+	}
+	selectorSettings = []indirector.Setting{
+		{Name: "default_file_terminus", Doc: "Terminus for puppet: addresses that name no server."},
+		serverSettings[0], serverSettings[1],
+	}
+
+	metadataRules = []string{"TERM-MD-01", "TERM-MD-02", "TERM-MD-03", "TERM-MD-04", "TERM-MD-05"}
+	serverRules   = []string{"TERM-FSRV-01", "TERM-FSRV-02", "TERM-FSRV-03", "TERM-FSRV-04"}
+	selectorRules = []string{"TERM-FS-01", "TERM-FS-02", "TERM-FS-03", "TERM-FS-04", "TERM-FS-05", "TERM-FS-06"}
+	httpRules     = []string{"TERM-HTTP-01", "TERM-HTTP-02", "TERM-HTTP-03", "TERM-HTTP-04"}
+)
+
+func with[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
+
+// MetadataFile describes the file terminus of file_metadata.
+var MetadataFile = indirector.Descriptor{
+	Indirection: "file_metadata", Name: "file",
+	Doc:      "Looks at files of this machine. The key is an absolute path.",
+	Settings: []indirector.Setting{digestSetting}, Rules: metadataRules,
+	Type: (*Files)(nil), New: newFiles,
+}
+
+// MetadataServer describes the file_server terminus of file_metadata.
+var MetadataServer = indirector.Descriptor{
+	Indirection: "file_metadata", Name: "file_server",
+	Doc:      "Looks at files below the mounts: those of fileserver.conf, and modules, plugins, pluginfacts, locales, scripts and tasks of the environment. The key is a mount and a path below it.",
+	Settings: with(serverSettings, digestSetting), Rules: with(serverRules, metadataRules...),
+	Type: (*Server)(nil), New: newServer,
+}
+
+// MetadataHTTP describes the http terminus of file_metadata.
+var MetadataHTTP = indirector.Descriptor{
+	Indirection: "file_metadata", Name: "http",
+	Doc:      "Asks a web server with HEAD what it says of a file. Owner, group and mode stay unknown. The key is an address.",
+	Settings: httpSettings, Rules: httpRules,
+	Type: (*HTTP)(nil), New: newHTTP,
+}
+
+// MetadataSelector describes the selector terminus of file_metadata.
+var MetadataSelector = indirector.Descriptor{
+	Indirection: "file_metadata", Name: "selector",
+	Doc:      "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
+	Settings: selectorSettings, Rules: selectorRules,
+	Type: (*Selector)(nil), New: newSelector,
+}
+
+// ContentFile describes the file terminus of file_content.
+var ContentFile = indirector.Descriptor{
+	Indirection: "file_content", Name: "file",
+	Doc:      "Reads files of this machine. The key is an absolute path.",
+	Settings: []indirector.Setting{digestSetting},
+	Type:     (*Files)(nil), New: newFiles,
+}
+
+// ContentServer describes the file_server terminus of file_content.
+var ContentServer = indirector.Descriptor{
+	Indirection: "file_content", Name: "file_server",
+	Doc:      "Reads files below the mounts. The key is a mount and a path below it.",
+	Settings: with(serverSettings, digestSetting), Rules: serverRules,
+	Type: (*Server)(nil), New: newServer,
+}
+
+// ContentHTTP describes the http terminus of file_content.
+var ContentHTTP = indirector.Descriptor{
+	Indirection: "file_content", Name: "http",
+	Doc:      "Reads a file from a web server. Puppet 7 and 8 have no such terminus any more, though their selector still chooses it; this is what Puppet 6 did. The key is an address.",
+	Settings: httpSettings, Rules: []string{"TERM-HTTP-05"},
+	Type: (*HTTP)(nil), New: newHTTP,
+}
+
+// ContentSelector describes the selector terminus of file_content.
+var ContentSelector = indirector.Descriptor{
+	Indirection: "file_content", Name: "selector",
+	Doc:      "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
+	Settings: selectorSettings, Rules: selectorRules,
+	Type: (*Selector)(nil), New: newSelector,
+}
+
+// Files serves absolute paths of this machine.
+type Files struct{ maker }
+
+var (
+	_ indirector.Finder   = (*Files)(nil)
+	_ indirector.Searcher = (*Files)(nil)
+)
+
+func newFiles(env indirector.Env) (indirector.Terminus, error) { return &Files{newMaker(env)}, nil }
+
+// Find returns the file at the key. What does not exist is nil, also a link to
+// nothing.
+func (t *Files) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if err := exists(req.Key); err != nil {
+		return nil, err
+	}
+	return t.one(ctx, req, req.Key)
+}
+
+// Search returns the file at the key and, with the option recurse, all below
+// it. What does not exist is nil.
+func (t *Files) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	if err := exists(req.Key); err != nil {
+		return nil, err
+	}
+	return t.many(ctx, req, []root{{path: req.Key}}, nil)
+}
+
+// exists returns nil if there is something at path, following links. Puppet
+// calls everything else absent; the reason says what it was.
+func exists(path string) error {
+	if strings.IndexByte(path, 0) >= 0 {
+		return &indirector.Failure{Class: "ArgumentError", Message: "pathname contains null byte", Origin: "file", Path: path}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return indirector.NotFound(traces.NotFound, disk.Why(err, path))
+	}
+	return nil
+}
+
+// maker makes the instances of one of the two models.
+type maker struct {
+	env     indirector.Env
+	content bool   // file_content, not file_metadata
+	digest  string // type of checksum by default. Rule TERM-MD-05.
+}
+
+func newMaker(env indirector.Env) maker {
+	m := maker{env: env, content: env.Indirection == "file_content", digest: "sha256"}
+	if name, _ := env.Settings.Get("digest_algorithm"); name != "" {
+		m.digest = name
+	}
+	return m
+}
+
+// one returns the instance of a single path.
+func (m *maker) one(ctx context.Context, req *indirector.Request, path string) (inst indirector.Instance, err error) {
+	o, err := m.options(req)
+	if err != nil {
+		return nil, err
+	}
+	_, span := traces.Start(ctx, traces.File, "look at "+filepath.Base(path))
+	w := worker{ctx: ctx, uid: os.Geteuid(), gid: os.Getegid()}
+	inst, err = m.make(&w, o, path, "", new(model.FileMetadata))
+	if span != nil {
+		span.Attr("path", path)
+		span.End(describe(inst, &w, err), traces.Because{}, err)
+	}
+	return inst, err
+}
+
+func describe(inst indirector.Instance, w *worker, err error) string {
+	switch inst := inst.(type) {
+	case *model.FileMetadata:
+		if inst.Type == "file" && w.bytes > 0 {
+			return "file, " + plural(w.bytes, "byte") + " hashed"
+		}
+		return inst.Type
+	case *model.FileContent:
+		return "opened when it is read"
+	}
+	if err != nil {
+		return "failed"
+	}
+	return ""
+}
+
+// make returns the instance of relative below base; "" is base itself.
+// Metadata is put into f.
+func (m *maker) make(w *worker, o *options, base, relative string, f *model.FileMetadata) (indirector.Instance, error) {
+	if !strings.HasPrefix(base, "/") {
+		return nil, &indirector.Failure{
+			Class: "ArgumentError", Message: "Paths must be fully qualified",
+			Path: base, Hidden: "the path is " + base + "; it must begin with /",
+		}
+	}
+	if m.content {
+		return &model.FileContent{Path: base, RelativePath: relative, Links: o.links, Contents: Path(full(base, relative))}, nil
+	}
+	f.Path, f.RelativePath, f.Links, f.ChecksumType = base, relative, o.links, o.checksum
+	return f, w.collect(f, o)
+}
+
+// full is the path of relative below base.
+func full(base, relative string) string {
+	if relative != "" && relative != "." {
+		base = join(base, relative)
+	}
+	if strings.Contains(base, "//") {
+		base = squeeze(base)
+	}
+	return base
+}
+
+// squeeze makes one slash of several.
+func squeeze(path string) string {
+	b := make([]byte, 0, len(path))
+	for i := range len(path) {
+		if path[i] != '/' || i == 0 || path[i-1] != '/' {
+			b = append(b, path[i])
+		}
+	}
+	return string(b)
+}
+
+// join is Ruby's File.join of two: one slash between them, also before "".
+func join(a, b string) string { return strings.TrimRight(a, "/") + "/" + strings.TrimLeft(b, "/") }

@@ -1,0 +1,183 @@
+package fileserving_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"indirtui/indirector"
+	"indirtui/indirector/model"
+	"indirtui/termini/fileserving"
+	"indirtui/traces"
+)
+
+type values map[string]string
+
+func (s values) Get(name string) (value, place string) { return s[name], "test" }
+
+// A line is what was logged once.
+type line struct {
+	Level   string `json:"level"`
+	Message string `json:"message"`
+}
+
+// logs keeps what is told to the log. It is safe for concurrent use.
+type logs struct {
+	mu    sync.Mutex
+	lines []line
+}
+
+func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logs) WithGroup(string) slog.Handler            { return l }
+
+func (l *logs) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	word := map[slog.Level]string{slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "err"}[r.Level]
+	if word != "" {
+		l.lines = append(l.lines, line{word, r.Message})
+	}
+	return nil
+}
+
+func (l *logs) take() []line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	l.lines = nil
+	return lines
+}
+
+func newLogger(l *logs) *slog.Logger { return slog.New(l) }
+
+// recorder keeps the last trace.
+type recorder struct {
+	mu   sync.Mutex
+	last *traces.Trace
+}
+
+func (r *recorder) Begin(*traces.Trace) uint64 { return 1 }
+
+func (r *recorder) End(t *traces.Trace, _ any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = t
+}
+
+// A house has the file serving indirections, with a directory of its own.
+type house struct {
+	*indirector.Indirector
+	logs     logs
+	recorder recorder
+}
+
+func newHouse(t testing.TB, settings values, environments func(string) error) *house {
+	t.Helper()
+	registry, err := indirector.NewRegistry([]indirector.Spec{
+		{Name: "file_metadata", Class: "Puppet::FileServing::Metadata", Default: "selector"},
+		{Name: "file_content", Class: "Puppet::FileServing::Content", Default: "selector"},
+		{Name: "facts", Class: "Puppet::Node::Facts", Default: "facter"},
+	}, []indirector.Descriptor{
+		fileserving.MetadataFile, fileserving.MetadataServer, fileserving.MetadataHTTP, fileserving.MetadataSelector,
+		fileserving.ContentFile, fileserving.ContentServer, fileserving.ContentHTTP, fileserving.ContentSelector,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := new(house)
+	route := indirector.Route{Primary: traces.Slot{{Terminus: "selector", Source: traces.FromDeclaration}}}
+	h.Indirector, err = indirector.New(indirector.Config{
+		Registry: registry, Routes: indirector.Routes{"file_metadata": route, "file_content": route},
+		Settings: settings, Environments: environments, Recorder: &h.recorder, Log: slog.New(&h.logs),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func option(name string, value any) indirector.Option {
+	return indirector.Option{Name: name, Value: value}
+}
+
+// find asks file_metadata.
+func (h *house) find(t testing.TB, terminus, key string, options ...indirector.Option) (*model.FileMetadata, error) {
+	t.Helper()
+	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Find, Key: key, Terminus: terminus, Options: options})
+	m, _ := resp.Instance().(*model.FileMetadata)
+	return m, err
+}
+
+func (h *house) search(t testing.TB, terminus, key string, options ...indirector.Option) ([]*model.FileMetadata, error) {
+	t.Helper()
+	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Search, Key: key, Terminus: terminus, Options: options})
+	if err != nil {
+		return nil, err
+	}
+	list, _ := resp.Value.([]indirector.Instance)
+	found := make([]*model.FileMetadata, len(list))
+	for i := range list {
+		found[i] = list[i].(*model.FileMetadata)
+	}
+	return found, nil
+}
+
+// told is all that the last trace says in words.
+func (h *house) told() string {
+	var b bytes.Buffer
+	t := h.recorder.last
+	for _, n := range t.Notes {
+		fmt.Fprintln(&b, n)
+	}
+	for _, s := range t.Spans {
+		fmt.Fprintln(&b, s.Kind, s.Name, s.Answer, s.Because, s.Attrs, s.Err)
+	}
+	for _, f := range t.Faults {
+		fmt.Fprintln(&b, f.Message, f.Hidden)
+	}
+	for _, s := range t.Steps {
+		fmt.Fprintln(&b, s.Because)
+	}
+	return b.String()
+}
+
+func says(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("got\n%s\nwant it to say %q", text, p)
+		}
+	}
+}
+
+// write puts files below dir. A content "-> x" is a link to x.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if target, ok := strings.CutPrefix(content, "-> "); ok {
+			err = os.Symlink(target, path)
+		} else {
+			err = os.WriteFile(path, []byte(content), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

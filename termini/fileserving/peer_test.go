@@ -1,0 +1,139 @@
+//go:build unix
+
+package fileserving_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"indirtui/indirector"
+	"indirtui/termini/fileserving"
+)
+
+// ruby runs a script with JSON on its standard input, and reads JSON from its
+// standard output.
+func ruby(t *testing.T, script string, in, out any) {
+	t.Helper()
+	if err := exec.Command("ruby", "-e", "require 'puppet'").Run(); err != nil {
+		t.Skipf("real Puppet is not installed: ruby -e \"require 'puppet'\": %v", err)
+	}
+	text, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.Command("ruby", "-rjson", "-e", script)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), &stderr
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "LC_ALL=C.UTF-8")
+	answer, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+}
+
+// TestPeerSearch lets real Puppet search the same trees: one with everything
+// that a tree can have, and the modules of the distribution.
+func TestPeerSearch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"a": "x", ".hidden": "h", "empty": "", "large": strings.Repeat("0123456789", 100_000), "b.conf": "", "d/c.txt": "c", "d/.svn/entries": "s",
+		"d/deep/er/f": "f", "to_file": "-> a", "to_dir": "-> d", "sp ace\nline é": "odd",
+	})
+	if err := syscall.Mkfifo(dir+"/fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir+"/a", 0o4751); err != nil {
+		t.Fatal(err)
+	}
+	type question struct {
+		Path    string         `json:"path"`
+		Options map[string]any `json:"options"`
+	}
+	var asked []question
+	for _, path := range []string{dir, dir + "/", dir + "/a", dir + "/to_dir", "/usr/share/puppet/modules", "/usr/share/puppet/modules.available"} {
+		if _, err := os.Stat(path); err != nil {
+			t.Logf("there is no %s, so it is not compared", path)
+			continue
+		}
+		for _, o := range []map[string]any{
+			{"recurse": true}, {"recurse": false}, {"recurse": true, "links": "follow"}, {"recurse": true, "recurselimit": 1, "checksum_type": "md5"},
+			{"recurse": true, "checksum_type": "mtime", "source_permissions": "use"}, {"recurse": true, "checksum_type": "sha1lite", "source_permissions": "use_when_creating"},
+			{"recurse": true, "checksum_type": "ctime", "links": "follow"}, {"recurse": true, "checksum_type": "none", "ignore": []any{"d*", "*.conf"}},
+			{"recurse": "remote", "checksum_type": "md5lite", "links": "follow", "source_permissions": "use"}, {"recurse": true, "ignore": ".*", "checksum_type": "sha512"},
+			{"recurse": true, "max_files": 3}, {"recurse": true, "recurselimit": "2", "max_files": "-1", "checksum_type": "none", "source_permissions": "use"},
+		} {
+			asked = append(asked, question{path, o})
+		}
+	}
+	var answers []any
+	ruby(t, `
+		require 'puppet'; require 'puppet/file_serving/metadata'
+		Puppet.initialize_settings
+		Puppet::Util::Log.level = :crit
+		Puppet.push_context({current_environment: Puppet::Node::Environment.create(:production, [])})
+		Puppet::FileServing::Metadata.indirection.terminus_class = :file
+		puts JSON.generate(JSON.parse(STDIN.read).map { |q|
+		  begin
+		    o = q['options'].each_with_object({}) { |(k, v), h| h[k.to_sym] = %w[links checksum_type source_permissions].include?(k) ? v.to_sym : v }
+		    Puppet::FileServing::Metadata.indirection.search(q['path'], o).map(&:to_data_hash)
+		  rescue => e
+		    e.message
+		  end
+		})`, asked, &answers)
+	h := newHouse(t, values{}, nil)
+	for i, q := range asked {
+		t.Run(fmt.Sprint(q.Path, q.Options), func(t *testing.T) {
+			var options []indirector.Option
+			for name, v := range q.Options {
+				options = append(options, option(name, v))
+			}
+			got := any(nil)
+			found, err := h.search(t, "file", q.Path, options...)
+			if err != nil {
+				got = indirector.Message(err)
+			} else {
+				list := make([]any, len(found))
+				for i, m := range found {
+					if err := json.Unmarshal([]byte(shown(t, m)), &list[i]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got = list
+			}
+			if diff := gocmp.Diff(answers[i], got); diff != "" {
+				t.Errorf("-Puppet +here:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPeerIgnore compares patterns with Ruby's File.fnmatch.
+func TestPeerIgnore(t *testing.T) {
+	t.Parallel()
+	patterns := []string{
+		"*", ".*", "*.txt", "a*", "*a", "?", "??", "a?c", "[abc]", "[!abc]", "[^a]*", "[a-c]x", "[c-a]", "[a-]", "[-a]", "[]", "[]a]", "[!]", "[", "[a",
+		`\*`, `\a`, `[\]]`, `[\a-c]`, `\`, `a\`, "**", "**/a", "*/a", "a/b", "{a,b}", "é", "?é", "[é]", "[à-ü]", "", "*.*", "a**b", "[.]x", `\.x`, "[[]", "*[", "[a-c-e]", "a[", "d*", "*é*",
+	}
+	names := []string{"a", "b", "c", "-", "]", "[", "*", `\`, "a.txt", ".txt", "abc", "axc", "aéc", "ax", "bx", ".x", "x", "é", "aé", "ü", "{a,b}", "", "..", "a.b.c", "ab", "d", "deep", "^", "!", "e", `a\`, "a["}
+	var want []bool
+	ruby(t, `p, n = JSON.parse(STDIN.read); puts JSON.generate(p.product(n).map { |a, b| File.fnmatch?(a, b) })`, []any{patterns, names}, &want)
+	for i, p := range patterns {
+		for j, n := range names {
+			if got, w := fileserving.Fnmatch(p, n), want[i*len(names)+j]; got != w {
+				t.Errorf("%q on %q: got %v, want %v", p, n, got, w)
+			}
+		}
+	}
+}

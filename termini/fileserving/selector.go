@@ -1,0 +1,120 @@
+package fileserving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// Selector chooses another terminus for each request.
+type Selector struct {
+	env    indirector.Env
+	config *configuration // only for authorization, which Puppet leaves to the chosen one
+}
+
+var (
+	_ indirector.Finder     = (*Selector)(nil)
+	_ indirector.Searcher   = (*Selector)(nil)
+	_ indirector.Authorizer = (*Selector)(nil)
+)
+
+func newSelector(env indirector.Env) (indirector.Terminus, error) {
+	return &Selector{env: env, config: newConfiguration(env, slog.New(slog.DiscardHandler))}, nil
+}
+
+// Find asks the chosen terminus.
+func (t *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	v, err := t.pass(ctx, req)
+	inst, _ := v.(indirector.Instance)
+	return inst, err
+}
+
+// Search asks the chosen terminus.
+func (t *Selector) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	v, err := t.pass(ctx, req)
+	found, _ := v.([]indirector.Instance)
+	return found, err
+}
+
+// Authorized asks the chosen terminus. Only file_server has something to say.
+func (t *Selector) Authorized(ctx context.Context, req *indirector.Request) bool {
+	name, _, err := t.choose(req)
+	return err != nil || name != "file_server" || t.config.authorized(ctx, req)
+}
+
+func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, error) {
+	name, because, err := t.choose(req)
+	ctx, span := traces.Start(ctx, traces.Choose, "selector")
+	span.Attr("because", because.String())
+	if err != nil {
+		span.End("nobody", because, err)
+		return nil, err
+	}
+	if because.Reason == traces.BySetting {
+		traces.AddNote(ctx, "selector: "+because.About)
+	}
+	can, err := t.env.Sibling(name)
+	if err != nil {
+		err = absent(err, name, because)
+		span.End(name, because, err)
+		return nil, err
+	}
+	span.End(name, because, nil)
+	if name == "http" && t.env.Indirection == "file_content" {
+		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
+	}
+	if can[req.Verb] == nil {
+		return nil, fmt.Errorf("%s: %w", name, indirector.ErrVerbMissing)
+	}
+	return can[req.Verb](ctx, req)
+}
+
+// choose returns the name of the terminus for a request, and why. Rules
+// TERM-FS-01 to TERM-FS-06.
+func (t *Selector) choose(req *indirector.Request) (string, traces.Because, error) {
+	because := func(about string, args ...any) traces.Because {
+		return traces.Because{Reason: traces.ByRequest, About: fmt.Sprintf(about, args...)}
+	}
+	protocol, server := "", ""
+	if req.URI != nil {
+		protocol, server = req.URI.Protocol, req.URI.Server
+	}
+	switch protocol {
+	case "puppet":
+		if server != "" {
+			return "rest", because("scheme puppet with server %s", server), nil
+		}
+		name, place := t.env.Settings.Get("default_file_terminus")
+		if name == "" {
+			name, place = "rest", "default"
+		}
+		return name, traces.Because{Reason: traces.BySetting, About: fmt.Sprintf("setting default_file_terminus=%s (%s)", name, place)}, nil
+	case "http", "https":
+		return "http", because("scheme %s", protocol), nil
+	case "", "file":
+		if strings.HasPrefix(req.Key, "/") {
+			return "file", because("absolute path"), nil
+		}
+		return "file_server", because("no scheme, relative key"), nil
+	}
+	return "", because("scheme %s", protocol), refuse("URI protocol '%s' is not currently supported for file serving", protocol)
+}
+
+// absent adds to Puppet's own error what is missing, and who wanted it.
+func absent(err error, name string, because traces.Because) error {
+	missing := &indirector.Failure{Err: err, Message: indirector.Message(err)}
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
+		*missing = *f
+		missing.Err = err
+	}
+	missing.Hidden = fmt.Sprintf("the selector chose %s: %s; this program has no such terminus", name, because)
+	if because.Reason == traces.BySetting {
+		missing.Hidden += "; with default_file_terminus=file_server the files of this machine are served"
+	}
+	return missing
+}
