@@ -21,6 +21,7 @@ import (
 // show runs the interactive program over a session, and then over those that
 // a person opens from there. Every session is closed.
 func (p *program) show(ctx context.Context, s *session) error {
+	limitMemory()
 	for s != nil {
 		next, err := p.showOne(ctx, s)
 		if err != nil {
@@ -33,6 +34,16 @@ func (p *program) show(ctx context.Context, s *session) error {
 		}
 	}
 	return nil
+}
+
+// memoryLimit is what the program takes at the most, as far as the collector can
+// help it: a million requests are about 200 MB. GOMEMLIMIT says otherwise.
+const memoryLimit = 448 << 20
+
+func limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 }
 
 // showOne runs the interactive program over one session. It returns how to get
