@@ -135,29 +135,28 @@ func runes(s string) []tea.KeyMsg {
 
 func TestPromptSearchesThePast(t *testing.T) {
 	t.Parallel()
-	past := new(widget.Past)
-	ask := func(keys ...tea.KeyMsg) string {
-		var got string
-		p := widget.NewPrompt(&screen.Env{Theme: &screen.Theme{}}, widget.Prompt{
-			Past:  past,
-			Enter: func(text string) (*widget.Complaint, tea.Cmd) { got = text; return nil, nil },
-		})
-		for _, k := range append(keys, tea.KeyMsg{Type: tea.KeyEnter}) {
-			p.Update(k)
-		}
-		return got
-	}
 	write := func(s string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s)} }
 	search := tea.KeyMsg{Type: tea.KeyCtrlR}
-	for _, line := range []string{"find node web01", "find facts db07", "find node db07"} {
-		ask(write(line))
-	}
 	for want, keys := range map[string][]tea.KeyMsg{
 		"find node db07":  {write("node"), search},
 		"find node web01": {write("node"), search, search},
 		"find facts db07": {write("facts"), search},
 		"nothing":         {write("nothing"), search},
 	} {
+		past := new(widget.Past)
+		ask := func(keys ...tea.KeyMsg) (got string) {
+			p := widget.NewPrompt(&screen.Env{Theme: &screen.Theme{}}, widget.Prompt{
+				Past:  past,
+				Enter: func(text string) (*widget.Complaint, tea.Cmd) { got = text; return nil, nil },
+			})
+			for _, k := range append(keys, tea.KeyMsg{Type: tea.KeyEnter}) {
+				p.Update(k)
+			}
+			return got
+		}
+		for _, line := range []string{"find node web01", "find facts db07", "find node db07"} {
+			ask(write(line))
+		}
 		if got := ask(keys...); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
