@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"indirtui/termini/internal/child"
 )
 
 const (
@@ -53,10 +54,10 @@ func run(ctx context.Context, argv []string, limit time.Duration) output {
 }
 
 func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) output {
-	stdout := buffer{max: maxStdout, full: func() { cancel(errTooMuch) }}
-	stderr := buffer{max: maxStderr}
+	stdout := child.Buffer{Max: maxStdout, Full: func() { cancel(errTooMuch) }}
+	stderr := child.Buffer{Max: maxStderr}
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Env = environment()
+	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
 	c.WaitDelay = drain
 	session(c)
@@ -69,7 +70,7 @@ func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) o
 		return out
 	}
 	out.err = c.Wait()
-	out.stdout, out.stderr = stdout.kept, stderr.kept
+	out.stdout, out.stderr = stdout.Kept, stderr.Kept
 	out.code = c.ProcessState.ExitCode()
 	if errors.Is(out.err, exec.ErrWaitDelay) {
 		out.err, out.elsewhere = nil, true
@@ -79,19 +80,6 @@ func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) o
 		out.err = errors.Join(ctx.Err(), out.err)
 	}
 	return out
-}
-
-// environment is that of this process in the C locale and without a user.
-func environment() []string {
-	drop := []string{
-		"LANG", "LC_ALL", "LC_MESSAGES", "LANGUAGE", "LC_COLLATE", "LC_CTYPE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
-		"HOME", "USER", "LOGNAME",
-	}
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(drop, name)
-	})
-	return append(env, "LANG=C", "LC_ALL=C")
 }
 
 func (o *output) ok() bool { return o.err == nil && o.code == 0 }
@@ -161,22 +149,4 @@ func reason(err error) string {
 		return "no such file" + path
 	}
 	return err.Error()
-}
-
-// A buffer keeps the first max bytes of what is written to it.
-type buffer struct {
-	kept []byte
-	max  int
-	full func() // called at the first byte too many; may be nil
-}
-
-// Write always takes all of b.
-func (w *buffer) Write(b []byte) (int, error) {
-	room := w.max - len(w.kept)
-	w.kept = append(w.kept, b[:min(room, len(b))]...)
-	if room < len(b) && w.full != nil {
-		w.full()
-		w.full = nil
-	}
-	return len(b), nil
 }

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/termini/internal/child"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )
@@ -61,10 +60,10 @@ func run(ctx context.Context, argv []string) ([]byte, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	tooMuch := &indirector.Failure{Message: fmt.Sprintf("%s printed more than %d MiB", argv[0], maxDiff>>20), Origin: "exec", Path: argv[0]}
-	stdout := buffer{max: maxDiff, full: func() { stop(tooMuch) }}
-	stderr := buffer{max: maxStderr}
+	stdout := child.Buffer{Max: maxDiff, Full: func() { stop(tooMuch) }}
+	stderr := child.Buffer{Max: maxStderr}
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.Env = environment()
+	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
 	c.WaitDelay = drain
 	err := c.Run()
@@ -81,46 +80,14 @@ func run(ctx context.Context, argv []string) ([]byte, error) {
 		if code > 1 || code < 0 {
 			why = fmt.Sprintf("%s ended with %v; Puppet does not tell", argv[0], err)
 		}
-		span.Attr("stdout", strconv.Itoa(len(stdout.kept))+" bytes")
+		span.Attr("stdout", strconv.Itoa(len(stdout.Kept))+" bytes")
 		span.End("exit "+strconv.Itoa(code), traces.Because{}, nil)
 	}
-	if text := strings.TrimSpace(string(stderr.kept)); text != "" {
+	if text := strings.TrimSpace(string(stderr.Kept)); text != "" {
 		why = strings.TrimPrefix(why+"; stderr (hidden by Puppet): "+text, "; ")
 	}
 	if why != "" {
 		traces.AddNote(ctx, why)
 	}
-	return stdout.kept, nil
-}
-
-// environment is that of this process in the C locale and without a user, as
-// Puppet's commands have it.
-func environment() []string {
-	drop := []string{
-		"LANG", "LC_ALL", "LC_MESSAGES", "LANGUAGE", "LC_COLLATE", "LC_CTYPE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
-		"HOME", "USER", "LOGNAME",
-	}
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(drop, name)
-	})
-	return append(env, "LANG=C", "LC_ALL=C")
-}
-
-// A buffer keeps the first max bytes of what is written to it.
-type buffer struct {
-	kept []byte
-	max  int
-	full func() // called at the first byte too many; may be nil
-}
-
-// Write always takes all of b.
-func (w *buffer) Write(b []byte) (int, error) {
-	room := w.max - len(w.kept)
-	w.kept = append(w.kept, b[:min(room, len(b))]...)
-	if room < len(b) && w.full != nil {
-		w.full()
-		w.full = nil
-	}
-	return len(b), nil
+	return stdout.Kept, nil
 }
