@@ -36,6 +36,7 @@ var rules = []rule{
 	{"traces/spell", "", ""},
 	{"traces/query", "traces traces/spell", ""},
 	{"traces/store", "traces traces/query", ""},
+	{"traces/export", "traces traces/query traces/store", "go.opentelemetry.io/"},
 
 	{"indirector", "traces traces/spell", ""},
 	{"indirector/data", "", ""},
@@ -46,11 +47,17 @@ var rules = []rule{
 	{"indirector/format", "indirector indirector/data indirector/format/psych indirector/model", ""},
 	{"indirector/routes", "indirector indirector/data indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
 	{"indirector/engine", "indirector indirector/... traces traces/store", ""},
+	{"indirector/rest", "indirector indirector/data indirector/format indirector/model indirector/settings traces", ""},
+	{"indirector/client", "indirector traces", "golang.org/x/net"},
+	{"indirector/ca", "indirector traces", "golang.org/x/crypto"},
+	{"indirector/authconf", "", "github.com/"},
+	{"indirector/server", "indirector indirector/... traces", ""},
+	{"indirector/debugger", "indirector indirector/data indirector/format indirector/model traces traces/...", "gopkg.in/yaml.v3"},
 	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
 
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/model traces", ""},
-	{"termini/*", "indirector indirector/data indirector/format indirector/format/psych indirector/model termini/internal/* traces", "golang.org/x/sys"},
+	{"termini/*", "indirector indirector/data indirector/format indirector/format/psych indirector/model indirector/rest indirector/client indirector/ca termini/internal/* traces", "golang.org/x/"},
 
 	{"ui/screen", "indirector indirector/data traces traces/query traces/store", "github.com/"},
 	{"ui/widget", "ui/screen", "github.com/"},

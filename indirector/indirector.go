@@ -273,8 +273,26 @@ type Request struct {
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
 	Place       string        // where; ""
 	Replay      uint64        // the request that this repeats; 0 if none
+	// Wire is filled by a terminus that asks over the network, for a caller who
+	// wants more than the answer; nil is that nobody does. Gap L9.
+	Wire *Wire
 
 	looks bool // of one who only looks: see Look
+}
+
+// A Wire is one exchange as it went over the network: the last one, if there
+// were several. A terminus fills it in whether the exchange succeeded or not.
+type Wire struct {
+	// Accept is what the caller takes, most wanted first; empty leaves the
+	// choice to the terminus. The caller sets it.
+	Accept []string
+	// KeepBody asks for Body. The caller sets it.
+	KeepBody bool
+
+	Address string              // the URL that was asked
+	Status  int                 // 0 is that no answer came
+	Header  map[string][]string // of the answer, by canonical name
+	Body    []byte              // of the answer, out of its transfer and content encodings; nil if not kept or streamed
 }
 
 // Option returns the option called name, or nil.
