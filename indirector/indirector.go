@@ -98,6 +98,14 @@ type (
 // Optional abilities, found in the same way. A Terminus that is also an
 // io.Closer is closed with the Indirector.
 type (
+	// A Yielder searches without holding all that it finds: it gives yield each
+	// instance as it is found, in the order of Search, one at a time and from
+	// this goroutine. It keeps nothing that grows with their number. An error of
+	// yield ends the search and is returned. It may be a Searcher too, for
+	// callers who want a list; otherwise one is made of what it yields.
+	Yielder interface {
+		Yield(ctx context.Context, r *Request, yield func(Instance) error) error
+	}
 	// A Validator replaces the check of model and key before a save.
 	// Rules IND-VAL-01, IND-VAL-02.
 	Validator interface {
@@ -153,7 +161,8 @@ type Entry struct {
 }
 
 // A Handler is what the house makes of each verb of a Terminus. Find answers
-// with an Instance, Search with []Instance, Head with a bool.
+// with an Instance, Head with a bool, Search with []Instance; a Search of a
+// request with a Yield gives them to that, and answers with their number.
 type Handler func(context.Context, *Request) (any, error)
 
 // Verbs is what a Terminus can do, by verb; nil is that it cannot.
@@ -164,7 +173,7 @@ type Verbs [traces.Expire]Handler
 func VerbsOf(t Terminus) Verbs {
 	var can Verbs
 	adapt(&can, Find, t, Finder.Find)
-	adapt(&can, Search, t, Searcher.Search)
+	can[Search] = search(t)
 	adapt(&can, Head, t, Header.Head)
 	adapt(&can, Save, t, Saver.Save)
 	adapt(&can, Destroy, t, Destroyer.Destroy)
@@ -174,6 +183,42 @@ func VerbsOf(t Terminus) Verbs {
 func adapt[C, V any](can *Verbs, verb Verb, t Terminus, call func(C, context.Context, *Request) (V, error)) {
 	if c, ok := t.(C); ok {
 		can[verb] = func(ctx context.Context, r *Request) (any, error) { return call(c, ctx, r) }
+	}
+}
+
+// search is the Handler of what lists, or yields, or both.
+func search(t Terminus) Handler {
+	lists, _ := t.(Searcher)
+	yields, _ := t.(Yielder)
+	if lists == nil && yields == nil {
+		return nil
+	}
+	return func(ctx context.Context, r *Request) (any, error) {
+		found := []Instance{}
+		switch {
+		case r.Yield == nil && lists != nil:
+			return lists.Search(ctx, r)
+		case r.Yield == nil:
+			err := yields.Yield(ctx, r, func(i Instance) error {
+				found = append(found, i)
+				return nil
+			})
+			return found, err
+		}
+		n := 0
+		count := func(i Instance) error {
+			n++
+			return r.Yield(i)
+		}
+		if yields != nil {
+			err := yields.Yield(ctx, r, count)
+			return n, err
+		}
+		found, err := lists.Search(ctx, r)
+		for i := 0; err == nil && i < len(found); i++ {
+			err = count(found[i])
+		}
+		return n, err
 	}
 }
 
@@ -214,9 +259,9 @@ type Env struct {
 	Settings    Settings
 	// Do asks another indirection. The request becomes a nested one.
 	Do func(context.Context, *Request) (*Response, error)
-	// Sibling returns what another terminus of the same indirection can do, for
-	// termini that pass requests on. It is created if need be.
-	Sibling func(name string) (Verbs, error)
+	// Sibling returns another terminus of the same indirection, for termini that
+	// pass requests on: see VerbsOf and Authorizer. It is created if need be.
+	Sibling func(name string) (Terminus, error)
 	// Go starts a goroutine whose panic is caught and recorded.
 	Go  func(func())
 	Log *slog.Logger
@@ -273,6 +318,12 @@ type Request struct {
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
 	Place       string        // where; ""
 	Replay      uint64        // the request that this repeats; 0 if none
+	// Yield takes what a search finds, one instance at a time, as it is found,
+	// for callers who do not want to hold all of it; the answer is then their
+	// number. It runs on a goroutine of the request, which goes on when it
+	// returns. Its error ends the search and is what the request fails with.
+	// Nil is that the answer is a list.
+	Yield func(Instance) error
 	// Wire is filled by a terminus that asks over the network, for a caller who
 	// wants more than the answer; nil is that nobody does. Gap L9.
 	Wire *Wire
@@ -308,7 +359,7 @@ func (r *Request) Option(name string) any {
 // A Response is the answer to a request.
 type Response struct {
 	// Value is what the method of the verb returns: an Instance, []Instance, a
-	// bool, or what the terminus said.
+	// bool, or what the terminus said; an int if the instances went to Yield.
 	Value any
 	// From is who answered.
 	From   traces.Point

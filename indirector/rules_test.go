@@ -660,7 +660,7 @@ func TestClosureL11(t *testing.T) {
 				Indirection: "facts", Name: "main_apply", Type: applied{},
 				New: func(env indirector.Env) (indirector.Terminus, error) {
 					main, err := env.Sibling("main")
-					return applied{main}, err
+					return applied{indirector.VerbsOf(main)}, err
 				},
 			},
 			indirector.Descriptor{Indirection: "node", Name: "finder", Type: finder{}, New: func(indirector.Env) (indirector.Terminus, error) { return finder{}, nil }})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type flight struct {
 	clock time.Time // when the clock was last read; see now
 	live  traces.Live
 	trace *traces.Trace // until it has ended; then it is the recorder's
+	list  *listing      // of a search that yields; nil otherwise
 }
 
 // A step asks one question about a flight, and always says why its answer is so.
@@ -296,7 +298,7 @@ func kindOf(s traces.Step, err error) Kind {
 		return InvalidKind
 	case errors.Is(err, errors.ErrUnsupported):
 		return UnsupportedKind
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errStopped):
 		return CanceledKind
 	case errors.Is(err, ErrNoRoute), s == traces.Route:
 		return RouteKind
@@ -309,6 +311,9 @@ func kindOf(s traces.Step, err error) Kind {
 // sideEffects is what had been done when a request failed. Gap L7.
 func (f *flight) sideEffects() []string {
 	var done []string
+	if f.list != nil && f.list.n > 0 {
+		done = append(done, f.list.String()+" had been yielded")
+	}
 	if f.trace.Steps[traces.Terminus].Answer == traces.Written {
 		done = append(done, "terminus "+f.to.primary.Terminus+" stored it")
 	}
@@ -351,6 +356,9 @@ func (f *flight) answer() error {
 	case Find, Search:
 		if f.value == nil {
 			return f.fail(traces.Terminus, NotFound(f.trace.Steps[traces.Terminus].Because.Reason, f.trace.Steps[traces.Terminus].Because.About))
+		}
+		if f.given.Yield != nil && f.req.Verb == Search {
+			return f.yielded()
 		}
 	case Head:
 		found, isBool := f.value.(bool)
@@ -895,7 +903,14 @@ func headTerminus(f *flight) (traces.Answer, traces.Because, error) {
 // changes that. Rules IND-SRCH-01, IND-SRCH-02.
 func searchTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	q := &f.trace.Steps[traces.Terminus]
-	v, err := f.ask(f.to.primaryHolder, Search, &f.req, q)
+	req := &f.req
+	if f.given.Yield != nil {
+		req = f.newListing()
+	}
+	v, err := f.ask(f.to.primaryHolder, Search, req, q)
+	if f.list != nil && f.list.stopped != nil {
+		return traces.Raised, traces.Because{Reason: traces.CallerRaised, About: f.list.String()}, f.list.stopped
+	}
 	switch {
 	case errors.Is(err, ErrNotArray):
 		err = &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNotArray, f.to.primary.Terminus), Err: err}
@@ -905,9 +920,14 @@ func searchTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	case v == nil:
 		return traces.Nothing, traces.Because{Reason: traces.ReturnedNil, About: q.Because.About}, nil
 	}
-	f.value = v
+	n := 0
+	if f.list != nil {
+		n, f.value = f.list.n, f.list.first
+	} else {
+		n, f.value = len(v.([]Instance)), v
+	}
 	f.served(traces.Terminus)
-	return traces.OK, traces.Because{Reason: traces.Returned, About: fmt.Sprint(len(v.([]Instance)))}, nil
+	return traces.OK, traces.Because{Reason: traces.Returned, About: strconv.Itoa(n)}, nil
 }
 
 // setExpiries does for each element what setExpiry does for one. Rule
@@ -917,22 +937,102 @@ func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
 	if len(found) == 0 {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
+	if f.list != nil {
+		return f.list.answer, f.list.because, nil // they were dated as they came
+	}
 	at := f.now().Add(f.x.TTL(f.req.Indirection))
 	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
 	dated := make([]Instance, len(found))
 	for i, inst := range found {
-		dated[i] = inst
-		if e, ok := inst.(Expirer); ok {
-			answer, because = traces.Kept, traces.Because{Reason: traces.AlreadySet}
-			if e.Expiration().IsZero() {
-				dated[i] = e.WithExpiration(at)
-				f.shared(inst.Key(), inst, dated[i])
-				answer, because = traces.Set, traces.Because{Reason: traces.TTL}
-			}
-		}
+		dated[i], answer, because = f.date(inst, at)
 	}
 	f.value = dated
 	return answer, because, nil
+}
+
+// date returns the instance with an expiration, if it can have one and has none.
+func (f *flight) date(inst Instance, at time.Time) (Instance, traces.Answer, traces.Because) {
+	e, ok := inst.(Expirer)
+	switch {
+	case !ok:
+		return inst, traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
+	case !e.Expiration().IsZero():
+		return inst, traces.Kept, traces.Because{Reason: traces.AlreadySet}
+	}
+	dated := e.WithExpiration(at)
+	f.shared(inst.Key(), inst, dated)
+	return dated, traces.Set, traces.Because{Reason: traces.TTL}
+}
+
+// keptOfListing is how many instances of a search that yields the recorder sees.
+const keptOfListing = 1000
+
+// errStopped is that a caller who takes instances as they come took no more.
+var errStopped = errors.New("the caller took no more")
+
+// A listing is a search whose instances go to the caller as they come. Rule
+// IND-SRCH-02 is kept for each of them on its way.
+type listing struct {
+	n       int        // how many went to the caller
+	first   []Instance // some of them, for the recorder
+	at      time.Time  // when they are outdated
+	answer  traces.Answer
+	because traces.Because
+	stopped error // why the caller took no more; nil while it does
+}
+
+func (l *listing) String() string {
+	if l.n == 1 {
+		return "1 instance"
+	}
+	return strconv.Itoa(l.n) + " instances"
+}
+
+// newListing returns the request as the terminus gets it.
+func (f *flight) newListing() *Request {
+	f.list = &listing{first: []Instance{}, at: f.now().Add(f.x.TTL(f.req.Indirection))}
+	req := f.req
+	req.Yield = f.yield
+	return &req
+}
+
+// yield hands one instance to the caller.
+func (f *flight) yield(inst Instance) error {
+	l := f.list
+	if l.stopped == nil {
+		l.stopped = f.ctx.Err()
+	}
+	if l.stopped != nil {
+		return l.stopped
+	}
+	inst, l.answer, l.because = f.date(inst, l.at)
+	if len(l.first) < keptOfListing {
+		l.first = append(l.first, inst)
+	}
+	l.n++
+	if err := f.given.Yield(inst); err != nil {
+		l.stopped = fmt.Errorf("%w after %v: %w", errStopped, l, err)
+	}
+	return l.stopped
+}
+
+// yielded is the answer to who took the instances as they came. Those that a
+// person injected are still to be taken.
+func (f *flight) yielded() error {
+	if f.list == nil {
+		injected, _ := f.value.([]Instance)
+		f.newListing()
+		for _, inst := range injected {
+			if err := f.yield(inst); err != nil {
+				return f.fail(traces.Terminus, err)
+			}
+		}
+	}
+	if kept := len(f.list.first); f.list.n > kept && f.x.cfg.Recorder != nil {
+		f.live.Note(fmt.Sprintf("the first %d of %v are recorded", kept, f.list))
+	}
+	f.resp.Value = f.list.n
+	return nil
 }
 
 // saveTerminus stores the instance. If that fails the cache is not written.

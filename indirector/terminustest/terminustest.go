@@ -194,18 +194,17 @@ func (s *suite) open(t *testing.T) *subject {
 }
 
 // siblings makes those termini that requests are passed on to.
-func (s *suite) siblings(env indirector.Env) func(string) (indirector.Verbs, error) {
-	return func(name string) (indirector.Verbs, error) {
+func (s *suite) siblings(env indirector.Env) func(string) (indirector.Terminus, error) {
+	return func(name string) (indirector.Terminus, error) {
 		for _, d := range s.o.Siblings {
 			if d.Name != name {
 				continue
 			}
 			env := env
 			env.Terminus, env.Settings = name, &Settings{Values: env.Settings.(*Settings).Values}
-			terminus, err := d.New(env)
-			return indirector.VerbsOf(terminus), err
+			return d.New(env)
 		}
-		return indirector.Verbs{}, fmt.Errorf("there is no terminus %s here", name)
+		return nil, fmt.Errorf("there is no terminus %s here", name)
 	}
 }
 

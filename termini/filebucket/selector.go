@@ -71,16 +71,17 @@ func (s *Selector) Validate(ctx context.Context, req *indirector.Request) error 
 func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirector.Request) (any, error) {
 	name, why := choose(req)
 	_, span := traces.Start(ctx, traces.Choose, "choose a terminus")
-	verbs, err := s.env.Sibling(name)
+	chosen, err := s.env.Sibling(name)
 	span.End(name, traces.Because{Reason: traces.ByRequest, About: why}, err)
 	tell(ctx, req, name, why)
 	if err != nil {
 		return nil, err
 	}
-	if verbs[verb] == nil {
+	can := indirector.VerbsOf(chosen)
+	if can[verb] == nil {
 		return nil, &indirector.VerbError{Indirection: s.env.Indirection, Terminus: name, Class: s.env.Spec.Class + "::" + indirector.Constant(name), Verb: verb}
 	}
-	return verbs[verb](ctx, req)
+	return can[verb](ctx, req)
 }
 
 // choose returns the name of a terminus, and why that one.

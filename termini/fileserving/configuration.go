@@ -43,8 +43,8 @@ type configuration struct {
 	next   time.Time // when to look at it again
 }
 
-func newConfiguration(env indirector.Env, log *slog.Logger) *configuration {
-	c := &configuration{timeout: 15 * time.Second, log: log, now: env.Now, mounts: map[string]mount{}}
+func newConfiguration(env indirector.Env) *configuration {
+	c := &configuration{timeout: 15 * time.Second, log: env.Log, now: env.Now, mounts: map[string]mount{}}
 	c.path, _ = env.Settings.Get("fileserverconfig")
 	if text, _ := env.Settings.Get("filetimeout"); text != "" {
 		if d, err := indirector.ParseDuration(text); err == nil {

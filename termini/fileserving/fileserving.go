@@ -56,7 +56,6 @@ var (
 	}
 	selectorSettings = []indirector.Setting{
 		{Name: "default_file_terminus", Doc: "Terminus for puppet: addresses that name no server."},
-		serverSettings[0], serverSettings[1],
 	}
 
 	metadataRules = []string{"TERM-MD-01", "TERM-MD-02", "TERM-MD-03", "TERM-MD-04", "TERM-MD-05"}

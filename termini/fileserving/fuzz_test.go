@@ -51,7 +51,7 @@ func FuzzKey(f *testing.F) {
 	for _, s := range []string{"modules/m/f", "m/../x", "m//a///b", "", "/", "m/.", "m/a/..", "m\n/x", "modules/\x00"} {
 		f.Add(s)
 	}
-	c := newConfiguration(indirector.Env{Settings: none{}, Now: timeZero}, slog.New(slog.DiscardHandler))
+	c := newConfiguration(indirector.Env{Settings: none{}, Now: timeZero, Log: slog.New(slog.DiscardHandler)})
 	f.Fuzz(func(t *testing.T, key string) {
 		_, path, _, err := c.split(key)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"indirtui/indirector"
@@ -12,19 +11,17 @@ import (
 )
 
 // Selector chooses another terminus for each request.
-type Selector struct {
-	env    indirector.Env
-	config *configuration // only for authorization, which Puppet leaves to the chosen one
-}
+type Selector struct{ env indirector.Env }
 
 var (
 	_ indirector.Finder     = (*Selector)(nil)
 	_ indirector.Searcher   = (*Selector)(nil)
+	_ indirector.Yielder    = (*Selector)(nil)
 	_ indirector.Authorizer = (*Selector)(nil)
 )
 
 func newSelector(env indirector.Env) (indirector.Terminus, error) {
-	return &Selector{env: env, config: newConfiguration(env, slog.New(slog.DiscardHandler))}, nil
+	return &Selector{env: env}, nil
 }
 
 // Find asks the chosen terminus.
@@ -41,10 +38,27 @@ func (t *Selector) Search(ctx context.Context, req *indirector.Request) ([]indir
 	return found, err
 }
 
-// Authorized asks the chosen terminus. Only file_server has something to say.
+// Yield asks the chosen terminus.
+func (t *Selector) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
+	passed := *req
+	passed.Yield = yield
+	_, err := t.pass(ctx, &passed)
+	return err
+}
+
+// Authorized asks the chosen terminus, if that has something to say. That there
+// is none is said by the verb.
 func (t *Selector) Authorized(ctx context.Context, req *indirector.Request) bool {
 	name, _, err := t.choose(req)
-	return err != nil || name != "file_server" || t.config.authorized(ctx, req)
+	if err != nil {
+		return true
+	}
+	chosen, err := t.env.Sibling(name)
+	if err != nil {
+		return true
+	}
+	a, ok := chosen.(indirector.Authorizer)
+	return !ok || a.Authorized(ctx, req)
 }
 
 func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, error) {
@@ -58,7 +72,7 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 	if because.Reason == traces.BySetting {
 		traces.AddNote(ctx, "selector: "+because.About)
 	}
-	can, err := t.env.Sibling(name)
+	chosen, err := t.env.Sibling(name)
 	if err != nil {
 		err = absent(err, name, because)
 		span.End(name, because, err)
@@ -68,6 +82,7 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 	if name == "http" && t.env.Indirection == "file_content" {
 		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
 	}
+	can := indirector.VerbsOf(chosen)
 	if can[req.Verb] == nil {
 		return nil, fmt.Errorf("%s: %w", name, indirector.ErrVerbMissing)
 	}

@@ -30,7 +30,7 @@ var (
 )
 
 func newServer(env indirector.Env) (indirector.Terminus, error) {
-	return &Server{maker: newMaker(env), config: newConfiguration(env, env.Log)}, nil
+	return &Server{maker: newMaker(env), config: newConfiguration(env)}, nil
 }
 
 // split takes a key apart. A key whose mount is not there is no error; ok is
