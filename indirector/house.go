@@ -50,32 +50,10 @@ type Indirector struct {
 	table       atomic.Pointer[table]
 	ttls        sync.Map // of indirection to time.Duration
 	goroutines  sync.WaitGroup
+	stops       *Stops // of the gate; empty without one
 
 	mu      sync.Mutex // guards journal, and the order of table changes
 	journal []Change
-}
-
-// A Gate may hold a request at a stop until a person lets it go, or ctx ends.
-type Gate interface {
-	Hold(context.Context, Stop) (Verdict, error)
-}
-
-// A Stop is a place between two questions.
-type Stop struct {
-	Point   traces.Point
-	Done    bool         // false before the step, true after it
-	Request Request      // a copy: looking cannot race with running
-	Trace   traces.Trace // a copy of what is known so far
-	Value   any          // the answer so far
-	Err     error
-}
-
-// A Verdict is how a request goes on. The zero Verdict lets it go on as it is.
-type Verdict struct {
-	Request *Request // go on with this one
-	Value   any      // skip the step; this is its answer
-	Skip    bool     // Value counts, also when it is nil
-	Err     error    // the step fails with this
 }
 
 type noSettings struct{}
@@ -97,7 +75,10 @@ func New(cfg Config) (*Indirector, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	x := &Indirector{cfg: cfg, environment: cfg.Environment, plans: newPlans()}
+	x := &Indirector{cfg: cfg, environment: cfg.Environment, plans: newPlans(), stops: new(Stops)}
+	if cfg.Gate != nil {
+		x.stops = cfg.Gate.Stops()
+	}
 	if x.environment == "" {
 		x.environment = "production"
 	}

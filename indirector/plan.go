@@ -8,7 +8,9 @@ import (
 )
 
 // A Forecast is what would become of a request, as far as that can be said
-// without asking anybody.
+// without asking anybody. A step that depends on what somebody answers has the
+// answer NotReached and a reason: asked if somebody will be asked, no reason if
+// not even that is known.
 type Forecast struct {
 	Steps    [traces.StepCount]traces.Question
 	Outcome  traces.Outcome // Run if it depends on what the terminus answers
@@ -26,119 +28,337 @@ func (x *Indirector) Plan(ctx context.Context, req *Request, routes Routes) Fore
 	if routes != nil {
 		t = x.newTable(routes)
 	}
-	p := planner{ctx: ctx, x: x, req: *req, to: t.by[req.Indirection]}
-	if p.to == nil {
+	p := planner{ctx: ctx, x: x, req: *req, to: t.by[req.Indirection], sure: true}
+	if p.to == nil || req.Verb == traces.NoVerb || req.Verb > Expire {
 		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown, About: req.Indirection}, fmt.Sprintf(msgNoIndirection, req.Indirection))
 		return p.out
 	}
-	p.forecast()
+	p.out.Steps = x.plans.blanks[req.Verb]
+	p.goOn(x.plans.steps[req.Verb])
+	return p.out
+}
+
+// Plan tells what will become of the request from where it stands, if it goes
+// on as req; nil is as it is. What has happened stays, and nothing is executed.
+func (st *State) Plan(ctx context.Context, req *Request) Forecast {
+	p := planner{ctx: ctx, x: st.x, req: st.Request, to: st.to, served: st.Served, sure: true, value: st.Value}
+	if req != nil {
+		p.req = *req
+		p.req.Indirection, p.req.Verb, p.req.looks = st.Request.Indirection, st.Request.Verb, st.Request.looks
+	}
+	if p.to == nil {
+		p.to = st.x.table.Load().by[p.req.Indirection]
+	} else if p.req.Terminus != st.Request.Terminus || p.req.Cache != st.Request.Cache {
+		p.to = st.x.own(st.x.table.Load().by[p.req.Indirection], &p.req)
+	}
+	p.out.Steps = st.Trace.Steps
+	if p.to == nil {
+		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown, About: p.req.Indirection}, fmt.Sprintf(msgNoIndirection, p.req.Indirection))
+		return p.out
+	}
+	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
+	if st.Err != nil {
+		p.out.Outcome, p.out.Why = traces.Err, "it fails: "+firstLine(Message(st.Err))
+		return p.out
+	}
+	steps := st.x.plans.steps[p.req.Verb]
+	for len(steps) > 0 && (steps[0].name < st.Point.Step || st.Done && steps[0].name == st.Point.Step) {
+		steps = steps[1:]
+	}
+	for _, s := range steps {
+		p.out.Steps[s.name] = st.x.plans.blanks[p.req.Verb][s.name]
+	}
+	p.goOn(steps)
 	return p.out
 }
 
 type planner struct {
-	ctx context.Context
-	x   *Indirector
-	req Request
-	to  *resolved
-	out Forecast
+	ctx     context.Context
+	x       *Indirector
+	req     Request
+	to      *resolved
+	served  traces.Served
+	sure    bool   // whether served is more than a guess
+	value   any    // the answer so far, if there is one already
+	found   Entry  // what the cache or the terminus has, if that could be seen
+	nothing string // why nobody will have an answer
+	out     Forecast
+	failed  bool
 }
 
 func (p *planner) stop(s traces.Step, because traces.Because, why string) {
 	p.out.Steps[s] = traces.Question{Answer: traces.Raised, Because: because}
-	p.out.Outcome, p.out.Why = traces.Err, why
+	p.out.Outcome, p.out.Served, p.out.Why, p.failed = traces.Err, traces.ByNobody, why, true
 }
 
-// forecast fills in what is to be said, step by step as a request would go.
-func (p *planner) forecast() {
-	out := &p.out
-	out.Steps = p.x.plans.blanks[p.req.Verb]
-	out.Terminus, out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
-	if p.to.primaryHolder == nil {
-		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown}, fmt.Sprintf(msgNoSelection, p.req.Indirection))
-		return
-	}
-	if err := p.to.primaryHolder.open(p.x); err != nil {
-		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown, About: out.Terminus}, Message(err))
-		return
-	}
-	if err := p.x.resolve(&p.req); err != nil {
-		p.stop(traces.Route, traces.Because{Reason: traces.EnvNotFound, About: p.req.Environment}, Message(err))
-		return
-	}
-	out.Steps[traces.Route] = traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: p.to.primary.Source.Reason(), About: p.to.primary.Place}}
-	if p.req.Verb == Find || p.req.Verb == Head {
-		if p.cacheAnswers() {
+// goOn fills in what is to be said, step by step as a request would go.
+func (p *planner) goOn(steps []step) {
+	for _, s := range steps {
+		if q, known := p.say(s.name); known {
+			p.out.Steps[s.name] = q
+		}
+		if p.failed {
 			return
 		}
 	}
-	p.terminusAnswers()
+	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
+	p.conclude()
 }
 
-// cacheAnswers says what the cache would do, and whether that is the end of it.
-func (p *planner) cacheAnswers() bool {
-	q := &p.out.Steps[traces.CacheRead]
+// conclude says in one sentence what comes of it.
+func (p *planner) conclude() {
+	out := &p.out
+	out.Served = p.served
+	switch {
+	case !p.sure:
+		out.Outcome, out.Served = traces.Run, traces.ByNobody
+		out.Why = "terminus " + out.Terminus + " would be asked"
+		if p.out.Steps[traces.CacheRead].Because.Reason == traces.Asked {
+			out.Why = "cache " + out.Cache + " would be asked, and then perhaps terminus " + out.Terminus
+		}
+	case p.served == traces.ByInjection:
+		out.Outcome, out.Why = traces.Sim, "the injected answer would be given"
+	case p.served == traces.ByCache && p.req.Verb == Expire:
+		out.Outcome, out.Why = traces.Good, "the entry of cache "+out.Cache+" would be outdated"
+	case p.served == traces.ByCache:
+		out.Outcome, out.Why = traces.Hit, "cache "+out.Cache+" would answer"
+	case p.served == traces.ByTerminus && p.req.Verb == Save:
+		out.Outcome, out.Why = traces.Good, "terminus "+out.Terminus+" would store it"
+	case p.served == traces.ByTerminus:
+		out.Outcome, out.Why = traces.Good, "terminus "+out.Terminus+" would answer"
+	default:
+		out.Outcome, out.Why = traces.Nil, p.nothing
+		if p.nothing == "" {
+			out.Why = "nobody has an answer"
+		}
+	}
+}
+
+// say is what one step would answer; known is false if the plan says it well
+// enough.
+func (p *planner) say(s traces.Step) (q traces.Question, known bool) {
+	because := func(a traces.Answer, r traces.Reason, about string) (traces.Question, bool) {
+		return traces.Question{Answer: a, Because: traces.Because{Reason: r, About: about}}, true
+	}
+	switch s {
+	case traces.Route:
+		return p.route()
+	case traces.Authorize:
+		switch {
+		case p.req.Remote == nil || p.req.Remote.Node == "":
+			return because(traces.NotChecked, traces.NoNodeInRequest, "")
+		case p.to.primaryHolder.authorizer == nil:
+			return because(traces.Allowed, traces.NoRule, "")
+		}
+		return because(traces.NotReached, traces.Asked, "terminus "+p.to.primary.Terminus)
+	case traces.Validate:
+		switch {
+		case p.req.Instance == nil:
+			return because(traces.OK, traces.NothingToValidate, "")
+		case p.to.primaryHolder.validator != nil:
+			return because(traces.NotReached, traces.Asked, "terminus "+p.to.primary.Terminus)
+		}
+		if err := p.to.spec.Validate(p.req.Instance, p.req.Key); err != nil {
+			p.stop(s, traces.Because{Reason: traces.ValidationFailed, About: firstLine(Message(err))}, Message(err))
+			return q, false
+		}
+		return because(traces.OK, traces.NoReason, "")
+	case traces.CacheRead:
+		return p.cacheRead()
+	case traces.Expiry:
+		return p.expiry()
+	case traces.Terminus:
+		return p.terminus()
+	case traces.ExpirySet:
+		return p.expirySet()
+	case traces.CacheWrite:
+		return p.cacheWrite()
+	case traces.Filter:
+		return p.filter()
+	}
+	return q, false
+}
+
+func (p *planner) route() (q traces.Question, known bool) {
+	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
+	if p.req.Terminus != "" || p.req.Cache != "" {
+		p.to = p.x.own(p.to, &p.req)
+		p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
+	}
+	if p.to.primaryHolder == nil {
+		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown}, fmt.Sprintf(msgNoSelection, p.req.Indirection))
+		return q, false
+	}
+	if p.req.Verb != Expire {
+		if err := p.to.primaryHolder.open(p.x); err != nil {
+			p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown, About: p.out.Terminus}, Message(err))
+			return q, false
+		}
+	}
+	if err := p.x.resolve(&p.req); err != nil {
+		p.stop(traces.Route, traces.Because{Reason: traces.EnvNotFound, About: p.req.Environment}, Message(err))
+		return q, false
+	}
+	return traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: p.to.primary.Source.Reason(), About: p.to.primary.Place}}, true
+}
+
+func (p *planner) cacheRead() (q traces.Question, known bool) {
 	switch {
 	case p.to.cacheHolder == nil:
-		*q = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.NoCacheRouted}}
-		return false
-	case p.req.Flags&traces.IgnoreCache != 0:
-		*q = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.IgnoredByCaller}}
-		return false
+		q.Answer, q.Because = traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}
+		return q, true
+	case p.req.Verb == Expire && p.req.Flags&traces.IgnoreCacheSave != 0:
+		q.Answer, q.Because = traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave}
+		return q, true
+	case p.req.Verb != Expire && p.req.Flags&traces.IgnoreCache != 0:
+		q.Answer, q.Because = traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller}
+		return q, true
 	}
 	e, known, err := p.peek(p.to.cacheHolder)
 	switch {
 	case err != nil || known && e.Err != nil:
-		*q = traces.Question{Answer: traces.Swallowed, Because: traces.Because{Reason: traces.ReadFailed}}
-		return false
+		q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.ReadFailed}
 	case !known:
-		*q = traces.Question{Because: traces.Because{Reason: traces.Asked}}
-		return false
+		q.Because, p.sure = traces.Because{Reason: traces.Asked, About: "cache " + p.to.cache.Terminus}, false
 	case e.Key == "":
-		*q = traces.Question{Answer: traces.Miss, Because: traces.Because{Reason: traces.NotFound}}
-		return false
+		q.Answer, q.Because = traces.Miss, traces.Because{Reason: traces.NotFound}
+	default:
+		q.Answer, q.Because = traces.Found, traces.Because{Reason: traces.CacheFound}
+		if !e.Written.IsZero() {
+			q.Because.About = round(p.x.now().Sub(e.Written)).String() + " old"
+		}
+		p.found, p.served = e, traces.ByCache
 	}
-	*q = traces.Question{Answer: traces.Found, Because: traces.Because{Reason: traces.CacheFound}}
-	if !e.Expiration.IsZero() && e.Expiration.Before(p.x.now()) {
-		p.out.Steps[traces.Expiry] = traces.Question{Answer: traces.Expired, Because: traces.Because{Reason: traces.ExpiredAt}}
-		return false
-	}
-	p.out.Outcome, p.out.Served, p.out.Why = traces.Hit, traces.ByCache, "cache "+p.out.Cache+" would answer"
-	return true
+	return q, true
 }
 
-// terminusAnswers says what the terminus would do.
-func (p *planner) terminusAnswers() {
-	out, q := &p.out, &p.out.Steps[traces.Terminus]
+func (p *planner) expiry() (q traces.Question, known bool) {
+	if !p.sure {
+		return q, true
+	}
+	if p.served != traces.ByCache {
+		q.Answer, q.Because = traces.NotAsked, traces.Because{Reason: p.out.Steps[traces.CacheRead].Because.Reason}
+		return q, true
+	}
+	at := p.found.Expiration
+	if e, ok := p.value.(Expirer); ok {
+		at = e.Expiration()
+	}
+	now := p.x.now()
+	switch {
+	case at.IsZero() && !p.to.cacheHolder.keepsExpiry:
+		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.NoExpiryKept, About: p.to.cache.Terminus}
+	case at.IsZero():
+		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.NoExpiration}
+	case at.Before(now):
+		q.Answer, q.Because = traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: round(now.Sub(at)).String() + " ago"}
+		p.served, p.found, p.value = traces.ByNobody, Entry{}, nil
+	default:
+		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(now)).String()}
+	}
+	return q, true
+}
+
+func (p *planner) terminus() (q traces.Question, known bool) {
+	verb, name := p.req.Verb, p.to.primary.Terminus
+	looks := verb == Find || verb == Head
+	skip := func(r traces.Reason) (traces.Question, bool) {
+		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: r}}, true
+	}
+	switch {
+	case looks && p.served == traces.ByInjection:
+		return skip(traces.ByYou)
+	case p.req.Flags&traces.IgnoreTerminus != 0 && (verb == Find || verb == Save):
+		if p.served == traces.ByNobody {
+			p.nothing = "nobody would be asked: ignore_terminus"
+		}
+		return skip(traces.SkippedIgnoreTerminus)
+	case looks && p.served == traces.ByCache:
+		return skip(traces.SkippedCacheHit)
+	case p.to.primaryHolder.verbs[verb] == nil:
+		p.stop(traces.Terminus, traces.Because{Reason: traces.VerbMissing, About: verb.String()}, fmt.Sprintf("terminus %s has no %s", name, verb))
+		return q, false
+	}
+	q.Because = traces.Because{Reason: traces.Asked, About: "terminus " + name}
+	switch {
+	case verb == Save:
+		p.served = traces.ByTerminus
+		return q, true
+	case !looks:
+		p.sure = false
+		return q, true
+	}
+	e, known, err := p.peek(p.to.primaryHolder)
+	switch {
+	case err != nil || known && e.Err != nil:
+		p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusRaised}, "terminus "+name+" would fail")
+		return q, false
+	case !known:
+		p.sure = false
+	case e.Key == "":
+		q.Answer, q.Because = traces.Nothing, traces.Because{Reason: traces.NotFound}
+		p.nothing = "terminus " + name + " has nothing by that name"
+	default:
+		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.Returned}
+		p.found, p.served, p.sure = e, traces.ByTerminus, true
+	}
+	return q, true
+}
+
+func (p *planner) expirySet() (q traces.Question, known bool) {
+	switch {
+	case p.req.Verb == Expire && p.served == traces.ByCache:
+		return traces.Question{Answer: traces.Set, Because: traces.Because{Reason: traces.TTL, About: "now - 60 s"}}, true
+	case p.sure && p.served == traces.ByNobody:
+		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.SkippedNoResult}}, true
+	case p.sure && p.served != traces.ByTerminus:
+		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.EarlierStepAnswered}}, true
+	}
+	ttl := traces.Because{Reason: traces.TTL, About: "now + " + p.x.TTL(p.req.Indirection).String()}
+	switch v := p.value.(type) {
+	case nil:
+		return traces.Question{Because: ttl}, true
+	case Expirer:
+		if !v.Expiration().IsZero() {
+			return traces.Question{Answer: traces.Kept, Because: traces.Because{Reason: traces.AlreadySet}}, true
+		}
+		return traces.Question{Answer: traces.Set, Because: ttl}, true
+	}
+	return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.NoExpiration}}, true
+}
+
+func (p *planner) cacheWrite() (q traces.Question, known bool) {
+	skip := func(b traces.Because) (traces.Question, bool) {
+		return traces.Question{Answer: traces.NotAsked, Because: b}, true
+	}
 	verb := p.req.Verb
 	switch {
-	case p.req.Flags&traces.IgnoreTerminus != 0 && (verb == Find || verb == Save):
-		*q = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.SkippedIgnoreTerminus}}
-		out.Outcome, out.Why = traces.Nil, "nobody would be asked: ignore_terminus"
-		return
-	case p.to.primaryHolder.verbs[verb] == nil:
-		p.stop(traces.Terminus, traces.Because{Reason: traces.VerbMissing, About: verb.String()}, fmt.Sprintf("terminus %s has no %s", out.Terminus, verb))
-		return
-	case verb == Save:
-		out.Outcome, out.Served, out.Why = traces.Good, traces.ByTerminus, "terminus "+out.Terminus+" would store it"
-		return
-	case verb != Find && verb != Head:
-		*q = traces.Question{Because: traces.Because{Reason: traces.Asked}}
-		out.Why = "terminus " + out.Terminus + " would be asked"
-		return
+	case p.to.cacheHolder == nil:
+		return skip(traces.Because{Reason: traces.NoCacheRouted})
+	case p.served == traces.ByInjection:
+		return skip(notStored)
+	case verb == Find && p.served == traces.ByCache:
+		return skip(traces.Because{Reason: traces.SkippedCacheHit})
+	case p.sure && p.served == traces.ByNobody && (verb == Find || verb == Expire):
+		return skip(traces.Because{Reason: traces.SkippedNoResult})
+	case verb == Find && p.req.looks:
+		return skip(traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: "read-only mode"})
+	case (verb == Find || verb == Save) && p.req.Flags&traces.IgnoreCacheSave != 0:
+		return skip(traces.Because{Reason: traces.SkippedIgnoreCacheSave})
 	}
-	switch e, known, err := p.peek(p.to.primaryHolder); {
-	case err != nil || known && e.Err != nil:
-		p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusRaised}, "terminus "+out.Terminus+" would fail")
-	case !known:
-		*q = traces.Question{Because: traces.Because{Reason: traces.Asked}}
-		out.Why = "terminus " + out.Terminus + " would be asked"
-	case e.Key == "":
-		*q = traces.Question{Answer: traces.Nothing, Because: traces.Because{Reason: traces.NotFound}}
-		out.Outcome, out.Why = traces.Nil, "terminus "+out.Terminus+" has nothing by that name"
-	default:
-		*q = traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.Returned}}
-		out.Outcome, out.Served, out.Why = traces.Good, traces.ByTerminus, "terminus "+out.Terminus+" would answer"
+	return traces.Question{Because: traces.Because{Reason: traces.Asked, About: "cache " + p.to.cache.Terminus}}, true
+}
+
+func (p *planner) filter() (q traces.Question, known bool) {
+	switch {
+	case p.sure && p.served != traces.ByTerminus && p.served != traces.ByCache:
+		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.SkippedNoResult}}, true
+	case p.to.primaryHolder.filter == nil:
+		return traces.Question{Answer: traces.Unfiltered, Because: traces.Because{Reason: traces.TerminusHasNoFilter}}, true
+	case p.sure && p.served == traces.ByCache:
+		return traces.Question{Answer: traces.Unfiltered, Because: traces.Because{Reason: traces.CacheNotFiltered}}, true
 	}
+	return traces.Question{Because: traces.Because{Reason: traces.Asked, About: "terminus " + p.to.primary.Terminus}}, true
 }
 
 func (p *planner) peek(h *holder) (e Entry, known bool, err error) {

@@ -765,7 +765,8 @@ func (l loop) Find(ctx context.Context, r *indirector.Request) (indirector.Insta
 func TestGate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gate{at: traces.Terminus, resume: make(chan indirector.Verdict)}
+		g := &gate{resume: make(chan indirector.Verdict)}
+		g.stops.Set(indirector.StopAt(traces.Terminus, false))
 		h := newHouse(t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Gate = g })
 		h.fakes["node/main"].m["b"] = widget{name: "b"}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -778,20 +779,20 @@ func TestGate(t *testing.T) {
 			synctest.Wait()
 		}
 		ask()
-		edited := g.stop.Request
+		edited := g.state.Request
 		edited.Key = "b"
 		g.resume <- indirector.Verdict{Request: &edited}
 		if err := <-results; err != nil {
 			t.Errorf("edited: %v", err)
 		}
 		ask()
-		g.resume <- indirector.Verdict{Skip: true, Value: indirector.Instance(widget{name: "mine"})}
+		g.resume <- indirector.Verdict{Skip: true, Set: true, Value: indirector.Instance(widget{name: "mine"})}
 		if err := <-results; err != nil || h.keep.last().Outcome != traces.Sim {
 			t.Errorf("answered: %v, %v", err, h.keep.last().Outcome)
 		}
 		ask()
 		g.resume <- indirector.Verdict{Err: errors.New("injected")}
-		if err := <-results; indirector.Message(err) != "injected" || h.keep.last().Outcome != traces.Sim {
+		if err := <-results; indirector.Message(err) != "injected" || h.keep.last().Outcome != traces.Err {
 			t.Errorf("failed: %v, %v", err, h.keep.last().Outcome)
 		}
 		ask()
@@ -803,16 +804,17 @@ func TestGate(t *testing.T) {
 }
 
 type gate struct {
-	at     traces.Step
+	stops  indirector.Stops
 	resume chan indirector.Verdict
-	stop   indirector.Stop
+	state  *indirector.State
 }
 
-func (g *gate) Hold(ctx context.Context, s indirector.Stop) (indirector.Verdict, error) {
-	if s.Point.Step != g.at || s.Done {
-		return indirector.Verdict{}, nil
-	}
-	g.stop = s
+func (g *gate) Stops() *indirector.Stops { return &g.stops }
+
+func (g *gate) Left(uint64) {}
+
+func (g *gate) Hold(ctx context.Context, s *indirector.Stop) (indirector.Verdict, error) {
+	g.state = s.Freeze()
 	select {
 	case v := <-g.resume:
 		return v, nil

@@ -29,6 +29,7 @@ type flight struct {
 	live  traces.Live
 	trace *traces.Trace // until it has ended; then it is the recorder's
 	list  *listing      // of a search that yields; nil otherwise
+	stop  *Stop         // what the gate sees of it; nil if it has not
 }
 
 // A step asks one question about a flight, and always says why its answer is so.
@@ -93,7 +94,8 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	f := &flight{x: x, given: req, req: *req, ctx: ctx, trace: traces.NewTrace()}
 	f.begin(ctx)
 	if x.cfg.Recorder == nil {
-		err := f.fly()
+		err := f.handOver(f.fly())
+		f.left(0)
 		// Neither a terminus nor the caller got hold of the trace.
 		f.trace.Free()
 		f.trace, f.live.Trace = nil, nil
@@ -102,7 +104,8 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	f.ctx = &f.live
 	f.trace.ID = x.cfg.Recorder.Begin(f.trace)
 	f.resp.Trace = f.trace.ID
-	err := f.fly()
+	err := f.handOver(f.fly())
+	f.left(f.trace.ID)
 	f.end(err)
 	seen := f.value
 	if req.Verb == Save {
@@ -111,6 +114,13 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	x.cfg.Recorder.End(f.trace, seen)
 	f.trace = nil
 	return f.answered(err)
+}
+
+// left tells the gate that a request which it has seen has ended.
+func (f *flight) left(id uint64) {
+	if f.stop != nil {
+		f.x.cfg.Gate.Left(id)
+	}
 }
 
 // answered is what Do returns.
@@ -185,7 +195,7 @@ func (f *flight) fly() (err error) {
 	}
 	plan := f.x.plans.steps[f.req.Verb]
 	for i := range plan {
-		if err := f.watch(&plan[i]); err != nil {
+		if err := f.watch(&plan[i], i == len(plan)-1); err != nil {
 			return err
 		}
 	}
@@ -194,55 +204,36 @@ func (f *flight) fly() (err error) {
 
 // watch takes one step. It is the one place where the house is watched: it
 // lets the gate hold, notes the answer, and says where an error began.
-func (f *flight) watch(s *step) error {
+func (f *flight) watch(s *step, last bool) error {
 	f.live.Step = s.name
 	q := &f.trace.Steps[s.name]
 	var err error
-	if f.x.cfg.Gate == nil {
+	skip := false
+	if f.x.stops.has(s.name, false) {
+		skip, err = f.hold(s.name, false, false, nil)
+	}
+	if err == nil && !skip {
 		q.Answer, q.Because, err = s.take(f)
-	} else {
-		err = f.gated(s, q)
+	}
+	if f.x.stops.has(s.name, true) {
+		if err != nil {
+			f.raise(q, err)
+		}
+		_, err = f.hold(s.name, true, last, err)
 	}
 	if err == nil {
 		return nil
 	}
+	f.raise(q, err)
+	return f.fail(s.name, err)
+}
+
+// raise notes that a step failed, unless it has said why itself.
+func (f *flight) raise(q *traces.Question, err error) {
 	q.Answer = traces.Raised
 	if q.Because.Reason == traces.EarlierStepRaised || q.Because.Reason == traces.NoReason {
 		q.Because = traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}
 	}
-	return f.fail(s.name, err)
-}
-
-// gated takes one step between two holds.
-func (f *flight) gated(s *step, q *traces.Question) error {
-	skip, err := f.hold(s.name, false, nil)
-	if err == nil && !skip {
-		q.Answer, q.Because, err = s.take(f)
-		_, err = f.hold(s.name, true, err)
-	}
-	return err
-}
-
-// hold lets the gate have its say. It reports whether the step is to be
-// skipped because a person gave its answer.
-func (f *flight) hold(s traces.Step, done bool, stepErr error) (skip bool, err error) {
-	p := f.point(s)
-	verdict, err := f.x.cfg.Gate.Hold(f.ctx, Stop{Point: p, Done: done, Request: f.req, Trace: *f.trace, Value: f.value, Err: stepErr})
-	switch {
-	case err != nil:
-		return false, err
-	case verdict.Err != nil:
-		f.resp.Served = traces.ByInjection
-		return false, verdict.Err
-	case verdict.Skip:
-		f.value, f.resp.Served, f.resp.From = verdict.Value, traces.ByInjection, p
-		f.trace.Steps[s] = traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.ByYou, About: "answer injected"}}
-		return true, nil
-	case verdict.Request != nil:
-		f.req = *verdict.Request
-		f.trace.Key, f.trace.Flags, f.trace.Environment = f.req.Key, f.req.Flags, f.req.Environment
-	}
-	return false, stepErr
 }
 
 func (f *flight) point(s traces.Step) traces.Point {
@@ -482,28 +473,31 @@ func route(f *flight) (traces.Answer, traces.Because, error) {
 // ownRoute is the route of a request that names its own terminus or cache. The
 // table is not touched. Gap L3.
 func (f *flight) ownRoute() {
-	source, place := f.req.By, f.req.Place
+	f.to = f.x.own(f.to, &f.req)
+	f.trace.Primary, f.trace.Cache = f.to.route.Primary, f.to.route.Cache
+}
+
+// own returns the route with what the request says about it itself on top.
+func (x *Indirector) own(to *resolved, req *Request) *resolved {
+	source, place := req.By, req.Place
 	if source == traces.NoSource {
 		source, place = traces.FromRequest, "this request"
 	}
-	own := *f.to
-	if f.req.Terminus != "" {
-		c := traces.Choice{Terminus: f.req.Terminus, Source: source, Place: place}
-		f.trace.Primary = push(f.trace.Primary, c)
-		own.primary, own.primaryHolder = c, f.x.holder(f.req.Indirection, c)
+	own := *to
+	if req.Terminus != "" {
+		own.primary = traces.Choice{Terminus: req.Terminus, Source: source, Place: place}
+		own.primaryHolder = x.holder(req.Indirection, own.primary)
+		own.route.Primary = push(own.route.Primary, own.primary)
 	}
-	switch f.req.Cache {
-	case "":
-	case Off, "none":
-		c := traces.Choice{Terminus: Off, Source: source, Place: place}
-		f.trace.Cache = push(f.trace.Cache, c)
-		own.cache, own.cacheHolder = c, nil
-	default:
-		c := traces.Choice{Terminus: f.req.Cache, Source: source, Place: place}
-		f.trace.Cache = push(f.trace.Cache, c)
-		own.cache, own.cacheHolder = c, f.x.holder(f.req.Indirection, c)
+	if req.Cache != "" {
+		own.cache, own.cacheHolder = traces.Choice{Terminus: Off, Source: source, Place: place}, nil
+		if req.Cache != Off && req.Cache != "none" {
+			own.cache.Terminus = req.Cache
+			own.cacheHolder = x.holder(req.Indirection, own.cache)
+		}
+		own.route.Cache = push(own.route.Cache, own.cache)
 	}
-	f.to = &own
+	return &own
 }
 
 // authorize asks the terminus about requests that carry a node. Rules
@@ -585,9 +579,6 @@ func (f *flight) ask(h *holder, verb Verb, req *Request, q *traces.Question) (an
 		}
 	}
 	before := f.clock
-	if f.x.cfg.Gate != nil {
-		before = f.x.now() // a person may have held the request
-	}
 	v, err := handle(f.ctx, req)
 	f.tick(q, before)
 	if err != nil && errors.Is(err, ErrNotFound) {
@@ -816,6 +807,8 @@ func writeCache(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, nil
 	case f.resp.Served == traces.ByNobody:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
+	case f.resp.Served == traces.ByInjection:
+		return traces.NotAsked, notStored, nil
 	case f.req.looks:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: "read-only mode"}, nil
 	case f.req.Flags&traces.IgnoreCacheSave != 0:
@@ -833,6 +826,10 @@ func writeCache(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	return traces.Written, f.written(), nil
 }
+
+// notStored is why what was injected is never kept: others would take it for
+// true.
+var notStored = traces.Because{Reason: traces.ByYou, About: "what is injected is not stored"}
 
 func (f *flight) written() traces.Because {
 	return traces.Because{Reason: traces.StoreWritten}
@@ -933,6 +930,9 @@ func searchTerminus(f *flight) (traces.Answer, traces.Because, error) {
 // setExpiries does for each element what setExpiry does for one. Rule
 // IND-SRCH-02.
 func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
+	if f.resp.Served == traces.ByInjection {
+		return f.notFromTerminus()
+	}
 	found, _ := f.value.([]Instance)
 	if len(found) == 0 {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
@@ -1057,6 +1057,8 @@ func saveCache(f *flight) (traces.Answer, traces.Because, error) {
 	switch {
 	case f.to.cacheHolder == nil:
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
+	case f.resp.Served == traces.ByInjection:
+		return traces.NotAsked, notStored, nil
 	case f.req.Flags&traces.IgnoreCacheSave != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
 	}
@@ -1086,6 +1088,9 @@ func destroyTerminus(f *flight) (traces.Answer, traces.Because, error) {
 func destroyCache(f *flight) (traces.Answer, traces.Because, error) {
 	if f.to.cacheHolder == nil {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
+	}
+	if f.resp.Served == traces.ByInjection {
+		return traces.NotAsked, notStored, nil
 	}
 	find := f.req
 	find.Verb, find.Instance = Find, nil

@@ -4,20 +4,33 @@ package traces
 // own steps. Stale is not among its answers: whether a cache answered because
 // the terminus had failed before is seen only by who knows the requests
 // before, see [JudgeStale]. Rule: UI design, section 4.
-func Judge(t *Trace) Outcome {
+func Judge(t *Trace) Outcome { return judge(t, t.Served, t.Error != "") }
+
+// Outcome is what Judge would say of a request that is on its way, if it ended
+// now: answered by served, or failed.
+func (l *Live) Outcome(served Served, failed bool) Outcome {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return Run
+	}
+	return judge(l.Trace, served, failed)
+}
+
+func judge(t *Trace, served Served, failed bool) Outcome {
 	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
 	switch {
-	case t.Served == ByInjection:
+	case served == ByInjection:
 		return Sim
-	case t.Error != "" && write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
+	case failed && write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
 		return Part
-	case t.Error != "":
+	case failed:
 		return Err
 	case swallowed(t):
 		return ErrHidden
-	case t.Served == ByCache:
+	case served == ByCache:
 		return Hit
-	case t.Served == ByTerminus:
+	case served == ByTerminus:
 		return Good
 	case t.Verb == Save && (term.Answer == Written || write.Answer == Written):
 		return Good

@@ -84,6 +84,16 @@ func (l *Live) Request() (id uint64, run string) {
 	return l.Trace.ID, l.Trace.Run
 }
 
+// Look calls f with the trace while nobody adds to it. It does nothing when the
+// request has ended.
+func (l *Live) Look(f func(*Trace)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended && l.Trace != nil {
+		f(l.Trace)
+	}
+}
+
 // Note adds a sentence that the story of the request should tell. A nil Live
 // is legal, so that code is never conditional on tracing.
 func (l *Live) Note(sentence string) {

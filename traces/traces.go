@@ -10,6 +10,7 @@
 package traces
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -507,6 +508,14 @@ type Trace struct {
 	Failed      uint64   // the request whose failure makes this one stale
 	LastGood    uint64   // the last request of the same key that was answered well
 	Error       string   // what the caller was told; "" if nothing failed
+}
+
+// Clone returns a copy that shares nothing with t that is still written to.
+func (t *Trace) Clone() Trace {
+	c := *t
+	c.Options, c.Spans = slices.Clone(t.Options), slices.Clone(t.Spans)
+	c.Faults, c.Notes = slices.Clone(t.Faults), slices.Clone(t.Notes)
+	return c
 }
 
 // A Recorder keeps traces. It is called from many goroutines and must not
