@@ -112,9 +112,9 @@ func TestYieldCollected(t *testing.T) {
 func TestYieldInjected(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
-		cfg.Gate = gateFunc(func(s indirector.Stop) indirector.Verdict {
+		cfg.Gate = gateFunc(func(s *indirector.Stop) indirector.Verdict {
 			if s.Point.Step == traces.Terminus && !s.Done {
-				return indirector.Verdict{Skip: true, Value: []indirector.Instance{widget{name: "mine"}}}
+				return indirector.Verdict{Skip: true, Set: true, Value: []indirector.Instance{widget{name: "mine"}}}
 			}
 			return indirector.Verdict{}
 		})
@@ -129,11 +129,19 @@ func TestYieldInjected(t *testing.T) {
 	}
 }
 
-type gateFunc func(indirector.Stop) indirector.Verdict
+type gateFunc func(*indirector.Stop) indirector.Verdict
 
-func (g gateFunc) Hold(_ context.Context, s indirector.Stop) (indirector.Verdict, error) {
+func (g gateFunc) Stops() *indirector.Stops {
+	all := new(indirector.Stops)
+	all.Set(indirector.AllStops)
+	return all
+}
+
+func (g gateFunc) Hold(_ context.Context, s *indirector.Stop) (indirector.Verdict, error) {
 	return g(s), nil
 }
+
+func (g gateFunc) Left(uint64) {}
 
 // A cancelled search ends, even if the terminus does not look, and the house
 // holds no more of a long one than the recorder is shown.
