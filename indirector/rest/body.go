@@ -1,0 +1,121 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// checkPath refuses paths that no key may have, in any encoding: r.URL.Path is
+// decoded already.
+func checkPath(path string) error {
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return refuse(http.StatusBadRequest, RuntimeError, "the path %q does not begin with a slash", path)
+	case !utf8.ValidString(path):
+		return refuse(http.StatusBadRequest, RuntimeError, "the path %q is not UTF-8", path)
+	case strings.IndexByte(path, 0) >= 0:
+		return refuse(http.StatusBadRequest, RuntimeError, "the path %q holds a NUL", path)
+	case relative(path):
+		return &Error{Status: http.StatusBadRequest, Message: msgRelative + path, as: bareText}
+	}
+	return nil
+}
+
+// relative reports whether a segment of the path is "." or "..".
+func relative(path string) bool {
+	for rest := path; rest != ""; {
+		var s string
+		s, rest, _ = strings.Cut(rest, "/")
+		if s == "." || s == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// spare is what is left free behind a body that is read: the JSON reader wants
+// it.
+const spare = 8
+
+// readBody returns the whole body, which may not be longer than limit; 0 is
+// missing. Memory grows with what comes, not with what a client announces.
+func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
+	if limit == 0 {
+		limit = missing
+	}
+	tooLarge := refuse(http.StatusRequestEntityTooLarge, RuntimeError, "the body of the request is larger than %d bytes", limit)
+	if r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	size := min(max(r.ContentLength, 512), 64<<10)
+	b := make([]byte, 0, size+spare)
+	if r.Body == nil {
+		return b, nil
+	}
+	for {
+		if len(b)+spare >= cap(b) {
+			grown := make([]byte, len(b), int64(2*cap(b)+spare))
+			copy(grown, b)
+			b = grown
+		}
+		n, err := r.Body.Read(b[len(b) : cap(b)-spare])
+		b = b[:len(b)+n]
+		switch {
+		case int64(len(b)) > limit:
+			return nil, tooLarge
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case err != nil:
+			return nil, unreadable(err)
+		}
+	}
+}
+
+// unreadable is a body that ends too early. It hides io.ErrUnexpectedEOF, which
+// some readers take for an end.
+func unreadable(err error) error {
+	if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {
+		return refuse(http.StatusRequestEntityTooLarge, RuntimeError, "the body of the request is larger than %d bytes", e.Limit)
+	}
+	return refuse(http.StatusBadRequest, RuntimeError, msgBadBody, fmt.Sprintf("it ended early: %v", err))
+}
+
+// A stream is the body of a request as contents that flow once.
+type stream struct {
+	body   io.ReadCloser
+	size   int64
+	opened atomic.Bool
+}
+
+func newStream(r *http.Request) *stream { return &stream{body: r.Body, size: r.ContentLength} }
+
+// Open returns the body, once.
+func (s *stream) Open() (io.ReadCloser, error) {
+	if s.opened.Swap(true) {
+		return nil, errors.New("the body of the request has been read already")
+	}
+	if s.body == nil {
+		return http.NoBody, nil
+	}
+	return s, nil
+}
+
+// Size is what the client announced; -1 if it did not.
+func (s *stream) Size() int64 { return s.size }
+
+// Read reads from the body. An early end is no end.
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.body.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = unreadable(err)
+	}
+	return n, err
+}
+
+// Close leaves the body to the server.
+func (s *stream) Close() error { return nil }

@@ -1,0 +1,202 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+)
+
+// Kinds of issues, as error documents name them. Rule: specification of the
+// wire, 5.
+const (
+	RuntimeError         = "RUNTIME_ERROR"
+	MissingHeaderField   = "MISSING_HEADER_FIELD"
+	FailedAuthorization  = "FAILED_AUTHORIZATION"
+	ResourceNotFound     = "RESOURCE_NOT_FOUND"
+	HandlerNotFound      = "HANDLER_NOT_FOUND"
+	NoRemoteRequests     = "NO_INDIRECTION_REMOTE_REQUESTS"
+	EnvironmentNotFound  = "ENVIRONMENT_NOT_FOUND" // of Puppet 3 only
+	UnsupportedMethod    = "UNSUPPORTED_METHOD"
+	UnsupportedFormat    = "UNSUPPORTED_FORMAT"
+	UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+)
+
+// What Puppet says, word for word.
+const (
+	msgNoRoute        = "No route for %s %s"
+	msgBadIndirection = "The indirection name must be purely alphanumeric, not '%s'"
+	msgNoMethod       = "No support for http method %s"
+	msgPlurality      = "No support for plurality singular for %s operations" // the word is always that one
+	msgPrefix         = "Indirection '%s' does not match url prefix '%s'"
+	msgNoIndirection  = "Could not find indirection '%s'"
+	msgNoEnvironment  = "An environment parameter must be specified"
+	msgBadEnvironment = "The environment must be purely alphanumeric, not '%s'"
+	msgEnvironment    = "Could not find environment '%s'"
+	msgNoKey          = "No request key specified in %s"
+	msgNoRemote       = "No handler for %s"
+	msgNotFound       = "Could not find %s %s"
+	msgNoneFound      = "Could not find instances in %s with '%s'"
+	msgNoAccept       = "Missing required Accept header"
+	msgNotAcceptable  = "No supported formats are acceptable (Accept: %s)"
+	msgNoContentType  = "No Content-Type header was received, it isn't possible to unserialize the request"
+	msgMediaType      = "Client sent a mime-type (%s) that doesn't correspond to a format we support"
+	msgBadBody        = "The request body is invalid: %s"
+	msgRelative       = "Invalid relative path (.. or .) in: "
+)
+
+// prefixes stand before the message of a document. Rule: 5.
+var prefixes = map[int]string{
+	http.StatusBadRequest:            "Bad Request: ",
+	http.StatusForbidden:             "Not Authorized: ",
+	http.StatusNotFound:              "Not Found: ",
+	http.StatusMethodNotAllowed:      "Method Not Allowed: ",
+	http.StatusNotAcceptable:         "Not Acceptable: ",
+	http.StatusUnsupportedMediaType:  "Unsupported Media Type: ",
+	http.StatusRequestEntityTooLarge: "Payload Too Large: ",
+	http.StatusInternalServerError:   "Server Error: ",
+	http.StatusBadGateway:            "Bad Gateway: ",
+	http.StatusGatewayTimeout:        "Gateway Timeout: ",
+}
+
+// A shape is how an Error is written.
+type shape uint8
+
+const (
+	document  shape = iota // JSON with message and issue_kind
+	bareText               // text without a Content-Type, as Puppet Server's router and authorization write
+	plainText              // text/plain
+	plainUTF8              // text/plain;charset=utf-8
+	jetty                  // JSON of the web server below: message, url, status
+	nothing                // no body
+)
+
+// An Error is a refusal as it goes over the network.
+type Error struct {
+	Status  int    // 404
+	Kind    string // "RESOURCE_NOT_FOUND"; "" if the body named none
+	Message string // "Not Found: Could not find node web01"
+	// Puppet says whether the body was an error document of Puppet: a message
+	// and perhaps a kind. Anything else comes from something in between.
+	Puppet bool
+
+	as  shape
+	url string // of jetty
+}
+
+// refuse returns an Error with Puppet's prefix of the status.
+func refuse(status int, kind, message string, args ...any) *Error {
+	return &Error{Status: status, Kind: kind, Message: prefixes[status] + fmt.Sprintf(message, args...), Puppet: true}
+}
+
+// Refuse returns an Error as Puppet writes one: kind is one of the kinds above,
+// and the message gets the prefix of the status.
+func Refuse(status int, kind, message string) *Error { return refuse(status, kind, "%s", message) }
+
+func (e *Error) Error() string { return e.Message }
+
+// AppendDocument appends the error document. Rule: 5.
+func (e *Error) AppendDocument(b []byte) []byte {
+	doc := data.OfHash([]data.Pair{
+		data.P("message", data.OfString(strings.ToValidUTF8(e.Message, "\uFFFD"))),
+		data.P("issue_kind", data.OfString(e.Kind)),
+	})
+	out, err := format.AppendJSON(b, doc)
+	if err != nil { // valid UTF-8 in two strings cannot fail
+		return append(b, `{"message":"","issue_kind":"RUNTIME_ERROR"}`...)
+	}
+	return out
+}
+
+// maxDocument is the largest error document in bytes: a stack trace of Puppet 4
+// fits.
+const maxDocument = 1 << 20
+
+// ParseError returns what an answer with an error status says. It reads what
+// Puppet 2.6 to 8 write, with or without a stack trace, and takes anything else
+// for the words of something in between. It never fails.
+func ParseError(status int, contentType string, body []byte) *Error {
+	e := &Error{Status: status}
+	if len(body) > maxDocument {
+		body = body[:maxDocument]
+	}
+	kind, _, _ := strings.Cut(contentType, ";")
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "application/json", "text/pson":
+		v, err := format.DecodeJSON(body, format.Limits{})
+		message, given := v.Lookup("message")
+		if err == nil && given && message.Kind() == data.String {
+			// Jetty writes message, url and status, and knows nothing of Puppet.
+			_, url := v.Lookup("url")
+			e.Message, e.Kind, e.Puppet = message.Str(), v.Get("issue_kind").Text(), !url
+			return e
+		}
+	case "text/plain", "":
+		e.Message = text(body)
+		e.Puppet = status != http.StatusNotFound && e.Message != "" || strings.Contains(e.Message, "Could not find")
+		return e
+	}
+	e.Message = text(body)
+	return e
+}
+
+// text is the readable part of a body of any kind: without tags, in one line.
+func text(body []byte) string {
+	const most = 500
+	s := strings.ToValidUTF8(string(body[:min(len(body), 16<<10)]), "\uFFFD")
+	s = strings.Join(strings.Fields(tag.ReplaceAllString(s, " ")), " ")
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most]) + "…"
+	}
+	return s
+}
+
+var tag = regexp.MustCompile(`(?is)<(style|script)\b.*?</(style|script)>|<[^<>]*>`)
+
+// A Missing is what a 404 says is not there. Gap L8.
+type Missing uint8
+
+// The kinds of 404.
+const (
+	NotMissing         Missing = iota // no 404
+	MissingInstance                   // the indirection has nothing under that key
+	MissingEnvironment                // the server does not know the environment
+	MissingIndirection                // the server does not know the indirection, or the route
+	MissingRemote                     // the terminus there is not asked over the network
+	MissingElsewhere                  // something that is no Puppet answered: a proxy, another web server
+)
+
+var missings = [...]string{"", "no such instance", "no such environment", "no such indirection or route", "not for requests over the network", "not answered by Puppet itself"}
+
+func (m Missing) String() string {
+	if int(m) < len(missings) {
+		return missings[m]
+	}
+	return fmt.Sprintf("Missing(%d)", m)
+}
+
+// Missing returns what is missing where e is a 404. A missing environment is
+// known by its words: Puppet 4 and later name it RUNTIME_ERROR.
+func (e *Error) Missing() Missing {
+	if e.Status != http.StatusNotFound {
+		return NotMissing
+	}
+	switch {
+	case !e.Puppet:
+		return MissingElsewhere
+	case e.Kind == ResourceNotFound:
+		return MissingInstance
+	case e.Kind == EnvironmentNotFound, strings.Contains(e.Message, "Could not find environment '"):
+		return MissingEnvironment
+	case e.Kind == HandlerNotFound:
+		return MissingIndirection
+	case e.Kind == NoRemoteRequests:
+		return MissingRemote
+	case strings.Contains(e.Message, "Could not find indirection"), strings.Contains(e.Message, "No route for"):
+		return MissingIndirection
+	}
+	return MissingInstance
+}

@@ -1,0 +1,616 @@
+// Package rest is the wire of Puppet's REST API in both directions.
+//
+//	m, err := rest.Encoding{}.Encode(req)        // a request as it goes over the network
+//	req, err := rest.Space{}.Decode(httpRequest) // and what it was
+//	http.Server{Handler: rest.NewHandler(x, rest.Options{…})}
+//
+// There is one table of indirections. Both directions read it, and decoding
+// what was encoded gives the request back.
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+)
+
+// The prefixes of URLs. Rule REST-URL-01.
+const (
+	puppetPrefix = "/puppet/v3"
+	caPrefix     = "/puppet-ca/v1"
+)
+
+// An indirection is how one indirection is written in URLs.
+type indirection struct {
+	name   string
+	plural string // as a search spells it
+	ca     bool   // of the certificate authority, not of the server
+	served string // methods that Puppet Server answers, for one and for "many"; "" is none
+	find   []string
+	search []string // parameters that Puppet's client sends, in its order
+}
+
+// table has the indirections that Puppet's own spelling rules, or its clients,
+// treat differently from "append an s". Rules REST-URL-02, REST-PLU-01.
+var table = [...]indirection{
+	{
+		name: "node", plural: "nodes", served: "GET",
+		find: []string{"environment", "configured_environment", "transaction_uuid"},
+	},
+	{name: "catalog", plural: "catalogs", served: "GET POST"},
+	{name: "facts", plural: "facts_search", served: "PUT"},
+	{name: "report", plural: "reports", served: "PUT"},
+	{
+		name: "file_metadata", plural: "file_metadatas", served: "GET many",
+		find:   []string{"links", "checksum_type", "source_permissions", "environment"},
+		search: []string{"recurse", "recurselimit", "max_files", "ignore", "links", "checksum_type", "source_permissions", "environment"},
+	},
+	{name: "file_content", plural: "file_contents", served: "GET"},
+	{
+		name: "file_bucket_file", plural: "file_bucket_files", served: "GET HEAD PUT",
+		find: []string{"environment", "bucket_path", "diff_with", "list_all", "fromdate", "todate"},
+	},
+	{name: "resource", plural: "resources"},
+	{name: "status", plural: "statuses"},
+	{name: "certificate", plural: "certificates", ca: true},
+	{name: "certificate_request", plural: "certificate_requests", ca: true},
+	{name: "certificate_revocation_list", plural: "certificate_revocation_lists", ca: true},
+	{name: "certificate_status", plural: "certificate_statuses", ca: true},
+}
+
+func lookup(name string) indirection {
+	for i := range table {
+		if table[i].name == name {
+			return table[i]
+		}
+	}
+	return indirection{name: name, plural: name + "s"}
+}
+
+func (i *indirection) prefix() string {
+	if i.ca {
+		return caPrefix
+	}
+	return puppetPrefix
+}
+
+// singular returns the indirection that a name in a URL means, and whether it
+// asks for many. Rules REST-PLU-01, REST-PLU-02.
+func singular(name string) (string, bool) {
+	switch name {
+	case "facts", "status", "certificate_status":
+		return name, false
+	}
+	cut, many := strings.CutSuffix(name, "_search")
+	if !many {
+		cut, many = strings.CutSuffix(name, "s")
+	}
+	if before, ok := strings.CutSuffix(cut, "statuse"); ok {
+		cut = before + "status"
+	}
+	return cut, many
+}
+
+// verbs is what a method asks of one instance. Of many, only GET asks.
+var verbs = map[string]indirector.Verb{
+	http.MethodGet:    indirector.Find,
+	http.MethodPost:   indirector.Find,
+	http.MethodPut:    indirector.Save,
+	http.MethodDelete: indirector.Destroy,
+	http.MethodHead:   indirector.Head,
+}
+
+// An Encoding says how requests are written. The zero Encoding writes them as
+// the agent of Puppet 7 does with its default settings.
+type Encoding struct {
+	Legacy    bool     // URLs and formats of Puppet 2.6 to 3. Rule REST-URL-05
+	Preferred string   // setting preferred_serialization_format; "" is json
+	Digest    string   // setting digest_algorithm; "" is sha256
+	Checksums []string // setting supported_checksum_types; nil is Puppet 7's default
+	Plain     bool     // setting rich_data is off: no rich formats are asked for
+}
+
+// A Message is a request as it goes over the network.
+type Message struct {
+	Method string
+	Path   string      // escaped, from the root on
+	Query  string      // escaped, without "?"
+	Header http.Header // Accept and Content-Type; the rest is the client's
+	// Body may be opened several times, for redirects and retries; nil is none.
+	Body model.Contents
+}
+
+// Target returns path and query.
+func (m *Message) Target() string {
+	if m.Query == "" {
+		return m.Path
+	}
+	return m.Path + "?" + m.Query
+}
+
+// Request returns the message as a request to base: "https://puppet:8140". Its
+// body is opened anew for each attempt.
+func (m *Message) Request(base string) (*http.Request, error) {
+	u, err := url.Parse(base + m.Target())
+	if err != nil {
+		return nil, err
+	}
+	r := &http.Request{
+		Method: m.Method, URL: u, Host: u.Host, Header: m.Header.Clone(),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody,
+	}
+	if m.Body == nil {
+		return r, nil
+	}
+	r.ContentLength = m.Body.Size()
+	r.GetBody = m.Body.Open
+	r.Body, err = m.Body.Open()
+	return r, err
+}
+
+// Encode returns req as it goes over the network. A request that itself came
+// over the network (Remote) goes on with all the parameters that it came with,
+// and nothing is added; one of this process gets what Puppet's client sends,
+// defaults included. An error is that something cannot be written: a parameter
+// that is neither a scalar nor a list of them, an instance that the format does
+// not take. Rules REST-URL-06, REST-PAR-06, REST-PLU-03.
+func (e Encoding) Encode(req *indirector.Request) (*Message, error) {
+	ind := lookup(req.Indirection)
+	m := &Message{Header: make(http.Header, 2)}
+	name := ind.name
+	switch req.Verb {
+	case indirector.Find:
+		m.Method = http.MethodGet
+	case indirector.Search:
+		m.Method, name = http.MethodGet, ind.plural
+	case indirector.Head:
+		m.Method = http.MethodHead
+	case indirector.Save:
+		m.Method = http.MethodPut
+	case indirector.Destroy:
+		m.Method = http.MethodDelete
+	default:
+		return nil, fmt.Errorf("%v goes over no network", req.Verb)
+	}
+	m.Path = e.path(&ind, req, name)
+	m.Header.Set("Accept", strings.Join(e.Accept(req), ", "))
+	params, err := e.parameters(&ind, req)
+	if err != nil {
+		return nil, err
+	}
+	if ind.name == "catalog" && req.Verb == indirector.Find && posts(req) {
+		return e.postCatalog(m, req, params)
+	}
+	m.Query = params.encode()
+	if req.Verb == indirector.Save {
+		err = e.encodeInstance(m, req)
+	}
+	return m, err
+}
+
+func (e Encoding) path(ind *indirection, req *indirector.Request, name string) string {
+	prefix := ind.prefix()
+	if e.Legacy {
+		prefix = "/" + escape(environmentOf(req), pathByte)
+	}
+	return prefix + "/" + name + "/" + escape(req.Key, pathByte)
+}
+
+func environmentOf(req *indirector.Request) string {
+	if req.Environment == "" {
+		return "production"
+	}
+	return req.Environment
+}
+
+// parameters returns those of the query.
+func (e Encoding) parameters(ind *indirection, req *indirector.Request) (parameters, error) {
+	var p parameters
+	environment := !ind.ca && !e.Legacy
+	if req.Remote != nil {
+		if environment {
+			p.add("environment", environmentOf(req))
+		}
+		for _, name := range req.Flags.Names() {
+			p.add(name, "true")
+		}
+		return p, p.addAll(req.Options)
+	}
+	names := ind.find
+	switch {
+	case req.Verb == indirector.Search:
+		names = ind.search
+	case req.Verb == indirector.Head && ind.name == "file_bucket_file":
+		names = []string{"environment", "bucket_path"}
+	case req.Verb == indirector.Save, req.Verb == indirector.Destroy, req.Verb == indirector.Head:
+		names = nil
+	}
+	if names == nil {
+		if environment {
+			p.add("environment", environmentOf(req))
+		}
+		return p, nil
+	}
+	for _, name := range names {
+		switch value := e.parameter(ind, req, name); {
+		case name == "environment" && !environment:
+		case value != nil:
+			if err := p.addValue(name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// parameter returns what Puppet's client sends under that name; nil is nothing.
+func (e Encoding) parameter(ind *indirection, req *indirector.Request, name string) any {
+	if v := req.Option(name); v != nil {
+		return v
+	}
+	switch name {
+	case "environment", "configured_environment":
+		return environmentOf(req)
+	}
+	if ind.name != "file_metadata" {
+		return nil
+	}
+	switch name {
+	case "links":
+		return "manage"
+	case "checksum_type":
+		if e.Digest == "" {
+			return "sha256"
+		}
+		return e.Digest
+	case "source_permissions":
+		return "ignore"
+	case "recurse":
+		return false
+	}
+	return nil
+}
+
+// posts reports whether a catalog is asked for with POST. Puppet's client
+// always does; a request that came without facts goes on as it came.
+func posts(req *indirector.Request) bool {
+	return req.Remote == nil || req.Option("facts") != nil || req.Option("facts_for_catalog") != nil
+}
+
+// postCatalog asks for a catalog with a form. The facts are encoded twice, once
+// as facts and once as a field. Rules: 3.1, REST-PAR-05.
+func (e Encoding) postCatalog(m *Message, req *indirector.Request, query parameters) (*Message, error) {
+	form := query
+	if req.Remote == nil {
+		var err error
+		if form, err = e.catalogForm(req); err != nil {
+			return nil, err
+		}
+	}
+	if e.Legacy {
+		// Puppet 3 asks with GET as long as the line is short. Rule REST-CLI-10.
+		if m.Query = form.encode(); len(m.Target()) <= 1024 {
+			return m, nil
+		}
+		m.Query = ""
+	} else {
+		m.Query = parameters{{"environment", environmentOf(req)}}.encode()
+	}
+	m.Method = http.MethodPost
+	m.Header.Set("Content-Type", formType)
+	m.Body = model.Bytes(form.encode())
+	return m, nil
+}
+
+func (e Encoding) catalogForm(req *indirector.Request) (parameters, error) {
+	var form parameters
+	if err := e.addFacts(&form, req); err != nil {
+		return nil, err
+	}
+	environment := environmentOf(req)
+	text := func(name, missing string) {
+		if s, ok := scalar(req.Option(name)); ok {
+			missing = s
+		}
+		form.add(name, missing)
+	}
+	if !e.Legacy {
+		form.add("environment", environment)
+		text("configured_environment", environment)
+		check, _ := req.Option("check_environment").(bool)
+		form.add("check_environment", fmt.Sprint(check))
+	}
+	text("transaction_uuid", "")
+	job, _ := scalar(req.Option("job_id"))
+	form.add("job_uuid", job)
+	static := "true"
+	if s, ok := scalar(req.Option("static_catalog")); ok {
+		static = s
+	}
+	form.add("static_catalog", static)
+	checksums := e.Checksums
+	if checksums == nil {
+		checksums = []string{"sha256", "sha384", "sha512", "sha224", "md5"}
+	}
+	text("checksum_type", strings.Join(checksums, "."))
+	return form, nil
+}
+
+// addFacts adds those of the option facts_for_catalog, or those that are
+// written already; without any, Puppet's null.
+func (e Encoding) addFacts(form *parameters, req *indirector.Request) error {
+	if text, ok := req.Option("facts").(string); ok {
+		kind, _ := scalar(req.Option("facts_format"))
+		form.add("facts_format", kind)
+		form.add("facts", text)
+		return nil
+	}
+	name, kind := "json", "application/json"
+	if e.Legacy || e.Preferred == "pson" {
+		name, kind = "pson", "pson"
+	}
+	text := []byte("null")
+	if facts, ok := req.Option("facts_for_catalog").(indirector.Instance); ok {
+		f, _ := format.ByName(name)
+		var err error
+		if text, err = format.Render(f, facts); err != nil {
+			return cannotSerialize(facts, name, err)
+		}
+	}
+	form.add("facts_format", kind)
+	form.add("facts", escape(string(text), queryByte))
+	return nil
+}
+
+func cannotSerialize(inst indirector.Instance, name string, err error) error {
+	class := fmt.Sprintf("%T", inst)
+	if c := model.ClassOf(inst); c != nil {
+		class = c.Ruby
+	}
+	return &indirector.Failure{
+		Class: "Puppet::HTTP::SerializationError", Origin: "encode",
+		Message: fmt.Sprintf("Failed to serialize %s to %s: %s", class, name, err), Err: err,
+	}
+}
+
+// encodeInstance writes what a save sends: contents as they are, everything else
+// in the preferred format.
+func (e Encoding) encodeInstance(m *Message, req *indirector.Request) error {
+	if req.Instance == nil {
+		return fmt.Errorf("save %s %q: there is no instance", req.Indirection, req.Key)
+	}
+	names := e.formats(req.Indirection)
+	f, ok := format.ByName(names[0])
+	if !ok {
+		return fmt.Errorf("there is no format %q", names[0])
+	}
+	m.Header.Set("Content-Type", f.MediaType)
+	switch x := req.Instance.(type) {
+	case *model.FileContent:
+		m.Body = x.Contents
+	case *model.FileBucketFile:
+		m.Body = x.Contents
+	default:
+		b, err := format.Render(f, req.Instance)
+		if err != nil {
+			return cannotSerialize(req.Instance, f.Name, err)
+		}
+		m.Body = model.Bytes(b)
+	}
+	if m.Body == nil {
+		m.Body = model.Bytes(nil)
+	}
+	return nil
+}
+
+// formats returns the names of the formats that a client offers for a model,
+// the preferred first: never yaml nor dot. Rules REST-FMT-01, REST-FMT-02,
+// REST-FMT-06.
+func (e Encoding) formats(name string) []string {
+	c, ok := model.Lookup(name)
+	if !ok {
+		if lookup(name).ca {
+			return []string{"s"}
+		}
+		return []string{"json"}
+	}
+	preferred := e.Preferred
+	if preferred == "" {
+		preferred = "json"
+	}
+	if e.Legacy {
+		preferred = "pson"
+	}
+	var formats []*format.Format
+	for _, n := range c.Formats {
+		rich := strings.HasPrefix(n, "rich_data_")
+		if f, ok := format.ByName(n); ok && n != "yaml" && n != "dot" && !(rich && (e.Plain || e.Legacy)) {
+			formats = append(formats, f)
+		}
+	}
+	rank := func(f *format.Format) int {
+		if strings.HasSuffix(f.MediaType, preferred) {
+			return f.Weight + 1000
+		}
+		return f.Weight
+	}
+	slices.SortStableFunc(formats, func(a, b *format.Format) int { return rank(b) - rank(a) })
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Accept returns what the client takes as an answer to req, most wanted first:
+// what its Wire asks for, else all formats of the model. Puppet 2.6 to 3 know
+// formats by name.
+func (e Encoding) Accept(req *indirector.Request) []string {
+	if req.Wire != nil && len(req.Wire.Accept) > 0 {
+		return req.Wire.Accept
+	}
+	names := e.formats(req.Indirection)
+	if e.Legacy {
+		return names
+	}
+	for i, n := range names {
+		if f, ok := format.ByName(n); ok {
+			names[i] = f.MediaType
+		}
+	}
+	return names
+}
+
+// A Space says how requests are read. The zero Space reads the URLs of Puppet 4
+// and later, and bodies of the default sizes.
+type Space struct {
+	Legacy bool // URLs of Puppet 2.6 to 3 are read, too
+	// Form is the largest form in bytes; 0 is 64 MiB. Facts travel in one.
+	Form int64
+	// Body is the largest instance in bytes; 0 is 256 MiB. Contents of files are
+	// streamed and have no limit.
+	Body int64
+	// Has reports whether there is an indirection by that name; nil knows all.
+	Has func(name string) bool
+}
+
+const (
+	defaultForm = 64 << 20
+	defaultBody = 256 << 20
+	formType    = "application/x-www-form-urlencoded"
+)
+
+// Decode returns the request that r is, with its instance. An error is an
+// *[Error]. Contents of files are not read: they flow from r.Body when they are
+// opened, once.
+func (s Space) Decode(r *http.Request) (*indirector.Request, error) {
+	req, err := s.Parse(r)
+	if err != nil || req.Verb != indirector.Save {
+		return req, err
+	}
+	return req, s.ReadInstance(r, req)
+}
+
+// Parse returns the request that r is, without the instance of a save. It makes
+// the checks that need no house, in Puppet's order. The environment is not
+// known to exist. Rules REST-URL-01 to REST-URL-05, REST-PAR-01 to REST-PAR-05.
+func (s Space) Parse(r *http.Request) (*indirector.Request, error) {
+	path := r.URL.Path
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	params, err := s.readParameters(r)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := s.split(path)
+	if !ok {
+		return nil, refuse(http.StatusNotFound, HandlerNotFound, msgNoRoute, r.Method, path)
+	}
+	return s.parse(r, p, params)
+}
+
+// A place is what the parts of a path say.
+type place struct {
+	prefix, name, key string
+	environment       string // of a legacy path
+	legacy            bool
+}
+
+// split takes a path apart: the key is all that follows the name. Rules
+// REST-URL-01, REST-URL-05.
+func (s Space) split(path string) (place, bool) {
+	for _, prefix := range [...]string{puppetPrefix, caPrefix} {
+		if rest, ok := strings.CutPrefix(path, prefix+"/"); ok {
+			name, key, _ := strings.Cut(rest, "/")
+			return place{prefix: prefix, name: name, key: key}, true
+		}
+	}
+	if !s.Legacy || strings.Count(path, "/") < 3 {
+		return place{}, false
+	}
+	environment, rest, _ := strings.Cut(path[1:], "/")
+	name, key, _ := strings.Cut(rest, "/")
+	return place{name: name, key: key, environment: environment, legacy: true}, true
+}
+
+func (s Space) parse(r *http.Request, p place, params parameters) (*indirector.Request, error) {
+	if !isWord(p.name) {
+		return nil, refuse(http.StatusBadRequest, RuntimeError, msgBadIndirection, p.name)
+	}
+	verb, known := verbs[r.Method]
+	if !known {
+		return nil, refuse(http.StatusMethodNotAllowed, RuntimeError, msgNoMethod, r.Method)
+	}
+	name, many := singular(p.name)
+	if many {
+		if r.Method != http.MethodGet {
+			return nil, refuse(http.StatusBadRequest, RuntimeError, msgPlurality, r.Method)
+		}
+		verb = indirector.Search
+	}
+	ind := lookup(name)
+	switch {
+	case !p.legacy && p.prefix != ind.prefix():
+		return nil, refuse(http.StatusBadRequest, RuntimeError, msgPrefix, name, p.prefix)
+	case s.Has != nil && !s.Has(name):
+		return nil, refuse(http.StatusNotFound, HandlerNotFound, msgNoIndirection, name)
+	}
+	environment, given := params.last("environment")
+	if p.legacy {
+		environment, given = p.environment, true
+	}
+	switch {
+	case !given && ind.ca: // the authority has no environments
+	case !given:
+		return nil, refuse(http.StatusBadRequest, RuntimeError, msgNoEnvironment)
+	case !isWord(environment):
+		return nil, refuse(http.StatusBadRequest, RuntimeError, msgBadEnvironment, environment)
+	}
+	if p.key == "" {
+		return nil, refuse(http.StatusBadRequest, RuntimeError, msgNoKey, r.URL.Path)
+	}
+	req := indirector.NewRequest(name, verb, p.key, nil, params.options())
+	req.Environment = environment
+	return req, nil
+}
+
+// ReadInstance reads what a save is to store from the body of r. Rule
+// REST-FMT-07.
+func (s Space) ReadInstance(r *http.Request, req *indirector.Request) error {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return refuse(http.StatusBadRequest, MissingHeaderField, msgNoContentType)
+	}
+	kind, _, _ := strings.Cut(header, ";")
+	kind = strings.TrimRight(kind, " \t")
+	f, known := format.ByMediaType(kind)
+	class, has := model.Lookup(req.Indirection)
+	if !known || f.Name == "yaml" || !has || !slices.Contains(class.Formats, f.Name) {
+		return refuse(http.StatusUnsupportedMediaType, UnsupportedMediaType, msgMediaType, kind)
+	}
+	switch class.Name {
+	case "file_bucket_file":
+		req.Instance = &model.FileBucketFile{ChecksumType: "sha256", Contents: newStream(r)}
+		return nil
+	case "file_content":
+		req.Instance = &model.FileContent{Path: "/this/is/a/fake/path", Contents: newStream(r)}
+		return nil
+	}
+	b, err := readBody(r, s.Body, defaultBody)
+	if err != nil {
+		return err
+	}
+	inst, _, err := format.Intern(f, class.Name, b, format.Options{Limits: format.Limits{Own: true}})
+	if err != nil {
+		return refuse(http.StatusBadRequest, RuntimeError, msgBadBody, indirector.Message(err))
+	}
+	req.Instance = inst
+	return nil
+}
