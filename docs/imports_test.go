@@ -36,6 +36,8 @@ var rules = []rule{
 	{"traces/spell", "", ""},
 	{"traces/query", "traces traces/spell", ""},
 	{"traces/store", "traces traces/query", ""},
+	{"traces/tree", "", ""},
+	{"traces/diff", "traces traces/store traces/tree", ""},
 	{"traces/export", "traces traces/query traces/store", "go.opentelemetry.io/"},
 
 	{"indirector", "traces traces/spell", ""},

@@ -413,24 +413,10 @@ func (c *Console) focus() uint64 {
 
 // Act implements screen.Screen.
 func (c *Console) Act(a screen.Act) tea.Cmd {
-	n := a.Times()
+	if c.list.Act(a) {
+		return nil
+	}
 	switch a.Do {
-	case screen.Down:
-		c.list.Move(n)
-	case screen.Up:
-		c.list.Move(-n)
-	case screen.Top:
-		c.list.To(0)
-	case screen.Bottom:
-		c.list.To(c.list.Len - 1)
-	case screen.HalfDown:
-		c.list.Move(n * max(c.list.Height/2, 1))
-	case screen.HalfUp:
-		c.list.Move(-n * max(c.list.Height/2, 1))
-	case screen.PageDown:
-		c.list.Move(n * max(c.list.Height, 1))
-	case screen.PageUp:
-		c.list.Move(-n * max(c.list.Height, 1))
 	case screen.Enter:
 		return screen.Send(screen.Open{Request: c.focus()})
 	case screen.CopyMenu:

@@ -11,8 +11,8 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/query"
+	"indirtui/ui/compare"
 	"indirtui/ui/screen"
-	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -257,13 +257,13 @@ func (f *Failures) Can(do screen.Action) string {
 	case screen.HiddenOnly:
 		return ""
 	case screen.Back:
-		return reasonIf(!f.hiddenOnly, screen.Unknown)
+		return screen.ReasonIf(!f.hiddenOnly, screen.Unknown)
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
 		screen.Enter, screen.LastTrace, screen.CopyMenu:
-		return reasonIf(len(f.groups) == 0, "nothing failed")
+		return screen.ReasonIf(len(f.groups) == 0, "nothing failed")
 	case screen.DiffGood:
 		g := f.focus()
-		return reasonIf(g == nil || g.good == 0, "this key was never answered well before")
+		return screen.ReasonIf(g == nil || g.good == 0, "this key was never answered well before")
 	}
 	return screen.Unknown
 }
@@ -275,20 +275,10 @@ func (f *Failures) Hints() []screen.Action {
 
 // Act implements screen.Screen.
 func (f *Failures) Act(a screen.Act) tea.Cmd {
-	n := a.Times()
+	if f.list.Act(a) {
+		return nil
+	}
 	switch a.Do {
-	case screen.Down:
-		f.list.Move(n)
-	case screen.Up:
-		f.list.Move(-n)
-	case screen.Top:
-		f.list.To(0)
-	case screen.Bottom:
-		f.list.To(len(f.groups) - 1)
-	case screen.HalfDown, screen.PageDown:
-		f.list.Move(n * max(f.list.Height/2, 1))
-	case screen.HalfUp, screen.PageUp:
-		f.list.Move(-n * max(f.list.Height/2, 1))
 	case screen.HiddenOnly, screen.Back:
 		f.hiddenOnly, f.done = !f.hiddenOnly, false
 		return f.gather()
@@ -297,7 +287,7 @@ func (f *Failures) Act(a screen.Act) tea.Cmd {
 	case screen.LastTrace:
 		return screen.Send(screen.Open{Request: f.focus().id})
 	case screen.DiffGood:
-		return value.Compare(f.env, f.focus().id, f.focus().good)
+		return compare.Two(f.env, f.focus().id, f.focus().good)
 	case screen.CopyMenu:
 		g := f.focus()
 		return screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})

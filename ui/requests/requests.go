@@ -12,6 +12,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
+	"indirtui/ui/compare"
 	"indirtui/ui/screen"
 	"indirtui/ui/steps"
 	"indirtui/ui/value"
@@ -295,17 +296,17 @@ func (r *Requests) Can(do screen.Action) string {
 	case screen.FilterBy, screen.Follow, screen.GroupBy, screen.SortNext, screen.SortBack, screen.Times:
 		return ""
 	case screen.Back:
-		return reasonIf(r.filter == "" && r.groups == nil && len(r.picked) == 0, screen.Unknown)
+		return screen.ReasonIf(r.filter == "" && r.groups == nil && len(r.picked) == 0, screen.Unknown)
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Enter:
-		return reasonIf(r.len() == 0, "there is no request")
+		return screen.ReasonIf(r.len() == 0, "there is no request")
 	case screen.NextFailure, screen.PrevFailure, screen.JumpMark:
-		return reasonIf(r.stats.Total == 0, "there is no request")
+		return screen.ReasonIf(r.stats.Total == 0, "there is no request")
 	}
 	switch do {
 	case screen.FilterCell, screen.Select, screen.SetMark, screen.CopyMenu:
-		return reasonIf(r.focus == 0, "there is no request in focus")
+		return screen.ReasonIf(r.focus == 0, "there is no request in focus")
 	case screen.DiffTwo:
-		return reasonIf(len(r.picked) != 2, "select two requests with space")
+		return screen.ReasonIf(len(r.picked) != 2, "select two requests with space")
 	}
 	return r.canWithDetail(do)
 }
@@ -317,24 +318,17 @@ func (r *Requests) canWithDetail(do screen.Action) string {
 	}
 	switch do {
 	case screen.NextInRun:
-		return reasonIf(d.links.NextInRun == 0 && d.links.Parent == 0, "there is no later request in this run")
+		return screen.ReasonIf(d.links.NextInRun == 0 && d.links.Parent == 0, "there is no later request in this run")
 	case screen.PrevInRun:
-		return reasonIf(d.links.PrevInRun == 0, "there is no earlier request in this run")
+		return screen.ReasonIf(d.links.PrevInRun == 0, "there is no earlier request in this run")
 	case screen.DiffGood:
-		return reasonIf(d.links.LastGood == 0, "this key was never answered well before")
+		return screen.ReasonIf(d.links.LastGood == 0, "this key was never answered well before")
 	case screen.OpenValue, screen.CopyValue:
-		return reasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
+		return screen.ReasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
 	case screen.Write:
-		return reasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
+		return screen.ReasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
 	}
 	return screen.Unknown
-}
-
-func reasonIf(is bool, why string) string {
-	if is {
-		return why
-	}
-	return ""
 }
 
 // Hints implements screen.Screen.
@@ -391,7 +385,7 @@ func (r *Requests) Act(a screen.Act) tea.Cmd {
 	case screen.NextFailure, screen.PrevFailure:
 		return r.failure(a.Do == screen.NextFailure)
 	case screen.DiffTwo:
-		return value.Compare(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
+		return compare.Two(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
 	}
 	return r.actOnDetail(a)
 }
@@ -413,7 +407,7 @@ func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
 	case screen.PrevInRun:
 		return r.goTo(d.links.PrevInRun)
 	case screen.DiffGood:
-		return value.Compare(r.env, r.focus, d.links.LastGood)
+		return compare.Two(r.env, r.focus, d.links.LastGood)
 	case screen.OpenValue:
 		v := value.New(r.env, d.trace)
 		return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
@@ -427,28 +421,11 @@ func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
 
 // move moves the cursor, if that is what a says.
 func (r *Requests) move(a screen.Act) (tea.Cmd, bool) {
-	n := a.Times()
-	half, page := max(r.list.Height/2, 1), max(r.list.Height-1, 1)
-	switch a.Do {
-	case screen.Down:
-		r.list.Move(n)
-	case screen.Up:
-		r.list.Move(-n)
-	case screen.Top:
-		r.list.To(0)
-	case screen.Bottom:
-		r.list.To(r.len() - 1)
-		r.follow = r.sorted == nil && !r.sorting.reverse && r.groups == nil
-	case screen.HalfDown:
-		r.list.Move(n * half)
-	case screen.HalfUp:
-		r.list.Move(-n * half)
-	case screen.PageDown:
-		r.list.Move(n * page)
-	case screen.PageUp:
-		r.list.Move(-n * page)
-	default:
+	if !r.list.Act(a) {
 		return nil, false
+	}
+	if a.Do == screen.Bottom {
+		r.follow = r.sorted == nil && !r.sorting.reverse && r.groups == nil
 	}
 	return r.moved(), true
 }

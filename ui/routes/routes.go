@@ -206,28 +206,8 @@ func (r *Routes) Hints() []screen.Action {
 
 // Act implements screen.Screen.
 func (r *Routes) Act(a screen.Act) tea.Cmd {
-	n := a.Times()
-	switch a.Do {
-	case screen.Down:
-		r.list.Move(n)
-	case screen.Up:
-		r.list.Move(-n)
-	case screen.Top:
-		r.list.To(0)
-	case screen.Bottom:
-		r.list.To(r.list.Len - 1)
-	case screen.HalfDown:
-		r.list.Move(n * max(r.list.Height/2, 1))
-	case screen.HalfUp:
-		r.list.Move(-n * max(r.list.Height/2, 1))
-	case screen.PageDown:
-		r.list.Move(n * max(r.list.Height, 1))
-	case screen.PageUp:
-		r.list.Move(-n * max(r.list.Height, 1))
-	default:
-		if f, ok := r.focus(); ok {
-			return r.on(f, a.Do)
-		}
+	if f, ok := r.focus(); !r.list.Act(a) && ok {
+		return r.on(f, a.Do)
 	}
 	return nil
 }

@@ -80,6 +80,8 @@ const (
 	PrevDiff   Action = "previous-difference"
 	Swap       Action = "swap-sides"
 	Ignore     Action = "ignore"
+	Unified    Action = "unified"
+	OnlyDiffs  Action = "only-differences"
 
 	// Routes.
 	SwapTerminus Action = "swap-terminus"
@@ -132,6 +134,7 @@ var table = []Binding{
 	{Enter, []string{"enter"}, InRoutes, false, "swap", "choose another terminus"},
 	{Enter, []string{"enter"}, InSteps, false, "detail", "show the detail of a step, or go where it leads"},
 	{Enter, []string{"enter"}, InValue, false, "open", "open or close a node of the tree"},
+	{Enter, []string{"enter"}, InCompare, false, "open", "show both sides in full, or compare the two requests"},
 	{Enter, []string{"enter"}, InMenu, false, "do", ""},
 	{Enter, []string{"enter"}, Everywhere, false, "open", ""},
 
@@ -174,6 +177,9 @@ var table = []Binding{
 	{PrevDiff, []string{"["}, InCompare, false, "previous", "previous difference"},
 	{Swap, []string{"s"}, InCompare, false, "swap", "swap the two sides"},
 	{Ignore, []string{"I"}, InCompare, false, "ignore", "ignore this path"},
+	{Unified, []string{"u"}, InCompare, false, "unified", "one below the other, or side by side"},
+	{OnlyDiffs, []string{"="}, InCompare, false, "all", "only what differs, or also what is equal"},
+	{Write, []string{"w"}, InCompare, false, "write", "write the comparison to a file, as JSON or text"},
 	{Write, []string{"w"}, InSteps | InRequests, false, "write", "write the story to a file"},
 	{CopyMenu, []string{"y"}, Everywhere, false, "copy", "copy something of this"},
 	{CopyValue, []string{"Y"}, InSteps | InValue | InRequests, false, "copy value", "copy the value"},

@@ -52,6 +52,14 @@ type Screen interface {
 // Unknown is what Can says of an action that a screen has nothing to do with.
 const Unknown = "not here"
 
+// ReasonIf returns why if is, and "" otherwise: what Can says.
+func ReasonIf(is bool, why string) string {
+	if is {
+		return why
+	}
+	return ""
+}
+
 // A Popup is a Screen that covers only the lower lines of the one below it: a
 // prompt, a menu.
 type Popup interface {
@@ -168,7 +176,13 @@ type Env struct {
 	Save func(name, text string) (path string, masked int, err error)
 	// Clear returns a live instance as data, in the clear. Nil if nothing can be
 	// revealed.
-	Clear    func(instance any) (data.Value, bool)
+	Clear func(instance any) (data.Value, bool)
+	// Ignored are the rules of what does not count in comparisons, see
+	// traces/diff.Options. They are changed by SetIgnored.
+	Ignored []string
+	// Keep writes a part of what is kept for this project, by its name; nil if
+	// nothing is kept.
+	Keep     func(name string, v any) error
 	Writable bool // save, destroy and expire are allowed towards what is real
 	Redact   bool // masked values stay masked
 }

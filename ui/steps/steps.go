@@ -11,6 +11,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/compare"
 	"indirtui/ui/screen"
 	"indirtui/ui/value"
 	"indirtui/ui/widget"
@@ -200,30 +201,23 @@ func (s *Steps) Can(do screen.Action) string {
 	}
 	switch do {
 	case screen.NextInRun:
-		return reasonIf(s.links.NextInRun == 0 && s.links.Parent == 0, "there is no later request in this run")
+		return screen.ReasonIf(s.links.NextInRun == 0 && s.links.Parent == 0, "there is no later request in this run")
 	case screen.PrevInRun:
-		return reasonIf(s.links.PrevInRun == 0, "there is no earlier request in this run")
+		return screen.ReasonIf(s.links.PrevInRun == 0, "there is no earlier request in this run")
 	case screen.DiffGood:
-		return reasonIf(s.links.LastGood == 0, "this key was never answered well before")
+		return screen.ReasonIf(s.links.LastGood == 0, "this key was never answered well before")
 	case screen.OpenValue, screen.CopyValue:
-		return reasonIf(s.trace.Value.Model == "" && s.trace.Sent.Model == "", "there is no value")
+		return screen.ReasonIf(s.trace.Value.Model == "" && s.trace.Sent.Model == "", "there is no value")
 	case screen.SearchNext, screen.SearchPrev:
-		return reasonIf(s.search == "", "nothing was searched")
+		return screen.ReasonIf(s.search == "", "nothing was searched")
 	case screen.Write:
-		return reasonIf(s.env.Save == nil, "files cannot be written here")
+		return screen.ReasonIf(s.env.Save == nil, "files cannot be written here")
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
 		screen.Left, screen.Right, screen.FoldAll, screen.OpenAll, screen.Enter, screen.Search, screen.CopyMenu,
 		screen.NextFailure, screen.PrevFailure, screen.SetMark, screen.JumpMark:
 		return ""
 	}
 	return screen.Unknown
-}
-
-func reasonIf(is bool, why string) string {
-	if is {
-		return why
-	}
-	return ""
 }
 
 // Hints implements screen.Screen.
@@ -233,24 +227,10 @@ func (s *Steps) Hints() []screen.Action {
 
 // Act implements screen.Screen.
 func (s *Steps) Act(a screen.Act) tea.Cmd {
-	n := a.Times()
+	if s.list.Act(a) {
+		return nil
+	}
 	switch a.Do {
-	case screen.Down:
-		s.list.Move(n)
-	case screen.Up:
-		s.list.Move(-n)
-	case screen.Top:
-		s.list.To(0)
-	case screen.Bottom:
-		s.list.To(len(s.lines) - 1)
-	case screen.HalfDown:
-		s.list.Move(n * max(s.list.Height/2, 1))
-	case screen.HalfUp:
-		s.list.Move(-n * max(s.list.Height/2, 1))
-	case screen.PageDown:
-		s.list.Move(n * max(s.list.Height, 1))
-	case screen.PageUp:
-		s.list.Move(-n * max(s.list.Height, 1))
 	case screen.Right:
 		s.unfold()
 	case screen.Left:
@@ -273,7 +253,7 @@ func (s *Steps) Act(a screen.Act) tea.Cmd {
 	case screen.NextFailure, screen.PrevFailure:
 		return s.failure(a.Do == screen.NextFailure)
 	case screen.DiffGood:
-		return value.Compare(s.env, s.id, s.links.LastGood)
+		return compare.Two(s.env, s.id, s.links.LastGood)
 	case screen.SetMark:
 		return SetMark(s.env, s.id, byte(a.Arg))
 	case screen.JumpMark:

@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/traces"
 	"indirtui/traces/query"
+	"indirtui/traces/tree"
 	"indirtui/ui/screen"
 	"indirtui/ui/widget"
 )
@@ -48,13 +49,13 @@ type Value struct {
 	loaded    bool
 	err       error
 	body      []byte
-	root      *node // nil if it is no JSON
-	rows      []row
+	root      *tree.Node // nil if it is no JSON
+	rows      []tree.Row
 	list      widget.List // of the tree
 	page      widget.List // of YAML, raw and meta
 	yaml      []string
 	search    string
-	revealed  *node
+	revealed  *tree.Node
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []place
@@ -85,14 +86,14 @@ type place struct {
 type (
 	bodyMsg struct {
 		body []byte
-		root *node
+		root *tree.Node
 		yaml []string
 		err  error
 	}
 	elsewhereMsg struct{ places []place }
 	hideMsg      struct{ reveals int }
 	clearMsg     struct {
-		at   *node
+		at   *tree.Node
 		text string
 		why  string
 	}
@@ -113,7 +114,7 @@ func (v *Value) read() tea.Cmd {
 	return func() tea.Msg {
 		var m bodyMsg
 		if m.body, m.err = v.env.Log.Body(v.value); m.err == nil && v.value.Format == "json" {
-			m.root, m.err = parse(m.body)
+			m.root, m.err = tree.Parse(m.body)
 		}
 		m.yaml = yamlOf(&m)
 		return screen.For{Screen: v, Msg: m}
@@ -126,14 +127,14 @@ func yamlOf(m *bodyMsg) []string {
 		return strings.Split(string(m.body), "\n")
 	}
 	// The tree of the screen must not be touched here.
-	again, err := parse(m.body)
+	again, err := tree.Parse(m.body)
 	if err != nil {
 		return nil
 	}
-	if !again.folds() {
-		return []string{yamlLeaf(again)}
+	if !again.Folds() {
+		return []string{tree.YAMLLeaf(again)}
 	}
-	lines := strings.Split(strings.TrimRight(string(appendYAML(nil, again, 0, limit)), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(string(tree.AppendYAML(nil, again, 0, limit)), "\n"), "\n")
 	return append([]string{"---"}, lines...)
 }
 
@@ -231,17 +232,17 @@ func (v *Value) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *Value) fold() {
-	var at *node
+	var at *tree.Node
 	if n := v.focus(); n != nil {
 		at = n
 	}
 	v.rows = nil
 	if v.root != nil {
-		v.rows = v.root.rows()
+		v.rows = v.root.Rows()
 	}
 	v.layout()
 	for i := range v.rows {
-		if v.rows[i].node == at {
+		if v.rows[i].Node == at {
 			v.list.To(i)
 			return
 		}
@@ -249,11 +250,11 @@ func (v *Value) fold() {
 }
 
 // focus returns the node under the cursor, or nil.
-func (v *Value) focus() *node {
+func (v *Value) focus() *tree.Node {
 	if v.list.Cursor >= len(v.rows) {
 		return nil
 	}
-	return v.rows[v.list.Cursor].node
+	return v.rows[v.list.Cursor].Node
 }
 
 // Can implements screen.Screen.
@@ -264,15 +265,15 @@ func (v *Value) Can(do screen.Action) string {
 		screen.Tab, screen.BackTab, screen.CopyMenu, screen.CopyValue:
 		return ""
 	case screen.Enter:
-		return reasonIf(!tree && v.wanted, "there is nothing to open")
+		return screen.ReasonIf(!tree && v.wanted, "there is nothing to open")
 	case screen.Left, screen.Right, screen.FoldAll, screen.OpenAll:
-		return reasonIf(!tree, "only the tree can be folded")
+		return screen.ReasonIf(!tree, "only the tree can be folded")
 	case screen.Reveal:
 		return v.canReveal()
 	case screen.Pager, screen.Search:
-		return reasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
+		return screen.ReasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
 	case screen.SearchNext, screen.SearchPrev:
-		return reasonIf(v.search == "", "nothing was searched")
+		return screen.ReasonIf(v.search == "", "nothing was searched")
 	}
 	return screen.Unknown
 }
@@ -280,19 +281,12 @@ func (v *Value) Can(do screen.Action) string {
 func (v *Value) canReveal() string {
 	n := v.focus()
 	switch {
-	case v.mode != asTree || n == nil || !n.masked():
+	case v.mode != asTree || n == nil || !n.Masked():
 		return "this is not a masked value"
 	case v.env.Clear == nil:
 		return "masked values were not recorded in the clear"
 	case v.what == "sent":
 		return "what was sent is not kept in the clear"
-	}
-	return ""
-}
-
-func reasonIf(is bool, why string) string {
-	if is {
-		return why
 	}
 	return ""
 }
@@ -308,32 +302,10 @@ func (v *Value) Hints() []screen.Action {
 
 // Act implements screen.Screen.
 func (v *Value) Act(a screen.Act) tea.Cmd {
-	n := a.Times()
-	l := &v.list
-	if v.mode != asTree {
-		l = &v.page
-	}
-	move := l.Move
-	if v.mode != asTree {
-		move = l.Scroll
+	if v.mode == asTree && v.list.Act(a) || v.mode != asTree && v.page.ScrollBy(a) {
+		return nil
 	}
 	switch a.Do {
-	case screen.Down:
-		move(n)
-	case screen.Up:
-		move(-n)
-	case screen.Top:
-		move(-l.Len)
-	case screen.Bottom:
-		move(l.Len)
-	case screen.HalfDown:
-		move(n * max(l.Height/2, 1))
-	case screen.HalfUp:
-		move(-n * max(l.Height/2, 1))
-	case screen.PageDown:
-		move(n * max(l.Height, 1))
-	case screen.PageUp:
-		move(-n * max(l.Height, 1))
 	case screen.Tab:
 		v.turn(1)
 	case screen.BackTab:
@@ -348,7 +320,7 @@ func (v *Value) Act(a screen.Act) tea.Cmd {
 	case screen.Left:
 		v.foldHere()
 	case screen.OpenAll, screen.FoldAll:
-		v.root.foldAll(a.Do == screen.OpenAll)
+		v.root.FoldAll(a.Do == screen.OpenAll)
 		v.fold()
 	case screen.Reveal:
 		return v.reveal()
@@ -375,13 +347,13 @@ func (v *Value) turn(step mode) {
 	v.page.Offset = 0
 	v.layout()
 	if n := v.focus(); v.mode == asRaw && n != nil {
-		v.page.Scroll(n.from/v.perLine() - v.page.Height/3)
+		v.page.Scroll(n.From/v.perLine() - v.page.Height/3)
 	}
 }
 
 func (v *Value) toggle() {
-	if n := v.focus(); n != nil && n.folds() {
-		n.open = !n.open
+	if n := v.focus(); n != nil && n.Folds() {
+		n.Open = !n.Open
 		v.fold()
 	}
 }
@@ -389,11 +361,11 @@ func (v *Value) toggle() {
 func (v *Value) unfold() {
 	n := v.focus()
 	switch {
-	case n == nil || !n.folds():
-	case n.open:
+	case n == nil || !n.Folds():
+	case n.Open:
 		v.list.Move(1)
 	default:
-		n.open = true
+		n.Open = true
 		v.fold()
 	}
 }
@@ -403,12 +375,12 @@ func (v *Value) foldHere() {
 	n := v.focus()
 	switch {
 	case n == nil:
-	case n.open && n.folds() && n.parent != nil:
-		n.open = false
+	case n.Open && n.Folds() && n.Parent != nil:
+		n.Open = false
 		v.fold()
-	case n.parent != nil:
+	case n.Parent != nil:
 		for i := range v.rows {
-			if v.rows[i].node == n.parent {
+			if v.rows[i].Node == n.Parent {
 				v.list.To(i)
 			}
 		}
@@ -448,28 +420,28 @@ func (v *Value) show(m clearMsg) tea.Cmd {
 	v.reveals++
 	v.revealed, v.clear = m.at, m.text
 	return tea.Batch(
-		screen.Say(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.path(), v.trace.ID)),
+		screen.Say(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.Path(), v.trace.ID)),
 		v.env.After(revealFor, screen.For{Screen: v, Msg: hideMsg{v.reveals}}),
 	)
 }
 
 // follow goes down from the whole to the place of n.
-func follow(whole data.Value, n *node) (data.Value, bool) {
-	if n.parent == nil {
+func follow(whole data.Value, n *tree.Node) (data.Value, bool) {
+	if n.Parent == nil {
 		return whole, true
 	}
-	above, ok := follow(whole, n.parent)
+	above, ok := follow(whole, n.Parent)
 	if !ok {
 		return data.Value{}, false
 	}
-	if n.index >= 0 {
+	if n.Index >= 0 {
 		list := above.List()
-		if n.index >= len(list) {
+		if n.Index >= len(list) {
 			return data.Value{}, false
 		}
-		return list[n.index], true
+		return list[n.Index], true
 	}
-	return above.Lookup(n.key)
+	return above.Lookup(n.Key)
 }
 
 // plain is a value as one line: rich data that stands for a Sensitive is its
@@ -508,7 +480,7 @@ func (v *Value) find(step int) bool {
 	}
 	from := 0
 	if n := v.focus(); n != nil {
-		from = n.from
+		from = n.From
 	}
 	for range 2 { // from here, then round
 		offset := -1
@@ -521,7 +493,7 @@ func (v *Value) find(step int) bool {
 			offset = indexFold(v.body, from, v.search)
 		}
 		if offset >= 0 {
-			v.goTo(v.root.at(offset))
+			v.goTo(v.root.At(offset))
 			return true
 		}
 		from = 0
@@ -532,11 +504,11 @@ func (v *Value) find(step int) bool {
 	return false
 }
 
-func (v *Value) goTo(n *node) {
+func (v *Value) goTo(n *tree.Node) {
 	v.mode = asTree
 	v.fold()
 	for i := range v.rows {
-		if v.rows[i].node == n {
+		if v.rows[i].Node == n {
 			v.list.To(i)
 		}
 	}
@@ -596,16 +568,16 @@ func lower(c byte) byte {
 
 func (v *Value) copies() []widget.Item {
 	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
+		return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
 	}
 	n := v.focus()
 	if n == nil {
 		return []widget.Item{item('v', "value", string(v.body))}
 	}
-	items := []widget.Item{item('v', "value", n.text()), item('p', "path", n.path()), item('j', "as JSON", string(n.body[n.from:n.to]))}
-	if n.folds() {
-		again := &node{body: n.body, from: n.from, to: n.to, index: -1}
-		items = append(items, item('y', "as YAML", string(appendYAML(nil, again, 0, 1<<20))))
+	items := []widget.Item{item('v', "value", n.Text()), item('p', "path", n.Path()), item('j', "as JSON", string(n.JSON()))}
+	if n.Folds() {
+		again := n.Alone()
+		items = append(items, item('y', "as YAML", string(tree.AppendYAML(nil, again, 0, 1<<20))))
 	}
 	return items
 }

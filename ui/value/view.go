@@ -96,35 +96,35 @@ func (v *Value) row(i, width int) screen.Line {
 		l.Put(screen.Bold, g.Cursor)
 	}
 	l.To(1)
-	l.Space(1 + 2*min(r.depth, 20))
+	l.Space(1 + 2*min(r.Depth, 20))
 	switch {
-	case !r.folds():
+	case !r.Folds():
 		l.Space(2)
-	case r.open:
+	case r.Open:
 		l.Put(screen.Plain, g.Open+" ")
 	default:
 		l.Put(screen.Plain, g.Closed+" ")
 	}
-	label := r.label()
-	if r.parent == nil {
+	label := r.Label()
+	if r.Parent == nil {
 		label = v.value.Model
 	}
 	l.Cell(screen.Plain, screen.CleanTo(label, width), max(keyCells, min(screen.Clean(label).Width(), width/3)))
 	l.Space(2)
 	style := screen.Plain
-	text := r.summary()
+	text := r.Summary()
 	switch {
-	case r.node == v.revealed:
+	case r.Node == v.revealed:
 		style, text = screen.Touched, v.clear
-	case r.masked():
+	case r.Masked():
 		style = screen.Attention
 		text += v.revealHint(cursor)
-	case r.folds():
+	case r.Folds():
 		style = screen.Quiet
-		if r.isHash() && r.identity() != "" {
+		if r.IsHash() && r.Identity() != "" {
 			style = screen.Plain
 		}
-	case r.kind() == 'n':
+	case r.Kind() == 'n':
 		style, text = screen.Quiet, "undef"
 	}
 	l.Add(style, screen.CleanTo(text, width))
@@ -173,8 +173,8 @@ func (v *Value) raw(from, height, width int) screen.Lines {
 		per = 8
 	}
 	a, b := -1, -1
-	if n := v.focus(); n != nil && n.parent != nil {
-		a, b = n.from, n.to
+	if n := v.focus(); n != nil && n.Parent != nil {
+		a, b = n.From, n.To
 	}
 	var lines screen.Lines
 	for i := from; i < from+height && i*per < len(v.body); i++ {
@@ -213,14 +213,14 @@ func hexLine(body []byte, at, per, a, b int) screen.Line {
 func (v *Value) side(height, width int) screen.Lines {
 	var lines screen.Lines
 	if n := v.focus(); n != nil && height > 24 {
-		lines = append(lines, screen.Of(screen.Quiet, fmt.Sprintf("RAW (same node, offset 0x%x)", n.from)))
+		lines = append(lines, screen.Of(screen.Quiet, fmt.Sprintf("RAW (same node, offset 0x%x)", n.From)))
 		per := 16
 		if width < 78 {
 			per = 8
 		}
 		for i := range 6 {
-			if at := (n.from/per + i) * per; at < n.to {
-				lines = append(lines, hexLine(v.body, at, per, n.from, n.to))
+			if at := (n.From/per + i) * per; at < n.To {
+				lines = append(lines, hexLine(v.body, at, per, n.From, n.To))
 			}
 		}
 		lines = append(lines, screen.Line{})
@@ -299,7 +299,7 @@ func (v *Value) foot() screen.Lines {
 	}
 	path := ""
 	if n := v.focus(); n != nil && v.mode == asTree {
-		path = n.path()
+		path = n.Path()
 		if path == "" {
 			path = "."
 		}

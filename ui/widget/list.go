@@ -3,6 +3,8 @@
 // know nothing of Puppet.
 package widget
 
+import "indirtui/ui/screen"
+
 // A List is where a person is in a list of any length: it knows neither the
 // rows nor where they come from. The zero List is empty.
 type List struct {
@@ -52,3 +54,43 @@ func (l *List) Visible() (from, to int) { return l.Offset, min(l.Offset+l.Height
 
 // AtEnd reports whether the cursor is on the last row.
 func (l *List) AtEnd() bool { return l.Cursor >= l.Len-1 }
+
+// Moves reports whether an action moves in a list.
+func Moves(do screen.Action) bool {
+	switch do {
+	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
+		return true
+	}
+	return false
+}
+
+// Act moves the cursor, if that is what a says, and reports whether it does.
+func (l *List) Act(a screen.Act) bool { return l.act(a, l.Move) }
+
+// ScrollBy is Act for what has no cursor: what is seen moves.
+func (l *List) ScrollBy(a screen.Act) bool { return l.act(a, l.Scroll) }
+
+func (l *List) act(a screen.Act, move func(int)) bool {
+	n, half, page := a.Times(), max(l.Height/2, 1), max(l.Height-1, 1)
+	switch a.Do {
+	case screen.Down:
+		move(n)
+	case screen.Up:
+		move(-n)
+	case screen.Top:
+		move(-l.Len)
+	case screen.Bottom:
+		move(l.Len)
+	case screen.HalfDown:
+		move(n * half)
+	case screen.HalfUp:
+		move(-n * half)
+	case screen.PageDown:
+		move(n * page)
+	case screen.PageUp:
+		move(-n * page)
+	default:
+		return false
+	}
+	return true
+}

@@ -137,24 +137,10 @@ func (g *Pager) Can(do screen.Action) string {
 
 // Act implements screen.Screen.
 func (g *Pager) Act(a screen.Act) tea.Cmd {
-	n := a.Times()
+	if g.list.ScrollBy(a) {
+		return nil
+	}
 	switch a.Do {
-	case screen.Down:
-		g.list.Scroll(n)
-	case screen.Up:
-		g.list.Scroll(-n)
-	case screen.Top:
-		g.list.Scroll(-g.list.Len)
-	case screen.Bottom:
-		g.list.Scroll(g.list.Len)
-	case screen.HalfDown:
-		g.list.Scroll(n * max(g.list.Height/2, 1))
-	case screen.HalfUp:
-		g.list.Scroll(-n * max(g.list.Height/2, 1))
-	case screen.PageDown:
-		g.list.Scroll(n * max(g.list.Height, 1))
-	case screen.PageUp:
-		g.list.Scroll(-n * max(g.list.Height, 1))
 	case screen.Search:
 		return g.ask()
 	case screen.SearchNext:

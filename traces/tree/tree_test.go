@@ -1,4 +1,4 @@
-package value
+package tree
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 const sample = ` { "name" : "web01", "n": [1, -2.5e3, {"type":"File","title":"/etc/a","x":{}}, []],
 	"odd key": {"a.b": "q\"\\"}, "nothing": null, "secret": "(masked Sensitive, 3 B, tag 0)" } `
 
-func sampleRoot(t *testing.T) *node {
+func sampleRoot(t *testing.T) *Node {
 	t.Helper()
-	root, err := parse([]byte(sample))
+	root, err := Parse([]byte(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,10 +25,10 @@ func sampleRoot(t *testing.T) *node {
 func TestTree(t *testing.T) {
 	t.Parallel()
 	root := sampleRoot(t)
-	root.foldAll(true)
+	root.FoldAll(true)
 	var got []string
-	for _, r := range root.rows() {
-		got = append(got, strings.Repeat(" ", r.depth)+r.label()+"|"+r.summary()+"|"+r.path())
+	for _, r := range root.Rows() {
+		got = append(got, strings.Repeat(" ", r.Depth)+r.Label()+"|"+r.Summary()+"|"+r.Path())
 	}
 	want := []string{
 		`|{5}|`, ` name|"web01"|.name`, ` n|[4]|.n`, `  [0]|1|.n[0]`, `  [1]|-2.5e3|.n[1]`, `  [2]|File[/etc/a]|.n[2]`,
@@ -44,13 +44,13 @@ func TestAtFindsTheNodeOfAByte(t *testing.T) {
 	t.Parallel()
 	for part, want := range map[string]string{"web01": ".name", "-2.5": ".n[1]", "/etc/a": ".n[2].title", `"title"`: ".n[2].title", "a.b": `."odd key"."a.b"`} {
 		root := sampleRoot(t)
-		n := root.at(strings.Index(sample, part))
-		if n.path() != want {
-			t.Errorf("%s: got %q, want %q", part, n.path(), want)
+		n := root.At(strings.Index(sample, part))
+		if n.Path() != want {
+			t.Errorf("%s: got %q, want %q", part, n.Path(), want)
 		}
 		shown := false
-		for _, r := range root.rows() {
-			shown = shown || r.node == n
+		for _, r := range root.Rows() {
+			shown = shown || r.Node == n
 		}
 		if !shown {
 			t.Errorf("%s: what is above %s was not opened", part, want)
@@ -65,19 +65,19 @@ func FuzzTree(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		root, err := parse(body)
+		root, err := Parse(body)
 		if err != nil {
 			return
 		}
-		root.foldAll(true)
-		for _, r := range root.rows() {
-			_, _, _ = r.label(), r.summary(), r.text()
-			if !json.Valid(r.body[r.from:r.to]) {
-				t.Fatalf("%s is no JSON: %q", r.path(), r.body[r.from:r.to])
+		root.FoldAll(true)
+		for _, r := range root.Rows() {
+			_, _, _ = r.Label(), r.Summary(), r.Text()
+			if !json.Valid(r.Body[r.From:r.To]) {
+				t.Fatalf("%s is no JSON: %q", r.Path(), r.Body[r.From:r.To])
 			}
 		}
 		for i := range body {
-			root.at(i)
+			root.At(i)
 		}
 	})
 }
@@ -91,14 +91,14 @@ func TestYAMLSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := parse(body)
+		root, err := Parse(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !root.folds() {
+		if !root.Folds() {
 			continue
 		}
-		text := appendYAML(nil, root, 0, 1<<20)
+		text := AppendYAML(nil, root, 0, 1<<20)
 		var got any
 		if err := yaml.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%v\n%s\n%s", err, body, text)
@@ -135,45 +135,4 @@ func randomValue(r *rand.Rand, depth int) any {
 		return r.IntN(1000)
 	}
 	return words[r.IntN(len(words))]
-}
-
-func TestDiff(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, a, b string
-		want       []string // sign, path
-	}{
-		{"equal", `{"a":1}`, `{"a":1}`, nil},
-		{"changed", `{"a":1,"b":2}`, `{"a":1,"b":3}`, []string{"~.b"}},
-		{"only left and right", `{"a":1}`, `{"b":1}`, []string{"-.a", "+.b"}},
-		{"order of keys", `{"a":1,"b":2}`, `{"b":2,"a":1}`, nil},
-		{"deep", `{"a":{"b":{"c":1}}}`, `{"a":{"b":{"c":2}}}`, []string{"~.a.b.c"}},
-		{"resources by name", `[{"type":"A","title":"x","v":1},{"type":"B","title":"y"}]`, `[{"type":"B","title":"y"},{"type":"A","title":"x","v":2}]`, []string{"~[A[x]].v"}},
-		{"lists by what they have in common", `["a","b","c"]`, `["b","c","d"]`, []string{"-[0]", "+[2]"}},
-		{"another kind", `{"a":[1]}`, `{"a":{"b":1}}`, []string{"~.a"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a, err := parse([]byte(tt.a))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := parse([]byte(tt.b))
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := differ{}
-			differs := d.compare("", "", a, b, 0)
-			var got []string
-			for _, c := range d.out {
-				if c.differs() {
-					got = append(got, string(rune(c.sign))+c.path)
-				}
-			}
-			if !reflect.DeepEqual(got, tt.want) || differs != (len(tt.want) > 0) {
-				t.Errorf("got %q (%t), want %q", got, differs, tt.want)
-			}
-		})
-	}
 }

@@ -1,0 +1,405 @@
+// Package compare shows how two answers differ, or two runs.
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/traces/diff"
+	"indirtui/traces/tree"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Wide is the width from which the two sides are introduced side by side.
+const Wide = 110
+
+// A Ref is one side: a request of a log.
+type Ref struct {
+	Log screen.Log
+	ID  uint64
+}
+
+// A Comparison shows how the answers to two requests differ, and by what steps
+// they came about. It is a screen.Screen.
+type Comparison struct {
+	env           *screen.Env
+	a, b          Ref
+	report        *diff.Report
+	width, height int
+	tab           int // of tabs
+	unified       bool
+	only          bool  // only what differs
+	shown         []int // of the lines
+	list          widget.List
+	steps         widget.List
+}
+
+const (
+	ofValue = iota
+	ofSteps
+	tabs
+)
+
+var (
+	_ screen.Screen  = (*Comparison)(nil)
+	_ screen.Clicker = (*Comparison)(nil)
+)
+
+// compared is what became of a comparison with other rules or sides.
+type compared struct {
+	a, b   Ref
+	report *diff.Report
+	err    error
+}
+
+// Two is the command that reads two requests and shows how they differ.
+func Two(env *screen.Env, a, b uint64) tea.Cmd { return Refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
+
+// Refs is Two for requests of any logs.
+func Refs(env *screen.Env, a, b Ref) tea.Cmd {
+	do := read(env, a, b)
+	return func() tea.Msg {
+		m := do()
+		if m.err != nil {
+			return screen.Toast{Text: m.err.Error(), Bad: true}
+		}
+		c := &Comparison{env: env, tab: ofValue}
+		c.take(m)
+		if m.report.Values == nil {
+			c.tab = ofSteps
+		}
+		return screen.Push{Screen: c}
+	}
+}
+
+// read returns what compares two requests by the rules there are now.
+func read(env *screen.Env, a, b Ref) func() compared {
+	o := diff.Options{Ignore: slices.Clone(env.Ignored), Apart: a.Log != b.Log}
+	return func() compared {
+		r, err := diff.Requests(a.Log, a.ID, b.Log, b.ID, o)
+		return compared{a, b, r, err}
+	}
+}
+
+// again compares once more.
+func (c *Comparison) again(a, b Ref) tea.Cmd {
+	do := read(c.env, a, b)
+	return func() tea.Msg { return screen.For{Screen: c, Msg: do()} }
+}
+
+func (c *Comparison) take(m compared) {
+	path := ""
+	if l := c.focus(); l != nil {
+		path = l.Path
+	}
+	first := c.report == nil
+	c.a, c.b, c.report = m.a, m.b, m.report
+	c.lay(path)
+	if i := c.next(-1, 1); i >= 0 && (first || c.focus() == nil || c.focus().Path != path) {
+		c.list.To(max(i, min(c.list.Cursor, i)))
+	}
+	c.steps.SetLen(len(c.report.Steps))
+}
+
+// lay chooses the lines that are shown, with the cursor on the one of a path.
+func (c *Comparison) lay(path string) {
+	c.shown = c.shown[:0]
+	for i := range c.lines() {
+		if l := &c.lines()[i]; !c.only || l.Kind != diff.Same {
+			c.shown = append(c.shown, i)
+		}
+	}
+	c.list.SetLen(len(c.shown))
+	for i, at := range c.shown {
+		if c.lines()[at].Path == path {
+			c.list.To(i)
+			return
+		}
+	}
+}
+
+func (c *Comparison) lines() []diff.Line {
+	if c.report == nil || c.report.Values == nil {
+		return nil
+	}
+	return c.report.Values.Lines
+}
+
+// focus is the line with the cursor, or nil.
+func (c *Comparison) focus() *diff.Line {
+	if c.tab != ofValue || c.list.Cursor >= len(c.shown) {
+		return nil
+	}
+	return &c.lines()[c.shown[c.list.Cursor]]
+}
+
+// next returns the next difference from a row on, or -1.
+func (c *Comparison) next(from, step int) int {
+	for i := from + step; i >= 0 && i < len(c.shown); i += step {
+		if l := &c.lines()[c.shown[i]]; l.Kind.Differs() && !l.Part {
+			return i
+		}
+	}
+	return -1
+}
+
+// Scope implements screen.Screen.
+func (c *Comparison) Scope() screen.Scope { return screen.InCompare }
+
+// Captures implements screen.Screen.
+func (c *Comparison) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (c *Comparison) Resize(width, height int) {
+	c.width, c.height = width, height
+	c.list.SetHeight(height - compareHead - c.foots())
+	c.steps.SetHeight(c.list.Height - 1)
+}
+
+// compareHead is the lines above the differences.
+const compareHead = 4
+
+// foots is the lines below them.
+func (c *Comparison) foots() int {
+	if c.height >= 24 {
+		return 6
+	}
+	return 4
+}
+
+// Update implements screen.Screen.
+func (c *Comparison) Update(msg tea.Msg) tea.Cmd {
+	if m, ok := msg.(compared); ok {
+		if m.err != nil {
+			return screen.Warn(m.err.Error(), "")
+		}
+		c.take(m)
+	}
+	return nil
+}
+
+// Can implements screen.Screen.
+func (c *Comparison) Can(do screen.Action) string {
+	switch {
+	case widget.Moves(do):
+		return ""
+	}
+	l := c.focus()
+	switch do {
+	case screen.Tab, screen.BackTab, screen.Swap, screen.CopyMenu:
+		return ""
+	case screen.Unified:
+		return screen.ReasonIf(c.tab != ofValue, "only values have two ways to be shown")
+	case screen.OnlyDiffs:
+		return screen.ReasonIf(c.tab != ofValue, "only values can be narrowed down")
+	case screen.NextDiff, screen.PrevDiff:
+		return screen.ReasonIf(c.tab != ofValue || c.next(-1, 1) < 0, "there is no difference")
+	case screen.Ignore:
+		return screen.ReasonIf(l == nil || l.Path == "", "there is nothing to ignore")
+	case screen.Enter:
+		return screen.ReasonIf(l == nil, "there is nothing to open")
+	case screen.Write:
+		return screen.ReasonIf(c.env.Save == nil, "files cannot be written here")
+	}
+	return screen.Unknown
+}
+
+// Hints implements screen.Screen.
+func (c *Comparison) Hints() []screen.Action {
+	return []screen.Action{screen.NextDiff, screen.Tab, screen.Swap, screen.Ignore, screen.Unified, screen.Write, screen.OnlyDiffs, screen.Back, screen.Enter, screen.CopyMenu}
+}
+
+// Act implements screen.Screen.
+func (c *Comparison) Act(a screen.Act) tea.Cmd {
+	if c.tab == ofValue && c.list.Act(a) || c.tab == ofSteps && c.steps.ScrollBy(a) {
+		return nil
+	}
+	switch a.Do {
+	case screen.Tab, screen.BackTab:
+		c.tab = (c.tab + 1) % tabs
+	case screen.Swap:
+		return c.again(c.b, c.a)
+	case screen.Unified:
+		c.unified = !c.unified
+	case screen.OnlyDiffs:
+		path := c.focus()
+		c.only = !c.only
+		if path != nil {
+			c.lay(path.Path)
+		}
+	case screen.NextDiff:
+		if i := c.next(c.list.Cursor, 1); i >= 0 {
+			c.list.To(i)
+		}
+	case screen.PrevDiff:
+		if i := c.next(c.list.Cursor, -1); i >= 0 {
+			c.list.To(i)
+		}
+	case screen.Ignore:
+		return Ignore(c.env, c.focus().Path, func() tea.Cmd { return c.again(c.a, c.b) })
+	case screen.Enter:
+		return c.whole()
+	case screen.Write:
+		return Write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, "copy", c.copies())})
+	}
+	return nil
+}
+
+// whole shows both sides of a line in full.
+func (c *Comparison) whole() tea.Cmd {
+	l := c.focus()
+	p := widget.Page{Title: "compare > " + l.Path}
+	for _, s := range []struct {
+		name string
+		side *diff.Side
+		node *tree.Node
+	}{{"A", &c.report.A, l.A}, {"B", &c.report.B, l.B}} {
+		p.Add("", s.name+"  "+s.side.String(), screen.Bold)
+		p.Add("", full(s.node), screen.Plain)
+		p.Add("", "", screen.Plain)
+	}
+	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, p)})
+}
+
+// full is a value as it is read best.
+func full(n *tree.Node) string {
+	switch {
+	case n == nil:
+		return "nothing is there"
+	case n.Folds():
+		return string(tree.AppendYAML(nil, n.Alone(), 0, 1<<20))
+	}
+	return n.Text()
+}
+
+func (c *Comparison) copies() []widget.Item {
+	item := func(key rune, name, text string) widget.Item {
+		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
+	}
+	items := []widget.Item{item('c', "comparison", c.report.Text())}
+	items[0].Note = c.report.Summary()
+	if l := c.focus(); l != nil {
+		items = append(items, item('p', "path", l.Path))
+		for _, s := range []struct {
+			key  rune
+			name string
+			node *tree.Node
+		}{{'a', "side A", l.A}, {'b', "side B", l.B}} {
+			if s.node != nil {
+				items = append(items, item(s.key, s.name, s.node.Text()))
+			}
+		}
+	}
+	return items
+}
+
+// Ignore adds a rule of what does not count, so that it can be undone; again is
+// done after each change.
+func Ignore(env *screen.Env, path string, again func() tea.Cmd) tea.Cmd {
+	rule := diff.Rule(path)
+	if slices.Contains(env.Ignored, rule) {
+		return screen.Say("ignored already: " + rule)
+	}
+	return change(env, ":ignore "+rule, append(slices.Clone(env.Ignored), rule), again)
+}
+
+// Heed takes a rule away; "" takes all.
+func Heed(env *screen.Env, path string, again func() tea.Cmd) tea.Cmd {
+	rule := diff.Rule(path)
+	left := slices.DeleteFunc(slices.Clone(env.Ignored), func(r string) bool { return rule == "" || r == rule })
+	if len(left) == len(env.Ignored) {
+		return screen.Warn("no such rule: "+rule, ":ignore lists them")
+	}
+	return change(env, strings.TrimSpace(":ignore off "+rule), left, again)
+}
+
+func change(env *screen.Env, command string, rules []string, again func() tea.Cmd) tea.Cmd {
+	old := env.Ignored
+	set := func(rules []string) tea.Cmd {
+		env.Ignored = rules
+		return tea.Batch(keep(env), again())
+	}
+	return tea.Batch(set(rules), screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command,
+		Undo:    func() tea.Cmd { return set(old) },
+		Redo:    func() tea.Cmd { return set(rules) },
+	}}))
+}
+
+// keep writes the rules down for the next time.
+func keep(env *screen.Env) tea.Cmd {
+	if env.Keep == nil {
+		return nil
+	}
+	rules := env.Ignored
+	return func() tea.Msg {
+		if err := env.Keep("ignore", rules); err != nil {
+			return screen.Toast{Text: "keep the rules: " + err.Error(), Bad: true}
+		}
+		return nil
+	}
+}
+
+// Write asks for the format and name of a file, and writes a report to it.
+func Write(env *screen.Env, r *diff.Report, name string) tea.Cmd {
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(env, widget.Prompt{
+		Label: "write", Hint: "json [FILE]   or   text [FILE]",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			format, file, _ := strings.Cut(strings.TrimSpace(text), " ")
+			if format != "json" && format != "text" {
+				return &widget.Complaint{Offset: 0, Text: "want json or text, and perhaps the name of a file"}, nil
+			}
+			if file == "" {
+				file = name + map[string]string{"json": ".json", "text": ".txt"}[format]
+			}
+			return nil, func() tea.Msg { return save(env, r, format, strings.TrimSpace(file)) }
+		},
+	})})
+}
+
+func save(env *screen.Env, r *diff.Report, format, file string) tea.Msg {
+	text := r.Text()
+	if format == "json" {
+		var b strings.Builder
+		if err := r.Write(&b); err != nil {
+			return screen.Toast{Text: "write " + file + ": " + err.Error(), Bad: true}
+		}
+		text = b.String()
+	}
+	path, masked, err := env.Save(file, text)
+	if err != nil {
+		return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
+	}
+	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+r.A.Masked+r.B.Masked)}
+}
+
+// Click implements screen.Clicker.
+func (c *Comparison) Click(_, y int) tea.Cmd {
+	if row := c.list.Offset + y - compareHead; c.tab == ofValue && y >= compareHead && y < compareHead+c.list.Height && row < len(c.shown) {
+		c.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (c *Comparison) Wheel(lines int) tea.Cmd {
+	if c.tab == ofValue {
+		c.list.Scroll(lines)
+	} else {
+		c.steps.Scroll(lines)
+	}
+	return nil
+}
+
+// outcomeOf is the outcome of a side as a style.
+func outcomeOf(s *diff.Side) screen.Style {
+	o, _ := traces.ParseOutcome(s.Outcome)
+	return screen.StyleOf(o)
+}
