@@ -116,10 +116,10 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		Spec:        x.cfg.Registry.Spec(indirection),
 		Settings:    x.cfg.Settings,
 		Do:          x.nested,
-		Sibling: func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
-		Go:  x.spawn,
-		Log: x.cfg.Log.With("indirection", indirection, "terminus", terminus),
-		Now: x.cfg.Now,
+		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		Go:          x.spawn,
+		Log:         x.cfg.Log.With("indirection", indirection, "terminus", terminus),
+		Now:         x.cfg.Now,
 	}
 }
 

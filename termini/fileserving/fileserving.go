@@ -136,6 +136,7 @@ type Files struct{ maker }
 var (
 	_ indirector.Finder   = (*Files)(nil)
 	_ indirector.Searcher = (*Files)(nil)
+	_ indirector.Yielder  = (*Files)(nil)
 )
 
 func newFiles(env indirector.Env) (indirector.Terminus, error) { return &Files{newMaker(env)}, nil }
@@ -156,6 +157,14 @@ func (t *Files) Search(ctx context.Context, req *indirector.Request) ([]indirect
 		return nil, err
 	}
 	return t.many(ctx, req, []root{{path: req.Key}}, nil)
+}
+
+// Yield yields what Search returns.
+func (t *Files) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
+	if err := exists(req.Key); err != nil {
+		return err
+	}
+	return t.each(ctx, req, []root{{path: req.Key}}, nil, yield)
 }
 
 // exists returns nil if there is something at path, following links. Puppet
@@ -192,7 +201,7 @@ func (m *maker) one(ctx context.Context, req *indirector.Request, path string) (
 		return nil, err
 	}
 	_, span := traces.Start(ctx, traces.File, "look at "+filepath.Base(path))
-	w := worker{ctx: ctx, uid: os.Geteuid(), gid: os.Getegid()}
+	w := newWorker(ctx)
 	inst, err = m.make(&w, o, path, "", new(model.FileMetadata))
 	if span != nil {
 		span.Attr("path", path)

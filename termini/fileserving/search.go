@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"indirtui/indirector"
-	"indirtui/indirector/model"
 	"indirtui/traces"
 )
 
@@ -40,11 +37,26 @@ type entry struct {
 
 // many returns the instances of all that the roots have. Of several that have
 // the same relative path the first wins. A nil walk is made of the request.
-func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root, w *walk) ([]indirector.Instance, error) {
+func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root, w *walk) (found []indirector.Instance, err error) {
+	err = m.each(ctx, req, roots, w, func(i indirector.Instance) error {
+		found = append(found, i)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// each yields what many returns, while it still walks: what is found first is
+// known first. What is wrong with a directory may then be said late, as the
+// limits are; only an explicit one, max_files, is held against everything
+// before the first is yielded.
+func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root, w *walk, yield func(indirector.Instance) error) error {
 	if w == nil {
 		var err error
 		if w, err = newWalk(req); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i, r := range roots {
@@ -52,78 +64,101 @@ func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root,
 			roots[i].path = strings.TrimSuffix(r.path, "/")
 		}
 	}
-	entries, err := m.list(ctx, roots, w)
-	if err != nil {
-		return nil, err
-	}
 	o, err := m.options(req)
 	if err != nil {
-		return nil, err
+		if listErr := m.list(ctx, roots, w, func(entry) error { return nil }); listErr != nil {
+			return listErr // what is wrong with the tree is said first
+		}
+		return err
 	}
-	return m.collect(ctx, o, roots, entries)
+	if w.maxFiles <= 0 {
+		return m.collect(ctx, o, roots, w, yield)
+	}
+	var held []indirector.Instance
+	err = m.collect(ctx, o, roots, w, func(i indirector.Instance) error {
+		held = append(held, i)
+		return nil
+	})
+	for i := 0; err == nil && i < len(held); i++ {
+		err = yield(held[i])
+	}
+	return err
 }
 
 func isNotFound(err error) bool { return errors.Is(err, indirector.ErrNotFound) }
 
-// list walks over all roots.
-func (m *maker) list(ctx context.Context, roots []root, w *walk) (entries []entry, err error) {
+// list walks over all roots and gives emit what is there. Of a merged mount it
+// remembers which paths it has seen.
+func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry) error) (err error) {
 	_, span := traces.Start(ctx, traces.File, "list "+filepath.Base(roots[0].path))
+	n := 0
+	count := func(e entry) error {
+		n++
+		return emit(e)
+	}
 	if span != nil {
 		defer func() {
 			for _, r := range roots {
 				span.Attr("path", r.path)
 			}
-			span.End(plural(len(entries), "path"), traces.Because{}, err)
+			span.End(plural(n, "path"), traces.Because{}, err)
 		}()
 	}
 	if len(roots) == 1 {
-		return m.files(ctx, roots[0].path, w)
+		return m.files(ctx, roots[0].path, w, count)
 	}
 	owner := make(map[string]int)
-	var lost []entry
+	lost := losers{ctx: ctx, roots: roots, owner: owner}
 	for i := range roots {
-		found, err := m.files(ctx, roots[i].path, w)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range found {
+		err := m.files(ctx, roots[i].path, w, func(e entry) error {
 			e.root = i
 			if _, taken := owner[e.relative]; !taken {
 				owner[e.relative] = i
-				entries = append(entries, e)
-			} else if span != nil && e.relative != "." {
-				lost = append(lost, e)
+				return count(e)
 			}
+			if span != nil && e.relative != "." {
+				lost.add(e)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	if span != nil {
-		noteLost(ctx, roots, owner, lost)
-	}
-	return entries, nil
+	lost.tell()
+	return nil
 }
 
-// noteLost says which files of a merged mount nobody gets to see.
-func noteLost(ctx context.Context, roots []root, owner map[string]int, lost []entry) {
-	var span *traces.Active
-	n, first := 0, ""
-	for _, l := range lost {
-		won := roots[owner[l.relative]]
-		a, errA := os.Stat(join(won.path, l.relative))
-		b, errB := os.Stat(join(roots[l.root].path, l.relative))
-		if errA == nil && errB == nil && a.IsDir() && b.IsDir() {
-			continue // both are there: they are laid over each other
-		}
-		if n++; n == 1 {
-			_, span = traces.Start(ctx, traces.Choose, "merged mount")
-			first = fmt.Sprintf("%s: %s wins over %s", l.relative, won.of.name, won.of.over(roots[l.root].of))
-		}
-		if n <= shownLost {
-			span.Attr(l.relative, fmt.Sprintf("%s wins over %s", won.of.dir, roots[l.root].of.dir))
-		}
+// losers are the files of a merged mount that nobody gets to see.
+type losers struct {
+	ctx   context.Context
+	roots []root
+	owner map[string]int
+	span  *traces.Active
+	n     int
+	first string
+}
+
+func (l *losers) add(e entry) {
+	won, lost := l.roots[l.owner[e.relative]], l.roots[e.root]
+	a, errA := os.Stat(join(won.path, e.relative))
+	b, errB := os.Stat(join(lost.path, e.relative))
+	if errA == nil && errB == nil && a.IsDir() && b.IsDir() {
+		return // both are there: they are laid over each other
 	}
-	if n > 0 {
-		span.End(plural(n, "file")+" hidden", traces.Because{Reason: traces.DefaultInCode, About: first}, nil)
-		traces.AddNote(ctx, "merged mount: "+first)
+	if l.n++; l.n == 1 {
+		_, l.span = traces.Start(l.ctx, traces.Choose, "merged mount")
+		l.first = fmt.Sprintf("%s: %s wins over %s", e.relative, won.of.name, won.of.over(lost.of))
+	}
+	if l.n <= shownLost {
+		l.span.Attr(e.relative, fmt.Sprintf("%s wins over %s", won.of.dir, lost.of.dir))
+	}
+}
+
+func (l *losers) tell() {
+	if l.n > 0 {
+		l.span.End(plural(l.n, "file")+" hidden", traces.Because{Reason: traces.DefaultInCode, About: l.first}, nil)
+		traces.AddNote(l.ctx, "merged mount: "+l.first)
 	}
 }
 
@@ -136,99 +171,137 @@ type directory struct {
 	node     uint64
 }
 
-// files returns what is at path and below it, "." first, then breadth first in
-// the order of the directories.
-func (m *maker) files(ctx context.Context, path string, w *walk) ([]entry, error) {
+// files gives emit what is at path and below it, "." first, then breadth first
+// in the order of the directories. What emit fails with is returned.
+func (m *maker) files(ctx context.Context, path string, w *walk, emit func(entry) error) error {
 	look, op := lstat, opLstat
 	if w.follow {
 		look, op = stat, opStat
 	}
 	if !strings.HasPrefix(path, "/") {
-		return nil, refuse("Fileset paths must be fully qualified: %s", path)
+		return refuse("Fileset paths must be fully qualified: %s", path)
 	}
 	s, err := look(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil, refuse("Fileset paths must exist")
+			return refuse("Fileset paths must exist")
 		}
-		return nil, fail(op, path, err, "")
+		return fail(op, path, err, "")
 	}
-	result := []entry{{relative: "."}}
-	var queue []*directory
+	if err := emit(entry{relative: "."}); err != nil {
+		return err
+	}
+	f := finding{ctx: ctx, path: path, walk: w, emit: emit}
 	if s.kind == "directory" && w.recurse {
-		queue = append(queue, &directory{device: s.device, node: s.node})
+		f.queue = append(f.queue, &directory{device: s.device, node: s.node})
 	}
-	for len(queue) > 0 {
-		d := queue[0]
-		queue[0], queue = nil, queue[1:]
+	for len(f.queue) > 0 {
+		d := f.queue[0]
+		f.queue[0], f.queue = nil, f.queue[1:]
 		if w.limit >= 0 && d.depth >= w.limit {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("list %q: %w", path, err)
-		}
-		if result, queue, err = w.children(path, d, result, queue); err != nil {
-			return nil, err
+		if err := f.children(d); err != nil {
+			return err
 		}
 	}
-	return result, m.limits(path, len(result)-1, w.maxFiles)
+	return m.limits(path, f.n, w.maxFiles)
 }
 
-// children adds what is in a directory to the result, and the directories
-// among it to the queue.
-func (w *walk) children(path string, d *directory, result []entry, queue []*directory) ([]entry, []*directory, error) {
-	dir := full(path, d.relative)
-	found, err := list(dir)
+// A finding is a walk over one root.
+type finding struct {
+	*walk
+	ctx   context.Context
+	path  string
+	emit  func(entry) error
+	queue []*directory
+	n     int // entries besides the root
+}
+
+// batch is how many names of a directory are read at once.
+const batch = 1024
+
+// children emits what is in a directory, and puts the directories among it into
+// the queue.
+func (f *finding) children(d *directory) (err error) {
+	path := full(f.path, d.relative)
+	dir, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return fail(opList, path, err, "")
 	}
-	for _, e := range found {
-		name := e.Name()
-		if w.ignored(name) {
-			continue
+	defer func() {
+		if e := dir.Close(); err == nil && e != nil {
+			err = fail(opList, path, e, "")
 		}
-		relative := name
-		if d.relative != "" {
-			relative = d.relative + "/" + name
+	}()
+	for {
+		if err := f.ctx.Err(); err != nil {
+			return fmt.Errorf("list %q: %w", f.path, err)
 		}
-		if len(result) > hardLimit {
-			return nil, nil, &indirector.Failure{
-				Message: fmt.Sprintf("The directory '%s' contains more than %d entries", path, hardLimit), Path: path,
-				Hidden: "a search gives up here; use recurselimit or ignore",
+		names, err := dir.ReadDir(batch)
+		for _, e := range names {
+			if err := f.child(d, e); err != nil {
+				return err
 			}
 		}
-		kind := ""
-		switch {
-		case e.Type() == 0:
-			kind = "file"
-		case e.IsDir():
-			kind = "directory"
+		if err == io.EOF {
+			return nil
 		}
-		result = append(result, entry{relative: relative, kind: kind})
-		if e.IsDir() && !w.follow {
-			queue = append(queue, &directory{relative: relative, depth: d.depth + 1})
-			continue
-		}
-		if !w.follow || !e.IsDir() && e.Type() != fs.ModeSymlink {
-			continue
-		}
-		s, err := stat(join(path, relative))
 		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-				continue // it is looked at again when it is collected
-			}
-			return nil, nil, fail(opStat, join(path, relative), err, "")
+			return fail(opList, path, err, "")
 		}
-		if s.kind != "directory" {
-			continue
-		}
-		next := &directory{relative: relative, depth: d.depth + 1, parent: d, device: s.device, node: s.node}
-		if up := next.loop(); up != nil && (w.limit < 0 || w.limit > maxLinks) {
-			return nil, nil, fail(opStat, join(path, relative), syscall.ELOOP, fmt.Sprintf("%s leads back to %s; use recurselimit, ignore, or links=manage", join(path, relative), full(path, up.relative)))
-		}
-		queue = append(queue, next)
 	}
-	return result, queue, nil
+}
+
+func (f *finding) child(d *directory, e fs.DirEntry) error {
+	name := e.Name()
+	if f.ignored(name) {
+		return nil
+	}
+	relative := name
+	if d.relative != "" {
+		relative = d.relative + "/" + name
+	}
+	if f.n++; f.n > hardLimit {
+		return &indirector.Failure{
+			Message: fmt.Sprintf("The directory '%s' contains more than %d entries", f.path, hardLimit), Path: f.path,
+			Hidden: "a search gives up here; use recurselimit or ignore",
+		}
+	}
+	kind := ""
+	switch {
+	case e.Type() == 0:
+		kind = "file"
+	case e.IsDir():
+		kind = "directory"
+	}
+	if err := f.emit(entry{relative: relative, kind: kind}); err != nil {
+		return err
+	}
+	if e.IsDir() && !f.follow {
+		f.queue = append(f.queue, &directory{relative: relative, depth: d.depth + 1})
+		return nil
+	}
+	if !f.follow || !e.IsDir() && e.Type() != fs.ModeSymlink {
+		return nil
+	}
+	path := join(f.path, relative)
+	s, err := stat(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil // it is looked at again when it is collected
+		}
+		return fail(opStat, path, err, "")
+	}
+	if s.kind != "directory" {
+		return nil
+	}
+	next := &directory{relative: relative, depth: d.depth + 1, parent: d, device: s.device, node: s.node}
+	if up := next.loop(); up != nil && (f.limit < 0 || f.limit > maxLinks) {
+		return fail(opStat, path, syscall.ELOOP, fmt.Sprintf("%s leads back to %s; use recurselimit, ignore, or links=manage", path, full(f.path, up.relative)))
+	}
+	f.queue = append(f.queue, next)
+	return nil
 }
 
 // loop returns the directory above d that d is itself, if there is one.
@@ -272,68 +345,4 @@ func (m *maker) limits(path string, n, limit int) error {
 		m.env.Log.Warn(fmt.Sprintf("The directory '%s' contains %d entries, which exceeds the default soft limit %d and %s", path, n, softLimit, advice))
 	}
 	return nil
-}
-
-// collect makes the instances, on all processors. If some fail, the error is
-// that of the first in order, as if one had been made after the other.
-func (m *maker) collect(ctx context.Context, o *options, roots []root, entries []entry) (found []indirector.Instance, err error) {
-	_, span := traces.Start(ctx, traces.File, "look at "+plural(len(entries), "file"))
-	found = make([]indirector.Instance, len(entries))
-	var (
-		next, bytes atomic.Int64
-		mu          sync.Mutex // guards failed and err
-		failed      = len(entries)
-		work        sync.WaitGroup
-	)
-	made := make([]model.FileMetadata, len(entries)) // one piece of memory for all
-	run := func() {
-		w := worker{ctx: ctx, uid: os.Geteuid(), gid: os.Getegid()}
-		defer func() { bytes.Add(int64(w.bytes)) }()
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(entries) {
-				return
-			}
-			e := ctx.Err()
-			if e == nil {
-				w.kind = entries[i].kind
-				found[i], e = m.make(&w, o, roots[entries[i].root].path, entries[i].relative, &made[i])
-			}
-			if e == nil {
-				continue
-			}
-			mu.Lock()
-			if i < failed {
-				failed, err = i, e
-			}
-			mu.Unlock()
-			next.Store(int64(len(entries))) // all before i have been taken
-			return
-		}
-	}
-	for range min(runtime.GOMAXPROCS(0), 1+len(entries)/16) - 1 {
-		work.Add(1)
-		m.env.Go(func() {
-			defer work.Done()
-			run()
-		})
-	}
-	run()
-	work.Wait()
-	if err == nil {
-		for i := range found {
-			if found[i] == nil {
-				err = fmt.Errorf("look at %q: a goroutine broke off", entries[i].relative)
-				break
-			}
-		}
-	}
-	if span != nil {
-		span.Attr("bytes hashed", fmt.Sprint(bytes.Load()))
-		span.End(plural(len(entries), "file"), traces.Because{}, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
 }

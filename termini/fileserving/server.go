@@ -26,6 +26,7 @@ type Server struct {
 var (
 	_ indirector.Finder     = (*Server)(nil)
 	_ indirector.Searcher   = (*Server)(nil)
+	_ indirector.Yielder    = (*Server)(nil)
 	_ indirector.Authorizer = (*Server)(nil)
 )
 
@@ -105,11 +106,28 @@ func (t *Server) Find(ctx context.Context, req *indirector.Request) (indirector.
 // Search returns the files below a mount; of a merged one those of all
 // modules. Rule TERM-FSRV-03.
 func (t *Server) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
-	m, path, ok, err := t.config.split(req.Key)
+	roots, w, err := t.roots(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	var roots []root
+	return t.many(ctx, req, roots, w)
+}
+
+// Yield yields what Search returns.
+func (t *Server) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
+	roots, w, err := t.roots(ctx, req)
+	if err != nil {
+		return err
+	}
+	return t.each(ctx, req, roots, w, yield)
+}
+
+// roots returns where the files of a search are.
+func (t *Server) roots(ctx context.Context, req *indirector.Request) (roots []root, w *walk, err error) {
+	m, path, ok, err := t.config.split(req.Key)
+	if err != nil {
+		return nil, nil, err
+	}
 	flat := false
 	switch {
 	case !ok:
@@ -125,14 +143,13 @@ func (t *Server) Search(ctx context.Context, req *indirector.Request) ([]indirec
 		t.env.Log.Info(fmt.Sprintf("Could not find filesystem info for file '%s' in environment %s", req.Key, req.Environment))
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	w, err := newWalk(req)
-	if err != nil {
-		return nil, err
+	if w, err = newWalk(req); err != nil {
+		return nil, nil, err
 	}
 	w.recurse = w.recurse && !flat
-	return t.many(ctx, req, roots, w)
+	return roots, w, nil
 }
 
 // merged are the mounts that lay the directories of all modules over each
