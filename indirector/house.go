@@ -49,6 +49,7 @@ type Indirector struct {
 	holders     sync.Map // of holderKey to *holder
 	table       atomic.Pointer[table]
 	ttls        sync.Map // of indirection to time.Duration
+	shared      sync.Map // of name to func() any
 	goroutines  sync.WaitGroup
 	stops       *Stops // of the gate; empty without one
 
@@ -117,9 +118,13 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		Settings:    x.cfg.Settings,
 		Do:          x.nested,
 		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
-		Go:          x.spawn,
-		Log:         x.cfg.Log.With("indirection", indirection, "terminus", terminus),
-		Now:         x.cfg.Now,
+		Shared: func(name string, make func() any) any {
+			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
+			return once.(func() any)()
+		},
+		Go:  x.spawn,
+		Log: x.cfg.Log.With("indirection", indirection, "terminus", terminus),
+		Now: x.cfg.Now,
 	}
 }
 

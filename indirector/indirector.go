@@ -262,6 +262,10 @@ type Env struct {
 	// Sibling returns another terminus of the same indirection, for termini that
 	// pass requests on: see VerbsOf and Authorizer. It is created if need be.
 	Sibling func(name string) (Terminus, error)
+	// Shared returns what termini of one house have in common under a name, as
+	// connections. The first who asks makes it; who made or got it closes it when
+	// the house is closed, perhaps more than once. Nil in houses without one.
+	Shared func(name string, make func() any) any
 	// Go starts a goroutine whose panic is caught and recorded.
 	Go  func(func())
 	Log *slog.Logger
@@ -291,6 +295,9 @@ type Remote struct {
 	Node          string // certificate name
 	IP            string
 	Authenticated bool
+	// Certificate is what was shown, in PEM; "" if nothing was, or only its name is
+	// known.
+	Certificate string
 }
 
 // An Option is one option of a request, as termini see it.

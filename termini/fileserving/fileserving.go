@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"indirtui/indirector"
+	"indirtui/indirector/client"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
@@ -40,20 +41,7 @@ var (
 		{Name: "strict", Doc: "Whether a module with a damaged metadata.json is left out."},
 		{Name: "certname", Doc: "Whose facts fill in a path with %h, %H or %d if no client asks."},
 	}
-	httpSettings = []indirector.Setting{
-		{Name: "localcacert", Doc: "Certificates that are trusted besides those of the system."},
-		{Name: "ssl_trust_store", Doc: "More certificates that are trusted."},
-		{Name: "hostcert", Doc: "Certificate to show."},
-		{Name: "hostprivkey", Doc: "Its key."},
-		{Name: "http_connect_timeout", Doc: "How long a connection may take."},
-		{Name: "http_read_timeout", Doc: "How long to wait for the next bytes."},
-		{Name: "http_user_agent", Doc: "How the client calls itself."},
-		{Name: "http_proxy_host", Doc: "Proxy, if the process' environment names none."},
-		{Name: "http_proxy_port", Doc: "Its port."},
-		{Name: "http_proxy_user", Doc: "User name for it."},
-		{Name: "http_proxy_password", Doc: "Password for it."},
-		{Name: "no_proxy", Doc: "Hosts and domains that are reached without it."},
-	}
+	httpSettings     = append(client.Settings(), indirector.Setting{Name: "ssl_trust_store", Doc: "More certificates that are trusted."})
 	selectorSettings = []indirector.Setting{
 		{Name: "default_file_terminus", Doc: "Terminus for puppet: addresses that name no server."},
 	}

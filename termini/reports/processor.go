@@ -4,14 +4,12 @@ package reports
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/client"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/traces"
@@ -23,29 +21,23 @@ var Processor = indirector.Descriptor{
 	Name:        "processor",
 	Doc: "Hands a report to the processors that the setting reports names: store, log and http. " +
 		"One that fails does not stop the others, and the caller does not hear of it. The answer is the list of their names.",
-	Settings: []indirector.Setting{
+	Settings: append([]indirector.Setting{
 		{Name: "reports", Doc: "Names of processors, separated by commas; none is none."},
 		{Name: "reportdir", Doc: "Directory of the store processor: one directory for each host, one YAML file for each minute."},
 		{Name: "reporturl", Doc: "Address to which the http processor posts YAML."},
-		{Name: "localcacert", Doc: "Certificates that an https address is checked against."},
-		{Name: "hostcert", Doc: "Certificate that is shown to an https address."},
-		{Name: "hostprivkey", Doc: "Key of that certificate."},
-		{Name: "report_include_system_store", Doc: "Whether the certificates of the system count too."},
-		{Name: "http_connect_timeout", Doc: "How long a connection may take."},
-		{Name: "http_read_timeout", Doc: "How long the answer may take."},
-	},
+		{Name: "report_include_system_store", Doc: "Whether the certificates of the system count too at an https address."},
+	}, client.Settings()...),
 	Rules: []string{"IND-TERM-12"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		t := &Terminus{env: env, names: []string{}}
+		t := &Terminus{env: env, names: []string{}, client: client.Of(env)}
 		if text, _ := env.Settings.Get("reports"); text != "none" {
 			t.names = split(text)
 		}
 		t.reportdir, _ = env.Settings.Get("reportdir")
 		t.reporturl, _ = env.Settings.Get("reporturl")
-		t.tls = newTLSFiles(env.Settings)
-		t.connect = duration(env.Settings, "http_connect_timeout")
-		t.read = duration(env.Settings, "http_read_timeout")
+		system, _ := env.Settings.Get("report_include_system_store")
+		t.system = system == "true"
 		return t, nil
 	},
 }
@@ -68,13 +60,8 @@ type Terminus struct {
 	names     []string
 	reportdir string
 	reporturl string
-	tls       tlsFiles
-	connect   time.Duration
-	read      time.Duration
-
-	once   sync.Once // makes client
-	client *http.Client
-	err    error
+	system    bool // trust the authorities of the system, too
+	client    *client.Client
 }
 
 var yamlFormat, _ = format.ByName("yaml")

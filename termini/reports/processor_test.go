@@ -148,8 +148,8 @@ func TestFailures(t *testing.T) {
 		{"no directory can be made", settings{"reports": "store", "reportdir": "/dev/null"}, report, "Report processor failed: Not a directory @ dir_s_mkdir - /dev/null", "ERROR", 1, "[store]"},
 		{"no file can be written", settings{"reports": "store", "reportdir": dir}, report, "Could not write report for web01 at " + dir + "/web01/202603050005.yaml: Is a directory @ ", "ERROR", 1, "[store]"},
 		{"unknown", settings{"reports": " tagmail ,log,"}, bad("x"), "No report named 'tagmail'", "WARN", 0, "[tagmail log]"},
-		{"nobody listens", settings{"reports": "http", "reporturl": "http://127.0.0.1:1/x"}, report, "Report processor failed: Post ", "ERROR", 1, "[http]"},
-		{"no certificates", settings{"reports": "http", "reporturl": "https://127.0.0.1:1/x", "localcacert": dir + "/no.pem"}, report, "Report processor failed: read the certificates of setting localcacert: open ", "ERROR", 1, "[http]"},
+		{"nobody listens", settings{"reports": "http", "reporturl": "http://127.0.0.1:1/x"}, report, "Report processor failed: Request to http://127.0.0.1:1/x failed after ", "ERROR", 1, "[http]"},
+		{"no certificates", settings{"reports": "http", "reporturl": "https://127.0.0.1:1/x", "localcacert": dir + "/no.pem"}, report, "Report processor failed: The CA certificates are missing from '" + dir + "/no.pem'", "ERROR", 1, "[http]"},
 		{"none", settings{"reports": "none"}, report, "", "", 0, "[]"},
 		{"nothing", settings{"reports": ""}, report, "", "", 0, "[]"},
 	}

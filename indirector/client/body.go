@@ -1,0 +1,167 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// A body is the body of an answer that is being read.
+type body struct {
+	client     *Client
+	began, ctx context.Context
+	x          *Exchange
+	to         target
+	clock      *clock
+	watch      *watch
+	proxy      *url.URL
+	wire       io.ReadCloser
+	expected   int64 // bytes on the wire; negative if the server did not say
+	header     http.Header
+	came       int64 // bytes on the wire so far
+	decoded    bool
+	from       io.Reader // what is read: wire, or what it decodes to
+	held       bool      // between reads of a stream, where nobody is late
+}
+
+// Read reads from the wire. Something must come in time.
+func (b *body) Read(p []byte) (int, error) {
+	if b.held {
+		b.watch.move()
+	}
+	n, err := b.wire.Read(p)
+	b.came += int64(n)
+	if b.held {
+		b.watch.pause()
+	} else {
+		b.watch.move()
+	}
+	return n, err
+}
+
+// open finds out how the body is encoded.
+func (b *body) open() error {
+	b.from = b
+	coding := strings.ToLower(strings.TrimSpace(b.header.Get("Content-Encoding")))
+	if b.x.Verbatim || b.x.Method == http.MethodHead {
+		return nil
+	}
+	switch coding {
+	case "gzip", "x-gzip", "deflate": // Ruby looks at the bytes, not at the name
+	default:
+		return nil
+	}
+	r := bufio.NewReader(b)
+	head, err := r.Peek(2)
+	if len(head) == 0 && err == io.EOF {
+		return nil
+	}
+	switch {
+	case len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b:
+		b.from, err = gzip.NewReader(r)
+	case len(head) == 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0:
+		b.from, err = zlib.NewReader(r)
+	default:
+		err = fmt.Errorf("incorrect header check")
+	}
+	b.decoded = err == nil
+	return err
+}
+
+// all reads the body to its end. What is too long is an error if it is that of
+// a success, and cut off otherwise.
+func (b *body) all(success bool) ([]byte, error) {
+	defer b.watch.end()
+	defer b.wire.Close()
+	limit := b.x.Limit
+	if limit <= 0 {
+		limit = maxBody
+	}
+	if !success {
+		limit = min(limit, maxErrorBody)
+	}
+	if err := b.open(); err != nil {
+		return nil, b.failed(err)
+	}
+	var buffer bytes.Buffer
+	if b.expected > 0 && !b.decoded {
+		buffer.Grow(int(min(b.expected, limit, 1<<20)) + bytes.MinRead)
+	}
+	n, err := buffer.ReadFrom(io.LimitReader(b.from, limit))
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	if n == limit {
+		var one [1]byte
+		more, err := io.ReadFull(b.from, one[:])
+		switch {
+		case more > 0 && success:
+			return nil, b.failed(tooLong(limit))
+		case more == 0 && err != io.EOF:
+			return nil, b.failed(err)
+		}
+	}
+	return buffer.Bytes(), nil
+}
+
+type tooLong int64
+
+func (n tooLong) Error() string {
+	return fmt.Sprintf("the answer is longer than %d bytes", int64(n))
+}
+
+func (b *body) failed(err error) error {
+	return b.client.failed(b.began, b.ctx, b.x, b.to, b.clock, b.proxy, &readError{err, b.came, b.expected})
+}
+
+// A readError is a body that did not come to its end.
+type readError struct {
+	err            error
+	came, expected int64
+}
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+// stream hands the body to the caller.
+func (b *body) stream() (io.ReadCloser, int64, error) {
+	if err := b.open(); err != nil {
+		err = b.failed(err)
+		b.watch.end()
+		b.wire.Close()
+		return nil, 0, err
+	}
+	b.held = true
+	b.watch.pause()
+	size := b.expected
+	if b.decoded {
+		size = -1
+	}
+	return &stream{b}, size, nil
+}
+
+// A stream is a body in the hands of the caller.
+type stream struct{ b *body }
+
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.b.from.Read(p)
+	if err != nil && err != io.EOF {
+		err = s.b.failed(err)
+	}
+	return n, err
+}
+
+// Close ends the exchange. A body that was not read to its end costs the
+// connection.
+func (s *stream) Close() error {
+	err := s.b.wire.Close()
+	s.b.watch.end()
+	return err
+}

@@ -1,0 +1,356 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A watch ends an exchange in which nothing moves for too long. It starts when
+// the connection stands: until then others watch.
+type watch struct {
+	limit  time.Duration // zero is none
+	timer  *time.Timer   // nil if there is no limit
+	cancel context.CancelCauseFunc
+}
+
+// errStalled is why a watch ends an exchange.
+var errStalled = errors.New("nothing came for too long")
+
+func newWatch(ctx context.Context, limit time.Duration) (context.Context, *watch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watch{limit: limit, cancel: cancel}
+	if limit > 0 {
+		w.timer = time.AfterFunc(limit, func() { cancel(errStalled) })
+		w.timer.Stop()
+	}
+	return ctx, w
+}
+
+func (w *watch) move() {
+	if w.timer != nil {
+		w.timer.Reset(w.limit)
+	}
+}
+
+// pause stops watching: it is the reader's turn.
+func (w *watch) pause() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+func (w *watch) end() {
+	w.pause()
+	w.cancel(context.Canceled)
+}
+
+// A clock is when what happened to one exchange.
+type clock struct {
+	now                          func() time.Time
+	start, dns, dial, shake      time.Time
+	dnsTook, dialTook, shakeTook time.Duration
+	wrote, first                 time.Time
+	idle                         time.Duration
+	connected, reused            atomic.Bool // also read when the exchange was given up
+	peer                         string
+	sent                         atomic.Int64
+	again                        bool // a kept connection had been closed
+}
+
+func (k *clock) trace(w *watch) *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		DNSStart:          func(httptrace.DNSStartInfo) { k.dns = k.now() },
+		DNSDone:           func(httptrace.DNSDoneInfo) { k.dnsTook = k.now().Sub(k.dns) },
+		TLSHandshakeStart: func() { k.shake = k.now() },
+		TLSHandshakeDone:  func(tls.ConnectionState, error) { k.shakeTook = k.now().Sub(k.shake) },
+		GotConn: func(i httptrace.GotConnInfo) {
+			k.again = k.connected.Swap(true)
+			k.reused.Store(i.Reused)
+			k.idle = i.IdleTime
+			k.peer = i.Conn.RemoteAddr().String()
+			w.move()
+		},
+		WroteRequest:         func(httptrace.WroteRequestInfo) { k.wrote = k.now(); w.move() },
+		GotFirstResponseByte: func() { k.first = k.now() },
+		Got1xxResponse:       func(int, textproto.MIMEHeader) error { w.move(); return nil },
+	}
+}
+
+// A sender is a body that is being sent.
+type sender struct {
+	io.ReadCloser
+	watch *watch
+	sent  *atomic.Int64
+}
+
+func (s *sender) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.sent.Add(int64(n))
+	s.watch.move()
+	return n, err
+}
+
+// exchange asks one server once. It is a span.
+func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header http.Header) (answer *Answer, err error) {
+	began := ctx
+	ctx, span := traces.Start(ctx, traces.Network, x.Method+" "+text(to.url))
+	k := &clock{now: c.now, start: c.now()}
+	var p *pool
+	defer func() {
+		if span == nil {
+			return
+		}
+		k.describe(span)
+		if err != nil {
+			span.End("failed", traces.Because{}, err)
+			return
+		}
+		span.End(strconv.Itoa(answer.Status)+" "+answer.Reason, traces.Because{}, nil)
+	}()
+	span.Attr("candidate", to.who)
+	if x.Wire != nil {
+		x.Wire.Address, x.Wire.Status, x.Wire.Header, x.Wire.Body = text(to.url), 0, nil, nil
+	}
+	if p, err = c.pool(to.url, x); err != nil {
+		return nil, err
+	}
+	proxy, err := c.proxies.of(to.url)
+	if err != nil {
+		return nil, err
+	}
+	if proxy != nil {
+		span.Attr("proxy", proxy.Host)
+	}
+	if p.shown != "" {
+		span.Attr("identity", p.shown)
+	}
+	ctx, w := newWatch(ctx, c.read)
+	req, err := c.request(httptrace.WithClientTrace(ctx, k.trace(w)), x, to, header, w, &k.sent)
+	if err != nil {
+		w.end()
+		return nil, err
+	}
+	describe(span, "> ", req.Header)
+	resp, err := p.transport.RoundTrip(req)
+	if err != nil {
+		err = c.failed(began, ctx, x, to, k, proxy, err)
+		w.end()
+		return nil, err
+	}
+	describe(span, "< ", resp.Header)
+	if resp.TLS != nil {
+		span.Attr("tls", describeTLS(resp.TLS))
+	}
+	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who}
+	span.Attr("status", resp.Status)
+	if f := mediaType(resp.Header); f != "" {
+		span.Attr("format", f)
+	}
+	if x.Wire != nil {
+		x.Wire.Status, x.Wire.Header = resp.StatusCode, resp.Header
+	}
+	b := &body{
+		client: c, began: began, ctx: ctx, x: x, to: to, clock: k, watch: w, proxy: proxy,
+		wire: resp.Body, expected: resp.ContentLength, header: resp.Header,
+	}
+	if x.Stream && answer.OK() && x.Method != http.MethodHead {
+		if answer.Stream, answer.Size, err = b.stream(); err != nil {
+			return nil, err
+		}
+		span.Attr("body", "streamed")
+		return answer, nil
+	}
+	if answer.Body, err = b.all(answer.OK()); err != nil {
+		return nil, err
+	}
+	answer.Size = int64(len(answer.Body))
+	span.Attr("read", took(k.now().Sub(k.first)))
+	span.Attr("size", strconv.Itoa(len(answer.Body)))
+	if b.decoded {
+		span.Attr("compressed", strconv.FormatInt(b.came, 10))
+	}
+	if x.Wire != nil && x.Wire.KeepBody {
+		x.Wire.Body = answer.Body
+	}
+	if !answer.OK() {
+		said := answer.Said()
+		if said.Message != "" {
+			span.Attr("message", said.Message)
+		}
+		if said.IssueKind != "" {
+			span.Attr("issue_kind", said.IssueKind)
+		}
+	}
+	return answer, nil
+}
+
+// request makes what is sent.
+func (c *Client) request(ctx context.Context, x *Exchange, to target, header http.Header, w *watch, sent *atomic.Int64) (*http.Request, error) {
+	req := (&http.Request{
+		Method: x.Method, URL: to.url, Host: to.url.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if to.auth && to.host == to.url.Hostname() || to.auth && c.get("location_trusted") == "true" {
+		req.Header = header.Clone()
+		req.SetBasicAuth(to.user, to.password)
+	}
+	if x.Body == nil {
+		return req, nil
+	}
+	open := func() (io.ReadCloser, error) {
+		from, err := x.Body()
+		if err != nil {
+			return nil, err
+		}
+		return &sender{from, w, sent}, nil
+	}
+	if x.Size == 0 {
+		req.Body = http.NoBody
+		return req, nil
+	}
+	var err error
+	req.ContentLength = max(x.Size, -1)
+	req.GetBody = open
+	req.Body, err = open()
+	return req, err
+}
+
+// describe notes what the clock saw.
+func (k *clock) describe(span *traces.Active) {
+	if k.connected.Load() {
+		how := "reused, idle for " + took(k.idle)
+		if !k.reused.Load() {
+			var parts []string
+			connect := k.shake
+			if connect.IsZero() {
+				connect = k.wrote
+			}
+			if k.dnsTook > 0 {
+				parts = append(parts, "dns "+took(k.dnsTook))
+			}
+			if k.dialTook > 0 {
+				parts = append(parts, "connect "+took(k.dialTook))
+			}
+			if k.shakeTook > 0 {
+				parts = append(parts, "TLS "+took(k.shakeTook))
+			}
+			how = strings.TrimSuffix("new: "+strings.Join(parts, ", "), ": ")
+		}
+		if k.again {
+			how += "; the server had closed the kept one"
+		}
+		span.Attr("connection", how)
+		span.Attr("peer", k.peer)
+	}
+	if n := k.sent.Load(); n > 0 {
+		span.Attr("sent", strconv.FormatInt(n, 10))
+	}
+	if !k.wrote.IsZero() && k.first.After(k.wrote) {
+		span.Attr("wait", took(k.first.Sub(k.wrote)))
+	}
+}
+
+// took is a duration as a person reads it.
+func took(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// describe notes headers in the order of their names.
+func describe(span *traces.Active, mark string, h http.Header) {
+	if span == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		for _, v := range h[name] {
+			span.Attr(mark+name, masked(name, v))
+		}
+	}
+}
+
+// masked is the value of a header without what is secret in it.
+func masked(name, value string) string {
+	const most = 1024
+	lower := strings.ToLower(name)
+	for _, secret := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "x-auth"} {
+		if strings.Contains(lower, secret) {
+			return fmt.Sprintf("(masked, %d bytes)", len(value))
+		}
+	}
+	if len(value) > most {
+		return fmt.Sprintf("%s… (%d bytes)", value[:most], len(value))
+	}
+	return value
+}
+
+func describeTLS(s *tls.ConnectionState) string {
+	how := tls.VersionName(s.Version) + " " + tls.CipherSuiteName(s.CipherSuite)
+	if s.DidResume {
+		how += ", resumed"
+	}
+	if len(s.PeerCertificates) > 0 {
+		leaf := s.PeerCertificates[0]
+		how += fmt.Sprintf(", %s until %s", leaf.Subject, leaf.NotAfter.UTC().Format(time.DateOnly))
+	}
+	return how
+}
+
+func mediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.TrimSpace(kind)
+}
+
+// reason is the phrase after the status.
+func reason(resp *http.Response) string {
+	_, phrase, _ := strings.Cut(resp.Status, " ")
+	return phrase
+}
+
+// Said is what a server says of an error.
+type Said struct {
+	Message   string // "Not Found: Could not find node web01"; "" if it says nothing
+	IssueKind string // "RESOURCE_NOT_FOUND"; "" if it does not call it anything
+}
+
+// Said reads the message and the kind of an error, if the body is an object
+// that has them.
+func (a *Answer) Said() Said {
+	if len(a.Body) > maxErrorBody || !strings.Contains(mediaType(a.Header), "son") {
+		return Said{}
+	}
+	var s struct {
+		Message any    `json:"message"`
+		Kind    string `json:"issue_kind"`
+	}
+	if err := json.Unmarshal(a.Body, &s); err != nil {
+		return Said{}
+	}
+	message, _ := s.Message.(string)
+	return Said{message, s.Kind}
+}
+
+// text is an address without a password.
+func text(u *url.URL) string { return u.Redacted() }

@@ -1,0 +1,318 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// A session is one agent run: whoever was found for a service stays for all of
+// it. Requests that belong to no run share one session, which is given up when
+// its server can no longer be reached.
+type session struct {
+	found map[Service]found
+	list  *found // the one of server_list that answered
+}
+
+type found struct{ host, who string }
+
+// maxSessions is how many runs are remembered.
+const maxSessions = 256
+
+// sessions are guarded by the mutex of their client.
+type sessions struct {
+	by    map[string]*session
+	order []string // the oldest first
+}
+
+func (s *sessions) of(run string) *session {
+	if got := s.by[run]; got != nil {
+		return got
+	}
+	if s.by == nil {
+		s.by = map[string]*session{}
+	}
+	if len(s.order) >= maxSessions {
+		delete(s.by, s.order[0])
+		s.order = s.order[1:]
+	}
+	n := &session{found: map[Service]found{}}
+	s.by[run] = n
+	if run != "" {
+		s.order = append(s.order, run)
+	}
+	return n
+}
+
+// EndRun forgets which servers were found for a run.
+func (c *Client) EndRun(run string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.sessions.by, run)
+	for i, r := range c.sessions.order {
+		if r == run {
+			c.sessions.order = append(c.sessions.order[:i:i], c.sessions.order[i+1:]...)
+			break
+		}
+	}
+}
+
+func (c *Client) known(run string, s Service) (found, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.sessions.of(run).found[s]
+	return f, ok
+}
+
+func (c *Client) remember(run string, s Service, f found) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sessions.of(run).found[s] = f
+}
+
+// A way is one way to find the server of a service.
+type way struct {
+	source string
+	// each calls try for one candidate after the other until it says that it is
+	// the right one, or that the search is over.
+	each func(ctx context.Context, try func(f found) (done bool)) (over bool)
+}
+
+// route finds the server of the service and asks it. Puppet connects first and
+// asks then; here the question itself is what connects. Rules REST-CLI-02,
+// REST-CLI-03.
+func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
+	run := ""
+	if live := traces.FromContext(ctx); live != nil {
+		_, run = live.Request()
+	}
+	if f, ok := c.known(run, x.Service); ok {
+		answer, err := c.follow(ctx, x, c.target(x, f, false))
+		if Unreachable(err) && run == "" {
+			c.EndRun("")
+		}
+		return answer, err
+	}
+	var (
+		answer *Answer
+		err    error
+		tried  []string
+	)
+	for _, w := range c.ways(run, x.Service, &tried) {
+		done := false
+		over := w.each(ctx, func(f found) bool {
+			t := c.target(x, f, true)
+			answer, err = c.follow(ctx, x, t)
+			if Unreachable(err) && ctx.Err() == nil {
+				c.log.Error(fmt.Sprintf("Connection to %s failed, trying next route: %s", text(t.base), indirector.Message(err)))
+				tried = append(tried, f.who+": "+cause(err))
+				return false
+			}
+			done = true
+			c.remember(run, x.Service, f)
+			if len(tried) > 0 {
+				traces.AddNote(ctx, fmt.Sprintf("%s answered after %s did not", f.who, strings.Join(tried, " and ")))
+			}
+			return true
+		})
+		if done {
+			return answer, err
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("find the service %s: %w", x.Service, ctx.Err())
+		}
+		if over {
+			break
+		}
+	}
+	return nil, &indirector.Failure{
+		Class: "Puppet::HTTP::RouteError", Message: "No more routes to " + string(x.Service), Origin: "network",
+		Hidden: strings.Join(tried, "; "), Err: err,
+	}
+}
+
+// cause is the hidden cause of err, without the candidate in front.
+func cause(err error) string {
+	f, ok := err.(*indirector.Failure)
+	if !ok || f.Hidden == "" {
+		return indirector.Message(err)
+	}
+	if _, why, ok := strings.Cut(f.Hidden, ": "); ok {
+		return why
+	}
+	return f.Hidden
+}
+
+func (c *Client) target(x *Exchange, f found, first bool) target {
+	u := &url.URL{Scheme: "https", Host: f.host}
+	t := target{url: withPath(u, x), who: f.who}
+	if first {
+		u.Path = x.Service.base()
+		t.base = u
+	}
+	return t
+}
+
+// ways returns the ways that the settings allow, in the order in which they are
+// gone.
+func (c *Client) ways(run string, s Service, tried *[]string) []way {
+	var ways []way
+	if c.get("use_srv_records") == "true" {
+		ways = append(ways, way{"SRV records", func(ctx context.Context, try func(found) bool) bool { return c.bySRV(ctx, s, tried, try) }})
+	}
+	if list, place := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
+		ways = append(ways, way{"server_list", func(ctx context.Context, try func(found) bool) bool {
+			return c.byList(ctx, run, list, place, tried, try)
+		}})
+	}
+	return append(ways, way{"settings", func(_ context.Context, try func(found) bool) bool {
+		try(c.bySettings(s))
+		return false
+	}})
+}
+
+// explicit reports whether the service has a host of its own, for which the
+// list does not count.
+func (c *Client) explicit(s Service) bool {
+	name := ""
+	switch s {
+	case CA:
+		name = "ca_server"
+	case Report:
+		name = "report_server"
+	default:
+		return false
+	}
+	_, place := c.settings.Get(name)
+	return place != "" && place != "default"
+}
+
+// bySettings is the host and port that settings name.
+func (c *Client) bySettings(s Service) found {
+	host, port := "server", "serverport"
+	switch s {
+	case CA:
+		host, port = "ca_server", "ca_port"
+	case Report:
+		host, port = "report_server", "report_port"
+	}
+	h, place := c.settings.Get(host)
+	p, _ := c.settings.Get(port)
+	address := net.JoinHostPort(h, p)
+	return found{address, fmt.Sprintf("%s, setting %s (%s)", address, host, place)}
+}
+
+// bySRV asks the name service. Records of equal priority come in random order,
+// by their weight.
+func (c *Client) bySRV(ctx context.Context, s Service, tried *[]string, try func(found) bool) bool {
+	domain := c.get("srv_domain")
+	if domain == "" {
+		*tried = append(*tried, "SRV records: the setting srv_domain is empty")
+		return false
+	}
+	names := []string{"x-puppet"}
+	if s != Puppet {
+		names = []string{"x-puppet-" + string(s), "x-puppet"}
+	}
+	for _, name := range names {
+		record := fmt.Sprintf("_%s._tcp.%s", name, domain)
+		_, span := traces.Start(ctx, traces.Network, "SRV "+record)
+		_, records, err := c.o.LookupSRV(ctx, name, "tcp", domain)
+		span.End(fmt.Sprintf("%d records", len(records)), traces.Because{}, err)
+		if len(records) == 0 {
+			if err != nil {
+				*tried = append(*tried, fmt.Sprintf("%s: %v", record, err))
+			}
+			continue
+		}
+		for _, r := range records {
+			address := net.JoinHostPort(strings.TrimSuffix(r.Target, "."), fmt.Sprint(r.Port))
+			if try(found{address, fmt.Sprintf("%s, record %s (priority %d, weight %d)", address, record, r.Priority, r.Weight)}) || ctx.Err() != nil {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// byList takes the first server of the list whose status can be had. If there
+// is none nobody else is asked.
+func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]string, try func(found) bool) bool {
+	c.mu.Lock()
+	known := c.sessions.of(run).list
+	c.mu.Unlock()
+	if known != nil {
+		try(*known)
+		return true
+	}
+	port, _ := c.settings.Get("serverport")
+	entries := strings.Split(list, ",")
+	for i, entry := range entries {
+		f := found{host: listed(entry, port)}
+		f.who = fmt.Sprintf("%s, setting server_list (%s), %d of %d", f.host, place, i+1, len(entries))
+		err := c.probe(ctx, f)
+		if ctx.Err() != nil {
+			return true
+		}
+		if err == nil {
+			c.mu.Lock()
+			c.sessions.of(run).list = &f
+			c.mu.Unlock()
+			try(f)
+			return true
+		}
+		*tried = append(*tried, f.who+": "+cause(err))
+		message, next, log := indirector.Message(err), "", c.log.Error
+		if i < len(entries)-1 {
+			next, log = " Trying with next server from server_list.", c.log.Warn
+		}
+		if status := (*statusError)(nil); errors.As(err, &status) {
+			log(fmt.Sprintf("Puppet server %s is unavailable: %d %s", f.host, status.answer.Status, status.answer.Reason) + next)
+		} else {
+			log("Unable to connect to server from server_list setting: " + message + next)
+		}
+	}
+	return true
+}
+
+// listed is an entry of server_list as an address.
+func listed(entry, port string) string {
+	entry = strings.TrimSpace(entry)
+	host, p, ok := strings.Cut(entry, ":")
+	if ok && p != "" {
+		port = p
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// probe asks for the status of a server. Older servers call it otherwise.
+func (c *Client) probe(ctx context.Context, f found) error {
+	for _, path := range []string{"/status/v1/simple/server", "/status/v1/simple/master"} {
+		x := &Exchange{Service: PuppetServer, Method: http.MethodGet, Path: path, Limit: maxErrorBody}
+		answer, err := c.follow(ctx, x, c.target(x, f, true))
+		switch {
+		case err != nil:
+			return err
+		case answer.OK():
+			return nil
+		case answer.Status != http.StatusNotFound || path != "/status/v1/simple/server":
+			return &statusError{answer}
+		}
+	}
+	return nil
+}
+
+// A statusError is an answer that is no success, as an error.
+type statusError struct{ answer *Answer }
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s answered %d %s", e.answer.URL.Host, e.answer.Status, e.answer.Reason)
+}
