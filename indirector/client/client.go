@@ -74,6 +74,9 @@ func (s Service) base() string {
 	return "/puppet/v3"
 }
 
+// defaultIdle is how long a connection is kept where no setting says so.
+const defaultIdle = 4 * time.Second
+
 // Limits of what is believed of a server.
 const (
 	maxRedirects = 10
@@ -179,7 +182,9 @@ func New(o Options) *Client {
 	}
 	c.connect = c.duration("http_connect_timeout")
 	c.read = c.duration("http_read_timeout")
-	c.idle = c.duration("http_keepalive_timeout")
+	if c.idle = c.duration("http_keepalive_timeout"); c.get("http_keepalive_timeout") == "" {
+		c.idle = defaultIdle
+	}
 	c.maxSleep = c.duration("runinterval")
 	c.proxies = newProxies(o.Settings, c.o.Getenv)
 	return c

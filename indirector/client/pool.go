@@ -86,8 +86,9 @@ func (c *Client) transport() *http.Transport {
 		Proxy:               func(r *http.Request) (*url.URL, error) { return c.proxies.of(r.URL) },
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{}, // Puppet speaks HTTP/1.1
 		MaxIdleConnsPerHost: 64,
+		IdleConnTimeout:     c.idle,
 		// Zero would keep them for ever, and means not at all in Puppet.
-		IdleConnTimeout:        max(c.idle, 1),
+		DisableKeepAlives:      c.idle <= 0,
 		DisableCompression:     true, // what is offered and decoded is Puppet's
 		MaxResponseHeaderBytes: maxHeader,
 	}
