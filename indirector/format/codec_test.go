@@ -3,7 +3,9 @@ package format_test
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"strings"
@@ -234,6 +236,17 @@ func TestMultiple(t *testing.T) {
 		if err != nil || string(b) != tt.want {
 			t.Errorf("%s: got %q, error %v, want %q", tt.format, b, err, tt.want)
 		}
+		for n := range len(nodes) + 1 {
+			want, err := format.RenderMultiple(f, nodes[:n])
+			var one bytes.Buffer
+			l := format.NewListWriter(&one, f)
+			for _, node := range nodes[:n] {
+				err = errors.Join(err, l.Add(node))
+			}
+			if err = errors.Join(err, l.Close()); err != nil || one.String() != string(want) {
+				t.Errorf("%s: %d one by one: got %q, error %v, want %q", tt.format, n, one.String(), err, want)
+			}
+		}
 		back, _, err := format.InternMultiple(f, "node", b, format.Options{})
 		if err != nil || len(back) != 2 || back[1].Key() != "b" {
 			t.Errorf("%s: read back as %v, error %v", tt.format, back, err)
@@ -244,6 +257,9 @@ func TestMultiple(t *testing.T) {
 	}
 	if _, err := format.RenderMultiple(mustFormat(t, "binary"), nodes); err == nil {
 		t.Error("a list of nodes was rendered to binary")
+	}
+	if err := format.NewListWriter(io.Discard, mustFormat(t, "binary")).Add(nodes[0]); err == nil {
+		t.Error("a list of nodes was begun in binary")
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,11 +97,19 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 		}
 		defer func() { err = errors.Join(err, done()) }()
 	}
+	var list *command.Lister
+	if req.Verb == indirector.Search {
+		list = command.NewLister(p.out, a.format)
+		req.Yield = p.yield(list)
+	}
 	resp, askErr := e.Once(cmd.Context(), req)
 	if err := p.tell(e, a.trace, resp, askErr); err != nil {
 		return err
 	}
 	if askErr != nil {
+		if errors.Is(askErr, syscall.EPIPE) {
+			return askErr // nobody reads on
+		}
 		if errors.Is(askErr, indirector.ErrNotFound) {
 			return exit(exitNotFound)
 		}
@@ -121,7 +131,27 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 		_, err := fmt.Fprintln(p.out, file.Checksum)
 		return err
 	}
+	if list != nil {
+		return list.Close()
+	}
 	return command.Write(p.out, resp.Value, a.format)
+}
+
+// yield writes what a search finds as it comes. What is written is seen soon,
+// also when little comes.
+func (p *program) yield(list *command.Lister) func(indirector.Instance) error {
+	const soon = 100 * time.Millisecond
+	last := time.Now()
+	return func(inst indirector.Instance) error {
+		if err := list.Add(inst); err != nil {
+			return err
+		}
+		if now := time.Now(); now.Sub(last) > soon {
+			last = now
+			return p.out.Flush()
+		}
+		return nil
+	}
 }
 
 func checkTrace(kind string) error {

@@ -104,6 +104,87 @@ func writeMany(w io.Writer, list []indirector.Instance, name string) error {
 	return writeData(w, v, name)
 }
 
+// A Lister writes the answer of a search as it comes: byte for byte what Write
+// writes of all of it.
+type Lister struct {
+	w      io.Writer
+	name   string
+	list   *format.ListWriter // nil is JSON for people
+	n      int
+	held   []data.Value // the scalars at the beginning, which may fit on one line; or all that is of no class
+	opened bool         // what comes stands on a line of its own
+}
+
+// NewLister returns a Lister in the format that Write would call by that name.
+// Nothing is written before Add or Close.
+func NewLister(w io.Writer, name string) *Lister { return &Lister{w: w, name: name} }
+
+// Add writes the next instance. After an error nothing more can be written.
+func (l *Lister) Add(inst indirector.Instance) error {
+	if l.n++; l.n == 1 {
+		f, err := formatOf(inst, l.name)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			l.list = format.NewListWriter(l.w, f)
+		}
+	}
+	if l.list != nil {
+		return l.list.Add(inst)
+	}
+	v, _ := engine.Data([]indirector.Instance{inst})
+	return l.add(v.List()[0])
+}
+
+// add writes one element, or holds it while all may yet fit on one line.
+func (l *Lister) add(v data.Value) error {
+	if l.opened {
+		return l.element(",", v)
+	}
+	if l.held = append(l.held, v); short(l.held) || l.name != "" {
+		return nil
+	}
+	l.opened = true
+	for i, v := range l.held {
+		sign := ","
+		if i == 0 {
+			sign = "["
+		}
+		if err := l.element(sign, v); err != nil {
+			return err
+		}
+	}
+	l.held = nil
+	return nil
+}
+
+func (l *Lister) element(sign string, v data.Value) error {
+	_, err := l.w.Write(AppendPretty([]byte(sign+"\n  "), v, "  "))
+	return err
+}
+
+// Close ends the list.
+func (l *Lister) Close() error {
+	switch {
+	case l.n == 0:
+		return writeMany(l.w, nil, l.name)
+	case l.list != nil:
+		if err := l.list.Close(); err != nil {
+			return err
+		}
+		if l.name == "yaml" || l.name == "msgpack" {
+			return nil // the one ends with a line break, the other has none
+		}
+		_, err := io.WriteString(l.w, "\n")
+		return err
+	case l.opened:
+		_, err := io.WriteString(l.w, "\n]\n")
+		return err
+	}
+	return writeData(l.w, data.OfList(l.held), l.name)
+}
+
 func writeData(w io.Writer, v data.Value, name string) error {
 	var b []byte
 	var err error
