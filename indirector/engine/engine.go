@@ -44,12 +44,13 @@ type Options struct {
 	Environment     string
 	RouteFile       string // "" is the setting route_file
 	Set             []settings.Override
-	Process         settings.Options // user and host; the zero value is those of this process
-	Write           bool             // whether real data may be touched
-	Quirks          map[string]bool  // rule ids whose original oddity is wanted
-	Recording       string           // file that the traces are written to; "" is none
-	Rows            int              // see store.Options
-	Source          string           // name of the source on screen; "" is "in process"
+	Process         settings.Options                  // user and host; the zero value is those of this process
+	Write           bool                              // whether real data may be touched
+	Quirks          map[string]bool                   // rule ids whose original oddity is wanted
+	Recording       string                            // file that the traces are written to; "" is none
+	Rows            int                               // see store.Options
+	Source          string                            // name of the source on screen; "" is "in process"
+	Ended           func(*store.Store, *traces.Trace) // see store.Options
 	Gate            indirector.Gate
 	Now             func() time.Time
 	Log             *slog.Logger
@@ -111,7 +112,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.readRoutes(o, registry)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // An Expectation is a sentence about many requests that is true or not:
 //
 //	count(out=stale) = 0
-//	max(took, ind=catalog) < 2s
+//	max(took, ind=catalog) < 2s, max(took) < 5s
 //	none(hidden)
 //	same(baseline, verb=find)
 type Expectation struct {
@@ -58,7 +58,9 @@ func (p *parser) expectation() *Expectation {
 	switch x.Kind {
 	case "max":
 		x.Field = p.fieldOfMax()
-		p.comma()
+		if p.next() != ')' {
+			p.comma()
+		}
 	case "same":
 		x.Baseline = p.value(&Field{Name: "baseline"}, bareValue)
 		p.comma()

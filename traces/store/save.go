@@ -9,11 +9,29 @@ import (
 	"indirtui/traces"
 )
 
+// An Edit changes what is saved on its way. Its functions may be nil.
+type Edit struct {
+	// Trace returns what is saved instead of a trace, which it must not change.
+	Trace func(*traces.Trace) *traces.Trace
+	// Body returns what is saved instead of the bytes of a value. Where is
+	// "value" or "sent".
+	Body func(id uint64, where, format string, b []byte) []byte
+	// Text returns what is saved instead of a comment.
+	Text func(id uint64, text string) string
+	// End returns the event with which the recording ends; "" is none.
+	End func() string
+}
+
 // Save writes the requests with the given numbers, in that order, to a new
 // recording, with their values, marks and comments. It returns how many there
 // were; those that still run or are gone are left out. The path must not exist;
 // when the error is not nil it does not exist afterwards either.
 func (s *Store) Save(path string, ids []uint64) (n int, err error) {
+	return s.SaveEdited(path, ids, Edit{})
+}
+
+// SaveEdited is Save with changes.
+func (s *Store) SaveEdited(path string, ids []uint64, edit Edit) (n int, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("save recording: %w", err)
@@ -24,7 +42,7 @@ func (s *Store) Save(path string, ids []uint64) (n int, err error) {
 		}
 	}()
 	w := bufio.NewWriterSize(f, 1<<20)
-	x := saving{s: s, written: map[bodyKey]bool{}}
+	x := saving{s: s, edit: edit, written: map[bodyKey]bool{}}
 	x.out = appendHeader(nil, s.opts.Now(), s.opts.Source)
 	for _, id := range ids {
 		if x.add(id) {
@@ -35,7 +53,13 @@ func (s *Store) Save(path string, ids []uint64) (n int, err error) {
 		}
 		x.out = x.out[:0]
 	}
-	if _, err := w.Write(appendEnd(nil, lineEnd{Requests: uint64(n), Comments: x.comments}, s.opts.Now())); err != nil {
+	if edit.End != nil {
+		if text := edit.End(); text != "" {
+			x.out = appendEvent(x.out, Event{At: s.opts.Now(), Text: text})
+		}
+	}
+	x.out = appendEnd(x.out, lineEnd{Requests: uint64(n), Comments: x.comments}, s.opts.Now())
+	if _, err := w.Write(x.out); err != nil {
 		return n, err
 	}
 	return n, w.Flush()
@@ -44,6 +68,7 @@ func (s *Store) Save(path string, ids []uint64) (n int, err error) {
 // saving is a recording that is being made of another.
 type saving struct {
 	s        *Store
+	edit     Edit
 	out      []byte
 	written  map[bodyKey]bool
 	comments uint64
@@ -58,9 +83,13 @@ func (x *saving) add(id uint64) bool {
 	l := x.s.Links(id)
 	t, err := x.s.Trace(id)
 	if err == nil {
-		x.body(t.Value)
-		x.body(t.Sent)
-		x.out = appendTrace(x.out, t, l.Replays != 0)
+		own := *t
+		if x.edit.Trace != nil {
+			own = *x.edit.Trace(t)
+		}
+		x.body(id, "value", &own.Value)
+		x.body(id, "sent", &own.Sent)
+		x.out = appendTrace(x.out, &own, l.Replays != 0)
 	} else {
 		h := headOfRow(&row, l)
 		x.out = appendRow(x.out, &h)
@@ -69,19 +98,32 @@ func (x *saving) add(id uint64) bool {
 		x.out = appendMark(x.out, id, row.Mark, x.s.opts.Now())
 	}
 	for _, c := range x.s.Comments(id) {
+		if x.edit.Text != nil {
+			c.Text = x.edit.Text(id, c.Text)
+		}
 		x.out = appendComment(x.out, id, c)
 		x.comments++
 	}
 	return true
 }
 
-func (x *saving) body(v traces.Value) {
-	k, err := digestOf(v.Digest)
-	if err != nil || x.written[k] {
+// body appends the line of a value, unless it has one.
+func (x *saving) body(id uint64, where string, v *traces.Value) {
+	b, err := x.s.Body(*v)
+	if err != nil {
 		return
 	}
-	if v.Body, err = x.s.Body(v); err == nil {
-		x.written[k] = true
-		x.out = appendBody(x.out, v)
+	if x.edit.Body != nil {
+		b = x.edit.Body(id, where, v.Format, b)
+		v.Body = b
+		digest(v)
 	}
+	k, err := digestOf(v.Digest)
+	if err != nil || x.written[k] {
+		v.Body = nil
+		return
+	}
+	x.written[k] = true
+	x.out = appendBody(x.out, traces.Value{Digest: v.Digest, Format: v.Format, Body: b})
+	v.Body = nil
 }

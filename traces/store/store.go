@@ -89,6 +89,10 @@ type Options struct {
 	// MaskText masks attributes, options, faults, notes and reasons, and says
 	// how much it masked; it is called like Render. Nil leaves them as they are.
 	MaskText func(string) (string, int)
+	// Ended is called by the writer with every request that it has seen to its
+	// end, masked; it must not wait, and not change it. Requests whose detail was
+	// dropped before are left out, and counted in Stats. Nil is nobody.
+	Ended func(*Store, *traces.Trace)
 	// Now is the clock of rates and of events; nil is time.Now.
 	Now func() time.Time
 }

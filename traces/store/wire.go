@@ -193,10 +193,9 @@ func field[T any](o object, name string, values []T, item func(object, *T) objec
 	return list(o.name(name), values, item)
 }
 
-// appendText appends s as a JSON string. It escapes what JSON demands, DEL and
-// the C1 controls, so that a recording can be looked at on a terminal.
+// appendText appends s as a JSON string. It escapes what JSON demands and all
+// that a terminal does not show as itself, so that a recording can be looked at.
 func appendText(b []byte, s string) []byte {
-	const digits = "0123456789abcdef"
 	b = append(b, '"')
 	begin := 0
 	for i := 0; i < len(s); {
@@ -208,7 +207,7 @@ func appendText(b []byte, s string) []byte {
 		r, n := rune(c), 1
 		if c >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError && r >= 0xa0 && r != '\u2028' && r != '\u2029' {
+			if traces.Shows(r) {
 				i += n
 				continue
 			}
@@ -224,7 +223,7 @@ func appendText(b []byte, s string) []byte {
 		case '\r':
 			b = append(b, '\\', 'r')
 		default:
-			b = append(b, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+			b = traces.AppendEscape(b, r)
 		}
 		i += n
 		begin = i

@@ -376,6 +376,9 @@ func (s *Store) processSlot(w *work, i int) {
 	w.raw = append(w.raw, sl.trace)
 	t, masked := s.finish(sl.trace, sl.instance)
 	w.masked += uint64(masked)
+	if s.opts.Ended != nil {
+		s.opts.Ended(s, t)
+	}
 	s.keepBody(w, &t.Value)
 	s.keepBody(w, &t.Sent)
 	sl.trace, sl.done, sl.valued = t, true, t.Value.Digest != "" || t.Sent.Digest != ""

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/traces"
+	"indirtui/traces/export"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
@@ -263,10 +265,15 @@ func mapLines(s string, f func(string) string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// jsonOut writes v as indented JSON.
+// jsonOut writes v as indented JSON in which a terminal finds nothing to obey.
 func (p *program) jsonOut(v any) error {
-	enc := json.NewEncoder(p.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := p.out.Write(export.SafeJSON(b.Bytes()))
+	return err
 }

@@ -18,6 +18,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
+	"indirtui/traces/export"
 	"indirtui/ui/command"
 	"indirtui/ui/demo"
 )
@@ -27,7 +28,7 @@ const (
 	exitOK       = 0
 	exitFailed   = 1
 	exitUsage    = 2
-	exitNotFound = 3
+	exitNotFound = 3 // also: what was to be looked at is not there
 )
 
 // Streams are the standard streams of the process.
@@ -47,6 +48,8 @@ type program struct {
 	set                                                  []string
 	quirks                                               []string
 	write                                                bool
+	otlp                                                 string
+	live                                                 *export.Live // nil if nobody wants it
 	ui                                                   interactive
 	site                                                 demo.Options // of the demo
 }
@@ -68,6 +71,7 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
 	err := root.ExecuteContext(ctx)
+	p.endLive()
 	if flushErr := p.out.Flush(); err == nil && flushErr != nil && !errors.Is(flushErr, syscall.EPIPE) {
 		err = flushErr
 	}
@@ -77,7 +81,7 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 // code says what went wrong, and returns the exit code.
 func (p *program) code(err error) int {
 	var done exit
-	usage := (*command.UsageError)(nil)
+	usage, lost := (*command.UsageError)(nil), lostError{}
 	switch {
 	case err == nil:
 		return exitOK
@@ -88,6 +92,9 @@ func (p *program) code(err error) int {
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), isFlagError(err):
 		p.complain(err.Error())
 		return exitUsage
+	case errors.As(err, &lost):
+		p.complain(err.Error())
+		return exitNotFound
 	}
 	p.complain(err.Error())
 	return exitFailed
@@ -135,12 +142,13 @@ over a built-in demo site. It says which.`,
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
+	f.StringVar(&p.otlp, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
 	for _, verb := range command.Verbs() {
 		root.AddCommand(p.ask(verb))
 	}
-	root.AddCommand(p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.version(), p.man(root))
+	root.AddCommand(p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.check(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
@@ -177,6 +185,12 @@ func (p *program) options() (engine.Options, error) {
 		for _, q := range p.quirks {
 			o.Quirks[q] = true
 		}
+	}
+	if err := p.startLive(); err != nil {
+		return o, &command.UsageError{What: err.Error()}
+	}
+	if p.live != nil {
+		o.Ended = p.live.Ended
 	}
 	return o, nil
 }

@@ -1,0 +1,219 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A masker masks one request, and notes everything in it that is masked,
+// whether by itself or before.
+type masker struct {
+	mask func(string) (string, int)
+	note func(Masked)
+	id   uint64
+}
+
+// trace returns t with every text in it masked. What t refers to is copied: it
+// is the store's.
+func (m *masker) trace(t *traces.Trace) *traces.Trace {
+	var out traces.Trace
+	m.copy("", reflect.ValueOf(t).Elem(), reflect.ValueOf(&out).Elem())
+	return &out
+}
+
+var (
+	timeType   = reflect.TypeFor[time.Time]()
+	optionType = reflect.TypeFor[traces.Option]()
+	attrType   = reflect.TypeFor[traces.Attr]()
+)
+
+// copy copies a value deeply, and masks its texts. Fields that are added to
+// traces later are masked too.
+func (m *masker) copy(where string, from, to reflect.Value) {
+	switch {
+	case from.Type() == timeType:
+		to.Set(from)
+	case from.Type() == optionType, from.Type() == attrType:
+		name, value := from.Field(0).String(), from.Field(1).String()
+		to.Field(0).SetString(m.text(where, name))
+		to.Field(1).SetString(m.pair(where+" "+name, name, value))
+	case from.Kind() == reflect.String:
+		to.SetString(m.text(where, from.String()))
+	case from.Kind() == reflect.Struct:
+		for i := range from.NumField() {
+			m.copy(within(where, from.Type().Field(i).Name), from.Field(i), to.Field(i))
+		}
+	case from.Kind() == reflect.Array:
+		for i := range from.Len() {
+			m.copy(where, from.Index(i), to.Index(i))
+		}
+	case from.Kind() == reflect.Slice && from.Type().Elem().Kind() != reflect.Uint8:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+		for i := range from.Len() {
+			m.copy(where, from.Index(i), to.Index(i))
+		}
+	default: // numbers, and bytes, which nobody changes
+		to.Set(from)
+	}
+}
+
+func within(where, field string) string {
+	field = strings.ToLower(field)
+	if where == "" {
+		return field
+	}
+	return where + " " + field
+}
+
+// text masks a text.
+func (m *masker) text(where, s string) string {
+	if s == "" {
+		return s
+	}
+	s, _ = m.mask(s)
+	m.find(where, s)
+	return s
+}
+
+// pair masks the value of a name: the name may say that it is a secret.
+func (m *masker) pair(where, name, value string) string {
+	prefix := name + ": "
+	if whole, n := m.mask(prefix + value); n > 0 && strings.HasPrefix(whole, prefix) {
+		value = whole[len(prefix):]
+		m.find(where, value)
+		return value
+	}
+	return m.text(where, value)
+}
+
+// body masks the bytes of a value, and notes in which part of it something is
+// masked, if it is JSON.
+func (m *masker) body(where, format string, b []byte) []byte {
+	text, n := m.mask(string(b))
+	if n == 0 {
+		text = string(b)
+	}
+	if !strings.Contains(text, "(masked ") {
+		return []byte(text)
+	}
+	if format == "json" && m.parts(where, json.NewDecoder(strings.NewReader(text))) == nil {
+		return []byte(text)
+	}
+	m.find(where, text)
+	return []byte(text)
+}
+
+// parts notes what is masked in a JSON document, by its path.
+func (m *masker) parts(where string, d *json.Decoder) error {
+	d.UseNumber()
+	var seen []Masked
+	keep := masker{note: func(f Masked) { seen = append(seen, f) }, id: m.id}
+	if err := keep.part(where+" ", d, 0); err != nil {
+		return err
+	}
+	for _, f := range seen {
+		m.note(f)
+	}
+	return nil
+}
+
+const maxDepth = 1000
+
+func (m *masker) part(path string, d *json.Decoder, depth int) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("deeper than %d", maxDepth)
+	}
+	switch t := token.(type) {
+	case string:
+		m.find(strings.TrimSuffix(path, " "), t)
+	case json.Delim:
+		for i := 0; d.More(); i++ {
+			sub := path + "[" + strconv.Itoa(i) + "]"
+			if t == '{' {
+				key, err := d.Token()
+				if err != nil {
+					return err
+				}
+				name, _ := key.(string)
+				m.find(path+" key", name)
+				if sub = path + "." + name; strings.HasSuffix(path, " ") {
+					sub = path + name
+				}
+			}
+			if err := m.part(sub, d, depth+1); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+	}
+	return err
+}
+
+// find notes what is masked in s.
+func (m *masker) find(where, s string) {
+	const begin = "(masked "
+	for {
+		i := strings.Index(s, begin)
+		if i < 0 {
+			return
+		}
+		s = s[i+len(begin):]
+		if found, ok := parseMasked(s); ok {
+			found.Request, found.Where = m.id, where
+			m.note(found)
+		}
+	}
+}
+
+// parseMasked reads what the mask writes: "KIND, LENGTH B, tag XXXX)".
+func parseMasked(s string) (Masked, bool) {
+	s, _, closed := strings.Cut(s[:min(len(s), 100)], ")")
+	kind, rest, a := strings.Cut(s, ", ")
+	length, tag, b := strings.Cut(rest, " B, tag ")
+	n, err := strconv.Atoi(length)
+	return Masked{Kind: kind, Bytes: n, Tag: tag}, closed && a && b && err == nil && len(tag) == 4
+}
+
+// appendJSON appends v as JSON in which a terminal finds nothing to obey.
+func appendJSON(b []byte, v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return b, err
+	}
+	return append(b, SafeJSON(bytes.TrimSuffix(out.Bytes(), []byte("\n")))...), nil
+}
+
+// SafeJSON returns a JSON document with everything that a terminal does not
+// show as itself written as an escape. It means what it meant.
+func SafeJSON(b []byte) []byte {
+	var out []byte
+	done := 0
+	for i, r := range string(b) {
+		if r < 0x7f || traces.Shows(r) {
+			continue // what stands below a blank is between tokens
+		}
+		out = append(out, b[done:i]...)
+		out = traces.AppendEscape(out, r)
+		done = i + runeLen(b[i:], r)
+	}
+	if out == nil {
+		return b
+	}
+	return append(out, b[done:]...)
+}

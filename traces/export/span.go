@@ -1,0 +1,262 @@
+package export
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/traces/store"
+)
+
+// A span is one request, one step that took time, or one piece of work below
+// it, as OpenTelemetry has them.
+type span struct {
+	trace      [16]byte
+	id, parent [8]byte // a zero parent is none
+	name       string
+	client     bool // it asked over a network
+	start, end time.Time
+	attrs      []attr
+	events     []event
+	failed     string // what went wrong and reached the caller; "" if nothing did
+	isError    bool
+}
+
+// An attr has a string, an int64, a bool or a []string.
+type attr struct {
+	key   string
+	value any
+}
+
+type event struct {
+	at    time.Time
+	name  string
+	attrs []attr
+}
+
+// attrs leaves out what is empty.
+func (s *span) attr(key string, value any) { s.attrs = withAttr(s.attrs, key, value) }
+
+func withAttr(attrs []attr, key string, value any) []attr {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return attrs
+		}
+	case []string:
+		if len(v) == 0 {
+			return attrs
+		}
+	}
+	return append(attrs, attr{key, value})
+}
+
+// TraceID is the id of the trace that a run is for OpenTelemetry: the number of
+// the run if it is a UUID, as Puppet's transaction_uuid is. It is what a
+// traceparent carries. The other result is false if run is none.
+func TraceID(run string) (id [16]byte, ok bool) {
+	if len(run) != 36 || run[8] != '-' || run[13] != '-' || run[18] != '-' || run[23] != '-' {
+		return id, false
+	}
+	b, err := hex.DecodeString(strings.ReplaceAll(run, "-", ""))
+	if err != nil || len(b) != len(id) {
+		return id, false
+	}
+	copy(id[:], b)
+	return id, id != [16]byte{}
+}
+
+// SpanID is the id of a request for OpenTelemetry, made of its number and of
+// when it began: the same in every recording and export of it.
+func SpanID(id uint64, start time.Time) [8]byte {
+	sum := digest("request", id, start, 0)
+	return [8]byte(sum[:8])
+}
+
+func digest(kind string, id uint64, start time.Time, n int) [sha256.Size]byte {
+	b := append([]byte(kind), 0)
+	b = binary.BigEndian.AppendUint64(b, id)
+	b = binary.BigEndian.AppendUint64(b, uint64(start.UnixNano()))
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(n)))
+	sum[0] |= 1 // an id of zeros is none
+	return sum
+}
+
+// maxAncestors is how far up a root is looked for.
+const maxAncestors = 64
+
+// trunkOf returns the trace that t belongs to, and the request that asked it. A
+// run that is no UUID has a trace for each request that nobody asked, since
+// names of runs come again.
+func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
+	root := parent{t.ID, t.Start}
+	var asked *parent
+	up := t.Parent
+	for range maxAncestors {
+		row, ok := s.Row(up)
+		if up == 0 || !ok {
+			break
+		}
+		root = parent{row.ID, row.Start}
+		if asked == nil {
+			asked = &parent{row.ID, row.Start}
+		}
+		up = row.Parent
+	}
+	if id, ok := TraceID(t.Run); ok {
+		return id, asked
+	}
+	sum := digest("trace", root.id, root.start, 0)
+	return [16]byte(sum[:16]), asked
+}
+
+// spansOf returns the spans of one request, its own first.
+func spansOf(r *request) []span {
+	t := r.trace
+	own := span{trace: r.trunk, id: SpanID(t.ID, t.Start), name: t.Verb.String() + " " + t.Indirection, start: t.Start, end: t.Start.Add(max(t.Took, 0))}
+	if r.parent != nil {
+		own.parent = SpanID(r.parent.id, r.parent.start)
+	}
+	describe(&own, t)
+	spans := []span{own}
+	var steps [traces.StepCount][8]byte // the spans of steps that have one
+	for i, q := range t.Steps {
+		at := t.Start.Add(q.At)
+		about := withAttr(nil, "puppet.answer", q.Answer.String())
+		about = withAttr(about, "puppet.because", q.Because.Reason.String())
+		about = withAttr(about, "puppet.because.about", q.Because.About)
+		if q.Took <= 0 {
+			if q.Answer != traces.NotReached {
+				spans[0].events = append(spans[0].events, event{at, traces.Step(i).String(), about})
+			}
+			continue
+		}
+		sum := digest("step", t.ID, t.Start, i)
+		steps[i] = [8]byte(sum[:8])
+		s := span{
+			trace: r.trunk, id: steps[i], parent: own.id, name: stepName(t, traces.Step(i)), start: at, end: at.Add(q.Took), attrs: about,
+			isError: q.Answer == traces.Raised || q.Answer == traces.Swallowed,
+		}
+		if s.isError {
+			s.failed = q.Because.About
+		}
+		spans = append(spans, s)
+	}
+	slices.SortStableFunc(spans[0].events, func(a, b event) int { return a.at.Compare(b.at) })
+	for i := range t.Spans {
+		spans = append(spans, work(r, &t.Spans[i], steps))
+	}
+	return spans
+}
+
+// stepName names the terminus where one was asked: "terminus exec".
+func stepName(t *traces.Trace, s traces.Step) string {
+	switch s {
+	case traces.Terminus:
+		return "terminus " + orNone(t.Primary.Winner().Terminus)
+	case traces.CacheRead, traces.CacheWrite:
+		return s.String() + " " + orNone(t.Cache.Winner().Terminus)
+	}
+	return s.String()
+}
+
+// describe says what a request was and what became of it.
+func describe(s *span, t *traces.Trace) {
+	primary, cache := t.Primary.Winner(), t.Cache.Winner()
+	for _, a := range []attr{
+		{"puppet.verb", t.Verb.String()}, {"puppet.indirection", t.Indirection}, {"puppet.key", t.Key},
+		{"puppet.environment", t.Environment}, {"puppet.application", t.Application},
+		{"puppet.terminus", primary.Terminus}, {"puppet.terminus.set_by", primary.Source.String()}, {"puppet.terminus.place", primary.Place},
+		{"puppet.cache", cache.Terminus}, {"puppet.cache.set_by", cache.Source.String()}, {"puppet.cache.place", cache.Place},
+		{"puppet.flags", t.Flags.Names()}, {"puppet.transaction", t.Run},
+		{"indirtui.request", int64(t.ID)}, {"indirtui.outcome", t.Outcome.String()}, {"indirtui.hidden", t.Outcome.Hidden()},
+		{"indirtui.served", t.Served.String()}, {"indirtui.caller", t.Caller}, {"indirtui.story", traces.Story(t)},
+		{"indirtui.value.model", t.Value.Model}, {"indirtui.value.digest", t.Value.Digest},
+	} {
+		s.attr(a.key, a.value)
+	}
+	if t.Value.Size > 0 {
+		s.attr("indirtui.value.size", int64(t.Value.Size))
+	}
+	for _, o := range t.Options {
+		s.attr("puppet.option."+o.Name, o.Value)
+	}
+	for _, f := range t.Faults {
+		attrs := withAttr(nil, "exception.message", f.Message)
+		attrs = withAttr(attrs, "exception.type", f.Origin)
+		attrs = withAttr(attrs, "exception.escaped", f.Shown)
+		attrs = withAttr(attrs, "indirtui.hidden", f.Hidden)
+		attrs = withAttr(attrs, "indirtui.path", f.Path)
+		attrs = withAttr(attrs, "puppet.step", f.Step.String())
+		s.events = append(s.events, event{t.Start.Add(t.Steps[f.Step].At + t.Steps[f.Step].Took), "exception", attrs})
+	}
+	for _, n := range t.Notes {
+		s.events = append(s.events, event{t.Start, "note", []attr{{"indirtui.note", n}}})
+	}
+	s.isError, s.failed = t.Outcome == traces.Err || t.Outcome == traces.Part, t.Error
+}
+
+// work is a piece of work below a step.
+func work(r *request, w *traces.Span, steps [traces.StepCount][8]byte) span {
+	t := r.trace
+	id := func(n int) [8]byte {
+		sum := digest("work", t.ID, t.Start, n)
+		return [8]byte(sum[:8])
+	}
+	at := t.Start.Add(w.At)
+	s := span{
+		trace: r.trunk, id: id(w.ID), parent: SpanID(t.ID, t.Start), name: w.Kind.String() + ": " + w.Name, client: w.Kind == traces.Network,
+		start: at, end: at.Add(max(w.Took, 0)), isError: w.Err != "", failed: w.Err,
+	}
+	switch {
+	case w.Parent != 0:
+		s.parent = id(w.Parent)
+	case int(w.Step) < len(steps) && steps[w.Step] != [8]byte{}:
+		s.parent = steps[w.Step]
+	}
+	s.attr("indirtui.kind", w.Kind.String())
+	s.attr("puppet.step", w.Step.String())
+	s.attr("puppet.answer", w.Answer)
+	s.attr("puppet.because", w.Because.Reason.String())
+	s.attr("puppet.because.about", w.Because.About)
+	if w.Request != 0 {
+		s.attr("indirtui.request", int64(w.Request))
+	}
+	if w.Kind != traces.Network {
+		for _, a := range w.Attrs {
+			s.attr(a.Key, a.Value)
+		}
+		return s
+	}
+	h := exchangeOf(w)
+	s.attr("http.request.method", h.method)
+	s.attr("url.full", h.url)
+	if h.status != 0 {
+		s.attr("http.response.status_code", int64(h.status))
+	}
+	if h.host != "" {
+		s.attr("server.address", h.host)
+	}
+	if n, err := strconv.ParseInt(h.port, 10, 64); err == nil {
+		s.attr("server.port", n)
+	}
+	for _, a := range h.other {
+		s.attr(a.Key, a.Value)
+	}
+	for _, header := range h.requestHeaders {
+		s.attr("http.request.header."+strings.ToLower(header.Key), []string{header.Value})
+	}
+	for _, header := range h.responseHeaders {
+		s.attr("http.response.header."+strings.ToLower(header.Key), []string{header.Value})
+	}
+	if h.status >= 400 {
+		s.isError = true
+		s.failed = strings.TrimSpace(w.Err)
+	}
+	return s
+}

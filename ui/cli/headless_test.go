@@ -1,0 +1,135 @@
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"indirtui/termini"
+	"indirtui/ui/cli"
+)
+
+// indirtui runs a command line in this process.
+func indirtui(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}, termini.Specs(), termini.All())
+	return code, out.String(), err.String()
+}
+
+// What the commands print as JSON is what their schemas say.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rec := filepath.Join(dir, "rec.jsonl")
+	if err := os.WriteFile(rec, []byte(recorded), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		schema string
+		args   []string
+		lines  bool // each line is a document of its own
+	}{
+		{"check", []string{"check", "-r", rec, "-e", "count(hidden) = 0", "-e", "none(ind=nothing)", "--format", "json"}, false},
+		{"jsonl", []string{"export", "-r", rec, "--format", "jsonl"}, true},
+	} {
+		t.Run(tt.schema, func(t *testing.T) {
+			t.Parallel()
+			_, text, _ := indirtui("schema", tt.schema)
+			doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := jsonschema.NewCompiler()
+			c.AssertFormat()
+			if err := c.AddResource("schema.json", doc); err != nil {
+				t.Fatal(err)
+			}
+			schema, err := c.Compile("schema.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, out, complaint := indirtui(tt.args...)
+			documents := []string{out}
+			if tt.lines {
+				documents = strings.Split(strings.TrimSpace(out), "\n")
+			}
+			if len(documents) == 0 || documents[0] == "" {
+				t.Fatalf("nothing was printed: %s", complaint)
+			}
+			for _, d := range documents {
+				v, err := jsonschema.UnmarshalJSON(strings.NewReader(d))
+				if err != nil {
+					t.Fatalf("%v: %s", err, d)
+				}
+				if err := schema.Validate(v); err != nil {
+					t.Errorf("%v\n%s", err, d)
+				}
+			}
+		})
+	}
+}
+
+// recorded is a recording that has everything.
+const recorded = `{"indirtui":1,"started":"2025-11-20T14:00:00Z","source":"in process"}
+{"body":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","format":"json","text":"{}"}
+{"trace":1,"t":"2025-11-20T14:00:01Z","took":40000000,"verb":"find","ind":"catalog","key":"web01","env":"production","run":"8f3c","caller":"agent","out":"err","served":"none","flags":["ignore_cache"],"terminus":"rest","cache":"json","setby":"application","csetby":"setting","origin":"network","fault":"no role","size":7,"steps":[{"step":"terminus","is":"raised","why":"raised","about":"no role","at":4000000,"took":30000000}],"app":"agent","idle":["fail_on_404"],"options":[{"name":"a","value":"b"}],"primary":[{"terminus":"rest","by":"application","place":"application agent","note":"n","setting":"s","symbol":true,"t":"2025-11-20T14:00:00Z"}],"caches":[{"terminus":"json","by":"setting","not":"why"}],"spans":[{"id":1,"step":"terminus","kind":"network","name":"POST https://puppet:8140/x","is":"500","at":5,"took":2,"attrs":[{"name":"a","value":"b"}],"err":"e"}],"faults":[{"origin":"network","step":"terminus","message":"no role","hidden":"h","shown":true,"path":"p"}],"notes":["password: hunter2"],"value":{"model":"catalog","format":"json","size":2,"digest":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","masked":1,"source":"s"},"named":"other","error":"no role"}
+{"trace":2,"t":"2025-11-20T14:00:02Z","took":1000000,"verb":"find","ind":"catalog","key":"web01","run":"8f3c","parent":1,"prev":1,"replay":true,"good":1,"out":"stale","served":"cache","cwritten":true,"steps":[],"pstep":"terminus","failed":1}
+{"trace":3,"t":"2025-11-20T14:00:03Z","verb":"save","ind":"facts","key":"web01","out":"ok","served":"none","lost":true,"steps":[]}
+{"mark":2,"as":"a"}
+{"comment":2,"text":"look here","t":"2025-11-20T15:00:00Z"}
+`
+
+// Every command that asks sends what it asks to a collector, if one is named.
+func TestSendsToACollector(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var got []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		var in collector.ExportTraceServiceRequest
+		if err := proto.Unmarshal(b, &in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, rs := range in.GetResourceSpans() {
+			for _, ss := range rs.GetScopeSpans() {
+				for _, s := range ss.GetSpans() {
+					got = append(got, s.GetName())
+				}
+			}
+		}
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	find := func(url string) (int, string) {
+		code, _, stderr := indirtui("find", "facts", "n1", "terminus=memory", "--confdir", dir, "--vardir", dir, "--trace", "none", "--otlp", url)
+		return code, stderr
+	}
+	if code, stderr := find(srv.URL); code != 3 || stderr != "" {
+		t.Errorf("got %d, %q", code, stderr)
+	}
+	mu.Lock()
+	if len(got) == 0 || got[0] != "find facts" {
+		t.Errorf("received %q", got)
+	}
+	mu.Unlock()
+	// A collector that refuses costs nothing but a line.
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }))
+	defer bad.Close()
+	if code, stderr := find(bad.URL); code != 3 || !strings.Contains(stderr, "OTLP: sent 0, dropped 1: ") {
+		t.Errorf("got %d, %q", code, stderr)
+	}
+}

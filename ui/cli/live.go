@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"indirtui/indirector/mask"
+	"indirtui/traces/export"
+)
+
+// startLive begins to send requests to a collector, if the flag or the
+// environment names one.
+func (p *program) startLive() error {
+	wanted := p.otlp != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+	if p.live != nil || !wanted {
+		return nil
+	}
+	var err error
+	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Mask: mask.New(mask.Rules{}).Text})
+	return err
+}
+
+// endLive sends what waits, and says what was lost.
+func (p *program) endLive() {
+	if p.live == nil {
+		return
+	}
+	err := p.live.CloseSoon()
+	if st := p.live.Stats(); st.Dropped > 0 {
+		p.complain(st.String())
+	} else if err != nil {
+		p.complain(fmt.Sprintf("OTLP: %v", err))
+	}
+}
