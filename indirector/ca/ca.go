@@ -1,0 +1,356 @@
+// Package ca is a certificate authority on the directory of Puppet's: what it
+// finds there it uses as it is, and what it writes there Puppet Server, its
+// command line and older Puppets go on with.
+//
+//	cfg, err := ca.ConfigOf(settings)
+//	authority, err := ca.Open(cfg)           // or Setup, or OpenOrSetup
+//	cert, err := authority.Sign(ctx, "web01.example.com", ca.SignOptions{})
+//
+// The directory is read again whenever its files change, so that several
+// programs may share one; whoever writes holds a lock. Requests come by
+// [Authority.Submit], which checks them and signs those that autosign says;
+// who is allowed to ask at all is not decided here.
+//
+// Besides the authority there are [Trust], by which a server knows its clients,
+// [Responder], which answers OCSP, and [NewHandler], the HTTP interface.
+package ca
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"indirtui/indirector"
+)
+
+// A Config says where an authority keeps its files, and what it allows.
+type Config struct {
+	Dir       string // cadir
+	Cert      string // cacert: a bundle, our own certificate among them
+	Key       string // cakey
+	Public    string // capub
+	CRL       string // cacrl: our own list among those of the bundle
+	Requests  string // csrdir
+	Signed    string // signeddir
+	Serial    string // serial
+	Inventory string // cert_inventory
+	Password  string // capass: a file with the password of an encrypted key; "" is none
+
+	Name          string        // of a new CA: "Puppet CA: puppet.example.com"
+	TTL           time.Duration // of a certificate; zero is five years
+	KeyLength     int           // of a new RSA key, in bits; zero is 4096
+	Autosign      string        // "true", "false", or the path of a list or a command
+	AutosignLimit time.Duration // how long the command may take; zero is one minute
+
+	AllowDuplicates    bool // a request may replace a certificate
+	AllowAltNames      bool // requests may have subject alternative names
+	AllowAuthorization bool // requests may have extensions that authorize
+	AllowRenewal       bool // who has a certificate gets a new one
+	RenewalTTL         time.Duration
+	InfraCRL           bool // answer with infra_crl.pem, and keep it
+
+	Now func() time.Time // nil is time.Now
+	Log *slog.Logger     // nil discards
+}
+
+// Settings are those that ConfigOf reads, for descriptors. Those that Puppet
+// does not have are in Puppet Server's ca.conf, with hyphens.
+var Settings = []indirector.Setting{
+	{Name: "cadir", Doc: "The directory of the CA."},
+	{Name: "cacert", Doc: "The CA's certificate, and those that vouch for it."},
+	{Name: "cakey", Doc: "The CA's private key."},
+	{Name: "capub", Doc: "The CA's public key."},
+	{Name: "cacrl", Doc: "The CA's revocation list, and those of the CAs that vouch for it."},
+	{Name: "csrdir", Doc: "Requests that wait to be signed."},
+	{Name: "signeddir", Doc: "Certificates that were signed."},
+	{Name: "serial", Doc: "The next serial number, in hexadecimal."},
+	{Name: "cert_inventory", Doc: "One line for each certificate ever signed."},
+	{Name: "capass", Doc: "The password of the CA's key, if it is encrypted, as in Puppet 3."},
+	{Name: "ca_name", Doc: "The name of a new CA."},
+	{Name: "ca_ttl", Doc: "How long a certificate is valid."},
+	{Name: "keylength", Doc: "Bits of a new key."},
+	{Name: "autosign", Doc: "true, false, a list of names, or a command."},
+	{Name: "allow_duplicate_certs", Doc: "Whether a request may replace a certificate."},
+	{Name: "allow_subject_alt_names", Doc: "Whether requests may have further names. In ca.conf."},
+	{Name: "allow_authorization_extensions", Doc: "Whether requests may have extensions that authorize. In ca.conf."},
+	{Name: "allow_auto_renewal", Doc: "Whether who has a certificate may renew it. In ca.conf, Puppet 8."},
+	{Name: "auto_renewal_cert_ttl", Doc: "How long a renewed certificate is valid; nothing is 90 days. In ca.conf, Puppet 8."},
+	{Name: "enable_infra_crl", Doc: "Whether agents get the short revocation list, of infrastructure nodes only. In ca.conf."},
+}
+
+// Defaults and limits.
+const (
+	defaultTTL        = 5 * 365 * 24 * time.Hour
+	defaultCATTL      = 15 * 365 * 24 * time.Hour // as `puppetserver ca setup` has it
+	defaultRenewalTTL = 90 * 24 * time.Hour
+	defaultKeyLength  = 4096
+	defaultAutosign   = time.Minute
+	maxTTL            = 1576800000 * time.Second // fifty years
+	crlTTL            = 5 * 365 * 24 * time.Hour
+	maxFile           = 64 << 20 // bytes of a file that is read whole
+)
+
+const msgTTL = "Config setting ca_ttl must have a value below %d"
+
+// ConfigOf reads the settings of a CA. The error names the setting and its
+// place.
+func ConfigOf(s indirector.Settings) (Config, error) {
+	get := func(name string) string {
+		v, _ := s.Get(name)
+		return v
+	}
+	c := Config{
+		Dir: get("cadir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
+		Requests: get("csrdir"), Signed: get("signeddir"), Serial: get("serial"), Inventory: get("cert_inventory"),
+		Password: get("capass"), Name: get("ca_name"), Autosign: get("autosign"),
+	}
+	c.fill()
+	var errs []error
+	number := func(name string, into *time.Duration) {
+		v, place := s.Get(name)
+		if v == "" {
+			return
+		}
+		d, err := indirector.ParseDuration(v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, place, err))
+			return
+		}
+		*into = d
+	}
+	flag := func(name string) bool { return get(name) == "true" }
+	number("ca_ttl", &c.TTL)
+	number("auto_renewal_cert_ttl", &c.RenewalTTL)
+	if c.TTL > maxTTL {
+		_, place := s.Get("ca_ttl")
+		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, place, maxTTL/time.Second))
+	}
+	if v, place := s.Get("keylength"); v != "" {
+		if _, err := fmt.Sscanf(v, "%d", &c.KeyLength); err != nil || c.KeyLength < 1024 || c.KeyLength > 16384 {
+			errs = append(errs, fmt.Errorf("setting keylength (%s): %q is no number of bits from 1024 to 16384", place, v))
+		}
+	}
+	c.AllowDuplicates = flag("allow_duplicate_certs")
+	c.AllowAltNames = flag("allow_subject_alt_names")
+	c.AllowAuthorization = flag("allow_authorization_extensions")
+	c.AllowRenewal = flag("allow_auto_renewal")
+	c.InfraCRL = flag("enable_infra_crl")
+	return c, errors.Join(errs...)
+}
+
+// fill gives what is not said its default.
+func (c *Config) fill() {
+	path := func(p *string, name string) {
+		if *p == "" && c.Dir != "" {
+			*p = filepath.Join(c.Dir, name)
+		}
+	}
+	path(&c.Cert, "ca_crt.pem")
+	path(&c.Key, "ca_key.pem")
+	path(&c.Public, "ca_pub.pem")
+	path(&c.CRL, "ca_crl.pem")
+	path(&c.Requests, "requests")
+	path(&c.Signed, "signed")
+	path(&c.Serial, "serial")
+	path(&c.Inventory, "inventory.txt")
+	if c.TTL == 0 {
+		c.TTL = defaultTTL
+	}
+	if c.RenewalTTL == 0 {
+		c.RenewalTTL = defaultRenewalTTL
+	}
+	if c.KeyLength == 0 {
+		c.KeyLength = defaultKeyLength
+	}
+	if c.AutosignLimit == 0 {
+		c.AutosignLimit = defaultAutosign
+	}
+	if c.Name == "" {
+		c.Name = "Puppet CA"
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// infra files stand beside the others, wherever those are.
+func (c *Config) infraCRL() string     { return filepath.Join(c.Dir, "infra_crl.pem") }
+func (c *Config) infraNodes() string   { return filepath.Join(c.Dir, "infra_inventory.txt") }
+func (c *Config) infraSerials() string { return filepath.Join(c.Dir, "infra_serials") }
+
+// ErrNoCA is that there is no CA in the directory: not one of its files.
+var ErrNoCA = errors.New("there is no CA")
+
+const msgPartial = "Cannot initialize CA with partial state; need all files or none.\nFound:\n%s\nMissing:\n%s\n"
+
+// state says whether there is a CA: all of its files, or none, or an error in
+// Puppet Server's words.
+func (c *Config) state() (bool, error) {
+	var found, missing []string
+	required := []string{c.Cert, c.CRL, c.Key, c.Inventory, c.Serial}
+	if c.InfraCRL {
+		required = append(required, c.infraNodes(), c.infraCRL())
+	}
+	for _, path := range required {
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			found = append(found, path)
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, path)
+		default:
+			return false, err
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return true, nil
+	case len(found) == 0:
+		return false, nil
+	}
+	return false, &Refusal{Partial, fmt.Sprintf(msgPartial, strings.Join(found, "\n"), strings.Join(missing, "\n"))}
+}
+
+// An Authority is a CA. It is safe for concurrent use, also by several
+// processes on the same directory.
+type Authority struct {
+	cfg Config
+
+	mu       sync.Mutex // guards what follows, which is what was read last
+	identity identity
+	lists    lists
+	highest  highest
+}
+
+// An identity is who the CA is.
+type identity struct {
+	stamp  [2]stamp // of the files of the certificate and the key
+	bundle []*x509.Certificate
+	cert   *x509.Certificate // the one of the key
+	key    crypto.Signer
+	keyID  []byte
+}
+
+// Open opens the CA of a directory. The error is ErrNoCA if there is none.
+func Open(cfg Config) (*Authority, error) {
+	cfg.fill()
+	there, err := cfg.state()
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, fmt.Errorf("%w in %s; make one by: indirtui ca setup", ErrNoCA, cfg.Dir)
+	}
+	a := &Authority{cfg: cfg}
+	if _, err := a.self(); err != nil {
+		return nil, err
+	}
+	if _, err := a.crls(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// OpenOrSetup opens the CA of a directory, or makes one where there is none.
+func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
+	a, err := Open(cfg)
+	if errors.Is(err, ErrNoCA) {
+		return Setup(ctx, cfg, SetupOptions{})
+	}
+	return a, err
+}
+
+// Config returns what the authority goes by.
+func (a *Authority) Config() Config { return a.cfg }
+
+// Certificates returns the bundle, in the order of the file. The slice is the
+// caller's.
+func (a *Authority) Certificates() ([]*x509.Certificate, error) {
+	id, err := a.self()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(id.bundle), nil
+}
+
+// Certificate returns the certificate that signs others.
+func (a *Authority) Certificate() (*x509.Certificate, error) {
+	id, err := a.self()
+	if err != nil {
+		return nil, err
+	}
+	return id.cert, nil
+}
+
+// self returns who the CA is, read again if its files have changed.
+func (a *Authority) self() (identity, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var now [2]stamp
+	for i, path := range []string{a.cfg.Cert, a.cfg.Key} {
+		s, err := stampOf(path)
+		if err != nil {
+			return identity{}, err
+		}
+		now[i] = s
+	}
+	if a.identity.cert != nil && a.identity.stamp == now {
+		return a.identity, nil
+	}
+	id := identity{stamp: now}
+	text, err := readFile(a.cfg.Cert)
+	if err != nil {
+		return id, err
+	}
+	if id.bundle, err = ParseCertificates(text); err != nil {
+		return id, fmt.Errorf("read %s: %w", a.cfg.Cert, err)
+	}
+	if text, err = readFile(a.cfg.Key); err != nil {
+		return id, err
+	}
+	if id.key, err = parseKey(text, a.password); err != nil {
+		return id, fmt.Errorf("read %s: %w", a.cfg.Key, err)
+	}
+	for _, cert := range id.bundle {
+		if samePublic(cert.PublicKey, id.key.Public()) {
+			id.cert = cert
+			break
+		}
+	}
+	if id.cert == nil {
+		return id, fmt.Errorf("none of the %d certificates in %s is of the key in %s", len(id.bundle), a.cfg.Cert, a.cfg.Key)
+	}
+	if id.keyID = id.cert.SubjectKeyId; len(id.keyID) == 0 {
+		if id.keyID, err = keyID(id.cert.PublicKey); err != nil {
+			return id, err
+		}
+	}
+	a.identity = id
+	return id, nil
+}
+
+// password reads the password of an encrypted key.
+func (a *Authority) password() ([]byte, error) {
+	if a.cfg.Password == "" {
+		return nil, errors.New("the key is encrypted, and there is no setting capass")
+	}
+	b, err := readFile(a.cfg.Password)
+	return []byte(strings.TrimRight(string(b), "\r\n")), err
+}
+
+func (a *Authority) signedPath(name string) string { return filepath.Join(a.cfg.Signed, name+".pem") }
+func (a *Authority) requestPath(name string) string {
+	return filepath.Join(a.cfg.Requests, name+".pem")
+}
