@@ -101,11 +101,15 @@ type Masked struct {
 	Where   string `json:"where"` // "value resources[0].parameters.content", "error", …
 	Kind    string `json:"kind"`  // of the secret: "password", "Sensitive", …
 	Bytes   int    `json:"bytes"` // its length
-	Tag     string `json:"tag"`   // equal secrets of one recording have equal tags
+	Tag     string `json:"tag"`   // equal secrets of one recording have equal tags; "" if they were masked without one
 }
 
 func (m Masked) String() string {
-	return fmt.Sprintf("#%d %s: %s, %d B, tag %s", m.Request, m.Where, m.Kind, m.Bytes, m.Tag)
+	s := fmt.Sprintf("#%d %s: %s, %d B", m.Request, m.Where, m.Kind, m.Bytes)
+	if m.Tag != "" {
+		s += ", tag " + m.Tag
+	}
+	return s
 }
 
 // MaxListed is how many things a Report lists; it counts them all.

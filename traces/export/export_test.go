@@ -69,7 +69,7 @@ func site(t testing.TB, o store.Options) *store.Store {
 		Faults:  []traces.Fault{{Origin: "network", Step: traces.Terminus, Message: "Error 500 on SERVER: no role", Hidden: "secret=hunter2", Shown: true}},
 		Spans: []traces.Span{
 			{ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "POST https://puppet:8140/puppet/v3/catalog/web01?environment=production&x=a%20b", Answer: "500 Internal Server Error",
-				At: 5 * time.Millisecond, Took: 20 * time.Millisecond, Attrs: []traces.Attr{{Key: "request Accept", Value: "application/json"}, {Key: "Content-Type", Value: "text/plain"}, {Key: "Content-Length", Value: "7"}}},
+				At: 5 * time.Millisecond, Took: 20 * time.Millisecond, Attrs: []traces.Attr{{Key: "> Accept", Value: "application/json"}, {Key: "< Content-Type", Value: "text/plain"}, {Key: "< Content-Length", Value: "7"}, {Key: "peer", Value: "192.0.2.1:8140"}, {Key: "connection", Value: "new: connect 2ms, TLS 3ms"}, {Key: "wait", Value: "10ms"}, {Key: "read", Value: "1ms"}, {Key: "> X-Authentication", Value: "(masked, 5 bytes)"}}},
 			{ID: 2, Parent: 1, Step: traces.Terminus, Kind: traces.Codec, Name: "decode " + hostile, Answer: "0 bytes", At: 24 * time.Millisecond, Took: time.Millisecond, Err: "not JSON"},
 		},
 	}
@@ -168,7 +168,7 @@ func TestLines(t *testing.T) {
 	for _, m := range list {
 		where = append(where, m.(map[string]any)["where"].(string))
 	}
-	if want := "faults hidden, sent values.db[0].pw"; strings.Join(where, ", ") != want {
+	if want := "spans attrs > X-Authentication, faults hidden, sent values.db[0].pw"; strings.Join(where, ", ") != want {
 		t.Errorf("list: got %q, want %q", where, want)
 	}
 }
@@ -224,7 +224,7 @@ func TestOTLP(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"puppet.key": "web01", "indirtui.outcome": "err", "indirtui.request": "int_value:1", "puppet.option.checksum_type": "md5",
-		"http.request.method": "POST", "http.response.status_code": "int_value:500", "server.address": "puppet", "server.port": "int_value:8140",
+		"http.request.method": "POST", "http.response.status_code": "int_value:500", "server.address": "puppet", "network.peer.address": "192.0.2.1:8140", "server.port": "int_value:8140",
 		"http.request.header.accept": "application/json",
 	} {
 		if !strings.Contains(attrs[key], want) {
@@ -325,7 +325,7 @@ func TestHAR(t *testing.T) {
 	if e.Response.Status != 500 || e.Response.StatusText != "Internal Server Error" || e.Response.Content.MimeType != "text/plain" || e.Response.Content.Size != 7 {
 		t.Errorf("response: %+v", e.Response)
 	}
-	if sum := e.Timings["send"] + e.Timings["wait"] + e.Timings["receive"]; e.Time != 20 || sum != e.Time {
+	if sum := e.Timings["send"] + e.Timings["connect"] + e.Timings["wait"] + e.Timings["receive"]; e.Time != 20 || sum != e.Time || e.Timings["dns"] != -1 || e.Timings["ssl"] != 3 {
 		t.Errorf("time: got %v in %v", e.Time, e.Timings)
 	}
 	if e.Request.HeadersSize == nil || e.Request.BodySize == nil || e.Request.Cookies == nil || !e.StartedDateTime.Equal(start.Add(time.Second+5*time.Millisecond)) {
@@ -361,7 +361,7 @@ func TestStory(t *testing.T) {
 		"  asked     terminus rest -> raised",
 		"ENC returned empty output → nil node",
 		`a\x1b[31mb\u202ec\u200dd\x9be\xff\U000e0001`,
-		"3 requests; masked 1\n  #1 faults hidden: password, 7 B, tag 0a1b\n",
+		"3 requests; masked 2\n  #1 spans attrs > X-Authentication: header, 5 B\n  #1 faults hidden: password, 7 B, tag 0a1b\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

@@ -3,100 +3,13 @@ package export
 import (
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"indirtui/traces"
-	"indirtui/traces/query"
 )
-
-// An exchange is what a Network span says about HTTP.
-type exchange struct {
-	method, url, host, port         string
-	status                          int
-	statusText, version             string
-	requestHeaders, responseHeaders []traces.Attr
-	other                           []traces.Attr // what is none of these
-}
-
-// Attributes of Network spans beside those that fields of queries are made of.
-// A header is an attribute that is named after it, a header of the request
-// after "request ".
-const (
-	attrURL       = "http.url"
-	attrRequest   = "request "
-	attrResponse  = "response "
-	attrHTTPProto = "http.version"
-)
-
-// exchangeOf reads a Network span: its attributes, and where they do not say
-// it its name ("GET https://puppet:8140/…") and its answer ("200 OK").
-func exchangeOf(s *traces.Span) exchange {
-	x := exchange{statusText: s.Answer}
-	path, server := "", ""
-	for _, a := range s.Attrs {
-		switch {
-		case a.Key == query.AttrHTTPMethod:
-			x.method = a.Value
-		case a.Key == query.AttrHTTPStatus:
-			x.status, _ = strconv.Atoi(a.Value)
-		case a.Key == query.AttrHTTPPath:
-			path = a.Value
-		case a.Key == query.AttrServer:
-			server = a.Value
-		case a.Key == attrURL, a.Key == "url":
-			x.url = a.Value
-		case a.Key == attrHTTPProto:
-			x.version = a.Value
-		case strings.HasPrefix(a.Key, attrRequest):
-			x.requestHeaders = append(x.requestHeaders, traces.Attr{Key: a.Key[len(attrRequest):], Value: a.Value})
-		case strings.HasPrefix(a.Key, attrResponse):
-			x.responseHeaders = append(x.responseHeaders, traces.Attr{Key: a.Key[len(attrResponse):], Value: a.Value})
-		case isHeader(a.Key):
-			x.responseHeaders = append(x.responseHeaders, a)
-		default:
-			x.other = append(x.other, a)
-		}
-	}
-	method, address, ok := strings.Cut(s.Name, " ")
-	if ok && method == strings.ToUpper(method) && x.method == "" {
-		x.method = method
-	}
-	if x.url == "" && ok && (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")) {
-		x.url = address
-	}
-	if x.url == "" && server != "" && path != "" {
-		x.url = "https://" + server + path
-	}
-	if u, err := url.Parse(x.url); err == nil && u.Host != "" {
-		x.host, x.port = u.Hostname(), u.Port()
-	} else if host, port, err := net.SplitHostPort(server); err == nil {
-		x.host, x.port = host, port
-	} else {
-		x.host = server
-	}
-	if code, text, _ := strings.Cut(s.Answer, " "); len(code) == 3 {
-		if n, err := strconv.Atoi(code); err == nil {
-			x.statusText = text
-			if x.status == 0 {
-				x.status = n
-			}
-		}
-	}
-	if x.status != 0 && x.statusText == s.Answer {
-		x.statusText = http.StatusText(x.status)
-	}
-	return x
-}
-
-// isHeader reports whether an attribute is named as a header is.
-func isHeader(key string) bool {
-	return key != "" && key[0] >= 'A' && key[0] <= 'Z' && !strings.Contains(key, " ")
-}
 
 // har writes HAR 1.2: an entry for each exchange over HTTP below the requests.
 type har struct{ entries int }
@@ -110,6 +23,7 @@ type (
 		Response harResponse `json:"response"`
 		Cache    struct{}    `json:"cache"`
 		Timings  harTimings  `json:"timings"`
+		Server   string      `json:"serverIPAddress,omitempty"`
 		Comment  string      `json:"comment,omitempty"`
 	}
 	harRequest struct {
@@ -120,7 +34,7 @@ type (
 		Headers     []harPair `json:"headers"`
 		Query       []harPair `json:"queryString"`
 		HeadersSize int       `json:"headersSize"`
-		BodySize    int       `json:"bodySize"`
+		BodySize    int64     `json:"bodySize"`
 	}
 	harResponse struct {
 		Status      int        `json:"status"`
@@ -131,14 +45,17 @@ type (
 		Content     harContent `json:"content"`
 		RedirectURL string     `json:"redirectURL"`
 		HeadersSize int        `json:"headersSize"`
-		BodySize    int        `json:"bodySize"`
+		BodySize    int64      `json:"bodySize"`
 		Error       string     `json:"_error,omitempty"`
 	}
 	harContent struct {
-		Size int    `json:"size"`
+		Size int64  `json:"size"`
 		MIME string `json:"mimeType"`
 	}
 	harTimings struct {
+		DNS     float64 `json:"dns"`
+		Connect float64 `json:"connect"`
+		TLS     float64 `json:"ssl"`
 		Send    float64 `json:"send"`
 		Wait    float64 `json:"wait"`
 		Receive float64 `json:"receive"`
@@ -158,11 +75,8 @@ func (*har) begin(w io.Writer) error {
 func (h *har) add(w io.Writer, r *request) error {
 	for i := range r.trace.Spans {
 		s := &r.trace.Spans[i]
-		if s.Kind != traces.Network {
-			continue
-		}
-		x := exchangeOf(s)
-		if x.method == "" || x.url == "" {
+		x, ok := s.HTTP()
+		if !ok || x.Method == "" || x.URL == "" {
 			continue // a name looked up, a connection made
 		}
 		b, err := appendJSON(nil, entryOf(r.trace, s, &x))
@@ -180,23 +94,55 @@ func (h *har) add(w io.Writer, r *request) error {
 	return nil
 }
 
-func entryOf(t *traces.Trace, s *traces.Span, x *exchange) harEntry {
-	took := float64(max(s.Took, 0).Nanoseconds()) / 1e6
-	version := x.version
+func entryOf(t *traces.Trace, s *traces.Span, x *traces.Exchange) harEntry {
+	host, _ := traces.HostPort(x.Peer)
+	timings, total := timingsOf(s, x)
 	e := harEntry{
-		Started: t.Start.Add(s.At).UTC().Format(time.RFC3339Nano), Time: took, Timings: harTimings{Wait: took},
+		Started: t.Start.Add(s.At).UTC().Format(time.RFC3339Nano), Time: total, Timings: timings,
 		Request: harRequest{
-			Method: x.method, URL: x.url, HTTPVersion: version, Cookies: []harPair{}, Headers: pairs(x.requestHeaders), Query: queryOf(x.url),
-			HeadersSize: -1, BodySize: size(x.requestHeaders, x.other, "request bytes"),
+			Method: x.Method, URL: x.URL, HTTPVersion: "HTTP/1.1", Cookies: []harPair{}, Headers: pairs(x.Request), Query: queryOf(x.URL),
+			HeadersSize: -1, BodySize: x.Sent,
 		},
 		Response: harResponse{
-			Status: x.status, StatusText: x.statusText, HTTPVersion: version, Cookies: []harPair{}, Headers: pairs(x.responseHeaders),
-			RedirectURL: value(x.responseHeaders, "Location"), HeadersSize: -1, BodySize: size(x.responseHeaders, x.other, "response bytes"), Error: s.Err,
+			Status: x.Status, StatusText: x.Reason, HTTPVersion: "HTTP/1.1", Cookies: []harPair{}, Headers: pairs(x.Response),
+			RedirectURL: traces.Header(x.Response, "Location"), HeadersSize: -1, BodySize: received(x), Error: s.Err,
 		},
+		Server:  host,
 		Comment: fmt.Sprintf("request #%d: %s %s %s, %s", t.ID, t.Verb, t.Indirection, t.Key, t.Outcome),
 	}
-	e.Response.Content = harContent{Size: max(e.Response.BodySize, 0), MIME: value(x.responseHeaders, "Content-Type")}
+	e.Response.Content = harContent{Size: max(x.Size, e.Response.BodySize, 0), MIME: traces.Header(x.Response, "Content-Type")}
 	return e
+}
+
+// received is how many bytes the body of the answer had; -1 if nobody has said
+// it.
+func received(x *traces.Exchange) int64 {
+	if n, err := strconv.ParseInt(traces.Header(x.Response, "Content-Length"), 10, 64); err == nil && n >= 0 && x.Received < 0 {
+		return n
+	}
+	return x.Received
+}
+
+// timingsOf divides the time of an exchange as HAR wants it: the parts add up to
+// the whole, and what did not happen is -1.
+func timingsOf(s *traces.Span, x *traces.Exchange) (t harTimings, total float64) {
+	ms := func(d time.Duration) float64 { return float64(max(d, 0).Nanoseconds()) / 1e6 }
+	parts := func(d time.Duration) float64 {
+		if d == 0 {
+			return -1
+		}
+		return ms(d)
+	}
+	t = harTimings{DNS: parts(x.DNS), TLS: parts(x.TLS), Wait: ms(x.Wait), Receive: ms(x.Read)}
+	t.Connect = parts(x.Connect + x.TLS) // the handshake is a part of it
+	total = ms(s.Took)
+	rest := total - max(t.DNS, 0) - max(t.Connect, 0) - t.Wait - t.Receive
+	if x.Wait == 0 {
+		t.Wait += max(rest, 0)
+	} else {
+		t.Send = max(rest, 0)
+	}
+	return t, max(t.DNS, 0) + max(t.Connect, 0) + t.Send + t.Wait + t.Receive
 }
 
 func pairs(headers []traces.Attr) []harPair {
@@ -226,25 +172,6 @@ func queryOf(address string) []harPair {
 		out = append(out, harPair{name, value})
 	}
 	return out
-}
-
-func value(attrs []traces.Attr, name string) string {
-	for _, a := range attrs {
-		if strings.EqualFold(a.Key, name) {
-			return a.Value
-		}
-	}
-	return ""
-}
-
-// size is the number of bytes of a body; -1 if nobody has said it.
-func size(headers, other []traces.Attr, name string) int {
-	for _, s := range []string{value(other, name), value(headers, "Content-Length")} {
-		if n, err := strconv.Atoi(s); err == nil && n >= 0 {
-			return n
-		}
-	}
-	return -1
 }
 
 func (h *har) end(w io.Writer, r *Report) error {

@@ -103,7 +103,7 @@ func (m *masker) body(where, format string, b []byte) []byte {
 	if n == 0 {
 		text = string(b)
 	}
-	if !strings.Contains(text, "(masked ") {
+	if !strings.Contains(text, "(masked") {
 		return []byte(text)
 	}
 	if format == "json" && m.parts(where, json.NewDecoder(strings.NewReader(text))) == nil {
@@ -165,13 +165,13 @@ func (m *masker) part(path string, d *json.Decoder, depth int) error {
 
 // find notes what is masked in s.
 func (m *masker) find(where, s string) {
-	const begin = "(masked "
+	const begin = "(masked"
 	for {
 		i := strings.Index(s, begin)
 		if i < 0 {
 			return
 		}
-		s = s[i+len(begin):]
+		s = strings.TrimLeft(s[i+len(begin):], ", ")
 		if found, ok := parseMasked(s); ok {
 			found.Request, found.Where = m.id, where
 			m.note(found)
@@ -179,9 +179,14 @@ func (m *masker) find(where, s string) {
 	}
 }
 
-// parseMasked reads what the mask writes: "KIND, LENGTH B, tag XXXX)".
+// parseMasked reads what the mask writes, "KIND, LENGTH B, tag XXXX)", and what
+// the client writes for a header, "LENGTH bytes)".
 func parseMasked(s string) (Masked, bool) {
 	s, _, closed := strings.Cut(s[:min(len(s), 100)], ")")
+	if length, ok := strings.CutSuffix(s, " bytes"); ok && closed {
+		n, err := strconv.Atoi(length)
+		return Masked{Kind: "header", Bytes: n}, err == nil
+	}
 	kind, rest, a := strings.Cut(s, ", ")
 	length, tag, b := strings.Cut(rest, " B, tag ")
 	n, err := strconv.Atoi(length)

@@ -227,36 +227,46 @@ func work(r *request, w *traces.Span, steps [traces.StepCount][8]byte) span {
 	if w.Request != 0 {
 		s.attr("indirtui.request", int64(w.Request))
 	}
-	if w.Kind != traces.Network {
+	h, ok := w.HTTP()
+	if !ok {
 		for _, a := range w.Attrs {
 			s.attr(a.Key, a.Value)
 		}
 		return s
 	}
-	h := exchangeOf(w)
-	s.attr("http.request.method", h.method)
-	s.attr("url.full", h.url)
-	if h.status != 0 {
-		s.attr("http.response.status_code", int64(h.status))
+	host, port := traces.HostPort(h.Server)
+	for _, a := range []attr{{"http.request.method", h.Method}, {"url.full", h.URL}, {"server.address", host}, {"network.peer.address", h.Peer}} {
+		s.attr(a.key, a.value)
 	}
-	if h.host != "" {
-		s.attr("server.address", h.host)
-	}
-	if n, err := strconv.ParseInt(h.port, 10, 64); err == nil {
+	if n, err := strconv.ParseInt(port, 10, 64); err == nil {
 		s.attr("server.port", n)
 	}
-	for _, a := range h.other {
+	if h.Status != 0 {
+		s.attr("http.response.status_code", int64(h.Status))
+	}
+	if h.Sent >= 0 {
+		s.attr("http.request.body.size", h.Sent)
+	}
+	if h.Received >= 0 {
+		s.attr("http.response.body.size", h.Received)
+	}
+	for _, a := range h.Other {
 		s.attr(a.Key, a.Value)
 	}
-	for _, header := range h.requestHeaders {
-		s.attr("http.request.header."+strings.ToLower(header.Key), []string{header.Value})
-	}
-	for _, header := range h.responseHeaders {
-		s.attr("http.response.header."+strings.ToLower(header.Key), []string{header.Value})
-	}
-	if h.status >= 400 {
-		s.isError = true
-		s.failed = strings.TrimSpace(w.Err)
-	}
+	headers(&s, "http.request.header.", h.Request)
+	headers(&s, "http.response.header.", h.Response)
+	s.isError = s.isError || h.Status >= 400
 	return s
+}
+
+// headers adds headers, each with all its values.
+func headers(s *span, prefix string, all []traces.Attr) {
+	for i, h := range all {
+		if i > 0 && all[i-1].Key == h.Key {
+			last := &s.attrs[len(s.attrs)-1]
+			last.value = append(last.value.([]string), h.Value)
+			continue
+		}
+		s.attr(prefix+strings.ToLower(h.Key), []string{h.Value})
+	}
 }

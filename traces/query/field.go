@@ -2,7 +2,6 @@ package query
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -61,13 +60,9 @@ type Field struct {
 // The Values of a field must not be changed.
 func Fields() []Field { return slices.Clone(fields) }
 
-// The names of facts that spans carry and that fields are made of. A Network
-// span has the first four, a Codec span the next two.
+// The names of facts that spans carry and that fields are made of. What Network
+// spans carry is read by traces.Span.HTTP.
 const (
-	AttrServer      = "server"
-	AttrHTTPMethod  = "http.method"
-	AttrHTTPPath    = "http.path"
-	AttrHTTPStatus  = "http.status"
 	AttrFormat      = "format"
 	AttrLossy       = "lossy"       // any value: the format could not hold everything
 	AttrAge         = "age"         // of what a store answered, as time.Duration prints it
@@ -130,10 +125,10 @@ var fields = []Field{
 	{Name: "err", Doc: "the message of what failed, shown or not", Detail: true, texts: messages},
 	{Name: "answer", Doc: "the answer of a step", Values: answerNames, Detail: true, texts: stepAnswers},
 	{Name: "because", Doc: "the reason of a step (help reasons lists them)", Values: reasonNames, Detail: true, texts: stepReasons},
-	{Name: "http.status", Doc: "the status of an answer over HTTP", Kind: Number, Detail: true, ints: attrInts(AttrHTTPStatus)},
-	{Name: "http.method", Doc: "the method of a request over HTTP", Values: []string{"GET", "POST", "PUT", "HEAD", "DELETE"}, Detail: true, texts: attrTexts(AttrHTTPMethod)},
-	{Name: "http.path", Doc: "the path of a request over HTTP", Detail: true, texts: attrTexts(AttrHTTPPath)},
-	{Name: "server", Doc: "the servers tried", Detail: true, texts: attrTexts(AttrServer)},
+	{Name: "http.status", Doc: "the status of an answer over HTTP", Kind: Number, Detail: true, ints: httpStatus},
+	{Name: "http.method", Doc: "the method of a request over HTTP", Values: []string{"GET", "POST", "PUT", "HEAD", "DELETE"}, Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Method })},
+	{Name: "http.path", Doc: "the path of a request over HTTP", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Path })},
+	{Name: "server", Doc: "the servers tried", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Server })},
 	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: attrTexts(AttrFormat)},
 	{Name: "lossy", Doc: "the format could not hold everything", Kind: YesNo, Values: truths, Detail: true, ints: lossy},
 	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: rowText(func(r *Row) string { return r.Run })},
@@ -464,19 +459,27 @@ func attrTexts(key string) func(scope, func(string) bool) (bool, bool) {
 	}
 }
 
-func attrInts(key string) func(scope, func(int64) bool) (bool, bool) {
-	texts := attrTexts(key)
-	return func(c scope, test func(int64) bool) (passed, present bool) {
-		texts(c, func(s string) bool {
-			i, err := strconv.ParseInt(s, 10, 64)
-			if err != nil {
-				return false
+// httpTexts reads what the exchanges over HTTP have.
+func httpTexts(of func(*traces.Exchange) string) func(scope, func(string) bool) (bool, bool) {
+	return func(c scope, test func(string) bool) (passed, present bool) {
+		spans(c, func(s *traces.Span) bool {
+			if x, ok := s.HTTP(); ok && of(&x) != "" {
+				passed, present = passed || test(of(&x)), true
 			}
-			passed, present = passed || test(i), true
 			return passed
 		})
 		return passed, present
 	}
+}
+
+func httpStatus(c scope, test func(int64) bool) (passed, present bool) {
+	spans(c, func(s *traces.Span) bool {
+		if x, ok := s.HTTP(); ok && x.Status != 0 {
+			passed, present = passed || test(int64(x.Status)), true
+		}
+		return passed
+	})
+	return passed, present
 }
 
 func ages(c scope, test func(int64) bool) (passed, present bool) {

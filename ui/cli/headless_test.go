@@ -34,15 +34,22 @@ func TestSchemas(t *testing.T) {
 	if err := os.WriteFile(rec, []byte(recorded), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	other := filepath.Join(dir, "other.jsonl")
+	if err := os.WriteFile(other, []byte(strings.Replace(recorded, `"out":"stale"`, `"out":"hit"`, 1)+`{"trace":4,"t":"2025-11-20T14:00:04Z","verb":"find","ind":"node","key":"n1","out":"nil","served":"none","steps":[]}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
+		name   string
 		schema string
 		args   []string
 		lines  bool // each line is a document of its own
 	}{
-		{"check", []string{"check", "-r", rec, "-e", "count(hidden) = 0", "-e", "none(ind=nothing)", "--format", "json"}, false},
-		{"jsonl", []string{"export", "-r", rec, "--format", "jsonl"}, true},
+		{"check", "check", []string{"check", "-r", rec, "-e", "count(hidden) = 0", "-e", "none(ind=nothing)", "--format", "json"}, false},
+		{"recordings", "diff", []string{"diff", rec, other, "--format", "json"}, false},
+		{"requests", "diff", []string{"diff", rec + "#1", other + "#2", "--format", "json", "--ignore", ".x"}, false},
+		{"jsonl", "jsonl", []string{"export", "-r", rec, "--format", "jsonl"}, true},
 	} {
-		t.Run(tt.schema, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, text, _ := indirtui("schema", tt.schema)
 			doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))

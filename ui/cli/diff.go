@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/traces/diff"
+	"indirtui/traces/export"
+	"indirtui/traces/store"
+	"indirtui/ui/command"
+)
+
+// A comparison is what diff is asked for.
+type comparison struct {
+	program          *program
+	r                reading
+	format, selector string
+	ignore           []string
+	opened           map[string]*store.Store // by path
+}
+
+func (p *program) diff() *cobra.Command {
+	c := comparison{program: p}
+	cmd := &cobra.Command{
+		Use: "diff A B", GroupID: "look",
+		Short: "How two recordings, runs, requests or termini differ",
+		Long: `How two recordings, runs, requests or termini differ:
+
+  diff base.jsonl new.jsonl                    two recordings
+  diff base.jsonl new.jsonl --filter ind=node  of them only these requests
+  diff -r new.jsonl run=8f3c run=9a01          two runs of a recording
+  diff -r new.jsonl '#1042' '#1050'            two requests, step by step
+  diff base.jsonl#12 new.jsonl#31              two requests of two recordings
+  diff find node web01 terminus=exec,plain     one key, asked of two termini now
+
+Above the differences stands who answered on each side and who decided that:
+two answers that are equally wrong look equal. Masked values of two recordings
+cannot be compared, and are counted as unknown. --ignore takes the path of what
+does not count, such as .parameters.*timestamp.
+
+"indirtui schema diff" prints the schema of --format json.
+
+Exit code: 0 no difference, 1 differences, 2 usage, 3 a recording cannot be read.`,
+		Example: "  indirtui diff base.jsonl new.jsonl --format json\n  indirtui diff find facts web01 terminus=yaml,json --ignore .timestamp",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.format != "text" && c.format != "json" {
+				return &command.UsageError{What: fmt.Sprintf("--format %s is not known", c.format), Advice: "there are: text, json"}
+			}
+			report, err := c.report(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return p.printDiff(report, c.format)
+		},
+	}
+	c.r.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.format, "format", "text", "text or json")
+	f.StringVar(&c.selector, "filter", "", "of recordings compare only these requests (`EXPR`)")
+	f.StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` that does not count, as in .parameters.*timestamp; may be repeated")
+	return cmd
+}
+
+func (p *program) printDiff(r *diff.Report, format string) error {
+	var err error
+	if format == "json" {
+		var b strings.Builder
+		if err = r.Write(&b); err == nil {
+			_, err = p.out.Write(export.SafeJSON([]byte(b.String())))
+		}
+	} else {
+		_, err = p.out.WriteString(cleanLines([]byte(r.Text())))
+	}
+	if err == nil && !r.Equal {
+		return exit(exitFailed)
+	}
+	return err
+}
+
+func (c *comparison) report(ctx context.Context, args []string) (report *diff.Report, err error) {
+	options := diff.Options{}
+	for _, path := range c.ignore {
+		options.Ignore = append(options.Ignore, diff.Rule(path))
+	}
+	if len(args) > 2 {
+		return c.asked(ctx, args, options)
+	}
+	if len(args) != 2 {
+		return nil, &command.UsageError{What: "compare what?", Advice: "name two: indirtui diff A B; see indirtui diff --help"}
+	}
+	c.opened = map[string]*store.Store{}
+	defer func() {
+		for _, s := range c.opened {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	var sets [2]diff.Set
+	var requests [2]uint64
+	for i, word := range args {
+		if sets[i], requests[i], err = c.side(word); err != nil {
+			return nil, err
+		}
+	}
+	options.Apart = sets[0].Log != sets[1].Log
+	switch {
+	case requests[0] != 0 && requests[1] != 0:
+		return diff.Requests(sets[0].Log, requests[0], sets[1].Log, requests[1], options)
+	case requests[0] != 0 || requests[1] != 0:
+		return nil, &command.UsageError{What: "one side is a request and the other is not", Advice: "name two of the same kind"}
+	}
+	return diff.Runs(ctx, sets[0], sets[1], options)
+}
+
+// side reads FILE, FILE#N, #N, run=NAME or any expression; without a file it is
+// of the recording that --recording names.
+func (c *comparison) side(word string) (set diff.Set, request uint64, err error) {
+	path, number := cutNumber(word)
+	expression, name := c.selector, ""
+	switch {
+	case path == "" && number != 0, c.r.path != "" && !isFile(path):
+		if path != "" {
+			expression, name = word, word
+		}
+		path = c.r.path
+		if path == "" {
+			return set, 0, &command.UsageError{What: word + " of which recording?", Advice: "name it: --recording FILE, or FILE" + word}
+		}
+	}
+	s := c.opened[path]
+	if s == nil {
+		if s, err = c.program.openRecording(path); err != nil {
+			return set, 0, err
+		}
+		c.opened[path] = s
+	}
+	set = diff.Set{Log: s, Name: name}
+	if number == 0 && expression != "" {
+		if set.IDs, err = selected(s, []string{expression}); err != nil {
+			return set, 0, err
+		}
+		if set.IDs == nil {
+			set.IDs = []uint64{}
+		}
+	}
+	return set, number, nil
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// cutNumber reads FILE#N.
+func cutNumber(word string) (path string, number uint64) {
+	i := strings.LastIndexByte(word, '#')
+	if i < 0 {
+		return word, 0
+	}
+	n, err := strconv.ParseUint(word[i+1:], 10, 64)
+	if err != nil || n == 0 {
+		return word, 0
+	}
+	return word[:i], n
+}
+
+// asked asks one key of two termini, and compares the answers.
+func (c *comparison) asked(ctx context.Context, args []string, options diff.Options) (report *diff.Report, err error) {
+	var termini []string
+	words := args[1:]
+	for i, w := range words {
+		if list, ok := strings.CutPrefix(w, "terminus="); ok {
+			termini = strings.Split(list, ",")
+			words = append(append([]string(nil), words[:i]...), words[i+1:]...)
+			break
+		}
+	}
+	if len(termini) != 2 || args[0] != "find" && args[0] != "search" {
+		return nil, &command.UsageError{What: "compare what?", Advice: "write: indirtui diff find IND KEY terminus=A,B"}
+	}
+	e, err := c.program.engine()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	var ids [2]uint64
+	for i, terminus := range termini {
+		req, err := command.Request(args[0], append(append([]string(nil), words...), "terminus="+terminus))
+		if err != nil {
+			return nil, err
+		}
+		req.Caller = "cli"
+		resp, err := e.Once(ctx, req)
+		if located := (*indirector.Error)(nil); errors.As(err, &located) {
+			ids[i] = located.Trace
+		}
+		if resp != nil {
+			ids[i] = resp.Trace
+		}
+		if ids[i] == 0 {
+			return nil, err // it was not even recorded
+		}
+	}
+	if err := e.Store.Flush(); err != nil {
+		return nil, err
+	}
+	return diff.Requests(e.Store, ids[0], e.Store, ids[1], options)
+}
