@@ -331,58 +331,88 @@ func StateDir() (string, error) {
 	return dir, nil
 }
 
-// Entries lists what the termini of one indirection keep, or of all: those
-// that can tell (Lister), routed or not. Nothing is asked for. A terminus that
-// cannot be listed is an Entry without a Key whose Err says why. Gap L6.
+// Entries lists what the termini of one indirection keep, or of all: see Walk.
 func (e *Engine) Entries(ctx context.Context, indirections ...string) ([]indirector.Entry, error) {
+	var all []indirector.Entry
+	err := e.Walk(ctx, func(en indirector.Entry) bool {
+		all = append(all, en)
+		return true
+	}, indirections...)
+	return all, err
+}
+
+// Walk calls yield for what the termini of some indirections keep, or of all,
+// until it returns false: those that can tell (Lister), routed or not, what is
+// routed first. Nothing is asked for. A terminus that cannot be listed is an
+// Entry without a Key whose Err says why. A file of several termini belongs to
+// the one that is routed. Gap L6.
+func (e *Engine) Walk(ctx context.Context, yield func(indirector.Entry) bool, indirections ...string) error {
 	if len(indirections) == 0 {
 		indirections = e.Registry().Names()
 	}
-	var all []indirector.Entry
 	for _, ind := range indirections {
 		if e.Registry().Spec(ind) == nil {
-			return nil, fmt.Errorf("no indirection is called %q", ind)
+			return fmt.Errorf("no indirection is called %q", ind)
 		}
-		for _, name := range e.Registry().Termini(ind) {
-			if _, can := e.Registry().Descriptor(ind, name).Type.(indirector.Lister); !can {
-				continue
-			}
-			err := e.list(ctx, ind, name, &all)
-			if ctx.Err() != nil {
-				return all, ctx.Err()
-			}
-			if err != nil {
-				all = append(all, indirector.Entry{Indirection: ind, Terminus: name, Size: -1, Err: err})
-			}
+		if more, err := e.walk(ctx, ind, yield); err != nil || !more {
+			return err
 		}
 	}
-	return e.ownFiles(all), nil
+	return nil
 }
 
-func (e *Engine) list(ctx context.Context, indirection, terminus string, all *[]indirector.Entry) error {
+func (e *Engine) walk(ctx context.Context, ind string, yield func(indirector.Entry) bool) (more bool, err error) {
+	owned := make(map[string]bool) // the files of the termini that are routed
+	more = true
+	for _, name := range e.listers(ind) {
+		routed := e.Routed(ind, name)
+		err := e.list(ctx, ind, name, func(en indirector.Entry) bool {
+			if en.Path != "" && !routed && owned[en.Path] {
+				return true
+			}
+			if routed && en.Path != "" {
+				owned[en.Path] = true
+			}
+			more = yield(en) && ctx.Err() == nil
+			return more
+		})
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case !more:
+			return false, nil
+		case err != nil:
+			more = yield(indirector.Entry{Indirection: ind, Terminus: name, Size: -1, Err: err})
+		}
+	}
+	return more, nil
+}
+
+// listers returns the termini of an indirection that can be listed, what is
+// routed first.
+func (e *Engine) listers(ind string) []string {
+	names := slices.DeleteFunc(slices.Clone(e.Registry().Termini(ind)), func(name string) bool {
+		_, can := e.Registry().Descriptor(ind, name).Type.(indirector.Lister)
+		return !can
+	})
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch x, y := e.Routed(ind, a), e.Routed(ind, b); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	return names
+}
+
+func (e *Engine) list(ctx context.Context, indirection, terminus string, yield func(indirector.Entry) bool) error {
 	t, err := e.Terminus(indirection, terminus)
 	if err != nil {
 		return err
 	}
-	return t.(indirector.Lister).List(ctx, func(en indirector.Entry) bool {
-		*all = append(*all, en)
-		return ctx.Err() == nil
-	})
-}
-
-// ownFiles leaves out what is another terminus's: the last report is one file
-// of several termini, and belongs to the one that is routed.
-func (e *Engine) ownFiles(all []indirector.Entry) []indirector.Entry {
-	owner := make(map[string]string)
-	for _, en := range all {
-		if en.Path != "" && e.Routed(en.Indirection, en.Terminus) {
-			owner[en.Path] = en.Terminus
-		}
-	}
-	return slices.DeleteFunc(all, func(en indirector.Entry) bool {
-		name, owned := owner[en.Path]
-		return owned && name != en.Terminus
-	})
+	return t.(indirector.Lister).List(ctx, yield)
 }
 
 // Routed reports whether a terminus is the one that is asked, or the cache.

@@ -12,6 +12,7 @@ import (
 
 	"indirtui/indirector/engine"
 	"indirtui/ui"
+	"indirtui/ui/cache"
 	"indirtui/ui/console"
 	"indirtui/ui/help"
 	"indirtui/ui/routes"
@@ -107,6 +108,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		Theme: screen.NewTheme(p.getenv, !p.ui.light), Now: p.site.Now,
 	}
 	o := console.Options{
+		Places: []string{"Requests", "Failures", "Routes", "Cache"},
 		Open: func(path string) tea.Cmd {
 			return switchTo(func() (*session, error) { return openSession(path) })
 		},
@@ -142,12 +144,19 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 	cfg.Stop = func() bool { return c.Stop() }
 	cfg.Places = func(env *screen.Env) []ui.Place {
 		r := routes.New(env, house, about)
-		return []ui.Place{{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, screen.Style) {
-			if n := r.Overridden(); n > 0 {
-				return fmt.Sprintf("*%d", n), screen.Touched
-			}
-			return "", screen.Plain
-		}}}
+		var kept cache.House
+		if s.engine != nil {
+			kept = s.engine
+		}
+		return []ui.Place{
+			{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, screen.Style) {
+				if n := r.Overridden(); n > 0 {
+					return fmt.Sprintf("*%d", n), screen.Touched
+				}
+				return "", screen.Plain
+			}},
+			{Key: "4", Name: "Cache", Screen: cache.New(ctx, env, kept)},
+		}
 	}
 	cfg.Save = saveText
 	cfg.FirstRun = func(env *screen.Env) screen.Screen { return help.NewCard(env) }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -299,4 +300,16 @@ func Instance(indirection, file, formatName string, b []byte) (indirector.Instan
 	}
 	inst, _, err := format.Intern(f, class.Name, b, format.Options{})
 	return inst, err
+}
+
+// TraceOf returns the number of the request that was answered so; 0 if nobody
+// records.
+func TraceOf(resp *indirector.Response, err error) uint64 {
+	if resp != nil {
+		return resp.Trace
+	}
+	if located := (*indirector.Error)(nil); errors.As(err, &located) {
+		return located.Trace
+	}
+	return 0
 }

@@ -214,7 +214,7 @@ func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request
 			}
 		}
 		resp, err := ask(ctx, req)
-		a.id, a.err, a.tail = traceOf(resp, err), err, tail(resp)
+		a.id, a.err, a.tail = command.TraceOf(resp, err), err, tail(resp)
 		if t, terr := log.Trace(a.id); terr == nil && t.Outcome != traces.Good && t.Outcome != traces.Hit {
 			a.why = traces.Story(t)
 		}

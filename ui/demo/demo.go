@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"text/template"
 	"time"
 
@@ -44,15 +45,20 @@ type Site struct {
 	URL    string // of its web server
 	server *http.Server
 	done   chan struct{}
-	now    func() time.Time
+	clock  func() time.Time
+	ago    atomic.Int64 // how far back the clock of the site is, as a time.Duration
+	good   atomic.Bool  // the server can still compile the catalog of web
 }
+
+// now is the clock of the site.
+func (s *Site) now() time.Time { return s.clock().Add(-time.Duration(s.ago.Load())) }
 
 // Start lays the site out and starts its web server on loopback. Close takes
 // both away.
 func Start(o Options) (_ *Site, err error) {
-	s := &Site{Dir: o.Dir, now: o.Now, done: make(chan struct{})}
-	if s.now == nil {
-		s.now = time.Now
+	s := &Site{Dir: o.Dir, clock: o.Now, done: make(chan struct{})}
+	if s.clock == nil {
+		s.clock = time.Now
 	}
 	if s.Dir == "" {
 		s.Dir, err = os.MkdirTemp("", "indirtui-demo-")
@@ -99,7 +105,7 @@ func (s *Site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /catalog/{name}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if name := r.PathValue("name"); name == app {
+		if name := r.PathValue("name"); name == app || name == web && s.good.Load() {
 			b, err := s.render("site/data/catalog.json", name, time.Time{}, "")
 			if err == nil {
 				_, _ = w.Write(b)
@@ -123,7 +129,7 @@ func (s *Site) layOut() error {
 	for _, d := range []string{
 		dir("conf"), dir("bin"), dir("code", "environments", "production", "manifests"),
 		filepath.Join(cache, "facts"), filepath.Join(cache, "catalog"),
-		dir("var", "client_yaml", "facts"), dir("var", "client_yaml", "node"), dir("var", "state"), dir("var", "reports"),
+		dir("var", "client_yaml", "facts"), dir("var", "client_yaml", "catalog"), dir("var", "client_yaml", "node"), dir("var", "state"), dir("var", "reports"),
 	} {
 		if err := os.MkdirAll(d, 0o750); err != nil {
 			return err
@@ -143,6 +149,8 @@ func (s *Site) layOut() error {
 		{"data/facts.json", filepath.Join(cache, "facts", web+".json"), 0o660, web, now.Add(18 * time.Minute), now.Add(-12 * time.Minute)},
 		{"data/facts.json", filepath.Join(cache, "facts", app+".json"), 0o660, app, now.Add(-14 * time.Minute), now.Add(-44 * time.Minute)},
 		{"data/catalog.json", filepath.Join(cache, "catalog", web+".json"), 0o660, web, time.Time{}, now.Add(-91 * time.Minute)},
+		// Of a time when catalogs were kept in YAML.
+		{"data/catalog.json", dir("var", "client_yaml", "catalog", web+".yaml"), 0o660, web, time.Time{}, now.Add(-41 * 24 * time.Hour)},
 	} {
 		b, err := s.render("site/"+f.from, f.node, f.expires, "")
 		if err != nil {

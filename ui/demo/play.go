@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
@@ -25,6 +26,9 @@ type player struct {
 // do asks one thing. That it fails is part of the demo; that it cannot be
 // asked at all is not.
 func (p *player) do(caller, run string, verb indirector.Verb, ind, key string, change func(*indirector.Request)) {
+	if p.err == nil {
+		p.err = p.ctx.Err()
+	}
 	if p.err != nil {
 		return
 	}
@@ -50,9 +54,10 @@ func fresh(r *indirector.Request) {
 
 // The traffic before anything goes wrong: quiet runs, of which every tenth
 // looks further.
-const quiet = 423 // there are 1047 requests in all
+const quiet = 421 // there are 1047 requests in all
 
 func (p *player) play() error {
+	p.lastGood()
 	for i := range quiet {
 		run := fmt.Sprintf("%04x", 0x5a00+i)
 		p.do("agent", run, indirector.Find, "facts", web, nil)
@@ -96,6 +101,23 @@ func (p *player) play() error {
 	p.report(web, "8f3c")
 	p.do("agent", "7be1", indirector.Find, "node", app, flags(traces.IgnoreCache))
 	return p.err
+}
+
+// lastGood is the last time that the server could compile the catalog of web01,
+// an hour and a half ago.
+func (p *player) lastGood() {
+	const ago = 91 * time.Minute
+	p.site.good.Store(true)
+	p.site.ago.Store(int64(ago))
+	p.do("agent", "5a1b", indirector.Head, "facts", web, nil)
+	p.do("agent", "5a1b", indirector.Find, "catalog", web, flags(traces.IgnoreCache))
+	p.site.ago.Store(0)
+	p.site.good.Store(false)
+	then := p.site.now().Add(-ago)
+	dir, _ := p.engine.Settings.Get("client_datadir")
+	if err := os.Chtimes(filepath.Join(dir, "catalog", web+".json"), then, then); err != nil && p.err == nil {
+		p.err = err
+	}
 }
 
 // rejected is a run of web01: the server answers 500, and a catalog of an hour

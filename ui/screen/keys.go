@@ -91,6 +91,11 @@ const (
 	Reset        Action = "reset"
 	UsedBy       Action = "requests-served"
 
+	// Cache.
+	Expire Action = "expire"
+	Remove Action = "remove"
+	Reload Action = "reload"
+
 	// First run.
 	Demo   Action = "demo"
 	OpenIt Action = "open-recording"
@@ -111,6 +116,10 @@ const (
 	InConsole
 	InHelp
 	InFirstRun
+	InCache
+	InBreaks
+	InHeld // a request in Steps that waits for a person
+	InRecordings
 	InMenu
 	Everywhere Scope = 0
 )
@@ -135,6 +144,7 @@ var table = []Binding{
 	{Enter, []string{"enter"}, InSteps, false, "detail", "show the detail of a step, or go where it leads"},
 	{Enter, []string{"enter"}, InValue, false, "open", "open or close a node of the tree"},
 	{Enter, []string{"enter"}, InCompare, false, "open", "show both sides in full, or compare the two requests"},
+	{Enter, []string{"enter"}, InCache, false, "value", "show what is kept, and what is known of its life"},
 	{Enter, []string{"enter"}, InMenu, false, "do", ""},
 	{Enter, []string{"enter"}, Everywhere, false, "open", ""},
 
@@ -162,6 +172,13 @@ var table = []Binding{
 	{WhatIf, []string{"W"}, InRoutes, false, "what-if", "what another terminus would have answered; nothing is executed"},
 	{History, []string{"H"}, InRoutes, false, "history", "every opinion on this route, and when it came"},
 	{Reset, []string{"u"}, InRoutes, false, "reset", "reset to what is configured"},
+	{DiffTwo, []string{"d"}, InCache, false, "diff", "compare the entry with what the terminus answers now"},
+	{Expire, []string{"x"}, InCache, false, "expire", "expire the entry, so that the next find asks anew; asks first"},
+	{Remove, []string{"X"}, InCache, false, "destroy", "remove the entry; the key must be typed again"},
+	{UsedBy, []string{"u"}, InCache, false, "used by", "list the requests that the entry served"},
+	{SortNext, []string{">"}, InCache, false, "sort", "sort by name, age, size, expiry or use"},
+	{SortBack, []string{"<"}, InCache, false, "sort", "the order before"},
+	{Reload, []string{"ctrl+r"}, InCache, false, "again", "list all termini again"},
 	{UsedBy, []string{"x"}, InRoutes, false, "requests", "list the requests that this route served"},
 
 	{Search, []string{"/"}, InSteps | InValue | InCompare | InConsole, false, "search", "search the text on this screen"},

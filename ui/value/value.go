@@ -59,6 +59,7 @@ type Value struct {
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []place
+	told      [][2]string // label and text of what others know
 }
 
 // New shows the value that answered a request, or what a save sent.
@@ -69,6 +70,9 @@ func New(env *screen.Env, t *traces.Trace) *Value {
 	}
 	return v
 }
+
+// Tell adds something to the meta of the value that is not in its request.
+func (v *Value) Tell(label, text string) { v.told = append(v.told, [2]string{label, text}) }
 
 var (
 	_ screen.Screen  = (*Value)(nil)

@@ -247,6 +247,9 @@ func (v *Value) meta(width int) screen.Lines {
 			lines = append(lines, l)
 		}
 	}
+	for _, f := range v.told {
+		put(screen.Plain, f[0], f[1])
+	}
 	row, _ := v.env.Log.Row(t.ID)
 	served := traces.HeadlineOf(t).Answered
 	style := screen.Plain

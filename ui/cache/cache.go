@@ -1,0 +1,607 @@
+// Package cache shows what termini keep, routed or not: how old it is, when it
+// ends or why never, who wrote it and who was served from it.
+package cache
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/command"
+	"indirtui/ui/compare"
+	"indirtui/ui/screen"
+	"indirtui/ui/value"
+	"indirtui/ui/widget"
+)
+
+// A House is what keeps things: an *engine.Engine. It is safe for concurrent
+// use.
+type House interface {
+	Explain(indirection string) (indirector.Route, bool)
+	Walk(ctx context.Context, yield func(indirector.Entry) bool, indirections ...string) error
+	Plan(ctx context.Context, req *indirector.Request, routes indirector.Routes) indirector.Forecast
+	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
+	Writes() bool
+}
+
+// A Cache is the list of entries. It is a screen.Screen.
+type Cache struct {
+	ctx           context.Context
+	env           *screen.Env
+	house         House // nil in a recording
+	width, height int
+
+	index   *index
+	shown   []*entry
+	list    widget.List
+	filter  string
+	expr    *query.Expr
+	sorting int // of sortings
+	past    widget.Past
+
+	listing bool      // a walk is on its way
+	walked  time.Time // when the last one ended; zero before the first
+	took    time.Duration
+	stale   bool // requests have changed entries since
+	cut     bool // there are more than maxEntries
+	scanned bool // a scan is on its way
+	err     error
+	now     time.Time
+	plans   map[entryID]string // what the next find would meet, by entry
+	asked   entryID
+}
+
+// maxEntries bounds the list.
+const maxEntries = 200_000
+
+// batch is how many entries come at once while termini are listed.
+const batch = 2000
+
+// soon is how long a walk may take to be done again by itself.
+const soon = 300 * time.Millisecond
+
+var (
+	_ screen.Screen  = (*Cache)(nil)
+	_ screen.Clicker = (*Cache)(nil)
+)
+
+// New returns the place. A nil house is a recording. What it has begun ends with
+// ctx.
+func New(ctx context.Context, env *screen.Env, house House) *Cache {
+	return &Cache{ctx: ctx, env: env, house: house, index: newIndex(), plans: make(map[entryID]string)}
+}
+
+type (
+	walked struct {
+		entries []indirector.Entry
+		rest    *walk // nil when it is over
+		cut     bool
+		err     error
+	}
+	scanned struct{ more, changed bool }
+	planned struct {
+		id   entryID
+		text string
+	}
+	opened struct{ id uint64 }
+	both   struct{ a, b uint64 }
+)
+
+// A walk is a list that is being made, batch by batch.
+type walk struct {
+	batches chan walked
+	began   time.Time
+	next    *index
+}
+
+// list begins to list all termini. It goes on in a goroutine that ends with the
+// context, and waits until each batch was taken.
+func (c *Cache) walk() tea.Cmd {
+	if c.house == nil || c.listing {
+		return nil
+	}
+	c.listing, c.stale = true, false
+	w := &walk{batches: make(chan walked), began: c.env.Now(), next: newIndex()}
+	go func() {
+		n, m := 0, walked{}
+		send := func() bool {
+			select {
+			case w.batches <- m:
+				m = walked{}
+				return true
+			case <-c.ctx.Done():
+				return false
+			}
+		}
+		err := c.house.Walk(c.ctx, func(e indirector.Entry) bool {
+			if n++; n > maxEntries {
+				m.cut = true
+				return false
+			}
+			m.entries = append(m.entries, e)
+			return len(m.entries) < batch || send()
+		})
+		m.err = err
+		if send() {
+			close(w.batches)
+		}
+	}()
+	return c.wait(w)
+}
+
+// wait waits for the next batch.
+func (c *Cache) wait(w *walk) tea.Cmd {
+	return screen.Later(func() tea.Msg {
+		select {
+		case m, ok := <-w.batches:
+			if m.rest = w; !ok {
+				m.rest = nil
+			}
+			return screen.For{Screen: c, Msg: batchOf{w, m}}
+		case <-c.ctx.Done():
+			return nil
+		}
+	})
+}
+
+type batchOf struct {
+	walk *walk
+	walked
+}
+
+func (c *Cache) take(m batchOf) tea.Cmd {
+	first := c.walked.IsZero()
+	for _, e := range m.entries {
+		m.walk.next.add(c.entryOf(e))
+	}
+	if m.err != nil {
+		c.err = m.err
+	}
+	c.cut = c.cut && !first || m.cut
+	if first { // what there is so far is shown at once
+		c.index = m.walk.next
+		c.lay()
+	}
+	if m.rest != nil {
+		return c.wait(m.walk)
+	}
+	if !first {
+		m.walk.next.keep(c.index)
+	}
+	c.index = m.walk.next
+	c.listing, c.walked, c.took = false, c.env.Now(), c.env.Now().Sub(m.walk.began)
+	clear(c.plans)
+	c.lay()
+	return tea.Batch(c.scan(), c.plan())
+}
+
+func (c *Cache) entryOf(e indirector.Entry) *entry {
+	r, _ := c.house.Explain(e.Indirection)
+	primary, cached := r.Primary.Winner().Terminus == e.Terminus, r.Cache.Winner().Terminus == e.Terminus
+	return &entry{Entry: e, id: entryID{e.Indirection, e.Terminus, e.Key}, orphan: !primary && !cached, cached: cached}
+}
+
+// scan looks at what requests did.
+func (c *Cache) scan() tea.Cmd {
+	if c.scanned || c.walked.IsZero() {
+		return nil
+	}
+	// What belongs to the screen must not be read elsewhere while it is written:
+	// the scan is short, and its rows are in memory.
+	from := c.index.seen
+	more, changed := c.index.scan(c.env.Log)
+	c.stale = c.stale || changed && from > 0
+	if !more {
+		return nil
+	}
+	c.scanned = true
+	return screen.Send(screen.For{Screen: c, Msg: scanned{}})
+}
+
+// plan asks what a find of the entry in focus would meet now.
+func (c *Cache) plan() tea.Cmd {
+	e := c.focus()
+	if e == nil || e.Key == "" || c.plans[e.id] != "" || c.asked == e.id {
+		return nil
+	}
+	c.asked = e.id
+	id, house, ctx := e.id, c.house, c.ctx
+	return screen.Later(func() tea.Msg {
+		f := house.Plan(ctx, &indirector.Request{Indirection: id.ind, Verb: indirector.Find, Key: id.key}, nil)
+		return screen.For{Screen: c, Msg: planned{id, f.Why}}
+	})
+}
+
+// lay chooses and orders the entries that are shown.
+func (c *Cache) lay() {
+	var at entryID
+	if e := c.focus(); e != nil {
+		at = e.id
+	}
+	c.index.sort()
+	c.shown = c.shown[:0]
+	for _, e := range c.index.all {
+		if c.expr == nil || e.matches(c.expr, c.now) {
+			c.shown = append(c.shown, e)
+		}
+	}
+	sortings[c.sorting].sort(c.shown)
+	c.list.SetHeight(c.height - 1 - c.below())
+	c.list.SetLen(len(c.shown))
+	for i, e := range c.shown {
+		if e.id == at {
+			c.list.To(i)
+			return
+		}
+	}
+}
+
+// sortings are the orders there are; each list comes sorted by name.
+var sortings = []struct {
+	name string
+	sort func([]*entry)
+}{
+	{"name", func([]*entry) {}},
+	{"age", func(s []*entry) {
+		slices.SortStableFunc(s, func(a, b *entry) int { return a.Written.Compare(b.Written) })
+	}},
+	{"size", func(s []*entry) {
+		slices.SortStableFunc(s, func(a, b *entry) int { return int(b.Size - a.Size) })
+	}},
+	{"expiry", func(s []*entry) {
+		slices.SortStableFunc(s, func(a, b *entry) int {
+			switch x, y := a.Expiration.IsZero(), b.Expiration.IsZero(); {
+			case x && y:
+				return 0
+			case x:
+				return 1
+			case y:
+				return -1
+			}
+			return a.Expiration.Compare(b.Expiration)
+		})
+	}},
+	{"served", func(s []*entry) { slices.SortStableFunc(s, func(a, b *entry) int { return b.serves - a.serves }) }},
+}
+
+func (c *Cache) focus() *entry {
+	if c.list.Cursor >= len(c.shown) {
+		return nil
+	}
+	return c.shown[c.list.Cursor]
+}
+
+// Scope implements screen.Screen.
+func (c *Cache) Scope() screen.Scope { return screen.InList | screen.InCache }
+
+// Captures implements screen.Screen.
+func (c *Cache) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (c *Cache) Resize(width, height int) {
+	c.width, c.height = width, height
+	c.list.SetHeight(height - 1 - c.below())
+}
+
+// below is the lines of the detail: what a short list leaves, and a part of the
+// screen at least.
+func (c *Cache) below() int {
+	return max(min(14, c.height-1-len(c.shown)), min(8, c.height*2/5), 3)
+}
+
+// Update implements screen.Screen.
+func (c *Cache) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case screen.Snapshot:
+		c.now = msg.At
+		if c.house == nil {
+			return nil
+		}
+		cmd := c.scan()
+		if c.walked.IsZero() || c.stale && c.took < soon {
+			cmd = tea.Batch(cmd, c.walk())
+		}
+		return tea.Batch(cmd, c.plan())
+	case batchOf:
+		return c.take(msg)
+	case scanned:
+		c.scanned = false
+		return c.scan()
+	case planned:
+		c.plans[msg.id] = msg.text
+		c.asked = entryID{}
+		return c.plan()
+	case opened:
+		return c.open(msg.id)
+	case both:
+		return compare.Two(c.env, msg.a, msg.b)
+	case filtered:
+		return c.setFilter(string(msg))
+	}
+	return nil
+}
+
+// Can implements screen.Screen.
+func (c *Cache) Can(do screen.Action) string {
+	if c.house == nil {
+		return screen.Unknown
+	}
+	e := c.focus()
+	switch {
+	case do == screen.Back:
+		return screen.ReasonIf(c.filter == "", screen.Unknown)
+	case do == screen.FilterBy, do == screen.Reload:
+		return ""
+	case widget.Moves(do), do == screen.SortNext, do == screen.SortBack:
+		return screen.ReasonIf(e == nil, "there is no entry")
+	}
+	switch do {
+	case screen.CopyMenu, screen.UsedBy:
+		return screen.ReasonIf(e == nil, "there is no entry")
+	case screen.Enter:
+		return screen.ReasonIf(e == nil || e.Key == "", "there is no entry")
+	case screen.DiffTwo:
+		return c.canDiff(e)
+	case screen.Expire, screen.Remove:
+		switch {
+		case e == nil || e.Key == "":
+			return "there is no entry"
+		case !c.house.Writes():
+			return "read-only: start with --write, or :write on"
+		}
+		return ""
+	}
+	return screen.Unknown
+}
+
+func (c *Cache) canDiff(e *entry) string {
+	if e == nil || e.Key == "" {
+		return "there is no entry"
+	}
+	r, _ := c.house.Explain(e.Indirection)
+	switch primary := r.Primary.Winner().Terminus; primary {
+	case "":
+		return "nobody is routed for " + e.Indirection
+	case e.Terminus:
+		return "the entry is that of the terminus itself"
+	}
+	return ""
+}
+
+// Hints implements screen.Screen.
+func (c *Cache) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.DiffTwo, screen.Expire, screen.UsedBy, screen.FilterBy, screen.Remove, screen.Command, screen.SortNext, screen.CopyMenu, screen.Reload}
+}
+
+// Act implements screen.Screen.
+func (c *Cache) Act(a screen.Act) tea.Cmd {
+	if c.list.Act(a) {
+		return c.plan()
+	}
+	e := c.focus()
+	switch a.Do {
+	case screen.Enter:
+		return c.read(e, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: c, Msg: opened{id}}) })
+	case screen.DiffTwo:
+		return c.diff(e)
+	case screen.UsedBy:
+		return screen.Send(screen.Filter{Text: usedBy(e)})
+	case screen.FilterBy:
+		return c.askFilter()
+	case screen.Back:
+		return c.changeFilter("")
+	case screen.SortNext, screen.SortBack:
+		step := 1
+		if a.Do == screen.SortBack {
+			step = len(sortings) - 1
+		}
+		c.sorting = (c.sorting + step) % len(sortings)
+		c.lay()
+	case screen.Expire:
+		return c.expire(e)
+	case screen.Remove:
+		return screen.Send(screen.Run{Text: "destroy " + command.Quote(e.Indirection) + " " + command.Quote(e.Key) + " terminus=" + command.Quote(e.Terminus) + " cache=none"})
+	case screen.Reload:
+		return c.walk()
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, "copy", c.copies(e))})
+	}
+	return nil
+}
+
+// usedBy is the expression that means the requests which an entry served.
+func usedBy(e *entry) string {
+	by := "served=terminus terminus="
+	if e.cached {
+		by = "served=cache cache="
+	}
+	return "ind=" + query.Quote(e.Indirection) + " key=" + query.Quote(e.Key) + " " + by + query.Quote(e.Terminus)
+}
+
+// ask asks a request that a person wants, and hands its number on.
+func (c *Cache) ask(req *indirector.Request) (uint64, error) {
+	req.Caller = "you"
+	resp, err := c.house.Ask(c.ctx, req)
+	return command.TraceOf(resp, err), err
+}
+
+// request is a find of what one terminus keeps, past every cache.
+func request(e *entry) *indirector.Request {
+	return &indirector.Request{
+		Indirection: e.Indirection, Verb: indirector.Find, Key: e.Key, Terminus: e.Terminus, Cache: indirector.Off,
+		By: traces.FromRequest, Place: "place Cache",
+	}
+}
+
+// read asks a terminus for an entry.
+func (c *Cache) read(e *entry, then func(uint64) tea.Cmd) tea.Cmd {
+	req := request(e)
+	return screen.Later(func() tea.Msg {
+		id, err := c.ask(req)
+		if id == 0 {
+			return screen.Toast{Text: "read the entry: " + indirector.Message(err), Bad: true}
+		}
+		return then(id)()
+	})
+}
+
+// open shows the value of the entry, with what is known of its life.
+func (c *Cache) open(id uint64) tea.Cmd {
+	t, err := c.env.Log.Trace(id)
+	switch {
+	case err != nil:
+		return screen.Warn(fmt.Sprintf("#%d: %v", id, err), "")
+	case t.Value.Model == "":
+		return screen.Send(screen.Open{Request: id, New: true})
+	}
+	v := value.New(c.env, t)
+	if e := c.index.by[entryID{t.Indirection, t.Primary.Winner().Terminus, t.Key}]; e != nil {
+		for _, f := range c.biography(e) {
+			v.Tell(f.label, f.text)
+		}
+	}
+	return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
+}
+
+// diff asks both the entry and the terminus that is routed, and compares.
+func (c *Cache) diff(e *entry) tea.Cmd {
+	r, _ := c.house.Explain(e.Indirection)
+	one := request(e)
+	two := request(e)
+	two.Terminus = r.Primary.Winner().Terminus
+	return screen.Later(func() tea.Msg {
+		a, err := c.ask(one)
+		if a == 0 {
+			return screen.Toast{Text: "read the entry: " + indirector.Message(err), Bad: true}
+		}
+		b, err := c.ask(two)
+		if b == 0 {
+			return screen.Toast{Text: "ask terminus " + two.Terminus + ": " + indirector.Message(err), Bad: true}
+		}
+		return screen.For{Screen: c, Msg: both{a, b}}
+	})
+}
+
+// expire asks first: what is expired is asked for anew by the next find.
+func (c *Cache) expire(e *entry) tea.Cmd {
+	title := fmt.Sprintf("expire %s %s in %s?", e.Indirection, e.Key, e.Terminus)
+	if !e.KeepsExpiry {
+		title += fmt.Sprintf("  warning: %s does not keep the expiry of a %s; it is written anew and served as before", e.Terminus, e.Indirection)
+	}
+	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Place: "place Cache"}
+	return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, title, []widget.Item{
+		{Key: 'y', Name: "expire it", Note: "this cannot be undone", Do: screen.Later(func() tea.Msg {
+			id, err := c.ask(req)
+			if err != nil {
+				return screen.Toast{Text: "expire: " + indirector.Message(err), Bad: true}
+			}
+			return screen.Toast{Text: fmt.Sprintf("expired %s %s in %s by #%d", req.Indirection, req.Key, req.Cache, id)}
+		})},
+		{Key: 'n', Name: "leave it"},
+	})})
+}
+
+type filtered string
+
+func (c *Cache) askFilter() tea.Cmd {
+	old := c.filter
+	set := func(text string) (*widget.Complaint, tea.Cmd) {
+		if _, err := query.Parse(text); err != nil {
+			return &widget.Complaint{Offset: -1, Text: err.Error()}, nil
+		}
+		return nil, c.setFilter(text)
+	}
+	p := widget.Prompt{
+		Label: "/", Hint: "web01   ind=catalog   terminus=yaml   age>1h   size>100kB", Past: &c.past,
+		Change: set,
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			text = strings.TrimSpace(text)
+			if complaint, cmd := set(text); complaint != nil || text == old {
+				return complaint, cmd
+			}
+			return nil, c.filterDone(old, text)
+		},
+		Cancel: func() tea.Cmd { return c.setFilter(old) },
+	}
+	p.Input.Set(old)
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(c.env, p)})
+}
+
+func (c *Cache) setFilter(text string) tea.Cmd {
+	text = strings.TrimSpace(text)
+	expr, err := query.ParseAt(text, c.now)
+	if err != nil {
+		return screen.Warn("filter: "+err.Error(), "")
+	}
+	if c.filter, c.expr = text, expr; text == "" {
+		c.expr = nil
+	}
+	c.lay()
+	return c.plan()
+}
+
+func (c *Cache) changeFilter(text string) tea.Cmd {
+	old := c.filter
+	return tea.Batch(c.setFilter(text), c.filterDone(old, text))
+}
+
+func (c *Cache) filterDone(old, text string) tea.Cmd {
+	what := strings.TrimSpace("filter of entries " + text)
+	to := func(text string) tea.Cmd {
+		return func() tea.Msg { return screen.For{Screen: c, Msg: filtered(text)} }
+	}
+	return screen.Send(screen.Done{Command: what, Change: &screen.Change{
+		Command: what, Undo: func() tea.Cmd { return to(old) }, Redo: func() tea.Cmd { return to(text) },
+	}})
+}
+
+func (c *Cache) copies(e *entry) []widget.Item {
+	item := func(key rune, name, text string) widget.Item {
+		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
+	}
+	items := []widget.Item{item('k', "key", e.Key)}
+	if e.Path != "" {
+		items = append(items, item('p', "path", e.Path))
+	}
+	var b strings.Builder
+	for _, f := range c.biography(e) {
+		fmt.Fprintf(&b, "%-12s %s\n", f.label, f.text)
+	}
+	all := item('b', "biography", b.String())
+	all.Note = "what is known of its life"
+	return append(items, all,
+		item('c', "command", "find "+command.Quote(e.Indirection)+" "+command.Quote(e.Key)+" terminus="+command.Quote(e.Terminus)+" cache=none"))
+}
+
+// Click implements screen.Clicker.
+func (c *Cache) Click(_, y int) tea.Cmd {
+	if row := c.list.Offset + y - 1; y >= 1 && y <= c.list.Height && row < len(c.shown) {
+		c.list.To(row)
+		return c.plan()
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (c *Cache) Wheel(lines int) tea.Cmd {
+	c.list.Scroll(lines)
+	return c.plan()
+}
+
+// Orphans is how many entries no route leads to, for the line of tabs.
+func (c *Cache) Orphans() int {
+	n := 0
+	for _, e := range c.index.all {
+		if e.orphan && e.Key != "" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,363 @@
+package cache
+
+import (
+	"fmt"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Context implements screen.Screen.
+func (c *Cache) Context() (left, right screen.Line) {
+	expired, orphans, never := 0, 0, 0
+	for _, e := range c.index.all {
+		switch {
+		case e.Key == "":
+			continue
+		case e.expired(c.now):
+			expired++
+		case e.Expiration.IsZero():
+			never++
+		}
+		if e.orphan {
+			orphans++
+		}
+	}
+	left.Put(screen.Plain, fmt.Sprintf(" cache entries %s   ", screen.Grouped(int64(len(c.index.all)))))
+	put := func(name string, n int) {
+		style := screen.Quiet
+		if n > 0 {
+			style = screen.Attention
+		}
+		left.Put(style, fmt.Sprintf("%s %s   ", name, screen.Grouped(int64(n))))
+	}
+	put("expired", expired)
+	put("orphans", orphans)
+	if c.width >= 110 {
+		put("never expiring", never)
+	}
+	switch {
+	case c.filter != "":
+		right.Put(screen.Attention, "filter: ")
+		right.Add(screen.Attention, screen.Clean(c.filter).Cut(max(c.width/4, 8)))
+		right.Put(screen.Attention, fmt.Sprintf("  %d shown ", len(c.shown)))
+	case c.listing:
+		right.Put(screen.Quiet, "listing ")
+	case c.stale:
+		right.Put(screen.Attention, "changed since; ctrl+r lists again ")
+	case c.sorting != 0:
+		right.Put(screen.Plain, "by "+sortings[c.sorting].name+"  ")
+	}
+	right.Put(screen.Plain, screen.Bytes(c.index.bytes)+" ")
+	return left, right
+}
+
+var columns = []widget.Column{
+	{Title: "INDIRECTION", Min: 8, Want: 14, Priority: 6},
+	{Title: "KEY", Min: 18, Want: 30, Priority: 9, Grow: 1},
+	{Title: "TERMINUS", Min: 8, Want: 10, Priority: 7},
+	{Title: "AGE", Min: 7, Want: 8, Priority: 4},
+	{Title: "EXPIRES", Min: 16, Want: 22, Priority: 8},
+	{Title: "WRITTEN BY", Min: 10, Want: 12, Priority: 5},
+	{Title: "RUN", Min: 6, Want: 8, Priority: 1},
+	{Title: "SIZE", Min: 9, Want: 11, Priority: 2, Right: true},
+	{Title: "SERVED", Min: 6, Want: 7, Priority: 3, Right: true},
+}
+
+// View implements screen.Screen.
+func (c *Cache) View() screen.Lines {
+	if len(c.shown) == 0 {
+		return append(screen.Lines{{}}, c.none()...)
+	}
+	widths := widget.Widths(columns, c.width-3)
+	var head screen.Line
+	head.Space(2)
+	for i, col := range columns {
+		cell(&head, col, widths[i], screen.Quiet, col.Title)
+	}
+	lines := screen.Lines{head}
+	from, to := c.list.Visible()
+	for i := from; i < to; i++ {
+		lines = append(lines, c.row(i, widths))
+	}
+	lines = lines.Fill(c.width, c.list.Height+1)
+	return append(lines, c.detail(c.below())...)
+}
+
+func cell(l *screen.Line, col widget.Column, w int, style screen.Style, text string) {
+	switch {
+	case w == 0:
+		return
+	case col.Right:
+		l.Right(style, screen.Clean(text), w)
+	default:
+		l.Cell(style, screen.CleanTo(text, w), w)
+	}
+	l.Space(1)
+}
+
+// none is what is said when there is nothing to show.
+func (c *Cache) none() screen.Lines {
+	say := func(style screen.Style, text string) screen.Line { return screen.Of(style, "   "+text) }
+	switch {
+	case c.house == nil:
+		return screen.Lines{say(screen.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
+	case c.err != nil:
+		return screen.Lines{say(screen.Failed, c.err.Error())}
+	case c.filter != "":
+		return screen.Lines{say(screen.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", screen.Grouped(int64(len(c.index.all)))))}
+	case c.walked.IsZero():
+		return screen.Lines{say(screen.Quiet, "listing all termini")}
+	}
+	return screen.Lines{say(screen.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
+}
+
+func (c *Cache) row(i int, widths []int) screen.Line {
+	e := c.shown[i]
+	var l screen.Line
+	if i == c.list.Cursor {
+		l.Put(screen.Plain, c.env.Theme.Glyphs.Cursor)
+	} else {
+		l.Space(1)
+	}
+	mark, style := " ", screen.Plain
+	switch {
+	case e.Err != nil:
+		mark, style = "!", screen.Failed
+	case e.expired(c.now):
+		mark, style = "x", screen.Attention
+	case e.orphan:
+		mark, style = "o", screen.Attention
+	}
+	// The first cell is the cursor's; the mark shares it when the row is not in
+	// focus.
+	if i != c.list.Cursor {
+		l = screen.Line{}
+		l.Put(style, mark)
+	}
+	l.To(2)
+	by, run := "unknown", "-"
+	if id := e.knownWriter(); id != 0 {
+		by = fmt.Sprintf("#%d", id)
+		run = c.runOf(e, id)
+	}
+	size := "-"
+	if e.Size >= 0 {
+		size = screen.Grouped(e.Size)
+	}
+	age := "-"
+	if !e.Written.IsZero() {
+		age = traces.Age(c.now.Sub(e.Written))
+	}
+	expires := style
+	if e.Expiration.IsZero() && e.Err == nil {
+		expires = screen.Plain
+	}
+	key := e.Key
+	if key == "" && e.Err != nil {
+		key = e.Err.Error()
+	}
+	for n, text := range []string{e.Indirection, key, e.Terminus, age, e.expires(c.now), by, run, size, fmt.Sprint(e.serves)} {
+		own := screen.Plain
+		switch n {
+		case 4:
+			own = expires
+		case 5:
+			if by == "unknown" {
+				own = screen.Quiet
+			}
+		}
+		cell(&l, columns[n], widths[n], own, text)
+	}
+	if i == c.list.Cursor {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+func (c *Cache) runOf(e *entry, id uint64) string {
+	for _, v := range e.events {
+		if v.id == id && v.run != "" {
+			return v.run
+		}
+	}
+	return "-"
+}
+
+// A fact is one thing that is known of an entry.
+type fact struct {
+	label, text string
+	style       screen.Style
+}
+
+// biography is what is known of the life of an entry, and what comes next.
+func (c *Cache) biography(e *entry) []fact {
+	f := []fact{{"written by", c.writer(e), screen.Plain}}
+	f = append(f, fact{"expiry", c.expiry(e), screen.Plain})
+	if served := c.served(e); served != "" {
+		f = append(f, fact{"served", served, screen.Plain})
+	}
+	f = append(f, fact{"next", c.next(e), screen.Plain})
+	if other := c.sameKey(e); other != "" {
+		f = append(f, fact{"same key", other, screen.Plain})
+	}
+	if e.Path != "" {
+		f = append(f, fact{"kept in", e.Path, screen.Plain})
+	}
+	return f
+}
+
+func (c *Cache) writer(e *entry) string {
+	at := ""
+	if !e.Written.IsZero() {
+		at = "at " + e.Written.In(c.env.Zone).Format("2006-01-02 15:04:05")
+	}
+	id := e.knownWriter()
+	if id == 0 {
+		text := "unknown: before this recording, or by another program"
+		if e.writer != 0 {
+			text = fmt.Sprintf("another program, after #%d had written it", e.writer)
+		}
+		return strings.TrimSpace(text + "  " + at)
+	}
+	text := fmt.Sprintf("#%d", id)
+	if row, ok := c.env.Log.Row(id); ok {
+		text += fmt.Sprintf(" %s %s", row.Verb, row.Indirection)
+		if row.Run != "" {
+			text += ", run " + row.Run
+		}
+		text += ", env " + row.Environment
+	}
+	return text + "  " + at
+}
+
+func (c *Cache) expiry(e *entry) string {
+	switch {
+	case e.Err != nil:
+		return "cannot be read: " + e.Err.Error()
+	case e.expired(c.now):
+		return fmt.Sprintf("expired at %s, %s ago", c.env.Clock(e.Expiration), traces.Age(c.now.Sub(e.Expiration)))
+	case !e.Expiration.IsZero():
+		return fmt.Sprintf("at %s, in %s", c.env.Clock(e.Expiration), traces.Age(e.Expiration.Sub(c.now)))
+	case e.KeepsExpiry:
+		return "no expiry: it was written without one, so it is served for ever"
+	}
+	return fmt.Sprintf("no expiry: terminus %s does not keep it for %s, so what is kept is served for ever", e.Terminus, e.Indirection)
+}
+
+// served lists the newest requests that the entry served.
+func (c *Cache) served(e *entry) string {
+	if e.serves == 0 {
+		return "no request in this recording"
+	}
+	const newest = 4
+	var ids []string
+	for i := len(e.events) - 1; i >= 0 && len(ids) < newest; i-- {
+		if v := e.events[i]; v.what == "served" {
+			text := fmt.Sprintf("#%d", v.id)
+			if v.out == traces.Stale {
+				text += " (stale)"
+			}
+			ids = append([]string{text}, ids...)
+		}
+	}
+	times := "times"
+	if e.serves == 1 {
+		times = "time"
+	}
+	more := ""
+	if e.serves > len(ids) {
+		more = "... "
+	}
+	return fmt.Sprintf("%s %s: %s%s", screen.Grouped(int64(e.serves)), times, more, strings.Join(ids, " "))
+}
+
+// next says what would remove the entry or write it anew. Gap L6.
+func (c *Cache) next(e *entry) string {
+	r, _ := c.house.Explain(e.Indirection)
+	primary, cached := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
+	plan := ""
+	if why := c.plans[e.id]; why != "" {
+		plan = "; a find now: " + why
+	}
+	switch {
+	case e.Key == "":
+		return "nothing: it cannot be listed"
+	case e.orphan:
+		return fmt.Sprintf("nothing: no route leads to %s, so nobody reads it, writes it anew or removes it%s", e.Terminus, plan)
+	case e.Err != nil:
+		return fmt.Sprintf("the next find that asks %s passes over it and asks %s, whose answer is written here%s", e.Terminus, primary, plan)
+	case e.Terminus == primary:
+		return "a save or a destroy; every find is answered from it" + plan
+	case e.expired(c.now):
+		return fmt.Sprintf("the next find that asks the cache: it has expired, so %s is asked, and its answer is written here%s", primary, plan)
+	case !e.Expiration.IsZero():
+		return fmt.Sprintf("served until %s; then the next find asks %s and writes its answer here%s", c.env.Clock(e.Expiration), primary, plan)
+	case cached != "" && cached != indirector.Off:
+		return fmt.Sprintf("a find with ignore_cache, which asks %s and writes its answer here unless ignore_cache_save; others are served from it%s", primary, plan)
+	}
+	return "nothing" + plan
+}
+
+// sameKey names where else the key is kept.
+func (c *Cache) sameKey(e *entry) string {
+	var parts []string
+	for _, o := range c.index.keys[[2]string{e.Indirection, clip(e.Key)}] {
+		if o == e || o.Key != e.Key {
+			continue
+		}
+		text := o.Terminus
+		if !o.Written.IsZero() {
+			text += " " + traces.Age(c.now.Sub(o.Written))
+		}
+		if o.orphan {
+			text += " (orphan)"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c *Cache) detail(height int) screen.Lines {
+	lines := screen.Lines{c.env.Theme.HRule(c.width)}
+	e := c.focus()
+	var l screen.Line
+	l.Put(screen.Bold, fmt.Sprintf(" %s %s", e.Indirection, e.Key))
+	l.Put(screen.Plain, " in "+e.Terminus)
+	if e.Size >= 0 {
+		l.Put(screen.Plain, "   "+screen.Grouped(e.Size)+" B")
+	}
+	if e.orphan {
+		l.Put(screen.Attention, "   orphan")
+	}
+	lines = append(lines, l)
+	for _, f := range c.biography(e) {
+		for i, text := range screen.CleanTo(f.text, c.width*3).Wrap(c.width-15, 3) {
+			var l screen.Line
+			l.Space(2)
+			if i == 0 {
+				l.Put(screen.Quiet, f.label)
+			}
+			l.To(14)
+			l.Add(f.style, text)
+			lines = append(lines, l)
+		}
+	}
+	if room := height - len(lines); room > 2 && c.width >= 110 {
+		for _, v := range e.events[max(len(e.events)-room, 0):] {
+			var l screen.Line
+			l.To(14)
+			l.Put(screen.Quiet, c.env.Clock(v.at))
+			l.Put(screen.Plain, fmt.Sprintf(" %-9s #%d ", v.what, v.id))
+			l.Put(screen.StyleOf(v.out), v.out.String())
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) < height {
+		lines = append(lines.Fill(c.width, height-1), screen.Of(screen.Quiet, " o orphan: no route leads to its terminus   x expired   ! unreadable"))
+	}
+	return lines.Fill(c.width, height)
+}
