@@ -65,6 +65,7 @@ var rules = []rule{
 	{"ui/widget", "ui/screen", "github.com/"},
 	{"ui/cli", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
 	{"ui", "indirector indirector/data traces traces/... ui/*", "github.com/"},
+	{"ui/cache", "indirector traces traces/... ui/*", "github.com/"},
 	{"ui/command", "indirector indirector/... traces", ""},
 	{"ui/demo", "indirector indirector/... traces", ""},
 	{"ui/...", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},

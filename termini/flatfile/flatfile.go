@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"indirtui/indirector"
@@ -252,7 +253,10 @@ func (f *files) entry(key, path string) indirector.Entry {
 		Indirection: f.env.Indirection, Terminus: f.env.Terminus, Key: key, Path: path,
 		Size: -1, KeepsExpiry: f.KeepsExpiry(), Err: err,
 	}
-	if err != nil {
+	if err == nil && info.IsDir() {
+		e.Err = &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+	}
+	if e.Err != nil {
 		return e
 	}
 	e.Size, e.Written = info.Size(), info.ModTime()

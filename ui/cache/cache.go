@@ -491,13 +491,13 @@ func (c *Cache) diff(e *entry) tea.Cmd {
 
 // expire asks first: what is expired is asked for anew by the next find.
 func (c *Cache) expire(e *entry) tea.Cmd {
-	title := fmt.Sprintf("expire %s %s in %s?", e.Indirection, e.Key, e.Terminus)
+	title, note := fmt.Sprintf("expire %s %s in %s?", e.Indirection, e.Key, e.Terminus), "this cannot be undone"
 	if !e.KeepsExpiry {
-		title += fmt.Sprintf("  warning: %s does not keep the expiry of a %s; it is written anew and served as before", e.Terminus, e.Indirection)
+		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}
 	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Place: "place Cache"}
 	return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, title, []widget.Item{
-		{Key: 'y', Name: "expire it", Note: "this cannot be undone", Do: screen.Later(func() tea.Msg {
+		{Key: 'y', Name: "expire it", Note: note, Do: screen.Later(func() tea.Msg {
 			id, err := c.ask(req)
 			if err != nil {
 				return screen.Toast{Text: "expire: " + indirector.Message(err), Bad: true}

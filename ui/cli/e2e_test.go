@@ -219,7 +219,7 @@ func TestTerminal(t *testing.T) {
 	t.Run("a journey, a small terminal, a pause, the end", func(t *testing.T) {
 		t.Parallel()
 		term := open(t)
-		term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown", "source: demo site", "stale 8")
+		term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown", "4 Cache", "stale 8")
 		if got := term.is("alternate_on"); got != "1" {
 			t.Errorf("alternate_on: got %s while the program runs", got)
 		}
@@ -335,7 +335,7 @@ func TestTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		term.run(program+" --ascii --confdir conf --vardir var").wait("Nothing has asked the indirector anything yet.", "play the built-in demo", "d demo")
-		term.write("d").wait("[1 Requests]", "1 047 shown", "follow on", "#1047 find facts", "source: demo site")
+		term.write("d").wait("[1 Requests]", "1 047 shown", "follow on", "#1047 find facts", "4 Cache")
 		term.write("3").wait("[3 Routes")
 		term.write(":route node terminus=yaml").keys("Enter").wait("1 override", "*")
 		term.write("q").wait("quit?", "1 changed route")

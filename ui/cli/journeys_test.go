@@ -259,7 +259,7 @@ func TestJourney1FirstContact(t *testing.T) {
 			tr.t.Fatal(err)
 		}
 		tr.show(s, sizes[tr.size][0], sizes[tr.size][1])
-		tr.sees("[1 Requests]", "follow on", "1 047 shown", "source: demo site", "the demo site").cursor(" 1047 ")
+		tr.sees("[1 Requests]", "follow on", "1 047 shown", "the demo site").cursor(" 1047 ")
 		tr.golden("journey1-demo")
 		tr.key("?", "press a key to do it")
 		tr.key("esc", "follow on").Not("press a key to do it")
@@ -427,4 +427,48 @@ func (tr *trip) menu() string {
 		}
 	}
 	return last
+}
+
+func TestJourney10BiographyOfACacheEntry(t *testing.T) {
+	t.Parallel()
+	looks := func(tr *trip, frame string) {
+		tr.key("4", "[4 Cache", "cache entries 6", "orphans 1")
+		tr.filter("web01 ind=catalog", "2 shown").cursor("catalog", "web01.example.com", "json", "1h 31m", "never: not kept", "#2")
+		tr.line("o catalog", "web01.example.com", "yaml", "41d", "unknown")
+		tr.golden(frame)
+	}
+	travel(t, nil, func(tr *trip) {
+		looks(tr, "journey10-cache")
+		tr.key("enter", "[Tree]", "web01.example.com")
+		for !strings.Contains(tr.Frame(), "[Meta]") {
+			tr.key("tab", "Meta")
+		}
+		tr.sees("written by", "#2 find catalog, run 5a1b", "no expiry: terminus json does not keep it")
+		tr.golden("journey10-meta")
+		tr.key("esc", "[4 Cache", "2 shown")
+		tr.key("u", "[1 Requests]", "ind=catalog key=web01.example.com ", "51 shown of 1 048").cursor(" 1044 ", "C json", "stale")
+		tr.golden("journey10-used-by")
+		tr.key("4", "[4 Cache", "2 shown")
+		tr.key("x", "not now: read-only")
+		tr.golden("journey10-read-only")
+		tr.leave()
+	})
+	travel(t, func(p *program) { p.write = true }, func(tr *trip) {
+		looks(tr, "journey10-writable")
+		tr.key("x", "expire catalog web01.example.com in json?", "does not keep the expiry")
+		tr.golden("journey10-expire")
+		tr.key("y", "expired catalog web01.example.com in json by #1048")
+		tr.command("destroy catalog web01.example.com terminus=json", "type the key again to destroy 1 entry (terminus json, cache json of catalog)")
+		for _, k := range strings.Split("web02", "") {
+			tr.key(k, "type the key again")
+		}
+		tr.key("enter", "refused: the key is another one; nothing was destroyed")
+		tr.key("ctrl+u", "type the key again")
+		for _, k := range strings.Split("web01.example.com", "") {
+			tr.key(k, "type the key again")
+		}
+		tr.key("enter", "1 shown").cursor("catalog", "yaml")
+		tr.golden("journey10-destroyed")
+		tr.leave()
+	})
 }
