@@ -131,6 +131,9 @@ func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool,
 			return false, err
 		}
 	}
+	if v.Err != nil || v.Set {
+		f.req.Wire.Forget()
+	}
 	if v.Err != nil {
 		return f.failBy(s, done, v)
 	}
@@ -247,7 +250,7 @@ func (f *flight) edit(next *Request) error {
 		if f.req.Key != was.Key {
 			f.req.URI = nil
 		}
-		if err := f.x.resolve(&f.req); err != nil {
+		if err := f.x.resolve(&f.req, f.to); err != nil {
 			return err
 		}
 		if f.req.Terminus != was.Terminus || f.req.Cache != was.Cache {

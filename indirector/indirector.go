@@ -325,6 +325,7 @@ type Request struct {
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
 	Place       string        // where; ""
 	Replay      uint64        // the request that this repeats; 0 if none
+	Notes       []string      // what the caller knows and the story should tell
 	// Yield takes what a search finds, one instance at a time, as it is found,
 	// for callers who do not want to hold all of it; the answer is then their
 	// number. It runs on a goroutine of the request, which goes on when it
@@ -351,6 +352,14 @@ type Wire struct {
 	Status  int                 // 0 is that no answer came
 	Header  map[string][]string // of the answer, by canonical name
 	Body    []byte              // of the answer, out of its transfer and content encodings; nil if not kept or streamed
+}
+
+// Forget takes the answer out of w, for whom it is not the answer any longer. A
+// nil Wire is legal.
+func (w *Wire) Forget() {
+	if w != nil {
+		w.Address, w.Status, w.Header, w.Body = "", 0, nil, nil
+	}
 }
 
 // Option returns the option called name, or nil.

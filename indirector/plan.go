@@ -195,7 +195,7 @@ func (p *planner) route() (q traces.Question, known bool) {
 			return q, false
 		}
 	}
-	if err := p.x.resolve(&p.req); err != nil {
+	if err := p.x.resolve(&p.req, p.to); err != nil {
 		p.stop(traces.Route, traces.Because{Reason: traces.EnvNotFound, About: p.req.Environment}, Message(err))
 		return q, false
 	}

@@ -102,7 +102,7 @@ func (r *Request) Attributes() []Option {
 // Resolve returns the request as it goes on its way: the key of a save without
 // one is the instance's, a URI key is taken apart, the environment is the
 // current one if none is named. The receiver is not changed.
-func (x *Indirector) resolve(r *Request) error {
+func (x *Indirector) resolve(r *Request, to *resolved) error {
 	if r.Key == "" && r.Instance != nil {
 		r.Key = r.Instance.Key()
 	}
@@ -115,10 +115,7 @@ func (x *Indirector) resolve(r *Request) error {
 		r.Environment = x.environment
 		return nil
 	}
-	if x.cfg.Environments != nil && r.Environment != x.environment {
-		return x.cfg.Environments(r.Environment)
-	}
-	return nil
+	return x.knows(r.Environment, to, r.Remote != nil)
 }
 
 // isURI reports whether key is a word followed by ":/". An absolute path is

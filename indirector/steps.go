@@ -163,6 +163,7 @@ func (f *flight) begin(ctx context.Context) {
 			t.Caller = "terminus"
 		}
 	}
+	t.Notes = append(t.Notes, r.Notes...)
 	for _, o := range r.Options {
 		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
@@ -448,7 +449,7 @@ func route(f *flight) (traces.Answer, traces.Because, error) {
 		f.ownRoute()
 	}
 	because := traces.Because{Reason: f.to.primary.Source.Reason(), About: f.to.primary.Place}
-	if err := f.x.resolve(&f.req); err != nil {
+	if err := f.x.resolve(&f.req, f.to); err != nil {
 		t.Environment = f.req.Environment
 		return traces.Raised, because, err
 	}

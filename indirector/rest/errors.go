@@ -70,7 +70,6 @@ const (
 	bareText               // text without a Content-Type, as Puppet Server's router and authorization write
 	plainText              // text/plain
 	plainUTF8              // text/plain;charset=utf-8
-	jetty                  // JSON of the web server below: message, url, status
 	nothing                // no body
 )
 
@@ -84,7 +83,7 @@ type Error struct {
 	Puppet bool
 
 	as  shape
-	url string // of jetty
+	why string // for the trace only
 }
 
 // refuse returns an Error with Puppet's prefix of the status.

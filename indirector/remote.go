@@ -1,0 +1,40 @@
+package indirector
+
+import "errors"
+
+// ErrLocalOnly is that a terminus is not asked by requests from the network.
+var ErrLocalOnly = errors.New("not for requests from the network")
+
+// Admits says whether a request from the network may come to an indirection
+// and an environment, before anything else is asked: nil, an
+// *EnvironmentNotFound, ErrLocalOnly, or that there is no terminus. The primary
+// terminus alone decides. Rules REST-URL-03, REST-URL-04.
+func (x *Indirector) Admits(indirection, environment string) error {
+	to := x.table.Load().by[indirection]
+	if to == nil || to.primaryHolder == nil {
+		return nil // the request says so itself
+	}
+	if err := x.knows(environment, to, true); err != nil {
+		return err
+	}
+	if err := to.primaryHolder.open(x); err != nil {
+		return err
+	}
+	if l, ok := to.primaryHolder.terminus.(Local); ok && l.LocalOnly() {
+		return ErrLocalOnly
+	}
+	return nil
+}
+
+// knows reports whether there is such an environment. A terminus that passes a
+// request of the network on over the network leaves that to the other side.
+// Rule IND-REQ-10.
+func (x *Indirector) knows(environment string, to *resolved, remote bool) error {
+	switch {
+	case x.cfg.Environments == nil, environment == "", environment == x.environment:
+		return nil
+	case remote && to != nil && to.primaryHolder != nil && to.primaryHolder.desc != nil && to.primaryHolder.desc.REST:
+		return nil
+	}
+	return x.cfg.Environments(environment)
+}

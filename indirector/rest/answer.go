@@ -1,0 +1,632 @@
+package rest
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// Content-Types of answers, as Puppet Server writes them. Rule REST-FMT-08.
+var (
+	jsonType    = []string{"application/json;charset=utf-8"}
+	contentType = map[string][]string{
+		"json":              jsonType,
+		"rich_data_json":    {"application/vnd.puppet.rich+json; charset=utf-8"},
+		"rich_data_msgpack": {"application/vnd.puppet.rich+msgpack"},
+		"msgpack":           {"application/x-msgpack"},
+		"pson":              {"text/pson"},
+		"yaml":              {"text/yaml"},
+		"dot":               {"text/dot"},
+		"s":                 {"text/plain;charset=utf-8"},
+		"binary":            {"application/octet-stream"},
+	}
+	vary    = []string{"Accept-Encoding, User-Agent"}
+	gzipped = []string{"gzip"}
+)
+
+// accepted returns the entries of the Accept header.
+func (c *call) accepted() []string {
+	var all []string
+	for _, line := range c.r.Header["Accept"] {
+		for entry := range strings.SplitSeq(line, ",") {
+			if entry = strings.TrimSpace(entry); entry != "" {
+				all = append(all, entry)
+			}
+		}
+	}
+	return all
+}
+
+// formats returns the formats for the answer, most wanted first. Missing is
+// what a client accepts that does not say. Rules REST-FMT-03, REST-FMT-04.
+func (c *call) formats(missing string) ([]*format.Format, error) {
+	accepted := c.accepted()
+	lines := c.r.Header["Accept"]
+	if len(lines) == 0 {
+		if missing == "" {
+			return nil, refuse(http.StatusBadRequest, MissingHeaderField, msgNoAccept)
+		}
+		accepted, lines = []string{missing}, []string{missing}
+	}
+	supported := []string{"json"}
+	if class, ok := model.Lookup(c.req.Indirection); ok {
+		supported = class.Formats
+	}
+	suitable := format.Suitable(accepted, supported)
+	if len(suitable) == 0 {
+		return nil, refuse(http.StatusNotAcceptable, UnsupportedFormat, msgNotAcceptable, strings.Join(lines, ", "))
+	}
+	return suitable, nil
+}
+
+// do asks the house. It reports whether there is an answer to render: if not,
+// the client has got what there was.
+func (c *call) do() (*indirector.Response, bool) {
+	resp, err := c.h.x.Do(c.r.Context(), c.req)
+	located := (*indirector.Error)(nil)
+	switch {
+	case resp != nil:
+		c.trace = resp.Trace
+	case errors.As(err, &located):
+		c.trace = located.Trace
+	}
+	if c.verbatim(resp, err) {
+		return nil, false
+	}
+	if err != nil {
+		c.unanswered(err)
+		return nil, false
+	}
+	return resp, true
+}
+
+// find answers with an instance. Puppet looks for it first and asks what the
+// client takes afterwards.
+func (c *call) find() {
+	if c.h.o.CodeID != nil && c.req.Indirection == "catalog" {
+		id, err := c.h.o.CodeID(c.r.Context(), c.req.Environment)
+		if err != nil {
+			c.fail(internal(err), traces.Route)
+			return
+		}
+		c.req.Options = append(c.req.Options, indirector.Option{Name: "code_id", Value: id})
+	}
+	resp, ok := c.do()
+	if !ok {
+		return
+	}
+	inst := resp.Instance()
+	if inst == nil || inst == indirector.False {
+		c.unanswered(indirector.ErrNotFound)
+		return
+	}
+	formats, err := c.formats("")
+	if err != nil {
+		c.fail(err, traces.Caller)
+		return
+	}
+	if contents := contentsOf(inst); contents != nil && formats[0].Name == "binary" {
+		c.stream(contents, formats[0])
+		return
+	}
+	buffer := buffers.Get().(*[]byte)
+	defer keep(buffer)
+	for _, f := range formats {
+		b, renderErr := format.Append((*buffer)[:0], f, inst)
+		if renderErr != nil {
+			err = renderErr // the next one may do: REST-FMT-05
+			continue
+		}
+		*buffer = b
+		c.send(f, b)
+		return
+	}
+	c.h.o.Log.Debug("no format could be rendered", "indirection", c.req.Indirection, "key", c.req.Key, "err", err)
+	c.fail(refuse(http.StatusNotAcceptable, UnsupportedFormat, msgNotAcceptable, mediaTypes(formats)), traces.Caller)
+}
+
+func mediaTypes(formats []*format.Format) string {
+	types := make([]string, len(formats))
+	for i, f := range formats {
+		types[i] = f.MediaType
+	}
+	return strings.Join(types, ", ")
+}
+
+func contentsOf(inst indirector.Instance) model.Contents {
+	switch x := inst.(type) {
+	case *model.FileContent:
+		return x.Contents
+	case *model.FileBucketFile:
+		return x.Contents
+	}
+	return nil
+}
+
+func (c *call) head() {
+	resp, ok := c.do()
+	if !ok {
+		return
+	}
+	if resp.Value != true {
+		c.unanswered(indirector.ErrNotFound)
+		return
+	}
+	c.w.Header()["X-Puppet-Version"] = c.h.version
+	c.finish(http.StatusOK, nil)
+}
+
+// save stores what the body holds. What the client takes is settled before the
+// body is looked at. Rules REST-FMT-03, REST-FMT-07.
+func (c *call) save() {
+	formats, err := c.formats("application/json")
+	if err == nil {
+		err = c.h.space.ReadInstance(c.r, c.req)
+	}
+	if err != nil {
+		c.fail(err, traces.Route)
+		return
+	}
+	// Puppet hands a save nothing but instance and key.
+	if !c.h.o.PassThrough {
+		c.req.Options = slices.DeleteFunc(c.req.Options, func(o indirector.Option) bool { return o.Name != "transaction_uuid" })
+	}
+	if resp, ok := c.do(); ok {
+		c.result(formats[0], resp.Value)
+	}
+}
+
+func (c *call) destroy() {
+	formats, err := c.formats("application/json")
+	if err != nil {
+		c.fail(err, traces.Route)
+		return
+	}
+	if resp, ok := c.do(); ok {
+		c.result(formats[0], resp.Value)
+	}
+}
+
+// result answers with what a verb returned: 0, 1, null, ["store"], a file.
+func (c *call) result(f *format.Format, v any) {
+	if inst, ok := v.(indirector.Instance); ok {
+		if contents := contentsOf(inst); contents != nil && f.Name == "binary" {
+			c.stream(contents, f)
+			return
+		}
+		b, err := format.Append(nil, f, inst)
+		if err != nil {
+			c.fail(err, traces.Caller)
+			return
+		}
+		c.send(f, b)
+		return
+	}
+	value, err := valueOf(v)
+	var b []byte
+	switch {
+	case err != nil:
+	case c.legacy:
+		f, _ = format.ByName("yaml") // as Puppet 2.6 to 3 answer, whatever is accepted
+		b = yaml(value)
+	case strings.HasSuffix(f.Name, "msgpack"):
+		b, err = format.AppendMsgpack(nil, value)
+	case f.Name == "pson":
+		b, err = format.AppendPSON(nil, value)
+	case f.Name == "s", f.Name == "binary":
+		b = []byte(value.Text())
+	default:
+		b, err = format.AppendJSON(nil, value)
+	}
+	if err != nil {
+		c.fail(err, traces.Caller)
+		return
+	}
+	c.send(f, b)
+}
+
+// search answers with a list, which is sent as it is found. What goes wrong
+// before the first piece is full is an error like any other.
+func (c *call) search() {
+	p := &piece{c: c}
+	var list *format.ListWriter
+	var refused error
+	open := func() error {
+		formats, err := c.formats("")
+		if err != nil {
+			refused = err
+			return err
+		}
+		p.format = formats[0]
+		list = format.NewListWriter(p, p.format)
+		return nil
+	}
+	if !c.h.o.PassThrough { // bytes that are handed on are not to be sent twice
+		c.req.Yield = func(i indirector.Instance) error {
+			if list == nil {
+				if err := open(); err != nil {
+					return err
+				}
+			}
+			return list.Add(i)
+		}
+	}
+	defer p.release()
+	resp, err := c.h.x.Do(c.r.Context(), c.req)
+	if resp != nil {
+		c.trace = resp.Trace
+	}
+	switch {
+	case p.lost != nil:
+		c.lost(p.lost)
+	case c.verbatim(resp, err):
+		return
+	case refused != nil:
+		c.write(asError(refused))
+		return
+	case err != nil:
+		c.unanswered(err)
+		return
+	}
+	if list == nil {
+		if err := open(); err != nil {
+			c.fail(err, traces.Caller)
+			return
+		}
+	}
+	found, _ := resp.Value.([]indirector.Instance)
+	for _, i := range found {
+		if err == nil {
+			err = list.Add(i)
+		}
+	}
+	if err == nil {
+		err = list.Close()
+	}
+	switch {
+	case p.lost != nil:
+		c.lost(p.lost)
+	case err != nil:
+		c.fail(err, traces.Caller)
+	default:
+		p.end()
+	}
+}
+
+// pieceSize is how much of a list is gathered before it is sent, in bytes. An
+// error within the first piece still has a status of its own.
+const pieceSize = 256 << 10
+
+// A piece gathers the first part of an answer of unknown length, and sends the
+// rest as it comes.
+type piece struct {
+	c      *call
+	format *format.Format
+	buffer *[]byte
+	zip    *gzip.Writer
+	lost   error // the client did not take it
+}
+
+func (p *piece) Write(b []byte) (int, error) {
+	if p.buffer == nil {
+		p.buffer = buffers.Get().(*[]byte)
+		*p.buffer = (*p.buffer)[:0]
+	}
+	*p.buffer = append(*p.buffer, b...)
+	if len(*p.buffer) < pieceSize {
+		return len(b), nil
+	}
+	return len(b), p.flush()
+}
+
+func (p *piece) flush() error {
+	if !p.c.committed {
+		if p.c.answer(p.format, -1) {
+			p.zip = zip(p.c.out())
+		}
+		p.c.commit(http.StatusOK)
+	}
+	var w io.Writer = p.c.out()
+	if p.zip != nil {
+		w = p.zip
+	}
+	_, err := w.Write(*p.buffer)
+	*p.buffer = (*p.buffer)[:0]
+	p.lost = err
+	return err
+}
+
+// end sends what is left.
+func (p *piece) end() {
+	if !p.c.committed {
+		p.c.send(p.format, *p.buffer)
+		return
+	}
+	err := p.flush()
+	if p.zip != nil && err == nil {
+		err = p.zip.Close()
+	}
+	if err != nil {
+		p.c.lost(err)
+	}
+}
+
+func (p *piece) release() {
+	if p.buffer != nil {
+		keep(p.buffer)
+	}
+	if p.zip != nil {
+		zips.Put(p.zip)
+	}
+}
+
+// answer sets the headers of an answer of that many bytes, -1 if nobody knows.
+// It reports whether the bytes are to be compressed, as Puppet Server does for
+// all that is not tiny.
+func (c *call) answer(f *format.Format, size int64) bool {
+	h := c.w.Header()
+	if !c.bare {
+		h["X-Puppet-Version"] = c.h.version
+	}
+	if t, ok := contentType[f.Name]; ok {
+		h["Content-Type"] = t
+	} else {
+		h.Set("Content-Type", f.MediaType)
+	}
+	if c.r.Method != http.MethodGet && c.r.Method != http.MethodPost {
+		if size >= 0 {
+			h["Content-Length"] = []string{strconv.FormatInt(size, 10)}
+		}
+		return false
+	}
+	h["Vary"] = vary
+	const tiny = 32
+	if (size < 0 || size >= tiny) && acceptsGzip(c.r.Header["Accept-Encoding"]) {
+		h["Content-Encoding"] = gzipped
+		return true
+	}
+	if size >= 0 {
+		h["Content-Length"] = []string{strconv.FormatInt(size, 10)}
+	}
+	return false
+}
+
+// acceptsGzip reports whether gzip is among the encodings, and not with the
+// quality zero.
+func acceptsGzip(lines []string) bool {
+	for _, line := range lines {
+		for entry := range strings.SplitSeq(line, ",") {
+			name, q, _ := strings.Cut(entry, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				return q == "" || strings.ContainsAny(q, "123456789")
+			}
+		}
+	}
+	return false
+}
+
+// send answers with a body that is in memory.
+func (c *call) send(f *format.Format, b []byte) {
+	compressed := c.answer(f, int64(len(b)))
+	c.commit(http.StatusOK)
+	var err error
+	if compressed {
+		z := zip(c.out())
+		_, err = z.Write(b)
+		err = errors.Join(err, z.Close())
+		zips.Put(z)
+	} else {
+		_, err = c.out().Write(b)
+	}
+	if err != nil {
+		c.lost(err)
+	}
+}
+
+// stream answers with contents, in constant memory.
+func (c *call) stream(contents model.Contents, f *format.Format) {
+	source, err := contents.Open()
+	if errors.Is(err, syscall.EISDIR) {
+		// Java reads nothing from a directory, where Ruby raises. Capture 101.
+		source, err, contents = http.NoBody, nil, model.Bytes(nil)
+	}
+	if err != nil {
+		c.fail(err, traces.Caller)
+		return
+	}
+	defer source.Close()
+	size := contents.Size()
+	if file, ok := source.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size() // of what is open, not of what was there
+		}
+	}
+	if c.answer(f, size) {
+		c.commit(http.StatusOK)
+		z := zip(c.out())
+		defer zips.Put(z)
+		_, err = io.Copy(z, source)
+		err = errors.Join(err, z.Close())
+	} else {
+		c.commit(http.StatusOK)
+		err = c.copy(source, size)
+	}
+	if err != nil {
+		c.lost(err)
+	}
+}
+
+// step is how much is sent within one time limit, in bytes.
+const step = 4 << 20
+
+// copy sends size bytes of source, all of it if size is negative. The writer is
+// the server's own, so that a file may go the short way through the kernel.
+func (c *call) copy(source io.Reader, size int64) error {
+	for size != 0 {
+		n := int64(step)
+		if size > 0 {
+			n = min(n, size)
+		}
+		_ = c.rc.SetWriteDeadline(c.h.o.Now().Add(c.h.o.Stall))
+		sent, err := io.CopyN(c.w, source, n)
+		switch {
+		case errors.Is(err, io.EOF) && size < 0:
+			return nil
+		case errors.Is(err, io.EOF):
+			return errors.New("the file became shorter while it was sent")
+		case err != nil:
+			return err
+		}
+		if size > 0 {
+			size -= sent
+		}
+	}
+	return nil
+}
+
+// out is where bytes of the body go: each write has the time limit anew.
+func (c *call) out() io.Writer { return limited{c} }
+
+type limited struct{ c *call }
+
+func (l limited) Write(b []byte) (int, error) {
+	_ = l.c.rc.SetWriteDeadline(l.c.h.o.Now().Add(l.c.h.o.Stall))
+	return l.c.w.Write(b)
+}
+
+// A patient body gives the client the time limit anew for each read, and takes
+// it away when all has come: afterwards nobody waits for the client.
+type patient struct {
+	body  io.ReadCloser
+	rc    *http.ResponseController
+	stall time.Duration
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	_ = p.rc.SetReadDeadline(time.Now().Add(p.stall))
+	n, err := p.body.Read(b)
+	if err != nil {
+		_ = p.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+func (p *patient) Close() error { return p.body.Close() }
+
+var (
+	buffers = sync.Pool{New: func() any { return new([]byte) }}
+	zips    = sync.Pool{New: func() any {
+		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+		if err != nil { // only an unknown level is an error
+			panic(err)
+		}
+		return z
+	}}
+)
+
+func zip(w io.Writer) *gzip.Writer {
+	z := zips.Get().(*gzip.Writer)
+	z.Reset(w)
+	return z
+}
+
+// keep gives a buffer back, unless it has grown too large to be kept.
+func keep(b *[]byte) {
+	if cap(*b) <= 4<<20 {
+		buffers.Put(b)
+	}
+}
+
+// valueOf returns what a terminus said as data.
+func valueOf(v any) (data.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return data.Value{}, nil
+	case bool:
+		return data.OfBool(v), nil
+	case int:
+		return data.OfInt(int64(v)), nil
+	case int64:
+		return data.OfInt(v), nil
+	case string:
+		return data.OfString(v), nil
+	case []string:
+		return data.OfStrings(v), nil
+	case data.Value:
+		return v, nil
+	}
+	return data.Value{}, refuse(http.StatusInternalServerError, RuntimeError, "the terminus answered with a %T, which goes over no network", v)
+}
+
+// yaml writes a scalar or a list of strings.
+func yaml(v data.Value) []byte {
+	if v.Kind() != data.List {
+		return []byte("--- " + v.Text() + "\n")
+	}
+	b := []byte("---\n")
+	for _, e := range v.List() {
+		b = append(b, "- "+strconv.Quote(e.Text())+"\n"...)
+	}
+	return b
+}
+
+// hopByHop are the headers of an answer that concern one connection only, or
+// the encoding that the bytes were taken out of.
+var hopByHop = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Content-Length", "Content-Encoding", "Vary", "Date",
+}
+
+// verbatim hands on what came over the network, if it is the answer: the very
+// bytes, or the refusal of the other side.
+func (c *call) verbatim(resp *indirector.Response, err error) bool {
+	w := c.req.Wire
+	if w == nil || w.Status == 0 || resp != nil && resp.Served == traces.ByCache {
+		return false
+	}
+	located := (*indirector.Error)(nil)
+	if errors.As(err, &located) && located.Point.Step != traces.Terminus {
+		return false
+	}
+	if w.Body == nil && w.Status < 400 && c.req.Verb != indirector.Head {
+		return false // it flows
+	}
+	h := c.w.Header()
+	clear(h)
+	for name, values := range w.Header {
+		if !slices.Contains(hopByHop, name) {
+			h[name] = values
+		}
+	}
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = nil
+	}
+	if w.Status < 300 && len(w.Body) >= 32 && acceptsGzip(c.r.Header["Accept-Encoding"]) && (c.r.Method == http.MethodGet || c.r.Method == http.MethodPost) {
+		h["Vary"], h["Content-Encoding"] = vary, gzipped
+		c.commit(w.Status)
+		z := zip(c.out())
+		_, err := z.Write(w.Body)
+		err = errors.Join(err, z.Close())
+		zips.Put(z)
+		if err != nil {
+			c.lost(err)
+		}
+		return true
+	}
+	c.finish(w.Status, w.Body)
+	return true
+}

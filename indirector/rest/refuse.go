@@ -1,0 +1,243 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/traces"
+)
+
+// asError returns err as it goes over the network: an *Error as it is, anything
+// else as Puppet's error of the server.
+func asError(err error) *Error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return refuse(http.StatusInternalServerError, RuntimeError, "%s", indirector.Message(err))
+}
+
+// fail refuses a request that has not reached the house, or whose answer cannot
+// be given, and leaves a trace that says so.
+func (c *call) fail(err error, at traces.Step) {
+	e := asError(err)
+	c.refused(e, at)
+	c.write(e)
+}
+
+// refused records a request that was refused. If the house has answered it,
+// the refusal comes below it. A trace of its own is all that a person has of
+// such a request.
+func (c *call) refused(e *Error, at traces.Step) {
+	rec := c.h.o.Recorder
+	if rec == nil {
+		return
+	}
+	t := traces.NewTrace()
+	t.Start, t.Caller, t.Verb = c.start, "agent "+c.who.Node, verbs[c.r.Method]
+	if c.who.Node == "" {
+		t.Caller = "agent " + ByCertificate(c.r).IP
+	}
+	t.Indirection, t.Key = c.subject()
+	if c.req != nil {
+		t.Verb, t.Environment, t.Run, t.Flags = c.req.Verb, c.req.Environment, c.req.Run, c.req.Flags
+	}
+	if c.trace != 0 {
+		t.Parent, t.ParentStep = c.trace, traces.Caller
+	}
+	reason := traces.Because{Reason: traces.TerminusRaised, About: e.Message}
+	answer := traces.Raised
+	if at == traces.Authorize {
+		answer, reason = traces.Denied, traces.Because{Reason: traces.RuleDenied, About: e.why}
+	}
+	for s := range t.Steps {
+		t.Steps[s] = traces.Question{Answer: traces.NotReached, Because: traces.Because{Reason: traces.EarlierStepRaised}}
+	}
+	t.Steps[at] = traces.Question{Answer: answer, Because: reason}
+	t.Error = e.Message
+	if t.Error == "" {
+		t.Error = http.StatusText(e.Status)
+	}
+	note := fmt.Sprintf("%s %s was refused with %d", c.r.Method, c.r.URL.Path, e.Status)
+	if e.Kind != "" {
+		note += " " + e.Kind
+	}
+	t.Notes = append(t.Notes, note)
+	t.Faults = append(t.Faults, traces.Fault{Origin: at.String(), Step: at, Message: t.Error, Hidden: e.why, Shown: true})
+	t.ID = rec.Begin(t)
+	t.Took = max(c.h.o.Now().Sub(c.start), 1)
+	t.Outcome = traces.Judge(t)
+	rec.End(t, nil)
+}
+
+// subject is what a refused request was about, as far as its path says.
+func (c *call) subject() (indirection, key string) {
+	if c.req != nil {
+		return c.req.Indirection, c.req.Key
+	}
+	p, ok := c.h.space.split(c.path)
+	if !ok {
+		return "", c.path
+	}
+	indirection = p.name
+	if c.knows(p.name) {
+		indirection, _ = singular(p.name)
+	}
+	return indirection, p.key
+}
+
+// unrouted is the answer to a path or method that is nobody's, as the web
+// server below Puppet Server gives it: by what the client accepts, and empty
+// for methods that have no pages. Rule: captures 007, 018, 107, 147.
+func (c *call) unrouted() {
+	e := &Error{Status: http.StatusNotFound, Message: "Not Found", as: nothing, why: "no route for " + c.r.Method + " " + c.path}
+	c.refused(e, traces.Route)
+	h := c.w.Header()
+	switch c.r.Method {
+	case http.MethodGet, http.MethodPost, http.MethodHead:
+		h.Set("Cache-Control", "must-revalidate,no-cache,no-store")
+		kind, body := c.page(e)
+		if kind != "" {
+			h.Set("Content-Type", kind)
+		}
+		c.finish(e.Status, body)
+		return
+	}
+	c.finish(e.Status, nil)
+}
+
+// page is a page of the web server in the first form that is accepted.
+func (c *call) page(e *Error) (kind string, body []byte) {
+	accepted := c.accepted()
+	if len(accepted) == 0 {
+		accepted = []string{"*/*"}
+	}
+	for _, a := range accepted {
+		a, _, _ = strings.Cut(a, ";")
+		switch a {
+		case "text/html", "text/*", "*/*":
+			return "text/html;charset=iso-8859-1", []byte("<html>\n<head><title>Error 404 Not Found</title></head>\n<body><h2>HTTP ERROR 404 Not Found</h2></body>\n</html>\n")
+		case "application/json", "text/json":
+			doc, err := format.AppendJSON(nil, data.OfString(c.r.URL.EscapedPath()))
+			if err != nil {
+				return "", nil
+			}
+			return "application/json", fmt.Appendf(nil, "{\n\"message\":%q,\n\"url\":%s,\n\"status\":\"%d\"\n}", e.Message, doc, e.Status)
+		case "text/plain":
+			return "text/plain;charset=iso-8859-1", fmt.Appendf(nil, "HTTP ERROR 404 Not Found\nURI: %s\nSTATUS: 404\nMESSAGE: Not Found\n", c.r.URL.EscapedPath())
+		}
+	}
+	return "", nil
+}
+
+// write sends an error. Rule: specification of the wire, 5.
+func (c *call) write(e *Error) {
+	if c.committed {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+	h := c.w.Header()
+	clear(h)
+	if c.versioned(e) {
+		h["X-Puppet-Version"] = c.h.version
+	}
+	body := []byte(e.Message)
+	switch e.as {
+	case document:
+		if c.legacy {
+			h.Set("Content-Type", "text/plain")
+			break
+		}
+		h["Content-Type"] = jsonType
+		body = e.AppendDocument(nil)
+	case plainText:
+		h.Set("Content-Type", "text/plain")
+	case plainUTF8:
+		h.Set("Content-Type", "text/plain;charset=utf-8")
+	case bareText:
+		h["Content-Type"] = nil // net/http would guess one
+	case nothing:
+		body = nil
+	}
+	if e.Status == http.StatusRequestEntityTooLarge {
+		h.Set("Connection", "close")
+	}
+	c.finish(e.Status, body)
+}
+
+// versioned reports whether an error has a header with Puppet's version: not
+// what the web server and the router say.
+func (c *call) versioned(e *Error) bool {
+	return !(e.as == bareText && e.Status == http.StatusBadRequest) && !(e.as == plainText && strings.HasPrefix(e.Message, "A file_"))
+}
+
+// finish sends status and body.
+func (c *call) finish(status int, body []byte) {
+	c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	c.commit(status)
+	if c.r.Method == http.MethodHead {
+		return
+	}
+	if _, err := c.w.Write(body); err != nil {
+		c.lost(err)
+	}
+}
+
+func (c *call) commit(status int) {
+	c.committed = true
+	_ = c.rc.SetWriteDeadline(c.h.o.Now().Add(c.h.o.Stall))
+	c.w.WriteHeader(status)
+}
+
+// lost notes that the client did not take its answer.
+func (c *call) lost(err error) {
+	c.refused(&Error{Status: 499, Message: fmt.Sprintf("the client did not take its answer: %v", err), as: nothing}, traces.Caller)
+	panic(http.ErrAbortHandler)
+}
+
+// unanswered sends what became of a request that the house could not answer.
+func (c *call) unanswered(err error) {
+	unknown, ours := (*indirector.EnvironmentNotFound)(nil), (*Error)(nil)
+	var e *Error
+	switch {
+	case errors.As(err, &ours):
+		e = ours
+	case errors.As(err, &unknown):
+		e = refuse(http.StatusNotFound, RuntimeError, msgEnvironment, unknown.Name)
+	case errors.Is(err, indirector.ErrNotFound) && c.req.Verb == indirector.Search:
+		e = refuse(http.StatusNotFound, ResourceNotFound, msgNoneFound, c.req.Indirection, c.req.Key)
+	case errors.Is(err, indirector.ErrNotFound):
+		e = refuse(http.StatusNotFound, ResourceNotFound, msgNotFound, c.req.Indirection, c.req.Key)
+	case c.r.Context().Err() != nil:
+		panic(http.ErrAbortHandler) // nobody waits for it
+	case c.h.o.PassThrough && offline(err):
+		status := http.StatusBadGateway
+		if timedOut(err) {
+			status = http.StatusGatewayTimeout
+		}
+		e = refuse(status, RuntimeError, "%s", indirector.Message(err))
+	default:
+		e = asError(err)
+		if c.legacy {
+			e.Status, e.Message = http.StatusBadRequest, indirector.Message(err)
+		}
+	}
+	c.write(e)
+}
+
+// offline reports whether err is that the other side did not answer.
+func offline(err error) bool {
+	f, op := (*indirector.Failure)(nil), (net.Error)(nil)
+	return errors.As(err, &op) || errors.As(err, &f) && f.Origin == "network" || timedOut(err)
+}
+
+func timedOut(err error) bool {
+	op := (net.Error)(nil)
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && op.Timeout()
+}
