@@ -14,7 +14,9 @@ import (
 	"github.com/aymanbagabas/go-osc52/v2"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/traces"
 	"indirtui/ui/screen"
 )
 
@@ -33,6 +35,8 @@ type Config struct {
 	Stop      func() bool                                           // stops what is running; whether anything was
 	Save      func(name, text string) (path string, masked int, err error)
 	Clear     func(instance any) (data.Value, bool)
+	Render    func(inst indirector.Instance) traces.Value
+	MaskText  func(text string) (string, int)
 
 	Theme    *screen.Theme // nil is chosen by the environment
 	Remap    map[screen.Action][]string
@@ -236,7 +240,7 @@ func Build(cfg Config) *Model {
 	env := &screen.Env{
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Theme: cfg.Theme, Keys: keys,
 		Undo: new(screen.Undos), Events: new(screen.Events), Now: cfg.Now, Zone: cfg.Zone,
-		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Writable: cfg.Writable, Redact: true,
+		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Writable: cfg.Writable, Redact: true,
 	}
 	if cfg.Commands != nil {
 		env.Commands = cfg.Commands(env)

@@ -12,16 +12,57 @@ import (
 	"indirtui/traces"
 )
 
-// Renderer returns how a store sees instances: as JSON, masked by m. Content
-// that is a reader is not read.
+// Renderer returns how a store sees instances: as JSON, masked by m. Contents of
+// files are not read: of those it sees what is said of them.
 func Renderer(m *mask.Mask) func(model string, instance any) traces.Value {
 	return func(model string, instance any) traces.Value {
-		v, ok := dataOf(instance)
+		v, source, ok := describe(instance)
+		if !ok {
+			v, ok = dataOf(instance)
+		}
 		if !ok {
 			return traces.Value{}
 		}
-		return render(m, model, v)
+		value := render(m, model, v)
+		value.Source = source
+		return value
 	}
+}
+
+// describe returns what is known of a file without reading it, and where it
+// lies. It reports false for what is no contents of a file.
+func describe(instance any) (v data.Value, source string, ok bool) {
+	var pairs []data.Pair
+	put := func(name, value string) {
+		if value != "" {
+			pairs = append(pairs, data.P(name, data.OfString(value)))
+		}
+	}
+	var contents model.Contents
+	switch f := instance.(type) {
+	case *model.FileContent:
+		contents = f.Contents
+		put("path", f.Path)
+		put("relative_path", f.RelativePath)
+		put("links", f.Links)
+	case *model.FileBucketFile:
+		contents = f.Contents
+		if f.Checksum != "" {
+			put("checksum", "{"+f.ChecksumType+"}"+f.Checksum)
+		}
+		put("bucket_path", f.BucketPath)
+	default:
+		return data.Value{}, "", false
+	}
+	if contents != nil {
+		if n := contents.Size(); n >= 0 {
+			pairs = append(pairs, data.P("size", data.OfInt(n)))
+		}
+		if kept, is := contents.(model.Kept); is {
+			source = kept.Place()
+		}
+	}
+	return data.OfHash(pairs), source, true
 }
 
 func render(m *mask.Mask, name string, v data.Value) traces.Value {

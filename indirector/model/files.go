@@ -170,8 +170,33 @@ type Contents interface {
 	Size() int64
 }
 
+// Kept are Contents on this machine: to open them asks nobody.
+type Kept interface {
+	Contents
+	// Place is the path of the file; "" is memory.
+	Place() string
+}
+
+// Preview returns the first bytes of c, at most n, and whether these are all.
+func Preview(c Contents, n int) (b []byte, whole bool, err error) {
+	r, err := c.Open()
+	if err != nil {
+		return nil, false, err
+	}
+	b, err = io.ReadAll(io.LimitReader(r, int64(n)+1))
+	if whole = len(b) <= n; !whole {
+		b = b[:n]
+	}
+	return b, whole && err == nil, errors.Join(err, r.Close())
+}
+
 // Bytes are contents in memory.
 type Bytes []byte
+
+var _ Kept = Bytes(nil)
+
+// Place returns "".
+func (b Bytes) Place() string { return "" }
 
 // Open returns a reader over b; it does not fail.
 func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }

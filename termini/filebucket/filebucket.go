@@ -316,6 +316,9 @@ type stored struct {
 
 func (s stored) Open() (io.ReadCloser, error) { return openRegular(s.path) }
 func (s stored) Size() int64                  { return s.size }
+func (s stored) Place() string                { return s.path }
+
+var _ model.Kept = stored{}
 
 // ---- what is kept, for those who look without asking ----
 

@@ -249,7 +249,10 @@ func readable(path, kind string) error {
 // A Path is the contents of a file of this machine, following links.
 type Path string
 
-var _ model.Contents = Path("")
+var _ model.Kept = Path("")
+
+// Place returns the path.
+func (p Path) Place() string { return string(p) }
 
 // Open opens the file. It fails with Puppet's words for what cannot be read,
 // and for what is no regular file. The reader is an *os.File, which the kernel

@@ -10,7 +10,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/traces"
 	"indirtui/ui"
 	"indirtui/ui/cache"
 	"indirtui/ui/console"
@@ -132,7 +134,9 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		about = aboutEngine(e)
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
-		cfg.Clear = engine.Data
+		cfg.Clear, cfg.MaskText = engine.Data, e.Mask.Text
+		render := engine.Renderer(e.Mask)
+		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 	} else {
 		cfg.Replay = s.log.Path()
 	}

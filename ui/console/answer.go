@@ -7,13 +7,15 @@ import (
 
 // tail says of an answer what its outcome does not: how many there are, and
 // whether there is one.
-func tail(resp *indirector.Response) string {
+func tail(verb indirector.Verb, resp *indirector.Response) string {
 	if resp == nil {
 		return ""
 	}
 	switch v := resp.Value.(type) {
-	case []indirector.Instance:
-		return screen.Plural(len(v), "instance")
+	case int:
+		if verb == indirector.Search {
+			return screen.Plural(v, "instance")
+		}
 	case bool:
 		if v {
 			return "it exists"

@@ -108,6 +108,9 @@ func ask(c *Console, l call) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	if req.Verb == indirector.Search {
+		return c.listing(req, strings.TrimSpace(l.name+" "+l.rest)), nil
+	}
 	return c.send(req, nil), nil
 }
 

@@ -8,9 +8,11 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -20,6 +22,7 @@ import (
 	"indirtui/ui/command"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
+	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -200,26 +203,61 @@ type answered struct {
 // send asks a request in a command. Prepare, which may be nil, runs there too,
 // before it.
 func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request) error) tea.Cmd {
+	ask, _ := c.begin(req)
+	return screen.Later(func() tea.Msg {
+		var err error
+		if prepare != nil {
+			err = prepare(req)
+		}
+		return screen.For{Screen: c, Msg: ask(err)}
+	})
+}
+
+// listing asks a search, and shows what it finds while it finds it. It does not
+// run in a command: what has been found can be looked at before it has ended.
+func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
+	ask, cancel := c.begin(req)
+	l := value.NewListing(c.env, line, cancel)
+	req.Yield = l.Yield
+	go func() { // ends with the program, whose context it has
+		began := time.Now()
+		a := ask(nil)
+		how := "in " + screen.Took(time.Since(began))
+		switch {
+		case errors.Is(a.err, context.Canceled):
+			how = "cancelled"
+		case errors.Is(a.err, indirector.ErrNotFound):
+			how = "nil"
+		case a.err != nil:
+			how = "then: " + indirector.Message(a.err)
+		}
+		l.End(how, a.err != nil, screen.Send(screen.For{Screen: c, Msg: a}))
+	}()
+	return value.Show(l)
+}
+
+// begin makes ready to ask a request: ask does it, unless it is given the error
+// that prevents it, and cancel ends it.
+func (c *Console) begin(req *indirector.Request) (ask func(error) answered, cancel func()) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.started++
 	n := c.started
 	c.running[n] = cancel
 	req.Caller = "you"
-	ask, log := c.o.House.Ask, c.env.Log
-	return screen.Later(func() tea.Msg {
-		a := answered{n: n}
-		if prepare != nil {
-			if a.err = prepare(req); a.err != nil {
-				return screen.For{Screen: c, Msg: a}
-			}
+	house, log := c.o.House, c.env.Log
+	return func(err error) answered {
+		a := answered{n: n, err: err}
+		if err != nil {
+			return a
 		}
-		resp, err := ask(ctx, req)
-		a.id, a.err, a.tail = command.TraceOf(resp, err), err, tail(resp)
+		var resp *indirector.Response
+		resp, a.err = house.Ask(ctx, req)
+		a.id, a.tail = command.TraceOf(resp, a.err), tail(req.Verb, resp)
 		if t, terr := log.Trace(a.id); terr == nil && t.Outcome != traces.Good && t.Outcome != traces.Hit {
 			a.why = traces.Story(t)
 		}
-		return screen.For{Screen: c, Msg: a}
-	})
+		return a
+	}, cancel
 }
 
 // answer shows what became of a request.

@@ -409,8 +409,7 @@ func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
 	case screen.DiffGood:
 		return compare.Two(r.env, r.focus, d.links.LastGood)
 	case screen.OpenValue:
-		v := value.New(r.env, d.trace)
-		return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
+		return value.Open(r.env, d.trace)
 	case screen.CopyValue:
 		return value.CopyAll(r.env, d.trace)
 	case screen.Write:

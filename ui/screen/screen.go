@@ -13,6 +13,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/traces"
 )
@@ -177,6 +178,11 @@ type Env struct {
 	// Clear returns a live instance as data, in the clear. Nil if nothing can be
 	// revealed.
 	Clear func(instance any) (data.Value, bool)
+	// Render returns a live instance as it is recorded, masked. Nil if nothing is
+	// live.
+	Render func(inst indirector.Instance) traces.Value
+	// MaskText masks secrets in a text, and counts them. Nil masks nothing.
+	MaskText func(text string) (string, int)
 	// Ignored are the rules of what does not count in comparisons, see
 	// traces/diff.Options. They are changed by SetIgnored.
 	Ignored []string

@@ -240,8 +240,7 @@ func (s *Steps) Act(a screen.Act) tea.Cmd {
 	case screen.Enter:
 		return s.enter()
 	case screen.OpenValue:
-		v := value.New(s.env, s.trace)
-		return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
+		return value.Open(s.env, s.trace)
 	case screen.NextInRun:
 		next := s.links.NextInRun
 		if next == 0 {

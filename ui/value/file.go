@@ -1,0 +1,576 @@
+package value
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/traces/tree"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// preview is how much of a file is read to be shown, in bytes.
+const preview = 64 << 10
+
+// A fileMode is a way of showing a file.
+type fileMode int
+
+const (
+	asText fileMode = iota
+	asBytes
+	asFacts
+	fileModes
+)
+
+var fileModeNames = [fileModes]string{"Text", "Hex", "Meta"}
+
+// A File shows what is in a file, and beside it what is known of it. Of a large
+// one it shows the beginning. It is a screen.Screen.
+type File struct {
+	env           *screen.Env
+	title         string
+	inst          indirector.Instance // nil if it is not in memory any more
+	trace         *traces.Trace       // nil if it was found by a search
+	width, height int
+
+	mode   fileMode
+	asked  bool // the contents were asked for
+	loaded bool
+	err    error
+	body   []byte // masked, if it is text
+	whole  bool
+	text   bool
+	masked int
+	lines  []string
+	facts  []fact
+	page   widget.List
+	search string
+}
+
+// A fact is one thing that is known of a file.
+type fact struct {
+	label, text string
+	style       screen.Style
+}
+
+type fileMsg struct {
+	body   []byte
+	whole  bool
+	text   bool
+	masked int
+	lines  []string
+	err    error
+}
+
+type factsMsg []fact
+
+var (
+	_ screen.Screen  = (*File)(nil)
+	_ screen.Clicker = (*File)(nil)
+)
+
+// Show is the command that shows a screen and lets it load what it shows.
+func Show(s interface {
+	screen.Screen
+	Load() tea.Cmd
+}) tea.Cmd {
+	return tea.Batch(screen.Send(screen.Push{Screen: s}), s.Load())
+}
+
+// Open is the command that shows the value of a request: contents of a file as
+// a file, everything else as data.
+func Open(env *screen.Env, t *traces.Trace) tea.Cmd {
+	v := New(env, t)
+	if v.value.Model != "file_content" && v.value.Model != "file_bucket_file" || t.Verb == traces.Search {
+		return Show(v)
+	}
+	live, _ := env.Log.Instance(t.ID)
+	inst, _ := live.(indirector.Instance)
+	if inst != nil && fileOf(inst) == nil {
+		return Show(v) // a list or a difference, which a bucket can be asked for too
+	}
+	return Show(NewFile(env, v.title(), inst, t))
+}
+
+// NewFile shows the contents that an instance has. The instance is nil if only
+// the trace of the request is left.
+func NewFile(env *screen.Env, title string, inst indirector.Instance, t *traces.Trace) *File {
+	return &File{env: env, title: title, inst: inst, trace: t}
+}
+
+// fileOf returns the contents of a file, or nil.
+func fileOf(inst indirector.Instance) model.Contents {
+	switch f := inst.(type) {
+	case *model.FileContent:
+		return f.Contents
+	case *model.FileBucketFile:
+		return f.Contents
+	}
+	return nil
+}
+
+// Load reads the beginning of contents on this machine. What must be fetched is
+// fetched when a person asks for it.
+func (f *File) Load() tea.Cmd {
+	cmds := []tea.Cmd{f.gather()}
+	if _, near := fileOf(f.inst).(model.Kept); near {
+		cmds = append(cmds, f.read())
+	}
+	return tea.Batch(cmds...)
+}
+
+func (f *File) read() tea.Cmd {
+	f.asked = true
+	contents, mask := fileOf(f.inst), f.env.MaskText
+	return screen.Later(func() tea.Msg {
+		var m fileMsg
+		m.body, m.whole, m.err = model.Preview(contents, preview)
+		if m.text = isText(m.body, m.whole); m.text {
+			text := string(m.body)
+			if mask != nil {
+				text, m.masked = mask(text)
+			}
+			m.body, m.lines = []byte(text), strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		}
+		return screen.For{Screen: f, Msg: m}
+	})
+}
+
+// isText reports whether b is UTF-8 that a person reads. If it is only the
+// beginning, its last letter may be cut.
+func isText(b []byte, whole bool) bool {
+	if !whole {
+		for i := 1; i <= utf8.UTFMax && i <= len(b); i++ {
+			if last := b[len(b)-i:]; utf8.RuneStart(last[0]) {
+				if !utf8.FullRune(last) {
+					b = b[:len(b)-i]
+				}
+				break
+			}
+		}
+	}
+	odd := 0
+	for _, c := range b {
+		if c == 0 {
+			return false
+		}
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != 0x1b {
+			odd++
+		}
+	}
+	return utf8.Valid(b) && odd*50 <= len(b)
+}
+
+// gather finds what is known: what was recorded of the answer, and what
+// file_metadata last said of the same key.
+func (f *File) gather() tea.Cmd {
+	t, env, inst := f.trace, f.env, f.inst
+	return screen.Later(func() tea.Msg {
+		var m factsMsg
+		put := func(label, text string) {
+			if text != "" {
+				m = append(m, fact{label, text, screen.Plain})
+			}
+		}
+		var v traces.Value
+		switch {
+		case t != nil:
+			if v = t.Value; t.Verb == traces.Save {
+				v = t.Sent
+			}
+			if body, err := env.Log.Body(v); err == nil {
+				v.Body = body
+			}
+		case env.Render != nil:
+			v = env.Render(inst)
+		}
+		put("place", v.Source)
+		for _, p := range pairsOf(v.Body) {
+			put(p[0], p[1])
+		}
+		if t == nil {
+			return screen.For{Screen: f, Msg: m}
+		}
+		put("answered at", t.Start.In(env.Zone).Format("2006-01-02 15:04:05"))
+		put("served by", traces.HeadlineOf(t).Answered)
+		if other, id := metadataOf(env, t.Key); id != 0 {
+			m = append(m, fact{style: screen.Plain}, fact{"METADATA", fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start)), screen.Quiet})
+			if body, err := env.Log.Body(other.Value); err == nil {
+				for _, p := range pairsOf(body) {
+					put(p[0], p[1])
+				}
+			}
+		}
+		return screen.For{Screen: f, Msg: m}
+	})
+}
+
+// metadataOf returns the last find of the metadata of a key; zero if there was
+// none.
+func metadataOf(env *screen.Env, key string) (*traces.Trace, uint64) {
+	e, err := query.Parse("ind=file_metadata verb=find key=" + query.Quote(key))
+	if err != nil {
+		return nil, 0
+	}
+	view := env.Log.View(e)
+	for !view.Extend(0) {
+	}
+	for i := view.Len() - 1; i >= 0 && i > view.Len()-maxElsewhere; i-- {
+		if t, err := env.Log.Trace(view.At(i)); err == nil && t.Value.Model != "" {
+			return t, t.ID
+		}
+	}
+	return nil, 0
+}
+
+// pairsOf returns names and values of an object of JSON, those of objects in it
+// too; nulls are left out.
+func pairsOf(body []byte) (pairs [][2]string) {
+	root, err := tree.Parse(body)
+	if err != nil || !root.IsHash() {
+		return nil
+	}
+	root.FoldAll(true)
+	for _, r := range root.Rows() {
+		switch {
+		case r.Parent == nil || r.Folds() || r.Kind() == 'n':
+		case r.Label() == "mode" && r.Kind() != '"':
+			var n int64
+			if _, err := fmt.Sscan(r.Text(), &n); err == nil {
+				pairs = append(pairs, [2]string{"mode", fmt.Sprintf("0%o", n)})
+			}
+		case r.Parent.Parent != nil:
+			pairs = append(pairs, [2]string{r.Parent.Label() + " " + r.Label(), r.Text()})
+		default:
+			pairs = append(pairs, [2]string{r.Label(), r.Text()})
+		}
+	}
+	return pairs
+}
+
+// Scope implements screen.Screen.
+func (f *File) Scope() screen.Scope { return screen.InValue }
+
+// Captures implements screen.Screen.
+func (f *File) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (f *File) Resize(width, height int) {
+	f.width, f.height = width, height
+	f.layout()
+}
+
+func (f *File) layout() {
+	f.page.SetHeight(max(f.height-1-foot, 0))
+	switch f.mode {
+	case asText:
+		f.page.SetLen(len(f.lines))
+	case asBytes:
+		f.page.SetLen((len(f.body) + f.perLine() - 1) / f.perLine())
+	default:
+		f.page.SetLen(len(f.facts))
+	}
+}
+
+// left is the width of the contents.
+func (f *File) left() int {
+	if f.width < Wide {
+		return f.width
+	}
+	return f.width * 13 / 20
+}
+
+func (f *File) perLine() int {
+	if f.left() < 78 {
+		return 8
+	}
+	return 16
+}
+
+// Update implements screen.Screen.
+func (f *File) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case fileMsg:
+		f.loaded, f.body, f.whole, f.text, f.masked, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.masked, msg.lines, msg.err
+		f.layout()
+	case factsMsg:
+		f.facts = msg
+		f.layout()
+	}
+	return nil
+}
+
+// Context implements screen.Screen.
+func (f *File) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " "+f.title)
+	if f.trace != nil {
+		right.Put(screen.StyleOf(f.trace.Outcome)|screen.Bold, f.trace.Outcome.String())
+		right.Space(1)
+	}
+	return left, right
+}
+
+// Hints implements screen.Screen.
+func (f *File) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.Tab, screen.Search, screen.CopyMenu, screen.Back}
+}
+
+// Can implements screen.Screen.
+func (f *File) Can(do screen.Action) string {
+	switch {
+	case widget.Moves(do), do == screen.Tab, do == screen.BackTab, do == screen.CopyMenu:
+		return ""
+	case do == screen.Enter:
+		return screen.ReasonIf(f.asked || fileOf(f.inst) == nil, "there is nothing to load")
+	case do == screen.Search:
+		return screen.ReasonIf(!f.text || len(f.lines) == 0, "there is no text to search")
+	case do == screen.SearchNext, do == screen.SearchPrev:
+		return screen.ReasonIf(f.search == "", "nothing was searched")
+	}
+	return screen.Unknown
+}
+
+// Act implements screen.Screen.
+func (f *File) Act(a screen.Act) tea.Cmd {
+	if f.page.ScrollBy(a) {
+		return nil
+	}
+	switch a.Do {
+	case screen.Tab:
+		f.turn(1)
+	case screen.BackTab:
+		f.turn(-1)
+	case screen.Enter:
+		return f.read()
+	case screen.Search:
+		return f.ask()
+	case screen.SearchNext:
+		f.find(1)
+	case screen.SearchPrev:
+		f.find(-1)
+	case screen.CopyMenu:
+		return screen.Send(screen.Push{Screen: widget.NewMenu(f.env, "copy", f.copies())})
+	}
+	return nil
+}
+
+func (f *File) turn(step fileMode) {
+	f.mode = (f.mode + step + fileModes) % fileModes
+	f.page.Offset, f.page.Cursor = 0, 0
+	f.layout()
+}
+
+func (f *File) ask() tea.Cmd {
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(f.env, widget.Prompt{
+		Label: "/", Hint: "text in this file",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			f.search = text
+			if text != "" && !f.find(0) {
+				return &widget.Complaint{Offset: -1, Text: "not in what is shown of this file"}, nil
+			}
+			return nil, nil
+		},
+	})})
+}
+
+// find scrolls to the next line with what is searched.
+func (f *File) find(step int) bool {
+	if f.mode != asText {
+		f.turn(asText - f.mode)
+	}
+	dir, n := 1, len(f.lines)
+	if step < 0 {
+		dir = -1
+	}
+	for i := range n {
+		at := ((f.page.Cursor+step+dir*i)%n + n) % n
+		if indexFold([]byte(f.lines[at]), 0, f.search) >= 0 {
+			f.page.To(at)
+			return true
+		}
+	}
+	return false
+}
+
+func (f *File) copies() []widget.Item {
+	item := func(key rune, name, text string) widget.Item {
+		return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
+	}
+	var all strings.Builder
+	for _, x := range f.facts {
+		if x.label != "" {
+			fmt.Fprintf(&all, "%s: %s\n", x.label, x.text)
+		}
+	}
+	items := []widget.Item{item('m', "metadata", all.String())}
+	if f.text && len(f.body) > 0 {
+		items = append([]widget.Item{item('t', "text", string(f.body))}, items...)
+	}
+	return items
+}
+
+// View implements screen.Screen.
+func (f *File) View() screen.Lines {
+	height := max(f.height-1-foot, 0)
+	left := f.left()
+	body := f.contents(left).Fill(left, height)
+	if f.width >= Wide {
+		body = screen.Beside(body, f.about(f.width-left-2, f.facts), left, f.env.Theme)
+	}
+	return append(append(screen.Lines{f.tabs()}, body.Fill(f.width, height)...), f.foot()...)
+}
+
+func (f *File) tabs() screen.Line {
+	var l, right screen.Line
+	l.Space(1)
+	for m, name := range fileModeNames {
+		if fileMode(m) == f.mode {
+			l.Put(screen.Bold, "["+name+"]")
+		} else {
+			l.Put(screen.Quiet, " "+name+" ")
+		}
+		l.Space(1)
+	}
+	right.Put(screen.Plain, f.extent()+" ")
+	l.To(f.width - right.Width())
+	l.Append(right)
+	return l
+}
+
+// size is the number of bytes; -1 if nobody knows.
+func (f *File) size() int64 {
+	if f.loaded && f.whole && f.masked == 0 {
+		return int64(len(f.body))
+	}
+	for _, x := range f.facts {
+		var n int64
+		if x.label == "size" {
+			if _, err := fmt.Sscan(x.text, &n); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+// extent says how much is shown of how much.
+func (f *File) extent() string {
+	total := "size unknown"
+	if n := f.size(); n >= 0 {
+		total = screen.Grouped(n) + " B"
+	}
+	if f.loaded && f.err == nil && !f.whole {
+		return "the first " + screen.Grouped(preview) + " B of " + total
+	}
+	return total
+}
+
+func (f *File) contents(width int) screen.Lines {
+	say := func(style screen.Style, text string) screen.Lines {
+		return screen.Lines{{}, screen.Of(style, "   "+text)}
+	}
+	switch {
+	case f.mode == asFacts:
+		from, to := f.page.Visible()
+		return f.about(width, f.facts[from:to])
+	case f.inst == nil:
+		return say(screen.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what was said of them.")
+	case !f.asked:
+		return say(screen.Plain, "The contents are elsewhere.  enter fetches the first "+screen.Grouped(preview)+" B")
+	case !f.loaded:
+		return say(screen.Quiet, "reading")
+	case f.err != nil:
+		return say(screen.Attention, indirector.Message(f.err))
+	case f.mode == asBytes:
+		return f.hex()
+	case len(f.body) == 0:
+		return say(screen.Quiet, "The file is empty.")
+	case !f.text:
+		n := "size unknown"
+		if size := f.size(); size >= 0 {
+			n = screen.Grouped(size) + " bytes"
+		}
+		return say(screen.Plain, "binary, "+n+".  tab shows them")
+	}
+	var lines screen.Lines
+	from, to := f.page.Visible()
+	for i := from; i < to; i++ {
+		var l screen.Line
+		l.Right(screen.Quiet, screen.Clean(fmt.Sprint(i+1)), 5)
+		l.Space(2)
+		style := screen.Plain
+		if f.search != "" && indexFold([]byte(f.lines[i]), 0, f.search) >= 0 {
+			style = screen.Bold | screen.Under
+		}
+		l.Add(style, screen.CleanTo(strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    "), width))
+		lines = append(lines, l.Cut(width))
+	}
+	return lines
+}
+
+func (f *File) hex() screen.Lines {
+	var lines screen.Lines
+	from, to := f.page.Visible()
+	for i := from; i < to; i++ {
+		lines = append(lines, hexLine(f.body, i*f.perLine(), f.perLine(), -1, -1))
+	}
+	return lines
+}
+
+// about is what is known of the file.
+func (f *File) about(width int, facts []fact) screen.Lines {
+	lines := screen.Lines{screen.Of(screen.Quiet, " META")}
+	for _, x := range facts {
+		for i, part := range screen.Clean(x.text).Wrap(max(width-18, 8), 4) {
+			var l screen.Line
+			l.Space(2)
+			if i == 0 {
+				l.Cell(screen.Quiet, screen.Clean(x.label), 14)
+			}
+			l.To(17)
+			l.Add(x.style, part)
+			lines = append(lines, l)
+		}
+		if x.text == "" {
+			lines = append(lines, screen.Line{})
+		}
+	}
+	return lines
+}
+
+// foot says what is to be known of what is shown.
+func (f *File) foot() screen.Lines {
+	first, second := " ", " "
+	for _, x := range f.facts {
+		if x.label == "place" {
+			first = " read now from " + x.text
+			break
+		}
+	}
+	switch {
+	case f.masked > 0 && f.mode == asBytes:
+		second = " " + screen.Plural(f.masked, "value") + " masked: these are the bytes of the masked text"
+	case f.masked > 0:
+		second = " " + screen.Plural(f.masked, "value") + " masked"
+	case f.loaded && f.text && bytes.Contains(f.body, []byte("\r\n")):
+		second = " lines end with CR LF"
+	}
+	return screen.Lines{f.env.Theme.HRule(f.width), screen.Of(screen.Plain, first), screen.Of(screen.Quiet, second)}
+}
+
+// Click implements screen.Clicker.
+func (f *File) Click(int, int) tea.Cmd { return nil }
+
+// Wheel implements screen.Clicker.
+func (f *File) Wheel(lines int) tea.Cmd {
+	f.page.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,302 @@
+package value
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/traces/tree"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// maxListed is how many instances of a search are kept for the screen. The
+// others are counted.
+const maxListed = 100_000
+
+// beat is the time between two looks at what has been found.
+const beat = time.Second / 20
+
+// A Listing shows what a search finds while it is found. It is a screen.Screen;
+// Yield and End are called by the goroutine of the request.
+type Listing struct {
+	env           *screen.Env
+	title         string
+	cancel        func()
+	width, height int
+	list          widget.List
+	shown         []indirector.Instance // what the screen knows of found
+	n             int                   // likewise
+	ended         bool
+	how           string // "in 12 ms", "cancelled"; "" while it runs
+	bad           bool
+	cancelled     bool // by a key here
+
+	mu   sync.Mutex // guards what follows
+	late struct {
+		found []indirector.Instance // the first of them
+		n     int
+		ended bool
+		how   string
+		bad   bool
+		then  tea.Cmd
+	}
+}
+
+var (
+	_ screen.Screen  = (*Listing)(nil)
+	_ screen.Clicker = (*Listing)(nil)
+)
+
+// NewListing returns a screen for a search that is about to be asked. Cancel
+// ends that search; it is called when a person wants no more.
+func NewListing(env *screen.Env, title string, cancel func()) *Listing {
+	return &Listing{env: env, title: title, cancel: cancel}
+}
+
+// Yield takes the next instance. It never waits, and does not fail.
+func (l *Listing) Yield(inst indirector.Instance) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.late.n++; l.late.n <= maxListed {
+		l.late.found = append(l.late.found, inst)
+	}
+	return nil
+}
+
+// End says that the search is over, and how that was: "ok in 12 ms". Then, which
+// may be nil, runs when the screen has taken notice.
+func (l *Listing) End(how string, bad bool, then tea.Cmd) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.late.ended, l.late.how, l.late.bad, l.late.then = true, how, bad, then
+}
+
+type lookMsg struct{}
+
+// Load begins to look for what has been found.
+func (l *Listing) Load() tea.Cmd { return l.env.After(beat, screen.For{Screen: l, Msg: lookMsg{}}) }
+
+func (l *Listing) look() tea.Cmd {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shown, l.n = l.late.found, l.late.n
+	l.list.SetLen(len(l.shown))
+	if !l.late.ended {
+		return l.Load()
+	}
+	l.ended, l.how, l.bad = true, l.late.how, l.late.bad
+	return l.late.then
+}
+
+// Scope implements screen.Screen.
+func (l *Listing) Scope() screen.Scope { return screen.InConsole }
+
+// Captures implements screen.Screen.
+func (l *Listing) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (l *Listing) Resize(width, height int) {
+	l.width, l.height = width, height
+	l.list.SetHeight(height)
+}
+
+// Update implements screen.Screen.
+func (l *Listing) Update(msg tea.Msg) tea.Cmd {
+	if _, ok := msg.(lookMsg); ok && !l.ended {
+		return l.look()
+	}
+	return nil
+}
+
+// Context implements screen.Screen.
+func (l *Listing) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " "+l.title)
+	count := screen.Grouped(int64(l.n)) + " found"
+	switch {
+	case !l.ended && l.cancelled:
+		right.Put(screen.Touched, count+", being cancelled ")
+	case !l.ended:
+		right.Put(screen.Touched, count+" so far ")
+		if b := l.env.Keys.Of(screen.Back, l.Scope()); b != nil {
+			right.Put(screen.Quiet, "  "+b.Key()+" cancels ")
+		}
+	default:
+		if l.n > len(l.shown) {
+			count += ", the first " + screen.Grouped(int64(len(l.shown))) + " are listed"
+		}
+		style := screen.Plain
+		if l.bad {
+			style = screen.Attention
+		}
+		right.Put(style, count+", "+l.how+" ")
+	}
+	return left, right
+}
+
+// Hints implements screen.Screen.
+func (l *Listing) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.Down, screen.Bottom, screen.CopyMenu, screen.Back}
+}
+
+// Can implements screen.Screen.
+func (l *Listing) Can(do screen.Action) string {
+	switch {
+	case widget.Moves(do):
+		return ""
+	case do == screen.Enter, do == screen.CopyMenu:
+		return screen.ReasonIf(len(l.shown) == 0, "nothing was found yet")
+	case do == screen.Back:
+		return screen.ReasonIf(l.ended || l.cancelled, screen.Unknown) // then it closes, as everywhere
+	}
+	return screen.Unknown
+}
+
+// Act implements screen.Screen.
+func (l *Listing) Act(a screen.Act) tea.Cmd {
+	if l.list.Act(a) {
+		return nil
+	}
+	switch a.Do {
+	case screen.Enter:
+		return l.open()
+	case screen.CopyMenu:
+		inst := l.shown[l.list.Cursor]
+		item := func(key rune, name, text string) widget.Item {
+			return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
+		}
+		items := []widget.Item{item('k', "key", inst.Key()), item('l', "line", cells(inst).String())}
+		if m, ok := inst.(*model.FileMetadata); ok {
+			items = append(items, item('c', "checksum", m.Checksum))
+		}
+		return screen.Send(screen.Push{Screen: widget.NewMenu(l.env, "copy", items)})
+	case screen.Back:
+		l.cancelled = true
+		l.cancel()
+	}
+	return nil
+}
+
+// open shows one instance: contents as a file, others as what is said of them.
+func (l *Listing) open() tea.Cmd {
+	inst := l.shown[l.list.Cursor]
+	title := name(inst) + "  of " + l.title
+	if f := fileOf(inst); f != nil {
+		return Show(NewFile(l.env, title, inst, nil))
+	}
+	p := widget.Page{Title: title}
+	if l.env.Render == nil {
+		p.Add("", "it cannot be shown here", screen.Quiet)
+		return screen.Send(screen.Push{Screen: widget.NewPager(l.env, p)})
+	}
+	env := l.env
+	return func() tea.Msg {
+		v := env.Render(inst)
+		p.Add("", describeBody(v.Body), screen.Plain)
+		return screen.Push{Screen: widget.NewPager(env, p)}
+	}
+}
+
+// View implements screen.Screen.
+func (l *Listing) View() screen.Lines {
+	var lines screen.Lines
+	from, to := l.list.Visible()
+	for i := from; i < to; i++ {
+		var line screen.Line
+		if i == l.list.Cursor {
+			line.Put(screen.Plain, l.env.Theme.Glyphs.Cursor)
+		}
+		line.To(2)
+		line.Append(cells(l.shown[i]))
+		if i == l.list.Cursor {
+			line = line.With(screen.Bold)
+		}
+		lines = append(lines, line.Cut(l.width))
+	}
+	if len(lines) == 0 {
+		text := "   nothing yet"
+		if l.ended {
+			text = "   nothing was found"
+		}
+		lines = screen.Lines{{}, screen.Of(screen.Quiet, text)}
+	}
+	return lines.Fill(l.width, l.height)
+}
+
+// cells is the line of an instance: of metadata what is known, of others their
+// names.
+func cells(inst indirector.Instance) screen.Line {
+	var l screen.Line
+	m, ok := inst.(*model.FileMetadata)
+	if !ok {
+		l.Put(screen.Plain, name(inst))
+		return l
+	}
+	l.Cell(screen.Quiet, screen.Clean(m.Type), 10)
+	mode := ""
+	if m.Mode.Kind() == data.Int {
+		mode = "0" + strconv.FormatInt(m.Mode.Int(), 8)
+	}
+	l.Cell(screen.Plain, screen.Clean(mode), 6)
+	sum := m.Checksum
+	if i := strings.IndexByte(sum, '}'); i > 0 && len(sum) > i+9 && m.Type == "file" && m.ChecksumType != "mtime" && m.ChecksumType != "ctime" {
+		sum = sum[:i+9] + ".."
+	} else if m.ChecksumType == "ctime" || m.ChecksumType == "mtime" {
+		sum = strings.TrimSuffix(sum, " +0000")
+	}
+	l.Cell(screen.Quiet, screen.CleanTo(sum, 28), 28)
+	l.Put(screen.Plain, name(inst))
+	if m.Destination != "" {
+		l.Put(screen.Quiet, " -> "+m.Destination)
+	}
+	return l
+}
+
+// name is what a person calls an instance: of a file in a tree the path below
+// that.
+func name(inst indirector.Instance) string {
+	switch f := inst.(type) {
+	case *model.FileMetadata:
+		if f.RelativePath != "" {
+			return f.RelativePath
+		}
+	case *model.FileContent:
+		if f.RelativePath != "" {
+			return f.RelativePath
+		}
+	}
+	return inst.Key()
+}
+
+// describeBody is JSON as lines that a person reads.
+func describeBody(body []byte) string {
+	n, err := tree.Parse(body)
+	if err != nil {
+		return fmt.Sprintf("%q", body)
+	}
+	if !n.Folds() {
+		return tree.YAMLLeaf(n)
+	}
+	return string(tree.AppendYAML(nil, n, 0, 1<<20))
+}
+
+// Click implements screen.Clicker.
+func (l *Listing) Click(_, y int) tea.Cmd {
+	if row := l.list.Offset + y; y >= 0 && row < l.list.Len {
+		l.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (l *Listing) Wheel(lines int) tea.Cmd {
+	l.list.Scroll(lines)
+	return nil
+}
