@@ -3,6 +3,7 @@ package indirector_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestRequestOptions(t *testing.T) {
 		if fmt.Sprint(req.Options) != fmt.Sprint(want) {
 			t.Errorf("options: got %v, want %v", req.Options, want)
 		}
-		if *req.Remote != (indirector.Remote{Node: "web01", IP: "10.0.0.1", Authenticated: true}) || req.Environment != "staging" {
+		if !reflect.DeepEqual(*req.Remote, indirector.Remote{Node: "web01", IP: "10.0.0.1", Authenticated: true}) || req.Environment != "staging" {
 			t.Errorf("got %+v, environment %s", *req.Remote, req.Environment)
 		}
 		if req.Flags != traces.IgnoreTerminus|traces.IgnoreCache {

@@ -84,8 +84,8 @@ type Request struct {
 type Decision struct {
 	Allowed bool
 	Rule    *Rule // nil if none fits
-	// Why says which rule let the client pass or refused it: for the trace and
-	// the log, never for the client.
+	// Why says what of the rule lets the client pass, "allow $1", or which rule
+	// refuses whom: for the trace and the log, never for the client.
 	Why string
 	// Refusal is what Puppet Server tells a client that is refused.
 	Refusal string
@@ -101,7 +101,7 @@ func (c *Config) Decide(r Request) Decision {
 			continue
 		}
 		if ok, why := rule.admits(r.Client, groups); ok {
-			return Decision{Allowed: true, Rule: rule, Why: fmt.Sprintf("%s (%s): %s", quote(rule.Name), rule.where(), why)}
+			return Decision{Allowed: true, Rule: rule, Why: why}
 		}
 		return Decision{
 			Rule: rule, Why: rule.refusal(method, r),

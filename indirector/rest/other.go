@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
@@ -274,7 +275,7 @@ func (c *call) traced(name, key, environment string, options ...traces.Option) (
 	t.Start, t.Verb, t.Indirection, t.Key, t.Environment = c.start, traces.Find, name, key, environment
 	t.Caller, t.Options = "agent "+c.who.Node, options
 	if c.h.o.Run != nil {
-		t.Run = c.h.o.Run(c.r)
+		t.Run = c.h.o.Run(c.r, &indirector.Request{Indirection: name, Verb: indirector.Find, Key: key, Environment: environment})
 	}
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}

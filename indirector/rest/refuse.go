@@ -48,6 +48,8 @@ func (c *call) refused(e *Error, at traces.Step) {
 	t.Indirection, t.Key = c.subject()
 	if c.req != nil {
 		t.Verb, t.Environment, t.Run, t.Flags = c.req.Verb, c.req.Environment, c.req.Run, c.req.Flags
+	} else if c.h.o.Run != nil {
+		t.Run = c.h.o.Run(c.r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key})
 	}
 	if c.trace != 0 {
 		t.Parent, t.ParentStep = c.trace, traces.Caller

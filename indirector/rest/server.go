@@ -36,9 +36,10 @@ type Options struct {
 	Who func(*http.Request) indirector.Remote
 	// Authorize refuses with a *Forbidden; nil lets everybody ask.
 	Authorize func(*http.Request, indirector.Remote) error
-	// Run names the run that a request without transaction_uuid belongs to; nil
-	// and "" are that it is alone.
-	Run func(*http.Request) string
+	// Run names the run that a request belongs to, whose transaction_uuid, if it
+	// has one, is its Run; nil leaves that. What is no indirection comes as a
+	// request of its own name.
+	Run func(*http.Request, *indirector.Request) string
 
 	// CA answers below /puppet-ca/; nil leaves that to the indirections of the
 	// registry, where there are any.
@@ -276,8 +277,8 @@ func (c *call) ask() {
 		return
 	}
 	req.Remote, req.Caller = &c.who, "agent "+c.who.Node
-	if req.Run == "" && h.o.Run != nil {
-		req.Run = h.o.Run(c.r)
+	if h.o.Run != nil {
+		req.Run = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
 		req.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/traces"
+)
+
+// record keeps a trace of a request that no handler was asked about. Why is
+// what the client was not told.
+func (s *Server) record(r *http.Request, start time.Time, status int, why string) {
+	if s.o.Recorder == nil {
+		return
+	}
+	parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 4)
+	t := s.refused(start, "http", r.URL.Path)
+	if len(parts) == 4 {
+		t.Indirection, t.Key = parts[2], parts[3]
+	}
+	if k, err := s.known(r); err == nil {
+		t.Caller = "agent " + k.remote.Node
+	}
+	switch r.Method {
+	case http.MethodHead:
+		t.Verb = traces.Head
+	case http.MethodPut:
+		t.Verb = traces.Save
+	case http.MethodDelete:
+		t.Verb = traces.Destroy
+	}
+	said := strconv.Itoa(status) + " " + http.StatusText(status)
+	step, origin := traces.Route, "server"
+	if status == http.StatusForbidden {
+		step, origin = traces.Authorize, "authorize"
+		t.Steps[step] = traces.Question{Answer: traces.Denied, Because: traces.Because{Reason: traces.RuleDenied, About: why}}
+	}
+	s.end(t, step, origin, said, why)
+}
+
+// refused begins the trace of what was refused.
+func (s *Server) refused(start time.Time, about, key string) *traces.Trace {
+	t := traces.NewTrace()
+	t.Start, t.Application, t.Caller = start, s.o.Application, "agent"
+	t.Verb, t.Indirection, t.Key = traces.Find, about, key
+	for i := range t.Steps {
+		t.Steps[i] = traces.Question{Because: traces.Because{Reason: traces.EarlierStepRaised}}
+	}
+	t.ID = s.o.Recorder.Begin(t)
+	return t
+}
+
+// end closes it: told is what the client knows, why what it does not.
+func (s *Server) end(t *traces.Trace, step traces.Step, origin, told, why string) {
+	t.Outcome, t.Error, t.Took = traces.Err, told, max(s.now().Sub(t.Start), 1)
+	if t.Steps[step].Answer == traces.NotReached {
+		t.Steps[step] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: told}}
+	}
+	t.Faults = append(t.Faults, traces.Fault{Origin: origin, Step: step, Message: told, Hidden: why, Shown: true})
+	t.Notes = append(t.Notes, told+": "+why)
+	s.o.Recorder.End(t, nil)
+}
+
+// recordHandshake keeps a trace of a connection that never came to a request.
+// That a client says nothing at all is no news.
+func (s *Server) recordHandshake(addr, why string) {
+	if why == "EOF" || strings.HasSuffix(why, "connection reset by peer") {
+		s.log.Debug("a connection ended before its handshake", "client", addr)
+		return
+	}
+	s.log.Warn("a connection was refused", "client", addr, "why", why)
+	if s.o.Recorder == nil {
+		return
+	}
+	told := "the TLS handshake failed"
+	if strings.HasPrefix(why, "remote error: ") {
+		told = "the client ended the TLS handshake"
+		if strings.Contains(why, "certificate") {
+			why += ": it does not accept the server's " + describe(s.keys.current().leaf)
+		}
+	}
+	t := s.refused(s.now(), "tls", address(addr))
+	t.Spans = append(t.Spans, traces.Span{ID: 1, Step: traces.Route, Kind: traces.Network, Name: "handshake with " + addr, Answer: "refused", Err: why})
+	s.end(t, traces.Route, "tls", told, why)
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"sync"
+	"time"
+
+	"indirtui/indirector"
+)
+
+// quiet is how long a client must be silent until what comes next is another
+// run of its agent.
+const quiet = 2 * time.Minute
+
+// maxRuns is how many clients are remembered; those that were silent longest
+// are forgotten.
+const maxRuns = 10_000
+
+// runs joins the requests of one run of an agent: by transaction_uuid where a
+// request says it, else by client, connection and time. An agent says its uuid
+// with the catalog, after the plugins; what came before on the same connection
+// belongs to it.
+type runs struct {
+	mu      sync.Mutex
+	clients map[string]*run
+}
+
+// A run is the current one of a client.
+type run struct {
+	name   string // what the traces call it: its uuid if it was known at first, else eight hexadecimal digits
+	uuid   string
+	conn   uint64
+	last   time.Time
+	closed bool // the report has come
+}
+
+// Run returns the run that a request belongs to.
+func (s *Server) Run(r *http.Request, req *indirector.Request) string {
+	k, err := s.known(r)
+	if err != nil {
+		return ""
+	}
+	report := req.Indirection == "report" && req.Verb == indirector.Save
+	return s.runs.of(k.client.String(), connectionOf(r).number, req.Run, report, s.now())
+}
+
+func (r *runs) of(client string, conn uint64, uuid string, report bool, now time.Time) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clients == nil {
+		r.clients = make(map[string]*run)
+	}
+	known := r.clients[client]
+	if known == nil || !known.takes(conn, uuid, now) {
+		known = &run{name: uuid, uuid: uuid}
+		if uuid == "" {
+			known.name = newName()
+		}
+		r.forget(now)
+		r.clients[client] = known
+	}
+	known.last, known.conn = now, conn
+	if known.uuid == "" {
+		known.uuid = uuid
+	}
+	known.closed = known.closed || report
+	return known.name
+}
+
+// takes reports whether a request is part of the run.
+func (r *run) takes(conn uint64, uuid string, now time.Time) bool {
+	switch silent := now.Sub(r.last); {
+	case uuid != "" && r.uuid != "":
+		return uuid == r.uuid
+	case r.closed: // facts may follow the report
+		return conn == r.conn && silent < 5*time.Second
+	default:
+		return silent < quiet
+	}
+}
+
+// forget makes room.
+func (r *runs) forget(now time.Time) {
+	if len(r.clients) < maxRuns {
+		return
+	}
+	oldest, at := "", now
+	for client, known := range r.clients {
+		if now.Sub(known.last) > quiet {
+			delete(r.clients, client)
+		} else if known.last.Before(at) {
+			oldest, at = client, known.last
+		}
+	}
+	if len(r.clients) >= maxRuns {
+		delete(r.clients, oldest)
+	}
+}
+
+func newName() string {
+	b := make([]byte, 4)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

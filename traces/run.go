@@ -1,0 +1,174 @@
+package traces
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A RunStory tells a run of an agent, request by request as they end, in one
+// sentence. The zero RunStory has none yet.
+//
+//	web01 run 9c02: 14 requests in 3.2 s, catalog from terminus rest (12
+//	resources), 2 file_metadata 404, report saved; environment changed
+//	production -> qa in round 2
+type RunStory struct {
+	Run    string
+	Node   string // "" as long as no request said it
+	Reason string // why the run is one, if that was guessed; "" if the agent said so
+
+	first, last time.Time
+	requests    int
+	rounds      []round
+	missing     map[string]int // 404 by indirection
+	failed      []string
+	report      string
+}
+
+// A round is one catalog: an agent asks again when the answer is of another
+// environment. Rule: pain P25.
+type round struct {
+	asked, got string
+	terminus   string
+	resources  int // -1 if unknown
+	err        string
+}
+
+// Add takes in a request that has ended. Requests that a terminus asked count
+// with the one that asked them. Body is the catalog of a found one, as JSON, if
+// it is there; only its environment and the number of its resources are read.
+func (r *RunStory) Add(t *Trace, body []byte) {
+	if t.Parent != 0 {
+		return
+	}
+	r.Run = cmp.Or(r.Run, t.Run)
+	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
+		r.first = t.Start
+	}
+	if end := t.Start.Add(t.Took); end.After(r.last) {
+		r.last = end
+	}
+	switch t.Indirection {
+	case "node", "catalog", "facts", "report":
+		r.Node = cmp.Or(t.Key, r.Node)
+	default:
+		if name, ok := strings.CutPrefix(t.Caller, "agent "); ok {
+			r.Node = cmp.Or(r.Node, name)
+		}
+	}
+	switch {
+	case t.Indirection == "catalog" && t.Verb == Find:
+		r.catalog(t, body)
+	case t.Indirection == "report" && t.Verb == Save && t.Error == "":
+		r.report = "report saved"
+	case t.Indirection == "report" && t.Verb == Save:
+		r.report = "report not saved: " + t.Error
+	case t.Outcome == Nil || t.Outcome == NilHidden:
+		if r.missing == nil {
+			r.missing = make(map[string]int)
+		}
+		r.missing[t.Indirection]++
+	case t.Error != "":
+		r.failed = append(r.failed, t.Verb.String()+" "+t.Indirection+" "+t.Key+": "+t.Error)
+	}
+}
+
+func (r *RunStory) catalog(t *Trace, body []byte) {
+	c := round{asked: t.Environment, terminus: t.Primary.Winner().Terminus, resources: -1, err: t.Error}
+	if t.Served == ByCache {
+		c.terminus = t.Cache.Winner().Terminus
+	}
+	var is struct {
+		Environment string
+		Resources   []json.RawMessage
+	}
+	if len(body) > 0 && json.Unmarshal(body, &is) == nil {
+		c.got, c.resources = is.Environment, len(is.Resources)
+	}
+	r.rounds = append(r.rounds, c)
+}
+
+// Done reports whether the report has come, with which a run ends.
+func (r *RunStory) Done() bool { return r.report != "" }
+
+// Requests is how many there were.
+func (r *RunStory) Requests() int { return r.requests }
+
+// Last is when the last of them ended.
+func (r *RunStory) Last() time.Time { return r.last }
+
+// String is the sentence.
+func (r *RunStory) String() string {
+	var b strings.Builder
+	unit := "requests"
+	if r.requests == 1 {
+		unit = "request"
+	}
+	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), short(r.Run), r.requests, unit, r.last.Sub(r.first).Seconds())
+	if len(r.rounds) == 0 {
+		b.WriteString(", no catalog")
+	} else {
+		b.WriteString(", " + r.rounds[len(r.rounds)-1].String())
+	}
+	for _, ind := range sortedKeys(r.missing) {
+		fmt.Fprintf(&b, ", %d %s 404", r.missing[ind], ind)
+	}
+	if n := len(r.failed); n > 0 {
+		fmt.Fprintf(&b, ", %d failed (%s)", n, r.failed[0])
+	}
+	b.WriteString(", " + cmp.Or(r.report, "no report"))
+	for _, s := range r.convergence() {
+		b.WriteString("; " + s)
+	}
+	if r.Reason != "" {
+		b.WriteString("; " + r.Reason)
+	}
+	return b.String()
+}
+
+func (c round) String() string {
+	switch {
+	case c.err != "":
+		return "catalog failed: " + c.err
+	case c.resources == 1:
+		return "catalog from terminus " + c.terminus + " (1 resource)"
+	case c.resources >= 0:
+		return fmt.Sprintf("catalog from terminus %s (%d resources)", c.terminus, c.resources)
+	}
+	return "catalog from terminus " + c.terminus
+}
+
+// convergence tells how the environment changed from round to round.
+func (r *RunStory) convergence() []string {
+	var said []string
+	for i, c := range r.rounds {
+		switch {
+		case i > 0 && c.asked != r.rounds[i-1].asked:
+			said = append(said, fmt.Sprintf("environment changed %s -> %s in round %d", r.rounds[i-1].asked, c.asked, i+1))
+		case i == len(r.rounds)-1 && c.got != "" && c.got != c.asked:
+			said = append(said, fmt.Sprintf("round %d asked for environment %s and got %s", i+1, c.asked, c.got))
+		}
+	}
+	if len(said) == 0 && len(r.rounds) > 1 {
+		said = append(said, fmt.Sprintf("%d catalogs of environment %s", len(r.rounds), r.rounds[0].asked))
+	}
+	return said
+}
+
+// short is the first part of a name like 9c02f0aa-….
+func short(run string) string {
+	name, _, _ := strings.Cut(run, "-")
+	return name
+}
+
+func sortedKeys(m map[string]int) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
