@@ -50,6 +50,7 @@ var rules = []rule{
 	{"indirector/routes", "indirector indirector/data indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
 	{"indirector/engine", "indirector indirector/... traces traces/store", ""},
 	{"indirector/rest", "indirector indirector/data indirector/format indirector/model indirector/settings traces", ""},
+	{"indirector/client/clienttest", "", ""},
 	{"indirector/client", "indirector traces", "golang.org/x/net"},
 	{"indirector/ca", "indirector indirector/data indirector/model traces", "golang.org/x/"},
 	{"indirector/authconf", "", "github.com/"},

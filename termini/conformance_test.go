@@ -83,6 +83,7 @@ func TestConformance(t *testing.T) {
 		"file_bucket_file/selector": bucketBySelector,
 	}
 	servedFiles(t, special)
+	restServer(t, special)
 	for _, d := range termini.All() {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
 			o, ok := special[d.Indirection+"/"+d.Name]

@@ -13,6 +13,7 @@ import (
 	"indirtui/termini/none"
 	"indirtui/termini/plain"
 	"indirtui/termini/reports"
+	"indirtui/termini/rest"
 	"indirtui/termini/status"
 )
 
@@ -24,31 +25,40 @@ func All() []indirector.Descriptor {
 		flatfile.CatalogJSON,
 		flatfile.CatalogMsgpack,
 		flatfile.CatalogYAML,
+		rest.Catalog,
 		none.DataBinding,
 		facter.Facts,
 		flatfile.FactsJSON,
 		memory.Facts,
+		rest.Facts,
 		flatfile.FactsYAML,
 		filebucket.File,
+		rest.BucketFile,
 		filebucket.BySelector,
 		fileserving.ContentFile,
 		fileserving.ContentServer,
 		fileserving.ContentHTTP,
+		rest.FileContent,
 		fileserving.ContentSelector,
 		fileserving.MetadataFile,
 		fileserving.MetadataServer,
 		fileserving.MetadataHTTP,
+		rest.FileMetadata,
 		fileserving.MetadataSelector,
 		exec.Node,
 		flatfile.NodeJSON,
 		memory.Node,
 		flatfile.NodeMsgpack,
 		plain.Node,
+		rest.Node,
 		flatfile.NodeYAML,
 		flatfile.ReportJSON,
 		flatfile.ReportMsgpack,
 		reports.Processor,
+		rest.Report,
 		flatfile.ReportYAML,
+		rest.Resource,
 		status.Local,
+		rest.Status,
 	}
 }

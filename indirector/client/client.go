@@ -150,10 +150,12 @@ type Client struct {
 	connect, read, idle, maxSleep time.Duration
 	proxies                       proxies
 
+	loading  sync.Mutex // held while files of certificates are read
 	mu       sync.Mutex // guards the following
 	pools    map[site]*pool
 	trusts   map[identity]*trust
 	sessions sessions
+	versions map[string]string // by host and port: what X-Puppet-Version said
 	closed   bool
 }
 
@@ -164,7 +166,7 @@ func New(o Options) *Client {
 	if o.Settings == nil {
 		o.Settings = nothing{}
 	}
-	c := &Client{o: o, settings: o.Settings, log: o.Log, now: o.Now, pools: map[site]*pool{}, trusts: map[identity]*trust{}}
+	c := &Client{o: o, settings: o.Settings, log: o.Log, now: o.Now, pools: map[site]*pool{}, trusts: map[identity]*trust{}, versions: map[string]string{}}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -401,6 +403,30 @@ func (c *Client) pause(ctx context.Context, answer *Answer, wait time.Duration) 
 	err := c.o.Sleep(ctx, wait)
 	span.End("waited", traces.Because{Reason: traces.Retried, About: "Retry-After: " + answer.Header.Get("Retry-After")}, err)
 	return err
+}
+
+// Version is the version of Puppet that the server of the service has said it
+// has; "" if it was not asked yet, or did not say. Gap L9.
+func (c *Client) Version(ctx context.Context, s Service) string {
+	f, ok := c.known(runOf(ctx), s)
+	if !ok {
+		f = c.bySettings(s)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.versions[f.host]
+}
+
+func (c *Client) learn(host, version string) {
+	if version == "" || len(version) > 64 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.versions) >= maxPools {
+		clear(c.versions)
+	}
+	c.versions[host] = version
 }
 
 // errClosed is that the client was closed.

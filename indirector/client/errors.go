@@ -42,7 +42,8 @@ func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *c
 		return &said
 	}
 	stalled := errors.Is(context.Cause(ctx), errStalled)
-	connected := k.connected.Load()
+	seen := k.soFar()
+	connected := seen.connected
 	class, about := "Puppet::HTTP::HTTPError", to.url
 	if !connected {
 		class = "Puppet::HTTP::ConnectionError"
@@ -64,7 +65,7 @@ func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *c
 			"no connection within http_connect_timeout")
 	case stalled || timedOut(err):
 		what := "nothing came for http_read_timeout (" + c.read.String() + ")"
-		if k.first.IsZero() {
+		if seen.first.IsZero() {
 			what += ", not even a status"
 		} else if cut := (*readError)(nil); errors.As(err, &cut) {
 			what += ", after " + cut.progress()

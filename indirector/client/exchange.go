@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,34 +61,76 @@ func (w *watch) end() {
 	w.cancel(context.Canceled)
 }
 
-// A clock is when what happened to one exchange.
+// A clock is when what happened to one exchange. A connection that is made for
+// it may come too late and be kept for another: its events come from another
+// goroutine, and may come after the end.
 type clock struct {
-	now                          func() time.Time
-	start, dns, dial, shake      time.Time
+	now   func() time.Time
+	start time.Time
+	sent  atomic.Int64
+
+	mu sync.Mutex // guards the following
+	moments
+}
+
+type moments struct {
+	dns, dial, shake             time.Time
 	dnsTook, dialTook, shakeTook time.Duration
 	wrote, first                 time.Time
 	idle                         time.Duration
-	connected, reused            atomic.Bool // also read when the exchange was given up
-	peer                         string
-	sent                         atomic.Int64
+	connected, reused            bool
 	again                        bool // a kept connection had been closed
+	peer                         string
+}
+
+func (k *clock) note(f func(m *moments, now time.Time)) {
+	now := k.now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f(&k.moments, now)
+}
+
+// so far is what has happened.
+func (k *clock) soFar() moments {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.moments
 }
 
 func (k *clock) trace(w *watch) *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		DNSStart:          func(httptrace.DNSStartInfo) { k.dns = k.now() },
-		DNSDone:           func(httptrace.DNSDoneInfo) { k.dnsTook = k.now().Sub(k.dns) },
-		TLSHandshakeStart: func() { k.shake = k.now() },
-		TLSHandshakeDone:  func(tls.ConnectionState, error) { k.shakeTook = k.now().Sub(k.shake) },
+		DNSStart: func(httptrace.DNSStartInfo) { k.note(func(m *moments, now time.Time) { m.dns = now }) },
+		DNSDone:  func(httptrace.DNSDoneInfo) { k.note(func(m *moments, now time.Time) { m.dnsTook = now.Sub(m.dns) }) },
+		ConnectStart: func(string, string) {
+			k.note(func(m *moments, now time.Time) {
+				if m.dial.IsZero() {
+					m.dial = now
+				}
+			})
+		},
+		ConnectDone: func(_, _ string, err error) {
+			k.note(func(m *moments, now time.Time) {
+				if err == nil {
+					m.dialTook = now.Sub(m.dial)
+				}
+			})
+		},
+		TLSHandshakeStart: func() { k.note(func(m *moments, now time.Time) { m.shake = now }) },
+		TLSHandshakeDone: func(tls.ConnectionState, error) {
+			k.note(func(m *moments, now time.Time) { m.shakeTook = now.Sub(m.shake) })
+		},
 		GotConn: func(i httptrace.GotConnInfo) {
-			k.again = k.connected.Swap(true)
-			k.reused.Store(i.Reused)
-			k.idle = i.IdleTime
-			k.peer = i.Conn.RemoteAddr().String()
+			k.note(func(m *moments, _ time.Time) {
+				m.again, m.connected = m.connected, true
+				m.reused, m.idle, m.peer = i.Reused, i.IdleTime, i.Conn.RemoteAddr().String()
+			})
 			w.move()
 		},
-		WroteRequest:         func(httptrace.WroteRequestInfo) { k.wrote = k.now(); w.move() },
-		GotFirstResponseByte: func() { k.first = k.now() },
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			k.note(func(m *moments, now time.Time) { m.wrote = now })
+			w.move()
+		},
+		GotFirstResponseByte: func() { k.note(func(m *moments, now time.Time) { m.first = now }) },
 		Got1xxResponse:       func(int, textproto.MIMEHeader) error { w.move(); return nil },
 	}
 }
@@ -158,6 +201,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		span.Attr("tls", describeTLS(resp.TLS))
 	}
 	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who}
+	c.learn(to.url.Host, resp.Header.Get("X-Puppet-Version"))
 	span.Attr("status", resp.Status)
 	if f := mediaType(resp.Header); f != "" {
 		span.Attr("format", f)
@@ -180,7 +224,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		return nil, err
 	}
 	answer.Size = int64(len(answer.Body))
-	span.Attr("read", took(k.now().Sub(k.first)))
+	span.Attr("read", took(k.now().Sub(k.soFar().first)))
 	span.Attr("size", strconv.Itoa(len(answer.Body)))
 	if b.decoded {
 		span.Attr("compressed", strconv.FormatInt(b.came, 10))
@@ -233,36 +277,32 @@ func (c *Client) request(ctx context.Context, x *Exchange, to target, header htt
 
 // describe notes what the clock saw.
 func (k *clock) describe(span *traces.Active) {
-	if k.connected.Load() {
-		how := "reused, idle for " + took(k.idle)
-		if !k.reused.Load() {
+	m := k.soFar()
+	if m.connected {
+		how := "reused, idle for " + took(m.idle)
+		if !m.reused {
 			var parts []string
-			connect := k.shake
-			if connect.IsZero() {
-				connect = k.wrote
-			}
-			if k.dnsTook > 0 {
-				parts = append(parts, "dns "+took(k.dnsTook))
-			}
-			if k.dialTook > 0 {
-				parts = append(parts, "connect "+took(k.dialTook))
-			}
-			if k.shakeTook > 0 {
-				parts = append(parts, "TLS "+took(k.shakeTook))
+			for _, p := range []struct {
+				what string
+				took time.Duration
+			}{{"dns", m.dnsTook}, {"connect", m.dialTook}, {"TLS", m.shakeTook}} {
+				if p.took > 0 {
+					parts = append(parts, p.what+" "+took(p.took))
+				}
 			}
 			how = strings.TrimSuffix("new: "+strings.Join(parts, ", "), ": ")
 		}
-		if k.again {
+		if m.again {
 			how += "; the server had closed the kept one"
 		}
 		span.Attr("connection", how)
-		span.Attr("peer", k.peer)
+		span.Attr("peer", m.peer)
 	}
 	if n := k.sent.Load(); n > 0 {
 		span.Attr("sent", strconv.FormatInt(n, 10))
 	}
-	if !k.wrote.IsZero() && k.first.After(k.wrote) {
-		span.Attr("wait", took(k.first.Sub(k.wrote)))
+	if !m.wrote.IsZero() && m.first.After(m.wrote) {
+		span.Attr("wait", took(m.first.Sub(m.wrote)))
 	}
 }
 

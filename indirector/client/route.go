@@ -77,6 +77,16 @@ func (c *Client) remember(run string, s Service, f found) {
 	c.sessions.of(run).found[s] = f
 }
 
+// runOf is the run to which the request of ctx belongs; "" if to none.
+func runOf(ctx context.Context) string {
+	live := traces.FromContext(ctx)
+	if live == nil {
+		return ""
+	}
+	_, run := live.Request()
+	return run
+}
+
 // A way is one way to find the server of a service.
 type way struct {
 	source string
@@ -89,10 +99,7 @@ type way struct {
 // asks then; here the question itself is what connects. Rules REST-CLI-02,
 // REST-CLI-03.
 func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
-	run := ""
-	if live := traces.FromContext(ctx); live != nil {
-		_, run = live.Request()
-	}
+	run := runOf(ctx)
 	if f, ok := c.known(run, x.Service); ok {
 		answer, err := c.follow(ctx, x, c.target(x, f, false))
 		if Unreachable(err) && run == "" {

@@ -66,6 +66,16 @@ func (c *Client) trust(id identity) (*trust, error) {
 	if t != nil && (!look || !t.changed()) {
 		return t, nil
 	}
+	// One reads and the others wait: what two have read would be two identities,
+	// with connections of their own.
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	c.mu.Lock()
+	if other := c.trusts[id]; other != nil && other != t {
+		c.mu.Unlock()
+		return other, nil
+	}
+	c.mu.Unlock()
 	t, err := c.loadTrust(id)
 	if err != nil {
 		return nil, err

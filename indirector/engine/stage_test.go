@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -59,7 +60,7 @@ func newStage(t *testing.T, s scene) *stage {
 		st.write("conf/routes.yaml", s.routes)
 	}
 	o := engine.Options{
-		Specs: termini.Specs(), Termini: append(termini.All(), s.termini...),
+		Specs: termini.Specs(), Termini: s.all(),
 		ConfDir: st.path("conf"), VarDir: st.path("var"), Application: s.application, Action: s.action,
 		Set:     append([]settings.Override{{Name: "codedir", Value: st.path("code")}}, s.set...),
 		Process: settings.Options{Home: st.dir, Dir: st.dir},
@@ -227,4 +228,15 @@ func (compiler) Filter(_ context.Context, inst indirector.Instance) (indirector.
 	c := *inst.(*model.Catalog)
 	c.Resources = c.Resources[:1]
 	return &c, nil
+}
+
+// all are the termini of this program, except those that the scene has its own
+// of.
+func (s *scene) all() []indirector.Descriptor {
+	all := slices.DeleteFunc(termini.All(), func(d indirector.Descriptor) bool {
+		return slices.ContainsFunc(s.termini, func(own indirector.Descriptor) bool {
+			return own.Indirection == d.Indirection && own.Name == d.Name
+		})
+	})
+	return append(all, s.termini...)
 }

@@ -54,6 +54,8 @@ type Options struct {
 	// Siblings are other termini of the indirection, for one that passes requests
 	// on. They have the same settings.
 	Siblings []indirector.Descriptor
+	// Raises is that there is nothing under a key is an error like any other.
+	Raises bool
 	// Invents is that a find answers every key.
 	Invents bool
 	// Do answers what the terminus asks other indirections; nil finds nothing.
@@ -323,6 +325,7 @@ func (s *suite) findAfterSave(t *testing.T, u *subject) {
 	u.seed(t)
 	u.seed(t) // a second time replaces
 	if again, err := s.reopen(t, u); err == nil && !s.d.ProcessLocal {
+		defer again.close(t)
 		u = again
 	}
 	for _, key := range s.keysOfSeed() {
@@ -378,6 +381,10 @@ func (s *suite) notFound(t *testing.T, u *subject) {
 		if inst, ok := got.(indirector.Instance); err != nil || !ok || inst.Key() != key {
 			t.Errorf("find %q: got %v, %v; it should answer every key", key, got, err)
 		}
+	case s.o.Raises:
+		if err == nil || errors.Is(err, indirector.ErrNotFound) {
+			t.Errorf("find %q: got %v, %v; want an error of its own", key, got, err)
+		}
 	case !errors.Is(err, indirector.ErrNotFound):
 		t.Errorf("find %q: got %v, %v; want ErrNotFound", key, got, err)
 	}
@@ -404,7 +411,7 @@ func (s *suite) head(t *testing.T, u *subject) {
 			t.Errorf("head %q: got %v, %v; want true", key, got, err)
 		}
 	}
-	if got, err := u.do(t.Context(), indirector.Head, s.o.Absent, nil); err != nil || got != false {
+	if got, err := u.do(t.Context(), indirector.Head, s.o.Absent, nil); err != nil && !errors.Is(err, indirector.ErrNotFound) || got != false {
 		t.Errorf("head of nothing: got %v, %v; want false", got, err)
 	}
 }

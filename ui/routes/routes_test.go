@@ -235,13 +235,14 @@ func TestCacheCanBeOff(t *testing.T) {
 	h, log, about := site(t)
 	p := play(t, h, log, about, 80, 24).Keys("3")
 	to(t, p, "catalog")
-	p.Want("rest does not exist here; catalog could use")
 	p.Keys("c").Want("swap the cache of catalog, now json")
 	to(t, p, " off ")
 	p.Keys("enter").Want("did :route catalog cache=off")
 	if got, _ := h.Explain("catalog"); got.Cache.Winner().Terminus != indirector.Off {
 		t.Errorf("cache is %q", got.Cache.Winner().Terminus)
 	}
+	to(t, p, "data_binding")
+	p.Want("hiera does not exist here; data_binding could use")
 }
 
 // What is wrong with the configuration stands where it can be seen, with its

@@ -1,0 +1,373 @@
+// Package rest has the rest termini: they ask a Puppet server over HTTP.
+//
+// A request is written as Puppet's client writes it, by the package
+// indirector/rest, and asked by the client of the house. What comes back
+// becomes what Puppet makes of it: an instance, nil for a 404, or an error in
+// its words; the trace keeps what is lost on that way. Gaps L8, L9, L10.
+//
+//	GET /puppet/v3/node/web01?…   200  *model.Node
+//	                              404  nil: which of the five kinds of 404 it is, and the server's words
+//	                              500  Net::HTTPError "Error 500 on SERVER: …"
+//
+// Contents of files flow: up to 64 KiB are read at once, the rest when somebody
+// reads it.
+package rest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"indirtui/indirector"
+	"indirtui/indirector/client"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	wire "indirtui/indirector/rest"
+	"indirtui/traces"
+)
+
+// An asker asks one service about one indirection.
+type asker struct {
+	env      indirector.Env
+	client   *client.Client
+	encoding wire.Encoding
+	service  client.Service
+	class    string // of the model in Ruby
+	forward  string
+	follow   bool // the version of the server decides about PSON
+}
+
+// Settings of ours.
+const (
+	settingLegacy  = "rest_legacy_urls"
+	settingForward = "rest_forward"
+	settingFollow  = "rest_pson_for_old_servers"
+)
+
+// Forward says how a server is told who asked us. It is the value of the
+// setting rest_forward; the empty one tells nobody.
+const (
+	// ForwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
+	// Server believes them with allow-header-cert-info, and others do likewise.
+	ForwardHeaders = "headers"
+	// ForwardCertificate shows the certificate of the node that asked us, which
+	// must be in the directories of the settings certdir and privatekeydir.
+	ForwardCertificate = "certificate"
+)
+
+func newAsker(env indirector.Env, service client.Service) (*asker, error) {
+	get := func(name string) string {
+		v, _ := env.Settings.Get(name)
+		return v
+	}
+	t := &asker{
+		env: env, client: client.Of(env), service: service, forward: get(settingForward), follow: get(settingFollow) == "true",
+		encoding: wire.Encoding{
+			Legacy: get(settingLegacy) == "true", Preferred: get("preferred_serialization_format"), Digest: get("digest_algorithm"),
+			Plain: get("rich_data") == "false",
+		},
+	}
+	if env.Spec != nil {
+		t.class = env.Spec.Class
+	}
+	if list := get("supported_checksum_types"); list != "" {
+		for name := range strings.SplitSeq(list, ",") {
+			t.encoding.Checksums = append(t.encoding.Checksums, strings.TrimSpace(name))
+		}
+	}
+	switch t.forward {
+	case "", "false", ForwardHeaders, ForwardCertificate:
+		return t, nil
+	}
+	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, ForwardHeaders, ForwardCertificate)}
+}
+
+// Close closes idle connections.
+func (t *asker) Close() error { return t.client.Close() }
+
+// ask sends the request.
+func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (*client.Answer, error) {
+	encoding := t.encoding
+	if t.follow && encoding.Preferred != "pson" && old(t.client.Version(ctx, t.service)) {
+		encoding.Preferred = "pson"
+		traces.AddNote(ctx, "the server is older than Puppet 5, so it is sent PSON")
+	}
+	m, err := encoding.Encode(req)
+	if err != nil {
+		return nil, err
+	}
+	x := &client.Exchange{
+		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire,
+	}
+	if m.Body != nil {
+		x.Body, x.Size = m.Body.Open, m.Body.Size()
+	}
+	if t.service == client.FileServer && req.URI != nil && req.URI.Server != "" {
+		x.URL = &url.URL{Scheme: "https", Host: net.JoinHostPort(req.URI.Server, strconv.Itoa(cmp.Or(req.URI.Port, 8140)))}
+	}
+	t.passOn(x, req.Remote)
+	return t.client.Do(ctx, x)
+}
+
+// passOn tells the server who asked us.
+func (t *asker) passOn(x *client.Exchange, who *indirector.Remote) {
+	switch {
+	case who == nil:
+	case t.forward == ForwardCertificate && who.Authenticated:
+		x.Identity = who.Node
+	case t.forward == ForwardHeaders && !who.Authenticated:
+		x.Header.Set("X-Client-Verify", "NONE")
+	case t.forward == ForwardHeaders:
+		x.Header.Set("X-Client-Verify", "SUCCESS")
+		x.Header.Set("X-Client-DN", "CN="+who.Node)
+		if who.Certificate != "" {
+			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(who.Certificate), "+", "%20"))
+		}
+	}
+}
+
+// find asks for one instance. Rules: specification of termini, 0; IND-FIND-06.
+func (t *asker) find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	answer, err := t.ask(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	if !answer.OK() {
+		return nil, t.notFound(ctx, req, answer)
+	}
+	return t.intern(ctx, answer)
+}
+
+// notFound is what an answer that is no success makes of a find: nil for a 404,
+// unless the caller wants an error.
+func (t *asker) notFound(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
+	if answer.Status != http.StatusNotFound {
+		return t.refused(answer)
+	}
+	about := missing(answer)
+	if req.Flags&traces.FailOn404 == 0 {
+		return indirector.NotFound(traces.NilFrom404, about)
+	}
+	if answer.Header.Get("Content-Type") == "" {
+		return t.failure(answer, "RuntimeError", "No content type in http response; cannot parse", about)
+	}
+	path := answer.URL.EscapedPath()
+	if len(path) > 100 && !t.env.Log.Enabled(ctx, slog.LevelDebug) {
+		path = path[:97] + "..."
+	}
+	return t.failure(answer, "Puppet::Error", fmt.Sprintf("Find %s resulted in 404 with the message: %s", path, answer.Body), about)
+}
+
+// missing says which kind of 404 it is, and what the server says. Gap L8.
+func missing(a *client.Answer) string {
+	e := wire.ParseError(a.Status, a.Header.Get("Content-Type"), a.Body)
+	what := e.Missing().String()
+	if e.Kind != "" {
+		what += " (" + e.Kind + ")"
+	}
+	switch said := strings.TrimSpace(e.Message); {
+	case said != "":
+		what += ": " + said
+	case len(a.Body) == 0:
+		what += ": the answer has no body"
+	}
+	return fmt.Sprintf("%d from %s, %s", a.Status, a.URL.Host, what)
+}
+
+func (t *asker) failure(a *client.Answer, class, message, hidden string) error {
+	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: a.URL.Redacted(), Hidden: hidden}
+}
+
+// refused is what Puppet says of any other status.
+func (t *asker) refused(a *client.Answer) error {
+	said := string(a.Body)
+	kind := a.Header.Get("Content-Type")
+	hidden := fmt.Sprintf("%s answered %d %s", a.Candidate, a.Status, a.Reason)
+	switch {
+	case said == "":
+		said = a.Reason
+		hidden += " without a body"
+	case strings.Contains(kind, "pson") || strings.Contains(kind, "json"):
+		document, err := format.DecodeJSON(a.Body, format.Limits{})
+		if err != nil {
+			return t.failure(a, "Puppet::Util::Json::ParseError", err.Error(), hidden+", and its body is no "+mediaType(kind)+": "+wire.ParseError(a.Status, kind, a.Body).Message)
+		}
+		said = ""
+		if message := document.Get("message"); !message.IsNil() {
+			said = message.Text()
+		}
+		if issue := document.Get("issue_kind"); issue.Kind() == data.String {
+			hidden += ", issue_kind " + issue.Str()
+		}
+	case strings.Contains(kind, "html"):
+		hidden += " in HTML, which no Puppet server does: a proxy or another web server is in the way"
+	}
+	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, said), hidden)
+}
+
+// formatOf is the format of an answer, and Puppet's error if it has none. Rule
+// REST-FMT-09.
+func (t *asker) formatOf(a *client.Answer) (*format.Format, error) {
+	header := a.Header.Get("Content-Type")
+	if header == "" {
+		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "No content type in http response; cannot parse", t.what(a))
+	}
+	f, ok := format.ByContentType(header)
+	switch {
+	case !ok:
+		return nil, t.failure(a, "NoMethodError", "undefined method `name' for nil:NilClass", t.what(a))
+	case f.Name == "yaml" || f.Name == "dot":
+		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "Content-Type is unsupported", t.what(a))
+	}
+	return f, nil
+}
+
+// what describes an answer that is no answer.
+func (t *asker) what(a *client.Answer) string {
+	kind := mediaType(a.Header.Get("Content-Type"))
+	begin := wire.ParseError(a.Status, "text/html", a.Body).Message
+	if utf8.RuneCountInString(begin) > 120 {
+		begin = string([]rune(begin)[:120]) + "…"
+	}
+	s := fmt.Sprintf("%s answered %d with %s", a.Candidate, a.Status, cmp.Or(kind, "no Content-Type"))
+	if strings.Contains(kind, "html") {
+		s += ": a proxy or another web server is in the way"
+	}
+	if begin != "" {
+		s += fmt.Sprintf("; it says %q", begin)
+	}
+	return s
+}
+
+func mediaType(header string) string {
+	kind, _, _ := strings.Cut(header, ";")
+	return strings.TrimSpace(kind)
+}
+
+// intern reads the instance of an answer.
+func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
+	f, err := t.formatOf(a)
+	if err != nil {
+		return nil, err
+	}
+	var inst indirector.Instance
+	err = t.decode(ctx, a, f, "", func() (notes format.Notes, err error) {
+		inst, notes, err = format.Intern(f, t.env.Indirection, a.Body, format.Options{})
+		return notes, err
+	})
+	return inst, err
+}
+
+// internMany reads the instances of an answer.
+func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
+	f, err := t.formatOf(a)
+	if err != nil {
+		return nil, err
+	}
+	all := []indirector.Instance{}
+	err = t.decode(ctx, a, f, "multiple ", func() (format.Notes, error) {
+		many, notes, err := format.InternMultiple(f, t.env.Indirection, a.Body, format.Options{})
+		all = append(all, many...)
+		return notes, err
+	})
+	return all, err
+}
+
+func (t *asker) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
+	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
+	notes, err := intern()
+	if err != nil {
+		err = &indirector.Failure{
+			Class:   "Puppet::HTTP::SerializationError",
+			Message: fmt.Sprintf("Failed to deserialize %s%s from %s: %s", multiple, t.class, f.Name, err),
+			Origin:  "decode", Path: a.URL.Redacted(), Hidden: t.what(a) + fmt.Sprintf("; the body has %d bytes", len(a.Body)), Err: err,
+		}
+	}
+	span.End(strconv.Itoa(len(a.Body))+" bytes", traces.Because{Reason: traces.FormatAccepted, About: f.MediaType}, err)
+	for _, n := range notes {
+		traces.AddNote(ctx, n)
+	}
+	return err
+}
+
+// search asks for all that match. A 404 is an empty list; unless it is only
+// that nothing matches, it is told as something that was hidden. Gap L8.
+func (t *asker) search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	answer, err := t.ask(ctx, req, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.OK():
+		return t.internMany(ctx, answer)
+	case answer.Status != http.StatusNotFound:
+		return nil, t.refused(answer)
+	}
+	about := missing(answer)
+	traces.AddNote(ctx, "the empty list stands for a "+about)
+	e := wire.ParseError(answer.Status, answer.Header.Get("Content-Type"), answer.Body)
+	if live := traces.FromContext(ctx); live != nil && e.Missing() != wire.MissingInstance {
+		live.Fault(traces.Fault{
+			Origin: "terminus rest › network", Step: live.Step, Message: fmt.Sprintf("Error %d on SERVER: %s", answer.Status, e.Message),
+			Hidden: about, Path: answer.URL.Redacted(),
+		})
+	}
+	return []indirector.Instance{}, nil
+}
+
+// save sends the instance. It returns the answer of a success or, of a 404, nil
+// if that is no error.
+func (t *asker) save(ctx context.Context, req *indirector.Request, nilOn404 bool) (*client.Answer, error) {
+	answer, err := t.ask(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	return t.saved(ctx, answer, nilOn404)
+}
+
+func (t *asker) saved(ctx context.Context, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
+	switch {
+	case answer.OK():
+		return answer, nil
+	case answer.Status == http.StatusNotFound && nilOn404:
+		about := missing(answer)
+		traces.AddNote(ctx, "nothing was stored, and the caller does not hear of it: "+about)
+		if live := traces.FromContext(ctx); live != nil {
+			live.Fault(traces.Fault{Origin: "terminus rest › network", Step: live.Step, Message: "nil", Hidden: about, Path: answer.URL.Redacted()})
+		}
+		return nil, nil
+	}
+	return nil, t.refused(answer)
+}
+
+// head asks whether there is something.
+func (t *asker) head(ctx context.Context, req *indirector.Request) (bool, error) {
+	answer, err := t.ask(ctx, req, false)
+	switch {
+	case err != nil:
+		return false, err
+	case answer.OK():
+		return true, nil
+	case answer.Status == http.StatusNotFound:
+		return false, indirector.NotFound(traces.NilFrom404, fmt.Sprintf("404 from %s; an answer to HEAD does not say more", answer.URL.Host))
+	}
+	return false, t.refused(answer)
+}
+
+// Validate checks the model only: the key is the server's business. Rule
+// IND-VAL-02.
+func (t *asker) Validate(_ context.Context, req *indirector.Request) error {
+	if t.env.Spec == nil {
+		return nil
+	}
+	return t.env.Spec.ValidateModel(req.Instance)
+}
+
+var _ io.Closer = (*asker)(nil)

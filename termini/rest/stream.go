@@ -1,0 +1,219 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/client"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// readAhead is how much of a file is read before anybody asks for it, in bytes.
+// Most files are smaller: nothing of them stays open.
+const readAhead = 64 << 10
+
+// abandoned is how long a file that is larger waits for somebody to read it.
+// Who comes later asks again.
+const abandoned = time.Minute
+
+// stream asks for contents. It returns either them or an answer that is no
+// success.
+func (t *asker) stream(ctx context.Context, req *indirector.Request) (model.Contents, *client.Answer, error) {
+	answer, err := t.ask(ctx, req, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !answer.OK() {
+		return nil, answer, nil
+	}
+	head := make([]byte, 0, min(max(answer.Size, 512)+1, readAhead))
+	for len(head) < readAhead {
+		if len(head) == cap(head) {
+			head = append(head, 0)[:len(head)]
+		}
+		n, err := answer.Stream.Read(head[len(head):min(cap(head), readAhead)])
+		head = head[:len(head)+n]
+		if errors.Is(err, io.EOF) {
+			return model.Bytes(head), nil, answer.Stream.Close()
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, answer.Stream.Close())
+		}
+	}
+	again := *req
+	again.Wire = nil
+	c := &contents{from: t, req: &again, head: head, rest: answer.Stream, size: answer.Size}
+	c.timer = time.AfterFunc(abandoned, c.abandon)
+	return c, nil, nil
+}
+
+// contents is a file that is still coming.
+type contents struct {
+	from *asker
+	req  *indirector.Request
+	size int64 // negative if nobody knows
+
+	mu    sync.Mutex // guards the following
+	head  []byte
+	rest  io.ReadCloser // nil once it was handed out, or given up
+	timer *time.Timer
+}
+
+// Size is what the server said.
+func (c *contents) Size() int64 { return c.size }
+
+// Open hands out what comes. A second reader asks the server again.
+func (c *contents) Open() (io.ReadCloser, error) {
+	c.mu.Lock()
+	head, rest := c.head, c.rest
+	c.head, c.rest = nil, nil
+	c.mu.Unlock()
+	c.timer.Stop()
+	if rest != nil {
+		return &joined{io.MultiReader(bytes.NewReader(head), rest), rest}, nil
+	}
+	answer, err := c.from.ask(context.Background(), c.req, true)
+	if err != nil {
+		return nil, err
+	}
+	if !answer.OK() {
+		return nil, c.from.refused(answer)
+	}
+	return answer.Stream, nil
+}
+
+func (c *contents) abandon() {
+	c.mu.Lock()
+	rest := c.rest
+	c.head, c.rest = nil, nil
+	c.mu.Unlock()
+	if rest != nil {
+		_ = rest.Close() // nobody is there to hear of it
+	}
+}
+
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// bucket keeps files on a server.
+type bucket struct{ *asker }
+
+// Head asks whether the server has the file.
+func (t *bucket) Head(ctx context.Context, req *indirector.Request) (bool, error) {
+	return t.head(ctx, req)
+}
+
+// Find asks for the file. A 404 is an error here.
+func (t *bucket) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	contents, answer, err := t.stream(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if answer != nil {
+		return nil, t.refused(answer)
+	}
+	if b, ok := contents.(model.Bytes); ok {
+		return model.NewFileBucketFile(t.digest(), b)
+	}
+	kind, sum, _ := strings.Cut(req.Key, "/")
+	sum, _, _ = strings.Cut(sum, "/")
+	return &model.FileBucketFile{ChecksumType: kind, Checksum: sum, Contents: contents}, nil
+}
+
+func (t *bucket) digest() string {
+	if t.encoding.Digest == "" {
+		return "sha256"
+	}
+	return t.encoding.Digest
+}
+
+// Save sends the file, and hashes it on the way. The answer is an empty file,
+// as that of a bucket of this machine. Gap L10.
+func (t *bucket) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	file, ok := req.Instance.(*model.FileBucketFile)
+	if !ok {
+		return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("a bucket keeps files, not a %T", req.Instance), Err: indirector.ErrInvalid}
+	}
+	ctx, span := traces.Start(ctx, traces.Stream, "send contents")
+	kind, named, _ := strings.Cut(req.Key, "/")
+	named, _, _ = strings.Cut(named, "/")
+	sent := &hashed{Contents: file.Contents, kind: kind}
+	if sent.Contents == nil {
+		sent.Contents = model.Bytes(nil)
+	}
+	asked, copied := *req, *file
+	copied.Contents = sent
+	asked.Instance = &copied
+	_, err := t.save(ctx, &asked, false)
+	sum, n := sent.sum()
+	if sum != "" {
+		span.Attr("checksum", "{"+kind+"}"+sum)
+		if err == nil && sum != named {
+			traces.AddNote(ctx, fmt.Sprintf("the contents have the checksum %s, not that of the key: the server keeps them under their own", sum))
+		}
+	}
+	if err != nil {
+		span.End("failed", traces.Because{}, err)
+		return nil, err
+	}
+	span.End(fmt.Sprintf("%d bytes", n), traces.Because{}, nil)
+	return model.NewFileBucketFile(t.digest(), nil)
+}
+
+// hashed are contents that are hashed as they are read.
+type hashed struct {
+	model.Contents
+	kind string
+
+	mu     sync.Mutex // guards the following: a server may answer before all was read
+	digest hash.Hash  // of the newest reading; nil before it, or if nobody knows the kind
+	bytes  int64
+}
+
+func (h *hashed) Open() (io.ReadCloser, error) {
+	r, err := h.Contents.Open()
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.digest, h.bytes = model.NewDigest(h.kind), 0
+	return &hashing{r, h}, nil
+}
+
+func (h *hashed) sum() (string, int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.digest == nil {
+		return "", h.bytes
+	}
+	return hex.EncodeToString(h.digest.Sum(nil)), h.bytes
+}
+
+type hashing struct {
+	io.ReadCloser
+	h *hashed
+}
+
+func (r *hashing) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	r.h.mu.Lock()
+	defer r.h.mu.Unlock()
+	if r.h.digest != nil {
+		r.h.digest.Write(p[:n])
+	}
+	r.h.bytes += int64(n)
+	return n, err
+}

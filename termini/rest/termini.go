@@ -1,0 +1,273 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/client"
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+)
+
+// nodes ask for nodes.
+type nodes struct{ *asker }
+
+// Find asks for the node. Rule: specification of termini, node/rest.
+func (t *nodes) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	return t.find(ctx, req)
+}
+
+// catalogs ask for catalogs, with the facts of the option facts_for_catalog.
+type catalogs struct{ *asker }
+
+// Find sends the facts in a form and reads the catalog. Rule: specification of
+// the wire, 3.1.
+func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	return t.find(ctx, req)
+}
+
+// facts asks for facts and sends them.
+type facts struct{ *asker }
+
+// Find asks for the facts.
+func (t *facts) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	return t.find(ctx, req)
+}
+
+// Save sends the facts; its answer is nil. A 404 is an error, and so is any
+// option.
+func (t *facts) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	if len(req.Options) > 0 && req.Remote == nil {
+		return nil, &indirector.Failure{Class: "ArgumentError", Message: "PUT does not accept options", Hidden: "the option is " + req.Options[0].Name}
+	}
+	_, err := t.save(ctx, req, false)
+	return nil, err
+}
+
+// reports sends reports.
+type reports struct{ *asker }
+
+// Save sends the report, and returns the names of the processors that the
+// server handed it to. A 404 is nil, unless the server is one that takes only
+// PSON, and is sent something else.
+func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	answer, err := t.ask(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	if version := answer.Header.Get("X-Puppet-Version"); !answer.OK() && old(version) && t.encoding.Preferred != "pson" {
+		return nil, t.failure(answer, "Puppet::HTTP::ProtocolError",
+			fmt.Sprintf("To submit reports to a server running puppetserver %s, set preferred_serialization_format to pson", version),
+			"the server answered "+strconv.Itoa(answer.Status)+" "+answer.Reason)
+	}
+	if answer, err = t.saved(ctx, answer, true); err != nil || answer == nil {
+		return nil, err
+	}
+	f, err := t.formatOf(answer)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	err = t.decode(ctx, answer, f, "", func() (format.Notes, error) {
+		v, err := decodeValue(f, answer.Body)
+		if err == nil && v.Kind() != data.List {
+			err = fmt.Errorf("the answer to a report is %v, not a list of names", v.Kind())
+		}
+		for _, name := range v.List() {
+			names = append(names, name.Text())
+		}
+		return nil, err
+	})
+	return names, err
+}
+
+// old reports whether a version is one before 5, when PSON was the only way.
+func old(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n < 5
+}
+
+// decodeValue reads what is no instance.
+func decodeValue(f *format.Format, b []byte) (data.Value, error) {
+	switch f.Name {
+	case "msgpack", "rich_data_msgpack":
+		return format.DecodeMsgpack(b, format.Limits{})
+	case "pson":
+		return format.DecodePSON(b, format.Limits{})
+	}
+	return format.DecodeJSON(b, format.Limits{})
+}
+
+// metadata asks for what a server says of its files. A server that the key
+// names is asked instead of the usual one.
+type metadata struct{ *asker }
+
+// Find asks for one file.
+func (t *metadata) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	return t.find(ctx, req)
+}
+
+// Search asks for the files below one.
+func (t *metadata) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	return t.search(ctx, req)
+}
+
+// content asks for what is in a file.
+type content struct{ *asker }
+
+// Find asks for the file, which is read as it comes. Rule: gap L10.
+func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	contents, answer, err := t.stream(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if answer != nil {
+		return nil, t.notFound(ctx, req, answer)
+	}
+	return &model.FileContent{Path: "/this/is/a/fake/path", Contents: contents}, nil
+}
+
+// resources asks for resources. Puppet had this terminus until version 3.
+type resources struct{ *asker }
+
+// Find asks for one resource.
+func (t *resources) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	return t.find(ctx, req)
+}
+
+// Search asks for all resources of a type.
+func (t *resources) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	return t.search(ctx, req)
+}
+
+// Save sends the resource. The answer is what became of it, and the report of
+// that: a list of two.
+func (t *resources) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	answer, err := t.save(ctx, req, true)
+	if err != nil || answer == nil {
+		return nil, err
+	}
+	f, err := t.formatOf(answer)
+	if err != nil {
+		return nil, err
+	}
+	var pair []indirector.Instance
+	err = t.decode(ctx, answer, f, "", func() (format.Notes, error) {
+		v, err := decodeValue(f, answer.Body)
+		if err != nil {
+			return nil, err
+		}
+		if v.Kind() != data.List || len(v.List()) != 2 {
+			return nil, fmt.Errorf("the answer is no list of a resource and a report")
+		}
+		for i, name := range []string{"resource", "report"} {
+			class, _ := model.Lookup(name)
+			inst, err := class.FromData(v.List()[i])
+			if err != nil {
+				return nil, err
+			}
+			pair = append(pair, inst)
+		}
+		return nil, nil
+	})
+	return pair, err
+}
+
+// status asks whether the server is alive. Puppet had this terminus until
+// version 6.
+type status struct{ *asker }
+
+// Find asks for the status.
+func (t *status) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	inst, err := t.find(ctx, req)
+	if s, ok := inst.(*model.Status); ok && s.Name == "" {
+		named := *s
+		named.Name = req.Key // the answer has no name
+		return &named, err
+	}
+	return inst, err
+}
+
+var (
+	_ indirector.Finder   = (*nodes)(nil)
+	_ indirector.Finder   = (*catalogs)(nil)
+	_ indirector.Finder   = (*facts)(nil)
+	_ indirector.Saver    = (*facts)(nil)
+	_ indirector.Saver    = (*reports)(nil)
+	_ indirector.Finder   = (*metadata)(nil)
+	_ indirector.Searcher = (*metadata)(nil)
+	_ indirector.Finder   = (*content)(nil)
+	_ indirector.Header   = (*bucket)(nil)
+	_ indirector.Finder   = (*bucket)(nil)
+	_ indirector.Saver    = (*bucket)(nil)
+	_ indirector.Finder   = (*resources)(nil)
+	_ indirector.Searcher = (*resources)(nil)
+	_ indirector.Saver    = (*resources)(nil)
+	_ indirector.Finder   = (*status)(nil)
+)
+
+// settings are those that every rest terminus reads.
+func settings(more ...indirector.Setting) []indirector.Setting {
+	all := append(client.ServerSettings(), client.Settings()...)
+	all = append(all,
+		indirector.Setting{Name: "certname", Doc: "The name of this host in messages about its certificate."},
+		indirector.Setting{Name: "certdir", Doc: "Certificates of the nodes for which requests are passed on."},
+		indirector.Setting{Name: "privatekeydir", Doc: "Their keys."},
+		indirector.Setting{Name: "preferred_serialization_format", Doc: "The format that is asked for first, and sent."},
+		indirector.Setting{Name: "rich_data", Doc: "false asks for no rich data."},
+		indirector.Setting{Name: "digest_algorithm", Doc: "Type of checksum if the request names none."},
+		indirector.Setting{Name: "supported_checksum_types", Doc: "Types of checksum that a static catalog may use."},
+		indirector.Setting{Name: settingForward, Doc: "How the server is told which node asked us: headers (X-Client-DN and others), certificate (that of the node is shown) or false. Not a setting of Puppet."},
+		indirector.Setting{Name: settingLegacy, Doc: "true asks with the URLs and formats of Puppet 2.6 to 3. Not a setting of Puppet."},
+		indirector.Setting{Name: settingFollow, Doc: "true sends PSON to a server that has said it is older than Puppet 5. Not a setting of Puppet."},
+	)
+	return append(all, more...)
+}
+
+// descriptor is what the termini have in common. What is passed on to another
+// server was validated there.
+func descriptor(indirection, doc string, service client.Service, typed indirector.Terminus, wrap func(*asker) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
+	return indirector.Descriptor{
+		Indirection: indirection, Name: "rest", KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: typed,
+		Rules: []string{"IND-TERM-12", "REST-URL-06", "REST-FMT-09", "REST-CLI-09"},
+		New: func(env indirector.Env) (indirector.Terminus, error) {
+			t, err := newAsker(env, service)
+			if err != nil {
+				return nil, err
+			}
+			return wrap(t), nil
+		},
+	}
+}
+
+var reportSettings = []indirector.Setting{
+	{Name: "report_server", Doc: "The server for reports."},
+	{Name: "report_port", Doc: "Its port."},
+}
+
+// Descriptors of the rest termini. Facts carry their expiration with them.
+var (
+	Catalog = descriptor("catalog", "Asks a server for the catalog of a node, and sends it the facts of the option facts_for_catalog.",
+		client.Puppet, (*catalogs)(nil), func(t *asker) indirector.Terminus { return &catalogs{t} })
+	Facts = descriptor("facts", "Asks a server for the facts of a node, and sends them. Puppet Server does not answer the first and, unless its auth.conf says so, lets each node do the second for itself only.",
+		client.Puppet, (*facts)(nil), func(t *asker) indirector.Terminus { return &facts{t} })
+	BucketFile = descriptor("file_bucket_file", "Keeps files in the bucket of a server. A server that the key names does not count.",
+		client.Puppet, (*bucket)(nil), func(t *asker) indirector.Terminus { return &bucket{t} })
+	FileContent = descriptor("file_content", "Reads files of a server, as they come. The key is a mount and a path below it, or a puppet: address, whose server is then asked.",
+		client.FileServer, (*content)(nil), func(t *asker) indirector.Terminus { return &content{t} })
+	FileMetadata = descriptor("file_metadata", "Asks a server what it says of its files. The key is a mount and a path below it, or a puppet: address, whose server is then asked.",
+		client.FileServer, (*metadata)(nil), func(t *asker) indirector.Terminus { return &metadata{t} })
+	Node = descriptor("node", "Asks a server what is known of a node; the agent learns its environment so.",
+		client.Puppet, (*nodes)(nil), func(t *asker) indirector.Terminus { return &nodes{t} })
+	Report = descriptor("report", "Sends a report to a server. That it is not known there is no error.",
+		client.Report, (*reports)(nil), func(t *asker) indirector.Terminus { return &reports{t} }, reportSettings...)
+	Resource = descriptor("resource", "Asks a host about its resources, and changes them. Puppet had this terminus until version 3.",
+		client.Puppet, (*resources)(nil), func(t *asker) indirector.Terminus { return &resources{t} })
+	Status = descriptor("status", "Asks whether a server is alive. Puppet had this terminus until version 6.",
+		client.Puppet, (*status)(nil), func(t *asker) indirector.Terminus { return &status{t} })
+)
