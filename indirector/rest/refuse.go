@@ -79,20 +79,18 @@ func (c *call) refused(e *Error, at traces.Step) {
 	rec.End(t, nil)
 }
 
-// subject is what a refused request was about, as far as its path says.
+// subject is what a refused request was about: an indirection that there is, or
+// else a path.
 func (c *call) subject() (indirection, key string) {
 	if c.req != nil {
 		return c.req.Indirection, c.req.Key
 	}
-	p, ok := c.h.space.split(c.path)
-	if !ok {
-		return "", c.path
-	}
-	indirection = p.name
-	if c.knows(p.name) {
+	if p, ok := c.h.space.split(c.path); ok && c.knows(p.name) {
 		indirection, _ = singular(p.name)
+		return indirection, p.key
 	}
-	return indirection, p.key
+	const most = 1024
+	return "", c.path[:min(len(c.path), most)]
 }
 
 // unrouted is the answer to a path or method that is nobody's, as the web

@@ -193,7 +193,7 @@ func (c *call) route() {
 		return
 	}
 	if !h.o.Legacy && strings.Contains(c.path, "//") {
-		c.path = compact(c.path)
+		c.normalize(compact(c.path))
 	}
 	switch p := c.path; {
 	case strings.HasPrefix(p, "/puppet-ca/") && h.o.CA != nil:
@@ -212,6 +212,15 @@ func (c *call) route() {
 	default:
 		c.unrouted()
 	}
+}
+
+// normalize gives the request another path, for who decides about it and for
+// who reads it alike.
+func (c *call) normalize(path string) {
+	u := *c.r.URL
+	u.Path, u.RawPath = path, ""
+	c.r = c.r.WithContext(c.r.Context())
+	c.path, c.r.URL = path, &u
 }
 
 func (c *call) puppet(rest string) {
@@ -259,14 +268,7 @@ func (c *call) ask() {
 	if !c.authorized() {
 		return
 	}
-	r := c.r
-	if c.path != r.URL.Path {
-		u := *r.URL
-		u.Path, u.RawPath = c.path, ""
-		r = r.WithContext(r.Context())
-		r.URL = &u
-	}
-	req, err := h.space.Parse(r)
+	req, err := h.space.Parse(c.r)
 	if err != nil {
 		c.fail(c.catalogWords(err), traces.Route)
 		return

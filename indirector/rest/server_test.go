@@ -1,0 +1,623 @@
+package rest_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/indirector/rest"
+	"indirtui/termini"
+	"indirtui/traces"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A scripted terminus answers with what its functions say.
+type scripted struct {
+	find    func(context.Context, *indirector.Request) (indirector.Instance, error)
+	search  func(context.Context, *indirector.Request, func(indirector.Instance) error) error
+	save    func(context.Context, *indirector.Request) (any, error)
+	destroy func(context.Context, *indirector.Request) (any, error)
+	head    func(context.Context, *indirector.Request) (bool, error)
+	local   bool
+}
+
+func (s *scripted) Find(ctx context.Context, r *indirector.Request) (indirector.Instance, error) {
+	return s.find(ctx, r)
+}
+
+func (s *scripted) Yield(ctx context.Context, r *indirector.Request, yield func(indirector.Instance) error) error {
+	return s.search(ctx, r, yield)
+}
+
+func (s *scripted) Save(ctx context.Context, r *indirector.Request) (any, error) {
+	return s.save(ctx, r)
+}
+
+func (s *scripted) Destroy(ctx context.Context, r *indirector.Request) (any, error) {
+	return s.destroy(ctx, r)
+}
+
+func (s *scripted) Head(ctx context.Context, r *indirector.Request) (bool, error) {
+	return s.head(ctx, r)
+}
+
+func (s *scripted) Validate(context.Context, *indirector.Request) error { return nil }
+func (s *scripted) LocalOnly() bool                                     { return s.local }
+
+// recorder keeps all traces.
+type recorder struct {
+	mu    sync.Mutex
+	ended []*traces.Trace
+	last  uint64
+}
+
+func (r *recorder) Begin(*traces.Trace) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	return r.last
+}
+
+func (r *recorder) End(t *traces.Trace, _ any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = append(r.ended, t)
+}
+
+func (r *recorder) all() []*traces.Trace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
+}
+
+// A stage is a house in which one scripted terminus answers everything.
+type stage struct {
+	recorder
+	script  *scripted
+	server  *httptest.Server
+	options rest.Options
+}
+
+func newStage(t testing.TB, script *scripted, change func(*indirector.Config, *rest.Options)) *stage {
+	t.Helper()
+	st := &stage{script: script}
+	routes := make(indirector.Routes)
+	var all []indirector.Descriptor
+	for _, spec := range termini.Specs() {
+		all = append(all, indirector.Descriptor{
+			Indirection: spec.Name, Name: "script", Type: script, REST: true,
+			New: func(indirector.Env) (indirector.Terminus, error) { return script, nil },
+		})
+		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "script", Source: traces.FromDeclaration}}}
+	}
+	registry, err := indirector.NewRegistry(termini.Specs(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := indirector.Config{Registry: registry, Routes: routes, Recorder: &st.recorder}
+	st.options = rest.Options{Recorder: &st.recorder}
+	if change != nil {
+		change(&cfg, &st.options)
+	}
+	x, err := indirector.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	st.server = httptest.NewUnstartedServer(rest.NewHandler(x, st.options))
+	st.server.Config.ReadTimeout = st.options.Stall // for the whole request, as far as the server knows
+	st.server.Start()
+	t.Cleanup(st.server.Close)
+	return st
+}
+
+// ask sends a request: "GET /path", then pairs of headers; body follows "\n".
+func (st *stage) ask(t testing.TB, line, body string, header ...string) answer {
+	t.Helper()
+	method, target, _ := strings.Cut(line, " ")
+	r, err := http.NewRequestWithContext(t.Context(), method, st.server.URL+target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, b}
+}
+
+func found(i indirector.Instance, err error) *scripted {
+	return &scripted{find: func(context.Context, *indirector.Request) (indirector.Instance, error) { return i, err }}
+}
+
+// TestRefusals has every refusal before the house: its status, its words, and
+// the trace that names it.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	script := found(&model.Node{Name: "web01"}, nil)
+	script.save = func(context.Context, *indirector.Request) (any, error) { return 0, nil }
+	st := newStage(t, script, func(_ *indirector.Config, o *rest.Options) {
+		o.Wide = true
+		o.Authorize = func(r *http.Request, _ indirector.Remote) error {
+			if strings.HasPrefix(r.URL.Path, "/puppet/v3/report/") {
+				return &rest.Forbidden{Why: "rule 'x' (auth.conf:7) refuses"}
+			}
+			return nil
+		}
+	})
+	for _, tt := range []struct {
+		line, body string
+		header     []string
+		status     int
+		message    string // of document or text
+		step       traces.Step
+		about      string
+	}{
+		{line: "GET /puppet/v3/node/x", status: 400, message: "Bad Request: An environment parameter must be specified", step: traces.Route, about: "node x"},
+		{line: "PATCH /puppet/v3/node/x?environment=production", status: 405, message: "Method Not Allowed: No support for http method PATCH", about: "node x"},
+		{line: "PUT /puppet/v3/nodes/x?environment=production", status: 400, message: "Bad Request: No support for plurality singular for PUT operations", about: "node x"},
+		{line: "GET /puppet/v3/node/x?environment=production", status: 400, message: "Bad Request: Missing required Accept header", step: traces.Caller, about: "node x"},
+		{line: "GET /puppet/v3/node/x?environment=production", header: []string{"Accept", "text/html"}, status: 406, message: "Not Acceptable: No supported formats are acceptable (Accept: text/html)", step: traces.Caller, about: "node x"},
+		{line: "PUT /puppet/v3/facts/x?environment=production", body: "{}", header: []string{"Accept", "*/*"}, status: 400, message: "Bad Request: No Content-Type header was received, it isn't possible to unserialize the request", about: "facts x"},
+		{line: "PUT /puppet/v3/facts/x?environment=production", body: "{", header: []string{"Content-Type", "application/json"}, status: 400, message: "Bad Request: The request body is invalid: Could not intern from json: unexpected end at line 1 column 2", about: "facts x"},
+		{line: "PUT /puppet/v3/report/x?environment=production", status: 403, message: "Forbidden request: /puppet/v3/report/x (method :put). Please see the server logs for details.", step: traces.Authorize, about: "report x"},
+		{line: "PUT /puppet//v3//report/x?environment=production", status: 403, message: "Forbidden request: /puppet/v3/report/x (method :put). Please see the server logs for details.", step: traces.Authorize, about: "report x"},
+		{line: "GET /puppet/v3/file_content/a/%2e%2e/b?environment=production", status: 400, message: "Invalid relative path (.. or .) in: /puppet/v3/file_content/a/../b", about: "file_content a/../b"},
+		{line: "GET /puppet/v3/file_content/a%00b?environment=production", status: 400, message: `Bad Request: the path "/puppet/v3/file_content/a\x00b" holds a NUL`, about: "file_content a\x00b"},
+		{line: "GET /nosuch", status: 404, header: []string{"Accept", "application/json"}, message: "{\n\"message\":\"Not Found\",\n\"url\":\"/nosuch\",\n\"status\":\"404\"\n}", about: " /nosuch"},
+	} {
+		before := len(st.all())
+		got := st.ask(t, tt.line, tt.body, tt.header...)
+		message := string(got.body)
+		if e := rest.ParseError(got.status, got.header.Get("Content-Type"), got.body); e.Kind != "" {
+			message = e.Message
+		}
+		if got.status != tt.status || message != tt.message {
+			t.Errorf("%s:\n got %d %s\nwant %d %s", tt.line, got.status, message, tt.status, tt.message)
+		}
+		all := st.all()
+		if len(all) == before {
+			t.Errorf("%s: there is no trace of it", tt.line)
+			continue
+		}
+		trace := all[len(all)-1]
+		if trace.Indirection+" "+trace.Key != tt.about || trace.Error == "" || trace.Outcome != traces.Err || len(trace.Notes) == 0 {
+			t.Errorf("%s: trace of %s %q: error %q, outcome %v, notes %q", tt.line, trace.Indirection, trace.Key, trace.Error, trace.Outcome, trace.Notes)
+		}
+		if a := trace.Steps[tt.step].Answer; a != traces.Raised && a != traces.Denied {
+			t.Errorf("%s: step %v answers %v", tt.line, tt.step, a)
+		}
+		if (tt.step == traces.Caller) != (trace.Parent != 0) {
+			t.Errorf("%s: parent %d", tt.line, trace.Parent)
+		}
+	}
+}
+
+// TestResults is how results of verbs are rendered.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		line, kind, body string
+		result           any
+		accept           string
+		want, as         string
+	}{
+		{"PUT /puppet/v3/facts/x?environment=production", "application/json", `{"name":"x","values":{}}`, 0, "", "0", "application/json;charset=utf-8"},
+		{"PUT /puppet/v3/facts/x?environment=production", "application/json", `{"name":"x","values":{}}`, nil, "text/pson", "null", "text/pson"},
+		{"PUT /puppet/v3/facts/x?environment=production", "text/pson", `{"name":"x","values":{}}`, []string{"store", "http"}, "application/json, text/pson", `["store","http"]`, "application/json;charset=utf-8"},
+		{"PUT /puppet/v3/facts/x?environment=production", "application/json", `{"name":"x","values":{}}`, []string{"store"}, "application/x-msgpack", "\x91\xa5store", "application/x-msgpack"},
+		{"DELETE /puppet/v3/facts/x?environment=production", "", "", 1, "", "1", "application/json;charset=utf-8"},
+		{"DELETE /puppet/v3/facts/x?environment=production", "", "", nil, "*/*", "null", "application/json;charset=utf-8"},
+		{"PUT /puppet/v3/file_bucket_file/sha256/a?environment=production", "application/octet-stream", "kept", &model.FileBucketFile{Contents: model.Bytes(nil)}, "application/octet-stream", "", "application/octet-stream"},
+		{"PUT /production/facts/x", "text/pson", `{"name":"x","values":{}}`, 0, "pson", "--- 0\n", "text/yaml"},
+		{"PUT /production/facts/x", "text/pson", `{"name":"x","values":{}}`, []string{"store"}, "pson", "---\n- \"store\"\n", "text/yaml"},
+	} {
+		result := func(context.Context, *indirector.Request) (any, error) { return tt.result, nil }
+		st := newStage(t, &scripted{save: result, destroy: result, find: found(nil, nil).find}, func(_ *indirector.Config, o *rest.Options) { o.Wide, o.Legacy = true, true })
+		header := []string{}
+		if tt.kind != "" {
+			header = append(header, "Content-Type", tt.kind)
+		}
+		if tt.accept != "" {
+			header = append(header, "Accept", tt.accept)
+		}
+		got := st.ask(t, tt.line, tt.body, header...)
+		if got.status != 200 || string(got.body) != tt.want || got.header.Get("Content-Type") != tt.as {
+			t.Errorf("%s %v: got %d %q as %s, want %q as %s", tt.line, tt.result, got.status, got.body, got.header.Get("Content-Type"), tt.want, tt.as)
+		}
+	}
+}
+
+// TestAnswers are the answers of the house that are no instances.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, line string
+		script     *scripted
+		status     int
+		message    string
+		kind       string
+	}{
+		{"REST 5 find nil", "GET /puppet/v3/node/a?environment=production", found(nil, indirector.NotFound(traces.NotFound, "")), 404, "Not Found: Could not find node a", rest.ResourceNotFound},
+		{"REST 5 find false", "GET /puppet/v3/node/a?environment=production", found(indirector.False, nil), 404, "Not Found: Could not find node a", rest.ResourceNotFound},
+		{"REST 5 failure", "GET /puppet/v3/node/a?environment=production", found(nil, &indirector.Failure{Message: "Failed to find a via exec"}), 500, "Server Error: Failed to find a via exec", rest.RuntimeError},
+		{"REST 5 local", "GET /puppet/v3/node/a?environment=production", &scripted{local: true}, 404, "Not Found: No handler for node", rest.NoRemoteRequests},
+		{"REST-URL-04", "GET /puppet/v3/node/a?environment=nosuch", found(nil, nil), 404, "Not Found: Could not find environment 'nosuch'", rest.RuntimeError},
+		{"REST 5 search nil", "GET /puppet/v3/file_metadatas/a?environment=production", &scripted{search: func(context.Context, *indirector.Request, func(indirector.Instance) error) error {
+			return indirector.NotFound(traces.NotFound, "")
+		}}, 404, "Not Found: Could not find instances in file_metadata with 'a'", rest.ResourceNotFound},
+		{"a panic", "GET /puppet/v3/node/a?environment=production", &scripted{}, 500, "", rest.RuntimeError},
+	} {
+		st := newStage(t, tt.script, func(c *indirector.Config, _ *rest.Options) {
+			for _, r := range c.Routes {
+				r.Primary[0].Place = "test"
+			}
+			c.Environments = func(name string) error { return &indirector.EnvironmentNotFound{Name: name} }
+			if strings.Contains(tt.line, "nosuch") { // a terminus that asks nobody else
+				var all []indirector.Descriptor
+				for _, spec := range termini.Specs() {
+					all = append(all, indirector.Descriptor{Indirection: spec.Name, Name: "script", Type: tt.script, New: func(indirector.Env) (indirector.Terminus, error) { return tt.script, nil }})
+				}
+				var err error
+				if c.Registry, err = indirector.NewRegistry(termini.Specs(), all); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		got := st.ask(t, tt.line, "", "Accept", "application/json")
+		e := rest.ParseError(got.status, got.header.Get("Content-Type"), got.body)
+		if got.status != tt.status || e.Kind != tt.kind || tt.message != "" && e.Message != tt.message {
+			t.Errorf("%s: got %d %+v, want %d %s %s", tt.name, got.status, e, tt.status, tt.kind, tt.message)
+		}
+		if len(st.all()) == 0 {
+			t.Errorf("%s: no trace", tt.name)
+		}
+	}
+}
+
+// TestRequest is what the house is asked.
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	var got indirector.Request
+	st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
+		got = *r
+		return &model.Node{Name: r.Key}, nil
+	}}, func(_ *indirector.Config, o *rest.Options) {
+		o.Run = func(*http.Request) string { return "connection 7" }
+		o.Who = func(*http.Request) indirector.Remote {
+			return indirector.Remote{Node: "web01", IP: "192.0.2.1", Authenticated: true}
+		}
+	})
+	st.ask(t, "GET /puppet/v3/node/web01?environment=production&node=evil&transaction_uuid=u1", "", "Accept", "*/*")
+	if got.Run != "u1" || got.Caller != "agent web01" || got.Remote.Node != "web01" || !got.Remote.Authenticated || got.Option("node") != nil || got.Wire != nil {
+		t.Errorf("got %+v of %+v", got, got.Remote)
+	}
+	st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*")
+	if got.Run != "connection 7" {
+		t.Errorf("run %q", got.Run)
+	}
+}
+
+// TestSearchIsStreamed holds that a long list is on its way before its end is
+// known, and that a failure in the middle is no whole answer.
+func TestSearchIsStreamed(t *testing.T) {
+	t.Parallel()
+	first := make(chan struct{}, 1)
+	const many = 3000
+	st := newStage(t, &scripted{search: func(ctx context.Context, r *indirector.Request, yield func(indirector.Instance) error) error {
+		for i := range many {
+			if i == many-1 && r.Key == "long" {
+				select {
+				case <-first: // the client has the beginning
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			if i == many-1 && r.Key == "fails" {
+				return errors.New("the disk is gone")
+			}
+			if i == 2 && r.Key == "early" {
+				return &indirector.Failure{Message: "the disk is gone"}
+			}
+			if err := yield(&model.FileMetadata{Path: "/tree", RelativePath: fmt.Sprintf("file%0200d", i), Type: "file"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil)
+	resp, err := http.Get(st.server.URL + "/puppet/v3/file_metadatas/long?environment=production") //nolint:noctx // the test ends it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != 400 { // Go's client sends no Accept
+		t.Errorf("got %d", resp.StatusCode)
+	}
+	resp.Body.Close()
+	for _, encoding := range []string{"identity", "gzip"} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", st.server.URL+"/puppet/v3/file_metadatas/long?environment=production", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "application/json")
+		r.Header.Set("Accept-Encoding", encoding)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(resp.Body, make([]byte, 10)); err != nil && encoding == "identity" {
+			t.Fatal(err)
+		}
+		first <- struct{}{}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Error(err)
+		}
+		resp.Body.Close()
+	}
+	early := st.ask(t, "GET /puppet/v3/file_metadatas/early?environment=production", "", "Accept", "application/json")
+	if e := rest.ParseError(early.status, "application/json", early.body); early.status != 500 || e.Message != "Server Error: the disk is gone" {
+		t.Errorf("an error in the first piece: got %d %s", early.status, early.body)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", st.server.URL+"/puppet/v3/file_metadatas/fails?environment=production", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	resp, err = http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("half a list looks like a whole one: %d bytes", len(b))
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// TestPassThrough is that a proxy adds nothing and loses nothing.
+func TestPassThrough(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		status int
+		header map[string][]string
+		body   string
+		inst   indirector.Instance
+		err    error
+		want   answer
+	}{
+		{
+			name: "the very bytes", status: 200, header: map[string][]string{"Content-Type": {"text/pson"}, "X-Puppet-Version": {"6.1.0"}, "X-Puppet-Compiler-Name": {"c1"}, "Content-Length": {"99"}, "Connection": {"close"}},
+			body: `{"name" : "web01"}`, inst: &model.Node{Name: "web01"},
+			want: answer{200, http.Header{"Content-Type": {"text/pson"}, "X-Puppet-Version": {"6.1.0"}, "X-Puppet-Compiler-Name": {"c1"}}, []byte(`{"name" : "web01"}`)},
+		},
+		{
+			name: "what was not found", status: 404, header: map[string][]string{"Content-Type": {"application/json;charset=utf-8"}}, body: `{"message":"gone","issue_kind":"X"}`,
+			err:  indirector.NotFound(traces.NilFrom404, ""),
+			want: answer{404, http.Header{"Content-Type": {"application/json;charset=utf-8"}}, []byte(`{"message":"gone","issue_kind":"X"}`)},
+		},
+		{
+			name: "a refusal that says when to come again", status: 503, header: map[string][]string{"Retry-After": {"7"}}, body: "busy", err: &indirector.Failure{Message: "Error 503 on SERVER: busy"},
+			want: answer{503, http.Header{"Retry-After": {"7"}}, []byte("busy")},
+		},
+		{
+			name: "words of another proxy, which are no node", status: 200, header: map[string][]string{"Content-Type": {"text/html"}}, body: "<html>", err: &indirector.Failure{Message: "undefined method"},
+			want: answer{200, http.Header{"Content-Type": {"text/html"}}, []byte("<html>")},
+		},
+		{
+			name: "nobody there", err: &indirector.Failure{Origin: "network", Message: "No more routes to puppet"},
+			want: answer{502, http.Header{"Content-Type": {"application/json;charset=utf-8"}}, []byte(`{"message":"Bad Gateway: No more routes to puppet","issue_kind":"RUNTIME_ERROR"}`)},
+		},
+		{
+			name: "nobody answers", err: &indirector.Failure{Origin: "network", Message: "timed out", Err: context.DeadlineExceeded},
+			want: answer{504, http.Header{"Content-Type": {"application/json;charset=utf-8"}}, []byte(`{"message":"Gateway Timeout: timed out","issue_kind":"RUNTIME_ERROR"}`)},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var accept []string
+			st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
+				accept = r.Wire.Accept
+				if tt.status != 0 {
+					r.Wire.Status, r.Wire.Header, r.Wire.Body = tt.status, tt.header, []byte(tt.body)
+				}
+				return tt.inst, tt.err
+			}}, func(_ *indirector.Config, o *rest.Options) { o.PassThrough = true })
+			got := st.ask(t, "GET /puppet/v3/node/web01?environment=nosuch", "", "Accept", "text/pson, a/b;q=1")
+			if diff := cmp.Diff([]string{"text/pson", "a/b;q=1"}, accept); diff != "" {
+				t.Error(diff)
+			}
+			if got.status != tt.want.status || !bytes.Equal(got.body, tt.want.body) {
+				t.Errorf("got %d %s, want %d %s", got.status, got.body, tt.want.status, tt.want.body)
+			}
+			for _, name := range []string{"Content-Type", "X-Puppet-Compiler-Name", "Retry-After"} {
+				if g, w := got.header.Get(name), tt.want.header.Get(name); g != w {
+					t.Errorf("%s: %q, want %q", name, g, w)
+				}
+			}
+		})
+	}
+}
+
+// injector is a gate that answers in the place of the terminus.
+type injector struct {
+	stops   indirector.Stops
+	verdict indirector.Verdict
+}
+
+func (g *injector) Stops() *indirector.Stops { return &g.stops }
+func (g *injector) Left(uint64)              {}
+func (g *injector) Hold(context.Context, *indirector.Stop) (indirector.Verdict, error) {
+	return g.verdict, nil
+}
+
+// TestInjectionIsNoAnswerOfTheNetwork holds that what a person puts in the
+// place of an answer reaches the client of a proxy.
+func TestInjectionIsNoAnswerOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range []indirector.Verdict{
+		{Set: true, Value: &model.Node{Name: "edited"}},
+		{Err: &indirector.Failure{Message: "edited"}},
+	} {
+		g := &injector{verdict: verdict}
+		g.stops.Set(indirector.StopAt(traces.Terminus, true))
+		st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
+			r.Wire.Status, r.Wire.Body = 200, []byte(`{"name":"true"}`)
+			return &model.Node{Name: "true"}, nil
+		}}, func(c *indirector.Config, o *rest.Options) { o.PassThrough, c.Gate = true, g })
+		if got := st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*"); !bytes.Contains(got.body, []byte("edited")) {
+			t.Errorf("got %d %s", got.status, got.body)
+		}
+	}
+}
+
+// TestStream is contents of files: with their length, compressed if wanted, and
+// not at all once they are gone.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "big")
+	text := strings.Repeat("0123456789abcdef", 1<<18)
+	write(t, path, text)
+	st := newStage(t, found(&model.FileContent{Path: path, Contents: onDisk(path)}, nil), nil)
+	const line = "GET /puppet/v3/file_content/big?environment=production"
+	got := st.ask(t, line, "", "Accept", "application/octet-stream")
+	if got.status != 200 || string(got.body) != text || got.header.Get("Content-Length") != fmt.Sprint(len(text)) {
+		t.Errorf("got %d, %d bytes, length %s", got.status, len(got.body), got.header.Get("Content-Length"))
+	}
+	got = st.ask(t, line, "", "Accept", "application/octet-stream", "Accept-Encoding", "gzip;q=1.0,deflate;q=0.6")
+	z, err := gzip.NewReader(bytes.NewReader(got.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(z); err != nil || string(b) != text || got.header.Get("Content-Encoding") != "gzip" {
+		t.Errorf("compressed: %d bytes, %v", len(b), err)
+	}
+	if got = st.ask(t, line, "", "Accept", "application/octet-stream", "Accept-Encoding", "gzip;q=0"); string(got.body) != text {
+		t.Error("gzip;q=0 was compressed")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got = st.ask(t, line, "", "Accept", "application/octet-stream"); got.status != 500 {
+		t.Errorf("gone: got %d %s", got.status, got.body)
+	}
+}
+
+type onDisk string
+
+func (p onDisk) Open() (io.ReadCloser, error) { return os.Open(string(p)) }
+func (p onDisk) Size() int64                  { return -1 }
+
+// TestHeld is a request that waits for a person longer than the time limits of
+// the server: none of them ends it, nor what comes after it.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	const stall = 50 * time.Millisecond
+	script := &scripted{
+		find: func(ctx context.Context, r *indirector.Request) (indirector.Instance, error) {
+			select {
+			case <-time.After(4 * stall):
+				return &model.Node{Name: r.Key}, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		},
+		save: func(ctx context.Context, _ *indirector.Request) (any, error) {
+			select {
+			case <-time.After(4 * stall):
+				return 0, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		},
+	}
+	st := newStage(t, script, func(_ *indirector.Config, o *rest.Options) { o.Stall = stall })
+	for range 2 {
+		if got := st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*"); got.status != 200 {
+			t.Errorf("find: got %d %s", got.status, got.body)
+		}
+		if got := st.ask(t, "PUT /puppet/v3/facts/web01?environment=production", `{"name":"web01","values":{}}`, "Content-Type", "application/json"); got.status != 200 {
+			t.Errorf("save: got %d %s", got.status, got.body)
+		}
+	}
+}
+
+// TestSlowBody is a client that stops in the middle of a body.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, &scripted{save: func(_ context.Context, r *indirector.Request) (any, error) {
+		body, err := r.Instance.(*model.FileBucketFile).Contents.Open()
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(io.Discard, body)
+		return r.Instance, err
+	}}, func(_ *indirector.Config, o *rest.Options) { o.Stall = 50 * time.Millisecond })
+	stuck, end := io.Pipe()
+	defer end.Close()
+	r, err := http.NewRequestWithContext(t.Context(), "PUT", st.server.URL+"/puppet/v3/file_bucket_file/sha256/a?environment=production", io.MultiReader(strings.NewReader("half"), stuck))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/octet-stream")
+	r.Header.Set("Accept", "application/octet-stream")
+	transport := &http.Transport{DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 400 {
+		t.Errorf("got %d", resp.StatusCode)
+	}
+}
+
+// TestHostile sends what no client sends; nothing panics and all is answered.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, found(&model.Facts{Name: "x", Values: data.OfHash(nil)}, nil), func(_ *indirector.Config, o *rest.Options) { o.Wide, o.Legacy = true, true })
+	for _, target := range []string{
+		"/puppet/v3/node/%2e%2e%2f%2e%2e%2fetc%2fpasswd?environment=production", "/puppet/v3/node/..%5c..%5cx?environment=production",
+		"/puppet/v3/node/%c0%ae%c0%ae/x?environment=production", "/puppet/v3/node/%00?environment=production", "/puppet/v3/node/a%0d%0ab?environment=production",
+		"/puppet/v3/node//////?environment=production", "/%2fpuppet/v3/node/x?environment=production", "/puppet%2fv3/node/x?environment=production",
+		"/puppet/v3/%6eode/x?environment=production", "/puppet/v3/no%00de/x?environment=production", "/puppet/v3/node/x?environment=%00", "/puppet/v3/node/x?environment=a&environment=b",
+		"/puppet/v3/node/x?environment=../../etc", "/../puppet/v3/node/x", "/puppet/v3/../../x", "//", "/puppet/v3/", "/puppet/v3", "/puppet-ca/v1/", "/puppet-ca/v1/certificate/x",
+		"/puppet/v3/node/x?environment=production&" + strings.Repeat("a=1&", 20000), "/puppet/v3/node/" + strings.Repeat("a/", 5000) + "?environment=production",
+		"/puppet/v3/node/x?environment=production&a=" + strings.Repeat("9", 5000), "/x/y/z", "/production/node/x?a=%zz;b",
+	} {
+		got := st.ask(t, "GET "+target, "", "Accept", "application/json, "+strings.Repeat("x/y,", 100))
+		if got.status >= 500 || got.status < 200 {
+			t.Errorf("%.100s: got %d %.200s", target, got.status, got.body)
+		}
+	}
+}
