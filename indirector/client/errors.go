@@ -134,7 +134,7 @@ func rubyWords(u, proxy *url.URL, connected bool, err error) (ruby, why string) 
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			why = "nobody listens at " + op.Addr.String()
 		}
-		return fmt.Sprintf("Failed to open TCP connection to %s (%s - connect(2) for %q port %s)", at, words, host, port), why
+		return fmt.Sprintf("Failed to open TCP connection to %s (%s - connect(2) for %s)", at, words, op.Addr), why
 	}
 	if words, why, ok := tlsWords(u, connected, err); ok {
 		return words, why

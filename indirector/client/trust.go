@@ -604,13 +604,17 @@ func parseCerts(b []byte) ([]*x509.Certificate, error) {
 // tlsWords is what OpenSSL says of a connection that could not be made secure,
 // and what a person should know of it.
 func tlsWords(u *url.URL, connected bool, err error) (ruby, why string, ok bool) {
+	peer := u.Host
 	say := func(words, why string) (string, string, bool) {
 		if connected {
 			return "SSL_read: " + words, why, true
 		}
-		return fmt.Sprintf("SSL_connect returned=1 errno=0 peeraddr=%s state=error: %s", u.Host, words), why, true
+		return fmt.Sprintf("SSL_connect returned=1 errno=0 peeraddr=%s state=error: %s", peer, words), why, true
 	}
 	if record := (tls.RecordHeaderError{}); errors.As(err, &record) {
+		if record.Conn != nil {
+			peer = record.Conn.RemoteAddr().String()
+		}
 		return say("wrong version number", "what came is no TLS: the port speaks something else, perhaps HTTP without TLS")
 	}
 	_, alert, ok := strings.Cut(err.Error(), "remote error: tls: ")

@@ -118,17 +118,18 @@ func parseURL(address string) (*url.URL, error) {
 
 // metadata reads the headers. Rules TERM-HTTP-02, TERM-HTTP-03.
 func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string) (indirector.Instance, error) {
-	h := resp.Header
+	// A header that comes twice is one to Ruby.
+	header := func(name string) string { return strings.Join(resp.Header.Values(name), ", ") }
 	sums := map[string]string{"mtime": "{mtime}" + t.env.Now().Local().Format("2006-01-02 15:04:05 -0700")}
-	if v := h.Get("Content-MD5"); v != "" {
+	if v := header("Content-MD5"); v != "" {
 		sums["md5"] = "{md5}" + hex.EncodeToString(unbase64(v))
 	}
 	for _, kind := range []string{"md5", "sha1", "sha256"} {
-		if v := h.Get("X-Checksum-" + kind); v != "" {
+		if v := header("X-Checksum-" + kind); v != "" {
 			sums[kind] = "{" + kind + "}" + v
 		}
 	}
-	modified := h.Get("Last-Modified")
+	modified := header("Last-Modified")
 	if modified != "" {
 		at, err := http.ParseTime(modified)
 		if err != nil {
