@@ -234,7 +234,7 @@ func (c *call) unanswered(err error) {
 // offline reports whether err is that the other side did not answer.
 func offline(err error) bool {
 	f, op := (*indirector.Failure)(nil), (net.Error)(nil)
-	return errors.As(err, &op) || errors.As(err, &f) && f.Origin == "network" || timedOut(err)
+	return errors.As(err, &op) || errors.As(err, &f) && (f.Origin == "network" || f.Origin == "tls") || timedOut(err)
 }
 
 func timedOut(err error) bool {

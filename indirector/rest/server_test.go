@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -16,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"indirtui/indirector"
@@ -314,7 +315,7 @@ func TestRequest(t *testing.T) {
 		got = *r
 		return &model.Node{Name: r.Key}, nil
 	}}, func(_ *indirector.Config, o *rest.Options) {
-		o.Run = func(*http.Request) string { return "connection 7" }
+		o.Run = func(_ *http.Request, req *indirector.Request) string { return cmp.Or(req.Run, "connection 7") }
 		o.Who = func(*http.Request) indirector.Remote {
 			return indirector.Remote{Node: "web01", IP: "192.0.2.1", Authenticated: true}
 		}
@@ -454,7 +455,7 @@ func TestPassThrough(t *testing.T) {
 				return tt.inst, tt.err
 			}}, func(_ *indirector.Config, o *rest.Options) { o.PassThrough = true })
 			got := st.ask(t, "GET /puppet/v3/node/web01?environment=nosuch", "", "Accept", "text/pson, a/b;q=1")
-			if diff := cmp.Diff([]string{"text/pson", "a/b;q=1"}, accept); diff != "" {
+			if diff := gocmp.Diff([]string{"text/pson", "a/b;q=1"}, accept); diff != "" {
 				t.Error(diff)
 			}
 			if got.status != tt.want.status || !bytes.Equal(got.body, tt.want.body) {
