@@ -52,7 +52,7 @@ var rules = []rule{
 	{"indirector/rest", "indirector indirector/data indirector/format indirector/model indirector/settings traces", ""},
 	{"indirector/client/clienttest", "", ""},
 	{"indirector/client", "indirector traces", "golang.org/x/net"},
-	{"indirector/ca", "indirector indirector/data indirector/model traces", "golang.org/x/"},
+	{"indirector/ca", "indirector indirector/format indirector/model traces", "golang.org/x/"},
 	{"indirector/authconf", "", "github.com/"},
 	{"indirector/server", "indirector indirector/... traces", ""},
 	{"indirector/debugger", "indirector indirector/data indirector/format indirector/model traces traces/...", "gopkg.in/yaml.v3"},

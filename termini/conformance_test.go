@@ -2,6 +2,12 @@ package termini_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +17,7 @@ import (
 	"testing"
 
 	"indirtui/indirector"
+	"indirtui/indirector/ca"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/indirector/terminustest"
@@ -78,17 +85,18 @@ func TestConformance(t *testing.T) {
 			},
 		},
 		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
-		"facts/facter":              {Invents: true},
+		"facts/facter":              {Invents: true, AnySearch: true},
 		"file_bucket_file/file":     bucket,
 		"file_bucket_file/selector": bucketBySelector,
 	}
 	servedFiles(t, special)
 	restServer(t, special)
+	ofTheCA(t, special)
 	for _, d := range termini.All() {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
 			o, ok := special[d.Indirection+"/"+d.Name]
 			if !ok {
-				o = terminustest.Options{Settings: fileSettings, Seed: seeds()[d.Indirection], OneEntry: d.Indirection == "report"}
+				o = terminustest.Options{Settings: fileSettings, Seed: seeds()[d.Indirection], OneEntry: d.Indirection == "report", AnySearch: d.Indirection == "facts"}
 			}
 			specs := termini.Specs()
 			i := slices.IndexFunc(specs, func(s indirector.Spec) bool { return s.Name == d.Indirection })
@@ -99,6 +107,99 @@ func TestConformance(t *testing.T) {
 			terminustest.Run(t, d, o)
 		})
 	}
+}
+
+// ofTheCA adds the options of the termini that Puppet had for certificates: one
+// CA, which each of them gets a copy of.
+func ofTheCA(t *testing.T, special map[string]terminustest.Options) {
+	t.Helper()
+	const name = "web01.example.test"
+	origin := filepath.Join(t.TempDir(), "ca")
+	a, err := ca.Setup(t.Context(), ca.Config{Dir: origin, KeyLength: 1024}, ca.SetupOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, cert, key, err := a.Generate(t.Context(), ca.Leaf{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	crl, _, err := a.CRL(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := ca.PublicKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ca.ParseKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := func(dir string) map[string]string {
+		if err := os.CopyFS(dir, os.DirFS(origin)); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(filepath.Join(dir, "signed", name+".pem"))
+		s := map[string]string{
+			"cadir": dir, "signeddir": dir + "/signed", "csrdir": dir + "/requests", "cacert": dir + "/ca_crt.pem", "cacrl": dir + "/ca_crl.pem",
+			"cakey": dir + "/ca_key.pem", "capub": dir + "/ca_pub.pem", "allow_duplicate_certs": "true", "autosign": "false",
+			"localcacert": dir + "/ca.pem", "hostcrl": dir + "/crl.pem",
+		}
+		for _, d := range []string{"certdir", "requestdir", "privatekeydir", "publickeydir"} {
+			s[d] = filepath.Join(dir, d)
+			if err := os.Mkdir(s[d], 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	seeds := map[string]indirector.Instance{
+		"certificate":                 &model.Certificate{Name: name, PEM: cert, Until: must(model.NewCertificate(name, cert)).Until},
+		"certificate_request":         &model.CertificateRequest{Name: name, PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})},
+		"certificate_revocation_list": &model.CRL{Name: "ca", PEM: crl},
+		"key":                         &model.PrivateKey{Name: name, PEM: key, Public: public},
+	}
+	for _, d := range termini.All() {
+		switch d.Indirection {
+		case "certificate", "certificate_request", "certificate_revocation_list", "key", "certificate_status", "ocsp":
+		default:
+			continue
+		}
+		o := terminustest.Options{Settings: settings, AnySearch: true}
+		switch d.Indirection + "/" + d.Name {
+		case "certificate/ca", "key/ca", "key/file": // the CA's own certificate would be listed
+			o.Settings = func(dir string) map[string]string {
+				s := settings(dir)
+				_, _ = os.Remove(s["cacert"]), os.Remove(s["cakey"])
+				return s
+			}
+		case "certificate_revocation_list/ca": // only a CA has lists, and it makes them itself
+			o.Settings = func(dir string) map[string]string {
+				return map[string]string{"cadir": dir, "cacrl": dir + "/ca_crl.pem"}
+			}
+			special["certificate_revocation_list/ca"] = o
+			continue
+		}
+		if inst := seeds[d.Indirection]; inst != nil {
+			o.Seed = map[string]indirector.Instance{inst.Key(): inst}
+			o.OneEntry = d.Indirection == "certificate_revocation_list"
+		}
+		if d.Name == "disabled_ca" {
+			o.Siblings = slices.DeleteFunc(termini.All(), func(x indirector.Descriptor) bool { return x.Indirection != d.Indirection || x.Name != "file" })
+		}
+		special[d.Indirection+"/"+d.Name] = o
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // servedFiles adds the options of those who serve files: one file in a

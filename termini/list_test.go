@@ -129,7 +129,8 @@ func TestOrder(t *testing.T) {
 	for _, s := range termini.Specs() {
 		got = append(got, s.Name)
 	}
-	want := []string{"facts", "node", "file_metadata", "resource", "report", "catalog", "data_binding", "file_bucket_file", "file_content", "status"}
+	want := []string{"facts", "node", "file_metadata", "resource", "report", "catalog", "data_binding", "file_bucket_file", "file_content", "status",
+		"certificate", "certificate_request", "certificate_revocation_list", "certificate_status", "key", "ocsp"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -145,6 +146,9 @@ func TestSpecs(t *testing.T) {
 		"file_content": "Puppet::FileServing::Content =selector", "file_metadata": "Puppet::FileServing::Metadata =selector",
 		"node": "Puppet::Node node_terminus", "report": "Puppet::Transaction::Report =processor",
 		"resource": "Puppet::Resource =ral", "status": "Puppet::Status =local",
+		"certificate": "Puppet::SSL::Certificate =file", "certificate_request": "Puppet::SSL::CertificateRequest =file",
+		"certificate_revocation_list": "Puppet::SSL::CertificateRevocationList =file", "certificate_status": "Puppet::SSL::Host =file",
+		"key": "Puppet::SSL::Key =file", "ocsp": "Puppet::SSL::Ocsp::Request =ca",
 	}
 	got := map[string]string{}
 	known, err := settings.Load(settings.Options{ConfDir: t.TempDir(), VarDir: t.TempDir(), Certname: func() string { return "x" }})

@@ -64,6 +64,36 @@ func Specs() []indirector.Spec {
 			Default: "local", Legacy: "2.6 to 6",
 			Doc: "Whether a server is alive, and its version. The key does not count.",
 		},
+		{
+			Name: "certificate", Class: "Puppet::SSL::Certificate", Model: is[*model.Certificate],
+			Default: "file", Legacy: "2.6 to 6",
+			Doc: "Certificates. The key is the certname; ca is the CA, whose certificates may be several.",
+		},
+		{
+			Name: "certificate_request", Class: "Puppet::SSL::CertificateRequest", Model: is[*model.CertificateRequest],
+			Default: "file", Legacy: "2.6 to 6",
+			Doc: "Requests for certificates. The key is the certname.",
+		},
+		{
+			Name: "certificate_revocation_list", Class: "Puppet::SSL::CertificateRevocationList", Model: is[*model.CRL],
+			Default: "file", Legacy: "2.6 to 6", KeyMatches: anyKey,
+			Doc: "What CAs have revoked. The key does not count.",
+		},
+		{
+			Name: "certificate_status", Class: "Puppet::SSL::Host", Model: is[*model.CertificateStatus],
+			Default: "file", Legacy: "2.7 to 5",
+			Doc: "What a CA knows of a host, and what is to become of it. The key is the certname.",
+		},
+		{
+			Name: "key", Class: "Puppet::SSL::Key", Model: is[*model.PrivateKey],
+			Default: "file", Legacy: "2.6 to 6",
+			Doc: "Private keys. The key is the certname; ca is the CA. They are never given over the network.",
+		},
+		{
+			Name: "ocsp", Class: "Puppet::SSL::Ocsp::Request", Model: is[*model.OCSPRequest],
+			Default: "ca", Legacy: "as an extension", KeyMatches: anyKey,
+			Doc: "Whether a certificate is still good. What is saved is the question, and the answer is OCSP's. The key is for people.",
+		},
 	}
 }
 
@@ -71,6 +101,9 @@ func is[T indirector.Instance](i indirector.Instance) bool {
 	_, ok := i.(T)
 	return ok
 }
+
+// anyKey is for models whose name is no key.
+func anyKey(indirector.Instance, string) error { return nil }
 
 // resourceMatches compares type and title with the key: the type in any case
 // of letters, the title as it is. Rule IND-VAL-02.

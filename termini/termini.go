@@ -4,6 +4,7 @@ package termini
 
 import (
 	"indirtui/indirector"
+	"indirtui/termini/certificates"
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
 	"indirtui/termini/filebucket"
@@ -26,6 +27,16 @@ func All() []indirector.Descriptor {
 		flatfile.CatalogMsgpack,
 		flatfile.CatalogYAML,
 		rest.Catalog,
+		certificates.CertificateCA,
+		certificates.CertificateDisabledCA,
+		certificates.CertificateFile,
+		certificates.RequestCA,
+		certificates.RequestDisabledCA,
+		certificates.RequestFile,
+		certificates.CRLCA,
+		certificates.CRLDisabledCA,
+		certificates.CRLFile,
+		certificates.StatusFile,
 		none.DataBinding,
 		facter.Facts,
 		flatfile.FactsJSON,
@@ -52,6 +63,10 @@ func All() []indirector.Descriptor {
 		plain.Node,
 		rest.Node,
 		flatfile.NodeYAML,
+		certificates.KeyCA,
+		certificates.KeyDisabledCA,
+		certificates.KeyFile,
+		certificates.OCSPCA,
 		flatfile.ReportJSON,
 		flatfile.ReportMsgpack,
 		reports.Processor,

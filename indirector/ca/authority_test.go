@@ -175,7 +175,7 @@ func forge(t *testing.T, text []byte) []byte {
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	a := setup(t, ca.SetupOptions{}, func(c *ca.Config) {
-		c.Autosign, c.AllowAltNames, c.AllowAuthorization, c.AllowDuplicates = "true", true, true, true
+		c.Autosign, c.AllowAltNames, c.AllowAuthorization, c.AllowDuplicates, c.AllowRenewal = "true", true, true, true, true
 	})
 	for range 2 {
 		cert, err := a.Submit(t.Context(), "web", csr(t, ecKey(t), "web", san(t, "x.example.com"), extension(t, "pp_auth_role", "admin"), extension(t, "pp_role", "web")))

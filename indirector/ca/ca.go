@@ -64,7 +64,7 @@ type Config struct {
 }
 
 // Settings are those that ConfigOf reads, for descriptors. Those that Puppet
-// does not have are in Puppet Server's ca.conf, with hyphens.
+// does not have stand in Puppet Server's ca.conf, with hyphens.
 var Settings = []indirector.Setting{
 	{Name: "cadir", Doc: "The directory of the CA."},
 	{Name: "cacert", Doc: "The CA's certificate, and those that vouch for it."},
@@ -81,11 +81,11 @@ var Settings = []indirector.Setting{
 	{Name: "keylength", Doc: "Bits of a new key."},
 	{Name: "autosign", Doc: "true, false, a list of names, or a command."},
 	{Name: "allow_duplicate_certs", Doc: "Whether a request may replace a certificate."},
-	{Name: "allow_subject_alt_names", Doc: "Whether requests may have further names. In ca.conf."},
-	{Name: "allow_authorization_extensions", Doc: "Whether requests may have extensions that authorize. In ca.conf."},
-	{Name: "allow_auto_renewal", Doc: "Whether who has a certificate may renew it. In ca.conf, Puppet 8."},
-	{Name: "auto_renewal_cert_ttl", Doc: "How long a renewed certificate is valid; nothing is 90 days. In ca.conf, Puppet 8."},
-	{Name: "enable_infra_crl", Doc: "Whether agents get the short revocation list, of infrastructure nodes only. In ca.conf."},
+	{Name: "allow_subject_alt_names", Doc: "Whether requests may have further names: allow-subject-alt-names in ca.conf. Not a setting of Puppet."},
+	{Name: "allow_authorization_extensions", Doc: "Whether requests may have extensions that authorize: allow-authorization-extensions in ca.conf. Not a setting of Puppet."},
+	{Name: "allow_auto_renewal", Doc: "Whether who has a certificate may renew it: allow-auto-renewal in ca.conf of Puppet 8. Not a setting of Puppet."},
+	{Name: "auto_renewal_cert_ttl", Doc: "How long a renewed certificate is valid; nothing is 90 days: auto-renewal-cert-ttl in ca.conf of Puppet 8. Not a setting of Puppet."},
+	{Name: "enable_infra_crl", Doc: "Whether agents get the short revocation list, of infrastructure nodes only: enable-infra-crl in ca.conf. Not a setting of Puppet."},
 }
 
 // Defaults and limits.
@@ -232,6 +232,7 @@ type Authority struct {
 	identity identity
 	lists    lists
 	highest  highest
+	issued   issued
 }
 
 // An identity is who the CA is.

@@ -246,7 +246,7 @@ func (a *Authority) UpdateCRLs(ctx context.Context, text []byte) error {
 	incoming, err := ParseCRLs(text)
 	if err != nil {
 		traces.AddNote(ctx, err.Error())
-		return refuse(Malformed, msgNoCRLs)
+		return refuse(BadList, msgNoCRLs)
 	}
 	return a.locked(ctx, func() error {
 		paths := []string{a.cfg.CRL}
@@ -274,7 +274,7 @@ func (a *Authority) update(ctx context.Context, path string, incoming []*x509.Re
 	byKey := map[string][]*x509.RevocationList{}
 	for _, c := range incoming {
 		if len(c.AuthorityKeyId) == 0 {
-			return refuse(Malformed, msgNoKeyID)
+			return refuse(BadList, msgNoKeyID)
 		}
 		k := string(c.AuthorityKeyId)
 		if !slices.ContainsFunc(byKey[k], func(x *x509.RevocationList) bool { return bytes.Equal(x.Raw, c.Raw) }) {
@@ -316,7 +316,7 @@ func newestOf(all []*x509.RevocationList) (*x509.RevocationList, error) {
 		}
 	}
 	if twice {
-		return nil, refuse(Malformed, msgNewest)
+		return nil, refuse(BadList, msgNewest)
 	}
 	return newest, nil
 }
@@ -335,17 +335,17 @@ func (a *Authority) checkChain(bundle []*x509.Certificate, all []*x509.Revocatio
 	for _, c := range all {
 		for _, e := range c.Extensions {
 			if e.Id.Equal(oidDeltaCRL) {
-				return refuse(Malformed, msgDelta)
+				return refuse(BadList, msgDelta)
 			}
 		}
 		issuer := issuerOf(c, bundle)
 		switch {
 		case issuer == nil:
-			return refuse(Malformed, msgBadCRLs, fmt.Sprintf("a list of %s, which is no CA of the bundle, or whose signature is not its own", c.Issuer))
+			return refuse(BadList, msgBadCRLs, fmt.Sprintf("a list of %s, which is no CA of the bundle, or whose signature is not its own", c.Issuer))
 		case !c.NextUpdate.IsZero() && now.After(c.NextUpdate):
-			return refuse(Malformed, msgBadCRLs, fmt.Sprintf("the list of %s is out of date since %s", c.Issuer, FormatTime(c.NextUpdate)))
+			return refuse(BadList, msgBadCRLs, fmt.Sprintf("the list of %s is out of date since %s", c.Issuer, FormatTime(c.NextUpdate)))
 		case c.ThisUpdate.After(now):
-			return refuse(Malformed, msgBadCRLs, fmt.Sprintf("the list of %s is valid from %s", c.Issuer, FormatTime(c.ThisUpdate)))
+			return refuse(BadList, msgBadCRLs, fmt.Sprintf("the list of %s is valid from %s", c.Issuer, FormatTime(c.ThisUpdate)))
 		}
 		for _, cert := range bundle {
 			if !bytes.Equal(cert.RawIssuer, c.RawIssuer) {
@@ -353,7 +353,7 @@ func (a *Authority) checkChain(bundle []*x509.Certificate, all []*x509.Revocatio
 			}
 			for _, e := range c.RevokedCertificateEntries {
 				if e.SerialNumber.Cmp(cert.SerialNumber) == 0 {
-					return refuse(Malformed, msgBadCRLs, fmt.Sprintf("Certificate has been revoked: %s", cert.Subject))
+					return refuse(BadList, msgBadCRLs, fmt.Sprintf("Certificate has been revoked: %s", cert.Subject))
 				}
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"indirtui/indirector/ca"
+	"indirtui/indirector/model"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,7 +67,7 @@ func csr(t testing.TB, key crypto.Signer, name string, extensions ...pkix.Extens
 // extension makes one with a text in it.
 func extension(t testing.TB, name, value string) pkix.Extension {
 	t.Helper()
-	oid, ok := ca.ExtensionOID(name)
+	oid, ok := model.ExtensionOID(name)
 	if !ok {
 		t.Fatalf("no extension %s", name)
 	}

@@ -3,7 +3,6 @@ package ca
 import (
 	"encoding/asn1"
 	"slices"
-	"strings"
 )
 
 // Object identifiers of extensions and attributes.
@@ -34,17 +33,6 @@ var (
 	OIDCLIAuth = below(arcAuth, 39)
 )
 
-// The short names of Puppet's extensions, by their last number.
-var (
-	regNames = []string{
-		"", "pp_uuid", "pp_instance_id", "pp_image_name", "pp_preshared_key", "pp_cost_center", "pp_product", "pp_project", "pp_application",
-		"pp_service", "pp_employee", "pp_created_by", "pp_environment", "pp_role", "pp_software_version", "pp_department", "pp_cluster",
-		"pp_provisioner", "pp_region", "pp_datacenter", "pp_zone", "pp_network", "pp_securitypolicy", "pp_cloudplatform", "pp_apptier",
-		"pp_hostname", "pp_owner",
-	}
-	authNames = map[int]string{1: "pp_authorization", 13: "pp_auth_role", 39: "pp_cli_auth"}
-)
-
 func below(arc asn1.ObjectIdentifier, n ...int) asn1.ObjectIdentifier {
 	return append(slices.Clone(arc), n...)
 }
@@ -52,47 +40,4 @@ func below(arc asn1.ObjectIdentifier, n ...int) asn1.ObjectIdentifier {
 // within reports whether an identifier is below an arc.
 func within(arc, oid asn1.ObjectIdentifier) bool {
 	return len(oid) > len(arc) && oid[:len(arc)].Equal(arc)
-}
-
-// ExtensionName returns Puppet's short name of an extension, "pp_role", or its
-// numbers with dots.
-func ExtensionName(oid asn1.ObjectIdentifier) string {
-	if len(oid) == len(arcReg)+1 {
-		n := oid[len(oid)-1]
-		switch {
-		case within(arcReg, oid) && 0 < n && n < len(regNames):
-			return regNames[n]
-		case within(arcAuth, oid) && authNames[n] != "":
-			return authNames[n]
-		}
-	}
-	return oid.String()
-}
-
-// ExtensionOID returns the identifier of a short name, or of numbers with
-// dots, and false if it is neither.
-func ExtensionOID(name string) (asn1.ObjectIdentifier, bool) {
-	if i := slices.Index(regNames[1:], name); i >= 0 {
-		return below(arcReg, i+1), true
-	}
-	for n, known := range authNames {
-		if known == name {
-			return below(arcAuth, n), true
-		}
-	}
-	var oid asn1.ObjectIdentifier
-	for part := range strings.SplitSeq(name, ".") {
-		n := 0
-		if part == "" || len(part) > 9 {
-			return nil, false
-		}
-		for _, c := range []byte(part) {
-			if c < '0' || '9' < c {
-				return nil, false
-			}
-			n = n*10 + int(c-'0')
-		}
-		oid = append(oid, n)
-	}
-	return oid, len(oid) > 2 && oid[0] <= 2
 }

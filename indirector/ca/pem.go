@@ -187,3 +187,13 @@ func keyID(key crypto.PublicKey) ([]byte, error) {
 	sum := sha1.Sum(info.Bits.Bytes)
 	return sum[:], nil
 }
+
+// PublicKey returns the public key of a private key that is not encrypted, both
+// as PEM.
+func PublicKey(text []byte) ([]byte, error) {
+	key, err := ParseKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return encodePublic(key.Public())
+}

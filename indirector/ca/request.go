@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"unicode/utf8"
+
+	"indirtui/indirector/model"
 )
 
 // A Request is a certificate request that was read.
@@ -76,23 +78,10 @@ func (r *Request) attributes() error {
 				r.Extensions = append(r.Extensions, list...)
 			}
 		case a.ID.Equal(oidAutoRenew):
-			r.AutoRenew = len(a.Values) > 0 && text(a.Values[0].FullBytes) == "true"
+			r.AutoRenew = len(a.Values) > 0 && model.ExtensionText(a.Values[0].FullBytes) == "true"
 		}
 	}
 	return nil
-}
-
-// text returns the string that an extension holds. Those of Puppet 3 and
-// earlier are the bare text.
-func text(value []byte) string {
-	var raw asn1.RawValue
-	if rest, err := asn1.Unmarshal(value, &raw); err == nil && len(rest) == 0 && raw.Class == asn1.ClassUniversal && !raw.IsCompound {
-		switch raw.Tag {
-		case asn1.TagUTF8String, asn1.TagPrintableString, asn1.TagIA5String, asn1.TagT61String:
-			return string(raw.Bytes)
-		}
-	}
-	return string(value)
 }
 
 // An altName is one subject alternative name.
@@ -186,6 +175,8 @@ const (
 	Malformed // what was sent cannot be read
 	Forbidden // it may not be done for whom it was asked
 	Partial   // some files of the CA are there, and others are not
+	Disabled  // the settings do not allow it to anybody
+	BadList   // a revocation list is no good
 )
 
 func refuse(kind RefusalKind, format string, args ...any) error {

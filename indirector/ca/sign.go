@@ -304,6 +304,9 @@ func (a *Authority) Generate(ctx context.Context, l Leaf) (pair tls.Certificate,
 // Renew signs a certificate again: with the same key, name and extensions, and
 // a new number and validity. The error is a Refusal if it is not one of ours.
 func (a *Authority) Renew(ctx context.Context, old *x509.Certificate) (cert *x509.Certificate, err error) {
+	if !a.cfg.AllowRenewal {
+		return nil, refuse(Disabled, "renewal is not enabled: set allow_auto_renewal")
+	}
 	id, err := a.self()
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector/model"
 	"indirtui/traces"
 )
 
@@ -75,7 +76,7 @@ func named(list []pkix.Extension, which func(pkix.Extension) bool) map[string]st
 	found := map[string]string{}
 	for _, e := range list {
 		if which(e) {
-			found[ExtensionName(e.Id)] = text(e.Value)
+			found[model.ExtensionName(e.Id)] = model.ExtensionText(e.Value)
 		}
 	}
 	return found

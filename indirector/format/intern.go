@@ -3,6 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -53,7 +54,7 @@ func intern(f *Format, class string, b []byte, o Options) (indirector.Instance, 
 		i, err := internBinary(c, b)
 		return i, nil, err
 	}
-	v, err := decode(f, b, o.Limits)
+	v, err := textOr(f, c, b, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,6 +74,17 @@ func internMultiple(f *Format, class string, b []byte, o Options) ([]indirector.
 	if f.codec == yamlCodec {
 		return internYAMLList(c, b, o)
 	}
+	if f.codec == textCodec && c.Formats[0] == f.Name {
+		var all []indirector.Instance
+		for part := range strings.SplitSeq(string(b), between) {
+			i, err := c.FromData(data.OfString(part))
+			if err != nil {
+				return nil, nil, err
+			}
+			all = append(all, i)
+		}
+		return all, nil, nil
+	}
 	v, err := decode(f, b, o.Limits)
 	if err != nil {
 		return nil, nil, err
@@ -87,6 +99,18 @@ func internMultiple(f *Format, class string, b []byte, o Options) ([]indirector.
 		}
 	}
 	return all, nil, nil
+}
+
+// textOr reads text as itself for the models whose format it is, and anything
+// else as data.
+func textOr(f *Format, c *model.Class, b []byte, o Options) (data.Value, error) {
+	if f.codec != textCodec || c.Formats[0] != f.Name {
+		return decode(f, b, o.Limits)
+	}
+	if most := o.Limits.Bytes; most > 0 && len(b) > most {
+		return data.Value{}, fmt.Errorf("the text is longer than %d bytes", most)
+	}
+	return data.OfString(string(b)), nil
 }
 
 // decode reads the data of a format whose instances are data hashes.
@@ -117,6 +141,8 @@ func internBinary(c *model.Class, b []byte) (indirector.Instance, error) {
 	switch c.Name {
 	case "file_bucket_file":
 		return model.NewFileBucketFile("sha256", b)
+	case "ocsp":
+		return &model.OCSPRequest{DER: b}, nil
 	case "file_content":
 		return &model.FileContent{Path: "/this/is/a/fake/path", Contents: model.Bytes(b)}, nil
 	}

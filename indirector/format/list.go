@@ -27,7 +27,7 @@ func (l *ListWriter) Add(i indirector.Instance) error {
 	l.n++
 	switch l.f.codec {
 	case jsonCodec, psonCodec:
-	case yamlCodec, msgpackCodec:
+	case yamlCodec, msgpackCodec, textCodec:
 		l.held = append(l.held, i)
 		return nil
 	default: // no list can be written: say so before all of it is gathered

@@ -96,6 +96,8 @@ func RenderMultiple(f *Format, instances []indirector.Instance) ([]byte, error) 
 func renderMultiple(f *Format, instances []indirector.Instance) ([]byte, error) {
 	switch f.codec {
 	case jsonCodec, psonCodec, msgpackCodec, yamlCodec:
+	case textCodec:
+		return appendTexts(nil, f, instances)
 	default:
 		return nil, fmt.Errorf("no list of instances can be rendered to %s", f.MediaType)
 	}
@@ -111,6 +113,23 @@ func renderMultiple(f *Format, instances []indirector.Instance) ([]byte, error) 
 		return appendYAMLList(nil, instances, l)
 	}
 	return appendValue(nil, f, data.OfList(l))
+}
+
+// between stands between instances of the format s. Rule FMT-09.
+const between = "\n---\n"
+
+func appendTexts(b []byte, f *Format, instances []indirector.Instance) ([]byte, error) {
+	for n, i := range instances {
+		t, ok := i.(model.Texter)
+		if !ok {
+			return nil, fmt.Errorf("no list of instances can be rendered to %s", f.MediaType)
+		}
+		if n > 0 {
+			b = append(b, between...)
+		}
+		b = append(b, t.Text()...)
+	}
+	return b, nil
 }
 
 // valueOf returns the data hash of an instance.
@@ -133,6 +152,10 @@ func appendInstance(b []byte, f *Format, i indirector.Instance) ([]byte, error) 
 		return appendBinary(b, f, i)
 	case dotCodec:
 		return appendDot(b, i)
+	case textCodec:
+		if t, ok := i.(model.Texter); ok {
+			return append(b, t.Text()...), nil
+		}
 	}
 	v, err := valueOf(f, i)
 	if err != nil && f.codec <= psonCodec {
@@ -165,6 +188,8 @@ func contents(i indirector.Instance) model.Contents {
 		return x.Contents
 	case *model.FileBucketFile:
 		return x.Contents
+	case interface{ Contents() model.Contents }:
+		return x.Contents()
 	}
 	return nil
 }

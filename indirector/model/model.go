@@ -51,6 +51,12 @@ var classes = [...]Class{
 	{Name: "file_content", Ruby: "Puppet::FileServing::Content", Formats: []string{"binary"}, FromData: noData("Puppet::FileServing::Content")},
 	{Name: "file_bucket_file", Ruby: "Puppet::FileBucket::File", Formats: []string{"binary"}, FromData: noData("Puppet::FileBucket::File")},
 	{Name: "status", Ruby: "Puppet::Status", Formats: plain, FromData: instance(statusFromData)},
+	{Name: "certificate", Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: instance(certificateFromData)},
+	{Name: "certificate_request", Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: instance(certificateRequestFromData)},
+	{Name: "certificate_revocation_list", Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: instance(crlFromData)},
+	{Name: "certificate_status", Ruby: "Puppet::SSL::Host", Formats: plain, FromData: instance(certificateStatusFromData)},
+	{Name: "key", Ruby: "Puppet::SSL::Key", Formats: []string{"s"}, FromData: instance(keyFromData)},
+	{Name: "ocsp", Ruby: "Puppet::SSL::Ocsp::Request", Formats: []string{"binary"}, FromData: instance(ocspFromData)},
 }
 
 // Lookup returns the class of a model and whether there is one.
@@ -86,6 +92,18 @@ func ClassOf(i indirector.Instance) *Class {
 		name = "file_bucket_file"
 	case *Status:
 		name = "status"
+	case *Certificate:
+		name = "certificate"
+	case *CertificateRequest:
+		name = "certificate_request"
+	case *CRL:
+		name = "certificate_revocation_list"
+	case *CertificateStatus:
+		name = "certificate_status"
+	case *PrivateKey:
+		name = "key"
+	case *OCSPRequest, *OCSPResponse:
+		name = "ocsp"
 	}
 	class, _ := Lookup(name)
 	return class

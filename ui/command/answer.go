@@ -75,6 +75,8 @@ func formatOf(inst indirector.Instance, name string) (*format.Format, error) {
 	switch {
 	case class.Formats[0] == "binary" && (name == "" || name == "raw"):
 		name = "binary"
+	case class.Formats[0] == "s" && name == "raw":
+		name = "s"
 	case name == "":
 		return nil, nil
 	case name == "raw":
@@ -285,8 +287,8 @@ func Instance(indirection, file, formatName string, b []byte) (indirector.Instan
 	if !ok {
 		return nil, &UsageError{fmt.Sprintf("instances of %q cannot be read", indirection), ""}
 	}
-	if class.Formats[0] == "binary" {
-		formatName = "binary"
+	if own := class.Formats[0]; own == "binary" || own == "s" {
+		formatName = own
 	}
 	if formatName == "" {
 		formatName = "json"

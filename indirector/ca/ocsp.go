@@ -1,0 +1,305 @@
+package ca
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"fmt"
+	"math/big"
+	"time"
+
+	"golang.org/x/crypto/ocsp"
+
+	"indirtui/traces"
+)
+
+// An OCSPQuestion is what one request asks.
+type OCSPQuestion struct {
+	Hash     crypto.Hash
+	NameHash []byte // of the issuer's name
+	KeyHash  []byte // of the issuer's key
+	Serial   *big.Int
+	Nonce    []byte // to be repeated; nil if there is none
+	id       []byte // how the certificate is named
+}
+
+// maxOCSP is the largest request, in bytes. Those of openssl for one
+// certificate have some hundred.
+const maxOCSP = 8 << 10
+
+// maxNonce is the longest nonce. RFC 9654 has 128 bytes at most.
+const maxNonce = 128
+
+var oidNonce = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 48, 1, 2}
+
+// ParseOCSP reads a request in DER. It may ask of one certificate only.
+func ParseOCSP(der []byte) (*OCSPQuestion, error) {
+	if len(der) > maxOCSP {
+		return nil, fmt.Errorf("an OCSP request of %d bytes is too large", len(der))
+	}
+	r, err := ocsp.ParseRequest(der)
+	if err != nil {
+		return nil, err
+	}
+	q := &OCSPQuestion{Hash: r.HashAlgorithm, NameHash: r.IssuerNameHash, KeyHash: r.IssuerKeyHash, Serial: r.SerialNumber}
+	return q, q.extensions(der)
+}
+
+// extensions reads what the library does not: the nonce.
+func (q *OCSPQuestion) extensions(der []byte) error {
+	var outer struct {
+		TBS       asn1.RawValue
+		Signature asn1.RawValue `asn1:"explicit,tag:0,optional"`
+	}
+	if _, err := asn1.Unmarshal(der, &outer); err != nil {
+		return err
+	}
+	var tbs struct {
+		Version    int              `asn1:"explicit,tag:0,default:0,optional"`
+		Name       asn1.RawValue    `asn1:"explicit,tag:1,optional"`
+		List       []asn1.RawValue  //
+		Extensions []pkix.Extension `asn1:"explicit,tag:2,optional"`
+	}
+	if _, err := asn1.Unmarshal(outer.TBS.FullBytes, &tbs); err != nil {
+		return err
+	}
+	if len(tbs.List) != 1 {
+		return fmt.Errorf("an OCSP request for %d certificates; ask for one", len(tbs.List))
+	}
+	for _, e := range tbs.Extensions {
+		if !e.Id.Equal(oidNonce) {
+			continue
+		}
+		if len(e.Value) > maxNonce+4 {
+			return fmt.Errorf("a nonce of %d bytes", len(e.Value))
+		}
+		q.Nonce = e.Value
+	}
+	var single struct{ ID asn1.RawValue }
+	if _, err := asn1.Unmarshal(tbs.List[0].FullBytes, &single); err != nil {
+		return err
+	}
+	q.id = single.ID.FullBytes
+	return nil
+}
+
+// The answers that are no answers, in DER.
+var (
+	OCSPMalformed    = ocsp.MalformedRequestErrorResponse
+	OCSPUnauthorized = ocsp.UnauthorizedErrorResponse
+	OCSPInternal     = ocsp.InternalErrorErrorResponse
+)
+
+// ocspTTL is how long an answer holds.
+const ocspTTL = time.Hour
+
+// OCSP answers a request in DER, by what the CA has signed and revoked. The
+// answer is never nil; what is wrong with the request, or with the CA, is an
+// answer too, and the error says it in words. About is what was found, in one
+// word: "good", "revoked", "unknown", "malformed", "unauthorized" or "failed".
+//
+// Good is a number that the CA has given and not revoked: by its certificate,
+// or by the inventory when that is gone.
+func (a *Authority) OCSP(ctx context.Context, request []byte) (answer []byte, about string, err error) {
+	q, err := ParseOCSP(request)
+	if err != nil {
+		return OCSPMalformed, "malformed", err
+	}
+	id, err := a.self()
+	if err != nil {
+		return OCSPInternal, "failed", err
+	}
+	if err := q.isFor(id.cert); err != nil {
+		return OCSPUnauthorized, "unauthorized", err
+	}
+	l, err := a.crls()
+	if err != nil {
+		return OCSPInternal, "failed", err
+	}
+	about = "unknown"
+	status := statusUnknown
+	if e, gone := l.revocation(q.Serial); gone {
+		about = "revoked"
+		if status, err = statusRevoked(e); err != nil {
+			return OCSPInternal, "failed", err
+		}
+	} else if known, err := a.given(ctx, q.Serial); err != nil {
+		return OCSPInternal, "failed", err
+	} else if known {
+		about, status = "good", statusGood
+	}
+	_, span := traces.Start(ctx, traces.Codec, "sign the OCSP answer")
+	answer, err = q.sign(id, status, a.cfg.Now().UTC().Truncate(time.Second))
+	span.End(about, traces.Because{}, err)
+	if err != nil {
+		return OCSPInternal, "failed", err
+	}
+	return answer, about, nil
+}
+
+// isFor says why a question is not about certificates of a CA.
+func (q *OCSPQuestion) isFor(cert *x509.Certificate) error {
+	if !q.Hash.Available() {
+		return fmt.Errorf("the issuer is named by %s, which is not known here", q.Hash)
+	}
+	var info struct {
+		Algorithm pkix.AlgorithmIdentifier
+		Key       asn1.BitString
+	}
+	if _, err := asn1.Unmarshal(cert.RawSubjectPublicKeyInfo, &info); err != nil {
+		return err
+	}
+	sum := func(b []byte) string {
+		h := q.Hash.New()
+		h.Write(b)
+		return string(h.Sum(nil))
+	}
+	if sum(cert.RawSubject) != string(q.NameHash) || sum(info.Key.RightAlign()) != string(q.KeyHash) {
+		return fmt.Errorf("the certificate 0x%s is of another CA than %s", formatSerial(q.Serial), cert.Subject)
+	}
+	return nil
+}
+
+// given reports whether the CA has given a serial number.
+func (a *Authority) given(ctx context.Context, serial *big.Int) (bool, error) {
+	numbers, err := a.numbers(ctx)
+	return numbers[string(serial.Bytes())], err
+}
+
+// numbers returns every number of the inventory, read again if it has changed.
+func (a *Authority) numbers(ctx context.Context) (map[string]bool, error) {
+	now, err := stampOf(a.cfg.Inventory)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	known := a.issued
+	a.mu.Unlock()
+	if known.serials != nil && known.stamp == now {
+		return known.serials, nil
+	}
+	entries, err := a.Inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known = issued{now, make(map[string]bool, len(entries))}
+	for _, e := range entries {
+		known.serials[string(e.Serial.Bytes())] = true
+	}
+	a.mu.Lock()
+	a.issued = known
+	a.mu.Unlock()
+	return known.serials, nil
+}
+
+// issued is what the inventory says.
+type issued struct {
+	stamp   stamp
+	serials map[string]bool
+}
+
+// The shape of an answer. RFC 6960, section 4.2.1.
+type (
+	ocspOuter struct {
+		Status   asn1.Enumerated
+		Response ocspBytes `asn1:"explicit,tag:0"`
+	}
+	ocspBytes struct {
+		Type     asn1.ObjectIdentifier
+		Response []byte
+	}
+	ocspBasic struct {
+		Data      asn1.RawValue
+		Algorithm pkix.AlgorithmIdentifier
+		Signature asn1.BitString
+	}
+	ocspData struct {
+		Responder  asn1.RawValue
+		Produced   time.Time `asn1:"generalized"`
+		Responses  []ocspSingle
+		Extensions []pkix.Extension `asn1:"explicit,tag:1,optional,omitempty"`
+	}
+	ocspSingle struct {
+		ID         asn1.RawValue
+		Status     asn1.RawValue
+		ThisUpdate time.Time `asn1:"generalized"`
+		NextUpdate time.Time `asn1:"generalized,explicit,tag:0"`
+	}
+	ocspRevoked struct {
+		At     time.Time       `asn1:"generalized"`
+		Reason asn1.Enumerated `asn1:"explicit,tag:0"`
+	}
+)
+
+var oidBasic = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 48, 1, 1}
+
+// sign writes and signs an answer, which repeats how the certificate was named
+// and the nonce. (The library would put the nonce elsewhere.)
+func (q *OCSPQuestion) sign(id identity, status asn1.RawValue, now time.Time) ([]byte, error) {
+	data := ocspData{
+		Responder: asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 1, IsCompound: true, Bytes: id.cert.RawSubject},
+		Produced:  now,
+		Responses: []ocspSingle{{asn1.RawValue{FullBytes: q.id}, status, now, now.Add(ocspTTL)}},
+	}
+	if q.Nonce != nil {
+		data.Extensions = []pkix.Extension{{Id: oidNonce, Value: q.Nonce}}
+	}
+	signed, err := asn1.Marshal(data)
+	if err != nil {
+		return nil, err
+	}
+	algorithm, hash, err := algorithmOf(id.key.Public())
+	if err != nil {
+		return nil, err
+	}
+	h := hash.New()
+	h.Write(signed)
+	signature, err := id.key.Sign(rand.Reader, h.Sum(nil), hash)
+	if err != nil {
+		return nil, err
+	}
+	basic, err := asn1.Marshal(ocspBasic{asn1.RawValue{FullBytes: signed}, algorithm, asn1.BitString{Bytes: signature, BitLength: 8 * len(signature)}})
+	if err != nil {
+		return nil, err
+	}
+	return asn1.Marshal(ocspOuter{asn1.Enumerated(ocsp.Success), ocspBytes{oidBasic, basic}})
+}
+
+// algorithmOf returns how a key signs.
+func algorithmOf(key crypto.PublicKey) (pkix.AlgorithmIdentifier, crypto.Hash, error) {
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		return pkix.AlgorithmIdentifier{Algorithm: asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 11}, Parameters: asn1.NullRawValue}, crypto.SHA256, nil
+	case *ecdsa.PublicKey:
+		n, hash := 2, crypto.SHA256
+		switch bits := k.Curve.Params().BitSize; {
+		case bits > 384:
+			n, hash = 4, crypto.SHA512
+		case bits > 256:
+			n, hash = 3, crypto.SHA384
+		}
+		return pkix.AlgorithmIdentifier{Algorithm: asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, n}}, hash, nil
+	}
+	return pkix.AlgorithmIdentifier{}, 0, fmt.Errorf("a CA with a key of the kind %T cannot answer OCSP", key)
+}
+
+// The states of a certificate in an answer.
+var (
+	statusGood    = asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 0}
+	statusUnknown = asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 2}
+)
+
+func statusRevoked(e x509.RevocationListEntry) (asn1.RawValue, error) {
+	b, err := asn1.Marshal(ocspRevoked{e.RevocationTime.UTC().Truncate(time.Second), asn1.Enumerated(e.ReasonCode)})
+	if err != nil {
+		return asn1.RawValue{}, err
+	}
+	var seq asn1.RawValue
+	_, err = asn1.Unmarshal(b, &seq)
+	return asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 1, IsCompound: true, Bytes: seq.Bytes}, err
+}
