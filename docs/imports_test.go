@@ -55,6 +55,7 @@ var rules = []rule{
 	{"indirector/ca", "indirector indirector/format indirector/model traces", "golang.org/x/"},
 	{"indirector/authconf", "", "github.com/"},
 	{"indirector/server", "indirector indirector/... traces", ""},
+	{"indirector/scenarios", "indirector indirector/... traces traces/store", ""},
 	{"indirector/debugger", "indirector indirector/data indirector/format indirector/model traces traces/...", "gopkg.in/yaml.v3"},
 	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
 

@@ -85,7 +85,7 @@ func storyOfFailure(t *Trace) string {
 	case write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
 		return fmt.Sprintf("terminus %s: %s; cache %s failed: %s", primary, term.Answer, cache, t.Error)
 	case t.Error != "":
-		return t.stageOfError() + ": " + t.Error + t.unsaid()
+		return t.stageOfError() + ": " + t.Error + t.unsaid() + t.then()
 	}
 	for _, f := range t.Faults {
 		if f.Shown {
@@ -122,6 +122,16 @@ func (t *Trace) unsaid() string {
 		if f.Shown && line != "" && !strings.Contains(t.Error, line) {
 			return " (" + line + ")"
 		}
+	}
+	return ""
+}
+
+// then tells what the caller did about an error, if it has said so: what stands
+// behind a colon in the place where it was rescued.
+func (t *Trace) then() string {
+	because := t.Steps[Caller].Because
+	if _, did, ok := strings.Cut(because.About, ": "); ok && because.Reason == Rescued {
+		return "; " + did
 	}
 	return ""
 }
@@ -168,9 +178,13 @@ func storyOfCache(t *Trace) string {
 		if t.Failed != 0 {
 			failed = fmt.Sprintf("#%d had failed", t.Failed)
 		}
-		return fmt.Sprintf("%s, so cache %s answered%s; %s was not asked again", failed, cache, t.age(), primary)
+		return fmt.Sprintf("%s, so cache %s answered%s; %s was not asked again%s", failed, cache, t.age(), primary, t.failedWith())
+	case t.Served == ByCache && t.Failed != 0:
+		return fmt.Sprintf("hit in cache %s%s, primary %s not asked; last primary result: error of #%d%s", cache, t.age(), primary, t.Failed, t.failedWith())
 	case t.Served == ByCache && t.Steps[Filter].Because.Reason == CacheNotFiltered:
 		return "cached result is unfiltered"
+	case t.Served == ByCache && t.Steps[Terminus].Because.Reason == SkippedIgnoreTerminus && t.Caller != "":
+		return fmt.Sprintf("primary skipped: ignore_terminus set by %s; cache %s answered%s", t.Caller, cache, t.age())
 	case t.Served == ByCache && expiry.Because.Reason == NoExpiryKept:
 		return fmt.Sprintf("immortal cache entry: %s/%s drops expiration; %s not asked%s", t.Indirection, cache, primary, t.age())
 	case t.Served == ByCache && expiry.Because.Reason == NotExpired:
@@ -185,6 +199,15 @@ func storyOfCache(t *Trace) string {
 		return "no cache set for report in application device"
 	}
 	return ""
+}
+
+// failedWith is what the request said whose failure a cache hides.
+func (t *Trace) failedWith() string {
+	line, _, _ := strings.Cut(t.FailedWith, "\n")
+	if line == "" {
+		return ""
+	}
+	return ": " + line
 }
 
 // age tells how old an entry of the cache is, if the terminus said when it was

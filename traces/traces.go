@@ -505,7 +505,8 @@ type Trace struct {
 	Sent        Value    // the instance of a save
 	Named       string   // the name of the answer when it is not the key (S-26)
 	Previous    uint64   // this is a replay of that request, or comes after it in its run
-	Failed      uint64   // the request whose failure makes this one stale
+	Failed      uint64   // the request whose failure makes this one stale, or that this answer of a cache hides
+	FailedWith  string   // what the caller of that one was told
 	LastGood    uint64   // the last request of the same key that was answered well
 	Error       string   // what the caller was told; "" if nothing failed
 }

@@ -130,11 +130,11 @@ func TestClosureL6Expire(t *testing.T) {
 			s.must(find("node", "n1"))
 			s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
 			s.must(save("facts", facts("n1")))
-			children := s.Store.Links(s.last).Children
+			children := s.Store.Links(s.Last).Children
 			if len(children) != 1 {
 				t.Fatalf("saving facts asked %d requests, want one that expires the node", len(children))
 			}
-			s.last = children[0]
+			s.Last = children[0]
 			if tr := s.trace(); tr.Verb != traces.Expire || traces.Story(tr) != tt.expire {
 				t.Errorf("%v: %s; want %s", tr.Verb, traces.Story(tr), tt.expire)
 			}

@@ -35,7 +35,7 @@ func TestReadOnly(t *testing.T) {
 		{Indirection: "facts", Verb: indirector.Destroy, Key: "n1"},
 		{Indirection: "node", Verb: indirector.Expire, Key: "n1"},
 	} {
-		if _, err := s.Ask(t.Context(), &req); !errors.Is(err, engine.ErrReadOnly) {
+		if _, err := s.Engine.Ask(t.Context(), &req); !errors.Is(err, engine.ErrReadOnly) {
 			t.Errorf("%v: got %v, want a refusal", req.Verb, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestReadOnly(t *testing.T) {
 	if len(children) != 1 {
 		t.Fatalf("children: %v, want the facts", children)
 	}
-	s.last = children[0]
+	s.Last = children[0]
 	if q := s.trace().Steps[traces.CacheWrite]; !strings.Contains(q.Because.About, "read-only mode") {
 		t.Errorf("cache write of the facts: %+v", q)
 	}
@@ -117,7 +117,7 @@ func TestProblems(t *testing.T) {
 	})
 	var got []string
 	for _, p := range s.Problems {
-		got = append(got, strings.ReplaceAll(p.String(), s.dir, "$dir"))
+		got = append(got, strings.ReplaceAll(p.String(), s.Dir, "$dir"))
 	}
 	if len(got) < 3 || !s.Problems[0].Fatal || !strings.Contains(got[0], "routes.yaml:3") {
 		t.Fatalf("got %q, want routes.yaml:3 first", got)

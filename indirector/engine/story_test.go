@@ -71,7 +71,7 @@ func TestStories(t *testing.T) {
 			s.must(old)
 			_, _ = s.ask(tt.request)
 			tr := s.trace()
-			if got, want := traces.Story(tr), s.expand(tt.story); got != want && !(strings.HasSuffix(want, " ") && strings.HasPrefix(got, want)) {
+			if got, want := traces.Story(tr), s.Expand(tt.story); got != want && !(strings.HasSuffix(want, " ") && strings.HasPrefix(got, want)) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			if got := strings.Join(tr.Idle.Names(), " "); got != tt.idle {

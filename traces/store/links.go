@@ -149,10 +149,8 @@ func (s *Store) linkReplay(id uint64, r *row, of uint64) {
 func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 	before := s.byKey.at(h)
 	r.same = s.sameBefore(before.last, t.ID)
-	if t.Outcome == traces.Hit && t.Flags&traces.IgnoreTerminus != 0 {
-		if id, previous := s.inRun(before.last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
-			t.Outcome, t.Failed = traces.Stale, id
-		}
+	if t.Outcome == traces.Hit {
+		s.judgeHit(t, before.last)
 	}
 	if good := s.goodOf(before.good, t.Verb); good != 0 {
 		t.LastGood = good
@@ -165,6 +163,33 @@ func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 	if well(t.Outcome) {
 		before.good = t.ID
 	}
+}
+
+// judgeHit says whether an answer of a cache hides a failure. Last is the newest
+// request with the same indirection and key.
+func (s *Store) judgeHit(t *traces.Trace, last uint64) {
+	if t.Flags&traces.IgnoreTerminus != 0 {
+		if id, previous := s.inRun(last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
+			t.Outcome, t.Failed = traces.Stale, id
+			t.FailedWith = s.told(id, previous)
+		}
+		return
+	}
+	r, _ := s.row(last)
+	if r == nil || traces.Outcome(r.outcome) != traces.Err {
+		return
+	}
+	if sl, ok := s.detail(last, r); ok && sl.trace.Steps[traces.Terminus].Answer == traces.Raised {
+		t.Failed, t.FailedWith = last, sl.trace.Error
+	}
+}
+
+// told returns what the caller of a request was told, if memory has it.
+func (s *Store) told(id uint64, r *row) string {
+	if sl, ok := s.detail(id, r); ok {
+		return sl.trace.Error
+	}
+	return ""
 }
 
 // sameBefore returns how far before id the newest request began that ended with

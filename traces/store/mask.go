@@ -139,6 +139,7 @@ func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 		text(&m.Notes[i])
 	}
 	text(&m.Error)
+	text(&m.FailedWith)
 	return n
 }
 

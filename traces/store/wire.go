@@ -48,6 +48,7 @@ type line struct {
 	SentValue   lineValue    `json:"sent"`
 	Named       string       `json:"named"`
 	Failed      uint64       `json:"failed"`
+	FailedWith  string       `json:"failedwith"`
 	Error       string       `json:"error"`
 }
 
@@ -354,7 +355,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
 	})
-	return end(o.strs("notes", t.Notes).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("error", t.Error))
+	return end(o.strs("notes", t.Notes).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -452,7 +453,7 @@ func (l *line) trace() *traces.Trace {
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Value: l.Value.value(), Sent: l.SentValue.value(),
-		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, Error: l.Error,
+		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
 	}
 	for _, q := range l.Steps {
 		if s, ok := traces.ParseStep(q.Step); ok {

@@ -1,0 +1,93 @@
+package scenarios
+
+import (
+	"context"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// A database is PuppetDB, which a scenario may take down.
+type database struct{ isDown *bool }
+
+func (d database) Find(_ context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if *d.isDown {
+		return nil, d.refused("find facts for")
+	}
+	return facts(req.Key), nil
+}
+
+func (d database) Save(context.Context, *indirector.Request) (any, error) {
+	if *d.isDown {
+		return nil, d.refused("submit 'replace facts' command for")
+	}
+	return nil, nil
+}
+
+func (database) refused(what string) error {
+	return &indirector.Failure{
+		Class: "Puppet::Error", Message: "Failed to " + what + " n1 to PuppetDB: Connection refused", Origin: "network",
+		Hidden: `connect(2) for "puppetdb" port 8081`,
+	}
+}
+
+// agentScenarios are about what agents and servers do with what they are told.
+func agentScenarios() []Scenario {
+	isCached := Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", catalog("n1"))}}
+	stored := Scene{
+		Application: "apply", Conf: "[main]\nstoreconfigs = true\n",
+		Termini: []indirector.Descriptor{
+			describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return catalog(key), nil }}}),
+			describe("catalog", "store_configs", upstream{func(string) (indirector.Instance, error) {
+				return nil, indirector.NotFound(traces.AlwaysNil, "")
+			}}),
+		},
+	}
+	return []Scenario{
+		{
+			Name: "S-03 use_cached_catalog", scene: isCached,
+			play: func(s *Stage) {
+				s.must(find("catalog", "n1"))
+				s.Wait(40 * 24 * time.Hour)
+				req := with(find("catalog", "n1"), traces.IgnoreTerminus)
+				req.Caller = "configurer (use_cached_catalog)"
+				s.must(req)
+			},
+			First:   "primary skipped: ignore_terminus set by configurer (use_cached_catalog)",
+			Decided: []string{"rest: application agent", "cache json: application agent"}, Outcome: traces.Hit,
+		},
+		failingPuppetDB(),
+		{
+			Name: "S-42 storeconfigs replaces the cache", scene: stored,
+			play: func(s *Stage) {
+				s.must(find("catalog", "n1"))
+				s.exists("var/client_data/catalog/n1.json", false)
+			},
+			First:   "storeconfigs hook replaced the cache: catalog goes to store_configs",
+			Decided: []string{"cache store_configs: application apply, setting catalog_cache_terminus, storeconfigs"}, Outcome: traces.Good,
+			Problem: "storeconfigs hook replaced the cache",
+		},
+	}
+}
+
+// failingPuppetDB has a PuppetDB that goes down between two requests.
+func failingPuppetDB() Scenario {
+	isDown := new(bool)
+	return Scenario{
+		Name: "S-04 a cache of facts hides a failing PuppetDB",
+		scene: Scene{
+			Application: "server", Routes: "server:\n  facts:\n    terminus: puppetdb\n    cache: yaml\n", Files: map[string]string{"var/yaml/": ""},
+			Termini: []indirector.Descriptor{describe("facts", "puppetdb", database{isDown})},
+		},
+		play: func(s *Stage) {
+			s.must(find("facts", "n1"))
+			*isDown = true
+			req := save("facts", facts("n1"))
+			s.fails(req, "to PuppetDB: Connection refused")
+			s.must(find("facts", "n1"))
+		},
+		First:   "hit in cache yaml, written 0s ago, primary puppetdb not asked; last primary result: error of #2: Failed to submit",
+		Decided: []string{"puppetdb: routes file, routes.yaml:3", "cache yaml: routes file, routes.yaml:4"}, Outcome: traces.Hit,
+	}
+}

@@ -1,0 +1,163 @@
+package scenarios
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+)
+
+// say answers as Puppet Server does.
+func say(w http.ResponseWriter, status int, kind, body string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Puppet-Version", "7.23.0")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprint(w, body)
+}
+
+// complain answers with an error as Puppet Server does.
+func complain(w http.ResponseWriter, status int, message, kind string) {
+	say(w, status, "application/json", fmt.Sprintf(`{"message":%q,"issue_kind":%q}`, message, kind))
+}
+
+// remoteAgent is an agent of a puppetserver.
+func remoteAgent(more string) Scene {
+	return Scene{Application: "agent", Conf: agentConf + more, Files: map[string]string{"var/client_yaml/": ""}}
+}
+
+// compiles is a server that compiles one catalog, and none after that.
+func compiles() http.HandlerFunc {
+	var asked atomic.Int64
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			say(w, http.StatusOK, "application/json", `{"name":"n1","version":1700000000,"environment":"production","resources":[],"edges":[],"classes":[]}`)
+			return
+		}
+		complain(w, http.StatusInternalServerError, "Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)", "RUNTIME_ERROR")
+	}
+}
+
+// inRun is a request as the agent makes it in one of its runs.
+func inRun(req indirector.Request, flags traces.Flags, rescue string) indirector.Request {
+	req.Caller, req.Run, req.Rescue, req.Environment = "agent", "0b5e0a52-30a4-4f43-a9a6-4a1d1c1f6f10", rescue, "production"
+	return with(req, flags)
+}
+
+// remoteScenarios are about what a server says.
+func remoteScenarios() []Scenario {
+	const fresh = traces.IgnoreCache | traces.IgnoreCacheSave
+	rest := []string{"rest: application agent"}
+	answer := func(status int, kind, body string) func(*Stage) (map[string]string, error) {
+		return puppetserver(func(w http.ResponseWriter, _ *http.Request) { say(w, status, kind, body) })
+	}
+	missing := func(name, message, issue, first string) Scenario {
+		return Scenario{
+			Name: "S-18 a 404 about " + name, scene: remoteAgent("node_terminus = rest\n"),
+			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) { complain(w, http.StatusNotFound, message, issue) }),
+			play:  func(s *Stage) { s.nothing(find("node", "n1")) },
+			First: first, Outcome: traces.NilHidden,
+		}
+	}
+	return []Scenario{
+		{
+			Name: "S-01 an agent silently uses an old catalog", scene: remoteAgent(""), serve: puppetserver(compiles()),
+			play: func(s *Stage) {
+				s.must(find("catalog", "n1"))
+				s.Wait(3*24*time.Hour + time.Hour)
+				s.fails(inRun(find("catalog", "n1"), fresh, "configurer retrieve_new_catalog: cached_catalog_status=on_failure"), "Error 500 on SERVER: Server Error: Evaluation Error")
+				s.must(inRun(find("catalog", "n1"), traces.IgnoreTerminus, ""))
+			},
+			First:   "#2 had failed, so cache json answered, written 3d ago; rest was not asked again: Error 500 on SERVER: Server Error: Evaluation Error",
+			Decided: append(rest, "cache json: application agent"), Outcome: traces.Stale,
+		},
+		{
+			Name: "S-02 agent -t does not fall back", scene: remoteAgent("usecacheonfailure = false\n"), serve: puppetserver(compiles()),
+			play: func(s *Stage) {
+				s.must(find("catalog", "n1"))
+				s.fails(inRun(find("catalog", "n1"), fresh, "configurer retrieve_new_catalog: fallback disabled by --test (usecacheonfailure=false), so the run is skipped"), "Error 500 on SERVER")
+			},
+			First:   "; fallback disabled by --test (usecacheonfailure=false), so the run is skipped",
+			Decided: rest, Outcome: traces.Err,
+		},
+		{
+			Name: "S-17 an environment that the server does not have: the node", scene: remoteAgent("node_terminus = rest\n"),
+			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
+				complain(w, http.StatusNotFound, "Not Found: Could not find environment 'zz'", "RUNTIME_ERROR")
+			}),
+			play: func(s *Stage) {
+				req := find("node", "n1")
+				req.Environment = "zz"
+				s.nothing(req)
+			},
+			First: "no such environment", Outcome: traces.NilHidden,
+		},
+		missing("the node", "Not Found: Could not find node n1", "RESOURCE_NOT_FOUND", "no such instance (RESOURCE_NOT_FOUND)"),
+		missing("the environment", "Not Found: Could not find environment 'production'", "RUNTIME_ERROR", "no such environment (RUNTIME_ERROR)"),
+		missing("requests over the network", "Not Found: The indirection name 'node' does not support remote requests", "UNSUPPORTED_REMOTE", "not for requests over the network"),
+		{
+			Name: "S-18 a 404 of somebody else", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusNotFound, "text/html", "<html><body>Not Found</body></html>"),
+			play:  func(s *Stage) { s.nothing(find("node", "n1")) },
+			First: "not answered by Puppet itself", Outcome: traces.NilHidden,
+		},
+		{
+			Name: "S-19 the bucket's URL names another host", scene: remoteAgent(""), serve: answer(http.StatusOK, "application/octet-stream", "text of a file"),
+			play: func(s *Stage) {
+				s.must(find("file_bucket_file", "filebucket://other.example.com:8140/md5/e1c06d85ae7b8b032bef47e42e4c08f9"))
+			},
+			First: "rest bucket uses session service, URL host ignored (7/8)", Outcome: traces.Good,
+		},
+		{
+			Name: "S-32 a report is refused by the server", scene: remoteAgent(""),
+			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
+				complain(w, http.StatusInternalServerError, "Server Error: database is locked", "RUNTIME_ERROR")
+			}),
+			play: func(s *Stage) {
+				report := &model.Report{Host: "n1"}
+				refused := inRun(save("report", report), traces.IgnoreCache, "configurer send_report: ensure wrote local copy")
+				s.fails(refused, "Error 500 on SERVER: Server Error: database is locked")
+				told := s.Last
+				s.must(inRun(save("report", report), traces.IgnoreTerminus, ""))
+				s.exists("var/state/last_run_report.yaml", true)
+				s.Last = told
+			},
+			First: "terminus rest failed: Error 500 on SERVER: Server Error: database is locked", Decided: rest, Outcome: traces.Err,
+		},
+		{
+			Name: "S-34 a proxy answers with HTML", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusOK, "text/html", "<html><body>Please log in</body></html>"),
+			play:  func(s *Stage) { s.fails(find("node", "n1"), "undefined method `name' for nil") },
+			First: "Content-Type text/html is not a Puppet format", Outcome: traces.Err,
+		},
+		{
+			Name: "S-35 a TLS error and a server_list", scene: remoteAgent("node_terminus = rest\nserver_list = localhost:$PORT,localhost:$OTHER\n"), serve: distrusted,
+			play: func(s *Stage) {
+				if v, err := s.ask(find("node", "n1")); err == nil {
+					s.fault("got %v, want an error", v)
+				}
+			},
+			First: "TLS errors do not try the next route", Outcome: traces.Err,
+		},
+	}
+}
+
+// distrusted is a server whose certificate nobody trusts, and one that would
+// have answered.
+func distrusted(s *Stage) (map[string]string, error) {
+	good, err := puppetserver(func(w http.ResponseWriter, _ *http.Request) {
+		complain(w, http.StatusNotFound, "Not Found", "RESOURCE_NOT_FOUND")
+	})(s)
+	if err != nil {
+		return nil, err
+	}
+	secure, err := s.authority("stranger")
+	if err != nil {
+		return nil, err
+	}
+	address, err := s.listen(secure, http.NotFoundHandler())
+	_, port, _ := strings.Cut(address, ":")
+	return map[string]string{"PORT": port, "OTHER": good["PORT"]}, err
+}
