@@ -91,8 +91,8 @@ func runOf(ctx context.Context) string {
 type way struct {
 	source string
 	// each calls try for one candidate after the other until it says that it is
-	// the right one, or that the search is over.
-	each func(ctx context.Context, try func(f found) (done bool)) (over bool)
+	// the right one, or that the search is over. An error ends all ways.
+	each func(ctx context.Context, try func(f found) (done bool)) (over bool, err error)
 }
 
 // route finds the server of the service and asks it. Puppet connects first and
@@ -114,7 +114,7 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 	)
 	for _, w := range c.ways(run, x.Service, &tried) {
 		done := false
-		over := w.each(ctx, func(f found) bool {
+		over, fatal := w.each(ctx, func(f found) bool {
 			t := c.target(x, f, true)
 			answer, err = c.follow(ctx, x, t)
 			if Unreachable(err) && ctx.Err() == nil {
@@ -134,6 +134,9 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("find the service %s: %w", x.Service, ctx.Err())
+		}
+		if fatal != nil {
+			return nil, fatal
 		}
 		if over {
 			break
@@ -172,16 +175,18 @@ func (c *Client) target(x *Exchange, f found, first bool) target {
 func (c *Client) ways(run string, s Service, tried *[]string) []way {
 	var ways []way
 	if c.get("use_srv_records") == "true" {
-		ways = append(ways, way{"SRV records", func(ctx context.Context, try func(found) bool) bool { return c.bySRV(ctx, s, tried, try) }})
+		ways = append(ways, way{"SRV records", func(ctx context.Context, try func(found) bool) (bool, error) {
+			return c.bySRV(ctx, s, tried, try), nil
+		}})
 	}
 	if list, place := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
-		ways = append(ways, way{"server_list", func(ctx context.Context, try func(found) bool) bool {
+		ways = append(ways, way{"server_list", func(ctx context.Context, try func(found) bool) (bool, error) {
 			return c.byList(ctx, run, list, place, tried, try)
 		}})
 	}
-	return append(ways, way{"settings", func(_ context.Context, try func(found) bool) bool {
+	return append(ways, way{"settings", func(_ context.Context, try func(found) bool) (bool, error) {
 		try(c.bySettings(s))
-		return false
+		return false, nil
 	}})
 }
 
@@ -251,14 +256,15 @@ func (c *Client) bySRV(ctx context.Context, s Service, tried *[]string, try func
 }
 
 // byList takes the first server of the list whose status can be had. If there
-// is none nobody else is asked.
-func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]string, try func(found) bool) bool {
+// is none nobody else is asked. What is wrong with TLS ends the search: Puppet
+// goes on for other errors only. Gap S-35.
+func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]string, try func(found) bool) (over bool, err error) {
 	c.mu.Lock()
 	known := c.sessions.of(run).list
 	c.mu.Unlock()
 	if known != nil {
 		try(*known)
-		return true
+		return true, nil
 	}
 	port, _ := c.settings.Get("serverport")
 	entries := strings.Split(list, ",")
@@ -267,14 +273,20 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 		f.who = fmt.Sprintf("%s, setting server_list (%s), %d of %d", f.host, place, i+1, len(entries))
 		err := c.probe(ctx, f)
 		if ctx.Err() != nil {
-			return true
+			return true, nil
 		}
 		if err == nil {
 			c.mu.Lock()
 			c.sessions.of(run).list = &f
 			c.mu.Unlock()
 			try(f)
-			return true
+			return true, nil
+		}
+		if failure := (*indirector.Failure)(nil); errors.As(err, &failure) && strings.HasPrefix(failure.Class, "Puppet::SSL::") {
+			if rest := len(entries) - i - 1; rest > 0 {
+				traces.AddNote(ctx, fmt.Sprintf("TLS errors do not try the next route: %d more of server_list not asked after %s: %s", rest, f.who, cause(err)))
+			}
+			return true, err
 		}
 		*tried = append(*tried, f.who+": "+cause(err))
 		message, next, log := indirector.Message(err), "", c.log.Error
@@ -287,7 +299,7 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 			log("Unable to connect to server from server_list setting: " + message + next)
 		}
 	}
-	return true
+	return true, nil
 }
 
 // listed is an entry of server_list as an address.

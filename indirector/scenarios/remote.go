@@ -63,6 +63,8 @@ func remoteScenarios() []Scenario {
 			First: first, Outcome: traces.NilHidden,
 		}
 	}
+	foreign := remoteAgent("node_terminus = rest\n")
+	foreign.Files["code/environments/zz/"] = "" // the agent knows it
 	return []Scenario{
 		{
 			Name: "S-01 an agent silently uses an old catalog", scene: remoteAgent(""), serve: puppetserver(compiles()),
@@ -85,7 +87,7 @@ func remoteScenarios() []Scenario {
 			Decided: rest, Outcome: traces.Err,
 		},
 		{
-			Name: "S-17 an environment that the server does not have: the node", scene: remoteAgent("node_terminus = rest\n"),
+			Name: "S-17 an environment that the server does not have", scene: foreign,
 			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
 				complain(w, http.StatusNotFound, "Not Found: Could not find environment 'zz'", "RUNTIME_ERROR")
 			}),
@@ -94,11 +96,11 @@ func remoteScenarios() []Scenario {
 				req.Environment = "zz"
 				s.nothing(req)
 			},
-			First: "no such environment", Outcome: traces.NilHidden,
+			First: "no such environment (RUNTIME_ERROR): Not Found: Could not find environment 'zz'", Outcome: traces.NilHidden,
 		},
 		missing("the node", "Not Found: Could not find node n1", "RESOURCE_NOT_FOUND", "no such instance (RESOURCE_NOT_FOUND)"),
 		missing("the environment", "Not Found: Could not find environment 'production'", "RUNTIME_ERROR", "no such environment (RUNTIME_ERROR)"),
-		missing("requests over the network", "Not Found: The indirection name 'node' does not support remote requests", "UNSUPPORTED_REMOTE", "not for requests over the network"),
+		missing("requests over the network", "Not Found: The indirection name 'node' does not support remote requests", "NO_INDIRECTION_REMOTE_REQUESTS", "not for requests over the network"),
 		{
 			Name: "S-18 a 404 of somebody else", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusNotFound, "text/html", "<html><body>Not Found</body></html>"),
 			play:  func(s *Stage) { s.nothing(find("node", "n1")) },
@@ -125,7 +127,7 @@ func remoteScenarios() []Scenario {
 				s.exists("var/state/last_run_report.yaml", true)
 				s.Last = told
 			},
-			First: "terminus rest failed: Error 500 on SERVER: Server Error: database is locked", Decided: rest, Outcome: traces.Err,
+			First: "; ensure wrote local copy", Decided: rest, Outcome: traces.Err,
 		},
 		{
 			Name: "S-34 a proxy answers with HTML", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusOK, "text/html", "<html><body>Please log in</body></html>"),

@@ -95,13 +95,15 @@ func choose(req *indirector.Request) (name, why string) {
 	return "file", "protocol " + req.URI.Protocol
 }
 
-// tell notes the choice, and what becomes of a server that the key names.
+// tell notes the choice, and what becomes of a server that the key names: that
+// comes first where it is not what people expect.
 func tell(ctx context.Context, req *indirector.Request, name, why string) {
-	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
+	named := req.URI != nil && req.URI.Server != ""
 	switch {
-	case name == "file" && req.URI != nil && req.URI.Server != "":
+	case name == "file" && named:
 		traces.AddNote(ctx, fmt.Sprintf("the server %s of the key is not asked: file looks in a local bucket", req.URI.Server))
-	case name == "rest":
+	case name == "rest" && named:
 		traces.AddNote(ctx, "rest bucket uses session service, URL host ignored (7/8)")
 	}
+	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
 }

@@ -215,7 +215,7 @@ func (t *asker) refused(a *client.Answer) error {
 
 // formatOf is the format of an answer, and Puppet's error if it has none. Rule
 // REST-FMT-09.
-func (t *asker) formatOf(a *client.Answer) (*format.Format, error) {
+func (t *asker) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
 	header := a.Header.Get("Content-Type")
 	if header == "" {
 		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "No content type in http response; cannot parse", t.what(a))
@@ -223,6 +223,7 @@ func (t *asker) formatOf(a *client.Answer) (*format.Format, error) {
 	f, ok := format.ByContentType(header)
 	switch {
 	case !ok:
+		traces.AddNote(ctx, fmt.Sprintf("Content-Type %s is not a Puppet format: %s", mediaType(header), t.what(a)))
 		return nil, t.failure(a, "NoMethodError", "undefined method `name' for nil:NilClass", t.what(a))
 	case f.Name == "yaml" || f.Name == "dot":
 		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "Content-Type is unsupported", t.what(a))
@@ -254,7 +255,7 @@ func mediaType(header string) string {
 
 // intern reads the instance of an answer.
 func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
-	f, err := t.formatOf(a)
+	f, err := t.formatOf(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instan
 
 // internMany reads the instances of an answer.
 func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
-	f, err := t.formatOf(a)
+	f, err := t.formatOf(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error
 	if answer, err = t.saved(ctx, answer, true); err != nil || answer == nil {
 		return nil, err
 	}
-	f, err := t.formatOf(answer)
+	f, err := t.formatOf(ctx, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (t *resources) Save(ctx context.Context, req *indirector.Request) (any, err
 	if err != nil || answer == nil {
 		return nil, err
 	}
-	f, err := t.formatOf(answer)
+	f, err := t.formatOf(ctx, answer)
 	if err != nil {
 		return nil, err
 	}
