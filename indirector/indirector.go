@@ -298,8 +298,8 @@ type Remote struct {
 	// Certificate is what was shown, in PEM; "" if nothing was, or only its name is
 	// known.
 	Certificate string
-	Extensions    map[string]string // of the certificate, by Puppet's short names; nil if none
-	Rule          string            // what let the request in: "rule 'puppetlabs node', auth.conf:12"; "" if nobody asked
+	Extensions  map[string]string // of the certificate, by Puppet's short names; nil if none
+	Rule        string            // what let the request in: "rule 'puppetlabs node', auth.conf:12"; "" if nobody asked
 }
 
 // An Option is one option of a request, as termini see it.
