@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -291,6 +292,20 @@ func (e *Engine) Writes() bool { return e.write.Load() }
 
 // SetWrite allows or forbids touching real data.
 func (e *Engine) SetWrite(on bool) { e.write.Store(on) }
+
+// Prefer chooses termini by indirection, as an application of Puppet does for
+// itself: settings are weaker, routes.yaml is stronger. It belongs to the start,
+// see Configured. Place says who wants it, for the traces.
+func (e *Engine) Prefer(place string, termini map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(termini)) {
+		choice := traces.Choice{Terminus: termini[name], Source: traces.FromApplication, Place: place, At: time.Now()}
+		if err := e.Assign(name, indirector.SlotTerminus, choice); err != nil {
+			return fmt.Errorf("%s: %s: %w", place, name, err)
+		}
+	}
+	e.start = e.Routes()
+	return nil
+}
 
 // Configured returns the route table as it was at the start.
 func (e *Engine) Configured() indirector.Routes { return e.start }

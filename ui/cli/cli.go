@@ -148,7 +148,7 @@ over a built-in demo site. It says which.`,
 	for _, verb := range command.Verbs() {
 		root.AddCommand(p.ask(verb))
 	}
-	root.AddCommand(p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
+	root.AddCommand(p.serve(), p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
@@ -206,12 +206,6 @@ func (p *program) engine() (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, problem := range e.Problems {
-		kind := "warning"
-		if problem.Fatal {
-			kind = "error"
-		}
-		fmt.Fprintf(p.Err, "%s: %s\n", kind, clean(problem.String()))
-	}
+	p.problems(e)
 	return e, nil
 }

@@ -71,6 +71,8 @@ type session struct {
 	site   *demo.Site // nil if it is not the demo
 	hello  string     // which it is, in one sentence
 	guard  *ui.Guard  // of the goroutines that termini start
+
+	before, after func() error // what ends before and after the engine; nil if nothing does
 }
 
 // empty reports whether there is a recording with nothing in it.
@@ -98,6 +100,9 @@ func openSession(path string) (*session, error) {
 // close ends the session. A recording in which nothing was asked is not kept.
 func (s *session) close() error {
 	var errs []error
+	if s.before != nil {
+		errs = append(errs, s.before())
+	}
 	if s.engine != nil {
 		errs = append(errs, s.engine.Close())
 		if s.empty() {
@@ -108,6 +113,9 @@ func (s *session) close() error {
 	}
 	if s.site != nil {
 		errs = append(errs, s.site.Close())
+	}
+	if s.after != nil {
+		errs = append(errs, s.after())
 	}
 	return errors.Join(errs...)
 }

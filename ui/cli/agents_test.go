@@ -1,0 +1,377 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Real, unmodified agents of Puppet against the built program.
+
+// needAgent skips a test where there is no Puppet, or none of the modules that
+// an agent is to fetch.
+func needAgent(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("an agent's run takes seconds: -short")
+	}
+	if _, err := exec.LookPath("puppet"); err != nil {
+		t.Skip("there is no puppet on this machine: no agent is run")
+	}
+	if _, err := os.Stat("/usr/share/puppet/modules/stdlib"); err != nil {
+		t.Skip("Debian's package puppet-module-puppetlabs-stdlib is missing: an agent would have nothing to fetch")
+	}
+}
+
+// A site is a directory with the code of the stack of peers, and room for a
+// server and for agents.
+type site struct {
+	t       *testing.T
+	dir     string
+	program string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, dir: t.TempDir(), program: build(t, "indirtui")}
+	env := s.path("code/environments/production")
+	if err := os.CopyFS(env, os.DirFS("../../.ci/peers/controlrepo")); err != nil {
+		t.Fatal(err)
+	}
+	qa := s.path("code/environments/qa")
+	if err := os.CopyFS(qa, os.DirFS("../../.ci/peers/controlrepo")); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []string{env, qa} {
+		s.write(e+"/site-modules/demo/files/tree/name with spaces.txt", "the name has spaces\n")
+		s.write(e+"/site-modules/demo/files/tree/sub/accent-é.txt", "the name is not ASCII\n")
+		s.write(e+"/site-modules/bench/files/1m.bin", strings.Repeat("one mebibyte of text for measurements\n", 1<<20/38))
+	}
+	s.write("srv/puppet.conf", fmt.Sprintf(`[main]
+vardir = %[1]s/srv/var
+ssldir = %[1]s/srv/ssl
+cadir = %[1]s/srv/ca
+codedir = %[1]s/code
+basemodulepath = /usr/share/puppet/modules
+certname = localhost
+dns_alt_names = localhost
+keylength = 2048
+autosign = true
+[server]
+catalog_terminus = json
+`, s.dir))
+	return s
+}
+
+func (s *site) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.dir, name)
+}
+
+func (s *site) write(name, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A listener is the program, answering.
+type listener struct {
+	t       *testing.T
+	address string // host and port
+	port    string
+	cmd     *exec.Cmd
+	mu      sync.Mutex
+	out     bytes.Buffer
+	end     func() // and wait
+}
+
+var servingOn = regexp.MustCompile(` on (127\.0\.0\.1:(\d+)) `)
+
+// run starts the program with a command that listens, and waits until it does.
+func (s *site) run(args ...string) *listener {
+	s.t.Helper()
+	l := &listener{t: s.t}
+	l.cmd = exec.Command(s.program, append(args, "--listen", "127.0.0.1:0")...)
+	l.cmd.Env = append(os.Environ(), "HOME="+s.dir, "XDG_STATE_HOME="+s.path("state"))
+	l.cmd.Stdout = writerFunc(func(b []byte) (int, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.out.Write(b)
+	})
+	stderr, err := l.cmd.StderrPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := l.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	found := make(chan []string, 1)
+	var said sync.WaitGroup
+	said.Go(func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if m := servingOn.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m
+			}
+			l.mu.Lock()
+			fmt.Fprintln(&l.out, "stderr:", lines.Text())
+			l.mu.Unlock()
+		}
+		close(found)
+	})
+	l.end = sync.OnceFunc(func() {
+		_ = l.cmd.Process.Signal(syscall.SIGTERM)
+		said.Wait()
+		if err := l.cmd.Wait(); err != nil {
+			s.t.Errorf("%v\n%s", err, l.said())
+		}
+	})
+	s.t.Cleanup(l.end)
+	m, ok := <-found
+	if !ok {
+		s.t.Fatalf("%v does not listen:\n%s", args, l.said())
+	}
+	l.address, l.port = m[1], m[2]
+	return l
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+func (l *listener) said() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.String()
+}
+
+// waitFor waits until the program has said something.
+func (l *listener) waitFor(text string) {
+	l.t.Helper()
+	for late := time.Now().Add(patience); !strings.Contains(l.said(), text); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(late) {
+			l.t.Fatalf("%q was not said:\n%s", text, l.said())
+		}
+	}
+}
+
+// puppet runs a face or application of Puppet as an agent of the site, and
+// returns what it said and its exit code.
+func (s *site) puppet(name, port string, args ...string) (string, int) {
+	s.t.Helper()
+	dir := s.path("agents/" + name)
+	for _, d := range []string{"conf", "var", "target"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.write(dir+"/conf/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncodedir = %[1]s/code\nrundir = %[1]s/run\nlogdir = %[1]s/log\npublicdir = %[1]s/public\nkeylength = 2048\ncertname = %[2]s\nserver = localhost\nserverport = %[3]s\nhttp_keepalive_timeout = 4\n", dir, name, port))
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "puppet", append(args, "--confdir", dir+"/conf", "--vardir", dir+"/var", "--color=false")...)
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "TERM=dumb",
+		"FACTER_peers_target=" + dir + "/target", "FACTER_peers_bucket_server=localhost", "FACTER_peers_bucket_port=" + port,
+	}
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	exit := (*exec.ExitError)(nil)
+	if err != nil && !errors.As(err, &exit) {
+		s.t.Fatalf("puppet %v: %v\n%s", args, err, out)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// agent runs `puppet agent -t`.
+func (s *site) agent(name, port string, args ...string) (string, int) {
+	s.t.Helper()
+	return s.puppet(name, port, append([]string{"agent", "--test", "--no-splay", "--waitforcert", "0"}, args...)...)
+}
+
+// A resource of a catalog.
+func resource(kind, title string, parameters map[string]any) map[string]any {
+	return map[string]any{"type": kind, "title": title, "tags": []string{}, "exported": false, "parameters": parameters}
+}
+
+// catalog is one that the agent of that name takes. All that its files hold
+// comes from the server.
+func (s *site) catalog(name, port, environment string) string {
+	target := s.path("agents/" + name + "/target")
+	resources := []map[string]any{
+		resource("Stage", "main", map[string]any{}),
+		resource("Filebucket", "main", map[string]any{"path": false, "server": "localhost", "port": port}),
+		resource("File", target+"/hello.txt", map[string]any{"ensure": "file", "source": "puppet:///modules/demo/hello.txt", "backup": "main"}),
+		resource("File", target+"/fallback.txt", map[string]any{"ensure": "file", "source": []string{"puppet:///modules/demo/only-here.txt", "puppet:///modules/demo/hello.txt"}, "backup": "main"}),
+		resource("File", target+"/tree", map[string]any{"ensure": "directory", "source": "puppet:///modules/demo/tree", "recurse": true, "purge": true, "ignore": "*.skip", "backup": "main"}),
+		resource("File", target+"/1m.bin", map[string]any{"ensure": "file", "source": "puppet:///modules/bench/1m.bin", "mode": "0640", "backup": "main"}),
+		resource("File", target+"/replaced.txt", map[string]any{"ensure": "file", "content": "new content\n", "backup": "main"}),
+	}
+	b, err := json.Marshal(map[string]any{
+		"name": name, "version": 1, "code_id": nil, "catalog_uuid": "827a74c8-cf98-44da-9ff7-18c5e4bee41e", "catalog_format": 1,
+		"environment": environment, "tags": []string{}, "classes": []string{}, "resources": resources, "edges": []any{},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// tree is what is below a directory: mode and content of every file.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		fmt.Fprintf(&b, "%s %s", info.Mode(), name)
+		switch {
+		case d.Type()&fs.ModeSymlink != 0:
+			to, _ := os.Readlink(path)
+			b.WriteString(" -> " + to)
+		case d.Type().IsRegular():
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, " %s", sum(content))
+		}
+		b.WriteString("\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestAgent: a new agent gets its certificate, plugins, catalog, files, and
+// leaves what it replaces in the bucket; the other commands of Puppet work.
+func TestAgent(t *testing.T) {
+	t.Parallel()
+	needAgent(t)
+	s := newSite(t)
+	l := s.run("serve", "--confdir", s.path("srv"))
+	const name = "web01.example.com"
+	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "production"))
+	s.write("agents/"+name+"/target/replaced.txt", "old content\n")
+
+	out, code := s.agent(name, l.port)
+	if code != 2 {
+		t.Fatalf("the first run: exit %d\n%s\n%s", code, out, l.said())
+	}
+	l.waitFor("report saved")
+	said := l.said()
+	for _, want := range []string{"catalog from terminus json (7 resources)", "1 file_metadata 404", "find certificate"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the program does not say %q:\n%s", want, said)
+		}
+	}
+	target := s.path("agents/" + name + "/target")
+	demo := s.path("code/environments/production/site-modules/demo/files")
+	for file, from := range map[string]string{"hello.txt": demo + "/hello.txt", "fallback.txt": demo + "/hello.txt", "tree/a.txt": demo + "/tree/a.txt", "tree/sub/accent-é.txt": demo + "/tree/sub/accent-é.txt", "tree/name with spaces.txt": demo + "/tree/name with spaces.txt", "tree/empty": demo + "/tree/empty", "1m.bin": demo + "/../../bench/files/1m.bin"} {
+		got, err := os.ReadFile(filepath.Join(target, file))
+		want, err2 := os.ReadFile(from)
+		if err != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, want %d; %v, %v", file, len(got), len(want), err, err2)
+		}
+	}
+	if _, err := os.Stat(target + "/tree/left-out.skip"); err == nil {
+		t.Error("a file that is to be ignored was fetched")
+	}
+	if info, err := os.Stat(target + "/1m.bin"); err != nil || info.Mode() != 0o640 {
+		t.Errorf("1m.bin: got %v, %v", info, err)
+	}
+	// All plugins of three modules, byte for byte.
+	for _, module := range []string{"stdlib", "apache", "concat"} {
+		lib := filepath.Join("/usr/share/puppet/modules", module, "lib")
+		lib, err := filepath.EvalSymlinks(lib)
+		if err != nil {
+			continue // that module is not installed
+		}
+		err = filepath.WalkDir(lib, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rel, _ := filepath.Rel(lib, path)
+			want, err := os.ReadFile(path)
+			got, err2 := os.ReadFile(s.path("agents/" + name + "/var/lib/" + rel))
+			if err != nil || err2 != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %v, %v", rel, err, err2)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	// What was replaced is in the bucket.
+	old := filepath.Join(t.TempDir(), "restored")
+	if out, code = s.puppet(name, l.port, "filebucket", "restore", old, sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port); code != 0 {
+		t.Errorf("filebucket restore: exit %d\n%s", code, out)
+	}
+	if b, err := os.ReadFile(old); err != nil || string(b) != "old content\n" {
+		t.Errorf("restored: %q, %v", b, err)
+	}
+	// Nothing is left to do.
+	if out, code = s.agent(name, l.port); code != 0 {
+		t.Errorf("the second run: exit %d\n%s", code, out)
+	}
+	// The catalog says another environment: the agent asks again, for that one.
+	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "qa"))
+	if out, code = s.agent(name, l.port); code != 0 {
+		t.Errorf("the third run: exit %d\n%s", code, out)
+	}
+	l.waitFor("environment changed production -> qa in round 2")
+
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"ssl", "verify"}, "Verified client certificate"},
+		{[]string{"facts", "upload", "--server", "localhost", "--serverport", l.port}, "Uploading facts for"},
+		{[]string{"filebucket", "backup", target + "/hello.txt", "--server", "localhost", "--serverport", l.port}, "hello.txt: "},
+		{[]string{"filebucket", "get", sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port}, "old content"},
+		{[]string{"catalog", "find", name, "--terminus", "rest", "--server", "localhost", "--serverport", l.port}, "fallback.txt"},
+	} {
+		if out, code := s.puppet(name, l.port, tt.args...); code != 0 || !strings.Contains(out, tt.want) {
+			t.Errorf("puppet %v: exit %d, want %q in\n%s", tt.args, code, tt.want, out)
+		}
+	}
+	// Another node's catalog is nobody else's.
+	if out, _ := s.puppet(name, l.port, "catalog", "find", "db01.example.com", "--terminus", "rest", "--server", "localhost", "--serverport", l.port); !strings.Contains(out, "Forbidden request: /puppet/v3/catalog/db01.example.com") {
+		t.Errorf("another's catalog: %s", out)
+	}
+	l.waitFor("refuses " + name)
+	l.end()
+}
+
+func sum(b []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(b))
+}

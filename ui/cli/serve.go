@@ -1,0 +1,409 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/indirector/authconf"
+	"indirtui/indirector/ca"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/rest"
+	"indirtui/indirector/server"
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui"
+	"indirtui/ui/command"
+)
+
+// listening is what the flags say of a listener.
+type listening struct {
+	listen, authConf    string
+	legacy, wide        bool
+	connections, atOnce int
+	codeID, codeContent string
+	ui                  bool
+	display             interactive
+}
+
+func (l *listening) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.listen, "listen", ":8140", "the `ADDRESS` to listen on; port 0 is any that is free")
+	f.StringVar(&l.authConf, "auth-conf", "", "who may ask what: Puppet Server's auth.conf (`FILE`; default Puppet Server's rules)")
+	f.BoolVar(&l.legacy, "legacy", false, "answer the URLs of Puppet 2.6 to 3, too")
+	f.IntVar(&l.connections, "connections", 10_000, "how many connections are kept at the same time")
+	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
+	f.BoolVar(&l.ui, "ui", false, "show the requests in the interactive program")
+	f.StringVar(&l.display.record, "record", "", "write the recording to this file (default none; with --ui a new one in the state directory)")
+	l.display.display(cmd)
+}
+
+// An answering is a session that answers agents: an engine and its listener.
+type answering struct {
+	session *session
+	address string
+	lines   *lines // nil if the interactive program shows the requests
+	stop    context.CancelFunc
+	ended   chan error
+	server  *server.Server
+}
+
+// serve is the command that answers agents from the routed termini.
+func (p *program) serve() *cobra.Command {
+	var l listening
+	cmd := &cobra.Command{
+		Use: "serve", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
+		Short: "Answer agents, as Puppet Server does",
+		Long: `Answer agents over REST from the termini that are routed for application
+server: files, facts, nodes, reports, buckets, and catalogs from wherever they
+come. Certificates are those of Puppet's ssldir; where there are none a CA is
+made. Each request is a line, and each run of an agent a sentence at its end;
+--ui shows them in the interactive program instead.
+
+The CA is that of the setting cadir, and signs as the setting autosign says.
+SIGHUP reads certificates and revocation lists again; the first interrupt lets
+requests that run come to their end, the second one does not.
+
+Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
+		Example: `  indirtui serve --confdir /etc/puppet --listen :8140
+  indirtui serve --set catalog_terminus=json --set autosign=true --ui`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.answer(cmd.Context(), &l, func(ctx context.Context) (*answering, error) { return p.startServing(ctx, &l) })
+		},
+	}
+	l.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&l.wide, "wide", false, "answer what Puppet's own code would, not only what Puppet Server lets through: searches, GET facts, DELETE")
+	f.StringVar(&l.codeID, "code-id-command", "", "prints the version of the code of an environment; with it catalogs may be static")
+	f.StringVar(&l.codeContent, "code-content-command", "", "prints a file of a version of the code, for static_file_content")
+	return cmd
+}
+
+// answer runs a listener until a signal ends it, with lines or with screens.
+func (p *program) answer(ctx context.Context, l *listening, start func(context.Context) (*answering, error)) error {
+	if l.ui {
+		if err := p.needsTerminal(); err != nil {
+			return err
+		}
+	}
+	p.ui = l.display
+	v, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	if l.ui {
+		return p.show(ctx, v.session)
+	}
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	fmt.Fprintf(p.Err, "%s\n", clean(v.session.hello))
+	for {
+		select {
+		case <-hup:
+			if err := v.server.Reload(); err != nil {
+				p.complain(err.Error())
+			}
+		case <-ctx.Done():
+			return v.session.close()
+		case err := <-v.ended:
+			v.ended <- err
+			return errors.Join(err, v.session.close())
+		}
+	}
+}
+
+// serving are the options of an engine that answers the network.
+func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, error) {
+	o, err := p.options()
+	if err != nil {
+		return o, nil, nil, err
+	}
+	o.Application = cmp.Or(o.Application, "server")
+	o.Write = true
+	if l.ui || p.ui.record != "" {
+		if o.Recording, err = p.recording(); err != nil {
+			return o, nil, nil, err
+		}
+	}
+	guard := new(ui.Guard)
+	if l.ui {
+		o.Crash = guard.Crash
+		return o, guard, nil, nil
+	}
+	o.Log = slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	out := newLines(p.Out)
+	if also := o.Ended; also != nil {
+		o.Ended = func(s *store.Store, t *traces.Trace) { also(s, t); out.add(s, t) }
+	} else {
+		o.Ended = out.add
+	}
+	return o, guard, out, nil
+}
+
+func (p *program) startServing(ctx context.Context, l *listening) (_ *answering, err error) {
+	o, guard, out, err := p.serving(l)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(o)
+	if err != nil {
+		out.close()
+		return nil, err
+	}
+	undo := func(err error) error { return errors.Join(err, e.Close(), out.close()) }
+	p.problems(e)
+	s, err := p.listener(ctx, e, l, o.Log)
+	if err != nil {
+		return nil, undo(err)
+	}
+	ro := rest.Options{
+		Who: s.Who, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Legacy: l.legacy, Wide: l.wide,
+	}
+	ro.CA = s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
+		Who: s.Who, Run: func(r *http.Request) string { return s.Run(r, new(indirector.Request)) },
+	}))
+	if (l.codeID == "") != (l.codeContent == "") {
+		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})
+	}
+	if l.codeID != "" {
+		c := rest.Commands{ID: l.codeID, Content: l.codeContent}
+		ro.CodeID, ro.CodeContent = c.CodeID, c.CodeContent
+	}
+	v, err := p.listen(l, e, s, rest.NewHandler(e.Indirector, ro), out)
+	if err != nil {
+		return nil, undo(err)
+	}
+	e.Source = "serve " + v.address
+	v.session.guard = guard
+	v.session.hello = fmt.Sprintf("serving on %s as application %s", v.address, e.Application)
+	return v, nil
+}
+
+// problems says what is wrong with the configuration.
+func (p *program) problems(e *engine.Engine) {
+	for _, problem := range e.Problems {
+		kind := "warning"
+		if problem.Fatal {
+			kind = "error"
+		}
+		fmt.Fprintf(p.Err, "%s: %s\n", kind, clean(problem.String()))
+	}
+}
+
+// listener makes the server with the certificates of the settings. Where there
+// are none yet, and no CA either, both are made.
+func (p *program) listener(ctx context.Context, e *engine.Engine, l *listening, log *slog.Logger) (*server.Server, error) {
+	cfg, err := ca.ConfigOf(e.Settings)
+	if err != nil {
+		return nil, err
+	}
+	get := func(name string) string {
+		v, _ := e.Settings.Get(name)
+		return v
+	}
+	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), CA: get("localcacert"), CRL: get("hostcrl")}
+	authority, err := ca.Open(cfg)
+	if errors.Is(err, ca.ErrNoCA) && !exists(id.Cert) {
+		authority, err = ca.OpenOrSetup(ctx, cfg)
+	}
+	switch {
+	case err == nil:
+		if _, err := authority.ServerCertificate(ctx, e.Settings); err != nil {
+			return nil, err
+		}
+		id.CA, id.CRL = cfg.Cert, cfg.CRL // what is revoked here counts at once
+		if err := e.Prefer("the CA of this server, setting cadir", ownCA(e)); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, ca.ErrNoCA):
+		return nil, err
+	}
+	auth := authconf.Default()
+	if l.authConf != "" {
+		if auth, err = authconf.Load(l.authConf); err != nil {
+			return nil, err
+		}
+		for _, w := range auth.Warnings {
+			fmt.Fprintf(p.Err, "warning: %s\n", clean(w))
+		}
+	}
+	if get("certificate_revocation") == "false" || id.CRL != "" && !exists(id.CRL) {
+		id.CRL = ""
+	}
+	return server.New(server.Options{
+		Identity: id, Auth: auth, Legacy: l.legacy, Recorder: e.Store, Application: e.Application, Log: log,
+		Limits: server.Limits{Connections: l.connections, Requests: l.atOnce},
+	})
+}
+
+// ownCA are the termini by which a server answers for a CA of its own.
+func ownCA(e *engine.Engine) map[string]string {
+	all := make(map[string]string)
+	for _, name := range e.Registry().Names() {
+		if strings.HasPrefix(name, "certificate") || name == "ocsp" {
+			if slices.Contains(e.Registry().Termini(name), "ca") {
+				all[name] = "ca"
+			}
+		}
+	}
+	return all
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// listen begins to answer. The session ends it when it is closed.
+func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h http.Handler, out *lines) (*answering, error) {
+	listener, err := net.Listen("tcp", l.listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; --listen names another address", l.listen, err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
+	v.session = &session{engine: e, log: e.Store, before: v.close, after: out.close}
+	go func() { v.ended <- s.Serve(ctx, listener, h) }()
+	return v, nil
+}
+
+// close lets what runs come to its end.
+func (v *answering) close() error {
+	v.stop()
+	return <-v.ended
+}
+
+// A lines writer prints a line for each request, and a sentence for each run.
+type lines struct {
+	out   interface{ Write([]byte) (int, error) }
+	queue chan func()
+	done  chan struct{}
+	lost  int
+	runs  map[string]*traces.RunStory
+}
+
+// waiting is how many lines may wait for the reader of the output; what comes
+// then is dropped, and counted: requests wait for nobody.
+const waiting = 10_000
+
+// over is how long a run may be silent until it is told without its report.
+const over = time.Minute
+
+func newLines(out interface{ Write([]byte) (int, error) }) *lines {
+	w := &lines{out: out, queue: make(chan func(), waiting), done: make(chan struct{}), runs: make(map[string]*traces.RunStory)}
+	go w.write()
+	return w
+}
+
+func (w *lines) write() {
+	defer close(w.done)
+	tick := time.NewTicker(over / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case do, ok := <-w.queue:
+			if !ok {
+				w.tell(func(*traces.RunStory) bool { return true })
+				return
+			}
+			do()
+		case now := <-tick.C:
+			w.tell(func(r *traces.RunStory) bool { return now.Sub(r.Last()) > over })
+		}
+	}
+}
+
+// add takes in a request that has ended; it is called by the store.
+func (w *lines) add(s *store.Store, t *traces.Trace) {
+	if t.Parent != 0 {
+		return
+	}
+	line := requestLine(t)
+	run, catalog := *t, []byte(nil)
+	select {
+	case w.queue <- func() {
+		fmt.Fprintln(w.out, line)
+		if run.Indirection == "catalog" && run.Verb == traces.Find {
+			catalog, _ = s.Body(run.Value) // without it the number of resources is not told
+		}
+		w.run(&run, catalog)
+	}:
+	default:
+		w.lost++
+	}
+}
+
+// run counts a request for the run that it is of.
+func (w *lines) run(t *traces.Trace, catalog []byte) {
+	if t.Run == "" {
+		return
+	}
+	r := w.runs[t.Run]
+	if r == nil {
+		r = new(traces.RunStory)
+		w.runs[t.Run] = r
+	}
+	r.Add(t, catalog)
+	if r.Done() {
+		w.tell(func(other *traces.RunStory) bool { return other == r })
+	}
+}
+
+// tell prints the runs that are over.
+func (w *lines) tell(isOver func(*traces.RunStory) bool) {
+	for name, r := range w.runs {
+		if isOver(r) {
+			if r.Requests() > 1 {
+				fmt.Fprintln(w.out, clean(r.String()))
+			}
+			delete(w.runs, name)
+		}
+	}
+}
+
+// close prints what waits. A nil writer is legal.
+func (w *lines) close() error {
+	if w == nil {
+		return nil
+	}
+	close(w.queue)
+	<-w.done
+	if w.lost > 0 {
+		fmt.Fprintf(w.out, "%d lines were dropped since nobody read them\n", w.lost)
+	}
+	return nil
+}
+
+// requestLine is a request in one line: when, what, who answered, how long,
+// what became of it, who asked; and why, unless all is well.
+func requestLine(t *traces.Trace) string {
+	var b strings.Builder
+	served := "-"
+	switch {
+	case t.Served == traces.ByCache:
+		served = "C " + t.Cache.Winner().Terminus
+	case t.Primary.Winner().Terminus != "":
+		served = "T " + t.Primary.Winner().Terminus
+	}
+	ms := float64(t.Took) / float64(time.Millisecond)
+	fmt.Fprintf(&b, "%s #%d %s %s %s  %s  %.1f ms  %s  %s", t.Start.Format("15:04:05.000"), t.ID, t.Verb, t.Indirection, t.Key, served, ms, t.Outcome, t.Caller)
+	if t.Outcome != traces.Good && t.Outcome != traces.Hit {
+		b.WriteString("  " + traces.Story(t))
+	}
+	return clean(b.String())
+}
