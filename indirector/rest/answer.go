@@ -588,7 +588,7 @@ func yaml(v data.Value) []byte {
 // the encoding that the bytes were taken out of.
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Content-Length", "Content-Encoding", "Vary", "Date",
+	"Content-Length", "Content-Encoding", "Date",
 }
 
 // verbatim hands on what came over the network, if it is the answer: the very

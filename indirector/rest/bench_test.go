@@ -6,15 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -38,59 +31,6 @@ import (
 // clients is how many clients a benchmark has, each with a connection of its
 // own that is kept, as in the measurements of Puppet Server.
 const clients = 8
-
-// pair returns the TLS settings of a server and of its clients: one authority,
-// a certificate on either side.
-func pair(t testing.TB) (server, client *tls.Config, dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	key := func() *ecdsa.PrivateKey {
-		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k
-	}
-	save := func(name, kind string, der []byte) {
-		write(t, filepath.Join(dir, name), string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})))
-	}
-	caKey := key()
-	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	save("ca.pem", "CERTIFICATE", der)
-	if ca, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AddCert(ca)
-	leaf := func(serial int64, name string) tls.Certificate {
-		k := key()
-		template := &x509.Certificate{
-			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
-			DNSNames: []string{"localhost"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
-		}
-		der, err := x509.CreateCertificate(rand.Reader, template, ca, k.Public(), caKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		private, err := x509.MarshalECPrivateKey(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		save(name+".crt", "CERTIFICATE", der)
-		save(name+".key", "EC PRIVATE KEY", private)
-		return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: k}
-	}
-	server = &tls.Config{Certificates: []tls.Certificate{leaf(2, "server")}, ClientCAs: pool, ClientAuth: tls.VerifyClientCertIfGiven, NextProtos: []string{"http/1.1"}}
-	client = &tls.Config{Certificates: []tls.Certificate{leaf(3, "agent01.example.com")}, RootCAs: pool, ServerName: "localhost", NextProtos: []string{"http/1.1"}}
-	return server, client, dir
-}
 
 // A load is a benchmark in the making: where the server is, and as whom to ask.
 type load struct {

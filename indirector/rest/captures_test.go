@@ -88,13 +88,7 @@ reportdir = `+p.dir+`/puppetserver/var/reports
 	rules := authconf.Default()
 	ro := rest.Options{
 		CodeID: commands.CodeID, CodeContent: commands.CodeContent,
-		Who: func(r *http.Request) indirector.Remote {
-			who := indirector.Remote{Node: r.Header.Get("X-Test-As"), IP: "127.0.0.1"}
-			if who.Authenticated = who.Node != "none"; !who.Authenticated {
-				who.Node = who.IP
-			}
-			return who
-		},
+		Who: byTestHeader,
 		Authorize: func(r *http.Request, who indirector.Remote) error {
 			client := authconf.Client{Name: who.Node, Authenticated: who.Authenticated, Address: who.IP}
 			if d := rules.Decide(authconf.Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Client: client}); !d.Allowed {

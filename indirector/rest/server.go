@@ -284,6 +284,9 @@ func (c *call) ask() {
 	}
 	if h.o.PassThrough {
 		req.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true}
+		if len(c.r.Header["Accept"]) == 0 {
+			req.Wire.Accept = []string{""}
+		}
 	}
 	switch req.Verb {
 	case indirector.Find:
@@ -302,7 +305,7 @@ func (c *call) ask() {
 // needsEnvironment is what Puppet Server asks of file requests before anything
 // else, since they might be about a project of Bolt.
 func (c *call) needsEnvironment() error {
-	if c.legacy || c.h.o.PassThrough {
+	if c.legacy {
 		return nil
 	}
 	for _, name := range [...]string{"file_content", "file_metadatas"} {

@@ -179,7 +179,10 @@ func (e Encoding) Encode(req *indirector.Request) (*Message, error) {
 		return nil, fmt.Errorf("%v goes over no network", req.Verb)
 	}
 	m.Path = e.path(&ind, req, name)
-	m.Header.Set("Accept", strings.Join(e.Accept(req), ", "))
+	m.Header["Accept"] = nil // no client is to think of one
+	if accept := strings.Join(e.Accept(req), ", "); accept != "" {
+		m.Header.Set("Accept", accept)
+	}
 	params, err := e.parameters(&ind, req)
 	if err != nil {
 		return nil, err
@@ -449,8 +452,8 @@ func (e Encoding) formats(name string) []string {
 }
 
 // Accept returns what the client takes as an answer to req, most wanted first:
-// what its Wire asks for, else all formats of the model. Puppet 2.6 to 3 know
-// formats by name.
+// what its Wire asks for, else all formats of the model. One empty entry is a
+// client that does not say. Puppet 2.6 to 3 know formats by name.
 func (e Encoding) Accept(req *indirector.Request) []string {
 	if req.Wire != nil && len(req.Wire.Accept) > 0 {
 		return req.Wire.Accept
