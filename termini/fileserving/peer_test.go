@@ -5,6 +5,7 @@ package fileserving_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/termini/fileserving"
+	"indirtui/traces"
 )
 
 // ruby runs a script with JSON on its standard input, and reads JSON from its
@@ -136,4 +138,98 @@ func TestPeerIgnore(t *testing.T) {
 			}
 		}
 	}
+}
+
+// modulesOfDebian is where the packages puppet-module-puppetlabs-* put modules.
+const modulesOfDebian = "/usr/share/puppet/modules"
+
+// TestPeerModules lets real Puppet serve the modules of Debian's packages, by
+// file_server as an agent asks it, and compares every search, and a find of
+// every file that they list.
+func TestPeerModules(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"stdlib", "apache", "concat"} {
+		if _, err := os.Stat(modulesOfDebian + "/" + name); err != nil {
+			t.Skipf("the package puppet-module-puppetlabs-%s is not installed: %v", name, err)
+		}
+	}
+	type question struct {
+		Verb    string         `json:"verb"`
+		Key     string         `json:"key"`
+		Options map[string]any `json:"options"`
+	}
+	h := newHouse(t, values{"modulepath": modulesOfDebian, "environment": "production", "digest_algorithm": "sha256"}, nil)
+	var asked []question
+	for _, key := range []string{"modules/stdlib", "modules/apache", "modules/concat", "plugins", "pluginfacts", "locales", "tasks/apache", "scripts/stdlib", "modules/none", "plugins/puppet"} {
+		for _, o := range []map[string]any{
+			{"recurse": true}, {"recurse": true, "links": "follow", "checksum_type": "md5", "source_permissions": "use"},
+			{"recurse": true, "checksum_type": "sha512", "ignore": []any{".git", "*.erb", "d*"}}, {"recurse": true, "recurselimit": 2, "checksum_type": "mtime"},
+			{"recurse": false}, {"recurse": true, "checksum_type": "none", "source_permissions": "use_when_creating", "max_files": -1},
+		} {
+			asked = append(asked, question{"search", key, o})
+		}
+	}
+	for _, key := range []string{"modules/stdlib", "modules/apache", "modules/concat", "plugins"} {
+		found, err := h.search(t, "file_server", key, option("recurse", true))
+		if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+			t.Fatal(err)
+		}
+		for _, m := range found {
+			if m.RelativePath != "." {
+				asked = append(asked, question{"find", key + "/" + m.RelativePath, map[string]any{"links": "follow", "checksum_type": "sha256", "source_permissions": "use"}})
+			}
+		}
+	}
+	var answers []any
+	ruby(t, `
+		require 'puppet'; require 'puppet/file_serving/metadata'
+		Puppet.initialize_settings
+		Puppet::Util::Log.level = :crit
+		env = Puppet::Node::Environment.create(:production, ['`+modulesOfDebian+`'])
+		Puppet.push_context({current_environment: env, environments: Puppet::Environments::Static.new(env)})
+		Puppet::FileServing::Metadata.indirection.terminus_class = :file_server
+		puts JSON.generate(JSON.parse(STDIN.read).map { |q|
+		  begin
+		    o = q['options'].each_with_object({environment: env}) { |(k, v), h| h[k.to_sym] = %w[links checksum_type source_permissions].include?(k) ? v.to_sym : v }
+		    found = Puppet::FileServing::Metadata.indirection.send(q['verb'], q['key'], **o)
+		    found.nil? ? nil : q['verb'] == 'find' ? found.to_data_hash : found.map(&:to_data_hash)
+		  rescue => e
+		    e.message
+		  end
+		})`, asked, &answers)
+	files := 0
+	for i, q := range asked {
+		var options []indirector.Option
+		for name, v := range q.Options {
+			options = append(options, option(name, v))
+		}
+		resp, err := h.Do(t.Context(), &indirector.Request{
+			Indirection: "file_metadata", Verb: traces.ParseVerb(q.Verb), Key: q.Key, Terminus: "file_server", Environment: "production", Options: options,
+		})
+		var got any
+		decode := func(inst indirector.Instance) (v any) {
+			files++
+			if err := json.Unmarshal([]byte(shown(t, inst)), &v); err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		switch {
+		case errors.Is(err, indirector.ErrNotFound):
+		case err != nil:
+			got = indirector.Message(err)
+		case q.Verb == "find":
+			got = decode(resp.Instance())
+		default:
+			list := []any{}
+			for _, inst := range resp.Value.([]indirector.Instance) {
+				list = append(list, decode(inst))
+			}
+			got = list
+		}
+		if diff := gocmp.Diff(answers[i], got); diff != "" {
+			t.Errorf("%v: -Puppet +here:\n%s", q, diff)
+		}
+	}
+	t.Logf("%d requests, %d answers with metadata", len(asked), files)
 }
