@@ -69,7 +69,7 @@ func Write(w io.Writer, f *Format, i indirector.Instance) error {
 		if err != nil {
 			return &Error{"render to", f.Name, err}
 		}
-		_, err = io.Copy(w, r)
+		err = pour(w, r)
 		if err := errors.Join(err, r.Close()); err != nil {
 			return &Error{"render to", f.Name, err}
 		}
@@ -80,6 +80,22 @@ func Write(w io.Writer, f *Format, i indirector.Instance) error {
 		return err
 	}
 	_, err = w.Write(b)
+	return err
+}
+
+// pools have what contents are copied in: less is a quarter slower than cat.
+var pools = sync.Pool{New: func() any { return new([256 << 10]byte) }}
+
+// pour copies all of r to w. A writer that knows better than to be written to,
+// such as a connection, is asked to read.
+func pour(w io.Writer, r io.Reader) error {
+	if to, ok := w.(io.ReaderFrom); ok {
+		_, err := to.ReadFrom(r)
+		return err
+	}
+	b := pools.Get().(*[256 << 10]byte)
+	defer pools.Put(b)
+	_, err := io.CopyBuffer(w, struct{ io.Reader }{r}, b[:])
 	return err
 }
 

@@ -4,14 +4,19 @@ package fileserving_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
 	"indirtui/indirector"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
 	"indirtui/termini/fileserving"
 )
 
@@ -71,6 +76,46 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
+// BenchmarkSearchPeers is what others take for the same trees: real Puppet, which
+// uses one processor, and sha256sum on all of them.
+func BenchmarkSearchPeers(b *testing.B) {
+	dir := tree(b, 10_000)
+	sh := func(script string, args ...string) func(*testing.B) {
+		return func(b *testing.B) {
+			if _, err := exec.LookPath(args[0]); err != nil {
+				b.Skipf("%s is not installed: %v", args[0], err)
+			}
+			var r syscall.Rusage
+			used := func() int64 {
+				if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &r); err != nil {
+					b.Fatal(err)
+				}
+				return r.Utime.Nano() + r.Stime.Nano()
+			}
+			before := used()
+			for b.Loop() {
+				cmd := exec.Command(args[0], append(args[1:], script)...)
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+b.TempDir())
+				if out, err := cmd.CombinedOutput(); err != nil {
+					b.Fatalf("%v: %s", err, out)
+				}
+			}
+			b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op")
+		}
+	}
+	puppet := func(sum string) string {
+		return `require 'puppet'; require 'puppet/file_serving/metadata'
+			Puppet.initialize_settings; Puppet::Util::Log.level = :crit
+			Puppet.push_context({current_environment: Puppet::Node::Environment.create(:production, [])})
+			Puppet::FileServing::Metadata.indirection.terminus_class = :file
+			n = Puppet::FileServing::Metadata.indirection.search(Dir.pwd, recurse: true, max_files: -1, checksum_type: :` + sum + `).size if '` + sum + `' != 'nothing'`
+	}
+	for _, sum := range []string{"sha256", "none", "nothing"} { // the last is how long it takes to start
+		b.Run("puppet "+sum, sh(puppet(sum), "ruby", "-e"))
+	}
+	b.Run("sha256sum", sh(fmt.Sprintf("find . -type f -print0 | xargs -0 -n 500 -P %d sha256sum >/dev/null", runtime.NumCPU()), "sh", "-c"))
+}
+
 // BenchmarkYield is the same search, taken one instance at a time.
 func BenchmarkYield(b *testing.B) {
 	dir := tree(b, 10_000)
@@ -102,29 +147,34 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkContent reads 256 MiB.
+// BenchmarkContent writes 256 MiB to a pipe, as the command line does.
 func BenchmarkContent(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "large")
 	if err := os.WriteFile(path, make([]byte, 256<<20), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	binary, ok := format.ByName("binary")
+	if !ok {
+		b.Fatal("there is no format binary")
+	}
+	r, w, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer out.Close()
+	drained := make(chan error)
+	go func() {
+		_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r}, make([]byte, 128<<10))
+		drained <- errors.Join(err, r.Close())
+	}()
 	b.SetBytes(256 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := fileserving.Path(path).Open()
-		if err != nil {
+		content := &model.FileContent{Path: path, Contents: fileserving.Path(path)}
+		if err := format.Write(struct{ io.Writer }{w}, binary, content); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := io.Copy(struct{ io.Writer }{out}, r); err != nil {
-			b.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			b.Fatal(err)
-		}
+	}
+	if err := errors.Join(w.Close(), <-drained); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -52,7 +52,8 @@ func Write(w io.Writer, answer any, name string) error {
 		case err != nil:
 			return err
 		case f != nil && f.Name == "binary":
-			return format.Write(w, f, v)
+			// A buffered writer would read in small pieces.
+			return format.Write(struct{ io.Writer }{w}, f, v)
 		case f != nil:
 			b, err := format.Render(f, v)
 			return writeText(w, b, name, err)
