@@ -3,6 +3,7 @@ package termini_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -19,7 +20,9 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/ca"
 	"indirtui/indirector/data"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	engineset "indirtui/indirector/settings"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 	"indirtui/termini/filebucket"
@@ -184,6 +187,16 @@ func ofTheCA(t *testing.T, special map[string]terminustest.Options) {
 			special["certificate_revocation_list/ca"] = o
 			continue
 		}
+		if d.Name == "rest" {
+			if d.Indirection == "certificate_revocation_list" {
+				o.Absent = "a/b" // any other is answered
+			}
+			server := caServer(t, settings(t.TempDir()), cert)
+			if d.Indirection == "certificate_status" {
+				server = caServer(t, settings(t.TempDir()), nil)
+			}
+			o.Settings = func(string) map[string]string { return server }
+		}
 		if inst := seeds[d.Indirection]; inst != nil {
 			o.Seed = map[string]indirector.Instance{inst.Key(): inst}
 			o.OneEntry = d.Indirection == "certificate_revocation_list"
@@ -192,6 +205,54 @@ func ofTheCA(t *testing.T, special map[string]terminustest.Options) {
 			o.Siblings = slices.DeleteFunc(termini.All(), func(x indirector.Descriptor) bool { return x.Indirection != d.Indirection || x.Name != "file" })
 		}
 		special[d.Indirection+"/"+d.Name] = o
+	}
+}
+
+// caServer serves a CA over HTTP, with one certificate that is signed already,
+// and returns the settings of who asks it.
+func caServer(t *testing.T, set map[string]string, signed []byte) map[string]string {
+	t.Helper()
+	if signed != nil {
+		if err := os.WriteFile(filepath.Join(set["signeddir"], "web01.example.test.pem"), signed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := engine.Options{Specs: termini.Specs(), Termini: termini.All(), Application: "server", Write: true, ConfDir: t.TempDir(), VarDir: t.TempDir()}
+	for _, name := range []string{"cadir", "autosign", "allow_duplicate_certs"} {
+		o.Set = append(o.Set, engineset.Override{Name: name, Value: set[name]})
+	}
+	e, err := engine.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ca.Open(ca.Config{Dir: set["cadir"], KeyLength: 1024})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, _, _, err := a.Generate(t.Context(), ca.Leaf{Name: "server", AltNames: []string{"IP:127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(set["signeddir"], "server.pem")); err != nil {
+		t.Fatal(err)
+	}
+	trust, err := ca.NewTrust(ca.TrustOptions{CAFile: set["cacert"], CRLFile: set["cacrl"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(ca.NewHandler(e.Indirector, ca.HandlerOptions{}))
+	server.TLS = trust.ServerConfig(func() (*tls.Certificate, error) { return &pair, nil }, nil)
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.Close()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	host, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "https://"), ":")
+	return map[string]string{
+		"ca_server": host, "ca_port": port, "localcacert": set["cacert"], "hostcrl": set["cacrl"], "certificate_revocation": "chain",
+		"hostcert": set["cadir"] + "/none", "hostprivkey": set["cadir"] + "/none", "http_connect_timeout": "10", "http_read_timeout": "10",
 	}
 }
 

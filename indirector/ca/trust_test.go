@@ -101,7 +101,7 @@ func TestServerCertificate(t *testing.T) {
 	t.Parallel()
 	a := setup(t, ca.SetupOptions{}, nil)
 	dir := t.TempDir()
-	s := settings{
+	s := fixed{
 		"certname": "puppet.example.com", "dns_alt_names": "puppet, IP:127.0.0.1,DNS:localhost",
 		"hostcert": filepath.Join(dir, "certs/host.pem"), "hostprivkey": filepath.Join(dir, "private_keys/host.pem"), "hostpubkey": filepath.Join(dir, "public_keys/host.pem"),
 		"localcacert": filepath.Join(dir, "certs/ca.pem"), "hostcrl": filepath.Join(dir, "crl.pem"),
@@ -129,6 +129,6 @@ func TestServerCertificate(t *testing.T) {
 	}
 }
 
-type settings map[string]string
+type fixed map[string]string
 
-func (s settings) Get(name string) (string, string) { return s[name], "test" }
+func (s fixed) Get(name string) (string, string) { return s[name], "test" }

@@ -62,6 +62,7 @@ var table = [...]indirection{
 	{name: "certificate_request", plural: "certificate_requests", ca: true},
 	{name: "certificate_revocation_list", plural: "certificate_revocation_lists", ca: true},
 	{name: "certificate_status", plural: "certificate_statuses", ca: true},
+	{name: "ocsp", plural: "ocsps", ca: true},
 }
 
 func lookup(name string) indirection {

@@ -75,7 +75,7 @@ func at(file string, line int) string { return fmt.Sprintf("%s:%d", filepath.Bas
 func Load(in Input) (Result, error) {
 	app, _ := Find(in.Application)
 	if in.Bare {
-		app.Assigns = nil
+		app.Assigns, app.CA = nil, ""
 	}
 	l := &loader{in: in, app: app, action: app.action(in.Action)}
 	l.result.Routes = make(indirector.Routes)
@@ -131,6 +131,7 @@ func (l *loader) face() {
 
 // code adds what the application does when it starts. Rule IND-SEL-07.
 func (l *loader) code() {
+	l.caLocation()
 	copied := map[string]bool{}
 	for _, a := range l.app.Assigns {
 		if a.Setting != "" {
@@ -159,6 +160,20 @@ func (l *loader) code() {
 				l.add(dead.Indirection, dead.Slot, c)
 			}
 		}
+	}
+}
+
+// caLocation adds what the application's CA location does. A server whose
+// setting ca is false has none.
+func (l *loader) caLocation() {
+	where, place := l.app.CA, "application "+l.app.Name
+	if set, _ := l.in.Settings.Setting("ca"); l.app.RunMode == "server" && set.Value == "false" && where != "" {
+		where, place = CANone, place+", setting ca, "+set.Place
+	}
+	for _, a := range where.assigns() {
+		l.add(a.Indirection, a.Slot, traces.Choice{
+			Terminus: a.Terminus, Source: traces.FromApplication, Place: place, Symbol: true, Note: "CA location " + string(where),
+		})
 	}
 }
 
