@@ -54,6 +54,7 @@ type Failure struct {
 	Origin  string // the kind of work that failed: "decode", "exec", "file", "network"; "" is the terminus itself
 	Path    string // the file, command or URL; "" if there is none
 	Hidden  string // what Puppet hides: stderr, an errno, a path; "" if nothing
+	Status  int    // of HTTP, where there was one, or where one is to be answered; 0 is none
 	Err     error  // the cause; may be nil
 }
 

@@ -57,6 +57,12 @@ func (st *State) Plan(ctx context.Context, req *Request) Forecast {
 		return p.out
 	}
 	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
+	if st.to != nil && p.to.primaryHolder != nil && p.req.Verb != Expire {
+		if err := p.to.primaryHolder.open(st.x); err != nil {
+			p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusUnknown, About: p.out.Terminus}, Message(err))
+			return p.out
+		}
+	}
 	if st.Err != nil {
 		p.out.Outcome, p.out.Why = traces.Err, "it fails: "+firstLine(Message(st.Err))
 		return p.out

@@ -25,6 +25,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/debugger"
 	"indirtui/indirector/mask"
 	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
@@ -52,7 +53,7 @@ type Options struct {
 	Rows            int                               // see store.Options
 	Source          string                            // name of the source on screen; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
-	Gate            indirector.Gate
+	Debug           *debugger.Options                 // nil: nothing can be held. Project, Recorder, Writes, Timeout, Mask and Now are filled in
 	Now             func() time.Time
 	Log             *slog.Logger
 	Crash           func(v any, stack []byte)
@@ -67,6 +68,7 @@ type Engine struct {
 	RoutesFile  routes.Result
 	Store       *store.Store
 	Mask        *mask.Mask
+	Debugger    *debugger.Debugger // nil if nothing can be held
 	Application string
 	Environment string
 	Source      string
@@ -121,7 +123,7 @@ func New(o Options) (*Engine, error) {
 	e.Environment, _ = e.Settings.Get("environment")
 	e.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: e.RoutesFile.Routes, Settings: e.Settings, Recorder: e.Store,
-		Gate: o.Gate, Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
+		Gate: e.gate(o), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
 		Environments: e.knowsEnvironment, Environment: e.Environment, Application: o.Application,
 	})
 	if err != nil {
@@ -129,6 +131,43 @@ func New(o Options) (*Engine, error) {
 	}
 	e.start = e.RoutesFile.Routes
 	return e, nil
+}
+
+// gate makes the debugger. Breakpoints that cannot be read are a problem, and no
+// reason not to start.
+func (e *Engine) gate(o Options) indirector.Gate {
+	if o.Debug == nil {
+		return o.Gate
+	}
+	d := *o.Debug
+	if d.Project == "" {
+		d.Project, _ = e.Settings.Get("confdir")
+	}
+	d.Recorder, d.Writes, d.Timeout, d.Now = e.Store, e.Writes, e.patience, o.Now
+	d.Mask = func(text string) string {
+		masked, _ := e.Mask.Text(text)
+		return masked
+	}
+	var err error
+	if e.Debugger, err = debugger.New(d); err != nil {
+		e.Problems = append(e.Problems, Problem{Text: err.Error()})
+	}
+	return e.Debugger
+}
+
+// patience is how long who asks over the network waits for an answer, as far as
+// our own settings tell: an agent on the same site has the same ones.
+func (e *Engine) patience(req *indirector.Request) (time.Duration, string) {
+	if req.Remote == nil {
+		return 0, ""
+	}
+	const name = "http_read_timeout"
+	text, _ := e.Settings.Get(name)
+	d, err := indirector.ParseDuration(text)
+	if err != nil {
+		return 0, ""
+	}
+	return d, name
 }
 
 func (e *Engine) readSettings(o Options) error {
@@ -325,6 +364,9 @@ func (e *Engine) Overrides() []string {
 
 // Close takes the house down and closes the recording.
 func (e *Engine) Close() error {
+	if e.Debugger != nil {
+		e.Debugger.Close()
+	}
 	return errors.Join(e.Indirector.Close(), e.Store.Close())
 }
 

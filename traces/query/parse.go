@@ -37,7 +37,9 @@ type parser struct {
 	pos    int
 	depth  int
 	inStep bool
-	last   want // what could stand at the last place where there was a choice
+	groups int               // how many parentheses are open
+	stop   func(string) bool // which word ends the expression; nil is none
+	last   want              // what could stand at the last place where there was a choice
 }
 
 // A want is a place where there is a choice: the beginning of a term, or of a
@@ -55,15 +57,27 @@ func (p *parser) whole() (e *Expr, err error) {
 		p.fail(maxText, "more", "at most "+itoa(maxText)+" bytes", "")
 	}
 	p.blanks()
-	if p.pos == len(p.text) {
+	if p.pos == len(p.text) || p.stops() {
 		p.last = want{at: p.pos}
 		return &Expr{}, nil
 	}
 	n := p.expr()
-	if p.pos < len(p.text) {
+	if p.pos < len(p.text) && !p.stops() {
 		p.unexpected()
 	}
 	return newExpr(n), nil
+}
+
+// stops reports whether a word follows that ends the expression.
+func (p *parser) stops() bool {
+	if p.stop == nil || p.groups > 0 {
+		return false
+	}
+	word := p.text[p.pos:]
+	if end := strings.IndexAny(word, " \t"); end >= 0 {
+		word = word[:end]
+	}
+	return p.stop(word)
 }
 
 func (p *parser) rescue(err *error) {
@@ -198,6 +212,9 @@ func (p *parser) startsTerm() bool {
 	case ')', '|', '&', ',':
 		return false
 	}
+	if p.stops() {
+		return false
+	}
 	at := p.pos
 	or := p.keyword("or")
 	p.pos = at
@@ -215,6 +232,9 @@ func (p *parser) not() node {
 
 func (p *parser) prim() node {
 	p.last = want{at: p.pos, inStep: p.inStep}
+	if p.stops() {
+		p.fail(p.pos, p.got(p.pos), "a term (in quotes it is a word)", "")
+	}
 	switch p.next() {
 	case '(':
 		return p.group(p.inStep)
@@ -267,6 +287,8 @@ func (p *parser) group(inStep bool) node {
 	defer func(was bool) { p.inStep = was }(p.inStep)
 	p.inStep = inStep
 	open := p.pos
+	p.groups++
+	defer func() { p.groups-- }()
 	p.take('(')
 	n := p.expr()
 	if p.next() != ')' {

@@ -15,6 +15,8 @@ package query
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"indirtui/traces"
@@ -50,14 +52,30 @@ type Row struct {
 
 // RowOf returns the row of t, which may still be running.
 func RowOf(t *traces.Trace) Row {
-	terminus, cache := t.Primary.Winner(), t.Cache.Winner()
-	return Row{
+	var r Row
+	ReadRow(&r, t)
+	return r
+}
+
+// ReadRow is RowOf into a row that is there already.
+func ReadRow(r *Row, t *traces.Trace) {
+	*r = Row{
 		ID: t.ID, Parent: t.Parent, Start: t.Start, Took: t.Took,
-		Verb: t.Verb, Outcome: t.Outcome, Served: t.Served, Flags: t.Flags,
-		SetBy: terminus.Source, CacheSetBy: cache.Source, Sent: t.Caller == "you",
-		Indirection: t.Indirection, Key: t.Key, Environment: t.Environment,
-		Terminus: terminus.Terminus, Cache: cache.Terminus, Run: t.Run, Caller: t.Caller,
+		Verb: t.Verb, Outcome: t.Outcome, Served: t.Served, Flags: t.Flags, Sent: t.Caller == "you",
+		Indirection: t.Indirection, Key: t.Key, Environment: t.Environment, Run: t.Run, Caller: t.Caller,
 	}
+	r.Terminus, r.SetBy = winner(t.Primary)
+	r.Cache, r.CacheSetBy = winner(t.Cache)
+}
+
+// winner is Slot.Winner without the copy of a large struct.
+func winner(s traces.Slot) (terminus string, by traces.Source) {
+	for i := range s {
+		if s[i].Terminus != "" && s[i].Why == "" {
+			return s[i].Terminus, s[i].Source
+		}
+	}
+	return "", traces.NoSource
 }
 
 // A Relation leads from a request to others.
@@ -120,6 +138,15 @@ func ParseAt(text string, now time.Time) (*Expr, error) {
 	return p.whole()
 }
 
+// ParsePrefix parses the expression at the beginning of a text, which ends
+// before the first word that stop accepts. It returns where that is. Words in
+// quotes or in parentheses belong to the expression.
+func ParsePrefix(text string, stop func(word string) bool) (e *Expr, rest int, err error) {
+	p := &parser{text: text, now: time.Now(), stop: stop}
+	e, err = p.whole()
+	return e, p.pos, err
+}
+
 // Match reports whether s is meant. It does not allocate when e is Simple.
 func (e *Expr) Match(s Subject) bool {
 	return e == nil || e.root == nil || e.root.match(scope{subject: s, row: s.Row()})
@@ -162,4 +189,50 @@ func (e *SyntaxError) Error() string {
 		s += "; perhaps: " + e.Fix
 	}
 	return s
+}
+
+// IsField reports whether name is a field of expressions: "key", "opt.server".
+func IsField(name string) bool { return findField(name) != nil }
+
+// Show returns the value of a field of s as expressions write it, or "" if it
+// is missing. Of several values it is all of them, with commas.
+func Show(s Subject, name string) string {
+	f := findField(name)
+	if f == nil {
+		return ""
+	}
+	c := scope{subject: s, row: s.Row()}
+	var all []string
+	add := func(text string) bool {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+		return false
+	}
+	if f.texts != nil {
+		f.texts(c, add)
+	} else {
+		f.ints(c, func(i int64) bool { return add(f.text(i)) })
+	}
+	return strings.Join(all, ",")
+}
+
+// text is a value of f that is no text, as expressions write it.
+func (f *Field) text(i int64) string {
+	switch f.Kind {
+	case Closed:
+		if 0 <= i && i < int64(len(f.Values)) {
+			return f.Values[i]
+		}
+	case YesNo:
+		if i != 0 {
+			return "yes"
+		}
+		return "no"
+	case Duration:
+		return time.Duration(i).String()
+	case Time:
+		return time.Unix(0, i).UTC().Format(time.RFC3339Nano)
+	}
+	return itoa(int(i))
 }

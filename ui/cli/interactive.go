@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
 	"indirtui/traces/store"
@@ -130,6 +131,9 @@ func (p *program) session() (*session, error) {
 	}
 	guard := new(ui.Guard)
 	o.Crash = guard.Crash
+	if o.Debug, err = debugOptions(); err != nil {
+		return nil, err
+	}
 	if p.ui.demo || !p.hasPuppet() {
 		return p.demoSession(o, guard)
 	}
@@ -147,12 +151,20 @@ func (p *program) session() (*session, error) {
 	return &session{engine: e, log: e.Store, hello: hello, guard: guard}, nil
 }
 
+// debugOptions are those of a debugger that keeps its breakpoints beside the
+// recordings.
+func debugOptions() (*debugger.Options, error) {
+	dir, err := engine.StateDir()
+	return &debugger.Options{Dir: dir}, err
+}
+
 // demoSession is a session over a demo site of its own.
 func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, error) {
 	site, err := demo.Start(p.site)
 	if err != nil {
 		return nil, err
 	}
+	o.Debug.Project = "demo"
 	e, err := engine.New(site.Options(o))
 	if err != nil {
 		return nil, errors.Join(err, site.Close())

@@ -1,0 +1,361 @@
+package debugger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+	"indirtui/traces/query"
+)
+
+// A turn is what the breakpoints at one stop have come to.
+type turn struct {
+	hold    string // who holds: "b1", "step"; "" is nobody
+	waited  bool
+	draft   *draft
+	decided bool // out has an answer or a failure
+	out     indirector.Verdict
+}
+
+// edits returns the draft, made if need be.
+func (t *turn) edits(s *indirector.Stop) *draft {
+	if t.draft == nil {
+		t.draft = &draft{req: *s.Request, value: s.Value}
+	}
+	return t.draft
+}
+
+func (t *turn) verdict() indirector.Verdict {
+	v := t.out
+	v.Waited = v.Waited || t.waited
+	if t.draft != nil {
+		t.draft.into(&v)
+	}
+	return v
+}
+
+// into adds what was edited to a verdict.
+func (d *draft) into(v *indirector.Verdict) {
+	if len(d.changes) > 0 {
+		v.Request = &d.req
+	}
+	if d.hasValue && !v.Set && v.Err == nil {
+		v.Set, v.Value = true, d.value
+	}
+}
+
+// act does what a breakpoint does. The error is that the request was cancelled
+// meanwhile.
+func (d *Debugger) act(ctx context.Context, t *turn, b *breakpoint, s *indirector.Stop, u *subject) error {
+	switch b.Do {
+	case Hold:
+		if t.hold == "" {
+			t.hold = b.id
+		}
+	case Log:
+		d.log(ctx, b, s, u)
+	case Delay:
+		t.waited = true
+		return d.delay(ctx, b)
+	case Set:
+		if err := d.mayInvent(b.Action); err != nil {
+			d.say(ctx, b.id, err.Error())
+			return nil
+		}
+		st := s.Freeze()
+		for _, e := range b.Edits {
+			if err := t.edits(s).apply(st, e); err != nil {
+				d.say(ctx, b.id, err.Error())
+			}
+		}
+		d.say(ctx, b.id, "changed "+t.draft.String())
+	default:
+		if t.decided { // the first one decides
+			return nil
+		}
+		v, err := d.verdict(b.Action, b.id, s.Request, s.Value, s.Done)
+		if err != nil {
+			d.say(ctx, b.id, err.Error())
+			return nil
+		}
+		t.out, t.decided = v, true
+		d.say(ctx, b.id, b.Action.Do.String()+" "+b.Where.String())
+	}
+	return nil
+}
+
+func (d *draft) String() string {
+	var parts []string
+	for _, c := range d.changes {
+		parts = append(parts, c.String())
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// say notes in the trace what a breakpoint did.
+func (d *Debugger) say(ctx context.Context, by, text string) {
+	_, span := traces.Start(ctx, traces.Note, by+": "+text)
+	span.End("", traces.Because{Reason: traces.ByYou, About: by}, nil)
+}
+
+// usual is what is logged when nothing is said.
+var usual = []string{"verb", "ind", "key", "terminus", "out", "took"}
+
+func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u *subject) {
+	fields := b.Fields
+	if len(fields) == 0 {
+		fields = usual
+	}
+	var parts []string
+	s.Look(func(t *traces.Trace) {
+		u.trace = t
+		for _, f := range fields {
+			parts = append(parts, f+"="+query.Quote(query.Show(u, f)))
+		}
+		u.trace = nil
+	})
+	text := strings.Join(parts, " ")
+	if d.o.Mask != nil {
+		text = d.o.Mask(text)
+	}
+	d.say(ctx, b.id, text)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.lines) >= maxLines {
+		d.lines = slices.Delete(d.lines, 0, maxLines/10)
+	}
+	d.lines = append(d.lines, Line{At: d.o.Now(), Request: s.Trace.ID, By: b.id, Text: text})
+}
+
+// delay waits as long as b says, on a span of its own.
+func (d *Debugger) delay(ctx context.Context, b *breakpoint) error {
+	wait := b.Delay
+	if b.Jitter > 0 {
+		wait = max(wait+time.Duration((2*d.o.Rand()-1)*float64(b.Jitter)), 0)
+	}
+	_, span := traces.Start(ctx, traces.Held, "delayed by "+b.id)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	var err error
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	span.End(wait.String(), traces.Because{Reason: traces.ByYou, About: b.id}, err)
+	return err
+}
+
+// verdict is what an action makes of a request. The error is that it cannot.
+func (d *Debugger) verdict(a Action, by string, req *indirector.Request, value any, done bool) (indirector.Verdict, error) {
+	v := indirector.Verdict{By: by}
+	if err := d.mayInvent(a); err != nil {
+		return v, err
+	}
+	var err error
+	switch a.Do {
+	case Fail:
+		v.Err = a.Error()
+	case Nil:
+		v.Set, v.Skip = true, !done
+	case Skip:
+		v.Skip = true
+	case Value:
+		v.Set, v.Skip = true, !done
+		v.Value, err = readValue(req, a.Text, a.Format)
+		if req.Verb == indirector.Save {
+			v.Value, err = nil, errors.New("value: a save is answered with nil, or fails")
+		}
+	case Truncate, Corrupt:
+		v.Set = true
+		v.Value, v.Err, err = a.damage(req, value)
+	}
+	if v.Err != nil {
+		v.Set = false
+	}
+	return v, err
+}
+
+// damage returns the answer as it would have arrived with bytes missing or
+// changed, or the failure to read it. The error is that there is nothing to
+// damage.
+func (a Action) damage(req *indirector.Request, value any) (damaged any, failure, err error) {
+	switch v := value.(type) {
+	case *model.FileContent:
+		if v.Contents == nil {
+			break
+		}
+		c := *v
+		c.Contents = damagedContents{v.Contents, a}
+		return &c, nil, nil
+	case *model.FileBucketFile:
+		if v.Contents == nil {
+			break
+		}
+		c := *v
+		c.Contents = damagedContents{v.Contents, a}
+		return &c, nil, nil
+	case []indirector.Instance:
+		f, err := a.format(v...)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := format.RenderMultiple(f, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		damaged, failure = decode(req.Indirection, req.Key, f.Name, a.apply(b), true)
+		return damaged, injected(failure), nil
+	case indirector.Instance:
+		f, err := a.format(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := format.Render(f, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		damaged, failure = decode(req.Indirection, req.Key, f.Name, a.apply(b), false)
+		return damaged, injected(failure), nil
+	}
+	return nil, nil, fmt.Errorf("%s: there is no answer with bytes", a.Do)
+}
+
+func injected(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &indirector.Failure{Message: indirector.Message(err), Origin: "injected", Err: err}
+}
+
+// format is the one in which the answer would have travelled.
+func (a Action) format(list ...indirector.Instance) (*format.Format, error) {
+	name := a.Format
+	if name == "" {
+		name = "json"
+	}
+	f, ok := format.ByName(name)
+	if !ok {
+		return nil, fmt.Errorf("no format is called %q", name)
+	}
+	for _, i := range list {
+		if class := model.ClassOf(i); class == nil || !class.Supports(name) {
+			return nil, fmt.Errorf("%s: the answer does not travel as %s", a.Do, name)
+		}
+	}
+	return f, nil
+}
+
+// apply returns the damaged bytes.
+func (a Action) apply(b []byte) []byte {
+	if a.Do == Truncate {
+		return b[:min(a.stay(int64(len(b))), int64(len(b)))]
+	}
+	b = bytes.Clone(b)
+	for i := range min(a.Bytes, len(b)) {
+		b[a.place(i, int64(len(b)))] ^= 0x55
+	}
+	return b
+}
+
+// stay is how many of size bytes a truncation leaves.
+func (a Action) stay(size int64) int64 {
+	switch {
+	case a.Bytes > 0:
+		return int64(a.Bytes)
+	case a.Share <= 0:
+		return 0
+	}
+	return int64(float64(size) * a.Share / 100)
+}
+
+// place is where the i-th changed byte lies: spread evenly, so that the same
+// damage is done every time.
+func (a Action) place(i int, size int64) int64 {
+	return min(int64(i+1)*size/int64(a.Bytes+1), size-1)
+}
+
+// damagedContents are the contents of a file with bytes missing or changed.
+// They are not read before somebody does.
+type damagedContents struct {
+	model.Contents
+	a Action
+}
+
+// Size implements model.Contents. That of truncated contents is still the whole:
+// that is how a reader finds out.
+func (c damagedContents) Size() int64 { return c.Contents.Size() }
+
+// Open implements model.Contents.
+func (c damagedContents) Open() (io.ReadCloser, error) {
+	r, err := c.Contents.Open()
+	if err != nil {
+		return nil, err
+	}
+	size := c.Contents.Size()
+	if c.a.Do == Truncate {
+		stay := c.a.stay(max(size, 0))
+		return &cut{r: r, left: stay}, nil
+	}
+	d := &flipped{ReadCloser: r}
+	for i := range min(c.a.Bytes, 1<<16) {
+		if size > 0 {
+			d.at = append(d.at, c.a.place(i, size))
+		} else {
+			d.at = append(d.at, int64(i))
+		}
+	}
+	return d, nil
+}
+
+// cut ends too early.
+type cut struct {
+	r    io.ReadCloser
+	left int64
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}
+
+func (c *cut) Close() error { return c.r.Close() }
+
+// flipped has other bytes at some places, which are in order.
+type flipped struct {
+	io.ReadCloser
+	at  []int64
+	pos int64
+}
+
+func (f *flipped) Read(p []byte) (int, error) {
+	n, err := f.ReadCloser.Read(p)
+	for len(f.at) > 0 && f.at[0] < f.pos+int64(n) {
+		if i := f.at[0] - f.pos; i >= 0 {
+			p[i] ^= 0x55
+		}
+		f.at = f.at[1:]
+	}
+	f.pos += int64(n)
+	return n, err
+}
+
+// short is a number of a request as people write it.
+func short(id uint64) string { return "#" + strconv.FormatUint(id, 10) }

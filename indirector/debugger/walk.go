@@ -1,0 +1,235 @@
+package debugger
+
+import (
+	"context"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+)
+
+// A walk is a request that a person steps through, with those that it asks and
+// those that asked it.
+type walk struct {
+	how    Go
+	at     uint64 // the request that was let go last
+	phase  int    // where it was
+	depths map[uint64]int
+}
+
+// phaseOf groups the steps as people think of them: what comes before anybody is
+// asked, the cache, the terminus, the store, the filter, the caller.
+func phaseOf(s traces.Step) int {
+	return [traces.StepCount]int{
+		traces.CacheRead: 1, traces.Expiry: 1, traces.Terminus: 2,
+		traces.ExpirySet: 3, traces.CacheWrite: 3, traces.Filter: 4, traces.Caller: 5,
+	}[s]
+}
+
+// follow has the request id stop again. The caller holds d.mu.
+func (d *Debugger) follow(id uint64, how Go, at traces.Step) {
+	w := d.walks[id]
+	if w == nil {
+		w = &walk{depths: map[uint64]int{id: 0}}
+		d.walks[id] = w
+	}
+	w.how, w.at, w.phase = how, id, phaseOf(at)
+	d.arrange()
+}
+
+// ancestors puts those who asked a request on its walk, so that stepping out of
+// it leads to them. The caller holds d.mu.
+func (d *Debugger) ancestors(h *held) {
+	if d.walks[h.id] != nil || h.state.Trace.Parent == 0 {
+		return
+	}
+	w := &walk{depths: map[uint64]int{h.id: 0}}
+	d.walks[h.id] = w
+	for id, depth := h.state.Trace.Parent, -1; id != 0 && depth > -100; depth-- {
+		if d.walks[id] == nil {
+			d.walks[id], w.depths[id] = w, depth
+		}
+		if d.o.Recorder == nil {
+			return
+		}
+		parent, ok := d.o.Recorder.Subject(id)
+		if !ok {
+			return
+		}
+		id = parent.Row().Parent
+	}
+}
+
+// unfollow ends the walk that a request is on. The caller holds d.mu.
+func (d *Debugger) unfollow(id uint64) {
+	w := d.walks[id]
+	if w == nil {
+		return
+	}
+	for other := range w.depths {
+		if d.walks[other] == w {
+			delete(d.walks, other)
+		}
+	}
+	d.arrange()
+}
+
+// walksTo reports whether a request that is stepped through stops here.
+func (d *Debugger) walksTo(s *indirector.Stop) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id := s.Trace.ID
+	w := d.walks[id]
+	if w == nil {
+		parent := s.Trace.Parent
+		if w = d.walks[parent]; w == nil || id == 0 || parent == 0 {
+			return false
+		}
+		d.walks[id] = w
+		w.depths[id] = w.depths[parent] + 1
+		d.arrange()
+	}
+	if s.Done {
+		return false // the next question is a moment away
+	}
+	depth, base := w.depths[id], w.depths[w.at]
+	switch w.how {
+	case Over:
+		if id == w.at {
+			return phaseOf(s.Point.Step) != w.phase
+		}
+		return depth <= base
+	case Finish:
+		if id == w.at {
+			return s.Point.Step == traces.Caller
+		}
+		return depth <= base
+	}
+	return true
+}
+
+// wait holds a request until a person lets it go on, its time is up, or it is
+// cancelled.
+func (d *Debugger) wait(ctx context.Context, s *indirector.Stop, t *turn) (indirector.Verdict, error) {
+	if s.Trace.ID == 0 { // nobody could name it
+		return t.verdict(), nil
+	}
+	h := d.newHeld(ctx, s, t)
+	d.mu.Lock()
+	if d.off || d.closed || len(d.held) >= d.o.MaxHeld {
+		if full := len(d.held) >= d.o.MaxHeld; full {
+			d.passed++
+		}
+		d.mu.Unlock()
+		d.notify()
+		d.say(ctx, h.by, "not held: too many are, or breakpoints are off")
+		return t.verdict(), nil
+	}
+	d.held[h.id] = h
+	d.mu.Unlock()
+	if d.o.Recorder != nil {
+		d.o.Recorder.SetHeld(h.id, true)
+	}
+	d.notify()
+	_, span := traces.Start(ctx, traces.Held, "held by "+h.by)
+	ended := d.await(ctx, h)
+	if d.o.Recorder != nil {
+		d.o.Recorder.SetHeld(h.id, false)
+	}
+	for _, c := range h.draft.changes {
+		span.Attr("changed "+c.Name, orNone(c.Was)+" -> "+orNone(c.Is))
+	}
+	if len(h.draft.changes) > 0 && h.err == nil {
+		traces.AddNote(ctx, "you changed "+h.draft.String()+", "+where(s))
+	}
+	if h.verdict.Set || h.verdict.Err != nil || h.verdict.Skip {
+		traces.AddNote(ctx, "you decided "+where(s))
+	}
+	span.End(ended, traces.Because{Reason: traces.ByYou, About: h.by}, h.err)
+	if h.err == nil && h.delay != nil {
+		h.err = d.delay(ctx, h.delay)
+	}
+	h.verdict.Waited = true
+	return h.verdict, h.err
+}
+
+func where(s *indirector.Stop) string {
+	if s.Done {
+		return "after " + s.Point.Step.String()
+	}
+	return "before " + s.Point.Step.String()
+}
+
+func (d *Debugger) newHeld(ctx context.Context, s *indirector.Stop, t *turn) *held {
+	st := s.Freeze()
+	h := &held{
+		id: s.Trace.ID, by: t.hold, state: st, since: d.o.Now(), pending: t.out,
+		poke: make(chan struct{}, 1), done: make(chan struct{}),
+		draft: draft{req: st.Request, value: st.Value},
+	}
+	if t.draft != nil {
+		h.draft = *t.draft
+	}
+	if d.o.HoldLimit > 0 {
+		h.until = h.since.Add(d.o.HoldLimit)
+	}
+	if at, ok := ctx.Deadline(); ok {
+		h.caller, h.why = at, "the caller's deadline"
+	}
+	if d.o.Timeout != nil {
+		if patience, why := d.o.Timeout(&st.Request); patience > 0 {
+			if at := st.Trace.Start.Add(patience); h.caller.IsZero() || at.Before(h.caller) {
+				h.caller, h.why = at, why
+			}
+		}
+	}
+	return h
+}
+
+// await returns how the waiting ended.
+func (d *Debugger) await(ctx context.Context, h *held) string {
+	var up <-chan time.Time
+	var timer *time.Timer
+	if d.o.HoldLimit > 0 {
+		timer = time.NewTimer(d.o.HoldLimit)
+		defer timer.Stop()
+		up = timer.C
+	}
+	for {
+		select {
+		case <-h.done:
+			if h.err != nil {
+				return "aborted"
+			}
+			return h.how.String()
+		case <-h.poke:
+			if timer != nil {
+				timer.Reset(d.o.HoldLimit)
+			}
+			continue
+		case <-ctx.Done():
+			if d.withdraw(h, context.Cause(ctx)) {
+				return "cancelled"
+			}
+		case <-up:
+			if d.withdraw(h, nil) {
+				traces.AddNote(ctx, "nobody let it go: it went on by itself after "+d.o.HoldLimit.String())
+				return "went on by itself"
+			}
+		}
+		<-h.done // somebody was faster
+	}
+}
+
+// withdraw lets h go on without a person, and reports whether nobody had yet.
+func (d *Debugger) withdraw(h *held, err error) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.held[h.id] != h {
+		return false
+	}
+	h.err = err
+	d.letGo(h, Continue, h.pending)
+	d.notify()
+	return true
+}
