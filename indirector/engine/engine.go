@@ -53,6 +53,7 @@ type Options struct {
 	Rows            int                               // see store.Options
 	Source          string                            // name of the source on screen; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
+	Gate            indirector.Gate                   // of tests, instead of a debugger; nil never holds
 	Debug           *debugger.Options                 // nil: nothing can be held. Project, Recorder, Writes, Timeout, Mask and Now are filled in
 	Now             func() time.Time
 	Log             *slog.Logger
