@@ -109,8 +109,8 @@ func (g *Guard) Crash(v any, stack []byte) {
 	}
 }
 
-// watch tells how to end the program; of a crash before that it does so now.
-func (g *Guard) watch(kill func()) {
+// Watch tells how to end the program; of a crash before that it does so now.
+func (g *Guard) Watch(kill func()) {
 	g.mu.Lock()
 	g.kill = kill
 	crashed := g.what != nil
@@ -120,10 +120,11 @@ func (g *Guard) watch(kill func()) {
 	}
 }
 
-func (g *Guard) crashed() (any, []byte) {
+// Exit is how the program ends, for those that run it without a screen.
+func (g *Guard) Exit() Exit {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.what, g.stack
+	return Exit{Panic: g.what, Stack: g.stack}
 }
 
 // command returns cmd with its panic taken care of, and that of the commands
@@ -198,10 +199,9 @@ func Run(ctx context.Context, cfg Config) Exit {
 		options = append(options, tea.WithInput(cfg.In))
 	}
 	p := tea.NewProgram(model, options...)
-	g.watch(p.Kill)
+	g.Watch(p.Kill)
 	_, err := p.Run()
-	var exit Exit
-	exit.Panic, exit.Stack = g.crashed()
+	exit := g.Exit()
 	if !errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrInterrupted) {
 		exit.Err = err
 	}

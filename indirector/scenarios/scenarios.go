@@ -25,6 +25,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
@@ -91,7 +92,7 @@ type Options struct {
 	Specs     []indirector.Spec
 	Termini   []indirector.Descriptor
 	Recording string // see engine.Options
-	Gate      indirector.Gate
+	Debug     *debugger.Options // see engine.Options
 	Ended     func(*store.Store, *traces.Trace)
 	Crash     func(v any, stack []byte)
 }
@@ -112,10 +113,10 @@ type Stage struct {
 }
 
 // Open sets a stage. Close takes it away.
-func Open(s Scene, o Options) (*Stage, error) { return open(context.Background(), s, nil, o) }
+func Open(s Scene, o Options) (*Stage, error) { return open(s, nil, o) }
 
-func open(ctx context.Context, s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ *Stage, err error) {
-	st := &Stage{ctx: ctx, Dir: o.Dir, start: time.Now().UTC().Truncate(time.Second)}
+func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ *Stage, err error) {
+	st := &Stage{Dir: o.Dir, start: time.Now().UTC().Truncate(time.Second)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, st.Close())
@@ -150,7 +151,7 @@ func open(ctx context.Context, s Scene, serve func(*Stage) (map[string]string, e
 		ConfDir: st.Path("conf"), VarDir: st.Path("var"), Application: s.Application, Action: s.Action,
 		Set:     append([]settings.Override{{Name: "codedir", Value: st.Path("code")}}, s.Set...),
 		Process: settings.Options{Home: st.Dir, Dir: st.Dir},
-		Write:   !s.ReadOnly, Quirks: s.Quirks, Now: st.Now, Recording: o.Recording, Gate: o.Gate, Ended: o.Ended, Crash: o.Crash,
+		Write:   !s.ReadOnly, Quirks: s.Quirks, Now: st.Now, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: o.Crash,
 		Certname: func() string { return "n1.example.com" },
 	})
 	if err != nil {
@@ -244,13 +245,22 @@ func (s *Stage) Trace() (*traces.Trace, error) {
 	return s.Store.Trace(s.Last)
 }
 
+// Open sets the stage of the scenario, for PlayOn.
+func (c Scenario) Open(o Options) (*Stage, error) {
+	s, err := open(c.scene, c.serve, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Name, err)
+	}
+	return s, nil
+}
+
 // Play sets the stage and plays the scenario. The stage is left as it is then,
 // for those who want to look; Close takes it away. The error is that it did not
 // go as the scenario says, which may be so of a stage that is not nil.
 func (c Scenario) Play(ctx context.Context, o Options) (*Stage, error) {
-	s, err := open(ctx, c.scene, c.serve, o)
+	s, err := c.Open(o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Name, err)
+		return nil, err
 	}
 	if err := c.PlayOn(ctx, s); err != nil {
 		return s, fmt.Errorf("%s: %w", c.Name, err)

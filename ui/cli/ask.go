@@ -203,29 +203,40 @@ func (p *program) tell(e *engine.Engine, kind string, resp *indirector.Response,
 	if err := e.Store.Flush(); err != nil {
 		return err
 	}
-	t, terr := e.Store.Trace(id)
-	if terr != nil {
-		return terr
-	}
-	switch kind {
-	case "json":
-		_, err := p.Err.Write(store.AppendTrace(nil, t))
-		return err
-	case "steps":
-		p.tellSteps(e, t, "")
-		return nil
-	}
-	fmt.Fprint(p.Err, cleanLines(traces.AppendStory(nil, t)))
-	return nil
+	return tellOf(p.Err, e.Store, kind, id)
 }
 
-func (p *program) tellSteps(e *engine.Engine, t *traces.Trace, indent string) {
-	fmt.Fprint(p.Err, indentLines(cleanLines(traces.AppendSteps(traces.AppendStory(nil, t), t)), indent))
-	for _, child := range e.Store.Links(t.ID).Children {
-		if c, err := e.Store.Trace(child); err == nil {
-			p.tellSteps(e, c, indent+"    ")
+// tellOf writes what a kind of trace tells of a request: story, steps or json.
+func tellOf(w io.Writer, log *store.Store, kind string, id uint64) error {
+	t, err := log.Trace(id)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "none":
+		return nil
+	case "json":
+		_, err = w.Write(store.AppendTrace(nil, t))
+	case "steps":
+		err = tellSteps(w, log, t, "")
+	default:
+		_, err = io.WriteString(w, cleanLines(traces.AppendStory(nil, t)))
+	}
+	return err
+}
+
+func tellSteps(w io.Writer, log *store.Store, t *traces.Trace, indent string) error {
+	if _, err := io.WriteString(w, indentLines(cleanLines(traces.AppendSteps(traces.AppendStory(nil, t), t)), indent)); err != nil {
+		return err
+	}
+	for _, child := range log.Links(t.ID).Children {
+		if c, err := log.Trace(child); err == nil {
+			if err := tellSteps(w, log, c, indent+"    "); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func (p *program) completeRequest(args []string) ([]string, cobra.ShellCompDirective) {

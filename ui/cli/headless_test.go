@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"indirtui/termini"
+	"indirtui/traces"
 	"indirtui/ui/cli"
 )
 
@@ -138,5 +139,47 @@ func TestSendsToACollector(t *testing.T) {
 	defer bad.Close()
 	if code, stderr := find(bad.URL); code != 3 || !strings.Contains(stderr, "OTLP: sent 0, dropped 1: ") {
 		t.Errorf("got %d, %q", code, stderr)
+	}
+}
+
+// What comes by itself and what is asked for has nothing in it that a terminal
+// obeys, whatever a recording holds.
+func TestPlainIsSafe(t *testing.T) {
+	t.Parallel()
+	rec := filepath.Join(t.TempDir(), "rec.jsonl")
+	const bad = `\u001b[31mb\u202ec\u200dd\u009be`
+	text := `{"indirtui":1,"started":"2025-11-20T14:00:00Z"}
+{"trace":1,"t":"2025-11-20T14:00:01Z","verb":"find","ind":"` + bad + `","key":"` + bad + `","run":"` + bad + `","out":"err","served":"none","terminus":"` + bad + `","steps":[{"step":"terminus","is":"raised","about":"` + bad + `"}],"primary":[{"terminus":"` + bad + `","place":"` + bad + `"}],"spans":[{"id":1,"step":"terminus","kind":"file","name":"` + bad + `","attrs":[{"name":"` + bad + `","value":"` + bad + `"}]}],"faults":[{"origin":"` + bad + `","step":"terminus","message":"` + bad + `","hidden":"` + bad + `"}],"notes":["` + bad + `"],"error":"` + bad + `"}
+{"comment":1,"text":"` + bad + `","t":"2025-11-20T14:00:01Z"}
+{"event":"` + bad + `","t":"2025-11-20T14:00:01Z"}
+`
+	if err := os.WriteFile(rec, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, err bytes.Buffer
+	commands := "show requests\nshow failures\nshow steps 1\nshow value 1\nshow log\nstory\ncheck count() = 0\n\x1b[31m\nfilter \x1b\n"
+	if code := cli.Main([]string{"open", rec, "--plain"}, cli.Streams{In: strings.NewReader(commands), Out: &out, Err: &err}, termini.Specs(), termini.All()); code != 0 {
+		t.Errorf("it ended with %d: %s", code, err.String())
+	}
+	texts := []string{out.String(), err.String()}
+	for _, args := range [][]string{
+		{"story", "-r", rec}, {"check", "-r", rec, "-e", "none()"}, {"check", "-r", rec, "-e", "none()", "--format", "json"},
+		{"diff", rec + "#1", rec + "#1"}, {"diff", rec, rec, "--format", "json"}, {"export", "-r", rec, "-f", "csv"}, {"export", "-r", rec, "-f", "jsonl"},
+		{"export", "-r", rec, "-f", "otlp"}, {"export", "-r", rec, "-f", "har"},
+	} {
+		_, stdout, stderr := indirtui(args...)
+		texts = append(texts, stdout, stderr)
+	}
+	seen := 0
+	for _, text := range texts {
+		seen += strings.Count(text, "202e")
+		for _, r := range text {
+			if r != '\n' && r != '\r' && !traces.Shows(r) {
+				t.Fatalf("%q is in %q", r, text)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("the escapes were seen %d times only", seen)
 	}
 }

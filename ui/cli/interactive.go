@@ -14,6 +14,7 @@ import (
 
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/scenarios"
 	"indirtui/indirector/settings"
 	"indirtui/traces/store"
 	"indirtui/ui"
@@ -23,8 +24,8 @@ import (
 
 // interactive is what only the interactive program asks for.
 type interactive struct {
-	demo, ascii, light, noMouse bool
-	record                      string
+	demo, ascii, light, noMouse, plain bool
+	record                             string
 }
 
 func (i *interactive) flags(cmd *cobra.Command) {
@@ -38,17 +39,18 @@ func (i *interactive) display(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&i.ascii, "ascii", false, "draw with ASCII characters only")
 	f.BoolVar(&i.light, "light", false, "choose colours for a light background (default as COLORFGBG says, else dark)")
+	f.BoolVar(&i.plain, "plain", false, "draw nothing: a line for each request, and commands from standard input; for screen readers and scripts")
 	f.BoolVar(&i.noMouse, "no-mouse", false, "leave the mouse to the terminal")
 }
 
 // needsTerminal is the refusal to draw where nobody sees it.
 func (p *program) needsTerminal() error {
-	if file, ok := p.Out.(*os.File); ok && isatty.IsTerminal(file.Fd()) {
+	if file, ok := p.Out.(*os.File); p.ui.plain || ok && isatty.IsTerminal(file.Fd()) {
 		return nil
 	}
 	return &command.UsageError{
 		What:   "standard output is not a terminal, so the interactive program does not start",
-		Advice: "use find, search, head, save, destroy, routes, termini or settings; see indirtui --help",
+		Advice: "give --plain, or use find, search, head, save, destroy, routes, termini or settings; see indirtui --help",
 	}
 }
 
@@ -62,6 +64,14 @@ func (p *program) interactive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return p.look(ctx, s)
+}
+
+// look shows a session, on a screen or without one.
+func (p *program) look(ctx context.Context, s *session) error {
+	if p.ui.plain {
+		return p.runPlain(ctx, s)
+	}
 	return p.show(ctx, s)
 }
 
@@ -69,11 +79,28 @@ func (p *program) interactive(ctx context.Context) error {
 type session struct {
 	engine *engine.Engine // nil for a recording
 	log    *store.Store
-	site   *demo.Site // nil if it is not the demo
-	hello  string     // which it is, in one sentence
-	guard  *ui.Guard  // of the goroutines that termini start
+	site   site      // nil if it is not the demo
+	hello  string    // which it is, in one sentence
+	guard  *ui.Guard // of the goroutines that termini start
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
+}
+
+// A site is what is asked while a session is shown.
+type site interface {
+	Play(context.Context, *engine.Engine) error
+	Close() error
+}
+
+// A situation is a scenario as a site. Its stage owns the engine.
+type situation struct {
+	*scenarios.Stage
+	scenario scenarios.Scenario
+}
+
+// Play implements site.
+func (s situation) Play(ctx context.Context, _ *engine.Engine) error {
+	return s.scenario.PlayOn(ctx, s.Stage)
 }
 
 // empty reports whether there is a recording with nothing in it.
@@ -104,16 +131,19 @@ func (s *session) close() error {
 	if s.before != nil {
 		errs = append(errs, s.before())
 	}
-	if s.engine != nil {
+	_, owned := s.site.(situation)
+	switch {
+	case owned: // the engine is its own
+	case s.engine != nil:
 		errs = append(errs, s.engine.Close())
-		if s.empty() {
-			errs = append(errs, os.Remove(s.log.Path()))
-		}
-	} else {
+	default:
 		errs = append(errs, s.log.Close())
 	}
 	if s.site != nil {
 		errs = append(errs, s.site.Close())
+	}
+	if s.empty() {
+		errs = append(errs, os.Remove(s.log.Path()))
 	}
 	if s.after != nil {
 		errs = append(errs, s.after())
@@ -176,6 +206,30 @@ func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, erro
 	return &session{engine: e, log: e.Store, site: site, hello: why, guard: guard}, nil
 }
 
+// situationSession is a session over a situation that is played in it.
+func (p *program) situationSession(c scenarios.Scenario) (*session, error) {
+	o, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	if o.Recording, err = p.recording(); err != nil {
+		return nil, err
+	}
+	if o.Debug, err = debugOptions(); err != nil {
+		return nil, err
+	}
+	o.Debug.Project = "demo"
+	guard := new(ui.Guard)
+	stage, err := c.Open(scenarios.Options{
+		Specs: o.Specs, Termini: o.Termini, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: guard.Crash,
+	})
+	if err != nil {
+		return nil, err
+	}
+	stage.Source = c.ID()
+	return &session{engine: stage.Engine, log: stage.Store, site: situation{stage, c}, hello: c.Name, guard: guard}, nil
+}
+
 // hasPuppet reports whether there is something of Puppet's to look at: what the
 // flags name, or a configuration directory where Puppet has its own.
 func (p *program) hasPuppet() bool {
@@ -215,15 +269,15 @@ func (p *program) open() *cobra.Command {
 		Long: `Look at a recording: a file of JSON lines that the interactive program wrote.
 A damaged tail is dropped, and that is said. Nothing can be touched.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			p.ui = i
 			if err := p.needsTerminal(); err != nil {
 				return err
 			}
 			s, err := openSession(args[0])
 			if err != nil {
-				return err
+				return lostError{err}
 			}
-			p.ui = i
-			return p.show(cmd.Context(), s)
+			return p.look(cmd.Context(), s)
 		},
 	}
 	i.display(cmd)

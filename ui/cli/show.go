@@ -114,14 +114,10 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		Open: func(path string) tea.Cmd {
 			return switchTo(func() (*session, error) { return openSession(path) })
 		},
-		Demo: func() tea.Cmd {
-			return switchTo(func() (*session, error) {
-				p.ui.demo = true
-				return p.session()
-			})
-		},
-		Note:  s.log.AddComment,
-		Group: func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
+		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
+		Situations: situations(),
+		Note:       s.log.AddComment,
+		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
 		Sort: func(column string, reverse bool) tea.Cmd {
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},

@@ -57,7 +57,7 @@ func table() []cmd {
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
 		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
 		{"open", "FILE", "open a recording", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
-		{"demo", "", "play the built-in demo", nil, func(c *Console) bool { return c.o.Demo != nil }, nil, demo},
+		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},
 		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
 		{"quit", "", "leave the program", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
@@ -542,7 +542,7 @@ func open(c *Console, l call) (tea.Cmd, error) {
 	return c.o.Open(l.words[0]), nil
 }
 
-func demo(c *Console, _ call) (tea.Cmd, error) { return c.o.Demo(), nil }
+func demo(c *Console, l call) (tea.Cmd, error) { return c.o.Demo(l.rest) }
 
 func showHelp(c *Console, l call) (tea.Cmd, error) {
 	topic := strings.Join(l.words, " ")

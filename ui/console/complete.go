@@ -348,6 +348,17 @@ func nextSettings(c *Console, l call) []option {
 	return out
 }
 
+func nextDemo(c *Console, l call) []option {
+	typed, _ := l.last()
+	var out []option
+	for _, s := range c.o.Situations {
+		if strings.HasPrefix(strings.ToLower(s[0]), strings.ToLower(typed)) {
+			out = append(out, option{word: s[0], kind: "situation", note: s[1]})
+		}
+	}
+	return out
+}
+
 func nextOnOff(_ *Console, l call) []option {
 	typed, _ := l.last()
 	return plain("", typed, "on", "off")

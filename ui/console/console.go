@@ -49,11 +49,13 @@ type Options struct {
 	Application string   // whose section of routes.yaml is exported
 	Places      []string // names of places, for show; nil is Requests, Failures, Routes
 
-	Open  func(path string) tea.Cmd          // opens a recording
-	Demo  func() tea.Cmd                     // plays the demo
-	Note  func(id uint64, text string) error // notes what a person says about a request
-	Group func(by string) tea.Cmd            // groups the list of requests; "" is not at all
-	Sort  func(column string, reverse bool) tea.Cmd
+	Open func(path string) tea.Cmd          // opens a recording
+	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none
+	Note func(id uint64, text string) error // notes what a person says about a request
+	// Situations are what demo knows by number, each with its title.
+	Situations [][2]string
+	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
+	Sort       func(column string, reverse bool) tea.Cmd
 }
 
 // A Console runs commands and remembers what they said. It is a

@@ -90,7 +90,7 @@ func newHouse(t *testing.T, script string) *house {
 func options(h *house) console.Options {
 	return console.Options{
 		House: h, Application: "agent", Note: h.log.AddComment,
-		Demo: func() tea.Cmd { return screen.Say("the demo plays") },
+		Demo: func(name string) (tea.Cmd, error) { return screen.Say("the demo plays " + name), nil },
 		Open: func(path string) tea.Cmd { return screen.Say("opened " + path) },
 	}
 }

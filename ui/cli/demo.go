@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector/scenarios"
+	"indirtui/ui/command"
+)
+
+// demo is the command that plays the demo, or one of the situations that
+// confuse people.
+func (p *program) demo() *cobra.Command {
+	var list, asJSON bool
+	var trace string
+	cmd := &cobra.Command{
+		Use: "demo [S-NN]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Short: "Play the demo site, or a situation that confuses people",
+		Long: `Without a name play the demo site in the interactive program, as --demo does.
+
+With the number of a situation lay out a small site in a temporary directory,
+ask what has to be asked, tell what Puppet shows of it and what the trace says,
+and take the site away again. A situation that needs a server starts one on the
+loopback interface; nothing else is asked. --list lists all fifty.
+
+Exit code: 0 played, 1 it went another way than it should, 2 usage, 3 this build
+lacks a terminus that it needs.`,
+		Example: "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case list:
+				return p.listSituations(asJSON)
+			case len(args) == 0:
+				p.ui.demo = true
+				return p.interactive(cmd.Context())
+			}
+			if err := checkTrace(trace); err != nil {
+				return err
+			}
+			return p.playSituation(cmd.Context(), args[0], trace)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var words []string
+			for _, s := range situations() {
+				words = append(words, s[0]+"\t"+s[1])
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&list, "list", false, "list the situations, and what is missing for some")
+	f.BoolVar(&asJSON, "json", false, "with --list: as JSON")
+	f.StringVar(&trace, "trace", "story", "what to tell of a request: none, story, steps or json")
+	f.StringVar(&p.ui.record, "record", "", "write the recording of the interactive program to this file")
+	p.ui.display(cmd)
+	return cmd
+}
+
+// situations are the numbers and titles of all situations.
+func situations() [][2]string {
+	var all [][2]string
+	for _, e := range scenarios.Catalogue() {
+		all = append(all, [2]string{e.ID, e.Title})
+	}
+	return all
+}
+
+// A situationRow is one situation, as --list --json prints it.
+type situationRow struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Seen     string   `json:"seen"`
+	Variants []string `json:"variants"`
+	Missing  []string `json:"missing"`
+}
+
+func (p *program) listSituations(asJSON bool) error {
+	var rows []situationRow
+	missing := 0
+	for _, e := range scenarios.Catalogue() {
+		r := situationRow{ID: e.ID, Title: e.Title, Seen: e.Seen, Variants: []string{}, Missing: []string{}}
+		for _, v := range e.Variants {
+			r.Variants = append(r.Variants, v.Name)
+		}
+		if lacks := e.Missing(p.termini); lacks != nil {
+			r.Missing = lacks
+			missing++
+		}
+		rows = append(rows, r)
+	}
+	if asJSON {
+		return p.jsonOut(rows)
+	}
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		seen := "Puppet shows: " + r.Seen
+		if len(r.Missing) > 0 {
+			seen = "cannot be played: no " + strings.Join(r.Missing, ", no ")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, r.Title, seen)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "%d of %d can be played\n", len(rows)-missing, len(rows))
+	return nil
+}
+
+// situation finds a situation that can be played.
+func (p *program) situation(name string) (scenarios.Entry, error) {
+	e, ok := scenarios.Find(name)
+	if !ok {
+		return e, &command.UsageError{What: fmt.Sprintf("there is no situation %q", name), Advice: "they are S-01 to S-50: indirtui demo --list"}
+	}
+	if lacks := e.Missing(p.termini); lacks != nil {
+		return e, lostError{fmt.Errorf("%s (%s) cannot be played: this build has no %s", e.ID, e.Title, strings.Join(lacks, " and no "))}
+	}
+	return e, nil
+}
+
+// playSituation plays every way in which a situation comes about, and tells of
+// each.
+func (p *program) playSituation(ctx context.Context, name, trace string) error {
+	e, err := p.situation(name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "%s  %s\nPuppet shows: %s\n", e.ID, e.Title, e.Seen)
+	for _, c := range e.Variants {
+		if err := p.playOne(ctx, c, trace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) playOne(ctx context.Context, c scenarios.Scenario, trace string) (err error) {
+	o, err := p.options()
+	if err != nil {
+		return err
+	}
+	s, err := c.Play(ctx, scenarios.Options{Specs: o.Specs, Termini: o.Termini, Ended: o.Ended})
+	if s != nil {
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "\n%s\n", c.Name)
+	if c.Problem != "" {
+		for _, problem := range s.Problems {
+			fmt.Fprintln(p.out, "  start     "+clean(problem.String()))
+		}
+	}
+	if err := s.Store.Flush(); err != nil {
+		return err
+	}
+	return tellOf(p.out, s.Store, trace, s.Last)
+}
+
+// openDemo opens the demo, or a situation, instead of what is shown.
+func (p *program) openDemo(name string, switchTo func(func() (*session, error)) tea.Cmd) (tea.Cmd, error) {
+	if name == "" {
+		return switchTo(func() (*session, error) {
+			p.ui.demo = true
+			return p.session()
+		}), nil
+	}
+	e, err := p.situation(name)
+	if err != nil {
+		return nil, err
+	}
+	return switchTo(func() (*session, error) { return p.situationSession(e.Variants[0]) }), nil
+}
