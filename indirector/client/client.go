@@ -362,7 +362,7 @@ func (c *Client) follow(ctx context.Context, x *Exchange, to target) (*Answer, e
 				return nil, failure("Puppet::HTTP::TooManyRedirects", to.url, "Too many HTTP redirections for "+text(to.url), "the last one was to "+answer.Header.Get("Location"), nil)
 			}
 			redirects++
-			next, err := redirected(to.url, answer.Header)
+			next, err := redirected(ctx, to.url, answer.Header)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"indirtui/traces"
 )
 
 // acceptEncoding is what Ruby's HTTP library says.
@@ -63,7 +66,7 @@ func (c *Client) extra(h http.Header) {
 }
 
 // redirected is where the answer sends us.
-func redirected(from *url.URL, h http.Header) (*url.URL, error) {
+func redirected(ctx context.Context, from *url.URL, h http.Header) (*url.URL, error) {
 	location := h.Get("Location")
 	bad := func(message string) error {
 		return failure("Puppet::HTTP::ProtocolError", from, message, fmt.Sprintf("the header is Location: %q", location), nil)
@@ -72,6 +75,9 @@ func redirected(from *url.URL, h http.Header) (*url.URL, error) {
 		return nil, bad("Location response header is missing")
 	}
 	u, err := from.Parse(location)
+	if err == nil && !strings.Contains(location, "://") {
+		traces.AddNote(ctx, fmt.Sprintf("redirected to %q; Puppet itself fails if no host is named there", location))
+	}
 	if err != nil || location == "" {
 		return nil, bad(fmt.Sprintf("Location URI is invalid: bad URI(is not URI?): %q", location))
 	}

@@ -266,6 +266,16 @@ func queryByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || c == '-' || c == '_' || c == '.' || c == '~'
 }
 
+// escapePath escapes a path as Puppet's client does, for which the part behind a
+// # is a fragment and escaped like a query.
+func escapePath(s string) string {
+	path, fragment, ok := strings.Cut(s, "#")
+	if !ok {
+		return escape(s, pathByte)
+	}
+	return escape(path, pathByte) + "%23" + escape(fragment, queryByte)
+}
+
 func escape(s string, plain func(byte) bool) string {
 	for i := range len(s) {
 		if !plain(s[i]) {

@@ -203,7 +203,7 @@ func (e Encoding) path(ind *indirection, req *indirector.Request, name string) s
 	if e.Legacy {
 		prefix = "/" + escape(environmentOf(req), pathByte)
 	}
-	return prefix + "/" + name + "/" + escape(req.Key, pathByte)
+	return prefix + "/" + name + "/" + escapePath(req.Key)
 }
 
 func environmentOf(req *indirector.Request) string {
@@ -262,22 +262,6 @@ func (e Encoding) parameter(ind *indirection, req *indirector.Request, name stri
 	case "environment", "configured_environment":
 		return environmentOf(req)
 	}
-	if ind.name != "file_metadata" {
-		return nil
-	}
-	switch name {
-	case "links":
-		return "manage"
-	case "checksum_type":
-		if e.Digest == "" {
-			return "sha256"
-		}
-		return e.Digest
-	case "source_permissions":
-		return "ignore"
-	case "recurse":
-		return false
-	}
 	return nil
 }
 
@@ -333,11 +317,7 @@ func (e Encoding) catalogForm(req *indirector.Request) (parameters, error) {
 	text("transaction_uuid", "")
 	job, _ := scalar(req.Option("job_id"))
 	form.add("job_uuid", job)
-	static := "true"
-	if s, ok := scalar(req.Option("static_catalog")); ok {
-		static = s
-	}
-	form.add("static_catalog", static)
+	text("static_catalog", "")
 	checksums := e.Checksums
 	if checksums == nil {
 		checksums = []string{"sha256", "sha384", "sha512", "sha224", "md5"}

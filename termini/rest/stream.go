@@ -26,16 +26,8 @@ const readAhead = 64 << 10
 // Who comes later asks again.
 const abandoned = time.Minute
 
-// stream asks for contents. It returns either them or an answer that is no
-// success.
-func (t *asker) stream(ctx context.Context, req *indirector.Request) (model.Contents, *client.Answer, error) {
-	answer, err := t.ask(ctx, req, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !answer.OK() {
-		return nil, answer, nil
-	}
+// contents makes contents of an answer that is a stream.
+func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.Contents, error) {
 	head := make([]byte, 0, min(max(answer.Size, 512)+1, readAhead))
 	for len(head) < readAhead {
 		if len(head) == cap(head) {
@@ -44,17 +36,17 @@ func (t *asker) stream(ctx context.Context, req *indirector.Request) (model.Cont
 		n, err := answer.Stream.Read(head[len(head):min(cap(head), readAhead)])
 		head = head[:len(head)+n]
 		if errors.Is(err, io.EOF) {
-			return model.Bytes(head), nil, answer.Stream.Close()
+			return model.Bytes(head), answer.Stream.Close()
 		}
 		if err != nil {
-			return nil, nil, errors.Join(err, answer.Stream.Close())
+			return nil, errors.Join(err, answer.Stream.Close())
 		}
 	}
 	again := *req
 	again.Wire = nil
 	c := &contents{from: t, req: &again, head: head, rest: answer.Stream, size: answer.Size}
 	c.timer = time.AfterFunc(abandoned, c.abandon)
-	return c, nil, nil
+	return c, nil
 }
 
 // contents is a file that is still coming.
@@ -117,12 +109,25 @@ func (t *bucket) Head(ctx context.Context, req *indirector.Request) (bool, error
 
 // Find asks for the file. A 404 is an error here.
 func (t *bucket) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	contents, answer, err := t.stream(ctx, req)
+	answer, err := t.ask(ctx, req, true)
 	if err != nil {
 		return nil, err
 	}
-	if answer != nil {
+	if !answer.OK() {
 		return nil, t.refused(answer)
+	}
+	if f, err := t.formatOf(ctx, answer); err != nil {
+		return nil, errors.Join(err, answer.Stream.Close())
+	} else if f.Name != "binary" {
+		answer.Body, err = io.ReadAll(io.LimitReader(answer.Stream, readAhead))
+		if err = errors.Join(err, answer.Stream.Close()); err != nil {
+			return nil, err
+		}
+		return t.intern(ctx, answer)
+	}
+	contents, err := t.contents(req, answer)
+	if err != nil {
+		return nil, err
 	}
 	if b, ok := contents.(model.Bytes); ok {
 		return model.NewFileBucketFile(t.digest(), b)

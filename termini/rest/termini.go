@@ -67,6 +67,9 @@ func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error
 	if answer, err = t.saved(ctx, answer, true); err != nil || answer == nil {
 		return nil, err
 	}
+	if answer.Header.Get("Content-Type") == "" {
+		return nil, t.failure(answer, "RuntimeError", msgNoType, t.what(answer))
+	}
 	f, err := t.formatOf(ctx, answer)
 	if err != nil {
 		return nil, err
@@ -122,12 +125,16 @@ type content struct{ *asker }
 
 // Find asks for the file, which is read as it comes. Rule: gap L10.
 func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	contents, answer, err := t.stream(ctx, req)
+	answer, err := t.ask(ctx, req, true)
 	if err != nil {
 		return nil, err
 	}
-	if answer != nil {
+	if !answer.OK() {
 		return nil, t.notFound(ctx, req, answer)
+	}
+	contents, err := t.contents(req, answer)
+	if err != nil {
+		return nil, err
 	}
 	return &model.FileContent{Path: "/this/is/a/fake/path", Contents: contents}, nil
 }
