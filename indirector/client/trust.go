@@ -189,8 +189,11 @@ func (t *trust) loadCA(path string, optional bool) error {
 		return nil
 	}
 	certs, err := parseCerts(b)
-	if err != nil {
-		return untrusted(classMissing, path, err.Error(), err, msgBadCA, path)
+	switch {
+	case errors.Is(err, errNoPEM):
+		return untrusted("OpenSSL::X509::CertificateError", path, "the file of the setting localcacert holds no certificate", err, "Failed to parse CA certificates as PEM")
+	case err != nil:
+		return untrusted("OpenSSL::X509::CertificateError", path, err.Error(), err, "%v", err)
 	}
 	t.add(certs)
 	return nil
@@ -250,7 +253,7 @@ func (t *trust) loadCRLs(path string, optional bool) error {
 		t.crls = append(t.crls, crl)
 	}
 	if len(t.crls) == 0 {
-		return untrusted(classMissing, path, "Failed to parse CRLs as PEM: the file holds none", nil, msgBadCRL, path)
+		return untrusted("OpenSSL::X509::CRLError", path, "the file of the setting hostcrl holds no list", nil, "Failed to parse CRLs as PEM")
 	}
 	return nil
 }
@@ -443,7 +446,7 @@ func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 	}
 	for _, ca := range t.known {
 		switch {
-		case bytes.Equal(ca.RawSubject, top.RawIssuer) && len(top.AuthorityKeyId) == 0:
+		case bytes.Equal(ca.RawSubject, top.RawIssuer) && len(top.AuthorityKeyId) == 0 && !bytes.Equal(top.RawSubject, top.RawIssuer):
 			return &problem{wordsSignature, top, fmt.Sprintf("the known authority %s has the name of the issuer and another key: it was made anew", ca.Subject)}
 		case bytes.Equal(ca.RawSubject, top.RawIssuer):
 			why := fmt.Sprintf("the issuer of %s is called %s like a known authority, which has another key: the authority was made anew, or it is another one of that name", top.Subject, ca.Subject)
@@ -596,10 +599,12 @@ func parseCerts(b []byte) ([]*x509.Certificate, error) {
 		certs = append(certs, cert)
 	}
 	if len(certs) == 0 {
-		return nil, errors.New("Failed to parse certificates as PEM: there are none")
+		return nil, errNoPEM
 	}
 	return certs, nil
 }
+
+var errNoPEM = errors.New("it holds no certificate in PEM")
 
 // tlsWords is what OpenSSL says of a connection that could not be made secure,
 // and what a person should know of it.

@@ -229,7 +229,7 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(garbage, []byte("no certificate"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newHouse(t, values{"localcacert": garbage}, nil).find(t, "http", s.URL); indirector.Message(err) != "Failed to load CA certificates from '"+garbage+"'" {
+	if _, err := newHouse(t, values{"localcacert": garbage}, nil).find(t, "http", s.URL); indirector.Message(err) != "Failed to parse CA certificates as PEM" {
 		t.Errorf("garbage: got %v", err)
 	}
 }

@@ -128,7 +128,7 @@ func ruby(t *testing.T, ssldir string) *real {
 		}
 	}
 	cmd := exec.Command(path, "testdata/puppet.rb", dir+"/conf", dir+"/var", ssldir, dir+"/code")
-	cmd.Env = append(os.Environ(), "http_proxy=", "HTTP_PROXY=", "no_proxy=", "NO_PROXY=", "LANG=C.UTF-8", "HOME="+dir)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + dir}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()
