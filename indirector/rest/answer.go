@@ -97,7 +97,7 @@ func (c *call) do() (*indirector.Response, bool) {
 // find answers with an instance. Puppet looks for it first and asks what the
 // client takes afterwards.
 func (c *call) find() {
-	if c.h.o.CodeID != nil && c.req.Indirection == "catalog" {
+	if c.h.o.CodeID != nil && c.req.Indirection == "catalog" && !c.h.o.PassThrough {
 		id, err := c.h.o.CodeID(c.r.Context(), c.req.Environment)
 		if err != nil {
 			c.fail(internal(err), traces.Route)
@@ -181,9 +181,11 @@ func (c *call) save() {
 		c.fail(err, traces.Route)
 		return
 	}
-	// Puppet hands a save nothing but instance and key.
-	if !c.h.o.PassThrough {
-		c.req.Options = slices.DeleteFunc(c.req.Options, func(o indirector.Option) bool { return o.Name != "transaction_uuid" })
+	if contents, ok := contentsOf(c.req.Instance).(*stream); ok {
+		defer contents.end()
+	}
+	if !c.h.o.PassThrough { // Puppet hands a save nothing but instance and key
+		c.req.Options, c.req.Flags = slices.DeleteFunc(c.req.Options, func(o indirector.Option) bool { return o.Name != "transaction_uuid" }), 0
 	}
 	if resp, ok := c.do(); ok {
 		c.result(formats[0], resp.Value)
@@ -481,7 +483,7 @@ func (c *call) copy(source io.Reader, size int64) error {
 		if size > 0 {
 			n = min(n, size)
 		}
-		_ = c.rc.SetWriteDeadline(c.h.o.Now().Add(c.h.o.Stall))
+		_ = c.rc.SetWriteDeadline(time.Now().Add(c.h.o.Stall))
 		sent, err := io.CopyN(c.w, source, n)
 		switch {
 		case errors.Is(err, io.EOF) && size < 0:
@@ -504,7 +506,7 @@ func (c *call) out() io.Writer { return limited{c} }
 type limited struct{ c *call }
 
 func (l limited) Write(b []byte) (int, error) {
-	_ = l.c.rc.SetWriteDeadline(l.c.h.o.Now().Add(l.c.h.o.Stall))
+	_ = l.c.rc.SetWriteDeadline(time.Now().Add(l.c.h.o.Stall))
 	return l.c.w.Write(b)
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -85,32 +85,50 @@ func unreadable(err error) error {
 	return refuse(http.StatusBadRequest, RuntimeError, msgBadBody, fmt.Sprintf("it ended early: %v", err))
 }
 
-// A stream is the body of a request as contents that flow once.
+// A stream is the body of a request as contents that flow once, and only while
+// the request is answered.
 type stream struct {
-	body   io.ReadCloser
-	size   int64
-	opened atomic.Bool
+	size int64
+
+	mu   sync.Mutex // guards body
+	body io.ReadCloser
 }
 
-func newStream(r *http.Request) *stream { return &stream{body: r.Body, size: r.ContentLength} }
+func newStream(r *http.Request) *stream {
+	if r.Body == nil {
+		return &stream{body: http.NoBody}
+	}
+	return &stream{body: r.Body, size: r.ContentLength}
+}
 
 // Open returns the body, once.
 func (s *stream) Open() (io.ReadCloser, error) {
-	if s.opened.Swap(true) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.body == nil {
 		return nil, errors.New("the body of the request has been read already")
 	}
-	if s.body == nil {
-		return http.NoBody, nil
-	}
-	return s, nil
+	body := s.body
+	s.body = nil
+	return &flow{body}, nil
 }
 
 // Size is what the client announced; -1 if it did not.
 func (s *stream) Size() int64 { return s.size }
 
+// end takes the body away: it is the server's again.
+func (s *stream) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.body = nil
+}
+
+// A flow is a body that is being read.
+type flow struct{ body io.Reader }
+
 // Read reads from the body. An early end is no end.
-func (s *stream) Read(b []byte) (int, error) {
-	n, err := s.body.Read(b)
+func (f *flow) Read(b []byte) (int, error) {
+	n, err := f.body.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = unreadable(err)
 	}
@@ -118,4 +136,4 @@ func (s *stream) Read(b []byte) (int, error) {
 }
 
 // Close leaves the body to the server.
-func (s *stream) Close() error { return nil }
+func (f *flow) Close() error { return nil }

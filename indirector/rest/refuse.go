@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -191,7 +192,7 @@ func (c *call) finish(status int, body []byte) {
 
 func (c *call) commit(status int) {
 	c.committed = true
-	_ = c.rc.SetWriteDeadline(c.h.o.Now().Add(c.h.o.Stall))
+	_ = c.rc.SetWriteDeadline(time.Now().Add(c.h.o.Stall))
 	c.w.WriteHeader(status)
 }
 

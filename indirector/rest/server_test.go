@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -531,6 +532,69 @@ func TestStream(t *testing.T) {
 	}
 	if got = st.ask(t, line, "", "Accept", "application/octet-stream"); got.status != 500 {
 		t.Errorf("gone: got %d %s", got.status, got.body)
+	}
+}
+
+// TestConstantMemory sends and takes files that are larger than what the whole
+// test may allocate, client included. It does not run beside others.
+func TestConstantMemory(t *testing.T) {
+	const size, most = 256 << 20, 32 << 20
+	path := filepath.Join(t.TempDir(), "sparse")
+	write(t, path, "")
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+	script := found(&model.FileContent{Path: path, Contents: onDisk(path)}, nil)
+	script.save = func(_ context.Context, r *indirector.Request) (any, error) {
+		body, err := r.Instance.(*model.FileBucketFile).Contents.Open()
+		if err != nil {
+			return nil, err
+		}
+		n, err := io.Copy(io.Discard, body)
+		if n != size {
+			return nil, fmt.Errorf("got %d bytes, %w", n, err)
+		}
+		return &model.FileBucketFile{Contents: model.Bytes(nil)}, err
+	}
+	st := newStage(t, script, nil)
+	allocated := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.TotalAlloc
+	}
+	for _, tt := range []struct{ name, method, target, encoding string }{
+		{"L10 find", "GET", "/puppet/v3/file_content/sparse?environment=production", "identity"},
+		{"L10 find compressed", "GET", "/puppet/v3/file_content/sparse?environment=production", "gzip"},
+		{"L10 save", "PUT", "/puppet/v3/file_bucket_file/md5/a?environment=production", "identity"},
+	} {
+		before := allocated()
+		r, err := http.NewRequestWithContext(t.Context(), tt.method, st.server.URL+tt.target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.method == "PUT" {
+			file, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Body, r.ContentLength = file, size
+			r.Header.Set("Content-Type", "application/octet-stream")
+		}
+		r.Header.Set("Accept", "application/octet-stream")
+		r.Header.Set("Accept-Encoding", tt.encoding)
+		transport := &http.Transport{DisableKeepAlives: true}
+		resp, err := transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || tt.method == "GET" && tt.encoding != "gzip" && n != size {
+			t.Errorf("%s: got %d, %d bytes, %v", tt.name, resp.StatusCode, n, err)
+		}
+		if used := allocated() - before; used > most {
+			t.Errorf("%s: allocated %d MiB for %d", tt.name, used>>20, size>>20)
+		}
 	}
 }
 
