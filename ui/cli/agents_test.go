@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Real, unmodified agents of Puppet against the built program.
@@ -374,4 +376,161 @@ func TestAgent(t *testing.T) {
 
 func sum(b []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(b))
+}
+
+// A stack is the real Puppet Server of .ci/peers, running.
+type stack struct {
+	t   *testing.T
+	dir string
+	env map[string]string
+}
+
+// needStack skips a test where the stack of peers is not running.
+func needStack(t *testing.T) *stack {
+	t.Helper()
+	needAgent(t)
+	dir := os.Getenv("INDIRTUI_PEERS")
+	if dir == "" {
+		t.Skip("INDIRTUI_PEERS is not set: there is no real Puppet Server to talk to; start one with .ci/peers/stack.sh up")
+	}
+	s := &stack{t: t, dir: dir, env: make(map[string]string)}
+	for line := range strings.Lines(s.script("env")) {
+		name, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		s.env[name] = strings.Trim(value, `"'`)
+	}
+	return s
+}
+
+// script runs stack.sh.
+func (s *stack) script(args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), "../../.ci/peers/stack.sh", args...)
+	cmd.Env = append(os.Environ(), "PEERS_DIR="+s.dir)
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("stack.sh %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// port is that of Puppet Server.
+func (s *stack) port() string {
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.env["PUPPETSERVER_URL"], "https://"), ":")
+	return strings.TrimRight(port, "/")
+}
+
+// proxy starts a proxy in front of Puppet Server.
+func (s *stack) proxy(at *site, args ...string) *listener {
+	s.t.Helper()
+	s.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
+	at.write("proxy/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/proxy/var\nssldir = %[1]s/proxy/ssl\ncadir = %[1]s/proxy/ca\ncodedir = %[1]s/proxy/code\ncertname = proxy.example.com\ndns_alt_names = localhost\nkeylength = 2048\nautosign = true\n", at.dir))
+	certs := s.dir + "/certs/"
+	return at.run(append([]string{
+		"proxy", "--confdir", at.path("proxy"), "--upstream", "https://localhost:" + s.port(),
+		"--cert", certs + "proxy.example.com.crt", "--key", certs + "proxy.example.com.key", "--ca", certs + "ca.pem", "--crl", certs + "crl.pem",
+	}, args...)...)
+}
+
+// nodeName is one that the stack's CA has never signed.
+func nodeName(t *testing.T) string {
+	return fmt.Sprintf("p%d.example.com", time.Now().UnixNano())
+}
+
+// result is what a run of an agent left on its machine: files, plugins, the
+// status of its report, its catalog without what differs from one to the next.
+func (s *site) result(name string) string {
+	s.t.Helper()
+	dir := s.path("agents/" + name)
+	report, err := os.ReadFile(dir + "/var/state/last_run_report.yaml")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	status := regexp.MustCompile(`(?m)^status: .*$`).Find(report)
+	b, err := os.ReadFile(dir + "/var/client_data/catalog/" + name + ".json")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var catalog map[string]any
+	if err := json.Unmarshal(b, &catalog); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, k := range []string{"version", "catalog_uuid"} {
+		delete(catalog, k)
+	}
+	b, err = json.MarshalIndent(catalog, "", " ")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return fmt.Sprintf("%s\n%s\n%s\n%s", status, tree(s.t, dir+"/target"), tree(s.t, dir+"/var/lib"), b)
+}
+
+// forget takes away all that an agent has but its certificate.
+func (s *site) forget(name string) {
+	s.t.Helper()
+	for _, d := range []string{"var", "target"} {
+		if err := os.RemoveAll(s.path("agents/" + name + "/" + d)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// TestAgentThroughProxy: a run through the proxy, from the first request for a
+// certificate on, ends as one without it.
+func TestAgentThroughProxy(t *testing.T) {
+	t.Parallel()
+	peers := needStack(t)
+	for _, tt := range []struct {
+		name string
+		args func(s *site, node string) []string
+	}{
+		{"with the agent's own certificate", func(s *site, node string) []string {
+			return []string{"--agents-ssl", s.path("agents/" + node + "/ssl")}
+		}},
+		{"with a certificate that the proxy obtains", func(s *site, node string) []string {
+			return []string{"--own-ca", "--agents-ssl", s.path("proxy/agents"), "--obtain"}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			node := nodeName(t)
+			l := peers.proxy(s, tt.args(s, node)...)
+			out, code := s.agent(node, l.port)
+			if code != 2 {
+				t.Fatalf("through the proxy: exit %d\n%s\n%s", code, out, l.said())
+			}
+			l.waitFor("report saved")
+			through := s.result(node)
+			said := l.said()
+			for _, want := range []string{node + " run ", "catalog from terminus rest (", "report saved"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("the proxy does not say %q:\n%s", want, said)
+				}
+			}
+			l.end()
+			if strings.Contains(tt.name, "obtains") {
+				// Its own certificate is of the proxy's CA: the one that the proxy has
+				// for it goes to Puppet Server.
+				for from, to := range map[string]string{
+					s.path("proxy/agents/certs/" + node + ".pem"): "certs/" + node + ".pem", s.path("proxy/agents/private_keys/" + node + ".pem"): "private_keys/" + node + ".pem",
+					peers.dir + "/certs/ca.pem": "certs/ca.pem", peers.dir + "/certs/crl.pem": "crl.pem",
+				} {
+					b, err := os.ReadFile(from)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.write("agents/"+node+"/ssl/"+to, string(b))
+				}
+			}
+			s.forget(node)
+			out, code = s.agent(node, peers.port())
+			if code != 2 {
+				t.Fatalf("without the proxy: exit %d\n%s", code, out)
+			}
+			// The port of the bucket is a fact, and so part of the catalog.
+			through = strings.ReplaceAll(through, l.port, "PORT")
+			if diff := cmp.Diff(strings.ReplaceAll(s.result(node), peers.port(), "PORT"), through); diff != "" {
+				t.Errorf("through the proxy (+) it ends otherwise than without (-):\n%s", diff)
+			}
+		})
+	}
 }

@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/indirector/authconf"
+	"indirtui/indirector/ca"
+	"indirtui/indirector/client"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/rest"
+	"indirtui/indirector/server"
+	"indirtui/indirector/settings"
+	"indirtui/ui/command"
+)
+
+// proxying is what the flags say of a proxy.
+type proxying struct {
+	listening
+	upstream              string
+	cert, key, ca, crl    string
+	agents                string
+	ownCA, obtain         bool
+	tellNobody            bool
+	upstreamHost, upsPort string
+}
+
+// proxy is the command that stands between agents and a server.
+func (p *program) proxy() *cobra.Command {
+	var x proxying
+	cmd := &cobra.Command{
+		Use: "proxy --upstream https://HOST:PORT", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
+		Short: "Stand between agents and a server, and show what they say",
+		Long: `Stand between agents and a server. Every request of an agent goes through the
+rest terminus of its indirection to the server, and what comes back goes to the
+agent as it came. Routes may send an indirection elsewhere, also while agents
+are running.
+
+The agent must trust the certificate of --cert (default that of the settings,
+hostcert): one that the server's CA has signed for the name by which agents call
+the proxy. With --own-ca agents get their certificates from a CA of the proxy
+instead.
+
+Who the agent is, the server learns
+
+  --agents-ssl DIR   from the agent's own certificate: DIR is an ssldir with
+                     certs/NAME.pem and private_keys/NAME.pem, such as the
+                     agent's own on the same machine
+  (nothing)          from headers, X-Client-Verify, -DN and -Cert, which Puppet
+                     Server believes with allow-header-cert-info
+  --tell-nobody      not at all: the server sees the proxy alone
+
+Unless the server sees the agent's certificate, the proxy holds agents to
+--auth-conf itself: its certificate may be allowed more than theirs.
+
+Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
+		Example: `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
+  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := x.check(); err != nil {
+				return err
+			}
+			return p.answer(cmd.Context(), &x.listening, func(ctx context.Context) (*answering, error) { return p.startProxy(ctx, &x) })
+		},
+	}
+	x.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&x.upstream, "upstream", "", "the server: `URL`")
+	f.StringVar(&x.cert, "cert", "", "the certificate shown to agents and to the server (`FILE`; default setting hostcert)")
+	f.StringVar(&x.key, "key", "", "its key (`FILE`; default setting hostprivkey)")
+	f.StringVar(&x.ca, "ca", "", "the CA of the server and of agents (`FILE`; default setting localcacert)")
+	f.StringVar(&x.crl, "crl", "", "its revocation list (`FILE`; default setting hostcrl)")
+	f.StringVar(&x.agents, "agents-ssl", "", "an ssldir (`DIR`) with certificates and keys of agents, shown to the server")
+	f.BoolVar(&x.obtain, "obtain", false, "get the certificates of agents that are not in --agents-ssl from the server's CA")
+	f.BoolVar(&x.ownCA, "own-ca", false, "agents get certificates from a CA of the proxy, that of the setting cadir")
+	f.BoolVar(&x.tellNobody, "tell-nobody", false, "do not tell the server who the agent is")
+	return cmd
+}
+
+func (x *proxying) check() error {
+	u, err := url.Parse(x.upstream)
+	switch {
+	case x.upstream == "":
+		return &command.UsageError{What: "proxy needs a server", Advice: "say it: --upstream https://puppet:8140"}
+	case err != nil, u.Scheme != "https", u.Hostname() == "", u.Path != "" && u.Path != "/":
+		return &command.UsageError{What: fmt.Sprintf("--upstream %s is no URL of a server", x.upstream), Advice: "write it as https://HOST:PORT"}
+	case (x.cert == "") != (x.key == ""):
+		return &command.UsageError{What: "only one of --cert and --key is given"}
+	case x.agents != "" && x.tellNobody:
+		return &command.UsageError{What: "--agents-ssl and --tell-nobody exclude each other"}
+	case x.obtain && x.agents == "":
+		return &command.UsageError{What: "--obtain needs a directory", Advice: "say it: --agents-ssl DIR"}
+	}
+	x.upstreamHost, x.upsPort = u.Hostname(), u.Port()
+	if x.upsPort == "" {
+		x.upsPort = "8140"
+	}
+	return nil
+}
+
+// overrides are the settings by which the rest termini find the server, and
+// show who they are.
+func (x *proxying) overrides() []settings.Override {
+	set := []settings.Override{{Name: "use_srv_records", Value: "false"}, {Name: "server_list", Value: ""}}
+	add := func(name, value string) {
+		if value != "" {
+			set = append(set, settings.Override{Name: name, Value: value})
+		}
+	}
+	for _, s := range []string{"server", "ca_server", "report_server"} {
+		add(s, x.upstreamHost)
+	}
+	for _, s := range []string{"serverport", "ca_port", "report_port"} {
+		add(s, x.upsPort)
+	}
+	add("hostcert", absolute(x.cert))
+	add("hostprivkey", absolute(x.key))
+	add("localcacert", absolute(x.ca))
+	add("hostcrl", absolute(x.crl))
+	switch {
+	case x.agents != "":
+		add("rest_forward", "certificate")
+		add("certdir", filepath.Join(absolute(x.agents), "certs"))
+		add("privatekeydir", filepath.Join(absolute(x.agents), "private_keys"))
+	case !x.tellNobody:
+		add("rest_forward", "headers")
+	}
+	return set
+}
+
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, error) {
+	o, guard, out, err := p.serving(&x.listening)
+	if err != nil {
+		return nil, err
+	}
+	o.Set = append(x.overrides(), o.Set...)
+	e, err := engine.New(o)
+	if err != nil {
+		return nil, errors.Join(err, out.close())
+	}
+	asks := client.New(client.Options{Settings: e.Settings, Log: o.Log})
+	undo := func(err error) error { return errors.Join(err, asks.Close(), e.Close(), out.close()) }
+	p.problems(e)
+	all := make(map[string]string)
+	for _, name := range e.Registry().Names() {
+		if slices.Contains(e.Registry().Termini(name), "rest") {
+			all[name] = "rest"
+		}
+	}
+	if err := e.Prefer("proxy --upstream "+x.upstream, all); err != nil {
+		return nil, undo(err)
+	}
+	s, err := p.proxyListener(ctx, e, x, asks)
+	if err != nil {
+		return nil, undo(err)
+	}
+	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
+	other := s.guard(forward)
+	ro := rest.Options{
+		Who: s.server.Who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
+	}
+	if x.ownCA {
+		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
+			Who: s.server.Who, Run: func(r *http.Request) string { return s.server.Run(r, new(indirector.Request)) },
+		}))
+	}
+	v, err := p.listen(&x.listening, e, s.server, rest.NewHandler(e.Indirector, ro), out)
+	if err != nil {
+		return nil, undo(err)
+	}
+	v.session.after = func() error { return errors.Join(asks.Close(), out.close()) }
+	e.Source = fmt.Sprintf("proxy %s -> %s:%s", v.address, x.upstreamHost, x.upsPort)
+	v.session.guard = guard
+	v.session.hello = fmt.Sprintf("proxying on %s to %s", v.address, x.upstream)
+	return v, nil
+}
+
+// A standing is who stands between agents and a server: who asks it, as whom,
+// and what it may hand on.
+type standing struct {
+	server     *server.Server
+	as         server.As
+	identities *server.Identities // nil if those of agents are not obtained
+}
+
+// own reports whether the server is asked with the agent's own certificate.
+// Then it is the server that says what the agent may.
+func (s *standing) own(who indirector.Remote) bool {
+	return s.as == server.AsAgent && who.Authenticated
+}
+
+func (s *standing) authorize(r *http.Request, who indirector.Remote) error {
+	if !s.own(who) {
+		return s.server.Authorize(r, who)
+	}
+	if s.identities == nil {
+		return nil
+	}
+	return s.identities.Have(r.Context(), who.Node)
+}
+
+// guard lets through to h what the agent may ask.
+func (s *standing) guard(h http.Handler) http.Handler {
+	guarded := s.server.Guard(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := s.server.Who(r)
+		if !s.own(who) {
+			guarded.ServeHTTP(w, r)
+			return
+		}
+		if err := s.authorize(r, who); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// proxyListener makes the server that agents talk to.
+func (p *program) proxyListener(ctx context.Context, e *engine.Engine, x *proxying, asks *client.Client) (*standing, error) {
+	get := func(name string) string {
+		v, _ := e.Settings.Get(name)
+		return v
+	}
+	s := &standing{}
+	switch {
+	case x.agents != "":
+		s.as = server.AsAgent
+	case x.tellNobody:
+		s.as = server.AsProxy
+	}
+	if x.obtain {
+		s.identities = &server.Identities{Client: asks, Certs: get("certdir"), Keys: get("privatekeydir")}
+	}
+	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), CA: get("localcacert"), CRL: get("hostcrl")}
+	if x.ownCA {
+		var err error
+		if id, err = proxyCA(ctx, e); err != nil {
+			return nil, err
+		}
+		if err := e.Prefer("--own-ca", ownCA(e)); err != nil {
+			return nil, err
+		}
+	} else if !exists(id.Cert) {
+		return nil, fmt.Errorf("there is no certificate for agents at %s: --cert and --key name one that the server's CA has signed, --own-ca makes a CA", id.Cert)
+	}
+	if get("certificate_revocation") == "false" || !exists(id.CRL) {
+		id.CRL = ""
+	}
+	auth := authconf.Default()
+	if x.authConf != "" {
+		var err error
+		if auth, err = authconf.Load(x.authConf); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	s.server, err = server.New(server.Options{
+		Identity: id, Auth: auth, Legacy: x.legacy, Recorder: e.Store, Application: e.Application,
+		Limits: server.Limits{Connections: x.connections, Requests: x.atOnce},
+	})
+	return s, err
+}
+
+// proxyCA is the CA of the setting cadir, made if there is none, and a
+// certificate of it for the proxy.
+func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
+	cfg, err := ca.ConfigOf(e.Settings)
+	if err != nil {
+		return server.Identity{}, err
+	}
+	authority, err := ca.OpenOrSetup(ctx, cfg)
+	if err != nil {
+		return server.Identity{}, err
+	}
+	get := func(name string) string {
+		v, _ := e.Settings.Get(name)
+		return v
+	}
+	dir := filepath.Join(get("vardir"), "proxy")
+	id := server.Identity{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), CA: cfg.Cert, CRL: cfg.CRL}
+	if exists(id.Cert) && exists(id.Key) {
+		return id, nil
+	}
+	names := []string{"puppet"}
+	for n := range strings.SplitSeq(get("dns_alt_names"), ",") {
+		if n = strings.TrimSpace(n); n != "" {
+			names = append(names, n)
+		}
+	}
+	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: get("certname"), AltNames: names, Replace: true})
+	if err != nil {
+		return id, err
+	}
+	return id, errors.Join(os.MkdirAll(dir, 0o750), os.WriteFile(id.Key, key, 0o600), os.WriteFile(id.Cert, cert, 0o644))
+}
