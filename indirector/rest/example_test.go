@@ -27,7 +27,7 @@ func Example() {
 	}
 	fmt.Println(req.Verb, req.Indirection, req.Key, req.Environment, req.Option("ignore"))
 	// Output:
-	// GET /puppet/v3/file_metadatas/modules/ntp/conf%20d?recurse=true&ignore=.git&ignore=CVS&links=manage&checksum_type=sha256&source_permissions=ignore&environment=test
+	// GET /puppet/v3/file_metadatas/modules/ntp/conf%20d?recurse=true&ignore=.git&ignore=CVS&environment=test
 	// application/json, application/x-msgpack, text/pson
 	// search file_metadata modules/ntp/conf d test [.git CVS]
 }

@@ -66,6 +66,9 @@ func statusOf(service, level string) []data.Pair {
 // every second.
 func (c *call) status(rest string) {
 	c.bare = true
+	if !c.authorized() {
+		return
+	}
 	kind, service, _ := strings.Cut(rest, "/")
 	service = strings.TrimSuffix(service, "/")
 	known := slices.Contains(services, service)

@@ -156,6 +156,22 @@ func (p parameters) last(name string) (string, bool) {
 	return "", false
 }
 
+// only returns the value of that name and whether there is one. Several that
+// differ are what Ruby makes of a list of them: nobody is to choose one.
+func (p parameters) only(name string) (string, bool) {
+	value, given := p.last(name)
+	var all []string
+	for _, q := range p {
+		if q.name == name {
+			all = append(all, strconv.Quote(q.value))
+		}
+	}
+	if len(all) > 1 && slices.ContainsFunc(all, func(s string) bool { return s != all[0] }) {
+		return "[" + strings.Join(all, ", ") + "]", true
+	}
+	return value, given
+}
+
 // dropped are the parameters that no client may set: the server knows itself
 // who asks, and where its buckets are. Rules REST-PAR-01, REST-PAR-02.
 var dropped = [...]string{"", "node", "ip", "authenticated", "bucket_path", "environment", "instance"}

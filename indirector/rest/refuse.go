@@ -145,7 +145,7 @@ func (c *call) write(e *Error) {
 	}
 	h := c.w.Header()
 	clear(h)
-	if c.versioned(e) {
+	if !c.bare && c.versioned(e) {
 		h["X-Puppet-Version"] = c.h.version
 	}
 	body := []byte(e.Message)

@@ -546,7 +546,7 @@ func (s Space) parse(r *http.Request, p place, params parameters) (*indirector.R
 	case s.Has != nil && !s.Has(name):
 		return nil, refuse(http.StatusNotFound, HandlerNotFound, msgNoIndirection, name)
 	}
-	environment, given := params.last("environment")
+	environment, given := params.only("environment")
 	if p.legacy {
 		environment, given = p.environment, true
 	}

@@ -360,6 +360,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"GET /puppet/v3/nosuch/x", "Not Found: Could not find indirection 'nosuch'", 404},
 		{"GET /puppet/v3/node/", "Bad Request: An environment parameter must be specified", 400},
 		{"GET /puppet/v3/node/?environment=no-such.env", "Bad Request: The environment must be purely alphanumeric, not 'no-such.env'", 400},
+		{"GET /puppet/v3/node/x?environment=production&environment=staging", `Bad Request: The environment must be purely alphanumeric, not '["production", "staging"]'`, 400},
 		{"GET /puppet/v3/node/?environment=production", "Bad Request: No request key specified in /puppet/v3/node/", 400},
 		{"GET /puppet/v3/node?environment=production", "Bad Request: No request key specified in /puppet/v3/node", 400},
 		{"GET /production/node/x", "Not Found: No route for GET /production/node/x", 404},
