@@ -29,6 +29,9 @@ type Failures struct {
 	done          bool
 	gathered      uint64 // failures there were when they were gathered
 	hiddenOnly    bool
+	by            string          // what makes a group; "" is origin and message
+	muted         map[string]bool // shapes that are not listed
+	quiet         int             // groups that are muted
 }
 
 // A failure is the requests that failed in the same way.
@@ -45,16 +48,32 @@ type failure struct {
 	last    time.Time
 	id      uint64 // the newest
 	good    uint64 // the last good answer before it
+	hidden  int    // how many of them the callers did not see
+	at      []time.Time
+	members []uint64 // the newest, oldest first
+	by      string   // what makes the group, see groupings
+	// What the links and the detail of the members tell.
+	consequence string
+	after       []uint64 // the requests that show it
+	where       string
+	shownTo     string
 }
+
+// maxMembers is how many requests of a group are looked at closely.
+const maxMembers = 200
 
 type failures struct {
 	groups []failure
 	since  time.Time
 	total  uint64
+	hidden bool   // as it was asked for
+	by     string // likewise
 }
 
 // NewFailures returns the list of failures.
-func NewFailures(env *screen.Env) *Failures { return &Failures{env: env} }
+func NewFailures(env *screen.Env) *Failures {
+	return &Failures{env: env, muted: make(map[string]bool)}
+}
 
 var (
 	_ screen.Screen  = (*Failures)(nil)
@@ -73,7 +92,7 @@ func (f *Failures) Resize(width, height int) {
 	f.list.SetHeight(height - 1 - f.below())
 }
 
-func (f *Failures) below() int { return min(7, max(f.height/3, 2)) }
+func (f *Failures) below() int { return min(12, max(f.height*2/5, 2)) }
 
 // Update implements screen.Screen.
 func (f *Failures) Update(msg tea.Msg) tea.Cmd {
@@ -81,8 +100,11 @@ func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 	case screen.Snapshot:
 		f.stats = msg.Stats
 		return f.gather()
+	case groupedBy:
+		f.by, f.done = string(msg), false
+		return f.gather()
 	case failures:
-		f.busy, f.done, f.gathered = false, true, msg.total
+		f.busy, f.done, f.gathered = false, msg.hidden == f.hiddenOnly && msg.by == f.by, msg.total
 		f.since = msg.since
 		f.take(msg.groups)
 		return f.gather()
@@ -96,6 +118,14 @@ func (f *Failures) take(groups []failure) {
 	if g := f.focus(); g != nil {
 		at = g.shape()
 	}
+	f.quiet = 0
+	groups = slices.DeleteFunc(groups, func(g failure) bool {
+		if f.muted[g.shape()] {
+			f.quiet++
+			return true
+		}
+		return false
+	})
 	f.groups = groups
 	f.list.SetLen(len(groups))
 	for i := range groups {
@@ -111,19 +141,19 @@ func (f *Failures) gather() tea.Cmd {
 		return nil
 	}
 	f.busy = true
-	total, hidden := f.stats.Failed, f.hiddenOnly
+	total, hidden, by := f.stats.Failed, f.hiddenOnly, f.by
 	return screen.Later(func() tea.Msg {
-		m := failures{total: total}
+		m := failures{total: total, hidden: hidden, by: by}
 		first, _ := f.env.Log.Range()
 		if row, ok := f.env.Log.Row(first); ok {
 			m.since = row.Start
 		}
-		m.groups = gatherFailures(f.env.Log, hidden)
+		m.groups = gatherFailures(f.env.Log, hidden, by)
 		return screen.For{Screen: f, Msg: m}
 	})
 }
 
-func gatherFailures(log screen.Log, hiddenOnly bool) []failure {
+func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 	text := "failed"
 	if hiddenOnly {
 		text = "hidden"
@@ -142,6 +172,7 @@ func gatherFailures(log screen.Log, hiddenOnly bool) []failure {
 			continue
 		}
 		one := failureOf(&row)
+		one.by = by
 		shape := one.shape()
 		g := byShape[shape]
 		if g == nil {
@@ -153,6 +184,13 @@ func gatherFailures(log screen.Log, hiddenOnly bool) []failure {
 		if len(g.keys) < maxKeys {
 			g.keys[row.Key] = true
 		}
+		if row.Outcome.Hidden() {
+			g.hidden++
+		}
+		if len(g.members) == maxMembers {
+			g.members, g.at = slices.Delete(g.members, 0, 1), slices.Delete(g.at, 0, 1)
+		}
+		g.members, g.at = append(g.members, row.ID), append(g.at, row.Start)
 		g.last, g.id, g.message, g.key = row.Start, row.ID, one.message, row.Key
 	}
 	list := make([]failure, 0, len(byShape))
@@ -186,19 +224,30 @@ func failureOf(row *screen.Row) failure {
 // complete adds what only the detail of the newest request tells.
 func (f *failure) complete(log screen.Log) {
 	f.good = log.Links(f.id).LastGood
-	if f.message != "" {
-		return
-	}
 	if t, err := log.Trace(f.id); err == nil {
-		f.message = traces.Story(t)
+		if f.message == "" {
+			f.message = traces.Story(t)
+		}
+		f.where, f.shownTo = whereOf(t), shownTo(t)
 	}
+	f.follow(log)
 }
 
 // shape is what the requests of a group have in common: numbers, paths and
 // names in the message do not count.
 func (f *failure) shape() string {
+	switch f.by {
+	case "origin":
+		return f.origin
+	case "key":
+		return f.key
+	case "indirection":
+		return f.ind
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%s\x00%s\x00%s\x00", f.origin, f.outcome, f.verb, f.ind)
+	if f.by != "message" {
+		fmt.Fprintf(&b, "%s\x00%s\x00%s\x00%s\x00", f.origin, f.outcome, f.verb, f.ind)
+	}
 	if f.outcome != traces.Err && f.outcome != traces.ErrHidden && f.outcome != traces.Part {
 		return b.String()
 	}
@@ -213,10 +262,12 @@ func (f *failure) shape() string {
 
 // seen says whether the callers know.
 func (f *failure) seen() string {
-	switch f.outcome {
-	case traces.Err:
+	switch {
+	case f.hidden > 0 && f.hidden < f.count:
+		return "both"
+	case f.outcome == traces.Err:
 		return "shown"
-	case traces.Part:
+	case f.outcome == traces.Part:
 		return "part"
 	}
 	return "hidden"
@@ -232,6 +283,14 @@ func (f *failure) what() string {
 
 // filter is the expression that means the requests of the group.
 func (f *failure) filter() string {
+	switch f.by {
+	case "origin":
+		return "failed origin=" + query.Quote(f.origin)
+	case "key":
+		return "failed key=" + query.Quote(f.key)
+	case "indirection":
+		return "failed ind=" + query.Quote(f.ind)
+	}
 	parts := []string{"out=" + f.outcome.String(), "verb=" + f.verb.String(), "ind=" + query.Quote(f.ind)}
 	if len(f.keys) == 1 {
 		parts = append(parts, "key="+query.Quote(f.key))
@@ -254,12 +313,16 @@ func (f *Failures) focus() *failure {
 // Can implements screen.Screen.
 func (f *Failures) Can(do screen.Action) string {
 	switch do {
-	case screen.HiddenOnly:
+	case screen.HiddenOnly, screen.GroupBy:
 		return ""
 	case screen.Back:
-		return screen.ReasonIf(!f.hiddenOnly, screen.Unknown)
+		return screen.ReasonIf(!f.hiddenOnly && f.by == "", screen.Unknown)
+	case screen.Write:
+		return screen.ReasonIf(f.env.Save == nil || len(f.groups) == 0, "there is nothing to write")
+	case screen.Break:
+		return screen.ReasonIf(f.env.Debugger == nil || len(f.groups) == 0, "nothing can be held here")
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
-		screen.Enter, screen.LastTrace, screen.CopyMenu:
+		screen.Enter, screen.LastTrace, screen.CopyMenu, screen.Mute:
 		return screen.ReasonIf(len(f.groups) == 0, "nothing failed")
 	case screen.DiffGood:
 		g := f.focus()
@@ -270,7 +333,7 @@ func (f *Failures) Can(do screen.Action) string {
 
 // Hints implements screen.Screen.
 func (f *Failures) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.LastTrace, screen.HiddenOnly, screen.DiffGood, screen.CopyMenu, screen.Command}
+	return []screen.Action{screen.Enter, screen.LastTrace, screen.HiddenOnly, screen.GroupBy, screen.Write, screen.DiffGood, screen.Mute, screen.Break, screen.CopyMenu, screen.Command}
 }
 
 // Act implements screen.Screen.
@@ -279,9 +342,20 @@ func (f *Failures) Act(a screen.Act) tea.Cmd {
 		return nil
 	}
 	switch a.Do {
-	case screen.HiddenOnly, screen.Back:
+	case screen.HiddenOnly:
 		f.hiddenOnly, f.done = !f.hiddenOnly, false
 		return f.gather()
+	case screen.Back:
+		f.hiddenOnly, f.by, f.done = false, "", false
+		return f.gather()
+	case screen.GroupBy:
+		return f.askGroup()
+	case screen.Mute:
+		return f.mute(f.focus().shape())
+	case screen.Break:
+		return screen.Send(screen.Ask{Text: "break " + f.focus().like() + " do hold"})
+	case screen.Write:
+		return f.askReport()
 	case screen.Enter:
 		return screen.Send(screen.Filter{Text: f.focus().filter()})
 	case screen.LastTrace:
@@ -290,7 +364,11 @@ func (f *Failures) Act(a screen.Act) tea.Cmd {
 		return compare.Two(f.env, f.focus().id, f.focus().good)
 	case screen.CopyMenu:
 		g := f.focus()
-		return screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(f.env, "copy", []widget.Item{
+			{Key: 'f', Name: "failure", Note: g.what(), Do: screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})},
+			{Key: 'e', Name: "expression", Note: g.filter(), Do: screen.Send(screen.Copy{What: "expression", Text: g.filter()})},
+			{Key: 'i', Name: "incident report", Note: "all groups, as text", Do: screen.Send(screen.Copy{What: "incident report", Text: f.report()})},
+		})})
 	}
 	return nil
 }
@@ -299,11 +377,20 @@ func (f *Failures) Act(a screen.Act) tea.Cmd {
 func (f *Failures) Context() (left, right screen.Line) {
 	left.Put(screen.Plain, " "+screen.Plural(len(f.groups), "group")+", "+screen.Plural(int(f.stats.Failed), "failure")+", ")
 	left.Put(screen.Attention, screen.Grouped(int64(f.stats.Hidden))+" hidden")
+	if n := f.stats.By[traces.Part]; n > 0 {
+		left.Put(screen.Attention, ", "+screen.Grouped(int64(n))+" partial")
+	}
+	if f.by != "" {
+		left.Put(screen.Plain, "   by "+f.by)
+	}
 	if f.hiddenOnly {
 		left.Put(screen.Attention, "   hidden only")
 	}
 	if !f.since.IsZero() {
 		right.Put(screen.Plain, "since "+f.env.Clock(f.since)+" ")
+	}
+	if f.quiet > 0 {
+		right.Put(screen.Attention, fmt.Sprintf(" muted %d ", f.quiet))
 	}
 	return left, right
 }
@@ -314,7 +401,9 @@ var failureColumns = []widget.Column{
 	{Title: "SEEN", Min: 6, Want: 6, Priority: 3},
 	{Title: "ORIGIN", Min: 18, Want: 32, Priority: 5},
 	{Title: "WHAT", Min: 34, Want: 40, Priority: 6, Grow: 1},
-	{Title: "LAST", Min: 8, Want: 8, Priority: 1, Right: true},
+	{Title: "CONSEQUENCE", Min: 30, Want: 34, Priority: 1},
+	{Title: "KEYS", Min: 5, Want: 5, Priority: 0, Right: true},
+	{Title: "LAST", Min: 8, Want: 8, Priority: 0, Right: true},
 }
 
 // View implements screen.Screen.
@@ -362,7 +451,7 @@ func (f *Failures) row(i int, widths []int) screen.Line {
 	}
 	l.To(2)
 	style := screen.StyleOf(g.outcome)
-	for c, text := range []string{fmt.Sprintf("F%d", i+1), screen.Grouped(int64(g.count)), g.seen(), g.origin, g.what(), f.env.Clock(g.last)} {
+	for c, text := range []string{fmt.Sprintf("F%d", i+1), screen.Grouped(int64(g.count)), g.seen(), g.origin, g.what(), g.consequence, fmt.Sprint(len(g.keys)), f.env.Clock(g.last)} {
 		w := widths[c]
 		if w == 0 {
 			continue
@@ -391,18 +480,27 @@ func (f *Failures) detail(height int) screen.Lines {
 	l.Put(screen.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
 	l.Put(screen.Plain, screen.Plural(g.count, "request")+", "+screen.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
 	l.Put(screen.StyleOf(g.outcome), g.outcome.String())
+	if line := g.timeline(f.env.Theme, 24); f.width >= Wide && line != "" {
+		l.Put(screen.Quiet, "   timeline "+line)
+	}
 	lines = append(lines, l)
-	for _, text := range screen.CleanTo(g.what(), f.width*3).Wrap(f.width-7, 3) {
-		var l screen.Line
-		l.Space(5)
-		l.Add(screen.StyleOf(g.outcome), text)
-		lines = append(lines, l)
+	for _, fact := range f.facts(g) {
+		const label = 14
+		for i, text := range screen.CleanTo(fact.text, f.width*3).Wrap(f.width-label-1, 2) {
+			var l screen.Line
+			l.Space(2)
+			if i == 0 {
+				l.Put(screen.Quiet, fact.label)
+			}
+			l.To(label)
+			l.Add(fact.style, text)
+			lines = append(lines, l)
+		}
 	}
-	newest := fmt.Sprintf("     newest #%d", g.id)
-	if g.good != 0 {
-		newest += fmt.Sprintf("; the same key was answered well in #%d", g.good)
+	if len(lines) < height {
+		legend := screen.Of(screen.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
+		lines = append(lines.Fill(f.width, height-1), legend)
 	}
-	lines = append(lines, screen.Of(screen.Plain, newest), screen.Of(screen.Quiet, "     hidden: the caller never saw it"))
 	return lines.Fill(f.width, height)
 }
 

@@ -91,6 +91,9 @@ const (
 	Reset        Action = "reset"
 	UsedBy       Action = "requests-served"
 
+	Mute  Action = "mute"
+	Break Action = "break"
+
 	// Cache.
 	Expire Action = "expire"
 	Remove Action = "remove"
@@ -151,7 +154,8 @@ var table = []Binding{
 	{FilterBy, []string{"/"}, InList, false, "filter", "filter the list by an expression"},
 	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by what a cell of this row says"},
 	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
-	{GroupBy, []string{"."}, InRequests | InFailures, false, "group", "group by run, indirection, node, outcome or caller"},
+	{GroupBy, []string{"."}, InRequests, false, "group", "group by run, indirection, node, outcome or caller"},
+	{GroupBy, []string{"."}, InFailures, false, "group", "group by origin, message, key or indirection"},
 	{SortNext, []string{">"}, InRequests, false, "sort", "sort by the next column; after the last by number again"},
 	{SortBack, []string{"<"}, InRequests, false, "reverse", "reverse the order"},
 	{Follow, []string{"F"}, InRequests, false, "follow", "follow what is new"},
@@ -164,6 +168,9 @@ var table = []Binding{
 	{DiffTwo, []string{"d"}, InRequests | InSteps, false, "diff", "compare the two selected requests, or this with the marked one"},
 	{DiffGood, []string{"D"}, InRequests | InSteps | InFailures, false, "last good", "compare with the last good answer for this key"},
 	{HiddenOnly, []string{"h"}, InFailures, false, "hidden", "list only what the callers never saw"},
+	{Mute, []string{"m"}, InFailures, false, "mute", "take this group off the list; z brings it back"},
+	{Break, []string{"b"}, InFailures, false, "break", "hold the next request that may fail like these"},
+	{Write, []string{"w"}, InFailures, false, "write", "write an incident report: all groups, as text"},
 	{LastTrace, []string{"v"}, InFailures, false, "steps", "open the steps of the last request of a group"},
 	{OpenValue, []string{"v"}, InRequests | InSteps, false, "value", "show the value that was answered"},
 	{Times, []string{"t"}, InRequests, false, "times", "times of day, or how long ago"},

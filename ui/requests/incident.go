@@ -1,0 +1,269 @@
+package requests
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/steps"
+	"indirtui/ui/widget"
+)
+
+// groupings are what failures can be grouped by.
+var failureGroupings = []struct {
+	key      rune
+	by, note string
+}{
+	{'s', "", "origin and message: what failed in the same way"},
+	{'o', "origin", "where it began"},
+	{'m', "message", "what was said, wherever it began"},
+	{'k', "key", "the key: for facts, nodes and catalogs that is the node"},
+	{'i', "indirection", "what was asked for"},
+}
+
+func (f *Failures) askGroup() tea.Cmd {
+	var items []widget.Item
+	for _, g := range failureGroupings {
+		name := g.by
+		if name == "" {
+			name = "origin and message"
+		}
+		items = append(items, widget.Item{Key: g.key, Name: name, Note: g.note, Do: func() tea.Msg {
+			return screen.For{Screen: f, Msg: groupedBy(g.by)}
+		}})
+	}
+	return screen.Send(screen.Push{Screen: widget.NewMenu(f.env, "group failures by", items)})
+}
+
+type groupedBy string
+
+// mute takes a group off the list, so that it can be undone.
+func (f *Failures) mute(shape string) tea.Cmd {
+	set := func(on bool) tea.Cmd {
+		f.muted[shape], f.done = on, false
+		return f.gather()
+	}
+	command := "mute " + f.focus().what()
+	return tea.Batch(set(true), screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command, Undo: func() tea.Cmd { return set(false) }, Redo: func() tea.Cmd { return set(true) },
+	}}))
+}
+
+// like is an expression that means requests which may fail as these did, before
+// anybody knows how they end.
+func (f *failure) like() string {
+	parts := []string{"verb=" + f.verb.String(), "ind=" + query.Quote(f.ind)}
+	if len(f.keys) == 1 {
+		parts = append(parts, "key="+query.Quote(f.key))
+	}
+	return strings.Join(parts, " ")
+}
+
+// follow finds what came of the failures: requests that failed because of them,
+// and those that were answered with something old after them.
+func (f *failure) follow(log screen.Log) {
+	var stale, broke []uint64
+	keys := make(map[string]bool)
+	for _, id := range f.members {
+		links := log.Links(id)
+		if row, ok := log.Row(links.Parent); ok && row.Outcome.Failed() && !slices.Contains(broke, row.ID) {
+			broke = append(broke, row.ID)
+		}
+		for next, n := links.NextInRun, 0; next != 0 && n < 4; n++ {
+			row, ok := log.Row(next)
+			if !ok {
+				break
+			}
+			if row.Outcome == traces.Stale && row.Indirection == f.ind {
+				if !slices.Contains(stale, row.ID) {
+					stale = append(stale, row.ID)
+					keys[row.Key] = true
+				}
+				break
+			}
+			next = log.Links(next).NextInRun
+		}
+	}
+	switch {
+	case len(stale) > 0:
+		f.after = stale
+		f.consequence = fmt.Sprintf("%s on old %s: %s", screen.Plural(len(keys), "node"), f.ind, ids(stale))
+	case len(broke) > 0:
+		f.after = broke
+		f.consequence = screen.Plural(len(broke), "request") + " failed by it: " + ids(broke)
+	default:
+		f.consequence = f.alone()
+	}
+}
+
+// alone is what a failure means that no other request shows.
+func (f *failure) alone() string {
+	switch f.outcome {
+	case traces.Stale:
+		return "an old " + f.ind + " is in use"
+	case traces.Part:
+		return "one of two copies is missing"
+	case traces.NilHidden:
+		return "taken for: there is nothing"
+	case traces.ErrHidden:
+		if f.verb == traces.Save {
+			return f.ind + " not stored, and nobody knows"
+		}
+		return "went on without it"
+	}
+	return "its caller failed"
+}
+
+// ids are the newest of some requests: "#1043 #1031".
+func ids(list []uint64) string {
+	var parts []string
+	for _, id := range list[max(len(list)-3, 0):] {
+		parts = append(parts, fmt.Sprintf("#%d", id))
+	}
+	text := strings.Join(parts, " ")
+	if len(list) > 3 {
+		text = "... " + text
+	}
+	return text
+}
+
+// whereOf is the step, and the work below it, that failed.
+func whereOf(t *traces.Trace) string {
+	if len(t.Faults) == 0 {
+		return ""
+	}
+	fault := &t.Faults[0]
+	text := fmt.Sprintf("step %s of %s %s", strings.TrimSpace(steps.Number(fault.Step)+" "+steps.Label(t, fault.Step)), t.Verb, t.Indirection)
+	for i := range t.Spans {
+		if s := &t.Spans[i]; s.Step == fault.Step && s.Err != "" {
+			text += ", in " + s.Name
+			break
+		}
+	}
+	if fault.Path != "" {
+		text += ", " + fault.Path
+	}
+	return text
+}
+
+// shownTo says who saw the failure.
+func shownTo(t *traces.Trace) string {
+	q := t.Steps[traces.Caller]
+	who := t.Caller
+	if who == "" {
+		who = "its caller"
+	}
+	switch {
+	case q.Because.Reason == traces.Rescued:
+		return fmt.Sprintf("%s, which catches it in %s and goes on", who, q.Because.About)
+	case t.Outcome.Hidden():
+		return "nobody: " + who + " got an answer as if nothing had happened"
+	case t.Error != "":
+		return who + ", as an error"
+	}
+	return ""
+}
+
+// A failureFact is one line of what is known of a group.
+type failureFact struct {
+	label, text string
+	style       screen.Style
+}
+
+func (f *Failures) facts(g *failure) []failureFact {
+	out := []failureFact{{"what", g.what(), screen.StyleOf(g.outcome)}}
+	put := func(label, text string) {
+		if text != "" {
+			out = append(out, failureFact{label, text, screen.Plain})
+		}
+	}
+	put("consequence", g.consequence)
+	put("where", g.where)
+	put("shown to", g.shownTo)
+	newest := fmt.Sprintf("#%d", g.id)
+	if g.good != 0 {
+		newest += fmt.Sprintf("; the same key was answered well in #%d, D compares", g.good)
+		if row, ok := f.env.Log.Row(g.good); ok {
+			newest = fmt.Sprintf("#%d; the same key was answered well in #%d, %s before; D compares", g.id, g.good, traces.Age(g.last.Sub(row.Start)))
+		}
+	}
+	put("newest", newest)
+	return out
+}
+
+// timeline shows when the members were, from the first to the last.
+func (f *failure) timeline(th *screen.Theme, cells int) string {
+	if len(f.at) < 2 {
+		return ""
+	}
+	first, whole := f.at[0], f.at[len(f.at)-1].Sub(f.at[0])
+	marks := slices.Repeat([]byte{'.'}, cells)
+	for _, at := range f.at {
+		i := 0
+		if whole > 0 {
+			i = int(float64(at.Sub(first)) / float64(whole) * float64(cells-1))
+		}
+		marks[i] = '#'
+	}
+	return "|" + string(marks) + "| over " + traces.Age(whole)
+}
+
+// report is all groups as plain text, for a ticket. What is in it was masked when
+// it was recorded.
+func (f *Failures) report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Incident report, %s\n", f.env.Now().In(f.env.Zone).Format(time.DateTime))
+	fmt.Fprintf(&b, "%s since %s: %s failed, of which their callers did not see %s\n",
+		screen.Plural(int(f.stats.Total), "request"), f.since.In(f.env.Zone).Format(time.DateTime),
+		screen.Grouped(int64(f.stats.Failed)), screen.Grouped(int64(f.stats.Hidden)))
+	if path := f.env.Log.Path(); path != "" {
+		fmt.Fprintf(&b, "recording %s\n", path)
+	}
+	if f.quiet > 0 || f.hiddenOnly {
+		fmt.Fprintf(&b, "left out: %s muted%s\n", screen.Plural(f.quiet, "group"), map[bool]string{true: ", and all that callers saw"}[f.hiddenOnly])
+	}
+	for i := range f.groups {
+		g := &f.groups[i]
+		fmt.Fprintf(&b, "\nF%d  %s, %s, %s\n", i+1, screen.Plural(g.count, "request"), g.seen(), g.origin)
+		fmt.Fprintf(&b, "    first %s, last %s\n", g.first.In(f.env.Zone).Format(time.DateTime), g.last.In(f.env.Zone).Format(time.DateTime))
+		for _, fact := range f.facts(g) {
+			fmt.Fprintf(&b, "    %-12s %s\n", fact.label, strings.ReplaceAll(fact.text, "\n", "\n                 "))
+		}
+		fmt.Fprintf(&b, "    %-12s %s\n", "find them", g.filter())
+		if t, err := f.env.Log.Trace(g.id); err == nil {
+			fmt.Fprintf(&b, "    %-12s %s\n    %-12s %s\n", "story", traces.Story(t), "decided", traces.HeadlineOf(t).Decided)
+		}
+	}
+	return b.String()
+}
+
+// askReport writes the incident report to a file.
+func (f *Failures) askReport() tea.Cmd {
+	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(f.env, widget.Prompt{
+		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")
+			if what != "incident" {
+				return &widget.Complaint{Offset: 0, Text: "want incident, and perhaps the name of a file"}, nil
+			}
+			if file = strings.TrimSpace(file); file == "" {
+				file = name
+			}
+			report := f.report()
+			return nil, func() tea.Msg {
+				path, masked, err := f.env.Save(file, report)
+				if err != nil {
+					return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
+				}
+				return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
+			}
+		},
+	})})
+}
