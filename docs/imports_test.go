@@ -63,10 +63,10 @@ var rules = []rule{
 	{"termini/internal/*", "indirector indirector/data indirector/model traces", ""},
 	{"termini/*", "indirector indirector/data indirector/format indirector/format/psych indirector/model indirector/rest indirector/client indirector/ca termini/internal/* traces", "golang.org/x/"},
 
-	{"ui/screen", "indirector indirector/data traces traces/query traces/store", "github.com/"},
+	{"ui/screen", "indirector indirector/data indirector/debugger traces traces/query traces/store", "github.com/"},
 	{"ui/widget", "ui/screen", "github.com/"},
 	{"ui/cli", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
-	{"ui", "indirector indirector/data traces traces/... ui/*", "github.com/"},
+	{"ui", "indirector indirector/data indirector/debugger traces traces/... ui/*", "github.com/"},
 	{"ui/cache", "indirector traces traces/... ui/*", "github.com/"},
 	{"ui/command", "indirector indirector/... traces", ""},
 	{"ui/demo", "indirector indirector/... traces", ""},

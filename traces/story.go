@@ -12,6 +12,12 @@ func Story(t *Trace) string {
 	if t.Outcome == Run {
 		return "in progress"
 	}
+	if t.Outcome == HeldOutcome {
+		if held := storyOfNote(t); held != "" {
+			return held
+		}
+		return "held: waiting for a person"
+	}
 	for _, tell := range []func(*Trace) string{
 		storyOfInjection, storyOfRefusal, storyOfLeftover, storyOfNote, storyOfRoute, storyOfFailure, storyOfChoice,
 		storyOfCache, storyOfNothing, storyOfAnswer,

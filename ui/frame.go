@@ -22,6 +22,7 @@ func (r *Model) Lines() screen.Lines {
 	lines := make(screen.Lines, 0, r.height)
 	lines = append(lines, r.tabs(), r.context())
 	lines = append(lines, r.bodyLines().Fill(w, h)...)
+	lines = append(lines, r.tour.View(r.env.Theme, w)...)
 	lines = append(lines, r.toastLine(), r.status(), r.hints(w))
 	return lines.Fill(r.width, r.height)
 }

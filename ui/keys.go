@@ -140,6 +140,10 @@ func (r *Model) act(a screen.Act) tea.Cmd {
 		return r.undo(r.env.Undo.Redo, "redone", "nothing to redo")
 	case screen.Last:
 		return r.back()
+	case screen.TourSkip:
+		return r.travel(r.tour.Skip)
+	case screen.TourEnd:
+		return r.travel(r.tour.End)
 	case screen.Command:
 		return r.ask("")
 	case screen.Help, screen.PaletteOpen, screen.Console:

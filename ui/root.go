@@ -17,6 +17,7 @@ import (
 	"indirtui/ui/requests"
 	"indirtui/ui/screen"
 	"indirtui/ui/steps"
+	"indirtui/ui/tour"
 	"indirtui/ui/widget"
 )
 
@@ -76,6 +77,7 @@ type Model struct {
 	waiting *screen.Binding
 	stopped bool // ctrl+c was pressed once
 	past    widget.Past
+	tour    tour.Tour
 	quit    bool
 }
 
@@ -171,6 +173,9 @@ func snapshotOf(env *screen.Env) screen.Snapshot {
 // Update implements tea.Model.
 func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := r.update(msg)
+	if r.tour.On() && r.width >= MinWidth && r.height >= MinHeight {
+		r.tour.Saw(r.Lines().Text())
+	}
 	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.gate.free...)...)
 	r.gate.free = nil
 	return r, r.cfg.guard(cmd)
@@ -239,6 +244,10 @@ func (r *Model) say(msg tea.Msg) tea.Cmd {
 		return r.copy(msg)
 	case screen.Leave:
 		return r.leave()
+	case screen.Tour:
+		return r.chooseTour()
+	case screen.BeginTour:
+		return tea.Batch(r.goTo(func(p *Place) bool { return p.Key == "1" }), r.travel(func() { r.tour.Begin(&tour.Journeys()[msg.Number]) }))
 	case tea.ResumeMsg:
 		return nil
 	}
@@ -261,7 +270,9 @@ func (r *Model) news(s screen.Snapshot) tea.Cmd {
 
 // body is the space for screens: without chrome, and without the line for
 // messages.
-func (r *Model) body() (width, height int) { return r.width, max(r.height-chrome-1, 0) }
+func (r *Model) body() (width, height int) {
+	return r.width, max(r.height-chrome-1-r.tour.Rows(), 0)
+}
 
 func (r *Model) resize(width, height int) {
 	r.width, r.height = width, height
@@ -462,10 +473,15 @@ func (r *Model) leave() tea.Cmd {
 	if overrides > 0 {
 		why = append(why, screen.Plural(overrides, "changed route"))
 	}
-	return r.push(widget.NewMenu(r.env, "quit?  "+strings.Join(why, " and ")+" would be forgotten", []widget.Item{
-		{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }},
-		{Key: 'n', Name: "stay"},
-	}))
+	items := []widget.Item{{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }}, {Key: 'n', Name: "stay"}}
+	if d := r.env.Debugger; d != nil && held > 0 {
+		items = []widget.Item{
+			{Key: 'y', Name: "let them go on and quit", Do: func() tea.Msg { d.ContinueAll(); return ended{} }},
+			{Key: 'f', Name: "fail them and quit", Note: "their callers get an error", Do: func() tea.Msg { d.FailAll("the debugger was left"); return ended{} }},
+			items[1],
+		}
+	}
+	return r.push(widget.NewMenu(r.env, "quit?  "+strings.Join(why, " and ")+" would be forgotten", items))
 }
 
 func (r *Model) overrides() int {
@@ -480,4 +496,24 @@ type ended struct{}
 func (r *Model) end() tea.Cmd {
 	r.quit = true
 	return tea.Quit
+}
+
+// chooseTour asks which journey to go on. They are made for the demo.
+func (r *Model) chooseTour() tea.Cmd {
+	if !r.cfg.Demo {
+		return r.show(screen.Toast{Text: "the tour is made for the demo", Advice: ":demo shows it"})
+	}
+	var items []widget.Item
+	for i, j := range tour.Journeys() {
+		items = append(items, widget.Item{Key: rune('1' + i), Name: j.Name, Do: func() tea.Msg { return screen.BeginTour{Number: i} }})
+	}
+	return r.push(widget.NewMenu(r.env, "a guided tour: which way?", items))
+}
+
+// travel begins a journey, or goes on with it, and fits the screens into what it
+// leaves of the space.
+func (r *Model) travel(change func()) tea.Cmd {
+	change()
+	r.resize(r.width, r.height)
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/ui/screen"
 )
@@ -38,9 +39,14 @@ type Config struct {
 	Render    func(inst indirector.Instance) traces.Value
 	MaskText  func(text string) (string, int)
 
+	Debugger *debugger.Debugger             // nil if nothing can be held
+	Ignored  []string                       // rules of what does not count in comparisons
+	Keep     func(name string, v any) error // writes what is kept for the project
+
 	Theme    *screen.Theme // nil is chosen by the environment
 	Remap    map[screen.Action][]string
 	Source   string // "in process"; for the line of tabs
+	Demo     bool   // it is the demo, which the tour is made for
 	Replay   string // the recording that is shown; "" if it is live
 	Hello    string // said at start
 	Writable bool
@@ -241,6 +247,7 @@ func Build(cfg Config) *Model {
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Theme: cfg.Theme, Keys: keys,
 		Undo: new(screen.Undos), Events: new(screen.Events), Now: cfg.Now, Zone: cfg.Zone,
 		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Writable: cfg.Writable, Redact: true,
+		Debugger: cfg.Debugger, Ignored: cfg.Ignored, Keep: cfg.Keep,
 	}
 	if cfg.Commands != nil {
 		env.Commands = cfg.Commands(env)

@@ -82,6 +82,7 @@ type session struct {
 	site   site      // nil if it is not the demo
 	hello  string    // which it is, in one sentence
 	guard  *ui.Guard // of the goroutines that termini start
+	kept   *kept     // of the project; never nil
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
 }
@@ -122,7 +123,7 @@ func openSession(path string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{log: log, hello: "recording " + path, guard: new(ui.Guard)}, nil
+	return &session{log: log, hello: "recording " + path, guard: new(ui.Guard), kept: new(kept)}, nil
 }
 
 // close ends the session. A recording in which nothing was asked is not kept.
@@ -178,7 +179,11 @@ func (p *program) session() (*session, error) {
 		mode = "writing allowed"
 	}
 	hello := fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)
-	return &session{engine: e, log: e.Store, hello: hello, guard: guard}, nil
+	k, err := keptFor(confDir)
+	if err != nil {
+		e.Problems = append(e.Problems, engine.Problem{Text: err.Error()})
+	}
+	return &session{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}, nil
 }
 
 // debugOptions are those of a debugger that keeps its breakpoints beside the
@@ -194,7 +199,7 @@ func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	o.Debug.Project = "demo"
+	o.Debug.Dir = "" // the demo is new each time
 	e, err := engine.New(site.Options(o))
 	if err != nil {
 		return nil, errors.Join(err, site.Close())
@@ -203,7 +208,7 @@ func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, erro
 	if !p.ui.demo {
 		why = "no Puppet directories were found, so this is the demo site"
 	}
-	return &session{engine: e, log: e.Store, site: site, hello: why, guard: guard}, nil
+	return &session{engine: e, log: e.Store, site: site, hello: why, guard: guard, kept: new(kept)}, nil
 }
 
 // situationSession is a session over a situation that is played in it.
@@ -218,7 +223,7 @@ func (p *program) situationSession(c scenarios.Scenario) (*session, error) {
 	if o.Debug, err = debugOptions(); err != nil {
 		return nil, err
 	}
-	o.Debug.Project = "demo"
+	o.Debug.Dir = "" // a situation is new each time
 	guard := new(ui.Guard)
 	stage, err := c.Open(scenarios.Options{
 		Specs: o.Specs, Termini: o.Termini, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: guard.Crash,
@@ -227,7 +232,7 @@ func (p *program) situationSession(c scenarios.Scenario) (*session, error) {
 		return nil, err
 	}
 	stage.Source = c.ID()
-	return &session{engine: stage.Engine, log: stage.Store, site: situation{stage, c}, hello: c.Name, guard: guard}, nil
+	return &session{engine: stage.Engine, log: stage.Store, site: situation{stage, c}, hello: c.Name, guard: guard, kept: new(kept)}, nil
 }
 
 // hasPuppet reports whether there is something of Puppet's to look at: what the

@@ -11,12 +11,17 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
+	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/mask"
 	"indirtui/traces"
 	"indirtui/ui"
+	"indirtui/ui/breaks"
 	"indirtui/ui/cache"
 	"indirtui/ui/console"
+	"indirtui/ui/demo"
 	"indirtui/ui/help"
+	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
 )
@@ -110,7 +115,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		Theme: screen.NewTheme(p.getenv, !p.ui.light), Now: p.site.Now,
 	}
 	o := console.Options{
-		Places: []string{"Requests", "Failures", "Routes", "Cache"},
+		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
 		Open: func(path string) tea.Cmd {
 			return switchTo(func() (*session, error) { return openSession(path) })
 		},
@@ -122,6 +127,10 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: mask.New(mask.Rules{}).Text}
+	if dir, err := engine.StateDir(); err == nil {
+		o.Recordings.Dir = dir
+	}
 	var house routes.House
 	about := routes.About{Source: s.source()}
 	if e := s.engine; e != nil {
@@ -131,8 +140,10 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
 		cfg.Clear, cfg.MaskText = engine.Data, e.Mask.Text
+		o.Recordings.Mask = e.Mask.Text
 		render := engine.Renderer(e.Mask)
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
+		cfg.Debugger = e.Debugger
 	} else {
 		cfg.Replay = s.log.Path()
 	}
@@ -156,17 +167,42 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 				return "", screen.Plain
 			}},
 			{Key: "4", Name: "Cache", Screen: cache.New(ctx, env, kept)},
+			{Key: "5", Name: "Breaks", Screen: breaks.New(env), Badge: func() (string, screen.Style) { return armed(env.Debugger) }},
 		}
 	}
 	cfg.Save = saveText
+	_, cfg.Demo = s.site.(*demo.Site)
+	cfg.Ignored, cfg.Keep = s.kept.Ignore, s.kept.keep
 	cfg.FirstRun = func(env *screen.Env) screen.Screen { return help.NewCard(env) }
 	cfg.Help = func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
 	cfg.Palette = func(env *screen.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
 	return cfg
 }
 
-// asker asks as a person who looks around.
-type asker struct{ *engine.Engine }
+// armed is how many breakpoints are armed, for the line of tabs.
+func armed(d *debugger.Debugger) (string, screen.Style) {
+	if d == nil || d.Off() {
+		return "", screen.Plain
+	}
+	n := 0
+	for _, info := range d.Breaks() {
+		if info.On {
+			n++
+		}
+	}
+	if n == 0 {
+		return "", screen.Plain
+	}
+	return fmt.Sprint(n), screen.Touched
+}
+
+// asker asks as a person who looks around: nothing real is touched in read-only
+// mode.
+type asker struct{ e *engine.Engine }
+
+func (a asker) Do(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	return a.e.Ask(ctx, req)
+}
 
 func aboutEngine(e *engine.Engine) routes.About {
 	a := routes.About{

@@ -7,6 +7,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector"
@@ -69,6 +70,12 @@ func Request(verb string, words []string) (*indirector.Request, error) {
 			}
 		case (name == "env" || name == "environment") && given:
 			req.Environment = value
+		case name == "replay" && given:
+			n, err := strconv.ParseUint(strings.TrimPrefix(value, "#"), 10, 64)
+			if err != nil {
+				return nil, &UsageError{fmt.Sprintf("%q is no number of a request", value), "write replay=1042"}
+			}
+			req.Replay = n
 		case name == "run" && given:
 			req.Run = value
 		case traces.ParseFlag(name) != 0 && (!given || value == "true"):

@@ -45,18 +45,23 @@ func table() []cmd {
 		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
 		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
 		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
-		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]", "save the instance in a file", askEffect, nil, nextRequest, save},
+		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT]", "save the instance in a file; or a recording of requests", askEffect, nil, nextRequest, save},
 		{"destroy", "IND KEY [terminus=T] [cache=C|none]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
 		{"route", "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
 		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
 		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
 		{"sort", "COLUMN [desc]", "sort the list of requests", nil, func(c *Console) bool { return c.o.Sort != nil }, nextSort, sortBy},
 		{"show", "PLACE | #N", "go to a place, or to the steps of a request", nil, nil, nextShow, show},
+		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B", "compare two requests, two termini, or two runs", nil, nil, nil, compareWhat},
+		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
+		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.House != nil }, nextFilter, replay},
+		{"watch", "[EXPR | off]", "count what an expression means while a request is held", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
 		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
 		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
-		{"open", "FILE", "open a recording", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
+		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
+		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
 		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},
 		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
@@ -133,6 +138,9 @@ func (c *Console) request(verb string, words []string) (*indirector.Request, err
 const maxInstance = 64 << 20
 
 func save(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) > 0 && c.isRecording(l.words[0]) {
+		return c.saveRecording(l.words)
+	}
 	words, file, format := takeFile(l.words)
 	req, err := c.request(l.name, words)
 	switch {
@@ -536,6 +544,9 @@ func write(c *Console, l call) (tea.Cmd, error) {
 }
 
 func open(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) == 0 && hasLog(c) {
+		return listRecordings(c, l)
+	}
 	if len(l.words) != 1 {
 		return nil, &command.UsageError{What: "open which file?", Advice: "usage: open FILE"}
 	}

@@ -20,6 +20,8 @@ import (
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/ui/command"
+	"indirtui/ui/compare"
+	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
 	"indirtui/ui/value"
@@ -32,6 +34,7 @@ type House interface {
 	routes.House
 	// Ask answers a request, and refuses to touch real data in read-only mode.
 	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
+	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 	Writes() bool
 	SetWrite(on bool)
 }
@@ -56,6 +59,8 @@ type Options struct {
 	Situations [][2]string
 	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
 	Sort       func(column string, reverse bool) tea.Cmd
+	// Recordings is what the list of recordings needs; without a Log there is none.
+	Recordings recordings.Options
 }
 
 // A Console runs commands and remembers what they said. It is a
@@ -390,6 +395,12 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return screen.Warn(string(msg), "")
 	case confirmed:
 		return c.send(msg.req, nil)
+	case both:
+		return compare.Two(c.env, msg.a, msg.b)
+	case twoRuns:
+		return compare.Sets(c.ctx, c.env, msg[0], msg[1], false)
+	case replayed:
+		return c.replayed(msg)
 	}
 	return nil
 }

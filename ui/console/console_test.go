@@ -247,7 +247,7 @@ func TestOnlyWhatExistsIsOffered(t *testing.T) {
 	c := console.New(t.Context(), &screen.Env{Log: h.log}, console.Options{})
 	for _, n := range c.Names() {
 		switch n.Name {
-		case "note", "open", "demo", "settings", "write", "group", "sort", "break", "diff", "replay", "attach", "proxy":
+		case "note", "open", "demo", "settings", "write", "group", "sort", "break", "replay", "attach", "proxy":
 			t.Errorf("%s is offered", n.Name)
 		}
 	}

@@ -55,6 +55,8 @@ func (h *Help) Context() (left, right screen.Line) {
 	right.Put(screen.Quiet, " codes  ")
 	right.Put(screen.Bold, "k")
 	right.Put(screen.Quiet, " all keys  ")
+	right.Put(screen.Bold, "t")
+	right.Put(screen.Quiet, " tour  ")
 	right.Put(screen.Bold, ":help")
 	right.Put(screen.Quiet, " topics ")
 	return left, right
@@ -93,6 +95,8 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 		return h.topic("codes")
 	case "k":
 		return h.topic("keys")
+	case "t":
+		return screen.Close(h, screen.Send(screen.Tour{}))
 	case "down":
 		h.list.Scroll(1)
 	case "up":

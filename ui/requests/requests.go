@@ -134,7 +134,7 @@ const maxDetails = 256
 
 func (r *Requests) news(s screen.Snapshot) tea.Cmd {
 	r.stats, r.rates = s.Stats, r.env.Log.Rates()
-	if d := r.details[r.focus]; d != nil && d.trace != nil && d.trace.Outcome == traces.Run {
+	if d := r.details[r.focus]; d != nil && d.trace != nil && (d.trace.Outcome == traces.Run || d.trace.Outcome == traces.HeldOutcome) {
 		delete(r.details, r.focus)
 		r.asked = 0
 	}
@@ -253,7 +253,9 @@ func (r *Requests) ask() tea.Cmd {
 	r.asked = id
 	return func() tea.Msg {
 		m := gotDetail{id: id}
-		m.trace, m.err = r.env.Log.Trace(id)
+		if m.trace = steps.HeldTrace(r.env, id); m.trace == nil {
+			m.trace, m.err = r.env.Log.Trace(id)
+		}
 		m.links = r.env.Log.Links(id)
 		return screen.For{Screen: r, Msg: m}
 	}
@@ -325,6 +327,10 @@ func (r *Requests) canWithDetail(do screen.Action) string {
 		return screen.ReasonIf(d.links.LastGood == 0, "this key was never answered well before")
 	case screen.OpenValue, screen.CopyValue:
 		return screen.ReasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
+	case screen.Break, screen.BreakIf:
+		return screen.ReasonIf(r.env.Debugger == nil || d.trace.ID == 0, "nothing can be held here")
+	case screen.Replay, screen.ReplayEdit:
+		return steps.CanReplay(r.env, d.trace)
 	case screen.Write:
 		return screen.ReasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
 	}
@@ -412,6 +418,14 @@ func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
 		return value.Open(r.env, d.trace)
 	case screen.CopyValue:
 		return value.CopyAll(r.env, d.trace)
+	case screen.Break:
+		return steps.BreakHere(r.env, d.trace, traces.Terminus)
+	case screen.BreakIf:
+		return steps.AddBreak(r.env, "", "")
+	case screen.Replay:
+		return steps.Replay(r.env, d.trace)
+	case screen.ReplayEdit:
+		return steps.EditAndReplay(r.env, d.trace)
 	case screen.Write:
 		return steps.AskReport(r.env, d.trace)
 	}

@@ -29,6 +29,9 @@ const (
 
 	PaletteOpen Action = "palette"
 
+	TourSkip Action = "tour-skip"
+	TourEnd  Action = "tour-end"
+
 	// Moving.
 	Down     Action = "down"
 	Up       Action = "up"
@@ -94,6 +97,29 @@ const (
 	Mute  Action = "mute"
 	Break Action = "break"
 
+	// Breaks, and requests that are held.
+	BreakIf     Action = "break-if"
+	AddBreak    Action = "add-breakpoint"
+	EditBreak   Action = "edit-breakpoint"
+	OnOff       Action = "on-off"
+	AllOff      Action = "all-off"
+	LogOf       Action = "break-log"
+	StepOnce    Action = "step"
+	StepOver    Action = "step-over"
+	Finish      Action = "finish"
+	Continue    Action = "continue"
+	ContinueAll Action = "continue-all"
+	EditHeld    Action = "edit"
+	Inject      Action = "inject"
+	AsItWas     Action = "as-it-was"
+
+	Baseline   Action = "baseline"
+	Rename     Action = "rename"
+	ListMasked Action = "list-masked"
+
+	Replay     Action = "replay"
+	ReplayEdit Action = "edit-and-replay"
+
 	// Cache.
 	Expire Action = "expire"
 	Remove Action = "remove"
@@ -141,6 +167,36 @@ type Binding struct {
 // table is every key that there is. What is more special stands before what is
 // more general: the first that fits is taken.
 var table = []Binding{
+	{Enter, []string{"enter"}, InHeld, false, "detail", "show the detail of a step; in the pane EDIT: change"},
+	{StepOnce, []string{"s", "f11"}, InHeld, false, "step", "go on to the next question, also of a request that it asks"},
+	{StepOver, []string{"o", "f10"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller"},
+	{Finish, []string{"O"}, InHeld, false, "finish", "go on to the end of this request"},
+	{Continue, []string{"c", "f5"}, InHeld | InBreaks, false, "continue", "let the request go on"},
+	{ContinueAll, []string{"C"}, InHeld | InBreaks, false, "all", "let every held request go on"},
+	{EditHeld, []string{"e"}, InHeld, false, "edit", "edit what steps to come read; again leaves"},
+	{Inject, []string{"i"}, InHeld, false, "inject", "a delay, an error, nil, a value, broken bytes"},
+	{AsItWas, []string{"u"}, InHeld, false, "as it was", "take back every edit"},
+	{AddBreak, []string{"a"}, InHeld | InBreaks, false, "add", "a new breakpoint"},
+	{OnOff, []string{" "}, InBreaks, false, "on/off", "arm or disarm the breakpoint"},
+	{EditBreak, []string{"e"}, InBreaks, false, "edit", "change the breakpoint"},
+	{Remove, []string{"x"}, InBreaks, false, "remove", "forget the breakpoint"},
+	{AllOff, []string{"O"}, InBreaks, false, "all off", "disarm everything and let everything go, or arm again"},
+	{LogOf, []string{"L"}, InBreaks, false, "log", "what breakpoints have logged"},
+	{UsedBy, []string{"u"}, InBreaks, false, "requests", "list the requests that it means"},
+	{Enter, []string{"enter"}, InBreaks, false, "open held", "open the held request, or edit the breakpoint"},
+	{Enter, []string{"enter"}, InRecordings, false, "open", "open the recording"},
+	{Write, []string{"w"}, InRecordings, false, "save", "save requests to a new file, in any format"},
+	{Baseline, []string{" "}, InRecordings, false, "baseline", "hold others against this recording"},
+	{DiffTwo, []string{"d"}, InRecordings, false, "compare", "compare with the baseline, or with what is shown now"},
+	{ListMasked, []string{"l"}, InRecordings, false, "masked", "list what is masked in it"},
+	{Rename, []string{"e"}, InRecordings, false, "rename", "give the file another name"},
+	{Remove, []string{"x"}, InRecordings, false, "remove", "remove the file; its name must be typed"},
+	{Reload, []string{"ctrl+r"}, InRecordings, false, "again", "read the directory again"},
+	{Break, []string{"b"}, InRequests | InSteps, false, "break", "hold requests like this, here"},
+	{BreakIf, []string{"B"}, InRequests | InSteps, false, "break if", "a breakpoint with a condition, in a form"},
+	{Replay, []string{"r"}, InRequests | InSteps, false, "again", "ask the same again"},
+	{ReplayEdit, []string{"R"}, InRequests | InSteps, false, "edit, again", "change it, then ask it again"},
+
 	{Enter, []string{"enter"}, InRequests, false, "open", "open the steps of a request"},
 	{Enter, []string{"enter"}, InFailures, false, "requests", "list the requests of a group"},
 	{Enter, []string{"enter"}, InRoutes, false, "swap", "choose another terminus"},
@@ -234,6 +290,8 @@ var table = []Binding{
 	{Undo, []string{"z"}, Everywhere, false, "undo", "undo; what was sent cannot be undone"},
 	{Redo, []string{"Z"}, Everywhere, false, "redo", "redo"},
 	{Last, []string{"ctrl+o"}, Everywhere, false, "last place", "where you were before"},
+	{TourSkip, []string{"ctrl+x"}, Everywhere, false, "skip", ""},
+	{TourEnd, []string{"ctrl+t"}, Everywhere, false, "end tour", ""},
 	{Suspend, []string{"ctrl+z"}, Everywhere, false, "suspend", "suspend the program"},
 }
 

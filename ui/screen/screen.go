@@ -15,6 +15,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/debugger"
 	"indirtui/traces"
 )
 
@@ -130,6 +131,10 @@ type (
 	Copy struct{ What, Text string }
 	// Background runs a command for which keys need not wait. See Later.
 	Background struct{ Cmd tea.Cmd }
+	// Tour asks which way to lead through the program.
+	Tour struct{}
+	// BeginTour begins one of the journeys.
+	BeginTour struct{ Number int }
 	// Leave ends the program, after asking what must be asked.
 	Leave struct{}
 )
@@ -164,6 +169,9 @@ type Env struct {
 	Routes   Routes    // nil if routes cannot be seen, as in a recording
 	Asker    Asker     // nil if nothing can be asked
 	Commands Commander // nil if there are no commands
+	// Debugger holds requests; nil if nothing can be held, as in a recording.
+	Debugger *debugger.Debugger
+	Watches  []string // expressions that are watched while a request is held
 	Theme    *Theme
 	Keys     *Keys
 	Undo     *Undos

@@ -4,6 +4,7 @@ package steps
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,8 @@ type Steps struct {
 	search string
 	placed bool // the cursor has been put where the interest is
 	good   time.Time
+	hold   stepper
+	counts map[string]string // what is watched, see watch
 }
 
 // New shows the steps of a request.
@@ -56,16 +59,26 @@ type loaded struct {
 	links store.Links
 	good  time.Time // when the last good answer was
 	err   error
+	stay  *stay             // if it is held
+	near  uint64            // a held request that was stepped into, or out to
+	count map[string]string // what is watched
 }
 
 // Load reads the request. It is called once, when the screen is shown, and
 // while the request runs at every snapshot.
 func (s *Steps) Load() tea.Cmd {
-	id := s.id
+	id, env, steps, watches := s.id, s.env, s.hold.steps, slices.Clone(s.env.Watches)
 	return func() tea.Msg {
 		m := loaded{id: id}
-		m.trace, m.err = s.env.Log.Trace(id)
-		m.links = s.env.Log.Links(id)
+		m.links = env.Log.Links(id)
+		if m.stay = held(env, id); m.stay != nil {
+			m.trace, m.count = m.stay.trace(), countAll(env.Log, watches)
+		} else {
+			m.trace, m.err = env.Log.Trace(id)
+			if steps {
+				m.near = near(env, id, m.links.Parent)
+			}
+		}
 		if r, ok := s.env.Log.Row(m.links.LastGood); ok {
 			m.good = r.Start
 		}
@@ -77,6 +90,7 @@ func (s *Steps) Load() tea.Cmd {
 func (s *Steps) Show(id uint64) tea.Cmd {
 	s.id, s.placed = id, false
 	s.open = make(map[key]bool)
+	s.hold.stay, s.hold.editing = nil, false
 	return s.Load()
 }
 
@@ -84,7 +98,12 @@ func (s *Steps) Show(id uint64) tea.Cmd {
 func (s *Steps) Request() uint64 { return s.id }
 
 // Scope implements screen.Screen.
-func (s *Steps) Scope() screen.Scope { return screen.InSteps }
+func (s *Steps) Scope() screen.Scope {
+	if s.hold.stay != nil {
+		return screen.InHeld | screen.InSteps
+	}
+	return screen.InSteps
+}
 
 // Captures implements screen.Screen.
 func (s *Steps) Captures() bool { return false }
@@ -99,12 +118,24 @@ func (s *Steps) Resize(width, height int) {
 func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case loaded:
-		if msg.id == s.id {
-			s.take(msg)
+		if msg.id != s.id {
+			return nil
 		}
+		if msg.near != 0 {
+			return s.Show(msg.near)
+		}
+		s.take(msg)
+		return s.tick()
+	case heldTick:
+		s.hold.ticking = false
+		s.hold.now = s.env.Now()
+		return s.tick()
+	case chosen:
+		return msg()
 	case show:
 		return s.Show(msg.id)
 	case screen.Snapshot:
+		s.hold.now = msg.At
 		if s.trace == nil || s.trace.Outcome == traces.Run || s.trace.Outcome == traces.HeldOutcome || s.links.NextInRun == 0 && s.trace.Run != "" {
 			return s.Load()
 		}
@@ -114,6 +145,11 @@ func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 
 func (s *Steps) take(m loaded) {
 	s.err = m.err
+	was := s.hold.stay
+	s.hold.stay, s.counts = m.stay, m.count
+	if m.stay == nil {
+		s.hold.editing = false
+	}
 	if m.trace == nil {
 		s.trace, s.tree, s.lines = nil, nil, nil
 		s.list.SetLen(0)
@@ -129,6 +165,12 @@ func (s *Steps) take(m loaded) {
 		}
 	}
 	s.fold()
+	if st := m.stay; st != nil {
+		if was == nil || was.State.Point != st.State.Point || was.State.Done != st.State.Done {
+			s.toStep(st.State.Point.Step)
+		}
+		s.placed = true
+	}
 	if !s.placed {
 		s.placed = m.trace.Outcome != traces.Run
 		s.toStep(traces.Step(focus))
@@ -199,7 +241,14 @@ func (s *Steps) Can(do screen.Action) string {
 		}
 		return screen.Unknown
 	}
+	if s.hold.stay != nil && s.hold.editing && (do == screen.Back || do == screen.Tab || do == screen.BackTab) {
+		return ""
+	}
 	switch do {
+	case screen.Break, screen.BreakIf:
+		return screen.ReasonIf(s.env.Debugger == nil, "nothing can be held here")
+	case screen.Replay, screen.ReplayEdit:
+		return CanReplay(s.env, s.trace)
 	case screen.NextInRun:
 		return screen.ReasonIf(s.links.NextInRun == 0 && s.links.Parent == 0, "there is no later request in this run")
 	case screen.PrevInRun:
@@ -217,20 +266,37 @@ func (s *Steps) Can(do screen.Action) string {
 		screen.NextFailure, screen.PrevFailure, screen.SetMark, screen.JumpMark:
 		return ""
 	}
-	return screen.Unknown
+	return s.canHeld(do)
 }
 
 // Hints implements screen.Screen.
 func (s *Steps) Hints() []screen.Action {
+	if s.hold.stay != nil {
+		if s.hold.editing {
+			return []screen.Action{screen.Enter, screen.Up, screen.Down, screen.AsItWas, screen.EditHeld, screen.Back}
+		}
+		return []screen.Action{screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject, screen.AsItWas, screen.Back, screen.ContinueAll, screen.AddBreak}
+	}
 	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write}
 }
 
 // Act implements screen.Screen.
 func (s *Steps) Act(a screen.Act) tea.Cmd {
+	if cmd, done := s.actHeld(a); done {
+		return cmd
+	}
 	if s.list.Act(a) {
 		return nil
 	}
 	switch a.Do {
+	case screen.Break:
+		return BreakHere(s.env, s.trace, s.focusStep())
+	case screen.BreakIf:
+		return AddBreak(s.env, like(s.trace), s.focusStep().String())
+	case screen.Replay:
+		return Replay(s.env, s.trace)
+	case screen.ReplayEdit:
+		return EditAndReplay(s.env, s.trace)
 	case screen.Right:
 		s.unfold()
 	case screen.Left:
@@ -271,6 +337,14 @@ func (s *Steps) Act(a screen.Act) tea.Cmd {
 		return AskReport(s.env, s.trace)
 	}
 	return nil
+}
+
+// focusStep is the step that the cursor is on.
+func (s *Steps) focusStep() traces.Step {
+	if l := s.focus(); l != nil {
+		return l.step
+	}
+	return traces.Terminus
 }
 
 type show struct{ id uint64 }
@@ -334,7 +408,7 @@ func (s *Steps) enter() tea.Cmd {
 }
 
 func (s *Steps) name(l *line) string {
-	step, _, _, _ := cells(s.trace, l)
+	step, _, _, _ := s.cells(l)
 	return strings.TrimSpace(l.number + " " + step)
 }
 
@@ -381,7 +455,7 @@ func (s *Steps) find(step int) bool {
 }
 
 func (s *Steps) has(l *line, text string) bool {
-	a, b, c, _ := cells(s.trace, l)
+	a, b, c, _ := s.cells(l)
 	if screen.Clean(a+" "+b+" "+c).Index(text) >= 0 {
 		return true
 	}
@@ -395,7 +469,7 @@ func (s *Steps) has(l *line, text string) bool {
 
 func (s *Steps) copies() []widget.Item {
 	t, l := s.trace, s.focus()
-	step, answer, because, took := cells(t, l)
+	step, answer, because, took := s.cells(l)
 	item := func(key rune, name, text string) widget.Item {
 		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
 	}

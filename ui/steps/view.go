@@ -53,6 +53,12 @@ func styleOfCaller(t *traces.Trace) screen.Style {
 
 // head is the number of lines above the rows.
 func (s *Steps) head() int {
+	if s.hold.stay != nil {
+		if s.width >= Wide {
+			return 3
+		}
+		return 2
+	}
 	n := len(s.headline()) + 1
 	if s.width >= Wide {
 		n++
@@ -82,6 +88,9 @@ const gutter = 9
 func (s *Steps) View() screen.Lines {
 	if s.trace == nil {
 		return s.absent()
+	}
+	if s.hold.stay != nil {
+		return s.viewHeld()
 	}
 	lines := s.headline()
 	bars := 0
@@ -230,6 +239,16 @@ func brief(s *traces.Span) string {
 	return ""
 }
 
+// cells are the texts of a row; of a step that has not happened yet, what the
+// plan says.
+func (s *Steps) cells(l *line) (step, answer, because, took string) {
+	if st := s.hold.stay; st != nil && l.span == nil && l.choice == nil && st.planned(l.step) {
+		answer, because = st.foresee(l.step)
+		return Label(s.trace, l.step), answer, because, "?"
+	}
+	return cells(s.trace, l)
+}
+
 func (s *Steps) row(i int, widths []int, bars int) screen.Line {
 	l, g := &s.lines[i], &s.env.Theme.Glyphs
 	style := s.style(l)
@@ -249,7 +268,7 @@ func (s *Steps) row(i int, widths []int, bars int) screen.Line {
 		out.Put(screen.Plain, g.Closed)
 	}
 	out.Space(1)
-	step, answer, because, took := cells(s.trace, l)
+	step, answer, because, took := s.cells(l)
 	indent := min(2*max(l.depth-1, 0), 8)
 	out.Cell(screen.Quiet, screen.Clean(l.number), 4)
 	out.Space(1)
@@ -313,11 +332,22 @@ func (s *Steps) style(l *line) screen.Style {
 	case l.span != nil:
 		return screen.Plain
 	}
+	if st := s.hold.stay; st != nil && st.planned(l.step) {
+		if l.step == st.State.Point.Step {
+			return screen.Touched
+		}
+		return screen.Quiet
+	}
 	return StyleOf(s.trace, l.step)
 }
 
 func (s *Steps) mark(l *line) string {
 	switch {
+	case s.hold.stay != nil && l.span == nil && l.choice == nil && s.hold.stay.planned(l.step):
+		if l.step == s.hold.stay.State.Point.Step {
+			return "|"
+		}
+		return s.env.Theme.Glyphs.Planned
 	case l.span != nil && l.span.Err != "":
 		return "!"
 	case l.choice != nil || l.span != nil:

@@ -34,6 +34,12 @@ type Player struct {
 	Copied []string
 	// Quit is set when the program has ended.
 	Quit bool
+	// Held returns how many requests wait for a person. When it is not nil a
+	// command whose request is held is left behind, and looked for again after
+	// each key.
+	Held func() int
+	late chan tea.Msg
+	left int // commands that were left behind
 }
 
 type timer struct {
@@ -48,7 +54,7 @@ const steps = 100_000
 // idle. Signs are ASCII unless the theme says otherwise; times are UTC.
 func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 	t.Helper()
-	p := &Player{t: t}
+	p := &Player{t: t, late: make(chan tea.Msg, 100)}
 	if cfg.Theme == nil {
 		cfg.Theme = &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoStyle}
 	}
@@ -111,7 +117,11 @@ func (p *Player) run(cmd tea.Cmd) {
 		if cmd == nil {
 			continue
 		}
-		switch msg := cmd().(type) {
+		msg, ended := p.do(cmd)
+		if !ended {
+			continue
+		}
+		switch msg := msg.(type) {
 		case nil:
 		case tea.BatchMsg:
 			queue = append(append([]tea.Cmd(nil), msg...), queue...)
@@ -120,6 +130,52 @@ func (p *Player) run(cmd tea.Cmd) {
 		default:
 			_, next := p.model.Update(msg)
 			queue = append([]tea.Cmd{next}, queue...)
+		}
+	}
+}
+
+// do runs a command, and reports whether it has ended: if not, a request of it
+// is held.
+func (p *Player) do(cmd tea.Cmd) (tea.Msg, bool) {
+	if p.Held == nil {
+		return cmd(), true
+	}
+	done := make(chan tea.Msg, 1)
+	go func() { done <- cmd() }()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case msg := <-done:
+			return msg, true
+		case <-look.C:
+			if p.Held() > p.left {
+				p.left++
+				go func() { p.late <- <-done }()
+				return nil, false
+			}
+		}
+	}
+}
+
+// settle takes the messages of commands that were left behind and are not held
+// any more.
+func (p *Player) settle() {
+	p.t.Helper()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	limit := time.After(30 * time.Second)
+	for p.left > 0 {
+		select {
+		case msg := <-p.late:
+			p.left--
+			p.Send(msg)
+		case <-look.C:
+			if p.Held() >= p.left {
+				return
+			}
+		case <-limit:
+			p.t.Fatalf("%d requests neither end nor are held:\n%s", p.left, p.Frame())
 		}
 	}
 }
@@ -160,6 +216,7 @@ func (p *Player) press(msg tea.KeyMsg) {
 		msg.Runes = []rune{' '}
 	}
 	p.Send(msg)
+	p.settle()
 	p.Sync()
 }
 

@@ -1,0 +1,421 @@
+// Package breaks shows the breakpoints, and the requests that they hold.
+package breaks
+
+import (
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/debugger"
+	"indirtui/ui/screen"
+	"indirtui/ui/steps"
+	"indirtui/ui/widget"
+)
+
+// A Breaks is the list of breakpoints, and below it that of held requests. It is
+// a screen.Screen.
+type Breaks struct {
+	env           *screen.Env
+	width, height int
+	breaks        []debugger.Info
+	held          []debugger.Held
+	list          widget.List // of both, breakpoints first
+	ticking       bool
+	now           time.Time
+}
+
+var (
+	_ screen.Screen  = (*Breaks)(nil)
+	_ screen.Clicker = (*Breaks)(nil)
+)
+
+// New returns the place.
+func New(env *screen.Env) *Breaks { return &Breaks{env: env} }
+
+type tick struct{}
+
+// Scope implements screen.Screen.
+func (b *Breaks) Scope() screen.Scope { return screen.InBreaks }
+
+// Captures implements screen.Screen.
+func (b *Breaks) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (b *Breaks) Resize(width, height int) {
+	b.width, b.height = width, height
+	b.lay()
+}
+
+func (b *Breaks) lay() {
+	b.list.SetHeight(max(b.height-5, 1))
+	b.list.SetLen(len(b.breaks) + len(b.held))
+}
+
+// Update implements screen.Screen.
+func (b *Breaks) Update(msg tea.Msg) tea.Cmd {
+	if b.env.Debugger == nil {
+		return nil
+	}
+	switch msg := msg.(type) {
+	case screen.Snapshot:
+		b.now = msg.At
+	case tick:
+		b.ticking = false
+		b.now = b.env.Now()
+	default:
+		return nil
+	}
+	b.read()
+	return b.tick()
+}
+
+func (b *Breaks) read() {
+	b.breaks, b.held = b.env.Debugger.Breaks(), b.env.Debugger.Held()
+	b.lay()
+}
+
+// tick lets the times of held requests go on.
+func (b *Breaks) tick() tea.Cmd {
+	if b.ticking || len(b.held) == 0 {
+		return nil
+	}
+	b.ticking = true
+	return b.env.After(time.Second, screen.For{Screen: b, Msg: tick{}})
+}
+
+// focus is what the cursor is on: a breakpoint, a held request, or neither.
+func (b *Breaks) focus() (*debugger.Info, *debugger.Held) {
+	switch i := b.list.Cursor; {
+	case i < len(b.breaks):
+		return &b.breaks[i], nil
+	case i < len(b.breaks)+len(b.held):
+		return nil, &b.held[i-len(b.breaks)]
+	}
+	return nil, nil
+}
+
+// toOpen is the held request that enter opens: the one in focus, or the oldest
+// that the breakpoint in focus holds, or the oldest of all.
+func (b *Breaks) toOpen() *debugger.Held {
+	info, held := b.focus()
+	if held != nil {
+		return held
+	}
+	for i := range b.held {
+		if info != nil && b.held[i].By == info.ID {
+			return &b.held[i]
+		}
+	}
+	if len(b.held) > 0 {
+		return &b.held[0]
+	}
+	return nil
+}
+
+// Can implements screen.Screen.
+func (b *Breaks) Can(do screen.Action) string {
+	if b.env.Debugger == nil {
+		return screen.Unknown
+	}
+	info, _ := b.focus()
+	switch {
+	case widget.Moves(do), do == screen.AddBreak, do == screen.AllOff:
+		return ""
+	case do == screen.Enter:
+		return screen.ReasonIf(b.toOpen() == nil && info == nil, "nothing is held")
+	}
+	switch do {
+	case screen.OnOff, screen.EditBreak, screen.Remove, screen.UsedBy, screen.CopyMenu:
+		return screen.ReasonIf(info == nil, "this is no breakpoint")
+	case screen.Continue:
+		return screen.ReasonIf(b.toOpen() == nil, "nothing is held")
+	case screen.ContinueAll:
+		return screen.ReasonIf(len(b.held) == 0, "nothing is held")
+	case screen.LogOf:
+		return screen.ReasonIf(len(b.env.Debugger.Lines()) == 0, "no breakpoint has logged anything")
+	}
+	return screen.Unknown
+}
+
+// Hints implements screen.Screen.
+func (b *Breaks) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.OnOff, screen.EditBreak, screen.AddBreak, screen.Remove, screen.Continue, screen.ContinueAll, screen.LogOf, screen.UsedBy, screen.AllOff, screen.Command}
+}
+
+// Act implements screen.Screen.
+func (b *Breaks) Act(a screen.Act) tea.Cmd {
+	if b.list.Act(a) {
+		return nil
+	}
+	d := b.env.Debugger
+	info, _ := b.focus()
+	switch a.Do {
+	case screen.Enter:
+		if h := b.toOpen(); h != nil {
+			return screen.Send(screen.Open{Request: h.ID, New: true})
+		}
+		return steps.EditBreak(b.env, *info)
+	case screen.AddBreak:
+		return steps.AddBreak(b.env, "", "")
+	case screen.EditBreak:
+		return steps.EditBreak(b.env, *info)
+	case screen.OnOff:
+		return b.arm(info.ID, !info.On)
+	case screen.Remove:
+		return b.remove(*info)
+	case screen.UsedBy:
+		return screen.Send(screen.Filter{Text: info.When.String()})
+	case screen.Continue:
+		return b.done(d.Resume(b.toOpen().ID, debugger.Continue), "")
+	case screen.ContinueAll:
+		return screen.Say(fmt.Sprintf("%s go on", screen.Plural(d.ContinueAll(), "request")))
+	case screen.AllOff:
+		return b.allOff(!d.Off())
+	case screen.LogOf:
+		return screen.Send(screen.Push{Screen: widget.NewPager(b.env, b.logPage())})
+	case screen.CopyMenu:
+		return screen.Send(screen.Copy{What: "breakpoint", Text: info.String()})
+	}
+	return nil
+}
+
+func (b *Breaks) done(err error, command string) tea.Cmd {
+	b.read()
+	switch {
+	case err != nil:
+		return screen.Warn(err.Error(), "")
+	case command != "":
+		return screen.Send(screen.Done{Command: command})
+	}
+	return nil
+}
+
+func (b *Breaks) arm(id string, on bool) tea.Cmd {
+	d := b.env.Debugger
+	set := func(on bool) tea.Cmd {
+		if err := d.Arm(id, on); err != nil {
+			return screen.Warn(err.Error(), "")
+		}
+		b.read()
+		return nil
+	}
+	word := map[bool]string{true: "on", false: "off"}[on]
+	command := ":break " + id + " " + word
+	if cmd := set(on); cmd != nil {
+		return cmd
+	}
+	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command, Undo: func() tea.Cmd { return set(!on) }, Redo: func() tea.Cmd { return set(on) },
+	}})
+}
+
+func (b *Breaks) remove(info debugger.Info) tea.Cmd {
+	d := b.env.Debugger
+	if err := d.Remove(info.ID); err != nil {
+		return screen.Warn(err.Error(), "")
+	}
+	b.read()
+	command, id := ":break remove "+info.ID, info.ID
+	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command,
+		Undo: func() tea.Cmd {
+			again, err := d.Add(info.Breakpoint)
+			if err != nil {
+				return screen.Warn(err.Error(), "")
+			}
+			id = again.ID
+			if !info.On {
+				return b.done(d.Arm(id, false), "")
+			}
+			return b.done(nil, "")
+		},
+		Redo: func() tea.Cmd { return b.done(d.Remove(id), "") },
+	}})
+}
+
+func (b *Breaks) allOff(off bool) tea.Cmd {
+	b.env.Debugger.SetOff(off)
+	b.read()
+	if off {
+		return screen.Send(screen.Done{Command: ":breaks off"})
+	}
+	return screen.Send(screen.Done{Command: ":breaks on"})
+}
+
+func (b *Breaks) logPage() widget.Page {
+	p := widget.Page{Title: "Breaks > log"}
+	for _, l := range b.env.Debugger.Lines() {
+		p.Add(b.env.Clock(l.At), fmt.Sprintf("%s  #%d  %s", l.By, l.Request, l.Text), screen.Plain)
+	}
+	return p
+}
+
+// Context implements screen.Screen.
+func (b *Breaks) Context() (left, right screen.Line) {
+	armed := 0
+	for _, i := range b.breaks {
+		if i.On {
+			armed++
+		}
+	}
+	left.Put(screen.Plain, fmt.Sprintf(" breakpoints %d, armed %d", len(b.breaks), armed))
+	if n := len(b.held); n > 0 {
+		left.Put(screen.Touched, fmt.Sprintf(", held %d", n))
+	}
+	if b.env.Debugger != nil && b.env.Debugger.Off() {
+		right.Put(screen.Attention, "everything is off  ")
+	}
+	right.Put(screen.Quiet, "a held request goes on by itself ")
+	return left, right
+}
+
+var columns = []widget.Column{
+	{Title: "ID", Min: 4, Want: 4, Priority: 9},
+	{Title: "ON", Min: 3, Want: 3, Priority: 8},
+	{Title: "WHEN", Min: 16, Want: 40, Priority: 7, Grow: 3},
+	{Title: "WHERE", Min: 18, Want: 19, Priority: 6},
+	{Title: "DO", Min: 10, Want: 24, Priority: 5, Grow: 1},
+	{Title: "HITS", Min: 5, Want: 6, Priority: 4, Right: true},
+	{Title: "LAST", Min: 8, Want: 8, Priority: 2, Right: true},
+	{Title: "NOTE", Min: 10, Want: 20, Priority: 1},
+}
+
+// View implements screen.Screen.
+func (b *Breaks) View() screen.Lines {
+	if b.env.Debugger == nil {
+		return screen.Lines{{}, screen.Of(screen.Plain, "   This is a recording: nothing can be held here.")}
+	}
+	if len(b.breaks)+len(b.held) == 0 {
+		return screen.Lines{{},
+			screen.Of(screen.Plain, "   No breakpoints. On a request press b to stop requests like it."), {},
+			screen.Of(screen.Plain, "   a                                          a new one, in a form"),
+			screen.Of(screen.Plain, "   :break ind=catalog key=db07* before cache-read do hold"),
+			screen.Of(screen.Plain, "   :break ind=facts verb=save at terminus do fail \"connection refused\" once"),
+		}
+	}
+	widths := widget.Widths(columns, b.width-3)
+	var head screen.Line
+	head.Space(2)
+	for i, c := range columns {
+		cell(&head, c, widths[i], screen.Quiet, c.Title)
+	}
+	lines := screen.Lines{head}
+	from, to := b.list.Visible()
+	for i := from; i < to; i++ {
+		if i == len(b.breaks) {
+			lines = append(lines, b.env.Theme.HRule(b.width), b.heldTitle())
+		}
+		if i < len(b.breaks) {
+			lines = append(lines, b.row(i, widths))
+		} else {
+			lines = append(lines, b.heldRow(i))
+		}
+	}
+	restored := 0
+	for _, i := range b.breaks {
+		if i.Restored {
+			restored++
+		}
+	}
+	if restored > 0 {
+		lines = append(lines.Fill(b.width, b.height-1), screen.Of(screen.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
+	}
+	return lines.Fill(b.width, b.height)
+}
+
+func cell(l *screen.Line, col widget.Column, w int, style screen.Style, text string) {
+	switch {
+	case w == 0:
+		return
+	case col.Right:
+		l.Right(style, screen.Clean(text), w)
+	default:
+		l.Cell(style, screen.CleanTo(text, w), w)
+	}
+	l.Space(1)
+}
+
+func (b *Breaks) row(i int, widths []int) screen.Line {
+	info := &b.breaks[i]
+	var l screen.Line
+	if i == b.list.Cursor {
+		l.Put(screen.Plain, b.env.Theme.Glyphs.Cursor)
+	}
+	l.To(2)
+	style, on := screen.Plain, "on"
+	if !info.On {
+		style, on = screen.Quiet, "off"
+	}
+	when := "always"
+	if info.When != nil {
+		when = info.When.String()
+	}
+	do := info.Action.String()
+	if limit := info.Limit.String(); limit != "" {
+		do += ", " + limit
+	}
+	last, note := "-", ""
+	if !info.Last.IsZero() {
+		last = b.env.Clock(info.Last)
+	}
+	if info.Restored {
+		note = "restored, disarmed"
+	}
+	for n, text := range []string{info.ID, on, when, info.Where.String(), do, fmt.Sprint(info.Hits), last, note} {
+		own := style
+		if n == 5 && info.Hits > 0 {
+			own = screen.Touched
+		}
+		cell(&l, columns[n], widths[n], own, text)
+	}
+	if i == b.list.Cursor {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+func (b *Breaks) heldTitle() screen.Line {
+	var l screen.Line
+	l.Put(screen.Touched|screen.Bold, fmt.Sprintf(" HELD %d", len(b.held)))
+	right := screen.Of(screen.Quiet, "others keep running ")
+	l.To(b.width - right.Width())
+	l.Append(right)
+	return l
+}
+
+func (b *Breaks) heldRow(i int) screen.Line {
+	h := &b.held[i-len(b.breaks)]
+	var l screen.Line
+	if i == b.list.Cursor {
+		l.Put(screen.Plain, b.env.Theme.Glyphs.Cursor)
+	}
+	l.To(2)
+	l.Put(screen.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
+	right := screen.Of(screen.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
+	l.Add(screen.Plain, screen.Clean(h.Request.Key).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
+	l.To(b.width - right.Width())
+	l.Append(right)
+	if i == b.list.Cursor {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+// Click implements screen.Clicker.
+func (b *Breaks) Click(_, y int) tea.Cmd {
+	row := b.list.Offset + y - 1
+	if row >= len(b.breaks) {
+		row -= 2 // the title of what is held
+	}
+	if y >= 1 && row >= 0 && row < b.list.Len {
+		b.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (b *Breaks) Wheel(lines int) tea.Cmd {
+	b.list.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces/diff"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A Runs shows which requests of two runs or recordings differ. It is a
+// screen.Screen.
+type Runs struct {
+	env           *screen.Env
+	ctx           context.Context
+	a, b          diff.Set
+	apart         bool
+	report        *diff.Report
+	err           error
+	width, height int
+	list          widget.List
+}
+
+var (
+	_ screen.Screen  = (*Runs)(nil)
+	_ screen.Clicker = (*Runs)(nil)
+)
+
+type ranThrough struct {
+	report *diff.Report
+	err    error
+}
+
+// Sets shows how two sets of requests differ; apart says that they are of two
+// recordings. Reading them may take long, and ends with ctx.
+func Sets(ctx context.Context, env *screen.Env, a, b diff.Set, apart bool) tea.Cmd {
+	r := &Runs{env: env, ctx: ctx, a: a, b: b, apart: apart}
+	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
+}
+
+func (r *Runs) again() tea.Cmd {
+	o := diff.Options{Ignore: slices.Clone(r.env.Ignored), Apart: r.apart}
+	a, b := r.a, r.b
+	return screen.Later(func() tea.Msg {
+		report, err := diff.Runs(r.ctx, a, b, o)
+		return screen.For{Screen: r, Msg: ranThrough{report, err}}
+	})
+}
+
+// Scope implements screen.Screen.
+func (r *Runs) Scope() screen.Scope { return screen.InCompare }
+
+// Captures implements screen.Screen.
+func (r *Runs) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (r *Runs) Resize(width, height int) {
+	r.width, r.height = width, height
+	r.list.SetHeight(height - 4)
+}
+
+// Update implements screen.Screen.
+func (r *Runs) Update(msg tea.Msg) tea.Cmd {
+	if m, ok := msg.(ranThrough); ok {
+		r.report, r.err = m.report, m.err
+		if r.report != nil {
+			r.list.SetLen(len(r.report.Requests))
+		}
+	}
+	return nil
+}
+
+// Can implements screen.Screen.
+func (r *Runs) Can(do screen.Action) string {
+	some := r.report != nil && len(r.report.Requests) > 0
+	switch {
+	case widget.Moves(do):
+		return ""
+	case do == screen.Enter:
+		return screen.ReasonIf(!some, "nothing differs")
+	case do == screen.NextDiff, do == screen.PrevDiff:
+		return screen.ReasonIf(!some, "nothing differs")
+	case do == screen.Swap, do == screen.CopyMenu:
+		return screen.ReasonIf(r.report == nil, "not compared yet")
+	case do == screen.Write:
+		return screen.ReasonIf(r.report == nil || r.env.Save == nil, "there is nothing to write")
+	}
+	return screen.Unknown
+}
+
+// Hints implements screen.Screen.
+func (r *Runs) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.NextDiff, screen.Swap, screen.Write, screen.CopyMenu, screen.Back}
+}
+
+// Act implements screen.Screen.
+func (r *Runs) Act(a screen.Act) tea.Cmd {
+	if r.list.Act(a) {
+		return nil
+	}
+	switch a.Do {
+	case screen.NextDiff:
+		r.list.Move(a.Times())
+	case screen.PrevDiff:
+		r.list.Move(-a.Times())
+	case screen.Swap:
+		r.a, r.b = r.b, r.a
+		return r.again()
+	case screen.Write:
+		return Write(r.env, r.report, "diff-runs")
+	case screen.CopyMenu:
+		return screen.Send(screen.Copy{What: "comparison", Text: r.report.Text()})
+	case screen.Enter:
+		return r.open(&r.report.Requests[r.list.Cursor])
+	}
+	return nil
+}
+
+// open compares a pair, or says what the one is that has no other.
+func (r *Runs) open(p *diff.Pair) tea.Cmd {
+	la, okA := r.a.Log.(screen.Log)
+	lb, okB := r.b.Log.(screen.Log)
+	if p.A != nil && p.B != nil && okA && okB {
+		return Refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
+	}
+	only := p.A
+	if only == nil {
+		only = p.B
+	}
+	page := widget.Page{Title: "compare > " + only.Name}
+	page.Add("", "only one side asked this", screen.Attention)
+	page.Add("request", strings.Join([]string{only.Name, only.Verb, only.Indirection, only.Key}, " "), screen.Plain)
+	page.Add("outcome", only.Outcome, screen.Plain)
+	page.Add("decided", only.Decided, screen.Plain)
+	page.Add("error", only.Error, screen.Plain)
+	return screen.Send(screen.Push{Screen: widget.NewPager(r.env, page)})
+}
+
+// Context implements screen.Screen.
+func (r *Runs) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " compare")
+	if r.report == nil {
+		return left, right
+	}
+	left.Put(screen.Bold, fmt.Sprintf(" %s : %s", r.report.A.Name, r.report.B.Name))
+	return left, counts(r.report, r.env)
+}
+
+// View implements screen.Screen.
+func (r *Runs) View() screen.Lines {
+	switch {
+	case r.err != nil:
+		return screen.Lines{{}, screen.Of(screen.Failed, "   "+r.err.Error())}
+	case r.report == nil:
+		return screen.Lines{{}, screen.Of(screen.Quiet, "   reading both sides")}
+	}
+	rep := r.report
+	lines := screen.Lines{
+		screen.Of(screen.Plain, " A "+rep.A.String()),
+		screen.Of(screen.Plain, " B "+rep.B.String()),
+		screen.Of(screen.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared)),
+		r.env.Theme.HRule(r.width),
+	}
+	if len(rep.Requests) == 0 {
+		return append(lines, screen.Line{}, screen.Of(screen.Plain, "   Equal: every request of one side has its like on the other."))
+	}
+	from, to := r.list.Visible()
+	for i := from; i < to; i++ {
+		p := &rep.Requests[i]
+		var l screen.Line
+		if i == r.list.Cursor {
+			l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+		}
+		l.To(2)
+		l.Add(screen.Attention, screen.CleanTo(p.String(), r.width))
+		if i == r.list.Cursor {
+			l = l.With(screen.Bold)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// Click implements screen.Clicker.
+func (r *Runs) Click(_, y int) tea.Cmd {
+	if row := r.list.Offset + y - 4; y >= 4 && row < r.list.Len {
+		r.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (r *Runs) Wheel(lines int) tea.Cmd {
+	r.list.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,286 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/traces/diff"
+	"indirtui/traces/query"
+	"indirtui/ui/command"
+	"indirtui/ui/compare"
+	"indirtui/ui/screen"
+	"indirtui/ui/steps"
+)
+
+// both is two requests to be compared, when they have been answered.
+type both struct{ a, b uint64 }
+
+// compareWhat compares two requests, two termini for one key, or two runs.
+func compareWhat(c *Console, l call) (tea.Cmd, error) {
+	usage := &command.UsageError{What: "compare what?", Advice: "diff #1050 #1051   diff find node web01 terminus=exec,plain   diff run 8f3c 8f20"}
+	switch {
+	case len(l.words) == 2 && strings.HasPrefix(l.words[0], "#"):
+		a, okA := number(l.words[0])
+		b, okB := number(l.words[1])
+		if !okA || !okB {
+			return nil, usage
+		}
+		return compare.Two(c.env, a, b), nil
+	case len(l.words) == 3 && l.words[0] == "run":
+		return c.compareRuns(l.words[1], l.words[2])
+	case len(l.words) > 2 && slices.Contains(command.Verbs(), l.words[0]):
+		return c.compareTermini(l.words[0], l.words[1:])
+	}
+	return nil, usage
+}
+
+func (c *Console) compareRuns(a, b string) (tea.Cmd, error) {
+	log := c.env.Log
+	return screen.Later(func() tea.Msg {
+		var m twoRuns
+		for i, run := range []string{a, b} {
+			ids, err := idsOf(log, "run="+query.Quote(run))
+			if err == nil && len(ids) == 0 {
+				err = fmt.Errorf("no request belongs to run %q", run)
+			}
+			if err != nil {
+				return screen.For{Screen: c, Msg: warned(err.Error())}
+			}
+			m[i] = diff.Set{Log: log, Name: "run " + run, IDs: ids}
+		}
+		return screen.For{Screen: c, Msg: m}
+	}), nil
+}
+
+// twoRuns are to be compared.
+type twoRuns [2]diff.Set
+
+// idsOf returns the requests that an expression means. It may look at every row.
+func idsOf(log screen.Log, expr string) ([]uint64, error) {
+	e, err := query.Parse(expr)
+	if err != nil {
+		return nil, err
+	}
+	v := log.View(e)
+	for !v.Extend(0) {
+	}
+	ids := make([]uint64, v.Len())
+	for i := range ids {
+		ids[i] = v.At(i)
+	}
+	return ids, nil
+}
+
+// compareTermini asks one thing of two termini, and compares what they say.
+func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
+	var names []string
+	rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		list, is := strings.CutPrefix(w, "terminus=")
+		if is {
+			names = strings.Split(list, ",")
+		}
+		return is
+	})
+	if len(names) != 2 {
+		return nil, &command.UsageError{What: "which two termini?", Advice: "write terminus=exec,plain"}
+	}
+	reqs := make([]*indirector.Request, 2)
+	for i, name := range names {
+		req, err := c.request(verb, rest)
+		if err != nil {
+			return nil, err
+		}
+		if c.o.House.Registry().Descriptor(req.Indirection, name) == nil {
+			return nil, &command.UsageError{
+				What:   fmt.Sprintf("%s has no terminus %q", req.Indirection, name),
+				Advice: advice(c.o.House.Registry().NearestTerminus(req.Indirection, name), c.o.House.Registry().Termini(req.Indirection)),
+			}
+		}
+		req.Terminus, req.Caller = name, "you"
+		if req.Cache == "" {
+			req.Cache = indirector.Off
+		}
+		reqs[i] = req
+	}
+	if v := reqs[0].Verb; v != indirector.Find && v != indirector.Search && v != indirector.Head {
+		return nil, &command.UsageError{What: "only find, search and head can be compared", Advice: "a save would store it twice"}
+	}
+	ask, ctx := c.o.House.Ask, c.ctx
+	return screen.Later(func() tea.Msg {
+		var ids [2]uint64
+		for i, req := range reqs {
+			resp, err := ask(ctx, req)
+			if ids[i] = command.TraceOf(resp, err); ids[i] == 0 {
+				return screen.For{Screen: c, Msg: warned("terminus " + req.Terminus + ": " + indirector.Message(err))}
+			}
+		}
+		return screen.For{Screen: c, Msg: both{ids[0], ids[1]}}
+	}), nil
+}
+
+// ignore lists, adds or takes away rules of what does not count in comparisons.
+func ignore(c *Console, l call) (tea.Cmd, error) {
+	none := func() tea.Cmd { return nil }
+	switch {
+	case len(l.words) == 0 && len(c.env.Ignored) == 0:
+		return c.tell("every path counts in comparisons; I on a difference ignores it"), nil
+	case len(l.words) == 0:
+		return c.tell("ignored in comparisons: " + strings.Join(c.env.Ignored, "  ")), nil
+	case l.words[0] == "off" && len(l.words) == 1:
+		return compare.Heed(c.env, "", none), nil
+	case l.words[0] == "off":
+		return compare.Heed(c.env, l.words[1], none), nil
+	case len(l.words) > 1:
+		return nil, &command.UsageError{What: "one path, please", Advice: "ignore .parameters.*timestamp"}
+	}
+	return compare.Ignore(c.env, l.words[0], none), nil
+}
+
+// watch adds an expression that is counted while a request is held.
+func watch(c *Console, l call) (tea.Cmd, error) {
+	expr := l.rest
+	switch expr {
+	case "":
+		if len(c.env.Watches) == 0 {
+			return c.tell("nothing is watched"), nil
+		}
+		return c.tell("watched: " + strings.Join(c.env.Watches, "   ")), nil
+	case "off":
+		c.env.Watches = nil
+		return screen.Send(screen.Done{Command: ":watch off"}), nil
+	}
+	if _, err := query.Parse(expr); err != nil {
+		return nil, err
+	}
+	c.env.Watches = append(slices.Clone(c.env.Watches), expr)
+	return screen.Send(screen.Done{Command: ":watch " + expr}), nil
+}
+
+// maxReplay bounds how many requests are asked again at once.
+const maxReplay = 1000
+
+// replay asks recorded requests again, by the routes that there are now; dry
+// only plans them. What only a machine that saves or removes would do is left
+// out.
+func replay(c *Console, l call) (tea.Cmd, error) {
+	words := slices.Clone(l.words)
+	dry := slices.Contains(words, "dry")
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "dry" })
+	if len(words) == 0 {
+		return nil, &command.UsageError{What: "replay what?", Advice: "replay #1042   replay run=8f3c   replay run=8f3c dry"}
+	}
+	if c.o.House == nil {
+		return nil, errRecording
+	}
+	expr := strings.Join(words, " ")
+	if _, err := query.Parse(expr); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.started++
+	n := c.started
+	c.running[n] = cancel
+	log, house := c.env.Log, c.o.House
+	return screen.Later(func() tea.Msg {
+		ids, err := idsOf(log, expr)
+		switch {
+		case err == nil && len(ids) == 0:
+			err = errors.New("no request is meant by that")
+		case len(ids) > maxReplay:
+			err = fmt.Errorf("%d requests are meant, more than %d; choose fewer", len(ids), maxReplay)
+		}
+		var t tally
+		if err != nil {
+			return screen.For{Screen: c, Msg: replayed{n, t, dry, err}}
+		}
+		for _, id := range ids {
+			if ctx.Err() != nil {
+				break
+			}
+			t.again(ctx, log, house, id, dry)
+		}
+		return screen.For{Screen: c, Msg: replayed{n, t, dry, nil}}
+	}), nil
+}
+
+type replayed struct {
+	n   int
+	t   tally
+	dry bool
+	err error
+}
+
+// A tally is what became of requests that were asked again.
+type tally struct {
+	same, other, left int
+	outcomes          [traces.OutcomeCount]int
+	differ            []string // "#12 ok -> err"
+	now               []uint64
+}
+
+func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint64, dry bool) {
+	tr, err := log.Trace(id)
+	if err != nil || tr.Parent != 0 || tr.Verb != traces.Find && tr.Verb != traces.Search && tr.Verb != traces.Head {
+		t.left++ // nested ones are asked by those that asked them
+		return
+	}
+	req := steps.RequestOf(log, tr)
+	var out traces.Outcome
+	if dry {
+		out = house.Plan(ctx, req, nil).Outcome
+	} else {
+		resp, err := house.Ask(ctx, req)
+		row, _ := log.Row(command.TraceOf(resp, err))
+		out = row.Outcome
+		t.now = append(t.now, row.ID)
+	}
+	t.outcomes[out]++
+	if out == tr.Outcome {
+		t.same++
+		return
+	}
+	t.other++
+	const shown = 8
+	if len(t.differ) < shown {
+		now := out.String()
+		if dry && out == traces.Run {
+			now = "depends"
+		}
+		t.differ = append(t.differ, fmt.Sprintf("#%d %s -> %s", id, tr.Outcome, now))
+	}
+}
+
+// String is the tally in one line: "41 asked again: 38 as before, 3 otherwise:
+// …".
+func (t *tally) String() string {
+	text := fmt.Sprintf("%d: %d as before, %d otherwise", t.same+t.other, t.same, t.other)
+	if len(t.differ) > 0 {
+		text += ": " + strings.Join(t.differ, ", ")
+	}
+	if t.left > 0 {
+		text += fmt.Sprintf("; %d left out, nested or writing", t.left)
+	}
+	return text
+}
+
+// replayed says what became of a replay.
+func (c *Console) replayed(m replayed) tea.Cmd {
+	if cancel := c.running[m.n]; cancel != nil {
+		cancel()
+		delete(c.running, m.n)
+	}
+	switch {
+	case m.err != nil:
+		return c.refuse(m.err)
+	case m.dry:
+		return c.tell("what-if " + m.t.String() + "; nothing was executed")
+	}
+	return c.tell("asked again " + m.t.String())
+}

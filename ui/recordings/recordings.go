@@ -1,0 +1,518 @@
+// Package recordings shows the recordings there are, opens and compares them,
+// and saves a part of what is shown as one.
+package recordings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces/diff"
+	"indirtui/traces/export"
+	"indirtui/traces/query"
+	"indirtui/traces/store"
+	"indirtui/ui/compare"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// Options are what the list needs.
+type Options struct {
+	Log      *store.Store // what is shown now
+	Dir      string       // where recordings are; "" is that nobody knows
+	Source   string
+	Mask     func(string) (string, int)
+	Open     func(path string) tea.Cmd
+	Baseline string // the recording that others are held against; ""
+}
+
+// A Recordings is the list. It is a screen.Screen.
+type Recordings struct {
+	ctx           context.Context
+	env           *screen.Env
+	o             Options
+	width, height int
+	list          widget.List
+	files         []store.Info
+	err           error
+	read          bool
+}
+
+var (
+	_ screen.Screen  = (*Recordings)(nil)
+	_ screen.Clicker = (*Recordings)(nil)
+)
+
+// New returns the list, with a command that reads it.
+func New(ctx context.Context, env *screen.Env, o Options) (*Recordings, tea.Cmd) {
+	r := &Recordings{ctx: ctx, env: env, o: o}
+	return r, r.reload()
+}
+
+type listed struct {
+	files []store.Info
+	err   error
+}
+
+// maxFiles bounds the list; the newest are kept.
+const maxFiles = 1000
+
+func (r *Recordings) reload() tea.Cmd {
+	dir, live := r.o.Dir, r.o.Log.Path()
+	return screen.Later(func() tea.Msg {
+		files, err := list(dir, live)
+		return screen.For{Screen: r, Msg: listed{files, err}}
+	})
+}
+
+// list reads the first and last line of each recording in a directory.
+func list(dir, live string) ([]store.Info, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Info
+	for _, e := range slices.Backward(entries) {
+		path := filepath.Join(dir, e.Name())
+		if !e.Type().IsRegular() || path == live || len(out) == maxFiles {
+			continue
+		}
+		if info, err := store.Inspect(path); err == nil {
+			out = append(out, info)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b store.Info) int { return b.Started.Compare(a.Started) })
+	return out, nil
+}
+
+// Scope implements screen.Screen.
+func (r *Recordings) Scope() screen.Scope { return screen.InRecordings }
+
+// Captures implements screen.Screen.
+func (r *Recordings) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (r *Recordings) Resize(width, height int) {
+	r.width, r.height = width, height
+	r.list.SetHeight(max(height-5, 1))
+}
+
+// Update implements screen.Screen.
+func (r *Recordings) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case listed:
+		r.files, r.err, r.read = msg.files, msg.err, true
+		r.list.SetLen(len(r.files) + 1)
+	case run:
+		return msg()
+	}
+	return nil
+}
+
+// run is something to be done on the goroutine of the screen.
+type run func() tea.Cmd
+
+// focus is the recording that the cursor is on; nil for what is shown now.
+func (r *Recordings) focus() *store.Info {
+	if i := r.list.Cursor; i > 0 && i <= len(r.files) {
+		return &r.files[i-1]
+	}
+	return nil
+}
+
+// Can implements screen.Screen.
+func (r *Recordings) Can(do screen.Action) string {
+	f := r.focus()
+	switch {
+	case widget.Moves(do), do == screen.Write, do == screen.Reload:
+		return ""
+	}
+	switch do {
+	case screen.Enter:
+		return screen.ReasonIf(f == nil || r.o.Open == nil, "this is what is shown now")
+	case screen.Baseline, screen.Rename, screen.Remove:
+		return screen.ReasonIf(f == nil, "this is what is shown now")
+	case screen.DiffTwo:
+		return screen.ReasonIf(r.o.Baseline == "" && f == nil, "choose another recording, or set a baseline with space")
+	case screen.ListMasked, screen.CopyMenu:
+		return ""
+	}
+	return screen.Unknown
+}
+
+// Hints implements screen.Screen.
+func (r *Recordings) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListMasked, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
+}
+
+// Act implements screen.Screen.
+func (r *Recordings) Act(a screen.Act) tea.Cmd {
+	if r.list.Act(a) {
+		return nil
+	}
+	f := r.focus()
+	switch a.Do {
+	case screen.Enter:
+		return r.o.Open(f.Path)
+	case screen.Write:
+		return Save(r.env, r.o, "@all", "")
+	case screen.Reload:
+		return r.reload()
+	case screen.Baseline:
+		return r.baseline(f.Path)
+	case screen.DiffTwo:
+		return r.diff(f)
+	case screen.Rename:
+		return r.rename(f.Path)
+	case screen.Remove:
+		return r.remove(f.Path)
+	case screen.ListMasked:
+		return r.masked(f)
+	case screen.CopyMenu:
+		path := r.o.Log.Path()
+		if f != nil {
+			path = f.Path
+		}
+		return screen.Send(screen.Copy{What: "path", Text: path})
+	}
+	return nil
+}
+
+func (r *Recordings) baseline(path string) tea.Cmd {
+	if path == r.o.Baseline {
+		path = ""
+	}
+	old := r.o.Baseline
+	set := func(path string) tea.Cmd {
+		r.o.Baseline = path
+		if r.env.Keep == nil {
+			return nil
+		}
+		return func() tea.Msg {
+			if err := r.env.Keep("baseline", path); err != nil {
+				return screen.Toast{Text: "keep the baseline: " + err.Error(), Bad: true}
+			}
+			return nil
+		}
+	}
+	command := "baseline " + filepath.Base(path)
+	return tea.Batch(set(path), screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(path) },
+	}}))
+}
+
+// diff compares the recording in focus with the baseline, or with what is shown
+// now.
+func (r *Recordings) diff(f *store.Info) tea.Cmd {
+	base := r.o.Baseline
+	other := ""
+	if f != nil && f.Path != base {
+		other = f.Path
+	}
+	if base == "" {
+		base, other = other, ""
+	}
+	live := r.o.Log
+	return screen.Later(func() tea.Msg {
+		sets := [2]diff.Set{{Log: live, Name: "now"}, {Log: live, Name: "now"}}
+		for i, path := range [2]string{base, other} {
+			if path == "" {
+				continue
+			}
+			s, err := store.OpenFile(path)
+			if err == nil {
+				err = export.Loaded(s)
+			}
+			if err != nil {
+				return screen.Toast{Text: "open " + path + ": " + err.Error(), Bad: true}
+			}
+			context.AfterFunc(r.ctx, func() { _ = s.Close() }) // it is only read
+			sets[i] = diff.Set{Log: s, Name: filepath.Base(path)}
+		}
+		return screen.For{Screen: r, Msg: run(func() tea.Cmd { return compare.Sets(r.ctx, r.env, sets[0], sets[1], true) })}
+	})
+}
+
+func (r *Recordings) rename(path string) tea.Cmd {
+	p := widget.Prompt{
+		Label: "new name ", Hint: "in the same directory",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			if text != filepath.Base(text) || strings.TrimSpace(text) == "" || text == "." || text == ".." {
+				return &widget.Complaint{Offset: 0, Text: "want the name of a file, without a directory"}, nil
+			}
+			to := filepath.Join(filepath.Dir(path), text)
+			return nil, func() tea.Msg {
+				// A link does not take the place of a file that is there.
+				err := os.Link(path, to)
+				if err == nil {
+					err = os.Remove(path)
+				}
+				if err != nil {
+					return screen.Toast{Text: "rename: " + err.Error(), Bad: true}
+				}
+				return screen.For{Screen: r, Msg: run(r.reload)}
+			}
+		},
+	}
+	p.Input.Set(filepath.Base(path))
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(r.env, p)})
+}
+
+func (r *Recordings) remove(path string) tea.Cmd {
+	name := filepath.Base(path)
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(r.env, widget.Prompt{
+		Label: "type " + name + " to remove it: ", Hint: "what is removed cannot be brought back; esc leaves it",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			if strings.TrimSpace(text) != name {
+				return &widget.Complaint{Offset: -1, Text: "refused: that is another name; nothing was removed"}, nil
+			}
+			return nil, func() tea.Msg {
+				if err := os.Remove(path); err != nil {
+					return screen.Toast{Text: "remove: " + err.Error(), Bad: true}
+				}
+				return screen.For{Screen: r, Msg: run(r.reload)}
+			}
+		},
+	})})
+}
+
+// masked lists what is masked in a recording.
+func (r *Recordings) masked(f *store.Info) tea.Cmd {
+	log, mask := r.o.Log, r.o.Mask
+	return screen.Later(func() tea.Msg {
+		if f != nil {
+			s, err := store.OpenFile(f.Path)
+			if err != nil {
+				return screen.Toast{Text: err.Error(), Bad: true}
+			}
+			defer func() { _ = s.Close() }() // it is only read
+			log = s
+		}
+		ids, err := export.Select(log, "")
+		if err != nil {
+			return screen.Toast{Text: err.Error(), Bad: true}
+		}
+		var nowhere counter
+		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Mask: mask})
+		if err != nil {
+			return screen.Toast{Text: err.Error(), Bad: true}
+		}
+		p := widget.Page{Title: "masked"}
+		p.Add("", fmt.Sprintf("%s in %s", screen.Plural(report.Masked, "secret"), screen.Plural(report.Requests, "request")), screen.Bold)
+		for _, m := range report.List {
+			p.Add(fmt.Sprintf("#%d", m.Request), fmt.Sprintf("%s: %s, %d B, tag %s", m.Where, m.Kind, m.Bytes, m.Tag), screen.Plain)
+		}
+		if more := report.Masked - len(report.List); more > 0 {
+			p.Add("", fmt.Sprintf("and %d more", more), screen.Quiet)
+		}
+		return screen.Push{Screen: widget.NewPager(r.env, p)}
+	})
+}
+
+// A counter is a file that keeps nothing.
+type counter int
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// Save asks what to save, how and where, and saves it. Selectors are those of
+// expressions.
+func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
+	if name == "" {
+		name = "incident-" + env.Now().In(env.Zone).Format("0102-1504") + ".ind"
+	}
+	var formats []string
+	for _, f := range export.Formats() {
+		formats = append(formats, string(f))
+	}
+	f := widget.Form{
+		Title: "save as",
+		Fields: []widget.Field{
+			{Label: "NAME", Hint: "a new file, here"},
+			{Label: "WHAT", Hint: "an expression", Choices: []string{"@all", "@run", "@marked", "hidden", "failed", "sent"}},
+			{Label: "FORMAT", Hint: "har: what went over HTTP", Choices: formats},
+		},
+		Check: func(v []string) (string, *widget.Complaint, int) {
+			if strings.TrimSpace(v[0]) == "" {
+				return "", &widget.Complaint{Text: "want the name of a file"}, 0
+			}
+			if _, err := query.Parse(v[1]); err != nil {
+				return "", &widget.Complaint{Text: err.Error()}, 1
+			}
+			if _, err := export.Parse(v[2]); err != nil {
+				return "", &widget.Complaint{Text: err.Error()}, 2
+			}
+			return "save " + strings.Join(v, " "), nil, 0
+		},
+		Enter: func(v []string) tea.Cmd { return Write(o, v[0], v[1], export.Format(v[2])) },
+	}
+	for i, v := range []string{name, selector, string(export.Recording)} {
+		f.Fields[i].Input.Set(v)
+	}
+	return screen.Send(screen.Push{Screen: widget.NewForm(env, f)})
+}
+
+// Write saves the requests that an expression means to a new file, and says how
+// much of it is masked.
+func Write(o Options, name, selector string, format export.Format) tea.Cmd {
+	return screen.Later(func() tea.Msg {
+		report, path, err := write(o, strings.TrimSpace(name), selector, format)
+		if err != nil {
+			return screen.Toast{Text: "save " + name + ": " + err.Error(), Bad: true}
+		}
+		return screen.Toast{Text: fmt.Sprintf("saved %s to %s, masked %d", screen.Plural(report.Requests, "request"), path, report.Masked)}
+	})
+}
+
+func write(o Options, name, selector string, format export.Format) (report export.Report, path string, err error) {
+	if path, err = filepath.Abs(name); err != nil {
+		return report, "", err
+	}
+	ids, err := export.Select(o.Log, selector)
+	if err != nil {
+		return report, "", err
+	}
+	opts := export.Options{Format: format, Source: o.Source, Mask: o.Mask}
+	if format == export.Recording {
+		report, err = export.Save(path, o.Log, ids, opts)
+		return report, path, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return report, "", err
+	}
+	report, err = export.Write(f, o.Log, ids, opts)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return report, "", errors.Join(err, os.Remove(path))
+	}
+	return report, path, nil
+}
+
+// Context implements screen.Screen.
+func (r *Recordings) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " recordings")
+	if r.o.Dir != "" {
+		left.Put(screen.Quiet, " in "+r.o.Dir)
+	}
+	right.Put(screen.Plain, screen.Plural(len(r.files), "file")+" ")
+	return left, right
+}
+
+var columns = []widget.Column{
+	{Title: "NAME", Min: 24, Want: 36, Priority: 9, Grow: 1},
+	{Title: "WHEN", Min: 16, Want: 19, Priority: 7},
+	{Title: "REQS", Min: 7, Want: 8, Priority: 6, Right: true},
+	{Title: "SIZE", Min: 8, Want: 9, Priority: 5, Right: true},
+	{Title: "SOURCE", Min: 12, Want: 24, Priority: 2},
+	{Title: "NOTE", Min: 12, Want: 20, Priority: 4},
+}
+
+// View implements screen.Screen.
+func (r *Recordings) View() screen.Lines {
+	widths := widget.Widths(columns, r.width-3)
+	var head screen.Line
+	head.Space(2)
+	for i, c := range columns {
+		cell(&head, c, widths[i], screen.Quiet, c.Title)
+	}
+	lines := screen.Lines{head}
+	from, to := r.list.Visible()
+	for i := from; i < to; i++ {
+		lines = append(lines, r.row(i, widths))
+	}
+	if r.err != nil {
+		lines = append(lines, screen.Of(screen.Failed, "   "+r.err.Error()))
+	}
+	lines = lines.Fill(r.width, r.height-3)
+	lines = append(lines, r.env.Theme.HRule(r.width))
+	path := r.o.Log.Path()
+	if f := r.focus(); f != nil {
+		path = f.Path
+	}
+	if path == "" {
+		path = "in memory only"
+	}
+	return append(lines, screen.Of(screen.Quiet, " "+path), screen.Of(screen.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
+}
+
+func cell(l *screen.Line, col widget.Column, w int, style screen.Style, text string) {
+	switch {
+	case w == 0:
+		return
+	case col.Right:
+		l.Right(style, screen.Clean(text), w)
+	default:
+		l.Cell(style, screen.CleanTo(text, w), w)
+	}
+	l.Space(1)
+}
+
+func (r *Recordings) row(i int, widths []int) screen.Line {
+	var l screen.Line
+	if i == r.list.Cursor {
+		l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+	}
+	l.To(2)
+	var texts []string
+	style := screen.Plain
+	if i == 0 {
+		stats := r.o.Log.Stats()
+		note := "autosave on"
+		switch {
+		case r.o.Log.Path() == "":
+			note = "in memory only"
+		case r.env.Asker == nil:
+			note = "a recording"
+		}
+		texts = []string{"(shown now)", "now", screen.Grouped(int64(stats.Total)), screen.Bytes(stats.FileSize), r.o.Source, note}
+	} else {
+		f := r.files[i-1]
+		requests, note := "?", "not closed"
+		if f.Ended {
+			requests, note = screen.Grouped(int64(f.Requests)), ""
+			if f.Comments > 0 {
+				note = screen.Plural(int(f.Comments), "comment")
+			}
+		}
+		if f.Path == r.o.Baseline {
+			note, style = strings.TrimSpace("baseline "+note), screen.Touched
+		}
+		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format(time.DateTime), requests, screen.Bytes(f.Size), f.Source, note}
+	}
+	for n, text := range texts {
+		cell(&l, columns[n], widths[n], style, text)
+	}
+	if i == r.list.Cursor {
+		l = l.With(screen.Bold)
+	}
+	return l
+}
+
+// Click implements screen.Clicker.
+func (r *Recordings) Click(_, y int) tea.Cmd {
+	if row := r.list.Offset + y - 1; y >= 1 && row < r.list.Len {
+		r.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (r *Recordings) Wheel(lines int) tea.Cmd {
+	r.list.Scroll(lines)
+	return nil
+}

@@ -1,0 +1,167 @@
+package steps
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/debugger"
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// AddBreak opens the form for a new breakpoint, with some of it written.
+func AddBreak(env *screen.Env, when, where string) tea.Cmd {
+	return breakForm(env, "new breakpoint", [3]string{when, where, "hold"}, func(text string) tea.Cmd {
+		p, err := debugger.Parse(text)
+		if err != nil {
+			return screen.Warn(err.Error(), "")
+		}
+		return setBreak(env, p)
+	})
+}
+
+// setBreak arms a breakpoint, so that it can be undone.
+func setBreak(env *screen.Env, p debugger.Breakpoint) tea.Cmd {
+	d := env.Debugger
+	info, err := d.Add(p)
+	if err != nil && info.ID == "" {
+		return screen.Warn(err.Error(), "")
+	}
+	id, command := info.ID, ":break "+p.String()
+	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
+		Command: command,
+		Undo: func() tea.Cmd {
+			if err := d.Remove(id); err != nil {
+				return screen.Warn(err.Error(), "")
+			}
+			return nil
+		},
+		Redo: func() tea.Cmd {
+			again, err := d.Add(p)
+			if err != nil {
+				return screen.Warn(err.Error(), "")
+			}
+			id = again.ID
+			return nil
+		},
+	}})
+}
+
+// EditBreak opens the form with a breakpoint in it.
+func EditBreak(env *screen.Env, info debugger.Info) tea.Cmd {
+	when := ""
+	if info.When != nil {
+		when = info.When.String()
+	}
+	do := info.Action.String()
+	if limit := info.Limit.String(); limit != "" {
+		do += " " + limit
+	}
+	return breakForm(env, "breakpoint "+info.ID, [3]string{when, info.Where.String(), do}, func(text string) tea.Cmd {
+		p, err := debugger.Parse(text)
+		if err == nil {
+			_, err = env.Debugger.Replace(info.ID, p)
+		}
+		if err != nil {
+			return screen.Warn(err.Error(), "")
+		}
+		command, old := ":break "+info.ID+" "+text, info.Breakpoint
+		set := func(to debugger.Breakpoint) tea.Cmd {
+			if _, err := env.Debugger.Replace(info.ID, to); err != nil {
+				return screen.Warn(err.Error(), "")
+			}
+			return nil
+		}
+		return screen.Send(screen.Done{Command: command, Change: &screen.Change{
+			Command: command, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(p) },
+		}})
+	})
+}
+
+// wheres are the places that a breakpoint can be at, in the order of steps.
+func wheres() []string {
+	var out []string
+	for s := range traces.Step(traces.StepCount) {
+		out = append(out, debugger.Where{Step: s}.String())
+		if s != traces.Caller {
+			out = append(out, debugger.Where{Step: s, After: true}.String())
+		}
+	}
+	return out
+}
+
+var actions = []string{
+	"hold", "hold once", "log key,out", `fail "connection refused"`, "fail 503", "fail 404", "delay 2s", "delay 2s jitter 1s 30%",
+	"nil", "value @FILE", "truncate 50%", "corrupt 4", "set ignore_cache=true", "skip",
+}
+
+func breakForm(env *screen.Env, title string, values [3]string, enter func(text string) tea.Cmd) tea.Cmd {
+	f := widget.Form{
+		Title: title,
+		Fields: []widget.Field{
+			{Label: "WHEN", Hint: "an expression; empty is always", Choices: recentWhen(env)},
+			{Label: "WHERE", Hint: "before or after a step", Choices: wheres()},
+			{Label: "DO", Hint: "and how often: once, first 3, every 10, 30%", Choices: actions},
+		},
+		Check: func(v []string) (string, *widget.Complaint, int) {
+			if _, err := query.Parse(v[0]); err != nil {
+				return "", &widget.Complaint{Text: err.Error()}, 0
+			}
+			text := breakText(v)
+			p, err := debugger.Parse(text)
+			if err != nil {
+				field := 2
+				if _, err := debugger.Parse(strings.TrimSpace(v[0] + " " + place(v[1]))); err != nil {
+					field = 1
+				}
+				return "", &widget.Complaint{Text: err.Error()}, field
+			}
+			return "break " + p.String(), nil, 0
+		},
+		Enter: func(v []string) tea.Cmd { return enter(breakText(v)) },
+	}
+	for i := range f.Fields {
+		f.Fields[i].Input.Set(values[i])
+	}
+	return screen.Send(screen.Push{Screen: widget.NewForm(env, f)})
+}
+
+// breakText is a breakpoint as it is written.
+func breakText(v []string) string {
+	do := strings.TrimSpace(v[2])
+	if do != "" {
+		do = "do " + do
+	}
+	return strings.Join(strings.Fields(strings.Join([]string{v[0], place(v[1]), do}, " ")), " ")
+}
+
+// place lets a person leave out the word before, and write the names of steps as
+// they are on the screen.
+func place(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	word, rest, _ := strings.Cut(s, " ")
+	if word != "before" && word != "after" && word != "at" {
+		word, rest = "before", s
+	}
+	return word + " " + strings.ReplaceAll(strings.TrimSpace(rest), " ", "-")
+}
+
+// recentWhen offers what may be meant: what breakpoints there are say.
+func recentWhen(env *screen.Env) []string {
+	var out []string
+	if env.Debugger == nil {
+		return nil
+	}
+	for _, info := range env.Debugger.Breaks() {
+		if info.When != nil {
+			out = append(out, info.When.String())
+		}
+	}
+	return out
+}

@@ -1,0 +1,449 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/debugger"
+	"indirtui/traces"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// A stay is a request that waits for a person, and what will become of it.
+type stay struct {
+	debugger.Held
+	plan indirector.Forecast
+}
+
+// A stepper is what Steps knows of a request that is held: nothing else than the
+// steps that have not happened yet, and what can be changed about them.
+type stepper struct {
+	stay    *stay // nil while the request is not held
+	editing bool  // the keys are those of the pane EDIT
+	at      int   // of the items of that pane
+	ticking bool
+	steps   bool // the person steps: a nested request that is held is shown
+	now     time.Time
+}
+
+type heldTick struct{}
+
+// held reads what is held about a request; nil if it is not.
+func held(env *screen.Env, id uint64) *stay {
+	if env.Debugger == nil {
+		return nil
+	}
+	h, err := env.Debugger.Get(id)
+	if err != nil {
+		return nil
+	}
+	st := &stay{Held: h}
+	if st.plan, err = env.Debugger.Plan(context.Background(), id); err != nil {
+		return nil
+	}
+	return st
+}
+
+// near is the held request that a person who steps through id wants to see: one
+// that id has asked, or the one that has asked id. Zero is none.
+func near(env *screen.Env, id, parent uint64) uint64 {
+	if env.Debugger == nil {
+		return 0
+	}
+	for _, h := range env.Debugger.Held() {
+		if h.State.Trace.Parent == id || h.ID == parent {
+			return h.ID
+		}
+	}
+	return 0
+}
+
+// traceOf is the trace of a held request as it stands.
+func (st *stay) trace() *traces.Trace {
+	t := st.State.Trace
+	t.Outcome = traces.HeldOutcome
+	t.Key, t.Flags = st.Request.Key, st.Request.Flags
+	t.Took = max(st.Since.Sub(t.Start), 0)
+	t.Notes = append([]string{"held " + HeldAt(&st.Held) + " by " + st.By + "; enter opens it, c lets it go on"}, t.Notes...)
+	return &t
+}
+
+// HeldTrace is the trace of a request as it waits; nil if it is not held.
+func HeldTrace(env *screen.Env, id uint64) *traces.Trace {
+	if env.Debugger == nil {
+		return nil
+	}
+	h, err := env.Debugger.Get(id)
+	if err != nil {
+		return nil
+	}
+	return (&stay{Held: h}).trace()
+}
+
+// planned reports whether a step is still to come.
+func (st *stay) planned(s traces.Step) bool {
+	p := st.State.Point.Step
+	return s > p || s == p && !st.State.Done
+}
+
+// HeldAt says where a request is held: "before 4 cache read".
+func HeldAt(h *debugger.Held) string {
+	word := "before"
+	if h.State.Done {
+		word = "after"
+	}
+	s := h.State.Point.Step
+	return strings.Join(strings.Fields(word+" "+Number(s)+" "+s.String()), " ")
+}
+
+// Clocks says how long a request is held, and when that ends.
+func Clocks(h *debugger.Held, now time.Time) string {
+	text := "held " + clock(now.Sub(h.Since))
+	if !h.Until.IsZero() {
+		text += ", goes on in " + clock(h.Until.Sub(now))
+	}
+	if !h.Caller.IsZero() {
+		text += ", caller gives up in " + clock(h.Caller.Sub(now))
+	}
+	return text
+}
+
+// clock writes minutes and seconds: "01:19".
+func clock(d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
+	return fmt.Sprintf("%02d:%02d", s/60, s%60)
+}
+
+// tick lets the times go on while a request is held.
+func (s *Steps) tick() tea.Cmd {
+	if s.hold.stay == nil || s.hold.ticking {
+		return nil
+	}
+	s.hold.ticking = true
+	return s.env.After(time.Second, screen.For{Screen: s, Msg: heldTick{}})
+}
+
+// foresee is what the plan says of a step: what will be answered, and why.
+func (st *stay) foresee(s traces.Step) (answer, because string) {
+	q := st.plan.Steps[s]
+	because = q.Because.String()
+	if s == traces.Caller {
+		if st.plan.Outcome == traces.Run {
+			return "gets what comes of it", ""
+		}
+		return "gets: " + st.plan.Outcome.String(), ""
+	}
+	at := s == st.State.Point.Step
+	if st.plan.Outcome == traces.Err && q.Answer == traces.NotReached && q.Because.Reason == traces.NoReason {
+		return "not reached", ""
+	}
+	switch answer, known := willBe[s][q.Answer]; {
+	case known && at:
+		return strings.ToUpper(answer), because
+	case known:
+		return answer, because
+	case q.Answer == traces.NotReached && q.Because.Reason == traces.Asked:
+		answer = "will ask"
+		if s == traces.Terminus {
+			answer += " " + st.plan.Terminus
+		}
+		return answer, ""
+	case q.Answer == traces.NotReached:
+		return "not known yet", because
+	case q.Answer == traces.NotAsked:
+		return "nothing to do", because
+	}
+	return "will be: " + q.Answer.String(), because
+}
+
+// willBe is how answers are said that have not been given yet.
+var willBe = [traces.StepCount]map[traces.Answer]string{
+	traces.Route:      {traces.Chosen: "will be chosen", traces.Raised: "will fail"},
+	traces.Authorize:  {traces.NotChecked: "nothing to check", traces.Allowed: "will be allowed", traces.Denied: "will be denied"},
+	traces.Validate:   {traces.OK: "will be ok", traces.Invalid: "will be refused"},
+	traces.CacheRead:  {traces.NotAsked: "will not ask", traces.Found: "would be served", traces.Miss: "would find nothing", traces.Swallowed: "would fail, unseen"},
+	traces.Expiry:     {traces.OK: "not expired", traces.Expired: "has expired", traces.NotAsked: "nothing to check"},
+	traces.Terminus:   {traces.NotAsked: "will not be asked", traces.OK: "would answer", traces.Nothing: "would say nothing", traces.Raised: "would fail", traces.Written: "would store it"},
+	traces.ExpirySet:  {traces.Set: "will be set", traces.Kept: "has one", traces.NotAsked: "nothing to set"},
+	traces.CacheWrite: {traces.Written: "will be written", traces.NotAsked: "will not write"},
+	traces.Filter:     {traces.Unfiltered: "none", traces.Filtered: "will be filtered"},
+}
+
+// after is what will become of the request, in one sentence.
+func (st *stay) after() string {
+	f := &st.plan
+	text := f.Why
+	switch {
+	case f.Served == traces.ByCache:
+		text += " -> would be served"
+		if because := f.Steps[traces.Expiry].Because; because.Reason != traces.NoReason {
+			text += ", " + because.String()
+		}
+	case f.Outcome != traces.Run:
+		text += " -> " + f.Outcome.String()
+	}
+	return text
+}
+
+// An item is one thing of the pane EDIT.
+type item struct {
+	name, value, was string
+	why              string // why it cannot be edited; "" if it can
+	flag, on         bool
+}
+
+// items are what can be edited, and what it is now.
+func (st *stay) items() []item {
+	t := &st.State.Trace
+	was := make(map[string]string)
+	for _, c := range st.Changes {
+		was[c.Name] = c.Was
+	}
+	var out []item
+	for _, name := range debugger.EditNames() {
+		it := item{name: name, why: st.Can(name)}
+		switch flag := traces.ParseFlag(name); {
+		case flag != 0:
+			it.flag, it.on = true, st.Request.Flags&flag != 0
+			it.value = box(it.on)
+		case name == "key":
+			it.value = st.Request.Key
+		case name == "env":
+			it.value = st.Request.Environment
+			if it.value == "" {
+				it.value = t.Environment
+			}
+		case name == "terminus":
+			if it.value = st.Request.Terminus; it.value == "" {
+				it.value = t.Primary.Winner().Terminus
+			}
+		case name == "cache":
+			if it.value = st.Request.Cache; it.value == "" {
+				it.value = t.Cache.Winner().Terminus
+			}
+		case name == "value":
+			it.value = "(none yet)"
+			if st.State.Value != nil {
+				it.value = "(the answer so far)"
+			}
+		}
+		if before, changed := was[name]; changed {
+			it.was = before
+			if it.flag {
+				it.was = box(before == "true")
+			} else if it.was == "" {
+				it.was = "(none)"
+			}
+		}
+		out = append(out, it)
+	}
+	for _, o := range st.Request.Options {
+		name := "opt." + o.Name
+		it := item{name: name, value: fmt.Sprint(o.Value), why: st.Can(name)}
+		if before, changed := was[name]; changed {
+			it.was = before
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func box(on bool) string {
+	if on {
+		return "[x]"
+	}
+	return "[ ]"
+}
+
+// canHeld is Can for what works only on a held request.
+func (s *Steps) canHeld(do screen.Action) string {
+	switch do {
+	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject:
+		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
+	case screen.AsItWas:
+		return screen.ReasonIf(s.hold.stay == nil || len(s.hold.stay.Changes) == 0, "nothing was edited")
+	case screen.ContinueAll, screen.AddBreak:
+		return ""
+	}
+	return screen.Unknown
+}
+
+// actHeld does what a key says to a held request, and reports whether it was
+// one.
+func (s *Steps) actHeld(a screen.Act) (tea.Cmd, bool) {
+	st := s.hold.stay
+	if st == nil {
+		return nil, false
+	}
+	d := s.env.Debugger
+	if s.hold.editing {
+		items := st.items()
+		switch a.Do {
+		case screen.Down:
+			s.hold.at = min(s.hold.at+a.Times(), len(items)-1)
+			return nil, true
+		case screen.Up:
+			s.hold.at = max(s.hold.at-a.Times(), 0)
+			return nil, true
+		case screen.Back, screen.Tab, screen.BackTab, screen.EditHeld:
+			s.hold.editing = false
+			return nil, true
+		case screen.Enter:
+			return s.change(items[min(s.hold.at, len(items)-1)]), true
+		}
+	}
+	switch a.Do {
+	case screen.StepOnce:
+		return s.resume(debugger.Step), true
+	case screen.StepOver:
+		return s.resume(debugger.Over), true
+	case screen.Finish:
+		return s.resume(debugger.Finish), true
+	case screen.Continue:
+		return s.resume(debugger.Continue), true
+	case screen.ContinueAll:
+		return screen.Say(screen.Plural(d.ContinueAll(), "request") + " go on"), true
+	case screen.EditHeld:
+		s.hold.editing = true
+		return nil, true
+	case screen.AsItWas:
+		_, err := d.AsItWas(st.ID)
+		return s.edited(err, "as it was"), true
+	case screen.Inject:
+		return s.inject(), true
+	case screen.AddBreak:
+		return AddBreak(s.env, like(&st.State.Trace), st.State.Point.Step.String()), true
+	}
+	return nil, false
+}
+
+func (s *Steps) resume(how debugger.Go) tea.Cmd {
+	s.hold.steps = how != debugger.Continue
+	err := s.env.Debugger.Resume(s.id, how)
+	s.hold.stay, s.hold.editing = nil, false
+	if err != nil {
+		return tea.Batch(screen.Warn(err.Error(), ""), s.Load())
+	}
+	return s.Load()
+}
+
+// edited says what was edited and reads the plan anew.
+func (s *Steps) edited(err error, what string) tea.Cmd {
+	if err != nil {
+		return screen.Warn(err.Error(), "")
+	}
+	return tea.Batch(s.Load(), screen.Say(fmt.Sprintf("#%d %s", s.id, what)))
+}
+
+// change edits one thing: a flag is switched, the rest is asked for.
+func (s *Steps) change(it item) tea.Cmd {
+	if it.why != "" {
+		return screen.Say("not now: " + it.why)
+	}
+	d, id := s.env.Debugger, s.id
+	set := func(value string) tea.Cmd {
+		e, err := debugger.ParseEdit(it.name + "=" + value)
+		if err == nil {
+			_, err = d.Edit(id, e)
+		}
+		return s.edited(err, it.name+"="+value)
+	}
+	if it.flag {
+		return set(fmt.Sprint(!it.on))
+	}
+	p := widget.Prompt{
+		Label: it.name + " ", Hint: "what steps to come will see; u takes every edit back",
+		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			if _, err := debugger.ParseEdit(it.name + "=" + text); err != nil {
+				return &widget.Complaint{Offset: -1, Text: err.Error()}, nil
+			}
+			return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd { return set(text) })})
+		},
+		Complete: s.choices(it.name),
+	}
+	if !strings.HasPrefix(it.value, "(") {
+		p.Input.Set(it.value)
+	}
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(s.env, p)})
+}
+
+// chosen is something to be done on the goroutine of the screen.
+type chosen func() tea.Cmd
+
+// choices are the termini that terminus and cache can be.
+func (s *Steps) choices(name string) func(string) ([]screen.Completion, []string) {
+	if name != "terminus" && name != "cache" || s.env.Routes == nil || s.trace == nil {
+		return nil
+	}
+	all := slices.Clone(s.env.Routes.Registry().Termini(s.trace.Indirection))
+	if name == "cache" {
+		all = append(all, indirector.Off)
+	}
+	return func(text string) ([]screen.Completion, []string) {
+		var out []screen.Completion
+		for _, t := range all {
+			if strings.HasPrefix(t, text) || slices.Contains(all, text) {
+				out = append(out, screen.Completion{Text: t, Name: t, Kind: name})
+			}
+		}
+		return out, nil
+	}
+}
+
+// injections are what can be done to a held request, by key.
+var injections = []struct {
+	key                 rune
+	name, action, offer string
+	note                string
+}{
+	{'d', "delay", "delay ", "2s", "let it wait, then go on"},
+	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message"},
+	{'n', "nil", "nil", "", "nobody has anything"},
+	{'v', "value", "value ", "@FILE", "answer this: text, or @FILE"},
+	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent"},
+	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer"},
+	{'4', "http code", "fail ", "404", "what a server's status would mean"},
+}
+
+func (s *Steps) inject() tea.Cmd {
+	d, id := s.env.Debugger, s.id
+	do := func(text string) error {
+		a, err := debugger.ParseAction(text)
+		if err != nil {
+			return err
+		}
+		return d.Inject(id, a, debugger.Step)
+	}
+	var items []widget.Item
+	for _, in := range injections {
+		act := screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
+			if in.offer == "" {
+				s.hold.steps = true
+				return s.edited(do(in.action), "injected "+in.name)
+			}
+			p := widget.Prompt{
+				Label: in.name + " ", Hint: in.note,
+				Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+					if _, err := debugger.ParseAction(in.action + text); err != nil {
+						return &widget.Complaint{Offset: -1, Text: err.Error()}, nil
+					}
+					return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
+						s.hold.steps = true
+						return s.edited(do(in.action+text), "injected "+in.action+text)
+					})})
+				},
+			}
+			p.Input.Set(in.offer)
+			return screen.Send(screen.Push{Screen: widget.NewPrompt(s.env, p)})
+		})})
+		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: act})
+	}
+	return screen.Send(screen.Push{Screen: widget.NewMenu(s.env, "inject, for this step only", items)})
+}

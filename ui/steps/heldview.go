@@ -1,0 +1,207 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/ui/screen"
+	"indirtui/ui/widget"
+)
+
+// heldLine says that the request waits, and for how long.
+func (s *Steps) heldLine() screen.Line {
+	st := s.hold.stay
+	var l screen.Line
+	l.Put(screen.Touched|screen.Bold, " HELD ")
+	l.Put(screen.Touched, HeldAt(&st.Held)+" by "+st.By+", "+Clocks(&st.Held, s.hold.now))
+	if st.Why != "" && !st.Caller.IsZero() {
+		l.Put(screen.Quiet, " ("+st.Why+")")
+	}
+	legend := screen.Of(screen.Quiet, "dotted rows are the plan ")
+	if l.Width()+legend.Width()+2 <= s.width {
+		l.To(s.width - legend.Width())
+		l.Append(legend)
+	}
+	return l
+}
+
+// heldPane is the width of the pane EDIT when it stands beside the steps.
+const heldPane = 40
+
+// viewHeld shows the steps that are done, those that are planned, and what can
+// be changed about them.
+func (s *Steps) viewHeld() screen.Lines {
+	st := s.hold.stay
+	wide := s.width >= Wide
+	cells := s.width
+	if wide {
+		cells -= heldPane + 2
+	}
+	lines := screen.Lines{s.heldLine()}
+	if wide {
+		lines = append(lines, s.env.Theme.HRule(s.width))
+	}
+	widths := widget.Widths(columns, cells-gutter-1)
+	head := len(lines)
+	left := screen.Lines{s.title(widths, 0)}
+	room := s.height - head - 1
+	if !wide {
+		room -= (len(st.items())+1)/2 + 2 // the pane and the plan
+	}
+	s.list.SetHeight(min(len(s.lines), max(room, 4)))
+	from, to := s.list.Visible()
+	for i := from; i < to; i++ {
+		left = append(left, s.row(i, widths, 0))
+	}
+	plan := screen.Lines{}
+	texts := []screen.Text{screen.Clean(st.after()).Cut(max(cells-18, 1))}
+	if wide {
+		texts = screen.Clean(st.after()).Wrap(cells-18, 3)
+	}
+	for i, text := range texts {
+		var l screen.Line
+		l.Space(1)
+		if i == 0 {
+			l.Put(screen.Bold, "PLAN AFTER EDIT")
+		}
+		l.To(17)
+		l.Add(screen.Touched, text)
+		plan = append(plan, l)
+	}
+	if wide {
+		left = append(left, screen.Line{})
+		left = append(left, plan...)
+		left = append(left, screen.Line{})
+		left = append(left, s.watch(cells)...)
+		right := append(s.editPane(heldPane, 1), screen.Line{})
+		right = append(right, injectLines()...)
+		n := max(s.height-head, 0)
+		return append(lines, screen.Beside(left.Fill(cells, n), right.Fill(heldPane, n), cells, s.env.Theme)...)
+	}
+	lines = append(lines, left...)
+	lines = append(lines, s.editPane(s.width, 2)...)
+	return append(lines, plan...).Fill(s.width, s.height)
+}
+
+// editPane is what can be edited, in columns.
+func (s *Steps) editPane(width, columns int) screen.Lines {
+	items := s.hold.stay.items()
+	title := "EDIT   e"
+	if s.hold.editing {
+		title = "EDIT   enter changes, e leaves, u undoes"
+	}
+	head := screen.Of(screen.Bold, " "+title+" ")
+	if columns > 1 {
+		head.Append(s.env.Theme.HRule(width - head.Width() - 1))
+	}
+	lines := screen.Lines{head}
+	rows := (len(items) + columns - 1) / columns
+	each := width / columns
+	body := make(screen.Lines, rows)
+	const name = 18
+	for i, it := range items {
+		l := &body[i%rows]
+		l.To(i / rows * each)
+		style := screen.Plain
+		if it.why != "" {
+			style = screen.Quiet
+		}
+		if s.hold.editing && i == s.hold.at {
+			l.Put(screen.Bold, s.env.Theme.Glyphs.Cursor)
+			style |= screen.Bold
+		} else {
+			l.Space(1)
+		}
+		l.Cell(style, screen.Clean(it.name), name)
+		l.Space(1)
+		value := it.value
+		if it.was != "" {
+			value = it.was + " -> " + it.value
+			style = screen.Touched | style&screen.Bold
+		}
+		l.Add(style, screen.CleanTo(value, each-name-3))
+	}
+	return append(lines, body...)
+}
+
+func injectLines() screen.Lines {
+	lines := screen.Lines{screen.Of(screen.Bold, " INJECT   i")}
+	for _, in := range injections {
+		var l screen.Line
+		l.Put(screen.Bold, "  "+string(in.key))
+		l.Put(screen.Quiet, "  "+in.name)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// watch is what a person should keep an eye on while a request waits: who is
+// routed now, and how the same request ended before.
+func (s *Steps) watch(width int) screen.Lines {
+	t := &s.hold.stay.State.Trace
+	lines := screen.Lines{screen.Of(screen.Bold, " WATCH")}
+	put := func(name, value string) {
+		var l screen.Line
+		l.Space(3)
+		l.Cell(screen.Quiet, screen.CleanTo(name, 40), 40)
+		l.Space(1)
+		l.Add(screen.Plain, screen.CleanTo(value, max(width-l.Width()-1, 1)))
+		lines = append(lines, l)
+	}
+	if s.env.Routes != nil {
+		if r, ok := s.env.Routes.Explain(t.Indirection); ok {
+			value := r.Primary.Winner().Terminus
+			if cache := r.Cache.Winner().Terminus; cache != "" {
+				value += " / " + cache
+			}
+			put("route("+t.Indirection+")", value)
+		}
+	}
+	links := s.links
+	if row, ok := s.env.Log.Row(links.Previous); ok {
+		put("previous("+t.Indirection+", "+t.Key+")", fmt.Sprintf("#%d %s, %s before", row.ID, row.Outcome, traces.Age(t.Start.Sub(row.Start))))
+	}
+	if row, ok := s.env.Log.Row(links.LastGood); ok {
+		put("last good("+t.Indirection+", "+t.Key+")", fmt.Sprintf("#%d, %s before", row.ID, traces.Age(t.Start.Sub(row.Start))))
+	}
+	for _, w := range s.env.Watches {
+		put(w, s.watched(w))
+	}
+	return lines
+}
+
+// watched is the value of an expression that a person watches: how many requests
+// it means now.
+func (s *Steps) watched(expr string) string {
+	if n, ok := s.counts[expr]; ok {
+		return n
+	}
+	return "..."
+}
+
+// like is an expression that means requests like one.
+func like(t *traces.Trace) string {
+	return strings.Join([]string{"ind=" + query.Quote(t.Indirection), "verb=" + t.Verb.String(), "key=" + query.Quote(t.Key)}, " ")
+}
+
+// countAll counts the requests that expressions mean.
+func countAll(log screen.Log, exprs []string) map[string]string {
+	out := make(map[string]string)
+	for _, expr := range exprs {
+		e, err := query.Parse(expr)
+		if err != nil {
+			out[expr] = err.Error()
+			continue
+		}
+		v := log.View(e)
+		for !v.Extend(0) {
+		}
+		out[expr] = screen.Plural(v.Len(), "request")
+		if n := v.Len(); n > 0 {
+			out[expr] += fmt.Sprintf(", last #%d", v.At(n-1))
+		}
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector"
+	"indirtui/indirector/debugger"
+	"indirtui/traces"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+)
+
+// CanReplay says why a request cannot be asked again; "" if it can.
+func CanReplay(env *screen.Env, t *traces.Trace) string {
+	switch {
+	case env.Asker == nil:
+		return "nothing can be asked here"
+	case t == nil || t.ID == 0:
+		return "there is no request in focus"
+	case t.Verb == traces.Save:
+		if _, ok := env.Log.Instance(t.ID); !ok {
+			return "what was saved is not in memory any more"
+		}
+	case t.Verb == traces.NoVerb:
+		return "nobody knows its verb"
+	}
+	return ""
+}
+
+// RequestOf is the request that a trace was made of, to be asked again. Options
+// are texts as they were recorded, and masked ones stay masked.
+func RequestOf(log screen.Log, t *traces.Trace) *indirector.Request {
+	req := &indirector.Request{
+		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
+	}
+	for _, o := range t.Options {
+		req.Options = append(req.Options, indirector.Option{Name: o.Name, Value: o.Value})
+	}
+	for _, slot := range []struct {
+		choice traces.Choice
+		to     *string
+	}{{t.Primary.Winner(), &req.Terminus}, {t.Cache.Winner(), &req.Cache}} {
+		if c := slot.choice; c.Source == traces.FromRequest || c.Source == traces.FromFace {
+			*slot.to, req.By, req.Place = c.Terminus, c.Source, c.Place
+		}
+	}
+	if inst, ok := log.Instance(t.ID); ok && t.Verb == traces.Save {
+		req.Instance, _ = inst.(indirector.Instance)
+	}
+	return req
+}
+
+// Replay asks the same again, by the routes that there are now.
+func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
+	req, ask, log := RequestOf(env.Log, t), env.Asker.Do, env.Log
+	return screen.Later(func() tea.Msg {
+		resp, err := ask(context.Background(), req)
+		id := command.TraceOf(resp, err)
+		row, ok := log.Row(id)
+		if !ok {
+			text := "asked again"
+			if err != nil {
+				text = indirector.Message(err)
+			}
+			return screen.Toast{Text: text, Bad: err != nil}
+		}
+		was, _ := log.Row(t.ID)
+		return screen.Toast{
+			Text: fmt.Sprintf("#%d %s, replay of #%d %s", id, row.Outcome, t.ID, was.Outcome),
+			Bad:  row.Outcome.Failed() && !was.Outcome.Failed(),
+		}
+	})
+}
+
+// EditAndReplay opens the prompt with the command that asks the same, to be
+// changed.
+func EditAndReplay(env *screen.Env, t *traces.Trace) tea.Cmd {
+	req := RequestOf(env.Log, t)
+	return screen.Send(screen.Ask{Text: command.Line(req) + fmt.Sprintf(" replay=%d", t.ID)})
+}
+
+// BreakHere holds requests like one before a step.
+func BreakHere(env *screen.Env, t *traces.Trace, s traces.Step) tea.Cmd {
+	p, err := debugger.Parse("ind=" + command.Quote(t.Indirection) + " key=" + command.Quote(t.Key) + " before " + stepWord(s) + " do hold")
+	if err != nil {
+		return screen.Warn(err.Error(), "")
+	}
+	return setBreak(env, p)
+}
+
+func stepWord(s traces.Step) string { return (debugger.Where{Step: s}).String()[len("before "):] }

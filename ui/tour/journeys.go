@@ -1,0 +1,70 @@
+package tour
+
+// Journeys are those there are, the first for who has never been here. Rule: UI
+// design, section 15.
+func Journeys() []Journey {
+	return []Journey{
+		{"first contact: what is on the screen", []Step{
+			{"k", "Each line is one request that Puppet made: who was asked for what, who answered, and how it ended. k goes up and stops following.", []string{"follow off"}, nil},
+			{"G", "G goes to the end again, where new requests come in.", []string{"follow on"}, nil},
+			{"?", "On every screen ? says what the keys do there. Pressing one of them there does it.", []string{"press a key to do it"}, nil},
+			{"esc", "esc closes what is open. It never leaves the program; q does.", []string{"follow on"}, []string{"press a key to do it"}},
+			{"enter", "enter opens the steps of a request: the ten questions that are asked about every one, each with its answer and the reason.", []string{"STEP", "ANSWER", "BECAUSE"}, nil},
+			{"esc", "And back.", []string{"follow"}, []string{"BECAUSE"}},
+		}},
+		{"who answered this facts request, and who decided that?", []Step{
+			{"/ ind=facts served=cache enter", "An expression chooses requests: those for facts that a cache answered.", []string{"filter: ind=facts served=cache", "shown of"}, []string{" / ind="}},
+			{"enter", "The cache answered, so the terminus was not asked: step 5 says skipped(cache-hit).", []string{"cache read", "skipped(cache-hit)"}, nil},
+			{"g", "Step 1 is the route: who is asked, and who said so.", []string{"> > 1    route"}, nil},
+			{"l", "Every opinion on the route, the strongest first. The one that wins is marked; routes.yaml said something that does not count.", []string{"wins", "not applied"}, nil},
+			{"esc", "Back to the list.", []string{"filter: ind=facts served=cache"}, nil},
+			{"esc", "esc takes the filter away. The cursor is where it was.", []string{"filter: (none)"}, nil},
+		}},
+		{"why did the agent use a cached catalog?", []Step{
+			{"/ out=stale enter", "stale: the cache answered because the terminus had failed before. From outside such a run looks fine.", []string{"filter: out=stale", "shown of"}, nil},
+			{"enter", "The story says it in one sentence, with the number of the request that failed and how old the catalog is.", []string{"STORY", "1h 31m"}, nil},
+			{"{", "{ goes to the request before it in the same run: the one that failed, with what the server said.", []string{"500", "  err  "}, nil},
+			{"D", "D compares with the last good answer for the same key.", []string{"compare #", "provenance A:"}, nil},
+			{"esc", "Back.", []string{"STORY"}, []string{"provenance A:"}},
+			{"1", "1 is the place Requests.", []string{"[1 Requests]"}, nil},
+			{"esc", "esc takes the filter away.", []string{"filter: (none)"}, nil},
+		}},
+		{"could not find node: the ENC said nothing", []Step{
+			{"2", "Failures: what went wrong, in groups of one origin, also what no caller ever saw.", []string{"[2 Failures"}, nil},
+			{"j", "Move to the group of terminus exec, the external node classifier: j goes down.", []string{"terminus exec", ">"}, nil},
+			{"enter", "enter lists the requests of the group.", []string{"[1 Requests]", "filter: "}, nil},
+			{"enter", "The steps say how it went.", []string{"STEP", "BECAUSE"}, nil},
+			{"1", "Back to the list of requests.", []string{"[1 Requests]"}, nil},
+			{"esc", "And all of them again.", []string{"filter: (none)"}, nil},
+		}},
+		{"swap a terminus, with what-if and undo", []Step{
+			{"3", "Routes: who answers what, and who decided that.", []string{"[3 Routes"}, nil},
+			{":route node terminus=yaml dry enter", "What if another terminus answered? dry looks at what was recorded; nothing is executed.", []string{"what-if"}, nil},
+			{":route node terminus=yaml enter", "Now for real, here only: no file is changed. The line of tabs counts what you changed.", []string{"1 override"}, nil},
+			{"z", "z takes it back. So it does with filters, breakpoints, marks and rules.", []string{"undone :route node terminus=yaml"}, []string{"1 override"}},
+			{"1", "Back to the requests.", []string{"[1 Requests]"}, nil},
+		}},
+		{"hold a request, change it, let it go", []Step{
+			{"5", "Breaks: what stops requests, and those that are stopped.", []string{"[5 Breaks"}, nil},
+			{":break ind=catalog key=web01* before cache-read enter", "A breakpoint: when, before which question, and what to do. Without a word it holds.", []string{"armed 1"}, nil},
+			{":find catalog web01.example.com ignore_cache enter", "A request for the catalog of web01 that does not want the cache.", []string{"HELD 1"}, nil},
+			{"enter", "The steps that have happened, and, dotted, the plan of those to come: the terminus will be asked.", []string{"WILL NOT ASK"}, nil},
+			{"e j j j j j enter", "The pane EDIT changes what the steps to come will see. Switch ignore_cache off, and the plan changes at once.", []string{"would be served"}, nil},
+			{"e c", "e leaves the pane, c lets the request go on: the cache answers.", []string{"  hit  "}, []string{"HELD before"}},
+			{":breaks off enter", "One command disarms everything and lets everything go.", []string{"breaks off"}, nil},
+			{"1", "Back to the requests.", []string{"[1 Requests]"}, nil},
+		}},
+		{"the same key through two termini", []Step{
+			{":diff find node web01.example.com terminus=exec,plain enter", "Both are asked, and their answers compared. Who decided stands below: two equally wrong answers look equal.", []string{"compare #", "provenance A:"}, nil},
+			{"]", "] goes to the next difference.", []string{"compare #"}, nil},
+			{"I", "I says that this path does not count. What is ignored is counted on the screen.", []string{"ignored 1 rule"}, nil},
+			{"z", "z takes the rule back.", []string{"undone :ignore"}, []string{"ignored 1 rule"}},
+			{"1", "Back to the requests.", []string{"[1 Requests]"}, nil},
+		}},
+		{"the life of a cache entry", []Step{
+			{"4", "Cache: what every terminus keeps, routed or not. o marks what nobody reads any more.", []string{"[4 Cache", "orphans"}, nil},
+			{"u", "u lists the requests that this entry served.", []string{"[1 Requests]", "filter: ind="}, nil},
+			{"esc", "All requests again.", []string{"filter: (none)"}, nil},
+		}},
+	}
+}

@@ -1,0 +1,121 @@
+// Package tour leads through the program with its own keys: what to press, what
+// it shows, and whether it has happened. It is made for the demo, whose data it
+// knows.
+package tour
+
+import (
+	"fmt"
+	"strings"
+
+	"indirtui/ui/screen"
+)
+
+// A Step is one thing to do.
+type Step struct {
+	Keys string   // as a person presses them: "/ out=stale enter"
+	Say  string   // why, and what it shows
+	Want []string // what is on the screen when it was done
+	Not  []string // what is not
+}
+
+// A Journey is a question, and how it is answered.
+type Journey struct {
+	Name  string
+	Steps []Step
+}
+
+// A Tour is a person on a journey. The zero Tour is nowhere.
+type Tour struct {
+	journey *Journey
+	at      int
+	stale   bool // what is wanted was there before anything was pressed
+	done    int  // steps that happened, not skipped
+}
+
+// Begin begins a journey.
+func (t *Tour) Begin(j *Journey) { *t = Tour{journey: j} }
+
+// End ends it.
+func (t *Tour) End() { *t = Tour{} }
+
+// On reports whether somebody is on a journey.
+func (t *Tour) On() bool { return t.journey != nil }
+
+// Finished reports whether the last step is behind.
+func (t *Tour) Finished() bool { return t.On() && t.at >= len(t.journey.Steps) }
+
+// Skip goes on without a step; at the end it ends the journey.
+func (t *Tour) Skip() {
+	if t.Finished() {
+		t.End()
+		return
+	}
+	t.at++
+}
+
+// Saw looks at the screen, and goes on if the step has happened.
+func (t *Tour) Saw(frame string) {
+	if !t.On() || t.Finished() {
+		return
+	}
+	if t.journey.Steps[t.at].happened(frame) {
+		t.at++
+		t.done++
+	}
+}
+
+func (s *Step) happened(frame string) bool {
+	for _, w := range s.Want {
+		if !strings.Contains(frame, w) {
+			return false
+		}
+	}
+	for _, n := range s.Not {
+		if strings.Contains(frame, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// Rows is how many lines the tour takes.
+func (t *Tour) Rows() int {
+	if t.On() {
+		return 4
+	}
+	return 0
+}
+
+// View returns the lines of the tour: where it is, what to press, and why.
+func (t *Tour) View(th *screen.Theme, width int) screen.Lines {
+	if !t.On() {
+		return nil
+	}
+	lines := screen.Lines{th.HRule(width)}
+	var l screen.Line
+	n := len(t.journey.Steps)
+	l.Put(screen.Bold, fmt.Sprintf(" TOUR %d/%d  ", min(t.at+1, n), n))
+	right := screen.Of(screen.Quiet, "ctrl+x skips   ctrl+t ends ")
+	if t.Finished() {
+		l.Put(screen.Bold, "done: "+t.journey.Name)
+		right = screen.Of(screen.Quiet, "ctrl+x closes ")
+	} else {
+		l.Put(screen.Plain, "press ")
+		l.Put(screen.Touched|screen.Bold, t.journey.Steps[t.at].Keys)
+	}
+	l = l.Cut(max(width-right.Width()-1, 0))
+	l.To(width - right.Width())
+	l.Append(right)
+	lines = append(lines, l)
+	say := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
+	if !t.Finished() {
+		say = t.journey.Steps[t.at].Say
+	}
+	for _, text := range screen.Clean(say).Wrap(width-2, 2) {
+		var l screen.Line
+		l.Space(1)
+		l.Add(screen.Plain, text)
+		lines = append(lines, l)
+	}
+	return lines.Fill(width, t.Rows())
+}
