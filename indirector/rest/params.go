@@ -128,7 +128,7 @@ func parseParameters(p parameters, text string) parameters {
 // one, the form's counts.
 func (s Space) readParameters(r *http.Request) (parameters, error) {
 	query := parseParameters(nil, r.URL.RawQuery)
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), formType) {
+	if !isForm(r) {
 		return query, nil
 	}
 	b, err := readBody(r, s.Form, defaultForm)
@@ -144,6 +144,11 @@ func (s Space) readParameters(r *http.Request) (parameters, error) {
 		return both
 	})
 	return append(query, form...), nil
+}
+
+func isForm(r *http.Request) bool {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), formType)
 }
 
 // last returns the last value of that name and whether there is one.

@@ -262,7 +262,7 @@ func (c *call) knows(name string) bool {
 func (c *call) ask() {
 	h := c.h
 	if err := c.needsEnvironment(); err != nil {
-		c.fail(err, traces.Route)
+		c.notOurs(err)
 		return
 	}
 	if !c.authorized() {
@@ -270,7 +270,7 @@ func (c *call) ask() {
 	}
 	req, err := h.space.Parse(c.r)
 	if err != nil {
-		c.fail(c.catalogWords(err), traces.Route)
+		c.notOurs(c.catalogWords(err))
 		return
 	}
 	c.req = req
@@ -300,6 +300,17 @@ func (c *call) ask() {
 	case indirector.Destroy:
 		c.destroy()
 	}
+}
+
+// notOurs refuses what is no request of an indirection. A proxy leaves that to
+// the other side, unless a form has been read already.
+func (c *call) notOurs(err error) {
+	o := &c.h.o
+	if o.PassThrough && o.Other != nil && !isForm(c.r) {
+		o.Other.ServeHTTP(c.w, c.r)
+		return
+	}
+	c.fail(err, traces.Route)
 }
 
 // needsEnvironment is what Puppet Server asks of file requests before anything

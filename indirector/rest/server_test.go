@@ -471,6 +471,30 @@ func TestPassThrough(t *testing.T) {
 	}
 }
 
+// TestNotOurs is what a proxy hands on as it came: what is no indirection, and
+// what would be refused here.
+func TestNotOurs(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, found(&model.Node{Name: "x"}, nil), func(_ *indirector.Config, o *rest.Options) {
+		o.PassThrough, o.Wide = true, true
+		o.Other = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "handed on: ", r.URL) })
+	})
+	for line, want := range map[string]string{
+		"GET /puppet/v3/environments":          "handed on: /puppet/v3/environments",
+		"GET /status/v1/simple":                "handed on: /status/v1/simple",
+		"GET /puppet/v3/node/x":                "handed on: /puppet/v3/node/x",
+		"PUT /puppet/v3/nodes/x?environment=a": "handed on: /puppet/v3/nodes/x?environment=a",
+		"GET /puppet/v3/file_content/a":        "handed on: /puppet/v3/file_content/a",
+		"GET /puppet/v3/static_file_content/a/b/files/c?code_id=1&environment=production": "handed on: /puppet/v3/static_file_content/a/b/files/c?code_id=1&environment=production",
+		"GET /puppet/v3/node/x?environment=a":                                             `{"name":"x"`,
+		"GET /puppet/v3/node/%00?environment=a":                                           "holds a NUL",
+	} {
+		if got := st.ask(t, line, "", "Accept", "*/*"); !strings.Contains(string(got.body), want) {
+			t.Errorf("%s: got %d %s, want %s", line, got.status, got.body, want)
+		}
+	}
+}
+
 // injector is a gate that answers in the place of the terminus.
 type injector struct {
 	stops   indirector.Stops
