@@ -197,7 +197,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		return nil, err
 	}
 	describe(span, "< ", resp.Header)
-	if resp.TLS != nil {
+	if resp.TLS != nil && span != nil {
 		span.Attr("tls", describeTLS(resp.TLS))
 	}
 	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who}

@@ -316,4 +316,3 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
-
