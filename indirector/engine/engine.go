@@ -51,6 +51,7 @@ type Options struct {
 	Quirks          map[string]bool                   // rule ids whose original oddity is wanted
 	Recording       string                            // file that the traces are written to; "" is none
 	Rows            int                               // see store.Options
+	Memory          int64                             // see store.Options
 	Source          string                            // name of the source on screen; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
 	Gate            indirector.Gate                   // of tests, instead of a debugger; nil never holds
@@ -116,7 +117,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.readRoutes(o, registry)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err

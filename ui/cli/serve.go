@@ -126,6 +126,10 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 	}
 }
 
+// headless is how much of the requests is kept, in bytes, where nobody can look
+// at them: until their lines are printed.
+const headless = 16 << 20
+
 // serving are the options of an engine that answers the network.
 func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, error) {
 	o, err := p.options()
@@ -143,6 +147,9 @@ func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, erro
 	if l.ui {
 		o.Crash = guard.Crash
 		return o, guard, nil, nil
+	}
+	if o.Memory = headless; o.Recording != "" {
+		o.Memory = 0
 	}
 	o.Log = slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	out := newLines(p.Out)
