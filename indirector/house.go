@@ -26,13 +26,16 @@ const maxDepth = 64
 type Config struct {
 	Registry *Registry
 	Routes   Routes
-	Settings Settings               // nil knows none
-	Recorder traces.Recorder        // nil keeps nothing
-	Gate     Gate                   // nil never holds
-	Quirks   map[string]bool        // rule ids whose original oddity is wanted
-	Now      func() time.Time       // nil is time.Now
-	Log      *slog.Logger           // nil discards
-	Crash    func(v any, at []byte) // what to do when a goroutine of a terminus panics; nil panics on
+	Settings Settings // nil knows none
+	// SettingsIn returns the settings of an environment that exists and is not the
+	// current one. A nil function returns Settings.
+	SettingsIn func(environment string) Settings
+	Recorder   traces.Recorder        // nil keeps nothing
+	Gate       Gate                   // nil never holds
+	Quirks     map[string]bool        // rule ids whose original oddity is wanted
+	Now        func() time.Time       // nil is time.Now
+	Log        *slog.Logger           // nil discards
+	Crash      func(v any, at []byte) // what to do when a goroutine of a terminus panics; nil panics on
 	// Environments says whether there is an environment by that name: nil, or
 	// an *EnvironmentNotFound. A nil function knows them all.
 	Environments func(name string) error
@@ -116,8 +119,14 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		Application: x.cfg.Application,
 		Spec:        x.cfg.Registry.Spec(indirection),
 		Settings:    x.cfg.Settings,
-		Do:          x.nested,
-		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		SettingsIn: func(environment string) Settings {
+			if environment == "" || environment == x.environment || x.cfg.SettingsIn == nil {
+				return x.cfg.Settings
+			}
+			return x.cfg.SettingsIn(environment)
+		},
+		Do:      x.nested,
+		Sibling: func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
 		Shared: func(name string, make func() any) any {
 			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
 			return once.(func() any)()

@@ -257,6 +257,9 @@ type Env struct {
 	Application string
 	Spec        *Spec
 	Settings    Settings
+	// SettingsIn returns the settings as they are in another environment, with
+	// what its environment.conf says now; "" is the current one.
+	SettingsIn func(environment string) Settings
 	// Do asks another indirection. The request becomes a nested one.
 	Do func(context.Context, *Request) (*Response, error)
 	// Sibling returns another terminus of the same indirection, for termini that

@@ -125,7 +125,8 @@ func New(o Options) (*Engine, error) {
 	e.Environment, _ = e.Settings.Get("environment")
 	e.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: e.RoutesFile.Routes, Settings: e.Settings, Recorder: e.Store,
-		Gate: e.gate(o), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
+		SettingsIn: (&elsewhere{settings: e.Settings}).in,
+		Gate:       e.gate(o), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
 		Environments: e.knowsEnvironment, Environment: e.Environment, Application: o.Application,
 	})
 	if err != nil {

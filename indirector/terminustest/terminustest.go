@@ -189,6 +189,7 @@ func (s *suite) open(t *testing.T) *subject {
 		env.Now = time.Now
 	}
 	env.Sibling = s.siblings(env)
+	env.SettingsIn = func(string) indirector.Settings { return env.Settings }
 	terminus, err := s.d.New(env)
 	if err != nil {
 		t.Fatalf("make %s/%s: %v", s.d.Indirection, s.d.Name, err)
@@ -350,6 +351,7 @@ func (s *suite) reopen(t *testing.T, u *subject) (*subject, error) {
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	env.Sibling = s.siblings(env)
+	env.SettingsIn = func(string) indirector.Settings { return env.Settings }
 	terminus, err := s.d.New(env)
 	next.terminus, next.can = terminus, s.verbs(terminus)
 	return next, err

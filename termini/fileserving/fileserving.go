@@ -32,12 +32,8 @@ var (
 	serverSettings = []indirector.Setting{
 		{Name: "fileserverconfig", Doc: "File with the mounts besides those of the modules."},
 		{Name: "filetimeout", Doc: "How long that file is believed unchanged."},
-		{Name: "environment", Doc: "Environment whose modulepath is the setting of that name."},
-		{Name: "environmentpath", Doc: "Where the environment.conf of another environment is."},
-		{Name: "modulepath", Doc: "Directories of modules."},
-		{Name: "basemodulepath", Doc: "Directories of modules that every environment has."},
+		{Name: "modulepath", Doc: "Directories of modules, of the environment of the request."},
 		{Name: "codedir", Doc: "What a merged mount serves where there is no directory of modules."},
-		{Name: "confdir", Doc: "May be part of the modulepath of another environment."},
 		{Name: "strict", Doc: "Whether a module with a damaged metadata.json is left out."},
 		{Name: "certname", Doc: "Whose facts fill in a path with %h, %H or %d if no client asks."},
 	}

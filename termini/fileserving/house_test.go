@@ -13,6 +13,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/settings"
 	"indirtui/termini/fileserving"
 	"indirtui/traces"
 )
@@ -20,6 +21,24 @@ import (
 type values map[string]string
 
 func (s values) Get(name string) (value, place string) { return s[name], "test" }
+
+// in returns the settings of other environments as Puppet reads them.
+func (s values) in(t testing.TB) func(string) indirector.Settings {
+	dir := t.TempDir()
+	return func(environment string) indirector.Settings {
+		o := settings.Options{ConfDir: dir, Environment: environment}
+		for _, name := range []string{"environmentpath", "basemodulepath", "codedir"} {
+			if s[name] != "" {
+				o.Overrides = append(o.Overrides, settings.Override{Name: name, Value: s[name]})
+			}
+		}
+		read, err := settings.Load(o)
+		if err != nil {
+			t.Error(err)
+		}
+		return read
+	}
+}
 
 // A line is what was logged once.
 type line struct {
@@ -78,7 +97,7 @@ type house struct {
 	recorder recorder
 }
 
-func newHouse(t testing.TB, settings values, environments func(string) error) *house {
+func newHouse(t testing.TB, values values, environments func(string) error) *house {
 	t.Helper()
 	registry, err := indirector.NewRegistry([]indirector.Spec{
 		{Name: "file_metadata", Class: "Puppet::FileServing::Metadata", Default: "selector"},
@@ -95,7 +114,7 @@ func newHouse(t testing.TB, settings values, environments func(string) error) *h
 	route := indirector.Route{Primary: traces.Slot{{Terminus: "selector", Source: traces.FromDeclaration}}}
 	h.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: indirector.Routes{"file_metadata": route, "file_content": route},
-		Settings: settings, Environments: environments, Recorder: &h.recorder, Log: slog.New(&h.logs),
+		Settings: values, SettingsIn: values.in(t), Environments: environments, Recorder: &h.recorder, Log: slog.New(&h.logs),
 	})
 	if err != nil {
 		t.Fatal(err)

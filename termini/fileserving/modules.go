@@ -23,75 +23,12 @@ type module struct {
 
 // modulepath returns the directories of modules of an environment that exist.
 func (t *Server) modulepath(environment string) []string {
-	current, _ := t.env.Settings.Get("environment")
-	path, _ := t.env.Settings.Get("modulepath")
-	if environment != "" && current != "" && environment != current {
-		path = t.modulepathOf(environment)
-	}
+	path, _ := t.env.SettingsIn(environment).Get("modulepath")
 	dirs := filepath.SplitList(path)
 	return slices.DeleteFunc(dirs, func(dir string) bool {
 		info, err := os.Stat(dir)
 		return err != nil || !info.IsDir()
 	})
-}
-
-// modulepathOf reads the modulepath of an environment that is not the current
-// one out of its environment.conf.
-func (t *Server) modulepathOf(environment string) string {
-	base, _ := t.env.Settings.Get("basemodulepath")
-	path, _ := t.env.Settings.Get("environmentpath")
-	for _, dir := range filepath.SplitList(path) {
-		root := filepath.Join(dir, environment)
-		info, err := os.Stat(root)
-		if err != nil || !info.IsDir() {
-			continue
-		}
-		value := environmentConf(filepath.Join(root, "environment.conf"))
-		if value == "" {
-			value = "modules:$basemodulepath"
-		}
-		value = os.Expand(value, func(name string) string {
-			if name == "environment" {
-				return environment
-			}
-			if slices.ContainsFunc(serverSettings, func(s indirector.Setting) bool { return s.Name == name }) {
-				v, _ := t.env.Settings.Get(name)
-				return v
-			}
-			return "$" + name
-		})
-		dirs := filepath.SplitList(value)
-		for i, d := range dirs {
-			if !filepath.IsAbs(d) {
-				dirs[i] = filepath.Join(root, d)
-			}
-		}
-		return strings.Join(dirs, string(filepath.ListSeparator))
-	}
-	return base
-}
-
-// environmentConf returns the modulepath that an environment.conf gives, or "".
-func environmentConf(path string) string {
-	file, _, err := open(path, false)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxConfiguration))
-	if err != nil {
-		return ""
-	}
-	found := ""
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(strings.TrimSpace(line), "[") {
-			break // settings of an environment stand in no section
-		}
-		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "modulepath" {
-			found = strings.Trim(strings.TrimSpace(value), `"'`)
-		}
-	}
-	return found
 }
 
 // isModuleName reports whether a line of name is a small letter and then

@@ -290,10 +290,10 @@ func TestOtherEnvironment(t *testing.T) {
 	write(t, dir, map[string]string{
 		"envs/plain/modules/m/files/f": "1", "base/m2/files/f": "2",
 		"envs/custom/environment.conf": "# x\nmanifest = site.pp\nmodulepath = site:$codedir/$environment:$basemodulepath\n", "envs/custom/site/m/files/f": "3",
-		"custom/m3/files/f": "4",
+		"$environment/m3/files/f": "4", // Puppet leaves that variable as it is
 	})
 	h := newHouse(t, values{
-		"environment": "production", "modulepath": "/nonexistent", "basemodulepath": dir + "/base", "environmentpath": dir + "/envs", "codedir": dir,
+		"environment": "production", "basemodulepath": dir + "/base", "environmentpath": dir + "/envs", "codedir": dir,
 	}, func(string) error { return nil })
 	for key, env := range map[string]string{"modules/m/f": "plain", "modules/m2/f": "plain", "modules/m3/f": "custom"} {
 		if _, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Find, Key: key, Environment: env, Terminus: "file_server"}); err != nil {
