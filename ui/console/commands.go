@@ -41,7 +41,7 @@ type cmd struct {
 // table is every command that there is, in the order of help. It is a function
 // because help is one of the commands.
 func table() []cmd {
-	return []cmd{
+	return append(append([]cmd{
 		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
 		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
 		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
@@ -56,6 +56,7 @@ func table() []cmd {
 		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
 		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.House != nil }, nextFilter, replay},
 		{"watch", "[EXPR | off]", "count what an expression means while a request is held", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
+	}, debugCommands()...), []cmd{
 		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
@@ -66,7 +67,7 @@ func table() []cmd {
 		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
 		{"quit", "", "leave the program", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
-	}
+	}...)
 }
 
 const keyArgs = "IND KEY [terminus=T] [cache=C|none] [env=E] [FLAG] [NAME=VALUE]"

@@ -1,0 +1,396 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/debugger"
+	"indirtui/traces"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+)
+
+func canHold(c *Console) bool { return c.o.Debugger != nil }
+
+// debugCommands are those of the debugger, in the order of help.
+func debugCommands() []cmd {
+	return []cmd{
+		{"break", "[EXPR] [before|after STEP] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", "stop requests between two questions, or do something there", nil, canHold, nextBreak, breakAt},
+		{"breaks", "[on|off]", "list the breakpoints; off disarms them all and lets everything go", nil, canHold, nextOnOff, breaks},
+		{"hold", "[#N]", "list what is held, or hold a running request at its next question", nil, canHold, nil, hold},
+		{"step", "[#N]", "let a held request go to the next question", nil, canHold, nextHeld, goOn(debugger.Step)},
+		{"over", "[#N]", "let a held request go to the next phase", nil, canHold, nextHeld, goOn(debugger.Over)},
+		{"finish", "[#N]", "let a held request go to its end", nil, canHold, nextHeld, goOn(debugger.Finish)},
+		{"continue", "[#N|all]", "let a held request go on", nil, canHold, nextHeld, goOn(debugger.Continue)},
+		{"abort", "[#N]", "end a held request", nil, canHold, nextHeld, abort},
+		{"set", "[#N] NAME=VALUE ...", "change a held request", nil, canHold, nextEdit, edit},
+		{"edit", "[#N] NAME=VALUE ...", "the same as set", nil, canHold, nextEdit, edit},
+		{"restore", "[#N]", "take back what was changed of a held request", nil, canHold, nextHeld, restore},
+		{"inject", "[#N] ACTION", "fail or answer a held request, and let it go on", nil, canHold, nextAction, inject},
+	}
+}
+
+// heldOne is the held request that a line is about: #N, or the oldest.
+func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err error) {
+	if len(words) > 0 && strings.HasPrefix(words[0], "#") {
+		id, ok := number(words[0])
+		if !ok {
+			return h, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}
+		}
+		h, err = c.o.Debugger.Get(id)
+		return h, words[1:], err
+	}
+	all := c.o.Debugger.Held()
+	if len(all) == 0 {
+		return h, nil, fmt.Errorf("no request is held")
+	}
+	return all[0], words, nil
+}
+
+// heldText is a held request in one line.
+func (c *Console) heldText(h *debugger.Held) string {
+	where := debugger.Where{Step: h.State.Point.Step, After: h.State.Done}
+	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, where, h.By)
+	for _, change := range h.Changes {
+		text += "   " + change.String()
+	}
+	return text
+}
+
+// breakAt arms a breakpoint, or changes one.
+func breakAt(c *Console, l call) (tea.Cmd, error) {
+	d := c.o.Debugger
+	if len(l.words) == 0 {
+		return breaks(c, l)
+	}
+	if l.words[0] == "remove" && len(l.words) == 2 {
+		return c.removeBreak(l.words[1])
+	}
+	if at := slices.IndexFunc(d.Breaks(), func(b debugger.Info) bool { return b.ID == l.words[0] }); at >= 0 && len(l.words) > 1 {
+		old := d.Breaks()[at]
+		if word := l.words[1]; len(l.words) == 2 && (word == "on" || word == "off") {
+			return c.armBreak(old.ID, word == "on")
+		}
+		b, err := debugger.Parse(strings.TrimSpace(strings.TrimPrefix(l.rest, old.ID)))
+		if err != nil {
+			return nil, err
+		}
+		set := func(b debugger.Breakpoint) tea.Cmd {
+			_, err := d.Replace(old.ID, b)
+			return c.complain(err)
+		}
+		if _, err := d.Replace(old.ID, b); err != nil {
+			return nil, err
+		}
+		return c.done(":break "+old.ID+" "+b.String(), func() tea.Cmd { return set(old.Breakpoint) }, func() tea.Cmd { return set(b) }), nil
+	}
+	b, err := debugger.Parse(l.rest)
+	if err != nil {
+		return nil, err
+	}
+	info, err := d.Add(b)
+	if info.ID == "" {
+		return nil, err
+	}
+	id := info.ID
+	c.say(entry{style: screen.Touched, text: id + " " + b.String()})
+	do := c.done(":break "+b.String(), func() tea.Cmd { return c.complain(d.Remove(id)) }, func() tea.Cmd {
+		again, err := d.Add(b)
+		id = again.ID
+		return c.complain(err)
+	})
+	return tea.Batch(do, c.complain(err)), nil
+}
+
+// done says what was done, here and to the line for messages, with its way back.
+func (c *Console) done(text string, undo, redo func() tea.Cmd) tea.Cmd {
+	return screen.Send(screen.Done{Command: text, Change: &screen.Change{Command: text, Undo: undo, Redo: redo}})
+}
+
+func (c *Console) complain(err error) tea.Cmd {
+	if err == nil {
+		return nil
+	}
+	return c.refuse(err)
+}
+
+func (c *Console) removeBreak(id string) (tea.Cmd, error) {
+	d := c.o.Debugger
+	at := slices.IndexFunc(d.Breaks(), func(b debugger.Info) bool { return b.ID == id })
+	if at < 0 {
+		return nil, &command.UsageError{What: fmt.Sprintf("there is no breakpoint %q", id), Advice: ":breaks lists them"}
+	}
+	old := d.Breaks()[at].Breakpoint
+	if err := d.Remove(id); err != nil {
+		return nil, err
+	}
+	return c.done(":break remove "+id, func() tea.Cmd {
+		again, err := d.Add(old)
+		id = again.ID
+		return c.complain(err)
+	}, func() tea.Cmd { return c.complain(d.Remove(id)) }), nil
+}
+
+func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
+	d := c.o.Debugger
+	if err := d.Arm(id, on); err != nil {
+		return nil, err
+	}
+	word := map[bool]string{true: "on", false: "off"}[on]
+	return c.done(":break "+id+" "+word, func() tea.Cmd { return c.complain(d.Arm(id, !on)) }, func() tea.Cmd { return c.complain(d.Arm(id, on)) }), nil
+}
+
+// breaks lists the breakpoints, or switches all of them.
+func breaks(c *Console, l call) (tea.Cmd, error) {
+	d := c.o.Debugger
+	if len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off") {
+		d.SetOff(l.words[0] == "off")
+		if l.words[0] == "off" {
+			c.say(entry{style: screen.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
+		}
+		return screen.Send(screen.Done{Command: ":breaks " + l.words[0]}), nil
+	}
+	if len(l.words) > 0 {
+		return nil, &command.UsageError{What: "breaks on or breaks off?"}
+	}
+	all := d.Breaks()
+	if len(all) == 0 {
+		return c.tell("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
+	}
+	for _, b := range all {
+		state := "off"
+		switch {
+		case d.Off():
+			state = "all off"
+		case b.On:
+			state = "on"
+		case b.Restored:
+			state = "off, restored"
+		}
+		c.say(entry{style: screen.Plain, text: fmt.Sprintf("%s %s   %s   %d hits", b.ID, state, b.String(), b.Hits)})
+	}
+	return nil, nil
+}
+
+// hold lists what is held, or holds a running request.
+func hold(c *Console, l call) (tea.Cmd, error) {
+	d := c.o.Debugger
+	if len(l.words) == 0 {
+		all := d.Held()
+		for i := range all {
+			c.say(entry{style: screen.Touched, text: c.heldText(&all[i]), id: all[i].ID})
+		}
+		if len(all) == 0 {
+			return c.tell("no request is held"), nil
+		}
+		return nil, nil
+	}
+	id, ok := number(l.words[0])
+	row, known := c.env.Log.Row(id)
+	switch {
+	case !ok:
+		return nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", l.words[0]), Advice: "write #1042"}
+	case !known:
+		return nil, fmt.Errorf("there is no request #%d", id)
+	case row.Outcome != traces.Run:
+		return nil, fmt.Errorf("#%d does not run: %s", id, row.Outcome)
+	}
+	d.HoldNext(id)
+	return screen.Send(screen.Done{Command: fmt.Sprintf(":hold #%d", id)}), nil
+}
+
+// goOn lets a held request go.
+func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
+	return func(c *Console, l call) (tea.Cmd, error) {
+		if how == debugger.Continue && len(l.words) == 1 && l.words[0] == "all" {
+			return c.tell(fmt.Sprintf("%d requests go on", c.o.Debugger.ContinueAll())), nil
+		}
+		h, rest, err := c.heldOne(l.words)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(rest) > 0:
+			return nil, &command.UsageError{What: fmt.Sprintf("%q is not understood", rest[0]), Advice: "write #1042"}
+		}
+		if err := c.o.Debugger.Resume(h.ID, how); err != nil {
+			return nil, err
+		}
+		c.say(entry{style: screen.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
+		return screen.Send(screen.Done{Command: fmt.Sprintf(":%s #%d", how, h.ID)}), nil
+	}
+}
+
+func abort(c *Console, l call) (tea.Cmd, error) {
+	h, _, err := c.heldOne(l.words)
+	if err == nil {
+		err = c.o.Debugger.Abort(h.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return screen.Send(screen.Done{Command: fmt.Sprintf(":abort #%d", h.ID)}), nil
+}
+
+// edit changes a held request, all of it or nothing.
+func edit(c *Console, l call) (tea.Cmd, error) {
+	h, words, err := c.heldOne(l.words)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, &command.UsageError{What: l.name + " what?", Advice: "write " + strings.Join(debugger.EditNames(), "=, ") + "= or opt.NAME="}
+	}
+	var edits []debugger.Edit
+	for _, w := range words {
+		e, err := debugger.ParseEdit(w)
+		if err != nil {
+			return nil, err
+		}
+		if why := h.Can(e.Name); why != "" {
+			return nil, fmt.Errorf("edit %s: %s", e.Name, why)
+		}
+		edits = append(edits, e)
+	}
+	for _, e := range edits {
+		if h, err = c.o.Debugger.Edit(h.ID, e); err != nil {
+			return nil, err
+		}
+	}
+	c.say(entry{style: screen.Touched, text: c.heldText(&h), id: h.ID})
+	d, id := c.o.Debugger, h.ID
+	return tea.Batch(c.plan(id), c.done(fmt.Sprintf(":set #%d %s", id, strings.Join(words, " ")), func() tea.Cmd {
+		_, err := d.AsItWas(id)
+		return c.complain(err)
+	}, func() tea.Cmd {
+		for _, e := range edits {
+			if _, err := d.Edit(id, e); err != nil {
+				return c.complain(err)
+			}
+		}
+		return nil
+	})), nil
+}
+
+// plan says what will become of a held request.
+func (c *Console) plan(id uint64) tea.Cmd {
+	return screen.Later(func() tea.Msg {
+		f, err := c.o.Debugger.Plan(c.ctx, id)
+		if err != nil {
+			return nil // it went on meanwhile
+		}
+		return screen.For{Screen: c, Msg: said(fmt.Sprintf("plan of #%d: %s", id, f.Why))}
+	})
+}
+
+func restore(c *Console, l call) (tea.Cmd, error) {
+	h, _, err := c.heldOne(l.words)
+	if err == nil {
+		_, err = c.o.Debugger.AsItWas(h.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tea.Batch(c.plan(h.ID), screen.Send(screen.Done{Command: fmt.Sprintf(":restore #%d", h.ID)})), nil
+}
+
+// inject does something to a held request once, and lets it go on.
+func inject(c *Console, l call) (tea.Cmd, error) {
+	h, words, err := c.heldOne(l.words)
+	if err != nil {
+		return nil, err
+	}
+	text := l.rest
+	if len(words) < len(l.words) {
+		_, text, _ = strings.Cut(text, " ")
+	}
+	a, err := debugger.ParseAction(strings.TrimSpace(text))
+	if err == nil {
+		err = c.o.Debugger.Inject(h.ID, a, debugger.Continue)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return screen.Send(screen.Done{Command: fmt.Sprintf(":inject #%d %s", h.ID, a)}), nil
+}
+
+// ---- how lines go on ----
+
+func nextHeld(c *Console, l call) []option {
+	typed, n := l.last()
+	if n > 0 {
+		return nil
+	}
+	var out []option
+	for _, h := range c.o.Debugger.Held() {
+		if word := fmt.Sprintf("#%d", h.ID); strings.HasPrefix(word, typed) {
+			out = append(out, option{word: word, kind: "held", note: c.heldText(&h)})
+		}
+	}
+	if l.name == "continue" && strings.HasPrefix("all", typed) {
+		out = append(out, option{word: "all", kind: "held", note: "everything"})
+	}
+	return out
+}
+
+func nextEdit(c *Console, l call) []option {
+	typed, n := l.last()
+	var out []option
+	if n == 0 {
+		out = nextHeld(c, l)
+	}
+	for _, name := range debugger.EditNames() {
+		if strings.HasPrefix(name, typed) {
+			out = append(out, option{word: name + "=", kind: "input", open: true})
+		}
+	}
+	return out
+}
+
+func nextAction(_ *Console, l call) []option {
+	typed, _ := l.last()
+	return words(typed, "action", debugger.Dos())
+}
+
+// nextBreak goes on with the words behind the expression, or with the
+// expression.
+func nextBreak(c *Console, l call) []option {
+	typed, n := l.last()
+	before := ""
+	if n > 0 {
+		before = l.words[n-1]
+	}
+	switch before {
+	case "before", "after", "at":
+		var steps []string
+		for s := range traces.Step(traces.StepCount) {
+			steps = append(steps, strings.ReplaceAll(s.String(), " ", "-"))
+		}
+		return words(typed, "step", steps)
+	case "do":
+		return words(typed, "action", debugger.Dos())
+	case "remove":
+		var ids []string
+		for _, b := range c.o.Debugger.Breaks() {
+			ids = append(ids, b.ID)
+		}
+		return words(typed, "breakpoint", ids)
+	}
+	out := words(typed, "breakpoint", []string{"before", "after", "do", "once", "first", "every"})
+	if slices.ContainsFunc(l.words[:n], func(w string) bool { return w == "before" || w == "after" || w == "do" }) {
+		return out
+	}
+	return append(nextFilter(c, l), out...)
+}
+
+func words(typed, kind string, all []string) []option {
+	var out []option
+	for _, w := range all {
+		if strings.HasPrefix(w, typed) {
+			out = append(out, option{word: w, kind: kind})
+		}
+	}
+	return out
+}
