@@ -89,7 +89,8 @@ func (d *Debugger) act(ctx context.Context, t *turn, b *breakpoint, s *indirecto
 			return nil
 		}
 		t.out, t.decided = v, true
-		d.say(ctx, b.id, b.Action.Do.String()+" "+b.Where.String())
+		d.say(ctx, b.id, b.Action.String())
+		traces.AddNote(ctx, "breakpoint "+b.id+" did "+b.Action.Do.String()+", "+b.Where.String())
 	}
 	return nil
 }

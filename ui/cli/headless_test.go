@@ -39,6 +39,10 @@ func TestSchemas(t *testing.T) {
 	if err := os.WriteFile(other, []byte(strings.Replace(recorded, `"out":"stale"`, `"out":"hit"`, 1)+`{"trace":4,"t":"2025-11-20T14:00:04Z","verb":"find","ind":"node","key":"n1","out":"nil","served":"none","steps":[]}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte("break do hold once\nfind facts web01.example.com\nhold\ncontinue\nexpect out=nothing\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name   string
 		schema string
@@ -48,6 +52,7 @@ func TestSchemas(t *testing.T) {
 		{"check", "check", []string{"check", "-r", rec, "-e", "count(hidden) = 0", "-e", "none(ind=nothing)", "--format", "json"}, false},
 		{"recordings", "diff", []string{"diff", rec, other, "--format", "json"}, false},
 		{"requests", "diff", []string{"diff", rec + "#1", other + "#2", "--format", "json", "--ignore", ".x"}, false},
+		{"run", "run", []string{"run", script, "--demo", "--format", "json"}, true},
 		{"jsonl", "jsonl", []string{"export", "-r", rec, "--format", "jsonl"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func table() []cmd {
 		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
 		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
 		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT]", "save the instance in a file; or a recording of requests", askEffect, nil, nextRequest, save},
-		{"destroy", "IND KEY [terminus=T] [cache=C|none]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
+		{"destroy", "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
 		{"route", "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
 		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
 		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
@@ -201,9 +201,15 @@ func readFile(path string) ([]byte, error) {
 
 // destroy asks for the key again: nothing destructive happens on one line.
 func destroy(c *Console, l call) (tea.Cmd, error) {
-	req, err := c.request(l.name, l.words)
-	if err != nil {
+	words, again, typed := takeConfirm(l.words)
+	req, err := c.request(l.name, words)
+	switch {
+	case err != nil:
 		return nil, err
+	case typed && again != req.Key:
+		return nil, errors.New("refused: confirm= names another key; nothing was destroyed")
+	case typed:
+		return c.send(req, nil), nil
 	}
 	who := c.whom(req)
 	c.say(entry{style: screen.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", who)})
@@ -219,6 +225,17 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 		},
 		Cancel: func() tea.Cmd { return c.tell("nothing was destroyed") },
 	})}), nil
+}
+
+// takeConfirm takes confirm=KEY out of the words: where nobody can be asked, a
+// script types the key again.
+func takeConfirm(words []string) (rest []string, key string, given bool) {
+	for i, w := range words {
+		if key, given = strings.CutPrefix(w, "confirm="); given {
+			return slices.Delete(slices.Clone(words), i, i+1), key, true
+		}
+	}
+	return words, "", false
 }
 
 // whom says who would be asked: "terminus yaml of facts, cache json".

@@ -52,6 +52,7 @@ type Options struct {
 	Settings    Settings           // of the house
 	Debugger    *debugger.Debugger // of the house; nil if nothing can be held
 	Application string             // whose section of routes.yaml is exported
+	Heard       func(Said)         // hears what is said, as it is said; nil is nobody
 	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
@@ -86,11 +87,12 @@ type Console struct {
 
 // An entry is one thing that was said, by a person or to one.
 type entry struct {
-	style screen.Style
-	text  string
-	id    uint64 // the request that it is about; 0 if none
-	row   bool   // it is the line of that request
-	tail  string // behind that line
+	style   screen.Style
+	text    string
+	id      uint64 // the request that it is about; 0 if none
+	row     bool   // it is the line of that request
+	tail    string // behind that line
+	refused bool   // something was not done
 }
 
 // A line is an entry, or a part of one, as it is shown.
@@ -142,22 +144,28 @@ func (c *Console) Run(text string) tea.Cmd {
 	}
 	c.remember(text)
 	c.say(entry{style: screen.Bold, text: "> " + text})
-	words, err := command.Split(text)
-	if err != nil {
-		return c.refuse(err)
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	cmd := c.find(words[0])
-	if cmd == nil {
-		return c.refuse(c.unknown(words[0]))
-	}
-	do, err := cmd.run(c, call{words: words[1:], rest: strings.TrimSpace(strings.TrimPrefix(text, words[0])), name: words[0]})
+	do, err := c.Do(text)
 	if err != nil {
 		return c.refuse(err)
 	}
 	return do
+}
+
+// Do does what a line says, without remembering it. The error says why it
+// cannot be done; a *command.UsageError is that it is not understood.
+func (c *Console) Do(text string) (tea.Cmd, error) {
+	words, err := command.Split(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	cmd := c.find(words[0])
+	if cmd == nil {
+		return nil, c.unknown(words[0])
+	}
+	return cmd.run(c, call{words: words[1:], rest: strings.TrimSpace(strings.TrimPrefix(text, words[0])), name: words[0]})
 }
 
 func (c *Console) remember(text string) {
@@ -174,7 +182,7 @@ const Refused = "refused: read-only mode. Start with --write or use :write on"
 // refuse says why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
-	c.say(entry{style: screen.Attention, text: text})
+	c.say(entry{style: screen.Attention, text: text, refused: true})
 	return screen.Send(screen.Toast{Text: text, Bad: true})
 }
 
@@ -184,8 +192,27 @@ func (c *Console) tell(text string) tea.Cmd {
 	return screen.Say(text)
 }
 
+// Said is one thing that was said: a text, or the line of a request.
+type Said struct {
+	Text    string
+	Request uint64 // that was answered; 0 if it is not the line of one
+	Refused bool   // it says that something was not done
+}
+
+func (c *Console) hear(e entry) {
+	if c.o.Heard == nil {
+		return
+	}
+	said := Said{Text: e.text, Refused: e.refused}
+	if row, ok := c.env.Log.Row(e.id); ok && e.row {
+		said.Text, said.Request = resultText(&row, e.tail), e.id
+	}
+	c.o.Heard(said)
+}
+
 // say adds an entry. Who looks at the end goes on looking at the end.
 func (c *Console) say(e entry) {
+	c.hear(e)
 	c.entries = append(c.entries, e)
 	if len(c.entries) > maxEntries {
 		c.entries = slices.Delete(c.entries, 0, maxEntries/10)
