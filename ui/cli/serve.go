@@ -146,7 +146,8 @@ func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, erro
 	guard := new(ui.Guard)
 	if l.ui {
 		o.Crash = guard.Crash
-		return o, guard, nil, nil
+		o.Debug, err = debugOptions()
+		return o, guard, nil, err
 	}
 	if o.Memory = headless; o.Recording != "" {
 		o.Memory = 0
