@@ -145,9 +145,9 @@ type ran struct {
 
 func newRunner(ctx context.Context, p *program, e *engine.Engine, name string, asJSON bool) *runner {
 	r := &runner{ctx: ctx, p: p, e: e, name: name, json: asJSON, msgs: make(chan reply), jobs: map[*job]bool{}, now: &ran{}}
-	env := &screen.Env{Log: e.Store, Routes: e, Theme: screen.NewTheme(func(string) string { return "" }, false), MaskText: e.Mask.Text, Now: time.Now, Writable: e.Writes()}
+	env := &screen.Env{Log: e.Store, Debugger: e.Debugger, Routes: e, Theme: screen.NewTheme(func(string) string { return "" }, false), MaskText: e.Mask.Text, Now: time.Now, Writable: e.Writes()}
 	r.c = console.New(ctx, env, console.Options{
-		House: e, Settings: e.Settings, Application: e.Application, Debugger: e.Debugger,
+		House: e, Settings: e.Settings, Application: e.Application,
 		Note: e.Store.AddComment, Heard: r.hear,
 	})
 	return r

@@ -135,7 +135,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 	about := routes.About{Source: s.source()}
 	if e := s.engine; e != nil {
 		house = e
-		o.House, o.Settings, o.Application, o.Debugger = e, e.Settings, e.Application, e.Debugger
+		o.House, o.Settings, o.Application = e, e.Settings, e.Application
 		about = aboutEngine(e)
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }

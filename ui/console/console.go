@@ -17,7 +17,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
-	"indirtui/indirector/debugger"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/ui/command"
@@ -48,12 +47,11 @@ type Settings interface {
 
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
-	House       House              // nil in a recording
-	Settings    Settings           // of the house
-	Debugger    *debugger.Debugger // of the house; nil if nothing can be held
-	Application string             // whose section of routes.yaml is exported
-	Heard       func(Said)         // hears what is said, as it is said; nil is nobody
-	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
+	House       House      // nil in a recording
+	Settings    Settings   // of the house
+	Application string     // whose section of routes.yaml is exported
+	Heard       func(Said) // hears what is said, as it is said; nil is nobody
+	Places      []string   // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
 	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none

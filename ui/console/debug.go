@@ -13,7 +13,7 @@ import (
 	"indirtui/ui/screen"
 )
 
-func canHold(c *Console) bool { return c.o.Debugger != nil }
+func canHold(c *Console) bool { return c.env.Debugger != nil }
 
 // debugCommands are those of the debugger, in the order of help.
 func debugCommands() []cmd {
@@ -40,10 +40,10 @@ func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err e
 		if !ok {
 			return h, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}
 		}
-		h, err = c.o.Debugger.Get(id)
+		h, err = c.env.Debugger.Get(id)
 		return h, words[1:], err
 	}
-	all := c.o.Debugger.Held()
+	all := c.env.Debugger.Held()
 	if len(all) == 0 {
 		return h, nil, fmt.Errorf("no request is held")
 	}
@@ -62,7 +62,7 @@ func (c *Console) heldText(h *debugger.Held) string {
 
 // breakAt arms a breakpoint, or changes one.
 func breakAt(c *Console, l call) (tea.Cmd, error) {
-	d := c.o.Debugger
+	d := c.env.Debugger
 	if len(l.words) == 0 {
 		return breaks(c, l)
 	}
@@ -118,7 +118,7 @@ func (c *Console) complain(err error) tea.Cmd {
 }
 
 func (c *Console) removeBreak(id string) (tea.Cmd, error) {
-	d := c.o.Debugger
+	d := c.env.Debugger
 	at := slices.IndexFunc(d.Breaks(), func(b debugger.Info) bool { return b.ID == id })
 	if at < 0 {
 		return nil, &command.UsageError{What: fmt.Sprintf("there is no breakpoint %q", id), Advice: ":breaks lists them"}
@@ -135,7 +135,7 @@ func (c *Console) removeBreak(id string) (tea.Cmd, error) {
 }
 
 func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
-	d := c.o.Debugger
+	d := c.env.Debugger
 	if err := d.Arm(id, on); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
 
 // breaks lists the breakpoints, or switches all of them.
 func breaks(c *Console, l call) (tea.Cmd, error) {
-	d := c.o.Debugger
+	d := c.env.Debugger
 	if len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off") {
 		d.SetOff(l.words[0] == "off")
 		if l.words[0] == "off" {
@@ -177,7 +177,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 
 // hold lists what is held, or holds a running request.
 func hold(c *Console, l call) (tea.Cmd, error) {
-	d := c.o.Debugger
+	d := c.env.Debugger
 	if len(l.words) == 0 {
 		all := d.Held()
 		for i := range all {
@@ -206,7 +206,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 	return func(c *Console, l call) (tea.Cmd, error) {
 		if how == debugger.Continue && len(l.words) == 1 && l.words[0] == "all" {
-			return c.tell(fmt.Sprintf("%d requests go on", c.o.Debugger.ContinueAll())), nil
+			return c.tell(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
 		}
 		h, rest, err := c.heldOne(l.words)
 		switch {
@@ -215,7 +215,7 @@ func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 		case len(rest) > 0:
 			return nil, &command.UsageError{What: fmt.Sprintf("%q is not understood", rest[0]), Advice: "write #1042"}
 		}
-		if err := c.o.Debugger.Resume(h.ID, how); err != nil {
+		if err := c.env.Debugger.Resume(h.ID, how); err != nil {
 			return nil, err
 		}
 		c.say(entry{style: screen.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
@@ -226,7 +226,7 @@ func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 func abort(c *Console, l call) (tea.Cmd, error) {
 	h, _, err := c.heldOne(l.words)
 	if err == nil {
-		err = c.o.Debugger.Abort(h.ID)
+		err = c.env.Debugger.Abort(h.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -255,12 +255,12 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 		edits = append(edits, e)
 	}
 	for _, e := range edits {
-		if h, err = c.o.Debugger.Edit(h.ID, e); err != nil {
+		if h, err = c.env.Debugger.Edit(h.ID, e); err != nil {
 			return nil, err
 		}
 	}
 	c.say(entry{style: screen.Touched, text: c.heldText(&h), id: h.ID})
-	d, id := c.o.Debugger, h.ID
+	d, id := c.env.Debugger, h.ID
 	return tea.Batch(c.plan(id), c.done(fmt.Sprintf(":set #%d %s", id, strings.Join(words, " ")), func() tea.Cmd {
 		_, err := d.AsItWas(id)
 		return c.complain(err)
@@ -277,7 +277,7 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 // plan says what will become of a held request.
 func (c *Console) plan(id uint64) tea.Cmd {
 	return screen.Later(func() tea.Msg {
-		f, err := c.o.Debugger.Plan(c.ctx, id)
+		f, err := c.env.Debugger.Plan(c.ctx, id)
 		if err != nil {
 			return nil // it went on meanwhile
 		}
@@ -288,7 +288,7 @@ func (c *Console) plan(id uint64) tea.Cmd {
 func restore(c *Console, l call) (tea.Cmd, error) {
 	h, _, err := c.heldOne(l.words)
 	if err == nil {
-		_, err = c.o.Debugger.AsItWas(h.ID)
+		_, err = c.env.Debugger.AsItWas(h.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -308,7 +308,7 @@ func inject(c *Console, l call) (tea.Cmd, error) {
 	}
 	a, err := debugger.ParseAction(strings.TrimSpace(text))
 	if err == nil {
-		err = c.o.Debugger.Inject(h.ID, a, debugger.Continue)
+		err = c.env.Debugger.Inject(h.ID, a, debugger.Continue)
 	}
 	if err != nil {
 		return nil, err
@@ -324,7 +324,7 @@ func nextHeld(c *Console, l call) []option {
 		return nil
 	}
 	var out []option
-	for _, h := range c.o.Debugger.Held() {
+	for _, h := range c.env.Debugger.Held() {
 		if word := fmt.Sprintf("#%d", h.ID); strings.HasPrefix(word, typed) {
 			out = append(out, option{word: word, kind: "held", note: c.heldText(&h)})
 		}
@@ -373,7 +373,7 @@ func nextBreak(c *Console, l call) []option {
 		return words(typed, "action", debugger.Dos())
 	case "remove":
 		var ids []string
-		for _, b := range c.o.Debugger.Breaks() {
+		for _, b := range c.env.Debugger.Breaks() {
 			ids = append(ids, b.ID)
 		}
 		return words(typed, "breakpoint", ids)
