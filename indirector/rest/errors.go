@@ -25,29 +25,6 @@ const (
 	UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
 )
 
-// What Puppet says, word for word.
-const (
-	msgNoRoute        = "No route for %s %s"
-	msgBadIndirection = "The indirection name must be purely alphanumeric, not '%s'"
-	msgNoMethod       = "No support for http method %s"
-	msgPlurality      = "No support for plurality singular for %s operations" // the word is always that one
-	msgPrefix         = "Indirection '%s' does not match url prefix '%s'"
-	msgNoIndirection  = "Could not find indirection '%s'"
-	msgNoEnvironment  = "An environment parameter must be specified"
-	msgBadEnvironment = "The environment must be purely alphanumeric, not '%s'"
-	msgEnvironment    = "Could not find environment '%s'"
-	msgNoKey          = "No request key specified in %s"
-	msgNoRemote       = "No handler for %s"
-	msgNotFound       = "Could not find %s %s"
-	msgNoneFound      = "Could not find instances in %s with '%s'"
-	msgNoAccept       = "Missing required Accept header"
-	msgNotAcceptable  = "No supported formats are acceptable (Accept: %s)"
-	msgNoContentType  = "No Content-Type header was received, it isn't possible to unserialize the request"
-	msgMediaType      = "Client sent a mime-type (%s) that doesn't correspond to a format we support"
-	msgBadBody        = "The request body is invalid: %s"
-	msgRelative       = "Invalid relative path (.. or .) in: "
-)
-
 // prefixes stand before the message of a document. Rule: 5.
 var prefixes = map[int]string{
 	http.StatusBadRequest:            "Bad Request: ",

@@ -24,20 +24,6 @@ import (
 	"indirtui/traces"
 )
 
-// What Puppet Server's own layer says, word for word.
-const (
-	msgForbidden       = "Forbidden request: %s (method :%s). Please see the server logs for details."
-	msgFileEnvironment = "A %s request must include an `environment` or `versioned_project` query parameter."
-	msgStatic          = "Error: A /static_file_content request requires an environment, a code-id, and a file-path"
-	msgCodeID          = "Invalid code-id '%s'. Must contain only alpha-numerics and '-', '_', ';', or ':'"
-	msgStaticPath      = "Request Denied: A /static_file_content request must be a file within the files, lib, scripts, or tasks directory of a module."
-	msgNoCommand       = `Cannot retrieve code content because the "versioned-code.code-content-command" setting is not present in configuration.`
-	msgExit            = "Non-zero exit code returned while running '%s'. exit-code: '%d', stdout: '%s', stderr: '%s'"
-	msgCommand         = "Running script generated an error. Command executed: '%s'', error generated: ''%v'"
-	msgInternal        = "Internal Server Error: java.lang.IllegalStateException: "
-	msgNoService       = "No status information found for service %s"
-)
-
 // internal is an error of Puppet Server's own layer.
 func internal(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
