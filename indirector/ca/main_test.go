@@ -12,11 +12,13 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -62,6 +64,10 @@ func csr(t testing.TB, key crypto.Signer, name string, extensions ...pkix.Extens
 		t.Fatal(err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
+}
+
+func pemOf(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
 // extension makes one with a text in it.
@@ -144,4 +150,34 @@ func ecKey(t testing.TB) *ecdsa.PrivateKey {
 		t.Fatal(err)
 	}
 	return key
+}
+
+func bigInt(n int) *big.Int { return big.NewInt(int64(n)) }
+
+func certChain(certs ...*x509.Certificate) []*x509.Certificate { return certs }
+
+// revokeMany writes a list with so many revoked numbers.
+func revokeMany(t testing.TB, a *ca.Authority, n int) {
+	t.Helper()
+	entries := make([]x509.RevocationListEntry, n)
+	for i := range entries {
+		entries[i] = x509.RevocationListEntry{SerialNumber: bigInt(1000 + i), RevocationTime: time.Now(), ReasonCode: 1}
+	}
+	key, err := ca.ParseKey([]byte(read(t, a.Config().Key)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := a.Certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
+		Number: bigInt(1), ThisUpdate: time.Now(), NextUpdate: time.Now().Add(time.Hour), RevokedCertificateEntries: entries,
+	}, cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.Config().CRL, pemOf("X509 CRL", der), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
