@@ -91,7 +91,7 @@ type Options struct {
 	Dir       string // of its files, which must be empty; "" is a new one, which Close removes
 	Specs     []indirector.Spec
 	Termini   []indirector.Descriptor
-	Recording string // see engine.Options
+	Recording string            // see engine.Options
 	Debug     *debugger.Options // see engine.Options
 	Ended     func(*store.Store, *traces.Trace)
 	Crash     func(v any, stack []byte)

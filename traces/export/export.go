@@ -326,6 +326,17 @@ func ofRow(r *store.Row) *traces.Trace {
 // order; "" means all. A recording that is still being read is waited for.
 // @run is the newest run; other selectors that need a screen are an error.
 func Select(s *store.Store, expression string) ([]uint64, error) {
+	return SelectOn(s, expression, nil)
+}
+
+// A Screen is what a person looks at, for selectors that mean it.
+type Screen struct {
+	Filter string // of the list of requests: @shown
+	At     uint64 // the request at the cursor, whose run is @run; 0 if there is none
+}
+
+// SelectOn is Select for somebody who looks at a screen, or at nothing.
+func SelectOn(s *store.Store, expression string, on *Screen) ([]uint64, error) {
 	if err := Loaded(s); err != nil {
 		return nil, err
 	}
@@ -339,11 +350,17 @@ func Select(s *store.Store, expression string) ([]uint64, error) {
 		case "all", "marked", "unmarked":
 			return nil, false
 		case "run":
-			if run := newestRun(s); run != "" {
+			if run := runOf(s, on); run != "" {
 				e, err := query.Parse("run=" + query.Quote(run))
 				return e, err == nil
 			}
-			unknown = "there is no run in this recording"
+			unknown = "there is no run"
+		case "shown":
+			if on != nil {
+				e, err := query.Parse(on.Filter)
+				return e, err == nil
+			}
+			fallthrough
 		default:
 			unknown = fmt.Sprintf("@%s needs the screen; there are: @all, @marked, @unmarked, @run, #N and #N..M", name)
 		}
@@ -383,6 +400,15 @@ func end(s *store.Store) time.Time {
 		}
 	}
 	return time.Now()
+}
+
+// runOf is the run at the cursor, or the newest.
+func runOf(s *store.Store, on *Screen) string {
+	if on != nil && on.At != 0 {
+		row, _ := s.Row(on.At)
+		return row.Run
+	}
+	return newestRun(s)
 }
 
 // newestRun is the run of the newest request that has one.

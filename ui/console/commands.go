@@ -61,6 +61,7 @@ func table() []cmd {
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
 		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
+		{"export", "FORMAT FILE [SELECTOR]", "write requests for another program", nil, hasLog, nextExport, exportTo},
 		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
 		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
 		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},

@@ -45,5 +45,32 @@ func (c *Console) saveRecording(words []string) (tea.Cmd, error) {
 	if strings.TrimSpace(name) == "" {
 		return nil, &command.UsageError{What: "save to which file?", Advice: "save incident.ind @run"}
 	}
-	return recordings.Write(c.o.Recordings, name, selector, format), nil
+	return recordings.Write(c.env, c.o.Recordings, name, selector, format), nil
+}
+
+// exportTo is save with the format in front: export otlp trace.json @run.
+func exportTo(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) < 2 {
+		return nil, &command.UsageError{What: "export what, and where to?", Advice: "export FORMAT FILE [SELECTOR]"}
+	}
+	if _, err := export.Parse(l.words[0]); err != nil {
+		return nil, &command.UsageError{What: err.Error()}
+	}
+	return c.saveRecording(append(slices.Clone(l.words[1:]), l.words[0]))
+}
+
+// nextExport goes on with export.
+func nextExport(_ *Console, l call) []option {
+	typed, n := l.last()
+	switch n {
+	case 0:
+		var names []string
+		for _, f := range export.Formats() {
+			names = append(names, string(f))
+		}
+		return plain("format", typed, names...)
+	case 1:
+		return nil // a new file
+	}
+	return plain("requests", typed, "@all", "@shown", "@run", "@marked", "@unmarked")
 }

@@ -344,7 +344,7 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 		Title: "save as",
 		Fields: []widget.Field{
 			{Label: "NAME", Hint: "a new file, here"},
-			{Label: "WHAT", Hint: "an expression", Choices: []string{"@all", "@run", "@marked", "hidden", "failed", "sent"}},
+			{Label: "WHAT", Hint: "an expression", Choices: []string{"@all", "@shown", "@run", "@marked", "hidden", "failed", "sent"}},
 			{Label: "FORMAT", Hint: "har: what went over HTTP", Choices: formats},
 		},
 		Check: func(v []string) (string, *widget.Complaint, int) {
@@ -359,7 +359,7 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 			}
 			return "save " + strings.Join(v, " "), nil, 0
 		},
-		Enter: func(v []string) tea.Cmd { return Write(o, v[0], v[1], export.Format(v[2])) },
+		Enter: func(v []string) tea.Cmd { return Write(env, o, v[0], v[1], export.Format(v[2])) },
 	}
 	for i, v := range []string{name, selector, string(export.Recording)} {
 		f.Fields[i].Input.Set(v)
@@ -368,10 +368,12 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 }
 
 // Write saves the requests that an expression means to a new file, and says how
-// much of it is masked.
-func Write(o Options, name, selector string, format export.Format) tea.Cmd {
+// much of it is masked. @shown is the filter of the list of requests, and @run
+// the run that its cursor is in.
+func Write(env *screen.Env, o Options, name, selector string, format export.Format) tea.Cmd {
+	on := export.Screen{Filter: env.Shown, At: env.At}
 	return screen.Later(func() tea.Msg {
-		report, path, err := write(o, strings.TrimSpace(name), selector, format)
+		report, path, err := write(o, strings.TrimSpace(name), selector, format, on)
 		if err != nil {
 			return screen.Toast{Text: "save " + name + ": " + err.Error(), Bad: true}
 		}
@@ -379,11 +381,14 @@ func Write(o Options, name, selector string, format export.Format) tea.Cmd {
 	})
 }
 
-func write(o Options, name, selector string, format export.Format) (report export.Report, path string, err error) {
+func write(o Options, name, selector string, format export.Format, on export.Screen) (report export.Report, path string, err error) {
 	if path, err = filepath.Abs(name); err != nil {
 		return report, "", err
 	}
-	ids, err := export.Select(o.Log, selector)
+	if err := o.Log.Flush(); err != nil {
+		return report, "", err
+	}
+	ids, err := export.SelectOn(o.Log, selector, &on)
 	if err != nil {
 		return report, "", err
 	}

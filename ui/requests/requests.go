@@ -183,6 +183,7 @@ func (r *Requests) place() {
 		r.list.To(r.index(r.focus))
 	}
 	r.focus = r.at(r.list.Cursor)
+	r.env.At = r.focus
 }
 
 // len, at and index are the list as it is shown: by number, or sorted.
@@ -225,6 +226,7 @@ func (r *Requests) moved() tea.Cmd {
 	}
 	r.setFollow(r.follow && r.list.AtEnd())
 	r.focus = r.at(r.list.Cursor)
+	r.env.At = r.focus
 	return r.ask()
 }
 
@@ -266,6 +268,7 @@ func (r *Requests) goTo(id uint64) tea.Cmd {
 	r.follow = false
 	r.look()
 	r.focus = id
+	r.env.At = id
 	r.place()
 	if r.focus != id {
 		return tea.Batch(r.ask(), screen.Say(fmt.Sprintf("#%d is not in this list", id)))
@@ -286,6 +289,7 @@ func (r *Requests) SetFilter(text string) tea.Cmd {
 		}
 		r.filter, r.view = text, r.env.Log.View(e)
 	}
+	r.env.Shown = r.filter
 	r.done, r.sorted, r.groups = false, nil, nil
 	r.sorting.stop()
 	r.place()

@@ -196,7 +196,11 @@ type Env struct {
 	Ignored []string
 	// Keep writes a part of what is kept for this project, by its name; nil if
 	// nothing is kept.
-	Keep     func(name string, v any) error
+	Keep func(name string, v any) error
+	// Shown is the filter of the list of requests, and At the request that its
+	// cursor is on; 0 is none.
+	Shown    string
+	At       uint64
 	Writable bool // save, destroy and expire are allowed towards what is real
 	Redact   bool // masked values stay masked
 }
