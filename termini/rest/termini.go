@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/traces"
 )
 
 // nodes ask for nodes.
@@ -24,9 +26,31 @@ func (t *nodes) Find(ctx context.Context, req *indirector.Request) (indirector.I
 // catalogs ask for catalogs, with the facts of the option facts_for_catalog.
 type catalogs struct{ *asker }
 
-// Find sends the facts in a form and reads the catalog. Rule: specification of
-// the wire, 3.1.
+// Find sends the facts in a form and reads the catalog. Where the option
+// facts_for_catalog is text, it names the terminus of facts that is asked for
+// them. Rule: specification of the wire, 3.1.
 func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	switch from := req.Option("facts_for_catalog").(type) {
+	case nil:
+		if req.Remote == nil && req.Option("facts") == nil {
+			traces.AddNote(ctx, "no facts are sent but null, as by puppet catalog find, and a server refuses that; facts_for_catalog=facter sends those of this host")
+		}
+	case string:
+		resp, err := t.env.Do(ctx, &indirector.Request{
+			Indirection: "facts", Verb: indirector.Find, Key: req.Key, Environment: req.Environment, Terminus: from, Cache: indirector.Off,
+		})
+		if err != nil {
+			return nil, err
+		}
+		asked := *req
+		asked.Options = slices.Clone(req.Options)
+		for i := range asked.Options {
+			if asked.Options[i].Name == "facts_for_catalog" {
+				asked.Options[i].Value = resp.Instance()
+			}
+		}
+		req = &asked
+	}
 	return t.find(ctx, req)
 }
 
