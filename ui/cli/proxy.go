@@ -74,6 +74,11 @@ Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
 			return p.answer(cmd.Context(), &x.listening, func(ctx context.Context) (*answering, error) { return p.startProxy(ctx, &x) })
 		},
 	}
+	x.proxyFlags(cmd)
+	return cmd
+}
+
+func (x *proxying) proxyFlags(cmd *cobra.Command) {
 	x.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.upstream, "upstream", "", "the server: `URL`")
@@ -85,7 +90,6 @@ Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
 	f.BoolVar(&x.obtain, "obtain", false, "get the certificates of agents that are not in --agents-ssl from the server's CA")
 	f.BoolVar(&x.ownCA, "own-ca", false, "agents get certificates from a CA of the proxy, that of the setting cadir")
 	f.BoolVar(&x.tellNobody, "tell-nobody", false, "do not tell the server who the agent is")
-	return cmd
 }
 
 func (x *proxying) check() error {

@@ -180,7 +180,8 @@ func (p *program) story() *cobra.Command {
 		Use: "story --recording FILE [SELECTOR]", GroupID: "look",
 		Short: "Tell what happened in a recording, as text",
 		Long: `Tell what happened in a recording: for each request why the answer is what it
-is, who answered, who was asked, who decided that, and every step.
+is, who answered, who was asked, who decided that, and every step. Runs of agents
+come first, each in one sentence.
 
 ` + selectorHelp + `
 
@@ -195,6 +196,9 @@ Exit code: 0 told, 2 usage, 3 the recording cannot be read.`,
 			ids, err := selected(s, args)
 			if err != nil {
 				return err
+			}
+			for _, told := range runStories(s, ids) {
+				fmt.Fprintf(p.out, "%s\n\n", clean(told))
 			}
 			_, err = export.Write(p.out, s, ids, r.options(export.Story))
 			return err

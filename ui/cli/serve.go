@@ -84,12 +84,16 @@ Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
 			return p.answer(cmd.Context(), &l, func(ctx context.Context) (*answering, error) { return p.startServing(ctx, &l) })
 		},
 	}
+	l.serveFlags(cmd)
+	return cmd
+}
+
+func (l *listening) serveFlags(cmd *cobra.Command) {
 	l.flags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&l.wide, "wide", false, "answer what Puppet's own code would, not only what Puppet Server lets through: searches, GET facts, DELETE")
 	f.StringVar(&l.codeID, "code-id-command", "", "prints the version of the code of an environment; with it catalogs may be static")
 	f.StringVar(&l.codeContent, "code-content-command", "", "prints a file of a version of the code, for static_file_content")
-	return cmd
 }
 
 // answer runs a listener until a signal ends it, with lines or with screens.
@@ -342,14 +346,11 @@ func (w *lines) add(s *store.Store, t *traces.Trace) {
 		return
 	}
 	line := requestLine(t)
-	run, catalog := *t, []byte(nil)
+	run := *t
 	select {
 	case w.queue <- func() {
 		fmt.Fprintln(w.out, line)
-		if run.Indirection == "catalog" && run.Verb == traces.Find {
-			catalog, _ = s.Body(run.Value) // without it the number of resources is not told
-		}
-		w.run(&run, catalog)
+		w.run(&run, catalogOf(s, &run))
 	}:
 	default:
 		w.lost++

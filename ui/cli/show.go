@@ -121,6 +121,9 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		},
 		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
 		Situations: situations(),
+		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
+		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
+		Story:      func(selector string) ([]string, error) { return tellRuns(s.log, selector) },
 		Note:       s.log.AddComment,
 		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
 		Sort: func(column string, reverse bool) tea.Cmd {

@@ -65,6 +65,9 @@ func table() []cmd {
 		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
 		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
 		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},
+		{"story", "[SELECTOR]", "tell runs of agents, one sentence each; nothing is the newest", nil, func(c *Console) bool { return c.o.Story != nil }, nextFilter, story},
+		{"serve", "[--listen ADDRESS] [FLAG]", "answer agents, as indirtui serve does, and show what they ask", nil, func(c *Console) bool { return c.o.Serve != nil }, nil, func(c *Console, l call) (tea.Cmd, error) { return c.o.Serve(l.words) }},
+		{"proxy", "URL [--listen ADDRESS] [FLAG]", "stand between agents and a server, as indirtui proxy does", nil, func(c *Console) bool { return c.o.Proxy != nil }, nil, func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) }},
 		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
 		{"quit", "", "leave the program", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
@@ -571,6 +574,21 @@ func open(c *Console, l call) (tea.Cmd, error) {
 	}
 	return c.o.Open(l.words[0]), nil
 }
+
+// story tells runs. To read them may take a disk.
+func story(c *Console, l call) (tea.Cmd, error) {
+	tell, selector := c.o.Story, strings.Join(l.words, " ")
+	return func() tea.Msg {
+		told, err := tell(selector)
+		if err != nil {
+			return screen.Toast{Text: err.Error(), Bad: true}
+		}
+		return screen.For{Screen: c, Msg: runsTold(told)}
+	}, nil
+}
+
+// runsTold are sentences about runs.
+type runsTold []string
 
 func demo(c *Console, l call) (tea.Cmd, error) { return c.o.Demo(l.rest) }
 

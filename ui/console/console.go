@@ -56,6 +56,11 @@ type Options struct {
 	Open func(path string) tea.Cmd          // opens a recording
 	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none
 	Note func(id uint64, text string) error // notes what a person says about a request
+	// Serve and Proxy answer agents from now on, by the words of the command
+	// line; Story tells the runs of agents that a selector means, one sentence
+	// each.
+	Serve, Proxy func(words []string) (tea.Cmd, error)
+	Story        func(selector string) ([]string, error)
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
 	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
@@ -422,6 +427,12 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return screen.Warn(string(msg), "")
 	case confirmed:
 		return c.send(msg.req, nil)
+	case runsTold:
+		var cmd tea.Cmd
+		for _, told := range msg {
+			cmd = c.tell(told)
+		}
+		return cmd
 	case both:
 		return compare.Two(c.env, msg.a, msg.b)
 	case twoRuns:

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/spf13/cobra"
+
+	"indirtui/traces"
+	"indirtui/traces/export"
+	"indirtui/traces/store"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+)
+
+// runStories tells every run that has some of the requests, in one sentence
+// each. Requests of no run, and runs of a single request, tell nothing.
+func runStories(s *store.Store, ids []uint64) []string {
+	var names []string
+	runs := make(map[string]*traces.RunStory)
+	for _, id := range ids {
+		row, ok := s.Row(id)
+		if !ok || row.Run == "" {
+			continue
+		}
+		t, err := s.Trace(id)
+		if err != nil || t == nil {
+			continue // its detail was dropped, which the list of requests says
+		}
+		r := runs[row.Run]
+		if r == nil {
+			r = new(traces.RunStory)
+			runs[row.Run] = r
+			names = append(names, row.Run)
+		}
+		r.Add(t, catalogOf(s, t))
+	}
+	var told []string
+	for _, name := range names {
+		if r := runs[name]; r.Requests() > 1 {
+			told = append(told, r.String())
+		}
+	}
+	return told
+}
+
+// catalogOf is the catalog that a request found, as far as it is still there.
+func catalogOf(s *store.Store, t *traces.Trace) []byte {
+	if t.Indirection != "catalog" || t.Verb != traces.Find {
+		return nil
+	}
+	b, err := s.Body(t.Value)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// tellRuns is the command story of the interactive program.
+func tellRuns(s *store.Store, selector string) ([]string, error) {
+	if selector == "" {
+		selector = "@run"
+	}
+	ids, err := export.Select(s, selector)
+	if err != nil {
+		return nil, &command.UsageError{What: err.Error()}
+	}
+	told := runStories(s, ids)
+	if len(told) == 0 {
+		return nil, fmt.Errorf("%s: no run of an agent is among the %s", selector, screen.Plural(len(ids), "request"))
+	}
+	return told, nil
+}
+
+// serveHere is the command serve of the interactive program: it begins to
+// listen, and shows what comes. What stops it is a message, and the session
+// stays.
+func (p *program) serveHere(words []string, switchTo func(func() (*session, error)) tea.Cmd) (tea.Cmd, error) {
+	var l listening
+	if err := parse(words, "serve", l.serveFlags); err != nil {
+		return nil, err
+	}
+	return p.answerHere(&l, func() (*answering, error) { return p.startServing(context.Background(), &l) }, switchTo), nil
+}
+
+// proxyHere is the command proxy: its first word may be the server.
+func (p *program) proxyHere(words []string, switchTo func(func() (*session, error)) tea.Cmd) (tea.Cmd, error) {
+	var x proxying
+	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		words = append([]string{"--upstream", words[0]}, words[1:]...)
+	}
+	err := parse(words, "proxy", x.proxyFlags)
+	if err == nil {
+		err = x.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.answerHere(&x.listening, func() (*answering, error) { return p.startProxy(context.Background(), &x) }, switchTo), nil
+}
+
+func parse(words []string, name string, flags func(*cobra.Command)) error {
+	cmd := &cobra.Command{Use: name}
+	flags(cmd)
+	err := cmd.ParseFlags(words)
+	if rest := cmd.Flags().Args(); err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%q is no flag", rest[0])
+	}
+	if err != nil {
+		return &command.UsageError{What: err.Error(), Advice: "see indirtui " + name + " --help"}
+	}
+	return nil
+}
+
+func (p *program) answerHere(l *listening, start func() (*answering, error), switchTo func(func() (*session, error)) tea.Cmd) tea.Cmd {
+	l.ui = true
+	p.ui.record, p.ui.demo = l.display.record, false
+	return func() tea.Msg {
+		v, err := start()
+		if err != nil {
+			return screen.Toast{Text: err.Error(), Bad: true}
+		}
+		return switchTo(func() (*session, error) { return v.session, nil })()
+	}
+}
