@@ -79,7 +79,8 @@ func attr(s traces.Span, key string) string {
 	return ""
 }
 
-// TestSpan holds what the trace says of an exchange.
+// TestSpan holds what the trace says of an exchange, and that the second one
+// goes over the kept connection. Rule REST-CLI-07.
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,7 @@ import (
 )
 
 // rule is how comments, messages and names of subtests cite the specification.
-var rule = regexp.MustCompile(`\b(?:IND|TERM|FMT)(?:-[A-Z]+)?-[0-9]+\b`)
+var rule = regexp.MustCompile(`\b(?:(?:IND|TERM|FMT)(?:-[A-Z]+)?|REST-CLI)-[0-9]+\b`)
 
 // TestRulesAreTested holds the rules that the code cites against those that
 // tests cite, and both against the list of all rules. Where Puppet's rule has

@@ -379,7 +379,7 @@ func timeless(s string) string { return seconds.ReplaceAllString(s, "$1 N second
 
 // TestPuppet asks the same of real Puppet and of us, against the same server,
 // which must see the same requests; and what comes of the answers must be the
-// same. Rules REST-URL-06, REST-PAR-06, REST-FMT-01, REST-FMT-02, REST-FMT-09,
+// same. Rules REST-URL-06, REST-PAR-06, REST-FMT-01, REST-FMT-02, REST-FMT-06, REST-FMT-09,
 // REST-CLI-09.
 func TestPuppet(t *testing.T) {
 	t.Parallel()
