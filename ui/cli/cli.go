@@ -121,7 +121,22 @@ why, and who decided that.
 
 Without a command the interactive program starts: over Puppet's own
 directories if there are any (looking only, unless --write is given), else
-over a built-in demo site. It says which.`,
+over a built-in demo site. It says which. With --plain it draws nothing: it
+prints a line for each request and takes commands from standard input, for
+screen readers and scripts.
+
+Every session is recorded. check, diff, export and story look at recordings;
+their JSON has schemas, see schema. With --otlp, or OTEL_EXPORTER_OTLP_ENDPOINT
+and the other variables of OpenTelemetry, requests go to a collector as they
+end; what it does not take in time is dropped and counted.
+
+Exit codes, of every command:
+
+  0   found, done, met, or no difference
+  1   failed, an expectation is not met, or there are differences
+  2   the command line was not understood
+  3   not found, or the recording cannot be read
+  70  a bug of ours; the terminal is restored, and the recording's path printed`,
 		Example: `  indirtui                                     the interactive program
   indirtui --demo                              a small site with problems to find
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr

@@ -410,13 +410,19 @@ func (p *program) version() *cobra.Command {
 	}
 }
 
+// man prints the page of the program, or that of one of its commands.
 func (p *program) man(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "man", GroupID: "look", Args: usageArgs(cobra.NoArgs),
-		Short: "Print the manual page",
-		RunE: func(*cobra.Command, []string) error {
+		Use: "man [COMMAND]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Short: "Print the manual page of the program, or of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return &command.UsageError{What: fmt.Sprintf("no command is called %q", strings.Join(args, " ")), Advice: "see indirtui --help"}
+			}
 			root.DisableAutoGenTag = true
-			return doc.GenMan(root, &doc.GenManHeader{Title: "INDIRTUI", Section: "1", Source: "indirtui", Manual: "indirtui"}, p.out)
+			title := strings.ToUpper(strings.ReplaceAll(about.CommandPath(), " ", "-"))
+			return doc.GenMan(about, &doc.GenManHeader{Title: title, Section: "1", Source: "indirtui", Manual: "indirtui"}, p.out)
 		},
 	}
 }
