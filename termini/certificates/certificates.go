@@ -38,6 +38,7 @@ const (
 	msgNoRequest = "Cannot sign for host %s without a certificate request"
 	msgDeleted   = "Deleted for %s: %s"
 	msgNothing   = "Nothing was deleted"
+	msgLocalKeys = "keys are not given over the network" // ours: Puppet says that there is no handler
 )
 
 // files is where a terminus keeps its instances: one in each file of a

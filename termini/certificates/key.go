@@ -75,8 +75,32 @@ type keys struct {
 	public, caPublic string // the directory of public keys, and the file of the CA's
 }
 
-// LocalOnly is true: keys stay where they are.
+// LocalOnly is true: keys stay where they are. Who serves the network asks this
+// first; the verbs refuse all the same.
 func (*keys) LocalOnly() bool { return true }
+
+func refuseRemote(req *indirector.Request) error {
+	if !req.IsRemote() {
+		return nil
+	}
+	return &indirector.Failure{Class: "Puppet::Error", Message: msgLocalKeys, Err: errors.Join(indirector.ErrLocalOnly, indirector.ErrDenied)}
+}
+
+// Find reads a key.
+func (t *keys) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if err := refuseRemote(req); err != nil {
+		return nil, err
+	}
+	return t.files.Find(ctx, req)
+}
+
+// Search reads all keys.
+func (t *keys) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	if err := refuseRemote(req); err != nil {
+		return nil, err
+	}
+	return t.files.Search(ctx, req)
+}
 
 func (t *keys) publicPath(name string) string {
 	if name == "ca" {
@@ -87,6 +111,9 @@ func (t *keys) publicPath(name string) string {
 
 // Save writes a key and, if it can be had, its public key.
 func (t *keys) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	if err := refuseRemote(req); err != nil {
+		return nil, err
+	}
 	v, err := t.files.Save(ctx, req)
 	if err != nil {
 		return v, err
@@ -107,6 +134,9 @@ func (t *keys) Save(ctx context.Context, req *indirector.Request) (any, error) {
 
 // Destroy removes a key and its public key.
 func (t *keys) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
+	if err := refuseRemote(req); err != nil {
+		return nil, err
+	}
 	v, err := t.files.Destroy(ctx, req)
 	if err != nil {
 		return v, err
