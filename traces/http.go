@@ -162,3 +162,34 @@ func HostPort(server string) (host, port string) {
 	}
 	return strings.Trim(server, "[]"), ""
 }
+
+// Curl is a command line that asks the same again as the same host. Its files
+// are those that Puppet's settings name, secrets among the headers stay masked,
+// and a body that was sent is left to be put there.
+func (x *Exchange) Curl() string {
+	var b strings.Builder
+	b.WriteString("curl -sS")
+	if x.Method != "" && x.Method != "GET" {
+		b.WriteString(" -X " + shell(x.Method))
+	}
+	if strings.HasPrefix(x.URL, "https://") {
+		for _, f := range [...][2]string{{"cacert", "localcacert"}, {"cert", "hostcert"}, {"key", "hostprivkey"}} {
+			b.WriteString(" --" + f[0] + ` "$(puppet config print ` + f[1] + `)"`)
+		}
+	}
+	for _, h := range x.Request {
+		switch h.Key {
+		case "Host", "Content-Length", "Accept-Encoding", "User-Agent", "Connection":
+		default:
+			b.WriteString(" -H " + shell(h.Key+": "+h.Value))
+		}
+	}
+	if x.Sent > 0 {
+		b.WriteString(" --data-binary @BODY")
+	}
+	b.WriteString(" " + shell(x.URL))
+	return b.String()
+}
+
+// shell quotes a word for a shell.
+func shell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -182,7 +182,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	ro := rest.Options{
-		Who: s.server.Who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Who: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
@@ -213,6 +213,15 @@ type standing struct {
 // Then it is the server that says what the agent may.
 func (s *standing) own(who indirector.Remote) bool {
 	return s.as == server.AsAgent && who.Authenticated
+}
+
+// who is who asks. What the server decides no rule here has decided.
+func (s *standing) who(r *http.Request) indirector.Remote {
+	who := s.server.Who(r)
+	if s.own(who) {
+		who.Rule = ""
+	}
+	return who
 }
 
 func (s *standing) authorize(r *http.Request, who indirector.Remote) error {

@@ -109,7 +109,7 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 		return err
 	}
 	if l.ui {
-		return p.show(ctx, v.session)
+		return p.look(ctx, v.session)
 	}
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
@@ -289,7 +289,7 @@ func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h htt
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
-	v.session = &session{engine: e, log: e.Store, before: v.close, after: out.close}
+	v.session = &session{engine: e, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
 	go func() { v.ended <- s.Serve(ctx, listener, h) }()
 	return v, nil
 }

@@ -473,12 +473,18 @@ func (s *Steps) copies() []widget.Item {
 	item := func(key rune, name, text string) widget.Item {
 		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
 	}
+	again := item('c', "command", CommandOf(t))
+	if l.span != nil {
+		if x, ok := l.span.HTTP(); ok && x.URL != "" {
+			again = item('c', "curl", x.Curl())
+		}
+	}
 	return []widget.Item{
 		item('r', "row", strings.Join(strings.Fields(strings.Join([]string{l.number, step, answer, because, took}, " ")), " ")),
 		item('k', "key", t.Key),
 		item('b', "because", because),
 		item('s', "story", traces.Story(t)),
-		item('c', "command", CommandOf(t)),
+		again,
 	}
 }
 
