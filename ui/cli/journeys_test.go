@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -36,6 +37,7 @@ type trip struct {
 	session *session
 	size    string
 	next    func() (*session, error) // what was asked to be shown instead
+	save    func(name, text string) (string, int, error)
 }
 
 // pathCells is how long the path of the demo is, so that lines are wrapped at
@@ -113,6 +115,12 @@ func (tr *trip) show(s *session, width, height int) {
 		return tea.Quit
 	})
 	cfg.Zone = time.UTC
+	cfg.Save = func(name, text string) (string, int, error) {
+		if tr.save == nil {
+			return "", 0, errors.New("this journey writes no files")
+		}
+		return tr.save(name, text)
+	}
 	tr.Player = uitest.New(tr.t, cfg, width, height)
 	if e := s.engine; e != nil {
 		tr.Held = func() int { return len(e.Debugger.Held()) }
@@ -517,6 +525,48 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.key("c", "#1048 find catalog web01.example.com", "  hit  ").Not("HELD")
 		tr.key("1", "[1 Requests]")
 		tr.key("G", "follow on").cursor(" 1048 ", "C json", "hit")
+		tr.leave()
+	})
+}
+
+func TestJourney9TheSameKeyThroughTwoTermini(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		saved := make(map[string]string)
+		tr.save = func(name, text string) (string, int, error) {
+			saved[name] = text
+			return name, 0, nil
+		}
+		tr.command("diff find node web01.example.com terminus=exec,plain", "compare #1048 : #1050", "4 differences", "provenance A: exec", "provenance B: plain").cursor("classes", "-")
+		tr.golden("journey9-compare")
+		tr.key("]", "compare #1048 : #1050").cursor("datacentre", `"ams1"`, "-")
+		tr.key("I", "ignored 1 rule", "3 differences", "did :ignore .parameters.datacentre")
+		tr.golden("journey9-ignored")
+		for !strings.Contains(tr.Cursor(), "secret_token") {
+			tr.key("]", "compare #1048 : #1050")
+		}
+		tr.cursor("(masked secret, 18 B")
+		tr.key("enter", ".parameters.secret_token", "tag ").Not("s3cr3t")
+		tr.key("esc", "compare #1048 : #1050")
+		tr.key("w", "json [FILE]")
+		tr.Keys("json")
+		tr.key("enter", "wrote diff-1048-1050.json")
+		var doc struct {
+			Kind    string
+			Ignored int
+			Rules   []string
+			A, B    struct{ Decided, Terminus string }
+		}
+		if err := json.Unmarshal([]byte(saved["diff-1048-1050.json"]), &doc); err != nil {
+			tr.t.Fatal(err)
+		}
+		if doc.Kind != "requests" || doc.Ignored != 1 || len(doc.Rules) != 1 || !strings.HasPrefix(doc.A.Decided, "exec: ") || doc.B.Terminus != "plain" {
+			tr.t.Errorf("the document says %+v", doc)
+		}
+		if strings.Contains(saved["diff-1048-1050.json"], "s3cr3t") {
+			tr.t.Error("the secret is in the file")
+		}
+		tr.key("esc", "[1 Requests]", "1 051 shown")
 		tr.leave()
 	})
 }

@@ -100,8 +100,8 @@ func (c *Comparison) take(m compared) {
 	first := c.report == nil
 	c.a, c.b, c.report = m.a, m.b, m.report
 	c.lay(path)
-	if i := c.next(-1, 1); i >= 0 && (first || c.focus() == nil || c.focus().Path != path) {
-		c.list.To(max(i, min(c.list.Cursor, i)))
+	if i := c.next(-1, 1); first && i >= 0 {
+		c.list.To(i)
 	}
 	c.steps.SetLen(len(c.report.Steps))
 }

@@ -28,8 +28,7 @@ type Journey struct {
 type Tour struct {
 	journey *Journey
 	at      int
-	stale   bool // what is wanted was there before anything was pressed
-	done    int  // steps that happened, not skipped
+	done    int // steps that happened, not skipped
 }
 
 // Begin begins a journey.
@@ -91,22 +90,24 @@ func (t *Tour) View(th *screen.Theme, width int) screen.Lines {
 	if !t.On() {
 		return nil
 	}
-	lines := screen.Lines{th.HRule(width)}
+	legend := " ctrl+x skips   ctrl+t ends "
+	if t.Finished() {
+		legend = " ctrl+x closes "
+	}
+	top := th.HRule(max(width-len(legend)-2, 0))
+	top.Put(screen.Quiet, legend)
+	top.Append(th.HRule(2))
+	lines := screen.Lines{top}
 	var l screen.Line
 	n := len(t.journey.Steps)
 	l.Put(screen.Bold, fmt.Sprintf(" TOUR %d/%d  ", min(t.at+1, n), n))
-	right := screen.Of(screen.Quiet, "ctrl+x skips   ctrl+t ends ")
 	if t.Finished() {
 		l.Put(screen.Bold, "done: "+t.journey.Name)
-		right = screen.Of(screen.Quiet, "ctrl+x closes ")
 	} else {
 		l.Put(screen.Plain, "press ")
 		l.Put(screen.Touched|screen.Bold, t.journey.Steps[t.at].Keys)
 	}
-	l = l.Cut(max(width-right.Width()-1, 0))
-	l.To(width - right.Width())
-	l.Append(right)
-	lines = append(lines, l)
+	lines = append(lines, l.Cut(width))
 	say := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
 	if !t.Finished() {
 		say = t.journey.Steps[t.at].Say
