@@ -337,6 +337,11 @@ type Request struct {
 	// returns. Its error ends the search and is what the request fails with.
 	// Nil is that the answer is a list.
 	Yield func(Instance) error
+	// Take does with the answer of a find what is part of the request: to send
+	// contents that flow. It is called once, when there is an instance; its
+	// context carries the trace. What it fails with is what the request fails
+	// with. Nil is that the request ends with its answer. Gap L10.
+	Take func(context.Context, *Response) error
 	// Wire is filled by a terminus that asks over the network, for a caller who
 	// wants more than the answer; nil is that nobody does. Gap L9.
 	Wire *Wire

@@ -94,7 +94,7 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	f := &flight{x: x, given: req, req: *req, ctx: ctx, trace: traces.NewTrace()}
 	f.begin(ctx)
 	if x.cfg.Recorder == nil {
-		err := f.handOver(f.fly())
+		err := f.take(f.handOver(f.fly()))
 		f.left(0)
 		// Neither a terminus nor the caller got hold of the trace.
 		f.trace.Free()
@@ -104,7 +104,7 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	f.ctx = &f.live
 	f.trace.ID = x.cfg.Recorder.Begin(f.trace)
 	f.resp.Trace = f.trace.ID
-	err := f.handOver(f.fly())
+	err := f.take(f.handOver(f.fly()))
 	f.left(f.trace.ID)
 	f.end(err)
 	seen := f.value
@@ -114,6 +114,26 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	x.cfg.Recorder.End(f.trace, seen)
 	f.trace = nil
 	return f.answered(err)
+}
+
+// take lets the caller do with the answer what is part of the request.
+func (f *flight) take(err error) (failed error) {
+	if err != nil || f.given.Take == nil || f.req.Verb != Find {
+		return err
+	}
+	f.live.Step = traces.Caller
+	defer func() {
+		if v := recover(); v != nil {
+			failed = f.fail(traces.Caller, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+		}
+	}()
+	before := f.now()
+	err = f.given.Take(f.ctx, &f.resp)
+	f.tick(&f.trace.Steps[traces.Caller], before)
+	if err != nil {
+		return f.fail(traces.Caller, err)
+	}
+	return nil
 }
 
 // left tells the gate that a request which it has seen has ended.
@@ -377,13 +397,14 @@ func (f *flight) end(err error) {
 	}
 	t.Outcome = traces.Judge(t)
 	if f.given.Caller != "" || t.Parent != 0 {
-		t.Steps[traces.Caller] = traces.Question{Answer: traces.Passed, Because: traces.Because{Reason: traces.CallerReturned, About: t.Caller}}
+		q := &t.Steps[traces.Caller]
+		q.Answer, q.Because = traces.Passed, traces.Because{Reason: traces.CallerReturned, About: t.Caller}
 		switch {
 		case t.Error == "":
 		case f.given.Rescue != "":
-			t.Steps[traces.Caller] = traces.Question{Answer: traces.Swallowed, Because: traces.Because{Reason: traces.Rescued, About: f.given.Rescue}}
+			q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.Rescued, About: f.given.Rescue}
 		default:
-			t.Steps[traces.Caller] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.CallerRaised, About: t.Caller}}
+			q.Answer, q.Because = traces.Raised, traces.Because{Reason: traces.CallerRaised, About: t.Caller}
 		}
 	}
 }

@@ -2,7 +2,12 @@ package rest
 
 import (
 	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"os"
@@ -84,14 +89,31 @@ func (c *call) do() (*indirector.Response, bool) {
 	case errors.As(err, &located):
 		c.trace = located.Trace
 	}
-	if c.verbatim(resp, err) {
+	switch {
+	case c.broken:
+		panic(http.ErrAbortHandler)
+	case c.taken, c.verbatim(resp, err):
 		return nil, false
-	}
-	if err != nil {
+	case err != nil:
 		c.unanswered(err)
 		return nil, false
 	}
 	return resp, true
+}
+
+// take sends contents while the request is still running, so that its trace
+// tells how they flowed. All else is sent when it has ended.
+func (c *call) take(ctx context.Context, resp *indirector.Response) error {
+	contents := contentsOf(resp.Instance())
+	if contents == nil {
+		return nil
+	}
+	formats, err := c.formats("")
+	if err != nil || formats[0].Name != "binary" {
+		return nil // find says so
+	}
+	c.taken = true
+	return c.stream(ctx, contents, formats[0])
 }
 
 // find answers with an instance. Puppet looks for it first and asks what the
@@ -105,6 +127,7 @@ func (c *call) find() {
 		}
 		c.req.Options = append(c.req.Options, indirector.Option{Name: "code_id", Value: id})
 	}
+	c.req.Take = c.take
 	resp, ok := c.do()
 	if !ok {
 		return
@@ -117,10 +140,6 @@ func (c *call) find() {
 	formats, err := c.formats("")
 	if err != nil {
 		c.fail(err, traces.Caller)
-		return
-	}
-	if contents := contentsOf(inst); contents != nil && formats[0].Name == "binary" {
-		c.stream(contents, formats[0])
 		return
 	}
 	buffer := buffers.Get().(*[]byte)
@@ -207,7 +226,12 @@ func (c *call) destroy() {
 func (c *call) result(f *format.Format, v any) {
 	if inst, ok := v.(indirector.Instance); ok {
 		if contents := contentsOf(inst); contents != nil && f.Name == "binary" {
-			c.stream(contents, f)
+			if err := c.stream(c.r.Context(), contents, f); err != nil {
+				c.refused(asError(err), traces.Caller)
+			}
+			if c.broken {
+				panic(http.ErrAbortHandler)
+			}
 			return
 		}
 		b, err := format.Append(nil, f, inst)
@@ -439,16 +463,17 @@ func (c *call) send(f *format.Format, b []byte) {
 	}
 }
 
-// stream answers with contents, in constant memory.
-func (c *call) stream(contents model.Contents, f *format.Format) {
+// stream answers with contents, in constant memory. The trace gets their size
+// and digest. If they do not arrive, the call is broken.
+func (c *call) stream(ctx context.Context, contents model.Contents, f *format.Format) error {
 	source, err := contents.Open()
 	if errors.Is(err, syscall.EISDIR) {
 		// Java reads nothing from a directory, where Ruby raises. Capture 101.
 		source, err, contents = http.NoBody, nil, model.Bytes(nil)
 	}
 	if err != nil {
-		c.fail(err, traces.Caller)
-		return
+		c.write(asError(err))
+		return err
 	}
 	defer source.Close()
 	size := contents.Size()
@@ -457,26 +482,67 @@ func (c *call) stream(contents model.Contents, f *format.Format) {
 			size = info.Size() // of what is open, not of what was there
 		}
 	}
+	flow := watch(ctx, source)
 	if c.answer(f, size) {
 		c.commit(http.StatusOK)
 		z := zip(c.out())
 		defer zips.Put(z)
-		_, err = io.Copy(z, source)
+		_, err = io.Copy(z, flow)
 		err = errors.Join(err, z.Close())
 	} else {
 		c.commit(http.StatusOK)
-		err = c.copy(source, size)
+		err = c.copy(flow, size)
 	}
 	if err != nil {
-		c.lost(err)
+		c.broken = true
+		err = &Error{Status: 499, Message: fmt.Sprintf("the contents broke off: %v", err), as: nothing}
 	}
+	flow.end(size, err)
+	return err
+}
+
+// A sending is contents on their way, counted and hashed for the trace.
+type sending struct {
+	source io.Reader
+	span   *traces.Active // nil if nobody records
+	hash   hash.Hash
+	n      int64
+}
+
+func watch(ctx context.Context, source io.Reader) *sending {
+	f := &sending{source: source}
+	if _, f.span = traces.Start(ctx, traces.Stream, "send contents"); f.span != nil {
+		f.hash = sha256.New()
+	}
+	return f
+}
+
+func (f *sending) Read(b []byte) (int, error) {
+	n, err := f.source.Read(b)
+	f.n += int64(n)
+	if f.hash != nil {
+		f.hash.Write(b[:n])
+	}
+	return n, err
+}
+
+func (f *sending) end(size int64, err error) {
+	if f.span == nil {
+		return
+	}
+	answer := strconv.FormatInt(f.n, 10) + " bytes"
+	if err != nil && size >= 0 {
+		answer = fmt.Sprintf("abandoned at %d of %d bytes", f.n, size)
+	} else if err == nil {
+		f.span.Attr("sha256", hex.EncodeToString(f.hash.Sum(nil)))
+	}
+	f.span.End(answer, traces.Because{}, err)
 }
 
 // step is how much is sent within one time limit, in bytes.
 const step = 4 << 20
 
-// copy sends size bytes of source, all of it if size is negative. The writer is
-// the server's own, so that a file may go the short way through the kernel.
+// copy sends size bytes of source, all of it if size is negative.
 func (c *call) copy(source io.Reader, size int64) error {
 	for size != 0 {
 		n := int64(step)

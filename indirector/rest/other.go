@@ -234,9 +234,15 @@ func (c *call) codeContent(environment, id, path string) {
 		c.write(e)
 		return
 	}
-	end(nil)
 	binary, _ := format.ByName("binary")
-	c.stream(given{content}, binary)
+	if err := c.stream(live, given{content}, binary); err != nil {
+		end(asError(err))
+	} else {
+		end(nil)
+	}
+	if c.broken {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // given are contents that are open already.
@@ -244,7 +250,7 @@ type given struct{ content Content }
 
 func (g given) Open() (io.ReadCloser, error) {
 	if file, ok := g.content.ReadCloser.(*os.File); ok {
-		return file, nil // which may go the short way through the kernel
+		return file, nil // whose size is known
 	}
 	return g.content, nil
 }

@@ -150,6 +150,8 @@ type call struct {
 	legacy    bool
 	bare      bool // no X-Puppet-Version: Puppet is not asked
 	committed bool // the status is on its way
+	taken     bool // the answer has been sent while the request ran
+	broken    bool // its contents did not arrive
 }
 
 // ServeHTTP answers one request.

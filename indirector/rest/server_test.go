@@ -5,14 +5,17 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -557,6 +560,59 @@ func TestStream(t *testing.T) {
 	if got = st.ask(t, line, "", "Accept", "application/octet-stream"); got.status != 500 {
 		t.Errorf("gone: got %d %s", got.status, got.body)
 	}
+}
+
+// TestStreamIsTraced is that contents flow while their request runs: its trace
+// tells how much went and what it was, and where it broke off.
+func TestStreamIsTraced(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("0123456789abcdef", 1<<16)
+	path := filepath.Join(t.TempDir(), "file")
+	write(t, path, text)
+	st := newStage(t, found(&model.FileContent{Path: path, Contents: onDisk(path)}, nil), nil)
+	const target = "/puppet/v3/file_content/file?environment=production"
+	st.ask(t, "GET "+target, "", "Accept", "application/octet-stream")
+	traced := st.all()[0]
+	if len(traced.Spans) != 1 || traced.Error != "" || traced.Steps[traces.Caller].Took == 0 {
+		t.Fatalf("got spans %+v, error %q, caller %+v", traced.Spans, traced.Error, traced.Steps[traces.Caller])
+	}
+	span := traced.Spans[0]
+	want := traces.Attr{Key: "sha256", Value: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}
+	if span.Kind != traces.Stream || span.Step != traces.Caller || span.Answer != "1048576 bytes" || !slices.Contains(span.Attrs, want) {
+		t.Errorf("got %+v", span)
+	}
+	write(t, path, text[:1000])
+	broken := newStage(t, found(&model.FileContent{Path: path, Contents: promised{onDisk(path), 5000}}, nil), nil)
+	conn, err := net.Dial("tcp", broken.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: x\r\nAccept: application/octet-stream\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !bytes.Contains(answer, []byte("Content-Length: 5000\r\n")) {
+		t.Errorf("got %q, %v", answer, err)
+	}
+	broken.server.Close() // waits for the handler
+	traced = broken.all()[0]
+	if len(traced.Spans) != 1 || traced.Spans[0].Answer != "abandoned at 1000 of 5000 bytes" || traced.Outcome != traces.Err || !strings.Contains(traced.Error, "became shorter") {
+		t.Errorf("got spans %+v, outcome %v, error %q", traced.Spans, traced.Outcome, traced.Error)
+	}
+}
+
+// A promised file has another size than it was said to have.
+type promised struct {
+	model.Contents
+	size int64
+}
+
+func (p promised) Size() int64 { return p.size }
+
+func (p promised) Open() (io.ReadCloser, error) {
+	r, err := p.Contents.Open()
+	return struct{ io.ReadCloser }{r}, err
 }
 
 // TestConstantMemory sends and takes files that are larger than what the whole
