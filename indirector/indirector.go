@@ -171,6 +171,9 @@ type Verbs [traces.Expire]Handler
 // VerbsOf returns what t can do. No other code asks. It reads only the method
 // set of t, so that a typed nil will do.
 func VerbsOf(t Terminus) Verbs {
+	if w, ok := t.(*wrapper); ok {
+		return w.verbs()
+	}
 	var can Verbs
 	adapt(&can, Find, t, Finder.Find)
 	can[Search] = search(t)

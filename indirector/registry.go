@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"indirtui/traces/spell"
 )
@@ -97,9 +98,33 @@ func (r *Registry) Spec(name string) *Spec { return r.byName[name] }
 // declaration. Read only.
 func (r *Registry) Termini(indirection string) []string { return r.order[indirection] }
 
-// Descriptor returns what is said about a terminus, or nil.
+// Descriptor returns what is said about a terminus, or nil. That of a wrapped
+// one, see [Wrapper], is what is said about the first terminus in it.
 func (r *Registry) Descriptor(indirection, terminus string) *Descriptor {
+	if strings.Contains(terminus, "(") {
+		d, _ := r.wrapped(indirection, terminus, 0)
+		return d
+	}
 	return r.termini[indirection][terminus]
+}
+
+// CheckTerminus returns nil if there is a terminus by that name, wrapped or not.
+// Of a wrapped one the error says what is wrong with the name.
+func (r *Registry) CheckTerminus(indirection, terminus string) error {
+	switch {
+	case strings.Contains(terminus, "("):
+		_, err := r.wrapped(indirection, terminus, 0)
+		return err
+	case !r.Has(indirection, terminus):
+		return fmt.Errorf("%s has no terminus %q", indirection, terminus)
+	}
+	return nil
+}
+
+// Has reports whether there is a terminus by that very name, as Puppet would
+// know it.
+func (r *Registry) Has(indirection, terminus string) bool {
+	return r.termini[indirection][terminus] != nil
 }
 
 // Nearest returns the known indirection closest to name, or "".

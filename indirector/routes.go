@@ -96,6 +96,9 @@ type holderKey struct {
 }
 
 func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
+	if strings.Contains(c.Terminus, "(") && traces.NoSource < c.Source && c.Source < traces.FromThread {
+		return &holder{indirection: indirection, name: c.Terminus} // Puppet knows no wrappers
+	}
 	key := holderKey{indirection, c.Terminus, c.Symbol && x.cfg.Quirks["IND-TERM-09"]}
 	if h, ok := x.holders.Load(key); ok {
 		return h.(*holder)
@@ -119,12 +122,12 @@ func (h *holder) open(x *Indirector) error {
 			return
 		}
 		h.verbs = VerbsOf(h.terminus)
-		h.filter, _ = h.terminus.(Filterer)
-		h.authorizer, _ = h.terminus.(Authorizer)
-		h.validator, _ = h.terminus.(Validator)
-		h.sharer, _ = h.terminus.(Sharer)
+		h.filter = ability[Filterer](h.terminus)
+		h.authorizer = ability[Authorizer](h.terminus)
+		h.validator = ability[Validator](h.terminus)
+		h.sharer = ability[Sharer](h.terminus)
 		h.keepsExpiry = h.desc.KeepsExpiry
-		if k, ok := h.terminus.(Keeper); ok {
+		if k := ability[Keeper](h.terminus); k != nil {
 			h.keepsExpiry = k.KeepsExpiry()
 		}
 	})
@@ -140,6 +143,12 @@ func (x *Indirector) unknownTerminus(indirection, name string) error {
 	}
 	known := x.cfg.Registry.Termini(indirection)
 	f.Hidden = "there are: " + strings.Join(known, ", ")
+	if strings.Contains(name, "(") {
+		if _, err := x.cfg.Registry.wrapped(indirection, name, 0); err != nil {
+			f.Hidden = err.Error()
+			return f
+		}
+	}
 	if len(known) == 0 {
 		f.Hidden = "this build has no terminus of " + indirection
 	}

@@ -608,6 +608,9 @@ func (f *flight) ask(h *holder, verb Verb, req *Request, q *traces.Question) (an
 	f.tick(q, before)
 	if err != nil && errors.Is(err, ErrNotFound) {
 		q.Because = becauseOf(err)
+		if q.Because.Reason == traces.ByYou && q == &f.trace.Steps[traces.Terminus] {
+			f.resp.Served = traces.ByInjection // a wrapper answered
+		}
 		return nil, nil
 	}
 	return v, err
@@ -1071,6 +1074,9 @@ func saveTerminus(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.Raised, f.raised(err), err
 	}
 	f.value = v
+	if f.resp.Served == traces.ByInjection {
+		return traces.Nothing, f.trace.Steps[traces.Terminus].Because, nil
+	}
 	f.served(traces.Terminus)
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
 }
@@ -1101,6 +1107,9 @@ func destroyTerminus(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.Raised, f.raised(err), err
 	}
 	f.value = v
+	if f.resp.Served == traces.ByInjection {
+		return traces.Nothing, f.trace.Steps[traces.Terminus].Because, nil
+	}
 	if v == nil {
 		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
 	}

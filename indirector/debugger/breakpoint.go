@@ -1,6 +1,7 @@
 package debugger
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
@@ -704,14 +705,8 @@ func (a Action) String() string {
 // status (spec of the termini, table of errors), or the text.
 func (a Action) Error() error {
 	switch {
-	case a.Status == http.StatusNotFound && a.Text == "":
-		return indirector.NotFound(traces.NilFrom404, "injected")
 	case a.Status != 0:
-		text := a.Text
-		if text == "" {
-			text = http.StatusText(a.Status)
-		}
-		return &indirector.Failure{Class: "Net::HTTPError", Message: fmt.Sprintf("Error %d on SERVER: %s", a.Status, text), Origin: "injected", Status: a.Status}
+		return indirector.HTTPFailure(a.Status, cmp.Or(a.Text, http.StatusText(a.Status)))
 	case a.Text != "":
 		return &indirector.Failure{Message: a.Text, Origin: "injected"}
 	}

@@ -47,6 +47,7 @@ type Options struct {
 	RouteFile       string // "" is the setting route_file
 	Set             []settings.Override
 	Process         settings.Options                  // user and host; the zero value is those of this process
+	Assign          []Assignment                      // routes that a person wants from the start
 	Write           bool                              // whether real data may be touched
 	Quirks          map[string]bool                   // rule ids whose original oddity is wanted
 	Recording       string                            // file that the traces are written to; "" is none
@@ -61,6 +62,9 @@ type Options struct {
 	Crash           func(v any, stack []byte)
 	Certname        func() string
 }
+
+// An Assignment lets another terminus, which may be wrapped, fill a slot.
+type Assignment struct{ Indirection, Slot, Terminus string }
 
 // An Engine is one running house. It is safe for concurrent use.
 type Engine struct {
@@ -133,7 +137,20 @@ func New(o Options) (*Engine, error) {
 		return nil, errors.Join(err, e.Store.Close())
 	}
 	e.start = e.RoutesFile.Routes
+	for _, a := range o.Assign {
+		if err := e.Indirector.Assign(a.Indirection, a.Slot, traces.Choice{Terminus: a.Terminus, Source: traces.FromYou, Place: "--route"}); err != nil {
+			return nil, errors.Join(fmt.Errorf("--route %s.%s=%s: %w", a.Indirection, a.Slot, a.Terminus, withHidden(err)), e.Close())
+		}
+	}
 	return e, nil
+}
+
+// withHidden adds to Puppet's words what a person can do about it.
+func withHidden(err error) error {
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Hidden != "" {
+		return fmt.Errorf("%w (%s)", err, f.Hidden)
+	}
+	return err
 }
 
 // gate makes the debugger. Breakpoints that cannot be read are a problem, and no

@@ -92,7 +92,7 @@ func (l *loader) usable(indirection, slot string, s traces.Slot) {
 		d.Text, d.Place = "Invalid terminus name nil", "setting "+setting+", "+set.Place
 	case set.Err != nil && slot == terminus && strings.HasPrefix(w.Place, "setting "+setting):
 		d.Text = set.Err.Error()
-	case l.in.Registry.Descriptor(indirection, w.Terminus) == nil:
+	case !l.in.Registry.Has(indirection, w.Terminus):
 		d.Text = fmt.Sprintf("Could not find terminus %s for indirection %s", w.Terminus, indirection)
 	default:
 		return

@@ -251,7 +251,7 @@ func (f *routesFile) set(indirection string, p pair) *Error {
 	case bad != nil:
 	case p.value.text == "": // E11
 		bad = f.fail(p.key, indirection, `Invalid terminus name ""`)
-	case f.in.Registry.Descriptor(indirection, c.Terminus) == nil: // E10
+	case !f.in.Registry.Has(indirection, c.Terminus): // E10
 		bad = f.fail(p.key, indirection, "Could not find terminus %s for indirection %s", c.Terminus, indirection)
 		bad.Hint = didYouMean(f.in.Registry.NearestTerminus(indirection, c.Terminus))
 		if p.key.text == cache && slices.Contains([]string{"none", "off", "disabled"}, c.Terminus) {

@@ -46,6 +46,7 @@ type program struct {
 
 	confDir, varDir, application, environment, routeFile string
 	set                                                  []string
+	routed                                               []string
 	quirks                                               []string
 	write                                                bool
 	otlp                                                 string
@@ -154,6 +155,7 @@ Exit codes, of every command:
 	f.StringVar(&p.application, "application", "", "whose defaults and routes count: agent, apply, server, device, lookup or a face, and perhaps an action of it, as in \"catalog download\" (default agent)")
 	f.StringVar(&p.environment, "environment", "", "the current environment")
 	f.StringVar(&p.routeFile, "routes", "", "read this file instead of routes.yaml")
+	f.StringArrayVar(&p.routed, "route", nil, "let another terminus answer: `IND=TERMINUS` or IND.cache=TERMINUS; it may be wrapped, as in 'facts=fault(yaml, 503)'")
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
@@ -194,6 +196,17 @@ func (p *program) options() (engine.Options, error) {
 			return o, &command.UsageError{What: fmt.Sprintf("--set %s: want NAME=VALUE", s)}
 		}
 		o.Set = append(o.Set, settings.Override{Name: name, Value: value})
+	}
+	for _, text := range p.routed {
+		what, terminus, given := strings.Cut(text, "=")
+		ind, slot, dotted := strings.Cut(what, ".")
+		if !dotted {
+			slot = indirector.SlotTerminus
+		}
+		if !given || ind == "" || terminus == "" || slot != indirector.SlotTerminus && slot != indirector.SlotCache {
+			return o, &command.UsageError{What: fmt.Sprintf("--route %s: want INDIRECTION[.terminus|.cache]=TERMINUS", text)}
+		}
+		o.Assign = append(o.Assign, engine.Assignment{Indirection: ind, Slot: slot, Terminus: terminus})
 	}
 	if len(p.quirks) > 0 {
 		o.Quirks = make(map[string]bool)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -334,7 +335,9 @@ func (r *runner) receive(m reply) {
 			r.start(m.job, r.c.Update(msg.Msg))
 		}
 	case screen.Done:
-		r.now.Said = append(r.now.Said, "did "+msg.Command)
+		if did := "did " + strings.TrimPrefix(msg.Command, ":"); !slices.Contains(r.now.Said, did) && !slices.Contains(r.now.Said, "did "+msg.Command) {
+			r.now.Said = append(r.now.Said, did)
+		}
 	case screen.Filter, screen.Go, screen.Open, screen.Push, screen.Copy, screen.Leave:
 		if r.now.Error == "" {
 			r.now.Error = "that is for the screen: a script has none"

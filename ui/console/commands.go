@@ -319,11 +319,15 @@ func route(c *Console, l call) (tea.Cmd, error) {
 		return c.tell(ind + ": " + c.whom(&indirector.Request{Indirection: ind})), nil
 	}
 	for _, s := range swaps {
-		if off := s[0] == indirector.SlotCache && s[1] == indirector.Off; !off && h.Registry().Descriptor(ind, s[1]) == nil {
-			return nil, &command.UsageError{
-				What:   fmt.Sprintf("%s has no terminus %q", ind, s[1]),
-				Advice: advice(h.Registry().NearestTerminus(ind, s[1]), h.Registry().Termini(ind)),
+		if s[0] == indirector.SlotCache && s[1] == indirector.Off {
+			continue
+		}
+		if err := h.Registry().CheckTerminus(ind, s[1]); err != nil {
+			var hint string
+			if !strings.Contains(s[1], "(") {
+				hint = advice(h.Registry().NearestTerminus(ind, s[1]), h.Registry().Termini(ind))
 			}
+			return nil, &command.UsageError{What: err.Error(), Advice: hint}
 		}
 	}
 	if dry {

@@ -3,10 +3,12 @@ package console
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/ui/command"
@@ -29,8 +31,81 @@ func debugCommands() []cmd {
 		{"set", "[#N] NAME=VALUE ...", "change a held request", nil, canHold, nextEdit, edit},
 		{"edit", "[#N] NAME=VALUE ...", "the same as set", nil, canHold, nextEdit, edit},
 		{"restore", "[#N]", "take back what was changed of a held request", nil, canHold, nextHeld, restore},
+		{"swap", "IND TERMINUS", "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", routeEffect, hasHouse, nextSwap, swapTerminus},
+		{"fault", "IND STATUS|TEXT|nil [N%] [once] [first=N] [every=N] [verb=VERB]   or IND off", "let the terminus of an indirection fail, or take that back", nil, hasHouse, nextSwap, fault},
 		{"inject", "[#N] ACTION", "fail or answer a held request, and let it go on", nil, canHold, nextAction, inject},
 	}
+}
+
+func hasHouse(c *Console) bool { return c.o.House != nil }
+
+func swapTerminus(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) != 2 {
+		return nil, &command.UsageError{What: "swap what?", Advice: "swap node yaml   swap facts 'retry(rest, 3)'"}
+	}
+	return route(c, call{name: l.name, words: []string{l.words[0], indirector.SlotTerminus + "=" + l.words[1]}})
+}
+
+// fault wraps the terminus that an indirection has, or unwraps it.
+func fault(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) < 2 {
+		return nil, &command.UsageError{What: "which fault?", Advice: "fault facts 503   fault node 'connection refused' once   fault node off"}
+	}
+	r, known := c.o.House.Explain(l.words[0])
+	now := r.Primary.Winner().Terminus
+	if !known || now == "" {
+		return route(c, call{name: l.name, words: []string{l.words[0], "terminus=none"}}) // which says what there is
+	}
+	if inner, is := strings.CutPrefix(now, "fault("); is {
+		now = inner[:innerEnd(inner)] // one fault at a time
+		if l.words[1] == "off" {
+			return c.swap(l.words[0], [][2]string{{indirector.SlotTerminus, now}})
+		}
+	}
+	if l.words[1] == "off" {
+		return nil, fmt.Errorf("terminus %s of %s is not wrapped in a fault", now, l.words[0])
+	}
+	args := l.words[1]
+	if _, err := strconv.Atoi(args); err != nil && args != "nil" {
+		mark := "'"
+		if strings.Contains(args, mark) {
+			mark = `"`
+		}
+		args = mark + args + mark
+	}
+	name := "fault(" + strings.Join(append([]string{now, args}, l.words[2:]...), ", ") + ")"
+	return route(c, call{name: l.name, words: []string{l.words[0], indirector.SlotTerminus + "=" + name}})
+}
+
+// innerEnd is where the first argument of a wrapper ends.
+func innerEnd(args string) int {
+	depth := 0
+	for i := range len(args) {
+		switch args[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth < 0 || depth == 0 && args[i] == ',' {
+			return i
+		}
+	}
+	return len(args)
+}
+
+func nextSwap(c *Console, l call) []option {
+	typed, n := l.last()
+	switch n {
+	case 0:
+		return c.indirections(typed)
+	case 1:
+		if l.name == "swap" {
+			return words(typed, "terminus", c.o.House.Registry().Termini(l.words[0]))
+		}
+		return words(typed, "fault", []string{"503", "500", "404", "403", "nil", "off"})
+	}
+	return nil
 }
 
 // heldOne is the held request that a line is about: #N, or the oldest.
