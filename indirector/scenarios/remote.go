@@ -48,6 +48,13 @@ func inRun(req indirector.Request, flags traces.Flags, rescue string) indirector
 	return with(req, flags)
 }
 
+// askCatalog asks for a catalog as the agent does, who sends its facts.
+func askCatalog(key string) indirector.Request {
+	req := find("catalog", key)
+	req.Options = []indirector.Option{{Name: "facts_for_catalog", Value: facts(key)}}
+	return req
+}
+
 // remoteScenarios are about what a server says.
 func remoteScenarios() []Scenario {
 	const fresh = traces.IgnoreCache | traces.IgnoreCacheSave
@@ -69,10 +76,10 @@ func remoteScenarios() []Scenario {
 		{
 			Name: "S-01 an agent silently uses an old catalog", scene: remoteAgent(""), serve: puppetserver(compiles()),
 			play: func(s *Stage) {
-				s.must(find("catalog", "n1"))
+				s.must(askCatalog("n1"))
 				s.Wait(3*24*time.Hour + time.Hour)
-				s.fails(inRun(find("catalog", "n1"), fresh, "configurer retrieve_new_catalog: cached_catalog_status=on_failure"), "Error 500 on SERVER: Server Error: Evaluation Error")
-				s.must(inRun(find("catalog", "n1"), traces.IgnoreTerminus, ""))
+				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: cached_catalog_status=on_failure"), "Error 500 on SERVER: Server Error: Evaluation Error")
+				s.must(inRun(askCatalog("n1"), traces.IgnoreTerminus, ""))
 			},
 			First:   "#2 had failed, so cache json answered, written 3d ago; rest was not asked again: Error 500 on SERVER: Server Error: Evaluation Error",
 			Decided: append(rest, "cache json: application agent"), Outcome: traces.Stale,
@@ -80,8 +87,8 @@ func remoteScenarios() []Scenario {
 		{
 			Name: "S-02 agent -t does not fall back", scene: remoteAgent("usecacheonfailure = false\n"), serve: puppetserver(compiles()),
 			play: func(s *Stage) {
-				s.must(find("catalog", "n1"))
-				s.fails(inRun(find("catalog", "n1"), fresh, "configurer retrieve_new_catalog: fallback disabled by --test (usecacheonfailure=false), so the run is skipped"), "Error 500 on SERVER")
+				s.must(askCatalog("n1"))
+				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: fallback disabled by --test (usecacheonfailure=false), so the run is skipped"), "Error 500 on SERVER")
 			},
 			First:   "; fallback disabled by --test (usecacheonfailure=false), so the run is skipped",
 			Decided: rest, Outcome: traces.Err,
