@@ -135,12 +135,14 @@ func parseKey(text []byte, password func() ([]byte, error)) (crypto.Signer, erro
 	switch {
 	case b.Type == blockEncrypted:
 		return nil, errors.New("a key that is encrypted by PKCS #8; write it again by: openssl rsa -traditional")
-	case x509.IsEncryptedPEMBlock(b): //lint:ignore SA1019 keys of old CAs are of this kind
+	//lint:ignore SA1019 keys of old CAs are of this kind
+	case x509.IsEncryptedPEMBlock(b):
 		secret, err := password()
 		if err != nil {
 			return nil, err
 		}
-		if der, err = x509.DecryptPEMBlock(b, secret); err != nil { //lint:ignore SA1019 keys of old CAs are of this kind
+		//lint:ignore SA1019 keys of old CAs are of this kind
+		if der, err = x509.DecryptPEMBlock(b, secret); err != nil {
 			return nil, err
 		}
 	}
