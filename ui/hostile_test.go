@@ -1,10 +1,13 @@
 package ui_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -12,9 +15,14 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"indirtui/indirector"
+	"indirtui/indirector/debugger"
 	"indirtui/traces"
+	"indirtui/traces/query"
 	"indirtui/traces/store"
 	"indirtui/ui"
+	"indirtui/ui/breaks"
+	cacheplace "indirtui/ui/cache"
 	"indirtui/ui/screen"
 	"indirtui/ui/uitest"
 )
@@ -127,10 +135,106 @@ func hostileLog(t testing.TB, r *rand.Rand) *store.Store {
 	return s
 }
 
+// A hostileHouse keeps entries whose every text is evil.
+type hostileHouse struct{ r *rand.Rand }
+
+func (h hostileHouse) Explain(string) (indirector.Route, bool) {
+	slot := traces.Slot{{Terminus: hostileText(h.r), Source: traces.FromYou, Place: hostileText(h.r)}}
+	return indirector.Route{Primary: slot, Cache: slot}, true
+}
+
+func (h hostileHouse) Walk(_ context.Context, yield func(indirector.Entry) bool, _ ...string) error {
+	r := rand.New(rand.NewPCG(1, 2)) // it is called from another goroutine
+	for i := range 20 {
+		e := indirector.Entry{
+			Indirection: hostileText(r), Terminus: hostileText(r), Key: hostileText(r), Path: hostileText(r), Size: r.Int64N(1e12) - 1,
+			Written: uitest.Began.Add(-time.Duration(r.Int64N(1e16))), KeepsExpiry: i%2 == 0,
+		}
+		if i%3 == 0 {
+			e.Expiration = uitest.Began.Add(time.Duration(r.Int64N(1e15)) - 5e14)
+		}
+		if i%7 == 0 {
+			e.Err = errors.New(hostileText(r))
+		}
+		if !yield(e) {
+			return nil
+		}
+	}
+	return errors.New(hostileText(r))
+}
+
+func (h hostileHouse) Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast {
+	return indirector.Forecast{Why: evil[3] + evil[4]}
+}
+
+func (h hostileHouse) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
+	return nil, errors.New(evil[1] + evil[5])
+}
+
+func (h hostileHouse) Writes() bool { return true }
+
+// hostileBreaks is a debugger that holds requests for evil keys, and has
+// breakpoints that name them.
+func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
+	t.Helper()
+	d, err := debugger.New(debugger.Options{HoldLimit: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := finder(func(_ context.Context, req *indirector.Request) (indirector.Instance, error) {
+		return &inst{key: req.Key, json: "{}"}, nil
+	})
+	registry, err := indirector.NewRegistry([]indirector.Spec{{Name: "facts", Class: "Puppet::Node::Facts", Model: func(indirector.Instance) bool { return true }, Default: "script"}},
+		[]indirector.Descriptor{{Indirection: "facts", Name: "script", Doc: "Answers.", Type: find, New: func(indirector.Env) (indirector.Terminus, error) { return find, nil }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	house, err := indirector.New(indirector.Config{
+		Registry: registry, Recorder: log, Gate: d,
+		Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "script", Source: traces.FromSetting, Place: evil[1]}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := debugger.Parse("before terminus do hold")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Add(b); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if b, err := debugger.Parse("key=" + query.Quote(hostileText(r)) + " before terminus do log"); err == nil {
+			_, _ = d.Add(b) // evil that nobody keeps
+		}
+	}
+	var asked sync.WaitGroup
+	for range 3 {
+		req := &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: hostileText(r) + "x", Options: []indirector.Option{{Name: hostileText(r), Value: hostileText(r)}}}
+		before := len(d.Held())
+		asked.Go(func() { _, _ = house.Do(t.Context(), req) })
+		for len(d.Held()) == before {
+			<-d.Changed()
+		}
+	}
+	t.Cleanup(func() {
+		d.Close()
+		asked.Wait()
+		_ = house.Close()
+		_ = log.Close()
+	})
+	return d
+}
+
 // keysToPress are those that show something. Text is typed into prompts.
 var keysToPress = []string{
 	"j", "k", "G", "g", "enter", "enter", "esc", "tab", "l", "L", "h", "H", "v", "v", "1", "2", "D", "d", "space", "y", "f", "o", ".", "i", "t",
 	"<", ">", "]", "[", "}", "{", "/", "x\x1b", "e", "ctrl+u", ":", "log", "w", "story", "n", "N", "F", "6j", "m", "a", "'", "a", "z", "Z", "q", "~", "?", "ctrl+p", "backspace",
+	"3", "4", "4", "5", "5", "b", "B", "c", "s", "O", "u", "u", "X", "I", "=", "T", "M", "R", "r", "L", "ctrl+r", "down", "up",
 }
 
 var ours = regexp.MustCompile("\x1b\\[0(;[0-9]+)*m")
@@ -177,7 +281,15 @@ func playAtRandom(t *testing.T, seed uint64, n int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	width, height := 1+r.IntN(200), 1+r.IntN(60)
 	th := &screen.Theme{Glyphs: screen.Unicode}
-	p := uitest.New(t, ui.Config{Log: hostileLog(t, r), Theme: th, Save: func(string, string) (string, int, error) { return "f", 0, nil }}, width, height)
+	d := hostileBreaks(t, r)
+	p := uitest.New(t, ui.Config{
+		Log: hostileLog(t, r), Theme: th, Save: func(string, string) (string, int, error) { return "f", 0, nil }, Debugger: d,
+		Places: func(env *screen.Env) []ui.Place {
+			return []ui.Place{
+				{Key: "4", Name: "Cache", Screen: cacheplace.New(t.Context(), env, hostileHouse{r})}, {Key: "5", Name: "Breaks", Screen: breaks.New(env)},
+			}
+		},
+	}, width, height)
 	var pressed []string
 	for range n {
 		if p.Quit {

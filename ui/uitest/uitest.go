@@ -38,6 +38,9 @@ type Player struct {
 	// command whose request is held is left behind, and looked for again after
 	// each key.
 	Held func() int
+	// Busy is the longest time that a message kept the program busy: what a
+	// person waits for, besides the frame. Commands run beside it.
+	Busy time.Duration
 	late chan tea.Msg
 	left int // commands that were left behind
 }
@@ -101,8 +104,14 @@ func (p *Player) Size(width, height int) *Player {
 // Send gives the program a message and waits until it is idle.
 func (p *Player) Send(msg tea.Msg) {
 	p.t.Helper()
+	p.run(p.update(msg))
+}
+
+func (p *Player) update(msg tea.Msg) tea.Cmd {
+	began := time.Now()
 	_, cmd := p.model.Update(msg)
-	p.run(cmd)
+	p.Busy = max(p.Busy, time.Since(began))
+	return cmd
 }
 
 // run runs a command and all that it begins, in order.
@@ -128,8 +137,7 @@ func (p *Player) run(cmd tea.Cmd) {
 		case tea.QuitMsg:
 			p.Quit = true
 		default:
-			_, next := p.model.Update(msg)
-			queue = append([]tea.Cmd{next}, queue...)
+			queue = append([]tea.Cmd{p.update(msg)}, queue...)
 		}
 	}
 }
