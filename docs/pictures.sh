@@ -126,6 +126,31 @@ if journey what-if; then
   until_shown 'would be answered'
   picture what-if 'what if node went to yaml?'
 fi
+if journey compare; then
+  demo 110x28
+  press : '=diff find node web01.example.com terminus=exec,plain' Enter
+  until_shown 'provenance B'
+  press =]
+  picture compare 'one node, two termini'
+fi
+if journey cache; then
+  demo 110x30
+  press 4
+  until_shown 'orphans 1'
+  sleep 1
+  picture cache 'what is kept, by whom and for how long'
+fi
+if journey held; then
+  demo 140x30
+  press : '=break ind=catalog key=web01* before cache-read' Enter
+  press : '=find catalog web01.example.com ignore_cache' Enter
+  until_shown 'HELD 1'
+  press 5 Enter
+  until_shown 'WILL NOT ASK'
+  press e j j j j j Enter
+  until_shown 'would be served'
+  picture held 'held before the cache is read'
+fi
 if journey console; then
   demo 110x18
   press : '=find node nobody.example.com' Enter
