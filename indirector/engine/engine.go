@@ -53,6 +53,7 @@ type Options struct {
 	Recording       string                            // file that the traces are written to; "" is none
 	Rows            int                               // see store.Options
 	Memory          int64                             // see store.Options
+	Elsewhere       bool                              // environments are another server's: none is looked for here
 	Source          string                            // name of the source on screen; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
 	Gate            indirector.Gate                   // of tests, instead of a debugger; nil never holds
@@ -127,11 +128,15 @@ func New(o Options) (*Engine, error) {
 		return nil, err
 	}
 	e.Environment, _ = e.Settings.Get("environment")
+	environments := e.knowsEnvironment
+	if o.Elsewhere {
+		environments = nil
+	}
 	e.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: e.RoutesFile.Routes, Settings: e.Settings, Recorder: e.Store,
 		SettingsIn: (&elsewhere{settings: e.Settings}).in,
 		Gate:       e.gate(o), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
-		Environments: e.knowsEnvironment, Environment: e.Environment, Application: o.Application,
+		Environments: environments, Environment: e.Environment, Application: o.Application,
 	})
 	if err != nil {
 		return nil, errors.Join(err, e.Store.Close())

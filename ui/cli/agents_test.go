@@ -534,3 +534,77 @@ func TestAgentThroughProxy(t *testing.T) {
 		})
 	}
 }
+
+// TestJourney11ThroughTheProxy is journey 11 of the design, by keys, against
+// the real agent and the real Puppet Server.
+func TestJourney11ThroughTheProxy(t *testing.T) {
+	t.Parallel()
+	peers := needStack(t)
+	needTmux(t)
+	s := newSite(t)
+	const node = "agent11.example.com"
+	peers.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
+	peers.script("cert", node)
+	certs := peers.dir + "/certs/"
+	ssl := s.path("agents/" + node + "/ssl")
+	for from, to := range map[string]string{node + ".crt": "/certs/" + node + ".pem", node + ".key": "/private_keys/" + node + ".pem", "ca.pem": "/certs/ca.pem", "crl.pem": "/crl.pem"} {
+		b, err := os.ReadFile(certs + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.write(ssl+to, string(b))
+	}
+	// A file that only environment staging has, under a name of this test.
+	file := fmt.Sprintf("only-%d.txt", time.Now().UnixNano())
+	there := filepath.Join(peers.dir, "code/environments/staging/site-modules/demo/files", file)
+	if err := os.WriteFile(there, []byte("only in staging\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(there) }) // a deployment of the stack removes it, too
+	s.write("proxy/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/proxy/var\nssldir = %[1]s/proxy/ssl\ncadir = %[1]s/proxy/ca\ncodedir = %[1]s/proxy/code\n", s.dir))
+
+	term := open(t)
+	term.write(strings.Join([]string{
+		s.program, "proxy --ui --confdir", s.path("proxy"), "--listen 127.0.0.1:0 --upstream https://localhost:" + peers.port(), "--agents-ssl", ssl,
+		"--cert", certs + "proxy.example.com.crt", "--key", certs + "proxy.example.com.key", "--ca", certs + "ca.pem", "--crl", certs + "crl.pem",
+	}, " ")).keys("Enter").wait("[1 Requests]")
+	term.tmux("resize-window", "-x", "140", "-y", "40")
+	term.wait("source: proxy 127.0.0.1:")
+	m := regexp.MustCompile(`proxy 127\.0\.0\.1:(\d+) ->`).FindStringSubmatch(term.screen())
+	if m == nil {
+		t.Fatalf("no port:\n%s", term.screen())
+	}
+
+	// 1. A run of the agent; then it asks for the file.
+	if out, code := s.agent(node, m[1]); code != 2 {
+		t.Fatalf("the agent: exit %d\n%s", code, out)
+	}
+	term.wait("save report", node)
+	const ask = `require "puppet"; Puppet.initialize_settings(["--confdir", ARGV[0] + "/conf", "--vardir", ARGV[0] + "/var"]); m = Puppet::FileServing::Metadata.indirection.find("puppet:///modules/demo/" + ARGV[1], environment: Puppet::Node::Environment.remote("production"), links: :manage, terminus: :rest); puts m.inspect`
+	if _, err := os.Stat("/usr/bin/ruby"); err != nil {
+		t.Skip("there is no ruby to ask for one file as Puppet does")
+	}
+	cmd := exec.CommandContext(t.Context(), "ruby", "-e", ask, s.path("agents/"+node), file)
+	cmd.Env = append(os.Environ(), "HOME="+s.path("agents/"+node))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "nil") {
+		t.Fatalf("the file: %v\n%s", err, out)
+	}
+	// 2.
+	term.keys("/").write("http.status=404 key=*" + file).keys("Enter")
+	term.wait("1 shown of", "nil!", "file_metadata")
+	// 3.
+	term.keys("Enter").wait("404 Not Found")
+	term.keys("Down", "Enter").wait("environment=production", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
+	// 4.
+	term.write("y").wait("curl -sS").write("c").wait("copied curl")
+	// 5.
+	term.write("R").wait("env=production")
+	was := regexp.MustCompile(`replay=(\d+)`).FindStringSubmatch(term.screen())
+	if was == nil {
+		t.Fatalf("the line does not say what it repeats:\n%s", term.screen())
+	}
+	term.keys("C-u").write("find file_metadata modules/demo/" + file + " env=staging opt.links=manage " + was[0]).keys("Enter")
+	term.wait("sent by you", "  ok  ").keys("Escape").wait("filter:")
+	term.keys("/", "C-u").write("env=staging").keys("Enter").wait("1 shown", "ok", "replay of       #"+was[1])
+	term.write("q").wait("recording:")
+}

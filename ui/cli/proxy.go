@@ -159,6 +159,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 		return nil, err
 	}
 	o.Set = append(x.overrides(), o.Set...)
+	o.Elsewhere = true
 	e, err := engine.New(o)
 	if err != nil {
 		return nil, errors.Join(err, out.close())
