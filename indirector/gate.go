@@ -123,6 +123,9 @@ func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool,
 	if err != nil {
 		return false, err
 	}
+	if v.Request == nil && v.Err == nil && !v.Set && !v.Skip {
+		return false, stepErr
+	}
 	if v.By == "" {
 		v.By = "you"
 	}

@@ -385,7 +385,7 @@ const (
 	ErrHidden                  // err~: an error was swallowed on the way
 	Part                       // one of two stores was written
 	HeldOutcome                // paused
-	Sim                        // answered or failed by injection
+	Sim                        // answered by injection
 	OutcomeCount
 )
 

@@ -121,6 +121,7 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 		fields = usual
 	}
 	var parts []string
+	u.tell()
 	s.Look(func(t *traces.Trace) {
 		u.trace = t
 		for _, f := range fields {

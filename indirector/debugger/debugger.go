@@ -110,9 +110,21 @@ type breakpoint struct {
 	on       bool   // guarded by Debugger.mu
 	restored bool   // likewise
 	only     uint64 // the one request that it is for; 0 if it is for all
+	late     bool   // the expression asks for what became of the request so far
 	seen     atomic.Uint64
 	hits     atomic.Uint64
 	at       atomic.Int64
+}
+
+func newBreakpoint(b Breakpoint, id string) *breakpoint {
+	n := &breakpoint{Breakpoint: b, id: id, late: !b.When.Simple()}
+	for _, name := range b.When.Names() {
+		switch name {
+		case "out", "served", "took", "setby", "hidden", "failed", "slow":
+			n.late = true
+		}
+	}
+	return n
 }
 
 // An Info is a breakpoint as people see it.
@@ -174,7 +186,8 @@ func (d *Debugger) Add(b Breakpoint) (Info, error) {
 	}
 	d.mu.Lock()
 	d.last++
-	n := &breakpoint{Breakpoint: b, id: "b" + strconv.Itoa(d.last), on: true}
+	n := newBreakpoint(b, "b"+strconv.Itoa(d.last))
+	n.on = true
 	d.breaks = append(d.breaks, n)
 	return n.info(), d.changeBreaks()
 }
@@ -190,7 +203,8 @@ func (d *Debugger) Replace(id string, b Breakpoint) (Info, error) {
 		d.mu.Unlock()
 		return Info{}, unknown(id)
 	}
-	n := &breakpoint{Breakpoint: b, id: id, on: true}
+	n := newBreakpoint(b, id)
+	n.on = true
 	d.breaks[i] = n
 	return n.info(), d.changeBreaks()
 }
@@ -439,6 +453,7 @@ type subject struct {
 	trace *traces.Trace // while nobody adds to it
 	expr  *query.Expr
 	yes   bool
+	told  bool // whether the row has what became of the request so far
 }
 
 var subjects = sync.Pool{New: func() any { return new(subject) }}
@@ -447,7 +462,7 @@ func (u *subject) read(d *Debugger, s *indirector.Stop) {
 	t := s.Trace
 	u.d, u.stop = d, s
 	query.ReadRow(&u.row, t)
-	u.row.Served, u.row.Outcome = s.Served, s.Outcome()
+	u.told = false
 	if u.row.Environment == "" {
 		u.row.Environment = s.Request.Environment
 	}
@@ -457,15 +472,27 @@ func (u *subject) read(d *Debugger, s *indirector.Stop) {
 	if u.row.Cache == "" {
 		u.row.Cache = s.Request.Cache
 	}
+}
+
+// tell adds what became of the request so far.
+func (u *subject) tell() {
+	if u.told {
+		return
+	}
+	u.told = true
+	s := u.stop
+	u.row.Served, u.row.Outcome = s.Served, s.Outcome()
 	for step := int(s.Point.Step); step >= 0 && u.row.Took == 0; step-- {
-		if q := &t.Steps[step]; q.Took > 0 {
+		if q := &s.Trace.Steps[step]; q.Took > 0 {
 			u.row.Took = q.At + q.Took
 		}
 	}
 }
 
+// free gives u to the next request. The texts of its row stay until then: to
+// clear them took longer than to match.
 func (u *subject) free() {
-	*u = subject{}
+	u.d, u.stop, u.trace, u.expr = nil, nil, nil, nil
 	subjects.Put(u)
 }
 
@@ -473,7 +500,10 @@ func (u *subject) matches(b *breakpoint) bool {
 	switch {
 	case b.only != 0 && b.only != u.row.ID:
 		return false
-	case b.When.Simple():
+	case b.late:
+		u.tell()
+	}
+	if b.When.Simple() {
 		return b.When.Match(u)
 	}
 	u.expr, u.yes = b.When, false

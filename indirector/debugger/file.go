@@ -59,7 +59,9 @@ func (d *Debugger) load() error {
 			continue
 		}
 		d.last++
-		d.breaks = append(d.breaks, &breakpoint{Breakpoint: b, id: fmt.Sprintf("b%d", d.last), restored: true})
+		n := newBreakpoint(b, fmt.Sprintf("b%d", d.last))
+		n.restored = true
+		d.breaks = append(d.breaks, n)
 	}
 	return errors.Join(errs...)
 }

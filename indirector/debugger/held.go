@@ -280,7 +280,8 @@ func (d *Debugger) later(id uint64, b Breakpoint, how Go) error {
 		return err
 	}
 	b.First = 1
-	n := &breakpoint{Breakpoint: b, id: "you", on: true, only: id}
+	n := newBreakpoint(b, "you")
+	n.on, n.only = true, id
 	if b.Do == Delay {
 		h.delay = n
 	} else {

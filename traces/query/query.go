@@ -57,13 +57,12 @@ func RowOf(t *traces.Trace) Row {
 	return r
 }
 
-// ReadRow is RowOf into a row that is there already.
+// ReadRow is RowOf into a row that is there already, and spares to clear it:
+// what a trace does not say stays.
 func ReadRow(r *Row, t *traces.Trace) {
-	*r = Row{
-		ID: t.ID, Parent: t.Parent, Start: t.Start, Took: t.Took,
-		Verb: t.Verb, Outcome: t.Outcome, Served: t.Served, Flags: t.Flags, Sent: t.Caller == "you",
-		Indirection: t.Indirection, Key: t.Key, Environment: t.Environment, Run: t.Run, Caller: t.Caller,
-	}
+	r.ID, r.Parent, r.Start, r.Took = t.ID, t.Parent, t.Start, t.Took
+	r.Verb, r.Outcome, r.Served, r.Flags, r.Sent = t.Verb, t.Outcome, t.Served, t.Flags, t.Caller == "you"
+	r.Indirection, r.Key, r.Environment, r.Run, r.Caller = t.Indirection, t.Key, t.Environment, t.Run, t.Caller
 	r.Terminus, r.SetBy = winner(t.Primary)
 	r.Cache, r.CacheSetBy = winner(t.Cache)
 }
@@ -189,6 +188,43 @@ func (e *SyntaxError) Error() string {
 		s += "; perhaps: " + e.Fix
 	}
 	return s
+}
+
+// Names returns the fields and flags that e asks for, in no order and perhaps
+// several times; a word asks for many and is "".
+func (e *Expr) Names() []string {
+	if e == nil || e.root == nil {
+		return nil
+	}
+	return mentioned(e.root, nil)
+}
+
+func mentioned(n node, all []string) []string {
+	switch n := n.(type) {
+	case orNode:
+		for _, of := range n {
+			all = mentioned(of, all)
+		}
+	case andNode:
+		for _, of := range n {
+			all = mentioned(of, all)
+		}
+	case notNode:
+		return mentioned(n.of, all)
+	case callNode:
+		return mentioned(n.of, all)
+	case stepNode:
+		return mentioned(n.of, all)
+	case flagNode:
+		return append(all, n.flag.Name)
+	case hasNode:
+		return append(all, n.field.Name)
+	case *testNode:
+		return append(all, n.field.Name)
+	case *wordNode:
+		return append(all, "")
+	}
+	return all
 }
 
 // IsField reports whether name is a field of expressions: "key", "opt.server".

@@ -165,7 +165,7 @@ Exit codes, of every command:
 	for _, verb := range command.Verbs() {
 		root.AddCommand(p.ask(verb))
 	}
-	root.AddCommand(p.runScript(), p.serve(), p.proxy(), p.authority(), p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.demo(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
+	root.AddCommand(p.runScript(), p.replay(), p.serve(), p.proxy(), p.authority(), p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.demo(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp

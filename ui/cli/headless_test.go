@@ -53,6 +53,7 @@ func TestSchemas(t *testing.T) {
 		{"recordings", "diff", []string{"diff", rec, other, "--format", "json"}, false},
 		{"requests", "diff", []string{"diff", rec + "#1", other + "#2", "--format", "json", "--ignore", ".x"}, false},
 		{"run", "run", []string{"run", script, "--demo", "--format", "json"}, true},
+		{"replay", "replay", []string{"replay", "-r", rec, "--dry", "--format", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"jsonl", "jsonl", []string{"export", "-r", rec, "--format", "jsonl"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

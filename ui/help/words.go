@@ -22,7 +22,7 @@ var codes = [traces.OutcomeCount]string{
 	traces.Part:        "one of two stores was written, the other was not",
 	traces.HeldOutcome: "paused between two questions",
 	traces.Run:         "in progress",
-	traces.Sim:         "answered or failed by injection",
+	traces.Sim:         "answered by injection",
 }
 
 // order is the order of the codes in help: what is good first.
