@@ -218,7 +218,7 @@ func (c *call) staticFileContent(path string) {
 		refusal(http.StatusForbidden, msgStaticPath)
 		return
 	case c.h.o.CodeContent == nil:
-		c.fail(internal(errors.New(msgNoCommand)), traces.Route)
+		c.fail(internal(&indirector.Failure{Message: msgNoCommand}), traces.Route)
 		return
 	}
 	c.codeContent(environment, id, path)
@@ -331,7 +331,7 @@ func (m Commands) CodeID(ctx context.Context, environment string) (string, error
 	b, err := io.ReadAll(io.LimitReader(file, 4096))
 	id := strings.TrimRight(string(b), "\r\n")
 	if err == nil && !isCodeID(id) {
-		err = fmt.Errorf(msgCodeID, id)
+		err = &indirector.Failure{Message: fmt.Sprintf(msgCodeID, id)}
 	}
 	return id, err
 }
@@ -378,10 +378,10 @@ func (m Commands) run(ctx context.Context, command string, args ...string) (file
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		out := make([]byte, 4096)
 		n, _ := file.ReadAt(out, 0)
-		return file, fmt.Errorf(msgExit, command, exit.ExitCode(), out[:n], stderr.b)
+		return file, &indirector.Failure{Message: fmt.Sprintf(msgExit, command, exit.ExitCode(), out[:n], stderr.b), Err: err}
 	}
 	if err != nil {
-		return file, fmt.Errorf(msgCommand, command, err)
+		return file, &indirector.Failure{Message: fmt.Sprintf(msgCommand, command, err), Err: err}
 	}
 	if len(stderr.b) > 0 {
 		traces.AddNote(ctx, command+" wrote to stderr: "+strconv.Quote(string(stderr.b)))

@@ -350,10 +350,6 @@ func find(indirection, key string) indirector.Request {
 	return indirector.Request{Indirection: indirection, Verb: indirector.Find, Key: key}
 }
 
-func search(indirection, key string) indirector.Request {
-	return indirector.Request{Indirection: indirection, Verb: indirector.Search, Key: key}
-}
-
 // with returns a request with flags.
 func with(req indirector.Request, flags traces.Flags) indirector.Request {
 	req.Flags |= flags

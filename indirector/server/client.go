@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -64,18 +63,18 @@ func headerCert(value string) (*x509.Certificate, error) {
 	}
 	text, err := url.QueryUnescape(value)
 	if err != nil {
-		return nil, fmt.Errorf("Unable to URL decode the x-client-cert header: %w", err)
+		return nil, &indirector.Failure{Message: "Unable to URL decode the x-client-cert header: " + err.Error(), Err: err}
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, errors.New("No certs found in PEM read from x-client-cert")
+		return nil, &indirector.Failure{Message: "No certs found in PEM read from x-client-cert"}
 	}
 	if more, _ := pem.Decode(rest); more != nil {
-		return nil, errors.New("Only 1 PEM should be supplied for x-client-cert but 2 found")
+		return nil, &indirector.Failure{Message: "Only 1 PEM should be supplied for x-client-cert but 2 found"}
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("Unable to parse x-client-cert into certificate: %w", err)
+		return nil, &indirector.Failure{Message: "Unable to parse x-client-cert into certificate: " + err.Error(), Err: err}
 	}
 	return cert, nil
 }

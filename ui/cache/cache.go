@@ -85,7 +85,7 @@ type (
 		cut     bool
 		err     error
 	}
-	scanned struct{ more, changed bool }
+	scanned struct{}
 	planned struct {
 		id   entryID
 		text string
