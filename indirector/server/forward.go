@@ -87,7 +87,11 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		end(status, err)
 		return
 	}
-	end(answer.Status, f.answer(w, answer))
+	err = f.answer(w, answer)
+	end(answer.Status, err)
+	if err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
 }
 
 // tell passes on who asks.
