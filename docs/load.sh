@@ -122,4 +122,4 @@ for name in serve proxy; do
     -w "1 GiB through $name: %{size_download} bytes in %{time_total} s" "${!url}/puppet/v3/file_content/modules/bench/1g.bin?environment=production"
   echo ", the most memory it took: $(peak $name)"
 done
-load serve -idle 1000
+load serve -idle "${IDLE:-1000}"
