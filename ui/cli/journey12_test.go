@@ -54,7 +54,9 @@ func TestJourney12ACheckInCI(t *testing.T) {
 			term.write(":save hidden.ind @shown").keys("Enter").wait("saved 12 requests to ", "hidden.ind, masked ")
 			term.write(":export otlp trace.json #1044").keys("Enter").wait("saved 1 request to ", "trace.json, masked ")
 			term.write(":save base.ind @run").keys("Enter").wait("base.ind: file exists")
-			term.keys("Escape").write("q").wait("exit 0")
+			term.keys("Escape") // which, together with the next key, would be that key with alt
+			until(t, "the message is gone", func() bool { return !strings.Contains(term.screen(), "file exists") })
+			term.write("q").wait("exit 0")
 
 			// 3: the check, which a script reads.
 			out := shell(t, dir, 1, "", program, "check", "--recording", "base.ind", "--expect", "count(hidden) = 0")
