@@ -86,9 +86,51 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
+// Bodies says of which requests the values go along. Everything else that is
+// known of a value does always: its model, its size and its digest.
+type Bodies string
+
+// The choices. "" is AnyBody.
+const (
+	AnyBody      Bodies = "all"
+	SmallBodies  Bodies = "small"  // those of up to MaxSmall bytes
+	FailedBodies Bodies = "failed" // those of requests in which something went wrong, seen or not
+	NoBody       Bodies = "none"
+)
+
+// MaxSmall is the size in bytes up to which a value is small.
+const MaxSmall = 1 << 20
+
+// AllBodies returns every choice, in the order in which they are offered.
+func AllBodies() []Bodies { return []Bodies{AnyBody, SmallBodies, FailedBodies, NoBody} }
+
+// ParseBodies returns the choice spelled s; the error names those that there
+// are.
+func ParseBodies(s string) (Bodies, error) {
+	b := Bodies(strings.ToLower(s))
+	if slices.Contains(AllBodies(), b) {
+		return b, nil
+	}
+	return "", fmt.Errorf("bodies=%s is not known; there are: all, small, failed, none", s)
+}
+
+// want reports whether a value of t goes along.
+func (b Bodies) want(t *traces.Trace, v *traces.Value) bool {
+	switch b {
+	case SmallBodies:
+		return v.Size <= MaxSmall
+	case FailedBodies:
+		return t.Outcome.Failed()
+	case NoBody:
+		return false
+	}
+	return true
+}
+
 // Options are the options of Write.
 type Options struct {
 	Format Format
+	Bodies Bodies // of recordings, JSON lines and HAR
 	// Source says in the export where its requests were watched; "" says nothing.
 	Source string
 	// Mask masks a text, and says how much it masked. It is required.
@@ -121,7 +163,21 @@ type Report struct {
 	Bare     int      // of them, how many of which only the row was left
 	Entries  int      // of HAR: how many exchanges over HTTP they had
 	Masked   int      // how many things are masked
+	Without  int      // how many values were left out, as Options.Bodies says
 	List     []Masked // where, in order; the first MaxListed
+
+	kinds map[string]int
+}
+
+// Kinds is how much is masked of each kind: "41 Sensitive, 9 header". It is ""
+// if nothing is.
+func (r Report) Kinds() string {
+	var parts []string
+	for kind, n := range r.kinds {
+		parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
 }
 
 // String is what the command says: "14 requests; masked 2".
@@ -129,6 +185,9 @@ func (r Report) String() string {
 	s := count(r.Requests, "request")
 	if r.Bare > 0 {
 		s += fmt.Sprintf(", %d of them without detail", r.Bare)
+	}
+	if r.Without > 0 {
+		s += fmt.Sprintf("; %s left out", count(r.Without, "value"))
 	}
 	return s + fmt.Sprintf("; masked %d", r.Masked)
 }
@@ -193,7 +252,7 @@ func Write(w io.Writer, s *store.Store, ids []uint64, o Options) (Report, error)
 		return x.report, err
 	}
 	for _, id := range ids {
-		r, err := x.take(id, o.Format == JSONL)
+		r, err := x.take(id, o.Format == JSONL || o.Format == HAR)
 		if err != nil {
 			return x.report, err
 		}
@@ -224,6 +283,7 @@ func Save(path string, s *store.Store, ids []uint64, o Options) (Report, error) 
 			m.id = t.ID
 			return m.trace(t)
 		},
+		Keep: x.want,
 		Body: func(id uint64, where, format string, b []byte) []byte {
 			m.id = id
 			return m.body(where, format, b)
@@ -241,6 +301,9 @@ func Save(path string, s *store.Store, ids []uint64, o Options) (Report, error) 
 func (r Report) said() string {
 	const enough = 100
 	text := fmt.Sprintf("masked %d", r.Masked)
+	if r.Without > 0 {
+		text = fmt.Sprintf("saved without %s, %s", count(r.Without, "value"), text)
+	}
 	for i, m := range r.List {
 		if i == enough {
 			return text + fmt.Sprintf("; and %d more", r.Masked-enough)
@@ -280,14 +343,26 @@ func (x *exporting) take(id uint64, bodies bool) (*request, error) {
 	}
 	r.trunk, r.parent = trunkOf(x.s, t)
 	if bodies {
-		r.value, r.sent = x.body(&m, "value", t.Value), x.body(&m, "sent", t.Sent)
+		r.value, r.sent = x.body(&m, "value", t, t.Value), x.body(&m, "sent", t, t.Sent)
 	}
 	x.report.Requests++
 	return r, nil
 }
 
+// want reports whether a value of t goes along, and counts those that do not.
+func (x *exporting) want(t *traces.Trace, v *traces.Value) bool {
+	if x.o.Bodies.want(t, v) {
+		return true
+	}
+	x.report.Without++
+	return false
+}
+
 // body returns the bytes of a value, or nil if they are gone.
-func (x *exporting) body(m *masker, where string, v traces.Value) []byte {
+func (x *exporting) body(m *masker, where string, t *traces.Trace, v traces.Value) []byte {
+	if v.Digest == "" || !x.want(t, &v) {
+		return nil
+	}
 	b, err := x.s.Body(v)
 	if err != nil {
 		return nil
@@ -295,8 +370,18 @@ func (x *exporting) body(m *masker, where string, v traces.Value) []byte {
 	return m.body(where, v.Format, b)
 }
 
+// maxKinds is how many kinds of secrets are told apart: a recording may name
+// any.
+const maxKinds = 16
+
 func (x *exporting) note(m Masked) {
 	x.report.Masked++
+	if x.report.kinds == nil {
+		x.report.kinds = make(map[string]int)
+	}
+	if _, known := x.report.kinds[m.Kind]; known || len(x.report.kinds) < maxKinds {
+		x.report.kinds[m.Kind]++
+	}
 	if len(x.report.List) < MaxListed {
 		x.report.List = append(x.report.List, m)
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -330,6 +332,152 @@ func TestHAR(t *testing.T) {
 	}
 	if e.Request.HeadersSize == nil || e.Request.BodySize == nil || e.Request.Cookies == nil || !e.StartedDateTime.Equal(start.Add(time.Second+5*time.Millisecond)) {
 		t.Errorf("what HAR demands is not all there: %s", text)
+	}
+}
+
+// The value goes along with the exchange that it came from or went by, masked;
+// what is too large, or of a file, does not.
+func TestHARBodies(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		trace    traces.Trace
+		bodies   export.Bodies
+		request  string // text of the body of the request
+		response string
+		want     []string
+	}{
+		{name: "found", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{"pw":"hunter2"}`)}}, response: `{"pw":"(masked password, 7 B, tag 0a1b)"}`, want: []string{"not its bytes"}},
+		{name: "saved", trace: traces.Trace{Verb: traces.Save, Sent: traces.Value{Model: "facts", Body: []byte(`{"a":1}`)}}, request: `{"a":1}`},
+		{name: "none wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, bodies: export.NoBody, want: []string{"1 value left out"}},
+		{name: "failed wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, bodies: export.FailedBodies, want: []string{"1 value left out"}},
+		{name: "large", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}, want: []string{"more than 1048576"}},
+		{name: "large not wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}, bodies: export.SmallBodies, want: []string{"1 value left out"}},
+		{name: "a file", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "file_content", Body: []byte(`{"size":3}`)}}},
+		{name: "from the cache", trace: traces.Trace{Verb: traces.Find, Served: traces.ByCache, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := store.Open(store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			tr := tt.trace
+			tr.Start, tr.Indirection, tr.Key, tr.Outcome = start, "node", "web01", traces.Good
+			tr.Value.Format, tr.Sent.Format = "json", "json"
+			tr.Value.Size, tr.Sent.Size = len(tr.Value.Body), len(tr.Sent.Body)
+			method := "GET"
+			if tr.Verb == traces.Save {
+				method = "PUT"
+			}
+			for _, status := range []string{"503 Service Unavailable", "200 OK"} {
+				tr.Spans = append(tr.Spans, traces.Span{ID: len(tr.Spans) + 1, Step: traces.Terminus, Kind: traces.Network, Name: method + " https://puppet:8140/x", Answer: status})
+			}
+			tr.ID = s.Begin(&tr)
+			s.End(&tr, nil)
+			if err := s.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if _, err := export.Write(&b, s, all(t, s), export.Options{Format: export.HAR, Bodies: tt.bodies, Mask: masks}); err != nil {
+				t.Fatal(err)
+			}
+			var doc struct {
+				Log struct {
+					Entries []struct {
+						Request struct {
+							PostData *struct{ MimeType, Text string }
+						}
+						Response struct{ Content struct{ Text string } }
+					}
+				}
+			}
+			if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+				t.Fatal(err)
+			}
+			if len(doc.Log.Entries) != 2 {
+				t.Fatalf("%d entries", len(doc.Log.Entries))
+			}
+			last := doc.Log.Entries[1]
+			if got := last.Response.Content.Text; got != tt.response {
+				t.Errorf("response: got %q, want %q", got, tt.response)
+			}
+			if doc.Log.Entries[0].Response.Content.Text != "" {
+				t.Error("an exchange that failed has the value of another")
+			}
+			if got := last.Request.PostData; (got != nil) != (tt.request != "") || got != nil && got.Text != tt.request {
+				t.Errorf("request: got %+v, want %q", got, tt.request)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("%q is not said", want)
+				}
+			}
+		})
+	}
+}
+
+// TestBodies is which values a recording takes along. What is known of them goes
+// along always.
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, o := range []traces.Outcome{traces.Good, traces.NilHidden, traces.Err, traces.Good} {
+		body := []byte(strconv.Itoa(i))
+		if i == 3 {
+			body = bytes.Repeat([]byte("x"), export.MaxSmall+1)
+		}
+		tr := &traces.Trace{Verb: traces.Find, Indirection: "node", Key: "k", Start: start, Outcome: o, Value: traces.Value{Model: "node", Format: "text", Size: len(body), Body: body}}
+		tr.ID = s.Begin(tr)
+		s.End(tr, nil)
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		bodies export.Bodies
+		want   []uint64
+	}{
+		{"", []uint64{1, 2, 3, 4}},
+		{export.AnyBody, []uint64{1, 2, 3, 4}},
+		{export.SmallBodies, []uint64{1, 2, 3}},
+		{export.FailedBodies, []uint64{2, 3}},
+		{export.NoBody, nil},
+	} {
+		path := filepath.Join(t.TempDir(), "x.ind")
+		report, err := export.Save(path, s, all(t, s), export.Options{Bodies: tt.bodies, Mask: masks})
+		if err != nil || report.Without != 4-len(tt.want) {
+			t.Fatalf("%s: %+v, %v", tt.bodies, report, err)
+		}
+		r, err := store.OpenFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for _, id := range all(t, r) {
+			tr, err := r.Trace(id)
+			if err != nil || tr.Value.Digest == "" || tr.Value.Size == 0 {
+				t.Errorf("%s: #%d is %+v, %v", tt.bodies, id, tr.Value, err)
+				continue
+			}
+			if _, err := r.Body(tr.Value); err == nil {
+				got = append(got, id)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got the values of %v, want %v", tt.bodies, got, tt.want)
+		}
+		if events := r.Events(); len(tt.want) < 4 && (len(events) == 0 || !strings.Contains(events[len(events)-1].Text, "saved without")) {
+			t.Errorf("%s: the recording does not say it: %v", tt.bodies, events)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"indirtui/traces"
 )
@@ -35,6 +36,13 @@ type (
 		Query       []harPair `json:"queryString"`
 		HeadersSize int       `json:"headersSize"`
 		BodySize    int64     `json:"bodySize"`
+		Post        *harPost  `json:"postData,omitempty"`
+	}
+	harPost struct {
+		MIME    string    `json:"mimeType"`
+		Params  []harPair `json:"params"`
+		Text    string    `json:"text"`
+		Comment string    `json:"comment,omitempty"`
 	}
 	harResponse struct {
 		Status      int        `json:"status"`
@@ -49,8 +57,10 @@ type (
 		Error       string     `json:"_error,omitempty"`
 	}
 	harContent struct {
-		Size int64  `json:"size"`
-		MIME string `json:"mimeType"`
+		Size    int64  `json:"size"`
+		MIME    string `json:"mimeType"`
+		Text    string `json:"text,omitempty"`
+		Comment string `json:"comment,omitempty"`
 	}
 	harTimings struct {
 		DNS     float64 `json:"dns"`
@@ -73,13 +83,23 @@ func (*har) begin(w io.Writer) error {
 }
 
 func (h *har) add(w io.Writer, r *request) error {
+	answered := answeredBy(r.trace)
 	for i := range r.trace.Spans {
 		s := &r.trace.Spans[i]
 		x, ok := s.HTTP()
 		if !ok || x.Method == "" || x.URL == "" {
 			continue // a name looked up, a connection made
 		}
-		b, err := appendJSON(nil, entryOf(r.trace, s, &x))
+		e := entryOf(r.trace, s, &x)
+		if r.trace.Verb == traces.Save && (x.Method == "PUT" || x.Method == "POST") {
+			if text, comment := bodyText(r.sent, &r.trace.Sent); comment != "" {
+				e.Request.Post = &harPost{MIME: traces.Header(x.Request, "Content-Type"), Params: []harPair{}, Text: text, Comment: comment}
+			}
+		}
+		if i == answered {
+			e.Response.Content.Text, e.Response.Content.Comment = bodyText(r.value, &r.trace.Value)
+		}
+		b, err := appendJSON(nil, e)
 		if err != nil {
 			return err
 		}
@@ -93,6 +113,44 @@ func (h *har) add(w io.Writer, r *request) error {
 	}
 	return nil
 }
+
+// answeredBy returns the span of the exchange whose body became the value of t,
+// -1 if none did: the last good one of the step that answered.
+func answeredBy(t *traces.Trace) int {
+	step := traces.Terminus
+	if t.Served == traces.ByCache {
+		step = traces.CacheRead
+	}
+	if t.Verb != traces.Find && t.Verb != traces.Search {
+		return -1
+	}
+	for i := len(t.Spans) - 1; i >= 0; i-- {
+		x, ok := t.Spans[i].HTTP()
+		if ok && t.Spans[i].Step == step && x.Status >= 200 && x.Status < 300 && x.Method != "HEAD" && x.URL != "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// bodyText returns a value as the text of a body, with what must be known of
+// it; both are "" if there is no value. Of files nothing is kept but what they
+// are, which is no body.
+func bodyText(b []byte, v *traces.Value) (text, comment string) {
+	switch {
+	case b == nil, v.Model == "file_content", v.Model == "file_bucket_file":
+		return "", ""
+	case len(b) > maxBody:
+		return "", fmt.Sprintf("left out: the value has %d bytes, more than %d", len(b), maxBody)
+	case !utf8.Valid(b):
+		return "", "left out: the value is no UTF-8"
+	}
+	return string(b), "the value that was read from or written into the body, masked, as " + v.Format + "; not its bytes"
+}
+
+// maxBody is the largest value in bytes that goes along in HAR, for programs
+// that read all of it at once.
+const maxBody = MaxSmall
 
 func entryOf(t *traces.Trace, s *traces.Span, x *traces.Exchange) harEntry {
 	host, _ := traces.HostPort(x.Peer)

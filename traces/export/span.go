@@ -180,8 +180,13 @@ func describe(s *span, t *traces.Trace) {
 	} {
 		s.attr(a.key, a.value)
 	}
+	s.attr("indirtui.sent.model", t.Sent.Model)
+	s.attr("indirtui.sent.digest", t.Sent.Digest)
 	if t.Value.Size > 0 {
 		s.attr("indirtui.value.size", int64(t.Value.Size))
+	}
+	if t.Sent.Size > 0 {
+		s.attr("indirtui.sent.size", int64(t.Sent.Size))
 	}
 	for _, o := range t.Options {
 		s.attr("puppet.option."+o.Name, o.Value)

@@ -13,6 +13,8 @@ import (
 type Edit struct {
 	// Trace returns what is saved instead of a trace, which it must not change.
 	Trace func(*traces.Trace) *traces.Trace
+	// Keep reports whether the bytes of a value of t are saved.
+	Keep func(t *traces.Trace, v *traces.Value) bool
 	// Body returns what is saved instead of the bytes of a value. Where is
 	// "value" or "sent".
 	Body func(id uint64, where, format string, b []byte) []byte
@@ -87,8 +89,8 @@ func (x *saving) add(id uint64) bool {
 		if x.edit.Trace != nil {
 			own = *x.edit.Trace(t)
 		}
-		x.body(id, "value", &own.Value)
-		x.body(id, "sent", &own.Sent)
+		x.body(&own, "value", &own.Value)
+		x.body(&own, "sent", &own.Sent)
 		x.out = appendTrace(x.out, &own, l.Replays != 0)
 	} else {
 		h := headOfRow(&row, l)
@@ -108,13 +110,17 @@ func (x *saving) add(id uint64) bool {
 }
 
 // body appends the line of a value, unless it has one.
-func (x *saving) body(id uint64, where string, v *traces.Value) {
+func (x *saving) body(t *traces.Trace, where string, v *traces.Value) {
+	if v.Digest != "" && x.edit.Keep != nil && !x.edit.Keep(t, v) {
+		v.Body = nil
+		return
+	}
 	b, err := x.s.Body(*v)
 	if err != nil {
 		return
 	}
 	if x.edit.Body != nil {
-		b = x.edit.Body(id, where, v.Format, b)
+		b = x.edit.Body(t.ID, where, v.Format, b)
 		v.Body = b
 		digest(v)
 	}

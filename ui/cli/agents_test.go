@@ -7,10 +7,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,6 +277,31 @@ func tree(t *testing.T, dir string) string {
 
 // TestAgent: a new agent gets its certificate, plugins, catalog, files, and
 // leaves what it replaces in the bucket; the other commands of Puppet work.
+// TestServePlain is serve without a screen: a line for each request, commands
+// from standard input, and an end that is not that of the input.
+func TestServePlain(t *testing.T) {
+	t.Parallel()
+	s := &site{t: t, dir: t.TempDir(), program: build(t, "indirtui")}
+	s.write("puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncadir = %[1]s/ca\ncodedir = %[1]s/code\ncertname = localhost\nkeylength = 2048\n", s.dir))
+	l := s.run("serve", "--plain", "--confdir", s.dir) // its standard input is at its end
+	ask := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // only whether it answers
+	resp, err := ask.Get("https://" + l.address + "/puppet-ca/v1/certificate/ca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	l.waitFor("find certificate ca  ok")
+	if err := l.cmd.Process.Signal(syscall.SIGHUP); err != nil { // reads certificates again, and goes on
+		t.Fatal(err)
+	}
+	if resp, err = ask.Get("https://" + l.address + "/puppet-ca/v1/certificate/nobody"); err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	l.waitFor("find certificate nobody")
+	l.end()
+}
+
 func TestAgent(t *testing.T) {
 	t.Parallel()
 	needAgent(t)

@@ -84,6 +84,8 @@ type session struct {
 	guard  *ui.Guard // of the goroutines that termini start
 	kept   *kept     // of the project; never nil
 
+	listens bool // agents ask, so that it goes on when nobody writes commands
+
 	before, after func() error // what ends before and after the engine; nil if nothing does
 }
 

@@ -22,6 +22,7 @@ import (
 	"indirtui/traces/query"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
+	"indirtui/ui/recordings"
 	"indirtui/ui/screen"
 )
 
@@ -43,7 +44,21 @@ type plain struct {
 // A plainCommand is one command: all that is said about it is said here.
 type plainCommand struct {
 	name, args, help string
+	before           int // how many words stand before an expression; -1 is that there is none
 	run              func(*plain, context.Context, []string) error
+}
+
+// answer runs the command with what stands behind its name.
+func (c *plainCommand) answer(x *plain, ctx context.Context, rest string) error {
+	cut := command.Split
+	if c.before >= 0 {
+		cut = func(s string) ([]string, error) { return command.SplitBefore(s, c.before) }
+	}
+	words, err := cut(rest)
+	if err != nil {
+		return err
+	}
+	return c.run(x, ctx, words)
 }
 
 // errQuit ends the program.
@@ -54,23 +69,23 @@ func plainCommands() []plainCommand {
 		return func(x *plain, ctx context.Context, words []string) error { return x.ask(ctx, verb, words) }
 	}
 	return []plainCommand{
-		{"show", "requests [EXPR] | steps N | value N | routes [IND] | failures | cache [IND] | log", "print a place as text", (*plain).show},
-		{"find", "IND KEY [NAME=VALUE ...]", "find one instance", ask("find")},
-		{"search", "IND [KEY] [NAME=VALUE ...]", "list the instances that match", ask("search")},
-		{"head", "IND KEY [NAME=VALUE ...]", "ask whether there is such an instance", ask("head")},
-		{"destroy", "IND KEY [NAME=VALUE ...]", "remove an instance; needs write on", ask("destroy")},
-		{"story", "[SELECTOR]", "tell what happened, every step of it", (*plain).tellStory},
-		{"check", "EXPECTATION", "hold the requests against what is expected, as in count(hidden) = 0", (*plain).checks},
-		{"export", "FORMAT FILE [SELECTOR]", "write requests for another program", (*plain).exports},
-		{"save", "FILE [SELECTOR]", "save a recording of requests", (*plain).saves},
-		{"filter", "[EXPR]", "from now on only these requests come by themselves", (*plain).filters},
-		{"quiet", "on | off", "whether requests come by themselves", (*plain).quiets},
-		{"mark", "N a..z", "mark a request", (*plain).marks},
-		{"note", "N TEXT", "note something about a request", (*plain).notes},
-		{"write", "on | off", "allow destroying what is real, or forbid it", (*plain).writes},
-		{"wait", "", "until the demo has played and all is recorded", (*plain).waits},
-		{"help", "", "list the commands", (*plain).helps},
-		{"quit", "", "leave the program", func(*plain, context.Context, []string) error { return errQuit }},
+		{"show", "requests [EXPR] | steps N | value N | routes [IND] | failures | cache [IND] | log", "print a place as text", 1, (*plain).show},
+		{"find", "IND KEY [NAME=VALUE ...]", "find one instance", -1, ask("find")},
+		{"search", "IND [KEY] [NAME=VALUE ...]", "list the instances that match", -1, ask("search")},
+		{"head", "IND KEY [NAME=VALUE ...]", "ask whether there is such an instance", -1, ask("head")},
+		{"destroy", "IND KEY [NAME=VALUE ...]", "remove an instance; needs write on", -1, ask("destroy")},
+		{"story", "[SELECTOR]", "tell what happened, every step of it", 0, (*plain).tellStory},
+		{"check", "EXPECTATION", "hold the requests against what is expected, as in count(hidden) = 0", 0, (*plain).checks},
+		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", 2, (*plain).exports},
+		{"save", "FILE [SELECTOR] [bodies=all|small|failed|none]", "save a recording of requests", 1, (*plain).saves},
+		{"filter", "[EXPR]", "from now on only these requests come by themselves", 0, (*plain).filters},
+		{"quiet", "on | off", "whether requests come by themselves", -1, (*plain).quiets},
+		{"mark", "N a..z", "mark a request", -1, (*plain).marks},
+		{"note", "N TEXT", "note something about a request", -1, (*plain).notes},
+		{"write", "on | off", "allow destroying what is real, or forbid it", -1, (*plain).writes},
+		{"wait", "", "until the demo has played and all is recorded", -1, (*plain).waits},
+		{"help", "", "list the commands", -1, (*plain).helps},
+		{"quit", "", "leave the program", -1, func(*plain, context.Context, []string) error { return errQuit }},
 	}
 }
 
@@ -107,7 +122,11 @@ func (p *program) runPlain(ctx context.Context, s *session) (err error) {
 			err = exit(code)
 		}
 	}()
-	fmt.Fprintln(p.out, clean(s.hello))
+	hello := io.Writer(p.out)
+	if s.listens {
+		hello = p.Err // lines are of requests, as without --plain
+	}
+	fmt.Fprintln(hello, clean(s.hello))
 	if s.engine == nil {
 		if err := export.Loaded(s.log); err != nil {
 			return err
@@ -140,6 +159,10 @@ func (x *plain) loop(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case line, ok := <-lines:
+			if !ok && x.s.listens {
+				lines = nil // agents go on asking
+				continue
+			}
 			if !ok {
 				return x.news()
 			}
@@ -179,14 +202,13 @@ func (x *plain) answer(ctx context.Context, line string) error {
 	if line == "" || strings.HasPrefix(line, "#") {
 		return nil
 	}
-	words, err := command.Split(line)
-	if err == nil {
-		i := slices.IndexFunc(plainCommands(), func(c plainCommand) bool { return c.name == words[0] })
-		if i < 0 {
-			err = &command.UsageError{What: fmt.Sprintf("no command is called %q", words[0]), Advice: "help lists them"}
-		} else {
-			err = plainCommands()[i].run(x, ctx, words[1:])
-		}
+	name, rest, _ := strings.Cut(line, " ")
+	i := slices.IndexFunc(plainCommands(), func(c plainCommand) bool { return c.name == name })
+	var err error
+	if i < 0 {
+		err = &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
+	} else {
+		err = plainCommands()[i].answer(x, ctx, rest)
 	}
 	var failed exit
 	switch {
@@ -414,22 +436,26 @@ func (x *plain) exports(_ context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	return x.writeFile(f, words[1], words[2:])
+	return x.writeFile(words[1], words[2:], f)
 }
 
 func (x *plain) saves(_ context.Context, words []string) error {
 	if len(words) == 0 {
 		return x.usage("save")
 	}
-	return x.writeFile(export.Recording, words[0], words[1:])
+	return x.writeFile(words[0], words[1:], export.Recording)
 }
 
-func (x *plain) writeFile(f export.Format, name string, selector []string) error {
-	ids, err := export.Select(x.s.log, strings.Join(selector, " "))
+func (x *plain) writeFile(name string, selector []string, f export.Format) error {
+	what := recordings.What{Name: name, Format: f}
+	if err := what.Read(strings.Join(selector, " ")); err != nil {
+		return err
+	}
+	ids, err := export.Select(x.s.log, what.Selector)
 	if err != nil {
 		return err
 	}
-	report, err := writeExport(x.s.log, x.out, name, ids, export.Options{Format: f, Source: x.s.log.Path(), Mask: x.masks()})
+	report, err := writeExport(x.s.log, x.out, name, ids, export.Options{Format: what.Format, Bodies: what.Bodies, Source: x.s.log.Path(), Mask: x.masks()})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ func (p *program) proxy() *cobra.Command {
 		Long: `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
 agent as it came. Routes may send an indirection elsewhere, also while agents
-are running.
+are running. Each request is a line; --ui shows them in the interactive program
+instead, and --plain takes commands from standard input besides.
 
 The agent must trust the certificate of --cert (default that of the settings,
 hostcert): one that the server's CA has signed for the name by which agents call

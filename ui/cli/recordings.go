@@ -82,7 +82,7 @@ selector means all. @run is the newest run.`
 
 func (p *program) export() *cobra.Command {
 	var r reading
-	var format, out string
+	var format, out, bodies string
 	cmd := &cobra.Command{
 		Use: "export --recording FILE --format FORMAT [SELECTOR]", GroupID: "look",
 		Short: "Write requests of a recording for another program",
@@ -109,6 +109,10 @@ read.`,
 			if err != nil {
 				return &command.UsageError{What: err.Error()}
 			}
+			b, err := export.ParseBodies(bodies)
+			if err != nil {
+				return &command.UsageError{What: err.Error()}
+			}
 			if f == export.Recording && (out == "" || out == "-") {
 				return &command.UsageError{What: "a recording is a file", Advice: "name it: --out FILE"}
 			}
@@ -117,22 +121,25 @@ read.`,
 				return err
 			}
 			defer s.Close()
-			return p.exportTo(s, &r, f, out, args)
+			o := r.options(f)
+			o.Bodies = b
+			return p.exportTo(s, o, out, args)
 		},
 	}
 	r.flags(cmd)
 	cmd.Flags().StringVarP(&format, "format", "f", "", "recording, jsonl, otlp, har, csv or story")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this file, which must not exist (default standard output)")
+	cmd.Flags().StringVar(&bodies, "bodies", string(export.AnyBody), "which values go along: all, small (up to 1 MB), failed (of requests that went wrong, seen or not) or none")
 	return cmd
 }
 
 // exportTo exports what is selected, and says what is masked.
-func (p *program) exportTo(s *store.Store, r *reading, f export.Format, out string, words []string) error {
+func (p *program) exportTo(s *store.Store, o export.Options, out string, words []string) error {
 	ids, err := selected(s, words)
 	if err != nil {
 		return err
 	}
-	report, err := writeExport(s, p.out, out, ids, r.options(f))
+	report, err := writeExport(s, p.out, out, ids, o)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,9 @@ func (p *program) serve() *cobra.Command {
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is
 made. Each request is a line, and each run of an agent a sentence at its end;
---ui shows them in the interactive program instead.
+--ui shows them in the interactive program instead. --plain prints a line for
+each request too, and takes commands from standard input, whose end it outlives;
+help lists them.
 
 The CA is that of the setting cadir, and signs as the setting autosign says.
 SIGHUP reads certificates and revocation lists again; the first interrupt lets
@@ -98,22 +100,26 @@ func (l *listening) serveFlags(cmd *cobra.Command) {
 
 // answer runs a listener until a signal ends it, with lines or with screens.
 func (p *program) answer(ctx context.Context, l *listening, start func(context.Context) (*answering, error)) error {
+	p.ui = l.display
+	l.ui = l.ui || l.display.plain
 	if l.ui {
 		if err := p.needsTerminal(); err != nil {
 			return err
 		}
 	}
-	p.ui = l.display
 	v, err := start(ctx)
 	if err != nil {
 		return err
 	}
-	if l.ui {
+	if l.ui && !l.display.plain {
 		return p.look(ctx, v.session)
 	}
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
+	if l.ui {
+		return p.lookAndReload(ctx, v, hup)
+	}
 	fmt.Fprintf(p.Err, "%s\n", clean(v.session.hello))
 	for {
 		select {
@@ -128,6 +134,34 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 			return errors.Join(err, v.session.close())
 		}
 	}
+}
+
+// lookAndReload shows a session without a screen, and reads certificates again
+// when hup says so. The listener's end is the program's.
+func (p *program) lookAndReload(ctx context.Context, v *answering, hup <-chan os.Signal) error {
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for {
+			select {
+			case <-hup:
+				if err := v.server.Reload(); err != nil {
+					p.complain(err.Error())
+				}
+			case err := <-v.ended:
+				v.ended <- err
+				cancel()
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	err := p.look(ctx, v.session)
+	cancel()
+	<-watched
+	return err
 }
 
 // headless is how much of the requests is kept, in bytes, where nobody can look
@@ -289,7 +323,7 @@ func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h htt
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
-	v.session = &session{engine: e, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	v.session = &session{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
 	go func() { v.ended <- s.Serve(ctx, listener, h) }()
 	return v, nil
 }

@@ -130,43 +130,67 @@ func Line(req *indirector.Request) string {
 // double quotes or behind a backslash.
 func Split(line string) ([]string, error) {
 	var words []string
-	var word strings.Builder
+	for {
+		word, rest, ok, err := cut(line)
+		if !ok || err != nil {
+			return words, err
+		}
+		words, line = append(words, word), rest
+	}
+}
+
+// SplitBefore cuts the first n words off a line, as Split does. What stands
+// behind them is the last word, as it is written: expressions have quotes of
+// their own.
+func SplitBefore(line string, n int) ([]string, error) {
+	var words []string
+	for range n {
+		word, rest, ok, err := cut(line)
+		if !ok || err != nil {
+			return words, err
+		}
+		words, line = append(words, word), rest
+	}
+	if line = strings.Trim(line, blanks); line != "" {
+		words = append(words, line)
+	}
+	return words, nil
+}
+
+const blanks = " \t"
+
+// cut cuts the first word off a line; ok is that there is one.
+func cut(line string) (word, rest string, ok bool, err error) {
+	var b strings.Builder
 	var quote rune
-	inWord, escaped := false, false
-	for _, r := range line {
+	escaped := false
+	for i, r := range line {
 		switch {
 		case escaped:
-			word.WriteRune(r)
+			b.WriteRune(r)
 			escaped = false
 		case r == '\\' && quote != '\'':
-			escaped, inWord = true, true
+			escaped, ok = true, true
 		case quote != 0 && r == quote:
 			quote = 0
 		case quote != 0:
-			word.WriteRune(r)
+			b.WriteRune(r)
 		case r == '\'' || r == '"':
-			quote, inWord = r, true
-		case r == ' ' || r == '\t':
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-				inWord = false
-			}
-		default:
-			word.WriteRune(r)
-			inWord = true
+			quote, ok = r, true
+		case r != ' ' && r != '\t':
+			b.WriteRune(r)
+			ok = true
+		case ok:
+			return b.String(), line[i:], true, nil
 		}
 	}
 	if quote != 0 {
-		return nil, &UsageError{fmt.Sprintf("a %c is not closed", quote), ""}
+		return "", "", false, &UsageError{fmt.Sprintf("a %c is not closed", quote), ""}
 	}
 	if escaped {
-		word.WriteByte('\\')
+		b.WriteByte('\\')
 	}
-	if inWord {
-		words = append(words, word.String())
-	}
-	return words, nil
+	return b.String(), "", ok, nil
 }
 
 // Quote writes a word so that Split gives it back.

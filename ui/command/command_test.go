@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"indirtui/indirector"
 	"indirtui/traces"
@@ -57,6 +58,49 @@ func TestRequestFillsAttributes(t *testing.T) {
 	if err != nil || req.Run != "8f3c" || req.Remote.Node != "n1" || req.Flags != traces.IgnoreTerminus {
 		t.Errorf("got %+v, %v", req, err)
 	}
+}
+
+// What stands behind the words of a command is an expression as it was written,
+// with quotes of its own.
+func TestSplitBefore(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		line string
+		n    int
+		want []string
+	}{
+		{`base.ind err="connection refused" ind=facts`, 1, []string{"base.ind", `err="connection refused" ind=facts`}},
+		{`"my base.ind"   key='a b'  `, 1, []string{"my base.ind", `key='a b'`}},
+		{`otlp trace.json err~"a \"b\" \\d"`, 2, []string{"otlp", "trace.json", `err~"a \"b\" \\d"`}},
+		{`base.ind key=it's`, 1, []string{"base.ind", `key=it's`}},
+		{`  key="x y"`, 0, []string{`key="x y"`}},
+		{`base.ind`, 1, []string{"base.ind"}},
+		{`csv`, 2, []string{"csv"}},
+		{``, 1, nil},
+		{" \t ", 0, nil},
+	} {
+		if got, err := command.SplitBefore(tt.line, tt.n); err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %q, %v, want %q", tt.line, got, err, tt.want)
+		}
+	}
+	if _, err := command.SplitBefore(`"base.ind @run`, 1); err == nil {
+		t.Error("a quote in the name that is not closed is taken")
+	}
+}
+
+func FuzzSplitBefore(f *testing.F) {
+	f.Add("base.ind", `err="connection refused" key='a b'`)
+	f.Add("my base", `key=it's "\`)
+	f.Fuzz(func(t *testing.T, name, expression string) {
+		expression = strings.Trim(expression, " \t")
+		if name == "" || expression == "" || !utf8.ValidString(name) {
+			return // the words of a line are text
+		}
+		got, err := command.SplitBefore(command.Quote(name)+" "+expression, 1)
+		if err != nil || !slices.Equal(got, []string{name, expression}) {
+			t.Errorf("%q, %q: got %q, %v", name, expression, got, err)
+		}
+	})
 }
 
 func FuzzSplit(f *testing.F) {

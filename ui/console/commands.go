@@ -45,7 +45,7 @@ func table() []cmd {
 		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
 		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
 		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
-		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT]", "save the instance in a file; or a recording of requests", askEffect, nil, nextRequest, save},
+		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT] [bodies=all|small|failed|none]", "save the instance in a file; or a recording of requests", askEffect, nil, nextRequest, save},
 		{"destroy", "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
 		{"route", "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
 		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
@@ -61,7 +61,7 @@ func table() []cmd {
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
 		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
-		{"export", "FORMAT FILE [SELECTOR]", "write requests for another program", nil, hasLog, nextExport, exportTo},
+		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", nil, hasLog, nextExport, exportTo},
 		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
 		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
 		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},
@@ -143,10 +143,14 @@ func (c *Console) request(verb string, words []string) (*indirector.Request, err
 const maxInstance = 64 << 20
 
 func save(c *Console, l call) (tea.Cmd, error) {
-	if len(l.words) > 0 && c.isRecording(l.words[0]) {
-		return c.saveRecording(l.words)
+	if first, err := command.SplitBefore(l.rest, 1); err == nil && len(first) > 0 && c.isRecording(first[0]) {
+		return c.saveRecording(l.rest, "")
 	}
-	words, file, format := takeFile(l.words)
+	all, err := command.Split(l.rest)
+	if err != nil {
+		return nil, err
+	}
+	words, file, format := takeFile(all)
 	req, err := c.request(l.name, words)
 	switch {
 	case err != nil:
@@ -581,7 +585,7 @@ func open(c *Console, l call) (tea.Cmd, error) {
 
 // story tells runs. To read them may take a disk.
 func story(c *Console, l call) (tea.Cmd, error) {
-	tell, selector := c.o.Story, strings.Join(l.words, " ")
+	tell, selector := c.o.Story, l.rest
 	return func() tea.Msg {
 		told, err := tell(selector)
 		if err != nil {

@@ -170,16 +170,14 @@ const maxReplay = 1000
 // only plans them. What only a machine that saves or removes would do is left
 // out.
 func replay(c *Console, l call) (tea.Cmd, error) {
-	words := slices.Clone(l.words)
-	dry := slices.Contains(words, "dry")
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "dry" })
-	if len(words) == 0 {
+	expr, dry := strings.CutSuffix(" "+l.rest, " dry")
+	expr = strings.TrimSpace(expr)
+	if expr == "" {
 		return nil, &command.UsageError{What: "replay what?", Advice: "replay #1042   replay run=8f3c   replay run=8f3c dry"}
 	}
 	if c.o.House == nil {
 		return nil, errRecording
 	}
-	expr := strings.Join(words, " ")
 	if _, err := query.Parse(expr); err != nil {
 		return nil, err
 	}

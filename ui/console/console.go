@@ -157,19 +157,25 @@ func (c *Console) Run(text string) tea.Cmd {
 // Do does what a line says, without remembering it. The error says why it
 // cannot be done; a *command.UsageError is that it is not understood.
 func (c *Console) Do(text string) (tea.Cmd, error) {
-	words, err := command.Split(text)
-	if err != nil {
-		return nil, err
-	}
-	if len(words) == 0 {
+	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if name == "" {
 		return nil, nil
 	}
-	cmd := c.find(words[0])
+	cmd := c.find(name)
 	if cmd == nil {
-		return nil, c.unknown(words[0])
+		return nil, c.unknown(name)
 	}
-	return cmd.run(c, call{words: words[1:], rest: strings.TrimSpace(strings.TrimPrefix(text, words[0])), name: words[0]})
+	l := call{name: name, rest: strings.TrimSpace(rest)}
+	var err error
+	if l.words, err = command.Split(l.rest); err != nil && !slices.Contains(expressive, name) {
+		return nil, err
+	}
+	return cmd.run(c, l)
 }
+
+// expressive are the commands that take an expression as it is written. Its
+// quotes are its own, and a lone one is nothing wrong: key=it's.
+var expressive = []string{"filter", "replay", "watch", "story", "save", "export"}
 
 func (c *Console) remember(text string) {
 	c.past = slices.DeleteFunc(c.past, func(s string) bool { return s == text })

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"context"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"indirtui/ui"
 	"indirtui/ui/console"
 	"indirtui/ui/help"
+	"indirtui/ui/recordings"
 	"indirtui/ui/screen"
 	"indirtui/ui/uitest"
 )
@@ -197,6 +199,30 @@ func TestSaveReadsAFile(t *testing.T) {
 	p.Keys(":", "save node x", "enter").Want("save what?")
 	if calls := h.exec.Calls(); len(calls) != 2 {
 		t.Errorf("asked %q", calls)
+	}
+}
+
+// Expressions of save, export and the others keep their quotes on the way.
+func TestExpressionsKeepTheirQuotes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, quiet)
+	o := options(h)
+	o.Recordings = recordings.Options{Log: h.log, Mask: func(s string) (string, int) { return s, 0 }}
+	dir := t.TempDir()
+	p := play(t, h, o, 140, 40)
+	p.Keys("~", ":", `find node "a b"`, "enter", ":", "find node it's", "enter").Want("a ' is not closed")
+	p.Keys(":", `find node "it's"`, "enter", ":", "find node b", "enter").Want("#3")
+	for i, tt := range []struct{ line, want string }{
+		{`save %s key="a b"`, "saved 1 request to"},
+		{`save %s key="a b" jsonl bodies=none`, "saved 1 request to"},
+		{`save %s key=it's`, "saved 1 request to"},
+		{`export csv %s key='a b' or key="it's"`, "saved 2 requests to"},
+		{`export csv %s key="a  b"`, "saved 0 requests to"},
+		{`export csv "%s and more" @all`, "saved 3 requests to"},
+		{`save %s bodies=some`, "bodies=some is not known"},
+		{`replay %.0skey="a b" dry`, "what-if 1: "},
+	} {
+		p.Keys(":", fmt.Sprintf(tt.line, filepath.Join(dir, fmt.Sprintf("f%d.ind", i))), "enter").Want(tt.want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -30,33 +29,40 @@ func (c *Console) isRecording(word string) bool {
 	return !known && strings.ContainsAny(word, "./")
 }
 
-// saveRecording saves what a selector means to a file: save base.ind @run.
-func (c *Console) saveRecording(words []string) (tea.Cmd, error) {
-	name, rest, format := words[0], slices.Clone(words[1:]), export.Recording
-	if n := len(rest); n > 0 {
-		if f, err := export.Parse(rest[n-1]); err == nil {
-			format, rest = f, rest[:n-1]
-		}
+// saveRecording saves what a selector means to a file: base.ind @run. Behind
+// the selector may stand a format and which values go along, unless format
+// names one: @run csv bodies=none. The selector is read as it is written.
+func (c *Console) saveRecording(line string, format export.Format) (tea.Cmd, error) {
+	words, err := command.SplitBefore(line, 1)
+	if err != nil {
+		return nil, err
 	}
-	selector := strings.Join(rest, " ")
-	if selector == "" {
-		selector = "@all"
-	}
-	if strings.TrimSpace(name) == "" {
+	if len(words) == 0 || strings.TrimSpace(words[0]) == "" {
 		return nil, &command.UsageError{What: "save to which file?", Advice: "save incident.ind @run"}
 	}
-	return recordings.Write(c.env, c.o.Recordings, name, selector, format), nil
+	what := recordings.What{Name: words[0], Selector: "@all", Format: format}
+	if len(words) > 1 {
+		if err := what.Read(words[1]); err != nil {
+			return nil, &command.UsageError{What: err.Error()}
+		}
+	}
+	return recordings.Write(c.env, c.o.Recordings, what), nil
 }
 
 // exportTo is save with the format in front: export otlp trace.json @run.
 func exportTo(c *Console, l call) (tea.Cmd, error) {
-	if len(l.words) < 2 {
-		return nil, &command.UsageError{What: "export what, and where to?", Advice: "export FORMAT FILE [SELECTOR]"}
+	words, err := command.SplitBefore(l.rest, 1)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := export.Parse(l.words[0]); err != nil {
+	if len(words) < 2 {
+		return nil, &command.UsageError{What: "export what, and where to?", Advice: "export FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]"}
+	}
+	format, err := export.Parse(words[0])
+	if err != nil {
 		return nil, &command.UsageError{What: err.Error()}
 	}
-	return c.saveRecording(append(slices.Clone(l.words[1:]), l.words[0]))
+	return c.saveRecording(words[1], format)
 }
 
 // nextExport goes on with export.
@@ -72,5 +78,5 @@ func nextExport(_ *Console, l call) []option {
 	case 1:
 		return nil // a new file
 	}
-	return plain("requests", typed, "@all", "@shown", "@run", "@marked", "@unmarked")
+	return plain("requests", typed, "@all", "@shown", "@run", "@marked", "@unmarked", "bodies=all", "bodies=small", "bodies=failed", "bodies=none")
 }

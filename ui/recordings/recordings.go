@@ -3,6 +3,7 @@
 package recordings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"indirtui/traces/export"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
+	"indirtui/ui/command"
 	"indirtui/ui/compare"
 	"indirtui/ui/screen"
 	"indirtui/ui/widget"
@@ -340,12 +342,17 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 	for _, f := range export.Formats() {
 		formats = append(formats, string(f))
 	}
+	var bodies []string
+	for _, b := range export.AllBodies() {
+		bodies = append(bodies, string(b))
+	}
 	f := widget.Form{
 		Title: "save as",
 		Fields: []widget.Field{
 			{Label: "NAME", Hint: "a new file, here"},
 			{Label: "WHAT", Hint: "an expression", Choices: []string{"@all", "@shown", "@run", "@marked", "hidden", "failed", "sent"}},
 			{Label: "FORMAT", Hint: "har: what went over HTTP", Choices: formats},
+			{Label: "BODIES", Hint: "which values go along; small: up to 1 MB", Choices: bodies},
 		},
 		Check: func(v []string) (string, *widget.Complaint, int) {
 			if strings.TrimSpace(v[0]) == "" {
@@ -357,43 +364,105 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 			if _, err := export.Parse(v[2]); err != nil {
 				return "", &widget.Complaint{Text: err.Error()}, 2
 			}
-			return "save " + strings.Join(v, " "), nil, 0
+			if _, err := export.ParseBodies(v[3]); err != nil {
+				return "", &widget.Complaint{Text: err.Error()}, 3
+			}
+			return "save " + whatOf(v).String(), nil, 0
 		},
-		Enter: func(v []string) tea.Cmd { return Write(env, o, v[0], v[1], export.Format(v[2])) },
+		Enter: func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
 	}
-	for i, v := range []string{name, selector, string(export.Recording)} {
+	for i, v := range []string{name, selector, string(export.Recording), string(export.AnyBody)} {
 		f.Fields[i].Input.Set(v)
 	}
 	return screen.Send(screen.Push{Screen: widget.NewForm(env, f)})
 }
 
+// whatOf is what a form says.
+func whatOf(v []string) What {
+	format, _ := export.Parse(v[2]) // it was checked
+	bodies, _ := export.ParseBodies(v[3])
+	return What{Name: strings.TrimSpace(v[0]), Selector: v[1], Format: format, Bodies: bodies}
+}
+
+// What says what is saved: the requests that an expression means, how, and with
+// which values.
+type What struct {
+	Name     string // of the file
+	Selector string
+	Format   export.Format // "" is a recording
+	Bodies   export.Bodies // "" is all
+}
+
+// String is how it is written behind save.
+func (w What) String() string {
+	return strings.Join([]string{command.Quote(w.Name), w.Selector, string(w.Format), "bodies=" + string(w.Bodies)}, " ")
+}
+
+// Read reads what stands behind the name of the file: a selector, as it is
+// written, and behind it a format, unless there is one already, and bodies=.
+func (w *What) Read(text string) error {
+	before := func() (string, string) {
+		i := strings.LastIndexAny(text, " \t") + 1
+		return strings.TrimSpace(text[:i]), text[i:]
+	}
+	text = strings.TrimSpace(text)
+	given := w.Format != ""
+	for {
+		rest, last := before()
+		if strings.ContainsAny(last, `"'`) {
+			break // of the expression
+		}
+		if name, ok := strings.CutPrefix(last, "bodies="); ok && w.Bodies == "" {
+			b, err := export.ParseBodies(name)
+			if err != nil {
+				return err
+			}
+			w.Bodies, text = b, rest
+			continue
+		}
+		if f, err := export.Parse(last); err == nil && !given {
+			w.Format, text, given = f, rest, true
+			continue
+		}
+		break
+	}
+	if text != "" {
+		w.Selector = text
+	}
+	return nil
+}
+
 // Write saves the requests that an expression means to a new file, and says how
 // much of it is masked. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
-func Write(env *screen.Env, o Options, name, selector string, format export.Format) tea.Cmd {
+func Write(env *screen.Env, o Options, what What) tea.Cmd {
 	on := export.Screen{Filter: env.Shown, At: env.At}
 	return screen.Later(func() tea.Msg {
-		report, path, err := write(o, strings.TrimSpace(name), selector, format, on)
+		report, path, err := write(o, what, on)
 		if err != nil {
-			return screen.Toast{Text: "save " + name + ": " + err.Error(), Bad: true}
+			return screen.Toast{Text: "save " + what.Name + ": " + err.Error(), Bad: true}
 		}
-		return screen.Toast{Text: fmt.Sprintf("saved %s to %s, masked %d", screen.Plural(report.Requests, "request"), path, report.Masked)}
+		text := fmt.Sprintf("saved %s to %s, masked %d", screen.Plural(report.Requests, "request"), path, report.Masked)
+		if report.Without > 0 {
+			text += fmt.Sprintf(", %s left out", screen.Plural(report.Without, "value"))
+		}
+		return screen.Toast{Text: text, Advice: report.Kinds()}
 	})
 }
 
-func write(o Options, name, selector string, format export.Format, on export.Screen) (report export.Report, path string, err error) {
-	if path, err = filepath.Abs(name); err != nil {
+func write(o Options, what What, on export.Screen) (report export.Report, path string, err error) {
+	if path, err = filepath.Abs(what.Name); err != nil {
 		return report, "", err
 	}
 	if err := o.Log.Flush(); err != nil {
 		return report, "", err
 	}
-	ids, err := export.SelectOn(o.Log, selector, &on)
+	ids, err := export.SelectOn(o.Log, what.Selector, &on)
 	if err != nil {
 		return report, "", err
 	}
-	opts := export.Options{Format: format, Source: o.Source, Mask: o.Mask}
-	if format == export.Recording {
+	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Mask: o.Mask}
+	if opts.Format == export.Recording {
 		report, err = export.Save(path, o.Log, ids, opts)
 		return report, path, err
 	}
