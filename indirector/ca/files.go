@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"indirtui/traces"
+
+	"indirtui/indirector/filelock"
 )
 
 // Modes of files, as Puppet Server has them.
@@ -214,7 +216,7 @@ func waitForLock(ctx context.Context, f *os.File) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("somebody else has held it for %s", patience))
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		ok, err := tryLock(f)
+		ok, err := filelock.Try(f)
 		if ok || err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/filelock"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )
@@ -97,7 +98,7 @@ const (
 func wait(ctx context.Context, f *os.File) error {
 	pause, waited := shortest, time.Duration(0)
 	for {
-		locked, err := tryLock(f)
+		locked, err := filelock.Try(f)
 		switch {
 		case err != nil:
 			return disk.Fail(&fs.PathError{Op: "lock", Path: f.Name(), Err: err}, f.Name(), "")

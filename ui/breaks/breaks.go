@@ -298,7 +298,7 @@ func (b *Breaks) View() screen.Lines {
 	var head screen.Line
 	head.Space(2)
 	for i, c := range columns {
-		cell(&head, c, widths[i], screen.Quiet, c.Title)
+		c.Cell(&head, widths[i], screen.Quiet, c.Title)
 	}
 	lines := screen.Lines{head}
 	from, to := b.list.Visible()
@@ -322,18 +322,6 @@ func (b *Breaks) View() screen.Lines {
 		lines = append(lines.Fill(b.width, b.height-1), screen.Of(screen.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
 	}
 	return lines.Fill(b.width, b.height)
-}
-
-func cell(l *screen.Line, col widget.Column, w int, style screen.Style, text string) {
-	switch {
-	case w == 0:
-		return
-	case col.Right:
-		l.Right(style, screen.Clean(text), w)
-	default:
-		l.Cell(style, screen.CleanTo(text, w), w)
-	}
-	l.Space(1)
 }
 
 func (b *Breaks) row(i int, widths []int) screen.Line {
@@ -367,7 +355,7 @@ func (b *Breaks) row(i int, widths []int) screen.Line {
 		if n == 5 && info.Hits > 0 {
 			own = screen.Touched
 		}
-		cell(&l, columns[n], widths[n], own, text)
+		columns[n].Cell(&l, widths[n], own, text)
 	}
 	if i == b.list.Cursor {
 		l = l.With(screen.Bold)

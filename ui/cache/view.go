@@ -76,7 +76,7 @@ func (c *Cache) View() screen.Lines {
 	var head screen.Line
 	head.Space(2)
 	for i, col := range columns {
-		cell(&head, col, widths[i], screen.Quiet, col.Title)
+		col.Cell(&head, widths[i], screen.Quiet, col.Title)
 	}
 	lines := screen.Lines{head}
 	from, to := c.list.Visible()
@@ -85,18 +85,6 @@ func (c *Cache) View() screen.Lines {
 	}
 	lines = lines.Fill(c.width, c.list.Height+1)
 	return append(lines, c.detail(c.below())...)
-}
-
-func cell(l *screen.Line, col widget.Column, w int, style screen.Style, text string) {
-	switch {
-	case w == 0:
-		return
-	case col.Right:
-		l.Right(style, screen.Clean(text), w)
-	default:
-		l.Cell(style, screen.CleanTo(text, w), w)
-	}
-	l.Space(1)
 }
 
 // none is what is said when there is nothing to show.
@@ -170,7 +158,7 @@ func (c *Cache) row(i int, widths []int) screen.Line {
 				own = screen.Quiet
 			}
 		}
-		cell(&l, columns[n], widths[n], own, text)
+		columns[n].Cell(&l, widths[n], own, text)
 	}
 	if i == c.list.Cursor {
 		l = l.With(screen.Bold)

@@ -502,7 +502,7 @@ func (r *Recordings) View() screen.Lines {
 	var head screen.Line
 	head.Space(2)
 	for i, c := range columns {
-		cell(&head, c, widths[i], screen.Quiet, c.Title)
+		c.Cell(&head, widths[i], screen.Quiet, c.Title)
 	}
 	lines := screen.Lines{head}
 	from, to := r.list.Visible()
@@ -522,18 +522,6 @@ func (r *Recordings) View() screen.Lines {
 		path = "in memory only"
 	}
 	return append(lines, screen.Of(screen.Quiet, " "+path), screen.Of(screen.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
-}
-
-func cell(l *screen.Line, col widget.Column, w int, style screen.Style, text string) {
-	switch {
-	case w == 0:
-		return
-	case col.Right:
-		l.Right(style, screen.Clean(text), w)
-	default:
-		l.Cell(style, screen.CleanTo(text, w), w)
-	}
-	l.Space(1)
 }
 
 func (r *Recordings) row(i int, widths []int) screen.Line {
@@ -569,7 +557,7 @@ func (r *Recordings) row(i int, widths []int) screen.Line {
 		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format(time.DateTime), requests, screen.Bytes(f.Size), f.Source, note}
 	}
 	for n, text := range texts {
-		cell(&l, columns[n], widths[n], style, text)
+		columns[n].Cell(&l, widths[n], style, text)
 	}
 	if i == r.list.Cursor {
 		l = l.With(screen.Bold)

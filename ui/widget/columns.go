@@ -1,6 +1,10 @@
 package widget
 
-import "slices"
+import (
+	"slices"
+
+	"indirtui/ui/screen"
+)
 
 // A Column is one column of a table.
 type Column struct {
@@ -10,6 +14,20 @@ type Column struct {
 	Grow     int  // its share of what is left over
 	Priority int  // the column with the lowest goes first when there is no room
 	Right    bool // numbers
+}
+
+// Cell adds what a line has in the column, w cells wide, and a blank; nothing if
+// there is no room for the column.
+func (c Column) Cell(l *screen.Line, w int, style screen.Style, text string) {
+	switch {
+	case w == 0:
+		return
+	case c.Right:
+		l.Right(style, screen.Clean(text), w)
+	default:
+		l.Cell(style, screen.CleanTo(text, w), w)
+	}
+	l.Space(1)
 }
 
 // Widths returns the cells of each column in a line of the given width, with

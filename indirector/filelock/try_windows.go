@@ -1,4 +1,4 @@
-package filebucket
+package filelock
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file for as long as it is open, if nobody else has. It is the
+// Try locks a file for as long as it is open, if nobody else has. It is the
 // lock that Ruby's flock takes.
-func tryLock(f *os.File) (bool, error) {
+func Try(f *os.File) (bool, error) {
 	const all = ^uint32(0)
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, all, all, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {

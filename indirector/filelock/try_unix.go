@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package filebucket
+package filelock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// tryLock locks a file for as long as it is open, if nobody else has. It is the
+// Try locks a file for as long as it is open, if nobody else has. It is the
 // lock that Ruby's flock takes.
-func tryLock(f *os.File) (bool, error) {
+func Try(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
