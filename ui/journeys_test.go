@@ -303,6 +303,7 @@ func TestDroppedDetailIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := uitest.New(t, ui.Config{Log: log}, 80, 24)
+	p.Want("dropped 46") // in the status bar
 	p.Keys("g", "enter").Want("#1 was dropped to keep memory under 256M; kept: verb, key, outcome, ms.")
 }
 

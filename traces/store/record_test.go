@@ -567,6 +567,68 @@ func TestDropOrder(t *testing.T) {
 	}
 }
 
+// TestNeverDropped says what stays at every tier: what is marked, commented,
+// held or running, with its value, even if what has the same value goes.
+func TestNeverDropped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		memory int64
+		n      int // requests after them
+		lost   func(store.Stats) bool
+	}{
+		{"values", 7 << 20, 4000, func(st store.Stats) bool { return st.DroppedBodies > 0 }},
+		{"details", 1 << 20, 4000, func(st store.Stats) bool { return st.DroppedDetails > 0 }},
+		{"rows", 1 << 20, 200_000, func(st store.Stats) bool { return st.DroppedRows > 0 }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, store.Options{Memory: tt.memory, Render: render, Details: 8192})
+			same := strings.Repeat("shared", 500)
+			record(s, find("facts", "nobody's"), same)
+			held, slow := find("facts", "held"), find("facts", "slow")
+			held.ID, slow.ID = s.Begin(held), s.Begin(slow)
+			marked, commented := record(s, find("facts", "marked"), same), record(s, find("facts", "commented"), same)
+			s.SetHeld(held.ID, true)
+			if err := errors.Join(s.SetMark(marked, 'm'), s.AddComment(commented, "why?")); err != nil {
+				t.Fatal(err)
+			}
+			for i := range tt.n {
+				record(s, find("facts", fmt.Sprint("web", i)), strings.Repeat(fmt.Sprintf("%06d", i), 500))
+				if i%100 == 0 {
+					flush(t, s)
+				}
+			}
+			flush(t, s)
+			st := s.Stats()
+			if !tt.lost(st) {
+				t.Fatalf("nothing was dropped: %+v", st)
+			}
+			if st.Held != 1 || st.Running != 2 {
+				t.Errorf("got %d held, %d running", st.Held, st.Running)
+			}
+			for _, id := range []uint64{held.ID, slow.ID, marked, commented} {
+				if _, ok := s.Row(id); !ok {
+					t.Errorf("the row of #%d has gone", id)
+				}
+			}
+			for _, id := range []uint64{marked, commented} {
+				tr, err := s.Trace(id)
+				if err != nil {
+					t.Errorf("#%d: %v", id, err)
+					continue
+				}
+				if b, err := s.Body(tr.Value); err != nil || string(b) != same {
+					t.Errorf("the value of #%d: got %d bytes, %v", id, len(b), err)
+				}
+			}
+			s.SetHeld(held.ID, false)
+			s.End(held, nil)
+			s.End(slow, nil)
+		})
+	}
+}
+
 // TestDropRows says that old rows go, and that those a person or a request
 // still needs stay.
 func TestDropRows(t *testing.T) {

@@ -169,22 +169,25 @@ func (s *Store) forget(sl *slot) {
 	}
 }
 
-// release tells that one detail less wants a value that is in memory.
-func (s *Store) release(v *traces.Value) {
+// release tells that one detail less wants a value that is in memory. The last
+// one takes it along; freed is how many bytes that were.
+func (s *Store) release(v *traces.Value) (freed int64) {
 	if v.Digest == "" {
-		return
+		return 0
 	}
 	k, err := digestOf(v.Digest)
 	b, ok := s.bodies.at[k]
 	if err != nil || !ok || b.bytes == nil {
-		return
+		return 0
 	}
 	b.users--
-	s.bodies.at[k] = b
-	if b.users <= 0 {
-		s.bodies.inside -= int64(len(b.bytes))
-		delete(s.bodies.at, k)
+	if s.bodies.at[k] = b; b.users > 0 {
+		return 0
 	}
+	freed = int64(len(b.bytes))
+	s.bodies.inside -= freed
+	delete(s.bodies.at, k)
+	return freed
 }
 
 // batch is what the writer does in one go.
@@ -596,7 +599,7 @@ func (s *Store) limit() {
 }
 
 // dropBodies drops values of the oldest details from memory and returns how
-// many bytes.
+// many bytes. A value that a newer detail has too, or one that must stay, stays.
 func (s *Store) dropBodies(over int64) (freed int64) {
 	if s.bodies.inside == 0 {
 		return 0
@@ -604,19 +607,14 @@ func (s *Store) dropBodies(over int64) (freed int64) {
 	g := &s.ring
 	for p := g.emptied; p < g.taken && freed < over; p++ {
 		sl := g.at(p)
-		if sl.id == 0 || !sl.done || s.isPinned(sl.id) {
+		if sl.id == 0 || !sl.done || !sl.valued || s.isPinned(sl.id) {
 			continue
 		}
-		for _, v := range []traces.Value{sl.trace.Value, sl.trace.Sent} {
-			k, err := digestOf(v.Digest)
-			if err != nil {
-				continue
-			}
-			if b, ok := s.bodies.at[k]; ok && b.bytes != nil {
-				freed += int64(len(b.bytes))
-				s.bodies.inside -= int64(len(b.bytes))
+		sl.valued = false
+		for _, v := range []*traces.Value{&sl.trace.Value, &sl.trace.Sent} {
+			if n := s.release(v); n > 0 {
+				freed += n
 				s.stats.droppedBodies++
-				delete(s.bodies.at, k)
 			}
 		}
 	}

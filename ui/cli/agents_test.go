@@ -283,7 +283,7 @@ func TestServePlain(t *testing.T) {
 	t.Parallel()
 	s := &site{t: t, dir: t.TempDir(), program: build(t, "indirtui")}
 	s.write("puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncadir = %[1]s/ca\ncodedir = %[1]s/code\ncertname = localhost\nkeylength = 2048\n", s.dir))
-	l := s.run("serve", "--plain", "--confdir", s.dir) // its standard input is at its end
+	l := s.run("serve", "--plain", "--confdir", s.dir)                                                                               // its standard input is at its end
 	ask := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // only whether it answers
 	resp, err := ask.Get("https://" + l.address + "/puppet-ca/v1/certificate/ca")
 	if err != nil {
