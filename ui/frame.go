@@ -18,13 +18,18 @@ func (r *Model) Lines() screen.Lines {
 		text := fmt.Sprintf("indirtui needs %dx%d, this is %dx%d", MinWidth, MinHeight, r.width, r.height)
 		return screen.Lines{screen.Of(screen.Plain, text)}.Fill(r.width, r.height)
 	}
+	above, below := r.around()
+	lines := append(above, r.tour.View(r.env.Theme, r.width)...)
+	return append(lines, below...).Fill(r.width, r.height)
+}
+
+// around is the frame without the tour: what is above and below it.
+func (r *Model) around() (above, below screen.Lines) {
 	w, h := r.body()
-	lines := make(screen.Lines, 0, r.height)
-	lines = append(lines, r.tabs(), r.context())
-	lines = append(lines, r.bodyLines().Fill(w, h)...)
-	lines = append(lines, r.tour.View(r.env.Theme, w)...)
-	lines = append(lines, r.toastLine(), r.status(), r.hints(w))
-	return lines.Fill(r.width, r.height)
+	above = make(screen.Lines, 0, r.height)
+	above = append(above, r.tabs(), r.context())
+	above = append(above, r.bodyLines().Fill(w, h)...)
+	return above, screen.Lines{r.toastLine(), r.status(), r.hints(w)}
 }
 
 // bodyLines is the screen on top; a popup lies over the lower lines of the one

@@ -172,9 +172,15 @@ func snapshotOf(env *screen.Env) screen.Snapshot {
 
 // Update implements tea.Model.
 func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg.(type) {
+	case tea.KeyMsg, tea.MouseMsg:
+		r.tour.Press()
+	}
 	cmd := r.update(msg)
 	if r.tour.On() && r.width >= MinWidth && r.height >= MinHeight {
-		r.tour.Saw(r.Lines().Text())
+		// What the tour itself says is no sign that a step has happened.
+		above, below := r.around()
+		r.tour.Saw(append(above, below...).Text())
 	}
 	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.gate.free...)...)
 	r.gate.free = nil

@@ -45,10 +45,11 @@ type Config struct {
 
 	Theme    *screen.Theme // nil is chosen by the environment
 	Remap    map[screen.Action][]string
-	Source   string // "in process"; for the line of tabs
-	Demo     bool   // it is the demo, which the tour is made for
-	Replay   string // the recording that is shown; "" if it is live
-	Hello    string // said at start
+	Source   string   // "in process"; for the line of tabs
+	Demo     bool     // it is the demo, which the tour is made for
+	Replay   string   // the recording that is shown; "" if it is live
+	Hello    string   // said at start
+	Notes    []string // what is wrong; said at start, too
 	Writable bool
 	NoMouse  bool
 	FPS      int // frames a second; 0 is 30
@@ -253,7 +254,7 @@ func Build(cfg Config) *Model {
 		env.Commands = cfg.Commands(env)
 	}
 	r := newModel(cfg, env)
-	for _, note := range append(notes, cfg.Hello) {
+	for _, note := range append(append(notes, cfg.Hello), cfg.Notes...) {
 		if note != "" {
 			r.hello = append(r.hello, note)
 		}

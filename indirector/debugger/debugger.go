@@ -278,6 +278,10 @@ func (d *Debugger) Off() bool {
 	return d.off
 }
 
+// HoldLimit is after which a request that is held goes on by itself; negative is
+// never.
+func (d *Debugger) HoldLimit() time.Duration { return d.o.HoldLimit }
+
 // Lines returns what breakpoints have logged, oldest first; the newest
 // thousand.
 func (d *Debugger) Lines() []Line {

@@ -3,6 +3,7 @@ package breaks
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -263,10 +264,21 @@ func (b *Breaks) Context() (left, right screen.Line) {
 	if n := len(b.held); n > 0 {
 		left.Put(screen.Touched, fmt.Sprintf(", held %d", n))
 	}
-	if b.env.Debugger != nil && b.env.Debugger.Off() {
+	if b.env.Debugger == nil {
+		return left, right
+	}
+	if b.env.Debugger.Off() {
 		right.Put(screen.Attention, "everything is off  ")
 	}
-	right.Put(screen.Quiet, "a held request goes on by itself ")
+	limit := "no hold limit "
+	if d := b.env.Debugger.HoldLimit(); d > 0 {
+		text := d.String()
+		if minutes, whole := strings.CutSuffix(text, "m0s"); whole {
+			text = minutes + "m"
+		}
+		limit = "hold limit " + text + " then continue "
+	}
+	right.Put(screen.Quiet, limit)
 	return left, right
 }
 

@@ -24,8 +24,8 @@ import (
 
 // interactive is what only the interactive program asks for.
 type interactive struct {
-	demo, ascii, light, noMouse, plain bool
-	record                             string
+	demo, ascii, light, noMouse, plain, functionKeys bool
+	record                                           string
 }
 
 func (i *interactive) flags(cmd *cobra.Command) {
@@ -41,6 +41,7 @@ func (i *interactive) display(cmd *cobra.Command) {
 	f.BoolVar(&i.light, "light", false, "choose colours for a light background (default as COLORFGBG says, else dark)")
 	f.BoolVar(&i.plain, "plain", false, "draw nothing: a line for each request, and commands from standard input; for screen readers and scripts")
 	f.BoolVar(&i.noMouse, "no-mouse", false, "leave the mouse to the terminal")
+	f.BoolVar(&i.functionKeys, "function-keys", false, "while a request is held, F5 continues, F10 steps over and F11 steps, besides c, o and s")
 }
 
 // needsTerminal is the refusal to draw where nobody sees it.
@@ -83,6 +84,7 @@ type session struct {
 	hello  string    // which it is, in one sentence
 	guard  *ui.Guard // of the goroutines that termini start
 	kept   *kept     // of the project; never nil
+	notes  []string  // what is wrong, and to be said
 
 	listens bool // agents ask, so that it goes on when nobody writes commands
 
@@ -182,10 +184,11 @@ func (p *program) session() (*session, error) {
 	}
 	hello := fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)
 	k, err := keptFor(confDir)
+	s := &session{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}
 	if err != nil {
-		e.Problems = append(e.Problems, engine.Problem{Text: err.Error()})
+		s.notes = append(s.notes, err.Error())
 	}
-	return &session{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}, nil
+	return s, nil
 }
 
 // debugOptions are those of a debugger that keeps its breakpoints beside the

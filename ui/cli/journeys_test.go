@@ -225,10 +225,13 @@ func (tr *trip) golden(name string) *trip {
 			name := strings.TrimRight(s, "0123456789abcdef")
 			return name + strings.Repeat("N", len(s)-len(name))
 		})
-		return hidePath(frame, tr.program.site.Dir)
+		return ownRecording.ReplaceAllString(hidePath(frame, tr.program.site.Dir), "(recording)")
 	})
 	return tr
 }
+
+// ownRecording is the path of what is recorded, hidden, whose length varies.
+var ownRecording = regexp.MustCompile(`p{5,}recording\.jsonl`)
 
 // hidePath writes p for every piece of a path, however it was cut.
 func hidePath(frame, path string) string {

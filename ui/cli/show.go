@@ -111,8 +111,11 @@ func (s *session) play(ctx context.Context) (err error) {
 // config joins a session with the screens that show it.
 func (p *program) config(ctx context.Context, s *session, switchTo func(func() (*session, error)) tea.Cmd) ui.Config {
 	cfg := ui.Config{
-		Log: s.log, Source: s.source(), Hello: s.hello, NoMouse: p.ui.noMouse, Guard: s.guard,
+		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, NoMouse: p.ui.noMouse, Guard: s.guard,
 		Theme: screen.NewTheme(p.getenv, !p.ui.light), Now: p.site.Now,
+	}
+	if p.ui.functionKeys {
+		cfg.Remap = screen.FunctionKeys()
 	}
 	o := console.Options{
 		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},

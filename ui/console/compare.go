@@ -218,6 +218,7 @@ type replayed struct {
 // A tally is what became of requests that were asked again.
 type tally struct {
 	same, other, left int
+	unsure            int // of a plan: that is seen only when it is done
 	outcomes          [traces.OutcomeCount]int
 	differ            []string // "#12 ok -> err"
 	now               []uint64
@@ -240,6 +241,10 @@ func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint6
 		t.now = append(t.now, row.ID)
 	}
 	t.outcomes[out]++
+	if dry && out == traces.Run {
+		t.unsure++
+		return
+	}
 	if out == tr.Outcome {
 		t.same++
 		return
@@ -247,20 +252,19 @@ func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint6
 	t.other++
 	const shown = 8
 	if len(t.differ) < shown {
-		now := out.String()
-		if dry && out == traces.Run {
-			now = "depends"
-		}
-		t.differ = append(t.differ, fmt.Sprintf("#%d %s -> %s", id, tr.Outcome, now))
+		t.differ = append(t.differ, fmt.Sprintf("#%d %s -> %s", id, tr.Outcome, out))
 	}
 }
 
 // String is the tally in one line: "41 asked again: 38 as before, 3 otherwise:
 // …".
 func (t *tally) String() string {
-	text := fmt.Sprintf("%d: %d as before, %d otherwise", t.same+t.other, t.same, t.other)
+	text := fmt.Sprintf("%d: %d as before, %d otherwise", t.same+t.other+t.unsure, t.same, t.other)
 	if len(t.differ) > 0 {
 		text += ": " + strings.Join(t.differ, ", ")
+	}
+	if t.unsure > 0 {
+		text += fmt.Sprintf("; %d depend on what is answered then", t.unsure)
 	}
 	if t.left > 0 {
 		text += fmt.Sprintf("; %d left out, nested or writing", t.left)

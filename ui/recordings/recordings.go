@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -262,6 +263,9 @@ func (r *Recordings) rename(path string) tea.Cmd {
 				if err == nil {
 					err = os.Remove(path)
 				}
+				if errors.Is(err, fs.ErrExist) {
+					return screen.Toast{Text: "rename: there is a " + text + " already; nothing was renamed", Bad: true}
+				}
 				if err != nil {
 					return screen.Toast{Text: "rename: " + err.Error(), Bad: true}
 				}
@@ -439,6 +443,9 @@ func Write(env *screen.Env, o Options, what What) tea.Cmd {
 	on := export.Screen{Filter: env.Shown, At: env.At}
 	return screen.Later(func() tea.Msg {
 		report, path, err := write(o, what, on)
+		if errors.Is(err, fs.ErrExist) {
+			return screen.Toast{Text: "save: there is a " + filepath.Base(path) + " already; nothing was written", Advice: "give another name", Bad: true}
+		}
 		if err != nil {
 			return screen.Toast{Text: "save " + what.Name + ": " + err.Error(), Bad: true}
 		}
@@ -468,7 +475,7 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return report, "", err
+		return report, path, err
 	}
 	report, err = export.Write(f, o.Log, ids, opts)
 	if err = errors.Join(err, f.Close()); err != nil {

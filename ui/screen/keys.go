@@ -168,10 +168,10 @@ type Binding struct {
 // more general: the first that fits is taken.
 var table = []Binding{
 	{Enter, []string{"enter"}, InHeld, false, "detail", "show the detail of a step; in the pane EDIT: change"},
-	{StepOnce, []string{"s", "f11"}, InHeld, false, "step", "go on to the next question, also of a request that it asks"},
-	{StepOver, []string{"o", "f10"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller"},
+	{StepOnce, []string{"s"}, InHeld, false, "step", "go on to the next question, also of a request that it asks"},
+	{StepOver, []string{"o"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller"},
 	{Finish, []string{"O"}, InHeld, false, "finish", "go on to the end of this request"},
-	{Continue, []string{"c", "f5"}, InHeld | InBreaks, false, "continue", "let the request go on"},
+	{Continue, []string{"c"}, InHeld | InBreaks, false, "continue", "let the request go on"},
 	{ContinueAll, []string{"C"}, InHeld | InBreaks, false, "all", "let every held request go on"},
 	{EditHeld, []string{"e"}, InHeld, false, "edit", "edit what steps to come read; again leaves"},
 	{Inject, []string{"i"}, InHeld, false, "inject", "a delay, an error, nil, a value, broken bytes"},
@@ -293,6 +293,14 @@ var table = []Binding{
 	{TourSkip, []string{"ctrl+x"}, Everywhere, false, "skip", ""},
 	{TourEnd, []string{"ctrl+t"}, Everywhere, false, "end tour", ""},
 	{Suspend, []string{"ctrl+z"}, Everywhere, false, "suspend", "suspend the program"},
+}
+
+// FunctionKeys are the keys of other debuggers beside our own: F5 continues, F10
+// steps over, F11 steps. They are for NewKeys; many terminals and desktops take
+// them for themselves, so nobody has them who has not asked. Rule: UI design,
+// section 3.5.
+func FunctionKeys() map[Action][]string {
+	return map[Action][]string{StepOnce: {"s", "f11"}, StepOver: {"o", "f10"}, Continue: {"c", "f5"}}
 }
 
 // reserved are keys that arrive as others in many terminals, or stop the flow

@@ -14,19 +14,19 @@ func Journeys() []Journey {
 		}},
 		{"who answered this facts request, and who decided that?", []Step{
 			{"/ ind=facts served=cache enter", "An expression chooses requests: those for facts that a cache answered.", []string{"filter: ind=facts served=cache", "shown of"}, []string{" / ind="}},
-			{"enter", "The cache answered, so the terminus was not asked: step 5 says skipped(cache-hit).", []string{"cache read", "skipped(cache-hit)"}, nil},
+			{"enter", "The cache answered, so the terminus was not asked: step 5 says skipped(cache-hit).", []string{"BECAUSE", "cache read", "skipped(cache-hit)"}, nil},
 			{"g", "Step 1 is the route: who is asked, and who said so.", []string{"> > 1    route"}, nil},
 			{"l", "Every opinion on the route, the strongest first. The one that wins is marked; routes.yaml said something that does not count.", []string{"wins", "not applied"}, nil},
 			{"esc", "Back to the list.", []string{"filter: ind=facts served=cache"}, nil},
 			{"esc", "esc takes the filter away. The cursor is where it was.", []string{"filter: (none)"}, nil},
 		}},
 		{"why did the agent use a cached catalog?", []Step{
-			{"/ out=stale enter", "stale: the cache answered because the terminus had failed before. From outside such a run looks fine.", []string{"filter: out=stale", "shown of"}, nil},
-			{"enter", "The story says it in one sentence, with the number of the request that failed and how old the catalog is.", []string{"STORY", "1h 31m"}, nil},
+			{"/ out=stale enter", "stale: the cache answered because the terminus had failed before. From outside such a run looks fine.", []string{"filter: out=stale", "shown of"}, []string{" / out="}},
+			{"enter", "The story says it in one sentence, with the number of the request that failed and how old the catalog is.", []string{"BECAUSE", "STORY", "1h 31m"}, nil},
 			{"{", "{ goes to the request before it in the same run: the one that failed, with what the server said.", []string{"500", "  err  "}, nil},
 			{"D", "D compares with the last good answer for the same key.", []string{"compare #", "provenance A:"}, nil},
 			{"esc", "Back.", []string{"STORY"}, []string{"provenance A:"}},
-			{"1", "1 is the place Requests.", []string{"[1 Requests]"}, nil},
+			{"1", "1 is the place Requests.", []string{"[1 Requests]", "filter: out=stale"}, nil},
 			{"esc", "esc takes the filter away.", []string{"filter: (none)"}, nil},
 		}},
 		{"could not find node: the ENC said nothing", []Step{
@@ -34,7 +34,7 @@ func Journeys() []Journey {
 			{"j", "Move to the group of terminus exec, the external node classifier: j goes down.", []string{"terminus exec", ">"}, nil},
 			{"enter", "enter lists the requests of the group.", []string{"[1 Requests]", "filter: "}, nil},
 			{"enter", "The steps say how it went.", []string{"STEP", "BECAUSE"}, nil},
-			{"1", "Back to the list of requests.", []string{"[1 Requests]"}, nil},
+			{"1", "Back to the list of requests.", []string{"[1 Requests]", "filter: "}, nil},
 			{"esc", "And all of them again.", []string{"filter: (none)"}, nil},
 		}},
 		{"swap a terminus, with what-if and undo", []Step{

@@ -28,11 +28,12 @@ type Journey struct {
 type Tour struct {
 	journey *Journey
 	at      int
-	done    int // steps that happened, not skipped
+	done    int  // steps that happened, not skipped
+	fresh   bool // no key has been pressed since the step before happened
 }
 
 // Begin begins a journey.
-func (t *Tour) Begin(j *Journey) { *t = Tour{journey: j} }
+func (t *Tour) Begin(j *Journey) { *t = Tour{journey: j, fresh: true} }
 
 // End ends it.
 func (t *Tour) End() { *t = Tour{} }
@@ -50,16 +51,22 @@ func (t *Tour) Skip() {
 		return
 	}
 	t.at++
+	t.fresh = true
 }
 
-// Saw looks at the screen, and goes on if the step has happened.
+// Press says that the person does something.
+func (t *Tour) Press() { t.fresh = false }
+
+// Saw looks at the screen, and goes on if the step has happened. What is on the
+// screen before a key was pressed is what the step before has left there.
 func (t *Tour) Saw(frame string) {
-	if !t.On() || t.Finished() {
+	if !t.On() || t.Finished() || t.fresh {
 		return
 	}
 	if t.journey.Steps[t.at].happened(frame) {
 		t.at++
 		t.done++
+		t.fresh = true
 	}
 }
 
