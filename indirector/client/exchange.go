@@ -191,6 +191,10 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	}
 	describe(span, "> ", req.Header)
 	resp, err := p.transport.RoundTrip(req)
+	if err == nil && ctx.Err() != nil {
+		// What a server says when it sees us leave is no answer.
+		err = errors.Join(context.Cause(ctx), resp.Body.Close())
+	}
 	if err != nil {
 		err = c.failed(began, ctx, x, to, k, proxy, err)
 		w.end()
