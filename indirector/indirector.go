@@ -360,6 +360,9 @@ type Wire struct {
 	Accept []string
 	// KeepBody asks for Body. The caller sets it.
 	KeepBody bool
+	// Parent is the traceparent that the caller was asked with. It is sent on as
+	// it is, and none is if it is "": who hands on adds nothing. The caller sets it.
+	Parent string
 
 	Address string              // the URL that was asked
 	Status  int                 // 0 is that no answer came

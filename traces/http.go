@@ -179,7 +179,7 @@ func (x *Exchange) Curl() string {
 	}
 	for _, h := range x.Request {
 		switch h.Key {
-		case "Host", "Content-Length", "Accept-Encoding", "User-Agent", "Connection":
+		case "Host", "Content-Length", "Accept-Encoding", "User-Agent", "Connection", "Traceparent":
 		default:
 			b.WriteString(" -H " + shell(h.Key+": "+h.Value))
 		}

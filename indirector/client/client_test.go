@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,6 +78,46 @@ func attr(s traces.Span, key string) string {
 		}
 	}
 	return ""
+}
+
+// TestTraceparent is which traceparent the other side sees: that of the span,
+// unless the question is another's.
+func TestTraceparent(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	p := newPair(t, func(_ http.ResponseWriter, r *http.Request) { seen = r.Header.Values("Traceparent") })
+	const theirs = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
+	start := time.Now()
+	trunk, own := traces.RootID(7, start), traces.WorkID(7, start, 1)
+	ours := fmt.Sprintf("00-%x-%x-01", trunk, own)
+	for _, tt := range []struct {
+		name   string
+		id     uint64
+		change func(*client.Exchange)
+		set    []string
+		want   []string
+	}{
+		{name: "our own", id: 7, want: []string{ours}},
+		{name: "nobody records"},
+		{name: "handed on", id: 7, change: func(x *client.Exchange) { x.Wire = &indirector.Wire{Parent: theirs} }, want: []string{theirs}},
+		{name: "handed on, without", id: 7, change: func(x *client.Exchange) { x.Wire = new(indirector.Wire) }},
+		{name: "forwarded", id: 7, change: func(x *client.Exchange) { x.Verbatim, x.Header = true, http.Header{"Traceparent": {theirs}} }, want: []string{theirs}},
+		{name: "forwarded, without", id: 7, change: func(x *client.Exchange) { x.Verbatim = true }},
+		{name: "set by a person", id: 7, set: []string{"http_extra_headers", "Traceparent:" + theirs}, want: []string{theirs}},
+	} {
+		trace := &traces.Trace{ID: tt.id, Start: start}
+		x := get("/puppet/v3/node/x")
+		if tt.change != nil {
+			tt.change(x)
+		}
+		seen = nil
+		if _, err := p.client(t, client.Options{}, tt.set...).Do(&traces.Live{Context: t.Context(), Trace: trace, Step: traces.Terminus}, x); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(seen, tt.want) {
+			t.Errorf("%s: got %q, want %q", tt.name, seen, tt.want)
+		}
+	}
 }
 
 // TestSpan holds what the trace says of an exchange, and that the second one

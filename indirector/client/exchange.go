@@ -189,6 +189,10 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		w.end()
 		return nil, err
 	}
+	if parent := parentOf(x, req.Header, span); parent != "" {
+		req.Header = req.Header.Clone() // the next server asked is another span
+		req.Header.Set("Traceparent", parent)
+	}
 	describe(span, "> ", req.Header)
 	resp, err := p.transport.RoundTrip(req)
 	if err == nil && ctx.Err() != nil {
@@ -246,6 +250,19 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		}
 	}
 	return answer, nil
+}
+
+// parentOf is the traceparent that is sent: the span's own, so that the other
+// side can say who asked it, unless the question is another's and only handed
+// on. What stands among the headers already stays.
+func parentOf(x *Exchange, header http.Header, span *traces.Active) string {
+	switch {
+	case x.Wire != nil:
+		return x.Wire.Parent
+	case x.Verbatim, header.Get("Traceparent") != "":
+		return ""
+	}
+	return span.Parent()
 }
 
 // request makes what is sent.

@@ -285,7 +285,7 @@ func (c *call) ask() {
 		req.Run = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
-		req.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true}
+		req.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent")}
 		if len(c.r.Header["Accept"]) == 0 {
 			req.Wire.Accept = []string{""}
 		}

@@ -450,15 +450,18 @@ func TestPassThrough(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 			var accept []string
 			st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
-				accept = r.Wire.Accept
+				if accept = r.Wire.Accept; r.Wire.Parent != parent {
+					t.Errorf("traceparent: %q", r.Wire.Parent)
+				}
 				if tt.status != 0 {
 					r.Wire.Status, r.Wire.Header, r.Wire.Body = tt.status, tt.header, []byte(tt.body)
 				}
 				return tt.inst, tt.err
 			}}, func(_ *indirector.Config, o *rest.Options) { o.PassThrough = true })
-			got := st.ask(t, "GET /puppet/v3/node/web01?environment=nosuch", "", "Accept", "text/pson, a/b;q=1")
+			got := st.ask(t, "GET /puppet/v3/node/web01?environment=nosuch", "", "Accept", "text/pson, a/b;q=1", "Traceparent", parent)
 			if diff := gocmp.Diff([]string{"text/pson", "a/b;q=1"}, accept); diff != "" {
 				t.Error(diff)
 			}

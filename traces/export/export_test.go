@@ -568,7 +568,7 @@ func TestParse(t *testing.T) {
 	if _, err := export.Parse("xml"); err == nil || !strings.Contains(err.Error(), "recording, jsonl, otlp, har, csv, story") {
 		t.Errorf("got %v", err)
 	}
-	if _, ok := export.TraceID("run 8f3c"); ok {
+	if _, ok := traces.TraceID("run 8f3c"); ok {
 		t.Error("a name is no UUID")
 	}
 }

@@ -1,9 +1,6 @@
 package export
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,37 +53,6 @@ func withAttr(attrs []attr, key string, value any) []attr {
 	return append(attrs, attr{key, value})
 }
 
-// TraceID is the id of the trace that a run is for OpenTelemetry: the number of
-// the run if it is a UUID, as Puppet's transaction_uuid is. It is what a
-// traceparent carries. The other result is false if run is none.
-func TraceID(run string) (id [16]byte, ok bool) {
-	if len(run) != 36 || run[8] != '-' || run[13] != '-' || run[18] != '-' || run[23] != '-' {
-		return id, false
-	}
-	b, err := hex.DecodeString(strings.ReplaceAll(run, "-", ""))
-	if err != nil || len(b) != len(id) {
-		return id, false
-	}
-	copy(id[:], b)
-	return id, id != [16]byte{}
-}
-
-// SpanID is the id of a request for OpenTelemetry, made of its number and of
-// when it began: the same in every recording and export of it.
-func SpanID(id uint64, start time.Time) [8]byte {
-	sum := digest("request", id, start, 0)
-	return [8]byte(sum[:8])
-}
-
-func digest(kind string, id uint64, start time.Time, n int) [sha256.Size]byte {
-	b := append([]byte(kind), 0)
-	b = binary.BigEndian.AppendUint64(b, id)
-	b = binary.BigEndian.AppendUint64(b, uint64(start.UnixNano()))
-	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(n)))
-	sum[0] |= 1 // an id of zeros is none
-	return sum
-}
-
 // maxAncestors is how far up a root is looked for.
 const maxAncestors = 64
 
@@ -108,19 +74,18 @@ func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
 		}
 		up = row.Parent
 	}
-	if id, ok := TraceID(t.Run); ok {
+	if id, ok := traces.TraceID(t.Run); ok {
 		return id, asked
 	}
-	sum := digest("trace", root.id, root.start, 0)
-	return [16]byte(sum[:16]), asked
+	return traces.RootID(root.id, root.start), asked
 }
 
 // spansOf returns the spans of one request, its own first.
 func spansOf(r *request) []span {
 	t := r.trace
-	own := span{trace: r.trunk, id: SpanID(t.ID, t.Start), name: t.Verb.String() + " " + t.Indirection, start: t.Start, end: t.Start.Add(max(t.Took, 0))}
+	own := span{trace: r.trunk, id: traces.SpanID(t.ID, t.Start), name: t.Verb.String() + " " + t.Indirection, start: t.Start, end: t.Start.Add(max(t.Took, 0))}
 	if r.parent != nil {
-		own.parent = SpanID(r.parent.id, r.parent.start)
+		own.parent = traces.SpanID(r.parent.id, r.parent.start)
 	}
 	describe(&own, t)
 	spans := []span{own}
@@ -136,8 +101,7 @@ func spansOf(r *request) []span {
 			}
 			continue
 		}
-		sum := digest("step", t.ID, t.Start, i)
-		steps[i] = [8]byte(sum[:8])
+		steps[i] = traces.StepID(t.ID, t.Start, traces.Step(i))
 		s := span{
 			trace: r.trunk, id: steps[i], parent: own.id, name: stepName(t, traces.Step(i)), start: at, end: at.Add(q.Took), attrs: about,
 			isError: q.Answer == traces.Raised || q.Answer == traces.Swallowed,
@@ -209,13 +173,10 @@ func describe(s *span, t *traces.Trace) {
 // work is a piece of work below a step.
 func work(r *request, w *traces.Span, steps [traces.StepCount][8]byte) span {
 	t := r.trace
-	id := func(n int) [8]byte {
-		sum := digest("work", t.ID, t.Start, n)
-		return [8]byte(sum[:8])
-	}
+	id := func(n int) [8]byte { return traces.WorkID(t.ID, t.Start, n) }
 	at := t.Start.Add(w.At)
 	s := span{
-		trace: r.trunk, id: id(w.ID), parent: SpanID(t.ID, t.Start), name: w.Kind.String() + ": " + w.Name, client: w.Kind == traces.Network,
+		trace: r.trunk, id: id(w.ID), parent: traces.SpanID(t.ID, t.Start), name: w.Kind.String() + ": " + w.Name, client: w.Kind == traces.Network,
 		start: at, end: at.Add(max(w.Took, 0)), isError: w.Err != "", failed: w.Err,
 	}
 	switch {
