@@ -36,6 +36,8 @@ func TestGoldenFrames(t *testing.T) {
 		{"value-meta", "9k v shift+tab"},
 		{"compare", "9k D"},
 		{"compare-steps", "9k D tab"},
+		{"compare-headers", "9k D tab tab"},
+		{"compare-timing", "9k D shift+tab"},
 	}
 	for _, tt := range tests {
 		for _, size := range [][2]int{{80, 24}, {140, 40}} {

@@ -42,6 +42,15 @@
 //	 "error":"…","size":1204,"masked":2}
 //
 // Values in a document are masked as they are in the recording.
+//
+// # What is masked
+//
+// Masked values of one recording are equal if their kind, their length and their
+// tag are. A tag has 16 bits, so that it tells nothing that could be tried out:
+// of two different secrets of one kind and length, one pair in 65 536 is equal
+// here. To say of all of them that nobody knows would be exact, and would hide
+// every change of a secret, too; those of two recordings, whose tags cannot be
+// compared, are unknown.
 package diff
 
 import (
@@ -93,6 +102,10 @@ type Report struct {
 	// Values is what Changes was made of, for a screen; nil if values were not
 	// compared.
 	Values *Values `json:"-"`
+	// Headers and Timing are what two requests did over HTTP and how long it took,
+	// for a screen.
+	Headers []Header `json:"-"`
+	Timing  []Timing `json:"-"`
 }
 
 // The kinds of a Report.
@@ -173,6 +186,7 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 		r.Note = err.Error()
 	}
 	r.take(values)
+	r.Headers, r.Timing = headers(ta, tb), timings(ta, tb)
 	steps := 0
 	for i := range traces.Step(traces.StepCount) {
 		s := Step{Step: i.String(), A: question(ta, i), B: question(tb, i)}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,11 @@ func TestCache(t *testing.T) {
 
 		// What is kept against what the terminus says.
 		tr.key("g", "51 times").key("d", "compare #1048 : #1049", "T json", "Error 500", "provenance A: json: place Cache", "provenance B: upstream: place Cache")
-		tr.key("tab", "provenance B")
+		tr.key("tab", "[Headers ", "GET /catalog", "500 Internal Server Error")
+		tr.golden("compare-headers")
+		tr.key("tab", "[Timing]", "total")
+		tr.key("tab", "[Value 0]", "no value to compare")
+		tr.key("shift+tab", "[Timing]")
 		tr.key("esc", "[4 Cache").cursor("catalog", "json")
 		tr.key("y", "biography", "find catalog web01.example.com terminus=json cache=none")
 		tr.key("b", "copied biography")
@@ -355,6 +360,43 @@ func TestRecordings(t *testing.T) {
 		if strings.Contains(tr.Frame(), "\n  base.ind") {
 			t.Errorf("what is shown is listed twice:\n%s", tr.Frame())
 		}
+		tr.key("esc", "[1 Requests]")
+		tr.command("diff "+filepath.Join(dir, "run.ind"), "compare run.ind : now", "differences")
+		tr.key("esc", "[1 Requests]")
+		tr.key(":", "\n : ").enter("diff "+filepath.Join(dir, "run.ind")+" "+filepath.Join(dir, "base.ind"), "compare run.ind : base.ind")
+		tr.key("esc", "[1 Requests]")
+		tr.command("diff "+filepath.Join(dir, "none.ind"), "compare none.ind: no such file")
+		tr.command("diff "+filepath.Join(dir, "notes.txt"), "compare notes.txt: open recording").Not("compare notes.txt :")
+		tr.leave()
+	})
+}
+
+func TestWatchedServer(t *testing.T) {
+	t.Parallel()
+	up, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = up.Close() })
+	down, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := down.Addr().String()
+	if err := down.Close(); err != nil {
+		t.Fatal(err)
+	}
+	travel(t, nil, func(tr *trip) {
+		tr.command("watch server(puppet)", "names no server")
+		tr.command("watch server("+up.Addr().String()+")", "did :watch server(")
+		tr.command("watch server("+address+")", "did :watch server(")
+		tr.command("break ind=facts key=web01* before cache-read", "did :break")
+		tr.command("find facts web01.example.com", "HELD 1")
+		tr.key("enter", "HELD before 4 cache read")
+		if tr.size == "140x40" { // there is no room for WATCH elsewhere
+			tr.sees("WATCH").line("server("+up.Addr().String(), "up, connected in ").line("server("+address, "down: ", "refused")
+		}
+		tr.key("c", "hit")
 		tr.key("esc", "[1 Requests]").leave()
 	})
 }

@@ -36,12 +36,14 @@ type Comparison struct {
 	only          bool  // only what differs
 	shown         []int // of the lines
 	list          widget.List
-	steps         widget.List
+	below         [tabs]widget.List // of the other tabs: they scroll
 }
 
 const (
 	ofValue = iota
 	ofSteps
+	ofHeaders
+	ofTiming
 	tabs
 )
 
@@ -103,7 +105,9 @@ func (c *Comparison) take(m compared) {
 	if i := c.next(-1, 1); first && i >= 0 {
 		c.list.To(i)
 	}
-	c.steps.SetLen(len(c.report.Steps))
+	for i, n := range [tabs]int{ofSteps: len(c.report.Steps), ofHeaders: len(c.report.Headers), ofTiming: len(c.report.Timing)} {
+		c.below[i].SetLen(n)
+	}
 }
 
 // lay chooses the lines that are shown, with the cursor on the one of a path.
@@ -158,7 +162,9 @@ func (c *Comparison) Captures() bool { return false }
 func (c *Comparison) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.list.SetHeight(height - compareHead - c.foots())
-	c.steps.SetHeight(c.list.Height - 1)
+	for i := range c.below {
+		c.below[i].SetHeight(c.list.Height - 1)
+	}
 }
 
 // compareHead is the lines above the differences.
@@ -216,12 +222,14 @@ func (c *Comparison) Hints() []screen.Action {
 
 // Act implements screen.Screen.
 func (c *Comparison) Act(a screen.Act) tea.Cmd {
-	if c.tab == ofValue && c.list.Act(a) || c.tab == ofSteps && c.steps.ScrollBy(a) {
+	if c.tab == ofValue && c.list.Act(a) || c.tab != ofValue && c.below[c.tab].ScrollBy(a) {
 		return nil
 	}
 	switch a.Do {
-	case screen.Tab, screen.BackTab:
+	case screen.Tab:
 		c.tab = (c.tab + 1) % tabs
+	case screen.BackTab:
+		c.tab = (c.tab + tabs - 1) % tabs
 	case screen.Swap:
 		return c.again(c.b, c.a)
 	case screen.Unified:
@@ -393,7 +401,7 @@ func (c *Comparison) Wheel(lines int) tea.Cmd {
 	if c.tab == ofValue {
 		c.list.Scroll(lines)
 	} else {
-		c.steps.Scroll(lines)
+		c.below[c.tab].Scroll(lines)
 	}
 	return nil
 }

@@ -37,6 +37,10 @@ func (c *Comparison) View() screen.Lines {
 	switch {
 	case c.tab == ofSteps:
 		body = c.stepLines()
+	case c.tab == ofHeaders:
+		body = c.headerLines()
+	case c.tab == ofTiming:
+		body = c.timeLines()
 	case c.report.Values == nil:
 		body = screen.Lines{{}, screen.Of(screen.Attention, "   "+c.report.Note), screen.Of(screen.Plain, "   tab shows the steps")}
 	case c.report.Equal && c.report.Unknown == 0:
@@ -92,9 +96,15 @@ func (c *Comparison) tabLine() screen.Line {
 			steps++
 		}
 	}
+	headers := 0
+	for i := range c.report.Headers {
+		if !c.report.Headers[i].Same() {
+			headers++
+		}
+	}
 	var l screen.Line
 	l.Space(1)
-	for i, name := range []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps)} {
+	for i, name := range []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"} {
 		if i == c.tab {
 			l.Put(screen.Bold, "["+name+"]")
 		} else {
@@ -103,10 +113,15 @@ func (c *Comparison) tabLine() screen.Line {
 		l.Space(1)
 	}
 	text := "keys sorted, resources by name "
-	if c.only {
+	switch {
+	case c.tab == ofHeaders:
+		text = "masked, in the order of exchanges "
+	case c.tab != ofValue:
+		text = ""
+	case c.only:
 		text = "only differences "
 	}
-	if v := c.report.Values; v != nil && v.Cut {
+	if v := c.report.Values; c.tab == ofValue && v != nil && v.Cut {
 		text = fmt.Sprintf("the first %s lines ", screen.Grouped(diff.MaxLines))
 	}
 	right := screen.Of(screen.Quiet, text)
@@ -187,7 +202,7 @@ func (c *Comparison) stepLines() screen.Lines {
 	l.Cell(screen.Quiet, screen.Clean("B"), half)
 	l.Right(screen.Quiet, screen.Clean("delta ms"), 12)
 	lines := screen.Lines{l}
-	from, to := c.steps.Visible()
+	from, to := c.below[ofSteps].Visible()
 	for _, s := range c.report.Steps[from:to] {
 		style := screen.Plain
 		if !s.Same {
@@ -207,6 +222,103 @@ func (c *Comparison) stepLines() screen.Lines {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// headerLines is what was said over HTTP, side by side.
+func (c *Comparison) headerLines() screen.Lines {
+	if len(c.report.Headers) == 0 {
+		return screen.Lines{{}, screen.Of(screen.Plain, "   Neither side went over HTTP, or nothing of that was recorded.")}
+	}
+	label := max(c.width/4, 18)
+	half := max((c.width-label-6)/2, 8)
+	lines := screen.Lines{c.columns("HEADER", label, half)}
+	from, to := c.below[ofHeaders].Visible()
+	for i := from; i < to; i++ {
+		h := &c.report.Headers[i]
+		style, sign := screen.Plain, ""
+		if !h.Same() {
+			style, sign = screen.Attention, "~"
+		}
+		right := h.B
+		switch {
+		case h.Same():
+			right = "same"
+		case h.A == "":
+			sign = "+"
+		case h.B == "":
+			sign = "-"
+		}
+		var l screen.Line
+		l.Space(1)
+		if h.Name == "request" {
+			style |= screen.Bold
+		}
+		l.Cell(style, screen.CleanTo(h.Name, label), label)
+		l.Cell(style, screen.CleanTo(orDash(h.A), half), half)
+		l.Put(screen.Quiet, c.env.Theme.Glyphs.Wall+" ")
+		if h.Same() {
+			style = screen.Quiet
+		}
+		l.Cell(style, screen.CleanTo(orDash(right), half), half)
+		l.To(c.width - 2)
+		l.Put(style, sign)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func (c *Comparison) columns(name string, label, half int) screen.Line {
+	var l screen.Line
+	l.Space(1)
+	l.Cell(screen.Quiet, screen.Clean(name), label)
+	l.Cell(screen.Quiet, screen.Clean("A"), half)
+	l.Space(2)
+	l.Cell(screen.Quiet, screen.Clean("B"), half)
+	return l
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// timeLines is how long it took, side by side.
+func (c *Comparison) timeLines() screen.Lines {
+	const cell = 12
+	label := max(c.width-3*cell-3, 20)
+	var l screen.Line
+	l.Space(1)
+	l.Cell(screen.Quiet, screen.Clean("WHAT"), label)
+	for _, title := range []string{"A ms", "B ms", "delta ms"} {
+		l.Right(screen.Quiet, screen.Clean(title), cell)
+	}
+	lines := screen.Lines{l}
+	from, to := c.below[ofTiming].Visible()
+	for _, t := range c.report.Timing[from:to] {
+		var l screen.Line
+		l.Space(1 + 2*t.Depth)
+		l.Cell(screen.Plain, screen.CleanTo(t.Name, label-2*t.Depth), label-2*t.Depth)
+		if t.A >= 0 || t.B >= 0 {
+			delta := ""
+			if t.A >= 0 && t.B >= 0 {
+				delta = signed(t.B - t.A)
+			}
+			for _, text := range []string{millis(t.A), millis(t.B), delta} {
+				l.Right(screen.Plain, screen.Clean(text), cell)
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func millis(d time.Duration) string {
+	if d < 0 {
+		return "-"
+	}
+	return screen.Millis(d)
 }
 
 func signed(d time.Duration) string {
@@ -234,7 +346,7 @@ func (c *Comparison) foot() screen.Lines {
 		screen.Of(screen.Plain, " provenance B: "+c.report.B.Decided),
 	)
 	if c.report.A.Masked+c.report.B.Masked > 0 {
-		text := " The same masked tag means the same secret."
+		text := " The same masked tag means the same secret, but for one pair in 65 536."
 		if c.a.Log != c.b.Log {
 			text = " The sides are of two recordings: their masked tags cannot be compared (?)."
 		}

@@ -52,10 +52,10 @@ func table() []cmd {
 		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
 		{"sort", "COLUMN [desc]", "sort the list of requests", nil, func(c *Console) bool { return c.o.Sort != nil }, nextSort, sortBy},
 		{"show", "PLACE | #N", "go to a place, or to the steps of a request", nil, nil, nextShow, show},
-		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B", "compare two requests, two termini, or two runs", nil, nil, nil, compareWhat},
+		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", "compare two requests, two termini, two runs, or a recording with another or what is shown", nil, nil, nil, compareWhat},
 		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
 		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.House != nil }, nextFilter, replay},
-		{"watch", "[EXPR | off]", "count what an expression means while a request is held", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
+		{"watch", "[EXPR | server(HOST:PORT) | off]", "while a request is held count what an expression means, or connect to a server", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
 	}, debugCommands()...), []cmd{
 		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},

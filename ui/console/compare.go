@@ -15,6 +15,7 @@ import (
 	"indirtui/traces/query"
 	"indirtui/ui/command"
 	"indirtui/ui/compare"
+	"indirtui/ui/recordings"
 	"indirtui/ui/screen"
 	"indirtui/ui/steps"
 )
@@ -24,7 +25,7 @@ type both struct{ a, b uint64 }
 
 // compareWhat compares two requests, two termini for one key, or two runs.
 func compareWhat(c *Console, l call) (tea.Cmd, error) {
-	usage := &command.UsageError{What: "compare what?", Advice: "diff #1050 #1051   diff find node web01 terminus=exec,plain   diff run 8f3c 8f20"}
+	usage := &command.UsageError{What: "compare what?", Advice: "diff #1050 #1051   diff find node web01 terminus=exec,plain   diff run 8f3c 8f20   diff base.ind"}
 	switch {
 	case len(l.words) == 2 && strings.HasPrefix(l.words[0], "#"):
 		a, okA := number(l.words[0])
@@ -35,6 +36,8 @@ func compareWhat(c *Console, l call) (tea.Cmd, error) {
 		return compare.Two(c.env, a, b), nil
 	case len(l.words) == 3 && l.words[0] == "run":
 		return c.compareRuns(l.words[1], l.words[2])
+	case len(l.words) > 0 && len(l.words) <= 2 && hasLog(c) && !strings.HasPrefix(l.words[0], "#") && l.words[0] != "run" && !slices.Contains(command.Verbs(), l.words[0]):
+		return c.compareFiles(l.words), nil
 	case len(l.words) > 2 && slices.Contains(command.Verbs(), l.words[0]):
 		return c.compareTermini(l.words[0], l.words[1:])
 	}
@@ -61,6 +64,26 @@ func (c *Console) compareRuns(a, b string) (tea.Cmd, error) {
 
 // twoRuns are to be compared.
 type twoRuns [2]diff.Set
+
+// twoFiles are recordings that are to be compared; one of them may be what is
+// shown.
+type twoFiles [2]diff.Set
+
+// compareFiles compares a recording with what is shown now, or with another.
+func (c *Console) compareFiles(paths []string) tea.Cmd {
+	ctx, o := c.ctx, c.o.Recordings
+	a, b := paths[0], ""
+	if len(paths) > 1 {
+		b = paths[1]
+	}
+	return screen.Later(func() tea.Msg {
+		sets, err := recordings.Both(ctx, o, a, b)
+		if err != nil {
+			return screen.For{Screen: c, Msg: warned(err.Error())}
+		}
+		return screen.For{Screen: c, Msg: twoFiles(sets)}
+	})
+}
 
 // idsOf returns the requests that an expression means. It may look at every row.
 func idsOf(log screen.Log, expr string) ([]uint64, error) {
@@ -143,7 +166,8 @@ func ignore(c *Console, l call) (tea.Cmd, error) {
 	return compare.Ignore(c.env, l.words[0], none), nil
 }
 
-// watch adds an expression that is counted while a request is held.
+// watch adds an expression that is counted while a request is held, or a server
+// that is asked whether it takes connections.
 func watch(c *Console, l call) (tea.Cmd, error) {
 	expr := l.rest
 	switch expr {
@@ -156,7 +180,11 @@ func watch(c *Console, l call) (tea.Cmd, error) {
 		c.env.Watches = nil
 		return screen.Send(screen.Done{Command: ":watch off"}), nil
 	}
-	if _, err := query.Parse(expr); err != nil {
+	_, server, err := steps.Server(expr)
+	if err == nil && !server {
+		_, err = query.Parse(expr)
+	}
+	if err != nil {
 		return nil, err
 	}
 	c.env.Watches = append(slices.Clone(c.env.Watches), expr)

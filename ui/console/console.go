@@ -441,6 +441,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return cmd
 	case both:
 		return compare.Two(c.env, msg.a, msg.b)
+	case twoFiles:
+		return compare.Sets(c.ctx, c.env, msg[0], msg[1], true)
 	case twoRuns:
 		return compare.Sets(c.ctx, c.env, msg[0], msg[1], false)
 	case replayed:

@@ -228,25 +228,47 @@ func (r *Recordings) diff(f *store.Info) tea.Cmd {
 	if base == "" {
 		base, other = other, ""
 	}
-	live := r.o.Log
+	ctx, o := r.ctx, r.o
 	return screen.Later(func() tea.Msg {
-		sets := [2]diff.Set{{Log: live, Name: "now"}, {Log: live, Name: "now"}}
-		for i, path := range [2]string{base, other} {
-			if path == "" {
-				continue
-			}
-			s, err := store.OpenFile(path)
-			if err == nil {
-				err = export.Loaded(s)
-			}
-			if err != nil {
-				return screen.Toast{Text: "open " + path + ": " + err.Error(), Bad: true}
-			}
-			context.AfterFunc(r.ctx, func() { _ = s.Close() }) // it is only read
-			sets[i] = diff.Set{Log: s, Name: filepath.Base(path)}
+		sets, err := Both(ctx, o, base, other)
+		if err != nil {
+			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		return screen.For{Screen: r, Msg: run(func() tea.Cmd { return compare.Sets(r.ctx, r.env, sets[0], sets[1], true) })}
 	})
+}
+
+// Both opens two recordings to be compared; "" is what is shown now. They are
+// closed when ctx ends. It may take long.
+func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err error) {
+	var opened []*store.Store
+	for i, path := range [2]string{a, b} {
+		sets[i] = diff.Set{Log: o.Log, Name: "now"}
+		if path == "" {
+			continue
+		}
+		s, err := store.OpenFile(path)
+		if err == nil {
+			opened = append(opened, s)
+			err = export.Loaded(s)
+		}
+		if err != nil {
+			for _, s := range opened {
+				_ = s.Close() // it was only read
+			}
+			if at := new(fs.PathError); errors.As(err, &at) {
+				err = at.Err // the path would be said twice
+			}
+			return sets, fmt.Errorf("compare %s: %w", filepath.Base(path), err)
+		}
+		sets[i] = diff.Set{Log: s, Name: filepath.Base(path)}
+	}
+	context.AfterFunc(ctx, func() {
+		for _, s := range opened {
+			_ = s.Close() // it was only read
+		}
+	})
+	return sets, nil
 }
 
 func (r *Recordings) rename(path string) tea.Cmd {

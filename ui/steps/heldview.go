@@ -175,6 +175,12 @@ func (s *Steps) watch(width int) screen.Lines {
 // watched is the value of an expression that a person watches: how many requests
 // it means now.
 func (s *Steps) watched(expr string) string {
+	if address, is, _ := Server(expr); is {
+		if known := s.servers[address]; known != nil && known.text != "" {
+			return known.text
+		}
+		return "..."
+	}
 	if n, ok := s.counts[expr]; ok {
 		return n
 	}
@@ -190,6 +196,9 @@ func like(t *traces.Trace) string {
 func countAll(log screen.Log, exprs []string) map[string]string {
 	out := make(map[string]string)
 	for _, expr := range exprs {
+		if _, is, _ := Server(expr); is {
+			continue
+		}
 		e, err := query.Parse(expr)
 		if err != nil {
 			out[expr] = err.Error()

@@ -32,14 +32,15 @@ type Steps struct {
 	err   error
 	tree  *tree
 
-	open   map[key]bool
-	lines  []line
-	list   widget.List
-	search string
-	placed bool // the cursor has been put where the interest is
-	good   time.Time
-	hold   stepper
-	counts map[string]string // what is watched, see watch
+	open    map[key]bool
+	lines   []line
+	list    widget.List
+	search  string
+	placed  bool // the cursor has been put where the interest is
+	good    time.Time
+	hold    stepper
+	counts  map[string]string  // what is watched, see watch
+	servers map[string]*server // that are watched, by address
 }
 
 // New shows the steps of a request.
@@ -125,11 +126,15 @@ func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 			return s.Show(msg.near)
 		}
 		s.take(msg)
-		return s.tick()
+		return tea.Batch(s.tick(), s.probe())
 	case heldTick:
 		s.hold.ticking = false
 		s.hold.now = s.env.Now()
-		return s.tick()
+		return tea.Batch(s.tick(), s.probe())
+	case probed:
+		if known := s.servers[msg.address]; known != nil {
+			known.text, known.asking = msg.text, false
+		}
 	case chosen:
 		return msg()
 	case show:
