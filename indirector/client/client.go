@@ -297,6 +297,9 @@ type Answer struct {
 	Size   int64
 	// Candidate is who answered: "puppet:8140, setting server (default)".
 	Candidate string
+	// Identity is the certificate that we have for who asks: "CN=web01"; "" is
+	// none.
+	Identity string
 }
 
 // OK reports whether the status is one of success.

@@ -116,7 +116,10 @@ func rubyWords(u, proxy *url.URL, connected bool, err error) (ruby, why string) 
 		host, port = proxy.Hostname(), portOf(proxy)
 	}
 	at := fmt.Sprintf("%s:%s", host, port)
-	dns, op := (*net.DNSError)(nil), (*net.OpError)(nil)
+	dns, op, inner := (*net.DNSError)(nil), (*net.OpError)(nil), (*net.OpError)(nil)
+	if errors.As(err, &op) && op.Op == "proxyconnect" && errors.As(op.Err, &inner) {
+		op = inner // the proxy itself was not reached
+	}
 	switch {
 	case errors.As(err, &dns):
 		ruby = "getaddrinfo: Name or service not known"
@@ -124,7 +127,7 @@ func rubyWords(u, proxy *url.URL, connected bool, err error) (ruby, why string) 
 			ruby = "getaddrinfo: Temporary failure in name resolution"
 		}
 		return fmt.Sprintf("Failed to open TCP connection to %s (%s)", at, ruby), fmt.Sprintf("nobody knows an address of the name %s: %v", host, dns.Err)
-	case !connected && errors.As(err, &op) && op.Op == "dial":
+	case !connected && op != nil && op.Op == "dial":
 		errno := syscall.Errno(0)
 		words := op.Err.Error()
 		if errors.As(err, &errno) {

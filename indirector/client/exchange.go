@@ -208,7 +208,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	if resp.TLS != nil && span != nil {
 		span.Attr("tls", describeTLS(resp.TLS))
 	}
-	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who}
+	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who, Identity: p.shown}
 	c.learn(to.url.Host, resp.Header.Get("X-Puppet-Version"))
 	span.Attr("status", resp.Status)
 	if f := mediaType(resp.Header); f != "" {

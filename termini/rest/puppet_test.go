@@ -278,28 +278,35 @@ func (l *logs) Write(p []byte) (int, error) {
 
 func newHouse(t testing.TB, settings clienttest.Settings) *house {
 	t.Helper()
+	h := new(house)
+	h.Indirector = indirectorOf(t, settings, &h.recorder, &h.logs)
+	return h
+}
+
+// indirectorOf is one in which all that is asked goes to rest termini.
+func indirectorOf(t testing.TB, settings clienttest.Settings, recorder traces.Recorder, log io.Writer) *indirector.Indirector {
+	t.Helper()
 	registry, err := indirector.NewRegistry(termini.Specs(), termini.All())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := new(house)
 	routes := indirector.Routes{}
 	for _, name := range registry.Names() {
 		routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Source: traces.FromDeclaration}}}
 	}
-	h.Indirector, err = indirector.New(indirector.Config{
-		Registry: registry, Routes: routes, Settings: settings, Recorder: &h.recorder, Application: "agent",
-		Log: slog.New(slog.NewTextHandler(&h.logs, nil)),
+	x, err := indirector.New(indirector.Config{
+		Registry: registry, Routes: routes, Settings: settings, Recorder: recorder, Application: "agent",
+		Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
+		if err := x.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return h
+	return x
 }
 
 // ask puts the question to us, and says what came of it in the words of the

@@ -196,6 +196,12 @@ func (t *asker) refused(a *client.Answer) error {
 	said := string(a.Body)
 	kind := a.Header.Get("Content-Type")
 	hidden := fmt.Sprintf("%s answered %d %s", a.Candidate, a.Status, a.Reason)
+	if a.Status == http.StatusForbidden {
+		hidden += " to " + cmp.Or(a.Identity, "somebody without a certificate")
+		if strings.HasPrefix(said, "Forbidden request") { // Puppet Server's word for it
+			hidden += ": a rule of its auth.conf says so"
+		}
+	}
 	switch {
 	case said == "":
 		said = a.Reason
@@ -322,9 +328,29 @@ func (t *asker) search(ctx context.Context, req *indirector.Request) ([]indirect
 	case err != nil:
 		return nil, err
 	case answer.OK():
-		return t.internMany(ctx, answer)
-	case answer.Status != http.StatusNotFound:
-		return nil, t.refused(answer)
+		all, err := t.internMany(ctx, answer)
+		if err == nil && len(all) == 0 {
+			traces.AddNote(ctx, noneListed(answer))
+		}
+		return all, err
+	}
+	if err := t.unlisted(ctx, answer); err != nil {
+		return nil, err
+	}
+	return []indirector.Instance{}, nil
+}
+
+// noneListed tells a list without anything in it from a 404, which callers get
+// as such a list too. Pain P29.
+func noneListed(a *client.Answer) string {
+	return fmt.Sprintf("%s answered %d with an empty list: it was found, and nothing is in it", a.Candidate, a.Status)
+}
+
+// unlisted is what an answer that is no success makes of a search: nothing was
+// found if it is a 404.
+func (t *asker) unlisted(ctx context.Context, answer *client.Answer) error {
+	if answer.Status != http.StatusNotFound {
+		return t.refused(answer)
 	}
 	about := missing(answer)
 	traces.AddNote(ctx, "the empty list stands for a "+about)
@@ -335,7 +361,7 @@ func (t *asker) search(ctx context.Context, req *indirector.Request) ([]indirect
 			Hidden: about, Path: answer.URL.Redacted(),
 		})
 	}
-	return []indirector.Instance{}, nil
+	return nil
 }
 
 // save sends the instance. It returns the answer of a success or, of a 404, nil

@@ -2,7 +2,9 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +22,17 @@ type nodes struct{ *asker }
 
 // Find asks for the node. Rule: specification of termini, node/rest.
 func (t *nodes) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	return t.find(ctx, req)
+	inst, err := t.find(ctx, req)
+	if n, ok := inst.(*model.Node); ok && overridden(req, n.Environment) {
+		traces.AddNote(ctx, fmt.Sprintf("asked for environment %s, and the server says that the node is in %s: its word counts, not --environment", req.Environment, n.Environment))
+	}
+	return inst, err
+}
+
+// overridden reports whether the server answered of another environment than it
+// was asked for. Pains P24 to P26.
+func overridden(req *indirector.Request, answered string) bool {
+	return req.Environment != "" && answered != "" && answered != req.Environment
 }
 
 // catalogs ask for catalogs, with the facts of the option facts_for_catalog.
@@ -30,12 +42,8 @@ type catalogs struct{ *asker }
 // facts_for_catalog is text, it names the terminus of facts that is asked for
 // them. Rule: specification of the wire, 3.1.
 func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	switch from := req.Option("facts_for_catalog").(type) {
-	case nil:
-		if req.Remote == nil && req.Option("facts") == nil {
-			traces.AddNote(ctx, "no facts are sent but null, as by puppet catalog find, and a server refuses that; facts_for_catalog=facter sends those of this host")
-		}
-	case string:
+	none := req.Option("facts_for_catalog") == nil && req.Option("facts") == nil && req.Remote == nil
+	if from, ok := req.Option("facts_for_catalog").(string); ok {
 		resp, err := t.env.Do(ctx, &indirector.Request{
 			Indirection: "facts", Verb: indirector.Find, Key: req.Key, Environment: req.Environment, Terminus: from, Cache: indirector.Off,
 		})
@@ -51,7 +59,18 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 		}
 		req = &asked
 	}
-	return t.find(ctx, req)
+	inst, err := t.find(ctx, req)
+	if f := (*indirector.Failure)(nil); none && errors.As(err, &f) && (strings.HasPrefix(f.Message, "Error 400 ") || strings.HasPrefix(f.Message, "Error 500 ")) {
+		f.Hidden += "; no facts were sent but null, as by puppet catalog find, which a server may refuse: facts_for_catalog=facter sends those of this host"
+	}
+	if c, ok := inst.(*model.Catalog); ok && overridden(req, c.Environment) {
+		note := fmt.Sprintf("asked for environment %s, and the catalog is of %s", req.Environment, c.Environment)
+		if len(c.Resources) == 0 {
+			note += " and empty: it is no catalog to apply, but says in which environment to ask again"
+		}
+		traces.AddNote(ctx, note)
+	}
+	return inst, err
 }
 
 // facts asks for facts and sends them.
@@ -68,7 +87,14 @@ func (t *facts) Save(ctx context.Context, req *indirector.Request) (any, error) 
 	if len(req.Options) > 0 && req.Remote == nil {
 		return nil, &indirector.Failure{Class: "ArgumentError", Message: "PUT does not accept options", Hidden: "the option is " + req.Options[0].Name}
 	}
-	_, err := t.save(ctx, req, false)
+	answer, err := t.ask(ctx, req, false)
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.saved(ctx, answer, false)
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) && answer.Status == http.StatusForbidden {
+		f.Hidden += "; who uploads facts needs a rule for PUT of " + answer.URL.EscapedPath() + ", and may by default send those of its own name only"
+	}
 	return nil, err
 }
 
@@ -144,6 +170,11 @@ func (t *metadata) Search(ctx context.Context, req *indirector.Request) ([]indir
 	return t.search(ctx, req)
 }
 
+// Yield asks for the files below one, and gives them away as they come.
+func (t *metadata) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
+	return t.yield(ctx, req, yield)
+}
+
 // content asks for what is in a file.
 type content struct{ *asker }
 
@@ -174,6 +205,11 @@ func (t *resources) Find(ctx context.Context, req *indirector.Request) (indirect
 // Search asks for all resources of a type.
 func (t *resources) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	return t.search(ctx, req)
+}
+
+// Yield asks for all resources of a type, and gives them away as they come.
+func (t *resources) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
+	return t.yield(ctx, req, yield)
 }
 
 // Save sends the resource. The answer is what became of it, and the report of
@@ -232,12 +268,14 @@ var (
 	_ indirector.Saver    = (*reports)(nil)
 	_ indirector.Finder   = (*metadata)(nil)
 	_ indirector.Searcher = (*metadata)(nil)
+	_ indirector.Yielder  = (*metadata)(nil)
 	_ indirector.Finder   = (*content)(nil)
 	_ indirector.Header   = (*bucket)(nil)
 	_ indirector.Finder   = (*bucket)(nil)
 	_ indirector.Saver    = (*bucket)(nil)
 	_ indirector.Finder   = (*resources)(nil)
 	_ indirector.Searcher = (*resources)(nil)
+	_ indirector.Yielder  = (*resources)(nil)
 	_ indirector.Saver    = (*resources)(nil)
 	_ indirector.Finder   = (*status)(nil)
 )

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 
 	"indirtui/traces"
@@ -160,8 +161,26 @@ func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 		t.Previous = back(t.ID, r.prev)
 	}
 	before.last = t.ID
-	if well(t.Outcome) {
-		before.good = t.ID
+	if !well(t.Outcome) {
+		return
+	}
+	before.good = t.ID
+	if t.Verb == traces.Save && t.Indirection == "facts" && t.Parent == 0 {
+		s.judgeFacts(t)
+	}
+}
+
+// judgeFacts notes that facts were stored under another environment than that
+// in which the node got its last catalog: whoever uploads them names the one
+// that is configured, not the one that a server has put the node into. Pain P27.
+func (s *Store) judgeFacts(t *traces.Trace) {
+	id := s.goodOf(s.byKey.at(s.keyHash("catalog", t.Key)).good, traces.Find)
+	r, c := s.row(id)
+	if r == nil || c.names.name(r.key) != t.Key || c.names.name(r.ind) != "catalog" {
+		return
+	}
+	if env := c.names.name(r.env); env != "" && t.Environment != "" && env != shorten(t.Environment, maxName) {
+		t.Notes = append(t.Notes, fmt.Sprintf("stored under environment %s, but the last catalog of %s was asked for in environment %s (#%d)", t.Environment, t.Key, env, id))
 	}
 }
 

@@ -783,3 +783,55 @@ func TestClosed(t *testing.T) {
 		t.Errorf("a second recording in its place: got %v", err)
 	}
 }
+
+// TestFactsElsewhere notes facts that are stored under another environment than
+// that of the last catalog. Pain P27.
+func TestFactsElsewhere(t *testing.T) {
+	t.Parallel()
+	catalog := func(node, environment string, outcome traces.Outcome) *traces.Trace {
+		tr := find("catalog", node)
+		tr.Environment, tr.Outcome = environment, outcome
+		return tr
+	}
+	facts := func(environment string) *traces.Trace {
+		tr := find("facts", "web01")
+		tr.Verb, tr.Environment = traces.Save, environment
+		return tr
+	}
+	nested, refused := facts("production"), facts("production")
+	nested.Parent, refused.Outcome = 1, traces.Err
+	for _, tt := range []struct {
+		name   string
+		before []*traces.Trace
+		tr     *traces.Trace
+		want   string
+	}{
+		{"no catalog", nil, facts("production"), ""},
+		{"the same", []*traces.Trace{catalog("web01", "production", traces.Good)}, facts("production"), ""},
+		{"another", []*traces.Trace{catalog("web01", "tests", traces.Good)}, facts("production"), "stored under environment production, but the last catalog of web01 was asked for in environment tests (#1)"},
+		{"the second counts", []*traces.Trace{catalog("web01", "production", traces.Good), catalog("web01", "tests", traces.Good)}, facts("tests"), ""},
+		{"of another node", []*traces.Trace{catalog("web02", "tests", traces.Good)}, facts("production"), ""},
+		{"a catalog that failed", []*traces.Trace{catalog("web01", "tests", traces.Err)}, facts("production"), ""},
+		{"asked by the catalog", []*traces.Trace{catalog("web01", "tests", traces.Good)}, nested, ""},
+		{"not stored", []*traces.Trace{catalog("web01", "tests", traces.Good)}, refused, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, store.Options{})
+			for _, b := range tt.before {
+				copied := *b
+				record(s, &copied, nil)
+			}
+			copied := *tt.tr
+			id := record(s, &copied, nil)
+			flush(t, s)
+			tr, err := s.Trace(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(tr.Notes, "; "); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

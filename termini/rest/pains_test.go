@@ -1,0 +1,338 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"indirtui/indirector"
+	"indirtui/indirector/client/clienttest"
+	"indirtui/indirector/model"
+	"indirtui/traces"
+	"indirtui/traces/store"
+)
+
+// A pain is a situation of the wire in which Puppet hides the cause.
+type pain struct {
+	name   string // "P26 an empty catalog": the pain, and what is the matter
+	answer http.HandlerFunc
+	set    []string // settings; $GOOD is the address of the server
+	ask    []op     // the last is told of
+	first  []string // what its first line says
+	// outcome and answered are what the headline says.
+	outcome  traces.Outcome
+	answered string
+}
+
+const failed, byServer = "nobody (error)", "terminus rest"
+
+// speak answers with that status, type and body, whatever is asked.
+func speak(status int, kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Content-Type"] = []string{kind}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// byIndirection answers each indirection in its own way; others get a 404.
+func byIndirection(answers map[string]http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/puppet/v3/"), "/")
+		if answer := answers[parts[0]]; answer != nil {
+			answer(w, r)
+			return
+		}
+		speak(http.StatusNotFound, jsonUTF8, document("Not Found: no "+parts[0], "RESOURCE_NOT_FOUND"))(w, r)
+	}
+}
+
+func nodeIn(environment string) http.HandlerFunc {
+	return speak(http.StatusOK, jsonUTF8, fmt.Sprintf(`{"name":"web01","environment":%q}`, environment))
+}
+
+func catalogIn(environment, resources string) http.HandlerFunc {
+	return speak(http.StatusOK, jsonUTF8, fmt.Sprintf(
+		`{"name":"web01","version":1,"environment":%q,"resources":[%s],"edges":[],"classes":[]}`, environment, resources))
+}
+
+// pains are those that a handler can cause.
+func pains(t *testing.T) []pain {
+	t.Helper()
+	const motd = `{"type":"File","title":"/etc/motd","tags":["file"],"exported":false}`
+	node, catalog := op{indirection: "node", verb: "find", key: "web01"}, op{indirection: "catalog", verb: "find", key: "web01"}
+	report := op{indirection: "report", verb: "save", key: "web01", instance: &model.Report{Host: "web01"}}
+	facts := op{indirection: "facts", verb: "save", key: "web01", instance: &model.Facts{Name: "web01"}}
+	search := op{indirection: "file_metadata", verb: "search", key: "plugins"}
+	in := func(o op, environment string) op {
+		o.environment = environment
+		return o
+	}
+	forbidden := func(w http.ResponseWriter, r *http.Request) {
+		speak(http.StatusForbidden, "text/plain", fmt.Sprintf("Forbidden request: %s (method :%s). Please see the server logs for details.", r.URL.Path, strings.ToLower(r.Method)))(w, r)
+	}
+	noRule := "answered 403 Forbidden to CN=web01: a rule of its auth.conf says so"
+	later := 0
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	gone, err := url.Parse(dead.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []pain{
+		{
+			name: "P24 the ENC names an environment that is not there",
+			answer: byIndirection(map[string]http.HandlerFunc{
+				"node": nodeIn("qa2"), "catalog": speak(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find environment 'qa2'", "RUNTIME_ERROR")),
+			}),
+			ask:   []op{in(node, "qa2"), in(catalog, "qa2")},
+			first: []string{"no such environment", "Could not find environment 'qa2'"}, outcome: traces.NilHidden, answered: "nobody",
+		},
+		{
+			name: "P24 the node lands in production", answer: nodeIn("production"), ask: []op{in(node, "qa2")},
+			first: []string{"asked for environment qa2", "the node is in production"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P25 --environment has no effect", answer: nodeIn("tests"), ask: []op{node},
+			first: []string{"asked for environment production", "the node is in tests", "not --environment"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P25 the catalog is of another environment", answer: catalogIn("tests", motd), ask: []op{catalog},
+			first: []string{"asked for environment production, and the catalog is of tests"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P26 an empty catalog, and nothing failed", answer: catalogIn("tests", ""), ask: []op{catalog},
+			first: []string{"the catalog is of tests and empty", "in which environment to ask again"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P27 facts under the wrong environment",
+			answer: byIndirection(map[string]http.HandlerFunc{
+				"catalog": catalogIn("tests", motd), "facts": speak(http.StatusOK, jsonUTF8, ""),
+			}),
+			ask:   []op{in(catalog, "tests"), facts},
+			first: []string{"stored under environment production, but the last catalog of web01 was asked for in environment tests (#1)"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P28 the proxy answers 404", answer: speak(http.StatusNotFound, "text/html", html), ask: []op{node},
+			first: []string{"not answered by Puppet itself"}, outcome: traces.NilHidden, answered: "nobody",
+		},
+		{
+			name: "P29 a directory without files", answer: speak(http.StatusOK, jsonUTF8, "[]"), ask: []op{search},
+			first: []string{"answered 200 with an empty list: it was found, and nothing is in it"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P29 no such mount", answer: speak(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find file_metadata plugins", "RESOURCE_NOT_FOUND")), ask: []op{search},
+			first: []string{"the empty list stands for a 404", "Could not find file_metadata plugins"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P30 error 500 on the server", ask: []op{catalog},
+			answer: speak(http.StatusInternalServerError, jsonUTF8, document("Server Error: Evaluation Error: Unknown variable: 'role' (file: /code/site.pp, line: 12) on node web01", "RUNTIME_ERROR")),
+			first:  []string{"(file: /code/site.pp, line: 12)", "setting server", "issue_kind RUNTIME_ERROR"}, outcome: traces.Err, answered: failed,
+		},
+		{
+			name: "P30 error 502 of a proxy", answer: speak(http.StatusBadGateway, "text/html", "<html>Bad Gateway</html>"), ask: []op{catalog},
+			first: []string{"answered 502 Bad Gateway in HTML", "a proxy or another web server is in the way"}, outcome: traces.Err, answered: failed,
+		},
+		{
+			name: "P30 a login page", answer: speak(http.StatusOK, "text/html", "<html>Please log in</html>"), ask: []op{catalog},
+			first: []string{"Content-Type text/html is not a Puppet format", "a proxy or another web server is in the way", "Please log in"}, outcome: traces.Err, answered: failed,
+		},
+		{name: "P31 403 on the node", answer: forbidden, ask: []op{node}, first: []string{noRule}, outcome: traces.Err, answered: failed},
+		{name: "P31 403 on the catalog", answer: forbidden, ask: []op{catalog}, first: []string{noRule}, outcome: traces.Err, answered: failed},
+		{name: "P31 403 on the report", answer: forbidden, ask: []op{report}, first: []string{noRule}, outcome: traces.Err, answered: failed},
+		{
+			name: "P32 facts upload is refused", answer: forbidden, ask: []op{facts},
+			first: []string{noRule, "needs a rule for PUT of /puppet/v3/facts/web01"}, outcome: traces.Err, answered: failed,
+		},
+		{
+			name: "P34 the second of a list", answer: serveNode, set: []string{"server_list", "127.0.0.1:1,$GOOD"}, ask: []op{node},
+			first: []string{"setting server_list (test), 2 of 2 answered after 127.0.0.1:1", "nobody listens at 127.0.0.1:1"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P34 none of a list", answer: speak(http.StatusServiceUnavailable, "text/plain", "starting"), set: []string{"server_list", "127.0.0.1:1,$GOOD"}, ask: []op{node},
+			first: []string{"1 of 2: nobody listens at 127.0.0.1:1", "2 of 2: ", "answered 503 Service Unavailable"}, outcome: traces.Err, answered: failed,
+		},
+		{
+			name: "P34 somebody else answers after a redirect", ask: []op{node},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.Host, "127.0.0.1") {
+					http.Redirect(w, r, "https://localhost:"+r.Host[strings.LastIndexByte(r.Host, ':')+1:]+r.URL.Path, http.StatusFound)
+					return
+				}
+				speak(http.StatusInternalServerError, jsonUTF8, document("Server Error: out of memory", "RUNTIME_ERROR"))(w, r)
+			},
+			first: []string{"Server Error: out of memory", "localhost:", ", redirected by 127.0.0.1:", " answered 500"}, outcome: traces.Err, answered: failed,
+		},
+		{
+			name: "P34 the server asks for patience", ask: []op{node},
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				if later++; later == 1 {
+					w.Header().Set("Retry-After", "0")
+					speak(http.StatusServiceUnavailable, "text/plain", "busy")(w, r)
+					return
+				}
+				serveNode(w, r)
+			},
+			first: []string{"answered 503 Service Unavailable with Retry-After: 0, so it is asked again after 0 s"}, outcome: traces.Good, answered: byServer,
+		},
+		{
+			name: "P34 a proxy that nobody remembers", answer: serveNode, ask: []op{node},
+			set:   []string{"http_proxy_host", gone.Hostname(), "http_proxy_port", gone.Port(), "no_proxy", "none"},
+			first: []string{"by the proxy " + gone.Host, "nobody listens at " + gone.Host}, outcome: traces.Err, answered: failed,
+		},
+	}
+}
+
+// told is the trace of the newest request of a store.
+func told(t *testing.T, s *store.Store, id uint64) *traces.Trace {
+	t.Helper()
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := s.Trace(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// recording is an indirector whose requests a store keeps, as in the program.
+func recording(t *testing.T, settings clienttest.Settings) (*indirector.Indirector, *store.Store) {
+	t.Helper()
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return indirectorOf(t, settings, s, io.Discard), s
+}
+
+// TestPains asks where Puppet hides the cause: the first line says it. Pains
+// P24 to P34.
+func TestPains(t *testing.T) {
+	t.Parallel()
+	for _, p := range pains(t) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			ca := clienttest.New(t, "Puppet CA")
+			server := clienttest.Serve(t, ca.Issue(t, "puppet", clienttest.Local), p.answer)
+			settings := ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL)
+			for i := 0; i+1 < len(p.set); i += 2 {
+				settings = settings.With(p.set[i], strings.ReplaceAll(p.set[i+1], "$GOOD", strings.TrimPrefix(server.URL, "https://")))
+			}
+			x, s := recording(t, settings)
+			for _, o := range p.ask {
+				_, _ = x.Do(t.Context(), o.request()) // what the caller gets is tested elsewhere
+			}
+			trace := told(t, s, uint64(len(p.ask)))
+			story := traces.Story(trace)
+			for _, says := range p.first {
+				if !strings.Contains(story, says) {
+					t.Errorf("the first line is %q, and does not say %q", story, says)
+				}
+			}
+			if strings.Contains(story, "\n") {
+				t.Errorf("the first line has more than one: %q", story)
+			}
+			if head := traces.HeadlineOf(trace); trace.Outcome != p.outcome || head.Answered != p.answered || !strings.HasPrefix(head.Asked, "terminus rest -> ") {
+				t.Errorf("got %v, %+v", trace.Outcome, head)
+			}
+		})
+	}
+}
+
+// TestPainsOfConnections are those below HTTP: the first line says of every
+// fault what its trace says. Pains P33 and P34.
+func TestPainsOfConnections(t *testing.T) {
+	t.Parallel()
+	list, settings := faults(t)
+	for _, f := range list {
+		if f.says == "" {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			with := settings.With()
+			if f.address != "" {
+				with = with.At(t, f.address)
+			}
+			for k, v := range f.set {
+				with[k] = v
+			}
+			h := newHouse(t, with)
+			o := op{indirection: "node", verb: "find", key: "web01"}
+			_, _ = h.Do(t.Context(), o.request())
+			if story := traces.Story(h.recorder.last(t)); !strings.Contains(story, f.says) {
+				t.Errorf("the first line is %q, and does not say %q", story, f.says)
+			}
+		})
+	}
+}
+
+// TestOneMismatch has one cause and all requests of a run: each says the same.
+// Pain P33.
+func TestOneMismatch(t *testing.T) {
+	t.Parallel()
+	ca := clienttest.New(t, "Puppet CA")
+	server := clienttest.Serve(t, ca.Issue(t, "puppet.example.com"), http.HandlerFunc(serveNode))
+	h := newHouse(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL))
+	causes := map[string]int{}
+	run := []op{
+		{indirection: "node", verb: "find", key: "web01"},
+		{indirection: "file_metadata", verb: "search", key: "pluginfacts"}, {indirection: "file_metadata", verb: "search", key: "plugins"},
+		{indirection: "file_metadata", verb: "search", key: "locales"}, {indirection: "catalog", verb: "find", key: "web01"},
+		{indirection: "facts", verb: "save", key: "web01", instance: &model.Facts{Name: "web01"}},
+		{indirection: "report", verb: "save", key: "web01", instance: &model.Report{Host: "web01"}},
+	}
+	for _, o := range run {
+		if _, err := h.Do(t.Context(), o.request()); err == nil {
+			t.Fatalf("%s %s was answered", o.verb, o.indirection)
+		}
+		trace := h.recorder.last(t)
+		last := trace.Faults[len(trace.Faults)-1]
+		_, why, _ := strings.Cut(last.Hidden, ": ")
+		causes[why]++
+		for _, says := range []string{"did not match server certificate; expected", "puppet.example.com", "the server was asked as 127.0.0.1"} {
+			if story := traces.Story(trace); !strings.Contains(story, says) {
+				t.Errorf("%s %s: the first line is %q, and does not say %q", o.verb, o.indirection, story, says)
+			}
+		}
+	}
+	if len(causes) != 1 {
+		t.Errorf("one cause is told in %d ways: %v", len(causes), causes)
+	}
+}
+
+// TestEveryPain knows of each pain where it is tested.
+func TestEveryPain(t *testing.T) {
+	t.Parallel()
+	elsewhere := map[string]func(*testing.T){"P28": TestKindsOf404, "P33": TestPainsOfConnections}
+	offWire := map[string]string{
+		"P22": "the cause is a program that a server's terminus node exec runs: situation S-08 of the catalogue",
+		"P23": "likewise: situations S-07 and S-09",
+		"P35": "it is about termini for PuppetDB, which this program does not have",
+		"P36": "likewise",
+	}
+	list := pains(t)
+	for n := 22; n <= 36; n++ {
+		id := fmt.Sprint("P", n)
+		rows := 0
+		for _, p := range list {
+			if strings.HasPrefix(p.name, id+" ") {
+				rows++
+			}
+		}
+		on := rows > 0 || elsewhere[id] != nil
+		if off := offWire[id] != ""; on == off {
+			t.Errorf("%s: %d rows, tested elsewhere: %v, not on the wire: %q", id, rows, elsewhere[id] != nil, offWire[id])
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"indirtui/indirector"
+	"indirtui/indirector/client"
+	"indirtui/indirector/format"
+	"indirtui/traces"
+)
+
+// Limits of a list on its way, in bytes: of one instance, and of a list that
+// must be read as a whole.
+const (
+	maxElement = 64 << 20
+	maxList    = 256 << 20
+)
+
+// yield asks for all that match, and gives each away as soon as it has come:
+// of a list in JSON no more is held than one instance. What comes in another
+// format, or is wanted as it came, is read as a whole, as by search. A list that
+// breaks off is an error after the instances before the break.
+func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
+	if req.Wire != nil && req.Wire.KeepBody {
+		all, err := t.search(ctx, req)
+		return giveAll(all, err, give)
+	}
+	answer, err := t.ask(ctx, req, true)
+	if err != nil {
+		return err
+	}
+	if !answer.OK() {
+		return t.unlisted(ctx, answer)
+	}
+	f, err := t.formatOf(ctx, answer)
+	if err != nil {
+		return errors.Join(err, answer.Stream.Close())
+	}
+	if f.Name == "json" {
+		err := t.elements(ctx, answer, f, give)
+		if closed := answer.Stream.Close(); err == nil {
+			err = closed
+		}
+		return err
+	}
+	answer.Body, err = io.ReadAll(newBounded(answer.Stream, maxList))
+	if closed := answer.Stream.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	all, err := t.internMany(ctx, answer)
+	if err == nil && len(all) == 0 {
+		traces.AddNote(ctx, noneListed(answer))
+	}
+	return giveAll(all, err, give)
+}
+
+func giveAll(all []indirector.Instance, err error, give func(indirector.Instance) error) error {
+	for i := 0; err == nil && i < len(all); i++ {
+		err = give(all[i])
+	}
+	return err
+}
+
+// elements gives away the instances of a list in JSON, one after the other.
+func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format, give func(indirector.Instance) error) (err error) {
+	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name+" as it comes")
+	r := newBounded(a.Stream, maxElement)
+	n := 0
+	defer func() {
+		span.End(fmt.Sprintf("%d instances of %d bytes", n, r.came), traces.Because{Reason: traces.FormatAccepted, About: f.MediaType}, err)
+	}()
+	list := json.NewDecoder(r)
+	first, err := list.Token()
+	if err != nil {
+		return t.undecoded(a, f, r, n, err)
+	}
+	if first != json.Delim('[') {
+		return t.undecoded(a, f, r, n, errors.New("the answer is no list"))
+	}
+	for list.More() {
+		var element json.RawMessage
+		if err := list.Decode(&element); err != nil {
+			return t.undecoded(a, f, r, n, err)
+		}
+		r.left = r.most
+		inst, notes, err := format.Intern(f, t.env.Indirection, element, format.Options{})
+		if err != nil {
+			if e := (*format.Error)(nil); errors.As(err, &e) && e.Err != nil {
+				err = e.Err
+			}
+			return t.undecoded(a, f, r, n, err)
+		}
+		if n == 0 {
+			for _, note := range notes {
+				traces.AddNote(ctx, note)
+			}
+		}
+		if err := give(inst); err != nil {
+			return err
+		}
+		n++
+	}
+	if _, err := list.Token(); err != nil { // the end of the list
+		return t.undecoded(a, f, r, n, err)
+	}
+	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(list.Buffered(), r), 4<<10))
+	if err != nil {
+		return t.undecoded(a, f, r, n, err)
+	}
+	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
+		return t.undecoded(a, f, r, n, fmt.Errorf("unexpected %s after the list", strconv.QuoteToASCII(string(rest[:min(len(rest), 20)]))))
+	}
+	if n == 0 {
+		traces.AddNote(ctx, noneListed(a))
+	}
+	return nil
+}
+
+// undecoded is the error of a list that cannot be read to its end. What is
+// wrong with the connection is said by the client.
+func (t *asker) undecoded(a *client.Answer, f *format.Format, r *bounded, n int, err error) error {
+	if r.err != nil {
+		return r.err
+	}
+	return &indirector.Failure{
+		Class:   "Puppet::HTTP::SerializationError",
+		Message: fmt.Sprintf("Failed to deserialize multiple %s from %s: %s", t.class, f.Name, err),
+		Origin:  "decode", Path: a.URL.Redacted(), Err: err,
+		Hidden: fmt.Sprintf("%s answered %d with a list that cannot be read to its end: %d given away, %d bytes had come; %v", a.Candidate, a.Status, n, r.came, err),
+	}
+}
+
+// A bounded reader ends with an error after so many bytes, unless it is allowed
+// more. It remembers why reading failed.
+type bounded struct {
+	from       io.Reader
+	most, left int
+	came       int64
+	err        error // nil at the end
+}
+
+func newBounded(from io.Reader, most int) *bounded {
+	return &bounded{from: from, most: most, left: most}
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		b.err = &indirector.Failure{Class: "Puppet::HTTP::HTTPError", Message: fmt.Sprintf("the answer has a part that is longer than %d bytes", b.most), Origin: "network"}
+		return 0, b.err
+	}
+	n, err := b.from.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	b.came += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
