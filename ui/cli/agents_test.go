@@ -275,8 +275,6 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestAgent: a new agent gets its certificate, plugins, catalog, files, and
-// leaves what it replaces in the bucket; the other commands of Puppet work.
 // TestServePlain is serve without a screen: a line for each request, commands
 // from standard input, and an end that is not that of the input.
 func TestServePlain(t *testing.T) {
@@ -302,6 +300,8 @@ func TestServePlain(t *testing.T) {
 	l.end()
 }
 
+// TestAgent: a new agent gets its certificate, plugins, catalog, files, and
+// leaves what it replaces in the bucket; the other commands of Puppet work.
 func TestAgent(t *testing.T) {
 	t.Parallel()
 	needAgent(t)

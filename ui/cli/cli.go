@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,7 @@ type program struct {
 	routed                                               []string
 	quirks                                               []string
 	write                                                bool
+	hangup                                               atomic.Pointer[func()] // what SIGHUP does
 	otlp                                                 string
 	live                                                 *export.Live // nil if nobody wants it
 	ui                                                   interactive
@@ -64,8 +66,11 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // Main runs one command line and returns the exit code.
 func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
 	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(std.Out, 1<<16)}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.watchHangup(cancel)()
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(std.In)
@@ -77,6 +82,23 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 		err = flushErr
 	}
 	return p.code(err)
+}
+
+// watchHangup lets SIGHUP end the program, unless somebody has another use for
+// it. The function ends the watch.
+func (p *program) watchHangup(end func()) func() {
+	p.hangup.Store(&end)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for range signals {
+			(*p.hangup.Load())()
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+	}
 }
 
 // code says what went wrong, and returns the exit code.

@@ -9,10 +9,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,9 +112,14 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 	if l.ui && !l.display.plain {
 		return p.look(ctx, v.session)
 	}
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
+	hup := make(chan struct{}, 1)
+	reload := func() {
+		select {
+		case hup <- struct{}{}:
+		default: // it is about to
+		}
+	}
+	defer p.hangup.Store(p.hangup.Swap(&reload))
 	if l.ui {
 		return p.lookAndReload(ctx, v, hup)
 	}
@@ -138,7 +141,7 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 
 // lookAndReload shows a session without a screen, and reads certificates again
 // when hup says so. The listener's end is the program's.
-func (p *program) lookAndReload(ctx context.Context, v *answering, hup <-chan os.Signal) error {
+func (p *program) lookAndReload(ctx context.Context, v *answering, hup <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {
