@@ -195,7 +195,7 @@ func TestIdentities(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/waits"):
 			http.NotFound(w, r)
 		default:
-			io.WriteString(w, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate[0]})))
+			w.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate[0]}))
 		}
 	}))
 	up.TLS = &tls.Config{Certificates: []tls.Certificate{ca.sign("upstream", forServers)}}
