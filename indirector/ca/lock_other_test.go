@@ -9,5 +9,5 @@ import (
 
 func holdLock(t *testing.T, _ *os.File) {
 	t.Helper()
-	t.Skip("the lock is flock's")
+	t.Skip("this system has no flock: whether two processes keep apart can be tested on Unix only")
 }

@@ -57,7 +57,7 @@ func TestAutosign(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the command is a shell script")
+		t.Skip("the policy of the test is a shell script, and this system runs none")
 	}
 	dir := t.TempDir()
 	command := filepath.Join(dir, "policy")
