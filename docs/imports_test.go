@@ -49,11 +49,12 @@ var rules = []rule{
 	{"indirector/format", "indirector indirector/data indirector/format/psych indirector/model", ""},
 	{"indirector/routes", "indirector indirector/data indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
 	{"indirector/engine", "indirector indirector/... traces traces/store", ""},
-	{"indirector/rest", "indirector indirector/data indirector/format indirector/model indirector/settings traces", ""},
+	{"indirector/rest", "indirector indirector/child indirector/data indirector/format indirector/model indirector/settings traces", ""},
 	{"indirector/client/clienttest", "", ""},
 	{"indirector/client", "indirector traces", "golang.org/x/net"},
 	{"indirector/filelock", "", "golang.org/x/sys"},
-	{"indirector/ca", "indirector/filelock indirector indirector/format indirector/model traces", "golang.org/x/"},
+	{"indirector/child", "", ""},
+	{"indirector/ca", "indirector/child indirector/filelock indirector indirector/format indirector/model traces", "golang.org/x/"},
 	{"indirector/authconf", "", "github.com/"},
 	{"indirector/server", "indirector indirector/... traces", ""},
 	{"indirector/scenarios", "indirector indirector/... traces traces/store", ""},
@@ -62,7 +63,7 @@ var rules = []rule{
 
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/model traces", ""},
-	{"termini/*", "indirector indirector/data indirector/format indirector/format/psych indirector/model indirector/rest indirector/client indirector/ca indirector/filelock termini/internal/* traces", "golang.org/x/"},
+	{"termini/*", "indirector indirector/child indirector/data indirector/format indirector/format/psych indirector/model indirector/rest indirector/client indirector/ca indirector/filelock termini/internal/* traces", "golang.org/x/"},
 
 	{"ui/screen", "indirector indirector/data indirector/debugger traces traces/query traces/store", "github.com/"},
 	{"ui/widget", "ui/screen", "github.com/"},

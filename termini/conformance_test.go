@@ -19,6 +19,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/ca"
+	"indirtui/indirector/child"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
@@ -327,7 +328,7 @@ test "$1" = web01.example.test || exit 0
 echo 'classes: [ntp, "web::front"]'
 echo 'parameters: {role: web}'
 `
-	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+	if err := child.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/child"
 	"indirtui/indirector/data"
 	"indirtui/termini"
 	"indirtui/traces"
@@ -95,7 +96,7 @@ func (h *house) write(t testing.TB, name, content string, mode os.FileMode) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+	if err := child.WriteFile(path, []byte(content), mode); err != nil {
 		t.Fatal(err)
 	}
 }

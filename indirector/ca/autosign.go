@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector/child"
 	"indirtui/traces"
 )
 
@@ -97,16 +98,6 @@ func globMatches(glob, name string) bool {
 // maxOutput is how much a command may say, in bytes; the rest is dropped.
 const maxOutput = 16 << 10
 
-// A tail keeps the first bytes of what is written.
-type tail struct{ bytes.Buffer }
-
-func (t *tail) Write(b []byte) (int, error) {
-	if room := maxOutput - t.Len(); room > 0 {
-		t.Buffer.Write(b[:min(room, len(b))])
-	}
-	return len(b), nil
-}
-
 // policy runs the command: its argument is the name, its input the request.
 // Exit code zero is yes.
 func (a *Authority) policy(ctx context.Context, name string, csr []byte) (bool, error) {
@@ -116,14 +107,14 @@ func (a *Authority) policy(ctx context.Context, name string, csr []byte) (bool, 
 	_, span := traces.Start(ctx, traces.Exec, command)
 	span.Attr("argv", command+" "+name)
 	cmd := exec.CommandContext(ctx, command, name)
-	var stdout, stderr tail
+	stdout, stderr := child.Buffer{Max: maxOutput}, child.Buffer{Max: maxOutput}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(csr), &stdout, &stderr
 	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
+	child.Session(cmd)
 	err := cmd.Run()
-	if stderr.Len() > 0 {
-		a.cfg.Log.Warn(fmt.Sprintf(msgStderr, command, name, stderr.String()))
-		span.Attr("stderr", stderr.String())
+	if len(stderr.Kept) > 0 {
+		a.cfg.Log.Warn(fmt.Sprintf(msgStderr, command, name, string(stderr.Kept)))
+		span.Attr("stderr", string(stderr.Kept))
 	}
 	// It need not read what it is given.
 	exit := (*exec.ExitError)(nil)

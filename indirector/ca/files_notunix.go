@@ -4,7 +4,6 @@ package ca
 
 import (
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -21,7 +20,5 @@ func runnable(info fs.FileInfo) bool {
 	}
 	return false
 }
-
-func ownGroup(*exec.Cmd) {}
 
 func brokenPipe(error) bool { return false }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"syscall"
 )
 
@@ -37,11 +36,5 @@ func giveTo(path, like string) error {
 
 // runnable reports whether a file is a command.
 func runnable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
-
-// ownGroup puts a command into a process group, which is ended with it.
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-}
 
 func brokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

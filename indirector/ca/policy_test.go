@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"indirtui/indirector/ca"
+	"indirtui/indirector/child"
 )
 
 // TestAutosign has requests signed, or not, in each way.
@@ -62,7 +63,7 @@ func TestPolicy(t *testing.T) {
 	dir := t.TempDir()
 	command := filepath.Join(dir, "policy")
 	script := "#!/bin/sh\ncat > \"" + dir + "/$1.pem\"\necho said >&2\ncase $1 in yes) exit 0;; slow) sleep 60 & wait;; deaf) exec < /dev/null; exit 0;; esac\nexit 3\n"
-	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
+	if err := child.WriteFile(command, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	a := setup(t, ca.SetupOptions{}, func(c *ca.Config) { c.Autosign, c.AutosignLimit = command, 2*time.Second })
@@ -86,7 +87,7 @@ func TestPolicy(t *testing.T) {
 	if err := os.Remove(command); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(command, []byte("no program"), 0o755); err != nil {
+	if err := child.WriteFile(command, []byte("no program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Submit(t.Context(), "broken", csr(t, agentKey(), "broken")); err == nil || !strings.Contains(err.Error(), "autosign: run "+command) {

@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,6 +27,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/authconf"
 	"indirtui/indirector/ca"
+	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/rest"
 	"indirtui/indirector/settings"
@@ -56,8 +58,7 @@ func newPeer(t testing.TB, change func(*engine.Options, *rest.Options)) *peer {
 	p.deploy(t, "broken", "broken")
 	script := func(name, text string) string {
 		path := filepath.Join(p.dir, name)
-		write(t, path, text)
-		if err := os.Chmod(path, 0o755); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), child.WriteFile(path, []byte(text), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 		return path

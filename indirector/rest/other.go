@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/child"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
@@ -371,30 +372,22 @@ func (m Commands) run(ctx context.Context, command string, args ...string) (file
 			err = errors.Join(err, file.Close())
 		}
 	}()
-	var stderr capped
+	stderr := child.Buffer{Max: 4096}
 	run := exec.CommandContext(ctx, command, args...)
 	run.Stdout, run.Stderr, run.WaitDelay = file, &stderr, time.Second
+	child.Session(run)
 	err = run.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		out := make([]byte, 4096)
 		n, _ := file.ReadAt(out, 0)
-		return file, &indirector.Failure{Message: fmt.Sprintf(msgExit, command, exit.ExitCode(), out[:n], stderr.b), Err: err}
+		return file, &indirector.Failure{Message: fmt.Sprintf(msgExit, command, exit.ExitCode(), out[:n], stderr.Kept), Err: err}
 	}
 	if err != nil {
 		return file, &indirector.Failure{Message: fmt.Sprintf(msgCommand, command, err), Err: err}
 	}
-	if len(stderr.b) > 0 {
-		traces.AddNote(ctx, command+" wrote to stderr: "+strconv.Quote(string(stderr.b)))
+	if len(stderr.Kept) > 0 {
+		traces.AddNote(ctx, command+" wrote to stderr: "+strconv.Quote(string(stderr.Kept)))
 	}
 	_, err = file.Seek(0, io.SeekStart)
 	return file, err
-}
-
-// capped keeps the first part of what is written.
-type capped struct{ b []byte }
-
-func (c *capped) Write(b []byte) (int, error) {
-	const most = 4096
-	c.b = append(c.b, b[:min(len(b), most-len(c.b))]...)
-	return len(b), nil
 }

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/child"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
@@ -213,7 +214,7 @@ func (s *Stage) Write(name, content string) error {
 	if strings.HasPrefix(name, "bin/") {
 		mode = 0o755
 	}
-	return os.WriteFile(path, []byte(s.Expand(content)), mode)
+	return child.WriteFile(path, []byte(s.Expand(content)), mode)
 }
 
 // Expand puts the directory of the stage, and what its server is called, into a

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/child"
 	"indirtui/indirector/model"
 	"indirtui/termini/exec"
 	"indirtui/traces"
@@ -46,7 +47,7 @@ func ask(ctx context.Context, t *testing.T, s settings) (*model.Node, *traces.Tr
 func script(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "enc")
-	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+	if err := child.WriteFile(path, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path

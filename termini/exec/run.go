@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"indirtui/termini/internal/child"
+	"indirtui/indirector/child"
 )
 
 const (
@@ -60,7 +60,7 @@ func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) o
 	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
 	c.WaitDelay = drain
-	session(c)
+	child.Session(c)
 	out := output{code: -1}
 	if err := c.Start(); err != nil {
 		out.err, out.notStarted = err, ctx.Err() == nil

@@ -1,13 +1,14 @@
 package facter
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
 	"time"
+
+	"indirtui/indirector/child"
 )
 
 // A result is what came of a process.
@@ -32,9 +33,9 @@ func run(ctx context.Context, timeout time.Duration, environ []string, name stri
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(environ[:len(environ):len(environ)], "LC_ALL=C", "LANG=C")
 	cmd.WaitDelay = time.Second // for pipes that an escaped child holds open
-	killGroup(cmd)
-	stdout := &limited{max: maxText, full: func() { stop(errTooMuch) }}
-	stderr := &limited{max: maxError, full: func() {}}
+	child.Session(cmd)
+	stdout := &child.Buffer{Max: maxText, Full: func() { stop(errTooMuch) }}
+	stderr := &child.Buffer{Max: maxError}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
 	ended := cmd.ProcessState != nil && cmd.ProcessState.Exited()
@@ -44,22 +45,5 @@ func run(ctx context.Context, timeout time.Duration, environ []string, name stri
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = errors.New("ended, but a process that it left behind holds its output open")
 	}
-	return result{stdout.kept.String(), strings.TrimSpace(strings.ToValidUTF8(stderr.kept.String(), "�")), ended, err}
-}
-
-// limited keeps the first max bytes, swallows the rest and calls full. It has
-// no other methods of a buffer: io.Copy would prefer them.
-type limited struct {
-	kept bytes.Buffer
-	max  int
-	full func()
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if room := l.max - l.kept.Len(); len(p) > room {
-		l.kept.Write(p[:room])
-		l.full()
-		return len(p), nil
-	}
-	return l.kept.Write(p)
+	return result{string(stdout.Kept), strings.TrimSpace(strings.ToValidUTF8(string(stderr.Kept), "�")), ended, err}
 }

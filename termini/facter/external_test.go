@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"indirtui/indirector/child"
 	"indirtui/indirector/data"
 	"indirtui/termini/facter"
 )
@@ -28,7 +29,7 @@ func write(t testing.TB, files map[string]string) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		if err := child.WriteFile(path, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}

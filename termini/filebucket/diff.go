@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/child"
 	"indirtui/indirector/model"
-	"indirtui/termini/internal/child"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )
@@ -66,6 +66,7 @@ func run(ctx context.Context, argv []string) ([]byte, error) {
 	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
 	c.WaitDelay = drain
+	child.Session(c)
 	err := c.Run()
 	why := ""
 	switch {

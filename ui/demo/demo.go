@@ -19,6 +19,7 @@ import (
 	"text/template"
 	"time"
 
+	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
 )
 
@@ -156,7 +157,7 @@ func (s *Site) layOut() error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(f.to, b, f.mode); err != nil {
+		if err := child.WriteFile(f.to, b, f.mode); err != nil {
 			return err
 		}
 		if err := os.Chtimes(f.to, f.written, f.written); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
 	"indirtui/termini"
 	"indirtui/traces"
@@ -103,7 +104,7 @@ func TestItIsLive(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	// A person who mends the classifier sees the next run change.
 	enc := "#!/bin/sh\necho 'classes: [profile::db]'\n"
-	if err := os.WriteFile(filepath.Join(site.Dir, "bin", "enc"), []byte(enc), 0o700); err != nil {
+	if err := child.WriteFile(filepath.Join(site.Dir, "bin", "enc"), []byte(enc), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(site.Play(t.Context(), e), e.Store.Flush()); err != nil {

@@ -1,15 +1,15 @@
 //go:build unix
 
-package exec
+package child
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// session puts the command into a session of its own, and lets a cancel kill
-// all of that.
-func session(c *exec.Cmd) {
+// Session gives a command a session of its own: it has no terminal, and when it
+// is killed, what it started is killed with it.
+func Session(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 }

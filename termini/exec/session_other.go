@@ -1,7 +1,0 @@
-//go:build !unix
-
-package exec
-
-import "os/exec"
-
-func session(*exec.Cmd) {}
