@@ -11,6 +11,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/scenarios"
 	"indirtui/traces"
 )
 
@@ -27,14 +28,14 @@ func TestClosureL6Entries(t *testing.T) {
 		s.must(req)
 	}
 	until := func(name string, d time.Duration) indirector.Instance {
-		return facts(name).WithExpiration(s.now().Add(d))
+		return scenarios.Facts(name).WithExpiration(s.now().Add(d))
 	}
 	saveTo("yaml", save("facts", until("fresh", 10*time.Minute)))
 	saveTo("json", save("facts", until("stale", -time.Hour)))
 	saveTo("memory", save("facts", until("inside", time.Hour)))
 	saveTo("yaml", save("node", &model.Node{Name: "n1"}))
 	saveTo("msgpack", save("node", &model.Node{Name: "n1"}))
-	saveTo("json", save("catalog", catalog("n1")))
+	saveTo("json", save("catalog", scenarios.Catalog("n1")))
 	saveTo("yaml", save("report", &model.Report{Host: "n1"}))
 	s.write("var/client_data/facts/corrupt.json", `{"name":"corrupt","expiration":`)
 
@@ -129,7 +130,7 @@ func TestClosureL6Expire(t *testing.T) {
 			})
 			s.must(find("node", "n1"))
 			s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
-			s.must(save("facts", facts("n1")))
+			s.must(save("facts", scenarios.Facts("n1")))
 			children := s.Store.Links(s.Last).Children
 			if len(children) != 1 {
 				t.Fatalf("saving facts asked %d requests, want one that expires the node", len(children))
@@ -138,7 +139,7 @@ func TestClosureL6Expire(t *testing.T) {
 			if tr := s.trace(); tr.Verb != traces.Expire || traces.Story(tr) != tt.expire {
 				t.Errorf("%v: %s; want %s", tr.Verb, traces.Story(tr), tt.expire)
 			}
-			if got := classes(s.must(find("node", "n1"))); got != tt.classes {
+			if got := scenarios.Classes(s.must(find("node", "n1"))); got != tt.classes {
 				t.Errorf("classes: got %s, want %s", got, tt.classes)
 			}
 			if tr := s.trace(); !strings.HasPrefix(traces.Story(tr), tt.find) || tr.Outcome != tt.outcome {

@@ -10,6 +10,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/scenarios"
 	"indirtui/termini"
 	"indirtui/traces"
 )
@@ -31,7 +32,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, lookedAt)
 	for _, req := range []indirector.Request{
-		save("facts", facts("n2")),
+		save("facts", scenarios.Facts("n2")),
 		{Indirection: "facts", Verb: indirector.Destroy, Key: "n1"},
 		{Indirection: "node", Verb: indirector.Expire, Key: "n1"},
 	} {

@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/format"
+	"indirtui/indirector/scenarios"
 	"indirtui/traces"
 	"indirtui/traces/store"
 )
@@ -62,7 +63,7 @@ esac
 	withOption.Options = []indirector.Option{{Name: "password", Value: "hunter2-option"}}
 	tell(withOption, false)
 	tell(find("catalog", "n1"), false)
-	f := facts("n1")
+	f := scenarios.Facts("n1")
 	f.Values = f.Values.With("api_token", f.Get("kernel"))
 	tell(save("facts", f), false)
 	for _, p := range s.Problems {

@@ -2,13 +2,10 @@ package engine_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/data"
-	"indirtui/indirector/model"
 	"indirtui/indirector/scenarios"
 	"indirtui/indirector/settings"
 	"indirtui/termini"
@@ -97,30 +94,6 @@ func find(indirection, key string) indirector.Request {
 
 func save(indirection string, inst indirector.Instance) indirector.Request {
 	return indirector.Request{Indirection: indirection, Verb: indirector.Save, Instance: inst}
-}
-
-func facts(name string) *model.Facts {
-	return &model.Facts{Name: name, Values: data.OfHash([]data.Pair{data.P("kernel", data.OfString("Linux"))})}
-}
-
-// classes returns the names of the classes of a node.
-func classes(v any) string {
-	n, ok := v.(*model.Node)
-	if !ok {
-		return ""
-	}
-	return strings.Join(n.ClassNames(), " ")
-}
-
-// catalog returns a catalog with one resource, and one that is exported.
-func catalog(name string) *model.Catalog {
-	return &model.Catalog{
-		Name: name, Environment: "production", Version: data.OfInt(1700000000),
-		Resources: []model.Resource{
-			{Type: "File", Title: "/etc/motd"},
-			{Type: "Sshkey", Title: name, Exported: true},
-		},
-	}
 }
 
 // exists fails the test unless the file is there, or is not.

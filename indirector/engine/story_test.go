@@ -8,6 +8,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/scenarios"
 	"indirtui/traces"
 )
 
@@ -19,7 +20,7 @@ func TestStories(t *testing.T) {
 		return indirector.Request{Verb: verb, Indirection: ind, Key: key, Terminus: terminus, Cache: cache}
 	}
 	saving := func(terminus, cache string, flags traces.Flags) indirector.Request {
-		r := save("facts", facts("n2"))
+		r := save("facts", scenarios.Facts("n2"))
 		r.Terminus, r.Cache, r.Flags = terminus, cache, flags
 		return r
 	}
@@ -66,7 +67,7 @@ func TestStories(t *testing.T) {
 			s := newStage(t, scene{application: "server", files: map[string]string{
 				"var/server_data/facts/n1.json": `{"name":"n1","values":{}}`,
 			}})
-			old := save("facts", facts("old").WithExpiration(s.now().Add(-time.Hour)))
+			old := save("facts", scenarios.Facts("old").WithExpiration(s.now().Add(-time.Hour)))
 			old.Terminus = "json"
 			s.must(old)
 			_, _ = s.ask(tt.request)
@@ -111,13 +112,13 @@ func TestStoredValues(t *testing.T) {
 		}
 		return string(b)
 	}
-	bad := facts("n1")
+	bad := scenarios.Facts("n1")
 	bad.Values = data.OfHash([]data.Pair{data.P("text", data.OfString("a\xffb"))})
 	for _, tt := range []struct {
 		request indirector.Request
 		want    string
 	}{
-		{save("facts", facts("n1")), `"kernel":"Linux"`},
+		{save("facts", scenarios.Facts("n1")), `"kernel":"Linux"`},
 		{find("facts", "n1"), `"kernel":"Linux"`},
 		{indirector.Request{Indirection: "facts", Verb: indirector.Search, Key: "x"}, `["n1"]`},
 		{find("status", "x"), `"is_alive":true`},

@@ -15,7 +15,7 @@ func (d database) Find(_ context.Context, req *indirector.Request) (indirector.I
 	if *d.isDown {
 		return nil, d.refused("find facts for")
 	}
-	return facts(req.Key), nil
+	return Facts(req.Key), nil
 }
 
 func (d database) Save(context.Context, *indirector.Request) (any, error) {
@@ -34,11 +34,11 @@ func (database) refused(what string) error {
 
 // agentScenarios are about what agents and servers do with what they are told.
 func agentScenarios() []Scenario {
-	isCached := Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", catalog("n1"))}}
+	isCached := Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))}}
 	stored := Scene{
 		Application: "apply", Conf: "[main]\nstoreconfigs = true\n",
 		Termini: []indirector.Descriptor{
-			describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return catalog(key), nil }}}),
+			describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return Catalog(key), nil }}}),
 			describe("catalog", "store_configs", upstream{func(string) (indirector.Instance, error) {
 				return nil, indirector.NotFound(traces.AlwaysNil, "")
 			}}),
@@ -83,7 +83,7 @@ func failingPuppetDB() Scenario {
 		play: func(s *Stage) {
 			s.must(find("facts", "n1"))
 			*isDown = true
-			req := save("facts", facts("n1"))
+			req := save("facts", Facts("n1"))
 			s.fails(req, "to PuppetDB: Connection refused")
 			s.must(find("facts", "n1"))
 		},

@@ -32,12 +32,12 @@ func cacheScenarios() []Scenario {
 	agentCatalog := func(inst indirector.Instance) Scene {
 		return Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", inst)}}
 	}
-	yamlCatalog := agentCatalog(catalog("n1"))
+	yamlCatalog := agentCatalog(Catalog("n1"))
 	yamlCatalog.Conf = "[agent]\ncatalog_cache_terminus = yaml\n"
 	yamlCatalog.Files = map[string]string{"var/client_yaml/": ""}
-	corrupt := agentCatalog(catalog("n1"))
+	corrupt := agentCatalog(Catalog("n1"))
 	corrupt.Files = map[string]string{"var/client_data/catalog/n1.json": `{"name":"n1","resour`}
-	blocked := agentCatalog(catalog("n1"))
+	blocked := agentCatalog(Catalog("n1"))
 	blocked.Files = map[string]string{"var/client_data/catalog": "a file where the directory should be"}
 
 	return []Scenario{
@@ -63,7 +63,7 @@ func cacheScenarios() []Scenario {
 				s.must(find("node", "n1"))
 				s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
 				s.Wait(30 * 24 * time.Hour)
-				if got := classes(s.must(find("node", "n1"))); got != "old" {
+				if got := Classes(s.must(find("node", "n1"))); got != "old" {
 					s.fault("classes: got %s, want old", got)
 				}
 			},
@@ -96,7 +96,7 @@ func cacheScenarios() []Scenario {
 				s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
 				req := with(find("node", "n1"), traces.IgnoreCache|traces.FailOn404)
 				req.Caller = "configurer (node lookup)"
-				if got := classes(s.must(req)); got != "new" {
+				if got := Classes(s.must(req)); got != "new" {
 					s.fault("classes: got %s, want new", got)
 				}
 			},
@@ -116,7 +116,7 @@ func cacheScenarios() []Scenario {
 			Outcome: traces.Hit,
 		},
 		{
-			Name: "S-26 catalog answered under another name", scene: agentCatalog(catalog("other")),
+			Name: "S-26 catalog answered under another name", scene: agentCatalog(Catalog("other")),
 			play: func(s *Stage) {
 				got := s.must(with(find("catalog", "n1"), traces.IgnoreCache|traces.IgnoreCacheSave)).(*model.Catalog)
 				told := s.Last
@@ -155,7 +155,7 @@ func cacheScenarios() []Scenario {
 			Name: "S-31 a cache hit bypasses the filter",
 			scene: Scene{
 				Application: "apply", Conf: "[main]\ncatalog_cache_terminus = json\n",
-				Termini: []indirector.Descriptor{describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return catalog(key), nil }}})},
+				Termini: []indirector.Descriptor{describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return Catalog(key), nil }}})},
 			},
 			play: func(s *Stage) {
 				first := s.must(find("catalog", "n1")).(*model.Catalog)
@@ -287,7 +287,7 @@ func routeScenarios() []Scenario {
 			Name: "S-11 the string rest",
 			scene: Scene{
 				Application: "agent", Routes: "agent: {catalog: {terminus: rest}}\n",
-				Termini: []indirector.Descriptor{answers("catalog", "rest", catalog("n1"))},
+				Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))},
 			},
 			play:    func(s *Stage) { s.must(find("catalog", "n1")) },
 			First:   `facts not collected: catalog terminus is the string "rest", agent tests for the symbol`,
@@ -328,7 +328,7 @@ func routeScenarios() []Scenario {
 				if err := s.Assign("facts", indirector.SlotTerminus, symbol); err != nil {
 					s.stop(err)
 				}
-				s.must(save("facts", facts("n1")))
+				s.must(save("facts", Facts("n1")))
 				s.Withdraw("facts", traces.FromFace)
 				nothing("facts")(s)
 			},
@@ -337,7 +337,7 @@ func routeScenarios() []Scenario {
 		{
 			Name: "S-40 what catalog download leaves behind",
 			scene: Scene{
-				Application: "catalog", Termini: []indirector.Descriptor{answers("catalog", "rest", catalog("n1"))},
+				Application: "catalog", Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))},
 				Files: map[string]string{"var/client_yaml/": ""},
 			},
 			play: func(s *Stage) {

@@ -51,7 +51,7 @@ func inRun(req indirector.Request, flags traces.Flags, rescue string) indirector
 // askCatalog asks for a catalog as the agent does, who sends its facts.
 func askCatalog(key string) indirector.Request {
 	req := find("catalog", key)
-	req.Options = []indirector.Option{{Name: "facts_for_catalog", Value: facts(key)}}
+	req.Options = []indirector.Option{{Name: "facts_for_catalog", Value: Facts(key)}}
 	return req
 }
 

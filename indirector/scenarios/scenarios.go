@@ -361,12 +361,13 @@ func save(indirection string, inst indirector.Instance) indirector.Request {
 	return indirector.Request{Indirection: indirection, Verb: indirector.Save, Instance: inst}
 }
 
-func facts(name string) *model.Facts {
+// Facts returns the facts of a node, one in number.
+func Facts(name string) *model.Facts {
 	return &model.Facts{Name: name, Values: data.OfHash([]data.Pair{data.P("kernel", data.OfString("Linux"))})}
 }
 
-// classes returns the names of the classes of a node.
-func classes(v any) string {
+// Classes returns the names of the classes of a node.
+func Classes(v any) string {
 	n, ok := v.(*model.Node)
 	if !ok {
 		return ""
@@ -374,8 +375,8 @@ func classes(v any) string {
 	return strings.Join(n.ClassNames(), " ")
 }
 
-// catalog returns a catalog with one resource, and one that is exported.
-func catalog(name string) *model.Catalog {
+// Catalog returns a catalog with one resource, and one that is exported.
+func Catalog(name string) *model.Catalog {
 	return &model.Catalog{
 		Name: name, Environment: "production", Version: data.OfInt(1700000000),
 		Resources: []model.Resource{
