@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -393,18 +394,49 @@ func TestSearchIsStreamed(t *testing.T) {
 	if e := rest.ParseError(early.status, "application/json", early.body); early.status != 500 || e.Message != "Server Error: the disk is gone" {
 		t.Errorf("an error in the first piece: got %d %s", early.status, early.body)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "GET", st.server.URL+"/puppet/v3/file_metadatas/fails?environment=production", nil)
-	if err != nil {
-		t.Fatal(err)
+	fails := st.server.URL + "/puppet/v3/file_metadatas/fails?environment=production"
+	for _, encoding := range []string{"identity", "gzip"} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", fails, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "application/json")
+		r.Header.Set("Accept-Encoding", encoding)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(resp.TransferEncoding) != 1 || resp.TransferEncoding[0] != "chunked" {
+			t.Errorf("%s: the encoding of the transfer is %q", encoding, resp.TransferEncoding)
+		}
+		b, err := io.ReadAll(resp.Body)
+		if !errors.Is(err, io.ErrUnexpectedEOF) || len(b) == 0 {
+			t.Errorf("%s: half a list looks like a whole one: %d bytes, %v", encoding, len(b), err)
+		}
+		resp.Body.Close()
 	}
-	r.Header.Set("Accept", "application/json")
-	resp, err = http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if b, err := io.ReadAll(resp.Body); err == nil {
-		t.Errorf("half a list looks like a whole one: %d bytes", len(b))
+	for name, tt := range map[string]struct {
+		words []string
+		says  string
+	}{
+		"curl":            {[]string{"curl", "-sS", "-o", os.DevNull, "-H", "Accept: application/json", fails}, "(18)"}, // CURLE_PARTIAL_FILE
+		"curl compressed": {[]string{"curl", "-sS", "--compressed", "-o", os.DevNull, "-H", "Accept: application/json", fails}, "(18)"},
+		"puppet": {[]string{"ruby", "-e", `require 'puppet'; Puppet.initialize_settings(['--vardir', ENV['HOME'], '--confdir', ENV['HOME']])
+			begin; p Puppet.runtime[:http].get(URI(ARGV[0]), headers: {'Accept' => 'application/json'}).body.size; rescue => e; abort e.message; end`, fails}, "interrupted after"},
+	} {
+		if _, err := exec.LookPath(tt.words[0]); err != nil {
+			t.Logf("%s is not asked: %v", name, err)
+			continue
+		}
+		if name == "puppet" && exec.Command("ruby", "-e", "require 'puppet'").Run() != nil {
+			t.Logf("%s is not asked: it is not installed for ruby", name)
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), tt.words[0], tt.words[1:]...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + t.TempDir()}
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tt.says) {
+			t.Errorf("%s takes half a list for a whole one, or fails for another reason: %v, %q", name, err, out)
+		}
 	}
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }

@@ -501,6 +501,30 @@ func TestHostileTrees(t *testing.T) {
 		if lines := h.logs.take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
 			t.Errorf("got the log %v", lines)
 		}
+		// An explicit limit is held against each directory as a whole, before a file
+		// is looked at: this one cannot be.
+		write(t, dir, map[string]string{"many/zzz": "-> nowhere"})
+		for _, tt := range []struct {
+			limit any
+			err   string
+		}{
+			{1001, "The directory '" + dir + "/many' contains 1002 entries, which exceeds the limit of 1001 specified by the max_files parameter for this resource. The"},
+			{"1", "The directory '" + dir + "/many' contains 1002 entries, which exceeds the limit of 1 specified by the max_files parameter for this resource. The"},
+			{1002, "No such file or directory"}, {"-1", "No such file or directory"},
+		} {
+			yielded := 0
+			_, err := h.Do(t.Context(), &indirector.Request{
+				Indirection: "file_metadata", Verb: indirector.Search, Key: dir + "/many", Terminus: "file",
+				Options: []indirector.Option{everything, option("links", "follow"), option("max_files", tt.limit)},
+				Yield:   func(indirector.Instance) error { yielded++; return nil },
+			})
+			if !strings.HasPrefix(indirector.Message(err), tt.err) || strings.Contains(tt.err, "exceeds") != (yielded == 0) {
+				t.Errorf("%v: got %v after %d, want %q", tt.limit, err, yielded, tt.err)
+			}
+		}
+		if lines := h.logs.take(); len(lines) != 0 {
+			t.Errorf("with a limit got the log %v", lines)
+		}
 	})
 }
 

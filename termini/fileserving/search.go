@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -17,7 +18,8 @@ import (
 
 const (
 	softLimit = 1000      // entries above which Puppet warns
-	hardLimit = 1_000_000 // entries above which a search gives up; ours
+	hardLimit = 1_000_000 // entries of one directory above which a search gives up; ours
+	nameLimit = 128 << 20 // bytes of names above which a merged mount does; ours
 	maxLinks  = 40        // links that the kernel follows in one path
 	shownLost = 20        // losers that a span names one by one
 )
@@ -49,9 +51,9 @@ func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root,
 }
 
 // each yields what many returns, while it still walks: what is found first is
-// known first. What is wrong with a directory may then be said late, as the
-// limits are; only an explicit one, max_files, is held against everything
-// before the first is yielded.
+// known first, and nothing is held. What is wrong with a directory may then be
+// said late. Only max_files is held against everything before the first is
+// yielded: Puppet, too, looks at no file of a directory that has too many.
 func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root, w *walk, yield func(indirector.Instance) error) error {
 	if w == nil {
 		var err error
@@ -65,30 +67,46 @@ func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root,
 		}
 	}
 	o, err := m.options(req)
-	if err != nil {
-		if listErr := m.list(ctx, roots, w, func(entry) error { return nil }); listErr != nil {
-			return listErr // what is wrong with the tree is said first
+	if err != nil || w.maxFiles > 0 {
+		if err := m.count(ctx, roots, w); err != nil {
+			return err // what is wrong with the tree is said first
 		}
+	}
+	if err != nil {
 		return err
 	}
-	if w.maxFiles <= 0 {
-		return m.collect(ctx, o, roots, w, yield)
+	return m.collect(ctx, o, roots, w, yield)
+}
+
+// count walks over all roots and looks at no file, for the errors that there
+// may be. That takes a small part of the time that looking takes.
+func (m *maker) count(ctx context.Context, roots []root, w *walk) (err error) {
+	_, span := traces.Start(ctx, traces.File, "count "+filepath.Base(roots[0].path))
+	n := 0
+	if span != nil {
+		defer func() {
+			if w.maxFiles > 0 {
+				span.Attr("max_files", strconv.Itoa(w.maxFiles))
+			}
+			span.End(plural(n, "path"), traces.Because{}, err)
+		}()
 	}
-	var held []indirector.Instance
-	err = m.collect(ctx, o, roots, w, func(i indirector.Instance) error {
-		held = append(held, i)
-		return nil
-	})
-	for i := 0; err == nil && i < len(held); i++ {
-		err = yield(held[i])
+	for _, r := range roots {
+		if err := m.files(ctx, r.path, w, func(entry) error { n++; return nil }); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func isNotFound(err error) bool { return errors.Is(err, indirector.ErrNotFound) }
 
+func tooLarge(path, message string) error {
+	return &indirector.Failure{Message: message, Path: path, Hidden: "a search gives up here; use recurselimit or ignore"}
+}
+
 // list walks over all roots and gives emit what is there. Of a merged mount it
-// remembers which paths it has seen.
+// remembers which paths it has seen: 100 000 of them take some ten megabytes.
 func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry) error) (err error) {
 	_, span := traces.Start(ctx, traces.File, "list "+filepath.Base(roots[0].path))
 	n := 0
@@ -108,18 +126,24 @@ func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry
 		return m.files(ctx, roots[0].path, w, count)
 	}
 	owner := make(map[string]int)
+	bytes := 0
 	lost := losers{ctx: ctx, roots: roots, owner: owner}
 	for i := range roots {
 		err := m.files(ctx, roots[i].path, w, func(e entry) error {
 			e.root = i
-			if _, taken := owner[e.relative]; !taken {
+			if _, taken := owner[e.relative]; taken {
+				if span != nil && e.relative != "." {
+					lost.add(e)
+				}
+				return nil
+			}
+			if i < len(roots)-1 { // nobody loses against the last
 				owner[e.relative] = i
-				return count(e)
+				if bytes += len(e.relative); bytes > nameLimit {
+					return tooLarge(roots[i].path, fmt.Sprintf("the names of what the %s of this mount hold take more than %d bytes", plural(len(roots), "module"), nameLimit))
+				}
 			}
-			if span != nil && e.relative != "." {
-				lost.add(e)
-			}
-			return nil
+			return count(e)
 		})
 		if err != nil {
 			return err
@@ -263,10 +287,7 @@ func (f *finding) child(d *directory, e fs.DirEntry) error {
 		relative = d.relative + "/" + name
 	}
 	if f.n++; f.n > hardLimit {
-		return &indirector.Failure{
-			Message: fmt.Sprintf("The directory '%s' contains more than %d entries", f.path, hardLimit), Path: f.path,
-			Hidden: "a search gives up here; use recurselimit or ignore",
-		}
+		return tooLarge(f.path, fmt.Sprintf("The directory '%s' contains more than %d entries", f.path, hardLimit))
 	}
 	kind := ""
 	switch {

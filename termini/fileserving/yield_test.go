@@ -185,6 +185,51 @@ func TestYieldLarge(t *testing.T) {
 	}
 }
 
+// A merged mount of 100 000 files of four modules, a thousand of which lose, is
+// taken in a bounded heap.
+func TestYieldMerged(t *testing.T) {
+	t.Parallel()
+	const modules = 4
+	dir := t.TempDir()
+	for m := range modules {
+		lib := fmt.Sprintf("%s/m%d/lib", dir, m)
+		for i := range 1000 {
+			write(t, lib, map[string]string{fmt.Sprintf("real%d/some_provider_of_a_type_%04d.rb", max(m, 1), i): ""})
+		}
+		for i := range 24 {
+			if err := os.Symlink(fmt.Sprintf("real%d", max(m, 1)), fmt.Sprintf("%s/puppet_provider_%d_%03d", lib, max(m, 1)+m*10, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h := newHouse(t, values{"modulepath": dir}, nil)
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, most, n := held(), uint64(0), 0
+	_, err := h.Do(t.Context(), &indirector.Request{
+		Indirection: "file_metadata", Verb: indirector.Search, Key: "plugins", Terminus: "file_server",
+		Options: []indirector.Option{option("recurse", true), option("links", "follow"), option("checksum_type", "none"), option("max_files", -1)},
+		Yield: func(indirector.Instance) error {
+			if n++; n%20_000 == 0 {
+				most = max(most, held())
+			}
+			return nil
+		},
+	})
+	// Of the first two modules one directory of a thousand is the same.
+	if want := 1 + modules*25*1001 - 1001; err != nil || n != want {
+		t.Errorf("got %d and %v, want %d", n, err, want)
+	}
+	t.Logf("%d KiB more than before", (most-before)>>10)
+	if most > before+48<<20 {
+		t.Errorf("%d bytes were held", most-before)
+	}
+}
+
 // A caller who takes long, and one who panics, leave no goroutine behind: the
 // house waits for all when it closes.
 func TestYieldPanic(t *testing.T) {

@@ -66,6 +66,15 @@ func TestYield(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			},
 		},
+		{
+			name: "cut off in chunks", want: "a", err: "interrupted after", first: "the connection was closed in the middle of the answer",
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", jsonUTF8)
+				_, _ = io.WriteString(w, "["+a+",")
+				_ = http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

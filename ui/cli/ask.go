@@ -40,6 +40,20 @@ type asking struct {
 // ask is the command of a verb.
 func (p *program) ask(verb string) *cobra.Command {
 	var a asking
+	note := ""
+	switch verb {
+	case "search":
+		note = `
+What is found is printed as it is found, in JSON and PSON. If the search fails
+in the middle, the list keeps what is printed and gets no closing bracket, so
+that no program takes a part for the whole; standard error says so, and the
+exit code is 1. The other formats are printed at the end, or not at all.
+`
+	case "save":
+		note = `
+Saving a file_bucket_file prints the checksum that its contents have.
+`
+	}
 	cmd := &cobra.Command{
 		Use:     verb + " INDIRECTION KEY [NAME=VALUE ...]",
 		GroupID: "ask",
@@ -50,9 +64,7 @@ The instance goes to standard output, the trace to standard error. Options in
 any order: terminus=T and cache=T|none for this request only, ignore_cache,
 ignore_cache_save, ignore_terminus, fail_on_404, env=E; every other NAME=VALUE
 is an option that the terminus sees.
-
-Saving a file_bucket_file prints the checksum that its contents have.
-
+` + note + `
 Unless --write is given, a find does not write the cache that is routed; one
 that is named with cache= is written.
 
@@ -112,8 +124,15 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 		if errors.Is(askErr, syscall.EPIPE) {
 			return askErr // nobody reads on
 		}
-		if errors.Is(askErr, indirector.ErrNotFound) {
+		incomplete := ""
+		if list != nil {
+			incomplete = list.Incomplete()
+		}
+		if incomplete == "" && errors.Is(askErr, indirector.ErrNotFound) {
 			return exit(exitNotFound)
+		}
+		if incomplete != "" {
+			p.complain(incomplete)
 		}
 		text, _ := e.Mask.Text(indirector.Message(askErr))
 		return errors.New(text)

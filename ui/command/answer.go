@@ -111,7 +111,7 @@ func writeMany(w io.Writer, list []indirector.Instance, name string) error {
 // A Lister writes the answer of a search as it comes: byte for byte what Write
 // writes of all of it.
 type Lister struct {
-	w      io.Writer
+	w      begun
 	name   string
 	list   *format.ListWriter // nil is JSON for people
 	n      int
@@ -121,7 +121,33 @@ type Lister struct {
 
 // NewLister returns a Lister in the format that Write would call by that name.
 // Nothing is written before Add or Close.
-func NewLister(w io.Writer, name string) *Lister { return &Lister{w: w, name: name} }
+func NewLister(w io.Writer, name string) *Lister { return &Lister{w: begun{Writer: w}, name: name} }
+
+// A begun writer knows whether anything was written.
+type begun struct {
+	io.Writer
+	yes bool
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	b.yes = b.yes || len(p) > 0
+	return b.Writer.Write(p)
+}
+
+// Incomplete says, of a list that will not be closed, what those who read it
+// must know; "" if nothing of it was written. The list keeps its missing end:
+// closed, it would pass for all that there is with everyone who reads nothing
+// but it.
+func (l *Lister) Incomplete() string {
+	if !l.w.yes {
+		return ""
+	}
+	instances := "1 instance"
+	if l.n != 1 {
+		instances = fmt.Sprintf("%d instances", l.n)
+	}
+	return fmt.Sprintf("the output is incomplete: it breaks off after %s, and has no closing bracket, so that no reader of JSON takes it for the whole list", instances)
+}
 
 // Add writes the next instance. After an error nothing more can be written.
 func (l *Lister) Add(inst indirector.Instance) error {
@@ -131,7 +157,7 @@ func (l *Lister) Add(inst indirector.Instance) error {
 			return err
 		}
 		if f != nil {
-			l.list = format.NewListWriter(l.w, f)
+			l.list = format.NewListWriter(&l.w, f)
 		}
 	}
 	if l.list != nil {
@@ -172,7 +198,7 @@ func (l *Lister) element(sign string, v data.Value) error {
 func (l *Lister) Close() error {
 	switch {
 	case l.n == 0:
-		return writeMany(l.w, nil, l.name)
+		return writeMany(&l.w, nil, l.name)
 	case l.list != nil:
 		if err := l.list.Close(); err != nil {
 			return err
@@ -180,13 +206,13 @@ func (l *Lister) Close() error {
 		if l.name == "yaml" || l.name == "msgpack" {
 			return nil // the one ends with a line break, the other has none
 		}
-		_, err := io.WriteString(l.w, "\n")
+		_, err := io.WriteString(&l.w, "\n")
 		return err
 	case l.opened:
-		_, err := io.WriteString(l.w, "\n]\n")
+		_, err := io.WriteString(&l.w, "\n]\n")
 		return err
 	}
-	return writeData(l.w, data.OfList(l.held), l.name)
+	return writeData(&l.w, data.OfList(l.held), l.name)
 }
 
 func writeData(w io.Writer, v data.Value, name string) error {
