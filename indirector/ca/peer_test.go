@@ -78,7 +78,7 @@ func newSite(t *testing.T) *site {
 // run runs a command of Puppet's and returns what it printed.
 func (s *site) run(t *testing.T, code int, name string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, name, args...)
 	c.Env = s.env

@@ -425,16 +425,20 @@ func TestHostileInputIsNotSlow(t *testing.T) {
 	}
 	keys.WriteString(`}`)
 	tags.WriteString(`]}`)
-	start := time.Now()
-	v, err := format.DecodeJSON([]byte(keys.String()), format.Limits{})
-	if err != nil || v.Len() != n+1 {
-		t.Errorf("keys: got %d, error %v", v.Len(), err)
+	var took time.Duration
+	for range 5 { // the machine may be busy with something else, but not all the time
+		start := time.Now()
+		v, err := format.DecodeJSON([]byte(keys.String()), format.Limits{})
+		if err != nil || v.Len() != n+1 {
+			t.Errorf("keys: got %d, error %v", v.Len(), err)
+		}
+		i, _, err := format.Intern(mustFormat(t, "json"), "resource", []byte(tags.String()), format.Options{})
+		if err != nil || len(i.(*model.Resource).Tags) != n+1 {
+			t.Errorf("tags: error %v", err)
+		}
+		if took = time.Since(start); took <= 10*time.Second {
+			return
+		}
 	}
-	i, _, err := format.Intern(mustFormat(t, "json"), "resource", []byte(tags.String()), format.Options{})
-	if err != nil || len(i.(*model.Resource).Tags) != n+1 {
-		t.Errorf("tags: error %v", err)
-	}
-	if took := time.Since(start); took > 10*time.Second { // quadratic work takes minutes
-		t.Errorf("it took %s", took)
-	}
+	t.Errorf("it took %s", took) // quadratic work takes minutes
 }

@@ -24,8 +24,9 @@ type given map[string]string
 
 func (g given) Get(name string) (value, place string) { return g[name], "test" }
 
-// standBetween starts an upstream with that handler, and a proxy in front.
-func standBetween(t *testing.T, as server.As, upstream http.HandlerFunc) (*house, *http.Client) {
+// standBetween starts an upstream with that handler, and a proxy in front that
+// waits so many seconds for an answer.
+func standBetween(t *testing.T, as server.As, limit string, upstream http.HandlerFunc) (*house, *http.Client) {
 	t.Helper()
 	ca := newAuthority(t, "CA of tests")
 	web := ca.sign("web01")
@@ -37,7 +38,7 @@ func standBetween(t *testing.T, as server.As, upstream http.HandlerFunc) (*house
 	_, port, _ := net.SplitHostPort(up.Listener.Addr().String())
 	ca.sign("proxy", forServers)
 	asks := client.New(client.Options{Settings: given{
-		"server": "localhost", "serverport": port, "ca_server": "localhost", "ca_port": port, "http_read_timeout": "1", "http_connect_timeout": "1",
+		"server": "localhost", "serverport": port, "ca_server": "localhost", "ca_port": port, "http_read_timeout": limit, "http_connect_timeout": "120",
 		"hostcert": ca.path("proxy.crt"), "hostprivkey": ca.path("proxy.key"), "localcacert": ca.path("ca.pem"), "hostcrl": ca.path("crl.pem"),
 		"certname": "proxy", "certificate_revocation": "chain", "runinterval": "1800",
 	}})
@@ -67,7 +68,7 @@ func TestForward(t *testing.T) {
 		{server.AsHeaders, `as proxy, verify "SUCCESS" dn "CN=web01"`},
 		{server.AsProxy, `as proxy, verify "" dn ""`},
 	} {
-		h, c := standBetween(t, tt.as, func(w http.ResponseWriter, r *http.Request) {
+		h, c := standBetween(t, tt.as, "120", func(w http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
 			w.Header().Set("X-Puppet-Version", "7.9.5")
 			w.Header().Set("Content-Type", "text/x-odd")
@@ -126,7 +127,7 @@ func TestForwardFaults(t *testing.T) {
 		{"hangs", func(w http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
-			case <-time.After(20 * time.Second):
+			case <-time.After(patience):
 			}
 		}, "50", traces.Err, "timed out read operation"},
 		{"truncated", func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +136,11 @@ func TestForwardFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h, c := standBetween(t, server.AsHeaders, tt.upstream)
+			limit := "120"
+			if tt.name == "hangs" {
+				limit = "1"
+			}
+			h, c := standBetween(t, server.AsHeaders, limit, tt.upstream)
 			if got := ask(c, "GET", h.url+"/puppet/v3/environments"); !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -165,7 +170,7 @@ func TestForwardDown(t *testing.T) {
 	l.Close()
 	asks := client.New(client.Options{Settings: given{
 		"server": "localhost", "serverport": port, "hostcert": ca.path("proxy.crt"), "hostprivkey": ca.path("proxy.key"), "localcacert": ca.path("ca.pem"),
-		"hostcrl": ca.path("crl.pem"), "certname": "proxy", "http_connect_timeout": "1",
+		"hostcrl": ca.path("crl.pem"), "certname": "proxy", "http_connect_timeout": "120",
 	}})
 	defer asks.Close()
 	f := &server.Forwarder{Client: asks, Now: time.Now}

@@ -191,7 +191,7 @@ func (s *site) puppet(name, port string, args ...string) (string, int) {
 		}
 	}
 	s.write(dir+"/conf/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncodedir = %[1]s/code\nrundir = %[1]s/run\nlogdir = %[1]s/log\npublicdir = %[1]s/public\nkeylength = 2048\ncertname = %[2]s\nserver = localhost\nserverport = %[3]s\nhttp_keepalive_timeout = 4\n", dir, name, port))
-	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 9*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "puppet", append(args, "--confdir", dir+"/conf", "--vardir", dir+"/var", "--color=false")...)
 	cmd.Env = []string{

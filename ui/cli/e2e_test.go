@@ -25,7 +25,7 @@ import (
 
 // patience is how long the screen may take to show what is expected. It is not
 // reached unless something is wrong.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // build builds a program of this module into a directory of the test.
 func build(t *testing.T, pkg string) string {

@@ -55,7 +55,7 @@ func TestJourney12ACheckInCI(t *testing.T) {
 			term.write(":export otlp trace.json #1044").keys("Enter").wait("saved 1 request to ", "trace.json, masked ")
 			term.write(":save base.ind @run").keys("Enter").wait("there is a base.ind already; nothing was written")
 			term.keys("Escape") // which, together with the next key, would be that key with alt
-			until(t, "the message is gone", func() bool { return !strings.Contains(term.screen(), "file exists") })
+			until(t, "the message is gone", func() bool { return !strings.Contains(term.screen(), "nothing was written") })
 			term.write("q").wait("exit 0")
 
 			// 3: the check, which a script reads.

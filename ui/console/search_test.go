@@ -93,7 +93,7 @@ func metadata(i int) indirector.Instance {
 // until lets the screen look until it shows a text.
 func until(t *testing.T, p *uitest.Player, text string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(p.Frame(), text); {
+	for end := time.Now().Add(2 * time.Minute); !strings.Contains(p.Frame(), text); {
 		if time.Now().After(end) {
 			t.Fatalf("%q never came:\n%s", text, p.Frame())
 		}

@@ -172,7 +172,7 @@ func (p *Player) settle() {
 	p.t.Helper()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute) // not reached unless something is wrong
 	for p.left > 0 {
 		select {
 		case msg := <-p.late:
