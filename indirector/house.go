@@ -86,7 +86,7 @@ func New(cfg Config) (*Indirector, error) {
 	if x.environment == "" {
 		x.environment = "production"
 	}
-	x.table.Store(x.newTable(cfg.Routes))
+	x.table.Store(x.newTable(cfg.Routes, nil, "", ""))
 	return x, nil
 }
 

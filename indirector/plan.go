@@ -26,7 +26,7 @@ type Forecast struct {
 func (x *Indirector) Plan(ctx context.Context, req *Request, routes Routes) Forecast {
 	t := x.table.Load()
 	if routes != nil {
-		t = x.newTable(routes)
+		t = x.newTable(routes, t, "", "")
 	}
 	p := planner{ctx: ctx, x: x, req: *req, to: t.by[req.Indirection], sure: true}
 	if p.to == nil || req.Verb == traces.NoVerb || req.Verb > Expire {

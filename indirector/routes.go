@@ -56,25 +56,77 @@ type resolved struct {
 	cacheHolder   *holder // nil if no cache is routed
 }
 
-func (x *Indirector) newTable(routes Routes) *table {
+// newTable works out a table. A wrapper that was chosen in the table before and
+// still is goes on counting; one that is chosen anew counts anew. anew is the
+// indirection for which somebody has just chosen something, "" if nobody has.
+func (x *Indirector) newTable(routes Routes, before *table, anew, slot string) *table {
 	t := &table{routes: routes, by: make(map[string]*resolved, len(routes))}
 	for i := range x.cfg.Registry.specs {
 		spec := &x.cfg.Registry.specs[i]
 		r := &resolved{spec: spec, route: routes[spec.Name]}
 		r.primary, r.cache = r.route.Primary.Winner(), r.route.Cache.Winner()
+		var was resolved
+		if before != nil {
+			was = *before.by[spec.Name]
+		}
 		if r.primary.Terminus != "" {
 			r.primaryHolder = x.holder(spec.Name, r.primary)
+			if h := was.primaryHolder; h != nil && was.primary == r.primary && (anew != spec.Name || slot != SlotTerminus) {
+				r.primaryHolder = h
+			}
 		}
 		if r.cache.Terminus != "" && r.cache.Terminus != Off {
 			r.cacheHolder = x.holder(spec.Name, r.cache)
+			if h := was.cacheHolder; h != nil && was.cache == r.cache && (anew != spec.Name || slot != SlotCache) {
+				r.cacheHolder = h
+			}
 		}
 		t.by[spec.Name] = r
 	}
 	return t
 }
 
-// A holder holds the one terminus of its name, which is made when it is first
-// needed. A constructor that fails does so at every use. Rules IND-TERM-09,
+// A WrapperCount is how often a fault or delay was reached since it was chosen,
+// and how often it has acted.
+type WrapperCount struct {
+	Wrapper      string // as written: "fault(rest, 503, first=2)"
+	Seen, Acted  int64
+	First, Every int64 // its limits; 0 is none
+}
+
+func (c WrapperCount) String() string {
+	text := fmt.Sprintf("acted %d", c.Acted)
+	if c.First > 0 {
+		text += fmt.Sprintf(" of %d", c.First)
+	}
+	text += fmt.Sprintf(" times, asked %d times", c.Seen)
+	if c.Every > 1 {
+		text += fmt.Sprintf(", next at %d", (c.Seen/c.Every+1)*c.Every)
+	}
+	return text
+}
+
+// WrapperCounts returns the counts of the faults and delays that a slot of an
+// indirection is wrapped in, from the outermost in; none if it is not.
+func (x *Indirector) WrapperCounts(indirection, slot string) []WrapperCount {
+	r := x.table.Load().by[indirection]
+	if r == nil {
+		return nil
+	}
+	h := r.primaryHolder
+	if slot == SlotCache {
+		h = r.cacheHolder
+	}
+	if h == nil || h.desc == nil || !strings.Contains(h.name, "(") || h.open(x) != nil {
+		return nil
+	}
+	var all []WrapperCount
+	h.terminus.(*wrapper).counts(&all)
+	return all
+}
+
+// A holder holds a terminus, which is made when it is first needed: the one of
+// its name, or a wrapper, of which each who has chosen it has its own. A constructor that fails does so at every use. Rules IND-TERM-09,
 // IND-TERM-10.
 type holder struct {
 	indirection, name string
@@ -98,6 +150,9 @@ type holderKey struct {
 func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
 	if strings.Contains(c.Terminus, "(") && traces.NoSource < c.Source && c.Source < traces.FromThread {
 		return &holder{indirection: indirection, name: c.Terminus} // Puppet knows no wrappers
+	}
+	if strings.Contains(c.Terminus, "(") { // it counts, and belongs to who has chosen it
+		return &holder{indirection: indirection, name: c.Terminus, desc: x.cfg.Registry.Descriptor(indirection, c.Terminus)}
 	}
 	key := holderKey{indirection, c.Terminus, c.Symbol && x.cfg.Quirks["IND-TERM-09"]}
 	if h, ok := x.holders.Load(key); ok {
@@ -251,7 +306,11 @@ func (x *Indirector) change(why, indirection, slot string, c traces.Choice, edit
 		At: x.now(), Indirection: indirection, Slot: slot, Why: why,
 		Old: was.Winner(), New: c, before: before, after: after,
 	})
-	x.table.Store(x.newTable(after))
+	anew := ""
+	if why == "assign" {
+		anew = indirection
+	}
+	x.table.Store(x.newTable(after, x.table.Load(), anew, slot))
 }
 
 // SwapRoutes replaces the whole table and returns the old one. Requests on
@@ -261,7 +320,7 @@ func (x *Indirector) SwapRoutes(next Routes, why string) (previous Routes) {
 	defer x.mu.Unlock()
 	previous = x.Routes()
 	x.journal = append(x.journal, Change{At: x.now(), Why: why, before: previous, after: next})
-	x.table.Store(x.newTable(next))
+	x.table.Store(x.newTable(next, x.table.Load(), "", ""))
 	return previous
 }
 

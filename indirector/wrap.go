@@ -28,7 +28,9 @@ import (
 //	retry(fault(rest, 503, first=2), 3)
 //
 // Any of fault and delay may have 30% (by chance), once, first=N, every=N and
-// verb=VERB. A text with a comma, a blank or a parenthesis stands in quotes,
+// verb=VERB. They count from when they are chosen: those of a route from when it
+// was set, also when it is set to the same once more; those that a request names
+// itself count in that request alone. A text with a comma, a blank or a parenthesis stands in quotes,
 // single or double. Where words are cut at blanks, the whole name stands in
 // quotes, or has no blanks: terminus='fault(rest, "no luck")'.
 //
@@ -78,8 +80,8 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 	if depth >= maxWrapping {
 		return nil, fmt.Errorf("%s: more than %d wrappers in each other", w.kind, maxWrapping)
 	}
-	var first *Descriptor
-	for _, name := range w.inner {
+	inside := make([]*Descriptor, len(w.inner))
+	for i, name := range w.inner {
 		d := r.termini[indirection][name]
 		if strings.Contains(name, "(") {
 			if d, err = r.wrapped(indirection, name, depth+1); err != nil {
@@ -89,16 +91,22 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 		if d == nil {
 			return nil, fmt.Errorf("%s: %s has no terminus %q", w.kind, indirection, name)
 		}
-		if first == nil {
-			first = d
-		}
+		inside[i] = d
 	}
-	d := *first
+	d := *inside[0]
 	d.AlwaysNil = false
 	d.New = func(env Env) (Terminus, error) {
 		t := &wrapper{wrapping: w}
-		for _, name := range w.inner {
-			inner, err := env.Sibling(name)
+		for i, name := range w.inner {
+			make := func() (Terminus, error) { return env.Sibling(name) }
+			if strings.Contains(name, "(") { // a wrapper in a wrapper is its own, and counts with it
+				make = func() (Terminus, error) {
+					own := env
+					own.Terminus = name
+					return inside[i].New(own)
+				}
+			}
+			inner, err := make()
 			if err != nil {
 				return nil, err
 			}
@@ -364,6 +372,22 @@ func (w *wrapper) acts(verb Verb) bool {
 		return false
 	}
 	return w.hits.Add(1) <= w.first || w.first == 0
+}
+
+// counts adds what the wrapper, and the wrappers in it, have counted.
+func (w *wrapper) counts(all *[]WrapperCount) {
+	if w.kind == "fault" || w.kind == "delay" {
+		acted := w.hits.Load()
+		if w.first > 0 {
+			acted = min(acted, w.first)
+		}
+		*all = append(*all, WrapperCount{w.text, w.seen.Load(), acted, w.first, w.every})
+	}
+	for _, t := range w.termini {
+		if inner, ok := t.(*wrapper); ok {
+			inner.counts(all)
+		}
+	}
 }
 
 // told notes in the trace what the wrapper did.

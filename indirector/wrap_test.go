@@ -123,6 +123,75 @@ func TestWrappersElsewhere(t *testing.T) {
 	}
 }
 
+// A wrapper counts from when it was chosen: what the finds of a come to, with
+// what is done between them.
+func TestWrappersCountAnew(t *testing.T) {
+	t.Parallel()
+	const once = "fault(main, broken, first=1)"
+	for _, tt := range []struct {
+		name, terminus string
+		between        func(*testing.T, *house)
+		want           string
+		counts         string // after all
+	}{
+		{"nothing between", once, func(*testing.T, *house) {}, "broken main main", "acted 1 of 1 times, asked 3 times"},
+		{"chosen once more", once, func(t *testing.T, h *house) { h.assign(t, "node", indirector.SlotTerminus, once) }, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
+		{"taken back and chosen", once, func(t *testing.T, h *house) {
+			h.assign(t, "node", indirector.SlotTerminus, "main")
+			h.assign(t, "node", indirector.SlotTerminus, once)
+		}, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
+		{"undone and redone", once, func(t *testing.T, h *house) {
+			h.SwapRoutes(h.SwapRoutes(indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Source: traces.FromYou}}}}, "undo"), "redo")
+		}, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
+		{"another route chosen", once, func(t *testing.T, h *house) { h.assign(t, "facts", indirector.SlotTerminus, "main") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
+		{"another slot chosen", once, func(t *testing.T, h *house) { h.assign(t, "node", indirector.SlotCache, "cache") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
+		{"in another wrapper", "retry(fault(main, broken, every=2), 1)", func(t *testing.T, h *house) {
+			h.assign(t, "node", indirector.SlotTerminus, "retry(fault(main, broken, every=2), 1)")
+		}, "main main main", "acted 0 times, asked 1 times, next at 2"},
+		{"every second", "fault(main, broken, every=2)", func(*testing.T, *house) {}, "main broken main", "acted 1 times, asked 3 times, next at 4"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, nil)
+			h.fakes["node/main"].m["a"] = widget{name: "a", origin: "main"}
+			h.assign(t, "node", indirector.SlotTerminus, tt.terminus)
+			var got []string
+			for i := range 3 {
+				if i > 0 {
+					tt.between(t, h)
+				}
+				resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a", Flags: traces.IgnoreCache})
+				if err != nil {
+					got = append(got, indirector.Message(err))
+				} else {
+					got = append(got, resp.Value.(widget).origin)
+				}
+			}
+			if got := strings.Join(got, " "); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			counts := h.WrapperCounts("node", indirector.SlotTerminus)
+			if len(counts) != 1 || counts[0].String() != tt.counts {
+				t.Errorf("counts: %v, want %s", counts, tt.counts)
+			}
+		})
+	}
+	t.Run("named by requests", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, nil)
+		h.assign(t, "node", indirector.SlotTerminus, "main")
+		for range 2 {
+			_, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a", Terminus: once})
+			if err == nil || indirector.Message(err) != "broken" {
+				t.Errorf("got %v, want broken", err)
+			}
+		}
+		if counts := h.WrapperCounts("node", indirector.SlotTerminus); counts != nil {
+			t.Errorf("counts of a route without wrappers: %v", counts)
+		}
+	})
+}
+
 func TestWrapperNames(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)

@@ -133,7 +133,8 @@ type Info struct {
 	Breakpoint
 	On       bool
 	Restored bool      // from a file of an earlier time, and not armed since
-	Hits     uint64    // how often it has done something
+	Seen     uint64    // how many requests it was meant for, since it was armed
+	Hits     uint64    // how often it has done something, since it was armed
 	Last     time.Time // when it last did; zero if never
 }
 
@@ -143,6 +144,28 @@ type Line struct {
 	Request uint64
 	By      string // "b2"
 	Text    string
+}
+
+// Spent reports whether it has done all that it was to do, and disarmed itself.
+func (i *Info) Spent() bool { return !i.On && i.First > 0 && i.Hits >= uint64(i.First) }
+
+// Count is what it has done since it was armed, against its limits: "2 of 5,
+// every 3rd, matched 7, the next is match 9".
+func (i *Info) Count() string {
+	text := strconv.FormatUint(i.Hits, 10)
+	if i.First > 0 {
+		text += " of " + strconv.Itoa(i.First)
+	}
+	if i.Every > 1 || i.Percent > 0 || i.Seen != i.Hits {
+		text += fmt.Sprintf(", matched %d", i.Seen)
+	}
+	switch {
+	case i.Spent():
+		text += ", spent"
+	case i.Every > 1:
+		text += fmt.Sprintf(", next at %d", (i.Seen/uint64(i.Every)+1)*uint64(i.Every))
+	}
+	return text
 }
 
 // maxLines is how many logged lines are kept, the newest.
@@ -223,8 +246,7 @@ func (d *Debugger) Arm(id string, on bool) error {
 			d.mu.Unlock()
 			return err
 		}
-		b.hits.Store(0) // "once" is meant once more
-		b.seen.Store(0)
+		b.reset()
 	}
 	b.on, b.restored = on, false
 	return d.changeBreaks()
@@ -256,9 +278,16 @@ func (d *Debugger) Breaks() []Info {
 }
 
 // SetOff disarms everything at once and lets every held request go, or arms
-// again what was armed.
+// again what was armed, which counts anew.
 func (d *Debugger) SetOff(off bool) {
 	d.mu.Lock()
+	if d.off && !off {
+		for _, b := range d.breaks {
+			if b.on {
+				b.reset()
+			}
+		}
+	}
 	d.off = off
 	if off {
 		for _, h := range d.held {
@@ -305,8 +334,14 @@ func (d *Debugger) Close() {
 	d.SetOff(true)
 }
 
+// reset lets b count anew: "once" is meant once more.
+func (b *breakpoint) reset() {
+	b.hits.Store(0)
+	b.seen.Store(0)
+}
+
 func (b *breakpoint) info() Info {
-	i := Info{ID: b.id, Breakpoint: b.Breakpoint, On: b.on, Restored: b.restored, Hits: b.hits.Load()}
+	i := Info{ID: b.id, Breakpoint: b.Breakpoint, On: b.on, Restored: b.restored, Seen: b.seen.Load(), Hits: b.hits.Load()}
 	if at := b.at.Load(); at != 0 {
 		i.Last = time.Unix(0, at)
 	}
@@ -437,7 +472,7 @@ func (b *breakpoint) counts(d *Debugger) bool {
 			return false
 		}
 		d.mu.Lock()
-		b.on = false
+		b.on = b.on && b.hits.Load() < uint64(b.First) // it may have been armed anew meanwhile
 		if b.only != 0 {
 			d.breaks = slices.DeleteFunc(d.breaks, func(x *breakpoint) bool { return x == b })
 		}

@@ -623,6 +623,65 @@ func TestWhen(t *testing.T) {
 	}
 }
 
+// Limits count from when a breakpoint was armed.
+func TestLimitsCountAnew(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, do string
+		between  func(*testing.T, *house)
+		want     string // of six requests, after the third of which something is done
+		count    string // after all
+	}{
+		{"nothing", "first 2", func(*testing.T, *house) {}, "xx----", "2 of 2, spent"},
+		{"once armed again", "once", func(t *testing.T, h *house) { arm(t, h, true) }, "x--x--", "1 of 1, spent"},
+		{"off and on", "every 2", func(t *testing.T, h *house) { arm(t, h, false); arm(t, h, true) }, "-x--x-", "1, matched 3, next at 4"},
+		{"all off and on", "every 2", func(_ *testing.T, h *house) { h.SetOff(true); h.SetOff(false) }, "-x--x-", "1, matched 3, next at 4"},
+		{"all on that was on", "every 2", func(_ *testing.T, h *house) { h.SetOff(false) }, "-x-x-x", "3, matched 6, next at 8"},
+		{"changed", "first 2", func(t *testing.T, h *house) {
+			if _, err := h.Replace("b1", h.Breaks()[0].Breakpoint); err != nil {
+				t.Fatal(err)
+			}
+		}, "xx-xx-", "2 of 2, spent"},
+		{"removed and made", "every 3", func(t *testing.T, h *house) {
+			b := h.Breaks()[0]
+			if err := h.Remove(b.ID); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Add(b.Breakpoint); err != nil {
+				t.Fatal(err)
+			}
+		}, "--x--x", "1, matched 3, next at 6"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, debugger.Options{}, false)
+			h.add(t, "ind=node do fail broken "+tt.do)
+			got := ""
+			for i := range 6 {
+				if i == 3 {
+					tt.between(t, h)
+				}
+				if (<-h.ask(t.Context(), find("node", "web01"))).err != nil && h.last(t).Error == "broken" {
+					got += "x"
+				} else {
+					got += "-"
+				}
+			}
+			info := h.Breaks()[0]
+			if got != tt.want || info.Count() != tt.count {
+				t.Errorf("got %s, %s; want %s, %s", got, info.Count(), tt.want, tt.count)
+			}
+		})
+	}
+}
+
+func arm(t *testing.T, h *house, on bool) {
+	t.Helper()
+	if err := h.Arm("b1", on); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLogWrites(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, debugger.Options{Mask: func(s string) string { return strings.ReplaceAll(s, "web01", "***") }}, false)

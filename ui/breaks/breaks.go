@@ -330,10 +330,20 @@ func (b *Breaks) View() screen.Lines {
 			restored++
 		}
 	}
-	if restored > 0 {
-		lines = append(lines.Fill(b.width, b.height-1), screen.Of(screen.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
+	var below screen.Lines
+	if info, _ := b.focus(); info != nil {
+		var l screen.Line
+		l.Put(screen.Plain, " "+info.ID+" ")
+		l.Add(screen.Plain, screen.Clean(info.String()))
+		hits := screen.Of(screen.Plain, "  hits "+info.Count()+" ")
+		l = l.Cut(max(b.width-hits.Width(), 20))
+		l.Append(hits)
+		below = append(below, l.Cut(b.width))
 	}
-	return lines.Fill(b.width, b.height)
+	if restored > 0 {
+		below = append(below, screen.Of(screen.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
+	}
+	return append(lines.Fill(b.width, max(b.height-len(below), 0)), below...).Fill(b.width, b.height)
 }
 
 func (b *Breaks) row(i int, widths []int) screen.Line {
@@ -359,10 +369,17 @@ func (b *Breaks) row(i int, widths []int) screen.Line {
 	if !info.Last.IsZero() {
 		last = b.env.Clock(info.Last)
 	}
-	if info.Restored {
-		note = "restored, disarmed"
+	hits := fmt.Sprint(info.Hits)
+	if info.First > 0 {
+		hits += "/" + fmt.Sprint(info.First)
 	}
-	for n, text := range []string{info.ID, on, when, info.Where.String(), do, fmt.Sprint(info.Hits), last, note} {
+	switch {
+	case info.Restored:
+		note = "restored, disarmed"
+	case info.Spent():
+		note = "spent"
+	}
+	for n, text := range []string{info.ID, on, when, info.Where.String(), do, hits, last, note} {
 		own := style
 		if n == 5 && info.Hits > 0 {
 			own = screen.Touched

@@ -245,7 +245,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 		case b.Restored:
 			state = "off, restored"
 		}
-		c.say(entry{style: screen.Plain, text: fmt.Sprintf("%s %s   %s   %d hits", b.ID, state, b.String(), b.Hits)})
+		c.say(entry{style: screen.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
 	}
 	return nil, nil
 }

@@ -27,6 +27,8 @@ type House interface {
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 	// Configured returns the table as it was at the start.
 	Configured() indirector.Routes
+	// WrapperCounts returns what the faults and delays of a slot have done.
+	WrapperCounts(indirection, slot string) []indirector.WrapperCount
 	// Overrides returns the indirections whose route is another now.
 	Overrides() []string
 }

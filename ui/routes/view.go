@@ -326,7 +326,7 @@ func (r *Routes) chain(f row, two bool) screen.Lines {
 	head.Put(screen.Quiet, "  history, strongest first")
 	lines := screen.Lines{head}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-		lines = append(lines, r.opinions(slot, slotOf(f.route, slot), two)...)
+		lines = append(lines, r.opinions(f, slot, two)...)
 	}
 	if changes := r.changes(f.name); len(changes) > 0 {
 		lines = append(lines, screen.Of(screen.Quiet, "  changed here, newest first"))
@@ -341,7 +341,24 @@ func (r *Routes) chain(f row, two bool) screen.Lines {
 	return lines
 }
 
-func (r *Routes) opinions(slot string, s traces.Slot, two bool) screen.Lines {
+// counts are what the wrappers of a slot have done since they were chosen.
+func (r *Routes) counts(indirection, slot string) screen.Lines {
+	if r.house == nil {
+		return nil
+	}
+	var lines screen.Lines
+	for _, c := range r.house.WrapperCounts(indirection, slot) {
+		var l screen.Line
+		l.Space(4)
+		kind, _, _ := strings.Cut(c.Wrapper, "(")
+		l.Put(screen.Touched, kind+": "+c.String())
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func (r *Routes) opinions(f row, slot string, two bool) screen.Lines {
+	s := slotOf(f.route, slot)
 	var lines screen.Lines
 	say := func(terminus, place, state string, style screen.Style) {
 		var l screen.Line
@@ -379,6 +396,9 @@ func (r *Routes) opinions(slot string, s traces.Slot, two bool) screen.Lines {
 			style = screen.Attention
 		}
 		say(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
+		if wins {
+			lines = append(lines, r.counts(f.name, slot)...)
+		}
 	}
 	if !won && slot == indirector.SlotTerminus {
 		say("-", "nobody names one: every request fails", "", screen.Attention)
