@@ -48,9 +48,11 @@ func StopAt(s traces.Step, done bool) StopSet {
 // Set replaces the set.
 func (s *Stops) Set(to StopSet) { s.set.Store(uint32(to)) }
 
-func (s *Stops) has(step traces.Step, done bool) bool {
-	return StopSet(s.set.Load())&StopAt(step, done) != 0
-}
+// has reports whether one of the places in some is in the set.
+func (s *Stops) has(some StopSet) bool { return StopSet(s.set.Load())&some != 0 }
+
+// handsOver is the place where the answer is complete.
+const handsOver StopSet = 1 << (2 * traces.Caller)
 
 // A Stop is a request at a place between two questions. What it points to is
 // the house's: it is read on the goroutine of the request, and kept by Freeze.
@@ -107,12 +109,12 @@ type Verdict struct {
 // the step is to be left out.
 func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool, err error) {
 	if f.stop == nil {
-		f.stop = &Stop{flight: f, Request: &f.req, Trace: f.trace}
+		f.stop = &Stop{flight: f, Request: &f.req, Trace: f.live.Trace}
 	}
 	stop := f.stop
 	stop.Point, stop.Done, stop.Last = f.point(s), done, last
 	stop.Value, stop.Served, stop.Err = f.value, f.resp.Served, stepErr
-	v, err := f.x.cfg.Gate.Hold(f.ctx, stop)
+	v, err := f.x.cfg.Gate.Hold(f.ctx(), stop)
 	if v.Waited { // a person's coffee is no time of a step
 		f.clock = time.Time{}
 		if f.x.cfg.Recorder != nil {
@@ -135,7 +137,7 @@ func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool,
 		}
 	}
 	if v.Err != nil || v.Set {
-		f.req.Wire.Forget()
+		f.req.Wire().Forget()
 	}
 	if v.Err != nil {
 		return f.failBy(s, done, v)
@@ -154,7 +156,7 @@ func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool,
 
 // failBy fails a step on behalf of a person.
 func (f *flight) failBy(s traces.Step, done bool, v Verdict) (skip bool, err error) {
-	q := &f.trace.Steps[s]
+	q := &f.live.Trace.Steps[s]
 	because := traces.Because{Reason: traces.ByYou, About: v.By + " let it fail"}
 	if s == traces.CacheRead && f.req.Verb != Expire && f.to != nil {
 		// A cache that fails is a miss, also after it has answered.
@@ -204,7 +206,7 @@ func (f *flight) inject(s traces.Step, v Verdict) error {
 	if s == traces.CacheRead && v.Value == nil {
 		f.resp.Served, f.resp.From = traces.ByNobody, traces.Point{} // a miss: the terminus is asked
 	}
-	q := &f.trace.Steps[s]
+	q := &f.live.Trace.Steps[s]
 	q.Because = traces.Because{Reason: traces.ByYou, About: v.By + " answered"}
 	switch {
 	case s == traces.CacheRead && v.Value == nil:
@@ -221,7 +223,7 @@ func (f *flight) inject(s traces.Step, v Verdict) error {
 
 // leaveOut skips a step.
 func (f *flight) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
-	q := &f.trace.Steps[s]
+	q := &f.live.Trace.Steps[s]
 	because := traces.Because{Reason: traces.ByYou, About: v.By + " left it out"}
 	switch s {
 	case traces.Route:
@@ -244,11 +246,12 @@ func (f *flight) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
 }
 
 // edit makes next the request that goes on. Indirection and verb stay: the
-// plan of a request is not changed on the way.
+// plan of a request is not changed on the way. So do those who wait for it.
 func (f *flight) edit(next *Request) error {
 	was := f.req
 	f.req = *next
 	f.req.Indirection, f.req.Verb, f.req.looks = was.Indirection, was.Verb, was.looks
+	f.req.Caller, f.req.Rescue, f.req.Wants = was.Caller, was.Rescue, was.Wants
 	if f.to != nil { // what the route has made of it must be made again
 		if f.req.Key != was.Key {
 			f.req.URI = nil
@@ -261,12 +264,12 @@ func (f *flight) edit(next *Request) error {
 				return err
 			}
 		}
-		f.trace.Environment = f.req.Environment
+		f.live.Trace.Environment = f.req.Environment
 	}
-	f.trace.Key, f.trace.Flags = f.req.Key, f.req.Flags
-	f.trace.Options = nil
+	f.live.Trace.Key, f.live.Trace.Flags = f.req.Key, f.req.Flags
+	f.live.Trace.Options = nil
 	for _, o := range f.req.Options {
-		f.trace.Options = append(f.trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
+		f.live.Trace.Options = append(f.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
 	return nil
 }
@@ -275,7 +278,7 @@ func (f *flight) edit(next *Request) error {
 // the way.
 func (f *flight) reroute() error {
 	f.to = f.x.table.Load().by[f.req.Indirection]
-	f.trace.Primary, f.trace.Cache = f.to.route.Primary, f.to.route.Cache
+	f.live.Trace.Primary, f.live.Trace.Cache = f.to.route.Primary, f.to.route.Cache
 	if f.req.Terminus != "" || f.req.Cache != "" {
 		f.ownRoute()
 	}
@@ -287,7 +290,7 @@ func (f *flight) reroute() error {
 
 // handOver is the stop before the caller: the answer is complete.
 func (f *flight) handOver(err error) error {
-	if !f.x.stops.has(traces.Caller, false) {
+	if !f.x.stops.has(handsOver) {
 		return err
 	}
 	f.live.Step = traces.Caller

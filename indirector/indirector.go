@@ -162,7 +162,7 @@ type Entry struct {
 
 // A Handler is what the house makes of each verb of a Terminus. Find answers
 // with an Instance, Head with a bool, Search with []Instance; a Search of a
-// request with a Yield gives them to that, and answers with their number.
+// request that wants to Yield gives them to that, and answers with their number.
 type Handler func(context.Context, *Request) (any, error)
 
 // Verbs is what a Terminus can do, by verb; nil is that it cannot.
@@ -198,10 +198,11 @@ func search(t Terminus) Handler {
 	}
 	return func(ctx context.Context, r *Request) (any, error) {
 		found := []Instance{}
+		yield := r.yield()
 		switch {
-		case r.Yield == nil && lists != nil:
+		case yield == nil && lists != nil:
 			return lists.Search(ctx, r)
-		case r.Yield == nil:
+		case yield == nil:
 			err := yields.Yield(ctx, r, func(i Instance) error {
 				found = append(found, i)
 				return nil
@@ -211,7 +212,7 @@ func search(t Terminus) Handler {
 		n := 0
 		count := func(i Instance) error {
 			n++
-			return r.Yield(i)
+			return yield(i)
 		}
 		if yields != nil {
 			err := yields.Yield(ctx, r, count)
@@ -317,23 +318,32 @@ type Option struct {
 // A Request is one question. It is not changed once it is on its way.
 type Request struct {
 	Indirection string
-	Verb        Verb
 	Key         string
-	Instance    Instance // what to save
+	Verb        Verb // Verb, Flags and By lie in one word: see flight
 	Flags       traces.Flags
+	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
+	looks       bool          // of one who only looks: see Look
+	Place       string        // where that was chosen; ""
+	Terminus    string        // another terminus for this request only; "" is the routed one
+	Cache       string        // another cache for this request only; Off is no cache, "" the routed one
 	Environment string        // "" is the current one
+	Instance    Instance      // what to save
 	Options     []Option      // what termini see (IND-REQ-02)
 	URI         *URI          // of a URI key: protocol, server, port; nil otherwise
 	Remote      *Remote       // who asks over the network; nil is this process
-	Terminus    string        // another terminus for this request only; "" is the routed one
-	Cache       string        // another cache for this request only; Off is no cache, "" the routed one
 	Caller      string        // who asks, for the trace: "cli", "you", "agent"
 	Rescue      string        // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
 	Run         string        // the run that this belongs to; "" if alone
-	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
-	Place       string        // where; ""
 	Replay      uint64        // the request that this repeats; 0 if none
-	Notes       []string      // what the caller knows and the story should tell
+	Wants       *Wants        // what the caller wants besides an answer; nil is nothing, as of most
+}
+
+// Wants is what a caller wants besides an answer, and is the caller's: the house
+// and termini fill in the Wire, and change nothing else. A copy of a request
+// shares them, unless it is given its own, as by Yielding.
+type Wants struct {
+	// Notes is what the caller knows and the story should tell.
+	Notes []string
 	// Yield takes what a search finds, one instance at a time, as it is found,
 	// for callers who do not want to hold all of it; the answer is then their
 	// number. It runs on a goroutine of the request, which goes on when it
@@ -345,11 +355,37 @@ type Request struct {
 	// context carries the trace. What it fails with is what the request fails
 	// with. Nil is that the request ends with its answer. Gap L10.
 	Take func(context.Context, *Response) error
-	// Wire is filled by a terminus that asks over the network, for a caller who
-	// wants more than the answer; nil is that nobody does. Gap L9.
+	// Wire is filled by a terminus that asks over the network, see
+	// Request.Wire; nil is that nobody wants it. Gap L9.
 	Wire *Wire
+}
 
-	looks bool // of one who only looks: see Look
+// Yielding returns a copy of r whose search gives what it finds to yield.
+func (r *Request) Yielding(yield func(Instance) error) *Request {
+	c := *r
+	c.Wants = new(Wants)
+	if r.Wants != nil {
+		*c.Wants = *r.Wants
+	}
+	c.Wants.Yield = yield
+	return &c
+}
+
+// Wire is where a terminus that asks over the network tells how that went; nil
+// if nobody wants to know.
+func (r *Request) Wire() *Wire {
+	if r.Wants == nil {
+		return nil
+	}
+	return r.Wants.Wire
+}
+
+// yield is who takes what a search finds; nil if it is to be a list.
+func (r *Request) yield() func(Instance) error {
+	if r.Wants == nil {
+		return nil
+	}
+	return r.Wants.Yield
 }
 
 // A Wire is one exchange as it went over the network: the last one, if there

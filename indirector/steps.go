@@ -20,22 +20,26 @@ import (
 type flight struct {
 	x     *Indirector
 	req   Request
-	given *Request // as the caller wrote it: the cache is saved by its key (IND-FIND-11)
 	to    *resolved
-	ctx   context.Context // what termini get: live, or the caller's own if nobody records
 	resp  Response
 	value any       // the answer so far
 	clock time.Time // when the clock was last read; see now
 	live  traces.Live
-	trace *traces.Trace // until it has ended; then it is the recorder's
-	list  *listing      // of a search that yields; nil otherwise
-	stop  *Stop         // what the gate sees of it; nil if it has not
+	list  *listing // of a search that yields; nil otherwise
+	stop  *Stop    // what the gate sees of it; nil if it has not
 }
 
 // A step asks one question about a flight, and always says why its answer is so.
 type step struct {
-	name traces.Step
-	take func(*flight) (traces.Answer, traces.Because, error)
+	name          traces.Step
+	take          func(*flight) (traces.Answer, traces.Because, error)
+	before, after StopSet // where a gate may hold the flight
+	last          bool    // of its plan
+}
+
+// at is a step, taken by take.
+func at(s traces.Step, take func(*flight) (traces.Answer, traces.Because, error)) step {
+	return step{name: s, take: take, before: StopAt(s, false), after: StopAt(s, true)}
 }
 
 // plans is what happens for each verb, in order, and what the steps that it
@@ -49,30 +53,33 @@ type plans struct {
 func newPlans() *plans {
 	p := &plans{steps: [...][]step{
 		Find: {
-			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
-			{traces.CacheRead, readCache}, {traces.Expiry, checkExpiry}, {traces.Terminus, askTerminus},
-			{traces.ExpirySet, setExpiry}, {traces.CacheWrite, writeCache}, {traces.Filter, filter},
+			at(traces.Route, route), at(traces.Authorize, authorize), at(traces.Validate, validate),
+			at(traces.CacheRead, readCache), at(traces.Expiry, checkExpiry), at(traces.Terminus, askTerminus),
+			at(traces.ExpirySet, setExpiry), at(traces.CacheWrite, writeCache), at(traces.Filter, filter),
 		},
 		Search: {
-			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
-			{traces.Terminus, searchTerminus}, {traces.ExpirySet, setExpiries},
+			at(traces.Route, route), at(traces.Authorize, authorize), at(traces.Validate, validate),
+			at(traces.Terminus, searchTerminus), at(traces.ExpirySet, setExpiries),
 		},
 		Head: {
-			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
-			{traces.CacheRead, readCache}, {traces.Expiry, checkExpiry}, {traces.Terminus, headTerminus},
+			at(traces.Route, route), at(traces.Authorize, authorize), at(traces.Validate, validate),
+			at(traces.CacheRead, readCache), at(traces.Expiry, checkExpiry), at(traces.Terminus, headTerminus),
 		},
 		Save: {
-			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
-			{traces.Terminus, saveTerminus}, {traces.CacheWrite, saveCache},
+			at(traces.Route, route), at(traces.Authorize, authorize), at(traces.Validate, validate),
+			at(traces.Terminus, saveTerminus), at(traces.CacheWrite, saveCache),
 		},
 		Destroy: {
-			{traces.Route, route}, {traces.Authorize, authorize}, {traces.Validate, validate},
-			{traces.Terminus, destroyTerminus}, {traces.CacheWrite, destroyCache},
+			at(traces.Route, route), at(traces.Authorize, authorize), at(traces.Validate, validate),
+			at(traces.Terminus, destroyTerminus), at(traces.CacheWrite, destroyCache),
 		},
 		Expire: {
-			{traces.Route, route}, {traces.CacheRead, findToExpire}, {traces.ExpirySet, expireNow}, {traces.CacheWrite, rewriteCache},
+			at(traces.Route, route), at(traces.CacheRead, findToExpire), at(traces.ExpirySet, expireNow), at(traces.CacheWrite, rewriteCache),
 		}}}
 	for verb, plan := range p.steps {
+		if len(plan) > 0 {
+			plan[len(plan)-1].last = true
+		}
 		b := &p.blanks[verb]
 		for s := range b {
 			b[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.VerbHasNoCache, About: Verb(verb).String()}}
@@ -91,34 +98,33 @@ func newPlans() *plans {
 // for head, whose answer is then false, and for save, destroy and expire, whose
 // answer is then a nil Value.
 func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
-	f := &flight{x: x, given: req, req: *req, ctx: ctx, trace: traces.NewTrace()}
+	f := &flight{x: x, req: *req}
 	f.begin(ctx)
 	if x.cfg.Recorder == nil {
 		err := f.take(f.handOver(f.fly()))
 		f.left(0)
 		// Neither a terminus nor the caller got hold of the trace.
-		f.trace.Free()
-		f.trace, f.live.Trace = nil, nil
+		f.live.Trace.Free()
+		f.live.Trace = nil
 		return f.answered(err)
 	}
-	f.ctx = &f.live
-	f.trace.ID = x.cfg.Recorder.Begin(f.trace)
-	f.resp.Trace = f.trace.ID
+	f.resp.Trace = x.cfg.Recorder.Begin(f.live.Trace)
+	f.live.Trace.ID = f.resp.Trace
 	err := f.take(f.handOver(f.fly()))
-	f.left(f.trace.ID)
-	f.end(err)
+	f.left(f.resp.Trace)
+	t := f.end(err)
 	seen := f.value
-	if req.Verb == Save {
+	if t.Verb == Save {
 		seen = f.req.Instance
 	}
-	x.cfg.Recorder.End(f.trace, seen)
-	f.trace = nil
+	x.cfg.Recorder.End(t, seen)
 	return f.answered(err)
 }
 
 // take lets the caller do with the answer what is part of the request.
 func (f *flight) take(err error) (failed error) {
-	if err != nil || f.given.Take == nil || f.req.Verb != Find {
+	wants := f.req.Wants
+	if err != nil || wants == nil || wants.Take == nil || f.req.Verb != Find {
 		return err
 	}
 	f.live.Step = traces.Caller
@@ -128,8 +134,8 @@ func (f *flight) take(err error) (failed error) {
 		}
 	}()
 	before := f.now()
-	err = f.given.Take(f.ctx, &f.resp)
-	f.tick(&f.trace.Steps[traces.Caller], before)
+	err = wants.Take(f.ctx(), &f.resp)
+	f.tick(&f.live.Trace.Steps[traces.Caller], before)
 	if err != nil {
 		return f.fail(traces.Caller, err)
 	}
@@ -151,9 +157,17 @@ func (f *flight) answered(err error) (*Response, error) {
 	return &f.resp, nil
 }
 
+// ctx is what termini get: the trace, or the caller's own if nobody records.
+func (f *flight) ctx() context.Context {
+	if f.x.cfg.Recorder == nil {
+		return f.live.Context
+	}
+	return &f.live
+}
+
 func (f *flight) begin(ctx context.Context) {
-	r := f.given
-	t := f.trace
+	r, t := &f.req, traces.NewTrace()
+	f.live.Context, f.live.Trace, f.live.Now = ctx, t, f.x.cfg.Now
 	if f.x.cfg.Recorder != nil {
 		f.clock = f.x.now()
 	}
@@ -183,11 +197,12 @@ func (f *flight) begin(ctx context.Context) {
 			t.Caller = "terminus"
 		}
 	}
-	t.Notes = append(t.Notes, r.Notes...)
+	if r.Wants != nil {
+		t.Notes = append(t.Notes, r.Wants.Notes...)
+	}
 	for _, o := range r.Options {
 		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
-	f.live.Context, f.live.Trace, f.live.Now = ctx, t, f.x.cfg.Now
 }
 
 // brief is an option's value for the trace: never a whole instance.
@@ -216,7 +231,7 @@ func (f *flight) fly() (err error) {
 	}
 	plan := f.x.plans.steps[f.req.Verb]
 	for i := range plan {
-		if err := f.watch(&plan[i], i == len(plan)-1); err != nil {
+		if err := f.watch(&plan[i]); err != nil {
 			return err
 		}
 	}
@@ -225,22 +240,22 @@ func (f *flight) fly() (err error) {
 
 // watch takes one step. It is the one place where the house is watched: it
 // lets the gate hold, notes the answer, and says where an error began.
-func (f *flight) watch(s *step, last bool) error {
+func (f *flight) watch(s *step) error {
 	f.live.Step = s.name
-	q := &f.trace.Steps[s.name]
+	q := &f.live.Trace.Steps[s.name]
 	var err error
 	skip := false
-	if f.x.stops.has(s.name, false) {
+	if f.x.stops.has(s.before) {
 		skip, err = f.hold(s.name, false, false, nil)
 	}
 	if err == nil && !skip {
 		q.Answer, q.Because, err = s.take(f)
 	}
-	if f.x.stops.has(s.name, true) {
+	if f.x.stops.has(s.after) {
 		if err != nil {
 			f.raise(q, err)
 		}
-		_, err = f.hold(s.name, true, last, err)
+		_, err = f.hold(s.name, true, s.last, err)
 	}
 	if err == nil {
 		return nil
@@ -258,7 +273,7 @@ func (f *flight) raise(q *traces.Question, err error) {
 }
 
 func (f *flight) point(s traces.Step) traces.Point {
-	p := traces.Point{Indirection: f.trace.Indirection, Verb: f.trace.Verb, Step: s}
+	p := traces.Point{Indirection: f.live.Trace.Indirection, Verb: f.live.Trace.Verb, Step: s}
 	if f.to != nil {
 		p.Terminus = f.to.primary.Terminus
 		if s == traces.CacheRead || s == traces.CacheWrite {
@@ -270,10 +285,10 @@ func (f *flight) point(s traces.Step) traces.Point {
 
 // fail makes an error of the house out of one of a step.
 func (f *flight) fail(s traces.Step, err error) error {
-	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == f.trace.ID && located.Point.Step == s && located.Key == f.trace.Key {
+	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == f.live.Trace.ID && located.Point.Step == s && located.Key == f.live.Trace.Key {
 		return err
 	}
-	e := &Error{Point: f.point(s), Key: f.trace.Key, Trace: f.trace.ID, Origin: f.origin(s, err), Err: err, Kind: kindOf(s, err)}
+	e := &Error{Point: f.point(s), Key: f.live.Trace.Key, Trace: f.live.Trace.ID, Origin: f.origin(s, err), Err: err, Kind: kindOf(s, err)}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		e.Path = failure.Path
 	}
@@ -326,10 +341,10 @@ func (f *flight) sideEffects() []string {
 	if f.list != nil && f.list.n > 0 {
 		done = append(done, f.list.String()+" had been yielded")
 	}
-	if f.trace.Steps[traces.Terminus].Answer == traces.Written {
+	if f.live.Trace.Steps[traces.Terminus].Answer == traces.Written {
 		done = append(done, "terminus "+f.to.primary.Terminus+" stored it")
 	}
-	if f.trace.Steps[traces.Terminus].Answer == traces.Removed {
+	if f.live.Trace.Steps[traces.Terminus].Answer == traces.Removed {
 		done = append(done, "terminus "+f.to.primary.Terminus+" removed it")
 	}
 	return done
@@ -367,9 +382,9 @@ func (f *flight) answer() error {
 	switch f.req.Verb {
 	case Find, Search:
 		if f.value == nil {
-			return f.fail(traces.Terminus, NotFound(f.trace.Steps[traces.Terminus].Because.Reason, f.trace.Steps[traces.Terminus].Because.About))
+			return f.fail(traces.Terminus, NotFound(f.live.Trace.Steps[traces.Terminus].Because.Reason, f.live.Trace.Steps[traces.Terminus].Because.About))
 		}
-		if f.given.Yield != nil && f.req.Verb == Search {
+		if f.req.Verb == Search && f.req.yield() != nil {
 			return f.yielded()
 		}
 	case Head:
@@ -379,10 +394,10 @@ func (f *flight) answer() error {
 	return nil
 }
 
-// end closes the trace.
-func (f *flight) end(err error) {
+// end closes the trace, and returns it: it is the recorder's now.
+func (f *flight) end(err error) *traces.Trace {
+	t := f.live.Trace
 	f.live.Close()
-	t := f.trace
 	t.Took = f.clock.Sub(t.Start)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
@@ -396,17 +411,18 @@ func (f *flight) end(err error) {
 		}
 	}
 	t.Outcome = traces.Judge(t)
-	if f.given.Caller != "" || t.Parent != 0 {
+	if f.req.Caller != "" || t.Parent != 0 {
 		q := &t.Steps[traces.Caller]
 		q.Answer, q.Because = traces.Passed, traces.Because{Reason: traces.CallerReturned, About: t.Caller}
 		switch {
 		case t.Error == "":
-		case f.given.Rescue != "":
-			q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.Rescued, About: f.given.Rescue}
+		case f.req.Rescue != "":
+			q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.Rescued, About: f.req.Rescue}
 		default:
 			q.Answer, q.Because = traces.Raised, traces.Because{Reason: traces.CallerRaised, About: t.Caller}
 		}
 	}
+	return t
 }
 
 // idleFlags returns the flags that were given and changed nothing. Gap L5.
@@ -448,7 +464,7 @@ func (f *flight) tick(q *traces.Question, before time.Time) {
 		return
 	}
 	f.clock = f.x.now()
-	q.At, q.Took = before.Sub(f.trace.Start), max(f.clock.Sub(before), 1)
+	q.At, q.Took = before.Sub(f.live.Trace.Start), max(f.clock.Sub(before), 1)
 }
 
 // ---- route, authorize, validate: what Puppet calls prepare ----
@@ -456,7 +472,7 @@ func (f *flight) tick(q *traces.Question, before time.Time) {
 // route selects the terminus and the cache. It comes first, also when the
 // terminus will not be asked. Rule IND-PREP-01.
 func route(f *flight) (traces.Answer, traces.Because, error) {
-	t := f.trace
+	t := f.live.Trace
 	f.to = f.x.table.Load().by[f.req.Indirection]
 	if f.to == nil {
 		return traces.Raised, traces.Because{}, &Failure{
@@ -476,7 +492,7 @@ func route(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	t.Environment = f.req.Environment
 	if f.to.spec.BeforeSave != nil && f.req.Verb == Save {
-		if err := f.to.spec.BeforeSave(f.ctx, f.x, &f.req); err != nil {
+		if err := f.to.spec.BeforeSave(f.ctx(), f.x, &f.req); err != nil {
 			return traces.Raised, because, err
 		}
 	}
@@ -496,7 +512,7 @@ func route(f *flight) (traces.Answer, traces.Because, error) {
 // table is not touched. Gap L3.
 func (f *flight) ownRoute() {
 	f.to = f.x.own(f.to, &f.req)
-	f.trace.Primary, f.trace.Cache = f.to.route.Primary, f.to.route.Cache
+	f.live.Trace.Primary, f.live.Trace.Cache = f.to.route.Primary, f.to.route.Cache
 }
 
 // own returns the route with what the request says about it itself on top.
@@ -535,7 +551,7 @@ func authorize(f *flight) (traces.Answer, traces.Because, error) {
 	if a == nil {
 		return traces.Allowed, traces.Because{Reason: traces.NoRule}, nil
 	}
-	if a.Authorized(f.ctx, &f.req) {
+	if a.Authorized(f.ctx(), &f.req) {
 		return traces.Allowed, traces.Because{Reason: traces.RuleAllowed, About: f.req.Remote.Node}, nil
 	}
 	msg := fmt.Sprintf(msgNotAuthorized, f.req.Verb, f.req.Description())
@@ -554,7 +570,7 @@ func validate(f *flight) (traces.Answer, traces.Because, error) {
 	}
 	err := func() error {
 		if v := f.to.primaryHolder.validator; v != nil {
-			return v.Validate(f.ctx, &f.req)
+			return v.Validate(f.ctx(), &f.req)
 		}
 		return f.to.spec.Validate(inst, f.req.Key)
 	}()
@@ -604,11 +620,11 @@ func (f *flight) ask(h *holder, verb Verb, req *Request, q *traces.Question) (an
 		}
 	}
 	before := f.clock
-	v, err := handle(f.ctx, req)
+	v, err := handle(f.ctx(), req)
 	f.tick(q, before)
 	if err != nil && errors.Is(err, ErrNotFound) {
 		q.Because = becauseOf(err)
-		if q.Because.Reason == traces.ByYou && q == &f.trace.Steps[traces.Terminus] {
+		if q.Because.Reason == traces.ByYou && q == &f.live.Trace.Steps[traces.Terminus] {
 			f.resp.Served = traces.ByInjection // a wrapper answered
 		}
 		return nil, nil
@@ -624,9 +640,9 @@ func readCache(f *flight) (traces.Answer, traces.Because, error) {
 	case f.to.cacheHolder == nil:
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted, About: f.to.cache.Place}, nil
 	case f.req.Flags&traces.IgnoreCache != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller, About: f.trace.Caller}, nil
+		return traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller, About: f.live.Trace.Caller}, nil
 	}
-	q := &f.trace.Steps[traces.CacheRead]
+	q := &f.live.Trace.Steps[traces.CacheRead]
 	v, err := f.fromCache(q)
 	if err == nil && usable(v) {
 		if _, ok := v.(Expirer); !ok {
@@ -687,7 +703,7 @@ func describe(v any) string {
 // IND-FIND-04, IND-EXP-01.
 func checkExpiry(f *flight) (traces.Answer, traces.Because, error) {
 	if f.resp.Served != traces.ByCache {
-		return traces.NotAsked, traces.Because{Reason: f.trace.Steps[traces.CacheRead].Because.Reason}, nil
+		return traces.NotAsked, traces.Because{Reason: f.live.Trace.Steps[traces.CacheRead].Because.Reason}, nil
 	}
 	at := f.value.(Expirer).Expiration()
 	switch {
@@ -707,7 +723,7 @@ func checkExpiry(f *flight) (traces.Answer, traces.Because, error) {
 }
 
 func (f *flight) usingCached() {
-	if f.x.cfg.Log.Enabled(f.ctx, slog.LevelDebug) {
+	if f.x.cfg.Log.Enabled(f.ctx(), slog.LevelDebug) {
 		f.x.cfg.Log.Debug(fmt.Sprintf("Using cached %s for %s", f.req.Indirection, f.req.Key))
 	}
 }
@@ -725,7 +741,7 @@ func (f *flight) skipTerminus(mayIgnore bool) (traces.Answer, traces.Because, bo
 	case f.resp.Served == traces.ByInjection:
 		return traces.NotAsked, traces.Because{Reason: traces.ByYou}, true
 	case mayIgnore && f.req.Flags&traces.IgnoreTerminus != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.trace.Caller}, true
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.live.Trace.Caller}, true
 	case f.resp.Served == traces.ByCache:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, true
 	}
@@ -738,7 +754,7 @@ func askTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	if a, because, skip := f.skipTerminus(true); skip {
 		return a, because, nil
 	}
-	q := &f.trace.Steps[traces.Terminus]
+	q := &f.live.Trace.Steps[traces.Terminus]
 	v, err := f.ask(f.to.primaryHolder, Find, &f.req, q)
 	if err != nil {
 		return traces.Raised, f.raised(err), err
@@ -840,9 +856,9 @@ func writeCache(f *flight) (traces.Answer, traces.Because, error) {
 	case f.req.looks:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: "read-only mode"}, nil
 	case f.req.Flags&traces.IgnoreCacheSave != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.live.Trace.Caller}, nil
 	}
-	if f.x.cfg.Log.Enabled(f.ctx, slog.LevelInfo) {
+	if f.x.cfg.Log.Enabled(f.ctx(), slog.LevelInfo) {
 		f.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", f.req.Indirection, f.req.Key))
 	}
 	save := f.req
@@ -868,7 +884,7 @@ func (f *flight) toCache(verb Verb, req *Request) (any, error) {
 	if err := f.to.cacheHolder.open(f.x); err != nil {
 		return nil, err
 	}
-	return f.ask(f.to.cacheHolder, verb, req, &f.trace.Steps[traces.CacheWrite])
+	return f.ask(f.to.cacheHolder, verb, req, &f.live.Trace.Steps[traces.CacheWrite])
 }
 
 // filter changes what the caller sees of what the terminus found. Rule
@@ -886,7 +902,7 @@ func filter(f *flight) (traces.Answer, traces.Because, error) {
 	if !ok {
 		return traces.Unfiltered, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
-	filtered, err := f.to.primaryHolder.filter.Filter(f.ctx, inst)
+	filtered, err := f.to.primaryHolder.filter.Filter(f.ctx(), inst)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		if failure := (*Failure)(nil); errors.As(err, &failure) && !failure.Foreign() {
 			f.x.cfg.Log.Error(Message(err))
@@ -908,7 +924,7 @@ func headTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	if a, because, skip := f.skipTerminus(false); skip {
 		return a, because, nil
 	}
-	q := &f.trace.Steps[traces.Terminus]
+	q := &f.live.Trace.Steps[traces.Terminus]
 	v, err := f.ask(f.to.primaryHolder, Head, &f.req, q)
 	if err != nil {
 		return traces.Raised, f.raised(err), err
@@ -927,9 +943,9 @@ func headTerminus(f *flight) (traces.Answer, traces.Because, error) {
 // searchTerminus lists what matches. A search is never cached, and no flag
 // changes that. Rules IND-SRCH-01, IND-SRCH-02.
 func searchTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	q := &f.trace.Steps[traces.Terminus]
+	q := &f.live.Trace.Steps[traces.Terminus]
 	req := &f.req
-	if f.given.Yield != nil {
+	if f.req.yield() != nil {
 		req = f.newListing()
 	}
 	v, err := f.ask(f.to.primaryHolder, Search, req, q)
@@ -1019,16 +1035,14 @@ func (l *listing) String() string {
 // newListing returns the request as the terminus gets it.
 func (f *flight) newListing() *Request {
 	f.list = &listing{first: []Instance{}, at: f.now().Add(f.x.TTL(f.req.Indirection))}
-	req := f.req
-	req.Yield = f.yield
-	return &req
+	return f.req.Yielding(f.yield)
 }
 
 // yield hands one instance to the caller.
 func (f *flight) yield(inst Instance) error {
 	l := f.list
 	if l.stopped == nil {
-		l.stopped = f.ctx.Err()
+		l.stopped = f.ctx().Err()
 	}
 	if l.stopped != nil {
 		return l.stopped
@@ -1038,7 +1052,7 @@ func (f *flight) yield(inst Instance) error {
 		l.first = append(l.first, inst)
 	}
 	l.n++
-	if err := f.given.Yield(inst); err != nil {
+	if err := f.req.yield()(inst); err != nil {
 		l.stopped = fmt.Errorf("%w after %v: %w", errStopped, l, err)
 	}
 	return l.stopped
@@ -1067,15 +1081,15 @@ func (f *flight) yielded() error {
 // Rules IND-SAVE-01, IND-SAVE-02, IND-SAVE-04.
 func saveTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	if f.req.Flags&traces.IgnoreTerminus != 0 {
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.trace.Caller}, nil
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.live.Trace.Caller}, nil
 	}
-	v, err := f.ask(f.to.primaryHolder, Save, &f.req, &f.trace.Steps[traces.Terminus])
+	v, err := f.ask(f.to.primaryHolder, Save, &f.req, &f.live.Trace.Steps[traces.Terminus])
 	if err != nil {
 		return traces.Raised, f.raised(err), err
 	}
 	f.value = v
 	if f.resp.Served == traces.ByInjection {
-		return traces.Nothing, f.trace.Steps[traces.Terminus].Because, nil
+		return traces.Nothing, f.live.Trace.Steps[traces.Terminus].Because, nil
 	}
 	f.served(traces.Terminus)
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
@@ -1091,7 +1105,7 @@ func saveCache(f *flight) (traces.Answer, traces.Because, error) {
 	case f.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil
 	case f.req.Flags&traces.IgnoreCacheSave != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.live.Trace.Caller}, nil
 	}
 	if _, err := f.toCache(Save, &f.req); err != nil {
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
@@ -1102,13 +1116,13 @@ func saveCache(f *flight) (traces.Answer, traces.Because, error) {
 // destroyTerminus removes the key. No flag is honoured. Rules IND-DEST-01,
 // IND-DEST-02.
 func destroyTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	v, err := f.ask(f.to.primaryHolder, Destroy, &f.req, &f.trace.Steps[traces.Terminus])
+	v, err := f.ask(f.to.primaryHolder, Destroy, &f.req, &f.live.Trace.Steps[traces.Terminus])
 	if err != nil {
 		return traces.Raised, f.raised(err), err
 	}
 	f.value = v
 	if f.resp.Served == traces.ByInjection {
-		return traces.Nothing, f.trace.Steps[traces.Terminus].Because, nil
+		return traces.Nothing, f.live.Trace.Steps[traces.Terminus].Because, nil
 	}
 	if v == nil {
 		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
@@ -1150,9 +1164,9 @@ func findToExpire(f *flight) (traces.Answer, traces.Because, error) {
 	case f.to.cacheHolder == nil:
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	case f.req.Flags&traces.IgnoreCacheSave != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.trace.Caller}, nil
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.live.Trace.Caller}, nil
 	}
-	v, err := f.fromCache(&f.trace.Steps[traces.CacheRead])
+	v, err := f.fromCache(&f.live.Trace.Steps[traces.CacheRead])
 	if err != nil {
 		return traces.Raised, traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}, err
 	}

@@ -439,15 +439,14 @@ func again(ctx context.Context, err error) bool {
 // what was handed over cannot be taken back.
 func counted(r *Request) (*Request, *int) {
 	n := new(int)
-	if r.Yield == nil {
+	yield := r.yield()
+	if yield == nil {
 		return r, n
 	}
-	c := *r
-	c.Yield = func(i Instance) error {
+	return r.Yielding(func(i Instance) error {
 		*n++
-		return r.Yield(i)
-	}
-	return &c, n
+		return yield(i)
+	}), n
 }
 
 func (w *wrapper) retry(ctx context.Context, verb Verb, r *Request) (v any, err error) {

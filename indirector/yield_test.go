@@ -66,7 +66,7 @@ func TestYield(t *testing.T) {
 			var taken []string
 			got, err := s.ask(search, 0, keyed("n"), func(r *indirector.Request) {
 				r.Terminus = tt.terminus
-				r.Yield = func(i indirector.Instance) error {
+				r.Wants = &indirector.Wants{Yield: func(i indirector.Instance) error {
 					if w := i.(widget); !w.at.Equal(dated.at) {
 						t.Errorf("%s is outdated %v", w.name, w.at)
 					}
@@ -74,7 +74,7 @@ func TestYield(t *testing.T) {
 						return tt.stop
 					}
 					return nil
-				}
+				}}
 			})
 			s.gives(tt.want)(got, err)
 			slices.Sort(taken)
@@ -120,10 +120,10 @@ func TestYieldInjected(t *testing.T) {
 		})
 	})
 	var taken []string
-	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: search, Key: "*", Yield: func(i indirector.Instance) error {
+	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: search, Key: "*", Wants: &indirector.Wants{Yield: func(i indirector.Instance) error {
 		taken = append(taken, i.Key())
 		return nil
-	}})
+	}}})
 	if err != nil || resp.Value != 1 || strings.Join(taken, " ") != "mine" || resp.Served != traces.ByInjection {
 		t.Errorf("got %v, %v, %v", resp, err, taken)
 	}
@@ -151,7 +151,7 @@ func TestYieldLong(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n, most := 0, uint64(0)
-	_, err := s.Do(ctx, &indirector.Request{Indirection: "node", Verb: search, Key: "*", Terminus: "stream", Yield: func(indirector.Instance) error {
+	_, err := s.Do(ctx, &indirector.Request{Indirection: "node", Verb: search, Key: "*", Terminus: "stream", Wants: &indirector.Wants{Yield: func(indirector.Instance) error {
 		if n++; n%50_000 == 0 {
 			var m runtime.MemStats
 			runtime.GC()
@@ -162,7 +162,7 @@ func TestYieldLong(t *testing.T) {
 			cancel()
 		}
 		return nil
-	}})
+	}}})
 	if !errors.Is(err, context.Canceled) || n != 200_000 {
 		t.Errorf("got %v after %d", err, n)
 	}

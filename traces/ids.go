@@ -87,7 +87,7 @@ func (l *Live) origin() (id uint64, start time.Time, run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
-		return l.id, l.start, l.run
+		return l.id, time.Unix(0, l.start), l.run
 	}
 	return l.Trace.ID, l.Trace.Start, l.Trace.Run
 }

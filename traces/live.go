@@ -22,7 +22,7 @@ type Live struct {
 	mu     sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults and Notes
 	id     uint64     // of the trace, when it is gone
 	run    string     // likewise
-	start  time.Time  // likewise
+	start  int64      // likewise, in nanoseconds since 1970
 }
 
 // spare has traces that nobody looks at any longer. A trace has a thousand
@@ -69,7 +69,7 @@ func (l *Live) now() time.Time {
 func (l *Live) Close() {
 	l.mu.Lock()
 	l.ended = true
-	l.id, l.run, l.start = l.Trace.ID, l.Trace.Run, l.Trace.Start
+	l.id, l.run, l.start = l.Trace.ID, l.Trace.Run, l.Trace.Start.UnixNano()
 	l.Trace = nil
 	l.mu.Unlock()
 }

@@ -127,7 +127,7 @@ func (c *call) find() {
 		}
 		c.req.Options = append(c.req.Options, indirector.Option{Name: "code_id", Value: id})
 	}
-	c.req.Take = c.take
+	c.wants.Take = c.take
 	resp, ok := c.do()
 	if !ok {
 		return
@@ -282,7 +282,7 @@ func (c *call) search() {
 		return nil
 	}
 	if !c.h.o.PassThrough { // bytes that are handed on are not to be sent twice
-		c.req.Yield = func(i indirector.Instance) error {
+		c.wants.Yield = func(i indirector.Instance) error {
 			if list == nil {
 				if err := open(); err != nil {
 					return err
@@ -662,7 +662,7 @@ var hopByHop = []string{
 // verbatim hands on what came over the network, if it is the answer: the very
 // bytes, or the refusal of the other side.
 func (c *call) verbatim(resp *indirector.Response, err error) bool {
-	w := c.req.Wire
+	w := c.wants.Wire
 	if w == nil || w.Status == 0 || resp != nil && resp.Served == traces.ByCache {
 		return false
 	}

@@ -146,7 +146,8 @@ type call struct {
 	start     time.Time
 	path      string // decoded, without repeated slashes
 	req       *indirector.Request
-	trace     uint64 // of the request, once the house has answered
+	wants     indirector.Wants // of req
+	trace     uint64           // of the request, once the house has answered
 	legacy    bool
 	bare      bool // no X-Puppet-Version: Puppet is not asked
 	committed bool // the status is on its way
@@ -276,6 +277,7 @@ func (c *call) ask() {
 		return
 	}
 	c.req = req
+	req.Wants = &c.wants
 	if err := c.admitted(); err != nil {
 		c.fail(err, traces.Route)
 		return
@@ -285,9 +287,9 @@ func (c *call) ask() {
 		req.Run = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
-		req.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent")}
+		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent")}
 		if len(c.r.Header["Accept"]) == 0 {
-			req.Wire.Accept = []string{""}
+			c.wants.Wire.Accept = []string{""}
 		}
 	}
 	switch req.Verb {
@@ -381,7 +383,7 @@ func (c *call) admitted() error {
 	case err == nil:
 		return nil
 	case errors.As(err, &unknown) && c.req.Indirection == "catalog" && c.req.Verb == indirector.Find:
-		c.req.Notes = append(c.req.Notes, fmt.Sprintf("environment %s does not exist here; catalogs need none, so the server's own is used", c.req.Environment))
+		c.wants.Notes = append(c.wants.Notes, fmt.Sprintf("environment %s does not exist here; catalogs need none, so the server's own is used", c.req.Environment))
 		c.req.Environment = ""
 		return nil
 	case errors.As(err, &unknown):

@@ -334,7 +334,7 @@ func TestRequest(t *testing.T) {
 		}
 	})
 	st.ask(t, "GET /puppet/v3/node/web01?environment=production&node=evil&transaction_uuid=u1", "", "Accept", "*/*")
-	if got.Run != "u1" || got.Caller != "agent web01" || got.Remote.Node != "web01" || !got.Remote.Authenticated || got.Option("node") != nil || got.Wire != nil {
+	if got.Run != "u1" || got.Caller != "agent web01" || got.Remote.Node != "web01" || !got.Remote.Authenticated || got.Option("node") != nil || got.Wire() != nil {
 		t.Errorf("got %+v of %+v", got, got.Remote)
 	}
 	st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*")
@@ -493,11 +493,11 @@ func TestPassThrough(t *testing.T) {
 			const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 			var accept []string
 			st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
-				if accept = r.Wire.Accept; r.Wire.Parent != parent {
-					t.Errorf("traceparent: %q", r.Wire.Parent)
+				if accept = r.Wire().Accept; r.Wire().Parent != parent {
+					t.Errorf("traceparent: %q", r.Wire().Parent)
 				}
 				if tt.status != 0 {
-					r.Wire.Status, r.Wire.Header, r.Wire.Body = tt.status, tt.header, []byte(tt.body)
+					r.Wire().Status, r.Wire().Header, r.Wire().Body = tt.status, tt.header, []byte(tt.body)
 				}
 				return tt.inst, tt.err
 			}}, func(_ *indirector.Config, o *rest.Options) { o.PassThrough = true })
@@ -564,7 +564,7 @@ func TestInjectionIsNoAnswerOfTheNetwork(t *testing.T) {
 		g := &injector{verdict: verdict}
 		g.stops.Set(indirector.StopAt(traces.Terminus, true))
 		st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
-			r.Wire.Status, r.Wire.Body = 200, []byte(`{"name":"true"}`)
+			r.Wire().Status, r.Wire().Body = 200, []byte(`{"name":"true"}`)
 			return &model.Node{Name: "true"}, nil
 		}}, func(c *indirector.Config, o *rest.Options) { o.PassThrough, c.Gate = true, g })
 		if got := st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*"); !bytes.Contains(got.body, []byte("edited")) {

@@ -436,8 +436,8 @@ func (e Encoding) formats(name string) []string {
 // what its Wire asks for, else all formats of the model. One empty entry is a
 // client that does not say. Puppet 2.6 to 3 know formats by name.
 func (e Encoding) Accept(req *indirector.Request) []string {
-	if req.Wire != nil && len(req.Wire.Accept) > 0 {
-		return req.Wire.Accept
+	if wire := req.Wire(); wire != nil && len(wire.Accept) > 0 {
+		return wire.Accept
 	}
 	names := e.formats(req.Indirection)
 	if e.Legacy {

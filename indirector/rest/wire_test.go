@@ -168,7 +168,7 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			name: "what the caller accepts", req: indirector.Request{
-				Indirection: "node", Verb: indirector.Find, Key: "web01", Wire: &indirector.Wire{Accept: []string{"text/pson", "*/*"}},
+				Indirection: "node", Verb: indirector.Find, Key: "web01", Wants: &indirector.Wants{Wire: &indirector.Wire{Accept: []string{"text/pson", "*/*"}}},
 			},
 			line: "GET /puppet/v3/node/web01?environment=production&configured_environment=production",
 			head: map[string]string{"Accept": "text/pson, */*"},

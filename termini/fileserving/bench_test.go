@@ -126,7 +126,7 @@ func BenchmarkYield(b *testing.B) {
 		resp, err := h.Do(b.Context(), &indirector.Request{
 			Indirection: "file_metadata", Verb: indirector.Search, Key: dir, Terminus: "file",
 			Options: []indirector.Option{option("recurse", true), option("max_files", -1)},
-			Yield:   func(indirector.Instance) error { return nil },
+			Wants:   &indirector.Wants{Yield: func(indirector.Instance) error { return nil }},
 		})
 		if err != nil || resp.Value != 10_101 {
 			b.Fatal(err)

@@ -58,7 +58,7 @@ func (t *HTTP) Find(ctx context.Context, req *indirector.Request) (indirector.In
 	if err != nil {
 		return nil, err
 	}
-	answer, err := t.head(ctx, u, req.Wire)
+	answer, err := t.head(ctx, u, req.Wire())
 	if err != nil {
 		return nil, err
 	}

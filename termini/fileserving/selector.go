@@ -40,9 +40,7 @@ func (t *Selector) Search(ctx context.Context, req *indirector.Request) ([]indir
 
 // Yield asks the chosen terminus.
 func (t *Selector) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
-	passed := *req
-	passed.Yield = yield
-	_, err := t.pass(ctx, &passed)
+	_, err := t.pass(ctx, req.Yielding(yield))
 	return err
 }
 

@@ -35,11 +35,10 @@ func wide(t testing.TB, n int) string {
 // yields asks for what a search finds, one at a time, as JSON.
 func (h *house) yields(t *testing.T, req indirector.Request) (found []string, n any, err error) {
 	t.Helper()
-	req.Yield = func(i indirector.Instance) error {
+	resp, err := h.Do(t.Context(), req.Yielding(func(i indirector.Instance) error {
 		found = append(found, seen(t, i))
 		return nil
-	}
-	resp, err := h.Do(t.Context(), &req)
+	}))
 	if err != nil {
 		return found, nil, err
 	}
@@ -148,7 +147,7 @@ func TestYieldLarge(t *testing.T) {
 			resp, err := h.Do(ctx, &indirector.Request{
 				Indirection: "file_metadata", Verb: indirector.Search, Key: dir, Terminus: "file",
 				Options: []indirector.Option{option("recurse", true), option("links", "follow"), option("checksum_type", sum), option("max_files", -1)},
-				Yield: func(indirector.Instance) error {
+				Wants: &indirector.Wants{Yield: func(indirector.Instance) error {
 					if n++; n%20_000 == 0 {
 						var m runtime.MemStats
 						runtime.GC()
@@ -162,7 +161,7 @@ func TestYieldLarge(t *testing.T) {
 						cancel()
 					}
 					return nil
-				},
+				}},
 			})
 			switch stop {
 			case "":
@@ -242,7 +241,7 @@ func TestYieldPanic(t *testing.T) {
 	_, err := h.Do(t.Context(), &indirector.Request{
 		Indirection: "file_metadata", Verb: indirector.Search, Key: dir, Terminus: "file",
 		Options: []indirector.Option{option("recurse", true)},
-		Yield:   func(indirector.Instance) error { panic("oops") },
+		Wants:   &indirector.Wants{Yield: func(indirector.Instance) error { panic("oops") }},
 	})
 	if err == nil || !strings.Contains(err.Error(), "panic: oops") {
 		t.Errorf("got %v", err)

@@ -109,7 +109,7 @@ func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (
 		return nil, err
 	}
 	x := &client.Exchange{
-		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire,
+		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire(),
 		Anonymous: t.service == client.CA, // who has no certificate asks for one
 	}
 	if m.Body != nil {

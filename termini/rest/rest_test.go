@@ -128,13 +128,14 @@ func TestWire(t *testing.T) {
 	})
 	o := op{indirection: "node", verb: "find", key: "web01"}
 	req := o.request()
-	req.Wire = &indirector.Wire{Accept: []string{"text/pson", "application/json"}, KeepBody: true}
+	wire := &indirector.Wire{Accept: []string{"text/pson", "application/json"}, KeepBody: true}
+	req.Wants = &indirector.Wants{Wire: wire}
 	if _, err := h.Do(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
-	header := http.Header(req.Wire.Header)
-	if req.Wire.Status != 200 || string(req.Wire.Body) != nodeJSON || header.Get("X-Accept") != "text/pson, application/json" || header.Get("X-Puppet-Compiler-Name") != "compiler2" {
-		t.Errorf("got %+v", req.Wire)
+	header := http.Header(wire.Header)
+	if wire.Status != 200 || string(wire.Body) != nodeJSON || header.Get("X-Accept") != "text/pson, application/json" || header.Get("X-Puppet-Compiler-Name") != "compiler2" {
+		t.Errorf("got %+v", wire)
 	}
 }
 

@@ -43,7 +43,7 @@ func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.
 		}
 	}
 	again := *req
-	again.Wire = nil
+	again.Wants = nil
 	c := &contents{from: t, req: &again, head: head, rest: answer.Stream, size: answer.Size}
 	c.timer = time.AfterFunc(abandoned, c.abandon)
 	return c, nil

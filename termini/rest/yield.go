@@ -27,7 +27,7 @@ const (
 // format, or is wanted as it came, is read as a whole, as by search. A list that
 // breaks off is an error after the instances before the break.
 func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
-	if req.Wire != nil && req.Wire.KeepBody {
+	if wire := req.Wire(); wire != nil && wire.KeepBody {
 		all, err := t.search(ctx, req)
 		return giveAll(all, err, give)
 	}

@@ -21,9 +21,7 @@ func metadataOf(path string) string {
 
 func pluginsRequest(give func(indirector.Instance) error) *indirector.Request {
 	o := op{indirection: "file_metadata", verb: "search", key: "plugins"}
-	req := o.request()
-	req.Yield = give
-	return req
+	return o.request().Yielding(give)
 }
 
 // TestYield takes the files of a list as they come, and all that may go wrong
@@ -88,7 +86,7 @@ func TestYield(t *testing.T) {
 				return nil
 			})
 			if tt.keep {
-				req.Wire = &indirector.Wire{KeepBody: true}
+				req.Wants.Wire = &indirector.Wire{KeepBody: true}
 			}
 			resp, err := h.Do(t.Context(), req)
 			if tt.err == "" && (err != nil || resp.Value != len(got)) || tt.err != "" && (err == nil || !strings.Contains(indirector.Message(err), tt.err)) {
@@ -100,8 +98,8 @@ func TestYield(t *testing.T) {
 			if story := traces.Story(h.recorder.last(t)); !strings.Contains(story, tt.first) {
 				t.Errorf("the first line is %q, and does not say %q", story, tt.first)
 			}
-			if tt.keep && string(req.Wire.Body) != "["+a+","+b+"]" {
-				t.Errorf("the body is %q", req.Wire.Body)
+			if tt.keep && string(req.Wire().Body) != "["+a+","+b+"]" {
+				t.Errorf("the body is %q", req.Wire().Body)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 	var list *command.Lister
 	if req.Verb == indirector.Search {
 		list = command.NewLister(p.out, a.format)
-		req.Yield = p.yield(list)
+		req = req.Yielding(p.yield(list))
 	}
 	resp, askErr := e.Once(cmd.Context(), req)
 	if err := p.tell(e, a.trace, resp, askErr); err != nil {

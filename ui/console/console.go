@@ -263,7 +263,7 @@ func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request
 func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
 	ask, cancel := c.begin(req)
 	l := value.NewListing(c.env, line, cancel)
-	req.Yield = l.Yield
+	req.Wants = &indirector.Wants{Yield: l.Yield}
 	go func() { // ends with the program, whose context it has
 		began := time.Now()
 		a := ask(nil)
