@@ -516,7 +516,7 @@ func TestHostileTrees(t *testing.T) {
 			_, err := h.Do(t.Context(), &indirector.Request{
 				Indirection: "file_metadata", Verb: indirector.Search, Key: dir + "/many", Terminus: "file",
 				Options: []indirector.Option{everything, option("links", "follow"), option("max_files", tt.limit)},
-				Yield:   func(indirector.Instance) error { yielded++; return nil },
+				Wants:   &indirector.Wants{Yield: func(indirector.Instance) error { yielded++; return nil }},
 			})
 			if !strings.HasPrefix(indirector.Message(err), tt.err) || strings.Contains(tt.err, "exceeds") != (yielded == 0) {
 				t.Errorf("%v: got %v after %d, want %q", tt.limit, err, yielded, tt.err)

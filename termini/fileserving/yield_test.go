@@ -212,12 +212,12 @@ func TestYieldMerged(t *testing.T) {
 	_, err := h.Do(t.Context(), &indirector.Request{
 		Indirection: "file_metadata", Verb: indirector.Search, Key: "plugins", Terminus: "file_server",
 		Options: []indirector.Option{option("recurse", true), option("links", "follow"), option("checksum_type", "none"), option("max_files", -1)},
-		Yield: func(indirector.Instance) error {
+		Wants: &indirector.Wants{Yield: func(indirector.Instance) error {
 			if n++; n%20_000 == 0 {
 				most = max(most, held())
 			}
 			return nil
-		},
+		}},
 	})
 	// Of the first two modules one directory of a thousand is the same.
 	if want := 1 + modules*25*1001 - 1001; err != nil || n != want {
