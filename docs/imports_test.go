@@ -40,7 +40,7 @@ var rules = []rule{
 	{"traces/diff", "traces traces/store traces/tree", ""},
 	{"traces/export", "traces traces/query traces/store", "go.opentelemetry.io/"},
 
-	{"indirector", "traces traces/spell", ""},
+	{"indirector", "indirector/data traces traces/spell", ""},
 	{"indirector/data", "", ""},
 	{"indirector/mask", "indirector/data", ""},
 	{"indirector/settings", "traces/spell", ""},

@@ -323,6 +323,7 @@ type Request struct {
 	Flags       traces.Flags
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
 	looks       bool          // of one who only looks: see Look
+	named       bool          // an environment is named, even if it is ""
 	Place       string        // where that was chosen; ""
 	Terminus    string        // another terminus for this request only; "" is the routed one
 	Cache       string        // another cache for this request only; Off is no cache, "" the routed one

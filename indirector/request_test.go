@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"indirtui/indirector"
@@ -119,6 +118,13 @@ func TestRequestKey(t *testing.T) {
 		{"IND-REQ-08 http", "http://x/y", "y http x 80"},
 		{"IND-REQ-08 ldap", "ldap://x/y", "y ldap x 389"},
 		{"IND-REQ-08 a scheme that is unknown", "gopher://x/y", "y gopher x 0"},
+		{"IND-REQ-08 port 0 is a port", "https://h:0/x", "x https h 0"},
+		{"IND-REQ-08 an empty port is none", "https://h:/x", "x https h 443"},
+		{"IND-REQ-08 Ruby does not know wss", "wss://h/x", "x wss h 0"},
+		{"IND-REQ-08 Puppet escapes a fragment into the host", "puppet://h#f/x", " puppet h%23f%2Fx 8140"},
+		{"IND-REQ-08 a fragment belongs to the path", "puppet://h/a#f", "a#f puppet h 8140"},
+		{"IND-REQ-08 ftp keeps the type for itself", "ftp://h/a;type=i", "a ftp h 21"},
+		{"IND-REQ-04 a line that is a path", "puppet:///a\n/b", "puppet:///a\n/b"},
 		{"IND-REQ-09 filebucket is https", "filebucket://:8140/md5/abc//tmp/x", "md5/abc//tmp/x https  8140"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,11 +150,27 @@ func TestRequestKey(t *testing.T) {
 	})
 	t.Run("IND-REQ-06 what is no URL", func(t *testing.T) {
 		t.Parallel()
-		for _, key := range []string{"puppet://a b/x", "a_b:/x"} {
+		for key, why := range map[string]string{
+			"puppet://a b/x":    `bad URI(is not URI?): "puppet://a b/x"`,
+			"a_b:/x":            `bad URI(is not URI?): "a_b:/x"`,
+			"puppet:///a[b] c":  `bad URI(is not URI?): "puppet:///a[b]%20c"`,
+			"puppet://h%zz/x":   `bad URI(is not URI?): "puppet://h%zz/x"`,
+			"https://[::1::]/x": `bad URI(is not URI?): "https://[::1::]/x"`,
+			"x://a\x01/?b==&c":  `bad URI(is not URI?): "x://a\u0001/?b&c"`,
+			"puppet://é\x7f/x":  `URI must be ascii only "puppet://\u00E9\x7F/x"`,
+			"mailto:/a@b":       "missing opaque part for mailto URL",
+			"b:/x\na_b:/y":      "",
+		} {
 			r, err := travel(t, nil, nodeFind(key))
+			if why == "" {
+				if r == nil || r.Key != "x\na_b:/y" {
+					t.Errorf("%q: got %v, %v", key, r, err)
+				}
+				continue
+			}
 			f := (*indirector.Failure)(nil)
-			if r != nil || !errors.As(err, &f) || f.Class != "ArgumentError" || !strings.HasPrefix(f.Message, "Could not understand URL "+key+": ") {
-				t.Errorf("%s: got %v", key, err)
+			if r != nil || !errors.As(err, &f) || f.Class != "ArgumentError" || f.Message != "Could not understand URL "+key+": "+why {
+				t.Errorf("%q: got %v, want %s", key, err, why)
 			}
 		}
 	})
@@ -158,6 +180,8 @@ func TestRequestKey(t *testing.T) {
 			"a": {Indirection: "node", Verb: indirector.Save, Instance: widget{name: "a"}},
 			"b": {Indirection: "node", Verb: indirector.Save, Instance: widget{name: "b"}, Key: "b"},
 			"":  {Indirection: "node", Verb: indirector.Find},
+			// A name is no URI, whatever it reads like.
+			"puppet:///x": {Indirection: "node", Verb: indirector.Save, Instance: widget{name: "puppet:///x"}},
 		} {
 			if got := arrives(t, nil, r); got.Key != want {
 				t.Errorf("got %q, want %q", got.Key, want)
@@ -197,6 +221,14 @@ func TestRequestEnvironment(t *testing.T) {
 			}
 		})
 	}
+	t.Run("IND-REQ-10 an option that is empty names one, before the key is read", func(t *testing.T) {
+		t.Parallel()
+		req := indirector.NewRequest("node", indirector.Find, "puppet://a b", nil, []indirector.Option{{Name: "environment", Value: ""}})
+		got, err := travel(t, nil, req)
+		if e := (*indirector.EnvironmentNotFound)(nil); !errors.As(err, &e) || e.Name != "" || got != nil {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
 	t.Run("IND-REQ-15 an indirection that does not exist", func(t *testing.T) {
 		t.Parallel()
 		_, err := newHouse(t, nil).Do(t.Context(), &indirector.Request{Indirection: "nodes", Verb: indirector.Find, Key: "a"})

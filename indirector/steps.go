@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
@@ -496,11 +497,11 @@ func route(f *flight) (traces.Answer, traces.Because, error) {
 			return traces.Raised, because, err
 		}
 	}
-	if f.to.primaryHolder == nil {
-		return traces.Raised, because, &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, f.req.Indirection), Err: ErrNoRoute}
-	}
 	if f.req.Verb == Expire {
 		return traces.Chosen, because, nil // only the cache is used: IND-EXP-04
+	}
+	if f.to.primaryHolder == nil {
+		return traces.Raised, because, &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, f.req.Indirection), Err: ErrNoRoute}
 	}
 	if err := f.to.primaryHolder.open(f.x); err != nil {
 		return traces.Raised, because, err
@@ -692,7 +693,11 @@ func usable(v any) bool {
 	return ok && inst != nil && inst != False
 }
 
+// describe is what Ruby calls v where it has no such method.
 func describe(v any) string {
+	if name, ok := v.(Name); ok {
+		return data.InspectString(string(name)) + ":String"
+	}
 	if c, ok := v.(interface{ RubyClass() string }); ok {
 		return "an instance of " + c.RubyClass()
 	}
@@ -1186,10 +1191,12 @@ func expireNow(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
 	e, ok := f.value.(Expirer)
+	if _, text := f.value.(Name); ok || !text && f.value.(Instance).Key() != "" {
+		f.x.cfg.Log.Info(fmt.Sprintf("Expiring the %s cache of %s", f.req.Indirection, f.value.(Instance).Key()))
+	}
 	if !ok {
 		return traces.Raised, traces.Because{}, &Failure{Class: "NoMethodError", Message: fmt.Sprintf(msgNoExpired, describe(f.value))}
 	}
-	f.x.cfg.Log.Info(fmt.Sprintf("Expiring the %s cache of %s", f.req.Indirection, e.Key()))
 	f.value = e.WithExpiration(f.now().Add(-time.Minute))
 	if !f.to.cacheHolder.keepsExpiry {
 		f.live.Note(fmt.Sprintf("no effect: %s/%s drops expiration", f.req.Indirection, f.to.cache.Terminus))

@@ -231,7 +231,7 @@ func TestFindRules(t *testing.T) {
 		{"IND-FIND-05 so is one whose answer knows no expiry", nil, func(s *scene) {
 			s.cache.m["a"], s.main.m["a"] = bare{"a", "cache"}, original
 			s.gives(dated)(s.ask(find, traces.IgnoreCacheSave))
-			s.logged("err Cached node for a failed: undefined method `expired?' for {a cache}")
+			s.logged("err Cached node for a failed: undefined method `expired?' for #<GoldenBare:0xXXXX @name=\"a\", @origin=\"cache\">")
 		}},
 		{"IND-FIND-05 what is no StandardError ends the request", []indirector.Descriptor{rest}, func(s *scene) {
 			s.main.m["a"] = original
@@ -592,6 +592,8 @@ func TestPrepareRules(t *testing.T) {
 			s.main.authed = func() bool { return false }
 			s.gives(`Not authorized to call save on /node/a with {:x=>"y", :z=>1}`)(s.ask(save, 0,
 				remote("n", "", indirector.Option{Name: "x", Value: "y"}, indirector.Option{Name: "z", Value: 1})))
+			s.gives(`Not authorized to call save on /node/a with {:"two words"=>"\#{x}\e", :q?=>[1.0e+20, nil]}`)(s.ask(save, 0,
+				remote("n", "", indirector.Option{Name: "two words", Value: "#{x}\x1b"}, indirector.Option{Name: "q?", Value: []any{1e20, nil}})))
 			_, err := s.ask(find, 0, remote("n", ""))
 			if f := (*indirector.Failure)(nil); !errors.As(err, &f) || f.Class != "ArgumentError" || !errors.Is(err, indirector.ErrDenied) {
 				s.t.Errorf("got %#v", err)
