@@ -184,8 +184,8 @@ func makeDir(path string) error {
 	return giveTo(path, filepath.Dir(path))
 }
 
-// patience is how long somebody else may hold the lock.
-const patience = 30 * time.Second
+// patience is how long others may hold the lock.
+const patience = time.Minute
 
 // locked does something while nobody else writes, in this process or another.
 func (a *Authority) locked(ctx context.Context, do func() error) error {

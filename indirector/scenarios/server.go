@@ -26,7 +26,7 @@ func (s *Stage) listen(secure *tls.Config, h http.Handler) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, TLSConfig: secure, ErrorLog: log.New(io.Discard, "", 0)}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, TLSConfig: secure, ErrorLog: log.New(io.Discard, "", 0)}
 	done := make(chan error, 1)
 	go func() {
 		if secure != nil {

@@ -468,7 +468,7 @@ func (c *collector) isa() string {
 	if err != nil {
 		return ""
 	}
-	r := run(c.ctx, time.Second, c.o.Environ, uname, "-p")
+	r := run(c.ctx, c.o.Timeout, c.o.Environ, uname, "-p")
 	s := strings.TrimSpace(r.stdout)
 	return s[strings.LastIndexByte(s, '.')+1:]
 }

@@ -22,7 +22,7 @@ const (
 	maxStderr = 16 << 10 // bytes that are kept for the trace
 	// drain is how long output is still waited for when the command has ended
 	// and something that it started holds on to it.
-	drain = 250 * time.Millisecond
+	drain = 2 * time.Second
 )
 
 // compare runs the command on two contents and answers with what it prints.

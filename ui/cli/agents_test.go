@@ -623,7 +623,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.keys("Enter").wait("404 Not Found")
 	term.keys("Down", "Enter").wait("environment=production", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
 	// 4.
-	term.write("y").wait("curl -sS").write("c").wait("copied curl")
+	term.write("y").wait("curl -sS").write("c").told("copied curl")
 	// 5.
 	term.write("R").wait("env=production")
 	was := regexp.MustCompile(`replay=(\d+)`).FindStringSubmatch(term.screen())

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,8 +50,9 @@ func needTmux(t *testing.T) {
 // A terminal is a shell in a tmux server of its own. Its directory holds the
 // state and the temporary files of what is run in it.
 type terminal struct {
-	t   *testing.T
-	dir string
+	t     *testing.T
+	dir   string
+	typed int // how much had been printed when the last key was pressed
 }
 
 // open opens a terminal with 80 columns and 24 lines. The variables are added
@@ -60,12 +63,11 @@ func open(t *testing.T, variables ...string) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := &terminal{t, dir}
+	term := &terminal{t: t, dir: dir}
 	t.Cleanup(func() {
 		_, _ = term.try("kill-server") // it may have ended with its shell
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+		// What ran in it may still be on its way out.
+		until(t, "an empty directory", func() bool { return os.RemoveAll(dir) == nil })
 	})
 	for _, d := range []string{"tmp", "state"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
@@ -74,6 +76,7 @@ func open(t *testing.T, variables ...string) *terminal {
 	}
 	args := append([]string{"new-session", "-d", "-x", "80", "-y", "24", "-c", dir, "--", "env", "TMPDIR=" + dir + "/tmp", "XDG_STATE_HOME=" + dir + "/state", "HOME=" + dir, "PS1=shell> "}, variables...)
 	term.tmux(append(args, "sh", "-i")...)
+	term.tmux("pipe-pane", "cat >> '"+filepath.Join(dir, "printed")+"'")
 	return term.wait("shell>")
 }
 
@@ -142,9 +145,30 @@ func (term *terminal) wait(want ...string) *terminal {
 	}
 }
 
+// printed is all that has been printed, with what commands the terminal.
+func (term *terminal) printed() string {
+	term.t.Helper()
+	b, err := os.ReadFile(filepath.Join(term.dir, "printed"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		term.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// told waits until every text was printed after the last key: also what goes
+// away by itself, as messages do.
+func (term *terminal) told(want ...string) *terminal {
+	term.t.Helper()
+	for _, w := range want {
+		until(term.t, fmt.Sprintf("%q", w), func() bool { return strings.Contains(term.printed()[term.typed:], w) })
+	}
+	return term
+}
+
 // write types text, as it is.
 func (term *terminal) write(text string) *terminal {
 	term.t.Helper()
+	term.typed = len(term.printed())
 	term.tmux("send-keys", "-l", "--", text)
 	return term
 }
@@ -152,6 +176,7 @@ func (term *terminal) write(text string) *terminal {
 // keys presses keys by the names that tmux has for them.
 func (term *terminal) keys(keys ...string) *terminal {
 	term.t.Helper()
+	term.typed = len(term.printed())
 	term.tmux(append([]string{"send-keys"}, keys...)...)
 	return term
 }

@@ -74,7 +74,7 @@ func Start(o Options) (_ *Site, err error) {
 		return nil, errors.Join(fmt.Errorf("start the web server of the demo: %w", err), os.RemoveAll(s.Dir))
 	}
 	s.URL = "http://" + listener.Addr().String()
-	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second}
+	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: time.Minute}
 	go func() {
 		defer close(s.done)
 		_ = s.server.Serve(listener) // ends with Close

@@ -26,7 +26,7 @@ var Upstream = indirector.Descriptor{
 	Type:        (*upstream)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
 		base, _ := env.Settings.Get("upstream_url")
-		return &upstream{env: env, base: base, client: &http.Client{Timeout: 5 * time.Second}}, nil
+		return &upstream{env: env, base: base, client: &http.Client{Timeout: time.Minute}}, nil
 	},
 }
 
