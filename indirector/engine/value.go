@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"sync"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -67,14 +69,28 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 
 func render(m *mask.Mask, name string, v data.Value) traces.Value {
 	masked, hidden := m.Value(v)
-	body, err := format.AppendJSON(nil, masked)
-	if err != nil { // bytes that are no UTF-8: PSON can carry them
-		if body, err = format.AppendPSON(nil, masked); err != nil {
+	room := rooms.Get().(*[]byte)
+	defer func() {
+		if cap(*room) <= maxRoom {
+			rooms.Put(room)
+		}
+	}()
+	var err error
+	if *room, err = format.AppendJSON((*room)[:0], masked); err != nil { // bytes that are no UTF-8: PSON can carry them
+		if *room, err = format.AppendPSON((*room)[:0], masked); err != nil {
 			return traces.Value{Model: name}
 		}
 	}
+	body := bytes.Clone(*room)
 	return traces.Value{Model: name, Format: "json", Size: len(body), Body: body, Masked: len(hidden)}
 }
+
+// rooms are where values are written that are kept with not a byte too much:
+// the memory that one grows through is used for the next.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxRoom is the size of the largest room that is used again.
+const maxRoom = 1 << 20
 
 // Data returns an answer as data, in the clear: for who asked, not for who
 // keeps. It reports false for content that cannot be had as data.

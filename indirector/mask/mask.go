@@ -45,7 +45,10 @@ type Rules struct {
 type Mask struct {
 	salt  []byte
 	words [256][]word // by their first letter
-	first [256]bool   // what a word, or a secret without a name, may begin with
+
+	// Of most texts two neighbouring bytes tell that nothing begins there: kind
+	// has one bit set for each byte, after those bits of what may follow it.
+	kind, after [256]uint64
 }
 
 // A word is a part of a name, folded.
@@ -75,6 +78,9 @@ type Masked struct {
 // New returns the Mask for r.
 func New(r Rules) *Mask {
 	m := &Mask{salt: r.Salt}
+	for c := range m.kind {
+		m.kind[c] = kindOf(byte(c))
+	}
 	if m.salt == nil {
 		m.salt = make([]byte, 32)
 		_, _ = rand.Read(m.salt) // never fails
@@ -88,8 +94,22 @@ func New(r Rules) *Mask {
 	for _, n := range r.Names {
 		m.add(n, n, false)
 	}
-	m.first['-'], m.first[':'] = true, true
+	m.after['-'] |= m.kind['-'] // as in -----BEGIN
+	m.after[':'] |= m.kind['/'] // as in ://
 	return m
+}
+
+// kindOf is the bit of a byte. Letters have one each, in both cases; all that
+// may separate the letters of a word share one.
+func kindOf(c byte) uint64 {
+	c = lower(c)
+	switch {
+	case 'a' <= c && c <= 'z':
+		return 1 << (c - 'a')
+	case isSeparator(c):
+		return 1 << 26
+	}
+	return 1 << (27 + c%37)
 }
 
 func (m *Mask) add(name, rule string, atEnd bool) {
@@ -108,7 +128,11 @@ func (m *Mask) add(name, rule string, atEnd bool) {
 	for c := range 256 {
 		if lower(byte(c)) == folded[0] {
 			m.words[c] = append(m.words[c], word{string(folded), rule, atEnd})
-			m.first[c] = true
+			if len(folded) == 1 {
+				m.after[c] = anything
+				continue
+			}
+			m.after[c] |= kindOf(folded[1]) | kindOf('_')
 		}
 	}
 }
@@ -144,18 +168,43 @@ next:
 	return nil, 0
 }
 
+// next returns the first position from i on at which a word, or a secret without
+// a name, may begin; the length of s if there is none.
+func (m *Mask) next(s string, i int) int {
+	for ; i+1 < len(s); i++ {
+		if m.after[s[i]]&m.kind[s[i+1]] != 0 && m.begins(s, i) {
+			return i
+		}
+	}
+	if i < len(s) && m.after[s[i]] == anything && m.begins(s, i) {
+		return i
+	}
+	return len(s)
+}
+
+// anything may follow a letter that is a word.
+const anything = 1<<64 - 1
+
+func (m *Mask) begins(s string, i int) bool {
+	switch s[i] {
+	case '-', ':':
+		return true
+	}
+	w, _ := m.at(s, i)
+	return w != nil
+}
+
 // named returns the rule by which the value of the name is a secret, or "".
 func (m *Mask) named(name string) string {
-	if strings.ContainsAny(name, "[/") {
-		return "" // a resource, a path: not a name
-	}
-	for i := range len(name) {
-		if !m.first[name[i]] {
+	for i := m.next(name, 0); i < len(name); i = m.next(name, i+1) {
+		w, end := m.at(name, i)
+		if w == nil || w.atEnd && end != len(name) {
 			continue
 		}
-		if w, end := m.at(name, i); w != nil && (!w.atEnd || end == len(name)) {
-			return w.rule
+		if strings.ContainsAny(name, "[/") {
+			return "" // a resource, a path: not a name
 		}
+		return w.rule
 	}
 	return ""
 }
@@ -325,7 +374,7 @@ func (w *walk) hash(v data.Value) (data.Value, bool) {
 	}
 	var h []data.Pair
 	for i := range old {
-		p, changed := w.pair(old[i], is)
+		p, changed := w.pair(&old[i], &is)
 		if !changed {
 			continue
 		}
@@ -351,12 +400,15 @@ func (w *walk) sensitive(v data.Value) (data.Value, bool) {
 	return data.OfString(w.token(RuleSensitive, v.Get("__pvalue").Text())), true
 }
 
-func (w *walk) pair(p data.Pair, is special) (data.Pair, bool) {
-	key, keyChanged := w.value(p.Key)
-	name := p.Key.Str()
+func (w *walk) pair(p *data.Pair, is *special) (data.Pair, bool) {
+	key, keyChanged, rule := p.Key, false, ""
+	name := key.Str()
+	if name == "" || w.next(name, 0) < len(name) { // else nothing in it is of interest
+		key, keyChanged = w.value(p.Key)
+		rule = w.named(name)
+	}
 	w.below(key.Text(), -1)
 	defer w.above()
-	rule := w.named(name)
 	if rule == "" && is.redacted && isEventValue(name) && !isRedacted(p.Value.Str()) {
 		rule = RuleEvent
 	}

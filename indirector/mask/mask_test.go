@@ -408,6 +408,47 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
+// Names are found wherever they stand, in every case, with every separator, also
+// those of one letter, of a digit, and of bytes beyond ASCII: the filter in front
+// of the words passes over none.
+func TestNamesAnywhere(t *testing.T) {
+	t.Parallel()
+	const letter, digit, umlaut = "q", "9z", "Ünter"
+	m := salted(letter, digit, umlaut)
+	for _, name := range []string{"password", "passwd", "secret", "token", "private_key", letter, digit, umlaut} {
+		for _, between := range []string{"", "_", "-", ".", " ", "-."} {
+			var spaced, upper strings.Builder
+			for i, c := range strings.ReplaceAll(name, "_", "") {
+				if i > 0 {
+					spaced.WriteString(between)
+				}
+				spaced.WriteRune(c)
+			}
+			for i := range len(name) {
+				upper.WriteByte(name[i])
+				if c := name[i]; 'a' <= c && c <= 'z' && i%2 == 0 {
+					s := upper.String()
+					upper.Reset()
+					upper.WriteString(s[:i] + string(c-'a'+'A'))
+				}
+			}
+			for _, key := range []string{spaced.String(), upper.String()} {
+				for _, around := range [][2]string{{"", ""}, {"a", ""}, {"", "a"}, {"-", "-"}, {"to", "pr"}, {"::", "::b"}} {
+					key := around[0] + key + around[1]
+					v, hits := m.Value(data.OfHash([]data.Pair{data.P(key, data.OfString("hunter2"))}))
+					if len(hits) == 0 || strings.Contains(v.Inspect(), "hunter2") {
+						t.Errorf("Value with key %q = %s", key, v.Inspect())
+					}
+				}
+				line := "see " + key + ": hunter2"
+				if got, n := m.Text(line); n != 1 || strings.Contains(got, "hunter2") {
+					t.Errorf("Text(%q) = %q", line, got)
+				}
+			}
+		}
+	}
+}
+
 func FuzzNothingLeaks(f *testing.F) {
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b uint64) { checkNoLeak(t, a, b) })

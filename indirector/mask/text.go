@@ -17,13 +17,9 @@ func (m *Mask) text(s string) (string, []string) {
 	var out strings.Builder
 	var hits []string
 	done := 0
-	for i := 0; i < len(s); {
-		if !m.first[s[i]] {
-			i++
-			continue
-		}
+	for i := m.next(s, 0); i < len(s); {
 		start, end, next, rule := m.find(s, i)
-		i = next
+		i = m.next(s, next)
 		if rule == "" {
 			continue
 		}

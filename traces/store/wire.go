@@ -196,7 +196,7 @@ func field[T any](o object, name string, values []T, item func(object, *T) objec
 
 // appendText appends s as a JSON string. It escapes what JSON demands and all
 // that a terminal does not show as itself, so that a recording can be looked at.
-func appendText(b []byte, s string) []byte {
+func appendText[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	begin := 0
 	for i := 0; i < len(s); {
@@ -207,7 +207,7 @@ func appendText(b []byte, s string) []byte {
 		}
 		r, n := rune(c), 1
 		if c >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s[i:])
+			r, n = utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 			if traces.Shows(r) {
 				i += n
 				continue
@@ -264,7 +264,7 @@ func appendEnd(b []byte, e lineEnd, now time.Time) []byte {
 func appendBody(b []byte, v traces.Value) []byte {
 	o := append(object(b), '{').str("body", v.Digest).str("format", v.Format)
 	if utf8.Valid(v.Body) {
-		return end(appendText(o.name("text"), string(v.Body)))
+		return end(appendText(o.name("text"), v.Body))
 	}
 	o = append(o.name("base64"), '"')
 	return end(append(base64.StdEncoding.AppendEncode(o, v.Body), '"'))
