@@ -28,7 +28,8 @@
 //	    "a":{"answer":"instance","because":"returned","took_ns":38000}, "b":{…}}],
 //	 "requests":[                    of runs: those that differ
 //	   {"sign":"~","what":["outcome","value"],"differences":2,"a":{…},"b":{…}}],
-//	 "compared":912}                 of runs: how many requests there were in both
+//	 "compared":912,                 of runs: how many requests there were in both
+//	 "uncompared":3}                 of runs: how many of those have a value that is not kept
 //
 // A sign is + for what only B has, - for what only A has, ~ for what differs, and
 // ? for what is masked on both sides and may be equal or not, which counts as
@@ -98,6 +99,7 @@ type Report struct {
 	Steps       []Step   `json:"steps,omitempty"`
 	Requests    []Pair   `json:"requests,omitempty"`
 	Compared    int      `json:"compared,omitempty"`
+	Uncompared  int      `json:"uncompared,omitempty"` // of runs: pairs of which a value is not kept
 
 	// Values is what Changes was made of, for a screen; nil if values were not
 	// compared.
@@ -313,7 +315,7 @@ func (r *Report) Text() string {
 		fmt.Fprintf(&b, "%s  %s\n", s.name, s.side)
 	}
 	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "%s %s: %s | %s\n", c.Sign, c.Path, brief(c.A), brief(c.B))
+		fmt.Fprintln(&b, c.String())
 	}
 	for i := range r.Requests {
 		fmt.Fprintln(&b, r.Requests[i].String())
@@ -349,6 +351,9 @@ func (r *Report) Summary() string {
 	}
 	if r.Ignored > 0 {
 		s += fmt.Sprintf(", %d ignored", r.Ignored)
+	}
+	if r.Uncompared > 0 {
+		s += fmt.Sprintf(", values of %d not compared: not recorded", r.Uncompared)
 	}
 	return s
 }
@@ -390,6 +395,14 @@ func (q Question) String() string {
 		return q.Answer
 	}
 	return q.Answer + ", " + q.Because
+}
+
+// String is the change in one line: "~ .role: "web" | "db"".
+func (c *Change) String() string {
+	if c.A == nil && c.B == nil {
+		return c.Sign + " " + c.Path
+	}
+	return fmt.Sprintf("%s %s: %s | %s", c.Sign, c.Path, brief(c.A), brief(c.B))
 }
 
 // brief is one side of a change in one line.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -152,12 +153,14 @@ func (r *Report) pair(la Log, a uint64, lb Log, b uint64, o Options) error {
 			p.What = append(p.What, part.name)
 		}
 	}
-	if v := values(la, a, lb, b, o); v != nil {
-		r.Unknown += v.Unknown
-		r.Ignored += v.Ignored
-		if p.Differences = v.Differences; p.Differences > 0 {
-			p.What = append(p.What, "value")
-		}
+	v := answers(la, a, lb, b, o)
+	r.Unknown += v.Unknown
+	r.Ignored += v.Ignored
+	switch p.Differences = v.Differences; v.Verdict {
+	case Different:
+		p.What = append(p.What, "value")
+	case Uncompared:
+		r.Uncompared++
 	}
 	if len(p.What) > 0 {
 		r.list(p)
@@ -165,25 +168,15 @@ func (r *Report) pair(la Log, a uint64, lb Log, b uint64, o Options) error {
 	return nil
 }
 
-// values compares the values of two requests, if both are there.
-func values(la Log, a uint64, lb Log, b uint64, o Options) *Values {
-	ta, err := la.Trace(a)
-	if err != nil {
-		return nil
+// answers compares the values of two requests, of which one may be no more than
+// a row.
+func answers(la Log, a uint64, lb Log, b uint64, o Options) Answer {
+	ta, errA := la.Trace(a)
+	tb, errB := lb.Trace(b)
+	if err := errors.Join(errA, errB); err != nil {
+		return Answer{Verdict: Uncompared, Why: err.Error()}
 	}
-	tb, err := lb.Trace(b)
-	if err != nil {
-		return nil
-	}
-	va, vb := ValueOf(ta), ValueOf(tb)
-	if va.Digest != "" && va.Digest == vb.Digest && !o.Apart {
-		return nil
-	}
-	v, err := compare(la, ta, lb, tb, o)
-	if err != nil {
-		return nil
-	}
-	return v
+	return Answers(la, ta, lb, tb, o)
 }
 
 func (s *Set) ids() ([]uint64, error) {

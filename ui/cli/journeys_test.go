@@ -605,7 +605,7 @@ func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 		tr.key("G", "follow on").cursor(" 1052 ", "find facts", "app03.example.com", "err~")
 		tr.golden("journey8-hidden")
 		tr.command("breaks off", "did :breaks off")
-		tr.key("5", "[5 Breaks]", "everything is off").line("b1 ", "off", " 1 ").line("b2 ", "off", " 1 ")
+		tr.key("5", "[5 Breaks]", "everything is off").line("b1 ", "off", " 1/1 ").line("b2 ", "off", " 1/1 ")
 		tr.leave()
 	})
 }

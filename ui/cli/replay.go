@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/traces"
+	"indirtui/traces/diff"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
@@ -20,43 +22,58 @@ import (
 type replayResult struct {
 	Recording string          `json:"recording"`
 	Dry       bool            `json:"dry"`
-	Asked     int             `json:"asked"`   // again, or planned
-	Same      int             `json:"same"`    // came to the same outcome
-	Depends   int             `json:"depends"` // cannot be said without asking; of a dry one only
-	Left      int             `json:"left"`    // out: nested, or writing
+	Asked     int             `json:"asked"`    // again, or planned
+	Same      int             `json:"same"`     // came to the same outcome, and no difference between the values is known
+	Outcomes  int             `json:"outcomes"` // of Differ: those that came to another outcome
+	Depends   int             `json:"depends"`  // cannot be said without asking; of a dry one only
+	Left      int             `json:"left"`     // out: nested, or writing
+	Rules     []string        `json:"rules"`    // what does not count in values
+	Values    diff.Tally      `json:"values"`   // all zero of a dry one: nobody is asked
 	Differ    []replayRequest `json:"differ"`
 }
 
 type replayRequest struct {
-	Request     uint64 `json:"request"`
-	Verb        string `json:"verb"`
-	Indirection string `json:"indirection"`
-	Key         string `json:"key"`
-	Was         string `json:"was"`
-	Is          string `json:"is"`
-	Because     string `json:"because"`
+	Request     uint64       `json:"request"`
+	Verb        string       `json:"verb"`
+	Indirection string       `json:"indirection"`
+	Key         string       `json:"key"`
+	Was         string       `json:"was"`
+	Is          string       `json:"is"`
+	Because     string       `json:"because"`
+	Value       *diff.Answer `json:"value,omitempty"` // nil of a dry one
 }
 
 // replay asks recorded requests again.
 func (p *program) replay() *cobra.Command {
 	var r reading
 	var expr, format string
-	var dry bool
+	var ignore []string
+	var dry, strict bool
 	cmd := &cobra.Command{
 		Use: "replay --recording FILE", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
 		Short: "Ask recorded requests again, by the routes there are now",
 		Long: `Ask recorded requests again, by the routes there are now, and tell which come to
-another outcome. --route and --set say what is different: what would become of
-yesterday's run if this terminus answered? With --dry nobody is asked: caches
-and termini that can be looked into are, and what depends on the others is
-counted.
+another outcome or get another value. --route and --set say what is different:
+what would become of yesterday's run if this terminus answered? With --dry
+nobody is asked: caches and termini that can be looked into are, and what
+depends on the others is counted. There are no values to compare then.
+
+Values are compared as "indirtui diff" compares them: resources by Type[title],
+and --ignore takes the path of what does not count, such as .values.uptime*. What
+every answer has anew (` + strings.Join(diff.Fresh(), " ") + `) counts with
+--strict alone. What was masked in the recording cannot be compared with what is
+masked now, and counts as masked, not as changed. A value that was not recorded
+is not compared; how many that are is said, and they are no differences.
 
 Only find, search and head are asked; nested requests are asked by those that
 asked them. Options that were masked in the recording stay masked.
 
-Exit code: 0 all came to the same, 1 some did not, 2 usage, 3 the recording
-cannot be read.`,
+"indirtui schema replay" prints the schema of --format json.
+
+Exit code: 0 no outcome and no value differs, as far as values were compared,
+1 some do, 2 usage, 3 the recording cannot be read.`,
 		Example: `  indirtui replay --recording run.jsonl --dry --route facts=yaml
+  indirtui replay --recording run.jsonl --expr ind=facts --ignore '.values.uptime*'
   indirtui replay --recording run.jsonl --expr "run=8f3c" --route 'catalog=fault(rest, 503)'`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if format != "text" && format != "json" {
@@ -76,7 +93,13 @@ cannot be read.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, e.Close()) }()
-			result := replayResult{Recording: r.path, Dry: dry, Differ: []replayRequest{}}
+			result := replayResult{Recording: r.path, Dry: dry, Rules: []string{}, Differ: []replayRequest{}}
+			if !strict {
+				result.Rules = append(result.Rules, diff.Fresh()...)
+			}
+			for _, path := range ignore {
+				result.Rules = append(result.Rules, diff.Rule(path))
+			}
 			for subject := range subjects(s) {
 				if which.Match(subject) {
 					result.again(cmd.Context(), s, e, subject.Row().ID)
@@ -85,12 +108,15 @@ cannot be read.`,
 					return err
 				}
 			}
-			return p.printReplay(result, format)
+			result.Values.Close()
+			return p.printReplay(&result, format)
 		},
 	}
 	r.flags(cmd)
 	cmd.Flags().StringVar(&expr, "expr", "", "only those that this `EXPR` means")
 	cmd.Flags().BoolVar(&dry, "dry", false, "ask nobody, and tell what would become of them")
+	cmd.Flags().StringArrayVar(&ignore, "ignore", nil, "a `PATH` of values that does not count, as in .values.uptime*; may be repeated")
+	cmd.Flags().BoolVar(&strict, "strict", false, "what every answer has anew counts, too")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
 }
@@ -114,46 +140,93 @@ func (r *replayResult) again(ctx context.Context, s *store.Store, e *engine.Engi
 		}
 		now.Is, now.Because = f.Outcome.String(), f.Why
 	} else {
-		now.Is, now.Because = asked(ctx, e, req)
+		now.Is, now.Because, now.Value = r.compared(ctx, s, e, t, req)
+		r.Values.Add(now.Value)
 	}
-	if now.Is == now.Was {
+	switch {
+	case now.Is != now.Was:
+		r.Outcomes++
+	case now.Value == nil, now.Value.Verdict != diff.Different && now.Value.Verdict != diff.OneSided:
 		r.Same++
 		return
 	}
 	r.Differ = append(r.Differ, now)
 }
 
-// asked is the outcome of a request, and its story.
-func asked(ctx context.Context, e *engine.Engine, req *indirector.Request) (outcome, story string) {
+// compared asks once more, and returns the outcome, its story, and how the value
+// compares with the one of then.
+func (r *replayResult) compared(ctx context.Context, s *store.Store, e *engine.Engine, was *traces.Trace, req *indirector.Request) (outcome, story string, value *diff.Answer) {
 	resp, err := e.Once(ctx, req)
 	id := command.TraceOf(resp, err)
 	if t, terr := e.Store.Trace(id); terr == nil {
-		return t.Outcome.String(), traces.Story(t)
+		a := diff.Answers(s, was, e.Store, t, diff.Options{Ignore: r.Rules, Apart: true})
+		return t.Outcome.String(), traces.Story(t), &a
 	}
+	unknown := &diff.Answer{Verdict: diff.Uncompared, Why: "what was answered now is not kept"}
 	if err != nil {
-		return traces.Err.String(), indirector.Message(err)
+		return traces.Err.String(), indirector.Message(err), unknown
 	}
-	return traces.Good.String(), ""
+	return traces.Good.String(), "", unknown
 }
 
-func (p *program) printReplay(r replayResult, format string) error {
+func (p *program) printReplay(r *replayResult, format string) error {
 	if format == "json" {
 		if err := p.jsonOut(r); err != nil {
 			return err
 		}
 	} else {
-		for _, d := range r.Differ {
-			fmt.Fprintln(p.out, clean(fmt.Sprintf("#%d %s %s %s  %s -> %s  %s", d.Request, d.Verb, d.Indirection, d.Key, d.Was, d.Is, d.Because)))
-		}
-		what := "asked again"
-		if r.Dry {
-			what = "planned, nobody was asked"
-		}
-		fmt.Fprintf(p.out, "%d %s: %d as before, %d otherwise, %d depend on an answer; %d left out, nested or writing\n",
-			r.Asked, what, r.Same, len(r.Differ), r.Depends, r.Left)
+		r.text(func(line string) { fmt.Fprintln(p.out, clean(line)) })
 	}
 	if len(r.Differ) > 0 {
 		return exit(exitFailed)
 	}
 	return nil
+}
+
+// text is the result for people: a line for each request that came out
+// otherwise, and the counts.
+func (r *replayResult) text(say func(string)) {
+	for i := range r.Differ {
+		d := &r.Differ[i]
+		line := fmt.Sprintf("#%d %s %s %s  %s -> %s  %s", d.Request, d.Verb, d.Indirection, d.Key, d.Was, d.Is, d.Because)
+		if d.Value != nil && (d.Value.Verdict == diff.Different || d.Value.Verdict == diff.OneSided && d.Is == d.Was) {
+			line += "; " + d.Value.String()
+		}
+		say(line)
+		if d.Value == nil {
+			continue
+		}
+		for _, c := range d.Value.Changes[:min(len(d.Value.Changes), 5)] {
+			say("    " + c.String())
+		}
+		if more := d.Value.Differences - 5; more > 0 {
+			say(fmt.Sprintf("    and %d more", more))
+		}
+	}
+	what := "asked again"
+	if r.Dry {
+		what = "planned, nobody was asked"
+	}
+	say(fmt.Sprintf("%d %s: %d as before, %d otherwise, %d depend on an answer; %d left out, nested or writing",
+		r.Asked, what, r.Same, len(r.Differ), r.Depends, r.Left))
+	switch {
+	case r.Asked == 0:
+		return
+	case r.Dry:
+		say("values were not compared: nobody was asked")
+		return
+	}
+	text := r.Values.String()
+	if r.Values.Uncompared > 0 {
+		text += ": they were not recorded, or are too large"
+	}
+	if len(r.Rules) > 0 {
+		text += "; ignored: " + strings.Join(r.Rules, " ")
+	}
+	say(text)
+	for i, path := range r.Values.Common() {
+		if n := r.Values.Count(path); n > 1 && i < 5 {
+			say(fmt.Sprintf("differs most often: %s, %d times; --ignore %s leaves it out", path, n, "'"+strings.ReplaceAll(path, "'", `'\''`)+"'"))
+		}
+	}
 }

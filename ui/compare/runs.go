@@ -20,6 +20,7 @@ type Runs struct {
 	ctx           context.Context
 	a, b          diff.Set
 	apart         bool
+	besides       []string // rules besides those of the person
 	report        *diff.Report
 	err           error
 	width, height int
@@ -43,8 +44,16 @@ func Sets(ctx context.Context, env *screen.Env, a, b diff.Set, apart bool) tea.C
 	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
 }
 
+// Replayed shows how requests and their replays differ, without what every
+// answer has anew.
+func Replayed(ctx context.Context, env *screen.Env, then, now []uint64) tea.Cmd {
+	set := func(name string, ids []uint64) diff.Set { return diff.Set{Log: env.Log, Name: name, IDs: ids} }
+	r := &Runs{env: env, ctx: ctx, a: set("recorded", then), b: set("asked again", now), besides: diff.Fresh()}
+	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
+}
+
 func (r *Runs) again() tea.Cmd {
-	o := diff.Options{Ignore: slices.Clone(r.env.Ignored), Apart: r.apart}
+	o := diff.Options{Ignore: slices.Concat(r.besides, r.env.Ignored), Apart: r.apart}
 	a, b := r.a, r.b
 	return screen.Later(func() tea.Msg {
 		report, err := diff.Runs(r.ctx, a, b, o)
@@ -160,10 +169,14 @@ func (r *Runs) View() screen.Lines {
 		return screen.Lines{{}, screen.Of(screen.Quiet, "   reading both sides")}
 	}
 	rep := r.report
+	both := screen.Of(screen.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared))
+	if rep.Uncompared > 0 {
+		both = screen.Of(screen.Attention, fmt.Sprintf(" %d requests are in both; values of %d were not compared: not recorded", rep.Compared, rep.Uncompared))
+	}
 	lines := screen.Lines{
 		screen.Of(screen.Plain, " A "+rep.A.String()),
 		screen.Of(screen.Plain, " B "+rep.B.String()),
-		screen.Of(screen.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared)),
+		both,
 		r.env.Theme.HRule(r.width),
 	}
 	if len(rep.Requests) == 0 {

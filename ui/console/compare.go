@@ -213,7 +213,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 	c.started++
 	n := c.started
 	c.running[n] = cancel
-	log, house := c.env.Log, c.o.House
+	log, house, ignored := c.env.Log, c.o.House, slices.Clone(c.env.Ignored)
 	return screen.Later(func() tea.Msg {
 		ids, err := idsOf(log, expr)
 		switch {
@@ -230,7 +230,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 			if ctx.Err() != nil {
 				break
 			}
-			t.again(ctx, log, house, id, dry)
+			t.again(ctx, log, house, id, dry, ignored)
 		}
 		return screen.For{Screen: c, Msg: replayed{n, t, dry, nil}}
 	}), nil
@@ -249,10 +249,11 @@ type tally struct {
 	unsure            int // of a plan: that is seen only when it is done
 	outcomes          [traces.OutcomeCount]int
 	differ            []string // "#12 ok -> err"
-	now               []uint64
+	values            diff.Tally
+	then, now         []uint64 // those that came out otherwise
 }
 
-func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint64, dry bool) {
+func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint64, dry bool, ignored []string) {
 	tr, err := log.Trace(id)
 	if err != nil || tr.Parent != 0 || tr.Verb != traces.Find && tr.Verb != traces.Search && tr.Verb != traces.Head {
 		t.left++ // nested ones are asked by those that asked them
@@ -260,34 +261,47 @@ func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint6
 	}
 	req := steps.RequestOf(log, tr)
 	var out traces.Outcome
+	var value diff.Answer
+	var now uint64
 	if dry {
 		out = house.Plan(ctx, req, nil).Outcome
 	} else {
 		resp, err := house.Ask(ctx, req)
 		row, _ := log.Row(command.TraceOf(resp, err))
-		out = row.Outcome
-		t.now = append(t.now, row.ID)
+		out, now = row.Outcome, row.ID
+		value = steps.Again(log, id, now, ignored)
+		t.values.Add(&value)
 	}
 	t.outcomes[out]++
 	if dry && out == traces.Run {
 		t.unsure++
 		return
 	}
+	said := fmt.Sprintf("#%d %s -> %s", id, tr.Outcome, out)
 	if out == tr.Outcome {
-		t.same++
-		return
+		if value.Verdict != diff.Different && value.Verdict != diff.OneSided {
+			t.same++
+			return
+		}
+		said = fmt.Sprintf("#%d %s, %s", id, out, value.String())
 	}
 	t.other++
+	if now != 0 {
+		t.then, t.now = append(t.then, id), append(t.now, now)
+	}
 	const shown = 8
 	if len(t.differ) < shown {
-		t.differ = append(t.differ, fmt.Sprintf("#%d %s -> %s", id, tr.Outcome, out))
+		t.differ = append(t.differ, said)
 	}
 }
 
-// String is the tally in one line: "41 asked again: 38 as before, 3 otherwise:
-// …".
+// String is the tally in one line: "41: 38 as before, 3 otherwise: #12 ok ->
+// err, …".
 func (t *tally) String() string {
 	text := fmt.Sprintf("%d: %d as before, %d otherwise", t.same+t.other+t.unsure, t.same, t.other)
+	if t.values.Compared+t.values.Uncompared > 0 {
+		text += "; " + t.values.String()
+	}
 	if len(t.differ) > 0 {
 		text += ": " + strings.Join(t.differ, ", ")
 	}
@@ -310,7 +324,11 @@ func (c *Console) replayed(m replayed) tea.Cmd {
 	case m.err != nil:
 		return c.refuse(m.err)
 	case m.dry:
-		return c.tell("what-if " + m.t.String() + "; nothing was executed")
+		return c.tell("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
 	}
-	return c.tell("asked again " + m.t.String())
+	told := c.tell("asked again " + m.t.String())
+	if len(m.t.now) < 2 {
+		return told // one of them is compared by d
+	}
+	return tea.Batch(told, compare.Replayed(c.ctx, c.env, m.t.then, m.t.now))
 }

@@ -2,13 +2,16 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
+	"indirtui/traces/diff"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
 )
@@ -55,7 +58,7 @@ func RequestOf(log screen.Log, t *traces.Trace) *indirector.Request {
 
 // Replay asks the same again, by the routes that there are now.
 func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
-	req, ask, log := RequestOf(env.Log, t), env.Asker.Do, env.Log
+	req, ask, log, ignored := RequestOf(env.Log, t), env.Asker.Do, env.Log, slices.Clone(env.Ignored)
 	return screen.Later(func() tea.Msg {
 		resp, err := ask(context.Background(), req)
 		id := command.TraceOf(resp, err)
@@ -68,11 +71,23 @@ func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
 			return screen.Toast{Text: text, Bad: err != nil}
 		}
 		was, _ := log.Row(t.ID)
+		value := Again(log, t.ID, id, ignored)
 		return screen.Toast{
-			Text: fmt.Sprintf("#%d %s, replay of #%d %s", id, row.Outcome, t.ID, was.Outcome),
+			Text: fmt.Sprintf("#%d %s, replay of #%d %s: %s", id, row.Outcome, t.ID, was.Outcome, value.String()),
 			Bad:  row.Outcome.Failed() && !was.Outcome.Failed(),
 		}
 	})
+}
+
+// Again compares the values of a request and of its replay, without what every
+// answer has anew and what the rules leave out.
+func Again(log screen.Log, then, now uint64, rules []string) diff.Answer {
+	a, errA := log.Trace(then)
+	b, errB := log.Trace(now)
+	if err := errors.Join(errA, errB); err != nil {
+		return diff.Answer{Verdict: diff.Uncompared, Why: err.Error()}
+	}
+	return diff.Answers(log, a, log, b, diff.Options{Ignore: append(diff.Fresh(), rules...)})
 }
 
 // EditAndReplay opens the prompt with the command that asks the same, to be

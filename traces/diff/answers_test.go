@@ -1,0 +1,77 @@
+package diff_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"indirtui/traces"
+	"indirtui/traces/diff"
+	"indirtui/traces/store"
+)
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	const tagA, tagB = `"(masked NAME, 7 B, tag 11aa)"`, `"(masked NAME, 7 B, tag 22bb)"`
+	for _, tt := range []struct {
+		name, a, b string
+		o          diff.Options
+		bare       bool // A is kept without values
+		want       diff.Verdict
+		says       string
+	}{
+		{name: "neither", want: diff.NoValue, says: "no value"},
+		{name: "gone", a: `{"x":1}`, want: diff.OneSided, says: "there is no value any more"},
+		{name: "new", b: `{"x":1}`, want: diff.OneSided, says: "there was no value"},
+		{name: "same bytes", a: `{"x":1}`, b: `{"x":1}`, want: diff.Equal, says: "value equal"},
+		{name: "another order", a: `{"x":1,"y":2}`, b: `{"y":2,"x":1}`, want: diff.Equal, says: "value equal"},
+		{name: "changed", a: `{"x":1,"y":2}`, b: `{"x":2,"z":2}`, want: diff.Different, says: "value differs in 3 places"},
+		{name: "ignored", a: `{"x":1,"y":2}`, b: `{"x":2,"y":2}`, o: diff.Options{Ignore: []string{".x"}}, want: diff.Equal, says: "value equal, 1 ignored"},
+		{name: "masked, one recording, same secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagA + `}`, want: diff.Equal, says: "value equal"},
+		{name: "masked, one recording, another secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, want: diff.Different, says: "value differs in 1 place"},
+		{name: "masked, two recordings", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, o: diff.Options{Apart: true}, want: diff.Masked, says: "value equal but for what is masked"},
+		{name: "no text of JSON", a: `{"x":1}`, b: `x`, want: diff.Different, says: "value differs in 1 place"},
+		{name: "not recorded", a: `{"x":1}`, b: `{"x":2}`, bare: true, want: diff.Uncompared, says: "value not compared: its value was not recorded"},
+		{name: "not recorded, and the same", a: `{"x":1}`, b: `{"x":1}`, bare: true, want: diff.Equal, says: "value equal"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			kept := record(t, "", one{"a", "exec", tt.a, traces.Good}, one{"a", "exec", tt.b, traces.Good})
+			var log diff.Log = kept
+			if tt.bare {
+				path := filepath.Join(t.TempDir(), "bare.jsonl")
+				none := store.Edit{Keep: func(*traces.Trace, *traces.Value) bool { return false }}
+				if _, err := kept.SaveEdited(path, []uint64{1, 2}, none); err != nil {
+					t.Fatal(err)
+				}
+				bare, err := store.OpenFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = bare.Close() })
+				for done, total := bare.Loading(); done < total; done, total = bare.Loading() {
+					<-bare.Changed()
+				}
+				log = bare
+			}
+			a, err := log.Trace(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := kept.Trace(2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := diff.Answers(log, a, kept, b, tt.o)
+			if got.Verdict != tt.want || got.String() != tt.says {
+				t.Errorf("got %s: %s; want %s: %s", got.Verdict, &got, tt.want, tt.says)
+			}
+			var tally diff.Tally
+			tally.Add(&got)
+			tally.Add(&got)
+			if text := tally.String(); strings.Contains(text, "2 of 2 changed") != (tt.want == diff.Different) || strings.Contains(text, "2 not compared") != (tt.want == diff.Uncompared) {
+				t.Errorf("tally: %s", text)
+			}
+		})
+	}
+}
