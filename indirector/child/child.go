@@ -5,11 +5,15 @@
 package child
 
 import (
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // Environment is that of this process in the C locale and without a user, as
@@ -34,6 +38,65 @@ func WriteFile(name string, content []byte, mode fs.FileMode) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(name, content, mode)
+}
+
+// Run runs a command as its method Run does. What it prints goes to its Stdout
+// and Stderr, two writers, up to the end; when it has ended and something that it
+// started holds on to them, they are still waited for as long as drain, and the
+// error is exec.ErrWaitDelay, unless there is another one. That is counted in
+// turns that this process gets, not by the clock: what a command has printed is
+// not lost because the machine is busy.
+func Run(c *exec.Cmd, drain time.Duration) error {
+	const turns = 25
+	var copying sync.WaitGroup
+	var ours, theirs []*os.File
+	end := func(files []*os.File) {
+		for _, f := range files {
+			_ = f.Close() // nothing is buffered
+		}
+	}
+	for _, out := range []*io.Writer{&c.Stdout, &c.Stderr} {
+		if _, plain := (*out).(*os.File); plain || *out == nil {
+			continue
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			end(slices.Concat(ours, theirs))
+			return err
+		}
+		to := *out
+		ours, theirs, *out = append(ours, r), append(theirs, w), w
+		copying.Go(func() { _, _ = io.Copy(to, r) }) // up to the end, or until it is closed
+	}
+	err := c.Start()
+	end(theirs)
+	if err != nil {
+		copying.Wait()
+		end(ours)
+		return err
+	}
+	err = c.Wait()
+	copied := make(chan struct{})
+	go func() {
+		copying.Wait()
+		close(copied)
+	}()
+	turn := time.NewTicker(max(drain/turns, 1))
+	defer turn.Stop()
+	for range turns {
+		select {
+		case <-copied:
+			end(ours)
+			return err
+		case <-turn.C:
+		}
+	}
+	end(ours)
+	<-copied
+	if err == nil {
+		err = exec.ErrWaitDelay
+	}
+	return err
 }
 
 // A Buffer keeps the first Max bytes of what is written to it. It is for one

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"indirtui/indirector/child"
 )
@@ -60,6 +63,53 @@ func TestWriteFileCanBeRun(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestRun has commands print, also when nobody waits for them.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are shell scripts, and this system runs none")
+	}
+	for _, tt := range []struct {
+		name, script, stdout, stderr string
+		err                          error
+	}{
+		{"nothing", "", "", "", nil},
+		{"both", "echo out; echo err >&2", "out\n", "err\n", nil},
+		{"much", "head -c 300000 /dev/zero | tr '\\0' x", strings.Repeat("x", 300_000), "", nil},
+		{"what it started ends soon", "(sleep 0.01; echo late) &", "late\n", "", nil},
+		{"what it started goes on", "echo out; sleep 600 &", "out\n", "", exec.ErrWaitDelay},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			c := exec.CommandContext(ctx, "/bin/sh", "-c", tt.script)
+			child.Session(c)
+			stdout, stderr := child.Buffer{Max: 1 << 20}, child.Buffer{Max: 1 << 20}
+			c.Stdout, c.Stderr = &stdout, &stderr
+			drain := time.Minute
+			if tt.err != nil {
+				drain = 100 * time.Millisecond
+			}
+			err := child.Run(c, drain)
+			if string(stdout.Kept) != tt.stdout || string(stderr.Kept) != tt.stderr || !errors.Is(err, tt.err) {
+				t.Errorf("got %d bytes, %q, %v", len(stdout.Kept), stderr.Kept, err)
+			}
+			_ = c.Cancel() // what goes on
+			cancel()
+		})
+	}
+	c := exec.CommandContext(t.Context(), filepath.Join(t.TempDir(), "nothing"))
+	c.Stdout = &child.Buffer{}
+	if err := child.Run(c, time.Minute); !errors.Is(err, fs.ErrNotExist) || c.Process != nil {
+		t.Errorf("no command: got %v", err)
+	}
+	c = exec.CommandContext(t.Context(), "/bin/sh", "-c", "exit 3")
+	c.Stdout = &child.Buffer{}
+	if exit := (*exec.ExitError)(nil); !errors.As(child.Run(c, time.Minute), &exit) || exit.ExitCode() != 3 {
+		t.Errorf("exit 3: got %v", exit)
+	}
 }
 
 // TestSessionEndsWithItsCommand has a command leave something behind.

@@ -374,9 +374,9 @@ func (m Commands) run(ctx context.Context, command string, args ...string) (file
 	}()
 	stderr := child.Buffer{Max: 4096}
 	run := exec.CommandContext(ctx, command, args...)
-	run.Stdout, run.Stderr, run.WaitDelay = file, &stderr, time.Second
+	run.Stdout, run.Stderr = file, &stderr
 	child.Session(run)
-	err = run.Run()
+	err = child.Run(run, time.Second)
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		out := make([]byte, 4096)
 		n, _ := file.ReadAt(out, 0)

@@ -20,7 +20,7 @@ const (
 	maxStderr = 16 << 10 // bytes that are kept for the trace
 	// drain is how long output is still waited for when the command has ended
 	// and something that it started holds on to it.
-	drain = 2 * time.Second
+	drain = 250 * time.Millisecond
 )
 
 // An output is what came of a command.
@@ -59,17 +59,15 @@ func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) o
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
-	c.WaitDelay = drain
 	child.Session(c)
-	out := output{code: -1}
-	if err := c.Start(); err != nil {
-		out.err, out.notStarted = err, ctx.Err() == nil
+	out := output{code: -1, err: child.Run(c, drain)}
+	if c.Process == nil {
+		out.notStarted = ctx.Err() == nil
 		if !out.notStarted {
 			out.killed = context.Cause(ctx).Error()
 		}
 		return out
 	}
-	out.err = c.Wait()
 	out.stdout, out.stderr = stdout.Kept, stderr.Kept
 	out.code = c.ProcessState.ExitCode()
 	if errors.Is(out.err, exec.ErrWaitDelay) {

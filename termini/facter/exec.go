@@ -32,12 +32,11 @@ func run(ctx context.Context, timeout time.Duration, environ []string, name stri
 
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(environ[:len(environ):len(environ)], "LC_ALL=C", "LANG=C")
-	cmd.WaitDelay = time.Second // for pipes that an escaped child holds open
 	child.Session(cmd)
 	stdout := &child.Buffer{Max: maxText, Full: func() { stop(errTooMuch) }}
 	stderr := &child.Buffer{Max: maxError}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err := cmd.Run()
+	err := child.Run(cmd, time.Second) // an escaped child may hold the pipes open
 	ended := cmd.ProcessState != nil && cmd.ProcessState.Exited()
 	switch {
 	case ctx.Err() != nil && err != nil:

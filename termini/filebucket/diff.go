@@ -22,7 +22,7 @@ const (
 	maxStderr = 16 << 10 // bytes that are kept for the trace
 	// drain is how long output is still waited for when the command has ended
 	// and something that it started holds on to it.
-	drain = 2 * time.Second
+	drain = 250 * time.Millisecond
 )
 
 // compare runs the command on two contents and answers with what it prints.
@@ -65,9 +65,8 @@ func run(ctx context.Context, argv []string) ([]byte, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
-	c.WaitDelay = drain
 	child.Session(c)
-	err := c.Run()
+	err := child.Run(c, drain)
 	why := ""
 	switch {
 	case ctx.Err() != nil:
