@@ -177,16 +177,5 @@ func (t *DataFiles) Search(ctx context.Context, req *indirector.Request) ([]indi
 	if err != nil {
 		return nil, err
 	}
-	found := make([]indirector.Instance, 0, len(paths))
-	for _, p := range paths {
-		inst, err := t.load(ctx, p, req.Key)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has gone since the directory was read
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, inst)
-	}
-	return found, nil
+	return loadAll(paths, func(path string) (indirector.Instance, error) { return t.load(ctx, path, req.Key) })
 }

@@ -271,6 +271,23 @@ func (f *files) entry(key, path string) indirector.Entry {
 
 // ---- search ----
 
+// loadAll loads the files at paths. One that has gone since its directory was
+// read is passed over.
+func loadAll(paths []string, load func(path string) (indirector.Instance, error)) ([]indirector.Instance, error) {
+	found := make([]indirector.Instance, 0, len(paths))
+	for _, p := range paths {
+		inst, err := load(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, inst)
+	}
+	return found, nil
+}
+
 // glob returns the paths in the directory of f that the pattern matches, as
 // Ruby's Dir.glob. A pattern without meta-characters is a name.
 func (f *files) glob(pattern string) ([]string, error) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"indirtui/indirector/client/clienttest"
 	"indirtui/indirector/model"
 	wire "indirtui/indirector/rest"
 )
@@ -184,17 +183,7 @@ func (o *op) takeInstance(c *capture) (why string) {
 // where the capture was made with a request that Puppet's client does not make.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
-	ca := clienttest.New(t, "Puppet CA: captures")
-	s := new(stand)
-	server := clienttest.Serve(t, ca.Issue(t, "puppet", clienttest.Local), s)
-	ssldir := t.TempDir()
-	settings := ca.Write(t, ssldir, ca.Issue(t, "web01")).At(t, server.URL)
-	puppet := ruby(t, ssldir)
-	base := map[string]string{
-		"server": settings["server"], "serverport": settings["serverport"], "report_server": settings["server"], "report_port": settings["serverport"],
-		"http_read_timeout": "10", "http_connect_timeout": "10", "preferred_serialization_format": "json", "http_extra_headers": "",
-		"profile": "false", "supported_checksum_types": "sha256,sha384,sha512,sha224,md5",
-	}
+	s, puppet, settings, base := beside(t)
 	tried, same, counts := 0, 0, map[string]int{}
 	for _, c := range readCaptures(t) {
 		o, why := c.question()

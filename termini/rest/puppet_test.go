@@ -381,6 +381,22 @@ func contents(t *testing.T, c model.Contents) []byte {
 
 var seconds = regexp.MustCompile(`(after|operation after) [0-9.]+ seconds`)
 
+// beside starts a server and real Puppet that asks it. It returns the settings by
+// which we do, and those that Puppet needs to do the same.
+func beside(t *testing.T) (s *stand, puppet *real, settings clienttest.Settings, base map[string]string) {
+	t.Helper()
+	ca := clienttest.New(t, "Puppet CA: web01")
+	s = new(stand)
+	server := clienttest.Serve(t, ca.Issue(t, "puppet", clienttest.Local), s)
+	ssldir := t.TempDir()
+	settings = ca.Write(t, ssldir, ca.Issue(t, "web01")).At(t, server.URL)
+	return s, ruby(t, ssldir), settings, map[string]string{
+		"server": settings["server"], "serverport": settings["serverport"], "report_server": settings["server"], "report_port": settings["serverport"],
+		"http_read_timeout": "10", "http_connect_timeout": "10", "preferred_serialization_format": "json", "http_extra_headers": "",
+		"profile": "false", "supported_checksum_types": "sha256,sha384,sha512,sha224,md5",
+	}
+}
+
 // timeless is a message without the time it took.
 func timeless(s string) string { return seconds.ReplaceAllString(s, "$1 N seconds") }
 
@@ -390,16 +406,7 @@ func timeless(s string) string { return seconds.ReplaceAllString(s, "$1 N second
 // REST-CLI-09.
 func TestPuppet(t *testing.T) {
 	t.Parallel()
-	ca := clienttest.New(t, "Puppet CA: web01")
-	s := new(stand)
-	server := clienttest.Serve(t, ca.Issue(t, "puppet", clienttest.Local), s)
-	ssldir := t.TempDir()
-	settings := ca.Write(t, ssldir, ca.Issue(t, "web01")).At(t, server.URL)
-	puppet := ruby(t, ssldir)
-	base := map[string]string{
-		"server": settings["server"], "serverport": settings["serverport"], "report_server": settings["server"], "report_port": settings["serverport"],
-		"http_read_timeout": "10", "http_connect_timeout": "10", "preferred_serialization_format": "json", "http_extra_headers": "", "profile": "false", "supported_checksum_types": "sha256,sha384,sha512,sha224,md5",
-	}
+	s, puppet, settings, base := beside(t)
 	for _, o := range ops() {
 		t.Run(o.name, func(t *testing.T) {
 			with, ours := map[string]string{}, settings.With()
