@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/format/psych"
 	"indirtui/indirector/model"
 )
 
@@ -51,13 +53,25 @@ func mustFormat(t testing.TB, name string) *format.Format {
 	return f
 }
 
-// input makes the instance of a case: from its data hash, or its contents.
+// input makes the instance of a case: from what the recorder was given, if the
+// set has that, or else from the data hash or the contents that it recorded.
 func input(t *testing.T, name string, expected data.Value) indirector.Instance {
 	t.Helper()
-	hash := expected.Get("data_hash")
+	given := data.OfHash([]data.Pair{data.P("data", expected.Get("data_hash"))})
+	if b, err := os.ReadFile(golden("inputs", name+".yaml")); err == nil {
+		doc, err := psych.Decode(b, psych.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		given = doc.Value
+	}
+	if id := expected.Dig("data_hash", "catalog_uuid"); given.Dig("data", "catalog_uuid").IsNil() && !id.IsNil() {
+		// Puppet invents one; see inventedUUID.
+		given = given.With("data", given.Get("data").With("catalog_uuid", id))
+	}
 	switch expected.Get("model").Str() {
 	case "file_bucket_file":
-		b, err := base64.StdEncoding.DecodeString(hash.Get("contents_base64").Str())
+		b, err := base64.StdEncoding.DecodeString(expected.Dig("data_hash", "contents_base64").Str())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,17 +81,22 @@ func input(t *testing.T, name string, expected data.Value) indirector.Instance {
 		}
 		return f
 	case "file_content":
-		// Its contents are recorded in the YAML only; here they come from there.
-		doc := string(read(t, golden("out", name, "wire.yaml")))
-		_, content, _ := strings.Cut(doc, "\ncontent: '")
-		content = strings.TrimSuffix(strings.ReplaceAll(content, "\n\n", "\n"), "  '\n")
-		return &model.FileContent{Path: hash.Get("path").Str(), Links: hash.Get("links").Str(), Contents: model.Bytes(content)}
+		hash := expected.Get("data_hash")
+		content := given.Get("contents")
+		if content.IsNil() { // of its contents the record has only the YAML
+			doc, err := psych.Decode(read(t, golden("out", name, "wire.yaml")), psych.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			content = doc.Value.Get("content")
+		}
+		return &model.FileContent{Path: hash.Get("path").Str(), Links: hash.Get("links").Str(), Contents: model.Bytes(content.Str())}
 	}
 	class, ok := model.Lookup(expected.Get("model").Str())
 	if !ok {
 		t.Fatalf("there is no model %s", expected.Get("model"))
 	}
-	i, err := class.FromData(hash)
+	i, err := class.FromData(given.Get("data"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +106,8 @@ func input(t *testing.T, name string, expected data.Value) indirector.Instance {
 func TestGoldenFormats(t *testing.T) {
 	t.Parallel()
 	cases, err := os.ReadDir(golden("out"))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases, %v", len(cases), err)
 	}
 	for _, c := range cases {
 		t.Run(c.Name(), func(t *testing.T) {
@@ -138,11 +157,16 @@ func checkWire(t *testing.T, name string, i indirector.Instance, f *format.Forma
 		t.Errorf("media type: got %s, want %s", got, want)
 	}
 	if row.Get("file").IsNil() {
-		return // the file that Puppet would have read does not exist
+		if _, ok := i.(*model.FileContent); ok {
+			return // the file that Puppet would have read does not exist
+		}
+		_, err := format.Render(f, i)
+		mustFail(t, err, row, "Could not render to "+f.Name+": ")
+		return
 	}
 	want := read(t, golden("out", name, row.Get("file").Str()))
 	got, err := format.Render(f, i)
-	compare(t, got, want, err)
+	compare(t, got, inventedUUID(want, got), err)
 	if strings.Contains("s console flat dot", f.Name) {
 		return
 	}
@@ -158,11 +182,41 @@ func checkWire(t *testing.T, name string, i indirector.Instance, f *format.Forma
 
 func checkFile(t *testing.T, name string, i indirector.Instance, f *format.Format, expected, row data.Value) {
 	t.Helper()
+	if row.Get("error").Str() == "invalid key" {
+		return // no business of this layer
+	}
+	if row.Get("file").IsNil() {
+		_, err := format.RenderFile(f, i)
+		mustFail(t, err, row, "")
+		return
+	}
 	want := read(t, golden("out", name, row.Get("file").Str()))
 	got, err := format.RenderFile(f, i)
-	compare(t, got, want, err)
+	compare(t, got, inventedUUID(want, got), err)
 	back, notes, err := format.InternFile(f, model.ClassOf(i).Name, "x", want, format.Options{})
 	checkBack(t, back, notes, err, expected, row)
+}
+
+// mustFail compares an error with the recorded one. Those of Ruby itself may be
+// in any words.
+func mustFail(t *testing.T, err error, row data.Value, prefix string) {
+	t.Helper()
+	want := row.Get("error").Str()
+	if err == nil || !row.Get("ruby_error").Bool() && strings.TrimPrefix(err.Error(), prefix) != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+var uuid = regexp.MustCompile(`catalog_uuid[^0-9a-f]{1,4}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})`)
+
+// inventedUUID is what Puppet wrote with the name that we wrote, where both had
+// to be invented: each writing of Puppet has another one.
+func inventedUUID(want, got []byte) []byte {
+	w, g := uuid.FindSubmatch(want), uuid.FindSubmatch(got)
+	if w == nil || g == nil {
+		return want
+	}
+	return bytes.ReplaceAll(want, w[1], g[1])
 }
 
 func compare(t *testing.T, got, want []byte, err error) {
@@ -192,11 +246,14 @@ func checkBack(t *testing.T, back indirector.Instance, notes format.Notes, err e
 	if row.Get("read_back").Kind() == data.Hash {
 		if lost := row.Dig("read_back", "name").IsNil() && !want.Get("name").IsNil(); !lost {
 			want = withoutNow(row.Get("read_back"))
-		} else if len(notes) == 0 {
+		} else if want = want.With("catalog_uuid", data.OfString("<UUID>")); len(notes) == 0 {
 			t.Error("read back: Puppet loses the catalog, and no note says so")
 		}
 	}
 	got, ok := dataOf(back)
+	if id := got.Get("catalog_uuid"); want.Get("catalog_uuid").Str() == "<UUID>" && !id.IsNil() {
+		want = want.With("catalog_uuid", id)
+	}
 	if !ok || !data.Equal(got, want) {
 		t.Errorf("read back:\ngot  %s\nwant %s", got, want)
 	}

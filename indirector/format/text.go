@@ -32,7 +32,7 @@ func appendDot(b []byte, i indirector.Instance) ([]byte, error) {
 }
 
 func dotQuote(s string) string {
-	return `"` + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(s) + `"`
+	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
 }
 
 // appendConsole writes what Puppet's faces print: scalars as they are, lists

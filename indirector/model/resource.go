@@ -386,12 +386,67 @@ func (r *Resource) line() data.Value {
 	return data.OfInt(r.Line)
 }
 
+// parameters are those that are written: under the names that Puppet gives
+// them, and what the title says before all others.
 func (r *Resource) parameters() data.Value {
 	name := namevar(r.Type)
+	title := r.titleValue()
+	plain := title == r.Title && !r.isMain()
+	for i, p := range r.Parameters.Hash() {
+		switch k := key(p); {
+		case k == name:
+			plain = plain && (i == 0 || p.Value.Kind() == data.String && p.Value.Str() == r.Title)
+		case k == "name", strings.ToLower(k) != k:
+			plain = false
+		}
+	}
+	if !plain {
+		return r.renamed(name, title)
+	}
 	for _, p := range r.Parameters.Hash() {
-		if p.Key.Str() == name && p.Value.Kind() == data.String && p.Value.Str() == r.Title {
+		if key(p) == name && p.Value.Kind() == data.String && p.Value.Str() == r.Title {
 			return r.Parameters.Without(name)
 		}
 	}
 	return r.Parameters
+}
+
+// titleValue is what the title says of the parameter that names the resource:
+// that of a file loses its last slashes.
+func (r *Resource) titleValue() string {
+	if r.Type != "File" || !strings.HasSuffix(r.Title, "/") {
+		return r.Title
+	}
+	path := strings.TrimRight(r.Title, "/")
+	if path == "" || strings.HasSuffix(path, ":") && len(path) > 1 {
+		return path + "/"
+	}
+	return path
+}
+
+// isMain reports whether r is the class without a title, which Puppet calls
+// :main: its name is a string, and never the same.
+func (r *Resource) isMain() bool { return r.Type == "Class" && r.Title == "main" }
+
+// renamed are the parameters under the names that Puppet gives them. Rule
+// FMT-CAT-02.
+func (r *Resource) renamed(name, title string) data.Value {
+	h := []data.Pair{data.P(name, data.OfString(title))}
+	at := map[string]int{name: 0}
+	for _, p := range r.Parameters.Hash() {
+		k := strings.ToLower(key(p))
+		if k == "name" {
+			k = name
+		}
+		if i, ok := at[k]; ok {
+			h[i].Value = p.Value
+			continue
+		}
+		at[k] = len(h)
+		h = append(h, data.P(k, p.Value))
+	}
+	if v := h[0].Value; v.Kind() == data.String && v.Str() == r.Title && !r.isMain() {
+		h = h[1:]
+	}
+	return data.OfHash(h)
 }
