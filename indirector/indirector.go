@@ -398,7 +398,9 @@ type Wire struct {
 	// KeepBody asks for Body. The caller sets it.
 	KeepBody bool
 	// Parent is the traceparent that the caller was asked with. It is sent on as
-	// it is, and none is if it is "": who hands on adds nothing. The caller sets it.
+	// it is, and none is if it is "": who hands on adds nothing. What the other
+	// side does hangs beside our own spans then, not below them: these may never
+	// be exported. The caller sets it.
 	Parent string
 
 	Address string              // the URL that was asked

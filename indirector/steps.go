@@ -173,6 +173,7 @@ func (f *flight) begin(ctx context.Context) {
 		f.clock = f.x.now()
 	}
 	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
+	t.Traceparent = traces.TraceparentOf(ctx)
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
 		// To copy the array as it is took three times as long: most of it is

@@ -12,9 +12,9 @@ import (
 // W3C Trace Context. They follow from what a trace says, so that every recording
 // and export of a request has the same.
 
-// TraceID is the id of the trace that a run is: the number of the run if it is a
-// UUID, as Puppet's transaction_uuid is. It is what a traceparent carries. The
-// other result is false if run is none.
+// TraceID is the id of the trace that a run is, unless somebody else's is known:
+// the number of the run if it is a UUID, as Puppet's transaction_uuid is. It is
+// what a traceparent carries. The other result is false if run is none.
 func TraceID(run string) (id [16]byte, ok bool) {
 	if len(run) != 36 || run[8] != '-' || run[13] != '-' || run[18] != '-' || run[23] != '-' {
 		return id, false
@@ -67,6 +67,9 @@ func (a *Active) Parent() string {
 		return ""
 	}
 	trunk, ok := TraceID(run)
+	if theirs := TraceparentOf(l.Context); theirs != nil {
+		trunk, ok = theirs.Trace, true
+	}
 	if !ok {
 		root, began := id, start
 		for up := FromContext(l.Context); up != nil; up = FromContext(up.Context) {

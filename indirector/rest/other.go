@@ -269,7 +269,7 @@ func (c *call) traced(name, key, environment string, options ...traces.Option) (
 	}
 	t := traces.NewTrace()
 	t.Start, t.Verb, t.Indirection, t.Key, t.Environment = c.start, traces.Find, name, key, environment
-	t.Caller, t.Options = "agent "+c.who.Node, options
+	t.Caller, t.Options, t.Traceparent = "agent "+c.who.Node, options, traces.TraceparentOf(ctx)
 	if c.h.o.Run != nil {
 		t.Run = c.h.o.Run(c.r, &indirector.Request{Indirection: name, Verb: indirector.Find, Key: key, Environment: environment})
 	}

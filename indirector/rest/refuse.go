@@ -47,6 +47,7 @@ func (c *call) refused(e *Error, at traces.Step) {
 		t.Caller = "agent " + ByCertificate(c.r).IP
 	}
 	t.Indirection, t.Key = c.subject()
+	t.Traceparent = traces.TraceparentOf(c.r.Context())
 	if c.req != nil {
 		t.Verb, t.Environment, t.Run, t.Flags = c.req.Verb, c.req.Environment, c.req.Run, c.req.Flags
 	} else if c.h.o.Run != nil {

@@ -157,6 +157,7 @@ type call struct {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = Joined(r)
 	c := &call{h: h, w: w, r: r, rc: http.NewResponseController(w), start: h.o.Now(), path: r.URL.Path}
 	defer c.recover()
 	// A limit of the server for the whole request would end it while a person
@@ -166,6 +167,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = &patient{body: r.Body, rc: c.rc, stall: h.o.Stall}
 	}
 	c.route()
+}
+
+// Joined returns r with a context that says which span of which trace asks it,
+// if its header traceparent does. A malformed one is none, and so are two.
+func Joined(r *http.Request) *http.Request {
+	said := r.Header["Traceparent"]
+	if len(said) != 1 || traces.TraceparentOf(r.Context()) != nil {
+		return r
+	}
+	p, ok := traces.ParseTraceparent(said[0])
+	if !ok {
+		return r
+	}
+	return r.WithContext(traces.WithTraceparent(r.Context(), &p))
 }
 
 func (c *call) recover() {

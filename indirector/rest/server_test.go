@@ -100,6 +100,7 @@ type stage struct {
 	recorder
 	script  *scripted
 	server  *httptest.Server
+	house   *indirector.Indirector
 	options rest.Options
 }
 
@@ -133,6 +134,7 @@ func newStage(t testing.TB, script *scripted, change func(*indirector.Config, *r
 			t.Error(err)
 		}
 	})
+	st.house = x
 	st.server = httptest.NewUnstartedServer(rest.NewHandler(x, st.options))
 	st.server.Config.ReadTimeout = st.options.Stall // for the whole request, as far as the server knows
 	st.server.Start()
@@ -340,6 +342,47 @@ func TestRequest(t *testing.T) {
 	st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*")
 	if got.Run != "connection 7" {
 		t.Errorf("run %q", got.Run)
+	}
+}
+
+// TestTraceparent holds that a request, what it asks on its way, and a refusal
+// are joined to the trace of who asks, if the header is one.
+func TestTraceparent(t *testing.T) {
+	t.Parallel()
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	var x *indirector.Indirector
+	st := newStage(t, &scripted{find: func(ctx context.Context, r *indirector.Request) (indirector.Instance, error) {
+		if r.Indirection == "node" {
+			return indirector.FindAs[*model.Facts](ctx, x, "facts", r.Key)
+		}
+		return &model.Facts{Name: r.Key}, nil
+	}}, nil)
+	x = st.house
+	for _, tt := range []struct {
+		name   string
+		header []string
+		want   string
+	}{
+		{"one", []string{parent}, parent},
+		{"none", nil, ""},
+		{"malformed", []string{"00-1234-5678-01"}, ""},
+		{"two", []string{parent, parent}, ""},
+	} {
+		for _, path := range []string{"/puppet/v3/node/web01?environment=production", "/puppet/v3/nosuch/x"} {
+			before := len(st.all())
+			r := httptest.NewRequest("GET", path, nil)
+			r.Header["Traceparent"] = tt.header
+			st.server.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
+			all := st.all()[before:]
+			if len(all) == 0 || strings.Contains(path, "node") && len(all) < 2 {
+				t.Errorf("%s: %s left %d traces", tt.name, path, len(all))
+			}
+			for _, trace := range all {
+				if got := trace.Traceparent.String(); got != tt.want {
+					t.Errorf("%s: %s %s: got %q, want %q", tt.name, trace.Indirection, trace.Key, got, tt.want)
+				}
+			}
+		}
 	}
 }
 

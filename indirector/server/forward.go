@@ -141,7 +141,7 @@ func (f *Forwarder) answer(w http.ResponseWriter, a *client.Answer) error {
 func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live, func(int, error)) {
 	start := f.Now()
 	t := traces.NewTrace()
-	t.Start, t.Caller, t.Verb = start, "agent "+who.Node, traces.Find
+	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+who.Node, traces.Find, traces.TraceparentOf(r.Context())
 	switch r.Method {
 	case http.MethodHead:
 		t.Verb = traces.Head

@@ -17,6 +17,7 @@ func (s *Server) record(r *http.Request, start time.Time, status int, why string
 	}
 	parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 4)
 	t := s.refused(start, "http", r.URL.Path)
+	t.Traceparent = traces.TraceparentOf(r.Context())
 	if len(parts) == 4 {
 		t.Indirection, t.Key = parts[2], parts[3]
 	}

@@ -257,6 +257,7 @@ type connKey struct{}
 func (s *Server) limited(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := s.now()
+		r = rest.Joined(r)
 		if !s.enter(r.Context()) {
 			w.Header().Set("Retry-After", strconv.Itoa(int(max(s.o.Limits.Wait/time.Second, 1))))
 			http.Error(w, "too many requests are worked on", http.StatusServiceUnavailable)

@@ -242,6 +242,46 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
+// What another program's span has asked hangs below that span, in its trace, and
+// so does what was asked on the way; also if the run has a number of its own.
+func TestOTLPJoined(t *testing.T) {
+	t.Parallel()
+	p, _ := traces.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, tr := range []*traces.Trace{
+		{Verb: traces.Find, Indirection: "catalog", Key: "web01", Run: run, Start: start, Took: time.Millisecond, Traceparent: &p, Outcome: traces.Good},
+		{Verb: traces.Find, Indirection: "node", Key: "web01", Run: run, Start: start, Took: time.Millisecond, Traceparent: &p, Parent: 1, Outcome: traces.Good},
+	} {
+		tr.ID = s.Begin(tr)
+		s.End(tr, nil)
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := write(t, s, export.OTLP)
+	by := map[string]*tracev1.Span{}
+	for _, span := range readOTLP(t, text).GetResourceSpans()[0].GetScopeSpans()[0].GetSpans() {
+		by[span.GetName()] = span
+		if got := hex.EncodeToString(span.GetTraceId()); got != "4bf92f3577b34da6a3ce929d0e0e4736" {
+			t.Errorf("%s: trace %s", span.GetName(), got)
+		}
+	}
+	catalog, node := by["find catalog"], by["find node"]
+	if got := hex.EncodeToString(catalog.GetParentSpanId()); got != "00f067aa0ba902b7" || catalog.GetKind() != tracev1.Span_SPAN_KIND_SERVER {
+		t.Errorf("the request: below %s, %v", got, catalog.GetKind())
+	}
+	if !bytes.Equal(node.GetParentSpanId(), catalog.GetSpanId()) || node.GetKind() != tracev1.Span_SPAN_KIND_INTERNAL {
+		t.Errorf("what it asked: below %x, %v", node.GetParentSpanId(), node.GetKind())
+	}
+	if text, _ := write(t, s, export.Story); strings.Count(text, p.String()) != 2 {
+		t.Errorf("the story does not say it:\n%s", text)
+	}
+}
+
 // readOTLP reads OTLP/JSON strictly.
 func readOTLP(t testing.TB, text string) *tracev1.TracesData {
 	t.Helper()

@@ -226,8 +226,11 @@ func (l *Live) spans(w waiting) {
 			}))
 		}
 		kind := trace.SpanKindInternal
-		if s.client {
+		switch {
+		case s.client:
 			kind = trace.SpanKindClient
+		case s.server:
+			kind = trace.SpanKindServer
 		}
 		_, span := l.tracer.Start(ctx, valid(s.name), trace.WithTimestamp(s.start), trace.WithSpanKind(kind), trace.WithAttributes(keyValues(s.attrs)...))
 		for _, e := range s.events {

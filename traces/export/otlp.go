@@ -57,6 +57,7 @@ type (
 // OTLP numbers them.
 const (
 	kindInternal = 1
+	kindServer   = 2
 	kindClient   = 3
 	statusError  = 2
 	sampled      = 1
@@ -96,8 +97,11 @@ func (o *otlp) add(w io.Writer, r *request) error {
 		if s.parent != [8]byte{} {
 			line.ParentID = hex.EncodeToString(s.parent[:])
 		}
-		if s.client {
+		switch {
+		case s.client:
 			line.Kind = kindClient
+		case s.server:
+			line.Kind = kindServer
 		}
 		if s.isError {
 			line.Status = otlpStatus{statusError, valid(s.failed)}

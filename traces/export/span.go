@@ -17,6 +17,7 @@ type span struct {
 	id, parent [8]byte // a zero parent is none
 	name       string
 	client     bool // it asked over a network
+	server     bool // it was asked over a network, by a span that is known
 	start, end time.Time
 	attrs      []attr
 	events     []event
@@ -56,9 +57,10 @@ func withAttr(attrs []attr, key string, value any) []attr {
 // maxAncestors is how far up a root is looked for.
 const maxAncestors = 64
 
-// trunkOf returns the trace that t belongs to, and the request that asked it. A
-// run that is no UUID has a trace for each request that nobody asked, since
-// names of runs come again.
+// trunkOf returns the trace that t belongs to, and the request that asked it:
+// the trace of who asked over the network, if that was said, else that of its
+// run. A run that is no UUID has a trace for each request that nobody asked,
+// since names of runs come again.
 func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
 	root := parent{t.ID, t.Start}
 	var asked *parent
@@ -74,6 +76,9 @@ func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
 		}
 		up = row.Parent
 	}
+	if t.Traceparent != nil {
+		return t.Traceparent.Trace, asked
+	}
 	if id, ok := traces.TraceID(t.Run); ok {
 		return id, asked
 	}
@@ -84,8 +89,11 @@ func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
 func spansOf(r *request) []span {
 	t := r.trace
 	own := span{trace: r.trunk, id: traces.SpanID(t.ID, t.Start), name: t.Verb.String() + " " + t.Indirection, start: t.Start, end: t.Start.Add(max(t.Took, 0))}
-	if r.parent != nil {
+	switch {
+	case r.parent != nil:
 		own.parent = traces.SpanID(r.parent.id, r.parent.start)
+	case t.Traceparent != nil:
+		own.parent, own.server = t.Traceparent.Span, t.Parent == 0
 	}
 	describe(&own, t)
 	spans := []span{own}

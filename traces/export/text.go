@@ -145,6 +145,9 @@ func (*stories) add(w io.Writer, r *request) error {
 	if r.trace.Run != "" {
 		b = fmt.Appendf(b, "  run       %s\n", r.trace.Run)
 	}
+	if r.trace.Traceparent != nil {
+		b = fmt.Appendf(b, "  parent    %s\n", r.trace.Traceparent)
+	}
 	for _, c := range r.comments {
 		b = fmt.Appendf(b, "  comment   %s\n", strings.ReplaceAll(c.Text, "\n", " "))
 	}

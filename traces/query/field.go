@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -132,6 +133,7 @@ var fields = []Field{
 	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: attrTexts(AttrFormat)},
 	{Name: "lossy", Doc: "the format could not hold everything", Kind: YesNo, Values: truths, Detail: true, ints: lossy},
 	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: rowText(func(r *Row) string { return r.Run })},
+	{Name: "traceparent", Doc: "the trace of who asked over the network: its id, or the whole header traceparent", Detail: true, texts: traceparents},
 	{Name: "caller", Doc: "who asked", Values: []string{"agent", "apply", "cli", "demo", "server", "terminus", "you"}, texts: rowText(func(r *Row) string { return r.Caller })},
 	{Name: "thread", Doc: "the thread of the watched process", texts: rowText(func(r *Row) string { return r.Thread })},
 	{Name: "source", Doc: "where it was watched; missing in this process", Values: []string{"proxy", "tap"}, texts: rowText(func(r *Row) string { return r.Source })},
@@ -336,6 +338,16 @@ func origins(c scope, test func(string) bool) (passed, present bool) {
 		return passed
 	})
 	return passed, present
+}
+
+// traceparents are the id of a trace, as the screens of other programs show it,
+// and the header as a whole: a test sees both.
+func traceparents(c scope, test func(string) bool) (passed, present bool) {
+	t := c.subject.Trace()
+	if t == nil || t.Traceparent == nil {
+		return false, false
+	}
+	return test(hex.EncodeToString(t.Traceparent.Trace[:])) || test(t.Traceparent.String()), true
 }
 
 // messages are all that was said when something failed, to the caller or not.

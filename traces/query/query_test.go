@@ -123,6 +123,10 @@ func demo() world {
 		3: {Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Stale, Served: traces.ByCache,
 			Primary: slot("rest", traces.FromApplication), Cache: slot("json", traces.FromSetting), Took: 31 * time.Millisecond,
 			Run: "8f3c", Caller: "agent", Environment: "production", Flags: traces.IgnoreTerminus, Start: now.Add(-9 * time.Minute),
+			Traceparent: &traces.Traceparent{
+				Trace: [16]byte{0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6, 0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36},
+				Span:  [8]byte{0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7}, Flags: 1,
+			},
 			Spans: []traces.Span{
 				{ID: 1, Step: traces.CacheRead, Kind: traces.File, Name: "read web01.example.com.json", Took: 2 * time.Millisecond,
 					Attrs: []traces.Attr{{Key: "age", Value: "1h31m"}}},
@@ -289,6 +293,11 @@ func TestMatch(t *testing.T) {
 		{"field lossy", "ind=catalog lossy=no", []uint64{3, 8, 10}},
 		{"field run", "run=9c*", []uint64{7, 8, 9}},
 		{"field run", "not run", []uint64{10}},
+		{"field traceparent", "traceparent=4bf92f3577b34da6a3ce929d0e0e4736", []uint64{4}},
+		{"field traceparent", "traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", []uint64{4}},
+		{"field traceparent", "traceparent=*-00f067aa0ba902b7-*", []uint64{4}},
+		{"field traceparent", "traceparent", []uint64{4}},
+		{"field traceparent", "traceparent!=00*", nil},
 		{"field caller", "caller=terminus", []uint64{9}},
 		{"field thread source", "thread=1 source=proxy", []uint64{6}},
 		{"field mark", "mark=a", []uint64{4}},

@@ -135,6 +135,7 @@ func TestFormat(t *testing.T) {
 		{"the greatest number", header + `{"trace":7,"verb":"find","steps":[]}` + "\n" + `{"trace":18446744073709551615,"verb":"find","steps":[]}` + "\n", "", 1},
 		{"only the greatest number", header + `{"trace":18446744073709551615,"verb":"find","steps":[]}` + "\n", "", 0},
 		{"numbers far apart", header + `{"trace":7000000,"verb":"find","steps":[]}` + "\n" + `{"trace":7,"verb":"find","steps":[]}` + "\n", "", 2},
+		{"a traceparent that is none", header + `{"trace":7,"verb":"find","steps":[],"traceparent":"00-12"}` + "\n", "", 1},
 		{"a child before its parent", header + `{"trace":2,"parent":1,"verb":"find","steps":[]}` + "\n" + `{"trace":1,"verb":"find","steps":[]}` + "\n", "", 2},
 		{"its own parent", header + `{"trace":1,"parent":1,"prev":1,"good":1,"replay":true,"verb":"find","steps":[]}` + "\n", "", 1},
 	} {

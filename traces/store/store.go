@@ -33,7 +33,7 @@
 //	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,
 //	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
 //	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
-//	 "pstep":…,"app":…,"idle":[…],"options":[{"name":…,"value":…}],
+//	 "pstep":…,"traceparent":…,"app":…,"idle":[…],"options":[{"name":…,"value":…}],
 //	 "primary":[{"terminus":…,"by":…,"place":…,"not":…,"note":…,"setting":…,
 //	 "symbol":true,"t":…}],
 //	 "caches":[…],"spans":[{"id":…,"parent":…,"step":…,"kind":…,"name":…,"is":…,

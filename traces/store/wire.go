@@ -36,6 +36,7 @@ type line struct {
 
 	Steps       []lineStep   `json:"steps"`
 	ParentStep  string       `json:"pstep"`
+	Traceparent string       `json:"traceparent"`
 	Application string       `json:"app"`
 	Idle        []string     `json:"idle"`
 	Options     []linePair   `json:"options"`
@@ -346,7 +347,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 	if t.ParentStep != 0 {
 		o = o.str("pstep", t.ParentStep.String())
 	}
-	o = o.str("app", t.Application).strs("idle", t.Idle.Names())
+	o = o.str("traceparent", t.Traceparent.String()).str("app", t.Application).strs("idle", t.Idle.Names())
 	o = field(o, "options", t.Options, func(o object, p *traces.Option) object { return o.pair(p.Name, p.Value) })
 	o = field(o, "primary", t.Primary, appendChoice)
 	o = field(o, "caches", t.Cache, appendChoice)
@@ -454,6 +455,9 @@ func (l *line) trace() *traces.Trace {
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Value: l.Value.value(), Sent: l.SentValue.value(),
 		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
+	}
+	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {
+		t.Traceparent = &p
 	}
 	for _, q := range l.Steps {
 		if s, ok := traces.ParseStep(q.Step); ok {

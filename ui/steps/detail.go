@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -49,11 +50,28 @@ func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 	case traces.Terminus:
 		f = append(f, factsOfRequest(t)...)
 	case traces.Caller:
+		if joined := Joined(t); joined != "" {
+			f = append(f, fact{"trace", joined, screen.Plain})
+		}
 		if t.Error != "" {
 			f = append(f, fact{"was told", t.Error, screen.Failed})
 		}
 	}
 	return f
+}
+
+// Joined says of which trace of another program a request is part: "ID, below
+// the span ID". It is "" if it is of none.
+func Joined(t *traces.Trace) string {
+	p := t.Traceparent
+	if p == nil {
+		return ""
+	}
+	below := ", below the span "
+	if t.Parent != 0 {
+		below = ", below what was asked by the span "
+	}
+	return hex.EncodeToString(p.Trace[:]) + below + hex.EncodeToString(p.Span[:])
 }
 
 func factsOfFault(f *traces.Fault) []fact {
@@ -244,6 +262,9 @@ func Report(t *traces.Trace, zone *time.Location) string {
 		if part.text != "" {
 			fmt.Fprintf(&b, "  %s %s", part.label, part.text)
 		}
+	}
+	if joined := Joined(t); joined != "" {
+		fmt.Fprintf(&b, "\ntrace %s", joined)
 	}
 	h := traces.HeadlineOf(t)
 	fmt.Fprintf(&b, "\n\nSTORY     %s\nANSWERED  %s\nASKED     %s\n", traces.Story(t), h.Answered, h.Asked)

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,6 +29,9 @@ func (s *Steps) Context() (left, right screen.Line) {
 	if t.Run != "" {
 		right.Put(screen.Plain, "  run ")
 		right.Add(screen.Plain, screen.Clean(t.Run).Cut(8))
+	}
+	if t.Traceparent != nil {
+		right.Put(screen.Plain, "  trace "+hex.EncodeToString(t.Traceparent.Trace[:4]))
 	}
 	if t.Caller != "" {
 		right.Put(screen.Plain, "  ")

@@ -1,0 +1,30 @@
+package steps_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/traces"
+	"indirtui/ui/steps"
+)
+
+// The report of a request says of whose trace it is part, if it is of one.
+func TestReportJoined(t *testing.T) {
+	t.Parallel()
+	p, _ := traces.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	for _, tt := range []struct {
+		name  string
+		trace traces.Trace
+		want  string // "" is nothing of it
+	}{
+		{"alone", traces.Trace{ID: 7}, ""},
+		{"asked by another program", traces.Trace{ID: 7, Traceparent: &p}, "\ntrace 4bf92f3577b34da6a3ce929d0e0e4736, below the span 00f067aa0ba902b7\n"},
+		{"asked on the way", traces.Trace{ID: 8, Parent: 7, Traceparent: &p}, "\ntrace 4bf92f3577b34da6a3ce929d0e0e4736, below what was asked by the span 00f067aa0ba902b7\n"},
+	} {
+		got := steps.Report(&tt.trace, time.UTC)
+		if tt.want == "" && strings.Contains(got, "\ntrace ") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got\n%s", tt.name, got)
+		}
+	}
+}
