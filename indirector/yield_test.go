@@ -145,8 +145,7 @@ func (g gateFunc) Left(uint64) {}
 
 // A cancelled search ends, even if the terminus does not look, and the house
 // holds no more of a long one than the recorder is shown.
-func TestYieldLong(t *testing.T) {
-	t.Parallel()
+func TestYieldLong(t *testing.T) { // alone: it measures the memory of the process
 	s := newScene(t, streaming(stream{n: 1_000_000}))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

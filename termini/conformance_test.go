@@ -253,7 +253,7 @@ func caServer(t *testing.T, set map[string]string, signed []byte) map[string]str
 	host, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "https://"), ":")
 	return map[string]string{
 		"ca_server": host, "ca_port": port, "localcacert": set["cacert"], "hostcrl": set["cacrl"], "certificate_revocation": "chain",
-		"hostcert": set["cadir"] + "/none", "hostprivkey": set["cadir"] + "/none", "http_connect_timeout": "10", "http_read_timeout": "10",
+		"hostcert": set["cadir"] + "/none", "hostprivkey": set["cadir"] + "/none", "http_connect_timeout": "120", "http_read_timeout": "120",
 	}
 }
 

@@ -131,8 +131,7 @@ func TestYieldEarly(t *testing.T) {
 
 // A search of 100 000 files is taken in constant memory, and ends where the
 // caller ends it.
-func TestYieldLarge(t *testing.T) {
-	t.Parallel()
+func TestYieldLarge(t *testing.T) { // alone: it measures the memory of the process
 	dir := wide(t, 100_000)
 	h := newHouse(t, values{}, nil)
 	enough := errors.New("enough")
@@ -177,7 +176,7 @@ func TestYieldLarge(t *testing.T) {
 					t.Errorf("got %v after %d", err, n)
 				}
 			}
-			if most > 48<<20 { // other tests run beside this one
+			if most > 48<<20 {
 				t.Errorf("%d bytes were held", most)
 			}
 		})
@@ -186,8 +185,7 @@ func TestYieldLarge(t *testing.T) {
 
 // A merged mount of 100 000 files of four modules, a thousand of which lose, is
 // taken in a bounded heap.
-func TestYieldMerged(t *testing.T) {
-	t.Parallel()
+func TestYieldMerged(t *testing.T) { // alone: it measures the memory of the process
 	const modules = 4
 	dir := t.TempDir()
 	for m := range modules {

@@ -50,7 +50,7 @@ func peer(t *testing.T) (clienttest.Settings, string) {
 	return clienttest.Settings{
 		"certname": name, "localcacert": copyFile("certs/ca.pem", env["PEERS_CA"]), "hostcrl": copyFile("crl.pem", env["PEERS_CRL"]),
 		"hostcert": copyFile("certs/"+name+".pem", env["PEERS_CERT"]), "hostprivkey": copyFile("private_keys/"+name+".pem", env["PEERS_KEY"]),
-		"certificate_revocation": "chain", "http_connect_timeout": "30", "http_read_timeout": "120", "preferred_serialization_format": "json",
+		"certificate_revocation": "chain", "http_connect_timeout": "120", "http_read_timeout": "600", "preferred_serialization_format": "json",
 		"http_user_agent": "Puppet/7.23.0 Ruby/3.1.2-p20 (x86_64-linux-gnu)", "runinterval": "1800",
 	}.At(t, env["PUPPETSERVER_URL"]), ssldir
 }

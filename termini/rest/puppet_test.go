@@ -392,7 +392,7 @@ func beside(t *testing.T) (s *stand, puppet *real, settings clienttest.Settings,
 	settings = ca.Write(t, ssldir, ca.Issue(t, "web01")).At(t, server.URL)
 	return s, ruby(t, ssldir), settings, map[string]string{
 		"server": settings["server"], "serverport": settings["serverport"], "report_server": settings["server"], "report_port": settings["serverport"],
-		"http_read_timeout": "10", "http_connect_timeout": "10", "preferred_serialization_format": "json", "http_extra_headers": "",
+		"http_read_timeout": "120", "http_connect_timeout": "120", "preferred_serialization_format": "json", "http_extra_headers": "",
 		"profile": "false", "supported_checksum_types": "sha256,sha384,sha512,sha224,md5",
 	}
 }

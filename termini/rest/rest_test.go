@@ -222,8 +222,7 @@ func endless(size int64) http.HandlerFunc {
 
 // TestContentFlows reads a file larger than the memory that it may take, twice,
 // and gives one up. Gap L10.
-func TestContentFlows(t *testing.T) {
-	t.Parallel()
+func TestContentFlows(t *testing.T) { // alone: it measures the memory of the process
 	const size = 128 << 20
 	h := against(t, endless(size))
 	find := func(ctx context.Context) model.Contents {

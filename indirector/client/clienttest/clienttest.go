@@ -177,7 +177,7 @@ func (a *Authority) Write(t testing.TB, dir string, leaf *Leaf) Settings {
 		"certname": name, "ssldir": dir, "certdir": filepath.Join(dir, "certs"), "privatekeydir": filepath.Join(dir, "private_keys"),
 		"localcacert": filepath.Join(dir, "certs", "ca.pem"), "hostcrl": filepath.Join(dir, "crl.pem"),
 		"hostcert": filepath.Join(dir, "certs", name+".pem"), "hostprivkey": filepath.Join(dir, "private_keys", name+".pem"),
-		"certificate_revocation": "chain", "http_connect_timeout": "10", "http_read_timeout": "10", "http_keepalive_timeout": "4",
+		"certificate_revocation": "chain", "http_connect_timeout": "120", "http_read_timeout": "120", "http_keepalive_timeout": "120",
 		"runinterval": "1800", "http_user_agent": "Puppet/7.23.0 Ruby/3.1.2-p20 (x86_64-linux-gnu)",
 		"preferred_serialization_format": "json", "no_proxy": "localhost, 127.0.0.1",
 	}
