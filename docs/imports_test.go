@@ -37,6 +37,7 @@ var rules = []rule{
 	{"traces/query", "traces traces/spell", ""},
 	{"traces/store", "traces traces/query", ""},
 	{"traces/tree", "", ""},
+	{"traces/leaktest", "", "go.uber.org/goleak"},
 	{"traces/diff", "traces traces/store traces/tree", ""},
 	{"traces/export", "traces traces/query traces/store", "go.opentelemetry.io/"},
 

@@ -3,8 +3,8 @@ package ui_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"indirtui/traces/leaktest"
 )
 
 // Nothing of the program goes on when it has ended.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -20,13 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector/ca"
 	"indirtui/indirector/model"
+	"indirtui/traces/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // agentKey is a key of an agent. Making one takes time, so there is one.
 var agentKey = sync.OnceValue(func() *rsa.PrivateKey {

@@ -20,15 +20,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector"
 	"indirtui/indirector/client"
 	"indirtui/indirector/client/clienttest"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A pair is a client and the server that it knows by its settings.
 type pair struct {

@@ -6,17 +6,16 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/model"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 	"indirtui/traces/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // shelf is a terminus that has what was put there, and asks another indirection
 // if it is told to.

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -32,9 +31,10 @@ import (
 	"indirtui/indirector/rest"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A scripted terminus answers with what its functions say.
 type scripted struct {

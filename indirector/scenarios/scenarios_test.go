@@ -5,15 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector/scenarios"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 	"indirtui/traces/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // explained is how many of the fifty situations must be explained.
 const explained = 47

@@ -17,15 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector"
 	"indirtui/indirector/authconf"
 	"indirtui/indirector/server"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A keeper is a recorder that keeps all.
 type keeper struct {

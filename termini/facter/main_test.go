@@ -3,7 +3,7 @@ package facter_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"indirtui/traces/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -11,16 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector"
 	"indirtui/indirector/client/clienttest"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // against returns a house whose server that is.
 func against(t testing.TB, handler http.HandlerFunc, set ...string) *house {

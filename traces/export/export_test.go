@@ -15,15 +15,15 @@ import (
 	"unicode"
 
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
-	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"indirtui/traces"
 	"indirtui/traces/export"
+	"indirtui/traces/leaktest"
 	"indirtui/traces/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const run = "0123abcd-89ab-4cde-8f01-23456789abcd"
 

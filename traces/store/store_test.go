@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 	"indirtui/traces/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // epoch is when the tests take place.
 var epoch = time.Date(2025, 11, 20, 14, 2, 0, 0, time.UTC)

@@ -9,17 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/traces/leaktest"
 	"indirtui/traces/query"
 	"indirtui/ui/demo"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // start begins a demo below the directory of the test.
 func start(t testing.TB) (*demo.Site, *engine.Engine) {
