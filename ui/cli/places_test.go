@@ -103,7 +103,7 @@ func TestCacheChanges(t *testing.T) {
 		for range 14 {
 			for _, keys := range [][]string{{"j"}, {"enter", "esc"}, {"y", "esc"}, {"x", "esc"}, {"X", "esc"}, {"d", "esc"}, {"4"}} {
 				tr.Keys(keys...)
-				exact(tr.t, tr.Player, width, height, keys)
+				exact(tr.t, tr.Raw(), width, height, keys)
 			}
 		}
 		if strings.ContainsAny(tr.Frame(), "\x1b\u202e\t") {
