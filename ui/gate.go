@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/widget"
 )
 
 // A gate makes keys wait for what the key before them has begun. A key may open
@@ -41,8 +42,8 @@ func (r *Model) typed(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 && !msg.Paste {
-		for _, one := range msg.Runes {
-			r.gate.queue = append(r.gate.queue, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{one}, Alt: msg.Alt})
+		for i, one := range msg.Runes {
+			r.gate.queue = append(r.gate.queue, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{one}, Alt: msg.Alt && i == 0})
 		}
 	} else {
 		r.gate.queue = append(r.gate.queue, msg)
@@ -56,6 +57,11 @@ func (r *Model) play() tea.Cmd {
 	for r.gate.inflight == 0 && len(r.gate.queue) > 0 {
 		msg := r.gate.queue[0]
 		r.gate.queue = r.gate.queue[1:]
+		if msg.Alt && !r.knows(msg) {
+			msg.Alt = false
+			r.gate.queue = append([]tea.KeyMsg{msg}, r.gate.queue...)
+			msg = tea.KeyMsg{Type: tea.KeyEscape}
+		}
 		cmds = append(cmds, r.gated(r.key(msg)))
 	}
 	if len(r.gate.queue) > 0 {
@@ -63,6 +69,20 @@ func (r *Model) play() tea.Cmd {
 		r.gate.free = append(r.gate.free, r.env.After(patience, release{round}))
 	}
 	return tea.Batch(cmds...)
+}
+
+// knows reports whether a key with alt means something here. If not it is an
+// escape and another key, which a slow line has delivered at once: to a terminal
+// that is the same.
+func (r *Model) knows(msg tea.KeyMsg) bool {
+	if r.width < MinWidth || r.height < MinHeight {
+		return false
+	}
+	top := r.shown()
+	if top.Captures() {
+		return widget.Edits(msg)
+	}
+	return msg.Type != tea.KeySpace && r.env.Keys.Find(screen.KeyOf(msg), top.Scope()) != nil
 }
 
 // gated returns cmd so that keys wait for it.

@@ -234,6 +234,33 @@ func TestTypedAheadKeysReachThePrompt(t *testing.T) {
 	p.Keys("enter").Want("2 shown of 8")
 }
 
+// A slow line delivers escape and the key after it at once, which is the same as
+// that key with alt.
+func TestAltIsAnEscapeBefore(t *testing.T) {
+	t.Parallel()
+	p := start(t, newHouse(t).play(), 80, 24)
+	alt := func(key tea.KeyMsg) {
+		key.Alt = true
+		p.Send(key)
+	}
+	p.Keys("enter").Want("STORY")
+	alt(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(":")})
+	p.Keys("log").Want(": log")
+	alt(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("b")}) // a word back
+	p.Keys("x").Want(": xlog")
+	alt(tea.KeyMsg{Type: tea.KeyEscape})
+	p.Not("xlog", "STORY").Want("[1 Requests]")
+	p.Keys("g")
+	alt(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune(" ")})
+	p.Want("selected 1")
+	p.Keys("esc").Not("selected")
+	p.Size(40, 10)
+	alt(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q")})
+	if !p.Quit {
+		t.Error("escape q did not quit")
+	}
+}
+
 func TestOnlyPlacesThatExist(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t).play()

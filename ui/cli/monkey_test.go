@@ -361,6 +361,13 @@ func (m *monkey) do(g gesture) {
 		m.done = m.done[1:]
 	}
 	m.player.Busy = 0
+	began := time.Now()
+	defer func() {
+		// Commands run beside the program, but here one after the other.
+		if d := time.Since(began); d > 2*time.Second {
+			m.t.Logf("%v took %v", g, d.Round(100*time.Millisecond))
+		}
+	}()
 	switch {
 	case g.mouse != nil:
 		m.player.Send(*g.mouse)
@@ -374,9 +381,9 @@ func (m *monkey) do(g gesture) {
 	default:
 		m.player.Keys(g.keys...)
 	}
-	began := time.Now()
+	drawn := time.Now()
 	frame := m.player.Raw()
-	m.log.frame(m.player.Busy + time.Since(began))
+	m.log.frame(m.player.Busy + time.Since(drawn))
 	exact(m.t, frame, m.width, m.height, m.done)
 	if m.player.Quit {
 		m.jungle.session.engine.Debugger.ContinueAll()

@@ -44,11 +44,11 @@ type failure struct {
 	keys    map[string]bool
 	key     string // of the newest
 	count   int
-	first   time.Time
-	last    time.Time
-	id      uint64 // the newest
-	good    uint64 // the last good answer before it
-	hidden  int    // how many of them the callers did not see
+	first   time.Time // the earliest; a clock may be set back
+	last    time.Time // the latest
+	id      uint64    // the newest
+	good    uint64    // the last good answer before it
+	hidden  int       // how many of them the callers did not see
 	at      []time.Time
 	members []uint64 // the newest, oldest first
 	by      string   // what makes the group, see groupings
@@ -177,7 +177,7 @@ func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 		g := byShape[shape]
 		if g == nil {
 			g = &one
-			g.keys, g.first = make(map[string]bool), row.Start
+			g.keys, g.first, g.last = make(map[string]bool), row.Start, row.Start
 			byShape[shape] = g
 		}
 		g.count++
@@ -191,7 +191,13 @@ func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 			g.members, g.at = slices.Delete(g.members, 0, 1), slices.Delete(g.at, 0, 1)
 		}
 		g.members, g.at = append(g.members, row.ID), append(g.at, row.Start)
-		g.last, g.id, g.message, g.key = row.Start, row.ID, one.message, row.Key
+		if row.Start.Before(g.first) {
+			g.first = row.Start
+		}
+		if row.Start.After(g.last) {
+			g.last = row.Start
+		}
+		g.id, g.message, g.key = row.ID, one.message, row.Key
 	}
 	list := make([]failure, 0, len(byShape))
 	for _, g := range byShape {

@@ -197,12 +197,14 @@ func (f *Failures) facts(g *failure) []failureFact {
 	return out
 }
 
-// timeline shows when the members were, from the first to the last.
+// timeline shows when the members were, from the earliest to the latest: a clock
+// may have been set back between two of them.
 func (f *failure) timeline(th *screen.Theme, cells int) string {
 	if len(f.at) < 2 {
 		return ""
 	}
-	first, whole := f.at[0], f.at[len(f.at)-1].Sub(f.at[0])
+	first := slices.MinFunc(f.at, time.Time.Compare)
+	whole := slices.MaxFunc(f.at, time.Time.Compare).Sub(first)
 	marks := slices.Repeat([]byte{'.'}, cells)
 	for _, at := range f.at {
 		i := 0

@@ -395,8 +395,10 @@ func (s *Steps) when(l *line) (at, took time.Duration, outside bool) {
 	return q.At, q.Took, false
 }
 
+// scaleTo is how many cells a time takes. Recordings are written by others, too:
+// a time may be negative.
 func scaleTo(d, whole time.Duration, cells int) int {
-	return int(float64(d) / float64(whole) * float64(cells))
+	return max(int(float64(d)/float64(whole)*float64(cells)), 0)
 }
 
 // detail is what is known about the row in focus, then what might have been,

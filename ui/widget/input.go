@@ -51,8 +51,12 @@ func (in *Input) Key(msg tea.KeyMsg) bool {
 		in.cut(in.at, len(in.text))
 	case "ctrl+w", "alt+backspace":
 		in.cut(in.wordStart(), in.at)
-	case "alt+left", "ctrl+left":
+	case "alt+d":
+		in.cut(in.at, in.wordEnd())
+	case "alt+left", "ctrl+left", "alt+b":
 		in.at = in.wordStart()
+	case "alt+right", "ctrl+right", "alt+f":
+		in.at = in.wordEnd()
 	default:
 		if msg.Type != tea.KeyRunes && msg.Type != tea.KeySpace || msg.Alt {
 			return false
@@ -60,6 +64,16 @@ func (in *Input) Key(msg tea.KeyMsg) bool {
 		in.insert(msg.Runes)
 	}
 	return true
+}
+
+// Edits reports whether a key with alt changes a line, so that it is not an
+// escape that was typed before another key.
+func Edits(msg tea.KeyMsg) bool {
+	switch msg.String() {
+	case "alt+backspace", "alt+d", "alt+left", "alt+b", "alt+right", "alt+f":
+		return true
+	}
+	return false
 }
 
 func (in *Input) insert(runes []rune) {
@@ -92,6 +106,17 @@ func (in *Input) wordStart() int {
 	}
 	for i > 0 && !unicode.IsSpace(in.text[i-1]) {
 		i--
+	}
+	return i
+}
+
+func (in *Input) wordEnd() int {
+	i := in.at
+	for i < len(in.text) && unicode.IsSpace(in.text[i]) {
+		i++
+	}
+	for i < len(in.text) && !unicode.IsSpace(in.text[i]) {
+		i++
 	}
 	return i
 }

@@ -86,6 +86,8 @@ func TestInput(t *testing.T) {
 		{"backspace", append(runes("abc"), key(tea.KeyBackspace)), "ab|"},
 		{"delete", append(runes("abc"), key(tea.KeyHome), key(tea.KeyDelete)), "|bc"},
 		{"a word back", append(runes("one two"), key(tea.KeyCtrlW)), "one |"},
+		{"to the word before and behind it", append(runes("one two"), alt('b'), alt('b'), alt('f')), "one| two"},
+		{"the word behind", append(runes("one two"), alt('b'), alt('d')), "one |"},
 		{"everything before", append(runes("abc"), key(tea.KeyLeft), key(tea.KeyCtrlU)), "|c"},
 		{"everything behind", append(runes("abc"), key(tea.KeyHome), key(tea.KeyCtrlK)), "|"},
 		{"a paste of lines is one line", []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune("a\nb\tc"), Paste: true}}, "a b c|"},
@@ -124,6 +126,10 @@ func TestInputShowsWhereTheCaretIs(t *testing.T) {
 
 func key(k tea.KeyType) tea.KeyMsg { return tea.KeyMsg{Type: k} }
 func letter(r rune) tea.KeyMsg     { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}} }
+
+func alt(r rune) tea.KeyMsg {
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: true}
+}
 
 func runes(s string) []tea.KeyMsg {
 	var keys []tea.KeyMsg
