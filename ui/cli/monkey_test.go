@@ -318,6 +318,7 @@ func TestMonkey(t *testing.T) {
 		dog.alive()
 	}
 	m.probe(-1)
+	m.rest()
 	m.log.sum()
 	m.player.Sync()
 	if err := j.session.log.Flush(); err != nil {
@@ -341,6 +342,7 @@ func (m *monkey) start() {
 	cfg.Save = func(name, _ string) (string, int, error) { return name, 0, nil }
 	m.player = uitest.New(m.t, cfg, m.width, m.height)
 	m.player.Held = func() int { return heldByYou(s.engine) }
+	m.player.Patience = 100 * time.Millisecond
 }
 
 // heldByYou is how many requests wait that the player has sent: those of the
@@ -361,13 +363,6 @@ func (m *monkey) do(g gesture) {
 		m.done = m.done[1:]
 	}
 	m.player.Busy = 0
-	began := time.Now()
-	defer func() {
-		// Commands run beside the program, but here one after the other.
-		if d := time.Since(began); d > 2*time.Second {
-			m.t.Logf("%v took %v", g, d.Round(100*time.Millisecond))
-		}
-	}()
 	switch {
 	case g.mouse != nil:
 		m.player.Send(*g.mouse)
@@ -386,19 +381,27 @@ func (m *monkey) do(g gesture) {
 	m.log.frame(m.player.Busy + time.Since(drawn))
 	exact(m.t, frame, m.width, m.height, m.done)
 	if m.player.Quit {
-		m.jungle.session.engine.Debugger.ContinueAll()
-		m.player.Wait(time.Minute)
+		m.rest()
 		m.start()
+	}
+}
+
+// rest lets everything come to an end.
+func (m *monkey) rest() {
+	m.t.Helper()
+	m.jungle.session.engine.Debugger.ContinueAll()
+	for range 3 { // what waits may begin something that is waited for
+		m.player.Wait(time.Minute)
+		if !m.player.Rest(tooLong - time.Second) {
+			m.t.Fatalf("after %q: a command does not end", m.done)
+		}
 	}
 }
 
 // probe closes all that is open, and types a word that must be seen.
 func (m *monkey) probe(n int) {
 	m.t.Helper()
-	m.jungle.session.engine.Debugger.ContinueAll()
-	for range 3 { // what waits may begin something that is waited for
-		m.player.Wait(time.Minute)
-	}
+	m.rest()
 	if m.width < 80 || m.height < 24 {
 		m.do(gesture{size: [2]int{80, 24}})
 	}

@@ -38,11 +38,22 @@ type Player struct {
 	// command whose request is held is left behind, and looked for again after
 	// each key.
 	Held func() int
+	// Patience is how long a command may take: one that takes longer goes on beside
+	// what follows, and its message is taken after a later key, or by Rest. Zero
+	// is as long as it likes.
+	Patience time.Duration
 	// Busy is the longest time that a message kept the program busy: what a
 	// person waits for, besides the frame. Commands run beside it.
 	Busy time.Duration
-	late chan tea.Msg
-	left int // commands that were left behind
+	late chan late
+	held int // commands that were left behind since a request of them is held
+	slow int // and those that take long
+}
+
+// late is the message of a command that was left behind.
+type late struct {
+	msg  tea.Msg
+	slow bool
 }
 
 type timer struct {
@@ -57,7 +68,7 @@ const steps = 100_000
 // idle. Signs are ASCII unless the theme says otherwise; times are UTC.
 func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 	t.Helper()
-	p := &Player{t: t, late: make(chan tea.Msg, 100)}
+	p := &Player{t: t, late: make(chan late, 100)}
 	if cfg.Theme == nil {
 		cfg.Theme = &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoStyle}
 	}
@@ -143,49 +154,88 @@ func (p *Player) run(cmd tea.Cmd) {
 }
 
 // do runs a command, and reports whether it has ended: if not, a request of it
-// is held.
+// is held, or it takes long.
 func (p *Player) do(cmd tea.Cmd) (tea.Msg, bool) {
-	if p.Held == nil {
+	if p.Held == nil && p.Patience == 0 {
 		return cmd(), true
 	}
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
+	began := time.Now()
 	for {
 		select {
 		case msg := <-done:
 			return msg, true
 		case <-look.C:
-			if p.Held() > p.left {
-				p.left++
-				go func() { p.late <- <-done }()
-				return nil, false
-			}
+		}
+		switch {
+		case p.Held != nil && p.Held() > p.held:
+			p.held++
+			go func() { p.late <- late{<-done, false} }()
+			return nil, false
+		case p.Patience > 0 && time.Since(began) > p.Patience:
+			p.slow++
+			go func() { p.late <- late{<-done, true} }()
+			return nil, false
 		}
 	}
 }
 
+// take takes the message of a command that was left behind.
+func (p *Player) take(l late) {
+	p.t.Helper()
+	if l.slow {
+		p.slow--
+	} else {
+		p.held--
+	}
+	p.run(func() tea.Msg { return l.msg })
+}
+
 // settle takes the messages of commands that were left behind and are not held
-// any more.
+// any more, and of those that took long and have ended.
 func (p *Player) settle() {
 	p.t.Helper()
+	for range p.slow {
+		select {
+		case l := <-p.late:
+			p.take(l)
+		default:
+		}
+	}
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	limit := time.After(2 * time.Minute) // not reached unless something is wrong
-	for p.left > 0 {
+	limit := time.After(30 * time.Second)
+	for p.held > 0 {
 		select {
-		case msg := <-p.late:
-			p.left--
-			p.Send(msg)
+		case l := <-p.late:
+			p.take(l)
 		case <-look.C:
-			if p.Held() >= p.left {
+			if p.Held() >= p.held {
 				return
 			}
 		case <-limit:
-			p.t.Fatalf("%d requests neither end nor are held:\n%s", p.left, p.Frame())
+			p.t.Fatalf("%d requests neither end nor are held:\n%s", p.held, p.Frame())
 		}
 	}
+}
+
+// Rest waits for the commands that take long, and for those that these begin,
+// but for no longer than the given time. It reports whether none is left.
+func (p *Player) Rest(limit time.Duration) bool {
+	p.t.Helper()
+	end := time.After(limit)
+	for p.slow > 0 {
+		select {
+		case l := <-p.late:
+			p.take(l)
+		case <-end:
+			return false
+		}
+	}
+	return true
 }
 
 // special are the keys that are not letters, by the names of Bubble Tea.
