@@ -12,6 +12,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui"
+	"indirtui/ui/screen"
 	"indirtui/ui/uitest"
 )
 
@@ -113,4 +114,19 @@ func BenchmarkMonkey(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-p50")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms-p99")
+}
+
+// BenchmarkSort is sorting a million rows by each column, from the key until
+// the order is there.
+func BenchmarkSort(b *testing.B) {
+	p := uitest.New(b, ui.Config{Log: million(b, 1_000_000)}, 140, 40)
+	for _, column := range []string{"verb", "ind", "key", "served", "ms", "out"} {
+		b.Run(column, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Send(screen.Sort{Column: column})
+			}
+			p.Want("sort: " + column)
+		})
+	}
 }

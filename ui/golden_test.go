@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestNoColour(t *testing.T) {
 	th := &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoColour}
 	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Theme: th}, 80, 24)
 	raw := p.Raw()
-	for _, seq := range ours.FindAllString(raw, -1) {
+	for _, seq := range regexp.MustCompile("\x1b\\[[0-9;]*m").FindAllString(raw, -1) {
 		for code := range strings.SplitSeq(strings.Trim(seq, "\x1b[m"), ";") {
 			if len(code) > 1 {
 				t.Fatalf("a colour without colours: %q", seq)

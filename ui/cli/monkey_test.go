@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -15,11 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 	"go.uber.org/goleak"
 
 	"indirtui/indirector"
@@ -303,9 +299,8 @@ func TestMonkey(t *testing.T) {
 	errand := errandOf(t, 1500)
 	j := grow(t)
 	r := rand.New(rand.NewPCG(11, errand.seed))
-	m := &monkey{t: t, jungle: j, width: 80, height: 24, log: newMonkeyLog(t, j)}
+	m := &monkey{t: t, jungle: j, width: 80, height: 24, log: newMonkeyLog(t, j), dog: watch(t)}
 	m.start()
-	dog := watch(t)
 	for n := 0; !errand.done(n); n++ {
 		m.do(gestureOf(r, m.width, m.height))
 		if r.IntN(30) == 0 {
@@ -315,7 +310,7 @@ func TestMonkey(t *testing.T) {
 			m.probe(n)
 		}
 		m.log.after(n)
-		dog.alive()
+		m.dog.alive()
 	}
 	m.probe(-1)
 	m.rest()
@@ -334,6 +329,7 @@ type monkey struct {
 	width, height int
 	done          []string // the last gestures
 	log           *monkeyLog
+	dog           *watchdog
 }
 
 func (m *monkey) start() {
@@ -379,7 +375,9 @@ func (m *monkey) do(g gesture) {
 	drawn := time.Now()
 	frame := m.player.Raw()
 	m.log.frame(m.player.Busy + time.Since(drawn))
-	exact(m.t, frame, m.width, m.height, m.done)
+	if what := uitest.Wrong(frame, m.width, m.height); what != "" {
+		m.t.Fatalf("%dx%d after %q: %s", m.width, m.height, m.done, what)
+	}
 	if m.player.Quit {
 		m.rest()
 		m.start()
@@ -389,10 +387,12 @@ func (m *monkey) do(g gesture) {
 // rest lets everything come to an end.
 func (m *monkey) rest() {
 	m.t.Helper()
+	m.dog.alive()
 	m.jungle.session.engine.Debugger.ContinueAll()
 	for range 3 { // what waits may begin something that is waited for
 		m.player.Wait(time.Minute)
-		if !m.player.Rest(tooLong - time.Second) {
+		m.dog.alive()
+		if !m.player.Rest(tooLong / 2) {
 			m.t.Fatalf("after %q: a command does not end", m.done)
 		}
 	}
@@ -418,26 +418,6 @@ func (m *monkey) probe(n int) {
 	}
 	m.player.Keys("esc")
 }
-
-var colours = regexp.MustCompile("\x1b\\[0(;[0-9]+)*m")
-
-// exact checks that a frame has its lines, that none is too long, and that
-// nothing in it is a command to the terminal.
-func exact(t *testing.T, frame string, width, height int, after []string) {
-	t.Helper()
-	lines := strings.Split(colours.ReplaceAllString(frame, ""), "\n")
-	if len(lines) != height {
-		t.Fatalf("%dx%d after %q: got %d lines", width, height, after, len(lines))
-	}
-	for _, line := range lines {
-		if w := ansi.StringWidth(line); w > width || !utf8.ValidString(line) || strings.ContainsFunc(line, forbidden) {
-			t.Fatalf("%dx%d after %q: a line of %d cells:\n%q", width, height, after, w, line)
-		}
-	}
-}
-
-// forbidden reports whether a terminal would obey it, or not show it.
-func forbidden(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }
 
 // A monkeyLog tells how fast the program is, and how large, as time goes on.
 type monkeyLog struct {

@@ -99,11 +99,10 @@ func TestCacheChanges(t *testing.T) {
 			}
 		}
 		tr.key("4", "[4 Cache", "cache entries ")
-		width, height := sizes[tr.size][0], sizes[tr.size][1]
 		for range 14 {
 			for _, keys := range [][]string{{"j"}, {"enter", "esc"}, {"y", "esc"}, {"x", "esc"}, {"X", "esc"}, {"d", "esc"}, {"4"}} {
 				tr.Keys(keys...)
-				exact(tr.t, tr.Raw(), width, height, keys)
+				tr.Exact()
 			}
 		}
 		if strings.ContainsAny(tr.Frame(), "\x1b\u202e\t") {

@@ -27,6 +27,7 @@ type Failures struct {
 	since         time.Time
 	busy          bool
 	done          bool
+	resting       bool   // what was gathered is good enough for now
 	gathered      uint64 // failures there were when they were gathered
 	hiddenOnly    bool
 	by            string          // what makes a group; "" is origin and message
@@ -61,6 +62,8 @@ type failure struct {
 
 // maxMembers is how many requests of a group are looked at closely.
 const maxMembers = 200
+
+type rested struct{} // the failures may be gathered again
 
 type failures struct {
 	groups []failure
@@ -107,6 +110,13 @@ func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 		f.busy, f.done, f.gathered = false, msg.hidden == f.hiddenOnly && msg.by == f.by, msg.total
 		f.since = msg.since
 		f.take(msg.groups)
+		if wait := breather(f.stats.Total); wait > 0 {
+			f.resting = true
+			return tea.Batch(f.gather(), f.env.After(wait, screen.For{Screen: f, Msg: rested{}}))
+		}
+		return f.gather()
+	case rested:
+		f.resting = false
 		return f.gather()
 	}
 	return nil
@@ -137,7 +147,7 @@ func (f *Failures) take(groups []failure) {
 
 // gather makes the groups anew when more has failed, on its own goroutine.
 func (f *Failures) gather() tea.Cmd {
-	if f.busy || f.done && f.gathered == f.stats.Failed {
+	if f.busy || f.done && (f.resting || f.gathered == f.stats.Failed) {
 		return nil
 	}
 	f.busy = true
@@ -166,12 +176,8 @@ func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 	for !v.Extend(0) {
 	}
 	byShape := make(map[string]*failure)
-	for i := range v.Len() {
-		row, ok := log.Row(v.At(i))
-		if !ok {
-			continue
-		}
-		one := failureOf(&row)
+	eachRow(log, v, func(row *screen.Row) {
+		one := failureOf(row)
 		one.by = by
 		shape := one.shape()
 		g := byShape[shape]
@@ -198,7 +204,7 @@ func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 			g.last = row.Start
 		}
 		g.id, g.message, g.key = row.ID, one.message, row.Key
-	}
+	})
 	list := make([]failure, 0, len(byShape))
 	for _, g := range byShape {
 		g.complete(log)

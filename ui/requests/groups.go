@@ -51,15 +51,18 @@ type groups struct {
 	field string
 	list  []group
 	busy  bool
-	total uint64 // requests there were when it was gathered
+	state state // of the log when it was gathered
 }
 
-// gathered is the answer of the command that gathers groups.
-type gathered struct {
-	by    string
-	total uint64
-	list  []group
-}
+// Messages of the commands that gather groups.
+type (
+	gathered struct {
+		groups *groups
+		state  state
+		list   []group
+	}
+	regrouped struct{ groups *groups } // they may be gathered again
+)
 
 func (r *Requests) askGroup() tea.Cmd {
 	set := func(by string) tea.Cmd {
@@ -118,14 +121,14 @@ func (r *Requests) setGroup(by string) tea.Cmd {
 
 // regroup gathers the groups again when there is news, on its own goroutine.
 func (r *Requests) regroup() tea.Cmd {
-	g := r.groups
-	if g == nil || g.busy || g.total == r.stats.Total && g.list != nil {
+	g, now := r.groups, stateOf(&r.stats)
+	if g == nil || g.busy || g.state == now && g.list != nil {
 		return nil
 	}
 	g.busy = true
-	by, total, filter := g.by, r.stats.Total, r.filter
+	by, filter := g.by, r.filter
 	return screen.Later(func() tea.Msg {
-		return screen.For{Screen: r, Msg: gathered{by, total, gather(r.env.Log, by, filter)}}
+		return screen.For{Screen: r, Msg: gathered{g, now, gather(r.env.Log, by, filter)}}
 	})
 }
 
@@ -144,12 +147,8 @@ func gather(log screen.Log, by, filter string) []group {
 	for !v.Extend(0) {
 	}
 	byName := make(map[string]*group)
-	for i := range v.Len() {
-		row, ok := log.Row(v.At(i))
-		if !ok {
-			continue
-		}
-		name := of(&row)
+	eachRow(log, v, func(row *screen.Row) {
+		name := of(row)
 		g := byName[name]
 		if g == nil {
 			g = &group{name: name}
@@ -161,7 +160,7 @@ func gather(log screen.Log, by, filter string) []group {
 		if badness(row.Outcome) > badness(g.worst) {
 			g.worst = row.Outcome
 		}
-	}
+	})
 	list := make([]group, 0, len(byName))
 	for _, g := range byName {
 		list = append(list, *g)
@@ -188,15 +187,20 @@ func badness(o traces.Outcome) int {
 }
 
 func (r *Requests) gathered(m gathered) tea.Cmd {
-	if r.groups == nil || r.groups.by != m.by {
+	if r.groups != m.groups {
 		return nil
 	}
-	r.groups.busy, r.groups.total = false, m.total
-	r.groups.list = m.list
-	if m.list == nil {
-		r.groups.list = []group{}
-	}
+	r.groups.state, r.groups.list = m.state, m.list
 	r.list.SetLen(len(m.list))
+	if wait := breather(m.state.total); wait > 0 {
+		return r.env.After(wait, screen.For{Screen: r, Msg: regrouped{m.groups}})
+	}
+	return r.regrouped(regrouped{m.groups})
+}
+
+// regrouped lets the groups be gathered again.
+func (r *Requests) regrouped(m regrouped) tea.Cmd {
+	m.groups.busy = false
 	return r.regroup()
 }
 

@@ -1,13 +1,14 @@
 package requests
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/traces/query"
+	"indirtui/traces/store"
 	"indirtui/ui/screen"
 )
 
@@ -21,7 +22,22 @@ type sorting struct {
 	reverse bool
 	asked   int // generation of the command that sorts
 	busy    bool
-	sorted  uint64 // requests there were when it was sorted last
+	sorted  state // of the log when it was sorted last
+}
+
+// state is what of the log makes lists that are sorted or grouped other ones.
+type state struct{ total, running, held uint64 }
+
+func stateOf(s *screen.Stats) state { return state{s.Total, s.Running, s.Held} }
+
+// breather is how long a list of n rows that was made as a whole is good enough,
+// while requests come in: about ten times what it takes to make it, so that it
+// never keeps more than a tenth of a processor busy. Of few rows it is nothing.
+func breather(n uint64) time.Duration {
+	if n < 20_000 {
+		return 0
+	}
+	return time.Duration(n) * 3 * time.Microsecond
 }
 
 func (s *sorting) stop() {
@@ -37,10 +53,7 @@ func (s *sorting) String() string {
 }
 
 // An order is a list that is not in the order of numbers.
-type order struct {
-	ids   []uint64
-	where map[uint64]int
-}
+type order struct{ ids []uint64 }
 
 func (o *order) at(i int, reverse bool) uint64 {
 	if reverse {
@@ -52,20 +65,27 @@ func (o *order) at(i int, reverse bool) uint64 {
 	return o.ids[i]
 }
 
-func (o *order) index(id uint64, reverse bool) int {
-	i := o.where[id]
-	if reverse {
+// index is where a request is, or -1. Near is where it was.
+func (o *order) index(id uint64, near int, reverse bool) int {
+	if o.at(near, reverse) == id {
+		return near
+	}
+	i := slices.Index(o.ids, id)
+	if i >= 0 && reverse {
 		return len(o.ids) - 1 - i
 	}
 	return i
 }
 
-// ordered is the answer of the command that sorts.
-type ordered struct {
-	asked int
-	total uint64
-	order *order
-}
+// Messages of the commands that sort.
+type (
+	ordered struct {
+		asked int
+		state state
+		order *order
+	}
+	breathed struct{ asked int }
+)
 
 // sortBy goes to the next column, or reverses.
 func (r *Requests) sortBy(next bool) tea.Cmd {
@@ -81,7 +101,7 @@ func (r *Requests) sortBy(next bool) tea.Cmd {
 func (r *Requests) sortColumn(column int) tea.Cmd {
 	r.sorting.column = column
 	r.sorting.asked++
-	r.sorting.busy, r.sorting.sorted = false, 0
+	r.sorting.busy, r.sorting.sorted = false, state{}
 	if column == 0 {
 		r.sorted = nil
 		r.place()
@@ -104,11 +124,12 @@ func (r *Requests) setSort(name string, reverse bool) tea.Cmd {
 // resort sorts again when there is news. It has its own view, and its own
 // goroutine: the screen shows the old order until the new one is there.
 func (r *Requests) resort() tea.Cmd {
-	if r.sorting.column == 0 || r.sorting.busy || r.sorting.sorted == r.stats.Total && r.sorted != nil {
+	now := stateOf(&r.stats)
+	if r.sorting.column == 0 || r.sorting.busy || r.sorting.sorted == now && r.sorted != nil {
 		return nil
 	}
 	r.sorting.busy = true
-	column, asked, total, filter := sortable[r.sorting.column], r.sorting.asked, r.stats.Total, r.filter
+	column, asked, filter := sortable[r.sorting.column], r.sorting.asked, r.filter
 	return screen.Later(func() tea.Msg {
 		var e *query.Expr
 		if filter != "" {
@@ -117,46 +138,160 @@ func (r *Requests) resort() tea.Cmd {
 		v := r.env.Log.View(e)
 		for !v.Extend(0) {
 		}
-		rows := make([]screen.Row, 0, v.Len())
-		for i := range v.Len() {
-			if row, ok := r.env.Log.Row(v.At(i)); ok {
-				rows = append(rows, row)
-			}
-		}
-		slices.SortStableFunc(rows, func(a, b screen.Row) int { return compareRows(column, &a, &b) })
-		o := &order{ids: make([]uint64, len(rows)), where: make(map[uint64]int, len(rows))}
-		for i := range rows {
-			o.ids[i] = rows[i].ID
-			o.where[rows[i].ID] = i
-		}
-		return screen.For{Screen: r, Msg: ordered{asked, total, o}}
+		return screen.For{Screen: r, Msg: ordered{asked, now, sortView(r.env.Log, v, column)}}
 	})
-}
-
-func compareRows(column string, a, b *screen.Row) int {
-	switch column {
-	case "verb":
-		return cmp.Compare(a.Verb, b.Verb)
-	case "ind":
-		return strings.Compare(a.Indirection, b.Indirection)
-	case "key":
-		return strings.Compare(a.Key, b.Key)
-	case "served":
-		return strings.Compare(screen.ServedBy(a), screen.ServedBy(b))
-	case "ms":
-		return cmp.Compare(a.Took, b.Took)
-	case "out":
-		return cmp.Compare(a.Outcome, b.Outcome)
-	}
-	return cmp.Compare(a.ID, b.ID)
 }
 
 func (r *Requests) ordered(m ordered) tea.Cmd {
 	if m.asked != r.sorting.asked {
 		return nil
 	}
-	r.sorting.busy, r.sorting.sorted = false, m.total
+	r.sorting.sorted = m.state
 	r.sorted = m.order
 	r.place()
-	return tea.Batch(r.ask(), r.resort())
+	if wait := breather(uint64(len(m.order.ids))); wait > 0 {
+		return tea.Batch(r.ask(), r.env.After(wait, screen.For{Screen: r, Msg: breathed{m.asked}}))
+	}
+	return tea.Batch(r.ask(), r.breathed(breathed{m.asked}))
+}
+
+// breathed lets the list be sorted again.
+func (r *Requests) breathed(m breathed) tea.Cmd {
+	if m.asked != r.sorting.asked {
+		return nil
+	}
+	r.sorting.busy = false
+	return r.resort()
+}
+
+// sortView returns the requests of a view in the order of a column, those that
+// are equal in the order of their numbers. What is compared is one number for
+// each: of texts, the place of the text among all that there are.
+func sortView(log screen.Log, v *store.View, column string) *order {
+	items := make([]item, 0, v.Len())
+	texts := make(map[string]uint64)
+	of := textOf(column)
+	eachRow(log, v, func(row *screen.Row) {
+		key := numberOf(column, row)
+		if of != nil {
+			text := of(row)
+			n, known := texts[text]
+			if !known {
+				n = uint64(len(texts))
+				texts[text] = n
+			}
+			key = n
+		}
+		items = append(items, item{key, row.ID})
+	})
+	if of != nil {
+		place := make([]uint64, len(texts))
+		list := make([]string, 0, len(texts))
+		for text := range texts {
+			list = append(list, text)
+		}
+		slices.Sort(list)
+		for i, text := range list {
+			place[texts[text]] = uint64(i)
+		}
+		for i := range items {
+			items[i].key = place[items[i].key]
+		}
+	}
+	items = sortItems(items)
+	o := &order{ids: make([]uint64, len(items))}
+	for i := range items {
+		o.ids[i] = items[i].id
+	}
+	return o
+}
+
+// textOf returns what a column of texts says of a row; nil if it is one of
+// numbers.
+func textOf(column string) func(*screen.Row) string {
+	switch column {
+	case "ind":
+		return func(r *screen.Row) string { return r.Indirection }
+	case "key":
+		return func(r *screen.Row) string { return r.Key }
+	case "served":
+		return screen.ServedBy
+	}
+	return nil
+}
+
+func numberOf(column string, r *screen.Row) uint64 {
+	switch column {
+	case "verb":
+		return uint64(r.Verb)
+	case "ms":
+		return uint64(max(r.Took, 0))
+	case "out":
+		return uint64(r.Outcome)
+	}
+	return 0
+}
+
+// An item is a request and what it is sorted by.
+type item struct{ key, id uint64 }
+
+// sortItems sorts by keys, and leaves those that are equal in their order: byte
+// by byte, the lowest first, and only bytes in which keys differ. It takes a
+// tenth of the time that comparing takes.
+func sortItems(items []item) []item {
+	var all, common uint64 = 0, ^uint64(0)
+	for i := range items {
+		all |= items[i].key
+		common &= items[i].key
+	}
+	other := make([]item, len(items))
+	for shift := 0; shift < 64; shift += 8 {
+		if byte((all^common)>>shift) == 0 {
+			continue
+		}
+		var ends [257]int
+		for i := range items {
+			ends[int(byte(items[i].key>>shift))+1]++
+		}
+		for i := 1; i < len(ends); i++ {
+			ends[i] += ends[i-1]
+		}
+		for i := range items {
+			b := byte(items[i].key >> shift)
+			other[ends[b]] = items[i]
+			ends[b]++
+		}
+		items, other = other, items
+	}
+	return items
+}
+
+// eachRow calls do with the rows of a view, in the order of their numbers. Where
+// the view has most of the requests there are, they are read many at a time.
+func eachRow(log screen.Log, v *store.View, do func(*screen.Row)) {
+	var rows [256]screen.Row
+	n := v.Len()
+	for i := 0; i < n; {
+		id := v.At(i)
+		k := 0
+		if j := min(i+len(rows), n); v.At(j-1) < id+4*uint64(j-i) {
+			k = log.Rows(id, rows[:j-i])
+		}
+		if k == 0 || rows[0].ID != id { // those that were kept when older ones were dropped are read alone
+			if row, ok := log.Row(id); ok {
+				do(&row)
+			}
+			i++
+			continue
+		}
+		for r := range rows[:k] {
+			for i < n && v.At(i) < rows[r].ID { // dropped meanwhile
+				i++
+			}
+			if i < n && v.At(i) == rows[r].ID {
+				do(&rows[r])
+				i++
+			}
+		}
+	}
 }

@@ -106,8 +106,12 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 		return r.extended(msg)
 	case ordered:
 		return r.ordered(msg)
+	case breathed:
+		return r.breathed(msg)
 	case gathered:
 		return r.gathered(msg)
+	case regrouped:
+		return r.regrouped(msg)
 	case gotDetail:
 		if len(r.details) >= maxDetails {
 			clear(r.details)
@@ -180,13 +184,16 @@ func (r *Requests) place() {
 	case r.follow:
 		r.list.To(r.len() - 1)
 	case r.focus != 0:
-		r.list.To(r.index(r.focus))
+		if i := r.index(r.focus); i >= 0 {
+			r.list.To(i)
+		}
 	}
 	r.focus = r.at(r.list.Cursor)
 	r.env.At = r.focus
 }
 
-// len, at and index are the list as it is shown: by number, or sorted.
+// len, at and index are the list as it is shown: by number, or sorted. Of what is
+// not in it index may be -1.
 func (r *Requests) len() int {
 	switch {
 	case r.groups != nil:
@@ -212,7 +219,7 @@ func (r *Requests) at(i int) uint64 {
 func (r *Requests) index(id uint64) int {
 	switch {
 	case r.sorted != nil:
-		return r.sorted.index(id, r.sorting.reverse)
+		return r.sorted.index(id, r.list.Cursor, r.sorting.reverse)
 	case r.sorting.reverse:
 		return r.view.Len() - 1 - r.view.Index(id)
 	}

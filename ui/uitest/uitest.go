@@ -38,16 +38,20 @@ type Player struct {
 	// command whose request is held is left behind, and looked for again after
 	// each key.
 	Held func() int
-	// Patience is how long a command may take: one that takes longer goes on beside
-	// what follows, and its message is taken after a later key, or by Rest. Zero
-	// is as long as it likes.
+	// Patience is how long what a key has begun may take: what takes longer goes on
+	// beside what follows, and its messages are taken after later keys, or by Rest.
+	// Zero is as long as it likes.
 	Patience time.Duration
 	// Busy is the longest time that a message kept the program busy: what a
 	// person waits for, besides the frame. Commands run beside it.
-	Busy time.Duration
+	Busy          time.Duration
+	width, height int
+	pressed       []string // the last keys
+
 	late chan late
-	held int // commands that were left behind since a request of them is held
-	slow int // and those that take long
+	held int       // commands that were left behind since a request of them is held
+	slow int       // and those that take long
+	rest []tea.Cmd // that have not begun yet
 }
 
 // late is the message of a command that was left behind.
@@ -108,6 +112,7 @@ func (p *Player) Sync() *Player {
 // Size changes the size of the terminal.
 func (p *Player) Size(width, height int) *Player {
 	p.t.Helper()
+	p.width, p.height = width, height
 	p.Send(tea.WindowSizeMsg{Width: width, Height: height})
 	return p
 }
@@ -128,10 +133,16 @@ func (p *Player) update(msg tea.Msg) tea.Cmd {
 // run runs a command and all that it begins, in order.
 func (p *Player) run(cmd tea.Cmd) {
 	p.t.Helper()
-	queue := []tea.Cmd{cmd}
+	queue := append([]tea.Cmd{cmd}, p.rest...)
+	p.rest = nil
+	began := time.Now()
 	for n := 0; len(queue) > 0; n++ {
 		if n > steps {
 			p.t.Fatal("the program does not come to rest")
+		}
+		if p.Patience > 0 && time.Since(began) > p.Patience {
+			p.rest = queue
+			return
 		}
 		cmd, queue = queue[0], queue[1:]
 		if cmd == nil {
@@ -222,16 +233,19 @@ func (p *Player) settle() {
 	}
 }
 
-// Rest waits for the commands that take long, and for those that these begin,
-// but for no longer than the given time. It reports whether none is left.
+// Rest lets what takes long come to an end. It reports false if a command has
+// not ended within the limit; what goes on without an end is left after a while.
 func (p *Player) Rest(limit time.Duration) bool {
 	p.t.Helper()
-	end := time.After(limit)
-	for p.slow > 0 {
+	for n := 0; n < 1000 && (p.slow > 0 || len(p.rest) > 0); n++ {
+		if len(p.rest) > 0 {
+			p.run(nil)
+			continue
+		}
 		select {
 		case l := <-p.late:
 			p.take(l)
-		case <-end:
+		case <-time.After(limit):
 			return false
 		}
 	}
@@ -257,6 +271,9 @@ var special = func() map[string]tea.KeyType {
 func (p *Player) Keys(keys ...string) *Player {
 	p.t.Helper()
 	for _, key := range keys {
+		if p.pressed = append(p.pressed, key); len(p.pressed) > 30 {
+			p.pressed = p.pressed[1:]
+		}
 		if kind, ok := special[key]; ok && len(key) > 1 {
 			p.press(tea.KeyMsg{Type: kind})
 			continue
@@ -309,6 +326,39 @@ func (p *Player) Lines() screen.Lines { return p.model.Lines() }
 
 // Raw returns what a terminal would get.
 func (p *Player) Raw() string { return p.model.View() }
+
+// Exact fails the test unless the frame has the lines and the cells that it
+// should have, and nothing in it that a terminal obeys. See Wrong.
+func (p *Player) Exact() *Player {
+	p.t.Helper()
+	if what := Wrong(p.Raw(), p.width, p.height); what != "" {
+		p.t.Fatalf("%dx%d after %q: %s", p.width, p.height, p.pressed, what)
+	}
+	return p
+}
+
+// sizes are those of terminals in which screens are tried: too small, the
+// least, the usual, wide.
+var sizes = [][2]int{{20, 5}, {60, 16}, {80, 24}, {140, 40}}
+
+// Try presses keys in terminals of several sizes, and changes the size meanwhile;
+// each frame must be exact. In the end it is 80x24.
+func (p *Player) Try(keys ...string) *Player {
+	p.t.Helper()
+	for _, size := range sizes {
+		p.Size(size[0], size[1]).Exact()
+		for i, key := range keys {
+			p.Keys(key).Exact()
+			if p.Quit {
+				return p
+			}
+			if i%5 == 4 {
+				p.Size(20, 5).Exact().Size(size[0], size[1]).Exact()
+			}
+		}
+	}
+	return p.Size(80, 24).Exact()
+}
 
 // Want fails the test unless every text is on the screen.
 func (p *Player) Want(texts ...string) *Player {
