@@ -388,7 +388,9 @@ func (m *monkey) do(g gesture) {
 func (m *monkey) rest() {
 	m.t.Helper()
 	m.dog.alive()
-	m.jungle.session.engine.Debugger.ContinueAll()
+	d := m.jungle.session.engine.Debugger
+	defer d.SetOff(d.Off())
+	d.SetOff(true) // also of what is held anew
 	for range 3 { // what waits may begin something that is waited for
 		m.player.Wait(time.Minute)
 		m.dog.alive()
