@@ -55,7 +55,7 @@ func logOf(t testing.TB, n, rows int) *store.Store {
 func TestSortView(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 2, 3000} {
-		for _, filter := range []string{"", "ind=zz", "took>5", "verb=find or verb=save or verb=head"} {
+		for _, filter := range []string{"", "ind=zz", "took>5ms", "verb=find or verb=save or verb=head"} {
 			checkOrder(t, logOf(t, n, 0), filter)
 		}
 	}
