@@ -14,6 +14,13 @@ import (
 // ErrDropped is that a request, its detail or its value is not there any more.
 var ErrDropped = errors.New("dropped")
 
+// ErrNoBodies is that a recording has no values at all, and ErrUnsaved that it
+// has not the one that is asked for. Both are an ErrDropped.
+var (
+	ErrNoBodies = fmt.Errorf("%w: the recording has no values, it was saved without bodies", ErrDropped)
+	ErrUnsaved  = fmt.Errorf("%w: the recording was saved without this value", ErrDropped)
+)
+
 // Trace returns all that is known of a request. Of one that runs it is what
 // its row says. The trace must not be changed; the bytes of its values are had
 // with Body. The error is ErrDropped, or one of the recording.
@@ -107,8 +114,13 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 	s.mu.Lock()
 	b, ok := s.bodies.at[k]
 	f := s.file.f
+	none, whole := len(s.bodies.at) == 0, s.readOnly && s.loaded >= s.file.size
 	s.mu.Unlock()
 	switch {
+	case !ok && whole && none:
+		return nil, ErrNoBodies
+	case !ok && whole:
+		return nil, ErrUnsaved
 	case !ok:
 		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	case b.bytes != nil:

@@ -24,6 +24,7 @@ import (
 	"indirtui/ui/command"
 	"indirtui/ui/recordings"
 	"indirtui/ui/screen"
+	"indirtui/ui/value"
 )
 
 // A plain is the program without a screen: one line for each request as it
@@ -361,6 +362,10 @@ func (x *plain) showValue(id uint64) error {
 		return nil
 	}
 	b, err := x.s.log.Body(v)
+	if errors.Is(err, store.ErrDropped) {
+		fmt.Fprintln(x.out, value.Why(x.s.log, err))
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -372,10 +372,11 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 	for _, b := range export.AllBodies() {
 		bodies = append(bodies, string(b))
 	}
+	on := export.Screen{Filter: env.Shown, At: env.At}
 	f := widget.Form{
 		Title: "save as",
 		Fields: []widget.Field{
-			{Label: "NAME", Hint: "a new file, here"},
+			{Label: "NAME", Hint: "a new file, here", Aside: true},
 			{Label: "WHAT", Hint: "an expression", Choices: []string{"@all", "@shown", "@run", "@marked", "hidden", "failed", "sent"}},
 			{Label: "FORMAT", Hint: "har: what went over HTTP", Choices: formats},
 			{Label: "BODIES", Hint: "which values go along; small: up to 1 MB", Choices: bodies},
@@ -395,12 +396,58 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 			}
 			return "save " + whatOf(v).String(), nil, 0
 		},
-		Enter: func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
+		Enter:     func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
+		About:     func(ctx context.Context, v []string) []string { return about(ctx, o, whatOf(v), on) },
+		AboutRows: 2,
 	}
 	for i, v := range []string{name, selector, string(export.Recording), string(export.AnyBody)} {
 		f.Fields[i].Input.Set(v)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewForm(env, f)})
+	return widget.NewForm(env, f).Push()
+}
+
+// about says what would be saved: how many requests, how large, and what is
+// masked in it.
+func about(ctx context.Context, o Options, what What, on export.Screen) []string {
+	ids, err := export.SelectOn(o.Log, what.Selector, &on)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	format := cmp.Or(what.Format, export.Recording)
+	if format == export.Recording {
+		format = export.JSONL // which has the same in it, and needs no file
+	}
+	to := &patience{ctx: ctx}
+	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Mask: o.Mask})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	size := screen.Bytes(int64(to.n))
+	if cmp.Or(what.Format, export.Recording) == export.Recording {
+		size = "at most " + size // it has equal values once
+	}
+	first := screen.Plural(report.Requests, "request") + ", " + size
+	if report.Without > 0 {
+		first += fmt.Sprintf(", %s left out", screen.Plural(report.Without, "value"))
+	}
+	second := "nothing in it is masked"
+	if report.Masked > 0 {
+		second = fmt.Sprintf("masked %d: %s", report.Masked, report.Kinds())
+	}
+	return []string{first, second}
+}
+
+// patience is a file that keeps nothing, and ends with its context.
+type patience struct {
+	ctx context.Context
+	n   counter
+}
+
+func (p *patience) Write(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.n.Write(b)
 }
 
 // whatOf is what a form says.

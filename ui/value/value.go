@@ -591,7 +591,7 @@ func CopyAll(env *screen.Env, t *traces.Trace) tea.Cmd {
 	return func() tea.Msg {
 		body, err := env.Log.Body(t.Value)
 		if err != nil {
-			return screen.Toast{Text: "copy: " + err.Error(), Bad: true}
+			return screen.Toast{Text: "copy: " + Why(env.Log, err), Bad: true}
 		}
 		return screen.Copy{What: "value", Text: string(body)}
 	}

@@ -1,10 +1,12 @@
 package value
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"indirtui/traces"
+	"indirtui/traces/store"
 	"indirtui/ui/screen"
 )
 
@@ -26,10 +28,10 @@ func (v *Value) View() screen.Lines {
 	height := max(v.height-1-foot, 0)
 	var body screen.Lines
 	switch {
-	case v.err != nil:
-		body = screen.Lines{{}, screen.Of(screen.Attention, "   "+v.err.Error())}
 	case v.mode == asMeta:
 		body = v.meta(v.width)
+	case v.err != nil:
+		body = screen.Lines{{}, screen.Of(screen.Attention, "   "+Why(v.env.Log, v.err))}
 	case v.value.Model == "":
 		body = screen.Lines{{}, screen.Of(screen.Quiet, "   There is no value.")}
 	case !v.wanted:
@@ -44,6 +46,19 @@ func (v *Value) View() screen.Lines {
 		body = v.tree(height)
 	}
 	return append(append(lines, body.Fill(v.width, height)...), v.foot()...)
+}
+
+// Why says why a value cannot be shown.
+func Why(log screen.Log, err error) string {
+	switch {
+	case errors.Is(err, store.ErrNoBodies):
+		return "This recording has no values (saved without bodies)."
+	case errors.Is(err, store.ErrUnsaved):
+		return "This recording was saved without this value."
+	case errors.Is(err, store.ErrDropped):
+		return fmt.Sprintf("This value was dropped to keep memory under %dM.", log.Stats().Limit>>20)
+	}
+	return err.Error()
 }
 
 func (v *Value) tabs() screen.Line {

@@ -1,6 +1,8 @@
 package widget
 
 import (
+	"context"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
@@ -11,6 +13,7 @@ type Field struct {
 	Label   string
 	Hint    string   // what may stand here
 	Choices []string // up and down go through them; nil is that there are none
+	Aside   bool     // what Form.About says does not depend on it
 	Input   Input
 	choice  int
 }
@@ -24,6 +27,11 @@ type Form struct {
 	// Complaint is that nothing is. The text is what will come of it.
 	Check func(values []string) (text string, wrong *Complaint, field int)
 	Enter func(values []string) tea.Cmd
+	// About says more about what is written, in up to AboutRows lines. It may take
+	// long, runs away from the goroutine of the screen, and ends with ctx; what it
+	// says then is not shown. Nil is that there is no more to say.
+	About     func(ctx context.Context, values []string) []string
+	AboutRows int
 
 	env       *screen.Env
 	width     int
@@ -31,13 +39,65 @@ type Form struct {
 	text      string
 	complaint *Complaint
 	wrong     int
+	about     []string           // what About has said
+	asked     []string           // about which values it was asked last
+	stop      context.CancelFunc // ends About; nil if it does not run
 }
+
+// said is what About has to say.
+type said struct{ lines []string }
 
 // NewForm returns f ready to be pushed.
 func NewForm(env *screen.Env, f Form) *Form {
 	f.env = env
 	f.check()
 	return &f
+}
+
+// Push opens f.
+func (f *Form) Push() tea.Cmd {
+	return tea.Batch(screen.Send(screen.Push{Screen: f}), f.ask())
+}
+
+// ask lets About look at what is written now, unless it has. It runs once at a
+// time.
+func (f *Form) ask() tea.Cmd {
+	values := f.Values()
+	if f.About == nil || f.complaint != nil || f.known() {
+		return nil
+	}
+	if f.stop != nil {
+		f.stop() // its end asks again
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	f.asked, f.stop = values, stop
+	about := f.About
+	return screen.Later(func() tea.Msg {
+		return screen.For{Screen: f, Msg: said{about(ctx, values)}}
+	})
+}
+
+// known reports whether About was asked about what is written now.
+func (f *Form) known() bool {
+	if f.asked == nil {
+		return false
+	}
+	for i := range f.Fields {
+		if !f.Fields[i].Aside && f.Fields[i].Input.String() != f.asked[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// close closes f, and ends what goes on.
+func (f *Form) close(cmd tea.Cmd) tea.Cmd {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.About = nil
+	return screen.Close(f, cmd)
 }
 
 var _ screen.Popup = (*Form)(nil)
@@ -66,7 +126,7 @@ func (f *Form) Hints() []screen.Action {
 func (f *Form) Context() (left, right screen.Line) { return left, right }
 
 // Rows implements screen.Popup.
-func (f *Form) Rows() int { return len(f.Fields) + 4 }
+func (f *Form) Rows() int { return len(f.Fields) + 4 + f.AboutRows }
 
 // Values returns what is written, field by field.
 func (f *Form) Values() []string {
@@ -83,6 +143,11 @@ func (f *Form) check() {
 
 // Update implements screen.Screen.
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
+	if m, ok := msg.(said); ok {
+		f.stop()
+		f.stop, f.about = nil, m.lines
+		return f.ask()
+	}
 	key, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return nil
@@ -90,13 +155,13 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	field := &f.Fields[f.at]
 	switch key.String() {
 	case "esc", "ctrl+c":
-		return screen.Close(f, nil)
+		return f.close(nil)
 	case "enter":
 		if f.complaint != nil {
 			f.at = f.wrong
 			return nil
 		}
-		return screen.Close(f, f.Enter(f.Values()))
+		return f.close(f.Enter(f.Values()))
 	case "tab":
 		f.at = (f.at + 1) % len(f.Fields)
 		return nil
@@ -111,7 +176,7 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 		field.Input.Key(key)
 	}
 	f.check()
-	return nil
+	return f.ask()
 }
 
 // choose writes another choice into the field, beginning with the first.
@@ -166,6 +231,18 @@ func (f *Form) View() screen.Lines {
 		below.Put(screen.Attention, "  "+f.Fields[f.wrong].Label+": "+f.complaint.Text)
 	} else {
 		below.Put(screen.Quiet, "  "+f.text)
+	}
+	for i := range f.AboutRows {
+		var l screen.Line
+		switch {
+		case f.stop != nil || !f.known():
+			if i == 0 && f.complaint == nil {
+				l.Put(screen.Quiet, "  counting")
+			}
+		case i < len(f.about):
+			l.Add(screen.Attention, screen.CleanTo("  "+f.about[i], f.width))
+		}
+		lines = append(lines, l)
 	}
 	return append(lines, below, screen.Of(screen.Quiet, "  tab next   up down choose   enter done   esc leaves it"))
 }

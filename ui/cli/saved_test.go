@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The form says what would be saved and what is masked in it before it is done,
+// and afterwards the same is said. A recording without values says that.
+func TestSaveForm(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	alone(t, nil, func(tr *trip) {
+		tr.command("recordings", "recordings in ")
+		path := filepath.Join(t.TempDir(), "bare.ind")
+		tr.key("w", "save as", "1 047 requests, at most ", "masked ")
+		masked := func() string { return regexp.MustCompile(`masked \d+`).FindString(tr.Frame()) }
+		before := masked()
+		if before == "masked 0" || before == "" {
+			t.Fatalf("nothing is masked in\n%s", tr.Frame())
+		}
+		tr.Keys("ctrl+u", path)
+		tr.sees(before)
+		tr.Keys("tab", "ctrl+u", "ind=")
+		tr.sees("save as").Not(before)
+		tr.Keys("ctrl+u", "run=5a1b", "tab", "tab", "up")
+		tr.sees("6 requests, at most ", "6 values left out", "nothing in it is masked")
+		tr.key("enter", "saved 6 requests to ", "masked 0, ")
+		tr.command("save "+filepath.Join(filepath.Dir(path), "all.ind")+" @all", before)
+		tr.key("esc", "[1 Requests]")
+		tr.leave()
+		tr.close()
+
+		s, err := openSession(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for size, cells := range sizes {
+			tr.size = size
+			tr.show(s, cells[0], cells[1])
+			tr.sees("6 shown").filter("ind=catalog", "1 shown").key("v", "This recording has no values (saved without bodies).")
+			for !strings.Contains(tr.Frame(), "[Meta]") {
+				tr.key("tab", "Tree")
+			}
+			tr.sees("served by", "sha256")
+		}
+		tr.close()
+	})
+}
