@@ -197,7 +197,7 @@ func storyOfCache(t *Trace) string {
 		return fmt.Sprintf("cache hit, expires in %s; %s not run", human(strings.TrimPrefix(expiry.Because.About, "for ")), primary)
 	case t.Served == ByCache:
 		return fmt.Sprintf("cache hit in %s; %s not asked", cache, primary)
-	case t.Named != "" && t.Indirection != "file_metadata": // whose name is where the file lies
+	case t.Named != "" && t.Indirection != "file_metadata" && t.Indirection != "file_content": // whose names are where the file lies
 		return fmt.Sprintf("cache key %s ≠ requested %s: the answer goes by another name", t.Named, t.Key)
 	case read.Because.Reason == IgnoredByCaller && cache != "":
 		return "cache skipped: flag from " + orUnknown(t.Caller)

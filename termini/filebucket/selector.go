@@ -73,15 +73,20 @@ func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirect
 	_, span := traces.Start(ctx, traces.Choose, "choose a terminus")
 	chosen, err := s.env.Sibling(name)
 	span.End(name, traces.Because{Reason: traces.ByRequest, About: why}, err)
-	tell(ctx, req, name, why)
 	if err != nil {
+		tell(ctx, req, name, why)
 		return nil, err
 	}
+	tellServer(ctx, req, name)
 	can := indirector.VerbsOf(chosen)
 	if can[verb] == nil {
 		return nil, &indirector.VerbError{Indirection: s.env.Indirection, Terminus: name, Class: s.env.Spec.Class + "::" + indirector.Constant(name), Verb: verb}
 	}
-	return can[verb](ctx, req)
+	v, err := can[verb](ctx, req)
+	if err == nil {
+		tellChoice(ctx, name, why) // whatever else there is to tell comes first
+	}
+	return v, err
 }
 
 // choose returns the name of a terminus, and why that one.
@@ -98,6 +103,15 @@ func choose(req *indirector.Request) (name, why string) {
 // tell notes the choice, and what becomes of a server that the key names: that
 // comes first where it is not what people expect.
 func tell(ctx context.Context, req *indirector.Request, name, why string) {
+	tellServer(ctx, req, name)
+	tellChoice(ctx, name, why)
+}
+
+func tellChoice(ctx context.Context, name, why string) {
+	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
+}
+
+func tellServer(ctx context.Context, req *indirector.Request, name string) {
 	named := req.URI != nil && req.URI.Server != ""
 	switch {
 	case name == "file" && named:
@@ -105,5 +119,4 @@ func tell(ctx context.Context, req *indirector.Request, name, why string) {
 	case name == "rest" && named:
 		traces.AddNote(ctx, "rest bucket uses session service, URL host ignored (7/8)")
 	}
-	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
 }

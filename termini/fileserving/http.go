@@ -2,6 +2,9 @@ package fileserving
 
 import (
 	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -150,11 +153,20 @@ func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string)
 	if wanted != "" && f.ChecksumType != wanted {
 		traces.AddNote(ctx, fmt.Sprintf("the server tells no %s; %s is taken", wanted, f.ChecksumType))
 	}
+	if sum := strings.TrimPrefix(f.Checksum, "{"+f.ChecksumType+"}"); f.ChecksumType != "mtime" && !isSum(f.ChecksumType, sum) {
+		traces.AddNote(ctx, fmt.Sprintf("what the server tells as %s is none, but %q; Puppet takes it, so the file looks changed every time", f.ChecksumType, sum))
+	}
 	if f.ChecksumType == "mtime" && modified == "" {
 		traces.AddNote(ctx, "no checksum/Last-Modified header: mtime=now, so the file looks changed every time")
 	}
 	traces.AddNote(ctx, "owner, group and mode are missing: HTTP does not tell them")
 	return f, nil
+}
+
+// isSum reports whether sum is the hexadecimal form of a checksum of that kind.
+func isSum(kind, sum string) bool {
+	b, err := hex.DecodeString(sum)
+	return err == nil && len(b) == map[string]int{"md5": md5.Size, "sha1": sha1.Size, "sha256": sha256.Size}[kind]
 }
 
 // unbase64 decodes as Ruby does: what is no letter of the alphabet is skipped,

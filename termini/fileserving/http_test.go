@@ -33,6 +33,7 @@ func site(t *testing.T) *httptest.Server {
 	serve("/modified", header("Last-Modified", "Thu, 04 Mar 2021 05:06:07 GMT"))
 	serve("/baddate", header("Last-Modified", "yesterday"))
 	serve("/md5", header("Content-MD5", "LrbzXYXIA3ZIE5+uUe5SdA==", "Last-Modified", "Thu, 04 Mar 2021 05:06:07 GMT"))
+	serve("/nosum", header("Content-MD5", "???"))
 	serve("/sums", header("X-Checksum-Md5", "11", "X-Checksum-Sha1", "22", "X-Checksum-Sha256", "33"))
 	for code := range map[int]bool{403: true, 405: true, 404: true, 500: true} {
 		serve(fmt.Sprintf("/head%d", code), func(w http.ResponseWriter, r *http.Request) {
@@ -78,6 +79,7 @@ func TestHTTPMetadata(t *testing.T) {
 		{"/md5", "", "{md5}2eb6f35d85c8037648139fae51ee5274", ""},
 		{"/md5", "mtime", "{mtime}2021-03-04 05:06:07 UTC", ""},
 		{"/md5", "sha512", "{md5}2eb6f35d85c8037648139fae51ee5274", ""},
+		{"/nosum", "", "{md5}", ""},
 		{"/sums", "", "{sha256}33", ""},
 		{"/sums", "sha1", "{sha1}22", ""},
 		{"/sums", "md5", "{md5}11", ""},
@@ -111,6 +113,16 @@ func TestHTTPMetadata(t *testing.T) {
 				t.Errorf("got %+v, want %s and no owner, group, mode", m, tt.checksum)
 			}
 		})
+	}
+	for path, want := range map[string]string{"/nosum": `what the server tells as md5 is none, but ""`, "/sums": `what the server tells as sha256 is none, but "33"`, "/md5": ""} {
+		if _, err := h.find(t, "http", s.URL+path); err != nil {
+			t.Error(err)
+		}
+		told := h.told()
+		says(t, told, want)
+		if want == "" && strings.Contains(told, "is none, but") {
+			t.Errorf("a sum that is in order: got\n%s", told)
+		}
 	}
 	t.Run("S-48 no header", func(t *testing.T) {
 		before := time.Now().Truncate(time.Second)

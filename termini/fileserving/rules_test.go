@@ -41,9 +41,9 @@ func TestSelector(t *testing.T) {
 		{"TERM-FS-02 file_server, S-23", "puppet:///modules/m/f", "file_server", "",
 			[]string{"choose selector file_server setting default_file_terminus=file_server (test)", "selector: setting default_file_terminus=file_server"}},
 		{"TERM-FS-03", "http://127.0.0.1:1/x", "", `Request to http://127.0.0.1:1/x failed after N seconds: Failed to open TCP connection to 127.0.0.1:1 (Connection refused - connect(2) for 127.0.0.1:1)`, []string{"choose selector http scheme http"}},
-		{"TERM-FS-04", dir + "/code/modules/m/files/f", "", "", []string{"choose selector file absolute path"}},
+		{"TERM-FS-04", dir + "/code/modules/m/files/f", "", "", []string{"choose selector file absolute path", "selector chose file: absolute path"}},
 		{"TERM-FS-04 file:", "file://" + dir + "/code/modules/m/files/f", "", "", []string{"choose selector file absolute path"}},
-		{"TERM-FS-05", "modules/m/f", "", "", []string{"choose selector file_server no scheme, relative key"}},
+		{"TERM-FS-05", "modules/m/f", "", "", []string{"choose selector file_server no scheme, relative key", "selector chose file_server: no scheme, relative key"}},
 		{"TERM-FS-06", "ftp://x.example.test/y", "", "URI protocol 'ftp' is not currently supported for file serving", []string{"choose selector nobody scheme ftp"}},
 	}
 	for _, tt := range tests {

@@ -77,14 +77,19 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 		return nil, err
 	}
 	span.End(name, because, nil)
-	if name == "http" && t.env.Indirection == "file_content" {
-		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
-	}
 	can := indirector.VerbsOf(chosen)
 	if can[req.Verb] == nil {
 		return nil, fmt.Errorf("%s: %w", name, indirector.ErrVerbMissing)
 	}
-	return can[req.Verb](ctx, req)
+	v, err := can[req.Verb](ctx, req)
+	if err == nil && name == "http" && t.env.Indirection == "file_content" {
+		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
+	}
+	if err == nil && because.Reason != traces.BySetting {
+		// Whatever else there is to tell comes first.
+		traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, because.About))
+	}
+	return v, err
 }
 
 // choose returns the name of the terminus for a request, and why. Rules

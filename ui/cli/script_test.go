@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 //	exits CODE WORD... any command; it must end with CODE
 //	same FILE          what it printed is that file, with a line break after text
 //	lacks FILE BYTES   the file holds none of the bytes, written as in Go
+//	bytes FILE         makes an empty file, whose name is written as in Go
 //
 // What Puppet wrote is in puppet/. $KEY is a key that would command a terminal.
 func TestScript(t *testing.T) {
@@ -68,6 +69,11 @@ func TestScript(t *testing.T) {
 				if got, want := ts.ReadFile("stdout"), ts.ReadFile(args[0]); (got == want || got == want+"\n") == neg {
 					ts.Fatalf("%s:\ngot  %q\nwant %q", args[0], got, want)
 				}
+			},
+			"bytes": func(ts *testscript.TestScript, neg bool, args []string) {
+				name, err := strconv.Unquote(`"` + args[0] + `"`)
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(name), nil, 0o644))
 			},
 			"lacks": func(ts *testscript.TestScript, neg bool, args []string) {
 				bytes, err := strconv.Unquote(`"` + args[1] + `"`)

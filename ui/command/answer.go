@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector"
@@ -114,9 +115,11 @@ type Lister struct {
 	w      begun
 	name   string
 	list   *format.ListWriter // nil is JSON for people
-	n      int
-	held   []data.Value // the scalars at the beginning, which may fit on one line; or all that is of no class
-	opened bool         // what comes stands on a line of its own
+	n      int                // were given to Add
+	whole  int                // are written, or held
+	lists  bool               // the format can write lists: what it cannot write is this instance
+	held   []data.Value       // the scalars at the beginning, which may fit on one line; or all that is of no class
+	opened bool               // what comes stands on a line of its own
 }
 
 // NewLister returns a Lister in the format that Write would call by that name.
@@ -143,20 +146,47 @@ func (l *Lister) Incomplete() string {
 		return ""
 	}
 	instances := "1 instance"
-	if l.n != 1 {
-		instances = fmt.Sprintf("%d instances", l.n)
+	if l.whole != 1 {
+		instances = fmt.Sprintf("%d instances", l.whole)
 	}
 	return fmt.Sprintf("the output is incomplete: it breaks off after %s, and has no closing bracket, so that no reader of JSON takes it for the whole list", instances)
 }
 
 // Add writes the next instance. After an error nothing more can be written.
 func (l *Lister) Add(inst indirector.Instance) error {
+	err := l.write(inst)
+	if err == nil {
+		l.whole++
+	}
+	if bad := (*format.Error)(nil); errors.As(err, &bad) && l.lists {
+		return fmt.Errorf("%w: %s", err, nameOf(inst))
+	}
+	return err
+}
+
+// nameOf is what people know an instance by.
+func nameOf(inst indirector.Instance) string {
+	path, relative := inst.Key(), ""
+	switch f := inst.(type) {
+	case *model.FileMetadata:
+		relative = f.RelativePath
+	case *model.FileContent:
+		relative = f.RelativePath
+	}
+	if relative != "" {
+		path += "/" + relative
+	}
+	return strconv.Quote(path)
+}
+
+func (l *Lister) write(inst indirector.Instance) error {
 	if l.n++; l.n == 1 {
 		f, err := formatOf(inst, l.name)
 		if err != nil {
 			return err
 		}
 		if f != nil {
+			l.lists = f.Name != "binary"
 			l.list = format.NewListWriter(&l.w, f)
 		}
 	}
