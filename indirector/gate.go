@@ -105,6 +105,12 @@ type Verdict struct {
 	By string
 }
 
+// Holds reports whether the gate wants to see requests, at present, when their
+// terminus has answered or later: then an answer must not leave before.
+func (x *Indirector) Holds() bool {
+	return StopSet(x.stops.set.Load())>>(2*traces.Terminus+1) != 0
+}
+
 // hold lets the gate have its say before or after a step. It reports whether
 // the step is to be left out.
 func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool, err error) {

@@ -11,6 +11,7 @@ package indirector
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -402,18 +403,29 @@ type Wire struct {
 	// side does hangs beside our own spans then, not below them: these may never
 	// be exported. The caller sets it.
 	Parent string
+	// Sent are the other headers that the caller was asked with and that are to
+	// be sent on, by canonical name: a terminus writes none of its own in their
+	// place. Without an Accept-Encoding among them none is offered; nil leaves the
+	// choice to the terminus. The caller sets it.
+	Sent map[string][]string
+	// Through takes the body of a search's answer as it comes, where it is too
+	// long to be kept as Body. It is called at most once, when Status and Header
+	// are known; nil is that everything is kept. The caller sets it.
+	Through func() io.Writer
 
 	Address string              // the URL that was asked
 	Status  int                 // 0 is that no answer came
 	Header  map[string][]string // of the answer, by canonical name
 	Body    []byte              // of the answer, out of its transfer and content encodings; nil if not kept or streamed
+	Coded   []byte              // Body in the Content-Encoding of the Header; nil if it came without one
+	Passed  bool                // all of the body went Through; Forget does not bring it back
 }
 
 // Forget takes the answer out of w, for whom it is not the answer any longer. A
 // nil Wire is legal.
 func (w *Wire) Forget() {
 	if w != nil {
-		w.Address, w.Status, w.Header, w.Body = "", 0, nil, nil
+		w.Address, w.Status, w.Header, w.Body, w.Coded = "", 0, nil, nil, nil
 	}
 }
 

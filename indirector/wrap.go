@@ -497,6 +497,7 @@ func (w *wrapper) fallback(ctx context.Context, verb Verb, r *Request) (any, err
 		w.swallow(ctx, w.inner[0], err)
 	}
 	traces.AddNote(ctx, "terminus "+w.inner[1]+" was asked instead of "+w.inner[0])
+	r.Wire().Forget()
 	return w.can[1][verb](ctx, r)
 }
 
@@ -508,6 +509,7 @@ func (w *wrapper) tee(ctx context.Context, verb Verb, r *Request) (any, error) {
 		return v, err
 	}
 	copied := *r
+	copied.Wants = nil // they hold what the first one heard
 	switch verb {
 	case Find:
 		inst, _ := v.(Instance)

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,33 +47,47 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open finds out how the body is encoded.
-func (b *body) open() error {
-	b.from = b
-	coding := strings.ToLower(strings.TrimSpace(b.header.Get("Content-Encoding")))
+// coding is how the body is encoded: "gzip", "deflate", "" if it is as it is.
+func (b *body) coding() string {
 	if b.x.Verbatim || b.x.Method == http.MethodHead {
+		return ""
+	}
+	switch coding := strings.ToLower(strings.TrimSpace(b.header.Get("Content-Encoding"))); coding {
+	case "gzip", "x-gzip", "deflate":
+		return coding
+	}
+	return ""
+}
+
+// open takes the body out of its encoding, reading it from r.
+func (b *body) open(r io.Reader) error {
+	b.from = r
+	if b.coding() == "" {
 		return nil
 	}
-	switch coding {
-	case "gzip", "x-gzip", "deflate": // Ruby looks at the bytes, not at the name
-	default:
-		return nil
+	from, err := Decode(r)
+	if err == nil {
+		b.from, b.decoded = from, true
 	}
-	r := bufio.NewReader(b)
-	head, err := r.Peek(2)
-	if len(head) == 0 && err == io.EOF {
-		return nil
-	}
-	switch {
-	case len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b:
-		b.from, err = gzip.NewReader(r)
-	case len(head) == 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0:
-		b.from, err = zlib.NewReader(r)
-	default:
-		err = fmt.Errorf("incorrect header check")
-	}
-	b.decoded = err == nil
 	return err
+}
+
+// Decode returns what r encodes in gzip or deflate. Ruby looks at the bytes, not
+// at the name. That there is nothing is no error.
+func Decode(r io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReader(r)
+	head, err := buffered.Peek(2)
+	switch {
+	case len(head) == 0 && err == io.EOF:
+		return buffered, nil
+	case len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b:
+		return gzip.NewReader(buffered)
+	case len(head) == 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0:
+		return zlib.NewReader(buffered)
+	case err != nil && err != io.EOF:
+		return nil, err
+	}
+	return nil, errors.New("incorrect header check")
 }
 
 // all reads the body to its end. What is too long is an error if it is that of
@@ -87,7 +102,13 @@ func (b *body) all(success bool) ([]byte, error) {
 	if !success {
 		limit = min(limit, maxErrorBody)
 	}
-	if err := b.open(); err != nil {
+	var from io.Reader = b
+	var coded bytes.Buffer
+	keep := b.x.Wire != nil && b.x.Wire.KeepBody && b.coding() != ""
+	if keep {
+		from = io.TeeReader(b, &coded)
+	}
+	if err := b.open(from); err != nil {
 		return nil, b.failed(err)
 	}
 	var buffer bytes.Buffer
@@ -107,6 +128,9 @@ func (b *body) all(success bool) ([]byte, error) {
 		case more == 0 && err != io.EOF:
 			return nil, b.failed(err)
 		}
+	}
+	if keep && n < limit {
+		b.x.Wire.Coded = coded.Bytes()
 	}
 	return buffer.Bytes(), nil
 }
@@ -132,7 +156,11 @@ func (e *readError) Unwrap() error { return e.err }
 
 // stream hands the body to the caller.
 func (b *body) stream() (io.ReadCloser, int64, error) {
-	if err := b.open(); err != nil {
+	err := error(nil)
+	if b.from = b; !b.x.Coded {
+		err = b.open(b)
+	}
+	if err != nil {
 		err = b.failed(err)
 		b.watch.end()
 		b.wire.Close()

@@ -271,6 +271,8 @@ type Exchange struct {
 	Verbatim bool
 	// Stream leaves the body of a success to the caller, as Answer.Stream.
 	Stream bool
+	// Coded leaves a Stream in the encoding in which it comes; see Decode.
+	Coded bool
 	// Limit is how many bytes of a body are kept in memory; 0 is 256 MiB.
 	Limit int64
 	// Identity is the node whose certificate is shown instead of this host's:
@@ -295,6 +297,8 @@ type Answer struct {
 	// its size, negative if nobody knows.
 	Stream io.ReadCloser
 	Size   int64
+	// Coding is the encoding that Stream was left in; "" is none.
+	Coding string
 	// Candidate is who answered: "puppet:8140, setting server (default)".
 	Candidate string
 	// Identity is the certificate that we have for who asks: "CN=web01"; "" is

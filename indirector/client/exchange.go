@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -168,7 +169,8 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	}()
 	span.Attr("candidate", to.who)
 	if x.Wire != nil {
-		x.Wire.Address, x.Wire.Status, x.Wire.Header, x.Wire.Body = text(to.url), 0, nil, nil
+		x.Wire.Forget()
+		x.Wire.Address = text(to.url)
 	}
 	if p, err = c.pool(to.url, x); err != nil {
 		return nil, err
@@ -224,6 +226,9 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	if x.Stream && answer.OK() && x.Method != http.MethodHead {
 		if answer.Stream, answer.Size, err = b.stream(); err != nil {
 			return nil, err
+		}
+		if x.Coded {
+			answer.Coding = b.coding()
 		}
 		span.Attr("body", "streamed")
 		return answer, nil
@@ -406,11 +411,27 @@ func (a *Answer) Said() Said {
 		Message any    `json:"message"`
 		Kind    string `json:"issue_kind"`
 	}
-	if err := json.Unmarshal(a.Body, &s); err != nil {
+	if err := json.Unmarshal(a.plain(), &s); err != nil {
 		return Said{}
 	}
 	message, _ := s.Message.(string)
 	return Said{message, s.Kind}
+}
+
+// plain is the body, also of an answer that was left in its encoding.
+func (a *Answer) plain() []byte {
+	if len(a.Body) == 0 || a.Body[0] == '{' || a.Header.Get("Content-Encoding") == "" {
+		return a.Body
+	}
+	r, err := Decode(bytes.NewReader(a.Body))
+	if err != nil {
+		return a.Body
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxErrorBody))
+	if err != nil {
+		return a.Body
+	}
+	return b
 }
 
 // text is an address without a password.

@@ -3,19 +3,13 @@ package rest
 import (
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"indirtui/indirector"
@@ -281,14 +275,27 @@ func (c *call) search() {
 		list = format.NewListWriter(p, p.format)
 		return nil
 	}
-	if !c.h.o.PassThrough { // bytes that are handed on are not to be sent twice
-		c.wants.Yield = func(i indirector.Instance) error {
-			if list == nil {
-				if err := open(); err != nil {
-					return err
-				}
+	through := false
+	c.wants.Yield = func(i indirector.Instance) error {
+		switch w := c.wants.Wire; {
+		case w != nil && w.Status != 0:
+			return nil // its bytes are handed on
+		case through:
+			return errTooLate
+		}
+		if list == nil {
+			if err := open(); err != nil {
+				return err
 			}
-			return list.Add(i)
+		}
+		return list.Add(i)
+	}
+	if c.wants.Wire != nil && !c.h.x.Holds() {
+		c.wants.Wire.Through = func() io.Writer {
+			through = true
+			c.handOnCoded(c.wants.Wire)
+			c.commit(c.wants.Wire.Status)
+			return c.out()
 		}
 	}
 	defer p.release()
@@ -297,6 +304,10 @@ func (c *call) search() {
 		c.trace = resp.Trace
 	}
 	switch {
+	case through && c.wants.Wire.Passed:
+		return // whatever could be made of it here
+	case through:
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 	case p.lost != nil:
 		c.lost(p.lost)
 	case c.verbatim(resp, err):
@@ -333,9 +344,12 @@ func (c *call) search() {
 	}
 }
 
-// pieceSize is how much of a list is gathered before it is sent, in bytes. An
+// errTooLate is that a list was to be replaced after it had been handed on.
+var errTooLate = errors.New("the list was handed on as it came, and cannot be replaced any more")
+
+// firstPiece is how much of a list is gathered before it is sent, in bytes. An
 // error within the first piece still has a status of its own.
-const pieceSize = 256 << 10
+const firstPiece = 256 << 10
 
 // A piece gathers the first part of an answer of unknown length, and sends the
 // rest as it comes.
@@ -353,7 +367,7 @@ func (p *piece) Write(b []byte) (int, error) {
 		*p.buffer = (*p.buffer)[:0]
 	}
 	*p.buffer = append(*p.buffer, b...)
-	if len(*p.buffer) < pieceSize {
+	if len(*p.buffer) < firstPiece {
 		return len(b), nil
 	}
 	return len(b), p.flush()
@@ -463,109 +477,6 @@ func (c *call) send(f *format.Format, b []byte) {
 	}
 }
 
-// stream answers with contents, in constant memory. The trace gets their size
-// and digest. If they do not arrive, the call is broken.
-func (c *call) stream(ctx context.Context, contents model.Contents, f *format.Format) error {
-	source, err := contents.Open()
-	if errors.Is(err, syscall.EISDIR) {
-		// Java reads nothing from a directory, where Ruby raises. Capture 101.
-		source, err, contents = http.NoBody, nil, model.Bytes(nil)
-	}
-	if err != nil {
-		c.write(asError(err))
-		return err
-	}
-	defer source.Close()
-	size := contents.Size()
-	if file, ok := source.(*os.File); ok {
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size() // of what is open, not of what was there
-		}
-	}
-	flow := watch(ctx, source)
-	if c.answer(f, size) {
-		c.commit(http.StatusOK)
-		z := zip(c.out())
-		defer zips.Put(z)
-		_, err = io.Copy(z, flow)
-		err = errors.Join(err, z.Close())
-	} else {
-		c.commit(http.StatusOK)
-		err = c.copy(flow, size)
-	}
-	if err != nil {
-		c.broken = true
-		err = &Error{Status: 499, Message: fmt.Sprintf("the contents broke off: %v", err), as: nothing}
-	}
-	flow.end(size, err)
-	return err
-}
-
-// A sending is contents on their way, counted and hashed for the trace.
-type sending struct {
-	source io.Reader
-	span   *traces.Active // nil if nobody records
-	hash   hash.Hash
-	n      int64
-}
-
-func watch(ctx context.Context, source io.Reader) *sending {
-	f := &sending{source: source}
-	if _, f.span = traces.Start(ctx, traces.Stream, "send contents"); f.span != nil {
-		f.hash = sha256.New()
-	}
-	return f
-}
-
-func (f *sending) Read(b []byte) (int, error) {
-	n, err := f.source.Read(b)
-	f.n += int64(n)
-	if f.hash != nil {
-		f.hash.Write(b[:n])
-	}
-	return n, err
-}
-
-func (f *sending) end(size int64, err error) {
-	if f.span == nil {
-		return
-	}
-	answer := strconv.FormatInt(f.n, 10) + " bytes"
-	if err != nil && size >= 0 {
-		answer = fmt.Sprintf("abandoned at %d of %d bytes", f.n, size)
-	} else if err == nil {
-		f.span.Attr("sha256", hex.EncodeToString(f.hash.Sum(nil)))
-	}
-	f.span.End(answer, traces.Because{}, err)
-}
-
-// step is how much is sent within one time limit, in bytes.
-const step = 4 << 20
-
-// copy sends size bytes of source, all of it if size is negative.
-func (c *call) copy(source io.Reader, size int64) error {
-	for size != 0 {
-		n := int64(step)
-		if size > 0 {
-			n = min(n, size)
-		}
-		_ = c.rc.SetWriteDeadline(time.Now().Add(c.h.o.Stall))
-		sent, err := io.CopyN(c.w, source, n)
-		switch {
-		case errors.Is(err, io.EOF) && size < 0:
-			return nil
-		case errors.Is(err, io.EOF):
-			return errors.New("the file became shorter while it was sent")
-		case err != nil:
-			return err
-		}
-		if size > 0 {
-			size -= sent
-		}
-	}
-	return nil
-}
-
 // out is where bytes of the body go: each write has the time limit anew.
 func (c *call) out() io.Writer { return limited{c} }
 
@@ -575,6 +486,9 @@ func (l limited) Write(b []byte) (int, error) {
 	_ = l.c.rc.SetWriteDeadline(time.Now().Add(l.c.h.o.Stall))
 	return l.c.w.Write(b)
 }
+
+// flush sends what the web server keeps back.
+func (l limited) flush() { _ = l.c.rc.Flush() } // the next write says what is wrong
 
 // A patient body gives the client the time limit anew for each read, and takes
 // it away when all has come: afterwards nobody waits for the client.
@@ -659,6 +573,76 @@ var hopByHop = []string{
 	"Content-Length", "Content-Encoding", "Date",
 }
 
+// notSentOn are the headers of a question that are not sent on: those that
+// concern one connection only or the body, those that are written anew, and
+// those by which a client might claim to be somebody else. Contents are asked
+// for whole, since they are hashed on the way.
+var notSentOn = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Content-Length", "Content-Type", "Content-Encoding", "Expect", "Accept", "Traceparent", "Range", "If-Range",
+	"X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
+}
+
+// sendOn returns the headers of a question that are sent on to another server.
+// Only encodings that can be read are offered to it.
+func sendOn(h http.Header) map[string][]string {
+	sent := make(map[string][]string, len(h))
+	for name, values := range h {
+		if !slices.Contains(notSentOn, name) {
+			sent[name] = values
+		}
+	}
+	if lines, ok := sent["Accept-Encoding"]; ok {
+		delete(sent, "Accept-Encoding")
+		if known := knownCodings(lines); known != "" {
+			sent["Accept-Encoding"] = []string{known}
+		}
+	}
+	return sent
+}
+
+// knownCodings leaves out the encodings that nobody here can read.
+func knownCodings(lines []string) string {
+	all := strings.Join(lines, ",")
+	var known []string
+	for entry := range strings.SplitSeq(all, ",") {
+		name, _, _ := strings.Cut(entry, ";")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip", "x-gzip", "deflate", "identity":
+			known = append(known, entry)
+		}
+	}
+	if len(known) == strings.Count(all, ",")+1 {
+		return all
+	}
+	return strings.TrimSpace(strings.Join(known, ","))
+}
+
+// handOn gives the answer the headers of the one that came over the network.
+func (c *call) handOn(w *indirector.Wire) http.Header {
+	h := c.w.Header()
+	clear(h)
+	for name, values := range w.Header {
+		if !slices.Contains(hopByHop, name) {
+			h[name] = values
+		}
+	}
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = nil // net/http would guess one
+	}
+	return h
+}
+
+// handOnCoded is handOn for a body that is as it came.
+func (c *call) handOnCoded(w *indirector.Wire) {
+	h := c.handOn(w)
+	for _, name := range [...]string{"Content-Encoding", "Content-Length"} {
+		if values := w.Header[name]; len(values) > 0 {
+			h[name] = values
+		}
+	}
+}
+
 // verbatim hands on what came over the network, if it is the answer: the very
 // bytes, or the refusal of the other side.
 func (c *call) verbatim(resp *indirector.Response, err error) bool {
@@ -670,29 +654,13 @@ func (c *call) verbatim(resp *indirector.Response, err error) bool {
 	if errors.As(err, &located) && located.Point.Step != traces.Terminus {
 		return false
 	}
-	if w.Body == nil && w.Status < 400 && c.req.Verb != indirector.Head {
+	if w.Body == nil && w.Coded == nil && w.Status < 400 && c.req.Verb != indirector.Head {
 		return false // it flows
 	}
-	h := c.w.Header()
-	clear(h)
-	for name, values := range w.Header {
-		if !slices.Contains(hopByHop, name) {
-			h[name] = values
-		}
-	}
-	if len(h["Content-Type"]) == 0 {
-		h["Content-Type"] = nil
-	}
-	if w.Status < 300 && len(w.Body) >= 32 && acceptsGzip(c.r.Header["Accept-Encoding"]) && (c.r.Method == http.MethodGet || c.r.Method == http.MethodPost) {
-		h["Vary"], h["Content-Encoding"] = vary, gzipped
-		c.commit(w.Status)
-		z := zip(c.out())
-		_, err := z.Write(w.Body)
-		err = errors.Join(err, z.Close())
-		zips.Put(z)
-		if err != nil {
-			c.lost(err)
-		}
+	h := c.handOn(w)
+	if w.Coded != nil {
+		h["Content-Encoding"] = w.Header["Content-Encoding"]
+		c.finish(w.Status, w.Coded)
 		return true
 	}
 	c.finish(w.Status, w.Body)

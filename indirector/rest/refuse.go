@@ -187,10 +187,17 @@ func (c *call) finish(status int, body []byte) {
 	if c.r.Method == http.MethodHead {
 		return
 	}
-	if _, err := c.w.Write(body); err != nil {
-		c.lost(err)
+	for out := c.out(); len(body) > 0; {
+		n, err := out.Write(body[:min(len(body), step)])
+		if err != nil {
+			c.lost(err)
+		}
+		body = body[n:]
 	}
 }
+
+// step is how much of a body is sent within one time limit, in bytes.
+const step = 4 << 20
 
 func (c *call) commit(status int) {
 	c.committed = true

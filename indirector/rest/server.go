@@ -302,7 +302,7 @@ func (c *call) ask() {
 		req.Run = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
-		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent")}
+		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: sendOn(c.r.Header)}
 		if len(c.r.Header["Accept"]) == 0 {
 			c.wants.Wire.Accept = []string{""}
 		}

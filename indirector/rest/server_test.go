@@ -577,6 +577,19 @@ func TestNotOurs(t *testing.T) {
 		"GET /puppet/v3/static_file_content/a/b/files/c?code_id=1&environment=production": "handed on: /puppet/v3/static_file_content/a/b/files/c?code_id=1&environment=production",
 		"GET /puppet/v3/node/x?environment=a":                                             `{"name":"x"`,
 		"GET /puppet/v3/node/%00?environment=a":                                           "holds a NUL",
+		"GET /puppet/v3/environment_classes?environment=production":                       "handed on: /puppet/v3/environment_classes?environment=production",
+		"GET /puppet/v3/environment_modules":                                              "handed on: /puppet/v3/environment_modules",
+		"GET /puppet/v3/environment_transports?environment=production":                    "handed on: /puppet/v3/environment_transports?environment=production",
+		"GET /puppet/v3/tasks?environment=production":                                     "handed on: /puppet/v3/tasks?environment=production",
+		"GET /puppet/v3/plans/a/b":                                                        "handed on: /puppet/v3/plans/a/b",
+		"POST /puppet/v3/compile":                                                         "handed on: /puppet/v3/compile",
+		"POST /puppet/v4/catalog":                                                         "handed on: /puppet/v4/catalog",
+		"GET /status/v1/services":                                                         "handed on: /status/v1/services",
+		"GET /metrics/v2/list":                                                            "handed on: /metrics/v2/list",
+		"DELETE /puppet-admin-api/v1/environment-cache":                                   "handed on: /puppet-admin-api/v1/environment-cache",
+		"GET /pdb/query/v4/nodes?limit=1":                                                 "handed on: /pdb/query/v4/nodes?limit=1",
+		"PATCH /odd/thing":                                                                "handed on: /odd/thing",
+		"GET /":                                                                           "handed on: /",
 	} {
 		if got := st.ask(t, line, "", "Accept", "*/*"); !strings.Contains(string(got.body), want) {
 			t.Errorf("%s: got %d %s, want %s", line, got.status, got.body, want)

@@ -48,7 +48,7 @@ const maxForwarded = 64 << 20
 // client might claim to be somebody else.
 var hop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Content-Length", "Accept-Encoding", "Expect", "X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
+	"Content-Length", "Expect", "X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
 }
 
 // ServeHTTP forwards one request.
@@ -67,6 +67,11 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, name := range hop {
 		x.Header.Del(name)
+	}
+	for _, name := range [...]string{"Accept", "Accept-Encoding", "User-Agent", "X-Puppet-Version"} {
+		if _, sent := x.Header[name]; !sent {
+			x.Header[name] = nil // the client would write its own
+		}
 	}
 	if strings.HasPrefix(r.URL.Path, "/puppet-ca/") {
 		x.Service = client.CA

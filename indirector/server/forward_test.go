@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"encoding/pem"
@@ -9,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +97,62 @@ func TestForward(t *testing.T) {
 		if tr.Indirection != "odd thing" || tr.Key != "a/b" || tr.Verb != traces.Save || tr.Run != "u1" || len(tr.Spans) == 0 {
 			t.Errorf("got %+v", tr)
 		}
+	}
+}
+
+// TestForwardUnknown: what is no indirection, whoever's it is, goes to the server
+// as it came, and what the server says comes back byte by byte, in the encoding
+// that the client offered, also where it is an error.
+func TestForwardUnknown(t *testing.T) {
+	t.Parallel()
+	var squeezed bytes.Buffer
+	z := gzip.NewWriter(&squeezed)
+	if _, err := io.WriteString(z, `{"message":"said","issue_kind":"KIND"}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, c := standBetween(t, server.AsHeaders, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		w.Header()["X-Asked"] = []string{r.Method + " " + r.RequestURI + " " + string(b), r.Header.Get("Accept-Encoding"), r.Header.Get("Content-Type"), r.Header.Get("If-None-Match"), r.Header.Get("X-Authentication"), r.Header.Get("X-Puppet-Version") + r.Header.Get("Accept") + r.Header.Get("User-Agent")}
+		w.Header()["Etag"] = []string{`"1"`}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		if strings.HasPrefix(r.URL.Path, "/metrics") {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		_, _ = w.Write(squeezed.Bytes())
+	})
+	for _, asked := range []string{
+		"GET /puppet/v3/environment_classes?environment=production", "GET /puppet/v3/environment_modules", "GET /puppet/v3/environment_transports?environment=production",
+		"GET /puppet/v3/tasks/apache/init?environment=production", "GET /puppet/v3/plans?environment=production", "POST /puppet/v3/compile", "POST /puppet/v4/catalog",
+		"GET /status/v1/services?level=debug", "GET /metrics/v2/read/java.lang:type=Memory", "DELETE /puppet-admin-api/v1/environment-cache", "DELETE /puppet-admin-api/v1/jruby-pool",
+		"GET /pdb/query/v4/nodes?query=%5B%22%3D%22%2C%22certname%22%2C%22a%22%5D", "PUT /puppet-ca/v1/clean", "GET /puppet-ca/v1/expirations", "PATCH /odd", "OPTIONS /puppet/v3/node/x", "GET /",
+	} {
+		method, target, _ := strings.Cut(asked, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, h.url+target, strings.NewReader("b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Accept-Encoding": {"gzip;q=1.0,deflate;q=0.6"}, "Content-Type": {"application/json"}, "If-None-Match": {`"0"`}, "X-Authentication": {"token"}, "User-Agent": nil}
+		resp, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !bytes.Equal(b, squeezed.Bytes()) || resp.Header.Get("Content-Encoding") != "gzip" || resp.Header.Get("Etag") != `"1"` {
+			t.Errorf("%s: got %q, %v, %v", asked, b, resp.Header, err)
+		}
+		want := []string{asked + " b", "gzip;q=1.0,deflate;q=0.6", "application/json", `"0"`, "token", ""}
+		if got := resp.Header["X-Asked"]; !slices.Equal(got, want) {
+			t.Errorf("the server was asked %q, want %q", got, want)
+		}
+	}
+	trace := h.kept.wait(t, "500 Internal")
+	if len(trace.Spans) == 0 || !slices.Contains(trace.Spans[0].Attrs, traces.Attr{Key: "message", Value: "said"}) {
+		t.Errorf("the trace does not have what the server says: %+v", trace.Spans)
 	}
 }
 

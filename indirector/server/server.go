@@ -219,7 +219,84 @@ type limitedConn struct {
 	net.Conn
 	l    *limitListener
 	once sync.Once
+
+	mu       sync.Mutex // guards the following; TLS may write alerts of its own
+	gathers  bool
+	gathered []byte
 }
+
+// gatherMost is how much is written at once while a connection gathers, in
+// bytes: TLS writes each of its records, of at most 16 KiB, by a call of its own.
+const gatherMost = 64 << 10
+
+var gatherings = sync.Pool{New: func() any { return new([gatherMost + 20<<10]byte) }}
+
+// Write writes, or gathers what is to be written.
+func (c *limitedConn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gathers {
+		return c.Conn.Write(b)
+	}
+	if len(c.gathered)+len(b) > cap(c.gathered) {
+		if err := c.spill(); err != nil {
+			return 0, err
+		}
+		if len(b) > cap(c.gathered) {
+			return c.Conn.Write(b)
+		}
+	}
+	c.gathered = append(c.gathered, b...)
+	if len(c.gathered) < gatherMost {
+		return len(b), nil
+	}
+	return len(b), c.spill()
+}
+
+func (c *limitedConn) spill() error {
+	_, err := c.Conn.Write(c.gathered)
+	c.gathered = c.gathered[:0]
+	return err
+}
+
+// gather calls write, and lets what it writes go out in larger pieces. When it
+// returns nothing is left behind.
+func (c *limitedConn) gather(write func() error) error {
+	buffer := gatherings.Get().(*[gatherMost + 20<<10]byte)
+	c.mu.Lock()
+	c.gathers, c.gathered = true, buffer[:0]
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.gathers, c.gathered = false, nil
+		c.mu.Unlock()
+		gatherings.Put(buffer)
+	}()
+	err := write()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return errors.Join(err, c.spill())
+}
+
+// A writer is an answer that goes out in larger pieces while it is gathered.
+type writer struct {
+	http.ResponseWriter
+	conn *limitedConn
+}
+
+// Gather lets what write writes go out in larger pieces.
+func (w *writer) Gather(write func() error) error { return w.conn.gather(write) }
+
+// FlushError sends what has been gathered, too.
+func (w *writer) FlushError() error {
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.conn.mu.Lock()
+	defer w.conn.mu.Unlock()
+	return errors.Join(err, w.conn.spill())
+}
+
+// Unwrap is for http.ResponseController.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (c *limitedConn) Close() error {
 	c.once.Do(func() {
@@ -233,6 +310,7 @@ func (c *limitedConn) Close() error {
 // A connection is what all requests of one connection share.
 type connection struct {
 	number uint64
+	conn   *limitedConn // nil if it is none of Serve
 	client atomic.Pointer[known]
 }
 
@@ -246,8 +324,12 @@ type known struct {
 
 var connectionNumber atomic.Uint64
 
-func (s *Server) connContext(ctx context.Context, _ net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, &connection{number: connectionNumber.Add(1)})
+func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
+	conn := &connection{number: connectionNumber.Add(1)}
+	if t, ok := c.(*tls.Conn); ok {
+		conn.conn, _ = t.NetConn().(*limitedConn)
+	}
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
 type connKey struct{}
@@ -269,6 +351,9 @@ func (s *Server) limited(h http.Handler) http.Handler {
 			s.requests.Add(-1)
 			<-s.work
 		}()
+		if conn := connectionOf(r).conn; conn != nil {
+			w = &writer{w, conn}
+		}
 		h.ServeHTTP(w, r)
 	})
 }

@@ -118,8 +118,25 @@ func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (
 	if t.service == client.FileServer && req.URI != nil && req.URI.Server != "" {
 		x.URL = &url.URL{Scheme: "https", Host: net.JoinHostPort(req.URI.Server, strconv.Itoa(cmp.Or(req.URI.Port, 8140)))}
 	}
+	if w := req.Wire(); w != nil && w.Sent != nil {
+		x.Coded = stream
+		sendOn(x.Header, w.Sent)
+	}
 	t.passOn(x, req.Remote)
 	return t.client.Do(ctx, x)
+}
+
+// sendOn adds the headers that the caller was asked with. What this question
+// says itself counts.
+func sendOn(h http.Header, sent map[string][]string) {
+	for name, values := range sent {
+		if _, ours := h[name]; !ours {
+			h[name] = values
+		}
+	}
+	if _, offered := h["Accept-Encoding"]; !offered {
+		h["Accept-Encoding"] = nil // the client would offer what it knows
+	}
 }
 
 // passOn tells the server who asked us.

@@ -26,7 +26,8 @@ const readAhead = 64 << 10
 // Who comes later asks again.
 const abandoned = time.Minute
 
-// contents makes contents of an answer that is a stream.
+// contents makes contents of an answer that is a stream. What a caller wants to
+// hand on as it came stays in its encoding until somebody reads it.
 func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.Contents, error) {
 	head := make([]byte, 0, min(max(answer.Size, 512)+1, readAhead))
 	for len(head) < readAhead {
@@ -36,7 +37,7 @@ func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.
 		n, err := answer.Stream.Read(head[len(head):min(cap(head), readAhead)])
 		head = head[:len(head)+n]
 		if errors.Is(err, io.EOF) {
-			return model.Bytes(head), answer.Stream.Close()
+			return t.whole(req, answer, head)
 		}
 		if err != nil {
 			return nil, errors.Join(err, answer.Stream.Close())
@@ -44,16 +45,47 @@ func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.
 	}
 	again := *req
 	again.Wants = nil
-	c := &contents{from: t, req: &again, head: head, rest: answer.Stream, size: answer.Size}
+	c := &contents{from: t, req: &again, head: head, rest: answer.Stream, coding: answer.Coding, size: answer.Size}
 	c.timer = time.AfterFunc(abandoned, c.abandon)
 	return c, nil
 }
 
+// whole is contents of which all has come.
+func (t *asker) whole(req *indirector.Request, answer *client.Answer, came []byte) (model.Contents, error) {
+	b, err := came, error(nil)
+	if answer.Coding != "" {
+		b, err = decoded(came)
+	}
+	if w := req.Wire(); w != nil && w.KeepBody {
+		if w.Body = b; answer.Coding != "" {
+			w.Coded = came
+		}
+	}
+	if err = errors.Join(err, answer.Stream.Close()); err != nil {
+		return nil, err
+	}
+	return model.Bytes(b), nil
+}
+
+// decoded takes what came out of its encoding.
+func decoded(came []byte) ([]byte, error) {
+	r, err := client.Decode(bytes.NewReader(came))
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxList+1))
+	if len(b) > maxList {
+		return nil, fmt.Errorf("%d bytes that came become more than %d", len(came), maxList)
+	}
+	return b, err
+}
+
 // contents is a file that is still coming.
 type contents struct {
-	from *asker
-	req  *indirector.Request
-	size int64 // negative if nobody knows
+	from   *asker
+	req    *indirector.Request
+	coding string // in which it comes; "" is none
+	size   int64  // of what comes; negative if nobody knows
 
 	mu    sync.Mutex // guards the following
 	head  []byte
@@ -62,27 +94,49 @@ type contents struct {
 }
 
 // Size is what the server said.
-func (c *contents) Size() int64 { return c.size }
+func (c *contents) Size() int64 {
+	if c.coding != "" {
+		return -1
+	}
+	return c.size
+}
 
 // Open hands out what comes. A second reader asks the server again.
 func (c *contents) Open() (io.ReadCloser, error) {
+	r, coding, _, err := c.OpenCoded()
+	if err != nil || coding == "" {
+		return r, err
+	}
+	plain, err := client.Decode(r)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return &joined{plain, r}, nil
+}
+
+// OpenCoded hands out what comes as it comes, and says in which encoding that
+// is and how long, negative if nobody knows.
+func (c *contents) OpenCoded() (r io.ReadCloser, coding string, size int64, err error) {
 	c.mu.Lock()
 	head, rest := c.head, c.rest
 	c.head, c.rest = nil, nil
 	c.mu.Unlock()
 	c.timer.Stop()
 	if rest != nil {
-		return &joined{io.MultiReader(bytes.NewReader(head), rest), rest}, nil
+		return &joined{io.MultiReader(bytes.NewReader(head), rest), rest}, c.coding, c.size, nil
 	}
 	answer, err := c.from.ask(context.Background(), c.req, true)
 	if err != nil {
-		return nil, err
+		return nil, "", 0, err
 	}
 	if !answer.OK() {
-		return nil, c.from.refused(answer)
+		return nil, "", 0, c.from.refused(answer)
 	}
-	return answer.Stream, nil
+	return answer.Stream, answer.Coding, answer.Size, nil
 }
+
+// Decode returns what r encodes.
+func (c *contents) Decode(r io.Reader) (io.Reader, error) { return client.Decode(r) }
 
 func (c *contents) abandon() {
 	c.mu.Lock()
@@ -120,6 +174,9 @@ func (t *bucket) Find(ctx context.Context, req *indirector.Request) (indirector.
 		return nil, errors.Join(err, answer.Stream.Close())
 	} else if f.Name != "binary" {
 		answer.Body, err = io.ReadAll(io.LimitReader(answer.Stream, readAhead))
+		if err == nil && answer.Coding != "" {
+			answer.Body, err = decoded(answer.Body)
+		}
 		if err = errors.Join(err, answer.Stream.Close()); err != nil {
 			return nil, err
 		}

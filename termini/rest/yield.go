@@ -22,12 +22,18 @@ const (
 	maxList    = 256 << 20
 )
 
+// keptList is how long a list may be to be kept by who hands it on, in bytes as
+// they come. Longer ones go through.
+const keptList = 1 << 20
+
 // yield asks for all that match, and gives each away as soon as it has come:
 // of a list in JSON no more is held than one instance. What comes in another
-// format, or is wanted as it came, is read as a whole, as by search. A list that
-// breaks off is an error after the instances before the break.
+// format, or is wanted as it came, is read as a whole, as by search; of what is
+// handed on only as much as may be kept. A list that breaks off is an error
+// after the instances before the break.
 func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
-	if wire := req.Wire(); wire != nil && wire.KeepBody {
+	w := req.Wire()
+	if w != nil && w.KeepBody && w.Through == nil {
 		all, err := t.search(ctx, req)
 		return giveAll(all, err, give)
 	}
@@ -39,11 +45,14 @@ func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(in
 		return t.unlisted(ctx, answer)
 	}
 	f, err := t.formatOf(ctx, answer)
+	if w != nil && w.KeepBody {
+		return t.yieldOn(ctx, w, answer, f, err, give)
+	}
 	if err != nil {
 		return errors.Join(err, answer.Stream.Close())
 	}
 	if f.Name == "json" {
-		err := t.elements(ctx, answer, f, give)
+		err := t.elements(ctx, answer, f, answer.Stream, give)
 		if closed := answer.Stream.Close(); err == nil {
 			err = closed
 		}
@@ -53,6 +62,11 @@ func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(in
 	if closed := answer.Stream.Close(); err == nil {
 		err = closed
 	}
+	return t.giveList(ctx, answer, err, give)
+}
+
+// giveList gives away what a whole body lists.
+func (t *asker) giveList(ctx context.Context, answer *client.Answer, err error, give func(indirector.Instance) error) error {
 	if err != nil {
 		return err
 	}
@@ -63,6 +77,82 @@ func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(in
 	return giveAll(all, err, give)
 }
 
+// yieldOn gives away a list that is handed on as it comes, too: kept if it is
+// short, through if it is long and can be read piece by piece. Whatever is wrong
+// with it, all of it is handed on. The error is that its format is unknown.
+func (t *asker) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.Answer, f *format.Format, unknown error, give func(indirector.Instance) error) error {
+	most := keptList
+	if unknown == nil && f.Name != "json" {
+		most = maxList
+	}
+	came, err := io.ReadAll(io.LimitReader(answer.Stream, int64(most)+1))
+	switch {
+	case err != nil:
+		return errors.Join(err, answer.Stream.Close())
+	case len(came) <= most:
+		answer.Body = came
+		if answer.Coding != "" {
+			answer.Body, err = decoded(came)
+			w.Coded = came
+		}
+		w.Body = answer.Body
+		if err = errors.Join(err, answer.Stream.Close(), unknown); err != nil {
+			return err
+		}
+		return t.giveList(ctx, answer, nil, give)
+	case most == maxList:
+		return errors.Join(&indirector.Failure{Class: "Puppet::HTTP::HTTPError", Message: fmt.Sprintf("the answer is longer than %d bytes", most), Origin: "network"}, answer.Stream.Close())
+	}
+	passing := &passing{from: io.MultiReader(bytes.NewReader(came), answer.Stream), to: w.Through()}
+	err = unknown
+	if err == nil {
+		err = t.through(ctx, answer, f, passing, give)
+	}
+	if passing.lost == nil && ctx.Err() == nil {
+		_, rest := io.Copy(io.Discard, passing) // what is wrong with the list does not matter to its reader
+		err = errors.Join(err, rest)
+	}
+	w.Passed = passing.all
+	if closed := answer.Stream.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func (t *asker) through(ctx context.Context, answer *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) error {
+	if answer.Coding != "" {
+		plain, err := client.Decode(from)
+		if err != nil {
+			return t.undecoded(answer, f, newBounded(from, 0), 0, err)
+		}
+		from = plain
+	}
+	return t.elements(ctx, answer, f, from, give)
+}
+
+// A passing body is handed on as it is read.
+type passing struct {
+	from io.Reader
+	to   io.Writer
+	lost error // it cannot be handed on any longer
+	all  bool  // it was read and handed on to its end
+}
+
+func (p *passing) Read(b []byte) (int, error) {
+	if p.lost != nil {
+		return 0, p.lost
+	}
+	n, err := p.from.Read(b)
+	if n > 0 {
+		if _, lost := p.to.Write(b[:n]); lost != nil {
+			p.lost = fmt.Errorf("hand the answer on: %w", lost)
+			return n, p.lost
+		}
+	}
+	p.all = errors.Is(err, io.EOF)
+	return n, err
+}
+
 func giveAll(all []indirector.Instance, err error, give func(indirector.Instance) error) error {
 	for i := 0; err == nil && i < len(all); i++ {
 		err = give(all[i])
@@ -71,9 +161,9 @@ func giveAll(all []indirector.Instance, err error, give func(indirector.Instance
 }
 
 // elements gives away the instances of a list in JSON, one after the other.
-func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format, give func(indirector.Instance) error) (err error) {
+func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) (err error) {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name+" as it comes")
-	r := newBounded(a.Stream, maxElement)
+	r := newBounded(from, maxElement)
 	n := 0
 	defer func() {
 		span.End(fmt.Sprintf("%d instances of %d bytes", n, r.came), traces.Because{Reason: traces.FormatAccepted, About: f.MediaType}, err)
