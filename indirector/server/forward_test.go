@@ -113,7 +113,7 @@ func TestForwardUnknown(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h, c := standBetween(t, server.AsHeaders, func(w http.ResponseWriter, r *http.Request) {
+	h, c := standBetween(t, server.AsHeaders, "120", func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		w.Header()["X-Asked"] = []string{r.Method + " " + r.RequestURI + " " + string(b), r.Header.Get("Accept-Encoding"), r.Header.Get("Content-Type"), r.Header.Get("If-None-Match"), r.Header.Get("X-Authentication"), r.Header.Get("X-Puppet-Version") + r.Header.Get("Accept") + r.Header.Get("User-Agent")}
 		w.Header()["Etag"] = []string{`"1"`}
