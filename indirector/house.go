@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,18 +47,59 @@ type Config struct {
 // An Indirector is one running house. It is safe for concurrent use; several
 // may live in one process without knowing of each other.
 type Indirector struct {
-	cfg         Config
-	environment string
-	plans       *plans
-	holders     sync.Map // of holderKey to *holder
-	table       atomic.Pointer[table]
-	ttls        sync.Map // of indirection to time.Duration
-	shared      sync.Map // of name to func() any
-	goroutines  sync.WaitGroup
-	stops       *Stops // of the gate; empty without one
+	cfg        Config
+	plans      *plans
+	holders    sync.Map // of holderKey to *holder
+	table      atomic.Pointer[table]
+	around     atomic.Pointer[around]
+	ttls       sync.Map // of indirection to time.Duration, of those set by SetTTL
+	shared     sync.Map // of name to func() any
+	goroutines sync.WaitGroup
+	stops      *Stops // of the gate; empty without one
 
-	mu      sync.Mutex // guards journal, and the order of table changes
+	mu      sync.Mutex // guards what follows, and the order of table changes
 	journal []Change
+	retired []*holder // of termini that have been made anew
+}
+
+// An around is what the house goes by beside its routes. It is never changed,
+// only replaced, so that a request that has read its route goes by one of them.
+type around struct {
+	Surroundings
+	ttl func() time.Duration // as the setting runinterval says
+}
+
+// Surroundings are what a house and its termini read settings from, as in
+// [Config].
+type Surroundings struct {
+	Settings    Settings
+	SettingsIn  func(environment string) Settings
+	Environment string
+}
+
+func newAround(s Surroundings) *around {
+	if s.Settings == nil {
+		s.Settings = noSettings{}
+	}
+	if s.Environment == "" {
+		s.Environment = "production"
+	}
+	return &around{s, sync.OnceValue(func() time.Duration {
+		text, _ := s.Settings.Get("runinterval")
+		d, err := ParseDuration(text)
+		if err != nil {
+			return 1800 * time.Second
+		}
+		return d
+	})}
+}
+
+// of returns the settings of an environment.
+func (a *around) of(environment string) Settings {
+	if environment == "" || environment == a.Environment || a.SettingsIn == nil {
+		return a.Settings
+	}
+	return a.SettingsIn(environment)
 }
 
 type noSettings struct{}
@@ -70,22 +112,17 @@ func New(cfg Config) (*Indirector, error) {
 	if cfg.Registry == nil {
 		return nil, errors.New("indirector: no registry")
 	}
-	if cfg.Settings == nil {
-		cfg.Settings = noSettings{}
-	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	x := &Indirector{cfg: cfg, environment: cfg.Environment, plans: newPlans(), stops: new(Stops)}
+	x := &Indirector{cfg: cfg, plans: newPlans(), stops: new(Stops)}
 	if cfg.Gate != nil {
 		x.stops = cfg.Gate.Stops()
 	}
-	if x.environment == "" {
-		x.environment = "production"
-	}
+	x.around.Store(newAround(Surroundings{cfg.Settings, cfg.SettingsIn, cfg.Environment}))
 	x.table.Store(x.newTable(cfg.Routes, nil, "", ""))
 	return x, nil
 }
@@ -99,12 +136,19 @@ func (x *Indirector) Registry() *Registry { return x.cfg.Registry }
 // have been made and are an io.Closer.
 func (x *Indirector) Close() error {
 	var errs []error
-	x.holders.Range(func(_, v any) bool {
-		h := v.(*holder)
+	end := func(h *holder) {
 		h.once.Do(func() { h.err = errors.New("the indirector is closed") })
 		if c, ok := h.terminus.(io.Closer); ok {
 			errs = append(errs, c.Close())
 		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, h := range x.retired {
+		end(h)
+	}
+	x.holders.Range(func(_, v any) bool {
+		end(v.(*holder))
 		return true
 	})
 	x.goroutines.Wait()
@@ -118,15 +162,10 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		Terminus:    terminus,
 		Application: x.cfg.Application,
 		Spec:        x.cfg.Registry.Spec(indirection),
-		Settings:    x.cfg.Settings,
-		SettingsIn: func(environment string) Settings {
-			if environment == "" || environment == x.environment || x.cfg.SettingsIn == nil {
-				return x.cfg.Settings
-			}
-			return x.cfg.SettingsIn(environment)
-		},
-		Do:      x.nested,
-		Sibling: func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		Settings:    x.around.Load().Settings,
+		SettingsIn:  func(environment string) Settings { return x.around.Load().of(environment) },
+		Do:          x.nested,
+		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
 		Shared: func(name string, make func() any) any {
 			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
 			return once.(func() any)()
@@ -165,16 +204,55 @@ func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
 // TTL is how long a found instance of an indirection stays fresh: what was set
 // by SetTTL, else the setting runinterval, read once. Rule IND-EXP-02.
 func (x *Indirector) TTL(indirection string) time.Duration {
+	return x.ttl(indirection, x.around.Load())
+}
+
+func (x *Indirector) ttl(indirection string, a *around) time.Duration {
 	if d, ok := x.ttls.Load(indirection); ok {
 		return d.(time.Duration)
 	}
-	text, _ := x.cfg.Settings.Get("runinterval")
-	d, err := ParseDuration(text)
-	if err != nil {
-		d = 1800 * time.Second
+	return a.ttl()
+}
+
+// Reconfigure replaces what settings are read from, and with it the whole route
+// table. Termini that read one of the settings that changed reports are made
+// anew when they are next needed; the others stay, with all that they keep.
+// Requests on their way go on with the routes, the settings and the termini
+// that they began with. Why is for the journal: ":set node_terminus=yaml".
+func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setting string) bool, why string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.around.Store(newAround(s))
+	stale := func(h *holder) bool {
+		return h != nil && h.desc != nil && slices.ContainsFunc(h.desc.Settings, func(s Setting) bool { return changed(s.Name) })
 	}
-	x.ttls.Store(indirection, d)
-	return d
+	some := false
+	x.holders.Range(func(key, v any) bool {
+		if h := v.(*holder); stale(h) {
+			some = true
+			x.retired = append(x.retired, h)
+			x.holders.Store(key, h.anew())
+		}
+		return true
+	})
+	if some {
+		x.shared.Clear() // what was made by the old settings; who has it keeps it
+	}
+	// Wrappers belong to the table. They go on counting where they were.
+	before := &table{by: make(map[string]*resolved)}
+	for name, r := range x.table.Load().by {
+		kept := *r
+		for _, h := range []**holder{&kept.primaryHolder, &kept.cacheHolder} {
+			switch {
+			case stale(*h) && strings.Contains((*h).name, "("):
+				*h = (*h).anew()
+			case stale(*h):
+				*h = nil
+			}
+		}
+		before.by[name] = &kept
+	}
+	x.swap(next, before, why)
 }
 
 // SetTTL sets the time to live of an indirection, in whole seconds. Rules

@@ -133,6 +133,12 @@ type (
 	Keeper interface {
 		KeepsExpiry() bool
 	}
+	// A Softener is a Saver whose failures a setting turns into lines of the log, as
+	// those of PuppetDB's termini: the save then goes on as if it were done. Soft
+	// names the setting; "" is that failures are the caller's.
+	Softener interface {
+		Soft() string
+	}
 	// A Local refuses requests from the network when it returns true.
 	Local interface {
 		LocalOnly() bool
@@ -227,8 +233,13 @@ func search(t Terminus) Handler {
 	}
 }
 
-// A Setting is one that a Terminus reads.
-type Setting struct{ Name, Doc string }
+// A Setting is one that a Terminus reads. Type and Default are of those that
+// Puppet does not have.
+type Setting struct {
+	Name, Doc string
+	Type      string // as Puppet names them: "boolean", "duration"; "" is any text
+	Default   string
+}
 
 // A Descriptor is the one source of all that is said about a Terminus.
 type Descriptor struct {

@@ -31,7 +31,7 @@ func (x *Indirector) Admits(indirection, environment string) error {
 // Rule IND-REQ-10.
 func (x *Indirector) knows(environment string, to *resolved, remote bool) error {
 	switch {
-	case x.cfg.Environments == nil, environment == "", environment == x.environment:
+	case x.cfg.Environments == nil, environment == "", environment == x.goesBy(to).Environment:
 		return nil
 	case remote && to != nil && to.primaryHolder != nil && to.primaryHolder.desc != nil && to.primaryHolder.desc.REST:
 		return nil

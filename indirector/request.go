@@ -107,7 +107,7 @@ func (r *Request) Attributes() []Option {
 // current one if none is named. The receiver is not changed.
 func (x *Indirector) resolve(r *Request, to *resolved) error {
 	if r.Environment == "" && !r.named {
-		r.Environment = x.environment
+		r.Environment = x.goesBy(to).Environment
 	} else if r.Environment == "" && x.cfg.Environments != nil {
 		return x.cfg.Environments("")
 	} else if err := x.knows(r.Environment, to, r.Remote != nil); err != nil {
@@ -120,6 +120,14 @@ func (x *Indirector) resolve(r *Request, to *resolved) error {
 		return x.parseURI(r)
 	}
 	return nil
+}
+
+// goesBy returns what a request with that route goes by.
+func (x *Indirector) goesBy(to *resolved) *around {
+	if to == nil {
+		return x.around.Load()
+	}
+	return to.around
 }
 
 // isURI reports whether key is a word followed by ":/". An absolute path is
@@ -363,7 +371,7 @@ func (u *URI) setAuthority(s string) bool {
 }
 
 func (x *Indirector) serverPort() int {
-	port, _ := x.cfg.Settings.Get("serverport")
+	port, _ := x.around.Load().Settings.Get("serverport")
 	if n, err := strconv.Atoi(port); err == nil {
 		return n
 	}

@@ -54,6 +54,7 @@ type resolved struct {
 	cache         traces.Choice
 	primaryHolder *holder
 	cacheHolder   *holder // nil if no cache is routed
+	around        *around
 }
 
 // newTable works out a table. A wrapper that was chosen in the table before and
@@ -61,9 +62,10 @@ type resolved struct {
 // indirection for which somebody has just chosen something, "" if nobody has.
 func (x *Indirector) newTable(routes Routes, before *table, anew, slot string) *table {
 	t := &table{routes: routes, by: make(map[string]*resolved, len(routes))}
+	around := x.around.Load()
 	for i := range x.cfg.Registry.specs {
 		spec := &x.cfg.Registry.specs[i]
-		r := &resolved{spec: spec, route: routes[spec.Name]}
+		r := &resolved{spec: spec, route: routes[spec.Name], around: around}
 		r.primary, r.cache = r.route.Primary.Winner(), r.route.Cache.Winner()
 		var was resolved
 		if before != nil {
@@ -126,8 +128,8 @@ func (x *Indirector) WrapperCounts(indirection, slot string) []WrapperCount {
 }
 
 // A holder holds a terminus, which is made when it is first needed: the one of
-// its name, or a wrapper, of which each who has chosen it has its own. A constructor that fails does so at every use. Rules IND-TERM-09,
-// IND-TERM-10.
+// its name, or a wrapper, of which each who has chosen it has its own. A
+// constructor that fails does so at every use. Rules IND-TERM-09, IND-TERM-10.
 type holder struct {
 	indirection, name string
 	desc              *Descriptor // nil if there is no such terminus
@@ -138,6 +140,7 @@ type holder struct {
 	authorizer        Authorizer
 	validator         Validator
 	sharer            Sharer
+	softener          Softener
 	keepsExpiry       bool
 	err               error
 }
@@ -165,6 +168,11 @@ func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
 	return h.(*holder)
 }
 
+// anew returns a holder for the same description, which makes its own terminus.
+func (h *holder) anew() *holder {
+	return &holder{indirection: h.indirection, name: h.name, desc: h.desc}
+}
+
 // open makes the terminus if that has not been done.
 func (h *holder) open(x *Indirector) error {
 	h.once.Do(func() {
@@ -181,6 +189,7 @@ func (h *holder) open(x *Indirector) error {
 		h.authorizer = ability[Authorizer](h.terminus)
 		h.validator = ability[Validator](h.terminus)
 		h.sharer = ability[Sharer](h.terminus)
+		h.softener = ability[Softener](h.terminus)
 		h.keepsExpiry = h.desc.KeepsExpiry
 		if k := ability[Keeper](h.terminus); k != nil {
 			h.keepsExpiry = k.KeepsExpiry()
@@ -318,10 +327,53 @@ func (x *Indirector) change(why, indirection, slot string, c traces.Choice, edit
 func (x *Indirector) SwapRoutes(next Routes, why string) (previous Routes) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.swap(next, x.table.Load(), why)
+}
+
+// swap replaces the table by one that follows on another. x.mu is held.
+func (x *Indirector) swap(next Routes, before *table, why string) (previous Routes) {
 	previous = x.Routes()
 	x.journal = append(x.journal, Change{At: x.now(), Why: why, before: previous, after: next})
-	x.table.Store(x.newTable(next, x.table.Load(), "", ""))
+	x.table.Store(x.newTable(next, before, "", ""))
 	return previous
+}
+
+// With returns a table in which c has its say on a slot of an indirection, as by
+// [Indirector.Assign].
+func (r Routes) With(indirection, slot string, c traces.Choice) Routes {
+	after := maps.Clone(r)
+	route := after[indirection]
+	if slot == SlotCache {
+		route.Cache = push(route.Cache, c)
+	} else {
+		route.Primary = push(route.Primary, c)
+	}
+	after[indirection] = route
+	return after
+}
+
+// Rebase returns next with what was chosen since old on top of it: a route that
+// is as in old is that of next. What of old was taken away is taken away.
+func Rebase(now, old, next Routes) Routes {
+	rebased := maps.Clone(next)
+	for name, route := range now {
+		rebased[name] = Route{
+			rebase(route.Primary, old[name].Primary, next[name].Primary),
+			rebase(route.Cache, old[name].Cache, next[name].Cache),
+		}
+	}
+	return rebased
+}
+
+func rebase(now, old, next traces.Slot) traces.Slot {
+	gone := func(c traces.Choice) bool { return slices.Contains(old, c) && !slices.Contains(now, c) }
+	s := slices.DeleteFunc(slices.Clone(next), gone)
+	for _, c := range slices.Backward(now) {
+		if !slices.Contains(old, c) {
+			s = push(s, c)
+		}
+	}
+	return s
 }
 
 // Journal returns every change since the start, oldest first. Gap L1.

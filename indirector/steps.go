@@ -259,11 +259,31 @@ func (f *flight) watch(s *step) error {
 		}
 		_, err = f.hold(s.name, true, s.last, err)
 	}
-	if err == nil {
+	if err == nil || f.softens(s.name, q, err) {
 		return nil
 	}
 	f.raise(q, err)
 	return f.fail(s.name, err)
+}
+
+// softens swallows the failure of a save where the terminus has it so: nobody
+// is told but the log.
+func (f *flight) softens(s traces.Step, q *traces.Question, err error) bool {
+	if s != traces.Terminus || f.req.Verb != Save || errors.Is(err, errors.ErrUnsupported) {
+		return false
+	}
+	soft := f.to.primaryHolder.softener
+	if soft == nil {
+		return false
+	}
+	setting := soft.Soft()
+	if setting == "" {
+		return false
+	}
+	f.x.cfg.Log.Error(Message(err))
+	f.fault(s, err, false)
+	q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.SoftFailed, About: setting}
+	return true
 }
 
 // raise notes that a step failed, unless it has said why itself.
@@ -826,7 +846,7 @@ func setExpiry(f *flight) (traces.Answer, traces.Because, error) {
 	if at := e.Expiration(); !at.IsZero() {
 		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
 	}
-	ttl := f.x.TTL(f.req.Indirection)
+	ttl := f.x.ttl(f.req.Indirection, f.to.around)
 	dated := e.WithExpiration(f.now().Add(ttl))
 	f.shared(f.req.Key, e, dated)
 	f.value = dated
@@ -990,7 +1010,7 @@ func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
 	if f.list != nil {
 		return f.list.answer, f.list.because, nil // they were dated as they came
 	}
-	at := f.now().Add(f.x.TTL(f.req.Indirection))
+	at := f.now().Add(f.x.ttl(f.req.Indirection, f.to.around))
 	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
 	dated := make([]Instance, len(found))
 	for i, inst := range found {
@@ -1040,7 +1060,7 @@ func (l *listing) String() string {
 
 // newListing returns the request as the terminus gets it.
 func (f *flight) newListing() *Request {
-	f.list = &listing{first: []Instance{}, at: f.now().Add(f.x.TTL(f.req.Indirection))}
+	f.list = &listing{first: []Instance{}, at: f.now().Add(f.x.ttl(f.req.Indirection, f.to.around))}
 	return f.req.Yielding(f.yield)
 }
 

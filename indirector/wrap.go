@@ -81,6 +81,7 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 		return nil, fmt.Errorf("%s: more than %d wrappers in each other", w.kind, maxWrapping)
 	}
 	inside := make([]*Descriptor, len(w.inner))
+	var settings []Setting
 	for i, name := range w.inner {
 		d := r.termini[indirection][name]
 		if strings.Contains(name, "(") {
@@ -92,9 +93,10 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 			return nil, fmt.Errorf("%s: %s has no terminus %q", w.kind, indirection, name)
 		}
 		inside[i] = d
+		settings = append(settings, d.Settings...)
 	}
 	d := *inside[0]
-	d.AlwaysNil = false
+	d.AlwaysNil, d.Settings = false, settings
 	d.New = func(env Env) (Terminus, error) {
 		t := &wrapper{wrapping: w}
 		for i, name := range w.inner {
@@ -132,6 +134,8 @@ type wrapping struct {
 	first      int64
 	every      int64
 	verb       Verb
+
+	seen, hits atomic.Int64 // what has come by, and what it has acted on
 }
 
 // parseWrapping reads KIND(TERMINUS, ...).
@@ -302,8 +306,6 @@ type wrapper struct {
 	*wrapping
 	termini []Terminus
 	can     []Verbs
-	seen    atomic.Int64
-	hits    atomic.Int64
 }
 
 // wraps is the terminus that a wrapper does not wrap the abilities of: whoever

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,19 +71,34 @@ type Assignment struct{ Indirection, Slot, Terminus string }
 // An Engine is one running house. It is safe for concurrent use.
 type Engine struct {
 	*indirector.Indirector
-	Settings    *settings.Settings
-	Problems    []Problem // what is wrong with the configuration, worst first
-	RoutesFile  routes.Result
+	Settings    *settings.Current
 	Store       *store.Store
 	Mask        *mask.Mask
 	Debugger    *debugger.Debugger // nil if nothing can be held
 	Application string
-	Environment string
 	Source      string
 
-	write atomic.Bool
-	start indirector.Routes
+	write   atomic.Bool
+	options Options
+	now     atomic.Pointer[Configuration]
+
+	mu        sync.Mutex // guards what follows, and the order of changes
+	set       []settings.Override
+	preferred []preference
 }
+
+// A Configuration is what was read, and what is wrong with it. It is never
+// changed, only replaced: see [Engine.Override].
+type Configuration struct {
+	Settings    *settings.Settings
+	Environment string
+	Problems    []Problem // worst first
+	RoutesFile  routes.Result
+	Routes      indirector.Routes // as they are configured, before anybody changes them
+}
+
+// Configuration returns the configuration in force.
+func (e *Engine) Configuration() *Configuration { return e.now.Load() }
 
 // A Problem is something that is wrong with the configuration. Puppet ends
 // with the fatal ones; an Engine goes on, so that a person can look.
@@ -117,31 +133,32 @@ func New(o Options) (*Engine, error) {
 		e.Source = "in process"
 	}
 	e.write.Store(o.Write)
-	if err := e.readSettings(o); err != nil {
+	e.options = o
+	c, err := e.read(nil, registry)
+	if err != nil {
 		return nil, err
 	}
-	e.readRoutes(o, registry)
+	e.Settings = settings.NewCurrent(c.Settings)
+	e.now.Store(c)
 	e.Store, err = store.Open(store.Options{
 		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err
 	}
-	e.Environment, _ = e.Settings.Get("environment")
 	environments := e.knowsEnvironment
 	if o.Elsewhere {
 		environments = nil
 	}
+	around := c.surroundings()
 	e.Indirector, err = indirector.New(indirector.Config{
-		Registry: registry, Routes: e.RoutesFile.Routes, Settings: e.Settings, Recorder: e.Store,
-		SettingsIn: (&elsewhere{settings: e.Settings}).in,
-		Gate:       e.gate(o), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
-		Environments: environments, Environment: e.Environment, Application: o.Application,
+		Registry: registry, Routes: c.Routes, Settings: around.Settings, SettingsIn: around.SettingsIn, Recorder: e.Store,
+		Gate: e.gate(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
+		Environments: environments, Environment: c.Environment, Application: o.Application,
 	})
 	if err != nil {
 		return nil, errors.Join(err, e.Store.Close())
 	}
-	e.start = e.RoutesFile.Routes
 	for _, a := range o.Assign {
 		if err := e.Indirector.Assign(a.Indirection, a.Slot, traces.Choice{Terminus: a.Terminus, Source: traces.FromYou, Place: "--route"}); err != nil {
 			return nil, errors.Join(fmt.Errorf("--route %s.%s=%s: %w", a.Indirection, a.Slot, a.Terminus, withHidden(err)), e.Close())
@@ -160,7 +177,7 @@ func withHidden(err error) error {
 
 // gate makes the debugger. Breakpoints that cannot be read are a problem, and no
 // reason not to start.
-func (e *Engine) gate(o Options) indirector.Gate {
+func (e *Engine) gate(o Options, c *Configuration) indirector.Gate {
 	if o.Debug == nil {
 		return o.Gate
 	}
@@ -175,7 +192,7 @@ func (e *Engine) gate(o Options) indirector.Gate {
 	}
 	var err error
 	if e.Debugger, err = debugger.New(d); err != nil {
-		e.Problems = append(e.Problems, Problem{Text: err.Error()})
+		c.Problems = append(c.Problems, Problem{Text: err.Error()})
 	}
 	return e.Debugger
 }
@@ -195,7 +212,23 @@ func (e *Engine) patience(req *indirector.Request) (time.Duration, string) {
 	return d, name
 }
 
-func (e *Engine) readSettings(o Options) error {
+// read reads settings and routes: what is in set is stronger than all else.
+func (e *Engine) read(set []settings.Override, registry *indirector.Registry) (*Configuration, error) {
+	c := new(Configuration)
+	if err := c.readSettings(e.options, set); err != nil {
+		return nil, err
+	}
+	c.Environment, _ = c.Settings.Get("environment")
+	c.readRoutes(e.options, registry)
+	c.Routes = c.RoutesFile.Routes
+	return c, nil
+}
+
+func (c *Configuration) surroundings() indirector.Surroundings {
+	return indirector.Surroundings{Settings: c.Settings, SettingsIn: (&elsewhere{settings: c.Settings}).in, Environment: c.Environment}
+}
+
+func (c *Configuration) readSettings(o Options, set []settings.Override) error {
 	p := o.Process
 	if p.Home == "" && p.Dir == "" {
 		p = settings.Process()
@@ -217,19 +250,21 @@ func (e *Engine) readSettings(o Options) error {
 	}
 	for _, d := range o.Termini {
 		for _, s := range d.Settings {
-			p.Define = append(p.Define, settings.Definition{Name: s.Name, Doc: s.Doc})
+			p.Define = append(p.Define, settings.Definition{Name: s.Name, Doc: s.Doc, Type: s.Type, Default: s.Default})
 		}
 	}
-	s, err := settings.Load(app.Options(p, o.Action))
+	p = app.Options(p, o.Action)
+	p.Overrides = append(p.Overrides, set...)
+	s, err := settings.Load(p)
 	if s == nil {
 		return err
 	}
-	e.Settings = s
+	c.Settings = s
 	if err != nil {
-		e.Problems = append(e.Problems, Problem{Fatal: true, Text: err.Error()})
+		c.Problems = append(c.Problems, Problem{Fatal: true, Text: err.Error()})
 	}
 	for _, w := range s.Warnings() {
-		e.Problems = append(e.Problems, Problem{Text: w.String()})
+		c.Problems = append(c.Problems, Problem{Text: w.String()})
 	}
 	return nil
 }
@@ -250,9 +285,9 @@ func knowsAction(app routes.Application, action string) error {
 
 // readRoutes reads the route table, and hangs what is to be known about it on
 // the choices that it is about, so that every trace can tell.
-func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
+func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 	result, err := routes.Load(routes.Input{
-		Registry: registry, Settings: e.Settings, Application: o.Application, Action: o.Action, File: o.RouteFile,
+		Registry: registry, Settings: c.Settings, Application: o.Application, Action: o.Action, File: o.RouteFile,
 	})
 	if err != nil {
 		p := Problem{Fatal: true, Text: err.Error()}
@@ -262,19 +297,19 @@ func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
 			}
 			wouldNotStart(result.Routes, re)
 		}
-		e.Problems = append([]Problem{p}, e.Problems...)
+		c.Problems = append([]Problem{p}, c.Problems...)
 	}
 	for _, w := range result.Warnings {
 		if w.ID != routes.BadTerminus || written(w) {
-			e.Problems = append(e.Problems, Problem{Text: w.String()})
+			c.Problems = append(c.Problems, Problem{Text: w.String()})
 		}
 		for name, r := range result.Routes {
 			switch {
 			case w.ID == routes.BadTerminus: // the request that meets it says so
 			case w.Indirection == name && w.Slot == indirector.SlotCache:
-				r.Cache = noted(r.Cache, w.Text, func(c traces.Choice) bool { return true })
+				r.Cache = noted(r.Cache, w.Text, func(traces.Choice) bool { return true })
 			case w.Indirection == name:
-				r.Primary = noted(r.Primary, w.Text, func(c traces.Choice) bool { return true })
+				r.Primary = noted(r.Primary, w.Text, func(traces.Choice) bool { return true })
 			case w.Indirection == "" && w.ID == routes.NoSection:
 				missed := func(c traces.Choice) bool { return c.Source == traces.FromRoutesFile && c.Why != "" }
 				r.Primary, r.Cache = noted(r.Primary, w.Text, missed), noted(r.Cache, w.Text, missed)
@@ -282,7 +317,7 @@ func (e *Engine) readRoutes(o Options, registry *indirector.Registry) {
 			result.Routes[name] = r
 		}
 	}
-	e.RoutesFile = result
+	c.RoutesFile = result
 }
 
 // written reports whether it is about something that a person wrote. That
@@ -361,25 +396,37 @@ func (e *Engine) SetWrite(on bool) { e.write.Store(on) }
 // itself: settings are weaker, routes.yaml is stronger. It belongs to the start,
 // see Configured. Place says who wants it, for the traces.
 func (e *Engine) Prefer(place string, termini map[string]string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := *e.now.Load()
 	for _, name := range slices.Sorted(maps.Keys(termini)) {
 		choice := traces.Choice{Terminus: termini[name], Source: traces.FromApplication, Place: place, At: time.Now()}
 		if err := e.Assign(name, indirector.SlotTerminus, choice); err != nil {
 			return fmt.Errorf("%s: %s: %w", place, name, err)
 		}
+		e.preferred = append(e.preferred, preference{name, choice})
+		c.Routes = c.Routes.With(name, indirector.SlotTerminus, choice)
 	}
-	e.start = e.Routes()
+	e.now.Store(&c)
 	return nil
 }
 
-// Configured returns the route table as it was at the start.
-func (e *Engine) Configured() indirector.Routes { return e.start }
+// A preference is what an application chose for itself.
+type preference struct {
+	indirection string
+	choice      traces.Choice
+}
+
+// Configured returns the route table as it is configured: as it was at the
+// start, or since settings were last changed.
+func (e *Engine) Configured() indirector.Routes { return e.now.Load().Routes }
 
 // Overrides returns the indirections whose route is not the configured one.
 func (e *Engine) Overrides() []string {
 	var names []string
-	now := e.Routes()
+	now, start := e.Routes(), e.Configured()
 	for _, name := range e.Registry().Names() {
-		a, b := now[name], e.start[name]
+		a, b := now[name], start[name]
 		if a.Primary.Winner().Terminus != b.Primary.Winner().Terminus || a.Cache.Winner().Terminus != b.Cache.Winner().Terminus {
 			names = append(names, name)
 		}

@@ -117,10 +117,10 @@ func TestProblems(t *testing.T) {
 		application: "agent", conf: "[main]\nfacts_terminsu = yaml\nruninterval = often\n", routes: "agent:\n  facts:\n    terminus: jsno\n",
 	})
 	var got []string
-	for _, p := range s.Problems {
+	for _, p := range s.Configuration().Problems {
 		got = append(got, strings.ReplaceAll(p.String(), s.Dir, "$dir"))
 	}
-	if len(got) < 3 || !s.Problems[0].Fatal || !strings.Contains(got[0], "routes.yaml:3") {
+	if len(got) < 3 || !s.Configuration().Problems[0].Fatal || !strings.Contains(got[0], "routes.yaml:3") {
 		t.Fatalf("got %q, want routes.yaml:3 first", got)
 	}
 	for _, want := range []string{"puppet.conf:2", "puppet.conf:3"} {

@@ -66,7 +66,7 @@ esac
 	f := scenarios.Facts("n1")
 	f.Values = f.Values.With("api_token", f.Get("kernel"))
 	tell(save("facts", f), false)
-	for _, p := range s.Problems {
+	for _, p := range s.Configuration().Problems {
 		told.WriteString(p.String() + "\n")
 	}
 	for _, set := range s.Settings.All() {

@@ -135,9 +135,16 @@ func (c *call) environments() {
 	c.document(http.StatusOK, doc)
 }
 
+// Settings are where environments are looked for: a *settings.Settings, or a
+// *settings.Current where they may change.
+type Settings interface {
+	Get(name string) (value, place string)
+	In(environment string) *settings.Settings
+}
+
 // environmentsOf lists the directories below environmentpath. One whose
 // settings are broken is listed with what could be read.
-func environmentsOf(s *settings.Settings) (data.Value, error) {
+func environmentsOf(s Settings) (data.Value, error) {
 	if s == nil {
 		return data.OfHash([]data.Pair{data.P("search_paths", data.OfList(nil)), data.P("environments", data.OfHash(nil))}), nil
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/settings"
 	"indirtui/traces"
 )
 
@@ -49,7 +48,7 @@ type Options struct {
 	Other http.Handler
 
 	// Settings are where environments are looked for; nil knows none.
-	Settings *settings.Settings
+	Settings Settings
 	// CodeID returns the version of the code of an environment, and CodeContent
 	// what a file had in it; see Commands. Nil is that no command is configured.
 	CodeID      func(ctx context.Context, environment string) (string, error)

@@ -86,7 +86,7 @@ func explain(t *testing.T, c scenarios.Scenario) {
 	}
 	if c.Problem != "" {
 		var problems []string
-		for _, p := range s.Problems {
+		for _, p := range s.Configuration().Problems {
 			problems = append(problems, p.String())
 		}
 		if all := strings.Join(problems, "\n"); !strings.Contains(all, c.Problem) {

@@ -190,12 +190,24 @@ func (s *Settings) commandLine() (layer, error) {
 	l := layer{map[string][]candidate{}}
 	for _, g := range slices.Backward(given) {
 		if s.definition(g.Name) == nil {
-			return l, fmt.Errorf("%s: there is no setting %q%s", cmp.Or(g.Place, "--set"), g.Name, s.didYouMean(g.Name))
+			return l, &UnknownError{cmp.Or(g.Place, "--set"), g.Name, s.didYouMean(g.Name)}
 		}
 		l.add(g.Name, translate(g.Value), Assignment{Value: g.Value, Place: cmp.Or(g.Place, "--set")})
 	}
 	return l, nil
 }
+
+// An UnknownError is that somebody sets what is no setting.
+type UnknownError struct {
+	Place string // who sets it: "--set"
+	Name  string
+	hint  string
+}
+
+func (e *UnknownError) Error() string { return e.Place + ": " + e.What() }
+
+// What says what is wrong, and what may have been meant, without the place.
+func (e *UnknownError) What() string { return fmt.Sprintf("there is no setting %q%s", e.Name, e.hint) }
 
 func (l layer) add(name string, v raw, a Assignment) {
 	l.values[name] = append(l.values[name], candidate{v, a})

@@ -1,0 +1,33 @@
+package settings
+
+import "sync/atomic"
+
+// A Current is the Settings in force in a house where they may be replaced. It
+// is safe for concurrent use; each call answers by what is in force then, and
+// Load is for those who ask more than once and want answers that fit together.
+type Current struct{ now atomic.Pointer[Settings] }
+
+// NewCurrent returns a Current of s.
+func NewCurrent(s *Settings) *Current {
+	c := new(Current)
+	c.Replace(s)
+	return c
+}
+
+// Replace puts other settings in force.
+func (c *Current) Replace(s *Settings) { c.now.Store(s) }
+
+// Load returns what is in force now. It never changes.
+func (c *Current) Load() *Settings { return c.now.Load() }
+
+// Get is Settings.Get.
+func (c *Current) Get(name string) (value, place string) { return c.Load().Get(name) }
+
+// Setting is Settings.Setting.
+func (c *Current) Setting(name string) (Setting, bool) { return c.Load().Setting(name) }
+
+// All is Settings.All.
+func (c *Current) All() []Setting { return c.Load().All() }
+
+// In is Settings.In.
+func (c *Current) In(environment string) *Settings { return c.Load().In(environment) }
