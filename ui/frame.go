@@ -214,6 +214,9 @@ func (r *Model) status() screen.Line {
 	if n := r.overrides(); n > 0 {
 		put(95, screen.Touched, screen.Plural(n, "override"))
 	}
+	if n := r.setHere(); n > 0 {
+		put(95, screen.Touched, fmt.Sprintf("set %d", n))
+	}
 	if r.env.Writable {
 		put(96, screen.Touched|screen.Bold, "WRITE")
 	} else {

@@ -443,7 +443,7 @@ func (r *Model) run(text string) tea.Cmd {
 // ask opens the command prompt.
 func (r *Model) ask(text string) tea.Cmd {
 	p := widget.Prompt{
-		Label: ":", Hint: "filter EXPR   log   quit", Past: &r.past,
+		Label: ":", Hint: "filter EXPR   log   quit", Past: &r.past, Secret: r.secret,
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
 	}
 	if c := r.env.Commands; c != nil {
@@ -466,10 +466,16 @@ func (r *Model) log() tea.Cmd {
 	return r.push(widget.NewPager(r.env, p))
 }
 
+// secret reports whether there is a secret in a line of the command prompt.
+func (r *Model) secret(text string) bool {
+	c, can := r.env.Commands.(interface{ Secret(text string) bool })
+	return can && c.Secret(text)
+}
+
 // leave ends the program, and asks first if something would be lost.
 func (r *Model) leave() tea.Cmd {
-	held, overrides := r.snapshot.Stats.Held, r.overrides()
-	if held == 0 && overrides == 0 {
+	held, overrides, set := r.snapshot.Stats.Held, r.overrides(), r.setHere()
+	if held == 0 && overrides == 0 && set == 0 {
 		return r.end()
 	}
 	var why []string
@@ -478,6 +484,9 @@ func (r *Model) leave() tea.Cmd {
 	}
 	if overrides > 0 {
 		why = append(why, screen.Plural(overrides, "changed route"))
+	}
+	if set > 0 {
+		why = append(why, screen.Plural(set, "changed setting"))
 	}
 	items := []widget.Item{{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }}, {Key: 'n', Name: "stay"}}
 	if d := r.env.Debugger; d != nil && held > 0 {
@@ -495,6 +504,13 @@ func (r *Model) overrides() int {
 		return 0
 	}
 	return r.cfg.Overrides()
+}
+
+func (r *Model) setHere() int {
+	if r.cfg.SetHere == nil {
+		return 0
+	}
+	return r.cfg.SetHere()
 }
 
 type ended struct{}

@@ -33,6 +33,7 @@ type Config struct {
 	Help      func(env *screen.Env, on screen.Screen) screen.Screen // ?
 	Palette   func(env *screen.Env, on screen.Screen) screen.Screen // ctrl+p
 	Overrides func() int                                            // routes that a person changed
+	SetHere   func() int                                            // settings that a person changed
 	Stop      func() bool                                           // stops what is running; whether anything was
 	Save      func(name, text string) (path string, masked int, err error)
 	Clear     func(instance any) (data.Value, bool)

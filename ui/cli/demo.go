@@ -154,7 +154,7 @@ func (p *program) playOne(ctx context.Context, c scenarios.Scenario, trace strin
 	}
 	fmt.Fprintf(p.out, "\n%s\n", c.Name)
 	if c.Problem != "" {
-		for _, problem := range s.Problems {
+		for _, problem := range s.Configuration().Problems {
 			fmt.Fprintln(p.out, "  start     "+clean(problem.String()))
 		}
 	}

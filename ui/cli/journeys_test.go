@@ -583,27 +583,31 @@ func TestJourney9TheSameKeyThroughTwoTermini(t *testing.T) {
 	})
 }
 
-// The demo has no PuppetDB: what goes down here is the node classifier, whose
-// failure everybody sees, and then the disk of a cache, whose failure nobody
-// does.
 func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.command(`break ind=node verb=find at terminus do fail "connection refused" once`, "did :break", "5 Breaks 1")
+		down := `break ind=facts verb=save at terminus do fail "connection refused" once`
+		tr.command(down, "did :break", "5 Breaks 1")
 		tr.filter("ind=catalog key=app03* out=ok", "1 shown of 1 047").cursor("find catalog", "app03.example.com", "ok")
-		tr.key("r", "#1048 err, replay of #978 ok", "1 shown of 1 049").sees("hidden 12")
-		tr.key("esc", "filter: (none)", "1 049 shown")
-		tr.key("G", "follow on").cursor(" 1049 ", "find node", "app03.example.com", "err")
+		tr.key("r", "#1048 err, replay of #976 ok", "1 shown of 1 050").sees("hidden 12")
+		tr.key("esc", "filter: (none)", "1 050 shown")
+		tr.key("G", "follow on").cursor(" 1050 ", "expr node", "app03.example.com")
+		tr.key("k", "follow off").cursor(" 1049 ", "save facts", "app03.example.com", "T puppetdb", "err")
 		tr.key("k", "follow off").cursor(" 1048 ", "find catalog", "app03.example.com", "err")
-		tr.key("enter", "#1048 find catalog app03.example.com", "  err  ", "Failed when searching for node", "replay of #978 ok")
+		tr.key("enter", "#1048 find catalog app03.example.com", "  err  ", "Could not save facts for app03.example.com: connection refused", "replay of #976 ok")
 		tr.golden("journey8-down")
 		tr.key("esc", "[1 Requests]")
-		tr.command(`break ind=facts at cache-read do fail "Input/output error" once`, "did :break")
+		tr.command("set soft_write_failure=true", "did :set soft_write_failure=true   z undo", "set 1")
+		tr.command(down, "did :break", "5 Breaks 1")
 		tr.filter("ind=catalog key=app03* out=ok", "1 shown")
-		tr.key("r", "#1050 ok, replay of #", "hidden 13")
-		tr.key("esc", "filter: (none)", "1 052 shown")
-		tr.key("G", "follow on").cursor(" 1052 ", "find facts", "app03.example.com", "err~")
+		tr.key("r", "#1051 ok, replay of #976 ok", "hidden 13")
+		tr.key("esc", "filter: (none)", "1 055 shown")
+		tr.filter("ind=facts verb=save out=err~", "1 shown").cursor(" 1052 ", "save facts", "app03.example.com", "T puppetdb", "err~")
+		tr.key("enter", "#1052 save facts app03.example.com", "  err~  ")
+		tr.sees("because    soft-failed(soft_write_failure)").cursor("terminus puppet", "swallowed", "soft-failed(soft_write_fail")
 		tr.golden("journey8-hidden")
+		tr.key("esc", "[1 Requests]")
+		tr.command("settings soft_write_failure", "settings > soft_write_failure", "true", "set here by :set", "overruled", "false   default").key("esc", "[1 Requests]")
 		tr.command("breaks off", "did :breaks off")
 		tr.key("5", "[5 Breaks]", "everything is off").line("b1 ", "off", " 1/1 ").line("b2 ", "off", " 1/1 ")
 		tr.leave()

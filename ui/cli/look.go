@@ -117,7 +117,7 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 }
 
 func (p *program) printRoutes(e *engine.Engine, rows []routeRow, chain bool) error {
-	fmt.Fprintf(p.out, "application %s, environment %s, %s\n\n", e.Application, e.Environment, describeFile(e))
+	fmt.Fprintf(p.out, "application %s, environment %s, %s\n\n", e.Application, e.Configuration().Environment, describeFile(e))
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
 	for _, r := range rows {
@@ -147,10 +147,10 @@ func (p *program) printRoutes(e *engine.Engine, rows []routeRow, chain bool) err
 }
 
 func describeFile(e *engine.Engine) string {
-	if !e.RoutesFile.Found {
-		return "no " + clean(e.RoutesFile.File)
+	if !e.Configuration().RoutesFile.Found {
+		return "no " + clean(e.Configuration().RoutesFile.File)
 	}
-	return fmt.Sprintf("%s with sections %s", clean(e.RoutesFile.File), clean(strings.Join(e.RoutesFile.Sections, ", ")))
+	return fmt.Sprintf("%s with sections %s", clean(e.Configuration().RoutesFile.File), clean(strings.Join(e.Configuration().RoutesFile.Sections, ", ")))
 }
 
 // A terminusRow is what is said about a terminus, as --json prints it.
@@ -258,53 +258,67 @@ func (p *program) settings() *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, e.Close()) }()
-			type row struct {
-				Name, Value, Place string
-				Known              bool
-				Overruled          []string `json:",omitempty"`
-			}
-			var rows []row
-			for _, s := range e.Settings.All() {
-				if len(args) > 0 && !slices.Contains(args, s.Name) || len(args) == 0 && !all && s.Place == "default" {
-					continue
-				}
-				value := e.MaskSetting(s.Name, s.Value)
-				r := row{Name: s.Name, Value: value, Place: s.Place, Known: s.Known}
-				for _, a := range s.Overruled {
-					if a.Value == "" && a.Place == "default" {
-						continue
-					}
-					text := e.MaskSetting(s.Name, a.Value)
-					r.Overruled = append(r.Overruled, text+" ("+a.Place+")")
-				}
-				rows = append(rows, r)
-			}
-			for _, name := range args {
-				if _, ok := e.Settings.Setting(name); !ok {
-					return &command.UsageError{What: fmt.Sprintf("no setting is called %q", name)}
-				}
+			rows, err := settingRows(e, args, all)
+			if err != nil {
+				return err
 			}
 			if asJSON {
 				return p.jsonOut(rows)
 			}
-			w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "SETTING\tVALUE\tPLACE")
-			for _, r := range rows {
-				place := r.Place
-				if !r.Known {
-					place += " (unknown setting)"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", clean(r.Name), clean(r.Value), clean(place))
-				for _, o := range r.Overruled {
-					fmt.Fprintf(w, "\t  overruled: %s\t\n", clean(o))
-				}
-			}
-			return w.Flush()
+			return p.printSettings(rows)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "those at their default too")
 	return cmd
+}
+
+// A settingRow is one setting, as --json prints it.
+type settingRow struct {
+	Name, Value, Place string
+	Known              bool
+	Overruled          []string `json:",omitempty"`
+}
+
+// settingRows are the settings by those names, or all that somebody set, or all.
+func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, error) {
+	var rows []settingRow
+	now := e.Settings.Load()
+	for _, s := range now.All() {
+		if len(names) > 0 && !slices.Contains(names, s.Name) || len(names) == 0 && !all && s.Place == "default" {
+			continue
+		}
+		r := settingRow{Name: s.Name, Value: e.MaskSetting(s.Name, s.Value), Place: s.Place, Known: s.Known}
+		for _, a := range s.Overruled {
+			if a.Value == "" && a.Place == "default" {
+				continue
+			}
+			r.Overruled = append(r.Overruled, e.MaskSetting(s.Name, a.Value)+" ("+a.Place+")")
+		}
+		rows = append(rows, r)
+	}
+	for _, name := range names {
+		if _, ok := now.Setting(name); !ok {
+			return nil, &command.UsageError{What: fmt.Sprintf("no setting is called %q", name)}
+		}
+	}
+	return rows, nil
+}
+
+func (p *program) printSettings(rows []settingRow) error {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTING\tVALUE\tPLACE")
+	for _, r := range rows {
+		place := r.Place
+		if !r.Known {
+			place += " (unknown setting)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", clean(r.Name), clean(r.Value), clean(place))
+		for _, o := range r.Overruled {
+			fmt.Fprintf(w, "\t  overruled: %s\t\n", clean(o))
+		}
+	}
+	return w.Flush()
 }
 
 // A cacheRow is one entry of one cache, as --json prints it.

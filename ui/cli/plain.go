@@ -83,6 +83,9 @@ func plainCommands() []plainCommand {
 		{"quiet", "on | off", "whether requests come by themselves", -1, (*plain).quiets},
 		{"mark", "N a..z", "mark a request", -1, (*plain).marks},
 		{"note", "N TEXT", "note something about a request", -1, (*plain).notes},
+		{"set", "NAME=VALUE ...   or NAME   or nothing: what is set", "set Puppet's settings while this runs, above puppet.conf", -1, (*plain).sets},
+		{"unset", "NAME ... | all", "take back what set did", -1, (*plain).unsets},
+		{"settings", "[NAME]", "Puppet's settings, and who decided each", -1, (*plain).settingsOf},
 		{"write", "on | off", "allow destroying what is real, or forbid it", -1, (*plain).writes},
 		{"wait", "", "until the demo has played and all is recorded", -1, (*plain).waits},
 		{"help", "", "list the commands", -1, (*plain).helps},
@@ -488,6 +491,60 @@ func (x *plain) writes(_ context.Context, words []string) error {
 	}
 	x.s.engine.SetWrite(on)
 	return nil
+}
+
+func (x *plain) sets(ctx context.Context, words []string) error {
+	e := x.s.engine
+	if e == nil {
+		return errors.New("this is a recording: nothing can be asked or changed here")
+	}
+	switch {
+	case len(words) == 1 && !strings.Contains(words[0], "="):
+		return x.settingsOf(ctx, words)
+	case len(words) > 0:
+		return x.change(command.Set(e, words))
+	}
+	all := e.Overridden()
+	for _, o := range all {
+		fmt.Fprintln(x.out, clean("set "+command.Quote(o.Name+"="+e.MaskSetting(o.Name, o.Value))))
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(x.out, "nothing is set here")
+	}
+	return nil
+}
+
+func (x *plain) unsets(_ context.Context, words []string) error {
+	if x.s.engine == nil {
+		return errors.New("this is a recording: nothing can be asked or changed here")
+	}
+	return x.change(command.Unset(x.s.engine, words))
+}
+
+func (x *plain) change(c *command.SettingsChange, err error) error {
+	if err != nil {
+		return err
+	}
+	said, err := c.Do()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(x.out, clean("did "+c.Line))
+	for _, text := range said {
+		fmt.Fprintln(x.out, clean(text))
+	}
+	return nil
+}
+
+func (x *plain) settingsOf(_ context.Context, words []string) error {
+	if x.s.engine == nil {
+		return errors.New("this is a recording: it has no settings")
+	}
+	rows, err := settingRows(x.s.engine, words, false)
+	if err != nil {
+		return err
+	}
+	return x.printSettings(rows)
 }
 
 func (x *plain) onOff(name string, words []string) (bool, error) {

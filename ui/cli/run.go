@@ -148,7 +148,7 @@ func newRunner(ctx context.Context, p *program, e *engine.Engine, name string, a
 	r := &runner{ctx: ctx, p: p, e: e, name: name, json: asJSON, msgs: make(chan reply), jobs: map[*job]bool{}, now: &ran{}}
 	env := &screen.Env{Log: e.Store, Debugger: e.Debugger, Routes: e, Theme: screen.NewTheme(func(string) string { return "" }, false), MaskText: e.Mask.Text, Now: time.Now, Writable: e.Writes()}
 	r.c = console.New(ctx, env, console.Options{
-		House: e, Settings: e.Settings, Application: e.Application,
+		House: e, Settings: e.Settings, Configured: e, Application: e.Application,
 		Note: e.Store.AddComment, Heard: r.hear,
 	})
 	return r
@@ -185,7 +185,7 @@ func (r *runner) script(in io.Reader) error {
 		if text == "" || text[0] == '#' {
 			continue
 		}
-		r.now = &ran{Line: n, Command: text, Said: []string{}, Requests: []uint64{}, Held: []uint64{}}
+		r.now = &ran{Line: n, Command: r.c.WithoutSecrets(text), Said: []string{}, Requests: []uint64{}, Held: []uint64{}}
 		err := r.line(text)
 		if r.ctx.Err() != nil && err == nil {
 			err = context.Cause(r.ctx)

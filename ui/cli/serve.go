@@ -245,7 +245,7 @@ func (p *program) startServing(ctx context.Context, l *listening) (_ *answering,
 
 // problems says what is wrong with the configuration.
 func (p *program) problems(e *engine.Engine) {
-	for _, problem := range e.Problems {
+	for _, problem := range e.Configuration().Problems {
 		kind := "warning"
 		if problem.Fatal {
 			kind = "error"

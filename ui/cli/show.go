@@ -138,13 +138,14 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		o.Recordings.Dir = dir
 	}
 	var house routes.House
-	about := routes.About{Source: s.source()}
+	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
 		house = e
-		o.House, o.Settings, o.Application = e, e.Settings, e.Application
-		about = aboutEngine(e)
+		o.House, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
+		about = func() routes.About { return aboutEngine(e) }
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
+		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.MaskText = engine.Data, e.Mask.Text
 		o.Recordings.Mask = e.Mask.Text
 		render := engine.Renderer(e.Mask)
@@ -211,11 +212,12 @@ func (a asker) Do(ctx context.Context, req *indirector.Request) (*indirector.Res
 }
 
 func aboutEngine(e *engine.Engine) routes.About {
+	c := e.Configuration()
 	a := routes.About{
-		Source: e.Source, Application: e.Application, Environment: e.Environment,
-		Sections: e.RoutesFile.Sections, Found: e.RoutesFile.Found,
+		Source: e.Source, Application: e.Application, Environment: c.Environment,
+		Sections: c.RoutesFile.Sections, Found: c.RoutesFile.Found,
 	}
-	for _, p := range e.Problems {
+	for _, p := range c.Problems {
 		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Place, Text: p.Text})
 	}
 	return a

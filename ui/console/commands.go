@@ -60,6 +60,8 @@ func table() []cmd {
 		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
+		{"set", "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request", "set one of Puppet's settings while this runs, above puppet.conf; or change a held request", setEffect, func(c *Console) bool { return c.o.Configured != nil || canHold(c) }, nextSet, set},
+		{"unset", "NAME ... | all", "take back what set did", nil, func(c *Console) bool { return c.o.Configured != nil }, nextUnset, unset},
 		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
 		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", nil, hasLog, nextExport, exportTo},
 		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},

@@ -342,7 +342,7 @@ func nextSettings(c *Console, l call) []option {
 	var out []option
 	for _, s := range c.o.Settings.All() {
 		if strings.HasPrefix(s.Name, typed) {
-			out = append(out, option{word: s.Name, kind: "setting", note: shown(s.Name, s.Value)})
+			out = append(out, option{word: s.Name, kind: "setting", note: c.shown(s.Name, s.Value)})
 		}
 	}
 	return out

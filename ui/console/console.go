@@ -47,11 +47,12 @@ type Settings interface {
 
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
-	House       House      // nil in a recording
-	Settings    Settings   // of the house
-	Application string     // whose section of routes.yaml is exported
-	Heard       func(Said) // hears what is said, as it is said; nil is nobody
-	Places      []string   // names of places, for show; nil is Requests, Failures, Routes
+	House       House              // nil in a recording
+	Settings    Settings           // of the house
+	Configured  command.Configured // changes them; nil if nobody can
+	Application string             // whose section of routes.yaml is exported
+	Heard       func(Said)         // hears what is said, as it is said; nil is nobody
+	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
 	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none
@@ -145,8 +146,10 @@ func (c *Console) Run(text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	c.remember(text)
-	c.say(entry{style: screen.Bold, text: "> " + text})
+	if !c.Secret(text) {
+		c.remember(text)
+	}
+	c.say(entry{style: screen.Bold, text: "> " + c.WithoutSecrets(text)})
 	do, err := c.Do(text)
 	if err != nil {
 		return c.refuse(err)
@@ -447,6 +450,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return compare.Sets(c.ctx, c.env, msg[0], msg[1], false)
 	case replayed:
 		return c.replayed(msg)
+	case changed:
+		return c.haveChanged(msg)
 	}
 	return nil
 }

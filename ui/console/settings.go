@@ -2,63 +2,59 @@ package console
 
 import (
 	"fmt"
-	"indirtui/traces/spell"
 	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/debugger"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
+	"indirtui/traces/spell"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
 	"indirtui/ui/widget"
 )
 
-// showSettings shows one setting with every opinion on it, or all of them:
-// first those that somebody set.
+// showSettings shows one setting with every opinion on it, or all of them.
 func showSettings(c *Console, l call) (tea.Cmd, error) {
-	p := widget.Page{Title: "settings"}
-	if len(l.words) > 0 {
-		s, ok := c.o.Settings.Setting(l.words[0])
-		if !ok {
-			return nil, &command.UsageError{What: fmt.Sprintf("no setting is called %q", l.words[0]), Advice: "nearest: " + spell.Nearest(l.words[0], c.settingNames())}
-		}
-		p.Title = "settings > " + s.Name
-		pageOf(&p, s)
-		return screen.Send(screen.Push{Screen: widget.NewPager(c.env, p)}), nil
+	if len(l.words) == 0 {
+		return screen.Send(screen.Push{Screen: newSettingsList(c)}), nil
 	}
-	all := c.o.Settings.All()
-	p.Add("", "set somewhere", screen.Bold)
-	list(&p, all, func(s settings.Setting) bool { return s.Place != "default" })
-	p.Add("", "", screen.Plain)
-	p.Add("", "by default", screen.Bold)
-	list(&p, all, func(s settings.Setting) bool { return s.Place == "default" })
+	return c.showSetting(l.words[0])
+}
+
+func (c *Console) showSetting(name string) (tea.Cmd, error) {
+	s, ok := c.o.Settings.Setting(name)
+	if !ok {
+		return nil, c.noSetting(name)
+	}
+	p := widget.Page{Title: "settings > " + s.Name}
+	c.pageOf(&p, s)
 	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, p)}), nil
 }
 
-func list(p *widget.Page, all []settings.Setting, is func(settings.Setting) bool) {
-	width := 0
-	for _, s := range all {
-		if is(s) {
-			width = max(width, min(len(s.Name), 28))
-		}
+func (c *Console) noSetting(name string) error {
+	var names []string
+	for _, s := range c.o.Settings.All() {
+		names = append(names, s.Name)
 	}
-	for _, s := range all {
-		if is(s) {
-			text := fmt.Sprintf("%-*s  %s", width, s.Name, shown(s.Name, s.Value))
-			if s.Place != "default" {
-				text += "   " + s.Place
-			}
-			p.Add("", text, screen.Plain)
-		}
+	e := &command.UsageError{What: fmt.Sprintf("no setting is called %q", name), Advice: "settings lists them"}
+	if near := spell.Nearest(name, names); near != "" {
+		e.Advice = "nearest: " + near
 	}
+	return e
 }
 
-func pageOf(p *widget.Page, s settings.Setting) {
-	p.Add("value", shown(s.Name, s.Value), screen.Bold)
-	p.Add("by", s.Place, screen.Plain)
+func (c *Console) pageOf(p *widget.Page, s settings.Setting) {
+	p.Add("value", c.shown(s.Name, s.Value), screen.Bold)
+	style := screen.Plain
+	if s.Place == engine.SetHere {
+		style = screen.Touched
+	}
+	p.Add("by", s.Place, style)
 	if s.Raw != s.Value && s.Raw != "" {
-		p.Add("as written", shown(s.Name, s.Raw), screen.Plain)
+		p.Add("as written", c.shown(s.Name, s.Raw), screen.Plain)
 	}
 	if s.Err != nil {
 		p.Add("wrong", s.Err.Error(), screen.Attention)
@@ -68,7 +64,7 @@ func pageOf(p *widget.Page, s settings.Setting) {
 		if i == 0 {
 			label = "overruled"
 		}
-		text := shown(s.Name, o.Value) + "   " + o.Place
+		text := c.shown(s.Name, o.Value) + "   " + o.Place
 		if o.Why != "" {
 			text += "  NOT APPLIED (" + o.Why + ")"
 		}
@@ -82,20 +78,440 @@ func pageOf(p *widget.Page, s settings.Setting) {
 
 // shown is a value, unless its name says that it is a secret. Rule: UI design,
 // section 12.
-func shown(name, value string) string {
+func (c *Console) shown(name, value string) string {
+	if value == "" {
+		return value
+	}
+	if c.o.Configured != nil {
+		return c.o.Configured.MaskSetting(name, value)
+	}
 	for _, secret := range []string{"password", "passwd", "secret", "token"} {
-		if strings.Contains(name, secret) && value != "" {
+		if strings.Contains(name, secret) {
 			return fmt.Sprintf("(masked, %d B)", len(value))
 		}
 	}
 	return value
 }
 
-func (c *Console) settingNames() []string {
-	var names []string
-	for _, s := range c.o.Settings.All() {
-		names = append(names, s.Name)
+// Secret reports whether there is a secret in a line: it is not to be called
+// back.
+func (c *Console) Secret(line string) bool {
+	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), ":"))
+	return c.WithoutSecrets(line) != line
+}
+
+// WithoutSecrets is a line as it may be shown: what it sets may be a secret.
+func (c *Console) WithoutSecrets(line string) string {
+	rest, is := strings.CutPrefix(line, "set ")
+	words, err := command.Split(rest)
+	if !is || err != nil {
+		return line
 	}
-	slices.Sort(names)
-	return names
+	secret := false
+	for i, w := range words {
+		name, value, given := strings.Cut(w, "=")
+		if shown := c.shown(name, value); given && shown != value {
+			words[i], secret = name+"="+shown, true
+		}
+		words[i] = command.Quote(words[i])
+	}
+	if !secret {
+		return line
+	}
+	return "set " + strings.Join(words, " ")
+}
+
+// set changes settings, or a held request: that is meant by #N, and by names
+// that no setting has. What steps read of an environment is the request's.
+func set(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) == 0 {
+		return c.whatIsSet()
+	}
+	held := canHold(c) && len(c.env.Debugger.Held()) > 0
+	edits := 0
+	for _, w := range l.words {
+		name, _, _ := strings.Cut(w, "=")
+		isSetting := false
+		if c.o.Settings != nil {
+			_, isSetting = c.o.Settings.Setting(name)
+		}
+		_, err := debugger.ParseEdit(w)
+		if strings.HasPrefix(w, "#") || err == nil && (!isSetting || held && name == "environment") {
+			edits++
+		}
+	}
+	switch {
+	case edits > 0 && canHold(c):
+		return edit(c, l)
+	case c.o.Configured == nil:
+		return nil, errRecording
+	case len(l.words) == 1 && !strings.Contains(l.words[0], "="):
+		return c.showSetting(l.words[0])
+	}
+	change, err := command.Set(c.o.Configured, l.words)
+	if err != nil {
+		return nil, err
+	}
+	return c.change(change), nil
+}
+
+func unset(c *Console, l call) (tea.Cmd, error) {
+	change, err := command.Unset(c.o.Configured, l.words)
+	if err != nil {
+		return nil, err
+	}
+	return c.change(change), nil
+}
+
+// whatIsSet tells what was set here.
+func (c *Console) whatIsSet() (tea.Cmd, error) {
+	if c.o.Configured == nil {
+		return nil, errRecording
+	}
+	all := c.o.Configured.Overridden()
+	if len(all) == 0 {
+		return c.tell("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
+	}
+	for _, o := range all {
+		c.say(entry{style: screen.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})
+	}
+	return screen.Say(screen.Plural(len(all), "setting") + " set here; ~ lists them"), nil
+}
+
+// changed is what became of a change of settings.
+type changed struct {
+	change *command.SettingsChange
+	said   []string
+	err    error
+}
+
+// change changes settings. It reads files, so it is done aside.
+func (c *Console) change(change *command.SettingsChange) tea.Cmd {
+	return screen.Later(func() tea.Msg {
+		said, err := change.Do()
+		return screen.For{Screen: c, Msg: changed{change, said, err}}
+	})
+}
+
+func (c *Console) haveChanged(m changed) tea.Cmd {
+	if m.err != nil {
+		return c.refuse(m.err)
+	}
+	for _, text := range m.said {
+		c.say(entry{style: screen.Plain, text: text})
+	}
+	again := func(do func() error) func() tea.Cmd {
+		return func() tea.Cmd {
+			return screen.Later(func() tea.Msg {
+				if err := do(); err != nil {
+					return screen.Toast{Text: err.Error(), Bad: true}
+				}
+				return nil
+			})
+		}
+	}
+	return c.done(m.change.Line, again(m.change.Undo), again(func() error {
+		_, err := m.change.Do()
+		return err
+	}))
+}
+
+func setEffect(c *Console, l call) string {
+	if c.o.Configured == nil {
+		return "changes a held request"
+	}
+	if len(l.words) > 0 && len(l.words[0]) > 0 {
+		name, _, _ := strings.Cut(l.words[len(l.words)-1], "=")
+		if s, ok := c.o.Settings.Setting(name); ok {
+			return fmt.Sprintf("now %s, by %s; z undoes it", orNothing(c.shown(s.Name, s.Value)), s.Place)
+		}
+	}
+	return "as if Puppet had been started with it; what changes is said, and z undoes it"
+}
+
+func orNothing(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
+}
+
+// nextSet goes on with names of settings, and with the values of those that
+// have a few; while a request is held also with what can be edited of it.
+func nextSet(c *Console, l call) []option {
+	var out []option
+	if canHold(c) && len(c.env.Debugger.Held()) > 0 {
+		out = nextEdit(c, l)
+	}
+	if c.o.Configured == nil {
+		return out
+	}
+	typed, _ := l.last()
+	name, value, valued := strings.Cut(typed, "=")
+	if valued {
+		s, _ := c.o.Settings.Setting(name)
+		values := s.Values
+		switch s.Type {
+		case "boolean":
+			values = []string{"true", "false"}
+		case "alias":
+			values = nil
+		}
+		for _, v := range values {
+			if strings.HasPrefix(v, value) {
+				out = append(out, option{word: name + "=" + v, kind: "value"})
+			}
+		}
+		return out
+	}
+	for _, s := range c.o.Settings.All() {
+		if s.Known && strings.HasPrefix(s.Name, typed) {
+			out = append(out, option{word: s.Name + "=", kind: "setting", note: c.shown(s.Name, s.Value), open: true})
+		}
+	}
+	return out
+}
+
+func nextUnset(c *Console, l call) []option {
+	typed, _ := l.last()
+	names := []string{}
+	for _, o := range c.o.Configured.Overridden() {
+		names = append(names, o.Name)
+	}
+	return plain("set here", typed, append(names, "all")...)
+}
+
+// A settingsList lists all settings, those that somebody set first. It is a
+// screen.Screen.
+type settingsList struct {
+	c     *Console
+	list  widget.List
+	width int
+	rows  []settingsRow
+	find  string
+}
+
+// A settingsRow is a setting, or a heading without one.
+type settingsRow struct {
+	heading string
+	setting settings.Setting
+}
+
+func newSettingsList(c *Console) *settingsList {
+	l := &settingsList{c: c}
+	l.read()
+	l.list.To(1)
+	return l
+}
+
+var (
+	_ screen.Screen  = (*settingsList)(nil)
+	_ screen.Clicker = (*settingsList)(nil)
+)
+
+// read lists the settings as they are now.
+func (l *settingsList) read() {
+	l.rows = l.rows[:0]
+	all := l.c.o.Settings.All()
+	for _, group := range []struct {
+		name string
+		is   func(place string) bool
+	}{
+		{"set here", func(p string) bool { return p == engine.SetHere }},
+		{"set somewhere", func(p string) bool { return p != "default" && p != engine.SetHere }},
+		{"by default", func(p string) bool { return p == "default" }},
+	} {
+		first := true
+		for _, s := range all {
+			if !group.is(s.Place) {
+				continue
+			}
+			if first {
+				l.rows = append(l.rows, settingsRow{heading: group.name})
+				first = false
+			}
+			l.rows = append(l.rows, settingsRow{setting: s})
+		}
+	}
+	l.list.SetLen(len(l.rows))
+}
+
+// focus is the setting that the cursor is on, or nil.
+func (l *settingsList) focus() *settings.Setting {
+	if at := l.list.Cursor; at < len(l.rows) && l.rows[at].heading == "" {
+		return &l.rows[at].setting
+	}
+	return nil
+}
+
+// Scope implements screen.Screen.
+func (l *settingsList) Scope() screen.Scope { return screen.InSettings | screen.InConsole }
+
+// Captures implements screen.Screen.
+func (l *settingsList) Captures() bool { return false }
+
+// Resize implements screen.Screen.
+func (l *settingsList) Resize(width, height int) {
+	l.width = width
+	l.list.SetHeight(height)
+	if l.list.Cursor == 1 {
+		l.list.Offset = 0 // its heading is above it
+	}
+}
+
+// Update implements screen.Screen.
+func (l *settingsList) Update(tea.Msg) tea.Cmd { return nil }
+
+// Context implements screen.Screen.
+func (l *settingsList) Context() (left, right screen.Line) {
+	left.Put(screen.Bold, " settings")
+	if l.c.o.Configured != nil {
+		if n := len(l.c.o.Configured.Overridden()); n > 0 {
+			right.Put(screen.Touched, fmt.Sprintf("%d set here ", n))
+		}
+	}
+	return left, right
+}
+
+// Hints implements screen.Screen.
+func (l *settingsList) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.EditHeld, screen.Reset, screen.Search, screen.CopyMenu, screen.Back}
+}
+
+// Can implements screen.Screen.
+func (l *settingsList) Can(do screen.Action) string {
+	f := l.focus()
+	switch {
+	case widget.Moves(do), do == screen.Search:
+		return ""
+	}
+	switch do {
+	case screen.SearchNext, screen.SearchPrev:
+		return screen.ReasonIf(l.find == "", "nothing was searched")
+	case screen.Enter, screen.CopyMenu:
+		return screen.ReasonIf(f == nil, "this is a heading")
+	case screen.EditHeld:
+		return screen.ReasonIf(f == nil || l.c.o.Configured == nil || !f.Known, "nothing that Puppet knows can be set here")
+	case screen.Reset:
+		return screen.ReasonIf(f == nil || f.Place != engine.SetHere, "that is not set here")
+	}
+	return screen.Unknown
+}
+
+// Act implements screen.Screen.
+func (l *settingsList) Act(a screen.Act) tea.Cmd {
+	if l.list.Act(a) {
+		return nil
+	}
+	f := l.focus()
+	switch a.Do {
+	case screen.Enter:
+		do, err := l.c.showSetting(f.Name)
+		if err != nil {
+			return screen.Warn(err.Error(), "")
+		}
+		return do
+	case screen.EditHeld:
+		text := "set " + f.Name + "="
+		if shown := l.c.shown(f.Name, f.Value); shown == f.Value {
+			text = "set " + command.Quote(f.Name+"="+f.Value)
+		}
+		return screen.Send(screen.Ask{Text: text})
+	case screen.Reset:
+		return screen.Send(screen.Run{Text: "unset " + f.Name})
+	case screen.CopyMenu:
+		return screen.Send(screen.Copy{What: "setting", Text: f.Name + "=" + l.c.shown(f.Name, f.Value)})
+	case screen.Search:
+		return screen.Send(screen.Push{Screen: widget.NewPrompt(l.c.env, widget.Prompt{
+			Label: "/", Hint: "a part of a name, a value or a place",
+			Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+				if l.find = text; text != "" && !l.search(l.list.Cursor, 1) {
+					return &widget.Complaint{Offset: -1, Text: "no setting has that"}, nil
+				}
+				return nil, nil
+			},
+		})})
+	case screen.SearchNext:
+		l.search(l.list.Cursor+1, 1)
+	case screen.SearchPrev:
+		l.search(l.list.Cursor-1, -1)
+	}
+	return nil
+}
+
+// search goes to the next row with the text, round at the ends.
+func (l *settingsList) search(from, step int) bool {
+	n := len(l.rows)
+	for i := range n {
+		at := ((from+step*i)%n + n) % n
+		if s := l.rows[at].setting; l.rows[at].heading == "" && strings.Contains(s.Name+" "+l.c.shown(s.Name, s.Value)+" "+s.Place, l.find) {
+			l.list.To(at)
+			return true
+		}
+	}
+	return false
+}
+
+// View implements screen.Screen.
+func (l *settingsList) View() screen.Lines {
+	name := ""
+	if f := l.focus(); f != nil {
+		name = f.Name
+	}
+	l.read() // what is set may have changed
+	if at := slices.IndexFunc(l.rows, func(r settingsRow) bool { return name != "" && r.setting.Name == name }); at >= 0 {
+		l.list.To(at)
+	}
+	from, to := l.list.Visible()
+	lines := make(screen.Lines, 0, to-from)
+	names := min(28, l.width/3)
+	for i := from; i < to; i++ {
+		var line screen.Line
+		r := l.rows[i]
+		switch {
+		case i == l.list.Cursor:
+			line.Put(screen.Plain, l.c.env.Theme.Glyphs.Cursor)
+		default:
+			line.Space(1)
+		}
+		if r.heading != "" {
+			line.Put(screen.Bold, r.heading)
+			lines = append(lines, line)
+			continue
+		}
+		style := screen.Plain
+		switch {
+		case r.setting.Place == engine.SetHere:
+			style = screen.Touched
+		case r.setting.Err != nil:
+			style = screen.Attention
+		}
+		line.Space(2)
+		line.Cell(style, screen.Clean(r.setting.Name), names)
+		line.Space(2)
+		line.Put(style, l.c.shown(r.setting.Name, r.setting.Value))
+		if r.setting.Place != "default" {
+			line.Space(3)
+			line.Put(screen.Quiet, r.setting.Place)
+		}
+		if i == l.list.Cursor {
+			line = line.With(screen.Bold)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Click implements screen.Clicker.
+func (l *settingsList) Click(_, y int) tea.Cmd {
+	if row := l.list.Offset + y; y >= 0 && row < l.list.Len {
+		l.list.To(row)
+	}
+	return nil
+}
+
+// Wheel implements screen.Clicker.
+func (l *settingsList) Wheel(lines int) tea.Cmd {
+	l.list.Scroll(lines)
+	return nil
 }

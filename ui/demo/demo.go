@@ -9,6 +9,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -96,12 +97,13 @@ func (s *Site) Close() error {
 func (s *Site) Options(o engine.Options) engine.Options {
 	o.ConfDir, o.VarDir, o.RouteFile = filepath.Join(s.Dir, "conf"), "", ""
 	o.Application, o.Environment, o.Source = "agent", "", "demo site"
-	o.Termini = append(append(o.Termini[:0:0], o.Termini...), Upstream)
+	o.Termini = append(append(o.Termini[:0:0], o.Termini...), Upstream, PuppetDB)
 	o.Certname, o.Now = func() string { return web }, s.now
 	return o
 }
 
-// handler is the server of the site: it knows one catalog, and refuses reports.
+// handler is the server of the site: it knows one catalog, refuses reports, and
+// takes commands as PuppetDB does.
 func (s *Site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /catalog/{name}", func(w http.ResponseWriter, r *http.Request) {
@@ -115,6 +117,14 @@ func (s *Site) handler() http.Handler {
 		}
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprint(w, `{"message":"Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)","issue_kind":"RUNTIME_ERROR"}`)
+	})
+	mux.HandleFunc("POST "+commands, func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, maxCommand)); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"uuid":"1f0c7a52-8f3c-4f0e-9a71-0d6a5b8c2e10"}`)
 	})
 	mux.HandleFunc("POST /reports/upload", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "database is locked", http.StatusInternalServerError)

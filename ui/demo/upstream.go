@@ -44,6 +44,9 @@ func (u *upstream) Close() error {
 
 // Find implements indirector.Finder.
 func (u *upstream) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if err := u.facts(ctx, req); err != nil {
+		return nil, err
+	}
 	if err := u.node(ctx, req); err != nil {
 		return nil, err
 	}
@@ -64,12 +67,52 @@ func (u *upstream) Find(ctx context.Context, req *indirector.Request) (indirecto
 	return inst, nil
 }
 
+// facts keeps the facts that came with the request, as the compiler does before
+// all else.
+func (u *upstream) facts(ctx context.Context, req *indirector.Request) error {
+	text := req.Option("facts")
+	if text == nil {
+		return nil
+	}
+	f, _ := format.ByName("json")
+	inst, _, err := format.Intern(f, "facts", []byte(fmt.Sprint(text)), format.Options{})
+	if err != nil {
+		return &indirector.Failure{Message: "the facts of the request: " + err.Error(), Origin: "decode", Err: err}
+	}
+	return u.ask(ctx, "save facts "+req.Key, &indirector.Request{
+		Indirection: "facts", Verb: indirector.Save, Key: req.Key, Instance: inst, Environment: req.Environment,
+		Terminus: PuppetDB.Name, Cache: indirector.Off, By: traces.FromApplication, Place: "the server of the demo keeps facts in PuppetDB",
+	}, func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return &indirector.Failure{Message: fmt.Sprintf("Could not save facts for %s: %s", req.Key, indirector.Message(err)), Err: err}
+	})
+}
+
 // node looks the node up, in words of the compiler.
-func (u *upstream) node(ctx context.Context, req *indirector.Request) (err error) {
-	ctx, span := traces.Start(ctx, traces.Nested, "find node "+req.Key)
+func (u *upstream) node(ctx context.Context, req *indirector.Request) error {
+	return u.ask(ctx, "find node "+req.Key, &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: req.Key, Environment: req.Environment}, func(err error) error {
+		switch {
+		case errors.Is(err, indirector.ErrNotFound):
+			return &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("Could not find node '%s'; cannot compile", req.Key)}
+		case err != nil:
+			return &indirector.Failure{Message: fmt.Sprintf("Failed when searching for node %s: %s", req.Key, indirector.Message(err)), Err: err}
+		}
+		return nil
+	})
+}
+
+// ask asks something on the way. What its error means to the catalog is said by
+// fails.
+func (u *upstream) ask(ctx context.Context, what string, req *indirector.Request, fails func(error) error) (err error) {
+	ctx, span := traces.Start(ctx, traces.Nested, what)
 	answer := "found"
+	if req.Verb == indirector.Save {
+		answer = "saved"
+	}
 	defer func() { span.End(answer, traces.Because{}, err) }()
-	resp, err := u.env.Do(ctx, &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: req.Key, Environment: req.Environment})
+	resp, err := u.env.Do(ctx, req)
 	if resp != nil {
 		span.Request(resp.Trace)
 	}
@@ -79,12 +122,10 @@ func (u *upstream) node(ctx context.Context, req *indirector.Request) (err error
 	switch {
 	case errors.Is(err, indirector.ErrNotFound):
 		answer = "nothing"
-		return &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("Could not find node '%s'; cannot compile", req.Key)}
 	case err != nil:
 		answer = "failed"
-		return &indirector.Failure{Message: fmt.Sprintf("Failed when searching for node %s: %s", req.Key, indirector.Message(err)), Err: err}
 	}
-	return nil
+	return fails(err)
 }
 
 // get fetches a path. An answer that is no 200 is an error in the words of

@@ -212,7 +212,7 @@ var places = []struct {
 	name  string
 }{
 	{screen.InRequests, "Requests"}, {screen.InFailures, "Failures"}, {screen.InRoutes, "Routes"},
-	{screen.InCache, "Cache"}, {screen.InBreaks, "Breaks"}, {screen.InHeld, "Held"}, {screen.InSteps, "Steps"}, {screen.InRecordings, "Recordings"}, {screen.InValue, "Value"}, {screen.InCompare, "Compare"},
+	{screen.InCache, "Cache"}, {screen.InBreaks, "Breaks"}, {screen.InHeld, "Held"}, {screen.InSteps, "Steps"}, {screen.InRecordings, "Recordings"}, {screen.InSettings, "Settings"}, {screen.InValue, "Value"}, {screen.InCompare, "Compare"},
 	{screen.InConsole, "Text"}, {screen.InFirstRun, "First run"}, {screen.InList, "Lists"},
 }
 

@@ -61,8 +61,8 @@ func (r *Routes) changes(indirection string) []change {
 // page is all that is known of a route, to be read.
 func (r *Routes) page(f row) widget.Page {
 	p := widget.Page{Title: "Routes > " + f.name + " > history"}
-	if r.about.Application != "" {
-		p.Add("application", r.about.Application, screen.Plain)
+	if r.about().Application != "" {
+		p.Add("application", r.about().Application, screen.Plain)
 	}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
 		s := slotOf(f.route, slot)
@@ -153,8 +153,8 @@ func (r *Routes) copies(f row) []widget.Item {
 	var items []widget.Item
 	if r.house != nil {
 		items = append(items, widget.Item{
-			Key: 'r', Name: "as routes.yaml", Note: "the section " + r.about.Application + ", with what is in force now",
-			Do: copied("as routes.yaml section "+r.about.Application, Section(r.house, r.about.Application)),
+			Key: 'r', Name: "as routes.yaml", Note: "the section " + r.about().Application + ", with what is in force now",
+			Do: copied("as routes.yaml section "+r.about().Application, Section(r.house, r.about().Application)),
 		})
 	}
 	var b strings.Builder

@@ -53,8 +53,8 @@ type About struct {
 // A Routes is the place. It is a screen.Screen.
 type Routes struct {
 	env           *screen.Env
-	house         House // nil in a recording
-	about         About
+	house         House        // nil in a recording
+	about         func() About // as it is now
 	width, height int
 	list          widget.List
 	recorded      recorded
@@ -67,7 +67,7 @@ var (
 
 // New shows the routes of a house. A nil house is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
-func New(env *screen.Env, house House, about About) *Routes {
+func New(env *screen.Env, house House, about func() About) *Routes {
 	r := &Routes{env: env, house: house, about: about}
 	r.list.SetLen(len(r.rows()))
 	return r

@@ -136,7 +136,7 @@ func play(t *testing.T, h *house, log *store.Store, about routes.About, width, h
 			return console.New(t.Context(), env, console.Options{House: h, Application: "agent"})
 		},
 		Places: func(env *screen.Env) []ui.Place {
-			r := routes.New(env, h, about)
+			r := routes.New(env, h, func() routes.About { return about })
 			return []ui.Place{{Key: "3", Name: "Routes", Screen: r, Badge: r.Badge}}
 		},
 		Help:      func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
@@ -277,7 +277,7 @@ func TestRecordingCannotBeChanged(t *testing.T) {
 		p := uitest.New(t, ui.Config{
 			Log: log, Now: func() time.Time { return noon }, Replay: "incident",
 			Places: func(env *screen.Env) []ui.Place {
-				return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, routes.About{})}}
+				return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, func() routes.About { return routes.About{} })}}
 			},
 			Help: func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		}, width, 24).Keys("3")
@@ -312,7 +312,7 @@ func TestAnySize(t *testing.T) {
 	traffic(t, h)
 	for _, size := range [][2]int{{60, 16}, {61, 17}, {79, 23}, {80, 24}, {109, 30}, {110, 24}, {200, 60}, {400, 16}} {
 		recording := uitest.New(t, ui.Config{Log: log, Places: func(env *screen.Env) []ui.Place {
-			return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, about)}}
+			return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, func() routes.About { return about })}}
 		}}, size[0], size[1])
 		exact(t, recording, size, "3", "j", "j", "H", "esc", "y")
 		exact(t, play(t, h, live, about, size[0], size[1]), size, "3", "j", "enter", "esc", "W", "enter", "esc", "H", "esc", "y", "esc", "c")

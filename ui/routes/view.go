@@ -21,14 +21,14 @@ func (r *Routes) Context() (left, right screen.Line) {
 		}
 	}
 	if r.width >= Wide {
-		say("source ", r.about.Source)
-		say("environment ", r.about.Environment)
+		say("source ", r.about().Source)
+		say("environment ", r.about().Environment)
 	}
-	say("application ", r.about.Application)
+	say("application ", r.about().Application)
 	switch {
 	case r.house == nil:
 		left.Put(screen.Quiet, "as the newest requests found it; "+isRecording)
-	case r.about.Found:
+	case r.about().Found:
 		say("routes.yaml ", r.sections())
 	default:
 		say("routes.yaml ", "not there")
@@ -45,11 +45,11 @@ func (r *Routes) Context() (left, right screen.Line) {
 
 // sections says how much of routes.yaml counts: "2 sections, 1 applies".
 func (r *Routes) sections() string {
-	app := r.about.Application
-	applies := slices.ContainsFunc(r.about.Sections, func(s string) bool {
+	app := r.about().Application
+	applies := slices.ContainsFunc(r.about().Sections, func(s string) bool {
 		return s == app || app == "server" && s == "master" || app == "master" && s == "server"
 	})
-	switch n := len(r.about.Sections); {
+	switch n := len(r.about().Sections); {
 	case n == 0:
 		return "no sections"
 	case applies && n == 1:

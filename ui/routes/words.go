@@ -170,7 +170,7 @@ func (r *Routes) warnings(f row) []string {
 		out = append(out, r.instead(f.name, indirector.SlotCache, cache))
 	}
 	var about, others []string
-	for _, p := range r.about.Problems {
+	for _, p := range r.about().Problems {
 		text := p.Text
 		if p.Place != "" && !strings.HasPrefix(text, p.Place) {
 			text = p.Place + ": " + text

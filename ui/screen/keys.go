@@ -150,6 +150,7 @@ const (
 	InHeld // a request in Steps that waits for a person
 	InRecordings
 	InMenu
+	InSettings
 	Everywhere Scope = 0
 )
 
@@ -192,6 +193,9 @@ var table = []Binding{
 	{Rename, []string{"e"}, InRecordings, false, "rename", "give the file another name"},
 	{Remove, []string{"x"}, InRecordings, false, "remove", "remove the file; its name must be typed"},
 	{Reload, []string{"ctrl+r"}, InRecordings, false, "again", "read the directory again"},
+	{Enter, []string{"enter"}, InSettings, false, "opinions", "show every opinion on the setting"},
+	{EditHeld, []string{"e"}, InSettings, false, "set", "set it while this runs, above puppet.conf"},
+	{Reset, []string{"u"}, InSettings, false, "unset", "take back what was set here"},
 	{Break, []string{"b"}, InRequests | InSteps, false, "break", "hold requests like this, here"},
 	{BreakIf, []string{"B"}, InRequests | InSteps, false, "break if", "a breakpoint with a condition, in a form"},
 	{Replay, []string{"r"}, InRequests | InSteps, false, "again", "ask the same again"},

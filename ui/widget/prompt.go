@@ -22,6 +22,8 @@ type Prompt struct {
 	Input  Input
 	Hint   string // below the line, while nothing is wrong
 	Past   *Past  // what was written before; may be nil
+	// Secret reports whether a line must not be called back; nil is that all may.
+	Secret func(text string) bool
 	Change func(text string) (*Complaint, tea.Cmd)
 	Enter  func(text string) (*Complaint, tea.Cmd) // nil Complaint closes the prompt
 	Cancel func() tea.Cmd
@@ -126,7 +128,9 @@ func (p *Prompt) enter() tea.Cmd {
 		p.complaint = complaint
 		return cmd
 	}
-	p.Past.add(text)
+	if p.Secret == nil || !p.Secret(text) {
+		p.Past.add(text)
+	}
 	return screen.Close(p, cmd)
 }
 

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/settings"
+)
+
+// A Configured is a house whose settings can be changed while it runs: an
+// *engine.Engine.
+type Configured interface {
+	Override(set []settings.Override, why string) (follow []string, err error)
+	Overridden() []settings.Override
+	MaskSetting(name, value string) string
+	Routes() indirector.Routes
+}
+
+// A SettingsChange changes settings, or takes that back.
+type SettingsChange struct {
+	Line string // its text form, without secrets: ":set facts_terminus=yaml"
+
+	house         Configured
+	before, after []settings.Override
+}
+
+// Set reads NAME=VALUE, one or more.
+func Set(h Configured, words []string) (*SettingsChange, error) {
+	c := &SettingsChange{Line: ":set", house: h, before: h.Overridden()}
+	c.after = slices.Clone(c.before)
+	for _, w := range words {
+		name, value, given := strings.Cut(w, "=")
+		if !given || name == "" {
+			return nil, &UsageError{What: fmt.Sprintf("set %s: to what?", w), Advice: "write NAME=VALUE"}
+		}
+		c.after = slices.DeleteFunc(c.after, func(o settings.Override) bool { return o.Name == name })
+		c.after = append(c.after, settings.Override{Name: name, Value: value})
+		c.Line += " " + Quote(name+"="+h.MaskSetting(name, value))
+	}
+	return c, nil
+}
+
+// Unset reads names of settings that were set, one or more, or all.
+func Unset(h Configured, words []string) (*SettingsChange, error) {
+	c := &SettingsChange{Line: ":unset " + strings.Join(words, " "), house: h, before: h.Overridden()}
+	var names []string
+	for _, o := range c.before {
+		names = append(names, o.Name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("nothing is set here")
+	}
+	advice := "set here: " + strings.Join(names, ", ") + "; or all"
+	if len(words) == 0 {
+		return nil, &UsageError{What: "unset what?", Advice: advice}
+	}
+	c.after = slices.Clone(c.before)
+	for _, w := range words {
+		switch {
+		case w == "all" && len(words) == 1:
+			c.after = nil
+		case !slices.Contains(names, w):
+			return nil, &UsageError{What: fmt.Sprintf("%s is not set here", w), Advice: advice}
+		}
+		c.after = slices.DeleteFunc(c.after, func(o settings.Override) bool { return o.Name == w })
+	}
+	return c, nil
+}
+
+// maxFollow is how many settings are named that follow another.
+const maxFollow = 5
+
+// Do makes the change, and returns what follows from it, a sentence each. With
+// an error nothing has changed. It reads files.
+func (c *SettingsChange) Do() ([]string, error) { return c.put(c.after, c.Line) }
+
+// Undo takes the change back.
+func (c *SettingsChange) Undo() error {
+	_, err := c.put(c.before, "undo "+c.Line)
+	return err
+}
+
+func (c *SettingsChange) put(set []settings.Override, why string) ([]string, error) {
+	before := c.house.Routes()
+	follow, err := c.house.Override(set, why)
+	if err != nil {
+		return nil, err
+	}
+	var said []string
+	if n := len(follow); n > 0 {
+		more := ""
+		if n > maxFollow {
+			follow, more = follow[:maxFollow], fmt.Sprintf(" and %d more", n-maxFollow)
+		}
+		said = append(said, "other settings that are another now: "+strings.Join(follow, ", ")+more)
+	}
+	now := c.house.Routes()
+	for _, name := range sortedNames(now) {
+		was, is := before[name], now[name]
+		for _, slot := range []struct{ name, was, is string }{
+			{indirector.SlotTerminus, was.Primary.Winner().Terminus, is.Primary.Winner().Terminus},
+			{indirector.SlotCache, was.Cache.Winner().Terminus, is.Cache.Winner().Terminus},
+		} {
+			if slot.was != slot.is {
+				said = append(said, fmt.Sprintf("route of %s: %s %s -> %s", name, slot.name, orNone(slot.was), orNone(slot.is)))
+			}
+		}
+	}
+	return said, nil
+}
+
+func sortedNames(r indirector.Routes) []string {
+	names := make([]string, 0, len(r))
+	for name := range r {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func orNone(name string) string {
+	if name == "" {
+		return "none"
+	}
+	return name
+}
