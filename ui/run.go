@@ -39,6 +39,7 @@ type Config struct {
 	Clear     func(instance any) (data.Value, bool)
 	Render    func(inst indirector.Instance) traces.Value
 	MaskText  func(text string) (string, int)
+	Probe     func(ctx context.Context, address string) string // asks a server how it is
 
 	Debugger *debugger.Debugger             // nil if nothing can be held
 	Ignored  []string                       // rules of what does not count in comparisons
@@ -249,7 +250,7 @@ func Build(cfg Config) *Model {
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Theme: cfg.Theme, Keys: keys,
 		Undo: new(screen.Undos), Events: new(screen.Events), Now: cfg.Now, Zone: cfg.Zone,
 		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Writable: cfg.Writable, Redact: true,
-		Debugger: cfg.Debugger, Ignored: cfg.Ignored, Keep: cfg.Keep,
+		Debugger: cfg.Debugger, Probe: cfg.Probe, Ignored: cfg.Ignored, Keep: cfg.Keep,
 	}
 	if cfg.Commands != nil {
 		env.Commands = cfg.Commands(env)

@@ -1,6 +1,14 @@
 package cli
 
-import "testing"
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"indirtui/indirector/client/clienttest"
+	"indirtui/termini"
+)
 
 // Limits of breakpoints and wrappers count from when they were armed or chosen,
 // and the list says how far they are.
@@ -34,4 +42,59 @@ func TestLimitsOnTheScreen(t *testing.T) {
 		tr.key("3", "fault: acted 1 of 1 times, asked 1 times")
 		tr.leave()
 	})
+}
+
+// What was kept for a project is there for serve and proxy, too: breakpoints come
+// back disarmed, and the rules of what does not count.
+func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	conf, vardir := t.TempDir(), t.TempDir()
+	authority := clienttest.New(t, "Puppet CA")
+	files := authority.Write(t, t.TempDir(), authority.Issue(t, "proxy.example.com"))
+	begin := func() *program {
+		p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+		p.ui = interactive{ascii: true, record: filepath.Join(t.TempDir(), "recording.jsonl")}
+		p.confDir, p.varDir, p.set = conf, vardir, []string{"keylength=2048"}
+		return p
+	}
+	own := begin()
+	if err := os.WriteFile(filepath.Join(conf, "puppet.conf"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := own.session()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &trip{t: t, size: "80x24", program: own}
+	tr.show(s, 80, 24)
+	tr.command("break ind=catalog key=db07* before cache-read", "did :break")
+	tr.command("ignore .parameters.*timestamp", "did :ignore")
+	tr.leave()
+	tr.close()
+
+	at := listening{listen: "127.0.0.1:0", ui: true, connections: 10, atOnce: 10}
+	for name, start := range map[string]func(*program) (*answering, error){
+		"serve": func(p *program) (*answering, error) { return p.startServing(t.Context(), &at) },
+		"proxy": func(p *program) (*answering, error) {
+			return p.startProxy(t.Context(), &proxying{
+				listening: at, upstream: "https://puppet.invalid:8140", upstreamHost: "puppet.invalid", upsPort: "8140",
+				cert: files["hostcert"], key: files["hostprivkey"], ca: files["localcacert"], crl: files["hostcrl"],
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := begin()
+			v, err := start(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr := &trip{t: t, size: "80x24", program: p}
+			tr.show(v.session, 80, 24)
+			tr.key("5", "breakpoints 1, armed 0", "restored from last time, disarmed: 1").cursor("b1", "off", "ind=catalog key=db07*", "before cache-read")
+			tr.command("ignore", "ignored in comparisons: .parameters.*timestamp")
+			tr.key("space", "armed 1").key("space", "armed 0")
+			tr.leave()
+			tr.close()
+		})
+	}
 }

@@ -8,11 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"indirtui/indirector/client/clienttest"
 	"indirtui/termini"
 	"indirtui/traces/export"
 	"indirtui/ui/tour"
@@ -379,11 +381,11 @@ func TestRecordings(t *testing.T) {
 
 func TestWatchedServer(t *testing.T) {
 	t.Parallel()
-	up, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = up.Close() })
+	authority := clienttest.New(t, "Puppet CA")
+	settings := authority.Write(t, t.TempDir(), authority.Issue(t, "web01"))
+	running := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "running") })
+	up := clienttest.Serve(t, authority.Issue(t, "puppet", clienttest.Local), running).Listener.Addr().String()
+	strange := clienttest.Serve(t, clienttest.New(t, "Another CA").Issue(t, "puppet", clienttest.Local), running).Listener.Addr().String()
 	down, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -392,15 +394,21 @@ func TestWatchedServer(t *testing.T) {
 	if err := down.Close(); err != nil {
 		t.Fatal(err)
 	}
-	travel(t, nil, func(tr *trip) {
+	trusting := func(p *program) {
+		for _, name := range []string{"localcacert", "hostcrl", "hostcert", "hostprivkey"} {
+			p.set = append(p.set, name+"="+settings[name])
+		}
+	}
+	travel(t, trusting, func(tr *trip) {
 		tr.command("watch server(puppet)", "names no server")
-		tr.command("watch server("+up.Addr().String()+")", "did :watch server(")
+		tr.command("watch server("+up+")", "did :watch server(")
+		tr.command("watch server("+strange+")", "did :watch server(")
 		tr.command("watch server("+address+")", "did :watch server(")
 		tr.command("break ind=facts key=web01* before cache-read", "did :break")
 		tr.command("find facts web01.example.com", "HELD 1")
 		tr.key("enter", "HELD before 4 cache read")
 		if tr.size == "140x40" { // there is no room for WATCH elsewhere
-			tr.sees("WATCH").line("server("+up.Addr().String(), "up, connected in ").line("server("+address, "down: ", "refused")
+			tr.sees("WATCH").line("server("+up, "up: running, ").line("server("+strange, "TLS refused: ").line("server("+address, "down: nobody listens")
 		}
 		tr.key("c", "hit")
 		tr.key("esc", "[1 Requests]").leave()

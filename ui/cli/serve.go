@@ -327,6 +327,12 @@ func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h htt
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
 	v.session = &session{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	if l.ui { // rules that were kept for the project come back, as its breakpoints do
+		confDir, _ := e.Settings.Get("confdir")
+		if v.session.kept, err = keptFor(confDir); err != nil {
+			v.session.notes = append(v.session.notes, err.Error())
+		}
+	}
 	go func() { v.ended <- s.Serve(ctx, listener, h) }()
 	return v, nil
 }

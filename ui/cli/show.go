@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
+	"indirtui/indirector/client"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/mask"
@@ -150,7 +152,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		o.Recordings.Mask = e.Mask.Text
 		render := engine.Renderer(e.Mask)
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
-		cfg.Debugger = e.Debugger
+		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {
 		cfg.Replay = s.log.Path()
 	}
@@ -187,6 +189,20 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 }
 
 // armed is how many breakpoints are armed, for the line of tabs.
+// prober asks servers how they are, as a client with the settings of e. Its
+// connections end with ctx.
+func prober(ctx context.Context, e *engine.Engine) func(context.Context, string) string {
+	make := sync.OnceValue(func() *client.Client {
+		c := client.New(client.Options{Settings: e.Settings})
+		context.AfterFunc(ctx, func() { _ = c.Close() }) // which has no error
+		return c
+	})
+	return func(ctx context.Context, address string) string {
+		state, says := make().State(ctx, address)
+		return string(state) + ": " + says
+	}
+}
+
 func armed(d *debugger.Debugger) (string, screen.Style) {
 	if d == nil || d.Off() {
 		return "", screen.Plain

@@ -55,7 +55,7 @@ func table() []cmd {
 		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", "compare two requests, two termini, two runs, or a recording with another or what is shown", nil, nil, nil, compareWhat},
 		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
 		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.House != nil }, nextFilter, replay},
-		{"watch", "[EXPR | server(HOST:PORT) | off]", "while a request is held count what an expression means, or connect to a server", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
+		{"watch", "[EXPR | server(HOST:PORT) | off]", "while a request is held count what an expression means, or ask a server how it is", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
 	}, debugCommands()...), []cmd{
 		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
 		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},

@@ -1,10 +1,13 @@
 package help_test
 
 import (
+	"context"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui"
@@ -162,9 +165,53 @@ func TestEveryWordIsExplained(t *testing.T) {
 			t.Errorf("keys: nothing is said about %s", b.Do)
 		}
 	}
+	for _, w := range indirector.Wrappers() {
+		kind, _, _ := strings.Cut(w.Usage, "(")
+		explained("wrappers", kind)
+		if !strings.Contains(text("wrappers"), w.Usage) {
+			t.Errorf("wrappers: nothing is said of %s", w.Usage)
+		}
+	}
 	for _, topic := range help.Topics() {
 		if text(topic) == "" {
 			t.Errorf("help about %s is empty", topic)
 		}
+	}
+}
+
+type finder struct{}
+
+func (*finder) Find(context.Context, *indirector.Request) (indirector.Instance, error) {
+	return nil, nil
+}
+
+// The examples of help are names of termini.
+func TestWrapperExamples(t *testing.T) {
+	t.Parallel()
+	made := func(indirector.Env) (indirector.Terminus, error) { return nil, nil }
+	var descriptors []indirector.Descriptor
+	for _, name := range []string{"rest", "yaml", "json"} {
+		descriptors = append(descriptors, indirector.Descriptor{Indirection: "facts", Name: name, Type: new(finder), New: made})
+	}
+	r, err := indirector.NewRegistry([]indirector.Spec{{Name: "facts", Default: "rest"}}, descriptors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := help.Page(&screen.Env{}, "wrappers")
+	pager := widget.NewPager(&screen.Env{Theme: &screen.Theme{Glyphs: screen.ASCII}}, page)
+	pager.Resize(200, 1000)
+	seen := 0
+	for line := range strings.SplitSeq(pager.View().Text(), "\n") {
+		name := regexp.MustCompile(`(?:'[a-z.]*=?|=|^ +)((?:fault|delay|retry|fallback|tee)\([a-z].*\))(?:'| {2,})`).FindStringSubmatch(line)
+		if name == nil {
+			continue
+		}
+		seen++
+		if err := r.CheckTerminus("facts", name[1]); err != nil {
+			t.Errorf("%s: %v", strings.TrimSpace(line), err)
+		}
+	}
+	if seen < 9 {
+		t.Errorf("only %d examples were found in\n%s", seen, pager.View().Text())
 	}
 }

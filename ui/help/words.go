@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
@@ -151,7 +152,7 @@ var guides = []guide{
 
 // Topics returns what there is help about, besides the screen that is shown.
 func Topics() []string {
-	topics := []string{"codes", "reasons", "keys", "expressions"}
+	topics := []string{"codes", "reasons", "keys", "expressions", "wrappers"}
 	for _, g := range guides {
 		topics = append(topics, g.topic)
 	}
@@ -170,6 +171,8 @@ func Page(env *screen.Env, topic string) (widget.Page, bool) {
 		addKeys(&p, env.Keys)
 	case "expressions":
 		addExpressions(&p)
+	case "wrappers":
+		addWrappers(&p)
 	default:
 		for _, g := range guides {
 			if g.topic == topic {
@@ -276,6 +279,62 @@ func addExpressions(p *widget.Page) {
 			p.Add("", fmt.Sprintf("%-*s  %s", width, s.Text, s.Doc), screen.Plain)
 		}
 	}
+}
+
+// addWrappers tells how termini are wrapped in others: faults and retries that
+// need no person.
+func addWrappers(p *widget.Page) {
+	say := func(lines ...string) {
+		for _, l := range lines {
+			p.Add("", l, screen.Plain)
+		}
+	}
+	example := func(text, what string) { p.Add("", fmt.Sprintf("  %-46s %s", text, what), screen.Plain) }
+	title := func(text string) {
+		p.Add("", "", screen.Plain)
+		p.Add("", text, screen.Bold)
+	}
+	p.Add("", "A wrapper is a terminus around a terminus.", screen.Bold)
+	say("It stands wherever the name of a terminus stands, and can do what the terminus in it can do.")
+	for _, w := range indirector.Wrappers() {
+		p.Add("", "", screen.Plain)
+		kind, args, _ := strings.Cut(w.Usage, "(")
+		p.Add(kind, w.Doc, screen.Plain)
+		p.Add("", kind+"("+args, screen.Quiet)
+	}
+
+	title("Where they stand")
+	example(":swap facts 'retry(rest, 3, wait=1s)'", "from now on, until z or :route reset facts")
+	example(":fault facts 503 once", "the same as :swap facts 'fault(rest, 503, once)'")
+	example(":fault facts off", "takes the fault away again")
+	example(":route node cache='fault(json, \"disk full\")'", "a cache may be wrapped, too")
+	example(":find facts web01 terminus=fault(rest,503)", "this request alone; without blanks, no quotes")
+	example("--route 'facts=fallback(rest, yaml)'", "of any command, as serve, proxy, replay and run")
+	example("--route 'facts.cache=tee(json, yaml)'", "")
+	say("routes.yaml and puppet.conf are Puppet's: a wrapper there is an unknown terminus, as it is for Puppet.")
+
+	title("How they compose")
+	say("The innermost is asked last. What one answers, the one around it sees:")
+	example("retry(fault(rest, 503, first=2), 3)", "fails twice, and the third attempt asks rest")
+	example("fault(retry(rest, 3), 503)", "fails at once: retry is never asked")
+	example("fallback(delay(rest, 5s), yaml)", "rest, slowly; yaml only if rest fails")
+	example("fallback(rest, yaml, nil)", "yaml also if rest has nothing")
+	example("tee(rest, json)", "what rest finds is saved to json; json failing is err~")
+	say("At most 8 stand in each other. A text with a comma, a blank or a parenthesis stands in quotes.")
+
+	title("What counts")
+	say("once, first=N and every=N count from when the wrapper was chosen: of a route since it was set, also to the",
+		"same once more, undone or redone; of a request in that request alone. 3 Routes shows how far they are.",
+		"N% is by chance, verb=save leaves the other verbs alone, and both hold before anything is counted as done.")
+
+	title("What the trace says")
+	say("A fault is a failure for all that follows: outcome err, or nil! for 404. fault(..., nil) is an answer that was",
+		"injected: sim. retry and fallback leave err~ behind, because the caller never saw what they swallowed. Who",
+		"answered names the whole wrapper, and nothing that was injected is stored in a cache.")
+
+	title("A breakpoint or a wrapper?")
+	say("A breakpoint chooses requests by expression and step, and a person may hold them: :break ind=facts verb=save do",
+		"fail 503 once. A wrapper belongs to the route, needs no person, and works in serve, proxy, run and replay.")
 }
 
 func addGuide(p *widget.Page, g guide) {

@@ -9,6 +9,7 @@
 package screen
 
 import (
+	"context"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -191,6 +192,9 @@ type Env struct {
 	Render func(inst indirector.Instance) traces.Value
 	// MaskText masks secrets in a text, and counts them. Nil masks nothing.
 	MaskText func(text string) (string, int)
+	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
+	// words. Nil if no server can be asked.
+	Probe func(ctx context.Context, address string) string
 	// Ignored are the rules of what does not count in comparisons, see
 	// traces/diff.Options. They are changed by SetIgnored.
 	Ignored []string

@@ -1,7 +1,7 @@
 package steps
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -10,7 +10,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"indirtui/traces"
 	"indirtui/ui/screen"
 )
 
@@ -47,10 +46,10 @@ const (
 // probed is what became of asking a server.
 type probed struct{ address, text string }
 
-// probe connects to the servers that a person watches while a request is held,
-// beside all else. Nothing is sent to them.
+// probe asks the servers that a person watches how they are while a request is
+// held, beside all else.
 func (s *Steps) probe() tea.Cmd {
-	if s.hold.stay == nil {
+	if s.hold.stay == nil || s.env.Probe == nil {
 		return nil
 	}
 	var cmds []tea.Cmd
@@ -72,29 +71,12 @@ func (s *Steps) probe() tea.Cmd {
 			continue
 		}
 		known.asking, known.at = true, now
+		probe := s.env.Probe
 		cmds = append(cmds, screen.Later(func() tea.Msg {
-			return screen.For{Screen: s, Msg: probed{address, connect(address)}}
+			ctx, cancel := context.WithTimeout(context.Background(), patient)
+			defer cancel()
+			return screen.For{Screen: s, Msg: probed{address, probe(ctx, address)}}
 		}))
 	}
 	return tea.Batch(cmds...)
-}
-
-// connect says whether a server takes a connection.
-func connect(address string) string {
-	began := time.Now()
-	c, err := net.DialTimeout("tcp", address, patient)
-	took := time.Since(began)
-	if err == nil {
-		_ = c.Close() // nothing was sent
-		return "up, connected in " + screen.Took(took)
-	}
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return "down: no answer in " + traces.Age(patient)
-	}
-	var op *net.OpError
-	if errors.As(err, &op) && op.Err != nil {
-		err = op.Err
-	}
-	return "down: " + err.Error()
 }

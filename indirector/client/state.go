@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"indirtui/indirector"
+)
+
+// A State is how a server is.
+type State string
+
+// The states.
+const (
+	Up      State = "up"          // it says that it runs
+	Other   State = "answers"     // it answers something else
+	Refused State = "TLS refused" // one side does not trust the other
+	Down    State = "down"        // there is no answer
+)
+
+// maxSaid is the most that is shown of what a server says of itself, in bytes.
+const maxSaid = 60
+
+// State asks a server, "puppet:8140", how it is: GET /status/v1/simple, as the
+// services of Puppet have it, with the certificate of this host and as much
+// trust as any other question. It asks once, and returns what is known in a few
+// words.
+func (c *Client) State(ctx context.Context, address string) (State, string) {
+	u := &url.URL{Scheme: "https", Host: address, Path: "/status/v1/simple"}
+	x := &Exchange{URL: u, Method: http.MethodGet, Verbatim: true, Anonymous: true, Limit: 64 << 10}
+	began := c.now()
+	answer, err := c.exchange(ctx, x, target{url: u, who: address}, http.Header{"Accept": {"*/*"}})
+	took := c.now().Sub(began).Round(time.Millisecond)
+	if err != nil {
+		return stateOf(u, err)
+	}
+	says := said(answer.Body)
+	status := strings.TrimSpace(fmt.Sprintf("%d %s", answer.Status, answer.Reason))
+	switch {
+	case answer.Status == http.StatusOK && says == "running":
+		return Up, fmt.Sprintf("running, %v", took)
+	case answer.Status == http.StatusOK || answer.Status == http.StatusServiceUnavailable && says != "":
+		return Other, fmt.Sprintf("%s: %s, %v", status, says, took)
+	}
+	return Other, fmt.Sprintf("%s, %v", status, took)
+}
+
+// stateOf is what an error says of a server.
+func stateOf(u *url.URL, err error) (State, string) {
+	f := (*indirector.Failure)(nil)
+	if !errors.As(err, &f) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return Down, "no answer in time"
+		}
+		return Down, err.Error()
+	}
+	_, why, _ := strings.Cut(f.Hidden, ": ") // behind who was asked
+	if f.Origin == "tls" {
+		return Refused, why
+	}
+	if _, _, ok := tlsWords(u, false, f.Err); f.Err != nil && ok {
+		return Refused, why
+	}
+	return Down, why
+}
+
+// said is the first line of what a server says, if it is text.
+func said(body []byte) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '.'
+		}
+		return r
+	}, text)
+}
