@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -441,4 +443,42 @@ func TestHostileInputIsNotSlow(t *testing.T) {
 		}
 	}
 	t.Errorf("it took %s", took) // quadratic work takes minutes
+}
+
+// A shrinking file loses its end between opening and reading.
+type shrinking string
+
+func (s shrinking) Size() int64 { return -1 }
+
+func (s shrinking) Open() (io.ReadCloser, error) {
+	f, err := os.Open(string(s))
+	return cut{f}, err
+}
+
+type cut struct{ *os.File }
+
+func (c cut) Read(b []byte) (int, error) {
+	if err := os.Truncate(c.Name(), 10); err != nil {
+		return 0, err
+	}
+	return c.File.Read(b)
+}
+
+// A part of a file is not written as if it were the whole.
+func TestWriteShrinking(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	for _, to := range []func(io.Writer) io.Writer{
+		func(w io.Writer) io.Writer { return w },
+		func(w io.Writer) io.Writer { return struct{ io.Writer }{w} },
+	} {
+		if err := os.WriteFile(path, make([]byte, 5000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var w bytes.Buffer
+		err := format.Write(to(&w), mustFormat(t, "binary"), &model.FileContent{Path: path, Contents: shrinking(path)})
+		if err == nil || !strings.Contains(err.Error(), "the file became shorter while it was read: 10 of 5000 bytes") || w.Len() != 10 {
+			t.Errorf("got %v after %d bytes", err, w.Len())
+		}
+	}
 }

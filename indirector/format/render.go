@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 
 	"indirtui/indirector"
@@ -69,7 +70,11 @@ func Write(w io.Writer, f *Format, i indirector.Instance) error {
 		if err != nil {
 			return &Error{"render to", f.Name, err}
 		}
-		err = pour(w, r)
+		size := sizeOf(r)
+		n, err := pour(w, r)
+		if err == nil && n < size {
+			err = fmt.Errorf("the file became shorter while it was read: %d of %d bytes", n, size)
+		}
 		if err := errors.Join(err, r.Close()); err != nil {
 			return &Error{"render to", f.Name, err}
 		}
@@ -88,15 +93,27 @@ var pools = sync.Pool{New: func() any { return new([256 << 10]byte) }}
 
 // pour copies all of r to w. A writer that knows better than to be written to,
 // such as a connection, is asked to read.
-func pour(w io.Writer, r io.Reader) error {
+func pour(w io.Writer, r io.Reader) (int64, error) {
 	if to, ok := w.(io.ReaderFrom); ok {
-		_, err := to.ReadFrom(r)
-		return err
+		return to.ReadFrom(r)
 	}
 	b := pools.Get().(*[256 << 10]byte)
 	defer pools.Put(b)
-	_, err := io.CopyBuffer(w, struct{ io.Reader }{r}, b[:])
-	return err
+	return io.CopyBuffer(w, struct{ io.Reader }{r}, b[:])
+}
+
+// sizeOf returns how many bytes an open file has at least; zero for what is no
+// regular file.
+func sizeOf(r io.Reader) int64 {
+	file, ok := r.(fs.File)
+	if !ok {
+		return 0
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // RenderMultiple returns the instances in the format f: a list of what Render

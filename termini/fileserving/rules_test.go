@@ -501,6 +501,7 @@ func TestHostileTrees(t *testing.T) {
 		if lines := h.logs.take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
 			t.Errorf("got the log %v", lines)
 		}
+		says(t, h.told(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
 		// An explicit limit is held against each directory as a whole, before a file
 		// is looked at: this one cannot be.
 		write(t, dir, map[string]string{"many/zzz": "-> nowhere"})

@@ -229,7 +229,7 @@ func (m *maker) files(ctx context.Context, path string, w *walk, emit func(entry
 			return err
 		}
 	}
-	return m.limits(path, f.n, w.maxFiles)
+	return m.limits(ctx, path, f.n, w.maxFiles)
 }
 
 // A finding is a walk over one root.
@@ -357,12 +357,13 @@ func (w *walk) ignored(name string) bool {
 	return false
 }
 
-func (m *maker) limits(path string, n, limit int) error {
+func (m *maker) limits(ctx context.Context, path string, n, limit int) error {
 	const advice = "may cause excessive resource consumption and degraded performance. To remove this warning set a value for `max_files` parameter or consider using an alternate method to manage large directory trees"
 	switch {
 	case limit > 0 && n > limit:
 		return &indirector.Failure{Message: fmt.Sprintf("The directory '%s' contains %d entries, which exceeds the limit of %d specified by the max_files parameter for this resource. The limit may be increased, but be aware that large number of file resources can result in excessive resource consumption and degraded performance. Consider using an alternate method to manage large directory trees", path, n, limit), Path: path}
 	case limit == 0 && n > softLimit:
+		traces.AddNote(ctx, fmt.Sprintf("%s holds %d entries; without max_files Puppet warns above %d", path, n, softLimit))
 		m.env.Log.Warn(fmt.Sprintf("The directory '%s' contains %d entries, which exceeds the default soft limit %d and %s", path, n, softLimit, advice))
 	}
 	return nil

@@ -134,6 +134,9 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 		if incomplete != "" {
 			p.complain(incomplete)
 		}
+		if errors.Is(askErr, context.Canceled) && cmd.Context().Err() != nil {
+			return errors.New("interrupted")
+		}
 		text, _ := e.Mask.Text(indirector.Message(askErr))
 		return errors.New(text)
 	}
