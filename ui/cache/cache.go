@@ -157,20 +157,23 @@ type batchOf struct {
 }
 
 func (c *Cache) take(m batchOf) tea.Cmd {
+	var cmd tea.Cmd
 	first := c.walked.IsZero()
-	for _, e := range m.entries {
-		m.walk.next.add(c.entryOf(e))
+	list := make([]*entry, len(m.entries))
+	for i, e := range m.entries {
+		list[i] = c.entryOf(e)
 	}
+	m.walk.next.add(list)
 	if m.err != nil {
 		c.err = m.err
 	}
 	c.cut = c.cut && !first || m.cut
 	if first { // what there is so far is shown at once
 		c.index = m.walk.next
-		c.lay()
+		cmd = c.lay()
 	}
 	if m.rest != nil {
-		return c.wait(m.walk)
+		return tea.Batch(cmd, c.wait(m.walk))
 	}
 	if !first {
 		m.walk.next.keep(c.index)
@@ -178,8 +181,7 @@ func (c *Cache) take(m batchOf) tea.Cmd {
 	c.index = m.walk.next
 	c.listing, c.walked, c.took = false, c.env.Now(), c.env.Now().Sub(m.walk.began)
 	clear(c.plans)
-	c.lay()
-	return tea.Batch(c.scan(), c.plan())
+	return tea.Batch(c.lay(), c.scan(), c.plan())
 }
 
 func (c *Cache) entryOf(e indirector.Entry) *entry {
@@ -219,56 +221,91 @@ func (c *Cache) plan() tea.Cmd {
 	})
 }
 
-// lay chooses and orders the entries that are shown.
-func (c *Cache) lay() {
-	var at entryID
-	if e := c.focus(); e != nil {
-		at = e.id
+// few is how many entries a filter looks at while the screen waits.
+const few = 2000
+
+// chosen are the entries that a filter means, which a command has found.
+type chosen struct {
+	index   *index
+	expr    *query.Expr
+	entries []*entry
+}
+
+// lay chooses and orders the entries that are shown. Where a filter has to look
+// at many the command does it, and those that were shown stay meanwhile.
+func (c *Cache) lay() tea.Cmd {
+	all, expr, now := c.index.all, c.expr, c.now
+	if expr == nil {
+		c.order(slices.Clone(all))
+		return nil
 	}
-	c.index.sort()
-	c.shown = c.shown[:0]
-	for _, e := range c.index.all {
-		if c.expr == nil || e.matches(c.expr, c.now) {
-			c.shown = append(c.shown, e)
+	choose := func() (list []*entry) {
+		for _, e := range all {
+			if e.matches(expr, now) {
+				list = append(list, e)
+			}
+		}
+		return list
+	}
+	if len(all) <= few {
+		c.order(choose())
+		return nil
+	}
+	index := c.index
+	return screen.Later(func() tea.Msg { return screen.For{Screen: c, Msg: chosen{index, expr, choose()}} })
+}
+
+// order shows entries, which come in the order of their names.
+func (c *Cache) order(list []*entry) {
+	var at *entry
+	if at = c.focus(); at != nil && at.Key == "" {
+		at = nil
+	}
+	if key := sortings[c.sorting].key; key != nil {
+		items := make([]widget.Keyed[*entry], len(list))
+		for i, e := range list {
+			items[i] = widget.Keyed[*entry]{Key: key(e), Of: e}
+		}
+		for i, item := range widget.SortKeyed(items) {
+			list[i] = item.Of
 		}
 	}
-	sortings[c.sorting].sort(c.shown)
+	c.shown = list
 	c.list.SetHeight(c.height - 1 - c.below())
 	c.list.SetLen(len(c.shown))
 	for i, e := range c.shown {
-		if e.id == at {
+		if at != nil && (e == at || e.id == at.id) {
 			c.list.To(i)
 			return
 		}
 	}
 }
 
-// sortings are the orders there are; each list comes sorted by name.
+// sortings are the orders there are, the least key first; each list comes sorted
+// by name.
 var sortings = []struct {
 	name string
-	sort func([]*entry)
+	key  func(*entry) uint64
 }{
-	{"name", func([]*entry) {}},
-	{"age", func(s []*entry) {
-		slices.SortStableFunc(s, func(a, b *entry) int { return a.Written.Compare(b.Written) })
+	{"name", nil},
+	{"age", func(e *entry) uint64 { return ascending(e.Written.UnixNano(), e.Written.IsZero()) }},
+	{"size", func(e *entry) uint64 { return ^ascending(e.Size, false) }},
+	{"expiry", func(e *entry) uint64 {
+		if e.Expiration.IsZero() {
+			return ^uint64(0)
+		}
+		return ascending(e.Expiration.UnixNano(), false)
 	}},
-	{"size", func(s []*entry) {
-		slices.SortStableFunc(s, func(a, b *entry) int { return int(b.Size - a.Size) })
-	}},
-	{"expiry", func(s []*entry) {
-		slices.SortStableFunc(s, func(a, b *entry) int {
-			switch x, y := a.Expiration.IsZero(), b.Expiration.IsZero(); {
-			case x && y:
-				return 0
-			case x:
-				return 1
-			case y:
-				return -1
-			}
-			return a.Expiration.Compare(b.Expiration)
-		})
-	}},
-	{"served", func(s []*entry) { slices.SortStableFunc(s, func(a, b *entry) int { return b.serves - a.serves }) }},
+	{"served", func(e *entry) uint64 { return ^uint64(e.serves) }},
+}
+
+// ascending is a number without a sign in the same order; what is not known
+// comes first.
+func ascending(n int64, unknown bool) uint64 {
+	if unknown {
+		return 0
+	}
+	return uint64(n) ^ 1<<63
 }
 
 func (c *Cache) focus() *entry {
@@ -324,6 +361,11 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 		return compare.Two(c.env, msg.a, msg.b)
 	case filtered:
 		return c.setFilter(string(msg))
+	case chosen:
+		if msg.index == c.index && msg.expr == c.expr {
+			c.order(msg.entries)
+			return c.plan()
+		}
 	}
 	return nil
 }
@@ -403,7 +445,7 @@ func (c *Cache) Act(a screen.Act) tea.Cmd {
 			step = len(sortings) - 1
 		}
 		c.sorting = (c.sorting + step) % len(sortings)
-		c.lay()
+		return c.lay()
 	case screen.Expire:
 		return c.expire(e)
 	case screen.Remove:
@@ -543,8 +585,7 @@ func (c *Cache) setFilter(text string) tea.Cmd {
 	if c.filter, c.expr = text, expr; text == "" {
 		c.expr = nil
 	}
-	c.lay()
-	return c.plan()
+	return tea.Batch(c.lay(), c.plan())
 }
 
 func (c *Cache) changeFilter(text string) tea.Cmd {

@@ -3,6 +3,7 @@ package cache
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -86,22 +87,36 @@ func newIndex() *index {
 	return &index{by: make(map[entryID]*entry), keys: make(map[[2]string][]*entry)}
 }
 
-func (x *index) add(e *entry) {
-	x.all = append(x.all, e)
-	x.by[e.id] = e
-	at := [2]string{e.Indirection, clip(e.Key)}
-	x.keys[at] = append(x.keys[at], e)
-	x.bytes += max(e.Size, 0)
+// add adds entries. All are kept in the order of their names: those that come are
+// sorted and merged, since many times as many may be there.
+func (x *index) add(list []*entry) {
+	slices.SortStableFunc(list, byName)
+	for _, e := range list {
+		x.by[e.id] = e
+		at := [2]string{e.Indirection, clip(e.Key)}
+		x.keys[at] = append(x.keys[at], e)
+		x.bytes += max(e.Size, 0)
+	}
+	old := x.all
+	if len(old) == 0 || len(list) == 0 || byName(old[len(old)-1], list[0]) <= 0 {
+		x.all = append(old, list...)
+		return
+	}
+	x.all = make([]*entry, 0, len(old)+max(len(list), len(old)/2))
+	for _, e := range list {
+		i := sort.Search(len(old), func(i int) bool { return byName(old[i], e) > 0 })
+		x.all = append(append(x.all, old[:i]...), e)
+		old = old[i:]
+	}
+	x.all = append(x.all, old...)
+}
+
+func byName(a, b *entry) int {
+	return cmp.Or(strings.Compare(a.Indirection, b.Indirection), strings.Compare(a.Key, b.Key), strings.Compare(a.Terminus, b.Terminus))
 }
 
 // clip is a key as rows have it.
 func clip(key string) string { return key[:min(len(key), 512)] }
-
-func (x *index) sort() {
-	slices.SortStableFunc(x.all, func(a, b *entry) int {
-		return cmp.Or(strings.Compare(a.Indirection, b.Indirection), strings.Compare(a.Key, b.Key), strings.Compare(a.Terminus, b.Terminus))
-	})
-}
 
 // scanRows is how many rows one look takes.
 const scanRows = 1 << 14

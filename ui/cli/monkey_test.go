@@ -391,10 +391,11 @@ func (m *monkey) rest() {
 	d := m.jungle.session.engine.Debugger
 	defer d.SetOff(d.Off())
 	d.SetOff(true) // also of what is held anew
-	for range 3 { // what waits may begin something that is waited for
+	for range 3 {  // what waits may begin something that is waited for
 		m.player.Wait(time.Minute)
 		m.dog.alive()
 		if !m.player.Rest(tooLong / 2) {
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
 			m.t.Fatalf("after %q: a command does not end", m.done)
 		}
 	}

@@ -1,0 +1,156 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui"
+	"indirtui/ui/cache"
+	"indirtui/ui/screen"
+	"indirtui/ui/uitest"
+)
+
+// A shelf keeps the entries that it is given.
+type shelf struct {
+	entries []indirector.Entry
+	err     error
+	writes  bool
+}
+
+func (s *shelf) Explain(string) (indirector.Route, bool) {
+	return indirector.Route{
+		Primary: traces.Slot{{Terminus: "facter", Source: traces.FromDeclaration}},
+		Cache:   traces.Slot{{Terminus: "json", Source: traces.FromSetting}},
+	}, true
+}
+
+func (s *shelf) Walk(_ context.Context, yield func(indirector.Entry) bool, _ ...string) error {
+	for _, e := range s.entries {
+		if !yield(e) {
+			return nil
+		}
+	}
+	return s.err
+}
+
+func (s *shelf) Plan(_ context.Context, req *indirector.Request, _ indirector.Routes) indirector.Forecast {
+	return indirector.Forecast{Why: "a find of " + req.Key + " would ask"}
+}
+
+func (s *shelf) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
+	return nil, errors.New("nobody answers")
+}
+
+func (s *shelf) Writes() bool { return s.writes }
+
+// place plays keys in the place Cache over a shelf; without one it is that of a
+// recording.
+func place(t testing.TB, s *shelf) *uitest.Player {
+	t.Helper()
+	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return uitest.Began }, Places: func(env *screen.Env) []ui.Place {
+		var house cache.House
+		if s != nil {
+			house = s
+		}
+		return []ui.Place{{Key: "4", Name: "Cache", Screen: cache.New(t.Context(), env, house)}}
+	}}, 80, 24)
+	return p.Keys("4")
+}
+
+// entry is one that was written so many minutes ago and ends in so many.
+func entry(key, terminus string, size int64, ago, ends int) indirector.Entry {
+	e := indirector.Entry{Indirection: "facts", Terminus: terminus, Key: key, Size: size, Path: "/var/" + key, Written: uitest.Began.Add(-time.Duration(ago) * time.Minute)}
+	if ends != 0 {
+		e.KeepsExpiry, e.Expiration = true, uitest.Began.Add(time.Duration(ends)*time.Minute)
+	}
+	return e
+}
+
+// keys are all that do something here.
+var keys = strings.Fields("j k G g ctrl+d ctrl+u pgdown pgup enter esc > > > > > < u 4 y esc d esc x esc X esc / key~web enter esc ctrl+r 3j F tab ? esc j")
+
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	place(t, nil).Want("[4 Cache]", "recording").Try(keys...)
+	place(t, new(shelf)).Want("[4 Cache]", "cache entries 0").Keys("enter").Want("not now: there is no entry").Try(keys...)
+	p := place(t, &shelf{err: errors.New("open /var: permission denied")})
+	p.Want("permission denied").Try(keys...)
+}
+
+func TestOneEntry(t *testing.T) {
+	t.Parallel()
+	s := &shelf{entries: []indirector.Entry{entry("web01", "json", 687, 12, 18)}}
+	p := place(t, s)
+	p.Want("cache entries 1", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
+	p.Keys("x").Want("not now: read-only")
+	s.writes = true
+	p.Keys("enter").Want("nobody answers")
+	p.Keys("/", "key=nobody", "enter").Want("[4 Cache]").Not("/var/web01")
+	p.Keys("esc").Want("/var/web01")
+	p.Keys("u").Want("[1 Requests]", "filter: ")
+	p.Keys("4").Try(keys...)
+}
+
+// What is kept is shown with its life, whatever that is.
+func TestLives(t *testing.T) {
+	t.Parallel()
+	broken := entry("broken", "json", -1, 0, 0)
+	broken.Err = errors.New("unexpected end of JSON input")
+	p := place(t, &shelf{entries: []indirector.Entry{
+		entry("fresh", "json", 10, 5, 10), entry("old", "json", 20, 100, -14), entry("orphan", "yaml", 30, 60*24*41, 0), broken,
+	}})
+	for name, want := range map[string]string{"fresh": "in 10m", "old": "expired 14m", "orphan": "never: not kept", "broken": "unreadable"} {
+		if line := p.Line(" " + name + " "); !strings.Contains(line, want) {
+			t.Errorf("%s: got %q, want %s", name, line, want)
+		}
+	}
+	p.Want("cache entries 4", "expired 1", "orphans 1")
+	for _, first := range []string{"broken", "orphan", "orphan", "old"} { // by name, age, size, expiry
+		p.Keys("g")
+		if line := p.Cursor(); !strings.Contains(line, first) {
+			t.Errorf("got %q, want %s first:\n%s", line, first, p.Frame())
+		}
+		p.Keys(">")
+	}
+}
+
+// Tens of thousands of entries come in batches, and no key waits for them.
+func TestThousands(t *testing.T) {
+	t.Parallel()
+	s := new(shelf)
+	for i := range 30_000 {
+		s.entries = append(s.entries, entry(fmt.Sprintf("web%05d.example.com", i*7919%30_000), "json", int64(i), i%5000, i%100-50))
+	}
+	p := place(t, s)
+	p.Want("cache entries 30 000", "web00000.example.com")
+	p.Keys("G").Want("web29999.example.com")
+	p.Keys("g", "99j")
+	if line := p.Cursor(); !strings.Contains(line, "web00099.") {
+		t.Errorf("99j: got %q", line)
+	}
+	p.Keys("/", "key=web00077*", "enter").Want("web00077.").Not("web00078.")
+	p.Keys("esc").Try("G", "k", "pgup", ">", "g")
+}
+
+func TestHostileEntries(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 4))
+	s := &shelf{writes: true, err: errors.New(uitest.EvilText(r))}
+	for i := range 60 {
+		e := entry(uitest.EvilText(r), uitest.EvilText(r), r.Int64N(1e12)-1, r.IntN(1e6), r.IntN(100)-50)
+		e.Indirection, e.Path = uitest.EvilText(r), uitest.EvilText(r)
+		if i%7 == 0 {
+			e.Err = errors.New(uitest.EvilText(r))
+		}
+		s.entries = append(s.entries, e)
+	}
+	s.entries = append(s.entries, entry(strings.Repeat("x\x1b[31m\u202e", 1<<17), "json", 1<<20, 1, 1))
+	place(t, s).Try(keys...)
+}
