@@ -11,7 +11,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ var Update = flag.Bool("update", false, "write golden files anew")
 type Player struct {
 	t      testing.TB
 	model  *ui.Model
+	mu     sync.Mutex // guards timers and Copied, which commands write
 	timers []timer
 	// Copied is what was put on the clipboard, oldest first.
 	Copied []string
@@ -83,11 +86,15 @@ func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 		Pull: func() tea.Msg { return nil },
 		After: func(d time.Duration, msg tea.Msg) tea.Cmd {
 			return func() tea.Msg {
+				p.mu.Lock()
+				defer p.mu.Unlock()
 				p.timers = append(p.timers, timer{d, msg})
 				return nil
 			}
 		},
 		Clipboard: func(text string) error {
+			p.mu.Lock()
+			defer p.mu.Unlock()
 			p.Copied = append(p.Copied, text)
 			return nil
 		},
@@ -306,13 +313,16 @@ func (p *Player) Paste(text string) *Player {
 // Wait lets everything happen that waits for at most the given time.
 func (p *Player) Wait(d time.Duration) *Player {
 	p.t.Helper()
-	due := p.timers
-	p.timers = nil
-	for _, timer := range due {
-		if timer.after > d {
-			p.timers = append(p.timers, timer)
-			continue
+	var due []timer
+	p.mu.Lock()
+	p.timers = slices.DeleteFunc(p.timers, func(t timer) bool {
+		if t.after <= d {
+			due = append(due, t)
 		}
+		return t.after <= d
+	})
+	p.mu.Unlock()
+	for _, timer := range due {
 		p.Send(timer.msg)
 	}
 	return p

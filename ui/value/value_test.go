@@ -1,0 +1,103 @@
+package value_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui"
+	"indirtui/ui/uitest"
+)
+
+// shown opens the value of a request that was answered with a body.
+func shown(t *testing.T, format, body string) *uitest.Player {
+	t.Helper()
+	s, err := store.Open(store.Options{Render: func(model string, v any) traces.Value {
+		b := v.(uitest.Instance)
+		return traces.Value{Model: model, Format: format, Size: len(b), Body: []byte(b), Source: "file\x1b[2J"}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	tr := &traces.Trace{
+		Verb: traces.Find, Indirection: "facts", Key: "web01", Start: uitest.Began, Outcome: traces.Good, Served: traces.ByTerminus,
+		Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "puppet.conf:3"}},
+	}
+	tr.ID = s.Begin(tr)
+	s.End(tr, uitest.Instance(body))
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return uitest.New(t, ui.Config{Log: s}, 80, 24).Keys("v")
+}
+
+// keys are all that do something here.
+var keys = strings.Fields("j k l l h H L G g ctrl+d ctrl+u pgdown pgup enter / a enter n N esc tab j G tab G k tab tab shift+tab v G / x enter esc y esc . Y ? esc")
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ format, body, want string }{
+		"nothing":       {"json", "", ""},
+		"an empty hash": {"json", "{}", "{0}"},
+		"a text":        {"json", `"text"`, "text"},
+		"a number":      {"json", `-1.5e300`, "-1.5e300"},
+		"null":          {"json", "null", ""},
+		"cut off":       {"json", `{"a":`, ""},
+		"two values":    {"json", `{} {}`, ""},
+		"plain text":    {"s", "one\ntwo\n", "two"},
+		"bytes":         {"binary", "\x00\x01\xff", ""},
+		"masked":        {"json", `{"password":"(masked Sensitive, 3 B, tag 0000)"}`, "masked Sensitive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := shown(t, tt.format, tt.body)
+			p.Want(tt.want).Exact()
+			p.Try(keys...)
+		})
+	}
+}
+
+func TestModes(t *testing.T) {
+	t.Parallel()
+	p := shown(t, "json", `{"os":{"family":"Debian","name":"trixie"},"list":[1,2,3]}`)
+	p.Want("Tree", "os", "list").Keys("L").Want("family", "Debian")
+	p.Keys("H").Not("Debian").Keys("/", "trixie", "enter").Want("trixie")
+	p.Keys("g", "tab").Want("---", "family: Debian")
+	p.Keys("tab").Want("7b 22 6f 73") // {"os
+	p.Keys("tab").Want("facts", "json")
+	p.Keys("tab").Want("os")
+}
+
+// A value that is large is read only when somebody asks.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&b, `,"key%05d":"value of %05d"`, i, i)
+	}
+	p := shown(t, "json", "{"+b.String()[1:]+"}")
+	p.Not("key00000").Keys("enter").Want("key00000").Keys("G").Want("key59999")
+	p.Try("G", "k", "g", "tab", "G", "tab", "G", "tab", "tab")
+}
+
+func TestHostileBodies(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("\u202e\u200b", 1<<16)
+	for _, body := range []string{
+		`{"line":"` + long + `"}`, long, strings.Repeat("\x1b[31m", 1<<16), "\xff\xfe\xc3", `{"` + "日本語" + `\u001b]0;x\u0007":"👩‍👩‍👧"}`, `["\ud800","\u0000"]`,
+		strings.Repeat("[", 5000) + strings.Repeat("]", 5000), strings.Repeat("\n", 1<<16), "a\rb\tc\v\f\u0085\u2028",
+	} {
+		for _, format := range []string{"json", "\x1b[2J"} {
+			shown(t, format, body).Try(keys...)
+		}
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	p := uitest.New(t, ui.Config{Log: uitest.EvilLog(t, r, 40)}, 80, 24)
+	for range 20 {
+		p.Keys("v").Exact().Keys("L", "tab", "tab", "tab").Exact().Keys("1", "esc", "k").Exact()
+	}
+}
