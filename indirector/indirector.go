@@ -331,9 +331,10 @@ type Option struct {
 type Request struct {
 	Indirection string
 	Key         string
-	Verb        Verb // Verb, Flags and By lie in one word: see flight
+	Verb        Verb // what follows lies in one word with it: see flight
 	Flags       traces.Flags
 	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
+	RunGuessed  bool          // nobody said that it is part of Run
 	looks       bool          // of one who only looks: see Look
 	named       bool          // an environment is named, even if it is ""
 	Place       string        // where that was chosen; ""

@@ -173,7 +173,7 @@ func (f *flight) begin(ctx context.Context) {
 		f.clock = f.x.now()
 	}
 	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
-	t.Traceparent = traces.TraceparentOf(ctx)
+	t.Traceparent, t.RunGuessed = traces.TraceparentOf(ctx), r.RunGuessed
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
 		// To copy the array as it is took three times as long: most of it is
@@ -190,10 +190,10 @@ func (f *flight) begin(ctx context.Context) {
 		t.Key = r.Instance.Key() // IND-REQ-03
 	}
 	if parent := traces.FromContext(ctx); parent != nil {
-		id, run := parent.Request()
+		id, run, guessed := parent.Request()
 		t.Parent, t.ParentStep = id, parent.Step
 		if t.Run == "" {
-			t.Run = run
+			t.Run, t.RunGuessed = run, guessed
 		}
 		if t.Caller == "" {
 			t.Caller = "terminus"

@@ -17,12 +17,13 @@ type Live struct {
 	Now   func() time.Time // the clock of spans; nil is time.Now
 	Step  Step             // the step being taken; written by the goroutine of the request only
 
-	ended  bool       // these three lie in one word
-	lastID int32      //
-	mu     sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults and Notes
-	id     uint64     // of the trace, when it is gone
-	run    string     // likewise
-	start  int64      // likewise, in nanoseconds since 1970
+	ended   bool       // these four lie in one word
+	guessed bool       // of the trace, when it is gone: whether run is a guess
+	lastID  int32      //
+	mu      sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults and Notes
+	id      uint64     // of the trace, when it is gone
+	run     string     // likewise
+	start   int64      // likewise, in nanoseconds since 1970
 }
 
 // spare has traces that nobody looks at any longer. A trace has a thousand
@@ -69,20 +70,20 @@ func (l *Live) now() time.Time {
 func (l *Live) Close() {
 	l.mu.Lock()
 	l.ended = true
-	l.id, l.run, l.start = l.Trace.ID, l.Trace.Run, l.Trace.Start.UnixNano()
+	l.id, l.run, l.guessed, l.start = l.Trace.ID, l.Trace.Run, l.Trace.RunGuessed, l.Trace.Start.UnixNano()
 	l.Trace = nil
 	l.mu.Unlock()
 }
 
-// Request returns the number and the run of the request, also when it has
-// ended: what it has started may go on asking.
-func (l *Live) Request() (id uint64, run string) {
+// Request returns the number and the run of the request, and whether the run is
+// a guess, also when it has ended: what it has started may go on asking.
+func (l *Live) Request() (id uint64, run string, guessed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
-		return l.id, l.run
+		return l.id, l.run, l.guessed
 	}
-	return l.Trace.ID, l.Trace.Run
+	return l.Trace.ID, l.Trace.Run, l.Trace.RunGuessed
 }
 
 // Look calls f with the trace while nobody adds to it. It does nothing when the

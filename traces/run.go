@@ -12,16 +12,18 @@ import (
 // A RunStory tells a run of an agent, request by request as they end, in one
 // sentence. The zero RunStory has none yet.
 //
-//	web01 run 9c02: 14 requests in 3.2 s, catalog from terminus rest (12
+//	web01 run ~9c02: 14 requests in 3.2 s, catalog from terminus rest (12
 //	resources), 2 file_metadata 404, report saved; environment changed
-//	production -> qa in round 2
+//	production -> qa in round 2; 9 joined by connection and time
+//
+// The "~" is that some did not say of which run they are.
 type RunStory struct {
-	Run    string
-	Node   string // "" as long as no request said it
-	Reason string // why the run is one, if that was guessed; "" if the agent said so
+	Run  string
+	Node string // "" as long as no request said it
 
 	first, last time.Time
 	requests    int
+	guessed     int // of these: joined by connection and time
 	rounds      []round
 	missing     map[string]int // 404 by indirection
 	failed      []string
@@ -45,6 +47,9 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 		return
 	}
 	r.Run = cmp.Or(r.Run, t.Run)
+	if t.RunGuessed {
+		r.guessed++
+	}
 	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
 		r.first = t.Start
 	}
@@ -107,7 +112,7 @@ func (r *RunStory) String() string {
 	if r.requests == 1 {
 		unit = "request"
 	}
-	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), short(r.Run), r.requests, unit, r.last.Sub(r.first).Seconds())
+	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), RunName(short(r.Run), r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
 	if len(r.rounds) == 0 {
 		b.WriteString(", no catalog")
 	} else {
@@ -123,10 +128,27 @@ func (r *RunStory) String() string {
 	for _, s := range r.convergence() {
 		b.WriteString("; " + s)
 	}
-	if r.Reason != "" {
-		b.WriteString("; " + r.Reason)
+	if r.guessed > 0 {
+		fmt.Fprintf(&b, "; %d joined by connection and time", r.guessed)
 	}
 	return b.String()
+}
+
+// RunName is how a run is shown beside a request: behind a "~" if it is a guess
+// that the request is part of it.
+func RunName(run string, guessed bool) string {
+	if run == "" {
+		return ""
+	}
+	return GuessMark(guessed) + run
+}
+
+// GuessMark is what stands before a run that is a guess: "~"; else "".
+func GuessMark(guessed bool) string {
+	if guessed {
+		return "~"
+	}
+	return ""
 }
 
 func (c round) String() string {

@@ -481,6 +481,7 @@ type Trace struct {
 	ID          uint64 // number within the recorder, from 1; 0 if nobody records
 	Parent      uint64 // the request that asked this one; 0 if none did
 	ParentStep  Step
+	RunGuessed  bool         // nobody said that it is part of Run: it was joined by connection and time
 	Run         string       // transaction_uuid, or the name the caller gave; "" if alone
 	Traceparent *Traceparent // who asked it, or the request that asked it, over the network; nil if that was not said
 	Caller      string       // "you", "agent", "demo", "cli", …

@@ -32,7 +32,7 @@ type HandlerOptions struct {
 	Certificate func(*http.Request) *x509.Certificate
 	// Run names the run that a request belongs to; nil and "" are that it is
 	// alone.
-	Run     func(*http.Request) string
+	Run     func(*http.Request) (run string, guessed bool)
 	Version string // what X-Puppet-Version says; "" is 7.23.0
 	Body    int64  // the largest body, in bytes; 0 is 1 MiB, and 64 MiB for revocation lists
 }
@@ -256,7 +256,7 @@ func (e *exchange) do(indirection string, verb indirector.Verb, key string, inst
 		Indirection: indirection, Verb: verb, Key: key, Instance: inst, Options: options, Remote: &e.who, Caller: "agent",
 	}
 	if e.h.o.Run != nil {
-		req.Run = e.h.o.Run(e.r)
+		req.Run, req.RunGuessed = e.h.o.Run(e.r)
 	}
 	resp, err := e.h.x.Do(e.r.Context(), req)
 	if err != nil {

@@ -83,7 +83,7 @@ func runOf(ctx context.Context) string {
 	if live == nil {
 		return ""
 	}
-	_, run := live.Request()
+	_, run, _ := live.Request()
 	return run
 }
 

@@ -278,7 +278,7 @@ func (c *call) traced(name, key, environment string, options ...traces.Option) (
 	t.Start, t.Verb, t.Indirection, t.Key, t.Environment = c.start, traces.Find, name, key, environment
 	t.Caller, t.Options, t.Traceparent = "agent "+c.who.Node, options, traces.TraceparentOf(ctx)
 	if c.h.o.Run != nil {
-		t.Run = c.h.o.Run(c.r, &indirector.Request{Indirection: name, Verb: indirector.Find, Key: key, Environment: environment})
+		t.Run, t.RunGuessed = c.h.o.Run(c.r, &indirector.Request{Indirection: name, Verb: indirector.Find, Key: key, Environment: environment})
 	}
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}

@@ -49,9 +49,10 @@ func (c *call) refused(e *Error, at traces.Step) {
 	t.Indirection, t.Key = c.subject()
 	t.Traceparent = traces.TraceparentOf(c.r.Context())
 	if c.req != nil {
-		t.Verb, t.Environment, t.Run, t.Flags = c.req.Verb, c.req.Environment, c.req.Run, c.req.Flags
+		t.Verb, t.Environment, t.Flags = c.req.Verb, c.req.Environment, c.req.Flags
+		t.Run, t.RunGuessed = c.req.Run, c.req.RunGuessed
 	} else if c.h.o.Run != nil {
-		t.Run = c.h.o.Run(c.r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key})
+		t.Run, t.RunGuessed = c.h.o.Run(c.r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key})
 	}
 	if c.trace != 0 {
 		t.Parent, t.ParentStep = c.trace, traces.Caller

@@ -36,9 +36,9 @@ type Options struct {
 	// Authorize refuses with a *Forbidden; nil lets everybody ask.
 	Authorize func(*http.Request, indirector.Remote) error
 	// Run names the run that a request belongs to, whose transaction_uuid, if it
-	// has one, is its Run; nil leaves that. What is no indirection comes as a
-	// request of its own name.
-	Run func(*http.Request, *indirector.Request) string
+	// has one, is its Run, and whether that is a guess; nil leaves that. What is no
+	// indirection comes as a request of its own name.
+	Run func(*http.Request, *indirector.Request) (run string, guessed bool)
 
 	// CA answers below /puppet-ca/; nil leaves that to the indirections of the
 	// registry, where there are any.
@@ -298,7 +298,7 @@ func (c *call) ask() {
 	}
 	req.Remote, req.Caller = &c.who, "agent "+c.who.Node
 	if h.o.Run != nil {
-		req.Run = h.o.Run(c.r, req)
+		req.Run, req.RunGuessed = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
 		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: sendOn(c.r.Header)}

@@ -330,23 +330,26 @@ func TestRequest(t *testing.T) {
 		got = *r
 		return &model.Node{Name: r.Key}, nil
 	}}, func(_ *indirector.Config, o *rest.Options) {
-		o.Run = func(_ *http.Request, req *indirector.Request) string { return cmp.Or(req.Run, "connection 7") }
+		o.Run = func(_ *http.Request, req *indirector.Request) (string, bool) {
+			return cmp.Or(req.Run, "connection 7"), req.Run == ""
+		}
 		o.Who = func(*http.Request) indirector.Remote {
 			return indirector.Remote{Node: "web01", IP: "192.0.2.1", Authenticated: true}
 		}
 	})
 	st.ask(t, "GET /puppet/v3/node/web01?environment=production&node=evil&transaction_uuid=u1", "", "Accept", "*/*")
-	if got.Run != "u1" || got.Caller != "agent web01" || got.Remote.Node != "web01" || !got.Remote.Authenticated || got.Option("node") != nil || got.Wire() != nil {
+	if got.Run != "u1" || got.RunGuessed || got.Caller != "agent web01" || got.Remote.Node != "web01" || !got.Remote.Authenticated || got.Option("node") != nil || got.Wire() != nil {
 		t.Errorf("got %+v of %+v", got, got.Remote)
 	}
 	st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*")
-	if got.Run != "connection 7" {
-		t.Errorf("run %q", got.Run)
+	if last := st.all()[len(st.all())-1]; got.Run != "connection 7" || !got.RunGuessed || last.Run != got.Run || !last.RunGuessed {
+		t.Errorf("run %q, a guess: %v; its trace: %q, %v", got.Run, got.RunGuessed, last.Run, last.RunGuessed)
 	}
 }
 
 // TestTraceparent holds that a request, what it asks on its way, and a refusal
-// are joined to the trace of who asks, if the header is one.
+// are joined to the trace of who asks, if the header is one. A run that is a guess
+// is one for all of them.
 func TestTraceparent(t *testing.T) {
 	t.Parallel()
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -356,7 +359,9 @@ func TestTraceparent(t *testing.T) {
 			return indirector.FindAs[*model.Facts](ctx, x, "facts", r.Key)
 		}
 		return &model.Facts{Name: r.Key}, nil
-	}}, nil)
+	}}, func(_ *indirector.Config, o *rest.Options) {
+		o.Run = func(*http.Request, *indirector.Request) (string, bool) { return "connection 7", true }
+	})
 	x = st.house
 	for _, tt := range []struct {
 		name   string
@@ -378,6 +383,9 @@ func TestTraceparent(t *testing.T) {
 				t.Errorf("%s: %s left %d traces", tt.name, path, len(all))
 			}
 			for _, trace := range all {
+				if trace.Run != "connection 7" || !trace.RunGuessed {
+					t.Errorf("%s: %s %s: run %q, a guess: %v", tt.name, trace.Indirection, trace.Key, trace.Run, trace.RunGuessed)
+				}
 				if got := trace.Traceparent.String(); got != tt.want {
 					t.Errorf("%s: %s %s: got %q, want %q", tt.name, trace.Indirection, trace.Key, got, tt.want)
 				}

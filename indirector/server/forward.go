@@ -164,7 +164,7 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 	}
 	query, _ := url.ParseQuery(r.URL.RawQuery) // what cannot be read is forwarded as it is
 	t.Environment = query.Get("environment")
-	t.Run = f.Server.Run(r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Run: query.Get("transaction_uuid")})
+	t.Run, t.RunGuessed = f.Server.Run(r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Run: query.Get("transaction_uuid")})
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}
 	}

@@ -36,14 +36,16 @@ type run struct {
 	closed bool // the report has come
 }
 
-// Run returns the run that a request belongs to.
-func (s *Server) Run(r *http.Request, req *indirector.Request) string {
+// Run returns the run that a request belongs to, and whether that is a guess: a
+// request that does not say its transaction_uuid is joined by connection and
+// time.
+func (s *Server) Run(r *http.Request, req *indirector.Request) (run string, guessed bool) {
 	k, err := s.known(r)
 	if err != nil {
-		return ""
+		return "", false
 	}
 	report := req.Indirection == "report" && req.Verb == indirector.Save
-	return s.runs.of(k.client.String(), connectionOf(r).number, req.Run, report, s.now())
+	return s.runs.of(k.client.String(), connectionOf(r).number, req.Run, report, s.now()), req.Run == ""
 }
 
 func (r *runs) of(client string, conn uint64, uuid string, report bool, now time.Time) string {

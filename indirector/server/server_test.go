@@ -488,13 +488,16 @@ func TestRuns(t *testing.T) {
 	ca := newAuthority(t, "CA of tests")
 	h := start(t, ca, server.Options{}, nil)
 	var last string
+	var guessed bool
 	handler := h.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		req := &indirector.Request{Indirection: q.Get("ind"), Verb: indirector.Find, Run: q.Get("uuid")}
 		if req.Indirection == "report" {
 			req.Verb = indirector.Save
 		}
-		last = h.Run(r, req)
+		if last, guessed = h.Run(r, req); guessed == (req.Run != "") {
+			t.Errorf("%s: it is a guess: %v", r.URL.RawQuery, guessed)
+		}
 	}))
 	asks := func(from, query string) string {
 		r := httptest.NewRequest("GET", "/puppet-ca/v1/certificate/ca?"+query, nil)

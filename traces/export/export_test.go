@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	commonv1 "go.opentelemetry.io/proto/otlp/common/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -254,7 +255,7 @@ func TestOTLPJoined(t *testing.T) {
 	defer s.Close()
 	for _, tr := range []*traces.Trace{
 		{Verb: traces.Find, Indirection: "catalog", Key: "web01", Run: run, Start: start, Took: time.Millisecond, Traceparent: &p, Outcome: traces.Good},
-		{Verb: traces.Find, Indirection: "node", Key: "web01", Run: run, Start: start, Took: time.Millisecond, Traceparent: &p, Parent: 1, Outcome: traces.Good},
+		{Verb: traces.Find, Indirection: "node", Key: "web01", Run: run, Start: start, Took: time.Millisecond, Traceparent: &p, Parent: 1, RunGuessed: true, Outcome: traces.Good},
 	} {
 		tr.ID = s.Begin(tr)
 		s.End(tr, nil)
@@ -279,6 +280,28 @@ func TestOTLPJoined(t *testing.T) {
 	}
 	if text, _ := write(t, s, export.Story); strings.Count(text, p.String()) != 2 {
 		t.Errorf("the story does not say it:\n%s", text)
+	}
+	// Of the second it is a guess that it is of the run.
+	guessed := func(s *tracev1.Span) bool {
+		return slices.ContainsFunc(s.GetAttributes(), func(a *commonv1.KeyValue) bool {
+			return a.GetKey() == "indirtui.run.guessed" && a.GetValue().GetBoolValue()
+		})
+	}
+	if guessed(catalog) || !guessed(node) {
+		t.Errorf("guessed: %v, %v", guessed(catalog), guessed(node))
+	}
+	for _, tt := range []struct {
+		format    export.Format
+		sure, not string
+	}{
+		{export.Story, "  run       " + run + "\n", "  run       ~" + run + "\n"},
+		{export.CSV, ",\r\n", ",yes\r\n"},
+		{export.JSONL, `"run":"` + run + `","out"`, `"run":"` + run + `","guessed":true,`},
+	} {
+		text, _ := write(t, s, tt.format)
+		if strings.Count(text, tt.sure) != 1 || strings.Count(text, tt.not) != 1 {
+			t.Errorf("%s: got\n%s", tt.format, text)
+		}
 	}
 }
 

@@ -152,6 +152,9 @@ func describe(s *span, t *traces.Trace) {
 	} {
 		s.attr(a.key, a.value)
 	}
+	if t.RunGuessed {
+		s.attr("indirtui.run.guessed", true)
+	}
 	s.attr("indirtui.sent.model", t.Sent.Model)
 	s.attr("indirtui.sent.digest", t.Sent.Digest)
 	if t.Value.Size > 0 {

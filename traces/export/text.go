@@ -85,7 +85,7 @@ type table struct{}
 func Columns() []string {
 	return []string{
 		"request", "time", "took_us", "outcome", "verb", "indirection", "key", "environment", "terminus", "cache", "served",
-		"set_by", "run", "caller", "parent", "flags", "size", "mark", "error", "story",
+		"set_by", "run", "caller", "parent", "flags", "size", "mark", "error", "story", "run_guessed",
 	}
 }
 
@@ -97,7 +97,10 @@ func (*table) begin(w io.Writer) error {
 func (*table) add(w io.Writer, r *request) error {
 	t := r.trace
 	primary, cache := t.Primary.Winner(), t.Cache.Winner()
-	parent, mark := "", ""
+	parent, mark, guessed := "", "", ""
+	if t.RunGuessed {
+		guessed = "yes"
+	}
 	if t.Parent != 0 {
 		parent = strconv.FormatUint(t.Parent, 10)
 	}
@@ -107,7 +110,7 @@ func (*table) add(w io.Writer, r *request) error {
 	cells := []string{
 		strconv.FormatUint(t.ID, 10), t.Start.UTC().Format(time.RFC3339Nano), micros(t.Took), t.Outcome.String(), t.Verb.String(),
 		t.Indirection, t.Key, t.Environment, primary.Terminus, cache.Terminus, t.Served.String(), primary.Source.String(), t.Run, t.Caller,
-		parent, strings.Join(t.Flags.Names(), " "), strconv.Itoa(max(t.Value.Size, t.Sent.Size)), mark, t.Error, traces.Story(t),
+		parent, strings.Join(t.Flags.Names(), " "), strconv.Itoa(max(t.Value.Size, t.Sent.Size)), mark, t.Error, traces.Story(t), guessed,
 	}
 	for i, c := range cells {
 		cells[i] = cell(c)
@@ -143,7 +146,7 @@ func (*stories) add(w io.Writer, r *request) error {
 	b := fmt.Appendf(nil, "%s  ", r.trace.Start.UTC().Format("2006-01-02 15:04:05.000Z"))
 	b = traces.AppendStory(b, r.trace)
 	if r.trace.Run != "" {
-		b = fmt.Appendf(b, "  run       %s\n", r.trace.Run)
+		b = fmt.Appendf(b, "  run       %s\n", traces.RunName(r.trace.Run, r.trace.RunGuessed))
 	}
 	if r.trace.Traceparent != nil {
 		b = fmt.Appendf(b, "  parent    %s\n", r.trace.Traceparent)

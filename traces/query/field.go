@@ -539,6 +539,7 @@ var flags = []Flag{
 	{"nested", "asked by another request", false, func(c scope) bool { return c.row.Parent != 0 }},
 	{"bypass", "a terminus was talked to without the indirection", true, func(c scope) bool { return answered(c, traces.Route, traces.NotAsked) }},
 	{"sent", "asked by you", false, func(c scope) bool { return c.row.Sent }},
+	{"guessed", "joined to its run by connection and time: it did not say of which it is", false, func(c scope) bool { return c.row.RunGuessed }},
 	{"expired", "the cache had it, but too old", true, func(c scope) bool { return answered(c, traces.Expiry, traces.Expired) }},
 	{"env_mismatch", "the answer is of another environment than was asked for", true, isOfOtherEnvironment},
 }

@@ -37,6 +37,7 @@ type Row struct {
 	CacheSetBy  traces.Source // who chose the cache
 	Mark        byte          // 'a' to 'z', or anything else for a mark without a letter
 	Sent        bool          // asked by the person at the screen
+	RunGuessed  bool          // joined to its run by connection and time
 	Indirection string
 	Key         string
 	Environment string
@@ -62,6 +63,7 @@ func RowOf(t *traces.Trace) Row {
 func ReadRow(r *Row, t *traces.Trace) {
 	r.ID, r.Parent, r.Start, r.Took = t.ID, t.Parent, t.Start, t.Took
 	r.Verb, r.Outcome, r.Served, r.Flags, r.Sent = t.Verb, t.Outcome, t.Served, t.Flags, t.Caller == "you"
+	r.RunGuessed = t.RunGuessed
 	r.Indirection, r.Key, r.Environment, r.Run, r.Caller = t.Indirection, t.Key, t.Environment, t.Run, t.Caller
 	r.Terminus, r.SetBy = winner(t.Primary)
 	r.Cache, r.CacheSetBy = winner(t.Cache)

@@ -107,7 +107,7 @@ func demo() world {
 			Start: now.Add(-2 * time.Hour), Value: traces.Value{Model: "node", Size: 1204}},
 		1: {Verb: traces.Find, Indirection: "facts", Key: "web01.example.com", Outcome: traces.Hit, Served: traces.ByCache,
 			Primary: slot("facter", traces.FromDeclaration), Cache: slot("json", traces.FromSetting), Took: 2 * time.Millisecond,
-			Run: "8f3c", Caller: "agent", Environment: "production", Start: now.Add(-time.Hour - time.Second)},
+			Run: "8f3c", RunGuessed: true, Caller: "agent", Environment: "production", Start: now.Add(-time.Hour - time.Second)},
 		2: {Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Err, Served: traces.ByNobody,
 			Primary: slot("rest", traces.FromApplication), Cache: slot("json", traces.FromSetting), Took: 8153 * time.Millisecond,
 			Run: "8f3c", Caller: "agent", Environment: "production", Flags: traces.IgnoreCache,
@@ -321,6 +321,7 @@ func TestMatch(t *testing.T) {
 		{"flag", "nested", []uint64{9}},
 		{"flag", "bypass", []uint64{9}},
 		{"flag", "sent", []uint64{10}},
+		{"flag", "guessed", []uint64{2}},
 		{"flag", "expired", []uint64{4}},
 		{"flag", "env_mismatch", []uint64{5}},
 

@@ -69,7 +69,7 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 // running is what can be told of a request that has not ended.
 func running(r *Row) *traces.Trace {
 	return &traces.Trace{
-		ID: r.ID, Parent: r.Parent, Run: r.Run, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
+		ID: r.ID, Parent: r.Parent, Run: r.Run, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
 		Flags: r.Flags, Start: r.Start, Outcome: r.Outcome,
 	}
 }

@@ -39,6 +39,7 @@ type Row struct {
 	CacheWritten bool
 	Nested       bool
 	Sent         bool // asked by the person at the screen
+	RunGuessed   bool // it was joined to its run by connection and time
 	Marked       bool
 	Commented    bool
 	Lost         bool // the detail was dropped
@@ -78,6 +79,7 @@ const (
 	commented                       // by a person
 	cacheWritten                    // the cache was written
 	sent                            // asked by the person at the screen
+	runGuessed                      // joined to its run by connection and time
 )
 
 // pinned reports whether r must not be dropped: what a person marked or
@@ -93,7 +95,7 @@ func (r *row) public(id uint64, n names, dst *Row) {
 		Environment: n.name(r.env), Run: n.name(r.run), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
 		SetBy: traces.Source(r.setBy), CacheSetBy: traces.Source(r.cacheBy), Size: int(r.size),
 		CacheWritten: r.bits&cacheWritten != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
-		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, Mark: r.mark,
+		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, RunGuessed: r.bits&runGuessed != 0, Mark: r.mark,
 	}
 }
 

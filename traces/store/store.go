@@ -28,8 +28,8 @@
 //
 //	{"indirtui":1,"started":…,"source":…}     the first line: format version
 //	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64"
-//	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,"caller":…,
-//	 "parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
+//	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
+//	 "guessed":true,"caller":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
 //	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,
 //	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
 //	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
@@ -201,6 +201,9 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	r.run, r.caller = c.intern(ofRun, t.Run), c.intern(ofCaller, t.Caller)
 	if t.Caller == "you" {
 		r.bits |= sent
+	}
+	if t.RunGuessed {
+		r.bits |= runGuessed
 	}
 	s.linkParent(id, r, t.Parent)
 	s.linkReplay(id, r, t.Previous)

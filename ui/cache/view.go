@@ -215,7 +215,7 @@ func (c *Cache) writer(e *entry) string {
 	if row, ok := c.env.Log.Row(id); ok {
 		text += fmt.Sprintf(" %s %s", row.Verb, row.Indirection)
 		if row.Run != "" {
-			text += ", run " + row.Run
+			text += ", run " + traces.RunName(row.Run, row.RunGuessed)
 		}
 		text += ", env " + row.Environment
 	}

@@ -189,7 +189,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	}
 	if x.ownCA {
 		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Who: s.server.Who, Run: func(r *http.Request) string { return s.server.Run(r, new(indirector.Request)) },
+			Who: s.server.Who, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
 		}))
 	}
 	v, err := p.listen(&x.listening, e, s.server, rest.NewHandler(e.Indirector, ro), out)

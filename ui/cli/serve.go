@@ -224,7 +224,7 @@ func (p *program) startServing(ctx context.Context, l *listening) (_ *answering,
 		Legacy: l.legacy, Wide: l.wide,
 	}
 	ro.CA = s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-		Who: s.Who, Run: func(r *http.Request) string { return s.Run(r, new(indirector.Request)) },
+		Who: s.Who, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
 	}))
 	if (l.codeID == "") != (l.codeContent == "") {
 		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})

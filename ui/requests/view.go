@@ -370,7 +370,7 @@ func (r *Requests) about(row *screen.Row) screen.Line {
 		l.Put(screen.Plain, row.Caller+"  ")
 	}
 	if row.Run != "" {
-		l.Put(screen.Plain, "run ")
+		l.Put(screen.Plain, "run "+traces.GuessMark(row.RunGuessed))
 		l.Add(screen.Plain, screen.Clean(row.Run).Cut(8))
 		l.Space(2)
 	}

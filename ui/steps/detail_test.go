@@ -9,6 +9,17 @@ import (
 	"indirtui/ui/steps"
 )
 
+// A run that is a guess is marked.
+func TestReportRun(t *testing.T) {
+	t.Parallel()
+	for _, guessed := range []bool{false, true} {
+		got := steps.Report(&traces.Trace{ID: 7, Run: "8f3c", RunGuessed: guessed}, time.UTC)
+		if strings.Contains(got, "  run ~8f3c") != guessed || strings.Contains(got, "  run 8f3c") == guessed {
+			t.Errorf("a guess: %v, got\n%s", guessed, got)
+		}
+	}
+}
+
 // The report of a request says of whose trace it is part, if it is of one.
 func TestReportJoined(t *testing.T) {
 	t.Parallel()

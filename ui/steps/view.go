@@ -27,7 +27,7 @@ func (s *Steps) Context() (left, right screen.Line) {
 		right.Put(screen.Plain, "  "+screen.Took(t.Took))
 	}
 	if t.Run != "" {
-		right.Put(screen.Plain, "  run ")
+		right.Put(screen.Plain, "  run "+traces.GuessMark(t.RunGuessed))
 		right.Add(screen.Plain, screen.Clean(t.Run).Cut(8))
 	}
 	if t.Traceparent != nil {

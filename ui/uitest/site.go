@@ -159,6 +159,7 @@ func eventful(at time.Time) []traces.Trace {
 	facts := hit(next(21), "facts", web, "facter", "json", 2)
 	enc := answered(next(143), traces.Find, "node", "db07.example.com", "exec", "", 398)
 	enc.Outcome, enc.Served, enc.Value.Body, enc.Run = traces.NilHidden, traces.ByNobody, nil, "9c02"
+	enc.RunGuessed = true
 	enc.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFromEmptyOutput, "/usr/local/bin/enc db07.example.com", 398)
 	enc.Spans = []traces.Span{{ID: 1, Step: traces.Terminus, Kind: traces.Exec, Name: "exec /usr/local/bin/enc", Answer: "exit 0, stdout 0 B", At: time.Millisecond, Took: 396 * time.Millisecond,
 		Attrs: []traces.Attr{{Key: "command", Value: "/usr/local/bin/enc db07.example.com"}, {Key: "stderr", Value: "enc: db07.example.com: no such host in inventory\nenc: giving up"}}}}

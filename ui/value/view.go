@@ -273,7 +273,7 @@ func (v *Value) meta(width int) screen.Lines {
 	}
 	put(style, "served by", served)
 	put(screen.Plain, "answered at", t.Start.In(v.env.Zone).Format("2006-01-02 15:04:05"))
-	put(screen.Plain, "run", t.Run)
+	put(screen.Plain, "run", traces.RunName(t.Run, t.RunGuessed))
 	put(screen.Plain, "traceparent", t.Traceparent.String())
 	put(screen.Plain, "environment", t.Environment)
 	put(screen.Plain, "stored in", v.value.Source)
