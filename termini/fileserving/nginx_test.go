@@ -203,8 +203,8 @@ func TestPeerNginx(t *testing.T) {
 	goodCert, goodKey := ours.sign(t, dir, "good", "localhost")
 	nameCert, nameKey := ours.sign(t, dir, "name", "other.example.test")
 	badCert, badKey := theirs.sign(t, dir, "bad", "localhost")
-	ports := freePorts(t, 5)
-	plain, secure, named, unknown, closed := ports[0], ports[1], ports[2], ports[3], ports[4]
+	ports := freePorts(t, 4)
+	plain, secure, named, unknown, closed := ports[0], ports[1], ports[2], ports[3], 1
 	alias := "alias " + dir + "/www/file;"
 	var locations strings.Builder
 	location := func(name, body string) { fmt.Fprintf(&locations, "location = /%s { %s }\n", name, body) }
