@@ -110,11 +110,15 @@ func TestSearchIsListed(t *testing.T) {
 	h := files(t, s)
 	p := playFiles(t, h, 80, 24)
 	p.Keys(":", "search file_metadata /srv recurse=true", "enter").Want("search file_metadata /srv recurse=true", "0 found so far", "nothing yet", "esc cancels")
-	for i := range 1000 {
+	for i := range 999 {
 		s <- metadata(i)
 	}
+	link := *metadata(999).(*model.FileMetadata)
+	link.Type, link.Destination, link.RelativePath = "link", "/etc/motd", "motd"
+	s <- &link
 	until(t, p, "1 000 found so far")
 	p.Want("d/000000.conf", "0644", "{sha256}00000000..")
+	p.Keys("G").Want("link      0644  {sha256}000003e7..          motd -> /etc/motd").Keys("g")
 	p.Keys("j", "j") // keys work while it runs
 	if got := p.Cursor(); !strings.Contains(got, "d/000002.conf") {
 		t.Errorf("cursor: %q", got)

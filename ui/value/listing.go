@@ -246,12 +246,12 @@ func cells(inst indirector.Instance) screen.Line {
 	}
 	l.Cell(screen.Plain, screen.Clean(mode), 6)
 	sum := m.Checksum
-	if i := strings.IndexByte(sum, '}'); i > 0 && len(sum) > i+9 && m.Type == "file" && m.ChecksumType != "mtime" && m.ChecksumType != "ctime" {
+	if i := strings.IndexByte(sum, '}'); i > 0 && len(sum) > i+9 && m.ChecksumType != "mtime" && m.ChecksumType != "ctime" {
 		sum = sum[:i+9] + ".."
 	} else if m.ChecksumType == "ctime" || m.ChecksumType == "mtime" {
 		sum = strings.TrimSuffix(sum, " +0000")
 	}
-	l.Cell(screen.Quiet, screen.CleanTo(sum, 28), 28)
+	l.Cell(screen.Quiet, screen.CleanTo(sum, 27), 28)
 	l.Put(screen.Plain, name(inst))
 	if m.Destination != "" {
 		l.Put(screen.Quiet, " -> "+m.Destination)
