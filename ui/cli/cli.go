@@ -148,8 +148,8 @@ over a built-in demo site. It says which. With --plain it draws nothing: it
 prints a line for each request and takes commands from standard input, for
 screen readers and scripts.
 
-Every session is recorded. check, diff, export and story look at recordings;
-their JSON has schemas, see schema. With --otlp, or OTEL_EXPORTER_OTLP_ENDPOINT
+Every session is recorded. check, diff, export, replay and story look at
+recordings. All that is printed as JSON has a schema, see schema. With --otlp, or OTEL_EXPORTER_OTLP_ENDPOINT
 and the other variables of OpenTelemetry, requests go to a collector as they
 end; what it does not take in time is dropped and counted.
 

@@ -43,6 +43,22 @@ func TestSchemas(t *testing.T) {
 	if err := os.WriteFile(script, []byte("break do hold once\nfind facts web01.example.com\nhold\ncontinue\nexpect out=nothing\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	facts := filepath.Join(dir, "client_data", "facts", "n1.json")
+	if err := os.MkdirAll(filepath.Dir(facts), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(facts, []byte(`{"name":"n1","values":{"kernel":"Linux"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live := filepath.Join(dir, "live.jsonl")
+	ask := filepath.Join(dir, "ask")
+	if err := os.WriteFile(ask, []byte("find facts n1 terminus=json\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, complaint := indirtui("run", ask, "--record", live, "--confdir", dir, "--vardir", dir); code != 0 {
+		t.Fatal(complaint)
+	}
+	tested := make(map[string]bool)
 	for _, tt := range []struct {
 		name   string
 		schema string
@@ -54,8 +70,21 @@ func TestSchemas(t *testing.T) {
 		{"requests", "diff", []string{"diff", rec + "#1", other + "#2", "--format", "json", "--ignore", ".x"}, false},
 		{"run", "run", []string{"run", script, "--demo", "--format", "json"}, true},
 		{"replay", "replay", []string{"replay", "-r", rec, "--dry", "--format", "json", "--confdir", dir, "--vardir", dir}, false},
+		{"replay of values", "replay", []string{"replay", "-r", live, "--format", "json", "--confdir", dir, "--vardir", dir, "--strict"}, false},
 		{"jsonl", "jsonl", []string{"export", "-r", rec, "--format", "jsonl"}, true},
+		{"har", "har", []string{"export", "-r", rec, "--format", "har"}, false},
+		{"har of nothing", "har", []string{"export", "-r", rec, "--format", "har", "ind=nothing"}, false},
+		{"routes", "routes", []string{"routes", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"termini", "termini", []string{"termini", "--json"}, false},
+		{"no termini", "termini", []string{"termini", "--json", "key"}, false},
+		{"settings", "settings", []string{"settings", "--json", "--all", "--confdir", dir, "--vardir", dir}, false},
+		{"settings that nobody set", "settings", []string{"settings", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
+		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
+		{"trace of nothing", "trace", []string{"find", "facts", "n2", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
 	} {
+		tested[tt.schema] = true
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, text, _ := indirtui("schema", tt.schema)
@@ -74,6 +103,9 @@ func TestSchemas(t *testing.T) {
 			}
 			_, out, complaint := indirtui(tt.args...)
 			documents := []string{out}
+			if tt.schema == "trace" { // what is found comes from standard output
+				documents[0] = complaint
+			}
 			if tt.lines {
 				documents = strings.Split(strings.TrimSpace(out), "\n")
 			}
@@ -90,6 +122,65 @@ func TestSchemas(t *testing.T) {
 				}
 			}
 		})
+	}
+	files, err := filepath.Glob("schema/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("schemas: %q, %v", files, err)
+	}
+	for _, f := range files {
+		if name := strings.TrimSuffix(filepath.Base(f), ".json"); !tested[name] {
+			t.Errorf("nothing is held against the schema %s", name)
+		}
+	}
+}
+
+// Scripts go by the exit codes.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rec, broken, ask := filepath.Join(dir, "rec.jsonl"), filepath.Join(dir, "broken.jsonl"), filepath.Join(dir, "ask")
+	for path, text := range map[string]string{rec: recorded, broken: "no recording\n", ask: "find facts nobody\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nil1 := filepath.Join(dir, "nil.jsonl")
+	site := []string{"--confdir", dir, "--vardir", dir, "--set", "facts_terminus=json"}
+	if code, _, said := indirtui(append([]string{"run", ask, "--record", nil1}, site...)...); code != 0 {
+		t.Fatal(said)
+	}
+	for _, tt := range []struct {
+		want int
+		args []string
+	}{
+		{0, []string{"check", "-r", rec, "-e", "none(ind=nothing)"}},
+		{1, []string{"check", "-r", rec, "-e", "count(hidden) = 0"}},
+		{2, []string{"check", "-r", rec, "-e", "count("}},
+		{2, []string{"check", "-r", rec, "-e", "none(ind=nothing)", "--format", "xml"}},
+		{3, []string{"check", "-r", filepath.Join(dir, "gone"), "-e", "none(ind=nothing)"}},
+		{3, []string{"check", "-r", broken, "-e", "none(ind=nothing)"}},
+		{0, []string{"diff", rec, rec}},
+		{1, []string{"diff", rec, nil1}},
+		{1, []string{"diff", rec, nil1, "--format", "json"}},
+		{2, []string{"diff", rec}},
+		{3, []string{"diff", rec, filepath.Join(dir, "gone")}},
+		{3, []string{"diff", broken, rec}},
+		{0, append([]string{"replay", "-r", nil1}, site...)},
+		{0, append([]string{"replay", "-r", nil1, "--format", "json"}, site...)},
+		{1, append([]string{"replay", "-r", nil1, "--route", "facts=fault(json, broken)", "--format", "json"}, site...)},
+		{2, []string{"replay", "-r", nil1, "--format", "xml"}},
+		{2, []string{"replay", "-r", nil1, "--expr", "("}},
+		{3, append([]string{"replay", "-r", filepath.Join(dir, "gone")}, site...)},
+		{3, []string{"replay", "-r", broken}},
+		{0, []string{"export", "-r", rec, "--format", "csv"}},
+		{2, []string{"export", "-r", rec, "--format", "xml"}},
+		{3, []string{"story", "-r", broken}},
+		{0, []string{"schema", "replay"}},
+		{2, []string{"schema", "nothing"}},
+	} {
+		if code, _, said := indirtui(tt.args...); code != tt.want {
+			t.Errorf("%s: exit code %d, want %d; %s", strings.Join(tt.args, " "), code, tt.want, said)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ those not applied included, the strongest first.`,
 }
 
 func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
-	var rows []routeRow
+	rows := []routeRow{}
 	for _, name := range e.Registry().Names() {
 		if len(only) > 0 && only[0] != name {
 			continue
@@ -91,7 +91,7 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			slot traces.Slot
 		}{{indirector.SlotTerminus, r.Primary}, {indirector.SlotCache, r.Cache}} {
 			w := s.slot.Winner()
-			row := routeRow{Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Source.String(), Place: w.Place}
+			row := routeRow{Chain: []routeOpinion{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Source.String(), Place: w.Place}
 			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
 			decided := false
 			for _, c := range s.slot {
@@ -106,7 +106,7 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			rows = append(rows, row)
 		}
 	}
-	if len(only) > 0 && rows == nil {
+	if len(only) > 0 && len(rows) == 0 {
 		u := &command.UsageError{What: fmt.Sprintf("no indirection is called %q", only[0]), Advice: "there are: " + strings.Join(e.Registry().Names(), ", ")}
 		if near := e.Registry().Nearest(only[0]); near != "" {
 			u.Advice = "did you mean " + near + "? " + u.Advice
@@ -196,14 +196,14 @@ func (p *program) terminiCommand() *cobra.Command {
 }
 
 func (p *program) terminusRows(only []string) []terminusRow {
-	var rows []terminusRow
+	rows := []terminusRow{}
 	for _, d := range p.termini {
 		if len(only) > 0 && d.Indirection != only[0] {
 			continue
 		}
 		r := terminusRow{
-			Indirection: d.Indirection, Terminus: d.Name, Doc: d.Doc, Settings: map[string]string{},
-			KeepsExpiry: d.KeepsExpiry, ProcessLocal: d.ProcessLocal, AlwaysNil: d.AlwaysNil, Rules: d.Rules,
+			Indirection: d.Indirection, Terminus: d.Name, Doc: d.Doc, Settings: map[string]string{}, Verbs: []string{},
+			KeepsExpiry: d.KeepsExpiry, ProcessLocal: d.ProcessLocal, AlwaysNil: d.AlwaysNil, Rules: append([]string{}, d.Rules...),
 		}
 		can := indirector.VerbsOf(d.Type)
 		for _, verb := range command.Verbs() {
@@ -275,20 +275,22 @@ func (p *program) settings() *cobra.Command {
 
 // A settingRow is one setting, as --json prints it.
 type settingRow struct {
-	Name, Value, Place string
-	Known              bool
-	Overruled          []string `json:",omitempty"`
+	Name      string   `json:"name"`
+	Value     string   `json:"value"`
+	Place     string   `json:"place"`
+	Known     bool     `json:"known"`
+	Overruled []string `json:"overruled"`
 }
 
 // settingRows are the settings by those names, or all that somebody set, or all.
 func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, error) {
-	var rows []settingRow
+	rows := []settingRow{}
 	now := e.Settings.Load()
 	for _, s := range now.All() {
 		if len(names) > 0 && !slices.Contains(names, s.Name) || len(names) == 0 && !all && s.Place == "default" {
 			continue
 		}
-		r := settingRow{Name: s.Name, Value: e.MaskSetting(s.Name, s.Value), Place: s.Place, Known: s.Known}
+		r := settingRow{Name: s.Name, Value: e.MaskSetting(s.Name, s.Value), Place: s.Place, Known: s.Known, Overruled: []string{}}
 		for _, a := range s.Overruled {
 			if a.Value == "" && a.Place == "default" {
 				continue

@@ -420,6 +420,20 @@ func (p *program) schema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema NAME", GroupID: "look", Args: usageArgs(cobra.ExactArgs(1)), ValidArgs: schemaNames(),
 		Short: "Print the JSON schema of what a command prints: " + strings.Join(schemaNames(), ", "),
+		Long: `Print the JSON schema of what a command prints:
+
+  cache, routes, settings, termini   of the same commands with --json
+  check, diff, replay                with --format json
+  run                                with --format json, of each line
+  demo                               demo --list --json
+  trace                              find and the others with --trace json
+  jsonl                              export --format jsonl, of each line
+  har                                export --format har
+
+What was found is written as Puppet writes it, and export --format otlp as
+OpenTelemetry says.
+
+Exit code: 0 printed, 2 there is no such schema.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(schemaNames(), args[0]) {
 				return &command.UsageError{What: fmt.Sprintf("there is no schema %q", args[0]), Advice: "there are: " + strings.Join(schemaNames(), ", ")}
