@@ -410,14 +410,14 @@ func TestHARBodies(t *testing.T) {
 		response string
 		want     []string
 	}{
-		{name: "found", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{"pw":"hunter2"}`)}}, response: `{"pw":"(masked password, 7 B, tag 0a1b)"}`, want: []string{"not its bytes"}},
+		{name: "found", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{"pw":"hunter2"}`)}}, response: `{"pw":"(masked password, 7 B, tag 0a1b)"}`, want: []string{`"_text":"value"`, "masked, as json; the bytes of bodies are not recorded", `"compression":40`, `"size":60`, `"text":"no role for (masked password, 7 B, tag 0a1b)","_text":"message"`}},
 		{name: "saved", trace: traces.Trace{Verb: traces.Save, Sent: traces.Value{Model: "facts", Body: []byte(`{"a":1}`)}}, request: `{"a":1}`},
 		{name: "none wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, bodies: export.NoBody, want: []string{"1 value left out"}},
 		{name: "failed wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, bodies: export.FailedBodies, want: []string{"1 value left out"}},
 		{name: "large", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}, want: []string{"more than 1048576"}},
 		{name: "large not wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}, bodies: export.SmallBodies, want: []string{"1 value left out"}},
-		{name: "a file", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "file_content", Body: []byte(`{"size":3}`)}}},
-		{name: "from the cache", trace: traces.Trace{Verb: traces.Find, Served: traces.ByCache, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}},
+		{name: "a file", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "file_content", Body: []byte(`{"size":3}`)}}, want: []string{"contents of files are not recorded"}},
+		{name: "from the cache", trace: traces.Trace{Verb: traces.Find, Served: traces.ByCache, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, want: []string{`"comment":"the bytes of bodies are not recorded"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -435,7 +435,11 @@ func TestHARBodies(t *testing.T) {
 				method = "PUT"
 			}
 			for _, status := range []string{"503 Service Unavailable", "200 OK"} {
-				tr.Spans = append(tr.Spans, traces.Span{ID: len(tr.Spans) + 1, Step: traces.Terminus, Kind: traces.Network, Name: method + " https://puppet:8140/x", Answer: status})
+				tr.Spans = append(tr.Spans, traces.Span{ID: len(tr.Spans) + 1, Step: traces.Terminus, Kind: traces.Network, Name: method + " https://puppet:8140/x", Answer: status, Attrs: []traces.Attr{{Key: "size", Value: "60"}, {Key: "compressed", Value: "20"}}})
+				if status[0] == '5' {
+					last := &tr.Spans[len(tr.Spans)-1]
+					last.Attrs = append(last.Attrs, traces.Attr{Key: "message", Value: "no role for hunter2"})
+				}
 			}
 			tr.ID = s.Begin(&tr)
 			s.End(&tr, nil)
@@ -466,8 +470,8 @@ func TestHARBodies(t *testing.T) {
 			if got := last.Response.Content.Text; got != tt.response {
 				t.Errorf("response: got %q, want %q", got, tt.response)
 			}
-			if doc.Log.Entries[0].Response.Content.Text != "" {
-				t.Error("an exchange that failed has the value of another")
+			if got := doc.Log.Entries[0].Response.Content.Text; got != "no role for (masked password, 7 B, tag 0a1b)" {
+				t.Errorf("an exchange that failed has %q", got)
 			}
 			if got := last.Request.PostData; (got != nil) != (tt.request != "") || got != nil && got.Text != tt.request {
 				t.Errorf("request: got %+v, want %q", got, tt.request)

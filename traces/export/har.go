@@ -12,7 +12,20 @@ import (
 	"indirtui/traces"
 )
 
-// har writes HAR 1.2: an entry for each exchange over HTTP below the requests.
+// har writes HAR 1.2: an entry for each exchange that was asked over HTTP below
+// the requests, by REST termini, a proxy and others. What agents asked of this
+// program is a request and no exchange, and stands in the other formats.
+//
+// The bytes of bodies are not recorded: to keep them masked, every body would
+// have to be read once more, and would be in memory twice. Where HAR has the text
+// of a body there stands what is known of it, and _text says what that is:
+//
+//	value    what was read from or written into the body, masked, as JSON
+//	message  what the server said of an error in the body, masked
+//
+// Sizes are those of the bytes: bodySize as they went over the wire, size out of
+// their encodings, and compression the difference. Where there is no text, comment
+// says why.
 type har struct{ entries int }
 
 type (
@@ -42,6 +55,7 @@ type (
 		MIME    string    `json:"mimeType"`
 		Params  []harPair `json:"params"`
 		Text    string    `json:"text"`
+		What    string    `json:"_text,omitempty"`
 		Comment string    `json:"comment,omitempty"`
 	}
 	harResponse struct {
@@ -57,10 +71,12 @@ type (
 		Error       string     `json:"_error,omitempty"`
 	}
 	harContent struct {
-		Size    int64  `json:"size"`
-		MIME    string `json:"mimeType"`
-		Text    string `json:"text,omitempty"`
-		Comment string `json:"comment,omitempty"`
+		Size        int64  `json:"size"`
+		Compression int64  `json:"compression,omitempty"`
+		MIME        string `json:"mimeType"`
+		Text        string `json:"text,omitempty"`
+		What        string `json:"_text,omitempty"`
+		Comment     string `json:"comment,omitempty"`
 	}
 	harTimings struct {
 		DNS     float64 `json:"dns"`
@@ -92,12 +108,18 @@ func (h *har) add(w io.Writer, r *request) error {
 		}
 		e := entryOf(r.trace, s, &x)
 		if r.trace.Verb == traces.Save && (x.Method == "PUT" || x.Method == "POST") {
-			if text, comment := bodyText(r.sent, &r.trace.Sent); comment != "" {
-				e.Request.Post = &harPost{MIME: traces.Header(x.Request, "Content-Type"), Params: []harPair{}, Text: text, Comment: comment}
-			}
+			text, what, comment := bodyText(r.sent, &r.trace.Sent)
+			e.Request.Post = &harPost{MIME: traces.Header(x.Request, "Content-Type"), Params: []harPair{}, Text: text, What: what, Comment: comment}
 		}
-		if i == answered {
-			e.Response.Content.Text, e.Response.Content.Comment = bodyText(r.value, &r.trace.Value)
+		c := &e.Response.Content
+		switch {
+		case i == answered:
+			c.Text, c.What, c.Comment = bodyText(r.value, &r.trace.Value)
+		case x.Status >= 400 && traces.Header(x.Other, "message") != "":
+			c.Text, c.What = traces.Header(x.Other, "message"), "message"
+			c.Comment = "what the server said of the error in the body, masked; the bytes of bodies are not recorded"
+		case e.Response.BodySize != 0 && x.Status != 0 && x.Method != "HEAD":
+			c.Comment = notRecorded
 		}
 		b, err := appendJSON(nil, e)
 		if err != nil {
@@ -133,19 +155,24 @@ func answeredBy(t *traces.Trace) int {
 	return -1
 }
 
-// bodyText returns a value as the text of a body, with what must be known of
-// it; both are "" if there is no value. Of files nothing is kept but what they
-// are, which is no body.
-func bodyText(b []byte, v *traces.Value) (text, comment string) {
+// notRecorded is why there is no text.
+const notRecorded = "the bytes of bodies are not recorded"
+
+// bodyText returns what stands for the text of a body, what that is, and what
+// must be known of it. Of files nothing is kept but what they are, which is no
+// body.
+func bodyText(b []byte, v *traces.Value) (text, what, comment string) {
 	switch {
-	case b == nil, v.Model == "file_content", v.Model == "file_bucket_file":
-		return "", ""
+	case v.Model == "file_content" || v.Model == "file_bucket_file":
+		return "", "", "contents of files are not recorded"
+	case b == nil:
+		return "", "", notRecorded
 	case len(b) > maxBody:
-		return "", fmt.Sprintf("left out: the value has %d bytes, more than %d", len(b), maxBody)
+		return "", "", fmt.Sprintf("left out: the value has %d bytes, more than %d", len(b), maxBody)
 	case !utf8.Valid(b):
-		return "", "left out: the value is no UTF-8"
+		return "", "", "left out: the value is no UTF-8"
 	}
-	return string(b), "the value that was read from or written into the body, masked, as " + v.Format + "; not its bytes"
+	return string(b), "value", "the value that was read from or written into the body, masked, as " + v.Format + "; the bytes of bodies are not recorded"
 }
 
 // maxBody is the largest value in bytes that goes along in HAR, for programs
@@ -169,6 +196,9 @@ func entryOf(t *traces.Trace, s *traces.Span, x *traces.Exchange) harEntry {
 		Comment: fmt.Sprintf("request #%d: %s %s %s, %s", t.ID, t.Verb, t.Indirection, t.Key, t.Outcome),
 	}
 	e.Response.Content = harContent{Size: max(x.Size, e.Response.BodySize, 0), MIME: traces.Header(x.Response, "Content-Type")}
+	if x.Size > 0 && e.Response.BodySize > 0 {
+		e.Response.Content.Compression = max(x.Size-e.Response.BodySize, 0)
+	}
 	return e
 }
 
@@ -240,7 +270,7 @@ func (h *har) end(w io.Writer, r *Report) error {
 	b, err := appendJSON(nil, struct {
 		Comment string   `json:"comment"`
 		Masked  []string `json:"_masked"`
-	}{fmt.Sprintf("%s with %s over HTTP", r, count(h.entries, "exchange")), list})
+	}{fmt.Sprintf("%s with %s over HTTP; the bytes of bodies are not recorded, _text says what stands for them", r, count(h.entries, "exchange")), list})
 	if err != nil {
 		return err
 	}

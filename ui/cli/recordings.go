@@ -91,7 +91,8 @@ func (p *program) export() *cobra.Command {
   recording  a recording with the selected requests alone; needs --out
   jsonl      one JSON object for each request, with its story and its value
   otlp       OTLP/JSON, for collectors of OpenTelemetry
-  har        HAR 1.2: what went over HTTP
+  har        HAR 1.2: what was asked over HTTP; the bytes of bodies are not
+             recorded, and _text says what stands for them
   csv        one line for each request
   story      what happened, as text
 
