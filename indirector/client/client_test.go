@@ -387,6 +387,34 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("looked up %s; the second time the session knows", got)
 		}
 	})
+	t.Run("SRV, how long", func(t *testing.T) {
+		records = map[string][]*net.SRV{"_x-puppet._tcp.example.com": {{Target: "127.0.0.1.", Port: number}}}
+		now := time.Now()
+		c := p.client(t, client.Options{LookupSRV: lookup, Now: func() time.Time { return now }}, "use_srv_records", "true", "srv_domain", "example.com", "server", "nobody.invalid")
+		for _, tt := range []struct {
+			name    string
+			run     string
+			service client.Service
+			later   time.Duration
+			want    string
+		}{
+			{name: "first", run: "run", service: client.Puppet, want: "_x-puppet._tcp.example.com"},
+			{name: "the same service of the run", run: "run", service: client.Puppet, later: 10 * time.Minute},
+			{name: "another service, at once", run: "next", service: client.Puppet, want: "_x-puppet._tcp.example.com"},
+			{name: "which has no records and takes those that are kept", run: "next", service: client.FileServer, want: "_x-puppet-fileserver._tcp.example.com"},
+			{name: "of no run", service: client.Puppet, want: "_x-puppet._tcp.example.com"},
+			{name: "of no run, soon", service: client.Puppet, later: 59 * time.Second},
+			{name: "of no run, later", service: client.Puppet, later: 2 * time.Second, want: "_x-puppet._tcp.example.com"},
+		} {
+			looked, now = nil, now.Add(tt.later)
+			if _, err := ask(c, tt.service, tt.run); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			if got := strings.Join(looked, " "); got != tt.want {
+				t.Errorf("%s: looked up %q, want %q", tt.name, got, tt.want)
+			}
+		}
+	})
 	t.Run("SRV, none", func(t *testing.T) {
 		records = nil
 		c := p.client(t, client.Options{LookupSRV: lookup}, "use_srv_records", "true", "srv_domain", "example.com")

@@ -8,20 +8,37 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/traces"
 )
 
 // A session is one agent run: whoever was found for a service stays for all of
-// it. Requests that belong to no run share one session, which is given up when
-// its server can no longer be reached.
+// it, as for Puppet, which makes a session for each run. Requests that belong to
+// no run share one session, which does not end: it is given up when its server
+// can no longer be reached, and whom records named only counts for srvKept.
 type session struct {
 	found map[Service]found
 	list  *found // the one of server_list that answered
+	srv   map[string]looked
 }
 
-type found struct{ host, who string }
+type found struct {
+	host, who string
+	until     time.Time // it is looked for again then, if it belongs to no run; zero is never
+}
+
+// Looked are the records of a name. Those that there are not are not kept.
+type looked struct {
+	records []*net.SRV
+	until   time.Time
+}
+
+// srvKept is for how long an answer of the name service counts. Puppet goes by
+// the TTL of the records, which the resolver of the system does not tell, and
+// looks them up again for each run whatever they say.
+const srvKept = time.Minute
 
 // maxSessions is how many runs are remembered.
 const maxSessions = 256
@@ -68,7 +85,7 @@ func (c *Client) known(run string, s Service) (found, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, ok := c.sessions.of(run).found[s]
-	return f, ok
+	return f, ok && (run != "" || f.until.IsZero() || c.now().Before(f.until))
 }
 
 func (c *Client) remember(run string, s Service, f found) {
@@ -176,7 +193,7 @@ func (c *Client) ways(run string, s Service, tried *[]string) []way {
 	var ways []way
 	if c.get("use_srv_records") == "true" {
 		ways = append(ways, way{"SRV records", func(ctx context.Context, try func(found) bool) (bool, error) {
-			return c.bySRV(ctx, s, tried, try), nil
+			return c.bySRV(ctx, run, s, tried, try), nil
 		}})
 	}
 	if list, place := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
@@ -218,12 +235,12 @@ func (c *Client) bySettings(s Service) found {
 	h, place := c.settings.Get(host)
 	p, _ := c.settings.Get(port)
 	address := net.JoinHostPort(h, p)
-	return found{address, fmt.Sprintf("%s, setting %s (%s)", address, host, place)}
+	return found{host: address, who: fmt.Sprintf("%s, setting %s (%s)", address, host, place)}
 }
 
 // bySRV asks the name service. Records of equal priority come in random order,
 // by their weight.
-func (c *Client) bySRV(ctx context.Context, s Service, tried *[]string, try func(found) bool) bool {
+func (c *Client) bySRV(ctx context.Context, run string, s Service, tried *[]string, try func(found) bool) bool {
 	domain := c.get("srv_domain")
 	if domain == "" {
 		*tried = append(*tried, "SRV records: the setting srv_domain is empty")
@@ -235,24 +252,47 @@ func (c *Client) bySRV(ctx context.Context, s Service, tried *[]string, try func
 	}
 	for _, name := range names {
 		record := fmt.Sprintf("_%s._tcp.%s", name, domain)
-		_, span := traces.Start(ctx, traces.Network, "SRV "+record)
-		_, records, err := c.o.LookupSRV(ctx, name, "tcp", domain)
-		span.End(fmt.Sprintf("%d records", len(records)), traces.Because{}, err)
-		if len(records) == 0 {
+		answer, err := c.lookup(ctx, run, name, domain, record)
+		if len(answer.records) == 0 {
 			if err != nil {
 				*tried = append(*tried, fmt.Sprintf("%s: %v", record, err))
 			}
 			continue
 		}
-		for _, r := range records {
+		for _, r := range answer.records {
 			address := net.JoinHostPort(strings.TrimSuffix(r.Target, "."), fmt.Sprint(r.Port))
-			if try(found{address, fmt.Sprintf("%s, record %s (priority %d, weight %d)", address, record, r.Priority, r.Weight)}) || ctx.Err() != nil {
+			if try(found{address, fmt.Sprintf("%s, record %s (priority %d, weight %d)", address, record, r.Priority, r.Weight), answer.until}) || ctx.Err() != nil {
 				return true
 			}
 		}
 		return false
 	}
 	return false
+}
+
+// lookup asks the name service, unless the session has the answer.
+func (c *Client) lookup(ctx context.Context, run, name, domain, record string) (looked, error) {
+	c.mu.Lock()
+	answer, ok := c.sessions.of(run).srv[record]
+	c.mu.Unlock()
+	if ok && c.now().Before(answer.until) {
+		return answer, nil
+	}
+	_, span := traces.Start(ctx, traces.Network, "SRV "+record)
+	_, records, err := c.o.LookupSRV(ctx, name, "tcp", domain)
+	span.End(fmt.Sprintf("%d records", len(records)), traces.Because{}, err)
+	answer = looked{records, c.now().Add(srvKept)}
+	if len(records) == 0 {
+		return answer, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions.of(run)
+	if s.srv == nil {
+		s.srv = make(map[string]looked)
+	}
+	s.srv[record] = answer
+	return answer, err
 }
 
 // byList takes the first server of the list whose status can be had. If there

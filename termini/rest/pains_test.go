@@ -1,17 +1,25 @@
 package rest_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"indirtui/indirector"
+	"indirtui/indirector/child"
 	"indirtui/indirector/client/clienttest"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/rest"
+	"indirtui/termini"
 	"indirtui/traces"
 	"indirtui/traces/store"
 )
@@ -277,6 +285,99 @@ func TestPainsOfConnections(t *testing.T) {
 	}
 }
 
+// TestPainsOfClassifiers has a server whose classifier goes wrong: the first
+// line of the server's own trace says what happened to the program, which its
+// answer does not, and that of who asked says in the server's words where it
+// went wrong. Pains P22 and P23.
+func TestPainsOfClassifiers(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("classifiers are shell scripts here: ", err)
+	}
+	for _, tt := range []struct {
+		name, script  string
+		mode          os.FileMode
+		status        int
+		server, asker []string // what the first lines say
+	}{
+		{
+			name: "P22 a classifier that prints nothing", script: "echo", mode: 0o755, status: http.StatusNotFound,
+			server: []string{"ENC returned empty output"}, asker: []string{"no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
+		},
+		{
+			name: "P23 a classifier that fails", script: "echo why it fails >&2; exit 3", mode: 0o755, status: http.StatusInternalServerError,
+			server: []string{"exit 3", "why it fails"}, asker: []string{"500", "Failed to find web01 via exec: Execution of", "returned 3"},
+		},
+		{
+			name: "P23 a classifier that may not be run", script: "echo", mode: 0o644, status: http.StatusInternalServerError,
+			server: []string{"permission denied"}, asker: []string{"500", "Failed to find web01 via exec: Execution of"},
+		},
+		{
+			name: "P23 a classifier that prints no YAML", script: "echo 'classes: ['", mode: 0o755, status: http.StatusInternalServerError,
+			server: []string{"at line 2 column 1", "stdout: classes: ["}, asker: []string{"500", "Could not load external node results for web01"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			enc := filepath.Join(dir, "enc")
+			if err := errors.Join(child.WriteFile(enc, []byte("#!/bin/sh\n"+tt.script+"\n"), tt.mode), os.MkdirAll(filepath.Join(dir, "environments/production"), 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			write := os.WriteFile(filepath.Join(dir, "puppet.conf"), []byte("[server]\nnode_terminus = exec\nexternal_nodes = "+enc+"\nenvironmentpath = "+dir+"/environments\n"), 0o644)
+			if write != nil {
+				t.Fatal(write)
+			}
+			e, err := engine.New(engine.Options{
+				Specs: termini.Specs(), Termini: termini.All(), Application: "server", ConfDir: dir, VarDir: filepath.Join(dir, "var"), Certname: func() string { return "puppet" },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			status := 0
+			handler := rest.NewHandler(e.Indirector, rest.Options{Recorder: e.Store, Settings: e.Settings})
+			h := against(t, func(w http.ResponseWriter, r *http.Request) {
+				handler.ServeHTTP(statusOf{w, &status}, r)
+			})
+			o := op{indirection: "node", verb: "find", key: "web01"}
+			_, _ = h.Do(t.Context(), o.request())
+			if status != tt.status {
+				t.Errorf("the server answered %d, want %d", status, tt.status)
+			}
+			last, _ := e.Store.Range()
+			for _, side := range []struct {
+				of   string
+				line string
+				says []string
+			}{{"the server", traces.Story(told(t, e.Store, last)), tt.server}, {"who asked", traces.Story(h.recorder.last(t)), tt.asker}} {
+				for _, says := range side.says {
+					if !strings.Contains(side.line, says) {
+						t.Errorf("the first line of %s is %q, and does not say %q", side.of, side.line, says)
+					}
+				}
+			}
+		})
+	}
+}
+
+// statusOf remembers the status of an answer.
+type statusOf struct {
+	http.ResponseWriter
+	status *int
+}
+
+func (s statusOf) WriteHeader(status int) {
+	*s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s statusOf) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
 // TestOneMismatch has one cause and all requests of a run: each says the same.
 // Pain P33.
 func TestOneMismatch(t *testing.T) {
@@ -314,10 +415,8 @@ func TestOneMismatch(t *testing.T) {
 // TestEveryPain knows of each pain where it is tested.
 func TestEveryPain(t *testing.T) {
 	t.Parallel()
-	elsewhere := map[string]func(*testing.T){"P28": TestKindsOf404, "P33": TestPainsOfConnections}
+	elsewhere := map[string]func(*testing.T){"P22": TestPainsOfClassifiers, "P23": TestPainsOfClassifiers, "P28": TestKindsOf404, "P33": TestPainsOfConnections}
 	offWire := map[string]string{
-		"P22": "the cause is a program that a server's terminus node exec runs: situation S-08 of the catalogue",
-		"P23": "likewise: situations S-07 and S-09",
 		"P35": "it is about termini for PuppetDB, which this program does not have",
 		"P36": "likewise",
 	}
