@@ -21,6 +21,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/rest"
 	"indirtui/indirector/server"
+	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui"
@@ -29,7 +30,8 @@ import (
 
 // listening is what the flags say of a listener.
 type listening struct {
-	listen, authConf    string
+	listen              string
+	authConf, caConf    string
 	legacy, wide        bool
 	connections, atOnce int
 	codeID, codeContent string
@@ -41,6 +43,7 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.listen, "listen", ":8140", "the `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&l.authConf, "auth-conf", "", "who may ask what: Puppet Server's auth.conf (`FILE`; default Puppet Server's rules)")
+	f.StringVar(&l.caConf, "ca-conf", "", "what the CA signs: Puppet Server's ca.conf (`FILE`; default the settings)")
 	f.BoolVar(&l.legacy, "legacy", false, "answer the URLs of Puppet 2.6 to 3, too")
 	f.IntVar(&l.connections, "connections", 10_000, "how many connections are kept at the same time")
 	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
@@ -179,6 +182,20 @@ func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, erro
 	}
 	o.Application = cmp.Or(o.Application, "server")
 	o.Write = true
+	if l.caConf != "" {
+		said, warnings, err := authconf.LoadCA(l.caConf)
+		if err != nil {
+			return o, nil, nil, err
+		}
+		for _, w := range warnings {
+			fmt.Fprintf(p.Err, "warning: %s\n", clean(w))
+		}
+		set := make([]settings.Override, len(said), len(said)+len(o.Set))
+		for i, s := range said {
+			set[i] = settings.Override{Name: s.Name, Value: s.Value, Place: s.Place}
+		}
+		o.Set = append(set, o.Set...)
+	}
 	if l.ui || p.ui.record != "" {
 		if o.Recording, err = p.recording(); err != nil {
 			return o, nil, nil, err
