@@ -12,19 +12,20 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"indirtui/indirector/keyfile"
 )
 
 // Types of PEM blocks.
 const (
-	blockCert      = "CERTIFICATE"
-	blockCRL       = "X509 CRL"
-	blockRequest   = "CERTIFICATE REQUEST"
-	blockRequest2  = "NEW CERTIFICATE REQUEST"
-	blockPublic    = "PUBLIC KEY"
-	blockRSAKey    = "RSA PRIVATE KEY"
-	blockECKey     = "EC PRIVATE KEY"
-	blockKey       = "PRIVATE KEY"
-	blockEncrypted = "ENCRYPTED PRIVATE KEY"
+	blockCert     = "CERTIFICATE"
+	blockCRL      = "X509 CRL"
+	blockRequest  = "CERTIFICATE REQUEST"
+	blockRequest2 = "NEW CERTIFICATE REQUEST"
+	blockPublic   = "PUBLIC KEY"
+	blockRSAKey   = "RSA PRIVATE KEY"
+	blockECKey    = "EC PRIVATE KEY"
+	blockKey      = "PRIVATE KEY"
 )
 
 // maxBlocks is how many blocks one text may have.
@@ -126,26 +127,16 @@ func encodePublic(key crypto.PublicKey) ([]byte, error) {
 // parseKey reads the first private key of a PEM text. Password is asked if it
 // is encrypted, as those of the CAs of Puppet 3 and earlier are.
 func parseKey(text []byte, password func() ([]byte, error)) (crypto.Signer, error) {
-	found, err := blocks(text, blockRSAKey, blockECKey, blockKey, blockEncrypted)
+	text, err := keyfile.Plain(text, password)
+	if err != nil {
+		return nil, err
+	}
+	found, err := blocks(text, blockRSAKey, blockECKey, blockKey)
 	if err != nil {
 		return nil, err
 	}
 	b := found[0]
 	der := b.Bytes
-	switch {
-	case b.Type == blockEncrypted:
-		return nil, errors.New("a key that is encrypted by PKCS #8; write it again by: openssl rsa -traditional")
-	//lint:ignore SA1019 keys of old CAs are of this kind
-	case x509.IsEncryptedPEMBlock(b):
-		secret, err := password()
-		if err != nil {
-			return nil, err
-		}
-		//lint:ignore SA1019 keys of old CAs are of this kind
-		if der, err = x509.DecryptPEMBlock(b, secret); err != nil {
-			return nil, err
-		}
-	}
 	switch b.Type {
 	case blockRSAKey:
 		return x509.ParsePKCS1PrivateKey(der)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/keyfile"
 	"indirtui/traces"
 )
 
@@ -417,7 +418,7 @@ func (a *Authority) ServerCertificate(ctx context.Context, s indirector.Settings
 	_, noKey := os.Stat(keyFile)
 	switch {
 	case noCert == nil && noKey == nil:
-		return tls.LoadX509KeyPair(certFile, keyFile)
+		return keyfile.Pair(certFile, keyFile, get("passfile"))
 	case noCert == nil:
 		return tls.Certificate{}, fmt.Errorf("there is the server's certificate %s, but not its key %s; put the key there, or remove the certificate", certFile, keyFile)
 	}
@@ -453,7 +454,7 @@ func (a *Authority) ServerCertificate(ctx context.Context, s indirector.Settings
 	if err := a.spread(ctx, get, key, cert); err != nil {
 		return tls.Certificate{}, err
 	}
-	return tls.LoadX509KeyPair(certFile, keyFile)
+	return keyfile.Pair(certFile, keyFile, get("passfile"))
 }
 
 // spread writes the files of a server.

@@ -110,6 +110,7 @@ func Settings() []indirector.Setting {
 		{Name: "localcacert", Doc: "Certificates of authorities that are trusted."},
 		{Name: "hostcert", Doc: "Certificate to show."},
 		{Name: "hostprivkey", Doc: "Its key."},
+		{Name: "passfile", Doc: "A file whose content, every byte of it, is the password of that key."},
 		{Name: "http_connect_timeout", Doc: "How long a connection may take."},
 		{Name: "http_read_timeout", Doc: "How long to wait for the next bytes."},
 		{Name: "http_keepalive_timeout", Doc: "How long an idle connection is kept."},

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/youmark/pkcs8"
 
 	"indirtui/indirector"
 	"indirtui/indirector/client"
@@ -687,5 +690,47 @@ func TestStore(t *testing.T) {
 	}
 	if _, err := c.Do(t.Context(), &client.Exchange{URL: u, Method: http.MethodGet}); err == nil {
 		t.Error("without it: it was believed")
+	}
+}
+
+// TestEncryptedKey shows a certificate whose key has a password in the file of
+// the setting passfile, and says what is wrong where it is another.
+func TestEncryptedKey(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName)
+	})
+	dir := t.TempDir()
+	leaf := p.ca.Issue(t, "web02")
+	settings := p.ca.Write(t, dir, leaf).At(t, p.server.URL)
+	der, err := pkcs8.MarshalPrivateKey(leaf.TLS.PrivateKey, []byte("top secret\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings["hostprivkey"], pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ password, says string }{
+		{"top secret\n", ""},
+		{"wrong", "of the setting passfile: the password is not that of the key"},
+		{"", "of the setting passfile: the password is not that of the key: there is none"},
+	} {
+		passfile := filepath.Join(t.TempDir(), "password")
+		if tt.password != "" {
+			if err := os.WriteFile(passfile, []byte(tt.password), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := client.New(client.Options{Settings: settings.With("passfile", passfile), Getenv: func(string) string { return "" }})
+		a, err := c.Do(t.Context(), get("/x"))
+		switch failure := (*indirector.Failure)(nil); {
+		case tt.says == "" && (err != nil || string(a.Body) != "web02"):
+			t.Errorf("got %v, %v", a, err)
+		case tt.says != "" && (!errors.As(err, &failure) || !strings.Contains(failure.Hidden, tt.says)):
+			t.Errorf("password %q: got %v, want %q", tt.password, err, tt.says)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/keyfile"
 )
 
 // A trust is who is believed, and who we say we are: what the files of
@@ -275,8 +276,11 @@ func (t *trust) loadOwn(c *Client, name, certPath, keyPath string, optional bool
 	case key == nil || cert == nil:
 		return nil
 	}
-	if bytes.Contains(key, []byte("ENCRYPTED")) {
-		return untrusted(classSSL, keyPath, "the key is encrypted, which this program does not read; openssl pkey -in KEY -out PLAIN decrypts it", nil, msgBadKey, name)
+	if keyfile.Encrypted(key) {
+		passfile := c.get("passfile")
+		if key, err = keyfile.Plain(key, keyfile.Password(passfile)); err != nil {
+			return untrusted(classSSL, keyPath, fmt.Sprintf("the key is encrypted, and its password is expected in the file %s of the setting passfile: %v", passfile, err), err, msgBadKey, name)
+		}
 	}
 	certs, err := parseCerts(cert)
 	if err != nil {

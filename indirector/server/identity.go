@@ -13,12 +13,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"indirtui/indirector/keyfile"
 )
 
 // An Identity is the files by which a server shows who it is, and knows who its
 // clients are. All are PEM.
 type Identity struct {
 	Cert, Key string // of the server; Cert may go on with those that signed it
+	Pass      string // a file whose content is the password of Key, as that of Puppet's setting passfile; "" is none
 	CA        string // one or more: a client must be signed by one of them
 	CRL       string // revocation lists, one for each of them; "" is that nobody is revoked
 }
@@ -44,7 +47,7 @@ type revocation struct {
 // open reads the files.
 func (id Identity) open(now time.Time) (*keyring, error) {
 	k := &keyring{roots: x509.NewCertPool(), issuers: map[string]bool{}, revoked: map[string]revocation{}}
-	cert, err := tls.LoadX509KeyPair(id.Cert, id.Key)
+	cert, err := keyfile.Pair(id.Cert, id.Key, id.Pass)
 	if err != nil {
 		return nil, fmt.Errorf("read the server's certificate %s and key %s: %w", id.Cert, id.Key, err)
 	}

@@ -5,20 +5,26 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/youmark/pkcs8"
+
 	"indirtui/indirector"
 	"indirtui/indirector/authconf"
+	"indirtui/indirector/keyfile"
 	"indirtui/indirector/server"
 	"indirtui/traces"
 	"indirtui/traces/leaktest"
@@ -473,6 +479,80 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// TestManyConnections has as many agents at once as the descriptors of the
+// process allow, at most five hundred: each asks, stays, and asks again. Afterwards
+// nothing is left of any of them.
+func TestManyConnections(t *testing.T) {
+	before := descriptors(t)
+	most := 500
+	if limit := limitOfDescriptors(t); limit < 2*most+before+100 {
+		most = (limit - before - 100) / 2 // both ends are in this process
+		t.Logf("%d connections: the process may have %d descriptors", most, limit)
+	}
+	if most < 101 {
+		t.Skipf("the process may have too few descriptors for more than %d connections; ulimit -n says how many", most)
+	}
+	ca := newAuthority(t, "CA of tests")
+	web := ca.sign("web01")
+	h := start(t, ca, server.Options{Limits: server.Limits{Idle: time.Hour}}, nil)
+	transports := make([]*http.Transport, most)
+	each := func(f func(*http.Transport)) {
+		var wg sync.WaitGroup
+		turn := make(chan struct{}, 16) // handshakes at once: the CPU is what they need
+		for _, tr := range transports {
+			turn <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-turn }()
+				f(tr)
+			})
+		}
+		wg.Wait()
+	}
+	for i := range transports {
+		transports[i] = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.pool(), Certificates: []tls.Certificate{web}}}
+	}
+	for round := range 2 {
+		each(func(tr *http.Transport) {
+			if got := ask(&http.Client{Transport: tr, Timeout: patience}, "GET", h.url+"/puppet/v3/node/web01"); !strings.HasPrefix(got, "200") {
+				t.Error(got)
+			}
+		})
+		if n, _ := h.Busy(); n != most {
+			t.Errorf("round %d: %d connections, want %d", round, n, most)
+		}
+	}
+	each((*http.Transport).CloseIdleConnections)
+	h.stop()
+	if n, m := h.Busy(); n != 0 || m != 0 {
+		t.Errorf("%d connections and %d requests are left", n, m)
+	}
+	for late := time.Now().Add(patience); descriptors(t) > before && time.Now().Before(late); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if after := descriptors(t); after > before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+func limitOfDescriptors(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/limits")
+	if err != nil {
+		t.Skip("how many descriptors this process may have cannot be read here: " + err.Error())
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "Max open files"); ok {
+			n, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil { // unlimited
+				return math.MaxInt
+			}
+			return n
+		}
+	}
+	t.Fatal("there is no limit of open files")
+	return 0
+}
+
 func descriptors(t *testing.T) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
@@ -523,6 +603,32 @@ func TestRuns(t *testing.T) {
 	}
 	if got := asks("10.0.0.1:1", "ind=file_content"); got != "u2" {
 		t.Errorf("what follows is of %q, not u2", got)
+	}
+}
+
+// TestEncryptedKey is a server whose key has a password.
+func TestEncryptedKey(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t, "CA of tests")
+	id := ca.identity()
+	cert, err := tls.LoadX509KeyPair(id.Cert, id.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := pkcs8.MarshalPrivateKey(cert.PrivateKey, []byte("top secret"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id.Key, id.Pass = ca.path("encrypted.key"), ca.path("password")
+	if err := errors.Join(os.WriteFile(id.Key, pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: der}), 0o600), os.WriteFile(id.Pass, []byte("top secret"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.New(server.Options{Identity: id}); err != nil {
+		t.Error(err)
+	}
+	id.Pass = ca.path("absent")
+	if _, err := server.New(server.Options{Identity: id}); !errors.Is(err, keyfile.ErrPassword) || !strings.Contains(err.Error(), id.Key) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -269,7 +269,7 @@ func (p *program) proxyListener(ctx context.Context, e *engine.Engine, x *proxyi
 	if x.obtain {
 		s.identities = &server.Identities{Client: asks, Certs: get("certdir"), Keys: get("privatekeydir")}
 	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), CA: get("localcacert"), CRL: get("hostcrl")}
+	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
 	if x.ownCA {
 		var err error
 		if id, err = proxyCA(ctx, e); err != nil {

@@ -282,7 +282,7 @@ func (p *program) listener(ctx context.Context, e *engine.Engine, l *listening, 
 		v, _ := e.Settings.Get(name)
 		return v
 	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), CA: get("localcacert"), CRL: get("hostcrl")}
+	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
 	authority, err := ca.Open(cfg)
 	if errors.Is(err, ca.ErrNoCA) && !exists(id.Cert) {
 		authority, err = ca.OpenOrSetup(ctx, cfg)
