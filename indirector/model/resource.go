@@ -24,6 +24,7 @@ type Resource struct {
 	Sensitive   []string   // names of parameters that are not to be shown
 	Extra       []data.Pair
 	odd         odd
+	noString    bool // the title is no string in Puppet: a number, or :main of the class without one
 }
 
 var _ indirector.Expirer = (*Resource)(nil)
@@ -182,6 +183,7 @@ func (r *Resource) name(typ, title data.Value) error {
 		return say(noTitle)
 	}
 	r.Type, r.Title = typeAndTitle(typ.Text(), title.Text())
+	r.noString = title.Kind() != data.String || r.Type == "Class" && r.Title == "main"
 	return nil
 }
 
@@ -391,7 +393,7 @@ func (r *Resource) line() data.Value {
 func (r *Resource) parameters() data.Value {
 	name := namevar(r.Type)
 	title := r.titleValue()
-	plain := title == r.Title && !r.isMain()
+	plain := title == r.Title && !r.noString
 	for i, p := range r.Parameters.Hash() {
 		switch k := key(p); {
 		case k == name:
@@ -424,10 +426,6 @@ func (r *Resource) titleValue() string {
 	return path
 }
 
-// isMain reports whether r is the class without a title, which Puppet calls
-// :main: its name is a string, and never the same.
-func (r *Resource) isMain() bool { return r.Type == "Class" && r.Title == "main" }
-
 // renamed are the parameters under the names that Puppet gives them. Rule
 // FMT-CAT-02.
 func (r *Resource) renamed(name, title string) data.Value {
@@ -445,7 +443,7 @@ func (r *Resource) renamed(name, title string) data.Value {
 		at[k] = len(h)
 		h = append(h, data.P(k, p.Value))
 	}
-	if v := h[0].Value; v.Kind() == data.String && v.Str() == r.Title && !r.isMain() {
+	if v := h[0].Value; v.Kind() == data.String && v.Str() == r.Title && !r.noString {
 		h = h[1:]
 	}
 	return data.OfHash(h)

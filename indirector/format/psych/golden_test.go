@@ -229,7 +229,7 @@ func withoutSymbols(v data.Value) data.Value {
 	case data.Hash:
 		var h []data.Pair
 		for _, p := range v.Hash() {
-			h = append(h, data.Pair{Key: withoutSymbols(p.Key), Value: withoutSymbols(p.Value)})
+			h = append(h, data.Pair{Key: data.OfString(withoutSymbols(p.Key).Text()), Value: withoutSymbols(p.Value)})
 		}
 		return data.OfHash(h)
 	}
