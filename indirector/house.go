@@ -17,8 +17,12 @@ import (
 	"indirtui/traces"
 )
 
-// LevelCritical is the level of what Puppet logs as crit.
-const LevelCritical = slog.LevelError + 4
+// LevelNotice and LevelCritical are the levels of what Puppet logs as notice and
+// as crit.
+const (
+	LevelNotice   = slog.LevelInfo + 2
+	LevelCritical = slog.LevelError + 4
+)
 
 // maxDepth is how deep requests may nest before it is taken for a loop.
 const maxDepth = 64

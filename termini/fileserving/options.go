@@ -38,6 +38,21 @@ func refuse(format string, args ...any) error {
 	return &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf(format, args...)}
 }
 
+// ofFiles are the options for what is read from files: for contents there is no
+// choice but links, and Puppet fails if there is another.
+func (m *maker) ofFiles(req *indirector.Request) (*options, error) {
+	o, err := m.options(req)
+	for _, name := range []string{"checksum_type", "source_permissions"} {
+		if err == nil && m.content && given(req, name) != "" {
+			err = &indirector.Failure{
+				Class: "NoMethodError", Message: fmt.Sprintf("undefined method `%s=' for an instance of Puppet::FileServing::Content", name),
+				Hidden: "the option is one of metadata; contents have none",
+			}
+		}
+	}
+	return o, err
+}
+
 func (m *maker) options(req *indirector.Request) (*options, error) {
 	o := &options{links: "manage", checksum: m.digest}
 	switch links := given(req, "links"); links {
@@ -75,7 +90,9 @@ type walk struct {
 	ignore   []string
 }
 
-func newWalk(req *indirector.Request) (*walk, error) {
+// newWalk reads the options of a search. One that is flat lists its roots and
+// does not look at recurse.
+func newWalk(req *indirector.Request, flat bool) (*walk, error) {
 	w := &walk{limit: -1}
 	switch links := fmt.Sprint(req.Option("links")); links {
 	case "<nil>", "manage":
@@ -87,11 +104,14 @@ func newWalk(req *indirector.Request) (*walk, error) {
 	switch v := value(req, "recurse").(type) {
 	case nil:
 	case bool:
-		w.recurse = v
+		w.recurse = v && !flat
 	case int64:
+		if flat {
+			break
+		}
 		return nil, refuse("Fileset recurse parameter must not be a number anymore, please use recurselimit")
 	default:
-		w.recurse = true
+		w.recurse = !flat
 	}
 	var err error
 	if v := value(req, "recurselimit"); v != nil && fmt.Sprint(v) != "infinite" {

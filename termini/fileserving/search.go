@@ -57,7 +57,7 @@ func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root,
 func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root, w *walk, yield func(indirector.Instance) error) error {
 	if w == nil {
 		var err error
-		if w, err = newWalk(req); err != nil {
+		if w, err = newWalk(req, false); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root,
 			roots[i].path = strings.TrimSuffix(r.path, "/")
 		}
 	}
-	o, err := m.options(req)
+	o, err := m.ofFiles(req)
 	if err != nil || w.maxFiles > 0 {
 		if err := m.count(ctx, roots, w); err != nil {
 			return err // what is wrong with the tree is said first

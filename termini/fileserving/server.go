@@ -145,11 +145,8 @@ func (t *Server) roots(ctx context.Context, req *indirector.Request) (roots []ro
 	if err != nil {
 		return nil, nil, err
 	}
-	if w, err = newWalk(req); err != nil {
-		return nil, nil, err
-	}
-	w.recurse = w.recurse && !flat
-	return roots, w, nil
+	w, err = newWalk(req, flat)
+	return roots, w, err
 }
 
 // merged are the mounts that lay the directories of all modules over each
@@ -234,7 +231,7 @@ func (t *Server) custom(ctx context.Context, m mount, path string, req *indirect
 // client, or of this host if there is none.
 func (t *Server) words(ctx context.Context, path string, req *indirector.Request) (map[byte]string, error) {
 	if req.Remote == nil || req.Remote.Node == "" {
-		t.env.Log.Info(fmt.Sprintf("No client; expanding '%s' with local host", path))
+		t.env.Log.Log(ctx, indirector.LevelNotice, fmt.Sprintf("No client; expanding '%s' with local host", path))
 		return t.hostWords(ctx), nil
 	}
 	node := req.Remote.Node
@@ -273,11 +270,14 @@ func (t *Server) hostWords(ctx context.Context) map[byte]string {
 		}
 		host, domain, _ = strings.Cut(name, ".")
 	}
-	if ctx.Err() == nil {
-		t.host = map[byte]string{'h': host, 'H': host + "." + domain, 'd': domain}
-		return maps.Clone(t.host)
+	words := map[byte]string{'h': host, 'H': host + "." + domain}
+	if domain != "" { // without one %d stays as it is
+		words['d'] = domain
 	}
-	return map[byte]string{'h': host, 'H': host + "." + domain, 'd': domain}
+	if ctx.Err() == nil {
+		t.host = words
+	}
+	return maps.Clone(words)
 }
 
 // first returns the path in the first module that has it.
