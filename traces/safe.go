@@ -55,3 +55,23 @@ func AppendSafe(b []byte, s string) []byte {
 	}
 	return b
 }
+
+// SafeJSON returns a JSON document with everything that a terminal does not
+// show as itself written as an escape. It means what it meant.
+func SafeJSON(b []byte) []byte {
+	var out []byte
+	done := 0
+	for i, r := range string(b) {
+		if r < 0x7f || Shows(r) {
+			continue // what stands below a blank is between tokens
+		}
+		out = append(out, b[done:i]...)
+		out = AppendEscape(out, r)
+		_, n := utf8.DecodeRune(b[i:]) // of a byte that is no UTF-8 it is one
+		done = i + n
+	}
+	if out == nil {
+		return b
+	}
+	return append(out, b[done:]...)
+}

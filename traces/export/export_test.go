@@ -655,7 +655,7 @@ func FuzzSafe(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		safe := export.SafeJSON(plain)
+		safe := traces.SafeJSON(plain)
 		for _, r := range string(safe) {
 			if !traces.Shows(r) {
 				t.Fatalf("%q in %s", r, safe)

@@ -201,24 +201,5 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return b, err
 	}
-	return append(b, SafeJSON(bytes.TrimSuffix(out.Bytes(), []byte("\n")))...), nil
-}
-
-// SafeJSON returns a JSON document with everything that a terminal does not
-// show as itself written as an escape. It means what it meant.
-func SafeJSON(b []byte) []byte {
-	var out []byte
-	done := 0
-	for i, r := range string(b) {
-		if r < 0x7f || traces.Shows(r) {
-			continue // what stands below a blank is between tokens
-		}
-		out = append(out, b[done:i]...)
-		out = traces.AppendEscape(out, r)
-		done = i + runeLen(b[i:], r)
-	}
-	if out == nil {
-		return b
-	}
-	return append(out, b[done:]...)
+	return append(b, traces.SafeJSON(bytes.TrimSuffix(out.Bytes(), []byte("\n")))...), nil
 }

@@ -9,17 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"indirtui/traces"
 	"indirtui/traces/store"
 )
-
-// runeLen is how many bytes of b make r: a byte that is no UTF-8 is one.
-func runeLen(b []byte, r rune) int {
-	_, n := utf8.DecodeRune(b)
-	return n
-}
 
 // lines writes JSON lines.
 type lines struct{}

@@ -18,7 +18,6 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/traces"
-	"indirtui/traces/export"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
@@ -307,6 +306,6 @@ func (p *program) jsonOut(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := p.out.Write(export.SafeJSON(b.Bytes()))
+	_, err := p.out.Write(traces.SafeJSON(b.Bytes()))
 	return err
 }

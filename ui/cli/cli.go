@@ -65,7 +65,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
-	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(std.Out, 1<<16)}
+	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)

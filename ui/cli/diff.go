@@ -12,7 +12,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/traces/diff"
-	"indirtui/traces/export"
+	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 )
@@ -73,7 +73,7 @@ func (p *program) printDiff(r *diff.Report, format string) error {
 	if format == "json" {
 		var b strings.Builder
 		if err = r.Write(&b); err == nil {
-			_, err = p.out.Write(export.SafeJSON([]byte(b.String())))
+			_, err = p.out.Write(traces.SafeJSON([]byte(b.String())))
 		}
 	} else {
 		_, err = p.out.WriteString(cleanLines([]byte(r.Text())))

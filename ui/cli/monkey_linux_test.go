@@ -235,7 +235,7 @@ func (p *pty) probe(r *ptyRun, n int) {
 	p.mu.Unlock()
 	p.press(r, ":")
 	p.press(r, word)
-	for end := time.Now().Add(tooLong / 2); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
 		seen := bytes.Contains(p.out[from-p.cut:], []byte(word))
 		p.mu.Unlock()

@@ -103,8 +103,8 @@ write on
 write off
 save facts @nothing.json
 destroy facts nobody.example.com confirm=nobody.example.com
-save monkey.jsonl
-export csv monkey.csv
+save monkey.jsonl run=0001
+export csv monkey.csv run=0002
 export otlp monkey.json failed
 export story monkey.txt run=0001
 find facts
@@ -203,7 +203,7 @@ func (e errand) done(n int) bool {
 // happened for too long.
 type watchdog struct{ timer *time.Timer }
 
-const tooLong = 2 * time.Minute
+const tooLong = 9 * time.Minute
 
 func watch(t *testing.T) *watchdog {
 	w := &watchdog{time.AfterFunc(tooLong, func() {
@@ -394,7 +394,7 @@ func (m *monkey) rest() {
 	for range 3 {  // what waits may begin something that is waited for
 		m.player.Wait(time.Minute)
 		m.dog.alive()
-		if !m.player.Rest(tooLong / 2) {
+		if !m.player.Rest(tooLong - time.Minute) {
 			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
 			m.t.Fatalf("after %q: a command does not end", m.done)
 		}

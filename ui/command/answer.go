@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/model"
+	"indirtui/traces"
 )
 
 // formats are the names that people write, and the format of Puppet that each
@@ -317,13 +318,15 @@ func AppendPretty(b []byte, v data.Value, indent string) []byte {
 	return appendScalar(b, v)
 }
 
+// appendScalar appends v so that a terminal shows it and obeys nothing: it means
+// what it meant.
 func appendScalar(b []byte, v data.Value) []byte {
-	if out, err := format.AppendJSON(b, v); err == nil {
-		return out
+	if out, err := format.AppendJSON(nil, v); err == nil {
+		return append(b, traces.SafeJSON(out)...)
 	}
 	// Bytes that are no UTF-8 have no JSON: they are shown as escapes.
-	out, _ := format.AppendJSON(b, data.OfString(data.InspectString(v.Str())))
-	return out
+	out, _ := format.AppendJSON(nil, data.OfString(data.InspectString(v.Str())))
+	return append(b, traces.SafeJSON(out)...)
 }
 
 func short(list []data.Value) bool {
