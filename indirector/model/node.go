@@ -71,6 +71,12 @@ func nodeFromData(v data.Value) (*Node, error) {
 	if !named {
 		return nil, say(noName)
 	}
+	switch n.Classes.Kind() {
+	case data.Bool, data.Int, data.Big, data.Float:
+		if n.Classes.Truthy() { // Puppet finds out when it writes the node
+			return nil, undefined("empty?", n.Classes)
+		}
+	}
 	return n, n.environment(environment)
 }
 

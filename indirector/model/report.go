@@ -149,7 +149,7 @@ func reportFromData(v data.Value) (*Report, error) {
 		case "host":
 			r.Host = o.text(k, v)
 		case "time":
-			if r.Time, err = o.time(k, v); err != nil {
+			if r.Time, err = o.moment(k, v); err != nil {
 				return nil, err
 			}
 		case "configuration_version":
@@ -184,16 +184,24 @@ func reportFromData(v data.Value) (*Report, error) {
 			}
 		case "master_used": // the older name. Rule FMT-REP-06
 			if r.ServerUsed == "" && v.Truthy() {
-				r.ServerUsed = v.Text()
+				r.ServerUsed = o.text("server_used", v)
 			}
 		case "catalog_uuid":
-			r.CatalogUUID = v.Text()
+			if v.Truthy() {
+				r.CatalogUUID = o.text(k, v)
+			}
 		case "code_id":
-			r.CodeID = v.Text()
+			if v.Truthy() {
+				r.CodeID = o.text(k, v)
+			}
 		case "job_id":
-			r.JobID = v.Text()
+			if v.Truthy() {
+				r.JobID = o.text(k, v)
+			}
 		case "cached_catalog_status":
-			r.CachedCatalogStatus = v.Text()
+			if v.Truthy() {
+				r.CachedCatalogStatus = o.text(k, v)
+			}
 		default:
 			r.Extra = append(r.Extra, p)
 		}
@@ -303,7 +311,7 @@ func (l *Log) read(v data.Value) error {
 				return err
 			}
 		case "time":
-			if l.Time, err = l.odd.time(k, v); err != nil {
+			if l.Time, err = l.odd.moment(k, v); err != nil {
 				return err
 			}
 		case "file":
@@ -411,7 +419,7 @@ func (s *ResourceStatus) read(v data.Value) error {
 				return err
 			}
 		case "time":
-			if s.Time, err = o.time(k, v); err != nil {
+			if s.Time, err = o.moment(k, v); err != nil {
 				return err
 			}
 		case "failed":
@@ -508,7 +516,7 @@ func (e *Event) read(v data.Value) error {
 		case "status":
 			e.Status = o.word(k, v)
 		case "time":
-			if e.Time, err = o.time(k, v); err != nil {
+			if e.Time, err = o.moment(k, v); err != nil {
 				return err
 			}
 		case "redacted":
@@ -577,8 +585,8 @@ func (r *Report) Data() data.Value {
 		{"server_used", r.ServerUsed}, {"catalog_uuid", r.CatalogUUID}, {"code_id", r.CodeID},
 		{"job_id", r.JobID}, {"cached_catalog_status", r.CachedCatalogStatus},
 	} {
-		if p.value != "" {
-			h = append(h, data.P(p.key, data.OfString(p.value)))
+		if v := r.odd.ofText(p.key, p.value); !v.IsNil() {
+			h = append(h, data.P(p.key, v))
 		}
 	}
 	return data.OfHash(append(h, r.Extra...))

@@ -70,6 +70,15 @@ func (o *odd) time(key string, v data.Value) (Time, error) {
 	return Time{}, nil
 }
 
+// moment reads a time of a report: what is none is refused. Puppet finds out
+// when it writes the report.
+func (o *odd) moment(key string, v data.Value) (Time, error) {
+	if v.Kind() != data.String && v.Truthy() {
+		return Time{}, undefined("iso8601", v)
+	}
+	return o.time(key, v)
+}
+
 // ofTime writes a time.
 func (o odd) ofTime(key string, t Time) data.Value {
 	if t.IsZero() {

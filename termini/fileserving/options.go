@@ -85,6 +85,7 @@ func (m *maker) options(req *indirector.Request) (*options, error) {
 type walk struct {
 	follow   bool
 	recurse  bool
+	number   bool // recurse is a number, which is refused once the path is known to exist
 	limit    int // levels below the root; -1 is all
 	maxFiles int // 0 warns above 1000; negative is no limit
 	ignore   []string
@@ -106,10 +107,7 @@ func newWalk(req *indirector.Request, flat bool) (*walk, error) {
 	case bool:
 		w.recurse = v && !flat
 	case int64:
-		if flat {
-			break
-		}
-		return nil, refuse("Fileset recurse parameter must not be a number anymore, please use recurselimit")
+		w.number = !flat
 	default:
 		w.recurse = !flat
 	}

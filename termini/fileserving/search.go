@@ -212,6 +212,9 @@ func (m *maker) files(ctx context.Context, path string, w *walk, emit func(entry
 		}
 		return fail(op, path, err, "")
 	}
+	if w.number {
+		return refuse("Fileset recurse parameter must not be a number anymore, please use recurselimit")
+	}
 	if err := emit(entry{relative: "."}); err != nil {
 		return err
 	}
