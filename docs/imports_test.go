@@ -73,6 +73,7 @@ var rules = []rule{
 	{"ui", "indirector indirector/data indirector/debugger traces traces/... ui/*", "github.com/"},
 	{"ui/cache", "indirector traces traces/... ui/*", "github.com/"},
 	{"ui/command", "indirector indirector/... traces", ""},
+	{"ui/config", "traces/spell ui/screen", "gopkg.in/yaml.v3"},
 	{"ui/demo", "indirector indirector/... traces", ""},
 	{"ui/...", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
 

@@ -54,7 +54,8 @@ type Config struct {
 	Notes    []string // what is wrong; said at start, too
 	Writable bool
 	NoMouse  bool
-	FPS      int // frames a second; 0 is 30
+	FPS      int  // frames a second; 0 is 30
+	Ages     bool // times in lists are how long ago
 	Zone     *time.Location
 	Now      func() time.Time
 
@@ -250,7 +251,7 @@ func Build(cfg Config) *Model {
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Theme: cfg.Theme, Keys: keys,
 		Undo: new(screen.Undos), Events: new(screen.Events), Now: cfg.Now, Zone: cfg.Zone,
 		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Writable: cfg.Writable, Redact: true,
-		Debugger: cfg.Debugger, Probe: cfg.Probe, Ignored: cfg.Ignored, Keep: cfg.Keep,
+		Debugger: cfg.Debugger, Probe: cfg.Probe, Ignored: cfg.Ignored, Keep: cfg.Keep, Ages: cfg.Ages,
 	}
 	if cfg.Commands != nil {
 		env.Commands = cfg.Commands(env)

@@ -62,6 +62,7 @@ type Options struct {
 	Now             func() time.Time
 	Log             *slog.Logger
 	Crash           func(v any, stack []byte)
+	Secrets         []string // further words that make a name a secret
 	Certname        func() string
 }
 
@@ -128,7 +129,7 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{Application: o.Application, Source: o.Source, Mask: mask.New(mask.Rules{})}
+	e := &Engine{Application: o.Application, Source: o.Source, Mask: mask.New(mask.Rules{Names: o.Secrets})}
 	if e.Source == "" {
 		e.Source = "in process"
 	}

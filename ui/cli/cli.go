@@ -15,12 +15,14 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
 	"indirtui/traces/export"
 	"indirtui/ui/command"
+	"indirtui/ui/config"
 	"indirtui/ui/demo"
 )
 
@@ -54,7 +56,9 @@ type program struct {
 	otlp                                                 string
 	live                                                 *export.Live // nil if nobody wants it
 	ui                                                   interactive
-	site                                                 demo.Options // of the demo
+	given                                                *pflag.FlagSet // what stood on the command line; nil if nothing did
+	own                                                  *config.Config // see mine
+	site                                                 demo.Options   // of the demo
 }
 
 // An exit is an error that only says how the program ends: what there is to
@@ -165,10 +169,11 @@ Exit codes, of every command:
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
   indirtui routes --application server         who would answer what, and who said so
   indirtui open incident.ind                   look at a recording`,
-		Args:          usageArgs(cobra.NoArgs),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
+		Args:             usageArgs(cobra.NoArgs),
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) { p.given = cmd.Flags() },
+		RunE:             func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError{err} })
 	f := root.PersistentFlags()
@@ -187,7 +192,7 @@ Exit codes, of every command:
 	for _, verb := range command.Verbs() {
 		root.AddCommand(p.ask(verb))
 	}
-	root.AddCommand(p.runScript(), p.replay(), p.serve(), p.proxy(), p.authority(), p.routes(), p.terminiCommand(), p.settings(), p.cache(), p.open(), p.demo(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
+	root.AddCommand(p.runScript(), p.replay(), p.serve(), p.proxy(), p.authority(), p.routes(), p.terminiCommand(), p.settings(), p.configuration(), p.cache(), p.open(), p.demo(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
@@ -212,6 +217,11 @@ func (p *program) options() (engine.Options, error) {
 		Specs: p.specs, Termini: p.termini, ConfDir: p.confDir, VarDir: p.varDir,
 		Application: app, Action: action, Environment: p.environment, RouteFile: p.routeFile, Write: p.write,
 	}
+	mine, err := p.mine()
+	if err != nil {
+		return o, err
+	}
+	o.Secrets, o.Memory = mine.Mask, mine.Memory
 	for _, s := range p.set {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {

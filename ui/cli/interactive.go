@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -19,13 +20,15 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/command"
+	"indirtui/ui/config"
 	"indirtui/ui/demo"
 )
 
 // interactive is what only the interactive program asks for.
 type interactive struct {
 	demo, ascii, light, noMouse, plain, functionKeys bool
-	record                                           string
+	record, theme                                    string
+	fps                                              int
 }
 
 func (i *interactive) flags(cmd *cobra.Command) {
@@ -37,6 +40,8 @@ func (i *interactive) flags(cmd *cobra.Command) {
 
 func (i *interactive) display(cmd *cobra.Command) {
 	f := cmd.Flags()
+	f.StringVar(&i.theme, "theme", "", "the colours: `NAME` is "+strings.Join(config.Themes(), ", "))
+	f.IntVar(&i.fps, "fps", 0, "frames a second at most, 1 to 60; 5 is good for slow lines (default 30)")
 	f.BoolVar(&i.ascii, "ascii", false, "draw with ASCII characters only")
 	f.BoolVar(&i.light, "light", false, "choose colours for a light background (default as COLORFGBG says, else dark)")
 	f.BoolVar(&i.plain, "plain", false, "draw nothing: a line for each request, and commands from standard input; for screen readers and scripts")
@@ -46,7 +51,11 @@ func (i *interactive) display(cmd *cobra.Command) {
 
 // needsTerminal is the refusal to draw where nobody sees it.
 func (p *program) needsTerminal() error {
-	if file, ok := p.Out.(*os.File); p.ui.plain || ok && isatty.IsTerminal(file.Fd()) {
+	mine, err := p.mine()
+	if err != nil {
+		return err
+	}
+	if file, ok := p.Out.(*os.File); mine.Plain || ok && isatty.IsTerminal(file.Fd()) {
 		return nil
 	}
 	return &command.UsageError{
@@ -70,7 +79,17 @@ func (p *program) interactive(ctx context.Context) error {
 
 // look shows a session, on a screen or without one.
 func (p *program) look(ctx context.Context, s *session) error {
-	if p.ui.plain {
+	mine, err := p.mine()
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	for _, w := range mine.Warnings {
+		s.notes = append(s.notes, w)
+	}
+	if mine.Plain {
+		for _, w := range mine.Warnings {
+			p.complain("warning: " + w)
+		}
 		return p.runPlain(ctx, s)
 	}
 	return p.show(ctx, s)
@@ -262,6 +281,9 @@ func (p *program) recording() (string, error) {
 			return "", &command.UsageError{What: p.ui.record + " exists", Advice: "name a new file: recordings are not overwritten"}
 		}
 		return p.ui.record, nil
+	}
+	if mine, err := p.mine(); err != nil || !mine.Record {
+		return "", err
 	}
 	dir, err := engine.StateDir()
 	if err != nil {

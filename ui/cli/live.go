@@ -16,8 +16,11 @@ func (p *program) startLive() error {
 	if p.live != nil || !wanted {
 		return nil
 	}
-	var err error
-	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Mask: mask.New(mask.Rules{}).Text})
+	mine, err := p.mine()
+	if err != nil {
+		return err
+	}
+	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Mask: mask.New(mask.Rules{Names: mine.Mask}).Text})
 	return err
 }
 

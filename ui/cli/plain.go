@@ -16,7 +16,6 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"indirtui/indirector"
-	"indirtui/indirector/mask"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
@@ -384,7 +383,7 @@ func (x *plain) masks() func(string) (string, int) {
 		return x.s.engine.Mask.Text
 	}
 	if x.r.mask == nil {
-		x.r.mask = mask.New(mask.Rules{})
+		x.r.mask = x.mask()
 	}
 	return x.r.mask.Text
 }

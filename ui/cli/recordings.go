@@ -39,6 +39,11 @@ func (r *reading) flags(cmd *cobra.Command) {
 // open opens the recording and reads it to its end. What is wrong with it is
 // said.
 func (r *reading) open(p *program) (*store.Store, error) {
+	mine, err := p.mine()
+	if err != nil {
+		return nil, err
+	}
+	r.mask = mask.New(mask.Rules{Names: mine.Mask})
 	if r.path == "" {
 		return nil, &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
 	}

@@ -15,7 +15,6 @@ import (
 	"indirtui/indirector/client"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/mask"
 	"indirtui/traces"
 	"indirtui/ui"
 	"indirtui/ui/breaks"
@@ -112,12 +111,11 @@ func (s *session) play(ctx context.Context) (err error) {
 
 // config joins a session with the screens that show it.
 func (p *program) config(ctx context.Context, s *session, switchTo func(func() (*session, error)) tea.Cmd) ui.Config {
+	mine, _ := p.mine() // what is wrong was said at the start
 	cfg := ui.Config{
-		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, NoMouse: p.ui.noMouse, Guard: s.guard,
-		Theme: screen.NewTheme(p.getenv, !p.ui.light), Now: p.site.Now,
-	}
-	if p.ui.functionKeys {
-		cfg.Remap = screen.FunctionKeys()
+		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
+		Theme: p.theme(mine), Now: p.site.Now, Remap: remap(mine),
+		NoMouse: !mine.Mouse, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
 	o := console.Options{
 		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
@@ -135,7 +133,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: mask.New(mask.Rules{}).Text}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.mask().Text}
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
@@ -181,7 +179,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 	}
 	cfg.Save = saveText
 	_, cfg.Demo = s.site.(*demo.Site)
-	cfg.Ignored, cfg.Keep = s.kept.Ignore, s.kept.keep
+	cfg.Ignored, cfg.Keep = also(s.kept.Ignore, mine.Ignore), s.kept.keep
 	cfg.FirstRun = func(env *screen.Env) screen.Screen { return help.NewCard(env) }
 	cfg.Help = func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
 	cfg.Palette = func(env *screen.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
@@ -237,17 +235,6 @@ func aboutEngine(e *engine.Engine) routes.About {
 		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Place, Text: p.Text})
 	}
 	return a
-}
-
-// getenv is the environment of the terminal, with what the flags say about it.
-func (p *program) getenv(name string) string {
-	if p.ui.ascii && (name == "LC_ALL" || name == "LC_CTYPE" || name == "LANG") {
-		return "C"
-	}
-	if p.ui.light && name == "COLORFGBG" {
-		return ""
-	}
-	return os.Getenv(name)
 }
 
 // saveText writes a file for a person, here. What is there is not overwritten.

@@ -142,6 +142,16 @@ var guides = []guide{
 		{"H", "every opinion: what is NOT APPLIED says why, with file and line"},
 		{"y r", "copy what is in force as the section that would say so"},
 	}},
+	{"settings", "What if a setting were another?", [][2]string{
+		{":", "set NAME=VALUE: as if Puppet had been started with it; what follows is said"},
+		{":", "settings lists them, with who decided; e sets one, u takes it back"},
+		{"z", "take it back; unset all takes everything back"},
+	}},
+	{"config", "How do I change colours, keys, what is masked?", [][2]string{
+		{"q", "the file is ~/.config/indirtui/config.yaml, or .indirtui.yaml of a project"},
+		{"q", "indirtui config: what is in force and who decided; indirtui config --help: the keys"},
+		{"q", "indirtui config check: what is wrong with a file; it is read at the start"},
+	}},
 	{"swap", "What if another terminus answered?", [][2]string{
 		{"3", "go to Routes, and put the cursor on the indirection"},
 		{"W", "what it would mean for the recorded requests; nothing is executed"},

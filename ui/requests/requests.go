@@ -63,7 +63,7 @@ type detail struct {
 
 // New returns the list of all requests, which follows what is new.
 func New(env *screen.Env) *Requests {
-	r := &Requests{env: env, all: env.Log.View(nil), follow: true, details: make(map[uint64]*detail)}
+	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail)}
 	r.view = r.all
 	return r
 }

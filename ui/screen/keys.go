@@ -299,6 +299,17 @@ var table = []Binding{
 	{Suspend, []string{"ctrl+z"}, Everywhere, false, "suspend", "suspend the program"},
 }
 
+// Actions returns every action that has keys, in the order of the table.
+func Actions() []Action {
+	var all []Action
+	for _, b := range table {
+		if !slices.Contains(all, b.Do) {
+			all = append(all, b.Do)
+		}
+	}
+	return all
+}
+
 // FunctionKeys are the keys of other debuggers beside our own: F5 continues, F10
 // steps over, F11 steps. They are for NewKeys; many terminals and desktops take
 // them for themselves, so nobody has them who has not asked. Rule: UI design,

@@ -207,6 +207,7 @@ type Env struct {
 	At       uint64
 	Writable bool // save, destroy and expire are allowed towards what is real
 	Redact   bool // masked values stay masked
+	Ages     bool // times in lists are how long ago, at the start
 }
 
 // Clock formats a time of day, to the second.

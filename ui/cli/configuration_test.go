@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"indirtui/ui/config"
+	"indirtui/ui/screen"
+)
+
+// configured lets the program be as a file says.
+func configured(t *testing.T, text string) func(*program) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(p *program) {
+		c, err := config.Load(config.Options{User: path, Flags: p.ui.given()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.own = c
+	}
+}
+
+// What the file says about the screen is so on the screen: keys, times, masks,
+// and what does not count in comparisons.
+func TestConfigurationOnTheScreen(t *testing.T) {
+	t.Parallel()
+	file := "times: ago\nmask: [datacentre]\nignore: [.parameters.role]\nkeys:\n  follow: [ctrl+g]\n  up: [w, up]\n"
+	travel(t, configured(t, file), func(tr *trip) {
+		tr.sees("0s ago")
+		tr.key("w", "follow off")
+		tr.key("ctrl+g", "follow on")
+		tr.key("w", "follow off")
+		tr.key("F", "follow off") // it is no key any more
+		tr.key("t", "14:02:1")
+		tr.key("G", "follow on")
+		tr.key("?", "ctrl+g", "follow what is new")
+		tr.key("esc", "[1 Requests]")
+		tr.command("log", "keys: up takes w up from write")
+		tr.key("esc", "[1 Requests]")
+		tr.command("diff find node web01.example.com terminus=exec,plain", "compare #1048 : #1050", "ignored 1 rule")
+		tr.cursor("classes")
+		for !strings.Contains(tr.Cursor(), "datacentre") {
+			tr.key("]", "compare #1048 : #1050")
+		}
+		tr.cursor("(masked datacentre").Not("ams1")
+		tr.key("esc", "[1 Requests]")
+		tr.leave()
+	})
+}
+
+// A theme is chosen by name, and flags are stronger than the file.
+func TestTheme(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	t.Setenv("COLORTERM", "truecolor")
+	t.Setenv("COLORFGBG", "")
+	t.Setenv("LC_ALL", "C.UTF-8")
+	for _, tt := range []struct {
+		file    string
+		ui      interactive
+		palette screen.Palette
+		rule    string
+	}{
+		{"", interactive{}, screen.TrueDark, screen.Unicode.Rule},
+		{"", interactive{light: true}, screen.TrueLight, screen.Unicode.Rule},
+		{"theme: terminal", interactive{}, screen.Sixteen, screen.Unicode.Rule},
+		{"theme: dark\nglyphs: ascii", interactive{}, screen.TrueDark, "-"},
+		{"theme: light", interactive{ascii: true}, screen.TrueLight, "-"},
+		{"theme: mono", interactive{}, screen.NoColour, screen.Unicode.Rule},
+		{"theme: none", interactive{}, screen.NoStyle, screen.Unicode.Rule},
+	} {
+		p := &program{ui: tt.ui}
+		configured(t, tt.file)(p)
+		if th := p.theme(p.own); th.Palette != tt.palette || th.Glyphs.Rule != tt.rule {
+			t.Errorf("%q %+v: got palette %d and %q, want %d and %q", tt.file, tt.ui, th.Palette, th.Glyphs.Rule, tt.palette, tt.rule)
+		}
+	}
+}

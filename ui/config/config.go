@@ -1,0 +1,420 @@
+// Package config reads how a person wants this program to be: its own
+// configuration, which has nothing to do with Puppet's. It does for itself what
+// the program does for Puppet: each value knows who said it, and what it
+// overruled.
+//
+// Flags are stronger than the environment, that is stronger than the file of
+// the project, that is stronger than the file of the user, and that is stronger
+// than what is built in:
+//
+//	c, err := config.Load(config.Options{User: "/home/me/.config/indirtui/config.yaml", Getenv: os.Getenv})
+//	c.Theme   // "dark"
+//	c.Values  // …{"theme", "dark", "config.yaml:3", overruled: auto (default)}
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"indirtui/ui/screen"
+)
+
+// A Config is what is in force. It is never changed.
+type Config struct {
+	Theme        string // "auto" by the environment, or one of Themes
+	Glyphs       string // "auto" by the locale, "ascii", "unicode"
+	Mouse        bool
+	FPS          int    // frames a second at most
+	Times        string // "clock" or "ago"
+	Zone         *time.Location
+	FunctionKeys bool
+	Plain        bool
+	Record       bool
+	Memory       int64                      // bytes
+	Keys         map[screen.Action][]string // by action
+	Mask         []string                   // further words that make a name a secret
+	Ignore       []string                   // further paths that do not count in comparisons
+
+	Values   []Value  // everything, in the order of the table, then the keys
+	Warnings []string // what is written and does nothing
+	Files    []string // that were read
+}
+
+// An Opinion is what one source says.
+type Opinion struct {
+	Value string `json:"value"`
+	Place string `json:"place"` // "default", "~/.config/indirtui/config.yaml:3", "environment NO_COLOR", "--ascii"
+}
+
+// A Value is one key as it is in force. Lists have all their parts in force.
+type Value struct {
+	Key string // "theme", "keys.follow"
+	Opinion
+	Overruled []Opinion // strongest first
+	Doc       string
+}
+
+// A Flag is one that was given on the command line.
+type Flag struct{ Key, Value, Text string } // "glyphs", "ascii", "--ascii"
+
+// Options are where Load looks. What is empty is not looked at.
+type Options struct {
+	User    string // file
+	Project string // file
+	Getenv  func(name string) string
+	Flags   []Flag
+}
+
+// A key is one line of the table: all that is said about it is said here.
+type key struct {
+	name, def, doc string
+	list           bool                        // each source adds to it
+	env            []string                    // further variables that decide it, see fromEnvironment
+	read           func(*Config, string) error // checks a value, and puts it in force
+}
+
+// Themes are the sets of colours that there are.
+func Themes() []string { return []string{"auto", "terminal", "dark", "light", "mono", "none"} }
+
+// table is every key that there is, but those of keys.
+var table = []key{
+	{"theme", "auto", "colours: auto (as the terminal says), terminal (its own sixteen), dark or light (24 bits, for that background), mono (bold and underline only), none", false, []string{"NO_COLOR"},
+		func(c *Config, s string) error { return oneOf(&c.Theme, s, Themes()) }},
+	{"glyphs", "auto", "lines and bars: auto (as the locale says), ascii, unicode", false, nil,
+		func(c *Config, s string) error { return oneOf(&c.Glyphs, s, []string{"auto", "ascii", "unicode"}) }},
+	{"mouse", "true", "whether clicks and the wheel are for the program; false leaves them to the terminal", false, nil,
+		func(c *Config, s string) error { return truth(&c.Mouse, s) }},
+	{"fps", "30", "frames a second at most, 1 to 60; 5 is good for slow lines", false, nil, readFPS},
+	{"times", "clock", "times in lists: clock (of the day) or ago; t changes it", false, nil,
+		func(c *Config, s string) error { return oneOf(&c.Times, s, []string{"clock", "ago"}) }},
+	{"zone", "local", "time zone of what is shown: local, UTC, or a name as Europe/Berlin", false, nil, readZone},
+	{"function-keys", "false", "while a request is held F5 continues, F10 steps over, F11 steps", false, nil,
+		func(c *Config, s string) error { return truth(&c.FunctionKeys, s) }},
+	{"plain", "false", "draw nothing: lines of text, for screen readers", false, nil,
+		func(c *Config, s string) error { return truth(&c.Plain, s) }},
+	{"record", "true", "whether sessions are recorded by themselves; --record FILE does it always", false, nil,
+		func(c *Config, s string) error { return truth(&c.Record, s) }},
+	{"memory", "256M", "what may be kept in memory, 64M to 64G; the oldest goes first, and is counted", false, nil, readMemory},
+	{"mask", "", "further words that make a name a secret, beside password, token and the like", true, nil, readMask},
+	{"ignore", "", "further paths that do not count in comparisons; * is any text", true, nil,
+		func(c *Config, s string) error {
+			if !strings.HasPrefix(s, ".") {
+				return fmt.Errorf("%q is no path: it begins with a dot, as in .parameters.uptime", s)
+			}
+			c.Ignore = append(c.Ignore, s)
+			return nil
+		}},
+}
+
+// keysDoc is what is said about keys.
+const keysDoc = "keys of an action, instead of the built-in ones; indirtui config keys lists the actions"
+
+// Keys returns the names of all keys, in order.
+func Keys() []string {
+	names := make([]string, 0, len(table)+1)
+	for _, k := range table {
+		names = append(names, k.name)
+	}
+	return append(names, "keys")
+}
+
+func oneOf(to *string, s string, all []string) error {
+	if !slices.Contains(all, s) {
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(all, ", "))
+	}
+	*to = s
+	return nil
+}
+
+func truth(to *bool, s string) error {
+	switch s {
+	case "true", "on", "yes":
+		*to = true
+	case "false", "off", "no":
+		*to = false
+	default:
+		return fmt.Errorf("%q is neither true nor false", s)
+	}
+	return nil
+}
+
+func readFPS(c *Config, s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 60 {
+		return fmt.Errorf("%q is no number from 1 to 60", s)
+	}
+	c.FPS = n
+	return nil
+}
+
+func readZone(c *Config, s string) error {
+	name := s
+	if s == "local" {
+		name = "Local"
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || s == "" {
+		return fmt.Errorf("%q is no time zone that this host knows: write local, UTC, or a name as Europe/Berlin", s)
+	}
+	c.Zone = zone
+	return nil
+}
+
+// Limits of what may be kept in memory.
+const (
+	minMemory = 64 << 20
+	maxMemory = 64 << 30
+)
+
+func readMemory(c *Config, s string) error {
+	digits := strings.TrimRight(s, "MG")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit, known := map[string]int64{"M": 1 << 20, "G": 1 << 30}[s[len(digits):]]
+	if err != nil || !known || n < 1 || n > maxMemory/unit || n*unit < minMemory {
+		return fmt.Errorf("%q is no size from 64M to 64G, as in 512M", s)
+	}
+	c.Memory = n * unit
+	return nil
+}
+
+func readMask(c *Config, s string) error {
+	if len(s) < 3 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
+		return fmt.Errorf("%q is no word: write three or more letters, digits, or _ - .", s)
+	}
+	c.Mask = append(c.Mask, s)
+	return nil
+}
+
+// A said is what one source says about a key: one value, or several for lists
+// and for the keys of an action.
+type said struct {
+	key    string
+	values []string
+	place  string
+	file   string // where it is, for errors; "" if it is in none
+	line   int
+}
+
+// A ValueError is that a value is no good, or that a file cannot be understood.
+type ValueError struct {
+	Place string // "/home/me/.config/indirtui/config.yaml:3"
+	Key   string // "" if it is about the file
+	Text  string
+}
+
+func (e *ValueError) Error() string {
+	if e.Key == "" {
+		return e.Place + ": " + e.Text
+	}
+	return e.Place + ": " + e.Key + ": " + e.Text
+}
+
+// Load reads all sources. Keys that there are not are Warnings. An error is
+// every value that is no good, each a *ValueError; the Config is then what the
+// rest says.
+func Load(o Options) (*Config, error) {
+	c := &Config{Keys: map[screen.Action][]string{}}
+	var all []said // strongest first
+	var errs []error
+	for _, f := range o.Flags {
+		all = append(all, said{key: f.Key, values: []string{f.Value}, place: f.Text})
+	}
+	if o.Getenv != nil {
+		all = append(all, fromEnvironment(o.Getenv)...)
+	}
+	for _, path := range []string{o.Project, o.User} {
+		if path == "" {
+			continue
+		}
+		data, err := readFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, &ValueError{Place: path, Text: err.Error()})
+			continue
+		}
+		c.Files = append(c.Files, path)
+		found, problems := Parse(path, data)
+		errs = append(errs, problems...)
+		for _, s := range found {
+			if text := unknown(s); text != "" {
+				c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", s.place, text))
+				continue
+			}
+			all = append(all, s)
+		}
+	}
+	for _, k := range table {
+		errs = append(errs, c.settle(k, all)...)
+	}
+	errs = append(errs, c.settleKeys(all)...)
+	return c, errors.Join(errs...)
+}
+
+// settle puts the strongest opinion on a key in force, or all of a list. What
+// is no good is an error even if it is overruled.
+func (c *Config) settle(k key, all []said) (errs []error) {
+	v := Value{Key: k.name, Doc: k.doc}
+	won := false
+	var parts, places []string
+	for _, s := range all {
+		if s.key != k.name {
+			continue
+		}
+		for _, value := range s.values {
+			scratch := new(Config)
+			if err := k.read(scratch, value); err != nil {
+				errs = append(errs, &ValueError{s.place, k.name, err.Error()})
+				continue
+			}
+			switch {
+			case k.list && slices.Contains(parts, value):
+			case k.list:
+				_ = k.read(c, value) // it was read before
+				parts = append(parts, value)
+				if !slices.Contains(places, s.place) {
+					places = append(places, s.place)
+				}
+			case !won:
+				_ = k.read(c, value)
+				v.Opinion, won = Opinion{value, s.place}, true
+			default:
+				v.Overruled = append(v.Overruled, Opinion{value, s.place})
+			}
+		}
+	}
+	switch {
+	case k.list:
+		v.Opinion = Opinion{strings.Join(parts, ", "), cmp.Or(strings.Join(places, ", "), "default")}
+	case won:
+		v.Overruled = append(v.Overruled, Opinion{k.def, "default"})
+	default:
+		_ = k.read(c, k.def) // it is good
+		v.Opinion = Opinion{k.def, "default"}
+	}
+	c.Values = append(c.Values, v)
+	return errs
+}
+
+// settleKeys does that for the keys of each action.
+func (c *Config) settleKeys(all []said) (errs []error) {
+	by := map[string]*Value{}
+	for _, s := range all {
+		action, is := strings.CutPrefix(s.key, "keys.")
+		if !is {
+			continue
+		}
+		for _, k := range s.values {
+			if k == "" || k != " " && strings.ContainsAny(k, " \t\n") {
+				errs = append(errs, &ValueError{s.place, s.key, fmt.Sprintf("%q is no key: write a character, space, or a name as ctrl+x or f5", k)})
+			}
+		}
+		opinion := Opinion{strings.Join(named(s.values), " "), s.place}
+		if v := by[action]; v != nil {
+			v.Overruled = append(v.Overruled, opinion)
+			continue
+		}
+		by[action] = &Value{Key: s.key, Opinion: opinion, Doc: keysDoc}
+		c.Keys[screen.Action(action)] = s.values
+	}
+	for _, action := range slices.Sorted(maps.Keys(by)) {
+		c.Values = append(c.Values, *by[action])
+	}
+	return errs
+}
+
+func named(keys []string) []string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = screen.KeyName(k)
+	}
+	return out
+}
+
+// fromEnvironment is what the environment says: INDIRTUI_FPS and so on, and the
+// variables that others have too.
+func fromEnvironment(getenv func(string) string) []said {
+	var all []said
+	for _, k := range table {
+		name := "INDIRTUI_" + strings.ToUpper(strings.ReplaceAll(k.name, "-", "_"))
+		if value := getenv(name); value != "" {
+			values := []string{value}
+			if k.list {
+				values = strings.Split(value, ",")
+			}
+			all = append(all, said{key: k.name, values: values, place: "environment " + name})
+		}
+		for _, name := range k.env {
+			if getenv(name) != "" {
+				all = append(all, said{key: k.name, values: []string{"mono"}, place: "environment " + name})
+			}
+		}
+	}
+	return all
+}
+
+// maxFile is the largest file that is read, in bytes.
+const maxFile = 1 << 20
+
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("it has more than %d bytes", maxFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+// ProjectFile is the name of the file of a project.
+const ProjectFile = ".indirtui.yaml"
+
+// UserFile returns where the file of the user is, whether it is there or not:
+// "" if there is no such place. (XDG base directories.)
+func UserFile(getenv func(string) string) string {
+	dir := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "indirtui", "config.yaml")
+}
+
+// FindProject returns the file of the project that dir is in, or "": the
+// nearest at or above it. It is not looked for above a directory with .git, nor
+// above the home directory.
+func FindProject(dir, home string) string {
+	for {
+		path := filepath.Join(dir, ProjectFile)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+		up := filepath.Dir(dir)
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || up == dir || dir == home {
+			return ""
+		}
+		dir = up
+	}
+}
