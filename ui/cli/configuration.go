@@ -247,15 +247,15 @@ type configRow struct {
 	Key       string           `json:"key"`
 	Value     string           `json:"value"`
 	Place     string           `json:"place"`
-	Overruled []config.Opinion `json:"overruled,omitempty"`
+	Overruled []config.Opinion `json:"overruled"`
 }
 
 func (p *program) showConfiguration(c *config.Config, names []string, asJSON bool) error {
-	var rows []configRow
+	rows := []configRow{}
 	for _, v := range c.Values {
 		asked := func(name string) bool { return v.Key == name || strings.HasPrefix(v.Key, name+".") }
 		if len(names) == 0 || slices.ContainsFunc(names, asked) {
-			rows = append(rows, configRow{v.Key, v.Value, v.Place, v.Overruled})
+			rows = append(rows, configRow{v.Key, v.Value, v.Place, append([]config.Opinion{}, v.Overruled...)})
 		}
 	}
 	if slices.Contains(names, "keys") {
@@ -301,7 +301,7 @@ func actions(c *config.Config) []configRow {
 				}
 			}
 		}
-		rows = append(rows, configRow{Key: "keys." + string(do), Value: strings.Join(words, " "), Place: "default"})
+		rows = append(rows, configRow{"keys." + string(do), strings.Join(words, " "), "default", []config.Opinion{}})
 	}
 	return rows
 }

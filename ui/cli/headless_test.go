@@ -78,6 +78,7 @@ func TestSchemas(t *testing.T) {
 		{"termini", "termini", []string{"termini", "--json"}, false},
 		{"no termini", "termini", []string{"termini", "--json", "key"}, false},
 		{"settings", "settings", []string{"settings", "--json", "--all", "--confdir", dir, "--vardir", dir}, false},
+		{"config", "config", []string{"config", "--json", "--theme", "dark"}, false},
 		{"settings that nobody set", "settings", []string{"settings", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},

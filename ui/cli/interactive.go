@@ -83,9 +83,7 @@ func (p *program) look(ctx context.Context, s *session) error {
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
-	for _, w := range mine.Warnings {
-		s.notes = append(s.notes, w)
-	}
+	s.notes = append(s.notes, mine.Warnings...)
 	if mine.Plain {
 		for _, w := range mine.Warnings {
 			p.complain("warning: " + w)

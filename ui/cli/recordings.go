@@ -428,7 +428,8 @@ func (p *program) schema() *cobra.Command {
 		Short: "Print the JSON schema of what a command prints: " + strings.Join(schemaNames(), ", "),
 		Long: `Print the JSON schema of what a command prints:
 
-  cache, routes, settings, termini   of the same commands with --json
+  cache, config, routes, settings,
+  termini                            of the same commands with --json
   check, diff, replay                with --format json
   run                                with --format json, of each line
   demo                               demo --list --json

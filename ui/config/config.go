@@ -189,7 +189,7 @@ func readMemory(c *Config, s string) error {
 
 func readMask(c *Config, s string) error {
 	if len(s) < 3 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
-		return fmt.Errorf("%q is no word: write three or more letters, digits, or _ - .", s)
+		return fmt.Errorf("%q is no word: write three or more of letters, digits, dots and _ -", s)
 	}
 	c.Mask = append(c.Mask, s)
 	return nil

@@ -315,7 +315,7 @@ func TestComplete(t *testing.T) {
 		{"filter hidden serv", "filter hidden served=", ""},
 		{"show re", "show requests ", ""},
 		{"write o", "write on |write off ", ""},
-		{"help co", "help codes |help commands ", ""},
+		{"help co", "help codes |help config |help commands ", ""},
 		{"fnid x", "", `no command is called "fnid"; nearest: find`},
 		{"", "find |search |head ", ""},
 	} {

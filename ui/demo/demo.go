@@ -22,7 +22,6 @@ import (
 
 	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/settings"
 )
 
 //go:embed site
@@ -100,8 +99,6 @@ func (s *Site) Options(o engine.Options) engine.Options {
 	o.Application, o.Environment, o.Source = "agent", "", "demo site"
 	o.Termini = append(append(o.Termini[:0:0], o.Termini...), Upstream, PuppetDB)
 	o.Certname, o.Now = func() string { return web }, s.now
-	// The CA of a server lies beside Puppet's own directories, wherever those are.
-	o.Set = append([]settings.Override{{Name: "cadir", Value: filepath.Join(s.Dir, "ca"), Place: "the demo"}}, o.Set...)
 	return o
 }
 

@@ -18,10 +18,10 @@ type Complaint struct {
 // A Prompt asks for one line, on top of the lower lines of another screen. It
 // closes itself.
 type Prompt struct {
-	Label  string // "/", ":"
-	Input  Input
-	Hint   string // below the line, while nothing is wrong
-	Past   *Past  // what was written before; may be nil
+	Label string // "/", ":"
+	Input Input
+	Hint  string // below the line, while nothing is wrong
+	Past  *Past  // what was written before; may be nil
 	// Secret reports whether a line must not be called back; nil is that all may.
 	Secret func(text string) bool
 	Change func(text string) (*Complaint, tea.Cmd)
