@@ -150,7 +150,9 @@ func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ 
 	st.Engine, err = engine.New(engine.Options{
 		Specs: o.Specs, Termini: append(termini, s.Termini...),
 		ConfDir: st.Path("conf"), VarDir: st.Path("var"), Application: s.Application, Action: s.Action,
-		Set:     append([]settings.Override{{Name: "codedir", Value: st.Path("code")}}, s.Set...),
+		Set: append([]settings.Override{ // nothing of the machine's own
+			{Name: "codedir", Value: st.Path("code")}, {Name: "ssldir", Value: st.Path("ssl")}, {Name: "cadir", Value: st.Path("ca")},
+		}, s.Set...),
 		Process: settings.Options{Home: st.Dir, Dir: st.Dir},
 		Write:   !s.ReadOnly, Quirks: s.Quirks, Now: st.Now, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: o.Crash,
 		Certname: func() string { return "n1.example.com" },

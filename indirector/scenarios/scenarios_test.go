@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"indirtui/indirector/scenarios"
 	"indirtui/termini"
@@ -12,7 +13,10 @@ import (
 	"indirtui/traces/store"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the clock of a stage is there, and recordings are told in local time
+	leaktest.Main(m)
+}
 
 // explained is how many of the fifty situations must be explained.
 const explained = 47
