@@ -64,7 +64,7 @@ var rules = []rule{
 	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
 
 	{"termini", "indirector indirector/model termini/*", ""},
-	{"termini/internal/*", "indirector indirector/data indirector/model traces", ""},
+	{"termini/internal/*", "indirector indirector/data indirector/model traces", "golang.org/x/sys"},
 	{"termini/*", "indirector indirector/child indirector/data indirector/format indirector/format/psych indirector/model indirector/rest indirector/client indirector/ca indirector/filelock termini/internal/* traces", "golang.org/x/"},
 
 	{"ui/screen", "indirector indirector/data indirector/debugger traces traces/query traces/store", "github.com/"},

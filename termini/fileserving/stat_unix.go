@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"indirtui/termini/internal/disk"
 )
 
 func stat(path string) (status, error)  { return ask(unix.Stat, path) }
@@ -41,43 +43,9 @@ var kinds = [16]string{
 
 // openFile opens path for reading without waiting for the writer of a pipe.
 func openFile(path string, follow bool) (io.ReadCloser, status, error) {
-	flags := unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK
-	if !follow {
-		flags |= unix.O_NOFOLLOW
+	file, s, err := disk.Open(path, follow)
+	if err != nil {
+		return nil, status{}, err
 	}
-	for {
-		fd, err := unix.Open(path, flags, 0)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return nil, status{}, err
-		}
-		var s unix.Stat_t
-		if err := unix.Fstat(fd, &s); err != nil {
-			unix.Close(fd)
-			return nil, status{}, err
-		}
-		return descriptor(fd), statusOf(&s), nil
-	}
+	return file, statusOf(&s), nil
 }
-
-// A descriptor is a file that is read once and by one only: a search opens
-// thousands, and an os.File asks the kernel more than that needs.
-type descriptor int
-
-func (d descriptor) Read(p []byte) (int, error) {
-	for {
-		switch n, err := unix.Read(int(d), p); {
-		case err == unix.EINTR:
-		case err != nil:
-			return 0, err
-		case n == 0:
-			return 0, io.EOF
-		default:
-			return n, nil
-		}
-	}
-}
-
-func (d descriptor) Close() error { return unix.Close(int(d)) }

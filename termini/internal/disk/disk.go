@@ -70,31 +70,37 @@ func Read(ctx context.Context, path string) (f File, err error) {
 	if err := ctx.Err(); err != nil {
 		return f, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	file, err := os.Open(path)
+	file, is, err := open(path)
 	if err != nil {
 		return f, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return f, err
-	}
 	switch {
-	case info.IsDir():
+	case is.kind.IsDir():
 		return f, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
-	case info.Size() > MaxSize:
-		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%d bytes are more than the limit of %d", info.Size(), MaxSize)}
-	case !info.Mode().IsRegular():
-		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is no regular file, but %s", info.Mode().Type())}
+	case is.size > MaxSize:
+		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%d bytes are more than the limit of %d", is.size, MaxSize)}
+	case is.kind != 0:
+		return f, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is no regular file, but %s", is.kind)}
 	}
-	f.Written = info.ModTime()
-	f.allocate(int(info.Size()))
+	f.Written = is.written
+	f.allocate(int(is.size))
 	n, err := io.ReadFull(file, f.Content)
 	f.Content = f.Content[:n]
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	switch e := (*fs.PathError)(nil); {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		err = nil // somebody truncated it in place; what is left says the rest
+	case err != nil && !errors.As(err, &e):
+		err = &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return f, err
+}
+
+// opened is what the file system says of a file that is open.
+type opened struct {
+	kind    fs.FileMode // type bits only; zero is a regular file
+	size    int64
+	written time.Time
 }
 
 func answer(n int, err error) string {
