@@ -28,6 +28,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/filelock"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
@@ -124,10 +125,12 @@ func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ 
 		}
 	}()
 	if st.Dir == "" {
-		if st.Dir, err = os.MkdirTemp("", "indirtui-scenario-"); err != nil {
+		temp, err := filelock.MakeTemp("indirtui-scenario-")
+		if err != nil {
 			return nil, err
 		}
-		st.ends = append(st.ends, func() error { return os.RemoveAll(st.Dir) })
+		st.Dir = temp.Path
+		st.ends = append(st.ends, temp.Remove)
 	}
 	st.replace = []string{"$dir", st.Dir}
 	if serve != nil {

@@ -22,6 +22,7 @@ import (
 
 	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/filelock"
 )
 
 //go:embed site
@@ -43,8 +44,9 @@ type Options struct {
 
 // A Site is the demo while it runs.
 type Site struct {
-	Dir    string // of its files; Close removes it
-	URL    string // of its web server
+	Dir    string            // of its files; Close removes it
+	URL    string            // of its web server
+	temp   *filelock.TempDir // nil if the directory was chosen
 	server *http.Server
 	done   chan struct{}
 	clock  func() time.Time
@@ -63,7 +65,9 @@ func Start(o Options) (_ *Site, err error) {
 		s.clock = time.Now
 	}
 	if s.Dir == "" {
-		s.Dir, err = os.MkdirTemp("", "indirtui-demo-")
+		if s.temp, err = filelock.MakeTemp("indirtui-demo-"); err == nil {
+			s.Dir = s.temp.Path
+		}
 	} else {
 		err = os.Mkdir(s.Dir, 0o700)
 	}
@@ -72,7 +76,7 @@ func Start(o Options) (_ *Site, err error) {
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start the web server of the demo: %w", err), os.RemoveAll(s.Dir))
+		return nil, errors.Join(fmt.Errorf("start the web server of the demo: %w", err), s.remove())
 	}
 	s.URL = "http://" + listener.Addr().String()
 	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: time.Minute}
@@ -90,7 +94,14 @@ func Start(o Options) (_ *Site, err error) {
 func (s *Site) Close() error {
 	err := s.server.Close()
 	<-s.done
-	return errors.Join(err, os.RemoveAll(s.Dir))
+	return errors.Join(err, s.remove())
+}
+
+func (s *Site) remove() error {
+	if s.temp != nil {
+		return s.temp.Remove()
+	}
+	return os.RemoveAll(s.Dir)
 }
 
 // Options are those of an engine over the site.

@@ -1,0 +1,15 @@
+//go:build unix
+
+package filelock
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// mine reports whether a file is of this user, and nobody else can change it.
+func mine(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o077 == 0
+}
