@@ -61,6 +61,7 @@ var rules = []rule{
 	{"indirector/server", "indirector indirector/... traces", ""},
 	{"indirector/scenarios", "indirector indirector/... traces traces/store", ""},
 	{"indirector/debugger", "indirector indirector/data indirector/format indirector/model traces traces/...", "gopkg.in/yaml.v3"},
+	{"indirector/golden", "", ""},
 	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
 
 	{"termini", "indirector indirector/model termini/*", ""},

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,18 +21,15 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/golden"
 	"indirtui/traces"
 )
 
-// golden opens a file of the recorded answers of real Puppet: the copy in
+// recorded reads a file of the recorded answers of real Puppet: the copy in
 // testdata, or the set that INDIRTUI_GOLDEN names.
-func golden(t *testing.T, path string) []byte {
+func recorded(t *testing.T, part ...string) []byte {
 	t.Helper()
-	dir := os.Getenv("INDIRTUI_GOLDEN")
-	if dir == "" {
-		dir = "testdata"
-	}
-	b, err := os.ReadFile(filepath.Join(dir, path))
+	b, err := os.ReadFile(golden.Path(t, part...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -621,7 +617,7 @@ type goldenCase struct {
 // IND-FIND, IND-HEAD, IND-SRCH, IND-SAVE, IND-DEST, IND-EXP, IND-AUTH, IND-VAL.
 func TestGoldenIndirection(t *testing.T) {
 	t.Parallel()
-	lines := bufio.NewScanner(bytes.NewReader(golden(t, "dispatch/indirection.jsonl")))
+	lines := bufio.NewScanner(bytes.NewReader(recorded(t, "dispatch", "indirection.jsonl")))
 	lines.Buffer(nil, 1<<20)
 	cases := 0
 	for lines.Scan() {
@@ -838,7 +834,7 @@ func TestGoldenURIs(t *testing.T) {
 		Result      *result `json:"result"`
 		Error       string  `json:"error"`
 	}
-	if err := json.Unmarshal(golden(t, "dispatch/uris.json"), &cases); err != nil || len(cases) == 0 {
+	if err := json.Unmarshal(recorded(t, "dispatch", "uris.json"), &cases); err != nil || len(cases) == 0 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
 	for _, c := range cases {

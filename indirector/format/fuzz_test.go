@@ -15,14 +15,14 @@ import (
 // seed adds the recorded files and hostile inputs of a format.
 func seed(f *testing.F, name string) {
 	f.Helper()
-	files, err := filepath.Glob(golden("out", "*", "wire."+name))
+	files, err := filepath.Glob(recorded(f, "out", "*", "wire."+name))
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, file := range files {
 		f.Add(read(f, file))
 	}
-	for _, c := range decode(f, read(f, golden("hostile.json"))).List() {
+	for _, c := range decode(f, read(f, recorded(f, "hostile.json"))).List() {
 		if strings.HasSuffix(c.Get("via").Str(), ":"+name) {
 			b, _ := base64.StdEncoding.DecodeString(c.Get("base64").Str())
 			f.Add(b)

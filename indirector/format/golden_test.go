@@ -16,16 +16,14 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
 )
 
-// golden returns the path of a file that was recorded from real Puppet.
-func golden(name ...string) string {
-	root := os.Getenv("INDIRTUI_GOLDEN")
-	if root == "" {
-		root = "testdata"
-	}
-	return filepath.Join(append([]string{root, "formats"}, name...)...)
+// recorded returns the path of a file that was recorded from real Puppet.
+func recorded(t testing.TB, name ...string) string {
+	t.Helper()
+	return golden.Path(t, append([]string{"formats"}, name...)...)
 }
 
 func read(t testing.TB, path string) []byte {
@@ -60,7 +58,7 @@ func mustFormat(t testing.TB, name string) *format.Format {
 func input(t *testing.T, name string, expected data.Value) indirector.Instance {
 	t.Helper()
 	given := data.OfHash([]data.Pair{data.P("data", expected.Get("data_hash"))})
-	if b, err := os.ReadFile(golden("inputs", name+".yaml")); err == nil {
+	if b, err := os.ReadFile(filepath.Join(recorded(t), "inputs", name+".yaml")); err == nil {
 		doc, err := psych.Decode(b, psych.Limits{})
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +84,7 @@ func input(t *testing.T, name string, expected data.Value) indirector.Instance {
 		hash := expected.Get("data_hash")
 		content := given.Get("contents")
 		if content.IsNil() { // of its contents the record has only the YAML
-			doc, err := psych.Decode(read(t, golden("out", name, "wire.yaml")), psych.Limits{})
+			doc, err := psych.Decode(read(t, recorded(t, "out", name, "wire.yaml")), psych.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,14 +105,14 @@ func input(t *testing.T, name string, expected data.Value) indirector.Instance {
 
 func TestGoldenFormats(t *testing.T) {
 	t.Parallel()
-	cases, err := os.ReadDir(golden("out"))
+	cases, err := os.ReadDir(recorded(t, "out"))
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
 	for _, c := range cases {
 		t.Run(c.Name(), func(t *testing.T) {
 			t.Parallel()
-			expected := decode(t, read(t, golden("out", c.Name(), "expected.json")))
+			expected := decode(t, read(t, recorded(t, "out", c.Name(), "expected.json")))
 			instance := input(t, c.Name(), expected)
 			class := model.ClassOf(instance)
 			if got, want := class.Ruby, expected.Get("ruby_class").Str(); got != want {
@@ -166,7 +164,7 @@ func checkWire(t *testing.T, name string, i indirector.Instance, f *format.Forma
 		mustFail(t, err, row, "Could not render to "+f.Name+": ")
 		return
 	}
-	want := read(t, golden("out", name, row.Get("file").Str()))
+	want := read(t, recorded(t, "out", name, row.Get("file").Str()))
 	got, err := format.Render(f, i)
 	compare(t, got, inventedUUID(want, got), err)
 	if strings.Contains("s console flat dot", f.Name) {
@@ -192,7 +190,7 @@ func checkFile(t *testing.T, name string, i indirector.Instance, f *format.Forma
 		mustFail(t, err, row, "")
 		return
 	}
-	want := read(t, golden("out", name, row.Get("file").Str()))
+	want := read(t, recorded(t, "out", name, row.Get("file").Str()))
 	got, err := format.RenderFile(f, i)
 	compare(t, got, inventedUUID(want, got), err)
 	back, notes, err := format.InternFile(f, model.ClassOf(i).Name, "x", want, format.Options{})
@@ -280,7 +278,7 @@ func withoutNow(v data.Value) data.Value {
 
 func TestGoldenHostile(t *testing.T) {
 	t.Parallel()
-	for _, c := range decode(t, read(t, golden("hostile.json"))).List() {
+	for _, c := range decode(t, read(t, recorded(t, "hostile.json"))).List() {
 		t.Run(c.Get("id").Str(), func(t *testing.T) {
 			t.Parallel()
 			b, err := base64.StdEncoding.DecodeString(c.Get("base64").Str())
@@ -468,11 +466,11 @@ func plain(v data.Value) data.Value {
 
 func TestGoldenFormatHandler(t *testing.T) {
 	t.Parallel()
-	recorded := decode(t, read(t, golden("format_handler.json")))
-	if got, want := len(format.All()), recorded.Get("formats").Len(); got != want {
+	handler := decode(t, read(t, recorded(t, "format_handler.json")))
+	if got, want := len(format.All()), handler.Get("formats").Len(); got != want {
 		t.Errorf("got %d formats, want %d", got, want)
 	}
-	for _, w := range recorded.Get("formats").List() {
+	for _, w := range handler.Get("formats").List() {
 		t.Run(w.Get("name").Str(), func(t *testing.T) {
 			t.Parallel()
 			f := mustFormat(t, w.Get("name").Str())
@@ -485,7 +483,7 @@ func TestGoldenFormatHandler(t *testing.T) {
 			}
 		})
 	}
-	for _, l := range recorded.Get("lookups").List() {
+	for _, l := range handler.Get("lookups").List() {
 		if l.Get("ruby_error").Bool() {
 			continue // a method that does not exist
 		}

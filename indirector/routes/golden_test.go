@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"indirtui/indirector"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 )
 
-// golden is a case of dispatch/routes.json: what Puppet 7.23 did.
-type golden struct {
+// puppetSays is a case of dispatch/routes.json: what Puppet 7.23 did.
+type puppetSays struct {
 	ID           string          `json:"id"`
 	Application  string          `json:"application"` // whose section is asked for
 	App          string          `json:"app"`         // whose defaults are applied
@@ -31,15 +32,11 @@ type golden struct {
 
 func TestGoldenRoutes(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("INDIRTUI_GOLDEN")
-	if dir == "" {
-		dir = "testdata"
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "dispatch", "routes.json"))
+	data, err := os.ReadFile(golden.Path(t, "dispatch", "routes.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []golden
+	var cases []puppetSays
 	if err := json.Unmarshal(data, &cases); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +51,7 @@ func TestGoldenRoutes(t *testing.T) {
 	}
 }
 
-func (c golden) check(t *testing.T) {
+func (c puppetSays) check(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "routes.yaml")
 	if len(c.Routes) > 0 {
 		write(t, path, c.file(t))
@@ -105,7 +102,7 @@ func (c golden) check(t *testing.T) {
 
 // file returns routes.yaml; what the case gives as data is written as JSON,
 // which is YAML.
-func (c golden) file(t *testing.T) string {
+func (c puppetSays) file(t *testing.T) string {
 	var text string
 	if c.Routes[0] != '"' {
 		return string(c.Routes)
@@ -116,7 +113,7 @@ func (c golden) file(t *testing.T) string {
 	return text
 }
 
-func (c golden) checkError(t *testing.T, path string, err error) {
+func (c puppetSays) checkError(t *testing.T, path string, err error) {
 	if (c.Error != "") != (err != nil) {
 		t.Fatalf("error is %v, Puppet says %q", err, c.Error)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/format"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
 )
 
@@ -47,11 +48,8 @@ type recorded struct {
 // TestGoldenFileserver compares with what Puppet answered.
 func TestGoldenFileserver(t *testing.T) {
 	t.Parallel()
-	dir := "testdata"
-	if d := os.Getenv("INDIRTUI_GOLDEN"); d != "" {
-		dir = d
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "fileserver", "*.yaml"))
+	dir := golden.Path(t, "fileserver")
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden data in %s: %v", dir, err)
 	}

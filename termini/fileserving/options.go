@@ -86,8 +86,8 @@ type walk struct {
 	follow   bool
 	recurse  bool
 	number   bool // recurse is a number, which is refused once the path is known to exist
-	limit    int // levels below the root; -1 is all
-	maxFiles int // 0 warns above 1000; negative is no limit
+	limit    int  // levels below the root; -1 is all
+	maxFiles int  // 0 warns above 1000; negative is no limit
 	ignore   []string
 }
 

@@ -20,12 +20,13 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
 	"indirtui/termini"
 )
 
-// golden returns what was recorded from real Puppet.
-func golden(t testing.TB, name ...string) data.Value {
+// recorded returns what was recorded from real Puppet.
+func recorded(t testing.TB, name ...string) data.Value {
 	t.Helper()
 	v, err := format.DecodeJSON(goldenFile(t, name...), format.Limits{})
 	if err != nil {
@@ -36,19 +37,11 @@ func golden(t testing.TB, name ...string) data.Value {
 
 func goldenFile(t testing.TB, name ...string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(goldenPath(name...))
+	b, err := os.ReadFile(golden.Path(t, name...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func goldenPath(name ...string) string {
-	root := os.Getenv("INDIRTUI_GOLDEN")
-	if root == "" {
-		root = "testdata"
-	}
-	return filepath.Join(append([]string{root}, name...)...)
 }
 
 type settings map[string]string
@@ -131,7 +124,7 @@ func (l *logs) Handle(_ context.Context, r slog.Record) error {
 // IND-KEY-01.
 func TestGoldenKeys(t *testing.T) {
 	t.Parallel()
-	for _, c := range golden(t, "dispatch", "keys.json").List() {
+	for _, c := range recorded(t, "dispatch", "keys.json").List() {
 		if c.Get("terminus").IsNil() {
 			continue
 		}
@@ -173,7 +166,11 @@ func TestGoldenKeys(t *testing.T) {
 func pathOf(t *testing.T, m *made, key string) (string, error) {
 	t.Helper()
 	class, _ := model.Lookup(m.indirection)
-	inst, err := class.FromData(data.OfHash([]data.Pair{data.P("name", data.OfString("x")), data.P("values", data.OfHash(nil))}))
+	inst, err := class.FromData(data.OfHash([]data.Pair{data.P("name", data.OfString("x")), data.P("values", data.OfHash(nil)),
+		// what a report and a catalog need
+		data.P("host", data.OfString("x")), data.P("time", data.OfString("2021-01-01T00:00:00Z")), data.P("logs", data.OfList(nil)),
+		data.P("metrics", data.OfHash(nil)), data.P("resource_statuses", data.OfHash(nil)), data.P("resources", data.OfList(nil)),
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,13 +185,13 @@ func pathOf(t *testing.T, m *made, key string) (string, error) {
 // TERM-FQ-05.
 func TestGoldenFactSearch(t *testing.T) {
 	t.Parallel()
-	recorded := golden(t, "formats", "fact_search.json")
+	facts := recorded(t, "formats", "fact_search.json")
 	class, _ := model.Lookup("facts")
-	for i, c := range recorded.Get("results").List() {
+	for i, c := range facts.Get("results").List() {
 		t.Run(fmt.Sprint(i, c.Get("terminus"), c.Get("options")), func(t *testing.T) {
 			t.Parallel()
 			m := newTerminus(t, "facts", c.Get("terminus").Str(), everywhere(t.TempDir()))
-			for _, n := range recorded.Get("nodes").List() {
+			for _, n := range facts.Get("nodes").List() {
 				facts, err := class.FromData(n)
 				if err != nil {
 					t.Fatal(err)
@@ -228,7 +225,7 @@ func TestGoldenFactSearch(t *testing.T) {
 // TestGoldenHostile finds files that are damaged or malicious.
 func TestGoldenHostile(t *testing.T) {
 	t.Parallel()
-	for _, c := range golden(t, "formats", "hostile.json").List() {
+	for _, c := range recorded(t, "formats", "hostile.json").List() {
 		name, ok := strings.CutPrefix(c.Get("via").Str(), "terminus:")
 		if !ok {
 			continue
@@ -345,12 +342,12 @@ func write(t testing.TB, path string, b []byte) {
 // TERM-FILE-07, TERM-FILE-08.
 func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
-	entries, err := os.ReadDir(goldenPath("formats", "out"))
+	entries, err := os.ReadDir(golden.Path(t, "formats", "out"))
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("%d cases, %v", len(entries), err)
 	}
 	for _, e := range entries {
-		expected := golden(t, "formats", "out", e.Name(), "expected.json")
+		expected := recorded(t, "formats", "out", e.Name(), "expected.json")
 		for _, p := range expected.Get("termini").Hash() {
 			name := p.Key.Str()
 			t.Run(e.Name()+"/"+name, func(t *testing.T) {
@@ -415,7 +412,7 @@ type recorderInput struct{ data.Value }
 
 func givenTo(t *testing.T, dir string) recorderInput {
 	t.Helper()
-	b, err := os.ReadFile(goldenPath("formats", "inputs", dir+".yaml"))
+	b, err := os.ReadFile(filepath.Join(golden.Path(t, "formats"), "inputs", dir+".yaml"))
 	if err != nil {
 		return recorderInput{}
 	}

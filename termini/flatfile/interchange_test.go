@@ -11,6 +11,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
 )
 
@@ -59,12 +60,12 @@ func TestInterchange(t *testing.T) {
 		"node":    withClasses(sized("node", 20).(*model.Node)),
 		"catalog": catalogOf(t),
 	}
-	entries, err := filepath.Glob(goldenPath("formats", "out", "report-*"))
+	entries, err := filepath.Glob(golden.Path(t, "formats", "out", "report-*"))
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("no reports: %v", err)
 	}
 	class, _ := model.Lookup("report")
-	report, err := class.FromData(golden(t, "formats", "out", filepath.Base(entries[0]), "expected.json").Get("data_hash"))
+	report, err := class.FromData(recorded(t, "formats", "out", filepath.Base(entries[0]), "expected.json").Get("data_hash"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func withClasses(n *model.Node) *model.Node {
 func catalogOf(t *testing.T) indirector.Instance {
 	t.Helper()
 	class, _ := model.Lookup("catalog")
-	c, err := class.FromData(golden(t, "formats", "out", "catalog-small", "expected.json").Get("data_hash"))
+	c, err := class.FromData(recorded(t, "formats", "out", "catalog-small", "expected.json").Get("data_hash"))
 	if err != nil {
 		t.Fatal(err)
 	}

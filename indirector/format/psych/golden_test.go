@@ -10,20 +10,12 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
 )
-
-// golden returns the directory of the golden data of formats.
-func golden(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("INDIRTUI_GOLDEN"); dir != "" {
-		return filepath.Join(dir, "formats")
-	}
-	return filepath.Join("testdata", "formats")
-}
 
 func goldenFiles(t testing.TB, name string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(golden(t), "out", "*", name))
+	files, err := filepath.Glob(filepath.Join(golden.Path(t, "formats", "out"), "*", name))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden files %s: %v", name, err)
 	}
@@ -124,7 +116,7 @@ var formatClasses = []string{"Puppet::Node::Facts", "Puppet::Node", "Puppet::Tra
 // the data that Puppet reads where it reads any.
 func TestGoldenHostile(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join(golden(t), "hostile.json"))
+	b, err := os.ReadFile(golden.Path(t, "formats", "hostile.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

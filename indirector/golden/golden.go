@@ -1,0 +1,31 @@
+// Package golden finds what was recorded from real Puppet, for tests: the copy
+// beside them, or the set of the same shape that INDIRTUI_GOLDEN names.
+package golden
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path returns the path of a part of the set. A test ends if there is none: it
+// is skipped if the set that INDIRTUI_GOLDEN names has other parts, and fails
+// if that is no set at all, or if the copy lacks it.
+func Path(tb testing.TB, part ...string) string {
+	tb.Helper()
+	set := os.Getenv("INDIRTUI_GOLDEN")
+	if set == "" {
+		return filepath.Join(append([]string{"testdata"}, part...)...)
+	}
+	path := filepath.Join(append([]string{set}, part...)...)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	for _, other := range []string{"dispatch", "formats", "fileserver"} {
+		if entries, err := os.ReadDir(filepath.Join(set, other)); err == nil && len(entries) > 0 {
+			tb.Skipf("the set %s has no %s", set, filepath.Join(part...))
+		}
+	}
+	tb.Fatalf("%s is no set of golden data: it has neither dispatch nor formats nor fileserver", set)
+	return ""
+}
