@@ -233,6 +233,8 @@ func (c *call) unanswered(err error) {
 			status = http.StatusGatewayTimeout
 		}
 		e = refuse(status, RuntimeError, "%s", indirector.Message(err))
+	case c.h.o.PassThrough && injected(err) != nil:
+		e = injected(err)
 	default:
 		e = asError(err)
 		if c.legacy {
@@ -240,6 +242,18 @@ func (c *call) unanswered(err error) {
 		}
 	}
 	c.write(e)
+}
+
+// injected is the answer of a server that a person wants to see: an agent behind
+// a proxy gets the status itself, as it would from that server. It is nil for
+// what nobody injected, or without a status.
+func injected(err error) *Error {
+	f := (*indirector.Failure)(nil)
+	if !errors.As(err, &f) || f.Origin != "injected" || f.Status < 400 {
+		return nil
+	}
+	message := strings.TrimPrefix(f.Message, fmt.Sprintf("Error %d on SERVER: ", f.Status))
+	return &Error{Status: f.Status, Kind: RuntimeError, Message: message, Puppet: true}
 }
 
 // offline reports whether err is that the other side did not answer.

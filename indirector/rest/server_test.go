@@ -621,18 +621,23 @@ func (g *injector) Hold(context.Context, *indirector.Stop) (indirector.Verdict, 
 // place of an answer reaches the client of a proxy.
 func TestInjectionIsNoAnswerOfTheNetwork(t *testing.T) {
 	t.Parallel()
-	for _, verdict := range []indirector.Verdict{
-		{Set: true, Value: &model.Node{Name: "edited"}},
-		{Err: &indirector.Failure{Message: "edited"}},
+	for _, tt := range []struct {
+		verdict indirector.Verdict
+		status  int
+	}{
+		{indirector.Verdict{Set: true, Value: &model.Node{Name: "edited"}}, 200},
+		{indirector.Verdict{Err: &indirector.Failure{Message: "edited"}}, 500},
+		{indirector.Verdict{Err: indirector.HTTPFailure(503, "edited")}, 503},
+		{indirector.Verdict{Err: indirector.HTTPFailure(403, "edited")}, 403},
 	} {
-		g := &injector{verdict: verdict}
+		g := &injector{verdict: tt.verdict}
 		g.stops.Set(indirector.StopAt(traces.Terminus, true))
 		st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
 			r.Wire().Status, r.Wire().Body = 200, []byte(`{"name":"true"}`)
 			return &model.Node{Name: "true"}, nil
 		}}, func(c *indirector.Config, o *rest.Options) { o.PassThrough, c.Gate = true, g })
-		if got := st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*"); !bytes.Contains(got.body, []byte("edited")) {
-			t.Errorf("got %d %s", got.status, got.body)
+		if got := st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*"); got.status != tt.status || !bytes.Contains(got.body, []byte("edited")) || bytes.Contains(got.body, []byte("on SERVER")) {
+			t.Errorf("got %d %s, want %d", got.status, got.body, tt.status)
 		}
 	}
 }

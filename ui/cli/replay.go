@@ -66,7 +66,9 @@ masked now, and counts as masked, not as changed. A value that was not recorded
 is not compared; how many that are is said, and they are no differences.
 
 Only find, search and head are asked; nested requests are asked by those that
-asked them. Options that were masked in the recording stay masked.
+asked them. Options that were masked in the recording stay masked; those that
+were not recorded in full, as the facts that come with a catalog, are left out,
+and the story of the replay says so.
 
 "indirtui schema replay" prints the schema of --format json.
 

@@ -259,7 +259,7 @@ func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint6
 		t.left++ // nested ones are asked by those that asked them
 		return
 	}
-	req := steps.RequestOf(log, tr)
+	req := steps.AsAgent(log, tr)
 	var out traces.Outcome
 	var value diff.Answer
 	var now uint64
@@ -277,13 +277,13 @@ func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint6
 		t.unsure++
 		return
 	}
-	said := fmt.Sprintf("#%d %s -> %s", id, tr.Outcome, out)
+	said := fmt.Sprintf("#%d %s -> %s%s", id, tr.Outcome, out, steps.Without(tr))
 	if out == tr.Outcome {
 		if value.Verdict != diff.Different && value.Verdict != diff.OneSided {
 			t.same++
 			return
 		}
-		said = fmt.Sprintf("#%d %s, %s", id, out, value.String())
+		said = fmt.Sprintf("#%d %s%s, %s", id, out, steps.Without(tr), value.String())
 	}
 	t.other++
 	if now != 0 {

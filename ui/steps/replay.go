@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -34,12 +35,20 @@ func CanReplay(env *screen.Env, t *traces.Trace) string {
 }
 
 // RequestOf is the request that a trace was made of, to be asked again. Options
-// are texts as they were recorded, and masked ones stay masked.
+// are texts as they were recorded, and masked ones stay masked; those that were
+// not kept in full are left out, and the story of the replay says so.
 func RequestOf(log screen.Log, t *traces.Trace) *indirector.Request {
 	req := &indirector.Request{
 		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
 	}
 	for _, o := range t.Options {
+		if partly(o.Value) {
+			if req.Wants == nil {
+				req.Wants = new(indirector.Wants)
+			}
+			req.Wants.Notes = append(req.Wants.Notes, "option "+o.Name+" was not recorded in full and is left out of the replay")
+			continue
+		}
 		req.Options = append(req.Options, indirector.Option{Name: o.Name, Value: o.Value})
 	}
 	for _, slot := range []struct {
@@ -56,9 +65,40 @@ func RequestOf(log screen.Log, t *traces.Trace) *indirector.Request {
 	return req
 }
 
+// partly reports whether the value of an option is what a trace keeps of a long
+// text or of an instance: a beginning, or a name.
+func partly(value string) bool {
+	return len(value) >= 200 && strings.HasSuffix(value, "…") || strings.HasPrefix(value, "(*model.")
+}
+
+// Without says what a replay of t leaves out: ", without facts, …"; "" if nothing.
+func Without(t *traces.Trace) string {
+	var names []string
+	for _, o := range t.Options {
+		if partly(o.Value) {
+			names = append(names, o.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return ", without " + strings.Join(names, " and ") + ", not recorded in full"
+}
+
+// AsAgent is RequestOf, asked as the agent that asked it over the network, if one
+// did: a proxy shows its certificate, and rules about nodes hold as they did. Its
+// address is not known any more.
+func AsAgent(log screen.Log, t *traces.Trace) *indirector.Request {
+	req := RequestOf(log, t)
+	if node, is := strings.CutPrefix(t.Caller, "agent "); is && node != "" {
+		req.Remote = &indirector.Remote{Node: node, Authenticated: true}
+	}
+	return req
+}
+
 // Replay asks the same again, by the routes that there are now.
 func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
-	req, ask, log, ignored := RequestOf(env.Log, t), env.Asker.Do, env.Log, slices.Clone(env.Ignored)
+	req, ask, log, ignored := AsAgent(env.Log, t), env.Asker.Do, env.Log, slices.Clone(env.Ignored)
 	return screen.Later(func() tea.Msg {
 		resp, err := ask(context.Background(), req)
 		id := command.TraceOf(resp, err)
@@ -73,7 +113,7 @@ func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
 		was, _ := log.Row(t.ID)
 		value := Again(log, t.ID, id, ignored)
 		return screen.Toast{
-			Text: fmt.Sprintf("#%d %s, replay of #%d %s: %s", id, row.Outcome, t.ID, was.Outcome, value.String()),
+			Text: fmt.Sprintf("#%d %s, replay of #%d %s: %s%s", id, row.Outcome, t.ID, was.Outcome, value.String(), Without(t)),
 			Bad:  row.Outcome.Failed() && !was.Outcome.Failed(),
 		}
 	})

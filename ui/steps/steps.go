@@ -277,8 +277,8 @@ func (s *Steps) Can(do screen.Action) string {
 // Hints implements screen.Screen.
 func (s *Steps) Hints() []screen.Action {
 	if s.hold.stay != nil {
-		if s.hold.editing {
-			return []screen.Action{screen.Enter, screen.Up, screen.Down, screen.AsItWas, screen.EditHeld, screen.Back}
+		if s.hold.editing { // what enter does stands above the pane
+			return []screen.Action{screen.Up, screen.Down, screen.AsItWas, screen.EditHeld, screen.Back}
 		}
 		return []screen.Action{screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject, screen.AsItWas, screen.Back, screen.ContinueAll, screen.AddBreak}
 	}
