@@ -202,7 +202,7 @@ func TestWrapperExamples(t *testing.T) {
 	pager.Resize(200, 1000)
 	seen := 0
 	for line := range strings.SplitSeq(pager.View().Text(), "\n") {
-		name := regexp.MustCompile(`(?:'[a-z.]*=?|=|^ +)((?:fault|delay|retry|fallback|tee)\([a-z].*\))(?:'| {2,})`).FindStringSubmatch(line)
+		name := regexp.MustCompile(`(?:'[a-z.]*=?|=|^ +)((?:fault|delay|retry|fallback|tee)\([a-z].*\))(?:'| {2,}|\s*$)`).FindStringSubmatch(line)
 		if name == nil {
 			continue
 		}

@@ -299,7 +299,10 @@ func addWrappers(p *widget.Page) {
 			p.Add("", l, screen.Plain)
 		}
 	}
-	example := func(text, what string) { p.Add("", fmt.Sprintf("  %-46s %s", text, what), screen.Plain) }
+	example := func(text, what string) {
+		p.Add("", "  "+text, screen.Plain)
+		p.Add("", "      "+what, screen.Quiet)
+	}
 	title := func(text string) {
 		p.Add("", "", screen.Plain)
 		p.Add("", text, screen.Bold)
@@ -318,9 +321,9 @@ func addWrappers(p *widget.Page) {
 	example(":fault facts 503 once", "the same as :swap facts 'fault(rest, 503, once)'")
 	example(":fault facts off", "takes the fault away again")
 	example(":route node cache='fault(json, \"disk full\")'", "a cache may be wrapped, too")
-	example(":find facts web01 terminus=fault(rest,503)", "this request alone; without blanks, no quotes")
+	example(":find facts web01 terminus=fault(rest,503)", "this request alone; no quotes where there are no blanks")
 	example("--route 'facts=fallback(rest, yaml)'", "of any command, as serve, proxy, replay and run")
-	example("--route 'facts.cache=tee(json, yaml)'", "")
+	example("--route 'facts.cache=tee(json, yaml)'", "what the cache keeps, a second keeps, too")
 	say("routes.yaml and puppet.conf are Puppet's: a wrapper there is an unknown terminus, as it is for Puppet.")
 
 	title("How they compose")

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -565,7 +564,7 @@ func (r *Recordings) Context() (left, right screen.Line) {
 
 var columns = []widget.Column{
 	{Title: "NAME", Min: 24, Want: 36, Priority: 9, Grow: 1},
-	{Title: "WHEN", Min: 16, Want: 19, Priority: 7},
+	{Title: "WHEN", Min: 16, Want: 16, Priority: 7},
 	{Title: "REQS", Min: 7, Want: 8, Priority: 6, Right: true},
 	{Title: "SIZE", Min: 8, Want: 9, Priority: 5, Right: true},
 	{Title: "SOURCE", Min: 12, Want: 24, Priority: 2},
@@ -630,7 +629,7 @@ func (r *Recordings) row(i int, widths []int) screen.Line {
 		if f.Path == r.o.Baseline {
 			note, style = strings.TrimSpace("baseline "+note), screen.Touched
 		}
-		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format(time.DateTime), requests, screen.Bytes(f.Size), f.Source, note}
+		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format("2006-01-02 15:04"), requests, screen.Bytes(f.Size), f.Source, note}
 	}
 	for n, text := range texts {
 		columns[n].Cell(&l, widths[n], style, text)
