@@ -135,7 +135,7 @@ func (c *condition) holds(facts *model.Facts) (bool, error) {
 	case c.err != nil:
 		return false, &indirector.Failure{Class: "ArgumentError", Message: c.err.Error(), Err: c.err}
 	case c.kind == "facts":
-		return c.compareFact(facts.Get(c.name)), nil
+		return c.compareFact(facts.Name, facts.Get(c.name))
 	case c.kind != "meta" || c.name != "timestamp":
 		return false, nil
 	}
@@ -143,18 +143,25 @@ func (c *condition) holds(facts *model.Facts) (bool, error) {
 }
 
 // compareFact compares texts for equality, and numbers for order. A fact that
-// is missing or false meets nothing, not even ne.
-func (c *condition) compareFact(v data.Value) bool {
-	if !v.Truthy() {
-		return false
+// is missing or false meets nothing, not even ne. One that is neither text nor
+// number has no order, and fails the search.
+func (c *condition) compareFact(node string, v data.Value) (bool, error) {
+	switch {
+	case !v.Truthy() || !slices.Contains(operators, c.operator):
+		return false, nil
+	case c.operator == "eq":
+		return v.Text() == c.text, nil
+	case c.operator == "ne":
+		return v.Text() != c.text, nil
 	}
-	switch c.operator {
-	case "eq":
-		return v.Text() == c.text
-	case "ne":
-		return v.Text() != c.text
+	switch v.Kind() {
+	case data.Bool, data.List, data.Hash, data.Symbol:
+		return false, &indirector.Failure{
+			Class: "NoMethodError", Message: "undefined method `to_f' for " + v.Inspect(),
+			Hidden: fmt.Sprintf("the fact %s of %s is neither text nor number", c.name, node),
+		}
 	}
-	return ordered(c.operator, compareFloats(float(v), floatOf(c.text)))
+	return ordered(c.operator, compareFloats(float(v), floatOf(c.text))), nil
 }
 
 func compareFloats(a, b float64) int {

@@ -209,6 +209,7 @@ func TestFactQueryRules(t *testing.T) {
 		{"TERM-FQ-02 the number at the beginning", "facts.up.ge=10", "a"},
 		{"TERM-FQ-02 what is no number is zero", "facts.kernel.lt=1", "a b"},
 		{"TERM-FQ-02 what is missing meets nothing", "facts.up.ne=x", "a"},
+		{"TERM-FQ-02 what is neither text nor number has no order", "facts.os.gt=1", "error: undefined method `to_f' for {\"family\"=>\"Debian\"}"},
 		{"TERM-FQ-02 what is false meets nothing", "facts.virtual.ne=x", ""},
 		{"TERM-FQ-03 the time", "meta.timestamp.le=2021-02-01 01:00:00 +0100", "a b c"},
 		{"TERM-FQ-03 later", "meta.timestamp.gt=2021-02-01T00:00:00Z", ""},
