@@ -296,9 +296,6 @@ func (f *flight) reroute() error {
 
 // handOver is the stop before the caller: the answer is complete.
 func (f *flight) handOver(err error) error {
-	if !f.x.stops.has(handsOver) {
-		return err
-	}
 	f.live.Step = traces.Caller
 	seen := err
 	if errors.Is(err, ErrNotFound) {

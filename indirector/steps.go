@@ -102,8 +102,7 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	f := &flight{x: x, req: *req}
 	f.begin(ctx)
 	if x.cfg.Recorder == nil {
-		err := f.take(f.handOver(f.fly()))
-		f.left(0)
+		err := f.whole()
 		// Neither a terminus nor the caller got hold of the trace.
 		f.live.Trace.Free()
 		f.live.Trace = nil
@@ -111,8 +110,7 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	}
 	f.resp.Trace = x.cfg.Recorder.Begin(f.live.Trace)
 	f.live.Trace.ID = f.resp.Trace
-	err := f.take(f.handOver(f.fly()))
-	f.left(f.resp.Trace)
+	err := f.whole()
 	t := f.end(err)
 	seen := f.value
 	if t.Verb == Save {
@@ -122,12 +120,24 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 	return f.answered(err)
 }
 
-// take lets the caller do with the answer what is part of the request.
-func (f *flight) take(err error) (failed error) {
-	wants := f.req.Wants
-	if err != nil || wants == nil || wants.Take == nil || f.req.Verb != Find {
-		return err
+// whole is the plan, and what comes after it for those few that somebody looks
+// at or wants more of.
+func (f *flight) whole() error {
+	err := f.fly()
+	if f.x.stops.has(handsOver) {
+		err = f.handOver(err)
 	}
+	if wants := f.req.Wants; err == nil && wants != nil && wants.Take != nil && f.req.Verb == Find {
+		err = f.take(wants.Take)
+	}
+	if f.stop != nil {
+		f.x.cfg.Gate.Left(f.resp.Trace)
+	}
+	return err
+}
+
+// take lets the caller do with the answer what is part of the request.
+func (f *flight) take(take func(context.Context, *Response) error) (failed error) {
 	f.live.Step = traces.Caller
 	defer func() {
 		if v := recover(); v != nil {
@@ -135,19 +145,12 @@ func (f *flight) take(err error) (failed error) {
 		}
 	}()
 	before := f.now()
-	err = wants.Take(f.ctx(), &f.resp)
+	err := take(f.ctx(), &f.resp)
 	f.tick(&f.live.Trace.Steps[traces.Caller], before)
 	if err != nil {
 		return f.fail(traces.Caller, err)
 	}
 	return nil
-}
-
-// left tells the gate that a request which it has seen has ended.
-func (f *flight) left(id uint64) {
-	if f.stop != nil {
-		f.x.cfg.Gate.Left(id)
-	}
 }
 
 // answered is what Do returns.
@@ -173,7 +176,7 @@ func (f *flight) begin(ctx context.Context) {
 		f.clock = f.x.now()
 	}
 	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
-	t.Traceparent, t.RunGuessed = traces.TraceparentOf(ctx), r.RunGuessed
+	t.RunGuessed = r.RunGuessed
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
 		// To copy the array as it is took three times as long: most of it is
@@ -189,7 +192,9 @@ func (f *flight) begin(ctx context.Context) {
 	if t.Key == "" && r.Instance != nil {
 		t.Key = r.Instance.Key() // IND-REQ-03
 	}
-	if parent := traces.FromContext(ctx); parent != nil {
+	parent, asker := traces.Within(ctx)
+	t.Traceparent = asker
+	if parent != nil {
 		id, run, guessed := parent.Request()
 		t.Parent, t.ParentStep = id, parent.Step
 		if t.Run == "" {
@@ -245,14 +250,21 @@ func (f *flight) fly() (err error) {
 func (f *flight) watch(s *step) error {
 	f.live.Step = s.name
 	q := &f.live.Trace.Steps[s.name]
-	var err error
-	skip := false
 	if f.x.stops.has(s.before) {
-		skip, err = f.hold(s.name, false, false, nil)
+		if skip, err := f.hold(s.name, false, false, nil); skip || err != nil {
+			return f.taken(s, q, err)
+		}
 	}
-	if err == nil && !skip {
-		q.Answer, q.Because, err = s.take(f)
+	answer, because, err := s.take(f)
+	q.Answer, q.Because = answer, because
+	if err == nil && !f.x.stops.has(s.after) {
+		return nil // as nearly all: the rest is kept out of their way
 	}
+	return f.taken(s, q, err)
+}
+
+// taken is what comes after a step that was taken or left out.
+func (f *flight) taken(s *step, q *traces.Question, err error) error {
 	if f.x.stops.has(s.after) {
 		if err != nil {
 			f.raise(q, err)

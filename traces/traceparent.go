@@ -64,15 +64,26 @@ func (p *Traceparent) String() string {
 	return string(hex.AppendEncode(b, []byte{p.Flags}))
 }
 
-type traceparentKey struct{}
-
-// WithTraceparent returns the context of what p asks.
+// WithTraceparent returns the context of what p asks. Ctx is that of no request:
+// what is asked on the way of one has its Traceparent.
 func WithTraceparent(ctx context.Context, p *Traceparent) context.Context {
-	return context.WithValue(ctx, traceparentKey{}, p)
+	return context.WithValue(ctx, liveKey{}, p) // one look finds it or the request
 }
 
-// TraceparentOf returns who asks what ctx belongs to, or nil.
+// Within returns the request that ctx belongs to and who has asked it over the
+// network; each may be nil.
+func Within(ctx context.Context) (*Live, *Traceparent) {
+	switch v := ctx.Value(liveKey{}).(type) {
+	case *Live:
+		return v, TraceparentOf(v.Context)
+	case *Traceparent:
+		return nil, v
+	}
+	return nil, nil
+}
+
+// TraceparentOf returns who asks, over the network, what ctx belongs to, or nil.
 func TraceparentOf(ctx context.Context) *Traceparent {
-	p, _ := ctx.Value(traceparentKey{}).(*Traceparent)
+	_, p := Within(ctx)
 	return p
 }

@@ -74,3 +74,29 @@ func TestParentWithinAnother(t *testing.T) {
 		t.Errorf("got %q", &got)
 	}
 }
+
+// A context is of a request, within what another program asks or alone, or of
+// what another program asks, or of nothing.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	p := new(traces.Traceparent)
+	asked := traces.WithTraceparent(t.Context(), p)
+	alone, joined := &traces.Live{Context: t.Context()}, &traces.Live{Context: asked}
+	below := &traces.Live{Context: joined}
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+		live *traces.Live
+		by   *traces.Traceparent
+	}{
+		{"nothing", t.Context(), nil, nil},
+		{"asked", asked, nil, p},
+		{"a request alone", alone, alone, nil},
+		{"a request that is asked", joined, joined, p},
+		{"what that asks", below, below, p},
+	} {
+		if live, by := traces.Within(tt.ctx); live != tt.live || by != tt.by || traces.FromContext(tt.ctx) != tt.live || traces.TraceparentOf(tt.ctx) != tt.by {
+			t.Errorf("%s: got %p, %p", tt.name, live, by)
+		}
+	}
+}
