@@ -69,7 +69,7 @@ func newSite(t *testing.T) *site {
 	}
 	port := server.URL[strings.LastIndex(server.URL, ":")+1:]
 	write(t, filepath.Join(s.conf, "puppet.conf"), fmt.Appendf(nil,
-		"[main]\nssldir = %[1]s/ssl\ncadir = %[1]s/ca\ncertname = localhost\nserver = localhost\nserverport = %[2]s\nca_server = localhost\nca_port = %[2]s\nvardir = %[1]s/var\nmasterport = %[2]s\nkeylength = 2048\n",
+		"[main]\nssldir = %[1]s/ssl\ncadir = %[1]s/ca\ncertname = localhost\nserver = localhost\nserverport = %[2]s\nca_server = localhost\nca_port = %[2]s\nvardir = %[1]s/var\npublicdir = %[1]s/public\nrundir = %[1]s/run\nlogdir = %[1]s/log\nmasterport = %[2]s\nkeylength = 2048\n",
 		dir, port))
 	s.env = append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8")
 	return s
