@@ -155,12 +155,22 @@ func (term *terminal) printed() string {
 	return string(b)
 }
 
-// told waits until every text was printed after the last key: also what goes
-// away by itself, as messages do.
+// told waits until every text is on the screen, or was printed after the last
+// key: messages go away by themselves.
 func (term *terminal) told(want ...string) *terminal {
 	term.t.Helper()
 	for _, w := range want {
-		until(term.t, fmt.Sprintf("%q", w), func() bool { return strings.Contains(term.printed()[term.typed:], w) })
+		var screen string
+		until(term.t, fmt.Sprintf("%q", w), func() bool {
+			if strings.Contains(term.printed()[term.typed:], w) {
+				return true
+			}
+			if now := term.screen(); now != screen { // what it showed is in the log of a failure
+				screen = now
+				term.t.Log(screen)
+			}
+			return strings.Contains(screen, w)
+		})
 	}
 	return term
 }
