@@ -129,6 +129,7 @@ func FuzzPrinted(f *testing.F) {
 	}
 	f.Setenv("XDG_STATE_HOME", f.TempDir())
 	f.Fuzz(func(t *testing.T, seed uint64) {
+		t.Chdir(t.TempDir()) // commands write files
 		r := rand.New(rand.NewPCG(seed, 15))
 		flags, recording := hostileSite(t, r)
 		for range 8 {
@@ -185,6 +186,7 @@ func FuzzShown(f *testing.F) {
 		f.Add(seed, uint16(40))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, n uint16) {
+		t.Chdir(t.TempDir())
 		state := t.TempDir()
 		old := os.Getenv("XDG_STATE_HOME")
 		if err := os.Setenv("XDG_STATE_HOME", state); err != nil { // t.Setenv cannot be used while others run
