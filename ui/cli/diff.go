@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector"
-	"indirtui/traces/diff"
 	"indirtui/traces"
+	"indirtui/traces/diff"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 )
