@@ -10,6 +10,7 @@
 package terminustest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,9 @@ type Options struct {
 	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Patience is how long goroutines that are about to end may take; 0 is a
+	// minute.
+	Patience time.Duration
 }
 
 const defaultAbsent = "nobody.example.test"
@@ -108,7 +112,7 @@ func Run(t *testing.T, d indirector.Descriptor, o Options) {
 			c.check(t, sub)
 			sub.close(t)
 			err := goleak.Find(before)
-			for late := time.Now().Add(time.Minute); err != nil && time.Now().Before(late); { // what is about to end may
+			for late := time.Now().Add(cmp.Or(o.Patience, time.Minute)); err != nil && time.Now().Before(late); { // what is about to end may
 				err = goleak.Find(before)
 			}
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/terminustest"
@@ -115,7 +116,12 @@ const victim = "INDIRTUI_TEST_FAULT"
 // TestRun is the suite on the terminus that the environment asks for; without,
 // on one that has no fault.
 func TestRun(t *testing.T) {
+	patience := time.Duration(0)
+	if os.Getenv(victim) != "" {
+		patience = time.Nanosecond // a fault is there to stay
+	}
 	terminustest.Run(t, descriptor(os.Getenv(victim)), terminustest.Options{
+		Patience: patience,
 		Seed:     map[string]indirector.Instance{"web01": indirector.Name("web01")},
 		Settings: func(dir string) map[string]string { return map[string]string{"dir": dir} },
 	})

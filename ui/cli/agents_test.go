@@ -553,9 +553,12 @@ func TestAgentThroughProxy(t *testing.T) {
 			if code != 2 {
 				t.Fatalf("without the proxy: exit %d\n%s", code, out)
 			}
-			// The port of the bucket is a fact, and so part of the catalog.
-			through = strings.ReplaceAll(through, l.port, "PORT")
-			if diff := cmp.Diff(strings.ReplaceAll(s.result(node), peers.port(), "PORT"), through); diff != "" {
+			// The port of the bucket is a fact, and so part of the catalog. Within a
+			// checksum its digits are none.
+			portless := func(text, port string) string {
+				return regexp.MustCompile(`\b`+port+`\b`).ReplaceAllString(text, "PORT")
+			}
+			if diff := cmp.Diff(portless(s.result(node), peers.port()), portless(through, l.port)); diff != "" {
 				t.Errorf("through the proxy (+) it ends otherwise than without (-):\n%s", diff)
 			}
 		})
