@@ -78,9 +78,9 @@ func answer(n int, err error) string {
 	return strconv.Itoa(n) + " bytes"
 }
 
-// replace puts content in the place of path, in one step. The file belongs to
+// Replace puts content in the place of path, in one step. The file belongs to
 // whom the old one did, or the directory does: root may sign for Puppet.
-func replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
+func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
 	_, span := traces.Start(ctx, traces.File, "write "+filepath.Base(path))
 	span.Attr("path", path)
 	span.Attr("mode", fmt.Sprintf("%04o", mode))

@@ -329,5 +329,11 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err != nil {
 		return id, err
 	}
-	return id, errors.Join(os.MkdirAll(dir, 0o750), os.WriteFile(id.Key, key, 0o600), os.WriteFile(id.Cert, cert, 0o644))
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return id, err
+	}
+	if err := ca.Replace(ctx, id.Key, 0o600, key); err != nil {
+		return id, err
+	}
+	return id, ca.Replace(ctx, id.Cert, 0o644, cert) // last: where it is, its key is, too
 }
