@@ -18,11 +18,11 @@ import (
 	"testing"
 
 	"indirtui/indirector"
-	"indirtui/indirector/ca"
-	"indirtui/indirector/child"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
 	engineset "indirtui/indirector/settings"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"

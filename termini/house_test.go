@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/child"
 	"indirtui/indirector/data"
+	"indirtui/indirector/host/child"
 	"indirtui/termini"
 	"indirtui/traces"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client/clienttest"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/indirector/terminustest"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
-	"indirtui/indirector/scenarios"
 	"indirtui/traces"
+	"indirtui/ui/demo/scenarios"
 )
 
 // Gap L6: everything that is kept, by whom, how large, how old and until when.

@@ -10,9 +10,9 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/scenarios"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/ui/demo/scenarios"
 )
 
 // lookedAt is an agent whose nodes need facts, both of which are cached.

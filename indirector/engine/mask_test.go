@@ -7,9 +7,9 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/format"
-	"indirtui/indirector/scenarios"
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/demo/scenarios"
 )
 
 // No secret that passes through the house is kept in the clear: not in the

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/scenarios"
 	"indirtui/indirector/settings"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/ui/demo/scenarios"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
-	"indirtui/indirector/scenarios"
 	"indirtui/traces"
+	"indirtui/ui/demo/scenarios"
 )
 
 // TestStories asks what people ask on a good day: the first line says the whole

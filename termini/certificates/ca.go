@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/indirector/ca"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
 	"indirtui/traces"
 )
 

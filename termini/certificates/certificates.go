@@ -17,9 +17,9 @@ import (
 	"sync"
 
 	"indirtui/indirector"
-	"indirtui/indirector/ca"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/ca"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
 	"indirtui/indirector/settings"
 	"indirtui/termini"
 	"indirtui/traces"

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"indirtui/indirector"
-	"indirtui/indirector/ca"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )

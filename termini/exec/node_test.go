@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/child"
+	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
 	"indirtui/termini/exec"
 	"indirtui/traces"

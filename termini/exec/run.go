@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"indirtui/indirector/child"
+	"indirtui/indirector/host/child"
 )
 
 const (

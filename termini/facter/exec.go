@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"indirtui/indirector/child"
+	"indirtui/indirector/host/child"
 )
 
 // A result is what came of a process.

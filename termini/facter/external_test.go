@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"indirtui/indirector/child"
 	"indirtui/indirector/data"
+	"indirtui/indirector/host/child"
 	"indirtui/termini/facter"
 )
 

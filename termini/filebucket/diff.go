@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/child"
+	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/filelock"
+	"indirtui/indirector/host/filelock"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )

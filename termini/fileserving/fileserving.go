@@ -21,8 +21,8 @@ import (
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )

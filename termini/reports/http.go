@@ -10,9 +10,9 @@ import (
 	"net/url"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 )
 
 // post sends the report as YAML. An answer that is no success is told to the

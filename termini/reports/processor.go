@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 	"indirtui/traces"
 )
 

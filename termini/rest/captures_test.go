@@ -18,11 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector/model"
-	wire "indirtui/indirector/rest"
+	wire "indirtui/indirector/network/rest"
 )
 
 // captures is where the answers of a real server are.
-const captures = "../../indirector/rest/testdata/captures"
+const captures = "../../indirector/network/rest/testdata/captures"
 
 // A capture is a question to a real server, and its answer.
 type capture struct {

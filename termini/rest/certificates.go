@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 	"indirtui/traces"
 )
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"indirtui/indirector/client/clienttest"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/traces"
 )
 

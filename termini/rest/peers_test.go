@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client/clienttest"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/traces"
 )
 

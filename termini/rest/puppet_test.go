@@ -21,10 +21,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client/clienttest"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/termini"
 	"indirtui/traces"
 )

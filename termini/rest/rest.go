@@ -1,7 +1,7 @@
 // Package rest has the rest termini: they ask a Puppet server over HTTP.
 //
 // A request is written as Puppet's client writes it, by the package
-// indirector/rest, and asked by the client of the house. What comes back
+// indirector/network/rest, and asked by the client of the house. What comes back
 // becomes what Puppet makes of it: an instance, nil for a 404, or an error in
 // its words; the trace keeps what is lost on that way. Gaps L8, L9, L10.
 //
@@ -28,10 +28,10 @@ import (
 	"unicode/utf8"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
-	wire "indirtui/indirector/rest"
+	"indirtui/indirector/network/client"
+	wire "indirtui/indirector/network/rest"
 	"indirtui/traces"
 )
 

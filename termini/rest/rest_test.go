@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client/clienttest"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/traces"
 	"indirtui/traces/leaktest"
 )

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 	"indirtui/traces"
 )
 

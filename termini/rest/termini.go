@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 	"indirtui/traces"
 )
 

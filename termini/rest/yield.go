@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/format"
+	"indirtui/indirector/network/client"
 	"indirtui/traces"
 )
 

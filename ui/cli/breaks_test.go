@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"indirtui/indirector/client/clienttest"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/termini"
 )
 

@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector"
-	"indirtui/indirector/ca"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
 	"indirtui/ui/command"
 )
 

@@ -10,8 +10,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/spf13/cobra"
 
-	"indirtui/indirector/scenarios"
 	"indirtui/ui/command"
+	"indirtui/ui/demo/scenarios"
 )
 
 // demo is the command that plays the demo, or one of the situations that

@@ -15,13 +15,13 @@ import (
 
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/scenarios"
 	"indirtui/indirector/settings"
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/command"
 	"indirtui/ui/config"
 	"indirtui/ui/demo"
+	"indirtui/ui/demo/scenarios"
 )
 
 // interactive is what only the interactive program asks for.

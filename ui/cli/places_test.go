@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"indirtui/indirector/client/clienttest"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/termini"
 	"indirtui/traces/export"
 	"indirtui/ui/tour"

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector"
-	"indirtui/indirector/authconf"
-	"indirtui/indirector/ca"
-	"indirtui/indirector/client"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/rest"
-	"indirtui/indirector/server"
+	"indirtui/indirector/network/authconf"
+	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/client"
+	"indirtui/indirector/network/rest"
+	"indirtui/indirector/network/server"
 	"indirtui/indirector/settings"
 	"indirtui/ui/command"
 )

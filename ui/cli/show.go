@@ -12,9 +12,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
-	"indirtui/indirector/client"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/network/client"
 	"indirtui/traces"
 	"indirtui/ui"
 	"indirtui/ui/breaks"

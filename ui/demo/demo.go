@@ -20,9 +20,9 @@ import (
 	"text/template"
 	"time"
 
-	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/filelock"
+	"indirtui/indirector/host/child"
+	"indirtui/indirector/host/filelock"
 )
 
 //go:embed site

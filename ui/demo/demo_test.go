@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"indirtui/indirector/child"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/child"
 	"indirtui/termini"
 	"indirtui/traces"
 	"indirtui/traces/leaktest"

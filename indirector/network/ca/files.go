@@ -1,0 +1,229 @@
+package ca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"indirtui/traces"
+
+	"indirtui/indirector/host/filelock"
+)
+
+// Modes of files, as Puppet Server has them.
+const (
+	privateMode fs.FileMode = 0o640
+	publicMode  fs.FileMode = 0o644
+	dirMode     fs.FileMode = 0o755
+)
+
+// A stamp tells one state of a file from another: files are replaced by
+// renaming.
+type stamp struct {
+	at   time.Time
+	size int64
+	id   uint64
+}
+
+func stampOf(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{info.ModTime(), info.Size(), fileID(info)}, nil
+}
+
+// readFile reads a file of reasonable size.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is not a regular file")}
+	}
+	if info.Size() > maxFile {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than %d MiB", maxFile>>20)}
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+// look reads a file for a request, whose trace tells of it.
+func look(ctx context.Context, path string) ([]byte, error) {
+	_, span := traces.Start(ctx, traces.File, "read "+filepath.Base(path))
+	span.Attr("path", path)
+	b, err := readFile(path)
+	span.End(answer(len(b), err), traces.Because{}, err)
+	return b, err
+}
+
+func answer(n int, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "absent"
+	case err != nil:
+		return "failed"
+	}
+	return strconv.Itoa(n) + " bytes"
+}
+
+// Replace puts content in the place of path, in one step. The file belongs to
+// whom the old one did, or the directory does: root may sign for Puppet.
+func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
+	_, span := traces.Start(ctx, traces.File, "write "+filepath.Base(path))
+	span.Attr("path", path)
+	span.Attr("mode", fmt.Sprintf("%04o", mode))
+	defer func() { span.End(answer(len(content), err), traces.Because{}, err) }()
+	temp, err := os.CreateTemp(filepath.Dir(path), ".save-*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(fill(temp, path, mode, content), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
+	if err := temp.Chmod(mode); err != nil {
+		return err
+	}
+	like := path
+	if _, err := os.Stat(path); err != nil {
+		like = filepath.Dir(path)
+	}
+	if err := giveTo(temp.Name(), like); err != nil {
+		return err
+	}
+	if _, err := temp.Write(content); err != nil {
+		return err
+	}
+	return temp.Sync()
+}
+
+// syncDir makes a renaming last. Not every file system can.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync()
+	return d.Close()
+}
+
+// appendTo adds a line to a file, which is made if need be.
+func appendTo(ctx context.Context, path, line string) (err error) {
+	_, span := traces.Start(ctx, traces.File, "append to "+filepath.Base(path))
+	span.Attr("path", path)
+	defer func() { span.End(answer(len(line), err), traces.Because{}, err) }()
+	_, absent := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, publicMode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if absent != nil {
+		if err := errors.Join(f.Chmod(publicMode), giveTo(path, filepath.Dir(path))); err != nil {
+			return err
+		}
+	}
+	// What was cut off, by hand or by a crash, does not swallow the new line.
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
+		last := []byte{0}
+		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			line = "\n" + line
+		}
+	}
+	if _, err := f.WriteString(line); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// remove unlinks a file and says whether there was one.
+func remove(ctx context.Context, path string) (bool, error) {
+	_, span := traces.Start(ctx, traces.File, "remove "+filepath.Base(path))
+	span.Attr("path", path)
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		span.End("absent", traces.Because{}, nil)
+		return false, nil
+	}
+	span.End(map[bool]string{true: "removed", false: "failed"}[err == nil], traces.Because{}, err)
+	return err == nil, err
+}
+
+func makeDir(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.Chmod(path, dirMode); err != nil {
+		return err
+	}
+	return giveTo(path, filepath.Dir(path))
+}
+
+// patience is how long others may hold the lock.
+const patience = time.Minute
+
+// locked does something while nobody else writes, in this process or another.
+func (a *Authority) locked(ctx context.Context, do func() error) error {
+	return withLock(ctx, filepath.Join(a.cfg.Dir, ".ca.lock"), do)
+}
+
+func withLock(ctx context.Context, path string, do func() error) (err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, publicMode)
+	if err != nil {
+		return fmt.Errorf("lock the CA: %w", err)
+	}
+	// A child would keep the lock; Go's files are closed on exec.
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := giveTo(path, filepath.Dir(path)); err != nil {
+		return err
+	}
+	_, span := traces.Start(ctx, traces.File, "lock the CA")
+	span.Attr("path", path)
+	if err := waitForLock(ctx, f); err != nil {
+		span.End("failed", traces.Because{}, err)
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	span.End("locked", traces.Because{}, nil)
+	return do()
+}
+
+func waitForLock(ctx context.Context, f *os.File) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("somebody else has held it for %s", patience))
+	defer cancel()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		ok, err := filelock.Try(f)
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}

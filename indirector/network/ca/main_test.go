@@ -1,0 +1,182 @@
+package ca_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"indirtui/indirector/model"
+	"indirtui/indirector/network/ca"
+	"indirtui/traces/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// agentKey is a key of an agent. Making one takes time, so there is one.
+var agentKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+func config(t testing.TB) ca.Config {
+	t.Helper()
+	return ca.Config{Dir: filepath.Join(t.TempDir(), "ca"), KeyLength: 1024, Name: "Puppet CA: test.example.com"}
+}
+
+// setup makes a CA that is set up as change says.
+func setup(t testing.TB, o ca.SetupOptions, change func(*ca.Config)) *ca.Authority {
+	t.Helper()
+	cfg := config(t)
+	if change != nil {
+		change(&cfg)
+	}
+	a, err := ca.Setup(t.Context(), cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// csr makes a certificate request.
+func csr(t testing.TB, key crypto.Signer, name string, extensions ...pkix.Extension) []byte {
+	t.Helper()
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}, ExtraExtensions: extensions}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
+}
+
+func pemOf(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+// extension makes one with a text in it.
+func extension(t testing.TB, name, value string) pkix.Extension {
+	t.Helper()
+	oid, ok := model.ExtensionOID(name)
+	if !ok {
+		t.Fatalf("no extension %s", name)
+	}
+	b, err := asn1.MarshalWithParams(value, "utf8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkix.Extension{Id: oid, Value: b}
+}
+
+func san(t testing.TB, names ...string) pkix.Extension {
+	t.Helper()
+	var seq []asn1.RawValue
+	for _, n := range names {
+		seq = append(seq, asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 2, Bytes: []byte(n)})
+	}
+	b, err := asn1.Marshal(seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 17}, Value: b}
+}
+
+// enroll has a name certified.
+func enroll(t testing.TB, a *ca.Authority, name string, extensions ...pkix.Extension) *x509.Certificate {
+	t.Helper()
+	cert, err := a.Submit(t.Context(), name, csr(t, agentKey(), name, extensions...))
+	if err == nil && cert == nil {
+		cert, err = a.Sign(t.Context(), name, ca.SignOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// openssl runs openssl, and returns what it printed.
+func openssl(t testing.TB, input []byte, args ...string) string {
+	t.Helper()
+	path, err := exec.LookPath("openssl")
+	if err != nil {
+		t.Skip("openssl is not installed")
+	}
+	c := exec.CommandContext(context.Background(), path, args...)
+	c.Stdin = bytes.NewReader(input)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("openssl %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func write(t testing.TB, path string, content []byte) string {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func ecKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func bigInt(n int) *big.Int { return big.NewInt(int64(n)) }
+
+func certChain(certs ...*x509.Certificate) []*x509.Certificate { return certs }
+
+// revokeMany writes a list with so many revoked numbers.
+func revokeMany(t testing.TB, a *ca.Authority, n int) {
+	t.Helper()
+	entries := make([]x509.RevocationListEntry, n)
+	for i := range entries {
+		entries[i] = x509.RevocationListEntry{SerialNumber: bigInt(1000 + i), RevocationTime: time.Now(), ReasonCode: 1}
+	}
+	key, err := ca.ParseKey([]byte(read(t, a.Config().Key)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := a.Certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateRevocationList(rand.Reader, &x509.RevocationList{
+		Number: bigInt(1), ThisUpdate: time.Now(), NextUpdate: time.Now().Add(time.Hour), RevokedCertificateEntries: entries,
+	}, cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.Config().CRL, pemOf("X509 CRL", der), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

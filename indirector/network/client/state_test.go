@@ -1,0 +1,84 @@
+package client_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector/network/client"
+	"indirtui/indirector/network/client/clienttest"
+)
+
+// What a server that is watched is said to be.
+func TestState(t *testing.T) {
+	t.Parallel()
+	authority, other := clienttest.New(t, "Puppet CA"), clienttest.New(t, "Another CA")
+	host := authority.Issue(t, "web01")
+	settings := authority.Write(t, filepath.Join(t.TempDir(), "ssl"), host)
+	answers := func(status int, text string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != "GET" || r.URL.Path != "/status/v1/simple" || len(r.TLS.PeerCertificates) != 1 || r.TLS.PeerCertificates[0].Subject.CommonName != "web01" {
+				status, text = http.StatusTeapot, "asked "+r.Method+" "+r.URL.Path
+			}
+			w.Header().Set("Retry-After", "100")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(text))
+		})
+	}
+	serve := func(leaf *clienttest.Leaf, h http.Handler, change ...func(*tls.Config)) string {
+		return clienttest.Serve(t, leaf, h, change...).Listener.Addr().String()
+	}
+	good := authority.Issue(t, "puppet", clienttest.Local)
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	expired := authority.Issue(t, "puppet", clienttest.Local, func(c *x509.Certificate) {
+		c.NotBefore, c.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
+	})
+	for _, tt := range []struct {
+		name, address string
+		limit         time.Duration
+		want          client.State
+		says          string
+	}{
+		{"up", serve(good, answers(200, "running")), time.Minute, client.Up, "running, "},
+		{"starts", serve(good, answers(503, "starting\n")), time.Minute, client.Other, "503 Service Unavailable: starting, "},
+		{"no such path", serve(good, answers(404, "<html>not found</html>")), time.Minute, client.Other, "404 Not Found, "},
+		{"another service", serve(good, answers(200, "\x1b[31mhello\nworld")), time.Minute, client.Other, "200 OK: .[31mhello, "},
+		{"of another authority", serve(other.Issue(t, "puppet", clienttest.Local), answers(200, "running")), time.Minute, client.Refused, "Another CA"},
+		{"expired", serve(expired, answers(200, "running")), time.Minute, client.Refused, "and now is "},
+		{"by another name", serve(authority.Issue(t, "elsewhere"), answers(200, "running")), time.Minute, client.Refused, "elsewhere"},
+		{"believes us not", serve(good, answers(200, "running"), func(c *tls.Config) {
+			c.ClientAuth, c.ClientCAs, c.MaxVersion = tls.RequireAndVerifyClientCert, x509.NewCertPool(), tls.VersionTLS12
+		}), time.Minute, client.Refused, "certificate"},
+		{"nobody", gone.Addr().String(), time.Minute, client.Down, "nobody listens at "},
+		{"silent", silent.Addr().String(), 50 * time.Millisecond, client.Down, "no answer in time"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := client.New(client.Options{Settings: settings})
+			t.Cleanup(func() { _ = c.Close() })
+			ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
+			defer cancel()
+			state, says := c.State(ctx, tt.address)
+			if state != tt.want || !strings.Contains(says, tt.says) {
+				t.Errorf("got %s: %s; want %s: …%s…", state, says, tt.want, tt.says)
+			}
+		})
+	}
+}

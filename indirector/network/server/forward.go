@@ -1,0 +1,202 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/network/client"
+	"indirtui/traces"
+)
+
+// As is as whom a server behind a proxy is asked.
+type As uint8
+
+const (
+	// AsHeaders asks as the proxy, and tells the server in headers who the client
+	// is: X-Client-Verify, X-Client-DN and X-Client-Cert.
+	AsHeaders As = iota
+	// AsAgent shows the certificate of the client, whose key is at hand.
+	AsAgent
+	// AsProxy asks as the proxy, and says nothing of the client.
+	AsProxy
+)
+
+// A Forwarder hands requests on that are of no indirection: environments,
+// static_file_content, the status, and the CA where it is not ours. What comes
+// back is handed on byte by byte. Each is a trace.
+type Forwarder struct {
+	Client   *client.Client
+	Server   *Server // who asks, and of which run it is
+	As       As
+	Recorder traces.Recorder // nil keeps nothing
+	Now      func() time.Time
+}
+
+// maxForwarded is how large a body of a request may be, in bytes: it must be
+// kept for redirects and retries. Files go another way.
+const maxForwarded = 64 << 20
+
+// hop are the headers that concern one connection only, and those by which a
+// client might claim to be somebody else.
+var hop = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Content-Length", "Expect", "X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
+}
+
+// ServeHTTP forwards one request.
+func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		http.Error(w, fmt.Sprintf("the body has more than %d bytes", maxForwarded), http.StatusRequestEntityTooLarge)
+		return
+	} else if err != nil {
+		return // the client has gone
+	}
+	who := f.Server.Who(r)
+	x := &client.Exchange{
+		Service: client.PuppetServer, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header.Clone(),
+		Stream: true, Verbatim: true, Anonymous: !who.Authenticated,
+	}
+	for _, name := range hop {
+		x.Header.Del(name)
+	}
+	for _, name := range [...]string{"Accept", "Accept-Encoding", "User-Agent", "X-Puppet-Version"} {
+		if _, sent := x.Header[name]; !sent {
+			x.Header[name] = nil // the client would write its own
+		}
+	}
+	if strings.HasPrefix(r.URL.Path, "/puppet-ca/") {
+		x.Service = client.CA
+	}
+	if len(body) > 0 {
+		x.Size = int64(len(body))
+		x.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	f.tell(x, &who)
+	live, end := f.trace(r, who)
+	answer, err := f.Client.Do(live, x)
+	if err != nil {
+		status := http.StatusBadGateway
+		if t := (interface{ Timeout() bool })(nil); errors.As(err, &t) && t.Timeout() {
+			status = http.StatusGatewayTimeout
+		}
+		http.Error(w, indirector.Message(err), status)
+		end(status, err)
+		return
+	}
+	err = f.answer(w, answer)
+	end(answer.Status, err)
+	if err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+}
+
+// tell passes on who asks.
+func (f *Forwarder) tell(x *client.Exchange, who *indirector.Remote) {
+	switch {
+	case f.As == AsAgent && who.Authenticated:
+		x.Identity = who.Node
+	case f.As == AsHeaders && !who.Authenticated:
+		x.Header.Set("X-Client-Verify", "NONE")
+	case f.As == AsHeaders:
+		x.Header.Set("X-Client-Verify", "SUCCESS")
+		x.Header.Set("X-Client-DN", "CN="+who.Node)
+		if who.Certificate != "" {
+			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(who.Certificate), "+", "%20"))
+		}
+	}
+}
+
+// answer hands on what came back.
+func (f *Forwarder) answer(w http.ResponseWriter, a *client.Answer) error {
+	h := w.Header()
+	for name, values := range a.Header {
+		if !slices.Contains(hop, name) {
+			h[name] = values
+		}
+	}
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = nil // net/http would guess one
+	}
+	if a.Stream == nil {
+		w.WriteHeader(a.Status)
+		_, err := w.Write(a.Body)
+		return err
+	}
+	defer a.Stream.Close()
+	if a.Size >= 0 {
+		h.Set("Content-Length", fmt.Sprint(a.Size))
+	}
+	w.WriteHeader(a.Status)
+	if _, err := io.Copy(w, a.Stream); err != nil {
+		return fmt.Errorf("hand the answer on: %w", err)
+	}
+	return nil
+}
+
+// trace opens the trace of a request. End closes it.
+func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live, func(int, error)) {
+	start := f.Now()
+	t := traces.NewTrace()
+	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+who.Node, traces.Find, traces.TraceparentOf(r.Context())
+	switch r.Method {
+	case http.MethodHead:
+		t.Verb = traces.Head
+	case http.MethodPut:
+		t.Verb = traces.Save
+	case http.MethodDelete:
+		t.Verb = traces.Destroy
+	}
+	t.Indirection, t.Key = "http", r.URL.Path
+	if parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 4); len(parts) > 2 {
+		t.Indirection, t.Key = parts[2], strings.Join(parts[3:], "")
+		if parts[0] == "status" {
+			t.Indirection, t.Key = "status", strings.Join(parts[2:], "/")
+		}
+	}
+	query, _ := url.ParseQuery(r.URL.RawQuery) // what cannot be read is forwarded as it is
+	t.Environment = query.Get("environment")
+	t.Run, t.RunGuessed = f.Server.Run(r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Run: query.Get("transaction_uuid")})
+	for s := range t.Steps {
+		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}
+	}
+	t.Primary = traces.Slot{{Terminus: "forwarded", Source: traces.FromApplication, Place: "what is no indirection"}}
+	live := &traces.Live{Context: r.Context(), Trace: t, Now: f.Now, Step: traces.Terminus}
+	if f.Recorder == nil {
+		return live, func(int, error) { live.Close() }
+	}
+	t.ID = f.Recorder.Begin(t)
+	return live, func(status int, err error) {
+		live.Close()
+		t.Took, t.Served = max(f.Now().Sub(start), 1), traces.ByTerminus
+		question := traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.Returned}, Took: t.Took}
+		said := fmt.Sprintf("%d %s", status, http.StatusText(status))
+		switch {
+		case err != nil:
+			said = indirector.Message(err)
+			fallthrough
+		case status >= 400 && status != http.StatusNotFound:
+			t.Error, t.Served = said, traces.ByNobody
+			question.Answer, question.Because = traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: said}
+			fault := traces.Fault{Origin: "network", Step: traces.Terminus, Message: said, Shown: true, Path: r.URL.Path}
+			if failed := (*indirector.Failure)(nil); errors.As(err, &failed) {
+				fault.Hidden = failed.Hidden
+			}
+			t.Faults = append(t.Faults, fault)
+		case status == http.StatusNotFound:
+			t.Served = traces.ByNobody
+			question.Answer, question.Because = traces.Nothing, traces.Because{Reason: traces.NilFrom404, About: said}
+		}
+		t.Steps[traces.Terminus] = question
+		t.Outcome = traces.Judge(t)
+		f.Recorder.End(t, nil)
+	}
+}

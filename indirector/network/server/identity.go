@@ -1,0 +1,282 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"indirtui/indirector/network/keyfile"
+)
+
+// An Identity is the files by which a server shows who it is, and knows who its
+// clients are. All are PEM.
+type Identity struct {
+	Cert, Key string // of the server; Cert may go on with those that signed it
+	Pass      string // a file whose content is the password of Key, as that of Puppet's setting passfile; "" is none
+	CA        string // one or more: a client must be signed by one of them
+	CRL       string // revocation lists, one for each of them; "" is that nobody is revoked
+}
+
+// A keyring is an Identity that has been read. It never changes.
+type keyring struct {
+	cert     tls.Certificate
+	leaf     *x509.Certificate
+	roots    *x509.CertPool
+	between  []*x509.Certificate
+	names    []string // of the CAs
+	issuers  map[string]bool
+	revoked  map[string]revocation // by issuer and serial number
+	checks   bool                  // whether there are revocation lists at all
+	warnings []string
+}
+
+type revocation struct {
+	at   time.Time
+	list string // the issuer of the list
+}
+
+// open reads the files.
+func (id Identity) open(now time.Time) (*keyring, error) {
+	k := &keyring{roots: x509.NewCertPool(), issuers: map[string]bool{}, revoked: map[string]revocation{}}
+	cert, err := keyfile.Pair(id.Cert, id.Key, id.Pass)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's certificate %s and key %s: %w", id.Cert, id.Key, err)
+	}
+	k.cert = cert
+	if k.leaf, err = x509.ParseCertificate(cert.Certificate[0]); err != nil {
+		return nil, fmt.Errorf("read the server's certificate %s: %w", id.Cert, err)
+	}
+	k.cert.Leaf = k.leaf
+	if now.After(k.leaf.NotAfter) {
+		k.warnings = append(k.warnings, fmt.Sprintf("the server's certificate %s expired at %s: no agent will accept it", id.Cert, stamp(k.leaf.NotAfter)))
+	}
+	cas, err := readPEM(id.CA, "CERTIFICATE", x509.ParseCertificate)
+	if err != nil {
+		return nil, err
+	}
+	if len(cas) == 0 {
+		return nil, fmt.Errorf("read the CA's certificates: %s has none", id.CA)
+	}
+	for _, ca := range cas {
+		k.names = append(k.names, ca.Subject.CommonName)
+		if ca.CheckSignatureFrom(ca) == nil {
+			k.roots.AddCert(ca)
+		} else {
+			k.between = append(k.between, ca)
+		}
+	}
+	if len(k.between) == len(cas) { // a bundle without a root: what is in it is trusted
+		for _, ca := range cas {
+			k.roots.AddCert(ca)
+		}
+	}
+	return k, k.readLists(id.CRL, cas, now)
+}
+
+func (k *keyring) readLists(path string, cas []*x509.Certificate, now time.Time) error {
+	if path == "" {
+		return nil
+	}
+	lists, err := readPEM(path, "X509 CRL", x509.ParseRevocationList)
+	if err != nil {
+		return err
+	}
+	k.checks = true
+	for _, list := range lists {
+		var signer *x509.Certificate
+		for _, ca := range cas {
+			if string(ca.RawSubject) == string(list.RawIssuer) && list.CheckSignatureFrom(ca) == nil {
+				signer = ca
+			}
+		}
+		if signer == nil {
+			k.warnings = append(k.warnings, fmt.Sprintf("the revocation list of %q in %s is not signed by a CA of ours, and is ignored", list.Issuer.CommonName, path))
+			continue
+		}
+		if !list.NextUpdate.IsZero() && now.After(list.NextUpdate) {
+			k.warnings = append(k.warnings, fmt.Sprintf("the revocation list of %q in %s should have been renewed at %s; agents refuse it, the server still goes by it", signer.Subject.CommonName, path, stamp(list.NextUpdate)))
+		}
+		k.issuers[string(signer.RawSubject)] = true
+		for _, e := range list.RevokedCertificateEntries {
+			k.revoked[serialKey(list.RawIssuer, e.SerialNumber)] = revocation{e.RevocationTime, signer.Subject.CommonName}
+		}
+	}
+	return nil
+}
+
+func serialKey(issuer []byte, serial *big.Int) string {
+	return string(issuer) + "\x00" + serial.Text(16)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// readPEM reads all blocks of one type of a file.
+func readPEM[T any](path, kind string, parse func([]byte) (T, error)) ([]T, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []T
+	for {
+		var block *pem.Block
+		if block, content = pem.Decode(content); block == nil {
+			return all, nil
+		}
+		if block.Type != kind {
+			continue
+		}
+		one, err := parse(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: block %d: %w", path, len(all)+1, err)
+		}
+		all = append(all, one)
+	}
+}
+
+// describe names a certificate in one way everywhere.
+func describe(c *x509.Certificate) string {
+	return fmt.Sprintf("certificate %q (serial 0x%s, signed by %q)", c.Subject.CommonName, strings.ToUpper(c.SerialNumber.Text(16)), c.Issuer.CommonName)
+}
+
+// verify says whether a client may be believed to be who its certificate says,
+// or what is wrong with it in one sentence.
+func (k *keyring) verify(certs []*x509.Certificate, now time.Time) error {
+	leaf := certs[0]
+	between := x509.NewCertPool()
+	for _, c := range append(certs[1:len(certs):len(certs)], k.between...) {
+		between.AddCert(c)
+	}
+	chains, err := leaf.Verify(x509.VerifyOptions{
+		Roots: k.roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", describe(leaf), k.reason(leaf, now, err))
+	}
+	if err = nil; !k.checks {
+		return nil
+	}
+	for _, chain := range chains {
+		if err = k.current(chain); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// reason says of a certificate that is not accepted what a person must know.
+func (k *keyring) reason(c *x509.Certificate, now time.Time, err error) error {
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case now.Before(c.NotBefore):
+		return fmt.Errorf("not valid before %s, and the clock here says %s: %w", stamp(c.NotBefore), stamp(now), err)
+	case now.After(c.NotAfter):
+		return fmt.Errorf("expired at %s, and the clock here says %s: %w", stamp(c.NotAfter), stamp(now), err)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("signed by a CA that is none of ours (%s): %w", strings.Join(k.names, ", "), err)
+	}
+	return err
+}
+
+// current reports whether no certificate of a chain is revoked.
+func (k *keyring) current(chain []*x509.Certificate) error {
+	for i, c := range chain[:len(chain)-1] {
+		issuer := chain[i+1]
+		if r, revoked := k.revoked[serialKey(issuer.RawSubject, c.SerialNumber)]; revoked {
+			return fmt.Errorf("%s: revoked at %s by the list of %q", describe(c), stamp(r.at), r.list)
+		}
+		if !k.issuers[string(issuer.RawSubject)] {
+			return fmt.Errorf("%s: there is no revocation list of %q", describe(c), issuer.Subject.CommonName)
+		}
+	}
+	return nil
+}
+
+// revokedNow returns what there is to say of a client's certificate that was
+// good when its connection was made.
+func (k *keyring) revokedNow(c *x509.Certificate) error {
+	if r, revoked := k.revoked[serialKey(c.RawIssuer, c.SerialNumber)]; revoked {
+		return fmt.Errorf("%s: revoked at %s by the list of %q", describe(c), stamp(r.at), r.list)
+	}
+	return nil
+}
+
+// keys is the keyring in force. Files that have changed are read again when a
+// client comes, at most once in a second.
+type keys struct {
+	id   Identity
+	now  func() time.Time
+	log  *slog.Logger
+	ring atomic.Pointer[keyring]
+
+	looked atomic.Int64 // when the files were last looked at, in Unix nanoseconds
+	mu     sync.Mutex   // guards stamps
+	stamps [4]fileStamp
+}
+
+type fileStamp struct {
+	changed time.Time
+	size    int64
+}
+
+func openKeys(id Identity, now func() time.Time, log *slog.Logger) (*keys, error) {
+	k := &keys{id: id, now: now, log: log}
+	if err := k.reload(); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// reload reads the files. On an error the old keyring stays in force.
+func (k *keys) reload() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stamps = k.id.stamps()
+	k.looked.Store(k.now().UnixNano())
+	ring, err := k.id.open(k.now())
+	if err != nil {
+		return err
+	}
+	for _, w := range ring.warnings {
+		k.log.Warn(w)
+	}
+	k.ring.Store(ring)
+	return nil
+}
+
+func (id Identity) stamps() (all [4]fileStamp) {
+	for i, path := range []string{id.Cert, id.Key, id.CA, id.CRL} {
+		if info, err := os.Stat(path); err == nil {
+			all[i] = fileStamp{info.ModTime(), info.Size()}
+		}
+	}
+	return all
+}
+
+// current returns the keyring, read anew if its files have changed.
+func (k *keys) current() *keyring {
+	now := k.now().UnixNano()
+	last := k.looked.Load()
+	if now-last < int64(time.Second) || !k.looked.CompareAndSwap(last, now) {
+		return k.ring.Load()
+	}
+	k.mu.Lock()
+	changed := k.id.stamps() != k.stamps
+	k.mu.Unlock()
+	if changed {
+		if err := k.reload(); err != nil {
+			k.log.Error("certificates have changed and cannot be read; the old ones stay in force", "err", err)
+		} else {
+			k.log.Info("certificates or revocation lists have changed and were read again")
+		}
+	}
+	return k.ring.Load()
+}
