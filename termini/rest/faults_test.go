@@ -28,6 +28,7 @@ type fault struct {
 	set     map[string]string // settings of this question
 	says    string            // part of the hidden cause
 	differs string            // in what the message is meant to differ from Puppet's
+	newer   said              // Puppet's answer with Ruby 3.1.7, if that is another
 }
 
 const nodeJSON = `{"name":"web01","environment":"production"}`
@@ -217,8 +218,8 @@ func faults(t *testing.T) ([]fault, clienttest.Settings) {
 		{name: "foreign server", address: serve(foreign.Issue(t, "puppet", clienttest.Local)), says: "was issued by CN=Foreign CA"},
 		{name: "self-signed server", address: serve(self)},
 		{name: "authority made anew", address: serve(twin.Issue(t, "puppet", clienttest.Local)), says: "made anew"},
-		{name: "other name", address: serve(mismatched), says: "the server was asked as 127.0.0.1"},
-		{name: "only name", address: serve(onlyName)},
+		{name: "other name", address: serve(mismatched), says: "the server was asked as 127.0.0.1", newer: noRoutes},
+		{name: "only name", address: serve(onlyName), newer: noRoutes},
 		{name: "no alternative names", address: strings.Replace(serve(noSAN), "127.0.0.1", "localhost", 1)},
 		{name: "no authority", set: h("localcacert", filepath.Join(dir, "no.pem")), says: "localcacert"},
 		{name: "empty authority", set: h("localcacert", emptyFile)},
@@ -261,6 +262,11 @@ func faults(t *testing.T) ([]fault, clienttest.Settings) {
 		{name: "no proxy for this", set: h("http_proxy_host", "127.0.0.1", "http_proxy_port", "1", "no_proxy", "localhost,127.0.0.*")},
 	}, settings
 }
+
+// noRoutes is what Puppet makes of a certificate for another name since Ruby
+// does not let OpenSSL check addresses: the error has lost the certificate, and
+// Puppet takes it for a server that cannot be reached.
+var noRoutes = said{Class: "Puppet::HTTP::RouteError", Message: "No more routes to puppet"}
 
 // TestFaults asks for a node where it cannot be had: Puppet's own error, if it
 // is installed, must be ours, and the trace must name the cause. Rules
@@ -306,6 +312,9 @@ func TestFaults(t *testing.T) {
 			want := puppet.ask(t, o, toPuppet)
 			want.Message, _, _ = strings.Cut(timeless(want.Message), "\n\n")
 			got.Message = timeless(got.Message)
+			if f.newer.Class != "" && want.Class == f.newer.Class && want.Message == f.newer.Message && want.Value == nil {
+				return
+			}
 			same := want.Class == got.Class && want.Message == got.Message && (want.Value == nil) == (got.Value == nil)
 			switch {
 			case f.differs == "" && !same:

@@ -393,7 +393,8 @@ func beside(t *testing.T) (s *stand, puppet *real, settings clienttest.Settings,
 	return s, ruby(t, ssldir), settings, map[string]string{
 		"server": settings["server"], "serverport": settings["serverport"], "report_server": settings["server"], "report_port": settings["serverport"],
 		"http_read_timeout": "120", "http_connect_timeout": "120", "preferred_serialization_format": "json", "http_extra_headers": "",
-		"profile": "false", "supported_checksum_types": "sha256,sha384,sha512,sha224,md5",
+		"http_user_agent": settings["http_user_agent"], // which names the Ruby of the machine by default
+		"profile":         "false", "supported_checksum_types": "sha256,sha384,sha512,sha224,md5",
 	}
 }
 
