@@ -49,10 +49,16 @@ func nodeFind(key string) *indirector.Request {
 func TestRequestOptions(t *testing.T) {
 	t.Parallel()
 	given := []indirector.Option{
-		{Name: "ip", Value: "10.0.0.1"}, {Name: "node", Value: "web01"}, {Name: "authenticated", Value: true},
-		{Name: "ignore_terminus", Value: true}, {Name: "ignore_cache", Value: true}, {Name: "ignore_cache_save", Value: false},
-		{Name: "instance", Value: "x"}, {Name: "environment", Value: "staging"},
-		{Name: "checksum_type", Value: "md5"}, {Name: "links", Value: nil},
+		{Name: "ip", Value: "10.0.0.1"},
+		{Name: "node", Value: "web01"},
+		{Name: "authenticated", Value: true},
+		{Name: "ignore_terminus", Value: true},
+		{Name: "ignore_cache", Value: true},
+		{Name: "ignore_cache_save", Value: false},
+		{Name: "instance", Value: "x"},
+		{Name: "environment", Value: "staging"},
+		{Name: "checksum_type", Value: "md5"},
+		{Name: "links", Value: nil},
 	}
 	req := indirector.NewRequest("node", indirector.Find, "a", nil, given)
 	t.Run("IND-REQ-01 no options are an empty list", func(t *testing.T) {
@@ -77,8 +83,10 @@ func TestRequestOptions(t *testing.T) {
 			remote *indirector.Remote
 			want   bool
 		}{
-			{nil, false}, {&indirector.Remote{Authenticated: true}, false},
-			{&indirector.Remote{IP: "10.0.0.1"}, true}, {&indirector.Remote{Node: "web01"}, true},
+			{nil, false},
+			{&indirector.Remote{Authenticated: true}, false},
+			{&indirector.Remote{IP: "10.0.0.1"}, true},
+			{&indirector.Remote{Node: "web01"}, true},
 		} {
 			r := indirector.Request{Remote: tt.remote}
 			if got := r.IsRemote(); got != tt.want {

@@ -76,7 +76,8 @@ func newPlans() *plans {
 		},
 		Expire: {
 			at(traces.Route, route), at(traces.CacheRead, findToExpire), at(traces.ExpirySet, expireNow), at(traces.CacheWrite, rewriteCache),
-		}}}
+		},
+	}}
 	for verb, plan := range p.steps {
 		if len(plan) > 0 {
 			plan[len(plan)-1].last = true

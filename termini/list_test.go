@@ -129,8 +129,10 @@ func TestOrder(t *testing.T) {
 	for _, s := range termini.Specs() {
 		got = append(got, s.Name)
 	}
-	want := []string{"facts", "node", "file_metadata", "resource", "report", "catalog", "data_binding", "file_bucket_file", "file_content", "status",
-		"certificate", "certificate_request", "certificate_revocation_list", "certificate_status", "key", "ocsp"}
+	want := []string{
+		"facts", "node", "file_metadata", "resource", "report", "catalog", "data_binding", "file_bucket_file", "file_content", "status",
+		"certificate", "certificate_request", "certificate_revocation_list", "certificate_status", "key", "ocsp",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -36,8 +36,12 @@ func BenchmarkPeer(b *testing.B) {
 		terminus, kind string
 		inst           indirector.Instance
 	}{
-		{"memory", "facts", facts}, {"yaml", "facts", facts}, {"json", "facts", facts},
-		{"yaml", "catalog", catalog}, {"json", "catalog", catalog}, {"msgpack", "catalog", catalog},
+		{"memory", "facts", facts},
+		{"yaml", "facts", facts},
+		{"json", "facts", facts},
+		{"yaml", "catalog", catalog},
+		{"json", "catalog", catalog},
+		{"msgpack", "catalog", catalog},
 	} {
 		x := benchHouse(b, openStore(b), c.kind, c.terminus, "")
 		save := &indirector.Request{Indirection: c.kind, Verb: indirector.Save, Instance: c.inst}

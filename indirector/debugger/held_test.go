@@ -47,22 +47,36 @@ func TestStepThroughNested(t *testing.T) {
 		how  []debugger.Go
 		want []string
 	}{
-		{"step goes into what a terminus asks, and out again", "ind=node before terminus do hold once",
+		{
+			"step goes into what a terminus asks, and out again", "ind=node before terminus do hold once",
 			[]debugger.Go{debugger.Step, debugger.Finish, debugger.Step, debugger.Step},
-			[]string{"node before terminus", "facts before route", "facts before caller", "node before expiry-set", "node before cache-write"}},
-		{"over does not", "ind=node before terminus do hold once",
+			[]string{"node before terminus", "facts before route", "facts before caller", "node before expiry-set", "node before cache-write"},
+		},
+		{
+			"over does not", "ind=node before terminus do hold once",
 			[]debugger.Go{debugger.Over, debugger.Over, debugger.Over},
-			[]string{"node before terminus", "node before expiry-set", "node before filter", "node before caller"}},
-		{"over goes by phases", "ind=node before route do hold once",
+			[]string{"node before terminus", "node before expiry-set", "node before filter", "node before caller"},
+		},
+		{
+			"over goes by phases", "ind=node before route do hold once",
 			[]debugger.Go{debugger.Over, debugger.Over, debugger.Over},
-			[]string{"node before route", "node before cache-read", "node before terminus", "node before expiry-set"}},
-		{"finish stops before the caller", "ind=node before route do hold once",
-			[]debugger.Go{debugger.Finish}, []string{"node before route", "node before caller"}},
-		{"out of a nested request that alone was held", "ind=facts before terminus do hold once",
+			[]string{"node before route", "node before cache-read", "node before terminus", "node before expiry-set"},
+		},
+		{
+			"finish stops before the caller", "ind=node before route do hold once",
+			[]debugger.Go{debugger.Finish},
+			[]string{"node before route", "node before caller"},
+		},
+		{
+			"out of a nested request that alone was held", "ind=facts before terminus do hold once",
 			[]debugger.Go{debugger.Finish, debugger.Step},
-			[]string{"facts before terminus", "facts before caller", "node before expiry-set"}},
-		{"a breakpoint holds on the way", "before expiry-set do hold",
-			[]debugger.Go{debugger.Continue}, []string{"facts before expiry-set", "node before expiry-set"}},
+			[]string{"facts before terminus", "facts before caller", "node before expiry-set"},
+		},
+		{
+			"a breakpoint holds on the way", "before expiry-set do hold",
+			[]debugger.Go{debugger.Continue},
+			[]string{"facts before expiry-set", "node before expiry-set"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

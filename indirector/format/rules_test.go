@@ -40,10 +40,14 @@ func TestWriterRules(t *testing.T) {
 	}{
 		{"FMT-02 compact, symbols are strings", "json", sample, `{"name":"n1","values":{"kernel":"Linux","load":1.5,"none":null},"timestamp":"2024-05-06T07:08:09.123456789+02:00"}`},
 		{"FMT-03 the same, with bytes that are no UTF-8", "pson", &model.Facts{Name: "a\xff", Values: data.OfHash(nil)}, "{\"name\":\"a\xff\",\"values\":{}}"},
-		{"FMT-04 keys and times are strings", "msgpack", &model.Facts{Name: "a", Values: data.OfHash(nil), Timestamp: sample.Timestamp},
-			"\x83\xa4name\xa1a\xa6values\x80\xa9timestamp\xd9\x232024-05-06T07:08:09.123456789+02:00"},
-		{"FMT-05 tag, nothing for nil, lists as deep as their key", "yaml", &model.Node{Name: "n1", Environment: "e", Classes: data.OfStrings([]string{"a", "0123", "", "y", "b: c", "yes"}), Parameters: data.OfHash([]data.Pair{data.P("x", data.Value{})})},
-			"--- !ruby/object:Puppet::Node\nname: n1\nenvironment: e\nclasses:\n- a\n- '0123'\n- ''\n- \"y\"\n- 'b: c'\n- 'yes'\nparameters:\n  x:\n"},
+		{
+			"FMT-04 keys and times are strings", "msgpack", &model.Facts{Name: "a", Values: data.OfHash(nil), Timestamp: sample.Timestamp},
+			"\x83\xa4name\xa1a\xa6values\x80\xa9timestamp\xd9\x232024-05-06T07:08:09.123456789+02:00",
+		},
+		{
+			"FMT-05 tag, nothing for nil, lists as deep as their key", "yaml", &model.Node{Name: "n1", Environment: "e", Classes: data.OfStrings([]string{"a", "0123", "", "y", "b: c", "yes"}), Parameters: data.OfHash([]data.Pair{data.P("x", data.Value{})})},
+			"--- !ruby/object:Puppet::Node\nname: n1\nenvironment: e\nclasses:\n- a\n- '0123'\n- ''\n- \"y\"\n- 'b: c'\n- 'yes'\nparameters:\n  x:\n",
+		},
 		{"FMT-NODE-05 tag", "yaml", node, "--- !ruby/object:Puppet::Node\n…"},
 		{"FMT-CAT-08 tag over the same hash", "yaml", catalog, "--- !ruby/object:Puppet::Resource::Catalog\ntags: []\nname: n1\n…"},
 		{"FMT-CAT-09 a graph", "dot", catalog, "digraph Puppet__Resource__Catalog {\n    label = \"Puppet__Resource__Catalog\"\n    \"Class[A]\" [\n        fontsize = 8,\n        label = \"Class[A]\"\n    ]\n\n    \"Class[B]\" [\n        fontsize = 8,\n        label = \"Class[B]\"\n    ]\n\n    \"Class[A]\" -> \"Class[B]\" [\n        fontsize = 8\n    ]\n\n}\n"},

@@ -96,9 +96,11 @@ func TestReadersNormaliseAsPuppetDoes(t *testing.T) {
 		{"FMT-CAT-02 title of a class", "resource", `{"type":"class","title":"a::b","tags":[],"exported":false}`, `{"type":"Class","title":"A::B","tags":[],"exported":false}`},
 		{"FMT-REP-06 master_used", "report", `{"host":"h","time":"2021-01-01T00:00:00Z","master_used":"m","metrics":{},"logs":[],"resource_statuses":{}}`, `{"host":"h","time":"2021-01-01T00:00:00.000000000Z","configuration_version":null,"transaction_uuid":null,"report_format":null,"puppet_version":null,"status":null,"transaction_completed":null,"noop":null,"noop_pending":null,"environment":null,"logs":[],"metrics":{},"resource_statuses":{},"corrective_change":null,"server_used":"m"}`},
 		{"status in an envelope", "status", `{"status":{"is_alive":true,"version":"2.7"}}`, `{"is_alive":true,"version":"2.7"}`},
-		{"edges by target", "catalog", `{"name":"n","environment":"e","resources":[{"type":"Class","title":"A"},{"type":"Class","title":"B"},{"type":"Class","title":"C"}],"edges":[{"source":"Class[a]","target":"Class[C]"},{"source":"Class[a]","target":"Class[b]"}]}`,
+		{
+			"edges by target", "catalog", `{"name":"n","environment":"e","resources":[{"type":"Class","title":"A"},{"type":"Class","title":"B"},{"type":"Class","title":"C"}],"edges":[{"source":"Class[a]","target":"Class[C]"},{"source":"Class[a]","target":"Class[b]"}]}`,
 			`{"tags":[],"name":"n","version":null,"code_id":null,"catalog_uuid":null,"catalog_format":0,"environment":"e","resources":[{"type":"Class","title":"A","tags":[],"exported":false},{"type":"Class","title":"B","tags":[],"exported":false},{"type":"Class","title":"C","tags":[],"exported":false}],` +
-				`"edges":[{"source":"Class[A]","target":"Class[B]"},{"source":"Class[A]","target":"Class[C]"}],"classes":[]}`},
+				`"edges":[{"source":"Class[A]","target":"Class[B]"},{"source":"Class[A]","target":"Class[C]"}],"classes":[]}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

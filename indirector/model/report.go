@@ -582,8 +582,11 @@ func (r *Report) Data() data.Value {
 		data.P("corrective_change", r.odd.ofFlag("corrective_change", r.CorrectiveChange)),
 	)
 	for _, p := range [...]struct{ key, value string }{
-		{"server_used", r.ServerUsed}, {"catalog_uuid", r.CatalogUUID}, {"code_id", r.CodeID},
-		{"job_id", r.JobID}, {"cached_catalog_status", r.CachedCatalogStatus},
+		{"server_used", r.ServerUsed},
+		{"catalog_uuid", r.CatalogUUID},
+		{"code_id", r.CodeID},
+		{"job_id", r.JobID},
+		{"cached_catalog_status", r.CachedCatalogStatus},
 	} {
 		if v := r.odd.ofText(p.key, p.value); !v.IsNil() {
 			h = append(h, data.P(p.key, v))

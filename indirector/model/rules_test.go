@@ -21,20 +21,30 @@ func TestWriterRules(t *testing.T) {
 		want     string
 	}{
 		{"FMT-FACT-01 times that are unset are left out", &model.Facts{Name: "n", Values: empty}, `{"name":"n","values":{}}`},
-		{"FMT-FACT-01 times that are set", (&model.Facts{Name: "n", Values: empty, Timestamp: model.At(at)}).WithExpiration(at.Add(time.Hour)),
-			`{"name":"n","values":{},"timestamp":"2024-05-06T07:08:09.123456789Z","expiration":"2024-05-06T08:08:09.123456789Z"}`},
-		{"FMT-07 nine digits and the offset", &model.Facts{Name: "n", Values: empty, Timestamp: model.At(time.Date(2024, 5, 6, 7, 8, 9, 0, time.FixedZone("", -25200)))},
-			`{"name":"n","values":{},"timestamp":"2024-05-06T07:08:09.000000000-07:00"}`},
+		{
+			"FMT-FACT-01 times that are set", (&model.Facts{Name: "n", Values: empty, Timestamp: model.At(at)}).WithExpiration(at.Add(time.Hour)),
+			`{"name":"n","values":{},"timestamp":"2024-05-06T07:08:09.123456789Z","expiration":"2024-05-06T08:08:09.123456789Z"}`,
+		},
+		{
+			"FMT-07 nine digits and the offset", &model.Facts{Name: "n", Values: empty, Timestamp: model.At(time.Date(2024, 5, 6, 7, 8, 9, 0, time.FixedZone("", -25200)))},
+			`{"name":"n","values":{},"timestamp":"2024-05-06T07:08:09.000000000-07:00"}`,
+		},
 		{"FMT-NODE-01 the environment always, nothing that is empty", &model.Node{Name: "n", Classes: data.OfStrings(nil), Parameters: empty}, `{"name":"n","environment":"production"}`},
 		{"FMT-NODE-01 no environment among the parameters", from(t, "node", `{"name":"n","parameters":{"environment":"e"}}`), `{"name":"n","environment":"e"}`},
 		{"FMT-NODE-04 no expiration", (&model.Node{Name: "n", Environment: "e"}).WithExpiration(at), `{"name":"n","environment":"e"}`},
-		{"FMT-CAT-01 version and code_id", &model.Catalog{Name: "n", Environment: "e", Version: data.OfInt(1700000000), Format: 2},
-			`{"tags":[],"name":"n","version":1700000000,"code_id":null,"catalog_uuid":null,"catalog_format":2,"environment":"e","resources":[],"edges":[],"classes":[]}`},
+		{
+			"FMT-CAT-01 version and code_id", &model.Catalog{Name: "n", Environment: "e", Version: data.OfInt(1700000000), Format: 2},
+			`{"tags":[],"name":"n","version":1700000000,"code_id":null,"catalog_uuid":null,"catalog_format":2,"environment":"e","resources":[],"edges":[],"classes":[]}`,
+		},
 		{"FMT-CAT-02 exported always, the rest when it is set", &model.Resource{Type: "File", Title: "/a"}, `{"type":"File","title":"/a","tags":[],"exported":false}`},
-		{"FMT-CAT-03 references are texts or lists of them, undef is null", from(t, "resource", `{"type":"A","title":"a","parameters":{"require":"B[b]","notify":["B[c]","B[d]"],"x":null}}`),
-			`{"type":"A","title":"a","tags":[],"exported":false,"parameters":{"require":"B[b]","notify":["B[c]","B[d]"],"x":null}}`},
-		{"FMT-REP-01 what is unset comes not at all", &model.Report{Host: "h", Time: model.At(at), ServerUsed: "s:8140"},
-			`{"host":"h","time":"2024-05-06T07:08:09.123456789Z","configuration_version":null,"transaction_uuid":null,"report_format":0,"puppet_version":null,"status":null,"transaction_completed":false,"noop":false,"noop_pending":false,"environment":null,"logs":[],"metrics":{},"resource_statuses":{},"corrective_change":false,"server_used":"s:8140"}`},
+		{
+			"FMT-CAT-03 references are texts or lists of them, undef is null", from(t, "resource", `{"type":"A","title":"a","parameters":{"require":"B[b]","notify":["B[c]","B[d]"],"x":null}}`),
+			`{"type":"A","title":"a","tags":[],"exported":false,"parameters":{"require":"B[b]","notify":["B[c]","B[d]"],"x":null}}`,
+		},
+		{
+			"FMT-REP-01 what is unset comes not at all", &model.Report{Host: "h", Time: model.At(at), ServerUsed: "s:8140"},
+			`{"host":"h","time":"2024-05-06T07:08:09.123456789Z","configuration_version":null,"transaction_uuid":null,"report_format":0,"puppet_version":null,"status":null,"transaction_completed":false,"noop":false,"noop_pending":false,"environment":null,"logs":[],"metrics":{},"resource_statuses":{},"corrective_change":false,"server_used":"s:8140"}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

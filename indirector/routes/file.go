@@ -3,9 +3,10 @@ package routes
 import (
 	"cmp"
 	"fmt"
-	"indirtui/traces/spell"
 	"slices"
 	"strings"
+
+	"indirtui/traces/spell"
 
 	"indirtui/traces"
 )

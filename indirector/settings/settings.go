@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"indirtui/traces/spell"
 	"io/fs"
 	"maps"
 	"math"
@@ -26,6 +25,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"indirtui/traces/spell"
 )
 
 // An Override is a setting given on the command line.

@@ -3,7 +3,6 @@ package settings_test
 import (
 	"errors"
 	"fmt"
-	"indirtui/traces/spell"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"indirtui/traces/spell"
 
 	"github.com/google/go-cmp/cmp"
 

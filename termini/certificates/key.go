@@ -25,8 +25,10 @@ var (
 )
 
 var keySettings = []indirector.Setting{
-	{Name: "privatekeydir", Doc: "The directory of the keys."}, {Name: "publickeydir", Doc: "The directory of the public keys."},
-	{Name: "cakey", Doc: "The file of the name ca."}, {Name: "capub", Doc: "The public key of the name ca."},
+	{Name: "privatekeydir", Doc: "The directory of the keys."},
+	{Name: "publickeydir", Doc: "The directory of the public keys."},
+	{Name: "cakey", Doc: "The file of the name ca."},
+	{Name: "capub", Doc: "The public key of the name ca."},
 }
 
 func describeKey(name, doc string) indirector.Descriptor {

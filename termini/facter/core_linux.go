@@ -85,8 +85,10 @@ var families = [...]struct {
 	name  string
 	words []string
 }{
-	{"RedHat", []string{"redhat", "rhel", "fedora", "centos", "scientific", "ascendos", "cloudlinux", "psbm", "oraclelinux",
-		"ovs", "oel", "amazon", "xenserver", "xcp-ng", "virtuozzo", "photon", "mariner"}},
+	{"RedHat", []string{
+		"redhat", "rhel", "fedora", "centos", "scientific", "ascendos", "cloudlinux", "psbm", "oraclelinux",
+		"ovs", "oel", "amazon", "xenserver", "xcp-ng", "virtuozzo", "photon", "mariner",
+	}},
 	{"Debian", []string{"debian", "ubuntu", "huaweios", "linuxmint", "devuan", "kde"}},
 	{"Suse", []string{"sles", "sled", "suse"}},
 	{"Gentoo", []string{"gentoo"}},
@@ -556,12 +558,14 @@ func (c *collector) dmi(h, legacy *hash) {
 }
 
 // The types of a chassis, from 1, as SMBIOS numbers them. Type 2 is unknown.
-var chassisTypes = [...]string{"Other", "", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower",
+var chassisTypes = [...]string{
+	"Other", "", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower",
 	"Portable", "Laptop", "Notebook", "Hand Held", "Docking Station", "All in One", "Sub Notebook",
 	"Space-Saving", "Lunch Box", "Main System Chassis", "Expansion Chassis", "SubChassis",
 	"Bus Expansion Chassis", "Peripheral Chassis", "Storage Chassis", "Rack Mount Chassis",
 	"Sealed-Case PC", "Multi-system", "CompactPCI", "AdvancedTCA", "Blade", "Blade Enclosure",
-	"Tablet", "Convertible", "Detachable"}
+	"Tablet", "Convertible", "Detachable",
+}
 
 func chassisType(number string) string {
 	n, err := strconv.Atoi(number)

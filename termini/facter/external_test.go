@@ -62,9 +62,11 @@ func about(dir string, problems []facter.Problem) []string {
 
 // external returns the facts of v that are not core facts, as text.
 func external(v data.Value) string {
-	core := []string{"dmi", "disks", "facterversion", "filesystems", "fips_enabled", "hypervisors", "identity", "is_virtual",
+	core := []string{
+		"dmi", "disks", "facterversion", "filesystems", "fips_enabled", "hypervisors", "identity", "is_virtual",
 		"kernelmajversion", "kernelrelease", "kernelversion", "load_averages", "memory", "mountpoints", "networking",
-		"os", "partitions", "path", "processors", "ssh", "system_uptime", "timezone", "virtual"}
+		"os", "partitions", "path", "processors", "ssh", "system_uptime", "timezone", "virtual",
+	}
 	return v.Without(core...).Without("kernel").String()
 }
 
@@ -99,13 +101,21 @@ func TestExternalFiles(t *testing.T) {
 		{"yml", map[string]string{"a.yml": "a: 1\n"}, `{}`, []string{"a.yml: not read: Facter reads .yaml"}},
 		{"directory", map[string]string{"a.yaml/x": ""}, `{}`, []string{"a.yaml: is no regular file"}},
 		{"empty JSON", map[string]string{"a.json": ""}, `{}`, []string{"a.json: unexpected end"}},
-		{"scalar", map[string]string{"a.yaml": "text\n", "b.json": "5"}, `{}`,
-			[]string{"b.json: a hash of facts was expected, got a integer", "a.yaml: a hash of facts was expected, got a string"}},
+		{
+			"scalar",
+			map[string]string{"a.yaml": "text\n", "b.json": "5"},
+			`{}`,
+			[]string{"b.json: a hash of facts was expected, got a integer", "a.yaml: a hash of facts was expected, got a string"},
+		},
 		{"bad JSON", map[string]string{"a.json": "{\n\"a\" 1}", "b.txt": "b=1"}, `{"b"=>"1"}`, []string{"a.json: unexpected token at '1}' at line 2"}},
 		{"JSON with more behind it", map[string]string{"a.json": "{} {}"}, `{}`, []string{"a.json: unexpected token"}},
 		{"bad YAML", map[string]string{"a.yaml": "a: [\n", "b.txt": "b=1"}, `{"b"=>"1"}`, []string{"a.yaml: "}},
-		{"no UTF-8", map[string]string{"a.txt": "a=\xff\nb=1\n", "b.yaml": "c: \xff\n", "c.json": "{\"d\":\"\xff\"}"}, `{}`,
-			[]string{"c.json: is not valid UTF-8", "b.yaml: is not valid UTF-8", "a.txt: is not valid UTF-8"}},
+		{
+			"no UTF-8",
+			map[string]string{"a.txt": "a=\xff\nb=1\n", "b.yaml": "c: \xff\n", "c.json": "{\"d\":\"\xff\"}"},
+			`{}`,
+			[]string{"c.json: is not valid UTF-8", "b.yaml: is not valid UTF-8", "a.txt: is not valid UTF-8"},
+		},
 		{"deep JSON", map[string]string{"a.json": `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}"}, `{}`, []string{"a.json: "}},
 		{"deep YAML", map[string]string{"a.yaml": "a: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000)}, `{}`, []string{"a.yaml: "}},
 		{"endless number", map[string]string{"a.json": `{"a":` + strings.Repeat("9", 1<<20) + "}"}, `{}`, []string{"a.json: an integer of 1048576 digits"}},
@@ -187,19 +197,35 @@ func TestExternalExecutables(t *testing.T) {
 		{"noise", map[string]string{"a*": "#!/bin/sh\necho hello\n"}, `{}`, []string{"a: its output is neither"}},
 		{"extension first", map[string]string{"a.txt*": "#!/bin/sh\necho a=1\n"}, `{"echo a"=>"1"}`, nil},
 		{"not for this system", map[string]string{"a.exe*": "#!/bin/sh\necho a=1\n"}, `{}`, nil},
-		{"stderr and exit code", map[string]string{"a*": "#!/bin/sh\necho a=1; echo oops >&2; exit 3\n"}, `{"a"=>"1"}`,
-			[]string{"a: stderr: oops", "a: exit status 3"}},
+		{
+			"stderr and exit code",
+			map[string]string{"a*": "#!/bin/sh\necho a=1; echo oops >&2; exit 3\n"},
+			`{"a"=>"1"}`,
+			[]string{"a: stderr: oops", "a: exit status 3"},
+		},
 		{"not run at all", map[string]string{"a*": "#!/no/such/program\n"}, `{}`, []string{"a: no such file"}},
 		{"blank in the name, no shell", map[string]string{"a b;$(touch x)*": "#!/bin/sh\necho \"a=$#\"\n"}, `{"a"=>"0"}`, nil},
 		{"C locale, no input", map[string]string{"a*": "#!/bin/sh\nread x\necho \"a=$LC_ALL$x\"\n"}, `{"a"=>"C"}`, nil},
 		{"environment", map[string]string{"a*": "#!/bin/sh\necho \"a=$MARK\"\n"}, `{"a"=>"seen"}`, nil},
 		{"no UTF-8", map[string]string{"a*": "#!/bin/sh\nprintf 'a=\\377'\n"}, `{}`, []string{"a: its output is not valid UTF-8"}},
-		{"too much", map[string]string{"a*": "#!/bin/sh\nwhile :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=1; done\n", "b.txt": "b=1"},
-			`{"b"=>"1"}`, []string{"a: more than 8 MiB of output"}},
-		{"endless stderr", map[string]string{"a*": "#!/bin/sh\ni=0; while [ $i -lt 3000 ]; do echo xxxxxxxxxxxxxxxxxxxxxxxxxx >&2; i=$((i+1)); done; echo a=1\n"},
-			`{"a"=>"1"}`, []string{"a: stderr: xxx"}},
-		{"left behind", map[string]string{"a*": "#!/bin/sh\necho a=1\nsleep 60 &\n"}, `{"a"=>"1"}`,
-			[]string{"a: ended, but a process that it left behind"}},
+		{
+			"too much",
+			map[string]string{"a*": "#!/bin/sh\nwhile :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=1; done\n", "b.txt": "b=1"},
+			`{"b"=>"1"}`,
+			[]string{"a: more than 8 MiB of output"},
+		},
+		{
+			"endless stderr",
+			map[string]string{"a*": "#!/bin/sh\ni=0; while [ $i -lt 3000 ]; do echo xxxxxxxxxxxxxxxxxxxxxxxxxx >&2; i=$((i+1)); done; echo a=1\n"},
+			`{"a"=>"1"}`,
+			[]string{"a: stderr: xxx"},
+		},
+		{
+			"left behind",
+			map[string]string{"a*": "#!/bin/sh\necho a=1\nsleep 60 &\n"},
+			`{"a"=>"1"}`,
+			[]string{"a: ended, but a process that it left behind"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -323,8 +349,11 @@ func TestCommand(t *testing.T) {
 		want, err     string
 	}{
 		{"plain", "facter", facter.Options{}, "--json --no-color --no-external-facts", ""},
-		{"all", "facter", facter.Options{Legacy: true, CustomDirs: []string{"c"}, ExternalDirs: []string{"d", "e"}},
-			"--json --no-color --show-legacy --custom-dir c --external-dir d --external-dir e", ""},
+		{
+			"all", "facter",
+			facter.Options{Legacy: true, CustomDirs: []string{"c"}, ExternalDirs: []string{"d", "e"}},
+			"--json --no-color --show-legacy --custom-dir c --external-dir d --external-dir e", "",
+		},
 		{"fails", "bad", facter.Options{}, "", "exit status 1"},
 		{"list", "list", facter.Options{}, "", "a hash of facts was expected, got a list"},
 		{"no JSON", "text", facter.Options{}, "", "unexpected token"},

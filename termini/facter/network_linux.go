@@ -69,8 +69,15 @@ func (c *collector) networking(h, legacy *hash) {
 // The flat names of the facts of the primary interface, and, with an
 // underscore and its name, of each one.
 var flatNames = [...]struct{ flat, key string }{
-	{"ipaddress", "ip"}, {"ipaddress6", "ip6"}, {"macaddress", "mac"}, {"netmask", "netmask"}, {"netmask6", "netmask6"},
-	{"network", "network"}, {"network6", "network6"}, {"scope6", "scope6"}, {"mtu", "mtu"},
+	{"ipaddress", "ip"},
+	{"ipaddress6", "ip6"},
+	{"macaddress", "mac"},
+	{"netmask", "netmask"},
+	{"netmask6", "netmask6"},
+	{"network", "network"},
+	{"network6", "network6"},
+	{"scope6", "scope6"},
+	{"mtu", "mtu"},
 }
 
 func legacyNetworking(legacy *hash, all, ifaces hash) {

@@ -11,8 +11,10 @@ func TestLinkFacts(t *testing.T) {
 	t.Parallel()
 	links := []*link{
 		{name: "bond0", index: 1, mtu: 1500, mac: "02:00:00:00:00:01"},
-		{name: "eth0", index: 2, mtu: 9000, mac: "02:00:00:00:00:01", masterIndex: 1,
-			bindings4: bind("169.254.0.1/16", "10.1.2.3/20"), bindings6: bind("fe80::1/64", "fd00::2/64", "2001:db8::1/48", "fec0::1/10", "::1.2.3.4/96", "::5/128")},
+		{
+			name: "eth0", index: 2, mtu: 9000, mac: "02:00:00:00:00:01", masterIndex: 1,
+			bindings4: bind("169.254.0.1/16", "10.1.2.3/20"), bindings6: bind("fe80::1/64", "fd00::2/64", "2001:db8::1/48", "fec0::1/10", "::1.2.3.4/96", "::5/128"),
+		},
 		{name: "eth0:1", bindings4: bind("10.1.2.4/32")},
 	}
 	c := system(t, map[string]string{

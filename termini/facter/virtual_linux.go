@@ -76,9 +76,17 @@ var (
 
 // The names of products and what they mean, in the order of asking.
 var products = [...]struct{ product, name string }{
-	{"VMware", "vmware"}, {"VirtualBox", "virtualbox"}, {"Parallels", "parallels"}, {"KVM", "kvm"},
-	{"Virtual Machine", "hyperv"}, {"RHEV Hypervisor", "rhev"}, {"oVirt Node", "ovirt"}, {"HVM domU", "xenhvm"},
-	{"Bochs", "bochs"}, {"OpenBSD", "vmm"}, {"BHYVE", "bhyve"},
+	{"VMware", "vmware"},
+	{"VirtualBox", "virtualbox"},
+	{"Parallels", "parallels"},
+	{"KVM", "kvm"},
+	{"Virtual Machine", "hyperv"},
+	{"RHEV Hypervisor", "rhev"},
+	{"oVirt Node", "ovirt"},
+	{"HVM domU", "xenhvm"},
+	{"Bochs", "bochs"},
+	{"OpenBSD", "vmm"},
+	{"BHYVE", "bhyve"},
 }
 
 func (c *collector) dmiHypervisor() string {

@@ -70,11 +70,18 @@ func TestPeerSearch(t *testing.T) {
 			continue
 		}
 		for _, o := range []map[string]any{
-			{"recurse": true}, {"recurse": false}, {"recurse": true, "links": "follow"}, {"recurse": true, "recurselimit": 1, "checksum_type": "md5"},
-			{"recurse": true, "checksum_type": "mtime", "source_permissions": "use"}, {"recurse": true, "checksum_type": "sha1lite", "source_permissions": "use_when_creating"},
-			{"recurse": true, "checksum_type": "ctime", "links": "follow"}, {"recurse": true, "checksum_type": "none", "ignore": []any{"d*", "*.conf"}},
-			{"recurse": "remote", "checksum_type": "md5lite", "links": "follow", "source_permissions": "use"}, {"recurse": true, "ignore": ".*", "checksum_type": "sha512"},
-			{"recurse": true, "max_files": 3}, {"recurse": true, "recurselimit": "2", "max_files": "-1", "checksum_type": "none", "source_permissions": "use"},
+			{"recurse": true},
+			{"recurse": false},
+			{"recurse": true, "links": "follow"},
+			{"recurse": true, "recurselimit": 1, "checksum_type": "md5"},
+			{"recurse": true, "checksum_type": "mtime", "source_permissions": "use"},
+			{"recurse": true, "checksum_type": "sha1lite", "source_permissions": "use_when_creating"},
+			{"recurse": true, "checksum_type": "ctime", "links": "follow"},
+			{"recurse": true, "checksum_type": "none", "ignore": []any{"d*", "*.conf"}},
+			{"recurse": "remote", "checksum_type": "md5lite", "links": "follow", "source_permissions": "use"},
+			{"recurse": true, "ignore": ".*", "checksum_type": "sha512"},
+			{"recurse": true, "max_files": 3},
+			{"recurse": true, "recurselimit": "2", "max_files": "-1", "checksum_type": "none", "source_permissions": "use"},
 		} {
 			asked = append(asked, question{path, o})
 		}
@@ -162,9 +169,12 @@ func TestPeerModules(t *testing.T) {
 	var asked []question
 	for _, key := range []string{"modules/stdlib", "modules/apache", "modules/concat", "plugins", "pluginfacts", "locales", "tasks/apache", "scripts/stdlib", "modules/none", "plugins/puppet"} {
 		for _, o := range []map[string]any{
-			{"recurse": true}, {"recurse": true, "links": "follow", "checksum_type": "md5", "source_permissions": "use"},
-			{"recurse": true, "checksum_type": "sha512", "ignore": []any{".git", "*.erb", "d*"}}, {"recurse": true, "recurselimit": 2, "checksum_type": "mtime"},
-			{"recurse": false}, {"recurse": true, "checksum_type": "none", "source_permissions": "use_when_creating", "max_files": -1},
+			{"recurse": true},
+			{"recurse": true, "links": "follow", "checksum_type": "md5", "source_permissions": "use"},
+			{"recurse": true, "checksum_type": "sha512", "ignore": []any{".git", "*.erb", "d*"}},
+			{"recurse": true, "recurselimit": 2, "checksum_type": "mtime"},
+			{"recurse": false},
+			{"recurse": true, "checksum_type": "none", "source_permissions": "use_when_creating", "max_files": -1},
 		} {
 			asked = append(asked, question{"search", key, o})
 		}

@@ -34,12 +34,18 @@ func TestSelector(t *testing.T) {
 		says               string // Puppet's error; "" is none
 		told               []string
 	}{
-		{"TERM-FS-01", "puppet://other.example.test/modules/m/f", "file_server", "Could not find terminus rest for indirection file_metadata",
-			[]string{"choose selector rest scheme puppet with server other.example.test", "this program has no such terminus"}},
-		{"TERM-FS-02 rest", "puppet:///modules/m/f", "rest", "Could not find terminus rest for indirection file_metadata",
-			[]string{"choose selector rest setting default_file_terminus=rest (test)", "with default_file_terminus=file_server"}},
-		{"TERM-FS-02 file_server, S-23", "puppet:///modules/m/f", "file_server", "",
-			[]string{"choose selector file_server setting default_file_terminus=file_server (test)", "selector: setting default_file_terminus=file_server"}},
+		{
+			"TERM-FS-01", "puppet://other.example.test/modules/m/f", "file_server", "Could not find terminus rest for indirection file_metadata",
+			[]string{"choose selector rest scheme puppet with server other.example.test", "this program has no such terminus"},
+		},
+		{
+			"TERM-FS-02 rest", "puppet:///modules/m/f", "rest", "Could not find terminus rest for indirection file_metadata",
+			[]string{"choose selector rest setting default_file_terminus=rest (test)", "with default_file_terminus=file_server"},
+		},
+		{
+			"TERM-FS-02 file_server, S-23", "puppet:///modules/m/f", "file_server", "",
+			[]string{"choose selector file_server setting default_file_terminus=file_server (test)", "selector: setting default_file_terminus=file_server"},
+		},
 		{"TERM-FS-03", "http://127.0.0.1:1/x", "", `Request to http://127.0.0.1:1/x failed after N seconds: Failed to open TCP connection to 127.0.0.1:1 (Connection refused - connect(2) for 127.0.0.1:1)`, []string{"choose selector http scheme http"}},
 		{"TERM-FS-04", dir + "/code/modules/m/files/f", "", "", []string{"choose selector file absolute path", "selector chose file: absolute path"}},
 		{"TERM-FS-04 file:", "file://" + dir + "/code/modules/m/files/f", "", "", []string{"choose selector file absolute path"}},
@@ -122,8 +128,12 @@ func TestPlaceholders(t *testing.T) {
 		return err
 	}
 	for _, q := range [][2]string{
-		{"web01.example.test", "short/f"}, {"web01.example.test", "long/f"}, {"web01.example.test", "domain/f"},
-		{"nodots", "long/f"}, {"nodots", "domain/f"}, {"", "short/of-this-host"},
+		{"web01.example.test", "short/f"},
+		{"web01.example.test", "long/f"},
+		{"web01.example.test", "domain/f"},
+		{"nodots", "long/f"},
+		{"nodots", "domain/f"},
+		{"", "short/of-this-host"},
 	} {
 		if err := ask(q[0], q[1]); err != nil {
 			t.Errorf("%q asks for %s: %v", q[0], q[1], err)
@@ -390,9 +400,9 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]indirector.Option{
-		"Invalid :links value 'x'":                                                        option("links", "x"),
-		"comparison of Integer with x failed":                                             option("recurselimit", "x"),
-		"comparison of Integer with -2 failed":                                            option("max_files", "-2"),
+		"Invalid :links value 'x'":             option("links", "x"),
+		"comparison of Integer with x failed":  option("recurselimit", "x"),
+		"comparison of Integer with -2 failed": option("max_files", "-2"),
 		"Fileset recurse parameter must not be a number anymore, please use recurselimit": option("recurse", "1"),
 	} {
 		if _, err := h.search(t, "file", dir, o); indirector.Message(err) != want {
@@ -511,7 +521,8 @@ func TestHostileTrees(t *testing.T) {
 		}{
 			{1001, "The directory '" + dir + "/many' contains 1002 entries, which exceeds the limit of 1001 specified by the max_files parameter for this resource. The"},
 			{"1", "The directory '" + dir + "/many' contains 1002 entries, which exceeds the limit of 1 specified by the max_files parameter for this resource. The"},
-			{1002, "No such file or directory"}, {"-1", "No such file or directory"},
+			{1002, "No such file or directory"},
+			{"-1", "No such file or directory"},
 		} {
 			yielded := 0
 			_, err := h.Do(t.Context(), &indirector.Request{

@@ -166,7 +166,8 @@ func TestGoldenKeys(t *testing.T) {
 func pathOf(t *testing.T, m *made, key string) (string, error) {
 	t.Helper()
 	class, _ := model.Lookup(m.indirection)
-	inst, err := class.FromData(data.OfHash([]data.Pair{data.P("name", data.OfString("x")), data.P("values", data.OfHash(nil)),
+	inst, err := class.FromData(data.OfHash([]data.Pair{
+		data.P("name", data.OfString("x")), data.P("values", data.OfHash(nil)),
 		// what a report and a catalog need
 		data.P("host", data.OfString("x")), data.P("time", data.OfString("2021-01-01T00:00:00Z")), data.P("logs", data.OfList(nil)),
 		data.P("metrics", data.OfHash(nil)), data.P("resource_statuses", data.OfHash(nil)), data.P("resources", data.OfList(nil)),

@@ -74,8 +74,16 @@ func TestInterchange(t *testing.T) {
 	ours, theirs := t.TempDir(), t.TempDir()
 	var pairs [][2]string
 	for _, p := range [][2]string{
-		{"facts", "yaml"}, {"facts", "json"}, {"node", "yaml"}, {"node", "json"}, {"node", "msgpack"},
-		{"catalog", "json"}, {"catalog", "msgpack"}, {"report", "yaml"}, {"report", "json"}, {"report", "msgpack"},
+		{"facts", "yaml"},
+		{"facts", "json"},
+		{"node", "yaml"},
+		{"node", "json"},
+		{"node", "msgpack"},
+		{"catalog", "json"},
+		{"catalog", "msgpack"},
+		{"report", "yaml"},
+		{"report", "json"},
+		{"report", "msgpack"},
 	} {
 		pairs = append(pairs, p)
 		for _, dir := range []string{ours, theirs} {

@@ -388,8 +388,10 @@ func TestOneMismatch(t *testing.T) {
 	causes := map[string]int{}
 	run := []op{
 		{indirection: "node", verb: "find", key: "web01"},
-		{indirection: "file_metadata", verb: "search", key: "pluginfacts"}, {indirection: "file_metadata", verb: "search", key: "plugins"},
-		{indirection: "file_metadata", verb: "search", key: "locales"}, {indirection: "catalog", verb: "find", key: "web01"},
+		{indirection: "file_metadata", verb: "search", key: "pluginfacts"},
+		{indirection: "file_metadata", verb: "search", key: "plugins"},
+		{indirection: "file_metadata", verb: "search", key: "locales"},
+		{indirection: "catalog", verb: "find", key: "web01"},
 		{indirection: "facts", verb: "save", key: "web01", instance: &model.Facts{Name: "web01"}},
 		{indirection: "report", verb: "save", key: "web01", instance: &model.Report{Host: "web01"}},
 	}

@@ -146,8 +146,12 @@ func (r *Report) pair(la Log, a uint64, lb Log, b uint64, o Options) error {
 		name string
 		a, b string
 	}{
-		{"outcome", one.Outcome, two.Outcome}, {"served", one.Served, two.Served}, {"terminus", one.Terminus, two.Terminus},
-		{"cache", one.Cache, two.Cache}, {"environment", one.Environment, two.Environment}, {"error", one.Error, two.Error},
+		{"outcome", one.Outcome, two.Outcome},
+		{"served", one.Served, two.Served},
+		{"terminus", one.Terminus, two.Terminus},
+		{"cache", one.Cache, two.Cache},
+		{"environment", one.Environment, two.Environment},
+		{"error", one.Error, two.Error},
 	} {
 		if part.a != part.b {
 			p.What = append(p.What, part.name)

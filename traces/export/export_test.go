@@ -71,8 +71,10 @@ func site(t testing.TB, o store.Options) *store.Store {
 		Options: []traces.Option{{Name: "checksum_type", Value: "md5"}},
 		Faults:  []traces.Fault{{Origin: "network", Step: traces.Terminus, Message: "Error 500 on SERVER: no role", Hidden: "secret=hunter2", Shown: true}},
 		Spans: []traces.Span{
-			{ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "POST https://puppet:8140/puppet/v3/catalog/web01?environment=production&x=a%20b", Answer: "500 Internal Server Error",
-				At: 5 * time.Millisecond, Took: 20 * time.Millisecond, Attrs: []traces.Attr{{Key: "> Accept", Value: "application/json"}, {Key: "< Content-Type", Value: "text/plain"}, {Key: "< Content-Length", Value: "7"}, {Key: "peer", Value: "192.0.2.1:8140"}, {Key: "connection", Value: "new: connect 2ms, TLS 3ms"}, {Key: "wait", Value: "10ms"}, {Key: "read", Value: "1ms"}, {Key: "> X-Authentication", Value: "(masked, 5 bytes)"}}},
+			{
+				ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "POST https://puppet:8140/puppet/v3/catalog/web01?environment=production&x=a%20b", Answer: "500 Internal Server Error",
+				At: 5 * time.Millisecond, Took: 20 * time.Millisecond, Attrs: []traces.Attr{{Key: "> Accept", Value: "application/json"}, {Key: "< Content-Type", Value: "text/plain"}, {Key: "< Content-Length", Value: "7"}, {Key: "peer", Value: "192.0.2.1:8140"}, {Key: "connection", Value: "new: connect 2ms, TLS 3ms"}, {Key: "wait", Value: "10ms"}, {Key: "read", Value: "1ms"}, {Key: "> X-Authentication", Value: "(masked, 5 bytes)"}},
+			},
 			{ID: 2, Parent: 1, Step: traces.Terminus, Kind: traces.Codec, Name: "decode " + hostile, Answer: "0 bytes", At: 24 * time.Millisecond, Took: time.Millisecond, Err: "not JSON"},
 		},
 	}
@@ -593,8 +595,14 @@ func TestSelect(t *testing.T) {
 	for _, tt := range []struct {
 		selector, want string
 	}{
-		{"", "1 2 3"}, {"@all", "1 2 3"}, {"ind=node", "2"}, {"@run", "1 2"}, {"@marked", "3"}, {"#2..3", "2 3"},
-		{"@shown", "@shown needs the screen"}, {"verb==", "at 6"},
+		{"", "1 2 3"},
+		{"@all", "1 2 3"},
+		{"ind=node", "2"},
+		{"@run", "1 2"},
+		{"@marked", "3"},
+		{"#2..3", "2 3"},
+		{"@shown", "@shown needs the screen"},
+		{"verb==", "at 6"},
 	} {
 		ids, err := export.Select(s, tt.selector)
 		var got strings.Builder

@@ -141,14 +141,27 @@ func stepName(t *traces.Trace, s traces.Step) string {
 func describe(s *span, t *traces.Trace) {
 	primary, cache := t.Primary.Winner(), t.Cache.Winner()
 	for _, a := range []attr{
-		{"puppet.verb", t.Verb.String()}, {"puppet.indirection", t.Indirection}, {"puppet.key", t.Key},
-		{"puppet.environment", t.Environment}, {"puppet.application", t.Application},
-		{"puppet.terminus", primary.Terminus}, {"puppet.terminus.set_by", primary.Source.String()}, {"puppet.terminus.place", primary.Place},
-		{"puppet.cache", cache.Terminus}, {"puppet.cache.set_by", cache.Source.String()}, {"puppet.cache.place", cache.Place},
-		{"puppet.flags", t.Flags.Names()}, {"puppet.transaction", t.Run},
-		{"indirtui.request", int64(t.ID)}, {"indirtui.outcome", t.Outcome.String()}, {"indirtui.hidden", t.Outcome.Hidden()},
-		{"indirtui.served", t.Served.String()}, {"indirtui.caller", t.Caller}, {"indirtui.story", traces.Story(t)},
-		{"indirtui.value.model", t.Value.Model}, {"indirtui.value.digest", t.Value.Digest},
+		{"puppet.verb", t.Verb.String()},
+		{"puppet.indirection", t.Indirection},
+		{"puppet.key", t.Key},
+		{"puppet.environment", t.Environment},
+		{"puppet.application", t.Application},
+		{"puppet.terminus", primary.Terminus},
+		{"puppet.terminus.set_by", primary.Source.String()},
+		{"puppet.terminus.place", primary.Place},
+		{"puppet.cache", cache.Terminus},
+		{"puppet.cache.set_by", cache.Source.String()},
+		{"puppet.cache.place", cache.Place},
+		{"puppet.flags", t.Flags.Names()},
+		{"puppet.transaction", t.Run},
+		{"indirtui.request", int64(t.ID)},
+		{"indirtui.outcome", t.Outcome.String()},
+		{"indirtui.hidden", t.Outcome.Hidden()},
+		{"indirtui.served", t.Served.String()},
+		{"indirtui.caller", t.Caller},
+		{"indirtui.story", traces.Story(t)},
+		{"indirtui.value.model", t.Value.Model},
+		{"indirtui.value.digest", t.Value.Digest},
 	} {
 		s.attr(a.key, a.value)
 	}

@@ -105,20 +105,28 @@ func hyphened(names []string) []string {
 }
 
 var fields = []Field{
-	{Name: "verb", Doc: "what was asked", Kind: Closed, Values: verbNames,
-		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Verb) - 1, r.Verb != traces.NoVerb })},
+	{
+		Name: "verb", Doc: "what was asked", Kind: Closed, Values: verbNames,
+		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Verb) - 1, r.Verb != traces.NoVerb }),
+	},
 	{Name: "ind", Doc: "the indirection", Values: models, texts: rowText(func(r *Row) string { return r.Indirection })},
 	{Name: "key", Doc: "the key", texts: rowText(func(r *Row) string { return r.Key })},
 	{Name: "env", Doc: "the environment", texts: rowText(func(r *Row) string { return r.Environment })},
 	{Name: "node", Doc: "the certname: the key, where the indirection has one for each node", texts: rowText(nodeOf)},
-	{Name: "out", Doc: "the outcome", Kind: Closed, Values: outNames,
-		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Outcome), true })},
+	{
+		Name: "out", Doc: "the outcome", Kind: Closed, Values: outNames,
+		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Outcome), true }),
+	},
 	{Name: "terminus", Doc: "the terminus in effect", texts: rowText(func(r *Row) string { return r.Terminus })},
 	{Name: "cache", Doc: "the cache in effect", texts: rowText(func(r *Row) string { return r.Cache })},
-	{Name: "served", Doc: "who answered", Kind: Closed, Values: servedNames,
-		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Served), true })},
-	{Name: "setby", Doc: "what chose the one who answered", Kind: Closed, Values: setByNames[1:],
-		ints: rowInt(func(r *Row) (int64, bool) { s := setBy(r); return int64(s) - 1, s != traces.NoSource })},
+	{
+		Name: "served", Doc: "who answered", Kind: Closed, Values: servedNames,
+		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Served), true }),
+	},
+	{
+		Name: "setby", Doc: "what chose the one who answered", Kind: Closed, Values: setByNames[1:],
+		ints: rowInt(func(r *Row) (int64, bool) { s := setBy(r); return int64(s) - 1, s != traces.NoSource }),
+	},
 	{Name: "took", Doc: "how long it took; in step(...), how long the step took", Kind: Duration, ints: took},
 	{Name: "age", Doc: "how old the answer of a store was", Kind: Duration, Detail: true, ints: ages},
 	{Name: "size", Doc: "bytes of the value that was answered or saved", Kind: Size, Detail: true, ints: size},
@@ -140,8 +148,10 @@ var fields = []Field{
 	{Name: "mark", Doc: "your mark", texts: mark},
 	{Name: "note", Doc: "your comment", texts: rowText(func(r *Row) string { return r.Note })},
 	{Name: "tag", Doc: "your tag", texts: rowText(func(r *Row) string { return r.Tag })},
-	{Name: "t", Doc: "when it began: t>-5m, t=14:02..14:05, t=2025-11-20", Kind: Time,
-		ints: rowInt(func(r *Row) (int64, bool) { return r.Start.UnixNano(), !r.Start.IsZero() })},
+	{
+		Name: "t", Doc: "when it began: t>-5m, t=14:02..14:05, t=2025-11-20", Kind: Time,
+		ints: rowInt(func(r *Row) (int64, bool) { return r.Start.UnixNano(), !r.Start.IsZero() }),
+	},
 	{Name: "step.NAME.took", Doc: "how long one step took: step.terminus.took>4s", Kind: Duration, Detail: true},
 	{Name: "step.NAME.answer", Doc: "the answer of one step: step.cache-read.answer=miss", Values: answerNames, Detail: true},
 	{Name: "step.NAME.because", Doc: "the reason of one step: step.expiry.because=expired", Values: reasonNames, Detail: true},

@@ -102,25 +102,36 @@ func slot(terminus string, by traces.Source) traces.Slot {
 // about.
 func demo() world {
 	all := []traces.Trace{
-		0: {Verb: traces.Find, Indirection: "node", Key: "web01.example.com", Outcome: traces.Good, Served: traces.ByTerminus,
+		0: {
+			Verb: traces.Find, Indirection: "node", Key: "web01.example.com", Outcome: traces.Good, Served: traces.ByTerminus,
 			Primary: slot("exec", traces.FromSetting), Took: 412 * time.Millisecond, Run: "8f3c", Caller: "agent", Environment: "production",
-			Start: now.Add(-2 * time.Hour), Value: traces.Value{Model: "node", Size: 1204}},
-		1: {Verb: traces.Find, Indirection: "facts", Key: "web01.example.com", Outcome: traces.Hit, Served: traces.ByCache,
+			Start: now.Add(-2 * time.Hour), Value: traces.Value{Model: "node", Size: 1204},
+		},
+		1: {
+			Verb: traces.Find, Indirection: "facts", Key: "web01.example.com", Outcome: traces.Hit, Served: traces.ByCache,
 			Primary: slot("facter", traces.FromDeclaration), Cache: slot("json", traces.FromSetting), Took: 2 * time.Millisecond,
-			Run: "8f3c", RunGuessed: true, Caller: "agent", Environment: "production", Start: now.Add(-time.Hour - time.Second)},
-		2: {Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Err, Served: traces.ByNobody,
+			Run: "8f3c", RunGuessed: true, Caller: "agent", Environment: "production", Start: now.Add(-time.Hour - time.Second),
+		},
+		2: {
+			Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Err, Served: traces.ByNobody,
 			Primary: slot("rest", traces.FromApplication), Cache: slot("json", traces.FromSetting), Took: 8153 * time.Millisecond,
 			Run: "8f3c", Caller: "agent", Environment: "production", Flags: traces.IgnoreCache,
 			Error: "Error 500 on SERVER: Unknown variable: role", Start: now.Add(-10 * time.Minute),
 			Options: []traces.Option{{Name: "checksum_type", Value: "md5"}},
 			Faults:  []traces.Fault{{Origin: "terminus rest", Step: traces.Terminus, Message: "Error 500 on SERVER: Unknown variable: role", Shown: true}},
 			Spans: []traces.Span{
-				{ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "POST catalog", Took: 30 * time.Millisecond, Err: "connection refused",
-					Attrs: []traces.Attr{{Key: "server", Value: "old:8140"}}},
-				{ID: 2, Step: traces.Terminus, Kind: traces.Network, Name: "POST catalog", Took: 8107 * time.Millisecond, Answer: "500, 214 bytes",
-					Attrs: []traces.Attr{{Key: "server", Value: "puppet:8140"}, {Key: "http.status", Value: "500"}, {Key: "http.method", Value: "POST"}, {Key: "http.path", Value: "/puppet/v3/catalog/web01"}}},
-			}},
-		3: {Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Stale, Served: traces.ByCache,
+				{
+					ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "POST catalog", Took: 30 * time.Millisecond, Err: "connection refused",
+					Attrs: []traces.Attr{{Key: "server", Value: "old:8140"}},
+				},
+				{
+					ID: 2, Step: traces.Terminus, Kind: traces.Network, Name: "POST catalog", Took: 8107 * time.Millisecond, Answer: "500, 214 bytes",
+					Attrs: []traces.Attr{{Key: "server", Value: "puppet:8140"}, {Key: "http.status", Value: "500"}, {Key: "http.method", Value: "POST"}, {Key: "http.path", Value: "/puppet/v3/catalog/web01"}},
+				},
+			},
+		},
+		3: {
+			Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Stale, Served: traces.ByCache,
 			Primary: slot("rest", traces.FromApplication), Cache: slot("json", traces.FromSetting), Took: 31 * time.Millisecond,
 			Run: "8f3c", Caller: "agent", Environment: "production", Flags: traces.IgnoreTerminus, Start: now.Add(-9 * time.Minute),
 			Traceparent: &traces.Traceparent{
@@ -128,28 +139,47 @@ func demo() world {
 				Span:  [8]byte{0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7}, Flags: 1,
 			},
 			Spans: []traces.Span{
-				{ID: 1, Step: traces.CacheRead, Kind: traces.File, Name: "read web01.example.com.json", Took: 2 * time.Millisecond,
-					Attrs: []traces.Attr{{Key: "age", Value: "1h31m"}}},
-				{ID: 2, Step: traces.CacheRead, Kind: traces.Codec, Name: "decode json", Took: time.Millisecond,
-					Attrs: []traces.Attr{{Key: "format", Value: "json"}, {Key: "lossy", Value: "expiration"}}},
-			}},
-		4: {Verb: traces.Find, Indirection: "file_metadata", Key: "modules/app/a.conf", Outcome: traces.NilHidden,
+				{
+					ID: 1, Step: traces.CacheRead, Kind: traces.File, Name: "read web01.example.com.json", Took: 2 * time.Millisecond,
+					Attrs: []traces.Attr{{Key: "age", Value: "1h31m"}},
+				},
+				{
+					ID: 2, Step: traces.CacheRead, Kind: traces.Codec, Name: "decode json", Took: time.Millisecond,
+					Attrs: []traces.Attr{{Key: "format", Value: "json"}, {Key: "lossy", Value: "expiration"}},
+				},
+			},
+		},
+		4: {
+			Verb: traces.Find, Indirection: "file_metadata", Key: "modules/app/a.conf", Outcome: traces.NilHidden,
 			Primary: slot("rest", traces.FromDeclaration), Took: 12 * time.Millisecond, Run: "8f3c", Caller: "agent", Environment: "production",
 			Start: now.Add(-4 * time.Minute),
-			Spans: []traces.Span{{ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "GET file_metadata", Took: 11 * time.Millisecond,
-				Attrs: []traces.Attr{{Key: "http.status", Value: "404"}, {Key: "server", Value: "puppet:8140"}, {Key: "environment", Value: "qa"}}}}},
-		5: {Verb: traces.Save, Indirection: "report", Key: "web01.example.com", Outcome: traces.Part,
+			Spans: []traces.Span{{
+				ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "GET file_metadata", Took: 11 * time.Millisecond,
+				Attrs: []traces.Attr{{Key: "http.status", Value: "404"}, {Key: "server", Value: "puppet:8140"}, {Key: "environment", Value: "qa"}},
+			}},
+		},
+		5: {
+			Verb: traces.Save, Indirection: "report", Key: "web01.example.com", Outcome: traces.Part,
 			Primary: slot("rest", traces.FromDeclaration), Cache: slot("yaml", traces.FromRoutesFile), Took: 140 * time.Millisecond,
-			Run: "8f3c", Caller: "agent", Environment: "production", Error: "disk full", Start: now.Add(-3 * time.Minute)},
-		6: {Verb: traces.Find, Indirection: "node", Key: "db07.example.com", Outcome: traces.Nil, Served: traces.ByNobody,
-			Primary: slot("exec", traces.FromSetting), Took: 398 * time.Millisecond, Run: "9c02", Caller: "agent", Environment: "qa"},
-		7: {Verb: traces.Find, Indirection: "catalog", Key: "db07.example.com", Outcome: traces.ErrHidden, Served: traces.ByTerminus,
+			Run: "8f3c", Caller: "agent", Environment: "production", Error: "disk full", Start: now.Add(-3 * time.Minute),
+		},
+		6: {
+			Verb: traces.Find, Indirection: "node", Key: "db07.example.com", Outcome: traces.Nil, Served: traces.ByNobody,
+			Primary: slot("exec", traces.FromSetting), Took: 398 * time.Millisecond, Run: "9c02", Caller: "agent", Environment: "qa",
+		},
+		7: {
+			Verb: traces.Find, Indirection: "catalog", Key: "db07.example.com", Outcome: traces.ErrHidden, Served: traces.ByTerminus,
 			Primary: slot("compiler", traces.FromYou), Took: 1500 * time.Millisecond, Run: "9c02", Caller: "agent", Environment: "qa",
-			Faults: []traces.Fault{{Origin: "cache-read json", Step: traces.CacheRead, Message: "bad JSON", Hidden: "at byte 4096 of Cache.json"}}},
-		8: {Verb: traces.Save, Indirection: "facts", Key: "db07.example.com", Outcome: traces.Good, Served: traces.ByNobody, Parent: 8,
-			Primary: slot("puppetdb", traces.FromStoreconfigs), Took: 88 * time.Millisecond, Run: "9c02", Caller: "terminus", Environment: "qa"},
-		9: {Verb: traces.Find, Indirection: "catalog", Key: "app03.example.com", Outcome: traces.Run, Caller: "you", Environment: "qa",
-			Primary: slot("rest", traces.FromApplication)},
+			Faults: []traces.Fault{{Origin: "cache-read json", Step: traces.CacheRead, Message: "bad JSON", Hidden: "at byte 4096 of Cache.json"}},
+		},
+		8: {
+			Verb: traces.Save, Indirection: "facts", Key: "db07.example.com", Outcome: traces.Good, Served: traces.ByNobody, Parent: 8,
+			Primary: slot("puppetdb", traces.FromStoreconfigs), Took: 88 * time.Millisecond, Run: "9c02", Caller: "terminus", Environment: "qa",
+		},
+		9: {
+			Verb: traces.Find, Indirection: "catalog", Key: "app03.example.com", Outcome: traces.Run, Caller: "you", Environment: "qa",
+			Primary: slot("rest", traces.FromApplication),
+		},
 	}
 	all[2].Steps[traces.Route] = traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: traces.ByApplication}}
 	all[2].Steps[traces.CacheRead] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.IgnoredByCaller}}

@@ -299,8 +299,10 @@ func (b *Breaks) View() screen.Lines {
 		return screen.Lines{{}, screen.Of(screen.Plain, "   This is a recording: nothing can be held here.")}
 	}
 	if len(b.breaks)+len(b.held) == 0 {
-		return screen.Lines{{},
-			screen.Of(screen.Plain, "   No breakpoints. On a request press b to stop requests like it."), {},
+		return screen.Lines{
+			{},
+			screen.Of(screen.Plain, "   No breakpoints. On a request press b to stop requests like it."),
+			{},
 			screen.Of(screen.Plain, "   a                                          a new one, in a form"),
 			screen.Of(screen.Plain, "   :break ind=catalog key=db07* before cache-read do hold"),
 			screen.Of(screen.Plain, "   :break ind=facts verb=save at terminus do fail \"connection refused\" once"),

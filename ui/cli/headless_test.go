@@ -261,9 +261,15 @@ func TestPlainIsSafe(t *testing.T) {
 	}
 	texts := []string{out.String(), err.String()}
 	for _, args := range [][]string{
-		{"story", "-r", rec}, {"check", "-r", rec, "-e", "none()"}, {"check", "-r", rec, "-e", "none()", "--format", "json"},
-		{"diff", rec + "#1", rec + "#1"}, {"diff", rec, rec, "--format", "json"}, {"export", "-r", rec, "-f", "csv"}, {"export", "-r", rec, "-f", "jsonl"},
-		{"export", "-r", rec, "-f", "otlp"}, {"export", "-r", rec, "-f", "har"},
+		{"story", "-r", rec},
+		{"check", "-r", rec, "-e", "none()"},
+		{"check", "-r", rec, "-e", "none()", "--format", "json"},
+		{"diff", rec + "#1", rec + "#1"},
+		{"diff", rec, rec, "--format", "json"},
+		{"export", "-r", rec, "-f", "csv"},
+		{"export", "-r", rec, "-f", "jsonl"},
+		{"export", "-r", rec, "-f", "otlp"},
+		{"export", "-r", rec, "-f", "har"},
 	} {
 		_, stdout, stderr := indirtui(args...)
 		texts = append(texts, stdout, stderr)

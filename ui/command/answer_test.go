@@ -20,8 +20,16 @@ func TestLister(t *testing.T) {
 	content := &model.FileContent{Path: "/a", Contents: model.Bytes("x")}
 	long := indirector.Name(strings.Repeat("n", 40))
 	for _, list := range [][]indirector.Instance{
-		{}, {node("a")}, {node("a"), node("b"), node("c")}, {indirector.Name("a"), indirector.Name("b")}, {long, long, long}, {indirector.Name("a"), long, long},
-		{file, node("a")}, {indirector.Name("a"), node("b")}, {content}, {indirector.False},
+		{},
+		{node("a")},
+		{node("a"), node("b"), node("c")},
+		{indirector.Name("a"), indirector.Name("b")},
+		{long, long, long},
+		{indirector.Name("a"), long, long},
+		{file, node("a")},
+		{indirector.Name("a"), node("b")},
+		{content},
+		{indirector.False},
 	} {
 		for _, format := range append(command.Formats(), "") {
 			t.Run(fmt.Sprintf("%d %s %s", len(list), fmt.Sprint(list), format), func(t *testing.T) {

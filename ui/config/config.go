@@ -88,32 +88,49 @@ func Themes() []string { return []string{"auto", "terminal", "dark", "light", "m
 
 // table is every key that there is, but those of keys.
 var table = []key{
-	{"theme", "auto", "colours: auto (as the terminal says), terminal (its own sixteen), dark or light (24 bits, for that background), mono (bold and underline only), none", false, []string{"NO_COLOR"},
-		func(c *Config, s string) error { return oneOf(&c.Theme, s, Themes()) }},
-	{"glyphs", "auto", "lines and bars: auto (as the locale says), ascii, unicode", false, nil,
-		func(c *Config, s string) error { return oneOf(&c.Glyphs, s, []string{"auto", "ascii", "unicode"}) }},
-	{"mouse", "true", "whether clicks and the wheel are for the program; false leaves them to the terminal", false, nil,
-		func(c *Config, s string) error { return truth(&c.Mouse, s) }},
+	{
+		"theme", "auto", "colours: auto (as the terminal says), terminal (its own sixteen), dark or light (24 bits, for that background), mono (bold and underline only), none", false,
+		[]string{"NO_COLOR"},
+		func(c *Config, s string) error { return oneOf(&c.Theme, s, Themes()) },
+	},
+	{
+		"glyphs", "auto", "lines and bars: auto (as the locale says), ascii, unicode", false, nil,
+		func(c *Config, s string) error { return oneOf(&c.Glyphs, s, []string{"auto", "ascii", "unicode"}) },
+	},
+	{
+		"mouse", "true", "whether clicks and the wheel are for the program; false leaves them to the terminal", false, nil,
+		func(c *Config, s string) error { return truth(&c.Mouse, s) },
+	},
 	{"fps", "30", "frames a second at most, 1 to 60; 5 is good for slow lines", false, nil, readFPS},
-	{"times", "clock", "times in lists: clock (of the day) or ago; t changes it", false, nil,
-		func(c *Config, s string) error { return oneOf(&c.Times, s, []string{"clock", "ago"}) }},
+	{
+		"times", "clock", "times in lists: clock (of the day) or ago; t changes it", false, nil,
+		func(c *Config, s string) error { return oneOf(&c.Times, s, []string{"clock", "ago"}) },
+	},
 	{"zone", "local", "time zone of what is shown: local, UTC, or a name as Europe/Berlin", false, nil, readZone},
-	{"function-keys", "false", "while a request is held F5 continues, F10 steps over, F11 steps", false, nil,
-		func(c *Config, s string) error { return truth(&c.FunctionKeys, s) }},
-	{"plain", "false", "draw nothing: lines of text, for screen readers", false, nil,
-		func(c *Config, s string) error { return truth(&c.Plain, s) }},
-	{"record", "true", "whether sessions are recorded by themselves; --record FILE does it always", false, nil,
-		func(c *Config, s string) error { return truth(&c.Record, s) }},
+	{
+		"function-keys", "false", "while a request is held F5 continues, F10 steps over, F11 steps", false, nil,
+		func(c *Config, s string) error { return truth(&c.FunctionKeys, s) },
+	},
+	{
+		"plain", "false", "draw nothing: lines of text, for screen readers", false, nil,
+		func(c *Config, s string) error { return truth(&c.Plain, s) },
+	},
+	{
+		"record", "true", "whether sessions are recorded by themselves; --record FILE does it always", false, nil,
+		func(c *Config, s string) error { return truth(&c.Record, s) },
+	},
 	{"memory", "256M", "what may be kept in memory, 64M to 64G; the oldest goes first, and is counted", false, nil, readMemory},
 	{"mask", "", "further words that make a name a secret, beside password, token and the like", true, nil, readMask},
-	{"ignore", "", "further paths that do not count in comparisons; * is any text", true, nil,
+	{
+		"ignore", "", "further paths that do not count in comparisons; * is any text", true, nil,
 		func(c *Config, s string) error {
 			if !strings.HasPrefix(s, ".") {
 				return fmt.Errorf("%q is no path: it begins with a dot, as in .parameters.uptime", s)
 			}
 			c.Ignore = append(c.Ignore, s)
 			return nil
-		}},
+		},
+	},
 }
 
 // keysDoc is what is said about keys.

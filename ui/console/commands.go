@@ -3,12 +3,13 @@ package console
 import (
 	"errors"
 	"fmt"
-	"indirtui/traces/spell"
 	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"indirtui/traces/spell"
 
 	tea "github.com/charmbracelet/bubbletea"
 

@@ -399,9 +399,31 @@ func TestAnySize(t *testing.T) {
 		h.write = true
 		p := play(t, h, options(h), size[0], size[1])
 		for _, keys := range [][]string{
-			{"?"}, {"esc"}, {"ctrl+p"}, {bad}, {"esc"}, {"~"},
-			{":", "find node " + bad, "enter"}, {":", bad, "enter"}, {":", "find node x", "enter"}, {":", "destroy node " + bad, "enter"}, {"esc"},
-			{":", "find no"}, {"tab"}, {"esc"}, {"k", "k"}, {"y"}, {"esc"}, {"?"}, {"g"}, {"esc"}, {"k"}, {"esc"}, {"esc"}, {"ctrl+p"}, {"no"},
+			{"?"},
+			{"esc"},
+			{"ctrl+p"},
+			{bad},
+			{"esc"},
+			{"~"},
+			{":", "find node " + bad, "enter"},
+			{":", bad, "enter"},
+			{":", "find node x", "enter"},
+			{":", "destroy node " + bad, "enter"},
+			{"esc"},
+			{":", "find no"},
+			{"tab"},
+			{"esc"},
+			{"k", "k"},
+			{"y"},
+			{"esc"},
+			{"?"},
+			{"g"},
+			{"esc"},
+			{"k"},
+			{"esc"},
+			{"esc"},
+			{"ctrl+p"},
+			{"no"},
 		} {
 			p.Keys(keys...)
 			lines := p.Lines()

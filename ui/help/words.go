@@ -224,9 +224,20 @@ var places = []struct {
 	scope screen.Scope
 	name  string
 }{
-	{screen.InRequests, "Requests"}, {screen.InFailures, "Failures"}, {screen.InRoutes, "Routes"},
-	{screen.InCache, "Cache"}, {screen.InBreaks, "Breaks"}, {screen.InHeld, "Held"}, {screen.InSteps, "Steps"}, {screen.InRecordings, "Recordings"}, {screen.InSettings, "Settings"}, {screen.InValue, "Value"}, {screen.InCompare, "Compare"},
-	{screen.InConsole, "Text"}, {screen.InFirstRun, "First run"}, {screen.InList, "Lists"},
+	{screen.InRequests, "Requests"},
+	{screen.InFailures, "Failures"},
+	{screen.InRoutes, "Routes"},
+	{screen.InCache, "Cache"},
+	{screen.InBreaks, "Breaks"},
+	{screen.InHeld, "Held"},
+	{screen.InSteps, "Steps"},
+	{screen.InRecordings, "Recordings"},
+	{screen.InSettings, "Settings"},
+	{screen.InValue, "Value"},
+	{screen.InCompare, "Compare"},
+	{screen.InConsole, "Text"},
+	{screen.InFirstRun, "First run"},
+	{screen.InList, "Lists"},
 }
 
 // nameOf is what a screen with such a scope is called.

@@ -608,9 +608,17 @@ func cellsOf(row *screen.Row) []cell {
 		served = row.Served.String()
 	}
 	return []cell{
-		{"ind", row.Indirection}, {"key", row.Key}, {"out", row.Outcome.String()}, {"verb", row.Verb.String()},
-		{"terminus", row.Terminus}, {"cache", row.Cache}, {"served", served}, {"run", row.Run},
-		{"env", row.Environment}, {"caller", row.Caller}, {"origin", row.Origin},
+		{"ind", row.Indirection},
+		{"key", row.Key},
+		{"out", row.Outcome.String()},
+		{"verb", row.Verb.String()},
+		{"terminus", row.Terminus},
+		{"cache", row.Cache},
+		{"served", served},
+		{"run", row.Run},
+		{"env", row.Environment},
+		{"caller", row.Caller},
+		{"origin", row.Origin},
 	}
 }
 

@@ -161,13 +161,17 @@ func eventful(at time.Time) []traces.Trace {
 	enc.Outcome, enc.Served, enc.Value.Body, enc.Run = traces.NilHidden, traces.ByNobody, nil, "9c02"
 	enc.RunGuessed = true
 	enc.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFromEmptyOutput, "/usr/local/bin/enc db07.example.com", 398)
-	enc.Spans = []traces.Span{{ID: 1, Step: traces.Terminus, Kind: traces.Exec, Name: "exec /usr/local/bin/enc", Answer: "exit 0, stdout 0 B", At: time.Millisecond, Took: 396 * time.Millisecond,
-		Attrs: []traces.Attr{{Key: "command", Value: "/usr/local/bin/enc db07.example.com"}, {Key: "stderr", Value: "enc: db07.example.com: no such host in inventory\nenc: giving up"}}}}
-	return []traces.Trace{node, soft, plugins, lost, facts, enc, refused(next(5407)), stale(next(8159)),
+	enc.Spans = []traces.Span{{
+		ID: 1, Step: traces.Terminus, Kind: traces.Exec, Name: "exec /usr/local/bin/enc", Answer: "exit 0, stdout 0 B", At: time.Millisecond, Took: 396 * time.Millisecond,
+		Attrs: []traces.Attr{{Key: "command", Value: "/usr/local/bin/enc db07.example.com"}, {Key: "stderr", Value: "enc: db07.example.com: no such host in inventory\nenc: giving up"}},
+	}}
+	return []traces.Trace{
+		node, soft, plugins, lost, facts, enc, refused(next(5407)), stale(next(8159)),
 		answered(next(450), traces.Find, "file_content", "modules/app/b.conf", "file_server", "", 4),
 		report(next(1081)), compile(next(100)), inner(next(4)),
 		answered(next(10), traces.Head, "file_metadata", "modules/app/a.conf", "file_server", "", 1),
-		mine(next(200)), answered(next(12), traces.Find, "facts", web, "facter", "json", 640), hit(next(30), "facts", web, "facter", "json", 2)}
+		mine(next(200)), answered(next(12), traces.Find, "facts", web, "facter", "json", 640), hit(next(30), "facts", web, "facter", "json", 2),
+	}
 }
 
 func refused(at time.Time) traces.Trace {
@@ -182,8 +186,10 @@ func refused(at time.Time) traces.Trace {
 	tr.Spans = []traces.Span{
 		{ID: 1, Step: traces.Terminus, Kind: traces.Network, Name: "pick server", Answer: "puppet:8140", Because: traces.Because{Reason: traces.BySetting, About: "server_list[0]"}, Took: 11 * ms},
 		{ID: 2, Step: traces.Terminus, Kind: traces.Network, Name: "tls", Answer: "verified CN=puppet", At: 11 * ms, Took: 34 * ms},
-		{ID: 3, Step: traces.Terminus, Kind: traces.Network, Name: "POST catalog", Answer: "500, 214 bytes", At: 45 * ms, Took: 8107 * ms, Err: "Error 500 on SERVER",
-			Attrs: []traces.Attr{{Key: "url", Value: "https://puppet:8140/puppet/v3/catalog/web01.example.com?environment=production"}, {Key: "status", Value: "500 Internal Server Error"}, {Key: "sent", Value: "41 312 bytes, application/json"}, {Key: "message", Value: "Evaluation Error: Unknown variable: 'role'. (file: site.pp, line: 12)"}}},
+		{
+			ID: 3, Step: traces.Terminus, Kind: traces.Network, Name: "POST catalog", Answer: "500, 214 bytes", At: 45 * ms, Took: 8107 * ms, Err: "Error 500 on SERVER",
+			Attrs: []traces.Attr{{Key: "url", Value: "https://puppet:8140/puppet/v3/catalog/web01.example.com?environment=production"}, {Key: "status", Value: "500 Internal Server Error"}, {Key: "sent", Value: "41 312 bytes, application/json"}, {Key: "message", Value: "Evaluation Error: Unknown variable: 'role'. (file: site.pp, line: 12)"}},
+		},
 		{ID: 4, Step: traces.Terminus, Kind: traces.Codec, Name: "decode error", Answer: "json, message kept", Because: traces.Because{Reason: traces.FormatAccepted, About: "application/json"}, At: 8152 * ms, Took: ms},
 	}
 	tr.Faults = []traces.Fault{{Origin: "terminus rest › network", Step: traces.Terminus, Message: tr.Error, Shown: true, Path: "https://puppet:8140/puppet/v3/catalog/web01.example.com"}}

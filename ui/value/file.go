@@ -81,7 +81,8 @@ var (
 func Show(s interface {
 	screen.Screen
 	Load() tea.Cmd
-}) tea.Cmd {
+},
+) tea.Cmd {
 	return tea.Batch(screen.Send(screen.Push{Screen: s}), s.Load())
 }
 

@@ -578,8 +578,15 @@ func mappingClass(tag string) string {
 		return "Psych::Omap"
 	}
 	for _, k := range [...]struct{ prefix, otherwise string }{
-		{"!ruby/struct", "Struct"}, {"!ruby/exception", "Exception"}, {"!ruby/array:", ""}, {"!ruby/hash-with-ivars:", ""},
-		{"!map:", ""}, {"!ruby/hash:", ""}, {"!ruby/marshalable:", ""}, {"!str:", ""}, {"!ruby/string:", ""},
+		{"!ruby/struct", "Struct"},
+		{"!ruby/exception", "Exception"},
+		{"!ruby/array:", ""},
+		{"!ruby/hash-with-ivars:", ""},
+		{"!map:", ""},
+		{"!ruby/hash:", ""},
+		{"!ruby/marshalable:", ""},
+		{"!str:", ""},
+		{"!ruby/string:", ""},
 	} {
 		if class, ok := strings.CutPrefix(tag, k.prefix); ok {
 			if class = strings.TrimPrefix(class, ":"); class != "" {

@@ -70,8 +70,12 @@ func TestDefault(t *testing.T) {
 		method, path string
 		want         bool
 	}{
-		{"POST", "/puppet-ca/v1/ocsp", true}, {"GET", "/puppet-ca/v1/ocsp/MFMwUTBP", true}, {"GET", "/puppet-ca/v1/ocsp/a/b", true}, {"PUT", "/puppet-ca/v1/ocsp/ca", true},
-		{"DELETE", "/puppet-ca/v1/ocsp/ca", false}, {"GET", "/puppet-ca/v1/ocsps", false},
+		{"POST", "/puppet-ca/v1/ocsp", true},
+		{"GET", "/puppet-ca/v1/ocsp/MFMwUTBP", true},
+		{"GET", "/puppet-ca/v1/ocsp/a/b", true},
+		{"PUT", "/puppet-ca/v1/ocsp/ca", true},
+		{"DELETE", "/puppet-ca/v1/ocsp/ca", false},
+		{"GET", "/puppet-ca/v1/ocsps", false},
 	} {
 		if d := authconf.Default().Decide(authconf.Request{Method: tt.method, Path: tt.path}); d.Allowed != tt.want {
 			t.Errorf("%s %s without a certificate: %v by %v", tt.method, tt.path, d.Allowed, d.Rule)

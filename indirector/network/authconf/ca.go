@@ -81,7 +81,8 @@ func (p *parser) caSetting(at *pair) (Setting, bool) {
 	i := slices.IndexFunc(caSettings, func(s struct {
 		key  string
 		kind kind
-	}) bool {
+	},
+	) bool {
 		return s.key == at.key
 	})
 	switch why := caElsewhere[at.key]; {

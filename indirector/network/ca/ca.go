@@ -352,6 +352,7 @@ func (a *Authority) password() ([]byte, error) {
 }
 
 func (a *Authority) signedPath(name string) string { return filepath.Join(a.cfg.Signed, name+".pem") }
+
 func (a *Authority) requestPath(name string) string {
 	return filepath.Join(a.cfg.Requests, name+".pem")
 }

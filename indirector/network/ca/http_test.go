@@ -55,7 +55,8 @@ func newPeer(t testing.TB, set map[string]string, o ca.SetupOptions) *peer {
 	p := &peer{Authority: a, certs: map[string]*x509.Certificate{}}
 	for _, l := range []ca.Leaf{
 		{Name: "puppet.example.com", AltNames: []string{"localhost", "IP:127.0.0.1"}, CLIAuth: true},
-		{Name: "agent01.example.com"}, {Name: "revocable1795190639.example.com"},
+		{Name: "agent01.example.com"},
+		{Name: "revocable1795190639.example.com"},
 	} {
 		pair, _, _, err := a.Generate(t.Context(), l)
 		if err != nil {

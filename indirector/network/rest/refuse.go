@@ -258,11 +258,11 @@ func injected(err error) *Error {
 
 // offline reports whether err is that the other side did not answer.
 func offline(err error) bool {
-	f, op := (*indirector.Failure)(nil), (net.Error)(nil)
+	f, op := (*indirector.Failure)(nil), net.Error(nil)
 	return errors.As(err, &op) || errors.As(err, &f) && (f.Origin == "network" || f.Origin == "tls") || timedOut(err)
 }
 
 func timedOut(err error) bool {
-	op := (net.Error)(nil)
+	op := net.Error(nil)
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &op) && op.Timeout()
 }

@@ -86,8 +86,12 @@ func TestEncode(t *testing.T) {
 			name: "REST 8.3 pluginfacts", req: indirector.Request{
 				Indirection: "file_metadata", Verb: indirector.Search, Key: "pluginfacts", Environment: "production",
 				Options: []indirector.Option{
-					{Name: "ignore", Value: []string{".svn", "CVS", ".git", ".hg"}}, {Name: "recurse", Value: true}, {Name: "max_files", Value: -1},
-					{Name: "links", Value: "follow"}, {Name: "checksum_type", Value: "sha256"}, {Name: "source_permissions", Value: "use"},
+					{Name: "ignore", Value: []string{".svn", "CVS", ".git", ".hg"}},
+					{Name: "recurse", Value: true},
+					{Name: "max_files", Value: -1},
+					{Name: "links", Value: "follow"},
+					{Name: "checksum_type", Value: "sha256"},
+					{Name: "source_permissions", Value: "use"},
 				},
 			},
 			line: "GET /puppet/v3/file_metadatas/pluginfacts?recurse=true&max_files=-1&ignore=.svn&ignore=CVS&ignore=.git&ignore=.hg&links=follow&checksum_type=sha256&source_permissions=use&environment=production",
@@ -393,9 +397,19 @@ func TestParameters(t *testing.T) {
 	}
 	huge, _ := new(big.Int).SetString("99999999999999999999", 10)
 	want := []indirector.Option{
-		{Name: "a", Value: true}, {Name: "b", Value: false}, {Name: "c", Value: int64(12)}, {Name: "d", Value: 1.5}, {Name: "e", Value: "-1"},
-		{Name: "f", Value: int64(8)}, {Name: "g", Value: "08"}, {Name: "h", Value: []any{int64(1), "x"}}, {Name: "i", Value: ""},
-		{Name: "k", Value: "a b"}, {Name: "l", Value: huge}, {Name: "m", Value: "1."}, {Name: "n", Value: ".5"},
+		{Name: "a", Value: true},
+		{Name: "b", Value: false},
+		{Name: "c", Value: int64(12)},
+		{Name: "d", Value: 1.5},
+		{Name: "e", Value: "-1"},
+		{Name: "f", Value: int64(8)},
+		{Name: "g", Value: "08"},
+		{Name: "h", Value: []any{int64(1), "x"}},
+		{Name: "i", Value: ""},
+		{Name: "k", Value: "a b"},
+		{Name: "l", Value: huge},
+		{Name: "m", Value: "1."},
+		{Name: "n", Value: ".5"},
 	}
 	if diff := cmp.Diff(want, req.Options, equalRequests); diff != "" {
 		t.Error(diff)
