@@ -68,13 +68,15 @@ var rules = []rule{
 	{"termini/internal/*", "indirector indirector/data indirector/model traces", "golang.org/x/sys"},
 	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock termini/internal/* traces", "golang.org/x/"},
 
-	{"ui/screen", "indirector indirector/data indirector/debugger traces traces/query traces/store", "github.com/"},
-	{"ui/widget", "ui/screen", "github.com/"},
+	{"ui/term", "", "github.com/"},
+	{"ui/screen", "ui/term", "github.com/"},
+	{"ui/widget", "ui/screen ui/term", "github.com/"},
+	{"ui/session", "indirector indirector/data indirector/debugger traces traces/query traces/store ui/screen ui/term", "github.com/"},
 	{"ui/cli", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
 	{"ui", "indirector indirector/data indirector/debugger traces traces/... ui/*", "github.com/"},
 	{"ui/cache", "indirector traces traces/... ui/*", "github.com/"},
 	{"ui/command", "indirector indirector/... traces", ""},
-	{"ui/config", "traces/spell ui/screen", "gopkg.in/yaml.v3"},
+	{"ui/config", "traces/spell ui/screen ui/term", "gopkg.in/yaml.v3"},
 	{"ui/demo", "indirector indirector/... traces", ""},
 	{"ui/...", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
 
@@ -93,6 +95,12 @@ var apart = []struct{ from, to, why string }{
 	{"termini/...", "github.com/charmbracelet/bubbletea", "only screens know the terminal"},
 	{"traces/...", "github.com/charmbracelet/bubbletea", "only screens know the terminal"},
 	{"ui/...", "indirtui/termini", "screens see termini as descriptors"},
+	{"ui/term", "indirtui/indirector", "cells know nothing of Puppet"},
+	{"ui/term", "indirtui/traces", "cells know nothing of Puppet"},
+	{"ui/screen", "indirtui/indirector", "the contract of screens knows nothing of Puppet"},
+	{"ui/screen", "indirtui/traces", "the contract of screens knows nothing of Puppet"},
+	{"ui/widget", "indirtui/indirector", "widgets know nothing of Puppet"},
+	{"ui/widget", "indirtui/traces", "widgets know nothing of Puppet"},
 }
 
 // A pkg is what go list says of a package.

@@ -7,16 +7,17 @@ import (
 
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // View implements tea.Model.
 func (r *Model) View() string { return r.env.Theme.Render(r.Lines()) }
 
 // Lines is the whole frame: exactly height lines of at most width cells.
-func (r *Model) Lines() screen.Lines {
+func (r *Model) Lines() term.Lines {
 	if r.width < MinWidth || r.height < MinHeight {
 		text := fmt.Sprintf("indirtui needs %dx%d, this is %dx%d", MinWidth, MinHeight, r.width, r.height)
-		return screen.Lines{screen.Of(screen.Plain, text)}.Fill(r.width, r.height)
+		return term.Lines{term.Of(term.Plain, text)}.Fill(r.width, r.height)
 	}
 	above, below := r.around()
 	lines := append(above, r.tour.View(r.env.Theme, r.width)...)
@@ -24,17 +25,17 @@ func (r *Model) Lines() screen.Lines {
 }
 
 // around is the frame without the tour: what is above and below it.
-func (r *Model) around() (above, below screen.Lines) {
+func (r *Model) around() (above, below term.Lines) {
 	w, h := r.body()
-	above = make(screen.Lines, 0, r.height)
+	above = make(term.Lines, 0, r.height)
 	above = append(above, r.tabs(), r.context())
 	above = append(above, r.bodyLines().Fill(w, h)...)
-	return above, screen.Lines{r.toastLine(), r.status(), r.hints(w)}
+	return above, term.Lines{r.toastLine(), r.status(), r.hints(w)}
 }
 
 // bodyLines is the screen on top; a popup lies over the lower lines of the one
 // below it.
-func (r *Model) bodyLines() screen.Lines {
+func (r *Model) bodyLines() term.Lines {
 	w, h := r.body()
 	screens := r.current().screens
 	base := len(screens) - 1
@@ -66,19 +67,19 @@ func (r *Model) under() screen.Screen {
 }
 
 // tabs are the name of the program, the places, and what state it is in.
-func (r *Model) tabs() screen.Line {
-	var l screen.Line
-	l.Put(screen.Bold, " indirtui ")
+func (r *Model) tabs() term.Line {
+	var l term.Line
+	l.Put(term.Bold, " indirtui ")
 	for i, s := range r.stacks {
-		badge, style := "", screen.Plain
+		badge, style := "", term.Plain
 		if s.place.Badge != nil {
 			badge, style = s.place.Badge()
 		}
 		name := s.place.Key + " " + s.place.Name
 		open, end := " ", " "
-		own := screen.Plain
+		own := term.Plain
 		if i == r.at {
-			open, end, own = "[", "]", screen.Bold
+			open, end, own = "[", "]", term.Bold
 		}
 		l.Put(own, open+name)
 		if badge != "" {
@@ -88,9 +89,9 @@ func (r *Model) tabs() screen.Line {
 		l.Put(own, end)
 	}
 	state, style := r.state()
-	right := screen.Of(style|screen.Bold, state)
+	right := term.Of(style|term.Bold, state)
 	if source := r.cfg.Source; source != "" && l.Width()+right.Width()+len(source)+14 < r.width {
-		right.Put(screen.Quiet, "  source: "+source)
+		right.Put(term.Quiet, "  source: "+source)
 	}
 	right.Space(1)
 	l = l.Cut(r.width - right.Width() - 1)
@@ -116,23 +117,23 @@ func (r *Model) tabColumns() []int {
 }
 
 // state is the one word for what the program is doing.
-func (r *Model) state() (string, screen.Style) {
+func (r *Model) state() (string, term.Style) {
 	s := &r.snapshot.Stats
 	switch {
 	case s.Held > 0:
-		return fmt.Sprintf("HELD %d", s.Held), screen.Touched
+		return fmt.Sprintf("HELD %d", s.Held), term.Touched
 	case r.cfg.Replay != "":
-		return "REPLAY", screen.Plain
+		return "REPLAY", term.Plain
 	case s.Total == 0:
-		return "WAITING", screen.Quiet
+		return "WAITING", term.Quiet
 	}
-	return "LIVE", screen.Plain
+	return "LIVE", term.Plain
 }
 
 // context is the way here at the left, and filter, group and count at the
 // right.
-func (r *Model) context() screen.Line {
-	var left, right screen.Line
+func (r *Model) context() term.Line {
+	var left, right term.Line
 	screens := r.current().screens
 	for i := len(screens) - 1; i >= 0; i-- {
 		if _, popup := screens[i].(screen.Popup); !popup {
@@ -145,8 +146,8 @@ func (r *Model) context() screen.Line {
 		}
 	}
 	if r.count > 0 {
-		var n screen.Line
-		n.Put(screen.Touched, fmt.Sprintf("%d  ", r.count))
+		var n term.Line
+		n.Put(term.Touched, fmt.Sprintf("%d  ", r.count))
 		n.Append(right)
 		right = n
 	}
@@ -157,18 +158,18 @@ func (r *Model) context() screen.Line {
 	return left
 }
 
-func (r *Model) toastLine() screen.Line {
-	var l screen.Line
+func (r *Model) toastLine() term.Line {
+	var l term.Line
 	if r.toast.Text == "" {
 		return l
 	}
-	style := screen.Plain
+	style := term.Plain
 	if r.toast.Bad {
-		style = screen.Attention
+		style = term.Attention
 	}
 	l.Put(style, " "+r.toast.Text)
 	if r.toast.Advice != "" {
-		l.Put(screen.Quiet, "; "+r.toast.Advice)
+		l.Put(term.Quiet, "; "+r.toast.Advice)
 	}
 	return l
 }
@@ -176,24 +177,24 @@ func (r *Model) toastLine() screen.Line {
 // A field of the status bar, and how long it stays when there is no room: the
 // lowest goes first.
 type field struct {
-	line screen.Line
+	line term.Line
 	keep int
 }
 
 const always = 100
 
 // status is the numbers that are true everywhere.
-func (r *Model) status() screen.Line {
+func (r *Model) status() term.Line {
 	s := &r.snapshot.Stats
 	var fields []field
-	put := func(keep int, style screen.Style, text string) {
-		fields = append(fields, field{screen.Of(style, text), keep})
+	put := func(keep int, style term.Style, text string) {
+		fields = append(fields, field{term.Of(style, text), keep})
 	}
-	number := func(keep int, style screen.Style, name string, n uint64) {
+	number := func(keep int, style term.Style, name string, n uint64) {
 		if n == 0 {
-			style = screen.Quiet
+			style = term.Quiet
 		}
-		put(keep, style, name+" "+screen.Grouped(int64(n)))
+		put(keep, style, name+" "+term.Grouped(int64(n)))
 	}
 	state, style := r.state()
 	if state == "LIVE" {
@@ -202,38 +203,38 @@ func (r *Model) status() screen.Line {
 	if state == "REPLAY" {
 		state += " " + filepath.Base(r.cfg.Replay)
 	}
-	put(always, style|screen.Bold, state)
-	number(always, screen.Touched, "held", s.Held)
-	number(90, screen.Attention, "stale", s.By[traces.Stale])
-	number(always, screen.Attention|screen.Bold, "hidden", s.Hidden)
-	number(80, screen.Attention, "dropped", s.DroppedRows+s.DroppedDetails+s.DroppedBodies)
-	put(40, screen.Quiet, fmt.Sprintf("mem %d/%dM", s.Memory>>20, s.Limit>>20))
+	put(always, style|term.Bold, state)
+	number(always, term.Touched, "held", s.Held)
+	number(90, term.Attention, "stale", s.By[traces.Stale])
+	number(always, term.Attention|term.Bold, "hidden", s.Hidden)
+	number(80, term.Attention, "dropped", s.DroppedRows+s.DroppedDetails+s.DroppedBodies)
+	put(40, term.Quiet, fmt.Sprintf("mem %d/%dM", s.Memory>>20, s.Limit>>20))
 	if s.FileSize > 0 {
-		put(30, screen.Quiet, "rec on "+strings.ReplaceAll(screen.Bytes(s.FileSize), " ", ""))
+		put(30, term.Quiet, "rec on "+strings.ReplaceAll(term.Bytes(s.FileSize), " ", ""))
 	}
 	if n := r.overrides(); n > 0 {
-		put(95, screen.Touched, screen.Plural(n, "override"))
+		put(95, term.Touched, term.Plural(n, "override"))
 	}
 	if n := r.setHere(); n > 0 {
-		put(95, screen.Touched, fmt.Sprintf("set %d", n))
+		put(95, term.Touched, fmt.Sprintf("set %d", n))
 	}
 	if r.env.Writable {
-		put(96, screen.Touched|screen.Bold, "WRITE")
+		put(96, term.Touched|term.Bold, "WRITE")
 	} else {
-		put(20, screen.Quiet, "READ-ONLY")
+		put(20, term.Quiet, "READ-ONLY")
 	}
-	right := screen.Of(screen.Quiet, "redact on ")
+	right := term.Of(term.Quiet, "redact on ")
 	if !r.env.Redact {
-		right = screen.Of(screen.Touched, "redact off ")
+		right = term.Of(term.Touched, "redact off ")
 	}
 	return fitFields(fields, right, r.width)
 }
 
 // fitFields drops the least important fields until the rest has room, and
 // redact before a field that must stay.
-func fitFields(fields []field, right screen.Line, width int) screen.Line {
+func fitFields(fields []field, right term.Line, width int) term.Line {
 	for {
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
 		for i, f := range fields {
 			if i > 0 {
@@ -256,7 +257,7 @@ func fitFields(fields []field, right screen.Line, width int) screen.Line {
 			if right.Width() == 0 {
 				return l.Cut(width)
 			}
-			right = screen.Line{}
+			right = term.Line{}
 			continue
 		}
 		fields = append(fields[:least], fields[least+1:]...)

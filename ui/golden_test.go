@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"indirtui/ui"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
 
@@ -55,7 +55,7 @@ func TestGoldenFrames(t *testing.T) {
 
 func TestGoldenUnicode(t *testing.T) {
 	t.Parallel()
-	th := &screen.Theme{Glyphs: screen.Unicode, Palette: screen.NoStyle}
+	th := &term.Theme{Glyphs: term.Unicode, Palette: term.NoStyle}
 	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Theme: th}, 140, 40)
 	p.Keys("7k", "k", "k", "k", "enter")
 	p.Golden("unicode-140x40")
@@ -64,7 +64,7 @@ func TestGoldenUnicode(t *testing.T) {
 // No information by colour alone: without colours every outcome is a word.
 func TestNoColour(t *testing.T) {
 	t.Parallel()
-	th := &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoColour}
+	th := &term.Theme{Glyphs: term.ASCII, Palette: term.NoColour}
 	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Theme: th}, 80, 24)
 	raw := p.Raw()
 	for _, seq := range regexp.MustCompile("\x1b\\[[0-9;]*m").FindAllString(raw, -1) {

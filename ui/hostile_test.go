@@ -17,7 +17,8 @@ import (
 	"indirtui/ui"
 	"indirtui/ui/breaks"
 	cacheplace "indirtui/ui/cache"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
 
@@ -143,11 +144,11 @@ func FuzzFrame(f *testing.F) {
 func playAtRandom(t *testing.T, seed uint64, n int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	width, height := 1+r.IntN(200), 1+r.IntN(60)
-	th := &screen.Theme{Glyphs: screen.Unicode}
+	th := &term.Theme{Glyphs: term.Unicode}
 	d := hostileBreaks(t, r)
 	p := uitest.New(t, ui.Config{
 		Log: uitest.EvilLog(t, r, 30), Theme: th, Save: func(string, string) (string, int, error) { return "f", 0, nil }, Debugger: d,
-		Places: func(env *screen.Env) []ui.Place {
+		Places: func(env *session.Env) []ui.Place {
 			return []ui.Place{
 				{Key: "4", Name: "Cache", Screen: cacheplace.New(t.Context(), env, hostileHouse{r})}, {Key: "5", Name: "Breaks", Screen: breaks.New(env)},
 			}

@@ -17,6 +17,7 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
 
@@ -254,7 +255,7 @@ func start(t *testing.T, h *house, width, height int) *uitest.Player {
 	saved := map[string]string{}
 	return uitest.New(t, ui.Config{
 		Log: h.log, Routes: h, Asker: h, Now: h.clock,
-		Commands: func(*screen.Env) screen.Commander { return commands{h} },
+		Commands: func(*session.Env) session.Commander { return commands{h} },
 		Save: func(name, text string) (string, int, error) {
 			saved[name] = text
 			return "dir/" + name, strings.Count(text, "(masked"), nil

@@ -11,6 +11,8 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
 
@@ -264,8 +266,8 @@ func TestAltIsAnEscapeBefore(t *testing.T) {
 func TestOnlyPlacesThatExist(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t).play()
-	p := uitest.New(t, ui.Config{Log: h.log, Places: func(env *screen.Env) []ui.Place {
-		return []ui.Place{{Key: "3", Name: "Routes", Screen: place{}, Badge: func() (string, screen.Style) { return "*1", screen.Touched }}}
+	p := uitest.New(t, ui.Config{Log: h.log, Places: func(env *session.Env) []ui.Place {
+		return []ui.Place{{Key: "3", Name: "Routes", Screen: place{}, Badge: func() (string, term.Style) { return "*1", term.Touched }}}
 	}}, 80, 24)
 	p.Want("1 Requests", "2 Failures", "3 Routes *1").Not("Cache", "Breaks")
 	p.Keys("3").Want("[3 Routes *1]", "the routes")

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // maxCount bounds the number before a key.
@@ -238,18 +239,18 @@ func (r *Model) clickTab(x int) tea.Cmd {
 
 // hints are the most useful keys now, as many as there is room for; the last is
 // always help.
-func (r *Model) hints(width int) screen.Line {
+func (r *Model) hints(width int) term.Line {
 	top := r.shown()
-	var l screen.Line
+	var l term.Line
 	l.Space(1)
 	if r.waiting != nil {
-		l.Put(screen.Bold, r.waiting.Key())
-		l.Put(screen.Plain, " and a letter: "+r.waiting.Help)
+		l.Put(term.Bold, r.waiting.Key())
+		l.Put(term.Plain, " and a letter: "+r.waiting.Help)
 		return l
 	}
 	help := r.hint(screen.Help, top.Scope())
 	if _, ok := top.(screen.Popup); ok {
-		help = screen.Line{}
+		help = term.Line{}
 	}
 	for _, do := range top.Hints() {
 		if top.Can(do) != "" && !r.everywhere(do) && !top.Captures() {
@@ -276,11 +277,11 @@ func (r *Model) everywhere(do screen.Action) bool {
 	return false
 }
 
-func (r *Model) hint(do screen.Action, where screen.Scope) screen.Line {
-	var l screen.Line
+func (r *Model) hint(do screen.Action, where screen.Scope) term.Line {
+	var l term.Line
 	if b := r.env.Keys.Of(do, where); b != nil {
-		l.Put(screen.Bold, b.Key())
-		l.Put(screen.Quiet, " "+strings.TrimSpace(b.Hint))
+		l.Put(term.Bold, b.Key())
+		l.Put(term.Quiet, " "+strings.TrimSpace(b.Hint))
 	}
 	return l
 }

@@ -16,7 +16,9 @@ import (
 
 	"indirtui/ui/requests"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/steps"
+	"indirtui/ui/term"
 	"indirtui/ui/tour"
 	"indirtui/ui/widget"
 )
@@ -43,7 +45,7 @@ type Place struct {
 	Name   string // "Requests"
 	Screen screen.Screen
 	// Badge is what stands behind the name: a number, "*1". Nil is nothing.
-	Badge func() (string, screen.Style)
+	Badge func() (string, term.Style)
 }
 
 // A stack is a place and what is open on top of it.
@@ -57,14 +59,14 @@ func (s *stack) top() screen.Screen { return s.screens[len(s.screens)-1] }
 // A Model is the root: the one tea.Model of the program.
 type Model struct {
 	cfg           Config
-	env           *screen.Env
+	env           *session.Env
 	width, height int
 
 	stacks   []*stack
 	at       int   // the place
 	visited  []int // places before, newest last
 	empty    screen.Screen
-	snapshot screen.Snapshot
+	snapshot session.Snapshot
 	snapped  bool
 	last     time.Time // of the last snapshot
 	gate     gate
@@ -87,7 +89,7 @@ type (
 	forget    struct{} // the first ctrl+c
 )
 
-func newModel(cfg Config, env *screen.Env) *Model {
+func newModel(cfg Config, env *session.Env) *Model {
 	r := &Model{cfg: cfg, env: env}
 	list := requests.New(env)
 	failed := requests.NewFailures(env)
@@ -108,11 +110,11 @@ func (r *Model) add(p Place) {
 	r.stacks = append(r.stacks, &stack{p, []screen.Screen{p.Screen}})
 }
 
-func (r *Model) failures() (string, screen.Style) {
+func (r *Model) failures() (string, term.Style) {
 	if r.snapshot.Stats.Failed == 0 {
-		return "", screen.Plain
+		return "", term.Plain
 	}
-	return screen.Grouped(int64(r.snapshot.Stats.Failed)), screen.Attention
+	return term.Grouped(int64(r.snapshot.Stats.Failed)), term.Attention
 }
 
 func (r *Model) current() *stack { return r.stacks[r.at] }
@@ -164,8 +166,8 @@ func (r *Model) pull() tea.Cmd {
 	}
 }
 
-func snapshotOf(env *screen.Env) screen.Snapshot {
-	s := screen.Snapshot{Stats: env.Log.Stats(), At: env.Now()}
+func snapshotOf(env *session.Env) session.Snapshot {
+	s := session.Snapshot{Stats: env.Log.Stats(), At: env.Now()}
 	s.First, s.Last = env.Log.Range()
 	return s
 }
@@ -199,7 +201,7 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		return r.release(msg)
 	case tea.MouseMsg:
 		return r.mouse(msg)
-	case screen.Snapshot:
+	case session.Snapshot:
 		return r.news(msg)
 	case screen.For:
 		return msg.Screen.Update(msg.Msg)
@@ -260,7 +262,7 @@ func (r *Model) say(msg tea.Msg) tea.Cmd {
 	return r.shown().Update(msg)
 }
 
-func (r *Model) news(s screen.Snapshot) tea.Cmd {
+func (r *Model) news(s session.Snapshot) tea.Cmd {
 	r.snapshot, r.snapped, r.last = s, true, time.Now()
 	cmds := []tea.Cmd{r.pull()}
 	// The place below an open screen goes on, so that it is right when the screen
@@ -414,7 +416,7 @@ func (r *Model) copy(c screen.Copy) tea.Cmd {
 		if err := write(c.Text); err != nil {
 			return screen.Toast{Text: "copy " + c.What + ": " + err.Error(), Bad: true}
 		}
-		return screen.Toast{Text: fmt.Sprintf("copied %s, %s", c.What, screen.Bytes(int64(len(c.Text))))}
+		return screen.Toast{Text: fmt.Sprintf("copied %s, %s", c.What, term.Bytes(int64(len(c.Text))))}
 	}
 }
 
@@ -450,20 +452,20 @@ func (r *Model) ask(text string) tea.Cmd {
 		p.Complete = c.Complete
 	}
 	p.Input.Set(text)
-	return r.push(widget.NewPrompt(r.env, p))
+	return r.push(widget.NewPrompt(&r.env.Shared, p))
 }
 
 // log shows the event log.
 func (r *Model) log() tea.Cmd {
 	p := widget.Page{Title: "event log"}
 	for _, e := range r.env.Events.All() {
-		style := screen.Plain
+		style := term.Plain
 		if e.Bad {
-			style = screen.Attention
+			style = term.Attention
 		}
 		p.Add(r.env.Clock(e.At), e.Text, style)
 	}
-	return r.push(widget.NewPager(r.env, p))
+	return r.push(widget.NewPager(&r.env.Shared, p))
 }
 
 // secret reports whether there is a secret in a line of the command prompt.
@@ -480,13 +482,13 @@ func (r *Model) leave() tea.Cmd {
 	}
 	var why []string
 	if held > 0 {
-		why = append(why, screen.Plural(int(held), "held request"))
+		why = append(why, term.Plural(int(held), "held request"))
 	}
 	if overrides > 0 {
-		why = append(why, screen.Plural(overrides, "changed route"))
+		why = append(why, term.Plural(overrides, "changed route"))
 	}
 	if set > 0 {
-		why = append(why, screen.Plural(set, "changed setting"))
+		why = append(why, term.Plural(set, "changed setting"))
 	}
 	items := []widget.Item{{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }}, {Key: 'n', Name: "stay"}}
 	if d := r.env.Debugger; d != nil && held > 0 {
@@ -496,7 +498,7 @@ func (r *Model) leave() tea.Cmd {
 			items[1],
 		}
 	}
-	return r.push(widget.NewMenu(r.env, "quit?  "+strings.Join(why, " and ")+" would be forgotten", items))
+	return r.push(widget.NewMenu(&r.env.Shared, "quit?  "+strings.Join(why, " and ")+" would be forgotten", items))
 }
 
 func (r *Model) overrides() int {
@@ -529,7 +531,7 @@ func (r *Model) chooseTour() tea.Cmd {
 	for i, j := range tour.Journeys() {
 		items = append(items, widget.Item{Key: rune('1' + i), Name: j.Name, Do: func() tea.Msg { return screen.BeginTour{Number: i} }})
 	}
-	return r.push(widget.NewMenu(r.env, "a guided tour: which way?", items))
+	return r.push(widget.NewMenu(&r.env.Shared, "a guided tour: which way?", items))
 }
 
 // travel begins a journey, or goes on with it, and fits the screens into what it

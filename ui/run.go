@@ -19,22 +19,24 @@ import (
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // Config is what Run needs. Log is required; what is nil is not offered.
 type Config struct {
-	Log      screen.Log
-	Routes   screen.Routes
-	Asker    screen.Asker
-	Commands func(*screen.Env) screen.Commander
+	Log      session.Log
+	Routes   session.Routes
+	Asker    session.Asker
+	Commands func(*session.Env) session.Commander
 	// Places are those beside Requests and Failures, in order.
-	Places    func(*screen.Env) []Place
-	FirstRun  func(*screen.Env) screen.Screen                       // while nothing was asked
-	Help      func(env *screen.Env, on screen.Screen) screen.Screen // ?
-	Palette   func(env *screen.Env, on screen.Screen) screen.Screen // ctrl+p
-	Overrides func() int                                            // routes that a person changed
-	SetHere   func() int                                            // settings that a person changed
-	Stop      func() bool                                           // stops what is running; whether anything was
+	Places    func(*session.Env) []Place
+	FirstRun  func(*session.Env) screen.Screen                       // while nothing was asked
+	Help      func(env *session.Env, on screen.Screen) screen.Screen // ?
+	Palette   func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
+	Overrides func() int                                             // routes that a person changed
+	SetHere   func() int                                             // settings that a person changed
+	Stop      func() bool                                            // stops what is running; whether anything was
 	Save      func(name, text string) (path string, masked int, err error)
 	Clear     func(instance any) (data.Value, bool)
 	Render    func(inst indirector.Instance) traces.Value
@@ -45,7 +47,7 @@ type Config struct {
 	Ignored  []string                       // rules of what does not count in comparisons
 	Keep     func(name string, v any) error // writes what is kept for the project
 
-	Theme    *screen.Theme // nil is chosen by the environment
+	Theme    *term.Theme // nil is chosen by the environment
 	Remap    map[screen.Action][]string
 	Source   string   // "in process"; for the line of tabs
 	Demo     bool     // it is the demo, which the tour is made for
@@ -241,17 +243,20 @@ func Build(cfg Config) *Model {
 		cfg.Zone = time.Local
 	}
 	if cfg.Theme == nil {
-		cfg.Theme = screen.NewTheme(os.Getenv, true)
+		cfg.Theme = term.NewTheme(os.Getenv, true)
 	}
 	if cfg.Hooks.After == nil {
 		cfg.Hooks.After = after(cfg.ctx)
 	}
 	keys, notes := screen.NewKeys(cfg.Remap)
-	env := &screen.Env{
-		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Theme: cfg.Theme, Keys: keys,
-		Undo: new(screen.Undos), Events: new(screen.Events), Now: cfg.Now, Zone: cfg.Zone,
-		After: cfg.Hooks.After, Save: cfg.Save, Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Writable: cfg.Writable, Redact: true,
-		Debugger: cfg.Debugger, Probe: cfg.Probe, Ignored: cfg.Ignored, Keep: cfg.Keep, Ages: cfg.Ages,
+	env := &session.Env{
+		Shared: screen.Shared{
+			Theme: cfg.Theme, Keys: keys, Undo: new(screen.Undos), Events: new(screen.Events),
+			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep,
+		},
+		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe,
+		Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Ignored: cfg.Ignored,
+		Writable: cfg.Writable, Redact: true, Ages: cfg.Ages,
 	}
 	if cfg.Commands != nil {
 		env.Commands = cfg.Commands(env)

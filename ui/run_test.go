@@ -12,7 +12,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
 
@@ -66,7 +67,7 @@ func run(t *testing.T, cfg ui.Config, during func(in io.Writer, out *tty)) (ui.E
 	r, w := io.Pipe()
 	out := new(tty)
 	cfg.Log, cfg.In, cfg.Out, cfg.Zone = uitest.Site(t), r, out, time.UTC
-	cfg.Theme = &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoStyle}
+	cfg.Theme = &term.Theme{Glyphs: term.ASCII, Palette: term.NoStyle}
 	started := out.on(altScreen)
 	done := make(chan ui.Exit, 1)
 	go func() { done <- ui.Run(t.Context(), cfg) }()
@@ -89,10 +90,10 @@ func TestRunRestoresTheTerminal(t *testing.T) {
 		{"q", nil, func(_ *testing.T, _ *ui.Config, in io.Writer) { _, _ = io.WriteString(in, "q") }, 0, "recording: r.jsonl"},
 		{"panic of a goroutine", nil, func(_ *testing.T, cfg *ui.Config, _ io.Writer) { cfg.Guard.Crash("out of cheese", []byte("stack")) }, 70, "out of cheese"},
 		{"panic of a command", func(cfg *ui.Config) {
-			cfg.Commands = func(*screen.Env) screen.Commander { return panics{} }
+			cfg.Commands = func(*session.Env) session.Commander { return panics{} }
 		}, func(_ *testing.T, _ *ui.Config, in io.Writer) { _, _ = io.WriteString(in, ":boom\r") }, 70, "a bug of ours: boom"},
 		{"panic of a screen", func(cfg *ui.Config) {
-			cfg.Places = func(*screen.Env) []ui.Place { return []ui.Place{{Key: "3", Name: "Bad", Screen: bad{}}} }
+			cfg.Places = func(*session.Env) []ui.Place { return []ui.Place{{Key: "3", Name: "Bad", Screen: bad{}}} }
 		}, func(_ *testing.T, _ *ui.Config, in io.Writer) { _, _ = io.WriteString(in, "3") }, 70, "bad screen"},
 	}
 	for _, tt := range tests {
@@ -141,4 +142,4 @@ func (panics) Run(text string) tea.Cmd { return func() tea.Msg { panic(text) } }
 // bad is a screen that panics when it is shown.
 type bad struct{ place }
 
-func (bad) View() screen.Lines { panic("bad screen") }
+func (bad) View() term.Lines { panic("bad screen") }

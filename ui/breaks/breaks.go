@@ -10,14 +10,16 @@ import (
 
 	"indirtui/indirector/debugger"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/steps"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // A Breaks is the list of breakpoints, and below it that of held requests. It is
 // a screen.Screen.
 type Breaks struct {
-	env           *screen.Env
+	env           *session.Env
 	width, height int
 	breaks        []debugger.Info
 	held          []debugger.Held
@@ -32,7 +34,7 @@ var (
 )
 
 // New returns the place.
-func New(env *screen.Env) *Breaks { return &Breaks{env: env} }
+func New(env *session.Env) *Breaks { return &Breaks{env: env} }
 
 type tick struct{}
 
@@ -59,7 +61,7 @@ func (b *Breaks) Update(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	switch msg := msg.(type) {
-	case screen.Snapshot:
+	case session.Snapshot:
 		b.now = msg.At
 	case tick:
 		b.ticking = false
@@ -170,11 +172,11 @@ func (b *Breaks) Act(a screen.Act) tea.Cmd {
 	case screen.Continue:
 		return b.done(d.Resume(b.toOpen().ID, debugger.Continue), "")
 	case screen.ContinueAll:
-		return screen.Say(fmt.Sprintf("%s go on", screen.Plural(d.ContinueAll(), "request")))
+		return screen.Say(fmt.Sprintf("%s go on", term.Plural(d.ContinueAll(), "request")))
 	case screen.AllOff:
 		return b.allOff(!d.Off())
 	case screen.LogOf:
-		return screen.Send(screen.Push{Screen: widget.NewPager(b.env, b.logPage())})
+		return screen.Send(screen.Push{Screen: widget.NewPager(&b.env.Shared, b.logPage())})
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "breakpoint", Text: info.String()})
 	}
@@ -247,28 +249,28 @@ func (b *Breaks) allOff(off bool) tea.Cmd {
 func (b *Breaks) logPage() widget.Page {
 	p := widget.Page{Title: "Breaks > log"}
 	for _, l := range b.env.Debugger.Lines() {
-		p.Add(b.env.Clock(l.At), fmt.Sprintf("%s  #%d  %s", l.By, l.Request, l.Text), screen.Plain)
+		p.Add(b.env.Clock(l.At), fmt.Sprintf("%s  #%d  %s", l.By, l.Request, l.Text), term.Plain)
 	}
 	return p
 }
 
 // Context implements screen.Screen.
-func (b *Breaks) Context() (left, right screen.Line) {
+func (b *Breaks) Context() (left, right term.Line) {
 	armed := 0
 	for _, i := range b.breaks {
 		if i.On {
 			armed++
 		}
 	}
-	left.Put(screen.Plain, fmt.Sprintf(" breakpoints %d, armed %d", len(b.breaks), armed))
+	left.Put(term.Plain, fmt.Sprintf(" breakpoints %d, armed %d", len(b.breaks), armed))
 	if n := len(b.held); n > 0 {
-		left.Put(screen.Touched, fmt.Sprintf(", held %d", n))
+		left.Put(term.Touched, fmt.Sprintf(", held %d", n))
 	}
 	if b.env.Debugger == nil {
 		return left, right
 	}
 	if b.env.Debugger.Off() {
-		right.Put(screen.Attention, "everything is off  ")
+		right.Put(term.Attention, "everything is off  ")
 	}
 	limit := "no hold limit "
 	if d := b.env.Debugger.HoldLimit(); d > 0 {
@@ -278,7 +280,7 @@ func (b *Breaks) Context() (left, right screen.Line) {
 		}
 		limit = "hold limit " + text + " then continue "
 	}
-	right.Put(screen.Quiet, limit)
+	right.Put(term.Quiet, limit)
 	return left, right
 }
 
@@ -294,27 +296,27 @@ var columns = []widget.Column{
 }
 
 // View implements screen.Screen.
-func (b *Breaks) View() screen.Lines {
+func (b *Breaks) View() term.Lines {
 	if b.env.Debugger == nil {
-		return screen.Lines{{}, screen.Of(screen.Plain, "   This is a recording: nothing can be held here.")}
+		return term.Lines{{}, term.Of(term.Plain, "   This is a recording: nothing can be held here.")}
 	}
 	if len(b.breaks)+len(b.held) == 0 {
-		return screen.Lines{
+		return term.Lines{
 			{},
-			screen.Of(screen.Plain, "   No breakpoints. On a request press b to stop requests like it."),
+			term.Of(term.Plain, "   No breakpoints. On a request press b to stop requests like it."),
 			{},
-			screen.Of(screen.Plain, "   a                                          a new one, in a form"),
-			screen.Of(screen.Plain, "   :break ind=catalog key=db07* before cache-read do hold"),
-			screen.Of(screen.Plain, "   :break ind=facts verb=save at terminus do fail \"connection refused\" once"),
+			term.Of(term.Plain, "   a                                          a new one, in a form"),
+			term.Of(term.Plain, "   :break ind=catalog key=db07* before cache-read do hold"),
+			term.Of(term.Plain, "   :break ind=facts verb=save at terminus do fail \"connection refused\" once"),
 		}
 	}
 	widths := widget.Widths(columns, b.width-3)
-	var head screen.Line
+	var head term.Line
 	head.Space(2)
 	for i, c := range columns {
-		c.Cell(&head, widths[i], screen.Quiet, c.Title)
+		c.Cell(&head, widths[i], term.Quiet, c.Title)
 	}
-	lines := screen.Lines{head}
+	lines := term.Lines{head}
 	from, to := b.list.Visible()
 	for i := from; i < to; i++ {
 		if i == len(b.breaks) {
@@ -332,32 +334,32 @@ func (b *Breaks) View() screen.Lines {
 			restored++
 		}
 	}
-	var below screen.Lines
+	var below term.Lines
 	if info, _ := b.focus(); info != nil {
-		var l screen.Line
-		l.Put(screen.Plain, " "+info.ID+" ")
-		l.Add(screen.Plain, screen.Clean(info.String()))
-		hits := screen.Of(screen.Plain, "  hits "+info.Count()+" ")
+		var l term.Line
+		l.Put(term.Plain, " "+info.ID+" ")
+		l.Add(term.Plain, term.Clean(info.String()))
+		hits := term.Of(term.Plain, "  hits "+info.Count()+" ")
 		l = l.Cut(max(b.width-hits.Width(), 20))
 		l.Append(hits)
 		below = append(below, l.Cut(b.width))
 	}
 	if restored > 0 {
-		below = append(below, screen.Of(screen.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
+		below = append(below, term.Of(term.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
 	}
 	return append(lines.Fill(b.width, max(b.height-len(below), 0)), below...).Fill(b.width, b.height)
 }
 
-func (b *Breaks) row(i int, widths []int) screen.Line {
+func (b *Breaks) row(i int, widths []int) term.Line {
 	info := &b.breaks[i]
-	var l screen.Line
+	var l term.Line
 	if i == b.list.Cursor {
-		l.Put(screen.Plain, b.env.Theme.Glyphs.Cursor)
+		l.Put(term.Plain, b.env.Theme.Glyphs.Cursor)
 	}
 	l.To(2)
-	style, on := screen.Plain, "on"
+	style, on := term.Plain, "on"
 	if !info.On {
-		style, on = screen.Quiet, "off"
+		style, on = term.Quiet, "off"
 	}
 	when := "always"
 	if info.When != nil {
@@ -384,39 +386,39 @@ func (b *Breaks) row(i int, widths []int) screen.Line {
 	for n, text := range []string{info.ID, on, when, info.Where.String(), do, hits, last, note} {
 		own := style
 		if n == 5 && info.Hits > 0 {
-			own = screen.Touched
+			own = term.Touched
 		}
 		columns[n].Cell(&l, widths[n], own, text)
 	}
 	if i == b.list.Cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }
 
-func (b *Breaks) heldTitle() screen.Line {
-	var l screen.Line
-	l.Put(screen.Touched|screen.Bold, fmt.Sprintf(" HELD %d", len(b.held)))
-	right := screen.Of(screen.Quiet, "others keep running ")
+func (b *Breaks) heldTitle() term.Line {
+	var l term.Line
+	l.Put(term.Touched|term.Bold, fmt.Sprintf(" HELD %d", len(b.held)))
+	right := term.Of(term.Quiet, "others keep running ")
 	l.To(b.width - right.Width())
 	l.Append(right)
 	return l
 }
 
-func (b *Breaks) heldRow(i int) screen.Line {
+func (b *Breaks) heldRow(i int) term.Line {
 	h := &b.held[i-len(b.breaks)]
-	var l screen.Line
+	var l term.Line
 	if i == b.list.Cursor {
-		l.Put(screen.Plain, b.env.Theme.Glyphs.Cursor)
+		l.Put(term.Plain, b.env.Theme.Glyphs.Cursor)
 	}
 	l.To(2)
-	l.Put(screen.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
-	right := screen.Of(screen.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
-	l.Add(screen.Plain, screen.Clean(h.Request.Key).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
+	l.Put(term.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
+	right := term.Of(term.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
+	l.Add(term.Plain, term.Clean(h.Request.Key).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
 	l.To(b.width - right.Width())
 	l.Append(right)
 	if i == b.list.Cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }

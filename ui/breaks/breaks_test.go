@@ -16,7 +16,7 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/breaks"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
 
@@ -84,7 +84,7 @@ func (h *house) hold(key string) {
 
 func place(t *testing.T, h *house) *uitest.Player {
 	t.Helper()
-	cfg := ui.Config{Log: uitest.Site(t), Places: func(env *screen.Env) []ui.Place {
+	cfg := ui.Config{Log: uitest.Site(t), Places: func(env *session.Env) []ui.Place {
 		return []ui.Place{{Key: "5", Name: "Breaks", Screen: breaks.New(env)}}
 	}}
 	if h != nil {

@@ -17,6 +17,7 @@ import (
 	"indirtui/ui/command"
 	"indirtui/ui/compare"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
@@ -34,7 +35,7 @@ type House interface {
 // A Cache is the list of entries. It is a screen.Screen.
 type Cache struct {
 	ctx           context.Context
-	env           *screen.Env
+	env           *session.Env
 	house         House // nil in a recording
 	width, height int
 
@@ -74,7 +75,7 @@ var (
 
 // New returns the place. A nil house is a recording. What it has begun ends with
 // ctx.
-func New(ctx context.Context, env *screen.Env, house House) *Cache {
+func New(ctx context.Context, env *session.Env, house House) *Cache {
 	return &Cache{ctx: ctx, env: env, house: house, index: newIndex(), plans: make(map[entryID]string)}
 }
 
@@ -336,7 +337,7 @@ func (c *Cache) below() int {
 // Update implements screen.Screen.
 func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case screen.Snapshot:
+	case session.Snapshot:
 		c.now = msg.At
 		if c.house == nil {
 			return nil
@@ -453,7 +454,7 @@ func (c *Cache) Act(a screen.Act) tea.Cmd {
 	case screen.Reload:
 		return c.walk()
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, "copy", c.copies(e))})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies(e))})
 	}
 	return nil
 }
@@ -538,7 +539,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}
 	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Place: "place Cache"}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, title, []widget.Item{
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, title, []widget.Item{
 		{Key: 'y', Name: "expire it", Note: note, Do: screen.Later(func() tea.Msg {
 			id, err := c.ask(req)
 			if err != nil {
@@ -573,7 +574,7 @@ func (c *Cache) askFilter() tea.Cmd {
 		Cancel: func() tea.Cmd { return c.setFilter(old) },
 	}
 	p.Input.Set(old)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(c.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, p)})
 }
 
 func (c *Cache) setFilter(text string) tea.Cmd {

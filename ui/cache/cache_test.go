@@ -13,7 +13,7 @@ import (
 	"indirtui/traces"
 	"indirtui/ui"
 	"indirtui/ui/cache"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
 
@@ -54,7 +54,7 @@ func (s *shelf) Writes() bool { return s.writes }
 // recording.
 func place(t testing.TB, s *shelf) *uitest.Player {
 	t.Helper()
-	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return uitest.Began }, Places: func(env *screen.Env) []ui.Place {
+	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return uitest.Began }, Places: func(env *session.Env) []ui.Place {
 		var house cache.House
 		if s != nil {
 			house = s

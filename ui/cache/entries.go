@@ -10,7 +10,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/query"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 )
 
 // An entry is what a terminus keeps under a key, and what is known of its life.
@@ -123,7 +123,7 @@ const scanRows = 1 << 14
 
 // scan looks at rows that came since the last time, and reports whether there
 // may be more, and whether an entry was changed by one of them.
-func (x *index) scan(log screen.Log) (more, changed bool) {
+func (x *index) scan(log session.Log) (more, changed bool) {
 	first, last := log.Range()
 	open := x.open
 	x.open = nil
@@ -132,7 +132,7 @@ func (x *index) scan(log screen.Log) (more, changed bool) {
 			changed = x.look(&row) || changed
 		}
 	}
-	rows := make([]screen.Row, 1024)
+	rows := make([]session.Row, 1024)
 	for from, left := max(x.seen+1, first), scanRows; from <= last && from > 0 && left > 0; {
 		n := log.Rows(from, rows)
 		if n == 0 {
@@ -150,7 +150,7 @@ func (x *index) scan(log screen.Log) (more, changed bool) {
 
 // look takes note of what a request did to entries, and reports whether it
 // changed one, or made one.
-func (x *index) look(r *screen.Row) bool {
+func (x *index) look(r *session.Row) bool {
 	if r.Outcome == traces.Run || r.Outcome == traces.HeldOutcome {
 		x.open = append(x.open, r.ID)
 		return false
@@ -165,7 +165,7 @@ func (x *index) look(r *screen.Row) bool {
 }
 
 // did says what a request did to what a terminus keeps; "" is nothing.
-func did(r *screen.Row, terminus string) string {
+func did(r *session.Row, terminus string) string {
 	switch {
 	case r.Verb == traces.Expire && r.Cache == terminus && r.CacheWritten:
 		return "expired"
@@ -181,7 +181,7 @@ func did(r *screen.Row, terminus string) string {
 	return ""
 }
 
-func (e *entry) take(r *screen.Row, what string) {
+func (e *entry) take(r *session.Row, what string) {
 	switch what {
 	case "written", "expired":
 		e.writes++

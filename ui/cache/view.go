@@ -6,12 +6,13 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/traces"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // Context implements screen.Screen.
-func (c *Cache) Context() (left, right screen.Line) {
+func (c *Cache) Context() (left, right term.Line) {
 	expired, orphans, never := 0, 0, 0
 	for _, e := range c.index.all {
 		switch {
@@ -26,13 +27,13 @@ func (c *Cache) Context() (left, right screen.Line) {
 			orphans++
 		}
 	}
-	left.Put(screen.Plain, fmt.Sprintf(" cache entries %s   ", screen.Grouped(int64(len(c.index.all)))))
+	left.Put(term.Plain, fmt.Sprintf(" cache entries %s   ", term.Grouped(int64(len(c.index.all)))))
 	put := func(name string, n int) {
-		style := screen.Quiet
+		style := term.Quiet
 		if n > 0 {
-			style = screen.Attention
+			style = term.Attention
 		}
-		left.Put(style, fmt.Sprintf("%s %s   ", name, screen.Grouped(int64(n))))
+		left.Put(style, fmt.Sprintf("%s %s   ", name, term.Grouped(int64(n))))
 	}
 	put("expired", expired)
 	put("orphans", orphans)
@@ -41,17 +42,17 @@ func (c *Cache) Context() (left, right screen.Line) {
 	}
 	switch {
 	case c.filter != "":
-		right.Put(screen.Attention, "filter: ")
-		right.Add(screen.Attention, screen.Clean(c.filter).Cut(max(c.width/4, 8)))
-		right.Put(screen.Attention, fmt.Sprintf("  %d shown ", len(c.shown)))
+		right.Put(term.Attention, "filter: ")
+		right.Add(term.Attention, term.Clean(c.filter).Cut(max(c.width/4, 8)))
+		right.Put(term.Attention, fmt.Sprintf("  %d shown ", len(c.shown)))
 	case c.listing:
-		right.Put(screen.Quiet, "listing ")
+		right.Put(term.Quiet, "listing ")
 	case c.stale:
-		right.Put(screen.Attention, "changed since; ctrl+r lists again ")
+		right.Put(term.Attention, "changed since; ctrl+r lists again ")
 	case c.sorting != 0:
-		right.Put(screen.Plain, "by "+sortings[c.sorting].name+"  ")
+		right.Put(term.Plain, "by "+sortings[c.sorting].name+"  ")
 	}
-	right.Put(screen.Plain, screen.Bytes(c.index.bytes)+" ")
+	right.Put(term.Plain, term.Bytes(c.index.bytes)+" ")
 	return left, right
 }
 
@@ -68,17 +69,17 @@ var columns = []widget.Column{
 }
 
 // View implements screen.Screen.
-func (c *Cache) View() screen.Lines {
+func (c *Cache) View() term.Lines {
 	if len(c.shown) == 0 {
-		return append(screen.Lines{{}}, c.none()...)
+		return append(term.Lines{{}}, c.none()...)
 	}
 	widths := widget.Widths(columns, c.width-3)
-	var head screen.Line
+	var head term.Line
 	head.Space(2)
 	for i, col := range columns {
-		col.Cell(&head, widths[i], screen.Quiet, col.Title)
+		col.Cell(&head, widths[i], term.Quiet, col.Title)
 	}
-	lines := screen.Lines{head}
+	lines := term.Lines{head}
 	from, to := c.list.Visible()
 	for i := from; i < to; i++ {
 		lines = append(lines, c.row(i, widths))
@@ -88,42 +89,42 @@ func (c *Cache) View() screen.Lines {
 }
 
 // none is what is said when there is nothing to show.
-func (c *Cache) none() screen.Lines {
-	say := func(style screen.Style, text string) screen.Line { return screen.Of(style, "   "+text) }
+func (c *Cache) none() term.Lines {
+	say := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
 	switch {
 	case c.house == nil:
-		return screen.Lines{say(screen.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
+		return term.Lines{say(term.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
 	case c.err != nil:
-		return screen.Lines{say(screen.Failed, c.err.Error())}
+		return term.Lines{say(term.Failed, c.err.Error())}
 	case c.filter != "":
-		return screen.Lines{say(screen.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", screen.Grouped(int64(len(c.index.all)))))}
+		return term.Lines{say(term.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", term.Grouped(int64(len(c.index.all)))))}
 	case c.walked.IsZero():
-		return screen.Lines{say(screen.Quiet, "listing all termini")}
+		return term.Lines{say(term.Quiet, "listing all termini")}
 	}
-	return screen.Lines{say(screen.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
+	return term.Lines{say(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
 }
 
-func (c *Cache) row(i int, widths []int) screen.Line {
+func (c *Cache) row(i int, widths []int) term.Line {
 	e := c.shown[i]
-	var l screen.Line
+	var l term.Line
 	if i == c.list.Cursor {
-		l.Put(screen.Plain, c.env.Theme.Glyphs.Cursor)
+		l.Put(term.Plain, c.env.Theme.Glyphs.Cursor)
 	} else {
 		l.Space(1)
 	}
-	mark, style := " ", screen.Plain
+	mark, style := " ", term.Plain
 	switch {
 	case e.Err != nil:
-		mark, style = "!", screen.Failed
+		mark, style = "!", term.Failed
 	case e.expired(c.now):
-		mark, style = "x", screen.Attention
+		mark, style = "x", term.Attention
 	case e.orphan:
-		mark, style = "o", screen.Attention
+		mark, style = "o", term.Attention
 	}
 	// The first cell is the cursor's; the mark shares it when the row is not in
 	// focus.
 	if i != c.list.Cursor {
-		l = screen.Line{}
+		l = term.Line{}
 		l.Put(style, mark)
 	}
 	l.To(2)
@@ -134,7 +135,7 @@ func (c *Cache) row(i int, widths []int) screen.Line {
 	}
 	size := "-"
 	if e.Size >= 0 {
-		size = screen.Grouped(e.Size)
+		size = term.Grouped(e.Size)
 	}
 	age := "-"
 	if !e.Written.IsZero() {
@@ -142,26 +143,26 @@ func (c *Cache) row(i int, widths []int) screen.Line {
 	}
 	expires := style
 	if e.Expiration.IsZero() && e.Err == nil {
-		expires = screen.Plain
+		expires = term.Plain
 	}
 	key := e.Key
 	if key == "" && e.Err != nil {
 		key = e.Err.Error()
 	}
 	for n, text := range []string{e.Indirection, key, e.Terminus, age, e.expires(c.now), by, run, size, fmt.Sprint(e.serves)} {
-		own := screen.Plain
+		own := term.Plain
 		switch n {
 		case 4:
 			own = expires
 		case 5:
 			if by == "unknown" {
-				own = screen.Quiet
+				own = term.Quiet
 			}
 		}
 		columns[n].Cell(&l, widths[n], own, text)
 	}
 	if i == c.list.Cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }
@@ -178,22 +179,22 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 // A fact is one thing that is known of an entry.
 type fact struct {
 	label, text string
-	style       screen.Style
+	style       term.Style
 }
 
 // biography is what is known of the life of an entry, and what comes next.
 func (c *Cache) biography(e *entry) []fact {
-	f := []fact{{"written by", c.writer(e), screen.Plain}}
-	f = append(f, fact{"expiry", c.expiry(e), screen.Plain})
+	f := []fact{{"written by", c.writer(e), term.Plain}}
+	f = append(f, fact{"expiry", c.expiry(e), term.Plain})
 	if served := c.served(e); served != "" {
-		f = append(f, fact{"served", served, screen.Plain})
+		f = append(f, fact{"served", served, term.Plain})
 	}
-	f = append(f, fact{"next", c.next(e), screen.Plain})
+	f = append(f, fact{"next", c.next(e), term.Plain})
 	if other := c.sameKey(e); other != "" {
-		f = append(f, fact{"same key", other, screen.Plain})
+		f = append(f, fact{"same key", other, term.Plain})
 	}
 	if e.Path != "" {
-		f = append(f, fact{"kept in", e.Path, screen.Plain})
+		f = append(f, fact{"kept in", e.Path, term.Plain})
 	}
 	return f
 }
@@ -260,7 +261,7 @@ func (c *Cache) served(e *entry) string {
 	if e.serves > len(ids) {
 		more = "... "
 	}
-	return fmt.Sprintf("%s %s: %s%s", screen.Grouped(int64(e.serves)), times, more, strings.Join(ids, " "))
+	return fmt.Sprintf("%s %s: %s%s", term.Grouped(int64(e.serves)), times, more, strings.Join(ids, " "))
 }
 
 // next says what would remove the entry or write it anew. Gap L6.
@@ -309,25 +310,25 @@ func (c *Cache) sameKey(e *entry) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *Cache) detail(height int) screen.Lines {
-	lines := screen.Lines{c.env.Theme.HRule(c.width)}
+func (c *Cache) detail(height int) term.Lines {
+	lines := term.Lines{c.env.Theme.HRule(c.width)}
 	e := c.focus()
-	var l screen.Line
-	l.Put(screen.Bold, fmt.Sprintf(" %s %s", e.Indirection, e.Key))
-	l.Put(screen.Plain, " in "+e.Terminus)
+	var l term.Line
+	l.Put(term.Bold, fmt.Sprintf(" %s %s", e.Indirection, e.Key))
+	l.Put(term.Plain, " in "+e.Terminus)
 	if e.Size >= 0 {
-		l.Put(screen.Plain, "   "+screen.Grouped(e.Size)+" B")
+		l.Put(term.Plain, "   "+term.Grouped(e.Size)+" B")
 	}
 	if e.orphan {
-		l.Put(screen.Attention, "   orphan")
+		l.Put(term.Attention, "   orphan")
 	}
 	lines = append(lines, l)
 	for _, f := range c.biography(e) {
-		for i, text := range screen.CleanTo(f.text, c.width*3).Wrap(c.width-15, 3) {
-			var l screen.Line
+		for i, text := range term.CleanTo(f.text, c.width*3).Wrap(c.width-15, 3) {
+			var l term.Line
 			l.Space(2)
 			if i == 0 {
-				l.Put(screen.Quiet, f.label)
+				l.Put(term.Quiet, f.label)
 			}
 			l.To(14)
 			l.Add(f.style, text)
@@ -336,16 +337,16 @@ func (c *Cache) detail(height int) screen.Lines {
 	}
 	if room := height - len(lines); room > 2 && c.width >= 110 {
 		for _, v := range e.events[max(len(e.events)-room, 0):] {
-			var l screen.Line
+			var l term.Line
 			l.To(14)
-			l.Put(screen.Quiet, c.env.Clock(v.at))
-			l.Put(screen.Plain, fmt.Sprintf(" %-9s #%d ", v.what, v.id))
-			l.Put(screen.StyleOf(v.out), v.out.String())
+			l.Put(term.Quiet, c.env.Clock(v.at))
+			l.Put(term.Plain, fmt.Sprintf(" %-9s #%d ", v.what, v.id))
+			l.Put(session.StyleOf(v.out), v.out.String())
 			lines = append(lines, l)
 		}
 	}
 	if len(lines) < height {
-		lines = append(lines.Fill(c.width, height-1), screen.Of(screen.Quiet, " o orphan: no route leads to its terminus   x expired   ! unreadable"))
+		lines = append(lines.Fill(c.width, height-1), term.Of(term.Quiet, " o orphan: no route leads to its terminus   x expired   ! unreadable"))
 	}
 	return lines.Fill(c.width, height)
 }

@@ -20,7 +20,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 var askHelp = map[string]string{
@@ -281,7 +281,7 @@ func (p *program) completeRequest(args []string) ([]string, cobra.ShellCompDirec
 }
 
 // clean makes text from outside safe for a terminal.
-func clean(s string) string { return screen.Clean(s).String() }
+func clean(s string) string { return term.Clean(s).String() }
 
 func cleanLines(b []byte) string { return mapLines(string(b), clean) }
 

@@ -16,6 +16,7 @@ import (
 	"indirtui/ui/command"
 	"indirtui/ui/config"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // mine is how the user wants the program to be. It is read once. A program that
@@ -54,7 +55,7 @@ func configError(err error) error {
 	}
 	e := &command.UsageError{What: first.Error()}
 	if more > 0 {
-		e.Advice = fmt.Sprintf("%s more: see indirtui config check", screen.Plural(more, "problem"))
+		e.Advice = fmt.Sprintf("%s more: see indirtui config check", term.Plural(more, "problem"))
 	}
 	return e
 }
@@ -117,8 +118,8 @@ func (p *program) mask() *mask.Mask {
 }
 
 // theme is how the terminal is drawn on.
-func (p *program) theme(mine *config.Config) *screen.Theme {
-	th := screen.NewTheme(func(name string) string {
+func (p *program) theme(mine *config.Config) *term.Theme {
+	th := term.NewTheme(func(name string) string {
 		switch {
 		case mine.Glyphs == "ascii" && (name == "LC_ALL" || name == "LC_CTYPE" || name == "LANG"):
 			return "C"
@@ -128,10 +129,10 @@ func (p *program) theme(mine *config.Config) *screen.Theme {
 		return os.Getenv(name)
 	}, !p.ui.light)
 	if mine.Glyphs == "unicode" {
-		th.Glyphs, th.SevenBits = screen.Unicode, false
+		th.Glyphs, th.SevenBits = term.Unicode, false
 	}
-	palettes := map[string]screen.Palette{
-		"terminal": screen.Sixteen, "dark": screen.TrueDark, "light": screen.TrueLight, "mono": screen.NoColour, "none": screen.NoStyle,
+	palettes := map[string]term.Palette{
+		"terminal": term.Sixteen, "dark": term.TrueDark, "light": term.TrueLight, "mono": term.NoColour, "none": term.NoStyle,
 	}
 	if palette, chosen := palettes[mine.Theme]; chosen {
 		th.Palette = palette

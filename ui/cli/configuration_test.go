@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"indirtui/ui/config"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // configured lets the program be as a file says.
@@ -64,16 +64,16 @@ func TestTheme(t *testing.T) {
 	for _, tt := range []struct {
 		file    string
 		ui      interactive
-		palette screen.Palette
+		palette term.Palette
 		rule    string
 	}{
-		{"", interactive{}, screen.TrueDark, screen.Unicode.Rule},
-		{"", interactive{light: true}, screen.TrueLight, screen.Unicode.Rule},
-		{"theme: terminal", interactive{}, screen.Sixteen, screen.Unicode.Rule},
-		{"theme: dark\nglyphs: ascii", interactive{}, screen.TrueDark, "-"},
-		{"theme: light", interactive{ascii: true}, screen.TrueLight, "-"},
-		{"theme: mono", interactive{}, screen.NoColour, screen.Unicode.Rule},
-		{"theme: none", interactive{}, screen.NoStyle, screen.Unicode.Rule},
+		{"", interactive{}, term.TrueDark, term.Unicode.Rule},
+		{"", interactive{light: true}, term.TrueLight, term.Unicode.Rule},
+		{"theme: terminal", interactive{}, term.Sixteen, term.Unicode.Rule},
+		{"theme: dark\nglyphs: ascii", interactive{}, term.TrueDark, "-"},
+		{"theme: light", interactive{ascii: true}, term.TrueLight, "-"},
+		{"theme: mono", interactive{}, term.NoColour, term.Unicode.Rule},
+		{"theme: none", interactive{}, term.NoStyle, term.Unicode.Rule},
 	} {
 		p := &program{ui: tt.ui}
 		configured(t, tt.file)(p)

@@ -165,9 +165,9 @@ func (p *program) playOne(ctx context.Context, c scenarios.Scenario, trace strin
 }
 
 // openDemo opens the demo, or a situation, instead of what is shown.
-func (p *program) openDemo(name string, switchTo func(func() (*session, error)) tea.Cmd) (tea.Cmd, error) {
+func (p *program) openDemo(name string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
 	if name == "" {
-		return switchTo(func() (*session, error) {
+		return switchTo(func() (*workspace, error) {
 			p.ui.demo = true
 			return p.session()
 		}), nil
@@ -176,5 +176,5 @@ func (p *program) openDemo(name string, switchTo func(func() (*session, error)) 
 	if err != nil {
 		return nil, err
 	}
-	return switchTo(func() (*session, error) { return p.situationSession(e.Variants[0]) }), nil
+	return switchTo(func() (*workspace, error) { return p.situationSession(e.Variants[0]) }), nil
 }

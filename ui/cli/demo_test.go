@@ -18,8 +18,8 @@ func TestDemoOfASituation(t *testing.T) {
 	dir := t.TempDir()
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 	p.ui.record = filepath.Join(dir, "situation.jsonl")
-	var open func() (*session, error)
-	cmd, err := p.openDemo("s-8", func(f func() (*session, error)) tea.Cmd {
+	var open func() (*workspace, error)
+	cmd, err := p.openDemo("s-8", func(f func() (*workspace, error)) tea.Cmd {
 		open = f
 		return tea.Quit
 	})

@@ -20,7 +20,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // The built program in a real terminal, which is tmux.
@@ -427,24 +427,24 @@ func TestTerminal(t *testing.T) {
 // what there is of it.
 func killed(t *testing.T, program string, size int64) {
 	t.Helper()
-	term := open(t)
-	recording := filepath.Join(term.dir, "killed.jsonl")
-	term.tmux("set-option", "-w", "remain-on-exit", "on")
-	term.write("echo $$ > pid; exec " + program + " --demo --ascii --record " + recording).keys("Enter")
+	first := open(t)
+	recording := filepath.Join(first.dir, "killed.jsonl")
+	first.tmux("set-option", "-w", "remain-on-exit", "on")
+	first.write("echo $$ > pid; exec " + program + " --demo --ascii --record " + recording).keys("Enter")
 	until(t, "a recording", func() bool {
 		info, err := os.Stat(recording)
 		return err == nil && info.Size() >= size
 	})
-	if err := syscall.Kill(term.pid(), syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(first.pid(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "its end", func() bool { return term.is("pane_dead") == "1" })
+	until(t, "its end", func() bool { return first.is("pane_dead") == "1" })
 	shown := readable(t, recording)
 	if shown > 1047 || size > 1 && shown < 2 {
 		t.Errorf("got %d requests", shown)
 	}
 	again := open(t)
-	want := screen.Grouped(int64(shown)) + " shown"
+	want := term.Grouped(int64(shown)) + " shown"
 	if shown == 0 {
 		want = "Nothing has asked"
 	}

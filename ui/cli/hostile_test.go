@@ -247,7 +247,7 @@ func FuzzShown(f *testing.F) {
 			return // which says so: see FuzzPrinted
 		}
 		defer func() { _ = s.close() }()
-		cfg := p.config(t.Context(), s, func(func() (*session, error)) tea.Cmd { return nil })
+		cfg := p.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return nil })
 		cfg.Save = func(name, _ string) (string, int, error) { return name, 0, nil }
 		player := uitest.New(t, cfg, 80, 24)
 		player.Held = func() int { return heldByYou(s.engine) }

@@ -78,7 +78,7 @@ func (p *program) interactive(ctx context.Context) error {
 }
 
 // look shows a session, on a screen or without one.
-func (p *program) look(ctx context.Context, s *session) error {
+func (p *program) look(ctx context.Context, s *workspace) error {
 	mine, err := p.mine()
 	if err != nil {
 		return errors.Join(err, s.close())
@@ -93,8 +93,8 @@ func (p *program) look(ctx context.Context, s *session) error {
 	return p.show(ctx, s)
 }
 
-// A session is what the interactive program looks at.
-type session struct {
+// A workspace is what the interactive program looks at.
+type workspace struct {
 	engine *engine.Engine // nil for a recording
 	log    *store.Store
 	site   site      // nil if it is not the demo
@@ -126,12 +126,12 @@ func (s situation) Play(ctx context.Context, _ *engine.Engine) error {
 }
 
 // empty reports whether there is a recording with nothing in it.
-func (s *session) empty() bool {
+func (s *workspace) empty() bool {
 	return s.engine != nil && s.log.Path() != "" && s.log.Stats().Total == 0
 }
 
 // source names the session on screen.
-func (s *session) source() string {
+func (s *workspace) source() string {
 	if s.engine == nil {
 		return "recording"
 	}
@@ -139,16 +139,16 @@ func (s *session) source() string {
 }
 
 // openSession is a session over a recording.
-func openSession(path string) (*session, error) {
+func openSession(path string) (*workspace, error) {
 	log, err := store.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return &session{log: log, hello: "recording " + path, guard: new(ui.Guard), kept: new(kept)}, nil
+	return &workspace{log: log, hello: "recording " + path, guard: new(ui.Guard), kept: new(kept)}, nil
 }
 
 // close ends the session. A recording in which nothing was asked is not kept.
-func (s *session) close() error {
+func (s *workspace) close() error {
 	var errs []error
 	if s.before != nil {
 		errs = append(errs, s.before())
@@ -173,7 +173,7 @@ func (s *session) close() error {
 	return errors.Join(errs...)
 }
 
-func (p *program) session() (*session, error) {
+func (p *program) session() (*workspace, error) {
 	o, err := p.options()
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (p *program) session() (*session, error) {
 	}
 	hello := fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)
 	k, err := keptFor(confDir)
-	s := &session{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}
+	s := &workspace{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}
 	if err != nil {
 		s.notes = append(s.notes, err.Error())
 	}
@@ -216,7 +216,7 @@ func debugOptions() (*debugger.Options, error) {
 }
 
 // demoSession is a session over a demo site of its own.
-func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, error) {
+func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*workspace, error) {
 	site, err := demo.Start(p.site)
 	if err != nil {
 		return nil, err
@@ -230,11 +230,11 @@ func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*session, erro
 	if !p.ui.demo {
 		why = "no Puppet directories were found, so this is the demo site"
 	}
-	return &session{engine: e, log: e.Store, site: site, hello: why, guard: guard, kept: new(kept)}, nil
+	return &workspace{engine: e, log: e.Store, site: site, hello: why, guard: guard, kept: new(kept)}, nil
 }
 
 // situationSession is a session over a situation that is played in it.
-func (p *program) situationSession(c scenarios.Scenario) (*session, error) {
+func (p *program) situationSession(c scenarios.Scenario) (*workspace, error) {
 	o, err := p.options()
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (p *program) situationSession(c scenarios.Scenario) (*session, error) {
 		return nil, err
 	}
 	stage.Source = c.ID()
-	return &session{engine: stage.Engine, log: stage.Store, site: situation{stage, c}, hello: c.Name, guard: guard, kept: new(kept)}, nil
+	return &workspace{engine: stage.Engine, log: stage.Store, site: situation{stage, c}, hello: c.Name, guard: guard, kept: new(kept)}, nil
 }
 
 // hasPuppet reports whether there is something of Puppet's to look at: what the

@@ -34,9 +34,9 @@ type trip struct {
 	*uitest.Player
 	t       *testing.T
 	program *program
-	session *session
+	session *workspace
 	size    string
-	next    func() (*session, error) // what was asked to be shown instead
+	next    func() (*workspace, error) // what was asked to be shown instead
 	save    func(name, text string) (string, int, error)
 }
 
@@ -96,7 +96,7 @@ func travel(t *testing.T, change func(*program), journey func(*trip)) {
 }
 
 // show starts the program over a session, as showOne does.
-func (tr *trip) show(s *session, width, height int) {
+func (tr *trip) show(s *workspace, width, height int) {
 	tr.t.Helper()
 	tr.session = s
 	tr.t.Cleanup(tr.close)
@@ -110,7 +110,7 @@ func (tr *trip) show(s *session, width, height int) {
 	}
 	ctx, cancel := context.WithCancel(tr.t.Context())
 	tr.t.Cleanup(cancel)
-	cfg := tr.program.config(ctx, s, func(open func() (*session, error)) tea.Cmd {
+	cfg := tr.program.config(ctx, s, func(open func() (*workspace, error)) tea.Cmd {
 		tr.next = open
 		return tea.Quit
 	})

@@ -220,7 +220,7 @@ func (w *watchdog) alive() { w.timer.Reset(tooLong) }
 // going on.
 type jungle struct {
 	program *program
-	session *session
+	session *workspace
 	end     func()
 }
 
@@ -334,7 +334,7 @@ type monkey struct {
 
 func (m *monkey) start() {
 	s := m.jungle.session
-	cfg := m.jungle.program.config(m.t.Context(), s, func(func() (*session, error)) tea.Cmd { return tea.Quit })
+	cfg := m.jungle.program.config(m.t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return tea.Quit })
 	cfg.Save = func(name, _ string) (string, int, error) { return name, 0, nil }
 	m.player = uitest.New(m.t, cfg, m.width, m.height)
 	m.player.Held = func() int { return heldByYou(s.engine) }

@@ -22,7 +22,7 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 	"indirtui/ui/recordings"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/value"
 )
 
@@ -31,7 +31,7 @@ import (
 // it can be read aloud, piped and scripted. Rule: UI design, section 13.
 type plain struct {
 	*program
-	s      *session
+	s      *workspace
 	r      reading
 	filter *query.Expr   // of the lines that come by themselves
 	quiet  bool          // none do
@@ -93,7 +93,7 @@ func plainCommands() []plainCommand {
 }
 
 // runPlain runs the program over a session without a screen.
-func (p *program) runPlain(ctx context.Context, s *session) (err error) {
+func (p *program) runPlain(ctx context.Context, s *workspace) (err error) {
 	limitMemory()
 	x := &plain{program: p, s: s, next: 1, played: make(chan struct{})}
 	if f, ok := p.In.(*os.File); ok {
@@ -138,7 +138,7 @@ func (p *program) runPlain(ctx context.Context, s *session) (err error) {
 			fmt.Fprintln(p.out, clean(note))
 		}
 		x.next = 1<<64 - 1 // nothing new comes
-		fmt.Fprintf(p.out, "%s; show requests lists them\n", screen.Plural(int(s.log.Stats().Total), "request"))
+		fmt.Fprintf(p.out, "%s; show requests lists them\n", term.Plural(int(s.log.Stats().Total), "request"))
 	}
 	return x.loop(ctx)
 }
@@ -340,7 +340,7 @@ func (x *plain) showRequests(expression string) error {
 		fmt.Fprintf(x.out, "the last %d of %d; an expression chooses\n", maxShown, n)
 		ids = ids[n-maxShown:]
 	} else {
-		fmt.Fprintln(x.out, screen.Plural(n, "request"))
+		fmt.Fprintln(x.out, term.Plural(n, "request"))
 	}
 	for _, id := range ids {
 		if row, ok := x.s.log.Row(id); ok {

@@ -24,6 +24,8 @@ import (
 	"indirtui/ui/console"
 	"indirtui/ui/demo"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // run is the command that runs a file of lines as they are written behind the
@@ -146,7 +148,10 @@ type ran struct {
 
 func newRunner(ctx context.Context, p *program, e *engine.Engine, name string, asJSON bool) *runner {
 	r := &runner{ctx: ctx, p: p, e: e, name: name, json: asJSON, msgs: make(chan reply), jobs: map[*job]bool{}, now: &ran{}}
-	env := &screen.Env{Log: e.Store, Debugger: e.Debugger, Routes: e, Theme: screen.NewTheme(func(string) string { return "" }, false), MaskText: e.Mask.Text, Now: time.Now, Writable: e.Writes()}
+	env := &session.Env{
+		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, false), Now: time.Now},
+		Log:    e.Store, Debugger: e.Debugger, Routes: e, MaskText: e.Mask.Text, Writable: e.Writes(),
+	}
 	r.c = console.New(ctx, env, console.Options{
 		House: e, Settings: e.Settings, Configured: e, Application: e.Application,
 		Note: e.Store.AddComment, Heard: r.hear,
@@ -425,7 +430,7 @@ func (r *runner) expect(text string) error {
 			story = ": " + traces.Story(t)
 		}
 		row, _ := r.e.Store.Row(r.last)
-		return fmt.Errorf("not met: %s: %s is %s%s", expr, screen.Name(&row), row.Outcome, story)
+		return fmt.Errorf("not met: %s: %s is %s%s", expr, session.Name(&row), row.Outcome, story)
 	}
 	r.now.Said = append(r.now.Said, "met: "+expr.String())
 	return nil

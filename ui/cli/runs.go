@@ -13,6 +13,7 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // runStories tells every run that has some of the requests, in one sentence
@@ -69,7 +70,7 @@ func tellRuns(s *store.Store, selector string) ([]string, error) {
 	}
 	told := runStories(s, ids)
 	if len(told) == 0 {
-		return nil, fmt.Errorf("%s: no run of an agent is among the %s", selector, screen.Plural(len(ids), "request"))
+		return nil, fmt.Errorf("%s: no run of an agent is among the %s", selector, term.Plural(len(ids), "request"))
 	}
 	return told, nil
 }
@@ -77,7 +78,7 @@ func tellRuns(s *store.Store, selector string) ([]string, error) {
 // serveHere is the command serve of the interactive program: it begins to
 // listen, and shows what comes. What stops it is a message, and the session
 // stays.
-func (p *program) serveHere(words []string, switchTo func(func() (*session, error)) tea.Cmd) (tea.Cmd, error) {
+func (p *program) serveHere(words []string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
 	var l listening
 	if err := parse(words, "serve", l.serveFlags); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (p *program) serveHere(words []string, switchTo func(func() (*session, erro
 }
 
 // proxyHere is the command proxy: its first word may be the server.
-func (p *program) proxyHere(words []string, switchTo func(func() (*session, error)) tea.Cmd) (tea.Cmd, error) {
+func (p *program) proxyHere(words []string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
 	var x proxying
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		words = append([]string{"--upstream", words[0]}, words[1:]...)
@@ -114,7 +115,7 @@ func parse(words []string, name string, flags func(*cobra.Command)) error {
 	return nil
 }
 
-func (p *program) answerHere(l *listening, start func() (*answering, error), switchTo func(func() (*session, error)) tea.Cmd) tea.Cmd {
+func (p *program) answerHere(l *listening, start func() (*answering, error), switchTo func(func() (*workspace, error)) tea.Cmd) tea.Cmd {
 	l.ui = true
 	p.ui.record, p.ui.demo = l.display.record, false
 	return func() tea.Msg {
@@ -122,6 +123,6 @@ func (p *program) answerHere(l *listening, start func() (*answering, error), swi
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
-		return switchTo(func() (*session, error) { return v.session, nil })()
+		return switchTo(func() (*workspace, error) { return v.session, nil })()
 	}
 }

@@ -54,7 +54,7 @@ func (l *listening) flags(cmd *cobra.Command) {
 
 // An answering is a session that answers agents: an engine and its listener.
 type answering struct {
-	session *session
+	session *workspace
 	address string
 	lines   *lines // nil if the interactive program shows the requests
 	stop    context.CancelFunc
@@ -343,7 +343,7 @@ func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h htt
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
-	v.session = &session{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
 	if l.ui { // rules that were kept for the project come back, as its breakpoints do
 		confDir, _ := e.Settings.Get("confdir")
 		if v.session.kept, err = keptFor(confDir); err != nil {

@@ -25,11 +25,13 @@ import (
 	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // show runs the interactive program over a session, and then over those that
 // a person opens from there. Every session is closed.
-func (p *program) show(ctx context.Context, s *session) error {
+func (p *program) show(ctx context.Context, s *workspace) error {
 	limitMemory()
 	for s != nil {
 		next, err := p.showOne(ctx, s)
@@ -57,9 +59,9 @@ func limitMemory() {
 
 // showOne runs the interactive program over one session. It returns how to get
 // the next one, if a person asked for one.
-func (p *program) showOne(ctx context.Context, s *session) (next func() (*session, error), err error) {
+func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*workspace, error), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	switchTo := func(open func() (*session, error)) tea.Cmd {
+	switchTo := func(open func() (*workspace, error)) tea.Cmd {
 		next = open
 		return tea.Quit
 	}
@@ -100,7 +102,7 @@ func ignoreCanceled(err error) error {
 }
 
 // play lets the demo run. A panic of it ends the program as any other does.
-func (s *session) play(ctx context.Context) (err error) {
+func (s *workspace) play(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.guard.Crash(v, debug.Stack())
@@ -110,7 +112,7 @@ func (s *session) play(ctx context.Context) (err error) {
 }
 
 // config joins a session with the screens that show it.
-func (p *program) config(ctx context.Context, s *session, switchTo func(func() (*session, error)) tea.Cmd) ui.Config {
+func (p *program) config(ctx context.Context, s *workspace, switchTo func(func() (*workspace, error)) tea.Cmd) ui.Config {
 	mine, _ := p.mine() // what is wrong was said at the start
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
@@ -120,7 +122,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 	o := console.Options{
 		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
 		Open: func(path string) tea.Cmd {
-			return switchTo(func() (*session, error) { return openSession(path) })
+			return switchTo(func() (*workspace, error) { return openSession(path) })
 		},
 		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
 		Situations: situations(),
@@ -155,34 +157,34 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		cfg.Replay = s.log.Path()
 	}
 	var c *console.Console
-	cfg.Commands = func(env *screen.Env) screen.Commander {
+	cfg.Commands = func(env *session.Env) session.Commander {
 		c = console.New(ctx, env, o)
 		return c
 	}
 	cfg.Stop = func() bool { return c.Stop() }
-	cfg.Places = func(env *screen.Env) []ui.Place {
+	cfg.Places = func(env *session.Env) []ui.Place {
 		r := routes.New(env, house, about)
 		var kept cache.House
 		if s.engine != nil {
 			kept = s.engine
 		}
 		return []ui.Place{
-			{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, screen.Style) {
+			{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, term.Style) {
 				if n := r.Overridden(); n > 0 {
-					return fmt.Sprintf("*%d", n), screen.Touched
+					return fmt.Sprintf("*%d", n), term.Touched
 				}
-				return "", screen.Plain
+				return "", term.Plain
 			}},
 			{Key: "4", Name: "Cache", Screen: cache.New(ctx, env, kept)},
-			{Key: "5", Name: "Breaks", Screen: breaks.New(env), Badge: func() (string, screen.Style) { return armed(env.Debugger) }},
+			{Key: "5", Name: "Breaks", Screen: breaks.New(env), Badge: func() (string, term.Style) { return armed(env.Debugger) }},
 		}
 	}
 	cfg.Save = saveText
 	_, cfg.Demo = s.site.(*demo.Site)
 	cfg.Ignored, cfg.Keep = also(s.kept.Ignore, mine.Ignore), s.kept.keep
-	cfg.FirstRun = func(env *screen.Env) screen.Screen { return help.NewCard(env) }
-	cfg.Help = func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
-	cfg.Palette = func(env *screen.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
+	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env) }
+	cfg.Help = func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
+	cfg.Palette = func(env *session.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
 	return cfg
 }
 
@@ -201,9 +203,9 @@ func prober(ctx context.Context, e *engine.Engine) func(context.Context, string)
 	}
 }
 
-func armed(d *debugger.Debugger) (string, screen.Style) {
+func armed(d *debugger.Debugger) (string, term.Style) {
 	if d == nil || d.Off() {
-		return "", screen.Plain
+		return "", term.Plain
 	}
 	n := 0
 	for _, info := range d.Breaks() {
@@ -212,9 +214,9 @@ func armed(d *debugger.Debugger) (string, screen.Style) {
 		}
 	}
 	if n == 0 {
-		return "", screen.Plain
+		return "", term.Plain
 	}
-	return fmt.Sprint(n), screen.Touched
+	return fmt.Sprint(n), term.Touched
 }
 
 // asker asks as a person who looks around: nothing real is touched in read-only

@@ -12,6 +12,8 @@ import (
 	"indirtui/traces/diff"
 	"indirtui/traces/tree"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -20,14 +22,14 @@ const Wide = 110
 
 // A Ref is one side: a request of a log.
 type Ref struct {
-	Log screen.Log
+	Log session.Log
 	ID  uint64
 }
 
 // A Comparison shows how the answers to two requests differ, and by what steps
 // they came about. It is a screen.Screen.
 type Comparison struct {
-	env           *screen.Env
+	env           *session.Env
 	a, b          Ref
 	report        *diff.Report
 	width, height int
@@ -60,10 +62,10 @@ type compared struct {
 }
 
 // Two is the command that reads two requests and shows how they differ.
-func Two(env *screen.Env, a, b uint64) tea.Cmd { return Refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
+func Two(env *session.Env, a, b uint64) tea.Cmd { return Refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
 
 // Refs is Two for requests of any logs.
-func Refs(env *screen.Env, a, b Ref) tea.Cmd {
+func Refs(env *session.Env, a, b Ref) tea.Cmd {
 	do := read(env, a, b)
 	return func() tea.Msg {
 		m := do()
@@ -80,7 +82,7 @@ func Refs(env *screen.Env, a, b Ref) tea.Cmd {
 }
 
 // read returns what compares two requests by the rules there are now.
-func read(env *screen.Env, a, b Ref) func() compared {
+func read(env *session.Env, a, b Ref) func() compared {
 	o := diff.Options{Ignore: slices.Clone(env.Ignored), Apart: a.Log != b.Log}
 	return func() compared {
 		r, err := diff.Requests(a.Log, a.ID, b.Log, b.ID, o)
@@ -255,7 +257,7 @@ func (c *Comparison) Act(a screen.Act) tea.Cmd {
 	case screen.Write:
 		return Write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, "copy", c.copies())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies())})
 	}
 	return nil
 }
@@ -269,11 +271,11 @@ func (c *Comparison) whole() tea.Cmd {
 		side *diff.Side
 		node *tree.Node
 	}{{"A", &c.report.A, l.A}, {"B", &c.report.B, l.B}} {
-		p.Add("", s.name+"  "+s.side.String(), screen.Bold)
-		p.Add("", full(s.node), screen.Plain)
-		p.Add("", "", screen.Plain)
+		p.Add("", s.name+"  "+s.side.String(), term.Bold)
+		p.Add("", full(s.node), term.Plain)
+		p.Add("", "", term.Plain)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, p)})
 }
 
 // full is a value as it is read best.
@@ -310,7 +312,7 @@ func (c *Comparison) copies() []widget.Item {
 
 // Ignore adds a rule of what does not count, so that it can be undone; again is
 // done after each change.
-func Ignore(env *screen.Env, path string, again func() tea.Cmd) tea.Cmd {
+func Ignore(env *session.Env, path string, again func() tea.Cmd) tea.Cmd {
 	rule := diff.Rule(path)
 	if slices.Contains(env.Ignored, rule) {
 		return screen.Say("ignored already: " + rule)
@@ -319,7 +321,7 @@ func Ignore(env *screen.Env, path string, again func() tea.Cmd) tea.Cmd {
 }
 
 // Heed takes a rule away; "" takes all.
-func Heed(env *screen.Env, path string, again func() tea.Cmd) tea.Cmd {
+func Heed(env *session.Env, path string, again func() tea.Cmd) tea.Cmd {
 	rule := diff.Rule(path)
 	left := slices.DeleteFunc(slices.Clone(env.Ignored), func(r string) bool { return rule == "" || r == rule })
 	if len(left) == len(env.Ignored) {
@@ -328,7 +330,7 @@ func Heed(env *screen.Env, path string, again func() tea.Cmd) tea.Cmd {
 	return change(env, strings.TrimSpace(":ignore off "+rule), left, again)
 }
 
-func change(env *screen.Env, command string, rules []string, again func() tea.Cmd) tea.Cmd {
+func change(env *session.Env, command string, rules []string, again func() tea.Cmd) tea.Cmd {
 	old := env.Ignored
 	set := func(rules []string) tea.Cmd {
 		env.Ignored = rules
@@ -342,7 +344,7 @@ func change(env *screen.Env, command string, rules []string, again func() tea.Cm
 }
 
 // keep writes the rules down for the next time.
-func keep(env *screen.Env) tea.Cmd {
+func keep(env *session.Env) tea.Cmd {
 	if env.Keep == nil {
 		return nil
 	}
@@ -356,8 +358,8 @@ func keep(env *screen.Env) tea.Cmd {
 }
 
 // Write asks for the format and name of a file, and writes a report to it.
-func Write(env *screen.Env, r *diff.Report, name string) tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(env, widget.Prompt{
+func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&env.Shared, widget.Prompt{
 		Label: "write", Hint: "json [FILE]   or   text [FILE]",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			format, file, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -372,7 +374,7 @@ func Write(env *screen.Env, r *diff.Report, name string) tea.Cmd {
 	})})
 }
 
-func save(env *screen.Env, r *diff.Report, format, file string) tea.Msg {
+func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {
 	text := r.Text()
 	if format == "json" {
 		var b strings.Builder
@@ -407,7 +409,7 @@ func (c *Comparison) Wheel(lines int) tea.Cmd {
 }
 
 // outcomeOf is the outcome of a side as a style.
-func outcomeOf(s *diff.Side) screen.Style {
+func outcomeOf(s *diff.Side) term.Style {
 	o, _ := traces.ParseOutcome(s.Outcome)
-	return screen.StyleOf(o)
+	return session.StyleOf(o)
 }

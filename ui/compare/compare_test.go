@@ -10,7 +10,7 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/compare"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
 
@@ -42,8 +42,8 @@ func answers(t *testing.T, bodies ...string) *store.Store {
 // two compares the first two requests of a log.
 func two(t *testing.T, log *store.Store) *uitest.Player {
 	t.Helper()
-	var env *screen.Env
-	p := uitest.New(t, ui.Config{Log: log, Save: func(name, _ string) (string, int, error) { return name, 0, nil }, Places: func(e *screen.Env) []ui.Place {
+	var env *session.Env
+	p := uitest.New(t, ui.Config{Log: log, Save: func(name, _ string) (string, int, error) { return name, 0, nil }, Places: func(e *session.Env) []ui.Place {
 		env = e
 		return nil
 	}}, 80, 24)

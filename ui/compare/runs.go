@@ -10,13 +10,15 @@ import (
 
 	"indirtui/traces/diff"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // A Runs shows which requests of two runs or recordings differ. It is a
 // screen.Screen.
 type Runs struct {
-	env           *screen.Env
+	env           *session.Env
 	ctx           context.Context
 	a, b          diff.Set
 	apart         bool
@@ -39,14 +41,14 @@ type ranThrough struct {
 
 // Sets shows how two sets of requests differ; apart says that they are of two
 // recordings. Reading them may take long, and ends with ctx.
-func Sets(ctx context.Context, env *screen.Env, a, b diff.Set, apart bool) tea.Cmd {
+func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.Cmd {
 	r := &Runs{env: env, ctx: ctx, a: a, b: b, apart: apart}
 	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
 }
 
 // Replayed shows how requests and their replays differ, without what every
 // answer has anew.
-func Replayed(ctx context.Context, env *screen.Env, then, now []uint64) tea.Cmd {
+func Replayed(ctx context.Context, env *session.Env, then, now []uint64) tea.Cmd {
 	set := func(name string, ids []uint64) diff.Set { return diff.Set{Log: env.Log, Name: name, IDs: ids} }
 	r := &Runs{env: env, ctx: ctx, a: set("recorded", then), b: set("asked again", now), besides: diff.Fresh()}
 	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
@@ -132,8 +134,8 @@ func (r *Runs) Act(a screen.Act) tea.Cmd {
 
 // open compares a pair, or says what the one is that has no other.
 func (r *Runs) open(p *diff.Pair) tea.Cmd {
-	la, okA := r.a.Log.(screen.Log)
-	lb, okB := r.b.Log.(screen.Log)
+	la, okA := r.a.Log.(session.Log)
+	lb, okB := r.b.Log.(session.Log)
 	if p.A != nil && p.B != nil && okA && okB {
 		return Refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
 	}
@@ -142,57 +144,57 @@ func (r *Runs) open(p *diff.Pair) tea.Cmd {
 		only = p.B
 	}
 	page := widget.Page{Title: "compare > " + only.Name}
-	page.Add("", "only one side asked this", screen.Attention)
-	page.Add("request", strings.Join([]string{only.Name, only.Verb, only.Indirection, only.Key}, " "), screen.Plain)
-	page.Add("outcome", only.Outcome, screen.Plain)
-	page.Add("decided", only.Decided, screen.Plain)
-	page.Add("error", only.Error, screen.Plain)
-	return screen.Send(screen.Push{Screen: widget.NewPager(r.env, page)})
+	page.Add("", "only one side asked this", term.Attention)
+	page.Add("request", strings.Join([]string{only.Name, only.Verb, only.Indirection, only.Key}, " "), term.Plain)
+	page.Add("outcome", only.Outcome, term.Plain)
+	page.Add("decided", only.Decided, term.Plain)
+	page.Add("error", only.Error, term.Plain)
+	return screen.Send(screen.Push{Screen: widget.NewPager(&r.env.Shared, page)})
 }
 
 // Context implements screen.Screen.
-func (r *Runs) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " compare")
+func (r *Runs) Context() (left, right term.Line) {
+	left.Put(term.Bold, " compare")
 	if r.report == nil {
 		return left, right
 	}
-	left.Put(screen.Bold, fmt.Sprintf(" %s : %s", r.report.A.Name, r.report.B.Name))
+	left.Put(term.Bold, fmt.Sprintf(" %s : %s", r.report.A.Name, r.report.B.Name))
 	return left, counts(r.report, r.env)
 }
 
 // View implements screen.Screen.
-func (r *Runs) View() screen.Lines {
+func (r *Runs) View() term.Lines {
 	switch {
 	case r.err != nil:
-		return screen.Lines{{}, screen.Of(screen.Failed, "   "+r.err.Error())}
+		return term.Lines{{}, term.Of(term.Failed, "   "+r.err.Error())}
 	case r.report == nil:
-		return screen.Lines{{}, screen.Of(screen.Quiet, "   reading both sides")}
+		return term.Lines{{}, term.Of(term.Quiet, "   reading both sides")}
 	}
 	rep := r.report
-	both := screen.Of(screen.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared))
+	both := term.Of(term.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared))
 	if rep.Uncompared > 0 {
-		both = screen.Of(screen.Attention, fmt.Sprintf(" %d requests are in both; values of %d were not compared: not recorded", rep.Compared, rep.Uncompared))
+		both = term.Of(term.Attention, fmt.Sprintf(" %d requests are in both; values of %d were not compared: not recorded", rep.Compared, rep.Uncompared))
 	}
-	lines := screen.Lines{
-		screen.Of(screen.Plain, " A "+rep.A.String()),
-		screen.Of(screen.Plain, " B "+rep.B.String()),
+	lines := term.Lines{
+		term.Of(term.Plain, " A "+rep.A.String()),
+		term.Of(term.Plain, " B "+rep.B.String()),
 		both,
 		r.env.Theme.HRule(r.width),
 	}
 	if len(rep.Requests) == 0 {
-		return append(lines, screen.Line{}, screen.Of(screen.Plain, "   Equal: every request of one side has its like on the other."))
+		return append(lines, term.Line{}, term.Of(term.Plain, "   Equal: every request of one side has its like on the other."))
 	}
 	from, to := r.list.Visible()
 	for i := from; i < to; i++ {
 		p := &rep.Requests[i]
-		var l screen.Line
+		var l term.Line
 		if i == r.list.Cursor {
-			l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+			l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
 		}
 		l.To(2)
-		l.Add(screen.Attention, screen.CleanTo(p.String(), r.width))
+		l.Add(term.Attention, term.CleanTo(p.String(), r.width))
 		if i == r.list.Cursor {
-			l = l.With(screen.Bold)
+			l = l.With(term.Bold)
 		}
 		lines = append(lines, l)
 	}

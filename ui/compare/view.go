@@ -7,33 +7,34 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/diff"
 	"indirtui/traces/tree"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // Context implements screen.Screen.
-func (c *Comparison) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, fmt.Sprintf(" compare %s : %s", c.report.A.Name, c.report.B.Name))
+func (c *Comparison) Context() (left, right term.Line) {
+	left.Put(term.Bold, fmt.Sprintf(" compare %s : %s", c.report.A.Name, c.report.B.Name))
 	return left, counts(c.report, c.env)
 }
 
 // counts is what a report has found, and what it was told not to see.
-func counts(r *diff.Report, env *screen.Env) screen.Line {
-	var l screen.Line
-	l.Put(screen.Plain, screen.Plural(r.Differences, "difference"))
+func counts(r *diff.Report, env *session.Env) term.Line {
+	var l term.Line
+	l.Put(term.Plain, term.Plural(r.Differences, "difference"))
 	if r.Unknown > 0 {
-		l.Put(screen.Attention, fmt.Sprintf(", %d masked on both sides", r.Unknown))
+		l.Put(term.Attention, fmt.Sprintf(", %d masked on both sides", r.Unknown))
 	}
 	if len(env.Ignored) > 0 {
-		l.Put(screen.Attention, ", ignored "+screen.Plural(len(env.Ignored), "rule"))
+		l.Put(term.Attention, ", ignored "+term.Plural(len(env.Ignored), "rule"))
 	}
 	l.Space(1)
 	return l
 }
 
 // View implements screen.Screen.
-func (c *Comparison) View() screen.Lines {
+func (c *Comparison) View() term.Lines {
 	lines := c.head()
-	var body screen.Lines
+	var body term.Lines
 	switch {
 	case c.tab == ofSteps:
 		body = c.stepLines()
@@ -42,7 +43,7 @@ func (c *Comparison) View() screen.Lines {
 	case c.tab == ofTiming:
 		body = c.timeLines()
 	case c.report.Values == nil:
-		body = screen.Lines{{}, screen.Of(screen.Attention, "   "+c.report.Note), screen.Of(screen.Plain, "   tab shows the steps")}
+		body = term.Lines{{}, term.Of(term.Attention, "   "+c.report.Note), term.Of(term.Plain, "   tab shows the steps")}
 	case c.report.Equal && c.report.Unknown == 0:
 		body = c.equal()
 	default:
@@ -56,40 +57,40 @@ func (c *Comparison) View() screen.Lines {
 }
 
 // equal is what is said when nothing differs.
-func (c *Comparison) equal() screen.Lines {
-	text := "   Equal: 0 differences, " + screen.Plural(c.report.Ignored, "place") + " ignored."
+func (c *Comparison) equal() term.Lines {
+	text := "   Equal: 0 differences, " + term.Plural(c.report.Ignored, "place") + " ignored."
 	more := "   Equal answers may be equally wrong: who decided stands below, and tab shows the steps."
 	if c.report.A.Decided != c.report.B.Decided {
 		more = "   Provenance differs, see below; tab shows the steps."
 	}
-	return screen.Lines{{}, screen.Of(screen.Plain, text), screen.Of(screen.Quiet, more)}
+	return term.Lines{{}, term.Of(term.Plain, text), term.Of(term.Quiet, more)}
 }
 
 // head introduces the two sides, and the ways to look at them.
-func (c *Comparison) head() screen.Lines {
+func (c *Comparison) head() term.Lines {
 	a, b := c.who("A", &c.report.A), c.who("B", &c.report.B)
-	return screen.Lines{a, b, c.tabLine(), c.env.Theme.HRule(c.width)}
+	return term.Lines{a, b, c.tabLine(), c.env.Theme.HRule(c.width)}
 }
 
-func (c *Comparison) who(name string, s *diff.Side) screen.Line {
-	var l screen.Line
-	l.Put(screen.Bold, " "+name+" ")
-	l.Put(screen.Plain, fmt.Sprintf("%s %s %s %s  ", s.Name, s.Verb, s.Indirection, s.Key))
+func (c *Comparison) who(name string, s *diff.Side) term.Line {
+	var l term.Line
+	l.Put(term.Bold, " "+name+" ")
+	l.Put(term.Plain, fmt.Sprintf("%s %s %s %s  ", s.Name, s.Verb, s.Indirection, s.Key))
 	switch s.Served {
 	case traces.ByCache.String():
-		l.Put(screen.Cached, "C "+s.Cache+"  ")
+		l.Put(term.Cached, "C "+s.Cache+"  ")
 	case traces.ByTerminus.String():
-		l.Put(screen.Plain, "T "+s.Terminus+"  ")
+		l.Put(term.Plain, "T "+s.Terminus+"  ")
 	}
 	l.Put(outcomeOf(s), s.Outcome)
-	l.Put(screen.Plain, "  "+screen.Took(s.Took)+"  env "+s.Environment)
+	l.Put(term.Plain, "  "+session.Took(s.Took)+"  env "+s.Environment)
 	if s.Recording != "" && c.a.Log != c.b.Log {
-		l.Put(screen.Quiet, "  "+s.Recording)
+		l.Put(term.Quiet, "  "+s.Recording)
 	}
 	return l
 }
 
-func (c *Comparison) tabLine() screen.Line {
+func (c *Comparison) tabLine() term.Line {
 	steps := 0
 	for _, s := range c.report.Steps {
 		if !s.Same {
@@ -102,13 +103,13 @@ func (c *Comparison) tabLine() screen.Line {
 			headers++
 		}
 	}
-	var l screen.Line
+	var l term.Line
 	l.Space(1)
 	for i, name := range []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"} {
 		if i == c.tab {
-			l.Put(screen.Bold, "["+name+"]")
+			l.Put(term.Bold, "["+name+"]")
 		} else {
-			l.Put(screen.Quiet, " "+name+" ")
+			l.Put(term.Quiet, " "+name+" ")
 		}
 		l.Space(1)
 	}
@@ -122,53 +123,53 @@ func (c *Comparison) tabLine() screen.Line {
 		text = "only differences "
 	}
 	if v := c.report.Values; c.tab == ofValue && v != nil && v.Cut {
-		text = fmt.Sprintf("the first %s lines ", screen.Grouped(diff.MaxLines))
+		text = fmt.Sprintf("the first %s lines ", term.Grouped(diff.MaxLines))
 	}
-	right := screen.Of(screen.Quiet, text)
+	right := term.Of(term.Quiet, text)
 	l.To(c.width - right.Width())
 	l.Append(right)
 	return l
 }
 
-func (c *Comparison) row(i int) screen.Line {
+func (c *Comparison) row(i int) term.Line {
 	ch, g := &c.lines()[c.shown[i]], &c.env.Theme.Glyphs
-	var l screen.Line
+	var l term.Line
 	cursor := i == c.list.Cursor
 	if cursor {
-		l.Put(screen.Bold, g.Cursor)
+		l.Put(term.Bold, g.Cursor)
 	}
 	l.To(2 + 2*min(max(ch.Depth-1, 0), 12))
 	label := max(c.width/4, 16)
-	l.Cell(screen.Plain, screen.CleanTo(ch.Label, c.width), max(label-l.Width(), 8))
+	l.Cell(term.Plain, term.CleanTo(ch.Label, c.width), max(label-l.Width(), 8))
 	l.Space(1)
-	style := screen.Plain
+	style := term.Plain
 	if ch.Kind.Differs() {
-		style = screen.Attention
+		style = term.Attention
 	}
 	if c.unified {
 		l = c.unite(l, ch, style)
 	} else {
 		half := (c.width - l.Width() - 6) / 2
-		l.Cell(style, screen.CleanTo(brief(ch.A), half), half)
-		l.Put(screen.Quiet, g.Wall+" ")
+		l.Cell(style, term.CleanTo(brief(ch.A), half), half)
+		l.Put(term.Quiet, g.Wall+" ")
 		right := brief(ch.B)
 		if ch.Kind == diff.Same {
-			style, right = screen.Quiet, "same"
+			style, right = term.Quiet, "same"
 		}
-		l.Cell(style, screen.CleanTo(right, half), half)
+		l.Cell(style, term.CleanTo(right, half), half)
 	}
 	if ch.Kind.Differs() {
 		l.To(c.width - 2)
 		l.Put(style, string(rune(ch.Kind)))
 	}
 	if cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }
 
 // unite puts both sides into one text.
-func (c *Comparison) unite(l screen.Line, ch *diff.Line, style screen.Style) screen.Line {
+func (c *Comparison) unite(l term.Line, ch *diff.Line, style term.Style) term.Line {
 	room := max(c.width-l.Width()-3, 1)
 	text := brief(ch.A)
 	switch ch.Kind {
@@ -177,9 +178,9 @@ func (c *Comparison) unite(l screen.Line, ch *diff.Line, style screen.Style) scr
 	case diff.Changed, diff.Unknown:
 		text += " -> " + brief(ch.B)
 	case diff.Same:
-		style = screen.Quiet
+		style = term.Quiet
 	}
-	l.Cell(style, screen.CleanTo(text, room), room)
+	l.Cell(style, term.CleanTo(text, room), room)
 	return l
 }
 
@@ -192,52 +193,52 @@ func brief(n *tree.Node) string {
 }
 
 // stepLines is the steps of both side by side.
-func (c *Comparison) stepLines() screen.Lines {
+func (c *Comparison) stepLines() term.Lines {
 	label, half := 14, max((c.width-14-16)/2, 8)
-	var l screen.Line
+	var l term.Line
 	l.Space(1)
-	l.Cell(screen.Quiet, screen.Clean("STEP"), label)
-	l.Cell(screen.Quiet, screen.Clean("A"), half)
+	l.Cell(term.Quiet, term.Clean("STEP"), label)
+	l.Cell(term.Quiet, term.Clean("A"), half)
 	l.Space(1)
-	l.Cell(screen.Quiet, screen.Clean("B"), half)
-	l.Right(screen.Quiet, screen.Clean("delta ms"), 12)
-	lines := screen.Lines{l}
+	l.Cell(term.Quiet, term.Clean("B"), half)
+	l.Right(term.Quiet, term.Clean("delta ms"), 12)
+	lines := term.Lines{l}
 	from, to := c.below[ofSteps].Visible()
 	for _, s := range c.report.Steps[from:to] {
-		style := screen.Plain
+		style := term.Plain
 		if !s.Same {
-			style = screen.Attention
+			style = term.Attention
 		}
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
-		l.Cell(screen.Plain, screen.Clean(s.Step), label)
-		l.Cell(style, screen.CleanTo(s.A.String(), half), half)
+		l.Cell(term.Plain, term.Clean(s.Step), label)
+		l.Cell(style, term.CleanTo(s.A.String(), half), half)
 		l.Space(1)
-		l.Cell(style, screen.CleanTo(s.B.String(), half), half)
+		l.Cell(style, term.CleanTo(s.B.String(), half), half)
 		delta := ""
 		if s.A.Took > 0 || s.B.Took > 0 {
 			delta = signed(s.B.Took - s.A.Took)
 		}
-		l.Right(screen.Plain, screen.Clean(delta), 12)
+		l.Right(term.Plain, term.Clean(delta), 12)
 		lines = append(lines, l)
 	}
 	return lines
 }
 
 // headerLines is what was said over HTTP, side by side.
-func (c *Comparison) headerLines() screen.Lines {
+func (c *Comparison) headerLines() term.Lines {
 	if len(c.report.Headers) == 0 {
-		return screen.Lines{{}, screen.Of(screen.Plain, "   Neither side went over HTTP, or nothing of that was recorded.")}
+		return term.Lines{{}, term.Of(term.Plain, "   Neither side went over HTTP, or nothing of that was recorded.")}
 	}
 	label := max(c.width/4, 18)
 	half := max((c.width-label-6)/2, 8)
-	lines := screen.Lines{c.columns("HEADER", label, half)}
+	lines := term.Lines{c.columns("HEADER", label, half)}
 	from, to := c.below[ofHeaders].Visible()
 	for i := from; i < to; i++ {
 		h := &c.report.Headers[i]
-		style, sign := screen.Plain, ""
+		style, sign := term.Plain, ""
 		if !h.Same() {
-			style, sign = screen.Attention, "~"
+			style, sign = term.Attention, "~"
 		}
 		right := h.B
 		switch {
@@ -248,18 +249,18 @@ func (c *Comparison) headerLines() screen.Lines {
 		case h.B == "":
 			sign = "-"
 		}
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
 		if h.Name == "request" {
-			style |= screen.Bold
+			style |= term.Bold
 		}
-		l.Cell(style, screen.CleanTo(h.Name, label), label)
-		l.Cell(style, screen.CleanTo(orDash(h.A), half), half)
-		l.Put(screen.Quiet, c.env.Theme.Glyphs.Wall+" ")
+		l.Cell(style, term.CleanTo(h.Name, label), label)
+		l.Cell(style, term.CleanTo(orDash(h.A), half), half)
+		l.Put(term.Quiet, c.env.Theme.Glyphs.Wall+" ")
 		if h.Same() {
-			style = screen.Quiet
+			style = term.Quiet
 		}
-		l.Cell(style, screen.CleanTo(orDash(right), half), half)
+		l.Cell(style, term.CleanTo(orDash(right), half), half)
 		l.To(c.width - 2)
 		l.Put(style, sign)
 		lines = append(lines, l)
@@ -267,13 +268,13 @@ func (c *Comparison) headerLines() screen.Lines {
 	return lines
 }
 
-func (c *Comparison) columns(name string, label, half int) screen.Line {
-	var l screen.Line
+func (c *Comparison) columns(name string, label, half int) term.Line {
+	var l term.Line
 	l.Space(1)
-	l.Cell(screen.Quiet, screen.Clean(name), label)
-	l.Cell(screen.Quiet, screen.Clean("A"), half)
+	l.Cell(term.Quiet, term.Clean(name), label)
+	l.Cell(term.Quiet, term.Clean("A"), half)
 	l.Space(2)
-	l.Cell(screen.Quiet, screen.Clean("B"), half)
+	l.Cell(term.Quiet, term.Clean("B"), half)
 	return l
 }
 
@@ -285,28 +286,28 @@ func orDash(s string) string {
 }
 
 // timeLines is how long it took, side by side.
-func (c *Comparison) timeLines() screen.Lines {
+func (c *Comparison) timeLines() term.Lines {
 	const cell = 12
 	label := max(c.width-3*cell-3, 20)
-	var l screen.Line
+	var l term.Line
 	l.Space(1)
-	l.Cell(screen.Quiet, screen.Clean("WHAT"), label)
+	l.Cell(term.Quiet, term.Clean("WHAT"), label)
 	for _, title := range []string{"A ms", "B ms", "delta ms"} {
-		l.Right(screen.Quiet, screen.Clean(title), cell)
+		l.Right(term.Quiet, term.Clean(title), cell)
 	}
-	lines := screen.Lines{l}
+	lines := term.Lines{l}
 	from, to := c.below[ofTiming].Visible()
 	for _, t := range c.report.Timing[from:to] {
-		var l screen.Line
+		var l term.Line
 		l.Space(1 + 2*t.Depth)
-		l.Cell(screen.Plain, screen.CleanTo(t.Name, label-2*t.Depth), label-2*t.Depth)
+		l.Cell(term.Plain, term.CleanTo(t.Name, label-2*t.Depth), label-2*t.Depth)
 		if t.A >= 0 || t.B >= 0 {
 			delta := ""
 			if t.A >= 0 && t.B >= 0 {
 				delta = signed(t.B - t.A)
 			}
 			for _, text := range []string{millis(t.A), millis(t.B), delta} {
-				l.Right(screen.Plain, screen.Clean(text), cell)
+				l.Right(term.Plain, term.Clean(text), cell)
 			}
 		}
 		lines = append(lines, l)
@@ -318,39 +319,39 @@ func millis(d time.Duration) string {
 	if d < 0 {
 		return "-"
 	}
-	return screen.Millis(d)
+	return term.Millis(d)
 }
 
 func signed(d time.Duration) string {
 	if d < 0 {
-		return "-" + screen.Millis(-d)
+		return "-" + term.Millis(-d)
 	}
-	return "+" + screen.Millis(d)
+	return "+" + term.Millis(d)
 }
 
 // foot says what the signs mean and who decided on each side: two equally wrong
 // sides look equal.
-func (c *Comparison) foot() screen.Lines {
-	lines := screen.Lines{c.env.Theme.HRule(c.width)}
-	var where screen.Line
+func (c *Comparison) foot() term.Lines {
+	lines := term.Lines{c.env.Theme.HRule(c.width)}
+	var where term.Line
 	if l := c.focus(); l != nil {
-		where.Put(screen.Quiet, " "+l.Path)
+		where.Put(term.Quiet, " "+l.Path)
 	}
-	signs := screen.Of(screen.Quiet, "+ only B   - only A   ~ differs ")
+	signs := term.Of(term.Quiet, "+ only B   - only A   ~ differs ")
 	where = where.Cut(max(c.width-signs.Width()-1, 0))
 	where.To(c.width - signs.Width())
 	where.Append(signs)
 	lines = append(lines, where)
 	lines = append(lines,
-		screen.Of(screen.Plain, " provenance A: "+c.report.A.Decided),
-		screen.Of(screen.Plain, " provenance B: "+c.report.B.Decided),
+		term.Of(term.Plain, " provenance A: "+c.report.A.Decided),
+		term.Of(term.Plain, " provenance B: "+c.report.B.Decided),
 	)
 	if c.report.A.Masked+c.report.B.Masked > 0 {
 		text := " The same masked tag means the same secret, but for one pair in 65 536."
 		if c.a.Log != c.b.Log {
 			text = " The sides are of two recordings: their masked tags cannot be compared (?)."
 		}
-		lines = append(lines, screen.Line{}, screen.Of(screen.Quiet, text))
+		lines = append(lines, term.Line{}, term.Of(term.Quiet, text))
 	}
 	return lines
 }

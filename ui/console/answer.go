@@ -2,7 +2,7 @@ package console
 
 import (
 	"indirtui/indirector"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // tail says of an answer what its outcome does not: how many there are, and
@@ -14,7 +14,7 @@ func tail(verb indirector.Verb, resp *indirector.Response) string {
 	switch v := resp.Value.(type) {
 	case int:
 		if verb == indirector.Search {
-			return screen.Plural(v, "instance")
+			return term.Plural(v, "instance")
 		}
 	case bool:
 		if v {

@@ -19,6 +19,7 @@ import (
 	"indirtui/ui/help"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -205,7 +206,7 @@ func readFile(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("read the instance: %w", &fs.PathError{Op: "open", Path: path, Err: errors.New("not a file")})
 	case info.Size() > maxInstance:
-		return nil, fmt.Errorf("read the instance: %s has %s, more than %s", path, screen.Bytes(info.Size()), screen.Bytes(maxInstance))
+		return nil, fmt.Errorf("read the instance: %s has %s, more than %s", path, term.Bytes(info.Size()), term.Bytes(maxInstance))
 	}
 	return os.ReadFile(path)
 }
@@ -223,13 +224,13 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 		return c.send(req, nil), nil
 	}
 	who := c.whom(req)
-	c.say(entry{style: screen.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", who)})
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(c.env, widget.Prompt{
+	c.say(entry{style: term.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", who)})
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, widget.Prompt{
 		Label: "type the key again to destroy 1 entry (" + who + "): ",
 		Hint:  "what is destroyed cannot be undone; esc leaves it",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			if strings.TrimSpace(text) != req.Key {
-				c.say(entry{style: screen.Attention, text: "refused: that is another key; nothing was destroyed"})
+				c.say(entry{style: term.Attention, text: "refused: that is another key; nothing was destroyed"})
 				return &widget.Complaint{Offset: -1, Text: "refused: the key is another one; nothing was destroyed"}, nil
 			}
 			return nil, screen.Send(screen.For{Screen: c, Msg: confirmed{req}})
@@ -379,7 +380,7 @@ func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 		if err != nil {
 			return tea.Batch(cmds...), err
 		}
-		c.say(entry{style: screen.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
+		c.say(entry{style: term.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
 		log, house := c.env.Log, c.o.House
 		cmds = append(cmds, do, func() tea.Msg {
 			if lacks := routes.Lacking(log, house, ind, s[0], s[1]); lacks != "" {
@@ -420,14 +421,14 @@ func (c *Console) reset(words []string) (tea.Cmd, error) {
 	var cmds []tea.Cmd
 	for _, name := range names {
 		cmds = append(cmds, routes.Reset(h, name))
-		c.say(entry{style: screen.Plain, text: "did :route reset " + name})
+		c.say(entry{style: term.Plain, text: "did :route reset " + name})
 	}
 	return tea.Batch(cmds...), nil
 }
 
 func (c *Console) export() (tea.Cmd, error) {
 	text := routes.Section(c.o.House, c.o.Application)
-	c.say(entry{style: screen.Plain, text: strings.TrimRight(text, "\n")})
+	c.say(entry{style: term.Plain, text: strings.TrimRight(text, "\n")})
 	return screen.Send(screen.Copy{What: "as routes.yaml section " + c.o.Application, Text: text}), nil
 }
 
@@ -567,9 +568,9 @@ func write(c *Console, l call) (tea.Cmd, error) {
 	set(on)
 	text := ":write " + l.words[0]
 	if on {
-		c.say(entry{style: screen.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
+		c.say(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
 	} else {
-		c.say(entry{style: screen.Plain, text: "read-only from now on"})
+		c.say(entry{style: term.Plain, text: "read-only from now on"})
 	}
 	return screen.Send(screen.Done{Command: text, Change: &screen.Change{
 		Command: text, Undo: func() tea.Cmd { return set(was) }, Redo: func() tea.Cmd { return set(on) },
@@ -609,7 +610,7 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 		return screen.Send(screen.Do{Act: screen.Act{Do: screen.Help}}), nil
 	}
 	if topic == "commands" {
-		return screen.Send(screen.Push{Screen: widget.NewPager(c.env, c.commandPage())}), nil
+		return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, c.commandPage())}), nil
 	}
 	page, ok := help.Page(c.env, topic)
 	if !ok {
@@ -620,16 +621,16 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 		}
 		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(spell.Nearest(topic, help.Topics()), help.Topics())}
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, page)}), nil
+	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, page)}), nil
 }
 
 // commandPage lists every command.
 func (c *Console) commandPage() widget.Page {
 	p := widget.Page{Title: "help > commands"}
 	for _, m := range c.offered() {
-		p.Add(m.name, m.help, screen.Plain)
+		p.Add(m.name, m.help, term.Plain)
 		if m.args != "" {
-			p.Add("", m.name+" "+m.args, screen.Quiet)
+			p.Add("", m.name+" "+m.args, term.Quiet)
 		}
 	}
 	return p

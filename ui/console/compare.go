@@ -17,6 +17,7 @@ import (
 	"indirtui/ui/compare"
 	"indirtui/ui/recordings"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/steps"
 )
 
@@ -86,7 +87,7 @@ func (c *Console) compareFiles(paths []string) tea.Cmd {
 }
 
 // idsOf returns the requests that an expression means. It may look at every row.
-func idsOf(log screen.Log, expr string) ([]uint64, error) {
+func idsOf(log session.Log, expr string) ([]uint64, error) {
 	e, err := query.Parse(expr)
 	if err != nil {
 		return nil, err
@@ -253,7 +254,7 @@ type tally struct {
 	then, now         []uint64 // those that came out otherwise
 }
 
-func (t *tally) again(ctx context.Context, log screen.Log, house House, id uint64, dry bool, ignored []string) {
+func (t *tally) again(ctx context.Context, log session.Log, house House, id uint64, dry bool, ignored []string) {
 	tr, err := log.Trace(id)
 	if err != nil || tr.Parent != 0 || tr.Verb != traces.Find && tr.Verb != traces.Search && tr.Verb != traces.Head {
 		t.left++ // nested ones are asked by those that asked them

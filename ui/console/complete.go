@@ -10,6 +10,7 @@ import (
 	"indirtui/ui/command"
 	"indirtui/ui/help"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 )
 
 // An option is one way to go on with the last word of a line.
@@ -156,20 +157,20 @@ func orNone(name string) string {
 // does not read the log again.
 type recent struct {
 	last uint64
-	by   map[string][]screen.Row
+	by   map[string][]session.Row
 }
 
 // recentRows is how many of the newest requests are looked at for keys.
 const recentRows = 4096
 
-func (c *Console) recentKeys(indirection string) []screen.Row {
+func (c *Console) recentKeys(indirection string) []session.Row {
 	first, last := c.env.Log.Range()
 	if c.recent.by == nil || c.recent.last != last {
-		c.recent = recent{last, make(map[string][]screen.Row)}
+		c.recent = recent{last, make(map[string][]session.Row)}
 		if last > recentRows {
 			first = max(first, last-recentRows)
 		}
-		rows := make([]screen.Row, recentRows+1)
+		rows := make([]session.Row, recentRows+1)
 		seen := make(map[[2]string]bool)
 		for i := c.env.Log.Rows(first, rows) - 1; i >= 0; i-- {
 			r := rows[i]

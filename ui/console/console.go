@@ -24,6 +24,8 @@ import (
 	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
@@ -74,7 +76,7 @@ type Options struct {
 // screen.Commander, and the screen that shows what was said. It belongs to the
 // goroutine of the user interface.
 type Console struct {
-	env     *screen.Env
+	env     *session.Env
 	o       Options
 	ctx     context.Context // ends with the program: requests must not outlive it
 	running map[int]context.CancelFunc
@@ -91,7 +93,7 @@ type Console struct {
 
 // An entry is one thing that was said, by a person or to one.
 type entry struct {
-	style   screen.Style
+	style   term.Style
 	text    string
 	id      uint64 // the request that it is about; 0 if none
 	row     bool   // it is the line of that request
@@ -101,7 +103,7 @@ type entry struct {
 
 // A line is an entry, or a part of one, as it is shown.
 type line struct {
-	screen.Line
+	term.Line
 	id uint64
 }
 
@@ -112,14 +114,14 @@ const (
 )
 
 var (
-	_ screen.Commander = (*Console)(nil)
-	_ screen.Screen    = (*Console)(nil)
-	_ screen.Clicker   = (*Console)(nil)
+	_ session.Commander = (*Console)(nil)
+	_ screen.Screen     = (*Console)(nil)
+	_ screen.Clicker    = (*Console)(nil)
 )
 
 // New returns a Console without anything in it. When ctx ends, so do the
 // requests that it sent.
-func New(ctx context.Context, env *screen.Env, o Options) *Console {
+func New(ctx context.Context, env *session.Env, o Options) *Console {
 	if o.Places == nil {
 		o.Places = []string{"Requests", "Failures", "Routes"}
 	}
@@ -149,7 +151,7 @@ func (c *Console) Run(text string) tea.Cmd {
 	if !c.Secret(text) {
 		c.remember(text)
 	}
-	c.say(entry{style: screen.Bold, text: "> " + c.WithoutSecrets(text)})
+	c.say(entry{style: term.Bold, text: "> " + c.WithoutSecrets(text)})
 	do, err := c.Do(text)
 	if err != nil {
 		return c.refuse(err)
@@ -194,13 +196,13 @@ const Refused = "refused: read-only mode. Start with --write or use :write on"
 // refuse says why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
-	c.say(entry{style: screen.Attention, text: text, refused: true})
+	c.say(entry{style: term.Attention, text: text, refused: true})
 	return screen.Send(screen.Toast{Text: text, Bad: true})
 }
 
 // tell says something that is no failure.
 func (c *Console) tell(text string) tea.Cmd {
-	c.say(entry{style: screen.Plain, text: text})
+	c.say(entry{style: term.Plain, text: text})
 	return screen.Say(text)
 }
 
@@ -270,7 +272,7 @@ func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
 	go func() { // ends with the program, whose context it has
 		began := time.Now()
 		a := ask(nil)
-		how := "in " + screen.Took(time.Since(began))
+		how := "in " + session.Took(time.Since(began))
 		switch {
 		case errors.Is(a.err, context.Canceled):
 			how = "cancelled"
@@ -324,15 +326,15 @@ func (c *Console) answer(a answered) tea.Cmd {
 	c.newest = a.id
 	c.say(entry{id: a.id, row: true, tail: a.tail})
 	if a.why != "" {
-		c.say(entry{style: screen.Quiet, text: "  " + a.why, id: a.id})
+		c.say(entry{style: term.Quiet, text: "  " + a.why, id: a.id})
 	}
 	return screen.Send(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
 }
 
 // resultText is the line of a request: "#1050 find node web01  T plain  0 ms
 // ok  (sent by you)".
-func resultText(r *screen.Row, tail string) string {
-	parts := []string{screen.Name(r), screen.ServedBy(r), screen.Millis(r.Took) + " ms", r.Outcome.String()}
+func resultText(r *session.Row, tail string) string {
+	parts := []string{session.Name(r), session.ServedBy(r), term.Millis(r.Took) + " ms", r.Outcome.String()}
 	if tail != "" {
 		parts = append(parts, tail)
 	}
@@ -344,16 +346,16 @@ func (c *Console) render(e entry) []line {
 		if row, ok := c.env.Log.Row(e.id); ok {
 			return []line{{c.result(&row, e.tail), e.id}}
 		}
-		return []line{{screen.Of(screen.Quiet, fmt.Sprintf("#%d was dropped", e.id)), e.id}}
+		return []line{{term.Of(term.Quiet, fmt.Sprintf("#%d was dropped", e.id)), e.id}}
 	}
 	var out []line
 	for _, part := range strings.Split(e.text, "\n") {
-		texts := screen.Clean(part).Wrap(max(c.width-2, 20), 6)
+		texts := term.Clean(part).Wrap(max(c.width-2, 20), 6)
 		if len(texts) == 0 {
-			texts = []screen.Text{{}}
+			texts = []term.Text{{}}
 		}
 		for _, t := range texts {
-			var l screen.Line
+			var l term.Line
 			l.Add(e.style, t)
 			out = append(out, line{l, e.id})
 		}
@@ -368,26 +370,26 @@ const (
 	outCells    = 6
 )
 
-func (c *Console) result(r *screen.Row, tail string) screen.Line {
-	var l screen.Line
+func (c *Console) result(r *session.Row, tail string) term.Line {
+	var l term.Line
 	sent := "(sent by you)"
 	if c.width < 80 {
 		sent = "" // as all of them are
 	}
 	behind := servedCells + tookCells + outCells + len(sent) + 6
-	l.Cell(screen.Plain, screen.Clean(screen.Name(r)), min(max(c.width-behind-2, 16), 56))
+	l.Cell(term.Plain, term.Clean(session.Name(r)), min(max(c.width-behind-2, 16), 56))
 	l.Space(1)
-	served := screen.Plain
+	served := term.Plain
 	if r.Served == traces.ByCache {
-		served = screen.Cached
+		served = term.Cached
 	}
-	l.Cell(served, screen.Clean(screen.ServedBy(r)), servedCells)
-	l.Right(screen.Plain, screen.Clean(screen.Millis(r.Took)+" ms"), tookCells)
+	l.Cell(served, term.Clean(session.ServedBy(r)), servedCells)
+	l.Right(term.Plain, term.Clean(term.Millis(r.Took)+" ms"), tookCells)
 	l.Space(2)
-	l.Cell(screen.StyleOf(r.Outcome), screen.Clean(r.Outcome.String()), outCells)
-	l.Put(screen.Touched, sent)
+	l.Cell(session.StyleOf(r.Outcome), term.Clean(r.Outcome.String()), outCells)
+	l.Put(term.Touched, sent)
 	if tail != "" {
-		l.Put(screen.Quiet, "  "+tail)
+		l.Put(term.Quiet, "  "+tail)
 	}
 	return l
 }
@@ -432,7 +434,7 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	case said:
 		return c.tell(string(msg))
 	case warned:
-		c.say(entry{style: screen.Attention, text: string(msg)})
+		c.say(entry{style: term.Attention, text: string(msg)})
 		return screen.Warn(string(msg), "")
 	case confirmed:
 		return c.send(msg.req, nil)
@@ -463,20 +465,20 @@ type (
 )
 
 // Context implements screen.Screen.
-func (c *Console) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " console")
+func (c *Console) Context() (left, right term.Line) {
+	left.Put(term.Bold, " console")
 	if b := c.env.Keys.Of(screen.Console, c.Scope()); b != nil {
-		left.Put(screen.Quiet, "  "+b.Key()+" hides")
+		left.Put(term.Quiet, "  "+b.Key()+" hides")
 	}
 	switch {
 	case c.o.House == nil:
-		right.Put(screen.Quiet, "recording: nothing can be asked here ")
+		right.Put(term.Quiet, "recording: nothing can be asked here ")
 	case c.o.House.Writes():
-		right.Put(screen.Touched, "writes are allowed")
-		right.Put(screen.Quiet, "   :write off ")
+		right.Put(term.Touched, "writes are allowed")
+		right.Put(term.Quiet, "   :write off ")
 	default:
-		right.Put(screen.Plain, "read-only")
-		right.Put(screen.Quiet, "   :write on to change ")
+		right.Put(term.Plain, "read-only")
+		right.Put(term.Quiet, "   :write on to change ")
 	}
 	return left, right
 }
@@ -522,7 +524,7 @@ func (c *Console) Act(a screen.Act) tea.Cmd {
 	case screen.Enter:
 		return screen.Send(screen.Open{Request: c.focus()})
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(c.env, "copy", c.copies())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies())})
 	}
 	return nil
 }
@@ -535,7 +537,7 @@ func (c *Console) copies() []widget.Item {
 	}
 	var asked string
 	for _, e := range c.entries {
-		if e.style == screen.Bold {
+		if e.style == term.Bold {
 			asked += strings.TrimPrefix(e.text, "> ") + "\n"
 		}
 	}
@@ -546,18 +548,18 @@ func (c *Console) copies() []widget.Item {
 }
 
 // View implements screen.Screen.
-func (c *Console) View() screen.Lines {
+func (c *Console) View() term.Lines {
 	if len(c.lines) == 0 {
 		return c.blank().Fill(c.width, c.height)
 	}
 	from, to := c.list.Visible()
-	lines := make(screen.Lines, 0, to-from)
+	lines := make(term.Lines, 0, to-from)
 	for i := from; i < to; i++ {
-		var l screen.Line
+		var l term.Line
 		if i == c.list.Cursor {
-			l.Put(screen.Plain, c.env.Theme.Glyphs.Cursor)
+			l.Put(term.Plain, c.env.Theme.Glyphs.Cursor)
 			l.Append(c.lines[i].Line)
-			l = l.With(screen.Bold)
+			l = l.With(term.Bold)
 		} else {
 			l.Space(1)
 			l.Append(c.lines[i].Line)
@@ -568,11 +570,11 @@ func (c *Console) View() screen.Lines {
 }
 
 // blank is what stands here before the first command.
-func (c *Console) blank() screen.Lines {
-	say := func(text string) screen.Line { return screen.Of(screen.Plain, "   "+text) }
-	lines := screen.Lines{{}, say("Nothing was asked here yet."), {}}
+func (c *Console) blank() term.Lines {
+	say := func(text string) term.Line { return term.Of(term.Plain, "   "+text) }
+	lines := term.Lines{{}, say("Nothing was asked here yet."), {}}
 	if c.o.House == nil {
-		return append(lines, screen.Of(screen.Quiet, "   This is a recording: it can be looked at, and nothing can be asked."))
+		return append(lines, term.Of(term.Quiet, "   This is a recording: it can be looked at, and nothing can be asked."))
 	}
 	return append(lines,
 		say(":find facts localhost        ask something; it is recorded and marked as sent by you"),

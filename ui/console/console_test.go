@@ -24,6 +24,8 @@ import (
 	"indirtui/ui/help"
 	"indirtui/ui/recordings"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
 
@@ -101,10 +103,10 @@ func play(t *testing.T, h *house, o console.Options, width, height int) *uitest.
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: h.log, Now: func() time.Time { return noon },
-		Commands: func(env *screen.Env) screen.Commander { return console.New(t.Context(), env, o) },
-		FirstRun: func(env *screen.Env) screen.Screen { return help.NewCard(env) },
-		Help:     func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
-		Palette: func(env *screen.Env, on screen.Screen) screen.Screen {
+		Commands: func(env *session.Env) session.Commander { return console.New(t.Context(), env, o) },
+		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env) },
+		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
 			return help.NewPalette(env, on, "Requests", "Failures")
 		},
 	}, width, height)
@@ -270,7 +272,7 @@ func TestMarkAndNote(t *testing.T) {
 func TestOnlyWhatExistsIsOffered(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, quiet)
-	c := console.New(t.Context(), &screen.Env{Log: h.log}, console.Options{})
+	c := console.New(t.Context(), &session.Env{Log: h.log}, console.Options{})
 	for _, n := range c.Names() {
 		switch n.Name {
 		case "note", "open", "demo", "settings", "write", "group", "sort", "break", "replay", "attach", "proxy":
@@ -286,7 +288,7 @@ func TestComplete(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, quiet)
 	o := options(h)
-	env := &screen.Env{Log: h.log, Now: time.Now}
+	env := &session.Env{Shared: screen.Shared{Now: time.Now}, Log: h.log}
 	c := console.New(t.Context(), env, o)
 	for _, key := range []string{"web01.example.com", "db07.example.com", "a b"} {
 		_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: key})
@@ -347,7 +349,7 @@ func TestHistoryIsSearched(t *testing.T) {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "find * → wait 1h, then found")
-	env := &screen.Env{Log: h.log, Now: time.Now}
+	env := &session.Env{Shared: screen.Shared{Now: time.Now}, Log: h.log}
 	c := console.New(t.Context(), env, options(h))
 	cmd := c.Run("find node slow")
 	if !c.Stop() {
@@ -461,7 +463,7 @@ func FuzzRun(f *testing.F) {
 			t.Fatal(err)
 		}
 		keys, _ := screen.NewKeys(nil)
-		env := &screen.Env{Log: h.log, Now: time.Now, Keys: keys, Theme: &screen.Theme{Glyphs: screen.ASCII}}
+		env := &session.Env{Shared: screen.Shared{Now: time.Now, Keys: keys, Theme: &term.Theme{Glyphs: term.ASCII}}, Log: h.log}
 		c := console.New(t.Context(), env, options(h))
 		c.Resize(60, 10)
 		c.Complete(text)

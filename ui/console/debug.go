@@ -13,6 +13,7 @@ import (
 	"indirtui/traces"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 func canHold(c *Console) bool { return c.env.Debugger != nil }
@@ -170,7 +171,7 @@ func breakAt(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	id := info.ID
-	c.say(entry{style: screen.Touched, text: id + " " + b.String()})
+	c.say(entry{style: term.Touched, text: id + " " + b.String()})
 	do := c.done(":break "+b.String(), func() tea.Cmd { return c.complain(d.Remove(id)) }, func() tea.Cmd {
 		again, err := d.Add(b)
 		id = again.ID
@@ -223,7 +224,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off") {
 		d.SetOff(l.words[0] == "off")
 		if l.words[0] == "off" {
-			c.say(entry{style: screen.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
+			c.say(entry{style: term.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
 		}
 		return screen.Send(screen.Done{Command: ":breaks " + l.words[0]}), nil
 	}
@@ -244,7 +245,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 		case b.Restored:
 			state = "off, restored"
 		}
-		c.say(entry{style: screen.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
+		c.say(entry{style: term.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
 	}
 	return nil, nil
 }
@@ -255,7 +256,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		all := d.Held()
 		for i := range all {
-			c.say(entry{style: screen.Touched, text: c.heldText(&all[i]), id: all[i].ID})
+			c.say(entry{style: term.Touched, text: c.heldText(&all[i]), id: all[i].ID})
 		}
 		if len(all) == 0 {
 			return c.tell("no request is held"), nil
@@ -292,7 +293,7 @@ func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 		if err := c.env.Debugger.Resume(h.ID, how); err != nil {
 			return nil, err
 		}
-		c.say(entry{style: screen.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
+		c.say(entry{style: term.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
 		return screen.Send(screen.Done{Command: fmt.Sprintf(":%s #%d", how, h.ID)}), nil
 	}
 }
@@ -333,7 +334,7 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	c.say(entry{style: screen.Touched, text: c.heldText(&h), id: h.ID})
+	c.say(entry{style: term.Touched, text: c.heldText(&h), id: h.ID})
 	d, id := c.env.Debugger, h.ID
 	return tea.Batch(c.plan(id), c.done(fmt.Sprintf(":set #%d %s", id, strings.Join(words, " ")), func() tea.Cmd {
 		_, err := d.AsItWas(id)

@@ -20,7 +20,7 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/console"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
 
@@ -79,7 +79,7 @@ func playFiles(t *testing.T, h *house, width, height int) *uitest.Player {
 	return uitest.New(t, ui.Config{
 		Log: h.log, Now: func() time.Time { return noon }, MaskText: m.Text,
 		Render:   func(i indirector.Instance) traces.Value { return render("", i) },
-		Commands: func(env *screen.Env) screen.Commander { return console.New(t.Context(), env, options(h)) },
+		Commands: func(env *session.Env) session.Commander { return console.New(t.Context(), env, options(h)) },
 	}, width, height)
 }
 

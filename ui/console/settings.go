@@ -13,6 +13,7 @@ import (
 	"indirtui/traces/spell"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -31,7 +32,7 @@ func (c *Console) showSetting(name string) (tea.Cmd, error) {
 	}
 	p := widget.Page{Title: "settings > " + s.Name}
 	c.pageOf(&p, s)
-	return screen.Send(screen.Push{Screen: widget.NewPager(c.env, p)}), nil
+	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, p)}), nil
 }
 
 func (c *Console) noSetting(name string) error {
@@ -47,17 +48,17 @@ func (c *Console) noSetting(name string) error {
 }
 
 func (c *Console) pageOf(p *widget.Page, s settings.Setting) {
-	p.Add("value", c.shown(s.Name, s.Value), screen.Bold)
-	style := screen.Plain
+	p.Add("value", c.shown(s.Name, s.Value), term.Bold)
+	style := term.Plain
 	if s.Place == engine.SetHere {
-		style = screen.Touched
+		style = term.Touched
 	}
 	p.Add("by", s.Place, style)
 	if s.Raw != s.Value && s.Raw != "" {
-		p.Add("as written", c.shown(s.Name, s.Raw), screen.Plain)
+		p.Add("as written", c.shown(s.Name, s.Raw), term.Plain)
 	}
 	if s.Err != nil {
-		p.Add("wrong", s.Err.Error(), screen.Attention)
+		p.Add("wrong", s.Err.Error(), term.Attention)
 	}
 	for i, o := range s.Overruled {
 		label := ""
@@ -68,11 +69,11 @@ func (c *Console) pageOf(p *widget.Page, s settings.Setting) {
 		if o.Why != "" {
 			text += "  NOT APPLIED (" + o.Why + ")"
 		}
-		p.Add(label, text, screen.Quiet)
+		p.Add(label, text, term.Quiet)
 	}
 	if s.Doc != "" {
-		p.Add("", "", screen.Plain)
-		p.Add("", s.Doc, screen.Plain)
+		p.Add("", "", term.Plain)
+		p.Add("", s.Doc, term.Plain)
 	}
 }
 
@@ -173,9 +174,9 @@ func (c *Console) whatIsSet() (tea.Cmd, error) {
 		return c.tell("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
 	}
 	for _, o := range all {
-		c.say(entry{style: screen.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})
+		c.say(entry{style: term.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})
 	}
-	return screen.Say(screen.Plural(len(all), "setting") + " set here; ~ lists them"), nil
+	return screen.Say(term.Plural(len(all), "setting") + " set here; ~ lists them"), nil
 }
 
 // changed is what became of a change of settings.
@@ -198,7 +199,7 @@ func (c *Console) haveChanged(m changed) tea.Cmd {
 		return c.refuse(m.err)
 	}
 	for _, text := range m.said {
-		c.say(entry{style: screen.Plain, text: text})
+		c.say(entry{style: term.Plain, text: text})
 	}
 	again := func(do func() error) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -363,11 +364,11 @@ func (l *settingsList) Resize(width, height int) {
 func (l *settingsList) Update(tea.Msg) tea.Cmd { return nil }
 
 // Context implements screen.Screen.
-func (l *settingsList) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " settings")
+func (l *settingsList) Context() (left, right term.Line) {
+	left.Put(term.Bold, " settings")
 	if l.c.o.Configured != nil {
 		if n := len(l.c.o.Configured.Overridden()); n > 0 {
-			right.Put(screen.Touched, fmt.Sprintf("%d set here ", n))
+			right.Put(term.Touched, fmt.Sprintf("%d set here ", n))
 		}
 	}
 	return left, right
@@ -422,7 +423,7 @@ func (l *settingsList) Act(a screen.Act) tea.Cmd {
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "setting", Text: f.Name + "=" + l.c.shown(f.Name, f.Value)})
 	case screen.Search:
-		return screen.Send(screen.Push{Screen: widget.NewPrompt(l.c.env, widget.Prompt{
+		return screen.Send(screen.Push{Screen: widget.NewPrompt(&l.c.env.Shared, widget.Prompt{
 			Label: "/", Hint: "a part of a name, a value or a place",
 			Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 				if l.find = text; text != "" && !l.search(l.list.Cursor, 1) {
@@ -453,7 +454,7 @@ func (l *settingsList) search(from, step int) bool {
 }
 
 // View implements screen.Screen.
-func (l *settingsList) View() screen.Lines {
+func (l *settingsList) View() term.Lines {
 	name := ""
 	if f := l.focus(); f != nil {
 		name = f.Name
@@ -463,39 +464,39 @@ func (l *settingsList) View() screen.Lines {
 		l.list.To(at)
 	}
 	from, to := l.list.Visible()
-	lines := make(screen.Lines, 0, to-from)
+	lines := make(term.Lines, 0, to-from)
 	names := min(28, l.width/3)
 	for i := from; i < to; i++ {
-		var line screen.Line
+		var line term.Line
 		r := l.rows[i]
 		switch {
 		case i == l.list.Cursor:
-			line.Put(screen.Plain, l.c.env.Theme.Glyphs.Cursor)
+			line.Put(term.Plain, l.c.env.Theme.Glyphs.Cursor)
 		default:
 			line.Space(1)
 		}
 		if r.heading != "" {
-			line.Put(screen.Bold, r.heading)
+			line.Put(term.Bold, r.heading)
 			lines = append(lines, line)
 			continue
 		}
-		style := screen.Plain
+		style := term.Plain
 		switch {
 		case r.setting.Place == engine.SetHere:
-			style = screen.Touched
+			style = term.Touched
 		case r.setting.Err != nil:
-			style = screen.Attention
+			style = term.Attention
 		}
 		line.Space(2)
-		line.Cell(style, screen.Clean(r.setting.Name), names)
+		line.Cell(style, term.Clean(r.setting.Name), names)
 		line.Space(2)
 		line.Put(style, l.c.shown(r.setting.Name, r.setting.Value))
 		if r.setting.Place != "default" {
 			line.Space(3)
-			line.Put(screen.Quiet, r.setting.Place)
+			line.Put(term.Quiet, r.setting.Place)
 		}
 		if i == l.list.Cursor {
-			line = line.With(screen.Bold)
+			line = line.With(term.Bold)
 		}
 		lines = append(lines, line)
 	}

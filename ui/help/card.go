@@ -6,12 +6,14 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // A Card stands in the place of an empty list of requests: what the program
 // does, and what to do first. It is a screen.Screen.
 type Card struct {
-	env           *screen.Env
+	env           *session.Env
 	width, height int
 }
 
@@ -19,7 +21,7 @@ var _ screen.Screen = (*Card)(nil)
 
 // NewCard returns the card. It offers the demo and recordings if there are
 // commands for them.
-func NewCard(env *screen.Env) *Card { return &Card{env: env} }
+func NewCard(env *session.Env) *Card { return &Card{env: env} }
 
 // has reports whether there is a command.
 func (c *Card) has(name string) bool {
@@ -39,8 +41,8 @@ func (c *Card) Resize(width, height int) { c.width, c.height = width, height }
 func (c *Card) Update(tea.Msg) tea.Cmd { return nil }
 
 // Context implements screen.Screen.
-func (c *Card) Context() (left, right screen.Line) {
-	left.Put(screen.Plain, " no requests yet")
+func (c *Card) Context() (left, right term.Line) {
+	left.Put(term.Plain, " no requests yet")
 	return left, right
 }
 
@@ -70,30 +72,30 @@ func (c *Card) Act(a screen.Act) tea.Cmd {
 }
 
 // View implements screen.Screen.
-func (c *Card) View() screen.Lines {
-	var lines screen.Lines
-	say := func(style screen.Style, text string) { lines = append(lines, screen.Of(style, "   "+text)) }
+func (c *Card) View() term.Lines {
+	var lines term.Lines
+	say := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
 	key := func(do screen.Action, text, example string) {
 		b := c.env.Keys.Of(do, screen.InFirstRun)
 		if b == nil {
 			return
 		}
-		var l screen.Line
+		var l term.Line
 		l.Space(3)
-		l.Cell(screen.Bold, screen.Clean(b.Key()), 4)
-		l.Put(screen.Plain, text)
+		l.Cell(term.Bold, term.Clean(b.Key()), 4)
+		l.Put(term.Plain, text)
 		if example != "" {
 			l.To(50)
-			l.Put(screen.Plain, example)
+			l.Put(term.Plain, example)
 		}
 		lines = append(lines, l)
 	}
-	lines = append(lines, screen.Line{})
-	say(screen.Bold, "Nothing has asked the indirector anything yet.")
-	lines = append(lines, screen.Line{})
-	say(screen.Plain, "indirtui shows, for every find, search, head, save and destroy,")
-	say(screen.Plain, "who answered, who was asked, who was not asked and why.")
-	lines = append(lines, screen.Line{})
+	lines = append(lines, term.Line{})
+	say(term.Bold, "Nothing has asked the indirector anything yet.")
+	lines = append(lines, term.Line{})
+	say(term.Plain, "indirtui shows, for every find, search, head, save and destroy,")
+	say(term.Plain, "who answered, who was asked, who was not asked and why.")
+	lines = append(lines, term.Line{})
 	if c.has("demo") {
 		key(screen.Demo, "play the built-in demo, with problems to find", "")
 	}
@@ -104,8 +106,8 @@ func (c *Card) View() screen.Lines {
 		key(screen.Command, "ask something yourself, for example", ":find facts localhost")
 	}
 	key(screen.Help, "help, at any time", "")
-	lines = append(lines, screen.Line{})
-	say(screen.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
-	say(screen.Quiet, "This card disappears with the first request.")
+	lines = append(lines, term.Line{})
+	say(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
+	say(term.Quiet, "This card disappears with the first request.")
 	return lines.Fill(c.width, c.height)
 }

@@ -10,17 +10,19 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // A Help says what the keys do on the screen below it, and does it when one of
 // them is pressed. It is a screen.Screen.
 type Help struct {
-	env           *screen.Env
+	env           *session.Env
 	on            screen.Screen
 	width, height int
 	list          widget.List
-	lines         screen.Lines
+	lines         term.Lines
 	waiting       *screen.Binding // its letter comes next
 	complaint     string
 }
@@ -31,7 +33,7 @@ var (
 )
 
 // New returns help about the screen that it will be put on.
-func New(env *screen.Env, on screen.Screen) *Help { return &Help{env: env, on: on} }
+func New(env *session.Env, on screen.Screen) *Help { return &Help{env: env, on: on} }
 
 // Scope implements screen.Screen.
 func (h *Help) Scope() screen.Scope { return screen.InHelp }
@@ -49,16 +51,16 @@ func (h *Help) Act(screen.Act) tea.Cmd { return nil }
 func (h *Help) Hints() []screen.Action { return []screen.Action{screen.Back} }
 
 // Context implements screen.Screen.
-func (h *Help) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " help")
-	right.Put(screen.Bold, "g")
-	right.Put(screen.Quiet, " codes  ")
-	right.Put(screen.Bold, "k")
-	right.Put(screen.Quiet, " all keys  ")
-	right.Put(screen.Bold, "t")
-	right.Put(screen.Quiet, " tour  ")
-	right.Put(screen.Bold, ":help")
-	right.Put(screen.Quiet, " topics ")
+func (h *Help) Context() (left, right term.Line) {
+	left.Put(term.Bold, " help")
+	right.Put(term.Bold, "g")
+	right.Put(term.Quiet, " codes  ")
+	right.Put(term.Bold, "k")
+	right.Put(term.Quiet, " all keys  ")
+	right.Put(term.Bold, "t")
+	right.Put(term.Quiet, " tour  ")
+	right.Put(term.Bold, ":help")
+	right.Put(term.Quiet, " topics ")
 	return left, right
 }
 
@@ -117,7 +119,7 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 
 func (h *Help) topic(name string) tea.Cmd {
 	p, _ := Page(h.env, name)
-	return screen.Send(screen.Push{Screen: widget.NewPager(h.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPager(&h.env.Shared, p)})
 }
 
 // press does what a key does on the screen below.
@@ -228,7 +230,7 @@ const maxKeys = 14
 const twoColumns = 100
 
 // content is what stands in the box.
-func (h *Help) content(width int) screen.Lines {
+func (h *Help) content(width int) term.Lines {
 	n := 1
 	if width >= twoColumns {
 		n = 2
@@ -237,53 +239,53 @@ func (h *Help) content(width int) screen.Lines {
 	cells := 0
 	for _, list := range [][]key{here, everywhere, not} {
 		for _, k := range list {
-			cells = max(cells, screen.Clean(k.keys).Width())
+			cells = max(cells, term.Clean(k.keys).Width())
 		}
 	}
 	cells = min(cells, maxKeys)
-	var lines screen.Lines
-	section := func(title string, list []key, style screen.Style) {
+	var lines term.Lines
+	section := func(title string, list []key, style term.Style) {
 		if len(list) == 0 {
 			return
 		}
 		if len(lines) > 0 {
-			lines = append(lines, screen.Line{})
+			lines = append(lines, term.Line{})
 		}
 		if title != "" {
-			lines = append(lines, screen.Of(screen.Quiet, title))
+			lines = append(lines, term.Of(term.Quiet, title))
 		}
 		lines = append(lines, columns(list, n, cells, width, style)...)
 	}
-	section("", here, screen.Plain)
-	section("everywhere", everywhere, screen.Plain)
-	section("not now", not, screen.Quiet)
-	var l screen.Line
-	l.Put(screen.Quiet, "codes  ")
+	section("", here, term.Plain)
+	section("everywhere", everywhere, term.Plain)
+	section("not now", not, term.Quiet)
+	var l term.Line
+	l.Put(term.Quiet, "codes  ")
 	for _, o := range order {
-		l.Put(screen.StyleOf(o), o.String())
+		l.Put(session.StyleOf(o), o.String())
 		l.Space(1)
 	}
-	l.Put(screen.Quiet, "  ")
-	l.Put(screen.Bold, "g")
-	l.Put(screen.Quiet, " says what they mean")
-	return append(lines, screen.Line{}, l)
+	l.Put(term.Quiet, "  ")
+	l.Put(term.Bold, "g")
+	l.Put(term.Quiet, " says what they mean")
+	return append(lines, term.Line{}, l)
 }
 
 // columns writes keys in n columns. What is too long for its line goes on in
 // the next one, if there is but one column.
-func columns(list []key, n, cells, width int, style screen.Style) screen.Lines {
+func columns(list []key, n, cells, width int, style term.Style) term.Lines {
 	each := width / n
-	put := func(l *screen.Line, keys string, text screen.Text) {
-		l.Cell(style|screen.Bold, screen.Clean(keys), cells)
+	put := func(l *term.Line, keys string, text term.Text) {
+		l.Cell(style|term.Bold, term.Clean(keys), cells)
 		l.Space(2)
 		l.Add(style, text)
 	}
-	var lines screen.Lines
+	var lines term.Lines
 	if n == 1 {
 		for _, k := range list {
 			keys := k.keys
-			for _, t := range screen.Clean(k.text).Wrap(each-cells-2, 3) {
-				var l screen.Line
+			for _, t := range term.Clean(k.text).Wrap(each-cells-2, 3) {
+				var l term.Line
 				put(&l, keys, t)
 				lines = append(lines, l)
 				keys = ""
@@ -292,17 +294,17 @@ func columns(list []key, n, cells, width int, style screen.Style) screen.Lines {
 		return lines
 	}
 	rows := (len(list) + n - 1) / n
-	lines = make(screen.Lines, rows)
+	lines = make(term.Lines, rows)
 	for i, k := range list {
 		l := &lines[i%rows]
 		l.To(i / rows * each)
-		put(l, k.keys, screen.Clean(k.text).Cut(each-cells-4))
+		put(l, k.keys, term.Clean(k.text).Cut(each-cells-4))
 	}
 	return lines
 }
 
 // View implements screen.Screen.
-func (h *Help) View() screen.Lines {
+func (h *Help) View() term.Lines {
 	right := "press a key to do it"
 	switch {
 	case h.waiting != nil:
@@ -319,50 +321,50 @@ func (h *Help) View() screen.Lines {
 }
 
 // box draws a frame around lines.
-func box(th *screen.Theme, left, right, below string, inside screen.Lines, width, indent int) screen.Lines {
+func box(th *term.Theme, left, right, below string, inside term.Lines, width, indent int) term.Lines {
 	g := &th.Glyphs
 	inner := width - 2*indent - 4
 	if inner < 8 {
 		return inside
 	}
-	out := make(screen.Lines, 0, len(inside)+2)
+	out := make(term.Lines, 0, len(inside)+2)
 	out = append(out, edge(g.TopLeft, g.TopRight, g.Rule, left, right, inner, indent))
 	for _, l := range inside {
-		var line screen.Line
+		var line term.Line
 		line.Space(indent)
-		line.Put(screen.Quiet, g.Wall)
+		line.Put(term.Quiet, g.Wall)
 		line.Space(1)
 		line.Append(l.Cut(inner))
 		line.To(indent + 2 + inner + 1)
-		line.Put(screen.Quiet, g.Wall)
+		line.Put(term.Quiet, g.Wall)
 		out = append(out, line)
 	}
 	return append(out, edge(g.BottomLeft, g.BottomRight, g.Rule, "", below, inner, indent))
 }
 
 // edge is the upper or lower side of a box, with words in it.
-func edge(begin, end, rule, left, right string, inner, indent int) screen.Line {
-	var l screen.Line
+func edge(begin, end, rule, left, right string, inner, indent int) term.Line {
+	var l term.Line
 	l.Space(indent)
-	l.Put(screen.Quiet, begin)
-	words := screen.Clean(right).Cut(max(inner-screen.Clean(left).Width()-8, 0))
+	l.Put(term.Quiet, begin)
+	words := term.Clean(right).Cut(max(inner-term.Clean(left).Width()-8, 0))
 	if left != "" {
-		l.Put(screen.Quiet, rule+rule+" ")
-		l.Put(screen.Bold, left)
+		l.Put(term.Quiet, rule+rule+" ")
+		l.Put(term.Bold, left)
 		l.Space(1)
 	}
 	rest := inner + indent + 3 - l.Width()
 	if words.Width() > 0 {
 		rest -= words.Width() + 4
 	}
-	l.Put(screen.Quiet, strings.Repeat(rule, max(rest, 0)))
+	l.Put(term.Quiet, strings.Repeat(rule, max(rest, 0)))
 	if words.Width() > 0 {
 		l.Space(1)
-		l.Add(screen.Plain, words)
+		l.Add(term.Plain, words)
 		l.Space(1)
-		l.Put(screen.Quiet, rule+rule)
+		l.Put(term.Quiet, rule+rule)
 	}
-	l.Put(screen.Quiet, end)
+	l.Put(term.Quiet, end)
 	return l
 }
 

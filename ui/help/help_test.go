@@ -13,6 +13,8 @@ import (
 	"indirtui/ui"
 	"indirtui/ui/help"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 	"indirtui/ui/widget"
 
@@ -40,10 +42,10 @@ func play(t *testing.T, log *store.Store, said *[]string, width, height int) *ui
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: log, Now: func() time.Time { return uitest.Began.Add(150 * time.Second) },
-		Commands: func(*screen.Env) screen.Commander { return commands{said} },
-		FirstRun: func(env *screen.Env) screen.Screen { return help.NewCard(env) },
-		Help:     func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
-		Palette: func(env *screen.Env, on screen.Screen) screen.Screen {
+		Commands: func(*session.Env) session.Commander { return commands{said} },
+		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env) },
+		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
 			return help.NewPalette(env, on, "Requests", "Failures")
 		},
 	}, width, height)
@@ -136,13 +138,13 @@ func TestEveryWordIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	env := &screen.Env{Keys: keys, Log: log, Theme: &screen.Theme{Glyphs: screen.ASCII}}
+	env := &session.Env{Shared: screen.Shared{Keys: keys, Theme: &term.Theme{Glyphs: term.ASCII}}, Log: log}
 	text := func(topic string) string {
 		p, ok := help.Page(env, topic)
 		if !ok {
 			t.Fatalf("no help about %s", topic)
 		}
-		pager := widget.NewPager(env, p)
+		pager := widget.NewPager(&env.Shared, p)
 		pager.Resize(200, 1000)
 		return pager.View().Text()
 	}
@@ -197,8 +199,8 @@ func TestWrapperExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, _ := help.Page(&screen.Env{}, "wrappers")
-	pager := widget.NewPager(&screen.Env{Theme: &screen.Theme{Glyphs: screen.ASCII}}, page)
+	page, _ := help.Page(&session.Env{}, "wrappers")
+	pager := widget.NewPager(&screen.Shared{Theme: &term.Theme{Glyphs: term.ASCII}}, page)
 	pager.Resize(200, 1000)
 	seen := 0
 	for line := range strings.SplitSeq(pager.View().Text(), "\n") {

@@ -12,13 +12,15 @@ import (
 	"indirtui/traces"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // A Palette finds everything that can be done by name: places, keys, commands,
 // keys that were asked for, help. It is a screen.Screen.
 type Palette struct {
-	env           *screen.Env
+	env           *session.Env
 	on            screen.Screen
 	all           []thing
 	found         []int // of all
@@ -42,7 +44,7 @@ var (
 // NewPalette returns the palette, for the screen that it will be put on and the
 // names of the places in the order of their keys; none are Requests, Failures
 // and Routes.
-func NewPalette(env *screen.Env, on screen.Screen, places ...string) *Palette {
+func NewPalette(env *session.Env, on screen.Screen, places ...string) *Palette {
 	p := &Palette{env: env, on: on}
 	if len(places) == 0 {
 		places = []string{"Requests", "Failures", "Routes"}
@@ -94,7 +96,7 @@ func (p *Palette) addFilters() {
 	s := p.env.Log.Stats()
 	filter := func(text string, n uint64) {
 		if n > 0 {
-			p.add(thing{kind: "filter", name: text, note: screen.Plural(int(n), "request"), line: "filter " + text, do: screen.Send(screen.Filter{Text: text})})
+			p.add(thing{kind: "filter", name: text, note: term.Plural(int(n), "request"), line: "filter " + text, do: screen.Send(screen.Filter{Text: text})})
 		}
 	}
 	filter("hidden", s.Hidden)
@@ -151,7 +153,7 @@ func (p *Palette) addRecent() {
 	if last > recentRows {
 		first = max(first, last-recentRows)
 	}
-	rows := make([]screen.Row, recentRows+1)
+	rows := make([]session.Row, recentRows+1)
 	seen := make(map[[2]string]bool)
 	for i := p.env.Log.Rows(first, rows) - 1; i >= 0 && len(seen) < maxRecent; i-- {
 		r := &rows[i]
@@ -169,7 +171,7 @@ func (p *Palette) addTopics() {
 	topic := func(name, title string) {
 		page, ok := Page(p.env, name)
 		if ok {
-			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Send(screen.Push{Screen: widget.NewPager(p.env, page)})})
+			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Send(screen.Push{Screen: widget.NewPager(&p.env.Shared, page)})})
 		}
 	}
 	topic("codes", "what the codes mean")
@@ -266,11 +268,11 @@ func (p *Palette) Act(screen.Act) tea.Cmd { return nil }
 func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
 // Context implements screen.Screen.
-func (p *Palette) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " palette")
-	right.Put(screen.Quiet, fmt.Sprintf("%d of %d   ", len(p.found), len(p.all)))
-	right.Put(screen.Bold, "tab")
-	right.Put(screen.Quiet, " into the command line ")
+func (p *Palette) Context() (left, right term.Line) {
+	left.Put(term.Bold, " palette")
+	right.Put(term.Quiet, fmt.Sprintf("%d of %d   ", len(p.found), len(p.all)))
+	right.Put(term.Bold, "tab")
+	right.Put(term.Quiet, " into the command line ")
 	return left, right
 }
 
@@ -330,20 +332,20 @@ func (p *Palette) choose(ask bool) tea.Cmd {
 }
 
 // View implements screen.Screen.
-func (p *Palette) View() screen.Lines {
+func (p *Palette) View() term.Lines {
 	th := p.env.Theme
 	inner := p.width - 2*indent - 4
-	var input screen.Line
-	input.Put(screen.Bold, "> ")
+	var input term.Line
+	input.Put(term.Bold, "> ")
 	text, _ := p.input.Line(th, max(inner-2, 1))
 	input.Append(text)
-	inside := screen.Lines{input}
+	inside := term.Lines{input}
 	from, to := p.list.Visible()
 	for i := from; i < to; i++ {
 		inside = append(inside, p.line(i, inner))
 	}
 	if len(p.found) == 0 {
-		inside = append(inside, screen.Of(screen.Quiet, "  nothing has these letters in this order"))
+		inside = append(inside, term.Of(term.Quiet, "  nothing has these letters in this order"))
 	}
 	below := ""
 	if rest := len(p.found) - to; rest > 0 {
@@ -351,30 +353,30 @@ func (p *Palette) View() screen.Lines {
 	}
 	lines := box(th, "everything by name", "", below, inside, p.width, indent)
 	if t := p.focus(); t != nil && t.line != "" {
-		var l screen.Line
+		var l term.Line
 		l.Space(indent + 2)
-		l.Put(screen.Quiet, "same as  ")
-		l.Put(screen.Plain, ":"+t.line)
+		l.Put(term.Quiet, "same as  ")
+		l.Put(term.Plain, ":"+t.line)
 		lines = append(lines, l)
 	}
 	return lines.Fill(p.width, p.height)
 }
 
-func (p *Palette) line(i, width int) screen.Line {
+func (p *Palette) line(i, width int) term.Line {
 	t := &p.all[p.found[i]]
-	var l screen.Line
-	style := screen.Plain
+	var l term.Line
+	style := term.Plain
 	if i == p.list.Cursor {
-		l.Put(screen.Plain, p.env.Theme.Glyphs.Cursor+" ")
-		style = screen.Bold
+		l.Put(term.Plain, p.env.Theme.Glyphs.Cursor+" ")
+		style = term.Bold
 	} else {
 		l.Space(2)
 	}
-	l.Cell(screen.Quiet, screen.Clean(t.kind), 8)
-	note := screen.Clean(t.note).Cut(max(width/3, 0))
-	l.Cell(style, screen.Clean(t.name), max(width-10-note.Width()-1, 1))
+	l.Cell(term.Quiet, term.Clean(t.kind), 8)
+	note := term.Clean(t.note).Cut(max(width/3, 0))
+	l.Cell(style, term.Clean(t.name), max(width-10-note.Width()-1, 1))
 	l.Space(1)
-	l.Add(screen.Quiet, note)
+	l.Add(term.Quiet, note)
 	return l
 }
 

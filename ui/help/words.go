@@ -8,6 +8,8 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -170,7 +172,7 @@ func Topics() []string {
 }
 
 // Page returns the help about a topic, and whether there is any.
-func Page(env *screen.Env, topic string) (widget.Page, bool) {
+func Page(env *session.Env, topic string) (widget.Page, bool) {
 	p := widget.Page{Title: "help > " + topic}
 	switch topic {
 	case "codes":
@@ -197,10 +199,10 @@ func Page(env *screen.Env, topic string) (widget.Page, bool) {
 
 func addCodes(p *widget.Page) {
 	for _, o := range order {
-		p.Add(o.String(), codes[o], screen.StyleOf(o))
+		p.Add(o.String(), codes[o], session.StyleOf(o))
 	}
-	p.Add("", "", screen.Plain)
-	p.Add("hidden", "nil!, stale, err~ and part: the caller did not see what happened", screen.Attention)
+	p.Add("", "", term.Plain)
+	p.Add("hidden", "nil!, stale, err~ and part: the caller did not see what happened", term.Attention)
 }
 
 func addReasons(p *widget.Page) {
@@ -211,11 +213,11 @@ func addReasons(p *widget.Page) {
 	for r := traces.Reason(1); r < traces.ReasonCount; r++ {
 		if title := groups[r]; title != "" {
 			if r > 1 {
-				p.Add("", "", screen.Plain)
+				p.Add("", "", term.Plain)
 			}
-			p.Add("", title, screen.Bold)
+			p.Add("", title, term.Bold)
 		}
-		p.Add("", fmt.Sprintf("%-*s  %s", width, r, reasons[r]), screen.Plain)
+		p.Add("", fmt.Sprintf("%-*s  %s", width, r, reasons[r]), term.Plain)
 	}
 }
 
@@ -261,9 +263,9 @@ func addKeys(p *widget.Page, keys *screen.Keys) {
 		if len(lines) == 0 {
 			return
 		}
-		p.Add("", name, screen.Bold)
-		p.Add("", strings.Join(lines, "\n"), screen.Plain)
-		p.Add("", "", screen.Plain)
+		p.Add("", name, term.Bold)
+		p.Add("", strings.Join(lines, "\n"), term.Plain)
+		p.Add("", "", term.Plain)
 	}
 	section("everywhere", func(b *screen.Binding) bool { return b.Where == screen.Everywhere })
 	for _, place := range places {
@@ -285,11 +287,11 @@ func keysOf(b *screen.Binding) string {
 }
 
 func addExpressions(p *widget.Page) {
-	p.Add("", "Two terms side by side mean and; or, not and ( ) are written out.", screen.Plain)
-	p.Add("", "ind=facts served=cache      = is case-insensitive and knows *", screen.Plain)
-	p.Add("", "took>5s or err~\"refused\"    ~ is a regular expression", screen.Plain)
-	p.Add("", "web01                       a word is looked for in key, indirection and message", screen.Plain)
-	p.Add("", "", screen.Plain)
+	p.Add("", "Two terms side by side mean and; or, not and ( ) are written out.", term.Plain)
+	p.Add("", "ind=facts served=cache      = is case-insensitive and knows *", term.Plain)
+	p.Add("", "took>5s or err~\"refused\"    ~ is a regular expression", term.Plain)
+	p.Add("", "web01                       a word is looked for in key, indirection and message", term.Plain)
+	p.Add("", "", term.Plain)
 	all := query.Complete("", 0)
 	width := 0
 	for _, s := range all {
@@ -297,7 +299,7 @@ func addExpressions(p *widget.Page) {
 	}
 	for _, s := range all {
 		if s.Doc != "" {
-			p.Add("", fmt.Sprintf("%-*s  %s", width, s.Text, s.Doc), screen.Plain)
+			p.Add("", fmt.Sprintf("%-*s  %s", width, s.Text, s.Doc), term.Plain)
 		}
 	}
 }
@@ -307,24 +309,24 @@ func addExpressions(p *widget.Page) {
 func addWrappers(p *widget.Page) {
 	say := func(lines ...string) {
 		for _, l := range lines {
-			p.Add("", l, screen.Plain)
+			p.Add("", l, term.Plain)
 		}
 	}
 	example := func(text, what string) {
-		p.Add("", "  "+text, screen.Plain)
-		p.Add("", "      "+what, screen.Quiet)
+		p.Add("", "  "+text, term.Plain)
+		p.Add("", "      "+what, term.Quiet)
 	}
 	title := func(text string) {
-		p.Add("", "", screen.Plain)
-		p.Add("", text, screen.Bold)
+		p.Add("", "", term.Plain)
+		p.Add("", text, term.Bold)
 	}
-	p.Add("", "A wrapper is a terminus around a terminus.", screen.Bold)
+	p.Add("", "A wrapper is a terminus around a terminus.", term.Bold)
 	say("It stands wherever the name of a terminus stands, and can do what the terminus in it can do.")
 	for _, w := range indirector.Wrappers() {
-		p.Add("", "", screen.Plain)
+		p.Add("", "", term.Plain)
 		kind, args, _ := strings.Cut(w.Usage, "(")
-		p.Add(kind, w.Doc, screen.Plain)
-		p.Add("", kind+"("+args, screen.Quiet)
+		p.Add(kind, w.Doc, term.Plain)
+		p.Add("", kind+"("+args, term.Quiet)
 	}
 
 	title("Where they stand")
@@ -362,9 +364,9 @@ func addWrappers(p *widget.Page) {
 }
 
 func addGuide(p *widget.Page, g guide) {
-	p.Add("", g.title, screen.Bold)
-	p.Add("", "", screen.Plain)
+	p.Add("", g.title, term.Bold)
+	p.Add("", "", term.Plain)
 	for _, s := range g.steps {
-		p.Add("", fmt.Sprintf("%-7s %s", s[0], s[1]), screen.Plain)
+		p.Add("", fmt.Sprintf("%-7s %s", s[0], s[1]), term.Plain)
 	}
 }

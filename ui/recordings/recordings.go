@@ -22,6 +22,8 @@ import (
 	"indirtui/ui/command"
 	"indirtui/ui/compare"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -38,7 +40,7 @@ type Options struct {
 // A Recordings is the list. It is a screen.Screen.
 type Recordings struct {
 	ctx           context.Context
-	env           *screen.Env
+	env           *session.Env
 	o             Options
 	width, height int
 	list          widget.List
@@ -53,7 +55,7 @@ var (
 )
 
 // New returns the list, with a command that reads it.
-func New(ctx context.Context, env *screen.Env, o Options) (*Recordings, tea.Cmd) {
+func New(ctx context.Context, env *session.Env, o Options) (*Recordings, tea.Cmd) {
 	r := &Recordings{ctx: ctx, env: env, o: o}
 	return r, r.reload()
 }
@@ -295,12 +297,12 @@ func (r *Recordings) rename(path string) tea.Cmd {
 		},
 	}
 	p.Input.Set(filepath.Base(path))
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(r.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, p)})
 }
 
 func (r *Recordings) remove(path string) tea.Cmd {
 	name := filepath.Base(path)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(r.env, widget.Prompt{
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, widget.Prompt{
 		Label: "type " + name + " to remove it: ", Hint: "what is removed cannot be brought back; esc leaves it",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			if strings.TrimSpace(text) != name {
@@ -338,14 +340,14 @@ func (r *Recordings) masked(f *store.Info) tea.Cmd {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		p := widget.Page{Title: "masked"}
-		p.Add("", fmt.Sprintf("%s in %s", screen.Plural(report.Masked, "secret"), screen.Plural(report.Requests, "request")), screen.Bold)
+		p.Add("", fmt.Sprintf("%s in %s", term.Plural(report.Masked, "secret"), term.Plural(report.Requests, "request")), term.Bold)
 		for _, m := range report.List {
-			p.Add(fmt.Sprintf("#%d", m.Request), fmt.Sprintf("%s: %s, %d B, tag %s", m.Where, m.Kind, m.Bytes, m.Tag), screen.Plain)
+			p.Add(fmt.Sprintf("#%d", m.Request), fmt.Sprintf("%s: %s, %d B, tag %s", m.Where, m.Kind, m.Bytes, m.Tag), term.Plain)
 		}
 		if more := report.Masked - len(report.List); more > 0 {
-			p.Add("", fmt.Sprintf("and %d more", more), screen.Quiet)
+			p.Add("", fmt.Sprintf("and %d more", more), term.Quiet)
 		}
-		return screen.Push{Screen: widget.NewPager(r.env, p)}
+		return screen.Push{Screen: widget.NewPager(&r.env.Shared, p)}
 	})
 }
 
@@ -359,7 +361,7 @@ func (c *counter) Write(b []byte) (int, error) {
 
 // Save asks what to save, how and where, and saves it. Selectors are those of
 // expressions.
-func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
+func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 	if name == "" {
 		name = "incident-" + env.Now().In(env.Zone).Format("0102-1504") + ".ind"
 	}
@@ -402,7 +404,7 @@ func Save(env *screen.Env, o Options, selector, name string) tea.Cmd {
 	for i, v := range []string{name, selector, string(export.Recording), string(export.AnyBody)} {
 		f.Fields[i].Input.Set(v)
 	}
-	return widget.NewForm(env, f).Push()
+	return widget.NewForm(&env.Shared, f).Push()
 }
 
 // about says what would be saved: how many requests, how large, and what is
@@ -421,13 +423,13 @@ func about(ctx context.Context, o Options, what What, on export.Screen) []string
 	if err != nil {
 		return []string{err.Error()}
 	}
-	size := screen.Bytes(int64(to.n))
+	size := term.Bytes(int64(to.n))
 	if cmp.Or(what.Format, export.Recording) == export.Recording {
 		size = "at most " + size // it has equal values once
 	}
-	first := screen.Plural(report.Requests, "request") + ", " + size
+	first := term.Plural(report.Requests, "request") + ", " + size
 	if report.Without > 0 {
-		first += fmt.Sprintf(", %s left out", screen.Plural(report.Without, "value"))
+		first += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 	}
 	second := "nothing in it is masked"
 	if report.Masked > 0 {
@@ -507,7 +509,7 @@ func (w *What) Read(text string) error {
 // Write saves the requests that an expression means to a new file, and says how
 // much of it is masked. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
-func Write(env *screen.Env, o Options, what What) tea.Cmd {
+func Write(env *session.Env, o Options, what What) tea.Cmd {
 	on := export.Screen{Filter: env.Shown, At: env.At}
 	return screen.Later(func() tea.Msg {
 		report, path, err := write(o, what, on)
@@ -517,9 +519,9 @@ func Write(env *screen.Env, o Options, what What) tea.Cmd {
 		if err != nil {
 			return screen.Toast{Text: "save " + what.Name + ": " + err.Error(), Bad: true}
 		}
-		text := fmt.Sprintf("saved %s to %s, masked %d", screen.Plural(report.Requests, "request"), path, report.Masked)
+		text := fmt.Sprintf("saved %s to %s, masked %d", term.Plural(report.Requests, "request"), path, report.Masked)
 		if report.Without > 0 {
-			text += fmt.Sprintf(", %s left out", screen.Plural(report.Without, "value"))
+			text += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 		}
 		return screen.Toast{Text: text, Advice: report.Kinds()}
 	})
@@ -553,12 +555,12 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 }
 
 // Context implements screen.Screen.
-func (r *Recordings) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " recordings")
+func (r *Recordings) Context() (left, right term.Line) {
+	left.Put(term.Bold, " recordings")
 	if r.o.Dir != "" {
-		left.Put(screen.Quiet, " in "+r.o.Dir)
+		left.Put(term.Quiet, " in "+r.o.Dir)
 	}
-	right.Put(screen.Plain, screen.Plural(len(r.files), "file")+" ")
+	right.Put(term.Plain, term.Plural(len(r.files), "file")+" ")
 	return left, right
 }
 
@@ -572,20 +574,20 @@ var columns = []widget.Column{
 }
 
 // View implements screen.Screen.
-func (r *Recordings) View() screen.Lines {
+func (r *Recordings) View() term.Lines {
 	widths := widget.Widths(columns, r.width-3)
-	var head screen.Line
+	var head term.Line
 	head.Space(2)
 	for i, c := range columns {
-		c.Cell(&head, widths[i], screen.Quiet, c.Title)
+		c.Cell(&head, widths[i], term.Quiet, c.Title)
 	}
-	lines := screen.Lines{head}
+	lines := term.Lines{head}
 	from, to := r.list.Visible()
 	for i := from; i < to; i++ {
 		lines = append(lines, r.row(i, widths))
 	}
 	if r.err != nil {
-		lines = append(lines, screen.Of(screen.Failed, "   "+r.err.Error()))
+		lines = append(lines, term.Of(term.Failed, "   "+r.err.Error()))
 	}
 	lines = lines.Fill(r.width, r.height-3)
 	lines = append(lines, r.env.Theme.HRule(r.width))
@@ -596,17 +598,17 @@ func (r *Recordings) View() screen.Lines {
 	if path == "" {
 		path = "in memory only"
 	}
-	return append(lines, screen.Of(screen.Quiet, " "+path), screen.Of(screen.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
+	return append(lines, term.Of(term.Quiet, " "+path), term.Of(term.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
 }
 
-func (r *Recordings) row(i int, widths []int) screen.Line {
-	var l screen.Line
+func (r *Recordings) row(i int, widths []int) term.Line {
+	var l term.Line
 	if i == r.list.Cursor {
-		l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+		l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
 	}
 	l.To(2)
 	var texts []string
-	style := screen.Plain
+	style := term.Plain
 	if i == 0 {
 		stats := r.o.Log.Stats()
 		note := "autosave on"
@@ -616,26 +618,26 @@ func (r *Recordings) row(i int, widths []int) screen.Line {
 		case r.env.Asker == nil:
 			note = "a recording"
 		}
-		texts = []string{"(shown now)", "now", screen.Grouped(int64(stats.Total)), screen.Bytes(stats.FileSize), r.o.Source, note}
+		texts = []string{"(shown now)", "now", term.Grouped(int64(stats.Total)), term.Bytes(stats.FileSize), r.o.Source, note}
 	} else {
 		f := r.files[i-1]
 		requests, note := "?", "not closed"
 		if f.Ended {
-			requests, note = screen.Grouped(int64(f.Requests)), ""
+			requests, note = term.Grouped(int64(f.Requests)), ""
 			if f.Comments > 0 {
-				note = screen.Plural(int(f.Comments), "comment")
+				note = term.Plural(int(f.Comments), "comment")
 			}
 		}
 		if f.Path == r.o.Baseline {
-			note, style = strings.TrimSpace("baseline "+note), screen.Touched
+			note, style = strings.TrimSpace("baseline "+note), term.Touched
 		}
-		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format("2006-01-02 15:04"), requests, screen.Bytes(f.Size), f.Source, note}
+		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format("2006-01-02 15:04"), requests, term.Bytes(f.Size), f.Source, note}
 	}
 	for n, text := range texts {
 		columns[n].Cell(&l, widths[n], style, text)
 	}
 	if i == r.list.Cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }

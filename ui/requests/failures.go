@@ -13,17 +13,19 @@ import (
 	"indirtui/traces/query"
 	"indirtui/ui/compare"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // A Failures lists what went wrong, seen or hidden, in groups of one origin and
 // one message. It is a screen.Screen.
 type Failures struct {
-	env           *screen.Env
+	env           *session.Env
 	width, height int
 	list          widget.List
 	groups        []failure
-	stats         screen.Stats
+	stats         session.Stats
 	since         time.Time
 	busy          bool
 	done          bool
@@ -74,7 +76,7 @@ type failures struct {
 }
 
 // NewFailures returns the list of failures.
-func NewFailures(env *screen.Env) *Failures {
+func NewFailures(env *session.Env) *Failures {
 	return &Failures{env: env, muted: make(map[string]bool)}
 }
 
@@ -100,7 +102,7 @@ func (f *Failures) below() int { return min(12, max(f.height*2/5, 2)) }
 // Update implements screen.Screen.
 func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case screen.Snapshot:
+	case session.Snapshot:
 		f.stats = msg.Stats
 		return f.gather()
 	case groupedBy:
@@ -163,7 +165,7 @@ func (f *Failures) gather() tea.Cmd {
 	})
 }
 
-func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
+func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
 	text := "failed"
 	if hiddenOnly {
 		text = "hidden"
@@ -176,7 +178,7 @@ func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 	for !v.Extend(0) {
 	}
 	byShape := make(map[string]*failure)
-	eachRow(log, v, func(row *screen.Row) {
+	eachRow(log, v, func(row *session.Row) {
 		one := failureOf(row)
 		one.by = by
 		shape := one.shape()
@@ -219,7 +221,7 @@ func gatherFailures(log screen.Log, hiddenOnly bool, by string) []failure {
 // maxKeys is how many keys of a group are told apart.
 const maxKeys = 1000
 
-func failureOf(row *screen.Row) failure {
+func failureOf(row *session.Row) failure {
 	f := failure{origin: row.Origin, outcome: row.Outcome, verb: row.Verb, ind: row.Indirection, message: row.Fault}
 	switch {
 	case f.origin != "":
@@ -234,7 +236,7 @@ func failureOf(row *screen.Row) failure {
 }
 
 // complete adds what only the detail of the newest request tells.
-func (f *failure) complete(log screen.Log) {
+func (f *failure) complete(log session.Log) {
 	f.good = log.Links(f.id).LastGood
 	if t, err := log.Trace(f.id); err == nil {
 		if f.message == "" {
@@ -288,7 +290,7 @@ func (f *failure) seen() string {
 func (f *failure) what() string {
 	about := f.key
 	if len(f.keys) > 1 {
-		about = screen.Plural(len(f.keys), "key")
+		about = term.Plural(len(f.keys), "key")
 	}
 	return fmt.Sprintf("%s %s %s: %s", f.verb, f.ind, about, strings.ReplaceAll(f.message, "\n", " "))
 }
@@ -376,7 +378,7 @@ func (f *Failures) Act(a screen.Act) tea.Cmd {
 		return compare.Two(f.env, f.focus().id, f.focus().good)
 	case screen.CopyMenu:
 		g := f.focus()
-		return screen.Send(screen.Push{Screen: widget.NewMenu(f.env, "copy", []widget.Item{
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "copy", []widget.Item{
 			{Key: 'f', Name: "failure", Note: g.what(), Do: screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})},
 			{Key: 'e', Name: "expression", Note: g.filter(), Do: screen.Send(screen.Copy{What: "expression", Text: g.filter()})},
 			{Key: 'i', Name: "incident report", Note: "all groups, as text", Do: screen.Send(screen.Copy{What: "incident report", Text: f.report()})},
@@ -386,23 +388,23 @@ func (f *Failures) Act(a screen.Act) tea.Cmd {
 }
 
 // Context implements screen.Screen.
-func (f *Failures) Context() (left, right screen.Line) {
-	left.Put(screen.Plain, " "+screen.Plural(len(f.groups), "group")+", "+screen.Plural(int(f.stats.Failed), "failure")+", ")
-	left.Put(screen.Attention, screen.Grouped(int64(f.stats.Hidden))+" hidden")
+func (f *Failures) Context() (left, right term.Line) {
+	left.Put(term.Plain, " "+term.Plural(len(f.groups), "group")+", "+term.Plural(int(f.stats.Failed), "failure")+", ")
+	left.Put(term.Attention, term.Grouped(int64(f.stats.Hidden))+" hidden")
 	if n := f.stats.By[traces.Part]; n > 0 {
-		left.Put(screen.Attention, ", "+screen.Grouped(int64(n))+" partial")
+		left.Put(term.Attention, ", "+term.Grouped(int64(n))+" partial")
 	}
 	if f.by != "" {
-		left.Put(screen.Plain, "   by "+f.by)
+		left.Put(term.Plain, "   by "+f.by)
 	}
 	if f.hiddenOnly {
-		left.Put(screen.Attention, "   hidden only")
+		left.Put(term.Attention, "   hidden only")
 	}
 	if !f.since.IsZero() {
-		right.Put(screen.Plain, "since "+f.env.Clock(f.since)+" ")
+		right.Put(term.Plain, "since "+f.env.Clock(f.since)+" ")
 	}
 	if f.quiet > 0 {
-		right.Put(screen.Attention, fmt.Sprintf(" muted %d ", f.quiet))
+		right.Put(term.Attention, fmt.Sprintf(" muted %d ", f.quiet))
 	}
 	return left, right
 }
@@ -419,9 +421,9 @@ var failureColumns = []widget.Column{
 }
 
 // View implements screen.Screen.
-func (f *Failures) View() screen.Lines {
+func (f *Failures) View() term.Lines {
 	if len(f.groups) == 0 {
-		text := fmt.Sprintf("No failure since %s in %s. Hidden ones would be listed too.", f.env.Clock(f.since), screen.Plural(int(f.stats.Total), "request"))
+		text := fmt.Sprintf("No failure since %s in %s. Hidden ones would be listed too.", f.env.Clock(f.since), term.Plural(int(f.stats.Total), "request"))
 		switch {
 		case !f.done:
 			text = "gathering failures"
@@ -430,23 +432,23 @@ func (f *Failures) View() screen.Lines {
 		case f.since.IsZero():
 			text = "No failure, and no request yet. Hidden failures would be listed too."
 		}
-		return screen.Lines{{}, screen.Of(screen.Plain, "   "+text)}
+		return term.Lines{{}, term.Of(term.Plain, "   "+text)}
 	}
 	widths := widget.Widths(failureColumns, f.width-3)
-	var head screen.Line
+	var head term.Line
 	head.Space(2)
 	for i, c := range failureColumns {
 		switch {
 		case widths[i] == 0:
 			continue
 		case c.Right:
-			head.Right(screen.Quiet, screen.Clean(c.Title), widths[i])
+			head.Right(term.Quiet, term.Clean(c.Title), widths[i])
 		default:
-			head.Cell(screen.Quiet, screen.Clean(c.Title), widths[i])
+			head.Cell(term.Quiet, term.Clean(c.Title), widths[i])
 		}
 		head.Space(1)
 	}
-	lines := screen.Lines{head}
+	lines := term.Lines{head}
 	from, to := f.list.Visible()
 	for i := from; i < to; i++ {
 		lines = append(lines, f.row(i, widths))
@@ -455,54 +457,54 @@ func (f *Failures) View() screen.Lines {
 	return append(lines, f.detail(f.below())...)
 }
 
-func (f *Failures) row(i int, widths []int) screen.Line {
+func (f *Failures) row(i int, widths []int) term.Line {
 	g := &f.groups[i]
-	var l screen.Line
+	var l term.Line
 	if i == f.list.Cursor {
-		l.Put(screen.Plain, f.env.Theme.Glyphs.Cursor)
+		l.Put(term.Plain, f.env.Theme.Glyphs.Cursor)
 	}
 	l.To(2)
-	style := screen.StyleOf(g.outcome)
-	for c, text := range []string{fmt.Sprintf("F%d", i+1), screen.Grouped(int64(g.count)), g.seen(), g.origin, g.what(), g.consequence, fmt.Sprint(len(g.keys)), f.env.Clock(g.last)} {
+	style := session.StyleOf(g.outcome)
+	for c, text := range []string{fmt.Sprintf("F%d", i+1), term.Grouped(int64(g.count)), g.seen(), g.origin, g.what(), g.consequence, fmt.Sprint(len(g.keys)), f.env.Clock(g.last)} {
 		w := widths[c]
 		if w == 0 {
 			continue
 		}
-		own := screen.Plain
+		own := term.Plain
 		if c == 2 {
 			own = style
 		}
 		if failureColumns[c].Right {
-			l.Right(own, screen.Clean(text), w)
+			l.Right(own, term.Clean(text), w)
 		} else {
-			l.Cell(own, screen.CleanTo(text, w), w)
+			l.Cell(own, term.CleanTo(text, w), w)
 		}
 		l.Space(1)
 	}
 	if i == f.list.Cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }
 
-func (f *Failures) detail(height int) screen.Lines {
-	lines := screen.Lines{f.env.Theme.HRule(f.width)}
+func (f *Failures) detail(height int) term.Lines {
+	lines := term.Lines{f.env.Theme.HRule(f.width)}
 	g := f.focus()
-	var l screen.Line
-	l.Put(screen.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
-	l.Put(screen.Plain, screen.Plural(g.count, "request")+", "+screen.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
-	l.Put(screen.StyleOf(g.outcome), g.outcome.String())
+	var l term.Line
+	l.Put(term.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
+	l.Put(term.Plain, term.Plural(g.count, "request")+", "+term.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
+	l.Put(session.StyleOf(g.outcome), g.outcome.String())
 	if line := g.timeline(f.env.Theme, 24); f.width >= Wide && line != "" {
-		l.Put(screen.Quiet, "   timeline "+line)
+		l.Put(term.Quiet, "   timeline "+line)
 	}
 	lines = append(lines, l)
 	for _, fact := range f.facts(g) {
 		const label = 14
-		for i, text := range screen.CleanTo(fact.text, f.width*3).Wrap(f.width-label-1, 2) {
-			var l screen.Line
+		for i, text := range term.CleanTo(fact.text, f.width*3).Wrap(f.width-label-1, 2) {
+			var l term.Line
 			l.Space(2)
 			if i == 0 {
-				l.Put(screen.Quiet, fact.label)
+				l.Put(term.Quiet, fact.label)
 			}
 			l.To(label)
 			l.Add(fact.style, text)
@@ -510,7 +512,7 @@ func (f *Failures) detail(height int) screen.Lines {
 		}
 	}
 	if len(lines) < height {
-		legend := screen.Of(screen.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
+		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
 		lines = append(lines.Fill(f.width, height-1), legend)
 	}
 	return lines.Fill(f.width, height)

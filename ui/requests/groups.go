@@ -10,6 +10,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/widget"
 )
 
@@ -17,18 +18,18 @@ import (
 // expression language that means one group.
 var groupings = []struct {
 	name, field string
-	of          func(*screen.Row) string
+	of          func(*session.Row) string
 }{
-	{"run", "run", func(r *screen.Row) string { return r.Run }},
-	{"indirection", "ind", func(r *screen.Row) string { return r.Indirection }},
+	{"run", "run", func(r *session.Row) string { return r.Run }},
+	{"indirection", "ind", func(r *session.Row) string { return r.Indirection }},
 	{"node", "node", nodeOf},
-	{"outcome", "out", func(r *screen.Row) string { return r.Outcome.String() }},
-	{"caller", "caller", func(r *screen.Row) string { return r.Caller }},
+	{"outcome", "out", func(r *session.Row) string { return r.Outcome.String() }},
+	{"caller", "caller", func(r *session.Row) string { return r.Caller }},
 }
 
 // nodeOf is the node that a request is about: its key, for what is kept by
 // node.
-func nodeOf(r *screen.Row) string {
+func nodeOf(r *session.Row) string {
 	switch r.Indirection {
 	case "catalog", "facts", "node", "report":
 		return r.Key
@@ -72,7 +73,7 @@ func (r *Requests) askGroup() tea.Cmd {
 	for _, g := range groupings {
 		items = append(items, widget.Item{Key: rune(g.name[0]), Name: g.name, Do: set(g.name)})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "group by", items)})
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "group by", items)})
 }
 
 type (
@@ -132,7 +133,7 @@ func (r *Requests) regroup() tea.Cmd {
 	})
 }
 
-func gather(log screen.Log, by, filter string) []group {
+func gather(log session.Log, by, filter string) []group {
 	of := groupings[0].of
 	for _, g := range groupings {
 		if g.name == by {
@@ -147,7 +148,7 @@ func gather(log screen.Log, by, filter string) []group {
 	for !v.Extend(0) {
 	}
 	byName := make(map[string]*group)
-	eachRow(log, v, func(row *screen.Row) {
+	eachRow(log, v, func(row *session.Row) {
 		name := of(row)
 		g := byName[name]
 		if g == nil {

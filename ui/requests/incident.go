@@ -11,7 +11,9 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/steps"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -38,7 +40,7 @@ func (f *Failures) askGroup() tea.Cmd {
 			return screen.For{Screen: f, Msg: groupedBy(g.by)}
 		}})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(f.env, "group failures by", items)})
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "group failures by", items)})
 }
 
 type groupedBy string
@@ -67,7 +69,7 @@ func (f *failure) like() string {
 
 // follow finds what came of the failures: requests that failed because of them,
 // and those that were answered with something old after them.
-func (f *failure) follow(log screen.Log) {
+func (f *failure) follow(log session.Log) {
 	var stale, broke []uint64
 	keys := make(map[string]bool)
 	for _, id := range f.members {
@@ -93,10 +95,10 @@ func (f *failure) follow(log screen.Log) {
 	switch {
 	case len(stale) > 0:
 		f.after = stale
-		f.consequence = fmt.Sprintf("%s on old %s: %s", screen.Plural(len(keys), "node"), f.ind, ids(stale))
+		f.consequence = fmt.Sprintf("%s on old %s: %s", term.Plural(len(keys), "node"), f.ind, ids(stale))
 	case len(broke) > 0:
 		f.after = broke
-		f.consequence = screen.Plural(len(broke), "request") + " failed by it: " + ids(broke)
+		f.consequence = term.Plural(len(broke), "request") + " failed by it: " + ids(broke)
 	default:
 		f.consequence = f.alone()
 	}
@@ -173,14 +175,14 @@ func shownTo(t *traces.Trace) string {
 // A failureFact is one line of what is known of a group.
 type failureFact struct {
 	label, text string
-	style       screen.Style
+	style       term.Style
 }
 
 func (f *Failures) facts(g *failure) []failureFact {
-	out := []failureFact{{"what", g.what(), screen.StyleOf(g.outcome)}}
+	out := []failureFact{{"what", g.what(), session.StyleOf(g.outcome)}}
 	put := func(label, text string) {
 		if text != "" {
-			out = append(out, failureFact{label, text, screen.Plain})
+			out = append(out, failureFact{label, text, term.Plain})
 		}
 	}
 	put("consequence", g.consequence)
@@ -199,7 +201,7 @@ func (f *Failures) facts(g *failure) []failureFact {
 
 // timeline shows when the members were, from the earliest to the latest: a clock
 // may have been set back between two of them.
-func (f *failure) timeline(th *screen.Theme, cells int) string {
+func (f *failure) timeline(th *term.Theme, cells int) string {
 	if len(f.at) < 2 {
 		return ""
 	}
@@ -222,17 +224,17 @@ func (f *Failures) report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Incident report, %s\n", f.env.Now().In(f.env.Zone).Format(time.DateTime))
 	fmt.Fprintf(&b, "%s since %s: %s failed, of which their callers did not see %s\n",
-		screen.Plural(int(f.stats.Total), "request"), f.since.In(f.env.Zone).Format(time.DateTime),
-		screen.Grouped(int64(f.stats.Failed)), screen.Grouped(int64(f.stats.Hidden)))
+		term.Plural(int(f.stats.Total), "request"), f.since.In(f.env.Zone).Format(time.DateTime),
+		term.Grouped(int64(f.stats.Failed)), term.Grouped(int64(f.stats.Hidden)))
 	if path := f.env.Log.Path(); path != "" {
 		fmt.Fprintf(&b, "recording %s\n", path)
 	}
 	if f.quiet > 0 || f.hiddenOnly {
-		fmt.Fprintf(&b, "left out: %s muted%s\n", screen.Plural(f.quiet, "group"), map[bool]string{true: ", and all that callers saw"}[f.hiddenOnly])
+		fmt.Fprintf(&b, "left out: %s muted%s\n", term.Plural(f.quiet, "group"), map[bool]string{true: ", and all that callers saw"}[f.hiddenOnly])
 	}
 	for i := range f.groups {
 		g := &f.groups[i]
-		fmt.Fprintf(&b, "\nF%d  %s, %s, %s\n", i+1, screen.Plural(g.count, "request"), g.seen(), g.origin)
+		fmt.Fprintf(&b, "\nF%d  %s, %s, %s\n", i+1, term.Plural(g.count, "request"), g.seen(), g.origin)
 		fmt.Fprintf(&b, "    first %s, last %s\n", g.first.In(f.env.Zone).Format(time.DateTime), g.last.In(f.env.Zone).Format(time.DateTime))
 		for _, fact := range f.facts(g) {
 			fmt.Fprintf(&b, "    %-12s %s\n", fact.label, strings.ReplaceAll(fact.text, "\n", "\n                 "))
@@ -248,7 +250,7 @@ func (f *Failures) report() string {
 // askReport writes the incident report to a file.
 func (f *Failures) askReport() tea.Cmd {
 	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(f.env, widget.Prompt{
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&f.env.Shared, widget.Prompt{
 		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")

@@ -10,6 +10,7 @@ import (
 	"indirtui/traces/query"
 	"indirtui/traces/store"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/widget"
 )
 
@@ -29,7 +30,7 @@ type sorting struct {
 // state is what of the log makes lists that are sorted or grouped other ones.
 type state struct{ total, running, held uint64 }
 
-func stateOf(s *screen.Stats) state { return state{s.Total, s.Running, s.Held} }
+func stateOf(s *session.Stats) state { return state{s.Total, s.Running, s.Held} }
 
 // breather is how long a list of n rows that was made as a whole is good enough,
 // while requests come in: about ten times what it takes to make it, so that it
@@ -168,11 +169,11 @@ func (r *Requests) breathed(m breathed) tea.Cmd {
 // sortView returns the requests of a view in the order of a column, those that
 // are equal in the order of their numbers. What is compared is one number for
 // each: of texts, the place of the text among all that there are.
-func sortView(log screen.Log, v *store.View, column string) *order {
+func sortView(log session.Log, v *store.View, column string) *order {
 	items := make([]widget.Keyed[uint64], 0, v.Len())
 	texts := make(map[string]uint64)
 	of := textOf(column)
-	eachRow(log, v, func(row *screen.Row) {
+	eachRow(log, v, func(row *session.Row) {
 		key := numberOf(column, row)
 		if of != nil {
 			text := of(row)
@@ -209,19 +210,19 @@ func sortView(log screen.Log, v *store.View, column string) *order {
 
 // textOf returns what a column of texts says of a row; nil if it is one of
 // numbers.
-func textOf(column string) func(*screen.Row) string {
+func textOf(column string) func(*session.Row) string {
 	switch column {
 	case "ind":
-		return func(r *screen.Row) string { return r.Indirection }
+		return func(r *session.Row) string { return r.Indirection }
 	case "key":
-		return func(r *screen.Row) string { return r.Key }
+		return func(r *session.Row) string { return r.Key }
 	case "served":
-		return screen.ServedBy
+		return session.ServedBy
 	}
 	return nil
 }
 
-func numberOf(column string, r *screen.Row) uint64 {
+func numberOf(column string, r *session.Row) uint64 {
 	switch column {
 	case "verb":
 		return uint64(r.Verb)
@@ -235,8 +236,8 @@ func numberOf(column string, r *screen.Row) uint64 {
 
 // eachRow calls do with the rows of a view, in the order of their numbers. Where
 // the view has most of the requests there are, they are read many at a time.
-func eachRow(log screen.Log, v *store.View, do func(*screen.Row)) {
-	var rows [256]screen.Row
+func eachRow(log session.Log, v *store.View, do func(*session.Row)) {
+	var rows [256]session.Row
 	n := v.Len()
 	for i := 0; i < n; {
 		id := v.At(i)

@@ -12,7 +12,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 )
 
 // logOf returns a log of n requests with any values.
@@ -79,13 +79,13 @@ func checkOrder(t *testing.T, log *store.Store, filter string) {
 	for !v.Extend(0) {
 	}
 	for _, column := range sortable[1:] {
-		var want []screen.Row
+		var want []session.Row
 		for i := range v.Len() {
 			if row, ok := log.Row(v.At(i)); ok {
 				want = append(want, row)
 			}
 		}
-		slices.SortStableFunc(want, func(a, b screen.Row) int {
+		slices.SortStableFunc(want, func(a, b session.Row) int {
 			switch column {
 			case "verb":
 				return cmp.Compare(a.Verb, b.Verb)
@@ -94,7 +94,7 @@ func checkOrder(t *testing.T, log *store.Store, filter string) {
 			case "key":
 				return strings.Compare(a.Key, b.Key)
 			case "served":
-				return strings.Compare(screen.ServedBy(&a), screen.ServedBy(&b))
+				return strings.Compare(session.ServedBy(&a), session.ServedBy(&b))
 			case "ms":
 				return cmp.Compare(max(a.Took, 0), max(b.Took, 0))
 			}

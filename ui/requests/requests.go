@@ -14,7 +14,9 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui/compare"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/steps"
+	"indirtui/ui/term"
 	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
@@ -28,7 +30,7 @@ const Wide = 110
 // goes on showing what there is. What is in focus is remembered by its number,
 // not by its place.
 type Requests struct {
-	env           *screen.Env
+	env           *session.Env
 	width, height int
 
 	all     *store.View // every request
@@ -43,7 +45,7 @@ type Requests struct {
 	focus   uint64 // number of the request in focus
 	follow  bool
 	seen    uint64 // the last request when follow was switched off
-	stats   screen.Stats
+	stats   session.Stats
 	rates   [60]uint32
 	past    widget.Past
 	picked  []uint64
@@ -62,7 +64,7 @@ type detail struct {
 }
 
 // New returns the list of all requests, which follows what is new.
-func New(env *screen.Env) *Requests {
+func New(env *session.Env) *Requests {
 	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail)}
 	r.view = r.all
 	return r
@@ -100,7 +102,7 @@ func (r *Requests) Resize(width, height int) {
 // Update implements screen.Screen.
 func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case screen.Snapshot:
+	case session.Snapshot:
 		return r.news(msg)
 	case extended:
 		return r.extended(msg)
@@ -136,7 +138,7 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 // maxDetails is how many details are kept so that going back is instant.
 const maxDetails = 256
 
-func (r *Requests) news(s screen.Snapshot) tea.Cmd {
+func (r *Requests) news(s session.Snapshot) tea.Cmd {
 	r.stats, r.rates = s.Stats, r.env.Log.Rates()
 	if d := r.details[r.focus]; d != nil && d.trace != nil && (d.trace.Outcome == traces.Run || d.trace.Outcome == traces.HeldOutcome) {
 		delete(r.details, r.focus)
@@ -409,7 +411,7 @@ func (r *Requests) Act(a screen.Act) tea.Cmd {
 
 func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
 	if a.Do == screen.CopyMenu {
-		return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "copy", r.copies())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies())})
 	}
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
@@ -529,7 +531,7 @@ func (r *Requests) askFilter() tea.Cmd {
 		Complete: complete,
 	}
 	p.Input.Set(old)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(r.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, p)})
 }
 
 // complaint is what is wrong with a filter; nil if nothing is.
@@ -575,7 +577,7 @@ func (r *Requests) filterCell() tea.Cmd {
 		expr := c.field + "=" + query.Quote(c.value)
 		items = append(items, widget.Item{Key: rune('a' + i), Name: expr, Do: screen.Send(screen.Push{Screen: r.howToFilter(expr)})})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "filter by what this row says", items)})
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "filter by what this row says", items)})
 }
 
 func (r *Requests) howToFilter(expr string) screen.Screen {
@@ -589,7 +591,7 @@ func (r *Requests) howToFilter(expr string) screen.Screen {
 	if r.filter != "" {
 		items = append(items, widget.Item{Key: 'a', Name: "also", Note: r.with(expr), Do: set(r.with(expr))})
 	}
-	return widget.NewMenu(r.env, "filter", items)
+	return widget.NewMenu(&r.env.Shared, "filter", items)
 }
 
 // with is the filter and another term.
@@ -602,7 +604,7 @@ func (r *Requests) with(term string) string {
 
 type cell struct{ field, value string }
 
-func cellsOf(row *screen.Row) []cell {
+func cellsOf(row *session.Row) []cell {
 	served := ""
 	if row.Served != traces.ByNobody {
 		served = row.Served.String()
@@ -676,7 +678,7 @@ func (r *Requests) copies() []widget.Item {
 		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
 	}
 	items := []widget.Item{
-		item('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", screen.Name(&row), screen.ServedBy(&row), screen.Millis(row.Took), row.Outcome)),
+		item('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", session.Name(&row), session.ServedBy(&row), term.Millis(row.Took), row.Outcome)),
 		item('k', "key", row.Key),
 	}
 	if d := r.details[r.focus]; d != nil && d.trace != nil {

@@ -6,8 +6,9 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/steps"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -60,37 +61,37 @@ func (r *Requests) below() int {
 func (r *Requests) rowsOnScreen() int { return r.height - 1 - r.below() }
 
 // Context implements screen.Screen.
-func (r *Requests) Context() (left, right screen.Line) {
-	left.Put(screen.Quiet, " filter: ")
+func (r *Requests) Context() (left, right term.Line) {
+	left.Put(term.Quiet, " filter: ")
 	if r.filter == "" {
-		left.Put(screen.Quiet, "(none)")
+		left.Put(term.Quiet, "(none)")
 	} else {
-		left.Put(screen.Bold, r.filter)
+		left.Put(term.Bold, r.filter)
 	}
-	left.Put(screen.Quiet, "   group: ")
-	left.Put(screen.Plain, r.groupName())
+	left.Put(term.Quiet, "   group: ")
+	left.Put(term.Plain, r.groupName())
 	if r.wide() || r.sorting.column != 0 || r.sorting.reverse {
-		left.Put(screen.Quiet, "   sort: ")
-		left.Put(screen.Plain, r.sorting.String())
+		left.Put(term.Quiet, "   sort: ")
+		left.Put(term.Plain, r.sorting.String())
 	}
 	if len(r.picked) > 0 {
-		left.Put(screen.Touched, fmt.Sprintf("   selected %d", len(r.picked)))
+		left.Put(term.Touched, fmt.Sprintf("   selected %d", len(r.picked)))
 	}
 	n, total := r.view.Checked()
-	shown := screen.Grouped(int64(r.view.Len())) + " shown"
+	shown := term.Grouped(int64(r.view.Len())) + " shown"
 	if r.filter != "" {
-		shown += " of " + screen.Grouped(int64(total))
+		shown += " of " + term.Grouped(int64(total))
 	}
 	if !r.done && n < total {
-		shown = fmt.Sprintf("so far %s of %s/%s checked", screen.Grouped(int64(r.view.Len())), screen.Grouped(int64(n)), screen.Grouped(int64(total)))
+		shown = fmt.Sprintf("so far %s of %s/%s checked", term.Grouped(int64(r.view.Len())), term.Grouped(int64(n)), term.Grouped(int64(total)))
 	}
-	right.Put(screen.Plain, shown+"   ")
+	right.Put(term.Plain, shown+"   ")
 	if r.follow {
-		right.Put(screen.Plain, "follow on ")
+		right.Put(term.Plain, "follow on ")
 	} else {
-		right.Put(screen.Plain, "follow off")
+		right.Put(term.Plain, "follow off")
 		if fresh := r.fresh(); fresh > 0 {
-			right.Put(screen.Attention, fmt.Sprintf(", %s new", screen.Grouped(int64(fresh))))
+			right.Put(term.Attention, fmt.Sprintf(", %s new", term.Grouped(int64(fresh))))
 		}
 		right.Space(1)
 	}
@@ -98,7 +99,7 @@ func (r *Requests) Context() (left, right screen.Line) {
 }
 
 // View implements screen.Screen.
-func (r *Requests) View() screen.Lines {
+func (r *Requests) View() term.Lines {
 	if r.len() == 0 {
 		return r.empty()
 	}
@@ -111,29 +112,29 @@ func (r *Requests) View() screen.Lines {
 	if r.showsRates() {
 		height -= rateLines
 	}
-	lines := screen.Beside(list.Fill(width, height), r.side(height, r.width-width-2), width, r.env.Theme)
+	lines := term.Beside(list.Fill(width, height), r.side(height, r.width-width-2), width, r.env.Theme)
 	if r.showsRates() {
-		lines = append(lines, r.env.Theme.HRule(r.width), r.rateLine(), screen.Line{})
+		lines = append(lines, r.env.Theme.HRule(r.width), r.rateLine(), term.Line{})
 	}
 	return lines
 }
 
 // empty is what is shown instead of a list: a sentence, and what to do.
-func (r *Requests) empty() screen.Lines {
+func (r *Requests) empty() term.Lines {
 	n, total := r.view.Checked()
 	text := "No request yet."
 	switch {
 	case r.groups != nil && r.groups.list == nil:
 		text = "gathering groups"
 	case r.filter != "" && !r.done:
-		text = fmt.Sprintf("so far 0 of %s/%s checked", screen.Grouped(int64(n)), screen.Grouped(int64(total)))
+		text = fmt.Sprintf("so far 0 of %s/%s checked", term.Grouped(int64(n)), term.Grouped(int64(total)))
 	case r.filter != "":
-		text = fmt.Sprintf("No request matches. %s hidden.  esc clear filter   / edit", screen.Grouped(int64(total)))
+		text = fmt.Sprintf("No request matches. %s hidden.  esc clear filter   / edit", term.Grouped(int64(total)))
 	}
-	return screen.Lines{{}, screen.Of(screen.Plain, "   "+text)}
+	return term.Lines{{}, term.Of(term.Plain, "   "+text)}
 }
 
-func (r *Requests) table() screen.Lines {
+func (r *Requests) table() term.Lines {
 	if r.groups != nil {
 		return r.groupTable()
 	}
@@ -141,7 +142,7 @@ func (r *Requests) table() screen.Lines {
 	if widths[0] == 0 {
 		widths = widget.Widths(columns, r.listWidth()-gutter-1-gap(widths))
 	}
-	lines := screen.Lines{titles(widths)}
+	lines := term.Lines{titles(widths)}
 	from, to := r.list.Visible()
 	for i := from; i < to; i++ {
 		lines = append(lines, r.row(i, widths))
@@ -149,17 +150,17 @@ func (r *Requests) table() screen.Lines {
 	return lines.Fill(r.listWidth(), r.list.Height+1)
 }
 
-func titles(widths []int) screen.Line {
-	var l screen.Line
+func titles(widths []int) term.Line {
+	var l term.Line
 	l.Space(gutter + gap(widths))
 	for i, c := range columns {
 		switch {
 		case widths[i] == 0:
 			continue
 		case c.Right:
-			l.Right(screen.Quiet, screen.Clean(c.Title), widths[i])
+			l.Right(term.Quiet, term.Clean(c.Title), widths[i])
 		default:
-			l.Cell(screen.Quiet, screen.Clean(c.Title), widths[i])
+			l.Cell(term.Quiet, term.Clean(c.Title), widths[i])
 		}
 		l.Space(1)
 	}
@@ -175,18 +176,18 @@ func gap(widths []int) int {
 	return 1
 }
 
-func (r *Requests) row(i int, widths []int) screen.Line {
-	var l screen.Line
+func (r *Requests) row(i int, widths []int) term.Line {
+	var l term.Line
 	id := r.at(i)
 	row, ok := r.env.Log.Row(id)
 	if !ok {
-		l.Put(screen.Quiet, fmt.Sprintf("    #%d was dropped", id))
+		l.Put(term.Quiet, fmt.Sprintf("    #%d was dropped", id))
 		return l
 	}
 	cursor := i == r.list.Cursor
 	r.gutter(&l, &row, cursor)
 	l.Space(gap(widths))
-	style := screen.StyleOf(row.Outcome)
+	style := session.StyleOf(row.Outcome)
 	for i := range columns {
 		if widths[i] == 0 {
 			continue
@@ -195,33 +196,33 @@ func (r *Requests) row(i int, widths []int) screen.Line {
 		l.Space(1)
 	}
 	if cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }
 
-func (r *Requests) gutter(l *screen.Line, row *screen.Row, cursor bool) {
+func (r *Requests) gutter(l *term.Line, row *session.Row, cursor bool) {
 	g := &r.env.Theme.Glyphs
 	if cursor {
-		l.Put(screen.Plain, g.Cursor)
+		l.Put(term.Plain, g.Cursor)
 	} else {
 		l.Space(1)
 	}
 	switch {
 	case r.isPicked(row.ID):
-		l.Put(screen.Touched, "+")
+		l.Put(term.Touched, "+")
 	case row.Marked && row.Mark >= 'a' && row.Mark <= 'z':
-		l.Put(screen.Touched, string(rune(row.Mark)))
+		l.Put(term.Touched, string(rune(row.Mark)))
 	case row.Marked:
-		l.Put(screen.Touched, "*")
+		l.Put(term.Touched, "*")
 	default:
 		l.Space(1)
 	}
 	switch {
 	case row.Outcome == traces.HeldOutcome:
-		l.Put(screen.Touched, "|")
+		l.Put(term.Touched, "|")
 	case row.Outcome.Failed():
-		l.Put(screen.StyleOf(row.Outcome), "!")
+		l.Put(session.StyleOf(row.Outcome), "!")
 	default:
 		l.Space(1)
 	}
@@ -236,44 +237,44 @@ func (r *Requests) isPicked(id uint64) bool {
 	return false
 }
 
-func (r *Requests) cell(l *screen.Line, row *screen.Row, column, width int, outcome screen.Style) {
-	plain := screen.Plain
+func (r *Requests) cell(l *term.Line, row *session.Row, column, width int, outcome term.Style) {
+	plain := term.Plain
 	if row.Outcome == traces.Run {
-		plain = screen.Quiet
+		plain = term.Quiet
 	}
 	switch columns[column].Title {
 	case "#":
 		style := plain
 		if row.Sent {
-			style = screen.Touched
+			style = term.Touched
 		}
-		l.Right(style, screen.Clean(fmt.Sprint(row.ID)), width)
+		l.Right(style, term.Clean(fmt.Sprint(row.ID)), width)
 	case "TIME":
-		l.Cell(screen.Quiet, screen.Clean(r.time(row, width)), width)
+		l.Cell(term.Quiet, term.Clean(r.time(row, width)), width)
 	case "VERB":
-		l.Cell(plain, screen.Clean(screen.VerbCode(row.Verb)), width)
+		l.Cell(plain, term.Clean(session.VerbCode(row.Verb)), width)
 	case "IND":
-		l.Cell(plain, screen.CleanTo(row.Indirection, width), width)
+		l.Cell(plain, term.CleanTo(row.Indirection, width), width)
 	case "KEY":
-		l.Cell(plain, screen.CleanTo(row.Key, width), width)
+		l.Cell(plain, term.CleanTo(row.Key, width), width)
 	case "SERVED BY":
 		style := plain
 		if row.Served == traces.ByCache {
-			style = screen.Cached
+			style = term.Cached
 		}
-		l.Cell(style, screen.CleanTo(screen.ServedBy(row), width), width)
+		l.Cell(style, term.CleanTo(session.ServedBy(row), width), width)
 	case "ms":
-		took := screen.MillisIn(row.Took, width)
+		took := term.MillisIn(row.Took, width)
 		if row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome {
 			took = "-"
 		}
-		l.Right(plain, screen.Clean(took), width)
+		l.Right(plain, term.Clean(took), width)
 	case "OUT":
-		l.Cell(outcome, screen.Clean(row.Outcome.String()), width)
+		l.Cell(outcome, term.Clean(row.Outcome.String()), width)
 	}
 }
 
-func (r *Requests) time(row *screen.Row, width int) string {
+func (r *Requests) time(row *session.Row, width int) string {
 	switch {
 	case r.ages:
 		return traces.Age(r.env.Now().Sub(row.Start)) + " ago"
@@ -283,38 +284,38 @@ func (r *Requests) time(row *screen.Row, width int) string {
 	return r.env.Clock(row.Start)
 }
 
-func (r *Requests) groupTable() screen.Lines {
+func (r *Requests) groupTable() term.Lines {
 	width := r.listWidth()
 	name := max(width-gutter-36, 10)
-	var l screen.Line
+	var l term.Line
 	l.Space(gutter)
-	l.Cell(screen.Quiet, screen.Clean(strings.ToUpper(r.groups.by)), name)
-	l.Right(screen.Quiet, screen.Clean("N"), 8)
+	l.Cell(term.Quiet, term.Clean(strings.ToUpper(r.groups.by)), name)
+	l.Right(term.Quiet, term.Clean("N"), 8)
 	l.Space(2)
-	l.Cell(screen.Quiet, screen.Clean("WORST"), 6)
-	l.Right(screen.Quiet, screen.Clean("ms"), 9)
-	l.Right(screen.Quiet, screen.Clean("LAST"), 10)
-	lines := screen.Lines{l}
+	l.Cell(term.Quiet, term.Clean("WORST"), 6)
+	l.Right(term.Quiet, term.Clean("ms"), 9)
+	l.Right(term.Quiet, term.Clean("LAST"), 10)
+	lines := term.Lines{l}
 	from, to := r.list.Visible()
 	for i := from; i < to && i < len(r.groups.list); i++ {
 		g := r.groups.list[i]
-		var l screen.Line
+		var l term.Line
 		if i == r.list.Cursor {
-			l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+			l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
 		}
 		l.To(gutter)
-		label, style := g.name, screen.Plain
+		label, style := g.name, term.Plain
 		if label == "" {
-			label, style = "(none)", screen.Quiet
+			label, style = "(none)", term.Quiet
 		}
-		l.Cell(style, screen.CleanTo(label, name), name)
-		l.Right(screen.Plain, screen.Clean(screen.Grouped(int64(g.count))), 8)
+		l.Cell(style, term.CleanTo(label, name), name)
+		l.Right(term.Plain, term.Clean(term.Grouped(int64(g.count))), 8)
 		l.Space(2)
-		l.Cell(screen.StyleOf(g.worst), screen.Clean(g.worst.String()), 6)
-		l.Right(screen.Plain, screen.Clean(screen.Millis(g.took)), 9)
-		l.Right(screen.Quiet, screen.Clean(fmt.Sprintf("#%d", g.last)), 10)
+		l.Cell(session.StyleOf(g.worst), term.Clean(g.worst.String()), 6)
+		l.Right(term.Plain, term.Clean(term.Millis(g.took)), 9)
+		l.Right(term.Quiet, term.Clean(fmt.Sprintf("#%d", g.last)), 10)
 		if i == r.list.Cursor {
-			l = l.With(screen.Bold)
+			l = l.With(term.Bold)
 		}
 		lines = append(lines, l)
 	}
@@ -323,15 +324,15 @@ func (r *Requests) groupTable() screen.Lines {
 
 // story is the lines under the list: the request in focus in full, and what a
 // person should know first about it.
-func (r *Requests) story(height int) screen.Lines {
-	lines := screen.Lines{r.env.Theme.HRule(r.width)}
+func (r *Requests) story(height int) term.Lines {
+	lines := term.Lines{r.env.Theme.HRule(r.width)}
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok || r.groups != nil {
 		return lines
 	}
-	var head screen.Line
+	var head term.Line
 	head.Space(1)
-	head.Put(screen.Bold, screen.Name(&row))
+	head.Put(term.Bold, session.Name(&row))
 	head.Space(3)
 	head.Append(r.about(&row))
 	lines = append(lines, head)
@@ -339,81 +340,81 @@ func (r *Requests) story(height int) screen.Lines {
 	if d == nil {
 		return lines
 	}
-	var l screen.Line
+	var l term.Line
 	l.Space(1)
 	if d.trace == nil {
-		l.Put(screen.Attention, d.err.Error())
+		l.Put(term.Attention, d.err.Error())
 		return append(lines, l)
 	}
-	for _, text := range screen.Clean(traces.Story(d.trace)).Wrap(r.width-2, max(height-3, 1)) {
-		var l screen.Line
+	for _, text := range term.Clean(traces.Story(d.trace)).Wrap(r.width-2, max(height-3, 1)) {
+		var l term.Line
 		l.Space(1)
-		l.Add(screen.StyleOf(row.Outcome), text)
+		l.Add(session.StyleOf(row.Outcome), text)
 		lines = append(lines, l)
 	}
 	h := headline(d.trace)
 	for _, who := range []struct{ label, text string }{{"asked ", h.Asked}, {"   not asked ", h.NotAsked}} {
 		if who.text != "" {
-			l.Put(screen.Quiet, who.label)
-			l.Put(screen.Plain, who.text)
+			l.Put(term.Quiet, who.label)
+			l.Put(term.Plain, who.text)
 		}
 	}
 	return append(lines, l).Fill(r.width, height)
 }
 
 // about is what belongs to a request beside its name.
-func (r *Requests) about(row *screen.Row) screen.Line {
-	var l screen.Line
+func (r *Requests) about(row *session.Row) term.Line {
+	var l term.Line
 	if row.Sent {
-		l.Put(screen.Touched, "sent by you  ")
+		l.Put(term.Touched, "sent by you  ")
 	} else if row.Caller != "" {
-		l.Put(screen.Plain, row.Caller+"  ")
+		l.Put(term.Plain, row.Caller+"  ")
 	}
 	if row.Run != "" {
-		l.Put(screen.Plain, "run "+traces.GuessMark(row.RunGuessed))
-		l.Add(screen.Plain, screen.Clean(row.Run).Cut(8))
+		l.Put(term.Plain, "run "+traces.GuessMark(row.RunGuessed))
+		l.Add(term.Plain, term.Clean(row.Run).Cut(8))
 		l.Space(2)
 	}
 	if row.Environment != "" {
-		l.Put(screen.Plain, "env "+row.Environment+"  ")
+		l.Put(term.Plain, "env "+row.Environment+"  ")
 	}
 	if row.Parent != 0 {
-		l.Put(screen.Plain, fmt.Sprintf("asked by #%d", row.Parent))
+		l.Put(term.Plain, fmt.Sprintf("asked by #%d", row.Parent))
 	}
 	return l
 }
 
 // side is the pane beside the list: the same, and who answered, was asked, was
 // not asked, and decided; the steps; and where to go from here.
-func (r *Requests) side(height, width int) screen.Lines {
+func (r *Requests) side(height, width int) term.Lines {
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok || r.groups != nil {
 		return nil
 	}
-	lines := screen.Lines{screen.Of(screen.Bold, screen.Name(&row)), r.about(&row), {}}
+	lines := term.Lines{term.Of(term.Bold, session.Name(&row)), r.about(&row), {}}
 	d := r.details[r.focus]
 	if d == nil {
 		return lines
 	}
 	if d.trace == nil {
-		return append(lines, screen.Of(screen.Attention, " "+d.err.Error()))
+		return append(lines, term.Of(term.Attention, " "+d.err.Error()))
 	}
-	lines = append(lines, screen.Of(screen.Quiet, "STORY"))
-	for _, text := range screen.Clean(traces.Story(d.trace)).Wrap(width-2, 5) {
-		var l screen.Line
+	lines = append(lines, term.Of(term.Quiet, "STORY"))
+	for _, text := range term.Clean(traces.Story(d.trace)).Wrap(width-2, 5) {
+		var l term.Line
 		l.Space(1)
-		l.Add(screen.StyleOf(row.Outcome), text)
+		l.Add(session.StyleOf(row.Outcome), text)
 		lines = append(lines, l)
 	}
-	lines = append(lines, screen.Line{})
+	lines = append(lines, term.Line{})
 	h := headline(d.trace)
 	for _, who := range []struct{ label, text string }{
 		{"WHO ANSWERED", h.Answered}, {"WHO WAS ASKED", h.Asked}, {"WHO WAS NOT", h.NotAsked}, {"WHO DECIDED", h.Decided},
 	} {
 		lines = append(lines, labelled(who.label, who.text, width)...)
 	}
-	lines = append(append(lines, screen.Line{}), r.stepLines(d.trace, width)...)
-	return append(append(lines, screen.Line{}), r.linkLines(&d.links)...).Fill(width, height)
+	lines = append(append(lines, term.Line{}), r.stepLines(d.trace, width)...)
+	return append(append(lines, term.Line{}), r.linkLines(&d.links)...).Fill(width, height)
 }
 
 // headline is who answered, was asked, was not asked, and decided. Of a request
@@ -425,47 +426,47 @@ func headline(t *traces.Trace) traces.Headline {
 	return traces.HeadlineOf(t)
 }
 
-func labelled(label, text string, width int) screen.Lines {
+func labelled(label, text string, width int) term.Lines {
 	const cells = 15
-	var lines screen.Lines
-	for i, part := range screen.Clean(text).Wrap(width-cells-1, 3) {
-		var l screen.Line
+	var lines term.Lines
+	for i, part := range term.Clean(text).Wrap(width-cells-1, 3) {
+		var l term.Line
 		if i == 0 {
-			l.Put(screen.Quiet, label)
+			l.Put(term.Quiet, label)
 		}
 		l.To(cells)
-		l.Add(screen.Plain, part)
+		l.Add(term.Plain, part)
 		lines = append(lines, l)
 	}
 	return lines
 }
 
-func (r *Requests) stepLines(t *traces.Trace, width int) screen.Lines {
-	var l screen.Line
-	l.Put(screen.Quiet, "STEPS")
+func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {
+	var l term.Line
+	l.Put(term.Quiet, "STEPS")
 	l.To(width - 7)
-	l.Right(screen.Quiet, screen.Clean("ms"), 6)
-	lines := screen.Lines{l}
+	l.Right(term.Quiet, term.Clean("ms"), 6)
+	lines := term.Lines{l}
 	for i, q := range t.Steps {
 		s := traces.Step(i)
 		style := steps.StyleOf(t, s)
-		var l screen.Line
+		var l term.Line
 		l.Put(style, steps.Mark(t, s, &r.env.Theme.Glyphs))
-		l.Right(screen.Quiet, screen.Clean(steps.Number(s)), 2)
+		l.Right(term.Quiet, term.Clean(steps.Number(s)), 2)
 		l.Space(1)
-		l.Cell(style, screen.Clean(s.String()), 13)
+		l.Cell(style, term.Clean(s.String()), 13)
 		l.Space(1)
 		answer := width - l.Width() - 8
-		l.Cell(style, screen.Clean(steps.Answer(t, s)), answer)
+		l.Cell(style, term.Clean(steps.Answer(t, s)), answer)
 		l.Space(1)
-		l.Right(style, screen.Clean(steps.Took(q)), 6)
+		l.Right(style, term.Clean(steps.Took(q)), 6)
 		lines = append(lines, l)
 	}
 	return lines
 }
 
-func (r *Requests) linkLines(links *store.Links) screen.Lines {
-	lines := screen.Lines{screen.Of(screen.Quiet, "LINKS")}
+func (r *Requests) linkLines(links *store.Links) term.Lines {
+	lines := term.Lines{term.Of(term.Quiet, "LINKS")}
 	for _, to := range []struct {
 		label string
 		id    uint64
@@ -474,19 +475,19 @@ func (r *Requests) linkLines(links *store.Links) screen.Lines {
 		if !ok {
 			continue
 		}
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
-		l.Cell(screen.Quiet, screen.Clean(to.label), 16)
-		l.Put(screen.Plain, fmt.Sprintf("#%d ", to.id))
-		l.Put(screen.StyleOf(row.Outcome), row.Outcome.String())
-		l.Put(screen.Plain, "  "+row.Indirection)
+		l.Cell(term.Quiet, term.Clean(to.label), 16)
+		l.Put(term.Plain, fmt.Sprintf("#%d ", to.id))
+		l.Put(session.StyleOf(row.Outcome), row.Outcome.String())
+		l.Put(term.Plain, "  "+row.Indirection)
 		lines = append(lines, l)
 	}
 	if n := len(links.Children); n > 0 {
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
-		l.Cell(screen.Quiet, screen.Clean("asked"), 16)
-		l.Put(screen.Plain, fmt.Sprintf("%s, #%d first", screen.Plural(n, "request"), links.Children[0]))
+		l.Cell(term.Quiet, term.Clean("asked"), 16)
+		l.Put(term.Plain, fmt.Sprintf("%s, #%d first", term.Plural(n, "request"), links.Children[0]))
 		lines = append(lines, l)
 	}
 	if len(lines) == 1 {
@@ -496,9 +497,9 @@ func (r *Requests) linkLines(links *store.Links) screen.Lines {
 }
 
 // rateLine is the last minute, and what the callers did not see.
-func (r *Requests) rateLine() screen.Line {
-	var l screen.Line
-	l.Put(screen.Quiet, " 60 s  ")
+func (r *Requests) rateLine() term.Line {
+	var l term.Line
+	l.Put(term.Quiet, " 60 s  ")
 	most := uint32(0)
 	for _, n := range r.rates {
 		most = max(most, n)
@@ -506,19 +507,19 @@ func (r *Requests) rateLine() screen.Line {
 	spark := r.env.Theme.Glyphs.Spark
 	for _, n := range r.rates {
 		if n == 0 || most == 0 {
-			l.Put(screen.Quiet, spark[0])
+			l.Put(term.Quiet, spark[0])
 			continue
 		}
-		l.Put(screen.Plain, spark[int(n)*(len(spark)-1)/int(most)])
+		l.Put(term.Plain, spark[int(n)*(len(spark)-1)/int(most)])
 	}
-	l.Put(screen.Plain, fmt.Sprintf("  %.0f requests/s", r.stats.Rate))
-	l.Put(screen.Quiet, "   hidden:")
+	l.Put(term.Plain, fmt.Sprintf("  %.0f requests/s", r.stats.Rate))
+	l.Put(term.Quiet, "   hidden:")
 	for _, o := range []traces.Outcome{traces.ErrHidden, traces.NilHidden, traces.Part, traces.Stale} {
-		style := screen.Quiet
+		style := term.Quiet
 		if r.stats.By[o] > 0 {
-			style = screen.Attention
+			style = term.Attention
 		}
-		l.Put(style, fmt.Sprintf("  %s %s", screen.Grouped(int64(r.stats.By[o])), o))
+		l.Put(style, fmt.Sprintf("  %s %s", term.Grouped(int64(r.stats.By[o])), o))
 	}
 	return l
 }

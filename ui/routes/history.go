@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/routes"
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -62,28 +63,28 @@ func (r *Routes) changes(indirection string) []change {
 func (r *Routes) page(f row) widget.Page {
 	p := widget.Page{Title: "Routes > " + f.name + " > history"}
 	if r.about().Application != "" {
-		p.Add("application", r.about().Application, screen.Plain)
+		p.Add("application", r.about().Application, term.Plain)
 	}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
 		s := slotOf(f.route, slot)
-		p.Add("", "", screen.Plain)
-		p.Add(slot, fmt.Sprintf("%s   every opinion, strongest first", orNone(s.Winner().Terminus)), screen.Bold)
+		p.Add("", "", term.Plain)
+		p.Add(slot, fmt.Sprintf("%s   every opinion, strongest first", orNone(s.Winner().Terminus)), term.Bold)
 		r.pageOf(&p, slot, s)
 	}
-	p.Add("", "", screen.Plain)
+	p.Add("", "", term.Plain)
 	changes := r.changes(f.name)
 	if len(changes) == 0 {
-		p.Add("changed here", "nothing since the start", screen.Quiet)
+		p.Add("changed here", "nothing since the start", term.Quiet)
 	}
 	for i, c := range changes {
 		label := ""
 		if i == 0 {
 			label = "changed here"
 		}
-		p.Add(label, r.clock(c.at)+"  "+c.text, screen.Plain)
+		p.Add(label, r.clock(c.at)+"  "+c.text, term.Plain)
 	}
 	for _, w := range r.warnings(f) {
-		p.Add("warning", w, screen.Attention)
+		p.Add("warning", w, term.Attention)
 	}
 	r.pageOfTermini(&p, f)
 	return p
@@ -91,18 +92,18 @@ func (r *Routes) page(f row) widget.Page {
 
 func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 	if len(s) == 0 {
-		p.Add("", "nobody has named one", screen.Quiet)
+		p.Add("", "nobody has named one", term.Quiet)
 	}
 	won := false
 	for i, c := range s {
 		wins := !won && c.Why == "" && c.Terminus != ""
 		won = won || wins
-		style := screen.Quiet
+		style := term.Quiet
 		if wins {
-			style = screen.Plain
+			style = term.Plain
 		}
 		if c.Why != "" {
-			style = screen.Attention
+			style = term.Attention
 		}
 		text := fmt.Sprintf("%d. %s", i+1, orNone(c.Terminus))
 		if !c.At.IsZero() && c.Source != traces.FromYou {
@@ -111,7 +112,7 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 		p.Add("", text, style)
 		p.Add("", "   "+said(long(r.env, c), state(c, wins)), style)
 		if c.Note != "" {
-			p.Add("", "   "+c.Note, screen.Attention)
+			p.Add("", "   "+c.Note, term.Attention)
 		}
 	}
 }
@@ -122,8 +123,8 @@ func (r *Routes) pageOfTermini(p *widget.Page, f row) {
 	}
 	reg := r.house.Registry()
 	if spec := reg.Spec(f.name); spec != nil {
-		p.Add("", "", screen.Plain)
-		p.Add(f.name, spec.Doc, screen.Plain)
+		p.Add("", "", term.Plain)
+		p.Add(f.name, spec.Doc, term.Plain)
 	}
 	for _, name := range reg.Termini(f.name) {
 		d := reg.Descriptor(f.name, name)
@@ -133,11 +134,11 @@ func (r *Routes) pageOfTermini(p *widget.Page, f row) {
 				can = append(can, v.String())
 			}
 		}
-		p.Add("", "", screen.Plain)
-		p.Add(name, d.Doc, screen.Plain)
-		p.Add("", "can "+strings.Join(can, ", "), screen.Quiet)
+		p.Add("", "", term.Plain)
+		p.Add(name, d.Doc, term.Plain)
+		p.Add("", "can "+strings.Join(can, ", "), term.Quiet)
 		for _, s := range d.Settings {
-			p.Add("", "reads "+s.Name+": "+s.Doc, screen.Quiet)
+			p.Add("", "reads "+s.Name+": "+s.Doc, term.Quiet)
 		}
 	}
 }

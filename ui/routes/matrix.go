@@ -4,31 +4,32 @@ import (
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // verbs are those that a terminus may have, in the order of the table.
 var verbs = [...]indirector.Verb{indirector.Find, indirector.Search, indirector.Head, indirector.Save, indirector.Destroy}
 
 // matrix is what the termini of an indirection can do, as their types say.
-func (r *Routes) matrix(f row) screen.Lines {
+func (r *Routes) matrix(f row) term.Lines {
 	if r.house == nil {
-		return screen.Lines{screen.Of(screen.Quiet, " a recording does not say which termini there were")}
+		return term.Lines{term.Of(term.Quiet, " a recording does not say which termini there were")}
 	}
 	reg := r.house.Registry()
 	names := reg.Termini(f.name)
 	if len(names) == 0 {
-		return screen.Lines{screen.Of(screen.Quiet, " this program has no terminus of "+f.name)}
+		return term.Lines{term.Of(term.Quiet, " this program has no terminus of "+f.name)}
 	}
-	var head screen.Line
+	var head term.Line
 	head.Space(1)
-	head.Cell(screen.Bold, screen.Clean("available"), nameCells)
+	head.Cell(term.Bold, term.Clean("available"), nameCells)
 	for _, v := range verbs {
-		head.Cell(screen.Quiet, screen.Clean(screen.VerbCode(v)), 5)
+		head.Cell(term.Quiet, term.Clean(session.VerbCode(v)), 5)
 	}
-	head.Cell(screen.Quiet, screen.Clean("remote"), 7)
-	head.Put(screen.Quiet, "note")
-	lines := screen.Lines{head}
+	head.Cell(term.Quiet, term.Clean("remote"), 7)
+	head.Put(term.Quiet, "note")
+	lines := term.Lines{head}
 	primary, cache := f.route.Primary.Winner().Terminus, f.route.Cache.Winner().Terminus
 	for _, name := range names {
 		lines = append(lines, capability(reg.Descriptor(f.name, name), use(name, primary, cache)))
@@ -52,34 +53,34 @@ func use(name, primary, cache string) string {
 	return ""
 }
 
-func capability(d *indirector.Descriptor, use string) screen.Line {
-	var l screen.Line
+func capability(d *indirector.Descriptor, use string) term.Line {
+	var l term.Line
 	l.Space(2)
-	style := screen.Plain
+	style := term.Plain
 	if use != "" {
-		style |= screen.Bold
+		style |= term.Bold
 	}
-	name := screen.Clean(d.Name)
+	name := term.Clean(d.Name)
 	l.Add(style, name.Cut(nameCells-2))
 	if use != "" {
-		l.Put(screen.Quiet, " "+use)
+		l.Put(term.Quiet, " "+use)
 	}
 	l = l.Cut(nameCells)
 	l.To(nameCells + 1)
 	can := indirector.VerbsOf(d.Type)
 	for _, v := range verbs {
 		if can[v] != nil {
-			l.Put(screen.Plain, "x    ")
+			l.Put(term.Plain, "x    ")
 		} else {
-			l.Put(screen.Quiet, ".    ")
+			l.Put(term.Quiet, ".    ")
 		}
 	}
 	remote := "yes"
 	if _, ok := d.Type.(indirector.Local); ok {
 		remote = "no"
 	}
-	l.Cell(screen.Plain, screen.Clean(remote), 7)
-	l.Put(screen.Plain, strings.Join(notes(d), ", "))
+	l.Cell(term.Plain, term.Clean(remote), 7)
+	l.Put(term.Plain, strings.Join(notes(d), ", "))
 	return l
 }
 

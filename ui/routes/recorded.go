@@ -8,6 +8,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 )
 
 // recorded are the routes of a recording: those that the newest request of each
@@ -40,13 +41,13 @@ func (c *recorded) look(r *Routes, last uint64) tea.Cmd {
 
 func (c *recorded) take(m recordedRoutes) { c.last, c.table, c.busy = m.last, m.table, false }
 
-func readRoutes(log screen.Log) indirector.Routes {
+func readRoutes(log session.Log) indirector.Routes {
 	newest := make(map[string]uint64)
 	first, last := log.Range()
 	if last > depth {
 		first = max(first, last-depth)
 	}
-	rows := make([]screen.Row, block)
+	rows := make([]session.Row, block)
 	for from := first; from != 0 && from <= last; {
 		n := log.Rows(from, rows)
 		if n == 0 {
@@ -66,7 +67,7 @@ func readRoutes(log screen.Log) indirector.Routes {
 	return table
 }
 
-func (c *recorded) rows(log screen.Log) []row {
+func (c *recorded) rows(log session.Log) []row {
 	rows := make([]row, 0, len(c.table))
 	for _, name := range slices.Sorted(maps.Keys(c.table)) {
 		rows = append(rows, row{name: name, route: c.table[name], traffic: log.Traffic(name)})

@@ -13,6 +13,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/traces/store"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -22,7 +24,7 @@ const Wide = 110
 // A House is the running house whose routes are shown and changed: an
 // *engine.Engine. It is safe for concurrent use.
 type House interface {
-	screen.Routes
+	session.Routes
 	// Plan tells what would become of a request, without asking anybody.
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 	// Configured returns the table as it was at the start.
@@ -52,7 +54,7 @@ type About struct {
 
 // A Routes is the place. It is a screen.Screen.
 type Routes struct {
-	env           *screen.Env
+	env           *session.Env
 	house         House        // nil in a recording
 	about         func() About // as it is now
 	width, height int
@@ -67,7 +69,7 @@ var (
 
 // New shows the routes of a house. A nil house is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
-func New(env *screen.Env, house House, about func() About) *Routes {
+func New(env *session.Env, house House, about func() About) *Routes {
 	r := &Routes{env: env, house: house, about: about}
 	r.list.SetLen(len(r.rows()))
 	return r
@@ -83,12 +85,12 @@ func (r *Routes) Overridden() int {
 }
 
 // Badge is what stands behind the name of the place: "*1".
-func (r *Routes) Badge() (string, screen.Style) {
+func (r *Routes) Badge() (string, term.Style) {
 	n := r.Overridden()
 	if n == 0 {
-		return "", screen.Plain
+		return "", term.Plain
 	}
-	return "*" + strconv.Itoa(n), screen.Touched
+	return "*" + strconv.Itoa(n), term.Touched
 }
 
 // Scope implements screen.Screen.
@@ -112,7 +114,7 @@ func (r *Routes) layout() {
 // Update implements screen.Screen.
 func (r *Routes) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case screen.Snapshot:
+	case session.Snapshot:
 		return r.recorded.look(r, msg.Last)
 	case recordedRoutes:
 		r.recorded.take(msg)
@@ -226,11 +228,11 @@ func (r *Routes) on(f row, do screen.Action) tea.Cmd {
 	case screen.Reset:
 		return Reset(r.house, f.name)
 	case screen.History:
-		return screen.Send(screen.Push{Screen: widget.NewPager(r.env, r.page(f))})
+		return screen.Send(screen.Push{Screen: widget.NewPager(&r.env.Shared, r.page(f))})
 	case screen.UsedBy:
 		return screen.Send(screen.Filter{Text: served(f)})
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "copy", r.copies(f))})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies(f))})
 	}
 	return nil
 }

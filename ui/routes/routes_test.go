@@ -22,6 +22,7 @@ import (
 	"indirtui/ui/help"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
 
@@ -132,14 +133,14 @@ func play(t *testing.T, h *house, log *store.Store, about routes.About, width, h
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: log, Routes: h, Now: func() time.Time { return noon },
-		Commands: func(env *screen.Env) screen.Commander {
+		Commands: func(env *session.Env) session.Commander {
 			return console.New(t.Context(), env, console.Options{House: h, Application: "agent"})
 		},
-		Places: func(env *screen.Env) []ui.Place {
+		Places: func(env *session.Env) []ui.Place {
 			r := routes.New(env, h, func() routes.About { return about })
 			return []ui.Place{{Key: "3", Name: "Routes", Screen: r, Badge: r.Badge}}
 		},
-		Help:      func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+		Help:      func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		Overrides: func() int { return len(h.Overrides()) },
 	}, width, height)
 }
@@ -276,10 +277,10 @@ func TestRecordingCannotBeChanged(t *testing.T) {
 		log := uitest.Site(t)
 		p := uitest.New(t, ui.Config{
 			Log: log, Now: func() time.Time { return noon }, Replay: "incident",
-			Places: func(env *screen.Env) []ui.Place {
+			Places: func(env *session.Env) []ui.Place {
 				return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, func() routes.About { return routes.About{} })}}
 			},
-			Help: func(env *screen.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
+			Help: func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		}, width, 24).Keys("3")
 		p.Want("catalog", "facts", "file_metadata", "cannot be changed here: recording")
 		p.Keys("enter").Want("not now: cannot be changed here: recording")
@@ -311,7 +312,7 @@ func TestAnySize(t *testing.T) {
 	}
 	traffic(t, h)
 	for _, size := range [][2]int{{60, 16}, {61, 17}, {79, 23}, {80, 24}, {109, 30}, {110, 24}, {200, 60}, {400, 16}} {
-		recording := uitest.New(t, ui.Config{Log: log, Places: func(env *screen.Env) []ui.Place {
+		recording := uitest.New(t, ui.Config{Log: log, Places: func(env *session.Env) []ui.Place {
 			return []ui.Place{{Key: "3", Name: "Routes", Screen: routes.New(env, nil, func() routes.About { return about })}}
 		}}, size[0], size[1])
 		exact(t, recording, size, "3", "j", "j", "H", "esc", "y")

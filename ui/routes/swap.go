@@ -13,6 +13,8 @@ import (
 	"indirtui/traces"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -94,7 +96,7 @@ func (r *Routes) apply(c chosen) tea.Cmd {
 func (r *Routes) pick(f row, slot string) tea.Cmd {
 	now := orNone(slotOf(f.route, slot).Winner().Terminus)
 	title := fmt.Sprintf("swap the %s of %s, now %s", slot, f.name, now)
-	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, title, r.candidates(f, slot, func(name string) tea.Cmd {
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, title, r.candidates(f, slot, func(name string) tea.Cmd {
 		return r.check(chosen{f.name, slot, name})
 	}))})
 }
@@ -134,7 +136,7 @@ func codes(d *indirector.Descriptor) string {
 	for i, v := range verbs {
 		words[i] = "...."
 		if can[v] != nil {
-			words[i] = screen.VerbCode(v)
+			words[i] = session.VerbCode(v)
 		}
 	}
 	return strings.Join(words, " ")
@@ -149,7 +151,7 @@ func (r *Routes) check(c chosen) tea.Cmd {
 		if lacks == "" {
 			return apply
 		}
-		return screen.Push{Screen: widget.NewMenu(r.env, lacks, []widget.Item{
+		return screen.Push{Screen: widget.NewMenu(&r.env.Shared, lacks, []widget.Item{
 			{Key: 'n', Name: "leave it", Note: "nothing changes"},
 			{Key: 'w', Name: "what-if", Note: "look at it first; nothing is executed", Do: r.whatIf(c)},
 			{Key: 'y', Name: "swap", Note: Line(c.indirection, c.slot, c.terminus), Do: screen.Send(apply)},
@@ -160,7 +162,7 @@ func (r *Routes) check(c chosen) tea.Cmd {
 // Lacking warns of verbs that a terminus lacks and that were seen in the newest
 // requests: "facter has no search: 3 of the last 88 requests would fail". It is
 // "" if there are none. It reads the log.
-func Lacking(log screen.Log, house House, indirection, slot, terminus string) string {
+func Lacking(log session.Log, house House, indirection, slot, terminus string) string {
 	d := house.Registry().Descriptor(indirection, terminus)
 	if d == nil {
 		return ""
@@ -169,7 +171,7 @@ func Lacking(log screen.Log, house House, indirection, slot, terminus string) st
 	all := 0
 	w := walk{log: log, indirection: indirection}
 	for range maxBlocks {
-		if !w.next(func(row *screen.Row) bool {
+		if !w.next(func(row *session.Row) bool {
 			seen[row.Verb]++
 			all++
 			return all < most
@@ -189,16 +191,16 @@ func Lacking(log screen.Log, house House, indirection, slot, terminus string) st
 	if fail == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has no %s: %d of the last %s would fail", terminus, strings.Join(names, " and no "), fail, screen.Plural(all, "request"))
+	return fmt.Sprintf("%s has no %s: %d of the last %s would fail", terminus, strings.Join(names, " and no "), fail, term.Plural(all, "request"))
 }
 
 // A walk goes backwards through the newest requests of an indirection.
 type walk struct {
-	log         screen.Log
+	log         session.Log
 	indirection string
 	at          uint64 // what was looked at begins here; 0 before the first block
 	over        bool
-	rows        []screen.Row
+	rows        []session.Row
 }
 
 // block is how many rows are read at once, and maxBlocks how many blocks while a
@@ -210,11 +212,11 @@ const (
 
 // next hands the next block of rows to yield, the newest first, until that
 // returns false. It reports whether there is more.
-func (w *walk) next(yield func(*screen.Row) bool) bool {
+func (w *walk) next(yield func(*session.Row) bool) bool {
 	first, last := w.log.Range()
 	if w.at == 0 {
 		w.at = last + 1
-		w.rows = make([]screen.Row, block)
+		w.rows = make([]session.Row, block)
 	}
 	if w.over || last == 0 || w.at <= first {
 		return false

@@ -8,16 +8,17 @@ import (
 	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // Context implements screen.Screen.
-func (r *Routes) Context() (left, right screen.Line) {
-	left.Put(screen.Plain, " ")
+func (r *Routes) Context() (left, right term.Line) {
+	left.Put(term.Plain, " ")
 	say := func(label, text string) {
 		if text != "" {
-			left.Put(screen.Quiet, label)
-			left.Put(screen.Plain, text+"   ")
+			left.Put(term.Quiet, label)
+			left.Put(term.Plain, text+"   ")
 		}
 	}
 	if r.width >= Wide {
@@ -27,16 +28,16 @@ func (r *Routes) Context() (left, right screen.Line) {
 	say("application ", r.about().Application)
 	switch {
 	case r.house == nil:
-		left.Put(screen.Quiet, "as the newest requests found it; "+isRecording)
+		left.Put(term.Quiet, "as the newest requests found it; "+isRecording)
 	case r.about().Found:
 		say("routes.yaml ", r.sections())
 	default:
 		say("routes.yaml ", "not there")
 	}
 	if n := r.Overridden(); n > 0 {
-		right.Put(screen.Touched, screen.Plural(n, "override"))
+		right.Put(term.Touched, term.Plural(n, "override"))
 		if b := r.env.Keys.Of(screen.Undo, r.Scope()); b != nil {
-			right.Put(screen.Quiet, "  "+b.Key()+" undo")
+			right.Put(term.Quiet, "  "+b.Key()+" undo")
 		}
 		right.Space(1)
 	}
@@ -55,9 +56,9 @@ func (r *Routes) sections() string {
 	case applies && n == 1:
 		return "1 section, it applies"
 	case applies:
-		return screen.Plural(n, "section") + ", 1 applies"
+		return term.Plural(n, "section") + ", 1 applies"
 	default:
-		return screen.Plural(n, "section") + ", none applies"
+		return term.Plural(n, "section") + ", none applies"
 	}
 }
 
@@ -93,14 +94,14 @@ func (r *Routes) columns() []widget.Column {
 }
 
 // View implements screen.Screen.
-func (r *Routes) View() screen.Lines {
+func (r *Routes) View() term.Lines {
 	rows := r.rows()
 	if len(rows) == 0 {
-		return screen.Lines{{}, screen.Of(screen.Quiet, "   "+isNothing)}.Fill(r.width, r.height)
+		return term.Lines{{}, term.Of(term.Quiet, "   "+isNothing)}.Fill(r.width, r.height)
 	}
 	columns := r.columns()
 	widths := widget.Widths(columns, r.width-gutter-1)
-	lines := screen.Lines{title(columns, widths)}
+	lines := term.Lines{title(columns, widths)}
 	from, to := r.list.Visible()
 	for i := from; i < min(to, len(rows)); i++ {
 		lines = append(lines, r.line(rows[i], i == r.list.Cursor, columns, widths))
@@ -112,60 +113,60 @@ func (r *Routes) View() screen.Lines {
 	return lines.Fill(r.width, r.height)
 }
 
-func title(columns []widget.Column, widths []int) screen.Line {
-	var l screen.Line
+func title(columns []widget.Column, widths []int) term.Line {
+	var l term.Line
 	l.Space(gutter)
 	for i, c := range columns {
-		put(&l, screen.Quiet, c.Title, c.Right, widths[i])
+		put(&l, term.Quiet, c.Title, c.Right, widths[i])
 	}
 	return l
 }
 
 // put adds a cell and the blank behind it; nothing if there is no room for the
 // column.
-func put(l *screen.Line, style screen.Style, text string, right bool, cells int) {
+func put(l *term.Line, style term.Style, text string, right bool, cells int) {
 	switch {
 	case cells == 0:
 		return
 	case right:
-		l.Right(style, screen.Clean(text), cells)
+		l.Right(style, term.Clean(text), cells)
 	default:
-		l.Cell(style, screen.Clean(text), cells)
+		l.Cell(style, term.Clean(text), cells)
 	}
 	l.Space(1)
 }
 
-func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) screen.Line {
-	var l screen.Line
+func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) term.Line {
+	var l term.Line
 	if focus {
-		l.Put(screen.Plain, r.env.Theme.Glyphs.Cursor)
+		l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
 	} else {
 		l.Space(1)
 	}
 	noTerminus, noCache := r.missing(f)
 	switch {
 	case f.override:
-		l.Put(screen.Touched, "*")
+		l.Put(term.Touched, "*")
 	case noTerminus != "" || noCache != "":
-		l.Put(screen.Attention, "!")
+		l.Put(term.Attention, "!")
 	default:
 		l.Space(1)
 	}
 	l.Space(1)
-	style := screen.Plain
+	style := term.Plain
 	if f.override {
-		style = screen.Touched
+		style = term.Touched
 	}
-	of := func(missing string) screen.Style {
+	of := func(missing string) term.Style {
 		if missing != "" {
-			return screen.Attention
+			return term.Attention
 		}
 		return style
 	}
 	t := f.traffic
-	errs := screen.Plain
+	errs := term.Plain
 	if t.Errors > 0 {
-		errs = screen.Failed
+		errs = term.Failed
 	}
 	for i, c := range columns {
 		switch c.Title {
@@ -180,19 +181,19 @@ func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) 
 		case "REPLACED":
 			put(&l, style, r.replaced(f), false, widths[i])
 		case "REQS":
-			put(&l, style, screen.Grouped(int64(t.Requests)), true, widths[i])
+			put(&l, style, term.Grouped(int64(t.Requests)), true, widths[i])
 		case "ERR":
-			put(&l, errs, screen.Grouped(int64(t.Errors)), true, widths[i])
+			put(&l, errs, term.Grouped(int64(t.Errors)), true, widths[i])
 		case "p50 ms":
 			p50 := "-"
 			if t.Requests > 0 {
-				p50 = screen.Millis(t.P50)
+				p50 = term.Millis(t.P50)
 			}
 			put(&l, style, p50, true, widths[i])
 		}
 	}
 	if focus {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l
 }
@@ -236,7 +237,7 @@ func (r *Routes) replaced(f row) string {
 
 // detail is what is known of the indirection in focus: who decided, what else
 // it could be, and what is wrong.
-func (r *Routes) detail(f row, room int) screen.Lines {
+func (r *Routes) detail(f row, room int) term.Lines {
 	if r.width >= Wide {
 		return r.wideDetail(f, room)
 	}
@@ -253,7 +254,7 @@ func (r *Routes) detail(f row, room int) screen.Lines {
 
 // wideDetail has the termini at the left and the history at the right; below is
 // what is wrong, and what the indirection is.
-func (r *Routes) wideDetail(f row, room int) screen.Lines {
+func (r *Routes) wideDetail(f row, room int) term.Lines {
 	warnings := r.warningLines(f, min(3, room/3))
 	chain, matrix := r.chain(f, true), r.matrix(f)
 	left := r.width * 3 / 5
@@ -261,14 +262,14 @@ func (r *Routes) wideDetail(f row, room int) screen.Lines {
 		left = max(used+2, r.width*9/20)
 	}
 	rows := max(min(room-len(warnings)-1, max(len(matrix), len(chain))), 0)
-	lines := screen.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
+	lines := term.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
 	lines = append(lines, r.env.Theme.HRule(r.width))
 	lines = append(lines, warnings...)
 	if r.house != nil {
 		if spec := r.house.Registry().Spec(f.name); spec != nil {
-			for _, t := range screen.Clean(f.name+": "+spec.Doc).Wrap(r.width-2, 3) {
-				var l screen.Line
-				l.Add(screen.Quiet, t)
+			for _, t := range term.Clean(f.name+": "+spec.Doc).Wrap(r.width-2, 3) {
+				var l term.Line
+				l.Add(term.Quiet, t)
 				lines = append(lines, l)
 			}
 		}
@@ -276,7 +277,7 @@ func (r *Routes) wideDetail(f row, room int) screen.Lines {
 	return lines
 }
 
-func widest(lines screen.Lines) int {
+func widest(lines term.Lines) int {
 	w := 0
 	for i := range lines {
 		w = max(w, lines[i].Width())
@@ -285,7 +286,7 @@ func widest(lines screen.Lines) int {
 }
 
 // upTo returns at most n lines. If there are more, the last one says how many.
-func (r *Routes) upTo(lines screen.Lines, n int) screen.Lines {
+func (r *Routes) upTo(lines term.Lines, n int) term.Lines {
 	if len(lines) <= n || n <= 0 {
 		return lines[:max(min(len(lines), n), 0)]
 	}
@@ -294,13 +295,13 @@ func (r *Routes) upTo(lines screen.Lines, n int) screen.Lines {
 	if b := r.env.Keys.Of(screen.History, r.Scope()); b != nil {
 		more += ": " + b.Key()
 	}
-	out[n-1] = screen.Of(screen.Quiet, more)
+	out[n-1] = term.Of(term.Quiet, more)
 	return out
 }
 
-func (r *Routes) warningLines(f row, most int) screen.Lines {
+func (r *Routes) warningLines(f row, most int) term.Lines {
 	all := r.warnings(f)
-	var lines screen.Lines
+	var lines term.Lines
 	for i, text := range all {
 		if len(lines) >= most {
 			break
@@ -309,9 +310,9 @@ func (r *Routes) warningLines(f row, most int) screen.Lines {
 		if rest := len(all) - i - 1; len(lines) == most-1 && rest > 0 {
 			label = fmt.Sprintf("warning (1 of %d): ", rest+1)
 		}
-		var l screen.Line
-		l.Put(screen.Attention, label)
-		l.Put(screen.Plain, text)
+		var l term.Line
+		l.Put(term.Attention, label)
+		l.Put(term.Plain, text)
 		lines = append(lines, l.Cut(r.width))
 	}
 	return lines
@@ -320,21 +321,21 @@ func (r *Routes) warningLines(f row, most int) screen.Lines {
 // chain is every opinion on the two slots, strongest first, and below it what
 // was changed since the start, newest first. Two lines for each opinion have
 // room for all that is said about it.
-func (r *Routes) chain(f row, two bool) screen.Lines {
-	var head screen.Line
-	head.Put(screen.Bold, f.name)
-	head.Put(screen.Quiet, "  history, strongest first")
-	lines := screen.Lines{head}
+func (r *Routes) chain(f row, two bool) term.Lines {
+	var head term.Line
+	head.Put(term.Bold, f.name)
+	head.Put(term.Quiet, "  history, strongest first")
+	lines := term.Lines{head}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
 		lines = append(lines, r.opinions(f, slot, two)...)
 	}
 	if changes := r.changes(f.name); len(changes) > 0 {
-		lines = append(lines, screen.Of(screen.Quiet, "  changed here, newest first"))
+		lines = append(lines, term.Of(term.Quiet, "  changed here, newest first"))
 		for _, c := range changes {
-			var l screen.Line
+			var l term.Line
 			l.Space(2)
-			l.Cell(screen.Quiet, screen.Clean(r.clock(c.at)), 9)
-			l.Put(screen.Touched, c.text)
+			l.Cell(term.Quiet, term.Clean(r.clock(c.at)), 9)
+			l.Put(term.Touched, c.text)
 			lines = append(lines, l)
 		}
 	}
@@ -342,30 +343,30 @@ func (r *Routes) chain(f row, two bool) screen.Lines {
 }
 
 // counts are what the wrappers of a slot have done since they were chosen.
-func (r *Routes) counts(indirection, slot string) screen.Lines {
+func (r *Routes) counts(indirection, slot string) term.Lines {
 	if r.house == nil {
 		return nil
 	}
-	var lines screen.Lines
+	var lines term.Lines
 	for _, c := range r.house.WrapperCounts(indirection, slot) {
-		var l screen.Line
+		var l term.Line
 		l.Space(4)
 		kind, _, _ := strings.Cut(c.Wrapper, "(")
-		l.Put(screen.Touched, kind+": "+c.String())
+		l.Put(term.Touched, kind+": "+c.String())
 		lines = append(lines, l)
 	}
 	return lines
 }
 
-func (r *Routes) opinions(f row, slot string, two bool) screen.Lines {
+func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
 	s := slotOf(f.route, slot)
-	var lines screen.Lines
-	say := func(terminus, place, state string, style screen.Style) {
-		var l screen.Line
+	var lines term.Lines
+	say := func(terminus, place, state string, style term.Style) {
+		var l term.Line
 		l.Space(2)
-		l.Cell(screen.Quiet, screen.Clean(slot), 8)
+		l.Cell(term.Quiet, term.Clean(slot), 8)
 		l.Space(1)
-		l.Cell(style, screen.Clean(terminus), 13)
+		l.Cell(style, term.Clean(terminus), 13)
 		l.Space(1)
 		if two {
 			if !strings.Contains(state, "NOT APPLIED") {
@@ -373,27 +374,27 @@ func (r *Routes) opinions(f row, slot string, two bool) screen.Lines {
 				state = ""
 			}
 			lines = append(lines, l)
-			l = screen.Line{}
+			l = term.Line{}
 			l.Space(4)
 		}
 		l.Put(style, said(place, state))
 		lines = append(lines, l)
 	}
 	if slot == indirector.SlotCache && len(s) == 0 {
-		say("-", "nobody named one", "", screen.Quiet)
+		say("-", "nobody named one", "", term.Quiet)
 	}
 	won := false
 	for _, c := range s {
 		wins := !won && c.Why == "" && c.Terminus != ""
 		won = won || wins
-		style := screen.Quiet
+		style := term.Quiet
 		switch {
 		case wins && c.Source >= traces.FromFace:
-			style = screen.Touched
+			style = term.Touched
 		case wins:
-			style = screen.Plain
+			style = term.Plain
 		case c.Why != "":
-			style = screen.Attention
+			style = term.Attention
 		}
 		say(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
 		if wins {
@@ -401,7 +402,7 @@ func (r *Routes) opinions(f row, slot string, two bool) screen.Lines {
 		}
 	}
 	if !won && slot == indirector.SlotTerminus {
-		say("-", "nobody names one: every request fails", "", screen.Attention)
+		say("-", "nobody names one: every request fails", "", term.Attention)
 	}
 	return lines
 }

@@ -12,6 +12,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -67,7 +69,7 @@ type WhatIf struct {
 }
 
 // NewWhatIf begins to count. See Step.
-func NewWhatIf(log screen.Log, house House, indirection, slot, terminus string) *WhatIf {
+func NewWhatIf(log session.Log, house House, indirection, slot, terminus string) *WhatIf {
 	table := maps.Clone(house.Routes())
 	route := table[indirection]
 	choice := traces.Choice{Terminus: terminus, Source: traces.FromYou, Place: "what-if"}
@@ -89,7 +91,7 @@ const patience = 20 * time.Millisecond
 // Step counts for a short while, and reports whether it is done.
 func (w *WhatIf) Step(ctx context.Context) (done bool) {
 	for began := time.Now(); !w.done && ctx.Err() == nil && time.Since(began) < patience; {
-		more := w.walk.next(func(r *screen.Row) bool {
+		more := w.walk.next(func(r *session.Row) bool {
 			w.count(ctx, r)
 			return w.total < most && ctx.Err() == nil
 		})
@@ -98,7 +100,7 @@ func (w *WhatIf) Step(ctx context.Context) (done bool) {
 	return w.done || ctx.Err() != nil
 }
 
-func (w *WhatIf) count(ctx context.Context, r *screen.Row) {
+func (w *WhatIf) count(ctx context.Context, r *session.Row) {
 	f := w.house.Plan(ctx, &indirector.Request{
 		Indirection: r.Indirection, Verb: r.Verb, Key: r.Key, Flags: r.Flags, Environment: r.Environment,
 	}, w.table)
@@ -142,7 +144,7 @@ func (w *WhatIf) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.Replace(fateWords[is], "depends", "depending", 1)))
 		}
 	}
-	return screen.Plural(w.total, "request") + ", nothing is executed: " + strings.Join(parts, ", ")
+	return term.Plural(w.total, "request") + ", nothing is executed: " + strings.Join(parts, ", ")
 }
 
 // pickWhatIf lets a person choose what to look at.
@@ -155,7 +157,7 @@ func (r *Routes) pickWhatIf(f row) tea.Cmd {
 		it.Name = "cache " + it.Name
 		items = append(items, it)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(r.env, "what if "+f.name+" went to ...  nothing is executed", items)})
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items)})
 }
 
 // looked is that a person wants to look first.
@@ -227,7 +229,7 @@ func (p *panel) Act(screen.Act) tea.Cmd { return nil }
 func (p *panel) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
 // Context implements screen.Screen.
-func (p *panel) Context() (left, right screen.Line) { return left, right }
+func (p *panel) Context() (left, right term.Line) { return left, right }
 
 // Rows implements screen.Popup.
 func (p *panel) Rows() int { return len(p.lines()) }
@@ -257,7 +259,7 @@ func (p *panel) Update(msg tea.Msg) tea.Cmd {
 }
 
 // View implements screen.Screen.
-func (p *panel) View() screen.Lines { return p.lines() }
+func (p *panel) View() term.Lines { return p.lines() }
 
 // The columns of the panel: the fate, one for each verb, and an example.
 const (
@@ -265,40 +267,40 @@ const (
 	verbCells = 7
 )
 
-func (p *panel) lines() screen.Lines {
+func (p *panel) lines() term.Lines {
 	w := &p.shown
-	var head screen.Line
-	head.Put(screen.Bold, fmt.Sprintf(" WHAT IF  %s %s=%s", p.c.indirection, p.c.slot, p.c.terminus))
+	var head term.Line
+	head.Put(term.Bold, fmt.Sprintf(" WHAT IF  %s %s=%s", p.c.indirection, p.c.slot, p.c.terminus))
 	switch {
 	case !p.done:
-		head.Put(screen.Quiet, fmt.Sprintf("   so far %s, nothing is executed", screen.Plural(w.total, "recorded request")))
+		head.Put(term.Quiet, fmt.Sprintf("   so far %s, nothing is executed", term.Plural(w.total, "recorded request")))
 	case w.total == most:
-		head.Put(screen.Quiet, fmt.Sprintf("   the newest %s, nothing is executed", screen.Plural(w.total, "recorded request")))
+		head.Put(term.Quiet, fmt.Sprintf("   the newest %s, nothing is executed", term.Plural(w.total, "recorded request")))
 	default:
-		head.Put(screen.Quiet, fmt.Sprintf("   %s, nothing is executed", screen.Plural(w.total, "recorded request")))
+		head.Put(term.Quiet, fmt.Sprintf("   %s, nothing is executed", term.Plural(w.total, "recorded request")))
 	}
-	lines := screen.Lines{p.r.env.Theme.HRule(p.width), head}
+	lines := term.Lines{p.r.env.Theme.HRule(p.width), head}
 	if w.total > 0 {
 		lines = append(lines, p.table()...)
 		lines = append(lines, p.compared())
 	} else if p.done {
-		lines = append(lines, screen.Of(screen.Quiet, "   no request of "+p.c.indirection+" was recorded: there is nothing to tell from"))
+		lines = append(lines, term.Of(term.Quiet, "   no request of "+p.c.indirection+" was recorded: there is nothing to tell from"))
 	}
 	if p.lacks != "" {
-		var l screen.Line
-		l.Put(screen.Attention, "   warning: ")
-		l.Put(screen.Plain, p.lacks)
+		var l term.Line
+		l.Put(term.Attention, "   warning: ")
+		l.Put(term.Plain, p.lacks)
 		lines = append(lines, l)
 	}
-	var act screen.Line
+	var act term.Line
 	for _, k := range [][2]string{{"enter", "apply"}, {"x", "requests"}, {"esc", "forget"}} {
-		act.Put(screen.Bold, "   "+k[0])
-		act.Put(screen.Plain, " "+k[1])
+		act.Put(term.Bold, "   "+k[0])
+		act.Put(term.Plain, " "+k[1])
 	}
 	return append(lines, act)
 }
 
-func (p *panel) table() screen.Lines {
+func (p *panel) table() term.Lines {
 	w := &p.shown
 	var seen []indirector.Verb
 	for _, v := range verbs {
@@ -309,13 +311,13 @@ func (p *panel) table() screen.Lines {
 			}
 		}
 	}
-	var head screen.Line
+	var head term.Line
 	head.Space(fateCells)
 	for _, v := range seen {
-		head.Right(screen.Quiet, screen.Clean(v.String()), verbCells+1)
+		head.Right(term.Quiet, term.Clean(v.String()), verbCells+1)
 	}
-	head.Put(screen.Quiet, "   newest")
-	lines := screen.Lines{head}
+	head.Put(term.Quiet, "   newest")
+	lines := term.Lines{head}
 	for is := range fates {
 		n := w.of(is)
 		if n == 0 && is != answered && is != isNil {
@@ -326,40 +328,40 @@ func (p *panel) table() screen.Lines {
 	return lines
 }
 
-func (p *panel) fateLine(is fate, n int, seen []indirector.Verb) screen.Line {
+func (p *panel) fateLine(is fate, n int, seen []indirector.Verb) term.Line {
 	w := &p.shown
-	style := screen.Plain
+	style := term.Plain
 	switch {
 	case n == 0:
-		style = screen.Quiet
+		style = term.Quiet
 	case is == fails || is == noVerb:
-		style = screen.Failed
+		style = term.Failed
 	case is == expired || is == isNil:
-		style = screen.Attention
+		style = term.Attention
 	}
-	var l screen.Line
+	var l term.Line
 	l.Space(3)
-	l.Cell(style, screen.Clean(fateWords[is]), fateCells-3)
+	l.Cell(style, term.Clean(fateWords[is]), fateCells-3)
 	for _, v := range seen {
-		l.Right(style, screen.Clean(screen.Grouped(int64(w.counts[is][v]))), verbCells+1)
+		l.Right(style, term.Clean(term.Grouped(int64(w.counts[is][v]))), verbCells+1)
 	}
 	if row, ok := p.r.env.Log.Row(w.first[is]); ok {
-		l.Put(screen.Quiet, fmt.Sprintf("   #%d ", row.ID))
-		l.Add(screen.Quiet, screen.Clean(row.Key))
+		l.Put(term.Quiet, fmt.Sprintf("   #%d ", row.ID))
+		l.Add(term.Quiet, term.Clean(row.Key))
 	}
 	return l
 }
 
 // compared holds the forecast against what happened.
-func (p *panel) compared() screen.Line {
+func (p *panel) compared() term.Line {
 	w := &p.shown
 	if w.Lose+w.Gain == 0 {
-		return screen.Of(screen.Quiet, "   as far as can be said, the same requests are answered as before")
+		return term.Of(term.Quiet, "   as far as can be said, the same requests are answered as before")
 	}
-	var l screen.Line
-	style := screen.Plain
+	var l term.Line
+	style := term.Plain
 	if w.Lose > 0 {
-		style = screen.Attention
+		style = term.Attention
 	}
 	l.Put(style, fmt.Sprintf("   %d lose their answer, %d get one that had none", w.Lose, w.Gain))
 	return l

@@ -8,11 +8,11 @@ import (
 	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/query"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
 )
 
 // brief says in a few words who made a choice.
-func brief(env *screen.Env, c traces.Choice) string {
+func brief(env *session.Env, c traces.Choice) string {
 	switch c.Source {
 	case traces.NoSource:
 		return "nobody"
@@ -44,7 +44,7 @@ func brief(env *screen.Env, c traces.Choice) string {
 }
 
 // long says who made a choice, with all that is known.
-func long(env *screen.Env, c traces.Choice) string {
+func long(env *session.Env, c traces.Choice) string {
 	switch {
 	case c.Source == traces.FromYou && c.Place != "":
 		return brief(env, c) + ", " + c.Place

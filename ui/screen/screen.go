@@ -9,15 +9,11 @@
 package screen
 
 import (
-	"context"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"indirtui/ui/term"
 
-	"indirtui/indirector"
-	"indirtui/indirector/data"
-	"indirtui/indirector/debugger"
-	"indirtui/traces"
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // A Screen fills the space between the context line and the line for messages.
@@ -41,10 +37,10 @@ type Screen interface {
 	Update(tea.Msg) tea.Cmd
 	// View returns exactly height lines of at most width cells. The root cuts
 	// what is too much.
-	View() Lines
+	View() term.Lines
 	// Context is the line above the screen: the way here at the left; filter,
 	// group, count and follow at the right.
-	Context() (left, right Line)
+	Context() (left, right term.Line)
 	// Hints are the five to seven most useful actions now, the best first. Help is
 	// added by the root.
 	Hints() []Action
@@ -87,6 +83,14 @@ type Act struct {
 
 // Times returns how often to do it: Count, and once if none was given.
 func (a Act) Times() int { return max(a.Count, 1) }
+
+// A Completion is one way to go on with a line.
+type Completion struct {
+	Text string // the whole line after it
+	Name string // what is completed: "facts"
+	Kind string // "indirection", "recent key"
+	Note string // "terminus facter"
+}
 
 // What screens say to the root, as messages.
 type (
@@ -155,83 +159,30 @@ type Done struct {
 	Change  *Change
 }
 
-// A Snapshot says that there is news in the log. It is sent at most 30 times a
-// second, and when a screen comes to the top.
-type Snapshot struct {
-	Stats       Stats
-	First, Last uint64 // the numbers of the requests that are kept; zero if none
-	At          time.Time
-}
-
-// An Env is what every screen may use. It belongs to the goroutine of the user
-// interface; what it points to is safe for the commands too.
-type Env struct {
-	Log      Log
-	Routes   Routes    // nil if routes cannot be seen, as in a recording
-	Asker    Asker     // nil if nothing can be asked
-	Commands Commander // nil if there are no commands
-	// Debugger holds requests; nil if nothing can be held, as in a recording.
-	Debugger *debugger.Debugger
-	Watches  []string // expressions that are watched while a request is held
-	Theme    *Theme
-	Keys     *Keys
-	Undo     *Undos
-	Events   *Events
-	Now      func() time.Time
-	Zone     *time.Location
+// Shared is what every screen and widget may use. It belongs to the goroutine of
+// the user interface.
+type Shared struct {
+	Theme  *term.Theme
+	Keys   *Keys
+	Undo   *Undos
+	Events *Events
+	Now    func() time.Time
+	Zone   *time.Location
 	// After sends a message some time later. Tests send it when they like.
 	After func(time.Duration, tea.Msg) tea.Cmd
-	// Save writes a file for a person: it returns the path, and how many values
+	// Save writes a file for the user: it returns the path, and how many values
 	// were masked in the text. Nil if files cannot be written.
 	Save func(name, text string) (path string, masked int, err error)
-	// Clear returns a live instance as data, in the clear. Nil if nothing can be
-	// revealed.
-	Clear func(instance any) (data.Value, bool)
-	// Render returns a live instance as it is recorded, masked. Nil if nothing is
-	// live.
-	Render func(inst indirector.Instance) traces.Value
-	// MaskText masks secrets in a text, and counts them. Nil masks nothing.
-	MaskText func(text string) (string, int)
-	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
-	// words. Nil if no server can be asked.
-	Probe func(ctx context.Context, address string) string
-	// Ignored are the rules of what does not count in comparisons, see
-	// traces/diff.Options. They are changed by SetIgnored.
-	Ignored []string
-	// Keep writes a part of what is kept for this project, by its name; nil if
+	// Keep writes a part of what is kept for this project, by its name. Nil if
 	// nothing is kept.
 	Keep func(name string, v any) error
-	// Shown is the filter of the list of requests, and At the request that its
-	// cursor is on; 0 is none.
-	Shown    string
-	At       uint64
-	Writable bool // save, destroy and expire are allowed towards what is real
-	Redact   bool // masked values stay masked
-	Ages     bool // times in lists are how long ago, at the start
 }
 
 // Clock formats a time of day, to the second.
-func (e *Env) Clock(t time.Time) string { return t.In(e.Zone).Format("15:04:05") }
+func (s *Shared) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04:05") }
 
 // ClockMillis formats a time of day, to the millisecond.
-func (e *Env) ClockMillis(t time.Time) string { return t.In(e.Zone).Format("15:04:05.000") }
-
-// StyleOf returns how an outcome looks. Good is not coloured.
-func StyleOf(o traces.Outcome) Style {
-	switch {
-	case o == traces.Err:
-		return Failed
-	case o.Hidden():
-		return Attention
-	case o == traces.Hit:
-		return Cached
-	case o == traces.HeldOutcome, o == traces.Sim:
-		return Touched
-	case o == traces.Run, o == traces.Nil:
-		return Quiet
-	}
-	return Plain
-}
+func (s *Shared) ClockMillis(t time.Time) string { return t.In(s.Zone).Format("15:04:05.000") }
 
 // Close is the command that closes a screen and what is above it, and then runs
 // a command, if there is one.

@@ -9,13 +9,14 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/widget"
 )
 
 // What can be done with a request is the same in the list and here.
 
 // SetMark marks a request with a letter, and says so.
-func SetMark(env *screen.Env, id uint64, letter byte) tea.Cmd {
+func SetMark(env *session.Env, id uint64, letter byte) tea.Cmd {
 	if letter < 'a' || letter > 'z' {
 		return screen.Warn("a mark is a letter from a to z", "")
 	}
@@ -41,7 +42,7 @@ func SetMark(env *screen.Env, id uint64, letter byte) tea.Cmd {
 
 // Jump finds the newest request that is marked with a letter, and hands its
 // number on.
-func Jump(env *screen.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
+func Jump(env *session.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
 	return screen.Later(func() tea.Msg {
 		e, err := query.Parse("mark=" + query.Quote(string(letter)))
 		if err != nil {
@@ -62,9 +63,9 @@ const scanRows = 1 << 16
 
 // NextFailure returns the nearest request after or before id that failed, seen
 // or hidden; zero if there is none. It may look at every row.
-func NextFailure(log screen.Log, id uint64, forward bool) uint64 {
+func NextFailure(log session.Log, id uint64, forward bool) uint64 {
 	first, last := log.Range()
-	rows := make([]screen.Row, 1024)
+	rows := make([]session.Row, 1024)
 	if forward {
 		for from := max(id+1, first); from <= last; {
 			n := log.Rows(from, rows)
@@ -97,9 +98,9 @@ func NextFailure(log screen.Log, id uint64, forward bool) uint64 {
 }
 
 // AskReport asks what to write of a request, and writes it.
-func AskReport(env *screen.Env, t *traces.Trace) tea.Cmd {
+func AskReport(env *session.Env, t *traces.Trace) tea.Cmd {
 	kinds := []screen.Completion{{Text: "story", Name: "story", Kind: "plain text", Note: "what happened and why, for a ticket"}}
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(env, widget.Prompt{
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&env.Shared, widget.Prompt{
 		Label: "write", Hint: "story [FILE]",
 		Complete: func(text string) ([]screen.Completion, []string) {
 			if strings.HasPrefix("story", text) {
@@ -120,7 +121,7 @@ func AskReport(env *screen.Env, t *traces.Trace) tea.Cmd {
 	})})
 }
 
-func save(env *screen.Env, t *traces.Trace, name string) tea.Cmd {
+func save(env *session.Env, t *traces.Trace, name string) tea.Cmd {
 	text := Report(t, env.Zone)
 	return func() tea.Msg {
 		path, masked, err := env.Save(name, text)

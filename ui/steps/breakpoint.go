@@ -9,11 +9,12 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/widget"
 )
 
 // AddBreak opens the form for a new breakpoint, with some of it written.
-func AddBreak(env *screen.Env, when, where string) tea.Cmd {
+func AddBreak(env *session.Env, when, where string) tea.Cmd {
 	return breakForm(env, "new breakpoint", [3]string{when, where, "hold"}, func(text string) tea.Cmd {
 		p, err := debugger.Parse(text)
 		if err != nil {
@@ -24,7 +25,7 @@ func AddBreak(env *screen.Env, when, where string) tea.Cmd {
 }
 
 // setBreak arms a breakpoint, so that it can be undone.
-func setBreak(env *screen.Env, p debugger.Breakpoint) tea.Cmd {
+func setBreak(env *session.Env, p debugger.Breakpoint) tea.Cmd {
 	d := env.Debugger
 	info, err := d.Add(p)
 	if err != nil && info.ID == "" {
@@ -51,7 +52,7 @@ func setBreak(env *screen.Env, p debugger.Breakpoint) tea.Cmd {
 }
 
 // EditBreak opens the form with a breakpoint in it.
-func EditBreak(env *screen.Env, info debugger.Info) tea.Cmd {
+func EditBreak(env *session.Env, info debugger.Info) tea.Cmd {
 	when := ""
 	if info.When != nil {
 		when = info.When.String()
@@ -98,7 +99,7 @@ var actions = []string{
 	"nil", "value @FILE", "truncate 50%", "corrupt 4", "set ignore_cache=true", "skip",
 }
 
-func breakForm(env *screen.Env, title string, values [3]string, enter func(text string) tea.Cmd) tea.Cmd {
+func breakForm(env *session.Env, title string, values [3]string, enter func(text string) tea.Cmd) tea.Cmd {
 	f := widget.Form{
 		Title: title,
 		Fields: []widget.Field{
@@ -126,7 +127,7 @@ func breakForm(env *screen.Env, title string, values [3]string, enter func(text 
 	for i := range f.Fields {
 		f.Fields[i].Input.Set(values[i])
 	}
-	return screen.Send(screen.Push{Screen: widget.NewForm(env, f)})
+	return screen.Send(screen.Push{Screen: widget.NewForm(&env.Shared, f)})
 }
 
 // breakText is a breakpoint as it is written.
@@ -153,7 +154,7 @@ func place(s string) string {
 }
 
 // recentWhen offers what may be meant: what breakpoints there are say.
-func recentWhen(env *screen.Env) []string {
+func recentWhen(env *session.Env) []string {
 	var out []string
 	if env.Debugger == nil {
 		return nil

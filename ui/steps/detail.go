@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"indirtui/traces"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // A fact is one line of the detail of a row: what it is called, and what is
 // so. A fact may be long, and may have several lines.
 type fact struct {
 	label, text string
-	style       screen.Style
+	style       term.Style
 }
 
 // factsOf returns all that is known about a row.
@@ -39,10 +40,10 @@ func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 	}
 	f = append(f, fact{"answer", Answer(t, s), StyleOf(t, s)})
 	if why := Because(t, s); why != "" {
-		f = append(f, fact{"because", why, screen.Plain})
+		f = append(f, fact{"because", why, term.Plain})
 	}
 	if q.Took > 0 {
-		f = append(f, fact{"time", fmt.Sprintf("%s, %s after the request began", screen.Took(q.Took), screen.Took(q.At)), screen.Plain})
+		f = append(f, fact{"time", fmt.Sprintf("%s, %s after the request began", session.Took(q.Took), session.Took(q.At)), term.Plain})
 	}
 	switch s {
 	case traces.Route:
@@ -51,10 +52,10 @@ func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 		f = append(f, factsOfRequest(t)...)
 	case traces.Caller:
 		if joined := Joined(t); joined != "" {
-			f = append(f, fact{"trace", joined, screen.Plain})
+			f = append(f, fact{"trace", joined, term.Plain})
 		}
 		if t.Error != "" {
-			f = append(f, fact{"was told", t.Error, screen.Failed})
+			f = append(f, fact{"was told", t.Error, term.Failed})
 		}
 	}
 	return f
@@ -76,28 +77,28 @@ func Joined(t *traces.Trace) string {
 
 func factsOfFault(f *traces.Fault) []fact {
 	seen := "shown to the caller"
-	style := screen.Failed
+	style := term.Failed
 	if !f.Shown {
-		seen, style = "swallowed: the caller never saw it", screen.Attention
+		seen, style = "swallowed: the caller never saw it", term.Attention
 	}
 	out := []fact{{"message", f.Message, style}, {"failed", f.Origin + "; " + seen, style}}
 	if f.Hidden != "" {
-		out = append(out, fact{"not said", f.Hidden, screen.Attention})
+		out = append(out, fact{"not said", f.Hidden, term.Attention})
 	}
 	if f.Path != "" {
-		out = append(out, fact{"at", f.Path, screen.Plain})
+		out = append(out, fact{"at", f.Path, term.Plain})
 	}
 	return out
 }
 
 // factsOfRoute is the decision; the opinions behind it unfold below the step.
 func factsOfRoute(t *traces.Trace) []fact {
-	f := []fact{{"decided", traces.HeadlineOf(t).Decided, screen.Plain}}
+	f := []fact{{"decided", traces.HeadlineOf(t).Decided, term.Plain}}
 	if names := t.Flags.Names(); len(names) > 0 {
-		f = append(f, fact{"flags", strings.Join(names, ", "), screen.Plain})
+		f = append(f, fact{"flags", strings.Join(names, ", "), term.Plain})
 	}
 	if names := t.Idle.Names(); len(names) > 0 {
-		f = append(f, fact{"no effect", strings.Join(names, ", "), screen.Attention})
+		f = append(f, fact{"no effect", strings.Join(names, ", "), term.Attention})
 	}
 	return f
 }
@@ -105,32 +106,32 @@ func factsOfRoute(t *traces.Trace) []fact {
 func factsOfRequest(t *traces.Trace) []fact {
 	var f []fact
 	if t.Named != "" {
-		f = append(f, fact{"named", t.Named + ", although " + t.Key + " was asked for", screen.Attention})
+		f = append(f, fact{"named", t.Named + ", although " + t.Key + " was asked for", term.Attention})
 	}
 	if t.Value.Model != "" || t.Value.Size > 0 {
-		f = append(f, fact{"value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, screen.Bytes(int64(t.Value.Size))), screen.Plain})
+		f = append(f, fact{"value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, term.Bytes(int64(t.Value.Size))), term.Plain})
 	}
 	if t.Value.Source != "" {
-		f = append(f, fact{"from", t.Value.Source, screen.Plain})
+		f = append(f, fact{"from", t.Value.Source, term.Plain})
 	}
 	for _, o := range t.Options {
-		f = append(f, fact{"option", o.Name + "=" + o.Value, screen.Plain})
+		f = append(f, fact{"option", o.Name + "=" + o.Value, term.Plain})
 	}
 	return f
 }
 
 func factsOfChoice(l *line) []fact {
 	c := l.choice
-	style := screen.Quiet
+	style := term.Quiet
 	if l.status == "wins" {
-		style = screen.Plain
+		style = term.Plain
 	}
 	f := []fact{{l.status, opinion(l.slot, c), style}}
 	if c.Why != "" {
-		f = append(f, fact{"because", c.Why, screen.Attention})
+		f = append(f, fact{"because", c.Why, term.Attention})
 	}
 	if c.Note != "" {
-		f = append(f, fact{"note", c.Note, screen.Attention})
+		f = append(f, fact{"note", c.Note, term.Attention})
 	}
 	return f
 }
@@ -138,25 +139,25 @@ func factsOfChoice(l *line) []fact {
 func factsOfSpan(s *traces.Span, tr *tree) []fact {
 	var f []fact
 	if s.Err != "" {
-		f = append(f, fact{"failed", s.Err, screen.Failed})
+		f = append(f, fact{"failed", s.Err, term.Failed})
 	}
 	for _, a := range s.Attrs {
-		f = append(f, fact{a.Key, a.Value, screen.Plain})
+		f = append(f, fact{a.Key, a.Value, term.Plain})
 	}
-	f = append(f, fact{s.Kind.String(), s.Name, screen.Plain})
+	f = append(f, fact{s.Kind.String(), s.Name, term.Plain})
 	if s.Answer != "" {
-		f = append(f, fact{"answer", s.Answer, screen.Plain})
+		f = append(f, fact{"answer", s.Answer, term.Plain})
 	}
 	if s.Because.Reason != traces.NoReason {
-		f = append(f, fact{"because", s.Because.String(), screen.Plain})
+		f = append(f, fact{"because", s.Because.String(), term.Plain})
 	}
-	when := fmt.Sprintf("%s, %s after the request began", screen.Took(s.Took), screen.Took(s.At))
+	when := fmt.Sprintf("%s, %s after the request began", session.Took(s.Took), session.Took(s.At))
 	if self := tr.self(s); self != s.Took {
-		when += fmt.Sprintf("; %s of it its own", screen.Took(self))
+		when += fmt.Sprintf("; %s of it its own", session.Took(self))
 	}
-	f = append(f, fact{"time", when, screen.Plain})
+	f = append(f, fact{"time", when, term.Plain})
 	if s.Request != 0 {
-		f = append(f, fact{"request", fmt.Sprintf("#%d; enter opens it", s.Request), screen.Plain})
+		f = append(f, fact{"request", fmt.Sprintf("#%d; enter opens it", s.Request), term.Plain})
 	}
 	return f
 }
@@ -166,17 +167,17 @@ const labelCells = 10
 
 // render writes facts in at most height lines. If there is more the last line
 // says so.
-func render(facts []fact, width, height int) screen.Lines {
-	var lines screen.Lines
+func render(facts []fact, width, height int) term.Lines {
+	var lines term.Lines
 	for _, f := range facts {
 		for i, text := range paragraphs(f.text, width-labelCells-3, height) {
-			var l screen.Line
+			var l term.Line
 			label := ""
 			if i == 0 {
 				label = f.label
 			}
 			l.Space(2)
-			l.Cell(screen.Quiet, screen.Clean(label), labelCells)
+			l.Cell(term.Quiet, term.Clean(label), labelCells)
 			l.Space(1)
 			l.Add(f.style, text)
 			lines = append(lines, l)
@@ -184,21 +185,21 @@ func render(facts []fact, width, height int) screen.Lines {
 	}
 	if len(lines) > height && height > 0 {
 		more := len(lines) - height + 1
-		lines = append(lines[:height-1], screen.Of(screen.Quiet, fmt.Sprintf("  %s more; enter shows all", screen.Plural(more, "line"))))
+		lines = append(lines[:height-1], term.Of(term.Quiet, fmt.Sprintf("  %s more; enter shows all", term.Plural(more, "line"))))
 	}
 	return lines
 }
 
 // paragraphs breaks text at its own line ends and then between words.
-func paragraphs(text string, width, limit int) []screen.Text {
-	var out []screen.Text
+func paragraphs(text string, width, limit int) []term.Text {
+	var out []term.Text
 	for part := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if len(out) > limit {
 			break
 		}
-		wrapped := screen.CleanTo(part, max(width, 1)*(limit+1)).Wrap(max(width, 1), limit+1)
+		wrapped := term.CleanTo(part, max(width, 1)*(limit+1)).Wrap(max(width, 1), limit+1)
 		if len(wrapped) == 0 {
-			wrapped = []screen.Text{{}}
+			wrapped = []term.Text{{}}
 		}
 		out = append(out, wrapped...)
 	}
@@ -257,7 +258,7 @@ func where(c traces.Choice) string {
 func Report(t *traces.Trace, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %s %s %s\n", t.ID, t.Verb, t.Indirection, t.Key)
-	fmt.Fprintf(&b, "%s  %s  %s", t.Start.In(zone).Format("2006-01-02 15:04:05.000"), t.Outcome, screen.Took(t.Took))
+	fmt.Fprintf(&b, "%s  %s  %s", t.Start.In(zone).Format("2006-01-02 15:04:05.000"), t.Outcome, session.Took(t.Took))
 	for _, part := range []struct{ label, text string }{{"environment", t.Environment}, {"run", traces.RunName(t.Run, t.RunGuessed)}, {"caller", t.Caller}} {
 		if part.text != "" {
 			fmt.Fprintf(&b, "  %s %s", part.label, part.text)

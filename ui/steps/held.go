@@ -13,6 +13,8 @@ import (
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -36,7 +38,7 @@ type stepper struct {
 type heldTick struct{}
 
 // held reads what is held about a request; nil if it is not.
-func held(env *screen.Env, id uint64) *stay {
+func held(env *session.Env, id uint64) *stay {
 	if env.Debugger == nil {
 		return nil
 	}
@@ -53,7 +55,7 @@ func held(env *screen.Env, id uint64) *stay {
 
 // near is the held request that a person who steps through id wants to see: one
 // that id has asked, or the one that has asked id. Zero is none.
-func near(env *screen.Env, id, parent uint64) uint64 {
+func near(env *session.Env, id, parent uint64) uint64 {
 	if env.Debugger == nil {
 		return 0
 	}
@@ -76,7 +78,7 @@ func (st *stay) trace() *traces.Trace {
 }
 
 // HeldTrace is the trace of a request as it waits; nil if it is not held.
-func HeldTrace(env *screen.Env, id uint64) *traces.Trace {
+func HeldTrace(env *session.Env, id uint64) *traces.Trace {
 	if env.Debugger == nil {
 		return nil
 	}
@@ -309,7 +311,7 @@ func (s *Steps) actHeld(a screen.Act) (tea.Cmd, bool) {
 	case screen.Continue:
 		return s.resume(debugger.Continue), true
 	case screen.ContinueAll:
-		return screen.Say(screen.Plural(d.ContinueAll(), "request") + " go on"), true
+		return screen.Say(term.Plural(d.ContinueAll(), "request") + " go on"), true
 	case screen.EditHeld:
 		s.hold.editing = true
 		return nil, true
@@ -371,7 +373,7 @@ func (s *Steps) change(it item) tea.Cmd {
 	if !strings.HasPrefix(it.value, "(") {
 		p.Input.Set(it.value)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(s.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&s.env.Shared, p)})
 }
 
 // chosen is something to be done on the goroutine of the screen.
@@ -441,9 +443,9 @@ func (s *Steps) inject() tea.Cmd {
 				},
 			}
 			p.Input.Set(in.offer)
-			return screen.Send(screen.Push{Screen: widget.NewPrompt(s.env, p)})
+			return screen.Send(screen.Push{Screen: widget.NewPrompt(&s.env.Shared, p)})
 		})})
 		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: act})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(s.env, "inject, for this step only", items)})
+	return screen.Send(screen.Push{Screen: widget.NewMenu(&s.env.Shared, "inject, for this step only", items)})
 }

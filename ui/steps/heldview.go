@@ -6,20 +6,21 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/query"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // heldLine says that the request waits, and for how long.
-func (s *Steps) heldLine() screen.Line {
+func (s *Steps) heldLine() term.Line {
 	st := s.hold.stay
-	var l screen.Line
-	l.Put(screen.Touched|screen.Bold, " HELD ")
-	l.Put(screen.Touched, HeldAt(&st.Held)+" by "+st.By+", "+Clocks(&st.Held, s.hold.now))
+	var l term.Line
+	l.Put(term.Touched|term.Bold, " HELD ")
+	l.Put(term.Touched, HeldAt(&st.Held)+" by "+st.By+", "+Clocks(&st.Held, s.hold.now))
 	if st.Why != "" && !st.Caller.IsZero() {
-		l.Put(screen.Quiet, " ("+st.Why+")")
+		l.Put(term.Quiet, " ("+st.Why+")")
 	}
-	legend := screen.Of(screen.Quiet, "dotted rows are the plan ")
+	legend := term.Of(term.Quiet, "dotted rows are the plan ")
 	if l.Width()+legend.Width()+2 <= s.width {
 		l.To(s.width - legend.Width())
 		l.Append(legend)
@@ -32,20 +33,20 @@ const heldPane = 40
 
 // viewHeld shows the steps that are done, those that are planned, and what can
 // be changed about them.
-func (s *Steps) viewHeld() screen.Lines {
+func (s *Steps) viewHeld() term.Lines {
 	st := s.hold.stay
 	wide := s.width >= Wide
 	cells := s.width
 	if wide {
 		cells -= heldPane + 2
 	}
-	lines := screen.Lines{s.heldLine()}
+	lines := term.Lines{s.heldLine()}
 	if wide {
 		lines = append(lines, s.env.Theme.HRule(s.width))
 	}
 	widths := widget.Widths(columns, cells-gutter-1)
 	head := len(lines)
-	left := screen.Lines{s.title(widths, 0)}
+	left := term.Lines{s.title(widths, 0)}
 	room := s.height - head - 1
 	if !wide {
 		room -= (len(st.items())+1)/2 + 2 // the pane and the plan
@@ -55,30 +56,30 @@ func (s *Steps) viewHeld() screen.Lines {
 	for i := from; i < to; i++ {
 		left = append(left, s.row(i, widths, 0))
 	}
-	plan := screen.Lines{}
-	texts := []screen.Text{screen.Clean(st.after()).Cut(max(cells-18, 1))}
+	plan := term.Lines{}
+	texts := []term.Text{term.Clean(st.after()).Cut(max(cells-18, 1))}
 	if wide {
-		texts = screen.Clean(st.after()).Wrap(cells-18, 3)
+		texts = term.Clean(st.after()).Wrap(cells-18, 3)
 	}
 	for i, text := range texts {
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
 		if i == 0 {
-			l.Put(screen.Bold, "PLAN AFTER EDIT")
+			l.Put(term.Bold, "PLAN AFTER EDIT")
 		}
 		l.To(17)
-		l.Add(screen.Touched, text)
+		l.Add(term.Touched, text)
 		plan = append(plan, l)
 	}
 	if wide {
-		left = append(left, screen.Line{})
+		left = append(left, term.Line{})
 		left = append(left, plan...)
-		left = append(left, screen.Line{})
+		left = append(left, term.Line{})
 		left = append(left, s.watch(cells)...)
-		right := append(s.editPane(heldPane, 1), screen.Line{})
+		right := append(s.editPane(heldPane, 1), term.Line{})
 		right = append(right, injectLines()...)
 		n := max(s.height-head, 0)
-		return append(lines, screen.Beside(left.Fill(cells, n), right.Fill(heldPane, n), cells, s.env.Theme)...)
+		return append(lines, term.Beside(left.Fill(cells, n), right.Fill(heldPane, n), cells, s.env.Theme)...)
 	}
 	lines = append(lines, left...)
 	lines = append(lines, s.editPane(s.width, 2)...)
@@ -86,52 +87,52 @@ func (s *Steps) viewHeld() screen.Lines {
 }
 
 // editPane is what can be edited, in columns.
-func (s *Steps) editPane(width, columns int) screen.Lines {
+func (s *Steps) editPane(width, columns int) term.Lines {
 	items := s.hold.stay.items()
 	title := "EDIT   e"
 	if s.hold.editing {
 		title = "EDIT   enter changes, e leaves, u undoes"
 	}
-	head := screen.Of(screen.Bold, " "+title+" ")
+	head := term.Of(term.Bold, " "+title+" ")
 	if columns > 1 {
 		head.Append(s.env.Theme.HRule(width - head.Width() - 1))
 	}
-	lines := screen.Lines{head}
+	lines := term.Lines{head}
 	rows := (len(items) + columns - 1) / columns
 	each := width / columns
-	body := make(screen.Lines, rows)
+	body := make(term.Lines, rows)
 	const name = 18
 	for i, it := range items {
 		l := &body[i%rows]
 		l.To(i / rows * each)
-		style := screen.Plain
+		style := term.Plain
 		if it.why != "" {
-			style = screen.Quiet
+			style = term.Quiet
 		}
 		if s.hold.editing && i == s.hold.at {
-			l.Put(screen.Bold, s.env.Theme.Glyphs.Cursor)
-			style |= screen.Bold
+			l.Put(term.Bold, s.env.Theme.Glyphs.Cursor)
+			style |= term.Bold
 		} else {
 			l.Space(1)
 		}
-		l.Cell(style, screen.Clean(it.name), name)
+		l.Cell(style, term.Clean(it.name), name)
 		l.Space(1)
 		value := it.value
 		if it.was != "" {
 			value = it.was + " -> " + it.value
-			style = screen.Touched | style&screen.Bold
+			style = term.Touched | style&term.Bold
 		}
-		l.Add(style, screen.CleanTo(value, each-name-3))
+		l.Add(style, term.CleanTo(value, each-name-3))
 	}
 	return append(lines, body...)
 }
 
-func injectLines() screen.Lines {
-	lines := screen.Lines{screen.Of(screen.Bold, " INJECT   i")}
+func injectLines() term.Lines {
+	lines := term.Lines{term.Of(term.Bold, " INJECT   i")}
 	for _, in := range injections {
-		var l screen.Line
-		l.Put(screen.Bold, "  "+string(in.key))
-		l.Put(screen.Quiet, "  "+in.name)
+		var l term.Line
+		l.Put(term.Bold, "  "+string(in.key))
+		l.Put(term.Quiet, "  "+in.name)
 		lines = append(lines, l)
 	}
 	return lines
@@ -139,15 +140,15 @@ func injectLines() screen.Lines {
 
 // watch is what a person should keep an eye on while a request waits: who is
 // routed now, and how the same request ended before.
-func (s *Steps) watch(width int) screen.Lines {
+func (s *Steps) watch(width int) term.Lines {
 	t := &s.hold.stay.State.Trace
-	lines := screen.Lines{screen.Of(screen.Bold, " WATCH")}
+	lines := term.Lines{term.Of(term.Bold, " WATCH")}
 	put := func(name, value string) {
-		var l screen.Line
+		var l term.Line
 		l.Space(3)
-		l.Cell(screen.Quiet, screen.CleanTo(name, 40), 40)
+		l.Cell(term.Quiet, term.CleanTo(name, 40), 40)
 		l.Space(1)
-		l.Add(screen.Plain, screen.CleanTo(value, max(width-l.Width()-1, 1)))
+		l.Add(term.Plain, term.CleanTo(value, max(width-l.Width()-1, 1)))
 		lines = append(lines, l)
 	}
 	if s.env.Routes != nil {
@@ -193,7 +194,7 @@ func like(t *traces.Trace) string {
 }
 
 // countAll counts the requests that expressions mean.
-func countAll(log screen.Log, exprs []string) map[string]string {
+func countAll(log session.Log, exprs []string) map[string]string {
 	out := make(map[string]string)
 	for _, expr := range exprs {
 		if _, is, _ := Server(expr); is {
@@ -207,7 +208,7 @@ func countAll(log screen.Log, exprs []string) map[string]string {
 		v := log.View(e)
 		for !v.Extend(0) {
 		}
-		out[expr] = screen.Plural(v.Len(), "request")
+		out[expr] = term.Plural(v.Len(), "request")
 		if n := v.Len(); n > 0 {
 			out[expr] += fmt.Sprintf(", last #%d", v.At(n-1))
 		}

@@ -15,10 +15,11 @@ import (
 	"indirtui/traces/diff"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 )
 
 // CanReplay says why a request cannot be asked again; "" if it can.
-func CanReplay(env *screen.Env, t *traces.Trace) string {
+func CanReplay(env *session.Env, t *traces.Trace) string {
 	switch {
 	case env.Asker == nil:
 		return "nothing can be asked here"
@@ -37,7 +38,7 @@ func CanReplay(env *screen.Env, t *traces.Trace) string {
 // RequestOf is the request that a trace was made of, to be asked again. Options
 // are texts as they were recorded, and masked ones stay masked; those that were
 // not kept in full are left out, and the story of the replay says so.
-func RequestOf(log screen.Log, t *traces.Trace) *indirector.Request {
+func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 	req := &indirector.Request{
 		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
 	}
@@ -88,7 +89,7 @@ func Without(t *traces.Trace) string {
 // AsAgent is RequestOf, asked as the agent that asked it over the network, if one
 // did: a proxy shows its certificate, and rules about nodes hold as they did. Its
 // address is not known any more.
-func AsAgent(log screen.Log, t *traces.Trace) *indirector.Request {
+func AsAgent(log session.Log, t *traces.Trace) *indirector.Request {
 	req := RequestOf(log, t)
 	if node, is := strings.CutPrefix(t.Caller, "agent "); is && node != "" {
 		req.Remote = &indirector.Remote{Node: node, Authenticated: true}
@@ -97,7 +98,7 @@ func AsAgent(log screen.Log, t *traces.Trace) *indirector.Request {
 }
 
 // Replay asks the same again, by the routes that there are now.
-func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
+func Replay(env *session.Env, t *traces.Trace) tea.Cmd {
 	req, ask, log, ignored := AsAgent(env.Log, t), env.Asker.Do, env.Log, slices.Clone(env.Ignored)
 	return screen.Later(func() tea.Msg {
 		resp, err := ask(context.Background(), req)
@@ -121,7 +122,7 @@ func Replay(env *screen.Env, t *traces.Trace) tea.Cmd {
 
 // Again compares the values of a request and of its replay, without what every
 // answer has anew and what the rules leave out.
-func Again(log screen.Log, then, now uint64, rules []string) diff.Answer {
+func Again(log session.Log, then, now uint64, rules []string) diff.Answer {
 	a, errA := log.Trace(then)
 	b, errB := log.Trace(now)
 	if err := errors.Join(errA, errB); err != nil {
@@ -132,13 +133,13 @@ func Again(log screen.Log, then, now uint64, rules []string) diff.Answer {
 
 // EditAndReplay opens the prompt with the command that asks the same, to be
 // changed.
-func EditAndReplay(env *screen.Env, t *traces.Trace) tea.Cmd {
+func EditAndReplay(env *session.Env, t *traces.Trace) tea.Cmd {
 	req := RequestOf(env.Log, t)
 	return screen.Send(screen.Ask{Text: command.Line(req) + fmt.Sprintf(" replay=%d", t.ID)})
 }
 
 // BreakHere holds requests like one before a step.
-func BreakHere(env *screen.Env, t *traces.Trace, s traces.Step) tea.Cmd {
+func BreakHere(env *session.Env, t *traces.Trace, s traces.Step) tea.Cmd {
 	p, err := debugger.Parse("ind=" + command.Quote(t.Indirection) + " key=" + command.Quote(t.Key) + " before " + stepWord(s) + " do hold")
 	if err != nil {
 		return screen.Warn(err.Error(), "")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"indirtui/traces"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // numbers are how the steps are counted. Expiry belongs to the cache read and
@@ -77,7 +77,7 @@ func failed(t *traces.Trace, s traces.Step) *traces.Fault {
 
 // Mark is the sign in front of a step: "!" if something failed there, the sign
 // of what was not reached, else a blank.
-func Mark(t *traces.Trace, s traces.Step, g *screen.Glyphs) string {
+func Mark(t *traces.Trace, s traces.Step, g *term.Glyphs) string {
 	switch t.Steps[s].Answer {
 	case traces.Raised, traces.Swallowed, traces.Denied, traces.Invalid:
 		return "!"
@@ -91,27 +91,27 @@ func Mark(t *traces.Trace, s traces.Step, g *screen.Glyphs) string {
 }
 
 // StyleOf is how a step looks.
-func StyleOf(t *traces.Trace, s traces.Step) screen.Style {
+func StyleOf(t *traces.Trace, s traces.Step) term.Style {
 	q := t.Steps[s]
 	switch q.Answer {
 	case traces.Raised, traces.Denied, traces.Invalid:
-		return screen.Failed
+		return term.Failed
 	case traces.Swallowed, traces.Expired:
-		return screen.Attention
+		return term.Attention
 	}
 	if failed(t, s) != nil {
-		return screen.Attention
+		return term.Attention
 	}
 	switch q.Answer {
 	case traces.NotReached, traces.NotAsked, traces.NotChecked, traces.Unfiltered:
-		return screen.Quiet
+		return term.Quiet
 	case traces.Found:
-		return screen.Cached
+		return term.Cached
 	}
 	if q.Because.Reason == traces.NilFrom404 || q.Because.Reason == traces.NilFromEmptyOutput {
-		return screen.Attention
+		return term.Attention
 	}
-	return screen.Plain
+	return term.Plain
 }
 
 // Took is the time of a step in milliseconds; "-" if nobody was asked.
@@ -120,7 +120,7 @@ func Took(q traces.Question) string {
 	case traces.NotReached, traces.NotAsked:
 		return "-"
 	}
-	return screen.Millis(q.Took)
+	return term.Millis(q.Took)
 }
 
 // A line is one row of the screen: a step, an opinion on the route below the

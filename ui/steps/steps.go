@@ -14,6 +14,8 @@ import (
 	"indirtui/traces/store"
 	"indirtui/ui/compare"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
@@ -23,7 +25,7 @@ const Wide = 110
 
 // A Steps shows the steps of one request. It is a screen.Screen.
 type Steps struct {
-	env           *screen.Env
+	env           *session.Env
 	id            uint64
 	width, height int
 
@@ -44,7 +46,7 @@ type Steps struct {
 }
 
 // New shows the steps of a request.
-func New(env *screen.Env, id uint64) *Steps {
+func New(env *session.Env, id uint64) *Steps {
 	return &Steps{env: env, id: id, open: make(map[key]bool)}
 }
 
@@ -139,7 +141,7 @@ func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 		return msg()
 	case show:
 		return s.Show(msg.id)
-	case screen.Snapshot:
+	case session.Snapshot:
 		s.hold.now = msg.At
 		if s.trace == nil || s.trace.Outcome == traces.Run || s.trace.Outcome == traces.HeldOutcome || s.links.NextInRun == 0 && s.trace.Run != "" {
 			return s.Load()
@@ -335,7 +337,7 @@ func (s *Steps) Act(a screen.Act) tea.Cmd {
 	case screen.SearchPrev:
 		s.find(-1)
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(s.env, "copy", s.copies())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&s.env.Shared, "copy", s.copies())})
 	case screen.CopyValue:
 		return value.CopyAll(s.env, s.trace)
 	case screen.Write:
@@ -409,7 +411,7 @@ func (s *Steps) enter() tea.Cmd {
 	for _, f := range factsOf(s.trace, l, s.tree) {
 		p.Add(f.label, f.text, f.style)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(s.env, p)})
+	return screen.Send(screen.Push{Screen: widget.NewPager(&s.env.Shared, p)})
 }
 
 func (s *Steps) name(l *line) string {
@@ -428,7 +430,7 @@ func (s *Steps) failure(forward bool) tea.Cmd {
 }
 
 func (s *Steps) ask() tea.Cmd {
-	p := widget.NewPrompt(s.env, widget.Prompt{
+	p := widget.NewPrompt(&s.env.Shared, widget.Prompt{
 		Label: "/", Hint: "text in a step, an answer or a reason",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			s.search = text
@@ -461,11 +463,11 @@ func (s *Steps) find(step int) bool {
 
 func (s *Steps) has(l *line, text string) bool {
 	a, b, c, _ := s.cells(l)
-	if screen.Clean(a+" "+b+" "+c).Index(text) >= 0 {
+	if term.Clean(a+" "+b+" "+c).Index(text) >= 0 {
 		return true
 	}
 	for _, f := range factsOf(s.trace, l, s.tree) {
-		if screen.Clean(f.text).Index(text) >= 0 {
+		if term.Clean(f.text).Index(text) >= 0 {
 			return true
 		}
 	}

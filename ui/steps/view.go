@@ -9,33 +9,34 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
 // Context implements screen.Screen.
-func (s *Steps) Context() (left, right screen.Line) {
-	left.Put(screen.Plain, " ")
+func (s *Steps) Context() (left, right term.Line) {
+	left.Put(term.Plain, " ")
 	t := s.trace
 	if t == nil {
-		left.Put(screen.Bold, fmt.Sprintf("#%d", s.id))
+		left.Put(term.Bold, fmt.Sprintf("#%d", s.id))
 		return left, right
 	}
-	left.Put(screen.Bold, fmt.Sprintf("#%d %s %s %s", t.ID, t.Verb, t.Indirection, t.Key))
-	right.Put(screen.StyleOf(t.Outcome)|screen.Bold, t.Outcome.String())
+	left.Put(term.Bold, fmt.Sprintf("#%d %s %s %s", t.ID, t.Verb, t.Indirection, t.Key))
+	right.Put(session.StyleOf(t.Outcome)|term.Bold, t.Outcome.String())
 	if t.Outcome != traces.Run {
-		right.Put(screen.Plain, "  "+screen.Took(t.Took))
+		right.Put(term.Plain, "  "+session.Took(t.Took))
 	}
 	if t.Run != "" {
-		right.Put(screen.Plain, "  run "+traces.GuessMark(t.RunGuessed))
-		right.Add(screen.Plain, screen.Clean(t.Run).Cut(8))
+		right.Put(term.Plain, "  run "+traces.GuessMark(t.RunGuessed))
+		right.Add(term.Plain, term.Clean(t.Run).Cut(8))
 	}
 	if t.Traceparent != nil {
-		right.Put(screen.Plain, "  trace "+hex.EncodeToString(t.Traceparent.Trace[:4]))
+		right.Put(term.Plain, "  trace "+hex.EncodeToString(t.Traceparent.Trace[:4]))
 	}
 	if t.Caller != "" {
-		right.Put(screen.Plain, "  ")
-		right.Add(styleOfCaller(t), screen.Clean(sentBy(t.Caller)).Cut(20))
+		right.Put(term.Plain, "  ")
+		right.Add(styleOfCaller(t), term.Clean(sentBy(t.Caller)).Cut(20))
 	}
 	right.Space(1)
 	return left, right
@@ -48,11 +49,11 @@ func sentBy(caller string) string {
 	return caller
 }
 
-func styleOfCaller(t *traces.Trace) screen.Style {
+func styleOfCaller(t *traces.Trace) term.Style {
 	if t.Caller == "you" {
-		return screen.Touched
+		return term.Touched
 	}
-	return screen.Plain
+	return term.Plain
 }
 
 // head is the number of lines above the rows.
@@ -89,7 +90,7 @@ var columns = []widget.Column{
 const gutter = 9
 
 // View implements screen.Screen.
-func (s *Steps) View() screen.Lines {
+func (s *Steps) View() term.Lines {
 	if s.trace == nil {
 		return s.absent()
 	}
@@ -116,8 +117,8 @@ func (s *Steps) View() screen.Lines {
 }
 
 // absent is what is shown of a request without its detail.
-func (s *Steps) absent() screen.Lines {
-	lines := screen.Lines{{}}
+func (s *Steps) absent() term.Lines {
+	lines := term.Lines{{}}
 	if s.err == nil {
 		return lines
 	}
@@ -126,44 +127,44 @@ func (s *Steps) absent() screen.Lines {
 		limit := s.env.Log.Stats().Limit
 		text = fmt.Sprintf("#%d was dropped to keep memory under %dM; kept: verb, key, outcome, ms.", s.id, limit>>20)
 	}
-	lines = append(lines, screen.Of(screen.Attention, "   "+text))
+	lines = append(lines, term.Of(term.Attention, "   "+text))
 	if r, ok := s.env.Log.Row(s.id); ok {
-		lines = append(lines, screen.Line{}, screen.Of(screen.Plain, fmt.Sprintf("   kept: %s  %s  %s  %s ms", screen.Name(&r), r.Outcome, screen.ServedBy(&r), screen.Millis(r.Took))))
+		lines = append(lines, term.Line{}, term.Of(term.Plain, fmt.Sprintf("   kept: %s  %s  %s  %s ms", session.Name(&r), r.Outcome, session.ServedBy(&r), term.Millis(r.Took))))
 	}
 	return lines
 }
 
 // headline is the story, and who answered, who was asked, and who decided.
-func (s *Steps) headline() screen.Lines {
+func (s *Steps) headline() term.Lines {
 	if s.trace == nil {
 		return nil
 	}
 	const label = 9
-	var lines screen.Lines
+	var lines term.Lines
 	more := 1
 	if s.height >= 18 {
 		more = 2
 	}
-	for i, text := range screen.Clean(traces.Story(s.trace)).Wrap(s.width-label-1, more) {
-		var l screen.Line
+	for i, text := range term.Clean(traces.Story(s.trace)).Wrap(s.width-label-1, more) {
+		var l term.Line
 		l.Space(1)
 		if i == 0 {
-			l.Put(screen.Quiet, "STORY")
+			l.Put(term.Quiet, "STORY")
 		}
 		l.To(label)
-		l.Add(screen.StyleOf(s.trace.Outcome), text)
+		l.Add(session.StyleOf(s.trace.Outcome), text)
 		lines = append(lines, l)
 	}
 	h := traces.HeadlineOf(s.trace)
-	var l screen.Line
+	var l term.Line
 	put := func(label, text string) {
 		if text == "" {
 			return
 		}
 		l.Space(1)
-		l.Put(screen.Quiet, label)
+		l.Put(term.Quiet, label)
 		l.Space(1)
-		l.Put(screen.Plain, text)
+		l.Put(term.Plain, text)
 		l.Space(2)
 	}
 	put("ANSWERED", h.Answered)
@@ -177,8 +178,8 @@ func (s *Steps) headline() screen.Lines {
 	return append(lines, l)
 }
 
-func (s *Steps) title(widths []int, bars int) screen.Line {
-	var l screen.Line
+func (s *Steps) title(widths []int, bars int) term.Line {
+	var l term.Line
 	l.To(gutter - 5)
 	for i, c := range columns {
 		w := widths[i]
@@ -189,9 +190,9 @@ func (s *Steps) title(widths []int, bars int) screen.Line {
 			continue
 		}
 		if c.Right {
-			l.Right(screen.Quiet, screen.Clean(c.Title), w)
+			l.Right(term.Quiet, term.Clean(c.Title), w)
 		} else {
-			l.Cell(screen.Quiet, screen.Clean(c.Title), w)
+			l.Cell(term.Quiet, term.Clean(c.Title), w)
 		}
 		l.Space(1)
 	}
@@ -204,10 +205,10 @@ func (s *Steps) title(widths []int, bars int) screen.Line {
 
 // scale is the time above the bars: at the left the beginning, at the right
 // the end.
-func (s *Steps) scale(cells int) screen.Line {
-	var l screen.Line
-	l.Put(screen.Quiet, "0")
-	l.Right(screen.Quiet, screen.Clean(screen.Took(s.trace.Took)), cells-1)
+func (s *Steps) scale(cells int) term.Line {
+	var l term.Line
+	l.Put(term.Quiet, "0")
+	l.Right(term.Quiet, term.Clean(session.Took(s.trace.Took)), cells-1)
 	return l
 }
 
@@ -228,7 +229,7 @@ func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 		if brief := brief(l.span); brief != "" {
 			answer += ", " + brief
 		}
-		return l.span.Name, answer, because, screen.Millis(l.span.Took)
+		return l.span.Name, answer, because, term.Millis(l.span.Took)
 	}
 	return Label(t, l.step), Answer(t, l.step), Because(t, l.step), Took(t.Steps[l.step])
 }
@@ -253,12 +254,12 @@ func (s *Steps) cells(l *line) (step, answer, because, took string) {
 	return cells(s.trace, l)
 }
 
-func (s *Steps) row(i int, widths []int, bars int) screen.Line {
+func (s *Steps) row(i int, widths []int, bars int) term.Line {
 	l, g := &s.lines[i], &s.env.Theme.Glyphs
 	style := s.style(l)
-	var out screen.Line
+	var out term.Line
 	if i == s.list.Cursor {
-		out.Put(screen.Bold, g.Cursor)
+		out.Put(term.Bold, g.Cursor)
 	} else {
 		out.Space(1)
 	}
@@ -267,35 +268,35 @@ func (s *Steps) row(i int, widths []int, bars int) screen.Line {
 	case !l.kids:
 		out.Space(1)
 	case l.open:
-		out.Put(screen.Plain, g.Open)
+		out.Put(term.Plain, g.Open)
 	default:
-		out.Put(screen.Plain, g.Closed)
+		out.Put(term.Plain, g.Closed)
 	}
 	out.Space(1)
 	step, answer, because, took := s.cells(l)
 	indent := min(2*max(l.depth-1, 0), 8)
-	out.Cell(screen.Quiet, screen.Clean(l.number), 4)
+	out.Cell(term.Quiet, term.Clean(l.number), 4)
 	out.Space(1)
 	out.Space(indent)
-	out.Cell(style, screen.Clean(step), max(widths[0]-indent, 1))
+	out.Cell(style, term.Clean(step), max(widths[0]-indent, 1))
 	out.Space(1)
 	for i, text := range spread(l, widths, answer, because, took) {
 		switch w := text.cells; {
 		case w <= 0:
 			continue
 		case columns[i+1].Right:
-			out.Right(style, screen.Clean(text.text), w)
+			out.Right(style, term.Clean(text.text), w)
 		default:
-			out.Cell(style, screen.CleanTo(text.text, w), w)
+			out.Cell(style, term.CleanTo(text.text, w), w)
 		}
 		out.Space(1)
 	}
 	if bars > 0 {
-		out.Put(screen.Quiet, g.Wall)
+		out.Put(term.Quiet, g.Wall)
 		out.Append(s.bar(l, bars-2))
 	}
 	if i == s.list.Cursor {
-		out = out.With(screen.Bold)
+		out = out.With(term.Bold)
 	}
 	return out
 }
@@ -325,22 +326,22 @@ func spread(l *line, widths []int, answer, because, took string) [3]cell {
 	return [3]cell{{answer, a}, {because, b}, {took, c}}
 }
 
-func (s *Steps) style(l *line) screen.Style {
+func (s *Steps) style(l *line) term.Style {
 	switch {
 	case l.choice != nil && l.status == "wins":
-		return screen.Plain
+		return term.Plain
 	case l.choice != nil:
-		return screen.Quiet
+		return term.Quiet
 	case l.span != nil && l.span.Err != "":
-		return screen.Failed
+		return term.Failed
 	case l.span != nil:
-		return screen.Plain
+		return term.Plain
 	}
 	if st := s.hold.stay; st != nil && st.planned(l.step) {
 		if l.step == st.State.Point.Step {
-			return screen.Touched
+			return term.Touched
 		}
-		return screen.Quiet
+		return term.Quiet
 	}
 	return StyleOf(s.trace, l.step)
 }
@@ -362,8 +363,8 @@ func (s *Steps) mark(l *line) string {
 
 // bar shows when a row happened: own time, and time spent outside of this
 // process.
-func (s *Steps) bar(l *line, cells int) screen.Line {
-	var out screen.Line
+func (s *Steps) bar(l *line, cells int) term.Line {
+	var out term.Line
 	at, took, outside := s.when(l)
 	whole := s.trace.Took
 	if whole <= 0 || took <= 0 || cells <= 0 {
@@ -403,54 +404,54 @@ func scaleTo(d, whole time.Duration, cells int) int {
 
 // detail is what is known about the row in focus, then what might have been,
 // then where to go from here.
-func (s *Steps) detail(height int) screen.Lines {
+func (s *Steps) detail(height int) term.Lines {
 	l := s.focus()
 	if l == nil {
 		return nil
 	}
 	links := s.linkLine()
-	var ifs screen.Lines
+	var ifs term.Lines
 	if height >= 9 {
 		for i, text := range whatIf(s.trace) {
-			var line screen.Line
+			var line term.Line
 			line.Space(1)
 			if i == 0 {
-				line.Put(screen.Quiet, "WHAT IF")
+				line.Put(term.Quiet, "WHAT IF")
 			}
 			line.To(10)
-			line.Put(screen.Plain, text)
+			line.Put(term.Plain, text)
 			ifs = append(ifs, line)
 		}
 		ifs = ifs[:min(len(ifs), height-6)]
 	}
-	var lines screen.Lines
+	var lines term.Lines
 	room := height - len(ifs) - 1
 	if s.width >= Wide && room > 4 {
-		lines = append(lines, screen.Of(screen.Bold, " "+strings.ToUpper(s.name(l))))
+		lines = append(lines, term.Of(term.Bold, " "+strings.ToUpper(s.name(l))))
 		room--
 	}
 	lines = append(lines, render(factsOf(s.trace, l, s.tree), s.width, room)...)
 	if len(lines) < height-len(ifs)-1 && len(ifs) > 0 {
-		lines = append(lines, screen.Line{})
+		lines = append(lines, term.Line{})
 	}
 	lines = append(lines, ifs...)
 	return append(lines, links)
 }
 
-func (s *Steps) linkLine() screen.Line {
-	var l screen.Line
-	l.Put(screen.Quiet, " links    ")
+func (s *Steps) linkLine() term.Line {
+	var l term.Line
+	l.Put(term.Quiet, " links    ")
 	link := func(label string, id uint64, note string) {
 		if id == 0 {
 			return
 		}
 		l.Space(1)
-		l.Put(screen.Quiet, label)
-		l.Put(screen.Plain, fmt.Sprintf(" #%d", id))
+		l.Put(term.Quiet, label)
+		l.Put(term.Plain, fmt.Sprintf(" #%d", id))
 		if r, ok := s.env.Log.Row(id); ok {
-			l.Put(screen.StyleOf(r.Outcome), " "+r.Outcome.String())
+			l.Put(session.StyleOf(r.Outcome), " "+r.Outcome.String())
 		}
-		l.Put(screen.Plain, note)
+		l.Put(term.Plain, note)
 		l.Space(1)
 	}
 	link("parent", s.links.Parent, "")
@@ -463,12 +464,12 @@ func (s *Steps) linkLine() screen.Line {
 	link("last good", s.links.LastGood, ago)
 	link("replay of", s.links.Replays, "")
 	if n := len(s.links.Children); n > 0 {
-		l.Put(screen.Quiet, " asked ")
-		l.Put(screen.Plain, screen.Plural(n, "request"))
-		l.Put(screen.Plain, fmt.Sprintf(" #%d", s.links.Children[0]))
+		l.Put(term.Quiet, " asked ")
+		l.Put(term.Plain, term.Plural(n, "request"))
+		l.Put(term.Plain, fmt.Sprintf(" #%d", s.links.Children[0]))
 	}
 	if l.Width() == len(" links    ") {
-		l.Put(screen.Quiet, " none")
+		l.Put(term.Quiet, " none")
 	}
 	return l
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // A Step is one thing to do.
@@ -93,7 +93,7 @@ func (t *Tour) Rows() int {
 }
 
 // View returns the lines of the tour: where it is, what to press, and why.
-func (t *Tour) View(th *screen.Theme, width int) screen.Lines {
+func (t *Tour) View(th *term.Theme, width int) term.Lines {
 	if !t.On() {
 		return nil
 	}
@@ -102,27 +102,27 @@ func (t *Tour) View(th *screen.Theme, width int) screen.Lines {
 		legend = " ctrl+x closes "
 	}
 	top := th.HRule(max(width-len(legend)-2, 0))
-	top.Put(screen.Quiet, legend)
+	top.Put(term.Quiet, legend)
 	top.Append(th.HRule(2))
-	lines := screen.Lines{top}
-	var l screen.Line
+	lines := term.Lines{top}
+	var l term.Line
 	n := len(t.journey.Steps)
-	l.Put(screen.Bold, fmt.Sprintf(" TOUR %d/%d  ", min(t.at+1, n), n))
+	l.Put(term.Bold, fmt.Sprintf(" TOUR %d/%d  ", min(t.at+1, n), n))
 	if t.Finished() {
-		l.Put(screen.Bold, "done: "+t.journey.Name)
+		l.Put(term.Bold, "done: "+t.journey.Name)
 	} else {
-		l.Put(screen.Plain, "press ")
-		l.Put(screen.Touched|screen.Bold, t.journey.Steps[t.at].Keys)
+		l.Put(term.Plain, "press ")
+		l.Put(term.Touched|term.Bold, t.journey.Steps[t.at].Keys)
 	}
 	lines = append(lines, l.Cut(width))
 	say := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
 	if !t.Finished() {
 		say = t.journey.Steps[t.at].Say
 	}
-	for _, text := range screen.Clean(say).Wrap(width-2, 2) {
-		var l screen.Line
+	for _, text := range term.Clean(say).Wrap(width-2, 2) {
+		var l term.Line
 		l.Space(1)
-		l.Add(screen.Plain, text)
+		l.Add(term.Plain, text)
 		lines = append(lines, l)
 	}
 	return lines.Fill(width, t.Rows())

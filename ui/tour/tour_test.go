@@ -7,11 +7,12 @@ import (
 
 	"indirtui/ui"
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/tour"
 	"indirtui/ui/uitest"
 )
 
-var theme = &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoStyle}
+var theme = &term.Theme{Glyphs: term.ASCII, Palette: term.NoStyle}
 
 var way = tour.Journey{Name: "a way", Steps: []tour.Step{
 	{Keys: "a", Say: "first", Want: []string{"one", "two"}},

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/ui"
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // Update is the flag of a test binary that has golden files written anew.
@@ -77,7 +77,7 @@ func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 	t.Helper()
 	p := &Player{t: t, late: make(chan late, 100)}
 	if cfg.Theme == nil {
-		cfg.Theme = &screen.Theme{Glyphs: screen.ASCII, Palette: screen.NoStyle}
+		cfg.Theme = &term.Theme{Glyphs: term.ASCII, Palette: term.NoStyle}
 	}
 	if cfg.Zone == nil {
 		cfg.Zone = time.UTC
@@ -332,7 +332,7 @@ func (p *Player) Wait(d time.Duration) *Player {
 func (p *Player) Frame() string { return p.model.Lines().Text() }
 
 // Lines returns what is on the screen with its styles.
-func (p *Player) Lines() screen.Lines { return p.model.Lines() }
+func (p *Player) Lines() term.Lines { return p.model.Lines() }
 
 // Raw returns what a terminal would get.
 func (p *Player) Raw() string { return p.model.View() }

@@ -14,6 +14,8 @@ import (
 	"indirtui/traces/query"
 	"indirtui/traces/tree"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -35,7 +37,7 @@ var fileModeNames = [fileModes]string{"Text", "Hex", "Meta"}
 // A File shows what is in a file, and beside it what is known of it. Of a large
 // one it shows the beginning. It is a screen.Screen.
 type File struct {
-	env           *screen.Env
+	env           *session.Env
 	title         string
 	inst          indirector.Instance // nil if it is not in memory any more
 	trace         *traces.Trace       // nil if it was found by a search
@@ -58,7 +60,7 @@ type File struct {
 // A fact is one thing that is known of a file.
 type fact struct {
 	label, text string
-	style       screen.Style
+	style       term.Style
 }
 
 type fileMsg struct {
@@ -88,7 +90,7 @@ func Show(s interface {
 
 // Open is the command that shows the value of a request: contents of a file as
 // a file, everything else as data.
-func Open(env *screen.Env, t *traces.Trace) tea.Cmd {
+func Open(env *session.Env, t *traces.Trace) tea.Cmd {
 	v := New(env, t)
 	if v.value.Model != "file_content" && v.value.Model != "file_bucket_file" || t.Verb == traces.Search {
 		return Show(v)
@@ -103,7 +105,7 @@ func Open(env *screen.Env, t *traces.Trace) tea.Cmd {
 
 // NewFile shows the contents that an instance has. The instance is nil if only
 // the trace of the request is left.
-func NewFile(env *screen.Env, title string, inst indirector.Instance, t *traces.Trace) *File {
+func NewFile(env *session.Env, title string, inst indirector.Instance, t *traces.Trace) *File {
 	return &File{env: env, title: title, inst: inst, trace: t}
 }
 
@@ -178,7 +180,7 @@ func (f *File) gather() tea.Cmd {
 		var m factsMsg
 		put := func(label, text string) {
 			if text != "" {
-				m = append(m, fact{label, text, screen.Plain})
+				m = append(m, fact{label, text, term.Plain})
 			}
 		}
 		var v traces.Value
@@ -203,7 +205,7 @@ func (f *File) gather() tea.Cmd {
 		put("answered at", t.Start.In(env.Zone).Format("2006-01-02 15:04:05"))
 		put("served by", traces.HeadlineOf(t).Answered)
 		if other, id := metadataOf(env, t.Key); id != 0 {
-			m = append(m, fact{style: screen.Plain}, fact{"METADATA", fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start)), screen.Quiet})
+			m = append(m, fact{style: term.Plain}, fact{"METADATA", fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start)), term.Quiet})
 			if body, err := env.Log.Body(other.Value); err == nil {
 				for _, p := range pairsOf(body) {
 					put(p[0], p[1])
@@ -216,7 +218,7 @@ func (f *File) gather() tea.Cmd {
 
 // metadataOf returns the last find of the metadata of a key; zero if there was
 // none.
-func metadataOf(env *screen.Env, key string) (*traces.Trace, uint64) {
+func metadataOf(env *session.Env, key string) (*traces.Trace, uint64) {
 	e, err := query.Parse("ind=file_metadata verb=find key=" + query.Quote(key))
 	if err != nil {
 		return nil, 0
@@ -310,10 +312,10 @@ func (f *File) Update(msg tea.Msg) tea.Cmd {
 }
 
 // Context implements screen.Screen.
-func (f *File) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " "+f.title)
+func (f *File) Context() (left, right term.Line) {
+	left.Put(term.Bold, " "+f.title)
 	if f.trace != nil {
-		right.Put(screen.StyleOf(f.trace.Outcome)|screen.Bold, f.trace.Outcome.String())
+		right.Put(session.StyleOf(f.trace.Outcome)|term.Bold, f.trace.Outcome.String())
 		right.Space(1)
 	}
 	return left, right
@@ -358,7 +360,7 @@ func (f *File) Act(a screen.Act) tea.Cmd {
 	case screen.SearchPrev:
 		f.find(-1)
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(f.env, "copy", f.copies())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "copy", f.copies())})
 	}
 	return nil
 }
@@ -370,7 +372,7 @@ func (f *File) turn(step fileMode) {
 }
 
 func (f *File) ask() tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(f.env, widget.Prompt{
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&f.env.Shared, widget.Prompt{
 		Label: "/", Hint: "text in this file",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			f.search = text
@@ -419,28 +421,28 @@ func (f *File) copies() []widget.Item {
 }
 
 // View implements screen.Screen.
-func (f *File) View() screen.Lines {
+func (f *File) View() term.Lines {
 	height := max(f.height-1-foot, 0)
 	left := f.left()
 	body := f.contents(left).Fill(left, height)
 	if f.width >= Wide {
-		body = screen.Beside(body, f.about(f.width-left-2, f.facts), left, f.env.Theme)
+		body = term.Beside(body, f.about(f.width-left-2, f.facts), left, f.env.Theme)
 	}
-	return append(append(screen.Lines{f.tabs()}, body.Fill(f.width, height)...), f.foot()...)
+	return append(append(term.Lines{f.tabs()}, body.Fill(f.width, height)...), f.foot()...)
 }
 
-func (f *File) tabs() screen.Line {
-	var l, right screen.Line
+func (f *File) tabs() term.Line {
+	var l, right term.Line
 	l.Space(1)
 	for m, name := range fileModeNames {
 		if fileMode(m) == f.mode {
-			l.Put(screen.Bold, "["+name+"]")
+			l.Put(term.Bold, "["+name+"]")
 		} else {
-			l.Put(screen.Quiet, " "+name+" ")
+			l.Put(term.Quiet, " "+name+" ")
 		}
 		l.Space(1)
 	}
-	right.Put(screen.Plain, f.extent()+" ")
+	right.Put(term.Plain, f.extent()+" ")
 	l.To(f.width - right.Width())
 	l.Append(right)
 	return l
@@ -466,59 +468,59 @@ func (f *File) size() int64 {
 func (f *File) extent() string {
 	total := "size unknown"
 	if n := f.size(); n >= 0 {
-		total = screen.Grouped(n) + " B"
+		total = term.Grouped(n) + " B"
 	}
 	if f.loaded && f.err == nil && !f.whole {
-		return "the first " + screen.Grouped(preview) + " B of " + total
+		return "the first " + term.Grouped(preview) + " B of " + total
 	}
 	return total
 }
 
-func (f *File) contents(width int) screen.Lines {
-	say := func(style screen.Style, text string) screen.Lines {
-		return screen.Lines{{}, screen.Of(style, "   "+text)}
+func (f *File) contents(width int) term.Lines {
+	say := func(style term.Style, text string) term.Lines {
+		return term.Lines{{}, term.Of(style, "   "+text)}
 	}
 	switch {
 	case f.mode == asFacts:
 		from, to := f.page.Visible()
 		return f.about(width, f.facts[from:to])
 	case f.inst == nil:
-		return say(screen.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what was said of them.")
+		return say(term.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what was said of them.")
 	case !f.asked:
-		return say(screen.Plain, "The contents are elsewhere.  enter fetches the first "+screen.Grouped(preview)+" B")
+		return say(term.Plain, "The contents are elsewhere.  enter fetches the first "+term.Grouped(preview)+" B")
 	case !f.loaded:
-		return say(screen.Quiet, "reading")
+		return say(term.Quiet, "reading")
 	case f.err != nil:
-		return say(screen.Attention, indirector.Message(f.err))
+		return say(term.Attention, indirector.Message(f.err))
 	case f.mode == asBytes:
 		return f.hex()
 	case len(f.body) == 0:
-		return say(screen.Quiet, "The file is empty.")
+		return say(term.Quiet, "The file is empty.")
 	case !f.text:
 		n := "size unknown"
 		if size := f.size(); size >= 0 {
-			n = screen.Grouped(size) + " bytes"
+			n = term.Grouped(size) + " bytes"
 		}
-		return say(screen.Plain, "binary, "+n+".  tab shows them")
+		return say(term.Plain, "binary, "+n+".  tab shows them")
 	}
-	var lines screen.Lines
+	var lines term.Lines
 	from, to := f.page.Visible()
 	for i := from; i < to; i++ {
-		var l screen.Line
-		l.Right(screen.Quiet, screen.Clean(fmt.Sprint(i+1)), 5)
+		var l term.Line
+		l.Right(term.Quiet, term.Clean(fmt.Sprint(i+1)), 5)
 		l.Space(2)
-		style := screen.Plain
+		style := term.Plain
 		if f.search != "" && indexFold([]byte(f.lines[i]), 0, f.search) >= 0 {
-			style = screen.Bold | screen.Under
+			style = term.Bold | term.Under
 		}
-		l.Add(style, screen.CleanTo(strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    "), width))
+		l.Add(style, term.CleanTo(strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    "), width))
 		lines = append(lines, l.Cut(width))
 	}
 	return lines
 }
 
-func (f *File) hex() screen.Lines {
-	var lines screen.Lines
+func (f *File) hex() term.Lines {
+	var lines term.Lines
 	from, to := f.page.Visible()
 	for i := from; i < to; i++ {
 		lines = append(lines, hexLine(f.body, i*f.perLine(), f.perLine(), -1, -1))
@@ -527,28 +529,28 @@ func (f *File) hex() screen.Lines {
 }
 
 // about is what is known of the file.
-func (f *File) about(width int, facts []fact) screen.Lines {
-	lines := screen.Lines{screen.Of(screen.Quiet, " META")}
+func (f *File) about(width int, facts []fact) term.Lines {
+	lines := term.Lines{term.Of(term.Quiet, " META")}
 	for _, x := range facts {
-		for i, part := range screen.Clean(x.text).Wrap(max(width-18, 8), 4) {
-			var l screen.Line
+		for i, part := range term.Clean(x.text).Wrap(max(width-18, 8), 4) {
+			var l term.Line
 			l.Space(2)
 			if i == 0 {
-				l.Cell(screen.Quiet, screen.Clean(x.label), 14)
+				l.Cell(term.Quiet, term.Clean(x.label), 14)
 			}
 			l.To(17)
 			l.Add(x.style, part)
 			lines = append(lines, l)
 		}
 		if x.text == "" {
-			lines = append(lines, screen.Line{})
+			lines = append(lines, term.Line{})
 		}
 	}
 	return lines
 }
 
 // foot says what is to be known of what is shown.
-func (f *File) foot() screen.Lines {
+func (f *File) foot() term.Lines {
 	first, second := " ", " "
 	for _, x := range f.facts {
 		if x.label == "place" {
@@ -558,13 +560,13 @@ func (f *File) foot() screen.Lines {
 	}
 	switch {
 	case f.masked > 0 && f.mode == asBytes:
-		second = " " + screen.Plural(f.masked, "value") + " masked: these are the bytes of the masked text"
+		second = " " + term.Plural(f.masked, "value") + " masked: these are the bytes of the masked text"
 	case f.masked > 0:
-		second = " " + screen.Plural(f.masked, "value") + " masked"
+		second = " " + term.Plural(f.masked, "value") + " masked"
 	case f.loaded && f.text && bytes.Contains(f.body, []byte("\r\n")):
 		second = " lines end with CR LF"
 	}
-	return screen.Lines{f.env.Theme.HRule(f.width), screen.Of(screen.Plain, first), screen.Of(screen.Quiet, second)}
+	return term.Lines{f.env.Theme.HRule(f.width), term.Of(term.Plain, first), term.Of(term.Quiet, second)}
 }
 
 // Click implements screen.Clicker.

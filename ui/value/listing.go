@@ -14,6 +14,8 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/traces/tree"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -27,7 +29,7 @@ const beat = time.Second / 20
 // A Listing shows what a search finds while it is found. It is a screen.Screen;
 // Yield and End are called by the goroutine of the request.
 type Listing struct {
-	env           *screen.Env
+	env           *session.Env
 	title         string
 	cancel        func()
 	width, height int
@@ -57,7 +59,7 @@ var (
 
 // NewListing returns a screen for a search that is about to be asked. Cancel
 // ends that search; it is called when a person wants no more.
-func NewListing(env *screen.Env, title string, cancel func()) *Listing {
+func NewListing(env *session.Env, title string, cancel func()) *Listing {
 	return &Listing{env: env, title: title, cancel: cancel}
 }
 
@@ -117,24 +119,24 @@ func (l *Listing) Update(msg tea.Msg) tea.Cmd {
 }
 
 // Context implements screen.Screen.
-func (l *Listing) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " "+l.title)
-	count := screen.Grouped(int64(l.n)) + " found"
+func (l *Listing) Context() (left, right term.Line) {
+	left.Put(term.Bold, " "+l.title)
+	count := term.Grouped(int64(l.n)) + " found"
 	switch {
 	case !l.ended && l.cancelled:
-		right.Put(screen.Touched, count+", being cancelled ")
+		right.Put(term.Touched, count+", being cancelled ")
 	case !l.ended:
-		right.Put(screen.Touched, count+" so far ")
+		right.Put(term.Touched, count+" so far ")
 		if b := l.env.Keys.Of(screen.Back, l.Scope()); b != nil {
-			right.Put(screen.Quiet, "  "+b.Key()+" cancels ")
+			right.Put(term.Quiet, "  "+b.Key()+" cancels ")
 		}
 	default:
 		if l.n > len(l.shown) {
-			count += ", the first " + screen.Grouped(int64(len(l.shown))) + " are listed"
+			count += ", the first " + term.Grouped(int64(len(l.shown))) + " are listed"
 		}
-		style := screen.Plain
+		style := term.Plain
 		if l.bad {
-			style = screen.Attention
+			style = term.Attention
 		}
 		right.Put(style, count+", "+l.how+" ")
 	}
@@ -176,7 +178,7 @@ func (l *Listing) Act(a screen.Act) tea.Cmd {
 		if m, ok := inst.(*model.FileMetadata); ok {
 			items = append(items, item('c', "checksum", m.Checksum))
 		}
-		return screen.Send(screen.Push{Screen: widget.NewMenu(l.env, "copy", items)})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&l.env.Shared, "copy", items)})
 	case screen.Back:
 		l.cancelled = true
 		l.cancel()
@@ -193,30 +195,30 @@ func (l *Listing) open() tea.Cmd {
 	}
 	p := widget.Page{Title: title}
 	if l.env.Render == nil {
-		p.Add("", "it cannot be shown here", screen.Quiet)
-		return screen.Send(screen.Push{Screen: widget.NewPager(l.env, p)})
+		p.Add("", "it cannot be shown here", term.Quiet)
+		return screen.Send(screen.Push{Screen: widget.NewPager(&l.env.Shared, p)})
 	}
 	env := l.env
 	return func() tea.Msg {
 		v := env.Render(inst)
-		p.Add("", describeBody(v.Body), screen.Plain)
-		return screen.Push{Screen: widget.NewPager(env, p)}
+		p.Add("", describeBody(v.Body), term.Plain)
+		return screen.Push{Screen: widget.NewPager(&env.Shared, p)}
 	}
 }
 
 // View implements screen.Screen.
-func (l *Listing) View() screen.Lines {
-	var lines screen.Lines
+func (l *Listing) View() term.Lines {
+	var lines term.Lines
 	from, to := l.list.Visible()
 	for i := from; i < to; i++ {
-		var line screen.Line
+		var line term.Line
 		if i == l.list.Cursor {
-			line.Put(screen.Plain, l.env.Theme.Glyphs.Cursor)
+			line.Put(term.Plain, l.env.Theme.Glyphs.Cursor)
 		}
 		line.To(2)
 		line.Append(cells(l.shown[i]))
 		if i == l.list.Cursor {
-			line = line.With(screen.Bold)
+			line = line.With(term.Bold)
 		}
 		lines = append(lines, line.Cut(l.width))
 	}
@@ -225,36 +227,36 @@ func (l *Listing) View() screen.Lines {
 		if l.ended {
 			text = "   nothing was found"
 		}
-		lines = screen.Lines{{}, screen.Of(screen.Quiet, text)}
+		lines = term.Lines{{}, term.Of(term.Quiet, text)}
 	}
 	return lines.Fill(l.width, l.height)
 }
 
 // cells is the line of an instance: of metadata what is known, of others their
 // names.
-func cells(inst indirector.Instance) screen.Line {
-	var l screen.Line
+func cells(inst indirector.Instance) term.Line {
+	var l term.Line
 	m, ok := inst.(*model.FileMetadata)
 	if !ok {
-		l.Put(screen.Plain, name(inst))
+		l.Put(term.Plain, name(inst))
 		return l
 	}
-	l.Cell(screen.Quiet, screen.Clean(m.Type), 10)
+	l.Cell(term.Quiet, term.Clean(m.Type), 10)
 	mode := ""
 	if m.Mode.Kind() == data.Int {
 		mode = "0" + strconv.FormatInt(m.Mode.Int(), 8)
 	}
-	l.Cell(screen.Plain, screen.Clean(mode), 6)
+	l.Cell(term.Plain, term.Clean(mode), 6)
 	sum := m.Checksum
 	if i := strings.IndexByte(sum, '}'); i > 0 && len(sum) > i+9 && m.ChecksumType != "mtime" && m.ChecksumType != "ctime" {
 		sum = sum[:i+9] + ".."
 	} else if m.ChecksumType == "ctime" || m.ChecksumType == "mtime" {
 		sum = strings.TrimSuffix(sum, " +0000")
 	}
-	l.Cell(screen.Quiet, screen.CleanTo(sum, 27), 28)
-	l.Put(screen.Plain, name(inst))
+	l.Cell(term.Quiet, term.CleanTo(sum, 27), 28)
+	l.Put(term.Plain, name(inst))
 	if m.Destination != "" {
-		l.Put(screen.Quiet, " -> "+m.Destination)
+		l.Put(term.Quiet, " -> "+m.Destination)
 	}
 	return l
 }

@@ -14,6 +14,8 @@ import (
 	"indirtui/traces/query"
 	"indirtui/traces/tree"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -38,7 +40,7 @@ var modeNames = [modes]string{"Tree", "YAML", "Raw", "Meta"}
 
 // A Value shows the value of a request. It is a screen.Screen.
 type Value struct {
-	env           *screen.Env
+	env           *session.Env
 	trace         *traces.Trace
 	value         traces.Value
 	what          string // "value" or "sent"
@@ -63,7 +65,7 @@ type Value struct {
 }
 
 // New shows the value that answered a request, or what a save sent.
-func New(env *screen.Env, t *traces.Trace) *Value {
+func New(env *session.Env, t *traces.Trace) *Value {
 	v := &Value{env: env, trace: t, value: t.Value, what: "value"}
 	if t.Value.Model == "" && t.Sent.Model != "" {
 		v.value, v.what = t.Sent, "sent"
@@ -335,13 +337,13 @@ func (v *Value) Act(a screen.Act) tea.Cmd {
 	case screen.SearchPrev:
 		v.find(-1)
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(v.env, "copy", v.copies())})
+		return screen.Send(screen.Push{Screen: widget.NewMenu(&v.env.Shared, "copy", v.copies())})
 	case screen.CopyValue:
 		return CopyAll(v.env, v.trace)
 	case screen.Pager:
 		p := widget.Page{Title: v.title()}
-		p.Add("", strings.Join(v.yaml, "\n"), screen.Plain)
-		return screen.Send(screen.Push{Screen: widget.NewPager(v.env, p)})
+		p.Add("", strings.Join(v.yaml, "\n"), term.Plain)
+		return screen.Send(screen.Push{Screen: widget.NewPager(&v.env.Shared, p)})
 	}
 	return nil
 }
@@ -461,7 +463,7 @@ func plain(v data.Value) string {
 }
 
 func (v *Value) ask() tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(v.env, widget.Prompt{
+	return screen.Send(screen.Push{Screen: widget.NewPrompt(&v.env.Shared, widget.Prompt{
 		Label: "/", Hint: "text in a key or a value",
 		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
 			v.search = text
@@ -587,7 +589,7 @@ func (v *Value) copies() []widget.Item {
 }
 
 // CopyAll puts the whole value of a request on the clipboard.
-func CopyAll(env *screen.Env, t *traces.Trace) tea.Cmd {
+func CopyAll(env *session.Env, t *traces.Trace) tea.Cmd {
 	return func() tea.Msg {
 		body, err := env.Log.Body(t.Value)
 		if err != nil {

@@ -7,7 +7,8 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
-	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 func (v *Value) title() string {
@@ -15,29 +16,29 @@ func (v *Value) title() string {
 }
 
 // Context implements screen.Screen.
-func (v *Value) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " "+v.title())
-	right.Put(screen.StyleOf(v.trace.Outcome)|screen.Bold, v.trace.Outcome.String())
+func (v *Value) Context() (left, right term.Line) {
+	left.Put(term.Bold, " "+v.title())
+	right.Put(session.StyleOf(v.trace.Outcome)|term.Bold, v.trace.Outcome.String())
 	right.Space(1)
 	return left, right
 }
 
 // View implements screen.Screen.
-func (v *Value) View() screen.Lines {
-	lines := screen.Lines{v.tabs()}
+func (v *Value) View() term.Lines {
+	lines := term.Lines{v.tabs()}
 	height := max(v.height-1-foot, 0)
-	var body screen.Lines
+	var body term.Lines
 	switch {
 	case v.mode == asMeta:
 		body = v.meta(v.width)
 	case v.err != nil:
-		body = screen.Lines{{}, screen.Of(screen.Attention, "   "+Why(v.env.Log, v.err))}
+		body = term.Lines{{}, term.Of(term.Attention, "   "+Why(v.env.Log, v.err))}
 	case v.value.Model == "":
-		body = screen.Lines{{}, screen.Of(screen.Quiet, "   There is no value.")}
+		body = term.Lines{{}, term.Of(term.Quiet, "   There is no value.")}
 	case !v.wanted:
-		body = screen.Lines{{}, screen.Of(screen.Plain, "   "+screen.Bytes(int64(v.value.Size))+".  enter loads it")}
+		body = term.Lines{{}, term.Of(term.Plain, "   "+term.Bytes(int64(v.value.Size))+".  enter loads it")}
 	case !v.loaded:
-		body = screen.Lines{{}, screen.Of(screen.Quiet, "   loading "+screen.Bytes(int64(v.value.Size)))}
+		body = term.Lines{{}, term.Of(term.Quiet, "   loading "+term.Bytes(int64(v.value.Size)))}
 	case v.mode == asYAML:
 		body = v.text()
 	case v.mode == asRaw:
@@ -49,7 +50,7 @@ func (v *Value) View() screen.Lines {
 }
 
 // Why says why a value cannot be shown.
-func Why(log screen.Log, err error) string {
+func Why(log session.Log, err error) string {
 	switch {
 	case errors.Is(err, store.ErrNoBodies):
 		return "This recording has no values (saved without bodies)."
@@ -61,21 +62,21 @@ func Why(log screen.Log, err error) string {
 	return err.Error()
 }
 
-func (v *Value) tabs() screen.Line {
-	var l screen.Line
+func (v *Value) tabs() term.Line {
+	var l term.Line
 	l.Space(1)
 	for m, name := range modeNames {
 		if mode(m) == v.mode {
-			l.Put(screen.Bold, "["+name+"]")
+			l.Put(term.Bold, "["+name+"]")
 		} else {
-			l.Put(screen.Quiet, " "+name+" ")
+			l.Put(term.Quiet, " "+name+" ")
 		}
 		l.Space(1)
 	}
-	var right screen.Line
-	right.Put(screen.Plain, v.value.Format+"  "+screen.Grouped(int64(v.value.Size))+" B")
+	var right term.Line
+	right.Put(term.Plain, v.value.Format+"  "+term.Grouped(int64(v.value.Size))+" B")
 	if len(v.value.Digest) >= 8 {
-		right.Put(screen.Quiet, "  sha256 "+v.value.Digest[:8]+"..")
+		right.Put(term.Quiet, "  sha256 "+v.value.Digest[:8]+"..")
 	}
 	right.Space(1)
 	l.To(v.width - right.Width())
@@ -83,13 +84,13 @@ func (v *Value) tabs() screen.Line {
 	return l
 }
 
-func (v *Value) tree(height int) screen.Lines {
+func (v *Value) tree(height int) term.Lines {
 	left := v.width
 	if v.width >= Wide {
 		left = v.width * 11 / 20
 	}
 	from, to := v.list.Visible()
-	var lines screen.Lines
+	var lines term.Lines
 	for i := from; i < to; i++ {
 		lines = append(lines, v.row(i, left))
 	}
@@ -97,18 +98,18 @@ func (v *Value) tree(height int) screen.Lines {
 	if v.width < Wide {
 		return lines
 	}
-	return screen.Beside(lines, v.side(height, v.width-left-2), left, v.env.Theme)
+	return term.Beside(lines, v.side(height, v.width-left-2), left, v.env.Theme)
 }
 
 // keyCells is the least width of a key, so that values stand below each other.
 const keyCells = 14
 
-func (v *Value) row(i, width int) screen.Line {
+func (v *Value) row(i, width int) term.Line {
 	r, g := v.rows[i], &v.env.Theme.Glyphs
-	var l screen.Line
+	var l term.Line
 	cursor := i == v.list.Cursor
 	if cursor {
-		l.Put(screen.Bold, g.Cursor)
+		l.Put(term.Bold, g.Cursor)
 	}
 	l.To(1)
 	l.Space(1 + 2*min(r.Depth, 20))
@@ -116,35 +117,35 @@ func (v *Value) row(i, width int) screen.Line {
 	case !r.Folds():
 		l.Space(2)
 	case r.Open:
-		l.Put(screen.Plain, g.Open+" ")
+		l.Put(term.Plain, g.Open+" ")
 	default:
-		l.Put(screen.Plain, g.Closed+" ")
+		l.Put(term.Plain, g.Closed+" ")
 	}
 	label := r.Label()
 	if r.Parent == nil {
 		label = v.value.Model
 	}
-	l.Cell(screen.Plain, screen.CleanTo(label, width), max(keyCells, min(screen.Clean(label).Width(), width/3)))
+	l.Cell(term.Plain, term.CleanTo(label, width), max(keyCells, min(term.Clean(label).Width(), width/3)))
 	l.Space(2)
-	style := screen.Plain
+	style := term.Plain
 	text := r.Summary()
 	switch {
 	case r.Node == v.revealed:
-		style, text = screen.Touched, v.clear
+		style, text = term.Touched, v.clear
 	case r.Masked():
-		style = screen.Attention
+		style = term.Attention
 		text += v.revealHint(cursor)
 	case r.Folds():
-		style = screen.Quiet
+		style = term.Quiet
 		if r.IsHash() && r.Identity() != "" {
-			style = screen.Plain
+			style = term.Plain
 		}
 	case r.Kind() == 'n':
-		style, text = screen.Quiet, "undef"
+		style, text = term.Quiet, "undef"
 	}
-	l.Add(style, screen.CleanTo(text, width))
+	l.Add(style, term.CleanTo(text, width))
 	if cursor {
-		l = l.With(screen.Bold)
+		l = l.With(term.Bold)
 	}
 	return l.Cut(width)
 }
@@ -157,17 +158,17 @@ func (v *Value) revealHint(cursor bool) string {
 }
 
 // text is the lines of the value as YAML, or of a text that is no data.
-func (v *Value) text() screen.Lines {
-	var lines screen.Lines
+func (v *Value) text() term.Lines {
+	var lines term.Lines
 	from, to := v.page.Visible()
 	for i := from; i < to; i++ {
-		var l screen.Line
+		var l term.Line
 		l.Space(1)
-		style := screen.Plain
+		style := term.Plain
 		if v.search != "" && indexFold([]byte(v.yaml[i]), 0, v.search) >= 0 {
-			style = screen.Bold | screen.Under
+			style = term.Bold | term.Under
 		}
-		l.Add(style, screen.CleanTo(v.yaml[i], v.width))
+		l.Add(style, term.CleanTo(v.yaml[i], v.width))
 		lines = append(lines, l)
 	}
 	return lines
@@ -182,7 +183,7 @@ func (v *Value) perLine() int {
 }
 
 // raw shows bytes from a line on; those of the node in focus stand out.
-func (v *Value) raw(from, height, width int) screen.Lines {
+func (v *Value) raw(from, height, width int) term.Lines {
 	per := v.perLine()
 	if width < 78 {
 		per = 8
@@ -191,29 +192,29 @@ func (v *Value) raw(from, height, width int) screen.Lines {
 	if n := v.focus(); n != nil && n.Parent != nil {
 		a, b = n.From, n.To
 	}
-	var lines screen.Lines
+	var lines term.Lines
 	for i := from; i < from+height && i*per < len(v.body); i++ {
 		lines = append(lines, hexLine(v.body, i*per, per, a, b))
 	}
 	return lines
 }
 
-func hexLine(body []byte, at, per, a, b int) screen.Line {
-	var l, text screen.Line
-	l.Put(screen.Quiet, fmt.Sprintf(" %08x  ", at))
+func hexLine(body []byte, at, per, a, b int) term.Line {
+	var l, text term.Line
+	l.Put(term.Quiet, fmt.Sprintf(" %08x  ", at))
 	for i := at; i < at+per; i++ {
 		if i >= len(body) {
 			l.Space(3)
 			continue
 		}
-		style := screen.Plain
+		style := term.Plain
 		if a <= i && i < b {
-			style = screen.Bold
+			style = term.Bold
 		}
 		c := body[i]
 		l.Put(style, fmt.Sprintf("%02x ", c))
 		if c < ' ' || c > '~' {
-			text.Put(screen.Quiet, ".")
+			text.Put(term.Quiet, ".")
 		} else {
 			text.Put(style, string(rune(c)))
 		}
@@ -225,10 +226,10 @@ func hexLine(body []byte, at, per, a, b int) screen.Line {
 
 // side is the second pane: the bytes of the node, what is known of the value,
 // and who else answered for its key.
-func (v *Value) side(height, width int) screen.Lines {
-	var lines screen.Lines
+func (v *Value) side(height, width int) term.Lines {
+	var lines term.Lines
 	if n := v.focus(); n != nil && height > 24 {
-		lines = append(lines, screen.Of(screen.Quiet, fmt.Sprintf("RAW (same node, offset 0x%x)", n.From)))
+		lines = append(lines, term.Of(term.Quiet, fmt.Sprintf("RAW (same node, offset 0x%x)", n.From)))
 		per := 16
 		if width < 78 {
 			per = 8
@@ -238,24 +239,24 @@ func (v *Value) side(height, width int) screen.Lines {
 				lines = append(lines, hexLine(v.body, at, per, n.From, n.To))
 			}
 		}
-		lines = append(lines, screen.Line{})
+		lines = append(lines, term.Line{})
 	}
 	return append(lines, v.meta(width)...)
 }
 
 // meta is what is known of the value.
-func (v *Value) meta(width int) screen.Lines {
+func (v *Value) meta(width int) term.Lines {
 	t := v.trace
-	lines := screen.Lines{screen.Of(screen.Quiet, " META")}
-	put := func(style screen.Style, label, text string) {
+	lines := term.Lines{term.Of(term.Quiet, " META")}
+	put := func(style term.Style, label, text string) {
 		if text == "" {
 			return
 		}
-		for i, part := range screen.Clean(text).Wrap(width-16, 4) {
-			var l screen.Line
+		for i, part := range term.Clean(text).Wrap(width-16, 4) {
+			var l term.Line
 			l.Space(2)
 			if i == 0 {
-				l.Put(screen.Quiet, label)
+				l.Put(term.Quiet, label)
 			}
 			l.To(15)
 			l.Add(style, part)
@@ -263,47 +264,47 @@ func (v *Value) meta(width int) screen.Lines {
 		}
 	}
 	for _, f := range v.told {
-		put(screen.Plain, f[0], f[1])
+		put(term.Plain, f[0], f[1])
 	}
 	row, _ := v.env.Log.Row(t.ID)
 	served := traces.HeadlineOf(t).Answered
-	style := screen.Plain
+	style := term.Plain
 	if t.Served == traces.ByCache {
-		style = screen.Cached
+		style = term.Cached
 	}
 	put(style, "served by", served)
-	put(screen.Plain, "answered at", t.Start.In(v.env.Zone).Format("2006-01-02 15:04:05"))
-	put(screen.Plain, "run", traces.RunName(t.Run, t.RunGuessed))
-	put(screen.Plain, "traceparent", t.Traceparent.String())
-	put(screen.Plain, "environment", t.Environment)
-	put(screen.Plain, "stored in", v.value.Source)
-	put(screen.Plain, "model", v.value.Model)
-	put(screen.Plain, "format", v.value.Format)
-	put(screen.Plain, "expiry", t.Steps[traces.Expiry].Because.String())
-	put(screen.Plain, "size", screen.Grouped(int64(v.value.Size))+" B")
-	put(screen.Plain, "sha256", v.value.Digest)
+	put(term.Plain, "answered at", t.Start.In(v.env.Zone).Format("2006-01-02 15:04:05"))
+	put(term.Plain, "run", traces.RunName(t.Run, t.RunGuessed))
+	put(term.Plain, "traceparent", t.Traceparent.String())
+	put(term.Plain, "environment", t.Environment)
+	put(term.Plain, "stored in", v.value.Source)
+	put(term.Plain, "model", v.value.Model)
+	put(term.Plain, "format", v.value.Format)
+	put(term.Plain, "expiry", t.Steps[traces.Expiry].Because.String())
+	put(term.Plain, "size", term.Grouped(int64(v.value.Size))+" B")
+	put(term.Plain, "sha256", v.value.Digest)
 	if v.value.Masked > 0 {
-		put(screen.Attention, "masked", screen.Plural(v.value.Masked, "value"))
+		put(term.Attention, "masked", term.Plural(v.value.Masked, "value"))
 	}
-	put(screen.Plain, "filter", t.Steps[traces.Filter].Because.String())
+	put(term.Plain, "filter", t.Steps[traces.Filter].Because.String())
 	if row.CacheWritten {
-		put(screen.Plain, "written to", "cache "+row.Cache)
+		put(term.Plain, "written to", "cache "+row.Cache)
 	}
 	if len(v.elsewhere) > 0 {
-		lines = append(lines, screen.Line{}, screen.Of(screen.Quiet, " SAME KEY ELSEWHERE"))
+		lines = append(lines, term.Line{}, term.Of(term.Quiet, " SAME KEY ELSEWHERE"))
 	}
 	for _, p := range v.elsewhere {
-		var l screen.Line
+		var l term.Line
 		l.Space(2)
-		l.Cell(screen.Plain, screen.Clean(p.who), 20)
-		l.Put(screen.Plain, fmt.Sprintf(" #%-6d %s  ", p.id, v.env.Clock(p.at)))
+		l.Cell(term.Plain, term.Clean(p.who), 20)
+		l.Put(term.Plain, fmt.Sprintf(" #%-6d %s  ", p.id, v.env.Clock(p.at)))
 		switch {
 		case p.digest == "" || v.value.Digest == "":
-			l.Put(screen.Quiet, "no value kept")
+			l.Put(term.Quiet, "no value kept")
 		case p.digest == v.value.Digest:
-			l.Put(screen.Plain, "same")
+			l.Put(term.Plain, "same")
 		default:
-			l.Put(screen.Attention, "differs")
+			l.Put(term.Attention, "differs")
 		}
 		lines = append(lines, l)
 	}
@@ -311,7 +312,7 @@ func (v *Value) meta(width int) screen.Lines {
 }
 
 // foot says where the value is from and where in it the cursor is.
-func (v *Value) foot() screen.Lines {
+func (v *Value) foot() term.Lines {
 	from := traces.HeadlineOf(v.trace).Answered
 	if v.value.Source != "" {
 		from += ", " + v.value.Source
@@ -323,9 +324,9 @@ func (v *Value) foot() screen.Lines {
 			path = "."
 		}
 	}
-	return screen.Lines{
+	return term.Lines{
 		v.env.Theme.HRule(v.width),
-		screen.Of(screen.Plain, " from "+from),
-		screen.Of(screen.Quiet, strings.TrimRight(" path "+path, " ")),
+		term.Of(term.Plain, " from "+from),
+		term.Of(term.Quiet, strings.TrimRight(" path "+path, " ")),
 	}
 }

@@ -3,7 +3,7 @@ package widget
 import (
 	"slices"
 
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // A Column is one column of a table.
@@ -18,14 +18,14 @@ type Column struct {
 
 // Cell adds what a line has in the column, w cells wide, and a blank; nothing if
 // there is no room for the column.
-func (c Column) Cell(l *screen.Line, w int, style screen.Style, text string) {
+func (c Column) Cell(l *term.Line, w int, style term.Style, text string) {
 	switch {
 	case w == 0:
 		return
 	case c.Right:
-		l.Right(style, screen.Clean(text), w)
+		l.Right(style, term.Clean(text), w)
 	default:
-		l.Cell(style, screen.CleanTo(text, w), w)
+		l.Cell(style, term.CleanTo(text, w), w)
 	}
 	l.Space(1)
 }

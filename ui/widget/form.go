@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // A Field is one line of a Form.
@@ -33,7 +34,7 @@ type Form struct {
 	About     func(ctx context.Context, values []string) []string
 	AboutRows int
 
-	env       *screen.Env
+	env       *screen.Shared
 	width     int
 	at        int
 	text      string
@@ -48,7 +49,7 @@ type Form struct {
 type said struct{ lines []string }
 
 // NewForm returns f ready to be pushed.
-func NewForm(env *screen.Env, f Form) *Form {
+func NewForm(env *screen.Shared, f Form) *Form {
 	f.env = env
 	f.check()
 	return &f
@@ -123,7 +124,7 @@ func (f *Form) Hints() []screen.Action {
 }
 
 // Context implements screen.Screen.
-func (f *Form) Context() (left, right screen.Line) { return left, right }
+func (f *Form) Context() (left, right term.Line) { return left, right }
 
 // Rows implements screen.Popup.
 func (f *Form) Rows() int { return len(f.Fields) + 4 + f.AboutRows }
@@ -195,54 +196,54 @@ func (f *Field) choose(step int) {
 }
 
 // View implements screen.Screen.
-func (f *Form) View() screen.Lines {
+func (f *Form) View() term.Lines {
 	th := f.env.Theme
-	lines := screen.Lines{th.HRule(f.width), screen.Of(screen.Bold, " "+f.Title)}
+	lines := term.Lines{th.HRule(f.width), term.Of(term.Bold, " "+f.Title)}
 	labels := 0
 	for i := range f.Fields {
-		labels = max(labels, screen.Clean(f.Fields[i].Label).Width())
+		labels = max(labels, term.Clean(f.Fields[i].Label).Width())
 	}
 	for i := range f.Fields {
 		field := &f.Fields[i]
-		var l screen.Line
-		style := screen.Plain
+		var l term.Line
+		style := term.Plain
 		if i == f.at {
-			l.Put(screen.Bold, th.Glyphs.Cursor)
-			style = screen.Bold
+			l.Put(term.Bold, th.Glyphs.Cursor)
+			style = term.Bold
 		}
 		l.To(2)
-		l.Cell(style, screen.Clean(field.Label), labels)
+		l.Cell(style, term.Clean(field.Label), labels)
 		l.Space(2)
 		room := max(f.width-l.Width()-1, 10)
 		if i == f.at {
 			text, _ := field.Input.Line(th, room)
 			l.Append(text)
 		} else {
-			l.Add(screen.Plain, screen.CleanTo(field.Input.String(), room))
+			l.Add(term.Plain, term.CleanTo(field.Input.String(), room))
 		}
 		if rest := f.width - l.Width() - 3; i == f.at && rest > 12 && field.Hint != "" {
 			l.Space(2)
-			l.Add(screen.Quiet, screen.Clean(field.Hint).Cut(rest))
+			l.Add(term.Quiet, term.Clean(field.Hint).Cut(rest))
 		}
 		lines = append(lines, l)
 	}
-	var below screen.Line
+	var below term.Line
 	if f.complaint != nil {
-		below.Put(screen.Attention, "  "+f.Fields[f.wrong].Label+": "+f.complaint.Text)
+		below.Put(term.Attention, "  "+f.Fields[f.wrong].Label+": "+f.complaint.Text)
 	} else {
-		below.Put(screen.Quiet, "  "+f.text)
+		below.Put(term.Quiet, "  "+f.text)
 	}
 	for i := range f.AboutRows {
-		var l screen.Line
+		var l term.Line
 		switch {
 		case f.stop != nil || !f.known():
 			if i == 0 && f.complaint == nil {
-				l.Put(screen.Quiet, "  counting")
+				l.Put(term.Quiet, "  counting")
 			}
 		case i < len(f.about):
-			l.Add(screen.Attention, screen.CleanTo("  "+f.about[i], f.width))
+			l.Add(term.Attention, term.CleanTo("  "+f.about[i], f.width))
 		}
 		lines = append(lines, l)
 	}
-	return append(lines, below, screen.Of(screen.Quiet, "  tab next   up down choose   enter done   esc leaves it"))
+	return append(lines, below, term.Of(term.Quiet, "  tab next   up down choose   enter done   esc leaves it"))
 }

@@ -5,7 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // maxInput is how many characters a line may have: what is pasted beyond is
@@ -123,25 +123,25 @@ func (in *Input) wordEnd() int {
 
 // Line returns the text with the caret in at most the given cells; what is far
 // from the caret is left out. Shift is how many cells are left out at the left.
-func (in *Input) Line(th *screen.Theme, cells int) (l screen.Line, shift int) {
-	before, after := screen.Clean(string(in.text[:in.at])), screen.Clean(string(in.text[in.at:]))
+func (in *Input) Line(th *term.Theme, cells int) (l term.Line, shift int) {
+	before, after := term.Clean(string(in.text[:in.at])), term.Clean(string(in.text[in.at:]))
 	shift = max(before.Width()-cells+2, 0)
 	shown := before.Skip(shift)
 	shift = before.Width() - shown.Width()
-	l.Add(screen.Plain, shown)
+	l.Add(term.Plain, shown)
 	if after.Width() == 0 {
-		l.Put(screen.Quiet, th.Glyphs.Caret)
+		l.Put(term.Quiet, th.Glyphs.Caret)
 		return l, shift
 	}
 	// The caret stands on a character: that one is turned around.
-	on := screen.Clean(string(in.text[in.at : in.at+1]))
-	l.Add(screen.Reverse, on)
-	l.Add(screen.Plain, after.Skip(on.Width()).First(cells-l.Width()))
+	on := term.Clean(string(in.text[in.at : in.at+1]))
+	l.Add(term.Reverse, on)
+	l.Add(term.Plain, after.Skip(on.Width()).First(cells-l.Width()))
 	return l, shift
 }
 
 // Column returns the cell at which the byte at offset of the text begins.
 func (in *Input) Column(offset int) int {
 	s := in.String()
-	return screen.Clean(s[:min(max(offset, 0), len(s))]).Width()
+	return term.Clean(s[:min(max(offset, 0), len(s))]).Width()
 }

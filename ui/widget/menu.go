@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // An Item is one line of a menu.
@@ -19,13 +20,13 @@ type Item struct {
 type Menu struct {
 	title string
 	items []Item
-	env   *screen.Env
+	env   *screen.Shared
 	list  List
 	width int
 }
 
 // NewMenu returns a menu ready to be pushed.
-func NewMenu(env *screen.Env, title string, items []Item) *Menu {
+func NewMenu(env *screen.Shared, title string, items []Item) *Menu {
 	m := &Menu{title: title, items: items, env: env}
 	m.list.SetLen(len(items))
 	return m
@@ -55,7 +56,7 @@ func (m *Menu) Act(screen.Act) tea.Cmd { return nil }
 func (m *Menu) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
 // Context implements screen.Screen.
-func (m *Menu) Context() (left, right screen.Line) { return left, right }
+func (m *Menu) Context() (left, right term.Line) { return left, right }
 
 // Rows implements screen.Popup.
 func (m *Menu) Rows() int { return len(m.items) + 2 }
@@ -94,30 +95,30 @@ func (m *Menu) choose(i int) tea.Cmd {
 }
 
 // View implements screen.Screen.
-func (m *Menu) View() screen.Lines {
+func (m *Menu) View() term.Lines {
 	th := m.env.Theme
-	lines := screen.Lines{th.HRule(m.width), screen.Of(screen.Bold, " "+m.title)}
+	lines := term.Lines{th.HRule(m.width), term.Of(term.Bold, " "+m.title)}
 	names := 0
 	for _, it := range m.items {
-		names = max(names, screen.Clean(it.Name).Width())
+		names = max(names, term.Clean(it.Name).Width())
 	}
 	from, to := m.list.Visible()
 	for i := from; i < to; i++ {
 		it := m.items[i]
-		var l screen.Line
-		mark, style := " ", screen.Plain
+		var l term.Line
+		mark, style := " ", term.Plain
 		if i == m.list.Cursor {
-			mark, style = th.Glyphs.Cursor, screen.Bold
+			mark, style = th.Glyphs.Cursor, term.Bold
 		}
 		l.Put(style, mark+" ")
 		key := " "
 		if it.Key != 0 {
 			key = string(it.Key)
 		}
-		l.Put(screen.Bold, key+"  ")
-		l.Cell(style, screen.Clean(it.Name), min(names, m.width/2))
+		l.Put(term.Bold, key+"  ")
+		l.Cell(style, term.Clean(it.Name), min(names, m.width/2))
 		l.Space(2)
-		l.Put(screen.Quiet, it.Note)
+		l.Put(term.Quiet, it.Note)
 		lines = append(lines, l)
 	}
 	return lines

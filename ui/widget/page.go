@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // A Page is text that may be longer than the screen: paragraphs, each perhaps
@@ -18,11 +19,11 @@ type Page struct {
 
 type part struct {
 	label, text string
-	style       screen.Style
+	style       term.Style
 }
 
 // Add adds a paragraph. Line ends in the text are kept.
-func (p *Page) Add(label, text string, style screen.Style) {
+func (p *Page) Add(label, text string, style term.Style) {
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		if i > 0 {
 			label = ""
@@ -33,20 +34,20 @@ func (p *Page) Add(label, text string, style screen.Style) {
 
 // A Pager shows a Page. It is a screen.Screen.
 type Pager struct {
-	env    *screen.Env
+	env    *screen.Shared
 	page   Page
 	list   List
 	width  int
 	labels int
-	lines  screen.Lines
+	lines  term.Lines
 	search string
 }
 
 // NewPager returns a screen that shows p.
-func NewPager(env *screen.Env, p Page) *Pager {
+func NewPager(env *screen.Shared, p Page) *Pager {
 	g := &Pager{env: env, page: p}
 	for _, part := range p.parts {
-		g.labels = max(g.labels, screen.Clean(part.label).Width())
+		g.labels = max(g.labels, term.Clean(part.label).Width())
 	}
 	g.labels = min(g.labels, 16)
 	return g
@@ -84,22 +85,22 @@ func (g *Pager) wrap() {
 	}
 	cells := max(g.width-indent-1, 1)
 	for _, p := range g.page.parts {
-		texts := screen.Clean(p.text).Wrap(cells, maxPageLines)
+		texts := term.Clean(p.text).Wrap(cells, maxPageLines)
 		if len(texts) == 0 {
-			texts = []screen.Text{{}}
+			texts = []term.Text{{}}
 		}
 		for i, t := range texts {
-			var l screen.Line
+			var l term.Line
 			l.Space(2)
 			if i == 0 {
-				l.Cell(screen.Quiet, screen.Clean(p.label), g.labels)
+				l.Cell(term.Quiet, term.Clean(p.label), g.labels)
 			}
 			l.To(indent)
 			l.Add(p.style, t)
 			g.lines = append(g.lines, l)
 		}
 		if len(g.lines) > maxPageLines {
-			g.lines = append(g.lines, screen.Of(screen.Quiet, "  the rest is not shown"))
+			g.lines = append(g.lines, term.Of(term.Quiet, "  the rest is not shown"))
 			return
 		}
 	}
@@ -109,10 +110,10 @@ func (g *Pager) wrap() {
 func (g *Pager) Update(tea.Msg) tea.Cmd { return nil }
 
 // Context implements screen.Screen.
-func (g *Pager) Context() (left, right screen.Line) {
-	left.Put(screen.Bold, " "+g.page.Title)
+func (g *Pager) Context() (left, right term.Line) {
+	left.Put(term.Bold, " "+g.page.Title)
 	from, to := g.list.Visible()
-	right.Put(screen.Plain, fmt.Sprintf("lines %d to %d of %d ", min(from+1, to), to, len(g.lines)))
+	right.Put(term.Plain, fmt.Sprintf("lines %d to %d of %d ", min(from+1, to), to, len(g.lines)))
 	return left, right
 }
 
@@ -183,7 +184,7 @@ func (g *Pager) find(from, step int) bool {
 	n := len(g.lines)
 	for i := range n {
 		at := ((from+step*i)%n + n) % n
-		if screen.Clean(g.lines[at].String()).Index(g.search) >= 0 {
+		if term.Clean(g.lines[at].String()).Index(g.search) >= 0 {
 			g.list.Offset = max(min(at, n-g.list.Height), 0)
 			g.list.Cursor = at
 			return true
@@ -193,13 +194,13 @@ func (g *Pager) find(from, step int) bool {
 }
 
 // View implements screen.Screen.
-func (g *Pager) View() screen.Lines {
+func (g *Pager) View() term.Lines {
 	from, to := g.list.Visible()
-	lines := make(screen.Lines, 0, to-from)
+	lines := make(term.Lines, 0, to-from)
 	for i := from; i < to; i++ {
 		l := g.lines[i]
-		if g.search != "" && screen.Clean(l.String()).Index(g.search) >= 0 {
-			l = l.With(screen.Bold | screen.Under)
+		if g.search != "" && term.Clean(l.String()).Index(g.search) >= 0 {
+			l = l.With(term.Bold | term.Under)
 		}
 		lines = append(lines, l)
 	}

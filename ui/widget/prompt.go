@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 // A Complaint is what is wrong with a line, and where.
@@ -31,7 +32,7 @@ type Prompt struct {
 	// cannot.
 	Complete func(text string) ([]screen.Completion, []string)
 
-	env       *screen.Env
+	env       *screen.Shared
 	width     int
 	complaint *Complaint
 	next      []screen.Completion
@@ -46,7 +47,7 @@ const promptLines = 5
 const maxCompletions = 5
 
 // NewPrompt returns p ready to be pushed.
-func NewPrompt(env *screen.Env, p Prompt) *Prompt {
+func NewPrompt(env *screen.Shared, p Prompt) *Prompt {
 	p.env, p.choice = env, -1
 	p.complete()
 	return &p
@@ -78,7 +79,7 @@ func (p *Prompt) Hints() []screen.Action {
 }
 
 // Context implements screen.Screen.
-func (p *Prompt) Context() (left, right screen.Line) { return left, right }
+func (p *Prompt) Context() (left, right term.Line) { return left, right }
 
 // Rows implements screen.Popup.
 func (p *Prompt) Rows() int {
@@ -192,12 +193,12 @@ func (p *Prompt) take(step int) {
 }
 
 // View implements screen.Screen.
-func (p *Prompt) View() screen.Lines {
+func (p *Prompt) View() term.Lines {
 	th := p.env.Theme
-	lines := screen.Lines{th.HRule(p.width)}
-	label := screen.Clean(" " + p.Label + " ")
-	var l screen.Line
-	l.Add(screen.Bold, label)
+	lines := term.Lines{th.HRule(p.width)}
+	label := term.Clean(" " + p.Label + " ")
+	var l term.Line
+	l.Add(term.Bold, label)
 	text, shift := p.Input.Line(th, p.width-label.Width()-1)
 	l.Append(text)
 	lines = append(lines, l)
@@ -207,42 +208,42 @@ func (p *Prompt) View() screen.Lines {
 	return append(lines, p.below(label.Width()-shift)...)
 }
 
-func (p *Prompt) completion(i int) screen.Line {
+func (p *Prompt) completion(i int) term.Line {
 	c := p.next[i]
-	var l screen.Line
-	mark, style := " ", screen.Plain
+	var l term.Line
+	mark, style := " ", term.Plain
 	if i == p.choice {
-		mark, style = p.env.Theme.Glyphs.Cursor, screen.Bold
+		mark, style = p.env.Theme.Glyphs.Cursor, term.Bold
 	}
 	l.Put(style, mark+"  ")
-	l.Cell(style, screen.Clean(c.Name), min(30, p.width/3))
+	l.Cell(style, term.Clean(c.Name), min(30, p.width/3))
 	l.Space(1)
-	l.Cell(screen.Quiet, screen.Clean(c.Kind), 14)
-	l.Put(screen.Quiet, c.Note)
+	l.Cell(term.Quiet, term.Clean(c.Kind), 14)
+	l.Put(term.Quiet, c.Note)
 	return l
 }
 
 // below is what is wrong, with a caret under the place, or help.
-func (p *Prompt) below(shift int) screen.Lines {
+func (p *Prompt) below(shift int) term.Lines {
 	if c := p.complaint; c != nil {
-		var l screen.Line
+		var l term.Line
 		if c.Offset >= 0 {
 			at := p.Input.Column(c.Offset) + shift
 			l.Space(min(max(at, 0), p.width/2))
-			l.Put(screen.Attention, "^ ")
+			l.Put(term.Attention, "^ ")
 		} else {
 			l.Space(3)
 		}
-		l.Put(screen.Attention, c.Text)
-		return screen.Lines{l}
+		l.Put(term.Attention, c.Text)
+		return term.Lines{l}
 	}
 	help := p.help
 	if len(help) == 0 {
 		help = []string{p.Hint}
 	}
-	var lines screen.Lines
+	var lines term.Lines
 	for _, h := range help {
-		lines = append(lines, screen.Of(screen.Quiet, "   "+h))
+		lines = append(lines, term.Of(term.Quiet, "   "+h))
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
+	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
@@ -101,7 +102,7 @@ func TestInput(t *testing.T) {
 			for _, k := range tt.keys {
 				in.Key(k)
 			}
-			line, _ := in.Line(&screen.Theme{Glyphs: screen.ASCII}, 40)
+			line, _ := in.Line(&term.Theme{Glyphs: term.ASCII}, 40)
 			before, after, _ := strings.Cut(tt.want, "|")
 			want := before + after
 			if after == "" {
@@ -118,7 +119,7 @@ func TestInputShowsWhereTheCaretIs(t *testing.T) {
 	t.Parallel()
 	var in widget.Input
 	in.Set(strings.Repeat("x", 100) + "end")
-	line, shift := in.Line(&screen.Theme{Glyphs: screen.ASCII}, 20)
+	line, shift := in.Line(&term.Theme{Glyphs: term.ASCII}, 20)
 	if got := line.String(); !strings.HasSuffix(got, "end_") || line.Width() > 20 || shift != 85 {
 		t.Errorf("got %q, shifted by %d", got, shift)
 	}
@@ -151,7 +152,7 @@ func TestPromptSearchesThePast(t *testing.T) {
 	} {
 		past := new(widget.Past)
 		ask := func(keys ...tea.KeyMsg) (got string) {
-			p := widget.NewPrompt(&screen.Env{Theme: &screen.Theme{}}, widget.Prompt{
+			p := widget.NewPrompt(&screen.Shared{Theme: &term.Theme{}}, widget.Prompt{
 				Past:  past,
 				Enter: func(text string) (*widget.Complaint, tea.Cmd) { got = text; return nil, nil },
 			})

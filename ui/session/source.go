@@ -1,4 +1,4 @@
-package screen
+package session
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
+	"indirtui/ui/screen"
 )
 
 // Row and Stats are what the log says about requests, one and all.
@@ -58,23 +59,15 @@ var (
 	_ Asker  = (*indirector.Indirector)(nil)
 )
 
-// A Completion is one way to go on with a line.
-type Completion struct {
-	Text string // the whole line after it
-	Name string // what is completed: "facts"
-	Kind string // "indirection", "recent key"
-	Note string // "terminus facter"
-}
-
 // Commander understands the lines of the command prompt.
 type Commander interface {
 	// Run does what a line says. Its results are messages: Push, Toast, Done.
 	Run(text string) tea.Cmd
 	// Complete returns how the line may go on, the best first, and one or two
 	// lines of help about what has been written.
-	Complete(text string) (next []Completion, help []string)
+	Complete(text string) (next []screen.Completion, help []string)
 	// Names lists the commands with one line of help each, for the palette.
-	Names() []Completion
+	Names() []screen.Completion
 	// Screen is the console, which shows what was asked and answered.
-	Screen() Screen
+	Screen() screen.Screen
 }

@@ -1,11 +1,8 @@
-package screen
+package term
 
 import (
-	"fmt"
 	"strconv"
 	"time"
-
-	"indirtui/traces"
 )
 
 // Millis writes a duration in milliseconds, without the unit.
@@ -28,19 +25,6 @@ func MillisIn(d time.Duration, cells int) string {
 		}
 	}
 	return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
-}
-
-// Took writes a duration as a person reads it: "38 us", "412 ms", "8.15 s".
-func Took(d time.Duration) string {
-	switch {
-	case 0 < d && d < time.Millisecond:
-		return strconv.FormatInt(int64(d/time.Microsecond), 10) + " us"
-	case d < time.Second:
-		return Millis(d) + " ms"
-	case d < time.Minute:
-		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
-	}
-	return traces.Age(d)
 }
 
 // Bytes writes a size with its unit: "214 B", "41 kB", "182 MB".
@@ -69,36 +53,4 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return Grouped(int64(n)) + " " + noun + "s"
-}
-
-// ServedBy says who answered a request, in the words of the list: "T exec",
-// "C json", with "+C" if the cache was written too.
-func ServedBy(r *Row) string {
-	s := "T " + r.Terminus
-	switch {
-	case r.Outcome == traces.Run:
-		return "..."
-	case r.Outcome == traces.HeldOutcome:
-		return "held"
-	case r.Served == traces.ByInjection:
-		return "sim"
-	case r.Served == traces.ByCache:
-		s = "C " + r.Cache
-	case r.Terminus == "":
-		return "-"
-	}
-	if r.CacheWritten {
-		s += " +C"
-	}
-	return s
-}
-
-// VerbCode is a verb in four letters.
-func VerbCode(v traces.Verb) string {
-	return [...]string{"-", "find", "srch", "head", "save", "dstr", "expr"}[min(v, traces.Expire)]
-}
-
-// Name is what a request is called: "#1042 find catalog web01.example.com".
-func Name(r *Row) string {
-	return fmt.Sprintf("#%d %s %s %s", r.ID, r.Verb, r.Indirection, r.Key)
 }

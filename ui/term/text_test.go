@@ -1,4 +1,4 @@
-package screen_test
+package term_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"indirtui/ui/screen"
+	"indirtui/ui/term"
 )
 
 func TestClean(t *testing.T) {
@@ -28,7 +28,7 @@ func TestClean(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := screen.Clean(tt.in).String(); got != tt.want {
+			if got := term.Clean(tt.in).String(); got != tt.want {
 				t.Errorf("Clean(%q): got %q, want %q", tt.in, got, tt.want)
 			}
 		})
@@ -40,14 +40,14 @@ func TestClean(t *testing.T) {
 func TestEveryRuneHasTheWidthOfTheTerminal(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= utf8.MaxRune; r++ {
-		text := screen.Clean(string(r))
+		text := term.Clean(string(r))
 		if got, want := text.Width(), ansi.StringWidth(text.String()); got != want {
 			t.Errorf("%U %q: got width %d, want %d", r, text, got, want)
 		}
 	}
 }
 
-var plain = &screen.Theme{Palette: screen.NoStyle}
+var plain = &term.Theme{Palette: term.NoStyle}
 
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "abc", "\x1b]52;c;!\a", "日本語テキスト", "a\u202eb", "\xff\xfe", "🇩🇪👍🏽", "각", strings.Repeat("x", 300)} {
@@ -55,8 +55,8 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, cells int) {
 		cells &= 63
-		whole := screen.Clean(s)
-		for _, text := range []screen.Text{whole, whole.Cut(cells), whole.Skip(cells), whole.First(cells), screen.CleanTo(s, cells)} {
+		whole := term.Clean(s)
+		for _, text := range []term.Text{whole, whole.Cut(cells), whole.Skip(cells), whole.First(cells), term.CleanTo(s, cells)} {
 			if got, want := text.Width(), ansi.StringWidth(text.String()); got != want {
 				t.Errorf("%q: got width %d, want %d", text, got, want)
 			}
@@ -72,10 +72,10 @@ func FuzzText(f *testing.F) {
 		if whole.First(cells).String()+whole.Skip(cells).String() != whole.String() {
 			t.Errorf("%q split at %d: parts are not the whole", whole, cells)
 		}
-		var l screen.Line
-		l.Add(screen.Plain, whole)
-		l.Put(screen.Bold, "more")
-		if cut := l.Cut(cells); cut.Width() > cells || cut.Width() != ansi.StringWidth(plain.Render(screen.Lines{cut})) {
+		var l term.Line
+		l.Add(term.Plain, whole)
+		l.Put(term.Bold, "more")
+		if cut := l.Cut(cells); cut.Width() > cells || cut.Width() != ansi.StringWidth(plain.Render(term.Lines{cut})) {
 			t.Errorf("line %q cut to %d: got %q of %d", whole, cells, cut.String(), cut.Width())
 		}
 		for _, line := range whole.Wrap(cells, 5) {
@@ -88,9 +88,9 @@ func FuzzText(f *testing.F) {
 
 func TestLineCut(t *testing.T) {
 	t.Parallel()
-	var l screen.Line
-	l.Put(screen.Plain, "one ")
-	l.Put(screen.Failed, "two")
+	var l term.Line
+	l.Put(term.Plain, "one ")
+	l.Put(term.Failed, "two")
 	for cells, want := range []string{"", "~", "o~", "on~", "one~", "one~", "one t~", "one two", "one two"} {
 		if cells == 4 {
 			want = "one~"
@@ -107,7 +107,7 @@ func TestLineCut(t *testing.T) {
 
 func TestTheme(t *testing.T) {
 	t.Parallel()
-	lines := screen.Lines{screen.Of(screen.Plain, "ok"), screen.Of(screen.Failed, "err"), screen.Of(screen.Cached|screen.Bold, "hit")}
+	lines := term.Lines{term.Of(term.Plain, "ok"), term.Of(term.Failed, "err"), term.Of(term.Cached|term.Bold, "hit")}
 	tests := []struct {
 		name string
 		env  map[string]string
@@ -122,7 +122,7 @@ func TestTheme(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			th := screen.NewTheme(func(name string) string { return tt.env[name] }, true)
+			th := term.NewTheme(func(name string) string { return tt.env[name] }, true)
 			if got := th.Render(lines); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -132,18 +132,18 @@ func TestTheme(t *testing.T) {
 
 func TestSevenBits(t *testing.T) {
 	t.Parallel()
-	th := screen.NewTheme(func(string) string { return "" }, true)
-	th.Palette = screen.NoStyle
-	if got, want := th.Render(screen.Lines{screen.Of(screen.Plain, "a › größe 日本 …")}), "a > gr??e ???? ~"; got != want {
+	th := term.NewTheme(func(string) string { return "" }, true)
+	th.Palette = term.NoStyle
+	if got, want := th.Render(term.Lines{term.Of(term.Plain, "a › größe 日本 …")}), "a > gr??e ???? ~"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestGlyphsAreOneCell(t *testing.T) {
 	t.Parallel()
-	for _, g := range []screen.Glyphs{screen.ASCII, screen.Unicode} {
+	for _, g := range []term.Glyphs{term.ASCII, term.Unicode} {
 		for _, s := range append([]string{g.Rule, g.Wall, g.Cross, g.TopLeft, g.TopRight, g.BottomLeft, g.BottomRight, g.Cursor, g.Open, g.Closed, g.Leaf, g.Planned, g.Own, g.Outside, g.Instant, g.Caret}, g.Spark...) {
-			if got := screen.Clean(s).Width(); got != 1 {
+			if got := term.Clean(s).Width(); got != 1 {
 				t.Errorf("%q: got %d cells, want 1", s, got)
 			}
 		}
