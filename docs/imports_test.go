@@ -43,7 +43,7 @@ var rules = []rule{
 
 	{"indirector", "indirector/data traces traces/spell", ""},
 	{"indirector/data", "", ""},
-	{"indirector/mask", "indirector/data", ""},
+	{"indirector/redact", "indirector/data", ""},
 	{"indirector/settings", "traces/spell", ""},
 	{"indirector/model", "indirector indirector/data", ""},
 	{"indirector/format/psych", "indirector/data", "gopkg.in/yaml.v3"},

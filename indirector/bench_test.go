@@ -32,7 +32,7 @@ func BenchmarkFindMemory(b *testing.B) {
 			}
 			x, err := indirector.New(indirector.Config{
 				Registry: reg, Recorder: bb.recorder,
-				Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "memory", Source: traces.FromDeclaration}}}},
+				Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "memory", Kind: traces.FromDeclaration}}}},
 			})
 			if err != nil {
 				b.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // A Gate may stop a request between two questions: let it wait for a person,
 // change it, answer for it, or fail it. It is called on the goroutine of the
 // request, for many requests at once.
-type Gate interface {
+type Debugger interface {
 	// Stops is where the Gate wants to see requests. It is asked for once, and
 	// read at every stop, so that a Gate without a wish costs a load.
 	Stops() *Stops
@@ -77,7 +77,7 @@ func (s *Stop) Look(f func(*traces.Trace)) { s.flight.live.Look(f) }
 // traces.Run before anybody was asked for an answer.
 func (s *Stop) Outcome() traces.Outcome {
 	answered := s.Trace.Steps[traces.Terminus].Answer != traces.NotReached && (s.Point.Step > traces.Terminus || s.Done)
-	if s.Err == nil && s.Served == traces.ByNobody && !answered {
+	if s.Err == nil && s.Served == traces.ByNone && !answered {
 		return traces.Run
 	}
 	return s.flight.live.Outcome(s.Served, s.Err != nil)
@@ -120,7 +120,7 @@ func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool,
 	stop := f.stop
 	stop.Point, stop.Done, stop.Last = f.point(s), done, last
 	stop.Value, stop.Served, stop.Err = f.value, f.resp.Served, stepErr
-	v, err := f.x.cfg.Gate.Hold(f.ctx(), stop)
+	v, err := f.x.cfg.Debugger.Hold(f.ctx(), stop)
 	if v.Waited { // a person's coffee is no time of a step
 		f.clock = time.Time{}
 		if f.x.cfg.Recorder != nil {
@@ -166,7 +166,7 @@ func (f *flight) failBy(s traces.Step, done bool, v Verdict) (skip bool, err err
 	because := traces.Because{Reason: traces.ByYou, About: v.By + " let it fail"}
 	if s == traces.CacheRead && f.req.Verb != Expire && f.to != nil {
 		// A cache that fails is a miss, also after it has answered.
-		f.value, f.resp.Served, f.resp.From = nil, traces.ByNobody, traces.Point{}
+		f.value, f.resp.Served, f.resp.From = nil, traces.ByNone, traces.Point{}
 		q.Answer, _, err = f.cacheFailed(v.Err)
 		q.Because = because
 		return true, err
@@ -177,7 +177,7 @@ func (f *flight) failBy(s traces.Step, done bool, v Verdict) (skip bool, err err
 			return false, err
 		}
 		q.Answer, q.Because = traces.Nothing, becauseOf(v.Err)
-		f.resp.Served = traces.ByNobody
+		f.resp.Served = traces.ByNone
 		return true, nil
 	}
 	q.Answer, q.Because = traces.Raised, because
@@ -210,7 +210,7 @@ func (f *flight) inject(s traces.Step, v Verdict) error {
 	}
 	f.value, f.resp.Served, f.resp.From = v.Value, traces.ByInjection, f.point(s)
 	if s == traces.CacheRead && v.Value == nil {
-		f.resp.Served, f.resp.From = traces.ByNobody, traces.Point{} // a miss: the terminus is asked
+		f.resp.Served, f.resp.From = traces.ByNone, traces.Point{} // a miss: the terminus is asked
 	}
 	q := &f.live.Trace.Steps[s]
 	q.Because = traces.Because{Reason: traces.ByYou, About: v.By + " answered"}

@@ -672,13 +672,13 @@ func runGolden(t *testing.T, c goldenCase) {
 	}
 	var setup error
 	if c.Terminus != "unset" {
-		setup = x.Assign("golden_widget", indirector.SlotTerminus, traces.Choice{Terminus: c.Terminus, Source: traces.FromApplication})
+		setup = x.Assign("golden_widget", indirector.SlotTerminus, traces.Choice{Terminus: c.Terminus, Kind: traces.FromApplication})
 	}
 	switch {
 	case c.CacheClass != "":
-		setup = errors.Join(setup, x.Assign("golden_widget", indirector.SlotCache, traces.Choice{Terminus: c.CacheClass, Source: traces.FromApplication}))
+		setup = errors.Join(setup, x.Assign("golden_widget", indirector.SlotCache, traces.Choice{Terminus: c.CacheClass, Kind: traces.FromApplication}))
 	case c.CacheEnabled:
-		setup = errors.Join(setup, x.Assign("golden_widget", indirector.SlotCache, traces.Choice{Terminus: "cache", Source: traces.FromApplication}))
+		setup = errors.Join(setup, x.Assign("golden_widget", indirector.SlotCache, traces.Choice{Terminus: "cache", Kind: traces.FromApplication}))
 	}
 	if c.Setup != nil {
 		if setup == nil || indirector.Message(setup) != c.Setup.Error {
@@ -860,7 +860,7 @@ func TestGoldenURIs(t *testing.T) {
 			}
 			routes := indirector.Routes{}
 			for _, name := range reg.Names() {
-				routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Source: traces.FromDeclaration}}}
+				routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Kind: traces.FromDeclaration}}}
 			}
 			x, err := indirector.New(indirector.Config{Registry: reg, Routes: routes, Environments: environments})
 			if err != nil {

@@ -36,7 +36,7 @@ type Config struct {
 	// current one. A nil function returns Settings.
 	SettingsIn func(environment string) Settings
 	Recorder   traces.Recorder        // nil keeps nothing
-	Gate       Gate                   // nil never holds
+	Debugger   Debugger               // nil never holds
 	Quirks     map[string]bool        // rule ids whose original oddity is wanted
 	Now        func() time.Time       // nil is time.Now
 	Log        *slog.Logger           // nil discards
@@ -123,8 +123,8 @@ func New(cfg Config) (*Indirector, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	x := &Indirector{cfg: cfg, plans: newPlans(), stops: new(Stops)}
-	if cfg.Gate != nil {
-		x.stops = cfg.Gate.Stops()
+	if cfg.Debugger != nil {
+		x.stops = cfg.Debugger.Stops()
 	}
 	x.around.Store(newAround(Surroundings{cfg.Settings, cfg.SettingsIn, cfg.Environment}))
 	x.table.Store(x.newTable(cfg.Routes, nil, "", ""))
@@ -322,10 +322,10 @@ func (t *Thread) Do(ctx context.Context, req *Request) (*Response, error) {
 	own := t.own[req.Indirection]
 	r := *req
 	if r.Terminus == "" && own[0] != "" {
-		r.Terminus, r.By, r.Place = own[0], traces.FromThread, "thread "+t.name
+		r.Terminus, r.By, r.Source = own[0], traces.FromThread, "thread "+t.name
 	}
 	if r.Cache == "" && own[1] != "" {
-		r.Cache, r.By, r.Place = own[1], traces.FromThread, "thread "+t.name
+		r.Cache, r.By, r.Source = own[1], traces.FromThread, "thread "+t.name
 	}
 	return t.x.Do(ctx, &r)
 }

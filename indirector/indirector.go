@@ -333,23 +333,23 @@ type Request struct {
 	Key         string
 	Verb        Verb // what follows lies in one word with it: see flight
 	Flags       traces.Flags
-	By          traces.Source // who chose Terminus or Cache; the zero Source is FromRequest
-	RunGuessed  bool          // nobody said that it is part of Run
-	looks       bool          // of one who only looks: see Look
-	named       bool          // an environment is named, even if it is ""
-	Place       string        // where that was chosen; ""
-	Terminus    string        // another terminus for this request only; "" is the routed one
-	Cache       string        // another cache for this request only; Off is no cache, "" the routed one
-	Environment string        // "" is the current one
-	Instance    Instance      // what to save
-	Options     []Option      // what termini see (IND-REQ-02)
-	URI         *URI          // of a URI key: protocol, server, port; nil otherwise
-	Remote      *Remote       // who asks over the network; nil is this process
-	Caller      string        // who asks, for the trace: "cli", "you", "agent"
-	Rescue      string        // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
-	Run         string        // the run that this belongs to; "" if alone
-	Replay      uint64        // the request that this repeats; 0 if none
-	Wants       *Wants        // what the caller wants besides an answer; nil is nothing, as of most
+	By          traces.SourceKind // who chose Terminus or Cache; the zero Source is FromRequest
+	RunGuessed  bool              // nobody said that it is part of Run
+	looks       bool              // of one who only looks: see Look
+	named       bool              // an environment is named, even if it is ""
+	Source      string            // where that was chosen; ""
+	Terminus    string            // another terminus for this request only; "" is the routed one
+	Cache       string            // another cache for this request only; Off is no cache, "" the routed one
+	Environment string            // "" is the current one
+	Instance    Instance          // what to save
+	Options     []Option          // what termini see (IND-REQ-02)
+	URI         *URI              // of a URI key: protocol, server, port; nil otherwise
+	Remote      *Remote           // who asks over the network; nil is this process
+	Caller      string            // who asks, for the trace: "cli", "you", "agent"
+	Rescue      string            // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
+	Run         string            // the run that this belongs to; "" if alone
+	Replay      uint64            // the request that this repeats; 0 if none
+	Wants       *Wants            // what the caller wants besides an answer; nil is nothing, as of most
 }
 
 // Wants is what a caller wants besides an answer, and is the caller's: the house

@@ -94,7 +94,7 @@ type planner struct {
 
 func (p *planner) stop(s traces.Step, because traces.Because, why string) {
 	p.out.Steps[s] = traces.Question{Answer: traces.Raised, Because: because}
-	p.out.Outcome, p.out.Served, p.out.Why, p.failed = traces.Err, traces.ByNobody, why, true
+	p.out.Outcome, p.out.Served, p.out.Why, p.failed = traces.Err, traces.ByNone, why, true
 }
 
 // goOn fills in what is to be said, step by step as a request would go.
@@ -117,7 +117,7 @@ func (p *planner) conclude() {
 	out.Served = p.served
 	switch {
 	case !p.sure:
-		out.Outcome, out.Served = traces.Run, traces.ByNobody
+		out.Outcome, out.Served = traces.Run, traces.ByNone
 		out.Why = "terminus " + out.Terminus + " would be asked"
 		if p.out.Steps[traces.CacheRead].Because.Reason == traces.Asked {
 			out.Why = "cache " + out.Cache + " would be asked, and then perhaps terminus " + out.Terminus
@@ -205,7 +205,7 @@ func (p *planner) route() (q traces.Question, known bool) {
 		p.stop(traces.Route, traces.Because{Reason: traces.EnvNotFound, About: p.req.Environment}, Message(err))
 		return q, false
 	}
-	return traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: p.to.primary.Source.Reason(), About: p.to.primary.Place}}, true
+	return traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: p.to.primary.Kind.Reason(), About: p.to.primary.Source}}, true
 }
 
 func (p *planner) cacheRead() (q traces.Question, known bool) {
@@ -258,7 +258,7 @@ func (p *planner) expiry() (q traces.Question, known bool) {
 		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.NoExpiration}
 	case at.Before(now):
 		q.Answer, q.Because = traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: round(now.Sub(at)).String() + " ago"}
-		p.served, p.found, p.value = traces.ByNobody, Entry{}, nil
+		p.served, p.found, p.value = traces.ByNone, Entry{}, nil
 	default:
 		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(now)).String()}
 	}
@@ -275,7 +275,7 @@ func (p *planner) terminus() (q traces.Question, known bool) {
 	case looks && p.served == traces.ByInjection:
 		return skip(traces.ByYou)
 	case p.req.Flags&traces.IgnoreTerminus != 0 && (verb == Find || verb == Save):
-		if p.served == traces.ByNobody {
+		if p.served == traces.ByNone {
 			p.nothing = "nobody would be asked: ignore_terminus"
 		}
 		return skip(traces.SkippedIgnoreTerminus)
@@ -315,7 +315,7 @@ func (p *planner) expirySet() (q traces.Question, known bool) {
 	switch {
 	case p.req.Verb == Expire && p.served == traces.ByCache:
 		return traces.Question{Answer: traces.Set, Because: traces.Because{Reason: traces.TTL, About: "now - 60 s"}}, true
-	case p.sure && p.served == traces.ByNobody:
+	case p.sure && p.served == traces.ByNone:
 		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.SkippedNoResult}}, true
 	case p.sure && p.served != traces.ByTerminus:
 		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.EarlierStepAnswered}}, true
@@ -345,7 +345,7 @@ func (p *planner) cacheWrite() (q traces.Question, known bool) {
 		return skip(notStored)
 	case verb == Find && p.served == traces.ByCache:
 		return skip(traces.Because{Reason: traces.SkippedCacheHit})
-	case p.sure && p.served == traces.ByNobody && (verb == Find || verb == Expire):
+	case p.sure && p.served == traces.ByNone && (verb == Find || verb == Expire):
 		return skip(traces.Because{Reason: traces.SkippedNoResult})
 	case verb == Find && p.req.looks:
 		return skip(traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: "read-only mode"})

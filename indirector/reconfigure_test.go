@@ -109,10 +109,10 @@ func TestReconfigure(t *testing.T) {
 func TestRebase(t *testing.T) {
 	t.Parallel()
 	setting := func(name string) traces.Choice {
-		return traces.Choice{Terminus: name, Source: traces.FromSetting, Setting: "s", Place: name}
+		return traces.Choice{Terminus: name, Kind: traces.FromSetting, Setting: "s", Source: name}
 	}
-	you := traces.Choice{Terminus: "mine", Source: traces.FromYou}
-	app := traces.Choice{Terminus: "app", Source: traces.FromApplication}
+	you := traces.Choice{Terminus: "mine", Kind: traces.FromYou}
+	app := traces.Choice{Terminus: "app", Kind: traces.FromApplication}
 	route := func(s ...traces.Choice) indirector.Routes { return indirector.Routes{"node": {Primary: s}} }
 	for _, tt := range []struct {
 		name           string

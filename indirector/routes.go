@@ -151,7 +151,7 @@ type holderKey struct {
 }
 
 func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
-	if strings.Contains(c.Terminus, "(") && traces.NoSource < c.Source && c.Source < traces.FromThread {
+	if strings.Contains(c.Terminus, "(") && traces.NoSource < c.Kind && c.Kind < traces.FromThread {
 		return &holder{indirection: indirection, name: c.Terminus} // Puppet knows no wrappers
 	}
 	if strings.Contains(c.Terminus, "(") { // it counts, and belongs to who has chosen it
@@ -272,7 +272,7 @@ func hint(near string) string {
 // push puts c above everything that is not of a stronger source.
 func push(s traces.Slot, c traces.Choice) traces.Slot {
 	i := 0
-	for i < len(s) && s[i].Source > c.Source {
+	for i < len(s) && s[i].Kind > c.Kind {
 		i++
 	}
 	return slices.Insert(slices.Clone(s), i, c)
@@ -284,18 +284,18 @@ func push(s traces.Slot, c traces.Choice) traces.Slot {
 func (x *Indirector) Reset(indirection string, by traces.Choice) {
 	x.change("reset", indirection, SlotTerminus, by, func(r Route) Route {
 		r.Primary = slices.DeleteFunc(slices.Clone(r.Primary), func(c traces.Choice) bool {
-			return c.Why == "" && c.Setting == "" && c.Source != traces.FromSetting
+			return c.Why == "" && c.Setting == "" && c.Kind != traces.FromSetting
 		})
 		return r
 	})
 }
 
 // Withdraw removes what source said about an indirection: "reset to configured".
-func (x *Indirector) Withdraw(indirection string, source traces.Source) {
+func (x *Indirector) Withdraw(indirection string, source traces.SourceKind) {
 	without := func(s traces.Slot) traces.Slot {
-		return slices.DeleteFunc(slices.Clone(s), func(c traces.Choice) bool { return c.Source == source })
+		return slices.DeleteFunc(slices.Clone(s), func(c traces.Choice) bool { return c.Kind == source })
 	}
-	x.change("reset", indirection, "", traces.Choice{Source: source}, func(r Route) Route {
+	x.change("reset", indirection, "", traces.Choice{Kind: source}, func(r Route) Route {
 		return Route{without(r.Primary), without(r.Cache)}
 	})
 }

@@ -117,7 +117,7 @@ func newHouse(t testing.TB, change func(*indirector.Config, *[]indirector.Descri
 		if s.Setting != "" {
 			source = traces.FromSetting
 		}
-		routes[s.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "main", Source: source, Place: "test"}}}
+		routes[s.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "main", Kind: source, Source: "test"}}}
 	}
 	cfg := indirector.Config{Routes: routes, Recorder: h.keep, Settings: settings{"runinterval": "30m"}}
 	if change != nil {
@@ -141,7 +141,7 @@ func newHouse(t testing.TB, change func(*indirector.Config, *[]indirector.Descri
 
 func (h *house) assign(t testing.TB, ind, slot, terminus string) {
 	t.Helper()
-	if err := h.Assign(ind, slot, traces.Choice{Terminus: terminus, Source: traces.FromYou, Place: "test"}); err != nil {
+	if err := h.Assign(ind, slot, traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -223,7 +223,7 @@ func TestSelection(t *testing.T) {
 	t.Run("IND-SEL-01 the strongest source wins, whenever it spoke", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)
-		for _, c := range []traces.Choice{{Terminus: "spare", Source: traces.FromYou}, {Terminus: "cache", Source: traces.FromRoutesFile}} {
+		for _, c := range []traces.Choice{{Terminus: "spare", Kind: traces.FromYou}, {Terminus: "cache", Kind: traces.FromRoutesFile}} {
 			if err := h.Assign("node", indirector.SlotTerminus, c); err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func TestSelection(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)
 		h.assign(t, "node", indirector.SlotTerminus, "spare")
-		h.Reset("node", traces.Choice{Source: traces.FromFace, Place: "face node"})
+		h.Reset("node", traces.Choice{Kind: traces.FromFace, Source: "face node"})
 		if got := winner(h, "node"); got != "main" {
 			t.Errorf("got %s, want main", got)
 		}
@@ -258,7 +258,7 @@ func TestSelection(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)
 		for name, want := range map[string]string{"": `Invalid terminus name ""`, "mian": "Could not find terminus mian for indirection node"} {
-			err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: name, Source: traces.FromYou})
+			err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: name, Kind: traces.FromYou})
 			if got := indirector.Message(err); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -274,7 +274,7 @@ func TestSelection(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, nil)
 		h.assign(t, "node", indirector.SlotCache, "cache")
-		if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "none", Source: traces.FromYou}); err == nil {
+		if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "none", Kind: traces.FromYou}); err == nil {
 			t.Error("none was accepted")
 		}
 		h.assign(t, "node", indirector.SlotCache, indirector.Off)
@@ -349,7 +349,7 @@ func TestSelection(t *testing.T) {
 				})
 			})
 			choose := func(symbol bool) {
-				if err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: "memory", Source: traces.FromYou, Symbol: symbol}); err != nil {
+				if err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: "memory", Kind: traces.FromYou, Symbol: symbol}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -378,7 +378,7 @@ func TestTTL(t *testing.T) {
 	if err := h.SetTTL("node", "soon", traces.Choice{}); indirector.Message(err) != "Indirection TTL must be an integer" {
 		t.Errorf("IND-EXP-02: got %v", err)
 	}
-	if err := h.SetTTL("node", "60", traces.Choice{Source: traces.FromYou}); err != nil || h.TTL("node") != time.Minute {
+	if err := h.SetTTL("node", "60", traces.Choice{Kind: traces.FromYou}); err != nil || h.TTL("node") != time.Minute {
 		t.Errorf("IND-EXP-02: got %v, %v", h.TTL("node"), err)
 	}
 	for s, want := range map[string]time.Duration{"1800": 30 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1y": 365 * 24 * time.Hour, "5s": 5 * time.Second} {
@@ -409,7 +409,7 @@ func TestClosureL1(t *testing.T) {
 		h := newHouse(t, nil)
 		h.assign(t, "facts", indirector.SlotTerminus, "spare")
 		h.assign(t, "facts", indirector.SlotCache, "cache")
-		if err := h.SetTTL("facts", "5", traces.Choice{Source: traces.FromYou}); err != nil {
+		if err := h.SetTTL("facts", "5", traces.Choice{Kind: traces.FromYou}); err != nil {
 			t.Fatal(err)
 		}
 		j := h.Journal()
@@ -450,7 +450,7 @@ func TestClosureL2(t *testing.T) {
 		h := newHouse(t, nil)
 		for _, name := range h.Registry().Names() {
 			for slot, terminus := range map[string]string{indirector.SlotTerminus: "spare", indirector.SlotCache: "cache"} {
-				c := traces.Choice{Terminus: terminus, Source: source, Place: "here"}
+				c := traces.Choice{Terminus: terminus, Kind: source, Source: "here"}
 				if err := h.Assign(name, slot, c); err != nil {
 					t.Fatal(err)
 				}
@@ -459,11 +459,11 @@ func TestClosureL2(t *testing.T) {
 				if slot == indirector.SlotCache {
 					got = r.Cache
 				}
-				i := slices.IndexFunc(got, func(c traces.Choice) bool { return c.Source == source && c.Place == "here" })
+				i := slices.IndexFunc(got, func(c traces.Choice) bool { return c.Kind == source && c.Source == "here" })
 				if i < 0 {
 					t.Errorf("%s %s: %v left no mark: %+v", name, slot, source, got)
 				}
-				if slot == indirector.SlotCache && got.Winner().Source != source {
+				if slot == indirector.SlotCache && got.Winner().Kind != source {
 					t.Errorf("%s %s: %v does not decide", name, slot, source)
 				}
 			}
@@ -493,7 +493,7 @@ func TestClosureL3(t *testing.T) {
 		t.Error("the table changed")
 	}
 	w := h.keep.last().Primary.Winner()
-	if w.Terminus != "spare" || w.Source != traces.FromRequest || len(h.keep.last().Primary) != 2 {
+	if w.Terminus != "spare" || w.Kind != traces.FromRequest || len(h.keep.last().Primary) != 2 {
 		t.Errorf("provenance: %+v", h.keep.last().Primary)
 	}
 }
@@ -699,7 +699,7 @@ func (a applied) Save(ctx context.Context, r *indirector.Request) (any, error) {
 func TestClosureD1(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, nil)
-	if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "cache", Source: traces.FromRoutesFile, Place: "routes.yaml:4"}); err != nil {
+	if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "cache", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}); err != nil {
 		t.Fatal(err)
 	}
 	h.fakes["node/cache"].m["a"] = widget{name: "a", at: time.Now().Add(17*time.Minute + time.Second)}
@@ -717,7 +717,7 @@ func TestClosureD1(t *testing.T) {
 	if got := traces.Story(h.keep.last()); got != "cache hit, expires in 17 min; main not run" { // S-05
 		t.Errorf("story: %q", got)
 	}
-	candidate := indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "spare", Source: traces.FromYou}}}}
+	candidate := indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "spare", Kind: traces.FromYou}}}}
 	h.fakes["node/spare"].asked = nil
 	f := h.Plan(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a"}, candidate)
 	if f.Terminus != "spare" || f.Outcome != traces.Run || len(h.fakes["node/spare"].asked) != 0 || len(h.Journal()) != 1 {
@@ -767,7 +767,7 @@ func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{resume: make(chan indirector.Verdict)}
 		g.stops.Set(indirector.StopAt(traces.Terminus, false))
-		h := newHouse(t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Gate = g })
+		h := newHouse(t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Debugger = g })
 		h.fakes["node/main"].m["b"] = widget{name: "b"}
 		ctx, cancel := context.WithCancel(t.Context())
 		results := make(chan error)
@@ -861,7 +861,7 @@ func FuzzKey(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	x, err := indirector.New(indirector.Config{Registry: reg, Routes: indirector.Routes{"w": {Primary: traces.Slot{{Terminus: "x", Source: traces.FromDeclaration}}}}})
+	x, err := indirector.New(indirector.Config{Registry: reg, Routes: indirector.Routes{"w": {Primary: traces.Slot{{Terminus: "x", Kind: traces.FromDeclaration}}}}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func (f *flight) whole() error {
 		err = f.take(wants.Take)
 	}
 	if f.stop != nil {
-		f.x.cfg.Gate.Left(f.resp.Trace)
+		f.x.cfg.Debugger.Left(f.resp.Trace)
 	}
 	return err
 }
@@ -520,7 +520,7 @@ func route(f *flight) (traces.Answer, traces.Because, error) {
 	if f.req.Terminus != "" || f.req.Cache != "" {
 		f.ownRoute()
 	}
-	because := traces.Because{Reason: f.to.primary.Source.Reason(), About: f.to.primary.Place}
+	because := traces.Because{Reason: f.to.primary.Kind.Reason(), About: f.to.primary.Source}
 	if err := f.x.resolve(&f.req, f.to); err != nil {
 		t.Environment = f.req.Environment
 		return traces.Raised, because, err
@@ -552,18 +552,18 @@ func (f *flight) ownRoute() {
 
 // own returns the route with what the request says about it itself on top.
 func (x *Indirector) own(to *resolved, req *Request) *resolved {
-	source, place := req.By, req.Place
+	source, place := req.By, req.Source
 	if source == traces.NoSource {
 		source, place = traces.FromRequest, "this request"
 	}
 	own := *to
 	if req.Terminus != "" {
-		own.primary = traces.Choice{Terminus: req.Terminus, Source: source, Place: place}
+		own.primary = traces.Choice{Terminus: req.Terminus, Kind: source, Source: place}
 		own.primaryHolder = x.holder(req.Indirection, own.primary)
 		own.route.Primary = push(own.route.Primary, own.primary)
 	}
 	if req.Cache != "" {
-		own.cache, own.cacheHolder = traces.Choice{Terminus: Off, Source: source, Place: place}, nil
+		own.cache, own.cacheHolder = traces.Choice{Terminus: Off, Kind: source, Source: place}, nil
 		if req.Cache != Off && req.Cache != "none" {
 			own.cache.Terminus = req.Cache
 			own.cacheHolder = x.holder(req.Indirection, own.cache)
@@ -673,7 +673,7 @@ func (f *flight) ask(h *holder, verb Verb, req *Request, q *traces.Question) (an
 func readCache(f *flight) (traces.Answer, traces.Because, error) {
 	switch {
 	case f.to.cacheHolder == nil:
-		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted, About: f.to.cache.Place}, nil
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted, About: f.to.cache.Source}, nil
 	case f.req.Flags&traces.IgnoreCache != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller, About: f.live.Trace.Caller}, nil
 	}
@@ -873,7 +873,7 @@ func (f *flight) shared(key string, was, is Instance) {
 }
 
 func (f *flight) notFromTerminus() (traces.Answer, traces.Because, error) {
-	if f.resp.Served == traces.ByNobody {
+	if f.resp.Served == traces.ByNone {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
 	return traces.NotAsked, traces.Because{Reason: traces.EarlierStepAnswered}, nil
@@ -888,7 +888,7 @@ func writeCache(f *flight) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	case f.resp.Served == traces.ByCache:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, nil
-	case f.resp.Served == traces.ByNobody:
+	case f.resp.Served == traces.ByNone:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	case f.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil

@@ -141,7 +141,7 @@ func TestWrappersCountAnew(t *testing.T) {
 			h.assign(t, "node", indirector.SlotTerminus, once)
 		}, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
 		{"undone and redone", once, func(t *testing.T, h *house) {
-			h.SwapRoutes(h.SwapRoutes(indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Source: traces.FromYou}}}}, "undo"), "redo")
+			h.SwapRoutes(h.SwapRoutes(indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Kind: traces.FromYou}}}}, "undo"), "redo")
 		}, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
 		{"another route chosen", once, func(t *testing.T, h *house) { h.assign(t, "facts", indirector.SlotTerminus, "main") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
 		{"another slot chosen", once, func(t *testing.T, h *house) { h.assign(t, "node", indirector.SlotCache, "cache") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
@@ -212,14 +212,14 @@ func TestWrapperNames(t *testing.T) {
 		strings.Repeat("retry(", 12) + "main" + strings.Repeat(")", 12): "retry: more than 8 wrappers in each other",
 		"fault(" + strings.Repeat("x", 2000) + ")":                      "the name of a terminus has at most 1000 bytes",
 	} {
-		err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: name, Source: traces.FromYou})
+		err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: name, Kind: traces.FromYou})
 		f := (*indirector.Failure)(nil)
 		if !errors.As(err, &f) || f.Hidden != want {
 			t.Errorf("%.40s: got %v: %s", name, err, f.Hidden)
 		}
 	}
 	// What is Puppet's names no wrappers.
-	h.SwapRoutes(indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "fault(main, 503)", Source: traces.FromRoutesFile}}}}, "test")
+	h.SwapRoutes(indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "fault(main, 503)", Kind: traces.FromRoutesFile}}}}, "test")
 	if _, err := h.find(t, "node", "a"); err == nil || indirector.Message(err) != "Could not find terminus fault(main, 503) for indirection node" {
 		t.Errorf("got %v", err)
 	}
@@ -231,7 +231,7 @@ func FuzzWrapper(f *testing.F) {
 	}
 	h := newHouse(f, nil)
 	f.Fuzz(func(t *testing.T, name string) {
-		err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: name, Source: traces.FromYou})
+		err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: name, Kind: traces.FromYou})
 		if known := h.Registry().Descriptor("node", name) != nil; known != (err == nil) && name != indirector.Off {
 			t.Errorf("%q: known %v, assigned %v", name, known, err)
 		}

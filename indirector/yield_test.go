@@ -112,7 +112,7 @@ func TestYieldCollected(t *testing.T) {
 func TestYieldInjected(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
-		cfg.Gate = gateFunc(func(s *indirector.Stop) indirector.Verdict {
+		cfg.Debugger = gateFunc(func(s *indirector.Stop) indirector.Verdict {
 			if s.Point.Step == traces.Terminus && !s.Done {
 				return indirector.Verdict{Skip: true, Set: true, Value: []indirector.Instance{widget{name: "mine"}}}
 			}

@@ -72,7 +72,7 @@ func newHouse(t testing.TB, more values) *house {
 	}
 	routes := indirector.Routes{}
 	for ind, terminus := range map[string]string{"facts": "memory", "node": "plain", "report": "processor", "catalog": "json", "status": "local", "data_binding": "none"} {
-		routes[ind] = indirector.Route{Primary: traces.Slot{{Terminus: terminus, Source: traces.FromSetting}}}
+		routes[ind] = indirector.Route{Primary: traces.Slot{{Terminus: terminus, Kind: traces.FromSetting}}}
 	}
 	h.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: routes, Settings: h.settings, Recorder: &h.recorder,

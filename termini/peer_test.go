@@ -8,7 +8,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
-	"indirtui/indirector/mask"
+	"indirtui/indirector/redact"
 	"indirtui/termini"
 	"indirtui/traces"
 	"indirtui/traces/store"
@@ -18,8 +18,8 @@ import (
 // and written to a recording.
 func openStore(b *testing.B) *store.Store {
 	b.Helper()
-	m := mask.New(mask.Rules{})
-	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: engine.Renderer(m), MaskText: m.Text})
+	m := redact.New(redact.Rules{})
+	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: engine.Renderer(m), RedactText: m.Text})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func benchHouse(b *testing.B, r traces.Recorder, kind, terminus, cache string) *
 		if name == "" {
 			return nil
 		}
-		return traces.Slot{{Terminus: name, Source: traces.FromSetting}}
+		return traces.Slot{{Terminus: name, Kind: traces.FromSetting}}
 	}
 	x, err := indirector.New(indirector.Config{
 		Registry: registry, Recorder: r,

@@ -17,7 +17,7 @@ func TestRunStory(t *testing.T) {
 			Run: "9c02f0aa-1111-4222-8333-444455556666", Verb: verb, Indirection: ind, Key: key, Environment: env, Outcome: out, Error: err,
 			Start: start.Add(time.Duration(at) * 100 * time.Millisecond), Took: 100 * time.Millisecond, Caller: "agent web01",
 		}
-		tr.Primary = traces.Slot{{Terminus: "rest", Source: traces.FromSetting}}
+		tr.Primary = traces.Slot{{Terminus: "rest", Kind: traces.FromSetting}}
 		return tr
 	}
 	type step struct {

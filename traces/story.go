@@ -158,15 +158,15 @@ func after(t *Trace) string {
 // storyOfChoice tells of a terminus that is not the configured one.
 func storyOfChoice(t *Trace) string {
 	c := t.Primary.Winner()
-	switch c.Source {
+	switch c.Kind {
 	case FromFace:
-		s := "terminus set by face " + c.Place
+		s := "terminus set by face " + c.Source
 		if !c.At.IsZero() {
 			s += " at " + c.At.Format("15:04:05")
 		}
 		return s
 	case FromThread:
-		return "thread-local override: " + c.Terminus + ", " + c.Place
+		return "thread-local override: " + c.Terminus + ", " + c.Source
 	}
 	return ""
 }
@@ -373,10 +373,10 @@ func decided(c Choice) string {
 	switch {
 	case c.Terminus == "":
 		return "no terminus was chosen"
-	case c.Place == "" || c.Place == c.Source.String():
-		return c.Terminus + ": " + c.Source.String()
-	case c.Source == FromRequest || strings.Contains(c.Place, c.Source.String()):
-		return c.Terminus + ": " + c.Place
+	case c.Source == "" || c.Source == c.Kind.String():
+		return c.Terminus + ": " + c.Kind.String()
+	case c.Kind == FromRequest || strings.Contains(c.Source, c.Kind.String()):
+		return c.Terminus + ": " + c.Source
 	}
-	return c.Terminus + ": " + c.Source.String() + ", " + c.Place
+	return c.Terminus + ": " + c.Kind.String() + ", " + c.Source
 }

@@ -264,12 +264,12 @@ func (p Point) String() string {
 	return s
 }
 
-// A Source is who gave an opinion on which terminus fills a slot.
-type Source uint8
+// A SourceKind is who gave an opinion on which terminus fills a slot.
+type SourceKind uint8
 
 // The sources, weakest first. Rule: specification of the indirector, 4.1.
 const (
-	NoSource Source = iota
+	NoSource SourceKind = iota
 	FromDeclaration
 	FromSetting
 	FromStoreconfigs
@@ -285,10 +285,10 @@ var sources = [...]string{
 	"", "default in code", "setting", "storeconfigs", "application", "routes file", "face", "thread", "you", "request",
 }
 
-func (s Source) String() string { return name(sources[:], int(s), "Source") }
+func (s SourceKind) String() string { return name(sources[:], int(s), "Source") }
 
 // Reason returns the reason that names s.
-func (s Source) Reason() Reason {
+func (s SourceKind) Reason() Reason {
 	return [...]Reason{
 		NoReason, DefaultInCode, BySetting, ByStoreconfigs, ByApplication, ByRoutesFile, ByFace, ByThread, ByYou, ByRequest,
 	}[s]
@@ -297,8 +297,8 @@ func (s Source) Reason() Reason {
 // A Choice is one opinion on which terminus fills a slot.
 type Choice struct {
 	Terminus string // as written; "" abstains
-	Source   Source
-	Place    string    // "routes.yaml:4", "setting node_terminus, puppet.conf:7", "application agent"
+	Kind     SourceKind
+	Source   string    // "routes.yaml:4", "setting node_terminus, puppet.conf:7", "application agent"
 	Why      string    // why it does not count, for a Choice that was not applied; "" otherwise
 	Note     string    // what a person should know about it; "" otherwise
 	Setting  string    // the setting that it was said through; "" if it was said otherwise
@@ -360,7 +360,7 @@ type Served uint8
 
 // Who may have answered.
 const (
-	ByNobody Served = iota
+	ByNone Served = iota
 	ByTerminus
 	ByCache
 	ByInjection
@@ -465,13 +465,13 @@ type Option struct{ Name, Value string }
 
 // A Value is what is known of an instance: never the instance itself.
 type Value struct {
-	Model  string // "facts"; "" if there is no value
-	Format string // of Body: "json" or "text"
-	Size   int    // of the whole body in bytes
-	Digest string // SHA-256 of Body in hex; the key of a body that is kept elsewhere
-	Body   []byte // masked; nil when it is kept elsewhere or was dropped
-	Masked int    // how many values were masked
-	Source string // where it came from on disk: path, size, time; "" if unknown
+	Model    string // "facts"; "" if there is no value
+	Format   string // of Body: "json" or "text"
+	Size     int    // of the whole body in bytes
+	Digest   string // SHA-256 of Body in hex; the key of a body that is kept elsewhere
+	Body     []byte // masked; nil when it is kept elsewhere or was dropped
+	Redacted int    // how many values were masked
+	Source   string // where it came from on disk: path, size, time; "" if unknown
 }
 
 // A Trace is one request, from its first question to its last answer. The

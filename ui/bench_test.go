@@ -29,7 +29,7 @@ func million(b *testing.B, n int) *store.Store {
 		keys[i] = fmt.Sprintf("web%04d.example.com", i)
 	}
 	inds := []string{"facts", "node", "catalog", "file_metadata"}
-	slot := traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "setting"}}
+	slot := traces.Slot{{Terminus: "yaml", Kind: traces.FromSetting, Source: "setting"}}
 	for i := range n {
 		tr := &traces.Trace{
 			Verb: traces.Find, Indirection: inds[i%4], Key: keys[i%1000], Primary: slot, Outcome: traces.Good, Served: traces.ByTerminus,

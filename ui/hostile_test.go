@@ -26,7 +26,7 @@ import (
 type hostileHouse struct{ r *rand.Rand }
 
 func (h hostileHouse) Explain(string) (indirector.Route, bool) {
-	slot := traces.Slot{{Terminus: uitest.EvilText(h.r), Source: traces.FromYou, Place: uitest.EvilText(h.r)}}
+	slot := traces.Slot{{Terminus: uitest.HostileText(h.r), Kind: traces.FromYou, Source: uitest.HostileText(h.r)}}
 	return indirector.Route{Primary: slot, Cache: slot}, true
 }
 
@@ -34,28 +34,28 @@ func (h hostileHouse) Walk(_ context.Context, yield func(indirector.Entry) bool,
 	r := rand.New(rand.NewPCG(1, 2)) // it is called from another goroutine
 	for i := range 20 {
 		e := indirector.Entry{
-			Indirection: uitest.EvilText(r), Terminus: uitest.EvilText(r), Key: uitest.EvilText(r), Path: uitest.EvilText(r), Size: r.Int64N(1e12) - 1,
+			Indirection: uitest.HostileText(r), Terminus: uitest.HostileText(r), Key: uitest.HostileText(r), Path: uitest.HostileText(r), Size: r.Int64N(1e12) - 1,
 			Written: uitest.Began.Add(-time.Duration(r.Int64N(1e16))), KeepsExpiry: i%2 == 0,
 		}
 		if i%3 == 0 {
 			e.Expiration = uitest.Began.Add(time.Duration(r.Int64N(1e15)) - 5e14)
 		}
 		if i%7 == 0 {
-			e.Err = errors.New(uitest.EvilText(r))
+			e.Err = errors.New(uitest.HostileText(r))
 		}
 		if !yield(e) {
 			return nil
 		}
 	}
-	return errors.New(uitest.EvilText(r))
+	return errors.New(uitest.HostileText(r))
 }
 
 func (h hostileHouse) Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast {
-	return indirector.Forecast{Why: uitest.Evil()[3] + uitest.Evil()[4]}
+	return indirector.Forecast{Why: uitest.Hostile()[3] + uitest.Hostile()[4]}
 }
 
 func (h hostileHouse) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
-	return nil, errors.New(uitest.Evil()[1] + uitest.Evil()[5])
+	return nil, errors.New(uitest.Hostile()[1] + uitest.Hostile()[5])
 }
 
 func (h hostileHouse) Writes() bool { return true }
@@ -81,8 +81,8 @@ func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 		t.Fatal(err)
 	}
 	house, err := indirector.New(indirector.Config{
-		Registry: registry, Recorder: log, Gate: d,
-		Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "script", Source: traces.FromSetting, Place: uitest.Evil()[1]}}}},
+		Registry: registry, Recorder: log, Debugger: d,
+		Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "script", Kind: traces.FromSetting, Source: uitest.Hostile()[1]}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,13 +95,13 @@ func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if b, err := debugger.Parse("key=" + query.Quote(uitest.EvilText(r)) + " before terminus do log"); err == nil {
+		if b, err := debugger.Parse("key=" + query.Quote(uitest.HostileText(r)) + " before terminus do log"); err == nil {
 			_, _ = d.Add(b) // evil that nobody keeps
 		}
 	}
 	var asked sync.WaitGroup
 	for range 3 {
-		req := &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: uitest.EvilText(r) + "x", Options: []indirector.Option{{Name: uitest.EvilText(r), Value: uitest.EvilText(r)}}}
+		req := &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: uitest.HostileText(r) + "x", Options: []indirector.Option{{Name: uitest.HostileText(r), Value: uitest.HostileText(r)}}}
 		before := len(d.Held())
 		asked.Go(func() { _, _ = house.Do(t.Context(), req) })
 		for len(d.Held()) == before {
@@ -147,7 +147,7 @@ func playAtRandom(t *testing.T, seed uint64, n int) {
 	th := &term.Theme{Glyphs: term.Unicode}
 	d := hostileBreaks(t, r)
 	p := uitest.New(t, ui.Config{
-		Log: uitest.EvilLog(t, r, 30), Theme: th, Save: func(string, string) (string, int, error) { return "f", 0, nil }, Debugger: d,
+		Log: uitest.HostileLog(t, r, 30), Theme: th, Save: func(string, string) (string, int, error) { return "f", 0, nil }, Debugger: d,
 		Places: func(env *session.Env) []ui.Place {
 			return []ui.Place{
 				{Key: "4", Name: "Cache", Screen: cacheplace.New(t.Context(), env, hostileHouse{r})}, {Key: "5", Name: "Breaks", Screen: breaks.New(env)},

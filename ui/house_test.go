@@ -99,7 +99,7 @@ func newHouse(t *testing.T) *house {
 			return traces.Value{}
 		}
 		body := strings.ReplaceAll(i.json, "hunter2", "(masked Sensitive, 7 B, tag 9f3a)")
-		return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Masked: strings.Count(i.json, "hunter2")}
+		return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Redacted: strings.Count(i.json, "hunter2")}
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -118,11 +118,11 @@ func newHouse(t *testing.T) *house {
 		Registry: registry, Recorder: h.log, Now: h.clock, Application: "agent",
 		Routes: indirector.Routes{
 			"facts": {
-				Primary: traces.Slot{{Terminus: "facter", Source: traces.FromSetting, Place: "setting facts_terminus, puppet.conf:3"}},
-				Cache:   traces.Slot{{Terminus: "json", Source: traces.FromStoreconfigs, Place: "puppet.conf:4"}},
+				Primary: traces.Slot{{Terminus: "facter", Kind: traces.FromSetting, Source: "setting facts_terminus, puppet.conf:3"}},
+				Cache:   traces.Slot{{Terminus: "json", Kind: traces.FromStoreconfigs, Source: "puppet.conf:4"}},
 			},
-			"node":    {Primary: traces.Slot{{Terminus: "exec", Source: traces.FromSetting, Place: "setting node_terminus, puppet.conf:5"}}},
-			"catalog": {Primary: traces.Slot{{Terminus: "rest", Source: traces.FromApplication, Place: "application agent"}}, Cache: traces.Slot{{Terminus: "json", Source: traces.FromSetting, Place: "setting catalog_cache_terminus"}}},
+			"node":    {Primary: traces.Slot{{Terminus: "exec", Kind: traces.FromSetting, Source: "setting node_terminus, puppet.conf:5"}}},
+			"catalog": {Primary: traces.Slot{{Terminus: "rest", Kind: traces.FromApplication, Source: "application agent"}}, Cache: traces.Slot{{Terminus: "json", Kind: traces.FromSetting, Source: "setting catalog_cache_terminus"}}},
 		},
 	})
 	if err != nil {

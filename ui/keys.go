@@ -47,7 +47,7 @@ func (r *Model) key(msg tea.KeyMsg) tea.Cmd {
 		r.waiting = b
 		return nil
 	}
-	act := screen.Act{Do: b.Do, Count: r.count}
+	act := screen.Command{Action: b.Do, Count: r.count}
 	r.count = 0
 	switch {
 	case b.Do == screen.GoTo:
@@ -101,25 +101,25 @@ func (r *Model) argument(key string) tea.Cmd {
 		r.count = 0
 		return nil
 	}
-	act := screen.Act{Do: b.Do, Count: r.count, Arg: letters[0]}
+	act := screen.Command{Action: b.Do, Count: r.count, Arg: letters[0]}
 	r.count = 0
 	return r.act(act)
 }
 
 // act does what a key says: the root does what is the same everywhere, the
 // screen the rest, if it can.
-func (r *Model) act(a screen.Act) tea.Cmd {
-	if a.Do != screen.Stop {
+func (r *Model) act(a screen.Command) tea.Cmd {
+	if a.Action != screen.Stop {
 		r.stopped = false
 	}
 	top := r.shown()
-	switch why := top.Can(a.Do); {
+	switch why := top.Disabled(a.Action); {
 	case why == "":
-		return top.Act(a)
-	case !r.everywhere(a.Do) && why != screen.Unknown:
+		return top.Handle(a)
+	case !r.everywhere(a.Action) && why != screen.Unknown:
 		return r.show(screen.Toast{Text: "not now: " + why})
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.GoTo:
 		return r.goTo(func(p *Place) bool { return p.Key == string(a.Arg) })
 	case screen.Back:
@@ -145,10 +145,10 @@ func (r *Model) act(a screen.Act) tea.Cmd {
 		return r.travel(r.tour.Skip)
 	case screen.TourEnd:
 		return r.travel(r.tour.End)
-	case screen.Command:
+	case screen.CommandLine:
 		return r.ask("")
 	case screen.Help, screen.PaletteOpen, screen.Console:
-		return r.overlay(a.Do, top)
+		return r.overlay(a.Action, top)
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (r *Model) hints(width int) term.Line {
 		help = term.Line{}
 	}
 	for _, do := range top.Hints() {
-		if top.Can(do) != "" && !r.everywhere(do) && !top.Captures() {
+		if top.Disabled(do) != "" && !r.everywhere(do) && !top.Captures() {
 			continue
 		}
 		h := r.hint(do, top.Scope())
@@ -271,7 +271,7 @@ func (r *Model) hints(width int) term.Line {
 func (r *Model) everywhere(do screen.Action) bool {
 	switch do {
 	case screen.GoTo, screen.Back, screen.Quit, screen.Stop, screen.Suspend, screen.Undo, screen.Redo, screen.Last,
-		screen.Command, screen.Help, screen.PaletteOpen, screen.Console:
+		screen.CommandLine, screen.Help, screen.PaletteOpen, screen.Console:
 		return true
 	}
 	return false

@@ -78,7 +78,7 @@ type Model struct {
 	pending string // the key that waits for a letter: m ' g
 	waiting *screen.Binding
 	stopped bool // ctrl+c was pressed once
-	past    widget.Past
+	past    widget.History
 	tour    tour.Tour
 	quit    bool
 }
@@ -239,7 +239,7 @@ func (r *Model) say(msg tea.Msg) tea.Cmd {
 		cmd := r.goTo(func(p *Place) bool { return p.Key == "1" })
 		return tea.Batch(cmd, r.current().place.Screen.Update(msg))
 	case screen.Do:
-		return r.act(msg.Act)
+		return r.act(msg.Handle)
 	case screen.Run:
 		return r.run(msg.Text)
 	case screen.Ask:
@@ -446,7 +446,7 @@ func (r *Model) run(text string) tea.Cmd {
 func (r *Model) ask(text string) tea.Cmd {
 	p := widget.Prompt{
 		Label: ":", Hint: "filter EXPR   log   quit", Past: &r.past, Secret: r.secret,
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
+		Enter: func(text string) (*widget.Problem, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
 	}
 	if c := r.env.Commands; c != nil {
 		p.Complete = c.Complete

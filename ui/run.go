@@ -30,18 +30,18 @@ type Config struct {
 	Asker    session.Asker
 	Commands func(*session.Env) session.Commander
 	// Places are those beside Requests and Failures, in order.
-	Places    func(*session.Env) []Place
-	FirstRun  func(*session.Env) screen.Screen                       // while nothing was asked
-	Help      func(env *session.Env, on screen.Screen) screen.Screen // ?
-	Palette   func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
-	Overrides func() int                                             // routes that a person changed
-	SetHere   func() int                                             // settings that a person changed
-	Stop      func() bool                                            // stops what is running; whether anything was
-	Save      func(name, text string) (path string, masked int, err error)
-	Clear     func(instance any) (data.Value, bool)
-	Render    func(inst indirector.Instance) traces.Value
-	MaskText  func(text string) (string, int)
-	Probe     func(ctx context.Context, address string) string // asks a server how it is
+	Places     func(*session.Env) []Place
+	FirstRun   func(*session.Env) screen.Screen                       // while nothing was asked
+	Help       func(env *session.Env, on screen.Screen) screen.Screen // ?
+	Palette    func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
+	Overrides  func() int                                             // routes that a person changed
+	SetHere    func() int                                             // settings that a person changed
+	Stop       func() bool                                            // stops what is running; whether anything was
+	Save       func(name, text string) (path string, masked int, err error)
+	Clear      func(instance any) (data.Value, bool)
+	Render     func(inst indirector.Instance) traces.Value
+	RedactText func(text string) (string, int)
+	Probe      func(ctx context.Context, address string) string // asks a server how it is
 
 	Debugger *debugger.Debugger             // nil if nothing can be held
 	Ignored  []string                       // rules of what does not count in comparisons
@@ -255,7 +255,7 @@ func Build(cfg Config) *Model {
 			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep,
 		},
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe,
-		Clear: cfg.Clear, Render: cfg.Render, MaskText: cfg.MaskText, Ignored: cfg.Ignored,
+		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText, Ignored: cfg.Ignored,
 		Writable: cfg.Writable, Redact: true, Ages: cfg.Ages,
 	}
 	if cfg.Commands != nil {

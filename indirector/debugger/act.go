@@ -130,8 +130,8 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 		u.trace = nil
 	})
 	text := strings.Join(parts, " ")
-	if d.o.Mask != nil {
-		text = d.o.Mask(text)
+	if d.o.Redact != nil {
+		text = d.o.Redact(text)
 	}
 	d.say(ctx, b.id, text)
 	d.mu.Lock()

@@ -19,7 +19,7 @@ func (drop) Begin(*traces.Trace) uint64 { return 1 }
 func (drop) End(*traces.Trace, any)     {}
 
 // quick is an indirector without a store.
-func quick(b testing.TB, gate indirector.Gate) *indirector.Indirector {
+func quick(b testing.TB, gate indirector.Debugger) *indirector.Indirector {
 	s := &shelf{has: map[string]indirector.Instance{"web01": node("web01", "main")}}
 	registry, err := indirector.NewRegistry(
 		[]indirector.Spec{{Name: "node", Class: "Puppet::Node", Default: "main"}},
@@ -28,8 +28,8 @@ func quick(b testing.TB, gate indirector.Gate) *indirector.Indirector {
 		b.Fatal(err)
 	}
 	x, err := indirector.New(indirector.Config{
-		Registry: registry, Recorder: drop{}, Gate: gate,
-		Routes: indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Source: traces.FromDeclaration}}}},
+		Registry: registry, Recorder: drop{}, Debugger: gate,
+		Routes: indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Kind: traces.FromDeclaration}}}},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -72,7 +72,7 @@ func BenchmarkFind(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			var gate indirector.Gate = d
+			var gate indirector.Debugger = d
 			if bb.name == "no debugger" {
 				gate = nil
 			}

@@ -58,7 +58,7 @@ type Options struct {
 	// Timeout says how long the caller of a request waits for it, and how that is
 	// known ("http_read_timeout"). Zero is that nobody knows. Nil never knows.
 	Timeout func(*indirector.Request) (time.Duration, string)
-	Mask    func(string) string // takes secrets out of what is logged; nil leaves them
+	Redact  func(string) string // takes secrets out of what is logged; nil leaves them
 	Now     func() time.Time    // nil is time.Now
 	Rand    func() float64      // from 0 to 1; nil is a good one
 }

@@ -120,7 +120,7 @@ func remaining(st *indirector.State, name string) string {
 			last = traces.Terminus
 			break
 		}
-		if !st.Done && st.Served == traces.ByNobody {
+		if !st.Done && st.Served == traces.ByNone {
 			return "nobody has answered yet; inject an answer instead"
 		}
 		return ""
@@ -164,7 +164,7 @@ func (d *draft) apply(st *indirector.State, e Edit) error {
 		} else {
 			r.Cache = e.Value
 		}
-		r.By, r.Place = traces.FromYou, "debugger"
+		r.By, r.Source = traces.FromYou, "debugger"
 	case e.Name == "value":
 		v, err := readValue(r, e.Value, "")
 		if err != nil {

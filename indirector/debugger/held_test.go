@@ -371,7 +371,7 @@ func TestActions(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				h := newHouse(t, debugger.Options{}, false)
-				if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "cache", Source: traces.FromYou}); err != nil {
+				if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "cache", Kind: traces.FromYou}); err != nil {
 					t.Fatal(err)
 				}
 				h.add(t, tt.do)
@@ -698,7 +698,7 @@ func arm(t *testing.T, h *house, on bool) {
 
 func TestLogWrites(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, debugger.Options{Mask: func(s string) string { return strings.ReplaceAll(s, "web01", "***") }}, false)
+	h := newHouse(t, debugger.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "web01", "***") }}, false)
 	h.add(t, "after terminus do log key,out,served,opt.none")
 	<-h.ask(t.Context(), find("node", "web01"))
 	if got := h.Lines()[0]; got.Text != `key=*** out=ok served=terminus opt.none=""` || got.By != "b1" || got.Request != 1 {

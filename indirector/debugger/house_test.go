@@ -129,13 +129,13 @@ func newHouse(t testing.TB, o debugger.Options, nested bool) *house {
 				},
 			})
 		}
-		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "main", Source: traces.FromDeclaration, Place: "test"}}}
+		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "main", Kind: traces.FromDeclaration, Source: "test"}}}
 	}
 	registry, err := indirector.NewRegistry(specs, termini)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Indirector, err = indirector.New(indirector.Config{Registry: registry, Routes: routes, Recorder: h.store, Gate: h.Debugger})
+	h.Indirector, err = indirector.New(indirector.Config{Registry: registry, Routes: routes, Recorder: h.store, Debugger: h.Debugger})
 	if err != nil {
 		t.Fatal(err)
 	}

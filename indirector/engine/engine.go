@@ -27,7 +27,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
-	"indirtui/indirector/mask"
+	"indirtui/indirector/redact"
 	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
@@ -57,7 +57,7 @@ type Options struct {
 	Elsewhere       bool                              // environments are another server's: none is looked for here
 	Source          string                            // name of the source on screen; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
-	Gate            indirector.Gate                   // of tests, instead of a debugger; nil never holds
+	Debugger        indirector.Debugger               // of tests, instead of a debugger; nil never holds
 	Debug           *debugger.Options                 // nil: nothing can be held. Project, Recorder, Writes, Timeout, Mask and Now are filled in
 	Now             func() time.Time
 	Log             *slog.Logger
@@ -74,7 +74,7 @@ type Engine struct {
 	*indirector.Indirector
 	Settings    *settings.Current
 	Store       *store.Store
-	Mask        *mask.Mask
+	Redactor    *redact.Redactor
 	Debugger    *debugger.Debugger // nil if nothing can be held
 	Application string
 	Source      string
@@ -104,16 +104,16 @@ func (e *Engine) Configuration() *Configuration { return e.now.Load() }
 // A Problem is something that is wrong with the configuration. Puppet ends
 // with the fatal ones; an Engine goes on, so that a person can look.
 type Problem struct {
-	Fatal bool
-	Place string // "routes.yaml:4", "puppet.conf:7"; "" if unknown
-	Text  string
+	Fatal  bool
+	Source string // "routes.yaml:4", "puppet.conf:7"; "" if unknown
+	Text   string
 }
 
 func (p Problem) String() string {
-	if p.Place == "" || strings.Contains(p.Text, p.Place) {
+	if p.Source == "" || strings.Contains(p.Text, p.Source) {
 		return p.Text
 	}
-	return p.Place + ": " + p.Text
+	return p.Source + ": " + p.Text
 }
 
 // ErrReadOnly is that real data would be touched, and that is not allowed.
@@ -129,7 +129,7 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{Application: o.Application, Source: o.Source, Mask: mask.New(mask.Rules{Names: o.Secrets})}
+	e := &Engine{Application: o.Application, Source: o.Source, Redactor: redact.New(redact.Rules{Names: o.Secrets})}
 	if e.Source == "" {
 		e.Source = "in process"
 	}
@@ -142,7 +142,7 @@ func New(o Options) (*Engine, error) {
 	e.Settings = settings.NewCurrent(c.Settings)
 	e.now.Store(c)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Redactor), RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -154,14 +154,14 @@ func New(o Options) (*Engine, error) {
 	around := c.surroundings()
 	e.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: c.Routes, Settings: around.Settings, SettingsIn: around.SettingsIn, Recorder: e.Store,
-		Gate: e.gate(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
+		Debugger: e.gate(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
 		Environments: environments, Environment: c.Environment, Application: o.Application,
 	})
 	if err != nil {
 		return nil, errors.Join(err, e.Store.Close())
 	}
 	for _, a := range o.Assign {
-		if err := e.Indirector.Assign(a.Indirection, a.Slot, traces.Choice{Terminus: a.Terminus, Source: traces.FromYou, Place: "--route"}); err != nil {
+		if err := e.Indirector.Assign(a.Indirection, a.Slot, traces.Choice{Terminus: a.Terminus, Kind: traces.FromYou, Source: "--route"}); err != nil {
 			return nil, errors.Join(fmt.Errorf("--route %s.%s=%s: %w", a.Indirection, a.Slot, a.Terminus, withHidden(err)), e.Close())
 		}
 	}
@@ -178,17 +178,17 @@ func withHidden(err error) error {
 
 // gate makes the debugger. Breakpoints that cannot be read are a problem, and no
 // reason not to start.
-func (e *Engine) gate(o Options, c *Configuration) indirector.Gate {
+func (e *Engine) gate(o Options, c *Configuration) indirector.Debugger {
 	if o.Debug == nil {
-		return o.Gate
+		return o.Debugger
 	}
 	d := *o.Debug
 	if d.Project == "" {
 		d.Project, _ = e.Settings.Get("confdir")
 	}
 	d.Recorder, d.Writes, d.Timeout, d.Now = e.Store, e.Writes, e.patience, o.Now
-	d.Mask = func(text string) string {
-		masked, _ := e.Mask.Text(text)
+	d.Redact = func(text string) string {
+		masked, _ := e.Redactor.Text(text)
 		return masked
 	}
 	var err error
@@ -294,7 +294,7 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 		p := Problem{Fatal: true, Text: err.Error()}
 		if re := (*routes.Error)(nil); errors.As(err, &re) {
 			if re.Line > 0 {
-				p.Place = re.Place()
+				p.Source = re.Source()
 			}
 			wouldNotStart(result.Routes, re)
 		}
@@ -312,7 +312,7 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 			case w.Indirection == name:
 				r.Primary = noted(r.Primary, w.Text, func(traces.Choice) bool { return true })
 			case w.Indirection == "" && w.ID == routes.NoSection:
-				missed := func(c traces.Choice) bool { return c.Source == traces.FromRoutesFile && c.Why != "" }
+				missed := func(c traces.Choice) bool { return c.Kind == traces.FromRoutesFile && c.Why != "" }
 				r.Primary, r.Cache = noted(r.Primary, w.Text, missed), noted(r.Cache, w.Text, missed)
 			}
 			result.Routes[name] = r
@@ -325,7 +325,7 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 // Puppet's own defaults name termini which this build does not have is seen
 // in the route table, and said by the requests that meet them.
 func written(w routes.Diagnostic) bool {
-	return w.File != "" || strings.Contains(w.Place, ".conf:") || strings.Contains(w.Place, "--")
+	return w.File != "" || strings.Contains(w.Source, ".conf:") || strings.Contains(w.Source, "--")
 }
 
 // wouldNotStart notes what Puppet ends with on the indirection that it is
@@ -401,7 +401,7 @@ func (e *Engine) Prefer(place string, termini map[string]string) error {
 	defer e.mu.Unlock()
 	c := *e.now.Load()
 	for _, name := range slices.Sorted(maps.Keys(termini)) {
-		choice := traces.Choice{Terminus: termini[name], Source: traces.FromApplication, Place: place, At: time.Now()}
+		choice := traces.Choice{Terminus: termini[name], Kind: traces.FromApplication, Source: place, At: time.Now()}
 		if err := e.Assign(name, indirector.SlotTerminus, choice); err != nil {
 			return fmt.Errorf("%s: %s: %w", place, name, err)
 		}
@@ -551,9 +551,9 @@ func (e *Engine) Routed(indirection, terminus string) bool {
 	return r.Primary.Winner().Terminus == terminus || r.Cache.Winner().Terminus == terminus
 }
 
-// MaskSetting returns the value of a setting as it may be shown.
-func (e *Engine) MaskSetting(name, value string) string {
-	masked, _ := e.Mask.Value(data.OfHash([]data.Pair{data.P(name, data.OfString(value))}))
-	text, _ := e.Mask.Text(masked.Get(name).Str())
+// RedactSetting returns the value of a setting as it may be shown.
+func (e *Engine) RedactSetting(name, value string) string {
+	masked, _ := e.Redactor.Value(data.OfHash([]data.Pair{data.P(name, data.OfString(value))}))
+	text, _ := e.Redactor.Text(masked.Get(name).Str())
 	return text
 }

@@ -75,7 +75,7 @@ func TestOverrides(t *testing.T) {
 	if got := s.Overrides(); got != nil {
 		t.Errorf("at the start: %v", got)
 	}
-	if err := s.Assign("facts", indirector.SlotCache, traces.Choice{Terminus: indirector.Off, Source: traces.FromYou}); err != nil {
+	if err := s.Assign("facts", indirector.SlotCache, traces.Choice{Terminus: indirector.Off, Kind: traces.FromYou}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Overrides(); !slices.Equal(got, []string{"facts"}) {

@@ -36,7 +36,7 @@ func (e *Engine) Override(set []settings.Override, why string) (follow []string,
 	defer e.mu.Unlock()
 	set = slices.Clone(set)
 	for i := range set {
-		set[i].Place = SetHere
+		set[i].Source = SetHere
 	}
 	old := e.now.Load()
 	c, err := e.read(set, e.Registry())
@@ -50,7 +50,7 @@ func (e *Engine) Override(set []settings.Override, why string) (follow []string,
 		if now, _ := c.Settings.Setting(s.Name); now.Err != nil {
 			why := now.Err.Error()
 			if s.Value != "" {
-				why = strings.ReplaceAll(why, s.Value, e.MaskSetting(s.Name, s.Value))
+				why = strings.ReplaceAll(why, s.Value, e.RedactSetting(s.Name, s.Value))
 			}
 			return nil, &RefusedError{s.Name, why}
 		}

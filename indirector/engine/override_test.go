@@ -29,7 +29,7 @@ func TestOverrideChangesRoutesAndTermini(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, lookedAt)
 	s.write("other/facts/n1.yaml", "--- !ruby/object:Puppet::Node::Facts\nname: n1\nvalues: {kernel: Darwin}\n")
-	if err := s.Assign("facts", indirector.SlotCache, traces.Choice{Terminus: indirector.Off, Source: traces.FromYou, Place: "test"}); err != nil {
+	if err := s.Assign("facts", indirector.SlotCache, traces.Choice{Terminus: indirector.Off, Kind: traces.FromYou, Source: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	s.must(find("facts", "n1"))
@@ -52,14 +52,14 @@ func TestOverrideChangesRoutesAndTermini(t *testing.T) {
 	if _, place := s.Settings.Get("node_terminus"); place != engine.SetHere {
 		t.Errorf("got place %q, want %q", place, engine.SetHere)
 	}
-	if w := s.Routes()["node"].Primary.Winner(); w.Terminus != "plain" || !strings.Contains(w.Place, engine.SetHere) {
+	if w := s.Routes()["node"].Primary.Winner(); w.Terminus != "plain" || !strings.Contains(w.Source, engine.SetHere) {
 		t.Errorf("the route of node: %+v", w)
 	}
 	s.must(find("facts", "n1"))
 	if tr := s.trace(); !strings.Contains(spans(tr), other) {
 		t.Errorf("the terminus was not made anew: it read %s", spans(tr))
 	}
-	if w := s.Routes()["facts"].Cache.Winner(); w.Source != traces.FromYou {
+	if w := s.Routes()["facts"].Cache.Winner(); w.Kind != traces.FromYou {
 		t.Errorf("what was chosen by hand is gone: %+v", w)
 	}
 	if got := s.Overrides(); !slices.Equal(got, []string{"facts"}) {
@@ -85,7 +85,7 @@ func TestOverrideChangesRoutesAndTermini(t *testing.T) {
 	if w := s.Routes()["node"].Primary.Winner(); w.Terminus != "exec" {
 		t.Errorf("the route of node: %+v", w)
 	}
-	if w := s.Routes()["facts"].Cache.Winner(); w.Source != traces.FromYou {
+	if w := s.Routes()["facts"].Cache.Winner(); w.Kind != traces.FromYou {
 		t.Errorf("what was chosen by hand is gone: %+v", w)
 	}
 }

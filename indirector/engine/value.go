@@ -9,14 +9,14 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
-	"indirtui/indirector/mask"
 	"indirtui/indirector/model"
+	"indirtui/indirector/redact"
 	"indirtui/traces"
 )
 
 // Renderer returns how a store sees instances: as JSON, masked by m. Contents of
 // files are not read: of those it sees what is said of them.
-func Renderer(m *mask.Mask) func(model string, instance any) traces.Value {
+func Renderer(m *redact.Redactor) func(model string, instance any) traces.Value {
 	return func(model string, instance any) traces.Value {
 		v, source, ok := describe(instance)
 		if !ok {
@@ -67,7 +67,7 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 	return data.OfHash(pairs), source, true
 }
 
-func render(m *mask.Mask, name string, v data.Value) traces.Value {
+func render(m *redact.Redactor, name string, v data.Value) traces.Value {
 	masked, hidden := m.Value(v)
 	room := rooms.Get().(*[]byte)
 	defer func() {
@@ -82,7 +82,7 @@ func render(m *mask.Mask, name string, v data.Value) traces.Value {
 		}
 	}
 	body := bytes.Clone(*room)
-	return traces.Value{Model: name, Format: "json", Size: len(body), Body: body, Masked: len(hidden)}
+	return traces.Value{Model: name, Format: "json", Size: len(body), Body: body, Redacted: len(hidden)}
 }
 
 // rooms are where values are written that are kept with not a byte too much:

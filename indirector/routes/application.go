@@ -122,7 +122,7 @@ func (a Application) Options(o settings.Options, action string) settings.Options
 	o.Overrides = slices.Clone(o.Overrides)
 	for _, name := range []string{"node_terminus", "catalog_terminus", "catalog_cache_terminus", "facts_terminus"} {
 		if value, ok := act.Settings[name]; ok {
-			o.Overrides = append(o.Overrides, settings.Override{Name: name, Value: value, Place: a.Name + " " + action})
+			o.Overrides = append(o.Overrides, settings.Override{Name: name, Value: value, Source: a.Name + " " + action})
 		}
 	}
 	return o

@@ -31,7 +31,7 @@ type Diagnostic struct {
 	Line        int
 	Indirection string // "" if it is about none
 	Slot        string // indirector.SlotTerminus, SlotCache or ""
-	Place       string // who is the reason, if it is not a line of the routes file
+	Source      string // who is the reason, if it is not a line of the routes file
 }
 
 func (d Diagnostic) String() string {
@@ -46,13 +46,13 @@ func (l *loader) diagnose() {
 	routes := l.result.Routes
 	if c := routes["catalog"].Primary.Winner(); l.in.Application == "agent" && c.Terminus == "rest" && !c.Symbol {
 		l.warn(Diagnostic{
-			ID: StringRest, Indirection: "catalog", Slot: terminus, Place: c.Place,
+			ID: StringRest, Indirection: "catalog", Slot: terminus, Source: c.Source,
 			Text: `facts not collected: catalog terminus is the string "rest", agent tests for the symbol`,
 		})
 	}
 	if report, ok := routes["report"]; ok && l.in.Application == "device" && report.Cache.Winner().Terminus == "" {
 		l.warn(Diagnostic{
-			ID: NoReportCache, Indirection: "report", Slot: cache, Place: "application device",
+			ID: NoReportCache, Indirection: "report", Slot: cache, Source: "application device",
 			Text: "no cache set for report in application device",
 		})
 	}
@@ -67,13 +67,13 @@ func (l *loader) diagnose() {
 
 // replaced says that the storeconfigs hook decided. Rule IND-SEL-10.
 func (l *loader) replaced(indirection, slot string, s traces.Slot) {
-	i := slices.IndexFunc(s, func(c traces.Choice) bool { return c.Source == traces.FromStoreconfigs && c.Why == "" })
-	if w := s.Winner(); i < 0 || w.Terminus != "store_configs" || w.Source == traces.FromRoutesFile {
+	i := slices.IndexFunc(s, func(c traces.Choice) bool { return c.Kind == traces.FromStoreconfigs && c.Why == "" })
+	if w := s.Winner(); i < 0 || w.Terminus != "store_configs" || w.Kind == traces.FromRoutesFile {
 		return
 	}
 	set, _ := l.in.Settings.Setting("storeconfigs")
 	l.warn(Diagnostic{
-		ID: Storeconfigs, Indirection: indirection, Slot: slot, Place: set.Place,
+		ID: Storeconfigs, Indirection: indirection, Slot: slot, Source: set.Source,
 		Text: fmt.Sprintf("storeconfigs hook replaced the %s: %s goes to store_configs", slot, indirection),
 	})
 }
@@ -84,13 +84,13 @@ func (l *loader) usable(indirection, slot string, s traces.Slot) {
 	w := s.Winner()
 	setting := l.in.Registry.Spec(indirection).Setting
 	set, _ := l.in.Settings.Setting(setting)
-	d := Diagnostic{ID: BadTerminus, Indirection: indirection, Slot: slot, Place: w.Place}
+	d := Diagnostic{ID: BadTerminus, Indirection: indirection, Slot: slot, Source: w.Source}
 	switch {
 	case w.Terminus == "" && slot == cache, w.Terminus == off && slot == cache:
 		return
 	case w.Terminus == "":
-		d.Text, d.Place = "Invalid terminus name nil", "setting "+setting+", "+set.Place
-	case set.Err != nil && slot == terminus && strings.HasPrefix(w.Place, "setting "+setting):
+		d.Text, d.Source = "Invalid terminus name nil", "setting "+setting+", "+set.Source
+	case set.Err != nil && slot == terminus && strings.HasPrefix(w.Source, "setting "+setting):
 		d.Text = set.Err.Error()
 	case !l.in.Registry.Has(indirection, w.Terminus):
 		d.Text = fmt.Sprintf("Could not find terminus %s for indirection %s", w.Terminus, indirection)
@@ -105,7 +105,7 @@ func (l *loader) deprecated() {
 	strict, _ := l.in.Settings.Get("strict")
 	if ok && strict != "off" && set.Value != "hiera" && set.Value != "none" && set.Value != "" {
 		l.warn(Diagnostic{
-			ID: DeprecatedData, Indirection: "data_binding", Slot: terminus, Place: "setting data_binding_terminus, " + set.Place,
+			ID: DeprecatedData, Indirection: "data_binding", Slot: terminus, Source: "setting data_binding_terminus, " + set.Source,
 			Text: "Setting 'data_binding_terminus' is deprecated. Convert custom terminus to hiera 5 API.",
 		})
 	}

@@ -31,7 +31,7 @@ func Export(routes indirector.Routes, application string) string {
 			lines = append(lines, "terminus: "+inRuby(application, name, primary))
 		}
 		switch {
-		case cached.Terminus == off && cached.Source > traces.FromApplication:
+		case cached.Terminus == off && cached.Kind > traces.FromApplication:
 			comments = append(comments, fmt.Sprintf("# the cache of %s is off, which a route cannot say", name))
 		case written(cached):
 			lines = append(lines, "cache: "+inRuby(application, "", cached))
@@ -51,7 +51,7 @@ func Export(routes indirector.Routes, application string) string {
 
 // written reports whether a choice needs the file.
 func written(c traces.Choice) bool {
-	return c.Terminus != "" && c.Terminus != off && c.Source > traces.FromApplication
+	return c.Terminus != "" && c.Terminus != off && c.Kind > traces.FromApplication
 }
 
 // inRuby keeps symbols symbols. The agent's catalog must come from the symbol

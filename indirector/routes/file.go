@@ -142,7 +142,7 @@ func (f *routesFile) keep(e pair, why string) {
 }
 
 func (f *routesFile) choice(key, v value) traces.Choice {
-	return traces.Choice{Terminus: v.text, Source: traces.FromRoutesFile, Place: at(f.file, key.line()), Symbol: v.kind == isSymbol}
+	return traces.Choice{Terminus: v.text, Kind: traces.FromRoutesFile, Source: at(f.file, key.line()), Symbol: v.kind == isSymbol}
 }
 
 // entries applies the section of this application, up to the first entry that
@@ -165,7 +165,7 @@ func (f *routesFile) entries(section pair) error {
 			continue
 		}
 		for _, later := range entries[i+1:] {
-			f.keep(later, fmt.Sprintf("an entry above failed (%s)", bad.Place()))
+			f.keep(later, fmt.Sprintf("an entry above failed (%s)", bad.Source()))
 		}
 		return bad
 	}
@@ -280,7 +280,7 @@ func (f *routesFile) notGiven(indirection string, p pair) {
 	if p.value.kind == isNil {
 		shown = "~"
 	}
-	f.add(indirection, p.key.text, traces.Choice{Source: traces.FromRoutesFile, Place: at(f.file, p.key.line()), Why: why})
+	f.add(indirection, p.key.text, traces.Choice{Kind: traces.FromRoutesFile, Source: at(f.file, p.key.line()), Why: why})
 	f.warn(Diagnostic{
 		ID: NotGiven, Indirection: indirection, Slot: p.key.text, File: f.file, Line: p.key.line(),
 		Text: fmt.Sprintf("%s: %s of %s changes nothing; %s", p.key.text, shown, indirection, why),

@@ -58,15 +58,15 @@ func (e *Error) Error() string {
 	s := fmt.Sprintf("Could not configure routes from %s: %s", e.File, e.Message)
 	switch {
 	case e.Line > 0 && e.Hint != "":
-		return fmt.Sprintf("%s (%s: %s)", s, e.Place(), e.Hint)
+		return fmt.Sprintf("%s (%s: %s)", s, e.Source(), e.Hint)
 	case e.Line > 0:
-		return fmt.Sprintf("%s (%s)", s, e.Place())
+		return fmt.Sprintf("%s (%s)", s, e.Source())
 	}
 	return s
 }
 
 // Place returns where it is wrong: "routes.yaml:4".
-func (e *Error) Place() string { return at(e.File, e.Line) }
+func (e *Error) Source() string { return at(e.File, e.Line) }
 
 func at(file string, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(file), line) }
 
@@ -124,7 +124,7 @@ func (l *loader) warn(d Diagnostic) { l.result.Warnings = append(l.result.Warnin
 func (l *loader) face() {
 	for _, a := range l.action.Assigns {
 		l.add(a.Indirection, a.Slot, traces.Choice{
-			Terminus: a.Terminus, Source: traces.FromFace, Place: l.app.Name + " " + l.action.Name, Symbol: true,
+			Terminus: a.Terminus, Kind: traces.FromFace, Source: l.app.Name + " " + l.action.Name, Symbol: true,
 		})
 	}
 }
@@ -140,7 +140,7 @@ func (l *loader) code() {
 			continue
 		}
 		l.add(a.Indirection, a.Slot, traces.Choice{
-			Terminus: a.Terminus, Source: traces.FromApplication, Place: "application " + l.app.Name, Symbol: true,
+			Terminus: a.Terminus, Kind: traces.FromApplication, Source: "application " + l.app.Name, Symbol: true,
 		})
 	}
 	for _, dead := range [...]Assign{
@@ -155,7 +155,7 @@ func (l *loader) code() {
 			why = fmt.Sprintf("application %s does not read %s", l.in.Application, dead.Setting)
 		}
 		for _, c := range l.chain(dead.Setting) {
-			if c.Terminus != "" && c.Source != traces.FromStoreconfigs {
+			if c.Terminus != "" && c.Kind != traces.FromStoreconfigs {
 				c.Why = why
 				l.add(dead.Indirection, dead.Slot, c)
 			}
@@ -168,11 +168,11 @@ func (l *loader) code() {
 func (l *loader) caLocation() {
 	where, place := l.app.CA, "application "+l.app.Name
 	if set, _ := l.in.Settings.Setting("ca"); l.app.RunMode == "server" && set.Value == "false" && where != "" {
-		where, place = CANone, place+", setting ca, "+set.Place
+		where, place = CANone, place+", setting ca, "+set.Source
 	}
 	for _, a := range where.assigns() {
 		l.add(a.Indirection, a.Slot, traces.Choice{
-			Terminus: a.Terminus, Source: traces.FromApplication, Place: place, Symbol: true, Note: "CA location " + string(where),
+			Terminus: a.Terminus, Kind: traces.FromApplication, Source: place, Symbol: true, Note: "CA location " + string(where),
 		})
 	}
 }
@@ -182,9 +182,9 @@ func (l *loader) caLocation() {
 func (l *loader) copySetting(a Assign) {
 	for i, c := range l.chain(a.Setting) {
 		if i == 0 && c.Why == "" && c.Terminus != "" {
-			c.Source = traces.FromApplication
-			if place := "application " + l.app.Name; !strings.HasPrefix(c.Place, place) {
-				c.Place = place + ", " + c.Place
+			c.Kind = traces.FromApplication
+			if place := "application " + l.app.Name; !strings.HasPrefix(c.Source, place) {
+				c.Source = place + ", " + c.Source
 			}
 		}
 		if c.Terminus != "" {
@@ -197,8 +197,8 @@ func (l *loader) copySetting(a Assign) {
 func (l *loader) storeconfigs() {
 	set, _ := l.in.Settings.Setting("storeconfigs")
 	c := traces.Choice{
-		Terminus: "store_configs", Source: traces.FromStoreconfigs, Symbol: true,
-		Place: "setting storeconfigs, " + set.Place,
+		Terminus: "store_configs", Kind: traces.FromStoreconfigs, Symbol: true,
+		Source: "setting storeconfigs, " + set.Source,
 	}
 	if set.Value != "true" {
 		c.Why = "storeconfigs is false"
@@ -233,7 +233,7 @@ func (l *loader) chain(name string) []traces.Choice {
 	for _, a := range set.Overruled {
 		c := l.fromSetting(name, set.Type, a)
 		if set.Value == "" && c.Why == "" {
-			c.Why = fmt.Sprintf("%s is empty in %s, and that counts", name, set.Place)
+			c.Why = fmt.Sprintf("%s is empty in %s, and that counts", name, set.Source)
 		}
 		chain = append(chain, c)
 	}
@@ -242,15 +242,15 @@ func (l *loader) chain(name string) []traces.Choice {
 
 func (l *loader) fromSetting(name, kind string, a settings.Assignment) traces.Choice {
 	c := traces.Choice{
-		Terminus: a.Value, Source: traces.FromSetting, Why: a.Why,
-		Place:   "setting " + name + ", " + a.Place,
+		Terminus: a.Value, Kind: traces.FromSetting, Why: a.Why,
+		Source:  "setting " + name + ", " + a.Source,
 		Setting: name, Symbol: kind == "terminus",
 	}
 	switch {
-	case a.Place == "storeconfigs":
-		c.Source = traces.FromStoreconfigs
-	case strings.HasPrefix(a.Place, "application "):
-		c.Source, c.Place = traces.FromApplication, a.Place+", setting "+name
+	case a.Source == "storeconfigs":
+		c.Kind = traces.FromStoreconfigs
+	case strings.HasPrefix(a.Source, "application "):
+		c.Kind, c.Source = traces.FromApplication, a.Source+", setting "+name
 		c.Symbol = c.Symbol || !l.app.strings
 	}
 	return c
@@ -261,7 +261,7 @@ func (l *loader) declarations() {
 	for _, spec := range l.in.Registry.Specs() {
 		if spec.Setting == "" {
 			l.add(spec.Name, terminus, traces.Choice{
-				Terminus: spec.Default, Source: traces.FromDeclaration, Place: "indirection " + spec.Name, Symbol: true,
+				Terminus: spec.Default, Kind: traces.FromDeclaration, Source: "indirection " + spec.Name, Symbol: true,
 			})
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func shown(s traces.Slot) []string {
 	var lines []string
 	for _, c := range s {
-		line := fmt.Sprintf("%s | %s | %s", c.Terminus, c.Source, c.Place)
+		line := fmt.Sprintf("%s | %s | %s", c.Terminus, c.Kind, c.Source)
 		if c.Symbol {
 			line = ":" + line
 		}
@@ -503,7 +503,7 @@ func TestExport(t *testing.T) {
 	}
 	table := loaded(agent)
 	you := func(terminus string) traces.Slot {
-		return traces.Slot{{Terminus: terminus, Source: traces.FromYou}}
+		return traces.Slot{{Terminus: terminus, Kind: traces.FromYou}}
 	}
 	table["catalog"] = indirector.Route{Primary: you("rest"), Cache: you(indirector.Off)}
 	got := routes.Export(table, "agent")

@@ -21,7 +21,7 @@ func (c *Current) Replace(s *Settings) { c.now.Store(s) }
 func (c *Current) Load() *Settings { return c.now.Load() }
 
 // Get is Settings.Get.
-func (c *Current) Get(name string) (value, place string) { return c.Load().Get(name) }
+func (c *Current) Get(name string) (value, source string) { return c.Load().Get(name) }
 
 // Setting is Settings.Setting.
 func (c *Current) Setting(name string) (Setting, bool) { return c.Load().Setting(name) }

@@ -36,7 +36,7 @@ func (s *Settings) environment(name string) layer {
 		case e.name == "manifest", e.name == "config_version":
 			v.text = inside(dir, v.text)
 		}
-		a := Assignment{Value: e.value.text, Place: place(filepath.Join(dir, "environment.conf"), e), File: filepath.Join(dir, "environment.conf"), Line: e.line, Section: e.section}
+		a := Assignment{Value: e.value.text, Source: source(filepath.Join(dir, "environment.conf"), e), File: filepath.Join(dir, "environment.conf"), Line: e.line, Section: e.section}
 		if e.name == "manifest" && r.resolve("disable_per_environment_manifest").text == "true" {
 			a.Why = "disable_per_environment_manifest is true"
 		}
@@ -45,7 +45,7 @@ func (s *Settings) environment(name string) layer {
 		}
 		l.add(e.name, v, a)
 	}
-	from := Assignment{Place: "environment " + name, File: dir}
+	from := Assignment{Source: "environment " + name, File: dir}
 	from.Value = filepath.Join(dir, "modules") + ":$basemodulepath"
 	l.add("modulepath", raw{from.Value, text}, from)
 	from.Value = r.resolve("default_manifest").text
@@ -81,7 +81,7 @@ func (s *Settings) environmentEntries(file string) []entry {
 		return nil
 	}
 	return slices.DeleteFunc(entries, func(e entry) bool {
-		w := Warning{ID: Ignored, Place: place(file, e), File: file, Line: e.line}
+		w := Warning{ID: Ignored, Source: source(file, e), File: file, Line: e.line}
 		switch {
 		case e.section != "main":
 			w.Text = fmt.Sprintf("%s is ignored: environment.conf may not have sections", e.name)

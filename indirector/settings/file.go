@@ -214,7 +214,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func place(file string, e entry) string {
+func source(file string, e entry) string {
 	return fmt.Sprintf("%s:%d [%s]", filepath.Base(file), e.line, e.section)
 }
 

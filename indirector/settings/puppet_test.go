@@ -65,7 +65,7 @@ func TestAgainstPuppet(t *testing.T) {
 				if strings.HasPrefix(want, "[") { // a list, as Ruby shows it
 					want = strings.NewReplacer("[", "", "]", "", `"`, "", ", ", ",").Replace(want)
 				}
-				got, place := s.Get(name)
+				got, source := s.Get(name)
 				switch name {
 				case "http_extra_headers":
 					got = strings.ReplaceAll(got, ":", ",")
@@ -73,7 +73,7 @@ func TestAgainstPuppet(t *testing.T) {
 					got, want = rubyVersion.ReplaceAllString(got, "Ruby/"), rubyVersion.ReplaceAllString(want, "Ruby/")
 				}
 				if got != want {
-					t.Errorf("%s is %q (%s), Puppet says %q", name, got, place, want)
+					t.Errorf("%s is %q (%s), Puppet says %q", name, got, source, want)
 				}
 				compared++
 			}

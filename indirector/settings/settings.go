@@ -32,7 +32,7 @@ import (
 // An Override is a setting given on the command line.
 type Override struct {
 	Name, Value string
-	Place       string // "" is "--set"
+	Source      string // "" is "--set"
 }
 
 // Options are the options of Load. The zero value reads the settings of a user
@@ -93,7 +93,7 @@ type candidate struct {
 // An Assignment is one place that says something about a setting.
 type Assignment struct {
 	Value   string // as written
-	Place   string // "puppet.conf:7 [agent]", "--set", "application agent", "environment production", "storeconfigs", "default"
+	Source  string // "puppet.conf:7 [agent]", "--set", "application agent", "environment production", "storeconfigs", "default"
 	File    string // full path; "" if it is not in a file
 	Line    int
 	Section string
@@ -191,21 +191,21 @@ func (s *Settings) commandLine() (layer, error) {
 	l := layer{map[string][]candidate{}}
 	for _, g := range slices.Backward(given) {
 		if s.definition(g.Name) == nil {
-			return l, &UnknownError{cmp.Or(g.Place, "--set"), g.Name, s.didYouMean(g.Name)}
+			return l, &UnknownError{cmp.Or(g.Source, "--set"), g.Name, s.didYouMean(g.Name)}
 		}
-		l.add(g.Name, translate(g.Value), Assignment{Value: g.Value, Place: cmp.Or(g.Place, "--set")})
+		l.add(g.Name, translate(g.Value), Assignment{Value: g.Value, Source: cmp.Or(g.Source, "--set")})
 	}
 	return l, nil
 }
 
 // An UnknownError is that somebody sets what is no setting.
 type UnknownError struct {
-	Place string // who sets it: "--set"
-	Name  string
-	hint  string
+	Source string // who sets it: "--set"
+	Name   string
+	hint   string
 }
 
-func (e *UnknownError) Error() string { return e.Place + ": " + e.What() }
+func (e *UnknownError) Error() string { return e.Source + ": " + e.What() }
 
 // What says what is wrong, and what may have been meant, without the place.
 func (e *UnknownError) What() string { return fmt.Sprintf("there is no setting %q%s", e.Name, e.hint) }
@@ -224,7 +224,7 @@ func (s *Settings) didYouMean(name string) string {
 func (s *Settings) application() layer {
 	l := layer{map[string][]candidate{}}
 	for name, value := range s.options.ApplicationDefaults {
-		l.add(name, raw{value, text}, Assignment{Value: value, Place: "application " + s.options.Application})
+		l.add(name, raw{value, text}, Assignment{Value: value, Source: "application " + s.options.Application})
 	}
 	return l
 }
@@ -241,7 +241,7 @@ func (s *Settings) defaults() layer {
 		case d.Default == computed:
 			v = raw{kind: later}
 		}
-		l.add(d.Name, v, Assignment{Value: v.text, Place: "default"})
+		l.add(d.Name, v, Assignment{Value: v.text, Source: "default"})
 	}
 	return l
 }
@@ -275,7 +275,7 @@ func (s *Settings) readFile() (layer, error) {
 	})
 	first := map[[2]string]int{}
 	for _, e := range entries {
-		a := Assignment{Value: e.value.text, Place: place(s.file, e), File: s.file, Line: e.line, Section: e.section}
+		a := Assignment{Value: e.value.text, Source: source(s.file, e), File: s.file, Line: e.line, Section: e.section}
 		key := [2]string{e.section, e.name}
 		switch {
 		case order[e.section] == 0:
@@ -295,7 +295,7 @@ func (s *Settings) readFile() (layer, error) {
 func (s *Settings) storeconfigs() layer {
 	l := layer{map[string][]candidate{}}
 	if v := s.resolver().resolve("storeconfigs"); v.err == nil && v.text == "true" {
-		l.add("catalog_cache_terminus", raw{"store_configs", text}, Assignment{Value: "store_configs", Place: "storeconfigs"})
+		l.add("catalog_cache_terminus", raw{"store_configs", text}, Assignment{Value: "store_configs", Source: "storeconfigs"})
 	}
 	return l
 }
@@ -310,8 +310,8 @@ func (s *Settings) candidates(name string) []candidate {
 	if d := s.definition(name); d != nil && d.Type == "alias" {
 		all = all[:len(all)-1] // its own default is nothing
 		for _, c := range s.candidates(d.Values[0]) {
-			if c.Place != "default" {
-				c.Place += " " + d.Values[0]
+			if c.Source != "default" {
+				c.Source += " " + d.Values[0]
 			}
 			all = append(all, c)
 		}
@@ -371,9 +371,9 @@ func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
 // "puppet.conf:7 [agent]", "application agent", "--set". Of an unknown setting
 // that no file mentions both are "". A value that is no good is the text as
 // written.
-func (s *Settings) Get(name string) (value, place string) {
+func (s *Settings) Get(name string) (value, source string) {
 	set := s.values[name]
-	return set.Value, set.Place
+	return set.Value, set.Source
 }
 
 // Setting returns all that is known of a setting, and whether there is such a
@@ -461,12 +461,12 @@ func (s *Settings) typed(name string) (string, error) {
 		return "", fmt.Errorf("there is no setting %q%s", name, s.didYouMean(name))
 	}
 	if set.Err != nil {
-		return "", fmt.Errorf("setting %s (%s): %w", name, set.Place, set.Err)
+		return "", fmt.Errorf("setting %s (%s): %w", name, set.Source, set.Err)
 	}
 	return set.Value, nil
 }
 
 func (s *Settings) wrong(name, kind string) error {
 	set := s.values[name]
-	return fmt.Errorf("setting %s (%s): %q is no %s", name, set.Place, set.Value, kind)
+	return fmt.Errorf("setting %s (%s): %q is no %s", name, set.Source, set.Value, kind)
 }

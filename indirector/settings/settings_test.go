@@ -127,8 +127,8 @@ func TestDirectories(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, want := range tt.want {
-				if got, place := s.Get(name); got != want || place != "default" {
-					t.Errorf("%s is %q (%s), want %q", name, got, place, want)
+				if got, source := s.Get(name); got != want || source != "default" {
+					t.Errorf("%s is %q (%s), want %q", name, got, source, want)
 				}
 			}
 		})
@@ -136,8 +136,8 @@ func TestDirectories(t *testing.T) {
 	t.Run("the directory asked for decides", func(t *testing.T) {
 		t.Parallel()
 		s := load(t, settings.Options{ConfDir: "/etc/puppetlabs/puppet/", Root: true, VarDir: "/nowhere"})
-		if got, place := s.Get("codedir"); got != "/etc/puppetlabs/code" {
-			t.Errorf("codedir is %q (%s)", got, place)
+		if got, source := s.Get("codedir"); got != "/etc/puppetlabs/code" {
+			t.Errorf("codedir is %q (%s)", got, source)
 		}
 	})
 }
@@ -158,9 +158,9 @@ node_terminus = old
 	o.Application, o.ApplicationDefaults = "agent", map[string]string{"node_terminus": "rest"}
 	show := func(s *settings.Settings) []string {
 		set, _ := s.Setting("node_terminus")
-		lines := []string{set.Value + " | " + set.Place}
+		lines := []string{set.Value + " | " + set.Source}
 		for _, a := range set.Overruled {
-			lines = append(lines, strings.TrimSuffix(a.Value+" | "+a.Place+" | "+a.Why, " | "))
+			lines = append(lines, strings.TrimSuffix(a.Value+" | "+a.Source+" | "+a.Why, " | "))
 		}
 		return lines
 	}
@@ -187,7 +187,7 @@ node_terminus = old
 			"rest | application agent",
 			"plain | default",
 		}},
-		{"command line", "user", []settings.Override{{Name: "node_terminus", Value: "yaml"}, {Name: "node_terminus", Value: "memory", Place: "--node_terminus"}}, []string{
+		{"command line", "user", []settings.Override{{Name: "node_terminus", Value: "yaml"}, {Name: "node_terminus", Value: "memory", Source: "--node_terminus"}}, []string{
 			"memory | --node_terminus",
 			"yaml | --set",
 			"first | puppet.conf:1 [main]",
@@ -265,8 +265,8 @@ func TestValues(t *testing.T) {
 			s := load(t, options(t, "\n"+tt.line+"\n"))
 			name := strings.Trim(strings.SplitN(tt.line, "=", 2)[0], " ")
 			set, ok := s.Setting(name)
-			if !ok || set.Value != tt.want || set.Place != "puppet.conf:2 [main]" || set.Line != 2 || set.Section != "main" {
-				t.Errorf("%s: got %q at %s (line %d), want %q", tt.line, set.Value, set.Place, set.Line, tt.want)
+			if !ok || set.Value != tt.want || set.Source != "puppet.conf:2 [main]" || set.Line != 2 || set.Section != "main" {
+				t.Errorf("%s: got %q at %s (line %d), want %q", tt.line, set.Value, set.Source, set.Line, tt.want)
 			}
 			if got := fmt.Sprint(set.Err); got != tt.err && (tt.err != "" || set.Err != nil) {
 				t.Errorf("error is %s, want %s", got, tt.err)
@@ -309,8 +309,8 @@ func TestParseErrors(t *testing.T) {
 			if want := filepath.Join(o.ConfDir, "puppet.conf") + ":" + tt.want; err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
-			if got, place := s.Get("server"); got != "puppet" || place != "default" {
-				t.Errorf("without the file, server is %q (%s)", got, place)
+			if got, source := s.Get("server"); got != "puppet" || source != "default" {
+				t.Errorf("without the file, server is %q (%s)", got, source)
 			}
 		})
 	}
@@ -325,7 +325,7 @@ func TestOptionErrors(t *testing.T) {
 	}{
 		{"run mode", settings.Options{RunMode: "servant"}, `invalid run mode "servant"; known are agent, server and user`},
 		{"unknown", settings.Options{Overrides: []settings.Override{{Name: "node_terminnus", Value: "x"}}}, `--set: there is no setting "node_terminnus"; did you mean "node_terminus"?`},
-		{"unlike any", settings.Options{Overrides: []settings.Override{{Name: "xyzzyplugh", Value: "x", Place: "--flag"}}}, `--flag: there is no setting "xyzzyplugh"`},
+		{"unlike any", settings.Options{Overrides: []settings.Override{{Name: "xyzzyplugh", Value: "x", Source: "--flag"}}}, `--flag: there is no setting "xyzzyplugh"`},
 		{"no file", settings.Options{Overrides: []settings.Override{{Name: "config", Value: "$nosuch"}}}, `find the configuration file: Error converting value for param 'config': Could not find value for $nosuch`},
 	}
 	for _, tt := range tests {
@@ -347,8 +347,8 @@ func TestConfigFile(t *testing.T) {
 	}
 	o.Overrides = []settings.Override{{Name: "config", Value: "$confdir/other.conf"}}
 	s := load(t, o)
-	if got, place := s.Get("server"); got != "b" || place != "other.conf:1 [main]" || s.File() != other {
-		t.Errorf("server is %q (%s), file %s", got, place, s.File())
+	if got, source := s.Get("server"); got != "b" || source != "other.conf:1 [main]" || s.File() != other {
+		t.Errorf("server is %q (%s), file %s", got, source, s.File())
 	}
 	if err := os.Remove(other); err != nil {
 		t.Fatal(err)
@@ -461,26 +461,26 @@ node_cache_terminus = yaml
 func TestStoreconfigs(t *testing.T) {
 	t.Parallel()
 	o := options(t, "storeconfigs = true\n")
-	if got, place := load(t, o).Get("catalog_cache_terminus"); got != "store_configs" || place != "storeconfigs" {
-		t.Errorf("got %q (%s)", got, place)
+	if got, source := load(t, o).Get("catalog_cache_terminus"); got != "store_configs" || source != "storeconfigs" {
+		t.Errorf("got %q (%s)", got, source)
 	}
 	o.Application, o.ApplicationDefaults = "agent", map[string]string{"catalog_cache_terminus": "json"}
-	if got, place := load(t, o).Get("catalog_cache_terminus"); got != "json" || place != "application agent" {
-		t.Errorf("got %q (%s)", got, place)
+	if got, source := load(t, o).Get("catalog_cache_terminus"); got != "json" || source != "application agent" {
+		t.Errorf("got %q (%s)", got, source)
 	}
 }
 
 func TestAlias(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ conf, value, place string }{
+	tests := []struct{ conf, value, source string }{
 		{"", "8140", "default"},
 		{"masterport = 8150\n", "8150", "puppet.conf:1 [main] masterport"},
 		{"masterport = 8150\nserverport = 8160\n", "8160", "puppet.conf:2 [main]"},
 	}
 	for _, tt := range tests {
 		s := load(t, options(t, tt.conf))
-		if value, place := s.Get("serverport"); value != tt.value || place != tt.place {
-			t.Errorf("%q: serverport is %q (%s), want %q (%s)", tt.conf, value, place, tt.value, tt.place)
+		if value, source := s.Get("serverport"); value != tt.value || source != tt.source {
+			t.Errorf("%q: serverport is %q (%s), want %q (%s)", tt.conf, value, source, tt.value, tt.source)
 		}
 		if value, _ := s.Get("report_port"); value != tt.value {
 			t.Errorf("%q: report_port is %q, want %q", tt.conf, value, tt.value)
@@ -493,11 +493,11 @@ func TestUnknown(t *testing.T) {
 	t.Parallel()
 	o := options(t, "dns_suffix = .$server\nother = 1\n")
 	s := load(t, o)
-	if value, place := s.Get("dns_suffix"); value != ".puppet" || place != "puppet.conf:1 [main]" {
-		t.Errorf("got %q (%s)", value, place)
+	if value, source := s.Get("dns_suffix"); value != ".puppet" || source != "puppet.conf:1 [main]" {
+		t.Errorf("got %q (%s)", value, source)
 	}
-	if value, place := s.Get("nothing"); value != "" || place != "" {
-		t.Errorf("got %q (%s) of what nobody mentions", value, place)
+	if value, source := s.Get("nothing"); value != "" || source != "" {
+		t.Errorf("got %q (%s) of what nobody mentions", value, source)
 	}
 	all := s.All()
 	if last := all[len(all)-1]; last.Name != "other" || last.Known || all[0].Name != "confdir" {
@@ -621,11 +621,11 @@ func FuzzLoad(f *testing.F) {
 		}
 		lines := strings.Count(string(conf), "\n") + 1
 		for _, set := range s.All() {
-			if set.Place == "" || set.Line > lines || len(set.Value) > 64<<10+len(conf) {
+			if set.Source == "" || set.Line > lines || len(set.Value) > 64<<10+len(conf) {
 				t.Errorf("%s: %+v", set.Name, set)
 			}
-			if value, place := s.Get(set.Name); value != set.Value || place != set.Place {
-				t.Errorf("Get(%q) is %q, %q", set.Name, value, place)
+			if value, source := s.Get(set.Name); value != set.Value || source != set.Source {
+				t.Errorf("Get(%q) is %q, %q", set.Name, value, source)
 			}
 		}
 		if bad != nil && (bad.Line < 1 || bad.Line > lines) {

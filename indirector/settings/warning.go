@@ -20,18 +20,18 @@ const (
 
 // A Warning is something about the settings that a person should know.
 type Warning struct {
-	ID    string // one of the constants
-	Text  string // without the place
-	Place string // "puppet.conf:7 [agent]", "--set"
-	File  string // "" if it is not about a file
-	Line  int
+	ID     string // one of the constants
+	Text   string // without the place
+	Source string // "puppet.conf:7 [agent]", "--set"
+	File   string // "" if it is not about a file
+	Line   int
 }
 
 func (w Warning) String() string {
-	if w.Place == "" {
+	if w.Source == "" {
 		return w.Text
 	}
-	return w.Place + ": " + w.Text
+	return w.Source + ": " + w.Text
 }
 
 // Warnings returns what is odd about the settings, by place in the file, then
@@ -49,7 +49,7 @@ func (s *Settings) checkEntries(entries []entry) (warnings []Warning) {
 	first := map[[2]string]int{}
 	master, guesses := false, 0
 	for _, e := range entries {
-		w := Warning{Place: place(s.file, e), File: s.file, Line: e.line}
+		w := Warning{Source: source(s.file, e), File: s.file, Line: e.line}
 		if e.section == "master" && !master {
 			master = true
 			w.ID, w.Text = DeprecatedName, "section [master] is now called [server]; it is read after it"
@@ -97,12 +97,12 @@ var readers = map[string][]string{
 // checkValues warns about values that are wrong or set in vain.
 func (s *Settings) checkValues() {
 	for _, set := range s.All() {
-		w := Warning{Place: set.Place, File: set.File, Line: set.Line}
-		if set.Err != nil && set.Place != "default" { // a default only suffers from what it refers to
+		w := Warning{Source: set.Source, File: set.File, Line: set.Line}
+		if set.Err != nil && set.Source != "default" { // a default only suffers from what it refers to
 			w.ID, w.Text = BadValue, set.Err.Error()
 			s.warn(w)
 		}
-		if set.Place == "default" {
+		if set.Source == "default" {
 			continue
 		}
 		if set.Known && set.Name != "config_version" && namesEnvironment(set.Raw) {
@@ -111,7 +111,7 @@ func (s *Settings) checkValues() {
 		}
 		by := readers[set.Name]
 		app := s.options.Application
-		if by == nil || app == "" || contains(by, app) || set.Place == "storeconfigs" || set.Place == "application "+app || set.Value == "" {
+		if by == nil || app == "" || contains(by, app) || set.Source == "storeconfigs" || set.Source == "application "+app || set.Value == "" {
 			continue
 		}
 		w.ID = DeadSetting

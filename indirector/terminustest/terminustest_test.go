@@ -195,7 +195,7 @@ func Example_script() {
 		return
 	}
 	house, err := indirector.New(indirector.Config{Registry: registry, Routes: indirector.Routes{
-		"facts": {Primary: traces.Slot{{Terminus: "script", Source: traces.FromDeclaration}}},
+		"facts": {Primary: traces.Slot{{Terminus: "script", Kind: traces.FromDeclaration}}},
 	}})
 	if err != nil {
 		fmt.Println(err)

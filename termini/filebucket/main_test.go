@@ -91,7 +91,7 @@ func newHouse(t testing.TB, more settings) *house {
 	}
 	h.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Settings: s, Recorder: h,
-		Routes: indirector.Routes{"file_bucket_file": {Primary: traces.Slot{{Terminus: "selector", Source: traces.FromDeclaration}}}},
+		Routes: indirector.Routes{"file_bucket_file": {Primary: traces.Slot{{Terminus: "selector", Kind: traces.FromDeclaration}}}},
 		Log:    slog.New(slog.NewTextHandler(&h.logs, nil)),
 	})
 	if err != nil {

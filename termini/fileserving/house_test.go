@@ -111,7 +111,7 @@ func newHouse(t testing.TB, values values, environments func(string) error) *hou
 		t.Fatal(err)
 	}
 	h := new(house)
-	route := indirector.Route{Primary: traces.Slot{{Terminus: "selector", Source: traces.FromDeclaration}}}
+	route := indirector.Route{Primary: traces.Slot{{Terminus: "selector", Kind: traces.FromDeclaration}}}
 	h.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: indirector.Routes{"file_metadata": route, "file_content": route},
 		Settings: values, SettingsIn: values.in(t), Environments: environments, Recorder: &h.recorder, Log: slog.New(&h.logs),

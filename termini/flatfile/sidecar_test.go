@@ -81,8 +81,8 @@ func cachedNodes(t *testing.T, cache string, settings settingsMap, now func() ti
 	x, err := indirector.New(indirector.Config{
 		Registry: reg, Settings: settings, Now: now,
 		Routes: indirector.Routes{"node": {
-			Primary: traces.Slot{{Terminus: "every", Source: traces.FromYou}},
-			Cache:   traces.Slot{{Terminus: cache, Source: traces.FromYou}},
+			Primary: traces.Slot{{Terminus: "every", Kind: traces.FromYou}},
+			Cache:   traces.Slot{{Terminus: cache, Kind: traces.FromYou}},
 		}},
 	})
 	if err != nil {

@@ -292,7 +292,7 @@ func indirectorOf(t testing.TB, settings clienttest.Settings, recorder traces.Re
 	}
 	routes := indirector.Routes{}
 	for _, name := range registry.Names() {
-		routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Source: traces.FromDeclaration}}}
+		routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Kind: traces.FromDeclaration}}}
 	}
 	x, err := indirector.New(indirector.Config{
 		Registry: registry, Routes: routes, Settings: settings, Recorder: recorder, Application: "agent",

@@ -56,7 +56,7 @@ func Answers(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) Answer
 		return Answer{Verdict: OneSided, Why: "there is no value any more"}
 	case va.Model == "":
 		return Answer{Verdict: OneSided, Why: "there was no value"}
-	case va.Digest != "" && va.Digest == vb.Digest && (!o.Apart || va.Masked == 0):
+	case va.Digest != "" && va.Digest == vb.Digest && (!o.Apart || va.Redacted == 0):
 		return Answer{Verdict: Equal}
 	}
 	one, errA := la.Body(va)
@@ -68,7 +68,7 @@ func Answers(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) Answer
 		return Answer{Verdict: Uncompared, Why: errA.Error()}
 	case errB != nil:
 		return Answer{Verdict: Uncompared, Why: fmt.Sprintf("the value of now is not kept: %v", errB)}
-	case bytes.Equal(one, two) && (!o.Apart || va.Masked == 0):
+	case bytes.Equal(one, two) && (!o.Apart || va.Redacted == 0):
 		return Answer{Verdict: Equal}
 	}
 	v, err := compare(la, a, lb, b, o)

@@ -289,7 +289,7 @@ func sideOf(log Log, t *traces.Trace) Side {
 		Recording: log.Path(), Name: fmt.Sprintf("#%d", t.ID), Request: t.ID, Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Start: &t.Start, Took: t.Took, Outcome: t.Outcome.String(), Served: t.Served.String(),
 		Terminus: t.Primary.Winner().Terminus, Cache: t.Cache.Winner().Terminus, Decided: traces.HeadlineOf(t).Decided,
-		Error: t.Error, Size: v.Size, Masked: v.Masked,
+		Error: t.Error, Size: v.Size, Masked: v.Redacted,
 	}
 }
 

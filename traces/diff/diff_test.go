@@ -35,7 +35,7 @@ func record(t *testing.T, path string, all ...one) *store.Store {
 		tr := traces.NewTrace()
 		*tr = traces.Trace{
 			Verb: traces.Find, Indirection: "node", Key: o.key, Environment: "production", Start: time.Unix(1e9, 0).UTC(), Took: time.Millisecond, Outcome: o.outcome, Served: traces.ByTerminus,
-			Primary: traces.Slot{{Terminus: o.terminus, Source: traces.FromSetting, Place: "puppet.conf:7"}},
+			Primary: traces.Slot{{Terminus: o.terminus, Kind: traces.FromSetting, Source: "puppet.conf:7"}},
 		}
 		tr.Steps[traces.Route] = traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: traces.BySetting}}
 		var instance any

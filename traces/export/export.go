@@ -134,11 +134,11 @@ type Options struct {
 	// Source says in the export where its requests were watched; "" says nothing.
 	Source string
 	// Mask masks a text, and says how much it masked. It is required.
-	Mask func(string) (string, int)
+	Redact func(string) (string, int)
 }
 
 // A Masked is one thing that is masked in an export.
-type Masked struct {
+type Redaction struct {
 	Request uint64 `json:"request"`
 	Where   string `json:"where"` // "value resources[0].parameters.content", "error", …
 	Kind    string `json:"kind"`  // of the secret: "password", "Sensitive", …
@@ -146,7 +146,7 @@ type Masked struct {
 	Tag     string `json:"tag"`   // equal secrets of one recording have equal tags; "" if they were masked without one
 }
 
-func (m Masked) String() string {
+func (m Redaction) String() string {
 	s := fmt.Sprintf("#%d %s: %s, %d B", m.Request, m.Where, m.Kind, m.Bytes)
 	if m.Tag != "" {
 		s += ", tag " + m.Tag
@@ -159,12 +159,12 @@ const MaxListed = 1000
 
 // A Report is what was exported.
 type Report struct {
-	Requests int      // how many
-	Bare     int      // of them, how many of which only the row was left
-	Entries  int      // of HAR: how many exchanges over HTTP they had
-	Masked   int      // how many things are masked
-	Without  int      // how many values were left out, as Options.Bodies says
-	List     []Masked // where, in order; the first MaxListed
+	Requests int         // how many
+	Bare     int         // of them, how many of which only the row was left
+	Entries  int         // of HAR: how many exchanges over HTTP they had
+	Masked   int         // how many things are masked
+	Without  int         // how many values were left out, as Options.Bodies says
+	List     []Redaction // where, in order; the first MaxListed
 
 	kinds map[string]int
 }
@@ -244,7 +244,7 @@ func Write(w io.Writer, s *store.Store, ids []uint64, o Options) (Report, error)
 	default:
 		return x.report, fmt.Errorf("format %q cannot be written here; there are: %s", o.Format, names())
 	}
-	if o.Mask == nil {
+	if o.Redact == nil {
 		return x.report, errors.New("an export without a mask")
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -276,7 +276,7 @@ func Write(w io.Writer, s *store.Store, ids []uint64, o Options) (Report, error)
 // store.Store.Save; what is masked is said by its last event.
 func Save(path string, s *store.Store, ids []uint64, o Options) (Report, error) {
 	x := &exporting{s: s, o: o}
-	m := masker{mask: o.Mask, note: x.note}
+	m := redactor{mask: o.Redact, note: x.note}
 	var err error
 	x.report.Requests, err = s.SaveEdited(path, ids, store.Edit{
 		Trace: func(t *traces.Trace) *traces.Trace {
@@ -336,7 +336,7 @@ func (x *exporting) take(id uint64, bodies bool) (*request, error) {
 	case err != nil:
 		return nil, err
 	}
-	m := masker{mask: x.o.Mask, note: x.note, id: id}
+	m := redactor{mask: x.o.Redact, note: x.note, id: id}
 	r.trace = m.trace(t)
 	for i := range r.comments {
 		r.comments[i].Text = m.text("comment", r.comments[i].Text)
@@ -359,7 +359,7 @@ func (x *exporting) want(t *traces.Trace, v *traces.Value) bool {
 }
 
 // body returns the bytes of a value, or nil if they are gone.
-func (x *exporting) body(m *masker, where string, t *traces.Trace, v traces.Value) []byte {
+func (x *exporting) body(m *redactor, where string, t *traces.Trace, v traces.Value) []byte {
 	if v.Digest == "" || !x.want(t, &v) {
 		return nil
 	}
@@ -374,7 +374,7 @@ func (x *exporting) body(m *masker, where string, t *traces.Trace, v traces.Valu
 // any.
 const maxKinds = 16
 
-func (x *exporting) note(m Masked) {
+func (x *exporting) note(m Redaction) {
 	x.report.Masked++
 	if x.report.kinds == nil {
 		x.report.kinds = make(map[string]int)
@@ -389,11 +389,11 @@ func (x *exporting) note(m Masked) {
 
 // ofRow is what can be told of a request when only its row is left.
 func ofRow(r *store.Row) *traces.Trace {
-	choice := func(terminus string, by traces.Source) traces.Slot {
+	choice := func(terminus string, by traces.SourceKind) traces.Slot {
 		if terminus == "" {
 			return nil
 		}
-		return traces.Slot{{Terminus: terminus, Source: by}}
+		return traces.Slot{{Terminus: terminus, Kind: by}}
 	}
 	t := &traces.Trace{
 		ID: r.ID, Parent: r.Parent, Run: r.Run, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,

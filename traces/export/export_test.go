@@ -61,8 +61,8 @@ func site(t testing.TB, o store.Options) *store.Store {
 		tr.ID = s.Begin(tr)
 		s.End(tr, instance)
 	}
-	slot := func(terminus string, by traces.Source, place string) traces.Slot {
-		return traces.Slot{{Terminus: terminus, Source: by, Place: place}}
+	slot := func(terminus string, by traces.SourceKind, place string) traces.Slot {
+		return traces.Slot{{Terminus: terminus, Kind: by, Source: place}}
 	}
 	catalog := &traces.Trace{
 		Verb: traces.Find, Indirection: "catalog", Key: "web01", Run: run, Caller: "agent", Environment: "production",
@@ -110,7 +110,7 @@ func all(t testing.TB, s *store.Store) []uint64 {
 func write(t testing.TB, s *store.Store, f export.Format) (string, export.Report) {
 	t.Helper()
 	var b bytes.Buffer
-	r, err := export.Write(&b, s, all(t, s), export.Options{Format: f, Source: "test", Mask: masks})
+	r, err := export.Write(&b, s, all(t, s), export.Options{Format: f, Source: "test", Redact: masks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func TestHARBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if _, err := export.Write(&b, s, all(t, s), export.Options{Format: export.HAR, Bodies: tt.bodies, Mask: masks}); err != nil {
+			if _, err := export.Write(&b, s, all(t, s), export.Options{Format: export.HAR, Bodies: tt.bodies, Redact: masks}); err != nil {
 				t.Fatal(err)
 			}
 			var doc struct {
@@ -519,7 +519,7 @@ func TestBodies(t *testing.T) {
 		{export.NoBody, nil},
 	} {
 		path := filepath.Join(t.TempDir(), "x.ind")
-		report, err := export.Save(path, s, all(t, s), export.Options{Bodies: tt.bodies, Mask: masks})
+		report, err := export.Save(path, s, all(t, s), export.Options{Bodies: tt.bodies, Redact: masks})
 		if err != nil || report.Without != 4-len(tt.want) {
 			t.Fatalf("%s: %+v, %v", tt.bodies, report, err)
 		}

@@ -215,7 +215,7 @@ func (l *Live) export(n int) int {
 
 // spans makes the spans of one request.
 func (l *Live) spans(w waiting) {
-	m := masker{mask: l.mask, note: func(Masked) {}, id: w.trace.ID}
+	m := redactor{mask: l.mask, note: func(Redaction) {}, id: w.trace.ID}
 	r := &request{trace: m.trace(w.trace)}
 	r.trunk, r.parent = trunkOf(w.store, w.trace)
 	for _, s := range spansOf(r) {

@@ -59,11 +59,11 @@ func (*lines) end(w io.Writer, r *Report) error {
 	b, err := appendJSON(nil, struct {
 		End any `json:"end"`
 	}{struct {
-		Requests int      `json:"requests"`
-		Bare     int      `json:"without_detail"`
-		Masked   int      `json:"masked"`
-		List     []Masked `json:"list"`
-	}{r.Requests, r.Bare, r.Masked, append([]Masked{}, r.List...)}})
+		Requests int         `json:"requests"`
+		Bare     int         `json:"without_detail"`
+		Masked   int         `json:"masked"`
+		List     []Redaction `json:"list"`
+	}{r.Requests, r.Bare, r.Masked, append([]Redaction{}, r.List...)}})
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (*table) add(w io.Writer, r *request) error {
 	}
 	cells := []string{
 		strconv.FormatUint(t.ID, 10), t.Start.UTC().Format(time.RFC3339Nano), micros(t.Took), t.Outcome.String(), t.Verb.String(),
-		t.Indirection, t.Key, t.Environment, primary.Terminus, cache.Terminus, t.Served.String(), primary.Source.String(), t.Run, t.Caller,
+		t.Indirection, t.Key, t.Environment, primary.Terminus, cache.Terminus, t.Served.String(), primary.Kind.String(), t.Run, t.Caller,
 		parent, strings.Join(t.Flags.Names(), " "), strconv.Itoa(max(t.Value.Size, t.Sent.Size)), mark, t.Error, traces.Story(t), guessed,
 	}
 	for i, c := range cells {

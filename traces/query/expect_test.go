@@ -64,7 +64,7 @@ func TestSame(t *testing.T) {
 	find := func(key string, o traces.Outcome, by traces.Served) traces.Trace {
 		return traces.Trace{Verb: traces.Find, Indirection: "facts", Key: key, Outcome: o, Served: by, Primary: slot("yaml", traces.FromYou)}
 	}
-	a, b := find("a", traces.Good, traces.ByTerminus), find("b", traces.Nil, traces.ByNobody)
+	a, b := find("a", traces.Good, traces.ByTerminus), find("b", traces.Nil, traces.ByNone)
 	hit := find("a", traces.Hit, traces.ByCache)
 	tests := []struct {
 		name            string

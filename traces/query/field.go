@@ -280,7 +280,7 @@ func nodeOf(r *Row) string {
 
 // setBy is who chose the one who answered: a cache that answered was chosen by
 // itself, whatever chose the terminus.
-func setBy(r *Row) traces.Source {
+func setBy(r *Row) traces.SourceKind {
 	if r.Served == traces.ByCache {
 		return r.CacheSetBy
 	}

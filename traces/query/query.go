@@ -33,11 +33,11 @@ type Row struct {
 	Outcome     traces.Outcome
 	Served      traces.Served
 	Flags       traces.Flags
-	SetBy       traces.Source // who chose the terminus
-	CacheSetBy  traces.Source // who chose the cache
-	Mark        byte          // 'a' to 'z', or anything else for a mark without a letter
-	Sent        bool          // asked by the person at the screen
-	RunGuessed  bool          // joined to its run by connection and time
+	SetBy       traces.SourceKind // who chose the terminus
+	CacheSetBy  traces.SourceKind // who chose the cache
+	Mark        byte              // 'a' to 'z', or anything else for a mark without a letter
+	Sent        bool              // asked by the person at the screen
+	RunGuessed  bool              // joined to its run by connection and time
 	Indirection string
 	Key         string
 	Environment string
@@ -70,10 +70,10 @@ func ReadRow(r *Row, t *traces.Trace) {
 }
 
 // winner is Slot.Winner without the copy of a large struct.
-func winner(s traces.Slot) (terminus string, by traces.Source) {
+func winner(s traces.Slot) (terminus string, by traces.SourceKind) {
 	for i := range s {
 		if s[i].Terminus != "" && s[i].Why == "" {
-			return s[i].Terminus, s[i].Source
+			return s[i].Terminus, s[i].Kind
 		}
 	}
 	return "", traces.NoSource

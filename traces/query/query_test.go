@@ -94,8 +94,8 @@ func (w world) matched(e *query.Expr) []uint64 {
 	return ids
 }
 
-func slot(terminus string, by traces.Source) traces.Slot {
-	return traces.Slot{{Terminus: terminus, Source: by}}
+func slot(terminus string, by traces.SourceKind) traces.Slot {
+	return traces.Slot{{Terminus: terminus, Kind: by}}
 }
 
 // demo is a short story in which everything happens that the language can ask
@@ -113,7 +113,7 @@ func demo() world {
 			Run: "8f3c", RunGuessed: true, Caller: "agent", Environment: "production", Start: now.Add(-time.Hour - time.Second),
 		},
 		2: {
-			Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Err, Served: traces.ByNobody,
+			Verb: traces.Find, Indirection: "catalog", Key: "web01.example.com", Outcome: traces.Err, Served: traces.ByNone,
 			Primary: slot("rest", traces.FromApplication), Cache: slot("json", traces.FromSetting), Took: 8153 * time.Millisecond,
 			Run: "8f3c", Caller: "agent", Environment: "production", Flags: traces.IgnoreCache,
 			Error: "Error 500 on SERVER: Unknown variable: role", Start: now.Add(-10 * time.Minute),
@@ -164,7 +164,7 @@ func demo() world {
 			Run: "8f3c", Caller: "agent", Environment: "production", Error: "disk full", Start: now.Add(-3 * time.Minute),
 		},
 		6: {
-			Verb: traces.Find, Indirection: "node", Key: "db07.example.com", Outcome: traces.Nil, Served: traces.ByNobody,
+			Verb: traces.Find, Indirection: "node", Key: "db07.example.com", Outcome: traces.Nil, Served: traces.ByNone,
 			Primary: slot("exec", traces.FromSetting), Took: 398 * time.Millisecond, Run: "9c02", Caller: "agent", Environment: "qa",
 		},
 		7: {
@@ -173,7 +173,7 @@ func demo() world {
 			Faults: []traces.Fault{{Origin: "cache-read json", Step: traces.CacheRead, Message: "bad JSON", Hidden: "at byte 4096 of Cache.json"}},
 		},
 		8: {
-			Verb: traces.Save, Indirection: "facts", Key: "db07.example.com", Outcome: traces.Good, Served: traces.ByNobody, Parent: 8,
+			Verb: traces.Save, Indirection: "facts", Key: "db07.example.com", Outcome: traces.Good, Served: traces.ByNone, Parent: 8,
 			Primary: slot("puppetdb", traces.FromStoreconfigs), Took: 88 * time.Millisecond, Run: "9c02", Caller: "terminus", Environment: "qa",
 		},
 		9: {

@@ -56,7 +56,7 @@ func TestIngest(t *testing.T) {
 // written. Requests beyond what the writer manages are counted as dropped.
 func BenchmarkIngest(b *testing.B) {
 	mask := func(s string) (string, int) { return s, strings.Count(s, "secret") }
-	s := open(b, store.Options{Path: file(b), Render: render, MaskText: mask})
+	s := open(b, store.Options{Path: file(b), Render: render, RedactText: mask})
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {

@@ -133,7 +133,7 @@ func TestRowRoundTrip(t *testing.T) {
 	next := 0
 	fill(reflect.ValueOf(&tr).Elem(), &next)
 	tr.Parent, tr.Previous, tr.Primary, tr.Caller = 1, 0, primary, "you"
-	tr.Cache = traces.Slot{{Terminus: "json", Source: traces.FromRoutesFile}}
+	tr.Cache = traces.Slot{{Terminus: "json", Kind: traces.FromRoutesFile}}
 	tr.Steps[traces.CacheWrite].Answer = traces.Written
 	record(s, &tr, nil)
 	flush(t, s)
@@ -249,7 +249,7 @@ func TestMask(t *testing.T) {
 		return strings.ReplaceAll(s, secret, "(masked)"), strings.Count(s, secret)
 	}
 	gate := make(chan struct{})
-	s := open(t, store.Options{Path: file(t), MaskText: mask, Render: func(string, any) traces.Value {
+	s := open(t, store.Options{Path: file(t), RedactText: mask, Render: func(string, any) traces.Value {
 		<-gate
 		return traces.Value{}
 	}})
@@ -281,7 +281,7 @@ func TestMask(t *testing.T) {
 	if tr.Error != secret || tr.Spans[0].Name != secret || tr.Notes[0] != secret {
 		t.Error("the trace of the house was changed")
 	}
-	if n := s.Stats().Masked; n != 13 {
+	if n := s.Stats().Redacted; n != 13 {
 		t.Errorf("got %d masked texts, want 13", n)
 	}
 }

@@ -31,11 +31,11 @@ type Row struct {
 	Environment  string
 	Run          string
 	Caller       string
-	SetBy        traces.Source // who chose the terminus
-	CacheSetBy   traces.Source // who chose the cache
-	Origin       string        // where the first fault began: "terminus exec"; "" if nothing failed
-	Fault        string        // what failed first, masked; "" until the writer has seen it
-	Size         int           // bytes of the answer's value, zero if unknown
+	SetBy        traces.SourceKind // who chose the terminus
+	CacheSetBy   traces.SourceKind // who chose the cache
+	Origin       string            // where the first fault began: "terminus exec"; "" if nothing failed
+	Fault        string            // what failed first, masked; "" until the writer has seen it
+	Size         int               // bytes of the answer's value, zero if unknown
 	CacheWritten bool
 	Nested       bool
 	Sent         bool // asked by the person at the screen
@@ -93,7 +93,7 @@ func (r *row) public(id uint64, n names, dst *Row) {
 		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
 		Indirection: n.name(r.ind), Key: n.name(r.key), Terminus: n.name(r.terminus), Cache: n.name(r.cache),
 		Environment: n.name(r.env), Run: n.name(r.run), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
-		SetBy: traces.Source(r.setBy), CacheSetBy: traces.Source(r.cacheBy), Size: int(r.size),
+		SetBy: traces.SourceKind(r.setBy), CacheSetBy: traces.SourceKind(r.cacheBy), Size: int(r.size),
 		CacheWritten: r.bits&cacheWritten != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
 		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, RunGuessed: r.bits&runGuessed != 0, Mark: r.mark,
 	}

@@ -9,14 +9,14 @@ import (
 
 // Stats is what the status bar says.
 type Stats struct {
-	Total   uint64 // requests ever begun, or read from the recording
-	Held    uint64 // waiting for a person
-	Running uint64 // begun and not ended, those held among them
-	Stale   uint64
-	Hidden  uint64 // ended in a way that the caller did not see
-	Failed  uint64 // went wrong, seen or not
-	By      [traces.OutcomeCount]uint64
-	Masked  uint64 // texts and values that were masked
+	Total    uint64 // requests ever begun, or read from the recording
+	Held     uint64 // waiting for a person
+	Running  uint64 // begun and not ended, those held among them
+	Stale    uint64
+	Hidden   uint64 // ended in a way that the caller did not see
+	Failed   uint64 // went wrong, seen or not
+	By       [traces.OutcomeCount]uint64
+	Redacted uint64 // texts and values that were masked
 
 	DroppedBodies  uint64 // values that were not kept
 	DroppedDetails uint64 // requests of which only the row is left
@@ -171,7 +171,7 @@ func (s *Store) Stats() Stats {
 	defer s.mu.Unlock()
 	c := &s.stats
 	st := Stats{
-		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Masked: c.masked,
+		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Redacted: c.masked,
 		DroppedBodies: c.droppedBodies, DroppedDetails: c.droppedDetails, DroppedRows: c.droppedRows,
 		Memory: s.memory(), Limit: s.opts.Memory, FileSize: s.file.size,
 	}

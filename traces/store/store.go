@@ -86,9 +86,9 @@ type Options struct {
 	// who look at a request that the writer has not seen. Model is the name of
 	// the indirection. Nil is that no values are kept.
 	Render func(model string, instance any) traces.Value
-	// MaskText masks attributes, options, faults, notes and reasons, and says
+	// RedactText masks attributes, options, faults, notes and reasons, and says
 	// how much it masked; it is called like Render. Nil leaves them as they are.
-	MaskText func(string) (string, int)
+	RedactText func(string) (string, int)
 	// Ended is called by the writer with every request that it has seen to its
 	// end, masked; it must not wait, and not change it. Requests whose detail was
 	// dropped before are left out, and counted in Stats. Nil is nobody.
@@ -234,8 +234,8 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	}
 	r.took, r.verb, r.flags, r.served = int64(t.Took), uint8(t.Verb), uint8(t.Flags), uint8(t.Served)
 	r.env = c.intern(ofEnvironment, t.Environment)
-	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Source)
-	r.cache, r.cacheBy = c.intern(ofCache, cache.Terminus), uint8(cache.Source)
+	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Kind)
+	r.cache, r.cacheBy = c.intern(ofCache, cache.Terminus), uint8(cache.Kind)
 	if c.names.name(r.key) != t.Key { // a person changed the request while it was held
 		r.key = c.intern(ofKey, t.Key)
 	}

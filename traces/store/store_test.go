@@ -32,7 +32,7 @@ func open(tb testing.TB, opts store.Options) *store.Store {
 
 func file(tb testing.TB) string { return filepath.Join(tb.TempDir(), "test.ind") }
 
-var primary = traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "puppet.conf:7"}}
+var primary = traces.Slot{{Terminus: "yaml", Kind: traces.FromSetting, Source: "puppet.conf:7"}}
 
 // find is a request that the terminus answers.
 func find(indirection, key string) *traces.Trace {

@@ -225,7 +225,7 @@ func (u *subject) set(id uint64, r *row, n names) {
 	u.row = query.Row{
 		ID: id, Parent: back(id, r.parent), Start: when(r.start), Took: time.Duration(r.took),
 		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
-		SetBy: traces.Source(r.setBy), CacheSetBy: traces.Source(r.cacheBy), Mark: r.mark, Sent: r.bits&sent != 0, RunGuessed: r.bits&runGuessed != 0,
+		SetBy: traces.SourceKind(r.setBy), CacheSetBy: traces.SourceKind(r.cacheBy), Mark: r.mark, Sent: r.bits&sent != 0, RunGuessed: r.bits&runGuessed != 0,
 		Indirection: n.name(r.ind), Key: n.name(r.key), Environment: n.name(r.env), Terminus: n.name(r.terminus),
 		Cache: n.name(r.cache), Run: n.name(r.run), Caller: n.name(r.caller),
 	}

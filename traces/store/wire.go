@@ -280,7 +280,7 @@ func headOf(t *traces.Trace, replay bool) head {
 		Trace: t.ID, Time: t.Start, Took: int64(t.Took), Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Run: t.Run, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
-		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Source.String(), CacheSetBy: cache.Source.String(),
+		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Kind.String(), CacheSetBy: cache.Kind.String(),
 		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Origin: origin, Fault: fault, Size: t.Value.Size,
 	}
 }
@@ -361,7 +361,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 }
 
 func appendChoice(o object, c *traces.Choice) object {
-	return append(o, '{').str("terminus", c.Terminus).str("by", c.Source.String()).str("place", c.Place).str("not", c.Why).
+	return append(o, '{').str("terminus", c.Terminus).str("by", c.Kind.String()).str("place", c.Source).str("not", c.Why).
 		str("note", c.Note).str("setting", c.Setting).yes("symbol", c.Symbol).time("t", c.At).append("}")
 }
 
@@ -381,18 +381,18 @@ func (o object) because(b traces.Because) object {
 }
 
 func (o object) value(name string, v *traces.Value) object {
-	if v.Model == "" && v.Format == "" && v.Digest == "" && v.Size == 0 && v.Masked == 0 && v.Source == "" {
+	if v.Model == "" && v.Format == "" && v.Digest == "" && v.Size == 0 && v.Redacted == 0 && v.Source == "" {
 		return o
 	}
 	return append(o.name(name), '{').str("model", v.Model).str("format", v.Format).num("size", int64(v.Size)).
-		str("digest", v.Digest).num("masked", int64(v.Masked)).str("source", v.Source).append("}")
+		str("digest", v.Digest).num("masked", int64(v.Redacted)).str("source", v.Source).append("}")
 }
 
 // The names of enumerations, for reading.
 var (
 	answers = namesOf[traces.Answer]("Answer")
 	reasons = namesOf[traces.Reason]("Reason")
-	sources = namesOf[traces.Source]("Source")
+	sources = namesOf[traces.SourceKind]("Source")
 	serveds = namesOf[traces.Served]("Served")
 	kinds   = namesOf[traces.Kind]("Kind")
 )
@@ -487,13 +487,13 @@ func (l *line) trace() *traces.Trace {
 
 func slotOf(choices []lineChoice) (s traces.Slot) {
 	for _, c := range choices {
-		s = append(s, traces.Choice{Terminus: c.Terminus, Source: sources[c.By], Place: c.Place, Why: c.Not, Note: c.Note, Setting: c.Setting, Symbol: c.Symbol, At: local(c.T)})
+		s = append(s, traces.Choice{Terminus: c.Terminus, Kind: sources[c.By], Source: c.Place, Why: c.Not, Note: c.Note, Setting: c.Setting, Symbol: c.Symbol, At: local(c.T)})
 	}
 	return s
 }
 
 func (v *lineValue) value() traces.Value {
-	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Masked: v.Masked, Source: v.Source}
+	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Redacted: v.Masked, Source: v.Source}
 }
 
 // content returns the value that l holds.

@@ -160,7 +160,7 @@ func (n *Node) Text() string {
 }
 
 // Masked reports whether n is a value that was masked.
-func (n *Node) Masked() bool {
+func (n *Node) Redacted() bool {
 	return n.Kind() == '"' && strings.HasPrefix(string(n.Body[n.From+1:min(n.From+8, n.To)]), "(masked")
 }
 
@@ -208,7 +208,7 @@ func (n *Node) Summary() string {
 		}
 		return fmt.Sprintf("{%d}", len(n.Children()))
 	case '"':
-		if n.Masked() {
+		if n.Redacted() {
 			return n.Text()
 		}
 		return strconv.Quote(Clip(n.Text()))

@@ -117,7 +117,7 @@ func (b *Breaks) toOpen() *debugger.Held {
 }
 
 // Can implements screen.Screen.
-func (b *Breaks) Can(do screen.Action) string {
+func (b *Breaks) Disabled(do screen.Action) string {
 	if b.env.Debugger == nil {
 		return screen.Unknown
 	}
@@ -143,17 +143,17 @@ func (b *Breaks) Can(do screen.Action) string {
 
 // Hints implements screen.Screen.
 func (b *Breaks) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.OnOff, screen.EditBreak, screen.AddBreak, screen.Remove, screen.Continue, screen.ContinueAll, screen.LogOf, screen.UsedBy, screen.AllOff, screen.Command}
+	return []screen.Action{screen.Enter, screen.OnOff, screen.EditBreak, screen.AddBreak, screen.Remove, screen.Continue, screen.ContinueAll, screen.LogOf, screen.UsedBy, screen.AllOff, screen.CommandLine}
 }
 
 // Act implements screen.Screen.
-func (b *Breaks) Act(a screen.Act) tea.Cmd {
-	if b.list.Act(a) {
+func (b *Breaks) Handle(a screen.Command) tea.Cmd {
+	if b.list.Handle(a) {
 		return nil
 	}
 	d := b.env.Debugger
 	info, _ := b.focus()
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		if h := b.toOpen(); h != nil {
 			return screen.Send(screen.Open{Request: h.ID, New: true})

@@ -45,7 +45,7 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	x, err := indirector.New(indirector.Config{
-		Registry: reg, Recorder: log, Gate: d, Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "script", Source: traces.FromSetting}}}},
+		Registry: reg, Recorder: log, Debugger: d, Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "script", Kind: traces.FromSetting}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestHostileBreakpoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 40 {
 		for _, text := range []string{
-			"key=" + query.Quote(uitest.EvilText(r)) + " before terminus do log", "do fail 503 " + query.Quote(uitest.EvilText(r)), "after terminus do value " + query.Quote(uitest.EvilText(r)),
+			"key=" + query.Quote(uitest.HostileText(r)) + " before terminus do log", "do fail 503 " + query.Quote(uitest.HostileText(r)), "after terminus do value " + query.Quote(uitest.HostileText(r)),
 		} {
 			if b, err := debugger.Parse(text); err == nil {
 				_, _ = h.debugger.Add(b) // what is refused is not shown

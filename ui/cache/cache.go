@@ -24,7 +24,7 @@ import (
 
 // A House is what keeps things: an *engine.Engine. It is safe for concurrent
 // use.
-type House interface {
+type Engine interface {
 	Explain(indirection string) (indirector.Route, bool)
 	Walk(ctx context.Context, yield func(indirector.Entry) bool, indirections ...string) error
 	Plan(ctx context.Context, req *indirector.Request, routes indirector.Routes) indirector.Forecast
@@ -36,7 +36,7 @@ type House interface {
 type Cache struct {
 	ctx           context.Context
 	env           *session.Env
-	house         House // nil in a recording
+	house         Engine // nil in a recording
 	width, height int
 
 	index   *index
@@ -45,7 +45,7 @@ type Cache struct {
 	filter  string
 	expr    *query.Expr
 	sorting int // of sortings
-	past    widget.Past
+	past    widget.History
 
 	listing bool      // a walk is on its way
 	walked  time.Time // when the last one ended; zero before the first
@@ -75,7 +75,7 @@ var (
 
 // New returns the place. A nil house is a recording. What it has begun ends with
 // ctx.
-func New(ctx context.Context, env *session.Env, house House) *Cache {
+func New(ctx context.Context, env *session.Env, house Engine) *Cache {
 	return &Cache{ctx: ctx, env: env, house: house, index: newIndex(), plans: make(map[entryID]string)}
 }
 
@@ -372,7 +372,7 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 }
 
 // Can implements screen.Screen.
-func (c *Cache) Can(do screen.Action) string {
+func (c *Cache) Disabled(do screen.Action) string {
 	if c.house == nil {
 		return screen.Unknown
 	}
@@ -420,16 +420,16 @@ func (c *Cache) canDiff(e *entry) string {
 
 // Hints implements screen.Screen.
 func (c *Cache) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.DiffTwo, screen.Expire, screen.UsedBy, screen.FilterBy, screen.Remove, screen.Command, screen.SortNext, screen.CopyMenu, screen.Reload}
+	return []screen.Action{screen.Enter, screen.DiffTwo, screen.Expire, screen.UsedBy, screen.FilterBy, screen.Remove, screen.CommandLine, screen.SortNext, screen.CopyMenu, screen.Reload}
 }
 
 // Act implements screen.Screen.
-func (c *Cache) Act(a screen.Act) tea.Cmd {
-	if c.list.Act(a) {
+func (c *Cache) Handle(a screen.Command) tea.Cmd {
+	if c.list.Handle(a) {
 		return c.plan()
 	}
 	e := c.focus()
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		return c.read(e, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: c, Msg: opened{id}}) })
 	case screen.DiffTwo:
@@ -442,7 +442,7 @@ func (c *Cache) Act(a screen.Act) tea.Cmd {
 		return c.changeFilter("")
 	case screen.SortNext, screen.SortBack:
 		step := 1
-		if a.Do == screen.SortBack {
+		if a.Action == screen.SortBack {
 			step = len(sortings) - 1
 		}
 		c.sorting = (c.sorting + step) % len(sortings)
@@ -479,7 +479,7 @@ func (c *Cache) ask(req *indirector.Request) (uint64, error) {
 func request(e *entry) *indirector.Request {
 	return &indirector.Request{
 		Indirection: e.Indirection, Verb: indirector.Find, Key: e.Key, Terminus: e.Terminus, Cache: indirector.Off,
-		By: traces.FromRequest, Place: "place Cache",
+		By: traces.FromRequest, Source: "place Cache",
 	}
 }
 
@@ -538,7 +538,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 	if !e.KeepsExpiry {
 		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}
-	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Place: "place Cache"}
+	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Source: "place Cache"}
 	return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, title, []widget.Item{
 		{Key: 'y', Name: "expire it", Note: note, Do: screen.Later(func() tea.Msg {
 			id, err := c.ask(req)
@@ -555,16 +555,16 @@ type filtered string
 
 func (c *Cache) askFilter() tea.Cmd {
 	old := c.filter
-	set := func(text string) (*widget.Complaint, tea.Cmd) {
+	set := func(text string) (*widget.Problem, tea.Cmd) {
 		if _, err := query.Parse(text); err != nil {
-			return &widget.Complaint{Offset: -1, Text: err.Error()}, nil
+			return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 		}
 		return nil, c.setFilter(text)
 	}
 	p := widget.Prompt{
 		Label: "/", Hint: "web01   ind=catalog   terminus=yaml   age>1h   size>100kB", Past: &c.past,
 		Change: set,
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			text = strings.TrimSpace(text)
 			if complaint, cmd := set(text); complaint != nil || text == old {
 				return complaint, cmd

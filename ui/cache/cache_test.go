@@ -26,8 +26,8 @@ type shelf struct {
 
 func (s *shelf) Explain(string) (indirector.Route, bool) {
 	return indirector.Route{
-		Primary: traces.Slot{{Terminus: "facter", Source: traces.FromDeclaration}},
-		Cache:   traces.Slot{{Terminus: "json", Source: traces.FromSetting}},
+		Primary: traces.Slot{{Terminus: "facter", Kind: traces.FromDeclaration}},
+		Cache:   traces.Slot{{Terminus: "json", Kind: traces.FromSetting}},
 	}, true
 }
 
@@ -55,7 +55,7 @@ func (s *shelf) Writes() bool { return s.writes }
 func place(t testing.TB, s *shelf) *uitest.Player {
 	t.Helper()
 	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return uitest.Began }, Places: func(env *session.Env) []ui.Place {
-		var house cache.House
+		var house cache.Engine
 		if s != nil {
 			house = s
 		}
@@ -142,12 +142,12 @@ func TestThousands(t *testing.T) {
 func TestHostileEntries(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 4))
-	s := &shelf{writes: true, err: errors.New(uitest.EvilText(r))}
+	s := &shelf{writes: true, err: errors.New(uitest.HostileText(r))}
 	for i := range 60 {
-		e := entry(uitest.EvilText(r), uitest.EvilText(r), r.Int64N(1e12)-1, r.IntN(1e6), r.IntN(100)-50)
-		e.Indirection, e.Path = uitest.EvilText(r), uitest.EvilText(r)
+		e := entry(uitest.HostileText(r), uitest.HostileText(r), r.Int64N(1e12)-1, r.IntN(1e6), r.IntN(100)-50)
+		e.Indirection, e.Path = uitest.HostileText(r), uitest.HostileText(r)
 		if i%7 == 0 {
-			e.Err = errors.New(uitest.EvilText(r))
+			e.Err = errors.New(uitest.HostileText(r))
 		}
 		s.entries = append(s.entries, e)
 	}

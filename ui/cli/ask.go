@@ -136,7 +136,7 @@ func (p *program) run(cmd *cobra.Command, verb string, args []string, a asking) 
 		if errors.Is(askErr, context.Canceled) && cmd.Context().Err() != nil {
 			return errors.New("interrupted")
 		}
-		text, _ := e.Mask.Text(indirector.Message(askErr))
+		text, _ := e.Redactor.Text(indirector.Message(askErr))
 		return errors.New(text)
 	}
 	if found, isBool := resp.Value.(bool); isBool && req.Verb == indirector.Head {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"indirtui/indirector/mask"
+	"indirtui/indirector/redact"
 	"indirtui/ui/command"
 	"indirtui/ui/config"
 	"indirtui/ui/screen"
@@ -112,9 +112,9 @@ func (i *interactive) given() []config.Flag {
 }
 
 // mask masks what no engine has masked.
-func (p *program) mask() *mask.Mask {
+func (p *program) mask() *redact.Redactor {
 	mine, _ := p.mine() // what is wrong was said at the start
-	return mask.New(mask.Rules{Names: mine.Mask})
+	return redact.New(redact.Rules{Names: mine.Mask})
 }
 
 // theme is how the terminal is drawn on.
@@ -245,10 +245,10 @@ func keyList() string {
 
 // A configRow is one key, as --json prints it.
 type configRow struct {
-	Key       string           `json:"key"`
-	Value     string           `json:"value"`
-	Place     string           `json:"place"`
-	Overruled []config.Opinion `json:"overruled"`
+	Key       string             `json:"key"`
+	Value     string             `json:"value"`
+	Place     string             `json:"place"`
+	Overruled []config.Candidate `json:"overruled"`
 }
 
 func (p *program) showConfiguration(c *config.Config, names []string, asJSON bool) error {
@@ -256,7 +256,7 @@ func (p *program) showConfiguration(c *config.Config, names []string, asJSON boo
 	for _, v := range c.Values {
 		asked := func(name string) bool { return v.Key == name || strings.HasPrefix(v.Key, name+".") }
 		if len(names) == 0 || slices.ContainsFunc(names, asked) {
-			rows = append(rows, configRow{v.Key, v.Value, v.Place, append([]config.Opinion{}, v.Overruled...)})
+			rows = append(rows, configRow{v.Key, v.Value, v.Source, append([]config.Candidate{}, v.Overruled...)})
 		}
 	}
 	if slices.Contains(names, "keys") {
@@ -280,7 +280,7 @@ func (p *program) showConfiguration(c *config.Config, names []string, asJSON boo
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", clean(r.Key), clean(value), clean(r.Place))
 		for _, o := range r.Overruled {
-			fmt.Fprintf(w, "\t  overruled: %s (%s)\t\n", clean(o.Value), clean(o.Place))
+			fmt.Fprintf(w, "\t  overruled: %s (%s)\t\n", clean(o.Value), clean(o.Source))
 		}
 	}
 	return w.Flush()
@@ -302,7 +302,7 @@ func actions(c *config.Config) []configRow {
 				}
 			}
 		}
-		rows = append(rows, configRow{"keys." + string(do), strings.Join(words, " "), "default", []config.Opinion{}})
+		rows = append(rows, configRow{"keys." + string(do), strings.Join(words, " "), "default", []config.Candidate{}})
 	}
 	return rows
 }

@@ -25,7 +25,7 @@ import (
 func hostileSite(t testing.TB, r *rand.Rand) (flags []string, recording string) {
 	t.Helper()
 	dir := t.TempDir()
-	text := func() string { return uitest.EvilText(r) }
+	text := func() string { return uitest.HostileText(r) }
 	quoted := func() string { return string(must(json.Marshal(text()))) } // JSON is YAML
 	write := func(content string, parts ...string) {
 		path := filepath.Join(append([]string{dir}, parts...)...)
@@ -60,7 +60,7 @@ func hostileSite(t testing.TB, r *rand.Rand) (flags []string, recording string) 
 		write(`{"name":"web01","values":{`+quoted()+`:`+quoted()+`}}`, "var", "client_data", "facts", key+".json")
 		write("--- !ruby/object:Puppet::Node\nname: "+key+"\nparameters: {"+quoted()+": "+quoted()+"}\n", "var", "yaml", "node", key+".yaml")
 	}
-	log := uitest.EvilLog(t, r, 10)
+	log := uitest.HostileLog(t, r, 10)
 	recording = filepath.Join(dir, name())
 	if _, err := log.Save(recording, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
 		recording = filepath.Join(dir, "recording")
@@ -83,7 +83,7 @@ func must[T any](v T, err error) T {
 func hostileWords(r *rand.Rand, recording string) []string {
 	text := func() string {
 		for {
-			if s := uitest.EvilText(r); !strings.HasPrefix(s, "-") && !strings.Contains(s, "\x00") {
+			if s := uitest.HostileText(r); !strings.HasPrefix(s, "-") && !strings.Contains(s, "\x00") {
 				return s
 			}
 		}
@@ -148,7 +148,7 @@ func hostileWords(r *rand.Rand, recording string) []string {
 // hostileLines are what is typed behind the colon, or to --plain.
 func hostileLine(r *rand.Rand) string {
 	text := func() string {
-		return strings.NewReplacer("\n", " ", "\r", " ").Replace(uitest.EvilText(r))
+		return strings.NewReplacer("\n", " ", "\r", " ").Replace(uitest.HostileText(r))
 	}
 	q := func() string { return "'" + strings.ReplaceAll(text(), "'", "") + "'" }
 	lines := []string{
@@ -198,7 +198,7 @@ func FuzzPrinted(f *testing.F) {
 // What is written byte for byte is text when it comes to a terminal, in whatever
 // pieces.
 func FuzzOnTerminal(f *testing.F) {
-	for _, s := range uitest.Evil() {
+	for _, s := range uitest.Hostile() {
 		f.Add([]byte(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, piece int) {
@@ -240,7 +240,7 @@ func FuzzShown(f *testing.F) {
 		for i := range 3 {
 			dir := filepath.Join(state, "indirtui")
 			_ = os.MkdirAll(dir, 0o700)
-			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%.40s.jsonl", i, strings.NewReplacer("/", "", "\x00", "").Replace(uitest.EvilText(r)))), []byte(uitest.EvilText(r)), 0o600)
+			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%.40s.jsonl", i, strings.NewReplacer("/", "", "\x00", "").Replace(uitest.HostileText(r)))), []byte(uitest.HostileText(r)), 0o600)
 		}
 		s, err := p.session()
 		if err != nil {
@@ -262,7 +262,7 @@ func FuzzShown(f *testing.F) {
 			case 1:
 				player.Keys(monkeyKeys[r.IntN(len(monkeyKeys))])
 			default:
-				player.Paste(uitest.EvilText(r))
+				player.Paste(uitest.HostileText(r))
 			}
 			player.Exact()
 			if r.IntN(8) == 0 {

@@ -38,7 +38,7 @@ func TestKilledAtRandom(t *testing.T) {
 			if len(ids) == 0 && size > 10_000 {
 				t.Error("nothing is left")
 			}
-			r, err := export.Write(io.Discard, log, ids, export.Options{Format: export.JSONL, Mask: func(s string) (string, int) { return s, 0 }})
+			r, err := export.Write(io.Discard, log, ids, export.Options{Format: export.JSONL, Redact: func(s string) (string, int) { return s, 0 }})
 			if err != nil || r.Requests != len(ids) || r.Bare > 0 {
 				t.Errorf("of %d requests %+v can be read: %v", len(ids), r, err)
 			}

@@ -91,12 +91,12 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			slot traces.Slot
 		}{{indirector.SlotTerminus, r.Primary}, {indirector.SlotCache, r.Cache}} {
 			w := s.slot.Winner()
-			row := routeRow{Chain: []routeOpinion{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Source.String(), Place: w.Place}
+			row := routeRow{Chain: []routeOpinion{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
 			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
 			decided := false
 			for _, c := range s.slot {
 				o := routeOpinion{
-					Terminus: c.Terminus, Source: c.Source.String(), Place: c.Place,
+					Terminus: c.Terminus, Source: c.Kind.String(), Place: c.Source,
 					Applied: c.Why == "" && c.Terminus != "", Why: c.Why, Note: c.Note,
 				}
 				o.Counts = o.Applied && !decided
@@ -287,15 +287,15 @@ func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, erro
 	rows := []settingRow{}
 	now := e.Settings.Load()
 	for _, s := range now.All() {
-		if len(names) > 0 && !slices.Contains(names, s.Name) || len(names) == 0 && !all && s.Place == "default" {
+		if len(names) > 0 && !slices.Contains(names, s.Name) || len(names) == 0 && !all && s.Source == "default" {
 			continue
 		}
-		r := settingRow{Name: s.Name, Value: e.MaskSetting(s.Name, s.Value), Place: s.Place, Known: s.Known, Overruled: []string{}}
+		r := settingRow{Name: s.Name, Value: e.RedactSetting(s.Name, s.Value), Place: s.Source, Known: s.Known, Overruled: []string{}}
 		for _, a := range s.Overruled {
-			if a.Value == "" && a.Place == "default" {
+			if a.Value == "" && a.Source == "default" {
 				continue
 			}
-			r.Overruled = append(r.Overruled, e.MaskSetting(s.Name, a.Value)+" ("+a.Place+")")
+			r.Overruled = append(r.Overruled, e.RedactSetting(s.Name, a.Value)+" ("+a.Source+")")
 		}
 		rows = append(rows, r)
 	}

@@ -372,7 +372,7 @@ func (x *plain) showValue(id uint64) error {
 		return err
 	}
 	text, _ := x.masks()(string(b))
-	fmt.Fprintf(x.out, "%s, %s, %d B, masked %d\n", clean(v.Model), v.Format, v.Size, v.Masked)
+	fmt.Fprintf(x.out, "%s, %s, %d B, masked %d\n", clean(v.Model), v.Format, v.Size, v.Redacted)
 	_, err = io.WriteString(x.out, cleanLines([]byte(text)))
 	return err
 }
@@ -380,7 +380,7 @@ func (x *plain) showValue(id uint64) error {
 // masks is the mask of the session.
 func (x *plain) masks() func(string) (string, int) {
 	if x.s.engine != nil {
-		return x.s.engine.Mask.Text
+		return x.s.engine.Redactor.Text
 	}
 	if x.r.mask == nil {
 		x.r.mask = x.mask()
@@ -419,7 +419,7 @@ func (x *plain) tellStory(_ context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = export.Write(x.out, x.s.log, ids, export.Options{Format: export.Story, Mask: x.masks()})
+	_, err = export.Write(x.out, x.s.log, ids, export.Options{Format: export.Story, Redact: x.masks()})
 	return err
 }
 
@@ -462,7 +462,7 @@ func (x *plain) writeFile(name string, selector []string, f export.Format) error
 	if err != nil {
 		return err
 	}
-	report, err := writeExport(x.s.log, x.out, name, ids, export.Options{Format: what.Format, Bodies: what.Bodies, Source: x.s.log.Path(), Mask: x.masks()})
+	report, err := writeExport(x.s.log, x.out, name, ids, export.Options{Format: what.Format, Bodies: what.Bodies, Source: x.s.log.Path(), Redact: x.masks()})
 	if err != nil {
 		return err
 	}
@@ -505,7 +505,7 @@ func (x *plain) sets(ctx context.Context, words []string) error {
 	}
 	all := e.Overridden()
 	for _, o := range all {
-		fmt.Fprintln(x.out, clean("set "+command.Quote(o.Name+"="+e.MaskSetting(o.Name, o.Value))))
+		fmt.Fprintln(x.out, clean("set "+command.Quote(o.Name+"="+e.RedactSetting(o.Name, o.Value))))
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(x.out, "nothing is set here")

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector/engine"
-	"indirtui/indirector/mask"
+	"indirtui/indirector/redact"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
@@ -29,7 +29,7 @@ func (e lostError) Unwrap() error { return e.error }
 // reading is what the commands that look at a recording share.
 type reading struct {
 	path string
-	mask *mask.Mask
+	mask *redact.Redactor
 }
 
 func (r *reading) flags(cmd *cobra.Command) {
@@ -43,7 +43,7 @@ func (r *reading) open(p *program) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.mask = mask.New(mask.Rules{Names: mine.Mask})
+	r.mask = redact.New(redact.Rules{Names: mine.Mask})
 	if r.path == "" {
 		return nil, &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
 	}
@@ -66,9 +66,9 @@ func (p *program) openRecording(path string) (*store.Store, error) {
 
 func (r *reading) options(f export.Format) export.Options {
 	if r.mask == nil {
-		r.mask = mask.New(mask.Rules{})
+		r.mask = redact.New(redact.Rules{})
 	}
-	return export.Options{Format: f, Source: r.path, Mask: r.mask.Text}
+	return export.Options{Format: f, Source: r.path, Redact: r.mask.Text}
 }
 
 // selected returns what a person has selected, and how the words were meant if

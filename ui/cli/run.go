@@ -150,10 +150,10 @@ func newRunner(ctx context.Context, p *program, e *engine.Engine, name string, a
 	r := &runner{ctx: ctx, p: p, e: e, name: name, json: asJSON, msgs: make(chan reply), jobs: map[*job]bool{}, now: &ran{}}
 	env := &session.Env{
 		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, false), Now: time.Now},
-		Log:    e.Store, Debugger: e.Debugger, Routes: e, MaskText: e.Mask.Text, Writable: e.Writes(),
+		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, Writable: e.Writes(),
 	}
 	r.c = console.New(ctx, env, console.Options{
-		House: e, Settings: e.Settings, Configured: e, Application: e.Application,
+		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
 		Note: e.Store.AddComment, Heard: r.hear,
 	})
 	return r

@@ -192,7 +192,7 @@ func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, erro
 		}
 		set := make([]settings.Override, len(said), len(said)+len(o.Set))
 		for i, s := range said {
-			set[i] = settings.Override{Name: s.Name, Value: s.Value, Place: s.Place}
+			set[i] = settings.Override{Name: s.Name, Value: s.Value, Source: s.Source}
 		}
 		o.Set = append(set, o.Set...)
 	}

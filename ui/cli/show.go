@@ -139,18 +139,18 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
-	var house routes.House
+	var house routes.Engine
 	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
 		house = e
-		o.House, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
+		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
 		about = func() routes.About { return aboutEngine(e) }
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
 		cfg.SetHere = func() int { return len(e.Overridden()) }
-		cfg.Clear, cfg.MaskText = engine.Data, e.Mask.Text
-		o.Recordings.Mask = e.Mask.Text
-		render := engine.Renderer(e.Mask)
+		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
+		o.Recordings.Mask = e.Redactor.Text
+		render := engine.Renderer(e.Redactor)
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {
@@ -164,7 +164,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 	cfg.Stop = func() bool { return c.Stop() }
 	cfg.Places = func(env *session.Env) []ui.Place {
 		r := routes.New(env, house, about)
-		var kept cache.House
+		var kept cache.Engine
 		if s.engine != nil {
 			kept = s.engine
 		}
@@ -234,7 +234,7 @@ func aboutEngine(e *engine.Engine) routes.About {
 		Sections: c.RoutesFile.Sections, Found: c.RoutesFile.Found,
 	}
 	for _, p := range c.Problems {
-		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Place, Text: p.Text})
+		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Source, Text: p.Text})
 	}
 	return a
 }

@@ -14,7 +14,7 @@ import (
 type Configured interface {
 	Override(set []settings.Override, why string) (follow []string, err error)
 	Overridden() []settings.Override
-	MaskSetting(name, value string) string
+	RedactSetting(name, value string) string
 	Routes() indirector.Routes
 }
 
@@ -37,7 +37,7 @@ func Set(h Configured, words []string) (*SettingsChange, error) {
 		}
 		c.after = slices.DeleteFunc(c.after, func(o settings.Override) bool { return o.Name == name })
 		c.after = append(c.after, settings.Override{Name: name, Value: value})
-		c.Line += " " + Quote(name+"="+h.MaskSetting(name, value))
+		c.Line += " " + Quote(name+"="+h.RedactSetting(name, value))
 	}
 	return c, nil
 }

@@ -192,7 +192,7 @@ func (c *Comparison) Update(msg tea.Msg) tea.Cmd {
 }
 
 // Can implements screen.Screen.
-func (c *Comparison) Can(do screen.Action) string {
+func (c *Comparison) Disabled(do screen.Action) string {
 	switch {
 	case widget.Moves(do):
 		return ""
@@ -223,11 +223,11 @@ func (c *Comparison) Hints() []screen.Action {
 }
 
 // Act implements screen.Screen.
-func (c *Comparison) Act(a screen.Act) tea.Cmd {
-	if c.tab == ofValue && c.list.Act(a) || c.tab != ofValue && c.below[c.tab].ScrollBy(a) {
+func (c *Comparison) Handle(a screen.Command) tea.Cmd {
+	if c.tab == ofValue && c.list.Handle(a) || c.tab != ofValue && c.below[c.tab].ScrollBy(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Tab:
 		c.tab = (c.tab + 1) % tabs
 	case screen.BackTab:
@@ -361,10 +361,10 @@ func keep(env *session.Env) tea.Cmd {
 func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&env.Shared, widget.Prompt{
 		Label: "write", Hint: "json [FILE]   or   text [FILE]",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			format, file, _ := strings.Cut(strings.TrimSpace(text), " ")
 			if format != "json" && format != "text" {
-				return &widget.Complaint{Offset: 0, Text: "want json or text, and perhaps the name of a file"}, nil
+				return &widget.Problem{Offset: 0, Text: "want json or text, and perhaps the name of a file"}, nil
 			}
 			if file == "" {
 				file = name + map[string]string{"json": ".json", "text": ".txt"}[format]

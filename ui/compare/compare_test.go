@@ -28,7 +28,7 @@ func answers(t *testing.T, bodies ...string) *store.Store {
 	for _, body := range bodies {
 		tr := &traces.Trace{
 			Verb: traces.Find, Indirection: "facts", Key: "web01", Start: uitest.Began, Outcome: traces.Good, Served: traces.ByTerminus,
-			Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "puppet.conf:3"}},
+			Primary: traces.Slot{{Terminus: "yaml", Kind: traces.FromSetting, Source: "puppet.conf:3"}},
 		}
 		tr.ID = s.Begin(tr)
 		s.End(tr, uitest.Instance(body))
@@ -105,6 +105,6 @@ func TestHostileAnswers(t *testing.T) {
 	deep := strings.Repeat(`[`, 2000) + strings.Repeat(`]`, 2000)
 	two(t, answers(t, deep, strings.Repeat(`{"a":`, 2000)+"1"+strings.Repeat(`}`, 2000))).Try(keys...)
 	for seed := range uint64(6) {
-		two(t, uitest.EvilLog(t, rand.New(rand.NewPCG(seed, 6)), 2)).Try(keys...)
+		two(t, uitest.HostileLog(t, rand.New(rand.NewPCG(seed, 6)), 2)).Try(keys...)
 	}
 }

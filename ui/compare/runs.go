@@ -87,7 +87,7 @@ func (r *Runs) Update(msg tea.Msg) tea.Cmd {
 }
 
 // Can implements screen.Screen.
-func (r *Runs) Can(do screen.Action) string {
+func (r *Runs) Disabled(do screen.Action) string {
 	some := r.report != nil && len(r.report.Requests) > 0
 	switch {
 	case widget.Moves(do):
@@ -110,11 +110,11 @@ func (r *Runs) Hints() []screen.Action {
 }
 
 // Act implements screen.Screen.
-func (r *Runs) Act(a screen.Act) tea.Cmd {
-	if r.list.Act(a) {
+func (r *Runs) Handle(a screen.Command) tea.Cmd {
+	if r.list.Handle(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.NextDiff:
 		r.list.Move(a.Times())
 	case screen.PrevDiff:

@@ -50,17 +50,17 @@ type Config struct {
 	Files    []string // that were read
 }
 
-// An Opinion is what one source says.
-type Opinion struct {
-	Value string `json:"value"`
-	Place string `json:"place"` // "default", "~/.config/indirtui/config.yaml:3", "environment NO_COLOR", "--ascii"
+// An Candidate is what one source says.
+type Candidate struct {
+	Value  string `json:"value"`
+	Source string `json:"place"` // "default", "~/.config/indirtui/config.yaml:3", "environment NO_COLOR", "--ascii"
 }
 
 // A Value is one key as it is in force. Lists have all their parts in force.
 type Value struct {
 	Key string // "theme", "keys.follow"
-	Opinion
-	Overruled []Opinion // strongest first
+	Candidate
+	Overruled []Candidate // strongest first
 	Doc       string
 }
 
@@ -305,20 +305,20 @@ func (c *Config) settle(k key, all []said) (errs []error) {
 				}
 			case !won:
 				_ = k.read(c, value)
-				v.Opinion, won = Opinion{value, s.place}, true
+				v.Candidate, won = Candidate{value, s.place}, true
 			default:
-				v.Overruled = append(v.Overruled, Opinion{value, s.place})
+				v.Overruled = append(v.Overruled, Candidate{value, s.place})
 			}
 		}
 	}
 	switch {
 	case k.list:
-		v.Opinion = Opinion{strings.Join(parts, ", "), cmp.Or(strings.Join(places, ", "), "default")}
+		v.Candidate = Candidate{strings.Join(parts, ", "), cmp.Or(strings.Join(places, ", "), "default")}
 	case won:
-		v.Overruled = append(v.Overruled, Opinion{k.def, "default"})
+		v.Overruled = append(v.Overruled, Candidate{k.def, "default"})
 	default:
 		_ = k.read(c, k.def) // it is good
-		v.Opinion = Opinion{k.def, "default"}
+		v.Candidate = Candidate{k.def, "default"}
 	}
 	c.Values = append(c.Values, v)
 	return errs
@@ -337,12 +337,12 @@ func (c *Config) settleKeys(all []said) (errs []error) {
 				errs = append(errs, &ValueError{s.place, s.key, fmt.Sprintf("%q is no key: write a character, space, or a name as ctrl+x or f5", k)})
 			}
 		}
-		opinion := Opinion{strings.Join(named(s.values), " "), s.place}
+		opinion := Candidate{strings.Join(named(s.values), " "), s.place}
 		if v := by[action]; v != nil {
 			v.Overruled = append(v.Overruled, opinion)
 			continue
 		}
-		by[action] = &Value{Key: s.key, Opinion: opinion, Doc: keysDoc}
+		by[action] = &Value{Key: s.key, Candidate: opinion, Doc: keysDoc}
 		c.Keys[screen.Action(action)] = s.values
 	}
 	for _, action := range slices.Sorted(maps.Keys(by)) {

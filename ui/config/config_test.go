@@ -74,7 +74,7 @@ func TestWhoDecides(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := value(t, c, tt.key)
-			if v.Value != tt.want || v.Place != tt.place || len(v.Overruled) != tt.overruled {
+			if v.Value != tt.want || v.Source != tt.place || len(v.Overruled) != tt.overruled {
 				t.Errorf("got %+v, want %s by %s, overruling %d", v, tt.want, tt.place, tt.overruled)
 			}
 		})
@@ -193,7 +193,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		for _, v := range c.Values {
-			if v.Place == "" {
+			if v.Source == "" {
 				t.Errorf("%s: who decided?", v.Key)
 			}
 		}

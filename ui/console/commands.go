@@ -56,7 +56,7 @@ func table() []cmd {
 		{"show", "PLACE | #N", "go to a place, or to the steps of a request", nil, nil, nextShow, show},
 		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", "compare two requests, two termini, two runs, or a recording with another or what is shown", nil, nil, nil, compareWhat},
 		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
-		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.House != nil }, nextFilter, replay},
+		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.Engine != nil }, nextFilter, replay},
 		{"watch", "[EXPR | server(HOST:PORT) | off]", "while a request is held count what an expression means, or ask a server how it is", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
 	}, debugCommands()...), []cmd{
 		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
@@ -64,7 +64,7 @@ func table() []cmd {
 		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
 		{"set", "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request", "set one of Puppet's settings while this runs, above puppet.conf; or change a held request", setEffect, func(c *Console) bool { return c.o.Configured != nil || canHold(c) }, nextSet, set},
 		{"unset", "NAME ... | all", "take back what set did", nil, func(c *Console) bool { return c.o.Configured != nil }, nextUnset, unset},
-		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.House != nil }, nextOnOff, write},
+		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.Engine != nil }, nextOnOff, write},
 		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", nil, hasLog, nextExport, exportTo},
 		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
 		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
@@ -130,14 +130,14 @@ func ask(c *Console, l call) (tea.Cmd, error) {
 
 // request reads a request, and refuses what is not allowed.
 func (c *Console) request(verb string, words []string) (*indirector.Request, error) {
-	if c.o.House == nil {
+	if c.o.Engine == nil {
 		return nil, errRecording
 	}
 	req, err := command.Request(verb, words)
 	if err != nil {
 		return nil, err
 	}
-	if (req.Verb == indirector.Save || req.Verb == indirector.Destroy) && !c.o.House.Writes() {
+	if (req.Verb == indirector.Save || req.Verb == indirector.Destroy) && !c.o.Engine.Writes() {
 		return nil, errors.New(Refused)
 	}
 	return req, nil
@@ -228,10 +228,10 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, widget.Prompt{
 		Label: "type the key again to destroy 1 entry (" + who + "): ",
 		Hint:  "what is destroyed cannot be undone; esc leaves it",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if strings.TrimSpace(text) != req.Key {
 				c.say(entry{style: term.Attention, text: "refused: that is another key; nothing was destroyed"})
-				return &widget.Complaint{Offset: -1, Text: "refused: the key is another one; nothing was destroyed"}, nil
+				return &widget.Problem{Offset: -1, Text: "refused: the key is another one; nothing was destroyed"}, nil
 			}
 			return nil, screen.Send(screen.For{Screen: c, Msg: confirmed{req}})
 		},
@@ -252,7 +252,7 @@ func takeConfirm(words []string) (rest []string, key string, given bool) {
 
 // whom says who would be asked: "terminus yaml of facts, cache json".
 func (c *Console) whom(req *indirector.Request) string {
-	r, _ := c.o.House.Explain(req.Indirection)
+	r, _ := c.o.Engine.Explain(req.Indirection)
 	terminus, cache := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	if req.Terminus != "" {
 		terminus = req.Terminus
@@ -272,16 +272,16 @@ func (c *Console) whom(req *indirector.Request) string {
 
 // askEffect says what a request would do, as far as it has been written.
 func askEffect(c *Console, l call) string {
-	if c.o.House == nil {
+	if c.o.Engine == nil {
 		return errRecording.Error()
 	}
 	verb := traces.ParseVerb(l.name)
 	writes := verb == indirector.Save || verb == indirector.Destroy
-	if writes && !c.o.House.Writes() {
+	if writes && !c.o.Engine.Writes() {
 		return Refused
 	}
 	req := &indirector.Request{Verb: verb}
-	if len(l.words) > 0 && c.o.House.Registry().Spec(l.words[0]) != nil {
+	if len(l.words) > 0 && c.o.Engine.Registry().Spec(l.words[0]) != nil {
 		if r, err := command.Request(l.name, l.words); err == nil {
 			req = r
 		} else {
@@ -295,16 +295,16 @@ func askEffect(c *Console, l call) string {
 	if verb == indirector.Search && req.Indirection != "" {
 		text += "; a search is never cached"
 	}
-	r, _ := c.o.House.Explain(req.Indirection)
+	r, _ := c.o.Engine.Explain(req.Indirection)
 	cached := r.Cache.Winner().Terminus
-	if verb == indirector.Find && !c.o.House.Writes() && req.Cache == "" && cached != "" && cached != indirector.Off {
+	if verb == indirector.Find && !c.o.Engine.Writes() && req.Cache == "" && cached != "" && cached != indirector.Off {
 		text += "; writes no cache (read-only)"
 	}
 	return text + `; marked as sent`
 }
 
 func route(c *Console, l call) (tea.Cmd, error) {
-	h := c.o.House
+	h := c.o.Engine
 	switch {
 	case len(l.words) == 0:
 		return screen.Send(screen.Go{Place: "Routes"}), nil
@@ -376,12 +376,12 @@ func readSwaps(words []string) (swaps [][2]string, dry bool, err error) {
 func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 	var cmds []tea.Cmd
 	for _, s := range swaps {
-		do, err := routes.Swap(c.o.House, ind, s[0], s[1], "command line")
+		do, err := routes.Swap(c.o.Engine, ind, s[0], s[1], "command line")
 		if err != nil {
 			return tea.Batch(cmds...), err
 		}
 		c.say(entry{style: term.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
-		log, house := c.env.Log, c.o.House
+		log, house := c.env.Log, c.o.Engine
 		cmds = append(cmds, do, func() tea.Msg {
 			if lacks := routes.Lacking(log, house, ind, s[0], s[1]); lacks != "" {
 				return screen.For{Screen: c, Msg: warned("warning: " + lacks)}
@@ -396,7 +396,7 @@ func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, s := range swaps {
-		w := routes.NewWhatIf(c.env.Log, c.o.House, ind, s[0], s[1])
+		w := routes.NewWhatIf(c.env.Log, c.o.Engine, ind, s[0], s[1])
 		cmds = append(cmds, screen.Later(func() tea.Msg {
 			for !w.Step(c.ctx) {
 			}
@@ -407,7 +407,7 @@ func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 }
 
 func (c *Console) reset(words []string) (tea.Cmd, error) {
-	h := c.o.House
+	h := c.o.Engine
 	names := h.Overrides()
 	if len(words) > 0 {
 		if h.Registry().Spec(words[0]) == nil {
@@ -427,14 +427,14 @@ func (c *Console) reset(words []string) (tea.Cmd, error) {
 }
 
 func (c *Console) export() (tea.Cmd, error) {
-	text := routes.Section(c.o.House, c.o.Application)
+	text := routes.Section(c.o.Engine, c.o.Application)
 	c.say(entry{style: term.Plain, text: strings.TrimRight(text, "\n")})
 	return screen.Send(screen.Copy{What: "as routes.yaml section " + c.o.Application, Text: text}), nil
 }
 
 func routeEffect(c *Console, l call) string {
 	switch {
-	case c.o.House == nil:
+	case c.o.Engine == nil:
 		return errRecording.Error()
 	case slices.Contains(l.words, "dry"):
 		return "looks at the recorded requests; nothing is executed, nothing changes"
@@ -442,7 +442,7 @@ func routeEffect(c *Console, l call) string {
 		return "takes back what you changed; z undoes it"
 	case len(l.words) > 0 && l.words[0] == "export":
 		return "copies the table in force as a section of routes.yaml"
-	case len(l.words) > 0 && c.o.House.Registry().Spec(l.words[0]) != nil:
+	case len(l.words) > 0 && c.o.Engine.Registry().Spec(l.words[0]) != nil:
 		return "now " + c.whom(&indirector.Request{Indirection: l.words[0]}) + "; requests on their way are not changed; z undoes it"
 	}
 	return "changes the route for requests to come; z undoes it"
@@ -559,9 +559,9 @@ func write(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) != 1 || l.words[0] != "on" && l.words[0] != "off" {
 		return nil, &command.UsageError{What: "write on or write off?"}
 	}
-	on, was := l.words[0] == "on", c.o.House.Writes()
+	on, was := l.words[0] == "on", c.o.Engine.Writes()
 	set := func(on bool) tea.Cmd {
-		c.o.House.SetWrite(on)
+		c.o.Engine.SetWrite(on)
 		c.env.Writable = on
 		return nil
 	}
@@ -607,7 +607,7 @@ func demo(c *Console, l call) (tea.Cmd, error) { return c.o.Demo(l.rest) }
 func showHelp(c *Console, l call) (tea.Cmd, error) {
 	topic := strings.Join(l.words, " ")
 	if topic == "" {
-		return screen.Send(screen.Do{Act: screen.Act{Do: screen.Help}}), nil
+		return screen.Send(screen.Do{Handle: screen.Command{Action: screen.Help}}), nil
 	}
 	if topic == "commands" {
 		return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, c.commandPage())}), nil

@@ -121,10 +121,10 @@ func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.o.House.Registry().Descriptor(req.Indirection, name) == nil {
+		if c.o.Engine.Registry().Descriptor(req.Indirection, name) == nil {
 			return nil, &command.UsageError{
 				What:   fmt.Sprintf("%s has no terminus %q", req.Indirection, name),
-				Advice: advice(c.o.House.Registry().NearestTerminus(req.Indirection, name), c.o.House.Registry().Termini(req.Indirection)),
+				Advice: advice(c.o.Engine.Registry().NearestTerminus(req.Indirection, name), c.o.Engine.Registry().Termini(req.Indirection)),
 			}
 		}
 		req.Terminus, req.Caller = name, "you"
@@ -136,7 +136,7 @@ func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
 	if v := reqs[0].Verb; v != indirector.Find && v != indirector.Search && v != indirector.Head {
 		return nil, &command.UsageError{What: "only find, search and head can be compared", Advice: "a save would store it twice"}
 	}
-	ask, ctx := c.o.House.Ask, c.ctx
+	ask, ctx := c.o.Engine.Ask, c.ctx
 	return screen.Later(func() tea.Msg {
 		var ids [2]uint64
 		for i, req := range reqs {
@@ -204,7 +204,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 	if expr == "" {
 		return nil, &command.UsageError{What: "replay what?", Advice: "replay #1042   replay run=8f3c   replay run=8f3c dry"}
 	}
-	if c.o.House == nil {
+	if c.o.Engine == nil {
 		return nil, errRecording
 	}
 	if _, err := query.Parse(expr); err != nil {
@@ -214,7 +214,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 	c.started++
 	n := c.started
 	c.running[n] = cancel
-	log, house, ignored := c.env.Log, c.o.House, slices.Clone(c.env.Ignored)
+	log, house, ignored := c.env.Log, c.o.Engine, slices.Clone(c.env.Ignored)
 	return screen.Later(func() tea.Msg {
 		ids, err := idsOf(log, expr)
 		switch {
@@ -254,7 +254,7 @@ type tally struct {
 	then, now         []uint64 // those that came out otherwise
 }
 
-func (t *tally) again(ctx context.Context, log session.Log, house House, id uint64, dry bool, ignored []string) {
+func (t *tally) again(ctx context.Context, log session.Log, house Engine, id uint64, dry bool, ignored []string) {
 	tr, err := log.Trace(id)
 	if err != nil || tr.Parent != 0 || tr.Verb != traces.Find && tr.Verb != traces.Search && tr.Verb != traces.Head {
 		t.left++ // nested ones are asked by those that asked them

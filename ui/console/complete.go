@@ -105,7 +105,7 @@ func (l call) last() (word string, n int) { return l.words[len(l.words)-1], len(
 // nextRequest goes on with find, search, head, save and destroy.
 func nextRequest(c *Console, l call) []option {
 	typed, n := l.last()
-	if c.o.House == nil {
+	if c.o.Engine == nil {
 		return nil
 	}
 	verb := traces.ParseVerb(l.name)
@@ -123,11 +123,11 @@ func nextRequest(c *Console, l call) []option {
 // were asked for.
 func (c *Console) indirections(typed string) []option {
 	var out []option
-	for _, name := range c.o.House.Registry().Names() {
+	for _, name := range c.o.Engine.Registry().Names() {
 		if !strings.HasPrefix(name, typed) {
 			continue
 		}
-		r, _ := c.o.House.Explain(name)
+		r, _ := c.o.Engine.Explain(name)
 		note := "terminus " + orNone(r.Primary.Winner().Terminus)
 		if cache := r.Cache.Winner().Terminus; cache != "" && cache != indirector.Off {
 			note += "   cache " + cache
@@ -195,7 +195,7 @@ func (c *Console) keys(indirection, typed string) []option {
 
 // requestOptions are the options that are not there yet.
 func (c *Console) requestOptions(ind string, verb indirector.Verb, typed string, given []string) []option {
-	reg := c.o.House.Registry()
+	reg := c.o.Engine.Registry()
 	var all []option
 	switch name, value, is := strings.Cut(typed, "="); {
 	case is && (name == "terminus" || name == "cache"):
@@ -266,7 +266,7 @@ func plain(kind, typed string, words ...string) []option {
 // nextRoute goes on with route.
 func nextRoute(c *Console, l call) []option {
 	typed, n := l.last()
-	if c.o.House == nil {
+	if c.o.Engine == nil {
 		return nil
 	}
 	switch {
@@ -279,14 +279,14 @@ func nextRoute(c *Console, l call) []option {
 		}
 		return append(out, plain("command", typed, "reset", "export")...)
 	case l.words[0] == "reset":
-		return plain("changed", typed, c.o.House.Overrides()...)
+		return plain("changed", typed, c.o.Engine.Overrides()...)
 	case l.words[0] == "export":
 		return nil
 	}
 	ind := l.words[0]
 	var all []option
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-		for _, t := range c.o.House.Registry().Termini(ind) {
+		for _, t := range c.o.Engine.Registry().Termini(ind) {
 			all = append(all, option{word: slot + "=" + t, kind: slot})
 		}
 	}

@@ -32,8 +32,8 @@ import (
 
 // A House is what commands ask and change: an *engine.Engine. It is safe for
 // concurrent use.
-type House interface {
-	routes.House
+type Engine interface {
+	routes.Engine
 	// Ask answers a request, and refuses to touch real data in read-only mode.
 	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
@@ -49,7 +49,7 @@ type Settings interface {
 
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
-	House       House              // nil in a recording
+	Engine      Engine             // nil in a recording
 	Settings    Settings           // of the house
 	Configured  command.Configured // changes them; nil if nobody can
 	Application string             // whose section of routes.yaml is exported
@@ -294,7 +294,7 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 	n := c.started
 	c.running[n] = cancel
 	req.Caller = "you"
-	house, log := c.o.House, c.env.Log
+	house, log := c.o.Engine, c.env.Log
 	return func(err error) answered {
 		a := answered{n: n, err: err}
 		if err != nil {
@@ -471,9 +471,9 @@ func (c *Console) Context() (left, right term.Line) {
 		left.Put(term.Quiet, "  "+b.Key()+" hides")
 	}
 	switch {
-	case c.o.House == nil:
+	case c.o.Engine == nil:
 		right.Put(term.Quiet, "recording: nothing can be asked here ")
-	case c.o.House.Writes():
+	case c.o.Engine.Writes():
 		right.Put(term.Touched, "writes are allowed")
 		right.Put(term.Quiet, "   :write off ")
 	default:
@@ -485,11 +485,11 @@ func (c *Console) Context() (left, right term.Line) {
 
 // Hints implements screen.Screen.
 func (c *Console) Hints() []screen.Action {
-	return []screen.Action{screen.Command, screen.Enter, screen.CopyMenu, screen.Back}
+	return []screen.Action{screen.CommandLine, screen.Enter, screen.CopyMenu, screen.Back}
 }
 
 // Can implements screen.Screen.
-func (c *Console) Can(do screen.Action) string {
+func (c *Console) Disabled(do screen.Action) string {
 	switch do {
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
 		return ""
@@ -516,11 +516,11 @@ func (c *Console) focus() uint64 {
 }
 
 // Act implements screen.Screen.
-func (c *Console) Act(a screen.Act) tea.Cmd {
-	if c.list.Act(a) {
+func (c *Console) Handle(a screen.Command) tea.Cmd {
+	if c.list.Handle(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		return screen.Send(screen.Open{Request: c.focus()})
 	case screen.CopyMenu:
@@ -573,7 +573,7 @@ func (c *Console) View() term.Lines {
 func (c *Console) blank() term.Lines {
 	say := func(text string) term.Line { return term.Of(term.Plain, "   "+text) }
 	lines := term.Lines{{}, say("Nothing was asked here yet."), {}}
-	if c.o.House == nil {
+	if c.o.Engine == nil {
 		return append(lines, term.Of(term.Quiet, "   This is a recording: it can be looked at, and nothing can be asked."))
 	}
 	return append(lines,

@@ -80,9 +80,9 @@ func newHouse(t *testing.T, script string) *house {
 	}
 	t.Cleanup(func() { _ = h.log.Close() })
 	h.start = indirector.Routes{
-		"node":    {Primary: traces.Slot{{Terminus: "exec", Source: traces.FromSetting, Place: "setting node_terminus, puppet.conf:7 [main]"}}},
-		"facts":   {Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "setting facts_terminus, default"}}, Cache: traces.Slot{{Terminus: "yaml", Source: traces.FromRoutesFile, Place: "routes.yaml:4"}}},
-		"catalog": {Primary: traces.Slot{{Terminus: "json", Source: traces.FromApplication, Place: "application agent"}}},
+		"node":    {Primary: traces.Slot{{Terminus: "exec", Kind: traces.FromSetting, Source: "setting node_terminus, puppet.conf:7 [main]"}}},
+		"facts":   {Primary: traces.Slot{{Terminus: "yaml", Kind: traces.FromSetting, Source: "setting facts_terminus, default"}}, Cache: traces.Slot{{Terminus: "yaml", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}}},
+		"catalog": {Primary: traces.Slot{{Terminus: "json", Kind: traces.FromApplication, Source: "application agent"}}},
 	}
 	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.start, Recorder: h.log, Now: func() time.Time { return noon }})
 	if err != nil {
@@ -93,7 +93,7 @@ func newHouse(t *testing.T, script string) *house {
 
 func options(h *house) console.Options {
 	return console.Options{
-		House: h, Application: "agent", Note: h.log.AddComment,
+		Engine: h, Application: "agent", Note: h.log.AddComment,
 		Demo: func(name string) (tea.Cmd, error) { return screen.Say("the demo plays " + name), nil },
 		Open: func(path string) tea.Cmd { return screen.Say("opened " + path) },
 	}

@@ -37,7 +37,7 @@ func debugCommands() []cmd {
 	}
 }
 
-func hasHouse(c *Console) bool { return c.o.House != nil }
+func hasHouse(c *Console) bool { return c.o.Engine != nil }
 
 func swapTerminus(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) != 2 {
@@ -51,7 +51,7 @@ func fault(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) < 2 {
 		return nil, &command.UsageError{What: "which fault?", Advice: "fault facts 503   fault node 'connection refused' once   fault node off"}
 	}
-	r, known := c.o.House.Explain(l.words[0])
+	r, known := c.o.Engine.Explain(l.words[0])
 	now := r.Primary.Winner().Terminus
 	if !known || now == "" {
 		return route(c, call{name: l.name, words: []string{l.words[0], "terminus=none"}}) // which says what there is
@@ -101,7 +101,7 @@ func nextSwap(c *Console, l call) []option {
 		return c.indirections(typed)
 	case 1:
 		if l.name == "swap" {
-			return words(typed, "terminus", c.o.House.Registry().Termini(l.words[0]))
+			return words(typed, "terminus", c.o.Engine.Registry().Termini(l.words[0]))
 		}
 		return words(typed, "fault", []string{"503", "500", "404", "403", "nil", "off"})
 	}

@@ -25,7 +25,7 @@ func (c *Console) isRecording(word string) bool {
 	if !hasLog(c) {
 		return false
 	}
-	known := c.o.House != nil && c.o.House.Registry().Spec(word) != nil
+	known := c.o.Engine != nil && c.o.Engine.Registry().Spec(word) != nil
 	return !known && strings.ContainsAny(word, "./")
 }
 

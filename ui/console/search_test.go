@@ -12,8 +12,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/mask"
 	"indirtui/indirector/model"
+	"indirtui/indirector/redact"
 	"indirtui/termini"
 	"indirtui/termini/fileserving"
 	"indirtui/traces"
@@ -55,13 +55,13 @@ func files(t *testing.T, s supply) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }, Render: engine.Renderer(mask.New(mask.Rules{}))})
+	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }, Render: engine.Renderer(redact.New(redact.Rules{}))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.log.Close() })
 	from := func(name string) indirector.Route {
-		return indirector.Route{Primary: traces.Slot{{Terminus: name, Source: traces.FromDeclaration}}}
+		return indirector.Route{Primary: traces.Slot{{Terminus: name, Kind: traces.FromDeclaration}}}
 	}
 	h.start = indirector.Routes{"file_metadata": from("supply"), "file_content": from("file")}
 	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.start, Recorder: h.log, Now: func() time.Time { return noon }})
@@ -74,10 +74,10 @@ func files(t *testing.T, s supply) *house {
 
 func playFiles(t *testing.T, h *house, width, height int) *uitest.Player {
 	t.Helper()
-	m := mask.New(mask.Rules{})
+	m := redact.New(redact.Rules{})
 	render := engine.Renderer(m)
 	return uitest.New(t, ui.Config{
-		Log: h.log, Now: func() time.Time { return noon }, MaskText: m.Text,
+		Log: h.log, Now: func() time.Time { return noon }, RedactText: m.Text,
 		Render:   func(i indirector.Instance) traces.Value { return render("", i) },
 		Commands: func(env *session.Env) session.Commander { return console.New(t.Context(), env, options(h)) },
 	}, width, height)

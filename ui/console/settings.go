@@ -50,10 +50,10 @@ func (c *Console) noSetting(name string) error {
 func (c *Console) pageOf(p *widget.Page, s settings.Setting) {
 	p.Add("value", c.shown(s.Name, s.Value), term.Bold)
 	style := term.Plain
-	if s.Place == engine.SetHere {
+	if s.Source == engine.SetHere {
 		style = term.Touched
 	}
-	p.Add("by", s.Place, style)
+	p.Add("by", s.Source, style)
 	if s.Raw != s.Value && s.Raw != "" {
 		p.Add("as written", c.shown(s.Name, s.Raw), term.Plain)
 	}
@@ -65,7 +65,7 @@ func (c *Console) pageOf(p *widget.Page, s settings.Setting) {
 		if i == 0 {
 			label = "overruled"
 		}
-		text := c.shown(s.Name, o.Value) + "   " + o.Place
+		text := c.shown(s.Name, o.Value) + "   " + o.Source
 		if o.Why != "" {
 			text += "  NOT APPLIED (" + o.Why + ")"
 		}
@@ -84,7 +84,7 @@ func (c *Console) shown(name, value string) string {
 		return value
 	}
 	if c.o.Configured != nil {
-		return c.o.Configured.MaskSetting(name, value)
+		return c.o.Configured.RedactSetting(name, value)
 	}
 	for _, secret := range []string{"password", "passwd", "secret", "token"} {
 		if strings.Contains(name, secret) {
@@ -224,7 +224,7 @@ func setEffect(c *Console, l call) string {
 	if len(l.words) > 0 && len(l.words[0]) > 0 {
 		name, _, _ := strings.Cut(l.words[len(l.words)-1], "=")
 		if s, ok := c.o.Settings.Setting(name); ok {
-			return fmt.Sprintf("now %s, by %s; z undoes it", orNothing(c.shown(s.Name, s.Value)), s.Place)
+			return fmt.Sprintf("now %s, by %s; z undoes it", orNothing(c.shown(s.Name, s.Value)), s.Source)
 		}
 	}
 	return "as if Puppet had been started with it; what changes is said, and z undoes it"
@@ -324,7 +324,7 @@ func (l *settingsList) read() {
 	} {
 		first := true
 		for _, s := range all {
-			if !group.is(s.Place) {
+			if !group.is(s.Source) {
 				continue
 			}
 			if first {
@@ -380,7 +380,7 @@ func (l *settingsList) Hints() []screen.Action {
 }
 
 // Can implements screen.Screen.
-func (l *settingsList) Can(do screen.Action) string {
+func (l *settingsList) Disabled(do screen.Action) string {
 	f := l.focus()
 	switch {
 	case widget.Moves(do), do == screen.Search:
@@ -394,18 +394,18 @@ func (l *settingsList) Can(do screen.Action) string {
 	case screen.EditHeld:
 		return screen.ReasonIf(f == nil || l.c.o.Configured == nil || !f.Known, "nothing that Puppet knows can be set here")
 	case screen.Reset:
-		return screen.ReasonIf(f == nil || f.Place != engine.SetHere, "that is not set here")
+		return screen.ReasonIf(f == nil || f.Source != engine.SetHere, "that is not set here")
 	}
 	return screen.Unknown
 }
 
 // Act implements screen.Screen.
-func (l *settingsList) Act(a screen.Act) tea.Cmd {
-	if l.list.Act(a) {
+func (l *settingsList) Handle(a screen.Command) tea.Cmd {
+	if l.list.Handle(a) {
 		return nil
 	}
 	f := l.focus()
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		do, err := l.c.showSetting(f.Name)
 		if err != nil {
@@ -425,9 +425,9 @@ func (l *settingsList) Act(a screen.Act) tea.Cmd {
 	case screen.Search:
 		return screen.Send(screen.Push{Screen: widget.NewPrompt(&l.c.env.Shared, widget.Prompt{
 			Label: "/", Hint: "a part of a name, a value or a place",
-			Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+			Enter: func(text string) (*widget.Problem, tea.Cmd) {
 				if l.find = text; text != "" && !l.search(l.list.Cursor, 1) {
-					return &widget.Complaint{Offset: -1, Text: "no setting has that"}, nil
+					return &widget.Problem{Offset: -1, Text: "no setting has that"}, nil
 				}
 				return nil, nil
 			},
@@ -445,7 +445,7 @@ func (l *settingsList) search(from, step int) bool {
 	n := len(l.rows)
 	for i := range n {
 		at := ((from+step*i)%n + n) % n
-		if s := l.rows[at].setting; l.rows[at].heading == "" && strings.Contains(s.Name+" "+l.c.shown(s.Name, s.Value)+" "+s.Place, l.find) {
+		if s := l.rows[at].setting; l.rows[at].heading == "" && strings.Contains(s.Name+" "+l.c.shown(s.Name, s.Value)+" "+s.Source, l.find) {
 			l.list.To(at)
 			return true
 		}
@@ -482,7 +482,7 @@ func (l *settingsList) View() term.Lines {
 		}
 		style := term.Plain
 		switch {
-		case r.setting.Place == engine.SetHere:
+		case r.setting.Source == engine.SetHere:
 			style = term.Touched
 		case r.setting.Err != nil:
 			style = term.Attention
@@ -491,9 +491,9 @@ func (l *settingsList) View() term.Lines {
 		line.Cell(style, term.Clean(r.setting.Name), names)
 		line.Space(2)
 		line.Put(style, l.c.shown(r.setting.Name, r.setting.Value))
-		if r.setting.Place != "default" {
+		if r.setting.Source != "default" {
 			line.Space(3)
-			line.Put(term.Quiet, r.setting.Place)
+			line.Put(term.Quiet, r.setting.Source)
 		}
 		if i == l.list.Cursor {
 			line = line.With(term.Bold)

@@ -91,7 +91,7 @@ func (p *player) play() error {
 
 	// Somebody misspells a terminus, and somebody asks for what is not there.
 	p.do("face node", "", indirector.Find, "node", web, func(r *indirector.Request) {
-		r.Terminus, r.By, r.Place = "yml", traces.FromFace, "node find --terminus yml"
+		r.Terminus, r.By, r.Source = "yml", traces.FromFace, "node find --terminus yml"
 	})
 	p.do("face facts", "", indirector.Head, "facts", db, func(r *indirector.Request) { r.Terminus, r.Cache = "yaml", indirector.Off })
 	p.do("inventory", "", indirector.Search, "facts", "*", func(r *indirector.Request) {
@@ -158,7 +158,7 @@ func (p *player) report(node, run string) {
 		return
 	}
 	p.do("agent", run, indirector.Save, "report", "", func(r *indirector.Request) {
-		r.Instance, r.Terminus, r.By, r.Place = inst, "processor", traces.FromApplication, "the demo sends reports to its own processors"
+		r.Instance, r.Terminus, r.By, r.Source = inst, "processor", traces.FromApplication, "the demo sends reports to its own processors"
 		r.Flags, r.Rescue = traces.IgnoreCache, "configurer send_report"
 	})
 }

@@ -81,7 +81,7 @@ func (u *upstream) facts(ctx context.Context, req *indirector.Request) error {
 	}
 	return u.ask(ctx, "save facts "+req.Key, &indirector.Request{
 		Indirection: "facts", Verb: indirector.Save, Key: req.Key, Instance: inst, Environment: req.Environment,
-		Terminus: PuppetDB.Name, Cache: indirector.Off, By: traces.FromApplication, Place: "the server of the demo keeps facts in PuppetDB",
+		Terminus: PuppetDB.Name, Cache: indirector.Off, By: traces.FromApplication, Source: "the server of the demo keeps facts in PuppetDB",
 	}, func(err error) error {
 		if err == nil {
 			return nil

@@ -48,11 +48,11 @@ func (c *Card) Context() (left, right term.Line) {
 
 // Hints implements screen.Screen.
 func (c *Card) Hints() []screen.Action {
-	return []screen.Action{screen.Demo, screen.OpenIt, screen.Command, screen.Quit}
+	return []screen.Action{screen.Demo, screen.OpenIt, screen.CommandLine, screen.Quit}
 }
 
 // Can implements screen.Screen.
-func (c *Card) Can(do screen.Action) string {
+func (c *Card) Disabled(do screen.Action) string {
 	switch {
 	case do == screen.Demo && c.has("demo"), do == screen.OpenIt && c.has("open"):
 		return ""
@@ -61,8 +61,8 @@ func (c *Card) Can(do screen.Action) string {
 }
 
 // Act implements screen.Screen.
-func (c *Card) Act(a screen.Act) tea.Cmd {
-	switch a.Do {
+func (c *Card) Handle(a screen.Command) tea.Cmd {
+	switch a.Action {
 	case screen.Demo:
 		return screen.Send(screen.Run{Text: "demo"})
 	case screen.OpenIt:
@@ -103,7 +103,7 @@ func (c *Card) View() term.Lines {
 		key(screen.OpenIt, "open a recording", "")
 	}
 	if c.env.Commands != nil {
-		key(screen.Command, "ask something yourself, for example", ":find facts localhost")
+		key(screen.CommandLine, "ask something yourself, for example", ":find facts localhost")
 	}
 	key(screen.Help, "help, at any time", "")
 	lines = append(lines, term.Line{})

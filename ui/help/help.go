@@ -42,10 +42,10 @@ func (h *Help) Scope() screen.Scope { return screen.InHelp }
 func (h *Help) Captures() bool { return true }
 
 // Can implements screen.Screen.
-func (h *Help) Can(screen.Action) string { return screen.Unknown }
+func (h *Help) Disabled(screen.Action) string { return screen.Unknown }
 
 // Act implements screen.Screen.
-func (h *Help) Act(screen.Act) tea.Cmd { return nil }
+func (h *Help) Handle(screen.Command) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
 func (h *Help) Hints() []screen.Action { return []screen.Action{screen.Back} }
@@ -86,7 +86,7 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 	if b := h.waiting; b != nil {
 		h.waiting = nil
 		if letters := []rune(name); len(letters) == 1 {
-			return h.do(screen.Act{Do: b.Do, Arg: letters[0]})
+			return h.do(screen.Command{Action: b.Do, Arg: letters[0]})
 		}
 		return nil
 	}
@@ -128,7 +128,7 @@ func (h *Help) press(name string) tea.Cmd {
 	if b == nil {
 		return nil
 	}
-	if why := h.on.Can(b.Do); why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
 		h.complaint = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
 		return nil
 	}
@@ -136,19 +136,21 @@ func (h *Help) press(name string) tea.Cmd {
 		h.waiting = b
 		return nil
 	}
-	act := screen.Act{Do: b.Do}
+	act := screen.Command{Action: b.Do}
 	if b.Do == screen.GoTo {
 		act.Arg = rune(name[0])
 	}
 	return h.do(act)
 }
 
-func (h *Help) do(a screen.Act) tea.Cmd { return screen.Close(h, screen.Send(screen.Do{Act: a})) }
+func (h *Help) do(a screen.Command) tea.Cmd {
+	return screen.Close(h, screen.Send(screen.Do{Handle: a}))
+}
 
 // ofRoot reports whether an action works on every screen.
 func ofRoot(do screen.Action) bool {
 	switch do {
-	case screen.GoTo, screen.Help, screen.Command, screen.Console, screen.Back, screen.Quit, screen.Stop,
+	case screen.GoTo, screen.Help, screen.CommandLine, screen.Console, screen.Back, screen.Quit, screen.Stop,
 		screen.Undo, screen.Redo, screen.Suspend, screen.Last, screen.PaletteOpen:
 		return true
 	}
@@ -175,13 +177,13 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	second := make(map[screen.Action]bool)
 	for i := range all {
 		b := &all[i]
-		why := h.on.Can(b.Do)
+		why := h.on.Disabled(b.Do)
 		if b.Help == "" || second[b.Do] || why == screen.Unknown && !ofRoot(b.Do) {
 			continue
 		}
 		line := key{keysOf(b), b.Help}
 		o := h.env.Keys.Of(pairs[b.Do], scope)
-		if o != nil && h.on.Can(o.Do) == why && o.Help != "" && len(b.Help)+len(o.Help)+2 <= cells {
+		if o != nil && h.on.Disabled(o.Do) == why && o.Help != "" && len(b.Help)+len(o.Help)+2 <= cells {
 			second[o.Do] = true
 			line = key{firstKey(b) + " " + firstKey(o), together(b.Help, o.Help)}
 		}

@@ -72,11 +72,11 @@ func (p *Palette) addActs() {
 	all := p.env.Keys.For(p.on.Scope())
 	for i := range all {
 		b := &all[i]
-		why := p.on.Can(b.Do)
+		why := p.on.Disabled(b.Do)
 		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
 			continue
 		}
-		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Act: screen.Act{Do: b.Do}})})
+		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Handle: screen.Command{Action: b.Do}})})
 	}
 }
 
@@ -259,10 +259,10 @@ func (p *Palette) Scope() screen.Scope { return screen.InMenu }
 func (p *Palette) Captures() bool { return true }
 
 // Can implements screen.Screen.
-func (p *Palette) Can(screen.Action) string { return screen.Unknown }
+func (p *Palette) Disabled(screen.Action) string { return screen.Unknown }
 
 // Act implements screen.Screen.
-func (p *Palette) Act(screen.Act) tea.Cmd { return nil }
+func (p *Palette) Handle(screen.Command) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
 func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }

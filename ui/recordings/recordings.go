@@ -138,7 +138,7 @@ func (r *Recordings) focus() *store.Info {
 }
 
 // Can implements screen.Screen.
-func (r *Recordings) Can(do screen.Action) string {
+func (r *Recordings) Disabled(do screen.Action) string {
 	f := r.focus()
 	switch {
 	case widget.Moves(do), do == screen.Write, do == screen.Reload:
@@ -151,7 +151,7 @@ func (r *Recordings) Can(do screen.Action) string {
 		return screen.ReasonIf(f == nil, "this is what is shown now")
 	case screen.DiffTwo:
 		return screen.ReasonIf(r.o.Baseline == "" && f == nil, "choose another recording, or set a baseline with space")
-	case screen.ListMasked, screen.CopyMenu:
+	case screen.ListRedacted, screen.CopyMenu:
 		return ""
 	}
 	return screen.Unknown
@@ -159,16 +159,16 @@ func (r *Recordings) Can(do screen.Action) string {
 
 // Hints implements screen.Screen.
 func (r *Recordings) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListMasked, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
+	return []screen.Action{screen.Enter, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListRedacted, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
 }
 
 // Act implements screen.Screen.
-func (r *Recordings) Act(a screen.Act) tea.Cmd {
-	if r.list.Act(a) {
+func (r *Recordings) Handle(a screen.Command) tea.Cmd {
+	if r.list.Handle(a) {
 		return nil
 	}
 	f := r.focus()
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		return r.o.Open(f.Path)
 	case screen.Write:
@@ -183,7 +183,7 @@ func (r *Recordings) Act(a screen.Act) tea.Cmd {
 		return r.rename(f.Path)
 	case screen.Remove:
 		return r.remove(f.Path)
-	case screen.ListMasked:
+	case screen.ListRedacted:
 		return r.masked(f)
 	case screen.CopyMenu:
 		path := r.o.Log.Path()
@@ -275,9 +275,9 @@ func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err er
 func (r *Recordings) rename(path string) tea.Cmd {
 	p := widget.Prompt{
 		Label: "new name ", Hint: "in the same directory",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if text != filepath.Base(text) || strings.TrimSpace(text) == "" || text == "." || text == ".." {
-				return &widget.Complaint{Offset: 0, Text: "want the name of a file, without a directory"}, nil
+				return &widget.Problem{Offset: 0, Text: "want the name of a file, without a directory"}, nil
 			}
 			to := filepath.Join(filepath.Dir(path), text)
 			return nil, func() tea.Msg {
@@ -304,9 +304,9 @@ func (r *Recordings) remove(path string) tea.Cmd {
 	name := filepath.Base(path)
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, widget.Prompt{
 		Label: "type " + name + " to remove it: ", Hint: "what is removed cannot be brought back; esc leaves it",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if strings.TrimSpace(text) != name {
-				return &widget.Complaint{Offset: -1, Text: "refused: that is another name; nothing was removed"}, nil
+				return &widget.Problem{Offset: -1, Text: "refused: that is another name; nothing was removed"}, nil
 			}
 			return nil, func() tea.Msg {
 				if err := os.Remove(path); err != nil {
@@ -335,7 +335,7 @@ func (r *Recordings) masked(f *store.Info) tea.Cmd {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		var nowhere counter
-		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Mask: mask})
+		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: mask})
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
@@ -382,18 +382,18 @@ func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 			{Label: "FORMAT", Hint: "har: what went over HTTP", Choices: formats},
 			{Label: "BODIES", Hint: "which values go along; small: up to 1 MB", Choices: bodies},
 		},
-		Check: func(v []string) (string, *widget.Complaint, int) {
+		Check: func(v []string) (string, *widget.Problem, int) {
 			if strings.TrimSpace(v[0]) == "" {
-				return "", &widget.Complaint{Text: "want the name of a file"}, 0
+				return "", &widget.Problem{Text: "want the name of a file"}, 0
 			}
 			if _, err := query.Parse(v[1]); err != nil {
-				return "", &widget.Complaint{Text: err.Error()}, 1
+				return "", &widget.Problem{Text: err.Error()}, 1
 			}
 			if _, err := export.Parse(v[2]); err != nil {
-				return "", &widget.Complaint{Text: err.Error()}, 2
+				return "", &widget.Problem{Text: err.Error()}, 2
 			}
 			if _, err := export.ParseBodies(v[3]); err != nil {
-				return "", &widget.Complaint{Text: err.Error()}, 3
+				return "", &widget.Problem{Text: err.Error()}, 3
 			}
 			return "save " + whatOf(v).String(), nil, 0
 		},
@@ -419,7 +419,7 @@ func about(ctx context.Context, o Options, what What, on export.Screen) []string
 		format = export.JSONL // which has the same in it, and needs no file
 	}
 	to := &patience{ctx: ctx}
-	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Mask: o.Mask})
+	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Redact: o.Mask})
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -538,7 +538,7 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	if err != nil {
 		return report, "", err
 	}
-	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Mask: o.Mask}
+	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Mask}
 	if opts.Format == export.Recording {
 		report, err = export.Save(path, o.Log, ids, opts)
 		return report, path, err

@@ -325,7 +325,7 @@ func (f *Failures) focus() *failure {
 }
 
 // Can implements screen.Screen.
-func (f *Failures) Can(do screen.Action) string {
+func (f *Failures) Disabled(do screen.Action) string {
 	switch do {
 	case screen.HiddenOnly, screen.GroupBy:
 		return ""
@@ -347,15 +347,15 @@ func (f *Failures) Can(do screen.Action) string {
 
 // Hints implements screen.Screen.
 func (f *Failures) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.LastTrace, screen.HiddenOnly, screen.GroupBy, screen.Write, screen.DiffGood, screen.Mute, screen.Break, screen.CopyMenu, screen.Command}
+	return []screen.Action{screen.Enter, screen.LastTrace, screen.HiddenOnly, screen.GroupBy, screen.Write, screen.DiffGood, screen.Mute, screen.Break, screen.CopyMenu, screen.CommandLine}
 }
 
 // Act implements screen.Screen.
-func (f *Failures) Act(a screen.Act) tea.Cmd {
-	if f.list.Act(a) {
+func (f *Failures) Handle(a screen.Command) tea.Cmd {
+	if f.list.Handle(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.HiddenOnly:
 		f.hiddenOnly, f.done = !f.hiddenOnly, false
 		return f.gather()

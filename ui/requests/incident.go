@@ -252,10 +252,10 @@ func (f *Failures) askReport() tea.Cmd {
 	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&f.env.Shared, widget.Prompt{
 		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")
 			if what != "incident" {
-				return &widget.Complaint{Offset: 0, Text: "want incident, and perhaps the name of a file"}, nil
+				return &widget.Problem{Offset: 0, Text: "want incident, and perhaps the name of a file"}, nil
 			}
 			if file = strings.TrimSpace(file); file == "" {
 				file = name

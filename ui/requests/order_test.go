@@ -28,7 +28,7 @@ func logOf(t testing.TB, n, rows int) *store.Store {
 	for i := range n {
 		tr := &traces.Trace{
 			Verb: traces.Verb(1 + r.IntN(5)), Indirection: words[r.IntN(len(words))], Key: fmt.Sprint(words[r.IntN(len(words))], r.IntN(50)),
-			Primary: traces.Slot{{Terminus: words[r.IntN(len(words))], Source: traces.FromSetting}},
+			Primary: traces.Slot{{Terminus: words[r.IntN(len(words))], Kind: traces.FromSetting}},
 			Outcome: traces.Outcome(1 + r.IntN(int(traces.OutcomeCount)-1)), Took: time.Duration(r.Int64N(1 << (1 + r.IntN(50)))), Start: time.Unix(int64(i), 0),
 		}
 		if i%500 == 3 {

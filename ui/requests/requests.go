@@ -47,7 +47,7 @@ type Requests struct {
 	seen    uint64 // the last request when follow was switched off
 	stats   session.Stats
 	rates   [60]uint32
-	past    widget.Past
+	past    widget.History
 	picked  []uint64
 	sorting sorting
 	ages    bool // times as ages
@@ -306,7 +306,7 @@ func (r *Requests) SetFilter(text string) tea.Cmd {
 }
 
 // Can implements screen.Screen.
-func (r *Requests) Can(do screen.Action) string {
+func (r *Requests) Disabled(do screen.Action) string {
 	switch do {
 	case screen.FilterBy, screen.Follow, screen.GroupBy, screen.SortNext, screen.SortBack, screen.Times:
 		return ""
@@ -353,10 +353,10 @@ func (r *Requests) canWithDetail(do screen.Action) string {
 // Hints implements screen.Screen.
 func (r *Requests) Hints() []screen.Action {
 	if r.groups != nil {
-		return []screen.Action{screen.Enter, screen.GroupBy, screen.FilterBy, screen.Command}
+		return []screen.Action{screen.Enter, screen.GroupBy, screen.FilterBy, screen.CommandLine}
 	}
 	if r.len() == 0 && r.filter != "" {
-		return []screen.Action{screen.Back, screen.FilterBy, screen.Command}
+		return []screen.Action{screen.Back, screen.FilterBy, screen.CommandLine}
 	}
 	hints := []screen.Action{screen.Enter, screen.FilterBy, screen.FilterCell}
 	if len(r.picked) == 2 {
@@ -365,15 +365,15 @@ func (r *Requests) Hints() []screen.Action {
 	if !r.follow {
 		hints = append(hints, screen.Follow)
 	}
-	return append(hints, screen.NextFailure, screen.Select, screen.Command, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu)
+	return append(hints, screen.NextFailure, screen.Select, screen.CommandLine, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu)
 }
 
 // Act implements screen.Screen.
-func (r *Requests) Act(a screen.Act) tea.Cmd {
+func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	if cmd, ok := r.move(a); ok {
 		return cmd
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		return r.enter()
 	case screen.Back:
@@ -389,7 +389,7 @@ func (r *Requests) Act(a screen.Act) tea.Cmd {
 	case screen.GroupBy:
 		return r.askGroup()
 	case screen.SortNext, screen.SortBack:
-		return r.sortBy(a.Do == screen.SortNext)
+		return r.sortBy(a.Action == screen.SortNext)
 	case screen.Follow:
 		r.follow = !r.follow
 		r.look()
@@ -402,22 +402,22 @@ func (r *Requests) Act(a screen.Act) tea.Cmd {
 	case screen.JumpMark:
 		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: jump{id}}) })
 	case screen.NextFailure, screen.PrevFailure:
-		return r.failure(a.Do == screen.NextFailure)
+		return r.failure(a.Action == screen.NextFailure)
 	case screen.DiffTwo:
 		return compare.Two(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
 	}
 	return r.actOnDetail(a)
 }
 
-func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
-	if a.Do == screen.CopyMenu {
+func (r *Requests) actOnDetail(a screen.Command) tea.Cmd {
+	if a.Action == screen.CopyMenu {
 		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies())})
 	}
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.NextInRun:
 		if d.links.NextInRun != 0 {
 			return r.goTo(d.links.NextInRun)
@@ -446,11 +446,11 @@ func (r *Requests) actOnDetail(a screen.Act) tea.Cmd {
 }
 
 // move moves the cursor, if that is what a says.
-func (r *Requests) move(a screen.Act) (tea.Cmd, bool) {
-	if !r.list.Act(a) {
+func (r *Requests) move(a screen.Command) (tea.Cmd, bool) {
+	if !r.list.Handle(a) {
 		return nil, false
 	}
-	if a.Do == screen.Bottom {
+	if a.Action == screen.Bottom {
 		r.follow = r.sorted == nil && !r.sorting.reverse && r.groups == nil
 	}
 	return r.moved(), true
@@ -505,13 +505,13 @@ func (r *Requests) askFilter() tea.Cmd {
 	old, follow := r.filter, r.follow
 	p := widget.Prompt{
 		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", Past: &r.past,
-		Change: func(text string) (*widget.Complaint, tea.Cmd) {
+		Change: func(text string) (*widget.Problem, tea.Cmd) {
 			if c := complaint(text); c != nil {
 				return c, nil
 			}
 			return nil, r.SetFilter(text)
 		},
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if c := complaint(text); c != nil {
 				return c, nil
 			}
@@ -535,7 +535,7 @@ func (r *Requests) askFilter() tea.Cmd {
 }
 
 // complaint is what is wrong with a filter; nil if nothing is.
-func complaint(text string) *widget.Complaint {
+func complaint(text string) *widget.Problem {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -544,9 +544,9 @@ func complaint(text string) *widget.Complaint {
 		return nil
 	}
 	if s, ok := err.(*query.SyntaxError); ok {
-		return &widget.Complaint{Offset: s.Offset, Text: "want " + s.Want + ", got " + s.Got}
+		return &widget.Problem{Offset: s.Offset, Text: "want " + s.Want + ", got " + s.Got}
 	}
-	return &widget.Complaint{Offset: -1, Text: err.Error()}
+	return &widget.Problem{Offset: -1, Text: err.Error()}
 }
 
 func complete(text string) ([]screen.Completion, []string) {
@@ -606,7 +606,7 @@ type cell struct{ field, value string }
 
 func cellsOf(row *session.Row) []cell {
 	served := ""
-	if row.Served != traces.ByNobody {
+	if row.Served != traces.ByNone {
 		served = row.Served.String()
 	}
 	return []cell{

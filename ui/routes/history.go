@@ -48,8 +48,8 @@ func (r *Routes) changes(indirection string) []change {
 			continue // about another route
 		}
 		who := c.Why
-		if c.New.Source != traces.NoSource && c.Why == "assign" {
-			who = c.New.Source.String()
+		if c.New.Kind != traces.NoSource && c.Why == "assign" {
+			who = c.New.Kind.String()
 		}
 		if len(parts) == 0 {
 			parts = []string{"the same as before"}
@@ -106,7 +106,7 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 			style = term.Attention
 		}
 		text := fmt.Sprintf("%d. %s", i+1, orNone(c.Terminus))
-		if !c.At.IsZero() && c.Source != traces.FromYou {
+		if !c.At.IsZero() && c.Kind != traces.FromYou {
 			text += "  at " + r.clock(c.At)
 		}
 		p.Add("", text, style)
@@ -144,7 +144,7 @@ func (r *Routes) pageOfTermini(p *widget.Page, f row) {
 }
 
 // Section is the table in force as the section of an application in routes.yaml.
-func Section(house House, application string) string {
+func Section(house Engine, application string) string {
 	return strings.TrimPrefix(routes.Export(house.Routes(), application), "---\n")
 }
 

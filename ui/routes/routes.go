@@ -23,7 +23,7 @@ const Wide = 110
 
 // A House is the running house whose routes are shown and changed: an
 // *engine.Engine. It is safe for concurrent use.
-type House interface {
+type Engine interface {
 	session.Routes
 	// Plan tells what would become of a request, without asking anybody.
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
@@ -55,7 +55,7 @@ type About struct {
 // A Routes is the place. It is a screen.Screen.
 type Routes struct {
 	env           *session.Env
-	house         House        // nil in a recording
+	house         Engine       // nil in a recording
 	about         func() About // as it is now
 	width, height int
 	list          widget.List
@@ -69,7 +69,7 @@ var (
 
 // New shows the routes of a house. A nil house is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
-func New(env *session.Env, house House, about func() About) *Routes {
+func New(env *session.Env, house Engine, about func() About) *Routes {
 	r := &Routes{env: env, house: house, about: about}
 	r.list.SetLen(len(r.rows()))
 	return r
@@ -170,7 +170,7 @@ const (
 )
 
 // Can implements screen.Screen.
-func (r *Routes) Can(do screen.Action) string {
+func (r *Routes) Disabled(do screen.Action) string {
 	f, ok := r.focus()
 	switch do {
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
@@ -205,13 +205,13 @@ func (r *Routes) Hints() []screen.Action {
 	if r.house == nil {
 		return []screen.Action{screen.History, screen.UsedBy, screen.CopyMenu, screen.Enter}
 	}
-	return []screen.Action{screen.Enter, screen.SwapCache, screen.WhatIf, screen.History, screen.Reset, screen.UsedBy, screen.CopyMenu, screen.Command}
+	return []screen.Action{screen.Enter, screen.SwapCache, screen.WhatIf, screen.History, screen.Reset, screen.UsedBy, screen.CopyMenu, screen.CommandLine}
 }
 
 // Act implements screen.Screen.
-func (r *Routes) Act(a screen.Act) tea.Cmd {
-	if f, ok := r.focus(); !r.list.Act(a) && ok {
-		return r.on(f, a.Do)
+func (r *Routes) Handle(a screen.Command) tea.Cmd {
+	if f, ok := r.focus(); !r.list.Handle(a) && ok {
+		return r.on(f, a.Action)
 	}
 	return nil
 }

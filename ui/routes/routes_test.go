@@ -134,7 +134,7 @@ func play(t *testing.T, h *house, log *store.Store, about routes.About, width, h
 	return uitest.New(t, ui.Config{
 		Log: log, Routes: h, Now: func() time.Time { return noon },
 		Commands: func(env *session.Env) session.Commander {
-			return console.New(t.Context(), env, console.Options{House: h, Application: "agent"})
+			return console.New(t.Context(), env, console.Options{Engine: h, Application: "agent"})
 		},
 		Places: func(env *session.Env) []ui.Place {
 			r := routes.New(env, h, func() routes.About { return about })
@@ -299,7 +299,7 @@ func TestAnySize(t *testing.T) {
 	}
 	defer log.Close()
 	bad := "\x1b]52;c;!\a\u202e日本" + strings.Repeat("x", 300)
-	slot := traces.Slot{{Terminus: bad, Source: traces.FromRoutesFile, Place: bad, Why: bad, Note: bad}, {Terminus: bad, Source: traces.FromYou, Place: bad, At: noon}}
+	slot := traces.Slot{{Terminus: bad, Kind: traces.FromRoutesFile, Source: bad, Why: bad, Note: bad}, {Terminus: bad, Kind: traces.FromYou, Source: bad, At: noon}}
 	for _, ind := range []string{bad, "node", ""} {
 		tr := &traces.Trace{Verb: traces.Find, Indirection: ind, Key: bad, Primary: slot, Cache: slot, Start: noon}
 		tr.ID = log.Begin(tr)
@@ -307,7 +307,7 @@ func TestAnySize(t *testing.T) {
 	}
 	h, live, about := site(t)
 	about.Problems = []routes.Problem{{Fatal: true, Place: bad, Text: bad}}
-	if err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: "plain", Source: traces.FromYou, Place: bad}); err != nil {
+	if err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: "plain", Kind: traces.FromYou, Source: bad}); err != nil {
 		t.Fatal(err)
 	}
 	traffic(t, h)

@@ -27,9 +27,9 @@ func Line(indirection, slot, terminus string) string {
 // says where that was done. The command that it returns says so, and how to
 // undo it. The error is the one of [indirector.Indirector.Assign]; nothing has
 // changed then.
-func Swap(house House, indirection, slot, terminus, place string) (tea.Cmd, error) {
+func Swap(house Engine, indirection, slot, terminus, place string) (tea.Cmd, error) {
 	before, _ := house.Explain(indirection)
-	if err := house.Assign(indirection, slot, traces.Choice{Terminus: terminus, Source: traces.FromYou, Place: place}); err != nil {
+	if err := house.Assign(indirection, slot, traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: place}); err != nil {
 		return nil, err
 	}
 	return done(house, indirection, Line(indirection, slot, terminus), before), nil
@@ -37,7 +37,7 @@ func Swap(house House, indirection, slot, terminus, place string) (tea.Cmd, erro
 
 // Reset takes back what a person chose for an indirection. If something else
 // has changed its route since the start, that is taken back too.
-func Reset(house House, indirection string) tea.Cmd {
+func Reset(house Engine, indirection string) tea.Cmd {
 	before, _ := house.Explain(indirection)
 	house.Withdraw(indirection, traces.FromYou)
 	if slices.Contains(house.Overrides(), indirection) {
@@ -47,15 +47,15 @@ func Reset(house House, indirection string) tea.Cmd {
 }
 
 // touched reports whether Reset would change anything.
-func touched(house House, indirection string) bool {
+func touched(house Engine, indirection string) bool {
 	r, _ := house.Explain(indirection)
-	mine := func(c traces.Choice) bool { return c.Source == traces.FromYou }
+	mine := func(c traces.Choice) bool { return c.Kind == traces.FromYou }
 	return slices.ContainsFunc(r.Primary, mine) || slices.ContainsFunc(r.Cache, mine) || slices.Contains(house.Overrides(), indirection)
 }
 
 // done says what was done. Undoing it restores the route of this indirection
 // and no other.
-func done(house House, indirection, line string, before indirector.Route) tea.Cmd {
+func done(house Engine, indirection, line string, before indirector.Route) tea.Cmd {
 	after, _ := house.Explain(indirection)
 	to := func(r indirector.Route, why string) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -66,7 +66,7 @@ func done(house House, indirection, line string, before indirector.Route) tea.Cm
 	return screen.Send(screen.Done{Command: line, Change: &screen.Change{Command: line, Undo: to(before, "undo"), Redo: to(after, "redo")}})
 }
 
-func restore(house House, indirection string, r indirector.Route, why string) {
+func restore(house Engine, indirection string, r indirector.Route, why string) {
 	table := maps.Clone(house.Routes())
 	table[indirection] = r
 	house.SwapRoutes(table, why)
@@ -162,7 +162,7 @@ func (r *Routes) check(c chosen) tea.Cmd {
 // Lacking warns of verbs that a terminus lacks and that were seen in the newest
 // requests: "facter has no search: 3 of the last 88 requests would fail". It is
 // "" if there are none. It reads the log.
-func Lacking(log session.Log, house House, indirection, slot, terminus string) string {
+func Lacking(log session.Log, house Engine, indirection, slot, terminus string) string {
 	d := house.Registry().Descriptor(indirection, terminus)
 	if d == nil {
 		return ""

@@ -209,10 +209,10 @@ func (r *Routes) setBy(f row) string {
 	if cached {
 		text = "cache: " + text
 	}
-	if c.Source == traces.FromYou && r.width < Wide {
+	if c.Kind == traces.FromYou && r.width < Wide {
 		return text + " (was " + orNone(replaced(slotOf(f.route, slotName(cached))).Terminus) + ")"
 	}
-	if other := f.route.Cache.Winner(); !cached && other.Source == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
+	if other := f.route.Cache.Winner(); !cached && other.Kind == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
 		text += "; cache " + brief(r.env, other)
 	}
 	return text
@@ -229,7 +229,7 @@ func slotName(cached bool) string {
 func (r *Routes) replaced(f row) string {
 	c, cached := decider(f.route)
 	was := replaced(slotOf(f.route, slotName(cached)))
-	if was.Terminus == "" || was.Terminus == c.Terminus && was.Source < traces.FromApplication {
+	if was.Terminus == "" || was.Terminus == c.Terminus && was.Kind < traces.FromApplication {
 		return "-"
 	}
 	return was.Terminus + " (" + brief(r.env, was) + ")"
@@ -389,7 +389,7 @@ func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
 		won = won || wins
 		style := term.Quiet
 		switch {
-		case wins && c.Source >= traces.FromFace:
+		case wins && c.Kind >= traces.FromFace:
 			style = term.Touched
 		case wins:
 			style = term.Plain

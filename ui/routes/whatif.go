@@ -59,7 +59,7 @@ type WhatIf struct {
 	Indirection, Slot, Terminus string
 	Lose, Gain                  int // answered then and not now, and the other way round
 
-	house  House
+	house  Engine
 	table  indirector.Routes
 	walk   walk
 	counts [fates][indirector.Expire]int
@@ -69,10 +69,10 @@ type WhatIf struct {
 }
 
 // NewWhatIf begins to count. See Step.
-func NewWhatIf(log session.Log, house House, indirection, slot, terminus string) *WhatIf {
+func NewWhatIf(log session.Log, house Engine, indirection, slot, terminus string) *WhatIf {
 	table := maps.Clone(house.Routes())
 	route := table[indirection]
-	choice := traces.Choice{Terminus: terminus, Source: traces.FromYou, Place: "what-if"}
+	choice := traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: "what-if"}
 	if slot == indirector.SlotCache {
 		route.Cache = append(traces.Slot{choice}, route.Cache...)
 	} else {
@@ -220,10 +220,10 @@ func (p *panel) Resize(width, _ int) { p.width = width }
 func (p *panel) Captures() bool { return true }
 
 // Can implements screen.Screen.
-func (p *panel) Can(screen.Action) string { return screen.Unknown }
+func (p *panel) Disabled(screen.Action) string { return screen.Unknown }
 
 // Act implements screen.Screen.
-func (p *panel) Act(screen.Act) tea.Cmd { return nil }
+func (p *panel) Handle(screen.Command) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
 func (p *panel) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }

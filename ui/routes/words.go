@@ -13,7 +13,7 @@ import (
 
 // brief says in a few words who made a choice.
 func brief(env *session.Env, c traces.Choice) string {
-	switch c.Source {
+	switch c.Kind {
 	case traces.NoSource:
 		return "nobody"
 	case traces.FromYou:
@@ -26,41 +26,41 @@ func brief(env *session.Env, c traces.Choice) string {
 	case traces.FromStoreconfigs:
 		return "storeconfigs"
 	case traces.FromApplication:
-		app, _, _ := strings.Cut(strings.TrimPrefix(c.Place, "application "), ",")
+		app, _, _ := strings.Cut(strings.TrimPrefix(c.Source, "application "), ",")
 		return "app " + app
 	case traces.FromSetting:
-		at := strings.LastIndex(c.Place, ", ")
+		at := strings.LastIndex(c.Source, ", ")
 		if at < 0 {
 			return "setting"
 		}
-		if c.Place[at+2:] == "default" {
+		if c.Source[at+2:] == "default" {
 			return "setting default"
 		}
-		return "setting, " + c.Place[at+2:]
+		return "setting, " + c.Source[at+2:]
 	case traces.FromRoutesFile:
-		return c.Place
+		return c.Source
 	}
-	return c.Source.String() + " " + c.Place
+	return c.Kind.String() + " " + c.Source
 }
 
 // long says who made a choice, with all that is known.
 func long(env *session.Env, c traces.Choice) string {
 	switch {
-	case c.Source == traces.FromYou && c.Place != "":
-		return brief(env, c) + ", " + c.Place
-	case c.Source == traces.FromDeclaration || c.Source == traces.FromYou || c.Place == "":
+	case c.Kind == traces.FromYou && c.Source != "":
+		return brief(env, c) + ", " + c.Source
+	case c.Kind == traces.FromDeclaration || c.Kind == traces.FromYou || c.Source == "":
 		return brief(env, c)
-	case c.Source == traces.FromFace || c.Source == traces.FromThread:
-		return c.Source.String() + " " + c.Place
+	case c.Kind == traces.FromFace || c.Kind == traces.FromThread:
+		return c.Kind.String() + " " + c.Source
 	}
-	return c.Place
+	return c.Source
 }
 
 // decider is the choice that SET BY tells of first: the one of the terminus,
 // unless the cache was chosen at run time, by a stronger source.
 func decider(r indirector.Route) (c traces.Choice, cache bool) {
 	primary, cached := r.Primary.Winner(), r.Cache.Winner()
-	if cached.Source > primary.Source && cached.Source > traces.FromRoutesFile {
+	if cached.Kind > primary.Kind && cached.Kind > traces.FromRoutesFile {
 		return cached, true
 	}
 	return primary, false

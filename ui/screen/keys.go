@@ -15,17 +15,17 @@ type Action string
 // The actions. What is said about each stands in the table of keys.
 const (
 	// Everywhere.
-	GoTo    Action = "go"
-	Help    Action = "help"
-	Command Action = "command"
-	Console Action = "console"
-	Back    Action = "back"
-	Quit    Action = "quit"
-	Stop    Action = "stop"
-	Undo    Action = "undo"
-	Redo    Action = "redo"
-	Suspend Action = "suspend"
-	Last    Action = "last-place"
+	GoTo        Action = "go"
+	Help        Action = "help"
+	CommandLine Action = "command"
+	Console     Action = "console"
+	Back        Action = "back"
+	Quit        Action = "quit"
+	Stop        Action = "stop"
+	Undo        Action = "undo"
+	Redo        Action = "redo"
+	Suspend     Action = "suspend"
+	Last        Action = "last-place"
 
 	PaletteOpen Action = "palette"
 
@@ -113,9 +113,9 @@ const (
 	Inject      Action = "inject"
 	AsItWas     Action = "as-it-was"
 
-	Baseline   Action = "baseline"
-	Rename     Action = "rename"
-	ListMasked Action = "list-masked"
+	Baseline     Action = "baseline"
+	Rename       Action = "rename"
+	ListRedacted Action = "list-masked"
 
 	Replay     Action = "replay"
 	ReplayEdit Action = "edit-and-replay"
@@ -189,7 +189,7 @@ var table = []Binding{
 	{Write, []string{"w"}, InRecordings, false, "save", "save requests to a new file, in any format"},
 	{Baseline, []string{" "}, InRecordings, false, "baseline", "hold others against this recording"},
 	{DiffTwo, []string{"d"}, InRecordings, false, "compare", "compare with the baseline, or with what is shown now"},
-	{ListMasked, []string{"l"}, InRecordings, false, "masked", "list what is masked in it"},
+	{ListRedacted, []string{"l"}, InRecordings, false, "masked", "list what is masked in it"},
 	{Rename, []string{"e"}, InRecordings, false, "rename", "give the file another name"},
 	{Remove, []string{"x"}, InRecordings, false, "remove", "remove the file; its name must be typed"},
 	{Reload, []string{"ctrl+r"}, InRecordings, false, "again", "read the directory again"},
@@ -288,7 +288,7 @@ var table = []Binding{
 	{Quit, []string{"q"}, Everywhere, false, "quit", "back; on a place: quit"},
 	{Stop, []string{"ctrl+c"}, Everywhere, false, "stop", "stop what is running; twice quits"},
 	{Help, []string{"?"}, Everywhere, false, "help", "what the keys do here"},
-	{Command, []string{":"}, Everywhere, false, "cmd", "ask something, or give a command"},
+	{CommandLine, []string{":"}, Everywhere, false, "cmd", "ask something, or give a command"},
 	{PaletteOpen, []string{"ctrl+p"}, Everywhere, false, "palette", "everything that can be done, by name"},
 	{Console, []string{"~"}, Everywhere, false, "console", "what was asked and answered here"},
 	{Undo, []string{"z"}, Everywhere, false, "undo", "undo; what was sent cannot be undone"},

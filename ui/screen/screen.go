@@ -27,11 +27,11 @@ type Screen interface {
 	// each change.
 	Resize(width, height int)
 	// Act does what a key says. It is called only if Can says that it works.
-	Act(Act) tea.Cmd
+	Handle(Command) tea.Cmd
 	// Can returns "" if the action works now, and otherwise why it does not, in a
 	// few words: "nothing is masked here". What the screen does not know at all
 	// is Unknown.
-	Can(Action) string
+	Disabled(Action) string
 	// Update takes a message: a Snapshot when there is news, the answers to its
 	// own commands, and a tea.KeyMsg or tea.MouseMsg while it Captures them.
 	Update(tea.Msg) tea.Cmd
@@ -75,14 +75,14 @@ type Clicker interface {
 }
 
 // An Act is what a key said.
-type Act struct {
-	Do    Action
-	Count int  // as in 5j; zero if none was given
-	Arg   rune // the letter after m and ', the digit of a place
+type Command struct {
+	Action Action
+	Count  int  // as in 5j; zero if none was given
+	Arg    rune // the letter after m and ', the digit of a place
 }
 
 // Times returns how often to do it: Count, and once if none was given.
-func (a Act) Times() int { return max(a.Count, 1) }
+func (a Command) Times() int { return max(a.Count, 1) }
 
 // A Completion is one way to go on with a line.
 type Completion struct {
@@ -120,7 +120,7 @@ type (
 		Reverse bool
 	}
 	// Do does what a key would do on the screen on top.
-	Do struct{ Act Act }
+	Do struct{ Handle Command }
 	// Run does what a line of the command prompt would do.
 	Run struct{ Text string }
 	// Ask opens the command prompt with text in it.

@@ -39,8 +39,8 @@ type Env struct {
 	// Render returns a live instance as it is recorded, masked. Nil if nothing is
 	// live.
 	Render func(inst indirector.Instance) traces.Value
-	// MaskText masks secrets in a text, and counts them. Nil masks nothing.
-	MaskText func(text string) (string, int)
+	// RedactText masks secrets in a text, and counts them. Nil masks nothing.
+	RedactText func(text string) (string, int)
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
 	Probe func(ctx context.Context, address string) string

@@ -108,10 +108,10 @@ func AskReport(env *session.Env, t *traces.Trace) tea.Cmd {
 			}
 			return nil, nil
 		},
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			what, name, _ := strings.Cut(strings.TrimSpace(text), " ")
 			if what != "story" {
-				return &widget.Complaint{Offset: 0, Text: "want story, and perhaps the name of a file"}, nil
+				return &widget.Problem{Offset: 0, Text: "want story, and perhaps the name of a file"}, nil
 			}
 			if name == "" {
 				name = fmt.Sprintf("story-%d.txt", t.ID)
@@ -128,7 +128,7 @@ func save(env *session.Env, t *traces.Trace, name string) tea.Cmd {
 		if err != nil {
 			return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "give another name", Bad: true}
 		}
-		masked += t.Value.Masked + t.Sent.Masked
+		masked += t.Value.Redacted + t.Sent.Redacted
 		return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
 	}
 }

@@ -107,9 +107,9 @@ func breakForm(env *session.Env, title string, values [3]string, enter func(text
 			{Label: "WHERE", Hint: "before or after a step", Choices: wheres()},
 			{Label: "DO", Hint: "and how often: once, first 3, every 10, 30%", Choices: actions},
 		},
-		Check: func(v []string) (string, *widget.Complaint, int) {
+		Check: func(v []string) (string, *widget.Problem, int) {
 			if _, err := query.Parse(v[0]); err != nil {
-				return "", &widget.Complaint{Text: err.Error()}, 0
+				return "", &widget.Problem{Text: err.Error()}, 0
 			}
 			text := breakText(v)
 			p, err := debugger.Parse(text)
@@ -118,7 +118,7 @@ func breakForm(env *session.Env, title string, values [3]string, enter func(text
 				if _, err := debugger.Parse(strings.TrimSpace(v[0] + " " + place(v[1]))); err != nil {
 					field = 1
 				}
-				return "", &widget.Complaint{Text: err.Error()}, field
+				return "", &widget.Problem{Text: err.Error()}, field
 			}
 			return "break " + p.String(), nil, 0
 		},

@@ -248,10 +248,10 @@ func second(s traces.Slot) *traces.Choice {
 }
 
 func where(c traces.Choice) string {
-	if c.Place != "" {
-		return c.Place
+	if c.Source != "" {
+		return c.Source
 	}
-	return c.Source.String()
+	return c.Kind.String()
 }
 
 // Report is the story of a request as plain text, for a file or a ticket.

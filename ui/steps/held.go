@@ -279,7 +279,7 @@ func (s *Steps) canHeld(do screen.Action) string {
 
 // actHeld does what a key says to a held request, and reports whether it was
 // one.
-func (s *Steps) actHeld(a screen.Act) (tea.Cmd, bool) {
+func (s *Steps) actHeld(a screen.Command) (tea.Cmd, bool) {
 	st := s.hold.stay
 	if st == nil {
 		return nil, false
@@ -287,7 +287,7 @@ func (s *Steps) actHeld(a screen.Act) (tea.Cmd, bool) {
 	d := s.env.Debugger
 	if s.hold.editing {
 		items := st.items()
-		switch a.Do {
+		switch a.Action {
 		case screen.Down:
 			s.hold.at = min(s.hold.at+a.Times(), len(items)-1)
 			return nil, true
@@ -301,7 +301,7 @@ func (s *Steps) actHeld(a screen.Act) (tea.Cmd, bool) {
 			return s.change(items[min(s.hold.at, len(items)-1)]), true
 		}
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.StepOnce:
 		return s.resume(debugger.Step), true
 	case screen.StepOver:
@@ -362,9 +362,9 @@ func (s *Steps) change(it item) tea.Cmd {
 	}
 	p := widget.Prompt{
 		Label: it.name + " ", Hint: "what steps to come will see; u takes every edit back",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if _, err := debugger.ParseEdit(it.name + "=" + text); err != nil {
-				return &widget.Complaint{Offset: -1, Text: err.Error()}, nil
+				return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 			}
 			return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd { return set(text) })})
 		},
@@ -432,9 +432,9 @@ func (s *Steps) inject() tea.Cmd {
 			}
 			p := widget.Prompt{
 				Label: in.name + " ", Hint: in.note,
-				Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+				Enter: func(text string) (*widget.Problem, tea.Cmd) {
 					if _, err := debugger.ParseAction(in.action + text); err != nil {
-						return &widget.Complaint{Offset: -1, Text: err.Error()}, nil
+						return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 					}
 					return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
 						s.hold.steps = true

@@ -56,8 +56,8 @@ func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 		choice traces.Choice
 		to     *string
 	}{{t.Primary.Winner(), &req.Terminus}, {t.Cache.Winner(), &req.Cache}} {
-		if c := slot.choice; c.Source == traces.FromRequest || c.Source == traces.FromFace {
-			*slot.to, req.By, req.Place = c.Terminus, c.Source, c.Place
+		if c := slot.choice; c.Kind == traces.FromRequest || c.Kind == traces.FromFace {
+			*slot.to, req.By, req.Source = c.Terminus, c.Kind, c.Source
 		}
 	}
 	if inst, ok := log.Instance(t.ID); ok && t.Verb == traces.Save {

@@ -248,12 +248,12 @@ func opinion(slot string, c *traces.Choice) string {
 	}
 	s := slot + " " + name + " set by "
 	switch {
-	case c.Place == "" || c.Place == c.Source.String():
-		s += c.Source.String()
-	case strings.Contains(c.Place, c.Source.String()):
-		s += c.Place
+	case c.Source == "" || c.Source == c.Kind.String():
+		s += c.Kind.String()
+	case strings.Contains(c.Source, c.Kind.String()):
+		s += c.Source
 	default:
-		s += c.Source.String() + ", " + c.Place
+		s += c.Kind.String() + ", " + c.Source
 	}
 	if c.Why != "" {
 		s += "; " + c.Why

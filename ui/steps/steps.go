@@ -240,7 +240,7 @@ func (s *Steps) focus() *line {
 }
 
 // Can implements screen.Screen.
-func (s *Steps) Can(do screen.Action) string {
+func (s *Steps) Disabled(do screen.Action) string {
 	if s.trace == nil {
 		switch do {
 		case screen.NextFailure, screen.PrevFailure:
@@ -288,14 +288,14 @@ func (s *Steps) Hints() []screen.Action {
 }
 
 // Act implements screen.Screen.
-func (s *Steps) Act(a screen.Act) tea.Cmd {
+func (s *Steps) Handle(a screen.Command) tea.Cmd {
 	if cmd, done := s.actHeld(a); done {
 		return cmd
 	}
-	if s.list.Act(a) {
+	if s.list.Handle(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Break:
 		return BreakHere(s.env, s.trace, s.focusStep())
 	case screen.BreakIf:
@@ -309,7 +309,7 @@ func (s *Steps) Act(a screen.Act) tea.Cmd {
 	case screen.Left:
 		s.foldHere()
 	case screen.OpenAll, screen.FoldAll:
-		s.all(a.Do == screen.OpenAll)
+		s.all(a.Action == screen.OpenAll)
 	case screen.Enter:
 		return s.enter()
 	case screen.OpenValue:
@@ -323,7 +323,7 @@ func (s *Steps) Act(a screen.Act) tea.Cmd {
 	case screen.PrevInRun:
 		return s.Show(s.links.PrevInRun)
 	case screen.NextFailure, screen.PrevFailure:
-		return s.failure(a.Do == screen.NextFailure)
+		return s.failure(a.Action == screen.NextFailure)
 	case screen.DiffGood:
 		return compare.Two(s.env, s.id, s.links.LastGood)
 	case screen.SetMark:
@@ -432,10 +432,10 @@ func (s *Steps) failure(forward bool) tea.Cmd {
 func (s *Steps) ask() tea.Cmd {
 	p := widget.NewPrompt(&s.env.Shared, widget.Prompt{
 		Label: "/", Hint: "text in a step, an answer or a reason",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			s.search = text
 			if text != "" && !s.find(0) {
-				return &widget.Complaint{Offset: -1, Text: "not on this screen"}, nil
+				return &widget.Problem{Offset: -1, Text: "not on this screen"}, nil
 			}
 			return nil, nil
 		},
@@ -501,10 +501,10 @@ func CommandOf(t *traces.Trace) string {
 	if t.Environment != "" {
 		parts = append(parts, "env="+quoted(t.Environment))
 	}
-	if c := t.Primary.Winner(); c.Source == traces.FromRequest {
+	if c := t.Primary.Winner(); c.Kind == traces.FromRequest {
 		parts = append(parts, "terminus="+c.Terminus)
 	}
-	if c := t.Cache.Winner(); c.Source == traces.FromRequest {
+	if c := t.Cache.Winner(); c.Kind == traces.FromRequest {
 		parts = append(parts, "cache="+c.Terminus)
 	}
 	return strings.Join(append(parts, t.Flags.Names()...), " ")

@@ -97,7 +97,7 @@ func TestHostileSteps(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range 8 {
-		open(t, uitest.EvilTrace(r, i)).Try(keys...)
+		open(t, uitest.HostileTrace(r, i)).Try(keys...)
 	}
 	tr := find(strings.Repeat("k\x1b[2J", 1<<15))
 	tr.Error = strings.Repeat("line\u202e\n", 1<<16)

@@ -19,34 +19,34 @@ import (
 
 // evil is what comes from outside when somebody means harm, or when nothing is
 // what it should be.
-var evil = [...]string{
+var hostile = [...]string{
 	"", "\x1b[2J\x1b[H", "\x1b]52;c;aGVsbG8=\a", "\x1b]0;title\x07", "a\r\nb\tc", "\x00\x01\x7f", "\u009b31m", "\xff\xfe\xc3",
 	"\u202egnp.exe", "\u200b\u200d\ufeff", "e\u0301\u0301\u0301", "日本語のとても長いテキスト", "👩‍👩‍👧‍👦🇩🇪👍🏽", "각",
 	strings.Repeat("very-long-", 2000), strings.Repeat("\x1b", 500), "%s%d%!", `"quoted\"`, "/////", "  leading", "\ufffd\U000e0041",
 }
 
-// Evil returns texts that come from outside when somebody means harm, or when
+// Hostile returns texts that come from outside when somebody means harm, or when
 // nothing is what it should be: commands to a terminal, what is not seen, what is
 // wide, what is long, what is no UTF-8.
-func Evil() []string { return slices.Clone(evil[:]) }
+func Hostile() []string { return slices.Clone(hostile[:]) }
 
-// EvilText is one of them, or two.
-func EvilText(r *rand.Rand) string {
-	s := evil[r.IntN(len(evil))]
+// HostileText is one of them, or two.
+func HostileText(r *rand.Rand) string {
+	s := hostile[r.IntN(len(hostile))]
 	if r.IntN(3) == 0 {
-		s += evil[r.IntN(len(evil))]
+		s += hostile[r.IntN(len(hostile))]
 	}
 	return s
 }
 
-// EvilTrace is a trace in which every text is evil, and every number is any. I is
+// HostileTrace is a trace in which every text is evil, and every number is any. I is
 // how many seconds after Began it began.
-func EvilTrace(r *rand.Rand, i int) traces.Trace {
-	text := func() string { return EvilText(r) }
+func HostileTrace(r *rand.Rand, i int) traces.Trace {
+	text := func() string { return HostileText(r) }
 	slot := func() traces.Slot {
 		var s traces.Slot
 		for range r.IntN(4) {
-			s = append(s, traces.Choice{Terminus: text(), Source: traces.Source(r.IntN(10)), Place: text(), Why: evil[r.IntN(2)], Note: text()})
+			s = append(s, traces.Choice{Terminus: text(), Kind: traces.SourceKind(r.IntN(10)), Source: text(), Why: hostile[r.IntN(2)], Note: text()})
 		}
 		return s
 	}
@@ -75,10 +75,10 @@ func EvilTrace(r *rand.Rand, i int) traces.Trace {
 	return tr
 }
 
-// evilBody is JSON with evil in it, or no JSON at all.
-func evilBody(r *rand.Rand) string {
+// hostileBody is JSON with evil in it, or no JSON at all.
+func hostileBody(r *rand.Rand) string {
 	if r.IntN(8) == 0 {
-		return EvilText(r)
+		return HostileText(r)
 	}
 	var b strings.Builder
 	b.WriteString(`{"resources":[`)
@@ -96,7 +96,7 @@ func evilBody(r *rand.Rand) string {
 func quote(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, c := range []byte(EvilText(r)) {
+	for _, c := range []byte(HostileText(r)) {
 		switch {
 		case c < ' ' || c == '"' || c == '\\':
 			fmt.Fprintf(&b, `\u%04x`, c)
@@ -108,14 +108,14 @@ func quote(r *rand.Rand) string {
 	return b.String()
 }
 
-// EvilLog is a log of n requests of which nothing is as it should be.
-func EvilLog(t testing.TB, r *rand.Rand, n int) *store.Store {
+// HostileLog is a log of n requests of which nothing is as it should be.
+func HostileLog(t testing.TB, r *rand.Rand, n int) *store.Store {
 	t.Helper()
 	s, err := store.Open(store.Options{
 		Now: func() time.Time { return Began },
 		Render: func(model string, instance any) traces.Value {
 			body := instance.(Instance)
-			return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Source: evil[len(body)%len(evil)]}
+			return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Source: hostile[len(body)%len(hostile)]}
 		},
 	})
 	if err != nil {
@@ -123,9 +123,9 @@ func EvilLog(t testing.TB, r *rand.Rand, n int) *store.Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	for i := range n {
-		tr := EvilTrace(r, i)
+		tr := HostileTrace(r, i)
 		tr.ID = s.Begin(&tr)
-		body := evilBody(r)
+		body := hostileBody(r)
 		s.End(&tr, Instance(body))
 	}
 	if err := s.Flush(); err != nil {

@@ -48,7 +48,7 @@ func (i Instance) Key() string { return "instance" }
 
 func render(model string, instance any) traces.Value {
 	body := string(instance.(Instance))
-	return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Masked: 1}
+	return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Redacted: 1}
 }
 
 func record(s *store.Store, tr traces.Trace) {
@@ -89,14 +89,14 @@ func blank(at time.Time, verb traces.Verb, ind, key, terminus, cache string, ms 
 		Verb: verb, Indirection: ind, Key: key, Start: at, Took: time.Duration(ms) * time.Millisecond,
 		Environment: "production", Caller: "agent", Run: "8f3c21d0-agent",
 		Primary: traces.Slot{
-			{Terminus: terminus, Source: traces.FromApplication, Place: "application agent"},
-			{Terminus: "yaml", Source: traces.FromDeclaration, Place: "default in code"},
+			{Terminus: terminus, Kind: traces.FromApplication, Source: "application agent"},
+			{Terminus: "yaml", Kind: traces.FromDeclaration, Source: "default in code"},
 		},
 	}
 	if cache != "" {
 		tr.Cache = traces.Slot{
-			{Terminus: cache, Source: traces.FromSetting, Place: "setting " + ind + "_cache_terminus, puppet.conf:7"},
-			{Terminus: "yaml", Source: traces.FromRoutesFile, Place: "routes.yaml:3", Why: "section master, but the application is agent"},
+			{Terminus: cache, Kind: traces.FromSetting, Source: "setting " + ind + "_cache_terminus, puppet.conf:7"},
+			{Terminus: "yaml", Kind: traces.FromRoutesFile, Source: "routes.yaml:3", Why: "section master, but the application is agent"},
 		}
 	}
 	tr.Steps = [traces.StepCount]traces.Question{
@@ -154,11 +154,11 @@ func eventful(at time.Time) []traces.Trace {
 	soft.Faults = []traces.Fault{{Origin: "terminus puppetdb › network", Step: traces.Terminus, Message: "Connection refused - connect(2) for puppetdb:8081", Path: "https://puppetdb:8081/pdb/cmd/v1"}}
 	plugins := answered(next(96), traces.Search, "file_metadata", "plugins", "rest", "", 203)
 	lost := answered(next(210), traces.Find, "file_metadata", "modules/app/a.conf", "rest", "", 12)
-	lost.Outcome, lost.Served, lost.Value.Body = traces.NilHidden, traces.ByNobody, nil
+	lost.Outcome, lost.Served, lost.Value.Body = traces.NilHidden, traces.ByNone, nil
 	lost.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFrom404, "Not Found: Could not find file_metadata modules/app/a.conf", 12)
 	facts := hit(next(21), "facts", web, "facter", "json", 2)
 	enc := answered(next(143), traces.Find, "node", "db07.example.com", "exec", "", 398)
-	enc.Outcome, enc.Served, enc.Value.Body, enc.Run = traces.NilHidden, traces.ByNobody, nil, "9c02"
+	enc.Outcome, enc.Served, enc.Value.Body, enc.Run = traces.NilHidden, traces.ByNone, nil, "9c02"
 	enc.RunGuessed = true
 	enc.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFromEmptyOutput, "/usr/local/bin/enc db07.example.com", 398)
 	enc.Spans = []traces.Span{{
@@ -234,7 +234,7 @@ func compile(at time.Time) traces.Trace {
 func inner(at time.Time) traces.Trace {
 	tr := answered(at, traces.Find, "node", "db07.example.com", "exec", "", 401)
 	tr.Run, tr.Caller, tr.Parent, tr.ParentStep = "9c02", "terminus", 41, traces.Terminus
-	tr.Outcome, tr.Served, tr.Value.Body = traces.NilHidden, traces.ByNobody, nil
+	tr.Outcome, tr.Served, tr.Value.Body = traces.NilHidden, traces.ByNone, nil
 	tr.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFromEmptyOutput, "/usr/local/bin/enc db07.example.com", 401)
 	return tr
 }
@@ -242,7 +242,7 @@ func inner(at time.Time) traces.Trace {
 func mine(at time.Time) traces.Trace {
 	tr := answered(at, traces.Find, "node", "db07.example.com", "plain", "", 0)
 	tr.Caller, tr.Run = "you", ""
-	tr.Primary = append(traces.Slot{{Terminus: "plain", Source: traces.FromRequest, Place: "this request"}}, tr.Primary[0])
+	tr.Primary = append(traces.Slot{{Terminus: "plain", Kind: traces.FromRequest, Source: "this request"}}, tr.Primary[0])
 	tr.Value.Body = []byte(`{"name":"db07.example.com","environment":"production","classes":[],"parameters":{}}`)
 	return tr
 }

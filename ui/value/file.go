@@ -132,7 +132,7 @@ func (f *File) Load() tea.Cmd {
 
 func (f *File) read() tea.Cmd {
 	f.asked = true
-	contents, mask := fileOf(f.inst), f.env.MaskText
+	contents, mask := fileOf(f.inst), f.env.RedactText
 	return screen.Later(func() tea.Msg {
 		var m fileMsg
 		m.body, m.whole, m.err = model.Preview(contents, preview)
@@ -327,7 +327,7 @@ func (f *File) Hints() []screen.Action {
 }
 
 // Can implements screen.Screen.
-func (f *File) Can(do screen.Action) string {
+func (f *File) Disabled(do screen.Action) string {
 	switch {
 	case widget.Moves(do), do == screen.Tab, do == screen.BackTab, do == screen.CopyMenu:
 		return ""
@@ -342,11 +342,11 @@ func (f *File) Can(do screen.Action) string {
 }
 
 // Act implements screen.Screen.
-func (f *File) Act(a screen.Act) tea.Cmd {
+func (f *File) Handle(a screen.Command) tea.Cmd {
 	if f.page.ScrollBy(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Tab:
 		f.turn(1)
 	case screen.BackTab:
@@ -374,10 +374,10 @@ func (f *File) turn(step fileMode) {
 func (f *File) ask() tea.Cmd {
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&f.env.Shared, widget.Prompt{
 		Label: "/", Hint: "text in this file",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			f.search = text
 			if text != "" && !f.find(0) {
-				return &widget.Complaint{Offset: -1, Text: "not in what is shown of this file"}, nil
+				return &widget.Problem{Offset: -1, Text: "not in what is shown of this file"}, nil
 			}
 			return nil, nil
 		},

@@ -149,7 +149,7 @@ func (l *Listing) Hints() []screen.Action {
 }
 
 // Can implements screen.Screen.
-func (l *Listing) Can(do screen.Action) string {
+func (l *Listing) Disabled(do screen.Action) string {
 	switch {
 	case widget.Moves(do):
 		return ""
@@ -162,11 +162,11 @@ func (l *Listing) Can(do screen.Action) string {
 }
 
 // Act implements screen.Screen.
-func (l *Listing) Act(a screen.Act) tea.Cmd {
-	if l.list.Act(a) {
+func (l *Listing) Handle(a screen.Command) tea.Cmd {
+	if l.list.Handle(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Enter:
 		return l.open()
 	case screen.CopyMenu:

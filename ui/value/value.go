@@ -264,7 +264,7 @@ func (v *Value) focus() *tree.Node {
 }
 
 // Can implements screen.Screen.
-func (v *Value) Can(do screen.Action) string {
+func (v *Value) Disabled(do screen.Action) string {
 	tree := v.mode == asTree && len(v.rows) > 0
 	switch do {
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
@@ -287,7 +287,7 @@ func (v *Value) Can(do screen.Action) string {
 func (v *Value) canReveal() string {
 	n := v.focus()
 	switch {
-	case v.mode != asTree || n == nil || !n.Masked():
+	case v.mode != asTree || n == nil || !n.Redacted():
 		return "this is not a masked value"
 	case v.env.Clear == nil:
 		return "masked values were not recorded in the clear"
@@ -307,11 +307,11 @@ func (v *Value) Hints() []screen.Action {
 }
 
 // Act implements screen.Screen.
-func (v *Value) Act(a screen.Act) tea.Cmd {
-	if v.mode == asTree && v.list.Act(a) || v.mode != asTree && v.page.ScrollBy(a) {
+func (v *Value) Handle(a screen.Command) tea.Cmd {
+	if v.mode == asTree && v.list.Handle(a) || v.mode != asTree && v.page.ScrollBy(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Tab:
 		v.turn(1)
 	case screen.BackTab:
@@ -326,7 +326,7 @@ func (v *Value) Act(a screen.Act) tea.Cmd {
 	case screen.Left:
 		v.foldHere()
 	case screen.OpenAll, screen.FoldAll:
-		v.root.FoldAll(a.Do == screen.OpenAll)
+		v.root.FoldAll(a.Action == screen.OpenAll)
 		v.fold()
 	case screen.Reveal:
 		return v.reveal()
@@ -465,10 +465,10 @@ func plain(v data.Value) string {
 func (v *Value) ask() tea.Cmd {
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&v.env.Shared, widget.Prompt{
 		Label: "/", Hint: "text in a key or a value",
-		Enter: func(text string) (*widget.Complaint, tea.Cmd) {
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			v.search = text
 			if text != "" && !v.find(0) {
-				return &widget.Complaint{Offset: -1, Text: "not in this value"}, nil
+				return &widget.Problem{Offset: -1, Text: "not in this value"}, nil
 			}
 			return nil, nil
 		},

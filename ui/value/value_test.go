@@ -25,7 +25,7 @@ func shown(t *testing.T, format, body string) *uitest.Player {
 	t.Cleanup(func() { _ = s.Close() })
 	tr := &traces.Trace{
 		Verb: traces.Find, Indirection: "facts", Key: "web01", Start: uitest.Began, Outcome: traces.Good, Served: traces.ByTerminus,
-		Primary: traces.Slot{{Terminus: "yaml", Source: traces.FromSetting, Place: "puppet.conf:3"}},
+		Primary: traces.Slot{{Terminus: "yaml", Kind: traces.FromSetting, Source: "puppet.conf:3"}},
 	}
 	tr.ID = s.Begin(tr)
 	s.End(tr, uitest.Instance(body))
@@ -96,7 +96,7 @@ func TestHostileBodies(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(7, 7))
-	p := uitest.New(t, ui.Config{Log: uitest.EvilLog(t, r, 40)}, 80, 24)
+	p := uitest.New(t, ui.Config{Log: uitest.HostileLog(t, r, 40)}, 80, 24)
 	for range 20 {
 		p.Keys("v").Exact().Keys("L", "tab", "tab", "tab").Exact().Keys("1", "esc", "k").Exact()
 	}

@@ -132,7 +132,7 @@ func (v *Value) row(i, width int) term.Line {
 	switch {
 	case r.Node == v.revealed:
 		style, text = term.Touched, v.clear
-	case r.Masked():
+	case r.Redacted():
 		style = term.Attention
 		text += v.revealHint(cursor)
 	case r.Folds():
@@ -283,8 +283,8 @@ func (v *Value) meta(width int) term.Lines {
 	put(term.Plain, "expiry", t.Steps[traces.Expiry].Because.String())
 	put(term.Plain, "size", term.Grouped(int64(v.value.Size))+" B")
 	put(term.Plain, "sha256", v.value.Digest)
-	if v.value.Masked > 0 {
-		put(term.Attention, "masked", term.Plural(v.value.Masked, "value"))
+	if v.value.Redacted > 0 {
+		put(term.Attention, "masked", term.Plural(v.value.Redacted, "value"))
 	}
 	put(term.Plain, "filter", t.Steps[traces.Filter].Because.String())
 	if row.CacheWritten {

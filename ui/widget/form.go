@@ -25,8 +25,8 @@ type Form struct {
 	Title  string
 	Fields []Field
 	// Check says what is wrong with what is written, and in which field; a nil
-	// Complaint is that nothing is. The text is what will come of it.
-	Check func(values []string) (text string, wrong *Complaint, field int)
+	// Problem is that nothing is. The text is what will come of it.
+	Check func(values []string) (text string, wrong *Problem, field int)
 	Enter func(values []string) tea.Cmd
 	// About says more about what is written, in up to AboutRows lines. It may take
 	// long, runs away from the goroutine of the screen, and ends with ctx; what it
@@ -38,7 +38,7 @@ type Form struct {
 	width     int
 	at        int
 	text      string
-	complaint *Complaint
+	complaint *Problem
 	wrong     int
 	about     []string           // what About has said
 	asked     []string           // about which values it was asked last
@@ -113,10 +113,10 @@ func (f *Form) Resize(width, _ int) { f.width = width }
 func (f *Form) Captures() bool { return true }
 
 // Can implements screen.Screen.
-func (f *Form) Can(screen.Action) string { return screen.Unknown }
+func (f *Form) Disabled(screen.Action) string { return screen.Unknown }
 
 // Act implements screen.Screen.
-func (f *Form) Act(screen.Act) tea.Cmd { return nil }
+func (f *Form) Handle(screen.Command) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
 func (f *Form) Hints() []screen.Action {

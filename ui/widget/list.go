@@ -65,14 +65,14 @@ func Moves(do screen.Action) bool {
 }
 
 // Act moves the cursor, if that is what a says, and reports whether it does.
-func (l *List) Act(a screen.Act) bool { return l.act(a, l.Move) }
+func (l *List) Handle(a screen.Command) bool { return l.act(a, l.Move) }
 
 // ScrollBy is Act for what has no cursor: what is seen moves.
-func (l *List) ScrollBy(a screen.Act) bool { return l.act(a, l.Scroll) }
+func (l *List) ScrollBy(a screen.Command) bool { return l.act(a, l.Scroll) }
 
-func (l *List) act(a screen.Act, move func(int)) bool {
+func (l *List) act(a screen.Command, move func(int)) bool {
 	n, half, page := a.Times(), max(l.Height/2, 1), max(l.Height-1, 1)
-	switch a.Do {
+	switch a.Action {
 	case screen.Down:
 		move(n)
 	case screen.Up:

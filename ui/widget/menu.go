@@ -47,10 +47,10 @@ func (m *Menu) Resize(width, height int) {
 func (m *Menu) Captures() bool { return true }
 
 // Can implements screen.Screen.
-func (m *Menu) Can(screen.Action) string { return screen.Unknown }
+func (m *Menu) Disabled(screen.Action) string { return screen.Unknown }
 
 // Act implements screen.Screen.
-func (m *Menu) Act(screen.Act) tea.Cmd { return nil }
+func (m *Menu) Handle(screen.Command) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
 func (m *Menu) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }

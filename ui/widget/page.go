@@ -123,7 +123,7 @@ func (g *Pager) Hints() []screen.Action {
 }
 
 // Can implements screen.Screen.
-func (g *Pager) Can(do screen.Action) string {
+func (g *Pager) Disabled(do screen.Action) string {
 	switch do {
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Search, screen.CopyMenu:
 		return ""
@@ -137,11 +137,11 @@ func (g *Pager) Can(do screen.Action) string {
 }
 
 // Act implements screen.Screen.
-func (g *Pager) Act(a screen.Act) tea.Cmd {
+func (g *Pager) Handle(a screen.Command) tea.Cmd {
 	if g.list.ScrollBy(a) {
 		return nil
 	}
-	switch a.Do {
+	switch a.Action {
 	case screen.Search:
 		return g.ask()
 	case screen.SearchNext:
@@ -168,10 +168,10 @@ func (g *Pager) text() string {
 func (g *Pager) ask() tea.Cmd {
 	return screen.Send(screen.Push{Screen: NewPrompt(g.env, Prompt{
 		Label: "/", Hint: "text on this page",
-		Enter: func(text string) (*Complaint, tea.Cmd) {
+		Enter: func(text string) (*Problem, tea.Cmd) {
 			g.search = text
 			if text != "" && !g.find(g.list.Offset, 1) {
-				return &Complaint{Offset: -1, Text: "not on this page"}, nil
+				return &Problem{Offset: -1, Text: "not on this page"}, nil
 			}
 			return nil, nil
 		},

@@ -10,8 +10,8 @@ import (
 	"indirtui/ui/term"
 )
 
-// A Complaint is what is wrong with a line, and where.
-type Complaint struct {
+// A Problem is what is wrong with a line, and where.
+type Problem struct {
 	Offset int // of the byte where it begins; -1 for the line as a whole
 	Text   string
 }
@@ -21,12 +21,12 @@ type Complaint struct {
 type Prompt struct {
 	Label string // "/", ":"
 	Input Input
-	Hint  string // below the line, while nothing is wrong
-	Past  *Past  // what was written before; may be nil
+	Hint  string   // below the line, while nothing is wrong
+	Past  *History // what was written before; may be nil
 	// Secret reports whether a line must not be called back; nil is that all may.
 	Secret func(text string) bool
-	Change func(text string) (*Complaint, tea.Cmd)
-	Enter  func(text string) (*Complaint, tea.Cmd) // nil Complaint closes the prompt
+	Change func(text string) (*Problem, tea.Cmd)
+	Enter  func(text string) (*Problem, tea.Cmd) // nil Problem closes the prompt
 	Cancel func() tea.Cmd
 	// Complete returns how the line may go on, and help about it; nil if it
 	// cannot.
@@ -34,7 +34,7 @@ type Prompt struct {
 
 	env       *screen.Shared
 	width     int
-	complaint *Complaint
+	complaint *Problem
 	next      []screen.Completion
 	help      []string
 	choice    int // of next; -1 is none
@@ -65,10 +65,10 @@ func (p *Prompt) Resize(width, _ int) { p.width = width }
 func (p *Prompt) Captures() bool { return true }
 
 // Can implements screen.Screen.
-func (p *Prompt) Can(screen.Action) string { return screen.Unknown }
+func (p *Prompt) Disabled(screen.Action) string { return screen.Unknown }
 
 // Act implements screen.Screen.
-func (p *Prompt) Act(screen.Act) tea.Cmd { return nil }
+func (p *Prompt) Handle(screen.Command) tea.Cmd { return nil }
 
 // Hints implements screen.Screen.
 func (p *Prompt) Hints() []screen.Action {
@@ -248,8 +248,8 @@ func (p *Prompt) below(shift int) term.Lines {
 	return lines
 }
 
-// A Past is what was written at a prompt before. A nil Past keeps nothing.
-type Past struct {
+// A History is what was written at a prompt before. A nil History keeps nothing.
+type History struct {
 	lines []string
 	at    int    // while going back: the line that is shown; len(lines) is the new one
 	draft string // what was being written
@@ -258,7 +258,7 @@ type Past struct {
 // maxPast is how many lines are remembered.
 const maxPast = 500
 
-func (h *Past) add(s string) {
+func (h *History) add(s string) {
 	if h == nil || s == "" {
 		return
 	}
@@ -272,7 +272,7 @@ func (h *Past) add(s string) {
 }
 
 // Lines returns what was written, oldest first. Read only.
-func (h *Past) Lines() []string {
+func (h *History) Lines() []string {
 	if h == nil {
 		return nil
 	}
@@ -280,7 +280,7 @@ func (h *Past) Lines() []string {
 }
 
 // search returns the lines that hold part, the newest first and each once.
-func (h *Past) search(part string) (found []screen.Completion) {
+func (h *History) search(part string) (found []screen.Completion) {
 	seen := map[string]bool{part: true}
 	for _, line := range slices.Backward(h.Lines()) {
 		if !seen[line] && strings.Contains(line, part) {
@@ -291,7 +291,7 @@ func (h *Past) search(part string) (found []screen.Completion) {
 	return found
 }
 
-func (h *Past) back(draft string) (string, bool) {
+func (h *History) back(draft string) (string, bool) {
 	if h == nil || h.at == 0 || len(h.lines) == 0 {
 		return "", false
 	}
@@ -302,7 +302,7 @@ func (h *Past) back(draft string) (string, bool) {
 	return h.lines[h.at], true
 }
 
-func (h *Past) forth() (string, bool) {
+func (h *History) forth() (string, bool) {
 	if h == nil || h.at >= len(h.lines) {
 		return "", false
 	}

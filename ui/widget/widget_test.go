@@ -150,11 +150,11 @@ func TestPromptSearchesThePast(t *testing.T) {
 		"find facts db07": {write("facts"), search},
 		"nothing":         {write("nothing"), search},
 	} {
-		past := new(widget.Past)
+		past := new(widget.History)
 		ask := func(keys ...tea.KeyMsg) (got string) {
 			p := widget.NewPrompt(&screen.Shared{Theme: &term.Theme{}}, widget.Prompt{
 				Past:  past,
-				Enter: func(text string) (*widget.Complaint, tea.Cmd) { got = text; return nil, nil },
+				Enter: func(text string) (*widget.Problem, tea.Cmd) { got = text; return nil, nil },
 			})
 			for _, k := range append(keys, tea.KeyMsg{Type: tea.KeyEnter}) {
 				p.Update(k)

@@ -41,7 +41,7 @@ type Config struct {
 type Rule struct {
 	Name      string
 	SortOrder int    // 1 to 999
-	Place     string // "auth.conf:12"
+	Source    string // "auth.conf:12"
 	Path      string // as written
 	Regex     bool   // whether Path is a pattern, not the beginning of a path
 	Methods   []string
@@ -114,7 +114,7 @@ func (c *Config) Decide(r Request) Decision {
 	}
 }
 
-func (r *Rule) where() string { return fmt.Sprintf("%s, sort-order %d", r.Place, r.SortOrder) }
+func (r *Rule) where() string { return fmt.Sprintf("%s, sort-order %d", r.Source, r.SortOrder) }
 
 // refusal is one sentence: which rule refused whom, and who would be allowed.
 func (r *Rule) refusal(method string, req Request) string {
@@ -264,7 +264,7 @@ func (p *parser) parse(root *value) (err error) {
 		if first, twice := names[r.Name]; twice {
 			p.fail(rules.items[i].line, "a rule at %s is called %q, too; names must be unique", first, r.Name)
 		}
-		names[r.Name] = r.Place
+		names[r.Name] = r.Source
 		p.config.Rules = append(p.config.Rules, r)
 	}
 	slices.SortStableFunc(p.config.Rules, func(a, b Rule) int {
@@ -303,7 +303,7 @@ func (p *parser) known(of *value, where string, keys ...string) {
 
 func (p *parser) rule(v *value) Rule {
 	p.want(v, object, "a rule")
-	r := Rule{Place: fmt.Sprintf("%s:%d", p.config.File, v.line)}
+	r := Rule{Source: fmt.Sprintf("%s:%d", p.config.File, v.line)}
 	name := p.need(v, "name", "the rule")
 	r.Name = p.scalar(name, "name")
 	where := "rule " + strconv.Quote(r.Name)

@@ -105,7 +105,7 @@ func TestPackaged(t *testing.T) {
 	}
 	for _, r := range c.Rules {
 		o := ours[r.Name]
-		o.Place, r.Place = "", ""
+		o.Source, r.Source = "", ""
 		if diff := cmp.Diff(r, o, cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.String(), "p") || p.String() == "entries" }, cmp.Ignore())); diff != "" {
 			t.Errorf("%s: got +, Puppet Server has -\n%s", r.Name, diff)
 		}
@@ -344,7 +344,7 @@ func TestHOCON(t *testing.T) {
 			continue
 		}
 		for i := range got.Rules {
-			got.Rules[i].Place = want.Rules[i].Place
+			got.Rules[i].Source = want.Rules[i].Source
 		}
 		if diff := cmp.Diff(want.Rules, got.Rules, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".entries" || p.Last().String() == ".pattern" }, cmp.Ignore())); diff != "" {
 			t.Errorf("%s: %s", name, diff)

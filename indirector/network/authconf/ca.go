@@ -9,7 +9,7 @@ import (
 
 // A Setting is one that ca.conf gives, under the name that it has among Puppet's
 // settings, and its place: "ca.conf:2".
-type Setting struct{ Name, Value, Place string }
+type Setting struct{ Name, Value, Source string }
 
 // caSettings are the keys of the section certificate-authority that this program
 // goes by, and the kind of their values.

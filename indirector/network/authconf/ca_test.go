@@ -75,7 +75,7 @@ func TestLoadCA(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, warnings, err := authconf.LoadCA(path)
-	if err != nil || warnings != nil || len(got) != 1 || got[0].Place != path+":1" {
+	if err != nil || warnings != nil || len(got) != 1 || got[0].Source != path+":1" {
 		t.Errorf("got %v, %q, %v", got, warnings, err)
 	}
 }
@@ -90,7 +90,7 @@ func FuzzParseCA(f *testing.F) {
 			t.Errorf("got %v, %v", got, err)
 		}
 		for _, s := range got {
-			if s.Name == "" || strings.Contains(s.Name, "-") || s.Place == "" {
+			if s.Name == "" || strings.Contains(s.Name, "-") || s.Source == "" {
 				t.Errorf("got %+v", s)
 			}
 		}

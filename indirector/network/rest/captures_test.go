@@ -152,10 +152,10 @@ func (p *peer) authority(t testing.TB, o *rest.Options) {
 	routes := maps.Clone(p.Routes())
 	for name := range routes {
 		if strings.HasPrefix(name, "certificate") {
-			routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "ca", Source: traces.FromYou}}}
+			routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "ca", Kind: traces.FromYou}}}
 		}
 	}
-	routes["certificate_status"] = indirector.Route{Primary: traces.Slot{{Terminus: "file", Source: traces.FromYou}}}
+	routes["certificate_status"] = indirector.Route{Primary: traces.Slot{{Terminus: "file", Kind: traces.FromYou}}}
 	p.SwapRoutes(routes, "authority")
 	o.CA = ca.NewHandler(p.Indirector, ca.HandlerOptions{Who: o.Who, Authorize: o.Authorize})
 }

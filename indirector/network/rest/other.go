@@ -292,7 +292,7 @@ func (c *call) traced(name, key, environment string, options ...traces.Option) (
 		t.Served = traces.ByTerminus
 		t.Steps[traces.Terminus] = traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.Returned}, Took: t.Took}
 		if e != nil {
-			t.Served, t.Error = traces.ByNobody, e.Message
+			t.Served, t.Error = traces.ByNone, e.Message
 			t.Steps[traces.Terminus] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: e.Message}, Took: t.Took}
 			t.Faults = append(t.Faults, traces.Fault{Origin: "code-content-command", Step: traces.Terminus, Message: e.Message, Shown: true})
 		}

@@ -91,7 +91,7 @@ func pair(t testing.TB) (server, client *tls.Config, dir string) {
 }
 
 // newProxy starts a server whose termini ask the peer over TLS.
-func newProxy(t testing.TB, upstream http.Handler, gate ...indirector.Gate) *peer {
+func newProxy(t testing.TB, upstream http.Handler, gate ...indirector.Debugger) *peer {
 	t.Helper()
 	server, _, certs := pair(t)
 	front := httptest.NewUnstartedServer(upstream)
@@ -118,7 +118,7 @@ rest_forward = headers
 		ConfDir: filepath.Join(p.dir, "conf"), VarDir: filepath.Join(p.dir, "var"),
 	}
 	for _, g := range gate {
-		o.Gate = g
+		o.Debugger = g
 	}
 	p.Engine, err = engine.New(o)
 	if err != nil {
@@ -131,7 +131,7 @@ rest_forward = headers
 	})
 	routes := make(indirector.Routes)
 	for _, spec := range termini.Specs() {
-		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Source: traces.FromYou}}}
+		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Kind: traces.FromYou}}}
 	}
 	p.SwapRoutes(routes, "proxy")
 	p.handler = rest.NewHandler(p.Indirector, rest.Options{PassThrough: true, Recorder: p.Store, Who: byTestHeader})

@@ -114,7 +114,7 @@ func newStage(t testing.TB, script *scripted, change func(*indirector.Config, *r
 			Indirection: spec.Name, Name: "script", Type: script, REST: true,
 			New: func(indirector.Env) (indirector.Terminus, error) { return script, nil },
 		})
-		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "script", Source: traces.FromDeclaration}}}
+		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "script", Kind: traces.FromDeclaration}}}
 	}
 	registry, err := indirector.NewRegistry(termini.Specs(), all)
 	if err != nil {
@@ -297,7 +297,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		st := newStage(t, tt.script, func(c *indirector.Config, _ *rest.Options) {
 			for _, r := range c.Routes {
-				r.Primary[0].Place = "test"
+				r.Primary[0].Source = "test"
 			}
 			c.Environments = func(name string) error { return &indirector.EnvironmentNotFound{Name: name} }
 			if strings.Contains(tt.line, "nosuch") { // a terminus that asks nobody else
@@ -635,7 +635,7 @@ func TestInjectionIsNoAnswerOfTheNetwork(t *testing.T) {
 		st := newStage(t, &scripted{find: func(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
 			r.Wire().Status, r.Wire().Body = 200, []byte(`{"name":"true"}`)
 			return &model.Node{Name: "true"}, nil
-		}}, func(c *indirector.Config, o *rest.Options) { o.PassThrough, c.Gate = true, g })
+		}}, func(c *indirector.Config, o *rest.Options) { o.PassThrough, c.Debugger = true, g })
 		if got := st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*"); got.status != tt.status || !bytes.Contains(got.body, []byte("edited")) || bytes.Contains(got.body, []byte("on SERVER")) {
 			t.Errorf("got %d %s, want %d", got.status, got.body, tt.status)
 		}

@@ -168,7 +168,7 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}
 	}
-	t.Primary = traces.Slot{{Terminus: "forwarded", Source: traces.FromApplication, Place: "what is no indirection"}}
+	t.Primary = traces.Slot{{Terminus: "forwarded", Kind: traces.FromApplication, Source: "what is no indirection"}}
 	live := &traces.Live{Context: r.Context(), Trace: t, Now: f.Now, Step: traces.Terminus}
 	if f.Recorder == nil {
 		return live, func(int, error) { live.Close() }
@@ -184,7 +184,7 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 			said = indirector.Message(err)
 			fallthrough
 		case status >= 400 && status != http.StatusNotFound:
-			t.Error, t.Served = said, traces.ByNobody
+			t.Error, t.Served = said, traces.ByNone
 			question.Answer, question.Because = traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: said}
 			fault := traces.Fault{Origin: "network", Step: traces.Terminus, Message: said, Shown: true, Path: r.URL.Path}
 			if failed := (*indirector.Failure)(nil); errors.As(err, &failed) {
@@ -192,7 +192,7 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 			}
 			t.Faults = append(t.Faults, fault)
 		case status == http.StatusNotFound:
-			t.Served = traces.ByNobody
+			t.Served = traces.ByNone
 			question.Answer, question.Because = traces.Nothing, traces.Because{Reason: traces.NilFrom404, About: said}
 		}
 		t.Steps[traces.Terminus] = question

@@ -385,7 +385,7 @@ func (s *Server) Who(r *http.Request) indirector.Remote {
 	}
 	who := k.remote
 	if d := s.decide(r, k); d.Allowed {
-		who.Rule = fmt.Sprintf("rule '%s', %s", d.Rule.Name, d.Rule.Place)
+		who.Rule = fmt.Sprintf("rule '%s', %s", d.Rule.Name, d.Rule.Source)
 	}
 	return who
 }

@@ -324,7 +324,7 @@ func routeScenarios() []Scenario {
 				Application: "apply", Routes: "apply:\n  facts:\n    terminus: memory\n", Quirks: map[string]bool{"IND-TERM-09": true},
 			},
 			play: func(s *Stage) {
-				symbol := traces.Choice{Terminus: "memory", Source: traces.FromFace, Place: "facts save", Symbol: true}
+				symbol := traces.Choice{Terminus: "memory", Kind: traces.FromFace, Source: "facts save", Symbol: true}
 				if err := s.Assign("facts", indirector.SlotTerminus, symbol); err != nil {
 					s.stop(err)
 				}
@@ -342,7 +342,7 @@ func routeScenarios() []Scenario {
 			},
 			play: func(s *Stage) {
 				face := func(terminus string) {
-					c := traces.Choice{Terminus: terminus, Source: traces.FromFace, Place: "catalog download", Symbol: true}
+					c := traces.Choice{Terminus: terminus, Kind: traces.FromFace, Source: "catalog download", Symbol: true}
 					if err := s.Assign("catalog", indirector.SlotTerminus, c); err != nil {
 						s.stop(err)
 					}

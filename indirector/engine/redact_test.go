@@ -70,7 +70,7 @@ esac
 		told.WriteString(p.String() + "\n")
 	}
 	for _, set := range s.Settings.All() {
-		told.WriteString(s.MaskSetting(set.Name, set.Value) + "\n")
+		told.WriteString(s.RedactSetting(set.Name, set.Value) + "\n")
 	}
 	s.leaks("what is told", told.Bytes(), secret)
 

@@ -13,7 +13,7 @@
 // nothing: do not write it down next to what was masked.
 //
 // Rules: UI design, section 12, FMT-REP-05.
-package mask
+package redact
 
 import (
 	"crypto/hmac"
@@ -41,8 +41,8 @@ type Rules struct {
 	Salt  []byte   // key of the tags; nil makes a new one
 }
 
-// A Mask masks. It is safe for concurrent use.
-type Mask struct {
+// A Redactor masks. It is safe for concurrent use.
+type Redactor struct {
 	salt  []byte
 	words [256][]word // by their first letter
 
@@ -75,9 +75,9 @@ type Masked struct {
 	Rule string // one of the rules above, or the word that was found in the name
 }
 
-// New returns the Mask for r.
-func New(r Rules) *Mask {
-	m := &Mask{salt: r.Salt}
+// New returns the Redactor for r.
+func New(r Rules) *Redactor {
+	m := &Redactor{salt: r.Salt}
 	for c := range m.kind {
 		m.kind[c] = kindOf(byte(c))
 	}
@@ -112,7 +112,7 @@ func kindOf(c byte) uint64 {
 	return 1 << (27 + c%37)
 }
 
-func (m *Mask) add(name, rule string, atEnd bool) {
+func (m *Redactor) add(name, rule string, atEnd bool) {
 	var folded []byte
 	for i := range len(name) {
 		if !isSeparator(name[i]) {
@@ -147,7 +147,7 @@ func lower(c byte) byte {
 }
 
 // at returns the word that s[i:] begins with, and where it ends.
-func (m *Mask) at(s string, i int) (*word, int) {
+func (m *Redactor) at(s string, i int) (*word, int) {
 	words := m.words[s[i]]
 next:
 	for w := range words {
@@ -170,7 +170,7 @@ next:
 
 // next returns the first position from i on at which a word, or a secret without
 // a name, may begin; the length of s if there is none.
-func (m *Mask) next(s string, i int) int {
+func (m *Redactor) next(s string, i int) int {
 	for ; i+1 < len(s); i++ {
 		if m.after[s[i]]&m.kind[s[i+1]] != 0 && m.begins(s, i) {
 			return i
@@ -185,7 +185,7 @@ func (m *Mask) next(s string, i int) int {
 // anything may follow a letter that is a word.
 const anything = 1<<64 - 1
 
-func (m *Mask) begins(s string, i int) bool {
+func (m *Redactor) begins(s string, i int) bool {
 	switch s[i] {
 	case '-', ':':
 		return true
@@ -195,7 +195,7 @@ func (m *Mask) begins(s string, i int) bool {
 }
 
 // named returns the rule by which the value of the name is a secret, or "".
-func (m *Mask) named(name string) string {
+func (m *Redactor) named(name string) string {
 	for i := m.next(name, 0); i < len(name); i = m.next(name, i+1) {
 		w, end := m.at(name, i)
 		if w == nil || w.atEnd && end != len(name) {
@@ -210,7 +210,7 @@ func (m *Mask) named(name string) string {
 }
 
 // token is what stands for the secret.
-func (m *Mask) token(kind, secret string) string {
+func (m *Redactor) token(kind, secret string) string {
 	h := hmac.New(sha256.New, m.salt)
 	h.Write([]byte(secret))
 	tag := hex.EncodeToString(h.Sum(nil)[:2])
@@ -247,7 +247,7 @@ type stop struct {
 }
 
 type walk struct {
-	*Mask
+	*Redactor
 	at     []stop
 	masked []Masked
 }
@@ -255,9 +255,9 @@ type walk struct {
 // Value returns v with every secret in it replaced, and what was replaced.
 // What holds no secret is shared with v; if nothing does, v itself is returned.
 // Nil, booleans and what is empty are never secret.
-func (m *Mask) Value(v data.Value) (data.Value, []Masked) {
+func (m *Redactor) Value(v data.Value) (data.Value, []Masked) {
 	var stops [32]stop
-	w := walk{Mask: m, at: stops[:0]}
+	w := walk{Redactor: m, at: stops[:0]}
 	v, _ = w.value(v)
 	return v, w.masked
 }

@@ -23,9 +23,9 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	if instance != nil && s.opts.Render != nil && value.Model == "" {
 		*value = s.render(&m, instance)
 	}
-	n := m.Value.Masked + m.Sent.Masked
-	if s.opts.MaskText != nil {
-		n += maskTrace(&m, s.opts.MaskText)
+	n := m.Value.Redacted + m.Sent.Redacted
+	if s.opts.RedactText != nil {
+		n += redactTrace(&m, s.opts.RedactText)
 	}
 	return &m, n
 }
@@ -98,7 +98,7 @@ func digest(v *traces.Value) {
 
 // maskTrace masks the texts of m, whose slices are copied: they belong to the
 // house. Keys and what comes from routes are not masked.
-func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
+func redactTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 	text := func(s *string) {
 		if *s == "" {
 			return
@@ -114,7 +114,7 @@ func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 	for i := range m.Options {
 		// A name such as "password" may say that the value is a secret.
 		o := &m.Options[i]
-		n += maskPair(&o.Name, &o.Value, mask)
+		n += redactPair(&o.Name, &o.Value, mask)
 	}
 	m.Spans = append([]traces.Span(nil), m.Spans...)
 	for i := range m.Spans {
@@ -124,7 +124,7 @@ func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 		}
 		sp.Attrs = append([]traces.Attr(nil), sp.Attrs...)
 		for j := range sp.Attrs {
-			n += maskPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, mask)
+			n += redactPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, mask)
 		}
 	}
 	m.Faults = append([]traces.Fault(nil), m.Faults...)
@@ -145,7 +145,7 @@ func maskTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 
 // maskPair masks the value of a name. The mask sees both, since it is the name
 // that tells of most secrets; its answer counts if it left the name alone.
-func maskPair(name, value *string, mask func(string) (string, int)) int {
+func redactPair(name, value *string, mask func(string) (string, int)) int {
 	if *value == "" {
 		return 0
 	}

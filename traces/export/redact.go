@@ -14,15 +14,15 @@ import (
 
 // A masker masks one request, and notes everything in it that is masked,
 // whether by itself or before.
-type masker struct {
+type redactor struct {
 	mask func(string) (string, int)
-	note func(Masked)
+	note func(Redaction)
 	id   uint64
 }
 
 // trace returns t with every text in it masked. What t refers to is copied: it
 // is the store's.
-func (m *masker) trace(t *traces.Trace) *traces.Trace {
+func (m *redactor) trace(t *traces.Trace) *traces.Trace {
 	var out traces.Trace
 	m.copy("", reflect.ValueOf(t).Elem(), reflect.ValueOf(&out).Elem())
 	return &out
@@ -36,7 +36,7 @@ var (
 
 // copy copies a value deeply, and masks its texts. Fields that are added to
 // traces later are masked too.
-func (m *masker) copy(where string, from, to reflect.Value) {
+func (m *redactor) copy(where string, from, to reflect.Value) {
 	switch {
 	case from.Type() == timeType:
 		to.Set(from)
@@ -76,7 +76,7 @@ func within(where, field string) string {
 }
 
 // text masks a text.
-func (m *masker) text(where, s string) string {
+func (m *redactor) text(where, s string) string {
 	if s == "" {
 		return s
 	}
@@ -86,7 +86,7 @@ func (m *masker) text(where, s string) string {
 }
 
 // pair masks the value of a name: the name may say that it is a secret.
-func (m *masker) pair(where, name, value string) string {
+func (m *redactor) pair(where, name, value string) string {
 	prefix := name + ": "
 	if whole, n := m.mask(prefix + value); n > 0 && strings.HasPrefix(whole, prefix) {
 		value = whole[len(prefix):]
@@ -98,7 +98,7 @@ func (m *masker) pair(where, name, value string) string {
 
 // body masks the bytes of a value, and notes in which part of it something is
 // masked, if it is JSON.
-func (m *masker) body(where, format string, b []byte) []byte {
+func (m *redactor) body(where, format string, b []byte) []byte {
 	text, n := m.mask(string(b))
 	if n == 0 {
 		text = string(b)
@@ -114,10 +114,10 @@ func (m *masker) body(where, format string, b []byte) []byte {
 }
 
 // parts notes what is masked in a JSON document, by its path.
-func (m *masker) parts(where string, d *json.Decoder) error {
+func (m *redactor) parts(where string, d *json.Decoder) error {
 	d.UseNumber()
-	var seen []Masked
-	keep := masker{note: func(f Masked) { seen = append(seen, f) }, id: m.id}
+	var seen []Redaction
+	keep := redactor{note: func(f Redaction) { seen = append(seen, f) }, id: m.id}
 	if err := keep.part(where+" ", d, 0); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (m *masker) parts(where string, d *json.Decoder) error {
 
 const maxDepth = 1000
 
-func (m *masker) part(path string, d *json.Decoder, depth int) error {
+func (m *redactor) part(path string, d *json.Decoder, depth int) error {
 	token, err := d.Token()
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (m *masker) part(path string, d *json.Decoder, depth int) error {
 }
 
 // find notes what is masked in s.
-func (m *masker) find(where, s string) {
+func (m *redactor) find(where, s string) {
 	const begin = "(masked"
 	for {
 		i := strings.Index(s, begin)
@@ -172,7 +172,7 @@ func (m *masker) find(where, s string) {
 			return
 		}
 		s = strings.TrimLeft(s[i+len(begin):], ", ")
-		if found, ok := parseMasked(s); ok {
+		if found, ok := parseRedaction(s); ok {
 			found.Request, found.Where = m.id, where
 			m.note(found)
 		}
@@ -181,16 +181,16 @@ func (m *masker) find(where, s string) {
 
 // parseMasked reads what the mask writes, "KIND, LENGTH B, tag XXXX)", and what
 // the client writes for a header, "LENGTH bytes)".
-func parseMasked(s string) (Masked, bool) {
+func parseRedaction(s string) (Redaction, bool) {
 	s, _, closed := strings.Cut(s[:min(len(s), 100)], ")")
 	if length, ok := strings.CutSuffix(s, " bytes"); ok && closed {
 		n, err := strconv.Atoi(length)
-		return Masked{Kind: "header", Bytes: n}, err == nil
+		return Redaction{Kind: "header", Bytes: n}, err == nil
 	}
 	kind, rest, a := strings.Cut(s, ", ")
 	length, tag, b := strings.Cut(rest, " B, tag ")
 	n, err := strconv.Atoi(length)
-	return Masked{Kind: kind, Bytes: n, Tag: tag}, closed && a && b && err == nil && len(tag) == 4
+	return Redaction{Kind: kind, Bytes: n, Tag: tag}, closed && a && b && err == nil && len(tag) == 4
 }
 
 // appendJSON appends v as JSON in which a terminal finds nothing to obey.

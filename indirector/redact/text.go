@@ -1,4 +1,4 @@
-package mask
+package redact
 
 import "strings"
 
@@ -7,13 +7,13 @@ import "strings"
 // and PEM blocks, also when they are quoted within each other. Where it cannot
 // see the end of a secret it masks up to the end of the line; what begins and
 // does not end is masked up to the end of s.
-func (m *Mask) Text(s string) (string, int) {
+func (m *Redactor) Text(s string) (string, int) {
 	s, hits := m.text(s)
 	return s, len(hits)
 }
 
 // text is Text that returns the rule of each.
-func (m *Mask) text(s string) (string, []string) {
+func (m *Redactor) text(s string) (string, []string) {
 	var out strings.Builder
 	var hits []string
 	done := 0
@@ -37,7 +37,7 @@ func (m *Mask) text(s string) (string, []string) {
 
 // find looks for a secret that s[i:] announces. It returns where the secret is,
 // by which rule, and where to go on. The rule is "" if there is none.
-func (m *Mask) find(s string, i int) (start, end, next int, rule string) {
+func (m *Redactor) find(s string, i int) (start, end, next int, rule string) {
 	switch s[i] {
 	case '-':
 		if end := privateKey(s[i:]); end > 0 {
