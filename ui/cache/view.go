@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector"
@@ -11,7 +12,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Context implements screen.Screen.
 func (c *Cache) Context() (left, right term.Line) {
 	expired, orphans, never := 0, 0, 0
 	for _, e := range c.index.all {
@@ -68,24 +68,11 @@ var columns = []widget.Column{
 	{Title: "SERVED", Min: 6, Want: 7, Priority: 3, Right: true},
 }
 
-// View implements screen.Screen.
 func (c *Cache) View() term.Lines {
 	if len(c.shown) == 0 {
 		return append(term.Lines{{}}, c.none()...)
 	}
-	widths := widget.Widths(columns, c.width-3)
-	var head term.Line
-	head.Space(2)
-	for i, col := range columns {
-		col.Cell(&head, widths[i], term.Quiet, col.Title)
-	}
-	lines := term.Lines{head}
-	from, to := c.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, c.row(i, widths))
-	}
-	lines = lines.Fill(c.width, c.list.Height+1)
-	return append(lines, c.detail(c.below())...)
+	return append(c.list.Lines(c.env.Theme, c.width, c.row), c.detail(c.below())...)
 }
 
 // none is what is said when there is nothing to show.
@@ -104,14 +91,8 @@ func (c *Cache) none() term.Lines {
 	return term.Lines{say(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
 }
 
-func (c *Cache) row(i int, widths []int) term.Line {
+func (c *Cache) row(i int, r *widget.Row) {
 	e := c.shown[i]
-	var l term.Line
-	if i == c.list.Cursor {
-		l.Put(term.Plain, c.env.Theme.Glyphs.Cursor)
-	} else {
-		l.Space(1)
-	}
 	mark, style := " ", term.Plain
 	switch {
 	case e.Err != nil:
@@ -121,13 +102,9 @@ func (c *Cache) row(i int, widths []int) term.Line {
 	case e.orphan:
 		mark, style = "o", term.Attention
 	}
-	// The first cell is the cursor's; the mark shares it when the row is not in
-	// focus.
-	if i != c.list.Cursor {
-		l = term.Line{}
-		l.Put(style, mark)
+	if !r.Focus { // the cursor takes the cell of the mark
+		r.Put(style, mark)
 	}
-	l.To(2)
 	by, run := "unknown", "-"
 	if id := e.knownWriter(); id != 0 {
 		by = fmt.Sprintf("#%d", id)
@@ -149,22 +126,19 @@ func (c *Cache) row(i int, widths []int) term.Line {
 	if key == "" && e.Err != nil {
 		key = e.Err.Error()
 	}
-	for n, text := range []string{e.Indirection, key, e.Terminus, age, e.expires(c.now), by, run, size, fmt.Sprint(e.serves)} {
-		own := term.Plain
-		switch n {
-		case 4:
-			own = expires
-		case 5:
-			if by == "unknown" {
-				own = term.Quiet
-			}
-		}
-		columns[n].Cell(&l, widths[n], own, text)
+	writer := term.Plain
+	if by == "unknown" {
+		writer = term.Quiet
 	}
-	if i == c.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
+	r.Next(term.Plain, e.Indirection)
+	r.Next(term.Plain, key)
+	r.Next(term.Plain, e.Terminus)
+	r.Next(term.Plain, age)
+	r.Next(expires, e.expires(c.now))
+	r.Next(writer, by)
+	r.Next(term.Plain, run)
+	r.Next(term.Plain, size)
+	r.Next(term.Plain, strconv.Itoa(e.serves))
 }
 
 func (c *Cache) runOf(e *entry, id uint64) string {

@@ -27,7 +27,7 @@ type Ref struct {
 }
 
 // A Comparison shows how the answers to two requests differ, and by what steps
-// they came about. It is a screen.Screen.
+// they came about.
 type Comparison struct {
 	env           *session.Env
 	a, b          Ref
@@ -37,8 +37,8 @@ type Comparison struct {
 	unified       bool
 	only          bool  // only what differs
 	shown         []int // of the lines
-	list          widget.List
-	below         [tabs]widget.List // of the other tabs: they scroll
+	list          widget.Table
+	below         [tabs]widget.Table // of the other tabs: they scroll
 }
 
 const (
@@ -49,10 +49,7 @@ const (
 	tabs
 )
 
-var (
-	_ screen.Screen  = (*Comparison)(nil)
-	_ screen.Clicker = (*Comparison)(nil)
-)
+var _ screen.Screen = (*Comparison)(nil)
 
 // compared is what became of a comparison with other rules or sides.
 type compared struct {
@@ -72,7 +69,7 @@ func Refs(env *session.Env, a, b Ref) tea.Cmd {
 		if m.err != nil {
 			return screen.Toast{Text: m.err.Error(), Bad: true}
 		}
-		c := &Comparison{env: env, tab: ofValue}
+		c := &Comparison{env: env, tab: ofValue, list: widget.Table{Top: compareHead}}
 		c.take(m)
 		if m.report.Values == nil {
 			c.tab = ofSteps
@@ -154,19 +151,26 @@ func (c *Comparison) next(from, step int) int {
 	return -1
 }
 
-// Scope implements screen.Screen.
 func (c *Comparison) Scope() screen.Scope { return screen.InCompare }
 
-// Captures implements screen.Screen.
-func (c *Comparison) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (c *Comparison) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.list.SetHeight(height - compareHead - c.foots())
+	c.below[ofSteps].Columns = stepColumns(width)
+	c.below[ofHeaders].Columns = headerColumns(width)
+	c.below[ofTiming].Columns = timeColumns(width)
 	for i := range c.below {
+		c.below[i].Gutter, c.below[i].Paged = 1, true
 		c.below[i].SetHeight(c.list.Height - 1)
 	}
+}
+
+// List returns the differences, or the lines of another tab.
+func (c *Comparison) List() screen.List {
+	if c.tab == ofValue {
+		return &c.list
+	}
+	return &c.below[c.tab]
 }
 
 // compareHead is the lines above the differences.
@@ -180,7 +184,6 @@ func (c *Comparison) foots() int {
 	return 4
 }
 
-// Update implements screen.Screen.
 func (c *Comparison) Update(msg tea.Msg) tea.Cmd {
 	if m, ok := msg.(compared); ok {
 		if m.err != nil {
@@ -191,10 +194,8 @@ func (c *Comparison) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (c *Comparison) Disabled(do screen.Action) string {
-	switch {
-	case widget.Moves(do):
+	if widget.Moves(do) {
 		return ""
 	}
 	l := c.focus()
@@ -217,16 +218,11 @@ func (c *Comparison) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (c *Comparison) Hints() []screen.Action {
 	return []screen.Action{screen.NextDiff, screen.Tab, screen.Swap, screen.Ignore, screen.Unified, screen.Write, screen.OnlyDiffs, screen.Back, screen.Enter, screen.CopyMenu}
 }
 
-// Act implements screen.Screen.
 func (c *Comparison) Handle(a screen.Command) tea.Cmd {
-	if c.tab == ofValue && c.list.Handle(a) || c.tab != ofValue && c.below[c.tab].ScrollBy(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Tab:
 		c.tab = (c.tab + 1) % tabs
@@ -388,24 +384,6 @@ func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {
 		return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
 	}
 	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+r.A.Masked+r.B.Masked)}
-}
-
-// Click implements screen.Clicker.
-func (c *Comparison) Click(_, y int) tea.Cmd {
-	if row := c.list.Offset + y - compareHead; c.tab == ofValue && y >= compareHead && y < compareHead+c.list.Height && row < len(c.shown) {
-		c.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (c *Comparison) Wheel(lines int) tea.Cmd {
-	if c.tab == ofValue {
-		c.list.Scroll(lines)
-	} else {
-		c.below[c.tab].Scroll(lines)
-	}
-	return nil
 }
 
 // outcomeOf is the outcome of a side as a style.

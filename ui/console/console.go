@@ -84,7 +84,7 @@ type Console struct {
 
 	entries       []entry
 	lines         []line
-	list          widget.List
+	list          widget.Table
 	width, height int
 	past          []string
 	newest        uint64 // the request that was answered last
@@ -116,7 +116,6 @@ const (
 var (
 	_ session.Commander = (*Console)(nil)
 	_ screen.Screen     = (*Console)(nil)
-	_ screen.Clicker    = (*Console)(nil)
 )
 
 // New returns a Console without anything in it. When ctx ends, so do the
@@ -125,7 +124,7 @@ func New(ctx context.Context, env *session.Env, o Options) *Console {
 	if o.Places == nil {
 		o.Places = []string{"Requests", "Failures", "Routes"}
 	}
-	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc)}
+	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc), list: widget.Table{Gutter: 1}}
 }
 
 // Stop stops the requests that are on their way, and reports whether there were
@@ -139,10 +138,8 @@ func (c *Console) Stop() bool {
 	return some
 }
 
-// Screen implements screen.Commander.
 func (c *Console) Screen() screen.Screen { return c }
 
-// Run implements screen.Commander.
 func (c *Console) Run(text string) tea.Cmd {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), ":"))
 	if text == "" {
@@ -283,7 +280,7 @@ func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
 		}
 		l.End(how, a.err != nil, screen.Send(screen.For{Screen: c, Msg: a}))
 	}()
-	return value.Show(l)
+	return screen.Show(l)
 }
 
 // begin makes ready to ask a request: ask does it, unless it is given the error
@@ -394,13 +391,8 @@ func (c *Console) result(r *session.Row, tail string) term.Line {
 	return l
 }
 
-// Scope implements screen.Screen.
 func (c *Console) Scope() screen.Scope { return screen.InConsole }
 
-// Captures implements screen.Screen.
-func (c *Console) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (c *Console) Resize(width, height int) {
 	again := width != c.width
 	c.width, c.height = width, height
@@ -426,7 +418,6 @@ func (c *Console) layout() {
 	}
 }
 
-// Update implements screen.Screen.
 func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case answered:
@@ -464,7 +455,6 @@ type (
 	confirmed struct{ req *indirector.Request }
 )
 
-// Context implements screen.Screen.
 func (c *Console) Context() (left, right term.Line) {
 	left.Put(term.Bold, " console")
 	if b := c.env.Keys.Of(screen.Console, c.Scope()); b != nil {
@@ -483,28 +473,18 @@ func (c *Console) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (c *Console) Hints() []screen.Action {
 	return []screen.Action{screen.CommandLine, screen.Enter, screen.CopyMenu, screen.Back}
 }
 
-// Can implements screen.Screen.
 func (c *Console) Disabled(do screen.Action) string {
 	switch do {
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
-		return ""
 	case screen.Enter:
-		if c.focus() == 0 {
-			return "this line is about no request"
-		}
-		return ""
+		return screen.ReasonIf(c.focus() == 0, "this line is about no request")
 	case screen.CopyMenu:
-		if len(c.entries) == 0 {
-			return "nothing was asked yet"
-		}
-		return ""
+		return screen.ReasonIf(len(c.entries) == 0, "nothing was asked yet")
 	}
-	return screen.Unknown
+	return screen.ReasonIf(!widget.Moves(do), screen.Unknown)
 }
 
 // focus is the request that the line under the cursor is about.
@@ -515,16 +495,12 @@ func (c *Console) focus() uint64 {
 	return c.lines[c.list.Cursor].id
 }
 
-// Act implements screen.Screen.
 func (c *Console) Handle(a screen.Command) tea.Cmd {
-	if c.list.Handle(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Enter:
 		return screen.Send(screen.Open{Request: c.focus()})
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies())})
+		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies()))
 	}
 	return nil
 }
@@ -547,27 +523,18 @@ func (c *Console) copies() []widget.Item {
 	}
 }
 
-// View implements screen.Screen.
 func (c *Console) View() term.Lines {
 	if len(c.lines) == 0 {
 		return c.blank().Fill(c.width, c.height)
 	}
-	from, to := c.list.Visible()
-	lines := make(term.Lines, 0, to-from)
-	for i := from; i < to; i++ {
-		var l term.Line
-		if i == c.list.Cursor {
-			l.Put(term.Plain, c.env.Theme.Glyphs.Cursor)
-			l.Append(c.lines[i].Line)
-			l = l.With(term.Bold)
-		} else {
-			l.Space(1)
-			l.Append(c.lines[i].Line)
-		}
-		lines = append(lines, l)
-	}
-	return lines.Fill(c.width, c.height)
+	return c.list.Lines(c.env.Theme, c.width, func(i int, r *widget.Row) {
+		r.To(1)
+		r.Append(c.lines[i].Line)
+	})
 }
+
+// List returns what was said.
+func (c *Console) List() screen.List { return &c.list }
 
 // blank is what stands here before the first command.
 func (c *Console) blank() term.Lines {
@@ -581,18 +548,4 @@ func (c *Console) blank() term.Lines {
 		say(":route node terminus=yaml    let another terminus answer; z undoes it"),
 		say(":help commands               everything that can be said here"),
 	)
-}
-
-// Click implements screen.Clicker.
-func (c *Console) Click(_, y int) tea.Cmd {
-	if row := c.list.Offset + y; y >= 0 && row < c.list.Len {
-		c.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (c *Console) Wheel(lines int) tea.Cmd {
-	c.list.Scroll(lines)
-	return nil
 }

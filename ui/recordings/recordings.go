@@ -37,26 +37,26 @@ type Options struct {
 	Baseline string // the recording that others are held against; ""
 }
 
-// A Recordings is the list. It is a screen.Screen.
+// A Recordings is the list.
 type Recordings struct {
 	ctx           context.Context
 	env           *session.Env
 	o             Options
 	width, height int
-	list          widget.List
+	list          widget.Table
 	files         []store.Info
 	err           error
 	read          bool
 }
 
-var (
-	_ screen.Screen  = (*Recordings)(nil)
-	_ screen.Clicker = (*Recordings)(nil)
-)
+var _ screen.Screen = (*Recordings)(nil)
+
+// List returns the recordings, what is shown now before them.
+func (r *Recordings) List() screen.List { return &r.list }
 
 // New returns the list, with a command that reads it.
 func New(ctx context.Context, env *session.Env, o Options) (*Recordings, tea.Cmd) {
-	r := &Recordings{ctx: ctx, env: env, o: o}
+	r := &Recordings{ctx: ctx, env: env, o: o, list: widget.Table{Columns: columns, Gutter: 2}}
 	return r, r.reload()
 }
 
@@ -102,19 +102,13 @@ func list(dir, live string) ([]store.Info, error) {
 	return out, nil
 }
 
-// Scope implements screen.Screen.
 func (r *Recordings) Scope() screen.Scope { return screen.InRecordings }
 
-// Captures implements screen.Screen.
-func (r *Recordings) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (r *Recordings) Resize(width, height int) {
 	r.width, r.height = width, height
 	r.list.SetHeight(max(height-5, 1))
 }
 
-// Update implements screen.Screen.
 func (r *Recordings) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case listed:
@@ -137,7 +131,6 @@ func (r *Recordings) focus() *store.Info {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (r *Recordings) Disabled(do screen.Action) string {
 	f := r.focus()
 	switch {
@@ -157,16 +150,11 @@ func (r *Recordings) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (r *Recordings) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListRedacted, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
 }
 
-// Act implements screen.Screen.
 func (r *Recordings) Handle(a screen.Command) tea.Cmd {
-	if r.list.Handle(a) {
-		return nil
-	}
 	f := r.focus()
 	switch a.Action {
 	case screen.Enter:
@@ -397,19 +385,19 @@ func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 			}
 			return "save " + whatOf(v).String(), nil, 0
 		},
-		Enter:     func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
-		About:     func(ctx context.Context, v []string) []string { return about(ctx, o, whatOf(v), on) },
-		AboutRows: 2,
+		Enter:       func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
+		Preview:     func(ctx context.Context, v []string) []string { return preview(ctx, o, whatOf(v), on) },
+		PreviewRows: 2,
 	}
 	for i, v := range []string{name, selector, string(export.Recording), string(export.AnyBody)} {
 		f.Fields[i].Input.Set(v)
 	}
-	return widget.NewForm(&env.Shared, f).Push()
+	return screen.Show(widget.NewForm(&env.Shared, f))
 }
 
-// about says what would be saved: how many requests, how large, and what is
+// preview says what would be saved: how many requests, how large, and what is
 // masked in it.
-func about(ctx context.Context, o Options, what What, on export.Screen) []string {
+func preview(ctx context.Context, o Options, what What, on export.Screen) []string {
 	ids, err := export.SelectOn(o.Log, what.Selector, &on)
 	if err != nil {
 		return []string{err.Error()}
@@ -554,7 +542,6 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	return report, path, nil
 }
 
-// Context implements screen.Screen.
 func (r *Recordings) Context() (left, right term.Line) {
 	left.Put(term.Bold, " recordings")
 	if r.o.Dir != "" {
@@ -573,24 +560,12 @@ var columns = []widget.Column{
 	{Title: "NOTE", Min: 12, Want: 20, Priority: 4},
 }
 
-// View implements screen.Screen.
 func (r *Recordings) View() term.Lines {
-	widths := widget.Widths(columns, r.width-3)
-	var head term.Line
-	head.Space(2)
-	for i, c := range columns {
-		c.Cell(&head, widths[i], term.Quiet, c.Title)
-	}
-	lines := term.Lines{head}
-	from, to := r.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, r.row(i, widths))
-	}
+	lines := r.list.Lines(r.env.Theme, r.width, r.row)
 	if r.err != nil {
-		lines = append(lines, term.Of(term.Failed, "   "+r.err.Error()))
+		lines = append(lines[:1+min(r.list.Len, r.list.Height)], term.Of(term.Failed, "   "+r.err.Error()))
 	}
-	lines = lines.Fill(r.width, r.height-3)
-	lines = append(lines, r.env.Theme.HRule(r.width))
+	lines = append(lines.Fill(r.width, r.height-3), r.env.Theme.HRule(r.width))
 	path := r.o.Log.Path()
 	if f := r.focus(); f != nil {
 		path = f.Path
@@ -601,14 +576,9 @@ func (r *Recordings) View() term.Lines {
 	return append(lines, term.Of(term.Quiet, " "+path), term.Of(term.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
 }
 
-func (r *Recordings) row(i int, widths []int) term.Line {
-	var l term.Line
-	if i == r.list.Cursor {
-		l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
-	}
-	l.To(2)
-	var texts []string
+func (r *Recordings) row(i int, out *widget.Row) {
 	style := term.Plain
+	var texts []string
 	if i == 0 {
 		stats := r.o.Log.Stats()
 		note := "autosave on"
@@ -633,25 +603,7 @@ func (r *Recordings) row(i int, widths []int) term.Line {
 		}
 		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format("2006-01-02 15:04"), requests, term.Bytes(f.Size), f.Source, note}
 	}
-	for n, text := range texts {
-		columns[n].Cell(&l, widths[n], style, text)
+	for _, text := range texts {
+		out.Next(style, text)
 	}
-	if i == r.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
-}
-
-// Click implements screen.Clicker.
-func (r *Recordings) Click(_, y int) tea.Cmd {
-	if row := r.list.Offset + y - 1; y >= 1 && row < r.list.Len {
-		r.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (r *Recordings) Wheel(lines int) tea.Cmd {
-	r.list.Scroll(lines)
-	return nil
 }

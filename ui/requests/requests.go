@@ -4,6 +4,7 @@ package requests
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -24,7 +25,7 @@ import (
 // Wide is the width from which the detail stands beside the list.
 const Wide = 110
 
-// A Requests is the list of requests. It is a screen.Screen.
+// A Requests is the list of requests.
 //
 // The list is a view of the store, which a command extends while the screen
 // goes on showing what there is. What is in focus is remembered by its number,
@@ -41,7 +42,7 @@ type Requests struct {
 	again   bool // news came while it did
 	sorted  *order
 	groups  *groups
-	list    widget.List
+	list    widget.Table
 	focus   uint64 // number of the request in focus
 	follow  bool
 	seen    uint64 // the last request when follow was switched off
@@ -65,7 +66,7 @@ type detail struct {
 
 // New returns the list of all requests, which follows what is new.
 func New(env *session.Env) *Requests {
-	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail)}
+	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail), list: widget.Table{Columns: columns}}
 	r.view = r.all
 	return r
 }
@@ -87,19 +88,13 @@ type (
 	jump struct{ id uint64 }
 )
 
-// Scope implements screen.Screen.
 func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
 
-// Captures implements screen.Screen.
-func (r *Requests) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (r *Requests) Resize(width, height int) {
 	r.width, r.height = width, height
 	r.list.SetHeight(r.rowsOnScreen())
 }
 
-// Update implements screen.Screen.
 func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
@@ -305,14 +300,16 @@ func (r *Requests) SetFilter(text string) tea.Cmd {
 	return tea.Batch(r.extend(), r.ask())
 }
 
-// Can implements screen.Screen.
 func (r *Requests) Disabled(do screen.Action) string {
+	if widget.Moves(do) {
+		return screen.ReasonIf(r.len() == 0, "there is no request")
+	}
 	switch do {
 	case screen.FilterBy, screen.Follow, screen.GroupBy, screen.SortNext, screen.SortBack, screen.Times:
 		return ""
 	case screen.Back:
 		return screen.ReasonIf(r.filter == "" && r.groups == nil && len(r.picked) == 0, screen.Unknown)
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Enter:
+	case screen.Enter:
 		return screen.ReasonIf(r.len() == 0, "there is no request")
 	case screen.NextFailure, screen.PrevFailure, screen.JumpMark:
 		return screen.ReasonIf(r.stats.Total == 0, "there is no request")
@@ -350,7 +347,6 @@ func (r *Requests) canWithDetail(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (r *Requests) Hints() []screen.Action {
 	if r.groups != nil {
 		return []screen.Action{screen.Enter, screen.GroupBy, screen.FilterBy, screen.CommandLine}
@@ -368,7 +364,6 @@ func (r *Requests) Hints() []screen.Action {
 	return append(hints, screen.NextFailure, screen.Select, screen.CommandLine, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu)
 }
 
-// Act implements screen.Screen.
 func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	if cmd, ok := r.move(a); ok {
 		return cmd
@@ -504,7 +499,7 @@ func (r *Requests) filtered(old, text string) tea.Cmd {
 func (r *Requests) askFilter() tea.Cmd {
 	old, follow := r.filter, r.follow
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", Past: &r.past,
+		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.past,
 		Change: func(text string) (*widget.Problem, tea.Cmd) {
 			if c := complaint(text); c != nil {
 				return c, nil
@@ -687,19 +682,33 @@ func (r *Requests) copies() []widget.Item {
 	return items
 }
 
-// Click implements screen.Clicker.
+// Click puts the cursor on a row. On the title of a column it sorts by that, and
+// again the other way round.
 func (r *Requests) Click(x, y int) tea.Cmd {
-	row := r.list.Offset + y - 1
-	if y < 1 || y > r.list.Height || row >= r.len() || x >= r.listWidth() {
+	if x >= r.listWidth() || r.len() == 0 {
 		return nil
 	}
-	r.list.To(row)
+	if column := r.list.TitleAt(x, y); column >= 0 && r.groups == nil {
+		return r.clickTitle(columns[column].Title)
+	}
+	if !r.list.Click(x, y) {
+		return nil
+	}
 	r.follow = false
 	return r.moved()
 }
 
-// Wheel implements screen.Clicker.
+func (r *Requests) clickTitle(title string) tea.Cmd {
+	name, _, _ := strings.Cut(strings.ToLower(title), " ")
+	column := slices.Index(sortable, name)
+	if column < 0 {
+		return nil
+	}
+	return r.setSort(name, r.sorting.column == column && !r.sorting.reverse)
+}
+
+// Wheel moves what is seen.
 func (r *Requests) Wheel(lines int) tea.Cmd {
-	r.list.Scroll(lines)
+	r.list.Wheel(lines)
 	return r.moved()
 }

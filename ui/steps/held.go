@@ -277,9 +277,9 @@ func (s *Steps) canHeld(do screen.Action) string {
 	return screen.Unknown
 }
 
-// actHeld does what a key says to a held request, and reports whether it was
-// one.
-func (s *Steps) actHeld(a screen.Command) (tea.Cmd, bool) {
+// handleHeld runs a command on a held request, and reports whether it is one for
+// it.
+func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 	st := s.hold.stay
 	if st == nil {
 		return nil, false

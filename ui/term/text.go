@@ -196,7 +196,7 @@ func (t Text) split(cells int) (at, w int) {
 // Index returns at which cell part begins in t, without regard to case; -1 if
 // it is not there.
 func (t Text) Index(part string) int {
-	i := indexFold(t.s, part)
+	i := IndexFold(t.s, part)
 	if i < 0 {
 		return -1
 	}
@@ -207,8 +207,8 @@ func (t Text) Index(part string) int {
 	return w
 }
 
-// indexFold is strings.Index without regard to the case of ASCII letters.
-func indexFold(s, part string) int {
+// IndexFold is strings.Index without regard to case.
+func IndexFold(s, part string) int {
 	for i := 0; i+len(part) <= len(s); i++ {
 		if strings.EqualFold(s[i:i+len(part)], part) {
 			return i
