@@ -220,11 +220,7 @@ func (r *Model) status() term.Line {
 	} else {
 		put(20, term.Quiet, "READ-ONLY")
 	}
-	right := term.Of(term.Quiet, "redact on ")
-	if !r.env.Redact {
-		right = term.Of(term.Touched, "redact off ")
-	}
-	return fitFields(fields, right, r.width)
+	return fitFields(fields, term.Of(term.Quiet, "redact on "), r.width)
 }
 
 // fitFields drops the least important fields until the rest has room, and

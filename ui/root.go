@@ -93,6 +93,7 @@ func newModel(cfg Config, env *session.Env) *Model {
 	r := &Model{cfg: cfg, env: env}
 	list := requests.New(env)
 	failed := requests.NewFailures(env)
+	env.Selection = list.Selection
 	r.add(Place{Key: "1", Name: "Requests", Screen: list})
 	r.add(Place{Key: "2", Name: "Failures", Screen: failed, Badge: r.failures})
 	if cfg.Places != nil {
@@ -200,6 +201,8 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		return r.mouse(msg)
 	case session.Snapshot:
 		return r.news(msg)
+	case session.Set:
+		return r.env.Apply(msg)
 	case screen.For:
 		return msg.Screen.Update(msg.Msg)
 	case screen.Background:

@@ -118,6 +118,7 @@ type runner struct {
 	ctx  context.Context
 	p    *program
 	e    *engine.Engine
+	env  *session.Env
 	c    *console.Console
 	name string
 	json bool
@@ -150,8 +151,9 @@ func newRunner(ctx context.Context, p *program, e *engine.Engine, name string, a
 	r := &runner{ctx: ctx, p: p, e: e, name: name, json: asJSON, msgs: make(chan reply), jobs: map[*job]bool{}, now: &ran{}}
 	env := &session.Env{
 		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, false), Now: time.Now},
-		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, Writable: e.Writes(),
+		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, State: session.State{Writable: e.Writes()},
 	}
+	r.env = env
 	r.c = console.New(ctx, env, console.Options{
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
 		Note: e.Store.AddComment, Heard: r.hear,
@@ -339,6 +341,8 @@ func (r *runner) receive(m reply) {
 		if msg.Screen == screen.Screen(r.c) {
 			r.start(m.job, r.c.Update(msg.Msg))
 		}
+	case session.Set:
+		r.start(m.job, r.env.Apply(msg))
 	case screen.Done:
 		if did := "did " + strings.TrimPrefix(msg.Command, ":"); !slices.Contains(r.now.Said, did) && !slices.Contains(r.now.Said, "did "+msg.Command) {
 			r.now.Said = append(r.now.Said, did)

@@ -329,8 +329,7 @@ func Heed(env *session.Env, path string, again func() tea.Cmd) tea.Cmd {
 func change(env *session.Env, command string, rules []string, again func() tea.Cmd) tea.Cmd {
 	old := env.Ignored
 	set := func(rules []string) tea.Cmd {
-		env.Ignored = rules
-		return tea.Batch(keep(env), again())
+		return env.Set(func(s *session.State) { s.Ignored = rules }, func() tea.Cmd { return tea.Batch(keep(env, rules), again()) })
 	}
 	return tea.Batch(set(rules), screen.Send(screen.Done{Command: command, Change: &screen.Change{
 		Command: command,
@@ -340,11 +339,10 @@ func change(env *session.Env, command string, rules []string, again func() tea.C
 }
 
 // keep writes the rules down for the next time.
-func keep(env *session.Env) tea.Cmd {
+func keep(env *session.Env, rules []string) tea.Cmd {
 	if env.Keep == nil {
 		return nil
 	}
-	rules := env.Ignored
 	return func() tea.Msg {
 		if err := env.Keep("ignore", rules); err != nil {
 			return screen.Toast{Text: "keep the rules: " + err.Error(), Bad: true}

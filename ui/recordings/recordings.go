@@ -361,7 +361,7 @@ func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 	for _, b := range export.AllBodies() {
 		bodies = append(bodies, string(b))
 	}
-	on := export.Screen{Filter: env.Shown, At: env.At}
+	on := selection(env)
 	f := widget.Form{
 		Title: "save as",
 		Fields: []widget.Field{
@@ -393,6 +393,14 @@ func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 		f.Fields[i].Input.Set(v)
 	}
 	return screen.Show(widget.NewForm(&env.Shared, f))
+}
+
+// selection is what the list of requests shows, if there is one.
+func selection(env *session.Env) (on export.Screen) {
+	if env.Selection != nil {
+		on.Filter, on.At = env.Selection()
+	}
+	return on
 }
 
 // preview says what would be saved: how many requests, how large, and what is
@@ -498,7 +506,7 @@ func (w *What) Read(text string) error {
 // much of it is masked. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
 func Write(env *session.Env, o Options, what What) tea.Cmd {
-	on := export.Screen{Filter: env.Shown, At: env.At}
+	on := selection(env)
 	return screen.Later(func() tea.Msg {
 		report, path, err := write(o, what, on)
 		if errors.Is(err, fs.ErrExist) {

@@ -186,8 +186,10 @@ func (r *Requests) place() {
 		}
 	}
 	r.focus = r.at(r.list.Cursor)
-	r.env.At = r.focus
 }
+
+// Selection returns the filter, and the request in focus.
+func (r *Requests) Selection() (filter string, request uint64) { return r.filter, r.focus }
 
 // len, at and index are the list as it is shown: by number, or sorted. Of what is
 // not in it index may be -1.
@@ -230,7 +232,6 @@ func (r *Requests) moved() tea.Cmd {
 	}
 	r.setFollow(r.follow && r.list.AtEnd())
 	r.focus = r.at(r.list.Cursor)
-	r.env.At = r.focus
 	return r.ask()
 }
 
@@ -272,7 +273,6 @@ func (r *Requests) goTo(id uint64) tea.Cmd {
 	r.follow = false
 	r.look()
 	r.focus = id
-	r.env.At = id
 	r.place()
 	if r.focus != id {
 		return tea.Batch(r.ask(), screen.Say(fmt.Sprintf("#%d is not in this list", id)))
@@ -293,7 +293,6 @@ func (r *Requests) SetFilter(text string) tea.Cmd {
 		}
 		r.filter, r.view = text, r.env.Log.View(e)
 	}
-	r.env.Shown = r.filter
 	r.done, r.sorted, r.groups = false, nil, nil
 	r.sorting.stop()
 	r.place()
