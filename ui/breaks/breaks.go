@@ -157,47 +157,37 @@ func (b *Breaks) Handle(a screen.Command) tea.Cmd {
 	case screen.UsedBy:
 		return screen.Send(screen.Filter{Text: info.When.String()})
 	case screen.Continue:
-		return b.done(d.Resume(b.toOpen().ID, debugger.Continue), "")
+		return b.done(d.Resume(b.toOpen().ID, debugger.Continue))
 	case screen.ContinueAll:
 		return screen.Say(fmt.Sprintf("%s go on", term.Plural(d.ContinueAll(), "request")))
 	case screen.AllOff:
 		return b.allOff(!d.Off())
 	case screen.LogOf:
-		return screen.Send(screen.Push{Screen: widget.NewPager(&b.env.Shared, b.logPage())})
+		return screen.Show(widget.NewPager(&b.env.Shared, b.logPage()))
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "breakpoint", Text: info.String()})
 	}
 	return nil
 }
 
-func (b *Breaks) done(err error, command string) tea.Cmd {
+// done reads what has changed, or warns of an error.
+func (b *Breaks) done(err error) tea.Cmd {
 	b.read()
-	switch {
-	case err != nil:
+	if err != nil {
 		return screen.Warn(err.Error(), "")
-	case command != "":
-		return screen.Send(screen.Done{Command: command})
 	}
 	return nil
 }
 
 func (b *Breaks) arm(id string, on bool) tea.Cmd {
 	d := b.env.Debugger
-	set := func(on bool) tea.Cmd {
-		if err := d.Arm(id, on); err != nil {
-			return screen.Warn(err.Error(), "")
-		}
-		b.read()
-		return nil
-	}
+	set := func(on bool) tea.Cmd { return b.done(d.Arm(id, on)) }
 	word := map[bool]string{true: "on", false: "off"}[on]
 	command := ":break " + id + " " + word
 	if cmd := set(on); cmd != nil {
 		return cmd
 	}
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command, Undo: func() tea.Cmd { return set(!on) }, Redo: func() tea.Cmd { return set(on) },
-	}})
+	return screen.Changed(command, !on, on, set)
 }
 
 func (b *Breaks) remove(info debugger.Info) tea.Cmd {
@@ -207,21 +197,18 @@ func (b *Breaks) remove(info debugger.Info) tea.Cmd {
 	}
 	b.read()
 	command, id := ":break remove "+info.ID, info.ID
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo: func() tea.Cmd {
-			again, err := d.Add(info.Breakpoint)
-			if err != nil {
-				return screen.Warn(err.Error(), "")
-			}
-			id = again.ID
-			if !info.On {
-				return b.done(d.Arm(id, false), "")
-			}
-			return b.done(nil, "")
-		},
-		Redo: func() tea.Cmd { return b.done(d.Remove(id), "") },
-	}})
+	undo := func() tea.Cmd {
+		again, err := d.Add(info.Breakpoint)
+		if err != nil {
+			return screen.Warn(err.Error(), "")
+		}
+		id = again.ID
+		if !info.On {
+			err = d.Arm(id, false)
+		}
+		return b.done(err)
+	}
+	return screen.Did(command, undo, func() tea.Cmd { return b.done(d.Remove(id)) })
 }
 
 func (b *Breaks) allOff(off bool) tea.Cmd {

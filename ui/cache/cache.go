@@ -439,7 +439,7 @@ func (c *Cache) Handle(a screen.Command) tea.Cmd {
 	case screen.Reload:
 		return c.walk()
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies(e))})
+		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies(e)))
 	}
 	return nil
 }
@@ -491,9 +491,7 @@ func (c *Cache) open(id uint64) tea.Cmd {
 	}
 	v := value.New(c.env, t)
 	if e := c.index.by[entryID{t.Indirection, t.Primary.Winner().Terminus, t.Key}]; e != nil {
-		for _, f := range c.biography(e) {
-			v.Tell(f.label, f.text)
-		}
+		v.Add(c.biography(e)...)
 	}
 	return screen.Show(v)
 }
@@ -524,7 +522,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}
 	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Source: "place Cache"}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, title, []widget.Item{
+	return screen.Show(widget.NewMenu(&c.env.Shared, title, []widget.Item{
 		{Key: 'y', Name: "expire it", Note: note, Do: screen.Later(func() tea.Msg {
 			id, err := c.ask(req)
 			if err != nil {
@@ -533,7 +531,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 			return screen.Toast{Text: fmt.Sprintf("expired %s %s in %s by #%d", req.Indirection, req.Key, req.Cache, id)}
 		})},
 		{Key: 'n', Name: "leave it"},
-	})})
+	}))
 }
 
 type filtered string
@@ -559,7 +557,7 @@ func (c *Cache) askFilter() tea.Cmd {
 		Cancel: func() tea.Cmd { return c.setFilter(old) },
 	}
 	p.Input.Set(old)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&c.env.Shared, p))
 }
 
 func (c *Cache) setFilter(text string) tea.Cmd {
@@ -584,9 +582,7 @@ func (c *Cache) filterDone(old, text string) tea.Cmd {
 	to := func(text string) tea.Cmd {
 		return func() tea.Msg { return screen.For{Screen: c, Msg: filtered(text)} }
 	}
-	return screen.Send(screen.Done{Command: what, Change: &screen.Change{
-		Command: what, Undo: func() tea.Cmd { return to(old) }, Redo: func() tea.Cmd { return to(text) },
-	}})
+	return screen.Changed(what, old, text, to)
 }
 
 func (c *Cache) copies(e *entry) []widget.Item {
@@ -599,7 +595,7 @@ func (c *Cache) copies(e *entry) []widget.Item {
 	}
 	var b strings.Builder
 	for _, f := range c.biography(e) {
-		fmt.Fprintf(&b, "%-12s %s\n", f.label, f.text)
+		fmt.Fprintf(&b, "%-12s %s\n", f.Label, f.Text)
 	}
 	all := item('b', "biography", b.String())
 	all.Note = "what is known of its life"

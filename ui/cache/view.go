@@ -150,27 +150,22 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 	return "-"
 }
 
-// A fact is one thing that is known of an entry.
-type fact struct {
-	label, text string
-	style       term.Style
-}
-
 // biography is what is known of the life of an entry, and what comes next.
-func (c *Cache) biography(e *entry) []fact {
-	f := []fact{{"written by", c.writer(e), term.Plain}}
-	f = append(f, fact{"expiry", c.expiry(e), term.Plain})
-	if served := c.served(e); served != "" {
-		f = append(f, fact{"served", served, term.Plain})
+func (c *Cache) biography(e *entry) []widget.Fact {
+	var facts []widget.Fact
+	for _, f := range []widget.Fact{
+		{Label: "written by", Text: c.writer(e)},
+		{Label: "expiry", Text: c.expiry(e)},
+		{Label: "served", Text: c.served(e)},
+		{Label: "next", Text: c.next(e)},
+		{Label: "same key", Text: c.sameKey(e)},
+		{Label: "kept in", Text: e.Path},
+	} {
+		if f.Text != "" {
+			facts = append(facts, f)
+		}
 	}
-	f = append(f, fact{"next", c.next(e), term.Plain})
-	if other := c.sameKey(e); other != "" {
-		f = append(f, fact{"same key", other, term.Plain})
-	}
-	if e.Path != "" {
-		f = append(f, fact{"kept in", e.Path, term.Plain})
-	}
-	return f
+	return facts
 }
 
 func (c *Cache) writer(e *entry) string {
@@ -298,16 +293,7 @@ func (c *Cache) detail(height int) term.Lines {
 	}
 	lines = append(lines, l)
 	for _, f := range c.biography(e) {
-		for i, text := range term.CleanTo(f.text, c.width*3).Wrap(c.width-15, 3) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Put(term.Quiet, f.label)
-			}
-			l.To(14)
-			l.Add(f.style, text)
-			lines = append(lines, l)
-		}
+		lines = append(lines, f.Lines(2, 14, c.width, 3)...)
 	}
 	if room := height - len(lines); room > 2 && c.width >= 110 {
 		for _, v := range e.events[max(len(e.events)-room, 0):] {

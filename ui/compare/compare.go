@@ -253,7 +253,7 @@ func (c *Comparison) Handle(a screen.Command) tea.Cmd {
 	case screen.Write:
 		return Write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies())})
+		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies()))
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func (c *Comparison) whole() tea.Cmd {
 		p.Add("", full(s.node), term.Plain)
 		p.Add("", "", term.Plain)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, p)})
+	return screen.Show(widget.NewPager(&c.env.Shared, p))
 }
 
 // full is a value as it is read best.
@@ -331,11 +331,7 @@ func change(env *session.Env, command string, rules []string, again func() tea.C
 	set := func(rules []string) tea.Cmd {
 		return env.Set(func(s *session.State) { s.Ignored = rules }, func() tea.Cmd { return tea.Batch(keep(env, rules), again()) })
 	}
-	return tea.Batch(set(rules), screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo:    func() tea.Cmd { return set(old) },
-		Redo:    func() tea.Cmd { return set(rules) },
-	}}))
+	return tea.Batch(set(rules), screen.Changed(command, old, rules, set))
 }
 
 // keep writes the rules down for the next time.
@@ -353,7 +349,7 @@ func keep(env *session.Env, rules []string) tea.Cmd {
 
 // Write asks for the format and name of a file, and writes a report to it.
 func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&env.Shared, widget.Prompt{
+	return screen.Show(widget.NewPrompt(&env.Shared, widget.Prompt{
 		Label: "write", Hint: "json [FILE]   or   text [FILE]",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			format, file, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -365,7 +361,7 @@ func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
 			}
 			return nil, func() tea.Msg { return save(env, r, format, strings.TrimSpace(file)) }
 		},
-	})})
+	}))
 }
 
 func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {

@@ -39,7 +39,7 @@ type ranThrough struct {
 // recordings. Reading them may take long, and ends with ctx.
 func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.Cmd {
 	r := &Runs{env: env, ctx: ctx, a: a, b: b, apart: apart}
-	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
+	return tea.Batch(screen.Show(r), r.again())
 }
 
 // Replayed shows how requests and their replays differ, without what every
@@ -47,7 +47,7 @@ func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.
 func Replayed(ctx context.Context, env *session.Env, then, now []uint64) tea.Cmd {
 	set := func(name string, ids []uint64) diff.Set { return diff.Set{Log: env.Log, Name: name, IDs: ids} }
 	r := &Runs{env: env, ctx: ctx, a: set("recorded", then), b: set("asked again", now), besides: diff.Fresh()}
-	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
+	return tea.Batch(screen.Show(r), r.again())
 }
 
 func (r *Runs) again() tea.Cmd {
@@ -137,7 +137,7 @@ func (r *Runs) open(p *diff.Pair) tea.Cmd {
 	page.Add("outcome", only.Outcome, term.Plain)
 	page.Add("decided", only.Decided, term.Plain)
 	page.Add("error", only.Error, term.Plain)
-	return screen.Send(screen.Push{Screen: widget.NewPager(&r.env.Shared, page)})
+	return screen.Show(widget.NewPager(&r.env.Shared, page))
 }
 
 func (r *Runs) Context() (left, right term.Line) {

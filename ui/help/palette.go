@@ -172,7 +172,7 @@ func (p *Palette) addTopics() {
 	topic := func(name, title string) {
 		page, ok := Page(p.env, name)
 		if ok {
-			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Send(screen.Push{Screen: widget.NewPager(&p.env.Shared, page)})})
+			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Show(widget.NewPager(&p.env.Shared, page))})
 		}
 	}
 	topic("codes", "what the codes mean")

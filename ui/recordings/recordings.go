@@ -201,9 +201,7 @@ func (r *Recordings) baseline(path string) tea.Cmd {
 		}
 	}
 	command := "baseline " + filepath.Base(path)
-	return tea.Batch(set(path), screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(path) },
-	}}))
+	return tea.Batch(set(path), screen.Changed(command, old, path, set))
 }
 
 // diff compares the recording in focus with the baseline, or with what is shown
@@ -285,12 +283,12 @@ func (r *Recordings) rename(path string) tea.Cmd {
 		},
 	}
 	p.Input.Set(filepath.Base(path))
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
 func (r *Recordings) remove(path string) tea.Cmd {
 	name := filepath.Base(path)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, widget.Prompt{
+	return screen.Show(widget.NewPrompt(&r.env.Shared, widget.Prompt{
 		Label: "type " + name + " to remove it: ", Hint: "what is removed cannot be brought back; esc leaves it",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if strings.TrimSpace(text) != name {
@@ -303,7 +301,7 @@ func (r *Recordings) remove(path string) tea.Cmd {
 				return screen.For{Screen: r, Msg: run(r.reload)}
 			}
 		},
-	})})
+	}))
 }
 
 // masked lists what is masked in a recording.

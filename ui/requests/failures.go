@@ -369,11 +369,11 @@ func (f *Failures) Handle(a screen.Command) tea.Cmd {
 		return compare.Two(f.env, f.focus().id, f.focus().good)
 	case screen.CopyMenu:
 		g := f.focus()
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "copy", []widget.Item{
+		return screen.Show(widget.NewMenu(&f.env.Shared, "copy", []widget.Item{
 			{Key: 'f', Name: "failure", Note: g.what(), Do: screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})},
 			{Key: 'e', Name: "expression", Note: g.filter(), Do: screen.Send(screen.Copy{What: "expression", Text: g.filter()})},
 			{Key: 'i', Name: "incident report", Note: "all groups, as text", Do: screen.Send(screen.Copy{What: "incident report", Text: f.report()})},
-		})})
+		}))
 	}
 	return nil
 }
@@ -450,17 +450,7 @@ func (f *Failures) detail(height int) term.Lines {
 	}
 	lines = append(lines, l)
 	for _, fact := range f.facts(g) {
-		const label = 14
-		for i, text := range term.CleanTo(fact.text, f.width*3).Wrap(f.width-label-1, 2) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Put(term.Quiet, fact.label)
-			}
-			l.To(label)
-			l.Add(fact.style, text)
-			lines = append(lines, l)
-		}
+		lines = append(lines, fact.Lines(2, 14, f.width, 2)...)
 	}
 	if len(lines) < height {
 		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")

@@ -405,7 +405,7 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 
 func (r *Requests) actOnDetail(a screen.Command) tea.Cmd {
 	if a.Action == screen.CopyMenu {
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies())})
+		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies()))
 	}
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
@@ -486,11 +486,7 @@ func (r *Requests) changeFilter(text string) tea.Cmd {
 // filtered says that the filter was changed.
 func (r *Requests) filtered(old, text string) tea.Cmd {
 	command := strings.TrimSpace(":filter " + text)
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo:    func() tea.Cmd { return r.SetFilter(old) },
-		Redo:    func() tea.Cmd { return r.SetFilter(text) },
-	}})
+	return screen.Changed(command, old, text, r.SetFilter)
 }
 
 // askFilter opens the prompt. The list follows what is written, as far as it is
@@ -525,7 +521,7 @@ func (r *Requests) askFilter() tea.Cmd {
 		Complete: complete,
 	}
 	p.Input.Set(old)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
 // complaint is what is wrong with a filter; nil if nothing is.
@@ -569,9 +565,9 @@ func (r *Requests) filterCell() tea.Cmd {
 			continue
 		}
 		expr := c.field + "=" + query.Quote(c.value)
-		items = append(items, widget.Item{Key: rune('a' + i), Name: expr, Do: screen.Send(screen.Push{Screen: r.howToFilter(expr)})})
+		items = append(items, widget.Item{Key: rune('a' + i), Name: expr, Do: screen.Show(r.howToFilter(expr))})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "filter by what this row says", items)})
+	return screen.Show(widget.NewMenu(&r.env.Shared, "filter by what this row says", items))
 }
 
 func (r *Requests) howToFilter(expr string) screen.Screen {

@@ -340,10 +340,13 @@ func (r *Requests) side(height, width int) term.Lines {
 	}
 	lines = append(lines, term.Line{})
 	h := headline(d.trace)
-	for _, who := range []struct{ label, text string }{
-		{"WHO ANSWERED", h.Answered}, {"WHO WAS ASKED", h.Asked}, {"WHO WAS NOT", h.NotAsked}, {"WHO DECIDED", h.Decided},
+	for _, who := range []widget.Fact{
+		{Label: "WHO ANSWERED", Text: h.Answered},
+		{Label: "WHO WAS ASKED", Text: h.Asked},
+		{Label: "WHO WAS NOT", Text: h.NotAsked},
+		{Label: "WHO DECIDED", Text: h.Decided},
 	} {
-		lines = append(lines, labelled(who.label, who.text, width)...)
+		lines = append(lines, who.Lines(0, 15, width, 3)...)
 	}
 	lines = append(append(lines, term.Line{}), r.stepLines(d.trace, width)...)
 	return append(append(lines, term.Line{}), r.linkLines(&d.links)...).Fill(width, height)
@@ -356,21 +359,6 @@ func headline(t *traces.Trace) traces.Headline {
 		return traces.Headline{Answered: "nobody yet"}
 	}
 	return traces.HeadlineOf(t)
-}
-
-func labelled(label, text string, width int) term.Lines {
-	const cells = 15
-	var lines term.Lines
-	for i, part := range term.Clean(text).Wrap(width-cells-1, 3) {
-		var l term.Line
-		if i == 0 {
-			l.Put(term.Quiet, label)
-		}
-		l.To(cells)
-		l.Add(term.Plain, part)
-		lines = append(lines, l)
-	}
-	return lines
 }
 
 func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {

@@ -214,11 +214,11 @@ func (r *Routes) Handle(a screen.Command) tea.Cmd {
 	case screen.Reset:
 		return Reset(r.house, f.name)
 	case screen.History:
-		return screen.Send(screen.Push{Screen: widget.NewPager(&r.env.Shared, r.page(f))})
+		return screen.Show(widget.NewPager(&r.env.Shared, r.page(f)))
 	case screen.UsedBy:
 		return screen.Send(screen.Filter{Text: served(f)})
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies(f))})
+		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies(f)))
 	}
 	return nil
 }

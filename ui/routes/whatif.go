@@ -157,7 +157,7 @@ func (r *Routes) pickWhatIf(f row) tea.Cmd {
 		it.Name = "cache " + it.Name
 		items = append(items, it)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items)})
+	return screen.Show(widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items))
 }
 
 // looked is that a person wants to look first.

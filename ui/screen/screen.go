@@ -275,6 +275,17 @@ func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 // does not depend on how fast a person types; it does not wait for these.
 func Later(cmd tea.Cmd) tea.Cmd { return Send(Background{cmd}) }
 
+// Did is the command that reports a change by the text of the command that would
+// do the same, and how to undo it.
+func Did(command string, undo, redo func() tea.Cmd) tea.Cmd {
+	return Send(Done{Command: command, Change: &Change{Command: command, Undo: undo, Redo: redo}})
+}
+
+// Changed is Did for what was one value, is another now, and is changed by set.
+func Changed[T any](command string, old, now T, set func(T) tea.Cmd) tea.Cmd {
+	return Did(command, func() tea.Cmd { return set(old) }, func() tea.Cmd { return set(now) })
+}
+
 // Say is the command that shows a toast.
 func Say(text string) tea.Cmd { return Send(Toast{Text: text}) }
 

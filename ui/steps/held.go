@@ -373,7 +373,7 @@ func (s *Steps) change(it item) tea.Cmd {
 	if !strings.HasPrefix(it.value, "(") {
 		p.Input.Set(it.value)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&s.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 }
 
 // chosen is something to be done on the goroutine of the screen.
@@ -443,9 +443,9 @@ func (s *Steps) inject() tea.Cmd {
 				},
 			}
 			p.Input.Set(in.offer)
-			return screen.Send(screen.Push{Screen: widget.NewPrompt(&s.env.Shared, p)})
+			return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 		})})
 		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: act})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&s.env.Shared, "inject, for this step only", items)})
+	return screen.Show(widget.NewMenu(&s.env.Shared, "inject, for this step only", items))
 }

@@ -401,7 +401,7 @@ func (s *Steps) enter() tea.Cmd {
 	for _, f := range factsOf(s.trace, l, s.tree) {
 		p.Add(f.label, f.text, f.style)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(&s.env.Shared, p)})
+	return screen.Show(widget.NewPager(&s.env.Shared, p))
 }
 
 func (s *Steps) name(l *line) string {

@@ -52,15 +52,9 @@ type File struct {
 	text   bool
 	masked int
 	lines  []string
-	facts  []fact
+	facts  []widget.Fact
 	page   widget.Table
 	search widget.Search
-}
-
-// A fact is one thing that is known of a file.
-type fact struct {
-	label, text string
-	style       term.Style
 }
 
 type fileMsg struct {
@@ -72,7 +66,7 @@ type fileMsg struct {
 	err    error
 }
 
-type factsMsg []fact
+type factsMsg []widget.Fact
 
 var _ screen.Screen = (*File)(nil)
 
@@ -170,7 +164,7 @@ func (f *File) gather() tea.Cmd {
 		var m factsMsg
 		put := func(label, text string) {
 			if text != "" {
-				m = append(m, fact{label, text, term.Plain})
+				m = append(m, widget.Fact{Label: label, Text: text})
 			}
 		}
 		var v traces.Value
@@ -195,7 +189,8 @@ func (f *File) gather() tea.Cmd {
 		put("answered at", t.Start.In(env.Zone).Format("2006-01-02 15:04:05"))
 		put("served by", traces.HeadlineOf(t).Answered)
 		if other, id := metadataOf(env, t.Key); id != 0 {
-			m = append(m, fact{style: term.Plain}, fact{"METADATA", fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start)), term.Quiet})
+			at := fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start))
+			m = append(m, widget.Fact{}, widget.Fact{Label: "METADATA", Text: at, Style: term.Quiet})
 			if body, err := env.Log.Body(other.Value); err == nil {
 				for _, p := range pairsOf(body) {
 					put(p[0], p[1])
@@ -354,8 +349,8 @@ func (f *File) copies() []widget.Item {
 	}
 	var all strings.Builder
 	for _, x := range f.facts {
-		if x.label != "" {
-			fmt.Fprintf(&all, "%s: %s\n", x.label, x.text)
+		if x.Label != "" {
+			fmt.Fprintf(&all, "%s: %s\n", x.Label, x.Text)
 		}
 	}
 	items := []widget.Item{item('m', "metadata", all.String())}
@@ -399,8 +394,8 @@ func (f *File) size() int64 {
 	}
 	for _, x := range f.facts {
 		var n int64
-		if x.label == "size" {
-			if _, err := fmt.Sscan(x.text, &n); err == nil {
+		if x.Label == "size" {
+			if _, err := fmt.Sscan(x.Text, &n); err == nil {
 				return n
 			}
 		}
@@ -461,20 +456,11 @@ func (f *File) hex() term.Lines {
 }
 
 // about is what is known of the file.
-func (f *File) about(width int, facts []fact) term.Lines {
+func (f *File) about(width int, facts []widget.Fact) term.Lines {
 	lines := term.Lines{term.Of(term.Quiet, " META")}
 	for _, x := range facts {
-		for i, part := range term.Clean(x.text).Wrap(max(width-18, 8), 4) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Cell(term.Quiet, term.Clean(x.label), 14)
-			}
-			l.To(17)
-			l.Add(x.style, part)
-			lines = append(lines, l)
-		}
-		if x.text == "" {
+		lines = append(lines, x.Lines(2, 17, width, 4)...)
+		if x.Text == "" {
 			lines = append(lines, term.Line{})
 		}
 	}
@@ -485,8 +471,8 @@ func (f *File) about(width int, facts []fact) term.Lines {
 func (f *File) foot() term.Lines {
 	first, second := " ", " "
 	for _, x := range f.facts {
-		if x.label == "place" {
-			first = " read now from " + x.text
+		if x.Label == "place" {
+			first = " read now from " + x.Text
 			break
 		}
 	}

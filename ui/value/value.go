@@ -61,7 +61,7 @@ type Value struct {
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []place
-	told      [][2]string // label and text of what others know
+	facts     []widget.Fact // that were added
 }
 
 // New shows the value that answered a request, or what a save sent.
@@ -75,8 +75,8 @@ func New(env *session.Env, t *traces.Trace) *Value {
 	return v
 }
 
-// Tell adds something to the meta of the value that is not in its request.
-func (v *Value) Tell(label, text string) { v.told = append(v.told, [2]string{label, text}) }
+// Add adds facts that are not in the request of the value.
+func (v *Value) Add(facts ...widget.Fact) { v.facts = append(v.facts, facts...) }
 
 var _ screen.Screen = (*Value)(nil)
 
@@ -318,7 +318,7 @@ func (v *Value) Handle(a screen.Command) tea.Cmd {
 	case screen.Reveal:
 		return v.reveal()
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&v.env.Shared, "copy", v.copies())})
+		return screen.Show(widget.NewMenu(&v.env.Shared, "copy", v.copies()))
 	case screen.CopyValue:
 		return CopyAll(v.env, v.trace)
 	case screen.Pager:

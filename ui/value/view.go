@@ -216,22 +216,10 @@ func (v *Value) meta(width int) term.Lines {
 	t := v.trace
 	lines := term.Lines{term.Of(term.Quiet, " META")}
 	put := func(style term.Style, label, text string) {
-		if text == "" {
-			return
-		}
-		for i, part := range term.Clean(text).Wrap(width-16, 4) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Put(term.Quiet, label)
-			}
-			l.To(15)
-			l.Add(style, part)
-			lines = append(lines, l)
-		}
+		lines = append(lines, widget.Fact{Label: label, Text: text, Style: style}.Lines(2, 15, width, 4)...)
 	}
-	for _, f := range v.told {
-		put(term.Plain, f[0], f[1])
+	for _, f := range v.facts {
+		put(f.Style, f.Label, f.Text)
 	}
 	row, _ := v.env.Log.Row(t.ID)
 	served := traces.HeadlineOf(t).Answered
