@@ -119,7 +119,7 @@ func (r *Model) act(a screen.Command) tea.Cmd {
 			return top.Moved()
 		}
 		return top.Handle(a)
-	case !r.everywhere(a.Action) && why != screen.Unknown:
+	case !a.Action.OfRoot() && why != screen.Unknown:
 		return r.show(screen.Toast{Text: "not now: " + why})
 	}
 	switch a.Action {
@@ -276,7 +276,7 @@ func (r *Model) hints(width int) term.Line {
 		help = term.Line{}
 	}
 	for _, do := range top.Hints() {
-		if top.Disabled(do) != "" && !r.everywhere(do) && !top.Captures() {
+		if top.Disabled(do) != "" && !do.OfRoot() && !top.Captures() {
 			continue
 		}
 		h := r.hint(do, top.Scope())
@@ -288,16 +288,6 @@ func (r *Model) hints(width int) term.Line {
 	}
 	l.Append(help)
 	return l
-}
-
-// everywhere reports whether the root does an action itself.
-func (r *Model) everywhere(do screen.Action) bool {
-	switch do {
-	case screen.GoTo, screen.Back, screen.Quit, screen.Stop, screen.Suspend, screen.Undo, screen.Redo, screen.Last,
-		screen.CommandLine, screen.Help, screen.PaletteOpen, screen.Console:
-		return true
-	}
-	return false
 }
 
 func (r *Model) hint(do screen.Action, where screen.Scope) term.Line {

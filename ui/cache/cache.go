@@ -586,21 +586,18 @@ func (c *Cache) filterDone(old, text string) tea.Cmd {
 }
 
 func (c *Cache) copies(e *entry) []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
-	items := []widget.Item{item('k', "key", e.Key)}
+	items := []widget.Item{widget.CopyItem('k', "key", e.Key)}
 	if e.Path != "" {
-		items = append(items, item('p', "path", e.Path))
+		items = append(items, widget.CopyItem('p', "path", e.Path))
 	}
 	var b strings.Builder
 	for _, f := range c.biography(e) {
 		fmt.Fprintf(&b, "%-12s %s\n", f.Label, f.Text)
 	}
-	all := item('b', "biography", b.String())
+	all := widget.CopyItem('b', "biography", b.String())
 	all.Note = "what is known of its life"
 	return append(items, all,
-		item('c', "command", "find "+command.Quote(e.Indirection)+" "+command.Quote(e.Key)+" terminus="+command.Quote(e.Terminus)+" cache=none"))
+		widget.CopyItem('c', "command", "find "+command.Quote(e.Indirection)+" "+command.Quote(e.Key)+" terminus="+command.Quote(e.Terminus)+" cache=none"))
 }
 
 // List returns the entries.

@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/traces"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
@@ -37,7 +38,7 @@ func (c *Cache) Context() (left, right term.Line) {
 	}
 	put("expired", expired)
 	put("orphans", orphans)
-	if c.width >= 110 {
+	if c.width >= screen.Wide {
 		put("never expiring", never)
 	}
 	switch {
@@ -295,7 +296,7 @@ func (c *Cache) detail(height int) term.Lines {
 	for _, f := range c.biography(e) {
 		lines = append(lines, f.Lines(2, 14, c.width, 3)...)
 	}
-	if room := height - len(lines); room > 2 && c.width >= 110 {
+	if room := height - len(lines); room > 2 && c.width >= screen.Wide {
 		for _, v := range e.events[max(len(e.events)-room, 0):] {
 			var l term.Line
 			l.To(14)

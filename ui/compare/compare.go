@@ -17,9 +17,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which the two sides are introduced side by side.
-const Wide = 110
-
 // A Ref is one side: a request of a log.
 type Ref struct {
 	Log session.Log
@@ -286,20 +283,17 @@ func full(n *tree.Node) string {
 }
 
 func (c *Comparison) copies() []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
-	items := []widget.Item{item('c', "comparison", c.report.Text())}
+	items := []widget.Item{widget.CopyItem('c', "comparison", c.report.Text())}
 	items[0].Note = c.report.Summary()
 	if l := c.focus(); l != nil {
-		items = append(items, item('p', "path", l.Path))
+		items = append(items, widget.CopyItem('p', "path", l.Path))
 		for _, s := range []struct {
 			key  rune
 			name string
 			node *tree.Node
 		}{{'a', "side A", l.A}, {'b', "side B", l.B}} {
 			if s.node != nil {
-				items = append(items, item(s.key, s.name, s.node.Text()))
+				items = append(items, widget.CopyItem(s.key, s.name, s.node.Text()))
 			}
 		}
 	}

@@ -101,16 +101,6 @@ func (c *Comparison) tabLine() term.Line {
 			headers++
 		}
 	}
-	var l term.Line
-	l.Space(1)
-	for i, name := range []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"} {
-		if i == c.tab {
-			l.Put(term.Bold, "["+name+"]")
-		} else {
-			l.Put(term.Quiet, " "+name+" ")
-		}
-		l.Space(1)
-	}
 	text := "keys sorted, resources by name "
 	switch {
 	case c.tab == ofHeaders:
@@ -123,10 +113,8 @@ func (c *Comparison) tabLine() term.Line {
 	if v := c.report.Values; c.tab == ofValue && v != nil && v.Cut {
 		text = fmt.Sprintf("the first %s lines ", term.Grouped(diff.MaxLines))
 	}
-	right := term.Of(term.Quiet, text)
-	l.To(c.width - right.Width())
-	l.Append(right)
-	return l
+	names := []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"}
+	return widget.Tabs(names, c.tab, c.width, term.Of(term.Quiet, text))
 }
 
 func (c *Comparison) row(ch *diff.Line, l *widget.Row) {

@@ -118,7 +118,7 @@ func (h *Help) press(name string) tea.Cmd {
 	if b == nil {
 		return nil
 	}
-	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && b.Do.OfRoot()) {
 		h.problem = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
 		return nil
 	}
@@ -135,16 +135,6 @@ func (h *Help) press(name string) tea.Cmd {
 
 func (h *Help) do(a screen.Command) tea.Cmd {
 	return screen.Close(h, screen.Send(screen.Do{Handle: a}))
-}
-
-// ofRoot reports whether an action works on every screen.
-func ofRoot(do screen.Action) bool {
-	switch do {
-	case screen.GoTo, screen.Help, screen.CommandLine, screen.Console, screen.Back, screen.Quit, screen.Stop,
-		screen.Undo, screen.Redo, screen.Suspend, screen.Last, screen.PaletteOpen:
-		return true
-	}
-	return false
 }
 
 // pairs are actions that are said in one line.
@@ -168,7 +158,7 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	for i := range all {
 		b := &all[i]
 		why := h.on.Disabled(b.Do)
-		if b.Help == "" || second[b.Do] || why == screen.Unknown && !ofRoot(b.Do) {
+		if b.Help == "" || second[b.Do] || why == screen.Unknown && !b.Do.OfRoot() {
 			continue
 		}
 		line := key{keysOf(b), b.Help}

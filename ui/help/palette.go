@@ -74,7 +74,7 @@ func (p *Palette) addCommandsOfKeys() {
 	for i := range all {
 		b := &all[i]
 		why := p.on.Disabled(b.Do)
-		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && b.Do.OfRoot()) {
 			continue
 		}
 		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Handle: screen.Command{Action: b.Do}})})

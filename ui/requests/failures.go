@@ -445,7 +445,7 @@ func (f *Failures) detail(height int) term.Lines {
 	l.Put(term.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
 	l.Put(term.Plain, term.Plural(g.count, "request")+", "+term.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
 	l.Put(session.StyleOf(g.outcome), g.outcome.String())
-	if line := g.timeline(f.env.Theme, 24); f.width >= Wide && line != "" {
+	if line := g.timeline(f.env.Theme, 24); f.width >= screen.Wide && line != "" {
 		l.Put(term.Quiet, "   timeline "+line)
 	}
 	lines = append(lines, l)

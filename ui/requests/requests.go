@@ -22,9 +22,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which the detail stands beside the list.
-const Wide = 110
-
 // A Requests is the list of requests.
 //
 // The list is a view of the store, which a command extends while the screen
@@ -664,15 +661,12 @@ func (r *Requests) copies() []widget.Item {
 	if !ok {
 		return nil
 	}
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
 	items := []widget.Item{
-		item('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", session.Name(&row), session.ServedBy(&row), term.Millis(row.Took), row.Outcome)),
-		item('k', "key", row.Key),
+		widget.CopyItem('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", session.Name(&row), session.ServedBy(&row), term.Millis(row.Took), row.Outcome)),
+		widget.CopyItem('k', "key", row.Key),
 	}
 	if d := r.details[r.focus]; d != nil && d.trace != nil {
-		items = append(items, item('s', "story", traces.Story(d.trace)), item('c', "command", steps.CommandOf(d.trace)))
+		items = append(items, widget.CopyItem('s', "story", traces.Story(d.trace)), widget.CopyItem('c', "command", steps.CommandOf(d.trace)))
 	}
 	return items
 }

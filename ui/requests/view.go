@@ -8,6 +8,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
@@ -37,7 +38,7 @@ const (
 	rateLines  = 3 // rule, rates, blank
 )
 
-func (r *Requests) wide() bool { return r.width >= Wide }
+func (r *Requests) wide() bool { return r.width >= screen.Wide }
 
 // listWidth is the width of the list: what the pane beside it leaves.
 func (r *Requests) listWidth() int {

@@ -18,9 +18,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which the termini and the history stand side by side.
-const Wide = 110
-
 // A House is the running house whose routes are shown and changed: an
 // *engine.Engine. It is safe for concurrent use.
 type Engine interface {
@@ -98,7 +95,7 @@ func (r *Routes) Scope() screen.Scope { return screen.InRoutes }
 func (r *Routes) Resize(width, height int) {
 	r.width, r.height = width, height
 	r.list.Columns = narrow
-	if width >= Wide {
+	if width >= screen.Wide {
 		r.list.Columns = wide
 	}
 	r.layout()

@@ -20,7 +20,7 @@ func (r *Routes) Context() (left, right term.Line) {
 			left.Put(term.Plain, text+"   ")
 		}
 	}
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		say("source ", r.about().Source)
 		say("environment ", r.about().Environment)
 	}
@@ -128,12 +128,12 @@ func (r *Routes) line(f row, out *widget.Row) {
 	out.Next(of(noTerminus), orNone(f.route.Primary.Winner().Terminus))
 	out.Next(of(noCache), orNone(f.route.Cache.Winner().Terminus))
 	out.Next(style, r.setBy(f))
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		out.Next(style, r.replaced(f))
 	}
 	out.Next(style, term.Grouped(int64(t.Requests)))
 	out.Next(errs, term.Grouped(int64(t.Errors)))
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		out.Next(style, p50)
 	}
 }
@@ -141,7 +141,7 @@ func (r *Routes) line(f row, out *widget.Row) {
 // setBy is who decided. In a narrow table it says what a person replaced.
 func (r *Routes) setBy(f row) string {
 	say := brief
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		say = long
 	}
 	c, cached := decider(f.route)
@@ -149,7 +149,7 @@ func (r *Routes) setBy(f row) string {
 	if cached {
 		text = "cache: " + text
 	}
-	if c.Kind == traces.FromYou && r.width < Wide {
+	if c.Kind == traces.FromYou && r.width < screen.Wide {
 		return text + " (was " + orNone(replaced(slotOf(f.route, slotName(cached))).Terminus) + ")"
 	}
 	if other := f.route.Cache.Winner(); !cached && other.Kind == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
@@ -178,7 +178,7 @@ func (r *Routes) replaced(f row) string {
 // detail is what is known of the indirection in focus: who decided, what else
 // it could be, and what is wrong.
 func (r *Routes) detail(f row, room int) term.Lines {
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		return r.wideDetail(f, room)
 	}
 	warnings := r.warningLines(f, min(1, room/3))

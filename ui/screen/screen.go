@@ -139,6 +139,9 @@ func AbilitiesOf(s Screen) *Abilities {
 	return a
 }
 
+// Wide is the width from which there is room for a second pane.
+const Wide = 110
+
 // Unknown is the reason of an action that a screen has nothing to do with.
 const Unknown = "not here"
 

@@ -6,6 +6,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/query"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
 )
@@ -34,7 +35,7 @@ const heldPane = 40
 // be changed about them.
 func (s *Steps) viewHeld() term.Lines {
 	st := s.hold.stay
-	wide := s.width >= Wide
+	wide := s.width >= screen.Wide
 	cells := s.width
 	if wide {
 		cells -= heldPane + 2

@@ -20,9 +20,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which bars and a headline are shown.
-const Wide = 110
-
 // A Steps shows the steps of one request.
 type Steps struct {
 	env           *session.Env
@@ -439,20 +436,17 @@ func (s *Steps) has(l *line) bool {
 func (s *Steps) copies() []widget.Item {
 	t, l := s.trace, s.focus()
 	step, answer, because, took := s.cells(l)
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
-	again := item('c', "command", CommandOf(t))
+	again := widget.CopyItem('c', "command", CommandOf(t))
 	if l.span != nil {
 		if x, ok := l.span.HTTP(); ok && x.URL != "" {
-			again = item('c', "curl", x.Curl())
+			again = widget.CopyItem('c', "curl", x.Curl())
 		}
 	}
 	return []widget.Item{
-		item('r', "row", strings.Join(strings.Fields(strings.Join([]string{l.number, step, answer, because, took}, " ")), " ")),
-		item('k', "key", t.Key),
-		item('b', "because", because),
-		item('s', "story", traces.Story(t)),
+		widget.CopyItem('r', "row", strings.Join(strings.Fields(strings.Join([]string{l.number, step, answer, because, took}, " ")), " ")),
+		widget.CopyItem('k', "key", t.Key),
+		widget.CopyItem('b', "because", because),
+		widget.CopyItem('s', "story", traces.Story(t)),
 		again,
 	}
 }

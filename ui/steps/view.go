@@ -9,6 +9,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
@@ -58,13 +59,13 @@ func styleOfCaller(t *traces.Trace) term.Style {
 // head is the number of lines above the rows.
 func (s *Steps) head() int {
 	if s.hold.stay != nil {
-		if s.width >= Wide {
+		if s.width >= screen.Wide {
 			return 3
 		}
 		return 2
 	}
 	n := len(s.headline()) + 1
-	if s.width >= Wide {
+	if s.width >= screen.Wide {
 		n++
 	}
 	return n
@@ -101,7 +102,7 @@ func (s *Steps) View() term.Lines {
 	}
 	lines := s.headline()
 	bars := 0
-	if s.width >= Wide {
+	if s.width >= screen.Wide {
 		bars = s.width / 4
 		lines = append(lines, s.env.Theme.HRule(s.width))
 	}
@@ -175,11 +176,11 @@ func (s *Steps) headline() term.Lines {
 		l.Space(2)
 	}
 	put("ANSWERED", h.Answered)
-	if s.width >= Wide || h.NotAsked == "" {
+	if s.width >= screen.Wide || h.NotAsked == "" {
 		put("ASKED", h.Asked)
 	}
 	put("NOT ASKED", h.NotAsked)
-	if s.width >= Wide {
+	if s.width >= screen.Wide {
 		put("DECIDED", h.Decided)
 	}
 	return append(lines, l)
@@ -373,7 +374,7 @@ func (s *Steps) detail(height int) term.Lines {
 	}
 	var lines term.Lines
 	room := height - len(ifs) - 1
-	if s.width >= Wide && room > 4 {
+	if s.width >= screen.Wide && room > 4 {
 		lines = append(lines, term.Of(term.Bold, " "+strings.ToUpper(s.name(l))))
 		room--
 	}

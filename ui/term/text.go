@@ -217,21 +217,6 @@ func IndexFold(s, part string) int {
 	return -1
 }
 
-// Join returns the texts one after the other, with sep between them.
-func Join(sep string, texts ...Text) Text {
-	var b strings.Builder
-	gap, w := Clean(sep), 0
-	for i, t := range texts {
-		if i > 0 {
-			b.WriteString(gap.s)
-			w += gap.w
-		}
-		b.WriteString(t.s)
-		w += t.w
-	}
-	return Text{b.String(), w}
-}
-
 // Wrap breaks the text between words into lines of at most the given cells. A
 // word that is longer than a line is broken. There are at most max lines; the
 // last one is cut if there is more.

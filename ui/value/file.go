@@ -265,7 +265,7 @@ func (f *File) layout() {
 
 // left is the width of the contents.
 func (f *File) left() int {
-	if f.width < Wide {
+	if f.width < screen.Wide {
 		return f.width
 	}
 	return f.width * 13 / 20
@@ -344,18 +344,15 @@ func (f *File) find(step int) bool {
 }
 
 func (f *File) copies() []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
 	var all strings.Builder
 	for _, x := range f.facts {
 		if x.Label != "" {
 			fmt.Fprintf(&all, "%s: %s\n", x.Label, x.Text)
 		}
 	}
-	items := []widget.Item{item('m', "metadata", all.String())}
+	items := []widget.Item{widget.CopyItem('m', "metadata", all.String())}
 	if f.text && len(f.body) > 0 {
-		items = append([]widget.Item{item('t', "text", string(f.body))}, items...)
+		items = append([]widget.Item{widget.CopyItem('t', "text", string(f.body))}, items...)
 	}
 	return items
 }
@@ -364,27 +361,14 @@ func (f *File) View() term.Lines {
 	height := max(f.height-1-foot, 0)
 	left := f.left()
 	body := f.contents(left).Fill(left, height)
-	if f.width >= Wide {
+	if f.width >= screen.Wide {
 		body = term.Beside(body, f.about(f.width-left-2, f.facts), left, f.env.Theme)
 	}
 	return append(append(term.Lines{f.tabs()}, body.Fill(f.width, height)...), f.foot()...)
 }
 
 func (f *File) tabs() term.Line {
-	var l, right term.Line
-	l.Space(1)
-	for m, name := range fileModeNames {
-		if fileMode(m) == f.mode {
-			l.Put(term.Bold, "["+name+"]")
-		} else {
-			l.Put(term.Quiet, " "+name+" ")
-		}
-		l.Space(1)
-	}
-	right.Put(term.Plain, f.extent()+" ")
-	l.To(f.width - right.Width())
-	l.Append(right)
-	return l
+	return widget.Tabs(fileModeNames[:], int(f.mode), f.width, term.Of(term.Plain, f.extent()+" "))
 }
 
 // size is the number of bytes; -1 if nobody knows.

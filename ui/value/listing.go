@@ -155,12 +155,9 @@ func (l *Listing) Handle(a screen.Command) tea.Cmd {
 		return l.open()
 	case screen.CopyMenu:
 		inst := l.shown[l.list.Cursor]
-		item := func(key rune, name, text string) widget.Item {
-			return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
-		}
-		items := []widget.Item{item('k', "key", inst.Key()), item('l', "line", cells(inst).String())}
+		items := []widget.Item{widget.CopyItem('k', "key", inst.Key()), widget.CopyItem('l', "line", cells(inst).String())}
 		if m, ok := inst.(*model.FileMetadata); ok {
-			items = append(items, item('c', "checksum", m.Checksum))
+			items = append(items, widget.CopyItem('c', "checksum", m.Checksum))
 		}
 		return screen.Show(widget.NewMenu(&l.env.Shared, "copy", items))
 	case screen.Back:

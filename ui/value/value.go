@@ -19,9 +19,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which a second pane is shown.
-const Wide = 110
-
 // large is the size from which a value is loaded only when a person asks.
 const large = 1 << 20
 
@@ -541,17 +538,14 @@ func lower(c byte) byte {
 }
 
 func (v *Value) copies() []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
 	n := v.focus()
 	if n == nil {
-		return []widget.Item{item('v', "value", string(v.body))}
+		return []widget.Item{widget.CopyItem('v', "value", string(v.body))}
 	}
-	items := []widget.Item{item('v', "value", n.Text()), item('p', "path", n.Path()), item('j', "as JSON", string(n.JSON()))}
+	items := []widget.Item{widget.CopyItem('v', "value", n.Text()), widget.CopyItem('p', "path", n.Path()), widget.CopyItem('j', "as JSON", string(n.JSON()))}
 	if n.Folds() {
 		again := n.Alone()
-		items = append(items, item('y', "as YAML", string(tree.AppendYAML(nil, again, 0, 1<<20))))
+		items = append(items, widget.CopyItem('y', "as YAML", string(tree.AppendYAML(nil, again, 0, 1<<20))))
 	}
 	return items
 }

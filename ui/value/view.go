@@ -8,6 +8,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/traces/tree"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
@@ -63,34 +64,21 @@ func Why(log session.Log, err error) string {
 }
 
 func (v *Value) tabs() term.Line {
-	var l term.Line
-	l.Space(1)
-	for m, name := range modeNames {
-		if mode(m) == v.mode {
-			l.Put(term.Bold, "["+name+"]")
-		} else {
-			l.Put(term.Quiet, " "+name+" ")
-		}
-		l.Space(1)
-	}
-	var right term.Line
-	right.Put(term.Plain, v.value.Format+"  "+term.Grouped(int64(v.value.Size))+" B")
+	right := term.Of(term.Plain, v.value.Format+"  "+term.Grouped(int64(v.value.Size))+" B")
 	if len(v.value.Digest) >= 8 {
 		right.Put(term.Quiet, "  sha256 "+v.value.Digest[:8]+"..")
 	}
 	right.Space(1)
-	l.To(v.width - right.Width())
-	l.Append(right)
-	return l
+	return widget.Tabs(modeNames[:], int(v.mode), v.width, right)
 }
 
 func (v *Value) tree(height int) term.Lines {
 	left := v.width
-	if v.width >= Wide {
+	if v.width >= screen.Wide {
 		left = v.width * 11 / 20
 	}
 	lines := v.list.Lines(v.env.Theme, left, func(i int, r *widget.Row) { v.row(v.rows[i], r, left) })
-	if v.width < Wide {
+	if v.width < screen.Wide {
 		return lines
 	}
 	return term.Beside(lines, v.side(height, v.width-left-2), left, v.env.Theme)

@@ -15,6 +15,11 @@ type Item struct {
 	Do   tea.Cmd
 }
 
+// CopyItem is the item of a menu that copies a text, which it shows as its note.
+func CopyItem(key rune, name, text string) Item {
+	return Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
+}
+
 // A Menu offers a few things to choose from. It covers the lower lines of another
 // screen and closes itself.
 type Menu struct {
@@ -92,7 +97,7 @@ func (m *Menu) View() term.Lines {
 		r.Put(term.Bold, key+"  ")
 		r.Cell(style, term.Clean(it.Name), min(names, m.Width/2))
 		r.Space(2)
-		r.Put(term.Quiet, it.Note)
+		r.Add(term.Quiet, term.CleanTo(it.Note, m.Width))
 	})
 	return append(term.Lines{m.Env.Theme.HRule(m.Width), term.Of(term.Bold, " "+m.title)}, rows...)
 }
