@@ -111,7 +111,7 @@ func (r *Runs) Handle(a screen.Command) tea.Cmd {
 		r.a, r.b = r.b, r.a
 		return r.again()
 	case screen.Write:
-		return Write(r.env, r.report, "diff-runs")
+		return write(r.env, r.report, "diff-runs")
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "comparison", Text: r.report.Text()})
 	case screen.Enter:

@@ -242,25 +242,10 @@ func (f *Failures) report() string {
 
 // askReport writes the incident report to a file.
 func (f *Failures) askReport() tea.Cmd {
-	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
-	return screen.Show(widget.NewPrompt(&f.env.Shared, widget.Prompt{
-		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")
-			if what != "incident" {
-				return &widget.Problem{Offset: 0, Text: "want incident, and perhaps the name of a file"}, nil
-			}
-			if file = strings.TrimSpace(file); file == "" {
-				file = name
-			}
-			report := f.report()
-			return nil, func() tea.Msg {
-				path, masked, err := f.env.Save(file, report)
-				if err != nil {
-					return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
-				}
-				return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
-			}
-		},
-	}))
+	name, report := "incident-"+f.env.Now().In(f.env.Zone).Format("20060102-150405")+".txt", f.report()
+	return widget.AskFile(&f.env.Shared, widget.File{
+		Hint: "incident [FILE]: what failed, who saw it and what came of it, as text", Kinds: []string{"incident"},
+		Name: func(string) string { return name },
+		Text: func(string) (string, int, error) { return report, 0, nil },
+	})
 }

@@ -18,7 +18,6 @@ import (
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
-	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -316,31 +315,24 @@ func (r *Requests) Disabled(do screen.Action) string {
 	case screen.DiffTwo:
 		return screen.ReasonIf(len(r.picked) != 2, "select two requests with space")
 	}
-	return r.canWithDetail(do)
+	return r.disabledInFocus(do)
 }
 
-func (r *Requests) canWithDetail(do screen.Action) string {
+func (r *Requests) disabledInFocus(do screen.Action) string {
+	q := r.request()
+	if do == screen.Write {
+		return screen.ReasonIf(r.env.Save == nil || q.Trace.ID == 0, "there is nothing to write")
+	}
+	return q.Disabled(do)
+}
+
+// request is the request in focus; its trace is empty while it is not known.
+func (r *Requests) request() *steps.Request {
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
-		d = &detail{trace: &traces.Trace{}}
+		d = &detail{trace: new(traces.Trace)}
 	}
-	switch do {
-	case screen.NextInRun:
-		return screen.ReasonIf(d.links.NextInRun == 0 && d.links.Parent == 0, "there is no later request in this run")
-	case screen.PrevInRun:
-		return screen.ReasonIf(d.links.PrevInRun == 0, "there is no earlier request in this run")
-	case screen.DiffGood:
-		return screen.ReasonIf(d.links.LastGood == 0, "this key was never answered well before")
-	case screen.OpenValue, screen.CopyValue:
-		return screen.ReasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
-	case screen.Break, screen.BreakIf:
-		return screen.ReasonIf(r.env.Debugger == nil || d.trace.ID == 0, "nothing can be held here")
-	case screen.Replay, screen.ReplayEdit:
-		return steps.CanReplay(r.env, d.trace)
-	case screen.Write:
-		return screen.ReasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
-	}
-	return screen.Unknown
+	return &steps.Request{Env: r.env, Trace: d.trace, Links: d.links}
 }
 
 func (r *Requests) Hints() []screen.Action {
@@ -397,43 +389,18 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	case screen.DiffTwo:
 		return compare.Two(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
 	}
-	return r.actOnDetail(a)
-}
-
-func (r *Requests) actOnDetail(a screen.Command) tea.Cmd {
-	if a.Action == screen.CopyMenu {
+	switch q := r.request(); {
+	case a.Action == screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies()))
-	}
-	d := r.details[r.focus]
-	if d == nil || d.trace == nil {
+	case q.Trace.ID == 0:
 		return nil
+	case a.Action == screen.NextInRun:
+		return r.goTo(q.Next())
+	case a.Action == screen.PrevInRun:
+		return r.goTo(q.Links.PrevInRun)
+	default:
+		return q.Handle(a.Action)
 	}
-	switch a.Action {
-	case screen.NextInRun:
-		if d.links.NextInRun != 0 {
-			return r.goTo(d.links.NextInRun)
-		}
-		return r.goTo(d.links.Parent)
-	case screen.PrevInRun:
-		return r.goTo(d.links.PrevInRun)
-	case screen.DiffGood:
-		return compare.Two(r.env, r.focus, d.links.LastGood)
-	case screen.OpenValue:
-		return value.Open(r.env, d.trace)
-	case screen.CopyValue:
-		return value.CopyAll(r.env, d.trace)
-	case screen.Break:
-		return steps.BreakHere(r.env, d.trace, traces.Terminus)
-	case screen.BreakIf:
-		return steps.AddBreak(r.env, "", "")
-	case screen.Replay:
-		return steps.Replay(r.env, d.trace)
-	case screen.ReplayEdit:
-		return steps.EditAndReplay(r.env, d.trace)
-	case screen.Write:
-		return steps.AskReport(r.env, d.trace)
-	}
-	return nil
 }
 
 // move moves the cursor, if that is what a says.
