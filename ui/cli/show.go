@@ -135,7 +135,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.mask().Text}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: p.mask().Text}
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
@@ -149,7 +149,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
 		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
-		o.Recordings.Mask = e.Redactor.Text
+		o.Recordings.Redact = e.Redactor.Text
 		render := engine.Renderer(e.Redactor)
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
@@ -234,7 +234,7 @@ func aboutEngine(e *engine.Engine) routes.About {
 		Sections: c.RoutesFile.Sections, Found: c.RoutesFile.Found,
 	}
 	for _, p := range c.Problems {
-		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Source, Text: p.Text})
+		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Source: p.Source, Text: p.Text})
 	}
 	return a
 }

@@ -129,13 +129,13 @@ func (p *Palette) addRoutes() {
 		for _, t := range reg.Termini(ind) {
 			if t != now {
 				line := "route " + ind + " terminus=" + t
-				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNobody(now), t), note: "what-if", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
+				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNone(now), t), note: "what-if", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
 			}
 		}
 	}
 }
 
-func orNobody(s string) string {
+func orNone(s string) string {
 	if s == "" {
 		return "nobody"
 	}

@@ -37,13 +37,13 @@ func (f *Failures) askGroup() tea.Cmd {
 			name = "origin and message"
 		}
 		items = append(items, widget.Item{Key: g.key, Name: name, Note: g.note, Do: func() tea.Msg {
-			return screen.For{Screen: f, Msg: groupedBy(g.by)}
+			return screen.For{Screen: f, Msg: groupingChosen(g.by)}
 		}})
 	}
 	return screen.Show(widget.NewMenu(&f.env.Shared, "group failures by", items))
 }
 
-type groupedBy string
+type groupingChosen string
 
 // mute takes a group off the list, so that it can be undone.
 func (f *Failures) mute(shape string) tea.Cmd {

@@ -44,7 +44,7 @@ type Requests struct {
 	seen    uint64 // the last request when follow was switched off
 	stats   session.Stats
 	rates   [60]uint32
-	past    widget.History
+	history widget.History
 	picked  []uint64
 	sorting sorting
 	ages    bool // times as ages
@@ -77,11 +77,11 @@ type (
 		view *store.View
 		done bool
 	}
-	gotDetail struct {
+	detailLoaded struct {
 		id uint64
 		detail
 	}
-	jump struct{ id uint64 }
+	requestFound struct{ id uint64 }
 )
 
 func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
@@ -105,16 +105,16 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 		return r.gathered(msg)
 	case regrouped:
 		return r.regrouped(msg)
-	case gotDetail:
+	case detailLoaded:
 		if len(r.details) >= maxDetails {
 			clear(r.details)
 		}
 		r.details[msg.id] = &msg.detail
-	case jump:
+	case requestFound:
 		return r.goTo(msg.id)
-	case chosen:
+	case filterChosen:
 		return r.changeFilter(msg.filter)
-	case chosenGroup:
+	case groupChosen:
 		return r.changeGroup(msg.by)
 	case screen.Filter:
 		return r.SetFilter(msg.Text)
@@ -255,7 +255,7 @@ func (r *Requests) ask() tea.Cmd {
 	}
 	r.asked = id
 	return func() tea.Msg {
-		m := gotDetail{id: id}
+		m := detailLoaded{id: id}
 		if m.trace = steps.HeldTrace(r.env, id); m.trace == nil {
 			m.trace, m.err = r.env.Log.Trace(id)
 		}
@@ -383,7 +383,7 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	case screen.SetMark:
 		return steps.SetMark(r.env, r.focus, byte(min(a.Arg, 255)))
 	case screen.JumpMark:
-		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: jump{id}}) })
+		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: requestFound{id}}) })
 	case screen.NextFailure, screen.PrevFailure:
 		return r.failure(a.Action == screen.NextFailure)
 	case screen.DiffTwo:
@@ -458,15 +458,15 @@ func (r *Requests) filtered(old, text string) tea.Cmd {
 func (r *Requests) askFilter() tea.Cmd {
 	old, follow := r.filter, r.follow
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.past,
+		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.history,
 		Change: func(text string) (*widget.Problem, tea.Cmd) {
-			if c := complaint(text); c != nil {
+			if c := problemOf(text); c != nil {
 				return c, nil
 			}
 			return nil, r.SetFilter(text)
 		},
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			if c := complaint(text); c != nil {
+			if c := problemOf(text); c != nil {
 				return c, nil
 			}
 			text = strings.TrimSpace(text)
@@ -489,7 +489,7 @@ func (r *Requests) askFilter() tea.Cmd {
 }
 
 // complaint is what is wrong with a filter; nil if nothing is.
-func complaint(text string) *widget.Problem {
+func problemOf(text string) *widget.Problem {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -536,7 +536,7 @@ func (r *Requests) filterCell() tea.Cmd {
 
 func (r *Requests) howToFilter(expr string) screen.Screen {
 	set := func(text string) tea.Cmd {
-		return func() tea.Msg { return screen.For{Screen: r, Msg: chosen{text}} }
+		return func() tea.Msg { return screen.For{Screen: r, Msg: filterChosen{text}} }
 	}
 	items := []widget.Item{
 		{Key: 'o', Name: "only", Note: expr, Do: set(expr)},
@@ -606,7 +606,7 @@ func (r *Requests) failure(forward bool) tea.Cmd {
 		if next == 0 {
 			return screen.Toast{Text: "no further failure in this direction"}
 		}
-		return screen.For{Screen: r, Msg: jump{next}}
+		return screen.For{Screen: r, Msg: requestFound{next}}
 	})
 }
 

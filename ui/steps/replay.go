@@ -19,7 +19,7 @@ import (
 )
 
 // canReplay says why a request cannot be asked again; "" if it can.
-func canReplay(env *session.Env, t *traces.Trace) string {
+func replayDisabled(env *session.Env, t *traces.Trace) string {
 	switch {
 	case env.Asker == nil:
 		return "nothing can be asked here"

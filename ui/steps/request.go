@@ -39,7 +39,7 @@ func (r *Request) Disabled(do screen.Action) string {
 	case screen.Break, screen.BreakIf:
 		return screen.ReasonIf(r.Env.Debugger == nil || r.Trace.ID == 0, "nothing can be held here")
 	case screen.Replay, screen.ReplayEdit:
-		return canReplay(r.Env, r.Trace)
+		return replayDisabled(r.Env, r.Trace)
 	}
 	return screen.Unknown
 }

@@ -129,7 +129,7 @@ func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 		if known := s.servers[msg.address]; known != nil {
 			known.text, known.asking = msg.text, false
 		}
-	case chosen:
+	case actionChosen:
 		return msg()
 	case show:
 		return s.Show(msg.id)
@@ -257,7 +257,7 @@ func (s *Steps) Disabled(do screen.Action) string {
 	if why := s.request().Disabled(do); why != screen.Unknown {
 		return why
 	}
-	return s.canHeld(do)
+	return s.disabledHeld(do)
 }
 
 func (s *Steps) Hints() []screen.Action {
