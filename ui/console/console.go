@@ -30,7 +30,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A House is what commands ask and change: an *engine.Engine. It is safe for
+// An Engine is what commands ask and change: an *engine.Engine. It is safe for
 // concurrent use.
 type Engine interface {
 	routes.Engine
@@ -50,15 +50,15 @@ type Settings interface {
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
 	Engine      Engine             // nil in a recording
-	Settings    Settings           // of the house
-	Configured  command.Configured // changes them; nil if nobody can
+	Settings    Settings           // of the engine
+	Configured  command.Configured // changes them; nil if they cannot be changed
 	Application string             // whose section of routes.yaml is exported
 	Heard       func(Said)         // hears what is said, as it is said; nil is nobody
 	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
 	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none
-	Note func(id uint64, text string) error // notes what a person says about a request
+	Note func(id uint64, text string) error // notes what the user says about a request
 	// Serve and Proxy answer agents from now on, by the words of the command
 	// line; Story tells the runs of agents that a selector means, one sentence
 	// each.
@@ -72,8 +72,8 @@ type Options struct {
 	Recordings recordings.Options
 }
 
-// A Console runs commands and remembers what they said. It is a
-// screen.Commander, and the screen that shows what was said. It belongs to the
+// A Console runs commands and keeps their output. It is a
+// session.Commander, and the screen that shows that output. It belongs to the
 // goroutine of the user interface.
 type Console struct {
 	env     *session.Env
@@ -91,7 +91,7 @@ type Console struct {
 	recent        recent
 }
 
-// An entry is one thing that was said, by a person or to one.
+// An entry is one thing that was said, by the user or to one.
 type entry struct {
 	style   term.Style
 	text    string
@@ -190,7 +190,7 @@ func (c *Console) remember(text string) {
 // Refused is what a command says in read-only mode.
 const Refused = "refused: read-only mode. Start with --write or use :write on"
 
-// refuse says why a line was not run, here and on the line for messages.
+// refuse shows why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
 	c.say(entry{style: term.Attention, text: text, refused: true})
@@ -533,7 +533,7 @@ func (c *Console) View() term.Lines {
 	})
 }
 
-// List returns what was said.
+// List returns the output.
 func (c *Console) List() screen.List { return &c.list }
 
 // blank is what stands here before the first command.

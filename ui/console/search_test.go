@@ -43,7 +43,7 @@ func (s supply) Yield(ctx context.Context, _ *indirector.Request, yield func(ind
 	}
 }
 
-// files is a house whose file_metadata come from s, and whose file_content is
+// files is an engine whose file_metadata come from s, and whose file_content is
 // that of this machine.
 func files(t *testing.T, s supply) *house {
 	t.Helper()
