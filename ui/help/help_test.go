@@ -21,7 +21,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// commands are two commands that say what they were told.
+// commands are two commands that show what they were given.
 type commands struct{ said *[]string }
 
 func (c commands) Run(text string) tea.Cmd {

@@ -13,7 +13,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// codes says what each outcome means. Rule: UI design, section 4.
+// codes are what each outcome means. Rule: UI design, section 4.
 var codes = [traces.OutcomeCount]string{
 	traces.Good:        "the terminus answered",
 	traces.Hit:         "the cache answered; it has not expired, or nobody knows when it does",
@@ -48,7 +48,7 @@ var groups = map[traces.Reason]string{
 	traces.CallerReturned:    "caller",
 }
 
-// reasons says what each reason means, in one line. Rule: UI design, section 9.
+// reasons are what each reason means, in one line. Rule: UI design, section 9.
 var reasons = [traces.ReasonCount]string{
 	traces.DefaultInCode:          "the declaration of the indirection names it, and nobody said otherwise",
 	traces.BySetting:              "a setting names it; the place says who set that",
@@ -116,7 +116,7 @@ var reasons = [traces.ReasonCount]string{
 	traces.CallerUnknown:          "what the caller did with it is not seen here",
 }
 
-// A guide says how to find something out, by the keys that do it.
+// A guide shows how to find something out, by its keys.
 type guide struct {
 	topic, title string
 	steps        [][2]string
@@ -273,7 +273,7 @@ func addKeys(p *widget.Page, keys *screen.Keys) {
 	}
 }
 
-// keysOf are all the keys of a binding, as a person would write them.
+// keysOf returns all the keys of a binding, as they are written.
 func keysOf(b *screen.Binding) string {
 	names := make([]string, len(b.Keys))
 	for i, k := range b.Keys {
@@ -304,8 +304,8 @@ func addExpressions(p *widget.Page) {
 	}
 }
 
-// addWrappers tells how termini are wrapped in others: faults and retries that
-// need no person.
+// addWrappers adds how termini are wrapped in others: faults and retries that
+// need no breakpoint.
 func addWrappers(p *widget.Page) {
 	say := func(lines ...string) {
 		for _, l := range lines {
