@@ -12,9 +12,8 @@
 package format
 
 import (
+	"slices"
 	"strings"
-
-	"indirtui/indirector/model"
 )
 
 // A Format is one of Puppet's formats. Rules FMT-01, FMT-09.
@@ -60,15 +59,6 @@ var formats = [...]Format{
 	{"flat", "text/x-flat-text", 0, "flat", "", flatCodec},
 	{"rich_data_json", "application/vnd.puppet.rich+json", 30, "rich_data_json", "UTF-8", jsonCodec},
 	{"rich_data_msgpack", "application/vnd.puppet.rich+msgpack", 35, "rich_data_msgpack", "", msgpackCodec},
-}
-
-// All returns all formats. The slice is the caller's.
-func All() []*Format {
-	all := make([]*Format, len(formats))
-	for i := range formats {
-		all[i] = &formats[i]
-	}
-	return all
 }
 
 func find(is func(*Format) bool) (*Format, bool) {
@@ -120,36 +110,9 @@ func Suitable(accepted, supported []string) []*Format {
 		if strings.Contains(name, "/") {
 			lookup = ByMediaType
 		}
-		if f, ok := lookup(name); ok && contains(supported, f.Name) {
+		if f, ok := lookup(name); ok && slices.Contains(supported, f.Name) {
 			suitable = append(suitable, f)
 		}
 	}
 	return suitable
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// Negotiate returns the format for an answer of that model to a request with
-// that Accept header, and false if there is none.
-func Negotiate(class, accept string) (*Format, bool) {
-	c, ok := model.Lookup(class)
-	if !ok {
-		return nil, false
-	}
-	accepted := strings.Split(accept, ",")
-	for i := range accepted {
-		accepted[i] = strings.TrimSpace(accepted[i])
-	}
-	suitable := Suitable(accepted, c.Formats)
-	if len(suitable) == 0 {
-		return nil, false
-	}
-	return suitable[0], true
 }

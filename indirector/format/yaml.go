@@ -116,13 +116,6 @@ func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.
 	return &model.Raw{Value: doc.Value}, append(notes, "real Puppet returns the value itself, no instance of "+c.Ruby), nil
 }
 
-// FileError is what a file terminus says when InternFile failed: "Could not
-// parse JSON data for facts web01: …". Rule TERM-FILE-03.
-func FileError(f *Format, indirection, key string, err error) error {
-	family := map[codec]string{yamlCodec: "YAML", jsonCodec: "JSON", psonCodec: "PSON", msgpackCodec: "MessagePack"}[f.codec]
-	return say(unreadableFile, family, indirection, key, err)
-}
-
 func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance, Notes, error) {
 	doc, notes, err := load(c, b, o, "<unknown>", onTheWire)
 	if err != nil {

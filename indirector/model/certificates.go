@@ -432,39 +432,6 @@ func ExtensionName(oid asn1.ObjectIdentifier) string {
 	return oid.String()
 }
 
-// ExtensionOID returns the identifier of a short name, or of numbers with dots,
-// and false if it is neither.
-func ExtensionOID(name string) (asn1.ObjectIdentifier, bool) {
-	below := func(n ...int) asn1.ObjectIdentifier {
-		return append(append(asn1.ObjectIdentifier{}, puppetArc...), n...)
-	}
-	for n, known := range regNames {
-		if n > 0 && known == name {
-			return below(1, n), true
-		}
-	}
-	for n, known := range authNames {
-		if known == name {
-			return below(3, n), true
-		}
-	}
-	var oid asn1.ObjectIdentifier
-	for part := range strings.SplitSeq(name, ".") {
-		n := 0
-		if part == "" || len(part) > 9 {
-			return nil, false
-		}
-		for _, c := range []byte(part) {
-			if c < '0' || '9' < c {
-				return nil, false
-			}
-			n = n*10 + int(c-'0')
-		}
-		oid = append(oid, n)
-	}
-	return oid, len(oid) > 2 && oid[0] <= 2
-}
-
 // ExtensionText returns the string that an extension holds. Those of Puppet 3
 // and earlier are the bare text.
 func ExtensionText(value []byte) string {
