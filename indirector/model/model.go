@@ -259,6 +259,15 @@ func (o odd) ofNumber(key string, n int64) data.Value {
 	return data.OfInt(n)
 }
 
+// ofLine writes the number of a line; zero is written as null unless it was
+// read as something else.
+func (o odd) ofLine(n int64) data.Value {
+	if _, ok := o.find("line"); n == 0 && !ok {
+		return data.Value{}
+	}
+	return o.ofNumber("line", n)
+}
+
 // flag reads a boolean field.
 func (o *odd) flag(key string, v data.Value) bool {
 	if v.Kind() != data.Bool {
@@ -273,19 +282,6 @@ func (o odd) ofFlag(key string, b bool) data.Value {
 		return v
 	}
 	return data.OfBool(b)
-}
-
-// absent remembers keys that a reader sees as nil because they were not there.
-func (o *odd) absent(pairs []data.Pair, keys ...string) {
-next:
-	for _, k := range keys {
-		for _, p := range pairs {
-			if key(p) == k {
-				continue next
-			}
-		}
-		*o = append(*o, data.P(k, data.Value{}))
-	}
 }
 
 // list reads a list of strings.

@@ -356,7 +356,7 @@ func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
 	if v := r.odd.ofText("file", r.File); !v.IsNil() {
 		h = append(h, data.P("file", v))
 	}
-	if v := r.line(); !v.IsNil() {
+	if v := r.odd.ofLine(r.Line); !v.IsNil() {
 		h = append(h, data.P("line", v))
 	}
 	exported := r.odd.ofFlag("exported", r.Exported)
@@ -376,16 +376,6 @@ func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
 		h = append(h, data.P("sensitive_parameters", a.list(r.Sensitive)))
 	}
 	return append(h, r.Extra...)
-}
-
-func (r *Resource) line() data.Value {
-	if v, ok := r.odd.find("line"); ok && v.Int() == r.Line {
-		return v
-	}
-	if r.Line == 0 {
-		return data.Value{}
-	}
-	return data.OfInt(r.Line)
 }
 
 // parameters are those that are written: under the names that Puppet gives
