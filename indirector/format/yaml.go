@@ -3,6 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -35,7 +36,7 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	if err != nil {
 		return nil, notes, notValid(c, err)
 	}
-	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || isObject(doc.Tag) && !o.Lenient) {
+	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || slices.Contains(onTheWire, doc.Tag) && !o.Lenient) {
 		return nil, notes, notValid(c, nil)
 	}
 	i, err := c.FromData(doc.Value)
@@ -43,16 +44,6 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 		err = notValid(c, err) // Ruby makes the object while it loads
 	}
 	return i, notes, err
-}
-
-// isObject reports whether the tag is that of another class of Puppet.
-func isObject(tag string) bool {
-	for _, class := range onTheWire {
-		if class == tag {
-			return true
-		}
-	}
-	return false
 }
 
 func notValid(c *model.Class, cause error) error {

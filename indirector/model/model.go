@@ -112,15 +112,7 @@ func ClassOf(i indirector.Instance) *Class {
 // Supports reports whether instances of c can be written in the named format.
 // YAML takes everything.
 func (c *Class) Supports(format string) bool {
-	if format == "yaml" {
-		return true
-	}
-	for _, f := range c.Formats {
-		if f == format {
-			return true
-		}
-	}
-	return false
+	return format == "yaml" || slices.Contains(c.Formats, format)
 }
 
 // ToData returns the data hash of an instance, and false for one that has none:

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -47,12 +48,7 @@ func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
 
 // IsSensitive reports whether the parameter is one of those not to be shown.
 func (r *Resource) IsSensitive(parameter string) bool {
-	for _, s := range r.Sensitive {
-		if s == parameter {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Sensitive, parameter)
 }
 
 func resourceFromData(v data.Value) (*Resource, error) {
@@ -254,12 +250,7 @@ func (t *tagger) has(tag string) bool {
 	if t.seen != nil {
 		return t.seen[tag]
 	}
-	for _, x := range t.tags {
-		if x == tag {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.tags, tag)
 }
 
 func (t *tagger) add(tag string) {

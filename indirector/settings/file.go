@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -101,7 +102,7 @@ func parse(file string, data []byte, allowed []string) ([]entry, error) {
 			continue
 		}
 		if name, ok := sectionName(trimmed); ok {
-			if allowed != nil && !contains(allowed, name) {
+			if allowed != nil && !slices.Contains(allowed, name) {
 				return nil, fail(number, msgSection, name, strings.Join(allowed, ", "))
 			}
 			section = name
@@ -203,15 +204,6 @@ func (e *entry) takeMetadata() error {
 	}
 	e.value.text = strings.TrimRight(s[:at[0]]+s[at[1]:], blank)
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func source(file string, e entry) string {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -115,7 +116,7 @@ func hostname() (host, domain string) {
 		return host, domain
 	}
 	for fields := range fieldsOf("/etc/hosts") {
-		if len(fields) < 2 || !contains(fields[1:], host) {
+		if len(fields) < 2 || !slices.Contains(fields[1:], host) {
 			continue
 		}
 		if h, d, ok := strings.Cut(fields[1], "."); ok && h == host {

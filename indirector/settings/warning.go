@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -111,7 +112,7 @@ func (s *Settings) checkValues() {
 		}
 		by := readers[set.Name]
 		app := s.options.Application
-		if by == nil || app == "" || contains(by, app) || set.Source == "storeconfigs" || set.Source == "application "+app || set.Value == "" {
+		if by == nil || app == "" || slices.Contains(by, app) || set.Source == "storeconfigs" || set.Source == "application "+app || set.Value == "" {
 			continue
 		}
 		w.ID = DeadSetting
