@@ -200,18 +200,18 @@ func (d *builder) clearTable(keys int) int {
 // left.
 func (d *builder) unique(base int) int {
 	pairs := d.pairs[base:]
-	place := make(map[string]int, len(pairs))
+	position := make(map[string]int, len(pairs))
 	n := 0
 	for _, p := range pairs {
 		k := p.Key.Str()
 		if p.Key.Kind() != data.String {
 			k = "\x00" + p.Key.Inspect() // MessagePack has keys that are no strings
 		}
-		if i, ok := place[k]; ok {
+		if i, ok := position[k]; ok {
 			pairs[i].Value = p.Value
 			continue
 		}
-		place[k] = n
+		position[k] = n
 		pairs[n] = p
 		n++
 	}

@@ -545,16 +545,16 @@ func (s *CertificateStatus) Data() data.Value {
 
 // An OCSPRequest asks whether certificates are still good.
 type OCSPRequest struct {
-	Name  string
-	DER   []byte
-	About data.Value // what it asks, for people; nil if nobody has read it
+	Name    string
+	DER     []byte
+	Summary data.Value // what it asks, for people; nil if nobody has read it
 }
 
 // An OCSPResponse is what a responder said.
 type OCSPResponse struct {
-	Name  string
-	DER   []byte
-	About data.Value // what it says, for people
+	Name    string
+	DER     []byte
+	Summary data.Value // what it says, for people
 }
 
 // Key returns the name under which it is asked.
@@ -564,14 +564,14 @@ func (r *OCSPRequest) Key() string { return r.Name }
 func (r *OCSPResponse) Key() string { return r.Name }
 
 // Data returns what is asked, and the bytes in base 64.
-func (r *OCSPRequest) Data() data.Value { return ocspData(r.Name, r.About, r.DER) }
+func (r *OCSPRequest) Data() data.Value { return ocspData(r.Name, r.Summary, r.DER) }
 
 // Data returns what is said, and the bytes in base 64.
-func (r *OCSPResponse) Data() data.Value { return ocspData(r.Name, r.About, r.DER) }
+func (r *OCSPResponse) Data() data.Value { return ocspData(r.Name, r.Summary, r.DER) }
 
-func ocspData(name string, about data.Value, der []byte) data.Value {
+func ocspData(name string, summary data.Value, der []byte) data.Value {
 	h := []data.Pair{data.P("name", data.OfString(name))}
-	h = append(h, about.Hash()...)
+	h = append(h, summary.Hash()...)
 	return data.OfHash(append(h, data.P("der", data.OfString(base64.StdEncoding.EncodeToString(der)))))
 }
 

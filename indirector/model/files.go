@@ -174,7 +174,7 @@ type Contents interface {
 type Kept interface {
 	Contents
 	// Place is the path of the file; "" is memory.
-	Place() string
+	Path() string
 }
 
 // Preview returns the first bytes of c, at most n, and whether these are all.
@@ -196,7 +196,7 @@ type Bytes []byte
 var _ Kept = Bytes(nil)
 
 // Place returns "".
-func (b Bytes) Place() string { return "" }
+func (b Bytes) Path() string { return "" }
 
 // Open returns a reader over b; it does not fail.
 func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }

@@ -70,7 +70,7 @@ const (
 )
 
 // Masked is something that was masked.
-type Masked struct {
+type Redacted struct {
 	Path string // "resources[3].parameters.content"; "" is the value itself
 	Rule string // one of the rules above, or the word that was found in the name
 }
@@ -248,18 +248,18 @@ type stop struct {
 
 type walk struct {
 	*Redactor
-	at     []stop
-	masked []Masked
+	at    []stop
+	found []Redacted
 }
 
 // Value returns v with every secret in it replaced, and what was replaced.
 // What holds no secret is shared with v; if nothing does, v itself is returned.
 // Nil, booleans and what is empty are never secret.
-func (m *Redactor) Value(v data.Value) (data.Value, []Masked) {
+func (m *Redactor) Value(v data.Value) (data.Value, []Redacted) {
 	var stops [32]stop
 	w := walk{Redactor: m, at: stops[:0]}
 	v, _ = w.value(v)
-	return v, w.masked
+	return v, w.found
 }
 
 func (w *walk) value(v data.Value) (data.Value, bool) {
@@ -321,7 +321,7 @@ func (w *walk) ruled(v data.Value, rule string) (data.Value, bool) {
 }
 
 func (w *walk) note(rule string) {
-	w.masked = append(w.masked, Masked{w.path(), rule})
+	w.found = append(w.found, Redacted{w.path(), rule})
 }
 
 func (w *walk) list(v data.Value) (data.Value, bool) {

@@ -166,13 +166,13 @@ func (l *loader) code() {
 // caLocation adds what the application's CA location does. A server whose
 // setting ca is false has none.
 func (l *loader) caLocation() {
-	where, place := l.app.CA, "application "+l.app.Name
+	where, source := l.app.CA, "application "+l.app.Name
 	if set, _ := l.in.Settings.Setting("ca"); l.app.RunMode == "server" && set.Value == "false" && where != "" {
-		where, place = CANone, place+", setting ca, "+set.Source
+		where, source = CANone, source+", setting ca, "+set.Source
 	}
 	for _, a := range where.assigns() {
 		l.add(a.Indirection, a.Slot, traces.Choice{
-			Terminus: a.Terminus, Kind: traces.FromApplication, Source: place, Symbol: true, Note: "CA location " + string(where),
+			Terminus: a.Terminus, Kind: traces.FromApplication, Source: source, Symbol: true, Note: "CA location " + string(where),
 		})
 	}
 }
@@ -183,8 +183,8 @@ func (l *loader) copySetting(a Assign) {
 	for i, c := range l.chain(a.Setting) {
 		if i == 0 && c.Why == "" && c.Terminus != "" {
 			c.Kind = traces.FromApplication
-			if place := "application " + l.app.Name; !strings.HasPrefix(c.Source, place) {
-				c.Source = place + ", " + c.Source
+			if source := "application " + l.app.Name; !strings.HasPrefix(c.Source, source) {
+				c.Source = source + ", " + c.Source
 			}
 		}
 		if c.Terminus != "" {

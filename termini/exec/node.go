@@ -33,10 +33,10 @@ var Node = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) {
 		t := &Terminus{facts: nodefacts.Merger{Env: env}, env: env}
 		t.command, _ = env.Settings.Get("external_nodes")
-		if text, place := env.Settings.Get(settingTimeout); text != "" {
+		if text, source := env.Settings.Get(settingTimeout); text != "" {
 			limit, err := indirector.ParseDuration(text)
 			if err != nil {
-				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, place, err)
+				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, source, err)
 			}
 			t.limit = limit
 		}
@@ -107,7 +107,7 @@ func (t *Terminus) argv(key string) ([]string, error) {
 func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, error) {
 	_, span := traces.Start(ctx, traces.Exec, "exec "+strings.Join(argv, " "))
 	out := run(ctx, argv, t.limit)
-	why := out.why()
+	problem := out.problem()
 	if span != nil {
 		span.Attr("command", argv[0])
 		span.Attr("exit", out.status())
@@ -117,8 +117,8 @@ func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, 
 		}
 		span.End(out.answer(), traces.Because{}, out.err)
 	}
-	if why != "" {
-		traces.AddNote(ctx, why)
+	if problem != "" {
+		traces.AddNote(ctx, problem)
 	}
 	if out.ok() {
 		return out, nil
@@ -126,7 +126,7 @@ func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, 
 	return out, &indirector.Failure{
 		Message: fmt.Sprintf("Failed to find %s via exec: Execution of '%s' returned %s: %s",
 			key, strings.Join(argv, " "), out.status(), cut(strings.Trim(string(out.stdout), blanks+"\x00"), maxQuoted)),
-		Origin: "exec", Path: argv[0], Hidden: why, Err: out.err,
+		Origin: "exec", Path: argv[0], Hidden: problem, Err: out.err,
 	}
 }
 

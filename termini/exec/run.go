@@ -105,7 +105,7 @@ func (o *output) answer() string {
 }
 
 // why says what Puppet does not, or "".
-func (o *output) why() string {
+func (o *output) problem() string {
 	stderr := strings.Trim(string(o.stderr), blanks)
 	switch {
 	case o.notStarted:

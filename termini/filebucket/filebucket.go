@@ -53,14 +53,14 @@ var File = indirector.Descriptor{
 		t.diff, _ = env.Settings.Get("diff")
 		args, _ := env.Settings.Get("diff_args")
 		t.diffArgs = strings.Fields(args)
-		var place string
-		t.algorithm, place = env.Settings.Get("digest_algorithm")
+		var source string
+		t.algorithm, source = env.Settings.Get("digest_algorithm")
 		if t.algorithm == "" {
 			t.algorithm = "sha256"
 		}
 		digest := model.NewDigest(t.algorithm)
 		if digest == nil || strings.HasSuffix(t.algorithm, "lite") {
-			return nil, fmt.Errorf("setting digest_algorithm (%s): a bucket cannot be kept by %q; use md5, sha1, sha224, sha256, sha384 or sha512", place, t.algorithm)
+			return nil, fmt.Errorf("setting digest_algorithm (%s): a bucket cannot be kept by %q; use md5, sha1, sha224, sha256, sha384 or sha512", source, t.algorithm)
 		}
 		t.digits = 2 * digest.Size()
 		return t, nil
@@ -316,7 +316,7 @@ type stored struct {
 
 func (s stored) Open() (io.ReadCloser, error) { return openRegular(s.path) }
 func (s stored) Size() int64                  { return s.size }
-func (s stored) Place() string                { return s.path }
+func (s stored) Path() string                 { return s.path }
 
 var _ model.Kept = stored{}
 

@@ -64,7 +64,7 @@ func (t *Terminus) list(ctx context.Context, req *indirector.Request, bucket str
 		return nil, err
 	}
 	span.End(strconv.Itoa(len(w.lines))+" lines", traces.Because{}, nil)
-	w.tell(ctx, bucket)
+	w.note(ctx, bucket)
 	return model.NewFileBucketFile(t.algorithm, w.text())
 }
 
@@ -145,7 +145,7 @@ func readPaths(path string) (text []byte, written time.Time, err error) {
 }
 
 // tell notes what a list does not show.
-func (w *walk) tell(ctx context.Context, bucket string) {
+func (w *walk) note(ctx context.Context, bucket string) {
 	if w.nameless > 0 {
 		traces.AddNote(ctx, fmt.Sprintf("%d saved without a path: no list shows them", w.nameless))
 	}

@@ -165,7 +165,7 @@ func (t *Terminus) keep(ctx context.Context, e entry, temp, path string) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, paths.Close()) }()
-	if err := t.place(ctx, e, temp); err != nil {
+	if err := t.source(ctx, e, temp); err != nil {
 		return err
 	}
 	if bytes.ContainsRune([]byte(path), '\n') {
@@ -177,7 +177,7 @@ func (t *Terminus) keep(ctx context.Context, e entry, temp, path string) (err er
 	return nil
 }
 
-func (t *Terminus) place(ctx context.Context, e entry, temp string) error {
+func (t *Terminus) source(ctx context.Context, e entry, temp string) error {
 	sum := "{" + t.algorithm + "}" + e.checksum
 	there, err := t.state(ctx, e, temp)
 	if err != nil {

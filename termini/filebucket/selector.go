@@ -77,14 +77,14 @@ func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirect
 		tell(ctx, req, name, why)
 		return nil, err
 	}
-	tellServer(ctx, req, name)
+	noteServer(ctx, req, name)
 	can := indirector.VerbsOf(chosen)
 	if can[verb] == nil {
 		return nil, &indirector.VerbError{Indirection: s.env.Indirection, Terminus: name, Class: s.env.Spec.Class + "::" + indirector.Constant(name), Verb: verb}
 	}
 	v, err := can[verb](ctx, req)
 	if err == nil {
-		tellChoice(ctx, name, why) // whatever else there is to tell comes first
+		noteChoice(ctx, name, why) // whatever else there is to tell comes first
 	}
 	return v, err
 }
@@ -103,15 +103,15 @@ func choose(req *indirector.Request) (name, why string) {
 // tell notes the choice, and what becomes of a server that the key names: that
 // comes first where it is not what people expect.
 func tell(ctx context.Context, req *indirector.Request, name, why string) {
-	tellServer(ctx, req, name)
-	tellChoice(ctx, name, why)
+	noteServer(ctx, req, name)
+	noteChoice(ctx, name, why)
 }
 
-func tellChoice(ctx context.Context, name, why string) {
+func noteChoice(ctx context.Context, name, why string) {
 	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
 }
 
-func tellServer(ctx context.Context, req *indirector.Request, name string) {
+func noteServer(ctx context.Context, req *indirector.Request, name string) {
 	named := req.URI != nil && req.URI.Server != ""
 	switch {
 	case name == "file" && named:

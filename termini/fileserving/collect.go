@@ -252,7 +252,7 @@ type Path string
 var _ model.Kept = Path("")
 
 // Place returns the path.
-func (p Path) Place() string { return string(p) }
+func (p Path) Path() string { return string(p) }
 
 // Open opens the file. It fails with Puppet's words for what cannot be read,
 // and for what is no regular file. The reader is an *os.File, which the kernel

@@ -149,7 +149,7 @@ func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry
 			return err
 		}
 	}
-	lost.tell()
+	lost.note()
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (l *losers) add(e entry) {
 	}
 }
 
-func (l *losers) tell() {
+func (l *losers) note() {
 	if l.n > 0 {
 		l.span.End(plural(l.n, "file")+" hidden", traces.Because{Reason: traces.DefaultInCode, About: l.first}, nil)
 		traces.AddNote(l.ctx, "merged mount: "+l.first)

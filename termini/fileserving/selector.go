@@ -107,11 +107,11 @@ func (t *Selector) choose(req *indirector.Request) (string, traces.Because, erro
 		if server != "" {
 			return "rest", because("scheme puppet with server %s", server), nil
 		}
-		name, place := t.env.Settings.Get("default_file_terminus")
+		name, source := t.env.Settings.Get("default_file_terminus")
 		if name == "" {
-			name, place = "rest", "default"
+			name, source = "rest", "default"
 		}
-		return name, traces.Because{Reason: traces.BySetting, About: fmt.Sprintf("setting default_file_terminus=%s (%s)", name, place)}, nil
+		return name, traces.Because{Reason: traces.BySetting, About: fmt.Sprintf("setting default_file_terminus=%s (%s)", name, source)}, nil
 	case "http", "https":
 		return "http", because("scheme %s", protocol), nil
 	case "", "file":
