@@ -16,7 +16,7 @@ import (
 // maxFile is the size in bytes beyond which a configuration file is refused.
 const maxFile = 4 << 20
 
-// sections are those that puppet.conf may have.
+// sections are the sections of puppet.conf.
 var sections = []string{"main", "server", "master", "agent", "user"}
 
 // An entry is one line of a configuration file that sets something.
@@ -61,7 +61,7 @@ var (
 	fileOption  = regexp.MustCompile(`^\s*(\w+)\s*=\s*(\w+)\s*$`)
 )
 
-// blank is what Ruby takes for white space.
+// blank is Ruby's white space.
 const blank = " \t\r\n\f\v"
 
 // readFile returns the content of a file, one byte more than parse accepts at

@@ -18,8 +18,8 @@ const (
 	DebianLayout        // /etc/puppet, ~/.puppet
 )
 
-// directories are the defaults that depend on who runs Puppet, by setting, and
-// what else differs between packages.
+// directories are, by setting, the defaults that depend on the user and the
+// package.
 type directories map[string]string
 
 func (l Layout) directories(o Options) directories {
@@ -86,8 +86,8 @@ func (l Layout) directories(o Options) directories {
 
 const debianSSL = "/var/lib/puppet/ssl"
 
-// installed tells which layout this host has. The directory that was asked for
-// decides if it is the system's directory of either.
+// installed returns the layout of this host. A given ConfDir decides if it is
+// the system's directory of either.
 func installed(o Options, vendor, debian string) Layout {
 	switch filepath.Clean(o.ConfDir) {
 	case vendor:

@@ -17,8 +17,8 @@ const maxValue = 64 << 10
 
 var errTooLong = fmt.Errorf("value grows beyond %d bytes", maxValue)
 
-// A resolver turns candidates into values. It remembers what it has done, and
-// what it is doing, so that settings that refer to each other are found out.
+// A resolver turns candidates into values. It remembers those in progress to
+// detect settings that refer to each other.
 type resolver struct {
 	s     *Settings
 	done  map[string]resolved
@@ -73,7 +73,7 @@ func (r *resolver) value(name string) resolved {
 	return resolved{raw: v}
 }
 
-// lookup returns what the strongest source says, before interpolation.
+// lookup returns the winner before interpolation.
 func (r *resolver) lookup(name string) raw {
 	c := r.s.winner(name)
 	if c.value.kind == later {
@@ -170,7 +170,7 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 
 type munger func(s *Settings, def *Definition, v raw) (raw, error)
 
-// mungers are the types that need one.
+// mungers are the types whose values are checked or changed.
 var mungers = map[string]munger{
 	"boolean":                mungeBoolean,
 	"terminus":               mungeTerminus,
