@@ -7,7 +7,7 @@ import "indirtui/indirector/data"
 type field struct {
 	key  string
 	kind fieldKind
-	to   any // a pointer, to what the kind says
+	to   any // a pointer of the kind's type
 }
 
 type fieldKind uint8
@@ -44,7 +44,7 @@ func (o *odd) read(pairs []data.Pair, fields []field) (extra []data.Pair, err er
 	}
 	for i := range fields {
 		switch fields[i].kind {
-		case asNumber, asFlag, asList: // what is absent is null, and not zero
+		case asNumber, asFlag, asList: // an absent one is null, not zero
 			if seen&(1<<i) == 0 {
 				*o = append(*o, data.P(fields[i].key, data.Value{}))
 			}

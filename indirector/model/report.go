@@ -10,8 +10,8 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Report is what a run did. Formats 2 to 12 are read; 12 is written. Rules
-// FMT-REP-01 to FMT-REP-09.
+// A Report is the result of a run. Formats 2 to 12 are read; 12 is written.
+// Rules FMT-REP-01 to FMT-REP-09.
 type Report struct {
 	Envelope
 	Host                 string
@@ -129,8 +129,8 @@ func (r *Report) Metric(name string) *Metric {
 	return nil
 }
 
-// fields are the keys of a report in Puppet's order, with the values of the
-// three that are read and written apart.
+// fields returns the keys of a report in Puppet's order, with the values of the
+// three that are converted separately.
 func (r *Report) fields(logs, metrics, statuses *data.Value) [20]field {
 	return [...]field{
 		{"host", asText, &r.Host},
@@ -203,8 +203,8 @@ func (r *Report) readMetrics(v data.Value) error {
 	return nil
 }
 
-// pairwise reports whether v is a hash, or the empty list that Ruby cannot tell
-// from one here.
+// pairwise reports whether v is a hash, or the empty list, which Ruby treats
+// alike here.
 func pairwise(v data.Value) bool {
 	return v.Kind() == data.Hash || v.Kind() == data.List && v.Len() == 0
 }
@@ -327,7 +327,7 @@ func (r *Report) readStatuses(v data.Value) error {
 	return nil
 }
 
-// fields are the keys of a status in Puppet's order, with the value of its
+// fields returns the keys of a status in Puppet's order, with the value of its
 // events.
 func (s *ResourceStatus) fields(events *data.Value) [19]field {
 	return [...]field{

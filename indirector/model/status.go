@@ -4,7 +4,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Status says that a server is alive. Puppet 6 was the last to have it.
+// A Status is that of a server. Puppet 6 was the last to have it.
 type Status struct {
 	Name    string
 	IsAlive bool
