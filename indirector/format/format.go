@@ -5,10 +5,10 @@
 //	b, err := format.Render(f, facts)
 //	instance, notes, err := format.Intern(f, "facts", b)
 //
-// What comes in and goes out is byte for byte what Puppet reads and writes,
-// errors included. Notes say what real Puppet would refuse or lose. The codecs
-// between bytes and [data.Value] can be used alone: [DecodeJSON], [AppendJSON],
-// [DecodePSON], [AppendPSON], [DecodeMsgpack], [AppendMsgpack].
+// Bytes and errors are Puppet's, byte for byte. Notes name what real Puppet
+// would refuse or lose. The codecs between bytes and [data.Value] can be used
+// alone: [DecodeJSON], [AppendJSON], [DecodePSON], [AppendPSON],
+// [DecodeMsgpack], [AppendMsgpack].
 package format
 
 import (
@@ -81,14 +81,14 @@ func ByMediaType(mediaType string) (*Format, bool) {
 	return find(func(f *Format) bool { return strings.EqualFold(f.MediaType, mediaType) })
 }
 
-// ByContentType returns the format of a Content-Type header, whose parameters
-// do not count.
+// ByContentType returns the format of a Content-Type header, without its
+// parameters.
 func ByContentType(header string) (*Format, bool) {
 	mediaType, _, _ := strings.Cut(header, ";")
 	return ByMediaType(strings.TrimSpace(mediaType))
 }
 
-// ByExtension returns the first format whose files have that extension.
+// ByExtension returns the first format with that file extension.
 func ByExtension(extension string) (*Format, bool) {
 	return find(func(f *Format) bool { return f.Extension == extension })
 }

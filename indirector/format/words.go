@@ -2,8 +2,8 @@ package format
 
 import "fmt"
 
-// What Puppet says of bytes that it cannot read, word for word, since people
-// know these sentences and search for them. Rule FMT-10.
+// Puppet's errors for bytes that it cannot read, word for word, because users
+// search for them. Rule FMT-10.
 const (
 	notInstance      = "Serialized YAML did not contain a valid instance of %s"
 	notInstanceSince = notInstance + ": %w"
@@ -19,5 +19,5 @@ const (
 	badScalar    = "Cannot create a %s from a %s"
 )
 
-// say returns the words as an error.
+// say returns an error with these words.
 func say(words string, args ...any) error { return fmt.Errorf(words, args...) }

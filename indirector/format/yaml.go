@@ -11,8 +11,8 @@ import (
 	"indirtui/indirector/model"
 )
 
-// onTheWire are the classes that Puppet reads from YAML that comes over the
-// network. Symbols are not among them.
+// onTheWire are the classes that Puppet reads from YAML of the network. Symbols
+// are not among them.
 var onTheWire = []string{
 	"Puppet::Node::Facts", "Puppet::Node", "Puppet::Transaction::Report", "Puppet::Resource", "Puppet::Resource::Catalog",
 }
@@ -77,9 +77,9 @@ func load(c *model.Class, b []byte, o Options, file string, permitted []string) 
 }
 
 // InternFile reads an instance from the bytes of a file, as the file termini
-// do. It differs from Intern for YAML: symbols are read, a byte order mark is
-// skipped, a plain mapping comes back as a [model.Raw] and an empty file as
-// [indirector.False]. Path is for messages only. Rules TERM-FILE-03 to
+// do. For YAML it differs from Intern: symbols are read, a byte order mark is
+// skipped, a plain mapping is a [model.Raw] and an empty file
+// [indirector.False]. The path is for messages only. Rules TERM-FILE-03 to
 // TERM-FILE-06.
 func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.Instance, Notes, error) {
 	if f.codec != yamlCodec {
@@ -138,8 +138,8 @@ func appendYAML(b []byte, i indirector.Instance) ([]byte, error) {
 	return psych.Append(b, v, o), nil
 }
 
-// RenderFile returns the instance as a file terminus writes it. It differs from
-// Render for the YAML of facts, whose colons are not quoted. Rule FMT-FACT-04.
+// RenderFile returns the instance as a file terminus writes it. For YAML of
+// facts it differs from Render: colons are not quoted. Rule FMT-FACT-04.
 func RenderFile(f *Format, i indirector.Instance) ([]byte, error) {
 	if f.codec != yamlCodec {
 		return Render(f, i)
