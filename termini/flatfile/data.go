@@ -71,7 +71,7 @@ func (t *DataFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, failed(fmt.Sprintf("Could not read %s data for %s %s: %s", t.label, t.env.Indirection, key, disk.Message(err)), err, path, "")
 	}
-	defer file.Release() // what is decoded has a copy
+	defer file.Release() // decoded values have a copy
 	f := t.format
 	if t.second != nil && !utf8.Valid(file.Content) {
 		t.env.Log.Info("Unable to deserialize catalog from json, retrying with pson")
@@ -84,7 +84,7 @@ func (t *DataFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	return t.found(ctx, inst, path, file.Written), nil
 }
 
-// hint says of content that cannot be parsed what can be seen at once.
+// hint describes content that cannot be parsed.
 func hint(content []byte) string {
 	if len(content) == 0 {
 		return "the file is empty"
@@ -136,7 +136,8 @@ func (t *DataFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	return t.replace(ctx, path, b, inst)
 }
 
-// rubyName is how Ruby's messages call what is no instance of a model.
+// rubyName returns Ruby's name in messages for a value that is not an instance
+// of a model.
 func rubyName(inst indirector.Instance) string {
 	switch inst := inst.(type) {
 	case nil:
