@@ -11,8 +11,7 @@
 // [Authority.Submit], which checks them and signs those that autosign says;
 // who is allowed to ask at all is not decided here.
 //
-// Besides the authority there are [Trust], by which a server knows its clients,
-// [Responder], which answers OCSP, and [NewHandler], the HTTP interface.
+// [Authority.OCSP] answers OCSP, and [NewHandler] serves the HTTP interface.
 package ca
 
 import (

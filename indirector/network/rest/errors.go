@@ -68,10 +68,6 @@ func refuse(status int, kind, message string, args ...any) *Error {
 	return &Error{Status: status, Kind: kind, Message: prefixes[status] + fmt.Sprintf(message, args...), Puppet: true}
 }
 
-// Refuse returns an Error as Puppet writes one: kind is one of the kinds above,
-// and the message gets the prefix of the status.
-func Refuse(status int, kind, message string) *Error { return refuse(status, kind, "%s", message) }
-
 func (e *Error) Error() string { return e.Message }
 
 // AppendDocument appends the error document. Rule: 5.

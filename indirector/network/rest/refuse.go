@@ -44,7 +44,7 @@ func (c *call) refused(e *Error, at traces.Step) {
 	t := traces.NewTrace()
 	t.Start, t.Caller, t.Verb = c.start, "agent "+c.who.Node, verbs[c.r.Method]
 	if c.who.Node == "" {
-		t.Caller = "agent " + ByCertificate(c.r).IP
+		t.Caller = "agent " + Address(c.r.RemoteAddr)
 	}
 	t.Indirection, t.Key = c.subject()
 	t.Traceparent = traces.TraceparentOf(c.r.Context())

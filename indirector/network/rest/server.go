@@ -31,7 +31,7 @@ type Options struct {
 	// got over the network, where it was the one that answered.
 	PassThrough bool
 
-	// Who says who asks; nil is the verified certificate of the connection.
+	// Who identifies the client; nil leaves it anonymous, named by its address.
 	Who func(*http.Request) indirector.Remote
 	// Authorize refuses with a *Forbidden; nil lets everybody ask.
 	Authorize func(*http.Request, indirector.Remote) error
@@ -96,7 +96,7 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 		o.Stall = time.Minute
 	}
 	if o.Who == nil {
-		o.Who = ByCertificate
+		o.Who = anonymous
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -117,21 +117,19 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	return h
 }
 
-// ByCertificate says who asks by the verified certificate of the connection.
-// Without one the name is the address, as it is where no name server answers.
-// Rule REST-PAR-01.
-func ByCertificate(r *http.Request) indirector.Remote {
-	who := indirector.Remote{IP: r.RemoteAddr}
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		who.IP = host
+// anonymous names a client by its address, as Puppet does where no name server
+// answers. Rule REST-PAR-01.
+func anonymous(r *http.Request) indirector.Remote {
+	ip := Address(r.RemoteAddr)
+	return indirector.Remote{Node: ip, IP: ip}
+}
+
+// Address returns the host of a RemoteAddr.
+func Address(remote string) string {
+	if host, _, err := net.SplitHostPort(remote); err == nil {
+		return host
 	}
-	who.Node = who.IP
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		if cn := r.TLS.PeerCertificates[0].Subject.CommonName; cn != "" {
-			who.Node, who.Authenticated = cn, true
-		}
-	}
-	return who
+	return remote
 }
 
 // A call is one request on its way through the handler.

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/rest"
 )
 
 // identify returns who asks: by the certificate of the connection or, where
@@ -20,7 +20,7 @@ import (
 // error is about headers that cannot be read. Doubt says what speaks against
 // who the client claims to be.
 func (s *Server) identify(r *http.Request) (c authconf.Client, cert *x509.Certificate, doubt string, err error) {
-	c.Address = address(r.RemoteAddr)
+	c.Address = rest.Address(r.RemoteAddr)
 	if !s.auth.HeaderCertInfo {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 			return c, nil, "", nil
@@ -46,14 +46,6 @@ func (s *Server) identify(r *http.Request) (c authconf.Client, cert *x509.Certif
 		c = withExtensions(c, cert)
 	}
 	return c, cert, doubt, nil
-}
-
-func address(remote string) string {
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		return remote
-	}
-	return host
 }
 
 // headerCert reads the certificate that a proxy passes on: PEM, percent-encoded.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector/network/rest"
 	"indirtui/traces"
 )
 
@@ -82,7 +83,7 @@ func (s *Server) recordHandshake(addr, why string) {
 			why += ": it does not accept the server's " + describe(s.keys.current().leaf)
 		}
 	}
-	t := s.refused(s.now(), "tls", address(addr))
+	t := s.refused(s.now(), "tls", rest.Address(addr))
 	t.Spans = append(t.Spans, traces.Span{ID: 1, Step: traces.Route, Kind: traces.Network, Name: "handshake with " + addr, Answer: "refused", Err: why})
 	s.end(t, traces.Route, "tls", told, why)
 }
