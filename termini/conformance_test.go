@@ -252,7 +252,7 @@ func caServer(t *testing.T, set map[string]string, signed []byte) map[string]str
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, ca.NewHandler(e.Indirector, ca.HandlerOptions{Who: s.Who})) }()
+	go func() { ended <- s.Serve(ctx, l, ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client})) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-ended, e.Close()); err != nil {

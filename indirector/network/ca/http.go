@@ -22,7 +22,7 @@ import (
 type HandlerOptions struct {
 	// Who identifies the client; nil leaves it anonymous. Its certificate, if
 	// authenticated, is the one that a renewal renews.
-	Who func(*http.Request) indirector.Remote
+	Client func(*http.Request) indirector.Remote
 	// Authorize returns why a request is denied; nil allows all.
 	Authorize func(*http.Request, indirector.Remote) error
 	// Run names the run that a request belongs to; nil and "" are that it is
@@ -59,8 +59,8 @@ func NewHandler(x *indirector.Indirector, o HandlerOptions) *Handler {
 	if o.Version == "" {
 		o.Version = defaultVersion
 	}
-	if o.Who == nil {
-		o.Who = func(*http.Request) indirector.Remote { return indirector.Remote{} }
+	if o.Client == nil {
+		o.Client = func(*http.Request) indirector.Remote { return indirector.Remote{} }
 	}
 	return &Handler{x, o}
 }
@@ -104,11 +104,11 @@ const (
 
 // An exchange is one request that is being answered.
 type exchange struct {
-	h    *Handler
-	w    http.ResponseWriter
-	r    *http.Request
-	path string
-	who  indirector.Remote
+	h      *Handler
+	w      http.ResponseWriter
+	r      *http.Request
+	path   string
+	remote indirector.Remote
 }
 
 // ServeHTTP implements http.Handler.
@@ -122,8 +122,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-Puppet-Version", h.o.Version)
-	e.who = h.o.Who(r)
-	if h.o.Authorize != nil && h.o.Authorize(r, e.who) != nil {
+	e.remote = h.o.Client(r)
+	if h.o.Authorize != nil && h.o.Authorize(r, e.remote) != nil {
 		w.Header()["Content-Type"] = nil
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = fmt.Fprintf(w, msgForbidden, e.path, strings.ToLower(r.Method))
@@ -224,7 +224,7 @@ func verdict(err error) (int, string) {
 // do asks the house.
 func (e *exchange) do(indirection string, verb indirector.Verb, key string, inst indirector.Instance, options ...indirector.Option) (any, error) {
 	req := &indirector.Request{
-		Indirection: indirection, Verb: verb, Key: key, Instance: inst, Options: options, Remote: &e.who, Caller: "agent",
+		Indirection: indirection, Verb: verb, Key: key, Instance: inst, Options: options, Remote: &e.remote, Caller: "agent",
 	}
 	if e.h.o.Run != nil {
 		req.Run, req.RunGuessed = e.h.o.Run(e.r)
@@ -730,8 +730,8 @@ func (e *exchange) signThese(names []string) {
 }
 
 func (e *exchange) renew(string) {
-	certs, err := ParseCertificates([]byte(e.who.Certificate))
-	if err != nil || !e.who.Authenticated {
+	certs, err := ParseCertificates([]byte(e.remote.Certificate))
+	if err != nil || !e.remote.Authenticated {
 		e.plain(http.StatusBadRequest, plainType, msgNoCertificate)
 		return
 	}

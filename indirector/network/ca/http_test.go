@@ -69,7 +69,7 @@ func newPeer(t testing.TB, set map[string]string, o ca.SetupOptions) *peer {
 	p.engine = newEngine(t, all)
 	rules := authconf.Default()
 	handler := ca.NewHandler(p.engine.Indirector, ca.HandlerOptions{
-		Who: func(r *http.Request) indirector.Remote {
+		Client: func(r *http.Request) indirector.Remote {
 			cert := p.certs[r.Header.Get("X-Test-As")]
 			if cert == nil {
 				return indirector.Remote{}
@@ -79,11 +79,11 @@ func newPeer(t testing.TB, set map[string]string, o ca.SetupOptions) *peer {
 				Certificate: string(ca.EncodeCertificates(cert)),
 			}
 		},
-		Authorize: func(r *http.Request, who indirector.Remote) error {
+		Authorize: func(r *http.Request, remote indirector.Remote) error {
 			if set["open"] == "true" {
 				return nil
 			}
-			client := authconf.Client{Name: who.Node, Authenticated: who.Authenticated, Extensions: who.Extensions}
+			client := authconf.Client{Name: remote.Node, Authenticated: remote.Authenticated, Extensions: remote.Extensions}
 			if d := rules.Decide(authconf.Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Client: client}); !d.Allowed {
 				return errors.New(d.Why)
 			}

@@ -39,7 +39,7 @@ func newSite(t *testing.T) *site {
 	}
 	url := serve(t, server.Options{Identity: host.identity(a.Config())}, func(s *server.Server) http.Handler {
 		e := newEngine(t, map[string]string{"cadir": a.Config().Dir, "autosign": "false"})
-		return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Who: s.Who}))
+		return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client}))
 	})
 	if err := os.MkdirAll(s.conf, 0o755); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func TestTrust(t *testing.T) {
 			Now:      func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Second) },
 		}, func(s *server.Server) http.Handler {
 			e := newEngine(t, map[string]string{"cadir": cfg.Dir, "allow_auto_renewal": "true"})
-			return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Who: s.Who}))
+			return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client}))
 		})
 		roots := x509.NewCertPool()
 		for _, c := range must(a.Certificates()) {

@@ -165,7 +165,7 @@ type Client struct {
 // changed.
 func New(o Options) *Client {
 	if o.Settings == nil {
-		o.Settings = nothing{}
+		o.Settings = noSettings{}
 	}
 	c := &Client{o: o, settings: o.Settings, log: o.Log, now: o.Now, pools: map[site]*pool{}, trusts: map[identity]*trust{}, versions: map[string]string{}}
 	if c.log == nil {
@@ -216,9 +216,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-type nothing struct{}
+type noSettings struct{}
 
-func (nothing) Get(string) (value, place string) { return "", "" }
+func (noSettings) Get(string) (value, source string) { return "", "" }
 
 // get returns a setting, "" if it is unknown or says "none".
 func (c *Client) get(name string) string {
@@ -314,7 +314,7 @@ func (a *Answer) OK() bool { return a.Status/100 == 2 }
 // waits as long as Retry-After says. Rules REST-CLI-01 to REST-CLI-08.
 func (c *Client) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 	if x.URL != nil {
-		to := target{url: withPath(x.URL, x), who: x.URL.Host + ", named by the request"}
+		to := target{url: withPath(x.URL, x), candidate: x.URL.Host + ", named by the request"}
 		to.login(x.URL)
 		return c.follow(ctx, x, to)
 	}
@@ -339,7 +339,7 @@ func withPath(u *url.URL, x *Exchange) *url.URL {
 // A target is a server that is asked.
 type target struct {
 	url            *url.URL
-	who            string // for the trace
+	candidate      string // for the trace
 	user, password string // for a basic authorization
 	auth           bool
 	host           string // the only one that may see them
@@ -379,7 +379,7 @@ func (c *Client) follow(ctx context.Context, x *Exchange, to target) (*Answer, e
 				header.Del("Authorization")
 				header.Del("Cookie")
 			}
-			to.who = next.Host + ", redirected by " + to.url.Host
+			to.candidate = next.Host + ", redirected by " + to.url.Host
 			to.url, to.base = next, nil
 			continue
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:

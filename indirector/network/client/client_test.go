@@ -197,7 +197,7 @@ func TestRetryAfter(t *testing.T) {
 		status int
 		value  string
 		waits  string // "" is that it does not wait
-		says   string
+		text   string
 	}{
 		{503, "7", "7s", ""},
 		{429, "7", "7s", ""},
@@ -233,8 +233,8 @@ func TestRetryAfter(t *testing.T) {
 			x := get("/x")
 			x.Anonymous, x.SystemStore = true, true
 			_, err := p.plain(t, c, x)
-			if tt.says != "" && indirector.Message(err) != tt.says || tt.says == "" && err != nil {
-				t.Fatalf("got %v, want %q", err, tt.says)
+			if tt.text != "" && indirector.Message(err) != tt.text || tt.text == "" && err != nil {
+				t.Fatalf("got %v, want %q", err, tt.text)
 			}
 			if got := strings.Trim(fmt.Sprint(waited), "[]"); got != tt.waits {
 				t.Errorf("waited %s, want %q", got, tt.waits)
@@ -710,7 +710,7 @@ func TestEncryptedKey(t *testing.T) {
 	if err := os.WriteFile(settings["hostprivkey"], pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ password, says string }{
+	for _, tt := range []struct{ password, text string }{
 		{"top secret\n", ""},
 		{"wrong", "of the setting passfile: the password is not that of the key"},
 		{"", "of the setting passfile: the password is not that of the key: there is none"},
@@ -724,10 +724,10 @@ func TestEncryptedKey(t *testing.T) {
 		c := client.New(client.Options{Settings: settings.With("passfile", passfile), Getenv: func(string) string { return "" }})
 		a, err := c.Do(t.Context(), get("/x"))
 		switch failure := (*indirector.Failure)(nil); {
-		case tt.says == "" && (err != nil || string(a.Body) != "web02"):
+		case tt.text == "" && (err != nil || string(a.Body) != "web02"):
 			t.Errorf("got %v, %v", a, err)
-		case tt.says != "" && (!errors.As(err, &failure) || !strings.Contains(failure.Hidden, tt.says)):
-			t.Errorf("password %q: got %v, want %q", tt.password, err, tt.says)
+		case tt.text != "" && (!errors.As(err, &failure) || !strings.Contains(failure.Hidden, tt.text)):
+			t.Errorf("password %q: got %v, want %q", tt.password, err, tt.text)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -92,7 +92,7 @@ func (k *clock) note(f func(m *moments, now time.Time)) {
 }
 
 // so far is what has happened.
-func (k *clock) soFar() moments {
+func (k *clock) times() moments {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.moments
@@ -167,7 +167,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		}
 		span.End(strconv.Itoa(answer.Status)+" "+answer.Reason, traces.Because{}, nil)
 	}()
-	span.Attr("candidate", to.who)
+	span.Attr("candidate", to.candidate)
 	if x.Wire != nil {
 		x.Wire.Forget()
 		x.Wire.Address = text(to.url)
@@ -210,7 +210,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	if resp.TLS != nil && span != nil {
 		span.Attr("tls", describeTLS(resp.TLS))
 	}
-	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who, Identity: p.shown}
+	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.candidate, Identity: p.shown}
 	c.learn(to.url.Host, resp.Header.Get("X-Puppet-Version"))
 	span.Attr("status", resp.Status)
 	if f := mediaType(resp.Header); f != "" {
@@ -237,7 +237,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		return nil, err
 	}
 	answer.Size = int64(len(answer.Body))
-	span.Attr("read", took(k.now().Sub(k.soFar().first)))
+	span.Attr("read", took(k.now().Sub(k.times().first)))
 	span.Attr("size", strconv.Itoa(len(answer.Body)))
 	if b.decoded {
 		span.Attr("compressed", strconv.FormatInt(b.came, 10))
@@ -246,7 +246,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		x.Wire.Body = answer.Body
 	}
 	if !answer.OK() {
-		said := answer.Said()
+		said := answer.ErrorDocument()
 		if said.Message != "" {
 			span.Attr("message", said.Message)
 		}
@@ -303,7 +303,7 @@ func (c *Client) request(ctx context.Context, x *Exchange, to target, header htt
 
 // describe notes what the clock saw.
 func (k *clock) describe(span *traces.Active) {
-	m := k.soFar()
+	m := k.times()
 	if m.connected {
 		how := "reused, idle for " + took(m.idle)
 		if !m.reused {
@@ -352,13 +352,13 @@ func describe(span *traces.Active, mark string, h http.Header) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, v := range h[name] {
-			span.Attr(mark+name, masked(name, v))
+			span.Attr(mark+name, redact(name, v))
 		}
 	}
 }
 
 // masked is the value of a header without what is secret in it.
-func masked(name, value string) string {
+func redact(name, value string) string {
 	const most = 1024
 	lower := strings.ToLower(name)
 	for _, secret := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "x-auth"} {
@@ -396,26 +396,26 @@ func reason(resp *http.Response) string {
 }
 
 // Said is what a server says of an error.
-type Said struct {
+type ErrorDocument struct {
 	Message   string // "Not Found: Could not find node web01"; "" if it says nothing
 	IssueKind string // "RESOURCE_NOT_FOUND"; "" if it does not call it anything
 }
 
 // Said reads the message and the kind of an error, if the body is an object
 // that has them.
-func (a *Answer) Said() Said {
+func (a *Answer) ErrorDocument() ErrorDocument {
 	if len(a.Body) > maxErrorBody || !strings.Contains(mediaType(a.Header), "son") {
-		return Said{}
+		return ErrorDocument{}
 	}
 	var s struct {
 		Message any    `json:"message"`
 		Kind    string `json:"issue_kind"`
 	}
 	if err := json.Unmarshal(a.plain(), &s); err != nil {
-		return Said{}
+		return ErrorDocument{}
 	}
 	message, _ := s.Message.(string)
-	return Said{message, s.Kind}
+	return ErrorDocument{message, s.Kind}
 }
 
 // plain is the body, also of an answer that was left in its encoding.

@@ -25,8 +25,8 @@ type session struct {
 }
 
 type found struct {
-	host, who string
-	until     time.Time // it is looked for again then, if it belongs to no run; zero is never
+	host, candidate string
+	until           time.Time // it is looked for again then, if it belongs to no run; zero is never
 }
 
 // Looked are the records of a name. Those that there are not are not kept.
@@ -136,13 +136,13 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 			answer, err = c.follow(ctx, x, t)
 			if Unreachable(err) && ctx.Err() == nil {
 				c.log.Error(fmt.Sprintf("Connection to %s failed, trying next route: %s", text(t.base), indirector.Message(err)))
-				tried = append(tried, f.who+": "+cause(err))
+				tried = append(tried, f.candidate+": "+cause(err))
 				return false
 			}
 			done = true
 			c.remember(run, x.Service, f)
 			if len(tried) > 0 {
-				traces.AddNote(ctx, fmt.Sprintf("%s answered after %s did not", f.who, strings.Join(tried, " and ")))
+				traces.AddNote(ctx, fmt.Sprintf("%s answered after %s did not", f.candidate, strings.Join(tried, " and ")))
 			}
 			return true
 		})
@@ -179,7 +179,7 @@ func cause(err error) string {
 
 func (c *Client) target(x *Exchange, f found, first bool) target {
 	u := &url.URL{Scheme: "https", Host: f.host}
-	t := target{url: withPath(u, x), who: f.who}
+	t := target{url: withPath(u, x), candidate: f.candidate}
 	if first {
 		u.Path = x.Service.base()
 		t.base = u
@@ -196,9 +196,9 @@ func (c *Client) ways(run string, s Service, tried *[]string) []way {
 			return c.bySRV(ctx, run, s, tried, try), nil
 		}})
 	}
-	if list, place := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
+	if list, source := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
 		ways = append(ways, way{"server_list", func(ctx context.Context, try func(found) bool) (bool, error) {
-			return c.byList(ctx, run, list, place, tried, try)
+			return c.byList(ctx, run, list, source, tried, try)
 		}})
 	}
 	return append(ways, way{"settings", func(_ context.Context, try func(found) bool) (bool, error) {
@@ -219,8 +219,8 @@ func (c *Client) explicit(s Service) bool {
 	default:
 		return false
 	}
-	_, place := c.settings.Get(name)
-	return place != "" && place != "default"
+	_, source := c.settings.Get(name)
+	return source != "" && source != "default"
 }
 
 // bySettings is the host and port that settings name.
@@ -232,10 +232,10 @@ func (c *Client) bySettings(s Service) found {
 	case Report:
 		host, port = "report_server", "report_port"
 	}
-	h, place := c.settings.Get(host)
+	h, source := c.settings.Get(host)
 	p, _ := c.settings.Get(port)
 	address := net.JoinHostPort(h, p)
-	return found{host: address, who: fmt.Sprintf("%s, setting %s (%s)", address, host, place)}
+	return found{host: address, candidate: fmt.Sprintf("%s, setting %s (%s)", address, host, source)}
 }
 
 // bySRV asks the name service. Records of equal priority come in random order,
@@ -298,7 +298,7 @@ func (c *Client) lookup(ctx context.Context, run, name, domain, record string) (
 // byList takes the first server of the list whose status can be had. If there
 // is none nobody else is asked. What is wrong with TLS ends the search: Puppet
 // goes on for other errors only. Gap S-35.
-func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]string, try func(found) bool) (over bool, err error) {
+func (c *Client) byList(ctx context.Context, run, list, source string, tried *[]string, try func(found) bool) (over bool, err error) {
 	c.mu.Lock()
 	known := c.sessions.of(run).list
 	c.mu.Unlock()
@@ -310,7 +310,7 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 	entries := strings.Split(list, ",")
 	for i, entry := range entries {
 		f := found{host: listed(entry, port)}
-		f.who = fmt.Sprintf("%s, setting server_list (%s), %d of %d", f.host, place, i+1, len(entries))
+		f.candidate = fmt.Sprintf("%s, setting server_list (%s), %d of %d", f.host, source, i+1, len(entries))
 		err := c.probe(ctx, f)
 		if ctx.Err() != nil {
 			return true, nil
@@ -324,11 +324,11 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 		}
 		if failure := (*indirector.Failure)(nil); errors.As(err, &failure) && strings.HasPrefix(failure.Class, "Puppet::SSL::") {
 			if rest := len(entries) - i - 1; rest > 0 {
-				traces.AddNote(ctx, fmt.Sprintf("TLS errors do not try the next route: %d more of server_list not asked after %s: %s", rest, f.who, cause(err)))
+				traces.AddNote(ctx, fmt.Sprintf("TLS errors do not try the next route: %d more of server_list not asked after %s: %s", rest, f.candidate, cause(err)))
 			}
 			return true, err
 		}
-		*tried = append(*tried, f.who+": "+cause(err))
+		*tried = append(*tried, f.candidate+": "+cause(err))
 		message, next, log := indirector.Message(err), "", c.log.Error
 		if i < len(entries)-1 {
 			next, log = " Trying with next server from server_list.", c.log.Warn

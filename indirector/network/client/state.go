@@ -25,7 +25,7 @@ const (
 )
 
 // maxSaid is the most that is shown of what a server says of itself, in bytes.
-const maxSaid = 60
+const maxFirstLine = 60
 
 // State asks a server, "puppet:8140", how it is: GET /status/v1/simple, as the
 // services of Puppet have it, with the certificate of this host and as much
@@ -35,18 +35,18 @@ func (c *Client) State(ctx context.Context, address string) (State, string) {
 	u := &url.URL{Scheme: "https", Host: address, Path: "/status/v1/simple"}
 	x := &Exchange{URL: u, Method: http.MethodGet, Verbatim: true, Anonymous: true, Limit: 64 << 10}
 	began := c.now()
-	answer, err := c.exchange(ctx, x, target{url: u, who: address}, http.Header{"Accept": {"*/*"}})
+	answer, err := c.exchange(ctx, x, target{url: u, candidate: address}, http.Header{"Accept": {"*/*"}})
 	took := c.now().Sub(began).Round(time.Millisecond)
 	if err != nil {
 		return stateOf(u, err)
 	}
-	says := said(answer.Body)
+	text := firstLine(answer.Body)
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", answer.Status, answer.Reason))
 	switch {
-	case answer.Status == http.StatusOK && says == "running":
+	case answer.Status == http.StatusOK && text == "running":
 		return Up, fmt.Sprintf("running, %v", took)
-	case answer.Status == http.StatusOK || answer.Status == http.StatusServiceUnavailable && says != "":
-		return Other, fmt.Sprintf("%s: %s, %v", status, says, took)
+	case answer.Status == http.StatusOK || answer.Status == http.StatusServiceUnavailable && text != "":
+		return Other, fmt.Sprintf("%s: %s, %v", status, text, took)
 	}
 	return Other, fmt.Sprintf("%s, %v", status, took)
 }
@@ -64,17 +64,17 @@ func stateOf(u *url.URL, err error) (State, string) {
 	if f.Origin == "tls" {
 		return Refused, why
 	}
-	if _, _, ok := tlsWords(u, false, f.Err); f.Err != nil && ok {
+	if _, _, ok := tlsError(u, false, f.Err); f.Err != nil && ok {
 		return Refused, why
 	}
 	return Down, why
 }
 
 // said is the first line of what a server says, if it is text.
-func said(body []byte) string {
+func firstLine(body []byte) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
+	if len(text) > maxFirstLine {
+		text = strings.ToValidUTF8(text[:maxFirstLine], "") + "..."
 	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -309,32 +309,32 @@ func (t *trust) checkOwn(c *Client, cert *x509.Certificate, path string) error {
 		return nil
 	}
 	now := t.now().UTC().Format(time.RFC3339)
-	say := func(format string, args ...any) error {
+	fail := func(format string, args ...any) error {
 		return untrusted(classVerify, path, p.why+"; now is "+now, nil, format, args...)
 	}
 	subject, issuer := p.cert.Subject, p.cert.Issuer
-	switch p.words {
-	case wordsUnknown:
+	switch p.reason {
+	case verifyUnknown:
 		c.log.Warn(fmt.Sprintf(msgNoIssuer, issuer, subject))
 		return nil
-	case wordsEarly:
-		return say("The certificate '%s' is not yet valid, verify time is synchronized", subject)
-	case wordsExpired:
-		return say("The certificate '%s' has expired, verify time is synchronized", subject)
-	case wordsCRLEarly:
-		return say("The CRL issued by '%s' is not yet valid, verify time is synchronized", issuer)
-	case wordsCRLExpired:
-		return say("The CRL issued by '%s' has expired, verify time is synchronized", issuer)
-	case wordsSignature:
-		return say("Invalid signature for certificate '%s'", subject)
-	case wordsCRLSignature:
-		return say("Invalid signature for CRL issued by '%s'", issuer)
-	case wordsNoCRL:
-		return say("The CRL issued by '%s' is missing", issuer)
-	case wordsRevoked:
-		return say("Certificate '%s' is revoked", subject)
+	case verifyEarly:
+		return fail("The certificate '%s' is not yet valid, verify time is synchronized", subject)
+	case verifyExpired:
+		return fail("The certificate '%s' has expired, verify time is synchronized", subject)
+	case verifyCRLEarly:
+		return fail("The CRL issued by '%s' is not yet valid, verify time is synchronized", issuer)
+	case verifyCRLExpired:
+		return fail("The CRL issued by '%s' has expired, verify time is synchronized", issuer)
+	case verifySignature:
+		return fail("Invalid signature for certificate '%s'", subject)
+	case verifyCRLSignature:
+		return fail("Invalid signature for CRL issued by '%s'", issuer)
+	case verifyNoCRL:
+		return fail("The CRL issued by '%s' is missing", issuer)
+	case verifyRevoked:
+		return fail("Certificate '%s' is revoked", subject)
 	}
-	return say("Certificate '%s' failed verification: %s", subject, p.words)
+	return fail("Certificate '%s' failed verification: %s", subject, p.reason)
 }
 
 func (t *trust) shown() string {
@@ -364,24 +364,24 @@ func (t *trust) config(host string) *tls.Config {
 
 // Words of OpenSSL.
 const (
-	wordsUnknown      = "unable to get local issuer certificate"
-	wordsSelf         = "self-signed certificate"
-	wordsSelfInChain  = "self-signed certificate in certificate chain"
-	wordsEarly        = "certificate is not yet valid"
-	wordsExpired      = "certificate has expired"
-	wordsSignature    = "certificate signature failure"
-	wordsNoCRL        = "unable to get certificate CRL"
-	wordsCRLEarly     = "CRL is not yet valid"
-	wordsCRLExpired   = "CRL has expired"
-	wordsCRLSignature = "CRL signature failure"
-	wordsRevoked      = "certificate revoked"
+	verifyUnknown      = "unable to get local issuer certificate"
+	verifySelf         = "self-signed certificate"
+	verifySelfInChain  = "self-signed certificate in certificate chain"
+	verifyEarly        = "certificate is not yet valid"
+	verifyExpired      = "certificate has expired"
+	verifySignature    = "certificate signature failure"
+	verifyNoCRL        = "unable to get certificate CRL"
+	verifyCRLEarly     = "CRL is not yet valid"
+	verifyCRLExpired   = "CRL has expired"
+	verifyCRLSignature = "CRL signature failure"
+	verifyRevoked      = "certificate revoked"
 )
 
 // A problem is why a chain of certificates is not believed.
 type problem struct {
-	words string // OpenSSL's
-	cert  *x509.Certificate
-	why   string // in one sentence
+	reason string // OpenSSL's
+	cert   *x509.Certificate
+	why    string // in one sentence
 }
 
 // verify checks what a server shows. Errors are those of Puppet.
@@ -390,7 +390,7 @@ func (t *trust) verify(shown []*x509.Certificate, host string) error {
 		return untrusted(classSSL, host, "the server showed no certificate", nil, "peer did not return a certificate")
 	}
 	if p := t.chain(shown); p != nil {
-		return untrusted(classVerify, host, p.why, nil, msgVerify, p.words, p.cert.Subject)
+		return untrusted(classVerify, host, p.why, nil, msgVerify, p.reason, p.cert.Subject)
 	}
 	if names, ok := matches(shown[0], host); !ok {
 		expected := names[0]
@@ -431,13 +431,13 @@ func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 	if invalid := (x509.CertificateInvalidError{}); errors.As(err, &invalid) {
 		cert := invalid.Cert
 		if invalid.Reason != x509.Expired {
-			return &problem{words: strings.TrimPrefix(invalid.Error(), "x509: "), cert: cert, why: invalid.Error()}
+			return &problem{reason: strings.TrimPrefix(invalid.Error(), "x509: "), cert: cert, why: invalid.Error()}
 		}
 		why := fmt.Sprintf("%s is valid from %s to %s, and now is %s", cert.Subject, date(cert.NotBefore), date(cert.NotAfter), date(now))
 		if now.Before(cert.NotBefore) {
-			return &problem{wordsEarly, cert, why}
+			return &problem{verifyEarly, cert, why}
 		}
-		return &problem{wordsExpired, cert, why}
+		return &problem{verifyExpired, cert, why}
 	}
 	candidates := append(append([]*x509.Certificate{}, shown[1:]...), t.known...)
 	top, steps := shown[0], 0
@@ -451,7 +451,7 @@ func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 	for _, ca := range t.known {
 		switch {
 		case bytes.Equal(ca.RawSubject, top.RawIssuer) && len(top.AuthorityKeyId) == 0 && !bytes.Equal(top.RawSubject, top.RawIssuer):
-			return &problem{wordsSignature, top, fmt.Sprintf("the known authority %s has the name of the issuer and another key: it was made anew", ca.Subject)}
+			return &problem{verifySignature, top, fmt.Sprintf("the known authority %s has the name of the issuer and another key: it was made anew", ca.Subject)}
 		case bytes.Equal(ca.RawSubject, top.RawIssuer):
 			why := fmt.Sprintf("the issuer of %s is called %s like a known authority, which has another key: the authority was made anew, or it is another one of that name", top.Subject, ca.Subject)
 			return &problem{foreign(top, steps), top, why}
@@ -471,11 +471,11 @@ func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 func foreign(top *x509.Certificate, steps int) string {
 	switch {
 	case !bytes.Equal(top.RawSubject, top.RawIssuer):
-		return wordsUnknown
+		return verifyUnknown
 	case steps == 0:
-		return wordsSelf
+		return verifySelf
 	}
-	return wordsSelfInChain
+	return verifySelfInChain
 }
 
 func issuerOf(cert *x509.Certificate, among []*x509.Certificate) *x509.Certificate {
@@ -499,17 +499,17 @@ func (t *trust) revoked(chain []*x509.Certificate, n int) *problem {
 		crl := t.listOf(issuer)
 		switch {
 		case crl == nil:
-			return &problem{wordsNoCRL, cert, fmt.Sprintf("the setting hostcrl has no list of %s, which issued %s; certificate_revocation is %s", issuer.Subject, cert.Subject, t.revocation)}
+			return &problem{verifyNoCRL, cert, fmt.Sprintf("the setting hostcrl has no list of %s, which issued %s; certificate_revocation is %s", issuer.Subject, cert.Subject, t.revocation)}
 		case crl.CheckSignatureFrom(issuer) != nil:
-			return &problem{wordsCRLSignature, cert, fmt.Sprintf("the revocation list of %s was signed with another key: the authority was made anew", issuer.Subject)}
+			return &problem{verifyCRLSignature, cert, fmt.Sprintf("the revocation list of %s was signed with another key: the authority was made anew", issuer.Subject)}
 		case crl.ThisUpdate.After(now.Add(early)):
-			return &problem{wordsCRLEarly, cert, fmt.Sprintf("the revocation list of %s is valid from %s, and now is %s", issuer.Subject, date(crl.ThisUpdate), date(now))}
+			return &problem{verifyCRLEarly, cert, fmt.Sprintf("the revocation list of %s is valid from %s, and now is %s", issuer.Subject, date(crl.ThisUpdate), date(now))}
 		case !crl.NextUpdate.IsZero() && crl.NextUpdate.Before(now):
-			return &problem{wordsCRLExpired, cert, fmt.Sprintf("the revocation list of %s was valid to %s, and now is %s; it must be fetched again", issuer.Subject, date(crl.NextUpdate), date(now))}
+			return &problem{verifyCRLExpired, cert, fmt.Sprintf("the revocation list of %s was valid to %s, and now is %s; it must be fetched again", issuer.Subject, date(crl.NextUpdate), date(now))}
 		}
 		for _, entry := range crl.RevokedCertificateEntries {
 			if entry.SerialNumber.Cmp(cert.SerialNumber) == 0 {
-				return &problem{wordsRevoked, cert, fmt.Sprintf("%s with serial %d was revoked at %s", cert.Subject, cert.SerialNumber, date(entry.RevocationTime))}
+				return &problem{verifyRevoked, cert, fmt.Sprintf("%s with serial %d was revoked at %s", cert.Subject, cert.SerialNumber, date(entry.RevocationTime))}
 			}
 		}
 	}
@@ -612,32 +612,32 @@ var errNoPEM = errors.New("it holds no certificate in PEM")
 
 // tlsWords is what OpenSSL says of a connection that could not be made secure,
 // and what a person should know of it.
-func tlsWords(u *url.URL, connected bool, err error) (ruby, why string, ok bool) {
+func tlsError(u *url.URL, connected bool, err error) (ruby, why string, ok bool) {
 	peer := u.Host
-	say := func(words, why string) (string, string, bool) {
+	fail := func(reason, why string) (string, string, bool) {
 		if connected {
-			return "SSL_read: " + words, why, true
+			return "SSL_read: " + reason, why, true
 		}
-		return fmt.Sprintf("SSL_connect returned=1 errno=0 peeraddr=%s state=error: %s", peer, words), why, true
+		return fmt.Sprintf("SSL_connect returned=1 errno=0 peeraddr=%s state=error: %s", peer, reason), why, true
 	}
 	if record := (tls.RecordHeaderError{}); errors.As(err, &record) {
 		if record.Conn != nil {
 			peer = record.Conn.RemoteAddr().String()
 		}
-		return say("wrong version number", "what came is no TLS: the port speaks something else, perhaps HTTP without TLS")
+		return fail("wrong version number", "what came is no TLS: the port speaks something else, perhaps HTTP without TLS")
 	}
 	_, alert, ok := strings.Cut(err.Error(), "remote error: tls: ")
 	if !ok {
 		if strings.Contains(err.Error(), "tls: ") {
-			return say(err.Error(), "the TLS handshake failed: "+err.Error())
+			return fail(err.Error(), "the TLS handshake failed: "+err.Error())
 		}
 		return "", "", false
 	}
-	words, known := alerts[alert]
+	reason, known := alerts[alert]
 	if !known {
-		return say("tlsv1 alert "+alert, "the server refused the connection: "+alert)
+		return fail("tlsv1 alert "+alert, "the server refused the connection: "+alert)
 	}
-	return say(words[0], words[1])
+	return fail(reason[0], reason[1])
 }
 
 // alerts are what a server may say of a handshake: the words of OpenSSL, and

@@ -49,7 +49,7 @@ func newLoad(b *testing.B) (*load, *peer, string) {
 	}
 	p := newPeer(b, func(e *engine.Options, o *rest.Options) {
 		e.Set = []settings.Override{{Name: "node_terminus", Value: "plain"}}
-		o.Who, o.CodeID = s.Who, nil
+		o.Client, o.CodeID = s.Client, nil
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -260,8 +260,8 @@ http {
 		}
 	}
 	run := exec.CommandContext(b.Context(), program, "-c", conf)
-	var said bytes.Buffer
-	run.Stderr = &said
+	var given bytes.Buffer
+	run.Stderr = &given
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = 5 * time.Second
 	if err := run.Start(); err != nil {
@@ -279,7 +279,7 @@ http {
 			return l
 		}
 		if time.Now().After(deadline) {
-			b.Fatalf("nginx does not listen: %v\n%s", err, said.String())
+			b.Fatalf("nginx does not listen: %v\n%s", err, given.String())
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (c *call) environments() {
 // Settings are where environments are looked for: a *settings.Settings, or a
 // *settings.Current where they may change.
 type Settings interface {
-	Get(name string) (value, place string)
+	Get(name string) (value, source string)
 	In(environment string) *settings.Settings
 }
 
@@ -276,7 +276,7 @@ func (c *call) traced(name, key, environment string, options ...traces.Option) (
 	}
 	t := traces.NewTrace()
 	t.Start, t.Verb, t.Indirection, t.Key, t.Environment = c.start, traces.Find, name, key, environment
-	t.Caller, t.Options, t.Traceparent = "agent "+c.who.Node, options, traces.TraceparentOf(ctx)
+	t.Caller, t.Options, t.Traceparent = "agent "+c.remote.Node, options, traces.TraceparentOf(ctx)
 	if c.h.o.Run != nil {
 		t.Run, t.RunGuessed = c.h.o.Run(c.r, &indirector.Request{Indirection: name, Verb: indirector.Find, Key: key, Environment: environment})
 	}

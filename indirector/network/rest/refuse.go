@@ -42,8 +42,8 @@ func (c *call) refused(e *Error, at traces.Step) {
 		return
 	}
 	t := traces.NewTrace()
-	t.Start, t.Caller, t.Verb = c.start, "agent "+c.who.Node, verbs[c.r.Method]
-	if c.who.Node == "" {
+	t.Start, t.Caller, t.Verb = c.start, "agent "+c.remote.Node, verbs[c.r.Method]
+	if c.remote.Node == "" {
 		t.Caller = "agent " + Address(c.r.RemoteAddr)
 	}
 	t.Indirection, t.Key = c.subject()

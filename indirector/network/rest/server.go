@@ -32,7 +32,7 @@ type Options struct {
 	PassThrough bool
 
 	// Who identifies the client; nil leaves it anonymous, named by its address.
-	Who func(*http.Request) indirector.Remote
+	Client func(*http.Request) indirector.Remote
 	// Authorize refuses with a *Forbidden; nil lets everybody ask.
 	Authorize func(*http.Request, indirector.Remote) error
 	// Run names the run that a request belongs to, whose transaction_uuid, if it
@@ -69,8 +69,8 @@ type Options struct {
 
 // A Forbidden is a refusal of Options.Authorize.
 type Forbidden struct {
-	Says string // to the client; "" is Puppet Server's sentence
-	Why  string // for the trace: which rule, and where it is written
+	Message string // to the client; "" is Puppet Server's sentence
+	Why     string // for the trace: which rule, and where it is written
 }
 
 func (f *Forbidden) Error() string { return f.Why }
@@ -95,8 +95,8 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	if o.Stall == 0 {
 		o.Stall = time.Minute
 	}
-	if o.Who == nil {
-		o.Who = anonymous
+	if o.Client == nil {
+		o.Client = anonymous
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -134,11 +134,11 @@ func Address(remote string) string {
 
 // A call is one request on its way through the handler.
 type call struct {
-	h   *Handler
-	w   http.ResponseWriter
-	r   *http.Request
-	rc  *http.ResponseController
-	who indirector.Remote
+	h      *Handler
+	w      http.ResponseWriter
+	r      *http.Request
+	rc     *http.ResponseController
+	remote indirector.Remote
 
 	start     time.Time
 	path      string // decoded, without repeated slashes
@@ -169,11 +169,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Joined returns r with a context that says which span of which trace asks it,
 // if its header traceparent does. A malformed one is none, and so are two.
 func Joined(r *http.Request) *http.Request {
-	said := r.Header["Traceparent"]
-	if len(said) != 1 || traces.TraceparentOf(r.Context()) != nil {
+	given := r.Header["Traceparent"]
+	if len(given) != 1 || traces.TraceparentOf(r.Context()) != nil {
 		return r
 	}
-	p, ok := traces.ParseTraceparent(said[0])
+	p, ok := traces.ParseTraceparent(given[0])
 	if !ok {
 		return r
 	}
@@ -257,7 +257,7 @@ func (c *call) indirection(rest string, ca bool) {
 	methods, known := c.h.served[name]
 	switch {
 	case c.h.o.Wide && (known || ca || c.knows(name)):
-	case slash && hasWord(methods, c.r.Method):
+	case slash && hasField(methods, c.r.Method):
 	case c.h.o.Other != nil:
 		c.h.o.Other.ServeHTTP(c.w, c.r)
 		return
@@ -294,7 +294,7 @@ func (c *call) ask() {
 		c.fail(err, traces.Route)
 		return
 	}
-	req.Remote, req.Caller = &c.who, "agent "+c.who.Node
+	req.Remote, req.Caller = &c.remote, "agent "+c.remote.Node
 	if h.o.Run != nil {
 		req.Run, req.RunGuessed = h.o.Run(c.r, req)
 	}
@@ -366,17 +366,17 @@ func (c *call) catalogWords(err error) error {
 }
 
 func (c *call) authorized() bool {
-	c.who = c.h.o.Who(c.r)
+	c.remote = c.h.o.Client(c.r)
 	if c.h.o.Authorize == nil {
 		return true
 	}
-	err := c.h.o.Authorize(c.r, c.who)
+	err := c.h.o.Authorize(c.r, c.remote)
 	if err == nil {
 		return true
 	}
 	e := asError(err)
 	if f := (*Forbidden)(nil); errors.As(err, &f) {
-		e = &Error{Status: http.StatusForbidden, Message: f.Says, as: bareText, why: f.Why}
+		e = &Error{Status: http.StatusForbidden, Message: f.Message, as: bareText, why: f.Why}
 		if e.Message == "" {
 			e.Message = fmt.Sprintf(msgForbidden, c.path, strings.ToLower(c.r.Method))
 		}
@@ -428,10 +428,10 @@ func compact(path string) string {
 	return string(b)
 }
 
-func hasWord(words, word string) bool {
-	for words != "" {
+func hasField(fields, word string) bool {
+	for fields != "" {
 		var w string
-		if w, words, _ = strings.Cut(words, " "); w == word {
+		if w, fields, _ = strings.Cut(fields, " "); w == word {
 			return true
 		}
 	}

@@ -500,8 +500,8 @@ func (s Space) Parse(r *http.Request) (*indirector.Request, error) {
 	return s.parse(r, p, params)
 }
 
-// A place is what the parts of a path say.
-type place struct {
+// A location is what the parts of a path say.
+type location struct {
 	prefix, name, key string
 	environment       string // of a legacy path
 	legacy            bool
@@ -509,22 +509,22 @@ type place struct {
 
 // split takes a path apart: the key is all that follows the name. Rules
 // REST-URL-01, REST-URL-05.
-func (s Space) split(path string) (place, bool) {
+func (s Space) split(path string) (location, bool) {
 	for _, prefix := range [...]string{puppetPrefix, caPrefix} {
 		if rest, ok := strings.CutPrefix(path, prefix+"/"); ok {
 			name, key, _ := strings.Cut(rest, "/")
-			return place{prefix: prefix, name: name, key: key}, true
+			return location{prefix: prefix, name: name, key: key}, true
 		}
 	}
 	if !s.Legacy || strings.Count(path, "/") < 3 {
-		return place{}, false
+		return location{}, false
 	}
 	environment, rest, _ := strings.Cut(path[1:], "/")
 	name, key, _ := strings.Cut(rest, "/")
-	return place{name: name, key: key, environment: environment, legacy: true}, true
+	return location{name: name, key: key, environment: environment, legacy: true}, true
 }
 
-func (s Space) parse(r *http.Request, p place, params parameters) (*indirector.Request, error) {
+func (s Space) parse(r *http.Request, p location, params parameters) (*indirector.Request, error) {
 	if !isWord(p.name) {
 		return nil, refuse(http.StatusBadRequest, RuntimeError, msgBadIndirection, p.name)
 	}

@@ -60,10 +60,10 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if err != nil {
 		return // the client has gone
 	}
-	who := f.Server.Who(r)
+	remote := f.Server.Client(r)
 	x := &client.Exchange{
 		Service: client.PuppetServer, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header.Clone(),
-		Stream: true, Verbatim: true, Anonymous: !who.Authenticated,
+		Stream: true, Verbatim: true, Anonymous: !remote.Authenticated,
 	}
 	for _, name := range hop {
 		x.Header.Del(name)
@@ -80,8 +80,8 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.Size = int64(len(body))
 		x.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
-	f.tell(x, &who)
-	live, end := f.trace(r, who)
+	f.identify(x, &remote)
+	live, end := f.trace(r, remote)
 	answer, err := f.Client.Do(live, x)
 	if err != nil {
 		status := http.StatusBadGateway
@@ -100,17 +100,17 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // tell passes on who asks.
-func (f *Forwarder) tell(x *client.Exchange, who *indirector.Remote) {
+func (f *Forwarder) identify(x *client.Exchange, remote *indirector.Remote) {
 	switch {
-	case f.As == AsAgent && who.Authenticated:
-		x.Identity = who.Node
-	case f.As == AsHeaders && !who.Authenticated:
+	case f.As == AsAgent && remote.Authenticated:
+		x.Identity = remote.Node
+	case f.As == AsHeaders && !remote.Authenticated:
 		x.Header.Set("X-Client-Verify", "NONE")
 	case f.As == AsHeaders:
 		x.Header.Set("X-Client-Verify", "SUCCESS")
-		x.Header.Set("X-Client-DN", "CN="+who.Node)
-		if who.Certificate != "" {
-			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(who.Certificate), "+", "%20"))
+		x.Header.Set("X-Client-DN", "CN="+remote.Node)
+		if remote.Certificate != "" {
+			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(remote.Certificate), "+", "%20"))
 		}
 	}
 }
@@ -143,10 +143,10 @@ func (f *Forwarder) answer(w http.ResponseWriter, a *client.Answer) error {
 }
 
 // trace opens the trace of a request. End closes it.
-func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live, func(int, error)) {
+func (f *Forwarder) trace(r *http.Request, remote indirector.Remote) (*traces.Live, func(int, error)) {
 	start := f.Now()
 	t := traces.NewTrace()
-	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+who.Node, traces.Find, traces.TraceparentOf(r.Context())
+	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+remote.Node, traces.Find, traces.TraceparentOf(r.Context())
 	switch r.Method {
 	case http.MethodHead:
 		t.Verb = traces.Head
@@ -178,22 +178,22 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 		live.Close()
 		t.Took, t.Served = max(f.Now().Sub(start), 1), traces.ByTerminus
 		question := traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.Returned}, Took: t.Took}
-		said := fmt.Sprintf("%d %s", status, http.StatusText(status))
+		message := fmt.Sprintf("%d %s", status, http.StatusText(status))
 		switch {
 		case err != nil:
-			said = indirector.Message(err)
+			message = indirector.Message(err)
 			fallthrough
 		case status >= 400 && status != http.StatusNotFound:
-			t.Error, t.Served = said, traces.ByNone
-			question.Answer, question.Because = traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: said}
-			fault := traces.Fault{Origin: "network", Step: traces.Terminus, Message: said, Shown: true, Path: r.URL.Path}
+			t.Error, t.Served = message, traces.ByNone
+			question.Answer, question.Because = traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: message}
+			fault := traces.Fault{Origin: "network", Step: traces.Terminus, Message: message, Shown: true, Path: r.URL.Path}
 			if failed := (*indirector.Failure)(nil); errors.As(err, &failed) {
 				fault.Hidden = failed.Hidden
 			}
 			t.Faults = append(t.Faults, fault)
 		case status == http.StatusNotFound:
 			t.Served = traces.ByNone
-			question.Answer, question.Because = traces.Nothing, traces.Because{Reason: traces.NilFrom404, About: said}
+			question.Answer, question.Because = traces.Nothing, traces.Because{Reason: traces.NilFrom404, About: message}
 		}
 		t.Steps[traces.Terminus] = question
 		t.Outcome = traces.Judge(t)

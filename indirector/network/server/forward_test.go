@@ -25,11 +25,11 @@ import (
 // given are settings for tests.
 type given map[string]string
 
-func (g given) Get(name string) (value, place string) { return g[name], "test" }
+func (g given) Get(name string) (value, source string) { return g[name], "test" }
 
 // standBetween starts an upstream with that handler, and a proxy in front that
 // waits so many seconds for an answer.
-func standBetween(t *testing.T, as server.As, limit string, upstream http.HandlerFunc) (*house, *http.Client) {
+func standBetween(t *testing.T, as server.As, limit string, upstream http.HandlerFunc) (*testServer, *http.Client) {
 	t.Helper()
 	ca := newAuthority(t, "CA of tests")
 	web := ca.sign("web01")
@@ -160,12 +160,12 @@ func TestForwardUnknown(t *testing.T) {
 // the trace says what it was.
 func TestForwardFaults(t *testing.T) {
 	t.Parallel()
-	hijack := func(w http.ResponseWriter, say string) {
+	hijack := func(w http.ResponseWriter, text string) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			panic(err)
 		}
-		_, _ = io.WriteString(c, say)
+		_, _ = io.WriteString(c, text)
 		_ = c.Close()
 	}
 	for _, tt := range []struct {

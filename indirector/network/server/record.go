@@ -33,13 +33,13 @@ func (s *Server) record(r *http.Request, start time.Time, status int, why string
 	case http.MethodDelete:
 		t.Verb = traces.Destroy
 	}
-	said := strconv.Itoa(status) + " " + http.StatusText(status)
+	message := strconv.Itoa(status) + " " + http.StatusText(status)
 	step, origin := traces.Route, "server"
 	if status == http.StatusForbidden {
 		step, origin = traces.Authorize, "authorize"
 		t.Steps[step] = traces.Question{Answer: traces.Denied, Because: traces.Because{Reason: traces.RuleDenied, About: why}}
 	}
-	s.end(t, step, origin, said, why)
+	s.end(t, step, origin, message, why)
 }
 
 // refused begins the trace of what was refused.
@@ -55,13 +55,13 @@ func (s *Server) refused(start time.Time, about, key string) *traces.Trace {
 }
 
 // end closes it: told is what the client knows, why what it does not.
-func (s *Server) end(t *traces.Trace, step traces.Step, origin, told, why string) {
-	t.Outcome, t.Error, t.Took = traces.Err, told, max(s.now().Sub(t.Start), 1)
+func (s *Server) end(t *traces.Trace, step traces.Step, origin, message, why string) {
+	t.Outcome, t.Error, t.Took = traces.Err, message, max(s.now().Sub(t.Start), 1)
 	if t.Steps[step].Answer == traces.NotReached {
-		t.Steps[step] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: told}}
+		t.Steps[step] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: message}}
 	}
-	t.Faults = append(t.Faults, traces.Fault{Origin: origin, Step: step, Message: told, Hidden: why, Shown: true})
-	t.Notes = append(t.Notes, told+": "+why)
+	t.Faults = append(t.Faults, traces.Fault{Origin: origin, Step: step, Message: message, Hidden: why, Shown: true})
+	t.Notes = append(t.Notes, message+": "+why)
 	s.o.Recorder.End(t, nil)
 }
 
@@ -76,14 +76,14 @@ func (s *Server) recordHandshake(addr, why string) {
 	if s.o.Recorder == nil {
 		return
 	}
-	told := "the TLS handshake failed"
+	message := "the TLS handshake failed"
 	if strings.HasPrefix(why, "remote error: ") {
-		told = "the client ended the TLS handshake"
+		message = "the client ended the TLS handshake"
 		if strings.Contains(why, "certificate") {
 			why += ": it does not accept the server's " + describe(s.keys.current().leaf)
 		}
 	}
 	t := s.refused(s.now(), "tls", rest.Address(addr))
 	t.Spans = append(t.Spans, traces.Span{ID: 1, Step: traces.Route, Kind: traces.Network, Name: "handshake with " + addr, Answer: "refused", Err: why})
-	s.end(t, traces.Route, "tls", told, why)
+	s.end(t, traces.Route, "tls", message, why)
 }

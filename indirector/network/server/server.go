@@ -378,16 +378,16 @@ func (s *Server) enter(ctx context.Context) bool {
 
 // Who says who asks: by the certificate of the connection or, where auth.conf
 // has allow-header-cert-info, by the headers of a proxy in front.
-func (s *Server) Who(r *http.Request) indirector.Remote {
+func (s *Server) Client(r *http.Request) indirector.Remote {
 	k, err := s.known(r)
 	if err != nil {
 		return indirector.Remote{Node: k.client.Address, IP: k.client.Address}
 	}
-	who := k.remote
+	remote := k.remote
 	if d := s.decide(r, k); d.Allowed {
-		who.Rule = fmt.Sprintf("rule '%s', %s", d.Rule.Name, d.Rule.Source)
+		remote.Rule = fmt.Sprintf("rule '%s', %s", d.Rule.Name, d.Rule.Source)
 	}
-	return who
+	return remote
 }
 
 func (s *Server) decide(r *http.Request, k *known) authconf.Decision {
@@ -422,7 +422,7 @@ func connectionOf(r *http.Request) *connection {
 func (s *Server) Authorize(r *http.Request, _ indirector.Remote) error {
 	k, err := s.known(r)
 	if err != nil {
-		return &rest.Forbidden{Says: err.Error(), Why: err.Error()}
+		return &rest.Forbidden{Message: err.Error(), Why: err.Error()}
 	}
 	d := s.decide(r, k)
 	if d.Allowed {
@@ -433,7 +433,7 @@ func (s *Server) Authorize(r *http.Request, _ indirector.Remote) error {
 		why += "; " + k.doubt
 	}
 	s.log.Error("forbidden request", "why", why)
-	return &rest.Forbidden{Says: d.Refusal, Why: why}
+	return &rest.Forbidden{Message: d.Refusal, Why: why}
 }
 
 // meaning is the path that auth.conf is asked about: the one that the handler
@@ -460,21 +460,21 @@ func (s *Server) meaning(path string) string {
 func (s *Server) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := s.now()
-		refuse := func(status int, says, why string) {
+		refuse := func(status int, message, why string) {
 			w.Header()["Content-Type"] = nil // net/http would guess one
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, says)
+			_, _ = io.WriteString(w, message)
 			s.record(r, start, status, why)
 		}
 		for part := range strings.SplitSeq(r.URL.Path, "/") {
 			if part == "." || part == ".." {
-				says := "Invalid relative path (.. or .) in: " + r.URL.Path
-				refuse(http.StatusBadRequest, says, says)
+				message := "Invalid relative path (.. or .) in: " + r.URL.Path
+				refuse(http.StatusBadRequest, message, message)
 				return
 			}
 		}
 		if f := (*rest.Forbidden)(nil); errors.As(s.Authorize(r, indirector.Remote{}), &f) {
-			refuse(http.StatusForbidden, f.Says, f.Why)
+			refuse(http.StatusForbidden, f.Message, f.Why)
 			return
 		}
 		if path := s.meaning(r.URL.Path); path != r.URL.Path {

@@ -63,10 +63,10 @@ func (k *keeper) wait(t *testing.T, text string) *traces.Trace {
 	late := time.After(patience)
 	for {
 		k.mu.Lock()
-		var told []string
+		var message []string
 		for _, tr := range k.all {
-			told = append(told, traces.Story(tr))
-			if strings.Contains(told[len(told)-1], text) {
+			message = append(message, traces.Story(tr))
+			if strings.Contains(message[len(message)-1], text) {
 				k.mu.Unlock()
 				return tr
 			}
@@ -75,13 +75,13 @@ func (k *keeper) wait(t *testing.T, text string) *traces.Trace {
 		select {
 		case <-k.news:
 		case <-late:
-			t.Fatalf("no trace tells of %q; there are %q", text, told)
+			t.Fatalf("no trace tells of %q; there are %q", text, message)
 		}
 	}
 }
 
 // A house is a running server, and what its handler does.
-type house struct {
+type testServer struct {
 	*server.Server
 	t    *testing.T
 	ca   *authority
@@ -91,14 +91,14 @@ type house struct {
 }
 
 // start starts a server whose handler, behind auth.conf, says who asks for what.
-func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFunc) *house {
+func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFunc) *testServer {
 	t.Helper()
-	h := &house{t: t, ca: ca, kept: newKeeper()}
+	h := &testServer{t: t, ca: ca, kept: newKeeper()}
 	o.Identity, o.Recorder = ca.identity(), h.kept
 	if handler == nil {
 		handler = func(w http.ResponseWriter, r *http.Request) {
-			who := h.Who(r)
-			fmt.Fprintf(w, "%s %s of %s %v %v", r.Method, r.URL.Path, who.Node, who.Authenticated, who.Extensions)
+			remote := h.Client(r)
+			fmt.Fprintf(w, "%s %s of %s %v %v", r.Method, r.URL.Path, remote.Node, remote.Authenticated, remote.Extensions)
 		}
 	}
 	var err error
@@ -124,7 +124,7 @@ func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFu
 }
 
 // client is one with a certificate of its own, or without any.
-func (h *house) client(certs ...tls.Certificate) *http.Client {
+func (h *testServer) client(certs ...tls.Certificate) *http.Client {
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: h.ca.pool(), Certificates: certs}}
 	h.t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr, Timeout: patience}

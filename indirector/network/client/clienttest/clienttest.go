@@ -29,7 +29,7 @@ import (
 type Settings map[string]string
 
 // Get returns the setting, and that a test said so.
-func (s Settings) Get(name string) (value, place string) {
+func (s Settings) Get(name string) (value, source string) {
 	v, ok := s[name]
 	if !ok {
 		return "", ""
