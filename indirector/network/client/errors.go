@@ -21,20 +21,20 @@ func failure(class string, u *url.URL, message, hidden string, err error) *indir
 	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: text(u), Hidden: hidden, Err: err}
 }
 
-// Unreachable reports whether err says that there was no connection: whoever
-// has another server may ask that. Rule REST-CLI-06.
+// Unreachable reports whether err means that there was no connection, so that
+// another server may be tried. Rule REST-CLI-06.
 func Unreachable(err error) bool {
 	f := (*indirector.Failure)(nil)
 	return errors.As(err, &f) && f.Class == "Puppet::HTTP::ConnectionError"
 }
 
-// failed says what went wrong with an exchange, in Puppet's words; what Ruby
-// and OpenSSL say of the cause is part of them. Rule REST-CLI-06.
+// failed returns the failure of an exchange in Puppet's words, which include
+// Ruby's and OpenSSL's. Rule REST-CLI-06.
 func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *clock, proxy *url.URL, err error) error {
 	if began.Err() != nil {
 		return fmt.Errorf("ask %s: %w", text(to.url), context.Cause(began))
 	}
-	if f := (*indirector.Failure)(nil); errors.As(err, &f) { // of the certificate, or of what is sent
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) { // of the certificate or the request body
 		said := *f
 		if said.Origin == "tls" {
 			said.Path, said.Hidden = text(to.url), to.candidate+": "+f.Hidden
@@ -109,7 +109,7 @@ func elapsed(d time.Duration) string {
 	return s
 }
 
-// rubyWords is what Ruby says of the cause, and what a person should know of it.
+// rubyError returns Ruby's text of the cause, and the cause in plain words.
 func rubyError(u, proxy *url.URL, connected bool, err error) (ruby, why string) {
 	host, port := u.Hostname(), portOf(u)
 	if proxy != nil {
@@ -154,7 +154,7 @@ func rubyError(u, proxy *url.URL, connected bool, err error) (ruby, why string) 
 	return err.Error(), err.Error()
 }
 
-// quoted is the last thing in quotes.
+// quoted returns the last text in quotes.
 func quoted(s string) string {
 	if i := strings.IndexByte(s, '"'); i >= 0 {
 		if t, err := strconv.Unquote(s[i:]); err == nil {

@@ -13,24 +13,22 @@ import (
 	"indirtui/indirector"
 )
 
-// A State is how a server is.
+// A State is the state of a server.
 type State string
 
-// The states.
 const (
-	Up      State = "up"          // it says that it runs
+	Up      State = "up"          // it reports that it runs
 	Other   State = "answers"     // it answers something else
 	Refused State = "TLS refused" // one side does not trust the other
-	Down    State = "down"        // there is no answer
+	Down    State = "down"        // no answer
 )
 
-// maxSaid is the most that is shown of what a server says of itself, in bytes.
+// maxFirstLine is the most that is shown of the body, in bytes.
 const maxFirstLine = 60
 
-// State asks a server, "puppet:8140", how it is: GET /status/v1/simple, as the
-// services of Puppet have it, with the certificate of this host and as much
-// trust as any other question. It asks once, and returns what is known in a few
-// words.
+// State asks a server, "puppet:8140", once for GET /status/v1/simple, with the
+// certificate of this host and its usual trust, and returns its state and a
+// short description.
 func (c *Client) State(ctx context.Context, address string) (State, string) {
 	u := &url.URL{Scheme: "https", Host: address, Path: "/status/v1/simple"}
 	x := &Exchange{URL: u, Method: http.MethodGet, Verbatim: true, Anonymous: true, Limit: 64 << 10}
@@ -51,7 +49,7 @@ func (c *Client) State(ctx context.Context, address string) (State, string) {
 	return Other, fmt.Sprintf("%s, %v", status, took)
 }
 
-// stateOf is what an error says of a server.
+// stateOf returns the state that an error means.
 func stateOf(u *url.URL, err error) (State, string) {
 	f := (*indirector.Failure)(nil)
 	if !errors.As(err, &f) {
@@ -60,7 +58,7 @@ func stateOf(u *url.URL, err error) (State, string) {
 		}
 		return Down, err.Error()
 	}
-	_, why, _ := strings.Cut(f.Hidden, ": ") // behind who was asked
+	_, why, _ := strings.Cut(f.Hidden, ": ") // without the candidate
 	if f.Origin == "tls" {
 		return Refused, why
 	}
@@ -70,7 +68,7 @@ func stateOf(u *url.URL, err error) (State, string) {
 	return Down, why
 }
 
-// said is the first line of what a server says, if it is text.
+// firstLine returns the first line of a text body.
 func firstLine(body []byte) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
 	if len(text) > maxFirstLine {

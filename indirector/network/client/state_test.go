@@ -15,7 +15,7 @@ import (
 	"indirtui/indirector/network/client/clienttest"
 )
 
-// What a server that is watched is said to be.
+// TestState checks the state of servers of each kind.
 func TestState(t *testing.T) {
 	t.Parallel()
 	authority, other := clienttest.New(t, "Puppet CA"), clienttest.New(t, "Another CA")
