@@ -145,14 +145,8 @@ func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	case remote == nil:
 	case t.forward == ForwardCertificate && remote.Authenticated:
 		x.Identity = remote.Node
-	case t.forward == ForwardHeaders && !remote.Authenticated:
-		x.Header.Set("X-Client-Verify", "NONE")
 	case t.forward == ForwardHeaders:
-		x.Header.Set("X-Client-Verify", "SUCCESS")
-		x.Header.Set("X-Client-DN", "CN="+remote.Node)
-		if remote.Certificate != "" {
-			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(remote.Certificate), "+", "%20"))
-		}
+		x.SetClient(remote)
 	}
 }
 

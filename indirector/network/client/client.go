@@ -43,6 +43,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -280,6 +281,20 @@ type Exchange struct {
 	Anonymous bool
 	// Wire is filled in, unless nil.
 	Wire *indirector.Wire
+}
+
+// SetClient adds the headers that name the client for whom a proxy asks. Puppet
+// Server trusts them with allow-header-cert-info.
+func (x *Exchange) SetClient(remote *indirector.Remote) {
+	if !remote.Authenticated {
+		x.Header.Set("X-Client-Verify", "NONE")
+		return
+	}
+	x.Header.Set("X-Client-Verify", "SUCCESS")
+	x.Header.Set("X-Client-DN", "CN="+remote.Node)
+	if remote.Certificate != "" {
+		x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(remote.Certificate), "+", "%20"))
+	}
 }
 
 // An Answer is the answer of a server, of any status.

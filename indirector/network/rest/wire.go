@@ -107,6 +107,14 @@ var verbs = map[string]indirector.Verb{
 	http.MethodHead:   indirector.Head,
 }
 
+// VerbOf returns the verb of a method; Find for one that is none of Puppet's.
+func VerbOf(method string) indirector.Verb {
+	if v, ok := verbs[method]; ok {
+		return v
+	}
+	return indirector.Find
+}
+
 // An Encoding says how requests are written. The zero Encoding writes them as
 // the agent of Puppet 7 does with its default settings.
 type Encoding struct {

@@ -60,8 +60,8 @@ func standBetween(t *testing.T, as server.As, limit string, upstream http.Handle
 	return h, h.client(web)
 }
 
-// TestForward: what went in and what came back is all there, and nobody can
-// claim to be somebody else.
+// TestForward: requests and answers pass unchanged, and no client can pretend
+// to be another.
 func TestForward(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -100,9 +100,9 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestForwardUnknown: what is no indirection, whoever's it is, goes to the server
-// as it came, and what the server says comes back byte by byte, in the encoding
-// that the client offered, also where it is an error.
+// TestForwardUnknown: what is no indirection goes to the server as it came, and
+// its answer comes back byte by byte, in the encoding that the client offered,
+// errors included.
 func TestForwardUnknown(t *testing.T) {
 	t.Parallel()
 	var squeezed bytes.Buffer
@@ -157,7 +157,7 @@ func TestForwardUnknown(t *testing.T) {
 }
 
 // TestForwardFaults: whatever the server does, the client gets a status, and
-// the trace says what it was.
+// the trace the cause.
 func TestForwardFaults(t *testing.T) {
 	t.Parallel()
 	hijack := func(w http.ResponseWriter, text string) {
@@ -215,7 +215,7 @@ func TestForwardFaults(t *testing.T) {
 	}
 }
 
-// TestForwardDown: nobody is there.
+// TestForwardDown: no server.
 func TestForwardDown(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, "CA of tests")

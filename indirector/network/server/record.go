@@ -10,8 +10,8 @@ import (
 	"indirtui/traces"
 )
 
-// record keeps a trace of a request that no handler was asked about. Why is
-// what the client was not told.
+// record keeps a trace of a request that reached no handler. Why is not told to
+// the client.
 func (s *Server) record(r *http.Request, start time.Time, status int, why string) {
 	if s.o.Recorder == nil {
 		return
@@ -25,14 +25,7 @@ func (s *Server) record(r *http.Request, start time.Time, status int, why string
 	if k, err := s.known(r); err == nil {
 		t.Caller = "agent " + k.remote.Node
 	}
-	switch r.Method {
-	case http.MethodHead:
-		t.Verb = traces.Head
-	case http.MethodPut:
-		t.Verb = traces.Save
-	case http.MethodDelete:
-		t.Verb = traces.Destroy
-	}
+	t.Verb = rest.VerbOf(r.Method)
 	message := strconv.Itoa(status) + " " + http.StatusText(status)
 	step, origin := traces.Route, "server"
 	if status == http.StatusForbidden {
@@ -42,7 +35,7 @@ func (s *Server) record(r *http.Request, start time.Time, status int, why string
 	s.end(t, step, origin, message, why)
 }
 
-// refused begins the trace of what was refused.
+// refused begins the trace of a refused request.
 func (s *Server) refused(start time.Time, about, key string) *traces.Trace {
 	t := traces.NewTrace()
 	t.Start, t.Application, t.Caller = start, s.o.Application, "agent"
@@ -54,7 +47,7 @@ func (s *Server) refused(start time.Time, about, key string) *traces.Trace {
 	return t
 }
 
-// end closes it: told is what the client knows, why what it does not.
+// end ends it: the client got message, but not why.
 func (s *Server) end(t *traces.Trace, step traces.Step, origin, message, why string) {
 	t.Outcome, t.Error, t.Took = traces.Err, message, max(s.now().Sub(t.Start), 1)
 	if t.Steps[step].Answer == traces.NotReached {
@@ -65,8 +58,8 @@ func (s *Server) end(t *traces.Trace, step traces.Step, origin, message, why str
 	s.o.Recorder.End(t, nil)
 }
 
-// recordHandshake keeps a trace of a connection that never came to a request.
-// That a client says nothing at all is no news.
+// recordHandshake keeps a trace of a failed handshake. A client that just
+// disconnects is only logged.
 func (s *Server) recordHandshake(addr, why string) {
 	if why == "EOF" || strings.HasSuffix(why, "connection reset by peer") {
 		s.log.Debug("a connection ended before its handshake", "client", addr)

@@ -80,7 +80,7 @@ func (k *keeper) wait(t *testing.T, text string) *traces.Trace {
 	}
 }
 
-// A house is a running server, and what its handler does.
+// A testServer is a running server and what its handler does.
 type testServer struct {
 	*server.Server
 	t    *testing.T
@@ -90,7 +90,8 @@ type testServer struct {
 	stop func() // and wait
 }
 
-// start starts a server whose handler, behind auth.conf, says who asks for what.
+// start starts a server whose handler, behind auth.conf, answers with the
+// client.
 func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFunc) *testServer {
 	t.Helper()
 	h := &testServer{t: t, ca: ca, kept: newKeeper()}
@@ -243,8 +244,7 @@ func TestBadCertificates(t *testing.T) {
 	h.kept.wait(t, "client sent an HTTP request to an HTTPS server")
 }
 
-// TestRevokedOnTheWay: a connection that stands does not outlive its
-// certificate.
+// TestRevokedOnTheWay: a connection does not outlive its certificate.
 func TestRevokedOnTheWay(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, "CA of tests")
@@ -350,7 +350,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestMute: who says nothing is not waited for.
+// TestMute: a silent client is cut off.
 func TestMute(t *testing.T) {
 	t.Parallel()
 	h := start(t, newAuthority(t, "CA of tests"), server.Options{Limits: server.Limits{HeaderTime: 50 * time.Millisecond}}, nil)
@@ -418,7 +418,7 @@ func TestShutdown(t *testing.T) {
 		<-in
 		stopped := make(chan struct{})
 		go func() { h.stop(); close(stopped) }()
-		// Nobody new is let in.
+		// No new connection is accepted.
 		for {
 			c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "https://"))
 			if err != nil {
@@ -439,8 +439,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestConnections: no more than so many at once; the others get their turn,
-// and nothing is left.
+// TestConnections: more connections than the limit wait for their turn, and
+// none is left.
 func TestConnections(t *testing.T) {
 	// What the runtime opens once, for the first connection of the process.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -470,7 +470,7 @@ func TestConnections(t *testing.T) {
 	if n, m := h.Busy(); n != 0 || m != 0 {
 		t.Errorf("%d connections and %d requests are left", n, m)
 	}
-	// Other tests run beside this one only if they are parallel, and then later.
+	// Only parallel tests run beside this one, and then later.
 	for late := time.Now().Add(patience); descriptors(t) > before && time.Now().Before(late); {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -480,8 +480,8 @@ func TestConnections(t *testing.T) {
 }
 
 // TestManyConnections has as many agents at once as the descriptors of the
-// process allow, at most five hundred: each asks, stays, and asks again. Afterwards
-// nothing is left of any of them.
+// process allow, at most five hundred: each asks, stays, and asks again. None
+// is left afterwards.
 func TestManyConnections(t *testing.T) {
 	before := descriptors(t)
 	most := 500
@@ -562,7 +562,7 @@ func descriptors(t *testing.T) int {
 	return len(all)
 }
 
-// TestRuns joins what agents ask into runs.
+// TestRuns groups requests of agents into runs.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, "CA of tests")
