@@ -52,6 +52,8 @@ var hop = []string{
 	"Content-Length", "Expect", "X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
 }
 
+var _ http.Handler = (*Forwarder)(nil)
+
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
