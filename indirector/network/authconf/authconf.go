@@ -118,7 +118,7 @@ func (r *Rule) where() string { return fmt.Sprintf("%s, sort-order %d", r.Source
 
 // refusal is one sentence: which rule refused whom, and who would be allowed.
 func (r *Rule) refusal(method string, req Request) string {
-	who := req.Client.String()
+	name := req.Client.String()
 	var why string
 	switch allowed := strings.Join(r.Allow, ", "); {
 	case !req.Client.Authenticated && req.Client.Name == "":
@@ -132,7 +132,7 @@ func (r *Rule) refusal(method string, req Request) string {
 	default:
 		why = "is not of those allowed (" + allowed + ")"
 	}
-	return fmt.Sprintf("rule %s (%s) refuses %s: %s %s", quote(r.Name), r.where(), who+", who "+why, method, req.Path)
+	return fmt.Sprintf("rule %s (%s) refuses %s: %s %s", quote(r.Name), r.where(), name+", who "+why, method, req.Path)
 }
 
 func quote(s string) string { return "'" + s + "'" }

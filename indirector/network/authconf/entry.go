@@ -18,7 +18,7 @@ type entry struct {
 	exact      bool           // name is compared letter by letter with the lower-cased name of the client
 	suffix     string         // ".example.com" of *.example.com
 	pattern    *regexp.Regexp // of /…/
-	everybody  bool           // *
+	anyone     bool           // *
 	template   string         // with $1
 	extensions []extension
 }
@@ -70,7 +70,7 @@ func (p *parser) named(e *entry, r *Rule, v *value, field, where string) {
 	e.written = v.text
 	switch s := v.text; {
 	case s == "*":
-		e.everybody = true
+		e.anyone = true
 	case domain.MatchString(s):
 		e.name = strings.ToLower(s)
 	case wildcard.MatchString(s):
@@ -117,11 +117,11 @@ func (p *parser) mapped(e *entry, r *Rule, v *value, field, where string) {
 		if len(e.extensions) == 0 {
 			p.fail(extensions.line, "extensions in %s of %s is empty, which would fit everybody", field, where)
 		}
-		var said []string
+		var parts []string
 		for _, x := range e.extensions {
-			said = append(said, x.String())
+			parts = append(parts, x.String())
 		}
-		e.written = "extensions " + strings.Join(said, " and ")
+		e.written = "extensions " + strings.Join(parts, " and ")
 	default:
 		p.fail(v.line, "%s of %s must have exactly one of certname and extensions", field, where)
 	}
@@ -151,11 +151,11 @@ func (x extension) String() string {
 	if x.name != altName {
 		return x.name + "=" + strings.Join(x.values, "|")
 	}
-	var said []string
+	var parts []string
 	for _, a := range x.alt {
-		said = append(said, a.String())
+		parts = append(parts, a.String())
 	}
-	return altName + " " + strings.Join(said, " or ")
+	return altName + " " + strings.Join(parts, " or ")
 }
 
 // matches reports whether the client is meant. A name may also be one of the
@@ -178,7 +178,7 @@ func (e *entry) matches(c Client, groups []string) bool {
 func (e *entry) named(name string, groups []string) bool {
 	lower := strings.ToLower(name)
 	switch {
-	case e.everybody:
+	case e.anyone:
 		return true
 	case e.exact:
 		return e.name == lower && !strings.Contains(lower, ".")

@@ -11,8 +11,7 @@
 // [Authority.Submit], which checks them and signs those that autosign says;
 // who is allowed to ask at all is not decided here.
 //
-// Besides the authority there are [Trust], by which a server knows its clients,
-// [Responder], which answers OCSP, and [NewHandler], the HTTP interface.
+// [Authority.OCSP] answers OCSP, and [NewHandler] serves the HTTP interface.
 package ca
 
 import (
@@ -117,13 +116,13 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	c.fill()
 	var errs []error
 	number := func(name string, into *time.Duration) {
-		v, place := s.Get(name)
+		v, source := s.Get(name)
 		if v == "" {
 			return
 		}
 		d, err := indirector.ParseDuration(v)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, place, err))
+			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, source, err))
 			return
 		}
 		*into = d
@@ -132,12 +131,12 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	number("ca_ttl", &c.TTL)
 	number("auto_renewal_cert_ttl", &c.RenewalTTL)
 	if c.TTL > maxTTL {
-		_, place := s.Get("ca_ttl")
-		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, place, maxTTL/time.Second))
+		_, source := s.Get("ca_ttl")
+		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, source, maxTTL/time.Second))
 	}
-	if v, place := s.Get("keylength"); v != "" {
+	if v, source := s.Get("keylength"); v != "" {
 		if _, err := fmt.Sscanf(v, "%d", &c.KeyLength); err != nil || c.KeyLength < 1024 || c.KeyLength > 16384 {
-			errs = append(errs, fmt.Errorf("setting keylength (%s): %q is no number of bits from 1024 to 16384", place, v))
+			errs = append(errs, fmt.Errorf("setting keylength (%s): %q is no number of bits from 1024 to 16384", source, v))
 		}
 	}
 	c.AllowDuplicates = flag("allow_duplicate_certs")

@@ -1,14 +1,11 @@
 package ca
 
 import (
-	"context"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,16 +17,14 @@ import (
 	"indirtui/indirector/model"
 )
 
-// HandlerOptions are the options of NewHandler. The zero value lets everybody
-// do everything, and believes the certificate of the connection.
+// HandlerOptions are the options of NewHandler. The zero value allows every
+// anonymous client everything.
 type HandlerOptions struct {
-	// Who says who asks; nil is the verified certificate of the connection.
-	Who func(*http.Request) indirector.Remote
-	// Authorize says why somebody may not ask; nil lets everybody ask.
+	// Who identifies the client; nil leaves it anonymous. Its certificate, if
+	// authenticated, is the one that a renewal renews.
+	Client func(*http.Request) indirector.Remote
+	// Authorize returns why a request is denied; nil allows all.
 	Authorize func(*http.Request, indirector.Remote) error
-	// Certificate returns the verified certificate of who asks, or nil; a nil
-	// function is that of the connection. It is asked for renewals.
-	Certificate func(*http.Request) *x509.Certificate
 	// Run names the run that a request belongs to; nil and "" are that it is
 	// alone.
 	Run     func(*http.Request) (run string, guessed bool)
@@ -64,34 +59,10 @@ func NewHandler(x *indirector.Indirector, o HandlerOptions) *Handler {
 	if o.Version == "" {
 		o.Version = defaultVersion
 	}
-	if o.Who == nil {
-		o.Who = whoConnected
-	}
-	if o.Certificate == nil {
-		o.Certificate = PeerCertificate
+	if o.Client == nil {
+		o.Client = func(*http.Request) indirector.Remote { return indirector.Remote{} }
 	}
 	return &Handler{x, o}
-}
-
-// PeerCertificate returns the certificate of the connection, if it was
-// verified, or nil.
-func PeerCertificate(r *http.Request) *x509.Certificate {
-	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
-		return nil
-	}
-	return r.TLS.VerifiedChains[0][0]
-}
-
-func whoConnected(r *http.Request) indirector.Remote {
-	ip, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		ip = r.RemoteAddr
-	}
-	who := indirector.Remote{Node: ip, IP: ip}
-	if cert := PeerCertificate(r); cert != nil {
-		who.Node, who.Authenticated = cert.Subject.CommonName, true
-	}
-	return who
 }
 
 // Texts of Puppet Server, word for word.
@@ -133,11 +104,11 @@ const (
 
 // An exchange is one request that is being answered.
 type exchange struct {
-	h    *Handler
-	w    http.ResponseWriter
-	r    *http.Request
-	path string
-	who  indirector.Remote
+	h      *Handler
+	w      http.ResponseWriter
+	r      *http.Request
+	path   string
+	remote indirector.Remote
 }
 
 // ServeHTTP implements http.Handler.
@@ -151,8 +122,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-Puppet-Version", h.o.Version)
-	e.who = h.o.Who(r)
-	if h.o.Authorize != nil && h.o.Authorize(r, e.who) != nil {
+	e.remote = h.o.Client(r)
+	if h.o.Authorize != nil && h.o.Authorize(r, e.remote) != nil {
 		w.Header()["Content-Type"] = nil
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = fmt.Fprintf(w, msgForbidden, e.path, strings.ToLower(r.Method))
@@ -253,7 +224,7 @@ func verdict(err error) (int, string) {
 // do asks the house.
 func (e *exchange) do(indirection string, verb indirector.Verb, key string, inst indirector.Instance, options ...indirector.Option) (any, error) {
 	req := &indirector.Request{
-		Indirection: indirection, Verb: verb, Key: key, Instance: inst, Options: options, Remote: &e.who, Caller: "agent",
+		Indirection: indirection, Verb: verb, Key: key, Instance: inst, Options: options, Remote: &e.remote, Caller: "agent",
 	}
 	if e.h.o.Run != nil {
 		req.Run, req.RunGuessed = e.h.o.Run(e.r)
@@ -759,11 +730,12 @@ func (e *exchange) signThese(names []string) {
 }
 
 func (e *exchange) renew(string) {
-	cert := e.h.o.Certificate(e.r)
-	if cert == nil {
+	certs, err := ParseCertificates([]byte(e.remote.Certificate))
+	if err != nil || !e.remote.Authenticated {
 		e.plain(http.StatusBadRequest, plainType, msgNoCertificate)
 		return
 	}
+	cert := certs[0]
 	name := strings.ToLower(cert.Subject.CommonName)
 	old := &model.Certificate{Name: name, PEM: EncodeCertificates(cert), Until: cert.NotAfter}
 	v, err := e.do("certificate", indirector.Save, name, old, indirector.Option{Name: "renew", Value: true})
@@ -831,30 +803,4 @@ func (e *exchange) ocspAnswer(der []byte) {
 	e.w.Header().Set("Content-Length", fmt.Sprint(len(der)))
 	e.w.WriteHeader(http.StatusOK)
 	_, _ = e.w.Write(der)
-}
-
-// OCSPHandler is a responder as RFC 6960 has it, without an indirector: by GET
-// the question is in the path, by POST in the body.
-func OCSPHandler(answer func(ctx context.Context, request []byte) ([]byte, string, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var der []byte
-		var err error
-		switch r.Method {
-		case http.MethodGet:
-			der, err = base64.StdEncoding.DecodeString(strings.TrimLeft(r.URL.Path, "/"))
-		case http.MethodPost:
-			der, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxOCSP))
-		default:
-			w.Header().Set("Allow", "GET, POST")
-			http.Error(w, "Method not allowed.", http.StatusMethodNotAllowed)
-			return
-		}
-		e := &exchange{w: w, r: r}
-		if err != nil {
-			e.ocspAnswer(OCSPMalformed)
-			return
-		}
-		b, _, _ := answer(r.Context(), der)
-		e.ocspAnswer(b)
-	})
 }
