@@ -73,31 +73,10 @@ func (f *Failure) Foreign() bool {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// A Kind is the class of an Error that programs act on.
-type Kind uint8
-
-// The kinds of errors.
-const (
-	Internal Kind = iota
-	NotFoundKind
-	DeniedKind
-	InvalidKind
-	UnsupportedKind
-	UnavailableKind
-	CanceledKind
-	RouteKind
-)
-
-var kinds = [...]string{"internal", "not found", "denied", "invalid", "unsupported", "unavailable", "canceled", "route"}
-
-func (k Kind) String() string { return kinds[k] }
-
-// An Error says at which point of the house a request failed, and what had
-// happened by then. Texts are for people; programs look at Kind and Origin,
-// and errors.Is and As see the cause.
+// An Error tells at which point a request failed and which side effects remain.
+// Programs look at Origin and, by errors.Is and errors.As, at the cause.
 type Error struct {
 	Point  traces.Point // where
-	Kind   Kind
 	Key    string
 	Origin string   // "route", "authorize", "validate", "cache-read yaml", "terminus exec", "cache-write json", "filter", then " › decode" and the like
 	Path   string   // file, command or URL; "" if there is none

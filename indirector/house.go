@@ -302,20 +302,6 @@ func ParseDuration(s string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// FindAs finds an instance of the model T.
-func FindAs[T Instance](ctx context.Context, x *Indirector, indirection, key string) (T, error) {
-	resp, err := x.Do(ctx, &Request{Indirection: indirection, Verb: Find, Key: key})
-	var zero T
-	if err != nil {
-		return zero, err
-	}
-	v, ok := resp.Value.(T)
-	if !ok {
-		return zero, fmt.Errorf("find %s %q: got %T", indirection, key, resp.Value)
-	}
-	return v, nil
-}
-
 // Do answers a request of this Thread, by its own choices where it has made
 // any. Rule IND-SEL-09.
 func (t *Thread) Do(ctx context.Context, req *Request) (*Response, error) {

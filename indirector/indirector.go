@@ -492,20 +492,3 @@ func Constant(name string) string {
 	}
 	return string(b)
 }
-
-// Snake returns the name that Puppet derives from a Ruby constant:
-// "FileServer" is file_server. Rule IND-TERM-02.
-func Snake(constant string) string {
-	b := make([]byte, 0, len(constant)+4)
-	for i := range len(constant) {
-		c := constant[i]
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 {
-				b = append(b, '_')
-			}
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
-	}
-	return string(b)
-}

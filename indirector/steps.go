@@ -323,7 +323,7 @@ func (f *flight) fail(s traces.Step, err error) error {
 	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == f.live.Trace.ID && located.Point.Step == s && located.Key == f.live.Trace.Key {
 		return err
 	}
-	e := &Error{Point: f.point(s), Key: f.live.Trace.Key, Trace: f.live.Trace.ID, Origin: f.origin(s, err), Err: err, Kind: kindOf(s, err)}
+	e := &Error{Point: f.point(s), Key: f.live.Trace.Key, Trace: f.live.Trace.ID, Origin: f.origin(s, err), Err: err}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		e.Path = failure.Path
 	}
@@ -348,26 +348,6 @@ func (f *flight) origin(s traces.Step, err error) string {
 		o += " › " + failure.Origin
 	}
 	return o
-}
-
-func kindOf(s traces.Step, err error) Kind {
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return NotFoundKind
-	case errors.Is(err, ErrDenied):
-		return DeniedKind
-	case errors.Is(err, ErrInvalid):
-		return InvalidKind
-	case errors.Is(err, errors.ErrUnsupported):
-		return UnsupportedKind
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errStopped):
-		return CanceledKind
-	case errors.Is(err, ErrNoRoute), s == traces.Route:
-		return RouteKind
-	case s == traces.Terminus, s == traces.CacheRead, s == traces.CacheWrite:
-		return UnavailableKind
-	}
-	return Internal
 }
 
 // sideEffects is what had been done when a request failed. Gap L7.
