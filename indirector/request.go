@@ -1,22 +1,177 @@
 package indirector
 
 import (
+	"context"
 	"fmt"
-	"net/netip"
+	"io"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
-// A URI is what a URI key says besides the key. Rules IND-REQ-04 to IND-REQ-09.
-type URI struct {
-	Text     string // as given
-	Protocol string // "" for file:
-	Server   string // "" if the URI names no host
-	Port     int    // 0 for file: and for unknown protocols without a port
+// Remote says who asks over the network.
+type Remote struct {
+	Node          string // certificate name
+	IP            string
+	Authenticated bool
+	// Certificate is what was shown, in PEM; "" if nothing was, or only its name is
+	// known.
+	Certificate string
+	Extensions  map[string]string // of the certificate, by Puppet's short names; nil if none
+	Rule        string            // what let the request in: "rule 'puppetlabs node', auth.conf:12"; "" if nobody asked
+}
+
+// An Option is one option of a request, as termini see it.
+type Option struct {
+	Name  string
+	Value any
+}
+
+// A Request is one question. It is not changed once it is on its way.
+type Request struct {
+	Indirection string
+	Key         string
+	Verb        Verb // what follows lies in one word with it: see flight
+	Flags       traces.Flags
+	By          traces.SourceKind // who chose Terminus or Cache; the zero Source is FromRequest
+	RunGuessed  bool              // nobody said that it is part of Run
+	looks       bool              // of one who only looks: see Look
+	named       bool              // an environment is named, even if it is ""
+	Source      string            // where that was chosen; ""
+	Terminus    string            // another terminus for this request only; "" is the routed one
+	Cache       string            // another cache for this request only; Off is no cache, "" the routed one
+	Environment string            // "" is the current one
+	Instance    Instance          // what to save
+	Options     []Option          // what termini see (IND-REQ-02)
+	URI         *URI              // of a URI key: protocol, server, port; nil otherwise
+	Remote      *Remote           // who asks over the network; nil is this process
+	Caller      string            // who asks, for the trace: "cli", "you", "agent"
+	Rescue      string            // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
+	Run         string            // the run that this belongs to; "" if alone
+	Replay      uint64            // the request that this repeats; 0 if none
+	Wants       *Wants            // what the caller wants besides an answer; nil is nothing, as of most
+}
+
+// Wants is what a caller wants besides an answer, and is the caller's: the house
+// and termini fill in the Wire, and change nothing else. A copy of a request
+// shares them, unless it is given its own, as by Yielding.
+type Wants struct {
+	// Notes is what the caller knows and the story should tell.
+	Notes []string
+	// Yield takes what a search finds, one instance at a time, as it is found,
+	// for callers who do not want to hold all of it; the answer is then their
+	// number. It runs on a goroutine of the request, which goes on when it
+	// returns. Its error ends the search and is what the request fails with.
+	// Nil is that the answer is a list.
+	Yield func(Instance) error
+	// Take does with the answer of a find what is part of the request: to send
+	// contents that flow. It is called once, when there is an instance; its
+	// context carries the trace. What it fails with is what the request fails
+	// with. Nil is that the request ends with its answer. Gap L10.
+	Take func(context.Context, *Response) error
+	// Wire is filled by a terminus that asks over the network, see
+	// Request.Wire; nil is that nobody wants it. Gap L9.
+	Wire *Wire
+}
+
+// Yielding returns a copy of r whose search gives what it finds to yield.
+func (r *Request) Yielding(yield func(Instance) error) *Request {
+	c := *r
+	c.Wants = new(Wants)
+	if r.Wants != nil {
+		*c.Wants = *r.Wants
+	}
+	c.Wants.Yield = yield
+	return &c
+}
+
+// Wire is where a terminus that asks over the network tells how that went; nil
+// if nobody wants to know.
+func (r *Request) Wire() *Wire {
+	if r.Wants == nil {
+		return nil
+	}
+	return r.Wants.Wire
+}
+
+// yield is who takes what a search finds; nil if it is to be a list.
+func (r *Request) yield() func(Instance) error {
+	if r.Wants == nil {
+		return nil
+	}
+	return r.Wants.Yield
+}
+
+// A Wire is one exchange as it went over the network: the last one, if there
+// were several. A terminus fills it in whether the exchange succeeded or not.
+type Wire struct {
+	// Accept is what the caller takes, most wanted first; empty leaves the
+	// choice to the terminus. The caller sets it.
+	Accept []string
+	// KeepBody asks for Body. The caller sets it.
+	KeepBody bool
+	// Parent is the traceparent that the caller was asked with. It is sent on as
+	// it is, and none is if it is "": who hands on adds nothing. What the other
+	// side does hangs beside our own spans then, not below them: these may never
+	// be exported. The caller sets it.
+	Parent string
+	// Sent are the other headers that the caller was asked with and that are to
+	// be sent on, by canonical name: a terminus writes none of its own in their
+	// place. Without an Accept-Encoding among them none is offered; nil leaves the
+	// choice to the terminus. The caller sets it.
+	Sent map[string][]string
+	// Through takes the body of a search's answer as it comes, where it is too
+	// long to be kept as Body. It is called at most once, when Status and Header
+	// are known; nil is that everything is kept. The caller sets it.
+	Through func() io.Writer
+
+	Address string              // the URL that was asked
+	Status  int                 // 0 is that no answer came
+	Header  map[string][]string // of the answer, by canonical name
+	Body    []byte              // of the answer, out of its transfer and content encodings; nil if not kept or streamed
+	Coded   []byte              // Body in the Content-Encoding of the Header; nil if it came without one
+	Passed  bool                // all of the body went Through; Forget does not bring it back
+}
+
+// Forget takes the answer out of w, for whom it is not the answer any longer. A
+// nil Wire is legal.
+func (w *Wire) Forget() {
+	if w != nil {
+		w.Address, w.Status, w.Header, w.Body, w.Coded = "", 0, nil, nil, nil
+	}
+}
+
+// Option returns the option called name, or nil.
+func (r *Request) Option(name string) any {
+	for i := range r.Options {
+		if r.Options[i].Name == name {
+			return r.Options[i].Value
+		}
+	}
+	return nil
+}
+
+// A Response is the answer to a request.
+type Response struct {
+	// Value is what the method of the verb returns: an Instance, []Instance, a
+	// bool, or what the terminus said; an int if the instances went to Yield.
+	Value any
+	// From is who answered.
+	From   traces.Point
+	Served traces.Served
+	// Trace is the number of the request; 0 if nobody records.
+	Trace uint64
+}
+
+// Instance returns the instance of a find, or nil.
+func (r *Response) Instance() Instance {
+	if r == nil {
+		return nil
+	}
+	i, _ := r.Value.(Instance)
+	return i
 }
 
 // An EnvironmentNotFound says that there is no environment by that name.
@@ -128,254 +283,6 @@ func (x *Indirector) goesBy(to *resolved) *around {
 		return x.around.Load()
 	}
 	return to.around
-}
-
-// isURI reports whether key is a word followed by ":/". An absolute path is
-// none; on POSIX a Windows path is one. Puppet asks both of every line. Rule
-// IND-REQ-04.
-func isURI(key string) bool {
-	if !strings.Contains(key, ":/") {
-		return false
-	}
-	found := false
-	for line := range strings.SplitSeq(key, "\n") {
-		if strings.HasPrefix(line, "/") {
-			return false
-		}
-		found = found || beginsURI(line)
-	}
-	return found
-}
-
-func beginsURI(line string) bool {
-	for i := range len(line) {
-		switch c := line[i]; {
-		case c == ':':
-			return i > 0 && i+1 < len(line) && line[i+1] == '/'
-		case c != '_' && !isAlnum(c):
-			return false
-		}
-	}
-	return false
-}
-
-func isAlnum(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-}
-
-// schemePorts are those of the schemes that Ruby knows; wss is none of them.
-var schemePorts = map[string]int{"http": 80, "https": 443, "ldap": 389, "ldaps": 636, "ftp": 21, "ws": 80}
-
-// parseURI takes a URI key apart. Percent sequences are not decoded: Puppet
-// encodes the whole text before it parses it. Rules IND-REQ-05 to IND-REQ-09.
-func (x *Indirector) parseURI(r *Request) error {
-	text := r.Key
-	e := encodeURI(text)
-	bad := func(format string, args ...any) error {
-		return &Failure{
-			Class:   "ArgumentError",
-			Message: fmt.Sprintf("Could not understand URL %s: ", text) + fmt.Sprintf(format, args...),
-			Hidden:  "scheme and host may hold letters, digits and a few signs only; no space, no underscore in the scheme, no brackets in the path",
-		}
-	}
-	uri := &URI{Text: text, Protocol: strings.ToLower(strings.TrimSuffix(e.scheme, ":"))}
-	uri.Port = schemePorts[uri.Protocol]
-	switch authority, ok := strings.CutPrefix(e.authority, "//"); {
-	case !isASCII(e.scheme + e.authority):
-		return bad("URI must be ascii only %s", dump(e.String()))
-	case !isScheme(e.scheme), strings.ContainsAny(e.path, "[]"),
-		ok && !uri.setAuthority(authority), !ok && authority != "":
-		return bad("bad URI(is not URI?): %s", data.InspectString(e.String()))
-	case uri.Protocol == "mailto" && e.query == "":
-		return bad("missing opaque part for mailto URL")
-	}
-	r.URI = uri
-	path := unescape(e.path)
-	switch uri.Protocol {
-	case "file":
-		uri.Protocol, uri.Server, uri.Port = "", "", 0
-		r.Key = path
-		return nil
-	case "ftp":
-		// One slash is the server's, and what follows ";type=" no part of the path.
-		path, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), ";type=")
-	case "puppet":
-		if uri.Port == 0 {
-			uri.Port = x.serverPort()
-		}
-	case "filebucket":
-		uri.Protocol = "https"
-	}
-	r.Key = strings.TrimPrefix(path, "/")
-	return nil
-}
-
-// An encoded URI is one as Puppet gives it to Ruby's parser: with its path,
-// query and fragment escaped, whatever they hold.
-type encoded struct {
-	scheme    string // with its colon
-	authority string // with its slashes
-	path      string
-	query     string // with its question mark, or with the sign of the fragment, which is escaped too
-}
-
-func (e *encoded) String() string { return e.scheme + e.authority + e.path + e.query }
-
-// encodeURI takes key apart at the first signs that separate, as far as the
-// end of the line in which its fragment begins.
-func encodeURI(key string) *encoded {
-	e := new(encoded)
-	rest := key
-	if i := strings.IndexAny(rest, ":/?#"); i > 0 && rest[i] == ':' {
-		e.scheme, rest = rest[:i+1], rest[i+1:]
-	}
-	if strings.HasPrefix(rest, "//") {
-		end := 2 + len(until(rest[2:], "/?#"))
-		e.authority, rest = rest[:end], rest[end:]
-	}
-	path := until(rest, "?#")
-	e.path, rest = escape(path, "-_.!~*'();/?:@&=+$,[]"), rest[len(path):]
-	if after, ok := strings.CutPrefix(rest, "?"); ok {
-		query := until(after, "#")
-		rest = after[len(query):]
-		var pairs []string
-		for pair := range strings.SplitSeq(strings.TrimRight(query, "&"), "&") {
-			var parts []string
-			for part := range strings.SplitSeq(strings.TrimRight(pair, "="), "=") {
-				parts = append(parts, escape(part, "-_.~"))
-			}
-			pairs = append(pairs, strings.Join(parts, "="))
-		}
-		e.query = "?" + strings.Join(pairs, "&")
-	}
-	if fragment, ok := strings.CutPrefix(rest, "#"); ok {
-		fragment = "%23" + escape(until(fragment, "\n"), "-_.~")
-		switch {
-		case e.query != "":
-			e.query += fragment
-		case e.path != "":
-			e.path += fragment
-		default:
-			e.authority += fragment
-		}
-	}
-	return e
-}
-
-// until is the beginning of s up to the first of some signs.
-func until(s, signs string) string {
-	if i := strings.IndexAny(s, signs); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
-
-// escape writes all bytes but letters, digits and the signs that stay as
-// percent sequences.
-func escape(s, stay string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; isAlnum(c) || strings.IndexByte(stay, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// unescape takes back what escape did.
-func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		if n, err := strconv.ParseUint(s[i+1:min(len(s), i+3)], 16, 8); s[i] == '%' && err == nil {
-			b = append(b, byte(n))
-			i += 2
-		} else {
-			b = append(b, s[i])
-		}
-	}
-	return string(b)
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-// isScheme reports whether s, with its colon, is the scheme of a URI.
-func isScheme(s string) bool {
-	for i := range len(s) - 1 {
-		if c := s[i]; !isAlnum(c) && strings.IndexByte("+-.", c) < 0 {
-			return false
-		}
-	}
-	return len(s) > 1 && s[0] >= 'A'
-}
-
-// dump writes s as Ruby's String#dump does: in ASCII.
-func dump(s string) string {
-	var b strings.Builder
-	for _, r := range data.InspectString(s) {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		}
-	}
-	return controls.ReplaceAllString(b.String(), `\x$1`)
-}
-
-var controls = regexp.MustCompile(`\\u00([01][0-9A-F]|7F)`)
-
-var hosts = regexp.MustCompile(`\A(?:\[v[[:xdigit:]]+\.[!$&-.0-;=A-Z_a-z~]+\]|(?:%[[:xdigit:]]{2}|[!$&-.0-9;=A-Z_a-z~])*)\z`)
-
-var users = regexp.MustCompile(`\A(?:%[[:xdigit:]]{2}|[!$&-.0-;=A-Z_a-z~])*\z`)
-
-// setAuthority reads user@host:port, and reports whether that is well formed.
-// Without a port it leaves that of the scheme.
-func (u *URI) setAuthority(s string) bool {
-	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		if !users.MatchString(s[:i]) {
-			return false
-		}
-		s = s[i+1:]
-	}
-	host, port := s, ""
-	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
-		host, port = s[:i], s[i+1:]
-	}
-	if port != "" {
-		n, err := strconv.ParseUint(port, 10, 62)
-		if err != nil {
-			return false
-		}
-		u.Port = int(n)
-	}
-	u.Server = host
-	if inner, ok := strings.CutPrefix(host, "["); ok && !strings.HasPrefix(inner, "v") {
-		address, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
-		return err == nil && address.Is6() && address.Zone() == "" && strings.HasSuffix(inner, "]")
-	}
-	return hosts.MatchString(host)
-}
-
-func (x *Indirector) serverPort() int {
-	port, _ := x.around.Load().Settings.Get("serverport")
-	if n, err := strconv.Atoi(port); err == nil {
-		return n
-	}
-	return 8140
 }
 
 func truthy(v any) bool {

@@ -1,6 +1,7 @@
 package indirector
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -419,4 +420,18 @@ func (t *Thread) Assign(indirection, slot, terminus string) error {
 	}
 	t.own[indirection] = own
 	return nil
+}
+
+// Do answers a request of this Thread, by its own choices where it has made
+// any. Rule IND-SEL-09.
+func (t *Thread) Do(ctx context.Context, req *Request) (*Response, error) {
+	own := t.own[req.Indirection]
+	r := *req
+	if r.Terminus == "" && own[0] != "" {
+		r.Terminus, r.By, r.Source = own[0], traces.FromThread, "thread "+t.name
+	}
+	if r.Cache == "" && own[1] != "" {
+		r.Cache, r.By, r.Source = own[1], traces.FromThread, "thread "+t.name
+	}
+	return t.x.Do(ctx, &r)
 }
