@@ -11,66 +11,66 @@ import (
 )
 
 // readCache asks the cache first, with the same request. A failing cache is a
-// miss, a failing terminus is not: the error is logged and swallowed. Rules
-// IND-FIND-01, IND-FIND-02, IND-FIND-05.
-func readCache(f *flight) (traces.Answer, traces.Because, error) {
+// miss; the error is logged and swallowed. Rules IND-FIND-01, IND-FIND-02,
+// IND-FIND-05.
+func readCache(c *call) (traces.Answer, traces.Because, error) {
 	switch {
-	case f.to.cacheHolder == nil:
-		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted, About: f.to.cache.Source}, nil
-	case f.req.Flags&traces.IgnoreCache != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller, About: f.live.Trace.Caller}, nil
+	case c.to.cacheHolder == nil:
+		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted, About: c.to.cache.Source}, nil
+	case c.req.Flags&traces.IgnoreCache != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.IgnoredByCaller, About: c.live.Trace.Caller}, nil
 	}
-	q := &f.live.Trace.Steps[traces.CacheRead]
-	v, err := f.fromCache(q)
+	q := &c.live.Trace.Steps[traces.CacheRead]
+	v, err := c.fromCache(q)
 	if err == nil && usable(v) {
 		if _, ok := v.(Expirer); !ok {
-			err = &Failure{Class: "NoMethodError", Message: fmt.Sprintf(msgNoExpired, describe(v)), Hidden: "the file holds something else than " + f.to.spec.Class}
+			err = &Failure{Class: "NoMethodError", Message: fmt.Sprintf(msgNoExpired, describe(v)), Hidden: "the file holds something else than " + c.to.spec.Class}
 		}
 	}
 	if err != nil {
-		return f.cacheFailed(err)
+		return c.cacheFailed(err)
 	}
 	if !usable(v) {
 		because := q.Because
 		if because.Reason == traces.EarlierStepRaised || because.Reason == traces.ReturnedNil {
 			because = traces.Because{Reason: traces.NotFound}
 		}
-		if f.to.cacheHolder.desc.AlwaysNil {
+		if c.to.cacheHolder.desc.AlwaysNil {
 			because.Reason = traces.AlwaysNil
 		}
 		return traces.Miss, because, nil
 	}
-	f.value = v
-	f.resp.Served, f.resp.From = traces.ByCache, f.point(traces.CacheRead)
+	c.value = v
+	c.resp.Served, c.resp.From = traces.ByCache, c.point(traces.CacheRead)
 	return traces.Found, traces.Because{Reason: traces.CacheFound}, nil
 }
 
-// fromCache finds in the cache, which is made here if need be: a constructor
-// that fails is a read that fails. Rule IND-FIND-05.
-func (f *flight) fromCache(q *traces.Question) (any, error) {
-	if err := f.to.cacheHolder.open(f.x); err != nil {
+// fromCache finds in the cache. A constructor that fails is a read that fails.
+// Rule IND-FIND-05.
+func (c *call) fromCache(q *traces.Question) (any, error) {
+	if err := c.to.cacheHolder.open(c.x); err != nil {
 		return nil, err
 	}
-	return f.ask(f.to.cacheHolder, Find, &f.req, q)
+	return c.ask(c.to.cacheHolder, Find, &c.req, q)
 }
 
-func (f *flight) cacheFailed(err error) (traces.Answer, traces.Because, error) {
+func (c *call) cacheFailed(err error) (traces.Answer, traces.Because, error) {
 	because := traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}
 	if aborts(err) {
 		return traces.Raised, because, err
 	}
-	f.x.cfg.Log.Error(fmt.Sprintf(msgCacheFailed, f.req.Indirection, f.req.Key, Message(err)))
-	f.fault(traces.CacheRead, err, false)
+	c.x.cfg.Log.Error(fmt.Sprintf(msgCacheFailed, c.req.Indirection, c.req.Key, Message(err)))
+	c.fault(traces.CacheRead, err, false)
 	return traces.Swallowed, because, nil
 }
 
-// usable reports whether v is an answer of a cache: nil and false are none.
+// usable reports whether v is an answer of a cache; nil and false are not.
 func usable(v any) bool {
 	inst, ok := v.(Instance)
 	return ok && inst != nil && inst != False
 }
 
-// describe is what Ruby calls v where it has no such method.
+// describe returns Ruby's words for v in "undefined method".
 func describe(v any) string {
 	if name, ok := v.(Name); ok {
 		return data.InspectString(string(name)) + ":String"
@@ -81,32 +81,32 @@ func describe(v any) string {
 	return fmt.Sprintf("%v", v)
 }
 
-// checkExpiry drops what the cache gave if it is too old. Rules IND-FIND-03,
+// checkExpiry drops a cached instance that has expired. Rules IND-FIND-03,
 // IND-FIND-04, IND-EXP-01.
-func checkExpiry(f *flight) (traces.Answer, traces.Because, error) {
-	if f.resp.Served != traces.ByCache {
-		return traces.NotAsked, traces.Because{Reason: f.live.Trace.Steps[traces.CacheRead].Because.Reason}, nil
+func checkExpiry(c *call) (traces.Answer, traces.Because, error) {
+	if c.resp.Served != traces.ByCache {
+		return traces.NotAsked, traces.Because{Reason: c.live.Trace.Steps[traces.CacheRead].Because.Reason}, nil
 	}
-	at := f.value.(Expirer).Expiration()
+	at := c.value.(Expirer).Expiration()
 	switch {
-	case at.IsZero() && !f.to.cacheHolder.keepsExpiry:
-		f.usingCached()
-		return traces.OK, traces.Because{Reason: traces.NoExpiryKept, About: f.to.cache.Terminus}, nil
+	case at.IsZero() && !c.to.cacheHolder.keepsExpiry:
+		c.usingCached()
+		return traces.OK, traces.Because{Reason: traces.NoExpiryKept, About: c.to.cache.Terminus}, nil
 	case at.IsZero():
-		f.usingCached()
+		c.usingCached()
 		return traces.OK, traces.Because{Reason: traces.NoExpiration}, nil
-	case !at.Before(f.now()):
-		f.usingCached()
-		return traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(f.now())).String()}, nil
+	case !at.Before(c.now()):
+		c.usingCached()
+		return traces.OK, traces.Because{Reason: traces.NotExpired, About: "for " + round(at.Sub(c.now())).String()}, nil
 	}
-	f.x.cfg.Log.Info(fmt.Sprintf("Not using expired %s for %s from cache; expired at %s", f.req.Indirection, f.req.Key, at.Format("2006-01-02 15:04:05 MST")))
-	f.value, f.resp = nil, Response{Trace: f.resp.Trace}
-	return traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: at.UTC().Format(time.RFC3339) + ", " + round(f.now().Sub(at)).String() + " ago"}, nil
+	c.x.cfg.Log.Info(fmt.Sprintf("Not using expired %s for %s from cache; expired at %s", c.req.Indirection, c.req.Key, at.Format("2006-01-02 15:04:05 MST")))
+	c.value, c.resp = nil, Response{Trace: c.resp.Trace}
+	return traces.Expired, traces.Because{Reason: traces.ExpiredAt, About: at.UTC().Format(time.RFC3339) + ", " + round(c.now().Sub(at)).String() + " ago"}, nil
 }
 
-func (f *flight) usingCached() {
-	if f.x.cfg.Log.Enabled(f.ctx(), slog.LevelDebug) {
-		f.x.cfg.Log.Debug(fmt.Sprintf("Using cached %s for %s", f.req.Indirection, f.req.Key))
+func (c *call) usingCached() {
+	if c.x.cfg.Log.Enabled(c.ctx(), slog.LevelDebug) {
+		c.x.cfg.Log.Debug(fmt.Sprintf("Using cached %s for %s", c.req.Indirection, c.req.Key))
 	}
 }
 
@@ -117,183 +117,182 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// askTerminus finds in the terminus. Its errors go to the caller as they are:
-// nothing falls back to the cache. Rules IND-FIND-06, IND-FIND-07.
-func askTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	if a, because, skip := f.skipTerminus(true); skip {
+// askTerminus finds in the terminus. Its errors go to the caller: nothing falls
+// back to the cache. Rules IND-FIND-06, IND-FIND-07.
+func askTerminus(c *call) (traces.Answer, traces.Because, error) {
+	if a, because, skip := c.skipTerminus(true); skip {
 		return a, because, nil
 	}
-	q := &f.live.Trace.Steps[traces.Terminus]
-	v, err := f.ask(f.to.primaryHolder, Find, &f.req, q)
+	q := &c.live.Trace.Steps[traces.Terminus]
+	v, err := c.ask(c.to.primaryHolder, Find, &c.req, q)
 	if err != nil {
-		return traces.Raised, f.raised(err), err
+		return traces.Raised, c.raised(err), err
 	}
-	f.value = v
+	c.value = v
 	switch v {
 	case nil:
 		if q.Because.Reason == traces.EarlierStepRaised {
 			q.Because = traces.Because{Reason: traces.ReturnedNil}
 		}
-		f.noteTwin()
-		if f.req.Flags&traces.FailOn404 != 0 && !f.to.primaryHolder.desc.REST {
-			return traces.Nothing, q.Because, f.notFoundFails(q.Because)
+		c.noteTwin()
+		if c.req.Flags&traces.FailOn404 != 0 && !c.to.primaryHolder.desc.REST {
+			return traces.Nothing, q.Because, c.notFoundFails(q.Because)
 		}
 		return traces.Nothing, q.Because, nil
 	case any(False):
-		f.served(traces.Terminus)
+		c.served(traces.Terminus)
 		return traces.False, traces.Because{Reason: traces.Returned, About: "false"}, nil
 	}
-	f.served(traces.Terminus)
+	c.served(traces.Terminus)
 	return traces.OK, traces.Because{Reason: traces.Returned}, nil
 }
 
-// skipTerminus says whether the terminus is not asked, and why.
-func (f *flight) skipTerminus(mayIgnore bool) (traces.Answer, traces.Because, bool) {
+// skipTerminus reports whether the terminus is left out, and why.
+func (c *call) skipTerminus(mayIgnore bool) (traces.Answer, traces.Because, bool) {
 	switch {
-	case f.resp.Served == traces.ByInjection:
+	case c.resp.Served == traces.ByInjection:
 		return traces.NotAsked, traces.Because{Reason: traces.ByYou}, true
-	case mayIgnore && f.req.Flags&traces.IgnoreTerminus != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.live.Trace.Caller}, true
-	case f.resp.Served == traces.ByCache:
+	case mayIgnore && c.req.Flags&traces.IgnoreTerminus != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: c.live.Trace.Caller}, true
+	case c.resp.Served == traces.ByCache:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, true
 	}
 	return 0, traces.Because{}, false
 }
 
-// noteTwin tells of the other singleton of the same name, where there can be
-// two. Rule IND-TERM-09.
-func (f *flight) noteTwin() {
-	if !f.x.cfg.Quirks["IND-TERM-09"] {
+// noteTwin notes the other singleton of the same name, if there is one. Rule
+// IND-TERM-09.
+func (c *call) noteTwin() {
+	if !c.x.cfg.Quirks["IND-TERM-09"] {
 		return
 	}
-	c := f.to.primary
-	if _, ok := f.x.holders.Load(holderKey{f.req.Indirection, c.Terminus, !c.Symbol}); ok {
-		f.live.Note(fmt.Sprintf("two singletons: symbol and string; %q was asked, and :%s keeps its own instances", c.Terminus, c.Terminus))
+	own := c.to.primary
+	if _, ok := c.x.holders.Load(holderKey{c.req.Indirection, own.Terminus, !own.Symbol}); ok {
+		c.live.Note(fmt.Sprintf("two singletons: symbol and string; %q was asked, and :%s keeps its own instances", own.Terminus, own.Terminus))
 	}
 }
 
-// notFoundFails makes fail_on_404 work for every terminus, not only for REST.
-// Gap L8.
-func (f *flight) notFoundFails(b traces.Because) error {
-	return &Failure{Message: fmt.Sprintf("Find %s resulted in 404 with the message: %s", f.req.Description(), b)}
+// notFoundFails makes fail_on_404 work for every terminus. Gap L8.
+func (c *call) notFoundFails(b traces.Because) error {
+	return &Failure{Message: fmt.Sprintf("Find %s resulted in 404 with the message: %s", c.req.Description(), b)}
 }
 
-func (f *flight) raised(err error) traces.Because {
+func (c *call) raised(err error) traces.Because {
 	if errors.Is(err, ErrVerbMissing) {
-		return traces.Because{Reason: traces.VerbMissing, About: f.req.Verb.String()}
+		return traces.Because{Reason: traces.VerbMissing, About: c.req.Verb.String()}
 	}
 	return traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}
 }
 
-func (f *flight) served(s traces.Step) {
-	f.resp.Served, f.resp.From = traces.ByTerminus, f.point(s)
+func (c *call) served(s traces.Step) {
+	c.resp.Served, c.resp.From = traces.ByTerminus, c.point(s)
 }
 
-// setExpiry gives what the terminus found its time to live, unless it has an
-// expiration, even one in the past. Rules IND-EXP-03, IND-FIND-10.
-func setExpiry(f *flight) (traces.Answer, traces.Because, error) {
-	if f.resp.Served != traces.ByTerminus {
-		return f.notFromTerminus()
+// setExpiry dates what the terminus found, unless it has an expiration, even
+// one in the past. Rules IND-EXP-03, IND-FIND-10.
+func setExpiry(c *call) (traces.Answer, traces.Because, error) {
+	if c.resp.Served != traces.ByTerminus {
+		return c.notFromTerminus()
 	}
-	e, ok := f.value.(Expirer)
+	e, ok := c.value.(Expirer)
 	if !ok {
 		return traces.NotAsked, traces.Because{Reason: traces.NoExpiration}, nil
 	}
 	if at := e.Expiration(); !at.IsZero() {
 		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
 	}
-	ttl := f.x.ttl(f.req.Indirection, f.to.around)
-	dated := e.WithExpiration(f.now().Add(ttl))
-	f.shared(f.req.Key, e, dated)
-	f.value = dated
+	ttl := c.x.ttl(c.req.Indirection, c.to.around)
+	dated := e.WithExpiration(c.now().Add(ttl))
+	c.shared(c.req.Key, e, dated)
+	c.value = dated
 	return traces.Set, traces.Because{Reason: traces.TTL}, nil
 }
 
-func (f *flight) shared(key string, was, is Instance) {
-	if s := f.to.primaryHolder.sharer; s != nil {
+func (c *call) shared(key string, was, is Instance) {
+	if s := c.to.primaryHolder.sharer; s != nil {
 		s.Shared(key, was, is)
 	}
 }
 
-func (f *flight) notFromTerminus() (traces.Answer, traces.Because, error) {
-	if f.resp.Served == traces.ByNone {
+func (c *call) notFromTerminus() (traces.Answer, traces.Because, error) {
+	if c.resp.Served == traces.ByNone {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
 	return traces.NotAsked, traces.Because{Reason: traces.EarlierStepAnswered}, nil
 }
 
-// writeCache saves what the terminus found, unfiltered, under the key that the
-// caller gave. A cache that cannot be written fails the find, although there
-// was an answer. Rules IND-FIND-08, IND-FIND-09, IND-FIND-11, IND-FIND-12.
-func writeCache(f *flight) (traces.Answer, traces.Because, error) {
+// writeCache saves what the terminus found, unfiltered, under the caller's key.
+// A cache that cannot be written fails the find, although there was an answer.
+// Rules IND-FIND-08, IND-FIND-09, IND-FIND-11, IND-FIND-12.
+func writeCache(c *call) (traces.Answer, traces.Because, error) {
 	switch {
-	case f.to.cacheHolder == nil:
+	case c.to.cacheHolder == nil:
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
-	case f.resp.Served == traces.ByCache:
+	case c.resp.Served == traces.ByCache:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedCacheHit}, nil
-	case f.resp.Served == traces.ByNone:
+	case c.resp.Served == traces.ByNone:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
-	case f.resp.Served == traces.ByInjection:
+	case c.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil
-	case f.req.looks:
+	case c.req.looks:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: "read-only mode"}, nil
-	case f.req.Flags&traces.IgnoreCacheSave != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.live.Trace.Caller}, nil
+	case c.req.Flags&traces.IgnoreCacheSave != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: c.live.Trace.Caller}, nil
 	}
-	if f.x.cfg.Log.Enabled(f.ctx(), slog.LevelInfo) {
-		f.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", f.req.Indirection, f.req.Key))
+	if c.x.cfg.Log.Enabled(c.ctx(), slog.LevelInfo) {
+		c.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", c.req.Indirection, c.req.Key))
 	}
-	save := f.req
+	save := c.req
 	save.Verb = Save
-	save.Instance, _ = f.value.(Instance)
-	if _, err := f.toCache(Save, &save); err != nil {
-		f.x.cfg.Log.Error(Message(err))
+	save.Instance, _ = c.value.(Instance)
+	if _, err := c.toCache(Save, &save); err != nil {
+		c.x.cfg.Log.Error(Message(err))
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
 	}
-	return traces.Written, f.written(), nil
+	return traces.Written, c.written(), nil
 }
 
-// notStored is why what was injected is never kept: others would take it for
-// true.
+// notStored is why an injected answer is not cached: others would take it for
+// real.
 var notStored = traces.Because{Reason: traces.ByYou, About: "what is injected is not stored"}
 
-func (f *flight) written() traces.Because {
+func (c *call) written() traces.Because {
 	return traces.Because{Reason: traces.StoreWritten}
 }
 
-// toCache asks the cache to do something that is not finding.
-func (f *flight) toCache(verb Verb, req *Request) (any, error) {
-	if err := f.to.cacheHolder.open(f.x); err != nil {
+// toCache asks the cache for any verb but the first find.
+func (c *call) toCache(verb Verb, req *Request) (any, error) {
+	if err := c.to.cacheHolder.open(c.x); err != nil {
 		return nil, err
 	}
-	return f.ask(f.to.cacheHolder, verb, req, &f.live.Trace.Steps[traces.CacheWrite])
+	return c.ask(c.to.cacheHolder, verb, req, &c.live.Trace.Steps[traces.CacheWrite])
 }
 
-// filter changes what the caller sees of what the terminus found. Rule
+// filter changes what the caller sees, not what the cache keeps. Rule
 // IND-FIND-09.
-func filter(f *flight) (traces.Answer, traces.Because, error) {
+func filter(c *call) (traces.Answer, traces.Because, error) {
 	switch {
-	case f.resp.Served != traces.ByTerminus && f.resp.Served != traces.ByCache:
+	case c.resp.Served != traces.ByTerminus && c.resp.Served != traces.ByCache:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
-	case f.to.primaryHolder.filter == nil:
+	case c.to.primaryHolder.filter == nil:
 		return traces.Unfiltered, traces.Because{Reason: traces.TerminusHasNoFilter}, nil
-	case f.resp.Served == traces.ByCache:
+	case c.resp.Served == traces.ByCache:
 		return traces.Unfiltered, traces.Because{Reason: traces.CacheNotFiltered}, nil
 	}
-	inst, ok := f.value.(Instance)
+	inst, ok := c.value.(Instance)
 	if !ok {
 		return traces.Unfiltered, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
-	filtered, err := f.to.primaryHolder.filter.Filter(f.ctx(), inst)
+	filtered, err := c.to.primaryHolder.filter.Filter(c.ctx(), inst)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		if failure := (*Failure)(nil); errors.As(err, &failure) && !failure.Foreign() {
-			f.x.cfg.Log.Error(Message(err))
+			c.x.cfg.Log.Error(Message(err))
 		}
 		return traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}, err
 	}
-	f.value = nil
+	c.value = nil
 	if filtered != nil {
-		f.value = filtered
+		c.value = filtered
 	}
 	return traces.Filtered, traces.Because{Reason: traces.FilterApplied}, nil
 }

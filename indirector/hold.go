@@ -10,33 +10,33 @@ import (
 	"indirtui/traces"
 )
 
-// A Gate may stop a request between two questions: let it wait for a person,
-// change it, answer for it, or fail it. It is called on the goroutine of the
-// request, for many requests at once.
+// A Debugger may stop a request between two steps: let it wait, change it,
+// answer it, or fail it. It is called on the goroutine of each request, and
+// must be safe for concurrent use.
 type Debugger interface {
-	// Stops is where the Gate wants to see requests. It is asked for once, and
-	// read at every stop, so that a Gate without a wish costs a load.
+	// Stops returns where requests are to be stopped. It is called once; the
+	// result is read at every stop, which costs one load if it is empty.
 	Stops() *Stops
-	// Hold lets the request go on when it returns. The Stop is the house's again
-	// then; Freeze returns what may be kept. The error fails the step.
+	// Hold returns when the request may go on. The Stop must not be used after
+	// that; what is kept is a copy by Freeze. The error fails the step.
 	Hold(context.Context, *Stop) (Verdict, error)
-	// Left says that a request which Hold has seen has ended. Id is its number; 0
-	// if nobody records.
+	// Left reports that a request which was held has ended. Id is its number, 0
+	// if nothing is recorded.
 	Left(id uint64)
 }
 
-// Stops is a set of places in the house, the same for all requests. It may be
-// changed while requests read it. The zero Stops is empty.
+// Stops is a set of points before and after steps. It may be changed while
+// requests read it. The zero Stops is empty.
 type Stops struct{ set atomic.Uint32 }
 
-// A StopSet is a set of places as a number.
+// A StopSet is such a set as bits.
 type StopSet uint32
 
-// AllStops is every place.
+// AllStops is the set of all points.
 const AllStops StopSet = 1<<(2*traces.StepCount) - 1
 
-// StopAt is the place before or after a step. Nothing comes after
-// traces.Caller: before it is when the answer is handed over.
+// StopAt returns the point before or after a step. The answer is handed over
+// after the one before traces.Caller; nothing comes after that step.
 func StopAt(s traces.Step, done bool) StopSet {
 	set := StopSet(1) << (2 * s)
 	if done {
@@ -48,14 +48,14 @@ func StopAt(s traces.Step, done bool) StopSet {
 // Set replaces the set.
 func (s *Stops) Set(to StopSet) { s.set.Store(uint32(to)) }
 
-// has reports whether one of the places in some is in the set.
+// has reports whether the set contains any of some.
 func (s *Stops) has(some StopSet) bool { return StopSet(s.set.Load())&some != 0 }
 
-// handsOver is the place where the answer is complete.
+// handsOver is the point at which the answer is complete.
 const handsOver StopSet = 1 << (2 * traces.Caller)
 
-// A Stop is a request at a place between two questions. What it points to is
-// the house's: it is read on the goroutine of the request, and kept by Freeze.
+// A Stop is a request between two steps. It belongs to the Indirector: it is
+// read on the goroutine of the request, and copied by Freeze.
 type Stop struct {
 	Point   traces.Point
 	Done    bool // false before the step, true after it
@@ -63,68 +63,67 @@ type Stop struct {
 	Request *Request
 	Trace   *traces.Trace // read Spans, Faults and Notes only within Look
 	Value   any           // the answer so far
-	Served  traces.Served // by whom; ByNobody if nobody has answered
-	Err     error         // what the step failed with; nil before it
+	Served  traces.Served // ByNone if there is no answer yet
+	Err     error         // of the step; nil before it
 
-	flight *flight
-	set    bool // whether the last verdict gave an answer
+	call *call
+	set  bool // the last verdict gave an answer
 }
 
-// Look calls f with the trace while nobody adds to it.
-func (s *Stop) Look(f func(*traces.Trace)) { s.flight.live.Look(f) }
+// Look calls f with the trace while nothing is added to it.
+func (s *Stop) Look(f func(*traces.Trace)) { s.call.live.Look(f) }
 
-// Outcome is what would become of the request if nothing more happened to it;
-// traces.Run before anybody was asked for an answer.
+// Outcome returns the outcome if the request ended here; traces.Run if neither
+// cache nor terminus has been asked.
 func (s *Stop) Outcome() traces.Outcome {
 	answered := s.Trace.Steps[traces.Terminus].Answer != traces.NotReached && (s.Point.Step > traces.Terminus || s.Done)
 	if s.Err == nil && s.Served == traces.ByNone && !answered {
 		return traces.Run
 	}
-	return s.flight.live.Outcome(s.Served, s.Err != nil)
+	return s.call.live.Outcome(s.Served, s.Err != nil)
 }
 
 // A Verdict is how a request goes on. The zero Verdict lets it go on as it is.
 type Verdict struct {
-	// Waited is that time has passed which is nobody's.
+	// Waited reports that the time since Hold was called belongs to no step.
 	Waited bool
-	// Request is what it goes on as: key, options, flags, environment, terminus,
-	// cache and instance count, where a step that is still to come reads them.
+	// Request replaces key, options, flags, environment, terminus, cache and
+	// instance for the steps to come. Nil changes nothing.
 	Request *Request
-	// Skip leaves out the step before which the request stopped. Only the route
-	// cannot be left out.
+	// Skip leaves out the step before which the request stopped, which must not
+	// be the route.
 	Skip bool
-	// Set makes Value the answer from here on, and says that it was injected. An
-	// error that the request stopped with is forgotten. Before a step it goes
-	// with Skip, as the answer of that step.
+	// Set makes Value the answer, marks it as injected, and clears the error
+	// that the request stopped with. Before a step it goes with Skip.
 	Set   bool
 	Value any
-	// Err fails the step, before or after it was taken. Before a cache is read it
-	// is a failure of the cache, which the house survives (IND-FIND-05).
+	// Err fails the step, before or after it was taken. A cache read that fails
+	// is a miss (IND-FIND-05).
 	Err error
-	// By says who decided, for the trace: "b1", "you"; "" is "you".
+	// By is who decided, for the trace: "b1", "you". Empty is "you".
 	By string
 }
 
-// Holds reports whether the gate wants to see requests, at present, when their
-// terminus has answered or later: then an answer must not leave before.
+// Holds reports whether the debugger may stop requests after their terminus has
+// answered, so that an answer must not be sent before.
 func (x *Indirector) Holds() bool {
 	return StopSet(x.stops.set.Load())>>(2*traces.Terminus+1) != 0
 }
 
-// hold lets the gate have its say before or after a step. It reports whether
-// the step is to be left out.
-func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool, err error) {
-	if f.stop == nil {
-		f.stop = &Stop{flight: f, Request: &f.req, Trace: f.live.Trace}
+// hold asks the debugger before or after a step, and reports whether to skip
+// the step.
+func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, err error) {
+	if c.stop == nil {
+		c.stop = &Stop{call: c, Request: &c.req, Trace: c.live.Trace}
 	}
-	stop := f.stop
-	stop.Point, stop.Done, stop.Last = f.point(s), done, last
-	stop.Value, stop.Served, stop.Err = f.value, f.resp.Served, stepErr
-	v, err := f.x.cfg.Debugger.Hold(f.ctx(), stop)
-	if v.Waited { // a person's coffee is no time of a step
-		f.clock = time.Time{}
-		if f.x.cfg.Recorder != nil {
-			f.clock = f.x.now()
+	stop := c.stop
+	stop.Point, stop.Done, stop.Last = c.point(s), done, last
+	stop.Value, stop.Served, stop.Err = c.value, c.resp.Served, stepErr
+	v, err := c.x.cfg.Debugger.Hold(c.ctx(), stop)
+	if v.Waited { // the wait belongs to no step
+		c.clock = time.Time{}
+		if c.x.cfg.Recorder != nil {
+			c.clock = c.x.now()
 		}
 	}
 	stop.set = v.Set
@@ -138,61 +137,61 @@ func (f *flight) hold(s traces.Step, done, last bool, stepErr error) (skip bool,
 		v.By = "you"
 	}
 	if v.Request != nil {
-		if err := f.edit(v.Request); err != nil {
+		if err := c.edit(v.Request); err != nil {
 			return false, err
 		}
 	}
 	if v.Err != nil || v.Set {
-		f.req.Wire().Forget()
+		c.req.Wire().Forget()
 	}
 	if v.Err != nil {
-		return f.failBy(s, done, v)
+		return c.failBy(s, done, v)
 	}
 	if v.Set {
-		if err := f.inject(s, v); err != nil {
+		if err := c.inject(s, v); err != nil {
 			return false, err
 		}
 		stepErr = nil
 	}
 	if v.Skip && !done {
-		return f.leaveOut(s, v)
+		return c.leaveOut(s, v)
 	}
 	return false, stepErr
 }
 
-// failBy fails a step on behalf of a person.
-func (f *flight) failBy(s traces.Step, done bool, v Verdict) (skip bool, err error) {
-	q := &f.live.Trace.Steps[s]
+// failBy fails a step as the debugger decided.
+func (c *call) failBy(s traces.Step, done bool, v Verdict) (skip bool, err error) {
+	q := &c.live.Trace.Steps[s]
 	because := traces.Because{Reason: traces.ByYou, About: v.By + " let it fail"}
-	if s == traces.CacheRead && f.req.Verb != Expire && f.to != nil {
+	if s == traces.CacheRead && c.req.Verb != Expire && c.to != nil {
 		// A cache that fails is a miss, also after it has answered.
-		f.value, f.resp.Served, f.resp.From = nil, traces.ByNone, traces.Point{}
-		q.Answer, _, err = f.cacheFailed(v.Err)
+		c.value, c.resp.Served, c.resp.From = nil, traces.ByNone, traces.Point{}
+		q.Answer, _, err = c.cacheFailed(v.Err)
 		q.Because = because
 		return true, err
 	}
-	if errors.Is(v.Err, ErrNotFound) && f.answers(s) {
+	if errors.Is(v.Err, ErrNotFound) && c.answers(s) {
 		v.Value = nil
-		if err := f.inject(s, v); err != nil {
+		if err := c.inject(s, v); err != nil {
 			return false, err
 		}
 		q.Answer, q.Because = traces.Nothing, becauseOf(v.Err)
-		f.resp.Served = traces.ByNone
+		c.resp.Served = traces.ByNone
 		return true, nil
 	}
 	q.Answer, q.Because = traces.Raised, because
 	return false, v.Err
 }
 
-// answers reports whether a step may have an answer for the caller.
-func (f *flight) answers(s traces.Step) bool {
+// answers reports whether a step may give the caller an answer.
+func (c *call) answers(s traces.Step) bool {
 	return s >= traces.CacheRead
 }
 
-// inject makes a person's value the answer.
-func (f *flight) inject(s traces.Step, v Verdict) error {
+// inject makes the debugger's value the answer.
+func (c *call) inject(s traces.Step, v Verdict) error {
 	ok := true
-	switch f.req.Verb {
+	switch c.req.Verb {
 	case Find, Expire:
 		_, ok = v.Value.(Instance)
 	case Search:
@@ -202,17 +201,17 @@ func (f *flight) inject(s traces.Step, v Verdict) error {
 	}
 	switch {
 	case !ok && v.Value != nil:
-		return fmt.Errorf("inject an answer: %T is none of %s", v.Value, f.req.Verb)
-	case !f.answers(s) && v.Value != nil:
+		return fmt.Errorf("inject an answer: %T is none of %s", v.Value, c.req.Verb)
+	case !c.answers(s) && v.Value != nil:
 		return fmt.Errorf("inject an answer: %s gives none", s)
-	case !f.answers(s):
+	case !c.answers(s):
 		return nil
 	}
-	f.value, f.resp.Served, f.resp.From = v.Value, traces.ByInjection, f.point(s)
+	c.value, c.resp.Served, c.resp.From = v.Value, traces.ByInjection, c.point(s)
 	if s == traces.CacheRead && v.Value == nil {
-		f.resp.Served, f.resp.From = traces.ByNone, traces.Point{} // a miss: the terminus is asked
+		c.resp.Served, c.resp.From = traces.ByNone, traces.Point{} // a miss: the terminus is asked
 	}
-	q := &f.live.Trace.Steps[s]
+	q := &c.live.Trace.Steps[s]
 	q.Because = traces.Because{Reason: traces.ByYou, About: v.By + " answered"}
 	switch {
 	case s == traces.CacheRead && v.Value == nil:
@@ -228,8 +227,8 @@ func (f *flight) inject(s traces.Step, v Verdict) error {
 }
 
 // leaveOut skips a step.
-func (f *flight) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
-	q := &f.live.Trace.Steps[s]
+func (c *call) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
+	q := &c.live.Trace.Steps[s]
 	because := traces.Because{Reason: traces.ByYou, About: v.By + " left it out"}
 	switch s {
 	case traces.Route:
@@ -240,7 +239,7 @@ func (f *flight) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
 		*q = traces.Question{Answer: traces.OK, Because: because}
 	case traces.Expiry:
 		*q = traces.Question{Answer: traces.OK, Because: because}
-		if f.resp.Served != traces.ByCache {
+		if c.resp.Served != traces.ByCache {
 			q.Answer = traces.NotAsked
 		}
 	default:
@@ -251,73 +250,71 @@ func (f *flight) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
 	return true, nil
 }
 
-// edit makes next the request that goes on. Indirection and verb stay: the
-// plan of a request is not changed on the way. So do those who wait for it.
-func (f *flight) edit(next *Request) error {
-	was := f.req
-	f.req = *next
-	f.req.Indirection, f.req.Verb, f.req.looks = was.Indirection, was.Verb, was.looks
-	f.req.Caller, f.req.Rescue, f.req.Wants = was.Caller, was.Rescue, was.Wants
-	if f.to != nil { // what the route has made of it must be made again
-		if f.req.Key != was.Key {
-			f.req.URI = nil
+// edit lets the request go on as next. Indirection and verb stay, and so does
+// the caller.
+func (c *call) edit(next *Request) error {
+	was := c.req
+	c.req = *next
+	c.req.Indirection, c.req.Verb, c.req.looks = was.Indirection, was.Verb, was.looks
+	c.req.Caller, c.req.Rescue, c.req.Wants = was.Caller, was.Rescue, was.Wants
+	if c.to != nil { // redo what the route has done
+		if c.req.Key != was.Key {
+			c.req.URI = nil
 		}
-		if err := f.x.resolve(&f.req, f.to); err != nil {
+		if err := c.x.resolve(&c.req, c.to); err != nil {
 			return err
 		}
-		if f.req.Terminus != was.Terminus || f.req.Cache != was.Cache {
-			if err := f.reroute(); err != nil {
+		if c.req.Terminus != was.Terminus || c.req.Cache != was.Cache {
+			if err := c.reroute(); err != nil {
 				return err
 			}
 		}
-		f.live.Trace.Environment = f.req.Environment
+		c.live.Trace.Environment = c.req.Environment
 	}
-	f.live.Trace.Key, f.live.Trace.Flags = f.req.Key, f.req.Flags
-	f.live.Trace.Options = nil
-	for _, o := range f.req.Options {
-		f.live.Trace.Options = append(f.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
+	c.live.Trace.Key, c.live.Trace.Flags = c.req.Key, c.req.Flags
+	c.live.Trace.Options = nil
+	for _, o := range c.req.Options {
+		c.live.Trace.Options = append(c.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
 	return nil
 }
 
-// reroute chooses again for a request whose terminus or cache was changed on
-// the way.
-func (f *flight) reroute() error {
-	f.to = f.x.table.Load().by[f.req.Indirection]
-	f.live.Trace.Primary, f.live.Trace.Cache = f.to.route.Primary, f.to.route.Cache
-	if f.req.Terminus != "" || f.req.Cache != "" {
-		f.ownRoute()
+// reroute selects again for a request whose terminus or cache has changed.
+func (c *call) reroute() error {
+	c.to = c.x.table.Load().by[c.req.Indirection]
+	c.live.Trace.Primary, c.live.Trace.Cache = c.to.route.Primary, c.to.route.Cache
+	if c.req.Terminus != "" || c.req.Cache != "" {
+		c.ownRoute()
 	}
-	if f.to.primaryHolder == nil {
-		return &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, f.req.Indirection), Err: ErrNoRoute}
+	if c.to.primaryHolder == nil {
+		return &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, c.req.Indirection), Err: ErrNoRoute}
 	}
-	return f.to.primaryHolder.open(f.x)
+	return c.to.primaryHolder.open(c.x)
 }
 
-// handOver is the stop before the caller: the answer is complete.
-func (f *flight) handOver(err error) error {
-	f.live.Step = traces.Caller
+// handOver stops before the caller gets the answer.
+func (c *call) handOver(err error) error {
+	c.live.Step = traces.Caller
 	seen := err
 	if errors.Is(err, ErrNotFound) {
 		seen = nil // Puppet's nil is an answer
 	}
-	_, held := f.hold(traces.Caller, false, false, seen)
+	_, held := c.hold(traces.Caller, false, false, seen)
 	switch {
 	case held != nil && held != seen:
-		return f.fail(traces.Caller, held)
-	case f.stop.set:
-		f.live.Look(func(t *traces.Trace) {
+		return c.fail(traces.Caller, held)
+	case c.stop.set:
+		c.live.Look(func(t *traces.Trace) {
 			for i := range t.Faults {
-				t.Faults[i].Shown = false // of what the caller is told nothing now
+				t.Faults[i].Shown = false // the caller does not see them now
 			}
 		})
-		return f.answer()
+		return c.answer()
 	}
 	return err
 }
 
-// A State is a request as it stood at a stop: a copy for those who look while
-// it waits or goes on. It is not changed.
+// A State is a copy of a stopped request. It is not changed.
 type State struct {
 	Point   traces.Point
 	Done    bool
@@ -337,7 +334,7 @@ type State struct {
 func (s *Stop) Freeze() *State {
 	st := &State{
 		Point: s.Point, Done: s.Done, Last: s.Last, Request: *s.Request,
-		Value: s.Value, Served: s.Served, Err: s.Err, x: s.flight.x, to: s.flight.to,
+		Value: s.Value, Served: s.Served, Err: s.Err, x: s.call.x, to: s.call.to,
 	}
 	s.Look(func(t *traces.Trace) { st.Trace = t.Clone() })
 	return st

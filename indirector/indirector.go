@@ -3,10 +3,31 @@
 //
 // An indirection (facts, node, catalog, …) binds one model to many termini
 // (yaml, json, exec, …). A request names an indirection, a verb and a key. It
-// walks through a fixed list of steps, see [Indirector.Do]: each step is one
-// question with an answer and a reason, and all that is done around a step is
-// done in one function, watch. Termini know nothing of that: they implement
-// one to five one-method interfaces.
+// walks through a fixed list of steps, see [Indirector.Do]; each step is one
+// question with an answer and a reason.
+//
+// # Writing a terminus
+//
+// A terminus is a type with one to five one-method interfaces, see [Finder] to
+// [Destroyer], and a [Descriptor]. Package terminustest runs a suite on it.
+//
+//   - The Descriptor names indirection, terminus, a Doc whose first sentence is a
+//     summary, every setting that is read (with words for it), the rules that are
+//     kept, and whether expirations survive (KeepsExpiry). Type is a typed nil of
+//     what New returns.
+//   - It does not trace steps, cache, authorize or pause: the Indirector does. Work
+//     worth seeing, such as a file read, opens a span by traces.Start.
+//   - What is absent is [NotFound] with a reason; a search that matches nothing is
+//     an empty list, not nil. Other errors are a [Failure] in Puppet's words.
+//   - Keys are input. With rule IND-KEY-01 those that are no names ("..", "a/b", a
+//     NUL) are refused with [ErrInvalid]; nothing outside of its directory is touched.
+//   - It is safe for concurrent use; a find never returns part of a save.
+//   - It stops when the context ends, and returns the context's error.
+//   - Goroutines are started by Env.Go and end with Close; settings, clock, logger
+//     and other indirections come from [Env] too.
+//   - A [Lister] calls yield until it returns false; Peek, list and find agree on
+//     what is there, and on its expiration.
+//   - Instances are not changed once returned.
 package indirector
 
 import (
@@ -25,39 +46,38 @@ import (
 	"indirtui/traces"
 )
 
-// LevelNotice and LevelCritical are the levels of what Puppet logs as notice and
-// as crit.
+// LevelNotice and LevelCritical are Puppet's notice and crit.
 const (
 	LevelNotice   = slog.LevelInfo + 2
 	LevelCritical = slog.LevelError + 4
 )
 
-// maxDepth is how deep requests may nest before it is taken for a loop.
+// maxDepth is how deep requests may nest; beyond, it is a loop.
 const maxDepth = 64
 
-// Config is all that an Indirector needs. Registry and Routes are required.
+// Config configures New. Registry and Routes are required.
 type Config struct {
 	Registry *Registry
 	Routes   Routes
 	Settings Settings // nil knows none
-	// SettingsIn returns the settings of an environment that exists and is not the
-	// current one. A nil function returns Settings.
+	// SettingsIn returns the settings of another environment, which exists. If
+	// nil, Settings.
 	SettingsIn func(environment string) Settings
-	Recorder   traces.Recorder        // nil keeps nothing
+	Recorder   traces.Recorder        // nil records nothing
 	Debugger   Debugger               // nil never holds
-	Quirks     map[string]bool        // rule ids whose original oddity is wanted
+	Quirks     map[string]bool        // ids of rules whose oddity is wanted
 	Now        func() time.Time       // nil is time.Now
 	Log        *slog.Logger           // nil discards
-	Crash      func(v any, at []byte) // what to do when a goroutine of a terminus panics; nil panics on
-	// Environments says whether there is an environment by that name: nil, or
-	// an *EnvironmentNotFound. A nil function knows them all.
+	Crash      func(v any, at []byte) // called when a goroutine of a terminus panics; nil panics on
+	// Environments returns nil if there is such an environment, else an
+	// *EnvironmentNotFound. If nil, there is every one.
 	Environments func(name string) error
 	Environment  string // the current environment; "" is production
 	Application  string
 }
 
-// An Indirector is one running house. It is safe for concurrent use; several
-// may live in one process without knowing of each other.
+// An Indirector answers requests. It is safe for concurrent use; a process may
+// have several, which share nothing.
 type Indirector struct {
 	cfg        Config
 	plans      *plans
@@ -67,21 +87,21 @@ type Indirector struct {
 	ttls       sync.Map // of indirection to time.Duration, of those set by SetTTL
 	shared     sync.Map // of name to func() any
 	goroutines sync.WaitGroup
-	stops      *Stops // of the gate; empty without one
+	stops      *Stops // of the debugger; empty without one
 
-	mu      sync.Mutex // guards what follows, and the order of table changes
+	mu      sync.Mutex // guards the fields below, and the order of table changes
 	journal []Change
-	retired []*holder // of termini that have been made anew
+	retired []*holder // of termini that were replaced
 }
 
-// An around is what the house goes by beside its routes. It is never changed,
-// only replaced, so that a request that has read its route goes by one of them.
+// An around is what a request reads beside its routes. It is never changed,
+// only replaced, so that a request sees one of them throughout.
 type around struct {
 	Surroundings
-	ttl func() time.Duration // as the setting runinterval says
+	ttl func() time.Duration // the setting runinterval
 }
 
-// Surroundings are what a house and its termini read settings from, as in
+// Surroundings are where an Indirector and its termini read settings, see
 // [Config].
 type Surroundings struct {
 	Settings    Settings
@@ -118,8 +138,8 @@ type noSettings struct{}
 
 func (noSettings) Get(string) (value, place string) { return "", "" }
 
-// New returns an Indirector. Names in Routes that are no terminus are no error
-// here: the requests that meet them fail as Puppet's do.
+// New returns an Indirector. A name in Routes that is no terminus is an error
+// of the requests that meet it, as in Puppet.
 func New(cfg Config) (*Indirector, error) {
 	if cfg.Registry == nil {
 		return nil, errors.New("indirector: no registry")
@@ -141,11 +161,11 @@ func New(cfg Config) (*Indirector, error) {
 
 func (x *Indirector) now() time.Time { return x.cfg.Now() }
 
-// Registry returns what the Indirector knows. It never changes.
+// Registry returns the registry, which never changes.
 func (x *Indirector) Registry() *Registry { return x.cfg.Registry }
 
-// Close waits for the goroutines of termini and closes those termini that
-// have been made and are an io.Closer.
+// Close waits for the goroutines of termini and closes every terminus that is
+// an io.Closer.
 func (x *Indirector) Close() error {
 	var errs []error
 	end := func(h *holder) {
@@ -167,7 +187,6 @@ func (x *Indirector) Close() error {
 	return errors.Join(errs...)
 }
 
-// env is what a terminus may take from its surroundings.
 func (x *Indirector) env(indirection, terminus string) Env {
 	return Env{
 		Indirection: indirection,
@@ -202,9 +221,8 @@ func (x *Indirector) spawn(f func()) {
 	})
 }
 
-// Terminus returns a terminus of an indirection, made if need be, for those
-// who look at what it keeps (Lister, Peeker). Asking it for instances goes by
-// Do, or nobody will know.
+// Terminus returns a terminus, made if need be, to look at what it keeps
+// (Lister, Peeker). Asking it for instances bypasses Do and its trace.
 func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
 	h := x.holder(indirection, traces.Choice{Terminus: name})
 	if err := h.open(x); err != nil {
@@ -213,8 +231,8 @@ func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
 	return h.terminus, nil
 }
 
-// TTL is how long a found instance of an indirection stays fresh: what was set
-// by SetTTL, else the setting runinterval, read once. Rule IND-EXP-02.
+// TTL is how long a found instance stays fresh, as set by SetTTL, else by the
+// setting runinterval. Rule IND-EXP-02.
 func (x *Indirector) TTL(indirection string) time.Duration {
 	return x.ttl(indirection, x.around.Load())
 }
@@ -226,11 +244,10 @@ func (x *Indirector) ttl(indirection string, a *around) time.Duration {
 	return a.ttl()
 }
 
-// Reconfigure replaces what settings are read from, and with it the whole route
-// table. Termini that read one of the settings that changed reports are made
-// anew when they are next needed; the others stay, with all that they keep.
-// Requests on their way go on with the routes, the settings and the termini
-// that they began with. Why is for the journal: ":set node_terminus=yaml".
+// Reconfigure replaces the settings and the whole route table. Termini that
+// read a setting for which changed is true are made anew when next needed; the
+// others stay. Requests on their way keep the routes, settings and termini that
+// they began with. Why is for the journal: ":set node_terminus=yaml".
 func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setting string) bool, why string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -248,9 +265,9 @@ func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setti
 		return true
 	})
 	if some {
-		x.shared.Clear() // what was made by the old settings; who has it keeps it
+		x.shared.Clear() // made by the old settings; its users keep it
 	}
-	// Wrappers belong to the table. They go on counting where they were.
+	// Wrappers belong to the table, and keep their counts.
 	before := &table{by: make(map[string]*resolved)}
 	for name, r := range x.table.Load().by {
 		kept := *r
@@ -267,7 +284,7 @@ func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setti
 	x.swap(next, before, why)
 }
 
-// SetTTL sets the time to live of an indirection, in whole seconds. Rules
+// SetTTL sets the time to live of an indirection, in whole seconds. Rule
 // IND-EXP-02, gap L2.
 func (x *Indirector) SetTTL(indirection, seconds string, by traces.Choice) error {
 	n, err := strconv.Atoi(seconds)
@@ -287,8 +304,8 @@ func (x *Indirector) SetTTL(indirection, seconds string, by traces.Choice) error
 	return nil
 }
 
-// ParseDuration reads a duration as Puppet's settings write it: a number, and
-// perhaps y, d, h, m or s.
+// ParseDuration reads a duration of Puppet's settings: a number, and perhaps y,
+// d, h, m or s.
 func ParseDuration(s string) (time.Duration, error) {
 	unit := time.Second
 	if s != "" {

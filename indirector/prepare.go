@@ -6,53 +6,53 @@ import (
 	"indirtui/traces"
 )
 
-// route selects the terminus and the cache. It comes first, also when the
-// terminus will not be asked. Rule IND-PREP-01.
-func route(f *flight) (traces.Answer, traces.Because, error) {
-	t := f.live.Trace
-	f.to = f.x.table.Load().by[f.req.Indirection]
-	if f.to == nil {
+// route selects terminus and cache, even if the terminus will not be asked.
+// Rule IND-PREP-01.
+func route(c *call) (traces.Answer, traces.Because, error) {
+	t := c.live.Trace
+	c.to = c.x.table.Load().by[c.req.Indirection]
+	if c.to == nil {
 		return traces.Raised, traces.Because{}, &Failure{
 			Class:   "ArgumentError",
-			Message: fmt.Sprintf(msgNoIndirection, f.req.Indirection),
-			Hidden:  hint(f.x.cfg.Registry.Nearest(f.req.Indirection)), Err: ErrNoRoute,
+			Message: fmt.Sprintf(msgNoIndirection, c.req.Indirection),
+			Hidden:  hint(c.x.cfg.Registry.Nearest(c.req.Indirection)), Err: ErrNoRoute,
 		}
 	}
-	t.Primary, t.Cache = f.to.route.Primary, f.to.route.Cache
-	if f.req.Terminus != "" || f.req.Cache != "" {
-		f.ownRoute()
+	t.Primary, t.Cache = c.to.route.Primary, c.to.route.Cache
+	if c.req.Terminus != "" || c.req.Cache != "" {
+		c.ownRoute()
 	}
-	because := traces.Because{Reason: f.to.primary.Kind.Reason(), About: f.to.primary.Source}
-	if err := f.x.resolve(&f.req, f.to); err != nil {
-		t.Environment = f.req.Environment
+	because := traces.Because{Reason: c.to.primary.Kind.Reason(), About: c.to.primary.Source}
+	if err := c.x.resolve(&c.req, c.to); err != nil {
+		t.Environment = c.req.Environment
 		return traces.Raised, because, err
 	}
-	t.Environment = f.req.Environment
-	if f.to.spec.BeforeSave != nil && f.req.Verb == Save {
-		if err := f.to.spec.BeforeSave(f.ctx(), f.x, &f.req); err != nil {
+	t.Environment = c.req.Environment
+	if c.to.spec.BeforeSave != nil && c.req.Verb == Save {
+		if err := c.to.spec.BeforeSave(c.ctx(), c.x, &c.req); err != nil {
 			return traces.Raised, because, err
 		}
 	}
-	if f.req.Verb == Expire {
+	if c.req.Verb == Expire {
 		return traces.Chosen, because, nil // only the cache is used: IND-EXP-04
 	}
-	if f.to.primaryHolder == nil {
-		return traces.Raised, because, &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, f.req.Indirection), Err: ErrNoRoute}
+	if c.to.primaryHolder == nil {
+		return traces.Raised, because, &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, c.req.Indirection), Err: ErrNoRoute}
 	}
-	if err := f.to.primaryHolder.open(f.x); err != nil {
+	if err := c.to.primaryHolder.open(c.x); err != nil {
 		return traces.Raised, because, err
 	}
 	return traces.Chosen, because, nil
 }
 
-// ownRoute is the route of a request that names its own terminus or cache. The
-// table is not touched. Gap L3.
-func (f *flight) ownRoute() {
-	f.to = f.x.own(f.to, &f.req)
-	f.live.Trace.Primary, f.live.Trace.Cache = f.to.route.Primary, f.to.route.Cache
+// ownRoute applies the terminus or cache that the request names. The table
+// stays as it is. Gap L3.
+func (c *call) ownRoute() {
+	c.to = c.x.own(c.to, &c.req)
+	c.live.Trace.Primary, c.live.Trace.Cache = c.to.route.Primary, c.to.route.Cache
 }
 
-// own returns the route with what the request says about it itself on top.
+// own returns the route with the request's own choices on top.
 func (x *Indirector) own(to *resolved, req *Request) *resolved {
 	source, place := req.By, req.Source
 	if source == traces.NoSource {
@@ -77,39 +77,39 @@ func (x *Indirector) own(to *resolved, req *Request) *resolved {
 
 // authorize asks the terminus about requests that carry a node. Rules
 // IND-AUTH-01, IND-AUTH-02.
-func authorize(f *flight) (traces.Answer, traces.Because, error) {
-	if f.req.Remote == nil || f.req.Remote.Node == "" {
+func authorize(c *call) (traces.Answer, traces.Because, error) {
+	if c.req.Remote == nil || c.req.Remote.Node == "" {
 		return traces.NotChecked, traces.Because{Reason: traces.NoNodeInRequest}, nil
 	}
-	a := f.to.primaryHolder.authorizer
-	if a == nil && f.req.Remote.Rule != "" {
-		return traces.Allowed, traces.Because{Reason: traces.RuleAllowed, About: f.req.Remote.Rule}, nil
+	a := c.to.primaryHolder.authorizer
+	if a == nil && c.req.Remote.Rule != "" {
+		return traces.Allowed, traces.Because{Reason: traces.RuleAllowed, About: c.req.Remote.Rule}, nil
 	}
 	if a == nil {
 		return traces.Allowed, traces.Because{Reason: traces.NoRule}, nil
 	}
-	if a.Authorized(f.ctx(), &f.req) {
-		return traces.Allowed, traces.Because{Reason: traces.RuleAllowed, About: f.req.Remote.Node}, nil
+	if a.Authorized(c.ctx(), &c.req) {
+		return traces.Allowed, traces.Because{Reason: traces.RuleAllowed, About: c.req.Remote.Node}, nil
 	}
-	msg := fmt.Sprintf(msgNotAuthorized, f.req.Verb, f.req.Description())
-	if len(f.req.Options) > 0 {
-		msg += " with " + inspectOptions(f.req.Options)
+	msg := fmt.Sprintf(msgNotAuthorized, c.req.Verb, c.req.Description())
+	if len(c.req.Options) > 0 {
+		msg += " with " + inspectOptions(c.req.Options)
 	}
-	return traces.Denied, traces.Because{Reason: traces.RuleDenied, About: f.req.Remote.Node}, &Failure{Class: "ArgumentError", Message: msg, Err: ErrDenied}
+	return traces.Denied, traces.Because{Reason: traces.RuleDenied, About: c.req.Remote.Node}, &Failure{Class: "ArgumentError", Message: msg, Err: ErrDenied}
 }
 
-// validate checks model and key of a save, as the primary terminus wants it;
-// the cache is never asked. Rules IND-VAL-01 to IND-VAL-03.
-func validate(f *flight) (traces.Answer, traces.Because, error) {
-	inst := f.req.Instance
+// validate checks model and key of a save as the primary terminus wants it; the
+// cache is not asked. Rules IND-VAL-01 to IND-VAL-03.
+func validate(c *call) (traces.Answer, traces.Because, error) {
+	inst := c.req.Instance
 	if inst == nil {
 		return traces.OK, traces.Because{Reason: traces.NothingToValidate}, nil
 	}
 	err := func() error {
-		if v := f.to.primaryHolder.validator; v != nil {
-			return v.Validate(f.ctx(), &f.req)
+		if v := c.to.primaryHolder.validator; v != nil {
+			return v.Validate(c.ctx(), &c.req)
 		}
-		return f.to.spec.Validate(inst, f.req.Key)
+		return c.to.spec.Validate(inst, c.req.Key)
 	}()
 	if err != nil {
 		return traces.Invalid, traces.Because{Reason: traces.ValidationFailed, About: firstLine(Message(err))}, err
@@ -117,8 +117,8 @@ func validate(f *flight) (traces.Answer, traces.Because, error) {
 	return traces.OK, traces.Because{}, nil
 }
 
-// Validate is the check that every terminus makes unless it has its own: is
-// the instance of the model, and does its name match the key. Rule IND-VAL-01.
+// Validate checks the model of inst and that its name matches the key, as every
+// terminus does that is no [Validator]. Rule IND-VAL-01.
 func (s *Spec) Validate(inst Instance, key string) error {
 	if err := s.ValidateModel(inst); err != nil {
 		return err
@@ -132,8 +132,7 @@ func (s *Spec) Validate(inst Instance, key string) error {
 	return nil
 }
 
-// ValidateModel is the first half of Validate, for termini that do not care
-// for the key. Rule IND-VAL-02.
+// ValidateModel is Validate without the key. Rule IND-VAL-02.
 func (s *Spec) ValidateModel(inst Instance) error {
 	if s.Model == nil || s.Model(inst) {
 		return nil

@@ -11,72 +11,67 @@ import (
 	"indirtui/traces"
 )
 
-// Remote says who asks over the network.
+// A Remote is the client of a request from the network.
 type Remote struct {
 	Node          string // certificate name
 	IP            string
 	Authenticated bool
-	// Certificate is what was shown, in PEM; "" if nothing was, or only its name is
-	// known.
+	// Certificate is in PEM; "" if none was shown, or only its name is known.
 	Certificate string
 	Extensions  map[string]string // of the certificate, by Puppet's short names; nil if none
-	Rule        string            // what let the request in: "rule 'puppetlabs node', auth.conf:12"; "" if nobody asked
+	Rule        string            // that allowed the request: "rule 'puppetlabs node', auth.conf:12"; "" if none was checked
 }
 
-// An Option is one option of a request, as termini see it.
+// An Option is passed to termini.
 type Option struct {
 	Name  string
 	Value any
 }
 
-// A Request is one question. It is not changed once it is on its way.
+// A Request asks one question. It is not changed once it is sent.
 type Request struct {
 	Indirection string
 	Key         string
-	Verb        Verb // what follows lies in one word with it: see flight
+	Verb        Verb // shares a word with the next fields: see call
 	Flags       traces.Flags
 	By          traces.SourceKind // who chose Terminus or Cache; the zero Source is FromRequest
-	RunGuessed  bool              // nobody said that it is part of Run
-	looks       bool              // of one who only looks: see Look
+	RunGuessed  bool              // Run is a guess
+	looks       bool              // sent by Look
 	named       bool              // an environment is named, even if it is ""
-	Source      string            // where that was chosen; ""
+	Source      string            // where that was chosen; may be ""
 	Terminus    string            // another terminus for this request only; "" is the routed one
 	Cache       string            // another cache for this request only; Off is no cache, "" the routed one
 	Environment string            // "" is the current one
 	Instance    Instance          // what to save
 	Options     []Option          // what termini see (IND-REQ-02)
-	URI         *URI              // of a URI key: protocol, server, port; nil otherwise
-	Remote      *Remote           // who asks over the network; nil is this process
-	Caller      string            // who asks, for the trace: "cli", "you", "agent"
-	Rescue      string            // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
-	Run         string            // the run that this belongs to; "" if alone
-	Replay      uint64            // the request that this repeats; 0 if none
-	Wants       *Wants            // what the caller wants besides an answer; nil is nothing, as of most
+	URI         *URI              // set for a URI key; else nil
+	Remote      *Remote           // the client on the network; nil is this process
+	Caller      string            // for the trace: "cli", "you", "agent"
+	Rescue      string            // where the caller rescues an error: "configurer retrieve_new_catalog"; "" if it does not
+	Run         string            // "" if it belongs to no run
+	Replay      uint64            // number of the request that this repeats; 0 if none
+	Wants       *Wants            // what the caller wants besides an answer; may be nil
 }
 
-// Wants is what a caller wants besides an answer, and is the caller's: the house
-// and termini fill in the Wire, and change nothing else. A copy of a request
-// shares them, unless it is given its own, as by Yielding.
+// Wants is what a caller wants besides an answer, and belongs to it. Only Wire
+// is filled in. Copies of a request share it, except by Yielding.
 type Wants struct {
-	// Notes is what the caller knows and the story should tell.
+	// Notes are added to the trace.
 	Notes []string
-	// Yield takes what a search finds, one instance at a time, as it is found,
-	// for callers who do not want to hold all of it; the answer is then their
-	// number. It runs on a goroutine of the request, which goes on when it
-	// returns. Its error ends the search and is what the request fails with.
-	// Nil is that the answer is a list.
+	// Yield gets each instance of a search as it is found, on a goroutine of
+	// the request; the answer is then their number. Its error ends the search
+	// and fails the request. If nil, the answer is a list.
 	Yield func(Instance) error
-	// Take does with the answer of a find what is part of the request: to send
-	// contents that flow. It is called once, when there is an instance; its
-	// context carries the trace. What it fails with is what the request fails
-	// with. Nil is that the request ends with its answer. Gap L10.
+	// Take uses the found instance as part of the request, such as sending its
+	// contents. It is called once; its context carries the trace, its error
+	// fails the request. May be nil. Gap L10.
 	Take func(context.Context, *Response) error
 	// Wire is filled by a terminus that asks over the network, see
-	// Request.Wire; nil is that nobody wants it. Gap L9.
+	// Request.Wire. May be nil. Gap L9.
 	Wire *Wire
 }
 
-// Yielding returns a copy of r whose search gives what it finds to yield.
+// Yielding returns a copy of r whose search yields.
 func (r *Request) Yielding(yield func(Instance) error) *Request {
 	c := *r
 	c.Wants = new(Wants)
@@ -87,8 +82,8 @@ func (r *Request) Yielding(yield func(Instance) error) *Request {
 	return &c
 }
 
-// Wire is where a terminus that asks over the network tells how that went; nil
-// if nobody wants to know.
+// Wire returns what a terminus that asks over the network fills in; nil if it
+// is not wanted.
 func (r *Request) Wire() *Wire {
 	if r.Wants == nil {
 		return nil
@@ -96,7 +91,7 @@ func (r *Request) Wire() *Wire {
 	return r.Wants.Wire
 }
 
-// yield is who takes what a search finds; nil if it is to be a list.
+// yield returns Wants.Yield, or nil.
 func (r *Request) yield() func(Instance) error {
 	if r.Wants == nil {
 		return nil
@@ -104,46 +99,43 @@ func (r *Request) yield() func(Instance) error {
 	return r.Wants.Yield
 }
 
-// A Wire is one exchange as it went over the network: the last one, if there
-// were several. A terminus fills it in whether the exchange succeeded or not.
+// A Wire is an exchange over the network, the last one if there were several.
+// It is filled in on success and failure.
 type Wire struct {
-	// Accept is what the caller takes, most wanted first; empty leaves the
-	// choice to the terminus. The caller sets it.
+	// Accept lists media types, most wanted first; empty leaves the choice to
+	// the terminus. Set by the caller.
 	Accept []string
-	// KeepBody asks for Body. The caller sets it.
+	// KeepBody asks for Body. Set by the caller.
 	KeepBody bool
-	// Parent is the traceparent that the caller was asked with. It is sent on as
-	// it is, and none is if it is "": who hands on adds nothing. What the other
-	// side does hangs beside our own spans then, not below them: these may never
-	// be exported. The caller sets it.
+	// Parent is the traceparent that is sent on unchanged; "" sends none. Our
+	// own spans may never be exported, so nothing hangs below them. Set by the
+	// caller.
 	Parent string
-	// Sent are the other headers that the caller was asked with and that are to
-	// be sent on, by canonical name: a terminus writes none of its own in their
-	// place. Without an Accept-Encoding among them none is offered; nil leaves the
-	// choice to the terminus. The caller sets it.
+	// Sent are the other headers to send on, by canonical name; the terminus
+	// adds none in their place. Without Accept-Encoding none is offered. Nil
+	// leaves the choice to the terminus. Set by the caller.
 	Sent map[string][]string
-	// Through takes the body of a search's answer as it comes, where it is too
-	// long to be kept as Body. It is called at most once, when Status and Header
-	// are known; nil is that everything is kept. The caller sets it.
+	// Through gets the body of a search that is too long for Body, as it comes.
+	// It is called at most once, when Status and Header are known. If nil, all
+	// is kept. Set by the caller.
 	Through func() io.Writer
 
-	Address string              // the URL that was asked
-	Status  int                 // 0 is that no answer came
+	Address string              // URL
+	Status  int                 // 0 if no answer came
 	Header  map[string][]string // of the answer, by canonical name
-	Body    []byte              // of the answer, out of its transfer and content encodings; nil if not kept or streamed
-	Coded   []byte              // Body in the Content-Encoding of the Header; nil if it came without one
-	Passed  bool                // all of the body went Through; Forget does not bring it back
+	Body    []byte              // decoded; nil if not kept or streamed
+	Coded   []byte              // Body as it came, in the Content-Encoding of Header; nil if it had none
+	Passed  bool                // the body went Through; Forget does not bring it back
 }
 
-// Forget takes the answer out of w, for whom it is not the answer any longer. A
-// nil Wire is legal.
+// Forget removes an answer that was replaced by another. A nil Wire is legal.
 func (w *Wire) Forget() {
 	if w != nil {
 		w.Address, w.Status, w.Header, w.Body, w.Coded = "", 0, nil, nil, nil
 	}
 }
 
-// Option returns the option called name, or nil.
+// Option returns the value of an option, or nil.
 func (r *Request) Option(name string) any {
 	for i := range r.Options {
 		if r.Options[i].Name == name {
@@ -155,13 +147,12 @@ func (r *Request) Option(name string) any {
 
 // A Response is the answer to a request.
 type Response struct {
-	// Value is what the method of the verb returns: an Instance, []Instance, a
-	// bool, or what the terminus said; an int if the instances went to Yield.
-	Value any
-	// From is who answered.
-	From   traces.Point
+	// Value is an Instance, []Instance, a bool, the result of the terminus, or
+	// the number of instances that went to Yield.
+	Value  any
+	From   traces.Point // that answered
 	Served traces.Served
-	// Trace is the number of the request; 0 if nobody records.
+	// Trace is the number of the request; 0 if it is not recorded.
 	Trace uint64
 }
 
@@ -174,17 +165,17 @@ func (r *Response) Instance() Instance {
 	return i
 }
 
-// An EnvironmentNotFound says that there is no environment by that name.
-// Rule IND-REQ-10.
+// An EnvironmentNotFound reports that there is no such environment. Rule
+// IND-REQ-10.
 type EnvironmentNotFound struct{ Name, Path string }
 
 func (e *EnvironmentNotFound) Error() string {
 	return fmt.Sprintf("Could not find a directory environment named '%s' anywhere in the path: %s. Does the directory exist?", e.Name, e.Path)
 }
 
-// NewRequest makes a request from options as Puppet's callers give them: those
-// that are attributes of a request are moved out of the options. A nil key is
-// "", and stands for the name of the instance. Rules IND-REQ-01 to IND-REQ-03.
+// NewRequest makes a request from the options of Puppet's callers; those that
+// are attributes become fields. Without a key it is the instance's name. Rules
+// IND-REQ-01 to IND-REQ-03.
 func NewRequest(indirection string, verb Verb, key string, inst Instance, options []Option) *Request {
 	req := &Request{Indirection: indirection, Verb: verb, Key: key, Instance: inst}
 	for _, o := range options {
@@ -200,7 +191,7 @@ func NewRequest(indirection string, verb Verb, key string, inst Instance, option
 		case "environment":
 			req.Environment, req.named = fmt.Sprint(o.Value), true
 		case "instance":
-			// The option names what a save stores; here that is a parameter.
+			// Names what a save stores; here that is a parameter.
 		case "transaction_uuid":
 			req.Run = fmt.Sprint(o.Value)
 			req.Options = append(req.Options, o)
@@ -228,7 +219,7 @@ func (r *Request) IsRemote() bool {
 	return r.Remote != nil && (r.Remote.Node != "" || r.Remote.IP != "")
 }
 
-// Description is what Puppet's messages call the request. Rule IND-REQ-12.
+// Description is the request in Puppet's messages. Rule IND-REQ-12.
 func (r *Request) Description() string {
 	if r.URI != nil {
 		return r.URI.Text
@@ -236,8 +227,8 @@ func (r *Request) Description() string {
 	return "/" + r.Indirection + "/" + r.Key
 }
 
-// Attributes returns the options and every attribute that is set, as Puppet's
-// to_hash does; the environment is always there. Rule IND-REQ-13.
+// Attributes returns the options and the attributes that are set, as Puppet's
+// to_hash does, always with the environment. Rule IND-REQ-13.
 func (r *Request) Attributes() []Option {
 	all := append([]Option(nil), r.Options...)
 	if r.Remote != nil {
@@ -257,9 +248,8 @@ func (r *Request) Attributes() []Option {
 	return append(all, Option{"environment", r.Environment})
 }
 
-// Resolve returns the request as it goes on its way: the key of a save without
-// one is the instance's, a URI key is taken apart, the environment is the
-// current one if none is named. The receiver is not changed.
+// resolve fills in what the request leaves open: the key of a save is the
+// instance's, a URI key is taken apart, the environment is the current one.
 func (x *Indirector) resolve(r *Request, to *resolved) error {
 	if r.Environment == "" && !r.named {
 		r.Environment = x.goesBy(to).Environment
@@ -277,7 +267,7 @@ func (x *Indirector) resolve(r *Request, to *resolved) error {
 	return nil
 }
 
-// goesBy returns what a request with that route goes by.
+// goesBy returns the surroundings of a request with that route.
 func (x *Indirector) goesBy(to *resolved) *around {
 	if to == nil {
 		return x.around.Load()
@@ -306,7 +296,7 @@ func inspectOptions(options []Option) string {
 
 var plainSymbols = regexp.MustCompile(`\A[\pL_][\pL\pN_]*[?!=]?\z`)
 
-// inspectSymbol writes a symbol: in quotes if it is not one word.
+// inspectSymbol quotes a symbol that is not one word.
 func inspectSymbol(s string) string {
 	if plainSymbols.MatchString(s) {
 		return ":" + s

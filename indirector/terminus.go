@@ -8,10 +8,10 @@ import (
 	"indirtui/traces"
 )
 
-// A Verb is one of the things that can be asked of an indirection.
+// A Verb is what can be asked of an indirection.
 type Verb = traces.Verb
 
-// The verbs, and the internal one, Expire.
+// The verbs. Expire is internal to Puppet.
 const (
 	Find    = traces.Find
 	Search  = traces.Search
@@ -21,45 +21,39 @@ const (
 	Expire  = traces.Expire
 )
 
-// An Instance is a value of an indirected model. Key returns what Puppet calls
-// its name. Instances are not changed once they have been handed over: they
-// are shared by caches, callers and traces.
+// An Instance is a value of an indirected model. Key returns its name. It is
+// shared by caches, callers and traces, and never changed.
 type Instance interface{ Key() string }
 
-// A Name is an instance that is nothing but its name, as a facts search
-// returns them.
+// A Name is an instance that is only a name, as a facts search returns.
 type Name string
 
-// Key implements Instance.
 func (n Name) Key() string { return string(n) }
 
-// False is what Puppet's find returns for some unusable files: Ruby's false,
-// which is no instance, but is not nil either. Rule IND-FIND-07.
+// False is Ruby's false, which Puppet's find returns for some unusable files:
+// no instance, but not nil either. Rule IND-FIND-07.
 var False Instance = falseInstance{}
 
 type falseInstance struct{}
 
 func (falseInstance) Key() string { return "" }
 
-// An Expirer is an Instance that can be too old. Only these take part in
-// expiry. Rules IND-EXP-01, IND-EXP-03.
+// An Expirer is an Instance that can expire. Rules IND-EXP-01, IND-EXP-03.
 type Expirer interface {
 	Instance
-	// Expiration is when the instance is outdated; zero is never.
+	// Expiration is when the instance expires; zero is never.
 	Expiration() time.Time
-	// WithExpiration returns a copy that is outdated from t on.
+	// WithExpiration returns a copy that expires at t.
 	WithExpiration(t time.Time) Instance
 }
 
-// A Terminus implements one or more of the interfaces below and nothing else:
-// it does not trace, cache, authorize or pause. The house does that around it.
+// A Terminus implements one or more of the interfaces below.
 type Terminus any
 
-// The verbs, one interface each. A Terminus that lacks one fails it with
+// The verbs, one interface each. Without it the verb fails with
 // [ErrVerbMissing]. Rule IND-TERM-12.
 type (
-	// A Finder returns the instance named by the key, or an error that is
-	// ErrNotFound, see NotFound.
+	// A Finder returns the instance named by the key, or [NotFound].
 	Finder interface {
 		Find(context.Context, *Request) (Instance, error)
 	}
@@ -68,32 +62,29 @@ type (
 	Searcher interface {
 		Search(context.Context, *Request) ([]Instance, error)
 	}
-	// A Header reports whether the key exists. (It has nothing to do with HTTP
-	// headers.)
+	// A Header reports whether the key exists.
 	Header interface {
 		Head(context.Context, *Request) (bool, error)
 	}
 	// A Saver stores the request's instance. It returns what Puppet's terminus
-	// returns: 0 for files, the names of the processors for reports, nil if
-	// there is nothing to say.
+	// returns: 0 for files, the names of the processors for reports, or nil.
 	Saver interface {
 		Save(context.Context, *Request) (any, error)
 	}
-	// A Destroyer removes the key. It returns what Puppet's terminus returns; nil
-	// is that there was nothing.
+	// A Destroyer removes the key. It returns what Puppet's terminus returns;
+	// nil if there was nothing.
 	Destroyer interface {
 		Destroy(context.Context, *Request) (any, error)
 	}
 )
 
-// Optional abilities, found in the same way. A Terminus that is also an
-// io.Closer is closed with the Indirector.
+// Optional abilities. A Terminus that is an io.Closer is closed with the
+// Indirector.
 type (
-	// A Yielder searches without holding all that it finds: it gives yield each
-	// instance as it is found, in the order of Search, one at a time and from
-	// this goroutine. It keeps nothing that grows with their number. An error of
-	// yield ends the search and is returned. It may be a Searcher too, for
-	// callers who want a list; otherwise one is made of what it yields.
+	// A Yielder searches without holding all that it finds: it calls yield for
+	// each instance, in the order of Search, from this goroutine. An error of
+	// yield ends the search and is returned. It may be a Searcher too; if not,
+	// a list is made of what it yields.
 	Yielder interface {
 		Yield(ctx context.Context, r *Request, yield func(Instance) error) error
 	}
@@ -102,7 +93,7 @@ type (
 	Validator interface {
 		Validate(context.Context, *Request) error
 	}
-	// An Authorizer decides about requests that carry a node. Rule IND-AUTH-01.
+	// An Authorizer decides on requests that carry a node. Rule IND-AUTH-01.
 	Authorizer interface {
 		Authorized(context.Context, *Request) bool
 	}
@@ -111,35 +102,33 @@ type (
 	Filterer interface {
 		Filter(context.Context, Instance) (Instance, error)
 	}
-	// A Sharer keeps the very objects that it answers with, as Puppet's memory
-	// termini do: it is told when the house has given one an expiration, because
-	// there the caller's object and the stored one are the same. Was is what it
-	// answered, and is what that has become.
+	// A Sharer stores the very objects that it answers with, as Puppet's memory
+	// termini do. Shared is called when the Indirector has dated one: was is
+	// the answer, is the dated copy that replaces it.
 	Sharer interface {
 		Shared(key string, was, is Instance)
 	}
-	// A Keeper says itself whether it keeps expirations, where that depends on
-	// more than its Descriptor.
+	// A Keeper overrides KeepsExpiry of its Descriptor.
 	Keeper interface {
 		KeepsExpiry() bool
 	}
-	// A Softener is a Saver whose failures a setting turns into lines of the log, as
-	// those of PuppetDB's termini: the save then goes on as if it were done. Soft
-	// names the setting; "" is that failures are the caller's.
+	// A Softener is a Saver whose failures a setting turns into log lines, as
+	// those of PuppetDB's termini: the save counts as done. Soft returns the
+	// name of the setting; "" if failures are the caller's.
 	Softener interface {
 		Soft() string
 	}
-	// A Local refuses requests from the network when it returns true.
+	// A Local refuses requests from the network if LocalOnly is true.
 	Local interface {
 		LocalOnly() bool
 	}
-	// A Lister tells what a terminus keeps, without asking it for anything. It
-	// calls yield for each entry until that returns false.
+	// A Lister lists what the terminus keeps. It calls yield for each entry
+	// until that returns false.
 	Lister interface {
 		List(ctx context.Context, yield func(Entry) bool) error
 	}
-	// A Peeker tells what a find would meet, without doing it. An Entry without
-	// a Key is that there is nothing.
+	// A Peeker returns what a find would meet, without doing it. If there is
+	// nothing, the Entry has no Key.
 	Peeker interface {
 		Peek(ctx context.Context, key string) (Entry, error)
 	}
@@ -153,20 +142,19 @@ type Entry struct {
 	Size                  int64     // bytes; -1 if unknown
 	Written               time.Time // zero if unknown
 	Expiration            time.Time // zero is never, or not kept
-	KeepsExpiry           bool      // whether the terminus keeps the expiration of this model
-	Err                   error     // the entry cannot be read
+	KeepsExpiry           bool      // of this model, by this terminus
+	Err                   error     // why the entry cannot be read
 }
 
-// A Handler is what the house makes of each verb of a Terminus. Find answers
-// with an Instance, Head with a bool, Search with []Instance; a Search of a
-// request that wants to Yield gives them to that, and answers with their number.
+// A Handler calls a verb of a Terminus. Find answers an Instance, Head a bool,
+// Search []Instance, or the number of instances that went to Yield.
 type Handler func(context.Context, *Request) (any, error)
 
-// Verbs is what a Terminus can do, by verb; nil is that it cannot.
+// Verbs are the verbs of a Terminus; nil is missing.
 type Verbs [traces.Expire]Handler
 
-// VerbsOf returns what t can do. No other code asks. It reads only the method
-// set of t, so that a typed nil will do.
+// VerbsOf returns the verbs of t. It reads only the method set, so that a typed
+// nil will do.
 func VerbsOf(t Terminus) Verbs {
 	if w, ok := t.(*wrapper); ok {
 		return w.verbs()
@@ -186,7 +174,7 @@ func adapt[C, V any](can *Verbs, verb Verb, t Terminus, call func(C, context.Con
 	}
 }
 
-// search is the Handler of what lists, or yields, or both.
+// search returns the Handler of a Searcher, a Yielder, or both.
 func search(t Terminus) Handler {
 	lists, _ := t.(Searcher)
 	yields, _ := t.(Yielder)
@@ -223,7 +211,7 @@ func search(t Terminus) Handler {
 	}
 }
 
-// A Setting is one that a Terminus reads. Type and Default are of those that
+// A Setting is read by a Terminus. Type and Default are for settings that
 // Puppet does not have.
 type Setting struct {
 	Name, Doc string
@@ -231,49 +219,50 @@ type Setting struct {
 	Default   string
 }
 
-// A Descriptor is the one source of all that is said about a Terminus.
+// A Descriptor describes a Terminus to the route table, help, completion, the
+// reference and the suite.
 type Descriptor struct {
 	Indirection  string // "node"
 	Name         string // "exec", as Puppet spells it
-	Doc          string // the first sentence is the summary
+	Doc          string // its first sentence is the summary
 	Settings     []Setting
-	Rules        []string // the rules of the specification that it keeps
-	KeepsExpiry  bool     // what it stores is still outdated when it is read back (IND-EXP-05)
-	ProcessLocal bool     // what it stores is gone when the process ends
+	Rules        []string // that it keeps
+	KeepsExpiry  bool     // an expiration that was saved is found again (IND-EXP-05)
+	ProcessLocal bool     // what it keeps ends with the process
 	AlwaysNil    bool     // its find never answers
 	REST         bool     // of Puppet's REST family, whose missing verbs are no StandardError (IND-TERM-12)
-	Type         Terminus // a typed nil; its methods are its capabilities
+	Type         Terminus // a typed nil, whose methods are its abilities
 	New          func(Env) (Terminus, error)
 }
 
-// Class returns the name of the Ruby class that Puppet's messages use for the
-// terminus: "Puppet::Node::Yaml".
+// Class returns the terminus' Ruby class in Puppet's messages:
+// "Puppet::Node::Yaml".
 func (d *Descriptor) Class(spec *Spec) string { return spec.Class + "::" + Constant(d.Name) }
 
-// Settings is where termini read settings. Place says who decided: "default",
-// "puppet.conf:7 [agent]", "--set". Of an unknown setting both are "".
+// Settings reads settings. Place is who decided: "default", "puppet.conf:7
+// [agent]", "--set". Both are "" if the setting is unknown.
 type Settings interface {
 	Get(name string) (value, place string)
 }
 
-// Env is all that a Terminus may take from its surroundings.
+// Env is what a Terminus may use.
 type Env struct {
 	Indirection string
 	Terminus    string
 	Application string
 	Spec        *Spec
 	Settings    Settings
-	// SettingsIn returns the settings as they are in another environment, with
-	// what its environment.conf says now; "" is the current one.
+	// SettingsIn returns the settings of another environment, with its
+	// environment.conf; "" is the current one.
 	SettingsIn func(environment string) Settings
-	// Do asks another indirection. The request becomes a nested one.
+	// Do sends a nested request.
 	Do func(context.Context, *Request) (*Response, error)
-	// Sibling returns another terminus of the same indirection, for termini that
-	// pass requests on: see VerbsOf and Authorizer. It is created if need be.
+	// Sibling returns another terminus of the same indirection, made if need
+	// be, to pass requests on: see VerbsOf and Authorizer.
 	Sibling func(name string) (Terminus, error)
-	// Shared returns what termini of one house have in common under a name, as
-	// connections. The first who asks makes it; who made or got it closes it when
-	// the house is closed, perhaps more than once. Nil in houses without one.
+	// Shared returns what termini have in common under a name, such as
+	// connections. The first call makes it. Everyone who got it closes it, so
+	// Close must be idempotent. May be nil.
 	Shared func(name string, make func() any) any
 	// Go starts a goroutine whose panic is caught and recorded.
 	Go  func(func())
@@ -289,9 +278,9 @@ type Spec struct {
 	Model   func(Instance) bool
 	Setting string // the setting that names the terminus; "" if Default is fixed
 	Default string // the declared terminus, if there is no Setting
-	// Legacy says in which versions the indirection existed; "" is still.
+	// Legacy is the versions in which the indirection existed; "" is still.
 	Legacy string
-	// BeforeSave runs before a save. Saving facts expires the node. Rule
+	// BeforeSave runs before a save: saving facts expires the node. Rule
 	// IND-EXP-06.
 	BeforeSave func(context.Context, *Indirector, *Request) error
 	// KeyMatches replaces the comparison of the instance's name with the key.
@@ -299,9 +288,8 @@ type Spec struct {
 	KeyMatches func(inst Instance, key string) error
 }
 
-// Constant returns the Ruby constant for a terminus or indirection name:
-// "file_server" is FileServer. Puppet's own helper handles the first
-// underscore only; nothing of ours has two. Rule IND-TERM-02.
+// Constant returns the Ruby constant for a name: "file_server" is FileServer.
+// Rule IND-TERM-02.
 func Constant(name string) string {
 	b := make([]byte, 0, len(name))
 	up := true

@@ -10,7 +10,8 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A URI is what a URI key says besides the key. Rules IND-REQ-04 to IND-REQ-09.
+// A URI is what a URI key holds besides the key. Rules IND-REQ-04 to
+// IND-REQ-09.
 type URI struct {
 	Text     string // as given
 	Protocol string // "" for file:
@@ -19,8 +20,7 @@ type URI struct {
 }
 
 // isURI reports whether key is a word followed by ":/". An absolute path is
-// none; on POSIX a Windows path is one. Puppet asks both of every line. Rule
-// IND-REQ-04.
+// not, a Windows path on POSIX is. Puppet tests each line. Rule IND-REQ-04.
 func isURI(key string) bool {
 	if !strings.Contains(key, ":/") {
 		return false
@@ -51,11 +51,11 @@ func isAlnum(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// schemePorts are those of the schemes that Ruby knows; wss is none of them.
+// schemePorts are the schemes that Ruby knows; wss is not among them.
 var schemePorts = map[string]int{"http": 80, "https": 443, "ldap": 389, "ldaps": 636, "ftp": 21, "ws": 80}
 
-// parseURI takes a URI key apart. Percent sequences are not decoded: Puppet
-// encodes the whole text before it parses it. Rules IND-REQ-05 to IND-REQ-09.
+// parseURI takes a URI key apart. Percent sequences are not decoded, as Puppet
+// encodes the text first. Rules IND-REQ-05 to IND-REQ-09.
 func (x *Indirector) parseURI(r *Request) error {
 	text := r.Key
 	e := encodeURI(text)
@@ -85,7 +85,8 @@ func (x *Indirector) parseURI(r *Request) error {
 		r.Key = path
 		return nil
 	case "ftp":
-		// One slash is the server's, and what follows ";type=" no part of the path.
+		// One slash is the server's; ";type=" and the rest are not part of the
+		// path.
 		path, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), ";type=")
 	case "puppet":
 		if uri.Port == 0 {
@@ -98,19 +99,19 @@ func (x *Indirector) parseURI(r *Request) error {
 	return nil
 }
 
-// An encoded URI is one as Puppet gives it to Ruby's parser: with its path,
-// query and fragment escaped, whatever they hold.
+// An encoded URI is what Puppet passes to Ruby's parser: path, query and
+// fragment are escaped.
 type encoded struct {
 	scheme    string // with its colon
 	authority string // with its slashes
 	path      string
-	query     string // with its question mark, or with the sign of the fragment, which is escaped too
+	query     string // with its question mark, or the escaped sign of the fragment
 }
 
 func (e *encoded) String() string { return e.scheme + e.authority + e.path + e.query }
 
-// encodeURI takes key apart at the first signs that separate, as far as the
-// end of the line in which its fragment begins.
+// encodeURI takes key apart, up to the end of the line in which its fragment
+// begins.
 func encodeURI(key string) *encoded {
 	e := new(encoded)
 	rest := key
@@ -150,7 +151,7 @@ func encodeURI(key string) *encoded {
 	return e
 }
 
-// until is the beginning of s up to the first of some signs.
+// until returns s up to the first of the signs.
 func until(s, signs string) string {
 	if i := strings.IndexAny(s, signs); i >= 0 {
 		return s[:i]
@@ -158,8 +159,7 @@ func until(s, signs string) string {
 	return s
 }
 
-// escape writes all bytes but letters, digits and the signs that stay as
-// percent sequences.
+// escape percent-encodes all but letters, digits and the signs that stay.
 func escape(s, stay string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -172,7 +172,7 @@ func escape(s, stay string) string {
 	return b.String()
 }
 
-// unescape takes back what escape did.
+// unescape reverses escape.
 func unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -208,7 +208,7 @@ func isScheme(s string) bool {
 	return len(s) > 1 && s[0] >= 'A'
 }
 
-// dump writes s as Ruby's String#dump does: in ASCII.
+// dump is Ruby's String#dump: ASCII only.
 func dump(s string) string {
 	var b strings.Builder
 	for _, r := range data.InspectString(s) {
@@ -230,8 +230,7 @@ var hosts = regexp.MustCompile(`\A(?:\[v[[:xdigit:]]+\.[!$&-.0-;=A-Z_a-z~]+\]|(?
 
 var users = regexp.MustCompile(`\A(?:%[[:xdigit:]]{2}|[!$&-.0-;=A-Z_a-z~])*\z`)
 
-// setAuthority reads user@host:port, and reports whether that is well formed.
-// Without a port it leaves that of the scheme.
+// setAuthority reads user@host:port and reports whether it is well formed.
 func (u *URI) setAuthority(s string) bool {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		if !users.MatchString(s[:i]) {

@@ -9,20 +9,20 @@ import (
 	"indirtui/traces"
 )
 
-// headTerminus asks whether the key exists. ignore_terminus is not honoured.
+// headTerminus asks whether the key exists. ignore_terminus has no effect.
 // Rules IND-HEAD-01 to IND-HEAD-03.
-func headTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	if a, because, skip := f.skipTerminus(false); skip {
+func headTerminus(c *call) (traces.Answer, traces.Because, error) {
+	if a, because, skip := c.skipTerminus(false); skip {
 		return a, because, nil
 	}
-	q := &f.live.Trace.Steps[traces.Terminus]
-	v, err := f.ask(f.to.primaryHolder, Head, &f.req, q)
+	q := &c.live.Trace.Steps[traces.Terminus]
+	v, err := c.ask(c.to.primaryHolder, Head, &c.req, q)
 	if err != nil {
-		return traces.Raised, f.raised(err), err
+		return traces.Raised, c.raised(err), err
 	}
-	f.value = v
+	c.value = v
 	if v == true {
-		f.served(traces.Terminus)
+		c.served(traces.Terminus)
 		return traces.OK, traces.Because{Reason: traces.Returned}, nil
 	}
 	if q.Because.Reason == traces.EarlierStepRaised {
@@ -31,62 +31,62 @@ func headTerminus(f *flight) (traces.Answer, traces.Because, error) {
 	return traces.Nothing, q.Because, nil
 }
 
-// searchTerminus lists what matches. A search is never cached, and no flag
-// changes that. Rules IND-SRCH-01, IND-SRCH-02.
-func searchTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	q := &f.live.Trace.Steps[traces.Terminus]
-	req := &f.req
-	if f.req.yield() != nil {
-		req = f.newListing()
+// searchTerminus lists what matches. A search is never cached. Rules
+// IND-SRCH-01, IND-SRCH-02.
+func searchTerminus(c *call) (traces.Answer, traces.Because, error) {
+	q := &c.live.Trace.Steps[traces.Terminus]
+	req := &c.req
+	if c.req.yield() != nil {
+		req = c.newListing()
 	}
-	v, err := f.ask(f.to.primaryHolder, Search, req, q)
-	if f.list != nil && f.list.stopped != nil {
-		return traces.Raised, traces.Because{Reason: traces.CallerRaised, About: f.list.String()}, f.list.stopped
+	v, err := c.ask(c.to.primaryHolder, Search, req, q)
+	if c.list != nil && c.list.stopped != nil {
+		return traces.Raised, traces.Because{Reason: traces.CallerRaised, About: c.list.String()}, c.list.stopped
 	}
 	switch {
 	case errors.Is(err, ErrNotArray):
-		err = &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNotArray, f.to.primary.Terminus), Err: err}
-		return traces.Raised, f.raised(err), err
+		err = &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNotArray, c.to.primary.Terminus), Err: err}
+		return traces.Raised, c.raised(err), err
 	case err != nil:
-		return traces.Raised, f.raised(err), err
+		return traces.Raised, c.raised(err), err
 	case v == nil:
 		return traces.Nothing, traces.Because{Reason: traces.ReturnedNil, About: q.Because.About}, nil
 	}
 	n := 0
-	if f.list != nil {
-		n, f.value = f.list.n, f.list.first
+	if c.list != nil {
+		n, c.value = c.list.n, c.list.first
 	} else {
-		n, f.value = len(v.([]Instance)), v
+		n, c.value = len(v.([]Instance)), v
 	}
-	f.served(traces.Terminus)
+	c.served(traces.Terminus)
 	return traces.OK, traces.Because{Reason: traces.Returned, About: strconv.Itoa(n)}, nil
 }
 
-// setExpiries does for each element what setExpiry does for one. Rule
-// IND-SRCH-02.
-func setExpiries(f *flight) (traces.Answer, traces.Because, error) {
-	if f.resp.Served == traces.ByInjection {
-		return f.notFromTerminus()
+// setExpiries is setExpiry for each element. Rule IND-SRCH-02.
+func setExpiries(c *call) (traces.Answer, traces.Because, error) {
+	if c.resp.Served == traces.ByInjection {
+		return c.notFromTerminus()
 	}
-	found, _ := f.value.([]Instance)
+	found, _ := c.value.([]Instance)
 	if len(found) == 0 {
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	}
-	if f.list != nil {
-		return f.list.answer, f.list.because, nil // they were dated as they came
+	if c.list != nil {
+		return c.list.answer, c.list.because, nil // they were dated as they came
 	}
-	at := f.now().Add(f.x.ttl(f.req.Indirection, f.to.around))
+	at := c.now().Add(c.x.ttl(c.req.Indirection, c.to.around))
 	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
 	dated := make([]Instance, len(found))
 	for i, inst := range found {
-		dated[i], answer, because = f.date(inst, at)
+		dated[i], answer, because = c.date(inst, at)
 	}
-	f.value = dated
+	c.value = dated
 	return answer, because, nil
 }
 
-// date returns the instance with an expiration, if it can have one and has none.
-func (f *flight) date(inst Instance, at time.Time) (Instance, traces.Answer, traces.Because) {
+// date returns the instance with an expiration, if it is an [Expirer] without
+// one.
+func (c *call) date(inst Instance, at time.Time) (Instance, traces.Answer, traces.Because) {
 	e, ok := inst.(Expirer)
 	switch {
 	case !ok:
@@ -95,83 +95,83 @@ func (f *flight) date(inst Instance, at time.Time) (Instance, traces.Answer, tra
 		return inst, traces.Kept, traces.Because{Reason: traces.AlreadySet}
 	}
 	dated := e.WithExpiration(at)
-	f.shared(inst.Key(), inst, dated)
+	c.shared(inst.Key(), inst, dated)
 	return dated, traces.Set, traces.Because{Reason: traces.TTL}
 }
 
 // saveTerminus stores the instance. If that fails the cache is not written.
 // Rules IND-SAVE-01, IND-SAVE-02, IND-SAVE-04.
-func saveTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	if f.req.Flags&traces.IgnoreTerminus != 0 {
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: f.live.Trace.Caller}, nil
+func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
+	if c.req.Flags&traces.IgnoreTerminus != 0 {
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreTerminus, About: c.live.Trace.Caller}, nil
 	}
-	v, err := f.ask(f.to.primaryHolder, Save, &f.req, &f.live.Trace.Steps[traces.Terminus])
+	v, err := c.ask(c.to.primaryHolder, Save, &c.req, &c.live.Trace.Steps[traces.Terminus])
 	if err != nil {
-		return traces.Raised, f.raised(err), err
+		return traces.Raised, c.raised(err), err
 	}
-	f.value = v
-	if f.resp.Served == traces.ByInjection {
-		return traces.Nothing, f.live.Trace.Steps[traces.Terminus].Because, nil
+	c.value = v
+	if c.resp.Served == traces.ByInjection {
+		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil
 	}
-	f.served(traces.Terminus)
+	c.served(traces.Terminus)
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
 }
 
-// saveCache stores the same request in the cache. ignore_cache has no effect
-// here. If it fails, the terminus has already stored the instance. Rules
-// IND-SAVE-02 to IND-SAVE-04.
-func saveCache(f *flight) (traces.Answer, traces.Because, error) {
+// saveCache saves the same request in the cache. ignore_cache has no effect. If
+// it fails, the terminus has stored the instance already. Rules IND-SAVE-02 to
+// IND-SAVE-04.
+func saveCache(c *call) (traces.Answer, traces.Because, error) {
 	switch {
-	case f.to.cacheHolder == nil:
+	case c.to.cacheHolder == nil:
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
-	case f.resp.Served == traces.ByInjection:
+	case c.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil
-	case f.req.Flags&traces.IgnoreCacheSave != 0:
-		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: f.live.Trace.Caller}, nil
+	case c.req.Flags&traces.IgnoreCacheSave != 0:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: c.live.Trace.Caller}, nil
 	}
-	if _, err := f.toCache(Save, &f.req); err != nil {
+	if _, err := c.toCache(Save, &c.req); err != nil {
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
 	}
-	return traces.Written, f.written(), nil
+	return traces.Written, c.written(), nil
 }
 
-// destroyTerminus removes the key. No flag is honoured. Rules IND-DEST-01,
+// destroyTerminus removes the key. No flag has an effect. Rules IND-DEST-01,
 // IND-DEST-02.
-func destroyTerminus(f *flight) (traces.Answer, traces.Because, error) {
-	v, err := f.ask(f.to.primaryHolder, Destroy, &f.req, &f.live.Trace.Steps[traces.Terminus])
+func destroyTerminus(c *call) (traces.Answer, traces.Because, error) {
+	v, err := c.ask(c.to.primaryHolder, Destroy, &c.req, &c.live.Trace.Steps[traces.Terminus])
 	if err != nil {
-		return traces.Raised, f.raised(err), err
+		return traces.Raised, c.raised(err), err
 	}
-	f.value = v
-	if f.resp.Served == traces.ByInjection {
-		return traces.Nothing, f.live.Trace.Steps[traces.Terminus].Because, nil
+	c.value = v
+	if c.resp.Served == traces.ByInjection {
+		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil
 	}
 	if v == nil {
 		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
 	}
-	f.served(traces.Terminus)
+	c.served(traces.Terminus)
 	return traces.Removed, traces.Because{Reason: traces.Returned}, nil
 }
 
-// destroyCache removes the key from the cache if it is found there: an entry
-// that cannot be read cannot be removed. Rules IND-DEST-01, IND-DEST-02.
-func destroyCache(f *flight) (traces.Answer, traces.Because, error) {
-	if f.to.cacheHolder == nil {
+// destroyCache removes the key if the cache finds it: an entry that cannot be
+// read cannot be removed. Rules IND-DEST-01, IND-DEST-02.
+func destroyCache(c *call) (traces.Answer, traces.Because, error) {
+	if c.to.cacheHolder == nil {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	}
-	if f.resp.Served == traces.ByInjection {
+	if c.resp.Served == traces.ByInjection {
 		return traces.NotAsked, notStored, nil
 	}
-	find := f.req
+	find := c.req
 	find.Verb, find.Instance = Find, nil
-	v, err := f.toCache(Find, &find)
+	v, err := c.toCache(Find, &find)
 	if err != nil {
 		return traces.Raised, traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}, err
 	}
 	if !usable(v) {
 		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
 	}
-	if _, err := f.toCache(Destroy, &f.req); err != nil {
+	if _, err := c.toCache(Destroy, &c.req); err != nil {
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
 	}
 	return traces.Removed, traces.Because{Reason: traces.CacheFound}, nil

@@ -12,10 +12,10 @@ import (
 	"indirtui/traces"
 )
 
-// A flight is a request on its way through the house. It lives on one
-// goroutine, and is one allocation with what others may keep of it: the
-// request, the answer and the context.
-type flight struct {
+// A call is one request on its way through the steps. It lives on one goroutine
+// and is one allocation, shared with those who keep the request, the answer or
+// the context.
+type call struct {
 	x     *Indirector
 	req   Request
 	to    *resolved
@@ -24,30 +24,30 @@ type flight struct {
 	clock time.Time // when the clock was last read; see now
 	live  traces.Live
 	list  *listing // of a search that yields; nil otherwise
-	stop  *Stop    // what the gate sees of it; nil if it has not
+	stop  *Stop    // what the debugger sees of it; nil before it was stopped
 }
 
-// A step asks one question about a flight, and always says why its answer is so.
+// A step asks one question about a call and returns the answer with its reason.
 type step struct {
 	name          traces.Step
-	take          func(*flight) (traces.Answer, traces.Because, error)
-	before, after StopSet // where a gate may hold the flight
+	take          func(*call) (traces.Answer, traces.Because, error)
+	before, after StopSet // where the debugger may hold the call
 	last          bool    // of its plan
 }
 
-// at is a step, taken by take.
-func at(s traces.Step, take func(*flight) (traces.Answer, traces.Because, error)) step {
+// at returns the step s, taken by take.
+func at(s traces.Step, take func(*call) (traces.Answer, traces.Because, error)) step {
 	return step{name: s, take: take, before: StopAt(s, false), after: StopAt(s, true)}
 }
 
-// plans is what happens for each verb, in order, and what the steps that it
-// does not have say.
+// plans lists the steps of each verb, in order, and the answers of those that a
+// verb does not have.
 type plans struct {
 	steps  [Expire + 1][]step
 	blanks [Expire + 1][traces.StepCount]traces.Question
 }
 
-// newPlans writes the plans down. Held against the specification: 7.1 to 7.6.
+// newPlans follows the specification, 7.1 to 7.6.
 func newPlans() *plans {
 	p := &plans{steps: [...][]step{
 		Find: {
@@ -92,46 +92,44 @@ func newPlans() *plans {
 	return p
 }
 
-// Do answers req: it takes the steps of its verb, one after the other. An
-// error is always an *Error; Puppet's nil is one that is ErrNotFound, except
-// for head, whose answer is then false, and for save, destroy and expire, whose
-// answer is then a nil Value.
+// Do answers req. An error is always an *Error. Puppet's nil is an error that
+// is ErrNotFound, except for head, which answers false, and for save, destroy
+// and expire, which answer a nil Value.
 func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
-	f := &flight{x: x, req: *req}
-	f.begin(ctx)
+	c := &call{x: x, req: *req}
+	c.begin(ctx)
 	if x.cfg.Recorder == nil {
-		err := f.whole()
-		// Neither a terminus nor the caller got hold of the trace.
-		f.live.Trace.Free()
-		f.live.Trace = nil
-		return f.answered(err)
+		err := c.run()
+		// Neither a terminus nor the caller has seen the trace.
+		c.live.Trace.Free()
+		c.live.Trace = nil
+		return c.answered(err)
 	}
-	f.resp.Trace = x.cfg.Recorder.Begin(f.live.Trace)
-	f.live.Trace.ID = f.resp.Trace
-	err := f.whole()
-	t := f.end(err)
-	seen := f.value
+	c.resp.Trace = x.cfg.Recorder.Begin(c.live.Trace)
+	c.live.Trace.ID = c.resp.Trace
+	err := c.run()
+	t := c.end(err)
+	seen := c.value
 	if t.Verb == Save {
-		seen = f.req.Instance
+		seen = c.req.Instance
 	}
 	x.cfg.Recorder.End(t, seen)
-	return f.answered(err)
+	return c.answered(err)
 }
 
-func (f *flight) begin(ctx context.Context) {
-	r, t := &f.req, traces.NewTrace()
-	f.live.Context, f.live.Trace, f.live.Now = ctx, t, f.x.cfg.Now
-	if f.x.cfg.Recorder != nil {
-		f.clock = f.x.now()
+func (c *call) begin(ctx context.Context) {
+	r, t := &c.req, traces.NewTrace()
+	c.live.Context, c.live.Trace, c.live.Now = ctx, t, c.x.cfg.Now
+	if c.x.cfg.Recorder != nil {
+		c.clock = c.x.now()
 	}
-	t.Start, t.Verb, t.Indirection, t.Key = f.clock, r.Verb, r.Indirection, r.Key
+	t.Start, t.Verb, t.Indirection, t.Key = c.clock, r.Verb, r.Indirection, r.Key
 	t.RunGuessed = r.RunGuessed
-	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, f.x.cfg.Application, r.Flags, r.Replay
+	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, c.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
-		// To copy the array as it is took three times as long: most of it is
-		// zero, in both.
+		// Copying the whole array took three times as long; most of it is zero.
 		for i := range t.Steps {
-			q, blank := &t.Steps[i], &f.x.plans.blanks[r.Verb][i]
+			q, blank := &t.Steps[i], &c.x.plans.blanks[r.Verb][i]
 			q.Answer, q.Because.Reason = blank.Answer, blank.Because.Reason
 			if blank.Because.About != "" {
 				q.Because.About = blank.Because.About
@@ -161,7 +159,8 @@ func (f *flight) begin(ctx context.Context) {
 	}
 }
 
-// brief is an option's value for the trace: never a whole instance.
+// brief formats the value of an option for the trace; of an instance only its
+// type and key.
 func brief(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -175,89 +174,91 @@ func brief(v any) string {
 	return inspect(v)
 }
 
-// ctx is what termini get: the trace, or the caller's own if nobody records.
-func (f *flight) ctx() context.Context {
-	if f.x.cfg.Recorder == nil {
-		return f.live.Context
+// ctx is the context for termini: with the trace, or the caller's own if
+// nothing is recorded.
+func (c *call) ctx() context.Context {
+	if c.x.cfg.Recorder == nil {
+		return c.live.Context
 	}
-	return &f.live
+	return &c.live
 }
 
-// whole is the plan, and what comes after it for those few that somebody looks
-// at or wants more of.
-func (f *flight) whole() error {
-	err := f.fly()
-	if f.x.stops.has(handsOver) {
-		err = f.handOver(err)
+// run walks the plan, then hands the answer to the debugger and to Take, if
+// there are any.
+func (c *call) run() error {
+	err := c.walk()
+	if c.x.stops.has(handsOver) {
+		err = c.handOver(err)
 	}
-	if wants := f.req.Wants; err == nil && wants != nil && wants.Take != nil && f.req.Verb == Find {
-		err = f.take(wants.Take)
+	if wants := c.req.Wants; err == nil && wants != nil && wants.Take != nil && c.req.Verb == Find {
+		err = c.take(wants.Take)
 	}
-	if f.stop != nil {
-		f.x.cfg.Debugger.Left(f.resp.Trace)
+	if c.stop != nil {
+		c.x.cfg.Debugger.Left(c.resp.Trace)
 	}
 	return err
 }
 
-// fly walks the plan. A panic of a step is an error that carries the stack.
-func (f *flight) fly() (err error) {
+// walk takes the steps of the plan. A panic becomes an error with the stack.
+func (c *call) walk() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = f.fail(f.live.Step, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			err = c.fail(c.live.Step, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	if f.req.Verb == traces.NoVerb || f.req.Verb > Expire {
-		return f.fail(traces.Route, fmt.Errorf("no such verb: %v", f.req.Verb))
+	if c.req.Verb == traces.NoVerb || c.req.Verb > Expire {
+		return c.fail(traces.Route, fmt.Errorf("no such verb: %v", c.req.Verb))
 	}
-	plan := f.x.plans.steps[f.req.Verb]
+	plan := c.x.plans.steps[c.req.Verb]
 	for i := range plan {
-		if err := f.watch(&plan[i]); err != nil {
+		if err := c.watch(&plan[i]); err != nil {
 			return err
 		}
 	}
-	return f.answer()
+	return c.answer()
 }
 
-// watch takes one step. It is the one place where the house is watched: it
-// lets the gate hold, notes the answer, and says where an error began.
-func (f *flight) watch(s *step) error {
-	f.live.Step = s.name
-	q := &f.live.Trace.Steps[s.name]
-	if f.x.stops.has(s.before) {
-		if skip, err := f.hold(s.name, false, false, nil); skip || err != nil {
-			return f.taken(s, q, err)
+// watch takes one step. All that surrounds a step is done here: it lets the
+// debugger hold the call, records answer and reason, and locates errors.
+func (c *call) watch(s *step) error {
+	c.live.Step = s.name
+	q := &c.live.Trace.Steps[s.name]
+	if c.x.stops.has(s.before) {
+		if skip, err := c.hold(s.name, false, false, nil); skip || err != nil {
+			return c.taken(s, q, err)
 		}
 	}
-	answer, because, err := s.take(f)
+	answer, because, err := s.take(c)
 	q.Answer, q.Because = answer, because
-	if err == nil && !f.x.stops.has(s.after) {
-		return nil // as nearly all: the rest is kept out of their way
+	if err == nil && !c.x.stops.has(s.after) {
+		return nil // the fast path
 	}
-	return f.taken(s, q, err)
+	return c.taken(s, q, err)
 }
 
-// taken is what comes after a step that was taken or left out.
-func (f *flight) taken(s *step, q *traces.Question, err error) error {
-	if f.x.stops.has(s.after) {
+// taken finishes a step that failed, was skipped, or after which the debugger
+// may hold.
+func (c *call) taken(s *step, q *traces.Question, err error) error {
+	if c.x.stops.has(s.after) {
 		if err != nil {
-			f.raise(q, err)
+			c.raise(q, err)
 		}
-		_, err = f.hold(s.name, true, s.last, err)
+		_, err = c.hold(s.name, true, s.last, err)
 	}
-	if err == nil || f.softens(s.name, q, err) {
+	if err == nil || c.softens(s.name, q, err) {
 		return nil
 	}
-	f.raise(q, err)
-	return f.fail(s.name, err)
+	c.raise(q, err)
+	return c.fail(s.name, err)
 }
 
-// softens swallows the failure of a save where the terminus has it so: nobody
-// is told but the log.
-func (f *flight) softens(s traces.Step, q *traces.Question, err error) bool {
-	if s != traces.Terminus || f.req.Verb != Save || errors.Is(err, errors.ErrUnsupported) {
+// softens swallows the failure of a save if the terminus is a [Softener] with
+// its setting on; it is logged only.
+func (c *call) softens(s traces.Step, q *traces.Question, err error) bool {
+	if s != traces.Terminus || c.req.Verb != Save || errors.Is(err, errors.ErrUnsupported) {
 		return false
 	}
-	soft := f.to.primaryHolder.softener
+	soft := c.to.primaryHolder.softener
 	if soft == nil {
 		return false
 	}
@@ -265,112 +266,112 @@ func (f *flight) softens(s traces.Step, q *traces.Question, err error) bool {
 	if setting == "" {
 		return false
 	}
-	f.x.cfg.Log.Error(Message(err))
-	f.fault(s, err, false)
+	c.x.cfg.Log.Error(Message(err))
+	c.fault(s, err, false)
 	q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.SoftFailed, About: setting}
 	return true
 }
 
-// ask puts a request to a verb of a terminus and takes the time.
-func (f *flight) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any, error) {
+// ask calls a verb of a terminus and takes the time.
+func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any, error) {
 	handle := h.verbs[verb]
 	if handle == nil {
 		return nil, &VerbError{
 			Indirection: h.indirection, Terminus: h.name, Verb: verb,
-			Class: h.desc.Class(f.x.cfg.Registry.Spec(h.indirection)), Aborts: h.desc.REST,
+			Class: h.desc.Class(c.x.cfg.Registry.Spec(h.indirection)), Aborts: h.desc.REST,
 		}
 	}
-	before := f.clock
-	v, err := handle(f.ctx(), req)
-	f.tick(q, before)
+	before := c.clock
+	v, err := handle(c.ctx(), req)
+	c.tick(q, before)
 	if err != nil && errors.Is(err, ErrNotFound) {
 		q.Because = becauseOf(err)
-		if q.Because.Reason == traces.ByYou && q == &f.live.Trace.Steps[traces.Terminus] {
-			f.resp.Served = traces.ByInjection // a wrapper answered
+		if q.Because.Reason == traces.ByYou && q == &c.live.Trace.Steps[traces.Terminus] {
+			c.resp.Served = traces.ByInjection // a wrapper answered
 		}
 		return nil, nil
 	}
 	return v, err
 }
 
-// now is the time, as of the last question. When nobody records, no clock is
-// read before somebody must know.
-func (f *flight) now() time.Time {
-	if f.clock.IsZero() {
-		f.clock = f.x.now()
+// now returns the time as of the last step. If nothing is recorded, the clock
+// is read only when the time is needed.
+func (c *call) now() time.Time {
+	if c.clock.IsZero() {
+		c.clock = c.x.now()
 	}
-	return f.clock
+	return c.clock
 }
 
-// tick reads the clock, and says how long it was since it was last read.
-func (f *flight) tick(q *traces.Question, before time.Time) {
-	if f.x.cfg.Recorder == nil {
-		f.clock = time.Time{}
+// tick reads the clock and records how long the step took.
+func (c *call) tick(q *traces.Question, before time.Time) {
+	if c.x.cfg.Recorder == nil {
+		c.clock = time.Time{}
 		return
 	}
-	f.clock = f.x.now()
-	q.At, q.Took = before.Sub(f.live.Trace.Start), max(f.clock.Sub(before), 1)
+	c.clock = c.x.now()
+	q.At, q.Took = before.Sub(c.live.Trace.Start), max(c.clock.Sub(before), 1)
 }
 
-// answer is what the caller gets of the value.
-func (f *flight) answer() error {
-	f.resp.Value = f.value
-	switch f.req.Verb {
+// answer puts the value into the response.
+func (c *call) answer() error {
+	c.resp.Value = c.value
+	switch c.req.Verb {
 	case Find, Search:
-		if f.value == nil {
-			return f.fail(traces.Terminus, NotFound(f.live.Trace.Steps[traces.Terminus].Because.Reason, f.live.Trace.Steps[traces.Terminus].Because.About))
+		if c.value == nil {
+			return c.fail(traces.Terminus, NotFound(c.live.Trace.Steps[traces.Terminus].Because.Reason, c.live.Trace.Steps[traces.Terminus].Because.About))
 		}
-		if f.req.Verb == Search && f.req.yield() != nil {
-			return f.yielded()
+		if c.req.Verb == Search && c.req.yield() != nil {
+			return c.yielded()
 		}
 	case Head:
-		found, isBool := f.value.(bool)
-		f.resp.Value = found || !isBool && f.value != nil
+		found, isBool := c.value.(bool)
+		c.resp.Value = found || !isBool && c.value != nil
 	}
 	return nil
 }
 
-// take lets the caller do with the answer what is part of the request.
-func (f *flight) take(take func(context.Context, *Response) error) (failed error) {
-	f.live.Step = traces.Caller
+// take calls Take of [Wants].
+func (c *call) take(take func(context.Context, *Response) error) (failed error) {
+	c.live.Step = traces.Caller
 	defer func() {
 		if v := recover(); v != nil {
-			failed = f.fail(traces.Caller, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			failed = c.fail(traces.Caller, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	before := f.now()
-	err := take(f.ctx(), &f.resp)
-	f.tick(&f.live.Trace.Steps[traces.Caller], before)
+	before := c.now()
+	err := take(c.ctx(), &c.resp)
+	c.tick(&c.live.Trace.Steps[traces.Caller], before)
 	if err != nil {
-		return f.fail(traces.Caller, err)
+		return c.fail(traces.Caller, err)
 	}
 	return nil
 }
 
-// end closes the trace, and returns it: it is the recorder's now.
-func (f *flight) end(err error) *traces.Trace {
-	t := f.live.Trace
-	f.live.Close()
-	t.Took = f.clock.Sub(t.Start)
+// end closes the trace and returns it. It belongs to the recorder then.
+func (c *call) end(err error) *traces.Trace {
+	t := c.live.Trace
+	c.live.Close()
+	t.Took = c.clock.Sub(t.Start)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
 	}
-	t.Served = f.resp.Served
+	t.Served = c.resp.Served
 	t.Idle = idleFlags(t)
 	slices.SortFunc(t.Spans, func(a, b traces.Span) int { return a.ID - b.ID })
-	if inst, ok := f.value.(Instance); ok && t.Verb == Find && f.value != nil {
+	if inst, ok := c.value.(Instance); ok && t.Verb == Find && c.value != nil {
 		if name := inst.Key(); name != "" && name != t.Key {
 			t.Named = name
 		}
 	}
 	t.Outcome = traces.Judge(t)
-	if f.req.Caller != "" || t.Parent != 0 {
+	if c.req.Caller != "" || t.Parent != 0 {
 		q := &t.Steps[traces.Caller]
 		q.Answer, q.Because = traces.Passed, traces.Because{Reason: traces.CallerReturned, About: t.Caller}
 		switch {
 		case t.Error == "":
-		case f.req.Rescue != "":
-			q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.Rescued, About: f.req.Rescue}
+		case c.req.Rescue != "":
+			q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.Rescued, About: c.req.Rescue}
 		default:
 			q.Answer, q.Because = traces.Raised, traces.Because{Reason: traces.CallerRaised, About: t.Caller}
 		}
@@ -378,7 +379,7 @@ func (f *flight) end(err error) *traces.Trace {
 	return t
 }
 
-// idleFlags returns the flags that were given and changed nothing. Gap L5.
+// idleFlags returns the flags that were given and had no effect. Gap L5.
 func idleFlags(t *traces.Trace) traces.Flags {
 	if t.Flags == 0 {
 		return 0
@@ -396,57 +397,56 @@ func idleFlags(t *traces.Trace) traces.Flags {
 	return t.Flags &^ may
 }
 
-// answered is what Do returns.
-func (f *flight) answered(err error) (*Response, error) {
+func (c *call) answered(err error) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &f.resp, nil
+	return &c.resp, nil
 }
 
-func (f *flight) point(s traces.Step) traces.Point {
-	p := traces.Point{Indirection: f.live.Trace.Indirection, Verb: f.live.Trace.Verb, Step: s}
-	if f.to != nil {
-		p.Terminus = f.to.primary.Terminus
+func (c *call) point(s traces.Step) traces.Point {
+	p := traces.Point{Indirection: c.live.Trace.Indirection, Verb: c.live.Trace.Verb, Step: s}
+	if c.to != nil {
+		p.Terminus = c.to.primary.Terminus
 		if s == traces.CacheRead || s == traces.CacheWrite {
-			p.Terminus = f.to.cache.Terminus
+			p.Terminus = c.to.cache.Terminus
 		}
 	}
 	return p
 }
 
-// raise notes that a step failed, unless it has said why itself.
-func (f *flight) raise(q *traces.Question, err error) {
+// raise records that a step failed, unless it has given a reason itself.
+func (c *call) raise(q *traces.Question, err error) {
 	q.Answer = traces.Raised
 	if q.Because.Reason == traces.EarlierStepRaised || q.Because.Reason == traces.NoReason {
 		q.Because = traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}
 	}
 }
 
-// fail makes an error of the house out of one of a step.
-func (f *flight) fail(s traces.Step, err error) error {
-	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == f.live.Trace.ID && located.Point.Step == s && located.Key == f.live.Trace.Key {
+// fail locates an error of a step.
+func (c *call) fail(s traces.Step, err error) error {
+	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == c.live.Trace.ID && located.Point.Step == s && located.Key == c.live.Trace.Key {
 		return err
 	}
-	e := &Error{Point: f.point(s), Key: f.live.Trace.Key, Trace: f.live.Trace.ID, Origin: f.origin(s, err), Err: err}
+	e := &Error{Point: c.point(s), Key: c.live.Trace.Key, Trace: c.live.Trace.ID, Origin: c.origin(s, err), Err: err}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		e.Path = failure.Path
 	}
-	e.Done = f.sideEffects()
-	f.fault(s, err, true)
+	e.Done = c.sideEffects()
+	c.fault(s, err, true)
 	return e
 }
 
-// origin names where a failure began in the words of the UI: "terminus exec",
-// "cache-read json › decode".
-func (f *flight) origin(s traces.Step, err error) string {
+// origin names where a failure began: "terminus exec", "cache-read json ›
+// decode".
+func (c *call) origin(s traces.Step, err error) string {
 	o := strings.ReplaceAll(s.String(), " ", "-")
-	if f.to != nil {
+	if c.to != nil {
 		switch s {
 		case traces.Terminus, traces.Filter:
-			o += " " + f.to.primary.Terminus
+			o += " " + c.to.primary.Terminus
 		case traces.CacheRead, traces.CacheWrite:
-			o += " " + f.to.cache.Terminus
+			o += " " + c.to.cache.Terminus
 		}
 	}
 	if failure := (*Failure)(nil); errors.As(err, &failure) && failure.Origin != "" {
@@ -455,35 +455,35 @@ func (f *flight) origin(s traces.Step, err error) string {
 	return o
 }
 
-// sideEffects is what had been done when a request failed. Gap L7.
-func (f *flight) sideEffects() []string {
+// sideEffects lists what had been done when the call failed. Gap L7.
+func (c *call) sideEffects() []string {
 	var done []string
-	if f.list != nil && f.list.n > 0 {
-		done = append(done, f.list.String()+" had been yielded")
+	if c.list != nil && c.list.n > 0 {
+		done = append(done, c.list.String()+" had been yielded")
 	}
-	if f.live.Trace.Steps[traces.Terminus].Answer == traces.Written {
-		done = append(done, "terminus "+f.to.primary.Terminus+" stored it")
+	if c.live.Trace.Steps[traces.Terminus].Answer == traces.Written {
+		done = append(done, "terminus "+c.to.primary.Terminus+" stored it")
 	}
-	if f.live.Trace.Steps[traces.Terminus].Answer == traces.Removed {
-		done = append(done, "terminus "+f.to.primary.Terminus+" removed it")
+	if c.live.Trace.Steps[traces.Terminus].Answer == traces.Removed {
+		done = append(done, "terminus "+c.to.primary.Terminus+" removed it")
 	}
 	return done
 }
 
-// fault notes a failure, whether the caller sees it or not.
-func (f *flight) fault(s traces.Step, err error, shown bool) {
+// fault records a failure. Shown is whether the caller sees it.
+func (c *call) fault(s traces.Step, err error, shown bool) {
 	if errors.Is(err, ErrNotFound) {
 		return
 	}
-	fault := traces.Fault{Origin: f.origin(s, err), Step: s, Message: Message(err), Shown: shown}
+	fault := traces.Fault{Origin: c.origin(s, err), Step: s, Message: Message(err), Shown: shown}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		fault.Path, fault.Hidden = failure.Path, failure.unsaid()
 	}
-	f.live.Fault(fault)
+	c.live.Fault(fault)
 }
 
-// unsaid is what a failure knows and does not say. A sentinel below it tells
-// only of which kind it is, and words that it repeats are said.
+// unsaid returns what the message of a failure leaves out. Sentinels only
+// classify.
 func (f *Failure) unsaid() string {
 	switch {
 	case f.Hidden != "" || f.Err == nil:
@@ -501,15 +501,15 @@ func firstLine(s string) string {
 	return line
 }
 
-// Look is Do for who only looks: neither a find nor what termini ask on its way
-// writes the caches that are routed. A cache that the request names is written.
+// Look is like Do but leaves routed caches unwritten, also those of nested
+// requests. A cache that the request names is written.
 func (x *Indirector) Look(ctx context.Context, req *Request) (*Response, error) {
 	return x.Do(context.WithValue(ctx, lookKey{}, true), x.looking(req))
 }
 
 type lookKey struct{}
 
-// looking returns the request as one who only looks asks it.
+// looking returns the request as Look sends it.
 func (x *Indirector) looking(req *Request) *Request {
 	r := x.table.Load().by[req.Indirection]
 	if req.Verb != Find || req.Cache != "" || req.Flags&traces.IgnoreCacheSave != 0 || r == nil || r.cacheHolder == nil {
