@@ -326,7 +326,7 @@ func undeclared(path, name string) string {
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
 	const path = "../indirector/walk.go"
-	for name, gone := range map[string]bool{"Indirector.Do": false, "flight.watch": false, "newPlans": false, "nobody": true, "Nobody.Do": true} {
+	for name, gone := range map[string]bool{"Indirector.Do": false, "call.watch": false, "newPlans": false, "nobody": true, "Nobody.Do": true} {
 		if why := undeclared(path, name); (why != "") != gone {
 			t.Errorf("%s: got %q", name, why)
 		}

@@ -184,7 +184,7 @@ func TestScriptWaits(t *testing.T) {
 	}
 }
 
-// Example_script asks a house whose terminus does what a script says.
+// Example_script asks a scripted terminus.
 func Example_script() {
 	script := terminustest.NewScript(new(testing.T), "find web01 → fail: disk full", nil)
 	registry, err := indirector.NewRegistry(
@@ -194,14 +194,14 @@ func Example_script() {
 		fmt.Println(err)
 		return
 	}
-	house, err := indirector.New(indirector.Config{Registry: registry, Routes: indirector.Routes{
+	x, err := indirector.New(indirector.Config{Registry: registry, Routes: indirector.Routes{
 		"facts": {Primary: traces.Slot{{Terminus: "script", Kind: traces.FromDeclaration}}},
 	}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = house.Do(context.Background(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "web01"})
+	_, err = x.Do(context.Background(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "web01"})
 	fmt.Println(err)
 	fmt.Println(script.Calls())
 	// Output:
