@@ -17,7 +17,7 @@ import (
 	"indirtui/traces"
 )
 
-// A store is a terminus that does everything right, unless fault says else.
+// A store is a terminus that does everything right, except fault.
 type store struct {
 	fault string
 	dir   string
@@ -75,7 +75,7 @@ func (s *store) Destroy(_ context.Context, req *indirector.Request) (any, error)
 	return 1, nil
 }
 
-var faults = map[string]string{ // and what the suite says
+var faults = map[string]string{ // and what the suite reports
 	"":                        "",
 	"nil for not found":       "want ErrNotFound",
 	"another name":            `got the name "other", want "web01"`,
