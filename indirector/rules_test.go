@@ -868,7 +868,7 @@ func FuzzKey(f *testing.F) {
 		e := (*indirector.Error)(nil)
 		switch {
 		case errors.Is(err, indirector.ErrNotFound) && saw.req == nil:
-			t.Errorf("%q: nobody was asked", key)
+			t.Errorf("%q: nothing was asked", key)
 		case !errors.Is(err, indirector.ErrNotFound) && (!errors.As(err, &e) || !strings.HasPrefix(indirector.Message(err), "Could not understand URL")):
 			t.Errorf("%q: got %v", key, err)
 		}

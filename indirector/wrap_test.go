@@ -196,7 +196,7 @@ func TestWrapperNames(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)
 	for name, want := range map[string]string{
-		"fault(nobody, 503)":       `fault: node has no terminus "nobody"`,
+		"fault(absent, 503)":       `fault: node has no terminus "absent"`,
 		"fault(main)":              "fault: with what? write a status, a text in quotes or nil",
 		"fault(main, 200)":         "fault: 200 is no status of a failure; there are 400 to 599",
 		"fault(main, 503, 0%)":     `fault: "0%": want a share from 0% to 100%`,

@@ -166,7 +166,7 @@ func TestEdit(t *testing.T) {
 		{"back again", "before terminus", []string{"ignore_terminus=true", "ignore_terminus=false"}, "main", "terminus main would answer", ""},
 		{"value", "after terminus", []string{`value={"name":"web01","parameters":{"origin":"mine"}}`}, "mine", "terminus main would answer", ""},
 		{"value for the caller", "before caller", []string{`value={"name":"web01","parameters":{"origin":"mine"}}`}, "mine", "terminus main would answer", ""},
-		{"unknown terminus", "before terminus", []string{"terminus=nobody"}, "error: Could not find terminus nobody for indirection node", "Could not find terminus nobody for indirection node", ""},
+		{"unknown terminus", "before terminus", []string{"terminus=absent"}, "error: Could not find terminus absent for indirection node", "Could not find terminus absent for indirection node", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

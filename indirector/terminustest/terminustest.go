@@ -64,7 +64,7 @@ type Options struct {
 	Patience time.Duration
 }
 
-const defaultAbsent = "nobody.example.test"
+const defaultAbsent = "absent.example.test"
 
 // Run checks a terminus. Each check has a terminus of its own.
 func Run(t *testing.T, d indirector.Descriptor, o Options) {
@@ -387,7 +387,7 @@ func (s *suite) notFound(t *testing.T, u *subject) {
 }
 
 func (s *suite) searchNothing(t *testing.T, u *subject) {
-	key := "nobody*"
+	key := "absent*"
 	if s.o.Absent != defaultAbsent {
 		key = s.o.Absent
 	}
