@@ -12,9 +12,8 @@ import (
 	"indirtui/ui/demo/scenarios"
 )
 
-// No secret that passes through the house is kept in the clear: not in the
-// recording, not in what the store gives back, not in what is told of a
-// request. The answer itself is the caller's, and whole.
+// No secret is kept in the clear: not in the recording, the store or a trace.
+// The answer itself is the caller's, and whole.
 func TestSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"

@@ -178,7 +178,7 @@ func (p *program) say(r export.Report) {
 	fmt.Fprintln(p.Err, r)
 	for i, m := range r.List {
 		if i == enough {
-			fmt.Fprintf(p.Err, "  and %d more\n", r.Masked-enough)
+			fmt.Fprintf(p.Err, "  and %d more\n", r.Redacted-enough)
 			break
 		}
 		fmt.Fprintln(p.Err, "  "+clean(m.String()))
