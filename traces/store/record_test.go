@@ -248,9 +248,9 @@ func TestRedact(t *testing.T) {
 	redact := func(s string) (string, int) {
 		return strings.ReplaceAll(s, secret, "(masked)"), strings.Count(s, secret)
 	}
-	gate := make(chan struct{})
+	release := make(chan struct{})
 	s := open(t, store.Options{Path: file(t), RedactText: redact, Render: func(string, any) traces.Value {
-		<-gate
+		<-release
 		return traces.Value{}
 	}})
 	record(s, find("facts", "holds the writer"), 1)
@@ -265,7 +265,7 @@ func TestRedact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	close(gate)
+	close(release)
 	flush(t, s)
 	after, _ := s.Trace(id)
 	if d := cmp.Diff(before, after); d != "" {
@@ -423,10 +423,10 @@ func TestRunning(t *testing.T) {
 // loss is counted and recorded.
 func TestWriterBehind(t *testing.T) {
 	t.Parallel()
-	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	release, inside := make(chan struct{}), make(chan struct{}, 1000)
 	s := open(t, store.Options{Path: file(t), Details: 16, Render: func(string, any) traces.Value {
 		inside <- struct{}{}
-		<-gate
+		<-release
 		return traces.Value{}
 	}})
 	record(s, find("facts", "holds the writer"), 1)
@@ -449,7 +449,7 @@ func TestWriterBehind(t *testing.T) {
 	if tr, err := s.Trace(2); err != nil || tr.Key != "marked" {
 		t.Errorf("the marked one: got %+v, %v", tr, err)
 	}
-	close(gate)
+	close(release)
 	flush(t, s)
 	for name, s := range map[string]*store.Store{"live": s, "recorded": reopen(t, s)} {
 		rows := make([]store.Row, 200)
@@ -486,10 +486,10 @@ func TestWriterBehind(t *testing.T) {
 // dropped before they were written.
 func TestRowsGoneBeforeWritten(t *testing.T) {
 	t.Parallel()
-	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	release, inside := make(chan struct{}), make(chan struct{}, 1000)
 	s := open(t, store.Options{Path: file(t), Rows: 1, Details: 16, Render: func(string, any) traces.Value {
 		inside <- struct{}{}
-		<-gate
+		<-release
 		return traces.Value{}
 	}})
 	record(s, find("facts", "holds the writer"), 1)
@@ -497,7 +497,7 @@ func TestRowsGoneBeforeWritten(t *testing.T) {
 	for range 4 << 16 {
 		record(s, find("facts", "web"), nil)
 	}
-	close(gate)
+	close(release)
 	flush(t, s)
 	st := s.Stats()
 	if st.DroppedRows == 0 || st.DroppedDetails != 4<<16+1-16 {

@@ -262,7 +262,7 @@ func (s *Store) Subject(id uint64) (query.Subject, bool) {
 // maxRun is how many requests of a run are looked at.
 const maxRun = 100_000
 
-// Related returns related requests: parent, nested, previous, in the run.
+// Related reports whether a related request matches.
 func (u *subject) Related(rel query.Relation, match func(query.Subject) bool) bool {
 	ask := func(id uint64) bool {
 		other, ok := u.s.Subject(id)

@@ -66,7 +66,7 @@ type bodies struct {
 	inside  int64 // bytes in memory
 }
 
-// maxBodies is how many different values are told apart.
+// maxBodies bounds the number of different values.
 const maxBodies = 1 << 20
 
 func (b *bodies) memory() int64 { return b.inside + int64(len(b.at))*96 }
