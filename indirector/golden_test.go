@@ -298,8 +298,8 @@ func (f filter) Filter(_ context.Context, inst indirector.Instance) (indirector.
 
 func (a auth) Authorized(_ context.Context, r *indirector.Request) bool {
 	*a.s.calls = append(*a.s.calls, map[string]any{"terminus": "main", "verb": "authorized?", "key": rubyKey(r.Key)})
-	said := string(a.s.acts["authorized?"])
-	return said != "false" && said != "null"
+	answer := string(a.s.acts["authorized?"])
+	return answer != "false" && answer != "null"
 }
 
 func newMain(s *script) indirector.Terminus {

@@ -188,69 +188,86 @@ func parseWrapping(text string) (*wrapping, error) {
 // argument reads the i-th argument after the termini.
 func (w *wrapping) argument(i int, a arg) (err error) {
 	name, value, named := strings.Cut(a.text, "=")
-	number := func(most int64) int64 {
-		n, e := strconv.ParseInt(value, 10, 64)
-		if e != nil || n < 1 || n > most {
-			err = fmt.Errorf("%q: want a number from 1 to %d", a.text, most)
-		}
-		return n
-	}
-	span := func(s string) time.Duration {
-		d, e := time.ParseDuration(s)
-		if e != nil || d < 0 || d > maxPause {
-			err = fmt.Errorf("%q: want a time such as 250ms or 2s", a.text)
-		}
-		return d
-	}
 	limited := w.kind == "fault" || w.kind == "delay"
-	share, isShare := strings.CutSuffix(a.text, "%")
 	switch {
 	case a.quoted && w.kind == "fault" && w.what == "":
 		w.what, w.fails = a.text, &Failure{Message: a.text, Origin: "injected"}
 	case a.quoted:
 		err = fmt.Errorf("%q is not understood", a.text)
-	case limited && a.text == "once":
-		w.first = 1
-	case limited && named && name == "first":
-		w.first = number(1 << 30)
-	case limited && named && name == "every":
-		w.every = number(1 << 30)
-	case limited && named && name == "verb":
-		if w.verb = traces.ParseVerb(value); w.verb == traces.NoVerb {
-			err = fmt.Errorf("%q is no verb", value)
-		}
-	case limited && isShare:
-		w.chance, err = strconv.ParseFloat(share, 64)
-		if err != nil || !(w.chance > 0 && w.chance <= 100) {
-			err = fmt.Errorf("%q: want a share from 0%% to 100%%", a.text)
-		}
+	case limited && (a.text == "once" || strings.HasSuffix(a.text, "%") || named && (name == "first" || name == "every" || name == "verb")):
+		err = w.limit(a.text, name, value)
 	case w.kind == "delay" && named && name == "jitter":
-		w.jitter = span(value)
+		w.jitter, err = pauseOf(a.text, value)
 	case w.kind == "retry" && named && name == "wait":
-		w.pause = span(value)
+		w.pause, err = pauseOf(a.text, value)
 	case w.kind == "delay" && i == 0:
-		w.pause = span(a.text)
+		w.pause, err = pauseOf(a.text, a.text)
 	case w.kind == "retry" && i == 0:
-		value = a.text
-		w.times = int(number(maxAttempts))
+		var n int64
+		n, err = count(a.text, a.text, maxAttempts)
+		w.times = int(n)
 	case w.kind == "fallback" && a.text == "nil":
 		w.alsoNil = true
 	case w.kind == "fault" && i == 0:
-		w.what = a.text
-		status, e := strconv.Atoi(a.text)
-		switch {
-		case a.text == "nil":
-		case e != nil:
-			w.fails = &Failure{Message: a.text, Origin: "injected"}
-		case status < 400 || status > 599:
-			err = fmt.Errorf("%d is no status of a failure; there are 400 to 599", status)
-		default:
-			w.fails = HTTPFailure(status, "injected")
-		}
+		err = w.failure(a.text)
 	default:
 		err = fmt.Errorf("%q is not understood", a.text)
 	}
 	return err
+}
+
+// limit reads which requests a fault or delay is for.
+func (w *wrapping) limit(text, name, value string) (err error) {
+	switch name {
+	case "once":
+		w.first = 1
+	case "first":
+		w.first, err = count(text, value, 1<<30)
+	case "every":
+		w.every, err = count(text, value, 1<<30)
+	case "verb":
+		if w.verb = traces.ParseVerb(value); w.verb == traces.NoVerb {
+			return fmt.Errorf("%q is no verb", value)
+		}
+	default:
+		w.chance, err = strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err != nil || !(w.chance > 0 && w.chance <= 100) {
+			return fmt.Errorf("%q: want a share from 0%% to 100%%", text)
+		}
+	}
+	return err
+}
+
+// failure reads what a fault fails with.
+func (w *wrapping) failure(text string) error {
+	w.what = text
+	status, err := strconv.Atoi(text)
+	switch {
+	case text == "nil":
+	case err != nil:
+		w.fails = &Failure{Message: text, Origin: "injected"}
+	case status < 400 || status > 599:
+		return fmt.Errorf("%d is no status of a failure; there are 400 to 599", status)
+	default:
+		w.fails = HTTPFailure(status, "injected")
+	}
+	return nil
+}
+
+func count(text, value string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return n, fmt.Errorf("%q: want a number from 1 to %d", text, most)
+	}
+	return n, nil
+}
+
+func pauseOf(text, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 || d > maxPause {
+		return d, fmt.Errorf("%q: want a time such as 250ms or 2s", text)
+	}
+	return d, nil
 }
 
 // An arg is one argument, without its quotes.

@@ -56,7 +56,7 @@ func TestYield(t *testing.T) {
 		{"it lists", "main", stream{}, nil, "n1 n2", 2, traces.Set},
 		{"the caller has enough", "stream", stream{n: 3}, enough, "0 1", "the caller took no more after 2 instances: enough", traces.NotReached},
 		{"the caller of a list has enough", "main", stream{}, enough, "n1 n2", "the caller took no more after 2 instances: enough", traces.NotReached},
-		{"a caller who stops is heard even if the terminus fails otherwise", "stream", stream{3, nil}, context.Canceled, "0 1", "the caller took no more after 2 instances: context canceled", traces.NotReached},
+		{"a caller who stops ends the search even if the terminus fails otherwise", "stream", stream{3, nil}, context.Canceled, "0 1", "the caller took no more after 2 instances: context canceled", traces.NotReached},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

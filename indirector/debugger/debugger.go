@@ -562,7 +562,7 @@ func (u *subject) Row() *query.Row { return &u.row }
 // Trace returns the trace during look.
 func (u *subject) Trace() *traces.Trace { return u.trace }
 
-// Related returns a recorded request.
+// Related reports whether a related request, which is recorded, matches.
 func (u *subject) Related(r query.Relation, match func(query.Subject) bool) bool {
 	if u.d.o.Recorder == nil {
 		return r == query.Run && match(u)
