@@ -17,7 +17,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// FileMetadata is what a file server says of a file.
+// FileMetadata is a file server's description of a file.
 type FileMetadata struct {
 	Envelope
 	Path          string     // absolute
@@ -166,15 +166,15 @@ func (m *FileMetadata) Data() data.Value {
 type Contents interface {
 	// Open returns a reader from the first byte on, which the caller closes.
 	Open() (io.ReadCloser, error)
-	// Size is the number of bytes; negative if nobody knows.
+	// Size is the number of bytes; negative if unknown.
 	Size() int64
 }
 
-// Kept are Contents on this machine: to open them asks nobody.
+// Kept are Contents on this machine, which can be opened without a request.
 type Kept interface {
 	Contents
-	// Place is the path of the file; "" is memory.
-	Place() string
+	// Path is the path of the file; "" is memory.
+	Path() string
 }
 
 // Preview returns the first bytes of c, at most n, and whether these are all.
@@ -195,8 +195,8 @@ type Bytes []byte
 
 var _ Kept = Bytes(nil)
 
-// Place returns "".
-func (b Bytes) Place() string { return "" }
+// Path returns "".
+func (b Bytes) Path() string { return "" }
 
 // Open returns a reader over b; it does not fail.
 func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
@@ -204,7 +204,7 @@ func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewRead
 // Size returns the number of bytes.
 func (b Bytes) Size() int64 { return int64(len(b)) }
 
-// FileContent is what a file server serves.
+// FileContent is a served file.
 type FileContent struct {
 	Envelope
 	Path         string
@@ -229,7 +229,7 @@ func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
 type FileBucketFile struct {
 	Envelope
 	ChecksumType string // sha256, …
-	Checksum     string // in hex, without the type; "" if nobody computed it yet
+	Checksum     string // in hex, without the type; "" if it is not computed yet
 	BucketPath   string // "" is the bucket of the settings
 	Contents     Contents
 }

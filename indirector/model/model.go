@@ -1,19 +1,19 @@
-// Package model holds the classes whose instances are indirected: facts,
-// nodes, catalogs, reports, resources, files.
+// Package model holds the models of the indirections: facts, nodes, catalogs,
+// reports, resources, files.
 //
-// Each is a plain struct with the fields Puppet knows, and nothing that was
-// read is lost: keys that Puppet does not know are kept in Extra, in order, and
-// a value of an unexpected kind (a number for a name, an explicit null) is
-// written as it was read unless the field was changed.
+// Each is a plain struct with the fields that Puppet knows. Nothing that was
+// read is lost: keys unknown to Puppet are kept in Extra, in order, and a value
+// of an unexpected kind (a number for a name, an explicit null) is written as
+// it was read unless the field was changed.
 //
 //	value, err := format.DecodeJSON(text, format.Limits{})
 //	class, _ := model.Lookup("facts")
 //	instance, err := class.FromData(value)
 //	facts := instance.(*model.Facts)
 //
-// Every class reads its data hash with FromData, which fails in Puppet's own
-// words, and writes it with [ToData] in Puppet's order of keys. Rule FMT-01.
-// Instances are immutable once they are handed over.
+// Every class reads its data hash with FromData, whose errors are Puppet's, and
+// writes it with [ToData] in Puppet's order of keys. Rule FMT-01. Instances are
+// immutable once they are handed over.
 package model
 
 import (
@@ -112,15 +112,7 @@ func ClassOf(i indirector.Instance) *Class {
 // Supports reports whether instances of c can be written in the named format.
 // YAML takes everything.
 func (c *Class) Supports(format string) bool {
-	if format == "yaml" {
-		return true
-	}
-	for _, f := range c.Formats {
-		if f == format {
-			return true
-		}
-	}
-	return false
+	return format == "yaml" || slices.Contains(c.Formats, format)
 }
 
 // ToData returns the data hash of an instance, and false for one that has none:
@@ -135,8 +127,8 @@ func ToData(i indirector.Instance) (data.Value, bool) {
 	return data.Value{}, false
 }
 
-// A Raw is a value that is not of the model that was asked for: what the yaml
-// terminus returns for a plain mapping or an empty file. Rule TERM-FILE-05.
+// A Raw is a value that is not of the requested model: the yaml terminus
+// returns it for a plain mapping or an empty file. Rule TERM-FILE-05.
 type Raw struct {
 	Name  string // the key it was found under
 	Value data.Value
@@ -170,8 +162,8 @@ func noData(class string) func(data.Value) (indirector.Instance, error) {
 	}
 }
 
-// hashOf returns the pairs of a data hash. What is not a hash fails as Ruby's
-// element reference does, except that a string answers every key with nil.
+// hashOf returns the pairs of a data hash. Other values fail as Ruby's element
+// reference does, except that a string has no pairs.
 func hashOf(v data.Value) ([]data.Pair, error) {
 	switch v.Kind() {
 	case data.Hash:
@@ -184,7 +176,7 @@ func hashOf(v data.Value) ([]data.Pair, error) {
 	return nil, undefined("[]", v)
 }
 
-// undefined is what Ruby says when v has no such method.
+// undefined returns Ruby's error for a method that v lacks.
 func undefined(method string, v data.Value) error {
 	switch v.Kind() {
 	case data.Nil:
@@ -208,9 +200,8 @@ func key(p data.Pair) string {
 	return p.Key.Str()
 }
 
-// odd holds the values of known keys that the typed field does not tell apart
-// from another: a null, a missing key, a number for a string. It is nil nearly
-// always.
+// odd holds values of known keys that the typed field cannot represent: a null,
+// a missing key, a number for a string. It is nearly always nil.
 type odd []data.Pair
 
 func (o odd) find(key string) (data.Value, bool) {
@@ -259,6 +250,15 @@ func (o odd) ofNumber(key string, n int64) data.Value {
 	return data.OfInt(n)
 }
 
+// ofLine writes the number of a line; zero is written as null unless it was
+// read as something else.
+func (o odd) ofLine(n int64) data.Value {
+	if _, ok := o.find("line"); n == 0 && !ok {
+		return data.Value{}
+	}
+	return o.ofNumber("line", n)
+}
+
 // flag reads a boolean field.
 func (o *odd) flag(key string, v data.Value) bool {
 	if v.Kind() != data.Bool {
@@ -273,19 +273,6 @@ func (o odd) ofFlag(key string, b bool) data.Value {
 		return v
 	}
 	return data.OfBool(b)
-}
-
-// absent remembers keys that a reader sees as nil because they were not there.
-func (o *odd) absent(pairs []data.Pair, keys ...string) {
-next:
-	for _, k := range keys {
-		for _, p := range pairs {
-			if key(p) == k {
-				continue next
-			}
-		}
-		*o = append(*o, data.P(k, data.Value{}))
-	}
 }
 
 // list reads a list of strings.

@@ -459,5 +459,5 @@ func (t *responder) Save(ctx context.Context, req *indirector.Request) (any, err
 		h = append(h, data.P("because", data.OfString(err.Error())))
 		traces.AddNote(ctx, fmt.Sprintf("answered %s: %v", about, err))
 	}
-	return &model.OCSPResponse{Name: req.Key, DER: der, About: data.OfHash(h)}, nil
+	return &model.OCSPResponse{Name: req.Key, DER: der, Summary: data.OfHash(h)}, nil
 }

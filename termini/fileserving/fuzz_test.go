@@ -42,7 +42,7 @@ func FuzzConfiguration(f *testing.F) {
 
 type none struct{}
 
-func (none) Get(string) (value, place string) { return "", "" }
+func (none) Get(string) (value, source string) { return "", "" }
 
 func timeZero() time.Time { return time.Time{} }
 

@@ -45,9 +45,8 @@ func (t *HTTP) Search(context.Context, *indirector.Request) ([]indirector.Instan
 	return nil, &indirector.Failure{Message: "cannot lookup multiple files"}
 }
 
-// Find asks what the server says of a file. Contents are fetched when they are
-// read; only whether there are some is asked now. Rules TERM-HTTP-01,
-// TERM-HTTP-05.
+// Find asks the server for a file's headers. Contents are fetched when they are
+// read; now only their existence is checked. Rules TERM-HTTP-01, TERM-HTTP-05.
 func (t *HTTP) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	address := req.Key
 	if req.URI != nil {
@@ -92,7 +91,8 @@ func (t *HTTP) head(ctx context.Context, u *url.URL, wire *indirector.Wire) (*cl
 	return answer, nil
 }
 
-// size is what the server says of the whole file; negative if it does not.
+// size returns the size of the whole file by the answer; negative if it has
+// none.
 func size(a *client.Answer) int64 {
 	n, err := strconv.ParseInt(a.Header.Get("Content-Length"), 10, 64)
 	if err != nil || a.Status == http.StatusPartialContent {
@@ -169,8 +169,8 @@ func isSum(kind, sum string) bool {
 	return err == nil && len(b) == map[string]int{"md5": md5.Size, "sha1": sha1.Size, "sha256": sha256.Size}[kind]
 }
 
-// unbase64 decodes as Ruby does: what is no letter of the alphabet is skipped,
-// and what is left over is dropped.
+// unbase64 decodes as Ruby does: other characters are skipped, and an
+// incomplete group is dropped.
 func unbase64(s string) []byte {
 	letters := strings.Map(func(r rune) rune {
 		switch {
@@ -216,5 +216,5 @@ func (b *body) Open() (io.ReadCloser, error) {
 	return answer.Stream, nil
 }
 
-// Size is what the server said.
+// Size returns the size that the server gave.
 func (b *body) Size() int64 { return b.size }

@@ -101,7 +101,7 @@ func TestPeerSearch(t *testing.T) {
 		    e.message
 		  end
 		})`, asked, &answers)
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for i, q := range asked {
 		t.Run(fmt.Sprint(q.Path, q.Options), func(t *testing.T) {
 			var options []indirector.Option
@@ -165,7 +165,7 @@ func TestPeerModules(t *testing.T) {
 		Key     string         `json:"key"`
 		Options map[string]any `json:"options"`
 	}
-	h := newHouse(t, values{"modulepath": modulesOfDebian, "environment": "production", "digest_algorithm": "sha256"}, nil)
+	h := newFixture(t, values{"modulepath": modulesOfDebian, "environment": "production", "digest_algorithm": "sha256"}, nil)
 	var asked []question
 	for _, key := range []string{"modules/stdlib", "modules/apache", "modules/concat", "plugins", "pluginfacts", "locales", "tasks/apache", "scripts/stdlib", "modules/none", "plugins/puppet"} {
 		for _, o := range []map[string]any{

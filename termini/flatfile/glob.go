@@ -74,7 +74,7 @@ func fnmatch(pattern, name string) bool {
 	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") {
 		return false
 	}
-	star, from := -1, 0 // where the last star was, and what it has swallowed
+	star, from := -1, 0 // of the last star, and the end of its match
 	p, n := 0, 0
 	for n < len(name) {
 		if p < len(pattern) && pattern[p] == '*' {

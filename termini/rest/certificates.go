@@ -109,7 +109,7 @@ func (t *ocsp) Save(ctx context.Context, req *indirector.Request) (any, error) {
 		return nil, t.failure(answer, "Puppet::HTTP::ProtocolError", fmt.Sprintf("Content-Type %q is no answer to an OCSP request", kind), t.what(answer))
 	}
 	about := data.OfHash([]data.Pair{data.P("from", data.OfString(answer.URL.Host))})
-	return &model.OCSPResponse{Name: req.Key, DER: answer.Body, About: about}, nil
+	return &model.OCSPResponse{Name: req.Key, DER: answer.Body, Summary: about}, nil
 }
 
 var (
