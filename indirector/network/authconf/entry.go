@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// An entry is one of those that a rule allows or denies.
+// An entry is an element of allow or deny.
 type entry struct {
 	deny    bool
 	written string
 
-	name       string         // in lower case; "" if the entry is another kind
-	exact      bool           // name is compared letter by letter with the lower-cased name of the client
+	name       string         // in lower case; "" for other kinds
+	exact      bool           // compared as it is with the lower-cased name of the client
 	suffix     string         // ".example.com" of *.example.com
 	pattern    *regexp.Regexp // of /…/
 	anyone     bool           // *
@@ -23,11 +23,11 @@ type entry struct {
 	extensions []extension
 }
 
-// An extension is one thing that the certificate must say.
+// An extension is a required value in the certificate.
 type extension struct {
 	name   string // "pp_cli_auth", "subject-alt-name dns-name"
 	values []string
-	alt    []extension // of subject-alt-name: one of them must be there
+	alt    []extension // of subject-alt-name: one of them is required
 }
 
 var (
@@ -38,8 +38,7 @@ var (
 	between  = regexp.MustCompile(`^/.*/$`)
 )
 
-// entries reads allow or deny, adds the entries to the rule, and returns them
-// as written.
+// entries adds those of allow or deny to the rule, and returns them as written.
 func (p *parser) entries(r *Rule, v *value, deny bool, where string) []string {
 	if v == nil {
 		return nil
@@ -65,7 +64,7 @@ func (p *parser) entries(r *Rule, v *value, deny bool, where string) []string {
 	return written
 }
 
-// named reads an entry that is compared with the name of the client.
+// named reads an entry that is a name.
 func (p *parser) named(e *entry, r *Rule, v *value, field, where string) {
 	e.written = v.text
 	switch s := v.text; {
@@ -102,7 +101,7 @@ func (p *parser) named(e *entry, r *Rule, v *value, field, where string) {
 	}
 }
 
-// mapped reads an entry that is a map: of a certname, or of extensions.
+// mapped reads an entry that is a map: a certname, or extensions.
 func (p *parser) mapped(e *entry, r *Rule, v *value, field, where string) {
 	name, extensions, rbac := v.get("certname"), v.get("extensions"), v.get("rbac")
 	switch {
@@ -144,7 +143,7 @@ func (p *parser) extensions(v *value, field, where string) []extension {
 	return all
 }
 
-// altName is the one extension that has parts.
+// altName is the one extension with parts.
 const altName = "subject-alt-name"
 
 func (x extension) String() string {
@@ -158,8 +157,8 @@ func (x extension) String() string {
 	return altName + " " + strings.Join(parts, " or ")
 }
 
-// matches reports whether the client is meant. A name may also be one of the
-// alternative DNS names of the certificate, as with Puppet Server.
+// matches reports whether the entry means the client. As in Puppet Server, a
+// name may also be an alternative DNS name.
 func (e *entry) matches(c Client, groups []string) bool {
 	if len(e.extensions) > 0 {
 		return !slices.ContainsFunc(e.extensions, func(x extension) bool { return !x.matches(c) })
@@ -193,8 +192,8 @@ func (e *entry) named(name string, groups []string) bool {
 	}
 }
 
-// referred reports whether a name is what the path says. What was caught in a
-// path is taken as it is: Puppet Server would take a * in it for everybody.
+// referred reports whether a name is the text of the groups. It is taken
+// literally: in Puppet Server a * in a path would match every client.
 func (e *entry) referred(name string, groups []string) bool {
 	wanted, isPattern := e.template, between.MatchString(e.template)
 	ok := true
@@ -231,7 +230,7 @@ func (x extension) matches(c Client) bool {
 	return ok && slices.Contains(x.values, v)
 }
 
-// readAll reads a file of one byte more than is accepted at most.
+// readAll reads at most one byte more than is allowed.
 func readAll(r io.Reader) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	return string(b), err
