@@ -172,13 +172,20 @@ func (v Value) Big() *big.Int {
 
 // Str returns the text of a String or Symbol, and "" for every other kind.
 func (v Value) Str() string {
-	switch p := v.any.(type) {
-	case stringPtr:
-		return unsafe.String(p, v.num)
-	case symbolPtr:
-		return unsafe.String(p, v.num)
+	s, _ := v.AsStr()
+	return s
+}
+
+// AsStr is Str that also reports whether v is a String or Symbol. It is small
+// enough to be inlined, which Kind is not.
+func (v Value) AsStr() (string, bool) {
+	if p, ok := v.any.(stringPtr); ok {
+		return unsafe.String(p, v.num), true
 	}
-	return ""
+	if p, ok := v.any.(symbolPtr); ok {
+		return unsafe.String(p, v.num), true
+	}
+	return "", false
 }
 
 // List returns the elements of a list, or nil. The slice is v's: read only.
