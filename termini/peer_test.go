@@ -19,7 +19,8 @@ import (
 func openStore(b *testing.B) *store.Store {
 	b.Helper()
 	m := mask.New(mask.Rules{})
-	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: engine.Renderer(m), MaskText: m.Text})
+	r := engine.NewRenderer(m)
+	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: r.Render, Rendered: r.Memory, MaskText: m.Text})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -337,6 +337,35 @@ func equalHashes(x, y []Pair) bool {
 	return true
 }
 
+// AppendBinary appends bytes that are those of v and of no other value: kind,
+// length or bits, and content. They are for digests, and of this version only.
+func AppendBinary(b []byte, v Value) []byte {
+	if s, ok := v.AsStr(); ok { // as of most
+		b = appendHead(b, v.Kind(), v.num)
+		return append(b, s...)
+	}
+	k := v.Kind()
+	switch b = appendHead(b, k, v.num); k {
+	case Big:
+		n := v.Big().String()
+		b = append(appendHead(b, k, uint64(len(n))), n...)
+	case List:
+		for _, x := range v.List() {
+			b = AppendBinary(b, x)
+		}
+	case Hash:
+		h := v.Hash()
+		for i := range h {
+			b = AppendBinary(AppendBinary(b, h[i].Key), h[i].Value)
+		}
+	}
+	return b
+}
+
+func appendHead(b []byte, k Kind, n uint64) []byte {
+	return append(b, byte(k), byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+}
+
 // Text returns v as Ruby's to_s would: "" for nil, digits for numbers, the
 // bytes of a string. Lists and hashes are written as Ruby's inspect does.
 func (v Value) Text() string {

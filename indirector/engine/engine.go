@@ -141,8 +141,9 @@ func New(o Options) (*Engine, error) {
 	}
 	e.Settings = settings.NewCurrent(c.Settings)
 	e.now.Store(c)
+	r := NewRenderer(e.Mask)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Mask), MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, MaskText: e.Mask.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err

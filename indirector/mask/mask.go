@@ -22,6 +22,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/data"
 )
@@ -252,14 +253,30 @@ type walk struct {
 	masked []Masked
 }
 
+var walks = sync.Pool{New: func() any { return new(walk) }}
+
 // Value returns v with every secret in it replaced, and what was replaced.
 // What holds no secret is shared with v; if nothing does, v itself is returned.
 // Nil, booleans and what is empty are never secret.
 func (m *Mask) Value(v data.Value) (data.Value, []Masked) {
-	var stops [32]stop
-	w := walk{Mask: m, at: stops[:0]}
+	w := walks.Get().(*walk)
+	w.Mask = m
 	v, _ = w.value(v)
-	return v, w.masked
+	masked := w.masked
+	w.Mask, w.masked = nil, nil
+	clear(w.at[:cap(w.at)]) // the names of keys
+	walks.Put(w)
+	return v, masked
+}
+
+// Governs reports whether the name of p decides what is redacted in the other
+// pairs of its hash. Any other hash may be redacted pair by pair.
+func Governs(p data.Pair) bool {
+	switch p.Key.Str() {
+	case "__ptype", "__pcore_type__", "sensitive_parameters", "redacted", "property":
+		return true
+	}
+	return false
 }
 
 func (w *walk) value(v data.Value) (data.Value, bool) {

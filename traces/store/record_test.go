@@ -240,6 +240,16 @@ func TestDedupe(t *testing.T) {
 	}
 }
 
+// TestRenderedCounts holds that what Render keeps counts as memory.
+func TestRenderedCounts(t *testing.T) {
+	t.Parallel()
+	const kept = 3 << 20
+	without, with := open(t, store.Options{}), open(t, store.Options{Rendered: func() int64 { return kept }})
+	if got := with.Stats().Memory - without.Stats().Memory; got != kept {
+		t.Errorf("got %d bytes more, want %d", got, kept)
+	}
+}
+
 // TestMask says that no text with a secret gets through, neither from memory
 // before or after the writer nor from the file.
 func TestMask(t *testing.T) {

@@ -86,6 +86,9 @@ type Options struct {
 	// who look at a request that the writer has not seen. Model is the name of
 	// the indirection. Nil is that no values are kept.
 	Render func(model string, instance any) traces.Value
+	// Rendered is how many bytes Render keeps, which count as the Store's own; it
+	// must not wait. Nil is none.
+	Rendered func() int64
 	// MaskText masks attributes, options, faults, notes and reasons, and says
 	// how much it masked; it is called like Render. Nil leaves them as they are.
 	MaskText func(string) (string, int)

@@ -148,7 +148,7 @@ func (p *program) config(ctx context.Context, s *session, switchTo func(func() (
 		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.MaskText = engine.Data, e.Mask.Text
 		o.Recordings.Mask = e.Mask.Text
-		render := engine.Renderer(e.Mask)
+		render := engine.NewRenderer(e.Mask).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {
