@@ -8,6 +8,7 @@
 package data
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -340,15 +341,16 @@ func equalHashes(x, y []Pair) bool {
 // AppendBinary appends bytes that are those of v and of no other value: kind,
 // length or bits, and content. They are for digests, and of this version only.
 func AppendBinary(b []byte, v Value) []byte {
-	if s, ok := v.AsStr(); ok { // as of most
-		b = appendHead(b, v.Kind(), v.num)
-		return append(b, s...)
+	if p, ok := v.any.(stringPtr); ok { // as most: it saves two calls
+		return append(appendHead(b, String, v.num), unsafe.String(p, v.num)...)
 	}
 	k := v.Kind()
 	switch b = appendHead(b, k, v.num); k {
 	case Big:
 		n := v.Big().String()
 		b = append(appendHead(b, k, uint64(len(n))), n...)
+	case Symbol:
+		b = append(b, v.Str()...)
 	case List:
 		for _, x := range v.List() {
 			b = AppendBinary(b, x)
@@ -362,8 +364,13 @@ func AppendBinary(b []byte, v Value) []byte {
 	return b
 }
 
+// appendHead writes small numbers in one byte: what is digested is a third
+// shorter.
 func appendHead(b []byte, k Kind, n uint64) []byte {
-	return append(b, byte(k), byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+	if n < 0xff {
+		return append(b, byte(k), byte(n))
+	}
+	return binary.LittleEndian.AppendUint64(append(b, byte(k), 0xff), n)
 }
 
 // Text returns v as Ruby's to_s would: "" for nil, digits for numbers, the
