@@ -151,7 +151,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
 		o.Recordings.Mask = e.Redactor.Text
-		render := engine.Renderer(e.Redactor)
+		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {
