@@ -30,6 +30,7 @@ var lookedAt = scene{
 // ask on the way.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	s := newStage(t, lookedAt)
 	for _, req := range []indirector.Request{
 		save("facts", scenarios.Facts("n2")),

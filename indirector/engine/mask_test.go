@@ -17,6 +17,7 @@ import (
 // request. The answer itself is the caller's, and whole.
 func TestSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	const secret = "hunter2"
 	s := newStage(t, scene{
 		application: "server", recording: "secrets.jsonl",
