@@ -1,19 +1,19 @@
-// Package diff compares two values, two requests with their steps, or two runs or
+// Package diff compares two requests with their steps, or two runs or
 // recordings. It knows no screen and no command line.
 //
 // # The comparison of values
 //
-// It walks both texts itself. Libraries for JSON patches name places by indexes
+// It walks both texts itself. Libraries for compareJSON patches name places by indexes
 // that hold only while the patch is applied, do not know that a resource is
 // Type[title] wherever it stands, and need memory that grows with the square of
 // a list, which may come from anywhere. Longest common sequences are Myers's.
 //
 // # As a document
 //
-// A Report is written as JSON like this; what is empty is left out:
+// A Report is written as compareJSON like this; what is empty is left out:
 //
 //	{"diff":1,                       the version of this format
-//	 "kind":"requests",              or "runs", or "values"
+//	 "kind":"requests",              or "runs"
 //	 "equal":false, "differences":3, "unknown":0, "ignored":1,
 //	 "rules":[".parameters.*timestamp"],
 //	 "note":"#7 has no value to compare: …",
@@ -63,8 +63,8 @@ import (
 	"indirtui/traces/tree"
 )
 
-// Version is that of the document.
-const Version = 1
+// version is that of the document.
+const version = 1
 
 // A Log is where requests are read from: a *store.Store.
 type Log interface {
@@ -79,7 +79,7 @@ type Log interface {
 var _ Log = (*store.Store)(nil)
 
 // A Report is how two things differ, and who decided each side: two equally
-// wrong sides look equal. See the package comment for its JSON.
+// wrong sides look equal. See the package comment for its compareJSON.
 type Report struct {
 	Version     int      `json:"diff"`
 	Kind        string   `json:"kind"`
@@ -108,9 +108,8 @@ type Report struct {
 
 // The kinds of a Report.
 const (
-	OfValues   = "values"
-	OfRequests = "requests"
-	OfRuns     = "runs"
+	ofRequests = "requests"
+	ofRuns     = "runs"
 )
 
 // A Side is one of the two: a request, or a run of them.
@@ -158,7 +157,7 @@ type Question struct {
 	Took    time.Duration `json:"took_ns,omitempty"`
 }
 
-// Write writes the report as one document of JSON.
+// Write writes the report as one document of compareJSON.
 func (r *Report) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -178,7 +177,7 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare #%d: %w", b, err)
 	}
-	r := &Report{Version: Version, Kind: OfRequests, Rules: o.Ignore, A: sideOf(la, ta), B: sideOf(lb, tb)}
+	r := &Report{Version: version, Kind: ofRequests, Rules: o.Ignore, A: sideOf(la, ta), B: sideOf(lb, tb)}
 	values, err := compare(la, ta, lb, tb, o)
 	if err != nil {
 		r.Note = err.Error()
@@ -198,18 +197,6 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 		r.Differences = steps
 		r.Equal = steps == 0
 	}
-	return r, nil
-}
-
-// Texts compares two values that are written as JSON, by the names of where they
-// are from. The error is tree.ErrNotJSON.
-func Texts(nameA string, a []byte, nameB string, b []byte, o Options) (*Report, error) {
-	v, err := JSON(a, b, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Version: Version, Kind: OfValues, Rules: o.Ignore, A: Side{Name: nameA, Size: len(a)}, B: Side{Name: nameB, Size: len(b)}}
-	r.take(v)
 	return r, nil
 }
 
@@ -238,14 +225,14 @@ func compare(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) (*Valu
 	if err != nil {
 		return nil, err
 	}
-	v, err := JSON(one, two, o)
+	v, err := compareJSON(one, two, o)
 	if errors.Is(err, tree.ErrNotJSON) {
 		return texts(one, two), nil
 	}
 	return v, err
 }
 
-// texts compares two values of which one is no JSON.
+// texts compares two values of which one is no compareJSON.
 func texts(a, b []byte) *Values {
 	if string(a) == string(b) {
 		return &Values{}
@@ -259,7 +246,7 @@ func texts(a, b []byte) *Values {
 }
 
 func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
-	v := ValueOf(t)
+	v := valueOf(t)
 	if v.Model == "" {
 		return nil, fmt.Errorf("#%d has no value to compare", t.ID)
 	}
@@ -270,9 +257,9 @@ func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
 	return b, nil
 }
 
-// ValueOf is the value that counts in a comparison: the answer, or what was
+// valueOf is the value that counts in a comparison: the answer, or what was
 // sent.
-func ValueOf(t *traces.Trace) traces.Value {
+func valueOf(t *traces.Trace) traces.Value {
 	if t.Value.Model == "" {
 		return t.Sent
 	}
@@ -280,7 +267,7 @@ func ValueOf(t *traces.Trace) traces.Value {
 }
 
 func sideOf(log Log, t *traces.Trace) Side {
-	v := ValueOf(t)
+	v := valueOf(t)
 	return Side{
 		Recording: log.Path(), Name: fmt.Sprintf("#%d", t.ID), Request: t.ID, Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Start: &t.Start, Took: t.Took, Outcome: t.Outcome.String(), Served: t.Served.String(),

@@ -66,10 +66,10 @@ type Options struct {
 	Apart bool
 }
 
-// JSON compares two values that are written as JSON. Hashes are compared by
+// compareJSON compares two values that are written as compareJSON. Hashes are compared by
 // key; lists of resources by Type[title], of edges by their ends; other lists by
 // what they have in common. The error is tree.ErrNotJSON.
-func JSON(a, b []byte, o Options) (*Values, error) {
+func compareJSON(a, b []byte, o Options) (*Values, error) {
 	left, err := tree.Parse(a)
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (d *differ) hashes(path string, a, b *tree.Node, depth int) bool {
 }
 
 // byKey returns the pairs of a hash sorted by key. Of duplicate keys the last
-// counts, as in JSON.
+// counts, as in compareJSON.
 func byKey(n *tree.Node) []*tree.Node {
 	kids := slices.Clone(n.Children())
 	slices.SortStableFunc(kids, func(a, b *tree.Node) int { return strings.Compare(a.Key, b.Key) })
