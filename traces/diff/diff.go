@@ -3,14 +3,14 @@
 //
 // # The comparison of values
 //
-// It walks both texts itself. Libraries for compareJSON patches name places by indexes
+// It walks both texts itself. Libraries for JSON patches name places by indexes
 // that hold only while the patch is applied, do not know that a resource is
 // Type[title] wherever it stands, and need memory that grows with the square of
 // a list, which may come from anywhere. Longest common sequences are Myers's.
 //
 // # As a document
 //
-// A Report is written as compareJSON like this; what is empty is left out:
+// A Report is written as JSON like this; what is empty is left out:
 //
 //	{"diff":1,                       the version of this format
 //	 "kind":"requests",              or "runs"
@@ -79,7 +79,7 @@ type Log interface {
 var _ Log = (*store.Store)(nil)
 
 // A Report is how two things differ, and who decided each side: two equally
-// wrong sides look equal. See the package comment for its compareJSON.
+// wrong sides look equal. See the package comment for its JSON.
 type Report struct {
 	Version     int      `json:"diff"`
 	Kind        string   `json:"kind"`
@@ -157,7 +157,7 @@ type Question struct {
 	Took    time.Duration `json:"took_ns,omitempty"`
 }
 
-// Write writes the report as one document of compareJSON.
+// Write writes the report as one document of JSON.
 func (r *Report) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -232,7 +232,7 @@ func compare(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) (*Valu
 	return v, err
 }
 
-// texts compares two values of which one is no compareJSON.
+// texts compares two values of which one is no JSON.
 func texts(a, b []byte) *Values {
 	if string(a) == string(b) {
 		return &Values{}

@@ -66,7 +66,7 @@ type Options struct {
 	Apart bool
 }
 
-// compareJSON compares two values that are written as compareJSON. Hashes are compared by
+// compareJSON compares two values that are written as JSON. Hashes are compared by
 // key; lists of resources by Type[title], of edges by their ends; other lists by
 // what they have in common. The error is tree.ErrNotJSON.
 func compareJSON(a, b []byte, o Options) (*Values, error) {
@@ -215,7 +215,7 @@ func (d *differ) hashes(path string, a, b *tree.Node, depth int) bool {
 }
 
 // byKey returns the pairs of a hash sorted by key. Of duplicate keys the last
-// counts, as in compareJSON.
+// counts, as in JSON.
 func byKey(n *tree.Node) []*tree.Node {
 	kids := slices.Clone(n.Children())
 	slices.SortStableFunc(kids, func(a, b *tree.Node) int { return strings.Compare(a.Key, b.Key) })
