@@ -61,7 +61,7 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 			pairs = append(pairs, data.P("size", data.OfInt(n)))
 		}
 		if kept, is := contents.(model.Kept); is {
-			source = kept.Place()
+			source = kept.Path()
 		}
 	}
 	return data.OfHash(pairs), source, true
