@@ -155,8 +155,12 @@ func (c *call) begin(ctx context.Context) {
 	if r.Wants != nil {
 		t.Notes = append(t.Notes, r.Wants.Notes...)
 	}
-	for _, o := range r.Options {
-		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
+	c.traceOptions()
+}
+
+func (c *call) traceOptions() {
+	for _, o := range c.req.Options {
+		c.live.Trace.Options = append(c.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
 }
 
