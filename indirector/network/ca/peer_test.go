@@ -16,8 +16,7 @@ import (
 	"indirtui/indirector/network/server"
 )
 
-// A site is a CA of ours behind TLS, and a configuration of Puppet's that
-// points to it.
+// A site is a CA behind TLS, and a puppet.conf that names it.
 type site struct {
 	*ca.Authority
 	dir, conf string
