@@ -320,8 +320,8 @@ func TestGoldenHostile(t *testing.T) {
 	}
 }
 
-// lost reports whether Puppet read a catalog of YAML as one that holds nothing;
-// we take it for what it says, if it says anything.
+// lost reports whether Puppet read a catalog of YAML as an empty one; we read
+// its contents.
 func lost(c data.Value) bool {
 	v := c.Get("value")
 	return c.Get("model").Str() == "catalog" && strings.HasSuffix(c.Get("via").Str(), ":yaml") &&
@@ -346,7 +346,7 @@ func checkHostile(t *testing.T, i indirector.Instance, err error, c data.Value) 
 		}
 	}
 	want := withoutNow(plain(c.Get("value")))
-	if want.Get("catalog_uuid").Str() == "<UUID>" { // invented, or not told apart from one that is
+	if want.Get("catalog_uuid").Str() == "<UUID>" { // invented, or maybe invented
 		want = want.With("catalog_uuid", got.Get("catalog_uuid"))
 	}
 	if got = plain(replaced(got)); !data.Equal(got, want) {
@@ -354,7 +354,7 @@ func checkHostile(t *testing.T, i indirector.Instance, err error, c data.Value) 
 	}
 }
 
-// difference says where two values differ first.
+// difference returns the first difference of two values.
 func difference(at string, got, want data.Value) string {
 	if got.Kind() == want.Kind() {
 		switch {

@@ -250,13 +250,13 @@ func TestGoldenHostile(t *testing.T) {
 				return
 			}
 			if wanted := c.Get("value"); indirection == "catalog" && name == "yaml" && wanted.Kind() == data.Hash && wanted.Get("name").IsNil() && wanted.Get("resources").Len() == 0 {
-				return // Puppet reads nothing of it; we take it for what it says
+				return // Puppet reads nothing of it; we read its contents
 			}
 			if err != nil {
 				t.Fatalf("got error %v, want %s", err, c.Get("value"))
 			}
 			v, wanted := valueOf(inst), c.Get("value")
-			if wanted.Get("catalog_uuid").Str() == "<UUID>" { // invented, or not told apart from one that is
+			if wanted.Get("catalog_uuid").Str() == "<UUID>" { // invented, or maybe invented
 				wanted = wanted.With("catalog_uuid", v.Get("catalog_uuid"))
 			}
 			want := text(wanted)
@@ -339,7 +339,7 @@ func write(t testing.TB, path string, b []byte) {
 }
 
 // TestGoldenFiles reads the files that Puppet's termini wrote, and writes them
-// again: the same bytes at the same place with the same mode. Rules
+// again: the same bytes in the same file with the same mode. Rules
 // TERM-FILE-07, TERM-FILE-08.
 func TestGoldenFiles(t *testing.T) {
 	t.Parallel()
