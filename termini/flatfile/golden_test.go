@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -287,33 +286,9 @@ func valueOf(inst indirector.Instance) data.Value {
 	if inst == indirector.False {
 		return data.OfBool(false)
 	}
-	forget(reflect.ValueOf(inst)) // Puppet ignores what it does not know; we keep it
+	golden.DropExtra(inst) // Puppet ignores what it does not know; we keep it
 	v, _ := model.ToData(inst)
 	return v
-}
-
-// forget takes from an instance, wherever it has some, the keys that Puppet
-// ignores and we keep.
-func forget(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			forget(v.Elem())
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			forget(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			switch f := v.Field(i); {
-			case strings.HasSuffix(v.Type().Field(i).Name, "Extra"):
-				f.SetZero()
-			case f.CanSet():
-				forget(f)
-			}
-		}
-	}
 }
 
 // text writes v so that records and instances can be compared: without the
