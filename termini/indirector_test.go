@@ -3,6 +3,7 @@ package termini_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -254,7 +255,7 @@ func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	message := indirector.Message(err)
 	switch {
 	case says == "nil":
-		if kind := kindOf(err); kind != indirector.NotFoundKind {
+		if !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("error: got %v, want not found", err)
 		}
 		return
@@ -270,14 +271,6 @@ func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	}
 }
 
-func kindOf(err error) indirector.Kind {
-	e, ok := err.(*indirector.Error)
-	if !ok {
-		return indirector.Internal
-	}
-	return e.Kind
-}
-
 // TestClockSkew finds facts that have expired by a clock that is ahead. S-50.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
@@ -288,7 +281,7 @@ func TestClockSkew(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key(), Cache: "json"})
-	if kindOf(err) != indirector.NotFoundKind {
+	if !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("got %v, %v; want the expired cache to be no answer", resp, err)
 	}
 	notes := h.recorder.last().Notes

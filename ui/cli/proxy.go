@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
@@ -184,12 +185,12 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	ro := rest.Options{
-		Who: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Client: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
 		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Who: s.server.Who, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
+			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
 		}))
 	}
 	v, err := p.listen(&x.listening, e, s.server, rest.NewHandler(e.Indirector, ro), out)
@@ -219,7 +220,7 @@ func (s *standing) own(who indirector.Remote) bool {
 
 // who is who asks. What the server decides no rule here has decided.
 func (s *standing) who(r *http.Request) indirector.Remote {
-	who := s.server.Who(r)
+	who := s.server.Client(r)
 	if s.own(who) {
 		who.Rule = ""
 	}
@@ -240,7 +241,7 @@ func (s *standing) authorize(r *http.Request, who indirector.Remote) error {
 func (s *standing) guard(h http.Handler) http.Handler {
 	guarded := s.server.Guard(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := s.server.Who(r)
+		who := s.server.Client(r)
 		if !s.own(who) {
 			guarded.ServeHTTP(w, r)
 			return
@@ -332,8 +333,8 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return id, err
 	}
-	if err := ca.Replace(ctx, id.Key, 0o600, key); err != nil {
+	if err := files.Write(id.Key, key, files.Options{Mode: 0o600, Owner: files.Inherit}); err != nil {
 		return id, err
 	}
-	return id, ca.Replace(ctx, id.Cert, 0o644, cert) // last: where it is, its key is, too
+	return id, files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}) // last: where it is, its key is, too
 }
