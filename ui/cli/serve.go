@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,7 @@ type answering struct {
 	address string
 	lines   *lines // nil if the interactive program shows the requests
 	stop    context.CancelFunc
+	stopped atomic.Bool // stop was called
 	ended   chan error
 	server  *server.Server
 }
@@ -157,7 +159,9 @@ func (p *program) lookAndReload(ctx context.Context, v *answering, hup <-chan st
 				}
 			case err := <-v.ended:
 				v.ended <- err
-				cancel()
+				if !v.stopped.Load() { // and not to show another session
+					cancel()
+				}
 				return
 			case <-ctx.Done():
 				return
@@ -356,6 +360,7 @@ func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h htt
 
 // close lets what runs come to its end.
 func (v *answering) close() error {
+	v.stopped.Store(true)
 	v.stop()
 	return <-v.ended
 }

@@ -23,88 +23,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A call is one line that a person has written.
-type call struct {
-	name  string
-	words []string // behind the name, unquoted
-	rest  string   // behind the name, as written
-}
-
-// A cmd is one command: all that is said about it is said here.
-type cmd struct {
-	name, args string
-	help       string                        // a few words, for help and palette
-	effect     func(*Console, call) string   // what would happen; nil is what help says
-	offered    func(*Console) bool           // nil is always
-	next       func(*Console, call) []option // how the line goes on; nil is not at all
-	run        func(*Console, call) (tea.Cmd, error)
-}
-
-// table is every command that there is, in the order of help. It is a function
-// because help is one of the commands.
-func table() []cmd {
-	return append(append([]cmd{
-		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
-		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
-		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
-		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT] [bodies=all|small|failed|none]", "save the instance in a file; or a recording of requests", askEffect, nil, nextRequest, save},
-		{"destroy", "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
-		{"route", "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
-		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
-		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
-		{"sort", "COLUMN [desc]", "sort the list of requests", nil, func(c *Console) bool { return c.o.Sort != nil }, nextSort, sortBy},
-		{"show", "PLACE | #N", "go to a place, or to the steps of a request", nil, nil, nextShow, show},
-		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", "compare two requests, two termini, two runs, or a recording with another or what is shown", nil, nil, nil, compareWhat},
-		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
-		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.Engine != nil }, nextFilter, replay},
-		{"watch", "[EXPR | server(HOST:PORT) | off]", "while a request is held count what an expression means, or ask a server how it is", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
-	}, debugCommands()...), []cmd{
-		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
-		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
-		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
-		{"set", "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request", "set one of Puppet's settings while this runs, above puppet.conf; or change a held request", setEffect, func(c *Console) bool { return c.o.Configured != nil || canHold(c) }, nextSet, set},
-		{"unset", "NAME ... | all", "take back what set did", nil, func(c *Console) bool { return c.o.Configured != nil }, nextUnset, unset},
-		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.Engine != nil }, nextOnOff, write},
-		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", nil, hasLog, nextExport, exportTo},
-		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
-		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
-		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},
-		{"story", "[SELECTOR]", "tell runs of agents, one sentence each; nothing is the newest", nil, func(c *Console) bool { return c.o.Story != nil }, nextFilter, story},
-		{"serve", "[--listen ADDRESS] [FLAG]", "answer agents, as indirtui serve does, and show what they ask", nil, func(c *Console) bool { return c.o.Serve != nil }, nil, func(c *Console, l call) (tea.Cmd, error) { return c.o.Serve(l.words) }},
-		{"proxy", "URL [--listen ADDRESS] [FLAG]", "stand between agents and a server, as indirtui proxy does", nil, func(c *Console) bool { return c.o.Proxy != nil }, nil, func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) }},
-		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
-		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
-		{"quit", "", "leave the program", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
-	}...)
-}
-
-const keyArgs = "IND KEY [terminus=T] [cache=C|none] [env=E] [FLAG] [NAME=VALUE]"
-
-// offered returns the commands that make sense now.
-func (c *Console) offered() []cmd {
-	return slices.DeleteFunc(table(), func(m cmd) bool { return m.offered != nil && !m.offered(c) })
-}
-
-func (c *Console) find(name string) *cmd {
-	for _, m := range c.offered() {
-		if m.name == name {
-			return &m
-		}
-	}
-	return nil
-}
-
-func (c *Console) unknown(name string) error {
-	var names []string
-	for _, m := range c.offered() {
-		names = append(names, m.name)
-	}
-	if near := spell.Nearest(name, names); near != "" {
-		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
-	}
-	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
-}
-
 // Names implements screen.Commander.
 func (c *Console) Names() []screen.Completion {
 	var out []screen.Completion
@@ -122,7 +40,7 @@ func ask(c *Console, l call) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Verb == indirector.Search {
+	if req.Verb == indirector.Search && c.o.Output == nil {
 		return c.listing(req, strings.TrimSpace(l.name+" "+l.rest)), nil
 	}
 	return c.send(req, nil), nil
@@ -147,7 +65,7 @@ func (c *Console) request(verb string, words []string) (*indirector.Request, err
 const maxInstance = 64 << 20
 
 func save(c *Console, l call) (tea.Cmd, error) {
-	if first, err := command.SplitBefore(l.rest, 1); err == nil && len(first) > 0 && c.isRecording(first[0]) {
+	if c.isRecording(l.rest) {
 		return c.saveRecording(l.rest, "")
 	}
 	all, err := command.Split(l.rest)
@@ -220,7 +138,7 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	case typed && again != req.Key:
 		return nil, errors.New("refused: confirm= names another key; nothing was destroyed")
-	case typed:
+	case typed, c.o.Plain:
 		return c.send(req, nil), nil
 	}
 	who := c.whom(req)
@@ -497,7 +415,7 @@ func number(s string) (uint64, bool) {
 // was answered here last.
 func (c *Console) subject(words []string) (id uint64, rest []string, err error) {
 	id = c.newest
-	if len(words) > 0 && strings.HasPrefix(words[0], "#") {
+	if len(words) > 0 && (strings.HasPrefix(words[0], "#") || c.o.Plain && len(words) > 1) {
 		n, ok := number(words[0])
 		if !ok {
 			return 0, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}

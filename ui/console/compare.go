@@ -34,7 +34,7 @@ func compareWhat(c *Console, l call) (tea.Cmd, error) {
 		if !okA || !okB {
 			return nil, usage
 		}
-		return compare.Two(c.env, a, b), nil
+		return c.compareTwo(a, b), nil
 	case len(l.words) == 3 && l.words[0] == "run":
 		return c.compareRuns(l.words[1], l.words[2])
 	case len(l.words) > 0 && len(l.words) <= 2 && hasLog(c) && !strings.HasPrefix(l.words[0], "#") && l.words[0] != "run" && !slices.Contains(command.Verbs(), l.words[0]):
@@ -43,6 +43,36 @@ func compareWhat(c *Console, l call) (tea.Cmd, error) {
 		return c.compareTermini(l.words[0], l.words[1:])
 	}
 	return nil, usage
+}
+
+// compareTwo shows how two requests differ.
+func (c *Console) compareTwo(a, b uint64) tea.Cmd {
+	log, o := c.env.Log, diff.Options{Ignore: slices.Clone(c.env.Ignored)}
+	if c.o.Plain {
+		return c.report(func() (*diff.Report, error) { return diff.Requests(log, a, log, b, o) })
+	}
+	return compare.Two(c.env, a, b)
+}
+
+// compareSets shows how two sets of requests differ; apart reports that they are
+// of two recordings.
+func (c *Console) compareSets(a, b diff.Set, apart bool, besides ...string) tea.Cmd {
+	ctx, o := c.ctx, diff.Options{Ignore: slices.Concat(besides, c.env.Ignored), Apart: apart}
+	if c.o.Plain {
+		return c.report(func() (*diff.Report, error) { return diff.Runs(ctx, a, b, o) })
+	}
+	return compare.Sets(c.ctx, c.env, a, b, apart)
+}
+
+// report prints how things differ.
+func (c *Console) report(read func() (*diff.Report, error)) tea.Cmd {
+	return screen.Later(func() tea.Msg {
+		r, err := read()
+		if err != nil {
+			return screen.For{Screen: c, Msg: warned(err.Error())}
+		}
+		return screen.For{Screen: c, Msg: said(r.Text())}
+	})
 }
 
 func (c *Console) compareRuns(a, b string) (tea.Cmd, error) {
@@ -330,6 +360,10 @@ func (c *Console) replayed(m replayed) tea.Cmd {
 	told := c.tell("asked again " + m.t.String())
 	if len(m.t.now) < 2 {
 		return told // one of them is compared by d
+	}
+	if c.o.Plain {
+		of := func(name string, ids []uint64) diff.Set { return diff.Set{Log: c.env.Log, Name: name, IDs: ids} }
+		return tea.Batch(told, c.compareSets(of("recorded", m.t.then), of("asked again", m.t.now), false, diff.Fresh()...))
 	}
 	return tea.Batch(told, compare.Replayed(c.ctx, c.env, m.t.then, m.t.now))
 }

@@ -20,7 +20,6 @@ import (
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/ui/command"
-	"indirtui/ui/compare"
 	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
@@ -53,7 +52,6 @@ type Options struct {
 	Settings    Settings           // of the house
 	Configured  command.Configured // changes them; nil if nobody can
 	Application string             // whose section of routes.yaml is exported
-	Heard       func(Said)         // hears what is said, as it is said; nil is nobody
 	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
@@ -68,6 +66,17 @@ type Options struct {
 	Situations [][2]string
 	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
 	Sort       func(column string, reverse bool) tea.Cmd
+	// Output receives what commands answer, as it comes, where there is no screen;
+	// nothing is kept for one then. It is called on the goroutine that calls Do.
+	Output func(Output)
+	// Own are commands that are done by who made the Console, by their names. It is
+	// given what stands behind the name, as written.
+	Own map[string]func(rest string) (tea.Cmd, error)
+	// Plain is that whoever writes the lines reads what is printed: nothing is asked
+	// back, and an answer is told by its story.
+	Plain bool
+	// Write writes requests to a file, instead of Recordings. It may be nil.
+	Write func(recordings.What) error
 	// Recordings is what the list of recordings needs; without a Log there is none.
 	Recordings recordings.Options
 }
@@ -171,16 +180,15 @@ func (c *Console) Do(text string) (tea.Cmd, error) {
 		return nil, c.unknown(name)
 	}
 	l := call{name: name, rest: strings.TrimSpace(rest)}
+	if own := c.o.Own[name]; own != nil {
+		return own(l.rest)
+	}
 	var err error
-	if l.words, err = command.Split(l.rest); err != nil && !slices.Contains(expressive, name) {
+	if l.words, err = command.Split(l.rest); err != nil && !cmd.expression {
 		return nil, err
 	}
 	return cmd.run(c, l)
 }
-
-// expressive are the commands that take an expression as it is written. Its
-// quotes are its own, and a lone one is nothing wrong: key=it's.
-var expressive = []string{"filter", "replay", "watch", "story", "save", "export"}
 
 func (c *Console) remember(text string) {
 	c.past = slices.DeleteFunc(c.past, func(s string) bool { return s == text })
@@ -193,40 +201,52 @@ func (c *Console) remember(text string) {
 // Refused is what a command says in read-only mode.
 const Refused = "refused: read-only mode. Start with --write or use :write on"
 
-// refuse says why a line was not run, here and on the line for messages.
+// refuse reports why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
 	c.say(entry{style: term.Attention, text: text, refused: true})
-	return screen.Send(screen.Toast{Text: text, Bad: true})
+	return c.toast(screen.Toast{Text: text, Bad: true})
 }
 
-// tell says something that is no failure.
+// tell reports something that is no failure.
 func (c *Console) tell(text string) tea.Cmd {
 	c.say(entry{style: term.Plain, text: text})
-	return screen.Say(text)
+	return c.toast(screen.Toast{Text: text})
 }
 
-// Said is one thing that was said: a text, or the line of a request.
-type Said struct {
+// Print adds a text to what commands answer.
+func (c *Console) Print(text string) { c.say(entry{style: term.Plain, text: text}) }
+
+// toast repeats on the line for messages what was added here, if there is one.
+func (c *Console) toast(t screen.Toast) tea.Cmd {
+	if c.o.Output != nil {
+		return nil
+	}
+	return screen.Send(t)
+}
+
+// An Output is one thing that a command answers: a text, or the line of a
+// request.
+type Output struct {
 	Text    string
 	Request uint64 // that was answered; 0 if it is not the line of one
-	Refused bool   // it says that something was not done
+	Refused bool   // Text says why something was not done
 }
 
-func (c *Console) hear(e entry) {
-	if c.o.Heard == nil {
+func (c *Console) output(e entry) {
+	out := Output{Text: e.text, Refused: e.refused}
+	if row, ok := c.env.Log.Row(e.id); ok && e.row {
+		out.Text, out.Request = resultText(&row, e.tail), e.id
+	}
+	c.o.Output(out)
+}
+
+// say adds an entry. A cursor at the end stays at the end.
+func (c *Console) say(e entry) {
+	if c.o.Output != nil {
+		c.output(e)
 		return
 	}
-	said := Said{Text: e.text, Refused: e.refused}
-	if row, ok := c.env.Log.Row(e.id); ok && e.row {
-		said.Text, said.Request = resultText(&row, e.tail), e.id
-	}
-	c.o.Heard(said)
-}
-
-// say adds an entry. Who looks at the end goes on looking at the end.
-func (c *Console) say(e entry) {
-	c.hear(e)
 	c.entries = append(c.entries, e)
 	if len(c.entries) > maxEntries {
 		c.entries = slices.Delete(c.entries, 0, maxEntries/10)
@@ -325,10 +345,10 @@ func (c *Console) answer(a answered) tea.Cmd {
 	}
 	c.newest = a.id
 	c.say(entry{id: a.id, row: true, tail: a.tail})
-	if a.why != "" {
+	if a.why != "" && !c.o.Plain {
 		c.say(entry{style: term.Quiet, text: "  " + a.why, id: a.id})
 	}
-	return screen.Send(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
+	return c.toast(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
 }
 
 // resultText is the line of a request: "#1050 find node web01  T plain  0 ms
@@ -435,7 +455,7 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return c.tell(string(msg))
 	case warned:
 		c.say(entry{style: term.Attention, text: string(msg)})
-		return screen.Warn(string(msg), "")
+		return c.toast(screen.Toast{Text: string(msg), Bad: true})
 	case confirmed:
 		return c.send(msg.req, nil)
 	case runsTold:
@@ -445,11 +465,11 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		}
 		return cmd
 	case both:
-		return compare.Two(c.env, msg.a, msg.b)
+		return c.compareTwo(msg.a, msg.b)
 	case twoFiles:
-		return compare.Sets(c.ctx, c.env, msg[0], msg[1], true)
+		return c.compareSets(msg[0], msg[1], true)
 	case twoRuns:
-		return compare.Sets(c.ctx, c.env, msg[0], msg[1], false)
+		return c.compareSets(msg[0], msg[1], false)
 	case replayed:
 		return c.replayed(msg)
 	case changed:

@@ -16,28 +16,24 @@ import (
 	"indirtui/ui/term"
 )
 
-func canHold(c *Console) bool { return c.env.Debugger != nil }
-
 // debugCommands are those of the debugger, in the order of help.
 func debugCommands() []cmd {
 	return []cmd{
-		{"break", "[EXPR] [before|after STEP] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", "stop requests between two questions, or do something there", nil, canHold, nextBreak, breakAt},
-		{"breaks", "[on|off]", "list the breakpoints; off disarms them all and lets everything go", nil, canHold, nextOnOff, breaks},
-		{"hold", "[#N]", "list what is held, or hold a running request at its next question", nil, canHold, nil, hold},
-		{"step", "[#N]", "let a held request go to the next question", nil, canHold, nextHeld, goOn(debugger.Step)},
-		{"over", "[#N]", "let a held request go to the next phase", nil, canHold, nextHeld, goOn(debugger.Over)},
-		{"finish", "[#N]", "let a held request go to its end", nil, canHold, nextHeld, goOn(debugger.Finish)},
-		{"continue", "[#N|all]", "let a held request go on", nil, canHold, nextHeld, goOn(debugger.Continue)},
-		{"abort", "[#N]", "end a held request", nil, canHold, nextHeld, abort},
-		{"edit", "[#N] NAME=VALUE ...", "change a held request", nil, canHold, nextEdit, edit},
-		{"restore", "[#N]", "take back what was changed of a held request", nil, canHold, nextHeld, restore},
-		{"swap", "IND TERMINUS", "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", routeEffect, hasHouse, nextSwap, swapTerminus},
-		{"fault", "IND STATUS|TEXT|nil [N%] [once] [first=N] [every=N] [verb=VERB]   or IND off", "let the terminus of an indirection fail, or take that back", nil, hasHouse, nextSwap, fault},
-		{"inject", "[#N] ACTION", "fail or answer a held request, and let it go on", nil, canHold, nextAction, inject},
+		{name: "break", args: "[EXPR] [before|after STEP] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", help: "stop requests between two questions, or do something there", offered: hasDebugger, next: nextBreak, run: breakAt},
+		{name: "breaks", args: "[on|off]", help: "list the breakpoints; off disarms them all and lets everything go", offered: hasDebugger, next: nextOnOff, run: breaks},
+		{name: "hold", args: "[#N]", help: "list what is held, or hold a running request at its next question", offered: hasDebugger, run: hold},
+		{name: "step", args: "[#N]", help: "let a held request go to the next question", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Step)},
+		{name: "over", args: "[#N]", help: "let a held request go to the next phase", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Over)},
+		{name: "finish", args: "[#N]", help: "let a held request go to its end", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Finish)},
+		{name: "continue", args: "[#N|all]", help: "let a held request go on", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Continue)},
+		{name: "abort", args: "[#N]", help: "end a held request", offered: hasDebugger, next: nextHeld, run: abort},
+		{name: "edit", args: "[#N] NAME=VALUE ...", help: "change a held request", offered: hasDebugger, next: nextEdit, run: edit},
+		{name: "restore", args: "[#N]", help: "take back what was changed of a held request", offered: hasDebugger, next: nextHeld, run: restore},
+		{name: "swap", args: "IND TERMINUS", help: "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", effect: routeEffect, offered: hasEngine, next: nextSwap, run: swapTerminus},
+		{name: "fault", args: "IND STATUS|TEXT|nil [N%] [once] [first=N] [every=N] [verb=VERB]   or IND off", help: "let the terminus of an indirection fail, or take that back", offered: hasEngine, next: nextSwap, run: fault},
+		{name: "inject", args: "[#N] ACTION", help: "fail or answer a held request, and let it go on", offered: hasDebugger, next: nextAction, run: inject},
 	}
 }
-
-func hasHouse(c *Console) bool { return c.o.Engine != nil }
 
 func swapTerminus(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) != 2 {
@@ -125,8 +121,8 @@ func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err e
 	return all[0], words, nil
 }
 
-// heldText is a held request in one line.
-func (c *Console) heldText(h *debugger.Held) string {
+// HeldText is a held request in one line.
+func (c *Console) HeldText(h *debugger.Held) string {
 	where := debugger.Where{Step: h.State.Point.Step, After: h.State.Done}
 	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, where, h.By)
 	for _, change := range h.Changes {
@@ -256,7 +252,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		all := d.Held()
 		for i := range all {
-			c.say(entry{style: term.Touched, text: c.heldText(&all[i]), id: all[i].ID})
+			c.say(entry{style: term.Touched, text: c.HeldText(&all[i]), id: all[i].ID})
 		}
 		if len(all) == 0 {
 			return c.tell("no request is held"), nil
@@ -334,7 +330,7 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	c.say(entry{style: term.Touched, text: c.heldText(&h), id: h.ID})
+	c.say(entry{style: term.Touched, text: c.HeldText(&h), id: h.ID})
 	d, id := c.env.Debugger, h.ID
 	return tea.Batch(c.plan(id), c.done(fmt.Sprintf(":set #%d %s", id, strings.Join(words, " ")), func() tea.Cmd {
 		_, err := d.AsItWas(id)
@@ -401,7 +397,7 @@ func nextHeld(c *Console, l call) []option {
 	var out []option
 	for _, h := range c.env.Debugger.Held() {
 		if word := fmt.Sprintf("#%d", h.ID); strings.HasPrefix(word, typed) {
-			out = append(out, option{word: word, kind: "held", note: c.heldText(&h)})
+			out = append(out, option{word: word, kind: "held", note: c.HeldText(&h)})
 		}
 	}
 	if l.name == "continue" && strings.HasPrefix("all", typed) {

@@ -26,6 +26,9 @@ func showSettings(c *Console, l call) (tea.Cmd, error) {
 }
 
 func (c *Console) showSetting(name string) (tea.Cmd, error) {
+	if own := c.o.Own["settings"]; own != nil {
+		return own(command.Quote(name))
+	}
 	s, ok := c.o.Settings.Setting(name)
 	if !ok {
 		return nil, c.noSetting(name)
@@ -128,7 +131,7 @@ func set(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		return c.whatIsSet()
 	}
-	held := canHold(c) && len(c.env.Debugger.Held()) > 0
+	held := hasDebugger(c) && len(c.env.Debugger.Held()) > 0
 	edits := 0
 	for _, w := range l.words {
 		name, _, _ := strings.Cut(w, "=")
@@ -142,7 +145,7 @@ func set(c *Console, l call) (tea.Cmd, error) {
 		}
 	}
 	switch {
-	case edits > 0 && canHold(c):
+	case edits > 0 && hasDebugger(c):
 		return edit(c, l)
 	case c.o.Configured == nil:
 		return nil, errRecording
@@ -170,13 +173,16 @@ func (c *Console) whatIsSet() (tea.Cmd, error) {
 		return nil, errRecording
 	}
 	all := c.o.Configured.Overridden()
+	if len(all) == 0 && c.o.Plain {
+		return c.tell("nothing is set here"), nil
+	}
 	if len(all) == 0 {
 		return c.tell("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
 	}
 	for _, o := range all {
 		c.say(entry{style: term.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})
 	}
-	return screen.Say(term.Plural(len(all), "setting") + " set here; ~ lists them"), nil
+	return c.toast(screen.Toast{Text: term.Plural(len(all), "setting") + " set here; ~ lists them"}), nil
 }
 
 // changed is what became of a change of settings.
@@ -197,6 +203,9 @@ func (c *Console) change(change *command.SettingsChange) tea.Cmd {
 func (c *Console) haveChanged(m changed) tea.Cmd {
 	if m.err != nil {
 		return c.refuse(m.err)
+	}
+	if c.o.Plain {
+		c.say(entry{style: term.Plain, text: "did " + m.change.Line})
 	}
 	for _, text := range m.said {
 		c.say(entry{style: term.Plain, text: text})
@@ -241,7 +250,7 @@ func orNothing(value string) string {
 // have a few; while a request is held also with what can be edited of it.
 func nextSet(c *Console, l call) []option {
 	var out []option
-	if canHold(c) && len(c.env.Debugger.Held()) > 0 {
+	if hasDebugger(c) && len(c.env.Debugger.Held()) > 0 {
 		out = nextEdit(c, l)
 	}
 	if c.o.Configured == nil {
