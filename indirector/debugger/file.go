@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"indirtui/indirector/host/files"
 )
 
 // fileOf returns the file for the breakpoints of a project: projects of the same
@@ -91,17 +93,8 @@ func (d *Debugger) save() error {
 	d.mu.Lock()
 	text := d.file()
 	d.mu.Unlock()
-	tmp, err := os.CreateTemp(filepath.Dir(d.path), ".breaks-*")
-	if err != nil {
+	if err := files.Write(d.path, []byte(text), files.Options{}); err != nil {
 		return fmt.Errorf("keep the breakpoints: %w", err)
 	}
-	_, err = tmp.WriteString(text)
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), d.path)
-	}
-	if err != nil {
-		err = errors.Join(fmt.Errorf("keep the breakpoints: %w", err), os.Remove(tmp.Name()))
-	}
-	return err
+	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces"
 )
 
@@ -34,13 +34,16 @@ func (s *Store) Save(path string, ids []uint64) (n int, err error) {
 
 // SaveEdited is Save with changes.
 func (s *Store) SaveEdited(path string, ids []uint64, edit Edit) (n int, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := files.Create(path, files.Options{New: true})
 	if err != nil {
 		return 0, fmt.Errorf("save recording: %w", err)
 	}
 	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = errors.Join(fmt.Errorf("save recording: %w", err), os.Remove(path))
+		if err == nil {
+			err = f.Commit()
+		}
+		if err != nil {
+			err = errors.Join(fmt.Errorf("save recording: %w", err), f.Abort())
 		}
 	}()
 	w := bufio.NewWriterSize(f, 1<<20)

@@ -17,6 +17,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/ca"
 	"indirtui/ui/command"
@@ -416,20 +417,9 @@ func generate(ctx context.Context, a *ca.Authority, e *engine.Engine, leaf ca.Le
 		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o755); err != nil {
 			return "", err
 		}
-		if err := writeNew(paths[i], mode, content); err != nil {
+		if err := files.Write(paths[i], content, files.Options{Mode: mode, New: true}); err != nil {
 			return "", fmt.Errorf("the certificate is signed, but: %w", err)
 		}
 	}
 	return fmt.Sprintf("Generated %s: %s, %s", leaf.Name, paths[0], paths[2]), nil
-}
-
-// writeNew writes a file that must not be there.
-func writeNew(path string, mode fs.FileMode, content []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.Write(content)
-	return err
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 )
 
 // kept is what is kept for a project from one time to the next, besides its
@@ -82,16 +83,5 @@ func (k *kept) keep(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(k.path), ".kept-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), k.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return files.Write(k.path, append(b, '\n'), files.Options{})
 }

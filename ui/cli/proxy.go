@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
@@ -332,8 +333,8 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return id, err
 	}
-	if err := ca.Replace(ctx, id.Key, 0o600, key); err != nil {
+	if err := files.Write(id.Key, key, files.Options{Mode: 0o600, Owner: files.Inherit}); err != nil {
 		return id, err
 	}
-	return id, ca.Replace(ctx, id.Cert, 0o644, cert) // last: where it is, its key is, too
+	return id, files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}) // last: where it is, its key is, too
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/redact"
 	"indirtui/traces"
 	"indirtui/traces/export"
@@ -162,16 +162,14 @@ func writeExport(s *store.Store, w io.Writer, name string, ids []uint64, o expor
 	if name == "" || name == "-" {
 		return export.Write(w, s, ids, o)
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := files.Create(name, files.Options{New: true})
 	if err != nil {
 		return report, fmt.Errorf("export: %w", err)
 	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = errors.Join(err, os.Remove(name))
-		}
-	}()
-	return export.Write(f, s, ids, o)
+	if report, err = export.Write(f, s, ids, o); err != nil {
+		return report, errors.Join(err, f.Abort())
+	}
+	return report, f.Commit()
 }
 
 // say tells how much was exported and what is masked in it.

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
 	"indirtui/traces"
 	"indirtui/ui"
@@ -252,10 +253,5 @@ func saveText(name, text string) (path string, masked int, err error) {
 	if path, err = filepath.Abs(filepath.Base(name)); err != nil {
 		return "", 0, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", 0, err
-	}
-	_, err = f.WriteString(text)
-	return path, 0, errors.Join(err, f.Close())
+	return path, 0, files.Write(path, []byte(text), files.Options{New: true})
 }

@@ -15,6 +15,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces/diff"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
@@ -544,15 +545,14 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 		report, err = export.Save(path, o.Log, ids, opts)
 		return report, path, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := files.Create(path, files.Options{New: true})
 	if err != nil {
 		return report, path, err
 	}
-	report, err = export.Write(f, o.Log, ids, opts)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return report, "", errors.Join(err, os.Remove(path))
+	if report, err = export.Write(f, o.Log, ids, opts); err != nil {
+		return report, "", errors.Join(err, f.Abort())
 	}
-	return report, path, nil
+	return report, path, f.Commit()
 }
 
 // Context implements screen.Screen.

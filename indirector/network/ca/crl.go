@@ -191,7 +191,7 @@ func (a *Authority) extend(ctx context.Context, path string, serials []*big.Int)
 	}
 	all := slices.Clone(l.all)
 	all[l.own] = list
-	return added, Replace(ctx, path, publicMode, encodeCRLs(all))
+	return added, replace(ctx, path, publicMode, encodeCRLs(all))
 }
 
 // kept returns entries as they are written again: with what they say besides.
@@ -298,7 +298,7 @@ func (a *Authority) update(ctx context.Context, path string, incoming []*x509.Re
 	if err := a.checkChain(id.bundle, all); err != nil {
 		return err
 	}
-	return Replace(ctx, path, publicMode, encodeCRLs(all))
+	return replace(ctx, path, publicMode, encodeCRLs(all))
 }
 
 func newestOf(all []*x509.RevocationList) (*x509.RevocationList, error) {

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"indirtui/traces"
-
 	"indirtui/indirector/host/filelock"
+	"indirtui/indirector/host/files"
+	"indirtui/traces"
 )
 
 // Modes of files, as Puppet Server has them.
@@ -78,52 +78,14 @@ func answer(n int, err error) string {
 	return strconv.Itoa(n) + " bytes"
 }
 
-// Replace puts content in the place of path, in one step. The file belongs to
-// whom the old one did, or the directory does: root may sign for Puppet.
-func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
+// replace puts content in the place of path, in one step. The file belongs to
+// the owner of the old one, or of the directory: root may sign for Puppet.
+func replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
 	_, span := traces.Start(ctx, traces.File, "write "+filepath.Base(path))
 	span.Attr("path", path)
 	span.Attr("mode", fmt.Sprintf("%04o", mode))
 	defer func() { span.End(answer(len(content), err), traces.Because{}, err) }()
-	temp, err := os.CreateTemp(filepath.Dir(path), ".save-*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(fill(temp, path, mode, content), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
-	if err := temp.Chmod(mode); err != nil {
-		return err
-	}
-	like := path
-	if _, err := os.Stat(path); err != nil {
-		like = filepath.Dir(path)
-	}
-	if err := giveTo(temp.Name(), like); err != nil {
-		return err
-	}
-	if _, err := temp.Write(content); err != nil {
-		return err
-	}
-	return temp.Sync()
-}
-
-// syncDir makes a renaming last. Not every file system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
+	return files.Write(path, content, files.Options{Mode: mode, Owner: files.Inherit})
 }
 
 // appendTo adds a line to a file, which is made if need be.

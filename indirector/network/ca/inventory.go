@@ -53,7 +53,7 @@ func (a *Authority) nextSerial(ctx context.Context) (*big.Int, error) {
 		return nil, fmt.Errorf("%s: there is no serial number after %s that Puppet Server could read", a.cfg.Serial, formatSerial(serial))
 	}
 	next := new(big.Int).Add(serial, big.NewInt(1))
-	return serial, Replace(ctx, a.cfg.Serial, publicMode, []byte(formatSerial(next)))
+	return serial, replace(ctx, a.cfg.Serial, publicMode, []byte(formatSerial(next)))
 }
 
 func parseSerial(text string) (*big.Int, error) {

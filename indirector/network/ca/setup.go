@@ -106,7 +106,7 @@ func (a *Authority) generate(ctx context.Context, o SetupOptions) error {
 	}
 	write := func(path string, mode os.FileMode, content []byte) {
 		if err == nil {
-			err = Replace(ctx, path, mode, content)
+			err = replace(ctx, path, mode, content)
 		}
 	}
 	if rootKey != nil {
@@ -132,7 +132,7 @@ func (a *Authority) generate(ctx context.Context, o SetupOptions) error {
 			return err
 		}
 	}
-	return Replace(ctx, a.cfg.Cert, publicMode, EncodeCertificates(bundle...))
+	return replace(ctx, a.cfg.Cert, publicMode, EncodeCertificates(bundle...))
 }
 
 // makeCA makes the certificate of a CA. An issuer without a certificate is the

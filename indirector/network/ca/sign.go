@@ -46,7 +46,7 @@ func (a *Authority) Submit(ctx context.Context, name string, text []byte) (*x509
 		if err := checkRequest(name, r); err != nil {
 			return err
 		}
-		return Replace(ctx, a.requestPath(name), publicMode, encode(blockRequest, r.Raw))
+		return replace(ctx, a.requestPath(name), publicMode, encode(blockRequest, r.Raw))
 	})
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (a *Authority) keep(ctx context.Context, name string, sign func(serial *big
 	if err := a.record(ctx, cert); err != nil {
 		return nil, err
 	}
-	return cert, Replace(ctx, a.signedPath(name), publicMode, EncodeCertificates(cert))
+	return cert, replace(ctx, a.signedPath(name), publicMode, EncodeCertificates(cert))
 }
 
 // A Leaf is a certificate that is made without a request.
@@ -496,7 +496,7 @@ func (a *Authority) spread(ctx context.Context, get func(string) string, key cry
 		if err := makeDir(filepath.Dir(f.path)); err != nil {
 			return err
 		}
-		if err := Replace(ctx, f.path, f.mode, f.content); err != nil {
+		if err := replace(ctx, f.path, f.mode, f.content); err != nil {
 			return err
 		}
 	}

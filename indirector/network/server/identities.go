@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"indirtui/indirector"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
 )
@@ -83,22 +84,7 @@ func (i *Identities) key(file string) (crypto.Signer, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return nil, err
 	}
-	return key, replace(file, 0o600, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}))
-}
-
-func replace(file string, mode fs.FileMode, content []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
+	return key, files.Write(file, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}), files.Options{Mode: 0o600})
 }
 
 // ask asks the CA as somebody without a certificate.
@@ -160,5 +146,5 @@ func (i *Identities) keep(file string, text []byte, key crypto.Signer, name stri
 	if err := os.MkdirAll(i.Certs, 0o755); err != nil {
 		return err
 	}
-	return replace(file, 0o644, text)
+	return files.Write(file, text, files.Options{Mode: 0o644})
 }
