@@ -108,7 +108,7 @@ func (x *plain) showEngine(place, rest string) error {
 		if err != nil {
 			return err
 		}
-		return x.p.printRoutes(x.s.engine, rows, len(words) > 0)
+		return printRoutes(x.out, x.s.engine, rows, len(words) > 0)
 	case "cache":
 		if len(words) == 2 {
 			return x.showEntries(words[0], words[1])
@@ -232,7 +232,9 @@ func (x *plain) check(text string) error {
 	if err != nil {
 		return err
 	}
-	return x.p.printCheck(checkResult{Expectations: []checkExpect{one}}, "text")
+	result := checkResult{Expectations: []checkExpect{one}}
+	result.print(x.out)
+	return nil
 }
 
 // write writes requests to a file.
@@ -267,7 +269,7 @@ func (x *plain) settings(line string) error {
 	if err != nil {
 		return err
 	}
-	return x.p.printSettings(rows)
+	return printSettings(x.out, rows)
 }
 
 // recordings lists the recordings that are kept.

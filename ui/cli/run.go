@@ -26,11 +26,14 @@ import (
 	"indirtui/ui/session"
 )
 
-// run is the command that runs a file of lines as they are written behind the
-// colon.
-func (p *program) runScript() *cobra.Command {
-	var format, record string
-	var site bool
+// A runCommand runs a file of lines as they are written behind the colon.
+type runCommand struct {
+	p              *program
+	format, record string
+	site           bool
+}
+
+func (c *runCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run SCRIPT", GroupID: "ask", Args: usageArgs(cobra.ExactArgs(1)),
 		Short: "Run a file of commands as they are written behind the colon",
@@ -56,42 +59,41 @@ Exit code: 0 fine, 1 an expectation was not met or a command was refused,
 2 usage, 3 a recording or the script cannot be read.`,
 		Example: `  indirtui run check.indir --confdir /etc/puppetlabs/puppet
   echo 'find facts web01' | indirtui run - --demo --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return &command.UsageError{What: fmt.Sprintf("--format %s is not known", format), Advice: "there are: text, json"}
-			}
-			in := p.In
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					p.complain("read the script: " + err.Error())
-					return exit(exitLost)
-				}
-				defer f.Close()
-				in = f
-			}
-			return p.play(cmd.Context(), in, args[0], format, record, site)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&format, "format", "text", "text or json")
-	f.StringVar(&record, "record", "", "write the requests to this new `FILE`")
-	f.BoolVar(&site, "demo", false, "over the built-in demo site")
+	f.StringVar(&c.format, "format", "text", "text or json")
+	f.StringVar(&c.record, "record", "", "write the requests to this new `FILE`")
+	f.BoolVar(&c.site, "demo", false, "over the built-in demo site")
 	return cmd
 }
 
-// exitLost is that what is to be looked at cannot be read.
-const exitLost = 3
+// run runs a script.
+func (c *runCommand) run(ctx context.Context, name string) error {
+	if err := checkFormat(c.format); err != nil {
+		return err
+	}
+	in := c.p.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			c.p.complain("read the script: " + err.Error())
+			return exit(exitNotFound)
+		}
+		defer f.Close()
+		in = f
+	}
+	return c.play(ctx, in, name)
+}
 
-// play runs a script.
-func (p *program) play(ctx context.Context, in io.Reader, name, format, record string, site bool) (err error) {
-	o, err := p.options()
+func (c *runCommand) play(ctx context.Context, in io.Reader, name string) (err error) {
+	o, err := c.p.options()
 	if err != nil {
 		return err
 	}
-	o.Recording, o.Debug = record, &debugger.Options{}
-	if site {
-		s, err := demo.Start(p.site)
+	o.Recording, o.Debug = c.record, &debugger.Options{}
+	if c.site {
+		s, err := demo.Start(c.p.site)
 		if err != nil {
 			return err
 		}
@@ -103,9 +105,9 @@ func (p *program) play(ctx context.Context, in io.Reader, name, format, record s
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	p.problems(e)
+	c.p.problems(e)
 	ctx, cancel := context.WithCancel(ctx)
-	r := newScript(ctx, p, e, name, format == "json")
+	r := newScript(ctx, c.p, e, name, c.format == "json")
 	defer r.end(cancel)
 	return r.run(in)
 }
@@ -228,7 +230,7 @@ func (r *script) run(in io.Reader) error {
 	}
 	if err := lines.Err(); err != nil {
 		r.p.complain(fmt.Sprintf("read the script: %v", err))
-		return exit(exitLost)
+		return exit(exitNotFound)
 	}
 	return nil
 }
