@@ -171,12 +171,15 @@ Exit codes, of every command:
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
   indirtui routes --application server         who would answer what, and who said so
   indirtui open incident.ind                   look at a recording`,
+		Version:          p.version(),
 		Args:             usageArgs(cobra.NoArgs),
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { p.given = cmd.Flags() },
 		RunE:             func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
 	}
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print the version of this program, and what it is compatible with")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError{err} })
 	f := root.PersistentFlags()
 	f.StringVar(&p.confDir, "confdir", "", "Puppet's configuration directory")
