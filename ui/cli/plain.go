@@ -287,6 +287,7 @@ func (x *plain) take(_ *job, msg tea.Msg) {
 		x.println("did :group " + cmp.Or(msg.By, "none"))
 	case screen.Sort:
 		x.order = msg
+		x.println("did :sort " + msg.Column + map[bool]string{true: " desc"}[msg.Reverse])
 	case screen.Go:
 		if err := x.show(strings.ToLower(msg.Place)); err != nil {
 			x.println("error: " + err.Error())
