@@ -71,7 +71,7 @@ func (b bare) String() string {
 
 // script is what the scripted termini do, and what they saw.
 type script struct {
-	who   string
+	label string
 	acts  map[string]json.RawMessage
 	calls *[]any
 	step  *goldenStep // that is being taken
@@ -104,11 +104,11 @@ func (s *script) act(verb string, r *indirector.Request) (any, error) {
 	kind, given := s.next(verb)
 	s.record(verb, r)
 	if class, ok := rubyClasses[kind]; ok {
-		return nil, &indirector.Failure{Class: class, Message: s.who + " " + verb + " says no"}
+		return nil, &indirector.Failure{Class: class, Message: s.label + " " + verb + " says no"}
 	}
 	switch {
 	case !given && verb == "save":
-		return s.who + " saved " + strings.ReplaceAll(r.Key, nilKey, ""), nil
+		return s.label + " saved " + strings.ReplaceAll(r.Key, nilKey, ""), nil
 	case !given, kind == "miss", kind == "nil":
 		return nil, indirector.ErrNotFound
 	}
@@ -118,17 +118,17 @@ func (s *script) act(verb string, r *indirector.Request) (any, error) {
 	case "true":
 		return strange{true, "true:TrueClass"}, nil
 	case "hit", "slow":
-		return widget{r.Key, s.who, time.Time{}}, nil
+		return widget{r.Key, s.label, time.Time{}}, nil
 	case "expired":
-		return widget{r.Key, s.who, past}, nil
+		return widget{r.Key, s.label, past}, nil
 	case "hit_expiring":
-		return widget{r.Key, s.who, future}, nil
+		return widget{r.Key, s.label, future}, nil
 	case "hit_bare":
-		return bare{r.Key, s.who}, nil
+		return bare{r.Key, s.label}, nil
 	case "list":
-		return []indirector.Instance{widget{r.Key + "-1", s.who, time.Time{}}, widget{r.Key + "-2", s.who, future}}, nil
+		return []indirector.Instance{widget{r.Key + "-1", s.label, time.Time{}}, widget{r.Key + "-2", s.label, future}}, nil
 	case "list_expired":
-		return []indirector.Instance{widget{r.Key + "-1", s.who, past}}, nil
+		return []indirector.Instance{widget{r.Key + "-1", s.label, past}}, nil
 	case "list_strings":
 		return []indirector.Instance{indirector.Name("a"), indirector.Name("b")}, nil
 	case "empty":
@@ -136,7 +136,7 @@ func (s *script) act(verb string, r *indirector.Request) (any, error) {
 	case "not_array":
 		return strange{map[string]any{"a": 1}, `{"a"=>1}:Hash`}, nil
 	case "string":
-		return indirector.Name(s.who + " " + verb + " result"), nil
+		return indirector.Name(s.label + " " + verb + " result"), nil
 	}
 	panic("unknown act " + kind)
 }
@@ -152,7 +152,7 @@ func (strange) Key() string      { return "" }
 func (s strange) String() string { return s.ruby }
 
 func (s *script) record(verb string, r *indirector.Request) {
-	row := map[string]any{"terminus": s.who, "verb": verb, "method": r.Verb.String(), "key": rubyKey(r.Key)}
+	row := map[string]any{"terminus": s.label, "verb": verb, "method": r.Verb.String(), "key": rubyKey(r.Key)}
 	if r.Verb == indirector.Expire {
 		row["method"] = verb // Puppet makes a request of its own for each
 	}
@@ -173,7 +173,8 @@ func (s *script) record(verb string, r *indirector.Request) {
 		row["environment"] = r.Environment
 	}
 	if r.Remote != nil {
-		// Who is "" is nobody here; Puppet tells "" from nil.
+		// An empty node is an anonymous caller here; Puppet distinguishes ""
+		// from nil.
 		for name, v := range map[string]string{"node": r.Remote.Node, "ip": r.Remote.IP} {
 			if v != "" {
 				row[name] = v
@@ -297,8 +298,8 @@ func (f filter) Filter(_ context.Context, inst indirector.Instance) (indirector.
 
 func (a auth) Authorized(_ context.Context, r *indirector.Request) bool {
 	*a.s.calls = append(*a.s.calls, map[string]any{"terminus": "main", "verb": "authorized?", "key": rubyKey(r.Key)})
-	said := string(a.s.acts["authorized?"])
-	return said != "false" && said != "null"
+	answer := string(a.s.acts["authorized?"])
+	return answer != "false" && answer != "null"
 }
 
 func newMain(s *script) indirector.Terminus {
@@ -465,7 +466,7 @@ func normLogs(lines []logLine) []logLine {
 		if m := expiredAt.FindStringSubmatch(l.Message); m != nil && !strings.HasPrefix(m[1], "2020-01-02") {
 			lines[i].Message = expiredAt.ReplaceAllString(l.Message, "expired at <TIME>")
 		}
-		// Only its class tells one object of Ruby from another.
+		// Only its class distinguishes one Ruby object from another.
 		lines[i].Message = bares.ReplaceAllString(lines[i].Message, "(a GoldenBare)")
 	}
 	return lines
@@ -507,7 +508,7 @@ func (s *goldenStep) option(name string) (any, bool) {
 	return nil, false
 }
 
-// ordered is an object of JSON whose order counts: Ruby's messages show it. Its
+// ordered is a JSON object whose order counts, as Ruby's messages show it. Its
 // numbers are integers where they are written so.
 type ordered []indirector.Option
 
@@ -757,7 +758,7 @@ func runGolden(t *testing.T, c goldenCase) {
 				case "ignore_cache", "ignore_cache_save", "ignore_terminus", "authenticated":
 					row[k] = true
 					if v == false {
-						delete(row, k) // Puppet tells false from nil; a flag is set or not
+						delete(row, k) // Puppet distinguishes false from nil; a flag is set or not
 					}
 				}
 			}
@@ -886,7 +887,7 @@ func TestGoldenURIs(t *testing.T) {
 			}
 			req := indirector.NewRequest(ind, verb, key, inst, c.Options)
 			ignores := req.Flags & traces.IgnoreTerminus
-			req.Flags &^= ignores // or nobody would see the request
+			req.Flags &^= ignores // or the request would not be seen
 			_, err = x.Do(t.Context(), req)
 			if c.Error != "" {
 				if got := indirector.Message(err); got != c.Error {

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write REFERENCE.md again")
 
 func TestReference(t *testing.T) {
 	t.Parallel()
-	got := termini.Reference(termini.Specs(), termini.All())
+	got := reference(termini.Specs(), termini.All())
 	if *update {
 		if err := os.WriteFile("REFERENCE.md", []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,10 +1,10 @@
-// Package data holds what Puppet's serialised forms are made of: nil,
-// booleans, numbers, strings, symbols, lists and ordered hashes.
+// Package data holds the values of Puppet's serialised forms: nil, booleans,
+// numbers, strings, symbols, lists and ordered hashes.
 //
 // A [Value] is 24 bytes and holds scalars, strings, lists and hashes without a
 // further allocation, in the manner of slog.Value. Values are immutable by
-// convention: who holds one may share it, and who wants another makes another.
-// Strings are bytes, as in Ruby; they need not be valid UTF-8.
+// convention: share them, and make a new one to change one. Strings are bytes,
+// as in Ruby; they need not be valid UTF-8.
 package data
 
 import (
@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// A Kind is what a Value holds. The zero Kind is Nil.
+// A Kind is the kind of a Value. The zero Kind is Nil.
 type Kind uint8
 
 // The kinds.
@@ -33,7 +33,7 @@ const (
 
 var kindNames = [...]string{"nil", "boolean", "integer", "float", "integer", "string", "symbol", "list", "hash"}
 
-// String returns the name of k as a person would say it.
+// String returns the name of k in messages.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -214,7 +214,7 @@ func (v Value) Get(key string) Value {
 	return x
 }
 
-// Lookup is Get that also tells whether the pair was there.
+// Lookup is like Get and also reports whether the pair exists.
 func (v Value) Lookup(key string) (Value, bool) {
 	for _, p := range v.Hash() {
 		if p.Key.Str() == key && p.Key.isText() {
@@ -232,7 +232,7 @@ func (v Value) isText() bool {
 	return false
 }
 
-// Dig returns what is found by following keys through nested hashes, or nil.
+// Dig follows keys through nested hashes and returns the last value, or nil.
 func (v Value) Dig(keys ...string) Value {
 	for _, k := range keys {
 		v = v.Get(k)
@@ -345,7 +345,7 @@ func (v Value) Text() string {
 // Inspect returns v as Ruby's inspect would.
 func (v Value) Inspect() string { return string(appendInspect(nil, v)) }
 
-// String implements fmt.Stringer for messages; it is Inspect.
+// String returns Inspect.
 func (v Value) String() string { return v.Inspect() }
 
 func appendInspect(b []byte, v Value) []byte {

@@ -65,7 +65,7 @@ func (s *stage) write(name, content string) {
 	}
 }
 
-// ask asks as a person does, and remembers the number of the request.
+// ask asks by Once and remembers the number of the request.
 func (s *stage) ask(req indirector.Request) (any, error) { return s.Ask(s.t.Context(), req) }
 
 // must asks for what has to go well.
@@ -78,7 +78,7 @@ func (s *stage) must(req indirector.Request) any {
 	return v
 }
 
-// trace returns the trace of the last request, as the store tells it.
+// trace returns the trace of the last request from the store.
 func (s *stage) trace() *traces.Trace {
 	s.t.Helper()
 	tr, err := s.Trace()

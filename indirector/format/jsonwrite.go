@@ -65,7 +65,7 @@ func (w *jsonWriter) value(v data.Value) {
 
 func (w *jsonWriter) enter() {
 	if w.depth++; w.depth > w.maxDepth && w.err == nil {
-		w.err = tooDeep(w.maxDepth) // Ruby counts back before it says so
+		w.err = tooDeep(w.maxDepth) // Ruby counts back before it raises
 	}
 }
 
@@ -182,7 +182,7 @@ func malformedIn(v data.Value) error {
 	return nil
 }
 
-// malformed says what Ruby says of bytes that are not UTF-8.
+// malformed returns Ruby's error for bytes that are not UTF-8.
 func malformed(s string) error {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -198,7 +198,7 @@ func malformed(s string) error {
 	return errors.New("partial character in source, but hit end")
 }
 
-// trailing is how many bytes a first byte announces.
+// trailing returns the number of bytes that a first byte announces.
 func trailing(c byte) int {
 	switch {
 	case c >= 0xFC:

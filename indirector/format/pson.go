@@ -50,8 +50,8 @@ func (d *psonDecoder) scan(c byte) bool {
 
 func (d *psonDecoder) next(c byte) bool { return d.i < len(d.source) && d.source[d.i] == c }
 
-// complain fails with Puppet's words, which end in what comes next.
-func (d *psonDecoder) complain(words string) {
+// failAt fails with Puppet's words, which end in the text that follows.
+func (d *psonDecoder) failAt(words string) {
 	d.fail(say(psonNext, words, d.peek()))
 }
 
@@ -65,7 +65,7 @@ func (d *psonDecoder) document() (v data.Value) {
 			v, _ = d.value()
 			continue
 		} else if c == '{' || c == '[' {
-			d.i++ // Puppet says so after it has taken the bracket
+			d.i++ // Puppet fails after it has taken the bracket
 		} else if d.blank() {
 			continue
 		}
@@ -217,15 +217,15 @@ loop:
 			d.vals = append(d.vals, v)
 			d.blank()
 			if comma = d.scan(','); !comma && !d.next(']') {
-				d.complain("expected ',' or ']' in array at")
+				d.failAt("expected ',' or ']' in array at")
 			}
 		case d.scan(']'):
 			if comma {
-				d.complain("expected next element in array at")
+				d.failAt("expected next element in array at")
 			}
 			break loop
 		case !d.blank():
-			d.complain("unexpected token in array at")
+			d.failAt("unexpected token in array at")
 		}
 	}
 	d.depth--
@@ -250,11 +250,11 @@ loop:
 			comma = d.pair(start, end)
 		case d.scan('}'):
 			if comma {
-				d.complain("expected next name, value pair in object at")
+				d.failAt("expected next name, value pair in object at")
 			}
 			break loop
 		case !d.blank():
-			d.complain("unexpected token in object at")
+			d.failAt("unexpected token in object at")
 		}
 	}
 	d.depth--
@@ -264,13 +264,13 @@ loop:
 // pair takes what follows a key and reports whether a comma ended it.
 func (d *psonDecoder) pair(start, end int) (comma bool) {
 	if d.blank(); !d.scan(':') {
-		d.complain("expected ':' in object at")
+		d.failAt("expected ':' in object at")
 		return false
 	}
 	d.blank()
 	v, ok := d.value()
 	if !ok && d.err == nil {
-		d.complain("expected value in object at")
+		d.failAt("expected value in object at")
 	}
 	if d.err != nil {
 		return false
@@ -281,7 +281,7 @@ func (d *psonDecoder) pair(start, end int) (comma bool) {
 		return true
 	}
 	if !d.next('}') {
-		d.complain("expected ',' or '}' in object at")
+		d.failAt("expected ',' or '}' in object at")
 	}
 	return false
 }
@@ -340,8 +340,8 @@ func (d *psonDecoder) unescape(i, end int) int {
 	return w
 }
 
-// A mixture tells whether the bytes above 7F of a string came both as they are
-// and as escapes, which Ruby takes for two encodings.
+// A mixture detects a string with bytes above 7F both as they are and as
+// escapes, which are two encodings to Ruby.
 type mixture struct{ kind string }
 
 func (m *mixture) add(kind string, b []byte) (mixed bool) {

@@ -1,5 +1,5 @@
-// Package golden finds what was recorded from real Puppet, for tests: the copy
-// beside them, or the set of the same shape that INDIRTUI_GOLDEN names.
+// Package golden finds answers recorded from real Puppet: the copy beside the
+// test, or the set that INDIRTUI_GOLDEN names.
 package golden
 
 import (
@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a part of the set. A test ends if there is none: it
-// is skipped if the set that INDIRTUI_GOLDEN names has other parts, and fails
-// if that is no set at all, or if the copy lacks it.
+// Path returns the path of a part of the set. If it is missing, the test is
+// skipped if INDIRTUI_GOLDEN names a set with other parts, and fails otherwise.
 func Path(tb testing.TB, part ...string) string {
 	tb.Helper()
 	set := os.Getenv("INDIRTUI_GOLDEN")

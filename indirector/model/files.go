@@ -17,7 +17,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// FileMetadata is what a file server says of a file.
+// FileMetadata is a file server's description of a file.
 type FileMetadata struct {
 	Envelope
 	Path          string     // absolute
@@ -41,7 +41,6 @@ var _ indirector.Expirer = (*FileMetadata)(nil)
 // Key returns the path.
 func (m *FileMetadata) Key() string { return m.Path }
 
-// WithExpiration returns a copy of m that is fresh until t.
 func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
 	c := *m
 	c.until = t
@@ -166,15 +165,15 @@ func (m *FileMetadata) Data() data.Value {
 type Contents interface {
 	// Open returns a reader from the first byte on, which the caller closes.
 	Open() (io.ReadCloser, error)
-	// Size is the number of bytes; negative if nobody knows.
+	// Size is the number of bytes; negative if unknown.
 	Size() int64
 }
 
-// Kept are Contents on this machine: to open them asks nobody.
+// Kept are Contents on this machine, which can be opened without a request.
 type Kept interface {
 	Contents
-	// Place is the path of the file; "" is memory.
-	Place() string
+	// Path is the path of the file; "" is memory.
+	Path() string
 }
 
 // Preview returns the first bytes of c, at most n, and whether these are all.
@@ -195,8 +194,8 @@ type Bytes []byte
 
 var _ Kept = Bytes(nil)
 
-// Place returns "".
-func (b Bytes) Place() string { return "" }
+// Path returns "".
+func (b Bytes) Path() string { return "" }
 
 // Open returns a reader over b; it does not fail.
 func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
@@ -204,7 +203,7 @@ func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewRead
 // Size returns the number of bytes.
 func (b Bytes) Size() int64 { return int64(len(b)) }
 
-// FileContent is what a file server serves.
+// FileContent is a served file.
 type FileContent struct {
 	Envelope
 	Path         string
@@ -218,7 +217,6 @@ var _ indirector.Expirer = (*FileContent)(nil)
 // Key returns the path.
 func (c *FileContent) Key() string { return c.Path }
 
-// WithExpiration returns a copy of c that is fresh until t.
 func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
 	d := *c
 	d.until = t
@@ -229,7 +227,7 @@ func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
 type FileBucketFile struct {
 	Envelope
 	ChecksumType string // sha256, …
-	Checksum     string // in hex, without the type; "" if nobody computed it yet
+	Checksum     string // in hex, without the type; "" if it is not computed yet
 	BucketPath   string // "" is the bucket of the settings
 	Contents     Contents
 }
@@ -250,7 +248,6 @@ func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 // Key returns type and checksum: "sha256/ab12".
 func (f *FileBucketFile) Key() string { return f.ChecksumType + "/" + f.Checksum }
 
-// WithExpiration returns a copy of f that is fresh until t.
 func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance {
 	c := *f
 	c.until = t

@@ -7,8 +7,8 @@ import (
 	"indirtui/indirector/settings"
 )
 
-// An Application is one of Puppet's programs: what it says about termini
-// before and after the settings are read. Specification, section 4.2.
+// An Application is one of Puppet's programs: the termini that it sets before
+// and after the settings are read. Specification, section 4.2.
 type Application struct {
 	Name     string            // also its section in routes.yaml
 	Doc      string            // one sentence
@@ -33,9 +33,9 @@ const (
 	CANone   CALocation = "none"   // there is no CA here
 )
 
-// caLocations says what each location does: the terminus of certificates,
-// requests and revocation lists, their cache, that of keys, and that of
-// certificate_status; "" is as declared.
+// caLocations are the termini of each location: of certificates, requests and
+// revocation lists, their cache, that of keys, and that of certificate_status;
+// "" is as declared.
 var caLocations = map[CALocation]struct{ terminus, cache, key, status string }{
 	CALocal:  {"ca", "file", "file", "file"},
 	CARemote: {"rest", "file", "file", "rest"},
@@ -43,7 +43,7 @@ var caLocations = map[CALocation]struct{ terminus, cache, key, status string }{
 	CANone:   {"disabled_ca", "", "disabled_ca", ""},
 }
 
-// assigns returns what a location does as lines of code.
+// assigns returns a location as lines of code.
 func (c CALocation) assigns() []Assign {
 	set, ok := caLocations[c]
 	if !ok {
@@ -69,7 +69,7 @@ type Assign struct {
 	Indirection string
 	Slot        string // indirector.SlotTerminus or SlotCache
 	Terminus    string // indirector.Off switches a cache off
-	Setting     string // instead of Terminus: the setting that is copied, if it says something
+	Setting     string // instead of Terminus: the setting to copy unless it is empty
 }
 
 // An Action is an action of a face, or a way to start an application, that
@@ -86,8 +86,8 @@ const (
 	cache    = indirector.SlotCache
 )
 
-// Applications returns what is known of each application, the most important
-// first. The slice is the caller's; what is in it is not.
+// Applications returns all applications, the most important first. The slice is
+// the caller's; its contents are not.
 func Applications() []Application { return slices.Clone(applications[:]) }
 
 // Find returns the application called name, and whether there is one.
@@ -108,8 +108,8 @@ func applicationNames() []string {
 	return names
 }
 
-// Options returns o with what the application, and one of its actions if that
-// is not "", says about settings. A run mode in o is kept.
+// Options returns o with the settings of the application, and of one of its
+// actions unless that is "". A run mode in o is kept.
 func (a Application) Options(o settings.Options, action string) settings.Options {
 	o.Application, o.ApplicationDefaults = a.Name, a.Settings
 	act := a.action(action)

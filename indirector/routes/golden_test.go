@@ -17,7 +17,7 @@ import (
 )
 
 // puppetSays is a case of dispatch/routes.json: what Puppet 7.23 did.
-type puppetSays struct {
+type recordedCase struct {
 	ID           string          `json:"id"`
 	Application  string          `json:"application"` // whose section is asked for
 	App          string          `json:"app"`         // whose defaults are applied
@@ -36,7 +36,7 @@ func TestGoldenRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []puppetSays
+	var cases []recordedCase
 	if err := json.Unmarshal(data, &cases); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestGoldenRoutes(t *testing.T) {
 	}
 }
 
-func (c puppetSays) check(t *testing.T) {
+func (c recordedCase) check(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "routes.yaml")
 	if len(c.Routes) > 0 {
 		write(t, path, c.file(t))
@@ -102,7 +102,7 @@ func (c puppetSays) check(t *testing.T) {
 
 // file returns routes.yaml; what the case gives as data is written as JSON,
 // which is YAML.
-func (c puppetSays) file(t *testing.T) string {
+func (c recordedCase) file(t *testing.T) string {
 	var text string
 	if c.Routes[0] != '"' {
 		return string(c.Routes)
@@ -113,7 +113,7 @@ func (c puppetSays) file(t *testing.T) string {
 	return text
 }
 
-func (c puppetSays) checkError(t *testing.T, path string, err error) {
+func (c recordedCase) checkError(t *testing.T, path string, err error) {
 	if (c.Error != "") != (err != nil) {
 		t.Fatalf("error is %v, Puppet says %q", err, c.Error)
 	}

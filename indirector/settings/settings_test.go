@@ -381,10 +381,10 @@ func TestEnvironment(t *testing.T) {
 
 	dir := filepath.Join(code, "environments/staging")
 	tests := []struct {
-		name               string
-		s                  *settings.Settings
-		setting            string
-		wantValue, wantWho string
+		name                  string
+		s                     *settings.Settings
+		setting               string
+		wantValue, wantSource string
 	}{
 		{"default", production, "modulepath", code + "/environments/production/modules:/base", "environment production"},
 		{"default", production, "manifest", code + "/environments/production/manifests", "environment production"},
@@ -401,9 +401,9 @@ func TestEnvironment(t *testing.T) {
 		{"no path", production.In("../x"), "manifest", "", "default"},
 	}
 	for _, tt := range tests {
-		value, who := tt.s.Get(tt.setting)
-		if value != tt.wantValue || who != tt.wantWho {
-			t.Errorf("%s: %s is %q (%s), want %q (%s)", tt.name, tt.setting, value, who, tt.wantValue, tt.wantWho)
+		value, source := tt.s.Get(tt.setting)
+		if value != tt.wantValue || source != tt.wantSource {
+			t.Errorf("%s: %s is %q (%s), want %q (%s)", tt.name, tt.setting, value, source, tt.wantValue, tt.wantSource)
 		}
 	}
 	var got []string

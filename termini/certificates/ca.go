@@ -23,7 +23,7 @@ var (
 			"A save stores a certificate; with the option renew it is signed again, with a new number and validity, and the answer is the new one.",
 		Settings: ca.Settings, Rules: []string{"IND-EXP-05", "IND-KEY-01"}, KeepsExpiry: true, Type: (*signed)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			return &signed{newFiles(env, place{dir: "signeddir", ca: "cacert", mode: 0o644}), authority{env: env}}, nil
+			return &signed{newFiles(env, location{dir: "signeddir", ca: "cacert", mode: 0o644}), authority{env: env}}, nil
 		},
 	}
 	CertificateFile = indirector.Descriptor{
@@ -32,7 +32,7 @@ var (
 		Settings: []indirector.Setting{{Name: "certdir", Doc: "The directory."}, {Name: "localcacert", Doc: "The file of the name ca."}},
 		Rules:    []string{"IND-EXP-05", "IND-KEY-01"}, KeepsExpiry: true, Type: (*files)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			f := newFiles(env, place{dir: "certdir", ca: "localcacert", mode: 0o644})
+			f := newFiles(env, location{dir: "certdir", ca: "localcacert", mode: 0o644})
 			return &f, nil
 		},
 	}
@@ -47,7 +47,7 @@ var (
 			"A save is checked, kept, and signed if autosign says so: true, a list of names, or a command that gets the request on its standard input.",
 		Settings: ca.Settings, Rules: []string{"IND-KEY-01", "IND-VAL-02"}, Type: (*requests)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			return &requests{newFiles(env, place{dir: "csrdir", mode: 0o644}), authority{env: env}}, nil
+			return &requests{newFiles(env, location{dir: "csrdir", mode: 0o644}), authority{env: env}}, nil
 		},
 	}
 	RequestFile = indirector.Descriptor{
@@ -56,7 +56,7 @@ var (
 		Settings: []indirector.Setting{{Name: "requestdir", Doc: "The directory."}},
 		Rules:    []string{"IND-KEY-01"}, Type: (*files)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			f := newFiles(env, place{dir: "requestdir", mode: 0o644})
+			f := newFiles(env, location{dir: "requestdir", mode: 0o644})
 			return &f, nil
 		},
 	}
@@ -70,7 +70,7 @@ var (
 		Doc:      "What the CA of this host has revoked, and what those that vouch for it have. A save takes newer lists of the latter; its own list only the CA writes. The key does not count.",
 		Settings: ca.Settings, Type: (*revoked)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			return &revoked{newFiles(env, place{single: "cacrl", mode: 0o644}), authority{env: env}}, nil
+			return &revoked{newFiles(env, location{single: "cacrl", mode: 0o644}), authority{env: env}}, nil
 		},
 	}
 	CRLFile = indirector.Descriptor{
@@ -79,7 +79,7 @@ var (
 		Settings: []indirector.Setting{{Name: "hostcrl", Doc: "The file."}},
 		Type:     (*files)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			f := newFiles(env, place{single: "hostcrl", mode: 0o644})
+			f := newFiles(env, location{single: "hostcrl", mode: 0o644})
 			return &f, nil
 		},
 	}
@@ -459,5 +459,5 @@ func (t *responder) Save(ctx context.Context, req *indirector.Request) (any, err
 		h = append(h, data.P("because", data.OfString(err.Error())))
 		traces.AddNote(ctx, fmt.Sprintf("answered %s: %v", about, err))
 	}
-	return &model.OCSPResponse{Name: req.Key, DER: der, About: data.OfHash(h)}, nil
+	return &model.OCSPResponse{Name: req.Key, DER: der, Summary: data.OfHash(h)}, nil
 }

@@ -54,12 +54,12 @@ type files struct {
 }
 
 // A place names the settings that say where something is kept.
-type place struct {
+type location struct {
 	dir, ca, single string
 	mode            fs.FileMode
 }
 
-func newFiles(env indirector.Env, p place) files {
+func newFiles(env indirector.Env, p location) files {
 	get := func(name string) string {
 		if name == "" {
 			return ""

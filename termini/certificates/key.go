@@ -38,7 +38,7 @@ func describeKey(name, doc string) indirector.Descriptor {
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			public, _ := env.Settings.Get("publickeydir")
 			caPublic, _ := env.Settings.Get("capub")
-			t := &keys{newFiles(env, place{dir: "privatekeydir", ca: "cakey", mode: 0o640}), public, caPublic}
+			t := &keys{newFiles(env, location{dir: "privatekeydir", ca: "cakey", mode: 0o640}), public, caPublic}
 			t.read = func(name, _ string, text []byte) (indirector.Instance, error) {
 				public, err := os.ReadFile(t.publicPath(name))
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {

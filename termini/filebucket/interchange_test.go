@@ -21,7 +21,7 @@ func TestInterchange(t *testing.T) {
 	for _, algorithm := range []string{"sha256", "md5"} {
 		t.Run("TERM-FB-02 "+algorithm, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, settings{"digest_algorithm": algorithm})
+			h := newFixture(t, settings{"digest_algorithm": algorithm})
 			puppet := func(args ...string) string {
 				t.Helper()
 				base := filepath.Join(filepath.Dir(h.dir), "puppet")

@@ -21,10 +21,9 @@ import (
 	"indirtui/traces"
 )
 
-// Save keeps the contents of the instance under the checksum that they have.
-// The answer is an empty file, as in Puppet. What a killed process leaves
-// behind is a hidden file ".save-…" in the bucket that nobody reads.
-// Rule TERM-FB-08.
+// Save keeps the contents of the instance under their checksum. It returns an
+// empty file, as in Puppet. A killed process leaves a hidden file ".save-…" in
+// the bucket that is never read. Rule TERM-FB-08.
 func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	file, ok := req.Instance.(*model.FileBucketFile)
 	if !ok {
@@ -99,7 +98,7 @@ func (t *Terminus) stage(ctx context.Context, bucket string, file *model.FileBuc
 	return temp, checksum, nil
 }
 
-// renamed says of an error about one path that it is about another.
+// renamed attributes an error about one path to another.
 func renamed(err error, from, to string) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Path == from {
 		return &fs.PathError{Op: e.Op, Path: to, Err: e.Err}
@@ -107,7 +106,7 @@ func renamed(err error, from, to string) error {
 	return err
 }
 
-// block is how much is read at once, in bytes. Contents need no more memory.
+// block is the size of a read, in bytes. Contents need no more memory.
 const block = 256 << 10
 
 var zeros [block]byte
@@ -178,7 +177,8 @@ func (t *Terminus) place(ctx context.Context, e entry, temp *files.Writer) error
 		}
 		return nil
 	case collides:
-		// Puppet's message does not tell a client where the server keeps its files.
+		// Puppet's message does not show a client where the server keeps its
+		// files.
 		t.env.Log.Error(fmt.Sprintf(msgUnverified, e.contents()))
 		return &indirector.Failure{
 			Class: "Puppet::FileBucket::BucketError", Message: fmt.Sprintf(msgCollision, sum), Origin: "file", Path: e.contents(),
@@ -202,7 +202,7 @@ func (t *Terminus) place(ctx context.Context, e entry, temp *files.Writer) error
 	return nil
 }
 
-// A state is what a bucket has where something is to be kept.
+// A state is the state of a bucket's entry before a save.
 type state uint8
 
 const (

@@ -25,7 +25,7 @@ func TestNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for _, sum := range []string{"sha256", "md5lite", "mtime", "none"} {
 		m, err := h.find(t, "file", dir+"/tree/socket", option("checksum_type", sum))
 		if err != nil || m.Type != "socket" || m.ChecksumType != "none" || m.Checksum != "{none}" {
@@ -94,7 +94,7 @@ func TestForbidden(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for _, tt := range []struct {
 		what    string
 		options []indirector.Option

@@ -73,7 +73,7 @@ func site(t *testing.T) *httptest.Server {
 func TestHTTPMetadata(t *testing.T) {
 	t.Parallel()
 	s := site(t)
-	h := newHouse(t, values{"http_connect_timeout": "2m", "http_read_timeout": "2m"}, nil)
+	h := newFixture(t, values{"http_connect_timeout": "2m", "http_read_timeout": "2m"}, nil)
 	for _, tt := range []struct{ path, wanted, checksum, says string }{
 		{"/modified", "", "{mtime}2021-03-04 05:06:07 UTC", ""},
 		{"/md5", "", "{md5}2eb6f35d85c8037648139fae51ee5274", ""},
@@ -169,7 +169,7 @@ func TestHTTPMetadata(t *testing.T) {
 func TestHTTPContent(t *testing.T) {
 	t.Parallel()
 	s := site(t)
-	h := newHouse(t, values{"http_read_timeout": "2m"}, nil)
+	h := newFixture(t, values{"http_read_timeout": "2m"}, nil)
 	find := func(path string) (*model.FileContent, error) {
 		resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: s.URL + path, Terminus: "selector"})
 		c, _ := resp.Instance().(*model.FileContent)
@@ -213,7 +213,7 @@ func TestHTTPStalls(t *testing.T) {
 	var got string
 	// What came may be late itself on a busy machine: then there is more time for it.
 	for _, limit := range []string{"1", "10", "60"} {
-		h := newHouse(t, values{"http_read_timeout": limit}, nil)
+		h := newFixture(t, values{"http_read_timeout": limit}, nil)
 		resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: s.URL, Terminus: "http"})
 		if err != nil {
 			got = err.Error()
@@ -238,17 +238,17 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newHouse(t, values{"localcacert": ca}, nil).find(t, "http", s.URL); err != nil {
+	if _, err := newFixture(t, values{"localcacert": ca}, nil).find(t, "http", s.URL); err != nil {
 		t.Errorf("with the authority: %v", err)
 	}
-	if _, err := newHouse(t, values{"localcacert": ca + ".missing"}, nil).find(t, "http", s.URL); !strings.Contains(indirector.Message(err), "certificate") {
+	if _, err := newFixture(t, values{"localcacert": ca + ".missing"}, nil).find(t, "http", s.URL); !strings.Contains(indirector.Message(err), "certificate") {
 		t.Errorf("without it: got %v", err)
 	}
 	garbage := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(garbage, []byte("no certificate"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newHouse(t, values{"localcacert": garbage}, nil).find(t, "http", s.URL); indirector.Message(err) != "Failed to parse CA certificates as PEM" {
+	if _, err := newFixture(t, values{"localcacert": garbage}, nil).find(t, "http", s.URL); indirector.Message(err) != "Failed to parse CA certificates as PEM" {
 		t.Errorf("garbage: got %v", err)
 	}
 }

@@ -284,7 +284,7 @@ func TestPeerNginx(t *testing.T) {
 		})`, asked, &answers)
 	theyAsked, read := since(t, log, 0)
 
-	h := newHouse(t, values{
+	h := newFixture(t, values{
 		"ssldir": dir + "/ssl", "localcacert": ours.file, "hostcert": dir + "/none", "hostprivkey": dir + "/none",
 		"http_connect_timeout": "2m", "http_read_timeout": "10m",
 	}, nil)

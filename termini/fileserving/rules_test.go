@@ -55,7 +55,7 @@ func TestSelector(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, values{"modulepath": dir + "/code/modules", "default_file_terminus": tt.setting}, nil)
+			h := newFixture(t, values{"modulepath": dir + "/code/modules", "default_file_terminus": tt.setting}, nil)
 			_, err := h.find(t, "selector", tt.key)
 			if got := elapsed.ReplaceAllString(indirector.Message(err), "after N seconds"); got != tt.says {
 				t.Errorf("got %q, want %q", got, tt.says)
@@ -69,7 +69,7 @@ func TestSearchThroughSelector(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/a": "x", "d/b": "y"})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	found, err := h.search(t, "selector", dir+"/d", option("recurse", true))
 	if err != nil || len(found) != 3 {
 		t.Errorf("got %d, %v; want 3", len(found), err)
@@ -89,7 +89,7 @@ func TestAuthorized(t *testing.T) {
 		} {
 			t.Run(terminus+" "+tt.key, func(t *testing.T) {
 				t.Parallel()
-				h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+				h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 				_, err := h.Do(t.Context(), &indirector.Request{
 					Indirection: "file_metadata", Verb: indirector.Find, Key: tt.key, Terminus: terminus,
 					Remote: &indirector.Remote{Node: "web01.example.test", Authenticated: true},
@@ -118,7 +118,7 @@ func TestPlaceholders(t *testing.T) {
 		"d/nodots/%x/f":                   "5",
 		"s/" + short(t) + "/of-this-host": "6",
 	})
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 	ask := func(node, key string) error {
 		req := &indirector.Request{Indirection: "file_metadata", Verb: indirector.Find, Key: key, Terminus: "file_server"}
 		if node != "" {
@@ -230,7 +230,7 @@ func TestMerged(t *testing.T) {
 		"one/a/lib/facter/x.rb": "of a", "one/a/lib/facter/only_a.rb": "", "two/b/lib/facter/x.rb": "of b", "two/b/lib/facter/only_b.rb": "",
 		"two/a/lib/facter/hidden.rb": "a module of that name came before", "two/Bad/lib/y": "no name of a module", "two/c/files/f": "",
 	})
-	h := newHouse(t, values{"modulepath": dir + "/one:" + dir + "/missing:" + dir + "/two"}, nil)
+	h := newFixture(t, values{"modulepath": dir + "/one:" + dir + "/missing:" + dir + "/two"}, nil)
 	found, err := h.search(t, "file_server", "plugins", option("recurse", true))
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +281,7 @@ func TestModules(t *testing.T) {
 	} {
 		t.Run(tt.module+" "+tt.strict, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, values{"modulepath": dir, "strict": tt.strict}, nil)
+			h := newFixture(t, values{"modulepath": dir, "strict": tt.strict}, nil)
 			_, err := h.find(t, "file_server", "modules/"+tt.module+"/f")
 			lines := h.logs.take()
 			served := tt.log == "" || tt.module == "broken" && tt.strict == "warning"
@@ -302,7 +302,7 @@ func TestOtherEnvironment(t *testing.T) {
 		"envs/custom/environment.conf": "# x\nmanifest = site.pp\nmodulepath = site:$codedir/$environment:$basemodulepath\n", "envs/custom/site/m/files/f": "3",
 		"$environment/m3/files/f": "4", // Puppet leaves that variable as it is
 	})
-	h := newHouse(t, values{
+	h := newFixture(t, values{
 		"environment": "production", "basemodulepath": dir + "/base", "environmentpath": dir + "/envs", "codedir": dir,
 	}, func(string) error { return nil })
 	for key, env := range map[string]string{"modules/m/f": "plain", "modules/m2/f": "plain", "modules/m3/f": "custom"} {
@@ -321,7 +321,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"m/f": "x", "m/sub/x": "x", "secret": "s", "fileserver.conf": "[m]\npath " + dir + "/m\n"})
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf", "modulepath": dir}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf", "modulepath": dir}, nil)
 	for key, says := range map[string]string{
 		"m/../secret":                   "Cannot find file: Invalid relative path '../secret'",
 		"m/sub/../../secret":            "Cannot find file: Invalid relative path 'sub/../../secret'",
@@ -366,7 +366,7 @@ func TestOptions(t *testing.T) {
 	if err := syscall.Mkfifo(dir+"/fifo", 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, values{"digest_algorithm": "md5"}, nil)
+	h := newFixture(t, values{"digest_algorithm": "md5"}, nil)
 	for _, tt := range []struct {
 		rule, path string
 		options    []indirector.Option
@@ -426,7 +426,7 @@ func TestHostileTrees(t *testing.T) {
 		"outside/secret": "s", "out/link": "-> ../outside", "dev/null": "-> /dev/null", "dev/zero": "-> /dev/zero",
 		"mine/f": "x", "fileserver.conf": "[out]\npath " + dir + "/out\n",
 	})
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 	everything := option("recurse", true)
 
 	t.Run("a loop of directories", func(t *testing.T) {
@@ -545,7 +545,7 @@ func TestHostileTrees(t *testing.T) {
 func TestContents(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"f": "read me", "d/x": ""})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	find := func(key string) *model.FileContent {
 		t.Helper()
 		resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: key, Terminus: "file"})
@@ -609,7 +609,7 @@ func TestFirstErrorCounts(t *testing.T) {
 		files[fmt.Sprintf("d/%03d-dangling", i)] = "-> nothing"
 	}
 	write(t, dir, files)
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	first := ""
 	for range 20 {
 		_, err := h.search(t, "file", dir+"/d", option("recurse", true), option("links", "follow"))
@@ -635,7 +635,7 @@ func TestCancelled(t *testing.T) {
 	for _, verb := range []indirector.Verb{indirector.Find, indirector.Search} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		h := newHouse(t, values{}, nil)
+		h := newFixture(t, values{}, nil)
 		_, err := h.Do(ctx, &indirector.Request{Indirection: "file_metadata", Verb: verb, Key: dir + "/large", Terminus: "file"})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v: got %v, want that the time is over", verb, err)
@@ -652,7 +652,7 @@ func TestVanishing(t *testing.T) {
 	for i := range 400 {
 		files[fmt.Sprintf("d/%d/f%d", i%20, i)] = "x"
 	}
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for range 5 {
 		write(t, dir, files)
 		gone := make(chan error)
@@ -681,7 +681,7 @@ func TestLimits(t *testing.T) {
 	if err := syscall.Mkfifo(dir+"/pipe", 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 	if _, err := h.find(t, "file_server", "m/f"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}

@@ -46,7 +46,7 @@ func goldenFile(t testing.TB, name ...string) []byte {
 
 type settings map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
 // everywhere makes all file termini use dir.
 func everywhere(dir string) settings {

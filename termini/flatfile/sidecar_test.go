@@ -94,7 +94,7 @@ func cachedNodes(t *testing.T, cache string, settings settingsMap, now func() ti
 
 type settingsMap map[string]string
 
-func (s settingsMap) Get(name string) (value, place string) { return s[name], "test" }
+func (s settingsMap) Get(name string) (value, source string) { return s[name], "test" }
 
 type everyNode struct{}
 

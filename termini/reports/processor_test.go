@@ -25,7 +25,7 @@ import (
 
 type settings map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
 var report = &model.Report{
 	Host: "web01", Status: "changed", Environment: "production", PuppetVersion: "7.23.0", ConfigurationVersion: data.OfInt(1700000000),

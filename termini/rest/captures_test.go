@@ -196,7 +196,7 @@ func TestCaptures(t *testing.T) {
 			want := puppet.ask(t, &o, base)
 			wantRequests := s.requests()
 			s.play(&o)
-			got := newHouse(t, settings).ask(t, &o)
+			got := newEngine(t, settings).ask(t, &o)
 			gotRequests := s.requests()
 			want.Message, _, _ = strings.Cut(timeless(want.Message), "\n\n")
 			got.Message = timeless(got.Message)

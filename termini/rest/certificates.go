@@ -14,7 +14,7 @@ import (
 )
 
 // certificates ask a CA for certificates.
-type certificates struct{ *asker }
+type certificates struct{ *service }
 
 // Find asks for a certificate, which gets the name that was asked for: that of
 // a CA's is another.
@@ -29,7 +29,7 @@ func (t *certificates) Find(ctx context.Context, req *indirector.Request) (indir
 }
 
 // certificateRequests ask a CA for requests, and send it some.
-type certificateRequests struct{ *asker }
+type certificateRequests struct{ *service }
 
 // Find asks for a request that waits.
 func (t *certificateRequests) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -48,7 +48,7 @@ func (t *certificateRequests) Destroy(ctx context.Context, req *indirector.Reque
 }
 
 // revocations ask a CA for its revocation lists.
-type revocations struct{ *asker }
+type revocations struct{ *service }
 
 // Find asks for the lists.
 func (t *revocations) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -57,7 +57,7 @@ func (t *revocations) Find(ctx context.Context, req *indirector.Request) (indire
 
 // certificateStatuses ask a CA what it knows of a name, and have it sign and
 // revoke.
-type certificateStatuses struct{ *asker }
+type certificateStatuses struct{ *service }
 
 // Find asks for what is known of one name.
 func (t *certificateStatuses) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -82,7 +82,7 @@ func (t *certificateStatuses) Destroy(ctx context.Context, req *indirector.Reque
 
 // destroy asks for the removal of what the key names, and says whether there
 // was something.
-func (t *asker) destroy(ctx context.Context, req *indirector.Request) (any, error) {
+func (t *service) destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	answer, err := t.ask(ctx, req, false)
 	switch {
 	case err != nil:
@@ -97,7 +97,7 @@ func (t *asker) destroy(ctx context.Context, req *indirector.Request) (any, erro
 }
 
 // ocsp asks a CA whether a certificate is good.
-type ocsp struct{ *asker }
+type ocsp struct{ *service }
 
 // Save sends the question, and returns the answer.
 func (t *ocsp) Save(ctx context.Context, req *indirector.Request) (any, error) {
@@ -109,7 +109,7 @@ func (t *ocsp) Save(ctx context.Context, req *indirector.Request) (any, error) {
 		return nil, t.failure(answer, "Puppet::HTTP::ProtocolError", fmt.Sprintf("Content-Type %q is no answer to an OCSP request", kind), t.what(answer))
 	}
 	about := data.OfHash([]data.Pair{data.P("from", data.OfString(answer.URL.Host))})
-	return &model.OCSPResponse{Name: req.Key, DER: answer.Body, About: about}, nil
+	return &model.OCSPResponse{Name: req.Key, DER: answer.Body, Summary: about}, nil
 }
 
 var (
@@ -134,18 +134,18 @@ var caSettings = []indirector.Setting{
 // it.
 var (
 	Certificate = ofCA("certificate", "Asks the CA for a certificate; that of the name ca is the CA's own.",
-		(*certificates)(nil), func(t *asker) indirector.Terminus { return &certificates{t} })
+		(*certificates)(nil), func(t *service) indirector.Terminus { return &certificates{t} })
 	CertificateRequest = ofCA("certificate_request", "Sends requests to the CA, and asks for those that wait.",
-		(*certificateRequests)(nil), func(t *asker) indirector.Terminus { return &certificateRequests{t} })
+		(*certificateRequests)(nil), func(t *service) indirector.Terminus { return &certificateRequests{t} })
 	CertificateRevocationList = ofCA("certificate_revocation_list", "Asks the CA for what is revoked. Puppet Server answers the key ca only.",
-		(*revocations)(nil), func(t *asker) indirector.Terminus { return &revocations{t} })
+		(*revocations)(nil), func(t *service) indirector.Terminus { return &revocations{t} })
 	CertificateStatus = ofCA("certificate_status", "Asks the CA what it knows of a host, and has it sign and revoke. Puppet Server lets those do it whose certificate has the extension pp_cli_auth.",
-		(*certificateStatuses)(nil), func(t *asker) indirector.Terminus { return &certificateStatuses{t} })
+		(*certificateStatuses)(nil), func(t *service) indirector.Terminus { return &certificateStatuses{t} })
 	OCSP = ofCA("ocsp", "Asks the CA whether a certificate is good. Puppet Server does not know this.",
-		(*ocsp)(nil), func(t *asker) indirector.Terminus { return &ocsp{t} })
+		(*ocsp)(nil), func(t *service) indirector.Terminus { return &ocsp{t} })
 )
 
-func ofCA(indirection, doc string, typed indirector.Terminus, wrap func(*asker) indirector.Terminus) indirector.Descriptor {
+func ofCA(indirection, doc string, typed indirector.Terminus, wrap func(*service) indirector.Terminus) indirector.Descriptor {
 	d := descriptor(indirection, doc, client.CA, typed, wrap, caSettings...)
 	d.KeepsExpiry = indirection == "certificate"
 	return d

@@ -57,7 +57,7 @@ type seen struct {
 }
 
 // A said is what came of a question.
-type said struct {
+type outcome struct {
 	Class   string `json:"class"`
 	Message string `json:"message"`
 	Value   any    `json:"value"`
@@ -151,7 +151,7 @@ func ruby(t *testing.T, ssldir string) *real {
 	return &real{in, bufio.NewReader(out)}
 }
 
-func (p *real) ask(t *testing.T, o *op, settings map[string]string) said {
+func (p *real) ask(t *testing.T, o *op, settings map[string]string) outcome {
 	t.Helper()
 	q := map[string]any{
 		"indirection": o.indirection, "verb": o.verb, "key": o.key, "environment": o.env(), "options": o.options, "settings": settings,
@@ -183,7 +183,7 @@ func (p *real) ask(t *testing.T, o *op, settings map[string]string) said {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s said
+	var s outcome
 	if err := json.Unmarshal(line, &s); err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
@@ -236,7 +236,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // A house is one with rest termini.
-type house struct {
+type testEngine struct {
 	*indirector.Indirector
 	recorder recorder
 	logs     logs
@@ -276,9 +276,9 @@ func (l *logs) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-func newHouse(t testing.TB, settings clienttest.Settings) *house {
+func newEngine(t testing.TB, settings clienttest.Settings) *testEngine {
 	t.Helper()
-	h := new(house)
+	h := new(testEngine)
 	h.Indirector = indirectorOf(t, settings, &h.recorder, &h.logs)
 	return h
 }
@@ -311,19 +311,19 @@ func indirectorOf(t testing.TB, settings clienttest.Settings, recorder traces.Re
 
 // ask puts the question to us, and says what came of it in the words of the
 // other side.
-func (h *house) ask(t *testing.T, o *op) said {
+func (h *testEngine) ask(t *testing.T, o *op) outcome {
 	t.Helper()
 	resp, err := h.Do(t.Context(), o.request())
 	if err != nil && !isNotFound(err) {
-		return saidError(t, err)
+		return outcomeOf(t, err)
 	}
 	if err != nil {
-		return said{}
+		return outcome{}
 	}
 	if resp.Value == false { // Puppet's head has nil
-		return said{}
+		return outcome{}
 	}
-	return said{Value: asRuby(t, resp.Value)}
+	return outcome{Value: asRuby(t, resp.Value)}
 }
 
 func asRuby(t *testing.T, v any) any {
@@ -421,7 +421,7 @@ func TestPuppet(t *testing.T) {
 			want := puppet.ask(t, &o, with)
 			wantRequests := s.requests()
 			s.play(&o)
-			got := newHouse(t, ours).ask(t, &o)
+			got := newEngine(t, ours).ask(t, &o)
 			gotRequests := s.requests()
 			want.Message, got.Message = timeless(want.Message), timeless(got.Message)
 			want.Message, _, _ = strings.Cut(want.Message, "\n\n") // newer Ruby shows the line of code, too

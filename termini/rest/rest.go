@@ -35,8 +35,8 @@ import (
 	"indirtui/traces"
 )
 
-// An asker asks one service about one indirection.
-type asker struct {
+// A service asks one service about one indirection.
+type service struct {
 	env      indirector.Env
 	client   *client.Client
 	encoding wire.Encoding
@@ -64,13 +64,13 @@ const (
 	ForwardCertificate = "certificate"
 )
 
-func newAsker(env indirector.Env, service client.Service) (*asker, error) {
+func newService(env indirector.Env, name client.Service) (*service, error) {
 	get := func(name string) string {
 		v, _ := env.Settings.Get(name)
 		return v
 	}
-	t := &asker{
-		env: env, client: client.Of(env), service: service, forward: get(settingForward), follow: get(settingFollow) == "true",
+	t := &service{
+		env: env, client: client.Of(env), service: name, forward: get(settingForward), follow: get(settingFollow) == "true",
 		encoding: wire.Encoding{
 			Legacy: get(settingLegacy) == "true", Preferred: get("preferred_serialization_format"), Digest: get("digest_algorithm"),
 			Plain: get("rich_data") == "false",
@@ -95,10 +95,10 @@ func newAsker(env indirector.Env, service client.Service) (*asker, error) {
 const msgNoType = "No content type in http response; cannot parse"
 
 // Close closes idle connections.
-func (t *asker) Close() error { return t.client.Close() }
+func (t *service) Close() error { return t.client.Close() }
 
 // ask sends the request.
-func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (*client.Answer, error) {
+func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool) (*client.Answer, error) {
 	encoding := t.encoding
 	if t.follow && encoding.Preferred != "pson" && old(t.client.Version(ctx, t.service)) {
 		encoding.Preferred = "pson"
@@ -140,24 +140,18 @@ func sendOn(h http.Header, sent map[string][]string) {
 }
 
 // passOn tells the server who asked us.
-func (t *asker) passOn(x *client.Exchange, who *indirector.Remote) {
+func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	switch {
-	case who == nil:
-	case t.forward == ForwardCertificate && who.Authenticated:
-		x.Identity = who.Node
-	case t.forward == ForwardHeaders && !who.Authenticated:
-		x.Header.Set("X-Client-Verify", "NONE")
+	case remote == nil:
+	case t.forward == ForwardCertificate && remote.Authenticated:
+		x.Identity = remote.Node
 	case t.forward == ForwardHeaders:
-		x.Header.Set("X-Client-Verify", "SUCCESS")
-		x.Header.Set("X-Client-DN", "CN="+who.Node)
-		if who.Certificate != "" {
-			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(who.Certificate), "+", "%20"))
-		}
+		x.SetClient(remote)
 	}
 }
 
 // find asks for one instance. Rules: specification of termini, 0; IND-FIND-06.
-func (t *asker) find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+func (t *service) find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -170,7 +164,7 @@ func (t *asker) find(ctx context.Context, req *indirector.Request) (indirector.I
 
 // notFound is what an answer that is no success makes of a find: nil for a 404,
 // unless the caller wants an error.
-func (t *asker) notFound(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
+func (t *service) notFound(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
 	}
@@ -195,33 +189,33 @@ func missing(a *client.Answer) string {
 	if e.Kind != "" {
 		what += " (" + e.Kind + ")"
 	}
-	switch said := strings.TrimSpace(e.Message); {
-	case said != "":
-		what += ": " + said
+	switch message := strings.TrimSpace(e.Message); {
+	case message != "":
+		what += ": " + message
 	case len(a.Body) == 0:
 		what += ": the answer has no body"
 	}
 	return fmt.Sprintf("%d from %s, %s", a.Status, a.URL.Host, what)
 }
 
-func (t *asker) failure(a *client.Answer, class, message, hidden string) error {
+func (t *service) failure(a *client.Answer, class, message, hidden string) error {
 	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: a.URL.Redacted(), Hidden: hidden}
 }
 
 // refused is what Puppet says of any other status.
-func (t *asker) refused(a *client.Answer) error {
-	said := string(a.Body)
+func (t *service) refused(a *client.Answer) error {
+	message := string(a.Body)
 	kind := a.Header.Get("Content-Type")
 	hidden := fmt.Sprintf("%s answered %d %s", a.Candidate, a.Status, a.Reason)
 	if a.Status == http.StatusForbidden {
 		hidden += " to " + cmp.Or(a.Identity, "somebody without a certificate")
-		if strings.HasPrefix(said, "Forbidden request") { // Puppet Server's word for it
+		if strings.HasPrefix(message, "Forbidden request") { // Puppet Server's word for it
 			hidden += ": a rule of its auth.conf says so"
 		}
 	}
 	switch {
-	case said == "":
-		said = a.Reason
+	case message == "":
+		message = a.Reason
 		hidden += " without a body"
 	case strings.Contains(kind, "pson") || strings.Contains(kind, "json"):
 		document, err := format.DecodeJSON(a.Body, format.Limits{})
@@ -231,9 +225,9 @@ func (t *asker) refused(a *client.Answer) error {
 		if document.Kind() == data.List {
 			return t.failure(a, "TypeError", "no implicit conversion of String into Integer", hidden+"; its body is a list, and no document with a message")
 		}
-		said = ""
-		if message := document.Get("message"); !message.IsNil() {
-			said = message.Text()
+		message = ""
+		if v := document.Get("message"); !v.IsNil() {
+			message = v.Text()
 		}
 		if issue := document.Get("issue_kind"); issue.Kind() == data.String {
 			hidden += ", issue_kind " + issue.Str()
@@ -241,12 +235,12 @@ func (t *asker) refused(a *client.Answer) error {
 	case strings.Contains(kind, "html"):
 		hidden += " in HTML, which no Puppet server does: a proxy or another web server is in the way"
 	}
-	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, said), hidden)
+	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, message), hidden)
 }
 
 // formatOf is the format of an answer, and Puppet's error if it has none. Rule
 // REST-FMT-09.
-func (t *asker) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
+func (t *service) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
 	header := a.Header.Get("Content-Type")
 	if header == "" {
 		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", msgNoType, t.what(a))
@@ -263,7 +257,7 @@ func (t *asker) formatOf(ctx context.Context, a *client.Answer) (*format.Format,
 }
 
 // what describes an answer that is no answer.
-func (t *asker) what(a *client.Answer) string {
+func (t *service) what(a *client.Answer) string {
 	kind := mediaType(a.Header.Get("Content-Type"))
 	begin := wire.ParseError(a.Status, "text/html", a.Body).Message
 	if utf8.RuneCountInString(begin) > 120 {
@@ -285,7 +279,7 @@ func mediaType(header string) string {
 }
 
 // intern reads the instance of an answer.
-func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
+func (t *service) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
 		return nil, err
@@ -299,7 +293,7 @@ func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instan
 }
 
 // internMany reads the instances of an answer.
-func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
+func (t *service) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
 		return nil, err
@@ -313,7 +307,7 @@ func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.
 	return all, err
 }
 
-func (t *asker) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
+func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
 	notes, err := intern()
 	if e := (*format.Error)(nil); errors.As(err, &e) && e.Err != nil {
@@ -339,7 +333,7 @@ func (t *asker) decode(ctx context.Context, a *client.Answer, f *format.Format, 
 
 // search asks for all that match. A 404 is an empty list; unless it is only
 // that nothing matches, it is told as something that was hidden. Gap L8.
-func (t *asker) search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+func (t *service) search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, false)
 	switch {
 	case err != nil:
@@ -365,7 +359,7 @@ func noneListed(a *client.Answer) string {
 
 // unlisted is what an answer that is no success makes of a search: nothing was
 // found if it is a 404.
-func (t *asker) unlisted(ctx context.Context, answer *client.Answer) error {
+func (t *service) unlisted(ctx context.Context, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
 	}
@@ -383,7 +377,7 @@ func (t *asker) unlisted(ctx context.Context, answer *client.Answer) error {
 
 // save sends the instance. It returns the answer of a success or, of a 404, nil
 // if that is no error.
-func (t *asker) save(ctx context.Context, req *indirector.Request, nilOn404 bool) (*client.Answer, error) {
+func (t *service) save(ctx context.Context, req *indirector.Request, nilOn404 bool) (*client.Answer, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -391,7 +385,7 @@ func (t *asker) save(ctx context.Context, req *indirector.Request, nilOn404 bool
 	return t.saved(ctx, answer, nilOn404)
 }
 
-func (t *asker) saved(ctx context.Context, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
+func (t *service) saved(ctx context.Context, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
 	switch {
 	case answer.OK():
 		return answer, nil
@@ -407,7 +401,7 @@ func (t *asker) saved(ctx context.Context, answer *client.Answer, nilOn404 bool)
 }
 
 // head asks whether there is something.
-func (t *asker) head(ctx context.Context, req *indirector.Request) (bool, error) {
+func (t *service) head(ctx context.Context, req *indirector.Request) (bool, error) {
 	answer, err := t.ask(ctx, req, false)
 	switch {
 	case err != nil:
@@ -422,11 +416,11 @@ func (t *asker) head(ctx context.Context, req *indirector.Request) (bool, error)
 
 // Validate checks the model only: the key is the server's business. Rule
 // IND-VAL-02.
-func (t *asker) Validate(_ context.Context, req *indirector.Request) error {
+func (t *service) Validate(_ context.Context, req *indirector.Request) error {
 	if t.env.Spec == nil {
 		return nil
 	}
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-var _ io.Closer = (*asker)(nil)
+var _ io.Closer = (*service)(nil)

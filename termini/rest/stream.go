@@ -28,7 +28,7 @@ const abandoned = time.Minute
 
 // contents makes contents of an answer that is a stream. What a caller wants to
 // hand on as it came stays in its encoding until somebody reads it.
-func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.Contents, error) {
+func (t *service) contents(req *indirector.Request, answer *client.Answer) (model.Contents, error) {
 	head := make([]byte, 0, min(max(answer.Size, 512)+1, readAhead))
 	for len(head) < readAhead {
 		if len(head) == cap(head) {
@@ -51,7 +51,7 @@ func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.
 }
 
 // whole is contents of which all has come.
-func (t *asker) whole(req *indirector.Request, answer *client.Answer, came []byte) (model.Contents, error) {
+func (t *service) whole(req *indirector.Request, answer *client.Answer, came []byte) (model.Contents, error) {
 	b, err := came, error(nil)
 	if answer.Coding != "" {
 		b, err = decoded(came)
@@ -82,7 +82,7 @@ func decoded(came []byte) ([]byte, error) {
 
 // contents is a file that is still coming.
 type contents struct {
-	from   *asker
+	from   *service
 	req    *indirector.Request
 	coding string // in which it comes; "" is none
 	size   int64  // of what comes; negative if nobody knows
@@ -154,7 +154,7 @@ type joined struct {
 }
 
 // bucket keeps files on a server.
-type bucket struct{ *asker }
+type bucket struct{ *service }
 
 // Head asks whether the server has the file.
 func (t *bucket) Head(ctx context.Context, req *indirector.Request) (bool, error) {

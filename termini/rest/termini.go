@@ -18,7 +18,7 @@ import (
 )
 
 // nodes ask for nodes.
-type nodes struct{ *asker }
+type nodes struct{ *service }
 
 // Find asks for the node. Rule: specification of termini, node/rest.
 func (t *nodes) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -36,7 +36,7 @@ func overridden(req *indirector.Request, answered string) bool {
 }
 
 // catalogs ask for catalogs, with the facts of the option facts_for_catalog.
-type catalogs struct{ *asker }
+type catalogs struct{ *service }
 
 // Find sends the facts in a form and reads the catalog. Where the option
 // facts_for_catalog is text, it names the terminus of facts that is asked for
@@ -74,7 +74,7 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 }
 
 // facts asks for facts and sends them.
-type facts struct{ *asker }
+type facts struct{ *service }
 
 // Find asks for the facts.
 func (t *facts) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -99,7 +99,7 @@ func (t *facts) Save(ctx context.Context, req *indirector.Request) (any, error) 
 }
 
 // reports sends reports.
-type reports struct{ *asker }
+type reports struct{ *service }
 
 // Save sends the report, and returns the names of the processors that the
 // server handed it to. A 404 is nil, unless the server is one that takes only
@@ -158,7 +158,7 @@ func decodeValue(f *format.Format, b []byte) (data.Value, error) {
 
 // metadata asks for what a server says of its files. A server that the key
 // names is asked instead of the usual one.
-type metadata struct{ *asker }
+type metadata struct{ *service }
 
 // Find asks for one file.
 func (t *metadata) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -176,7 +176,7 @@ func (t *metadata) Yield(ctx context.Context, req *indirector.Request, yield fun
 }
 
 // content asks for what is in a file.
-type content struct{ *asker }
+type content struct{ *service }
 
 // Find asks for the file, which is read as it comes. Rule: gap L10.
 func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -195,7 +195,7 @@ func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector
 }
 
 // resources asks for resources. Puppet had this terminus until version 3.
-type resources struct{ *asker }
+type resources struct{ *service }
 
 // Find asks for one resource.
 func (t *resources) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -247,7 +247,7 @@ func (t *resources) Save(ctx context.Context, req *indirector.Request) (any, err
 
 // status asks whether the server is alive. Puppet had this terminus until
 // version 6.
-type status struct{ *asker }
+type status struct{ *service }
 
 // Find asks for the status.
 func (t *status) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
@@ -300,12 +300,12 @@ func settings(more ...indirector.Setting) []indirector.Setting {
 
 // descriptor is what the termini have in common. What is passed on to another
 // server was validated there.
-func descriptor(indirection, doc string, service client.Service, typed indirector.Terminus, wrap func(*asker) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
+func descriptor(indirection, doc string, service client.Service, typed indirector.Terminus, wrap func(*service) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
 	return indirector.Descriptor{
 		Indirection: indirection, Name: "rest", KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: typed,
 		Rules: []string{"IND-TERM-12", "REST-URL-06", "REST-FMT-09", "REST-CLI-09"},
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			t, err := newAsker(env, service)
+			t, err := newService(env, service)
 			if err != nil {
 				return nil, err
 			}
@@ -322,21 +322,21 @@ var reportSettings = []indirector.Setting{
 // Descriptors of the rest termini. Facts carry their expiration with them.
 var (
 	Catalog = descriptor("catalog", "Asks a server for the catalog of a node, and sends it the facts of the option facts_for_catalog.",
-		client.Puppet, (*catalogs)(nil), func(t *asker) indirector.Terminus { return &catalogs{t} })
+		client.Puppet, (*catalogs)(nil), func(t *service) indirector.Terminus { return &catalogs{t} })
 	Facts = descriptor("facts", "Asks a server for the facts of a node, and sends them. Puppet Server does not answer the first and, unless its auth.conf says so, lets each node do the second for itself only.",
-		client.Puppet, (*facts)(nil), func(t *asker) indirector.Terminus { return &facts{t} })
+		client.Puppet, (*facts)(nil), func(t *service) indirector.Terminus { return &facts{t} })
 	BucketFile = descriptor("file_bucket_file", "Keeps files in the bucket of a server. A server that the key names does not count.",
-		client.Puppet, (*bucket)(nil), func(t *asker) indirector.Terminus { return &bucket{t} })
+		client.Puppet, (*bucket)(nil), func(t *service) indirector.Terminus { return &bucket{t} })
 	FileContent = descriptor("file_content", "Reads files of a server, as they come. The key is a mount and a path below it, or a puppet: address, whose server is then asked.",
-		client.FileServer, (*content)(nil), func(t *asker) indirector.Terminus { return &content{t} })
+		client.FileServer, (*content)(nil), func(t *service) indirector.Terminus { return &content{t} })
 	FileMetadata = descriptor("file_metadata", "Asks a server what it says of its files. The key is a mount and a path below it, or a puppet: address, whose server is then asked.",
-		client.FileServer, (*metadata)(nil), func(t *asker) indirector.Terminus { return &metadata{t} })
+		client.FileServer, (*metadata)(nil), func(t *service) indirector.Terminus { return &metadata{t} })
 	Node = descriptor("node", "Asks a server what is known of a node; the agent learns its environment so.",
-		client.Puppet, (*nodes)(nil), func(t *asker) indirector.Terminus { return &nodes{t} })
+		client.Puppet, (*nodes)(nil), func(t *service) indirector.Terminus { return &nodes{t} })
 	Report = descriptor("report", "Sends a report to a server. That it is not known there is no error.",
-		client.Report, (*reports)(nil), func(t *asker) indirector.Terminus { return &reports{t} }, reportSettings...)
+		client.Report, (*reports)(nil), func(t *service) indirector.Terminus { return &reports{t} }, reportSettings...)
 	Resource = descriptor("resource", "Asks a host about its resources, and changes them. Puppet had this terminus until version 3.",
-		client.Puppet, (*resources)(nil), func(t *asker) indirector.Terminus { return &resources{t} })
+		client.Puppet, (*resources)(nil), func(t *service) indirector.Terminus { return &resources{t} })
 	Status = descriptor("status", "Asks whether a server is alive. Puppet had this terminus until version 6.",
-		client.Puppet, (*status)(nil), func(t *asker) indirector.Terminus { return &status{t} })
+		client.Puppet, (*status)(nil), func(t *service) indirector.Terminus { return &status{t} })
 )

@@ -31,7 +31,7 @@ const keptList = 1 << 20
 // format, or is wanted as it came, is read as a whole, as by search; of what is
 // handed on only as much as may be kept. A list that breaks off is an error
 // after the instances before the break.
-func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
+func (t *service) yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
 	w := req.Wire()
 	if w != nil && w.KeepBody && w.Through == nil {
 		all, err := t.search(ctx, req)
@@ -66,7 +66,7 @@ func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(in
 }
 
 // giveList gives away what a whole body lists.
-func (t *asker) giveList(ctx context.Context, answer *client.Answer, err error, give func(indirector.Instance) error) error {
+func (t *service) giveList(ctx context.Context, answer *client.Answer, err error, give func(indirector.Instance) error) error {
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (t *asker) giveList(ctx context.Context, answer *client.Answer, err error, 
 // yieldOn gives away a list that is handed on as it comes, too: kept if it is
 // short, through if it is long and can be read piece by piece. Whatever is wrong
 // with it, all of it is handed on. The error is that its format is unknown.
-func (t *asker) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.Answer, f *format.Format, unknown error, give func(indirector.Instance) error) error {
+func (t *service) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.Answer, f *format.Format, unknown error, give func(indirector.Instance) error) error {
 	most := keptList
 	if unknown == nil && f.Name != "json" {
 		most = maxList
@@ -119,7 +119,7 @@ func (t *asker) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.
 	return err
 }
 
-func (t *asker) through(ctx context.Context, answer *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) error {
+func (t *service) through(ctx context.Context, answer *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) error {
 	if answer.Coding != "" {
 		plain, err := client.Decode(from)
 		if err != nil {
@@ -161,7 +161,7 @@ func giveAll(all []indirector.Instance, err error, give func(indirector.Instance
 }
 
 // elements gives away the instances of a list in JSON, one after the other.
-func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) (err error) {
+func (t *service) elements(ctx context.Context, a *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) (err error) {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name+" as it comes")
 	r := newBounded(from, maxElement)
 	n := 0
@@ -217,7 +217,7 @@ func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format
 
 // undecoded is the error of a list that cannot be read to its end. What is
 // wrong with the connection is said by the client.
-func (t *asker) undecoded(a *client.Answer, f *format.Format, r *bounded, n int, err error) error {
+func (t *service) undecoded(a *client.Answer, f *format.Format, r *bounded, n int, err error) error {
 	if r.err != nil {
 		return r.err
 	}

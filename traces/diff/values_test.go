@@ -35,7 +35,7 @@ func TestValues(t *testing.T) {
 		{name: "a rule with stars", a: `{"p":{"timestamp":1,"x":{"old_timestamp":1}}}`, b: `{"p":{"timestamp":2,"x":{"old_timestamp":2}}}`, options: Options{Ignore: []string{".p*timestamp"}}},
 		{name: "one secret", a: `{"s":` + secretA + `}`, b: `{"s":` + secretA + `}`},
 		{name: "two secrets", a: `{"s":` + secretA + `}`, b: `{"s":` + secretB + `}`, want: "~.s"},
-		{name: "nobody can tell", a: `{"s":` + secretA + `}`, b: `{"s":` + secretB + `}`, options: Options{Apart: true}, want: "?.s"},
+		{name: "unknown", a: `{"s":` + secretA + `}`, b: `{"s":` + secretB + `}`, options: Options{Apart: true}, want: "?.s"},
 		{name: "masked otherwise", a: `{"s":` + secretA + `}`, b: `{"s":"(masked Sensitive, 8 B, tag 0a0a)"}`, options: Options{Apart: true}, want: "~.s"},
 		{name: "nearly masked", a: `{"s":"(masked ) , tag "}`, b: `{"s":"(masked ) , tag x)"}`, options: Options{Apart: true}, want: "~.s"},
 	}

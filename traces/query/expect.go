@@ -236,9 +236,9 @@ func (r reply) String() string {
 	return r.outcome.String() + " by " + r.served.String()
 }
 
-// checkSame compares what was asked, how often, with which outcome and who
-// answered. Values are not compared: every catalog is new, and the tags of
-// masked values differ between recordings on purpose.
+// checkSame compares questions, their number, outcomes, and who answered.
+// Values are not compared: catalogs are new each time, and tags of redacted
+// values differ between recordings.
 func (x *Expectation) checkSame(all, baseline iter.Seq[Subject]) Verdict {
 	want := map[question][]reply{}
 	var order []question

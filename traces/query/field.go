@@ -9,8 +9,7 @@ import (
 	"indirtui/traces"
 )
 
-// A Kind says what the values of a field look like, and with it which
-// operators it takes.
+// A Kind is the type of a field's values; it decides on the operators.
 type Kind uint8
 
 // The kinds.
@@ -278,8 +277,7 @@ func nodeOf(r *Row) string {
 	return ""
 }
 
-// setBy is who chose the one who answered: a cache that answered was chosen by
-// itself, whatever chose the terminus.
+// setBy is who chose the terminus or cache that answered.
 func setBy(r *Row) traces.SourceKind {
 	if r.Served == traces.ByCache {
 		return r.CacheSetBy
@@ -308,8 +306,7 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// took of a request that runs is missing; so is that of a step that nobody
-// timed.
+// took is absent while a request runs; so is that of an untimed step.
 func took(c scope, test func(int64) bool) (bool, bool) {
 	d := c.row.Took
 	switch {
@@ -360,7 +357,7 @@ func traceparents(c scope, test func(string) bool) (passed, present bool) {
 	return test(hex.EncodeToString(t.Traceparent.Trace[:])) || test(t.Traceparent.String()), true
 }
 
-// messages are all that was said when something failed, to the caller or not.
+// messages are those of all failures, shown to the caller or not.
 func messages(c scope, test func(string) bool) (passed, present bool) {
 	if !mayHaveFailed(c.row.Outcome) {
 		return false, false
@@ -388,9 +385,8 @@ func messages(c scope, test func(string) bool) (passed, present bool) {
 	return passed, present
 }
 
-// mayHaveFailed spares the detail of the many requests that cannot have a
-// message: a fault that nobody saw makes err~, one that somebody saw err or
-// part (see traces.Judge).
+// mayHaveFailed avoids reading details: a hidden fault makes the outcome err~,
+// a shown one err or part (see traces.Judge).
 func mayHaveFailed(o traces.Outcome) bool { return o != traces.Good && o != traces.Hit }
 
 func faults(c scope, match func(*traces.Fault) bool) bool {

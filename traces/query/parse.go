@@ -329,8 +329,8 @@ func (p *parser) outcomeWithTilde(start, end int) {
 	}
 }
 
-// refuse fails for words that are meant as the value of a field nearly always.
-// Who looks for the word itself puts it in quotes.
+// refuse fails for words that are nearly always meant as the value of a field.
+// In quotes they are searched for.
 func (p *parser) refuse(start, end int, name string) {
 	lower := strings.ToLower(name)
 	switch {
@@ -356,7 +356,7 @@ func (p *parser) unknownField(start, end int, name string) {
 	p.fail(start, strconv.Quote(name), want, p.replaced(start, end, meant))
 }
 
-// aliases are names that people know from Puppet and from other tools.
+// aliases are names known from Puppet and other tools.
 var aliases = map[string]string{
 	"indirection": "ind", "environment": "env", "outcome": "out", "certname": "node", "host": "node",
 	"status": "http.status", "method": "http.method", "path": "http.path", "error": "err", "message": "err",
@@ -508,7 +508,7 @@ func (p *parser) noComma(start int) {
 	p.fail(p.pos, `","`, "one value, or several in parentheses", p.replaced(start, end, "("+p.text[start:end]+")"))
 }
 
-// nested reports whether a comma may belong to who called the parser, as in
+// nested reports whether a comma may belong to the caller of the parser, as in
 // max(took, EXPR).
 func (p *parser) nested() bool { return p.depth > 0 }
 

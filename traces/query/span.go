@@ -33,7 +33,7 @@ func (s span) of(i int64) int64 {
 	return int64(time.Duration(h)*time.Hour+time.Duration(m)*time.Minute+time.Duration(sec)*time.Second) + int64(t.Nanosecond())
 }
 
-// compare returns the test for op. For != it is that of =; the node negates it.
+// compare returns the test for op. For != it is that of =; the node inverts it.
 func compare(op string, spans []span) func(int64) bool {
 	s := spans[0]
 	switch op {

@@ -285,8 +285,8 @@ func headOf(t *traces.Trace, replay bool) head {
 	}
 }
 
-// firstFault returns where the failure that the row shows began and what it
-// says: that which the caller saw, else the first.
+// firstFault returns origin and message of the failure in the row: the one
+// shown to the caller, else the first.
 func firstFault(t *traces.Trace) (origin, message string) {
 	for i := range t.Faults {
 		if t.Faults[i].Shown {
@@ -448,7 +448,7 @@ func local(t time.Time) time.Time {
 	return t.Local()
 }
 
-// trace returns the request that l tells of.
+// trace converts l to a trace.
 func (l *line) trace() *traces.Trace {
 	t := &traces.Trace{
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
@@ -496,7 +496,7 @@ func (v *lineValue) value() traces.Value {
 	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Redacted: v.Masked, Source: v.Source}
 }
 
-// content returns the value that l holds.
+// content converts l to a value.
 func (l *line) content() []byte {
 	if l.Base64 != nil {
 		return l.Base64

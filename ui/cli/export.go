@@ -105,7 +105,7 @@ func (c *exportCommand) report(r export.Report) {
 	fmt.Fprintln(c.p.Err, r)
 	for i, m := range r.List {
 		if i == enough {
-			fmt.Fprintf(c.p.Err, "  and %d more\n", r.Masked-enough)
+			fmt.Fprintf(c.p.Err, "  and %d more\n", r.Redacted-enough)
 			break
 		}
 		fmt.Fprintln(c.p.Err, "  "+clean(m.String()))

@@ -183,12 +183,12 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	ro := rest.Options{
-		Who: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Client: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
 		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Who: s.server.Who, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
+			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
 		}))
 	}
 	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
@@ -218,7 +218,7 @@ func (s *standing) own(who indirector.Remote) bool {
 
 // who is who asks. What the server decides no rule here has decided.
 func (s *standing) who(r *http.Request) indirector.Remote {
-	who := s.server.Who(r)
+	who := s.server.Client(r)
 	if s.own(who) {
 		who.Rule = ""
 	}
@@ -239,7 +239,7 @@ func (s *standing) authorize(r *http.Request, who indirector.Remote) error {
 func (s *standing) guard(h http.Handler) http.Handler {
 	guarded := s.server.Guard(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := s.server.Who(r)
+		who := s.server.Client(r)
 		if !s.own(who) {
 			guarded.ServeHTTP(w, r)
 			return

@@ -244,11 +244,11 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 		return nil, undo(err)
 	}
 	ro := rest.Options{
-		Who: s.Who, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Client: s.Client, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: c.legacy, Wide: c.wide,
 	}
 	ro.CA = s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-		Who: s.Who, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
+		Client: s.Client, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
 	}))
 	if (c.codeID == "") != (c.codeContent == "") {
 		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})

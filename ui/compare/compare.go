@@ -387,7 +387,7 @@ func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {
 	if err != nil {
 		return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
 	}
-	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+r.A.Masked+r.B.Masked)}
+	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+r.A.Redacted+r.B.Redacted)}
 }
 
 // Click implements screen.Clicker.

@@ -320,7 +320,7 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		if why := h.Can(e.Name); why != "" {
+		if why := h.Disabled(e.Name); why != "" {
 			return nil, fmt.Errorf("edit %s: %s", e.Name, why)
 		}
 		edits = append(edits, e)

@@ -342,11 +342,11 @@ func (r *Recordings) masked(f *store.Info) tea.Cmd {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		p := widget.Page{Title: "masked"}
-		p.Add("", fmt.Sprintf("%s in %s", term.Plural(report.Masked, "secret"), term.Plural(report.Requests, "request")), term.Bold)
+		p.Add("", fmt.Sprintf("%s in %s", term.Plural(report.Redacted, "secret"), term.Plural(report.Requests, "request")), term.Bold)
 		for _, m := range report.List {
 			p.Add(fmt.Sprintf("#%d", m.Request), fmt.Sprintf("%s: %s, %d B, tag %s", m.Where, m.Kind, m.Bytes, m.Tag), term.Plain)
 		}
-		if more := report.Masked - len(report.List); more > 0 {
+		if more := report.Redacted - len(report.List); more > 0 {
 			p.Add("", fmt.Sprintf("and %d more", more), term.Quiet)
 		}
 		return screen.Push{Screen: widget.NewPager(&r.env.Shared, p)}
@@ -434,8 +434,8 @@ func about(ctx context.Context, o Options, what What, on export.Screen) []string
 		first += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 	}
 	second := "nothing in it is masked"
-	if report.Masked > 0 {
-		second = fmt.Sprintf("masked %d: %s", report.Masked, report.Kinds())
+	if report.Redacted > 0 {
+		second = fmt.Sprintf("masked %d: %s", report.Redacted, report.Kinds())
 	}
 	return []string{first, second}
 }
@@ -521,7 +521,7 @@ func Write(env *session.Env, o Options, what What) tea.Cmd {
 		if err != nil {
 			return screen.Toast{Text: "save " + what.Name + ": " + err.Error(), Bad: true}
 		}
-		text := fmt.Sprintf("saved %s to %s, masked %d", term.Plural(report.Requests, "request"), path, report.Masked)
+		text := fmt.Sprintf("saved %s to %s, masked %d", term.Plural(report.Requests, "request"), path, report.Redacted)
 		if report.Without > 0 {
 			text += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 		}

@@ -49,7 +49,7 @@ func WriteFile(name string, content []byte, mode fs.FileMode) error {
 func Run(c *exec.Cmd, drain time.Duration) error {
 	const turns = 25
 	var copying sync.WaitGroup
-	var ours, theirs []*os.File
+	var readers, writers []*os.File
 	end := func(files []*os.File) {
 		for _, f := range files {
 			_ = f.Close() // nothing is buffered
@@ -61,18 +61,18 @@ func Run(c *exec.Cmd, drain time.Duration) error {
 		}
 		r, w, err := os.Pipe()
 		if err != nil {
-			end(slices.Concat(ours, theirs))
+			end(slices.Concat(readers, writers))
 			return err
 		}
 		to := *out
-		ours, theirs, *out = append(ours, r), append(theirs, w), w
+		readers, writers, *out = append(readers, r), append(writers, w), w
 		copying.Go(func() { _, _ = io.Copy(to, r) }) // up to the end, or until it is closed
 	}
 	err := c.Start()
-	end(theirs)
+	end(writers)
 	if err != nil {
 		copying.Wait()
-		end(ours)
+		end(readers)
 		return err
 	}
 	err = c.Wait()
@@ -86,12 +86,12 @@ func Run(c *exec.Cmd, drain time.Duration) error {
 	for range turns {
 		select {
 		case <-copied:
-			end(ours)
+			end(readers)
 			return err
 		case <-turn.C:
 		}
 	}
-	end(ours)
+	end(readers)
 	<-copied
 	if err == nil {
 		err = exec.ErrWaitDelay

@@ -16,15 +16,14 @@ import (
 	"indirtui/traces"
 )
 
-// Modes of files, as Puppet Server has them.
+// Modes of files, as in Puppet Server.
 const (
 	privateMode fs.FileMode = 0o640
 	publicMode  fs.FileMode = 0o644
 	dirMode     fs.FileMode = 0o755
 )
 
-// A stamp tells one state of a file from another: files are replaced by
-// renaming.
+// A stamp identifies the version of a file. Files are replaced by renaming.
 type stamp struct {
 	at   time.Time
 	size int64
@@ -39,7 +38,7 @@ func stampOf(path string) (stamp, error) {
 	return stamp{info.ModTime(), info.Size(), fileID(info)}, nil
 }
 
-// readFile reads a file of reasonable size.
+// readFile reads a file of limited size.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-// look reads a file for a request, whose trace tells of it.
+// look reads a file as a span.
 func look(ctx context.Context, path string) ([]byte, error) {
 	_, span := traces.Start(ctx, traces.File, "read "+filepath.Base(path))
 	span.Attr("path", path)
@@ -88,7 +87,7 @@ func replace(ctx context.Context, path string, mode fs.FileMode, content []byte)
 	return files.Write(path, content, files.Options{Mode: mode, Owner: files.Inherit})
 }
 
-// appendTo adds a line to a file, which is made if need be.
+// appendTo adds a line to a file, which is created if missing.
 func appendTo(ctx context.Context, path, line string) (err error) {
 	_, span := traces.Start(ctx, traces.File, "append to "+filepath.Base(path))
 	span.Attr("path", path)
@@ -104,7 +103,7 @@ func appendTo(ctx context.Context, path, line string) (err error) {
 			return err
 		}
 	}
-	// What was cut off, by hand or by a crash, does not swallow the new line.
+	// An incomplete last line does not swallow the new one.
 	if info, err := f.Stat(); err == nil && info.Size() > 0 {
 		last := []byte{0}
 		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
@@ -117,7 +116,7 @@ func appendTo(ctx context.Context, path, line string) (err error) {
 	return f.Sync()
 }
 
-// remove unlinks a file and says whether there was one.
+// remove removes a file and reports whether there was one.
 func remove(ctx context.Context, path string) (bool, error) {
 	_, span := traces.Start(ctx, traces.File, "remove "+filepath.Base(path))
 	span.Attr("path", path)
@@ -146,10 +145,10 @@ func makeDir(path string) error {
 	return giveTo(path, filepath.Dir(path))
 }
 
-// patience is how long others may hold the lock.
+// patience is how long to wait for the lock.
 const patience = time.Minute
 
-// locked does something while nobody else writes, in this process or another.
+// locked runs do under the lock of all processes.
 func (a *Authority) locked(ctx context.Context, do func() error) error {
 	return withLock(ctx, filepath.Join(a.cfg.Dir, ".ca.lock"), do)
 }
@@ -159,7 +158,7 @@ func withLock(ctx context.Context, path string, do func() error) (err error) {
 	if err != nil {
 		return fmt.Errorf("lock the CA: %w", err)
 	}
-	// A child would keep the lock; Go's files are closed on exec.
+	// Go closes files on exec, so a child does not keep the lock.
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := giveTo(path, filepath.Dir(path)); err != nil {
 		return err

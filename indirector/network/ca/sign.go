@@ -29,10 +29,9 @@ const (
 	Revoked   = "revoked"
 )
 
-// Submit takes a certificate request for a name, keeps it, and signs it if
-// autosign says so: the certificate is then returned, else nil. The error is a
-// Refusal if the request is turned down; one that autosign wants but may not
-// have is kept all the same, as in Puppet Server.
+// Submit keeps a certificate request, and signs it if autosign allows: then the
+// certificate is returned, else nil. For a refused request the error is a
+// Refusal; one that only autosigning refuses is kept, as in Puppet Server.
 func (a *Authority) Submit(ctx context.Context, name string, text []byte) (*x509.Certificate, error) {
 	r, err := ParseRequest(text)
 	if err != nil {
@@ -51,7 +50,7 @@ func (a *Authority) Submit(ctx context.Context, name string, text []byte) (*x509
 	if err != nil {
 		return nil, err
 	}
-	// The command may take its time, and may ask this CA.
+	// The command may be slow, and may use this CA.
 	if sign, err = a.autosign(ctx, name, text); err != nil || !sign {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func checkRequest(name string, r *Request) error {
 	return nil
 }
 
-// checkDuplicate refuses a request for a name that has one, or a certificate.
+// checkDuplicate refuses a second request for a name.
 func (a *Authority) checkDuplicate(ctx context.Context, name string) error {
 	state, err := a.State(ctx, name)
 	if err != nil || state == "" {
@@ -82,8 +81,7 @@ func (a *Authority) checkDuplicate(ctx context.Context, name string) error {
 	return nil
 }
 
-// State returns Requested, Signed or Revoked, or "" if there is neither a
-// certificate nor a request of that name.
+// State returns Requested, Signed or Revoked, or "" for an unknown name.
 func (a *Authority) State(ctx context.Context, name string) (string, error) {
 	cert, err := a.signed(ctx, name)
 	if err == nil {
@@ -112,8 +110,7 @@ func (a *Authority) State(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// signed reads the certificate of a name. The error is fs.ErrNotExist if there
-// is none.
+// signed reads the certificate of a name. The error may be fs.ErrNotExist.
 func (a *Authority) signed(ctx context.Context, name string) (*x509.Certificate, error) {
 	if !safe(name) {
 		return nil, fmt.Errorf("%.60q: %w", name, fs.ErrNotExist)
@@ -129,8 +126,7 @@ func (a *Authority) signed(ctx context.Context, name string) (*x509.Certificate,
 	return certs[0], nil
 }
 
-// waiting reads the request of a name. The error is fs.ErrNotExist if there is
-// none.
+// waiting reads the request of a name. The error may be fs.ErrNotExist.
 func (a *Authority) waiting(ctx context.Context, name string) (*Request, error) {
 	if !safe(name) {
 		return nil, fmt.Errorf("%.60q: %w", name, fs.ErrNotExist)
@@ -148,15 +144,15 @@ func (a *Authority) waiting(ctx context.Context, name string) (*Request, error) 
 
 // SignOptions change how a request is signed.
 type SignOptions struct {
-	TTL                time.Duration // zero is that of the settings
-	AllowAltNames      bool          // also if the settings do not
+	TTL                time.Duration // zero is the setting's
+	AllowAltNames      bool          // besides the setting
 	AllowAuthorization bool
 }
 
 const msgCannotSign = "Cannot sign certificate for host %s without a certificate request"
 
-// Sign signs the request that waits under a name, and removes it. The error is
-// a Refusal if there is none, or if it is turned down.
+// Sign signs the request of a name and removes it. If there is none, or it is
+// not allowed, the error is a Refusal.
 func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert *x509.Certificate, err error) {
 	err = a.locked(ctx, func() error {
 		r, err := a.waiting(ctx, name)
@@ -195,7 +191,7 @@ func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert 
 	return cert, err
 }
 
-// certify issues a certificate, and keeps it. It is for who holds the lock.
+// certify issues and keeps a certificate, under the lock.
 func (a *Authority) certify(ctx context.Context, name string, public crypto.PublicKey, ttl time.Duration, names []altName, more []pkix.Extension) (*x509.Certificate, error) {
 	if ttl <= 0 || ttl > maxTTL {
 		return nil, fmt.Errorf("a certificate cannot be valid for %s", ttl)
@@ -221,7 +217,7 @@ func (a *Authority) certify(ctx context.Context, name string, public crypto.Publ
 	})
 }
 
-// keep gives a new certificate its number, lists it, and puts it in its place.
+// keep gives a new certificate its number, records it, and writes its file.
 func (a *Authority) keep(ctx context.Context, name string, sign func(serial *big.Int) (*x509.Certificate, error)) (*x509.Certificate, error) {
 	serial, err := a.nextSerial(ctx)
 	if err != nil {
@@ -241,14 +237,14 @@ func (a *Authority) keep(ctx context.Context, name string, sign func(serial *big
 	return cert, replace(ctx, a.signedPath(name), publicMode, EncodeCertificates(cert))
 }
 
-// A Leaf is a certificate that is made without a request.
+// A Leaf is a certificate to be issued without a request.
 type Leaf struct {
 	Name     string
 	AltNames []string         // "DNS:x", "IP:::1", or "x", which is a DNS name
-	TTL      time.Duration    // zero is that of the settings
+	TTL      time.Duration    // zero is the setting's
 	CLIAuth  bool             // it may sign and revoke over the network (pp_cli_auth)
 	Public   crypto.PublicKey // for Issue
-	Replace  bool             // it may take the place of another
+	Replace  bool             // may replace another
 }
 
 // Issue certifies a key.
@@ -279,8 +275,8 @@ func (a *Authority) Issue(ctx context.Context, l Leaf) (cert *x509.Certificate, 
 	return cert, err
 }
 
-// Generate makes a key and certifies it: what a server, a proxy or a person
-// needs. The chain has the CA's own certificate in it.
+// Generate makes a key and certifies it. The chain includes the CA's
+// certificate.
 func (a *Authority) Generate(ctx context.Context, l Leaf) (pair tls.Certificate, certPEM, keyPEM []byte, err error) {
 	key, err := newKey(a.cfg.KeyLength)
 	if err != nil {
@@ -302,8 +298,8 @@ func (a *Authority) Generate(ctx context.Context, l Leaf) (pair tls.Certificate,
 	return pair, EncodeCertificates(cert), keyPEM, nil
 }
 
-// Renew signs a certificate again: with the same key, name and extensions, and
-// a new number and validity. The error is a Refusal if it is not one of ours.
+// Renew signs a certificate again, with a new number and validity. If it is not
+// of this CA, the error is a Refusal.
 func (a *Authority) Renew(ctx context.Context, old *x509.Certificate) (cert *x509.Certificate, err error) {
 	if !a.cfg.AllowRenewal {
 		return nil, refuse(Disabled, "renewal is not enabled: set allow_auto_renewal")
@@ -355,7 +351,8 @@ const (
 
 func bytesEqual(a, b []byte) bool { return string(a) == string(b) }
 
-// RemoveRequest removes the request of a name and says whether there was one.
+// RemoveRequest removes the request of a name and reports whether there was
+// one.
 func (a *Authority) RemoveRequest(ctx context.Context, name string) (removed bool, err error) {
 	if !safe(name) {
 		return false, nil
@@ -367,8 +364,8 @@ func (a *Authority) RemoveRequest(ctx context.Context, name string) (removed boo
 	return removed, err
 }
 
-// RemoveCertificate removes the certificate of a name, which is not revoked by
-// that, and says whether there was one.
+// RemoveCertificate removes the certificate of a name without revoking it, and
+// reports whether there was one.
 func (a *Authority) RemoveCertificate(ctx context.Context, name string) (removed bool, err error) {
 	if !safe(name) {
 		return false, nil
@@ -380,8 +377,7 @@ func (a *Authority) RemoveCertificate(ctx context.Context, name string) (removed
 	return removed, err
 }
 
-// Names returns the names that have a certificate, or those that have a
-// request, in the order of the alphabet.
+// Names returns the names with a certificate, or with a request, sorted.
 func (a *Authority) Names(requests bool) ([]string, error) {
 	dir := a.cfg.Signed
 	if requests {
@@ -400,11 +396,10 @@ func (a *Authority) Names(requests bool) ([]string, error) {
 	return names, nil
 }
 
-// ServerCertificate returns the certificate of a server of ours: that of the
-// files that the settings name (hostcert, hostprivkey), which are made if there
-// are none, as Puppet Server does on its first start. The names are certname
-// and dns_alt_names; without the latter, puppet. The trusted certificates and
-// revocation lists (localcacert, hostcrl) are put beside them.
+// ServerCertificate returns the certificate of this server (settings hostcert,
+// hostprivkey), made if missing, as Puppet Server does on its first start. Its
+// names are certname and dns_alt_names, or puppet. CA certificates and
+// revocation lists are copied to localcacert and hostcrl.
 func (a *Authority) ServerCertificate(ctx context.Context, s indirector.Settings) (tls.Certificate, error) {
 	get := func(name string) string {
 		v, _ := s.Get(name)

@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
 	"indirtui/indirector/network/rest"
+	"indirtui/indirector/network/server"
 	"indirtui/indirector/settings"
 )
 
@@ -42,23 +42,27 @@ type load struct {
 // and certificates.
 func newLoad(b *testing.B) (*load, *peer, string) {
 	b.Helper()
-	p := newPeer(b, func(e *engine.Options, o *rest.Options) {
-		e.Set = []settings.Override{{Name: "node_terminus", Value: "plain"}}
-		o.Who, o.CodeID = nil, nil
-	})
-	server, client, dir := pair(b)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", server)
+	_, client, dir := pair(b)
+	s, err := server.New(server.Options{Identity: server.Identity{Cert: dir + "/server.crt", Key: dir + "/server.key", CA: dir + "/ca.pem"}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &http.Server{Handler: p.handler, ReadHeaderTimeout: time.Minute}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
+	p := newPeer(b, func(e *engine.Options, o *rest.Options) {
+		e.Set = []settings.Override{{Name: "node_terminus", Value: "plain"}}
+		o.Client, o.CodeID = s.Client, nil
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l, p.handler) }()
 	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		cancel()
+		if err := <-ended; err != nil {
 			b.Error(err)
 		}
-		<-done
 	})
 	return &load{l.Addr().String(), client}, p, dir
 }
@@ -256,8 +260,8 @@ http {
 		}
 	}
 	run := exec.CommandContext(b.Context(), program, "-c", conf)
-	var said bytes.Buffer
-	run.Stderr = &said
+	var given bytes.Buffer
+	run.Stderr = &given
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = 5 * time.Second
 	if err := run.Start(); err != nil {
@@ -275,7 +279,7 @@ http {
 			return l
 		}
 		if time.Now().After(deadline) {
-			b.Fatalf("nginx does not listen: %v\n%s", err, said.String())
+			b.Fatalf("nginx does not listen: %v\n%s", err, given.String())
 		}
 	}
 }

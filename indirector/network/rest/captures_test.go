@@ -98,14 +98,14 @@ reportdir = `+p.dir+`/puppetserver/var/reports
 	rules := authconf.Default()
 	ro := rest.Options{
 		CodeID: commands.CodeID, CodeContent: commands.CodeContent,
-		Who: byTestHeader,
-		Authorize: func(r *http.Request, who indirector.Remote) error {
-			client := authconf.Client{Name: who.Node, Authenticated: who.Authenticated, Address: who.IP}
-			if who.Node == "puppet.example.com" {
+		Client: byTestHeader,
+		Authorize: func(r *http.Request, remote indirector.Remote) error {
+			client := authconf.Client{Name: remote.Node, Authenticated: remote.Authenticated, Address: remote.IP}
+			if remote.Node == "puppet.example.com" {
 				client.Extensions = map[string]string{"pp_cli_auth": "true"}
 			}
 			if d := rules.Decide(authconf.Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Client: client}); !d.Allowed {
-				return &rest.Forbidden{Says: d.Refusal, Why: d.Why}
+				return &rest.Forbidden{Message: d.Refusal, Why: d.Why}
 			}
 			return nil
 		},
@@ -157,7 +157,7 @@ func (p *peer) authority(t testing.TB, o *rest.Options) {
 	}
 	routes["certificate_status"] = indirector.Route{Primary: traces.Slot{{Terminus: "file", Kind: traces.FromYou}}}
 	p.SwapRoutes(routes, "authority")
-	o.CA = ca.NewHandler(p.Indirector, ca.HandlerOptions{Who: o.Who, Authorize: o.Authorize})
+	o.CA = ca.NewHandler(p.Indirector, ca.HandlerOptions{Client: o.Client, Authorize: o.Authorize})
 }
 
 // deploy is what the peers' stack does with the control repository.

@@ -134,7 +134,7 @@ rest_forward = headers
 		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Kind: traces.FromYou}}}
 	}
 	p.SwapRoutes(routes, "proxy")
-	p.handler = rest.NewHandler(p.Indirector, rest.Options{PassThrough: true, Recorder: p.Store, Who: byTestHeader})
+	p.handler = rest.NewHandler(p.Indirector, rest.Options{PassThrough: true, Recorder: p.Store, Client: byTestHeader})
 	p.server = httptest.NewServer(p.handler)
 	t.Cleanup(p.server.Close)
 	return p
@@ -142,14 +142,14 @@ rest_forward = headers
 
 // byTestHeader says who asks by a header of the tests.
 func byTestHeader(r *http.Request) indirector.Remote {
-	who := indirector.Remote{Node: r.Header.Get("X-Test-As"), IP: "127.0.0.1"}
+	remote := indirector.Remote{Node: r.Header.Get("X-Test-As"), IP: "127.0.0.1"}
 	if dn, ok := strings.CutPrefix(r.Header.Get("X-Client-DN"), "CN="); ok {
-		who.Node = dn
+		remote.Node = dn
 	}
-	if who.Authenticated = who.Node != "none" && who.Node != ""; !who.Authenticated {
-		who.Node = who.IP
+	if remote.Authenticated = remote.Node != "none" && remote.Node != ""; !remote.Authenticated {
+		remote.Node = remote.IP
 	}
-	return who
+	return remote
 }
 
 // TestProxyOfCaptures asks every request of the captures twice, of a server and

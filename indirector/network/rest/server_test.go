@@ -333,7 +333,7 @@ func TestRequest(t *testing.T) {
 		o.Run = func(_ *http.Request, req *indirector.Request) (string, bool) {
 			return cmp.Or(req.Run, "connection 7"), req.Run == ""
 		}
-		o.Who = func(*http.Request) indirector.Remote {
+		o.Client = func(*http.Request) indirector.Remote {
 			return indirector.Remote{Node: "web01", IP: "192.0.2.1", Authenticated: true}
 		}
 	})
@@ -356,7 +356,8 @@ func TestTraceparent(t *testing.T) {
 	var x *indirector.Indirector
 	st := newStage(t, &scripted{find: func(ctx context.Context, r *indirector.Request) (indirector.Instance, error) {
 		if r.Indirection == "node" {
-			return indirector.FindAs[*model.Facts](ctx, x, "facts", r.Key)
+			resp, err := x.Do(ctx, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: r.Key})
+			return resp.Instance(), err
 		}
 		return &model.Facts{Name: r.Key}, nil
 	}}, func(_ *indirector.Config, o *rest.Options) {
@@ -475,15 +476,15 @@ func TestSearchIsStreamed(t *testing.T) {
 		resp.Body.Close()
 	}
 	for name, tt := range map[string]struct {
-		words []string
-		says  string
+		fields []string
+		want   string
 	}{
 		"curl":            {[]string{"curl", "-sS", "-o", os.DevNull, "-H", "Accept: application/json", fails}, "(18)"}, // CURLE_PARTIAL_FILE
 		"curl compressed": {[]string{"curl", "-sS", "--compressed", "-o", os.DevNull, "-H", "Accept: application/json", fails}, "(18)"},
 		"puppet": {[]string{"ruby", "-e", `require 'puppet'; Puppet.initialize_settings(['--vardir', ENV['HOME'], '--confdir', ENV['HOME']])
 			begin; p Puppet.runtime[:http].get(URI(ARGV[0]), headers: {'Accept' => 'application/json'}).body.size; rescue => e; abort e.message; end`, fails}, "interrupted after"},
 	} {
-		if _, err := exec.LookPath(tt.words[0]); err != nil {
+		if _, err := exec.LookPath(tt.fields[0]); err != nil {
 			t.Logf("%s is not asked: %v", name, err)
 			continue
 		}
@@ -491,9 +492,9 @@ func TestSearchIsStreamed(t *testing.T) {
 			t.Logf("%s is not asked: it is not installed for ruby", name)
 			continue
 		}
-		cmd := exec.CommandContext(t.Context(), tt.words[0], tt.words[1:]...)
+		cmd := exec.CommandContext(t.Context(), tt.fields[0], tt.fields[1:]...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + t.TempDir()}
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tt.says) {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%s takes half a list for a whole one, or fails for another reason: %v, %q", name, err, out)
 		}
 	}

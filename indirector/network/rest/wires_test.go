@@ -193,17 +193,17 @@ func TestAgentWires(t *testing.T) {
 				}
 			}
 			got := direct.ask(t, c)
-			switch said := c.against(got); {
-			case len(said) > 0 && why == "":
-				t.Errorf("%s: %s\n\t%s", c.name, c.line, strings.Join(said, "\n\t"))
-			case len(said) == 0 && why != "":
+			switch given := c.against(got); {
+			case len(given) > 0 && why == "":
+				t.Errorf("%s: %s\n\t%s", c.name, c.line, strings.Join(given, "\n\t"))
+			case len(given) == 0 && why != "":
 				t.Errorf("%s: %s is answered like Puppet Server's, but listed: %s", c.name, c.line, why)
 			}
 			if strings.Contains(c.line, "/puppet-ca/") || strings.Contains(c.line, "/static_file_content/") {
 				continue // no indirections: handed on byte by byte, see the package server
 			}
-			if said := c.against(proxy.ask(t, c)); len(said) > 0 && why == "" {
-				t.Errorf("%s, through a proxy: %s\n\t%s", c.name, c.line, strings.Join(said, "\n\t"))
+			if given := c.against(proxy.ask(t, c)); len(given) > 0 && why == "" {
+				t.Errorf("%s, through a proxy: %s\n\t%s", c.name, c.line, strings.Join(given, "\n\t"))
 			}
 		}
 	}

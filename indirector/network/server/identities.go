@@ -24,18 +24,18 @@ import (
 	"indirtui/indirector/network/client"
 )
 
-// Identities are certificates of agents, by which a server behind a proxy knows
-// who asks. What is missing is asked of the server's CA, as an agent does. The
-// zero value of all but Client, Certs and Keys will do.
+// Identities are certificates of agents, by which a proxy identifies clients to
+// the server behind it. Missing ones are requested from the server's CA, as by
+// an agent. Client, Certs and Keys are required.
 type Identities struct {
 	Client      *client.Client
 	Certs, Keys string // directories: NAME.pem in each
 
-	mu sync.Mutex // one is obtained at a time
+	mu sync.Mutex // guards requesting
 }
 
-// Have makes sure that there is a certificate for the name. The error says that
-// the CA has not signed it yet, or what else is in the way.
+// Have makes sure that there is a certificate for the name. The error may be
+// that the CA has not signed it yet.
 func (i *Identities) Have(ctx context.Context, name string) error {
 	if err := ca.ValidName(name); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (i *Identities) key(file string) (crypto.Signer, error) {
 	return key, files.Write(file, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}), files.Options{Mode: 0o600})
 }
 
-// ask asks the CA as somebody without a certificate.
+// ask asks the CA without a certificate.
 func (i *Identities) ask(ctx context.Context, method, path string, body []byte) (*client.Answer, error) {
 	x := &client.Exchange{
 		Service: client.CA, Method: method, Path: path, Anonymous: true, Size: int64(len(body)),
@@ -117,7 +117,7 @@ func (i *Identities) fetch(ctx context.Context, name string) ([]byte, error) {
 	return answer.Body, nil
 }
 
-// request asks the CA to sign. That it has a request already is no error.
+// request asks the CA to sign. An existing request is no error.
 func (i *Identities) request(ctx context.Context, name string, key crypto.Signer) error {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, key)
 	if err != nil {

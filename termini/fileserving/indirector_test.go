@@ -20,7 +20,7 @@ import (
 
 type values map[string]string
 
-func (s values) Get(name string) (value, place string) { return s[name], "test" }
+func (s values) Get(name string) (value, source string) { return s[name], "test" }
 
 // in returns the settings of other environments as Puppet reads them.
 func (s values) in(t testing.TB) func(string) indirector.Settings {
@@ -91,13 +91,13 @@ func (r *recorder) End(t *traces.Trace, _ any) {
 }
 
 // A house has the file serving indirections, with a directory of its own.
-type house struct {
+type fixture struct {
 	*indirector.Indirector
 	logs     logs
 	recorder recorder
 }
 
-func newHouse(t testing.TB, values values, environments func(string) error) *house {
+func newFixture(t testing.TB, values values, environments func(string) error) *fixture {
 	t.Helper()
 	registry, err := indirector.NewRegistry([]indirector.Spec{
 		{Name: "file_metadata", Class: "Puppet::FileServing::Metadata", Default: "selector"},
@@ -110,7 +110,7 @@ func newHouse(t testing.TB, values values, environments func(string) error) *hou
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := new(house)
+	h := new(fixture)
 	route := indirector.Route{Primary: traces.Slot{{Terminus: "selector", Kind: traces.FromDeclaration}}}
 	h.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: indirector.Routes{"file_metadata": route, "file_content": route},
@@ -132,14 +132,14 @@ func option(name string, value any) indirector.Option {
 }
 
 // find asks file_metadata.
-func (h *house) find(t testing.TB, terminus, key string, options ...indirector.Option) (*model.FileMetadata, error) {
+func (h *fixture) find(t testing.TB, terminus, key string, options ...indirector.Option) (*model.FileMetadata, error) {
 	t.Helper()
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Find, Key: key, Terminus: terminus, Options: options})
 	m, _ := resp.Instance().(*model.FileMetadata)
 	return m, err
 }
 
-func (h *house) search(t testing.TB, terminus, key string, options ...indirector.Option) ([]*model.FileMetadata, error) {
+func (h *fixture) search(t testing.TB, terminus, key string, options ...indirector.Option) ([]*model.FileMetadata, error) {
 	t.Helper()
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Search, Key: key, Terminus: terminus, Options: options})
 	if err != nil {
@@ -154,7 +154,7 @@ func (h *house) search(t testing.TB, terminus, key string, options ...indirector
 }
 
 // told is all that the last trace says in words.
-func (h *house) told() string {
+func (h *fixture) told() string {
 	var b bytes.Buffer
 	t := h.recorder.last
 	for _, n := range t.Notes {
