@@ -23,7 +23,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Names implements screen.Commander.
 func (c *Console) Names() []screen.Completion {
 	var out []screen.Completion
 	for _, m := range c.offered() {
@@ -129,7 +128,7 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// destroy asks for the key again: nothing destructive happens on one line.
+// destroy asks for the key again: no line alone destroys.
 func destroy(c *Console, l call) (tea.Cmd, error) {
 	words, again, typed := takeConfirm(l.words)
 	req, err := c.request(l.name, words)
@@ -141,24 +140,24 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 	case typed, c.o.Plain:
 		return c.send(req, nil), nil
 	}
-	who := c.whom(req)
-	c.say(entry{style: term.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", who)})
+	target := c.target(req)
+	c.add(entry{style: term.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", target)})
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, widget.Prompt{
-		Label: "type the key again to destroy 1 entry (" + who + "): ",
+		Label: "type the key again to destroy 1 entry (" + target + "): ",
 		Hint:  "what is destroyed cannot be undone; esc leaves it",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if strings.TrimSpace(text) != req.Key {
-				c.say(entry{style: term.Attention, text: "refused: that is another key; nothing was destroyed"})
+				c.add(entry{style: term.Attention, text: "refused: that is another key; nothing was destroyed"})
 				return &widget.Problem{Offset: -1, Text: "refused: the key is another one; nothing was destroyed"}, nil
 			}
 			return nil, screen.Send(screen.For{Screen: c, Msg: confirmed{req}})
 		},
-		Cancel: func() tea.Cmd { return c.tell("nothing was destroyed") },
+		Cancel: func() tea.Cmd { return c.read("nothing was destroyed") },
 	})}), nil
 }
 
-// takeConfirm takes confirm=KEY out of the words: where nobody can be asked, a
-// script types the key again.
+// takeConfirm takes confirm=KEY out of the words, by which a script types the key
+// again.
 func takeConfirm(words []string) (rest []string, key string, given bool) {
 	for i, w := range words {
 		if key, given = strings.CutPrefix(w, "confirm="); given {
@@ -168,8 +167,9 @@ func takeConfirm(words []string) (rest []string, key string, given bool) {
 	return words, "", false
 }
 
-// whom says who would be asked: "terminus yaml of facts, cache json".
-func (c *Console) whom(req *indirector.Request) string {
+// target names the termini that would be asked: "terminus yaml, cache json of
+// facts".
+func (c *Console) target(req *indirector.Request) string {
 	r, _ := c.o.Engine.Explain(req.Indirection)
 	terminus, cache := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	if req.Terminus != "" {
@@ -188,7 +188,7 @@ func (c *Console) whom(req *indirector.Request) string {
 	return text + " of " + req.Indirection
 }
 
-// askEffect says what a request would do, as far as it has been written.
+// askEffect describes what a request would do, as far as it is written.
 func askEffect(c *Console, l call) string {
 	if c.o.Engine == nil {
 		return errRecording.Error()
@@ -208,7 +208,7 @@ func askEffect(c *Console, l call) string {
 	}
 	text := "asks the route of IND"
 	if req.Indirection != "" {
-		text = "asks " + c.whom(req)
+		text = "asks " + c.target(req)
 	}
 	if verb == indirector.Search && req.Indirection != "" {
 		text += "; a search is never cached"
@@ -242,7 +242,7 @@ func route(c *Console, l call) (tea.Cmd, error) {
 	case err != nil:
 		return nil, err
 	case len(swaps) == 0:
-		return c.tell(ind + ": " + c.whom(&indirector.Request{Indirection: ind})), nil
+		return c.read(ind + ": " + c.target(&indirector.Request{Indirection: ind})), nil
 	}
 	for _, s := range swaps {
 		if s[0] == indirector.SlotCache && s[1] == indirector.Off {
@@ -298,10 +298,10 @@ func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 		if err != nil {
 			return tea.Batch(cmds...), err
 		}
-		c.say(entry{style: term.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
-		log, house := c.env.Log, c.o.Engine
+		c.add(entry{style: term.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
+		log, engine := c.env.Log, c.o.Engine
 		cmds = append(cmds, do, func() tea.Msg {
-			if lacks := routes.Lacking(log, house, ind, s[0], s[1]); lacks != "" {
+			if lacks := routes.Lacking(log, engine, ind, s[0], s[1]); lacks != "" {
 				return screen.For{Screen: c, Msg: warned("warning: " + lacks)}
 			}
 			return nil
@@ -310,7 +310,7 @@ func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 	return tea.Batch(cmds...), nil
 }
 
-// dry tells what a swap would mean, and changes nothing.
+// dry prints what a swap would mean, and changes nothing.
 func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, s := range swaps {
@@ -318,7 +318,7 @@ func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 		cmds = append(cmds, screen.Later(func() tea.Msg {
 			for !w.Step(c.ctx) {
 			}
-			return screen.For{Screen: c, Msg: said("what-if: " + w.String() + "   " + routes.Line(ind, s[0], s[1]) + " applies it")}
+			return screen.For{Screen: c, Msg: printed("what-if: " + w.String() + "   " + routes.Line(ind, s[0], s[1]) + " applies it")}
 		}))
 	}
 	return tea.Batch(cmds...)
@@ -334,19 +334,19 @@ func (c *Console) reset(words []string) (tea.Cmd, error) {
 		names = words[:1]
 	}
 	if len(names) == 0 {
-		return c.tell("every route is as configured"), nil
+		return c.read("every route is as configured"), nil
 	}
 	var cmds []tea.Cmd
 	for _, name := range names {
 		cmds = append(cmds, routes.Reset(h, name))
-		c.say(entry{style: term.Plain, text: "did :route reset " + name})
+		c.add(entry{style: term.Plain, text: "did :route reset " + name})
 	}
 	return tea.Batch(cmds...), nil
 }
 
 func (c *Console) export() (tea.Cmd, error) {
 	text := routes.Section(c.o.Engine, c.o.Application)
-	c.say(entry{style: term.Plain, text: strings.TrimRight(text, "\n")})
+	c.add(entry{style: term.Plain, text: strings.TrimRight(text, "\n")})
 	return screen.Send(screen.Copy{What: "as routes.yaml section " + c.o.Application, Text: text}), nil
 }
 
@@ -361,7 +361,7 @@ func routeEffect(c *Console, l call) string {
 	case len(l.words) > 0 && l.words[0] == "export":
 		return "copies the table in force as a section of routes.yaml"
 	case len(l.words) > 0 && c.o.Engine.Registry().Spec(l.words[0]) != nil:
-		return "now " + c.whom(&indirector.Request{Indirection: l.words[0]}) + "; requests on their way are not changed; z undoes it"
+		return "now " + c.target(&indirector.Request{Indirection: l.words[0]}) + "; requests on their way are not changed; z undoes it"
 	}
 	return "changes the route for requests to come; z undoes it"
 }
@@ -486,9 +486,9 @@ func write(c *Console, l call) (tea.Cmd, error) {
 	set(on)
 	text := ":write " + l.words[0]
 	if on {
-		c.say(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
+		c.add(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
 	} else {
-		c.say(entry{style: term.Plain, text: "read-only from now on"})
+		c.add(entry{style: term.Plain, text: "read-only from now on"})
 	}
 	return screen.Send(screen.Done{Command: text, Change: &screen.Change{
 		Command: text, Undo: func() tea.Cmd { return set(was) }, Redo: func() tea.Cmd { return set(on) },
@@ -505,20 +505,20 @@ func open(c *Console, l call) (tea.Cmd, error) {
 	return c.o.Open(l.words[0]), nil
 }
 
-// story tells runs. To read them may take a disk.
+// story prints the stories of runs, which may have to be read from disk.
 func story(c *Console, l call) (tea.Cmd, error) {
-	tell, selector := c.o.Story, l.rest
+	read, selector := c.o.Story, l.rest
 	return func() tea.Msg {
-		told, err := tell(selector)
+		sentences, err := read(selector)
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
-		return screen.For{Screen: c, Msg: runsTold(told)}
+		return screen.For{Screen: c, Msg: runsRead(sentences)}
 	}, nil
 }
 
 // runsTold are sentences about runs.
-type runsTold []string
+type runsRead []string
 
 func demo(c *Console, l call) (tea.Cmd, error) { return c.o.Demo(l.rest) }
 
@@ -534,7 +534,7 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 	if !ok {
 		for _, m := range c.offered() {
 			if m.name == topic {
-				return c.tell("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
+				return c.read("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
 			}
 		}
 		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(spell.Nearest(topic, help.Topics()), help.Topics())}

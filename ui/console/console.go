@@ -1,9 +1,8 @@
-// Package console understands the lines of the command prompt, runs them, and
-// shows what was asked and answered.
+// Package console reads the lines of the command prompt, runs them, and shows
+// what was asked and answered.
 //
 // Each command is one entry of a table: its name, how it is written, what it
-// does, how it goes on. What this program cannot do in the state it is in is
-// not offered.
+// does, how it goes on. A command that cannot work in a session is not offered.
 package console
 
 import (
@@ -29,7 +28,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A House is what commands ask and change: an *engine.Engine. It is safe for
+// An Engine is what commands ask and change: an *engine.Engine. It is safe for
 // concurrent use.
 type Engine interface {
 	routes.Engine
@@ -49,17 +48,17 @@ type Settings interface {
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
 	Engine      Engine             // nil in a recording
-	Settings    Settings           // of the house
-	Configured  command.Configured // changes them; nil if nobody can
+	Settings    Settings           // of the engine
+	Configured  command.Configured // changes them; nil if they cannot be changed
 	Application string             // whose section of routes.yaml is exported
 	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
-	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none
-	Note func(id uint64, text string) error // notes what a person says about a request
+	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error: there is none
+	Note func(id uint64, text string) error // adds a comment to a request
 	// Serve and Proxy answer agents from now on, by the words of the command
-	// line; Story tells the runs of agents that a selector means, one sentence
-	// each.
+	// line; Story returns the stories of the runs that a selector means, one
+	// sentence each.
 	Serve, Proxy func(words []string) (tea.Cmd, error)
 	Story        func(selector string) ([]string, error)
 	// Situations are what demo knows by number, each with its title.
@@ -69,11 +68,11 @@ type Options struct {
 	// Output receives what commands answer, as it comes, where there is no screen;
 	// nothing is kept for one then. It is called on the goroutine that calls Do.
 	Output func(Output)
-	// Own are commands that are done by who made the Console, by their names. It is
-	// given what stands behind the name, as written.
+	// Own are commands that the owner of the Console runs itself, by their names,
+	// with what stands behind the name as it is written.
 	Own map[string]func(rest string) (tea.Cmd, error)
-	// Plain is that whoever writes the lines reads what is printed: nothing is asked
-	// back, and an answer is told by its story.
+	// Plain means that the lines are written by a user without a screen: no
+	// confirmation is asked for, and the owner prints the story of each answer.
 	Plain bool
 	// Write writes requests to a file, instead of Recordings. It may be nil.
 	Write func(recordings.What) error
@@ -81,8 +80,8 @@ type Options struct {
 	Recordings recordings.Options
 }
 
-// A Console runs commands and remembers what they said. It is a
-// screen.Commander, and the screen that shows what was said. It belongs to the
+// A Console runs commands and keeps what they answered. It is a
+// session.Commander, and the screen that shows the answers. It belongs to the
 // goroutine of the user interface.
 type Console struct {
 	env     *session.Env
@@ -95,12 +94,12 @@ type Console struct {
 	lines         []line
 	list          widget.List
 	width, height int
-	past          []string
+	entered       []string
 	newest        uint64 // the request that was answered last
 	recent        recent
 }
 
-// An entry is one thing that was said, by a person or to one.
+// An entry is a line of the user, or an answer to one.
 type entry struct {
 	style   term.Style
 	text    string
@@ -119,7 +118,7 @@ type line struct {
 // How much is remembered.
 const (
 	maxEntries = 2000
-	maxPast    = 500
+	maxEntered = 500
 )
 
 var (
@@ -137,8 +136,7 @@ func New(ctx context.Context, env *session.Env, o Options) *Console {
 	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc)}
 }
 
-// Stop stops the requests that are on their way, and reports whether there were
-// any.
+// Stop cancels the requests that run, and reports whether there were any.
 func (c *Console) Stop() bool {
 	some := len(c.running) > 0
 	for _, cancel := range c.running {
@@ -148,10 +146,8 @@ func (c *Console) Stop() bool {
 	return some
 }
 
-// Screen implements screen.Commander.
 func (c *Console) Screen() screen.Screen { return c }
 
-// Run implements screen.Commander.
 func (c *Console) Run(text string) tea.Cmd {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), ":"))
 	if text == "" {
@@ -160,7 +156,7 @@ func (c *Console) Run(text string) tea.Cmd {
 	if !c.Secret(text) {
 		c.remember(text)
 	}
-	c.say(entry{style: term.Bold, text: "> " + c.WithoutSecrets(text)})
+	c.add(entry{style: term.Bold, text: "> " + c.WithoutSecrets(text)})
 	do, err := c.Do(text)
 	if err != nil {
 		return c.refuse(err)
@@ -168,8 +164,8 @@ func (c *Console) Run(text string) tea.Cmd {
 	return do
 }
 
-// Do does what a line says, without remembering it. The error says why it
-// cannot be done; a *command.UsageError is that it is not understood.
+// Do runs a line without keeping it. The error is why it cannot be run; a
+// *command.UsageError if it is not understood.
 func (c *Console) Do(text string) (tea.Cmd, error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if name == "" {
@@ -191,31 +187,31 @@ func (c *Console) Do(text string) (tea.Cmd, error) {
 }
 
 func (c *Console) remember(text string) {
-	c.past = slices.DeleteFunc(c.past, func(s string) bool { return s == text })
-	c.past = append(c.past, text)
-	if len(c.past) > maxPast {
-		c.past = c.past[1:]
+	c.entered = slices.DeleteFunc(c.entered, func(s string) bool { return s == text })
+	c.entered = append(c.entered, text)
+	if len(c.entered) > maxEntered {
+		c.entered = c.entered[1:]
 	}
 }
 
-// Refused is what a command says in read-only mode.
+// Refused is the answer to a write in read-only mode.
 const Refused = "refused: read-only mode. Start with --write or use :write on"
 
 // refuse reports why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
-	c.say(entry{style: term.Attention, text: text, refused: true})
+	c.add(entry{style: term.Attention, text: text, refused: true})
 	return c.toast(screen.Toast{Text: text, Bad: true})
 }
 
-// tell reports something that is no failure.
-func (c *Console) tell(text string) tea.Cmd {
-	c.say(entry{style: term.Plain, text: text})
+// reply adds an answer that is no failure.
+func (c *Console) read(text string) tea.Cmd {
+	c.add(entry{style: term.Plain, text: text})
 	return c.toast(screen.Toast{Text: text})
 }
 
 // Print adds a text to what commands answer.
-func (c *Console) Print(text string) { c.say(entry{style: term.Plain, text: text}) }
+func (c *Console) Print(text string) { c.add(entry{style: term.Plain, text: text}) }
 
 // toast repeats on the line for messages what was added here, if there is one.
 func (c *Console) toast(t screen.Toast) tea.Cmd {
@@ -241,8 +237,8 @@ func (c *Console) output(e entry) {
 	c.o.Output(out)
 }
 
-// say adds an entry. A cursor at the end stays at the end.
-func (c *Console) say(e entry) {
+// add adds an entry. A cursor at the end stays at the end.
+func (c *Console) add(e entry) {
 	if c.o.Output != nil {
 		c.output(e)
 		return
@@ -314,14 +310,14 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 	n := c.started
 	c.running[n] = cancel
 	req.Caller = "you"
-	house, log := c.o.Engine, c.env.Log
+	engine, log := c.o.Engine, c.env.Log
 	return func(err error) answered {
 		a := answered{n: n, err: err}
 		if err != nil {
 			return a
 		}
 		var resp *indirector.Response
-		resp, a.err = house.Ask(ctx, req)
+		resp, a.err = engine.Ask(ctx, req)
 		a.id, a.tail = command.TraceOf(resp, a.err), tail(req.Verb, resp)
 		if t, terr := log.Trace(a.id); terr == nil && t.Outcome != traces.Good && t.Outcome != traces.Hit {
 			a.why = traces.Story(t)
@@ -339,14 +335,14 @@ func (c *Console) answer(a answered) tea.Cmd {
 	row, ok := c.env.Log.Row(a.id)
 	if !ok {
 		if a.err == nil {
-			return c.tell("answered; nobody records")
+			return c.read("answered; nobody records")
 		}
 		return c.refuse(fmt.Errorf("%s", indirector.Message(a.err)))
 	}
 	c.newest = a.id
-	c.say(entry{id: a.id, row: true, tail: a.tail})
+	c.add(entry{id: a.id, row: true, tail: a.tail})
 	if a.why != "" && !c.o.Plain {
-		c.say(entry{style: term.Quiet, text: "  " + a.why, id: a.id})
+		c.add(entry{style: term.Quiet, text: "  " + a.why, id: a.id})
 	}
 	return c.toast(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
 }
@@ -414,13 +410,10 @@ func (c *Console) result(r *session.Row, tail string) term.Line {
 	return l
 }
 
-// Scope implements screen.Screen.
 func (c *Console) Scope() screen.Scope { return screen.InConsole }
 
-// Captures implements screen.Screen.
 func (c *Console) Captures() bool { return false }
 
-// Resize implements screen.Screen.
 func (c *Console) Resize(width, height int) {
 	again := width != c.width
 	c.width, c.height = width, height
@@ -446,22 +439,21 @@ func (c *Console) layout() {
 	}
 }
 
-// Update implements screen.Screen.
 func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case answered:
 		return c.answer(msg)
-	case said:
-		return c.tell(string(msg))
+	case printed:
+		return c.read(string(msg))
 	case warned:
-		c.say(entry{style: term.Attention, text: string(msg)})
+		c.add(entry{style: term.Attention, text: string(msg)})
 		return c.toast(screen.Toast{Text: string(msg), Bad: true})
 	case confirmed:
 		return c.send(msg.req, nil)
-	case runsTold:
+	case runsRead:
 		var cmd tea.Cmd
-		for _, told := range msg {
-			cmd = c.tell(told)
+		for _, sentences := range msg {
+			cmd = c.read(sentences)
 		}
 		return cmd
 	case both:
@@ -479,12 +471,11 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 }
 
 type (
-	said      string
+	printed   string
 	warned    string
 	confirmed struct{ req *indirector.Request }
 )
 
-// Context implements screen.Screen.
 func (c *Console) Context() (left, right term.Line) {
 	left.Put(term.Bold, " console")
 	if b := c.env.Keys.Of(screen.Console, c.Scope()); b != nil {
@@ -503,12 +494,10 @@ func (c *Console) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (c *Console) Hints() []screen.Action {
 	return []screen.Action{screen.CommandLine, screen.Enter, screen.CopyMenu, screen.Back}
 }
 
-// Can implements screen.Screen.
 func (c *Console) Disabled(do screen.Action) string {
 	switch do {
 	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
@@ -535,7 +524,6 @@ func (c *Console) focus() uint64 {
 	return c.lines[c.list.Cursor].id
 }
 
-// Act implements screen.Screen.
 func (c *Console) Handle(a screen.Command) tea.Cmd {
 	if c.list.Handle(a) {
 		return nil
@@ -567,7 +555,6 @@ func (c *Console) copies() []widget.Item {
 	}
 }
 
-// View implements screen.Screen.
 func (c *Console) View() term.Lines {
 	if len(c.lines) == 0 {
 		return c.blank().Fill(c.width, c.height)
@@ -603,7 +590,6 @@ func (c *Console) blank() term.Lines {
 	)
 }
 
-// Click implements screen.Clicker.
 func (c *Console) Click(_, y int) tea.Cmd {
 	if row := c.list.Offset + y; y >= 0 && row < c.list.Len {
 		c.list.To(row)
@@ -611,7 +597,6 @@ func (c *Console) Click(_, y int) tea.Cmd {
 	return nil
 }
 
-// Wheel implements screen.Clicker.
 func (c *Console) Wheel(lines int) tea.Cmd {
 	c.list.Scroll(lines)
 	return nil

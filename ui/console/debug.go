@@ -50,7 +50,7 @@ func fault(c *Console, l call) (tea.Cmd, error) {
 	r, known := c.o.Engine.Explain(l.words[0])
 	now := r.Primary.Winner().Terminus
 	if !known || now == "" {
-		return route(c, call{name: l.name, words: []string{l.words[0], "terminus=none"}}) // which says what there is
+		return route(c, call{name: l.name, words: []string{l.words[0], "terminus=none"}}) // its error lists the termini
 	}
 	if inner, is := strings.CutPrefix(now, "fault("); is {
 		now = inner[:innerEnd(inner)] // one fault at a time
@@ -151,7 +151,7 @@ func breakAt(c *Console, l call) (tea.Cmd, error) {
 		}
 		set := func(b debugger.Breakpoint) tea.Cmd {
 			_, err := d.Replace(old.ID, b)
-			return c.complain(err)
+			return c.refuseIf(err)
 		}
 		if _, err := d.Replace(old.ID, b); err != nil {
 			return nil, err
@@ -167,21 +167,21 @@ func breakAt(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	id := info.ID
-	c.say(entry{style: term.Touched, text: id + " " + b.String()})
-	do := c.done(":break "+b.String(), func() tea.Cmd { return c.complain(d.Remove(id)) }, func() tea.Cmd {
+	c.add(entry{style: term.Touched, text: id + " " + b.String()})
+	do := c.done(":break "+b.String(), func() tea.Cmd { return c.refuseIf(d.Remove(id)) }, func() tea.Cmd {
 		again, err := d.Add(b)
 		id = again.ID
-		return c.complain(err)
+		return c.refuseIf(err)
 	})
-	return tea.Batch(do, c.complain(err)), nil
+	return tea.Batch(do, c.refuseIf(err)), nil
 }
 
-// done says what was done, here and to the line for messages, with its way back.
+// done reports a change that can be undone.
 func (c *Console) done(text string, undo, redo func() tea.Cmd) tea.Cmd {
 	return screen.Send(screen.Done{Command: text, Change: &screen.Change{Command: text, Undo: undo, Redo: redo}})
 }
 
-func (c *Console) complain(err error) tea.Cmd {
+func (c *Console) refuseIf(err error) tea.Cmd {
 	if err == nil {
 		return nil
 	}
@@ -201,8 +201,8 @@ func (c *Console) removeBreak(id string) (tea.Cmd, error) {
 	return c.done(":break remove "+id, func() tea.Cmd {
 		again, err := d.Add(old)
 		id = again.ID
-		return c.complain(err)
-	}, func() tea.Cmd { return c.complain(d.Remove(id)) }), nil
+		return c.refuseIf(err)
+	}, func() tea.Cmd { return c.refuseIf(d.Remove(id)) }), nil
 }
 
 func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
@@ -211,7 +211,7 @@ func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
 		return nil, err
 	}
 	word := map[bool]string{true: "on", false: "off"}[on]
-	return c.done(":break "+id+" "+word, func() tea.Cmd { return c.complain(d.Arm(id, !on)) }, func() tea.Cmd { return c.complain(d.Arm(id, on)) }), nil
+	return c.done(":break "+id+" "+word, func() tea.Cmd { return c.refuseIf(d.Arm(id, !on)) }, func() tea.Cmd { return c.refuseIf(d.Arm(id, on)) }), nil
 }
 
 // breaks lists the breakpoints, or switches all of them.
@@ -220,7 +220,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off") {
 		d.SetOff(l.words[0] == "off")
 		if l.words[0] == "off" {
-			c.say(entry{style: term.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
+			c.add(entry{style: term.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
 		}
 		return screen.Send(screen.Done{Command: ":breaks " + l.words[0]}), nil
 	}
@@ -229,7 +229,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 	}
 	all := d.Breaks()
 	if len(all) == 0 {
-		return c.tell("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
+		return c.read("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
 	}
 	for _, b := range all {
 		state := "off"
@@ -241,7 +241,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 		case b.Restored:
 			state = "off, restored"
 		}
-		c.say(entry{style: term.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
+		c.add(entry{style: term.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
 	}
 	return nil, nil
 }
@@ -252,10 +252,10 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		all := d.Held()
 		for i := range all {
-			c.say(entry{style: term.Touched, text: c.HeldText(&all[i]), id: all[i].ID})
+			c.add(entry{style: term.Touched, text: c.HeldText(&all[i]), id: all[i].ID})
 		}
 		if len(all) == 0 {
-			return c.tell("no request is held"), nil
+			return c.read("no request is held"), nil
 		}
 		return nil, nil
 	}
@@ -277,7 +277,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 	return func(c *Console, l call) (tea.Cmd, error) {
 		if how == debugger.Continue && len(l.words) == 1 && l.words[0] == "all" {
-			return c.tell(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
+			return c.read(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
 		}
 		h, rest, err := c.heldOne(l.words)
 		switch {
@@ -289,7 +289,7 @@ func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 		if err := c.env.Debugger.Resume(h.ID, how); err != nil {
 			return nil, err
 		}
-		c.say(entry{style: term.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
+		c.add(entry{style: term.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
 		return screen.Send(screen.Done{Command: fmt.Sprintf(":%s #%d", how, h.ID)}), nil
 	}
 }
@@ -330,29 +330,29 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	c.say(entry{style: term.Touched, text: c.HeldText(&h), id: h.ID})
+	c.add(entry{style: term.Touched, text: c.HeldText(&h), id: h.ID})
 	d, id := c.env.Debugger, h.ID
 	return tea.Batch(c.plan(id), c.done(fmt.Sprintf(":set #%d %s", id, strings.Join(words, " ")), func() tea.Cmd {
 		_, err := d.AsItWas(id)
-		return c.complain(err)
+		return c.refuseIf(err)
 	}, func() tea.Cmd {
 		for _, e := range edits {
 			if _, err := d.Edit(id, e); err != nil {
-				return c.complain(err)
+				return c.refuseIf(err)
 			}
 		}
 		return nil
 	})), nil
 }
 
-// plan says what will become of a held request.
+// plan prints what will become of a held request.
 func (c *Console) plan(id uint64) tea.Cmd {
 	return screen.Later(func() tea.Msg {
 		f, err := c.env.Debugger.Plan(c.ctx, id)
 		if err != nil {
 			return nil // it went on meanwhile
 		}
-		return screen.For{Screen: c, Msg: said(fmt.Sprintf("plan of #%d: %s", id, f.Why))}
+		return screen.For{Screen: c, Msg: printed(fmt.Sprintf("plan of #%d: %s", id, f.Why))}
 	})
 }
 

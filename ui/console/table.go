@@ -19,11 +19,11 @@ type call struct {
 	rest  string   // behind the name, as written
 }
 
-// A cmd is one command: all that is said about it is said here.
+// A cmd is one command, with all that is known about it.
 type cmd struct {
 	name, args string
-	help       string                        // a few words, for help and palette
-	effect     func(*Console, call) string   // what would happen; nil is what help says
+	help       string                        // a few words
+	effect     func(*Console, call) string   // what would happen; nil is help
 	offered    func(*Console) bool           // nil is always
 	next       func(*Console, call) []option // how the line goes on; nil is not at all
 	run        func(*Console, call) (tea.Cmd, error)
@@ -34,7 +34,7 @@ type cmd struct {
 	shell      shell  // as a command of the shell; zero if it is none
 }
 
-// A shell is what the shell's help says about a command.
+// A shell is how a command is written in a shell, and its help there.
 type shell struct{ args, help string }
 
 // table is every command that there is, in the order of help. It is a function
@@ -140,7 +140,7 @@ func sessionCommands() []cmd {
 	}
 }
 
-// lineCommands are offered where there is no screen, by who has them as its own.
+// lineCommands are offered where there is no screen, to owners that run them.
 func lineCommands() []cmd {
 	all := []cmd{
 		{name: "expire", args: "IND KEY [cache=C]", help: "let a cached instance count as expired; needs write on"},
@@ -166,7 +166,7 @@ func lineCommands() []cmd {
 func hasEngine(c *Console) bool   { return c.o.Engine != nil }
 func hasDebugger(c *Console) bool { return c.env.Debugger != nil }
 
-// owns reports whether a command is done by who made this Console.
+// owns reports whether the owner of the Console runs a command itself.
 func (c *Console) owns(name string) bool { return c.o.Own[name] != nil }
 
 // offered returns the commands that make sense now.
