@@ -72,13 +72,14 @@ const maxFiles = 1000
 func (r *Recordings) reload() tea.Cmd {
 	dir, live := r.o.Dir, r.o.Log.Path()
 	return screen.Later(func() tea.Msg {
-		files, err := list(dir, live)
+		files, err := List(dir, live)
 		return screen.For{Screen: r, Msg: listed{files, err}}
 	})
 }
 
-// list reads the first and last line of each recording in a directory.
-func list(dir, live string) ([]store.Info, error) {
+// List reads the first and last line of each recording in a directory, the newest
+// first, but for the one that is live.
+func List(dir, live string) ([]store.Info, error) {
 	if dir == "" {
 		return nil, nil
 	}
