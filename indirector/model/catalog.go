@@ -45,7 +45,6 @@ type NamedMetadata struct {
 
 var _ indirector.Expirer = (*Catalog)(nil)
 
-// Key returns the name of the node.
 func (c *Catalog) Key() string { return c.Name }
 
 func (c *Catalog) WithExpiration(t time.Time) indirector.Instance {
@@ -364,7 +363,6 @@ func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
 	return source, target, nil
 }
 
-// Data returns the data hash.
 func (c *Catalog) Data() data.Value {
 	h := make([]data.Pair, 0, 12+len(c.Extra))
 	h = append(h,

@@ -427,7 +427,6 @@ type CertificateStatus struct {
 	odd                 odd
 }
 
-// Key returns the name of the host.
 func (s *CertificateStatus) Key() string { return s.Name }
 
 func certificateStatusFromData(v data.Value) (*CertificateStatus, error) {

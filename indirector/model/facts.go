@@ -21,7 +21,6 @@ type Facts struct {
 
 var _ indirector.Expirer = (*Facts)(nil)
 
-// Key returns the name of the node.
 func (f *Facts) Key() string { return f.Name }
 
 // Expiration returns when f ends to be fresh; zero is never.

@@ -38,7 +38,6 @@ type FileMetadata struct {
 
 var _ indirector.Expirer = (*FileMetadata)(nil)
 
-// Key returns the path.
 func (m *FileMetadata) Key() string { return m.Path }
 
 func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
@@ -127,7 +126,6 @@ func (m *FileMetadata) check() error {
 	return nil
 }
 
-// Data returns the data hash.
 func (m *FileMetadata) Data() data.Value {
 	links, checksumType := m.Links, m.odd.ofText("checksum type", m.ChecksumType)
 	if links == "" {
@@ -214,7 +212,6 @@ type FileContent struct {
 
 var _ indirector.Expirer = (*FileContent)(nil)
 
-// Key returns the path.
 func (c *FileContent) Key() string { return c.Path }
 
 func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {

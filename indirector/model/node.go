@@ -20,7 +20,6 @@ type Node struct {
 
 var _ indirector.Expirer = (*Node)(nil)
 
-// Key returns the name of the node.
 func (n *Node) Key() string { return n.Name }
 
 func (n *Node) WithExpiration(t time.Time) indirector.Instance {

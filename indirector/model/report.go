@@ -109,7 +109,6 @@ type Event struct {
 
 var _ indirector.Expirer = (*Report)(nil)
 
-// Key returns the host.
 func (r *Report) Key() string { return r.Host }
 
 func (r *Report) WithExpiration(t time.Time) indirector.Instance {
@@ -419,7 +418,6 @@ func (e *Event) data() data.Value {
 	return e.odd.write(fields[:], e.Extra)
 }
 
-// Data returns the data hash.
 func (r *Report) Data() data.Value {
 	l := make([]data.Value, len(r.Logs))
 	for i := range l {

@@ -34,7 +34,6 @@ func (s *Status) fields() [2]field {
 	return [...]field{{"is_alive", asFlag, &s.IsAlive}, {"version", asText, &s.Version}}
 }
 
-// Data returns the data hash.
 func (s *Status) Data() data.Value {
 	fields := s.fields()
 	return s.odd.write(fields[:], s.Extra)

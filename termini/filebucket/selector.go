@@ -32,7 +32,6 @@ var (
 	_ indirector.Validator = (*Selector)(nil)
 )
 
-// Find asks the chosen terminus.
 func (s *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := s.pass(ctx, indirector.Find, req)
 	if err != nil {
@@ -42,14 +41,12 @@ func (s *Selector) Find(ctx context.Context, req *indirector.Request) (indirecto
 	return inst, nil
 }
 
-// Head asks the chosen terminus.
 func (s *Selector) Head(ctx context.Context, req *indirector.Request) (bool, error) {
 	v, err := s.pass(ctx, indirector.Head, req)
 	found, _ := v.(bool)
 	return found, err
 }
 
-// Save asks the chosen terminus.
 func (s *Selector) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	return s.pass(ctx, indirector.Save, req)
 }

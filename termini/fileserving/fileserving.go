@@ -143,7 +143,6 @@ func (t *Files) Search(ctx context.Context, req *indirector.Request) ([]indirect
 	return t.many(ctx, req, []root{{path: req.Key}}, nil)
 }
 
-// Yield yields what Search returns.
 func (t *Files) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	if err := exists(req.Key); err != nil {
 		return err

@@ -24,21 +24,18 @@ func newSelector(env indirector.Env) (indirector.Terminus, error) {
 	return &Selector{env: env}, nil
 }
 
-// Find asks the chosen terminus.
 func (t *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := t.pass(ctx, req)
 	inst, _ := v.(indirector.Instance)
 	return inst, err
 }
 
-// Search asks the chosen terminus.
 func (t *Selector) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	v, err := t.pass(ctx, req)
 	found, _ := v.([]indirector.Instance)
 	return found, err
 }
 
-// Yield asks the chosen terminus.
 func (t *Selector) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	_, err := t.pass(ctx, req.Yielding(yield))
 	return err

@@ -113,7 +113,6 @@ func (t *Server) Search(ctx context.Context, req *indirector.Request) ([]indirec
 	return t.many(ctx, req, roots, w)
 }
 
-// Yield yields what Search returns.
 func (t *Server) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	roots, w, err := t.roots(ctx, req)
 	if err != nil {

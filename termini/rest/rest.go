@@ -108,6 +108,9 @@ func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool)
 	if err != nil {
 		return nil, err
 	}
+	for _, w := range m.Warnings {
+		t.env.Log.Warn(w)
+	}
 	x := &client.Exchange{
 		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire(),
 		Anonymous: t.service == client.CA, // a host without a certificate asks for one

@@ -133,6 +133,8 @@ type Message struct {
 	Header http.Header // Accept and Content-Type; the client adds the rest
 	// Body may be opened several times, for redirects and retries; nil is none.
 	Body model.Contents
+	// Warnings are Puppet's about rich values that are sent as strings.
+	Warnings []string
 }
 
 // Target returns path and query.
@@ -382,13 +384,17 @@ func (e Encoding) encodeInstance(m *Message, req *indirector.Request) error {
 		return fmt.Errorf("there is no format %q", names[0])
 	}
 	m.Header.Set("Content-Type", f.MediaType)
-	switch x := req.Instance.(type) {
+	inst := req.Instance
+	if e.Plain {
+		inst, m.Warnings = model.Plain(inst)
+	}
+	switch x := inst.(type) {
 	case *model.FileContent:
 		m.Body = x.Contents
 	case *model.FileBucketFile:
 		m.Body = x.Contents
 	default:
-		b, err := format.Render(f, req.Instance)
+		b, err := format.Render(f, inst)
 		if err != nil {
 			return cannotSerialize(req.Instance, f.Name, err)
 		}

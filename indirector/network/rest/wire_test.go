@@ -216,6 +216,31 @@ func read(t testing.TB, c model.Contents) string {
 	return string(b)
 }
 
+// Catalogs are sent as Puppet 7.23 renders them for each value of rich_data.
+func TestEncodePlain(t *testing.T) {
+	t.Parallel()
+	catalog := &model.Catalog{Name: "web01", Resources: []model.Resource{{
+		Type: "Rich", Title: "r",
+		Parameters: data.OfHash([]data.Pair{data.P("x", data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Regexp")), data.P("__pvalue", data.OfString("a/b"))}))}),
+	}}}
+	for _, tt := range []struct {
+		plain                       bool
+		contentType, body, warnings string
+	}{
+		{false, "application/vnd.puppet.rich+json", `"parameters":{"x":{"__ptype":"Regexp","__pvalue":"a/b"}}`, ""},
+		{true, "application/json", `"parameters":{"x":"/a\\/b/"}`, `Rich[r]['x'] contains a Regexp value. It will be converted to the String '/a\/b/'`},
+	} {
+		m, err := Encoding{Plain: tt.plain}.Encode(&indirector.Request{Indirection: "catalog", Verb: indirector.Save, Key: "web01", Environment: "production", Instance: catalog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := string(m.Body.(model.Bytes))
+		if got := m.Header.Get("Content-Type"); got != tt.contentType || !strings.Contains(body, tt.body) || strings.Join(m.Warnings, "\n") != tt.warnings {
+			t.Errorf("plain %v: got %s %s, warnings %q", tt.plain, got, body, m.Warnings)
+		}
+	}
+}
+
 // TestEncodeRefuses is what cannot be written. Rule REST-PAR-06.
 func TestEncodeRefuses(t *testing.T) {
 	t.Parallel()
