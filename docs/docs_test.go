@@ -328,8 +328,8 @@ func undeclared(path, name string) string {
 // TestUndeclared makes sure that a name that is gone is found.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	const path = "../indirector/steps.go"
-	for name, gone := range map[string]bool{"Indirector.Do": false, "flight.watch": false, "readCache": false, "nobody": true, "Nobody.Do": true} {
+	const path = "../indirector/walk.go"
+	for name, gone := range map[string]bool{"Indirector.Do": false, "call.watch": false, "newPlans": false, "nobody": true, "Nobody.Do": true} {
 		if why := undeclared(path, name); (why != "") != gone {
 			t.Errorf("%s: got %q", name, why)
 		}

@@ -3,6 +3,7 @@ package termini_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -22,8 +23,8 @@ type values map[string]string
 
 func (s values) Get(name string) (value, source string) { return s[name], "test" }
 
-// A house is an indirector with all termini, a directory of its own and an ear
-// for traces and logs.
+// A fixture is an Indirector with all termini, a directory of its own and a
+// recorder of traces and logs.
 type fixture struct {
 	*indirector.Indirector
 	dir      string
@@ -89,7 +90,7 @@ func newFixture(t testing.TB, more values) *fixture {
 	return h
 }
 
-// write puts a file below the directory of the house.
+// write writes a file below the directory of the fixture.
 func (h *fixture) write(t testing.TB, name, content string, mode os.FileMode) {
 	t.Helper()
 	path := filepath.Join(h.dir, name)
@@ -108,8 +109,8 @@ func (h *fixture) mkdir(t testing.TB, name string) {
 	}
 }
 
-// TestScenarios plays what confuses people: what Puppet says stays Puppet's,
-// and the trace says what happened.
+// TestScenarios plays confusing situations: Puppet's errors stay Puppet's, and
+// the trace explains them.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	find := func(ind, key, terminus string) indirector.Request {
@@ -122,7 +123,7 @@ func TestScenarios(t *testing.T) {
 		files    map[string]string // "enc" is executable
 		request  indirector.Request
 		says     string // Puppet's words; "" is no error; "nil" is not found
-		hidden   string // part of what they do not say
+		hidden   string // part of what they leave out
 		note     string // whole sentence
 		outcome  traces.Outcome
 	}{
@@ -247,14 +248,14 @@ func contains(notes []string, want string) bool {
 	return false
 }
 
-// checkError compares with what Puppet says, up to "…".
+// checkError compares with Puppet's error, up to "…".
 func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	t.Helper()
 	says, open := strings.CutSuffix(strings.ReplaceAll(says, "$dir", h.dir), "…")
 	message := indirector.Message(err)
 	switch {
 	case says == "nil":
-		if kind := kindOf(err); kind != indirector.NotFoundKind {
+		if !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("error: got %v, want not found", err)
 		}
 		return
@@ -270,15 +271,7 @@ func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	}
 }
 
-func kindOf(err error) indirector.Kind {
-	e, ok := err.(*indirector.Error)
-	if !ok {
-		return indirector.Internal
-	}
-	return e.Kind
-}
-
-// TestClockSkew finds facts that are outdated by a clock that is ahead. S-50.
+// TestClockSkew finds facts that have expired by a clock that is ahead. S-50.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)
@@ -288,7 +281,7 @@ func TestClockSkew(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key(), Cache: "json"})
-	if kindOf(err) != indirector.NotFoundKind {
+	if !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("got %v, %v; want the expired cache to be no answer", resp, err)
 	}
 	notes := h.recorder.last().Notes

@@ -48,7 +48,6 @@ var _ indirector.Expirer = (*Catalog)(nil)
 // Key returns the name of the node.
 func (c *Catalog) Key() string { return c.Name }
 
-// WithExpiration returns a copy of c that is fresh until t.
 func (c *Catalog) WithExpiration(t time.Time) indirector.Instance {
 	d := *c
 	d.until = t

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,29 +50,15 @@ type PrivateKey struct {
 	Public []byte // the public key as PEM; nil if it is not known
 }
 
-// Key returns the name.
-func (c *Certificate) Key() string { return c.Name }
-
-// Key returns the name.
+func (c *Certificate) Key() string        { return c.Name }
 func (r *CertificateRequest) Key() string { return r.Name }
+func (l *CRL) Key() string                { return l.Name }
+func (k *PrivateKey) Key() string         { return k.Name }
 
-// Key returns the name.
-func (l *CRL) Key() string { return l.Name }
-
-// Key returns the name.
-func (k *PrivateKey) Key() string { return k.Name }
-
-// Text returns the PEM.
-func (c *Certificate) Text() []byte { return c.PEM }
-
-// Text returns the PEM.
+func (c *Certificate) Text() []byte        { return c.PEM }
 func (r *CertificateRequest) Text() []byte { return r.PEM }
-
-// Text returns the PEM.
-func (l *CRL) Text() []byte { return l.PEM }
-
-// Text returns the PEM.
-func (k *PrivateKey) Text() []byte { return k.PEM }
+func (l *CRL) Text() []byte                { return l.PEM }
+func (k *PrivateKey) Text() []byte         { return k.PEM }
 
 // A Texter is an instance in the format s, which is text. Rule FMT-09 joins
 // several.
@@ -105,10 +93,8 @@ func first(text []byte, types ...string) (*pem.Block, error) {
 		if b, text = pem.Decode(text); b == nil {
 			return nil, errors.New("no start line")
 		}
-		for _, t := range types {
-			if b.Type == t {
-				return b, nil
-			}
+		if slices.Contains(types, b.Type) {
+			return b, nil
 		}
 	}
 }
@@ -178,51 +164,32 @@ func NewPrivateKey(name string, text, public []byte) (*PrivateKey, error) {
 
 var keyTypes = []string{"RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY", "ENCRYPTED PRIVATE KEY"}
 
-// pemOf returns the text that an instance is read from: the text itself, or
-// what Data made of it.
-func pemOf(v data.Value) ([]byte, error) {
+// pemOf returns the name, and the text that an instance is read from: the value
+// itself, or the pem of its Data.
+func pemOf(v data.Value) (name string, text []byte, err error) {
 	if v.Kind() == data.Hash {
-		v = v.Get("pem")
+		name, v = v.Get("name").Text(), v.Get("pem")
 	}
 	if v.Kind() != data.String {
-		return nil, undefined("to_str", v)
+		return "", nil, undefined("to_str", v)
 	}
-	return []byte(v.Str()), nil
+	return name, []byte(v.Str()), nil
 }
 
-func nameOf(v data.Value) string {
-	if v.Kind() == data.Hash {
-		return v.Get("name").Text()
-	}
-	return ""
-}
-
-func certificateFromData(v data.Value) (*Certificate, error) {
-	text, err := pemOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return NewCertificate(nameOf(v), text)
-}
-
-func certificateRequestFromData(v data.Value) (*CertificateRequest, error) {
-	text, err := pemOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return NewCertificateRequest(nameOf(v), text)
-}
-
-func crlFromData(v data.Value) (*CRL, error) {
-	text, err := pemOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return NewCRL(text)
+// fromPEM returns a reader of data for a constructor.
+func fromPEM[T indirector.Instance](construct func(name string, text []byte) (T, error)) func(data.Value) (indirector.Instance, error) {
+	return instance(func(v data.Value) (T, error) {
+		name, text, err := pemOf(v)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return construct(name, text)
+	})
 }
 
 func keyFromData(v data.Value) (*PrivateKey, error) {
-	text, err := pemOf(v)
+	name, text, err := pemOf(v)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +197,7 @@ func keyFromData(v data.Value) (*PrivateKey, error) {
 	if p := v.Get("public"); v.Kind() == data.Hash && p.Kind() == data.String {
 		public = []byte(p.Str())
 	}
-	return NewPrivateKey(nameOf(v), text, public)
+	return NewPrivateKey(name, text, public)
 }
 
 // Data returns the certificate's contents for display, and its PEM. Puppet
@@ -270,13 +237,18 @@ func describe(c *x509.Certificate) []data.Pair {
 	if c.IsCA {
 		h = append(h, data.P("ca", data.OfBool(true)))
 	}
+	return append(h, data.P("extensions", extensions(c.Extensions)))
+}
+
+// extensions returns the texts of Puppet's extensions by their names.
+func extensions(all []pkix.Extension) data.Value {
 	var own []data.Pair
-	for _, e := range c.Extensions {
+	for _, e := range all {
 		if name := extensionName(e.Id); name != "" {
 			own = append(own, data.P(name, data.OfString(ExtensionText(e.Value))))
 		}
 	}
-	return append(h, data.P("extensions", data.OfHash(own)))
+	return data.OfHash(own)
 }
 
 // Data returns the request's contents for display, and its PEM.
@@ -284,18 +256,12 @@ func (r *CertificateRequest) Data() data.Value {
 	h := []data.Pair{data.P("name", data.OfString(r.Name))}
 	if b, err := first(r.PEM, "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"); err == nil {
 		if csr, err := x509.ParseCertificateRequest(b.Bytes); err == nil {
-			var own []data.Pair
-			for _, e := range csr.Extensions {
-				if name := extensionName(e.Id); name != "" {
-					own = append(own, data.P(name, data.OfString(ExtensionText(e.Value))))
-				}
-			}
 			h = append(h,
 				data.P("subject", data.OfString(csr.Subject.String())),
 				data.P("fingerprint", data.OfString(fingerprint(csr.Raw))),
 				data.P("key", data.OfString(keyText(csr.PublicKey))),
 				data.P("subject_alt_names", data.OfStrings(altNames(csr.DNSNames, csr.IPAddresses))),
-				data.P("extensions", data.OfHash(own)),
+				data.P("extensions", extensions(csr.Extensions)),
 			)
 		}
 	}

@@ -27,7 +27,6 @@ func (f *Facts) Key() string { return f.Name }
 // Expiration returns when f ends to be fresh; zero is never.
 func (f *Facts) Expiration() time.Time { return f.Expires.Time() }
 
-// WithExpiration returns a copy of f that is fresh until t.
 func (f *Facts) WithExpiration(t time.Time) indirector.Instance {
 	c := *f
 	c.Expires = At(t)

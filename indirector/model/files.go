@@ -41,7 +41,6 @@ var _ indirector.Expirer = (*FileMetadata)(nil)
 // Key returns the path.
 func (m *FileMetadata) Key() string { return m.Path }
 
-// WithExpiration returns a copy of m that is fresh until t.
 func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
 	c := *m
 	c.until = t
@@ -218,7 +217,6 @@ var _ indirector.Expirer = (*FileContent)(nil)
 // Key returns the path.
 func (c *FileContent) Key() string { return c.Path }
 
-// WithExpiration returns a copy of c that is fresh until t.
 func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
 	d := *c
 	d.until = t
@@ -250,7 +248,6 @@ func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 // Key returns type and checksum: "sha256/ab12".
 func (f *FileBucketFile) Key() string { return f.ChecksumType + "/" + f.Checksum }
 
-// WithExpiration returns a copy of f that is fresh until t.
 func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance {
 	c := *f
 	c.until = t

@@ -51,9 +51,9 @@ var classes = [...]Class{
 	{Name: "file_content", Ruby: "Puppet::FileServing::Content", Formats: []string{"binary"}, FromData: noData("Puppet::FileServing::Content")},
 	{Name: "file_bucket_file", Ruby: "Puppet::FileBucket::File", Formats: []string{"binary"}, FromData: noData("Puppet::FileBucket::File")},
 	{Name: "status", Ruby: "Puppet::Status", Formats: plain, FromData: instance(statusFromData)},
-	{Name: "certificate", Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: instance(certificateFromData)},
-	{Name: "certificate_request", Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: instance(certificateRequestFromData)},
-	{Name: "certificate_revocation_list", Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: instance(crlFromData)},
+	{Name: "certificate", Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: fromPEM(NewCertificate)},
+	{Name: "certificate_request", Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: fromPEM(NewCertificateRequest)},
+	{Name: "certificate_revocation_list", Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: fromPEM(func(_ string, text []byte) (*CRL, error) { return NewCRL(text) })},
 	{Name: "certificate_status", Ruby: "Puppet::SSL::Host", Formats: plain, FromData: instance(certificateStatusFromData)},
 	{Name: "key", Ruby: "Puppet::SSL::Key", Formats: []string{"s"}, FromData: instance(keyFromData)},
 	{Name: "ocsp", Ruby: "Puppet::SSL::Ocsp::Request", Formats: []string{"binary"}, FromData: instance(ocspFromData)},
@@ -140,10 +140,11 @@ func (r *Raw) Key() string { return r.Name }
 // Data returns the value itself.
 func (r *Raw) Data() data.Value { return r.Value }
 
-// An Envelope gives an instance its time of expiry. The zero time is none.
+// An Envelope gives an instance its expiration; zero is never. The
+// WithExpiration of each model returns a copy with another one.
 type Envelope struct{ until time.Time }
 
-// Expiration returns when the instance ends to be fresh; zero is never.
+// Expiration returns when the instance expires; zero is never.
 func (e Envelope) Expiration() time.Time { return e.until }
 
 func instance[T indirector.Instance](f func(data.Value) (T, error)) func(data.Value) (indirector.Instance, error) {

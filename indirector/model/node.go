@@ -23,7 +23,6 @@ var _ indirector.Expirer = (*Node)(nil)
 // Key returns the name of the node.
 func (n *Node) Key() string { return n.Name }
 
-// WithExpiration returns a copy of n that is fresh until t.
 func (n *Node) WithExpiration(t time.Time) indirector.Instance {
 	c := *n
 	c.until = t

@@ -112,7 +112,6 @@ var _ indirector.Expirer = (*Report)(nil)
 // Key returns the host.
 func (r *Report) Key() string { return r.Host }
 
-// WithExpiration returns a copy of r that is fresh until t.
 func (r *Report) WithExpiration(t time.Time) indirector.Instance {
 	c := *r
 	c.until = t

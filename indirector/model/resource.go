@@ -39,7 +39,6 @@ func (r *Resource) Ref() string { return r.Type + "[" + r.Title + "]" }
 // String returns the reference.
 func (r *Resource) String() string { return r.Ref() }
 
-// WithExpiration returns a copy of r that is fresh until t.
 func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
 	c := *r
 	c.until = t

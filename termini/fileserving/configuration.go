@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,14 +69,7 @@ func (c *configuration) mount(name string) (mount, bool) {
 	return mount{name: name}, isBuilt(name) || name == "pluginfacts"
 }
 
-func isBuilt(name string) bool {
-	for _, b := range built {
-		if b == name {
-			return true
-		}
-	}
-	return false
-}
+func isBuilt(name string) bool { return slices.Contains(built, name) }
 
 // reread reads the file if it has changed. The last configuration stays if the
 // file is gone or invalid.

@@ -5,7 +5,6 @@ import (
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
 	"indirtui/traces"
@@ -125,7 +125,7 @@ func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string)
 	header := func(name string) string { return strings.Join(resp.Header.Values(name), ", ") }
 	sums := map[string]string{"mtime": "{mtime}" + t.env.Now().Local().Format("2006-01-02 15:04:05 -0700")}
 	if v := header("Content-MD5"); v != "" {
-		sums["md5"] = "{md5}" + hex.EncodeToString(unbase64(v))
+		sums["md5"] = "{md5}" + hex.EncodeToString([]byte(psych.Unbase64(v)))
 	}
 	for _, kind := range []string{"md5", "sha1", "sha256"} {
 		if v := header("X-Checksum-" + kind); v != "" {
@@ -167,26 +167,6 @@ func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string)
 func isSum(kind, sum string) bool {
 	b, err := hex.DecodeString(sum)
 	return err == nil && len(b) == map[string]int{"md5": md5.Size, "sha1": sha1.Size, "sha256": sha256.Size}[kind]
-}
-
-// unbase64 decodes as Ruby does: other characters are skipped, and an
-// incomplete group is dropped.
-func unbase64(s string) []byte {
-	letters := strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '+', r == '/':
-			return r
-		}
-		return -1
-	}, strings.TrimRight(s, "= \t"))
-	if len(letters)%4 == 1 {
-		letters = letters[:len(letters)-1]
-	}
-	b, err := base64.RawStdEncoding.DecodeString(letters)
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 // body is the contents of a file of a web server.

@@ -16,7 +16,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
-	"indirtui/termini/fileserving"
+	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
@@ -140,7 +140,7 @@ func TestPeerIgnore(t *testing.T) {
 	ruby(t, `p, n = JSON.parse(STDIN.read); puts JSON.generate(p.product(n).map { |a, b| File.fnmatch?(a, b) })`, []any{patterns, names}, &want)
 	for i, p := range patterns {
 		for j, n := range names {
-			if got, w := fileserving.Fnmatch(p, n), want[i*len(names)+j]; got != w {
+			if got, w := fnmatch.Match(p, n), want[i*len(names)+j]; got != w {
 				t.Errorf("%q on %q: got %v, want %v", p, n, got, w)
 			}
 		}

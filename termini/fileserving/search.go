@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"indirtui/indirector"
+	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
@@ -352,7 +353,7 @@ func list(dir string) ([]fs.DirEntry, error) {
 
 func (w *walk) ignored(name string) bool {
 	for _, pattern := range w.ignore {
-		if fnmatch(pattern, name) {
+		if fnmatch.Match(pattern, name) {
 			return true
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/disk"
+	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
@@ -310,7 +311,7 @@ func (f *files) glob(pattern string) ([]string, error) {
 			return nil, disk.Fail(err, f.dir, "")
 		}
 		for _, d := range entries {
-			if fnmatch(p, d.Name()) {
+			if fnmatch.Match(p, d.Name()) {
 				found = append(found, f.dir+"/"+d.Name())
 			}
 		}

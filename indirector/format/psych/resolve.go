@@ -57,7 +57,7 @@ func scalar(s, tag string, quoted bool) (v data.Value, class string, err error) 
 	}
 	switch tag {
 	case "!binary", "tag:yaml.org,2002:binary":
-		return data.OfString(unbase64(s)), "", nil
+		return data.OfString(Unbase64(s)), "", nil
 	case "tag:yaml.org,2002:str", "!str", "!ruby/string", "!ruby/encoding":
 		return data.OfString(s), "", nil
 	case "tag:yaml.org,2002:float", "!float":
@@ -631,9 +631,9 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 	return data.OfBig(i), nil
 }
 
-// unbase64 decodes as Ruby's unpack("m") does: other characters are ignored,
+// Unbase64 decodes as Ruby's unpack("m") does: other characters are ignored,
 // and an equals sign in the second half of a group ends the data.
-func unbase64(s string) string {
+func Unbase64(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
 		c := s[i]

@@ -73,6 +73,9 @@ func TestPuppetserverCA(t *testing.T) {
 		t.Skip("puppetserver is not installed")
 	}
 	s := newSite(t)
+	if strings.Contains(s.dir, " ") {
+		t.Skip("puppetserver ca cuts paths at blanks, and the temporary directory has one")
+	}
 	config := []string{"--config", filepath.Join(s.conf, "puppet.conf")}
 	cli := func(code int, args ...string) string {
 		t.Helper()

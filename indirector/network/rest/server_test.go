@@ -355,7 +355,8 @@ func TestTraceparent(t *testing.T) {
 	var x *indirector.Indirector
 	st := newStage(t, &scripted{find: func(ctx context.Context, r *indirector.Request) (indirector.Instance, error) {
 		if r.Indirection == "node" {
-			return indirector.FindAs[*model.Facts](ctx, x, "facts", r.Key)
+			resp, err := x.Do(ctx, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: r.Key})
+			return resp.Instance(), err
 		}
 		return &model.Facts{Name: r.Key}, nil
 	}}, func(_ *indirector.Config, o *rest.Options) {
