@@ -56,12 +56,12 @@ const (
 // Values of the setting rest_forward, which decides how a server is told for
 // whom this host asks. The empty value does not tell it.
 const (
-	// ForwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
+	// forwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
 	// Server trusts them with allow-header-cert-info.
-	ForwardHeaders = "headers"
-	// ForwardCertificate shows the client's certificate, from the directories of
+	forwardHeaders = "headers"
+	// forwardCertificate shows the client's certificate, from the directories of
 	// the settings certdir and privatekeydir.
-	ForwardCertificate = "certificate"
+	forwardCertificate = "certificate"
 )
 
 func newService(env indirector.Env, name client.Service) (*service, error) {
@@ -85,10 +85,10 @@ func newService(env indirector.Env, name client.Service) (*service, error) {
 		}
 	}
 	switch t.forward {
-	case "", "false", ForwardHeaders, ForwardCertificate:
+	case "", "false", forwardHeaders, forwardCertificate:
 		return t, nil
 	}
-	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, ForwardHeaders, ForwardCertificate)}
+	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, forwardHeaders, forwardCertificate)}
 }
 
 // msgNoType is Puppet's message about an answer without a Content-Type.
@@ -146,9 +146,9 @@ func sendOn(h http.Header, sent map[string][]string) {
 func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	switch {
 	case remote == nil:
-	case t.forward == ForwardCertificate && remote.Authenticated:
+	case t.forward == forwardCertificate && remote.Authenticated:
 		x.Identity = remote.Node
-	case t.forward == ForwardHeaders:
+	case t.forward == forwardHeaders:
 		x.SetClient(remote)
 	}
 }

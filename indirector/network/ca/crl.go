@@ -121,13 +121,6 @@ func (a *Authority) Revoke(ctx context.Context, names ...string) error {
 	})
 }
 
-// RevokeSerial revokes a certificate that was removed.
-func (a *Authority) RevokeSerial(ctx context.Context, serial *big.Int) error {
-	return a.locked(ctx, func() error {
-		return a.revokeSerials(ctx, []string{"0x" + formatSerial(serial)}, []*big.Int{serial})
-	})
-}
-
 func (a *Authority) revokeSerials(ctx context.Context, names []string, serials []*big.Int) error {
 	added, err := a.extend(ctx, a.cfg.CRL, serials)
 	if err != nil {

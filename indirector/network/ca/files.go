@@ -116,17 +116,17 @@ func appendTo(ctx context.Context, path, line string) (err error) {
 	return f.Sync()
 }
 
-// remove removes a file and reports whether there was one.
-func remove(ctx context.Context, path string) (bool, error) {
+// remove removes a file, if it exists.
+func remove(ctx context.Context, path string) error {
 	_, span := traces.Start(ctx, traces.File, "remove "+filepath.Base(path))
 	span.Attr("path", path)
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		span.End("absent", traces.Because{}, nil)
-		return false, nil
+		return nil
 	}
 	span.End(map[bool]string{true: "removed", false: "failed"}[err == nil], traces.Because{}, err)
-	return err == nil, err
+	return err
 }
 
 func makeDir(path string) error {

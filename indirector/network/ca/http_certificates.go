@@ -174,7 +174,7 @@ func (e *exchange) ocspGet(key string) error {
 	}
 	der, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return e.ocspAnswer(OCSPMalformed)
+		return e.ocspAnswer(ocspMalformed)
 	}
 	return e.ocsp("ocsp", der)
 }
@@ -191,7 +191,7 @@ func (e *exchange) ocspPost(string) error {
 func (e *exchange) ocspPut(key string) error {
 	der, err := io.ReadAll(http.MaxBytesReader(e.w, e.r.Body, maxOCSP))
 	if err != nil {
-		return e.ocspAnswer(OCSPMalformed)
+		return e.ocspAnswer(ocspMalformed)
 	}
 	return e.ocsp(key, der)
 }
@@ -200,7 +200,7 @@ func (e *exchange) ocsp(key string, der []byte) error {
 	v, err := e.do("ocsp", indirector.Save, key, &model.OCSPRequest{Name: key, DER: der})
 	answer, ok := v.(*model.OCSPResponse)
 	if err != nil || !ok {
-		return e.ocspAnswer(OCSPInternal)
+		return e.ocspAnswer(ocspInternal)
 	}
 	return e.ocspAnswer(answer.DER)
 }

@@ -21,8 +21,8 @@ import (
 // An OCSPQuestion is a parsed OCSP request.
 type OCSPQuestion struct {
 	Hash     crypto.Hash
-	NameHash []byte // of the issuer's name
-	KeyHash  []byte // of the issuer's key
+	nameHash []byte // of the issuer's name
+	keyHash  []byte // of the issuer's key
 	Serial   *big.Int
 	Nonce    []byte // to be repeated; nil if none
 	id       []byte // of the certificate, to be repeated
@@ -45,7 +45,7 @@ func ParseOCSP(der []byte) (*OCSPQuestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &OCSPQuestion{Hash: r.HashAlgorithm, NameHash: r.IssuerNameHash, KeyHash: r.IssuerKeyHash, Serial: r.SerialNumber}
+	q := &OCSPQuestion{Hash: r.HashAlgorithm, nameHash: r.IssuerNameHash, keyHash: r.IssuerKeyHash, Serial: r.SerialNumber}
 	return q, q.extensions(der)
 }
 
@@ -89,9 +89,9 @@ func (q *OCSPQuestion) extensions(der []byte) error {
 
 // Errors in DER.
 var (
-	OCSPMalformed    = ocsp.MalformedRequestErrorResponse
-	OCSPUnauthorized = ocsp.UnauthorizedErrorResponse
-	OCSPInternal     = ocsp.InternalErrorErrorResponse
+	ocspMalformed    = ocsp.MalformedRequestErrorResponse
+	ocspUnauthorized = ocsp.UnauthorizedErrorResponse
+	ocspInternal     = ocsp.InternalErrorErrorResponse
 )
 
 // ocspTTL is how long an answer is valid.
@@ -105,28 +105,28 @@ const ocspTTL = time.Hour
 func (a *Authority) OCSP(ctx context.Context, request []byte) (answer []byte, about string, err error) {
 	q, err := ParseOCSP(request)
 	if err != nil {
-		return OCSPMalformed, "malformed", err
+		return ocspMalformed, "malformed", err
 	}
 	id, err := a.self()
 	if err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	}
 	if err := q.isFor(id.cert); err != nil {
-		return OCSPUnauthorized, "unauthorized", err
+		return ocspUnauthorized, "unauthorized", err
 	}
 	l, err := a.crls()
 	if err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	}
 	about = "unknown"
 	status := statusUnknown
 	if e, gone := l.revocation(q.Serial); gone {
 		about = "revoked"
 		if status, err = statusRevoked(e); err != nil {
-			return OCSPInternal, "failed", err
+			return ocspInternal, "failed", err
 		}
 	} else if known, err := a.given(ctx, q.Serial); err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	} else if known {
 		about, status = "good", statusGood
 	}
@@ -134,7 +134,7 @@ func (a *Authority) OCSP(ctx context.Context, request []byte) (answer []byte, ab
 	answer, err = q.sign(id, status, a.cfg.Now().UTC().Truncate(time.Second))
 	span.End(about, traces.Because{}, err)
 	if err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	}
 	return answer, about, nil
 }
@@ -156,7 +156,7 @@ func (q *OCSPQuestion) isFor(cert *x509.Certificate) error {
 		h.Write(b)
 		return string(h.Sum(nil))
 	}
-	if sum(cert.RawSubject) != string(q.NameHash) || sum(info.Key.RightAlign()) != string(q.KeyHash) {
+	if sum(cert.RawSubject) != string(q.nameHash) || sum(info.Key.RightAlign()) != string(q.keyHash) {
 		return fmt.Errorf("the certificate 0x%s is of another CA than %s", formatSerial(q.Serial), cert.Subject)
 	}
 	return nil

@@ -18,7 +18,7 @@ type Request struct {
 	*x509.CertificateRequest
 	Subject    string           // the common name
 	Extensions []pkix.Extension // requested ones
-	AutoRenew  bool             // Puppet 8's agent will renew the certificate
+	autoRenew  bool             // Puppet 8's agent will renew the certificate
 	names      int              // number of common names
 }
 
@@ -78,7 +78,7 @@ func (r *Request) attributes() error {
 				r.Extensions = append(r.Extensions, list...)
 			}
 		case a.ID.Equal(oidAutoRenew):
-			r.AutoRenew = len(a.Values) > 0 && model.ExtensionText(a.Values[0].FullBytes) == "true"
+			r.autoRenew = len(a.Values) > 0 && model.ExtensionText(a.Values[0].FullBytes) == "true"
 		}
 	}
 	return nil
@@ -297,5 +297,5 @@ func (a *Authority) checkPolicy(r *Request, allowAltNames, allowAuth bool) error
 
 // permitted reports whether an extension may be requested.
 func permitted(oid asn1.ObjectIdentifier) bool {
-	return oid.Equal(oidSAN) || within(arcReg, oid) || within(arcPriv, oid) || within(arcAuth, oid) && !oid.Equal(OIDCLIAuth)
+	return oid.Equal(oidSAN) || within(arcReg, oid) || within(arcPriv, oid) || within(arcAuth, oid) && !oid.Equal(oidCLIAuth)
 }

@@ -1,6 +1,7 @@
 package ca
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/rsa"
@@ -175,7 +176,7 @@ func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert 
 		ttl := o.TTL
 		switch {
 		case ttl != 0:
-		case a.cfg.AllowRenewal && r.AutoRenew:
+		case a.cfg.AllowRenewal && r.autoRenew:
 			ttl = a.cfg.RenewalTTL
 		default:
 			ttl = a.cfg.TTL
@@ -185,8 +186,7 @@ func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert 
 			return err
 		}
 		a.cfg.Log.Info("Signed certificate request for " + name)
-		_, err = remove(ctx, a.requestPath(name))
-		return err
+		return remove(ctx, a.requestPath(name))
 	})
 	return cert, err
 }
@@ -258,7 +258,7 @@ func (a *Authority) Issue(ctx context.Context, l Leaf) (cert *x509.Certificate, 
 	}
 	var more extensions
 	if l.CLIAuth {
-		more.add(OIDCLIAuth, false, "true", "utf8")
+		more.add(oidCLIAuth, false, "true", "utf8")
 	}
 	if l.TTL == 0 {
 		l.TTL = a.cfg.TTL
@@ -309,7 +309,7 @@ func (a *Authority) Renew(ctx context.Context, old *x509.Certificate) (cert *x50
 		return nil, err
 	}
 	name := old.Subject.CommonName
-	if !bytesEqual(old.AuthorityKeyId, id.keyID) || old.CheckSignatureFrom(id.cert) != nil {
+	if !bytes.Equal(old.AuthorityKeyId, id.keyID) || old.CheckSignatureFrom(id.cert) != nil {
 		return nil, refuse(Forbidden, msgForeign)
 	}
 	if err := ValidName(name); err != nil {
@@ -348,34 +348,6 @@ const (
 	msgForeign       = "Certificate present, but does not match signature"
 	msgNoCertificate = "No valid certificate found in renewal request"
 )
-
-func bytesEqual(a, b []byte) bool { return string(a) == string(b) }
-
-// RemoveRequest removes the request of a name and reports whether there was
-// one.
-func (a *Authority) RemoveRequest(ctx context.Context, name string) (removed bool, err error) {
-	if !safe(name) {
-		return false, nil
-	}
-	err = a.locked(ctx, func() error {
-		removed, err = remove(ctx, a.requestPath(name))
-		return err
-	})
-	return removed, err
-}
-
-// RemoveCertificate removes the certificate of a name without revoking it, and
-// reports whether there was one.
-func (a *Authority) RemoveCertificate(ctx context.Context, name string) (removed bool, err error) {
-	if !safe(name) {
-		return false, nil
-	}
-	err = a.locked(ctx, func() error {
-		removed, err = remove(ctx, a.signedPath(name))
-		return err
-	})
-	return removed, err
-}
 
 // Names returns the names with a certificate, or with a request, sorted.
 func (a *Authority) Names(requests bool) ([]string, error) {

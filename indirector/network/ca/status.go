@@ -1,6 +1,7 @@
 package ca
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -104,7 +105,7 @@ func (a *Authority) Status(ctx context.Context, name string) (*Status, error) {
 
 func statusOf(name string, cert *x509.Certificate, l lists) (*Status, error) {
 	s := &Status{Name: name, State: Signed, Raw: cert.Raw, Serial: cert.SerialNumber, From: cert.NotBefore, Till: cert.NotAfter}
-	if _, gone := l.revocation(cert.SerialNumber); gone && bytesEqual(l.all[l.own].RawIssuer, cert.RawIssuer) {
+	if _, gone := l.revocation(cert.SerialNumber); gone && bytes.Equal(l.all[l.own].RawIssuer, cert.RawIssuer) {
 		s.State = Revoked
 	}
 	return s, s.describe(cert.Extensions)

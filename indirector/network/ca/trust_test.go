@@ -79,7 +79,8 @@ func TestTrust(t *testing.T) {
 			}
 		}
 		refused("a foreign certificate", renew(foreign))
-		if err := a.RevokeSerial(t.Context(), client.Leaf.SerialNumber); err != nil {
+		client.Certificate[0] = renewed.Raw
+		if err := a.Revoke(t.Context(), "agent.example.com"); err != nil {
 			t.Fatal(err)
 		}
 		later.Add(2)

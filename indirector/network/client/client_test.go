@@ -447,8 +447,7 @@ func TestRoutes(t *testing.T) {
 		if got, err := ask(c, client.Puppet, "run"); err != nil || !strings.HasSuffix(got, "2 of 2") {
 			t.Errorf("got %q, %v", got, err)
 		}
-		c.EndRun("run")
-		if got, err := ask(c, client.Puppet, "run"); err != nil || !strings.HasSuffix(got, "1 of 1") {
+		if got, err := ask(c, client.Puppet, "next run"); err != nil || !strings.HasSuffix(got, "1 of 1") {
 			t.Errorf("after the run: got %q, %v", got, err)
 		}
 	})

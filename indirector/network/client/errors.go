@@ -21,9 +21,9 @@ func failure(class string, u *url.URL, message, hidden string, err error) *indir
 	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: text(u), Hidden: hidden, Err: err}
 }
 
-// Unreachable reports whether err means that there was no connection, so that
+// unreachable reports whether err means that there was no connection, so that
 // another server may be tried. Rule REST-CLI-06.
-func Unreachable(err error) bool {
+func unreachable(err error) bool {
 	f := (*indirector.Failure)(nil)
 	return errors.As(err, &f) && f.Class == "Puppet::HTTP::ConnectionError"
 }

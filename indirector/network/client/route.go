@@ -66,17 +66,11 @@ func (s *sessions) of(run string) *session {
 	return n
 }
 
-// EndRun forgets the servers found for a run.
-func (c *Client) EndRun(run string) {
+// forget drops the session outside of runs.
+func (c *Client) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.sessions.by, run)
-	for i, r := range c.sessions.order {
-		if r == run {
-			c.sessions.order = append(c.sessions.order[:i:i], c.sessions.order[i+1:]...)
-			break
-		}
-	}
+	delete(c.sessions.by, "")
 }
 
 func (c *Client) known(run string, s Service) (found, bool) {
@@ -116,8 +110,8 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 	run := runOf(ctx)
 	if f, ok := c.known(run, x.Service); ok {
 		answer, err := c.follow(ctx, x, c.target(x, f, false))
-		if Unreachable(err) && run == "" {
-			c.EndRun("")
+		if unreachable(err) && run == "" {
+			c.forget()
 		}
 		return answer, err
 	}
@@ -131,7 +125,7 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 		over, fatal := w.each(ctx, func(f found) bool {
 			t := c.target(x, f, true)
 			answer, err = c.follow(ctx, x, t)
-			if Unreachable(err) && ctx.Err() == nil {
+			if unreachable(err) && ctx.Err() == nil {
 				c.log.Error(fmt.Sprintf("Connection to %s failed, trying next route: %s", text(t.base), indirector.Message(err)))
 				tried = append(tried, f.candidate+": "+cause(err))
 				return false

@@ -186,7 +186,7 @@ func (c *call) head() {
 func (c *call) save() {
 	formats, err := c.formats("application/json")
 	if err == nil {
-		err = c.h.space.ReadInstance(c.r, c.req)
+		err = c.h.space.readInstance(c.r, c.req)
 	}
 	if err != nil {
 		c.fail(err, traces.Route)

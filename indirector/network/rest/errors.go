@@ -14,7 +14,6 @@ import (
 const (
 	RuntimeError         = "RUNTIME_ERROR"
 	MissingHeaderField   = "MISSING_HEADER_FIELD"
-	FailedAuthorization  = "FAILED_AUTHORIZATION"
 	ResourceNotFound     = "RESOURCE_NOT_FOUND"
 	HandlerNotFound      = "HANDLER_NOT_FOUND"
 	NoRemoteRequests     = "NO_INDIRECTION_REMOTE_REQUESTS"
@@ -69,8 +68,8 @@ func refuse(status int, kind, message string, args ...any) *Error {
 
 func (e *Error) Error() string { return e.Message }
 
-// AppendDocument appends the error document. Rule: 5.
-func (e *Error) AppendDocument(b []byte) []byte {
+// appendDocument appends the error document. Rule: 5.
+func (e *Error) appendDocument(b []byte) []byte {
 	doc := data.OfHash([]data.Pair{
 		data.P("message", data.OfString(strings.ToValidUTF8(e.Message, "\uFFFD"))),
 		data.P("issue_kind", data.OfString(e.Kind)),

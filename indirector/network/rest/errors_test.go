@@ -66,7 +66,7 @@ func TestDocuments(t *testing.T) {
 		}
 		n++
 		e := ParseError(500, "application/json;charset=utf-8", b)
-		if got := string(e.AppendDocument(nil)); got != string(b) {
+		if got := string(e.appendDocument(nil)); got != string(b) {
 			t.Errorf("%s:\n got %s\nwant %s", file, got, b)
 		}
 	}
@@ -92,7 +92,7 @@ func FuzzParseError(f *testing.F) {
 			t.Fatalf("%q is not UTF-8", e.Message)
 		}
 		_ = e.Missing().String()
-		again := ParseError(404, "application/json", e.AppendDocument(nil))
+		again := ParseError(404, "application/json", e.appendDocument(nil))
 		if again.Kind != e.Kind && utf8.ValidString(e.Kind) || again.Message != strings.ToValidUTF8(e.Message, "\uFFFD") {
 			t.Fatalf("%+v was read as %+v", e, again)
 		}

@@ -155,7 +155,7 @@ func (c *call) write(e *Error) {
 			break
 		}
 		h["Content-Type"] = jsonType
-		body = e.AppendDocument(nil)
+		body = e.appendDocument(nil)
 	case plainText:
 		h.Set("Content-Type", "text/plain")
 	case plainUTF8:

@@ -100,7 +100,7 @@ type stage struct {
 	recorder
 	script  *scripted
 	server  *httptest.Server
-	x   *indirector.Indirector
+	x       *indirector.Indirector
 	options rest.Options
 }
 

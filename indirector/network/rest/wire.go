@@ -490,7 +490,7 @@ func (s Space) Decode(r *http.Request) (*indirector.Request, error) {
 	if err != nil || req.Verb != indirector.Save {
 		return req, err
 	}
-	return req, s.ReadInstance(r, req)
+	return req, s.readInstance(r, req)
 }
 
 // Parse returns the request that r is, without the instance of a save, after
@@ -577,9 +577,9 @@ func (s Space) parse(r *http.Request, p location, params parameters) (*indirecto
 	return req, nil
 }
 
-// ReadInstance reads the instance of a save from the body of r. Rule
+// readInstance reads the instance of a save from the body of r. Rule
 // REST-FMT-07.
-func (s Space) ReadInstance(r *http.Request, req *indirector.Request) error {
+func (s Space) readInstance(r *http.Request, req *indirector.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
 		return refuse(http.StatusBadRequest, MissingHeaderField, msgNoContentType)
