@@ -19,10 +19,12 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
 	"indirtui/traces/export"
 	"indirtui/ui/command"
 	"indirtui/ui/config"
+	"indirtui/ui/console"
 	"indirtui/ui/demo"
 )
 
@@ -169,12 +171,15 @@ Exit codes, of every command:
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
   indirtui routes --application server         who would answer what, and who said so
   indirtui open incident.ind                   look at a recording`,
+		Version:          p.version(),
 		Args:             usageArgs(cobra.NoArgs),
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { p.given = cmd.Flags() },
 		RunE:             func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
 	}
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print the version of this program, and what it is compatible with")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError{err} })
 	f := root.PersistentFlags()
 	f.StringVar(&p.confDir, "confdir", "", "Puppet's configuration directory")
@@ -190,14 +195,36 @@ Exit codes, of every command:
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
 	for _, verb := range command.Verbs() {
-		root.AddCommand(p.ask(verb))
+		root.AddCommand((&askCommand{p: p, verb: verb}).cobra())
 	}
-	root.AddCommand(p.runScript(), p.replay(), p.serve(), p.proxy(), p.authority(), p.routes(), p.terminiCommand(), p.settings(), p.configuration(), p.cache(), p.open(), p.demo(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
+	for _, c := range []interface{ cobra() *cobra.Command }{
+		&runCommand{p: p}, &replayCommand{p: p}, newServe(p), newProxy(p), &caCommand{p},
+		&routesCommand{p: p}, &terminiCommand{p: p}, &settingsCommand{p: p}, &configCommand{p: p}, &cacheCommand{p: p},
+		&openCommand{p: p}, &demoCommand{p: p}, &checkCommand{p: p}, &diffCommand{p: p}, &storyCommand{p: p},
+		&exportCommand{p: p}, &schemaCommand{p}, &versionCommand{p}, &manCommand{p, root},
+	} {
+		root.AddCommand(c.cobra())
+	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
 	})
 	return root
+}
+
+func applicationNames() []string {
+	var names []string
+	for _, a := range routes.Applications() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// fromTable is a command of the shell with the name, arguments and help that the
+// table of commands has for it.
+func fromTable(name, group string) *cobra.Command {
+	use, short := console.Shell(name)
+	return &cobra.Command{Use: use, GroupID: group, Short: short}
 }
 
 // usageArgs makes errors about arguments usage errors.

@@ -289,27 +289,3 @@ func (p *program) recording() (string, error) {
 	}
 	return filepath.Join(dir, time.Now().Format("2006-01-02T15.04.05.000000")+".jsonl"), nil
 }
-
-// open is the command that looks at a recording.
-func (p *program) open() *cobra.Command {
-	var i interactive
-	cmd := &cobra.Command{
-		Use: "open FILE", GroupID: "look", Args: usageArgs(cobra.ExactArgs(1)),
-		Short: "Look at a recording",
-		Long: `Look at a recording: a file of JSON lines that the interactive program wrote.
-A damaged tail is dropped, and that is said. Nothing can be touched.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p.ui = i
-			if err := p.needsTerminal(); err != nil {
-				return err
-			}
-			s, err := openSession(args[0])
-			if err != nil {
-				return lostError{err}
-			}
-			return p.look(cmd.Context(), s)
-		},
-	}
-	i.display(cmd)
-	return cmd
-}

@@ -26,8 +26,8 @@ import (
 	"indirtui/ui/command"
 )
 
-// proxying is what the flags say of a proxy.
-type proxying struct {
+// A proxyCommand stands between agents and a server.
+type proxyCommand struct {
 	listening
 	upstream              string
 	cert, key, ca, crl    string
@@ -37,13 +37,12 @@ type proxying struct {
 	upstreamHost, upsPort string
 }
 
-// proxy is the command that stands between agents and a server.
-func (p *program) proxy() *cobra.Command {
-	var x proxying
-	cmd := &cobra.Command{
-		Use: "proxy --upstream https://HOST:PORT", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
-		Short: "Stand between agents and a server, and show what they say",
-		Long: `Stand between agents and a server. Every request of an agent goes through the
+func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
+
+func (x *proxyCommand) cobra() *cobra.Command {
+	cmd := fromTable("proxy", "ask")
+	cmd.Args = usageArgs(cobra.NoArgs)
+	cmd.Long = `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
 agent as it came. Routes may send an indirection elsewhere, also while agents
 are running. Each request is a line; --ui shows them in the interactive program
@@ -66,22 +65,21 @@ Who the agent is, the server learns
 Unless the server sees the agent's certificate, the proxy holds agents to
 --auth-conf itself: its certificate may be allowed more than theirs.
 
-Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
-		Example: `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
-  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := x.check(); err != nil {
-				return err
-			}
-			return p.answer(cmd.Context(), &x.listening, func(ctx context.Context) (*answering, error) { return p.startProxy(ctx, &x) })
-		},
+Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
+	cmd.Example = `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
+  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := x.check(); err != nil {
+			return err
+		}
+		return x.answer(cmd.Context(), x.start)
 	}
-	x.proxyFlags(cmd)
+	x.flags(cmd)
 	return cmd
 }
 
-func (x *proxying) proxyFlags(cmd *cobra.Command) {
-	x.flags(cmd)
+func (x *proxyCommand) flags(cmd *cobra.Command) {
+	x.listening.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.upstream, "upstream", "", "the server: `URL`")
 	f.StringVar(&x.cert, "cert", "", "the certificate shown to agents and to the server (`FILE`; default setting hostcert)")
@@ -94,7 +92,7 @@ func (x *proxying) proxyFlags(cmd *cobra.Command) {
 	f.BoolVar(&x.tellNobody, "tell-nobody", false, "do not tell the server who the agent is")
 }
 
-func (x *proxying) check() error {
+func (x *proxyCommand) check() error {
 	u, err := url.Parse(x.upstream)
 	switch {
 	case x.upstream == "":
@@ -117,7 +115,7 @@ func (x *proxying) check() error {
 
 // overrides are the settings by which the rest termini find the server, and
 // show who they are.
-func (x *proxying) overrides() []settings.Override {
+func (x *proxyCommand) overrides() []settings.Override {
 	set := []settings.Override{{Name: "use_srv_records", Value: "false"}, {Name: "server_list", Value: ""}}
 	add := func(name, value string) {
 		if value != "" {
@@ -155,8 +153,8 @@ func absolute(path string) string {
 	return path
 }
 
-func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, error) {
-	o, guard, out, err := p.serving(&x.listening)
+func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
+	o, guard, out, err := x.options()
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +166,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	}
 	asks := client.New(client.Options{Settings: e.Settings, Log: o.Log})
 	undo := func(err error) error { return errors.Join(err, asks.Close(), e.Close(), out.close()) }
-	p.problems(e)
+	x.p.problems(e)
 	all := make(map[string]string)
 	for _, name := range e.Registry().Names() {
 		if slices.Contains(e.Registry().Termini(name), "rest") {
@@ -178,7 +176,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	if err := e.Prefer("proxy --upstream "+x.upstream, all); err != nil {
 		return nil, undo(err)
 	}
-	s, err := p.proxyListener(ctx, e, x, asks)
+	s, err := x.listener(ctx, e, asks)
 	if err != nil {
 		return nil, undo(err)
 	}
@@ -193,7 +191,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
 		}))
 	}
-	v, err := p.listen(&x.listening, e, s.server, rest.NewHandler(e.Indirector, ro), out)
+	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
 		return nil, undo(err)
 	}
@@ -254,8 +252,8 @@ func (s *standing) guard(h http.Handler) http.Handler {
 	})
 }
 
-// proxyListener makes the server that agents talk to.
-func (p *program) proxyListener(ctx context.Context, e *engine.Engine, x *proxying, asks *client.Client) (*standing, error) {
+// listener makes the server that agents talk to.
+func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *client.Client) (*standing, error) {
 	get := func(name string) string {
 		v, _ := e.Settings.Get(name)
 		return v

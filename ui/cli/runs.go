@@ -78,28 +78,28 @@ func tellRuns(s *store.Store, selector string) ([]string, error) {
 // serveHere is the command serve of the interactive program: it begins to
 // listen, and shows what comes. What stops it is a message, and the session
 // stays.
-func (p *program) serveHere(words []string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
-	var l listening
-	if err := parse(words, "serve", l.serveFlags); err != nil {
+func (p *program) serveHere(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
+	c := newServe(p)
+	if err := parse(words, "serve", c.flags); err != nil {
 		return nil, err
 	}
-	return p.answerHere(&l, func() (*answering, error) { return p.startServing(context.Background(), &l) }, switchTo), nil
+	return c.answerHere(c.start, switchTo), nil
 }
 
 // proxyHere is the command proxy: its first word may be the server.
-func (p *program) proxyHere(words []string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
-	var x proxying
+func (p *program) proxyHere(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
+	x := newProxy(p)
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		words = append([]string{"--upstream", words[0]}, words[1:]...)
 	}
-	err := parse(words, "proxy", x.proxyFlags)
+	err := parse(words, "proxy", x.flags)
 	if err == nil {
 		err = x.check()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p.answerHere(&x.listening, func() (*answering, error) { return p.startProxy(context.Background(), &x) }, switchTo), nil
+	return x.answerHere(x.start, switchTo), nil
 }
 
 func parse(words []string, name string, flags func(*cobra.Command)) error {
@@ -115,11 +115,12 @@ func parse(words []string, name string, flags func(*cobra.Command)) error {
 	return nil
 }
 
-func (p *program) answerHere(l *listening, start func() (*answering, error), switchTo func(func() (*workspace, error)) tea.Cmd) tea.Cmd {
+// answerHere begins to answer agents, and shows that instead of what is shown.
+func (l *listening) answerHere(start func(context.Context) (*answering, error), switchTo func(opener) tea.Cmd) tea.Cmd {
 	l.ui = true
-	p.ui.record, p.ui.demo = l.display.record, false
+	l.p.ui.record, l.p.ui.demo = l.display.record, false
 	return func() tea.Msg {
-		v, err := start()
+		v, err := start(context.Background())
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}

@@ -113,45 +113,24 @@ func (s *workspace) play(ctx context.Context) (err error) {
 }
 
 // config joins a session with the screens that show it.
-func (p *program) config(ctx context.Context, s *workspace, switchTo func(func() (*workspace, error)) tea.Cmd) ui.Config {
+func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
 	mine, _ := p.mine() // what is wrong was said at the start
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
 		Theme: p.theme(mine), Now: p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
-	o := console.Options{
-		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
-		Open: func(path string) tea.Cmd {
-			return switchTo(func() (*workspace, error) { return openSession(path) })
-		},
-		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
-		Situations: situations(),
-		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
-		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
-		Story:      func(selector string) ([]string, error) { return tellRuns(s.log, selector) },
-		Note:       s.log.AddComment,
-		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
-		Sort: func(column string, reverse bool) tea.Cmd {
-			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
-		},
-	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.mask().Text}
-	if dir, err := engine.StateDir(); err == nil {
-		o.Recordings.Dir = dir
-	}
+	o := p.consoleOptions(s, switchTo)
 	var house routes.Engine
 	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
 		house = e
-		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
 		about = func() routes.About { return aboutEngine(e) }
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
 		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
-		o.Recordings.Mask = e.Redactor.Text
-		render := engine.Renderer(e.Redactor)
+		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {
@@ -189,7 +168,35 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 	return cfg
 }
 
-// armed is how many breakpoints are armed, for the line of tabs.
+// consoleOptions are what commands may do in a session.
+func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) console.Options {
+	o := console.Options{
+		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
+		Open: func(path string) tea.Cmd {
+			return switchTo(func() (*workspace, error) { return openSession(path) })
+		},
+		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
+		Situations: situations(),
+		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
+		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
+		Story:      func(selector string) ([]string, error) { return tellRuns(s.log, selector) },
+		Note:       s.log.AddComment,
+		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
+		Sort: func(column string, reverse bool) tea.Cmd {
+			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
+		},
+	}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.mask().Text}
+	if dir, err := engine.StateDir(); err == nil {
+		o.Recordings.Dir = dir
+	}
+	if e := s.engine; e != nil {
+		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
+		o.Recordings.Mask = e.Redactor.Text
+	}
+	return o
+}
+
 // prober asks servers how they are, as a client with the settings of e. Its
 // connections end with ctx.
 func prober(ctx context.Context, e *engine.Engine) func(context.Context, string) string {
@@ -204,6 +211,7 @@ func prober(ctx context.Context, e *engine.Engine) func(context.Context, string)
 	}
 }
 
+// armed is how many breakpoints are armed, for the line of tabs.
 func armed(d *debugger.Debugger) (string, term.Style) {
 	if d == nil || d.Off() {
 		return "", term.Plain

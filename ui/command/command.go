@@ -1,5 +1,5 @@
-// Package command reads requests as people write them, on the command line and
-// behind the colon, and writes answers in the formats that people name.
+// Package command reads requests as users write them, on the command line and
+// behind the colon, and writes answers in the format that is asked for.
 //
 //	find facts web01 terminus=yaml cache=off env=qa ignore_cache opt.recurse=true
 package command
@@ -20,7 +20,8 @@ var verbs = []string{"find", "search", "head", "save", "destroy"}
 // Verbs returns the words that ask something, in the order of help.
 func Verbs() []string { return slices.Clone(verbs) }
 
-// A UsageError is a request that cannot be understood: what, and what to do.
+// A UsageError reports a line that is not understood: what is wrong, and what to
+// do.
 type UsageError struct{ What, Advice string }
 
 func (e *UsageError) Error() string {
@@ -105,8 +106,7 @@ func isOption(w string) bool {
 	return traces.ParseFlag(name) != 0 || given && !strings.ContainsAny(name, "/: ") && name != ""
 }
 
-// Line writes a request as it is written behind the colon. Request reads it
-// back.
+// Line writes a request as behind the colon. Request reads it back.
 func Line(req *indirector.Request) string {
 	words := []string{req.Verb.String(), Quote(req.Indirection)}
 	if req.Key != "" {
@@ -159,7 +159,7 @@ func SplitBefore(line string, n int) ([]string, error) {
 
 const blanks = " \t"
 
-// cut cuts the first word off a line; ok is that there is one.
+// cut cuts the first word off a line; ok reports whether there is one.
 func cut(line string) (word, rest string, ok bool, err error) {
 	var b strings.Builder
 	var quote rune

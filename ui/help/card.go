@@ -11,7 +11,7 @@ import (
 )
 
 // A Card stands in the place of an empty list of requests: what the program
-// does, and what to do first. It is a screen.Screen.
+// does, and what to do first.
 type Card struct {
 	env           *session.Env
 	width, height int
@@ -28,30 +28,21 @@ func (c *Card) has(name string) bool {
 	return c.env.Commands != nil && slices.ContainsFunc(c.env.Commands.Names(), func(n screen.Completion) bool { return n.Name == name })
 }
 
-// Scope implements screen.Screen.
 func (c *Card) Scope() screen.Scope { return screen.InFirstRun }
 
-// Captures implements screen.Screen.
-func (c *Card) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (c *Card) Resize(width, height int) { c.width, c.height = width, height }
 
-// Update implements screen.Screen.
 func (c *Card) Update(tea.Msg) tea.Cmd { return nil }
 
-// Context implements screen.Screen.
 func (c *Card) Context() (left, right term.Line) {
 	left.Put(term.Plain, " no requests yet")
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (c *Card) Hints() []screen.Action {
 	return []screen.Action{screen.Demo, screen.OpenIt, screen.CommandLine, screen.Quit}
 }
 
-// Can implements screen.Screen.
 func (c *Card) Disabled(do screen.Action) string {
 	switch {
 	case do == screen.Demo && c.has("demo"), do == screen.OpenIt && c.has("open"):
@@ -60,7 +51,6 @@ func (c *Card) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Act implements screen.Screen.
 func (c *Card) Handle(a screen.Command) tea.Cmd {
 	switch a.Action {
 	case screen.Demo:
@@ -71,7 +61,6 @@ func (c *Card) Handle(a screen.Command) tea.Cmd {
 	return nil
 }
 
-// View implements screen.Screen.
 func (c *Card) View() term.Lines {
 	var lines term.Lines
 	say := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
