@@ -52,7 +52,7 @@ func (d *psonDecoder) next(c byte) bool { return d.i < len(d.source) && d.source
 
 // failAt fails with Puppet's words, which end in the text that follows.
 func (d *psonDecoder) failAt(words string) {
-	d.fail(say(psonNext, words, d.peek()))
+	d.fail(errorf(psonNext, words, d.peek()))
 }
 
 func (d *psonDecoder) peek() []byte { return d.source[d.i:min(len(d.source), d.i+20)] }
@@ -69,10 +69,10 @@ func (d *psonDecoder) document() (v data.Value) {
 		} else if d.blank() {
 			continue
 		}
-		d.fail(say(notPSON, d.peek()))
+		d.fail(errorf(notPSON, d.peek()))
 	}
 	if !found {
-		d.fail(say(noPSON))
+		d.fail(errorf(noPSON))
 	}
 	return v
 }
@@ -334,7 +334,7 @@ func (d *psonDecoder) unescape(i, end int) int {
 			w, i = w+1, i+2
 		}
 		if mix.add(kind, d.text[from:w]) {
-			d.fail(say(mixedPSON, mix.kind, kind))
+			d.fail(errorf(mixedPSON, mix.kind, kind))
 		}
 	}
 	return w
@@ -375,7 +375,7 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 		i += 6
 	}
 	if wide == nil {
-		d.fail(say(shortEscape))
+		d.fail(errorf(shortEscape))
 		return w, i
 	}
 	if len(wide)%2 != 0 {
@@ -383,7 +383,7 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 		if strings.HasPrefix(rest, `"\u`) { // to Ruby it is a byte, not a letter
 			rest = fmt.Sprintf(`"\x%02X"`, wide[len(wide)-1])
 		}
-		d.fail(say(halfPSON, rest))
+		d.fail(errorf(halfPSON, rest))
 		return w, i
 	}
 	for k := 0; k < len(wide); k += 2 {

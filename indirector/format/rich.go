@@ -78,14 +78,14 @@ func (c *richChecker) typed(name string, value data.Value) {
 	switch {
 	case name == "Timestamp" && value.Kind() == data.String:
 		if !isTimestamp(value.Str()) {
-			c.refuse(say(badTimestamp, value.Str()))
+			c.refuse(errorf(badTimestamp, value.Str()))
 		}
 	case name == "Binary" && value.Kind() == data.String:
 		if _, err := base64.StdEncoding.Strict().DecodeString(value.Str()); err != nil {
 			c.refuse(errors.New("invalid base64"))
 		}
 	case slices.Contains(scalars, name) && value.Kind() != data.String && value.Kind() != data.Hash && !value.IsNil():
-		c.refuse(say(badScalar, name, rubyClass(value)))
+		c.refuse(errorf(badScalar, name, rubyClass(value)))
 	case strings.HasPrefix(name, "Pcore::"), slices.Contains(known, name):
 	default:
 		note := "real Puppet refuses this unless a module defines it: No implementation mapping found for Puppet Type " + name

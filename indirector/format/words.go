@@ -19,5 +19,5 @@ const (
 	badScalar    = "Cannot create a %s from a %s"
 )
 
-// say returns an error with these words.
-func say(words string, args ...any) error { return fmt.Errorf(words, args...) }
+// errorf returns an error in these words.
+func errorf(words string, args ...any) error { return fmt.Errorf(words, args...) }

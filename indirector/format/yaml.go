@@ -48,9 +48,9 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 
 func notValid(c *model.Class, cause error) error {
 	if cause == nil {
-		return say(notInstance, c.Ruby)
+		return errorf(notInstance, c.Ruby)
 	}
-	return say(notInstanceSince, c.Ruby, cause)
+	return errorf(notInstanceSince, c.Ruby, cause)
 }
 
 // load reads a document and refuses what needs a class that is not permitted;
@@ -113,7 +113,7 @@ func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance,
 		return nil, notes, notValid(c, err)
 	}
 	if doc.Value.Kind() != data.List {
-		return nil, notes, say(notCollection)
+		return nil, notes, errorf(notCollection)
 	}
 	all := make([]indirector.Instance, doc.Value.Len())
 	for i, v := range doc.Value.List() {

@@ -232,7 +232,7 @@ func duplicate(first, second *Resource) error {
 	if at != "" {
 		at = " at" + at
 	}
-	return say(declaredTwice, first.Ref(), at, location(second))
+	return errorf(declaredTwice, first.Ref(), at, location(second))
 }
 
 // location returns the declaration's position, after a space; "" if unknown.
@@ -272,14 +272,14 @@ func (c *Catalog) readEdges(v data.Value, index *refIndex) error {
 			return err
 		}
 		if s < 0 {
-			return say(noSource, source.Inspect(), target.Text())
+			return errorf(noSource, source.Inspect(), target.Text())
 		}
 		t, err := index.find(target)
 		if err != nil {
 			return err
 		}
 		if t < 0 {
-			return say(noTarget, target.Inspect(), c.Resources[s].Ref())
+			return errorf(noTarget, target.Inspect(), c.Resources[s].Ref())
 		}
 		e.Source, e.Target = c.ref(s, source), c.ref(t, target)
 		ends[2*i], ends[2*i+1] = s, t
@@ -331,7 +331,7 @@ func (c *Catalog) sortEdges(ends []int32) {
 func (x *refIndex) find(ref data.Value) (int32, error) {
 	typ, title, ok := splitRef(ref.Str())
 	if !ok {
-		return 0, say(badReference, ref.Inspect())
+		return 0, errorf(badReference, ref.Inspect())
 	}
 	typ, title = typeAndTitle(typ, title)
 	return *x.slot(typ, title) - 1, nil
@@ -358,7 +358,7 @@ func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
 		}
 	}
 	if e.Event != "" && e.Event != "NONE" && e.Callback == "" {
-		return source, target, say(noCallback)
+		return source, target, errorf(noCallback)
 	}
 	return source, target, nil
 }

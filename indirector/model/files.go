@@ -117,11 +117,11 @@ func (m *FileMetadata) check() error {
 	}
 	switch {
 	case !strings.HasPrefix(m.Path, "/"):
-		return say(notAbsolute)
+		return errorf(notAbsolute)
 	case m.Links != "manage" && m.Links != "follow":
 		return errors.New(":links can only be set to :manage or :follow")
 	case strings.HasPrefix(m.RelativePath, "/"):
-		return say(notRelative)
+		return errorf(notRelative)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ var _ indirector.Expirer = (*FileBucketFile)(nil)
 func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 	h := NewDigest(checksumType)
 	if h == nil {
-		return nil, say(unknownChecksum, checksumType)
+		return nil, errorf(unknownChecksum, checksumType)
 	}
 	h.Write(b)
 	return &FileBucketFile{ChecksumType: checksumType, Checksum: hex.EncodeToString(h.Sum(nil)), Contents: Bytes(b)}, nil

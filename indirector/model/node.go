@@ -67,7 +67,7 @@ func nodeFromData(v data.Value) (*Node, error) {
 		}
 	}
 	if !named {
-		return nil, say(noName)
+		return nil, errorf(noName)
 	}
 	switch n.Classes.Kind() {
 	case data.Bool, data.Int, data.Big, data.Float:
@@ -113,7 +113,7 @@ func (n *Node) notHash() error {
 	if _, err := hashOf(n.Parameters); err != nil {
 		return err
 	}
-	return say(notMatched)
+	return errorf(notMatched)
 }
 
 func filled(v data.Value) bool {

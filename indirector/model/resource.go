@@ -172,10 +172,10 @@ func symbols(v data.Value) ([]string, error) {
 
 func (r *Resource) name(typ, title data.Value) error {
 	if !typ.Truthy() {
-		return say(noType)
+		return errorf(noType)
 	}
 	if !title.Truthy() {
-		return say(noTitle)
+		return errorf(noTitle)
 	}
 	r.Type, r.Title = typeAndTitle(typ.Text(), title.Text())
 	r.noString = title.Kind() != data.String || r.Type == "Class" && r.Title == "main"
@@ -292,7 +292,7 @@ func (t *tagger) addText(tag string) error {
 		return nil
 	}
 	if !validTag(tag) {
-		return say(badTag, tag)
+		return errorf(badTag, tag)
 	}
 	t.add(tag)
 	if strings.Contains(tag, "::") {

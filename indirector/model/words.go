@@ -20,5 +20,5 @@ const (
 	unknownChecksum = "Unsupported checksum type %s"                                             // TERM-FB-04
 )
 
-// say returns an error with these words.
-func say(words string, args ...any) error { return fmt.Errorf(words, args...) }
+// errorf returns an error in these words.
+func errorf(words string, args ...any) error { return fmt.Errorf(words, args...) }

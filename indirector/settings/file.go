@@ -181,12 +181,12 @@ func (e *entry) takeMetadata() error {
 	}
 	inner := s[at[2]:at[3]]
 	if at[0] > 0 && s[at[0]-1] == '$' {
-		return says(msgBraces+"; in this file ${%s} is taken for file options, write $%[2]s", shorten(s), shorten(inner))
+		return errorf(msgBraces+"; in this file ${%s} is taken for file options, write $%[2]s", shorten(s), shorten(inner))
 	}
 	for option := range strings.SplitSeq(strings.TrimRight(inner, ", \t"), ",") {
 		m := fileOption.FindStringSubmatch(option)
 		if m == nil {
-			return says(msgBraces+"; braces hold file options, as in { owner = root, mode = 0640 }", shorten(s))
+			return errorf(msgBraces+"; braces hold file options, as in { owner = root, mode = 0640 }", shorten(s))
 		}
 		switch m[1] {
 		case "owner":
@@ -195,11 +195,11 @@ func (e *entry) takeMetadata() error {
 			e.group = m[2]
 		case "mode":
 			if strings.Trim(m[2], "0123456789") != "" {
-				return says(msgMode+"; %s is not", m[2])
+				return errorf(msgMode+"; %s is not", m[2])
 			}
 			e.mode = m[2]
 		default:
-			return says(msgOption+"; known are owner, group and mode", m[1])
+			return errorf(msgOption+"; known are owner, group and mode", m[1])
 		}
 	}
 	e.value.text = strings.TrimRight(s[:at[0]]+s[at[1]:], blank)

@@ -358,7 +358,7 @@ func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
 		set.Overruled = append(set.Overruled, c.Assignment)
 	}
 	if d.Name == "certname" && v.err == nil && v.text != strings.ToLower(v.text) {
-		set.Err = says(msgCertname)
+		set.Err = errorf(msgCertname)
 	}
 	if set.Default == none || set.Default == computed {
 		set.Default = s.directories[d.Name]

@@ -145,7 +145,7 @@ type puppetError string
 
 func (e puppetError) Error() string { return string(e) }
 
-func says(format string, args ...any) error { return puppetError(fmt.Sprintf(format, args...)) }
+func errorf(format string, args ...any) error { return puppetError(fmt.Sprintf(format, args...)) }
 
 // An interpolationError is a puppetError that names every setting on its way.
 type interpolationError string
@@ -194,7 +194,7 @@ var mungers = map[string]munger{
 
 func mungeBoolean(_ *Settings, def *Definition, v raw) (raw, error) {
 	if v.text != "true" && v.text != "false" {
-		return v, says(msgBoolean, inspect(v), def.Name)
+		return v, errorf(msgBoolean, inspect(v), def.Name)
 	}
 	return raw{v.text, boolean}, nil
 }
@@ -202,7 +202,7 @@ func mungeBoolean(_ *Settings, def *Definition, v raw) (raw, error) {
 // mungeTerminus is rule IND-SEL-08.
 func mungeTerminus(_ *Settings, _ *Definition, v raw) (raw, error) {
 	if v.kind == boolean {
-		return v, says(msgTerminus, v.text)
+		return v, errorf(msgTerminus, v.text)
 	}
 	if v.text == "" {
 		return raw{}, nil
@@ -213,10 +213,10 @@ func mungeTerminus(_ *Settings, _ *Definition, v raw) (raw, error) {
 func mungeInteger(_ *Settings, def *Definition, v raw) (raw, error) {
 	n, err := parseInt(v)
 	if err != nil {
-		return v, says(msgInteger, inspect(v), def.Name)
+		return v, errorf(msgInteger, inspect(v), def.Name)
 	}
 	if def.Type == "port" && (n < 0 || n > 65535) {
-		return v, says(msgPort, n, def.Name)
+		return v, errorf(msgPort, n, def.Name)
 	}
 	return raw{strconv.FormatInt(n, 10), text}, nil
 }
@@ -231,14 +231,14 @@ func mungeDuration(_ *Settings, def *Definition, v raw) (raw, error) {
 	}
 	seconds, ok := parseDuration(v)
 	if !ok {
-		return v, says(message, inspect(v), def.Name)
+		return v, errorf(message, inspect(v), def.Name)
 	}
 	return raw{strconv.FormatInt(seconds, 10), text}, nil
 }
 
 func mungeEnum(_ *Settings, def *Definition, v raw) (raw, error) {
 	if v.kind == boolean || !slices.Contains(def.Values, v.text) {
-		return v, says(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
+		return v, errorf(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
 	}
 	return v, nil
 }
@@ -262,7 +262,7 @@ func mungeAutosign(_ *Settings, _ *Definition, v raw) (raw, error) {
 		return raw{v.text, boolean}, nil
 	}
 	if !filepath.IsAbs(v.text) {
-		return v, says(msgAutosign, v.text)
+		return v, errorf(msgAutosign, v.text)
 	}
 	return v, nil
 }
@@ -276,7 +276,7 @@ func mungeRevocation(_ *Settings, _ *Definition, v raw) (raw, error) {
 	case "false":
 		return raw{"false", boolean}, nil
 	}
-	return v, says(msgRevocation, v.text)
+	return v, errorf(msgRevocation, v.text)
 }
 
 func mungeList(_ *Settings, def *Definition, v raw) (raw, error) {
@@ -327,7 +327,7 @@ func mungePriority(_ *Settings, def *Definition, v raw) (raw, error) {
 		return raw{n, text}, nil
 	}
 	if v.kind == boolean || !digits.MatchString(v.text) {
-		return v, says(msgPriority, inspect(v), def.Name)
+		return v, errorf(msgPriority, inspect(v), def.Name)
 	}
 	if n, err := parseInt(v); err == nil {
 		return raw{strconv.FormatInt(n, 10), text}, nil

@@ -172,7 +172,7 @@ func (h *fixture) story() string {
 	return b.String()
 }
 
-func says(t *testing.T, text string, parts ...string) {
+func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if !strings.Contains(text, p) {

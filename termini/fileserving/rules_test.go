@@ -60,7 +60,7 @@ func TestSelector(t *testing.T) {
 			if got := elapsed.ReplaceAllString(indirector.Message(err), "after N seconds"); got != tt.says {
 				t.Errorf("got %q, want %q", got, tt.says)
 			}
-			says(t, h.story(), tt.told...)
+			contains(t, h.story(), tt.told...)
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestAuthorized(t *testing.T) {
 					t.Errorf("got %q, want %q", got, tt.says)
 				}
 				if strings.HasPrefix(tt.says, "Not") {
-					says(t, h.story(), "authorisation hook refused unknown mount")
+					contains(t, h.story(), "authorisation hook refused unknown mount")
 				}
 			})
 		}
@@ -244,12 +244,12 @@ func TestMerged(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	says(t, h.story(), "merged mount: facter/x.rb: a wins over b by modulepath order", "1 file hidden", dir+"/one/a wins over "+dir+"/two/b")
+	contains(t, h.story(), "merged mount: facter/x.rb: a wins over b by modulepath order", "1 file hidden", dir+"/one/a wins over "+dir+"/two/b")
 
 	if m, err := h.find(t, "file_server", "plugins/facter/x.rb"); err != nil || m.Path != dir+"/one/a/lib/facter/x.rb" {
 		t.Errorf("got %v, %v; want that of a", m, err)
 	}
-	says(t, h.story(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
+	contains(t, h.story(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
 
 	// No module has any: the client gets an empty directory, not an error.
 	found, err = h.search(t, "file_server", "locales", option("recurse", true))
@@ -351,7 +351,7 @@ func TestKeys(t *testing.T) {
 	if _, err := h.find(t, "file_server", "m/%66"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("S-45: got %v", err)
 	}
-	says(t, h.story(), "key is literally m/%66: no decoding")
+	contains(t, h.story(), "key is literally m/%66: no decoding")
 }
 
 // TestOptions tries what the options take. Rules TERM-MD-01,
@@ -437,7 +437,7 @@ func TestHostileTrees(t *testing.T) {
 		if got, want := indirector.Message(err), "Too many levels of symbolic links @ rb_file_s_stat - "+dir+"/loop/a/up"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		says(t, h.story(), "leads back to "+dir+"/loop")
+		contains(t, h.story(), "leads back to "+dir+"/loop")
 		found, err := h.search(t, "file", dir+"/loop", everything, option("links", "follow"), option("recurselimit", 6))
 		if err != nil || len(found) != 10 {
 			t.Errorf("with a limit: got %d, %v; want 10", len(found), err)
@@ -450,7 +450,7 @@ func TestHostileTrees(t *testing.T) {
 		if _, err := h.find(t, "file", dir+"/self"); !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
-		says(t, h.story(), "too many levels of symbolic links")
+		contains(t, h.story(), "too many levels of symbolic links")
 	})
 	t.Run("odd names", func(t *testing.T) {
 		found, err := h.search(t, "file", dir+"/odd", everything)
@@ -467,7 +467,7 @@ func TestHostileTrees(t *testing.T) {
 		if _, err := h.find(t, "file_server", "out/link/secret"); err != nil {
 			t.Error(err)
 		}
-		says(t, h.story(), "leads out of the mount to "+dir+"/outside/secret")
+		contains(t, h.story(), "leads out of the mount to "+dir+"/outside/secret")
 	})
 	t.Run("devices", func(t *testing.T) {
 		_, err := h.find(t, "file", "/dev/zero", option("links", "follow"))
@@ -514,7 +514,7 @@ func TestHostileTrees(t *testing.T) {
 		if lines := h.logs.take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
 			t.Errorf("got the log %v", lines)
 		}
-		says(t, h.story(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
+		contains(t, h.story(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
 		// An explicit limit is held against each directory as a whole, before a file
 		// is looked at: this one cannot be.
 		write(t, dir, map[string]string{"many/zzz": "-> nowhere"})
