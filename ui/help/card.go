@@ -28,30 +28,23 @@ func (c *Card) has(name string) bool {
 	return c.env.Commands != nil && slices.ContainsFunc(c.env.Commands.Names(), func(n screen.Completion) bool { return n.Name == name })
 }
 
-// Scope implements screen.Screen.
 func (c *Card) Scope() screen.Scope { return screen.InFirstRun }
 
-// Captures implements screen.Screen.
 func (c *Card) Captures() bool { return false }
 
-// Resize implements screen.Screen.
 func (c *Card) Resize(width, height int) { c.width, c.height = width, height }
 
-// Update implements screen.Screen.
 func (c *Card) Update(tea.Msg) tea.Cmd { return nil }
 
-// Context implements screen.Screen.
 func (c *Card) Context() (left, right term.Line) {
 	left.Put(term.Plain, " no requests yet")
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (c *Card) Hints() []screen.Action {
 	return []screen.Action{screen.Demo, screen.OpenIt, screen.CommandLine, screen.Quit}
 }
 
-// Can implements screen.Screen.
 func (c *Card) Disabled(do screen.Action) string {
 	switch {
 	case do == screen.Demo && c.has("demo"), do == screen.OpenIt && c.has("open"):
@@ -60,7 +53,6 @@ func (c *Card) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Act implements screen.Screen.
 func (c *Card) Handle(a screen.Command) tea.Cmd {
 	switch a.Action {
 	case screen.Demo:
@@ -71,10 +63,9 @@ func (c *Card) Handle(a screen.Command) tea.Cmd {
 	return nil
 }
 
-// View implements screen.Screen.
 func (c *Card) View() term.Lines {
 	var lines term.Lines
-	say := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
+	text := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
 	key := func(do screen.Action, text, example string) {
 		b := c.env.Keys.Of(do, screen.InFirstRun)
 		if b == nil {
@@ -91,10 +82,10 @@ func (c *Card) View() term.Lines {
 		lines = append(lines, l)
 	}
 	lines = append(lines, term.Line{})
-	say(term.Bold, "Nothing has asked the indirector anything yet.")
+	text(term.Bold, "Nothing has asked the indirector anything yet.")
 	lines = append(lines, term.Line{})
-	say(term.Plain, "indirtui shows, for every find, search, head, save and destroy,")
-	say(term.Plain, "who answered, who was asked, who was not asked and why.")
+	text(term.Plain, "indirtui shows, for every find, search, head, save and destroy,")
+	text(term.Plain, "who answered, who was asked, who was not asked and why.")
 	lines = append(lines, term.Line{})
 	if c.has("demo") {
 		key(screen.Demo, "play the built-in demo, with problems to find", "")
@@ -107,7 +98,7 @@ func (c *Card) View() term.Lines {
 	}
 	key(screen.Help, "help, at any time", "")
 	lines = append(lines, term.Line{})
-	say(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
-	say(term.Quiet, "This card disappears with the first request.")
+	text(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
+	text(term.Quiet, "This card disappears with the first request.")
 	return lines.Fill(c.width, c.height)
 }

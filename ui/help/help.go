@@ -15,7 +15,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A Help says what the keys do on the screen below it, and does it when one of
+// A Help shows what the keys do on the screen below it, and does it when one of
 // them is pressed. It is a screen.Screen.
 type Help struct {
 	env           *session.Env
@@ -24,7 +24,7 @@ type Help struct {
 	list          widget.List
 	lines         term.Lines
 	waiting       *screen.Binding // its letter comes next
-	complaint     string
+	problem       string
 }
 
 var (
@@ -35,22 +35,17 @@ var (
 // New returns help about the screen that it will be put on.
 func New(env *session.Env, on screen.Screen) *Help { return &Help{env: env, on: on} }
 
-// Scope implements screen.Screen.
 func (h *Help) Scope() screen.Scope { return screen.InHelp }
 
 // Captures implements screen.Screen: keys do what they would do below.
 func (h *Help) Captures() bool { return true }
 
-// Can implements screen.Screen.
 func (h *Help) Disabled(screen.Action) string { return screen.Unknown }
 
-// Act implements screen.Screen.
 func (h *Help) Handle(screen.Command) tea.Cmd { return nil }
 
-// Hints implements screen.Screen.
 func (h *Help) Hints() []screen.Action { return []screen.Action{screen.Back} }
 
-// Context implements screen.Screen.
 func (h *Help) Context() (left, right term.Line) {
 	left.Put(term.Bold, " help")
 	right.Put(term.Bold, "g")
@@ -67,7 +62,6 @@ func (h *Help) Context() (left, right term.Line) {
 // indent is the space at both sides of the box.
 const indent = 2
 
-// Resize implements screen.Screen.
 func (h *Help) Resize(width, height int) {
 	h.width, h.height = width, height
 	h.lines = h.content(max(width-2*indent-4, 10))
@@ -75,13 +69,12 @@ func (h *Help) Resize(width, height int) {
 	h.list.SetLen(len(h.lines))
 }
 
-// Update implements screen.Screen.
 func (h *Help) Update(msg tea.Msg) tea.Cmd {
 	key, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return nil
 	}
-	h.complaint = ""
+	h.problem = ""
 	name := screen.KeyOf(key)
 	if b := h.waiting; b != nil {
 		h.waiting = nil
@@ -129,7 +122,7 @@ func (h *Help) press(name string) tea.Cmd {
 		return nil
 	}
 	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
-		h.complaint = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
+		h.problem = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
 		return nil
 	}
 	if b.Arg {
@@ -157,7 +150,7 @@ func ofRoot(do screen.Action) bool {
 	return false
 }
 
-// pairs are actions that are said in one line.
+// pairs are actions that share a line.
 var pairs = map[screen.Action]screen.Action{
 	screen.Down: screen.Up, screen.Top: screen.Bottom, screen.HalfDown: screen.HalfUp, screen.PageDown: screen.PageUp,
 	screen.Tab: screen.BackTab, screen.Undo: screen.Redo, screen.NextFailure: screen.PrevFailure,
@@ -199,7 +192,7 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	return here, everywhere, not
 }
 
-// together says two things as one: "undo", and "redo; not always" are "undo,
+// together joins two texts: "undo" and "redo; not always" are "undo,
 // redo; not always".
 func together(a, b string) string {
 	a, more := cut(a)
@@ -305,14 +298,13 @@ func columns(list []key, n, cells, width int, style term.Style) term.Lines {
 	return lines
 }
 
-// View implements screen.Screen.
 func (h *Help) View() term.Lines {
 	right := "press a key to do it"
 	switch {
 	case h.waiting != nil:
 		right = h.waiting.Key() + " and a letter"
-	case h.complaint != "":
-		right = h.complaint
+	case h.problem != "":
+		right = h.problem
 	}
 	from, to := h.list.Visible()
 	below := ""
@@ -370,10 +362,8 @@ func edge(begin, end, rule, left, right string, inner, indent int) term.Line {
 	return l
 }
 
-// Click implements screen.Clicker.
 func (h *Help) Click(int, int) tea.Cmd { return nil }
 
-// Wheel implements screen.Clicker.
 func (h *Help) Wheel(lines int) tea.Cmd {
 	h.list.Scroll(lines)
 	return nil

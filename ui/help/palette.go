@@ -80,7 +80,7 @@ func (p *Palette) addActs() {
 	}
 }
 
-// moves reports whether an action only moves the cursor: nobody looks that up by
+// moves reports whether an action only moves the cursor: it is not looked up by
 // name.
 func moves(do screen.Action) bool {
 	switch do {
@@ -128,13 +128,13 @@ func (p *Palette) addRoutes() {
 		for _, t := range reg.Termini(ind) {
 			if t != now {
 				line := "route " + ind + " terminus=" + t
-				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNobody(now), t), note: "what-if", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
+				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNone(now), t), note: "what-if", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
 			}
 		}
 	}
 }
 
-func orNobody(s string) string {
+func orNone(s string) string {
 	if s == "" {
 		return "nobody"
 	}
@@ -252,22 +252,16 @@ func spread(want, text string) int {
 	return score
 }
 
-// Scope implements screen.Screen.
 func (p *Palette) Scope() screen.Scope { return screen.InMenu }
 
-// Captures implements screen.Screen.
 func (p *Palette) Captures() bool { return true }
 
-// Can implements screen.Screen.
 func (p *Palette) Disabled(screen.Action) string { return screen.Unknown }
 
-// Act implements screen.Screen.
 func (p *Palette) Handle(screen.Command) tea.Cmd { return nil }
 
-// Hints implements screen.Screen.
 func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
-// Context implements screen.Screen.
 func (p *Palette) Context() (left, right term.Line) {
 	left.Put(term.Bold, " palette")
 	right.Put(term.Quiet, fmt.Sprintf("%d of %d   ", len(p.found), len(p.all)))
@@ -276,13 +270,11 @@ func (p *Palette) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Resize implements screen.Screen.
 func (p *Palette) Resize(width, height int) {
 	p.width, p.height = width, height
 	p.list.SetHeight(max(height-4, 0)) // two edges, the input, the line below
 }
 
-// Update implements screen.Screen.
 func (p *Palette) Update(msg tea.Msg) tea.Cmd {
 	key, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -331,7 +323,6 @@ func (p *Palette) choose(ask bool) tea.Cmd {
 	return screen.Close(p, t.do)
 }
 
-// View implements screen.Screen.
 func (p *Palette) View() term.Lines {
 	th := p.env.Theme
 	inner := p.width - 2*indent - 4
@@ -380,7 +371,6 @@ func (p *Palette) line(i, width int) term.Line {
 	return l
 }
 
-// Click implements screen.Clicker.
 func (p *Palette) Click(_, y int) tea.Cmd {
 	if row := p.list.Offset + y - 2; y >= 2 && row < p.list.Len {
 		p.list.To(row)
@@ -388,7 +378,6 @@ func (p *Palette) Click(_, y int) tea.Cmd {
 	return nil
 }
 
-// Wheel implements screen.Clicker.
 func (p *Palette) Wheel(lines int) tea.Cmd {
 	p.list.Move(lines)
 	return nil
