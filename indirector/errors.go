@@ -150,15 +150,7 @@ func (e *VerbError) Is(target error) bool { return target == ErrVerbMissing }
 
 func (e *VerbError) Unwrap() error { return errors.ErrUnsupported }
 
-// An Abort wraps an error that is no StandardError in Ruby: in a cache it stops
-// the request. Rule IND-FIND-05.
-type Abort struct{ Err error }
-
-func (a *Abort) Error() string { return a.Err.Error() }
-func (a *Abort) Unwrap() error { return a.Err }
-
 func aborts(err error) bool {
-	var a *Abort
 	var v *VerbError
-	return errors.As(err, &a) || errors.As(err, &v) && v.Aborts
+	return errors.As(err, &v) && v.Aborts
 }

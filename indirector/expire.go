@@ -62,7 +62,7 @@ func rewriteCache(c *call) (traces.Answer, traces.Because, error) {
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
 	}
 	c.value = v
-	return traces.Written, c.written(), nil
+	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
 }
 
 // ExpireNode is the BeforeSave of facts: saving them expires the cached node of

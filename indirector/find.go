@@ -136,7 +136,9 @@ func askTerminus(c *call) (traces.Answer, traces.Because, error) {
 		}
 		c.noteTwin()
 		if c.req.Flags&traces.FailOn404 != 0 && !c.to.primaryHolder.desc.REST {
-			return traces.Nothing, q.Because, c.notFoundFails(q.Because)
+			return traces.Nothing, q.Because, &Failure{ // for every terminus, not only REST: gap L8
+				Message: fmt.Sprintf("Find %s resulted in 404 with the message: %s", c.req.Description(), q.Because),
+			}
 		}
 		return traces.Nothing, q.Because, nil
 	case any(False):
@@ -170,11 +172,6 @@ func (c *call) noteTwin() {
 	if _, ok := c.x.holders.Load(holderKey{c.req.Indirection, own.Terminus, !own.Symbol}); ok {
 		c.live.Note(fmt.Sprintf("two singletons: symbol and string; %q was asked, and :%s keeps its own instances", own.Terminus, own.Terminus))
 	}
-}
-
-// notFoundFails makes fail_on_404 work for every terminus. Gap L8.
-func (c *call) notFoundFails(b traces.Because) error {
-	return &Failure{Message: fmt.Sprintf("Find %s resulted in 404 with the message: %s", c.req.Description(), b)}
 }
 
 func (c *call) raised(err error) traces.Because {
@@ -249,16 +246,12 @@ func writeCache(c *call) (traces.Answer, traces.Because, error) {
 		c.x.cfg.Log.Error(Message(err))
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
 	}
-	return traces.Written, c.written(), nil
+	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
 }
 
 // notStored is why an injected answer is not cached: others would take it for
 // real.
 var notStored = traces.Because{Reason: traces.ByYou, About: "what is injected is not stored"}
-
-func (c *call) written() traces.Because {
-	return traces.Because{Reason: traces.StoreWritten}
-}
 
 // toCache asks the cache for any verb but the first find.
 func (c *call) toCache(verb Verb, req *Request) (any, error) {

@@ -639,9 +639,63 @@ func TestGoldenIndirection(t *testing.T) {
 
 func runGolden(t *testing.T, c goldenCase) {
 	var calls []any
-	step := new(goldenStep)
-	main := &script{"main", c.Main, &calls, step}
-	cache := &script{"cache", c.Cache, &calls, step}
+	step, log := new(goldenStep), new(logs)
+	x := newGolden(t, c, &calls, step, log)
+	if x == nil {
+		return
+	}
+	for i, s := range c.Steps {
+		*step = s
+		calls = nil
+		log.take()
+		key, inst, asked := s.subject()
+		if !asked {
+			t.Logf("step %d: left out: an empty key is none here, and the instance's is meant", i)
+			continue
+		}
+		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, s.Options)
+		resp, err := x.Do(t.Context(), req)
+		var value any
+		if err == nil {
+			value = describe(resp.Value)
+		}
+		if errors.Is(err, indirector.ErrNotFound) {
+			err = nil
+		}
+		if v, ok := value.(indirector.Name); ok {
+			value = string(v)
+		}
+		if _, given := s.option("fail_on_404"); given && s.Verb == "find" && s.Returns == nil && s.Exception == "" {
+			err = nil // it works for every terminus, and for REST only in Puppet: gap L8
+		}
+		s.check(t, i, value, err)
+		for _, call := range s.Calls {
+			row := call.(map[string]any)
+			for k, v := range row {
+				switch k {
+				case "ignore_cache", "ignore_cache_save", "ignore_terminus", "authenticated":
+					row[k] = true
+					if v == false {
+						delete(row, k) // Puppet distinguishes false from nil; a flag is set or not
+					}
+				}
+			}
+		}
+		if d := cmp.Diff(s.Calls, jsonable(calls)); d != "" && !(len(s.Calls) == 0 && len(calls) == 0) {
+			t.Errorf("step %d: calls (-want +got):\n%s", i, d)
+		}
+		if d := cmp.Diff(normLogs(s.Logs), normLogs(log.take())); d != "" {
+			t.Errorf("step %d: logs (-want +got):\n%s", i, d)
+		}
+	}
+}
+
+// newGolden returns the Indirector of a case, or nil if its routes are refused
+// as recorded.
+func newGolden(t *testing.T, c goldenCase, calls *[]any, step *goldenStep, log *logs) *indirector.Indirector {
+	t.Helper()
+	main := &script{"main", c.Main, calls, step}
+	cache := &script{"cache", c.Cache, calls, step}
 	cacheTerminus := struct {
 		base
 		header
@@ -663,7 +717,6 @@ func runGolden(t *testing.T, c goldenCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := new(logs)
 	x, err := indirector.New(indirector.Config{
 		Registry: reg, Routes: indirector.Routes{}, Settings: settings{"runinterval": "1800"},
 		Now: func() time.Time { return now }, Log: slog.New(log), Environments: environments, Recorder: new(keep),
@@ -685,89 +738,61 @@ func runGolden(t *testing.T, c goldenCase) {
 		if setup == nil || indirector.Message(setup) != c.Setup.Error {
 			t.Errorf("setup: got %v, want %s", setup, c.Setup.Error)
 		}
-		return
+		return nil
 	}
 	if setup != nil {
 		t.Fatal(setup)
 	}
-	for i, s := range c.Steps {
-		*step = s
-		calls = nil
-		log.take()
-		key := "k1"
-		if string(s.Key) == "null" {
-			key = nilKey
-		} else if s.Key != nil {
-			_ = json.Unmarshal(s.Key, &key)
+	return x
+}
+
+// subject returns key and instance of the request; false if it has no meaning
+// here.
+func (s goldenStep) subject() (key string, inst indirector.Instance, asked bool) {
+	key = "k1"
+	if string(s.Key) == "null" {
+		key = nilKey
+	} else if s.Key != nil {
+		_ = json.Unmarshal(s.Key, &key)
+	}
+	if s.Verb == "save" {
+		name := s.Name
+		if name == "" {
+			name = "k1"
 		}
-		var inst indirector.Instance
-		if s.Verb == "save" {
-			name := s.Name
-			if name == "" {
-				name = "k1"
-			}
-			switch s.Instance {
-			case "other":
-				inst = other{name}
-			case "none":
-			default:
-				inst = widget{name, "caller", time.Time{}}
-			}
-			switch {
-			case s.Key == nil || key == nilKey:
-				key = ""
-				if inst == nil {
-					key = nilKey
-				}
-			case key == "" && inst != nil:
-				t.Logf("step %d: left out: an empty key is none here, and the instance's is meant", i)
-				continue
-			}
-		}
-		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, s.Options)
-		resp, err := x.Do(t.Context(), req)
-		var value any
-		if err == nil {
-			value = describe(resp.Value)
-		}
-		if errors.Is(err, indirector.ErrNotFound) {
-			err = nil
-		}
-		if v, ok := value.(indirector.Name); ok {
-			value = string(v)
-		}
-		if _, given := s.option("fail_on_404"); given && s.Verb == "find" && s.Returns == nil && s.Exception == "" {
-			err = nil // it works for every terminus, and for REST only in Puppet: gap L8
+		switch s.Instance {
+		case "other":
+			inst = other{name}
+		case "none":
+		default:
+			inst = widget{name, "caller", time.Time{}}
 		}
 		switch {
-		case s.Exception != "" && err == nil:
-			t.Errorf("step %d: got %v, want error %s", i, value, s.Error)
-		case s.Exception != "" && !s.RubyError && strings.ReplaceAll(indirector.Message(err), nilKey, "") != s.Error:
-			t.Errorf("step %d: got error %q, want %q", i, indirector.Message(err), s.Error)
-		case s.Exception == "" && err != nil:
-			t.Errorf("step %d: got error %v, want %v", i, err, s.Returns)
-		case s.Exception == "":
-			if d := cmp.Diff(s.Returns, jsonable(value)); d != "" {
-				t.Errorf("step %d: returns (-want +got):\n%s", i, d)
+		case s.Key == nil || key == nilKey:
+			key = ""
+			if inst == nil {
+				key = nilKey
 			}
+		case key == "" && inst != nil:
+			return key, inst, false
 		}
-		for _, call := range s.Calls {
-			row := call.(map[string]any)
-			for k, v := range row {
-				switch k {
-				case "ignore_cache", "ignore_cache_save", "ignore_terminus", "authenticated":
-					row[k] = true
-					if v == false {
-						delete(row, k) // Puppet distinguishes false from nil; a flag is set or not
-					}
-				}
-			}
-		}
-		if d := cmp.Diff(s.Calls, jsonable(calls)); d != "" && !(len(s.Calls) == 0 && len(calls) == 0) {
-			t.Errorf("step %d: calls (-want +got):\n%s", i, d)
-		}
-		if d := cmp.Diff(normLogs(s.Logs), normLogs(log.take())); d != "" {
-			t.Errorf("step %d: logs (-want +got):\n%s", i, d)
+	}
+	return key, inst, true
+}
+
+// check compares what the request returned.
+func (s goldenStep) check(t *testing.T, i int, value any, err error) {
+	t.Helper()
+	switch {
+	case s.Exception != "" && err == nil:
+		t.Errorf("step %d: got %v, want error %s", i, value, s.Error)
+	case s.Exception != "" && !s.RubyError && strings.ReplaceAll(indirector.Message(err), nilKey, "") != s.Error:
+		t.Errorf("step %d: got error %q, want %q", i, indirector.Message(err), s.Error)
+	case s.Exception == "" && err != nil:
+		t.Errorf("step %d: got error %v, want %v", i, err, s.Returns)
+	case s.Exception == "":
+		if d := cmp.Diff(s.Returns, jsonable(value)); d != "" {
+			t.Errorf("step %d: returns (-want +got):\n%s", i, d)
 		}
 	}
 }
@@ -842,31 +867,7 @@ func TestGoldenURIs(t *testing.T) {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
 			saw := new(seen)
-			spec := func(name string) indirector.Spec {
-				return indirector.Spec{
-					Name: name, Class: name, Default: "x",
-					KeyMatches: func(indirector.Instance, string) error { return nil },
-				}
-			}
-			var termini []indirector.Descriptor
-			for _, name := range []string{"golden_widget", "catalog"} {
-				termini = append(termini, indirector.Descriptor{
-					Indirection: name, Name: "x", Type: saw,
-					New: func(indirector.Env) (indirector.Terminus, error) { return saw, nil },
-				})
-			}
-			reg, err := indirector.NewRegistry([]indirector.Spec{spec("golden_widget"), spec("catalog")}, termini)
-			if err != nil {
-				t.Fatal(err)
-			}
-			routes := indirector.Routes{}
-			for _, name := range reg.Names() {
-				routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Kind: traces.FromDeclaration}}}
-			}
-			x, err := indirector.New(indirector.Config{Registry: reg, Routes: routes, Environments: environments})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := saw.indirector(t)
 			var key string
 			if c.Key != nil {
 				key = *c.Key
@@ -888,7 +889,7 @@ func TestGoldenURIs(t *testing.T) {
 			req := indirector.NewRequest(ind, verb, key, inst, c.Options)
 			ignores := req.Flags & traces.IgnoreTerminus
 			req.Flags &^= ignores // or the request would not be seen
-			_, err = x.Do(t.Context(), req)
+			_, err := x.Do(t.Context(), req)
 			if c.Error != "" {
 				if got := indirector.Message(err); got != c.Error {
 					t.Errorf("got error %q, want %q", got, c.Error)
@@ -949,6 +950,37 @@ func TestGoldenURIs(t *testing.T) {
 
 // seen notes the request that reaches it.
 type seen struct{ req *indirector.Request }
+
+// indirector returns an Indirector with two indirections that reach saw.
+func (saw *seen) indirector(t *testing.T) *indirector.Indirector {
+	t.Helper()
+	spec := func(name string) indirector.Spec {
+		return indirector.Spec{
+			Name: name, Class: name, Default: "x",
+			KeyMatches: func(indirector.Instance, string) error { return nil },
+		}
+	}
+	var termini []indirector.Descriptor
+	for _, name := range []string{"golden_widget", "catalog"} {
+		termini = append(termini, indirector.Descriptor{
+			Indirection: name, Name: "x", Type: saw,
+			New: func(indirector.Env) (indirector.Terminus, error) { return saw, nil },
+		})
+	}
+	reg, err := indirector.NewRegistry([]indirector.Spec{spec("golden_widget"), spec("catalog")}, termini)
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes := indirector.Routes{}
+	for _, name := range reg.Names() {
+		routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Kind: traces.FromDeclaration}}}
+	}
+	x, err := indirector.New(indirector.Config{Registry: reg, Routes: routes, Environments: environments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
 
 func (s *seen) Find(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
 	s.req = r

@@ -265,7 +265,8 @@ func (c *call) edit(next *Request) error {
 			return err
 		}
 		if c.req.Terminus != was.Terminus || c.req.Cache != was.Cache {
-			if err := c.reroute(); err != nil {
+			c.choose()
+			if err := c.openPrimary(); err != nil {
 				return err
 			}
 		}
@@ -273,23 +274,8 @@ func (c *call) edit(next *Request) error {
 	}
 	c.live.Trace.Key, c.live.Trace.Flags = c.req.Key, c.req.Flags
 	c.live.Trace.Options = nil
-	for _, o := range c.req.Options {
-		c.live.Trace.Options = append(c.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
-	}
+	c.traceOptions()
 	return nil
-}
-
-// reroute selects again for a request whose terminus or cache has changed.
-func (c *call) reroute() error {
-	c.to = c.x.table.Load().by[c.req.Indirection]
-	c.live.Trace.Primary, c.live.Trace.Cache = c.to.route.Primary, c.to.route.Cache
-	if c.req.Terminus != "" || c.req.Cache != "" {
-		c.ownRoute()
-	}
-	if c.to.primaryHolder == nil {
-		return &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, c.req.Indirection), Err: ErrNoRoute}
-	}
-	return c.to.primaryHolder.open(c.x)
 }
 
 // handOver stops before the caller gets the answer.

@@ -9,25 +9,19 @@ import (
 // route selects terminus and cache, even if the terminus will not be asked.
 // Rule IND-PREP-01.
 func route(c *call) (traces.Answer, traces.Because, error) {
-	t := c.live.Trace
-	c.to = c.x.table.Load().by[c.req.Indirection]
-	if c.to == nil {
+	if !c.choose() {
 		return traces.Raised, traces.Because{}, &Failure{
 			Class:   "ArgumentError",
 			Message: fmt.Sprintf(msgNoIndirection, c.req.Indirection),
 			Hidden:  hint(c.x.cfg.Registry.Nearest(c.req.Indirection)), Err: ErrNoRoute,
 		}
 	}
-	t.Primary, t.Cache = c.to.route.Primary, c.to.route.Cache
-	if c.req.Terminus != "" || c.req.Cache != "" {
-		c.ownRoute()
-	}
 	because := traces.Because{Reason: c.to.primary.Kind.Reason(), About: c.to.primary.Source}
-	if err := c.x.resolve(&c.req, c.to); err != nil {
-		t.Environment = c.req.Environment
+	err := c.x.resolve(&c.req, c.to)
+	c.live.Trace.Environment = c.req.Environment
+	if err != nil {
 		return traces.Raised, because, err
 	}
-	t.Environment = c.req.Environment
 	if c.to.spec.BeforeSave != nil && c.req.Verb == Save {
 		if err := c.to.spec.BeforeSave(c.ctx(), c.x, &c.req); err != nil {
 			return traces.Raised, because, err
@@ -36,20 +30,31 @@ func route(c *call) (traces.Answer, traces.Because, error) {
 	if c.req.Verb == Expire {
 		return traces.Chosen, because, nil // only the cache is used: IND-EXP-04
 	}
-	if c.to.primaryHolder == nil {
-		return traces.Raised, because, &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, c.req.Indirection), Err: ErrNoRoute}
-	}
-	if err := c.to.primaryHolder.open(c.x); err != nil {
+	if err := c.openPrimary(); err != nil {
 		return traces.Raised, because, err
 	}
 	return traces.Chosen, because, nil
 }
 
-// ownRoute applies the terminus or cache that the request names. The table
-// stays as it is. Gap L3.
-func (c *call) ownRoute() {
-	c.to = c.x.own(c.to, &c.req)
+// choose looks up the route, with the terminus or cache that the request names
+// on top; the table stays as it is. Gap L3. It reports false if there is no such
+// indirection.
+func (c *call) choose() bool {
+	if c.to = c.x.table.Load().by[c.req.Indirection]; c.to == nil {
+		return false
+	}
+	if c.req.Terminus != "" || c.req.Cache != "" {
+		c.to = c.x.own(c.to, &c.req)
+	}
 	c.live.Trace.Primary, c.live.Trace.Cache = c.to.route.Primary, c.to.route.Cache
+	return true
+}
+
+func (c *call) openPrimary() error {
+	if c.to.primaryHolder == nil {
+		return &Failure{Class: "Puppet::DevError", Message: fmt.Sprintf(msgNoSelection, c.req.Indirection), Err: ErrNoRoute}
+	}
+	return c.to.primaryHolder.open(c.x)
 }
 
 // own returns the route with the request's own choices on top.

@@ -247,14 +247,7 @@ func (x *Indirector) Assign(indirection, slot string, c traces.Choice) error {
 	if c.At.IsZero() {
 		c.At = x.now()
 	}
-	x.change("assign", indirection, slot, c, func(r Route) Route {
-		if slot == SlotCache {
-			r.Cache = push(r.Cache, c)
-		} else {
-			r.Primary = push(r.Primary, c)
-		}
-		return r
-	})
+	x.change("assign", indirection, slot, c, func(r Route) Route { return r.with(slot, c) })
 	return nil
 }
 
@@ -337,14 +330,17 @@ func (x *Indirector) swap(next Routes, before *table, why string) (previous Rout
 // With returns Routes with c assigned, as by [Indirector.Assign].
 func (r Routes) With(indirection, slot string, c traces.Choice) Routes {
 	after := maps.Clone(r)
-	route := after[indirection]
-	if slot == SlotCache {
-		route.Cache = push(route.Cache, c)
-	} else {
-		route.Primary = push(route.Primary, c)
-	}
-	after[indirection] = route
+	after[indirection] = after[indirection].with(slot, c)
 	return after
+}
+
+func (r Route) with(slot string, c traces.Choice) Route {
+	if slot == SlotCache {
+		r.Cache = push(r.Cache, c)
+	} else {
+		r.Primary = push(r.Primary, c)
+	}
+	return r
 }
 
 // Rebase returns next with the changes from old to now applied to it.

@@ -211,12 +211,13 @@ func TestRegistry(t *testing.T) {
 	})
 }
 
+func (h *fixture) winner(indirection string) string {
+	r, _ := h.Explain(indirection)
+	return r.Primary.Winner().Terminus
+}
+
 func TestSelection(t *testing.T) {
 	t.Parallel()
-	winner := func(h *fixture, ind string) string {
-		r, _ := h.Explain(ind)
-		return r.Primary.Winner().Terminus
-	}
 	t.Run("IND-SEL-01 the strongest source wins, whenever it spoke", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, nil)
@@ -225,11 +226,11 @@ func TestSelection(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := winner(h, "node"); got != "spare" {
+		if got := h.winner("node"); got != "spare" {
 			t.Errorf("got %s, want spare", got)
 		}
 		h.Withdraw("node", traces.FromYou)
-		if got := winner(h, "node"); got != "cache" {
+		if got := h.winner("node"); got != "cache" {
 			t.Errorf("after withdrawing: got %s, want cache", got)
 		}
 	})
@@ -238,7 +239,7 @@ func TestSelection(t *testing.T) {
 		h := newFixture(t, nil)
 		h.assign(t, "node", indirector.SlotTerminus, "spare")
 		h.Reset("node", traces.Choice{Kind: traces.FromFace, Source: "face node"})
-		if got := winner(h, "node"); got != "main" {
+		if got := h.winner("node"); got != "main" {
 			t.Errorf("got %s, want main", got)
 		}
 	})
@@ -263,7 +264,7 @@ func TestSelection(t *testing.T) {
 				t.Errorf("no help: %#v", err)
 			}
 		}
-		if got := winner(h, "node"); got != "main" || len(h.Journal()) != 0 {
+		if got := h.winner("node"); got != "main" || len(h.Journal()) != 0 {
 			t.Errorf("something changed: %s %v", got, h.Journal())
 		}
 	})
@@ -305,6 +306,10 @@ func TestSelection(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func TestConstructors(t *testing.T) {
+	t.Parallel()
 	t.Run("IND-TERM-10 a constructor runs once and fails at every use", func(t *testing.T) {
 		t.Parallel()
 		made := 0

@@ -132,7 +132,7 @@ func saveCache(c *call) (traces.Answer, traces.Because, error) {
 	if _, err := c.toCache(Save, &c.req); err != nil {
 		return traces.Raised, traces.Because{Reason: traces.StoreFailed, About: firstLine(Message(err))}, err
 	}
-	return traces.Written, c.written(), nil
+	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
 }
 
 // destroyTerminus removes the key. No flag has an effect. Rules IND-DEST-01,

@@ -235,8 +235,6 @@ func TestFindRules(t *testing.T) {
 		}},
 		{"IND-FIND-05 what is no StandardError ends the request", []indirector.Descriptor{rest}, func(s *scene) {
 			s.main.m["a"] = original
-			s.cache.fail[find] = &indirector.Abort{Err: errDown}
-			s.gives("down")(s.ask(find, 0))
 			s.use(indirector.SlotCache, "rest")
 			s.gives("Node::Rest")(s.ask(find, 0))
 			s.asked(s.main, "")

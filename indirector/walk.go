@@ -128,8 +128,9 @@ func (c *call) begin(ctx context.Context) {
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, c.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
 		// Copying the whole array took three times as long; most of it is zero.
+		blanks := &c.x.plans.blanks[r.Verb]
 		for i := range t.Steps {
-			q, blank := &t.Steps[i], &c.x.plans.blanks[r.Verb][i]
+			q, blank := &t.Steps[i], &blanks[i]
 			q.Answer, q.Because.Reason = blank.Answer, blank.Because.Reason
 			if blank.Because.About != "" {
 				q.Because.About = blank.Because.About
@@ -154,8 +155,12 @@ func (c *call) begin(ctx context.Context) {
 	if r.Wants != nil {
 		t.Notes = append(t.Notes, r.Wants.Notes...)
 	}
-	for _, o := range r.Options {
-		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
+	c.traceOptions()
+}
+
+func (c *call) traceOptions() {
+	for _, o := range c.req.Options {
+		c.live.Trace.Options = append(c.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
 	}
 }
 

@@ -210,8 +210,8 @@ func ofTheCA(t *testing.T, special map[string]terminustest.Options) {
 	}
 }
 
-// caServer serves a CA over HTTP, with one certificate that is signed already,
-// and returns the settings of who asks it.
+// caServer serves a CA over HTTP, with one signed certificate, and returns the
+// settings of its clients.
 func caServer(t *testing.T, set map[string]string, signed []byte) map[string]string {
 	t.Helper()
 	if signed != nil {
@@ -276,7 +276,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// servedFiles adds the options of those who serve files: one file in a
+// servedFiles adds the options of termini that serve files: one file in a
 // directory that is a mount, a path and a web site.
 func servedFiles(t *testing.T, special map[string]terminustest.Options) {
 	t.Helper()

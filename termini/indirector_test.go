@@ -23,8 +23,8 @@ type values map[string]string
 
 func (s values) Get(name string) (value, source string) { return s[name], "test" }
 
-// A house is an indirector with all termini, a directory of its own and an ear
-// for traces and logs.
+// A fixture is an Indirector with all termini, a directory of its own and a
+// recorder of traces and logs.
 type fixture struct {
 	*indirector.Indirector
 	dir      string
@@ -90,7 +90,7 @@ func newFixture(t testing.TB, more values) *fixture {
 	return h
 }
 
-// write puts a file below the directory of the house.
+// write writes a file below the directory of the fixture.
 func (h *fixture) write(t testing.TB, name, content string, mode os.FileMode) {
 	t.Helper()
 	path := filepath.Join(h.dir, name)
@@ -109,8 +109,8 @@ func (h *fixture) mkdir(t testing.TB, name string) {
 	}
 }
 
-// TestScenarios plays what confuses people: what Puppet says stays Puppet's,
-// and the trace says what happened.
+// TestScenarios plays confusing situations: Puppet's errors stay Puppet's, and
+// the trace explains them.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	find := func(ind, key, terminus string) indirector.Request {
@@ -123,7 +123,7 @@ func TestScenarios(t *testing.T) {
 		files    map[string]string // "enc" is executable
 		request  indirector.Request
 		says     string // Puppet's words; "" is no error; "nil" is not found
-		hidden   string // part of what they do not say
+		hidden   string // part of what they leave out
 		note     string // whole sentence
 		outcome  traces.Outcome
 	}{
@@ -248,7 +248,7 @@ func contains(notes []string, want string) bool {
 	return false
 }
 
-// checkError compares with what Puppet says, up to "…".
+// checkError compares with Puppet's error, up to "…".
 func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	t.Helper()
 	says, open := strings.CutSuffix(strings.ReplaceAll(says, "$dir", h.dir), "…")
@@ -271,7 +271,7 @@ func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	}
 }
 
-// TestClockSkew finds facts that are outdated by a clock that is ahead. S-50.
+// TestClockSkew finds facts that have expired by a clock that is ahead. S-50.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)

@@ -37,7 +37,7 @@ func TestReference(t *testing.T) {
 }
 
 // TestAllIsComplete looks for descriptors in the folders. A new terminus that
-// nobody lists fails with the line that is missing.
+// is not listed fails with the line that is missing.
 func TestAllIsComplete(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("termini.go")

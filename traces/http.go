@@ -30,8 +30,8 @@ type Exchange struct {
 // attribute that begins with RequestHeader, one of the answer with
 // ResponseHeader.
 const (
-	RequestHeader  = "> "
-	ResponseHeader = "< "
+	requestHeader  = "> "
+	responseHeader = "< "
 )
 
 // HTTP returns the exchange that a span is, and whether it is one. Besides its
@@ -83,10 +83,10 @@ func (x *Exchange) take(a Attr) {
 	}
 	took := func(to *time.Duration) { *to, _ = time.ParseDuration(a.Value) }
 	switch {
-	case strings.HasPrefix(a.Key, RequestHeader):
-		x.Request = append(x.Request, Attr{a.Key[len(RequestHeader):], a.Value})
-	case strings.HasPrefix(a.Key, ResponseHeader):
-		x.Response = append(x.Response, Attr{a.Key[len(ResponseHeader):], a.Value})
+	case strings.HasPrefix(a.Key, requestHeader):
+		x.Request = append(x.Request, Attr{a.Key[len(requestHeader):], a.Value})
+	case strings.HasPrefix(a.Key, responseHeader):
+		x.Response = append(x.Response, Attr{a.Key[len(responseHeader):], a.Value})
 	case a.Key == "http.method":
 		x.Method = a.Value
 	case a.Key == "http.path":

@@ -10,7 +10,6 @@ import (
 	"indirtui/ui/term"
 )
 
-// View implements tea.Model.
 func (r *Model) View() string { return r.env.Theme.Render(r.Lines()) }
 
 // Lines is the whole frame: exactly height lines of at most width cells.
@@ -40,7 +39,7 @@ func (r *Model) bodyLines() term.Lines {
 	screens := r.current().screens
 	base := len(screens) - 1
 	for base > 0 {
-		if _, popup := screens[base].(screen.Popup); !popup {
+		if screens[base].Rows == nil {
 			break
 		}
 		base--
@@ -51,19 +50,18 @@ func (r *Model) bodyLines() term.Lines {
 	}
 	lines := under.View().Fill(w, h)
 	for _, s := range screens[base+1:] {
-		p := s.(screen.Popup)
-		rows := min(p.Rows(), h)
+		rows := min(s.Rows(), h)
 		copy(lines[h-rows:], s.View().Fill(w, rows))
 	}
 	return lines
 }
 
 // under is the screen of the place itself, or the card of the first run.
-func (r *Model) under() screen.Screen {
+func (r *Model) under() *screen.Abilities {
 	if r.empty != nil && r.at == 0 && r.snapshot.Stats.Total == 0 {
 		return r.empty
 	}
-	return r.current().place.Screen
+	return r.current().screens[0]
 }
 
 // tabs are the name of the program, the places, and what state it is in.
@@ -136,8 +134,7 @@ func (r *Model) context() term.Line {
 	var left, right term.Line
 	screens := r.current().screens
 	for i := len(screens) - 1; i >= 0; i-- {
-		if _, popup := screens[i].(screen.Popup); !popup {
-			s := screens[i]
+		if s := screens[i]; s.Rows == nil {
 			if i == 0 {
 				s = r.under()
 			}
@@ -223,11 +220,7 @@ func (r *Model) status() term.Line {
 	} else {
 		put(20, term.Quiet, "READ-ONLY")
 	}
-	right := term.Of(term.Quiet, "redact on ")
-	if !r.env.Redact {
-		right = term.Of(term.Touched, "redact off ")
-	}
-	return fitFields(fields, right, r.width)
+	return fitFields(fields, term.Of(term.Quiet, "redact on "), r.width)
 }
 
 // fitFields drops the least important fields until the rest has room, and

@@ -286,6 +286,11 @@ func TestMouse(t *testing.T) {
 	}
 	p.Send(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
 	p.Want("follow off")
+	_ = p.Model().View() // a title is clicked where it is shown
+	click(54, 2)
+	p.Want("sort: served asc")
+	click(54, 2)
+	p.Want("sort: served desc")
 	click(26, 0)
 	p.Want("[2 Failures")
 	click(26, 10)

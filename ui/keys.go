@@ -60,7 +60,7 @@ func (r *Model) key(msg tea.KeyMsg) tea.Cmd {
 
 // captured gives a key to a screen that reads letters. A prompt may want more
 // or fewer lines afterwards.
-func (r *Model) captured(top screen.Screen, msg tea.KeyMsg) tea.Cmd {
+func (r *Model) captured(top *screen.Abilities, msg tea.KeyMsg) tea.Cmd {
 	if msg.String() == "ctrl+z" {
 		return tea.Suspend
 	}
@@ -71,7 +71,7 @@ func (r *Model) captured(top screen.Screen, msg tea.KeyMsg) tea.Cmd {
 
 // digit reads a number before a key. A digit that is a place goes there, unless
 // a number has been begun.
-func (r *Model) digit(top screen.Screen, key string) bool {
+func (r *Model) digit(top *screen.Abilities, key string) bool {
 	if r.count == 0 {
 		if key == "0" || r.env.Keys.Find(key, top.Scope()) != nil && !r.countsFirst(key) {
 			return false
@@ -115,8 +115,11 @@ func (r *Model) act(a screen.Command) tea.Cmd {
 	top := r.shown()
 	switch why := top.Disabled(a.Action); {
 	case why == "":
+		if l := top.List(); l != nil && l.Handle(a) {
+			return top.Moved()
+		}
 		return top.Handle(a)
-	case !r.everywhere(a.Action) && why != screen.Unknown:
+	case !a.Action.OfRoot() && why != screen.Unknown:
 		return r.show(screen.Toast{Text: "not now: " + why})
 	}
 	switch a.Action {
@@ -154,13 +157,13 @@ func (r *Model) act(a screen.Command) tea.Cmd {
 }
 
 // overlay opens help, the palette or the console; the same key closes it.
-func (r *Model) overlay(do screen.Action, top screen.Screen) tea.Cmd {
+func (r *Model) overlay(do screen.Action, top *screen.Abilities) tea.Cmd {
 	var s screen.Screen
 	switch {
 	case do == screen.Help && r.cfg.Help != nil:
-		s = r.cfg.Help(r.env, top)
+		s = r.cfg.Help(r.env, top.Screen)
 	case do == screen.PaletteOpen && r.cfg.Palette != nil:
-		s = r.cfg.Palette(r.env, top)
+		s = r.cfg.Palette(r.env, top.Screen)
 	case do == screen.Console && r.env.Commands != nil:
 		s = r.env.Commands.Screen()
 	}
@@ -168,7 +171,7 @@ func (r *Model) overlay(do screen.Action, top screen.Screen) tea.Cmd {
 		return r.show(screen.Toast{Text: "not here: " + string(do)})
 	}
 	for _, open := range r.current().screens {
-		if open == s {
+		if open.Screen == s {
 			r.pop(s)
 			return r.refresh()
 		}
@@ -207,22 +210,42 @@ func (r *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	ev := tea.MouseEvent(msg)
 	top := r.shown()
-	c, ok := top.(screen.Clicker)
 	y := ev.Y - 2 // below tabs and context
 	_, height := r.body()
 	switch {
-	case ev.IsWheel() && ok:
+	case ev.IsWheel():
 		lines := 3
 		if ev.Button == tea.MouseButtonWheelUp {
 			lines = -3
 		}
-		return c.Wheel(lines)
+		return wheel(top, lines)
 	case ev.Action != tea.MouseActionPress || ev.Button != tea.MouseButtonLeft:
 		return nil
 	case ev.Y == 0:
 		return r.clickTab(ev.X)
-	case ok && y >= 0 && y < height:
-		return c.Click(ev.X, y)
+	case y >= 0 && y < height:
+		return click(top, ev.X, y)
+	}
+	return nil
+}
+
+func wheel(s *screen.Abilities, lines int) tea.Cmd {
+	if s.Mouse != nil {
+		return s.Mouse.Wheel(lines)
+	}
+	if l := s.List(); l != nil {
+		l.Wheel(lines)
+		return s.Moved()
+	}
+	return nil
+}
+
+func click(s *screen.Abilities, x, y int) tea.Cmd {
+	if s.Mouse != nil {
+		return s.Mouse.Click(x, y)
+	}
+	if l := s.List(); l != nil && l.Click(x, y) {
+		return s.Moved()
 	}
 	return nil
 }
@@ -249,11 +272,11 @@ func (r *Model) hints(width int) term.Line {
 		return l
 	}
 	help := r.hint(screen.Help, top.Scope())
-	if _, ok := top.(screen.Popup); ok {
+	if top.Rows != nil {
 		help = term.Line{}
 	}
 	for _, do := range top.Hints() {
-		if top.Disabled(do) != "" && !r.everywhere(do) && !top.Captures() {
+		if top.Disabled(do) != "" && !do.OfRoot() && !top.Captures() {
 			continue
 		}
 		h := r.hint(do, top.Scope())
@@ -265,16 +288,6 @@ func (r *Model) hints(width int) term.Line {
 	}
 	l.Append(help)
 	return l
-}
-
-// everywhere reports whether the root does an action itself.
-func (r *Model) everywhere(do screen.Action) bool {
-	switch do {
-	case screen.GoTo, screen.Back, screen.Quit, screen.Stop, screen.Suspend, screen.Undo, screen.Redo, screen.Last,
-		screen.CommandLine, screen.Help, screen.PaletteOpen, screen.Console:
-		return true
-	}
-	return false
 }
 
 func (r *Model) hint(do screen.Action, where screen.Scope) term.Line {

@@ -51,10 +51,10 @@ type Place struct {
 // A stack is a place and what is open on top of it.
 type stack struct {
 	place   Place
-	screens []screen.Screen // the first is the place itself
+	screens []*screen.Abilities // the first is the place itself
 }
 
-func (s *stack) top() screen.Screen { return s.screens[len(s.screens)-1] }
+func (s *stack) top() *screen.Abilities { return s.screens[len(s.screens)-1] }
 
 // A Model is the root: the one tea.Model of the program.
 type Model struct {
@@ -63,9 +63,9 @@ type Model struct {
 	width, height int
 
 	stacks   []*stack
-	at       int   // the place
-	visited  []int // places before, newest last
-	empty    screen.Screen
+	at       int               // the place
+	visited  []int             // places before, newest last
+	empty    *screen.Abilities // nil if there is none
 	snapshot session.Snapshot
 	snapped  bool
 	last     time.Time // of the last snapshot
@@ -93,6 +93,7 @@ func newModel(cfg Config, env *session.Env) *Model {
 	r := &Model{cfg: cfg, env: env}
 	list := requests.New(env)
 	failed := requests.NewFailures(env)
+	env.Selection = list.Selection
 	r.add(Place{Key: "1", Name: "Requests", Screen: list})
 	r.add(Place{Key: "2", Name: "Failures", Screen: failed, Badge: r.failures})
 	if cfg.Places != nil {
@@ -101,13 +102,13 @@ func newModel(cfg Config, env *session.Env) *Model {
 		}
 	}
 	if cfg.FirstRun != nil {
-		r.empty = cfg.FirstRun(env)
+		r.empty = screen.AbilitiesOf(cfg.FirstRun(env))
 	}
 	return r
 }
 
 func (r *Model) add(p Place) {
-	r.stacks = append(r.stacks, &stack{p, []screen.Screen{p.Screen}})
+	r.stacks = append(r.stacks, &stack{p, []*screen.Abilities{screen.AbilitiesOf(p.Screen)}})
 }
 
 func (r *Model) failures() (string, term.Style) {
@@ -121,15 +122,13 @@ func (r *Model) current() *stack { return r.stacks[r.at] }
 
 // shown returns the screen on top. While nothing has been asked yet the place
 // Requests is the card of the first run.
-func (r *Model) shown() screen.Screen {
-	s := r.current()
-	if r.empty != nil && r.at == 0 && len(s.screens) == 1 && r.snapshot.Stats.Total == 0 {
-		return r.empty
+func (r *Model) shown() *screen.Abilities {
+	if s := r.current(); len(s.screens) > 1 {
+		return s.top()
 	}
-	return s.top()
+	return r.under()
 }
 
-// Init implements tea.Model.
 func (r *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{r.pull()}
 	for _, note := range r.hello {
@@ -172,7 +171,6 @@ func snapshotOf(env *session.Env) session.Snapshot {
 	return s
 }
 
-// Update implements tea.Model.
 func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg:
@@ -203,6 +201,8 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		return r.mouse(msg)
 	case session.Snapshot:
 		return r.news(msg)
+	case session.Set:
+		return r.env.Apply(msg)
 	case screen.For:
 		return msg.Screen.Update(msg.Msg)
 	case screen.Background:
@@ -297,26 +297,19 @@ func (r *Model) resize(width, height int) {
 	}
 }
 
-func (r *Model) fit(s screen.Screen) {
+func (r *Model) fit(s *screen.Abilities) {
 	w, h := r.body()
-	if p, ok := s.(screen.Popup); ok {
-		h = min(p.Rows(), h)
+	if s.Rows != nil {
+		h = min(s.Rows(), h)
 	}
 	s.Resize(w, h)
 }
 
-func (r *Model) push(s screen.Screen) tea.Cmd {
+func (r *Model) push(pushed screen.Screen) tea.Cmd {
+	s := screen.AbilitiesOf(pushed)
 	r.current().screens = append(r.current().screens, s)
 	r.fit(s)
-	return tea.Batch(s.Update(r.snapshot), r.loads(s))
-}
-
-// loads is the command that a screen needs when it is shown.
-func (r *Model) loads(s screen.Screen) tea.Cmd {
-	if l, ok := s.(*steps.Steps); ok {
-		return l.Load()
-	}
-	return nil
+	return tea.Batch(s.Update(r.snapshot), s.Load())
 }
 
 // pop closes a screen and what is above it; without one, the screen on top. A
@@ -325,7 +318,7 @@ func (r *Model) pop(which screen.Screen) {
 	s := r.current()
 	for _, s := range r.stacks {
 		for i := 1; i < len(s.screens) && which != nil; i++ {
-			if s.screens[i] == which {
+			if s.screens[i].Screen == which {
 				s.screens = s.screens[:i]
 				return
 			}
@@ -363,7 +356,7 @@ func (r *Model) refresh() tea.Cmd {
 
 // open shows the steps of a request: in the steps that are open, or on top.
 func (r *Model) open(msg screen.Open) tea.Cmd {
-	if top, ok := r.current().top().(*steps.Steps); ok && !msg.New {
+	if top := r.current().top(); top.Show != nil && !msg.New {
 		return top.Show(msg.Request)
 	}
 	return r.push(steps.New(r.env, msg.Request))
@@ -445,7 +438,7 @@ func (r *Model) run(text string) tea.Cmd {
 // ask opens the command prompt.
 func (r *Model) ask(text string) tea.Cmd {
 	p := widget.Prompt{
-		Label: ":", Hint: "filter EXPR   log   quit", Past: &r.past, Secret: r.secret,
+		Label: ":", Hint: "filter EXPR   log   quit", History: &r.past, Secret: r.secret,
 		Enter: func(text string) (*widget.Problem, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
 	}
 	if c := r.env.Commands; c != nil {

@@ -255,8 +255,8 @@ func Build(cfg Config) *Model {
 			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep,
 		},
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe,
-		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText, Ignored: cfg.Ignored,
-		Writable: cfg.Writable, Redact: true, Ages: cfg.Ages,
+		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText,
+		State: session.State{Ignored: cfg.Ignored, Writable: cfg.Writable}, Ages: cfg.Ages,
 	}
 	if cfg.Commands != nil {
 		env.Commands = cfg.Commands(env)

@@ -8,6 +8,7 @@
 package data
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -172,13 +173,20 @@ func (v Value) Big() *big.Int {
 
 // Str returns the text of a String or Symbol, and "" for every other kind.
 func (v Value) Str() string {
-	switch p := v.any.(type) {
-	case stringPtr:
-		return unsafe.String(p, v.num)
-	case symbolPtr:
-		return unsafe.String(p, v.num)
+	s, _ := v.AsStr()
+	return s
+}
+
+// AsStr is Str that also reports whether v is a String or Symbol. It is small
+// enough to be inlined, which Kind is not.
+func (v Value) AsStr() (string, bool) {
+	if p, ok := v.any.(stringPtr); ok {
+		return unsafe.String(p, v.num), true
 	}
-	return ""
+	if p, ok := v.any.(symbolPtr); ok {
+		return unsafe.String(p, v.num), true
+	}
+	return "", false
 }
 
 // List returns the elements of a list, or nil. The slice is v's: read only.
@@ -328,6 +336,41 @@ func equalHashes(x, y []Pair) bool {
 		}
 	}
 	return true
+}
+
+// AppendBinary appends bytes that are those of v and of no other value: kind,
+// length or bits, and content. They are for digests, and of this version only.
+func AppendBinary(b []byte, v Value) []byte {
+	if p, ok := v.any.(stringPtr); ok { // as most: it saves two calls
+		return append(appendHead(b, String, v.num), unsafe.String(p, v.num)...)
+	}
+	k := v.Kind()
+	switch b = appendHead(b, k, v.num); k {
+	case Big:
+		n := v.Big().String()
+		b = append(appendHead(b, k, uint64(len(n))), n...)
+	case Symbol:
+		b = append(b, v.Str()...)
+	case List:
+		for _, x := range v.List() {
+			b = AppendBinary(b, x)
+		}
+	case Hash:
+		h := v.Hash()
+		for i := range h {
+			b = AppendBinary(AppendBinary(b, h[i].Key), h[i].Value)
+		}
+	}
+	return b
+}
+
+// appendHead writes small numbers in one byte: what is digested is a third
+// shorter.
+func appendHead(b []byte, k Kind, n uint64) []byte {
+	if n < 0xff {
+		return append(b, byte(k), byte(n))
+	}
+	return binary.LittleEndian.AppendUint64(append(b, byte(k), 0xff), n)
 }
 
 // Text returns v as Ruby's to_s would: "" for nil, digits for numbers, the

@@ -340,7 +340,7 @@ func TestActions(t *testing.T) {
 		{"before terminus do fail 404", "error: not found: nil-from-404(injected)", traces.NilHidden, traces.Terminus, "nil nil-from-404(injected)", "| find web01"},
 		{"after terminus do fail", "error: injected failure", traces.Err, traces.Terminus, "raised you(b1 let it fail)", "find web01| find web01"},
 		{`before terminus do value {"name":"web01","parameters":{"origin":"mine"}}`, "mine", traces.Sim, traces.Terminus, "ok you(b1 answered)", "| find web01"},
-		{"before terminus do value @" + file, "file", traces.Sim, traces.CacheWrite, "not asked you(what is injected is not stored)", "| find web01"},
+		{"before terminus do value '@" + file + "'", "file", traces.Sim, traces.CacheWrite, "not asked you(what is injected is not stored)", "| find web01"},
 		{`after terminus do value {"name":"web01"}`, "", traces.Sim, traces.Terminus, "ok you(b1 answered)", "find web01| find web01"},
 		{"before terminus do skip", "error: not found: you(b1 left it out)", traces.Nil, traces.Terminus, "not asked you(b1 left it out)", "| find web01"},
 		{"before cache-read do skip", "main", traces.Good, traces.CacheRead, "not asked you(b1 left it out)", "find web01| save web01"},

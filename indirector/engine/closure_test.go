@@ -123,6 +123,7 @@ func TestClosureL6Expire(t *testing.T) {
 	} {
 		t.Run(tt.cache+" "+tt.conf, func(t *testing.T) {
 			t.Parallel()
+			runsENC(t)
 			s := newStage(t, scene{
 				application: "server", conf: encConf + "facts_terminus = memory\n" + tt.conf,
 				routes: "server:\n  node:\n    cache: " + tt.cache + "\n",
@@ -218,6 +219,9 @@ func TestClosureL7(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			if tt.scene.files["bin/enc"] != "" {
+				runsENC(t)
+			}
 			s := newStage(t, tt.scene)
 			_, err := s.ask(tt.request)
 			tr := s.trace()

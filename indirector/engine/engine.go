@@ -142,8 +142,9 @@ func New(o Options) (*Engine, error) {
 	}
 	e.Settings = settings.NewCurrent(c.Settings)
 	e.now.Store(c)
+	r := NewRenderer(e.Redactor)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Redactor), RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ var lookedAt = scene{
 // Look changes nothing: neither by the request, nor by those that termini send.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	s := newStage(t, lookedAt)
 	for _, req := range []indirector.Request{
 		save("facts", scenarios.Facts("n2")),

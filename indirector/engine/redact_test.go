@@ -16,6 +16,7 @@ import (
 // The answer itself is the caller's, and whole.
 func TestSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	const secret = "hunter2"
 	s := newStage(t, scene{
 		application: "server", recording: "secrets.jsonl",

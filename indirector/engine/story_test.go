@@ -84,6 +84,7 @@ func TestStories(t *testing.T) {
 // The first line is not repeated as a note below it.
 func TestStoryIsToldOnce(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	s := newStage(t, scene{application: "server", conf: encConf, files: map[string]string{"bin/enc": encFails}})
 	_, _ = s.ask(find("node", "n1"))
 	text := string(traces.AppendStory(nil, s.trace()))

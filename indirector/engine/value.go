@@ -1,35 +1,13 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"sync"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
-	"indirtui/indirector/format"
 	"indirtui/indirector/model"
-	"indirtui/indirector/redact"
-	"indirtui/traces"
 )
-
-// Renderer returns how a store renders instances: as JSON, redacted by m.
-// Contents of files are described, not read.
-func Renderer(m *redact.Redactor) func(model string, instance any) traces.Value {
-	return func(model string, instance any) traces.Value {
-		v, source, ok := describe(instance)
-		if !ok {
-			v, ok = dataOf(instance)
-		}
-		if !ok {
-			return traces.Value{}
-		}
-		value := render(m, model, v)
-		value.Source = source
-		return value
-	}
-}
 
 // describe describes the contents of a file without reading them, with their
 // path. It reports false for other instances.
@@ -66,31 +44,6 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 	}
 	return data.OfHash(pairs), source, true
 }
-
-func render(m *redact.Redactor, name string, v data.Value) traces.Value {
-	redacted, hidden := m.Value(v)
-	room := rooms.Get().(*[]byte)
-	defer func() {
-		if cap(*room) <= maxRoom {
-			rooms.Put(room)
-		}
-	}()
-	var err error
-	if *room, err = format.AppendJSON((*room)[:0], redacted); err != nil { // bytes that are not UTF-8, as PSON allows
-		if *room, err = format.AppendPSON((*room)[:0], redacted); err != nil {
-			return traces.Value{Model: name}
-		}
-	}
-	body := bytes.Clone(*room)
-	return traces.Value{Model: name, Format: "json", Size: len(body), Body: body, Redacted: len(hidden)}
-}
-
-// rooms are buffers to render in, so that values are kept without spare
-// capacity.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxRoom is the largest buffer that is used again.
-const maxRoom = 1 << 20
 
 // Data returns an answer as data, not redacted. It reports false for contents.
 func Data(answer any) (data.Value, bool) { return dataOf(answer) }

@@ -313,7 +313,7 @@ const oldReport = `--- !ruby/object:Puppet::Transaction::Report
           time: 2011-05-10 04:05:06.123456 -07:00
 `
 
-// Rule FMT-REP-08: Puppet 7 cannot load reports of format 2, a person can.
+// Rule FMT-REP-08: reports of format 2, which Puppet 7 cannot load, are shown.
 func TestOldReportIsReadLeniently(t *testing.T) {
 	t.Parallel()
 	f := mustFormat(t, "yaml")

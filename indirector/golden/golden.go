@@ -5,6 +5,8 @@ package golden
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -27,4 +29,30 @@ func Path(tb testing.TB, part ...string) string {
 	}
 	tb.Fatalf("%s is no set of golden data: it has neither dispatch nor formats nor fileserver", set)
 	return ""
+}
+
+// DropExtra empties the fields named Extra of an instance, at any depth: the
+// keys that Puppet ignores and models keep.
+func DropExtra(instance any) { dropExtra(reflect.ValueOf(instance)) }
+
+func dropExtra(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			dropExtra(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			dropExtra(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			switch f := v.Field(i); {
+			case strings.HasSuffix(v.Type().Field(i).Name, "Extra"):
+				f.SetZero()
+			case f.CanSet():
+				dropExtra(f)
+			}
+		}
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/data"
 )
@@ -252,14 +253,30 @@ type walk struct {
 	found []Redacted
 }
 
+var walks = sync.Pool{New: func() any { return new(walk) }}
+
 // Value returns v with every secret in it replaced, and the secrets. Parts
 // without secrets are shared with v; without any, v itself is returned. Nil,
 // booleans and empty values are never secret.
 func (m *Redactor) Value(v data.Value) (data.Value, []Redacted) {
-	var stops [32]stop
-	w := walk{Redactor: m, at: stops[:0]}
+	w := walks.Get().(*walk)
+	w.Redactor = m
 	v, _ = w.value(v)
-	return v, w.found
+	found := w.found
+	w.Redactor, w.found = nil, nil
+	clear(w.at[:cap(w.at)]) // the names of keys
+	walks.Put(w)
+	return v, found
+}
+
+// Governs reports whether the name of p decides what is redacted in the other
+// pairs of its hash. Any other hash may be redacted pair by pair.
+func Governs(p data.Pair) bool {
+	switch p.Key.Str() {
+	case "__ptype", "__pcore_type__", "sensitive_parameters", "redacted", "property":
+		return true
+	}
+	return false
 }
 
 func (w *walk) value(v data.Value) (data.Value, bool) {

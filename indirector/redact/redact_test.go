@@ -41,7 +41,7 @@ func TestValue(t *testing.T) {
 	tests := []struct {
 		name, in string
 		want     string // as Ruby would inspect it
-		masked   []redact.Redacted
+		found    []redact.Redacted
 	}{
 		{"nothing", `{"a":[1,"x",null]}`, `{"a"=>[1, "x", nil]}`, nil},
 		{"name", `{"password":"hunter2"}`, `{"password"=>"(masked password, 7 B)"}`, []redact.Redacted{{"password", "password"}}},
@@ -97,19 +97,19 @@ func TestValue(t *testing.T) {
 			m := salted("pin_code")
 			in := decode(t, tt.in)
 			before := in.Inspect()
-			got, masked := m.Value(in)
+			got, found := m.Value(in)
 			if d := cmp.Diff(tt.want, untagged(got.Inspect())); d != "" {
 				t.Errorf("-want +got\n%s", d)
 			}
-			if d := cmp.Diff(tt.masked, masked); d != "" {
+			if d := cmp.Diff(tt.found, found); d != "" {
 				t.Errorf("-want +got\n%s", d)
 			}
 			if in.Inspect() != before {
 				t.Errorf("the value itself was changed: %s", in)
 			}
-			again, masked := m.Value(got)
-			if !data.Equal(again, got) || masked != nil && tt.name != "event of a redacted thing" {
-				t.Errorf("masked again: %s, %v", again, masked)
+			again, found := m.Value(got)
+			if !data.Equal(again, got) || found != nil && tt.name != "event of a redacted thing" {
+				t.Errorf("masked again: %s, %v", again, found)
 			}
 		})
 	}
@@ -231,9 +231,9 @@ func TestDeep(t *testing.T) {
 	for range 100_000 {
 		v = data.OfList([]data.Value{v})
 	}
-	out, masked := salted().Value(v)
-	if len(masked) != 1 || masked[0].Rule != redact.RuleDepth || strings.Contains(out.Inspect(), "hunter2") {
-		t.Errorf("%d masked", len(masked))
+	out, found := salted().Value(v)
+	if len(found) != 1 || found[0].Rule != redact.RuleDepth || strings.Contains(out.Inspect(), "hunter2") {
+		t.Errorf("%d masked", len(found))
 	}
 }
 
@@ -249,7 +249,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// A planter makes random structures and texts with a secret in each place
+// A planter makes random structures and texts with a secret at each position
 // where one may be.
 type planter struct {
 	*rand.Rand
@@ -397,16 +397,16 @@ func checkNoLeak(t *testing.T, seed1, seed2 uint64) {
 	p := &planter{Rand: rand.New(rand.NewPCG(seed1, seed2))}
 	m := salted()
 	v := p.value(5)
-	out, masked := m.Value(v)
+	out, found := m.Value(v)
 	var b strings.Builder
 	flat(&b, out)
-	for _, x := range masked {
+	for _, x := range found {
 		b.WriteString(x.Path + "\n")
 	}
 	if secret := p.leaked(b.String()); secret != "" {
 		t.Fatalf("%q of\n%s\nsurvived in\n%s", secret, v, out)
 	}
-	if len(p.secrets) > 0 && len(masked) == 0 {
+	if len(p.secrets) > 0 && len(found) == 0 {
 		t.Fatalf("nothing is listed of %s", v)
 	}
 	p.secrets = nil
@@ -470,7 +470,8 @@ func FuzzNothingLeaks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b uint64) { checkNoLeak(t, a, b) })
 }
 
-// Whatever the text, masking ends, is stable, and takes out what it announces.
+// Whatever the text, redaction ends, is stable, and removes all that it
+// reports.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"password: x", `"token": "a\"`, "--password=x", "https://u:p@h", pem, "<token>", "token: |\n  a", "'token: it's'", "token:\n- a"} {
 		f.Add(s)

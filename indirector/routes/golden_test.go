@@ -19,8 +19,8 @@ import (
 // puppetSays is a case of dispatch/routes.json: what Puppet 7.23 did.
 type recordedCase struct {
 	ID           string          `json:"id"`
-	Application  string          `json:"application"` // whose section is asked for
-	App          string          `json:"app"`         // whose defaults are applied
+	Application  string          `json:"application"` // of the section
+	App          string          `json:"app"`         // of the defaults
 	Routes       json.RawMessage `json:"routes"`
 	Settings     map[string]any  `json:"settings"`
 	Defaults     map[string]any  `json:"app_defaults"`
@@ -138,7 +138,7 @@ func (c recordedCase) checkError(t *testing.T, path string, err error) {
 	}
 }
 
-// selected is the terminus of an indirection, or what Puppet says when it is
+// selected returns the terminus of an indirection, or Puppet's error when it is
 // used.
 func selected(result routes.Result, indirection string, s traces.Slot) string {
 	for _, d := range result.Warnings {

@@ -169,7 +169,7 @@ func (l *loader) code() {
 func (l *loader) caLocation() {
 	where, source := l.app.CA, "application "+l.app.Name
 	if set, _ := l.in.Settings.Setting("ca"); l.app.RunMode == "server" && set.Value == "false" && where != "" {
-		where, source = CANone, source+", setting ca, "+set.Source
+		where, source = caNone, source+", setting ca, "+set.Source
 	}
 	for _, a := range where.assigns() {
 		l.add(a.Indirection, a.Slot, traces.Choice{

@@ -142,7 +142,7 @@ func TestDirectories(t *testing.T) {
 	})
 }
 
-// The places, strongest first, and everything that was overruled.
+// All sources, strongest first, and everything that was overruled.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	o := options(t, `node_terminus = first
@@ -457,7 +457,7 @@ node_cache_terminus = yaml
 }
 
 // Rule IND-SEL-10: storeconfigs changes the default of another setting, below
-// what the application and puppet.conf say.
+// the application and puppet.conf.
 func TestStoreconfigs(t *testing.T) {
 	t.Parallel()
 	o := options(t, "storeconfigs = true\n")
@@ -488,7 +488,7 @@ func TestAlias(t *testing.T) {
 	}
 }
 
-// What nobody declared is kept, for termini that read settings of their own.
+// Unknown settings are kept, for termini that read settings of their own.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	o := options(t, "dns_suffix = .$server\nother = 1\n")

@@ -126,14 +126,14 @@ type subject struct {
 	suite    *suite
 	terminus indirector.Terminus
 	can      indirector.Verbs
-	settings *Settings
+	settings *recordingSettings
 	root     string
 	dir      string // below root, to write in
 	work     sync.WaitGroup
 }
 
-// Settings record which of them were read. They are safe for concurrent use.
-type Settings struct {
+// recordingSettings record which of them were read. They are safe for concurrent use.
+type recordingSettings struct {
 	Values map[string]string
 
 	mu   sync.Mutex // guards read
@@ -141,7 +141,7 @@ type Settings struct {
 }
 
 // Get returns a value and records the name.
-func (s *Settings) Get(name string) (value, place string) {
+func (s *recordingSettings) Get(name string) (value, place string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read == nil {
@@ -156,7 +156,7 @@ func (s *Settings) Get(name string) (value, place string) {
 }
 
 // Read returns the names passed to Get, sorted.
-func (s *Settings) Read() []string {
+func (s *recordingSettings) Read() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := make([]string, 0, len(s.read))
@@ -170,7 +170,7 @@ func (s *Settings) Read() []string {
 func (s *suite) open(t *testing.T) *subject {
 	t.Helper()
 	root := t.TempDir()
-	sub := &subject{suite: s, root: root, dir: filepath.Join(root, "inside"), settings: new(Settings)}
+	sub := &subject{suite: s, root: root, dir: filepath.Join(root, "inside"), settings: new(recordingSettings)}
 	if err := os.Mkdir(sub.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func (s *suite) siblings(env indirector.Env) func(string) (indirector.Terminus, 
 				continue
 			}
 			env := env
-			env.Terminus, env.Settings = name, &Settings{Values: env.Settings.(*Settings).Values}
+			env.Terminus, env.Settings = name, &recordingSettings{Values: env.Settings.(*recordingSettings).Values}
 			return d.New(env)
 		}
 		return nil, fmt.Errorf("there is no terminus %s here", name)
@@ -433,13 +433,13 @@ func (s *suite) destroyTwice(t *testing.T, u *subject) {
 	}
 }
 
-// HostileKeys are keys that try to escape from a directory.
-var HostileKeys = []string{
+// hostileKeys are keys that try to escape from a directory.
+var hostileKeys = []string{
 	"..", "../x", "..x", "a/../b", "a/b", "/abs", `a\b`, "c:", "C:x", "\x00", "a\x00b", "x\n../y",
 	"", ".", " ", "*", "a*", "{a,b}", "[", "~", "%2e%2e", "-flag", "x\ty", "\xff\xfe", "日本", strings.Repeat("n", 300),
 }
 
-// keys tries HostileKeys. Nothing may change outside of the directory; with
+// keys tries hostileKeys. Nothing may change outside of the directory; with
 // rule IND-KEY-01 those that are no names are refused.
 func (s *suite) keys(t *testing.T, u *subject) {
 	if err := os.WriteFile(filepath.Join(u.root, "x"), []byte("outside"), 0o666); err != nil {
@@ -450,7 +450,7 @@ func (s *suite) keys(t *testing.T, u *subject) {
 	for _, key := range s.keysOfSeed() {
 		inst = s.o.Seed[key]
 	}
-	for i, key := range HostileKeys {
+	for i, key := range hostileKeys {
 		for _, verb := range []indirector.Verb{indirector.Save, indirector.Find, indirector.Head, indirector.Search, indirector.Destroy} {
 			if verb == indirector.Save && inst == nil || u.can[verb] == nil {
 				continue

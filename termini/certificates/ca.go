@@ -15,7 +15,7 @@ import (
 	"indirtui/traces"
 )
 
-// The termini of certificate.
+// Termini of certificate.
 var (
 	CertificateCA = indirector.Descriptor{
 		Indirection: "certificate", Name: "ca",
@@ -39,7 +39,7 @@ var (
 	CertificateDisabledCA = disabled("certificate", "certificates")
 )
 
-// The termini of certificate_request.
+// Termini of certificate_request.
 var (
 	RequestCA = indirector.Descriptor{
 		Indirection: "certificate_request", Name: "ca",
@@ -63,7 +63,7 @@ var (
 	RequestDisabledCA = disabled("certificate_request", "requests")
 )
 
-// The termini of certificate_revocation_list.
+// Termini of certificate_revocation_list.
 var (
 	CRLCA = indirector.Descriptor{
 		Indirection: "certificate_revocation_list", Name: "ca",
@@ -86,7 +86,7 @@ var (
 	CRLDisabledCA = disabled("certificate_revocation_list", "revocation lists")
 )
 
-// A signed is the terminus of what a CA has signed.
+// A signed has the certificates of a CA.
 type signed struct {
 	files
 	authority
@@ -116,14 +116,13 @@ func (t *signed) Save(ctx context.Context, req *indirector.Request) (any, error)
 	return &model.Certificate{Name: req.Key, PEM: ca.EncodeCertificates(renewed), Until: renewed.NotAfter}, nil
 }
 
-// A requests is the terminus of what waits for a CA.
+// A requests has the waiting requests of a CA.
 type requests struct {
 	files
 	authority
 }
 
-// Validate checks the model only: the CA looks at the names, and has words of
-// its own for them.
+// Validate checks the model; the CA checks the names, in its own words.
 func (t *requests) Validate(_ context.Context, req *indirector.Request) error {
 	return t.files.env.Spec.ValidateModel(req.Instance)
 }
@@ -149,13 +148,13 @@ func (t *requests) Save(ctx context.Context, req *indirector.Request) (any, erro
 	return nil, nil
 }
 
-// A revoked is the terminus of what a CA has revoked. Nothing removes that.
+// A revoked has the revocation lists of a CA, which cannot be removed.
 type revoked struct {
 	file files
 	authority
 }
 
-// Find returns the lists that agents get.
+// Find returns the lists for agents.
 func (t *revoked) Find(ctx context.Context, _ *indirector.Request) (indirector.Instance, error) {
 	if e, err := t.Peek(ctx, "ca"); err != nil || e.Key == "" {
 		return nil, errors.Join(err, indirector.NotFound(traces.NotFound, t.file.single))
@@ -176,7 +175,7 @@ func (t *revoked) Find(ctx context.Context, _ *indirector.Request) (indirector.I
 	return crl, nil
 }
 
-// Search returns the same, as a list.
+// Search returns the lists as one instance.
 func (t *revoked) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	inst, err := t.Find(ctx, req)
 	if errors.Is(err, indirector.ErrNotFound) {
@@ -188,17 +187,15 @@ func (t *revoked) Search(ctx context.Context, req *indirector.Request) ([]indire
 	return []indirector.Instance{inst}, nil
 }
 
-// List tells of the file.
 func (t *revoked) List(ctx context.Context, yield func(indirector.Entry) bool) error {
 	return t.file.List(ctx, yield)
 }
 
-// Peek tells of the file.
 func (t *revoked) Peek(ctx context.Context, key string) (indirector.Entry, error) {
 	return t.file.Peek(ctx, key)
 }
 
-// Save takes newer lists of other CAs.
+// Save updates the lists of other CAs.
 func (t *revoked) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	a, err := t.open()
 	if err != nil {
@@ -211,8 +208,8 @@ func (t *revoked) Save(ctx context.Context, req *indirector.Request) (any, error
 	return nil, failed(a.UpdateCRLs(ctx, crl.PEM))
 }
 
-// A disabledCA is the terminus of a server that is no CA: this host may ask for
-// its own files, and nobody else for anything.
+// A disabledCA is for a server without a CA: local requests get the files of
+// this host, others are refused.
 type disabledCA struct{ file indirector.Verbs }
 
 func disabled(indirection, what string) indirector.Descriptor {
@@ -236,7 +233,13 @@ func (t *disabledCA) pass(ctx context.Context, verb indirector.Verb, req *indire
 	return t.file[verb](ctx, req)
 }
 
-// Find implements indirector.Finder.
+var _ interface {
+	indirector.Finder
+	indirector.Searcher
+	indirector.Saver
+	indirector.Destroyer
+} = (*disabledCA)(nil)
+
 func (t *disabledCA) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := t.pass(ctx, indirector.Find, req)
 	if err != nil {
@@ -246,7 +249,6 @@ func (t *disabledCA) Find(ctx context.Context, req *indirector.Request) (indirec
 	return inst, nil
 }
 
-// Search implements indirector.Searcher.
 func (t *disabledCA) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	v, err := t.pass(ctx, indirector.Search, req)
 	if err != nil {
@@ -256,12 +258,10 @@ func (t *disabledCA) Search(ctx context.Context, req *indirector.Request) ([]ind
 	return list, nil
 }
 
-// Save implements indirector.Saver.
 func (t *disabledCA) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	return t.pass(ctx, indirector.Save, req)
 }
 
-// Destroy implements indirector.Destroyer.
 func (t *disabledCA) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	return t.pass(ctx, indirector.Destroy, req)
 }
@@ -276,16 +276,16 @@ var StatusFile = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) { return &status{authority{env: env}}, nil },
 }
 
-// A status is the terminus of what a CA knows of names.
+// A status has what the CA knows of names.
 type status struct{ authority }
 
-// Validate checks the model only: the key counts, not the name of the instance.
-// Rule IND-VAL-02.
+// Validate checks the model: the key counts, not the name of the instance. Rule
+// IND-VAL-02.
 func (t *status) Validate(_ context.Context, req *indirector.Request) error {
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-// Find returns what is known of a name.
+// Find returns the status of a name.
 func (t *status) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	a, err := t.open()
 	if errors.Is(err, ca.ErrNoCA) {
@@ -325,7 +325,7 @@ func statusOf(s *ca.Status) *model.CertificateStatus {
 	return m
 }
 
-// Search returns what is known of all names.
+// Search returns every status.
 func (t *status) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	found := []indirector.Instance{}
 	a, err := t.open()
@@ -350,7 +350,7 @@ func (t *status) Search(ctx context.Context, req *indirector.Request) ([]indirec
 	return found, nil
 }
 
-// wanted reports whether the option for has a certificate or a request in it.
+// wanted reports whether the option for includes certificates or requests.
 func wanted(option any, request bool) bool {
 	name := map[bool]string{true: "certificate_request", false: "certificate"}[request]
 	switch v := option.(type) {
@@ -388,8 +388,7 @@ func (t *status) Save(ctx context.Context, req *indirector.Request) (any, error)
 	return nil, &indirector.Failure{Class: "Puppet::Error", Message: fmt.Sprintf(msgState, s.Desired, req.Key), Err: indirector.ErrInvalid}
 }
 
-// reworded has Puppet's words, which to who asks over the network are Puppet
-// Server's.
+// reworded returns Puppet's message; over the network it is Puppet Server's.
 func (t *status) reworded(req *indirector.Request, err error) error {
 	refusal := (*ca.Refusal)(nil)
 	if !req.IsRemote() && errors.As(err, &refusal) && refusal.Kind == ca.Conflict {
@@ -398,14 +397,14 @@ func (t *status) reworded(req *indirector.Request, err error) error {
 	return failed(err)
 }
 
-// Destroy removes what there is of a name, and says what that was.
+// Destroy removes all of a name, and names what it removed.
 func (t *status) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	var deleted []string
 	for _, part := range []struct{ indirection, class string }{
 		{"certificate", "Puppet::SSL::Certificate"}, {"certificate_request", "Puppet::SSL::CertificateRequest"}, {"key", "Puppet::SSL::Key"},
 	} {
 		if req.IsRemote() && part.indirection == "key" {
-			continue // Puppet removes it; but it is not the CA's
+			continue // Puppet removes it, though it is not the CA's
 		}
 		resp, err := t.env.Do(ctx, &indirector.Request{Indirection: part.indirection, Verb: indirector.Destroy, Key: req.Key, Remote: req.Remote, Run: req.Run})
 		if err != nil && !errors.Is(err, indirector.ErrNotFound) {
@@ -430,16 +429,15 @@ var OCSPCA = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) { return &responder{authority{env: env}}, nil },
 }
 
-// A responder is the terminus that answers OCSP.
+// A responder answers OCSP.
 type responder struct{ authority }
 
-// Validate checks the model only.
+// Validate checks the model.
 func (t *responder) Validate(_ context.Context, req *indirector.Request) error {
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-// Save answers. Also what is wrong with a question is an answer; the trace says
-// what it is in words.
+// Save answers a question, also an invalid one; the trace has the reason.
 func (t *responder) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	a, err := t.open()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"indirtui/traces"
 )
 
-// A house is one over an ssldir and a cadir.
+// A testEngine is an engine over an ssldir and a cadir.
 type testEngine struct {
 	*engine.Engine
 	dir string
@@ -74,7 +74,7 @@ func wantError(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// TestRoutes is Puppet's CA location: who is asked by which application.
+// TestRoutes is Puppet's CA location: the terminus of each application.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ application, ca, want string }{
@@ -140,7 +140,7 @@ func TestKeysStayHere(t *testing.T) {
 	}
 }
 
-// TestDisabledCA is a server that is no CA.
+// TestDisabledCA is a server without a CA.
 func TestDisabledCA(t *testing.T) {
 	t.Parallel()
 	h := newEngine(t, "server", settings.Override{Name: "ca", Value: "false"})

@@ -165,7 +165,7 @@ func TestKeys(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("TERM-FB-04 "+tt.name, func(t *testing.T) {
 			is(t, tt.key, h.found(t, tt.key), tt.want)
-			// head and save say the same of the key.
+			// head and save report the same about the key.
 			if words, bad := strings.CutPrefix(tt.want, "error: "); bad {
 				_, err := h.do(t, indirector.Head, tt.key, nil)
 				is(t, "head", indirector.Message(err), words)
@@ -562,8 +562,8 @@ func TestManyWriters(t *testing.T) {
 		var writers sync.WaitGroup
 		for i := range 16 {
 			writers.Go(func() {
-				house := []*fixture{h, again}[i%2]
-				house.save(t, text, "/"+string(rune('a'+i/2)))
+				next := []*fixture{h, again}[i%2]
+				next.save(t, text, "/"+string(rune('a'+i/2)))
 			})
 		}
 		writers.Wait()

@@ -25,8 +25,8 @@ type settings map[string]string
 
 func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
-// A house is an indirector with the termini of buckets, a bucket of its own,
-// and an ear for traces and logs. Safe for concurrent use.
+// A fixture is an Indirector with the termini of buckets, a bucket of its own,
+// and a recorder of traces and logs. Safe for concurrent use.
 type fixture struct {
 	*indirector.Indirector
 	dir  string
@@ -46,7 +46,7 @@ func (h *fixture) End(t *traces.Trace, _ any) {
 	h.ended = append(h.ended, &c)
 }
 
-// story is all that the last trace tells.
+// story returns the last trace as text.
 func (h *fixture) story() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

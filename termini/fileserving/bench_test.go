@@ -54,7 +54,7 @@ func cpu(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op") }
 }
 
-// BenchmarkSearch is a search of 10 000 files through the house, with a
+// BenchmarkSearch searches 10 000 files through the Indirector, with a
 // recorder.
 func BenchmarkSearch(b *testing.B) {
 	dir := tree(b, 10_000)

@@ -192,8 +192,8 @@ func (s *scene) environments(tmp string) func(string) error {
 	}
 }
 
-// A confLog is what was said of fileserver.conf: by Puppet once, here by each
-// terminus that reads it.
+// A confLog holds the log lines about fileserver.conf: Puppet's, and those of
+// each terminus that reads it.
 type confLog struct{ want, got map[line]bool }
 
 var ofConf = regexp.MustCompile(`(?i)fileserver.?conf|^Removing mount|can not have a path`)

@@ -118,7 +118,7 @@ func TestHTTPMetadata(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+path); err != nil {
 			t.Error(err)
 		}
-		told := h.told()
+		told := h.story()
 		says(t, told, want)
 		if want == "" && strings.Contains(told, "is none, but") {
 			t.Errorf("a sum that is in order: got\n%s", told)
@@ -134,17 +134,17 @@ func TestHTTPMetadata(t *testing.T) {
 		if err != nil || at.Before(before) || at.After(time.Now()) {
 			t.Errorf("got %q, %v; want now", m.Checksum, err)
 		}
-		says(t, h.told(), "no checksum/Last-Modified header: mtime=now", "owner, group and mode are missing", "HEAD "+s.URL+"/plain 200 OK")
+		says(t, h.story(), "no checksum/Last-Modified header: mtime=now", "owner, group and mode are missing", "HEAD "+s.URL+"/plain 200 OK")
 	})
 	t.Run("what was asked is told", func(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+"/head500"); err == nil {
 			t.Error("got no error")
 		}
-		says(t, h.told(), "nil-from-404(HEAD "+s.URL+"/head500: 500 Internal Server Error)")
+		says(t, h.story(), "nil-from-404(HEAD "+s.URL+"/head500: 500 Internal Server Error)")
 		if _, err := h.find(t, "http", s.URL+"/head403"); err != nil {
 			t.Error(err)
 		}
-		says(t, h.told(), "HEAD was answered with 403 Forbidden, so one byte is asked for", "GET "+s.URL+"/head403 206 Partial Content")
+		says(t, h.story(), "HEAD was answered with 403 Forbidden, so one byte is asked for", "GET "+s.URL+"/head403 206 Partial Content")
 	})
 	t.Run("a login", func(t *testing.T) {
 		address := strings.Replace(s.URL, "http://", "http://me:secret@", 1)
@@ -179,7 +179,7 @@ func TestHTTPContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, h.told(), "removed in 7; selector still routes to it")
+	says(t, h.story(), "removed in 7; selector still routes to it")
 	for range 2 {
 		if b, err := contents(c); err != nil || string(b) != "body of /plain" {
 			t.Errorf("got %q, %v", b, err)
@@ -228,7 +228,8 @@ func TestHTTPStalls(t *testing.T) {
 	t.Errorf("got %s; want what came, and that nothing came for a second", got)
 }
 
-// TestTLS trusts Puppet's authority, and nobody without it. Rule TERM-HTTP-01.
+// TestTLS trusts Puppet's authority, and no server without it. Rule
+// TERM-HTTP-01.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))

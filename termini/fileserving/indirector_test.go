@@ -46,7 +46,7 @@ type line struct {
 	Message string `json:"message"`
 }
 
-// logs keeps what is told to the log. It is safe for concurrent use.
+// logs keeps log lines. It is safe for concurrent use.
 type logs struct {
 	mu    sync.Mutex
 	lines []line
@@ -90,7 +90,7 @@ func (r *recorder) End(t *traces.Trace, _ any) {
 	r.last = t
 }
 
-// A house has the file serving indirections, with a directory of its own.
+// A fixture has the file serving indirections, with a directory of its own.
 type fixture struct {
 	*indirector.Indirector
 	logs     logs
@@ -153,8 +153,8 @@ func (h *fixture) search(t testing.TB, terminus, key string, options ...indirect
 	return found, nil
 }
 
-// told is all that the last trace says in words.
-func (h *fixture) told() string {
+// story returns the last trace as text.
+func (h *fixture) story() string {
 	var b bytes.Buffer
 	t := h.recorder.last
 	for _, n := range t.Notes {

@@ -24,7 +24,7 @@ import (
 
 var elapsed = regexp.MustCompile(`after [0-9.]+ seconds`)
 
-// TestSelector looks at the second choice and at what the trace says of it.
+// TestSelector checks the second choice and its trace.
 func TestSelector(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestSelector(t *testing.T) {
 			if got := elapsed.ReplaceAllString(indirector.Message(err), "after N seconds"); got != tt.says {
 				t.Errorf("got %q, want %q", got, tt.says)
 			}
-			says(t, h.told(), tt.told...)
+			says(t, h.story(), tt.told...)
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestAuthorized(t *testing.T) {
 					t.Errorf("got %q, want %q", got, tt.says)
 				}
 				if strings.HasPrefix(tt.says, "Not") {
-					says(t, h.told(), "authorisation hook refused unknown mount")
+					says(t, h.story(), "authorisation hook refused unknown mount")
 				}
 			})
 		}
@@ -244,12 +244,12 @@ func TestMerged(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	says(t, h.told(), "merged mount: facter/x.rb: a wins over b by modulepath order", "1 file hidden", dir+"/one/a wins over "+dir+"/two/b")
+	says(t, h.story(), "merged mount: facter/x.rb: a wins over b by modulepath order", "1 file hidden", dir+"/one/a wins over "+dir+"/two/b")
 
 	if m, err := h.find(t, "file_server", "plugins/facter/x.rb"); err != nil || m.Path != dir+"/one/a/lib/facter/x.rb" {
 		t.Errorf("got %v, %v; want that of a", m, err)
 	}
-	says(t, h.told(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
+	says(t, h.story(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
 
 	// No module has any: the client gets an empty directory, not an error.
 	found, err = h.search(t, "file_server", "locales", option("recurse", true))
@@ -351,7 +351,7 @@ func TestKeys(t *testing.T) {
 	if _, err := h.find(t, "file_server", "m/%66"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("S-45: got %v", err)
 	}
-	says(t, h.told(), "key is literally m/%66: no decoding")
+	says(t, h.story(), "key is literally m/%66: no decoding")
 }
 
 // TestOptions tries what the options take. Rules TERM-MD-01,
@@ -420,7 +420,10 @@ func TestOptions(t *testing.T) {
 // TestHostileTrees searches what is not made to be searched.
 func TestHostileTrees(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	write(t, dir, map[string]string{
 		"loop/a/f": "x", "loop/a/up": "-> ..", "self": "-> self", "odd/new\nline": "1", "odd/\xff\xfe": "2", "odd/" + strings.Repeat("n", 255): "3", "odd/ ": "4",
 		"outside/secret": "s", "out/link": "-> ../outside", "dev/null": "-> /dev/null", "dev/zero": "-> /dev/zero",
@@ -434,7 +437,7 @@ func TestHostileTrees(t *testing.T) {
 		if got, want := indirector.Message(err), "Too many levels of symbolic links @ rb_file_s_stat - "+dir+"/loop/a/up"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		says(t, h.told(), "leads back to "+dir+"/loop")
+		says(t, h.story(), "leads back to "+dir+"/loop")
 		found, err := h.search(t, "file", dir+"/loop", everything, option("links", "follow"), option("recurselimit", 6))
 		if err != nil || len(found) != 10 {
 			t.Errorf("with a limit: got %d, %v; want 10", len(found), err)
@@ -447,7 +450,7 @@ func TestHostileTrees(t *testing.T) {
 		if _, err := h.find(t, "file", dir+"/self"); !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
-		says(t, h.told(), "too many levels of symbolic links")
+		says(t, h.story(), "too many levels of symbolic links")
 	})
 	t.Run("odd names", func(t *testing.T) {
 		found, err := h.search(t, "file", dir+"/odd", everything)
@@ -464,7 +467,7 @@ func TestHostileTrees(t *testing.T) {
 		if _, err := h.find(t, "file_server", "out/link/secret"); err != nil {
 			t.Error(err)
 		}
-		says(t, h.told(), "leads out of the mount to "+dir+"/outside/secret")
+		says(t, h.story(), "leads out of the mount to "+dir+"/outside/secret")
 	})
 	t.Run("devices", func(t *testing.T) {
 		_, err := h.find(t, "file", "/dev/zero", option("links", "follow"))
@@ -511,7 +514,7 @@ func TestHostileTrees(t *testing.T) {
 		if lines := h.logs.take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
 			t.Errorf("got the log %v", lines)
 		}
-		says(t, h.told(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
+		says(t, h.story(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
 		// An explicit limit is held against each directory as a whole, before a file
 		// is looked at: this one cannot be.
 		write(t, dir, map[string]string{"many/zzz": "-> nowhere"})
@@ -598,8 +601,8 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestFirstErrorCounts lets several files fail: the first in order is told, as
-// if nothing were done at the same time.
+// TestFirstErrorCounts lets several files fail: the first in order is reported,
+// as if nothing were done at the same time.
 func TestFirstErrorCounts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -643,8 +646,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestVanishing searches a tree that is taken away meanwhile: the search
-// succeeds with what was there, or says what has gone.
+// TestVanishing searches a tree that is removed meanwhile: the search succeeds
+// with what was there, or reports what has gone.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -672,8 +675,8 @@ func TestVanishing(t *testing.T) {
 	}
 }
 
-// TestLimits meets a configuration that is too large, and a link to a pipe that
-// nobody writes. Rules TERM-FSRV-04, TERM-MD-04.
+// TestLimits meets a configuration that is too large, and a link to a pipe
+// without a writer. Rules TERM-FSRV-04, TERM-MD-04.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -227,8 +227,8 @@ func TestYieldMerged(t *testing.T) { // alone: it measures the memory of the pro
 	}
 }
 
-// A caller who takes long, and one who panics, leave no goroutine behind: the
-// house waits for all when it closes.
+// A caller that takes long, and one that panics, leave no goroutine behind: the
+// Indirector waits for all when it closes.
 func TestYieldPanic(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"indirtui/termini/internal/fnmatch"
 )
 
-// TestGlob compares with what Ruby's Dir.glob said in a directory of these
-// files. Rule TERM-FILE-12.
+// TestGlob compares with Ruby's Dir.glob in a directory of these files. Rule
+// TERM-FILE-12.
 func TestGlob(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -125,8 +125,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestFailures is about what the caller does not hear: it gets the names all
-// the same.
+// TestFailures checks errors that are hidden from the caller: it gets the names
+// all the same.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	bad := func(host string) *model.Report { r := *report; r.Host = host; return &r }

@@ -123,7 +123,7 @@ func answerOf(coding, body string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(body), body)
 }
 
-// faults are all of them. What real Puppet says of each is asked of it.
+// faults are all of them, compared with real Puppet.
 func faults(t *testing.T) ([]fault, clienttest.Settings) {
 	t.Helper()
 	dir := t.TempDir()
@@ -268,10 +268,9 @@ func faults(t *testing.T) ([]fault, clienttest.Settings) {
 // Puppet takes it for a server that cannot be reached.
 var noRoutes = outcome{Class: "Puppet::HTTP::RouteError", Message: "No more routes to puppet"}
 
-// TestFaults asks for a node where it cannot be had: Puppet's own error, if it
-// is installed, must be ours, and the trace must name the cause. Rules
-// REST-CLI-01, REST-CLI-02, REST-CLI-03, REST-CLI-06, REST-CLI-08. Pains P33,
-// P34.
+// TestFaults asks for a node that cannot be had: the error must be that of real
+// Puppet, if installed, and the trace must name the cause. Rules REST-CLI-01,
+// REST-CLI-02, REST-CLI-03, REST-CLI-06, REST-CLI-08. Pains P33, P34.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	list, settings := faults(t)

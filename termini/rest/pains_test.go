@@ -29,9 +29,9 @@ type pain struct {
 	name   string // "P26 an empty catalog": the pain, and what is the matter
 	answer http.HandlerFunc
 	set    []string // settings; $GOOD is the address of the server
-	ask    []op     // the last is told of
-	first  []string // what its first line says
-	// outcome and answered are what the headline says.
+	ask    []op     // the last is the subject
+	first  []string // parts of its first line
+	// outcome and answered are those of the headline.
 	outcome  traces.Outcome
 	answered string
 }
@@ -195,7 +195,7 @@ func pains(t *testing.T) []pain {
 	}
 }
 
-// told is the trace of the newest request of a store.
+// traceOf returns the trace of a request of a store.
 func traceOf(t *testing.T, s *store.Store, id uint64) *traces.Trace {
 	t.Helper()
 	if err := s.Flush(); err != nil {
@@ -208,7 +208,7 @@ func traceOf(t *testing.T, s *store.Store, id uint64) *traces.Trace {
 	return trace
 }
 
-// recording is an indirector whose requests a store keeps, as in the program.
+// recording is an Indirector with a store, as in the program.
 func recording(t *testing.T, settings clienttest.Settings) (*indirector.Indirector, *store.Store) {
 	t.Helper()
 	s, err := store.Open(store.Options{})
@@ -223,7 +223,7 @@ func recording(t *testing.T, settings clienttest.Settings) (*indirector.Indirect
 	return indirectorOf(t, settings, s, io.Discard), s
 }
 
-// TestPains asks where Puppet hides the cause: the first line says it. Pains
+// TestPains has causes that Puppet hides, which the first line must name. Pains
 // P24 to P34.
 func TestPains(t *testing.T) {
 	t.Parallel()
@@ -257,8 +257,8 @@ func TestPains(t *testing.T) {
 	}
 }
 
-// TestPainsOfConnections are those below HTTP: the first line says of every
-// fault what its trace says. Pains P33 and P34.
+// TestPainsOfConnections are those below HTTP: the first line has the cause of
+// every fault. Pains P33 and P34.
 func TestPainsOfConnections(t *testing.T) {
 	t.Parallel()
 	list, settings := faults(t)
@@ -285,10 +285,9 @@ func TestPainsOfConnections(t *testing.T) {
 	}
 }
 
-// TestPainsOfClassifiers has a server whose classifier goes wrong: the first
-// line of the server's own trace says what happened to the program, which its
-// answer does not, and that of who asked says in the server's words where it
-// went wrong. Pains P22 and P23.
+// TestPainsOfClassifiers has a server with a failing classifier: the first line
+// of the server's own trace has the cause, which its answer does not, and that
+// of the client has the server's message. Pains P22 and P23.
 func TestPainsOfClassifiers(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -298,7 +297,7 @@ func TestPainsOfClassifiers(t *testing.T) {
 		name, script   string
 		mode           os.FileMode
 		status         int
-		server, client []string // what the first lines say
+		server, client []string // parts of the first lines
 	}{
 		{
 			name: "P22 a classifier that prints nothing", script: "echo", mode: 0o755, status: http.StatusNotFound,
@@ -378,8 +377,8 @@ func (s statusOf) WriteHeader(status int) {
 
 func (s statusOf) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// TestOneMismatch has one cause and all requests of a run: each says the same.
-// Pain P33.
+// TestOneMismatch has one cause and all requests of a run: each has the same
+// line. Pain P33.
 func TestOneMismatch(t *testing.T) {
 	t.Parallel()
 	ca := clienttest.New(t, "Puppet CA")

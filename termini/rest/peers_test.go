@@ -124,8 +124,7 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestPeerKinds holds what a real server says of each kind of nil. Gap L8,
-// scenario S-18.
+// TestPeerKinds has a real server's nil of each kind. Gap L8, scenario S-18.
 func TestPeerKinds(t *testing.T) {
 	t.Parallel()
 	settings, _ := peer(t)
@@ -146,8 +145,8 @@ func TestPeerKinds(t *testing.T) {
 	}
 }
 
-// TestPeerForward passes on who asked: a server that is told to believe it lets
-// the node in; ours does not believe headers, so it stays with our certificate.
+// TestPeerForward names the client: a server that trusts the headers allows it;
+// this one does not, and sees the proxy's certificate.
 func TestPeerForward(t *testing.T) {
 	t.Parallel()
 	settings, _ := peer(t)

@@ -1,16 +1,16 @@
 // Package rest has the rest termini: they ask a Puppet server over HTTP.
 //
-// A request is written as Puppet's client writes it, by the package
-// indirector/network/rest, and asked by the client of the house. What comes back
+// A request is encoded as by Puppet's client, by the package
+// indirector/network/rest, and sent by the client of the engine. The answer
 // becomes what Puppet makes of it: an instance, nil for a 404, or an error in
-// its words; the trace keeps what is lost on that way. Gaps L8, L9, L10.
+// its words; the trace keeps what gets lost. Gaps L8, L9, L10.
 //
 //	GET /puppet/v3/node/web01?…   200  *model.Node
-//	                              404  nil: which of the five kinds of 404 it is, and the server's words
+//	                              404  nil: which of the five kinds of 404, and the server's message
 //	                              500  Net::HTTPError "Error 500 on SERVER: …"
 //
-// Contents of files flow: up to 64 KiB are read at once, the rest when somebody
-// reads it.
+// Contents of files are streamed: up to 64 KiB are read at once, the rest when
+// it is read.
 package rest
 
 import (
@@ -35,32 +35,32 @@ import (
 	"indirtui/traces"
 )
 
-// A service asks one service about one indirection.
+// A service asks one of Puppet's services about one indirection.
 type service struct {
 	env      indirector.Env
 	client   *client.Client
 	encoding wire.Encoding
 	service  client.Service
-	class    string // of the model in Ruby
+	class    string // the model's, in Ruby
 	forward  string
-	follow   bool // the version of the server decides about PSON
+	follow   bool // use PSON by the version of the server
 }
 
-// Settings of ours.
+// Settings that Puppet does not have.
 const (
 	settingLegacy  = "rest_legacy_urls"
 	settingForward = "rest_forward"
 	settingFollow  = "rest_pson_for_old_servers"
 )
 
-// Forward says how a server is told who asked us. It is the value of the
-// setting rest_forward; the empty one tells nobody.
+// Values of the setting rest_forward, which decides how a server is told for
+// whom this host asks. The empty value does not tell it.
 const (
 	// ForwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
-	// Server believes them with allow-header-cert-info, and others do likewise.
+	// Server trusts them with allow-header-cert-info.
 	ForwardHeaders = "headers"
-	// ForwardCertificate shows the certificate of the node that asked us, which
-	// must be in the directories of the settings certdir and privatekeydir.
+	// ForwardCertificate shows the client's certificate, from the directories of
+	// the settings certdir and privatekeydir.
 	ForwardCertificate = "certificate"
 )
 
@@ -91,7 +91,7 @@ func newService(env indirector.Env, name client.Service) (*service, error) {
 	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, ForwardHeaders, ForwardCertificate)}
 }
 
-// msgNoType is what Puppet says of an answer without a Content-Type.
+// msgNoType is Puppet's message about an answer without a Content-Type.
 const msgNoType = "No content type in http response; cannot parse"
 
 // Close closes idle connections.
@@ -110,7 +110,7 @@ func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool)
 	}
 	x := &client.Exchange{
 		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire(),
-		Anonymous: t.service == client.CA, // who has no certificate asks for one
+		Anonymous: t.service == client.CA, // a host without a certificate asks for one
 	}
 	if m.Body != nil {
 		x.Body, x.Size = m.Body.Open, m.Body.Size()
@@ -126,8 +126,8 @@ func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool)
 	return t.client.Do(ctx, x)
 }
 
-// sendOn adds the headers that the caller was asked with. What this question
-// says itself counts.
+// sendOn adds the headers of the forwarded request; those of this one are
+// stronger.
 func sendOn(h http.Header, sent map[string][]string) {
 	for name, values := range sent {
 		if _, ours := h[name]; !ours {
@@ -135,11 +135,11 @@ func sendOn(h http.Header, sent map[string][]string) {
 		}
 	}
 	if _, offered := h["Accept-Encoding"]; !offered {
-		h["Accept-Encoding"] = nil // the client would offer what it knows
+		h["Accept-Encoding"] = nil // else the client adds its own
 	}
 }
 
-// passOn tells the server who asked us.
+// passOn tells the server for whom this host asks.
 func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	switch {
 	case remote == nil:
@@ -150,8 +150,10 @@ func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	}
 }
 
-// find asks for one instance. Rules: specification of termini, 0; IND-FIND-06.
-func (t *service) find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+// A finder finds one instance. Rules: specification of termini, 0; IND-FIND-06.
+type finder struct{ *service }
+
+func (t finder) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -162,8 +164,8 @@ func (t *service) find(ctx context.Context, req *indirector.Request) (indirector
 	return t.intern(ctx, answer)
 }
 
-// notFound is what an answer that is no success makes of a find: nil for a 404,
-// unless the caller wants an error.
+// notFound returns the error of a find that failed: nil for a 404, unless the
+// caller wants an error.
 func (t *service) notFound(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
@@ -182,7 +184,7 @@ func (t *service) notFound(ctx context.Context, req *indirector.Request, answer 
 	return t.failure(answer, "Puppet::Error", fmt.Sprintf("Find %s resulted in 404 with the message: %s", path, answer.Body), about)
 }
 
-// missing says which kind of 404 it is, and what the server says. Gap L8.
+// missing describes a 404: its kind and the server's message. Gap L8.
 func missing(a *client.Answer) string {
 	e := wire.ParseError(a.Status, a.Header.Get("Content-Type"), a.Body)
 	what := e.Missing().String()
@@ -202,14 +204,14 @@ func (t *service) failure(a *client.Answer, class, message, hidden string) error
 	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: a.URL.Redacted(), Hidden: hidden}
 }
 
-// refused is what Puppet says of any other status.
+// refused returns Puppet's error of any other status.
 func (t *service) refused(a *client.Answer) error {
 	message := string(a.Body)
 	kind := a.Header.Get("Content-Type")
 	hidden := fmt.Sprintf("%s answered %d %s", a.Candidate, a.Status, a.Reason)
 	if a.Status == http.StatusForbidden {
 		hidden += " to " + cmp.Or(a.Identity, "somebody without a certificate")
-		if strings.HasPrefix(message, "Forbidden request") { // Puppet Server's word for it
+		if strings.HasPrefix(message, "Forbidden request") { // Puppet Server's own
 			hidden += ": a rule of its auth.conf says so"
 		}
 	}
@@ -238,7 +240,7 @@ func (t *service) refused(a *client.Answer) error {
 	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, message), hidden)
 }
 
-// formatOf is the format of an answer, and Puppet's error if it has none. Rule
+// formatOf returns the format of an answer, or Puppet's error. Rule
 // REST-FMT-09.
 func (t *service) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
 	header := a.Header.Get("Content-Type")
@@ -256,7 +258,7 @@ func (t *service) formatOf(ctx context.Context, a *client.Answer) (*format.Forma
 	return f, nil
 }
 
-// what describes an answer that is no answer.
+// what describes an answer that is not Puppet's.
 func (t *service) what(a *client.Answer) string {
 	kind := mediaType(a.Header.Get("Content-Type"))
 	begin := wire.ParseError(a.Status, "text/html", a.Body).Message
@@ -278,7 +280,7 @@ func mediaType(header string) string {
 	return strings.TrimSpace(kind)
 }
 
-// intern reads the instance of an answer.
+// intern decodes the instance of an answer.
 func (t *service) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
@@ -292,7 +294,7 @@ func (t *service) intern(ctx context.Context, a *client.Answer) (indirector.Inst
 	return inst, err
 }
 
-// internMany reads the instances of an answer.
+// internMany decodes the instances of an answer.
 func (t *service) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
@@ -311,7 +313,7 @@ func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
 	notes, err := intern()
 	if e := (*format.Error)(nil); errors.As(err, &e) && e.Err != nil {
-		err = e.Err // Puppet asks the format itself, which does not say its name
+		err = e.Err // Puppet's error does not name the format
 	}
 	switch {
 	case err == nil:
@@ -331,9 +333,11 @@ func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format
 	return err
 }
 
-// search asks for all that match. A 404 is an empty list; unless it is only
-// that nothing matches, it is told as something that was hidden. Gap L8.
-func (t *service) search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+// A searcher also finds all that match. A 404 is an empty list, and a fault in
+// the trace if it has another cause than that nothing matches. Gap L8.
+type searcher struct{ finder }
+
+func (t searcher) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, false)
 	switch {
 	case err != nil:
@@ -351,14 +355,12 @@ func (t *service) search(ctx context.Context, req *indirector.Request) ([]indire
 	return []indirector.Instance{}, nil
 }
 
-// noneListed tells a list without anything in it from a 404, which callers get
-// as such a list too. Pain P29.
+// noneListed notes an empty list, which callers get for a 404, too. Pain P29.
 func noneListed(a *client.Answer) string {
 	return fmt.Sprintf("%s answered %d with an empty list: it was found, and nothing is in it", a.Candidate, a.Status)
 }
 
-// unlisted is what an answer that is no success makes of a search: nothing was
-// found if it is a 404.
+// unlisted returns the error of a search that failed: nil for a 404.
 func (t *service) unlisted(ctx context.Context, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
@@ -375,7 +377,7 @@ func (t *service) unlisted(ctx context.Context, answer *client.Answer) error {
 	return nil
 }
 
-// save sends the instance. It returns the answer of a success or, of a 404, nil
+// save sends the instance. It returns the answer of a success; nil for a 404,
 // if that is no error.
 func (t *service) save(ctx context.Context, req *indirector.Request, nilOn404 bool) (*client.Answer, error) {
 	answer, err := t.ask(ctx, req, false)
@@ -400,22 +402,7 @@ func (t *service) saved(ctx context.Context, answer *client.Answer, nilOn404 boo
 	return nil, t.refused(answer)
 }
 
-// head asks whether there is something.
-func (t *service) head(ctx context.Context, req *indirector.Request) (bool, error) {
-	answer, err := t.ask(ctx, req, false)
-	switch {
-	case err != nil:
-		return false, err
-	case answer.OK():
-		return true, nil
-	case answer.Status == http.StatusNotFound:
-		return false, indirector.NotFound(traces.NilFrom404, fmt.Sprintf("404 from %s; an answer to HEAD does not say more", answer.URL.Host))
-	}
-	return false, t.refused(answer)
-}
-
-// Validate checks the model only: the key is the server's business. Rule
-// IND-VAL-02.
+// Validate checks the model; the server checks the key. Rule IND-VAL-02.
 func (t *service) Validate(_ context.Context, req *indirector.Request) error {
 	if t.env.Spec == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// against returns a house whose server that is.
+// against returns an engine with that server.
 func against(t testing.TB, handler http.HandlerFunc, set ...string) *testEngine {
 	t.Helper()
 	ca := clienttest.New(t, "Puppet CA")
@@ -29,7 +29,7 @@ func against(t testing.TB, handler http.HandlerFunc, set ...string) *testEngine 
 	return newEngine(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL).With(set...))
 }
 
-// TestKindsOf404 says which of them it is. Gap L8, pains P28 and P29.
+// TestKindsOf404 distinguishes them. Gap L8, pains P28 and P29.
 func TestKindsOf404(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, kind, body, want string }{
@@ -74,7 +74,7 @@ func TestKindsOf404(t *testing.T) {
 	}
 }
 
-// TestForward tells the server who asked us.
+// TestForward names the client to the server.
 func TestForward(t *testing.T) {
 	t.Parallel()
 	leaf := clienttest.New(t, "CA").Issue(t, "agent7")
@@ -138,8 +138,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestOldServers are sent PSON once they have said how old they are, if a
-// setting says so. Gap L9.
+// TestOldServers are sent PSON once their version is known, if a setting
+// allows. Gap L9.
 func TestOldServers(t *testing.T) {
 	t.Parallel()
 	for _, follow := range []string{"true", "false"} {
@@ -257,10 +257,11 @@ func TestContentFlows(t *testing.T) { // alone: it measures the memory of the pr
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	find(ctx)
-	cancel() // nobody reads it; the end of the request closes it, or goleak tells
+	cancel() // unread; the end of the request closes it, or goleak reports it
 }
 
-// TestBucketHashes sends a file that is not in memory, and says what it was.
+// TestBucketHashes sends a file that is not in memory, and returns its
+// checksum.
 func TestBucketHashes(t *testing.T) {
 	t.Parallel()
 	h := against(t, func(w http.ResponseWriter, r *http.Request) {
@@ -283,7 +284,7 @@ func TestBucketHashes(t *testing.T) {
 	t.Errorf("no span says what was sent: %+v", h.recorder.last(t).Spans)
 }
 
-// BenchmarkFind is a find of a node through the house, over a kept connection.
+// BenchmarkFind is a find of a node over a kept connection.
 func BenchmarkFind(b *testing.B) {
 	h := against(b, serveNode)
 	o := op{indirection: "node", verb: "find", key: "web01"}

@@ -48,7 +48,7 @@ const maxShown = 4 << 10
 // Answers compares the values of two requests: their answers, or what they sent.
 // Values with one digest are equal also where neither is kept.
 func Answers(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) Answer {
-	va, vb := ValueOf(a), ValueOf(b)
+	va, vb := valueOf(a), valueOf(b)
 	switch {
 	case va.Model == "" && vb.Model == "":
 		return Answer{Verdict: NoValue}

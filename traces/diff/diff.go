@@ -1,4 +1,4 @@
-// Package diff compares two values, two requests with their steps, or two runs or
+// Package diff compares two requests with their steps, or two runs or
 // recordings. It knows no screen and no command line.
 //
 // # The comparison of values
@@ -13,7 +13,7 @@
 // A Report is written as JSON like this; what is empty is left out:
 //
 //	{"diff":1,                       the version of this format
-//	 "kind":"requests",              or "runs", or "values"
+//	 "kind":"requests",              or "runs"
 //	 "equal":false, "differences":3, "unknown":0, "ignored":1,
 //	 "rules":[".parameters.*timestamp"],
 //	 "note":"#7 has no value to compare: …",
@@ -63,8 +63,8 @@ import (
 	"indirtui/traces/tree"
 )
 
-// Version is that of the document.
-const Version = 1
+// version is that of the document.
+const version = 1
 
 // A Log is where requests are read from: a *store.Store.
 type Log interface {
@@ -108,9 +108,8 @@ type Report struct {
 
 // The kinds of a Report.
 const (
-	OfValues   = "values"
-	OfRequests = "requests"
-	OfRuns     = "runs"
+	ofRequests = "requests"
+	ofRuns     = "runs"
 )
 
 // A Side is one of the two: a request, or a run of them.
@@ -178,7 +177,7 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare #%d: %w", b, err)
 	}
-	r := &Report{Version: Version, Kind: OfRequests, Rules: o.Ignore, A: sideOf(la, ta), B: sideOf(lb, tb)}
+	r := &Report{Version: version, Kind: ofRequests, Rules: o.Ignore, A: sideOf(la, ta), B: sideOf(lb, tb)}
 	values, err := compare(la, ta, lb, tb, o)
 	if err != nil {
 		r.Note = err.Error()
@@ -198,18 +197,6 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 		r.Differences = steps
 		r.Equal = steps == 0
 	}
-	return r, nil
-}
-
-// Texts compares two values that are written as JSON, by the names of where they
-// are from. The error is tree.ErrNotJSON.
-func Texts(nameA string, a []byte, nameB string, b []byte, o Options) (*Report, error) {
-	v, err := JSON(a, b, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Version: Version, Kind: OfValues, Rules: o.Ignore, A: Side{Name: nameA, Size: len(a)}, B: Side{Name: nameB, Size: len(b)}}
-	r.take(v)
 	return r, nil
 }
 
@@ -238,7 +225,7 @@ func compare(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) (*Valu
 	if err != nil {
 		return nil, err
 	}
-	v, err := JSON(one, two, o)
+	v, err := compareJSON(one, two, o)
 	if errors.Is(err, tree.ErrNotJSON) {
 		return texts(one, two), nil
 	}
@@ -259,7 +246,7 @@ func texts(a, b []byte) *Values {
 }
 
 func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
-	v := ValueOf(t)
+	v := valueOf(t)
 	if v.Model == "" {
 		return nil, fmt.Errorf("#%d has no value to compare", t.ID)
 	}
@@ -270,9 +257,9 @@ func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
 	return b, nil
 }
 
-// ValueOf is the value that counts in a comparison: the answer, or what was
+// valueOf is the value that counts in a comparison: the answer, or what was
 // sent.
-func ValueOf(t *traces.Trace) traces.Value {
+func valueOf(t *traces.Trace) traces.Value {
 	if t.Value.Model == "" {
 		return t.Sent
 	}
@@ -280,7 +267,7 @@ func ValueOf(t *traces.Trace) traces.Value {
 }
 
 func sideOf(log Log, t *traces.Trace) Side {
-	v := ValueOf(t)
+	v := valueOf(t)
 	return Side{
 		Recording: log.Path(), Name: fmt.Sprintf("#%d", t.ID), Request: t.ID, Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Start: &t.Start, Took: t.Took, Outcome: t.Outcome.String(), Served: t.Served.String(),

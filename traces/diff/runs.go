@@ -27,8 +27,8 @@ type Pair struct {
 	B           *Side    `json:"b,omitempty"`
 }
 
-// MaxRequests bounds what is compared at once.
-const MaxRequests = 200_000
+// maxRequests bounds what is compared at once.
+const maxRequests = 200_000
 
 // A question is what makes requests of two sides the same one: verb,
 // indirection, key. Of several the first belongs to the first.
@@ -43,7 +43,7 @@ type asked struct {
 // requests. The error reports too many requests, an unreadable one, or the end
 // of ctx.
 func Runs(ctx context.Context, a, b Set, o Options) (*Report, error) {
-	r := &Report{Version: Version, Kind: OfRuns, Rules: o.Ignore}
+	r := &Report{Version: version, Kind: ofRuns, Rules: o.Ignore}
 	left, err := a.ids()
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (s *Set) ids() ([]uint64, error) {
 	if ids == nil {
 		first, last := s.Log.Range()
 		rows := make([]store.Row, 1024)
-		for from := first; from <= last && from > 0 && len(ids) <= MaxRequests; {
+		for from := first; from <= last && from > 0 && len(ids) <= maxRequests; {
 			n := s.Log.Rows(from, rows)
 			if n == 0 {
 				break
@@ -200,8 +200,8 @@ func (s *Set) ids() ([]uint64, error) {
 			from = rows[n-1].ID + 1
 		}
 	}
-	if len(ids) > MaxRequests {
-		return nil, fmt.Errorf("compare %s: more than %d requests; choose some with an expression", s.name(), MaxRequests)
+	if len(ids) > maxRequests {
+		return nil, fmt.Errorf("compare %s: more than %d requests; choose some with an expression", s.name(), maxRequests)
 	}
 	return ids, nil
 }

@@ -66,10 +66,10 @@ type Options struct {
 	Apart bool
 }
 
-// JSON compares two values that are written as JSON. Hashes are compared by
+// compareJSON compares two values that are written as JSON. Hashes are compared by
 // key; lists of resources by Type[title], of edges by their ends; other lists by
 // what they have in common. The error is tree.ErrNotJSON.
-func JSON(a, b []byte, o Options) (*Values, error) {
+func compareJSON(a, b []byte, o Options) (*Values, error) {
 	left, err := tree.Parse(a)
 	if err != nil {
 		return nil, err

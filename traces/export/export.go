@@ -154,8 +154,8 @@ func (m Redaction) String() string {
 	return s
 }
 
-// MaxListed is how many things a Report lists; it counts them all.
-const MaxListed = 1000
+// maxListed is how many things a Report lists; it counts them all.
+const maxListed = 1000
 
 // A Report is what was exported.
 type Report struct {
@@ -164,7 +164,7 @@ type Report struct {
 	Entries  int         // of HAR: how many exchanges over HTTP they had
 	Redacted int         // number of redactions
 	Without  int         // values left out because of Options.Bodies
-	List     []Redaction // where, in order; the first MaxListed
+	List     []Redaction // where, in order; the first maxListed
 
 	kinds map[string]int
 }
@@ -382,7 +382,7 @@ func (x *exporting) note(m Redaction) {
 	if _, known := x.report.kinds[m.Kind]; known || len(x.report.kinds) < maxKinds {
 		x.report.kinds[m.Kind]++
 	}
-	if len(x.report.List) < MaxListed {
+	if len(x.report.List) < maxListed {
 		x.report.List = append(x.report.List, m)
 	}
 }

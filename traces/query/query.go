@@ -9,8 +9,7 @@
 // a request without allocating as long as only its row is asked. What needs the
 // detail of a request asks for it last.
 //
-// Rule: UI design, section 7. [Fields] is the table of fields, [Flags] that of
-// the words that stand for a condition.
+// Rule: UI design, section 7.
 package query
 
 import (
@@ -256,20 +255,20 @@ func Show(s Subject, name string) string {
 }
 
 // text is a value of f that is no text, as expressions write it.
-func (f *Field) text(i int64) string {
+func (f *field) text(i int64) string {
 	switch f.Kind {
-	case Closed:
+	case closedKind:
 		if 0 <= i && i < int64(len(f.Values)) {
 			return f.Values[i]
 		}
-	case YesNo:
+	case yesNoKind:
 		if i != 0 {
 			return "yes"
 		}
 		return "no"
-	case Duration:
+	case durationKind:
 		return time.Duration(i).String()
-	case Time:
+	case timeKind:
 		return time.Unix(0, i).UTC().Format(time.RFC3339Nano)
 	}
 	return itoa(int(i))

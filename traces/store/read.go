@@ -25,8 +25,8 @@ const (
 // firstPart is how much of a recording is read before OpenFile returns.
 const firstPart = 256 << 10
 
-// ErrNotRecording reports a file that is something else.
-var ErrNotRecording = errors.New("not a recording")
+// errNotRecording reports a file that is something else.
+var errNotRecording = errors.New("not a recording")
 
 // OpenFile opens a recording. It returns when the first rows are there and
 // reads on in the background; see Changed and Loading. Damaged lines are left
@@ -92,14 +92,14 @@ func (x *reading) header() error {
 	}
 	if !whole {
 		if n := min(len(b), len(begin)); string(b[:n]) != begin[:n] {
-			return ErrNotRecording
+			return errNotRecording
 		}
 		x.s.note("the file ends within its first line")
 		return nil
 	}
 	l, err := parse(b)
 	if err != nil || l.Version == 0 {
-		return ErrNotRecording
+		return errNotRecording
 	}
 	if l.Version > version {
 		return fmt.Errorf("its format is version %d, and this program reads up to %d: use a newer one", l.Version, version)
@@ -357,7 +357,7 @@ type Info struct {
 }
 
 // Inspect reads only the first and the last line of a recording. The error is
-// ErrNotRecording, or that of the file.
+// errNotRecording, or that of the file.
 func Inspect(path string) (Info, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -373,7 +373,7 @@ func Inspect(path string) (Info, error) {
 	first, _, _ := strings.Cut(string(b[:n]), "\n")
 	l, err := parse([]byte(first))
 	if err != nil || l.Version == 0 {
-		return Info{}, fmt.Errorf("inspect recording %s: %w", path, ErrNotRecording)
+		return Info{}, fmt.Errorf("inspect recording %s: %w", path, errNotRecording)
 	}
 	i := Info{Path: path, Version: l.Version, Source: l.Source, Started: l.Started, Size: st.Size()}
 	n, _ = f.ReadAt(b, max(st.Size()-int64(len(b)), 0))

@@ -240,6 +240,16 @@ func TestDedupe(t *testing.T) {
 	}
 }
 
+// TestRenderedCounts checks that what Render keeps counts as memory.
+func TestRenderedCounts(t *testing.T) {
+	t.Parallel()
+	const kept = 3 << 20
+	without, with := open(t, store.Options{}), open(t, store.Options{Rendered: func() int64 { return kept }})
+	if got := with.Stats().Memory - without.Stats().Memory; got != kept {
+		t.Errorf("got %d bytes more, want %d", got, kept)
+	}
+}
+
 // TestRedact checks that no secret gets through: not from memory before or
 // after the writer, not from the file.
 func TestRedact(t *testing.T) {

@@ -202,5 +202,8 @@ func (s *Store) memory() int64 {
 			n += c.memory()
 		}
 	}
+	if s.opts.Rendered != nil {
+		n += s.opts.Rendered()
+	}
 	return n
 }

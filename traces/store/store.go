@@ -85,6 +85,9 @@ type Options struct {
 	// when a request is read before the writer has seen it. Model is the name
 	// of the indirection. If nil, no values are kept.
 	Render func(model string, instance any) traces.Value
+	// Rendered returns how many bytes Render keeps, which count as the Store's
+	// own; it must not wait. If nil, there are none.
+	Rendered func() int64
 	// RedactText redacts attributes, options, faults, notes and reasons, and
 	// returns the number of redactions; it is called like Render. If nil, they
 	// stay as they are.

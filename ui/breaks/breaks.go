@@ -3,6 +3,7 @@ package breaks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,35 +17,28 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A Breaks is the list of breakpoints, and below it that of held requests. It is
-// a screen.Screen.
+// A Breaks is the list of breakpoints, and below it that of held requests.
 type Breaks struct {
 	env           *session.Env
 	width, height int
 	breaks        []debugger.Info
 	held          []debugger.Held
-	list          widget.List // of both, breakpoints first
+	list          widget.Table // of both, breakpoints first
 	ticking       bool
 	now           time.Time
 }
 
-var (
-	_ screen.Screen  = (*Breaks)(nil)
-	_ screen.Clicker = (*Breaks)(nil)
-)
+var _ screen.Screen = (*Breaks)(nil)
 
 // New returns the place.
-func New(env *session.Env) *Breaks { return &Breaks{env: env} }
+func New(env *session.Env) *Breaks {
+	return &Breaks{env: env, list: widget.Table{Columns: columns, Gutter: 2}}
+}
 
 type tick struct{}
 
-// Scope implements screen.Screen.
 func (b *Breaks) Scope() screen.Scope { return screen.InBreaks }
 
-// Captures implements screen.Screen.
-func (b *Breaks) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (b *Breaks) Resize(width, height int) {
 	b.width, b.height = width, height
 	b.lay()
@@ -55,7 +49,6 @@ func (b *Breaks) lay() {
 	b.list.SetLen(len(b.breaks) + len(b.held))
 }
 
-// Update implements screen.Screen.
 func (b *Breaks) Update(msg tea.Msg) tea.Cmd {
 	if b.env.Debugger == nil {
 		return nil
@@ -116,7 +109,6 @@ func (b *Breaks) toOpen() *debugger.Held {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (b *Breaks) Disabled(do screen.Action) string {
 	if b.env.Debugger == nil {
 		return screen.Unknown
@@ -141,16 +133,11 @@ func (b *Breaks) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (b *Breaks) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.OnOff, screen.EditBreak, screen.AddBreak, screen.Remove, screen.Continue, screen.ContinueAll, screen.LogOf, screen.UsedBy, screen.AllOff, screen.CommandLine}
 }
 
-// Act implements screen.Screen.
 func (b *Breaks) Handle(a screen.Command) tea.Cmd {
-	if b.list.Handle(a) {
-		return nil
-	}
 	d := b.env.Debugger
 	info, _ := b.focus()
 	switch a.Action {
@@ -170,47 +157,37 @@ func (b *Breaks) Handle(a screen.Command) tea.Cmd {
 	case screen.UsedBy:
 		return screen.Send(screen.Filter{Text: info.When.String()})
 	case screen.Continue:
-		return b.done(d.Resume(b.toOpen().ID, debugger.Continue), "")
+		return b.done(d.Resume(b.toOpen().ID, debugger.Continue))
 	case screen.ContinueAll:
 		return screen.Say(fmt.Sprintf("%s go on", term.Plural(d.ContinueAll(), "request")))
 	case screen.AllOff:
 		return b.allOff(!d.Off())
 	case screen.LogOf:
-		return screen.Send(screen.Push{Screen: widget.NewPager(&b.env.Shared, b.logPage())})
+		return screen.Show(widget.NewPager(&b.env.Shared, b.logPage()))
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "breakpoint", Text: info.String()})
 	}
 	return nil
 }
 
-func (b *Breaks) done(err error, command string) tea.Cmd {
+// done reads what has changed, or warns of an error.
+func (b *Breaks) done(err error) tea.Cmd {
 	b.read()
-	switch {
-	case err != nil:
+	if err != nil {
 		return screen.Warn(err.Error(), "")
-	case command != "":
-		return screen.Send(screen.Done{Command: command})
 	}
 	return nil
 }
 
 func (b *Breaks) arm(id string, on bool) tea.Cmd {
 	d := b.env.Debugger
-	set := func(on bool) tea.Cmd {
-		if err := d.Arm(id, on); err != nil {
-			return screen.Warn(err.Error(), "")
-		}
-		b.read()
-		return nil
-	}
+	set := func(on bool) tea.Cmd { return b.done(d.Arm(id, on)) }
 	word := map[bool]string{true: "on", false: "off"}[on]
 	command := ":break " + id + " " + word
 	if cmd := set(on); cmd != nil {
 		return cmd
 	}
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command, Undo: func() tea.Cmd { return set(!on) }, Redo: func() tea.Cmd { return set(on) },
-	}})
+	return screen.Changed(command, !on, on, set)
 }
 
 func (b *Breaks) remove(info debugger.Info) tea.Cmd {
@@ -220,21 +197,18 @@ func (b *Breaks) remove(info debugger.Info) tea.Cmd {
 	}
 	b.read()
 	command, id := ":break remove "+info.ID, info.ID
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo: func() tea.Cmd {
-			again, err := d.Add(info.Breakpoint)
-			if err != nil {
-				return screen.Warn(err.Error(), "")
-			}
-			id = again.ID
-			if !info.On {
-				return b.done(d.Arm(id, false), "")
-			}
-			return b.done(nil, "")
-		},
-		Redo: func() tea.Cmd { return b.done(d.Remove(id), "") },
-	}})
+	undo := func() tea.Cmd {
+		again, err := d.Add(info.Breakpoint)
+		if err != nil {
+			return screen.Warn(err.Error(), "")
+		}
+		id = again.ID
+		if !info.On {
+			err = d.Arm(id, false)
+		}
+		return b.done(err)
+	}
+	return screen.Did(command, undo, func() tea.Cmd { return b.done(d.Remove(id)) })
 }
 
 func (b *Breaks) allOff(off bool) tea.Cmd {
@@ -254,7 +228,6 @@ func (b *Breaks) logPage() widget.Page {
 	return p
 }
 
-// Context implements screen.Screen.
 func (b *Breaks) Context() (left, right term.Line) {
 	armed := 0
 	for _, i := range b.breaks {
@@ -295,7 +268,6 @@ var columns = []widget.Column{
 	{Title: "NOTE", Min: 10, Want: 20, Priority: 1},
 }
 
-// View implements screen.Screen.
 func (b *Breaks) View() term.Lines {
 	if b.env.Debugger == nil {
 		return term.Lines{{}, term.Of(term.Plain, "   This is a recording: nothing can be held here.")}
@@ -310,23 +282,9 @@ func (b *Breaks) View() term.Lines {
 			term.Of(term.Plain, "   :break ind=facts verb=save at terminus do fail \"connection refused\" once"),
 		}
 	}
-	widths := widget.Widths(columns, b.width-3)
-	var head term.Line
-	head.Space(2)
-	for i, c := range columns {
-		c.Cell(&head, widths[i], term.Quiet, c.Title)
-	}
-	lines := term.Lines{head}
-	from, to := b.list.Visible()
-	for i := from; i < to; i++ {
-		if i == len(b.breaks) {
-			lines = append(lines, b.env.Theme.HRule(b.width), b.heldTitle())
-		}
-		if i < len(b.breaks) {
-			lines = append(lines, b.row(i, widths))
-		} else {
-			lines = append(lines, b.heldRow(i))
-		}
+	lines := b.list.Lines(b.env.Theme, b.width, b.row)
+	if from, to := b.list.Visible(); from <= len(b.breaks) && len(b.breaks) < to {
+		lines = slices.Insert(lines, 1+len(b.breaks)-from, b.env.Theme.HRule(b.width), b.heldTitle())
 	}
 	restored := 0
 	for _, i := range b.breaks {
@@ -350,13 +308,12 @@ func (b *Breaks) View() term.Lines {
 	return append(lines.Fill(b.width, max(b.height-len(below), 0)), below...).Fill(b.width, b.height)
 }
 
-func (b *Breaks) row(i int, widths []int) term.Line {
-	info := &b.breaks[i]
-	var l term.Line
-	if i == b.list.Cursor {
-		l.Put(term.Plain, b.env.Theme.Glyphs.Cursor)
+func (b *Breaks) row(i int, r *widget.Row) {
+	if i >= len(b.breaks) {
+		b.heldRow(&b.held[i-len(b.breaks)], r)
+		return
 	}
-	l.To(2)
+	info := &b.breaks[i]
 	style, on := term.Plain, "on"
 	if !info.On {
 		style, on = term.Quiet, "off"
@@ -388,12 +345,8 @@ func (b *Breaks) row(i int, widths []int) term.Line {
 		if n == 5 && info.Hits > 0 {
 			own = term.Touched
 		}
-		columns[n].Cell(&l, widths[n], own, text)
+		r.Next(own, text)
 	}
-	if i == b.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
 }
 
 func (b *Breaks) heldTitle() term.Line {
@@ -405,38 +358,28 @@ func (b *Breaks) heldTitle() term.Line {
 	return l
 }
 
-func (b *Breaks) heldRow(i int) term.Line {
-	h := &b.held[i-len(b.breaks)]
-	var l term.Line
-	if i == b.list.Cursor {
-		l.Put(term.Plain, b.env.Theme.Glyphs.Cursor)
-	}
+func (b *Breaks) heldRow(h *debugger.Held, l *widget.Row) {
 	l.To(2)
 	l.Put(term.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
 	right := term.Of(term.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
 	l.Add(term.Plain, term.Clean(h.Request.Key).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
 	l.To(b.width - right.Width())
 	l.Append(right)
-	if i == b.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
 }
 
-// Click implements screen.Clicker.
-func (b *Breaks) Click(_, y int) tea.Cmd {
-	row := b.list.Offset + y - 1
-	if row >= len(b.breaks) {
-		row -= 2 // the title of what is held
-	}
-	if y >= 1 && row >= 0 && row < b.list.Len {
-		b.list.To(row)
-	}
-	return nil
+// List returns breakpoints and held requests.
+func (b *Breaks) List() screen.List { return &both{&b.list, len(b.breaks)} }
+
+// both is the table with the title of held requests between its rows.
+type both struct {
+	*widget.Table
+	breaks int
 }
 
-// Wheel implements screen.Clicker.
-func (b *Breaks) Wheel(lines int) tea.Cmd {
-	b.list.Scroll(lines)
-	return nil
+// Click leaves out the title.
+func (t *both) Click(x, y int) bool {
+	if t.Offset+y > t.breaks {
+		y = max(y-2, 0)
+	}
+	return t.Table.Click(x, y)
 }

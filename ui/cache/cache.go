@@ -32,7 +32,7 @@ type Engine interface {
 	Writes() bool
 }
 
-// A Cache is the list of entries. It is a screen.Screen.
+// A Cache is the list of entries.
 type Cache struct {
 	ctx           context.Context
 	env           *session.Env
@@ -41,7 +41,7 @@ type Cache struct {
 
 	index   *index
 	shown   []*entry
-	list    widget.List
+	list    widget.Table
 	filter  string
 	expr    *query.Expr
 	sorting int // of sortings
@@ -68,15 +68,12 @@ const batch = 2000
 // soon is how long a walk may take to be done again by itself.
 const soon = 300 * time.Millisecond
 
-var (
-	_ screen.Screen  = (*Cache)(nil)
-	_ screen.Clicker = (*Cache)(nil)
-)
+var _ screen.Screen = (*Cache)(nil)
 
 // New returns the place. A nil house is a recording. What it has begun ends with
 // ctx.
 func New(ctx context.Context, env *session.Env, house Engine) *Cache {
-	return &Cache{ctx: ctx, env: env, house: house, index: newIndex(), plans: make(map[entryID]string)}
+	return &Cache{ctx: ctx, env: env, house: house, index: newIndex(), plans: make(map[entryID]string), list: widget.Table{Columns: columns, Gutter: 2}}
 }
 
 type (
@@ -285,19 +282,19 @@ func (c *Cache) order(list []*entry) {
 // sortings are the orders there are, the least key first; each list comes sorted
 // by name.
 var sortings = []struct {
-	name string
-	key  func(*entry) uint64
+	name, title string // title of its column
+	key         func(*entry) uint64
 }{
-	{"name", nil},
-	{"age", func(e *entry) uint64 { return ascending(e.Written.UnixNano(), e.Written.IsZero()) }},
-	{"size", func(e *entry) uint64 { return ^ascending(e.Size, false) }},
-	{"expiry", func(e *entry) uint64 {
+	{"name", "KEY", nil},
+	{"age", "AGE", func(e *entry) uint64 { return ascending(e.Written.UnixNano(), e.Written.IsZero()) }},
+	{"size", "SIZE", func(e *entry) uint64 { return ^ascending(e.Size, false) }},
+	{"expiry", "EXPIRES", func(e *entry) uint64 {
 		if e.Expiration.IsZero() {
 			return ^uint64(0)
 		}
 		return ascending(e.Expiration.UnixNano(), false)
 	}},
-	{"served", func(e *entry) uint64 { return ^uint64(e.serves) }},
+	{"served", "SERVED", func(e *entry) uint64 { return ^uint64(e.serves) }},
 }
 
 // ascending is a number without a sign in the same order; what is not known
@@ -316,13 +313,8 @@ func (c *Cache) focus() *entry {
 	return c.shown[c.list.Cursor]
 }
 
-// Scope implements screen.Screen.
 func (c *Cache) Scope() screen.Scope { return screen.InList | screen.InCache }
 
-// Captures implements screen.Screen.
-func (c *Cache) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (c *Cache) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.list.SetHeight(height - 1 - c.below())
@@ -334,7 +326,6 @@ func (c *Cache) below() int {
 	return max(min(14, c.height-1-len(c.shown)), min(8, c.height*2/5), 3)
 }
 
-// Update implements screen.Screen.
 func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
@@ -371,7 +362,6 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (c *Cache) Disabled(do screen.Action) string {
 	if c.house == nil {
 		return screen.Unknown
@@ -418,16 +408,11 @@ func (c *Cache) canDiff(e *entry) string {
 	return ""
 }
 
-// Hints implements screen.Screen.
 func (c *Cache) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.DiffTwo, screen.Expire, screen.UsedBy, screen.FilterBy, screen.Remove, screen.CommandLine, screen.SortNext, screen.CopyMenu, screen.Reload}
 }
 
-// Act implements screen.Screen.
 func (c *Cache) Handle(a screen.Command) tea.Cmd {
-	if c.list.Handle(a) {
-		return c.plan()
-	}
 	e := c.focus()
 	switch a.Action {
 	case screen.Enter:
@@ -454,7 +439,7 @@ func (c *Cache) Handle(a screen.Command) tea.Cmd {
 	case screen.Reload:
 		return c.walk()
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies(e))})
+		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies(e)))
 	}
 	return nil
 }
@@ -506,11 +491,9 @@ func (c *Cache) open(id uint64) tea.Cmd {
 	}
 	v := value.New(c.env, t)
 	if e := c.index.by[entryID{t.Indirection, t.Primary.Winner().Terminus, t.Key}]; e != nil {
-		for _, f := range c.biography(e) {
-			v.Tell(f.label, f.text)
-		}
+		v.Add(c.biography(e)...)
 	}
-	return tea.Batch(screen.Send(screen.Push{Screen: v}), v.Load())
+	return screen.Show(v)
 }
 
 // diff asks both the entry and the terminus that is routed, and compares.
@@ -539,7 +522,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}
 	req := &indirector.Request{Indirection: e.Indirection, Verb: indirector.Expire, Key: e.Key, Cache: e.Terminus, By: traces.FromRequest, Source: "place Cache"}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, title, []widget.Item{
+	return screen.Show(widget.NewMenu(&c.env.Shared, title, []widget.Item{
 		{Key: 'y', Name: "expire it", Note: note, Do: screen.Later(func() tea.Msg {
 			id, err := c.ask(req)
 			if err != nil {
@@ -548,7 +531,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 			return screen.Toast{Text: fmt.Sprintf("expired %s %s in %s by #%d", req.Indirection, req.Key, req.Cache, id)}
 		})},
 		{Key: 'n', Name: "leave it"},
-	})})
+	}))
 }
 
 type filtered string
@@ -562,7 +545,7 @@ func (c *Cache) askFilter() tea.Cmd {
 		return nil, c.setFilter(text)
 	}
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   ind=catalog   terminus=yaml   age>1h   size>100kB", Past: &c.past,
+		Label: "/", Hint: "web01   ind=catalog   terminus=yaml   age>1h   size>100kB", History: &c.past,
 		Change: set,
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			text = strings.TrimSpace(text)
@@ -574,7 +557,7 @@ func (c *Cache) askFilter() tea.Cmd {
 		Cancel: func() tea.Cmd { return c.setFilter(old) },
 	}
 	p.Input.Set(old)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&c.env.Shared, p))
 }
 
 func (c *Cache) setFilter(text string) tea.Cmd {
@@ -599,41 +582,49 @@ func (c *Cache) filterDone(old, text string) tea.Cmd {
 	to := func(text string) tea.Cmd {
 		return func() tea.Msg { return screen.For{Screen: c, Msg: filtered(text)} }
 	}
-	return screen.Send(screen.Done{Command: what, Change: &screen.Change{
-		Command: what, Undo: func() tea.Cmd { return to(old) }, Redo: func() tea.Cmd { return to(text) },
-	}})
+	return screen.Changed(what, old, text, to)
 }
 
 func (c *Cache) copies(e *entry) []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
-	items := []widget.Item{item('k', "key", e.Key)}
+	items := []widget.Item{widget.CopyItem('k', "key", e.Key)}
 	if e.Path != "" {
-		items = append(items, item('p', "path", e.Path))
+		items = append(items, widget.CopyItem('p', "path", e.Path))
 	}
 	var b strings.Builder
 	for _, f := range c.biography(e) {
-		fmt.Fprintf(&b, "%-12s %s\n", f.label, f.text)
+		fmt.Fprintf(&b, "%-12s %s\n", f.Label, f.Text)
 	}
-	all := item('b', "biography", b.String())
+	all := widget.CopyItem('b', "biography", b.String())
 	all.Note = "what is known of its life"
 	return append(items, all,
-		item('c', "command", "find "+command.Quote(e.Indirection)+" "+command.Quote(e.Key)+" terminus="+command.Quote(e.Terminus)+" cache=none"))
+		widget.CopyItem('c', "command", "find "+command.Quote(e.Indirection)+" "+command.Quote(e.Key)+" terminus="+command.Quote(e.Terminus)+" cache=none"))
 }
 
-// Click implements screen.Clicker.
-func (c *Cache) Click(_, y int) tea.Cmd {
-	if row := c.list.Offset + y - 1; y >= 1 && y <= c.list.Height && row < len(c.shown) {
-		c.list.To(row)
+// List returns the entries.
+func (c *Cache) List() screen.List { return &c.list }
+
+// Moved asks for the plan of the entry in focus.
+func (c *Cache) Moved() tea.Cmd { return c.plan() }
+
+// Click puts the cursor on an entry; on the title of a column it sorts by that.
+func (c *Cache) Click(x, y int) tea.Cmd {
+	if column := c.list.TitleAt(x, y); column >= 0 && len(c.shown) > 0 {
+		for i := range sortings {
+			if sortings[i].title == columns[column].Title {
+				c.sorting = i
+				return c.lay()
+			}
+		}
+	}
+	if c.list.Click(x, y) {
 		return c.plan()
 	}
 	return nil
 }
 
-// Wheel implements screen.Clicker.
+// Wheel moves what is seen.
 func (c *Cache) Wheel(lines int) tea.Cmd {
-	c.list.Scroll(lines)
+	c.list.Wheel(lines)
 	return c.plan()
 }
 

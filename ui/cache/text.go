@@ -31,7 +31,7 @@ func Biographies(ctx context.Context, env *session.Env, house Engine, indirectio
 	for _, e := range c.index.all {
 		lines = append(lines, fmt.Sprintf("%s %s in %s", e.Indirection, e.Key, e.Terminus))
 		for _, f := range c.biography(e) {
-			lines = append(lines, "  "+f.label+": "+f.text)
+			lines = append(lines, "  "+f.Label+": "+f.Text)
 		}
 	}
 	return lines, nil

@@ -2,16 +2,17 @@ package cache
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector"
 	"indirtui/traces"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
-// Context implements screen.Screen.
 func (c *Cache) Context() (left, right term.Line) {
 	expired, orphans, never := 0, 0, 0
 	for _, e := range c.index.all {
@@ -37,7 +38,7 @@ func (c *Cache) Context() (left, right term.Line) {
 	}
 	put("expired", expired)
 	put("orphans", orphans)
-	if c.width >= 110 {
+	if c.width >= screen.Wide {
 		put("never expiring", never)
 	}
 	switch {
@@ -68,24 +69,11 @@ var columns = []widget.Column{
 	{Title: "SERVED", Min: 6, Want: 7, Priority: 3, Right: true},
 }
 
-// View implements screen.Screen.
 func (c *Cache) View() term.Lines {
 	if len(c.shown) == 0 {
 		return append(term.Lines{{}}, c.none()...)
 	}
-	widths := widget.Widths(columns, c.width-3)
-	var head term.Line
-	head.Space(2)
-	for i, col := range columns {
-		col.Cell(&head, widths[i], term.Quiet, col.Title)
-	}
-	lines := term.Lines{head}
-	from, to := c.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, c.row(i, widths))
-	}
-	lines = lines.Fill(c.width, c.list.Height+1)
-	return append(lines, c.detail(c.below())...)
+	return append(c.list.Lines(c.env.Theme, c.width, c.row), c.detail(c.below())...)
 }
 
 // none is what is said when there is nothing to show.
@@ -104,14 +92,8 @@ func (c *Cache) none() term.Lines {
 	return term.Lines{say(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
 }
 
-func (c *Cache) row(i int, widths []int) term.Line {
+func (c *Cache) row(i int, r *widget.Row) {
 	e := c.shown[i]
-	var l term.Line
-	if i == c.list.Cursor {
-		l.Put(term.Plain, c.env.Theme.Glyphs.Cursor)
-	} else {
-		l.Space(1)
-	}
 	mark, style := " ", term.Plain
 	switch {
 	case e.Err != nil:
@@ -121,13 +103,9 @@ func (c *Cache) row(i int, widths []int) term.Line {
 	case e.orphan:
 		mark, style = "o", term.Attention
 	}
-	// The first cell is the cursor's; the mark shares it when the row is not in
-	// focus.
-	if i != c.list.Cursor {
-		l = term.Line{}
-		l.Put(style, mark)
+	if !r.Focus { // the cursor takes the cell of the mark
+		r.Put(style, mark)
 	}
-	l.To(2)
 	by, run := "unknown", "-"
 	if id := e.knownWriter(); id != 0 {
 		by = fmt.Sprintf("#%d", id)
@@ -149,22 +127,19 @@ func (c *Cache) row(i int, widths []int) term.Line {
 	if key == "" && e.Err != nil {
 		key = e.Err.Error()
 	}
-	for n, text := range []string{e.Indirection, key, e.Terminus, age, e.expires(c.now), by, run, size, fmt.Sprint(e.serves)} {
-		own := term.Plain
-		switch n {
-		case 4:
-			own = expires
-		case 5:
-			if by == "unknown" {
-				own = term.Quiet
-			}
-		}
-		columns[n].Cell(&l, widths[n], own, text)
+	writer := term.Plain
+	if by == "unknown" {
+		writer = term.Quiet
 	}
-	if i == c.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
+	r.Next(term.Plain, e.Indirection)
+	r.Next(term.Plain, key)
+	r.Next(term.Plain, e.Terminus)
+	r.Next(term.Plain, age)
+	r.Next(expires, e.expires(c.now))
+	r.Next(writer, by)
+	r.Next(term.Plain, run)
+	r.Next(term.Plain, size)
+	r.Next(term.Plain, strconv.Itoa(e.serves))
 }
 
 func (c *Cache) runOf(e *entry, id uint64) string {
@@ -176,27 +151,22 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 	return "-"
 }
 
-// A fact is one thing that is known of an entry.
-type fact struct {
-	label, text string
-	style       term.Style
-}
-
 // biography is what is known of the life of an entry, and what comes next.
-func (c *Cache) biography(e *entry) []fact {
-	f := []fact{{"written by", c.writer(e), term.Plain}}
-	f = append(f, fact{"expiry", c.expiry(e), term.Plain})
-	if served := c.served(e); served != "" {
-		f = append(f, fact{"served", served, term.Plain})
+func (c *Cache) biography(e *entry) []widget.Fact {
+	var facts []widget.Fact
+	for _, f := range []widget.Fact{
+		{Label: "written by", Text: c.writer(e)},
+		{Label: "expiry", Text: c.expiry(e)},
+		{Label: "served", Text: c.served(e)},
+		{Label: "next", Text: c.next(e)},
+		{Label: "same key", Text: c.sameKey(e)},
+		{Label: "kept in", Text: e.Path},
+	} {
+		if f.Text != "" {
+			facts = append(facts, f)
+		}
 	}
-	f = append(f, fact{"next", c.next(e), term.Plain})
-	if other := c.sameKey(e); other != "" {
-		f = append(f, fact{"same key", other, term.Plain})
-	}
-	if e.Path != "" {
-		f = append(f, fact{"kept in", e.Path, term.Plain})
-	}
-	return f
+	return facts
 }
 
 func (c *Cache) writer(e *entry) string {
@@ -324,18 +294,9 @@ func (c *Cache) detail(height int) term.Lines {
 	}
 	lines = append(lines, l)
 	for _, f := range c.biography(e) {
-		for i, text := range term.CleanTo(f.text, c.width*3).Wrap(c.width-15, 3) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Put(term.Quiet, f.label)
-			}
-			l.To(14)
-			l.Add(f.style, text)
-			lines = append(lines, l)
-		}
+		lines = append(lines, f.Lines(2, 14, c.width, 3)...)
 	}
-	if room := height - len(lines); room > 2 && c.width >= 110 {
+	if room := height - len(lines); room > 2 && c.width >= screen.Wide {
 		for _, v := range e.events[max(len(e.events)-room, 0):] {
 			var l term.Line
 			l.To(14)

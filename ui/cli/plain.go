@@ -36,9 +36,9 @@ type plain struct {
 	s      *workspace
 	out    *bufio.Writer
 	redact func(string) (string, int)
-	env    *session.Env
 
 	filter *query.Expr // of the lines that come by themselves
+	shown  string      // its text
 	quiet  bool        // none do
 	order  screen.Sort // of lists of requests
 	group  string      // what they are grouped by; "" is nothing
@@ -123,6 +123,7 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 		x.debugger, x.env.Probe = s.engine.Debugger, prober(ctx, s.engine)
 	}
 	x.env.Keys, _ = screen.NewKeys(nil)
+	x.env.Selection = func() (string, uint64) { return x.shown, 0 }
 	x.env.Ignored, x.env.Keep = s.kept.Ignore, s.kept.keep
 	o.Plain, o.Output, o.Own, o.Write, o.Story = true, x.output, x.own(), x.write, nil
 	x.console = console.New(ctx, x.env, o)
@@ -281,7 +282,7 @@ func (x *plain) take(_ *job, msg tea.Msg) {
 			x.println("error: " + err.Error())
 			return
 		}
-		x.filter, x.env.Shown = e, msg.Text
+		x.filter, x.shown = e, msg.Text
 	case screen.Group:
 		x.group = msg.By
 		x.println("did :group " + cmp.Or(msg.By, "none"))

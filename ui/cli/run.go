@@ -142,7 +142,8 @@ func newScript(ctx context.Context, p *program, e *engine.Engine, name string, a
 	own["quit"] = func(string) (tea.Cmd, error) {
 		return nil, &command.UsageError{What: "a script ends where it ends"}
 	}
-	r.console = console.New(ctx, engineEnv(e, time.Now), console.Options{
+	r.env = engineEnv(e, time.Now)
+	r.console = console.New(ctx, r.env, console.Options{
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
 		Note: e.Store.AddComment, Output: r.output, Own: own,
 	})

@@ -26,6 +26,7 @@ type runner struct {
 	ctx      context.Context
 	log      *store.Store
 	debugger *debugger.Debugger // nil in a recording
+	env      *session.Env
 	console  *console.Console
 	take     func(*job, tea.Msg) // does what is left to be done with a message
 	msgs     chan reply
@@ -51,7 +52,7 @@ func newRunner(ctx context.Context, log *store.Store, take func(*job, tea.Msg)) 
 func engineEnv(e *engine.Engine, now func() time.Time) *session.Env {
 	return &session.Env{
 		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, false), Now: now, Zone: time.Local},
-		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, Writable: e.Writes(),
+		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, State: session.State{Writable: e.Writes()},
 	}
 }
 
@@ -189,6 +190,8 @@ func (r *runner) receive(m reply) {
 		if msg.Screen == screen.Screen(r.console) {
 			r.start(m.job, r.console.Update(msg.Msg))
 		}
+	case session.Set:
+		r.start(m.job, r.env.Apply(msg))
 	default:
 		if done, is := msg.(screen.Done); is && done.Change != nil {
 			r.undos.Add(*done.Change)

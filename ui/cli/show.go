@@ -130,7 +130,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener
 		cfg.Overrides = func() int { return len(e.Overrides()) }
 		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
-		render := engine.Renderer(e.Redactor)
+		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {

@@ -17,9 +17,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which the two sides are introduced side by side.
-const Wide = 110
-
 // A Ref is one side: a request of a log.
 type Ref struct {
 	Log session.Log
@@ -27,7 +24,7 @@ type Ref struct {
 }
 
 // A Comparison shows how the answers to two requests differ, and by what steps
-// they came about. It is a screen.Screen.
+// they came about.
 type Comparison struct {
 	env           *session.Env
 	a, b          Ref
@@ -37,8 +34,8 @@ type Comparison struct {
 	unified       bool
 	only          bool  // only what differs
 	shown         []int // of the lines
-	list          widget.List
-	below         [tabs]widget.List // of the other tabs: they scroll
+	list          widget.Table
+	below         [tabs]widget.Table // of the other tabs: they scroll
 }
 
 const (
@@ -49,10 +46,7 @@ const (
 	tabs
 )
 
-var (
-	_ screen.Screen  = (*Comparison)(nil)
-	_ screen.Clicker = (*Comparison)(nil)
-)
+var _ screen.Screen = (*Comparison)(nil)
 
 // compared is what became of a comparison with other rules or sides.
 type compared struct {
@@ -72,7 +66,7 @@ func Refs(env *session.Env, a, b Ref) tea.Cmd {
 		if m.err != nil {
 			return screen.Toast{Text: m.err.Error(), Bad: true}
 		}
-		c := &Comparison{env: env, tab: ofValue}
+		c := &Comparison{env: env, tab: ofValue, list: widget.Table{Top: compareHead}}
 		c.take(m)
 		if m.report.Values == nil {
 			c.tab = ofSteps
@@ -154,19 +148,26 @@ func (c *Comparison) next(from, step int) int {
 	return -1
 }
 
-// Scope implements screen.Screen.
 func (c *Comparison) Scope() screen.Scope { return screen.InCompare }
 
-// Captures implements screen.Screen.
-func (c *Comparison) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (c *Comparison) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.list.SetHeight(height - compareHead - c.foots())
+	c.below[ofSteps].Columns = stepColumns(width)
+	c.below[ofHeaders].Columns = headerColumns(width)
+	c.below[ofTiming].Columns = timeColumns(width)
 	for i := range c.below {
+		c.below[i].Gutter, c.below[i].Paged = 1, true
 		c.below[i].SetHeight(c.list.Height - 1)
 	}
+}
+
+// List returns the differences, or the lines of another tab.
+func (c *Comparison) List() screen.List {
+	if c.tab == ofValue {
+		return &c.list
+	}
+	return &c.below[c.tab]
 }
 
 // compareHead is the lines above the differences.
@@ -180,7 +181,6 @@ func (c *Comparison) foots() int {
 	return 4
 }
 
-// Update implements screen.Screen.
 func (c *Comparison) Update(msg tea.Msg) tea.Cmd {
 	if m, ok := msg.(compared); ok {
 		if m.err != nil {
@@ -191,10 +191,8 @@ func (c *Comparison) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (c *Comparison) Disabled(do screen.Action) string {
-	switch {
-	case widget.Moves(do):
+	if widget.Moves(do) {
 		return ""
 	}
 	l := c.focus()
@@ -217,16 +215,11 @@ func (c *Comparison) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (c *Comparison) Hints() []screen.Action {
 	return []screen.Action{screen.NextDiff, screen.Tab, screen.Swap, screen.Ignore, screen.Unified, screen.Write, screen.OnlyDiffs, screen.Back, screen.Enter, screen.CopyMenu}
 }
 
-// Act implements screen.Screen.
 func (c *Comparison) Handle(a screen.Command) tea.Cmd {
-	if c.tab == ofValue && c.list.Handle(a) || c.tab != ofValue && c.below[c.tab].ScrollBy(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Tab:
 		c.tab = (c.tab + 1) % tabs
@@ -257,7 +250,7 @@ func (c *Comparison) Handle(a screen.Command) tea.Cmd {
 	case screen.Write:
 		return Write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies())})
+		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies()))
 	}
 	return nil
 }
@@ -275,7 +268,7 @@ func (c *Comparison) whole() tea.Cmd {
 		p.Add("", full(s.node), term.Plain)
 		p.Add("", "", term.Plain)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, p)})
+	return screen.Show(widget.NewPager(&c.env.Shared, p))
 }
 
 // full is a value as it is read best.
@@ -290,20 +283,17 @@ func full(n *tree.Node) string {
 }
 
 func (c *Comparison) copies() []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
-	items := []widget.Item{item('c', "comparison", c.report.Text())}
+	items := []widget.Item{widget.CopyItem('c', "comparison", c.report.Text())}
 	items[0].Note = c.report.Summary()
 	if l := c.focus(); l != nil {
-		items = append(items, item('p', "path", l.Path))
+		items = append(items, widget.CopyItem('p', "path", l.Path))
 		for _, s := range []struct {
 			key  rune
 			name string
 			node *tree.Node
 		}{{'a', "side A", l.A}, {'b', "side B", l.B}} {
 			if s.node != nil {
-				items = append(items, item(s.key, s.name, s.node.Text()))
+				items = append(items, widget.CopyItem(s.key, s.name, s.node.Text()))
 			}
 		}
 	}
@@ -333,22 +323,16 @@ func Heed(env *session.Env, path string, again func() tea.Cmd) tea.Cmd {
 func change(env *session.Env, command string, rules []string, again func() tea.Cmd) tea.Cmd {
 	old := env.Ignored
 	set := func(rules []string) tea.Cmd {
-		env.Ignored = rules
-		return tea.Batch(keep(env), again())
+		return env.Set(func(s *session.State) { s.Ignored = rules }, func() tea.Cmd { return tea.Batch(keep(env, rules), again()) })
 	}
-	return tea.Batch(set(rules), screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo:    func() tea.Cmd { return set(old) },
-		Redo:    func() tea.Cmd { return set(rules) },
-	}}))
+	return tea.Batch(set(rules), screen.Changed(command, old, rules, set))
 }
 
 // keep writes the rules down for the next time.
-func keep(env *session.Env) tea.Cmd {
+func keep(env *session.Env, rules []string) tea.Cmd {
 	if env.Keep == nil {
 		return nil
 	}
-	rules := env.Ignored
 	return func() tea.Msg {
 		if err := env.Keep("ignore", rules); err != nil {
 			return screen.Toast{Text: "keep the rules: " + err.Error(), Bad: true}
@@ -359,7 +343,7 @@ func keep(env *session.Env) tea.Cmd {
 
 // Write asks for the format and name of a file, and writes a report to it.
 func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&env.Shared, widget.Prompt{
+	return screen.Show(widget.NewPrompt(&env.Shared, widget.Prompt{
 		Label: "write", Hint: "json [FILE]   or   text [FILE]",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			format, file, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -371,7 +355,7 @@ func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
 			}
 			return nil, func() tea.Msg { return save(env, r, format, strings.TrimSpace(file)) }
 		},
-	})})
+	}))
 }
 
 func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {
@@ -388,24 +372,6 @@ func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {
 		return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
 	}
 	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+r.A.Redacted+r.B.Redacted)}
-}
-
-// Click implements screen.Clicker.
-func (c *Comparison) Click(_, y int) tea.Cmd {
-	if row := c.list.Offset + y - compareHead; c.tab == ofValue && y >= compareHead && y < compareHead+c.list.Height && row < len(c.shown) {
-		c.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (c *Comparison) Wheel(lines int) tea.Cmd {
-	if c.tab == ofValue {
-		c.list.Scroll(lines)
-	} else {
-		c.below[c.tab].Scroll(lines)
-	}
-	return nil
 }
 
 // outcomeOf is the outcome of a side as a style.

@@ -15,8 +15,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A Runs shows which requests of two runs or recordings differ. It is a
-// screen.Screen.
+// A Runs shows which requests of two runs or recordings differ.
 type Runs struct {
 	env           *session.Env
 	ctx           context.Context
@@ -26,13 +25,10 @@ type Runs struct {
 	report        *diff.Report
 	err           error
 	width, height int
-	list          widget.List
+	list          widget.Table
 }
 
-var (
-	_ screen.Screen  = (*Runs)(nil)
-	_ screen.Clicker = (*Runs)(nil)
-)
+var _ screen.Screen = (*Runs)(nil)
 
 type ranThrough struct {
 	report *diff.Report
@@ -43,7 +39,7 @@ type ranThrough struct {
 // recordings. Reading them may take long, and ends with ctx.
 func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.Cmd {
 	r := &Runs{env: env, ctx: ctx, a: a, b: b, apart: apart}
-	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
+	return tea.Batch(screen.Show(r), r.again())
 }
 
 // Replayed shows how requests and their replays differ, without what every
@@ -51,7 +47,7 @@ func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.
 func Replayed(ctx context.Context, env *session.Env, then, now []uint64) tea.Cmd {
 	set := func(name string, ids []uint64) diff.Set { return diff.Set{Log: env.Log, Name: name, IDs: ids} }
 	r := &Runs{env: env, ctx: ctx, a: set("recorded", then), b: set("asked again", now), besides: diff.Fresh()}
-	return tea.Batch(screen.Send(screen.Push{Screen: r}), r.again())
+	return tea.Batch(screen.Show(r), r.again())
 }
 
 func (r *Runs) again() tea.Cmd {
@@ -63,19 +59,17 @@ func (r *Runs) again() tea.Cmd {
 	})
 }
 
-// Scope implements screen.Screen.
 func (r *Runs) Scope() screen.Scope { return screen.InCompare }
 
-// Captures implements screen.Screen.
-func (r *Runs) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (r *Runs) Resize(width, height int) {
 	r.width, r.height = width, height
-	r.list.SetHeight(height - 4)
+	r.list.Top = 4
+	r.list.SetHeight(height - r.list.Top)
 }
 
-// Update implements screen.Screen.
+// List returns the pairs.
+func (r *Runs) List() screen.List { return &r.list }
+
 func (r *Runs) Update(msg tea.Msg) tea.Cmd {
 	if m, ok := msg.(ranThrough); ok {
 		r.report, r.err = m.report, m.err
@@ -86,7 +80,6 @@ func (r *Runs) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (r *Runs) Disabled(do screen.Action) string {
 	some := r.report != nil && len(r.report.Requests) > 0
 	switch {
@@ -104,16 +97,11 @@ func (r *Runs) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (r *Runs) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.NextDiff, screen.Swap, screen.Write, screen.CopyMenu, screen.Back}
 }
 
-// Act implements screen.Screen.
 func (r *Runs) Handle(a screen.Command) tea.Cmd {
-	if r.list.Handle(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.NextDiff:
 		r.list.Move(a.Times())
@@ -149,10 +137,9 @@ func (r *Runs) open(p *diff.Pair) tea.Cmd {
 	page.Add("outcome", only.Outcome, term.Plain)
 	page.Add("decided", only.Decided, term.Plain)
 	page.Add("error", only.Error, term.Plain)
-	return screen.Send(screen.Push{Screen: widget.NewPager(&r.env.Shared, page)})
+	return screen.Show(widget.NewPager(&r.env.Shared, page))
 }
 
-// Context implements screen.Screen.
 func (r *Runs) Context() (left, right term.Line) {
 	left.Put(term.Bold, " compare")
 	if r.report == nil {
@@ -162,7 +149,6 @@ func (r *Runs) Context() (left, right term.Line) {
 	return left, counts(r.report, r.env)
 }
 
-// View implements screen.Screen.
 func (r *Runs) View() term.Lines {
 	switch {
 	case r.err != nil:
@@ -184,33 +170,8 @@ func (r *Runs) View() term.Lines {
 	if len(rep.Requests) == 0 {
 		return append(lines, term.Line{}, term.Of(term.Plain, "   Equal: every request of one side has its like on the other."))
 	}
-	from, to := r.list.Visible()
-	for i := from; i < to; i++ {
-		p := &rep.Requests[i]
-		var l term.Line
-		if i == r.list.Cursor {
-			l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
-		}
+	return append(lines, r.list.Lines(r.env.Theme, r.width, func(i int, l *widget.Row) {
 		l.To(2)
-		l.Add(term.Attention, term.CleanTo(p.String(), r.width))
-		if i == r.list.Cursor {
-			l = l.With(term.Bold)
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
-// Click implements screen.Clicker.
-func (r *Runs) Click(_, y int) tea.Cmd {
-	if row := r.list.Offset + y - 4; y >= 4 && row < r.list.Len {
-		r.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (r *Runs) Wheel(lines int) tea.Cmd {
-	r.list.Scroll(lines)
-	return nil
+		l.Add(term.Attention, term.CleanTo(rep.Requests[i].String(), r.width))
+	})...)
 }

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"indirtui/traces"
@@ -9,9 +11,9 @@ import (
 	"indirtui/traces/tree"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
+	"indirtui/ui/widget"
 )
 
-// Context implements screen.Screen.
 func (c *Comparison) Context() (left, right term.Line) {
 	left.Put(term.Bold, fmt.Sprintf(" compare %s : %s", c.report.A.Name, c.report.B.Name))
 	return left, counts(c.report, c.env)
@@ -31,7 +33,6 @@ func counts(r *diff.Report, env *session.Env) term.Line {
 	return l
 }
 
-// View implements screen.Screen.
 func (c *Comparison) View() term.Lines {
 	lines := c.head()
 	var body term.Lines
@@ -47,10 +48,7 @@ func (c *Comparison) View() term.Lines {
 	case c.report.Equal && c.report.Unknown == 0:
 		body = c.equal()
 	default:
-		from, to := c.list.Visible()
-		for i := from; i < to; i++ {
-			body = append(body, c.row(i))
-		}
+		body = c.list.Lines(c.env.Theme, c.width, func(i int, r *widget.Row) { c.row(&c.lines()[c.shown[i]], r) })
 	}
 	lines = append(lines, body.Fill(c.width, max(c.height-compareHead-c.foots(), 0))...)
 	return append(lines, c.foot().Fill(c.width, c.foots())...)
@@ -103,16 +101,6 @@ func (c *Comparison) tabLine() term.Line {
 			headers++
 		}
 	}
-	var l term.Line
-	l.Space(1)
-	for i, name := range []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"} {
-		if i == c.tab {
-			l.Put(term.Bold, "["+name+"]")
-		} else {
-			l.Put(term.Quiet, " "+name+" ")
-		}
-		l.Space(1)
-	}
 	text := "keys sorted, resources by name "
 	switch {
 	case c.tab == ofHeaders:
@@ -125,19 +113,11 @@ func (c *Comparison) tabLine() term.Line {
 	if v := c.report.Values; c.tab == ofValue && v != nil && v.Cut {
 		text = fmt.Sprintf("the first %s lines ", term.Grouped(diff.MaxLines))
 	}
-	right := term.Of(term.Quiet, text)
-	l.To(c.width - right.Width())
-	l.Append(right)
-	return l
+	names := []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"}
+	return widget.Tabs(names, c.tab, c.width, term.Of(term.Quiet, text))
 }
 
-func (c *Comparison) row(i int) term.Line {
-	ch, g := &c.lines()[c.shown[i]], &c.env.Theme.Glyphs
-	var l term.Line
-	cursor := i == c.list.Cursor
-	if cursor {
-		l.Put(term.Bold, g.Cursor)
-	}
+func (c *Comparison) row(ch *diff.Line, l *widget.Row) {
 	l.To(2 + 2*min(max(ch.Depth-1, 0), 12))
 	label := max(c.width/4, 16)
 	l.Cell(term.Plain, term.CleanTo(ch.Label, c.width), max(label-l.Width(), 8))
@@ -147,11 +127,11 @@ func (c *Comparison) row(i int) term.Line {
 		style = term.Attention
 	}
 	if c.unified {
-		l = c.unite(l, ch, style)
+		c.unite(l, ch, style)
 	} else {
 		half := (c.width - l.Width() - 6) / 2
 		l.Cell(style, term.CleanTo(brief(ch.A), half), half)
-		l.Put(term.Quiet, g.Wall+" ")
+		l.Put(term.Quiet, c.env.Theme.Glyphs.Wall+" ")
 		right := brief(ch.B)
 		if ch.Kind == diff.Same {
 			style, right = term.Quiet, "same"
@@ -162,14 +142,10 @@ func (c *Comparison) row(i int) term.Line {
 		l.To(c.width - 2)
 		l.Put(style, string(rune(ch.Kind)))
 	}
-	if cursor {
-		l = l.With(term.Bold)
-	}
-	return l
 }
 
 // unite puts both sides into one text.
-func (c *Comparison) unite(l term.Line, ch *diff.Line, style term.Style) term.Line {
+func (c *Comparison) unite(l *widget.Row, ch *diff.Line, style term.Style) {
 	room := max(c.width-l.Width()-3, 1)
 	text := brief(ch.A)
 	switch ch.Kind {
@@ -181,7 +157,6 @@ func (c *Comparison) unite(l term.Line, ch *diff.Line, style term.Style) term.Li
 		style = term.Quiet
 	}
 	l.Cell(style, term.CleanTo(text, room), room)
-	return l
 }
 
 // brief is one side of a line.
@@ -192,127 +167,98 @@ func brief(n *tree.Node) string {
 	return n.Summary()
 }
 
-// stepLines is the steps of both side by side.
+// stepColumns are those of the steps of both sides.
+func stepColumns(width int) []widget.Column {
+	half := max((width-14-16)/2, 8)
+	return []widget.Column{{Title: "STEP", Min: 13}, {Title: "A", Min: half}, {Title: "B", Min: half}, {Title: "delta ms", Min: 11, Right: true}}
+}
+
 func (c *Comparison) stepLines() term.Lines {
-	label, half := 14, max((c.width-14-16)/2, 8)
-	var l term.Line
-	l.Space(1)
-	l.Cell(term.Quiet, term.Clean("STEP"), label)
-	l.Cell(term.Quiet, term.Clean("A"), half)
-	l.Space(1)
-	l.Cell(term.Quiet, term.Clean("B"), half)
-	l.Right(term.Quiet, term.Clean("delta ms"), 12)
-	lines := term.Lines{l}
-	from, to := c.below[ofSteps].Visible()
-	for _, s := range c.report.Steps[from:to] {
-		style := term.Plain
+	return c.below[ofSteps].Lines(c.env.Theme, c.width, func(i int, r *widget.Row) {
+		s := &c.report.Steps[i]
+		style, delta := term.Plain, ""
 		if !s.Same {
 			style = term.Attention
 		}
-		var l term.Line
-		l.Space(1)
-		l.Cell(term.Plain, term.Clean(s.Step), label)
-		l.Cell(style, term.CleanTo(s.A.String(), half), half)
-		l.Space(1)
-		l.Cell(style, term.CleanTo(s.B.String(), half), half)
-		delta := ""
 		if s.A.Took > 0 || s.B.Took > 0 {
 			delta = signed(s.B.Took - s.A.Took)
 		}
-		l.Right(term.Plain, term.Clean(delta), 12)
-		lines = append(lines, l)
-	}
-	return lines
+		r.Next(term.Plain, s.Step)
+		r.Next(style, s.A.String())
+		r.Next(style, s.B.String())
+		r.Next(term.Plain, delta)
+	})
 }
 
-// headerLines is what was said over HTTP, side by side.
+// headerCells are the width of a name and of each side.
+func headerCells(width int) (label, half int) {
+	label = max(width/4, 18)
+	return label, max((width-label-6)/2, 8)
+}
+
+// headerColumns are the titles of what was said over HTTP. A wall is between
+// the sides, so the rows put their cells themselves.
+func headerColumns(width int) []widget.Column {
+	label, half := headerCells(width)
+	return []widget.Column{{Title: "HEADER", Min: label - 1}, {Title: "A", Min: half + 1}, {Title: "B", Min: half}}
+}
+
 func (c *Comparison) headerLines() term.Lines {
 	if len(c.report.Headers) == 0 {
 		return term.Lines{{}, term.Of(term.Plain, "   Neither side went over HTTP, or nothing of that was recorded.")}
 	}
-	label := max(c.width/4, 18)
-	half := max((c.width-label-6)/2, 8)
-	lines := term.Lines{c.columns("HEADER", label, half)}
-	from, to := c.below[ofHeaders].Visible()
-	for i := from; i < to; i++ {
+	label, half := headerCells(c.width)
+	return c.below[ofHeaders].Lines(c.env.Theme, c.width, func(i int, r *widget.Row) {
 		h := &c.report.Headers[i]
-		style, sign := term.Plain, ""
-		if !h.Same() {
-			style, sign = term.Attention, "~"
-		}
-		right := h.B
+		style, right, sign := term.Attention, h.B, "~"
 		switch {
 		case h.Same():
-			right = "same"
+			style, right, sign = term.Plain, "same", ""
 		case h.A == "":
 			sign = "+"
 		case h.B == "":
 			sign = "-"
 		}
-		var l term.Line
-		l.Space(1)
 		if h.Name == "request" {
 			style |= term.Bold
 		}
-		l.Cell(style, term.CleanTo(h.Name, label), label)
-		l.Cell(style, term.CleanTo(orDash(h.A), half), half)
-		l.Put(term.Quiet, c.env.Theme.Glyphs.Wall+" ")
+		r.Space(1)
+		r.Cell(style, term.CleanTo(h.Name, label), label)
+		r.Cell(style, term.CleanTo(cmp.Or(h.A, "-"), half), half)
+		r.Put(term.Quiet, c.env.Theme.Glyphs.Wall+" ")
 		if h.Same() {
 			style = term.Quiet
 		}
-		l.Cell(style, term.CleanTo(orDash(right), half), half)
-		l.To(c.width - 2)
-		l.Put(style, sign)
-		lines = append(lines, l)
-	}
-	return lines
+		r.Cell(style, term.CleanTo(cmp.Or(right, "-"), half), half)
+		r.To(c.width - 2)
+		r.Put(style, sign)
+	})
 }
 
-func (c *Comparison) columns(name string, label, half int) term.Line {
-	var l term.Line
-	l.Space(1)
-	l.Cell(term.Quiet, term.Clean(name), label)
-	l.Cell(term.Quiet, term.Clean("A"), half)
-	l.Space(2)
-	l.Cell(term.Quiet, term.Clean("B"), half)
-	return l
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// timeLines is how long it took, side by side.
-func (c *Comparison) timeLines() term.Lines {
-	const cell = 12
-	label := max(c.width-3*cell-3, 20)
-	var l term.Line
-	l.Space(1)
-	l.Cell(term.Quiet, term.Clean("WHAT"), label)
+// timeColumns are those of how long it took.
+func timeColumns(width int) []widget.Column {
+	columns := []widget.Column{{Title: "WHAT", Min: max(width-39, 20)}}
 	for _, title := range []string{"A ms", "B ms", "delta ms"} {
-		l.Right(term.Quiet, term.Clean(title), cell)
+		columns = append(columns, widget.Column{Title: title, Min: 11, Right: true})
 	}
-	lines := term.Lines{l}
-	from, to := c.below[ofTiming].Visible()
-	for _, t := range c.report.Timing[from:to] {
-		var l term.Line
-		l.Space(1 + 2*t.Depth)
-		l.Cell(term.Plain, term.CleanTo(t.Name, label-2*t.Depth), label-2*t.Depth)
-		if t.A >= 0 || t.B >= 0 {
-			delta := ""
-			if t.A >= 0 && t.B >= 0 {
-				delta = signed(t.B - t.A)
-			}
-			for _, text := range []string{millis(t.A), millis(t.B), delta} {
-				l.Right(term.Plain, term.Clean(text), cell)
-			}
+	return columns
+}
+
+func (c *Comparison) timeLines() term.Lines {
+	return c.below[ofTiming].Lines(c.env.Theme, c.width, func(i int, r *widget.Row) {
+		t := &c.report.Timing[i]
+		r.Next(term.Plain, strings.Repeat("  ", t.Depth)+t.Name)
+		if t.A < 0 && t.B < 0 {
+			return
 		}
-		lines = append(lines, l)
-	}
-	return lines
+		delta := ""
+		if t.A >= 0 && t.B >= 0 {
+			delta = signed(t.B - t.A)
+		}
+		r.Next(term.Plain, millis(t.A))
+		r.Next(term.Plain, millis(t.B))
+		r.Next(term.Plain, delta)
+	})
 }
 
 func millis(d time.Duration) string {

@@ -19,6 +19,7 @@ import (
 	"indirtui/ui/help"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
@@ -480,19 +481,18 @@ func write(c *Console, l call) (tea.Cmd, error) {
 	on, was := l.words[0] == "on", c.o.Engine.Writes()
 	set := func(on bool) tea.Cmd {
 		c.o.Engine.SetWrite(on)
-		c.env.Writable = on
-		return nil
+		return c.env.Set(func(s *session.State) { s.Writable = on }, nil)
 	}
-	set(on)
+	cmd := set(on)
 	text := ":write " + l.words[0]
 	if on {
 		c.add(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
 	} else {
 		c.add(entry{style: term.Plain, text: "read-only from now on"})
 	}
-	return screen.Send(screen.Done{Command: text, Change: &screen.Change{
+	return tea.Batch(cmd, screen.Send(screen.Done{Command: text, Change: &screen.Change{
 		Command: text, Undo: func() tea.Cmd { return set(was) }, Redo: func() tea.Cmd { return set(on) },
-	}}), nil
+	}})), nil
 }
 
 func open(c *Console, l call) (tea.Cmd, error) {

@@ -208,8 +208,7 @@ func watch(c *Console, l call) (tea.Cmd, error) {
 		}
 		return c.reply("watched: " + strings.Join(c.env.Watches, "   ")), nil
 	case "off":
-		c.env.Watches = nil
-		return screen.Send(screen.Done{Command: ":watch off"}), nil
+		return tea.Batch(c.env.Set(func(s *session.State) { s.Watches = nil }, nil), screen.Send(screen.Done{Command: ":watch off"})), nil
 	}
 	_, server, err := steps.Server(expr)
 	if err == nil && !server {
@@ -218,8 +217,8 @@ func watch(c *Console, l call) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.env.Watches = append(slices.Clone(c.env.Watches), expr)
-	return screen.Send(screen.Done{Command: ":watch " + expr}), nil
+	add := func(s *session.State) { s.Watches = append(slices.Clone(s.Watches), expr) }
+	return tea.Batch(c.env.Set(add, nil), screen.Send(screen.Done{Command: ":watch " + expr})), nil
 }
 
 // maxReplay bounds how many requests are asked again at once.

@@ -92,7 +92,7 @@ type Console struct {
 
 	entries       []entry
 	lines         []line
-	list          widget.List
+	list          widget.Table
 	width, height int
 	entered       []string
 	newest        uint64 // the request that was answered last
@@ -124,7 +124,6 @@ const (
 var (
 	_ session.Commander = (*Console)(nil)
 	_ screen.Screen     = (*Console)(nil)
-	_ screen.Clicker    = (*Console)(nil)
 )
 
 // New returns a Console without anything in it. When ctx ends, so do the
@@ -133,7 +132,7 @@ func New(ctx context.Context, env *session.Env, o Options) *Console {
 	if o.Places == nil {
 		o.Places = []string{"Requests", "Failures", "Routes"}
 	}
-	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc)}
+	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc), list: widget.Table{Gutter: 1}}
 }
 
 // Stop cancels the requests that run, and reports whether there were any.
@@ -299,7 +298,7 @@ func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
 		}
 		l.End(how, a.err != nil, screen.Send(screen.For{Screen: c, Msg: a}))
 	}()
-	return value.Show(l)
+	return screen.Show(l)
 }
 
 // begin makes ready to ask a request: ask does it, unless it is given the error
@@ -412,8 +411,6 @@ func (c *Console) result(r *session.Row, tail string) term.Line {
 
 func (c *Console) Scope() screen.Scope { return screen.InConsole }
 
-func (c *Console) Captures() bool { return false }
-
 func (c *Console) Resize(width, height int) {
 	again := width != c.width
 	c.width, c.height = width, height
@@ -500,20 +497,12 @@ func (c *Console) Hints() []screen.Action {
 
 func (c *Console) Disabled(do screen.Action) string {
 	switch do {
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
-		return ""
 	case screen.Enter:
-		if c.focus() == 0 {
-			return "this line is about no request"
-		}
-		return ""
+		return screen.ReasonIf(c.focus() == 0, "this line is about no request")
 	case screen.CopyMenu:
-		if len(c.entries) == 0 {
-			return "nothing was asked yet"
-		}
-		return ""
+		return screen.ReasonIf(len(c.entries) == 0, "nothing was asked yet")
 	}
-	return screen.Unknown
+	return screen.ReasonIf(!widget.Moves(do), screen.Unknown)
 }
 
 // focus is the request that the line under the cursor is about.
@@ -525,14 +514,11 @@ func (c *Console) focus() uint64 {
 }
 
 func (c *Console) Handle(a screen.Command) tea.Cmd {
-	if c.list.Handle(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Enter:
 		return screen.Send(screen.Open{Request: c.focus()})
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&c.env.Shared, "copy", c.copies())})
+		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies()))
 	}
 	return nil
 }
@@ -559,22 +545,14 @@ func (c *Console) View() term.Lines {
 	if len(c.lines) == 0 {
 		return c.blank().Fill(c.width, c.height)
 	}
-	from, to := c.list.Visible()
-	lines := make(term.Lines, 0, to-from)
-	for i := from; i < to; i++ {
-		var l term.Line
-		if i == c.list.Cursor {
-			l.Put(term.Plain, c.env.Theme.Glyphs.Cursor)
-			l.Append(c.lines[i].Line)
-			l = l.With(term.Bold)
-		} else {
-			l.Space(1)
-			l.Append(c.lines[i].Line)
-		}
-		lines = append(lines, l)
-	}
-	return lines.Fill(c.width, c.height)
+	return c.list.Lines(c.env.Theme, c.width, func(i int, r *widget.Row) {
+		r.To(1)
+		r.Append(c.lines[i].Line)
+	})
 }
+
+// List returns what was said.
+func (c *Console) List() screen.List { return &c.list }
 
 // blank is what stands here before the first command.
 func (c *Console) blank() term.Lines {
@@ -588,16 +566,4 @@ func (c *Console) blank() term.Lines {
 		say(":route node terminus=yaml    let another terminus answer; z undoes it"),
 		say(":help commands               everything that can be said here"),
 	)
-}
-
-func (c *Console) Click(_, y int) tea.Cmd {
-	if row := c.list.Offset + y; y >= 0 && row < c.list.Len {
-		c.list.To(row)
-	}
-	return nil
-}
-
-func (c *Console) Wheel(lines int) tea.Cmd {
-	c.list.Scroll(lines)
-	return nil
 }

@@ -55,7 +55,7 @@ func files(t *testing.T, s supply) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }, Render: engine.Renderer(redact.New(redact.Rules{}))})
+	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }, Render: engine.NewRenderer(redact.New(redact.Rules{})).Render})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func files(t *testing.T, s supply) *fake {
 func playFiles(t *testing.T, h *fake, width, height int) *uitest.Player {
 	t.Helper()
 	m := redact.New(redact.Rules{})
-	render := engine.Renderer(m)
+	render := engine.NewRenderer(m).Render
 	return uitest.New(t, ui.Config{
 		Log: h.log, Now: func() time.Time { return noon }, RedactText: m.Text,
 		Render:   func(i indirector.Instance) traces.Value { return render("", i) },

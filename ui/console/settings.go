@@ -294,7 +294,7 @@ func nextUnset(c *Console, l call) []option {
 // screen.Screen.
 type settingsList struct {
 	c     *Console
-	list  widget.List
+	list  widget.Table
 	width int
 	rows  []settingsRow
 	find  string

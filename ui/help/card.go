@@ -11,7 +11,7 @@ import (
 )
 
 // A Card stands in the place of an empty list of requests: what the program
-// does, and what to do first. It is a screen.Screen.
+// does, and what to do first.
 type Card struct {
 	env           *session.Env
 	width, height int
@@ -29,8 +29,6 @@ func (c *Card) has(name string) bool {
 }
 
 func (c *Card) Scope() screen.Scope { return screen.InFirstRun }
-
-func (c *Card) Captures() bool { return false }
 
 func (c *Card) Resize(width, height int) { c.width, c.height = width, height }
 

@@ -16,33 +16,30 @@ import (
 )
 
 // A Help shows what the keys do on the screen below it, and does it when one of
-// them is pressed. It is a screen.Screen.
+// them is pressed.
 type Help struct {
+	widget.Popup
 	env           *session.Env
-	on            screen.Screen
+	on            *screen.Abilities
 	width, height int
-	list          widget.List
+	list          widget.Table
 	lines         term.Lines
 	waiting       *screen.Binding // its letter comes next
 	problem       string
 }
 
-var (
-	_ screen.Screen  = (*Help)(nil)
-	_ screen.Clicker = (*Help)(nil)
-)
+var _ screen.Screen = (*Help)(nil)
 
 // New returns help about the screen that it will be put on.
-func New(env *session.Env, on screen.Screen) *Help { return &Help{env: env, on: on} }
+func New(env *session.Env, on screen.Screen) *Help {
+	return &Help{env: env, on: screen.AbilitiesOf(on), list: widget.Table{Paged: true}}
+}
 
+// List returns the lines in the box.
+func (h *Help) List() screen.List { return &h.list }
+
+// Scope returns the scope of help.
 func (h *Help) Scope() screen.Scope { return screen.InHelp }
-
-// Captures implements screen.Screen: keys do what they would do below.
-func (h *Help) Captures() bool { return true }
-
-func (h *Help) Disabled(screen.Action) string { return screen.Unknown }
-
-func (h *Help) Handle(screen.Command) tea.Cmd { return nil }
 
 func (h *Help) Hints() []screen.Action { return []screen.Action{screen.Back} }
 
@@ -112,7 +109,7 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 
 func (h *Help) topic(name string) tea.Cmd {
 	p, _ := Page(h.env, name)
-	return screen.Send(screen.Push{Screen: widget.NewPager(&h.env.Shared, p)})
+	return screen.Show(widget.NewPager(&h.env.Shared, p))
 }
 
 // press does what a key does on the screen below.
@@ -121,7 +118,7 @@ func (h *Help) press(name string) tea.Cmd {
 	if b == nil {
 		return nil
 	}
-	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && b.Do.OfRoot()) {
 		h.problem = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
 		return nil
 	}
@@ -138,16 +135,6 @@ func (h *Help) press(name string) tea.Cmd {
 
 func (h *Help) do(a screen.Command) tea.Cmd {
 	return screen.Close(h, screen.Send(screen.Do{Handle: a}))
-}
-
-// ofRoot reports whether an action works on every screen.
-func ofRoot(do screen.Action) bool {
-	switch do {
-	case screen.GoTo, screen.Help, screen.CommandLine, screen.Console, screen.Back, screen.Quit, screen.Stop,
-		screen.Undo, screen.Redo, screen.Suspend, screen.Last, screen.PaletteOpen:
-		return true
-	}
-	return false
 }
 
 // pairs are actions that share a line.
@@ -171,7 +158,7 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	for i := range all {
 		b := &all[i]
 		why := h.on.Disabled(b.Do)
-		if b.Help == "" || second[b.Do] || why == screen.Unknown && !ofRoot(b.Do) {
+		if b.Help == "" || second[b.Do] || why == screen.Unknown && !b.Do.OfRoot() {
 			continue
 		}
 		line := key{keysOf(b), b.Help}
@@ -360,11 +347,4 @@ func edge(begin, end, rule, left, right string, inner, indent int) term.Line {
 	}
 	l.Put(term.Quiet, end)
 	return l
-}
-
-func (h *Help) Click(int, int) tea.Cmd { return nil }
-
-func (h *Help) Wheel(lines int) tea.Cmd {
-	h.list.Scroll(lines)
-	return nil
 }

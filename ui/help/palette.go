@@ -18,14 +18,15 @@ import (
 )
 
 // A Palette finds everything that can be done by name: places, keys, commands,
-// keys that were asked for, help. It is a screen.Screen.
+// keys that were asked for, help.
 type Palette struct {
+	widget.Popup
 	env           *session.Env
-	on            screen.Screen
+	on            *screen.Abilities
 	all           []thing
 	found         []int // of all
 	input         widget.Input
-	list          widget.List
+	list          widget.Table
 	width, height int
 }
 
@@ -36,21 +37,21 @@ type thing struct {
 	do               tea.Cmd // nil puts the line into the prompt: it wants more
 }
 
-var (
-	_ screen.Screen  = (*Palette)(nil)
-	_ screen.Clicker = (*Palette)(nil)
-)
+var _ screen.Screen = (*Palette)(nil)
+
+// List returns what was found.
+func (p *Palette) List() screen.List { return &p.list }
 
 // NewPalette returns the palette, for the screen that it will be put on and the
 // names of the places in the order of their keys; none are Requests, Failures
 // and Routes.
 func NewPalette(env *session.Env, on screen.Screen, places ...string) *Palette {
-	p := &Palette{env: env, on: on}
+	p := &Palette{env: env, on: screen.AbilitiesOf(on), list: widget.Table{Top: 2, Drags: true}}
 	if len(places) == 0 {
 		places = []string{"Requests", "Failures", "Routes"}
 	}
 	p.addPlaces(places)
-	p.addActs()
+	p.addCommandsOfKeys()
 	p.addFilters()
 	p.addCommands()
 	p.addRoutes()
@@ -68,12 +69,12 @@ func (p *Palette) addPlaces(places []string) {
 	}
 }
 
-func (p *Palette) addActs() {
+func (p *Palette) addCommandsOfKeys() {
 	all := p.env.Keys.For(p.on.Scope())
 	for i := range all {
 		b := &all[i]
 		why := p.on.Disabled(b.Do)
-		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && ofRoot(b.Do)) {
+		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && b.Do.OfRoot()) {
 			continue
 		}
 		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Handle: screen.Command{Action: b.Do}})})
@@ -171,7 +172,7 @@ func (p *Palette) addTopics() {
 	topic := func(name, title string) {
 		page, ok := Page(p.env, name)
 		if ok {
-			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Send(screen.Push{Screen: widget.NewPager(&p.env.Shared, page)})})
+			p.add(thing{kind: "help", name: title, line: "help " + name, do: screen.Show(widget.NewPager(&p.env.Shared, page))})
 		}
 	}
 	topic("codes", "what the codes mean")
@@ -252,14 +253,6 @@ func spread(want, text string) int {
 	return score
 }
 
-func (p *Palette) Scope() screen.Scope { return screen.InMenu }
-
-func (p *Palette) Captures() bool { return true }
-
-func (p *Palette) Disabled(screen.Action) string { return screen.Unknown }
-
-func (p *Palette) Handle(screen.Command) tea.Cmd { return nil }
-
 func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
 func (p *Palette) Context() (left, right term.Line) {
@@ -330,11 +323,9 @@ func (p *Palette) View() term.Lines {
 	input.Put(term.Bold, "> ")
 	text, _ := p.input.Line(th, max(inner-2, 1))
 	input.Append(text)
-	inside := term.Lines{input}
 	from, to := p.list.Visible()
-	for i := from; i < to; i++ {
-		inside = append(inside, p.line(i, inner))
-	}
+	rows := p.list.Lines(th, inner, func(i int, r *widget.Row) { p.line(&p.all[p.found[i]], r, inner) })
+	inside := append(term.Lines{input}, rows[:to-from]...)
 	if len(p.found) == 0 {
 		inside = append(inside, term.Of(term.Quiet, "  nothing has these letters in this order"))
 	}
@@ -353,32 +344,15 @@ func (p *Palette) View() term.Lines {
 	return lines.Fill(p.width, p.height)
 }
 
-func (p *Palette) line(i, width int) term.Line {
-	t := &p.all[p.found[i]]
-	var l term.Line
+func (p *Palette) line(t *thing, l *widget.Row, width int) {
 	style := term.Plain
-	if i == p.list.Cursor {
-		l.Put(term.Plain, p.env.Theme.Glyphs.Cursor+" ")
-		style = term.Bold
-	} else {
-		l.Space(2)
+	if l.Focus {
+		style, l.Focus = term.Bold, false
 	}
+	l.To(2)
 	l.Cell(term.Quiet, term.Clean(t.kind), 8)
 	note := term.Clean(t.note).Cut(max(width/3, 0))
 	l.Cell(style, term.Clean(t.name), max(width-10-note.Width()-1, 1))
 	l.Space(1)
 	l.Add(term.Quiet, note)
-	return l
-}
-
-func (p *Palette) Click(_, y int) tea.Cmd {
-	if row := p.list.Offset + y - 2; y >= 2 && row < p.list.Len {
-		p.list.To(row)
-	}
-	return nil
-}
-
-func (p *Palette) Wheel(lines int) tea.Cmd {
-	p.list.Move(lines)
-	return nil
 }

@@ -38,26 +38,26 @@ type Options struct {
 	Baseline string // the recording that others are held against; ""
 }
 
-// A Recordings is the list. It is a screen.Screen.
+// A Recordings is the list.
 type Recordings struct {
 	ctx           context.Context
 	env           *session.Env
 	o             Options
 	width, height int
-	list          widget.List
+	list          widget.Table
 	files         []store.Info
 	err           error
 	read          bool
 }
 
-var (
-	_ screen.Screen  = (*Recordings)(nil)
-	_ screen.Clicker = (*Recordings)(nil)
-)
+var _ screen.Screen = (*Recordings)(nil)
+
+// List returns the recordings, what is shown now before them.
+func (r *Recordings) List() screen.List { return &r.list }
 
 // New returns the list, with a command that reads it.
 func New(ctx context.Context, env *session.Env, o Options) (*Recordings, tea.Cmd) {
-	r := &Recordings{ctx: ctx, env: env, o: o}
+	r := &Recordings{ctx: ctx, env: env, o: o, list: widget.Table{Columns: columns, Gutter: 2}}
 	return r, r.reload()
 }
 
@@ -104,19 +104,13 @@ func List(dir, live string) ([]store.Info, error) {
 	return out, nil
 }
 
-// Scope implements screen.Screen.
 func (r *Recordings) Scope() screen.Scope { return screen.InRecordings }
 
-// Captures implements screen.Screen.
-func (r *Recordings) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (r *Recordings) Resize(width, height int) {
 	r.width, r.height = width, height
 	r.list.SetHeight(max(height-5, 1))
 }
 
-// Update implements screen.Screen.
 func (r *Recordings) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case listed:
@@ -139,7 +133,6 @@ func (r *Recordings) focus() *store.Info {
 	return nil
 }
 
-// Can implements screen.Screen.
 func (r *Recordings) Disabled(do screen.Action) string {
 	f := r.focus()
 	switch {
@@ -159,16 +152,11 @@ func (r *Recordings) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (r *Recordings) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListRedacted, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
 }
 
-// Act implements screen.Screen.
 func (r *Recordings) Handle(a screen.Command) tea.Cmd {
-	if r.list.Handle(a) {
-		return nil
-	}
 	f := r.focus()
 	switch a.Action {
 	case screen.Enter:
@@ -215,9 +203,7 @@ func (r *Recordings) baseline(path string) tea.Cmd {
 		}
 	}
 	command := "baseline " + filepath.Base(path)
-	return tea.Batch(set(path), screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(path) },
-	}}))
+	return tea.Batch(set(path), screen.Changed(command, old, path, set))
 }
 
 // diff compares the recording in focus with the baseline, or with what is shown
@@ -299,12 +285,12 @@ func (r *Recordings) rename(path string) tea.Cmd {
 		},
 	}
 	p.Input.Set(filepath.Base(path))
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
 func (r *Recordings) remove(path string) tea.Cmd {
 	name := filepath.Base(path)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, widget.Prompt{
+	return screen.Show(widget.NewPrompt(&r.env.Shared, widget.Prompt{
 		Label: "type " + name + " to remove it: ", Hint: "what is removed cannot be brought back; esc leaves it",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if strings.TrimSpace(text) != name {
@@ -317,7 +303,7 @@ func (r *Recordings) remove(path string) tea.Cmd {
 				return screen.For{Screen: r, Msg: run(r.reload)}
 			}
 		},
-	})})
+	}))
 }
 
 // masked lists what is masked in a recording.
@@ -375,7 +361,7 @@ func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 	for _, b := range export.AllBodies() {
 		bodies = append(bodies, string(b))
 	}
-	on := export.Screen{Filter: env.Shown, At: env.At}
+	on := selection(env)
 	f := widget.Form{
 		Title: "save as",
 		Fields: []widget.Field{
@@ -399,19 +385,27 @@ func Save(env *session.Env, o Options, selector, name string) tea.Cmd {
 			}
 			return "save " + whatOf(v).String(), nil, 0
 		},
-		Enter:     func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
-		About:     func(ctx context.Context, v []string) []string { return about(ctx, o, whatOf(v), on) },
-		AboutRows: 2,
+		Enter:       func(v []string) tea.Cmd { return Write(env, o, whatOf(v)) },
+		Preview:     func(ctx context.Context, v []string) []string { return preview(ctx, o, whatOf(v), on) },
+		PreviewRows: 2,
 	}
 	for i, v := range []string{name, selector, string(export.Recording), string(export.AnyBody)} {
 		f.Fields[i].Input.Set(v)
 	}
-	return widget.NewForm(&env.Shared, f).Push()
+	return screen.Show(widget.NewForm(&env.Shared, f))
 }
 
-// about says what would be saved: how many requests, how large, and what is
+// selection is what the list of requests shows, if there is one.
+func selection(env *session.Env) (on export.Screen) {
+	if env.Selection != nil {
+		on.Filter, on.At = env.Selection()
+	}
+	return on
+}
+
+// preview says what would be saved: how many requests, how large, and what is
 // masked in it.
-func about(ctx context.Context, o Options, what What, on export.Screen) []string {
+func preview(ctx context.Context, o Options, what What, on export.Screen) []string {
 	ids, err := export.SelectOn(o.Log, what.Selector, &on)
 	if err != nil {
 		return []string{err.Error()}
@@ -512,7 +506,7 @@ func (w *What) Read(text string) error {
 // much of it is masked. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
 func Write(env *session.Env, o Options, what What) tea.Cmd {
-	on := export.Screen{Filter: env.Shown, At: env.At}
+	on := selection(env)
 	return screen.Later(func() tea.Msg {
 		report, path, err := write(o, what, on)
 		if errors.Is(err, fs.ErrExist) {
@@ -555,7 +549,6 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	return report, path, f.Commit()
 }
 
-// Context implements screen.Screen.
 func (r *Recordings) Context() (left, right term.Line) {
 	left.Put(term.Bold, " recordings")
 	if r.o.Dir != "" {
@@ -574,24 +567,12 @@ var columns = []widget.Column{
 	{Title: "NOTE", Min: 12, Want: 20, Priority: 4},
 }
 
-// View implements screen.Screen.
 func (r *Recordings) View() term.Lines {
-	widths := widget.Widths(columns, r.width-3)
-	var head term.Line
-	head.Space(2)
-	for i, c := range columns {
-		c.Cell(&head, widths[i], term.Quiet, c.Title)
-	}
-	lines := term.Lines{head}
-	from, to := r.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, r.row(i, widths))
-	}
+	lines := r.list.Lines(r.env.Theme, r.width, r.row)
 	if r.err != nil {
-		lines = append(lines, term.Of(term.Failed, "   "+r.err.Error()))
+		lines = append(lines[:1+min(r.list.Len, r.list.Height)], term.Of(term.Failed, "   "+r.err.Error()))
 	}
-	lines = lines.Fill(r.width, r.height-3)
-	lines = append(lines, r.env.Theme.HRule(r.width))
+	lines = append(lines.Fill(r.width, r.height-3), r.env.Theme.HRule(r.width))
 	path := r.o.Log.Path()
 	if f := r.focus(); f != nil {
 		path = f.Path
@@ -602,14 +583,9 @@ func (r *Recordings) View() term.Lines {
 	return append(lines, term.Of(term.Quiet, " "+path), term.Of(term.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
 }
 
-func (r *Recordings) row(i int, widths []int) term.Line {
-	var l term.Line
-	if i == r.list.Cursor {
-		l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
-	}
-	l.To(2)
-	var texts []string
+func (r *Recordings) row(i int, out *widget.Row) {
 	style := term.Plain
+	var texts []string
 	if i == 0 {
 		stats := r.o.Log.Stats()
 		note := "autosave on"
@@ -634,25 +610,7 @@ func (r *Recordings) row(i int, widths []int) term.Line {
 		}
 		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format("2006-01-02 15:04"), requests, term.Bytes(f.Size), f.Source, note}
 	}
-	for n, text := range texts {
-		columns[n].Cell(&l, widths[n], style, text)
+	for _, text := range texts {
+		out.Next(style, text)
 	}
-	if i == r.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
-}
-
-// Click implements screen.Clicker.
-func (r *Recordings) Click(_, y int) tea.Cmd {
-	if row := r.list.Offset + y - 1; y >= 1 && row < r.list.Len {
-		r.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (r *Recordings) Wheel(lines int) tea.Cmd {
-	r.list.Scroll(lines)
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,11 +20,11 @@ import (
 )
 
 // A Failures lists what went wrong, seen or hidden, in groups of one origin and
-// one message. It is a screen.Screen.
+// one message.
 type Failures struct {
 	env           *session.Env
 	width, height int
-	list          widget.List
+	list          widget.Table
 	groups        []failure
 	stats         session.Stats
 	since         time.Time
@@ -77,21 +78,16 @@ type failures struct {
 
 // NewFailures returns the list of failures.
 func NewFailures(env *session.Env) *Failures {
-	return &Failures{env: env, muted: make(map[string]bool)}
+	return &Failures{env: env, muted: make(map[string]bool), list: widget.Table{Columns: failureColumns, Gutter: 2}}
 }
 
-var (
-	_ screen.Screen  = (*Failures)(nil)
-	_ screen.Clicker = (*Failures)(nil)
-)
+var _ screen.Screen = (*Failures)(nil)
 
-// Scope implements screen.Screen.
+// List returns the groups.
+func (f *Failures) List() screen.List { return &f.list }
+
 func (f *Failures) Scope() screen.Scope { return screen.InFailures }
 
-// Captures implements screen.Screen.
-func (f *Failures) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (f *Failures) Resize(width, height int) {
 	f.width, f.height = width, height
 	f.list.SetHeight(height - 1 - f.below())
@@ -99,7 +95,6 @@ func (f *Failures) Resize(width, height int) {
 
 func (f *Failures) below() int { return min(12, max(f.height*2/5, 2)) }
 
-// Update implements screen.Screen.
 func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
@@ -324,7 +319,6 @@ func (f *Failures) focus() *failure {
 	return &f.groups[f.list.Cursor]
 }
 
-// Can implements screen.Screen.
 func (f *Failures) Disabled(do screen.Action) string {
 	switch do {
 	case screen.HiddenOnly, screen.GroupBy:
@@ -335,26 +329,23 @@ func (f *Failures) Disabled(do screen.Action) string {
 		return screen.ReasonIf(f.env.Save == nil || len(f.groups) == 0, "there is nothing to write")
 	case screen.Break:
 		return screen.ReasonIf(f.env.Debugger == nil || len(f.groups) == 0, "nothing can be held here")
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
-		screen.Enter, screen.LastTrace, screen.CopyMenu, screen.Mute:
+	case screen.Enter, screen.LastTrace, screen.CopyMenu, screen.Mute:
 		return screen.ReasonIf(len(f.groups) == 0, "nothing failed")
 	case screen.DiffGood:
 		g := f.focus()
 		return screen.ReasonIf(g == nil || g.good == 0, "this key was never answered well before")
 	}
+	if widget.Moves(do) {
+		return screen.ReasonIf(len(f.groups) == 0, "nothing failed")
+	}
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (f *Failures) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.LastTrace, screen.HiddenOnly, screen.GroupBy, screen.Write, screen.DiffGood, screen.Mute, screen.Break, screen.CopyMenu, screen.CommandLine}
 }
 
-// Act implements screen.Screen.
 func (f *Failures) Handle(a screen.Command) tea.Cmd {
-	if f.list.Handle(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.HiddenOnly:
 		f.hiddenOnly, f.done = !f.hiddenOnly, false
@@ -378,16 +369,15 @@ func (f *Failures) Handle(a screen.Command) tea.Cmd {
 		return compare.Two(f.env, f.focus().id, f.focus().good)
 	case screen.CopyMenu:
 		g := f.focus()
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "copy", []widget.Item{
+		return screen.Show(widget.NewMenu(&f.env.Shared, "copy", []widget.Item{
 			{Key: 'f', Name: "failure", Note: g.what(), Do: screen.Send(screen.Copy{What: "failure", Text: fmt.Sprintf("%d %s %s: %s", g.count, g.seen(), g.origin, g.what())})},
 			{Key: 'e', Name: "expression", Note: g.filter(), Do: screen.Send(screen.Copy{What: "expression", Text: g.filter()})},
 			{Key: 'i', Name: "incident report", Note: "all groups, as text", Do: screen.Send(screen.Copy{What: "incident report", Text: f.report()})},
-		})})
+		}))
 	}
 	return nil
 }
 
-// Context implements screen.Screen.
 func (f *Failures) Context() (left, right term.Line) {
 	left.Put(term.Plain, " "+term.Plural(len(f.groups), "group")+", "+term.Plural(int(f.stats.Failed), "failure")+", ")
 	left.Put(term.Attention, term.Grouped(int64(f.stats.Hidden))+" hidden")
@@ -420,7 +410,6 @@ var failureColumns = []widget.Column{
 	{Title: "LAST", Min: 8, Want: 8, Priority: 0, Right: true},
 }
 
-// View implements screen.Screen.
 func (f *Failures) View() term.Lines {
 	if len(f.groups) == 0 {
 		text := fmt.Sprintf("No failure since %s in %s. Hidden ones would be listed too.", f.env.Clock(f.since), term.Plural(int(f.stats.Total), "request"))
@@ -434,57 +423,19 @@ func (f *Failures) View() term.Lines {
 		}
 		return term.Lines{{}, term.Of(term.Plain, "   "+text)}
 	}
-	widths := widget.Widths(failureColumns, f.width-3)
-	var head term.Line
-	head.Space(2)
-	for i, c := range failureColumns {
-		switch {
-		case widths[i] == 0:
-			continue
-		case c.Right:
-			head.Right(term.Quiet, term.Clean(c.Title), widths[i])
-		default:
-			head.Cell(term.Quiet, term.Clean(c.Title), widths[i])
-		}
-		head.Space(1)
-	}
-	lines := term.Lines{head}
-	from, to := f.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, f.row(i, widths))
-	}
-	lines = lines.Fill(f.width, f.list.Height+1)
-	return append(lines, f.detail(f.below())...)
+	return append(f.list.Lines(f.env.Theme, f.width, f.row), f.detail(f.below())...)
 }
 
-func (f *Failures) row(i int, widths []int) term.Line {
+func (f *Failures) row(i int, r *widget.Row) {
 	g := &f.groups[i]
-	var l term.Line
-	if i == f.list.Cursor {
-		l.Put(term.Plain, f.env.Theme.Glyphs.Cursor)
-	}
-	l.To(2)
-	style := session.StyleOf(g.outcome)
-	for c, text := range []string{fmt.Sprintf("F%d", i+1), term.Grouped(int64(g.count)), g.seen(), g.origin, g.what(), g.consequence, fmt.Sprint(len(g.keys)), f.env.Clock(g.last)} {
-		w := widths[c]
-		if w == 0 {
-			continue
-		}
-		own := term.Plain
-		if c == 2 {
-			own = style
-		}
-		if failureColumns[c].Right {
-			l.Right(own, term.Clean(text), w)
-		} else {
-			l.Cell(own, term.CleanTo(text, w), w)
-		}
-		l.Space(1)
-	}
-	if i == f.list.Cursor {
-		l = l.With(term.Bold)
-	}
-	return l
+	r.Next(term.Plain, fmt.Sprintf("F%d", i+1))
+	r.Next(term.Plain, term.Grouped(int64(g.count)))
+	r.Next(session.StyleOf(g.outcome), g.seen())
+	r.Next(term.Plain, g.origin)
+	r.Next(term.Plain, g.what())
+	r.Next(term.Plain, g.consequence)
+	r.Next(term.Plain, strconv.Itoa(len(g.keys)))
+	r.Next(term.Plain, f.env.Clock(g.last))
 }
 
 func (f *Failures) detail(height int) term.Lines {
@@ -494,40 +445,16 @@ func (f *Failures) detail(height int) term.Lines {
 	l.Put(term.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
 	l.Put(term.Plain, term.Plural(g.count, "request")+", "+term.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
 	l.Put(session.StyleOf(g.outcome), g.outcome.String())
-	if line := g.timeline(f.env.Theme, 24); f.width >= Wide && line != "" {
+	if line := g.timeline(f.env.Theme, 24); f.width >= screen.Wide && line != "" {
 		l.Put(term.Quiet, "   timeline "+line)
 	}
 	lines = append(lines, l)
 	for _, fact := range f.facts(g) {
-		const label = 14
-		for i, text := range term.CleanTo(fact.text, f.width*3).Wrap(f.width-label-1, 2) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Put(term.Quiet, fact.label)
-			}
-			l.To(label)
-			l.Add(fact.style, text)
-			lines = append(lines, l)
-		}
+		lines = append(lines, fact.Lines(2, 14, f.width, 2)...)
 	}
 	if len(lines) < height {
 		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
 		lines = append(lines.Fill(f.width, height-1), legend)
 	}
 	return lines.Fill(f.width, height)
-}
-
-// Click implements screen.Clicker.
-func (f *Failures) Click(_, y int) tea.Cmd {
-	if row := f.list.Offset + y - 1; y >= 1 && y <= f.list.Height && row < len(f.groups) {
-		f.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (f *Failures) Wheel(lines int) tea.Cmd {
-	f.list.Scroll(lines)
-	return nil
 }

@@ -73,7 +73,7 @@ func (r *Requests) askGroup() tea.Cmd {
 	for _, g := range groupings {
 		items = append(items, widget.Item{Key: rune(g.name[0]), Name: g.name, Do: set(g.name)})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "group by", items)})
+	return screen.Show(widget.NewMenu(&r.env.Shared, "group by", items))
 }
 
 type (
@@ -98,11 +98,7 @@ func (r *Requests) changeGroup(by string) tea.Cmd {
 		return nil
 	}
 	command := ":group " + cmp.Or(by, "none")
-	return tea.Batch(r.setGroup(by), screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo:    func() tea.Cmd { return r.setGroup(old) },
-		Redo:    func() tea.Cmd { return r.setGroup(by) },
-	}}))
+	return tea.Batch(r.setGroup(by), screen.Changed(command, old, by, r.setGroup))
 }
 
 func (r *Requests) setGroup(by string) tea.Cmd {

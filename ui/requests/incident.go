@@ -40,7 +40,7 @@ func (f *Failures) askGroup() tea.Cmd {
 			return screen.For{Screen: f, Msg: groupedBy(g.by)}
 		}})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "group failures by", items)})
+	return screen.Show(widget.NewMenu(&f.env.Shared, "group failures by", items))
 }
 
 type groupedBy string
@@ -52,9 +52,7 @@ func (f *Failures) mute(shape string) tea.Cmd {
 		return f.gather()
 	}
 	command := "mute " + f.focus().what()
-	return tea.Batch(set(true), screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command, Undo: func() tea.Cmd { return set(false) }, Redo: func() tea.Cmd { return set(true) },
-	}}))
+	return tea.Batch(set(true), screen.Changed(command, false, true, set))
 }
 
 // like is an expression that means requests which may fail as these did, before
@@ -172,17 +170,12 @@ func shownTo(t *traces.Trace) string {
 	return ""
 }
 
-// A failureFact is one line of what is known of a group.
-type failureFact struct {
-	label, text string
-	style       term.Style
-}
-
-func (f *Failures) facts(g *failure) []failureFact {
-	out := []failureFact{{"what", g.what(), session.StyleOf(g.outcome)}}
+// facts are what is known of a group.
+func (f *Failures) facts(g *failure) []widget.Fact {
+	out := []widget.Fact{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
 	put := func(label, text string) {
 		if text != "" {
-			out = append(out, failureFact{label, text, term.Plain})
+			out = append(out, widget.Fact{Label: label, Text: text})
 		}
 	}
 	put("consequence", g.consequence)
@@ -237,7 +230,7 @@ func (f *Failures) report() string {
 		fmt.Fprintf(&b, "\nF%d  %s, %s, %s\n", i+1, term.Plural(g.count, "request"), g.seen(), g.origin)
 		fmt.Fprintf(&b, "    first %s, last %s\n", g.first.In(f.env.Zone).Format(time.DateTime), g.last.In(f.env.Zone).Format(time.DateTime))
 		for _, fact := range f.facts(g) {
-			fmt.Fprintf(&b, "    %-12s %s\n", fact.label, strings.ReplaceAll(fact.text, "\n", "\n                 "))
+			fmt.Fprintf(&b, "    %-12s %s\n", fact.Label, strings.ReplaceAll(fact.Text, "\n", "\n                 "))
 		}
 		fmt.Fprintf(&b, "    %-12s %s\n", "find them", g.filter())
 		if t, err := f.env.Log.Trace(g.id); err == nil {
@@ -250,7 +243,7 @@ func (f *Failures) report() string {
 // askReport writes the incident report to a file.
 func (f *Failures) askReport() tea.Cmd {
 	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&f.env.Shared, widget.Prompt{
+	return screen.Show(widget.NewPrompt(&f.env.Shared, widget.Prompt{
 		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -269,5 +262,5 @@ func (f *Failures) askReport() tea.Cmd {
 				return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
 			}
 		},
-	})})
+	}))
 }

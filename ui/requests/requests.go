@@ -4,6 +4,7 @@ package requests
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,10 +22,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which the detail stands beside the list.
-const Wide = 110
-
-// A Requests is the list of requests. It is a screen.Screen.
+// A Requests is the list of requests.
 //
 // The list is a view of the store, which a command extends while the screen
 // goes on showing what there is. What is in focus is remembered by its number,
@@ -41,7 +39,7 @@ type Requests struct {
 	again   bool // news came while it did
 	sorted  *order
 	groups  *groups
-	list    widget.List
+	list    widget.Table
 	focus   uint64 // number of the request in focus
 	follow  bool
 	seen    uint64 // the last request when follow was switched off
@@ -65,7 +63,7 @@ type detail struct {
 
 // New returns the list of all requests, which follows what is new.
 func New(env *session.Env) *Requests {
-	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail)}
+	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail), list: widget.Table{Columns: columns}}
 	r.view = r.all
 	return r
 }
@@ -87,19 +85,13 @@ type (
 	jump struct{ id uint64 }
 )
 
-// Scope implements screen.Screen.
 func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
 
-// Captures implements screen.Screen.
-func (r *Requests) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (r *Requests) Resize(width, height int) {
 	r.width, r.height = width, height
 	r.list.SetHeight(r.rowsOnScreen())
 }
 
-// Update implements screen.Screen.
 func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
@@ -191,8 +183,10 @@ func (r *Requests) place() {
 		}
 	}
 	r.focus = r.at(r.list.Cursor)
-	r.env.At = r.focus
 }
+
+// Selection returns the filter, and the request in focus.
+func (r *Requests) Selection() (filter string, request uint64) { return r.filter, r.focus }
 
 // len, at and index are the list as it is shown: by number, or sorted. Of what is
 // not in it index may be -1.
@@ -235,7 +229,6 @@ func (r *Requests) moved() tea.Cmd {
 	}
 	r.setFollow(r.follow && r.list.AtEnd())
 	r.focus = r.at(r.list.Cursor)
-	r.env.At = r.focus
 	return r.ask()
 }
 
@@ -277,7 +270,6 @@ func (r *Requests) goTo(id uint64) tea.Cmd {
 	r.follow = false
 	r.look()
 	r.focus = id
-	r.env.At = id
 	r.place()
 	if r.focus != id {
 		return tea.Batch(r.ask(), screen.Say(fmt.Sprintf("#%d is not in this list", id)))
@@ -298,21 +290,22 @@ func (r *Requests) SetFilter(text string) tea.Cmd {
 		}
 		r.filter, r.view = text, r.env.Log.View(e)
 	}
-	r.env.Shown = r.filter
 	r.done, r.sorted, r.groups = false, nil, nil
 	r.sorting.stop()
 	r.place()
 	return tea.Batch(r.extend(), r.ask())
 }
 
-// Can implements screen.Screen.
 func (r *Requests) Disabled(do screen.Action) string {
+	if widget.Moves(do) {
+		return screen.ReasonIf(r.len() == 0, "there is no request")
+	}
 	switch do {
 	case screen.FilterBy, screen.Follow, screen.GroupBy, screen.SortNext, screen.SortBack, screen.Times:
 		return ""
 	case screen.Back:
 		return screen.ReasonIf(r.filter == "" && r.groups == nil && len(r.picked) == 0, screen.Unknown)
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Enter:
+	case screen.Enter:
 		return screen.ReasonIf(r.len() == 0, "there is no request")
 	case screen.NextFailure, screen.PrevFailure, screen.JumpMark:
 		return screen.ReasonIf(r.stats.Total == 0, "there is no request")
@@ -350,7 +343,6 @@ func (r *Requests) canWithDetail(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Hints implements screen.Screen.
 func (r *Requests) Hints() []screen.Action {
 	if r.groups != nil {
 		return []screen.Action{screen.Enter, screen.GroupBy, screen.FilterBy, screen.CommandLine}
@@ -368,7 +360,6 @@ func (r *Requests) Hints() []screen.Action {
 	return append(hints, screen.NextFailure, screen.Select, screen.CommandLine, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu)
 }
 
-// Act implements screen.Screen.
 func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	if cmd, ok := r.move(a); ok {
 		return cmd
@@ -411,7 +402,7 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 
 func (r *Requests) actOnDetail(a screen.Command) tea.Cmd {
 	if a.Action == screen.CopyMenu {
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies())})
+		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies()))
 	}
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
@@ -492,11 +483,7 @@ func (r *Requests) changeFilter(text string) tea.Cmd {
 // filtered says that the filter was changed.
 func (r *Requests) filtered(old, text string) tea.Cmd {
 	command := strings.TrimSpace(":filter " + text)
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo:    func() tea.Cmd { return r.SetFilter(old) },
-		Redo:    func() tea.Cmd { return r.SetFilter(text) },
-	}})
+	return screen.Changed(command, old, text, r.SetFilter)
 }
 
 // askFilter opens the prompt. The list follows what is written, as far as it is
@@ -504,7 +491,7 @@ func (r *Requests) filtered(old, text string) tea.Cmd {
 func (r *Requests) askFilter() tea.Cmd {
 	old, follow := r.filter, r.follow
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", Past: &r.past,
+		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.past,
 		Change: func(text string) (*widget.Problem, tea.Cmd) {
 			if c := complaint(text); c != nil {
 				return c, nil
@@ -531,7 +518,7 @@ func (r *Requests) askFilter() tea.Cmd {
 		Complete: complete,
 	}
 	p.Input.Set(old)
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&r.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
 // complaint is what is wrong with a filter; nil if nothing is.
@@ -575,9 +562,9 @@ func (r *Requests) filterCell() tea.Cmd {
 			continue
 		}
 		expr := c.field + "=" + query.Quote(c.value)
-		items = append(items, widget.Item{Key: rune('a' + i), Name: expr, Do: screen.Send(screen.Push{Screen: r.howToFilter(expr)})})
+		items = append(items, widget.Item{Key: rune('a' + i), Name: expr, Do: screen.Show(r.howToFilter(expr))})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "filter by what this row says", items)})
+	return screen.Show(widget.NewMenu(&r.env.Shared, "filter by what this row says", items))
 }
 
 func (r *Requests) howToFilter(expr string) screen.Screen {
@@ -674,32 +661,43 @@ func (r *Requests) copies() []widget.Item {
 	if !ok {
 		return nil
 	}
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
 	items := []widget.Item{
-		item('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", session.Name(&row), session.ServedBy(&row), term.Millis(row.Took), row.Outcome)),
-		item('k', "key", row.Key),
+		widget.CopyItem('r', "row", fmt.Sprintf("%s  %s  %s ms  %s", session.Name(&row), session.ServedBy(&row), term.Millis(row.Took), row.Outcome)),
+		widget.CopyItem('k', "key", row.Key),
 	}
 	if d := r.details[r.focus]; d != nil && d.trace != nil {
-		items = append(items, item('s', "story", traces.Story(d.trace)), item('c', "command", steps.CommandOf(d.trace)))
+		items = append(items, widget.CopyItem('s', "story", traces.Story(d.trace)), widget.CopyItem('c', "command", steps.CommandOf(d.trace)))
 	}
 	return items
 }
 
-// Click implements screen.Clicker.
+// Click puts the cursor on a row. On the title of a column it sorts by that, and
+// again the other way round.
 func (r *Requests) Click(x, y int) tea.Cmd {
-	row := r.list.Offset + y - 1
-	if y < 1 || y > r.list.Height || row >= r.len() || x >= r.listWidth() {
+	if x >= r.listWidth() || r.len() == 0 {
 		return nil
 	}
-	r.list.To(row)
+	if column := r.list.TitleAt(x, y); column >= 0 && r.groups == nil {
+		return r.clickTitle(columns[column].Title)
+	}
+	if !r.list.Click(x, y) {
+		return nil
+	}
 	r.follow = false
 	return r.moved()
 }
 
-// Wheel implements screen.Clicker.
+func (r *Requests) clickTitle(title string) tea.Cmd {
+	name, _, _ := strings.Cut(strings.ToLower(title), " ")
+	column := slices.Index(sortable, name)
+	if column < 0 {
+		return nil
+	}
+	return r.setSort(name, r.sorting.column == column && !r.sorting.reverse)
+}
+
+// Wheel moves what is seen.
 func (r *Requests) Wheel(lines int) tea.Cmd {
-	r.list.Scroll(lines)
+	r.list.Wheel(lines)
 	return r.moved()
 }

@@ -2,10 +2,13 @@ package requests
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
@@ -35,7 +38,7 @@ const (
 	rateLines  = 3 // rule, rates, blank
 )
 
-func (r *Requests) wide() bool { return r.width >= Wide }
+func (r *Requests) wide() bool { return r.width >= screen.Wide }
 
 // listWidth is the width of the list: what the pane beside it leaves.
 func (r *Requests) listWidth() int {
@@ -60,7 +63,6 @@ func (r *Requests) below() int {
 
 func (r *Requests) rowsOnScreen() int { return r.height - 1 - r.below() }
 
-// Context implements screen.Screen.
 func (r *Requests) Context() (left, right term.Line) {
 	left.Put(term.Quiet, " filter: ")
 	if r.filter == "" {
@@ -98,7 +100,6 @@ func (r *Requests) Context() (left, right term.Line) {
 	return left, right
 }
 
-// View implements screen.Screen.
 func (r *Requests) View() term.Lines {
 	if r.len() == 0 {
 		return r.empty()
@@ -135,79 +136,35 @@ func (r *Requests) empty() term.Lines {
 }
 
 func (r *Requests) table() term.Lines {
+	row := r.row
+	r.list.Columns, r.list.Gutter = columns, gutter
 	if r.groups != nil {
-		return r.groupTable()
+		r.list.Columns, row = r.groups.columns(), r.groupRow
+	} else if r.list.Fit(r.listWidth()); !r.list.Has(0) {
+		r.list.Gutter++ // numbers are at the right of their column; others want a blank
 	}
-	widths := widget.Widths(columns, r.listWidth()-gutter-1)
-	if widths[0] == 0 {
-		widths = widget.Widths(columns, r.listWidth()-gutter-1-gap(widths))
-	}
-	lines := term.Lines{titles(widths)}
-	from, to := r.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, r.row(i, widths))
-	}
-	return lines.Fill(r.listWidth(), r.list.Height+1)
+	return r.list.Lines(r.env.Theme, r.listWidth(), row)
 }
 
-func titles(widths []int) term.Line {
-	var l term.Line
-	l.Space(gutter + gap(widths))
-	for i, c := range columns {
-		switch {
-		case widths[i] == 0:
-			continue
-		case c.Right:
-			l.Right(term.Quiet, term.Clean(c.Title), widths[i])
-		default:
-			l.Cell(term.Quiet, term.Clean(c.Title), widths[i])
-		}
-		l.Space(1)
-	}
-	return l
-}
-
-// gap is a cell behind the gutter, unless numbers stand there: they are at the
-// right of their column, and have one.
-func gap(widths []int) int {
-	if widths[0] > 0 {
-		return 0
-	}
-	return 1
-}
-
-func (r *Requests) row(i int, widths []int) term.Line {
-	var l term.Line
+func (r *Requests) row(i int, out *widget.Row) {
 	id := r.at(i)
 	row, ok := r.env.Log.Row(id)
 	if !ok {
-		l.Put(term.Quiet, fmt.Sprintf("    #%d was dropped", id))
-		return l
+		out.Line, out.Focus = term.Of(term.Quiet, fmt.Sprintf("    #%d was dropped", id)), false
+		return
 	}
-	cursor := i == r.list.Cursor
-	r.gutter(&l, &row, cursor)
-	l.Space(gap(widths))
-	style := session.StyleOf(row.Outcome)
-	for i := range columns {
-		if widths[i] == 0 {
+	r.gutter(out, &row)
+	for i, w := range out.Widths {
+		if w == 0 {
+			out.Skip()
 			continue
 		}
-		r.cell(&l, &row, i, widths[i], style)
-		l.Space(1)
+		out.Next(r.cell(&row, i, w))
 	}
-	if cursor {
-		l = l.With(term.Bold)
-	}
-	return l
 }
 
-func (r *Requests) gutter(l *term.Line, row *session.Row, cursor bool) {
-	g := &r.env.Theme.Glyphs
-	if cursor {
-		l.Put(term.Plain, g.Cursor)
-	} else {
-		l.Space(1)
-	}
+func (r *Requests) gutter(l *widget.Row, row *session.Row) {
+	l.To(1)
 	switch {
 	case r.isPicked(row.ID):
 		l.Put(term.Touched, "+")
@@ -228,50 +185,40 @@ func (r *Requests) gutter(l *term.Line, row *session.Row, cursor bool) {
 	}
 }
 
-func (r *Requests) isPicked(id uint64) bool {
-	for _, p := range r.picked {
-		if p == id {
-			return true
-		}
-	}
-	return false
-}
+func (r *Requests) isPicked(id uint64) bool { return slices.Contains(r.picked, id) }
 
-func (r *Requests) cell(l *term.Line, row *session.Row, column, width int, outcome term.Style) {
+// cell is what a row has in a column of the given width.
+func (r *Requests) cell(row *session.Row, column, width int) (term.Style, string) {
 	plain := term.Plain
 	if row.Outcome == traces.Run {
 		plain = term.Quiet
 	}
 	switch columns[column].Title {
 	case "#":
-		style := plain
 		if row.Sent {
-			style = term.Touched
+			plain = term.Touched
 		}
-		l.Right(style, term.Clean(fmt.Sprint(row.ID)), width)
+		return plain, strconv.FormatUint(row.ID, 10)
 	case "TIME":
-		l.Cell(term.Quiet, term.Clean(r.time(row, width)), width)
+		return term.Quiet, r.time(row, width)
 	case "VERB":
-		l.Cell(plain, term.Clean(session.VerbCode(row.Verb)), width)
+		return plain, session.VerbCode(row.Verb)
 	case "IND":
-		l.Cell(plain, term.CleanTo(row.Indirection, width), width)
+		return plain, row.Indirection
 	case "KEY":
-		l.Cell(plain, term.CleanTo(row.Key, width), width)
+		return plain, row.Key
 	case "SERVED BY":
-		style := plain
 		if row.Served == traces.ByCache {
-			style = term.Cached
+			plain = term.Cached
 		}
-		l.Cell(style, term.CleanTo(session.ServedBy(row), width), width)
+		return plain, session.ServedBy(row)
 	case "ms":
-		took := term.MillisIn(row.Took, width)
 		if row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome {
-			took = "-"
+			return plain, "-"
 		}
-		l.Right(plain, term.Clean(took), width)
-	case "OUT":
-		l.Cell(outcome, term.Clean(row.Outcome.String()), width)
+		return plain, term.MillisIn(row.Took, width)
 	}
+	return session.StyleOf(row.Outcome), row.Outcome.String()
 }
 
 func (r *Requests) time(row *session.Row, width int) string {
@@ -284,42 +231,28 @@ func (r *Requests) time(row *session.Row, width int) string {
 	return r.env.Clock(row.Start)
 }
 
-func (r *Requests) groupTable() term.Lines {
-	width := r.listWidth()
-	name := max(width-gutter-36, 10)
-	var l term.Line
-	l.Space(gutter)
-	l.Cell(term.Quiet, term.Clean(strings.ToUpper(r.groups.by)), name)
-	l.Right(term.Quiet, term.Clean("N"), 8)
-	l.Space(2)
-	l.Cell(term.Quiet, term.Clean("WORST"), 6)
-	l.Right(term.Quiet, term.Clean("ms"), 9)
-	l.Right(term.Quiet, term.Clean("LAST"), 10)
-	lines := term.Lines{l}
-	from, to := r.list.Visible()
-	for i := from; i < to && i < len(r.groups.list); i++ {
-		g := r.groups.list[i]
-		var l term.Line
-		if i == r.list.Cursor {
-			l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
-		}
-		l.To(gutter)
-		label, style := g.name, term.Plain
-		if label == "" {
-			label, style = "(none)", term.Quiet
-		}
-		l.Cell(style, term.CleanTo(label, name), name)
-		l.Right(term.Plain, term.Clean(term.Grouped(int64(g.count))), 8)
-		l.Space(2)
-		l.Cell(session.StyleOf(g.worst), term.Clean(g.worst.String()), 6)
-		l.Right(term.Plain, term.Clean(term.Millis(g.took)), 9)
-		l.Right(term.Quiet, term.Clean(fmt.Sprintf("#%d", g.last)), 10)
-		if i == r.list.Cursor {
-			l = l.With(term.Bold)
-		}
-		lines = append(lines, l)
+// columns are those of the list by groups.
+func (g *groups) columns() []widget.Column {
+	return []widget.Column{
+		{Title: strings.ToUpper(g.by), Min: 10, Grow: 1, Priority: 1},
+		{Title: "N ", Min: 8, Right: true},
+		{Title: "WORST", Min: 5},
+		{Title: "ms", Min: 9, Right: true},
+		{Title: "LAST", Min: 9, Right: true},
 	}
-	return lines.Fill(width, r.list.Height+1)
+}
+
+func (r *Requests) groupRow(i int, out *widget.Row) {
+	g := r.groups.list[i]
+	if g.name == "" {
+		out.Next(term.Quiet, "(none)")
+	} else {
+		out.Next(term.Plain, g.name)
+	}
+	out.Next(term.Plain, term.Grouped(int64(g.count))+" ")
+	out.Next(session.StyleOf(g.worst), g.worst.String())
+	out.Next(term.Plain, term.Millis(g.took))
+	out.Next(term.Quiet, fmt.Sprintf("#%d", g.last))
 }
 
 // story is the lines under the list: the request in focus in full, and what a
@@ -408,10 +341,13 @@ func (r *Requests) side(height, width int) term.Lines {
 	}
 	lines = append(lines, term.Line{})
 	h := headline(d.trace)
-	for _, who := range []struct{ label, text string }{
-		{"WHO ANSWERED", h.Answered}, {"WHO WAS ASKED", h.Asked}, {"WHO WAS NOT", h.NotAsked}, {"WHO DECIDED", h.Decided},
+	for _, who := range []widget.Fact{
+		{Label: "WHO ANSWERED", Text: h.Answered},
+		{Label: "WHO WAS ASKED", Text: h.Asked},
+		{Label: "WHO WAS NOT", Text: h.NotAsked},
+		{Label: "WHO DECIDED", Text: h.Decided},
 	} {
-		lines = append(lines, labelled(who.label, who.text, width)...)
+		lines = append(lines, who.Lines(0, 15, width, 3)...)
 	}
 	lines = append(append(lines, term.Line{}), r.stepLines(d.trace, width)...)
 	return append(append(lines, term.Line{}), r.linkLines(&d.links)...).Fill(width, height)
@@ -424,21 +360,6 @@ func headline(t *traces.Trace) traces.Headline {
 		return traces.Headline{Answered: "nobody yet"}
 	}
 	return traces.HeadlineOf(t)
-}
-
-func labelled(label, text string, width int) term.Lines {
-	const cells = 15
-	var lines term.Lines
-	for i, part := range term.Clean(text).Wrap(width-cells-1, 3) {
-		var l term.Line
-		if i == 0 {
-			l.Put(term.Quiet, label)
-		}
-		l.To(cells)
-		l.Add(term.Plain, part)
-		lines = append(lines, l)
-	}
-	return lines
 }
 
 func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {

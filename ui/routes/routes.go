@@ -18,9 +18,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which the termini and the history stand side by side.
-const Wide = 110
-
 // A House is the running house whose routes are shown and changed: an
 // *engine.Engine. It is safe for concurrent use.
 type Engine interface {
@@ -52,25 +49,25 @@ type About struct {
 	Problems    []Problem
 }
 
-// A Routes is the place. It is a screen.Screen.
+// A Routes is the place.
 type Routes struct {
 	env           *session.Env
 	house         Engine       // nil in a recording
 	about         func() About // as it is now
 	width, height int
-	list          widget.List
+	list          widget.Table
 	recorded      recorded
 }
 
-var (
-	_ screen.Screen  = (*Routes)(nil)
-	_ screen.Clicker = (*Routes)(nil)
-)
+var _ screen.Screen = (*Routes)(nil)
+
+// List returns the indirections.
+func (r *Routes) List() screen.List { return &r.list }
 
 // New shows the routes of a house. A nil house is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
 func New(env *session.Env, house Engine, about func() About) *Routes {
-	r := &Routes{env: env, house: house, about: about}
+	r := &Routes{env: env, house: house, about: about, list: widget.Table{Gutter: gutter, Drags: true}}
 	r.list.SetLen(len(r.rows()))
 	return r
 }
@@ -93,15 +90,14 @@ func (r *Routes) Badge() (string, term.Style) {
 	return "*" + strconv.Itoa(n), term.Touched
 }
 
-// Scope implements screen.Screen.
 func (r *Routes) Scope() screen.Scope { return screen.InRoutes }
 
-// Captures implements screen.Screen.
-func (r *Routes) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (r *Routes) Resize(width, height int) {
 	r.width, r.height = width, height
+	r.list.Columns = narrow
+	if width >= screen.Wide {
+		r.list.Columns = wide
+	}
 	r.layout()
 }
 
@@ -111,7 +107,6 @@ func (r *Routes) layout() {
 	r.list.SetHeight(min(r.list.Len, max((r.height-2)/2, 3), max(r.height-1, 0)))
 }
 
-// Update implements screen.Screen.
 func (r *Routes) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
@@ -169,17 +164,11 @@ const (
 	isNothing   = "no route is known yet"
 )
 
-// Can implements screen.Screen.
 func (r *Routes) Disabled(do screen.Action) string {
 	f, ok := r.focus()
 	switch do {
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp:
-		return ""
 	case screen.History, screen.UsedBy, screen.CopyMenu:
-		if !ok {
-			return isNothing
-		}
-		return ""
+		return screen.ReasonIf(!ok, isNothing)
 	case screen.Enter, screen.SwapCache, screen.WhatIf:
 		switch {
 		case r.house == nil:
@@ -197,10 +186,9 @@ func (r *Routes) Disabled(do screen.Action) string {
 		}
 		return ""
 	}
-	return screen.Unknown
+	return screen.ReasonIf(!widget.Moves(do), screen.Unknown)
 }
 
-// Hints implements screen.Screen.
 func (r *Routes) Hints() []screen.Action {
 	if r.house == nil {
 		return []screen.Action{screen.History, screen.UsedBy, screen.CopyMenu, screen.Enter}
@@ -208,17 +196,12 @@ func (r *Routes) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.SwapCache, screen.WhatIf, screen.History, screen.Reset, screen.UsedBy, screen.CopyMenu, screen.CommandLine}
 }
 
-// Act implements screen.Screen.
 func (r *Routes) Handle(a screen.Command) tea.Cmd {
-	if f, ok := r.focus(); !r.list.Handle(a) && ok {
-		return r.on(f, a.Action)
+	f, ok := r.focus()
+	if !ok {
+		return nil
 	}
-	return nil
-}
-
-// on does something with the indirection in focus.
-func (r *Routes) on(f row, do screen.Action) tea.Cmd {
-	switch do {
+	switch a.Action {
 	case screen.Enter:
 		return r.pick(f, indirector.SlotTerminus)
 	case screen.SwapCache:
@@ -228,26 +211,12 @@ func (r *Routes) on(f row, do screen.Action) tea.Cmd {
 	case screen.Reset:
 		return Reset(r.house, f.name)
 	case screen.History:
-		return screen.Send(screen.Push{Screen: widget.NewPager(&r.env.Shared, r.page(f))})
+		return screen.Show(widget.NewPager(&r.env.Shared, r.page(f)))
 	case screen.UsedBy:
 		return screen.Send(screen.Filter{Text: served(f)})
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "copy", r.copies(f))})
+		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies(f)))
 	}
-	return nil
-}
-
-// Click implements screen.Clicker.
-func (r *Routes) Click(_, y int) tea.Cmd {
-	if row := r.list.Offset + y - 1; y > 0 && y <= r.list.Height && row < r.list.Len {
-		r.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (r *Routes) Wheel(lines int) tea.Cmd {
-	r.list.Move(lines)
 	return nil
 }
 

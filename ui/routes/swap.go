@@ -63,7 +63,7 @@ func done(house Engine, indirection, line string, before indirector.Route) tea.C
 			return nil
 		}
 	}
-	return screen.Send(screen.Done{Command: line, Change: &screen.Change{Command: line, Undo: to(before, "undo"), Redo: to(after, "redo")}})
+	return screen.Did(line, to(before, "undo"), to(after, "redo"))
 }
 
 func restore(house Engine, indirection string, r indirector.Route, why string) {
@@ -96,9 +96,9 @@ func (r *Routes) apply(c chosen) tea.Cmd {
 func (r *Routes) pick(f row, slot string) tea.Cmd {
 	now := orNone(slotOf(f.route, slot).Winner().Terminus)
 	title := fmt.Sprintf("swap the %s of %s, now %s", slot, f.name, now)
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, title, r.candidates(f, slot, func(name string) tea.Cmd {
+	return screen.Show(widget.NewMenu(&r.env.Shared, title, r.candidates(f, slot, func(name string) tea.Cmd {
 		return r.check(chosen{f.name, slot, name})
-	}))})
+	})))
 }
 
 // candidates are what a slot could be, with what each can do.

@@ -12,7 +12,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Context implements screen.Screen.
 func (r *Routes) Context() (left, right term.Line) {
 	left.Put(term.Plain, " ")
 	say := func(label, text string) {
@@ -21,7 +20,7 @@ func (r *Routes) Context() (left, right term.Line) {
 			left.Put(term.Plain, text+"   ")
 		}
 	}
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		say("source ", r.about().Source)
 		say("environment ", r.about().Environment)
 	}
@@ -86,76 +85,29 @@ var (
 // gutter is the cursor, the mark, and a blank.
 const gutter = 3
 
-func (r *Routes) columns() []widget.Column {
-	if r.width >= Wide {
-		return wide
-	}
-	return narrow
-}
-
-// View implements screen.Screen.
 func (r *Routes) View() term.Lines {
 	rows := r.rows()
 	if len(rows) == 0 {
 		return term.Lines{{}, term.Of(term.Quiet, "   "+isNothing)}.Fill(r.width, r.height)
 	}
-	columns := r.columns()
-	widths := widget.Widths(columns, r.width-gutter-1)
-	lines := term.Lines{title(columns, widths)}
-	from, to := r.list.Visible()
-	for i := from; i < min(to, len(rows)); i++ {
-		lines = append(lines, r.line(rows[i], i == r.list.Cursor, columns, widths))
-	}
+	lines := r.list.Lines(r.env.Theme, r.width, func(i int, out *widget.Row) { r.line(rows[i], out) })
 	if room := r.height - len(lines) - 1; room > 0 && r.list.Cursor < len(rows) {
 		lines = append(lines, r.env.Theme.HRule(r.width))
 		lines = append(lines, r.detail(rows[r.list.Cursor], room)...)
 	}
-	return lines.Fill(r.width, r.height)
+	return lines
 }
 
-func title(columns []widget.Column, widths []int) term.Line {
-	var l term.Line
-	l.Space(gutter)
-	for i, c := range columns {
-		put(&l, term.Quiet, c.Title, c.Right, widths[i])
-	}
-	return l
-}
-
-// put adds a cell and the blank behind it; nothing if there is no room for the
-// column.
-func put(l *term.Line, style term.Style, text string, right bool, cells int) {
-	switch {
-	case cells == 0:
-		return
-	case right:
-		l.Right(style, term.Clean(text), cells)
-	default:
-		l.Cell(style, term.Clean(text), cells)
-	}
-	l.Space(1)
-}
-
-func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) term.Line {
-	var l term.Line
-	if focus {
-		l.Put(term.Plain, r.env.Theme.Glyphs.Cursor)
-	} else {
-		l.Space(1)
-	}
+func (r *Routes) line(f row, out *widget.Row) {
 	noTerminus, noCache := r.missing(f)
+	out.To(1)
+	style := term.Plain
 	switch {
 	case f.override:
-		l.Put(term.Touched, "*")
-	case noTerminus != "" || noCache != "":
-		l.Put(term.Attention, "!")
-	default:
-		l.Space(1)
-	}
-	l.Space(1)
-	style := term.Plain
-	if f.override {
 		style = term.Touched
+		out.Put(style, "*")
+	case noTerminus != "" || noCache != "":
+		out.Put(term.Attention, "!")
 	}
 	of := func(missing string) term.Style {
 		if missing != "" {
@@ -168,40 +120,28 @@ func (r *Routes) line(f row, focus bool, columns []widget.Column, widths []int) 
 	if t.Errors > 0 {
 		errs = term.Failed
 	}
-	for i, c := range columns {
-		switch c.Title {
-		case "INDIRECTION":
-			put(&l, style, f.name, false, widths[i])
-		case "TERMINUS":
-			put(&l, of(noTerminus), orNone(f.route.Primary.Winner().Terminus), false, widths[i])
-		case "CACHE":
-			put(&l, of(noCache), orNone(f.route.Cache.Winner().Terminus), false, widths[i])
-		case "SET BY":
-			put(&l, style, r.setBy(f), false, widths[i])
-		case "REPLACED":
-			put(&l, style, r.replaced(f), false, widths[i])
-		case "REQS":
-			put(&l, style, term.Grouped(int64(t.Requests)), true, widths[i])
-		case "ERR":
-			put(&l, errs, term.Grouped(int64(t.Errors)), true, widths[i])
-		case "p50 ms":
-			p50 := "-"
-			if t.Requests > 0 {
-				p50 = term.Millis(t.P50)
-			}
-			put(&l, style, p50, true, widths[i])
-		}
+	p50 := "-"
+	if t.Requests > 0 {
+		p50 = term.Millis(t.P50)
 	}
-	if focus {
-		l = l.With(term.Bold)
+	out.Next(style, f.name)
+	out.Next(of(noTerminus), orNone(f.route.Primary.Winner().Terminus))
+	out.Next(of(noCache), orNone(f.route.Cache.Winner().Terminus))
+	out.Next(style, r.setBy(f))
+	if r.width >= screen.Wide {
+		out.Next(style, r.replaced(f))
 	}
-	return l
+	out.Next(style, term.Grouped(int64(t.Requests)))
+	out.Next(errs, term.Grouped(int64(t.Errors)))
+	if r.width >= screen.Wide {
+		out.Next(style, p50)
+	}
 }
 
 // setBy is who decided. In a narrow table it says what a person replaced.
 func (r *Routes) setBy(f row) string {
 	say := brief
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		say = long
 	}
 	c, cached := decider(f.route)
@@ -209,7 +149,7 @@ func (r *Routes) setBy(f row) string {
 	if cached {
 		text = "cache: " + text
 	}
-	if c.Kind == traces.FromYou && r.width < Wide {
+	if c.Kind == traces.FromYou && r.width < screen.Wide {
 		return text + " (was " + orNone(replaced(slotOf(f.route, slotName(cached))).Terminus) + ")"
 	}
 	if other := f.route.Cache.Winner(); !cached && other.Kind == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
@@ -238,7 +178,7 @@ func (r *Routes) replaced(f row) string {
 // detail is what is known of the indirection in focus: who decided, what else
 // it could be, and what is wrong.
 func (r *Routes) detail(f row, room int) term.Lines {
-	if r.width >= Wide {
+	if r.width >= screen.Wide {
 		return r.wideDetail(f, room)
 	}
 	warnings := r.warningLines(f, min(1, room/3))

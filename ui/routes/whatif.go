@@ -157,7 +157,7 @@ func (r *Routes) pickWhatIf(f row) tea.Cmd {
 		it.Name = "cache " + it.Name
 		items = append(items, it)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items)})
+	return screen.Show(widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items))
 }
 
 // looked is that a person wants to look first.
@@ -168,12 +168,12 @@ func (r *Routes) whatIf(c chosen) tea.Cmd { return screen.Send(screen.For{Screen
 
 // look shows a what-if and begins to count.
 func (r *Routes) look(c chosen) tea.Cmd {
-	p := newPanel(r, c)
-	return tea.Batch(screen.Send(screen.Push{Screen: p}), p.step())
+	return screen.Show(newPanel(r, c))
 }
 
 // A panel shows a what-if, on top of the lower lines of Routes.
 type panel struct {
+	widget.Popup
 	r      *Routes
 	c      chosen
 	ctx    context.Context // ends with the panel: there is no other way to stop counting
@@ -182,10 +182,9 @@ type panel struct {
 	shown  WhatIf  // a copy of what was counted last
 	done   bool
 	lacks  string
-	width  int
 }
 
-var _ screen.Popup = (*panel)(nil)
+var _ screen.Screen = (*panel)(nil)
 
 func newPanel(r *Routes, c chosen) *panel {
 	p := &panel{r: r, c: c, next: NewWhatIf(r.env.Log, r.house, c.indirection, c.slot, c.terminus)}
@@ -199,7 +198,8 @@ type counted struct {
 	lacks string
 }
 
-func (p *panel) step() tea.Cmd {
+// Load counts for a while.
+func (p *panel) Load() tea.Cmd {
 	return screen.Later(func() tea.Msg {
 		m := counted{done: p.next.Step(p.ctx)}
 		m.shown = *p.next
@@ -210,37 +210,16 @@ func (p *panel) step() tea.Cmd {
 	})
 }
 
-// Scope implements screen.Screen.
-func (p *panel) Scope() screen.Scope { return screen.InMenu }
-
-// Resize implements screen.Screen.
-func (p *panel) Resize(width, _ int) { p.width = width }
-
-// Captures implements screen.Screen.
-func (p *panel) Captures() bool { return true }
-
-// Can implements screen.Screen.
-func (p *panel) Disabled(screen.Action) string { return screen.Unknown }
-
-// Act implements screen.Screen.
-func (p *panel) Handle(screen.Command) tea.Cmd { return nil }
-
-// Hints implements screen.Screen.
 func (p *panel) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
-// Context implements screen.Screen.
-func (p *panel) Context() (left, right term.Line) { return left, right }
-
-// Rows implements screen.Popup.
 func (p *panel) Rows() int { return len(p.lines()) }
 
-// Update implements screen.Screen.
 func (p *panel) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case counted:
 		p.shown, p.done, p.lacks = msg.shown, msg.done, msg.lacks
 		if !p.done {
-			return p.step()
+			return p.Load()
 		}
 	case tea.KeyMsg:
 		switch msg.String() {
@@ -258,7 +237,6 @@ func (p *panel) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// View implements screen.Screen.
 func (p *panel) View() term.Lines { return p.lines() }
 
 // The columns of the panel: the fate, one for each verb, and an example.
@@ -279,7 +257,7 @@ func (p *panel) lines() term.Lines {
 	default:
 		head.Put(term.Quiet, fmt.Sprintf("   %s, nothing is executed", term.Plural(w.total, "recorded request")))
 	}
-	lines := term.Lines{p.r.env.Theme.HRule(p.width), head}
+	lines := term.Lines{p.r.env.Theme.HRule(p.Width), head}
 	if w.total > 0 {
 		lines = append(lines, p.table()...)
 		lines = append(lines, p.compared())

@@ -12,6 +12,15 @@ import (
 // palette and of the configuration file.
 type Action string
 
+// OfRoot reports whether the root does an action on every screen.
+func (a Action) OfRoot() bool {
+	switch a {
+	case GoTo, Back, Quit, Stop, Suspend, Undo, Redo, Last, CommandLine, Help, PaletteOpen, Console:
+		return true
+	}
+	return false
+}
+
 // The actions. What is said about each stands in the table of keys.
 const (
 	// Everywhere.

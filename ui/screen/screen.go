@@ -18,40 +18,134 @@ import (
 
 // A Screen fills the space between the context line and the line for messages.
 // All methods are called on the goroutine of the user interface and must not
-// wait; what can wait is a command that they return. Nothing they do may grow
+// wait: what can wait is a command that they return. Nothing they do may grow
 // with the number of requests.
+//
+// What else a screen can do are interfaces of one method, see [Abilities].
 type Screen interface {
 	// Scope says which keys work here.
 	Scope() Scope
-	// Resize tells the space there is, in cells; before the first View and after
-	// each change.
+	// Resize gives the space in cells: before the first View and after each change.
 	Resize(width, height int)
-	// Act does what a key says. It is called only if Can says that it works.
-	Handle(Command) tea.Cmd
-	// Can returns "" if the action works now, and otherwise why it does not, in a
-	// few words: "nothing is masked here". What the screen does not know at all
-	// is Unknown.
-	Disabled(Action) string
-	// Update takes a message: a Snapshot when there is news, the answers to its
-	// own commands, and a tea.KeyMsg or tea.MouseMsg while it Captures them.
+	// Update takes a message: news, the answers to its own commands, and a
+	// tea.KeyMsg while it Captures keys.
 	Update(tea.Msg) tea.Cmd
-	// View returns exactly height lines of at most width cells. The root cuts
-	// what is too much.
+	// Handle runs a command that is not Disabled.
+	Handle(Command) tea.Cmd
+	// View returns at most height lines. The root cuts what is too much.
 	View() term.Lines
-	// Context is the line above the screen: the way here at the left; filter,
-	// group, count and follow at the right.
-	Context() (left, right term.Line)
-	// Hints are the five to seven most useful actions now, the best first. Help is
-	// added by the root.
-	Hints() []Action
-	// Captures reports whether letters are text now, not keys.
-	Captures() bool
 }
 
-// Unknown is what Can says of an action that a screen has nothing to do with.
+// What a screen may do besides.
+type (
+	// A Disabler has commands. Disabled returns the reason why one does not work
+	// now, in a few words: "nothing is masked here". It is "" if it works, and
+	// Unknown if the screen has nothing to do with it.
+	Disabler interface{ Disabled(Action) (reason string) }
+	// A Hinter returns the five to seven most useful actions now, the best first.
+	// The root adds help.
+	Hinter interface{ Hints() []Action }
+	// A Contexter returns the line above the screen: the way here at the left;
+	// filter, group, count and follow at the right.
+	Contexter interface {
+		Context() (left, right term.Line)
+	}
+	// A Capturer reads letters as text, not as keys.
+	Capturer interface{ Captures() bool }
+	// A Popup covers only the lower lines of the screen below it. It gets as many
+	// rows as it wants, if there are so many.
+	Popup interface{ Rows() int }
+	// A Loader has a command that runs when it is pushed.
+	Loader interface{ Load() tea.Cmd }
+	// A Shower shows one request, and can change to another.
+	Shower interface{ Show(request uint64) tea.Cmd }
+	// A Lister has a list: the root moves in it by keys and the mouse. Nil is none.
+	Lister interface{ List() List }
+	// A Mover has a command that runs when the root has moved in its list.
+	Mover interface{ Moved() tea.Cmd }
+	// A Clicker takes the mouse itself. X and y are cells from its upper left
+	// corner.
+	Clicker interface {
+		Click(x, y int) tea.Cmd
+		Wheel(lines int) tea.Cmd
+	}
+)
+
+// A List is what the root moves in. See widget.Table.
+type List interface {
+	// Handle moves, if that is what the command says, and reports whether it is.
+	Handle(Command) bool
+	// Click goes to what is at a cell of the screen, and reports whether it did.
+	Click(x, y int) bool
+	Wheel(lines int)
+}
+
+// Abilities are a screen with what it can do, which is found once. A function
+// that the screen has no method for does nothing, but for those that may be nil.
+type Abilities struct {
+	Screen
+	Disabled func(Action) string
+	Hints    func() []Action
+	Context  func() (left, right term.Line)
+	Captures func() bool
+	Load     func() tea.Cmd
+	List     func() List
+	Moved    func() tea.Cmd
+	Rows     func() int              // nil if it is no popup
+	Show     func(id uint64) tea.Cmd // nil if it is not one request
+	Mouse    Clicker                 // nil if it is not one
+}
+
+// AbilitiesOf returns what a screen can do.
+func AbilitiesOf(s Screen) *Abilities {
+	nothing := func() tea.Cmd { return nil }
+	a := &Abilities{
+		Screen:   s,
+		Disabled: func(Action) string { return Unknown },
+		Hints:    func() []Action { return nil },
+		Context:  func() (left, right term.Line) { return left, right },
+		Captures: func() bool { return false },
+		Load:     nothing, Moved: nothing,
+		List: func() List { return nil },
+	}
+	if s, ok := s.(Disabler); ok {
+		a.Disabled = s.Disabled
+	}
+	if s, ok := s.(Hinter); ok {
+		a.Hints = s.Hints
+	}
+	if s, ok := s.(Contexter); ok {
+		a.Context = s.Context
+	}
+	if s, ok := s.(Capturer); ok {
+		a.Captures = s.Captures
+	}
+	if s, ok := s.(Loader); ok {
+		a.Load = s.Load
+	}
+	if s, ok := s.(Lister); ok {
+		a.List = s.List
+	}
+	if s, ok := s.(Mover); ok {
+		a.Moved = s.Moved
+	}
+	if s, ok := s.(Popup); ok {
+		a.Rows = s.Rows
+	}
+	if s, ok := s.(Shower); ok {
+		a.Show = s.Show
+	}
+	a.Mouse, _ = s.(Clicker)
+	return a
+}
+
+// Wide is the width from which there is room for a second pane.
+const Wide = 110
+
+// Unknown is the reason of an action that a screen has nothing to do with.
 const Unknown = "not here"
 
-// ReasonIf returns why if is, and "" otherwise: what Can says.
+// ReasonIf returns why if is, and "" otherwise.
 func ReasonIf(is bool, why string) string {
 	if is {
 		return why
@@ -59,22 +153,7 @@ func ReasonIf(is bool, why string) string {
 	return ""
 }
 
-// A Popup is a Screen that covers only the lower lines of the one below it: a
-// prompt, a menu.
-type Popup interface {
-	Screen
-	// Rows returns how many lines it wants; it gets at most all there are.
-	Rows() int
-}
-
-// A Clicker is a Screen that knows what to do with the mouse. X and Y are cells
-// from the upper left corner of the screen.
-type Clicker interface {
-	Click(x, y int) tea.Cmd
-	Wheel(lines int) tea.Cmd
-}
-
-// An Act is what a key said.
+// A Command is an action, with what was typed before and after its key.
 type Command struct {
 	Action Action
 	Count  int  // as in 5j; zero if none was given
@@ -184,6 +263,9 @@ func (s *Shared) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04:0
 // ClockMillis formats a time of day, to the millisecond.
 func (s *Shared) ClockMillis(t time.Time) string { return t.In(s.Zone).Format("15:04:05.000") }
 
+// Show is the command that shows another screen on top.
+func Show(s Screen) tea.Cmd { return Send(Push{Screen: s}) }
+
 // Close is the command that closes a screen and what is above it, and then runs
 // a command, if there is one.
 func Close(s Screen, then tea.Cmd) tea.Cmd { return Send(Pop{s, then}) }
@@ -195,6 +277,17 @@ func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 // is pressed waits for the commands of the key before it, so that what it means
 // does not depend on how fast a person types; it does not wait for these.
 func Later(cmd tea.Cmd) tea.Cmd { return Send(Background{cmd}) }
+
+// Did is the command that reports a change by the text of the command that would
+// do the same, and how to undo it.
+func Did(command string, undo, redo func() tea.Cmd) tea.Cmd {
+	return Send(Done{Command: command, Change: &Change{Command: command, Undo: undo, Redo: redo}})
+}
+
+// Changed is Did for what was one value, is another now, and is changed by set.
+func Changed[T any](command string, old, now T, set func(T) tea.Cmd) tea.Cmd {
+	return Did(command, func() tea.Cmd { return set(old) }, func() tea.Cmd { return set(now) })
+}
 
 // Say is the command that shows a toast.
 func Say(text string) tea.Cmd { return Send(Toast{Text: text}) }

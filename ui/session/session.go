@@ -6,6 +6,8 @@ import (
 	"context"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
@@ -22,17 +24,32 @@ type Snapshot struct {
 	At          time.Time
 }
 
-// An Env is what every screen may use. It belongs to the goroutine of the user
-// interface; what it points to is safe for the commands too.
+// A State is what is set for all screens. The root owns it: screens read it, and
+// change it by [Env.Set].
+type State struct {
+	Watches  []string // expressions that are watched while a request is held
+	Ignored  []string // rules of what does not count in comparisons, see traces/diff.Options
+	Writable bool     // save, destroy and expire are allowed towards what is real
+}
+
+// Set is the message that changes the state. Then, which may be nil, returns what
+// to do afterwards.
+type Set struct {
+	Change func(*State)
+	Then   func() tea.Cmd
+}
+
+// An Env is the services that every screen may use. It belongs to the goroutine of
+// the user interface; what it points to is safe for commands too.
 type Env struct {
 	screen.Shared
+	State
 	Log      Log
 	Routes   Routes    // nil if routes cannot be seen, as in a recording
 	Asker    Asker     // nil if nothing can be asked
 	Commands Commander // nil if there are no commands
 	// Debugger holds requests; nil if nothing can be held, as in a recording.
 	Debugger *debugger.Debugger
-	Watches  []string // expressions that are watched while a request is held
 	// Clear returns a live instance as data, in the clear. Nil if nothing can be
 	// revealed.
 	Clear func(instance any) (data.Value, bool)
@@ -44,16 +61,24 @@ type Env struct {
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
 	Probe func(ctx context.Context, address string) string
-	// Ignored are the rules of what does not count in comparisons, see
-	// traces/diff.Options. They are changed by SetIgnored.
-	Ignored []string
-	// Shown is the filter of the list of requests, and At the request that its
-	// cursor is on; 0 is none.
-	Shown    string
-	At       uint64
-	Writable bool // save, destroy and expire are allowed towards what is real
-	Redact   bool // masked values stay masked
-	Ages     bool // times in lists are how long ago, at the start
+	// Selection returns the filter of the list of requests and the request that its
+	// cursor is on. Nil if there is no list.
+	Selection func() (filter string, request uint64)
+	Ages      bool // times in lists are how long ago, at the start
+}
+
+// Set is the command that sends a [Set].
+func (e *Env) Set(change func(*State), then func() tea.Cmd) tea.Cmd {
+	return screen.Send(Set{change, then})
+}
+
+// Apply does what a Set says. Only the owner of the state calls it.
+func (e *Env) Apply(m Set) tea.Cmd {
+	m.Change(&e.State)
+	if m.Then == nil {
+		return nil
+	}
+	return m.Then()
 }
 
 // StyleOf returns how an outcome looks. Good is not coloured.

@@ -30,14 +30,7 @@ func SetMark(env *session.Env, id uint64, letter byte) tea.Cmd {
 			return nil
 		}
 	}
-	return tea.Batch(set(letter), screen.Send(screen.Done{
-		Command: fmt.Sprintf(":mark #%d %c", id, letter),
-		Change: &screen.Change{
-			Command: fmt.Sprintf(":mark #%d %c", id, letter),
-			Undo:    func() tea.Cmd { return set(old) },
-			Redo:    func() tea.Cmd { return set(letter) },
-		},
-	}))
+	return tea.Batch(set(letter), screen.Changed(fmt.Sprintf(":mark #%d %c", id, letter), old, letter, set))
 }
 
 // Jump finds the newest request that is marked with a letter, and hands its
@@ -100,7 +93,7 @@ func NextFailure(log session.Log, id uint64, forward bool) uint64 {
 // AskReport asks what to write of a request, and writes it.
 func AskReport(env *session.Env, t *traces.Trace) tea.Cmd {
 	kinds := []screen.Completion{{Text: "story", Name: "story", Kind: "plain text", Note: "what happened and why, for a ticket"}}
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&env.Shared, widget.Prompt{
+	return screen.Show(widget.NewPrompt(&env.Shared, widget.Prompt{
 		Label: "write", Hint: "story [FILE]",
 		Complete: func(text string) ([]screen.Completion, []string) {
 			if strings.HasPrefix("story", text) {
@@ -118,7 +111,7 @@ func AskReport(env *session.Env, t *traces.Trace) tea.Cmd {
 			}
 			return nil, save(env, t, strings.TrimSpace(name))
 		},
-	})})
+	}))
 }
 
 func save(env *session.Env, t *traces.Trace, name string) tea.Cmd {

@@ -31,24 +31,22 @@ func setBreak(env *session.Env, p debugger.Breakpoint) tea.Cmd {
 	if err != nil && info.ID == "" {
 		return screen.Warn(err.Error(), "")
 	}
-	id, command := info.ID, ":break "+p.String()
-	return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-		Command: command,
-		Undo: func() tea.Cmd {
-			if err := d.Remove(id); err != nil {
-				return screen.Warn(err.Error(), "")
-			}
-			return nil
-		},
-		Redo: func() tea.Cmd {
-			again, err := d.Add(p)
-			if err != nil {
-				return screen.Warn(err.Error(), "")
-			}
-			id = again.ID
-			return nil
-		},
-	}})
+	id := info.ID
+	undo := func() tea.Cmd { return warn(d.Remove(id)) }
+	redo := func() tea.Cmd {
+		again, err := d.Add(p)
+		id = again.ID
+		return warn(err)
+	}
+	return screen.Did(":break "+p.String(), undo, redo)
+}
+
+// warn is the command that shows an error, if there is one.
+func warn(err error) tea.Cmd {
+	if err == nil {
+		return nil
+	}
+	return screen.Warn(err.Error(), "")
 }
 
 // EditBreak opens the form with a breakpoint in it.
@@ -71,14 +69,10 @@ func EditBreak(env *session.Env, info debugger.Info) tea.Cmd {
 		}
 		command, old := ":break "+info.ID+" "+text, info.Breakpoint
 		set := func(to debugger.Breakpoint) tea.Cmd {
-			if _, err := env.Debugger.Replace(info.ID, to); err != nil {
-				return screen.Warn(err.Error(), "")
-			}
-			return nil
+			_, err := env.Debugger.Replace(info.ID, to)
+			return warn(err)
 		}
-		return screen.Send(screen.Done{Command: command, Change: &screen.Change{
-			Command: command, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(p) },
-		}})
+		return screen.Changed(command, old, p, set)
 	})
 }
 
@@ -127,7 +121,7 @@ func breakForm(env *session.Env, title string, values [3]string, enter func(text
 	for i := range f.Fields {
 		f.Fields[i].Input.Set(values[i])
 	}
-	return screen.Send(screen.Push{Screen: widget.NewForm(&env.Shared, f)})
+	return screen.Show(widget.NewForm(&env.Shared, f))
 }
 
 // breakText is a breakpoint as it is written.

@@ -277,9 +277,9 @@ func (s *Steps) canHeld(do screen.Action) string {
 	return screen.Unknown
 }
 
-// actHeld does what a key says to a held request, and reports whether it was
-// one.
-func (s *Steps) actHeld(a screen.Command) (tea.Cmd, bool) {
+// handleHeld runs a command on a held request, and reports whether it is one for
+// it.
+func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 	st := s.hold.stay
 	if st == nil {
 		return nil, false
@@ -373,7 +373,7 @@ func (s *Steps) change(it item) tea.Cmd {
 	if !strings.HasPrefix(it.value, "(") {
 		p.Input.Set(it.value)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&s.env.Shared, p)})
+	return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 }
 
 // chosen is something to be done on the goroutine of the screen.
@@ -443,9 +443,9 @@ func (s *Steps) inject() tea.Cmd {
 				},
 			}
 			p.Input.Set(in.offer)
-			return screen.Send(screen.Push{Screen: widget.NewPrompt(&s.env.Shared, p)})
+			return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 		})})
 		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: act})
 	}
-	return screen.Send(screen.Push{Screen: widget.NewMenu(&s.env.Shared, "inject, for this step only", items)})
+	return screen.Show(widget.NewMenu(&s.env.Shared, "inject, for this step only", items))
 }

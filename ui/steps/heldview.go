@@ -6,9 +6,9 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/query"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
-	"indirtui/ui/widget"
 )
 
 // heldLine says that the request waits, and for how long.
@@ -35,7 +35,7 @@ const heldPane = 40
 // be changed about them.
 func (s *Steps) viewHeld() term.Lines {
 	st := s.hold.stay
-	wide := s.width >= Wide
+	wide := s.width >= screen.Wide
 	cells := s.width
 	if wide {
 		cells -= heldPane + 2
@@ -44,18 +44,13 @@ func (s *Steps) viewHeld() term.Lines {
 	if wide {
 		lines = append(lines, s.env.Theme.HRule(s.width))
 	}
-	widths := widget.Widths(columns, cells-gutter-1)
 	head := len(lines)
-	left := term.Lines{s.title(widths, 0)}
 	room := s.height - head - 1
 	if !wide {
 		room -= (len(st.items())+1)/2 + 2 // the pane and the plan
 	}
 	s.list.SetHeight(min(len(s.lines), max(room, 4)))
-	from, to := s.list.Visible()
-	for i := from; i < to; i++ {
-		left = append(left, s.row(i, widths, 0))
-	}
+	left := s.table(cells, 0)
 	plan := term.Lines{}
 	texts := []term.Text{term.Clean(st.after()).Cut(max(cells-18, 1))}
 	if wide {

@@ -21,10 +21,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which bars and a headline are shown.
-const Wide = 110
-
-// A Steps shows the steps of one request. It is a screen.Screen.
+// A Steps shows the steps of one request.
 type Steps struct {
 	env           *session.Env
 	id            uint64
@@ -37,8 +34,8 @@ type Steps struct {
 
 	open    map[key]bool
 	lines   []line
-	list    widget.List
-	search  string
+	list    widget.Table
+	search  widget.Search
 	placed  bool // the cursor has been put where the interest is
 	good    time.Time
 	hold    stepper
@@ -48,12 +45,15 @@ type Steps struct {
 
 // New shows the steps of a request.
 func New(env *session.Env, id uint64) *Steps {
-	return &Steps{env: env, id: id, open: make(map[key]bool)}
+	s := &Steps{env: env, id: id, open: make(map[key]bool), list: widget.Table{Columns: columns, Gutter: gutter}}
+	s.search = widget.Search{Hint: "text in a step, an answer or a reason", None: "not on this screen", Find: s.find}
+	return s
 }
 
 var (
 	_ screen.Screen  = (*Steps)(nil)
 	_ screen.Clicker = (*Steps)(nil)
+	_ screen.Shower  = (*Steps)(nil)
 )
 
 // loaded is the answer of load.
@@ -101,7 +101,6 @@ func (s *Steps) Show(id uint64) tea.Cmd {
 // Request returns the number of the request that is shown.
 func (s *Steps) Request() uint64 { return s.id }
 
-// Scope implements screen.Screen.
 func (s *Steps) Scope() screen.Scope {
 	if s.hold.stay != nil {
 		return screen.InHeld | screen.InSteps
@@ -109,16 +108,11 @@ func (s *Steps) Scope() screen.Scope {
 	return screen.InSteps
 }
 
-// Captures implements screen.Screen.
-func (s *Steps) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (s *Steps) Resize(width, height int) {
 	s.width, s.height = width, height
 	s.layout()
 }
 
-// Update implements screen.Screen.
 func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case loaded:
@@ -240,7 +234,6 @@ func (s *Steps) focus() *line {
 	return &s.lines[s.list.Cursor]
 }
 
-// Can implements screen.Screen.
 func (s *Steps) Disabled(do screen.Action) string {
 	if s.trace == nil {
 		switch do {
@@ -265,19 +258,20 @@ func (s *Steps) Disabled(do screen.Action) string {
 		return screen.ReasonIf(s.links.LastGood == 0, "this key was never answered well before")
 	case screen.OpenValue, screen.CopyValue:
 		return screen.ReasonIf(s.trace.Value.Model == "" && s.trace.Sent.Model == "", "there is no value")
-	case screen.SearchNext, screen.SearchPrev:
-		return screen.ReasonIf(s.search == "", "nothing was searched")
+	case screen.Search, screen.SearchNext, screen.SearchPrev:
+		return s.search.Disabled(do)
 	case screen.Write:
 		return screen.ReasonIf(s.env.Save == nil, "files cannot be written here")
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
-		screen.Left, screen.Right, screen.FoldAll, screen.OpenAll, screen.Enter, screen.Search, screen.CopyMenu,
+	case screen.Left, screen.Right, screen.FoldAll, screen.OpenAll, screen.Enter, screen.CopyMenu,
 		screen.NextFailure, screen.PrevFailure, screen.SetMark, screen.JumpMark:
+		return ""
+	}
+	if widget.Moves(do) {
 		return ""
 	}
 	return s.canHeld(do)
 }
 
-// Hints implements screen.Screen.
 func (s *Steps) Hints() []screen.Action {
 	if s.hold.stay != nil {
 		if s.hold.editing { // what enter does stands above the pane
@@ -288,9 +282,8 @@ func (s *Steps) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write}
 }
 
-// Act implements screen.Screen.
 func (s *Steps) Handle(a screen.Command) tea.Cmd {
-	if cmd, done := s.actHeld(a); done {
+	if cmd, done := s.handleHeld(a); done {
 		return cmd
 	}
 	if s.list.Handle(a) {
@@ -331,20 +324,14 @@ func (s *Steps) Handle(a screen.Command) tea.Cmd {
 		return SetMark(s.env, s.id, byte(a.Arg))
 	case screen.JumpMark:
 		return Jump(s.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: s, Msg: show{id}}) })
-	case screen.Search:
-		return s.ask()
-	case screen.SearchNext:
-		s.find(1)
-	case screen.SearchPrev:
-		s.find(-1)
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&s.env.Shared, "copy", s.copies())})
+		return screen.Show(widget.NewMenu(&s.env.Shared, "copy", s.copies()))
 	case screen.CopyValue:
 		return value.CopyAll(s.env, s.trace)
 	case screen.Write:
 		return AskReport(s.env, s.trace)
 	}
-	return nil
+	return s.search.Handle(&s.env.Shared, a)
 }
 
 // focusStep is the step that the cursor is on.
@@ -412,7 +399,7 @@ func (s *Steps) enter() tea.Cmd {
 	for _, f := range factsOf(s.trace, l, s.tree) {
 		p.Add(f.label, f.text, f.style)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(&s.env.Shared, p)})
+	return screen.Show(widget.NewPager(&s.env.Shared, p))
 }
 
 func (s *Steps) name(l *line) string {
@@ -430,68 +417,37 @@ func (s *Steps) failure(forward bool) tea.Cmd {
 	})
 }
 
-func (s *Steps) ask() tea.Cmd {
-	p := widget.NewPrompt(&s.env.Shared, widget.Prompt{
-		Label: "/", Hint: "text in a step, an answer or a reason",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			s.search = text
-			if text != "" && !s.find(0) {
-				return &widget.Problem{Offset: -1, Text: "not on this screen"}, nil
-			}
-			return nil, nil
-		},
-	})
-	return screen.Send(screen.Push{Screen: p})
-}
-
-// find goes to the next row with the text that is searched: 1 down, -1 up, 0
-// down beginning here. It goes round at the ends.
+// find goes to the nearest row with what is searched.
 func (s *Steps) find(step int) bool {
-	n := len(s.lines)
-	dir := step
-	if dir == 0 {
-		dir = 1
+	at := widget.Around(len(s.lines), s.list.Cursor, step, func(i int) bool { return s.has(&s.lines[i]) })
+	if at >= 0 {
+		s.list.To(at)
 	}
-	for i := range n {
-		at := ((s.list.Cursor+step+dir*i)%n + n) % n
-		if s.has(&s.lines[at], s.search) {
-			s.list.To(at)
-			return true
-		}
-	}
-	return false
+	return at >= 0
 }
 
-func (s *Steps) has(l *line, text string) bool {
+func (s *Steps) has(l *line) bool {
 	a, b, c, _ := s.cells(l)
-	if term.Clean(a+" "+b+" "+c).Index(text) >= 0 {
+	if s.search.In(term.Clean(a + " " + b + " " + c).String()) {
 		return true
 	}
-	for _, f := range factsOf(s.trace, l, s.tree) {
-		if term.Clean(f.text).Index(text) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(factsOf(s.trace, l, s.tree), func(f fact) bool { return s.search.In(term.Clean(f.text).String()) })
 }
 
 func (s *Steps) copies() []widget.Item {
 	t, l := s.trace, s.focus()
 	step, answer, because, took := s.cells(l)
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
-	again := item('c', "command", CommandOf(t))
+	again := widget.CopyItem('c', "command", CommandOf(t))
 	if l.span != nil {
 		if x, ok := l.span.HTTP(); ok && x.URL != "" {
-			again = item('c', "curl", x.Curl())
+			again = widget.CopyItem('c', "curl", x.Curl())
 		}
 	}
 	return []widget.Item{
-		item('r', "row", strings.Join(strings.Fields(strings.Join([]string{l.number, step, answer, because, took}, " ")), " ")),
-		item('k', "key", t.Key),
-		item('b', "because", because),
-		item('s', "story", traces.Story(t)),
+		widget.CopyItem('r', "row", strings.Join(strings.Fields(strings.Join([]string{l.number, step, answer, because, took}, " ")), " ")),
+		widget.CopyItem('k', "key", t.Key),
+		widget.CopyItem('b', "because", because),
+		widget.CopyItem('s', "story", traces.Story(t)),
 		again,
 	}
 }
@@ -511,17 +467,15 @@ func CommandOf(t *traces.Trace) string {
 	return strings.Join(append(parts, t.Flags.Names()...), " ")
 }
 
-// Click implements screen.Clicker.
-func (s *Steps) Click(_, y int) tea.Cmd {
-	row := s.list.Offset + y - s.head()
-	if y >= s.head() && row < len(s.lines) && y < s.head()+s.list.Height {
-		s.list.To(row)
-	}
+// Click puts the cursor on a row.
+func (s *Steps) Click(x, y int) tea.Cmd {
+	s.list.Top = s.head() - 1
+	s.list.Click(x, y)
 	return nil
 }
 
-// Wheel implements screen.Clicker.
+// Wheel moves what is seen.
 func (s *Steps) Wheel(lines int) tea.Cmd {
-	s.list.Scroll(lines)
+	s.list.Wheel(lines)
 	return nil
 }

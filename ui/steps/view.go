@@ -9,12 +9,12 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
 
-// Context implements screen.Screen.
 func (s *Steps) Context() (left, right term.Line) {
 	left.Put(term.Plain, " ")
 	t := s.trace
@@ -59,13 +59,13 @@ func styleOfCaller(t *traces.Trace) term.Style {
 // head is the number of lines above the rows.
 func (s *Steps) head() int {
 	if s.hold.stay != nil {
-		if s.width >= Wide {
+		if s.width >= screen.Wide {
 			return 3
 		}
 		return 2
 	}
 	n := len(s.headline()) + 1
-	if s.width >= Wide {
+	if s.width >= screen.Wide {
 		n++
 	}
 	return n
@@ -80,16 +80,19 @@ func (s *Steps) layout() {
 
 // columns are those of the table of steps.
 var columns = []widget.Column{
-	{Title: "STEP", Min: 16, Want: 22, Priority: 4},
+	{Title: "STEP", Min: 16 + numberCells, Want: 22 + numberCells, Priority: 4}, // below it the number, too
 	{Title: "ANSWER", Min: 17, Want: 26, Priority: 3, Grow: 1},
 	{Title: "BECAUSE", Min: 18, Want: 40, Priority: 5, Grow: 2},
 	{Title: "ms", Min: 6, Want: 6, Priority: 1, Right: true},
 }
 
-// gutter is cursor, mark, fold, and the number.
-const gutter = 9
+// gutter is cursor, mark, fold and a blank; the number of a step and a blank
+// take numberCells.
+const (
+	gutter      = 4
+	numberCells = 5
+)
 
-// View implements screen.Screen.
 func (s *Steps) View() term.Lines {
 	if s.trace == nil {
 		return s.absent()
@@ -99,19 +102,24 @@ func (s *Steps) View() term.Lines {
 	}
 	lines := s.headline()
 	bars := 0
-	if s.width >= Wide {
+	if s.width >= screen.Wide {
 		bars = s.width / 4
 		lines = append(lines, s.env.Theme.HRule(s.width))
 	}
-	widths := widget.Widths(columns, s.width-gutter-1-bars)
-	lines = append(lines, s.title(widths, bars))
-	from, to := s.list.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, s.row(i, widths, bars))
-	}
+	lines = append(lines, s.table(s.width, bars)...)
 	if room := s.height - len(lines); room > 1 {
 		lines = append(lines, s.env.Theme.HRule(s.width))
 		lines = append(lines, s.detail(room-1)...)
+	}
+	return lines
+}
+
+// table is the rows, with bars in the last cells.
+func (s *Steps) table(width, bars int) term.Lines {
+	lines := s.list.Lines(s.env.Theme, width-bars, func(i int, r *widget.Row) { s.row(&s.lines[i], r, bars) })
+	if bars > 0 {
+		lines[0].Space(1)
+		lines[0].Append(s.scale(bars - 2))
 	}
 	return lines
 }
@@ -168,39 +176,14 @@ func (s *Steps) headline() term.Lines {
 		l.Space(2)
 	}
 	put("ANSWERED", h.Answered)
-	if s.width >= Wide || h.NotAsked == "" {
+	if s.width >= screen.Wide || h.NotAsked == "" {
 		put("ASKED", h.Asked)
 	}
 	put("NOT ASKED", h.NotAsked)
-	if s.width >= Wide {
+	if s.width >= screen.Wide {
 		put("DECIDED", h.Decided)
 	}
 	return append(lines, l)
-}
-
-func (s *Steps) title(widths []int, bars int) term.Line {
-	var l term.Line
-	l.To(gutter - 5)
-	for i, c := range columns {
-		w := widths[i]
-		if i == 0 {
-			w += 5 // the numbers have no title
-		}
-		if widths[i] == 0 {
-			continue
-		}
-		if c.Right {
-			l.Right(term.Quiet, term.Clean(c.Title), w)
-		} else {
-			l.Cell(term.Quiet, term.Clean(c.Title), w)
-		}
-		l.Space(1)
-	}
-	if bars > 0 {
-		l.Space(1)
-		l.Append(s.scale(bars - 2))
-	}
-	return l
 }
 
 // scale is the time above the bars: at the left the beginning, at the right
@@ -254,76 +237,41 @@ func (s *Steps) cells(l *line) (step, answer, because, took string) {
 	return cells(s.trace, l)
 }
 
-func (s *Steps) row(i int, widths []int, bars int) term.Line {
-	l, g := &s.lines[i], &s.env.Theme.Glyphs
-	style := s.style(l)
-	var out term.Line
-	if i == s.list.Cursor {
-		out.Put(term.Bold, g.Cursor)
-	} else {
-		out.Space(1)
-	}
-	out.Put(style, s.mark(l))
+func (s *Steps) row(l *line, r *widget.Row, bars int) {
+	g, style := &s.env.Theme.Glyphs, s.style(l)
+	r.To(1)
+	r.Put(style, s.mark(l))
 	switch {
 	case !l.kids:
-		out.Space(1)
+		r.Space(1)
 	case l.open:
-		out.Put(term.Plain, g.Open)
+		r.Put(term.Plain, g.Open)
 	default:
-		out.Put(term.Plain, g.Closed)
+		r.Put(term.Plain, g.Closed)
 	}
-	out.Space(1)
+	r.Space(1)
 	step, answer, because, took := s.cells(l)
 	indent := min(2*max(l.depth-1, 0), 8)
-	out.Cell(term.Quiet, term.Clean(l.number), 4)
-	out.Space(1)
-	out.Space(indent)
-	out.Cell(style, term.Clean(step), max(widths[0]-indent, 1))
-	out.Space(1)
-	for i, text := range spread(l, widths, answer, because, took) {
-		switch w := text.cells; {
-		case w <= 0:
-			continue
-		case columns[i+1].Right:
-			out.Right(style, term.Clean(text.text), w)
-		default:
-			out.Cell(style, term.CleanTo(text.text, w), w)
-		}
-		out.Space(1)
+	r.Cell(term.Quiet, term.Clean(l.number), numberCells-1)
+	r.Space(1 + indent)
+	r.Cell(style, term.Clean(step), max(r.Widths[0]-numberCells-indent, 1))
+	r.Space(1)
+	r.Skip()
+	switch { // an opinion is a sentence; a span without a reason leaves room for its answer
+	case l.choice != nil:
+		r.Span(3, style, answer)
+	case l.span != nil && because == "":
+		r.Span(2, style, answer)
+		r.Next(style, took)
+	default:
+		r.Next(style, answer)
+		r.Next(style, because)
+		r.Next(style, took)
 	}
 	if bars > 0 {
-		out.Put(term.Quiet, g.Wall)
-		out.Append(s.bar(l, bars-2))
+		r.Put(term.Quiet, g.Wall)
+		r.Append(s.bar(l, bars-2))
 	}
-	if i == s.list.Cursor {
-		out = out.With(term.Bold)
-	}
-	return out
-}
-
-type cell struct {
-	text  string
-	cells int
-}
-
-// spread gives the texts of a row their cells. An opinion is a sentence and
-// takes all there are; the answer of a span without a reason takes those of the
-// reason.
-func spread(l *line, widths []int, answer, because, took string) [3]cell {
-	a, b, c := widths[1], widths[2], widths[3]
-	join := func(x, y int) int {
-		if y == 0 {
-			return x
-		}
-		return x + 1 + y
-	}
-	switch {
-	case l.choice != nil:
-		return [3]cell{{answer, join(join(a, b), c)}}
-	case l.span != nil && because == "":
-		return [3]cell{{answer, join(a, b)}, {}, {took, c}}
-	}
-	return [3]cell{{answer, a}, {because, b}, {took, c}}
 }
 
 func (s *Steps) style(l *line) term.Style {
@@ -426,7 +374,7 @@ func (s *Steps) detail(height int) term.Lines {
 	}
 	var lines term.Lines
 	room := height - len(ifs) - 1
-	if s.width >= Wide && room > 4 {
+	if s.width >= screen.Wide && room > 4 {
 		lines = append(lines, term.Of(term.Bold, " "+strings.ToUpper(s.name(l))))
 		room--
 	}

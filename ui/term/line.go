@@ -1,6 +1,9 @@
 package term
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Style is how a piece of text looks: one of six roles, and attributes.
 type Style uint16
@@ -40,6 +43,9 @@ type Line struct {
 
 // Lines is a block of them.
 type Lines []Line
+
+// Grow makes room for n pieces of text.
+func (l *Line) Grow(n int) { l.spans = slices.Grow(l.spans, n) }
 
 // Add adds text.
 func (l *Line) Add(style Style, t Text) {

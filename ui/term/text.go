@@ -196,7 +196,7 @@ func (t Text) split(cells int) (at, w int) {
 // Index returns at which cell part begins in t, without regard to case; -1 if
 // it is not there.
 func (t Text) Index(part string) int {
-	i := indexFold(t.s, part)
+	i := IndexFold(t.s, part)
 	if i < 0 {
 		return -1
 	}
@@ -207,29 +207,14 @@ func (t Text) Index(part string) int {
 	return w
 }
 
-// indexFold is strings.Index without regard to the case of ASCII letters.
-func indexFold(s, part string) int {
+// IndexFold is strings.Index without regard to case.
+func IndexFold(s, part string) int {
 	for i := 0; i+len(part) <= len(s); i++ {
 		if strings.EqualFold(s[i:i+len(part)], part) {
 			return i
 		}
 	}
 	return -1
-}
-
-// Join returns the texts one after the other, with sep between them.
-func Join(sep string, texts ...Text) Text {
-	var b strings.Builder
-	gap, w := Clean(sep), 0
-	for i, t := range texts {
-		if i > 0 {
-			b.WriteString(gap.s)
-			w += gap.w
-		}
-		b.WriteString(t.s)
-		w += t.w
-	}
-	return Text{b.String(), w}
 }
 
 // Wrap breaks the text between words into lines of at most the given cells. A

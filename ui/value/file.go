@@ -35,7 +35,7 @@ const (
 var fileModeNames = [fileModes]string{"Text", "Hex", "Meta"}
 
 // A File shows what is in a file, and beside it what is known of it. Of a large
-// one it shows the beginning. It is a screen.Screen.
+// one it shows the beginning.
 type File struct {
 	env           *session.Env
 	title         string
@@ -52,15 +52,9 @@ type File struct {
 	text   bool
 	masked int
 	lines  []string
-	facts  []fact
-	page   widget.List
-	search string
-}
-
-// A fact is one thing that is known of a file.
-type fact struct {
-	label, text string
-	style       term.Style
+	facts  []widget.Fact
+	page   widget.Table
+	search widget.Search
 }
 
 type fileMsg struct {
@@ -72,41 +66,31 @@ type fileMsg struct {
 	err    error
 }
 
-type factsMsg []fact
+type factsMsg []widget.Fact
 
-var (
-	_ screen.Screen  = (*File)(nil)
-	_ screen.Clicker = (*File)(nil)
-)
-
-// Show is the command that shows a screen and lets it load what it shows.
-func Show(s interface {
-	screen.Screen
-	Load() tea.Cmd
-},
-) tea.Cmd {
-	return tea.Batch(screen.Send(screen.Push{Screen: s}), s.Load())
-}
+var _ screen.Screen = (*File)(nil)
 
 // Open is the command that shows the value of a request: contents of a file as
 // a file, everything else as data.
 func Open(env *session.Env, t *traces.Trace) tea.Cmd {
 	v := New(env, t)
 	if v.value.Model != "file_content" && v.value.Model != "file_bucket_file" || t.Verb == traces.Search {
-		return Show(v)
+		return screen.Show(v)
 	}
 	live, _ := env.Log.Instance(t.ID)
 	inst, _ := live.(indirector.Instance)
 	if inst != nil && fileOf(inst) == nil {
-		return Show(v) // a list or a difference, which a bucket can be asked for too
+		return screen.Show(v) // a list or a difference, which a bucket can be asked for too
 	}
-	return Show(NewFile(env, v.title(), inst, t))
+	return screen.Show(NewFile(env, v.title(), inst, t))
 }
 
 // NewFile shows the contents that an instance has. The instance is nil if only
 // the trace of the request is left.
 func NewFile(env *session.Env, title string, inst indirector.Instance, t *traces.Trace) *File {
-	return &File{env: env, title: title, inst: inst, trace: t}
+	f := &File{env: env, title: title, inst: inst, trace: t, page: widget.Table{Paged: true}}
+	f.search = widget.Search{Hint: "text in this file", None: "not in what is shown of this file", Find: f.find}
+	return f
 }
 
 // fileOf returns the contents of a file, or nil.
@@ -180,7 +164,7 @@ func (f *File) gather() tea.Cmd {
 		var m factsMsg
 		put := func(label, text string) {
 			if text != "" {
-				m = append(m, fact{label, text, term.Plain})
+				m = append(m, widget.Fact{Label: label, Text: text})
 			}
 		}
 		var v traces.Value
@@ -205,7 +189,8 @@ func (f *File) gather() tea.Cmd {
 		put("answered at", t.Start.In(env.Zone).Format("2006-01-02 15:04:05"))
 		put("served by", traces.HeadlineOf(t).Answered)
 		if other, id := metadataOf(env, t.Key); id != 0 {
-			m = append(m, fact{style: term.Plain}, fact{"METADATA", fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start)), term.Quiet})
+			at := fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start))
+			m = append(m, widget.Fact{}, widget.Fact{Label: "METADATA", Text: at, Style: term.Quiet})
 			if body, err := env.Log.Body(other.Value); err == nil {
 				for _, p := range pairsOf(body) {
 					put(p[0], p[1])
@@ -259,13 +244,8 @@ func pairsOf(body []byte) (pairs [][2]string) {
 	return pairs
 }
 
-// Scope implements screen.Screen.
 func (f *File) Scope() screen.Scope { return screen.InValue }
 
-// Captures implements screen.Screen.
-func (f *File) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (f *File) Resize(width, height int) {
 	f.width, f.height = width, height
 	f.layout()
@@ -277,7 +257,7 @@ func (f *File) layout() {
 	case asText:
 		f.page.SetLen(len(f.lines))
 	case asBytes:
-		f.page.SetLen((len(f.body) + f.perLine() - 1) / f.perLine())
+		f.page.SetLen((len(f.body) + perLine(f.left()) - 1) / perLine(f.left()))
 	default:
 		f.page.SetLen(len(f.facts))
 	}
@@ -285,20 +265,12 @@ func (f *File) layout() {
 
 // left is the width of the contents.
 func (f *File) left() int {
-	if f.width < Wide {
+	if f.width < screen.Wide {
 		return f.width
 	}
 	return f.width * 13 / 20
 }
 
-func (f *File) perLine() int {
-	if f.left() < 78 {
-		return 8
-	}
-	return 16
-}
-
-// Update implements screen.Screen.
 func (f *File) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case fileMsg:
@@ -311,7 +283,6 @@ func (f *File) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Context implements screen.Screen.
 func (f *File) Context() (left, right term.Line) {
 	left.Put(term.Bold, " "+f.title)
 	if f.trace != nil {
@@ -321,12 +292,10 @@ func (f *File) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (f *File) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Tab, screen.Search, screen.CopyMenu, screen.Back}
 }
 
-// Can implements screen.Screen.
 func (f *File) Disabled(do screen.Action) string {
 	switch {
 	case widget.Moves(do), do == screen.Tab, do == screen.BackTab, do == screen.CopyMenu:
@@ -335,17 +304,11 @@ func (f *File) Disabled(do screen.Action) string {
 		return screen.ReasonIf(f.asked || fileOf(f.inst) == nil, "there is nothing to load")
 	case do == screen.Search:
 		return screen.ReasonIf(!f.text || len(f.lines) == 0, "there is no text to search")
-	case do == screen.SearchNext, do == screen.SearchPrev:
-		return screen.ReasonIf(f.search == "", "nothing was searched")
 	}
-	return screen.Unknown
+	return f.search.Disabled(do)
 }
 
-// Act implements screen.Screen.
 func (f *File) Handle(a screen.Command) tea.Cmd {
-	if f.page.ScrollBy(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Tab:
 		f.turn(1)
@@ -353,17 +316,14 @@ func (f *File) Handle(a screen.Command) tea.Cmd {
 		f.turn(-1)
 	case screen.Enter:
 		return f.read()
-	case screen.Search:
-		return f.ask()
-	case screen.SearchNext:
-		f.find(1)
-	case screen.SearchPrev:
-		f.find(-1)
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&f.env.Shared, "copy", f.copies())})
+		return screen.Show(widget.NewMenu(&f.env.Shared, "copy", f.copies()))
 	}
-	return nil
+	return f.search.Handle(&f.env.Shared, a)
 }
+
+// List returns the lines.
+func (f *File) List() screen.List { return &f.page }
 
 func (f *File) turn(step fileMode) {
 	f.mode = (f.mode + step + fileModes) % fileModes
@@ -371,81 +331,44 @@ func (f *File) turn(step fileMode) {
 	f.layout()
 }
 
-func (f *File) ask() tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&f.env.Shared, widget.Prompt{
-		Label: "/", Hint: "text in this file",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			f.search = text
-			if text != "" && !f.find(0) {
-				return &widget.Problem{Offset: -1, Text: "not in what is shown of this file"}, nil
-			}
-			return nil, nil
-		},
-	})})
-}
-
-// find scrolls to the next line with what is searched.
+// find scrolls to the nearest line with what is searched.
 func (f *File) find(step int) bool {
 	if f.mode != asText {
 		f.turn(asText - f.mode)
 	}
-	dir, n := 1, len(f.lines)
-	if step < 0 {
-		dir = -1
+	at := widget.Around(len(f.lines), f.page.Cursor, step, func(i int) bool { return f.search.In(f.lines[i]) })
+	if at >= 0 {
+		f.page.To(at)
 	}
-	for i := range n {
-		at := ((f.page.Cursor+step+dir*i)%n + n) % n
-		if indexFold([]byte(f.lines[at]), 0, f.search) >= 0 {
-			f.page.To(at)
-			return true
-		}
-	}
-	return false
+	return at >= 0
 }
 
 func (f *File) copies() []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
 	var all strings.Builder
 	for _, x := range f.facts {
-		if x.label != "" {
-			fmt.Fprintf(&all, "%s: %s\n", x.label, x.text)
+		if x.Label != "" {
+			fmt.Fprintf(&all, "%s: %s\n", x.Label, x.Text)
 		}
 	}
-	items := []widget.Item{item('m', "metadata", all.String())}
+	items := []widget.Item{widget.CopyItem('m', "metadata", all.String())}
 	if f.text && len(f.body) > 0 {
-		items = append([]widget.Item{item('t', "text", string(f.body))}, items...)
+		items = append([]widget.Item{widget.CopyItem('t', "text", string(f.body))}, items...)
 	}
 	return items
 }
 
-// View implements screen.Screen.
 func (f *File) View() term.Lines {
 	height := max(f.height-1-foot, 0)
 	left := f.left()
 	body := f.contents(left).Fill(left, height)
-	if f.width >= Wide {
+	if f.width >= screen.Wide {
 		body = term.Beside(body, f.about(f.width-left-2, f.facts), left, f.env.Theme)
 	}
 	return append(append(term.Lines{f.tabs()}, body.Fill(f.width, height)...), f.foot()...)
 }
 
 func (f *File) tabs() term.Line {
-	var l, right term.Line
-	l.Space(1)
-	for m, name := range fileModeNames {
-		if fileMode(m) == f.mode {
-			l.Put(term.Bold, "["+name+"]")
-		} else {
-			l.Put(term.Quiet, " "+name+" ")
-		}
-		l.Space(1)
-	}
-	right.Put(term.Plain, f.extent()+" ")
-	l.To(f.width - right.Width())
-	l.Append(right)
-	return l
+	return widget.Tabs(fileModeNames[:], int(f.mode), f.width, term.Of(term.Plain, f.extent()+" "))
 }
 
 // size is the number of bytes; -1 if nobody knows.
@@ -455,8 +378,8 @@ func (f *File) size() int64 {
 	}
 	for _, x := range f.facts {
 		var n int64
-		if x.label == "size" {
-			if _, err := fmt.Sscan(x.text, &n); err == nil {
+		if x.Label == "size" {
+			if _, err := fmt.Sscan(x.Text, &n); err == nil {
 				return n
 			}
 		}
@@ -503,46 +426,25 @@ func (f *File) contents(width int) term.Lines {
 		}
 		return say(term.Plain, "binary, "+n+".  tab shows them")
 	}
-	var lines term.Lines
-	from, to := f.page.Visible()
-	for i := from; i < to; i++ {
-		var l term.Line
-		l.Right(term.Quiet, term.Clean(fmt.Sprint(i+1)), 5)
-		l.Space(2)
-		style := term.Plain
-		if f.search != "" && indexFold([]byte(f.lines[i]), 0, f.search) >= 0 {
-			style = term.Bold | term.Under
-		}
-		l.Add(style, term.CleanTo(strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    "), width))
-		lines = append(lines, l.Cut(width))
-	}
-	return lines
+	return f.page.Lines(f.env.Theme, width, func(i int, r *widget.Row) {
+		r.Right(term.Quiet, term.Clean(fmt.Sprint(i+1)), 5)
+		r.Space(2)
+		text := strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    ")
+		r.Add(f.search.Style(f.lines[i]), term.CleanTo(text, width))
+	})
 }
 
 func (f *File) hex() term.Lines {
-	var lines term.Lines
-	from, to := f.page.Visible()
-	for i := from; i < to; i++ {
-		lines = append(lines, hexLine(f.body, i*f.perLine(), f.perLine(), -1, -1))
-	}
-	return lines
+	per := perLine(f.left())
+	return f.page.Lines(f.env.Theme, f.left(), func(i int, r *widget.Row) { r.Line = hexLine(f.body, i*per, per, -1, -1) })
 }
 
 // about is what is known of the file.
-func (f *File) about(width int, facts []fact) term.Lines {
+func (f *File) about(width int, facts []widget.Fact) term.Lines {
 	lines := term.Lines{term.Of(term.Quiet, " META")}
 	for _, x := range facts {
-		for i, part := range term.Clean(x.text).Wrap(max(width-18, 8), 4) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Cell(term.Quiet, term.Clean(x.label), 14)
-			}
-			l.To(17)
-			l.Add(x.style, part)
-			lines = append(lines, l)
-		}
-		if x.text == "" {
+		lines = append(lines, x.Lines(2, 17, width, 4)...)
+		if x.Text == "" {
 			lines = append(lines, term.Line{})
 		}
 	}
@@ -553,8 +455,8 @@ func (f *File) about(width int, facts []fact) term.Lines {
 func (f *File) foot() term.Lines {
 	first, second := " ", " "
 	for _, x := range f.facts {
-		if x.label == "place" {
-			first = " read now from " + x.text
+		if x.Label == "place" {
+			first = " read now from " + x.Text
 			break
 		}
 	}
@@ -567,13 +469,4 @@ func (f *File) foot() term.Lines {
 		second = " lines end with CR LF"
 	}
 	return term.Lines{f.env.Theme.HRule(f.width), term.Of(term.Plain, first), term.Of(term.Quiet, second)}
-}
-
-// Click implements screen.Clicker.
-func (f *File) Click(int, int) tea.Cmd { return nil }
-
-// Wheel implements screen.Clicker.
-func (f *File) Wheel(lines int) tea.Cmd {
-	f.page.Scroll(lines)
-	return nil
 }

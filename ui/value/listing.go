@@ -26,14 +26,14 @@ const maxListed = 100_000
 // beat is the time between two looks at what has been found.
 const beat = time.Second / 20
 
-// A Listing shows what a search finds while it is found. It is a screen.Screen;
-// Yield and End are called by the goroutine of the request.
+// A Listing shows what a search finds while it is found. Yield and End are called
+// by the goroutine of the request.
 type Listing struct {
 	env           *session.Env
 	title         string
 	cancel        func()
 	width, height int
-	list          widget.List
+	list          widget.Table
 	shown         []indirector.Instance // what the screen knows of found
 	n             int                   // likewise
 	ended         bool
@@ -52,10 +52,7 @@ type Listing struct {
 	}
 }
 
-var (
-	_ screen.Screen  = (*Listing)(nil)
-	_ screen.Clicker = (*Listing)(nil)
-)
+var _ screen.Screen = (*Listing)(nil)
 
 // NewListing returns a screen for a search that is about to be asked. Cancel
 // ends that search; it is called when a person wants no more.
@@ -98,19 +95,13 @@ func (l *Listing) look() tea.Cmd {
 	return l.late.then
 }
 
-// Scope implements screen.Screen.
 func (l *Listing) Scope() screen.Scope { return screen.InConsole }
 
-// Captures implements screen.Screen.
-func (l *Listing) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (l *Listing) Resize(width, height int) {
 	l.width, l.height = width, height
 	l.list.SetHeight(height)
 }
 
-// Update implements screen.Screen.
 func (l *Listing) Update(msg tea.Msg) tea.Cmd {
 	if _, ok := msg.(lookMsg); ok && !l.ended {
 		return l.look()
@@ -118,7 +109,6 @@ func (l *Listing) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// Context implements screen.Screen.
 func (l *Listing) Context() (left, right term.Line) {
 	left.Put(term.Bold, " "+l.title)
 	count := term.Grouped(int64(l.n)) + " found"
@@ -143,12 +133,10 @@ func (l *Listing) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (l *Listing) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Down, screen.Bottom, screen.CopyMenu, screen.Back}
 }
 
-// Can implements screen.Screen.
 func (l *Listing) Disabled(do screen.Action) string {
 	switch {
 	case widget.Moves(do):
@@ -161,24 +149,17 @@ func (l *Listing) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Act implements screen.Screen.
 func (l *Listing) Handle(a screen.Command) tea.Cmd {
-	if l.list.Handle(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Enter:
 		return l.open()
 	case screen.CopyMenu:
 		inst := l.shown[l.list.Cursor]
-		item := func(key rune, name, text string) widget.Item {
-			return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
-		}
-		items := []widget.Item{item('k', "key", inst.Key()), item('l', "line", cells(inst).String())}
+		items := []widget.Item{widget.CopyItem('k', "key", inst.Key()), widget.CopyItem('l', "line", cells(inst).String())}
 		if m, ok := inst.(*model.FileMetadata); ok {
-			items = append(items, item('c', "checksum", m.Checksum))
+			items = append(items, widget.CopyItem('c', "checksum", m.Checksum))
 		}
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&l.env.Shared, "copy", items)})
+		return screen.Show(widget.NewMenu(&l.env.Shared, "copy", items))
 	case screen.Back:
 		l.cancelled = true
 		l.cancel()
@@ -191,12 +172,12 @@ func (l *Listing) open() tea.Cmd {
 	inst := l.shown[l.list.Cursor]
 	title := name(inst) + "  of " + l.title
 	if f := fileOf(inst); f != nil {
-		return Show(NewFile(l.env, title, inst, nil))
+		return screen.Show(NewFile(l.env, title, inst, nil))
 	}
 	p := widget.Page{Title: title}
 	if l.env.Render == nil {
 		p.Add("", "it cannot be shown here", term.Quiet)
-		return screen.Send(screen.Push{Screen: widget.NewPager(&l.env.Shared, p)})
+		return screen.Show(widget.NewPager(&l.env.Shared, p))
 	}
 	env := l.env
 	return func() tea.Msg {
@@ -206,30 +187,21 @@ func (l *Listing) open() tea.Cmd {
 	}
 }
 
-// View implements screen.Screen.
+// List returns what was found.
+func (l *Listing) List() screen.List { return &l.list }
+
 func (l *Listing) View() term.Lines {
-	var lines term.Lines
-	from, to := l.list.Visible()
-	for i := from; i < to; i++ {
-		var line term.Line
-		if i == l.list.Cursor {
-			line.Put(term.Plain, l.env.Theme.Glyphs.Cursor)
-		}
-		line.To(2)
-		line.Append(cells(l.shown[i]))
-		if i == l.list.Cursor {
-			line = line.With(term.Bold)
-		}
-		lines = append(lines, line.Cut(l.width))
-	}
-	if len(lines) == 0 {
+	if len(l.shown) == 0 {
 		text := "   nothing yet"
 		if l.ended {
 			text = "   nothing was found"
 		}
-		lines = term.Lines{{}, term.Of(term.Quiet, text)}
+		return term.Lines{{}, term.Of(term.Quiet, text)}
 	}
-	return lines.Fill(l.width, l.height)
+	return l.list.Lines(l.env.Theme, l.width, func(i int, r *widget.Row) {
+		r.To(2)
+		r.Append(cells(l.shown[i]))
+	})
 }
 
 // cells is the line of an instance: of metadata what is known, of others their
@@ -287,18 +259,4 @@ func describeBody(body []byte) string {
 		return tree.YAMLLeaf(n)
 	}
 	return string(tree.AppendYAML(nil, n, 0, 1<<20))
-}
-
-// Click implements screen.Clicker.
-func (l *Listing) Click(_, y int) tea.Cmd {
-	if row := l.list.Offset + y; y >= 0 && row < l.list.Len {
-		l.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (l *Listing) Wheel(lines int) tea.Cmd {
-	l.list.Scroll(lines)
-	return nil
 }

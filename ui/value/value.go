@@ -19,9 +19,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// Wide is the width from which a second pane is shown.
-const Wide = 110
-
 // large is the size from which a value is loaded only when a person asks.
 const large = 1 << 20
 
@@ -38,7 +35,7 @@ const (
 
 var modeNames = [modes]string{"Tree", "YAML", "Raw", "Meta"}
 
-// A Value shows the value of a request. It is a screen.Screen.
+// A Value shows the value of a request.
 type Value struct {
 	env           *session.Env
 	trace         *traces.Trace
@@ -53,33 +50,32 @@ type Value struct {
 	body      []byte
 	root      *tree.Node // nil if it is no JSON
 	rows      []tree.Row
-	list      widget.List // of the tree
-	page      widget.List // of YAML, raw and meta
+	list      widget.Table // of the tree
+	page      widget.Table // of YAML, raw and meta
 	yaml      []string
-	search    string
+	search    widget.Search
 	revealed  *tree.Node
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []place
-	told      [][2]string // label and text of what others know
+	facts     []widget.Fact // that were added
 }
 
 // New shows the value that answered a request, or what a save sent.
 func New(env *session.Env, t *traces.Trace) *Value {
 	v := &Value{env: env, trace: t, value: t.Value, what: "value"}
+	v.list.Top, v.page.Paged = 1, true
+	v.search = widget.Search{Hint: "text in a key or a value", None: "not in this value", Find: v.find}
 	if t.Value.Model == "" && t.Sent.Model != "" {
 		v.value, v.what = t.Sent, "sent"
 	}
 	return v
 }
 
-// Tell adds something to the meta of the value that is not in its request.
-func (v *Value) Tell(label, text string) { v.told = append(v.told, [2]string{label, text}) }
+// Add adds facts that are not in the request of the value.
+func (v *Value) Add(facts ...widget.Fact) { v.facts = append(v.facts, facts...) }
 
-var (
-	_ screen.Screen  = (*Value)(nil)
-	_ screen.Clicker = (*Value)(nil)
-)
+var _ screen.Screen = (*Value)(nil)
 
 // A place is where the same key was answered too.
 type place struct {
@@ -184,13 +180,8 @@ func (v *Value) lookElsewhere() tea.Cmd {
 // maxElsewhere is how many requests of the same key are looked at.
 const maxElsewhere = 1000
 
-// Scope implements screen.Screen.
 func (v *Value) Scope() screen.Scope { return screen.InValue }
 
-// Captures implements screen.Screen.
-func (v *Value) Captures() bool { return false }
-
-// Resize implements screen.Screen.
 func (v *Value) Resize(width, height int) {
 	v.width, v.height = width, height
 	v.layout()
@@ -211,12 +202,11 @@ func (v *Value) pageLen() int {
 	case asYAML:
 		return len(v.yaml)
 	case asRaw:
-		return (len(v.body) + v.perLine() - 1) / v.perLine()
+		return (len(v.body) + perLine(v.width) - 1) / perLine(v.width)
 	}
 	return 0
 }
 
-// Update implements screen.Screen.
 func (v *Value) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case bodyMsg:
@@ -263,12 +253,10 @@ func (v *Value) focus() *tree.Node {
 	return v.rows[v.list.Cursor].Node
 }
 
-// Can implements screen.Screen.
 func (v *Value) Disabled(do screen.Action) string {
 	tree := v.mode == asTree && len(v.rows) > 0
 	switch do {
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp,
-		screen.Tab, screen.BackTab, screen.CopyMenu, screen.CopyValue:
+	case screen.Tab, screen.BackTab, screen.CopyMenu, screen.CopyValue:
 		return ""
 	case screen.Enter:
 		return screen.ReasonIf(!tree && v.wanted, "there is nothing to open")
@@ -278,10 +266,11 @@ func (v *Value) Disabled(do screen.Action) string {
 		return v.canReveal()
 	case screen.Pager, screen.Search:
 		return screen.ReasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
-	case screen.SearchNext, screen.SearchPrev:
-		return screen.ReasonIf(v.search == "", "nothing was searched")
 	}
-	return screen.Unknown
+	if widget.Moves(do) {
+		return ""
+	}
+	return v.search.Disabled(do)
 }
 
 func (v *Value) canReveal() string {
@@ -297,7 +286,6 @@ func (v *Value) canReveal() string {
 	return ""
 }
 
-// Hints implements screen.Screen.
 func (v *Value) Hints() []screen.Action {
 	hints := []screen.Action{screen.Right, screen.Tab, screen.Search, screen.CopyMenu, screen.Pager, screen.Back}
 	if v.canReveal() == "" {
@@ -306,11 +294,7 @@ func (v *Value) Hints() []screen.Action {
 	return hints
 }
 
-// Act implements screen.Screen.
 func (v *Value) Handle(a screen.Command) tea.Cmd {
-	if v.mode == asTree && v.list.Handle(a) || v.mode != asTree && v.page.ScrollBy(a) {
-		return nil
-	}
 	switch a.Action {
 	case screen.Tab:
 		v.turn(1)
@@ -330,22 +314,24 @@ func (v *Value) Handle(a screen.Command) tea.Cmd {
 		v.fold()
 	case screen.Reveal:
 		return v.reveal()
-	case screen.Search:
-		return v.ask()
-	case screen.SearchNext:
-		v.find(1)
-	case screen.SearchPrev:
-		v.find(-1)
 	case screen.CopyMenu:
-		return screen.Send(screen.Push{Screen: widget.NewMenu(&v.env.Shared, "copy", v.copies())})
+		return screen.Show(widget.NewMenu(&v.env.Shared, "copy", v.copies()))
 	case screen.CopyValue:
 		return CopyAll(v.env, v.trace)
 	case screen.Pager:
 		p := widget.Page{Title: v.title()}
 		p.Add("", strings.Join(v.yaml, "\n"), term.Plain)
-		return screen.Send(screen.Push{Screen: widget.NewPager(&v.env.Shared, p)})
+		return screen.Show(widget.NewPager(&v.env.Shared, p))
 	}
-	return nil
+	return v.search.Handle(&v.env.Shared, a)
+}
+
+// List returns the tree, or the lines of what is shown instead.
+func (v *Value) List() screen.List {
+	if v.mode == asTree {
+		return &v.list
+	}
+	return &v.page
 }
 
 func (v *Value) turn(step mode) {
@@ -353,7 +339,7 @@ func (v *Value) turn(step mode) {
 	v.page.Offset = 0
 	v.layout()
 	if n := v.focus(); v.mode == asRaw && n != nil {
-		v.page.Scroll(n.From/v.perLine() - v.page.Height/3)
+		v.page.Scroll(n.From/perLine(v.width) - v.page.Height/3)
 	}
 }
 
@@ -462,19 +448,6 @@ func plain(v data.Value) string {
 	return v.Inspect()
 }
 
-func (v *Value) ask() tea.Cmd {
-	return screen.Send(screen.Push{Screen: widget.NewPrompt(&v.env.Shared, widget.Prompt{
-		Label: "/", Hint: "text in a key or a value",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			v.search = text
-			if text != "" && !v.find(0) {
-				return &widget.Problem{Offset: -1, Text: "not in this value"}, nil
-			}
-			return nil, nil
-		},
-	})})
-}
-
 // find goes to the next place with the text that is searched: in the tree by
 // the bytes of the value, elsewhere by its lines.
 func (v *Value) find(step int) bool {
@@ -492,11 +465,11 @@ func (v *Value) find(step int) bool {
 		offset := -1
 		switch {
 		case step < 0:
-			offset = lastFold(v.body[:from], v.search)
+			offset = lastFold(v.body[:from], v.search.Text())
 		case step > 0 && from < len(v.body):
-			offset = indexFold(v.body, from+1, v.search)
+			offset = indexFold(v.body, from+1, v.search.Text())
 		default:
-			offset = indexFold(v.body, from, v.search)
+			offset = indexFold(v.body, from, v.search.Text())
 		}
 		if offset >= 0 {
 			v.goTo(v.root.At(offset))
@@ -521,19 +494,11 @@ func (v *Value) goTo(n *tree.Node) {
 }
 
 func (v *Value) findLine(step int) bool {
-	n := len(v.yaml)
-	dir := 1
-	if step < 0 {
-		dir = -1
+	at := widget.Around(len(v.yaml), v.page.Cursor, step, func(i int) bool { return v.search.In(v.yaml[i]) })
+	if at >= 0 {
+		v.page.To(at)
 	}
-	for i := range n {
-		at := ((v.page.Cursor+step+dir*i)%n + n) % n
-		if indexFold([]byte(v.yaml[at]), 0, v.search) >= 0 {
-			v.page.To(at)
-			return true
-		}
-	}
-	return false
+	return at >= 0
 }
 
 // indexFold returns where part begins in b from a place on, without regard to
@@ -573,17 +538,14 @@ func lower(c byte) byte {
 }
 
 func (v *Value) copies() []widget.Item {
-	item := func(key rune, name, text string) widget.Item {
-		return widget.Item{Key: key, Name: name, Note: tree.Clip(text), Do: screen.Send(screen.Copy{What: name, Text: text})}
-	}
 	n := v.focus()
 	if n == nil {
-		return []widget.Item{item('v', "value", string(v.body))}
+		return []widget.Item{widget.CopyItem('v', "value", string(v.body))}
 	}
-	items := []widget.Item{item('v', "value", n.Text()), item('p', "path", n.Path()), item('j', "as JSON", string(n.JSON()))}
+	items := []widget.Item{widget.CopyItem('v', "value", n.Text()), widget.CopyItem('p', "path", n.Path()), widget.CopyItem('j', "as JSON", string(n.JSON()))}
 	if n.Folds() {
 		again := n.Alone()
-		items = append(items, item('y', "as YAML", string(tree.AppendYAML(nil, again, 0, 1<<20))))
+		items = append(items, widget.CopyItem('y', "as YAML", string(tree.AppendYAML(nil, again, 0, 1<<20))))
 	}
 	return items
 }
@@ -597,22 +559,4 @@ func CopyAll(env *session.Env, t *traces.Trace) tea.Cmd {
 		}
 		return screen.Copy{What: "value", Text: string(body)}
 	}
-}
-
-// Click implements screen.Clicker.
-func (v *Value) Click(_, y int) tea.Cmd {
-	if row := v.list.Offset + y - 1; v.mode == asTree && y >= 1 && y <= v.list.Height && row < len(v.rows) {
-		v.list.To(row)
-	}
-	return nil
-}
-
-// Wheel implements screen.Clicker.
-func (v *Value) Wheel(lines int) tea.Cmd {
-	if v.mode == asTree {
-		v.list.Scroll(lines)
-	} else {
-		v.page.Scroll(lines)
-	}
-	return nil
 }

@@ -7,15 +7,17 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/traces/tree"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
+	"indirtui/ui/widget"
 )
 
 func (v *Value) title() string {
 	return fmt.Sprintf("#%d > %s of %s %s %s", v.trace.ID, v.what, v.trace.Verb, v.trace.Indirection, v.trace.Key)
 }
 
-// Context implements screen.Screen.
 func (v *Value) Context() (left, right term.Line) {
 	left.Put(term.Bold, " "+v.title())
 	right.Put(session.StyleOf(v.trace.Outcome)|term.Bold, v.trace.Outcome.String())
@@ -23,7 +25,6 @@ func (v *Value) Context() (left, right term.Line) {
 	return left, right
 }
 
-// View implements screen.Screen.
 func (v *Value) View() term.Lines {
 	lines := term.Lines{v.tabs()}
 	height := max(v.height-1-foot, 0)
@@ -42,7 +43,7 @@ func (v *Value) View() term.Lines {
 	case v.mode == asYAML:
 		body = v.text()
 	case v.mode == asRaw:
-		body = v.raw(v.page.Offset, v.page.Height, v.width)
+		body = v.raw()
 	default:
 		body = v.tree(height)
 	}
@@ -63,39 +64,21 @@ func Why(log session.Log, err error) string {
 }
 
 func (v *Value) tabs() term.Line {
-	var l term.Line
-	l.Space(1)
-	for m, name := range modeNames {
-		if mode(m) == v.mode {
-			l.Put(term.Bold, "["+name+"]")
-		} else {
-			l.Put(term.Quiet, " "+name+" ")
-		}
-		l.Space(1)
-	}
-	var right term.Line
-	right.Put(term.Plain, v.value.Format+"  "+term.Grouped(int64(v.value.Size))+" B")
+	right := term.Of(term.Plain, v.value.Format+"  "+term.Grouped(int64(v.value.Size))+" B")
 	if len(v.value.Digest) >= 8 {
 		right.Put(term.Quiet, "  sha256 "+v.value.Digest[:8]+"..")
 	}
 	right.Space(1)
-	l.To(v.width - right.Width())
-	l.Append(right)
-	return l
+	return widget.Tabs(modeNames[:], int(v.mode), v.width, right)
 }
 
 func (v *Value) tree(height int) term.Lines {
 	left := v.width
-	if v.width >= Wide {
+	if v.width >= screen.Wide {
 		left = v.width * 11 / 20
 	}
-	from, to := v.list.Visible()
-	var lines term.Lines
-	for i := from; i < to; i++ {
-		lines = append(lines, v.row(i, left))
-	}
-	lines = lines.Fill(left, height)
-	if v.width < Wide {
+	lines := v.list.Lines(v.env.Theme, left, func(i int, r *widget.Row) { v.row(v.rows[i], r, left) })
+	if v.width < screen.Wide {
 		return lines
 	}
 	return term.Beside(lines, v.side(height, v.width-left-2), left, v.env.Theme)
@@ -104,13 +87,8 @@ func (v *Value) tree(height int) term.Lines {
 // keyCells is the least width of a key, so that values stand below each other.
 const keyCells = 14
 
-func (v *Value) row(i, width int) term.Line {
-	r, g := v.rows[i], &v.env.Theme.Glyphs
-	var l term.Line
-	cursor := i == v.list.Cursor
-	if cursor {
-		l.Put(term.Bold, g.Cursor)
-	}
+func (v *Value) row(r tree.Row, l *widget.Row, width int) {
+	g := &v.env.Theme.Glyphs
 	l.To(1)
 	l.Space(1 + 2*min(r.Depth, 20))
 	switch {
@@ -134,7 +112,7 @@ func (v *Value) row(i, width int) term.Line {
 		style, text = term.Touched, v.clear
 	case r.Redacted():
 		style = term.Attention
-		text += v.revealHint(cursor)
+		text += v.revealHint(l.Focus)
 	case r.Folds():
 		style = term.Quiet
 		if r.IsHash() && r.Identity() != "" {
@@ -144,10 +122,6 @@ func (v *Value) row(i, width int) term.Line {
 		style, text = term.Quiet, "undef"
 	}
 	l.Add(style, term.CleanTo(text, width))
-	if cursor {
-		l = l.With(term.Bold)
-	}
-	return l.Cut(width)
 }
 
 func (v *Value) revealHint(cursor bool) string {
@@ -159,44 +133,28 @@ func (v *Value) revealHint(cursor bool) string {
 
 // text is the lines of the value as YAML, or of a text that is no data.
 func (v *Value) text() term.Lines {
-	var lines term.Lines
-	from, to := v.page.Visible()
-	for i := from; i < to; i++ {
-		var l term.Line
-		l.Space(1)
-		style := term.Plain
-		if v.search != "" && indexFold([]byte(v.yaml[i]), 0, v.search) >= 0 {
-			style = term.Bold | term.Under
-		}
-		l.Add(style, term.CleanTo(v.yaml[i], v.width))
-		lines = append(lines, l)
-	}
-	return lines
+	return v.page.Lines(v.env.Theme, v.width, func(i int, r *widget.Row) {
+		r.Space(1)
+		r.Add(v.search.Style(v.yaml[i]), term.CleanTo(v.yaml[i], v.width))
+	})
 }
 
 // perLine is how many bytes a line of raw bytes shows.
-func (v *Value) perLine() int {
-	if v.width < 78 {
+func perLine(width int) int {
+	if width < 78 {
 		return 8
 	}
 	return 16
 }
 
-// raw shows bytes from a line on; those of the node in focus stand out.
-func (v *Value) raw(from, height, width int) term.Lines {
-	per := v.perLine()
-	if width < 78 {
-		per = 8
-	}
+// raw shows the bytes; those of the node in focus stand out.
+func (v *Value) raw() term.Lines {
 	a, b := -1, -1
 	if n := v.focus(); n != nil && n.Parent != nil {
 		a, b = n.From, n.To
 	}
-	var lines term.Lines
-	for i := from; i < from+height && i*per < len(v.body); i++ {
-		lines = append(lines, hexLine(v.body, i*per, per, a, b))
-	}
-	return lines
+	per := perLine(v.width)
+	return v.page.Lines(v.env.Theme, v.width, func(i int, r *widget.Row) { r.Line = hexLine(v.body, i*per, per, a, b) })
 }
 
 func hexLine(body []byte, at, per, a, b int) term.Line {
@@ -230,10 +188,7 @@ func (v *Value) side(height, width int) term.Lines {
 	var lines term.Lines
 	if n := v.focus(); n != nil && height > 24 {
 		lines = append(lines, term.Of(term.Quiet, fmt.Sprintf("RAW (same node, offset 0x%x)", n.From)))
-		per := 16
-		if width < 78 {
-			per = 8
-		}
+		per := perLine(width)
 		for i := range 6 {
 			if at := (n.From/per + i) * per; at < n.To {
 				lines = append(lines, hexLine(v.body, at, per, n.From, n.To))
@@ -249,22 +204,10 @@ func (v *Value) meta(width int) term.Lines {
 	t := v.trace
 	lines := term.Lines{term.Of(term.Quiet, " META")}
 	put := func(style term.Style, label, text string) {
-		if text == "" {
-			return
-		}
-		for i, part := range term.Clean(text).Wrap(width-16, 4) {
-			var l term.Line
-			l.Space(2)
-			if i == 0 {
-				l.Put(term.Quiet, label)
-			}
-			l.To(15)
-			l.Add(style, part)
-			lines = append(lines, l)
-		}
+		lines = append(lines, widget.Fact{Label: label, Text: text, Style: style}.Lines(2, 15, width, 4)...)
 	}
-	for _, f := range v.told {
-		put(term.Plain, f[0], f[1])
+	for _, f := range v.facts {
+		put(f.Style, f.Label, f.Text)
 	}
 	row, _ := v.env.Log.Row(t.ID)
 	served := traces.HeadlineOf(t).Answered

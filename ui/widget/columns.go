@@ -16,9 +16,9 @@ type Column struct {
 	Right    bool // numbers
 }
 
-// Cell adds what a line has in the column, w cells wide, and a blank; nothing if
+// cell adds what a line has in the column, w cells wide, and a blank; nothing if
 // there is no room for the column.
-func (c Column) Cell(l *term.Line, w int, style term.Style, text string) {
+func (c *Column) cell(l *term.Line, w int, style term.Style, text string) {
 	switch {
 	case w == 0:
 		return

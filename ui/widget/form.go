@@ -14,7 +14,7 @@ type Field struct {
 	Label   string
 	Hint    string   // what may stand here
 	Choices []string // up and down go through them; nil is that there are none
-	Aside   bool     // what Form.About says does not depend on it
+	Aside   bool     // Form.Preview does not depend on it
 	Input   Input
 	choice  int
 }
@@ -22,49 +22,42 @@ type Field struct {
 // A Form asks for several things at once, on top of the lower lines of another
 // screen. It closes itself.
 type Form struct {
+	Popup
 	Title  string
 	Fields []Field
-	// Check says what is wrong with what is written, and in which field; a nil
-	// Problem is that nothing is. The text is what will come of it.
+	// Check returns what will come of what is written, or what is wrong with it,
+	// and in which field.
 	Check func(values []string) (text string, wrong *Problem, field int)
 	Enter func(values []string) tea.Cmd
-	// About says more about what is written, in up to AboutRows lines. It may take
-	// long, runs away from the goroutine of the screen, and ends with ctx; what it
-	// says then is not shown. Nil is that there is no more to say.
-	About     func(ctx context.Context, values []string) []string
-	AboutRows int
+	// Preview returns more about what is written, in up to PreviewRows lines. It may
+	// take long, runs in a command, and ends with ctx. It may be nil.
+	Preview     func(ctx context.Context, values []string) []string
+	PreviewRows int
 
-	env       *screen.Shared
-	width     int
-	at        int
-	text      string
-	complaint *Problem
-	wrong     int
-	about     []string           // what About has said
-	asked     []string           // about which values it was asked last
-	stop      context.CancelFunc // ends About; nil if it does not run
+	at      int
+	text    string
+	problem *Problem
+	wrong   int
+	preview []string           // what Preview returned last
+	asked   []string           // the values that it was asked for last
+	stop    context.CancelFunc // ends Preview; nil if it does not run
 }
 
-// said is what About has to say.
-type said struct{ lines []string }
+// previewed is what Preview returned.
+type previewed struct{ lines []string }
 
 // NewForm returns f ready to be pushed.
 func NewForm(env *screen.Shared, f Form) *Form {
-	f.env = env
+	f.Env = env
 	f.check()
 	return &f
 }
 
-// Push opens f.
-func (f *Form) Push() tea.Cmd {
-	return tea.Batch(screen.Send(screen.Push{Screen: f}), f.ask())
-}
-
-// ask lets About look at what is written now, unless it has. It runs once at a
-// time.
-func (f *Form) ask() tea.Cmd {
+// Load asks Preview for what is written now, unless it has been. It runs once at
+// a time.
+func (f *Form) Load() tea.Cmd {
 	values := f.Values()
-	if f.About == nil || f.complaint != nil || f.known() {
+	if f.Preview == nil || f.problem != nil || f.known() {
 		return nil
 	}
 	if f.stop != nil {
@@ -73,13 +66,13 @@ func (f *Form) ask() tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	f.asked, f.stop = values, stop
-	about := f.About
+	preview := f.Preview
 	return screen.Later(func() tea.Msg {
-		return screen.For{Screen: f, Msg: said{about(ctx, values)}}
+		return screen.For{Screen: f, Msg: previewed{preview(ctx, values)}}
 	})
 }
 
-// known reports whether About was asked about what is written now.
+// known reports whether Preview was asked for what is written now.
 func (f *Form) known() bool {
 	if f.asked == nil {
 		return false
@@ -92,42 +85,20 @@ func (f *Form) known() bool {
 	return true
 }
 
-// close closes f, and ends what goes on.
+// close closes f, and ends Preview.
 func (f *Form) close(cmd tea.Cmd) tea.Cmd {
 	if f.stop != nil {
 		f.stop()
 	}
-	f.About = nil
+	f.Preview = nil
 	return screen.Close(f, cmd)
 }
 
-var _ screen.Popup = (*Form)(nil)
-
-// Scope implements screen.Screen.
-func (f *Form) Scope() screen.Scope { return screen.InMenu }
-
-// Resize implements screen.Screen.
-func (f *Form) Resize(width, _ int) { f.width = width }
-
-// Captures implements screen.Screen.
-func (f *Form) Captures() bool { return true }
-
-// Can implements screen.Screen.
-func (f *Form) Disabled(screen.Action) string { return screen.Unknown }
-
-// Act implements screen.Screen.
-func (f *Form) Handle(screen.Command) tea.Cmd { return nil }
-
-// Hints implements screen.Screen.
 func (f *Form) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Tab, screen.Up, screen.Down, screen.Back}
 }
 
-// Context implements screen.Screen.
-func (f *Form) Context() (left, right term.Line) { return left, right }
-
-// Rows implements screen.Popup.
-func (f *Form) Rows() int { return len(f.Fields) + 4 + f.AboutRows }
+func (f *Form) Rows() int { return len(f.Fields) + 4 + f.PreviewRows }
 
 // Values returns what is written, field by field.
 func (f *Form) Values() []string {
@@ -139,15 +110,14 @@ func (f *Form) Values() []string {
 }
 
 func (f *Form) check() {
-	f.text, f.complaint, f.wrong = f.Check(f.Values())
+	f.text, f.problem, f.wrong = f.Check(f.Values())
 }
 
-// Update implements screen.Screen.
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
-	if m, ok := msg.(said); ok {
+	if m, ok := msg.(previewed); ok {
 		f.stop()
-		f.stop, f.about = nil, m.lines
-		return f.ask()
+		f.stop, f.preview = nil, m.lines
+		return f.Load()
 	}
 	key, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -158,7 +128,7 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	case "esc", "ctrl+c":
 		return f.close(nil)
 	case "enter":
-		if f.complaint != nil {
+		if f.problem != nil {
 			f.at = f.wrong
 			return nil
 		}
@@ -177,7 +147,7 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 		field.Input.Key(key)
 	}
 	f.check()
-	return f.ask()
+	return f.Load()
 }
 
 // choose writes another choice into the field, beginning with the first.
@@ -195,10 +165,9 @@ func (f *Field) choose(step int) {
 	f.Input.Set(f.Choices[f.choice])
 }
 
-// View implements screen.Screen.
 func (f *Form) View() term.Lines {
-	th := f.env.Theme
-	lines := term.Lines{th.HRule(f.width), term.Of(term.Bold, " "+f.Title)}
+	th := f.Env.Theme
+	lines := term.Lines{th.HRule(f.Width), term.Of(term.Bold, " "+f.Title)}
 	labels := 0
 	for i := range f.Fields {
 		labels = max(labels, term.Clean(f.Fields[i].Label).Width())
@@ -214,34 +183,34 @@ func (f *Form) View() term.Lines {
 		l.To(2)
 		l.Cell(style, term.Clean(field.Label), labels)
 		l.Space(2)
-		room := max(f.width-l.Width()-1, 10)
+		room := max(f.Width-l.Width()-1, 10)
 		if i == f.at {
 			text, _ := field.Input.Line(th, room)
 			l.Append(text)
 		} else {
 			l.Add(term.Plain, term.CleanTo(field.Input.String(), room))
 		}
-		if rest := f.width - l.Width() - 3; i == f.at && rest > 12 && field.Hint != "" {
+		if rest := f.Width - l.Width() - 3; i == f.at && rest > 12 && field.Hint != "" {
 			l.Space(2)
 			l.Add(term.Quiet, term.Clean(field.Hint).Cut(rest))
 		}
 		lines = append(lines, l)
 	}
 	var below term.Line
-	if f.complaint != nil {
-		below.Put(term.Attention, "  "+f.Fields[f.wrong].Label+": "+f.complaint.Text)
+	if f.problem != nil {
+		below.Put(term.Attention, "  "+f.Fields[f.wrong].Label+": "+f.problem.Text)
 	} else {
 		below.Put(term.Quiet, "  "+f.text)
 	}
-	for i := range f.AboutRows {
+	for i := range f.PreviewRows {
 		var l term.Line
 		switch {
 		case f.stop != nil || !f.known():
-			if i == 0 && f.complaint == nil {
+			if i == 0 && f.problem == nil {
 				l.Put(term.Quiet, "  counting")
 			}
-		case i < len(f.about):
-			l.Add(term.Attention, term.CleanTo("  "+f.about[i], f.width))
+		case i < len(f.preview):
+			l.Add(term.Attention, term.CleanTo("  "+f.preview[i], f.Width))
 		}
 		lines = append(lines, l)
 	}

@@ -5,8 +5,8 @@ package widget
 
 import "indirtui/ui/screen"
 
-// A List is where a person is in a list of any length: it knows neither the
-// rows nor where they come from. The zero List is empty.
+// A List is a cursor in a list of any length, of which a part is on the screen.
+// The zero List is empty.
 type List struct {
 	Len    int // rows
 	Cursor int // the row in focus; 0 if there are none
@@ -14,13 +14,13 @@ type List struct {
 	Height int // rows on the screen
 }
 
-// SetLen tells how many rows there are now.
+// SetLen sets how many rows there are.
 func (l *List) SetLen(n int) {
 	l.Len = n
 	l.To(l.Cursor)
 }
 
-// SetHeight tells how many rows the screen has.
+// SetHeight sets how many rows the screen has.
 func (l *List) SetHeight(n int) {
 	l.Height = max(n, 0)
 	l.To(l.Cursor)
@@ -64,12 +64,7 @@ func Moves(do screen.Action) bool {
 	return false
 }
 
-// Act moves the cursor, if that is what a says, and reports whether it does.
-func (l *List) Handle(a screen.Command) bool { return l.act(a, l.Move) }
-
-// ScrollBy is Act for what has no cursor: what is seen moves.
-func (l *List) ScrollBy(a screen.Command) bool { return l.act(a, l.Scroll) }
-
+// act moves by move, if that is what a command says, and reports whether it is.
 func (l *List) act(a screen.Command, move func(int)) bool {
 	n, half, page := a.Times(), max(l.Height/2, 1), max(l.Height-1, 1)
 	switch a.Action {

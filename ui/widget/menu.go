@@ -15,53 +15,37 @@ type Item struct {
 	Do   tea.Cmd
 }
 
-// A Menu lets a person choose one of a few things. It covers the lower lines of
-// another screen and closes itself.
+// CopyItem is the item of a menu that copies a text, which it shows as its note.
+func CopyItem(key rune, name, text string) Item {
+	return Item{Key: key, Name: name, Note: text, Do: screen.Send(screen.Copy{What: name, Text: text})}
+}
+
+// A Menu offers a few things to choose from. It covers the lower lines of another
+// screen and closes itself.
 type Menu struct {
+	Popup
 	title string
 	items []Item
-	env   *screen.Shared
-	list  List
-	width int
+	list  Table
 }
 
 // NewMenu returns a menu ready to be pushed.
 func NewMenu(env *screen.Shared, title string, items []Item) *Menu {
-	m := &Menu{title: title, items: items, env: env}
+	m := &Menu{Popup: Popup{Env: env}, title: title, items: items, list: Table{Gutter: 2}}
 	m.list.SetLen(len(items))
 	return m
 }
 
-var _ screen.Popup = (*Menu)(nil)
-
-// Scope implements screen.Screen.
-func (m *Menu) Scope() screen.Scope { return screen.InMenu }
-
-// Resize implements screen.Screen.
+// Resize takes the space.
 func (m *Menu) Resize(width, height int) {
-	m.width = width
+	m.Width = width
 	m.list.SetHeight(height - 2)
 }
 
-// Captures implements screen.Screen: the letters of the items go first.
-func (m *Menu) Captures() bool { return true }
-
-// Can implements screen.Screen.
-func (m *Menu) Disabled(screen.Action) string { return screen.Unknown }
-
-// Act implements screen.Screen.
-func (m *Menu) Handle(screen.Command) tea.Cmd { return nil }
-
-// Hints implements screen.Screen.
 func (m *Menu) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
-// Context implements screen.Screen.
-func (m *Menu) Context() (left, right term.Line) { return left, right }
-
-// Rows implements screen.Popup.
 func (m *Menu) Rows() int { return len(m.items) + 2 }
 
-// Update implements screen.Screen.
 func (m *Menu) Update(msg tea.Msg) tea.Cmd {
 	key, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -94,32 +78,26 @@ func (m *Menu) choose(i int) tea.Cmd {
 	return screen.Close(m, m.items[i].Do)
 }
 
-// View implements screen.Screen.
+// View returns the title and the items.
 func (m *Menu) View() term.Lines {
-	th := m.env.Theme
-	lines := term.Lines{th.HRule(m.width), term.Of(term.Bold, " "+m.title)}
 	names := 0
 	for _, it := range m.items {
 		names = max(names, term.Clean(it.Name).Width())
 	}
-	from, to := m.list.Visible()
-	for i := from; i < to; i++ {
-		it := m.items[i]
-		var l term.Line
-		mark, style := " ", term.Plain
-		if i == m.list.Cursor {
-			mark, style = th.Glyphs.Cursor, term.Bold
+	rows := m.list.Lines(m.Env.Theme, m.Width, func(i int, r *Row) {
+		it, style := m.items[i], term.Plain
+		if r.Focus {
+			style, r.Focus = term.Bold, false
 		}
-		l.Put(style, mark+" ")
+		r.To(m.list.Gutter)
 		key := " "
 		if it.Key != 0 {
 			key = string(it.Key)
 		}
-		l.Put(term.Bold, key+"  ")
-		l.Cell(style, term.Clean(it.Name), min(names, m.width/2))
-		l.Space(2)
-		l.Put(term.Quiet, it.Note)
-		lines = append(lines, l)
-	}
-	return lines
+		r.Put(term.Bold, key+"  ")
+		r.Cell(style, term.Clean(it.Name), min(names, m.Width/2))
+		r.Space(2)
+		r.Add(term.Quiet, term.CleanTo(it.Note, m.Width))
+	})
+	return append(term.Lines{m.Env.Theme.HRule(m.Width), term.Of(term.Bold, " "+m.title)}, rows...)
 }

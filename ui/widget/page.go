@@ -32,20 +32,21 @@ func (p *Page) Add(label, text string, style term.Style) {
 	}
 }
 
-// A Pager shows a Page. It is a screen.Screen.
+// A Pager shows a Page.
 type Pager struct {
 	env    *screen.Shared
 	page   Page
-	list   List
+	list   Table
 	width  int
 	labels int
 	lines  term.Lines
-	search string
+	search Search
 }
 
 // NewPager returns a screen that shows p.
 func NewPager(env *screen.Shared, p Page) *Pager {
-	g := &Pager{env: env, page: p}
+	g := &Pager{env: env, page: p, list: Table{Paged: true}}
+	g.search = Search{Hint: "text on this page", None: "not on this page", Find: g.find}
 	for _, part := range p.parts {
 		g.labels = max(g.labels, term.Clean(part.label).Width())
 	}
@@ -53,18 +54,14 @@ func NewPager(env *screen.Shared, p Page) *Pager {
 	return g
 }
 
-var (
-	_ screen.Screen  = (*Pager)(nil)
-	_ screen.Clicker = (*Pager)(nil)
-)
+var _ screen.Screen = (*Pager)(nil)
 
-// Scope implements screen.Screen.
+// List returns the lines.
+func (g *Pager) List() screen.List { return &g.list }
+
 func (g *Pager) Scope() screen.Scope { return screen.InConsole }
 
-// Captures implements screen.Screen.
-func (g *Pager) Captures() bool { return false }
-
-// Resize implements screen.Screen. The text is broken into lines here, once.
+// Resize breaks the text into lines.
 func (g *Pager) Resize(width, height int) {
 	if width != g.width {
 		g.width = width
@@ -106,10 +103,8 @@ func (g *Pager) wrap() {
 	}
 }
 
-// Update implements screen.Screen.
 func (g *Pager) Update(tea.Msg) tea.Cmd { return nil }
 
-// Context implements screen.Screen.
 func (g *Pager) Context() (left, right term.Line) {
 	left.Put(term.Bold, " "+g.page.Title)
 	from, to := g.list.Visible()
@@ -117,41 +112,22 @@ func (g *Pager) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (g *Pager) Hints() []screen.Action {
 	return []screen.Action{screen.Down, screen.Up, screen.Search, screen.CopyMenu, screen.Back}
 }
 
-// Can implements screen.Screen.
 func (g *Pager) Disabled(do screen.Action) string {
-	switch do {
-	case screen.Down, screen.Up, screen.Top, screen.Bottom, screen.HalfDown, screen.HalfUp, screen.PageDown, screen.PageUp, screen.Search, screen.CopyMenu:
-		return ""
-	case screen.SearchNext, screen.SearchPrev:
-		if g.search == "" {
-			return "nothing was searched"
-		}
+	if Moves(do) || do == screen.CopyMenu {
 		return ""
 	}
-	return screen.Unknown
+	return g.search.Disabled(do)
 }
 
-// Act implements screen.Screen.
 func (g *Pager) Handle(a screen.Command) tea.Cmd {
-	if g.list.ScrollBy(a) {
-		return nil
-	}
-	switch a.Action {
-	case screen.Search:
-		return g.ask()
-	case screen.SearchNext:
-		g.find(g.list.Offset+1, 1)
-	case screen.SearchPrev:
-		g.find(g.list.Offset-1, -1)
-	case screen.CopyMenu:
+	if a.Action == screen.CopyMenu {
 		return screen.Send(screen.Copy{What: "text", Text: g.text()})
 	}
-	return nil
+	return g.search.Handle(g.env, a)
 }
 
 func (g *Pager) text() string {
@@ -165,53 +141,21 @@ func (g *Pager) text() string {
 	return b.String()
 }
 
-func (g *Pager) ask() tea.Cmd {
-	return screen.Send(screen.Push{Screen: NewPrompt(g.env, Prompt{
-		Label: "/", Hint: "text on this page",
-		Enter: func(text string) (*Problem, tea.Cmd) {
-			g.search = text
-			if text != "" && !g.find(g.list.Offset, 1) {
-				return &Problem{Offset: -1, Text: "not on this page"}, nil
-			}
-			return nil, nil
-		},
-	})})
-}
-
-// find scrolls to the next line with the text that is searched, and goes round
-// at the ends.
-func (g *Pager) find(from, step int) bool {
-	n := len(g.lines)
-	for i := range n {
-		at := ((from+step*i)%n + n) % n
-		if term.Clean(g.lines[at].String()).Index(g.search) >= 0 {
-			g.list.Offset = max(min(at, n-g.list.Height), 0)
-			g.list.Cursor = at
-			return true
-		}
+// find scrolls to the nearest line that has what is searched.
+func (g *Pager) find(step int) bool {
+	at := Around(len(g.lines), g.list.Offset, step, func(i int) bool { return g.search.In(g.lines[i].String()) })
+	if at >= 0 {
+		g.list.Offset = max(min(at, len(g.lines)-g.list.Height), 0)
+		g.list.Cursor = at
 	}
-	return false
+	return at >= 0
 }
 
-// View implements screen.Screen.
 func (g *Pager) View() term.Lines {
-	from, to := g.list.Visible()
-	lines := make(term.Lines, 0, to-from)
-	for i := from; i < to; i++ {
-		l := g.lines[i]
-		if g.search != "" && term.Clean(l.String()).Index(g.search) >= 0 {
-			l = l.With(term.Bold | term.Under)
+	return g.list.Lines(g.env.Theme, g.width, func(i int, r *Row) {
+		r.Line = g.lines[i]
+		if g.search.Text() != "" && g.search.In(r.String()) {
+			r.Line = r.With(term.Bold | term.Under)
 		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
-// Click implements screen.Clicker.
-func (g *Pager) Click(int, int) tea.Cmd { return nil }
-
-// Wheel implements screen.Clicker.
-func (g *Pager) Wheel(lines int) tea.Cmd {
-	g.list.Scroll(lines)
-	return nil
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// A Problem is what is wrong with a line, and where.
+// A Problem says what is wrong with a line, and where.
 type Problem struct {
 	Offset int // of the byte where it begins; -1 for the line as a whole
 	Text   string
@@ -19,11 +19,12 @@ type Problem struct {
 // A Prompt asks for one line, on top of the lower lines of another screen. It
 // closes itself.
 type Prompt struct {
-	Label string // "/", ":"
-	Input Input
-	Hint  string   // below the line, while nothing is wrong
-	Past  *History // what was written before; may be nil
-	// Secret reports whether a line must not be called back; nil is that all may.
+	Popup
+	Label   string // "/", ":"
+	Input   Input
+	Hint    string   // below the line, while nothing is wrong
+	History *History // what was written before; may be nil
+	// Secret reports whether a line must not be remembered. It may be nil.
 	Secret func(text string) bool
 	Change func(text string) (*Problem, tea.Cmd)
 	Enter  func(text string) (*Problem, tea.Cmd) // nil Problem closes the prompt
@@ -32,12 +33,10 @@ type Prompt struct {
 	// cannot.
 	Complete func(text string) ([]screen.Completion, []string)
 
-	env       *screen.Shared
-	width     int
-	complaint *Problem
-	next      []screen.Completion
-	help      []string
-	choice    int // of next; -1 is none
+	problem *Problem
+	next    []screen.Completion
+	help    []string
+	choice  int // of next; -1 is none
 }
 
 // promptLines is the least that a prompt covers: the lines below a list.
@@ -48,29 +47,11 @@ const maxCompletions = 5
 
 // NewPrompt returns p ready to be pushed.
 func NewPrompt(env *screen.Shared, p Prompt) *Prompt {
-	p.env, p.choice = env, -1
+	p.Env, p.choice = env, -1
 	p.complete()
 	return &p
 }
 
-var _ screen.Popup = (*Prompt)(nil)
-
-// Scope implements screen.Screen: a prompt has no keys besides those that edit.
-func (p *Prompt) Scope() screen.Scope { return screen.InMenu }
-
-// Resize implements screen.Screen.
-func (p *Prompt) Resize(width, _ int) { p.width = width }
-
-// Captures implements screen.Screen.
-func (p *Prompt) Captures() bool { return true }
-
-// Can implements screen.Screen.
-func (p *Prompt) Disabled(screen.Action) string { return screen.Unknown }
-
-// Act implements screen.Screen.
-func (p *Prompt) Handle(screen.Command) tea.Cmd { return nil }
-
-// Hints implements screen.Screen.
 func (p *Prompt) Hints() []screen.Action {
 	if len(p.next) > 0 {
 		return []screen.Action{screen.Enter, screen.Tab, screen.Back}
@@ -78,15 +59,10 @@ func (p *Prompt) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Back}
 }
 
-// Context implements screen.Screen.
-func (p *Prompt) Context() (left, right term.Line) { return left, right }
-
-// Rows implements screen.Popup.
 func (p *Prompt) Rows() int {
 	return max(3+min(len(p.next), maxCompletions)+max(len(p.help)-1, 0), promptLines)
 }
 
-// Update implements screen.Screen.
 func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
 	key, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -110,9 +86,9 @@ func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
 	case "ctrl+r":
 		return p.search()
 	case "up", "ctrl+p":
-		return p.recall(p.Past.back(p.Input.String()))
+		return p.recall(p.History.back(p.Input.String()))
 	case "down", "ctrl+n":
-		return p.recall(p.Past.forth())
+		return p.recall(p.History.forth())
 	}
 	before := p.Input.String()
 	if !p.Input.Key(key) || p.Input.String() == before {
@@ -124,13 +100,13 @@ func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
 
 func (p *Prompt) enter() tea.Cmd {
 	text := p.Input.String()
-	complaint, cmd := p.Enter(text)
-	if complaint != nil {
-		p.complaint = complaint
+	problem, cmd := p.Enter(text)
+	if problem != nil {
+		p.problem = problem
 		return cmd
 	}
 	if p.Secret == nil || !p.Secret(text) {
-		p.Past.add(text)
+		p.History.add(text)
 	}
 	return screen.Close(p, cmd)
 }
@@ -139,7 +115,7 @@ func (p *Prompt) enter() tea.Cmd {
 // newest first; again, it goes on to the one before that.
 func (p *Prompt) search() tea.Cmd {
 	if len(p.next) == 0 || p.next[0].Kind != wasWritten {
-		found := p.Past.search(p.Input.String())
+		found := p.History.search(p.Input.String())
 		if len(found) == 0 {
 			return nil
 		}
@@ -149,7 +125,7 @@ func (p *Prompt) search() tea.Cmd {
 	return p.changed()
 }
 
-// wasWritten is the kind of a completion that comes from the past.
+// wasWritten is the kind of a completion from the history.
 const wasWritten = "written before"
 
 func (p *Prompt) recall(text string, ok bool) tea.Cmd {
@@ -163,11 +139,11 @@ func (p *Prompt) recall(text string, ok bool) tea.Cmd {
 
 func (p *Prompt) changed() tea.Cmd {
 	if p.Change == nil {
-		p.complaint = nil
+		p.problem = nil
 		return nil
 	}
 	var cmd tea.Cmd
-	p.complaint, cmd = p.Change(p.Input.String())
+	p.problem, cmd = p.Change(p.Input.String())
 	return cmd
 }
 
@@ -192,14 +168,13 @@ func (p *Prompt) take(step int) {
 	p.Input.Set(p.next[p.choice].Text)
 }
 
-// View implements screen.Screen.
 func (p *Prompt) View() term.Lines {
-	th := p.env.Theme
-	lines := term.Lines{th.HRule(p.width)}
+	th := p.Env.Theme
+	lines := term.Lines{th.HRule(p.Width)}
 	label := term.Clean(" " + p.Label + " ")
 	var l term.Line
 	l.Add(term.Bold, label)
-	text, shift := p.Input.Line(th, p.width-label.Width()-1)
+	text, shift := p.Input.Line(th, p.Width-label.Width()-1)
 	l.Append(text)
 	lines = append(lines, l)
 	for i := range min(len(p.next), maxCompletions) {
@@ -213,10 +188,10 @@ func (p *Prompt) completion(i int) term.Line {
 	var l term.Line
 	mark, style := " ", term.Plain
 	if i == p.choice {
-		mark, style = p.env.Theme.Glyphs.Cursor, term.Bold
+		mark, style = p.Env.Theme.Glyphs.Cursor, term.Bold
 	}
 	l.Put(style, mark+"  ")
-	l.Cell(style, term.Clean(c.Name), min(30, p.width/3))
+	l.Cell(style, term.Clean(c.Name), min(30, p.Width/3))
 	l.Space(1)
 	l.Cell(term.Quiet, term.Clean(c.Kind), 14)
 	l.Put(term.Quiet, c.Note)
@@ -225,11 +200,11 @@ func (p *Prompt) completion(i int) term.Line {
 
 // below is what is wrong, with a caret under the place, or help.
 func (p *Prompt) below(shift int) term.Lines {
-	if c := p.complaint; c != nil {
+	if c := p.problem; c != nil {
 		var l term.Line
 		if c.Offset >= 0 {
 			at := p.Input.Column(c.Offset) + shift
-			l.Space(min(max(at, 0), p.width/2))
+			l.Space(min(max(at, 0), p.Width/2))
 			l.Put(term.Attention, "^ ")
 		} else {
 			l.Space(3)
@@ -255,8 +230,8 @@ type History struct {
 	draft string // what was being written
 }
 
-// maxPast is how many lines are remembered.
-const maxPast = 500
+// maxHistory is how many lines are remembered.
+const maxHistory = 500
 
 func (h *History) add(s string) {
 	if h == nil || s == "" {
@@ -265,8 +240,8 @@ func (h *History) add(s string) {
 	if n := len(h.lines); n == 0 || h.lines[n-1] != s {
 		h.lines = append(h.lines, s)
 	}
-	if len(h.lines) > maxPast {
-		h.lines = h.lines[len(h.lines)-maxPast:]
+	if len(h.lines) > maxHistory {
+		h.lines = h.lines[len(h.lines)-maxHistory:]
 	}
 	h.at = len(h.lines)
 }

@@ -140,7 +140,7 @@ func runes(s string) []tea.KeyMsg {
 	return keys
 }
 
-func TestPromptSearchesThePast(t *testing.T) {
+func TestPromptSearchesTheHistory(t *testing.T) {
 	t.Parallel()
 	write := func(s string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s)} }
 	search := tea.KeyMsg{Type: tea.KeyCtrlR}
@@ -150,11 +150,11 @@ func TestPromptSearchesThePast(t *testing.T) {
 		"find facts db07": {write("facts"), search},
 		"nothing":         {write("nothing"), search},
 	} {
-		past := new(widget.History)
+		history := new(widget.History)
 		ask := func(keys ...tea.KeyMsg) (got string) {
 			p := widget.NewPrompt(&screen.Shared{Theme: &term.Theme{}}, widget.Prompt{
-				Past:  past,
-				Enter: func(text string) (*widget.Problem, tea.Cmd) { got = text; return nil, nil },
+				History: history,
+				Enter:   func(text string) (*widget.Problem, tea.Cmd) { got = text; return nil, nil },
 			})
 			for _, k := range append(keys, tea.KeyMsg{Type: tea.KeyEnter}) {
 				p.Update(k)

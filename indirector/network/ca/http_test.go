@@ -32,17 +32,16 @@ import (
 
 const captures = "../rest/testdata/captures"
 
-// A peer is a CA of ours behind its HTTP interface, set up as the one that the
-// captures are of.
+// A peer is a CA behind its HTTP interface, set up like the captured one.
 type peer struct {
 	*ca.Authority
 	engine *engine.Engine
 	url    string
-	certs  map[string]*x509.Certificate // of who may ask
+	certs  map[string]*x509.Certificate // of the clients
 }
 
-// newPeer starts one. Who asks is what the header X-Test-As says. With open,
-// which is no setting, everybody may do everything.
+// newPeer starts one. The header X-Test-As names the client. With open, which
+// is no setting, every client may do everything.
 func newPeer(t testing.TB, set map[string]string, o ca.SetupOptions) *peer {
 	t.Helper()
 	dir := t.TempDir()
@@ -400,7 +399,7 @@ func TestLifeCycle(t *testing.T) {
 	}
 	ask("PUT", "certificate_revocation_list", string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: lists[0].Raw})), 200)
 
-	// Every one of these was asked through the house.
+	// Each of these was a traced request.
 	var seen []string
 	rows := make([]store.Row, 200)
 	for _, row := range rows[:p.engine.Store.Rows(1, rows)] {

@@ -16,8 +16,7 @@ import (
 	"indirtui/indirector/network/server"
 )
 
-// A site is a CA of ours behind TLS, and a configuration of Puppet's that
-// points to it.
+// A site is a CA behind TLS, and a puppet.conf that names it.
 type site struct {
 	*ca.Authority
 	dir, conf string
@@ -74,6 +73,9 @@ func TestPuppetserverCA(t *testing.T) {
 		t.Skip("puppetserver is not installed")
 	}
 	s := newSite(t)
+	if strings.Contains(s.dir, " ") {
+		t.Skip("puppetserver ca cuts paths at blanks, and the temporary directory has one")
+	}
 	config := []string{"--config", filepath.Join(s.conf, "puppet.conf")}
 	cli := func(code int, args ...string) string {
 		t.Helper()

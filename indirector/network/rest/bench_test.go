@@ -32,14 +32,13 @@ import (
 // own that is kept, as in the measurements of Puppet Server.
 const clients = 8
 
-// A load is a benchmark in the making: where the server is, and as whom to ask.
+// A load is the server and client of a benchmark.
 type load struct {
 	address string
 	tls     *tls.Config
 }
 
-// newLoad starts a server of ours, as it is when it is used: with traces, TLS,
-// and certificates.
+// newLoad starts a server as in use: with traces, TLS, and certificates.
 func newLoad(b *testing.B) (*load, *peer, string) {
 	b.Helper()
 	_, client, dir := pair(b)
@@ -205,9 +204,9 @@ func BenchmarkMetadata(b *testing.B) {
 	l.run(b, "GET", "/puppet/v3/file_metadata/modules/bench/1k.txt?links=manage&checksum_type=sha256&source_permissions=ignore&environment=production", "application/json", "", "", 0)
 }
 
-// BenchmarkContent is the content of a file, ours and nginx's with the same TLS
-// settings and the same clients. Puppet Server as fast as it gets, 1 MiB: 265
-// requests/s, p99 59 ms.
+// BenchmarkContent compares the content of a file with nginx, with the same TLS
+// settings and clients. Puppet Server at its best, 1 MiB: 265 requests/s, p99
+// 59 ms.
 func BenchmarkContent(b *testing.B) {
 	for name, size := range map[string]int64{"1k.txt": 1 << 10, "1m.bin": 1 << 20} {
 		b.Run("ours/"+name, func(b *testing.B) {

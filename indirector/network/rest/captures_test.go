@@ -40,7 +40,7 @@ const (
 	controlRepo = "../../../.ci/peers/controlrepo"
 )
 
-// A peer is a server of ours set up as the one that the captures are of.
+// A peer is a server set up like the captured one.
 type peer struct {
 	*engine.Engine
 	dir     string
@@ -48,8 +48,8 @@ type peer struct {
 	server  *httptest.Server
 }
 
-// newPeer deploys the control repository and starts the server. Who asks is
-// what the header X-Test-As says.
+// newPeer deploys the control repository and starts the server. The header
+// X-Test-As names the client.
 func newPeer(t testing.TB, change func(*engine.Options, *rest.Options)) *peer {
 	t.Helper()
 	p := &peer{dir: t.TempDir()}
@@ -471,8 +471,8 @@ const (
 	leak      = "the option :rest in this message is a variable of Puppet Server's router"
 )
 
-// TestCaptures asks every request of the captures, and holds the answers
-// against Puppet Server's.
+// TestCaptures repeats every captured request and compares the answers with
+// Puppet Server's.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {

@@ -140,7 +140,7 @@ rest_forward = headers
 	return p
 }
 
-// byTestHeader says who asks by a header of the tests.
+// byTestHeader identifies the client by a header of the tests.
 func byTestHeader(r *http.Request) indirector.Remote {
 	remote := indirector.Remote{Node: r.Header.Get("X-Test-As"), IP: "127.0.0.1"}
 	if dn, ok := strings.CutPrefix(r.Header.Get("X-Client-DN"), "CN="); ok {
@@ -152,9 +152,9 @@ func byTestHeader(r *http.Request) indirector.Remote {
 	return remote
 }
 
-// TestProxyOfCaptures asks every request of the captures twice, of a server and
-// of a proxy before it, and holds the answers against each other: the proxy
-// adds nothing and loses nothing.
+// TestProxyOfCaptures sends every captured request to a server and to a proxy
+// before it, and compares the answers: the proxy adds nothing and loses
+// nothing.
 func TestProxyOfCaptures(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -388,8 +388,8 @@ func (g *watcher) Hold(_ context.Context, s *indirector.Stop) (indirector.Verdic
 	return indirector.Verdict{}, nil
 }
 
-// TestProxyHoldsLists is a person's: where answers may be held, a long list does
-// not leave before, and what is put in its place is what the agent gets.
+// TestProxyHoldsLists: where answers may be held, a long list is not sent
+// before, and its replacement reaches the agent.
 func TestProxyHoldsLists(t *testing.T) {
 	t.Parallel()
 	long := "[" + strings.Repeat(file+",", 9000) + file + "]"

@@ -41,7 +41,7 @@ func decoded(t testing.TB, e Encoding, s Space, req *indirector.Request) (*indir
 	return s.Decode(r)
 }
 
-// TestTable holds the spellings against the rules for reading them.
+// TestTable compares the spellings with the rules for reading them.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	for _, ind := range table {
@@ -62,7 +62,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestEncode holds what is sent against what Puppet's agent sends.
+// TestEncode compares what is sent with Puppet's agent.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	facts := &model.Facts{Name: "web01", Values: data.OfHash([]data.Pair{data.P("kernel", data.OfString("Linux"))})}
@@ -216,7 +216,7 @@ func read(t testing.TB, c model.Contents) string {
 	return string(b)
 }
 
-// TestEncodeRefuses tells what cannot be written. Rule REST-PAR-06.
+// TestEncodeRefuses is what cannot be written. Rule REST-PAR-06.
 func TestEncodeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, req := range []*indirector.Request{
@@ -460,7 +460,7 @@ func TestReadInstance(t *testing.T) {
 	}
 }
 
-// early ends before it has said all.
+// early ends too early.
 type early struct{ io.Reader }
 
 func (e early) Read(b []byte) (int, error) {
@@ -471,7 +471,7 @@ func (e early) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestEarlyEnd holds that a body that ends early is no body.
+// TestEarlyEnd: a body that ends early is an error.
 func TestEarlyEnd(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("PUT", "/puppet/v3/file_bucket_file/sha256/a?environment=production", early{strings.NewReader("half")})
@@ -495,8 +495,8 @@ func TestEarlyEnd(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that any URL and form is a request or an *Error, and that
-// the request goes over the network unchanged.
+// FuzzDecode: any URL and form is a request or an *Error, and the request
+// survives the network unchanged.
 func FuzzDecode(f *testing.F) {
 	f.Add("/puppet/v3/node/web01?environment=production", "", false)
 	f.Add("/puppet/v3/catalog/web01?environment=production", "facts=%257B&facts_format=pson&a=1&a=2", true)

@@ -222,7 +222,7 @@ func TestBadCertificates(t *testing.T) {
 		{"foreign", foreign.sign("stranger"), `certificate "stranger" (serial 0x2, signed by "CA of others"): signed by a CA that is none of ours (CA of tests)`},
 		{"of a server only", ca.sign("srv", servers), "incompatible key usage"},
 	} {
-		// A client whose certificate is bad learns that from an alert, when it reads.
+		// A client whose certificate is bad learns it from an alert when it reads.
 		if got := ask(h.client(tt.cert), "GET", h.url+"/status/v1/simple"); !strings.Contains(got, "tls: bad certificate") && !strings.Contains(got, "connection reset") && !strings.Contains(got, "broken pipe") {
 			t.Errorf("%s: got %q", tt.name, got)
 		}

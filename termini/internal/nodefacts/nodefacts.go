@@ -26,10 +26,10 @@ type Merger struct {
 // once.
 const maxWarned = 4096
 
-// Merge returns a copy of node with the facts of the same name among its
-// parameters: those of the option "facts" if they come with the request, else
-// those that the facts indirection finds. Parameters of the node win, with a
-// warning; the environment never changes.
+// Merge returns node with the facts of the same name among its parameters: those
+// of the option "facts" if they come with the request, else those that the facts
+// indirection finds. Parameters of the node win, with a warning; the environment
+// never changes. Merge does not change node.
 func (m *Merger) Merge(ctx context.Context, req *indirector.Request, node *model.Node) (*model.Node, error) {
 	facts, ok := req.Option("facts").(*model.Facts)
 	if !ok {

@@ -1,0 +1,26 @@
+package widget
+
+import "indirtui/ui/term"
+
+// A Fact is something that is known, and what it is called.
+type Fact struct {
+	Label, Text string
+	Style       term.Style
+}
+
+// Lines returns the fact in at most the given rows: its label behind indent
+// cells, its text from the cell at on.
+func (f Fact) Lines(indent, at, width, rows int) term.Lines {
+	var lines term.Lines
+	for i, text := range term.CleanTo(f.Text, width*(rows+1)).Wrap(max(width-at-1, 8), rows) {
+		var l term.Line
+		if i == 0 {
+			l.Space(indent)
+			l.Add(term.Quiet, term.Clean(f.Label).Cut(at-indent-1))
+		}
+		l.To(at)
+		l.Add(f.Style, text)
+		lines = append(lines, l)
+	}
+	return lines
+}
