@@ -98,7 +98,7 @@ func (a *askCommand) run(ctx context.Context, args []string) (err error) {
 		req = req.Yielding(a.yield(list))
 	}
 	resp, askErr := e.Once(ctx, req)
-	if err := a.tell(e, resp, askErr); err != nil {
+	if err := a.printTrace(e, resp, askErr); err != nil {
 		return err
 	}
 	if askErr != nil {
@@ -107,10 +107,10 @@ func (a *askCommand) run(ctx context.Context, args []string) (err error) {
 	return a.answer(req, resp.Value, list)
 }
 
-// failed says why there is no answer, as an error or an exit code.
+// failed returns why there is no answer, as an error or an exit code.
 func (a *askCommand) failed(ctx context.Context, e *engine.Engine, list *command.Lister, err error) error {
 	if errors.Is(err, syscall.EPIPE) {
-		return err // nobody reads on
+		return err // the reader is gone
 	}
 	incomplete := ""
 	if list != nil {
@@ -120,7 +120,7 @@ func (a *askCommand) failed(ctx context.Context, e *engine.Engine, list *command
 		return exit(exitNotFound)
 	}
 	if incomplete != "" {
-		a.p.complain(incomplete)
+		a.p.report(incomplete)
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return errors.New("interrupted")
@@ -142,7 +142,7 @@ func (a *askCommand) answer(req *indirector.Request, value any, list *command.Li
 		return exit(exitNotFound)
 	}
 	if file, ok := req.Instance.(*model.FileBucketFile); ok {
-		// The answer is an empty file; what people need is the name of theirs.
+		// The answer is an empty file; what the user needs is its name.
 		_, err := fmt.Fprintln(a.p.out, file.Checksum)
 		return err
 	}
@@ -197,9 +197,9 @@ func (a *askCommand) readInstance(ctx context.Context, e *engine.Engine, req *in
 	return func() error { return nil }, err
 }
 
-// tell writes the trace of a request, and of those that it asked, to standard
-// error. Text from outside cannot command the terminal.
-func (a *askCommand) tell(e *engine.Engine, resp *indirector.Response, err error) error {
+// printTrace writes the trace of a request, and of those that it asked, to
+// standard error. Text from outside cannot command the terminal.
+func (a *askCommand) printTrace(e *engine.Engine, resp *indirector.Response, err error) error {
 	id := command.TraceOf(resp, err)
 	if a.trace == "none" || id == 0 {
 		return nil
@@ -207,7 +207,7 @@ func (a *askCommand) tell(e *engine.Engine, resp *indirector.Response, err error
 	if err := e.Store.Flush(); err != nil {
 		return err
 	}
-	return tellOf(a.p.Err, e.Store, a.trace, id)
+	return printTrace(a.p.Err, e.Store, a.trace, id)
 }
 
 // complete returns the words that may come next.

@@ -97,8 +97,8 @@ func askCA(ctx context.Context, e *engine.Engine, verb indirector.Verb, indirect
 	return resp.Value, nil
 }
 
-// each does something for every name, and says of each what became of it. What
-// fails does not keep the others from being done.
+// each does something for every name, and prints the result of each. A failure
+// does not stop the others.
 func (c *caCommand) each(names []string, do func(name string) (string, error)) error {
 	failed := false
 	for _, name := range names {
@@ -108,7 +108,7 @@ func (c *caCommand) each(names []string, do func(name string) (string, error)) e
 			if f := c.p.out.Flush(); f != nil {
 				return f
 			}
-			c.p.complain(indirector.Message(err))
+			c.p.report(indirector.Message(err))
 			continue
 		}
 		fmt.Fprintln(c.p.out, clean(done))
@@ -212,7 +212,7 @@ func (c *caListCommand) run(ctx context.Context, e *engine.Engine, only []string
 		err = c.table(shown)
 	}
 	for _, name := range missing {
-		c.p.complain(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
+		c.p.report(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
 	}
 	if err == nil && len(missing) > 0 {
 		return exit(exitNotFound)
@@ -276,7 +276,7 @@ func (c *caPrintCommand) run(ctx context.Context, e *engine.Engine, names []stri
 			v, err = askCA(ctx, e, indirector.Find, "certificate_request", name, nil)
 		}
 		if errors.Is(err, indirector.ErrNotFound) {
-			c.p.complain(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
+			c.p.report(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
 			return exit(exitNotFound)
 		}
 		if err != nil {
@@ -364,7 +364,7 @@ func (c *caCleanCommand) cobra() *cobra.Command {
 	}
 }
 
-// cleaned removes what there is of a name, and says what that was.
+// cleaned removes what there is of a name, and returns what that was.
 func cleaned(ctx context.Context, e *engine.Engine, name string) (string, error) {
 	var done []string
 	_, err := askCA(ctx, e, indirector.Find, "certificate", name, nil)
@@ -430,8 +430,7 @@ func (c *caGenerateCommand) run(ctx context.Context, e *engine.Engine, a *ca.Aut
 	})
 }
 
-// generate makes the files of one name, and says where they are. They are put
-// where they belong before the certificate is signed.
+// generate makes the files of one name, and returns where they are.
 func generate(ctx context.Context, a *ca.Authority, e *engine.Engine, leaf ca.Leaf, dir string) (string, error) {
 	if err := ca.ValidName(leaf.Name); err != nil {
 		return "", err

@@ -13,7 +13,7 @@ import (
 	"indirtui/ui/command"
 )
 
-// A checkResult is what check says as JSON: schema check.
+// A checkResult is what check prints as JSON: schema check.
 type checkResult struct {
 	Recording    string        `json:"recording"`
 	Requests     int           `json:"requests"` // in the recording

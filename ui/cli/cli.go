@@ -56,15 +56,14 @@ type program struct {
 	write                                                bool
 	hangup                                               atomic.Pointer[func()] // what SIGHUP does
 	otlp                                                 string
-	live                                                 *export.Live // nil if nobody wants it
+	live                                                 *export.Live // nil if it is not wanted
 	ui                                                   interactive
 	given                                                *pflag.FlagSet // what stood on the command line; nil if nothing did
 	own                                                  *config.Config // see mine
 	site                                                 demo.Options   // of the demo
 }
 
-// An exit is an error that only says how the program ends: what there is to
-// say has been said.
+// An exit is an error that only holds the exit code: everything was reported.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -90,8 +89,8 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 	return p.code(err)
 }
 
-// watchHangup lets SIGHUP end the program, unless somebody has another use for
-// it. The function ends the watch.
+// watchHangup lets SIGHUP end the program, or do what p.hangup is set to. The
+// function ends the watch.
 func (p *program) watchHangup(end func()) func() {
 	p.hangup.Store(&end)
 	signals := make(chan os.Signal, 1)
@@ -107,7 +106,7 @@ func (p *program) watchHangup(end func()) func() {
 	}
 }
 
-// code says what went wrong, and returns the exit code.
+// code reports what went wrong, and returns the exit code.
 func (p *program) code(err error) int {
 	var done exit
 	usage, lost := (*command.UsageError)(nil), lostError{}
@@ -119,17 +118,17 @@ func (p *program) code(err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitOK
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), isFlagError(err):
-		p.complain(err.Error())
+		p.report(err.Error())
 		return exitUsage
 	case errors.As(err, &lost):
-		p.complain(err.Error())
+		p.report(err.Error())
 		return exitNotFound
 	}
-	p.complain(err.Error())
+	p.report(err.Error())
 	return exitFailed
 }
 
-func (p *program) complain(text string) {
+func (p *program) report(text string) {
 	fmt.Fprintln(p.Err, "indirtui: "+clean(text))
 }
 
@@ -282,7 +281,7 @@ func (p *program) options() (engine.Options, error) {
 	return o, nil
 }
 
-// engine starts an engine for one command, and says what is wrong with the
+// engine starts an engine for one command, and reports what is wrong with the
 // configuration.
 func (p *program) engine() (*engine.Engine, error) {
 	o, err := p.options()

@@ -56,7 +56,7 @@ func (c *configCommand) run(names []string) error {
 		return configError(err)
 	}
 	for _, w := range own.Warnings {
-		c.p.complain("warning: " + w)
+		c.p.report("warning: " + w)
 	}
 	return c.show(own, names)
 }
@@ -88,7 +88,7 @@ func (c *configCommand) paths() error {
 	return nil
 }
 
-// configExample is a file as people write it.
+// configExample is a file as users write it.
 const configExample = `  theme: dark
   fps: 5
   mask: [apikey, licence_key]
@@ -152,7 +152,7 @@ func (c *configCommand) show(own *config.Config, names []string) error {
 	return w.Flush()
 }
 
-// actions are the actions that nobody has given other keys.
+// actions are the actions with the built-in keys.
 func actions(c *config.Config) []configRow {
 	keys, _ := screen.NewKeys(nil)
 	var rows []configRow

@@ -16,8 +16,8 @@ import (
 	"indirtui/ui/term"
 )
 
-// mine is how the user wants the program to be. It is read once. A program that
-// was not started by a command line is as built in.
+// mine is the configuration of this program. It is read once. Without a command
+// line it is the built-in one.
 func (p *program) mine() (*config.Config, error) {
 	if p.own != nil {
 		return p.own, nil
@@ -108,9 +108,9 @@ func (i *interactive) given() []config.Flag {
 	return all
 }
 
-// mask masks what no engine has masked.
-func (p *program) mask() *redact.Redactor {
-	mine, _ := p.mine() // what is wrong was said at the start
+// redactor redacts what no engine has redacted.
+func (p *program) redactor() *redact.Redactor {
+	mine, _ := p.mine() // problems were reported at the start
 	return redact.New(redact.Rules{Names: mine.Mask})
 }
 

@@ -127,8 +127,7 @@ func (p *program) situation(name string) (scenarios.Entry, error) {
 	return e, nil
 }
 
-// play plays every way in which a situation comes about, and tells of
-// each.
+// play plays every variant of a situation, and prints its trace.
 func (c *demoCommand) play(ctx context.Context, name string) error {
 	e, err := c.p.situation(name)
 	if err != nil {
@@ -164,7 +163,7 @@ func (c *demoCommand) playOne(ctx context.Context, v scenarios.Scenario) (err er
 	if err := s.Store.Flush(); err != nil {
 		return err
 	}
-	return tellOf(c.p.out, s.Store, c.trace, s.Last)
+	return printTrace(c.p.out, s.Store, c.trace, s.Last)
 }
 
 // openDemo opens the demo, or a situation, instead of what is shown.

@@ -31,9 +31,8 @@ type kept struct {
 // maxKept bounds the file.
 const maxKept = 1 << 20
 
-// keptFor reads what is kept for a project. The error is that there is something
-// that cannot be read; what is returned is usable all the same, and keeps
-// nothing then.
+// keptFor reads what is kept for a project. If it cannot be read, what is
+// returned with the error is usable, and keeps nothing.
 func keptFor(project string) (*kept, error) {
 	k := &kept{Project: project}
 	if project == "" {

@@ -43,14 +43,14 @@ type plain struct {
 	order  screen.Sort // of lists of requests
 	group  string      // what they are grouped by; "" is nothing
 
-	next   uint64            // the request to look at next
-	open   []uint64          // those before it that had not ended
-	where  map[uint64]string // where each request was held when that was printed
-	said   []string          // what the line that is run answered
-	silent bool              // it answers nothing but errors
-	left   bool              // the user has left
-	then   opener            // what is shown next; nil is nothing
-	prompt bool
+	next     uint64            // the request to look at next
+	open     []uint64          // those before it that had not ended
+	where    map[uint64]string // where each request was held when that was printed
+	answered []string          // what the line that is run answered
+	silent   bool              // it answers nothing but errors
+	left     bool              // the user has left
+	then     opener            // what is shown next; nil is nothing
+	prompt   bool
 }
 
 // An opener opens the session that is shown next.
@@ -133,7 +133,7 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 	return x
 }
 
-// greet says what is looked at.
+// greet prints what is looked at.
 func (x *plain) greet() error {
 	hello := io.Writer(x.out)
 	if x.s.listens {
@@ -231,7 +231,7 @@ func (x *plain) answer(line string) {
 		return
 	}
 	name, _, _ := strings.Cut(line, " ")
-	x.said, x.silent = nil, x.console.Silent(name)
+	x.answered, x.silent = nil, x.console.Silent(name)
 	err := x.line(line)
 	x.silent = false
 	if err != nil && x.ctx.Err() == nil && !errors.As(err, new(exit)) {
@@ -239,10 +239,10 @@ func (x *plain) answer(line string) {
 	}
 }
 
-// output prints what a command answers. An answered request is told by its
-// story.
+// output prints what a command answers. Of an answered request it
+// prints the story.
 func (x *plain) output(o console.Output) {
-	x.said = append(x.said, o.Text)
+	x.answered = append(x.answered, o.Text)
 	switch {
 	case o.Refused:
 		x.println("error: " + o.Text)
@@ -250,7 +250,7 @@ func (x *plain) output(o console.Output) {
 		x.last = o.Request
 		err := x.log.Flush()
 		if err == nil {
-			err = tellOf(x.out, x.log, "story", o.Request)
+			err = printTrace(x.out, x.log, "story", o.Request)
 		}
 		if err != nil {
 			x.println("error: " + err.Error())
@@ -264,7 +264,7 @@ func (x *plain) output(o console.Output) {
 func (x *plain) take(_ *job, msg tea.Msg) {
 	switch msg := msg.(type) {
 	case screen.Done:
-		if did := "did " + msg.Command; !x.silent && !slices.Contains(x.said, did) {
+		if did := "did " + msg.Command; !x.silent && !slices.Contains(x.answered, did) {
 			x.println(did)
 		}
 	case screen.Toast:

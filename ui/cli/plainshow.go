@@ -67,7 +67,7 @@ func (x *plain) show(line string) error {
 		rest = words[1]
 	}
 	if id, err := strconv.ParseUint(strings.TrimPrefix(place, "#"), 10, 64); err == nil && rest == "" {
-		return tellOf(x.out, x.log, "steps", id)
+		return printTrace(x.out, x.log, "steps", id)
 	}
 	switch place {
 	case "requests":
@@ -80,7 +80,7 @@ func (x *plain) show(line string) error {
 			return x.console.NotUnderstood("show")
 		}
 		if place == "steps" {
-			return tellOf(x.out, x.log, "steps", id)
+			return printTrace(x.out, x.log, "steps", id)
 		}
 		return x.showValue(id)
 	case "log":

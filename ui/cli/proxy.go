@@ -114,7 +114,7 @@ func (x *proxyCommand) check() error {
 }
 
 // overrides are the settings by which the rest termini find the server, and
-// show who they are.
+// identify themselves.
 func (x *proxyCommand) overrides() []settings.Override {
 	set := []settings.Override{{Name: "use_srv_records", Value: "false"}, {Name: "server_list", Value: ""}}
 	add := func(name, value string) {
@@ -183,7 +183,7 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	ro := rest.Options{
-		Client: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
@@ -202,8 +202,8 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 	return v, nil
 }
 
-// A standing is who stands between agents and a server: who asks it, as whom,
-// and what it may hand on.
+// A standing stands between agents and a server: as which client the server is
+// asked, and what may be handed on.
 type standing struct {
 	server     *server.Server
 	as         server.As
@@ -211,40 +211,40 @@ type standing struct {
 }
 
 // own reports whether the server is asked with the agent's own certificate.
-// Then it is the server that says what the agent may.
-func (s *standing) own(who indirector.Remote) bool {
-	return s.as == server.AsAgent && who.Authenticated
+// Then the server decides what the agent may.
+func (s *standing) own(client indirector.Remote) bool {
+	return s.as == server.AsAgent && client.Authenticated
 }
 
-// who is who asks. What the server decides no rule here has decided.
-func (s *standing) who(r *http.Request) indirector.Remote {
-	who := s.server.Client(r)
-	if s.own(who) {
-		who.Rule = ""
+// client returns the caller. If the server decides, no rule here has decided.
+func (s *standing) client(r *http.Request) indirector.Remote {
+	client := s.server.Client(r)
+	if s.own(client) {
+		client.Rule = ""
 	}
-	return who
+	return client
 }
 
-func (s *standing) authorize(r *http.Request, who indirector.Remote) error {
-	if !s.own(who) {
-		return s.server.Authorize(r, who)
+func (s *standing) authorize(r *http.Request, client indirector.Remote) error {
+	if !s.own(client) {
+		return s.server.Authorize(r, client)
 	}
 	if s.identities == nil {
 		return nil
 	}
-	return s.identities.Have(r.Context(), who.Node)
+	return s.identities.Have(r.Context(), client.Node)
 }
 
 // guard lets through to h what the agent may ask.
 func (s *standing) guard(h http.Handler) http.Handler {
 	guarded := s.server.Guard(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := s.server.Client(r)
-		if !s.own(who) {
+		client := s.server.Client(r)
+		if !s.own(client) {
 			guarded.ServeHTTP(w, r)
 			return
 		}
-		if err := s.authorize(r, who); err != nil {
+		if err := s.authorize(r, client); err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}

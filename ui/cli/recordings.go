@@ -14,29 +14,30 @@ import (
 	"indirtui/ui/command"
 )
 
-// A lostError is that what a command was to look at is not there: exit code 3.
+// A lostError reports that what a command was to look at is not there: exit code
+// 3.
 type lostError struct{ error }
 
 func (e lostError) Unwrap() error { return e.error }
 
 // reading is what the commands that look at a recording share.
 type reading struct {
-	path string
-	mask *redact.Redactor
+	path     string
+	redactor *redact.Redactor
 }
 
 func (r *reading) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&r.path, "recording", "r", "", "the recording to look at (`FILE`)")
 }
 
-// open opens the recording and reads it to its end. What is wrong with it is
-// said.
+// open opens the recording and reads it to its end. It reports what is wrong
+// with it.
 func (r *reading) open(p *program) (*store.Store, error) {
 	mine, err := p.mine()
 	if err != nil {
 		return nil, err
 	}
-	r.mask = redact.New(redact.Rules{Names: mine.Mask})
+	r.redactor = redact.New(redact.Rules{Names: mine.Mask})
 	if r.path == "" {
 		return nil, &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
 	}
@@ -52,20 +53,19 @@ func (p *program) openRecording(path string) (*store.Store, error) {
 		return nil, errors.Join(lostError{err}, s.Close())
 	}
 	for _, note := range s.Notes() {
-		p.complain(path + ": " + note)
+		p.report(path + ": " + note)
 	}
 	return s, nil
 }
 
 func (r *reading) options(f export.Format) export.Options {
-	if r.mask == nil {
-		r.mask = redact.New(redact.Rules{})
+	if r.redactor == nil {
+		r.redactor = redact.New(redact.Rules{})
 	}
-	return export.Options{Format: f, Source: r.path, Redact: r.mask.Text}
+	return export.Options{Format: f, Source: r.path, Redact: r.redactor.Text}
 }
 
-// selected returns what a person has selected, and how the words were meant if
-// they cannot be.
+// selected returns the requests that the words of a selector mean.
 func selected(s *store.Store, words []string) ([]uint64, error) {
 	ids, err := export.Select(s, strings.Join(words, " "))
 	if err != nil {
@@ -86,7 +86,7 @@ func checkFormat(format string) error {
 	return &command.UsageError{What: fmt.Sprintf("--format %s is not known", format), Advice: "there are: text, json"}
 }
 
-// stateDir is where recordings lie, for messages.
+// stateDir is where recordings are, for messages.
 func stateDir() string {
 	dir, err := engine.StateDir()
 	if err != nil {

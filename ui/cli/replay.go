@@ -18,17 +18,17 @@ import (
 	"indirtui/ui/steps"
 )
 
-// A replayResult is what replay says as JSON: schema replay.
+// A replayResult is what replay prints as JSON: schema replay.
 type replayResult struct {
 	Recording string          `json:"recording"`
 	Dry       bool            `json:"dry"`
 	Asked     int             `json:"asked"`    // again, or planned
 	Same      int             `json:"same"`     // came to the same outcome, and no difference between the values is known
 	Outcomes  int             `json:"outcomes"` // of Differ: those that came to another outcome
-	Depends   int             `json:"depends"`  // cannot be said without asking; of a dry one only
+	Depends   int             `json:"depends"`  // unknown without asking; of a dry one only
 	Left      int             `json:"left"`     // out: nested, or writing
 	Rules     []string        `json:"rules"`    // what does not count in values
-	Values    diff.Tally      `json:"values"`   // all zero of a dry one: nobody is asked
+	Values    diff.Tally      `json:"values"`   // all zero of a dry one
 	Differ    []replayRequest `json:"differ"`
 }
 
@@ -189,37 +189,37 @@ func (c *replayCommand) print(r *replayResult) error {
 	return nil
 }
 
-// text is the result for people: a line for each request that came out
-// otherwise, and the counts.
-func (r *replayResult) text(say func(string)) {
+// text prints the result: a line for each request that came out otherwise, and
+// the counts.
+func (r *replayResult) text(put func(string)) {
 	for i := range r.Differ {
 		d := &r.Differ[i]
 		line := fmt.Sprintf("#%d %s %s %s  %s -> %s  %s", d.Request, d.Verb, d.Indirection, d.Key, d.Was, d.Is, d.Because)
 		if d.Value != nil && (d.Value.Verdict == diff.Different || d.Value.Verdict == diff.OneSided && d.Is == d.Was) {
 			line += "; " + d.Value.String()
 		}
-		say(line)
+		put(line)
 		if d.Value == nil {
 			continue
 		}
 		for _, c := range d.Value.Changes[:min(len(d.Value.Changes), 5)] {
-			say("    " + c.String())
+			put("    " + c.String())
 		}
 		if more := d.Value.Differences - 5; more > 0 {
-			say(fmt.Sprintf("    and %d more", more))
+			put(fmt.Sprintf("    and %d more", more))
 		}
 	}
 	what := "asked again"
 	if r.Dry {
 		what = "planned, nobody was asked"
 	}
-	say(fmt.Sprintf("%d %s: %d as before, %d otherwise, %d depend on an answer; %d left out, nested or writing",
+	put(fmt.Sprintf("%d %s: %d as before, %d otherwise, %d depend on an answer; %d left out, nested or writing",
 		r.Asked, what, r.Same, len(r.Differ), r.Depends, r.Left))
 	switch {
 	case r.Asked == 0:
 		return
 	case r.Dry:
-		say("values were not compared: nobody was asked")
+		put("values were not compared: nobody was asked")
 		return
 	}
 	text := r.Values.String()
@@ -229,10 +229,10 @@ func (r *replayResult) text(say func(string)) {
 	if len(r.Rules) > 0 {
 		text += "; ignored: " + strings.Join(r.Rules, " ")
 	}
-	say(text)
+	put(text)
 	for i, path := range r.Values.Common() {
 		if n := r.Values.Count(path); n > 1 && i < 5 {
-			say(fmt.Sprintf("differs most often: %s, %d times; --ignore %s leaves it out", path, n, "'"+strings.ReplaceAll(path, "'", `'\''`)+"'"))
+			put(fmt.Sprintf("differs most often: %s, %d times; --ignore %s leaves it out", path, n, "'"+strings.ReplaceAll(path, "'", `'\''`)+"'"))
 		}
 	}
 }

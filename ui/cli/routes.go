@@ -17,21 +17,21 @@ import (
 
 // A routeRow is one slot of the route table, as --json prints it.
 type routeRow struct {
-	Indirection string         `json:"indirection"`
-	Slot        string         `json:"slot"`
-	Terminus    string         `json:"terminus"`
-	Source      string         `json:"source"`
-	Place       string         `json:"place"`
-	Exists      bool           `json:"exists"`
-	Chain       []routeOpinion `json:"chain"`
+	Indirection string           `json:"indirection"`
+	Slot        string           `json:"slot"`
+	Terminus    string           `json:"terminus"`
+	Source      string           `json:"source"`
+	Place       string           `json:"place"`
+	Exists      bool             `json:"exists"`
+	Chain       []routeCandidate `json:"chain"`
 }
 
-// A routeOpinion is one opinion on a slot, strongest first.
-type routeOpinion struct {
+// A routeCandidate is one candidate of a slot, strongest first.
+type routeCandidate struct {
 	Terminus string `json:"terminus"`
 	Source   string `json:"source"`
 	Place    string `json:"place"`
-	Applied  bool   `json:"applied"` // false: it was not even looked at; Why says why
+	Applied  bool   `json:"applied"` // false: it was not looked at, for the reason Why
 	Counts   bool   `json:"counts"`  // it is the one that decides
 	Why      string `json:"why,omitempty"`
 	Note     string `json:"note,omitempty"`
@@ -85,11 +85,11 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			slot traces.Slot
 		}{{indirector.SlotTerminus, r.Primary}, {indirector.SlotCache, r.Cache}} {
 			w := s.slot.Winner()
-			row := routeRow{Chain: []routeOpinion{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
+			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
 			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
 			decided := false
 			for _, c := range s.slot {
-				o := routeOpinion{
+				o := routeCandidate{
 					Terminus: c.Terminus, Source: c.Kind.String(), Place: c.Source,
 					Applied: c.Why == "" && c.Terminus != "", Why: c.Why, Note: c.Note,
 				}
@@ -127,14 +127,14 @@ func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) e
 			continue
 		}
 		for _, c := range r.Chain {
-			said := "overruled"
+			state := "overruled"
 			switch {
 			case c.Counts:
 				continue
 			case c.Why != "":
-				said = "NOT APPLIED: " + c.Why
+				state = "NOT APPLIED: " + c.Why
 			}
-			fmt.Fprintf(w, "\t\t  %s\t%s\t%s\n", clean(c.Terminus), c.Source, clean(c.Place+"  "+said))
+			fmt.Fprintf(w, "\t\t  %s\t%s\t%s\n", clean(c.Terminus), c.Source, clean(c.Place+"  "+state))
 		}
 	}
 	return w.Flush()

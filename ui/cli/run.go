@@ -77,7 +77,7 @@ func (c *runCommand) run(ctx context.Context, name string) error {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			c.p.complain("read the script: " + err.Error())
+			c.p.report("read the script: " + err.Error())
 			return exit(exitNotFound)
 		}
 		defer f.Close()
@@ -127,7 +127,7 @@ type ran struct {
 	Line     int      `json:"line"`
 	Command  string   `json:"command"`
 	OK       bool     `json:"ok"`
-	Said     []string `json:"said"`
+	Output   []string `json:"said"`
 	Requests []uint64 `json:"requests"` // that were answered meanwhile
 	Held     []uint64 `json:"held"`     // that are held now
 	Error    string   `json:"error,omitempty"`
@@ -151,7 +151,7 @@ func newScript(ctx context.Context, p *program, e *engine.Engine, name string, a
 }
 
 // print adds a line to what the command answers.
-func (r *script) print(text string) { r.now.Said = append(r.now.Said, text) }
+func (r *script) print(text string) { r.now.Output = append(r.now.Output, text) }
 
 func (r *script) output(o console.Output) {
 	r.print(o.Text)
@@ -164,7 +164,7 @@ func (r *script) output(o console.Output) {
 	}
 }
 
-// fail says why the line cannot be done, unless that is known.
+// fail records why the line cannot be done, unless that is known.
 func (r *script) fail(text string) {
 	if r.now.Error == "" {
 		r.now.Error = text
@@ -175,7 +175,7 @@ func (r *script) fail(text string) {
 func (r *script) take(_ *job, msg tea.Msg) {
 	switch msg := msg.(type) {
 	case screen.Done:
-		if did := "did " + strings.TrimPrefix(msg.Command, ":"); !slices.Contains(r.now.Said, did) && !slices.Contains(r.now.Said, "did "+msg.Command) {
+		if did := "did " + strings.TrimPrefix(msg.Command, ":"); !slices.Contains(r.now.Output, did) && !slices.Contains(r.now.Output, "did "+msg.Command) {
 			r.print(did)
 		}
 	case screen.Toast:
@@ -198,7 +198,7 @@ func (r *script) run(in io.Reader) error {
 		if text == "" || text[0] == '#' {
 			continue
 		}
-		r.now = &ran{Line: n, Command: r.console.WithoutSecrets(text), Said: []string{}, Requests: []uint64{}, Held: []uint64{}}
+		r.now = &ran{Line: n, Command: r.console.WithoutSecrets(text), Output: []string{}, Requests: []uint64{}, Held: []uint64{}}
 		err := r.line(text)
 		if r.ctx.Err() != nil && err == nil {
 			err = context.Cause(r.ctx)
@@ -213,12 +213,12 @@ func (r *script) run(in io.Reader) error {
 			r.now.Error = clean(err.Error())
 		}
 		r.now.OK = err == nil
-		r.tell()
+		r.report()
 		if err == nil {
 			continue
 		}
 		if !r.json {
-			r.p.complain(fmt.Sprintf("%s:%d: %s", r.name, n, err))
+			r.p.report(fmt.Sprintf("%s:%d: %s", r.name, n, err))
 		}
 		code := exitFailed
 		if errors.As(err, new(*command.UsageError)) || errors.As(err, new(*debugger.SyntaxError)) || errors.As(err, new(*query.SyntaxError)) {
@@ -230,25 +230,25 @@ func (r *script) run(in io.Reader) error {
 		return exit(code)
 	}
 	if err := lines.Err(); err != nil {
-		r.p.complain(fmt.Sprintf("read the script: %v", err))
+		r.p.report(fmt.Sprintf("read the script: %v", err))
 		return exit(exitNotFound)
 	}
 	return nil
 }
 
-// tell writes what became of a line.
-func (r *script) tell() {
+// report prints what became of a line.
+func (r *script) report() {
 	if r.json {
-		for i, s := range r.now.Said {
-			r.now.Said[i] = clean(s)
+		for i, s := range r.now.Output {
+			r.now.Output[i] = clean(s)
 		}
-		enc := json.NewEncoder(r.p.out) // what fails is told when it is flushed
+		enc := json.NewEncoder(r.p.out) // an error is returned when it is flushed
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(r.now)
 		return
 	}
 	fmt.Fprintln(r.p.out, clean("> "+r.now.Command))
-	for _, s := range r.now.Said {
+	for _, s := range r.now.Output {
 		if s != r.now.Error {
 			fmt.Fprint(r.p.out, cleanLines([]byte(s)))
 		}
@@ -280,11 +280,11 @@ func (r *script) expected(text string) error {
 		case err != nil:
 			return err
 		case one.Met:
-			r.now.Said = append(r.now.Said, "met: "+one.Expect+": "+one.Found)
+			r.now.Output = append(r.now.Output, "met: "+one.Expect+": "+one.Found)
 			return nil
 		}
 		for _, a := range one.Against {
-			r.now.Said = append(r.now.Said, fmt.Sprintf("#%d %s %s %s  %s  %s", a.Request, a.Verb, a.Indirection, a.Key, a.Outcome, a.Because))
+			r.now.Output = append(r.now.Output, fmt.Sprintf("#%d %s %s %s  %s  %s", a.Request, a.Verb, a.Indirection, a.Key, a.Outcome, a.Because))
 		}
 		return fmt.Errorf("not met: %s: %s", one.Expect, one.Found)
 	}
@@ -306,6 +306,6 @@ func (r *script) expected(text string) error {
 		row, _ := r.e.Store.Row(r.last)
 		return fmt.Errorf("not met: %s: %s is %s%s", expr, session.Name(&row), row.Outcome, story)
 	}
-	r.now.Said = append(r.now.Said, "met: "+expr.String())
+	r.now.Output = append(r.now.Output, "met: "+expr.String())
 	return nil
 }

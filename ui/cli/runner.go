@@ -86,7 +86,7 @@ func (r *runner) change(did string, step func() (string, tea.Cmd)) (tea.Cmd, err
 	return do, nil
 }
 
-// end lets go of what is still on its way, and waits for it.
+// end ends what still runs, and waits for it.
 func (r *runner) end(cancel context.CancelFunc) {
 	if r.debugger != nil {
 		r.debugger.Close()
@@ -143,8 +143,8 @@ func (r *runner) start(j *job, do tea.Cmd) {
 	go func() { r.msgs <- reply{j, do()} }()
 }
 
-// until receives what comes until done says that it is enough; a limit of zero
-// is none, and reaching a limit is no error.
+// until receives messages until done returns true; a limit of zero is none, and
+// reaching a limit is no error.
 func (r *runner) until(limit time.Duration, done func() bool) error {
 	var up <-chan time.Time
 	if limit > 0 {

@@ -29,7 +29,7 @@ import (
 	"indirtui/ui/command"
 )
 
-// listening is what the flags say of a listener.
+// listening are the flags of a listener.
 type listening struct {
 	p                   *program
 	listen              string
@@ -136,7 +136,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 		select {
 		case <-hup:
 			if err := v.server.Reload(); err != nil {
-				l.p.complain(err.Error())
+				l.p.report(err.Error())
 			}
 		case <-ctx.Done():
 			return v.session.close()
@@ -148,7 +148,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 }
 
 // lookAndReload shows a session without a screen, and reads certificates again
-// when hup says so. The listener's end is the program's.
+// on hup. The program ends with the listener.
 func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
@@ -158,7 +158,7 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 			select {
 			case <-hup:
 				if err := v.server.Reload(); err != nil {
-					l.p.complain(err.Error())
+					l.p.report(err.Error())
 				}
 			case err := <-v.ended:
 				v.ended <- err
@@ -177,8 +177,8 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 	return err
 }
 
-// headless is how much of the requests is kept, in bytes, where nobody can look
-// at them: until their lines are printed.
+// headless is how much of the requests is kept, in bytes, where they cannot be
+// looked at: until their lines are printed.
 const headless = 16 << 20
 
 // options are those of an engine that answers the network.
@@ -190,15 +190,15 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 	o.Application = cmp.Or(o.Application, "server")
 	o.Write = true
 	if l.caConf != "" {
-		said, warnings, err := authconf.LoadCA(l.caConf)
+		values, warnings, err := authconf.LoadCA(l.caConf)
 		if err != nil {
 			return o, nil, nil, err
 		}
 		for _, w := range warnings {
 			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
 		}
-		set := make([]settings.Override, len(said), len(said)+len(o.Set))
-		for i, s := range said {
+		set := make([]settings.Override, len(values), len(values)+len(o.Set))
+		for i, s := range values {
 			set[i] = settings.Override{Name: s.Name, Value: s.Value, Source: s.Source}
 		}
 		o.Set = append(set, o.Set...)
@@ -267,7 +267,7 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	return v, nil
 }
 
-// problems says what is wrong with the configuration.
+// problems reports what is wrong with the configuration.
 func (p *program) problems(e *engine.Engine) {
 	for _, problem := range e.Configuration().Problems {
 		kind := "warning"
@@ -377,11 +377,12 @@ type lines struct {
 	runs  map[string]*traces.RunStory
 }
 
-// waiting is how many lines may wait for the reader of the output; what comes
-// then is dropped, and counted: requests wait for nobody.
+// waiting is how many lines may wait for the reader of the output. More are
+// dropped and counted: requests do not wait.
 const waiting = 10_000
 
-// over is how long a run may be silent until it is told without its report.
+// over is how long a run may be silent before its story is printed without the
+// report.
 const over = time.Minute
 
 func newLines(out interface{ Write([]byte) (int, error) }) *lines {
@@ -398,12 +399,12 @@ func (w *lines) write() {
 		select {
 		case do, ok := <-w.queue:
 			if !ok {
-				w.tell(func(*traces.RunStory) bool { return true })
+				w.printRuns(func(*traces.RunStory) bool { return true })
 				return
 			}
 			do()
 		case now := <-tick.C:
-			w.tell(func(r *traces.RunStory) bool { return now.Sub(r.Last()) > over })
+			w.printRuns(func(r *traces.RunStory) bool { return now.Sub(r.Last()) > over })
 		}
 	}
 }
@@ -437,12 +438,12 @@ func (w *lines) run(t *traces.Trace, catalog []byte) {
 	}
 	r.Add(t, catalog)
 	if r.Done() {
-		w.tell(func(other *traces.RunStory) bool { return other == r })
+		w.printRuns(func(other *traces.RunStory) bool { return other == r })
 	}
 }
 
-// tell prints the runs that are over.
-func (w *lines) tell(isOver func(*traces.RunStory) bool) {
+// printRuns prints the stories of the runs that are over.
+func (w *lines) printRuns(isOver func(*traces.RunStory) bool) {
 	for name, r := range w.runs {
 		if isOver(r) {
 			if r.Requests() > 1 {
@@ -466,8 +467,8 @@ func (w *lines) close() error {
 	return nil
 }
 
-// requestLine is a request in one line: when, what, who answered, how long,
-// what became of it, who asked; and why, unless all is well.
+// requestLine is a request in one line: time, name, terminus, duration, outcome
+// and caller; and the story, unless the outcome is good.
 func requestLine(t *traces.Trace) string {
 	var b strings.Builder
 	served := "-"

@@ -52,7 +52,7 @@ type settingRow struct {
 	Overruled []string `json:"overruled"`
 }
 
-// settingRows are the settings by those names, or all that somebody set, or all.
+// settingRows are the settings by those names, or those that are set, or all.
 func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, error) {
 	rows := []settingRow{}
 	now := e.Settings.Load()

@@ -31,7 +31,7 @@ import (
 )
 
 // show runs the interactive program over a session, and then over those that
-// a person opens from there. Every session is closed.
+// are opened from there. Every session is closed.
 func (p *program) show(ctx context.Context, s *workspace) error {
 	limitMemory()
 	for s != nil {
@@ -48,8 +48,8 @@ func (p *program) show(ctx context.Context, s *workspace) error {
 	return nil
 }
 
-// memoryLimit is what the program takes at the most, as far as the collector can
-// help it: a million requests are about 200 MB. GOMEMLIMIT says otherwise.
+// memoryLimit is the goal of the collector: a million requests are about 200 MB.
+// GOMEMLIMIT overrides it.
 const memoryLimit = 448 << 20
 
 func limitMemory() {
@@ -59,7 +59,7 @@ func limitMemory() {
 }
 
 // showOne runs the interactive program over one session. It returns how to get
-// the next one, if a person asked for one.
+// the next one, if one was asked for.
 func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*workspace, error), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	switchTo := func(open func() (*workspace, error)) tea.Cmd {
@@ -114,17 +114,17 @@ func (s *workspace) play(ctx context.Context) (err error) {
 
 // config joins a session with the screens that show it.
 func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
-	mine, _ := p.mine() // what is wrong was said at the start
+	mine, _ := p.mine() // problems were reported at the start
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
 		Theme: p.theme(mine), Now: p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
 	o := p.consoleOptions(s, switchTo)
-	var house routes.Engine
+	var routed routes.Engine
 	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
-		house = e
+		routed = e
 		about = func() routes.About { return aboutEngine(e) }
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
@@ -143,7 +143,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener
 	}
 	cfg.Stop = func() bool { return c.Stop() }
 	cfg.Places = func(env *session.Env) []ui.Place {
-		r := routes.New(env, house, about)
+		r := routes.New(env, routed, about)
 		var kept cache.Engine
 		if s.engine != nil {
 			kept = s.engine
@@ -179,14 +179,14 @@ func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) co
 		Situations: situations(),
 		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
 		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
-		Story:      func(selector string) ([]string, error) { return tellRuns(s.log, selector) },
+		Story:      func(selector string) ([]string, error) { return selectedStories(s.log, selector) },
 		Note:       s.log.AddComment,
 		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
 		Sort: func(column string, reverse bool) tea.Cmd {
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.mask().Text}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.redactor().Text}
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
@@ -197,8 +197,8 @@ func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) co
 	return o
 }
 
-// prober asks servers how they are, as a client with the settings of e. Its
-// connections end with ctx.
+// prober returns a function that asks servers how they are, as a client with the
+// settings of e. Its connections end with ctx.
 func prober(ctx context.Context, e *engine.Engine) func(context.Context, string) string {
 	make := sync.OnceValue(func() *client.Client {
 		c := client.New(client.Options{Settings: e.Settings})
@@ -206,8 +206,8 @@ func prober(ctx context.Context, e *engine.Engine) func(context.Context, string)
 		return c
 	})
 	return func(ctx context.Context, address string) string {
-		state, says := make().State(ctx, address)
-		return string(state) + ": " + says
+		state, reason := make().State(ctx, address)
+		return string(state) + ": " + reason
 	}
 }
 
@@ -228,8 +228,7 @@ func armed(d *debugger.Debugger) (string, term.Style) {
 	return fmt.Sprint(n), term.Touched
 }
 
-// asker asks as a person who looks around: nothing real is touched in read-only
-// mode.
+// asker refuses writes in read-only mode.
 type asker struct{ e *engine.Engine }
 
 func (a asker) Do(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
@@ -248,7 +247,7 @@ func aboutEngine(e *engine.Engine) routes.About {
 	return a
 }
 
-// saveText writes a file for a person, here. What is there is not overwritten.
+// saveText writes a new file into the working directory.
 func saveText(name, text string) (path string, masked int, err error) {
 	if path, err = filepath.Abs(filepath.Base(name)); err != nil {
 		return "", 0, err

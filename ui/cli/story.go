@@ -8,7 +8,7 @@ import (
 	"indirtui/traces/export"
 )
 
-// A storyCommand tells what happened in a recording.
+// A storyCommand prints the stories of a recording.
 type storyCommand struct {
 	p *program
 	r reading
@@ -39,8 +39,8 @@ func (c *storyCommand) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, told := range runStories(s, ids) {
-		fmt.Fprintf(c.p.out, "%s\n\n", clean(told))
+	for _, sentence := range runStories(s, ids) {
+		fmt.Fprintf(c.p.out, "%s\n\n", clean(sentence))
 	}
 	_, err = export.Write(c.p.out, s, ids, c.r.options(export.Story))
 	return err

@@ -13,7 +13,7 @@ import (
 	"indirtui/ui/command"
 )
 
-// A terminusRow is what is said about a terminus, as --json prints it.
+// A terminusRow describes a terminus, as --json prints it.
 type terminusRow struct {
 	Indirection  string            `json:"indirection"`
 	Terminus     string            `json:"terminus"`

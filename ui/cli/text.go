@@ -41,8 +41,9 @@ func (p *program) jsonOut(v any) error {
 	return err
 }
 
-// tellOf writes what a kind of trace tells of a request: story, steps or json.
-func tellOf(w io.Writer, log *store.Store, kind string, id uint64) error {
+// printTrace writes the trace of a request as story, steps or json; none is
+// nothing.
+func printTrace(w io.Writer, log *store.Store, kind string, id uint64) error {
 	t, err := log.Trace(id)
 	if err != nil {
 		return err
@@ -53,20 +54,20 @@ func tellOf(w io.Writer, log *store.Store, kind string, id uint64) error {
 	case "json":
 		_, err = w.Write(store.AppendTrace(nil, t))
 	case "steps":
-		err = tellSteps(w, log, t, "")
+		err = printSteps(w, log, t, "")
 	default:
 		_, err = io.WriteString(w, cleanLines(traces.AppendStory(nil, t)))
 	}
 	return err
 }
 
-func tellSteps(w io.Writer, log *store.Store, t *traces.Trace, indent string) error {
+func printSteps(w io.Writer, log *store.Store, t *traces.Trace, indent string) error {
 	if _, err := io.WriteString(w, indentLines(cleanLines(traces.AppendSteps(traces.AppendStory(nil, t), t)), indent)); err != nil {
 		return err
 	}
 	for _, child := range log.Links(t.ID).Children {
 		if c, err := log.Trace(child); err == nil {
-			if err := tellSteps(w, log, c, indent+"    "); err != nil {
+			if err := printSteps(w, log, c, indent+"    "); err != nil {
 				return err
 			}
 		}

@@ -153,7 +153,7 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 			}
 			return nil, screen.Send(screen.For{Screen: c, Msg: confirmed{req}})
 		},
-		Cancel: func() tea.Cmd { return c.read("nothing was destroyed") },
+		Cancel: func() tea.Cmd { return c.reply("nothing was destroyed") },
 	})}), nil
 }
 
@@ -243,7 +243,7 @@ func route(c *Console, l call) (tea.Cmd, error) {
 	case err != nil:
 		return nil, err
 	case len(swaps) == 0:
-		return c.read(ind + ": " + c.target(&indirector.Request{Indirection: ind})), nil
+		return c.reply(ind + ": " + c.target(&indirector.Request{Indirection: ind})), nil
 	}
 	for _, s := range swaps {
 		if s[0] == indirector.SlotCache && s[1] == indirector.Off {
@@ -335,7 +335,7 @@ func (c *Console) reset(words []string) (tea.Cmd, error) {
 		names = words[:1]
 	}
 	if len(names) == 0 {
-		return c.read("every route is as configured"), nil
+		return c.reply("every route is as configured"), nil
 	}
 	var cmds []tea.Cmd
 	for _, name := range names {
@@ -517,7 +517,7 @@ func story(c *Console, l call) (tea.Cmd, error) {
 	}, nil
 }
 
-// runsTold are sentences about runs.
+// runsRead are sentences about runs.
 type runsRead []string
 
 func demo(c *Console, l call) (tea.Cmd, error) { return c.o.Demo(l.rest) }
@@ -534,7 +534,7 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 	if !ok {
 		for _, m := range c.offered() {
 			if m.name == topic {
-				return c.read("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
+				return c.reply("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
 			}
 		}
 		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(spell.Nearest(topic, help.Topics()), help.Topics())}

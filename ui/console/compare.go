@@ -184,9 +184,9 @@ func ignore(c *Console, l call) (tea.Cmd, error) {
 	none := func() tea.Cmd { return nil }
 	switch {
 	case len(l.words) == 0 && len(c.env.Ignored) == 0:
-		return c.read("every path counts in comparisons; I on a difference ignores it"), nil
+		return c.reply("every path counts in comparisons; I on a difference ignores it"), nil
 	case len(l.words) == 0:
-		return c.read("ignored in comparisons: " + strings.Join(c.env.Ignored, "  ")), nil
+		return c.reply("ignored in comparisons: " + strings.Join(c.env.Ignored, "  ")), nil
 	case l.words[0] == "off" && len(l.words) == 1:
 		return compare.Heed(c.env, "", none), nil
 	case l.words[0] == "off":
@@ -204,9 +204,9 @@ func watch(c *Console, l call) (tea.Cmd, error) {
 	switch expr {
 	case "":
 		if len(c.env.Watches) == 0 {
-			return c.read("nothing is watched"), nil
+			return c.reply("nothing is watched"), nil
 		}
-		return c.read("watched: " + strings.Join(c.env.Watches, "   ")), nil
+		return c.reply("watched: " + strings.Join(c.env.Watches, "   ")), nil
 	case "off":
 		return tea.Batch(c.env.Set(func(s *session.State) { s.Watches = nil }, nil), screen.Send(screen.Done{Command: ":watch off"})), nil
 	}
@@ -354,9 +354,9 @@ func (c *Console) replayed(m replayed) tea.Cmd {
 	case m.err != nil:
 		return c.refuse(m.err)
 	case m.dry:
-		return c.read("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
+		return c.reply("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
 	}
-	answer := c.read("asked again " + m.t.String())
+	answer := c.reply("asked again " + m.t.String())
 	if len(m.t.now) < 2 {
 		return answer // one of them is compared by d
 	}

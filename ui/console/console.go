@@ -204,7 +204,7 @@ func (c *Console) refuse(err error) tea.Cmd {
 }
 
 // reply adds an answer that is no failure.
-func (c *Console) read(text string) tea.Cmd {
+func (c *Console) reply(text string) tea.Cmd {
 	c.add(entry{style: term.Plain, text: text})
 	return c.toast(screen.Toast{Text: text})
 }
@@ -334,7 +334,7 @@ func (c *Console) answer(a answered) tea.Cmd {
 	row, ok := c.env.Log.Row(a.id)
 	if !ok {
 		if a.err == nil {
-			return c.read("answered; nobody records")
+			return c.reply("answered; nobody records")
 		}
 		return c.refuse(fmt.Errorf("%s", indirector.Message(a.err)))
 	}
@@ -441,7 +441,7 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	case answered:
 		return c.answer(msg)
 	case printed:
-		return c.read(string(msg))
+		return c.reply(string(msg))
 	case warned:
 		c.add(entry{style: term.Attention, text: string(msg)})
 		return c.toast(screen.Toast{Text: string(msg), Bad: true})
@@ -449,8 +449,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return c.send(msg.req, nil)
 	case runsRead:
 		var cmd tea.Cmd
-		for _, sentences := range msg {
-			cmd = c.read(sentences)
+		for _, sentence := range msg {
+			cmd = c.reply(sentence)
 		}
 		return cmd
 	case both:

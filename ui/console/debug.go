@@ -229,7 +229,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 	}
 	all := d.Breaks()
 	if len(all) == 0 {
-		return c.read("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
+		return c.reply("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
 	}
 	for _, b := range all {
 		state := "off"
@@ -255,7 +255,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 			c.add(entry{style: term.Touched, text: c.HeldText(&all[i]), id: all[i].ID})
 		}
 		if len(all) == 0 {
-			return c.read("no request is held"), nil
+			return c.reply("no request is held"), nil
 		}
 		return nil, nil
 	}
@@ -277,7 +277,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 	return func(c *Console, l call) (tea.Cmd, error) {
 		if how == debugger.Continue && len(l.words) == 1 && l.words[0] == "all" {
-			return c.read(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
+			return c.reply(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
 		}
 		h, rest, err := c.heldOne(l.words)
 		switch {

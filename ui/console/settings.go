@@ -173,10 +173,10 @@ func (c *Console) whatIsSet() (tea.Cmd, error) {
 	}
 	all := c.o.Configured.Overridden()
 	if len(all) == 0 && c.o.Plain {
-		return c.read("nothing is set here"), nil
+		return c.reply("nothing is set here"), nil
 	}
 	if len(all) == 0 {
-		return c.read("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
+		return c.reply("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
 	}
 	for _, o := range all {
 		c.add(entry{style: term.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})

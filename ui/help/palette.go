@@ -81,7 +81,7 @@ func (p *Palette) addCommandsOfKeys() {
 	}
 }
 
-// moves reports whether an action only moves the cursor: nobody looks that up by
+// moves reports whether an action only moves the cursor: it is not looked up by
 // name.
 func moves(do screen.Action) bool {
 	switch do {
@@ -129,13 +129,13 @@ func (p *Palette) addRoutes() {
 		for _, t := range reg.Termini(ind) {
 			if t != now {
 				line := "route " + ind + " terminus=" + t
-				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNobody(now), t), note: "what-if", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
+				p.add(thing{kind: "route", name: fmt.Sprintf("%s terminus %s -> %s", ind, orNone(now), t), note: "what-if", line: line + " dry", do: screen.Send(screen.Run{Text: line + " dry"})})
 			}
 		}
 	}
 }
 
-func orNobody(s string) string {
+func orNone(s string) string {
 	if s == "" {
 		return "nobody"
 	}
