@@ -78,7 +78,7 @@ type Model struct {
 	pending string // the key that waits for a letter: m ' g
 	waiting *screen.Binding
 	stopped bool // ctrl+c was pressed once
-	past    widget.History
+	history widget.History
 	tour    tour.Tour
 	quit    bool
 }
@@ -216,13 +216,13 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 	case ended:
 		return r.end()
 	default:
-		return r.say(msg)
+		return r.handle(msg)
 	}
 	return nil
 }
 
 // say does what a screen says to the root.
-func (r *Model) say(msg tea.Msg) tea.Cmd {
+func (r *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case screen.Push:
 		return r.push(msg.Screen)
@@ -239,7 +239,7 @@ func (r *Model) say(msg tea.Msg) tea.Cmd {
 		cmd := r.goTo(func(p *Place) bool { return p.Key == "1" })
 		return tea.Batch(cmd, r.current().place.Screen.Update(msg))
 	case screen.Do:
-		return r.act(msg.Handle)
+		return r.command(msg.Handle)
 	case screen.Run:
 		return r.run(msg.Text)
 	case screen.Ask:
@@ -438,7 +438,7 @@ func (r *Model) run(text string) tea.Cmd {
 // ask opens the command prompt.
 func (r *Model) ask(text string) tea.Cmd {
 	p := widget.Prompt{
-		Label: ":", Hint: "filter EXPR   log   quit", History: &r.past, Secret: r.secret,
+		Label: ":", Hint: "filter EXPR   log   quit", History: &r.history, Secret: r.secret,
 		Enter: func(text string) (*widget.Problem, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
 	}
 	if c := r.env.Commands; c != nil {
@@ -463,8 +463,8 @@ func (r *Model) log() tea.Cmd {
 
 // secret reports whether there is a secret in a line of the command prompt.
 func (r *Model) secret(text string) bool {
-	c, can := r.env.Commands.(interface{ Secret(text string) bool })
-	return can && c.Secret(text)
+	c, ok := r.env.Commands.(interface{ Secret(text string) bool })
+	return ok && c.Secret(text)
 }
 
 // leave ends the program, and asks first if something would be lost.

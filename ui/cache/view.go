@@ -80,7 +80,7 @@ func (c *Cache) View() term.Lines {
 func (c *Cache) none() term.Lines {
 	say := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
 	switch {
-	case c.house == nil:
+	case c.engine == nil:
 		return term.Lines{say(term.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
 	case c.err != nil:
 		return term.Lines{say(term.Failed, c.err.Error())}
@@ -236,7 +236,7 @@ func (c *Cache) served(e *entry) string {
 
 // next says what would remove the entry or write it anew. Gap L6.
 func (c *Cache) next(e *entry) string {
-	r, _ := c.house.Explain(e.Indirection)
+	r, _ := c.engine.Explain(e.Indirection)
 	primary, cached := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	plan := ""
 	if why := c.plans[e.id]; why != "" {

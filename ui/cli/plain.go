@@ -112,7 +112,7 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 	x.runner = newRunner(ctx, s.log, x.take)
 	x.playing = played
 	o := p.consoleOptions(s, func(open opener) tea.Cmd { return screen.Send(switched{open}) })
-	x.redact = o.Recordings.Mask
+	x.redact = o.Recordings.Redact
 	now := p.site.Now
 	if now == nil {
 		now = time.Now

@@ -186,13 +186,13 @@ func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) co
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.redactor().Text}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: p.redactor().Text}
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
 	if e := s.engine; e != nil {
 		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
-		o.Recordings.Mask = e.Redactor.Text
+		o.Recordings.Redact = e.Redactor.Text
 	}
 	return o
 }
@@ -242,7 +242,7 @@ func aboutEngine(e *engine.Engine) routes.About {
 		Sections: c.RoutesFile.Sections, Found: c.RoutesFile.Found,
 	}
 	for _, p := range c.Problems {
-		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Source, Text: p.Text})
+		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Source: p.Source, Text: p.Text})
 	}
 	return a
 }

@@ -30,7 +30,7 @@ type Runs struct {
 
 var _ screen.Screen = (*Runs)(nil)
 
-type ranThrough struct {
+type runsCompared struct {
 	report *diff.Report
 	err    error
 }
@@ -55,7 +55,7 @@ func (r *Runs) again() tea.Cmd {
 	a, b := r.a, r.b
 	return screen.Later(func() tea.Msg {
 		report, err := diff.Runs(r.ctx, a, b, o)
-		return screen.For{Screen: r, Msg: ranThrough{report, err}}
+		return screen.For{Screen: r, Msg: runsCompared{report, err}}
 	})
 }
 
@@ -71,7 +71,7 @@ func (r *Runs) Resize(width, height int) {
 func (r *Runs) List() screen.List { return &r.list }
 
 func (r *Runs) Update(msg tea.Msg) tea.Cmd {
-	if m, ok := msg.(ranThrough); ok {
+	if m, ok := msg.(runsCompared); ok {
 		r.report, r.err = m.report, m.err
 		if r.report != nil {
 			r.list.SetLen(len(r.report.Requests))
@@ -111,7 +111,7 @@ func (r *Runs) Handle(a screen.Command) tea.Cmd {
 		r.a, r.b = r.b, r.a
 		return r.again()
 	case screen.Write:
-		return Write(r.env, r.report, "diff-runs")
+		return write(r.env, r.report, "diff-runs")
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "comparison", Text: r.report.Text()})
 	case screen.Enter:

@@ -66,11 +66,11 @@ func (c *Comparison) equal() term.Lines {
 
 // head introduces the two sides, and the ways to look at them.
 func (c *Comparison) head() term.Lines {
-	a, b := c.who("A", &c.report.A), c.who("B", &c.report.B)
+	a, b := c.sideLine("A", &c.report.A), c.sideLine("B", &c.report.B)
 	return term.Lines{a, b, c.tabLine(), c.env.Theme.HRule(c.width)}
 }
 
-func (c *Comparison) who(name string, s *diff.Side) term.Line {
+func (c *Comparison) sideLine(name string, s *diff.Side) term.Line {
 	var l term.Line
 	l.Put(term.Bold, " "+name+" ")
 	l.Put(term.Plain, fmt.Sprintf("%s %s %s %s  ", s.Name, s.Verb, s.Indirection, s.Key))

@@ -209,7 +209,7 @@ func TestExpressionsKeepTheirQuotes(t *testing.T) {
 	t.Parallel()
 	h := newEngine(t, quiet)
 	o := options(h)
-	o.Recordings = recordings.Options{Log: h.log, Mask: func(s string) (string, int) { return s, 0 }}
+	o.Recordings = recordings.Options{Log: h.log, Redact: func(s string) (string, int) { return s, 0 }}
 	dir := t.TempDir()
 	p := play(t, h, o, 140, 40)
 	p.Keys("~", ":", `find node "a b"`, "enter", ":", "find node it's", "enter").Want("a ' is not closed")

@@ -33,7 +33,7 @@ type Options struct {
 	Log      *store.Store // what is shown now
 	Dir      string       // where recordings are; "" is that nobody knows
 	Source   string
-	Mask     func(string) (string, int)
+	Redact   func(string) (string, int)
 	Open     func(path string) tea.Cmd
 	Baseline string // the recording that others are held against; ""
 }
@@ -61,7 +61,7 @@ func New(ctx context.Context, env *session.Env, o Options) (*Recordings, tea.Cmd
 	return r, r.reload()
 }
 
-type listed struct {
+type filesListed struct {
 	files []store.Info
 	err   error
 }
@@ -73,7 +73,7 @@ func (r *Recordings) reload() tea.Cmd {
 	dir, live := r.o.Dir, r.o.Log.Path()
 	return screen.Later(func() tea.Msg {
 		files, err := List(dir, live)
-		return screen.For{Screen: r, Msg: listed{files, err}}
+		return screen.For{Screen: r, Msg: filesListed{files, err}}
 	})
 }
 
@@ -113,7 +113,7 @@ func (r *Recordings) Resize(width, height int) {
 
 func (r *Recordings) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case listed:
+	case filesListed:
 		r.files, r.err, r.read = msg.files, msg.err, true
 		r.list.SetLen(len(r.files) + 1)
 	case run:
@@ -174,7 +174,7 @@ func (r *Recordings) Handle(a screen.Command) tea.Cmd {
 	case screen.Remove:
 		return r.remove(f.Path)
 	case screen.ListRedacted:
-		return r.masked(f)
+		return r.redacted(f)
 	case screen.CopyMenu:
 		path := r.o.Log.Path()
 		if f != nil {
@@ -307,8 +307,8 @@ func (r *Recordings) remove(path string) tea.Cmd {
 }
 
 // masked lists what is masked in a recording.
-func (r *Recordings) masked(f *store.Info) tea.Cmd {
-	log, mask := r.o.Log, r.o.Mask
+func (r *Recordings) redacted(f *store.Info) tea.Cmd {
+	log, mask := r.o.Log, r.o.Redact
 	return screen.Later(func() tea.Msg {
 		if f != nil {
 			s, err := store.OpenFile(f.Path)
@@ -415,7 +415,7 @@ func preview(ctx context.Context, o Options, what What, on export.Screen) []stri
 		format = export.JSONL // which has the same in it, and needs no file
 	}
 	to := &patience{ctx: ctx}
-	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Redact: o.Mask})
+	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Redact: o.Redact})
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -534,7 +534,7 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	if err != nil {
 		return report, "", err
 	}
-	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Mask}
+	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Redact}
 	if opts.Format == export.Recording {
 		report, err = export.Save(path, o.Log, ids, opts)
 		return report, path, err

@@ -37,13 +37,13 @@ func (f *Failures) askGroup() tea.Cmd {
 			name = "origin and message"
 		}
 		items = append(items, widget.Item{Key: g.key, Name: name, Note: g.note, Do: func() tea.Msg {
-			return screen.For{Screen: f, Msg: groupedBy(g.by)}
+			return screen.For{Screen: f, Msg: groupingChosen(g.by)}
 		}})
 	}
 	return screen.Show(widget.NewMenu(&f.env.Shared, "group failures by", items))
 }
 
-type groupedBy string
+type groupingChosen string
 
 // mute takes a group off the list, so that it can be undone.
 func (f *Failures) mute(shape string) tea.Cmd {
@@ -242,25 +242,10 @@ func (f *Failures) report() string {
 
 // askReport writes the incident report to a file.
 func (f *Failures) askReport() tea.Cmd {
-	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
-	return screen.Show(widget.NewPrompt(&f.env.Shared, widget.Prompt{
-		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")
-			if what != "incident" {
-				return &widget.Problem{Offset: 0, Text: "want incident, and perhaps the name of a file"}, nil
-			}
-			if file = strings.TrimSpace(file); file == "" {
-				file = name
-			}
-			report := f.report()
-			return nil, func() tea.Msg {
-				path, masked, err := f.env.Save(file, report)
-				if err != nil {
-					return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
-				}
-				return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
-			}
-		},
-	}))
+	name, report := "incident-"+f.env.Now().In(f.env.Zone).Format("20060102-150405")+".txt", f.report()
+	return widget.AskFile(&f.env.Shared, widget.File{
+		Hint: "incident [FILE]: what failed, who saw it and what came of it, as text", Kinds: []string{"incident"},
+		Name: func(string) string { return name },
+		Text: func(string) (string, int, error) { return report, 0, nil },
+	})
 }

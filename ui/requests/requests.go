@@ -18,7 +18,6 @@ import (
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
-	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -45,7 +44,7 @@ type Requests struct {
 	seen    uint64 // the last request when follow was switched off
 	stats   session.Stats
 	rates   [60]uint32
-	past    widget.History
+	history widget.History
 	picked  []uint64
 	sorting sorting
 	ages    bool // times as ages
@@ -78,11 +77,11 @@ type (
 		view *store.View
 		done bool
 	}
-	gotDetail struct {
+	detailLoaded struct {
 		id uint64
 		detail
 	}
-	jump struct{ id uint64 }
+	requestFound struct{ id uint64 }
 )
 
 func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
@@ -106,16 +105,16 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 		return r.gathered(msg)
 	case regrouped:
 		return r.regrouped(msg)
-	case gotDetail:
+	case detailLoaded:
 		if len(r.details) >= maxDetails {
 			clear(r.details)
 		}
 		r.details[msg.id] = &msg.detail
-	case jump:
+	case requestFound:
 		return r.goTo(msg.id)
-	case chosen:
+	case filterChosen:
 		return r.changeFilter(msg.filter)
-	case chosenGroup:
+	case groupChosen:
 		return r.changeGroup(msg.by)
 	case screen.Filter:
 		return r.SetFilter(msg.Text)
@@ -256,7 +255,7 @@ func (r *Requests) ask() tea.Cmd {
 	}
 	r.asked = id
 	return func() tea.Msg {
-		m := gotDetail{id: id}
+		m := detailLoaded{id: id}
 		if m.trace = steps.HeldTrace(r.env, id); m.trace == nil {
 			m.trace, m.err = r.env.Log.Trace(id)
 		}
@@ -316,31 +315,24 @@ func (r *Requests) Disabled(do screen.Action) string {
 	case screen.DiffTwo:
 		return screen.ReasonIf(len(r.picked) != 2, "select two requests with space")
 	}
-	return r.canWithDetail(do)
+	return r.disabledInFocus(do)
 }
 
-func (r *Requests) canWithDetail(do screen.Action) string {
+func (r *Requests) disabledInFocus(do screen.Action) string {
+	q := r.request()
+	if do == screen.Write {
+		return screen.ReasonIf(r.env.Save == nil || q.Trace.ID == 0, "there is nothing to write")
+	}
+	return q.Disabled(do)
+}
+
+// request is the request in focus; its trace is empty while it is not known.
+func (r *Requests) request() *steps.Request {
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
-		d = &detail{trace: &traces.Trace{}}
+		d = &detail{trace: new(traces.Trace)}
 	}
-	switch do {
-	case screen.NextInRun:
-		return screen.ReasonIf(d.links.NextInRun == 0 && d.links.Parent == 0, "there is no later request in this run")
-	case screen.PrevInRun:
-		return screen.ReasonIf(d.links.PrevInRun == 0, "there is no earlier request in this run")
-	case screen.DiffGood:
-		return screen.ReasonIf(d.links.LastGood == 0, "this key was never answered well before")
-	case screen.OpenValue, screen.CopyValue:
-		return screen.ReasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
-	case screen.Break, screen.BreakIf:
-		return screen.ReasonIf(r.env.Debugger == nil || d.trace.ID == 0, "nothing can be held here")
-	case screen.Replay, screen.ReplayEdit:
-		return steps.CanReplay(r.env, d.trace)
-	case screen.Write:
-		return screen.ReasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
-	}
-	return screen.Unknown
+	return &steps.Request{Env: r.env, Trace: d.trace, Links: d.links}
 }
 
 func (r *Requests) Hints() []screen.Action {
@@ -391,49 +383,24 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	case screen.SetMark:
 		return steps.SetMark(r.env, r.focus, byte(min(a.Arg, 255)))
 	case screen.JumpMark:
-		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: jump{id}}) })
+		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: requestFound{id}}) })
 	case screen.NextFailure, screen.PrevFailure:
 		return r.failure(a.Action == screen.NextFailure)
 	case screen.DiffTwo:
 		return compare.Two(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
 	}
-	return r.actOnDetail(a)
-}
-
-func (r *Requests) actOnDetail(a screen.Command) tea.Cmd {
-	if a.Action == screen.CopyMenu {
+	switch q := r.request(); {
+	case a.Action == screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies()))
-	}
-	d := r.details[r.focus]
-	if d == nil || d.trace == nil {
+	case q.Trace.ID == 0:
 		return nil
+	case a.Action == screen.NextInRun:
+		return r.goTo(q.Next())
+	case a.Action == screen.PrevInRun:
+		return r.goTo(q.Links.PrevInRun)
+	default:
+		return q.Handle(a.Action)
 	}
-	switch a.Action {
-	case screen.NextInRun:
-		if d.links.NextInRun != 0 {
-			return r.goTo(d.links.NextInRun)
-		}
-		return r.goTo(d.links.Parent)
-	case screen.PrevInRun:
-		return r.goTo(d.links.PrevInRun)
-	case screen.DiffGood:
-		return compare.Two(r.env, r.focus, d.links.LastGood)
-	case screen.OpenValue:
-		return value.Open(r.env, d.trace)
-	case screen.CopyValue:
-		return value.CopyAll(r.env, d.trace)
-	case screen.Break:
-		return steps.BreakHere(r.env, d.trace, traces.Terminus)
-	case screen.BreakIf:
-		return steps.AddBreak(r.env, "", "")
-	case screen.Replay:
-		return steps.Replay(r.env, d.trace)
-	case screen.ReplayEdit:
-		return steps.EditAndReplay(r.env, d.trace)
-	case screen.Write:
-		return steps.AskReport(r.env, d.trace)
-	}
-	return nil
 }
 
 // move moves the cursor, if that is what a says.
@@ -491,15 +458,15 @@ func (r *Requests) filtered(old, text string) tea.Cmd {
 func (r *Requests) askFilter() tea.Cmd {
 	old, follow := r.filter, r.follow
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.past,
+		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.history,
 		Change: func(text string) (*widget.Problem, tea.Cmd) {
-			if c := complaint(text); c != nil {
+			if c := problemOf(text); c != nil {
 				return c, nil
 			}
 			return nil, r.SetFilter(text)
 		},
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			if c := complaint(text); c != nil {
+			if c := problemOf(text); c != nil {
 				return c, nil
 			}
 			text = strings.TrimSpace(text)
@@ -522,7 +489,7 @@ func (r *Requests) askFilter() tea.Cmd {
 }
 
 // complaint is what is wrong with a filter; nil if nothing is.
-func complaint(text string) *widget.Problem {
+func problemOf(text string) *widget.Problem {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -569,7 +536,7 @@ func (r *Requests) filterCell() tea.Cmd {
 
 func (r *Requests) howToFilter(expr string) screen.Screen {
 	set := func(text string) tea.Cmd {
-		return func() tea.Msg { return screen.For{Screen: r, Msg: chosen{text}} }
+		return func() tea.Msg { return screen.For{Screen: r, Msg: filterChosen{text}} }
 	}
 	items := []widget.Item{
 		{Key: 'o', Name: "only", Note: expr, Do: set(expr)},
@@ -639,7 +606,7 @@ func (r *Requests) failure(forward bool) tea.Cmd {
 		if next == 0 {
 			return screen.Toast{Text: "no further failure in this direction"}
 		}
-		return screen.For{Screen: r, Msg: jump{next}}
+		return screen.For{Screen: r, Msg: requestFound{next}}
 	})
 }
 

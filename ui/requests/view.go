@@ -267,7 +267,7 @@ func (r *Requests) story(height int) term.Lines {
 	head.Space(1)
 	head.Put(term.Bold, session.Name(&row))
 	head.Space(3)
-	head.Append(r.about(&row))
+	head.Append(r.callerLine(&row))
 	lines = append(lines, head)
 	d := r.details[r.focus]
 	if d == nil {
@@ -296,7 +296,7 @@ func (r *Requests) story(height int) term.Lines {
 }
 
 // about is what belongs to a request beside its name.
-func (r *Requests) about(row *session.Row) term.Line {
+func (r *Requests) callerLine(row *session.Row) term.Line {
 	var l term.Line
 	if row.Sent {
 		l.Put(term.Touched, "sent by you  ")
@@ -324,7 +324,7 @@ func (r *Requests) side(height, width int) term.Lines {
 	if !ok || r.groups != nil {
 		return nil
 	}
-	lines := term.Lines{term.Of(term.Bold, session.Name(&row)), r.about(&row), {}}
+	lines := term.Lines{term.Of(term.Bold, session.Name(&row)), r.callerLine(&row), {}}
 	d := r.details[r.focus]
 	if d == nil {
 		return lines

@@ -13,10 +13,10 @@ var verbs = [...]indirector.Verb{indirector.Find, indirector.Search, indirector.
 
 // matrix is what the termini of an indirection can do, as their types say.
 func (r *Routes) matrix(f row) term.Lines {
-	if r.house == nil {
+	if r.engine == nil {
 		return term.Lines{term.Of(term.Quiet, " a recording does not say which termini there were")}
 	}
-	reg := r.house.Registry()
+	reg := r.engine.Registry()
 	names := reg.Termini(f.name)
 	if len(names) == 0 {
 		return term.Lines{term.Of(term.Quiet, " this program has no terminus of "+f.name)}
@@ -67,9 +67,9 @@ func capability(d *indirector.Descriptor, use string) term.Line {
 	}
 	l = l.Cut(nameCells)
 	l.To(nameCells + 1)
-	can := indirector.VerbsOf(d.Type)
+	verbsOf := indirector.VerbsOf(d.Type)
 	for _, v := range verbs {
-		if can[v] != nil {
+		if verbsOf[v] != nil {
 			l.Put(term.Plain, "x    ")
 		} else {
 			l.Put(term.Quiet, ".    ")
@@ -116,9 +116,9 @@ func summary(doc string) string {
 // missingVerbs returns the verbs that a terminus lacks.
 func missingVerbs(d *indirector.Descriptor) []indirector.Verb {
 	var out []indirector.Verb
-	can := indirector.VerbsOf(d.Type)
+	verbsOf := indirector.VerbsOf(d.Type)
 	for _, v := range verbs {
-		if can[v] == nil {
+		if verbsOf[v] == nil {
 			out = append(out, v)
 		}
 	}

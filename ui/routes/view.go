@@ -26,7 +26,7 @@ func (r *Routes) Context() (left, right term.Line) {
 	}
 	say("application ", r.about().Application)
 	switch {
-	case r.house == nil:
+	case r.engine == nil:
 		left.Put(term.Quiet, "as the newest requests found it; "+isRecording)
 	case r.about().Found:
 		say("routes.yaml ", r.sections())
@@ -205,8 +205,8 @@ func (r *Routes) wideDetail(f row, room int) term.Lines {
 	lines := term.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
 	lines = append(lines, r.env.Theme.HRule(r.width))
 	lines = append(lines, warnings...)
-	if r.house != nil {
-		if spec := r.house.Registry().Spec(f.name); spec != nil {
+	if r.engine != nil {
+		if spec := r.engine.Registry().Spec(f.name); spec != nil {
 			for _, t := range term.Clean(f.name+": "+spec.Doc).Wrap(r.width-2, 3) {
 				var l term.Line
 				l.Add(term.Quiet, t)
@@ -267,7 +267,7 @@ func (r *Routes) chain(f row, two bool) term.Lines {
 	head.Put(term.Quiet, "  history, strongest first")
 	lines := term.Lines{head}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-		lines = append(lines, r.opinions(f, slot, two)...)
+		lines = append(lines, r.choices(f, slot, two)...)
 	}
 	if changes := r.changes(f.name); len(changes) > 0 {
 		lines = append(lines, term.Of(term.Quiet, "  changed here, newest first"))
@@ -284,11 +284,11 @@ func (r *Routes) chain(f row, two bool) term.Lines {
 
 // counts are what the wrappers of a slot have done since they were chosen.
 func (r *Routes) counts(indirection, slot string) term.Lines {
-	if r.house == nil {
+	if r.engine == nil {
 		return nil
 	}
 	var lines term.Lines
-	for _, c := range r.house.WrapperCounts(indirection, slot) {
+	for _, c := range r.engine.WrapperCounts(indirection, slot) {
 		var l term.Line
 		l.Space(4)
 		kind, _, _ := strings.Cut(c.Wrapper, "(")
@@ -298,7 +298,7 @@ func (r *Routes) counts(indirection, slot string) term.Lines {
 	return lines
 }
 
-func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
+func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 	s := slotOf(f.route, slot)
 	var lines term.Lines
 	say := func(terminus, place, state string, style term.Style) {
@@ -317,7 +317,7 @@ func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
 			l = term.Line{}
 			l.Space(4)
 		}
-		l.Put(style, said(place, state))
+		l.Put(style, joined(place, state))
 		lines = append(lines, l)
 	}
 	if slot == indirector.SlotCache && len(s) == 0 {

@@ -113,7 +113,7 @@ func state(c traces.Choice, wins bool) string {
 }
 
 // said joins where a choice was made and what became of it.
-func said(place, state string) string {
+func joined(place, state string) string {
 	switch {
 	case state == "":
 		return place
@@ -136,12 +136,12 @@ func sscan(why string, section, app *string) bool {
 // missing returns the names in force that are no terminus of this program, and
 // "" for a recording, which does not say.
 func (r *Routes) missing(f row) (terminus, cache string) {
-	if r.house == nil {
+	if r.engine == nil {
 		return "", ""
 	}
 	unknown := func(s traces.Slot) string {
 		name := s.Winner().Terminus
-		if name == "" || name == indirector.Off || r.house.Registry().Descriptor(f.name, name) != nil {
+		if name == "" || name == indirector.Off || r.engine.Registry().Descriptor(f.name, name) != nil {
 			return ""
 		}
 		return name
@@ -151,7 +151,7 @@ func (r *Routes) missing(f row) (terminus, cache string) {
 
 // instead says what could be used instead of a terminus that does not exist.
 func (r *Routes) instead(indirection, slot, name string) string {
-	known := r.house.Registry().Termini(indirection)
+	known := r.engine.Registry().Termini(indirection)
 	if len(known) == 0 {
 		return fmt.Sprintf("%s %s does not exist here, and no other terminus of %s does", slot, name, indirection)
 	}
@@ -172,11 +172,11 @@ func (r *Routes) warnings(f row) []string {
 	var about, others []string
 	for _, p := range r.about().Problems {
 		text := p.Text
-		if p.Place != "" && !strings.HasPrefix(text, p.Place) {
-			text = p.Place + ": " + text
+		if p.Source != "" && !strings.HasPrefix(text, p.Source) {
+			text = p.Source + ": " + text
 		}
 		switch {
-		case r.house != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
+		case r.engine != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
 			// The row that it is about says so.
 		case p.Fatal:
 			about = append([]string{"Puppet stops here: " + text}, about...)

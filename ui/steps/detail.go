@@ -126,7 +126,7 @@ func factsOfChoice(l *line) []fact {
 	if l.status == "wins" {
 		style = term.Plain
 	}
-	f := []fact{{l.status, opinion(l.slot, c), style}}
+	f := []fact{{l.status, sentence(l.slot, c), style}}
 	if c.Why != "" {
 		f = append(f, fact{"because", c.Why, term.Attention})
 	}
@@ -224,10 +224,10 @@ func whatIf(t *traces.Trace) []string {
 		out = append(out, "ignore_cache_save=false -> cache "+cache+" is written")
 	}
 	if next := second(t.Primary); next != nil {
-		out = append(out, "without "+where(t.Primary.Winner())+" -> "+opinion("terminus", next))
+		out = append(out, "without "+where(t.Primary.Winner())+" -> "+sentence("terminus", next))
 	}
 	if next := second(t.Cache); next != nil {
-		out = append(out, "without "+where(t.Cache.Winner())+" -> "+opinion("cache", next))
+		out = append(out, "without "+where(t.Cache.Winner())+" -> "+sentence("cache", next))
 	}
 	return out
 }

@@ -265,7 +265,7 @@ func box(on bool) string {
 }
 
 // canHeld is Can for what works only on a held request.
-func (s *Steps) canHeld(do screen.Action) string {
+func (s *Steps) disabledHeld(do screen.Action) string {
 	switch do {
 	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject:
 		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
@@ -366,7 +366,7 @@ func (s *Steps) change(it item) tea.Cmd {
 			if _, err := debugger.ParseEdit(it.name + "=" + text); err != nil {
 				return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 			}
-			return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd { return set(text) })})
+			return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return set(text) })})
 		},
 		Complete: s.choices(it.name),
 	}
@@ -377,7 +377,7 @@ func (s *Steps) change(it item) tea.Cmd {
 }
 
 // chosen is something to be done on the goroutine of the screen.
-type chosen func() tea.Cmd
+type actionChosen func() tea.Cmd
 
 // choices are the termini that terminus and cache can be.
 func (s *Steps) choices(name string) func(string) ([]screen.Completion, []string) {
@@ -425,7 +425,7 @@ func (s *Steps) inject() tea.Cmd {
 	}
 	var items []widget.Item
 	for _, in := range injections {
-		act := screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
+		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
 			if in.offer == "" {
 				s.hold.steps = true
 				return s.edited(do(in.action), "injected "+in.name)
@@ -436,7 +436,7 @@ func (s *Steps) inject() tea.Cmd {
 					if _, err := debugger.ParseAction(in.action + text); err != nil {
 						return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 					}
-					return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
+					return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
 						s.hold.steps = true
 						return s.edited(do(in.action+text), "injected "+in.action+text)
 					})})
@@ -445,7 +445,7 @@ func (s *Steps) inject() tea.Cmd {
 			p.Input.Set(in.offer)
 			return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 		})})
-		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: act})
+		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: command})
 	}
 	return screen.Show(widget.NewMenu(&s.env.Shared, "inject, for this step only", items))
 }

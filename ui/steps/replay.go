@@ -18,8 +18,8 @@ import (
 	"indirtui/ui/session"
 )
 
-// CanReplay says why a request cannot be asked again; "" if it can.
-func CanReplay(env *session.Env, t *traces.Trace) string {
+// canReplay says why a request cannot be asked again; "" if it can.
+func replayDisabled(env *session.Env, t *traces.Trace) string {
 	switch {
 	case env.Asker == nil:
 		return "nothing can be asked here"
@@ -97,8 +97,8 @@ func AsAgent(log session.Log, t *traces.Trace) *indirector.Request {
 	return req
 }
 
-// Replay asks the same again, by the routes that there are now.
-func Replay(env *session.Env, t *traces.Trace) tea.Cmd {
+// replay asks the same again, by the routes that there are now.
+func replay(env *session.Env, t *traces.Trace) tea.Cmd {
 	req, ask, log, ignored := AsAgent(env.Log, t), env.Asker.Do, env.Log, slices.Clone(env.Ignored)
 	return screen.Later(func() tea.Msg {
 		resp, err := ask(context.Background(), req)
@@ -131,15 +131,15 @@ func Again(log session.Log, then, now uint64, rules []string) diff.Answer {
 	return diff.Answers(log, a, log, b, diff.Options{Ignore: append(diff.Fresh(), rules...)})
 }
 
-// EditAndReplay opens the prompt with the command that asks the same, to be
+// editAndReplay opens the prompt with the command that asks the same, to be
 // changed.
-func EditAndReplay(env *session.Env, t *traces.Trace) tea.Cmd {
+func editAndReplay(env *session.Env, t *traces.Trace) tea.Cmd {
 	req := RequestOf(env.Log, t)
 	return screen.Send(screen.Ask{Text: command.Line(req) + fmt.Sprintf(" replay=%d", t.ID)})
 }
 
-// BreakHere holds requests like one before a step.
-func BreakHere(env *session.Env, t *traces.Trace, s traces.Step) tea.Cmd {
+// breakHere holds requests like one before a step.
+func breakHere(env *session.Env, t *traces.Trace, s traces.Step) tea.Cmd {
 	p, err := debugger.Parse("ind=" + command.Quote(t.Indirection) + " key=" + command.Quote(t.Key) + " before " + stepWord(s) + " do hold")
 	if err != nil {
 		return screen.Warn(err.Error(), "")

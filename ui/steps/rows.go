@@ -241,7 +241,7 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 
 // opinion is a choice in one sentence: "cache json set by storeconfigs,
 // puppet.conf:4".
-func opinion(slot string, c *traces.Choice) string {
+func sentence(slot string, c *traces.Choice) string {
 	name := c.Terminus
 	if name == "" {
 		name = "(none)"

@@ -199,7 +199,7 @@ func (s *Steps) scale(cells int) term.Line {
 func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 	switch {
 	case l.choice != nil:
-		return l.status, opinion(l.slot, l.choice), "", ""
+		return l.status, sentence(l.slot, l.choice), "", ""
 	case l.span != nil:
 		because := ""
 		if l.span.Because.Reason != traces.NoReason {

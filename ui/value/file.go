@@ -57,7 +57,7 @@ type File struct {
 	search widget.Search
 }
 
-type fileMsg struct {
+type fileLoaded struct {
 	body   []byte
 	whole  bool
 	text   bool
@@ -66,7 +66,7 @@ type fileMsg struct {
 	err    error
 }
 
-type factsMsg []widget.Fact
+type factsGathered []widget.Fact
 
 var _ screen.Screen = (*File)(nil)
 
@@ -116,14 +116,14 @@ func (f *File) Load() tea.Cmd {
 
 func (f *File) read() tea.Cmd {
 	f.asked = true
-	contents, mask := fileOf(f.inst), f.env.RedactText
+	contents, redact := fileOf(f.inst), f.env.RedactText
 	return screen.Later(func() tea.Msg {
-		var m fileMsg
+		var m fileLoaded
 		m.body, m.whole, m.err = model.Preview(contents, preview)
 		if m.text = isText(m.body, m.whole); m.text {
 			text := string(m.body)
-			if mask != nil {
-				text, m.masked = mask(text)
+			if redact != nil {
+				text, m.masked = redact(text)
 			}
 			m.body, m.lines = []byte(text), strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		}
@@ -161,7 +161,7 @@ func isText(b []byte, whole bool) bool {
 func (f *File) gather() tea.Cmd {
 	t, env, inst := f.trace, f.env, f.inst
 	return screen.Later(func() tea.Msg {
-		var m factsMsg
+		var m factsGathered
 		put := func(label, text string) {
 			if text != "" {
 				m = append(m, widget.Fact{Label: label, Text: text})
@@ -273,10 +273,10 @@ func (f *File) left() int {
 
 func (f *File) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case fileMsg:
+	case fileLoaded:
 		f.loaded, f.body, f.whole, f.text, f.masked, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.masked, msg.lines, msg.err
 		f.layout()
-	case factsMsg:
+	case factsGathered:
 		f.facts = msg
 		f.layout()
 	}

@@ -78,10 +78,10 @@ func (l *Listing) End(how string, bad bool, then tea.Cmd) {
 	l.late.ended, l.late.how, l.late.bad, l.late.then = true, how, bad, then
 }
 
-type lookMsg struct{}
+type lookDue struct{}
 
 // Load begins to look for what has been found.
-func (l *Listing) Load() tea.Cmd { return l.env.After(beat, screen.For{Screen: l, Msg: lookMsg{}}) }
+func (l *Listing) Load() tea.Cmd { return l.env.After(beat, screen.For{Screen: l, Msg: lookDue{}}) }
 
 func (l *Listing) look() tea.Cmd {
 	l.mu.Lock()
@@ -103,7 +103,7 @@ func (l *Listing) Resize(width, height int) {
 }
 
 func (l *Listing) Update(msg tea.Msg) tea.Cmd {
-	if _, ok := msg.(lookMsg); ok && !l.ended {
+	if _, ok := msg.(lookDue); ok && !l.ended {
 		return l.look()
 	}
 	return nil

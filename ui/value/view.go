@@ -125,7 +125,7 @@ func (v *Value) row(r tree.Row, l *widget.Row, width int) {
 }
 
 func (v *Value) revealHint(cursor bool) string {
-	if cursor && v.canReveal() == "" {
+	if cursor && v.revealDisabled() == "" {
 		return "   . reveals it for 10 s"
 	}
 	return ""
