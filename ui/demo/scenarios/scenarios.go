@@ -114,9 +114,7 @@ type Stage struct {
 	ends    []func() error
 }
 
-// Open sets a stage. Close takes it away.
-func Open(s Scene, o Options) (*Stage, error) { return open(s, nil, o) }
-
+// open sets a stage. Close takes it away.
 func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ *Stage, err error) {
 	st := &Stage{Dir: o.Dir, start: time.Now().UTC().Truncate(time.Second)}
 	defer func() {
