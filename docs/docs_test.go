@@ -16,8 +16,11 @@ import (
 	"indirtui/ui/screen"
 )
 
-// documents are held against the program, relative to this folder.
-var documents = []string{"../README.md", "ARCHITECTURE.md", "../indirector/README.md"}
+// documents are compared with the program; paths are relative to this folder.
+var documents = []string{
+	"../README.md", "../indirector/README.md",
+	"AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md", "COMMAND-LINE.md", "CONFIGURATION.md", "CONTRIBUTING.md", "GLOSSARY.md", "RECORDINGS.md", "SPEED.md",
+}
 
 // program is the path of the program, built once.
 var program string
@@ -188,17 +191,17 @@ func listed(t *testing.T) []string {
 	return names
 }
 
-// TestExample makes sure that README.md shows the terminus that is tested.
+// TestExample makes sure that CONTRIBUTING.md shows the terminus that is tested.
 func TestExample(t *testing.T) {
 	t.Parallel()
-	readme := text(t, "../README.md")
-	if file := text(t, "roster/roster.go"); !strings.Contains(readme, "```go\n"+file+"```") {
-		t.Error("README.md does not show docs/roster/roster.go as it is")
+	guide := text(t, "CONTRIBUTING.md")
+	if file := text(t, "roster/roster.go"); !strings.Contains(guide, "```go\n"+file+"```") {
+		t.Error("CONTRIBUTING.md does not show docs/roster/roster.go as it is")
 	}
 	test := text(t, "roster/roster_test.go")
 	_, test, _ = strings.Cut(test, "func TestConformance")
-	if test, _, _ = strings.Cut(test, "\n}\n"); !strings.Contains(readme, "func TestConformance"+test+"\n}\n```") {
-		t.Error("README.md does not show TestConformance of docs/roster/roster_test.go as it is")
+	if test, _, _ = strings.Cut(test, "\n}\n"); !strings.Contains(guide, "func TestConformance"+test+"\n}\n```") {
+		t.Error("CONTRIBUTING.md does not show TestConformance of docs/roster/roster_test.go as it is")
 	}
 }
 
@@ -325,15 +328,15 @@ func undeclared(path, name string) string {
 // TestUndeclared makes sure that a name that is gone is found.
 func TestUndeclared(t *testing.T) {
 	t.Parallel()
-	const path = "../indirector/steps.go"
-	for name, gone := range map[string]bool{"Indirector.Do": false, "flight.watch": false, "readCache": false, "nobody": true, "Nobody.Do": true} {
+	const path = "../indirector/walk.go"
+	for name, gone := range map[string]bool{"Indirector.Do": false, "call.watch": false, "newPlans": false, "nobody": true, "Nobody.Do": true} {
 		if why := undeclared(path, name); (why != "") != gone {
 			t.Errorf("%s: got %q", name, why)
 		}
 	}
 }
 
-// TestKeys looks up the keys that README.md names, as <kbd>x</kbd>.
+// TestKeys looks up the keys that the documents name, as <kbd>x</kbd>.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	keys, _ := screen.NewKeys(nil)
@@ -343,14 +346,16 @@ func TestKeys(t *testing.T) {
 			names[screen.KeyName(k)] = true
 		}
 	}
-	found := regexp.MustCompile(`<kbd>(.*?)</kbd>`).FindAllStringSubmatch(text(t, "../README.md"), -1)
-	if len(found) == 0 {
+	kbd := regexp.MustCompile(`<kbd>(.*?)</kbd>`)
+	if !kbd.MatchString(text(t, "../README.md")) {
 		t.Error("README.md names no key")
 	}
-	for _, m := range found {
-		key := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(m[1])
-		if !names[key] {
-			t.Errorf("README.md: no key is called %s", key)
+	for _, document := range documents {
+		for _, m := range kbd.FindAllStringSubmatch(text(t, document), -1) {
+			key := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(m[1])
+			if !names[key] {
+				t.Errorf("%s: no key is called %s", document, key)
+			}
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"indirtui/traces"
 )
 
-// drop is a recorder that keeps nothing: what is measured is the house.
+// drop is a recorder that keeps nothing, so that only the Indirector is
+// measured.
 type drop struct{}
 
 func (drop) Begin(*traces.Trace) uint64 { return 1 }

@@ -9,26 +9,26 @@ import (
 )
 
 var (
-	// ErrNotFound is Puppet's nil: whoever was asked has no such instance. Termini
-	// return it through NotFound, which adds the reason.
+	// ErrNotFound is Puppet's nil: there is no such instance. Termini return it
+	// by NotFound, which adds the reason.
 	ErrNotFound = errors.New("not found")
-	// ErrVerbMissing is that the terminus does not implement the verb. It is
+	// ErrVerbMissing reports a verb that the terminus does not implement. It is
 	// also errors.ErrUnsupported. Rule IND-TERM-12.
 	ErrVerbMissing = fmt.Errorf("verb missing: %w", errors.ErrUnsupported)
-	// ErrNotArray is that a search was answered with something that is no list.
-	// Rule IND-SRCH-02.
+	// ErrNotArray reports a search whose answer is no list. Rule IND-SRCH-02.
 	ErrNotArray = errors.New("search results are not an array")
-	// ErrDenied is that the authorization hook refused. Rule IND-AUTH-02.
+	// ErrDenied reports a request refused by the [Authorizer]. Rule
+	// IND-AUTH-02.
 	ErrDenied = errors.New("not authorized")
-	// ErrInvalid is that an instance or a key may not be saved. Rules IND-VAL-01,
-	// IND-KEY-01.
+	// ErrInvalid reports an instance or a key that is refused. Rules
+	// IND-VAL-01, IND-KEY-01.
 	ErrInvalid = errors.New("invalid")
-	// ErrNoRoute is that no terminus could be selected.
+	// ErrNoRoute reports that no terminus could be selected.
 	ErrNoRoute = errors.New("no route")
 )
 
-// NotFound returns an ErrNotFound that says why there is nothing, and what it
-// is about: the path that is absent, the command that printed nothing.
+// NotFound returns an ErrNotFound with a reason and what it is about: an absent
+// path, a command without output.
 func NotFound(reason traces.Reason, about string) error {
 	return &absent{traces.Because{Reason: reason, About: about}}
 }
@@ -38,7 +38,7 @@ type absent struct{ because traces.Because }
 func (e *absent) Error() string        { return "not found: " + e.because.String() }
 func (e *absent) Is(target error) bool { return target == ErrNotFound }
 
-// becauseOf returns why err is ErrNotFound, as far as the terminus said.
+// becauseOf returns the reason of an ErrNotFound.
 func becauseOf(err error) traces.Because {
 	if a := (*absent)(nil); errors.As(err, &a) {
 		return a.because
@@ -46,15 +46,15 @@ func becauseOf(err error) traces.Because {
 	return traces.Because{Reason: traces.ReturnedNil}
 }
 
-// A Failure is an error of a terminus in Puppet's words, with what Puppet does
-// not say.
+// A Failure is an error of a terminus in Puppet's words, with what Puppet
+// hides.
 type Failure struct {
-	Class   string // of the error in Ruby: "Puppet::Error", "ArgumentError"; "" is Puppet::Error
-	Message string // word for word what Puppet says
-	Origin  string // the kind of work that failed: "decode", "exec", "file", "network"; "" is the terminus itself
-	Path    string // the file, command or URL; "" if there is none
+	Class   string // Ruby class: "ArgumentError"; "" is Puppet::Error
+	Message string // Puppet's text, word for word
+	Origin  string // the work that failed: "decode", "exec", "file", "network"; "" is the terminus itself
+	Path    string // file, command or URL; "" if there is none
 	Hidden  string // what Puppet hides: stderr, an errno, a path; "" if nothing
-	Status  int    // of HTTP, where there was one, or where one is to be answered; 0 is none
+	Status  int    // HTTP status received or to be sent; 0 is none
 	Err     error  // the cause; may be nil
 }
 
@@ -65,43 +65,22 @@ func words(class, format string, args ...any) *Failure {
 	return &Failure{Class: class, Message: fmt.Sprintf(format, args...)}
 }
 
-// Foreign reports whether the error is not one of Puppet's own classes, but of
-// Ruby: some of Puppet's code logs only its own.
+// Foreign reports whether the class is Ruby's, not Puppet's: some of Puppet's
+// code logs only its own.
 func (f *Failure) Foreign() bool {
 	return f.Class != "" && !strings.HasPrefix(f.Class, "Puppet::")
 }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// A Kind is the class of an Error that programs act on.
-type Kind uint8
-
-// The kinds of errors.
-const (
-	Internal Kind = iota
-	NotFoundKind
-	DeniedKind
-	InvalidKind
-	UnsupportedKind
-	UnavailableKind
-	CanceledKind
-	RouteKind
-)
-
-var kinds = [...]string{"internal", "not found", "denied", "invalid", "unsupported", "unavailable", "canceled", "route"}
-
-func (k Kind) String() string { return kinds[k] }
-
-// An Error says at which point of the house a request failed, and what had
-// happened by then. Texts are for people; programs look at Kind and Origin,
-// and errors.Is and As see the cause.
+// An Error locates the failure of a request. Programs look at Origin and, by
+// errors.Is and errors.As, at the cause.
 type Error struct {
-	Point  traces.Point // where
-	Kind   Kind
+	Point  traces.Point
 	Key    string
-	Origin string   // "route", "authorize", "validate", "cache-read yaml", "terminus exec", "cache-write json", "filter", then " › decode" and the like
+	Origin string   // "route", "cache-read yaml", "terminus exec", "filter"; then perhaps " › decode" and the like
 	Path   string   // file, command or URL; "" if there is none
-	Done   []string // side effects that stay: "terminus yaml stored it"
+	Done   []string // side effects that remain: "terminus yaml stored it"
 	Trace  uint64
 	Err    error
 }
@@ -112,7 +91,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Message returns what Puppet would say of err, without our words around it.
+// Message returns Puppet's text for err, without our additions.
 func Message(err error) string {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		switch e := e.(type) {
@@ -128,7 +107,7 @@ func Message(err error) string {
 	return err.Error()
 }
 
-// Messages of Puppet that people know, word for word.
+// Puppet's messages, word for word.
 const (
 	msgNoTerminus      = "Could not find terminus %s for indirection %s"                                 // IND-SEL-05, IND-TERM-11
 	msgInvalidTerminus = "Invalid terminus name %s"                                                      // IND-SEL-05
@@ -149,14 +128,14 @@ const (
 	msgNestedTooDeep   = "requests nest deeper than %d: a terminus asks for what it is itself answering" // ours
 )
 
-// A VerbError is a verb that the terminus does not implement. Puppet raises
-// the language's own error. Rule IND-TERM-12.
+// A VerbError reports a verb that the terminus does not implement, in Ruby's
+// words. Rule IND-TERM-12.
 type VerbError struct {
 	Indirection, Terminus string
 	Class                 string // Ruby class of the terminus
 	Verb                  Verb
-	// Aborts is true for Puppet's REST family: its error is no StandardError, so
-	// that a cache that raises it stops the request. Rule IND-FIND-05.
+	// Aborts is set for the REST family, whose error is no StandardError: in a
+	// cache it stops the request. Rule IND-FIND-05.
 	Aborts bool
 }
 
@@ -167,21 +146,11 @@ func (e *VerbError) Error() string {
 	return fmt.Sprintf(msgNoMethod, e.Verb, e.Class)
 }
 
-// Is makes a VerbError an ErrVerbMissing.
 func (e *VerbError) Is(target error) bool { return target == ErrVerbMissing }
 
-// Unwrap makes a VerbError an errors.ErrUnsupported.
 func (e *VerbError) Unwrap() error { return errors.ErrUnsupported }
 
-// An Abort wraps an error that is no StandardError in Ruby: a cache that fails
-// with it stops the request instead of being ignored. Rule IND-FIND-05.
-type Abort struct{ Err error }
-
-func (a *Abort) Error() string { return a.Err.Error() }
-func (a *Abort) Unwrap() error { return a.Err }
-
 func aborts(err error) bool {
-	var a *Abort
 	var v *VerbError
-	return errors.As(err, &a) || errors.As(err, &v) && v.Aborts
+	return errors.As(err, &v) && v.Aborts
 }

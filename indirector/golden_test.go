@@ -71,7 +71,7 @@ func (b bare) String() string {
 
 // script is what the scripted termini do, and what they saw.
 type script struct {
-	who   string
+	label string
 	acts  map[string]json.RawMessage
 	calls *[]any
 	step  *goldenStep // that is being taken
@@ -104,11 +104,11 @@ func (s *script) act(verb string, r *indirector.Request) (any, error) {
 	kind, given := s.next(verb)
 	s.record(verb, r)
 	if class, ok := rubyClasses[kind]; ok {
-		return nil, &indirector.Failure{Class: class, Message: s.who + " " + verb + " says no"}
+		return nil, &indirector.Failure{Class: class, Message: s.label + " " + verb + " says no"}
 	}
 	switch {
 	case !given && verb == "save":
-		return s.who + " saved " + strings.ReplaceAll(r.Key, nilKey, ""), nil
+		return s.label + " saved " + strings.ReplaceAll(r.Key, nilKey, ""), nil
 	case !given, kind == "miss", kind == "nil":
 		return nil, indirector.ErrNotFound
 	}
@@ -118,17 +118,17 @@ func (s *script) act(verb string, r *indirector.Request) (any, error) {
 	case "true":
 		return strange{true, "true:TrueClass"}, nil
 	case "hit", "slow":
-		return widget{r.Key, s.who, time.Time{}}, nil
+		return widget{r.Key, s.label, time.Time{}}, nil
 	case "expired":
-		return widget{r.Key, s.who, past}, nil
+		return widget{r.Key, s.label, past}, nil
 	case "hit_expiring":
-		return widget{r.Key, s.who, future}, nil
+		return widget{r.Key, s.label, future}, nil
 	case "hit_bare":
-		return bare{r.Key, s.who}, nil
+		return bare{r.Key, s.label}, nil
 	case "list":
-		return []indirector.Instance{widget{r.Key + "-1", s.who, time.Time{}}, widget{r.Key + "-2", s.who, future}}, nil
+		return []indirector.Instance{widget{r.Key + "-1", s.label, time.Time{}}, widget{r.Key + "-2", s.label, future}}, nil
 	case "list_expired":
-		return []indirector.Instance{widget{r.Key + "-1", s.who, past}}, nil
+		return []indirector.Instance{widget{r.Key + "-1", s.label, past}}, nil
 	case "list_strings":
 		return []indirector.Instance{indirector.Name("a"), indirector.Name("b")}, nil
 	case "empty":
@@ -136,7 +136,7 @@ func (s *script) act(verb string, r *indirector.Request) (any, error) {
 	case "not_array":
 		return strange{map[string]any{"a": 1}, `{"a"=>1}:Hash`}, nil
 	case "string":
-		return indirector.Name(s.who + " " + verb + " result"), nil
+		return indirector.Name(s.label + " " + verb + " result"), nil
 	}
 	panic("unknown act " + kind)
 }
@@ -152,7 +152,7 @@ func (strange) Key() string      { return "" }
 func (s strange) String() string { return s.ruby }
 
 func (s *script) record(verb string, r *indirector.Request) {
-	row := map[string]any{"terminus": s.who, "verb": verb, "method": r.Verb.String(), "key": rubyKey(r.Key)}
+	row := map[string]any{"terminus": s.label, "verb": verb, "method": r.Verb.String(), "key": rubyKey(r.Key)}
 	if r.Verb == indirector.Expire {
 		row["method"] = verb // Puppet makes a request of its own for each
 	}
@@ -173,7 +173,8 @@ func (s *script) record(verb string, r *indirector.Request) {
 		row["environment"] = r.Environment
 	}
 	if r.Remote != nil {
-		// Who is "" is nobody here; Puppet tells "" from nil.
+		// An empty node is an anonymous caller here; Puppet distinguishes ""
+		// from nil.
 		for name, v := range map[string]string{"node": r.Remote.Node, "ip": r.Remote.IP} {
 			if v != "" {
 				row[name] = v
@@ -297,8 +298,8 @@ func (f filter) Filter(_ context.Context, inst indirector.Instance) (indirector.
 
 func (a auth) Authorized(_ context.Context, r *indirector.Request) bool {
 	*a.s.calls = append(*a.s.calls, map[string]any{"terminus": "main", "verb": "authorized?", "key": rubyKey(r.Key)})
-	said := string(a.s.acts["authorized?"])
-	return said != "false" && said != "null"
+	answer := string(a.s.acts["authorized?"])
+	return answer != "false" && answer != "null"
 }
 
 func newMain(s *script) indirector.Terminus {
@@ -465,7 +466,7 @@ func normLogs(lines []logLine) []logLine {
 		if m := expiredAt.FindStringSubmatch(l.Message); m != nil && !strings.HasPrefix(m[1], "2020-01-02") {
 			lines[i].Message = expiredAt.ReplaceAllString(l.Message, "expired at <TIME>")
 		}
-		// Only its class tells one object of Ruby from another.
+		// Only its class distinguishes one Ruby object from another.
 		lines[i].Message = bares.ReplaceAllString(lines[i].Message, "(a GoldenBare)")
 	}
 	return lines
@@ -507,7 +508,7 @@ func (s *goldenStep) option(name string) (any, bool) {
 	return nil, false
 }
 
-// ordered is an object of JSON whose order counts: Ruby's messages show it. Its
+// ordered is a JSON object whose order counts, as Ruby's messages show it. Its
 // numbers are integers where they are written so.
 type ordered []indirector.Option
 
@@ -638,9 +639,63 @@ func TestGoldenIndirection(t *testing.T) {
 
 func runGolden(t *testing.T, c goldenCase) {
 	var calls []any
-	step := new(goldenStep)
-	main := &script{"main", c.Main, &calls, step}
-	cache := &script{"cache", c.Cache, &calls, step}
+	step, log := new(goldenStep), new(logs)
+	x := newGolden(t, c, &calls, step, log)
+	if x == nil {
+		return
+	}
+	for i, s := range c.Steps {
+		*step = s
+		calls = nil
+		log.take()
+		key, inst, asked := s.subject()
+		if !asked {
+			t.Logf("step %d: left out: an empty key is none here, and the instance's is meant", i)
+			continue
+		}
+		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, s.Options)
+		resp, err := x.Do(t.Context(), req)
+		var value any
+		if err == nil {
+			value = describe(resp.Value)
+		}
+		if errors.Is(err, indirector.ErrNotFound) {
+			err = nil
+		}
+		if v, ok := value.(indirector.Name); ok {
+			value = string(v)
+		}
+		if _, given := s.option("fail_on_404"); given && s.Verb == "find" && s.Returns == nil && s.Exception == "" {
+			err = nil // it works for every terminus, and for REST only in Puppet: gap L8
+		}
+		s.check(t, i, value, err)
+		for _, call := range s.Calls {
+			row := call.(map[string]any)
+			for k, v := range row {
+				switch k {
+				case "ignore_cache", "ignore_cache_save", "ignore_terminus", "authenticated":
+					row[k] = true
+					if v == false {
+						delete(row, k) // Puppet distinguishes false from nil; a flag is set or not
+					}
+				}
+			}
+		}
+		if d := cmp.Diff(s.Calls, jsonable(calls)); d != "" && !(len(s.Calls) == 0 && len(calls) == 0) {
+			t.Errorf("step %d: calls (-want +got):\n%s", i, d)
+		}
+		if d := cmp.Diff(normLogs(s.Logs), normLogs(log.take())); d != "" {
+			t.Errorf("step %d: logs (-want +got):\n%s", i, d)
+		}
+	}
+}
+
+// newGolden returns the Indirector of a case, or nil if its routes are refused
+// as recorded.
+func newGolden(t *testing.T, c goldenCase, calls *[]any, step *goldenStep, log *logs) *indirector.Indirector {
+	t.Helper()
+	main := &script{"main", c.Main, calls, step}
+	cache := &script{"cache", c.Cache, calls, step}
 	cacheTerminus := struct {
 		base
 		header
@@ -662,7 +717,6 @@ func runGolden(t *testing.T, c goldenCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := new(logs)
 	x, err := indirector.New(indirector.Config{
 		Registry: reg, Routes: indirector.Routes{}, Settings: settings{"runinterval": "1800"},
 		Now: func() time.Time { return now }, Log: slog.New(log), Environments: environments, Recorder: new(keep),
@@ -684,89 +738,61 @@ func runGolden(t *testing.T, c goldenCase) {
 		if setup == nil || indirector.Message(setup) != c.Setup.Error {
 			t.Errorf("setup: got %v, want %s", setup, c.Setup.Error)
 		}
-		return
+		return nil
 	}
 	if setup != nil {
 		t.Fatal(setup)
 	}
-	for i, s := range c.Steps {
-		*step = s
-		calls = nil
-		log.take()
-		key := "k1"
-		if string(s.Key) == "null" {
-			key = nilKey
-		} else if s.Key != nil {
-			_ = json.Unmarshal(s.Key, &key)
+	return x
+}
+
+// subject returns key and instance of the request; false if it has no meaning
+// here.
+func (s goldenStep) subject() (key string, inst indirector.Instance, asked bool) {
+	key = "k1"
+	if string(s.Key) == "null" {
+		key = nilKey
+	} else if s.Key != nil {
+		_ = json.Unmarshal(s.Key, &key)
+	}
+	if s.Verb == "save" {
+		name := s.Name
+		if name == "" {
+			name = "k1"
 		}
-		var inst indirector.Instance
-		if s.Verb == "save" {
-			name := s.Name
-			if name == "" {
-				name = "k1"
-			}
-			switch s.Instance {
-			case "other":
-				inst = other{name}
-			case "none":
-			default:
-				inst = widget{name, "caller", time.Time{}}
-			}
-			switch {
-			case s.Key == nil || key == nilKey:
-				key = ""
-				if inst == nil {
-					key = nilKey
-				}
-			case key == "" && inst != nil:
-				t.Logf("step %d: left out: an empty key is none here, and the instance's is meant", i)
-				continue
-			}
-		}
-		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, s.Options)
-		resp, err := x.Do(t.Context(), req)
-		var value any
-		if err == nil {
-			value = describe(resp.Value)
-		}
-		if errors.Is(err, indirector.ErrNotFound) {
-			err = nil
-		}
-		if v, ok := value.(indirector.Name); ok {
-			value = string(v)
-		}
-		if _, given := s.option("fail_on_404"); given && s.Verb == "find" && s.Returns == nil && s.Exception == "" {
-			err = nil // it works for every terminus, and for REST only in Puppet: gap L8
+		switch s.Instance {
+		case "other":
+			inst = other{name}
+		case "none":
+		default:
+			inst = widget{name, "caller", time.Time{}}
 		}
 		switch {
-		case s.Exception != "" && err == nil:
-			t.Errorf("step %d: got %v, want error %s", i, value, s.Error)
-		case s.Exception != "" && !s.RubyError && strings.ReplaceAll(indirector.Message(err), nilKey, "") != s.Error:
-			t.Errorf("step %d: got error %q, want %q", i, indirector.Message(err), s.Error)
-		case s.Exception == "" && err != nil:
-			t.Errorf("step %d: got error %v, want %v", i, err, s.Returns)
-		case s.Exception == "":
-			if d := cmp.Diff(s.Returns, jsonable(value)); d != "" {
-				t.Errorf("step %d: returns (-want +got):\n%s", i, d)
+		case s.Key == nil || key == nilKey:
+			key = ""
+			if inst == nil {
+				key = nilKey
 			}
+		case key == "" && inst != nil:
+			return key, inst, false
 		}
-		for _, call := range s.Calls {
-			row := call.(map[string]any)
-			for k, v := range row {
-				switch k {
-				case "ignore_cache", "ignore_cache_save", "ignore_terminus", "authenticated":
-					row[k] = true
-					if v == false {
-						delete(row, k) // Puppet tells false from nil; a flag is set or not
-					}
-				}
-			}
-		}
-		if d := cmp.Diff(s.Calls, jsonable(calls)); d != "" && !(len(s.Calls) == 0 && len(calls) == 0) {
-			t.Errorf("step %d: calls (-want +got):\n%s", i, d)
-		}
-		if d := cmp.Diff(normLogs(s.Logs), normLogs(log.take())); d != "" {
-			t.Errorf("step %d: logs (-want +got):\n%s", i, d)
+	}
+	return key, inst, true
+}
+
+// check compares what the request returned.
+func (s goldenStep) check(t *testing.T, i int, value any, err error) {
+	t.Helper()
+	switch {
+	case s.Exception != "" && err == nil:
+		t.Errorf("step %d: got %v, want error %s", i, value, s.Error)
+	case s.Exception != "" && !s.RubyError && strings.ReplaceAll(indirector.Message(err), nilKey, "") != s.Error:
+		t.Errorf("step %d: got error %q, want %q", i, indirector.Message(err), s.Error)
+	case s.Exception == "" && err != nil:
+		t.Errorf("step %d: got error %v, want %v", i, err, s.Returns)
+	case s.Exception == "":
+		if d := cmp.Diff(s.Returns, jsonable(value)); d != "" {
+			t.Errorf("step %d: returns (-want +got):\n%s", i, d)
 		}
 	}
 }
@@ -841,31 +867,7 @@ func TestGoldenURIs(t *testing.T) {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
 			saw := new(seen)
-			spec := func(name string) indirector.Spec {
-				return indirector.Spec{
-					Name: name, Class: name, Default: "x",
-					KeyMatches: func(indirector.Instance, string) error { return nil },
-				}
-			}
-			var termini []indirector.Descriptor
-			for _, name := range []string{"golden_widget", "catalog"} {
-				termini = append(termini, indirector.Descriptor{
-					Indirection: name, Name: "x", Type: saw,
-					New: func(indirector.Env) (indirector.Terminus, error) { return saw, nil },
-				})
-			}
-			reg, err := indirector.NewRegistry([]indirector.Spec{spec("golden_widget"), spec("catalog")}, termini)
-			if err != nil {
-				t.Fatal(err)
-			}
-			routes := indirector.Routes{}
-			for _, name := range reg.Names() {
-				routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Kind: traces.FromDeclaration}}}
-			}
-			x, err := indirector.New(indirector.Config{Registry: reg, Routes: routes, Environments: environments})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := saw.indirector(t)
 			var key string
 			if c.Key != nil {
 				key = *c.Key
@@ -886,8 +888,8 @@ func TestGoldenURIs(t *testing.T) {
 			}
 			req := indirector.NewRequest(ind, verb, key, inst, c.Options)
 			ignores := req.Flags & traces.IgnoreTerminus
-			req.Flags &^= ignores // or nobody would see the request
-			_, err = x.Do(t.Context(), req)
+			req.Flags &^= ignores // or the request would not be seen
+			_, err := x.Do(t.Context(), req)
 			if c.Error != "" {
 				if got := indirector.Message(err); got != c.Error {
 					t.Errorf("got error %q, want %q", got, c.Error)
@@ -948,6 +950,37 @@ func TestGoldenURIs(t *testing.T) {
 
 // seen notes the request that reaches it.
 type seen struct{ req *indirector.Request }
+
+// indirector returns an Indirector with two indirections that reach saw.
+func (saw *seen) indirector(t *testing.T) *indirector.Indirector {
+	t.Helper()
+	spec := func(name string) indirector.Spec {
+		return indirector.Spec{
+			Name: name, Class: name, Default: "x",
+			KeyMatches: func(indirector.Instance, string) error { return nil },
+		}
+	}
+	var termini []indirector.Descriptor
+	for _, name := range []string{"golden_widget", "catalog"} {
+		termini = append(termini, indirector.Descriptor{
+			Indirection: name, Name: "x", Type: saw,
+			New: func(indirector.Env) (indirector.Terminus, error) { return saw, nil },
+		})
+	}
+	reg, err := indirector.NewRegistry([]indirector.Spec{spec("golden_widget"), spec("catalog")}, termini)
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes := indirector.Routes{}
+	for _, name := range reg.Names() {
+		routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "x", Kind: traces.FromDeclaration}}}
+	}
+	x, err := indirector.New(indirector.Config{Registry: reg, Routes: routes, Environments: environments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
 
 func (s *seen) Find(_ context.Context, r *indirector.Request) (indirector.Instance, error) {
 	s.req = r

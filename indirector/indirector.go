@@ -3,509 +3,326 @@
 //
 // An indirection (facts, node, catalog, …) binds one model to many termini
 // (yaml, json, exec, …). A request names an indirection, a verb and a key. It
-// walks through a fixed list of steps, see [Indirector.Do]: each step is one
-// question with an answer and a reason, and all that is done around a step is
-// done in one function, watch. Termini know nothing of that: they implement
-// one to five one-method interfaces.
+// walks through a fixed list of steps, see [Indirector.Do]; each step is one
+// question with an answer and a reason.
+//
+// # Writing a terminus
+//
+// A terminus is a type with one to five one-method interfaces, see [Finder] to
+// [Destroyer], and a [Descriptor]. Package terminustest runs a suite on it.
+//
+//   - The Descriptor names indirection, terminus, a Doc whose first sentence is a
+//     summary, every setting that is read (with words for it), the rules that are
+//     kept, and whether expirations survive (KeepsExpiry). Type is a typed nil of
+//     what New returns.
+//   - It does not trace steps, cache, authorize or pause: the Indirector does. Work
+//     worth seeing, such as a file read, opens a span by traces.Start.
+//   - What is absent is [NotFound] with a reason; a search that matches nothing is
+//     an empty list, not nil. Other errors are a [Failure] in Puppet's words.
+//   - Keys are input. With rule IND-KEY-01 those that are no names ("..", "a/b", a
+//     NUL) are refused with [ErrInvalid]; nothing outside of its directory is touched.
+//   - It is safe for concurrent use; a find never returns part of a save.
+//   - It stops when the context ends, and returns the context's error.
+//   - Goroutines are started by Env.Go and end with Close; settings, clock, logger
+//     and other indirections come from [Env] too.
+//   - A [Lister] calls yield until it returns false; Peek, list and find agree on
+//     what is there, and on its expiration.
+//   - Instances are not changed once returned.
 package indirector
 
 import (
-	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"indirtui/traces"
 )
 
-// A Verb is one of the things that can be asked of an indirection.
-type Verb = traces.Verb
-
-// The verbs, and the internal one, Expire.
+// LevelNotice and LevelCritical are Puppet's notice and crit.
 const (
-	Find    = traces.Find
-	Search  = traces.Search
-	Head    = traces.Head
-	Save    = traces.Save
-	Destroy = traces.Destroy
-	Expire  = traces.Expire
+	LevelNotice   = slog.LevelInfo + 2
+	LevelCritical = slog.LevelError + 4
 )
 
-// An Instance is a value of an indirected model. Key returns what Puppet calls
-// its name. Instances are not changed once they have been handed over: they
-// are shared by caches, callers and traces.
-type Instance interface{ Key() string }
+// maxDepth is how deep requests may nest; beyond, it is a loop.
+const maxDepth = 64
 
-// A Name is an instance that is nothing but its name, as a facts search
-// returns them.
-type Name string
-
-// Key implements Instance.
-func (n Name) Key() string { return string(n) }
-
-// False is what Puppet's find returns for some unusable files: Ruby's false,
-// which is no instance, but is not nil either. Rule IND-FIND-07.
-var False Instance = falseInstance{}
-
-type falseInstance struct{}
-
-func (falseInstance) Key() string { return "" }
-
-// An Expirer is an Instance that can be too old. Only these take part in
-// expiry. Rules IND-EXP-01, IND-EXP-03.
-type Expirer interface {
-	Instance
-	// Expiration is when the instance is outdated; zero is never.
-	Expiration() time.Time
-	// WithExpiration returns a copy that is outdated from t on.
-	WithExpiration(t time.Time) Instance
-}
-
-// A Terminus implements one or more of the interfaces below and nothing else:
-// it does not trace, cache, authorize or pause. The house does that around it.
-type Terminus any
-
-// The verbs, one interface each. A Terminus that lacks one fails it with
-// [ErrVerbMissing]. Rule IND-TERM-12.
-type (
-	// A Finder returns the instance named by the key, or an error that is
-	// ErrNotFound, see NotFound.
-	Finder interface {
-		Find(context.Context, *Request) (Instance, error)
-	}
-	// A Searcher returns the instances that match the key; none is no error.
-	// ErrNotFound is Puppet's nil, ErrNotArray an answer that is no list.
-	Searcher interface {
-		Search(context.Context, *Request) ([]Instance, error)
-	}
-	// A Header reports whether the key exists. (It has nothing to do with HTTP
-	// headers.)
-	Header interface {
-		Head(context.Context, *Request) (bool, error)
-	}
-	// A Saver stores the request's instance. It returns what Puppet's terminus
-	// returns: 0 for files, the names of the processors for reports, nil if
-	// there is nothing to say.
-	Saver interface {
-		Save(context.Context, *Request) (any, error)
-	}
-	// A Destroyer removes the key. It returns what Puppet's terminus returns; nil
-	// is that there was nothing.
-	Destroyer interface {
-		Destroy(context.Context, *Request) (any, error)
-	}
-)
-
-// Optional abilities, found in the same way. A Terminus that is also an
-// io.Closer is closed with the Indirector.
-type (
-	// A Yielder searches without holding all that it finds: it gives yield each
-	// instance as it is found, in the order of Search, one at a time and from
-	// this goroutine. It keeps nothing that grows with their number. An error of
-	// yield ends the search and is returned. It may be a Searcher too, for
-	// callers who want a list; otherwise one is made of what it yields.
-	Yielder interface {
-		Yield(ctx context.Context, r *Request, yield func(Instance) error) error
-	}
-	// A Validator replaces the check of model and key before a save.
-	// Rules IND-VAL-01, IND-VAL-02.
-	Validator interface {
-		Validate(context.Context, *Request) error
-	}
-	// An Authorizer decides about requests that carry a node. Rule IND-AUTH-01.
-	Authorizer interface {
-		Authorized(context.Context, *Request) bool
-	}
-	// A Filterer changes what the caller sees, not what the cache keeps.
-	// Rule IND-FIND-09.
-	Filterer interface {
-		Filter(context.Context, Instance) (Instance, error)
-	}
-	// A Sharer keeps the very objects that it answers with, as Puppet's memory
-	// termini do: it is told when the house has given one an expiration, because
-	// there the caller's object and the stored one are the same. Was is what it
-	// answered, and is what that has become.
-	Sharer interface {
-		Shared(key string, was, is Instance)
-	}
-	// A Keeper says itself whether it keeps expirations, where that depends on
-	// more than its Descriptor.
-	Keeper interface {
-		KeepsExpiry() bool
-	}
-	// A Softener is a Saver whose failures a setting turns into lines of the log, as
-	// those of PuppetDB's termini: the save then goes on as if it were done. Soft
-	// names the setting; "" is that failures are the caller's.
-	Softener interface {
-		Soft() string
-	}
-	// A Local refuses requests from the network when it returns true.
-	Local interface {
-		LocalOnly() bool
-	}
-	// A Lister tells what a terminus keeps, without asking it for anything. It
-	// calls yield for each entry until that returns false.
-	Lister interface {
-		List(ctx context.Context, yield func(Entry) bool) error
-	}
-	// A Peeker tells what a find would meet, without doing it. An Entry without
-	// a Key is that there is nothing.
-	Peeker interface {
-		Peek(ctx context.Context, key string) (Entry, error)
-	}
-)
-
-// An Entry is what a terminus keeps under one key.
-type Entry struct {
-	Indirection, Terminus string
-	Key                   string
-	Path                  string    // "" if it is not a file
-	Size                  int64     // bytes; -1 if unknown
-	Written               time.Time // zero if unknown
-	Expiration            time.Time // zero is never, or not kept
-	KeepsExpiry           bool      // whether the terminus keeps the expiration of this model
-	Err                   error     // the entry cannot be read
-}
-
-// A Handler is what the house makes of each verb of a Terminus. Find answers
-// with an Instance, Head with a bool, Search with []Instance; a Search of a
-// request that wants to Yield gives them to that, and answers with their number.
-type Handler func(context.Context, *Request) (any, error)
-
-// Verbs is what a Terminus can do, by verb; nil is that it cannot.
-type Verbs [traces.Expire]Handler
-
-// VerbsOf returns what t can do. No other code asks. It reads only the method
-// set of t, so that a typed nil will do.
-func VerbsOf(t Terminus) Verbs {
-	if w, ok := t.(*wrapper); ok {
-		return w.verbs()
-	}
-	var can Verbs
-	adapt(&can, Find, t, Finder.Find)
-	can[Search] = search(t)
-	adapt(&can, Head, t, Header.Head)
-	adapt(&can, Save, t, Saver.Save)
-	adapt(&can, Destroy, t, Destroyer.Destroy)
-	return can
-}
-
-func adapt[C, V any](can *Verbs, verb Verb, t Terminus, call func(C, context.Context, *Request) (V, error)) {
-	if c, ok := t.(C); ok {
-		can[verb] = func(ctx context.Context, r *Request) (any, error) { return call(c, ctx, r) }
-	}
-}
-
-// search is the Handler of what lists, or yields, or both.
-func search(t Terminus) Handler {
-	lists, _ := t.(Searcher)
-	yields, _ := t.(Yielder)
-	if lists == nil && yields == nil {
-		return nil
-	}
-	return func(ctx context.Context, r *Request) (any, error) {
-		found := []Instance{}
-		yield := r.yield()
-		switch {
-		case yield == nil && lists != nil:
-			return lists.Search(ctx, r)
-		case yield == nil:
-			err := yields.Yield(ctx, r, func(i Instance) error {
-				found = append(found, i)
-				return nil
-			})
-			return found, err
-		}
-		n := 0
-		count := func(i Instance) error {
-			n++
-			return yield(i)
-		}
-		if yields != nil {
-			err := yields.Yield(ctx, r, count)
-			return n, err
-		}
-		found, err := lists.Search(ctx, r)
-		for i := 0; err == nil && i < len(found); i++ {
-			err = count(found[i])
-		}
-		return n, err
-	}
-}
-
-// A Setting is one that a Terminus reads. Type and Default are of those that
-// Puppet does not have.
-type Setting struct {
-	Name, Doc string
-	Type      string // as Puppet names them: "boolean", "duration"; "" is any text
-	Default   string
-}
-
-// A Descriptor is the one source of all that is said about a Terminus.
-type Descriptor struct {
-	Indirection  string // "node"
-	Name         string // "exec", as Puppet spells it
-	Doc          string // the first sentence is the summary
-	Settings     []Setting
-	Rules        []string // the rules of the specification that it keeps
-	KeepsExpiry  bool     // what it stores is still outdated when it is read back (IND-EXP-05)
-	ProcessLocal bool     // what it stores is gone when the process ends
-	AlwaysNil    bool     // its find never answers
-	REST         bool     // of Puppet's REST family, whose missing verbs are no StandardError (IND-TERM-12)
-	Type         Terminus // a typed nil; its methods are its capabilities
-	New          func(Env) (Terminus, error)
-}
-
-// Class returns the name of the Ruby class that Puppet's messages use for the
-// terminus: "Puppet::Node::Yaml".
-func (d *Descriptor) Class(spec *Spec) string { return spec.Class + "::" + Constant(d.Name) }
-
-// Settings is where termini read settings. Place says who decided: "default",
-// "puppet.conf:7 [agent]", "--set". Of an unknown setting both are "".
-type Settings interface {
-	Get(name string) (value, place string)
-}
-
-// Env is all that a Terminus may take from its surroundings.
-type Env struct {
-	Indirection string
-	Terminus    string
-	Application string
-	Spec        *Spec
-	Settings    Settings
-	// SettingsIn returns the settings as they are in another environment, with
-	// what its environment.conf says now; "" is the current one.
+// Config configures New. Registry and Routes are required.
+type Config struct {
+	Registry *Registry
+	Routes   Routes
+	Settings Settings // nil knows none
+	// SettingsIn returns the settings of another environment, which exists. If
+	// nil, Settings.
 	SettingsIn func(environment string) Settings
-	// Do asks another indirection. The request becomes a nested one.
-	Do func(context.Context, *Request) (*Response, error)
-	// Sibling returns another terminus of the same indirection, for termini that
-	// pass requests on: see VerbsOf and Authorizer. It is created if need be.
-	Sibling func(name string) (Terminus, error)
-	// Shared returns what termini of one house have in common under a name, as
-	// connections. The first who asks makes it; who made or got it closes it when
-	// the house is closed, perhaps more than once. Nil in houses without one.
-	Shared func(name string, make func() any) any
-	// Go starts a goroutine whose panic is caught and recorded.
-	Go  func(func())
-	Log *slog.Logger
-	Now func() time.Time
+	Recorder   traces.Recorder        // nil records nothing
+	Debugger   Debugger               // nil never holds
+	Quirks     map[string]bool        // ids of rules whose oddity is wanted
+	Now        func() time.Time       // nil is time.Now
+	Log        *slog.Logger           // nil discards
+	Crash      func(v any, at []byte) // called when a goroutine of a terminus panics; nil panics on
+	// Environments returns nil if there is such an environment, else an
+	// *EnvironmentNotFound. If nil, there is every one.
+	Environments func(name string) error
+	Environment  string // the current environment; "" is production
+	Application  string
 }
 
-// A Spec declares an indirection. Rules IND-REG-04, IND-SEL-01.
-type Spec struct {
-	Name    string // "facts"
-	Doc     string
-	Class   string // of the model in Ruby: "Puppet::Node::Facts"
-	Model   func(Instance) bool
-	Setting string // the setting that names the terminus; "" if Default is fixed
-	Default string // the declared terminus, if there is no Setting
-	// Legacy says in which versions the indirection existed; "" is still.
-	Legacy string
-	// BeforeSave runs before a save. Saving facts expires the node. Rule
-	// IND-EXP-06.
-	BeforeSave func(context.Context, *Indirector, *Request) error
-	// KeyMatches replaces the comparison of the instance's name with the key.
-	// Rule IND-VAL-02.
-	KeyMatches func(inst Instance, key string) error
+// An Indirector answers requests. It is safe for concurrent use; a process may
+// have several, which share nothing.
+type Indirector struct {
+	cfg        Config
+	plans      *plans
+	holders    sync.Map // of holderKey to *holder
+	table      atomic.Pointer[table]
+	around     atomic.Pointer[around]
+	ttls       sync.Map // of indirection to time.Duration, of those set by SetTTL
+	shared     sync.Map // of name to func() any
+	goroutines sync.WaitGroup
+	stops      *Stops // of the debugger; empty without one
+
+	mu      sync.Mutex // guards the fields below, and the order of table changes
+	journal []Change
+	retired []*holder // of termini that were replaced
 }
 
-// Remote says who asks over the network.
-type Remote struct {
-	Node          string // certificate name
-	IP            string
-	Authenticated bool
-	// Certificate is what was shown, in PEM; "" if nothing was, or only its name is
-	// known.
-	Certificate string
-	Extensions  map[string]string // of the certificate, by Puppet's short names; nil if none
-	Rule        string            // what let the request in: "rule 'puppetlabs node', auth.conf:12"; "" if nobody asked
+// An around is what a request reads beside its routes. It is never changed,
+// only replaced, so that a request sees one of them throughout.
+type around struct {
+	Surroundings
+	ttl func() time.Duration // the setting runinterval
 }
 
-// An Option is one option of a request, as termini see it.
-type Option struct {
-	Name  string
-	Value any
+// Surroundings are where an Indirector and its termini read settings, see
+// [Config].
+type Surroundings struct {
+	Settings    Settings
+	SettingsIn  func(environment string) Settings
+	Environment string
 }
 
-// A Request is one question. It is not changed once it is on its way.
-type Request struct {
-	Indirection string
-	Key         string
-	Verb        Verb // what follows lies in one word with it: see flight
-	Flags       traces.Flags
-	By          traces.SourceKind // who chose Terminus or Cache; the zero Source is FromRequest
-	RunGuessed  bool              // nobody said that it is part of Run
-	looks       bool              // of one who only looks: see Look
-	named       bool              // an environment is named, even if it is ""
-	Source      string            // where that was chosen; ""
-	Terminus    string            // another terminus for this request only; "" is the routed one
-	Cache       string            // another cache for this request only; Off is no cache, "" the routed one
-	Environment string            // "" is the current one
-	Instance    Instance          // what to save
-	Options     []Option          // what termini see (IND-REQ-02)
-	URI         *URI              // of a URI key: protocol, server, port; nil otherwise
-	Remote      *Remote           // who asks over the network; nil is this process
-	Caller      string            // who asks, for the trace: "cli", "you", "agent"
-	Rescue      string            // where the caller catches an error and goes on: "configurer retrieve_new_catalog"; "" if it does not
-	Run         string            // the run that this belongs to; "" if alone
-	Replay      uint64            // the request that this repeats; 0 if none
-	Wants       *Wants            // what the caller wants besides an answer; nil is nothing, as of most
-}
-
-// Wants is what a caller wants besides an answer, and is the caller's: the house
-// and termini fill in the Wire, and change nothing else. A copy of a request
-// shares them, unless it is given its own, as by Yielding.
-type Wants struct {
-	// Notes is what the caller knows and the story should tell.
-	Notes []string
-	// Yield takes what a search finds, one instance at a time, as it is found,
-	// for callers who do not want to hold all of it; the answer is then their
-	// number. It runs on a goroutine of the request, which goes on when it
-	// returns. Its error ends the search and is what the request fails with.
-	// Nil is that the answer is a list.
-	Yield func(Instance) error
-	// Take does with the answer of a find what is part of the request: to send
-	// contents that flow. It is called once, when there is an instance; its
-	// context carries the trace. What it fails with is what the request fails
-	// with. Nil is that the request ends with its answer. Gap L10.
-	Take func(context.Context, *Response) error
-	// Wire is filled by a terminus that asks over the network, see
-	// Request.Wire; nil is that nobody wants it. Gap L9.
-	Wire *Wire
-}
-
-// Yielding returns a copy of r whose search gives what it finds to yield.
-func (r *Request) Yielding(yield func(Instance) error) *Request {
-	c := *r
-	c.Wants = new(Wants)
-	if r.Wants != nil {
-		*c.Wants = *r.Wants
+func newAround(s Surroundings) *around {
+	if s.Settings == nil {
+		s.Settings = noSettings{}
 	}
-	c.Wants.Yield = yield
-	return &c
-}
-
-// Wire is where a terminus that asks over the network tells how that went; nil
-// if nobody wants to know.
-func (r *Request) Wire() *Wire {
-	if r.Wants == nil {
-		return nil
+	if s.Environment == "" {
+		s.Environment = "production"
 	}
-	return r.Wants.Wire
+	return &around{s, sync.OnceValue(func() time.Duration {
+		text, _ := s.Settings.Get("runinterval")
+		d, err := ParseDuration(text)
+		if err != nil {
+			return 1800 * time.Second
+		}
+		return d
+	})}
 }
 
-// yield is who takes what a search finds; nil if it is to be a list.
-func (r *Request) yield() func(Instance) error {
-	if r.Wants == nil {
-		return nil
+// of returns the settings of an environment.
+func (a *around) of(environment string) Settings {
+	if environment == "" || environment == a.Environment || a.SettingsIn == nil {
+		return a.Settings
 	}
-	return r.Wants.Yield
+	return a.SettingsIn(environment)
 }
 
-// A Wire is one exchange as it went over the network: the last one, if there
-// were several. A terminus fills it in whether the exchange succeeded or not.
-type Wire struct {
-	// Accept is what the caller takes, most wanted first; empty leaves the
-	// choice to the terminus. The caller sets it.
-	Accept []string
-	// KeepBody asks for Body. The caller sets it.
-	KeepBody bool
-	// Parent is the traceparent that the caller was asked with. It is sent on as
-	// it is, and none is if it is "": who hands on adds nothing. What the other
-	// side does hangs beside our own spans then, not below them: these may never
-	// be exported. The caller sets it.
-	Parent string
-	// Sent are the other headers that the caller was asked with and that are to
-	// be sent on, by canonical name: a terminus writes none of its own in their
-	// place. Without an Accept-Encoding among them none is offered; nil leaves the
-	// choice to the terminus. The caller sets it.
-	Sent map[string][]string
-	// Through takes the body of a search's answer as it comes, where it is too
-	// long to be kept as Body. It is called at most once, when Status and Header
-	// are known; nil is that everything is kept. The caller sets it.
-	Through func() io.Writer
+type noSettings struct{}
 
-	Address string              // the URL that was asked
-	Status  int                 // 0 is that no answer came
-	Header  map[string][]string // of the answer, by canonical name
-	Body    []byte              // of the answer, out of its transfer and content encodings; nil if not kept or streamed
-	Coded   []byte              // Body in the Content-Encoding of the Header; nil if it came without one
-	Passed  bool                // all of the body went Through; Forget does not bring it back
-}
+func (noSettings) Get(string) (value, place string) { return "", "" }
 
-// Forget takes the answer out of w, for whom it is not the answer any longer. A
-// nil Wire is legal.
-func (w *Wire) Forget() {
-	if w != nil {
-		w.Address, w.Status, w.Header, w.Body, w.Coded = "", 0, nil, nil, nil
+// New returns an Indirector. A name in Routes that is no terminus is an error
+// of the requests that meet it, as in Puppet.
+func New(cfg Config) (*Indirector, error) {
+	if cfg.Registry == nil {
+		return nil, errors.New("indirector: no registry")
 	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	x := &Indirector{cfg: cfg, plans: newPlans(), stops: new(Stops)}
+	if cfg.Debugger != nil {
+		x.stops = cfg.Debugger.Stops()
+	}
+	x.around.Store(newAround(Surroundings{cfg.Settings, cfg.SettingsIn, cfg.Environment}))
+	x.table.Store(x.newTable(cfg.Routes, nil, "", ""))
+	return x, nil
 }
 
-// Option returns the option called name, or nil.
-func (r *Request) Option(name string) any {
-	for i := range r.Options {
-		if r.Options[i].Name == name {
-			return r.Options[i].Value
+func (x *Indirector) now() time.Time { return x.cfg.Now() }
+
+// Registry returns the registry, which never changes.
+func (x *Indirector) Registry() *Registry { return x.cfg.Registry }
+
+// Close waits for the goroutines of termini and closes every terminus that is
+// an io.Closer.
+func (x *Indirector) Close() error {
+	var errs []error
+	end := func(h *holder) {
+		h.once.Do(func() { h.err = errors.New("the indirector is closed") })
+		if c, ok := h.terminus.(io.Closer); ok {
+			errs = append(errs, c.Close())
 		}
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, h := range x.retired {
+		end(h)
+	}
+	x.holders.Range(func(_, v any) bool {
+		end(v.(*holder))
+		return true
+	})
+	x.goroutines.Wait()
+	return errors.Join(errs...)
+}
+
+func (x *Indirector) env(indirection, terminus string) Env {
+	return Env{
+		Indirection: indirection,
+		Terminus:    terminus,
+		Application: x.cfg.Application,
+		Spec:        x.cfg.Registry.Spec(indirection),
+		Settings:    x.around.Load().Settings,
+		SettingsIn:  func(environment string) Settings { return x.around.Load().of(environment) },
+		Do:          x.nested,
+		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		Shared: func(name string, make func() any) any {
+			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
+			return once.(func() any)()
+		},
+		Go:  x.spawn,
+		Log: x.cfg.Log.With("indirection", indirection, "terminus", terminus),
+		Now: x.cfg.Now,
+	}
+}
+
+func (x *Indirector) spawn(f func()) {
+	x.goroutines.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				if x.cfg.Crash == nil {
+					panic(v)
+				}
+				x.cfg.Crash(v, debug.Stack())
+			}
+		}()
+		f()
+	})
+}
+
+// Terminus returns a terminus, made if need be, to look at what it keeps
+// (Lister, Peeker). Asking it for instances bypasses Do and its trace.
+func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
+	h := x.holder(indirection, traces.Choice{Terminus: name})
+	if err := h.open(x); err != nil {
+		return nil, err
+	}
+	return h.terminus, nil
+}
+
+// TTL is how long a found instance stays fresh, as set by SetTTL, else by the
+// setting runinterval. Rule IND-EXP-02.
+func (x *Indirector) TTL(indirection string) time.Duration {
+	return x.ttl(indirection, x.around.Load())
+}
+
+func (x *Indirector) ttl(indirection string, a *around) time.Duration {
+	if d, ok := x.ttls.Load(indirection); ok {
+		return d.(time.Duration)
+	}
+	return a.ttl()
+}
+
+// Reconfigure replaces the settings and the whole route table. Termini that
+// read a setting for which changed is true are made anew when next needed; the
+// others stay. Requests on their way keep the routes, settings and termini that
+// they began with. Why is for the journal: ":set node_terminus=yaml".
+func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setting string) bool, why string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.around.Store(newAround(s))
+	stale := func(h *holder) bool {
+		return h != nil && h.desc != nil && slices.ContainsFunc(h.desc.Settings, func(s Setting) bool { return changed(s.Name) })
+	}
+	some := false
+	x.holders.Range(func(key, v any) bool {
+		if h := v.(*holder); stale(h) {
+			some = true
+			x.retired = append(x.retired, h)
+			x.holders.Store(key, h.anew())
+		}
+		return true
+	})
+	if some {
+		x.shared.Clear() // made by the old settings; its users keep it
+	}
+	// Wrappers belong to the table, and keep their counts.
+	before := &table{by: make(map[string]*resolved)}
+	for name, r := range x.table.Load().by {
+		kept := *r
+		for _, h := range []**holder{&kept.primaryHolder, &kept.cacheHolder} {
+			switch {
+			case stale(*h) && strings.Contains((*h).name, "("):
+				*h = (*h).anew()
+			case stale(*h):
+				*h = nil
+			}
+		}
+		before.by[name] = &kept
+	}
+	x.swap(next, before, why)
+}
+
+// SetTTL sets the time to live of an indirection, in whole seconds. Rule
+// IND-EXP-02, gap L2.
+func (x *Indirector) SetTTL(indirection, seconds string, by traces.Choice) error {
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		return &Failure{Class: "ArgumentError", Message: msgTTL, Hidden: "got " + strconv.Quote(seconds)}
+	}
+	old := x.TTL(indirection)
+	x.ttls.Store(indirection, time.Duration(n)*time.Second)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	by.Terminus = seconds
+	routes := x.Routes()
+	x.journal = append(x.journal, Change{
+		At: x.now(), Indirection: indirection, Slot: "ttl", Why: "assign",
+		Old: traces.Choice{Terminus: strconv.Itoa(int(old / time.Second))}, New: by, before: routes, after: routes,
+	})
 	return nil
 }
 
-// A Response is the answer to a request.
-type Response struct {
-	// Value is what the method of the verb returns: an Instance, []Instance, a
-	// bool, or what the terminus said; an int if the instances went to Yield.
-	Value any
-	// From is who answered.
-	From   traces.Point
-	Served traces.Served
-	// Trace is the number of the request; 0 if nobody records.
-	Trace uint64
-}
-
-// Instance returns the instance of a find, or nil.
-func (r *Response) Instance() Instance {
-	if r == nil {
-		return nil
-	}
-	i, _ := r.Value.(Instance)
-	return i
-}
-
-// Constant returns the Ruby constant for a terminus or indirection name:
-// "file_server" is FileServer. Puppet's own helper handles the first
-// underscore only; nothing of ours has two. Rule IND-TERM-02.
-func Constant(name string) string {
-	b := make([]byte, 0, len(name))
-	up := true
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c == '_':
-			up = true
-			continue
-		case up && 'a' <= c && c <= 'z':
-			c -= 'a' - 'A'
+// ParseDuration reads a duration of Puppet's settings: a number, and perhaps y,
+// d, h, m or s.
+func ParseDuration(s string) (time.Duration, error) {
+	unit := time.Second
+	if s != "" {
+		switch s[len(s)-1] {
+		case 'y':
+			unit = 365 * 24 * time.Hour
+		case 'd':
+			unit = 24 * time.Hour
+		case 'h':
+			unit = time.Hour
+		case 'm':
+			unit = time.Minute
 		}
-		up = false
-		b = append(b, c)
 	}
-	return string(b)
-}
-
-// Snake returns the name that Puppet derives from a Ruby constant:
-// "FileServer" is file_server. Rule IND-TERM-02.
-func Snake(constant string) string {
-	b := make([]byte, 0, len(constant)+4)
-	for i := range len(constant) {
-		c := constant[i]
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 {
-				b = append(b, '_')
-			}
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
+	n, err := strconv.Atoi(strings.TrimRight(s, "ydhms"))
+	if err != nil {
+		return 0, fmt.Errorf("duration %q: want a number, and perhaps y, d, h, m or s", s)
 	}
-	return string(b)
+	return time.Duration(n) * unit, nil
 }

@@ -7,10 +7,9 @@ import (
 	"indirtui/traces"
 )
 
-// A Forecast is what would become of a request, as far as that can be said
-// without asking anybody. A step that depends on what somebody answers has the
-// answer NotReached and a reason: asked if somebody will be asked, no reason if
-// not even that is known.
+// A Forecast predicts a request without asking anything. A step whose answer is
+// open is NotReached, with the reason asked, or no reason if it may not be
+// reached.
 type Forecast struct {
 	Steps    [traces.StepCount]traces.Question
 	Outcome  traces.Outcome // Run if it depends on what the terminus answers
@@ -20,9 +19,8 @@ type Forecast struct {
 	Why      string // one sentence
 }
 
-// Plan tells what would become of req if routes were in force; nil routes are
-// those that are. Nothing is executed: caches and termini that can be looked
-// into (Peeker) are looked into, and the others "will be asked". Gap D1.
+// Plan predicts req under routes; nil is the routes in force. Nothing is
+// executed; only a Peeker is looked into. Gap D1.
 func (x *Indirector) Plan(ctx context.Context, req *Request, routes Routes) Forecast {
 	t := x.table.Load()
 	if routes != nil {
@@ -38,8 +36,8 @@ func (x *Indirector) Plan(ctx context.Context, req *Request, routes Routes) Fore
 	return p.out
 }
 
-// Plan tells what will become of the request from where it stands, if it goes
-// on as req; nil is as it is. What has happened stays, and nothing is executed.
+// Plan predicts the rest of a stopped request, going on as req; nil is
+// unchanged. Nothing is executed.
 func (st *State) Plan(ctx context.Context, req *Request) Forecast {
 	p := planner{ctx: ctx, x: st.x, req: st.Request, to: st.to, served: st.Served, sure: true, value: st.Value}
 	if req != nil {
@@ -84,10 +82,10 @@ type planner struct {
 	req     Request
 	to      *resolved
 	served  traces.Served
-	sure    bool   // whether served is more than a guess
-	value   any    // the answer so far, if there is one already
-	found   Entry  // what the cache or the terminus has, if that could be seen
-	nothing string // why nobody will have an answer
+	sure    bool   // served is more than a guess
+	value   any    // the answer so far
+	found   Entry  // in cache or terminus, if that can be seen
+	nothing string // why there will be no answer
 	out     Forecast
 	failed  bool
 }
@@ -97,10 +95,10 @@ func (p *planner) stop(s traces.Step, because traces.Because, why string) {
 	p.out.Outcome, p.out.Served, p.out.Why, p.failed = traces.Err, traces.ByNone, why, true
 }
 
-// goOn fills in what is to be said, step by step as a request would go.
+// goOn predicts step by step.
 func (p *planner) goOn(steps []step) {
 	for _, s := range steps {
-		if q, known := p.say(s.name); known {
+		if q, known := p.step(s.name); known {
 			p.out.Steps[s.name] = q
 		}
 		if p.failed {
@@ -111,7 +109,7 @@ func (p *planner) goOn(steps []step) {
 	p.conclude()
 }
 
-// conclude says in one sentence what comes of it.
+// conclude sums up in one sentence.
 func (p *planner) conclude() {
 	out := &p.out
 	out.Served = p.served
@@ -140,9 +138,8 @@ func (p *planner) conclude() {
 	}
 }
 
-// say is what one step would answer; known is false if the plan says it well
-// enough.
-func (p *planner) say(s traces.Step) (q traces.Question, known bool) {
+// step predicts one step; known is false if the plan's own answer stands.
+func (p *planner) step(s traces.Step) (q traces.Question, known bool) {
 	because := func(a traces.Answer, r traces.Reason, about string) (traces.Question, bool) {
 		return traces.Question{Answer: a, Because: traces.Because{Reason: r, About: about}}, true
 	}

@@ -32,7 +32,7 @@ func TestReconfigure(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	made := 0
-	h := newHouse(t, func(cfg *indirector.Config, termini *[]indirector.Descriptor) {
+	h := newFixture(t, func(cfg *indirector.Config, termini *[]indirector.Descriptor) {
 		cfg.Settings = settings{"colour": "red", "runinterval": "30m"}
 		*termini = append(*termini, indirector.Descriptor{
 			Indirection: "node", Name: "reader", Type: (*reader)(nil), Settings: []indirector.Setting{{Name: "colour"}},
@@ -137,7 +137,7 @@ func TestRebase(t *testing.T) {
 	}
 }
 
-// softly fails to save, and says so or not.
+// softly fails to save, and is a Softener or not.
 type softly struct {
 	*fake
 	soft string
@@ -161,7 +161,7 @@ func TestSoftFailure(t *testing.T) {
 		if tt.fail {
 			f.fail[indirector.Save] = errors.New("connection refused")
 		}
-		h := newHouse(t, func(_ *indirector.Config, termini *[]indirector.Descriptor) {
+		h := newFixture(t, func(_ *indirector.Config, termini *[]indirector.Descriptor) {
 			*termini = append(*termini, indirector.Descriptor{
 				Indirection: "report", Name: "softly", Type: f,
 				New: func(indirector.Env) (indirector.Terminus, error) { return f, nil },

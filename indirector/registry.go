@@ -9,8 +9,8 @@ import (
 	"indirtui/traces/spell"
 )
 
-// A Registry knows which indirections and termini there are. It never changes,
-// so many engines may share one. Rules IND-REG-01, IND-TERM-01.
+// A Registry knows the indirections and their termini. It never changes and may
+// be shared. Rules IND-REG-01, IND-TERM-01.
 type Registry struct {
 	specs   []Spec
 	byName  map[string]*Spec
@@ -18,9 +18,8 @@ type Registry struct {
 	order   map[string][]string
 }
 
-// NewRegistry returns the registry of the given indirections and termini, or
-// an error that names both sides of a clash. Rules IND-REG-02, IND-REG-03,
-// IND-TERM-04.
+// NewRegistry returns a registry, or an error that names both sides of each
+// clash. Rules IND-REG-02, IND-REG-03, IND-TERM-04.
 func NewRegistry(specs []Spec, termini []Descriptor) (*Registry, error) {
 	r := &Registry{
 		specs:   slices.Clone(specs),
@@ -98,8 +97,8 @@ func (r *Registry) Spec(name string) *Spec { return r.byName[name] }
 // declaration. Read only.
 func (r *Registry) Termini(indirection string) []string { return r.order[indirection] }
 
-// Descriptor returns what is said about a terminus, or nil. That of a wrapped
-// one, see [Wrapper], is what is said about the first terminus in it.
+// Descriptor returns the descriptor of a terminus, or nil; of a wrapped one,
+// see [Wrapper], that of the first terminus in it.
 func (r *Registry) Descriptor(indirection, terminus string) *Descriptor {
 	if strings.Contains(terminus, "(") {
 		d, _ := r.wrapped(indirection, terminus, 0)
@@ -108,8 +107,8 @@ func (r *Registry) Descriptor(indirection, terminus string) *Descriptor {
 	return r.termini[indirection][terminus]
 }
 
-// CheckTerminus returns nil if there is a terminus by that name, wrapped or not.
-// Of a wrapped one the error says what is wrong with the name.
+// CheckTerminus returns nil if the terminus exists, wrapped or not; otherwise
+// the error tells what is wrong with the name.
 func (r *Registry) CheckTerminus(indirection, terminus string) error {
 	switch {
 	case strings.Contains(terminus, "("):
@@ -121,8 +120,8 @@ func (r *Registry) CheckTerminus(indirection, terminus string) error {
 	return nil
 }
 
-// Has reports whether there is a terminus by that very name, as Puppet would
-// know it.
+// Has reports whether Puppet would know a terminus by that name; wrappers are
+// not.
 func (r *Registry) Has(indirection, terminus string) bool {
 	return r.termini[indirection][terminus] != nil
 }

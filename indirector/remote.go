@@ -2,17 +2,17 @@ package indirector
 
 import "errors"
 
-// ErrLocalOnly is that a terminus is not asked by requests from the network.
+// ErrLocalOnly reports that a terminus refuses requests from the network.
 var ErrLocalOnly = errors.New("not for requests from the network")
 
-// Admits says whether a request from the network may come to an indirection
-// and an environment, before anything else is asked: nil, an
-// *EnvironmentNotFound, ErrLocalOnly, or that there is no terminus. The primary
-// terminus alone decides. Rules REST-URL-03, REST-URL-04.
+// Admits returns nil if a request from the network may reach an indirection in
+// an environment, else an *EnvironmentNotFound, ErrLocalOnly, or why there is
+// no terminus. The primary terminus alone decides. Rules REST-URL-03,
+// REST-URL-04.
 func (x *Indirector) Admits(indirection, environment string) error {
 	to := x.table.Load().by[indirection]
 	if to == nil || to.primaryHolder == nil {
-		return nil // the request says so itself
+		return nil // the request reports it itself
 	}
 	if err := x.knows(environment, to, true); err != nil {
 		return err
@@ -26,8 +26,8 @@ func (x *Indirector) Admits(indirection, environment string) error {
 	return nil
 }
 
-// knows reports whether there is such an environment. A terminus that passes a
-// request of the network on over the network leaves that to the other side.
+// knows returns an error if there is no such environment. A terminus that
+// passes the request on over the network leaves the check to the other side.
 // Rule IND-REQ-10.
 func (x *Indirector) knows(environment string, to *resolved, remote bool) error {
 	switch {

@@ -1,35 +1,181 @@
 package indirector
 
 import (
+	"context"
 	"fmt"
-	"net/netip"
+	"io"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
-// A URI is what a URI key says besides the key. Rules IND-REQ-04 to IND-REQ-09.
-type URI struct {
-	Text     string // as given
-	Protocol string // "" for file:
-	Server   string // "" if the URI names no host
-	Port     int    // 0 for file: and for unknown protocols without a port
+// A Remote is the client of a request from the network.
+type Remote struct {
+	Node          string // certificate name
+	IP            string
+	Authenticated bool
+	// Certificate is in PEM; "" if none was shown, or only its name is known.
+	Certificate string
+	Extensions  map[string]string // of the certificate, by Puppet's short names; nil if none
+	Rule        string            // that allowed the request: "rule 'puppetlabs node', auth.conf:12"; "" if none was checked
 }
 
-// An EnvironmentNotFound says that there is no environment by that name.
-// Rule IND-REQ-10.
+// An Option is passed to termini.
+type Option struct {
+	Name  string
+	Value any
+}
+
+// A Request asks one question. It is not changed once it is sent.
+type Request struct {
+	Indirection string
+	Key         string
+	Verb        Verb // shares a word with the next fields: see call
+	Flags       traces.Flags
+	By          traces.SourceKind // who chose Terminus or Cache; the zero Source is FromRequest
+	RunGuessed  bool              // Run is a guess
+	looks       bool              // sent by Look
+	named       bool              // an environment is named, even if it is ""
+	Source      string            // where that was chosen; may be ""
+	Terminus    string            // another terminus for this request only; "" is the routed one
+	Cache       string            // another cache for this request only; Off is no cache, "" the routed one
+	Environment string            // "" is the current one
+	Instance    Instance          // what to save
+	Options     []Option          // what termini see (IND-REQ-02)
+	URI         *URI              // set for a URI key; else nil
+	Remote      *Remote           // the client on the network; nil is this process
+	Caller      string            // for the trace: "cli", "you", "agent"
+	Rescue      string            // where the caller rescues an error: "configurer retrieve_new_catalog"; "" if it does not
+	Run         string            // "" if it belongs to no run
+	Replay      uint64            // number of the request that this repeats; 0 if none
+	Wants       *Wants            // what the caller wants besides an answer; may be nil
+}
+
+// Wants is what a caller wants besides an answer, and belongs to it. Only Wire
+// is filled in. Copies of a request share it, except by Yielding.
+type Wants struct {
+	// Notes are added to the trace.
+	Notes []string
+	// Yield gets each instance of a search as it is found, on a goroutine of
+	// the request; the answer is then their number. Its error ends the search
+	// and fails the request. If nil, the answer is a list.
+	Yield func(Instance) error
+	// Take uses the found instance as part of the request, such as sending its
+	// contents. It is called once; its context carries the trace, its error
+	// fails the request. May be nil. Gap L10.
+	Take func(context.Context, *Response) error
+	// Wire is filled by a terminus that asks over the network, see
+	// Request.Wire. May be nil. Gap L9.
+	Wire *Wire
+}
+
+// Yielding returns a copy of r whose search yields.
+func (r *Request) Yielding(yield func(Instance) error) *Request {
+	c := *r
+	c.Wants = new(Wants)
+	if r.Wants != nil {
+		*c.Wants = *r.Wants
+	}
+	c.Wants.Yield = yield
+	return &c
+}
+
+// Wire returns what a terminus that asks over the network fills in; nil if it
+// is not wanted.
+func (r *Request) Wire() *Wire {
+	if r.Wants == nil {
+		return nil
+	}
+	return r.Wants.Wire
+}
+
+// yield returns Wants.Yield, or nil.
+func (r *Request) yield() func(Instance) error {
+	if r.Wants == nil {
+		return nil
+	}
+	return r.Wants.Yield
+}
+
+// A Wire is an exchange over the network, the last one if there were several.
+// It is filled in on success and failure.
+type Wire struct {
+	// Accept lists media types, most wanted first; empty leaves the choice to
+	// the terminus. Set by the caller.
+	Accept []string
+	// KeepBody asks for Body. Set by the caller.
+	KeepBody bool
+	// Parent is the traceparent that is sent on unchanged; "" sends none. Our
+	// own spans may never be exported, so nothing hangs below them. Set by the
+	// caller.
+	Parent string
+	// Sent are the other headers to send on, by canonical name; the terminus
+	// adds none in their place. Without Accept-Encoding none is offered. Nil
+	// leaves the choice to the terminus. Set by the caller.
+	Sent map[string][]string
+	// Through gets the body of a search that is too long for Body, as it comes.
+	// It is called at most once, when Status and Header are known. If nil, all
+	// is kept. Set by the caller.
+	Through func() io.Writer
+
+	Address string              // URL
+	Status  int                 // 0 if no answer came
+	Header  map[string][]string // of the answer, by canonical name
+	Body    []byte              // decoded; nil if not kept or streamed
+	Coded   []byte              // Body as it came, in the Content-Encoding of Header; nil if it had none
+	Passed  bool                // the body went Through; Forget does not bring it back
+}
+
+// Forget removes an answer that was replaced by another. A nil Wire is legal.
+func (w *Wire) Forget() {
+	if w != nil {
+		w.Address, w.Status, w.Header, w.Body, w.Coded = "", 0, nil, nil, nil
+	}
+}
+
+// Option returns the value of an option, or nil.
+func (r *Request) Option(name string) any {
+	for i := range r.Options {
+		if r.Options[i].Name == name {
+			return r.Options[i].Value
+		}
+	}
+	return nil
+}
+
+// A Response is the answer to a request.
+type Response struct {
+	// Value is an Instance, []Instance, a bool, the result of the terminus, or
+	// the number of instances that went to Yield.
+	Value  any
+	From   traces.Point // that answered
+	Served traces.Served
+	// Trace is the number of the request; 0 if it is not recorded.
+	Trace uint64
+}
+
+// Instance returns the instance of a find, or nil.
+func (r *Response) Instance() Instance {
+	if r == nil {
+		return nil
+	}
+	i, _ := r.Value.(Instance)
+	return i
+}
+
+// An EnvironmentNotFound reports that there is no such environment. Rule
+// IND-REQ-10.
 type EnvironmentNotFound struct{ Name, Path string }
 
 func (e *EnvironmentNotFound) Error() string {
 	return fmt.Sprintf("Could not find a directory environment named '%s' anywhere in the path: %s. Does the directory exist?", e.Name, e.Path)
 }
 
-// NewRequest makes a request from options as Puppet's callers give them: those
-// that are attributes of a request are moved out of the options. A nil key is
-// "", and stands for the name of the instance. Rules IND-REQ-01 to IND-REQ-03.
+// NewRequest makes a request from the options of Puppet's callers; those that
+// are attributes become fields. Without a key it is the instance's name. Rules
+// IND-REQ-01 to IND-REQ-03.
 func NewRequest(indirection string, verb Verb, key string, inst Instance, options []Option) *Request {
 	req := &Request{Indirection: indirection, Verb: verb, Key: key, Instance: inst}
 	for _, o := range options {
@@ -45,7 +191,7 @@ func NewRequest(indirection string, verb Verb, key string, inst Instance, option
 		case "environment":
 			req.Environment, req.named = fmt.Sprint(o.Value), true
 		case "instance":
-			// The option names what a save stores; here that is a parameter.
+			// Names what a save stores; here that is a parameter.
 		case "transaction_uuid":
 			req.Run = fmt.Sprint(o.Value)
 			req.Options = append(req.Options, o)
@@ -73,7 +219,7 @@ func (r *Request) IsRemote() bool {
 	return r.Remote != nil && (r.Remote.Node != "" || r.Remote.IP != "")
 }
 
-// Description is what Puppet's messages call the request. Rule IND-REQ-12.
+// Description is the request in Puppet's messages. Rule IND-REQ-12.
 func (r *Request) Description() string {
 	if r.URI != nil {
 		return r.URI.Text
@@ -81,8 +227,8 @@ func (r *Request) Description() string {
 	return "/" + r.Indirection + "/" + r.Key
 }
 
-// Attributes returns the options and every attribute that is set, as Puppet's
-// to_hash does; the environment is always there. Rule IND-REQ-13.
+// Attributes returns the options and the attributes that are set, as Puppet's
+// to_hash does, always with the environment. Rule IND-REQ-13.
 func (r *Request) Attributes() []Option {
 	all := append([]Option(nil), r.Options...)
 	if r.Remote != nil {
@@ -102,9 +248,8 @@ func (r *Request) Attributes() []Option {
 	return append(all, Option{"environment", r.Environment})
 }
 
-// Resolve returns the request as it goes on its way: the key of a save without
-// one is the instance's, a URI key is taken apart, the environment is the
-// current one if none is named. The receiver is not changed.
+// resolve fills in what the request leaves open: the key of a save is the
+// instance's, a URI key is taken apart, the environment is the current one.
 func (x *Indirector) resolve(r *Request, to *resolved) error {
 	if r.Environment == "" && !r.named {
 		r.Environment = x.goesBy(to).Environment
@@ -122,260 +267,12 @@ func (x *Indirector) resolve(r *Request, to *resolved) error {
 	return nil
 }
 
-// goesBy returns what a request with that route goes by.
+// goesBy returns the surroundings of a request with that route.
 func (x *Indirector) goesBy(to *resolved) *around {
 	if to == nil {
 		return x.around.Load()
 	}
 	return to.around
-}
-
-// isURI reports whether key is a word followed by ":/". An absolute path is
-// none; on POSIX a Windows path is one. Puppet asks both of every line. Rule
-// IND-REQ-04.
-func isURI(key string) bool {
-	if !strings.Contains(key, ":/") {
-		return false
-	}
-	found := false
-	for line := range strings.SplitSeq(key, "\n") {
-		if strings.HasPrefix(line, "/") {
-			return false
-		}
-		found = found || beginsURI(line)
-	}
-	return found
-}
-
-func beginsURI(line string) bool {
-	for i := range len(line) {
-		switch c := line[i]; {
-		case c == ':':
-			return i > 0 && i+1 < len(line) && line[i+1] == '/'
-		case c != '_' && !isAlnum(c):
-			return false
-		}
-	}
-	return false
-}
-
-func isAlnum(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-}
-
-// schemePorts are those of the schemes that Ruby knows; wss is none of them.
-var schemePorts = map[string]int{"http": 80, "https": 443, "ldap": 389, "ldaps": 636, "ftp": 21, "ws": 80}
-
-// parseURI takes a URI key apart. Percent sequences are not decoded: Puppet
-// encodes the whole text before it parses it. Rules IND-REQ-05 to IND-REQ-09.
-func (x *Indirector) parseURI(r *Request) error {
-	text := r.Key
-	e := encodeURI(text)
-	bad := func(format string, args ...any) error {
-		return &Failure{
-			Class:   "ArgumentError",
-			Message: fmt.Sprintf("Could not understand URL %s: ", text) + fmt.Sprintf(format, args...),
-			Hidden:  "scheme and host may hold letters, digits and a few signs only; no space, no underscore in the scheme, no brackets in the path",
-		}
-	}
-	uri := &URI{Text: text, Protocol: strings.ToLower(strings.TrimSuffix(e.scheme, ":"))}
-	uri.Port = schemePorts[uri.Protocol]
-	switch authority, ok := strings.CutPrefix(e.authority, "//"); {
-	case !isASCII(e.scheme + e.authority):
-		return bad("URI must be ascii only %s", dump(e.String()))
-	case !isScheme(e.scheme), strings.ContainsAny(e.path, "[]"),
-		ok && !uri.setAuthority(authority), !ok && authority != "":
-		return bad("bad URI(is not URI?): %s", data.InspectString(e.String()))
-	case uri.Protocol == "mailto" && e.query == "":
-		return bad("missing opaque part for mailto URL")
-	}
-	r.URI = uri
-	path := unescape(e.path)
-	switch uri.Protocol {
-	case "file":
-		uri.Protocol, uri.Server, uri.Port = "", "", 0
-		r.Key = path
-		return nil
-	case "ftp":
-		// One slash is the server's, and what follows ";type=" no part of the path.
-		path, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), ";type=")
-	case "puppet":
-		if uri.Port == 0 {
-			uri.Port = x.serverPort()
-		}
-	case "filebucket":
-		uri.Protocol = "https"
-	}
-	r.Key = strings.TrimPrefix(path, "/")
-	return nil
-}
-
-// An encoded URI is one as Puppet gives it to Ruby's parser: with its path,
-// query and fragment escaped, whatever they hold.
-type encoded struct {
-	scheme    string // with its colon
-	authority string // with its slashes
-	path      string
-	query     string // with its question mark, or with the sign of the fragment, which is escaped too
-}
-
-func (e *encoded) String() string { return e.scheme + e.authority + e.path + e.query }
-
-// encodeURI takes key apart at the first signs that separate, as far as the
-// end of the line in which its fragment begins.
-func encodeURI(key string) *encoded {
-	e := new(encoded)
-	rest := key
-	if i := strings.IndexAny(rest, ":/?#"); i > 0 && rest[i] == ':' {
-		e.scheme, rest = rest[:i+1], rest[i+1:]
-	}
-	if strings.HasPrefix(rest, "//") {
-		end := 2 + len(until(rest[2:], "/?#"))
-		e.authority, rest = rest[:end], rest[end:]
-	}
-	path := until(rest, "?#")
-	e.path, rest = escape(path, "-_.!~*'();/?:@&=+$,[]"), rest[len(path):]
-	if after, ok := strings.CutPrefix(rest, "?"); ok {
-		query := until(after, "#")
-		rest = after[len(query):]
-		var pairs []string
-		for pair := range strings.SplitSeq(strings.TrimRight(query, "&"), "&") {
-			var parts []string
-			for part := range strings.SplitSeq(strings.TrimRight(pair, "="), "=") {
-				parts = append(parts, escape(part, "-_.~"))
-			}
-			pairs = append(pairs, strings.Join(parts, "="))
-		}
-		e.query = "?" + strings.Join(pairs, "&")
-	}
-	if fragment, ok := strings.CutPrefix(rest, "#"); ok {
-		fragment = "%23" + escape(until(fragment, "\n"), "-_.~")
-		switch {
-		case e.query != "":
-			e.query += fragment
-		case e.path != "":
-			e.path += fragment
-		default:
-			e.authority += fragment
-		}
-	}
-	return e
-}
-
-// until is the beginning of s up to the first of some signs.
-func until(s, signs string) string {
-	if i := strings.IndexAny(s, signs); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
-
-// escape writes all bytes but letters, digits and the signs that stay as
-// percent sequences.
-func escape(s, stay string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; isAlnum(c) || strings.IndexByte(stay, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// unescape takes back what escape did.
-func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		if n, err := strconv.ParseUint(s[i+1:min(len(s), i+3)], 16, 8); s[i] == '%' && err == nil {
-			b = append(b, byte(n))
-			i += 2
-		} else {
-			b = append(b, s[i])
-		}
-	}
-	return string(b)
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-// isScheme reports whether s, with its colon, is the scheme of a URI.
-func isScheme(s string) bool {
-	for i := range len(s) - 1 {
-		if c := s[i]; !isAlnum(c) && strings.IndexByte("+-.", c) < 0 {
-			return false
-		}
-	}
-	return len(s) > 1 && s[0] >= 'A'
-}
-
-// dump writes s as Ruby's String#dump does: in ASCII.
-func dump(s string) string {
-	var b strings.Builder
-	for _, r := range data.InspectString(s) {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		}
-	}
-	return controls.ReplaceAllString(b.String(), `\x$1`)
-}
-
-var controls = regexp.MustCompile(`\\u00([01][0-9A-F]|7F)`)
-
-var hosts = regexp.MustCompile(`\A(?:\[v[[:xdigit:]]+\.[!$&-.0-;=A-Z_a-z~]+\]|(?:%[[:xdigit:]]{2}|[!$&-.0-9;=A-Z_a-z~])*)\z`)
-
-var users = regexp.MustCompile(`\A(?:%[[:xdigit:]]{2}|[!$&-.0-;=A-Z_a-z~])*\z`)
-
-// setAuthority reads user@host:port, and reports whether that is well formed.
-// Without a port it leaves that of the scheme.
-func (u *URI) setAuthority(s string) bool {
-	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		if !users.MatchString(s[:i]) {
-			return false
-		}
-		s = s[i+1:]
-	}
-	host, port := s, ""
-	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.HasSuffix(s, "]") {
-		host, port = s[:i], s[i+1:]
-	}
-	if port != "" {
-		n, err := strconv.ParseUint(port, 10, 62)
-		if err != nil {
-			return false
-		}
-		u.Port = int(n)
-	}
-	u.Server = host
-	if inner, ok := strings.CutPrefix(host, "["); ok && !strings.HasPrefix(inner, "v") {
-		address, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
-		return err == nil && address.Is6() && address.Zone() == "" && strings.HasSuffix(inner, "]")
-	}
-	return hosts.MatchString(host)
-}
-
-func (x *Indirector) serverPort() int {
-	port, _ := x.around.Load().Settings.Get("serverport")
-	if n, err := strconv.Atoi(port); err == nil {
-		return n
-	}
-	return 8140
 }
 
 func truthy(v any) bool {
@@ -399,7 +296,7 @@ func inspectOptions(options []Option) string {
 
 var plainSymbols = regexp.MustCompile(`\A[\pL_][\pL\pN_]*[?!=]?\z`)
 
-// inspectSymbol writes a symbol: in quotes if it is not one word.
+// inspectSymbol quotes a symbol that is not one word.
 func inspectSymbol(s string) string {
 	if plainSymbols.MatchString(s) {
 		return ":" + s

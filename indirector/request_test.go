@@ -14,7 +14,7 @@ import (
 func travel(t *testing.T, s indirector.Settings, req *indirector.Request) (*indirector.Request, error) {
 	t.Helper()
 	saw := new(seen)
-	h := newHouse(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
+	h := newFixture(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
 		cfg.Settings, cfg.Environments = s, environments
 		*ds = append(*ds, descriptor("node", "seen", saw))
 	})
@@ -239,7 +239,7 @@ func TestRequestEnvironment(t *testing.T) {
 	})
 	t.Run("IND-REQ-15 an indirection that does not exist", func(t *testing.T) {
 		t.Parallel()
-		_, err := newHouse(t, nil).Do(t.Context(), &indirector.Request{Indirection: "nodes", Verb: indirector.Find, Key: "a"})
+		_, err := newFixture(t, nil).Do(t.Context(), &indirector.Request{Indirection: "nodes", Verb: indirector.Find, Key: "a"})
 		f := (*indirector.Failure)(nil)
 		if !errors.As(err, &f) || f.Class != "ArgumentError" || f.Message != "Could not find indirection 'nodes'" {
 			t.Errorf("got %v", err)

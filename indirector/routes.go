@@ -1,6 +1,7 @@
 package indirector
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,23 +13,23 @@ import (
 	"indirtui/traces/spell"
 )
 
-// Off is the name that a Choice gives to switch a cache off.
+// Off as a Choice of cache switches it off.
 const Off = "off"
 
-// A Route is every opinion on the terminus and on the cache of an indirection.
+// A Route holds the candidates for terminus and cache of an indirection.
 type Route struct{ Primary, Cache traces.Slot }
 
-// Routes is the route of every indirection, by name. It is never changed, only
-// replaced.
+// Routes are the routes of all indirections, by name. They are never changed,
+// only replaced.
 type Routes map[string]Route
 
-// The names of the two slots of a route.
+// The slots of a route.
 const (
 	SlotTerminus = "terminus"
 	SlotCache    = "cache"
 )
 
-// A Change is one entry of the journal of the route table. Gap L1.
+// A Change is an entry of the journal of routes. Gap L1.
 type Change struct {
 	At          time.Time
 	Indirection string // "" if the whole table was replaced
@@ -39,9 +40,8 @@ type Change struct {
 	after       Routes
 }
 
-// A table is the route table as requests use it: what Routes say, with the
-// winners looked up. It is never changed, so that a request that has read it
-// goes by one table from beginning to end.
+// A table holds Routes with their winners. It is never changed, so that a
+// request sees one table throughout.
 type table struct {
 	routes Routes
 	by     map[string]*resolved
@@ -57,9 +57,8 @@ type resolved struct {
 	around        *around
 }
 
-// newTable works out a table. A wrapper that was chosen in the table before and
-// still is goes on counting; one that is chosen anew counts anew. anew is the
-// indirection for which somebody has just chosen something, "" if nobody has.
+// newTable looks up the winners. A wrapper that stays chosen keeps its counts,
+// unless it was just assigned to slot of the indirection anew ("" is none).
 func (x *Indirector) newTable(routes Routes, before *table, anew, slot string) *table {
 	t := &table{routes: routes, by: make(map[string]*resolved, len(routes))}
 	around := x.around.Load()
@@ -88,8 +87,7 @@ func (x *Indirector) newTable(routes Routes, before *table, anew, slot string) *
 	return t
 }
 
-// A WrapperCount is how often a fault or delay was reached since it was chosen,
-// and how often it has acted.
+// A WrapperCount counts a fault or delay since it was chosen.
 type WrapperCount struct {
 	Wrapper      string // as written: "fault(rest, 503, first=2)"
 	Seen, Acted  int64
@@ -108,8 +106,8 @@ func (c WrapperCount) String() string {
 	return text
 }
 
-// WrapperCounts returns the counts of the faults and delays that a slot of an
-// indirection is wrapped in, from the outermost in; none if it is not.
+// WrapperCounts returns the counts of the faults and delays around a slot,
+// outermost first.
 func (x *Indirector) WrapperCounts(indirection, slot string) []WrapperCount {
 	r := x.table.Load().by[indirection]
 	if r == nil {
@@ -127,9 +125,9 @@ func (x *Indirector) WrapperCounts(indirection, slot string) []WrapperCount {
 	return all
 }
 
-// A holder holds a terminus, which is made when it is first needed: the one of
-// its name, or a wrapper, of which each who has chosen it has its own. A
-// constructor that fails does so at every use. Rules IND-TERM-09, IND-TERM-10.
+// A holder makes its terminus when it is first needed. Each choice of a wrapper
+// has its own. A constructor that fails does so at every use. Rules
+// IND-TERM-09, IND-TERM-10.
 type holder struct {
 	indirection, name string
 	desc              *Descriptor // nil if there is no such terminus
@@ -154,7 +152,7 @@ func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
 	if strings.Contains(c.Terminus, "(") && traces.NoSource < c.Kind && c.Kind < traces.FromThread {
 		return &holder{indirection: indirection, name: c.Terminus} // Puppet knows no wrappers
 	}
-	if strings.Contains(c.Terminus, "(") { // it counts, and belongs to who has chosen it
+	if strings.Contains(c.Terminus, "(") { // it counts for this choice alone
 		return &holder{indirection: indirection, name: c.Terminus, desc: x.cfg.Registry.Descriptor(indirection, c.Terminus)}
 	}
 	key := holderKey{indirection, c.Terminus, c.Symbol && x.cfg.Quirks["IND-TERM-09"]}
@@ -168,12 +166,11 @@ func (x *Indirector) holder(indirection string, c traces.Choice) *holder {
 	return h.(*holder)
 }
 
-// anew returns a holder for the same description, which makes its own terminus.
+// anew returns a holder of the same Descriptor with its own terminus.
 func (h *holder) anew() *holder {
 	return &holder{indirection: h.indirection, name: h.name, desc: h.desc}
 }
 
-// open makes the terminus if that has not been done.
 func (h *holder) open(x *Indirector) error {
 	h.once.Do(func() {
 		if h.desc == nil {
@@ -198,8 +195,8 @@ func (h *holder) open(x *Indirector) error {
 	return h.err
 }
 
-// unknownTerminus is Puppet's error for a name that is no terminus, with what
-// could be used instead. Rules IND-SEL-05, IND-TERM-11.
+// unknownTerminus is Puppet's error for an unknown name, with what exists.
+// Rules IND-SEL-05, IND-TERM-11.
 func (x *Indirector) unknownTerminus(indirection, name string) error {
 	f := &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgNoTerminus, name, indirection), Err: ErrNoRoute}
 	if name == "" {
@@ -225,17 +222,16 @@ func (x *Indirector) unknownTerminus(indirection, name string) error {
 // Routes returns the table in force.
 func (x *Indirector) Routes() Routes { return x.table.Load().routes }
 
-// Explain returns the route of one indirection: every opinion on its terminus
-// and cache, strongest first. Gap L1.
+// Explain returns the candidates for terminus and cache of an indirection,
+// strongest first. Gap L1.
 func (x *Indirector) Explain(indirection string) (Route, bool) {
 	r, ok := x.Routes()[indirection]
 	return r, ok
 }
 
-// Assign lets c have its say on a slot, SlotTerminus or SlotCache, of an
-// indirection, above what was said before by sources that are not stronger.
-// The terminus must exist and, unless it is Off, must be makeable by name; if
-// it is not, nothing changes. Rules IND-SEL-01, IND-SEL-05, IND-SEL-06.
+// Assign adds the candidate c to a slot, SlotTerminus or SlotCache, above those
+// of sources that are not stronger. The terminus must exist, except Off;
+// otherwise nothing changes. Rules IND-SEL-01, IND-SEL-05, IND-SEL-06.
 func (x *Indirector) Assign(indirection, slot string, c traces.Choice) error {
 	spec := x.cfg.Registry.Spec(indirection)
 	if spec == nil {
@@ -251,14 +247,7 @@ func (x *Indirector) Assign(indirection, slot string, c traces.Choice) error {
 	if c.At.IsZero() {
 		c.At = x.now()
 	}
-	x.change("assign", indirection, slot, c, func(r Route) Route {
-		if slot == SlotCache {
-			r.Cache = push(r.Cache, c)
-		} else {
-			r.Primary = push(r.Primary, c)
-		}
-		return r
-	})
+	x.change("assign", indirection, slot, c, func(r Route) Route { return r.with(slot, c) })
 	return nil
 }
 
@@ -269,7 +258,7 @@ func hint(near string) string {
 	return "nearest: " + near
 }
 
-// push puts c above everything that is not of a stronger source.
+// push puts c above the first candidate that is not of a stronger source.
 func push(s traces.Slot, c traces.Choice) traces.Slot {
 	i := 0
 	for i < len(s) && s[i].Kind > c.Kind {
@@ -278,9 +267,9 @@ func push(s traces.Slot, c traces.Choice) traces.Slot {
 	return slices.Insert(slices.Clone(s), i, c)
 }
 
-// Reset forgets every explicit choice of terminus of an indirection, as
-// Puppet's reset_terminus_class does: only the setting is left. An indirection
-// whose terminus is fixed in code then has none. Rule IND-SEL-03.
+// Reset removes every explicit choice of terminus, as Puppet's
+// reset_terminus_class: only the setting is left, and a terminus fixed in code
+// is gone. Rule IND-SEL-03.
 func (x *Indirector) Reset(indirection string, by traces.Choice) {
 	x.change("reset", indirection, SlotTerminus, by, func(r Route) Route {
 		r.Primary = slices.DeleteFunc(slices.Clone(r.Primary), func(c traces.Choice) bool {
@@ -290,7 +279,7 @@ func (x *Indirector) Reset(indirection string, by traces.Choice) {
 	})
 }
 
-// Withdraw removes what source said about an indirection: "reset to configured".
+// Withdraw removes the candidates of a source: "reset to configured".
 func (x *Indirector) Withdraw(indirection string, source traces.SourceKind) {
 	without := func(s traces.Slot) traces.Slot {
 		return slices.DeleteFunc(slices.Clone(s), func(c traces.Choice) bool { return c.Kind == source })
@@ -322,15 +311,15 @@ func (x *Indirector) change(why, indirection, slot string, c traces.Choice, edit
 	x.table.Store(x.newTable(after, x.table.Load(), anew, slot))
 }
 
-// SwapRoutes replaces the whole table and returns the old one. Requests on
-// their way go by the table that they have read.
+// SwapRoutes replaces the table and returns the old one. Requests on their way
+// keep theirs.
 func (x *Indirector) SwapRoutes(next Routes, why string) (previous Routes) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.swap(next, x.table.Load(), why)
 }
 
-// swap replaces the table by one that follows on another. x.mu is held.
+// swap replaces the table. Wrappers keep their counts of before. x.mu is held.
 func (x *Indirector) swap(next Routes, before *table, why string) (previous Routes) {
 	previous = x.Routes()
 	x.journal = append(x.journal, Change{At: x.now(), Why: why, before: previous, after: next})
@@ -338,22 +327,23 @@ func (x *Indirector) swap(next Routes, before *table, why string) (previous Rout
 	return previous
 }
 
-// With returns a table in which c has its say on a slot of an indirection, as by
-// [Indirector.Assign].
+// With returns Routes with c assigned, as by [Indirector.Assign].
 func (r Routes) With(indirection, slot string, c traces.Choice) Routes {
 	after := maps.Clone(r)
-	route := after[indirection]
-	if slot == SlotCache {
-		route.Cache = push(route.Cache, c)
-	} else {
-		route.Primary = push(route.Primary, c)
-	}
-	after[indirection] = route
+	after[indirection] = after[indirection].with(slot, c)
 	return after
 }
 
-// Rebase returns next with what was chosen since old on top of it: a route that
-// is as in old is that of next. What of old was taken away is taken away.
+func (r Route) with(slot string, c traces.Choice) Route {
+	if slot == SlotCache {
+		r.Cache = push(r.Cache, c)
+	} else {
+		r.Primary = push(r.Primary, c)
+	}
+	return r
+}
+
+// Rebase returns next with the changes from old to now applied to it.
 func Rebase(now, old, next Routes) Routes {
 	rebased := maps.Clone(next)
 	for name, route := range now {
@@ -383,27 +373,27 @@ func (x *Indirector) Journal() []Change {
 	return slices.Clone(x.journal)
 }
 
-// Before returns the table that the change replaced, and After the one it made.
+// Before returns the table that the change replaced.
 func (c Change) Before() Routes { return c.before }
 
 // After returns the table that the change made.
 func (c Change) After() Routes { return c.after }
 
-// A Thread is a view of an Indirector in which some termini are others, for
-// one line of execution: Puppet's thread-local selection, made visible. It may
-// be used by one goroutine at a time. Rule IND-SEL-09.
+// A Thread is a view of an Indirector with some termini of its own: Puppet's
+// thread-local selection, made visible. It is not safe for concurrent use. Rule
+// IND-SEL-09.
 type Thread struct {
 	x    *Indirector
 	name string
 	own  map[string][2]string
 }
 
-// Thread returns a view that differs from x in nothing yet.
+// Thread returns a view that does not differ from x yet.
 func (x *Indirector) Thread(name string) *Thread {
 	return &Thread{x: x, name: name, own: make(map[string][2]string)}
 }
 
-// Assign chooses a terminus or cache for the requests of this Thread only.
+// Assign chooses a terminus or cache for this Thread only.
 func (t *Thread) Assign(indirection, slot, terminus string) error {
 	own := t.own[indirection]
 	switch slot {
@@ -419,4 +409,17 @@ func (t *Thread) Assign(indirection, slot, terminus string) error {
 	}
 	t.own[indirection] = own
 	return nil
+}
+
+// Do is [Indirector.Do] with the termini of the Thread. Rule IND-SEL-09.
+func (t *Thread) Do(ctx context.Context, req *Request) (*Response, error) {
+	own := t.own[req.Indirection]
+	r := *req
+	if r.Terminus == "" && own[0] != "" {
+		r.Terminus, r.By, r.Source = own[0], traces.FromThread, "thread "+t.name
+	}
+	if r.Cache == "" && own[1] != "" {
+		r.Cache, r.By, r.Source = own[1], traces.FromThread, "thread "+t.name
+	}
+	return t.x.Do(ctx, &r)
 }

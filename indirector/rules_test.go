@@ -16,7 +16,7 @@ import (
 	"indirtui/traces"
 )
 
-// fake is a terminus of which each verb can be told to fail.
+// fake is a terminus whose verbs can be made to fail.
 type fake struct {
 	mem
 	fail   map[indirector.Verb]error
@@ -92,16 +92,16 @@ var specs = []indirector.Spec{
 	{Name: "report", Class: "Report", Default: "main", Model: isWidget},
 }
 
-// house is an Indirector over fakes, and the fakes by "indirection/terminus".
-type house struct {
+// fixture is an Indirector over fakes, and the fakes by "indirection/terminus".
+type fixture struct {
 	*indirector.Indirector
 	fakes map[string]*fake
 	keep  *keep
 }
 
-func newHouse(t testing.TB, change func(*indirector.Config, *[]indirector.Descriptor)) *house {
+func newFixture(t testing.TB, change func(*indirector.Config, *[]indirector.Descriptor)) *fixture {
 	t.Helper()
-	h := &house{fakes: map[string]*fake{}, keep: new(keep)}
+	h := &fixture{fakes: map[string]*fake{}, keep: new(keep)}
 	var termini []indirector.Descriptor
 	routes := indirector.Routes{}
 	for _, s := range specs {
@@ -139,19 +139,19 @@ func newHouse(t testing.TB, change func(*indirector.Config, *[]indirector.Descri
 	return h
 }
 
-func (h *house) assign(t testing.TB, ind, slot, terminus string) {
+func (h *fixture) assign(t testing.TB, ind, slot, terminus string) {
 	t.Helper()
 	if err := h.Assign(ind, slot, traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) find(t testing.TB, ind, key string) (*indirector.Response, error) {
+func (h *fixture) find(t testing.TB, ind, key string) (*indirector.Response, error) {
 	t.Helper()
 	return h.Do(t.Context(), &indirector.Request{Indirection: ind, Verb: indirector.Find, Key: key})
 }
 
-func (h *house) save(t testing.TB, ind, key string) error {
+func (h *fixture) save(t testing.TB, ind, key string) error {
 	t.Helper()
 	_, err := h.Do(t.Context(), &indirector.Request{Indirection: ind, Verb: indirector.Save, Instance: widget{name: key, origin: "saved"}})
 	return err
@@ -203,51 +203,49 @@ func TestRegistry(t *testing.T) {
 		}
 	})
 	t.Run("IND-TERM-02 names and constants", func(t *testing.T) {
-		for snake, constant := range map[string]string{"file_server": "FileServer", "yaml": "Yaml", "file_bucket_file": "FileBucketFile"} {
-			if got := indirector.Constant(snake); got != constant {
-				t.Errorf("Constant(%s): got %s", snake, got)
-			}
-			if got := indirector.Snake(constant); got != snake {
-				t.Errorf("Snake(%s): got %s", constant, got)
+		for name, want := range map[string]string{"file_server": "FileServer", "yaml": "Yaml", "file_bucket_file": "FileBucketFile"} {
+			if got := indirector.Constant(name); got != want {
+				t.Errorf("Constant(%s): got %s, want %s", name, got, want)
 			}
 		}
 	})
 }
 
+func (h *fixture) winner(indirection string) string {
+	r, _ := h.Explain(indirection)
+	return r.Primary.Winner().Terminus
+}
+
 func TestSelection(t *testing.T) {
 	t.Parallel()
-	winner := func(h *house, ind string) string {
-		r, _ := h.Explain(ind)
-		return r.Primary.Winner().Terminus
-	}
 	t.Run("IND-SEL-01 the strongest source wins, whenever it spoke", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		for _, c := range []traces.Choice{{Terminus: "spare", Kind: traces.FromYou}, {Terminus: "cache", Kind: traces.FromRoutesFile}} {
 			if err := h.Assign("node", indirector.SlotTerminus, c); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := winner(h, "node"); got != "spare" {
+		if got := h.winner("node"); got != "spare" {
 			t.Errorf("got %s, want spare", got)
 		}
 		h.Withdraw("node", traces.FromYou)
-		if got := winner(h, "node"); got != "cache" {
+		if got := h.winner("node"); got != "cache" {
 			t.Errorf("after withdrawing: got %s, want cache", got)
 		}
 	})
 	t.Run("IND-SEL-03 a reset leaves the setting only", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.assign(t, "node", indirector.SlotTerminus, "spare")
 		h.Reset("node", traces.Choice{Kind: traces.FromFace, Source: "face node"})
-		if got := winner(h, "node"); got != "main" {
+		if got := h.winner("node"); got != "main" {
 			t.Errorf("got %s, want main", got)
 		}
 	})
 	t.Run("IND-SEL-03 IND-SEL-04 a reset of a fixed class leaves nothing", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.Reset("report", traces.Choice{})
 		_, err := h.find(t, "report", "a")
 		if got := indirector.Message(err); got != "No terminus class nor terminus setting was provided for indirection report" {
@@ -256,7 +254,7 @@ func TestSelection(t *testing.T) {
 	})
 	t.Run("IND-SEL-05 bad names change nothing", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		for name, want := range map[string]string{"": `Invalid terminus name ""`, "mian": "Could not find terminus mian for indirection node"} {
 			err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: name, Kind: traces.FromYou})
 			if got := indirector.Message(err); got != want {
@@ -266,13 +264,13 @@ func TestSelection(t *testing.T) {
 				t.Errorf("no help: %#v", err)
 			}
 		}
-		if got := winner(h, "node"); got != "main" || len(h.Journal()) != 0 {
+		if got := h.winner("node"); got != "main" || len(h.Journal()) != 0 {
 			t.Errorf("something changed: %s %v", got, h.Journal())
 		}
 	})
 	t.Run("IND-SEL-06 a cache can be switched off, and none is no terminus", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.assign(t, "node", indirector.SlotCache, "cache")
 		if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "none", Kind: traces.FromYou}); err == nil {
 			t.Error("none was accepted")
@@ -288,7 +286,7 @@ func TestSelection(t *testing.T) {
 	})
 	t.Run("IND-SEL-09 a thread has its own choice", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		thread := h.Thread("worker 1")
 		if err := thread.Assign("node", indirector.SlotTerminus, "spare"); err != nil {
 			t.Fatal(err)
@@ -308,10 +306,14 @@ func TestSelection(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func TestConstructors(t *testing.T) {
+	t.Parallel()
 	t.Run("IND-TERM-10 a constructor runs once and fails at every use", func(t *testing.T) {
 		t.Parallel()
 		made := 0
-		h := newHouse(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
+		h := newFixture(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
 			*ds = append(*ds, indirector.Descriptor{
 				Indirection: "node", Name: "broken", Type: finder{},
 				New: func(indirector.Env) (indirector.Terminus, error) { made++; return nil, errors.New("no library") },
@@ -329,7 +331,7 @@ func TestSelection(t *testing.T) {
 	})
 	t.Run("IND-PREP-01 a pure cache read fails when the primary cannot be made", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.assign(t, "node", indirector.SlotCache, "cache")
 		h.fakes["node/cache"].m["a"] = widget{name: "a"}
 		req := &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a", Terminus: "puppetdb", Flags: traces.IgnoreTerminus}
@@ -341,7 +343,7 @@ func TestSelection(t *testing.T) {
 	t.Run("IND-TERM-09 S-39 symbol and string are two singletons with the quirk", func(t *testing.T) {
 		t.Parallel()
 		for _, quirk := range []bool{false, true} {
-			h := newHouse(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
+			h := newFixture(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
 				cfg.Quirks = map[string]bool{"IND-TERM-09": quirk}
 				*ds = append(*ds, indirector.Descriptor{
 					Indirection: "node", Name: "memory", Type: newFake(),
@@ -371,7 +373,7 @@ func TestSelection(t *testing.T) {
 
 func TestTTL(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	if got := h.TTL("node"); got != 30*time.Minute {
 		t.Errorf("IND-EXP-02: got %v, want runinterval", got)
 	}
@@ -391,9 +393,9 @@ func TestTTL(t *testing.T) {
 // Gap L1: no global state, a journal, snapshots, no race.
 func TestClosureL1(t *testing.T) {
 	t.Parallel()
-	t.Run("two houses do not know of each other", func(t *testing.T) {
+	t.Run("two share nothing", func(t *testing.T) {
 		t.Parallel()
-		a, b := newHouse(t, nil), newHouse(t, nil)
+		a, b := newFixture(t, nil), newFixture(t, nil)
 		b.assign(t, "facts", indirector.SlotTerminus, "spare")
 		for i := range 4 {
 			if err := errors.Join(a.save(t, "facts", fmt.Sprint("a", i)), b.save(t, "facts", fmt.Sprint("b", i))); err != nil {
@@ -406,7 +408,7 @@ func TestClosureL1(t *testing.T) {
 	})
 	t.Run("every change is in the journal and can be undone", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.assign(t, "facts", indirector.SlotTerminus, "spare")
 		h.assign(t, "facts", indirector.SlotCache, "cache")
 		if err := h.SetTTL("facts", "5", traces.Choice{Kind: traces.FromYou}); err != nil {
@@ -423,7 +425,7 @@ func TestClosureL1(t *testing.T) {
 	})
 	t.Run("a hundred goroutines switch and call", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
@@ -447,7 +449,7 @@ func TestClosureL1(t *testing.T) {
 func TestClosureL2(t *testing.T) {
 	t.Parallel()
 	for source := traces.FromDeclaration; source <= traces.FromYou; source++ {
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		for _, name := range h.Registry().Names() {
 			for slot, terminus := range map[string]string{indirector.SlotTerminus: "spare", indirector.SlotCache: "cache"} {
 				c := traces.Choice{Terminus: terminus, Kind: source, Source: "here"}
@@ -474,7 +476,7 @@ func TestClosureL2(t *testing.T) {
 // Gap L3: a call names its own terminus and cache, and the table is untouched.
 func TestClosureL3(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.fakes["node/spare"].m["a"] = widget{name: "a"}
 	before := h.Routes()
 	got, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a", Terminus: "spare"})
@@ -509,7 +511,7 @@ func TestClosureL5(t *testing.T) {
 		indirector.Save:    traces.IgnoreCache,                             // IND-SAVE-03
 		indirector.Destroy: all,                                            // IND-DEST-02
 	} {
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.assign(t, "node", indirector.SlotCache, "cache")
 		req := &indirector.Request{Indirection: "node", Verb: verb, Key: "a", Flags: all, Caller: "configurer"}
 		if verb == indirector.Save {
@@ -523,37 +525,37 @@ func TestClosureL5(t *testing.T) {
 	}
 }
 
-// Gap L7: eight stages, each verb; every error says where it began, and what
+// Gap L7: eight stages, each verb; every error names where it began, and what
 // had been done.
 func TestClosureL7(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	type want struct {
-		origin  string // "" is that the caller sees no error
+		origin  string // "" if the caller sees no error
 		outcome traces.Outcome
 	}
 	verbs := []indirector.Verb{indirector.Find, indirector.Search, indirector.Head, indirector.Save, indirector.Destroy}
 	for stage, tt := range map[string]struct {
-		inject func(*house, *indirector.Request)
+		inject func(*fixture, *indirector.Request)
 		want   map[indirector.Verb]want
 	}{
 		"select": {
-			func(_ *house, r *indirector.Request) { r.Terminus = "nowhere" },
+			func(_ *fixture, r *indirector.Request) { r.Terminus = "nowhere" },
 			all5(verbs, want{"route", traces.Err}),
 		},
 		"construct": {
-			func(_ *house, r *indirector.Request) { r.Terminus = "broken" },
+			func(_ *fixture, r *indirector.Request) { r.Terminus = "broken" },
 			all5(verbs, want{"route", traces.Err}),
 		},
 		"authorize": {
-			func(h *house, r *indirector.Request) {
+			func(h *fixture, r *indirector.Request) {
 				r.Remote = &indirector.Remote{Node: "n"}
 				h.fakes["node/main"].authed = func() bool { return false }
 			},
 			all5(verbs, want{"authorize", traces.Err}),
 		},
 		"validate": {
-			func(_ *house, r *indirector.Request) {
+			func(_ *fixture, r *indirector.Request) {
 				if r.Instance != nil {
 					r.Instance = widget{name: "b"}
 				}
@@ -561,7 +563,7 @@ func TestClosureL7(t *testing.T) {
 			map[indirector.Verb]want{indirector.Save: {"validate", traces.Err}},
 		},
 		"cache.read": {
-			func(h *house, _ *indirector.Request) { h.fakes["node/cache"].fail[indirector.Find] = down },
+			func(h *fixture, _ *indirector.Request) { h.fakes["node/cache"].fail[indirector.Find] = down },
 			map[indirector.Verb]want{
 				indirector.Find: {"", traces.ErrHidden}, indirector.Head: {"", traces.ErrHidden},
 				indirector.Search: {"", traces.Good}, indirector.Save: {"", traces.Good},
@@ -569,7 +571,7 @@ func TestClosureL7(t *testing.T) {
 			},
 		},
 		"primary": {
-			func(h *house, _ *indirector.Request) {
+			func(h *fixture, _ *indirector.Request) {
 				for _, v := range verbs {
 					h.fakes["node/main"].fail[v] = down
 				}
@@ -577,7 +579,7 @@ func TestClosureL7(t *testing.T) {
 			all5(verbs, want{"terminus main", traces.Err}),
 		},
 		"cache.write": {
-			func(h *house, _ *indirector.Request) {
+			func(h *fixture, _ *indirector.Request) {
 				h.fakes["node/cache"].fail[indirector.Save] = down
 				h.fakes["node/cache"].fail[indirector.Destroy] = down
 			},
@@ -588,7 +590,7 @@ func TestClosureL7(t *testing.T) {
 			},
 		},
 		"filter": {
-			func(_ *house, r *indirector.Request) { r.Terminus = "filtering" },
+			func(_ *fixture, r *indirector.Request) { r.Terminus = "filtering" },
 			map[indirector.Verb]want{indirector.Find: {"filter filtering", traces.Err}},
 		},
 	} {
@@ -599,7 +601,7 @@ func TestClosureL7(t *testing.T) {
 			}
 			t.Run(stage+" "+verb.String(), func(t *testing.T) {
 				t.Parallel()
-				h := newHouse(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
+				h := newFixture(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
 					*ds = append(*ds,
 						indirector.Descriptor{Indirection: "node", Name: "broken", Type: finder{}, New: func(indirector.Env) (indirector.Terminus, error) { return nil, down }},
 						indirector.Descriptor{Indirection: "node", Name: "filtering", Type: failingFilter{}, New: func(indirector.Env) (indirector.Terminus, error) { return failingFilter{}, nil }})
@@ -654,7 +656,7 @@ func (failingFilter) Filter(context.Context, indirector.Instance) (indirector.In
 // it.
 func TestClosureL11(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
+	h := newFixture(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
 		*ds = append(*ds,
 			indirector.Descriptor{
 				Indirection: "facts", Name: "main_apply", Type: applied{},
@@ -698,7 +700,7 @@ func (a applied) Save(ctx context.Context, r *indirector.Request) (any, error) {
 // Gap D1: for any request, who decided; and what would be, without asking.
 func TestClosureD1(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "cache", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}); err != nil {
 		t.Fatal(err)
 	}
@@ -727,7 +729,7 @@ func TestClosureD1(t *testing.T) {
 
 func TestPanicIsAnErrorWithAPlace(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.fakes["node/main"].authed = func() bool { panic("oops") }
 	_, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a", Remote: &indirector.Remote{Node: "n"}})
 	e := (*indirector.Error)(nil)
@@ -738,7 +740,7 @@ func TestPanicIsAnErrorWithAPlace(t *testing.T) {
 
 func TestNestedLoopEnds(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
+	h := newFixture(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
 		*ds = append(*ds, indirector.Descriptor{
 			Indirection: "node", Name: "loop", Type: loop{},
 			New: func(env indirector.Env) (indirector.Terminus, error) { return loop{env}, nil },
@@ -761,13 +763,13 @@ func (l loop) Find(ctx context.Context, r *indirector.Request) (indirector.Insta
 	return resp.Instance(), err
 }
 
-// A gate holds, edits, answers and fails requests; cancelling lets go.
+// A debugger holds, edits, answers and fails requests; cancelling lets go.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gate{resume: make(chan indirector.Verdict)}
+		g := &holder{resume: make(chan indirector.Verdict)}
 		g.stops.Set(indirector.StopAt(traces.Terminus, false))
-		h := newHouse(t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Debugger = g })
+		h := newFixture(t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Debugger = g })
 		h.fakes["node/main"].m["b"] = widget{name: "b"}
 		ctx, cancel := context.WithCancel(t.Context())
 		results := make(chan error)
@@ -803,17 +805,17 @@ func TestGate(t *testing.T) {
 	})
 }
 
-type gate struct {
+type holder struct {
 	stops  indirector.Stops
 	resume chan indirector.Verdict
 	state  *indirector.State
 }
 
-func (g *gate) Stops() *indirector.Stops { return &g.stops }
+func (g *holder) Stops() *indirector.Stops { return &g.stops }
 
-func (g *gate) Left(uint64) {}
+func (g *holder) Left(uint64) {}
 
-func (g *gate) Hold(ctx context.Context, s *indirector.Stop) (indirector.Verdict, error) {
+func (g *holder) Hold(ctx context.Context, s *indirector.Stop) (indirector.Verdict, error) {
 	g.state = s.Freeze()
 	select {
 	case v := <-g.resume:
@@ -823,8 +825,8 @@ func (g *gate) Hold(ctx context.Context, s *indirector.Stop) (indirector.Verdict
 	}
 }
 
-// An instance may carry its content as a reader: the house passes it on and
-// never reads it (gap L10).
+// An instance may carry its content as a reader, which is passed on unread (gap
+// L10).
 type content struct{ io.Reader }
 
 func (content) Key() string { return "big" }
@@ -837,11 +839,11 @@ func (opener) Find(context.Context, *indirector.Request) (indirector.Instance, e
 
 type untouchable struct{}
 
-func (untouchable) Read([]byte) (int, error) { panic("the house read the content") }
+func (untouchable) Read([]byte) (int, error) { panic("the content was read") }
 
 func TestContentIsNotRead(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
+	h := newFixture(t, func(_ *indirector.Config, ds *[]indirector.Descriptor) {
 		*ds = append(*ds, indirector.Descriptor{Indirection: "node", Name: "opener", Type: opener{}, New: func(indirector.Env) (indirector.Terminus, error) { return opener{}, nil }})
 	})
 	h.assign(t, "node", indirector.SlotTerminus, "opener")
@@ -871,7 +873,7 @@ func FuzzKey(f *testing.F) {
 		e := (*indirector.Error)(nil)
 		switch {
 		case errors.Is(err, indirector.ErrNotFound) && saw.req == nil:
-			t.Errorf("%q: nobody was asked", key)
+			t.Errorf("%q: nothing was asked", key)
 		case !errors.Is(err, indirector.ErrNotFound) && (!errors.As(err, &e) || !strings.HasPrefix(indirector.Message(err), "Could not understand URL")):
 			t.Errorf("%q: got %v", key, err)
 		}

@@ -14,8 +14,8 @@ import (
 	"indirtui/traces"
 )
 
-// Wrappers are termini around termini. They are named where a terminus is named
-// (a request's terminus=, :route, --route), compose, and need no declaration:
+// A Wrapper is a terminus around termini. It is named where a terminus is named (a
+// request's terminus=, :route, --route):
 //
 //	fault(rest, 503)                     an answer of HTTP instead of asking; 404 is Puppet's nil
 //	fault(rest, "connection refused")    fails with that text
@@ -27,22 +27,20 @@ import (
 //	tee(rest, json)                      what the first finds, saves and removes, the second keeps
 //	retry(fault(rest, 503, first=2), 3)
 //
-// Any of fault and delay may have 30% (by chance), once, first=N, every=N and
-// verb=VERB. They count from when they are chosen: those of a route from when it
-// was set, also when it is set to the same once more; those that a request names
-// itself count in that request alone. A text with a comma, a blank or a parenthesis stands in quotes,
-// single or double. Where words are cut at blanks, the whole name stands in
-// quotes, or has no blanks: terminus='fault(rest, "no luck")'.
+// A fault or delay may have 30% (by chance), once, first=N, every=N and
+// verb=VERB. It counts from when it is assigned to a route, even if to the same
+// again; one that a request names counts in that request alone. A text with a
+// comma, a blank or a parenthesis stands in quotes. Where words are cut at blanks
+// the whole name stands in quotes: terminus='fault(rest, "no luck")'.
 //
-// routes.yaml, puppet.conf and faces are Puppet's: they name no wrappers, and a
-// name with a parenthesis there is the unknown terminus that it is for Puppet.
+// routes.yaml, puppet.conf and faces name no wrappers: there such a name is an
+// unknown terminus, as for Puppet.
 //
-// A wrapper can do what the terminus in it can do, and the trace says what it
-// did. What it injects is a real failure for all that follows (outcome err), or
-// an answer (outcome sim), and is never stored in a cache.
+// A wrapper has the verbs of the terminus in it. What it injects is a failure
+// (outcome err) or an answer (outcome sim), and is never cached.
 type Wrapper struct{ Usage, Doc string }
 
-// Wrappers returns the wrappers that there are, for help.
+// Wrappers lists the wrappers, for help.
 func Wrappers() []Wrapper {
 	return []Wrapper{
 		{"fault(TERMINUS, STATUS|TEXT|nil [, N%] [, once] [, first=N] [, every=N] [, verb=VERB])", "fails, or answers nil, instead of asking"},
@@ -53,8 +51,8 @@ func Wrappers() []Wrapper {
 	}
 }
 
-// HTTPFailure is what a terminus of the REST family makes of a status that is no
-// success: a 404 is Puppet's nil, anything else an error with the text.
+// HTTPFailure is what the REST family makes of a failed status: 404 is Puppet's
+// nil, anything else an error.
 func HTTPFailure(status int, text string) error {
 	if status == 404 {
 		return NotFound(traces.NilFrom404, "injected")
@@ -62,7 +60,7 @@ func HTTPFailure(status int, text string) error {
 	return &Failure{Class: "Net::HTTPError", Message: fmt.Sprintf("Error %d on SERVER: %s", status, text), Origin: "injected", Status: status}
 }
 
-// Limits of names, so that hostile ones are refused and not obeyed.
+// Limits of names, which are input.
 const (
 	maxWrapped  = 1000 // bytes
 	maxWrapping = 8    // wrappers in each other
@@ -70,8 +68,7 @@ const (
 	maxPause    = time.Hour
 )
 
-// wrapped returns the description of a wrapped terminus. The error says what is
-// wrong with the name.
+// wrapped describes a wrapped terminus, or tells what is wrong with the name.
 func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, error) {
 	w, err := parseWrapping(text)
 	if err != nil {
@@ -101,7 +98,7 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 		t := &wrapper{wrapping: w}
 		for i, name := range w.inner {
 			make := func() (Terminus, error) { return env.Sibling(name) }
-			if strings.Contains(name, "(") { // a wrapper in a wrapper is its own, and counts with it
+			if strings.Contains(name, "(") { // an inner wrapper counts with this one
 				make = func() (Terminus, error) {
 					own := env
 					own.Terminus = name
@@ -120,7 +117,7 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 	return &d, nil
 }
 
-// A wrapping is the name of a wrapped terminus, understood.
+// A wrapping is the parsed name of a wrapped terminus.
 type wrapping struct {
 	text, kind string
 	inner      []string
@@ -135,7 +132,7 @@ type wrapping struct {
 	every      int64
 	verb       Verb
 
-	seen, hits atomic.Int64 // what has come by, and what it has acted on
+	seen, hits atomic.Int64 // requests, and those it acted on
 }
 
 // parseWrapping reads KIND(TERMINUS, ...).
@@ -188,72 +185,89 @@ func parseWrapping(text string) (*wrapping, error) {
 	return w, nil
 }
 
-// argument reads the i-th argument behind the termini.
+// argument reads the i-th argument after the termini.
 func (w *wrapping) argument(i int, a arg) (err error) {
 	name, value, named := strings.Cut(a.text, "=")
-	number := func(most int64) int64 {
-		n, e := strconv.ParseInt(value, 10, 64)
-		if e != nil || n < 1 || n > most {
-			err = fmt.Errorf("%q: want a number from 1 to %d", a.text, most)
-		}
-		return n
-	}
-	span := func(s string) time.Duration {
-		d, e := time.ParseDuration(s)
-		if e != nil || d < 0 || d > maxPause {
-			err = fmt.Errorf("%q: want a time such as 250ms or 2s", a.text)
-		}
-		return d
-	}
 	limited := w.kind == "fault" || w.kind == "delay"
-	share, isShare := strings.CutSuffix(a.text, "%")
 	switch {
 	case a.quoted && w.kind == "fault" && w.what == "":
 		w.what, w.fails = a.text, &Failure{Message: a.text, Origin: "injected"}
 	case a.quoted:
 		err = fmt.Errorf("%q is not understood", a.text)
-	case limited && a.text == "once":
-		w.first = 1
-	case limited && named && name == "first":
-		w.first = number(1 << 30)
-	case limited && named && name == "every":
-		w.every = number(1 << 30)
-	case limited && named && name == "verb":
-		if w.verb = traces.ParseVerb(value); w.verb == traces.NoVerb {
-			err = fmt.Errorf("%q is no verb", value)
-		}
-	case limited && isShare:
-		w.chance, err = strconv.ParseFloat(share, 64)
-		if err != nil || !(w.chance > 0 && w.chance <= 100) {
-			err = fmt.Errorf("%q: want a share from 0%% to 100%%", a.text)
-		}
+	case limited && (a.text == "once" || strings.HasSuffix(a.text, "%") || named && (name == "first" || name == "every" || name == "verb")):
+		err = w.limit(a.text, name, value)
 	case w.kind == "delay" && named && name == "jitter":
-		w.jitter = span(value)
+		w.jitter, err = pauseOf(a.text, value)
 	case w.kind == "retry" && named && name == "wait":
-		w.pause = span(value)
+		w.pause, err = pauseOf(a.text, value)
 	case w.kind == "delay" && i == 0:
-		w.pause = span(a.text)
+		w.pause, err = pauseOf(a.text, a.text)
 	case w.kind == "retry" && i == 0:
-		value = a.text
-		w.times = int(number(maxAttempts))
+		var n int64
+		n, err = count(a.text, a.text, maxAttempts)
+		w.times = int(n)
 	case w.kind == "fallback" && a.text == "nil":
 		w.alsoNil = true
 	case w.kind == "fault" && i == 0:
-		w.what = a.text
-		status, e := strconv.Atoi(a.text)
-		switch {
-		case a.text == "nil":
-		case e != nil:
-			w.fails = &Failure{Message: a.text, Origin: "injected"}
-		case status < 400 || status > 599:
-			err = fmt.Errorf("%d is no status of a failure; there are 400 to 599", status)
-		default:
-			w.fails = HTTPFailure(status, "injected")
-		}
+		err = w.failure(a.text)
 	default:
 		err = fmt.Errorf("%q is not understood", a.text)
 	}
 	return err
+}
+
+// limit reads which requests a fault or delay is for.
+func (w *wrapping) limit(text, name, value string) (err error) {
+	switch name {
+	case "once":
+		w.first = 1
+	case "first":
+		w.first, err = count(text, value, 1<<30)
+	case "every":
+		w.every, err = count(text, value, 1<<30)
+	case "verb":
+		if w.verb = traces.ParseVerb(value); w.verb == traces.NoVerb {
+			return fmt.Errorf("%q is no verb", value)
+		}
+	default:
+		w.chance, err = strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err != nil || !(w.chance > 0 && w.chance <= 100) {
+			return fmt.Errorf("%q: want a share from 0%% to 100%%", text)
+		}
+	}
+	return err
+}
+
+// failure reads what a fault fails with.
+func (w *wrapping) failure(text string) error {
+	w.what = text
+	status, err := strconv.Atoi(text)
+	switch {
+	case text == "nil":
+	case err != nil:
+		w.fails = &Failure{Message: text, Origin: "injected"}
+	case status < 400 || status > 599:
+		return fmt.Errorf("%d is no status of a failure; there are 400 to 599", status)
+	default:
+		w.fails = HTTPFailure(status, "injected")
+	}
+	return nil
+}
+
+func count(text, value string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return n, fmt.Errorf("%q: want a number from 1 to %d", text, most)
+	}
+	return n, nil
+}
+
+func pauseOf(text, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 || d > maxPause {
+		return d, fmt.Errorf("%q: want a time such as 250ms or 2s", text)
+	}
+	return d, nil
 }
 
 // An arg is one argument, without its quotes.
@@ -262,7 +276,7 @@ type arg struct {
 	quoted bool
 }
 
-// splitArgs cuts at the commas that stand outside of quotes and parentheses.
+// splitArgs cuts at commas outside of quotes and parentheses.
 func splitArgs(s string) ([]arg, error) {
 	var args []arg
 	depth, start := 0, 0
@@ -308,11 +322,10 @@ type wrapper struct {
 	can     []Verbs
 }
 
-// wraps is the terminus that a wrapper does not wrap the abilities of: whoever
-// asks for them asks the first terminus in it.
+// wraps returns the terminus whose abilities the wrapper passes on.
 func (w *wrapper) wraps() Terminus { return w.termini[0] }
 
-// ability finds an ability of a terminus, or of the one that it wraps.
+// ability returns an ability of a terminus, or of the one that it wraps.
 func ability[T any](t Terminus) (a T) {
 	for {
 		if a, ok := t.(T); ok {
@@ -326,8 +339,7 @@ func ability[T any](t Terminus) (a T) {
 	}
 }
 
-// verbs are what a wrapper can do: what the first terminus in it can, and for a
-// fallback also what the second can.
+// verbs are those of the first terminus, and for a fallback also of the second.
 func (w *wrapper) verbs() Verbs {
 	var can Verbs
 	for v := range can {
@@ -362,7 +374,7 @@ func (w *wrapper) do(ctx context.Context, verb Verb, r *Request) (any, error) {
 	return w.can[0][verb](ctx, r)
 }
 
-// acts reports whether a fault or delay is meant for this request.
+// acts reports whether a fault or delay applies to this request, and counts.
 func (w *wrapper) acts(verb Verb) bool {
 	if w.verb != traces.NoVerb && w.verb != verb {
 		return false
@@ -376,7 +388,7 @@ func (w *wrapper) acts(verb Verb) bool {
 	return w.hits.Add(1) <= w.first || w.first == 0
 }
 
-// counts adds what the wrapper, and the wrappers in it, have counted.
+// counts collects the counts of the wrapper and those inside.
 func (w *wrapper) counts(all *[]WrapperCount) {
 	if w.kind == "fault" || w.kind == "delay" {
 		acted := w.hits.Load()
@@ -392,15 +404,15 @@ func (w *wrapper) counts(all *[]WrapperCount) {
 	}
 }
 
-// told notes in the trace what the wrapper did.
-func (w *wrapper) told(ctx context.Context, kind traces.Kind, what, answer string, err error) {
+// note adds to the trace what the wrapper did.
+func (w *wrapper) note(ctx context.Context, kind traces.Kind, what, answer string, err error) {
 	_, span := traces.Start(ctx, kind, w.kind+": "+what)
 	span.Attr("wrapper", w.text)
 	span.End(answer, traces.Because{Reason: traces.ByYou, About: w.kind + "(" + strings.Join(w.inner, ", ") + ")"}, err)
 }
 
 func (w *wrapper) fault(ctx context.Context) (any, error) {
-	w.told(ctx, traces.Note, w.inner[0]+" was not asked", w.what, w.fails)
+	w.note(ctx, traces.Note, w.inner[0]+" was not asked", w.what, w.fails)
 	traces.AddNote(ctx, "terminus "+w.inner[0]+" was not asked: "+w.text+" injected "+w.what)
 	if w.fails == nil {
 		return nil, NotFound(traces.ByYou, w.text)
@@ -408,7 +420,7 @@ func (w *wrapper) fault(ctx context.Context) (any, error) {
 	return nil, w.fails
 }
 
-// wait waits as long as a delay, or the time between two attempts.
+// wait waits for a delay, or between two attempts.
 func (w *wrapper) wait(ctx context.Context, what string) error {
 	d := w.pause
 	if w.jitter > 0 {
@@ -431,14 +443,14 @@ func (w *wrapper) wait(ctx context.Context, what string) error {
 	return err
 }
 
-// again reports whether a failure might be none the next time.
+// again reports whether a failure may pass.
 func again(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() == nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, errors.ErrUnsupported) &&
 		!errors.Is(err, ErrDenied) && !errors.Is(err, ErrInvalid)
 }
 
-// counted returns the request, and how many instances its caller has taken:
-// what was handed over cannot be taken back.
+// counted counts the instances that the caller has taken, which cannot be taken
+// back.
 func counted(r *Request) (*Request, *int) {
 	n := new(int)
 	yield := r.yield()
@@ -457,11 +469,11 @@ func (w *wrapper) retry(ctx context.Context, verb Verb, r *Request) (v any, err 
 		v, err = w.can[0][verb](ctx, r)
 		if !again(ctx, err) || attempt == w.times || *taken > 0 {
 			if attempt > 1 {
-				w.told(ctx, traces.Choose, fmt.Sprintf("attempt %d of %d was the last", attempt, w.times), "", err)
+				w.note(ctx, traces.Choose, fmt.Sprintf("attempt %d of %d was the last", attempt, w.times), "", err)
 			}
 			return v, err
 		}
-		w.told(ctx, traces.Choose, fmt.Sprintf("attempt %d of %d failed", attempt, w.times), "again", err)
+		w.note(ctx, traces.Choose, fmt.Sprintf("attempt %d of %d failed", attempt, w.times), "again", err)
 		w.swallow(ctx, w.inner[0], err)
 		if err := w.wait(ctx, "retry"); err != nil {
 			return nil, err
@@ -469,7 +481,7 @@ func (w *wrapper) retry(ctx context.Context, verb Verb, r *Request) (v any, err 
 	}
 }
 
-// swallow notes a failure that the caller does not see.
+// swallow records a failure that the caller does not see.
 func (w *wrapper) swallow(ctx context.Context, terminus string, err error) {
 	fault := traces.Fault{Origin: "terminus " + terminus, Step: traces.Terminus, Message: Message(err)}
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
@@ -483,7 +495,7 @@ func (w *wrapper) swallow(ctx context.Context, terminus string, err error) {
 
 func (w *wrapper) fallback(ctx context.Context, verb Verb, r *Request) (any, error) {
 	if w.can[0][verb] == nil {
-		w.told(ctx, traces.Choose, w.inner[0]+" has no "+verb.String()+", "+w.inner[1]+" is asked", "", nil)
+		w.note(ctx, traces.Choose, w.inner[0]+" has no "+verb.String()+", "+w.inner[1]+" is asked", "", nil)
 		return w.can[1][verb](ctx, r)
 	}
 	r, taken := counted(r)
@@ -493,9 +505,9 @@ func (w *wrapper) fallback(ctx context.Context, verb Verb, r *Request) (any, err
 		return v, err
 	}
 	if nothing {
-		w.told(ctx, traces.Choose, w.inner[0]+" has nothing, "+w.inner[1]+" is asked", "", nil)
+		w.note(ctx, traces.Choose, w.inner[0]+" has nothing, "+w.inner[1]+" is asked", "", nil)
 	} else {
-		w.told(ctx, traces.Choose, w.inner[0]+" failed, "+w.inner[1]+" is asked", "", err)
+		w.note(ctx, traces.Choose, w.inner[0]+" failed, "+w.inner[1]+" is asked", "", err)
 		w.swallow(ctx, w.inner[0], err)
 	}
 	traces.AddNote(ctx, "terminus "+w.inner[1]+" was asked instead of "+w.inner[0])
@@ -503,15 +515,15 @@ func (w *wrapper) fallback(ctx context.Context, verb Verb, r *Request) (any, err
 	return w.can[1][verb](ctx, r)
 }
 
-// tee lets the second terminus keep what the first found, saved or removed. Its
-// failures are noted and swallowed. Who only looks writes nothing.
+// tee passes what the first terminus found, saved or removed to the second. Its
+// failures are recorded and swallowed. Look writes nothing.
 func (w *wrapper) tee(ctx context.Context, verb Verb, r *Request) (any, error) {
 	v, err := w.can[0][verb](ctx, r)
 	if err != nil {
 		return v, err
 	}
 	copied := *r
-	copied.Wants = nil // they hold what the first one heard
+	copied.Wants = nil // they hold the first one's exchange
 	switch verb {
 	case Find:
 		inst, _ := v.(Instance)
@@ -536,6 +548,6 @@ func (w *wrapper) tee(ctx context.Context, verb Verb, r *Request) (any, error) {
 		answer = ""
 		w.swallow(ctx, w.inner[1], teeErr)
 	}
-	w.told(ctx, traces.Choose, copied.Verb.String()+" also to "+w.inner[1], answer, teeErr)
+	w.note(ctx, traces.Choose, copied.Verb.String()+" also to "+w.inner[1], answer, teeErr)
 	return v, nil
 }

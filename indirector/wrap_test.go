@@ -12,7 +12,7 @@ import (
 	"indirtui/traces"
 )
 
-// What a wrapper does to a find, whom it asks, and what the trace says.
+// What a wrapper does to a find, what it asks, and what it adds to the trace.
 func TestWrappers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -48,7 +48,7 @@ func TestWrappers(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %v %v", tt.terminus, tt.fail, tt.gone), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, nil)
+				h := newFixture(t, nil)
 				main, spare := h.fakes["node/main"], h.fakes["node/spare"]
 				if !tt.gone {
 					main.m["a"] = widget{name: "a", origin: "main", at: time.Now().Add(time.Hour)}
@@ -89,7 +89,7 @@ func TestWrappers(t *testing.T) {
 // The other verbs, the cache, and a request that names a wrapper itself.
 func TestWrappersElsewhere(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	main, spare, cache := h.fakes["node/main"], h.fakes["node/spare"], h.fakes["node/cache"]
 	h.assign(t, "node", indirector.SlotTerminus, "tee(main, spare)")
 	h.assign(t, "node", indirector.SlotCache, "fault(cache, 'disk full', first=1)")
@@ -102,7 +102,7 @@ func TestWrappersElsewhere(t *testing.T) {
 	if _, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Destroy, Key: "a"}); err != nil || main.m["a"] != nil || spare.m["a"] != nil {
 		t.Errorf("got %v", err)
 	}
-	// An injected answer says of itself that nothing was stored.
+	// The note on an injected answer tells that nothing was stored.
 	_, err := h.Do(t.Context(), &indirector.Request{
 		Indirection: "node", Verb: indirector.Save, Terminus: "fault(main, nil)", Instance: widget{name: "b"},
 	})
@@ -110,12 +110,12 @@ func TestWrappersElsewhere(t *testing.T) {
 	if err != nil || tr.Outcome != traces.Sim || tr.Steps[traces.Terminus].Answer != traces.Nothing || main.m["b"] != nil || cache.m["b"] != nil {
 		t.Errorf("got %v, %v: %+v", err, tr.Outcome, tr.Steps[traces.Terminus])
 	}
-	// Who only looks, writes nothing.
+	// Look writes nothing.
 	main.m["c"] = widget{name: "c"}
 	if _, err := h.Look(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "c", Terminus: "tee(main, spare)"}); err != nil || spare.m["c"] != nil {
 		t.Errorf("got %v, kept %v", err, spare.m["c"])
 	}
-	// A wrapper asks who refuses what the wrapped one refuses.
+	// A wrapper is authorized by the wrapped terminus.
 	main.authed = func() bool { return false }
 	_, err = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "c", Remote: &indirector.Remote{Node: "n"}})
 	if !errors.Is(err, indirector.ErrDenied) {
@@ -130,29 +130,29 @@ func TestWrappersCountAnew(t *testing.T) {
 	const once = "fault(main, broken, first=1)"
 	for _, tt := range []struct {
 		name, terminus string
-		between        func(*testing.T, *house)
+		between        func(*testing.T, *fixture)
 		want           string
 		counts         string // after all
 	}{
-		{"nothing between", once, func(*testing.T, *house) {}, "broken main main", "acted 1 of 1 times, asked 3 times"},
-		{"chosen once more", once, func(t *testing.T, h *house) { h.assign(t, "node", indirector.SlotTerminus, once) }, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
-		{"taken back and chosen", once, func(t *testing.T, h *house) {
+		{"nothing between", once, func(*testing.T, *fixture) {}, "broken main main", "acted 1 of 1 times, asked 3 times"},
+		{"chosen once more", once, func(t *testing.T, h *fixture) { h.assign(t, "node", indirector.SlotTerminus, once) }, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
+		{"taken back and chosen", once, func(t *testing.T, h *fixture) {
 			h.assign(t, "node", indirector.SlotTerminus, "main")
 			h.assign(t, "node", indirector.SlotTerminus, once)
 		}, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
-		{"undone and redone", once, func(t *testing.T, h *house) {
+		{"undone and redone", once, func(t *testing.T, h *fixture) {
 			h.SwapRoutes(h.SwapRoutes(indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Kind: traces.FromYou}}}}, "undo"), "redo")
 		}, "broken broken broken", "acted 1 of 1 times, asked 1 times"},
-		{"another route chosen", once, func(t *testing.T, h *house) { h.assign(t, "facts", indirector.SlotTerminus, "main") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
-		{"another slot chosen", once, func(t *testing.T, h *house) { h.assign(t, "node", indirector.SlotCache, "cache") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
-		{"in another wrapper", "retry(fault(main, broken, every=2), 1)", func(t *testing.T, h *house) {
+		{"another route chosen", once, func(t *testing.T, h *fixture) { h.assign(t, "facts", indirector.SlotTerminus, "main") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
+		{"another slot chosen", once, func(t *testing.T, h *fixture) { h.assign(t, "node", indirector.SlotCache, "cache") }, "broken main main", "acted 1 of 1 times, asked 3 times"},
+		{"in another wrapper", "retry(fault(main, broken, every=2), 1)", func(t *testing.T, h *fixture) {
 			h.assign(t, "node", indirector.SlotTerminus, "retry(fault(main, broken, every=2), 1)")
 		}, "main main main", "acted 0 times, asked 1 times, next at 2"},
-		{"every second", "fault(main, broken, every=2)", func(*testing.T, *house) {}, "main broken main", "acted 1 times, asked 3 times, next at 4"},
+		{"every second", "fault(main, broken, every=2)", func(*testing.T, *fixture) {}, "main broken main", "acted 1 times, asked 3 times, next at 4"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, nil)
+			h := newFixture(t, nil)
 			h.fakes["node/main"].m["a"] = widget{name: "a", origin: "main"}
 			h.assign(t, "node", indirector.SlotTerminus, tt.terminus)
 			var got []string
@@ -178,7 +178,7 @@ func TestWrappersCountAnew(t *testing.T) {
 	}
 	t.Run("named by requests", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.assign(t, "node", indirector.SlotTerminus, "main")
 		for range 2 {
 			_, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a", Terminus: once})
@@ -194,9 +194,9 @@ func TestWrappersCountAnew(t *testing.T) {
 
 func TestWrapperNames(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	for name, want := range map[string]string{
-		"fault(nobody, 503)":       `fault: node has no terminus "nobody"`,
+		"fault(absent, 503)":       `fault: node has no terminus "absent"`,
 		"fault(main)":              "fault: with what? write a status, a text in quotes or nil",
 		"fault(main, 200)":         "fault: 200 is no status of a failure; there are 400 to 599",
 		"fault(main, 503, 0%)":     `fault: "0%": want a share from 0% to 100%`,
@@ -229,7 +229,7 @@ func FuzzWrapper(f *testing.F) {
 	for _, s := range []string{"fault(main, 503, 30%, first=2)", "retry(fallback(main, delay(spare, 1ms)), 2)", "tee(a,b", "fault('", "((("} {
 		f.Add(s)
 	}
-	h := newHouse(f, nil)
+	h := newFixture(f, nil)
 	f.Fuzz(func(t *testing.T, name string) {
 		err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: name, Kind: traces.FromYou})
 		if known := h.Registry().Descriptor("node", name) != nil; known != (err == nil) && name != indirector.Off {

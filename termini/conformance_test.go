@@ -3,12 +3,12 @@ package termini_test
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +23,7 @@ import (
 	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/server"
 	engineset "indirtui/indirector/settings"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
@@ -209,8 +210,8 @@ func ofTheCA(t *testing.T, special map[string]terminustest.Options) {
 	}
 }
 
-// caServer serves a CA over HTTP, with one certificate that is signed already,
-// and returns the settings of who asks it.
+// caServer serves a CA over HTTP, with one signed certificate, and returns the
+// settings of its clients.
 func caServer(t *testing.T, set map[string]string, signed []byte) map[string]string {
 	t.Helper()
 	if signed != nil {
@@ -230,27 +231,38 @@ func caServer(t *testing.T, set map[string]string, signed []byte) map[string]str
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, _, _, err := a.Generate(t.Context(), ca.Leaf{Name: "server", AltNames: []string{"IP:127.0.0.1"}})
+	_, cert, key, err := a.Generate(t.Context(), ca.Leaf{Name: "server", AltNames: []string{"IP:127.0.0.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(set["signeddir"], "server.pem")); err != nil {
 		t.Fatal(err)
 	}
-	trust, err := ca.NewTrust(ca.TrustOptions{CAFile: set["cacert"], CRLFile: set["cacrl"]})
+	id := server.Identity{Cert: filepath.Join(t.TempDir(), "cert"), Key: filepath.Join(t.TempDir(), "key"), CA: set["cacert"], CRL: set["cacrl"]}
+	if err := errors.Join(os.WriteFile(id.Cert, cert, 0o600), os.WriteFile(id.Key, key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(server.Options{Identity: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(ca.NewHandler(e.Indirector, ca.HandlerOptions{}))
-	server.TLS = trust.ServerConfig(func() (*tls.Certificate, error) { return &pair, nil }, nil)
-	server.StartTLS()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l, ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client})) }()
 	t.Cleanup(func() {
-		server.Close()
-		if err := e.Close(); err != nil {
+		cancel()
+		if err := errors.Join(<-ended, e.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	host, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "https://"), ":")
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string]string{
 		"ca_server": host, "ca_port": port, "localcacert": set["cacert"], "hostcrl": set["cacrl"], "certificate_revocation": "chain",
 		"hostcert": set["cadir"] + "/none", "hostprivkey": set["cadir"] + "/none", "http_connect_timeout": "120", "http_read_timeout": "120",
@@ -264,7 +276,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// servedFiles adds the options of those who serve files: one file in a
+// servedFiles adds the options of termini that serve files: one file in a
 // directory that is a mount, a path and a web site.
 func servedFiles(t *testing.T, special map[string]terminustest.Options) {
 	t.Helper()

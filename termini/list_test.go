@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write REFERENCE.md again")
 
 func TestReference(t *testing.T) {
 	t.Parallel()
-	got := termini.Reference(termini.Specs(), termini.All())
+	got := reference(termini.Specs(), termini.All())
 	if *update {
 		if err := os.WriteFile("REFERENCE.md", []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestReference(t *testing.T) {
 }
 
 // TestAllIsComplete looks for descriptors in the folders. A new terminus that
-// nobody lists fails with the line that is missing.
+// is not listed fails with the line that is missing.
 func TestAllIsComplete(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("termini.go")

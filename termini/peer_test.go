@@ -19,7 +19,8 @@ import (
 func openStore(b *testing.B) *store.Store {
 	b.Helper()
 	m := redact.New(redact.Rules{})
-	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: engine.Renderer(m), RedactText: m.Text})
+	r := engine.NewRenderer(m)
+	s, err := store.Open(store.Options{Path: b.TempDir() + "/bench.jsonl", Render: r.Render, Rendered: r.Memory, RedactText: m.Text})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func is[T indirector.Instance](i indirector.Instance) bool {
 	return ok
 }
 
-// anyKey is for models whose name is no key.
+// anyKey is for models whose name is not their key.
 func anyKey(indirector.Instance, string) error { return nil }
 
 // resourceMatches compares type and title with the key: the type in any case

@@ -1,5 +1,5 @@
-// Package termini lists the indirections and the termini that this program
-// has. It is the only place that knows them all.
+// Package termini lists the indirections and the termini of this program. No
+// other package knows all of them.
 package termini
 
 import (

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// An Exchange is what a Network span tells of one request over HTTP and its
-// answer. What is not known is empty, and sizes are -1.
+// An Exchange is one HTTP request and its answer, from a Network span. Unknown
+// texts are empty, unknown sizes -1.
 type Exchange struct {
 	Method, URL       string
 	Path              string // of the URL, without the query, as it was sent
 	Server            string // host and port
 	Status            int
 	Reason            string // behind the status: "Not Found"
-	Request, Response []Attr // headers, masked
+	Request, Response []Attr // headers, redacted
 	Sent              int64  // bytes of the body of the request
 	Received          int64  // bytes of the body of the answer as it came
 	Size              int64  // of the same without compression
 	Peer              string // address
 	DNS, Connect, TLS time.Duration
 	Wait, Read        time.Duration
-	Other             []Attr // what else the span says
+	Other             []Attr // other attributes of the span
 }
 
 // The names of attributes of Network spans. A header of the request is an
 // attribute that begins with RequestHeader, one of the answer with
 // ResponseHeader.
 const (
-	RequestHeader  = "> "
-	ResponseHeader = "< "
+	requestHeader  = "> "
+	responseHeader = "< "
 )
 
 // HTTP returns the exchange that a span is, and whether it is one. Besides its
@@ -83,10 +83,10 @@ func (x *Exchange) take(a Attr) {
 	}
 	took := func(to *time.Duration) { *to, _ = time.ParseDuration(a.Value) }
 	switch {
-	case strings.HasPrefix(a.Key, RequestHeader):
-		x.Request = append(x.Request, Attr{a.Key[len(RequestHeader):], a.Value})
-	case strings.HasPrefix(a.Key, ResponseHeader):
-		x.Response = append(x.Response, Attr{a.Key[len(ResponseHeader):], a.Value})
+	case strings.HasPrefix(a.Key, requestHeader):
+		x.Request = append(x.Request, Attr{a.Key[len(requestHeader):], a.Value})
+	case strings.HasPrefix(a.Key, responseHeader):
+		x.Response = append(x.Response, Attr{a.Key[len(responseHeader):], a.Value})
 	case a.Key == "http.method":
 		x.Method = a.Value
 	case a.Key == "http.path":
@@ -163,9 +163,9 @@ func HostPort(server string) (host, port string) {
 	return strings.Trim(server, "[]"), ""
 }
 
-// Curl is a command line that asks the same again as the same host. Its files
-// are those that Puppet's settings name, secrets among the headers stay masked,
-// and a body that was sent is left to be put there.
+// Curl returns a command line that repeats the request from the same host.
+// Files are those of Puppet's settings, secrets among the headers stay
+// redacted, and a body is left out.
 func (x *Exchange) Curl() string {
 	var b strings.Builder
 	b.WriteString("curl -sS")

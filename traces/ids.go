@@ -8,13 +8,11 @@ import (
 	"time"
 )
 
-// The ids by which other programs know requests: those of OpenTelemetry and of
-// W3C Trace Context. They follow from what a trace says, so that every recording
-// and export of a request has the same.
+// The ids of requests in OpenTelemetry and W3C Trace Context. They follow from
+// the trace, so that every recording and export has the same.
 
-// TraceID is the id of the trace that a run is, unless somebody else's is known:
-// the number of the run if it is a UUID, as Puppet's transaction_uuid is. It is
-// what a traceparent carries. The other result is false if run is none.
+// TraceID returns the id of a run's trace: the run if it is a UUID, as Puppet's
+// transaction_uuid is. The other result is false if it is not.
 func TraceID(run string) (id [16]byte, ok bool) {
 	if len(run) != 36 || run[8] != '-' || run[13] != '-' || run[18] != '-' || run[23] != '-' {
 		return id, false
@@ -27,8 +25,8 @@ func TraceID(run string) (id [16]byte, ok bool) {
 	return id, id != [16]byte{}
 }
 
-// RootID is the id of the trace of a request that nobody asked, if its run is
-// no UUID: names of runs come again. Those that it asked belong to it too.
+// RootID returns the id of the trace of a request without a parent whose run is
+// no UUID: names of runs come again. Its nested requests belong to it too.
 func RootID(id uint64, start time.Time) [16]byte { return [16]byte(digest("trace", id, start, 0)) }
 
 // SpanID is the id of a request, made of its number and of when it began.
@@ -54,9 +52,9 @@ func digest(kind string, id uint64, start time.Time, n int) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// Parent is the value of the header traceparent for what is asked within ctx by
-// a: its span is the parent of what the other side does. It is "" if nobody
-// records the request. Rule: W3C Trace Context, 3.2.
+// Parent returns the traceparent header for a request sent within ctx by span
+// a, which becomes the parent on the other side. It is "" if nothing is
+// recorded. Rule: W3C Trace Context, 3.2.
 func (a *Active) Parent() string {
 	if a == nil {
 		return ""

@@ -30,7 +30,7 @@ func TestParent(t *testing.T) {
 		{"a name that is no UUID", traces.Trace{}, traces.Trace{ID: 7, Run: "8f3c", Start: start}, false, header(traces.RootID(7, start), traces.WorkID(7, start, 1))},
 		{"asked by another", traces.Trace{ID: 3, Start: start}, traces.Trace{ID: 7, Start: later}, false, header(traces.RootID(3, start), traces.WorkID(7, later, 1))},
 		{"asked by another that has ended", traces.Trace{ID: 3, Start: start}, traces.Trace{ID: 7, Start: later}, true, header(traces.RootID(3, start), traces.WorkID(7, later, 1))},
-		{"nobody records", traces.Trace{}, traces.Trace{Run: run, Start: start}, false, ""},
+		{"not recorded", traces.Trace{}, traces.Trace{Run: run, Start: start}, false, ""},
 	} {
 		up := &traces.Live{Context: t.Context(), Trace: &tt.asker}
 		if tt.ended {

@@ -1,13 +1,11 @@
 package traces
 
-// Judge returns the one word for what became of a finished request, from its
-// own steps. Stale is not among its answers: whether a cache answered because
-// the terminus had failed before is seen only by who knows the requests
-// before, see [JudgeStale]. Rule: UI design, section 4.
+// Judge returns the outcome of a finished request from its own steps. Stale
+// needs the requests before, see [JudgeStale]. Rule: UI design, section 4.
 func Judge(t *Trace) Outcome { return judge(t, t.Served, t.Error != "") }
 
-// Outcome is what Judge would say of a request that is on its way, if it ended
-// now: answered by served, or failed.
+// Outcome returns what Judge would if the request ended now: answered by
+// served, or failed.
 func (l *Live) Outcome(served Served, failed bool) Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()

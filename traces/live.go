@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Live is a Trace that is still being written. The house makes one for each
-// request; spans below a step may be added from several goroutines.
+// A Live is a Trace that is still being written. There is one for each request;
+// spans below a step may be added from several goroutines.
 //
-// A Live is also the context of its request: that saves an allocation on the
-// path of every request, and is why it must not be copied.
+// It is also the context of its request, which saves an allocation on the path of
+// every request. It must not be copied.
 type Live struct {
 	context.Context
 	Trace *Trace           // nil once the Live is closed
@@ -26,9 +26,8 @@ type Live struct {
 	start   int64      // likewise, in nanoseconds since 1970
 }
 
-// spare has traces that nobody looks at any longer. A trace has a thousand
-// bytes: to make them anew, and to let the collector find them, took half the
-// time of a request.
+// spare holds traces that are no longer used. Allocating and collecting their
+// thousand bytes took half the time of a request.
 var spare = sync.Pool{New: func() any { return new(Trace) }}
 
 // NewTrace returns an empty Trace.
@@ -38,8 +37,8 @@ func NewTrace() *Trace {
 	return t
 }
 
-// Free gives t, but not what it refers to, to a later NewTrace. Only who owns t
-// may do that, and knows that nobody else has it. It need not be called.
+// Free gives t, but not what it refers to, to a later NewTrace. Only its sole
+// owner may call it. Calling it is optional.
 func (t *Trace) Free() { spare.Put(t) }
 
 type liveKey struct{}
@@ -65,8 +64,7 @@ func (l *Live) now() time.Time {
 	return l.Now()
 }
 
-// Close takes the trace away from those who might still add to it. What they
-// add later is dropped.
+// Close ends the trace. What is added later is dropped.
 func (l *Live) Close() {
 	l.mu.Lock()
 	l.ended = true
@@ -86,8 +84,8 @@ func (l *Live) Request() (id uint64, run string, guessed bool) {
 	return l.Trace.ID, l.Trace.Run, l.Trace.RunGuessed
 }
 
-// Look calls f with the trace while nobody adds to it. It does nothing when the
-// request has ended.
+// Look calls f with the trace while nothing is added to it, unless the request
+// has ended.
 func (l *Live) Look(f func(*Trace)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,8 +94,7 @@ func (l *Live) Look(f func(*Trace)) {
 	}
 }
 
-// Note adds a sentence that the story of the request should tell. A nil Live
-// is legal, so that code is never conditional on tracing.
+// Note adds a sentence for the story of the request. A nil Live is legal.
 func (l *Live) Note(sentence string) {
 	if l == nil {
 		return
@@ -172,7 +169,7 @@ func (a *Active) Request(id uint64) {
 	}
 }
 
-// End says what came of it. The error is kept as text.
+// End ends the span with its answer. The error is kept as text.
 func (a *Active) End(answer string, why Because, err error) {
 	if a == nil {
 		return

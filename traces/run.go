@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// A RunStory tells a run of an agent, request by request as they end, in one
-// sentence. The zero RunStory has none yet.
+// A RunStory summarizes a run of an agent, request by request as they end, in one
+// sentence. The zero RunStory is empty.
 //
 //	web01 run ~9c02: 14 requests in 3.2 s, catalog from terminus rest (12
 //	resources), 2 file_metadata 404, report saved; environment changed
 //	production -> qa in round 2; 9 joined by connection and time
 //
-// The "~" is that some did not say of which run they are.
+// The "~" means that some requests were joined to the run by a guess.
 type RunStory struct {
 	Run  string
-	Node string // "" as long as no request said it
+	Node string // "" while it is unknown
 
 	first, last time.Time
 	requests    int
@@ -163,21 +163,21 @@ func (c round) String() string {
 	return "catalog from terminus " + c.terminus
 }
 
-// convergence tells how the environment changed from round to round.
+// convergence describes how the environment changed from round to round.
 func (r *RunStory) convergence() []string {
-	var said []string
+	var parts []string
 	for i, c := range r.rounds {
 		switch {
 		case i > 0 && c.asked != r.rounds[i-1].asked:
-			said = append(said, fmt.Sprintf("environment changed %s -> %s in round %d", r.rounds[i-1].asked, c.asked, i+1))
+			parts = append(parts, fmt.Sprintf("environment changed %s -> %s in round %d", r.rounds[i-1].asked, c.asked, i+1))
 		case i == len(r.rounds)-1 && c.got != "" && c.got != c.asked:
-			said = append(said, fmt.Sprintf("round %d asked for environment %s and got %s", i+1, c.asked, c.got))
+			parts = append(parts, fmt.Sprintf("round %d asked for environment %s and got %s", i+1, c.asked, c.got))
 		}
 	}
-	if len(said) == 0 && len(r.rounds) > 1 {
-		said = append(said, fmt.Sprintf("%d catalogs of environment %s", len(r.rounds), r.rounds[0].asked))
+	if len(parts) == 0 && len(r.rounds) > 1 {
+		parts = append(parts, fmt.Sprintf("%d catalogs of environment %s", len(r.rounds), r.rounds[0].asked))
 	}
-	return said
+	return parts
 }
 
 // short is the first part of a name like 9c02f0aa-….

@@ -28,8 +28,8 @@ func AppendEscape(b []byte, r rune) []byte {
 	return b
 }
 
-// AppendSafe appends s for a terminal or a file that people open: what is not
-// shown is written out, as in "\x1b", "\n" and "\u202e".
+// AppendSafe appends s for a terminal or a text file: invisible characters are
+// escaped, as in "\x1b", "\n" and "\u202e".
 func AppendSafe(b []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Story tells in one sentence what a person should know first about a request:
-// not what was called, but why the answer is what it is.
+// Story returns in one sentence what matters most about a request: not what was
+// called, but why the answer is what it is.
 func Story(t *Trace) string {
 	if t.Outcome == Run {
 		return "in progress"
@@ -36,8 +36,8 @@ func storyOfInjection(t *Trace) string {
 	return ""
 }
 
-// storyOfRefusal tells of an expired entry when the terminus may not be asked:
-// that is why there is no answer, whatever the clock says.
+// storyOfRefusal is about an expired entry when the terminus may not be asked,
+// which is why there is no answer.
 func storyOfRefusal(t *Trace) string {
 	expiry := t.Steps[Expiry]
 	if expiry.Answer != Expired || t.Steps[Terminus].Because.Reason != SkippedIgnoreTerminus {
@@ -47,8 +47,8 @@ func storyOfRefusal(t *Trace) string {
 	return fmt.Sprintf("cache had it, expired %s ago; primary skipped by flag", human(strings.TrimSuffix(ago, " ago")))
 }
 
-// storyOfLeftover tells of a terminus that is not the configured one when it
-// answered: what it says of its answer comes after that. A failure comes first.
+// storyOfLeftover is about an answer of a terminus that is not the configured
+// one. A failure comes first.
 func storyOfLeftover(t *Trace) string {
 	if t.Outcome != Good && t.Outcome != Hit {
 		return ""
@@ -56,7 +56,7 @@ func storyOfLeftover(t *Trace) string {
 	return storyOfChoice(t)
 }
 
-// storyOfNote tells what was found worth telling on the way.
+// storyOfNote is about the strongest note.
 func storyOfNote(t *Trace) string {
 	if len(t.Notes) == 0 {
 		return ""
@@ -64,8 +64,8 @@ func storyOfNote(t *Trace) string {
 	return t.Notes[0]
 }
 
-// storyOfRoute tells of opinions that were not applied, when the request might
-// have gone elsewhere. A failure on the way comes first.
+// storyOfRoute is about candidates that were not applied. A failure comes
+// first.
 func storyOfRoute(t *Trace) string {
 	if t.Error != "" && t.Steps[Route].Answer != Raised {
 		return ""
@@ -87,11 +87,11 @@ func storyOfFailure(t *Trace) string {
 	case term.Because.Reason == VerbMissing:
 		return fmt.Sprintf("terminus %s has no %s", primary, t.Verb)
 	case write.Answer == Raised && t.Verb == Find:
-		return "primary ok, cache write failed (stage cache.write): " + t.Error + t.unsaid()
+		return "primary ok, cache write failed (stage cache.write): " + t.Error + t.hiddenCause()
 	case write.Answer == Raised && (term.Answer == Written || term.Answer == Removed):
 		return fmt.Sprintf("terminus %s: %s; cache %s failed: %s", primary, term.Answer, cache, t.Error)
 	case t.Error != "":
-		return t.stageOfError() + ": " + t.Error + t.unsaid() + t.then()
+		return t.stageOfError() + ": " + t.Error + t.hiddenCause() + t.then()
 	}
 	for _, f := range t.Faults {
 		if f.Shown {
@@ -120,8 +120,8 @@ func (t *Trace) stageOfError() string {
 	return "failed"
 }
 
-// unsaid is what the error that reached the caller does not say.
-func (t *Trace) unsaid() string {
+// hiddenCause is what the error that reached the caller leaves out.
+func (t *Trace) hiddenCause() string {
 	for i := len(t.Faults) - 1; i >= 0; i-- {
 		f := &t.Faults[i]
 		line, _, _ := strings.Cut(strings.TrimSpace(f.Hidden), "\n")
@@ -132,8 +132,8 @@ func (t *Trace) unsaid() string {
 	return ""
 }
 
-// then tells what the caller did about an error, if it has said so: what stands
-// behind a colon in the place where it was rescued.
+// then is what the caller did about an error, if known: the part after the
+// colon in Rescue.
 func (t *Trace) then() string {
 	because := t.Steps[Caller].Because
 	if _, did, ok := strings.Cut(because.About, ": "); ok && because.Reason == Rescued {
@@ -142,7 +142,7 @@ func (t *Trace) then() string {
 	return ""
 }
 
-// after tells what the request did once an error had been swallowed.
+// after is what the request did once an error had been swallowed.
 func after(t *Trace) string {
 	switch term := t.Steps[Terminus]; term.Answer {
 	case OK, False:
@@ -155,7 +155,7 @@ func after(t *Trace) string {
 	return ""
 }
 
-// storyOfChoice tells of a terminus that is not the configured one.
+// storyOfChoice is about a terminus that is not the configured one.
 func storyOfChoice(t *Trace) string {
 	c := t.Primary.Winner()
 	switch c.Kind {
@@ -197,7 +197,7 @@ func storyOfCache(t *Trace) string {
 		return fmt.Sprintf("cache hit, expires in %s; %s not run", human(strings.TrimPrefix(expiry.Because.About, "for ")), primary)
 	case t.Served == ByCache:
 		return fmt.Sprintf("cache hit in %s; %s not asked", cache, primary)
-	case t.Named != "" && t.Indirection != "file_metadata" && t.Indirection != "file_content": // whose names are where the file lies
+	case t.Named != "" && t.Indirection != "file_metadata" && t.Indirection != "file_content": // names are as in the file
 		return fmt.Sprintf("cache key %s ≠ requested %s: the answer goes by another name", t.Named, t.Key)
 	case read.Because.Reason == IgnoredByCaller && cache != "":
 		return "cache skipped: flag from " + orUnknown(t.Caller)
@@ -207,7 +207,7 @@ func storyOfCache(t *Trace) string {
 	return ""
 }
 
-// failedWith is what the request said whose failure a cache hides.
+// failedWith is the message of the failure that a cache hides.
 func (t *Trace) failedWith() string {
 	line, _, _ := strings.Cut(t.FailedWith, "\n")
 	if line == "" {
@@ -216,8 +216,7 @@ func (t *Trace) failedWith() string {
 	return ": " + line
 }
 
-// age tells how old an entry of the cache is, if the terminus said when it was
-// written.
+// age is that of an entry of the cache, if known.
 func (t *Trace) age() string {
 	for i := range t.Spans {
 		if t.Spans[i].Step != CacheRead {
@@ -288,7 +287,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// human writes a duration as a person says it: "17 min", "3 h", "5 d".
+// human formats a duration: "17 min", "3 h", "5 d".
 func human(s string) string {
 	d, err := time.ParseDuration(s)
 	if err != nil {
@@ -313,8 +312,8 @@ type Headline struct {
 	Decided  string // "exec: setting node_terminus, puppet.conf:7; json: routes.yaml:4"
 }
 
-// HeadlineOf returns who answered, who was asked and not asked and why, and
-// who decided that.
+// HeadlineOf returns who answered, what was asked and what not, with reasons,
+// and who decided that.
 func HeadlineOf(t *Trace) Headline {
 	primary, cache := t.Primary.Winner(), t.Cache.Winner()
 	h := Headline{Answered: "nobody"}

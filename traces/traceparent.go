@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 )
 
-// A Traceparent is a span of another program, which has asked a request: what
-// the header of that name says. Requests that are asked on the way of that one
-// have the same. It is not changed. Rule: W3C Trace Context, 3.2.
+// A Traceparent is the span of another program that sent a request, from the
+// header of that name. Nested requests share it. It is not changed. Rule: W3C
+// Trace Context, 3.2.
 type Traceparent struct {
 	Trace [16]byte // not zero
 	Span  [8]byte  // not zero
-	Flags byte     // 1 is that the other side may have recorded it
+	Flags byte     // 1 if the other side may have recorded it
 }
 
 // lenTraceparent is the length of version 00 of the header.
@@ -64,14 +64,14 @@ func (p *Traceparent) String() string {
 	return string(hex.AppendEncode(b, []byte{p.Flags}))
 }
 
-// WithTraceparent returns the context of what p asks. Ctx is that of no request:
-// what is asked on the way of one has its Traceparent.
+// WithTraceparent returns the context of a request sent by p. Ctx must not be
+// that of a request, which has its Traceparent already.
 func WithTraceparent(ctx context.Context, p *Traceparent) context.Context {
 	return context.WithValue(ctx, liveKey{}, p) // one look finds it or the request
 }
 
-// Within returns the request that ctx belongs to and who has asked it over the
-// network; each may be nil.
+// Within returns the request and the Traceparent that ctx belongs to; each may
+// be nil.
 func Within(ctx context.Context) (*Live, *Traceparent) {
 	switch v := ctx.Value(liveKey{}).(type) {
 	case *Live:
@@ -82,7 +82,7 @@ func Within(ctx context.Context) (*Live, *Traceparent) {
 	return nil, nil
 }
 
-// TraceparentOf returns who asks, over the network, what ctx belongs to, or nil.
+// TraceparentOf returns the Traceparent that ctx belongs to, or nil.
 func TraceparentOf(ctx context.Context) *Traceparent {
 	_, p := Within(ctx)
 	return p

@@ -16,7 +16,7 @@ func TestTraceparent(t *testing.T) {
 	for _, tt := range []struct{ name, header, want string }{
 		{"sampled", parent, parent},
 		{"not sampled", strings.TrimSuffix(parent, "1") + "0", strings.TrimSuffix(parent, "1") + "0"},
-		{"flags that nobody knows", strings.TrimSuffix(parent, "01") + "ff", strings.TrimSuffix(parent, "01") + "ff"},
+		{"unknown flags", strings.TrimSuffix(parent, "01") + "ff", strings.TrimSuffix(parent, "01") + "ff"},
 		{"a version to come", "cc" + parent[2:], parent},
 		{"a version to come that says more", "cc" + parent[2:] + "-what-the-future-brings", parent},
 		{"a version to come that says it otherwise", "cc" + parent[2:] + ".what", ""},

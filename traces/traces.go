@@ -1,12 +1,12 @@
-// Package traces is what the house says about itself, as plain data.
+// Package traces describes requests as plain data.
 //
 // A [Trace] is one request: a fixed list of steps, each with an answer and the
 // reason for it, and below the steps the spans of real work (a file read, a
 // command run, bytes decoded). Steps that did not happen are steps too. The
-// house fills in one Trace as a request goes and hands it to a [Recorder].
+// Indirector fills in one Trace as a request goes and hands it to a [Recorder].
 //
 // The package imports only the standard library, so every other package may
-// import it, and nobody who makes or shows a Trace needs to know who else does.
+// import it.
 package traces
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Verb is one of the things that can be asked of an indirection.
 type Verb uint8
 
-// The verbs. Expire is internal: it marks a cached instance as outdated.
+// The verbs. Expire is internal: it lets a cached instance expire.
 const (
 	NoVerb Verb = iota
 	Find
@@ -79,14 +79,13 @@ func ParseStep(s string) (Step, bool) {
 	return 0, false
 }
 
-// An Answer is what became of a step. The zero Answer is that it was not
-// reached.
+// An Answer is the result of a step. The zero Answer is not reached.
 type Answer uint8
 
 // The answers.
 const (
 	NotReached Answer = iota
-	NotAsked          // the question did not arise; the reason says why
+	NotAsked          // the question did not arise; see the reason
 	Chosen            // route: a terminus was selected
 	NotChecked        // authorize: there is nothing to check
 	Allowed           // authorize: yes
@@ -124,7 +123,7 @@ type Reason uint8
 // The reasons, in the groups of the list that help prints.
 const (
 	NoReason Reason = iota
-	// Who decided a route.
+	// Sources of a route.
 	DefaultInCode
 	BySetting
 	ByApplication
@@ -229,11 +228,11 @@ func (b Because) String() string {
 	case b.About == "":
 		return reason
 	case b.Reason >= DefaultInCode && b.Reason <= ByRequest:
-		// A place that says itself what kind of source it is.
+		// A source that names its kind itself.
 		if strings.HasPrefix(b.About, reason) || b.Reason == ByRequest {
 			return b.About
 		}
-	case strings.HasSuffix(reason, ")"): // skipped(ignore_terminus): by whom
+	case strings.HasSuffix(reason, ")"): // skipped(ignore_terminus): by the caller named
 		return reason + " by " + b.About
 	}
 	return reason + "(" + b.About + ")"
@@ -244,11 +243,11 @@ type Question struct {
 	Answer  Answer
 	Because Because
 	At      time.Duration // since the request began; zero if no clock was read
-	Took    time.Duration // zero if nobody was asked
+	Took    time.Duration // zero if nothing was asked
 }
 
-// A Point is a place in the house. The same type places a span, a stop of the
-// debugger and the origin of an error.
+// A Point locates a step of a verb of an indirection: for spans, breakpoints
+// and errors.
 type Point struct {
 	Indirection string
 	Terminus    string // "" before routing
@@ -264,7 +263,7 @@ func (p Point) String() string {
 	return s
 }
 
-// A SourceKind is who gave an opinion on which terminus fills a slot.
+// A SourceKind is what kind of source named a candidate.
 type SourceKind uint8
 
 // The sources, weakest first. Rule: specification of the indirector, 4.1.
@@ -294,21 +293,20 @@ func (s SourceKind) Reason() Reason {
 	}[s]
 }
 
-// A Choice is one opinion on which terminus fills a slot.
+// A Choice is one candidate for a slot.
 type Choice struct {
 	Terminus string // as written; "" abstains
 	Kind     SourceKind
 	Source   string    // "routes.yaml:4", "setting node_terminus, puppet.conf:7", "application agent"
 	Why      string    // why it does not count, for a Choice that was not applied; "" otherwise
-	Note     string    // what a person should know about it; "" otherwise
-	Setting  string    // the setting that it was said through; "" if it was said otherwise
+	Note     string    // for the user; may be ""
+	Setting  string    // the setting that named it; "" if none did
 	Symbol   bool      // written as a Ruby symbol, not as a string (IND-TERM-09, IND-ROUTE-09)
 	At       time.Time // when it was made; zero for what was there at start
 }
 
-// A Slot keeps every opinion, strongest first: the first that names a terminus
-// and was applied wins, the others stay so that a person can see what was
-// overruled.
+// A Slot holds every candidate, strongest first. The first that names a
+// terminus and was applied wins; the others show what was overruled.
 type Slot []Choice
 
 // Winner returns the Choice that counts, or a zero Choice.
@@ -355,7 +353,7 @@ func ParseFlag(s string) Flags {
 	return 0
 }
 
-// Served is who gave the answer.
+// Served is who answered.
 type Served uint8
 
 // Who may have answered.
@@ -378,7 +376,7 @@ const (
 	Run         Outcome = iota // in progress
 	Good                       // ok: the terminus answered
 	Hit                        // the cache answered
-	Nil                        // everybody asked said "nothing"
+	Nil                        // all that were asked answered "nothing"
 	NilHidden                  // nil!: a nil that hides something
 	Stale                      // the cache answered because the terminus had failed
 	Err                        // an error reached the caller
@@ -422,7 +420,7 @@ const (
 	Exec         // a command run
 	Network      // a connection or an exchange
 	Stream       // content passed on
-	Held         // waiting for a person
+	Held         // waiting for the user
 	Choose       // a second choice: which terminus a selector picked
 	Nested       // a request asked by a terminus
 	Note         // something worth knowing
@@ -454,8 +452,8 @@ type Span struct {
 type Fault struct {
 	Origin  string // "cache-read yaml", "terminus exec", "route", "decode json", …
 	Step    Step
-	Message string // what Puppet would say
-	Hidden  string // what Puppet would not say: stderr, a path, an errno
+	Message string // in Puppet's words
+	Hidden  string // what Puppet hides: stderr, a path, an errno
 	Shown   bool   // an error reached the caller
 	Path    string // file, command or URL, if there was one
 }
@@ -469,21 +467,20 @@ type Value struct {
 	Format   string // of Body: "json" or "text"
 	Size     int    // of the whole body in bytes
 	Digest   string // SHA-256 of Body in hex; the key of a body that is kept elsewhere
-	Body     []byte // masked; nil when it is kept elsewhere or was dropped
-	Redacted int    // how many values were masked
+	Body     []byte // redacted; nil if it is kept elsewhere or was dropped
+	Redacted int    // number of redacted values
 	Source   string // where it came from on disk: path, size, time; "" if unknown
 }
 
-// A Trace is one request, from its first question to its last answer. The
-// house owns it until it is ended; then the recorder does, which may hand out
-// copies of it, never changes them, and may Free it.
+// A Trace is one request. It belongs to the Indirector until it ends, then to
+// the recorder, which may hand out copies, never changes them, and may Free it.
 type Trace struct {
-	ID          uint64 // number within the recorder, from 1; 0 if nobody records
+	ID          uint64 // number within the recorder, from 1; 0 if it is not recorded
 	Parent      uint64 // the request that asked this one; 0 if none did
 	ParentStep  Step
-	RunGuessed  bool         // nobody said that it is part of Run: it was joined by connection and time
+	RunGuessed  bool         // Run is a guess by connection and time
 	Run         string       // transaction_uuid, or the name the caller gave; "" if alone
-	Traceparent *Traceparent // who asked it, or the request that asked it, over the network; nil if that was not said
+	Traceparent *Traceparent // the sender over the network, also of the parent; nil if unknown
 	Caller      string       // "you", "agent", "demo", "cli", …
 	Verb        Verb
 	Indirection string
@@ -493,8 +490,8 @@ type Trace struct {
 	Flags       Flags
 	Idle        Flags // flags that were given and changed nothing (gap L5)
 	Options     []Option
-	Primary     Slot // every opinion on the terminus, as the request found them
-	Cache       Slot // every opinion on the cache
+	Primary     Slot // every candidate for the terminus, as the request found them
+	Cache       Slot // every candidate for the cache
 	Start       time.Time
 	Took        time.Duration
 	Outcome     Outcome
@@ -502,15 +499,15 @@ type Trace struct {
 	Steps       [StepCount]Question
 	Spans       []Span
 	Faults      []Fault
-	Notes       []string // what the first line of the story should say, strongest first
+	Notes       []string // notes for the first line of the story, strongest first
 	Value       Value    // the answer
 	Sent        Value    // the instance of a save
 	Named       string   // the name of the answer when it is not the key (S-26)
 	Previous    uint64   // this is a replay of that request, or comes after it in its run
-	Failed      uint64   // the request whose failure makes this one stale, or that this answer of a cache hides
-	FailedWith  string   // what the caller of that one was told
+	Failed      uint64   // the request whose failure makes this one stale, or is hidden by this answer of a cache
+	FailedWith  string   // its message to the caller
 	LastGood    uint64   // the last request of the same key that was answered well
-	Error       string   // what the caller was told; "" if nothing failed
+	Error       string   // message to the caller; "" if nothing failed
 }
 
 // Clone returns a copy that shares nothing with t that is still written to.
@@ -522,7 +519,7 @@ func (t *Trace) Clone() Trace {
 }
 
 // A Recorder keeps traces. It is called from many goroutines and must not
-// block. The zero number says that nobody keeps this request.
+// block. The number 0 means that the request is not kept.
 type Recorder interface {
 	// Begin announces a request and returns its number.
 	Begin(*Trace) uint64

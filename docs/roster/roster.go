@@ -1,5 +1,5 @@
 // Package roster has a terminus that reads the classes of nodes from one text
-// file. It is the example of README.md.
+// file. It is the example of docs/CONTRIBUTING.md.
 package roster
 
 import (

@@ -15,7 +15,7 @@ import (
 	"indirtui/ui/cli"
 )
 
-// TestConformance is the test that README.md shows.
+// TestConformance is the test that docs/CONTRIBUTING.md shows.
 func TestConformance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "roster")
 	if err := os.WriteFile(path, []byte("web01 ntp web\n"), 0o600); err != nil {

@@ -1,13 +1,14 @@
-// Package data holds what Puppet's serialised forms are made of: nil,
-// booleans, numbers, strings, symbols, lists and ordered hashes.
+// Package data holds the values of Puppet's serialised forms: nil, booleans,
+// numbers, strings, symbols, lists and ordered hashes.
 //
 // A [Value] is 24 bytes and holds scalars, strings, lists and hashes without a
 // further allocation, in the manner of slog.Value. Values are immutable by
-// convention: who holds one may share it, and who wants another makes another.
-// Strings are bytes, as in Ruby; they need not be valid UTF-8.
+// convention: share them, and make a new one to change one. Strings are bytes,
+// as in Ruby; they need not be valid UTF-8.
 package data
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -15,7 +16,7 @@ import (
 	"unsafe"
 )
 
-// A Kind is what a Value holds. The zero Kind is Nil.
+// A Kind is the kind of a Value. The zero Kind is Nil.
 type Kind uint8
 
 // The kinds.
@@ -33,7 +34,7 @@ const (
 
 var kindNames = [...]string{"nil", "boolean", "integer", "float", "integer", "string", "symbol", "list", "hash"}
 
-// String returns the name of k as a person would say it.
+// String returns the name of k in messages.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -172,13 +173,20 @@ func (v Value) Big() *big.Int {
 
 // Str returns the text of a String or Symbol, and "" for every other kind.
 func (v Value) Str() string {
-	switch p := v.any.(type) {
-	case stringPtr:
-		return unsafe.String(p, v.num)
-	case symbolPtr:
-		return unsafe.String(p, v.num)
+	s, _ := v.AsStr()
+	return s
+}
+
+// AsStr is Str that also reports whether v is a String or Symbol. It is small
+// enough to be inlined, which Kind is not.
+func (v Value) AsStr() (string, bool) {
+	if p, ok := v.any.(stringPtr); ok {
+		return unsafe.String(p, v.num), true
 	}
-	return ""
+	if p, ok := v.any.(symbolPtr); ok {
+		return unsafe.String(p, v.num), true
+	}
+	return "", false
 }
 
 // List returns the elements of a list, or nil. The slice is v's: read only.
@@ -214,7 +222,7 @@ func (v Value) Get(key string) Value {
 	return x
 }
 
-// Lookup is Get that also tells whether the pair was there.
+// Lookup is like Get and also reports whether the pair exists.
 func (v Value) Lookup(key string) (Value, bool) {
 	for _, p := range v.Hash() {
 		if p.Key.Str() == key && p.Key.isText() {
@@ -232,7 +240,7 @@ func (v Value) isText() bool {
 	return false
 }
 
-// Dig returns what is found by following keys through nested hashes, or nil.
+// Dig follows keys through nested hashes and returns the last value, or nil.
 func (v Value) Dig(keys ...string) Value {
 	for _, k := range keys {
 		v = v.Get(k)
@@ -330,6 +338,41 @@ func equalHashes(x, y []Pair) bool {
 	return true
 }
 
+// AppendBinary appends bytes that are those of v and of no other value: kind,
+// length or bits, and content. They are for digests, and of this version only.
+func AppendBinary(b []byte, v Value) []byte {
+	if p, ok := v.any.(stringPtr); ok { // as most: it saves two calls
+		return append(appendHead(b, String, v.num), unsafe.String(p, v.num)...)
+	}
+	k := v.Kind()
+	switch b = appendHead(b, k, v.num); k {
+	case Big:
+		n := v.Big().String()
+		b = append(appendHead(b, k, uint64(len(n))), n...)
+	case Symbol:
+		b = append(b, v.Str()...)
+	case List:
+		for _, x := range v.List() {
+			b = AppendBinary(b, x)
+		}
+	case Hash:
+		h := v.Hash()
+		for i := range h {
+			b = AppendBinary(AppendBinary(b, h[i].Key), h[i].Value)
+		}
+	}
+	return b
+}
+
+// appendHead writes small numbers in one byte: what is digested is a third
+// shorter.
+func appendHead(b []byte, k Kind, n uint64) []byte {
+	if n < 0xff {
+		return append(b, byte(k), byte(n))
+	}
+	return binary.LittleEndian.AppendUint64(append(b, byte(k), 0xff), n)
+}
+
 // Text returns v as Ruby's to_s would: "" for nil, digits for numbers, the
 // bytes of a string. Lists and hashes are written as Ruby's inspect does.
 func (v Value) Text() string {
@@ -345,7 +388,7 @@ func (v Value) Text() string {
 // Inspect returns v as Ruby's inspect would.
 func (v Value) Inspect() string { return string(appendInspect(nil, v)) }
 
-// String implements fmt.Stringer for messages; it is Inspect.
+// String returns Inspect.
 func (v Value) String() string { return v.Inspect() }
 
 func appendInspect(b []byte, v Value) []byte {

@@ -2,6 +2,7 @@ package data_test
 
 import (
 	"math/big"
+	"strconv"
 	"testing"
 
 	"indirtui/indirector/data"
@@ -56,6 +57,41 @@ func TestEqualIgnoresTheOrderOfPairsOnly(t *testing.T) {
 		if data.Equal(ab, other) {
 			t.Errorf("%s equals %s", ab, other)
 		}
+	}
+}
+
+func TestBinaryTellsValuesApart(t *testing.T) {
+	t.Parallel()
+	list := func(v ...data.Value) data.Value { return data.OfList(v) }
+	huge, _ := new(big.Int).SetString("123456789012345678901234567890", 10)
+	a, b := data.OfString("a"), data.OfString("b")
+	seen := map[string]data.Value{}
+	for _, v := range []data.Value{
+		{},
+		data.OfBool(false), data.OfBool(true), data.OfInt(0), data.OfInt(1), data.OfInt(254), data.OfInt(255), data.OfInt(-1), data.OfFloat(0), data.OfFloat(1),
+		data.OfBig(huge), data.OfString(huge.String()), data.OfString(""), a, data.OfSymbol("a"), data.OfString("ab"),
+		list(), list(a), list(a, b), list(list(a), b), list(list(a, b)), list(data.OfString("ab")), list(list(), a, b),
+		data.OfHash(nil), data.OfHash([]data.Pair{{Key: a, Value: b}}), data.OfHash([]data.Pair{{Key: b, Value: a}}),
+		list(data.OfHash([]data.Pair{{Key: a}}), b), list(data.OfHash([]data.Pair{{Key: a, Value: b}})),
+	} {
+		key := string(data.AppendBinary(nil, v))
+		if other, ok := seen[key]; ok {
+			t.Errorf("%v is written as %v", v, other)
+		}
+		seen[key] = v
+	}
+}
+
+func BenchmarkAppendBinary(b *testing.B) {
+	b.ReportAllocs()
+	var pairs []data.Pair
+	for i := range 500 {
+		pairs = append(pairs, data.P("fact"+strconv.Itoa(i), data.OfString("value of "+strconv.Itoa(i))))
+	}
+	v := data.OfHash(pairs)
+	var room []byte
+	for b.Loop() {
+		room = data.AppendBinary(room[:0], v)
 	}
 }
 

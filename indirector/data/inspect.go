@@ -37,5 +37,5 @@ func InspectString(s string) string {
 	return string(append(b, '"'))
 }
 
-// printable says what Ruby shows as it is: format characters too.
+// printable reports whether Ruby shows r as it is, format characters too.
 func printable(r rune) bool { return unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) }

@@ -19,7 +19,7 @@ func (drop) Begin(*traces.Trace) uint64 { return 1 }
 func (drop) End(*traces.Trace, any)     {}
 
 // quick is an indirector without a store.
-func quick(b testing.TB, gate indirector.Debugger) *indirector.Indirector {
+func quick(b testing.TB, dbg indirector.Debugger) *indirector.Indirector {
 	s := &shelf{has: map[string]indirector.Instance{"web01": node("web01", "main")}}
 	registry, err := indirector.NewRegistry(
 		[]indirector.Spec{{Name: "node", Class: "Puppet::Node", Default: "main"}},
@@ -28,7 +28,7 @@ func quick(b testing.TB, gate indirector.Debugger) *indirector.Indirector {
 		b.Fatal(err)
 	}
 	x, err := indirector.New(indirector.Config{
-		Registry: registry, Recorder: drop{}, Debugger: gate,
+		Registry: registry, Recorder: drop{}, Debugger: dbg,
 		Routes: indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "main", Kind: traces.FromDeclaration}}}},
 	})
 	if err != nil {
@@ -72,14 +72,14 @@ func BenchmarkFind(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			var gate indirector.Debugger = d
+			var dbg indirector.Debugger = d
 			if bb.name == "no debugger" {
-				gate = nil
+				dbg = nil
 			}
 			var waiting sync.WaitGroup
 			if bb.held > 0 {
-				h := newHouse(b, debugger.Options{HoldLimit: -1}, false)
-				gate = h.Debugger
+				h := newFixture(b, debugger.Options{HoldLimit: -1}, false)
+				dbg = h.Debugger
 				p, err := debugger.Parse(bb.when)
 				if err != nil {
 					b.Fatal(err)
@@ -99,7 +99,7 @@ func BenchmarkFind(b *testing.B) {
 				defer waiting.Wait()
 				defer h.ContinueAll()
 			}
-			x := quick(b, gate)
+			x := quick(b, dbg)
 			ctx, req := b.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "web01"}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -121,7 +121,7 @@ func (s steady) Find(_ context.Context, r *indirector.Request) (indirector.Insta
 // BenchmarkArmedRate is how many requests a second pass a hundred armed
 // breakpoints, with a store that keeps them.
 func BenchmarkArmedRate(b *testing.B) {
-	h := newHouse(b, debugger.Options{}, false)
+	h := newFixture(b, debugger.Options{}, false)
 	for i := range 100 {
 		h.add(b, fmt.Sprintf("ind=node key=db%02d* before terminus do hold", i))
 	}

@@ -16,7 +16,7 @@ import (
 	"indirtui/traces/spell"
 )
 
-// A Where is a place in the house.
+// A Where is a point before or after a step.
 type Where struct {
 	Step  traces.Step
 	After bool
@@ -35,16 +35,16 @@ type Do uint8
 
 // What a breakpoint may do.
 const (
-	Hold     Do = iota // let the request wait for a person
-	Log                // write chosen fields down
+	Hold     Do = iota // the request
+	Log                // chosen fields
 	Fail               // fail the step
-	Delay              // let the request wait for a time
-	Nil                // answer nothing
+	Delay              // the request for some time
+	Nil                // answer Puppet's nil
 	Value              // answer a given value
-	Truncate           // cut the answer off
-	Corrupt            // change bytes of the answer
-	Set                // change the request
-	Skip               // leave the step out
+	Truncate           // the answer
+	Corrupt            // bytes of the answer
+	Set                // fields of the request
+	Skip               // the step
 )
 
 var dos = [...]string{"hold", "log", "fail", "delay", "nil", "value", "truncate", "corrupt", "set", "skip"}
@@ -56,32 +56,31 @@ func (d Do) String() string {
 	return "Do(" + strconv.Itoa(int(d)) + ")"
 }
 
-// Dos returns the words for what a breakpoint may do, in the order of help.
+// Dos returns the names of what a breakpoint can do, in the order of help.
 func Dos() []string { return append([]string(nil), dos[:]...) }
 
-// An Action is what a breakpoint does, with all that belongs to it.
+// An Action is what a breakpoint does, with its arguments.
 type Action struct {
 	Do     Do
-	Fields []string      // of Log: what to write down; none is the usual ones
-	Status int           // of Fail: the HTTP status; 0 is none
-	Text   string        // of Fail: the message; of Value: the value itself, or @FILE
-	Format string        // of Value, Truncate and Corrupt: json, yaml, pson, msgpack; "" is by the file's name, else json
+	Fields []string      // of Log; none is the usual ones
+	Status int           // of Fail, in HTTP; 0 is none
+	Text   string        // of Fail: the message; of Value: the value, or @FILE
+	Format string        // of Value, Truncate and Corrupt: json, yaml, pson, msgpack; "" is that of the file's name, else json
 	Delay  time.Duration // of Delay
-	Jitter time.Duration // of Delay: up to so much more or less
-	Bytes  int           // of Truncate: how many stay; of Corrupt: how many change
-	Share  float64       // of Truncate: what share stays, in percent, if Bytes is 0
+	Jitter time.Duration // of Delay: more or less
+	Bytes  int           // of Truncate: that stay; of Corrupt: that change
+	Share  float64       // of Truncate: percent that stay, if Bytes is 0
 	Edits  []Edit        // of Set
 }
 
-// A Limit says which of the requests that match are meant. The zero Limit
-// means all of them.
+// A Limit selects among the requests that match. The zero Limit selects all.
 type Limit struct {
-	First   int     // no more than so many; 1 is once
-	Every   int     // only each so many-th
-	Percent float64 // only so many of a hundred, by chance
+	First   int     // the first N; 1 is once
+	Every   int     // each N-th
+	Percent float64 // of requests, at random
 }
 
-// A Breakpoint is WHEN and WHERE something is done, and WHAT.
+// A Breakpoint does WHAT, WHEN and WHERE.
 type Breakpoint struct {
 	When  *query.Expr // nil is always
 	Where Where
@@ -89,14 +88,14 @@ type Breakpoint struct {
 	Limit
 }
 
-// keywords begin what comes behind the expression.
+// keywords end the expression.
 var keywords = []string{"before", "after", "at", "do", "once", "first", "every", "off"}
 
-// A SyntaxError says why a text is no breakpoint, action or edit.
+// A SyntaxError tells why a text is no breakpoint, action or edit.
 type SyntaxError struct {
-	Offset int    // in bytes, where the caret belongs
+	Offset int    // in bytes, for the caret
 	What   string // "there is no step \"termnus\""
-	Advice string // "nearest: terminus"; ""
+	Advice string // "nearest: terminus"; may be ""
 }
 
 func (e *SyntaxError) Error() string {
@@ -137,7 +136,7 @@ func Parse(text string) (Breakpoint, error) {
 	return b, b.check()
 }
 
-// ParseAction reads what a breakpoint does, without the word "do".
+// ParseAction reads an action, without the word "do".
 func ParseAction(text string) (Action, error) {
 	p := &clauses{tokens: scan(text, 0), end: len(text)}
 	a, err := p.action()
@@ -159,8 +158,7 @@ func isKeyword(w string) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// skipQuoted returns the place behind the quotes that begin at i, as the
-// expression language reads them.
+// skipQuoted returns the end of the quotes that begin at i, as in expressions.
 func skipQuoted(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text); i++ {
@@ -185,11 +183,11 @@ func skipQuoted(text string, i int) int {
 type token struct {
 	text   string
 	at     int
-	quoted bool // it stood in quotes as a whole or in part, so that it is no keyword
+	quoted bool // partly or wholly, so that it is no keyword
 }
 
-// scan cuts the text from a place on into words: at blanks, unless they stand
-// in quotes, or in brackets, so that JSON needs no quotes of its own.
+// scan splits the text from an offset on at blanks outside of quotes and
+// brackets, so that JSON needs no quotes.
 func scan(text string, from int) []token {
 	var tokens []token
 	for i := from; i < len(text); {
@@ -256,7 +254,7 @@ func unquote(s string) string {
 	return string(b)
 }
 
-// quote writes a word so that scan gives it back.
+// quote writes a word that scan reads back.
 func quote(s string) string {
 	plain := s != "" && !isKeyword(s)
 	for _, r := range s {
@@ -303,7 +301,7 @@ func percent(s string) (float64, bool) {
 	return f, err == nil && f >= 0 && f <= 100 && !math.IsNaN(f)
 }
 
-// clauses reads what stands behind the expression.
+// clauses reads what follows the expression.
 type clauses struct {
 	tokens []token
 	i      int
@@ -318,7 +316,7 @@ func (p *clauses) fail(what, advice string) error {
 	return &SyntaxError{at, what, advice}
 }
 
-// next takes the next word if it is no keyword.
+// next takes the next word unless it is a keyword.
 func (p *clauses) next() (token, bool) {
 	if p.i == len(p.tokens) || !p.tokens[p.i].quoted && isKeyword(p.tokens[p.i].text) {
 		return token{}, false
@@ -511,7 +509,7 @@ func (p *clauses) delay(a *Action) error {
 	return err
 }
 
-// maxDelay keeps a slip of the pen from holding a request for days.
+// maxDelay catches a typing error that would hold a request for days.
 const maxDelay = time.Hour
 
 func (p *clauses) duration(question string) (time.Duration, error) {
@@ -568,7 +566,7 @@ func (p *clauses) bytes(a *Action) error {
 			a.Bytes = n
 			p.i++
 			if n == 0 {
-				a.Share = -1 // truncate 0: nothing stays
+				a.Share = -1 // truncate 0
 			}
 		}
 	}
@@ -601,7 +599,7 @@ func (p *clauses) edits(a *Action) error {
 	return nil
 }
 
-// check refuses what makes no sense together.
+// check refuses combinations that make no sense.
 func (b *Breakpoint) check() error {
 	w, no := b.Where, func(what, advice string) error { return &SyntaxError{What: what, Advice: advice} }
 	gives := w.Step == traces.CacheRead || w.Step >= traces.Terminus
@@ -620,12 +618,12 @@ func (b *Breakpoint) check() error {
 	return nil
 }
 
-// String is the canonical spelling: Parse reads it back.
+// String is the canonical spelling, which Parse reads.
 func (b Breakpoint) String() string {
 	parts := make([]string, 0, 4)
 	if when := b.When.String(); when != "" {
 		if _, rest, err := query.ParsePrefix(when, isKeyword); err != nil || rest < len(when) {
-			when = "(" + when + ")" // a word of ours is looked for
+			when = "(" + when + ")" // it contains a keyword
 		}
 		parts = append(parts, when)
 	}
@@ -701,8 +699,8 @@ func (a Action) String() string {
 	return s
 }
 
-// Error returns what a Fail fails with: what Puppet's REST client makes of the
-// status (spec of the termini, table of errors), or the text.
+// Error returns what Fail fails with: what the REST client makes of the status,
+// or the text.
 func (a Action) Error() error {
 	switch {
 	case a.Status != 0:

@@ -1,10 +1,10 @@
-// Package debugger stops requests between two questions: it is the
-// indirector.Gate of a person.
+// Package debugger stops requests between two steps: it is an
+// [indirector.Debugger] with breakpoints.
 //
 //	d, err := debugger.New(debugger.Options{})
 //	b, err := debugger.Parse("ind=catalog key=db07* before cache-read do hold once")
 //	d.Add(b)
-//	// the house holds a request; <-d.Changed()
+//	// a request is held; <-d.Changed()
 //	for _, h := range d.Held() {
 //		d.Edit(h.ID, debugger.Edit{Name: "ignore_cache", Value: "false"})
 //		d.Resume(h.ID, debugger.Step)
@@ -12,13 +12,12 @@
 //
 // A breakpoint is WHEN (an expression of package query) × WHERE (before or
 // after one of the ten steps) × WHAT (an Action), with limits. A held request
-// waits on its own goroutine, holds no lock and nobody up, and goes on by itself
-// after Options.HoldLimit. It can be looked at, changed, and stepped through,
-// together with the requests that it asks.
+// waits on its own goroutine without a lock, and goes on by itself after
+// Options.HoldLimit. It can be inspected, changed, and stepped through, together
+// with its nested requests.
 //
-// A request that no breakpoint is meant for costs a load at each step. One that
-// passes armed breakpoints costs the reading of its row and one match for each
-// breakpoint at that place; nothing is copied before something matches.
+// Without breakpoints a request costs a load at each step. At armed breakpoints it
+// costs reading its row and one match each; nothing is copied before one matches.
 package debugger
 
 import (
@@ -39,60 +38,60 @@ import (
 	"indirtui/traces/query"
 )
 
-// A Recorder is where requests are recorded: a *store.Store.
+// A Recorder holds the requests: a *store.Store.
 type Recorder interface {
 	SetHeld(id uint64, held bool)
 	Subject(id uint64) (query.Subject, bool)
 }
 
 // Options are the options of New. The zero value holds for two minutes, keeps
-// breakpoints nowhere, and allows everything.
+// no breakpoints, and allows everything.
 type Options struct {
-	Dir       string        // where breakpoints are kept, one file for each project; "" is nowhere
-	Project   string        // what they are of: the absolute path of its configuration
-	HoldLimit time.Duration // after which a request goes on by itself; 0 is 2 min, negative is never
-	MaxHeld   int           // how many may be held at once; 0 is 1000. The others pass, and are counted
-	Recorder  Recorder      // nil: relations of expressions lead nowhere
+	Dir       string        // of the breakpoints, one file for each project; "" keeps none
+	Project   string        // absolute path of its configuration
+	HoldLimit time.Duration // until a request goes on by itself; 0 is 2 min, negative is no limit
+	MaxHeld   int           // at once; 0 is 1000. The others pass and are counted
+	Recorder  Recorder      // nil: relations in expressions match nothing
 	// Writes reports whether answers may be invented; nil is always.
 	Writes func() bool
-	// Timeout says how long the caller of a request waits for it, and how that is
-	// known ("http_read_timeout"). Zero is that nobody knows. Nil never knows.
+	// Timeout returns how long the caller of a request waits for it and the
+	// source of that ("http_read_timeout"). Zero is unknown. May be nil.
 	Timeout func(*indirector.Request) (time.Duration, string)
-	Redact  func(string) string // takes secrets out of what is logged; nil leaves them
+	Redact  func(string) string // of what is logged; may be nil
 	Now     func() time.Time    // nil is time.Now
-	Rand    func() float64      // from 0 to 1; nil is a good one
+	Rand    func() float64      // from 0 to 1; nil is math/rand
 }
 
-// ErrReadOnly is that an answer would be invented, and that is not allowed.
+// ErrReadOnly reports an answer that may not be invented in read-only mode.
 var ErrReadOnly = errors.New("refused: read-only mode. Start with --write or use :write on")
 
-// ErrGone is that a request is not held, or not any longer.
+// ErrGone reports a request that is not held, or no longer.
 var ErrGone = errors.New("the request is not held")
 
 // A Debugger holds requests. It is safe for concurrent use.
 type Debugger struct {
 	o       Options
-	path    string // of the file; "" is none
+	path    string // "" is none
 	stops   indirector.Stops
 	at      atomic.Pointer[places]
-	walkers atomic.Int32 // how many requests are stepped through
-	leaving atomic.Int32 // how many requests are remembered until they end
+	walkers atomic.Int32 // requests that are stepped through
+	leaving atomic.Int32 // requests that Left looks for
 	changed chan struct{}
 	saving  sync.Mutex // one file at a time
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	off    bool
 	closed bool
 	breaks []*breakpoint
-	last   int // the number of the newest breakpoint
+	last   int // number of the newest breakpoint
 	held   map[uint64]*held
 	walks  map[uint64]*walk
 	passed uint64
 	lines  []Line
-	unread []string // lines of the file that are no breakpoints
+	unread []string // lines of the file that could not be read
 }
 
-// places is what is armed, by place. It is replaced, never changed.
+// places holds the armed breakpoints by place. It is replaced, never changed.
 type places [2 * traces.StepCount][]*breakpoint
 
 func placeOf(s traces.Step, after bool) int {
@@ -103,14 +102,14 @@ func placeOf(s traces.Step, after bool) int {
 	return i
 }
 
-// A breakpoint is a Breakpoint at work.
+// A breakpoint is a Breakpoint with its state.
 type breakpoint struct {
 	Breakpoint
 	id       string
 	on       bool   // guarded by Debugger.mu
-	restored bool   // likewise
-	only     uint64 // the one request that it is for; 0 if it is for all
-	late     bool   // the expression asks for what became of the request so far
+	restored bool   // guarded by Debugger.mu
+	only     uint64 // id of the one request it is for; 0 is all
+	late     bool   // the expression needs the outcome so far
 	seen     atomic.Uint64
 	hits     atomic.Uint64
 	at       atomic.Int64
@@ -127,18 +126,18 @@ func newBreakpoint(b Breakpoint, id string) *breakpoint {
 	return n
 }
 
-// An Info is a breakpoint as people see it.
+// An Info is a breakpoint as it is shown.
 type Info struct {
 	ID string // "b1"
 	Breakpoint
 	On       bool
-	Restored bool      // from a file of an earlier time, and not armed since
-	Seen     uint64    // how many requests it was meant for, since it was armed
-	Hits     uint64    // how often it has done something, since it was armed
-	Last     time.Time // when it last did; zero if never
+	Restored bool      // from the file, and not armed since
+	Seen     uint64    // requests it matched since it was armed
+	Hits     uint64    // how often it acted since it was armed
+	Last     time.Time // when it acted last; zero if never
 }
 
-// A Line is what a breakpoint has logged.
+// A Line was logged by a breakpoint.
 type Line struct {
 	At      time.Time
 	Request uint64
@@ -146,11 +145,10 @@ type Line struct {
 	Text    string
 }
 
-// Spent reports whether it has done all that it was to do, and disarmed itself.
+// Spent reports whether it reached its limit and was disarmed.
 func (i *Info) Spent() bool { return !i.On && i.First > 0 && i.Hits >= uint64(i.First) }
 
-// Count is what it has done since it was armed, against its limits: "2 of 5,
-// every 3rd, matched 7, the next is match 9".
+// Count describes Hits and Seen: "2 of 5, matched 7, next at 9".
 func (i *Info) Count() string {
 	text := strconv.FormatUint(i.Hits, 10)
 	if i.First > 0 {
@@ -168,11 +166,11 @@ func (i *Info) Count() string {
 	return text
 }
 
-// maxLines is how many logged lines are kept, the newest.
+// maxLines is how many logged lines are kept.
 const maxLines = 1000
 
-// New returns a Debugger with the breakpoints of its file, disarmed. The error
-// is one of the file; the Debugger is usable all the same.
+// New returns a Debugger with the breakpoints of its file, disarmed. The
+// Debugger is usable even if reading the file failed.
 func New(o Options) (*Debugger, error) {
 	o.HoldLimit = cmp.Or(o.HoldLimit, 2*time.Minute)
 	o.MaxHeld = cmp.Or(o.MaxHeld, 1000)
@@ -190,8 +188,8 @@ func New(o Options) (*Debugger, error) {
 	return d, d.load()
 }
 
-// Changed has room for one: it is sent to when a request is held or goes on,
-// and when breakpoints change.
+// Changed has one slot. It is sent to when a request is held or goes on, or
+// breakpoints change.
 func (d *Debugger) Changed() <-chan struct{} { return d.changed }
 
 func (d *Debugger) notify() {
@@ -201,8 +199,8 @@ func (d *Debugger) notify() {
 	}
 }
 
-// Add arms a breakpoint and keeps it. The error is ErrReadOnly, or one of the
-// file: the breakpoint is armed then, and not kept.
+// Add arms a breakpoint and keeps it. The error is ErrReadOnly, or that of the
+// file, when the breakpoint is armed but not kept.
 func (d *Debugger) Add(b Breakpoint) (Info, error) {
 	if err := d.mayInvent(b.Action); err != nil {
 		return Info{}, err
@@ -215,52 +213,55 @@ func (d *Debugger) Add(b Breakpoint) (Info, error) {
 	return n.info(), d.changeBreaks()
 }
 
-// Replace changes what a breakpoint does. It is armed, and counts anew.
-func (d *Debugger) Replace(id string, b Breakpoint) (Info, error) {
+// Replace changes a breakpoint, arms it and resets its counts.
+func (d *Debugger) Replace(id string, b Breakpoint) (info Info, err error) {
 	if err := d.mayInvent(b.Action); err != nil {
 		return Info{}, err
 	}
-	d.mu.Lock()
-	i := d.find(id)
-	if i < 0 {
-		d.mu.Unlock()
-		return Info{}, unknown(id)
-	}
 	n := newBreakpoint(b, id)
 	n.on = true
-	d.breaks[i] = n
-	return n.info(), d.changeBreaks()
+	err = d.edit(id, func(i int) error {
+		d.breaks[i], info = n, n.info()
+		return nil
+	})
+	return info, err
 }
 
 // Arm arms or disarms a breakpoint.
 func (d *Debugger) Arm(id string, on bool) error {
-	d.mu.Lock()
-	i := d.find(id)
-	if i < 0 {
-		d.mu.Unlock()
-		return unknown(id)
-	}
-	b := d.breaks[i]
-	if on {
-		if err := d.mayInvent(b.Action); err != nil {
-			d.mu.Unlock()
-			return err
+	return d.edit(id, func(i int) error {
+		b := d.breaks[i]
+		if on {
+			if err := d.mayInvent(b.Action); err != nil {
+				return err
+			}
+			b.reset()
 		}
-		b.reset()
-	}
-	b.on, b.restored = on, false
-	return d.changeBreaks()
+		b.on, b.restored = on, false
+		return nil
+	})
 }
 
-// Remove forgets a breakpoint.
+// Remove deletes a breakpoint.
 func (d *Debugger) Remove(id string) error {
+	return d.edit(id, func(i int) error {
+		d.breaks = slices.Delete(d.breaks, i, i+1)
+		return nil
+	})
+}
+
+// edit changes d.breaks at a breakpoint under d.mu, then applies and saves all.
+func (d *Debugger) edit(id string, change func(i int) error) error {
 	d.mu.Lock()
-	i := d.find(id)
-	if i < 0 {
-		d.mu.Unlock()
-		return unknown(id)
+	i := slices.IndexFunc(d.breaks, func(b *breakpoint) bool { return b.id == id && b.only == 0 })
+	err := fmt.Errorf("there is no breakpoint %q", id)
+	if i >= 0 {
+		err = change(i)
 	}
-	d.breaks = slices.Delete(d.breaks, i, i+1)
+	if err != nil {
+		d.mu.Unlock()
+		return err
+	}
 	return d.changeBreaks()
 }
 
@@ -277,8 +278,8 @@ func (d *Debugger) Breaks() []Info {
 	return all
 }
 
-// SetOff disarms everything at once and lets every held request go, or arms
-// again what was armed, which counts anew.
+// SetOff disarms everything and releases every held request, or arms again what
+// was armed, with new counts.
 func (d *Debugger) SetOff(off bool) {
 	d.mu.Lock()
 	if d.off && !off {
@@ -300,33 +301,32 @@ func (d *Debugger) SetOff(off bool) {
 	d.notify()
 }
 
-// Off reports whether everything is disarmed by SetOff.
+// Off returns what SetOff set.
 func (d *Debugger) Off() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.off
 }
 
-// HoldLimit is after which a request that is held goes on by itself; negative is
-// never.
+// HoldLimit is how long a request is held before it goes on by itself; negative
+// is no limit.
 func (d *Debugger) HoldLimit() time.Duration { return d.o.HoldLimit }
 
-// Lines returns what breakpoints have logged, oldest first; the newest
-// thousand.
+// Lines returns the newest thousand logged lines, oldest first.
 func (d *Debugger) Lines() []Line {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.lines)
 }
 
-// Passed returns how many requests were not held because too many were.
+// Passed returns how many requests were not held because of MaxHeld.
 func (d *Debugger) Passed() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.passed
 }
 
-// Close lets every held request go on. None is held from then on.
+// Close releases every held request. None is held from then on.
 func (d *Debugger) Close() {
 	d.mu.Lock()
 	d.closed = true
@@ -334,7 +334,6 @@ func (d *Debugger) Close() {
 	d.SetOff(true)
 }
 
-// reset lets b count anew: "once" is meant once more.
 func (b *breakpoint) reset() {
 	b.hits.Store(0)
 	b.seen.Store(0)
@@ -348,13 +347,8 @@ func (b *breakpoint) info() Info {
 	return i
 }
 
-func unknown(id string) error { return fmt.Errorf("there is no breakpoint %q", id) }
-
-func (d *Debugger) find(id string) int {
-	return slices.IndexFunc(d.breaks, func(b *breakpoint) bool { return b.id == id && b.only == 0 })
-}
-
-// mayInvent refuses what would give a false answer where that is not allowed.
+// mayInvent returns ErrReadOnly if the action would give a false answer and
+// that is not allowed.
 func (d *Debugger) mayInvent(a Action) error {
 	switch a.Do {
 	case Value, Truncate, Corrupt:
@@ -376,7 +370,7 @@ func (d *Debugger) writes() error {
 	return nil
 }
 
-// changeBreaks puts changed breakpoints to work and keeps them. It unlocks d.mu.
+// changeBreaks applies and saves changed breakpoints. It unlocks d.mu.
 func (d *Debugger) changeBreaks() error {
 	d.arrange()
 	d.mu.Unlock()
@@ -384,7 +378,7 @@ func (d *Debugger) changeBreaks() error {
 	return d.save()
 }
 
-// arrange works out what is armed where. The caller holds d.mu.
+// arrange recomputes what is armed where. The caller holds d.mu.
 func (d *Debugger) arrange() {
 	at := new(places)
 	var stops indirector.StopSet
@@ -410,10 +404,10 @@ func (d *Debugger) arrange() {
 	d.stops.Set(stops)
 }
 
-// Stops implements indirector.Gate.
+// Stops returns the points with armed breakpoints.
 func (d *Debugger) Stops() *indirector.Stops { return &d.stops }
 
-// Left implements indirector.Gate.
+// Left forgets a request that has ended.
 func (d *Debugger) Left(id uint64) {
 	if d.leaving.Load() == 0 {
 		return
@@ -431,7 +425,8 @@ func (d *Debugger) Left(id uint64) {
 	}
 }
 
-// Hold implements indirector.Gate.
+// Hold acts on the matching breakpoints, and holds the request if one of them
+// or a step asks for it.
 func (d *Debugger) Hold(ctx context.Context, s *indirector.Stop) (indirector.Verdict, error) {
 	var turn turn
 	if here := d.at.Load()[placeOf(s.Point.Step, s.Done)]; len(here) > 0 {
@@ -439,7 +434,7 @@ func (d *Debugger) Hold(ctx context.Context, s *indirector.Stop) (indirector.Ver
 		u.read(d, s)
 		for _, b := range here {
 			if u.matches(b) && b.counts(d) {
-				if err := d.act(ctx, &turn, b, s, u); err != nil {
+				if err := d.perform(ctx, &turn, b, s, u); err != nil {
 					u.free()
 					return indirector.Verdict{}, err
 				}
@@ -456,7 +451,7 @@ func (d *Debugger) Hold(ctx context.Context, s *indirector.Stop) (indirector.Ver
 	return turn.verdict(), nil
 }
 
-// counts reports whether the limits of b let it act, and counts that it does.
+// counts reports whether the limits of b let it act, and counts.
 func (b *breakpoint) counts(d *Debugger) bool {
 	seen := b.seen.Add(1)
 	if b.Every > 1 && seen%uint64(b.Every) != 0 {
@@ -472,7 +467,7 @@ func (b *breakpoint) counts(d *Debugger) bool {
 			return false
 		}
 		d.mu.Lock()
-		b.on = b.on && b.hits.Load() < uint64(b.First) // it may have been armed anew meanwhile
+		b.on = b.on && b.hits.Load() < uint64(b.First) // unless it was armed again meanwhile
 		if b.only != 0 {
 			d.breaks = slices.DeleteFunc(d.breaks, func(x *breakpoint) bool { return x == b })
 		}
@@ -484,15 +479,15 @@ func (b *breakpoint) counts(d *Debugger) bool {
 	return true
 }
 
-// A subject is a request at a stop, as expressions see it.
+// A subject is a stopped request as expressions see it.
 type subject struct {
-	d     *Debugger
-	stop  *indirector.Stop
-	row   query.Row
-	trace *traces.Trace // while nobody adds to it
-	expr  *query.Expr
-	yes   bool
-	told  bool // whether the row has what became of the request so far
+	d      *Debugger
+	stop   *indirector.Stop
+	row    query.Row
+	trace  *traces.Trace // only during look
+	expr   *query.Expr
+	yes    bool
+	judged bool // the row has the outcome so far
 }
 
 var subjects = sync.Pool{New: func() any { return new(subject) }}
@@ -501,7 +496,7 @@ func (u *subject) read(d *Debugger, s *indirector.Stop) {
 	t := s.Trace
 	u.d, u.stop = d, s
 	query.ReadRow(&u.row, t)
-	u.told = false
+	u.judged = false
 	if u.row.Environment == "" {
 		u.row.Environment = s.Request.Environment
 	}
@@ -513,12 +508,12 @@ func (u *subject) read(d *Debugger, s *indirector.Stop) {
 	}
 }
 
-// tell adds what became of the request so far.
-func (u *subject) tell() {
-	if u.told {
+// addOutcome adds the outcome so far.
+func (u *subject) addOutcome() {
+	if u.judged {
 		return
 	}
-	u.told = true
+	u.judged = true
 	s := u.stop
 	u.row.Served, u.row.Outcome = s.Served, s.Outcome()
 	for step := int(s.Point.Step); step >= 0 && u.row.Took == 0; step-- {
@@ -528,8 +523,8 @@ func (u *subject) tell() {
 	}
 }
 
-// free gives u to the next request. The texts of its row stay until then: to
-// clear them took longer than to match.
+// free returns u to the pool. Clearing the texts of its row would take longer
+// than to match.
 func (u *subject) free() {
 	u.d, u.stop, u.trace, u.expr = nil, nil, nil, nil
 	subjects.Put(u)
@@ -540,7 +535,7 @@ func (u *subject) matches(b *breakpoint) bool {
 	case b.only != 0 && b.only != u.row.ID:
 		return false
 	case b.late:
-		u.tell()
+		u.addOutcome()
 	}
 	if b.When.Simple() {
 		return b.When.Match(u)
@@ -552,7 +547,7 @@ func (u *subject) matches(b *breakpoint) bool {
 
 func (u *subject) look(t *traces.Trace) {
 	u.trace = t
-	if err := u.stop.Err; err != nil { // the house has not noted it yet
+	if err := u.stop.Err; err != nil { // not recorded yet
 		c := t.Clone()
 		c.Error = indirector.Message(err)
 		u.trace = &c
@@ -561,13 +556,13 @@ func (u *subject) look(t *traces.Trace) {
 	u.trace = nil
 }
 
-// Row implements query.Subject.
+// Row returns the request's row.
 func (u *subject) Row() *query.Row { return &u.row }
 
-// Trace implements query.Subject.
+// Trace returns the trace during look.
 func (u *subject) Trace() *traces.Trace { return u.trace }
 
-// Related implements query.Subject.
+// Related reports whether a related request, which is recorded, matches.
 func (u *subject) Related(r query.Relation, match func(query.Subject) bool) bool {
 	if u.d.o.Recorder == nil {
 		return r == query.Run && match(u)

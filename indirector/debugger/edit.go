@@ -23,7 +23,7 @@ type Edit struct{ Name, Value string }
 
 func (e Edit) String() string { return e.Name + "=" + quoteValue(e.Value) }
 
-// quoteValue keeps "" bare: opt.NAME= removes the option.
+// quoteValue leaves "" as it is: opt.NAME= removes the option.
 func quoteValue(s string) string {
 	if s == "" {
 		return ""
@@ -33,7 +33,7 @@ func quoteValue(s string) string {
 
 const editAdvice = "write key=, env=, terminus=, cache=, a flag such as ignore_cache=true, opt.NAME= or value="
 
-// EditNames returns what can be edited, options aside.
+// EditNames returns the fields that can be edited, without options.
 func EditNames() []string {
 	return append([]string{"key", "env", "terminus", "cache", "value"}, (^traces.Flags(0)).Names()...)
 }
@@ -64,7 +64,7 @@ func ParseEdit(text string) (Edit, error) {
 	return Edit{name, value}, nil
 }
 
-// A Change is one thing that was edited, for people.
+// A Change is an edit with the value before and after.
 type Change struct{ Name, Was, Is string }
 
 func (c Change) String() string { return c.Name + ": " + orNone(c.Was) + " -> " + orNone(c.Is) }
@@ -76,17 +76,17 @@ func orNone(s string) string {
 	return s
 }
 
-// A draft is a request as it would go on.
+// A draft is the request as it would go on.
 type draft struct {
 	req      indirector.Request
 	value    any
-	hasValue bool // value is a person's, not the house's
+	hasValue bool // value was edited
 	changes  []Change
 }
 
-// remaining tells which inputs of a request are still read by a step to come:
-// "" if the thing may be edited, else why not.
-func remaining(st *indirector.State, name string) string {
+// disabled returns "" if a step to come reads the field, else why it cannot be
+// edited.
+func disabled(st *indirector.State, name string) string {
 	if st.Point.Step == traces.Caller {
 		if name == "value" && st.Request.Verb != indirector.Save && st.Request.Verb != indirector.Destroy {
 			return ""
@@ -106,7 +106,7 @@ func remaining(st *indirector.State, name string) string {
 		if name == "terminus" && verb == indirector.Find {
 			last = traces.Filter
 			if !before(traces.Terminus) {
-				last = traces.Terminus // another one would filter what it has not answered
+				last = traces.Terminus // another terminus would filter what it has not answered
 			}
 		}
 	case "ignore_terminus":
@@ -124,7 +124,7 @@ func remaining(st *indirector.State, name string) string {
 			return "nobody has answered yet; inject an answer instead"
 		}
 		return ""
-	default: // key, env, options: whoever is asked gets them
+	default: // key, env, options
 		last = traces.Terminus
 		if cached != "" || st.Point.Step == traces.Route && !st.Done {
 			last = traces.CacheWrite
@@ -141,7 +141,7 @@ func remaining(st *indirector.State, name string) string {
 
 // apply makes an edit. The draft is the caller's.
 func (d *draft) apply(st *indirector.State, e Edit) error {
-	if why := remaining(st, e.Name); why != "" {
+	if why := disabled(st, e.Name); why != "" {
 		return fmt.Errorf("edit %s: %s", e.Name, why)
 	}
 	r := &d.req
@@ -199,7 +199,7 @@ func (d *draft) apply(st *indirector.State, e Edit) error {
 	return nil
 }
 
-// current is what a thing is now, as text.
+// current formats the present value of a field.
 func current(d *draft, name string) string {
 	r := &d.req
 	switch flag := traces.ParseFlag(name); {
@@ -228,11 +228,11 @@ func current(d *draft, name string) string {
 	return ""
 }
 
-// maxValue is the largest value that is injected, in bytes.
+// maxValue is the largest value to inject, in bytes.
 const maxValue = 16 << 20
 
-// readText returns the text of a value, which may be in a file, and the format
-// that the name of the file suggests.
+// readText returns the text of a value, perhaps from a file, and the format
+// that the file name suggests.
 func readText(text, formatName string) (b []byte, name string, err error) {
 	path, isFile := strings.CutPrefix(text, "@")
 	if !isFile {
@@ -254,9 +254,8 @@ func readText(text, formatName string) (b []byte, name string, err error) {
 	return b, formatName, nil
 }
 
-// readValue reads an answer to the request, or what it saves: an instance of
-// its model, or what else its verb answers with. An error is in Puppet's words
-// where Puppet has some.
+// readValue reads an answer to the request or, of a save, an instance. Errors
+// are in Puppet's words where it has any.
 func readValue(req *indirector.Request, text, formatName string) (any, error) {
 	b, formatName, err := readText(text, formatName)
 	if err != nil {
@@ -275,7 +274,7 @@ func readValue(req *indirector.Request, text, formatName string) (any, error) {
 	return decode(req.Indirection, req.Key, formatName, b, req.Verb == indirector.Search)
 }
 
-// decode reads bytes as a terminus of the REST family would.
+// decode reads bytes as the REST family does.
 func decode(indirection, key, formatName string, b []byte, many bool) (any, error) {
 	if formatName == "" {
 		formatName = "json"

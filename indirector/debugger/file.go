@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"indirtui/indirector/host/files"
 )
 
-// fileOf returns the file for the breakpoints of a project: projects of the same
-// name do not share one.
+// fileOf returns the file of a project; projects of the same name have
+// different ones.
 func fileOf(dir, project string) string {
 	sum := sha256.Sum256([]byte(project))
 	name := strings.Map(func(r rune) rune {
@@ -24,11 +26,11 @@ func fileOf(dir, project string) string {
 	return filepath.Join(dir, "breaks-"+name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:4])+".txt")
 }
 
-// maxFile is the most that is read of a file of breakpoints.
+// maxFile is the largest file of breakpoints that is read.
 const maxFile = 1 << 20
 
-// load reads the breakpoints of the file; they are disarmed. Lines that cannot
-// be read are told of and the others are read.
+// load reads the breakpoints, disarmed. Lines that cannot be read are reported
+// and kept.
 func (d *Debugger) load() error {
 	if d.path == "" {
 		return nil
@@ -66,7 +68,7 @@ func (d *Debugger) load() error {
 	return errors.Join(errs...)
 }
 
-// file is the text of the file. The caller holds d.mu.
+// file formats the file. The caller holds d.mu.
 func (d *Debugger) file() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# breakpoints of %s, as written behind the colon; they come back disarmed\n", strings.Join(strings.Fields(d.o.Project), " "))
@@ -81,7 +83,7 @@ func (d *Debugger) file() string {
 	return b.String()
 }
 
-// save replaces the file at once.
+// save replaces the file.
 func (d *Debugger) save() error {
 	if d.path == "" {
 		return nil
@@ -91,17 +93,8 @@ func (d *Debugger) save() error {
 	d.mu.Lock()
 	text := d.file()
 	d.mu.Unlock()
-	tmp, err := os.CreateTemp(filepath.Dir(d.path), ".breaks-*")
-	if err != nil {
+	if err := files.Write(d.path, []byte(text), files.Options{}); err != nil {
 		return fmt.Errorf("keep the breakpoints: %w", err)
 	}
-	_, err = tmp.WriteString(text)
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), d.path)
-	}
-	if err != nil {
-		err = errors.Join(fmt.Errorf("keep the breakpoints: %w", err), os.Remove(tmp.Name()))
-	}
-	return err
+	return nil
 }

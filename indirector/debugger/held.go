@@ -15,7 +15,7 @@ type Go uint8
 // The ways to go on.
 const (
 	Continue Go = iota // to the next breakpoint
-	Step               // to the next question, also of a request that it asks
+	Step               // to the next step, also of a nested request
 	Over               // to the next phase (cache, terminus, store, filter, caller) of this request
 	Finish             // to the end of this request, before its caller has the answer
 )
@@ -36,36 +36,35 @@ type held struct {
 	state   *indirector.State
 	draft   draft
 	since   time.Time
-	until   time.Time // zero is for ever
-	caller  time.Time // when its caller gives up; zero if unknown
-	why     string    // how that is known
+	until   time.Time // zero is no limit
+	caller  time.Time // when its caller times out; zero if unknown
+	why     string    // source of that time
 	poke    chan struct{}
 	done    chan struct{} // closed when it goes on
 	verdict indirector.Verdict
 	how     Go
 	err     error
-	pending indirector.Verdict // of breakpoints that fired at the same stop
-	delay   *breakpoint        // waits before it goes on; nil is not at all
+	pending indirector.Verdict // of other breakpoints at the same stop
+	delay   *breakpoint        // to wait for when it goes on; may be nil
 }
 
-// A Held is a request that waits, as it is now. It is the caller's.
+// A Held is a copy of a request that waits.
 type Held struct {
 	ID     uint64 // the number of the request
-	By     string // who holds it: "b1", "step"
+	By     string // "b1", "step"
 	Since  time.Time
-	Until  time.Time // when it goes on by itself; zero is never
-	Caller time.Time // when its caller gives up; zero if nobody knows
-	Why    string    // how that is known: "http_read_timeout"
-	// State is the request as it stood when it was stopped. Where it is, is its
-	// Point.
+	Until  time.Time // when it goes on by itself; zero is no limit
+	Caller time.Time // when its caller times out; zero if unknown
+	Why    string    // source of that time: "http_read_timeout"
+	// State is the request as it was stopped.
 	State   *indirector.State
-	Request indirector.Request // as it goes on
-	Changes []Change           // how that differs
+	Request indirector.Request // with the edits
+	Changes []Change           // the edits
 }
 
-// Can reports why a thing of the request cannot be edited: "" if it can. Names
-// are those of EditNames, and opt.NAME.
-func (h *Held) Can(name string) string { return remaining(h.State, name) }
+// Disabled returns "" if a field of EditNames, or opt.NAME, can be edited, else the
+// reason why not.
+func (h *Held) Disabled(name string) string { return disabled(h.State, name) }
 
 func (h *held) public() Held {
 	return Held{
@@ -85,7 +84,7 @@ func (d *Debugger) Held() []Held {
 	return all
 }
 
-// Get returns a request that waits. The error is ErrGone.
+// Get returns a held request, or ErrGone.
 func (d *Debugger) Get(id uint64) (Held, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,9 +102,8 @@ func (d *Debugger) get(id uint64) (*held, error) {
 	return nil, fmt.Errorf("%s: %w", short(id), ErrGone)
 }
 
-// Plan tells what will become of a held request from where it stands, with all
-// that was edited. It may look into caches and termini, which takes time. The
-// error is ErrGone.
+// Plan predicts a held request with its edits. It may peek into caches and
+// termini, which takes time. The error is ErrGone.
 func (d *Debugger) Plan(ctx context.Context, id uint64) (indirector.Forecast, error) {
 	h, err := d.Get(id)
 	if err != nil {
@@ -114,9 +112,9 @@ func (d *Debugger) Plan(ctx context.Context, id uint64) (indirector.Forecast, er
 	return h.State.Plan(ctx, &h.Request), nil
 }
 
-// Edit changes a held request: an input of a step that is not done. Its hold
-// begins anew. The error says why that cannot be; ErrReadOnly if the value, or
-// anything of what would be written, may not be changed.
+// Edit changes an input of a step to come, and restarts the hold limit. The
+// error is the reason why it cannot; ErrReadOnly if a value, or anything to be
+// written, must not change.
 func (d *Debugger) Edit(id uint64, e Edit) (Held, error) {
 	if e.Name == "value" {
 		if err := d.writes(); err != nil {
@@ -144,7 +142,7 @@ func (d *Debugger) Edit(id uint64, e Edit) (Held, error) {
 	return h.public(), nil
 }
 
-// again lets the hold of h begin anew. The caller holds d.mu.
+// again restarts the hold limit of h. The caller holds d.mu.
 func (d *Debugger) again(h *held) {
 	if d.o.HoldLimit > 0 {
 		h.until = d.o.Now().Add(d.o.HoldLimit)
@@ -156,7 +154,7 @@ func (d *Debugger) again(h *held) {
 	d.notify()
 }
 
-// AsItWas takes back every edit.
+// AsItWas undoes every edit.
 func (d *Debugger) AsItWas(id uint64) (Held, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -169,61 +167,57 @@ func (d *Debugger) AsItWas(id uint64) (Held, error) {
 	return h.public(), nil
 }
 
-// Resume lets a request go on. The error is ErrGone.
+// Resume releases a request. The error is ErrGone.
 func (d *Debugger) Resume(id uint64, how Go) error {
+	return d.release(id, how, (*held).asPending)
+}
+
+func (h *held) asPending() indirector.Verdict { return h.pending }
+
+// release lets a request go on as decide returns, under d.mu. The error is ErrGone.
+func (d *Debugger) release(id uint64, how Go, decide func(*held) indirector.Verdict) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h, err := d.get(id)
 	if err != nil {
 		return err
 	}
-	d.letGo(h, how, h.pending)
+	d.letGo(h, how, decide(h))
 	d.notify()
 	return nil
 }
 
-// ContinueAll lets every held request go on, and returns how many there were.
-func (d *Debugger) ContinueAll() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := len(d.held)
-	for _, h := range d.held {
-		d.letGo(h, Continue, h.pending)
-	}
-	d.notify()
-	return n
-}
+// ContinueAll releases every held request and returns their number.
+func (d *Debugger) ContinueAll() int { return d.releaseAll((*held).asPending) }
 
-// FailAll fails every held request with text, and returns how many there were.
+// FailAll fails every held request with text and returns their number.
 func (d *Debugger) FailAll(text string) int {
+	return d.releaseAll(func(*held) indirector.Verdict {
+		return indirector.Verdict{Err: Action{Do: Fail, Text: text}.Error()}
+	})
+}
+
+func (d *Debugger) releaseAll(decide func(*held) indirector.Verdict) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := len(d.held)
 	for _, h := range d.held {
-		d.letGo(h, Continue, indirector.Verdict{Err: Action{Do: Fail, Text: text}.Error()})
+		d.letGo(h, Continue, decide(h))
 	}
 	d.notify()
 	return n
 }
 
-// Abort ends a request: its caller gets an error that is context.Canceled. The
-// error is ErrGone.
+// Abort ends a request: its caller gets context.Canceled. The error is ErrGone.
 func (d *Debugger) Abort(id uint64) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h, err := d.get(id)
-	if err != nil {
-		return err
-	}
-	h.err = &indirector.Failure{Message: "aborted by you", Origin: "debugger", Err: context.Canceled}
-	d.letGo(h, Continue, indirector.Verdict{})
-	d.notify()
-	return nil
+	return d.release(id, Continue, func(h *held) indirector.Verdict {
+		h.err = &indirector.Failure{Message: "aborted by you", Origin: "debugger", Err: context.Canceled}
+		return indirector.Verdict{}
+	})
 }
 
-// Inject does something to a held request, once, and lets it go on: it fails,
-// is delayed, is answered. What is done to an answer that is not there yet
-// (truncate, corrupt) is done when it is; hold and log make no sense here.
+// Inject applies an action once to a held request and releases it. Truncate and
+// corrupt wait for the answer; hold and log are refused.
 func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 	h, err := d.Get(id)
 	if err != nil {
@@ -260,40 +254,26 @@ func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now, err := d.get(id)
-	if err != nil {
-		return err
-	}
-	d.letGo(now, how, v)
-	d.notify()
-	return nil
+	return d.release(id, how, func(*held) indirector.Verdict { return v })
 }
 
-// later lets a request go on to where something is to be done to it.
+// later releases a request to where b acts on it.
 func (d *Debugger) later(id uint64, b Breakpoint, how Go) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h, err := d.get(id)
-	if err != nil {
-		return err
-	}
 	b.First = 1
 	n := newBreakpoint(b, "you")
 	n.on, n.only = true, id
-	if b.Do == Delay {
-		h.delay = n
-	} else {
-		d.breaks = append(d.breaks, n)
-		d.arrange()
-	}
-	d.letGo(h, how, h.pending)
-	d.notify()
-	return nil
+	return d.release(id, how, func(h *held) indirector.Verdict {
+		if b.Do == Delay {
+			h.delay = n
+		} else {
+			d.breaks = append(d.breaks, n)
+			d.arrange()
+		}
+		return h.pending
+	})
 }
 
-// HoldNext holds a running request at the next question.
+// HoldNext holds a running request at its next step.
 func (d *Debugger) HoldNext(id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -302,7 +282,7 @@ func (d *Debugger) HoldNext(id uint64) {
 	}
 }
 
-// letGo decides about a held request. The caller holds d.mu.
+// letGo releases a held request. The caller holds d.mu.
 func (d *Debugger) letGo(h *held, how Go, v indirector.Verdict) {
 	if d.held[h.id] != h {
 		return

@@ -17,7 +17,7 @@ import (
 )
 
 // held waits until exactly one request is held, and returns it.
-func (h *house) one(t testing.TB) debugger.Held {
+func (h *fixture) one(t testing.TB) debugger.Held {
 	t.Helper()
 	synctest.Wait()
 	all := h.Held()
@@ -31,7 +31,7 @@ func place(h debugger.Held) string {
 	return fmt.Sprintf("%s %s", h.State.Request.Indirection, debugger.Where{Step: h.State.Point.Step, After: h.State.Done})
 }
 
-func (h *house) resume(t testing.TB, id uint64, how debugger.Go) {
+func (h *fixture) resume(t testing.TB, id uint64, how debugger.Go) {
 	t.Helper()
 	if err := h.Resume(id, how); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestStepThroughNested(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, debugger.Options{}, true)
+				h := newFixture(t, debugger.Options{}, true)
 				h.add(t, tt.at)
 				done := h.ask(t.Context(), find("node", "web01"))
 				var got []string
@@ -111,11 +111,11 @@ func TestStepThroughNested(t *testing.T) {
 	}
 }
 
-// Every step is stepped through, once, and the trace says that it was.
+// Every step is stepped through once, and traced.
 func TestStepByStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, debugger.Options{}, false)
+		h := newFixture(t, debugger.Options{}, false)
 		h.add(t, "before route")
 		done := h.ask(t.Context(), find("node", "web01"))
 		var got []string
@@ -166,12 +166,12 @@ func TestEdit(t *testing.T) {
 		{"back again", "before terminus", []string{"ignore_terminus=true", "ignore_terminus=false"}, "main", "terminus main would answer", ""},
 		{"value", "after terminus", []string{`value={"name":"web01","parameters":{"origin":"mine"}}`}, "mine", "terminus main would answer", ""},
 		{"value for the caller", "before caller", []string{`value={"name":"web01","parameters":{"origin":"mine"}}`}, "mine", "terminus main would answer", ""},
-		{"unknown terminus", "before terminus", []string{"terminus=nobody"}, "error: Could not find terminus nobody for indirection node", "Could not find terminus nobody for indirection node", ""},
+		{"unknown terminus", "before terminus", []string{"terminus=absent"}, "error: Could not find terminus absent for indirection node", "Could not find terminus absent for indirection node", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, debugger.Options{}, false)
+				h := newFixture(t, debugger.Options{}, false)
 				h.shelves["node/cache"].has["web01"] = node("web01", "cached")
 				h.add(t, tt.at+" do hold")
 				done := h.ask(t.Context(), find("node", "web01"))
@@ -211,7 +211,7 @@ func TestEditIsLimitedToStepsToCome(t *testing.T) {
 		{"before terminus", "key=", "edit key: a request has a key"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, debugger.Options{}, false)
+			h := newFixture(t, debugger.Options{}, false)
 			h.add(t, tt.at+" do hold")
 			done := h.ask(t.Context(), find("node", "web01"))
 			now := h.one(t)
@@ -222,7 +222,7 @@ func TestEditIsLimitedToStepsToCome(t *testing.T) {
 			if _, err := h.Edit(now.ID, e); err == nil || err.Error() != tt.want {
 				t.Errorf("%s, %s: got %v, want %s", tt.at, tt.edit, err, tt.want)
 			}
-			if why := now.Can(e.Name); tt.edit != "key=" && !strings.HasSuffix(tt.want, why) {
+			if why := now.Disabled(e.Name); tt.edit != "key=" && !strings.HasSuffix(tt.want, why) {
 				t.Errorf("%s, %s: can: %q", tt.at, tt.edit, why)
 			}
 			h.resume(t, now.ID, debugger.Continue)
@@ -234,7 +234,7 @@ func TestEditIsLimitedToStepsToCome(t *testing.T) {
 func TestAsItWas(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, debugger.Options{}, false)
+		h := newFixture(t, debugger.Options{}, false)
 		h.add(t, "before route do hold")
 		done := h.ask(t.Context(), find("node", "web01"))
 		now := h.one(t)
@@ -257,7 +257,7 @@ func TestAsItWas(t *testing.T) {
 func TestHoldLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, debugger.Options{HoldLimit: time.Minute}, false)
+		h := newFixture(t, debugger.Options{HoldLimit: time.Minute}, false)
 		h.add(t, "do hold")
 		began := time.Now()
 		done := h.ask(t.Context(), find("node", "web01"))
@@ -284,22 +284,22 @@ func TestHoldLimit(t *testing.T) {
 
 func TestCallerGoesAway(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*house, uint64, context.CancelFunc) string{
-		"cancel": func(_ *house, _ uint64, cancel context.CancelFunc) string { cancel(); return "context canceled" },
-		"abort": func(h *house, id uint64, _ context.CancelFunc) string {
+	for name, end := range map[string]func(*fixture, uint64, context.CancelFunc) string{
+		"cancel": func(_ *fixture, _ uint64, cancel context.CancelFunc) string { cancel(); return "context canceled" },
+		"abort": func(h *fixture, id uint64, _ context.CancelFunc) string {
 			_ = h.Abort(id)
 			return "aborted by you"
 		},
-		"fail all": func(h *house, _ uint64, _ context.CancelFunc) string { h.FailAll("closing"); return "closing" },
-		"deadline": func(*house, uint64, context.CancelFunc) string {
+		"fail all": func(h *fixture, _ uint64, _ context.CancelFunc) string { h.FailAll("closing"); return "closing" },
+		"deadline": func(*fixture, uint64, context.CancelFunc) string {
 			time.Sleep(time.Minute)
 			return "context deadline exceeded"
 		},
-		"close": func(h *house, _ uint64, _ context.CancelFunc) string { h.Debugger.Close(); return "" },
-		"off":   func(h *house, _ uint64, _ context.CancelFunc) string { h.SetOff(true); return "" },
+		"close": func(h *fixture, _ uint64, _ context.CancelFunc) string { h.Debugger.Close(); return "" },
+		"off":   func(h *fixture, _ uint64, _ context.CancelFunc) string { h.SetOff(true); return "" },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, debugger.Options{HoldLimit: -1}, false)
+			h := newFixture(t, debugger.Options{HoldLimit: -1}, false)
 			h.add(t, "do hold")
 			ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
 			defer cancel()
@@ -319,8 +319,7 @@ func TestCallerGoesAway(t *testing.T) {
 	}
 }
 
-// Each DO at a place where it makes sense, and what the caller, the trace and
-// the store then say.
+// Each DO where it makes sense: what the caller gets, the trace and the store.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/mine.yaml"
@@ -341,7 +340,7 @@ func TestActions(t *testing.T) {
 		{"before terminus do fail 404", "error: not found: nil-from-404(injected)", traces.NilHidden, traces.Terminus, "nil nil-from-404(injected)", "| find web01"},
 		{"after terminus do fail", "error: injected failure", traces.Err, traces.Terminus, "raised you(b1 let it fail)", "find web01| find web01"},
 		{`before terminus do value {"name":"web01","parameters":{"origin":"mine"}}`, "mine", traces.Sim, traces.Terminus, "ok you(b1 answered)", "| find web01"},
-		{"before terminus do value @" + file, "file", traces.Sim, traces.CacheWrite, "not asked you(what is injected is not stored)", "| find web01"},
+		{"before terminus do value '@" + file + "'", "file", traces.Sim, traces.CacheWrite, "not asked you(what is injected is not stored)", "| find web01"},
 		{`after terminus do value {"name":"web01"}`, "", traces.Sim, traces.Terminus, "ok you(b1 answered)", "find web01| find web01"},
 		{"before terminus do skip", "error: not found: you(b1 left it out)", traces.Nil, traces.Terminus, "not asked you(b1 left it out)", "| find web01"},
 		{"before cache-read do skip", "main", traces.Good, traces.CacheRead, "not asked you(b1 left it out)", "find web01| save web01"},
@@ -370,7 +369,7 @@ func TestActions(t *testing.T) {
 		t.Run(tt.do, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, debugger.Options{}, false)
+				h := newFixture(t, debugger.Options{}, false)
 				if err := h.Assign("node", indirector.SlotCache, traces.Choice{Terminus: "cache", Kind: traces.FromYou}); err != nil {
 					t.Fatal(err)
 				}
@@ -430,7 +429,7 @@ func TestActionsOnVerbs(t *testing.T) {
 	} {
 		t.Run(tt.req.Verb.String()+" "+tt.do, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, debugger.Options{}, false)
+			h := newFixture(t, debugger.Options{}, false)
 			h.add(t, tt.do)
 			tt.req.Indirection, tt.req.Key = "node", "web01"
 			a := <-h.ask(t.Context(), tt.req)
@@ -462,7 +461,7 @@ func TestDamagedContents(t *testing.T) {
 	} {
 		t.Run(do, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, debugger.Options{}, false)
+			h := newFixture(t, debugger.Options{}, false)
 			h.shelves["node/main"].has["f"] = &model.FileContent{Path: "f", Contents: model.Bytes("abcdefghij")}
 			h.add(t, "after terminus do "+do)
 			a := <-h.ask(t.Context(), find("node", "f"))
@@ -484,7 +483,7 @@ func TestDamagedContents(t *testing.T) {
 	}
 }
 
-// What a person injects into a held request.
+// What is injected into a held request.
 func TestInject(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ do, want string }{
@@ -499,7 +498,7 @@ func TestInject(t *testing.T) {
 		t.Run(tt.do, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHouse(t, debugger.Options{}, false)
+				h := newFixture(t, debugger.Options{}, false)
 				h.add(t, "do hold")
 				done := h.ask(t.Context(), find("node", "web01"))
 				now := h.one(t)
@@ -525,7 +524,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	writes := false
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, debugger.Options{Writes: func() bool { return writes }}, false)
+		h := newFixture(t, debugger.Options{Writes: func() bool { return writes }}, false)
 		for _, do := range []string{`do value {"name":"a"}`, "do truncate", "do corrupt", `after terminus do set value={"name":"a"}`} {
 			b, err := debugger.Parse(do)
 			if err != nil {
@@ -569,7 +568,7 @@ func TestLimits(t *testing.T) {
 		{"every 2 first 2", ".x.x...."},
 	} {
 		n := 0
-		h := newHouse(t, debugger.Options{Rand: func() float64 { n++; return float64((n+1)%2) * 0.9 }}, false)
+		h := newFixture(t, debugger.Options{Rand: func() float64 { n++; return float64((n+1)%2) * 0.9 }}, false)
 		id := h.add(t, "ind=node do fail no "+tt.limit)
 		round := func() string {
 			got := ""
@@ -619,7 +618,7 @@ func TestWhen(t *testing.T) {
 		{"opt.a=1 before route", 1},
 		{`"before" before route`, 0},
 	} {
-		h := newHouse(t, debugger.Options{}, false)
+		h := newFixture(t, debugger.Options{}, false)
 		h.add(t, tt.when+" do log")
 		h.shelves["node/main"].has["web01"] = node("web01", "main")
 		req := find("node", "web01")
@@ -642,21 +641,21 @@ func TestLimitsCountAnew(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, do string
-		between  func(*testing.T, *house)
+		between  func(*testing.T, *fixture)
 		want     string // of six requests, after the third of which something is done
 		count    string // after all
 	}{
-		{"nothing", "first 2", func(*testing.T, *house) {}, "xx----", "2 of 2, spent"},
-		{"once armed again", "once", func(t *testing.T, h *house) { arm(t, h, true) }, "x--x--", "1 of 1, spent"},
-		{"off and on", "every 2", func(t *testing.T, h *house) { arm(t, h, false); arm(t, h, true) }, "-x--x-", "1, matched 3, next at 4"},
-		{"all off and on", "every 2", func(_ *testing.T, h *house) { h.SetOff(true); h.SetOff(false) }, "-x--x-", "1, matched 3, next at 4"},
-		{"all on that was on", "every 2", func(_ *testing.T, h *house) { h.SetOff(false) }, "-x-x-x", "3, matched 6, next at 8"},
-		{"changed", "first 2", func(t *testing.T, h *house) {
+		{"nothing", "first 2", func(*testing.T, *fixture) {}, "xx----", "2 of 2, spent"},
+		{"once armed again", "once", func(t *testing.T, h *fixture) { arm(t, h, true) }, "x--x--", "1 of 1, spent"},
+		{"off and on", "every 2", func(t *testing.T, h *fixture) { arm(t, h, false); arm(t, h, true) }, "-x--x-", "1, matched 3, next at 4"},
+		{"all off and on", "every 2", func(_ *testing.T, h *fixture) { h.SetOff(true); h.SetOff(false) }, "-x--x-", "1, matched 3, next at 4"},
+		{"all on that was on", "every 2", func(_ *testing.T, h *fixture) { h.SetOff(false) }, "-x-x-x", "3, matched 6, next at 8"},
+		{"changed", "first 2", func(t *testing.T, h *fixture) {
 			if _, err := h.Replace("b1", h.Breaks()[0].Breakpoint); err != nil {
 				t.Fatal(err)
 			}
 		}, "xx-xx-", "2 of 2, spent"},
-		{"removed and made", "every 3", func(t *testing.T, h *house) {
+		{"removed and made", "every 3", func(t *testing.T, h *fixture) {
 			b := h.Breaks()[0]
 			if err := h.Remove(b.ID); err != nil {
 				t.Fatal(err)
@@ -668,7 +667,7 @@ func TestLimitsCountAnew(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, debugger.Options{}, false)
+			h := newFixture(t, debugger.Options{}, false)
 			h.add(t, "ind=node do fail broken "+tt.do)
 			got := ""
 			for i := range 6 {
@@ -689,7 +688,7 @@ func TestLimitsCountAnew(t *testing.T) {
 	}
 }
 
-func arm(t *testing.T, h *house, on bool) {
+func arm(t *testing.T, h *fixture, on bool) {
 	t.Helper()
 	if err := h.Arm("b1", on); err != nil {
 		t.Fatal(err)
@@ -698,7 +697,7 @@ func arm(t *testing.T, h *house, on bool) {
 
 func TestLogWrites(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, debugger.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "web01", "***") }}, false)
+	h := newFixture(t, debugger.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "web01", "***") }}, false)
 	h.add(t, "after terminus do log key,out,served,opt.none")
 	<-h.ask(t.Context(), find("node", "web01"))
 	if got := h.Lines()[0]; got.Text != `key=*** out=ok served=terminus opt.none=""` || got.By != "b1" || got.Request != 1 {
@@ -709,7 +708,7 @@ func TestLogWrites(t *testing.T) {
 // A thousand requests are held, and others go by; those beyond the limit pass.
 func TestThousandHeld(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, debugger.Options{HoldLimit: -1}, false)
+	h := newFixture(t, debugger.Options{HoldLimit: -1}, false)
 	h.add(t, "ind=node do hold")
 	var waiting []<-chan answer
 	for range 1100 {
@@ -750,7 +749,7 @@ func TestThousandHeld(t *testing.T) {
 func TestHoldNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, debugger.Options{}, false)
+		h := newFixture(t, debugger.Options{}, false)
 		id := h.add(t, "before route do delay 10s")
 		done := h.ask(t.Context(), find("node", "web01"))
 		synctest.Wait()
@@ -768,12 +767,12 @@ func TestHoldNext(t *testing.T) {
 	})
 }
 
-// Breakpoints come back disarmed, those that cannot be read are told of and
-// kept, and the file is what is written behind the colon.
+// Breakpoints come back disarmed, those that cannot be read are reported and
+// kept.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	o := debugger.Options{Dir: t.TempDir(), Project: "/etc/puppetlabs/puppet"}
-	h := newHouse(t, o, false)
+	h := newFixture(t, o, false)
 	h.add(t, `ind=catalog key=db07* before cache-read do hold`)
 	id := h.add(t, "do fail 503 every 2 30%")
 	if err := h.Arm(id, false); err != nil {

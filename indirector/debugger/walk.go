@@ -8,17 +8,17 @@ import (
 	"indirtui/traces"
 )
 
-// A walk is a request that a person steps through, with those that it asks and
-// those that asked it.
+// A walk is a request that is stepped through, with its parents and nested
+// requests.
 type walk struct {
 	how    Go
-	at     uint64 // the request that was let go last
-	phase  int    // where it was
+	at     uint64 // the request that was released last
+	phase  int    // where that was
 	depths map[uint64]int
 }
 
-// phaseOf groups the steps as people think of them: what comes before anybody is
-// asked, the cache, the terminus, the store, the filter, the caller.
+// phaseOf groups the steps: before anything is asked, cache, terminus, store,
+// filter, caller.
 func phaseOf(s traces.Step) int {
 	return [traces.StepCount]int{
 		traces.CacheRead: 1, traces.Expiry: 1, traces.Terminus: 2,
@@ -26,7 +26,7 @@ func phaseOf(s traces.Step) int {
 	}[s]
 }
 
-// follow has the request id stop again. The caller holds d.mu.
+// follow stops the request id again. The caller holds d.mu.
 func (d *Debugger) follow(id uint64, how Go, at traces.Step) {
 	w := d.walks[id]
 	if w == nil {
@@ -37,8 +37,8 @@ func (d *Debugger) follow(id uint64, how Go, at traces.Step) {
 	d.arrange()
 }
 
-// ancestors puts those who asked a request on its walk, so that stepping out of
-// it leads to them. The caller holds d.mu.
+// ancestors adds the parents of a request to its walk, so that stepping out
+// leads to them. The caller holds d.mu.
 func (d *Debugger) ancestors(h *held) {
 	if d.walks[h.id] != nil || h.state.Trace.Parent == 0 {
 		return
@@ -60,7 +60,7 @@ func (d *Debugger) ancestors(h *held) {
 	}
 }
 
-// unfollow ends the walk that a request is on. The caller holds d.mu.
+// unfollow ends the walk of a request. The caller holds d.mu.
 func (d *Debugger) unfollow(id uint64) {
 	w := d.walks[id]
 	if w == nil {
@@ -74,7 +74,7 @@ func (d *Debugger) unfollow(id uint64) {
 	d.arrange()
 }
 
-// walksTo reports whether a request that is stepped through stops here.
+// walksTo reports whether a walk stops the request here.
 func (d *Debugger) walksTo(s *indirector.Stop) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 		d.arrange()
 	}
 	if s.Done {
-		return false // the next question is a moment away
+		return false // the next step stops it
 	}
 	depth, base := w.depths[id], w.depths[w.at]
 	switch w.how {
@@ -108,10 +108,10 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 	return true
 }
 
-// wait holds a request until a person lets it go on, its time is up, or it is
+// wait holds a request until it is released, reaches the hold limit, or is
 // cancelled.
 func (d *Debugger) wait(ctx context.Context, s *indirector.Stop, t *turn) (indirector.Verdict, error) {
-	if s.Trace.ID == 0 { // nobody could name it
+	if s.Trace.ID == 0 { // not recorded: nothing can name it
 		return t.verdict(), nil
 	}
 	h := d.newHeld(ctx, s, t)
@@ -122,7 +122,7 @@ func (d *Debugger) wait(ctx context.Context, s *indirector.Stop, t *turn) (indir
 		}
 		d.mu.Unlock()
 		d.notify()
-		d.say(ctx, h.by, "not held: too many are, or breakpoints are off")
+		d.note(ctx, h.by, "not held: too many are, or breakpoints are off")
 		return t.verdict(), nil
 	}
 	d.held[h.id] = h
@@ -186,7 +186,7 @@ func (d *Debugger) newHeld(ctx context.Context, s *indirector.Stop, t *turn) *he
 	return h
 }
 
-// await returns how the waiting ended.
+// await returns how the wait ended.
 func (d *Debugger) await(ctx context.Context, h *held) string {
 	var up <-chan time.Time
 	var timer *time.Timer
@@ -217,11 +217,11 @@ func (d *Debugger) await(ctx context.Context, h *held) string {
 				return "went on by itself"
 			}
 		}
-		<-h.done // somebody was faster
+		<-h.done // released meanwhile
 	}
 }
 
-// withdraw lets h go on without a person, and reports whether nobody had yet.
+// withdraw releases h unless that has been done, which it reports.
 func (d *Debugger) withdraw(h *held, err error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"indirtui/ui/demo/scenarios"
 )
 
-// Gap L6: everything that is kept, by whom, how large, how old and until when.
+// Gap L6: everything that is kept: where, how large, how old and until when.
 func TestClosureL6Entries(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, scene{
@@ -108,8 +108,8 @@ func TestClosureL6Unreadable(t *testing.T) {
 	}
 }
 
-// Gap L6: an expire that the format forgets says so, and so does the hit that
-// follows. A cache that keeps the expiration is the counter-example.
+// Gap L6: an expire that the format forgets is traced as such, and so is the
+// hit that follows. A cache that keeps the expiration is the counter-example.
 func TestClosureL6Expire(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -123,6 +123,7 @@ func TestClosureL6Expire(t *testing.T) {
 	} {
 		t.Run(tt.cache+" "+tt.conf, func(t *testing.T) {
 			t.Parallel()
+			runsENC(t)
 			s := newStage(t, scene{
 				application: "server", conf: encConf + "facts_terminus = memory\n" + tt.conf,
 				routes: "server:\n  node:\n    cache: " + tt.cache + "\n",
@@ -149,8 +150,8 @@ func TestClosureL6Expire(t *testing.T) {
 	}
 }
 
-// Gap L7: an error of a real terminus says where it began, in which file or
-// command, what Puppet hides, and what has been done already.
+// Gap L7: an error of a real terminus names where it began, in which file or
+// command, what Puppet hides, and what has been done.
 func TestClosureL7(t *testing.T) {
 	t.Parallel()
 	enc := func(script string) scene {
@@ -218,6 +219,9 @@ func TestClosureL7(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			if tt.scene.files["bin/enc"] != "" {
+				runsENC(t)
+			}
 			s := newStage(t, tt.scene)
 			_, err := s.ask(tt.request)
 			tr := s.trace()

@@ -1,11 +1,11 @@
-// Package engine puts one running house together: settings, routes, termini,
-// and the store that keeps the traces.
+// Package engine puts an Indirector together with settings, routes, termini, and
+// the store that keeps the traces.
 //
 //	e, err := engine.New(engine.Options{Specs: termini.Specs(), Termini: termini.All(), Application: "agent"})
 //	defer e.Close()
 //	resp, err := e.Ask(ctx, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "web01"})
 //
-// An Engine looks freely and touches nothing: see [Engine.Ask].
+// By default an Engine is read-only: see [Engine.Ask].
 package engine
 
 import (
@@ -34,42 +34,43 @@ import (
 	"indirtui/traces/store"
 )
 
-// Options are what an Engine is made of. Specs and Termini are required; the
-// zero value of the rest reads Puppet's own directories as the application
-// agent, and keeps the traces in memory.
+// Options configure New. Specs and Termini are required. The zero value of the
+// rest reads Puppet's own directories as the application agent, and keeps the
+// traces in memory.
 type Options struct {
 	Specs   []indirector.Spec
 	Termini []indirector.Descriptor
 
 	ConfDir, VarDir string
 	Application     string // "" is agent
-	Action          string // of a face: sets termini after routes.yaml was read
+	Action          string // of a face: sets termini after routes.yaml
 	Environment     string
 	RouteFile       string // "" is the setting route_file
 	Set             []settings.Override
-	Process         settings.Options                  // user and host; the zero value is those of this process
-	Assign          []Assignment                      // routes that a person wants from the start
-	Write           bool                              // whether real data may be touched
-	Quirks          map[string]bool                   // rule ids whose original oddity is wanted
-	Recording       string                            // file that the traces are written to; "" is none
+	Process         settings.Options                  // user and host; zero is this process
+	Assign          []Assignment                      // routes assigned at the start
+	Write           bool                              // allow changes of real data
+	Quirks          map[string]bool                   // ids of rules whose oddity is wanted
+	Recording       string                            // file for the traces; "" is none
 	Rows            int                               // see store.Options
 	Memory          int64                             // see store.Options
-	Elsewhere       bool                              // environments are another server's: none is looked for here
-	Source          string                            // name of the source on screen; "" is "in process"
+	Elsewhere       bool                              // environments are a server's; no directory is looked for
+	Source          string                            // shown as the source; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
-	Debugger        indirector.Debugger               // of tests, instead of a debugger; nil never holds
-	Debug           *debugger.Options                 // nil: nothing can be held. Project, Recorder, Writes, Timeout, Mask and Now are filled in
+	Debugger        indirector.Debugger               // replaces debugger, for tests; nil never holds
+	Debug           *debugger.Options                 // nil: nothing can be held. Project, Recorder, Writes, Timeout, Redact and Now are filled in
 	Now             func() time.Time
 	Log             *slog.Logger
 	Crash           func(v any, stack []byte)
-	Secrets         []string // further words that make a name a secret
+	Secrets         []string // more words that make a name a secret
 	Certname        func() string
 }
 
-// An Assignment lets another terminus, which may be wrapped, fill a slot.
+// An Assignment puts a terminus, perhaps wrapped, into a slot.
 type Assignment struct{ Indirection, Slot, Terminus string }
 
-// An Engine is one running house. It is safe for concurrent use.
+// An Engine is a running Indirector with its store. It is safe for concurrent
+// use.
 type Engine struct {
 	*indirector.Indirector
 	Settings    *settings.Current
@@ -83,26 +84,26 @@ type Engine struct {
 	options Options
 	now     atomic.Pointer[Configuration]
 
-	mu        sync.Mutex // guards what follows, and the order of changes
+	mu        sync.Mutex // guards the fields below, and the order of changes
 	set       []settings.Override
 	preferred []preference
 }
 
-// A Configuration is what was read, and what is wrong with it. It is never
-// changed, only replaced: see [Engine.Override].
+// A Configuration is what was read. It is never changed, only replaced: see
+// [Engine.Override].
 type Configuration struct {
 	Settings    *settings.Settings
 	Environment string
 	Problems    []Problem // worst first
 	RoutesFile  routes.Result
-	Routes      indirector.Routes // as they are configured, before anybody changes them
+	Routes      indirector.Routes // as configured, before any assignment
 }
 
 // Configuration returns the configuration in force.
 func (e *Engine) Configuration() *Configuration { return e.now.Load() }
 
-// A Problem is something that is wrong with the configuration. Puppet ends
-// with the fatal ones; an Engine goes on, so that a person can look.
+// A Problem is a fault of the configuration. Puppet ends with the fatal ones;
+// an Engine goes on.
 type Problem struct {
 	Fatal  bool
 	Source string // "routes.yaml:4", "puppet.conf:7"; "" if unknown
@@ -116,11 +117,11 @@ func (p Problem) String() string {
 	return p.Source + ": " + p.Text
 }
 
-// ErrReadOnly is that real data would be touched, and that is not allowed.
+// ErrReadOnly reports a write refused in read-only mode.
 var ErrReadOnly = errors.New("refused: read-only mode. Start with --write or use :write on")
 
-// New returns a running Engine. An error is that it cannot run at all; what is
-// wrong with puppet.conf or routes.yaml is in Problems.
+// New returns a running Engine. Faults of puppet.conf or routes.yaml are no
+// error, but Problems of the Configuration.
 func New(o Options) (*Engine, error) {
 	if o.Application == "" {
 		o.Application = "agent"
@@ -141,8 +142,9 @@ func New(o Options) (*Engine, error) {
 	}
 	e.Settings = settings.NewCurrent(c.Settings)
 	e.now.Store(c)
+	r := NewRenderer(e.Redactor)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: Renderer(e.Redactor), RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ func New(o Options) (*Engine, error) {
 	around := c.surroundings()
 	e.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: c.Routes, Settings: around.Settings, SettingsIn: around.SettingsIn, Recorder: e.Store,
-		Debugger: e.gate(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
+		Debugger: e.newDebugger(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
 		Environments: environments, Environment: c.Environment, Application: o.Application,
 	})
 	if err != nil {
@@ -168,7 +170,7 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// withHidden adds to Puppet's words what a person can do about it.
+// withHidden adds what Puppet's words leave out.
 func withHidden(err error) error {
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Hidden != "" {
 		return fmt.Errorf("%w (%s)", err, f.Hidden)
@@ -176,9 +178,9 @@ func withHidden(err error) error {
 	return err
 }
 
-// gate makes the debugger. Breakpoints that cannot be read are a problem, and no
-// reason not to start.
-func (e *Engine) gate(o Options, c *Configuration) indirector.Debugger {
+// newDebugger makes the debugger. Breakpoints that cannot be read are a
+// Problem.
+func (e *Engine) newDebugger(o Options, c *Configuration) indirector.Debugger {
 	if o.Debug == nil {
 		return o.Debugger
 	}
@@ -188,8 +190,8 @@ func (e *Engine) gate(o Options, c *Configuration) indirector.Debugger {
 	}
 	d.Recorder, d.Writes, d.Timeout, d.Now = e.Store, e.Writes, e.patience, o.Now
 	d.Redact = func(text string) string {
-		masked, _ := e.Redactor.Text(text)
-		return masked
+		redacted, _ := e.Redactor.Text(text)
+		return redacted
 	}
 	var err error
 	if e.Debugger, err = debugger.New(d); err != nil {
@@ -198,8 +200,8 @@ func (e *Engine) gate(o Options, c *Configuration) indirector.Debugger {
 	return e.Debugger
 }
 
-// patience is how long who asks over the network waits for an answer, as far as
-// our own settings tell: an agent on the same site has the same ones.
+// patience is how long a client on the network waits: its http_read_timeout,
+// taken to be ours.
 func (e *Engine) patience(req *indirector.Request) (time.Duration, string) {
 	if req.Remote == nil {
 		return 0, ""
@@ -213,7 +215,7 @@ func (e *Engine) patience(req *indirector.Request) (time.Duration, string) {
 	return d, name
 }
 
-// read reads settings and routes: what is in set is stronger than all else.
+// read reads settings and routes; set is stronger than all else.
 func (e *Engine) read(set []settings.Override, registry *indirector.Registry) (*Configuration, error) {
 	c := new(Configuration)
 	if err := c.readSettings(e.options, set); err != nil {
@@ -284,8 +286,8 @@ func knowsAction(app routes.Application, action string) error {
 	return fmt.Errorf("application %s has no action %q that sets termini; there are: %s", app.Name, action, strings.Join(names, ", "))
 }
 
-// readRoutes reads the route table, and hangs what is to be known about it on
-// the choices that it is about, so that every trace can tell.
+// readRoutes reads the route table, and notes what is wrong on the candidates
+// concerned, so that every trace shows it.
 func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 	result, err := routes.Load(routes.Input{
 		Registry: registry, Settings: c.Settings, Application: o.Application, Action: o.Action, File: o.RouteFile,
@@ -306,7 +308,7 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 		}
 		for name, r := range result.Routes {
 			switch {
-			case w.ID == routes.BadTerminus: // the request that meets it says so
+			case w.ID == routes.BadTerminus: // the request that meets it fails with it
 			case w.Indirection == name && w.Slot == indirector.SlotCache:
 				r.Cache = noted(r.Cache, w.Text, func(traces.Choice) bool { return true })
 			case w.Indirection == name:
@@ -321,15 +323,14 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 	c.RoutesFile = result
 }
 
-// written reports whether it is about something that a person wrote. That
-// Puppet's own defaults name termini which this build does not have is seen
-// in the route table, and said by the requests that meet them.
+// written reports whether the warning is about a file or flag. Missing termini
+// among Puppet's defaults are left to the requests that meet them.
 func written(w routes.Diagnostic) bool {
 	return w.File != "" || strings.Contains(w.Source, ".conf:") || strings.Contains(w.Source, "--")
 }
 
-// wouldNotStart notes what Puppet ends with on the indirection that it is
-// about, or on all of them.
+// wouldNotStart notes Puppet's fatal error on the indirection it is about, or
+// on all.
 func wouldNotStart(table indirector.Routes, re *routes.Error) {
 	note := "Puppet would not start: " + strings.TrimPrefix(re.Error(), "Could not configure routes from "+re.File+": ")
 	_, about := table[re.Indirection]
@@ -341,7 +342,7 @@ func wouldNotStart(table indirector.Routes, re *routes.Error) {
 	}
 }
 
-// noted returns the slot with a note on the first choice that wants one.
+// noted returns the slot with a note on the first candidate that wants one.
 func noted(s traces.Slot, note string, wants func(traces.Choice) bool) traces.Slot {
 	for i := range s {
 		if wants(s[i]) && s[i].Note == "" {
@@ -353,11 +354,11 @@ func noted(s traces.Slot, note string, wants func(traces.Choice) bool) traces.Sl
 	return s
 }
 
-// environmentName is what Puppet takes for the name of an environment.
+// environmentName is Puppet's syntax of an environment's name.
 var environmentName = regexp.MustCompile(`^\w+$`)
 
-// knowsEnvironment reports whether there is a directory environment by that
-// name. Rule IND-REQ-10.
+// knowsEnvironment returns nil if there is such a directory environment. Rule
+// IND-REQ-10.
 func (e *Engine) knowsEnvironment(name string) error {
 	path, _ := e.Settings.Get("environmentpath")
 	for _, dir := range filepath.SplitList(path) {
@@ -368,8 +369,8 @@ func (e *Engine) knowsEnvironment(name string) error {
 	return &indirector.EnvironmentNotFound{Name: name, Path: path}
 }
 
-// Ask answers a request of a person who looks around. In read-only mode it
-// refuses to save, destroy and expire; see also Once.
+// Ask answers a request. In read-only mode it refuses save, destroy and expire,
+// and is Once otherwise.
 func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
 	if !e.Writes() && (req.Verb == indirector.Save || req.Verb == indirector.Destroy || req.Verb == indirector.Expire) {
 		return nil, ErrReadOnly
@@ -377,9 +378,9 @@ func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.
 	return e.Once(ctx, req)
 }
 
-// Once answers a request that a person has spelled out as a command. In
-// read-only mode no find writes a routed cache, see [indirector.Indirector.Look];
-// a cache that the request names itself is the person's own wish.
+// Once answers an explicit command. In read-only mode no find writes a routed
+// cache, see [indirector.Indirector.Look]; a cache that the request names is
+// written.
 func (e *Engine) Once(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
 	if !e.Writes() {
 		return e.Look(ctx, req)
@@ -387,15 +388,15 @@ func (e *Engine) Once(ctx context.Context, req *indirector.Request) (*indirector
 	return e.Do(ctx, req)
 }
 
-// Writes reports whether real data may be touched.
+// Writes reports whether real data may be changed.
 func (e *Engine) Writes() bool { return e.write.Load() }
 
-// SetWrite allows or forbids touching real data.
+// SetWrite leaves or enters read-only mode.
 func (e *Engine) SetWrite(on bool) { e.write.Store(on) }
 
-// Prefer chooses termini by indirection, as an application of Puppet does for
-// itself: settings are weaker, routes.yaml is stronger. It belongs to the start,
-// see Configured. Place says who wants it, for the traces.
+// Prefer chooses termini by indirection, as an application of Puppet does:
+// above settings, below routes.yaml. It is part of the configuration. Place is
+// the source in traces.
 func (e *Engine) Prefer(place string, termini map[string]string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -412,17 +413,18 @@ func (e *Engine) Prefer(place string, termini map[string]string) error {
 	return nil
 }
 
-// A preference is what an application chose for itself.
+// A preference is a choice by Prefer.
 type preference struct {
 	indirection string
 	choice      traces.Choice
 }
 
-// Configured returns the route table as it is configured: as it was at the
-// start, or since settings were last changed.
+// Configured returns the routes as configured at the start or by the last
+// Override.
 func (e *Engine) Configured() indirector.Routes { return e.now.Load().Routes }
 
-// Overrides returns the indirections whose route is not the configured one.
+// Overrides returns the indirections whose route differs from the configured
+// one.
 func (e *Engine) Overrides() []string {
 	var names []string
 	now, start := e.Routes(), e.Configured()
@@ -435,7 +437,7 @@ func (e *Engine) Overrides() []string {
 	return names
 }
 
-// Close takes the house down and closes the recording.
+// Close closes the Indirector and the recording, and releases held requests.
 func (e *Engine) Close() error {
 	if e.Debugger != nil {
 		e.Debugger.Close()
@@ -443,8 +445,8 @@ func (e *Engine) Close() error {
 	return errors.Join(e.Indirector.Close(), e.Store.Close())
 }
 
-// StateDir is where recordings go: indirtui's folder in the user's state
-// directory. It is made if need be. (XDG base directories.)
+// StateDir returns indirtui's folder in the XDG state directory, made if need
+// be.
 func StateDir() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
@@ -461,7 +463,7 @@ func StateDir() (string, error) {
 	return dir, nil
 }
 
-// Entries lists what the termini of one indirection keep, or of all: see Walk.
+// Entries is Walk as a list.
 func (e *Engine) Entries(ctx context.Context, indirections ...string) ([]indirector.Entry, error) {
 	var all []indirector.Entry
 	err := e.Walk(ctx, func(en indirector.Entry) bool {
@@ -471,11 +473,10 @@ func (e *Engine) Entries(ctx context.Context, indirections ...string) ([]indirec
 	return all, err
 }
 
-// Walk calls yield for what the termini of some indirections keep, or of all,
-// until it returns false: those that can tell (Lister), routed or not, what is
-// routed first. Nothing is asked for. A terminus that cannot be listed is an
-// Entry without a Key whose Err says why. A file of several termini belongs to
-// the one that is routed. Gap L6.
+// Walk calls yield for every entry of the listable termini of some
+// indirections, or of all, routed ones first, until it returns false. Nothing
+// is asked. A terminus that cannot be listed is an Entry without a Key, with
+// Err. A file shared by termini belongs to the routed one. Gap L6.
 func (e *Engine) Walk(ctx context.Context, yield func(indirector.Entry) bool, indirections ...string) error {
 	if len(indirections) == 0 {
 		indirections = e.Registry().Names()
@@ -492,7 +493,7 @@ func (e *Engine) Walk(ctx context.Context, yield func(indirector.Entry) bool, in
 }
 
 func (e *Engine) walk(ctx context.Context, ind string, yield func(indirector.Entry) bool) (more bool, err error) {
-	owned := make(map[string]bool) // the files of the termini that are routed
+	owned := make(map[string]bool) // files of routed termini
 	more = true
 	for _, name := range e.listers(ind) {
 		routed := e.Routed(ind, name)
@@ -518,8 +519,7 @@ func (e *Engine) walk(ctx context.Context, ind string, yield func(indirector.Ent
 	return more, nil
 }
 
-// listers returns the termini of an indirection that can be listed, what is
-// routed first.
+// listers returns the listable termini of an indirection, routed ones first.
 func (e *Engine) listers(ind string) []string {
 	names := slices.DeleteFunc(slices.Clone(e.Registry().Termini(ind)), func(name string) bool {
 		_, can := e.Registry().Descriptor(ind, name).Type.(indirector.Lister)
@@ -545,15 +545,15 @@ func (e *Engine) list(ctx context.Context, indirection, terminus string, yield f
 	return t.(indirector.Lister).List(ctx, yield)
 }
 
-// Routed reports whether a terminus is the one that is asked, or the cache.
+// Routed reports whether a terminus is the primary one or the cache.
 func (e *Engine) Routed(indirection, terminus string) bool {
 	r, _ := e.Explain(indirection)
 	return r.Primary.Winner().Terminus == terminus || r.Cache.Winner().Terminus == terminus
 }
 
-// RedactSetting returns the value of a setting as it may be shown.
+// RedactSetting returns the value of a setting without secrets.
 func (e *Engine) RedactSetting(name, value string) string {
-	masked, _ := e.Redactor.Value(data.OfHash([]data.Pair{data.P(name, data.OfString(value))}))
-	text, _ := e.Redactor.Text(masked.Get(name).Str())
+	redacted, _ := e.Redactor.Value(data.OfHash([]data.Pair{data.P(name, data.OfString(value))}))
+	text, _ := e.Redactor.Text(redacted.Get(name).Str())
 	return text
 }

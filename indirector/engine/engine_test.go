@@ -26,10 +26,10 @@ var lookedAt = scene{
 	},
 }
 
-// Who only looks changes nothing: neither by what is asked, nor by what termini
-// ask on the way.
+// Look changes nothing: neither by the request, nor by those that termini send.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	s := newStage(t, lookedAt)
 	for _, req := range []indirector.Request{
 		save("facts", scenarios.Facts("n2")),
@@ -56,7 +56,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("cache write of the facts: %+v", q)
 	}
 
-	// A cache that the request names is the person's own wish.
+	// A cache that the request names is written.
 	named := find("node", "n1")
 	named.Cache = "msgpack"
 	s.must(named)
@@ -109,8 +109,7 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// What is wrong with the configuration is told, the worst first, and does not
-// stop anybody from looking.
+// Faults of the configuration are reported, the worst first, and stop nothing.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, scene{

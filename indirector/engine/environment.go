@@ -11,13 +11,13 @@ import (
 	"indirtui/indirector/settings"
 )
 
-// elsewhere has the settings of other environments. To work them out takes as
-// long as a hundred requests for a file, so they are kept until one of the
-// files that they come from is another. It is safe for concurrent use.
+// elsewhere holds the settings of other environments. Reading them takes as
+// long as a hundred finds in a file, so they are kept until one of their files
+// changes. It is safe for concurrent use.
 type elsewhere struct {
 	settings *settings.Settings
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the field below
 	kept map[string]kept
 }
 
@@ -44,8 +44,8 @@ func (e *elsewhere) in(environment string) indirector.Settings {
 	return s
 }
 
-// stamp is what changes when the directory of an environment or its
-// environment.conf does.
+// stamp changes when the directory of an environment or its environment.conf
+// does.
 func (e *elsewhere) stamp(environment string) string {
 	var b strings.Builder
 	path, _ := e.settings.Get("environmentpath")

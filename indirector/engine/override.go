@@ -10,8 +10,7 @@ import (
 	"indirtui/indirector/settings"
 )
 
-// SetHere is the place of a setting that a person has changed while the house
-// runs.
+// SetHere is the source of a setting that was changed at run time.
 const SetHere = "set here by :set"
 
 // Overridden returns what was set by Override, oldest first.
@@ -21,16 +20,14 @@ func (e *Engine) Overridden() []settings.Override {
 	return slices.Clone(e.set)
 }
 
-// Override lets a list of settings, and no others any more, be stronger than
-// puppet.conf and the command line from now on, as if Puppet had been started
-// with them: files are read again, the route table is worked out again, and
-// what was chosen by hand since the start stays on top of it. Termini that read
-// a setting which is another now are made anew; requests on their way end as
-// they began, see [indirector.Indirector.Reconfigure]. Why is for the journal of
-// the routes.
+// Override replaces the settings that are stronger than puppet.conf and the
+// command line, as if Puppet had been started with them: files and routes are read
+// again, and routes assigned since the start stay on top. Termini that read a
+// changed setting are made anew; requests on their way end as they began, see
+// [indirector.Indirector.Reconfigure]. Why is for the journal.
 //
-// It returns the other settings whose value follows, by name. With an error
-// nothing has changed: a name or value that is no good is a *RefusedError.
+// It returns the names of other settings whose value changes with them. With an
+// error nothing has changed; an invalid name or value is a *RefusedError.
 func (e *Engine) Override(set []settings.Override, why string) (follow []string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +77,7 @@ func (e *Engine) Override(set []settings.Override, why string) (follow []string,
 	return follow, nil
 }
 
-// fatal is what Puppet would not start with, or "".
+// fatal joins the problems that keep Puppet from starting.
 func fatal(c *Configuration) string {
 	var all []string
 	for _, p := range c.Problems {
@@ -91,7 +88,7 @@ func fatal(c *Configuration) string {
 	return strings.Join(all, "; ")
 }
 
-// A RefusedError is that a setting cannot be set to what somebody wants.
+// A RefusedError reports an unknown setting or an invalid value.
 type RefusedError struct{ Name, Why string }
 
 func (e *RefusedError) Error() string { return e.Why }

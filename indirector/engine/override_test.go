@@ -23,8 +23,8 @@ func set(pairs ...string) []settings.Override {
 	return all
 }
 
-// A setting that is changed while the house runs is stronger than the file, and
-// says who set it wherever a source is shown. It can be taken back.
+// A setting that is changed at run time is stronger than the file, and its
+// source is shown. It can be taken back.
 func TestOverrideChangesRoutesAndTermini(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, lookedAt)
@@ -101,7 +101,7 @@ func spans(tr *traces.Trace) string {
 	return strings.Join(names, " ")
 }
 
-// What follows from a setting is said.
+// Settings that follow are reported.
 func TestOverrideFollow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, lookedAt)

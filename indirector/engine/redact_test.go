@@ -12,11 +12,11 @@ import (
 	"indirtui/ui/demo/scenarios"
 )
 
-// No secret that passes through the house is kept in the clear: not in the
-// recording, not in what the store gives back, not in what is told of a
-// request. The answer itself is the caller's, and whole.
+// No secret is kept in the clear: not in the recording, the store or a trace.
+// The answer itself is the caller's, and whole.
 func TestSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	const secret = "hunter2"
 	s := newStage(t, scene{
 		application: "server", recording: "secrets.jsonl",
@@ -35,15 +35,15 @@ esac
 				{"type":"User","title":"root","parameters":{"hash":"hunter2-named"},"sensitive_parameters":["hash"]}]}`,
 		},
 	})
-	var told bytes.Buffer
+	var shown bytes.Buffer
 	tell := func(req indirector.Request, fails bool) any {
 		v, err := s.ask(req)
 		if (err != nil) != fails {
 			t.Errorf("%s %s: %v", req.Indirection, req.Key, err)
 		}
 		tr := s.trace()
-		told.Write(traces.AppendSteps(traces.AppendStory(nil, tr), tr))
-		told.Write(store.AppendTrace(nil, tr))
+		shown.Write(traces.AppendSteps(traces.AppendStory(nil, tr), tr))
+		shown.Write(store.AppendTrace(nil, tr))
 		for _, v := range []traces.Value{tr.Value, tr.Sent} {
 			if v.Size == 0 {
 				continue
@@ -52,7 +52,7 @@ esac
 			if err != nil {
 				t.Error(err)
 			}
-			told.Write(body)
+			shown.Write(body)
 		}
 		return v
 	}
@@ -67,12 +67,12 @@ esac
 	f.Values = f.Values.With("api_token", f.Get("kernel"))
 	tell(save("facts", f), false)
 	for _, p := range s.Configuration().Problems {
-		told.WriteString(p.String() + "\n")
+		shown.WriteString(p.String() + "\n")
 	}
 	for _, set := range s.Settings.All() {
-		told.WriteString(s.RedactSetting(set.Name, set.Value) + "\n")
+		shown.WriteString(s.RedactSetting(set.Name, set.Value) + "\n")
 	}
-	s.leaks("what is told", told.Bytes(), secret)
+	s.leaks("what is shown", shown.Bytes(), secret)
 
 	recording, err := os.ReadFile(s.path("secrets.jsonl"))
 	if err != nil || !bytes.Contains(recording, []byte("masked")) {

@@ -12,8 +12,7 @@ import (
 	"indirtui/ui/demo/scenarios"
 )
 
-// TestStories asks what people ask on a good day: the first line says the whole
-// of it, too.
+// TestStories asks common questions; the first line is all the user needs.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	request := func(verb indirector.Verb, ind, key, terminus, cache string) indirector.Request {
@@ -82,10 +81,10 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// What is told of a request is told once: what the first line says is not a
-// note below it.
+// The first line is not repeated as a note below it.
 func TestStoryIsToldOnce(t *testing.T) {
 	t.Parallel()
+	runsENC(t)
 	s := newStage(t, scene{application: "server", conf: encConf, files: map[string]string{"bin/enc": encFails}})
 	_, _ = s.ask(find("node", "n1"))
 	text := string(traces.AppendStory(nil, s.trace()))
@@ -95,7 +94,7 @@ func TestStoryIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestData turns answers into data, for who asked.
+// TestData turns answers into data.
 func TestStoredValues(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, scene{application: "server"})

@@ -1,38 +1,16 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"sync"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
-	"indirtui/indirector/format"
 	"indirtui/indirector/model"
-	"indirtui/indirector/redact"
-	"indirtui/traces"
 )
 
-// Renderer returns how a store sees instances: as JSON, masked by m. Contents of
-// files are not read: of those it sees what is said of them.
-func Renderer(m *redact.Redactor) func(model string, instance any) traces.Value {
-	return func(model string, instance any) traces.Value {
-		v, source, ok := describe(instance)
-		if !ok {
-			v, ok = dataOf(instance)
-		}
-		if !ok {
-			return traces.Value{}
-		}
-		value := render(m, model, v)
-		value.Source = source
-		return value
-	}
-}
-
-// describe returns what is known of a file without reading it, and where it
-// lies. It reports false for what is no contents of a file.
+// describe describes the contents of a file without reading them, with their
+// path. It reports false for other instances.
 func describe(instance any) (v data.Value, source string, ok bool) {
 	var pairs []data.Pair
 	put := func(name, value string) {
@@ -61,39 +39,13 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 			pairs = append(pairs, data.P("size", data.OfInt(n)))
 		}
 		if kept, is := contents.(model.Kept); is {
-			source = kept.Place()
+			source = kept.Path()
 		}
 	}
 	return data.OfHash(pairs), source, true
 }
 
-func render(m *redact.Redactor, name string, v data.Value) traces.Value {
-	masked, hidden := m.Value(v)
-	room := rooms.Get().(*[]byte)
-	defer func() {
-		if cap(*room) <= maxRoom {
-			rooms.Put(room)
-		}
-	}()
-	var err error
-	if *room, err = format.AppendJSON((*room)[:0], masked); err != nil { // bytes that are no UTF-8: PSON can carry them
-		if *room, err = format.AppendPSON((*room)[:0], masked); err != nil {
-			return traces.Value{Model: name}
-		}
-	}
-	body := bytes.Clone(*room)
-	return traces.Value{Model: name, Format: "json", Size: len(body), Body: body, Redacted: len(hidden)}
-}
-
-// rooms are where values are written that are kept with not a byte too much:
-// the memory that one grows through is used for the next.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxRoom is the size of the largest room that is used again.
-const maxRoom = 1 << 20
-
-// Data returns an answer as data, in the clear: for who asked, not for who
-// keeps. It reports false for content that cannot be had as data.
+// Data returns an answer as data, not redacted. It reports false for contents.
 func Data(answer any) (data.Value, bool) { return dataOf(answer) }
 
 func dataOf(answer any) (data.Value, bool) {

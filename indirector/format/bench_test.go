@@ -81,7 +81,7 @@ func TestAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A few are usual; the race detector empties pools at random.
-	const limit = 40
+	const limit = 12
 	if n := testing.AllocsPerRun(50, func() { _, _, _ = format.Intern(json, "facts", text, format.Options{}) }); n > limit {
 		t.Errorf("Intern of 600 values: %v allocations, want at most %d", n, limit)
 	}

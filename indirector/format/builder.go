@@ -39,7 +39,7 @@ const (
 	fewKeys   = 12  // up to here a look at all is faster than a table
 	keptStack = 1 << 16
 
-	// manyProbes is where keys that were made to collide are left to unique.
+	// beyond it, keys were made to collide and are left to unique
 	manyProbes = 64
 )
 
@@ -107,7 +107,7 @@ func (d *builder) mark(i, j int) uint64 {
 	return (first ^ first>>32 + uint64(n)) * 0xC2B2AE3D27D4EB4F
 }
 
-// list closes the list whose elements lie on the stack from base on.
+// list closes the list whose elements are on the stack from base on.
 func (d *builder) list(base int) data.Value {
 	d.usedVals = max(d.usedVals, len(d.vals))
 	n := len(d.vals) - base
@@ -128,8 +128,8 @@ func (d *builder) list(base int) data.Value {
 	return data.OfList(l)
 }
 
-// hash closes the hash whose pairs lie on the stack from base on. Of pairs
-// with the same key the last value counts, in the place of the first.
+// hash closes the hash whose pairs are on the stack from base on. Of pairs with
+// the same key the last value counts, at the first position.
 func (d *builder) hash(base int) data.Value {
 	d.usedPairs = max(d.usedPairs, len(d.pairs))
 	n := len(d.pairs) - base
@@ -200,18 +200,18 @@ func (d *builder) clearTable(keys int) int {
 // left.
 func (d *builder) unique(base int) int {
 	pairs := d.pairs[base:]
-	place := make(map[string]int, len(pairs))
+	position := make(map[string]int, len(pairs))
 	n := 0
 	for _, p := range pairs {
 		k := p.Key.Str()
 		if p.Key.Kind() != data.String {
 			k = "\x00" + p.Key.Inspect() // MessagePack has keys that are no strings
 		}
-		if i, ok := place[k]; ok {
+		if i, ok := position[k]; ok {
 			pairs[i].Value = p.Value
 			continue
 		}
-		place[k] = n
+		position[k] = n
 		pairs[n] = p
 		n++
 	}

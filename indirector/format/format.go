@@ -5,16 +5,15 @@
 //	b, err := format.Render(f, facts)
 //	instance, notes, err := format.Intern(f, "facts", b)
 //
-// What comes in and goes out is byte for byte what Puppet reads and writes,
-// errors included. Notes say what real Puppet would refuse or lose. The codecs
-// between bytes and [data.Value] can be used alone: [DecodeJSON], [AppendJSON],
-// [DecodePSON], [AppendPSON], [DecodeMsgpack], [AppendMsgpack].
+// Bytes and errors are Puppet's, byte for byte. Notes name what real Puppet
+// would refuse or lose. The codecs between bytes and [data.Value] can be used
+// alone: [DecodeJSON], [AppendJSON], [DecodePSON], [AppendPSON],
+// [DecodeMsgpack], [AppendMsgpack].
 package format
 
 import (
+	"slices"
 	"strings"
-
-	"indirtui/indirector/model"
 )
 
 // A Format is one of Puppet's formats. Rules FMT-01, FMT-09.
@@ -62,15 +61,6 @@ var formats = [...]Format{
 	{"rich_data_msgpack", "application/vnd.puppet.rich+msgpack", 35, "rich_data_msgpack", "", msgpackCodec},
 }
 
-// All returns all formats. The slice is the caller's.
-func All() []*Format {
-	all := make([]*Format, len(formats))
-	for i := range formats {
-		all[i] = &formats[i]
-	}
-	return all
-}
-
 func find(is func(*Format) bool) (*Format, bool) {
 	for i := range formats {
 		if is(&formats[i]) {
@@ -91,14 +81,14 @@ func ByMediaType(mediaType string) (*Format, bool) {
 	return find(func(f *Format) bool { return strings.EqualFold(f.MediaType, mediaType) })
 }
 
-// ByContentType returns the format of a Content-Type header, whose parameters
-// do not count.
+// ByContentType returns the format of a Content-Type header, without its
+// parameters.
 func ByContentType(header string) (*Format, bool) {
 	mediaType, _, _ := strings.Cut(header, ";")
 	return ByMediaType(strings.TrimSpace(mediaType))
 }
 
-// ByExtension returns the first format whose files have that extension.
+// ByExtension returns the first format with that file extension.
 func ByExtension(extension string) (*Format, bool) {
 	return find(func(f *Format) bool { return f.Extension == extension })
 }
@@ -120,36 +110,9 @@ func Suitable(accepted, supported []string) []*Format {
 		if strings.Contains(name, "/") {
 			lookup = ByMediaType
 		}
-		if f, ok := lookup(name); ok && contains(supported, f.Name) {
+		if f, ok := lookup(name); ok && slices.Contains(supported, f.Name) {
 			suitable = append(suitable, f)
 		}
 	}
 	return suitable
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// Negotiate returns the format for an answer of that model to a request with
-// that Accept header, and false if there is none.
-func Negotiate(class, accept string) (*Format, bool) {
-	c, ok := model.Lookup(class)
-	if !ok {
-		return nil, false
-	}
-	accepted := strings.Split(accept, ",")
-	for i := range accepted {
-		accepted[i] = strings.TrimSpace(accepted[i])
-	}
-	suitable := Suitable(accepted, c.Formats)
-	if len(suitable) == 0 {
-		return nil, false
-	}
-	return suitable[0], true
 }

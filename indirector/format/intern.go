@@ -13,13 +13,13 @@ import (
 // Options change how bytes are read. The zero value reads what Puppet reads.
 type Options struct {
 	Limits Limits
-	// Lenient reads what a person wants to see although Puppet would refuse it:
-	// YAML with tags of other classes, times without quotes, reports of Puppet 2
-	// and 3. Every such thing is noted. Rules FMT-06, FMT-REP-08.
+	// Lenient reads for display what Puppet would refuse: YAML with tags of
+	// other classes, times without quotes, reports of Puppet 2 and 3. Each is
+	// noted. Rules FMT-06, FMT-REP-08.
 	Lenient bool
 }
 
-// Notes are what real Puppet would refuse or loses of what was read, one
+// Notes are the parts of an input that real Puppet would refuse or lose, one
 // sentence each; usually there are none.
 type Notes []string
 
@@ -101,8 +101,8 @@ func internMultiple(f *Format, class string, b []byte, o Options) ([]indirector.
 	return all, nil, nil
 }
 
-// textOr reads text as itself for the models whose format it is, and anything
-// else as data.
+// textOr reads text as itself for models in the format s, and other formats as
+// data.
 func textOr(f *Format, c *model.Class, b []byte, o Options) (data.Value, error) {
 	if f.codec != textCodec || c.Formats[0] != f.Name {
 		return decode(f, b, o.Limits)

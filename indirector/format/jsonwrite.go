@@ -3,9 +3,11 @@ package format
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
@@ -65,7 +67,7 @@ func (w *jsonWriter) value(v data.Value) {
 
 func (w *jsonWriter) enter() {
 	if w.depth++; w.depth > w.maxDepth && w.err == nil {
-		w.err = tooDeep(w.maxDepth) // Ruby counts back before it says so
+		w.err = tooDeep(w.maxDepth) // Ruby counts back before it raises
 	}
 }
 
@@ -94,13 +96,17 @@ func (w *jsonWriter) hash(h []data.Pair) {
 			w.b = append(w.b, ',')
 		}
 		p := &h[i]
-		if k := p.Key.Kind(); k == data.String || k == data.Symbol {
-			w.string(p.Key.Str())
+		if s, ok := p.Key.AsStr(); ok {
+			w.string(s)
 		} else {
 			w.string(p.Key.Text())
 		}
 		w.b = append(w.b, ':')
-		w.value(p.Value)
+		if s, ok := p.Value.AsStr(); ok { // most are: it saves a call
+			w.string(s)
+		} else {
+			w.value(p.Value)
+		}
 	}
 	w.b = append(w.b, '}')
 	w.depth--
@@ -139,14 +145,46 @@ var escapeOf = func() (t [256]byte) {
 	return t
 }()
 
+// string is a look at eight bytes at a time and one copy for nearly all. Runs
+// between escapes took twice as long.
 func (w *jsonWriter) string(s string) {
-	b := append(w.b, '"')
-	text := unsafe.Slice(unsafe.StringData(s), len(s))
+	if text := unsafe.Slice(unsafe.StringData(s), len(s)); !plain(text) {
+		w.b = append(appendEscaped(append(w.b, '"'), text), '"')
+		return
+	}
+	i, end := len(w.b), len(w.b)+len(s)+1
+	b := slices.Grow(w.b, len(s)+2)[:end+1]
+	b[i], b[end] = '"', '"'
+	copy(b[i+1:end], s)
+	w.b = b
+}
+
+// plain reports whether b has neither a quote, nor a backslash, nor a control
+// character. The last eight bytes overlap those before them.
+func plain(b []byte) bool {
+	n := len(b)
+	switch {
+	case n >= 8:
+		for i := 0; i < n-8; i += 8 {
+			if special(binary.LittleEndian.Uint64(b[i:])) != 0 {
+				return false
+			}
+		}
+		return special(binary.LittleEndian.Uint64(b[n-8:])) == 0
+	case n >= 4:
+		return special(uint64(binary.LittleEndian.Uint32(b))|uint64(binary.LittleEndian.Uint32(b[n-4:]))<<32) == 0
+	case n > 0:
+		return special(uint64(b[0])|uint64(b[n/2])<<8|uint64(b[n-1])<<16|0x2020202020000000) == 0
+	}
+	return true
+}
+
+func appendEscaped(b, text []byte) []byte {
 	for start := 0; ; {
 		n := plainRun(text[start:])
 		b = append(b, text[start:start+n]...)
 		if start += n; start == len(text) {
-			break
+			return b
 		}
 		c := text[start]
 		e := escapeOf[c]
@@ -156,7 +194,6 @@ func (w *jsonWriter) string(s string) {
 		}
 		start++
 	}
-	w.b = append(b, '"')
 }
 
 // malformedIn returns the error for the first string in v that is not UTF-8.
@@ -182,7 +219,7 @@ func malformedIn(v data.Value) error {
 	return nil
 }
 
-// malformed says what Ruby says of bytes that are not UTF-8.
+// malformed returns Ruby's error for bytes that are not UTF-8.
 func malformed(s string) error {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -198,7 +235,7 @@ func malformed(s string) error {
 	return errors.New("partial character in source, but hit end")
 }
 
-// trailing is how many bytes a first byte announces.
+// trailing returns the number of bytes that a first byte announces.
 func trailing(c byte) int {
 	switch {
 	case c >= 0xFC:

@@ -2,11 +2,11 @@ package format
 
 import "fmt"
 
-// Limits bound what a reader does with hostile input. The zero value of every
-// field is its default.
+// Limits protect a reader from hostile input. The zero value of every field is
+// its default.
 type Limits struct {
-	// Own says that the input is given away: with eight bytes of spare capacity
-	// it is not copied, and its bytes change.
+	// Own gives the input away: with eight bytes of spare capacity it is not
+	// copied, and its bytes change.
 	Own bool
 
 	Bytes int // of the input; 0 is 256 MiB

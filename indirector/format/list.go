@@ -21,8 +21,8 @@ type ListWriter struct {
 // the first Add or Close.
 func NewListWriter(w io.Writer, f *Format) *ListWriter { return &ListWriter{w: w, f: f} }
 
-// Add writes the next instance. After an error what was written is no whole
-// list, and cannot become one.
+// Add writes the next instance. After an error the list is incomplete and
+// cannot be continued.
 func (l *ListWriter) Add(i indirector.Instance) error {
 	l.n++
 	switch l.f.codec {
@@ -30,7 +30,7 @@ func (l *ListWriter) Add(i indirector.Instance) error {
 	case yamlCodec, msgpackCodec, textCodec:
 		l.held = append(l.held, i)
 		return nil
-	default: // no list can be written: say so before all of it is gathered
+	default: // no list can be written: fail before all of it is gathered
 		_, err := RenderMultiple(l.f, nil)
 		return err
 	}

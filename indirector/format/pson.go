@@ -50,9 +50,9 @@ func (d *psonDecoder) scan(c byte) bool {
 
 func (d *psonDecoder) next(c byte) bool { return d.i < len(d.source) && d.source[d.i] == c }
 
-// complain fails with Puppet's words, which end in what comes next.
-func (d *psonDecoder) complain(words string) {
-	d.fail(say(psonNext, words, d.peek()))
+// failAt fails with Puppet's words, which end in the text that follows.
+func (d *psonDecoder) failAt(words string) {
+	d.fail(errorf(psonNext, words, d.peek()))
 }
 
 func (d *psonDecoder) peek() []byte { return d.source[d.i:min(len(d.source), d.i+20)] }
@@ -65,14 +65,14 @@ func (d *psonDecoder) document() (v data.Value) {
 			v, _ = d.value()
 			continue
 		} else if c == '{' || c == '[' {
-			d.i++ // Puppet says so after it has taken the bracket
+			d.i++ // Puppet fails after it has taken the bracket
 		} else if d.blank() {
 			continue
 		}
-		d.fail(say(notPSON, d.peek()))
+		d.fail(errorf(notPSON, d.peek()))
 	}
 	if !found {
-		d.fail(say(noPSON))
+		d.fail(errorf(noPSON))
 	}
 	return v
 }
@@ -217,15 +217,15 @@ loop:
 			d.vals = append(d.vals, v)
 			d.blank()
 			if comma = d.scan(','); !comma && !d.next(']') {
-				d.complain("expected ',' or ']' in array at")
+				d.failAt("expected ',' or ']' in array at")
 			}
 		case d.scan(']'):
 			if comma {
-				d.complain("expected next element in array at")
+				d.failAt("expected next element in array at")
 			}
 			break loop
 		case !d.blank():
-			d.complain("unexpected token in array at")
+			d.failAt("unexpected token in array at")
 		}
 	}
 	d.depth--
@@ -250,11 +250,11 @@ loop:
 			comma = d.pair(start, end)
 		case d.scan('}'):
 			if comma {
-				d.complain("expected next name, value pair in object at")
+				d.failAt("expected next name, value pair in object at")
 			}
 			break loop
 		case !d.blank():
-			d.complain("unexpected token in object at")
+			d.failAt("unexpected token in object at")
 		}
 	}
 	d.depth--
@@ -264,13 +264,13 @@ loop:
 // pair takes what follows a key and reports whether a comma ended it.
 func (d *psonDecoder) pair(start, end int) (comma bool) {
 	if d.blank(); !d.scan(':') {
-		d.complain("expected ':' in object at")
+		d.failAt("expected ':' in object at")
 		return false
 	}
 	d.blank()
 	v, ok := d.value()
 	if !ok && d.err == nil {
-		d.complain("expected value in object at")
+		d.failAt("expected value in object at")
 	}
 	if d.err != nil {
 		return false
@@ -281,7 +281,7 @@ func (d *psonDecoder) pair(start, end int) (comma bool) {
 		return true
 	}
 	if !d.next('}') {
-		d.complain("expected ',' or '}' in object at")
+		d.failAt("expected ',' or '}' in object at")
 	}
 	return false
 }
@@ -334,14 +334,14 @@ func (d *psonDecoder) unescape(i, end int) int {
 			w, i = w+1, i+2
 		}
 		if mix.add(kind, d.text[from:w]) {
-			d.fail(say(mixedPSON, mix.kind, kind))
+			d.fail(errorf(mixedPSON, mix.kind, kind))
 		}
 	}
 	return w
 }
 
-// A mixture tells whether the bytes above 7F of a string came both as they are
-// and as escapes, which Ruby takes for two encodings.
+// A mixture detects a string with bytes above 7F both as they are and as
+// escapes, which are two encodings to Ruby.
 type mixture struct{ kind string }
 
 func (m *mixture) add(kind string, b []byte) (mixed bool) {
@@ -375,7 +375,7 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 		i += 6
 	}
 	if wide == nil {
-		d.fail(say(shortEscape))
+		d.fail(errorf(shortEscape))
 		return w, i
 	}
 	if len(wide)%2 != 0 {
@@ -383,7 +383,7 @@ func (d *psonDecoder) unicode(w, i, end int) (int, int) {
 		if strings.HasPrefix(rest, `"\u`) { // to Ruby it is a byte, not a letter
 			rest = fmt.Sprintf(`"\x%02X"`, wide[len(wide)-1])
 		}
-		d.fail(say(halfPSON, rest))
+		d.fail(errorf(halfPSON, rest))
 		return w, i
 	}
 	for k := 0; k < len(wide); k += 2 {

@@ -102,8 +102,8 @@ func pour(w io.Writer, r io.Reader) (int64, error) {
 	return io.CopyBuffer(w, struct{ io.Reader }{r}, b[:])
 }
 
-// sizeOf returns how many bytes an open file has at least; zero for what is no
-// regular file.
+// sizeOf returns the least size of an open file in bytes; zero for other
+// readers.
 func sizeOf(r io.Reader) int64 {
 	file, ok := r.(fs.File)
 	if !ok {

@@ -12,10 +12,10 @@ import (
 	"indirtui/indirector/model"
 )
 
-// checkRich looks at the rich values of a catalog or resource as Puppet does
-// when it reads one. Values stay encoded; what Puppet could not decode is an
-// error, except that a type nobody knows here may be defined by a module: that
-// is kept, and noted. Rule: rich data, 4.1.
+// checkRich checks the rich values of a catalog or resource as Puppet does when
+// it reads one. Values stay encoded. A value that Puppet could not decode is an
+// error; an unknown type is kept and noted, because a module may define it.
+// Rule: rich data, 4.1.
 func checkRich(i indirector.Instance, notes Notes, lenient bool) (Notes, error) {
 	c := richChecker{notes: notes, lenient: lenient}
 	switch x := i.(type) {
@@ -57,14 +57,14 @@ func (c *richChecker) value(v data.Value) {
 	}
 }
 
-// known are the types without a check of their value, beside those of the type
+// known are the types whose values are not checked, beside those of the type
 // system, which begin with Pcore::.
 var known = []string{
 	"Hash", "Sensitive", "Default", "Symbol", "LocalRef", "Deferred", "Binary", "Timespan",
 	"Regexp", "SemVer", "SemVerRange", "URI", "Error", "TypeSet", "CatalogEntry", "Target", "Parameter",
 }
 
-// scalars are the types whose values are made of a text.
+// scalars are the types whose values are strings.
 var scalars = []string{"Timestamp", "Timespan", "Binary", "Regexp", "SemVer", "SemVerRange", "URI"}
 
 func rubyClass(v data.Value) string {
@@ -78,14 +78,14 @@ func (c *richChecker) typed(name string, value data.Value) {
 	switch {
 	case name == "Timestamp" && value.Kind() == data.String:
 		if !isTimestamp(value.Str()) {
-			c.refuse(say(badTimestamp, value.Str()))
+			c.refuse(errorf(badTimestamp, value.Str()))
 		}
 	case name == "Binary" && value.Kind() == data.String:
 		if _, err := base64.StdEncoding.Strict().DecodeString(value.Str()); err != nil {
 			c.refuse(errors.New("invalid base64"))
 		}
 	case slices.Contains(scalars, name) && value.Kind() != data.String && value.Kind() != data.Hash && !value.IsNil():
-		c.refuse(say(badScalar, name, rubyClass(value)))
+		c.refuse(errorf(badScalar, name, rubyClass(value)))
 	case strings.HasPrefix(name, "Pcore::"), slices.Contains(known, name):
 	default:
 		note := "real Puppet refuses this unless a module defines it: No implementation mapping found for Puppet Type " + name

@@ -76,7 +76,7 @@ func TestReadersAgreeWithRuby(t *testing.T) {
 						t.Fatal(err)
 					}
 					got = "V" + hex.EncodeToString(out)
-				case tt.name == "pson": // whose words are Puppet's
+				case tt.name == "pson": // its words are Puppet's
 					got = "E" + hex.EncodeToString([]byte(err.Error()))
 				}
 				if want := ask(b); got != want {

@@ -2,13 +2,12 @@ package format
 
 import "fmt"
 
-// What Puppet says of bytes that it cannot read, word for word, since people
-// know these sentences and search for them. Rules FMT-10, TERM-FILE-03.
+// Puppet's errors for bytes that it cannot read, word for word, because users
+// search for them. Rule FMT-10.
 const (
 	notInstance      = "Serialized YAML did not contain a valid instance of %s"
 	notInstanceSince = notInstance + ": %w"
 	notCollection    = "Serialized YAML did not contain a collection of instances when calling intern_multiple"
-	unreadableFile   = "Could not parse %s data for %s %s: %w"
 
 	notPSON      = "source '%s' not in PSON!"
 	noPSON       = "source did not contain any PSON!"
@@ -20,5 +19,5 @@ const (
 	badScalar    = "Cannot create a %s from a %s"
 )
 
-// say returns the words as an error.
-func say(words string, args ...any) error { return fmt.Errorf(words, args...) }
+// errorf returns an error in these words.
+func errorf(words string, args ...any) error { return fmt.Errorf(words, args...) }

@@ -3,6 +3,7 @@ package format
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -10,8 +11,8 @@ import (
 	"indirtui/indirector/model"
 )
 
-// onTheWire are the classes that Puppet reads from YAML that comes over the
-// network. Symbols are not among them.
+// onTheWire are the classes that Puppet reads from YAML of the network. Symbols
+// are not among them.
 var onTheWire = []string{
 	"Puppet::Node::Facts", "Puppet::Node", "Puppet::Transaction::Report", "Puppet::Resource", "Puppet::Resource::Catalog",
 }
@@ -35,7 +36,7 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	if err != nil {
 		return nil, notes, notValid(c, err)
 	}
-	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || isObject(doc.Tag) && !o.Lenient) {
+	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || slices.Contains(onTheWire, doc.Tag) && !o.Lenient) {
 		return nil, notes, notValid(c, nil)
 	}
 	i, err := c.FromData(doc.Value)
@@ -45,21 +46,11 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	return i, notes, err
 }
 
-// isObject reports whether the tag is that of another class of Puppet.
-func isObject(tag string) bool {
-	for _, class := range onTheWire {
-		if class == tag {
-			return true
-		}
-	}
-	return false
-}
-
 func notValid(c *model.Class, cause error) error {
 	if cause == nil {
-		return say(notInstance, c.Ruby)
+		return errorf(notInstance, c.Ruby)
 	}
-	return say(notInstanceSince, c.Ruby, cause)
+	return errorf(notInstanceSince, c.Ruby, cause)
 }
 
 // load reads a document and refuses what needs a class that is not permitted;
@@ -86,9 +77,9 @@ func load(c *model.Class, b []byte, o Options, file string, permitted []string) 
 }
 
 // InternFile reads an instance from the bytes of a file, as the file termini
-// do. It differs from Intern for YAML: symbols are read, a byte order mark is
-// skipped, a plain mapping comes back as a [model.Raw] and an empty file as
-// [indirector.False]. Path is for messages only. Rules TERM-FILE-03 to
+// do. For YAML it differs from Intern: symbols are read, a byte order mark is
+// skipped, a plain mapping is a [model.Raw] and an empty file
+// [indirector.False]. The path is for messages only. Rules TERM-FILE-03 to
 // TERM-FILE-06.
 func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.Instance, Notes, error) {
 	if f.codec != yamlCodec {
@@ -116,20 +107,13 @@ func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.
 	return &model.Raw{Value: doc.Value}, append(notes, "real Puppet returns the value itself, no instance of "+c.Ruby), nil
 }
 
-// FileError is what a file terminus says when InternFile failed: "Could not
-// parse JSON data for facts web01: …". Rule TERM-FILE-03.
-func FileError(f *Format, indirection, key string, err error) error {
-	family := map[codec]string{yamlCodec: "YAML", jsonCodec: "JSON", psonCodec: "PSON", msgpackCodec: "MessagePack"}[f.codec]
-	return say(unreadableFile, family, indirection, key, err)
-}
-
 func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance, Notes, error) {
 	doc, notes, err := load(c, b, o, "<unknown>", onTheWire)
 	if err != nil {
 		return nil, notes, notValid(c, err)
 	}
 	if doc.Value.Kind() != data.List {
-		return nil, notes, say(notCollection)
+		return nil, notes, errorf(notCollection)
 	}
 	all := make([]indirector.Instance, doc.Value.Len())
 	for i, v := range doc.Value.List() {
@@ -154,8 +138,8 @@ func appendYAML(b []byte, i indirector.Instance) ([]byte, error) {
 	return psych.Append(b, v, o), nil
 }
 
-// RenderFile returns the instance as a file terminus writes it. It differs from
-// Render for the YAML of facts, whose colons are not quoted. Rule FMT-FACT-04.
+// RenderFile returns the instance as a file terminus writes it. For YAML of
+// facts it differs from Render: colons are not quoted. Rule FMT-FACT-04.
 func RenderFile(f *Format, i indirector.Instance) ([]byte, error) {
 	if f.codec != yamlCodec {
 		return Render(f, i)

@@ -1,16 +1,17 @@
-// Package golden finds what was recorded from real Puppet, for tests: the copy
-// beside them, or the set of the same shape that INDIRTUI_GOLDEN names.
+// Package golden finds answers recorded from real Puppet: the copy beside the
+// test, or the set that INDIRTUI_GOLDEN names.
 package golden
 
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 )
 
-// Path returns the path of a part of the set. A test ends if there is none: it
-// is skipped if the set that INDIRTUI_GOLDEN names has other parts, and fails
-// if that is no set at all, or if the copy lacks it.
+// Path returns the path of a part of the set. If it is missing, the test is
+// skipped if INDIRTUI_GOLDEN names a set with other parts, and fails otherwise.
 func Path(tb testing.TB, part ...string) string {
 	tb.Helper()
 	set := os.Getenv("INDIRTUI_GOLDEN")
@@ -28,4 +29,30 @@ func Path(tb testing.TB, part ...string) string {
 	}
 	tb.Fatalf("%s is no set of golden data: it has neither dispatch nor formats nor fileserver", set)
 	return ""
+}
+
+// DropExtra empties the fields named Extra of an instance, at any depth: the
+// keys that Puppet ignores and models keep.
+func DropExtra(instance any) { dropExtra(reflect.ValueOf(instance)) }
+
+func dropExtra(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			dropExtra(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			dropExtra(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			switch f := v.Field(i); {
+			case strings.HasSuffix(v.Type().Field(i).Name, "Extra"):
+				f.SetZero()
+			case f.CanSet():
+				dropExtra(f)
+			}
+		}
+	}
 }

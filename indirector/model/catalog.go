@@ -10,7 +10,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Catalog is what is to be done on a node. Rules FMT-CAT-01 to FMT-CAT-07.
+// A Catalog is the desired state of a node. Rules FMT-CAT-01 to FMT-CAT-07.
 type Catalog struct {
 	Envelope
 	Name              string
@@ -29,14 +29,14 @@ type Catalog struct {
 	odd               odd
 }
 
-// An Edge says that the source contains the target. Rule FMT-CAT-04.
+// An Edge is the containment of the target in the source. Rule FMT-CAT-04.
 type Edge struct {
 	Source, Target  string // references: "Class[Web]"
 	Event, Callback string // "" is unset
 	Extra           []data.Pair
 }
 
-// NamedMetadata are the metadata of the file resource with that title, for
+// NamedMetadata is the metadata of the file resource with that title, for
 // static catalogs. Rule FMT-CAT-06.
 type NamedMetadata struct {
 	Title    string
@@ -45,10 +45,8 @@ type NamedMetadata struct {
 
 var _ indirector.Expirer = (*Catalog)(nil)
 
-// Key returns the name of the node.
 func (c *Catalog) Key() string { return c.Name }
 
-// WithExpiration returns a copy of c that is fresh until t.
 func (c *Catalog) WithExpiration(t time.Time) indirector.Instance {
 	d := *c
 	d.until = t
@@ -126,7 +124,7 @@ func catalogFromData(v data.Value) (*Catalog, error) {
 	} else if environment.Truthy() {
 		return nil, undefined("to_sym", environment)
 	}
-	// Puppet reads in this order, and so says which error comes first.
+	// Puppet reads in this order, which decides the error that is reported.
 	index, err := c.readResources(resources, &a)
 	if err != nil {
 		return nil, err
@@ -227,17 +225,17 @@ func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
 	return index, nil
 }
 
-// duplicate is Puppet's complaint about a second resource of that reference.
-// Rule FMT-CAT-05.
+// duplicate returns Puppet's error for a second resource of one reference. Rule
+// FMT-CAT-05.
 func duplicate(first, second *Resource) error {
 	at := location(first)
 	if at != "" {
 		at = " at" + at
 	}
-	return say(declaredTwice, first.Ref(), at, location(second))
+	return errorf(declaredTwice, first.Ref(), at, location(second))
 }
 
-// location is where a resource was declared, after a space; "" if unknown.
+// location returns the declaration's position, after a space; "" if unknown.
 func location(r *Resource) string {
 	switch {
 	case r.File != "" && r.Line != 0:
@@ -274,14 +272,14 @@ func (c *Catalog) readEdges(v data.Value, index *refIndex) error {
 			return err
 		}
 		if s < 0 {
-			return say(noSource, source.Inspect(), target.Text())
+			return errorf(noSource, source.Inspect(), target.Text())
 		}
 		t, err := index.find(target)
 		if err != nil {
 			return err
 		}
 		if t < 0 {
-			return say(noTarget, target.Inspect(), c.Resources[s].Ref())
+			return errorf(noTarget, target.Inspect(), c.Resources[s].Ref())
 		}
 		e.Source, e.Target = c.ref(s, source), c.ref(t, target)
 		ends[2*i], ends[2*i+1] = s, t
@@ -333,7 +331,7 @@ func (c *Catalog) sortEdges(ends []int32) {
 func (x *refIndex) find(ref data.Value) (int32, error) {
 	typ, title, ok := splitRef(ref.Str())
 	if !ok {
-		return 0, say(badReference, ref.Inspect())
+		return 0, errorf(badReference, ref.Inspect())
 	}
 	typ, title = typeAndTitle(typ, title)
 	return *x.slot(typ, title) - 1, nil
@@ -360,12 +358,11 @@ func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
 		}
 	}
 	if e.Event != "" && e.Event != "NONE" && e.Callback == "" {
-		return source, target, say(noCallback)
+		return source, target, errorf(noCallback)
 	}
 	return source, target, nil
 }
 
-// Data returns the data hash.
 func (c *Catalog) Data() data.Value {
 	h := make([]data.Pair, 0, 12+len(c.Extra))
 	h = append(h,

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,32 +50,18 @@ type PrivateKey struct {
 	Public []byte // the public key as PEM; nil if it is not known
 }
 
-// Key returns the name.
-func (c *Certificate) Key() string { return c.Name }
-
-// Key returns the name.
+func (c *Certificate) Key() string        { return c.Name }
 func (r *CertificateRequest) Key() string { return r.Name }
+func (l *CRL) Key() string                { return l.Name }
+func (k *PrivateKey) Key() string         { return k.Name }
 
-// Key returns the name.
-func (l *CRL) Key() string { return l.Name }
-
-// Key returns the name.
-func (k *PrivateKey) Key() string { return k.Name }
-
-// Text returns the PEM.
-func (c *Certificate) Text() []byte { return c.PEM }
-
-// Text returns the PEM.
+func (c *Certificate) Text() []byte        { return c.PEM }
 func (r *CertificateRequest) Text() []byte { return r.PEM }
+func (l *CRL) Text() []byte                { return l.PEM }
+func (k *PrivateKey) Text() []byte         { return k.PEM }
 
-// Text returns the PEM.
-func (l *CRL) Text() []byte { return l.PEM }
-
-// Text returns the PEM.
-func (k *PrivateKey) Text() []byte { return k.PEM }
-
-// A Texter is an instance whose format is s: text, and nothing else. Rule
-// FMT-09 says how several are written.
+// A Texter is an instance in the format s, which is text. Rule FMT-09 joins
+// several.
 type Texter interface {
 	indirector.Instance
 	Text() []byte
@@ -86,7 +74,7 @@ func (c *Certificate) Expiration() time.Time { return c.Until }
 // WithExpiration returns c: when a certificate ends is signed. Rule IND-EXP-05.
 func (c *Certificate) WithExpiration(time.Time) indirector.Instance { return c }
 
-// An opensslError is what Ruby says of what cannot be read.
+// An opensslError is Ruby's error for a text that it cannot read.
 type opensslError struct {
 	class, message string
 	err            error
@@ -105,10 +93,8 @@ func first(text []byte, types ...string) (*pem.Block, error) {
 		if b, text = pem.Decode(text); b == nil {
 			return nil, errors.New("no start line")
 		}
-		for _, t := range types {
-			if b.Type == t {
-				return b, nil
-			}
+		if slices.Contains(types, b.Type) {
+			return b, nil
 		}
 	}
 }
@@ -178,51 +164,32 @@ func NewPrivateKey(name string, text, public []byte) (*PrivateKey, error) {
 
 var keyTypes = []string{"RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY", "ENCRYPTED PRIVATE KEY"}
 
-// pemOf returns the text that an instance is read from: the text itself, or
-// what Data made of it.
-func pemOf(v data.Value) ([]byte, error) {
+// pemOf returns the name, and the text that an instance is read from: the value
+// itself, or the pem of its Data.
+func pemOf(v data.Value) (name string, text []byte, err error) {
 	if v.Kind() == data.Hash {
-		v = v.Get("pem")
+		name, v = v.Get("name").Text(), v.Get("pem")
 	}
 	if v.Kind() != data.String {
-		return nil, undefined("to_str", v)
+		return "", nil, undefined("to_str", v)
 	}
-	return []byte(v.Str()), nil
+	return name, []byte(v.Str()), nil
 }
 
-func nameOf(v data.Value) string {
-	if v.Kind() == data.Hash {
-		return v.Get("name").Text()
-	}
-	return ""
-}
-
-func certificateFromData(v data.Value) (*Certificate, error) {
-	text, err := pemOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return NewCertificate(nameOf(v), text)
-}
-
-func certificateRequestFromData(v data.Value) (*CertificateRequest, error) {
-	text, err := pemOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return NewCertificateRequest(nameOf(v), text)
-}
-
-func crlFromData(v data.Value) (*CRL, error) {
-	text, err := pemOf(v)
-	if err != nil {
-		return nil, err
-	}
-	return NewCRL(text)
+// fromPEM returns a reader of data for a constructor.
+func fromPEM[T indirector.Instance](construct func(name string, text []byte) (T, error)) func(data.Value) (indirector.Instance, error) {
+	return instance(func(v data.Value) (T, error) {
+		name, text, err := pemOf(v)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return construct(name, text)
+	})
 }
 
 func keyFromData(v data.Value) (*PrivateKey, error) {
-	text, err := pemOf(v)
+	name, text, err := pemOf(v)
 	if err != nil {
 		return nil, err
 	}
@@ -230,10 +197,10 @@ func keyFromData(v data.Value) (*PrivateKey, error) {
 	if p := v.Get("public"); v.Kind() == data.Hash && p.Kind() == data.String {
 		public = []byte(p.Str())
 	}
-	return NewPrivateKey(nameOf(v), text, public)
+	return NewPrivateKey(name, text, public)
 }
 
-// Data returns what the certificate says, for people, and its PEM. Puppet
+// Data returns the certificate's contents for display, and its PEM. Puppet
 // writes certificates in the format s only.
 func (c *Certificate) Data() data.Value {
 	h := []data.Pair{data.P("name", data.OfString(c.Name))}
@@ -270,43 +237,41 @@ func describe(c *x509.Certificate) []data.Pair {
 	if c.IsCA {
 		h = append(h, data.P("ca", data.OfBool(true)))
 	}
+	return append(h, data.P("extensions", extensions(c.Extensions)))
+}
+
+// extensions returns the texts of Puppet's extensions by their names.
+func extensions(all []pkix.Extension) data.Value {
 	var own []data.Pair
-	for _, e := range c.Extensions {
+	for _, e := range all {
 		if name := extensionName(e.Id); name != "" {
 			own = append(own, data.P(name, data.OfString(ExtensionText(e.Value))))
 		}
 	}
-	return append(h, data.P("extensions", data.OfHash(own)))
+	return data.OfHash(own)
 }
 
-// Data returns what the request asks for, for people, and its PEM.
+// Data returns the request's contents for display, and its PEM.
 func (r *CertificateRequest) Data() data.Value {
 	h := []data.Pair{data.P("name", data.OfString(r.Name))}
 	if b, err := first(r.PEM, "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"); err == nil {
 		if csr, err := x509.ParseCertificateRequest(b.Bytes); err == nil {
-			var own []data.Pair
-			for _, e := range csr.Extensions {
-				if name := extensionName(e.Id); name != "" {
-					own = append(own, data.P(name, data.OfString(ExtensionText(e.Value))))
-				}
-			}
 			h = append(h,
 				data.P("subject", data.OfString(csr.Subject.String())),
 				data.P("fingerprint", data.OfString(fingerprint(csr.Raw))),
 				data.P("key", data.OfString(keyText(csr.PublicKey))),
 				data.P("subject_alt_names", data.OfStrings(altNames(csr.DNSNames, csr.IPAddresses))),
-				data.P("extensions", data.OfHash(own)),
+				data.P("extensions", extensions(csr.Extensions)),
 			)
 		}
 	}
 	return data.OfHash(append(h, data.P("pem", data.OfString(string(r.PEM)))))
 }
 
-// maxListed is how many certificates, lists and revocations Data tells of one
-// by one.
+// maxListed bounds the certificates, lists and revocations that Data lists.
 const maxListed = 1000
 
-// Data returns what the lists say, for people, and their PEM.
+// Data returns the lists' contents for display, and their PEM.
 func (l *CRL) Data() data.Value {
 	var all []data.Value
 	rest := l.PEM
@@ -343,8 +308,7 @@ func (l *CRL) Data() data.Value {
 	})
 }
 
-// Data returns what is known of the key, and the key: whoever keeps it masks
-// it.
+// Data returns the key and its kind. Callers that keep it redact it.
 func (k *PrivateKey) Data() data.Value {
 	h := []data.Pair{data.P("name", data.OfString(k.Name))}
 	if b, err := first(k.Public, "PUBLIC KEY", "RSA PUBLIC KEY"); err == nil {
@@ -356,7 +320,7 @@ func (k *PrivateKey) Data() data.Value {
 	return data.OfHash(append(h, data.P("pem", data.OfString(string(k.PEM)))))
 }
 
-// dateText is how Puppet Server writes dates.
+// dateText returns a date as Puppet Server writes it.
 func dateText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05UTC") }
 
 func fingerprint(der []byte) string {
@@ -405,8 +369,8 @@ func extensionName(oid asn1.ObjectIdentifier) string {
 	return ExtensionName(oid)
 }
 
-// The short names of Puppet's extensions: by last number of those that say what
-// a node is, and of those that say what it may.
+// The short names of Puppet's extensions by their last number: those that
+// describe a node, and those that authorize it.
 var (
 	regNames = [...]string{
 		"", "pp_uuid", "pp_instance_id", "pp_image_name", "pp_preshared_key", "pp_cost_center", "pp_product", "pp_project", "pp_application",
@@ -432,39 +396,6 @@ func ExtensionName(oid asn1.ObjectIdentifier) string {
 	return oid.String()
 }
 
-// ExtensionOID returns the identifier of a short name, or of numbers with dots,
-// and false if it is neither.
-func ExtensionOID(name string) (asn1.ObjectIdentifier, bool) {
-	below := func(n ...int) asn1.ObjectIdentifier {
-		return append(append(asn1.ObjectIdentifier{}, puppetArc...), n...)
-	}
-	for n, known := range regNames {
-		if n > 0 && known == name {
-			return below(1, n), true
-		}
-	}
-	for n, known := range authNames {
-		if known == name {
-			return below(3, n), true
-		}
-	}
-	var oid asn1.ObjectIdentifier
-	for part := range strings.SplitSeq(name, ".") {
-		n := 0
-		if part == "" || len(part) > 9 {
-			return nil, false
-		}
-		for _, c := range []byte(part) {
-			if c < '0' || '9' < c {
-				return nil, false
-			}
-			n = n*10 + int(c-'0')
-		}
-		oid = append(oid, n)
-	}
-	return oid, len(oid) > 2 && oid[0] <= 2
-}
-
 // ExtensionText returns the string that an extension holds. Those of Puppet 3
 // and earlier are the bare text.
 func ExtensionText(value []byte) string {
@@ -478,7 +409,7 @@ func ExtensionText(value []byte) string {
 	return string(value)
 }
 
-// A CertificateStatus is what a CA knows of a name, or what is to become of it.
+// A CertificateStatus is the CA's status of a name, or the desired one.
 type CertificateStatus struct {
 	Name    string
 	State   string // "requested", "signed" or "revoked"; "" if this is only a wish
@@ -496,7 +427,6 @@ type CertificateStatus struct {
 	odd                 odd
 }
 
-// Key returns the name of the host.
 func (s *CertificateStatus) Key() string { return s.Name }
 
 func certificateStatusFromData(v data.Value) (*CertificateStatus, error) {
@@ -578,16 +508,16 @@ func (s *CertificateStatus) Data() data.Value {
 
 // An OCSPRequest asks whether certificates are still good.
 type OCSPRequest struct {
-	Name  string
-	DER   []byte
-	About data.Value // what it asks, for people; nil if nobody has read it
+	Name    string
+	DER     []byte
+	Summary data.Value // of its contents for display; nil if unread
 }
 
-// An OCSPResponse is what a responder said.
+// An OCSPResponse is the answer of a responder.
 type OCSPResponse struct {
-	Name  string
-	DER   []byte
-	About data.Value // what it says, for people
+	Name    string
+	DER     []byte
+	Summary data.Value // of its contents for display
 }
 
 // Key returns the name under which it is asked.
@@ -596,15 +526,15 @@ func (r *OCSPRequest) Key() string { return r.Name }
 // Key returns the name under which was asked.
 func (r *OCSPResponse) Key() string { return r.Name }
 
-// Data returns what is asked, and the bytes in base 64.
-func (r *OCSPRequest) Data() data.Value { return ocspData(r.Name, r.About, r.DER) }
+// Data returns the summary, and the bytes in base 64.
+func (r *OCSPRequest) Data() data.Value { return ocspData(r.Name, r.Summary, r.DER) }
 
-// Data returns what is said, and the bytes in base 64.
-func (r *OCSPResponse) Data() data.Value { return ocspData(r.Name, r.About, r.DER) }
+// Data returns the summary, and the bytes in base 64.
+func (r *OCSPResponse) Data() data.Value { return ocspData(r.Name, r.Summary, r.DER) }
 
-func ocspData(name string, about data.Value, der []byte) data.Value {
+func ocspData(name string, summary data.Value, der []byte) data.Value {
 	h := []data.Pair{data.P("name", data.OfString(name))}
-	h = append(h, about.Hash()...)
+	h = append(h, summary.Hash()...)
 	return data.OfHash(append(h, data.P("der", data.OfString(base64.StdEncoding.EncodeToString(der)))))
 }
 

@@ -9,10 +9,10 @@ import (
 	"indirtui/indirector/data"
 )
 
-// Facts are what is known of a node. Rules FMT-FACT-01 to FMT-FACT-06.
+// Facts are the facts of a node. Rules FMT-FACT-01 to FMT-FACT-06.
 type Facts struct {
 	Name      string
-	Values    data.Value // a hash; whatever it was if a file said otherwise
+	Values    data.Value // a hash; any value if it was read from a file
 	Timestamp Time       // when they were collected; zero is unset
 	Expires   Time       // zero is never; part of the data hash
 	Extra     []data.Pair
@@ -21,13 +21,11 @@ type Facts struct {
 
 var _ indirector.Expirer = (*Facts)(nil)
 
-// Key returns the name of the node.
 func (f *Facts) Key() string { return f.Name }
 
 // Expiration returns when f ends to be fresh; zero is never.
 func (f *Facts) Expiration() time.Time { return f.Expires.Time() }
 
-// WithExpiration returns a copy of f that is fresh until t.
 func (f *Facts) WithExpiration(t time.Time) indirector.Instance {
 	c := *f
 	c.Expires = At(t)

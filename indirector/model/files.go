@@ -17,7 +17,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// FileMetadata is what a file server says of a file.
+// FileMetadata is a file server's description of a file.
 type FileMetadata struct {
 	Envelope
 	Path          string     // absolute
@@ -38,10 +38,8 @@ type FileMetadata struct {
 
 var _ indirector.Expirer = (*FileMetadata)(nil)
 
-// Key returns the path.
 func (m *FileMetadata) Key() string { return m.Path }
 
-// WithExpiration returns a copy of m that is fresh until t.
 func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
 	c := *m
 	c.until = t
@@ -119,16 +117,15 @@ func (m *FileMetadata) check() error {
 	}
 	switch {
 	case !strings.HasPrefix(m.Path, "/"):
-		return say(notAbsolute)
+		return errorf(notAbsolute)
 	case m.Links != "manage" && m.Links != "follow":
 		return errors.New(":links can only be set to :manage or :follow")
 	case strings.HasPrefix(m.RelativePath, "/"):
-		return say(notRelative)
+		return errorf(notRelative)
 	}
 	return nil
 }
 
-// Data returns the data hash.
 func (m *FileMetadata) Data() data.Value {
 	links, checksumType := m.Links, m.odd.ofText("checksum type", m.ChecksumType)
 	if links == "" {
@@ -166,15 +163,15 @@ func (m *FileMetadata) Data() data.Value {
 type Contents interface {
 	// Open returns a reader from the first byte on, which the caller closes.
 	Open() (io.ReadCloser, error)
-	// Size is the number of bytes; negative if nobody knows.
+	// Size is the number of bytes; negative if unknown.
 	Size() int64
 }
 
-// Kept are Contents on this machine: to open them asks nobody.
+// Kept are Contents on this machine, which can be opened without a request.
 type Kept interface {
 	Contents
-	// Place is the path of the file; "" is memory.
-	Place() string
+	// Path is the path of the file; "" is memory.
+	Path() string
 }
 
 // Preview returns the first bytes of c, at most n, and whether these are all.
@@ -195,8 +192,8 @@ type Bytes []byte
 
 var _ Kept = Bytes(nil)
 
-// Place returns "".
-func (b Bytes) Place() string { return "" }
+// Path returns "".
+func (b Bytes) Path() string { return "" }
 
 // Open returns a reader over b; it does not fail.
 func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
@@ -204,7 +201,7 @@ func (b Bytes) Open() (io.ReadCloser, error) { return io.NopCloser(bytes.NewRead
 // Size returns the number of bytes.
 func (b Bytes) Size() int64 { return int64(len(b)) }
 
-// FileContent is what a file server serves.
+// FileContent is a served file.
 type FileContent struct {
 	Envelope
 	Path         string
@@ -215,10 +212,8 @@ type FileContent struct {
 
 var _ indirector.Expirer = (*FileContent)(nil)
 
-// Key returns the path.
 func (c *FileContent) Key() string { return c.Path }
 
-// WithExpiration returns a copy of c that is fresh until t.
 func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
 	d := *c
 	d.until = t
@@ -229,7 +224,7 @@ func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
 type FileBucketFile struct {
 	Envelope
 	ChecksumType string // sha256, …
-	Checksum     string // in hex, without the type; "" if nobody computed it yet
+	Checksum     string // in hex, without the type; "" if it is not computed yet
 	BucketPath   string // "" is the bucket of the settings
 	Contents     Contents
 }
@@ -241,7 +236,7 @@ var _ indirector.Expirer = (*FileBucketFile)(nil)
 func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 	h := NewDigest(checksumType)
 	if h == nil {
-		return nil, say(unknownChecksum, checksumType)
+		return nil, errorf(unknownChecksum, checksumType)
 	}
 	h.Write(b)
 	return &FileBucketFile{ChecksumType: checksumType, Checksum: hex.EncodeToString(h.Sum(nil)), Contents: Bytes(b)}, nil
@@ -250,7 +245,6 @@ func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 // Key returns type and checksum: "sha256/ab12".
 func (f *FileBucketFile) Key() string { return f.ChecksumType + "/" + f.Checksum }
 
-// WithExpiration returns a copy of f that is fresh until t.
 func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance {
 	c := *f
 	c.until = t

@@ -1,19 +1,19 @@
-// Package model holds the classes whose instances are indirected: facts,
-// nodes, catalogs, reports, resources, files.
+// Package model holds the models of the indirections: facts, nodes, catalogs,
+// reports, resources, files.
 //
-// Each is a plain struct with the fields Puppet knows, and nothing that was
-// read is lost: keys that Puppet does not know are kept in Extra, in order, and
-// a value of an unexpected kind (a number for a name, an explicit null) is
-// written as it was read unless the field was changed.
+// Each is a plain struct with the fields that Puppet knows. Nothing that was
+// read is lost: keys unknown to Puppet are kept in Extra, in order, and a value
+// of an unexpected kind (a number for a name, an explicit null) is written as
+// it was read unless the field was changed.
 //
 //	value, err := format.DecodeJSON(text, format.Limits{})
 //	class, _ := model.Lookup("facts")
 //	instance, err := class.FromData(value)
 //	facts := instance.(*model.Facts)
 //
-// Every class reads its data hash with FromData, which fails in Puppet's own
-// words, and writes it with [ToData] in Puppet's order of keys. Rule FMT-01.
-// Instances are immutable once they are handed over.
+// Every class reads its data hash with FromData, whose errors are Puppet's, and
+// writes it with [ToData] in Puppet's order of keys. Rule FMT-01. Instances are
+// immutable once they are handed over.
 package model
 
 import (
@@ -51,9 +51,9 @@ var classes = [...]Class{
 	{Name: "file_content", Ruby: "Puppet::FileServing::Content", Formats: []string{"binary"}, FromData: noData("Puppet::FileServing::Content")},
 	{Name: "file_bucket_file", Ruby: "Puppet::FileBucket::File", Formats: []string{"binary"}, FromData: noData("Puppet::FileBucket::File")},
 	{Name: "status", Ruby: "Puppet::Status", Formats: plain, FromData: instance(statusFromData)},
-	{Name: "certificate", Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: instance(certificateFromData)},
-	{Name: "certificate_request", Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: instance(certificateRequestFromData)},
-	{Name: "certificate_revocation_list", Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: instance(crlFromData)},
+	{Name: "certificate", Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: fromPEM(NewCertificate)},
+	{Name: "certificate_request", Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: fromPEM(NewCertificateRequest)},
+	{Name: "certificate_revocation_list", Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: fromPEM(func(_ string, text []byte) (*CRL, error) { return NewCRL(text) })},
 	{Name: "certificate_status", Ruby: "Puppet::SSL::Host", Formats: plain, FromData: instance(certificateStatusFromData)},
 	{Name: "key", Ruby: "Puppet::SSL::Key", Formats: []string{"s"}, FromData: instance(keyFromData)},
 	{Name: "ocsp", Ruby: "Puppet::SSL::Ocsp::Request", Formats: []string{"binary"}, FromData: instance(ocspFromData)},
@@ -112,15 +112,7 @@ func ClassOf(i indirector.Instance) *Class {
 // Supports reports whether instances of c can be written in the named format.
 // YAML takes everything.
 func (c *Class) Supports(format string) bool {
-	if format == "yaml" {
-		return true
-	}
-	for _, f := range c.Formats {
-		if f == format {
-			return true
-		}
-	}
-	return false
+	return format == "yaml" || slices.Contains(c.Formats, format)
 }
 
 // ToData returns the data hash of an instance, and false for one that has none:
@@ -135,8 +127,8 @@ func ToData(i indirector.Instance) (data.Value, bool) {
 	return data.Value{}, false
 }
 
-// A Raw is a value that is not of the model that was asked for: what the yaml
-// terminus returns for a plain mapping or an empty file. Rule TERM-FILE-05.
+// A Raw is a value that is not of the requested model: the yaml terminus
+// returns it for a plain mapping or an empty file. Rule TERM-FILE-05.
 type Raw struct {
 	Name  string // the key it was found under
 	Value data.Value
@@ -148,10 +140,11 @@ func (r *Raw) Key() string { return r.Name }
 // Data returns the value itself.
 func (r *Raw) Data() data.Value { return r.Value }
 
-// An Envelope gives an instance its time of expiry. The zero time is none.
+// An Envelope gives an instance its expiration; zero is never. The
+// WithExpiration of each model returns a copy with another one.
 type Envelope struct{ until time.Time }
 
-// Expiration returns when the instance ends to be fresh; zero is never.
+// Expiration returns when the instance expires; zero is never.
 func (e Envelope) Expiration() time.Time { return e.until }
 
 func instance[T indirector.Instance](f func(data.Value) (T, error)) func(data.Value) (indirector.Instance, error) {
@@ -170,8 +163,8 @@ func noData(class string) func(data.Value) (indirector.Instance, error) {
 	}
 }
 
-// hashOf returns the pairs of a data hash. What is not a hash fails as Ruby's
-// element reference does, except that a string answers every key with nil.
+// hashOf returns the pairs of a data hash. Other values fail as Ruby's element
+// reference does, except that a string has no pairs.
 func hashOf(v data.Value) ([]data.Pair, error) {
 	switch v.Kind() {
 	case data.Hash:
@@ -184,7 +177,7 @@ func hashOf(v data.Value) ([]data.Pair, error) {
 	return nil, undefined("[]", v)
 }
 
-// undefined is what Ruby says when v has no such method.
+// undefined returns Ruby's error for a method that v lacks.
 func undefined(method string, v data.Value) error {
 	switch v.Kind() {
 	case data.Nil:
@@ -208,9 +201,8 @@ func key(p data.Pair) string {
 	return p.Key.Str()
 }
 
-// odd holds the values of known keys that the typed field does not tell apart
-// from another: a null, a missing key, a number for a string. It is nil nearly
-// always.
+// odd holds values of known keys that the typed field cannot represent: a null,
+// a missing key, a number for a string. It is nearly always nil.
 type odd []data.Pair
 
 func (o odd) find(key string) (data.Value, bool) {
@@ -259,6 +251,15 @@ func (o odd) ofNumber(key string, n int64) data.Value {
 	return data.OfInt(n)
 }
 
+// ofLine writes the number of a line; zero is written as null unless it was
+// read as something else.
+func (o odd) ofLine(n int64) data.Value {
+	if _, ok := o.find("line"); n == 0 && !ok {
+		return data.Value{}
+	}
+	return o.ofNumber("line", n)
+}
+
 // flag reads a boolean field.
 func (o *odd) flag(key string, v data.Value) bool {
 	if v.Kind() != data.Bool {
@@ -273,19 +274,6 @@ func (o odd) ofFlag(key string, b bool) data.Value {
 		return v
 	}
 	return data.OfBool(b)
-}
-
-// absent remembers keys that a reader sees as nil because they were not there.
-func (o *odd) absent(pairs []data.Pair, keys ...string) {
-next:
-	for _, k := range keys {
-		for _, p := range pairs {
-			if key(p) == k {
-				continue next
-			}
-		}
-		*o = append(*o, data.P(k, data.Value{}))
-	}
 }
 
 // list reads a list of strings.

@@ -7,7 +7,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Node is what a classifier says of a host. Rules FMT-NODE-01 to FMT-NODE-05.
+// A Node is a classified host. Rules FMT-NODE-01 to FMT-NODE-05.
 type Node struct {
 	Envelope
 	Name        string
@@ -20,10 +20,8 @@ type Node struct {
 
 var _ indirector.Expirer = (*Node)(nil)
 
-// Key returns the name of the node.
 func (n *Node) Key() string { return n.Name }
 
-// WithExpiration returns a copy of n that is fresh until t.
 func (n *Node) WithExpiration(t time.Time) indirector.Instance {
 	c := *n
 	c.until = t
@@ -69,7 +67,7 @@ func nodeFromData(v data.Value) (*Node, error) {
 		}
 	}
 	if !named {
-		return nil, say(noName)
+		return nil, errorf(noName)
 	}
 	switch n.Classes.Kind() {
 	case data.Bool, data.Int, data.Big, data.Float:
@@ -109,13 +107,13 @@ func (n *Node) environment(v data.Value) error {
 	return undefined("intern", v)
 }
 
-// notHash is what Ruby says, at the latest when the environment is resolved, of
-// parameters that are no hash.
+// notHash returns Ruby's error for parameters that are not a hash, which it
+// raises at the latest when the environment is resolved.
 func (n *Node) notHash() error {
 	if _, err := hashOf(n.Parameters); err != nil {
 		return err
 	}
-	return say(notMatched)
+	return errorf(notMatched)
 }
 
 func filled(v data.Value) bool {
@@ -126,9 +124,8 @@ func filled(v data.Value) bool {
 	return v.Truthy()
 }
 
-// Data returns the data hash. Classes and parameters are left out when empty;
-// an unset environment is Puppet's default, so who knows another sets it.
-// Rule FMT-NODE-01.
+// Data returns the data hash. Empty classes and parameters are left out; an
+// unset environment is written as Puppet's default. Rule FMT-NODE-01.
 func (n *Node) Data() data.Value {
 	h := make([]data.Pair, 0, 4+len(n.Extra))
 	h = append(h, data.P("name", n.odd.ofText("name", n.Name)))

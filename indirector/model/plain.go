@@ -8,11 +8,10 @@ import (
 	"indirtui/indirector/data"
 )
 
-// Plain returns the instance as Puppet writes it with $rich_data off: in the
-// parameters of catalogs and resources every rich value becomes a string, except
-// that Sensitive stays marked, and hashes get keys that are strings. The
-// warnings are Puppet's. Without rich values the instance itself comes back.
-// Rule: rich data, 4.1.
+// Plain returns the instance as Puppet writes it with the setting rich_data off:
+// in the parameters of catalogs and resources rich values become strings, except
+// Sensitive, and so do the keys of hashes. The warnings are Puppet's. If there
+// are none, Plain returns the instance itself. Rule: rich data, 4.1.
 func Plain(i indirector.Instance) (indirector.Instance, []string) {
 	switch x := i.(type) {
 	case *Resource:
@@ -45,15 +44,19 @@ func (r *Resource) plain() []string {
 	if r.Parameters.Len() == 0 {
 		return nil
 	}
-	var p plainer
-	r.Parameters = p.value(r.Ref(), r.Parameters)
+	p := plainer{prefix: r.Ref()}
+	r.Parameters = p.value("", r.Parameters)
 	return p.warnings
 }
 
-type plainer struct{ warnings []string }
+type plainer struct {
+	prefix   string // Puppet appends the path of each warning, and keeps it
+	warnings []string
+}
 
 func (p *plainer) warn(path, what, text string) {
-	p.warnings = append(p.warnings, fmt.Sprintf("%s contains %s. It will be converted to the String '%s'", path, what, text))
+	p.prefix += path
+	p.warnings = append(p.warnings, fmt.Sprintf("%s contains %s. It will be converted to the String '%s'", p.prefix, what, text))
 }
 
 func (p *plainer) value(path string, v data.Value) data.Value {
@@ -95,7 +98,7 @@ func (p *plainer) rich(path, name string, v data.Value) data.Value {
 	return data.OfString(text)
 }
 
-// hash converts a hash that is written as a list of keys and values.
+// hash converts a hash encoded as a list of keys and values.
 func (p *plainer) hash(path string, l []data.Value) data.Value {
 	var h []data.Pair
 	for i := 0; i+1 < len(l); i += 2 {
@@ -138,7 +141,7 @@ func article(ptype string, v data.Value) string {
 	return "a " + name
 }
 
-// uriClass is how Ruby names the class of a URI by its scheme.
+// uriClass returns Ruby's class of a URI with that scheme.
 func uriClass(uri string) string {
 	scheme, _, _ := strings.Cut(uri, ":")
 	switch s := strings.ToUpper(scheme); s {
@@ -156,8 +159,8 @@ func pcoreName(ptype string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(ptype, "Pcore::"), "Type")
 }
 
-// literal returns a value as it stands in a manifest, except that a rich value
-// which is made of a text is that text at the top.
+// literal returns a value as in a manifest, except that the top of a rich value
+// made of a text is that text.
 func literal(v data.Value) string {
 	switch name := v.Get("__ptype").Str(); name {
 	case "Timestamp", "Timespan", "Binary", "SemVer", "SemVerRange", "URI":

@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,8 +10,8 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Report is what a run did. Formats 2 to 12 are read; 12 is written. Rules
-// FMT-REP-01 to FMT-REP-09.
+// A Report is the result of a run. Formats 2 to 12 are read; 12 is written.
+// Rules FMT-REP-01 to FMT-REP-09.
 type Report struct {
 	Envelope
 	Host                 string
@@ -108,10 +109,8 @@ type Event struct {
 
 var _ indirector.Expirer = (*Report)(nil)
 
-// Key returns the host.
 func (r *Report) Key() string { return r.Host }
 
-// WithExpiration returns a copy of r that is fresh until t.
 func (r *Report) WithExpiration(t time.Time) indirector.Instance {
 	c := *r
 	c.until = t
@@ -128,12 +127,31 @@ func (r *Report) Metric(name string) *Metric {
 	return nil
 }
 
-// word reads a string that Ruby may have kept as a symbol.
-func (o *odd) word(key string, v data.Value) string {
-	if v.Kind() == data.Symbol {
-		return v.Str()
+// fields returns the keys of a report in Puppet's order, with the values of the
+// three that are converted separately.
+func (r *Report) fields(logs, metrics, statuses *data.Value) [20]field {
+	return [...]field{
+		{"host", asText, &r.Host},
+		{"time", asTime, &r.Time},
+		{"configuration_version", asValue, &r.ConfigurationVersion},
+		{"transaction_uuid", asText, &r.TransactionUUID},
+		{"report_format", asNumber, &r.Format},
+		{"puppet_version", asText, &r.PuppetVersion},
+		{"status", asWord, &r.Status},
+		{"transaction_completed", asFlag, &r.TransactionCompleted},
+		{"noop", asFlag, &r.Noop},
+		{"noop_pending", asFlag, &r.NoopPending},
+		{"environment", asText, &r.Environment},
+		{"logs", asValue, logs},
+		{"metrics", asValue, metrics},
+		{"resource_statuses", asValue, statuses},
+		{"corrective_change", asFlag, &r.CorrectiveChange},
+		{"server_used", asOptional, &r.ServerUsed},
+		{"catalog_uuid", asOptional, &r.CatalogUUID},
+		{"code_id", asOptional, &r.CodeID},
+		{"job_id", asOptional, &r.JobID},
+		{"cached_catalog_status", asOptional, &r.CachedCatalogStatus},
 	}
-	return o.text(key, v)
 }
 
 func reportFromData(v data.Value) (*Report, error) {
@@ -142,71 +160,12 @@ func reportFromData(v data.Value) (*Report, error) {
 		return nil, err
 	}
 	r := new(Report)
-	o := &r.odd
 	var logs, metrics, statuses data.Value
-	for _, p := range pairs {
-		switch k, v := key(p), p.Value; k {
-		case "host":
-			r.Host = o.text(k, v)
-		case "time":
-			if r.Time, err = o.moment(k, v); err != nil {
-				return nil, err
-			}
-		case "configuration_version":
-			r.ConfigurationVersion = v
-		case "transaction_uuid":
-			r.TransactionUUID = o.text(k, v)
-		case "report_format":
-			r.Format = o.number(k, v)
-		case "puppet_version":
-			r.PuppetVersion = o.text(k, v)
-		case "status":
-			r.Status = o.word(k, v)
-		case "transaction_completed":
-			r.TransactionCompleted = o.flag(k, v)
-		case "noop":
-			r.Noop = o.flag(k, v)
-		case "noop_pending":
-			r.NoopPending = o.flag(k, v)
-		case "environment":
-			r.Environment = o.text(k, v)
-		case "logs":
-			logs = v
-		case "metrics":
-			metrics = v
-		case "resource_statuses":
-			statuses = v
-		case "corrective_change":
-			r.CorrectiveChange = o.flag(k, v)
-		case "server_used":
-			if v.Truthy() {
-				r.ServerUsed = o.text(k, v)
-			}
-		case "master_used": // the older name. Rule FMT-REP-06
-			if r.ServerUsed == "" && v.Truthy() {
-				r.ServerUsed = o.text("server_used", v)
-			}
-		case "catalog_uuid":
-			if v.Truthy() {
-				r.CatalogUUID = o.text(k, v)
-			}
-		case "code_id":
-			if v.Truthy() {
-				r.CodeID = o.text(k, v)
-			}
-		case "job_id":
-			if v.Truthy() {
-				r.JobID = o.text(k, v)
-			}
-		case "cached_catalog_status":
-			if v.Truthy() {
-				r.CachedCatalogStatus = o.text(k, v)
-			}
-		default:
-			r.Extra = append(r.Extra, p)
-		}
+	fields := r.fields(&logs, &metrics, &statuses)
+	if r.Extra, err = r.odd.read(pairs, fields[:]); err != nil {
+		return nil, err
 	}
-	o.absent(pairs, "report_format", "transaction_completed", "noop", "noop_pending", "corrective_change")
+	r.readOlder()
 	if err := r.readMetrics(metrics); err != nil {
 		return nil, err
 	}
@@ -216,46 +175,54 @@ func reportFromData(v data.Value) (*Report, error) {
 	return r, r.readStatuses(statuses)
 }
 
+// readOlder reads the older name of server_used. Rule FMT-REP-06.
+func (r *Report) readOlder() {
+	r.Extra = slices.DeleteFunc(r.Extra, func(p data.Pair) bool {
+		if key(p) != "master_used" {
+			return false
+		}
+		if r.ServerUsed == "" && p.Value.Truthy() {
+			r.ServerUsed = r.odd.text("server_used", p.Value)
+		}
+		return true
+	})
+}
+
 func (r *Report) readMetrics(v data.Value) error {
 	if !pairwise(v) {
 		return undefined("each", v)
 	}
 	r.Metrics = make([]Metric, v.Len())
 	for i, p := range v.Hash() {
-		pairs, err := hashOf(p.Value)
-		if err != nil {
+		if err := r.Metrics[i].read(p.Key.Text(), p.Value); err != nil {
 			return err
 		}
-		r.Metrics[i].read(p.Key.Text(), pairs)
 	}
 	return nil
 }
 
-// pairwise reports whether v is a hash, or the empty list that Ruby cannot tell
-// from one here.
+// pairwise reports whether v is a hash, or the empty list, which Ruby treats
+// alike here.
 func pairwise(v data.Value) bool {
 	return v.Kind() == data.Hash || v.Kind() == data.List && v.Len() == 0
 }
 
-func (m *Metric) read(name string, pairs []data.Pair) {
-	m.Key = name
-	for _, p := range pairs {
-		switch k, v := key(p), p.Value; k {
-		case "name":
-			m.Name = m.odd.word(k, v)
-		case "label":
-			if v.Truthy() {
-				m.Label = m.odd.text(k, v)
-			}
-		case "values":
-			m.Values = v
-		default:
-			m.Extra = append(m.Extra, p)
-		}
+func (m *Metric) read(name string, v data.Value) error {
+	pairs, err := hashOf(v)
+	if err != nil {
+		return err
 	}
+	m.Key = name
+	fields := m.fields()
+	m.Extra, err = m.odd.read(pairs, fields[:])
 	if m.Label == "" {
 		m.Label = labelize(m.Name)
 	}
+	return err
+}
+
+func (m *Metric) fields() [3]field {
+	return [...]field{{"name", asWord, &m.Name}, {"label", asOptional, &m.Label}, {"values", asValue, &m.Values}}
 }
 
 // labelize makes a label of a name: "Failed to restart" of "failed_to_restart".
@@ -271,11 +238,9 @@ func (m *Metric) data() data.Value {
 	if label.IsNil() {
 		label = data.OfString("")
 	}
-	return data.OfHash(append([]data.Pair{
-		data.P("name", m.odd.ofText("name", m.Name)),
-		data.P("label", label),
-		data.P("values", m.Values),
-	}, m.Extra...))
+	fields := m.fields()
+	fields[1] = field{"label", asValue, &label}
+	return m.odd.write(fields[:], m.Extra)
 }
 
 func (r *Report) readLogs(v data.Value) error {
@@ -291,37 +256,28 @@ func (r *Report) readLogs(v data.Value) error {
 	return nil
 }
 
+func (l *Log) fields() [7]field {
+	return [...]field{
+		{"level", asWord, &l.Level},
+		{"message", asText, &l.Message},
+		{"source", asText, &l.Source},
+		{"tags", asTags, &l.Tags},
+		{"time", asTime, &l.Time},
+		{"file", asText, &l.File},
+		{"line", asLine, &l.Line},
+	}
+}
+
 func (l *Log) read(v data.Value) error {
 	pairs, err := hashOf(v)
 	if err != nil {
 		return err
 	}
-	var level data.Value
-	for _, p := range pairs {
-		switch k, v := key(p), p.Value; k {
-		case "level":
-			level = v
-			l.Level = l.odd.word(k, v)
-		case "message":
-			l.Message = l.odd.text(k, v)
-		case "source":
-			l.Source = l.odd.text(k, v)
-		case "tags":
-			if l.Tags, err = l.odd.tagSet(k, v); err != nil {
-				return err
-			}
-		case "time":
-			if l.Time, err = l.odd.moment(k, v); err != nil {
-				return err
-			}
-		case "file":
-			l.File = l.odd.text(k, v)
-		case "line":
-			l.Line = l.odd.number(k, v)
-		default:
-			l.Extra = append(l.Extra, p)
-		}
+	fields := l.fields()
+	if l.Extra, err = l.odd.read(pairs, fields[:]); err != nil {
+		return err
 	}
+	level := v.Get("level")
 	if k := level.Kind(); k != data.String && k != data.Symbol {
 		return undefined("intern", level)
 	}
@@ -346,28 +302,8 @@ func (o *odd) tagSet(key string, v data.Value) ([]string, error) {
 }
 
 func (l *Log) data() data.Value {
-	h := make([]data.Pair, 0, 7+len(l.Extra))
-	h = append(h,
-		data.P("level", l.odd.ofText("level", l.Level)),
-		data.P("message", l.odd.ofText("message", l.Message)),
-		data.P("source", l.odd.ofText("source", l.Source)),
-		data.P("tags", l.odd.ofList("tags", l.Tags)),
-		data.P("time", l.odd.ofTime("time", l.Time)),
-		data.P("file", l.odd.ofText("file", l.File)),
-		data.P("line", ofLine(l.odd, l.Line)),
-	)
-	return data.OfHash(append(h, l.Extra...))
-}
-
-// ofLine writes a line number; zero is null.
-func ofLine(o odd, n int64) data.Value {
-	if v, ok := o.find("line"); ok && v.Int() == n {
-		return v
-	}
-	if n == 0 {
-		return data.Value{}
-	}
-	return data.OfInt(n)
+	fields := l.fields()
+	return l.odd.write(fields[:], l.Extra)
 }
 
 func (r *Report) readStatuses(v data.Value) error {
@@ -389,62 +325,42 @@ func (r *Report) readStatuses(v data.Value) error {
 	return nil
 }
 
+// fields returns the keys of a status in Puppet's order, with the value of its
+// events.
+func (s *ResourceStatus) fields(events *data.Value) [19]field {
+	return [...]field{
+		{"title", asText, &s.Title},
+		{"file", asText, &s.File},
+		{"line", asLine, &s.Line},
+		{"resource", asText, &s.Resource},
+		{"resource_type", asText, &s.Type},
+		{"provider_used", asText, &s.Provider},
+		{"containment_path", asList, &s.ContainmentPath},
+		{"evaluation_time", asValue, &s.EvaluationTime},
+		{"tags", asTags, &s.Tags},
+		{"time", asTime, &s.Time},
+		{"failed", asFlag, &s.Failed},
+		{"failed_to_restart", asTruth, &s.FailedToRestart},
+		{"changed", asFlag, &s.Changed},
+		{"out_of_sync", asFlag, &s.OutOfSync},
+		{"skipped", asFlag, &s.Skipped},
+		{"change_count", asNumber, &s.ChangeCount},
+		{"out_of_sync_count", asNumber, &s.OutOfSyncCount},
+		{"events", asValue, events},
+		{"corrective_change", asFlag, &s.CorrectiveChange},
+	}
+}
+
 func (s *ResourceStatus) read(v data.Value) error {
 	pairs, err := hashOf(v)
 	if err != nil {
 		return err
 	}
-	o := &s.odd
 	var events data.Value
-	for _, p := range pairs {
-		switch k, v := key(p), p.Value; k {
-		case "title":
-			s.Title = o.text(k, v)
-		case "file":
-			s.File = o.text(k, v)
-		case "line":
-			s.Line = o.number(k, v)
-		case "resource":
-			s.Resource = o.text(k, v)
-		case "resource_type":
-			s.Type = o.text(k, v)
-		case "provider_used":
-			s.Provider = o.text(k, v)
-		case "containment_path":
-			s.ContainmentPath = o.list(k, v)
-		case "evaluation_time":
-			s.EvaluationTime = v
-		case "tags":
-			if s.Tags, err = o.tagSet(k, v); err != nil {
-				return err
-			}
-		case "time":
-			if s.Time, err = o.moment(k, v); err != nil {
-				return err
-			}
-		case "failed":
-			s.Failed = o.flag(k, v)
-		case "failed_to_restart":
-			s.FailedToRestart = v.Truthy()
-		case "changed":
-			s.Changed = o.flag(k, v)
-		case "out_of_sync":
-			s.OutOfSync = o.flag(k, v)
-		case "skipped":
-			s.Skipped = o.flag(k, v)
-		case "change_count":
-			s.ChangeCount = o.number(k, v)
-		case "out_of_sync_count":
-			s.OutOfSyncCount = o.number(k, v)
-		case "events":
-			events = v
-		case "corrective_change":
-			s.CorrectiveChange = o.flag(k, v)
-		default:
-			s.Extra = append(s.Extra, p)
-		}
+	fields := s.fields(&events)
+	if s.Extra, err = s.odd.read(pairs, fields[:]); err != nil {
+		return err
 	}
-	o.absent(pairs, "containment_path", "failed", "changed", "out_of_sync", "skipped", "change_count", "out_of_sync_count", "corrective_change")
 	if events.Kind() != data.List {
 		return undefined("map", events)
 	}
@@ -461,33 +377,29 @@ func (s *ResourceStatus) data() data.Value {
 	if s.Empty {
 		return data.Value{}
 	}
-	events := make([]data.Value, len(s.Events))
-	for i := range events {
-		events[i] = s.Events[i].data()
+	l := make([]data.Value, len(s.Events))
+	for i := range l {
+		l[i] = s.Events[i].data()
 	}
-	h := make([]data.Pair, 0, 19+len(s.Extra))
-	h = append(h,
-		data.P("title", s.odd.ofText("title", s.Title)),
-		data.P("file", s.odd.ofText("file", s.File)),
-		data.P("line", ofLine(s.odd, s.Line)),
-		data.P("resource", s.odd.ofText("resource", s.Resource)),
-		data.P("resource_type", s.odd.ofText("resource_type", s.Type)),
-		data.P("provider_used", s.odd.ofText("provider_used", s.Provider)),
-		data.P("containment_path", s.odd.ofList("containment_path", s.ContainmentPath)),
-		data.P("evaluation_time", s.EvaluationTime),
-		data.P("tags", s.odd.ofList("tags", s.Tags)),
-		data.P("time", s.odd.ofTime("time", s.Time)),
-		data.P("failed", s.odd.ofFlag("failed", s.Failed)),
-		data.P("failed_to_restart", data.OfBool(s.FailedToRestart)),
-		data.P("changed", s.odd.ofFlag("changed", s.Changed)),
-		data.P("out_of_sync", s.odd.ofFlag("out_of_sync", s.OutOfSync)),
-		data.P("skipped", s.odd.ofFlag("skipped", s.Skipped)),
-		data.P("change_count", s.odd.ofNumber("change_count", s.ChangeCount)),
-		data.P("out_of_sync_count", s.odd.ofNumber("out_of_sync_count", s.OutOfSyncCount)),
-		data.P("events", data.OfList(events)),
-		data.P("corrective_change", s.odd.ofFlag("corrective_change", s.CorrectiveChange)),
-	)
-	return data.OfHash(append(h, s.Extra...))
+	events := data.OfList(l)
+	fields := s.fields(&events)
+	return s.odd.write(fields[:], s.Extra)
+}
+
+func (e *Event) fields() [11]field {
+	return [...]field{
+		{"audited", asFlag, &e.Audited},
+		{"property", asValue, &e.Property},
+		{"previous_value", asValue, &e.PreviousValue},
+		{"desired_value", asValue, &e.DesiredValue},
+		{"historical_value", asValue, &e.Historic},
+		{"message", asText, &e.Message},
+		{"name", asWord, &e.Name},
+		{"status", asWord, &e.Status},
+		{"time", asTime, &e.Time},
+		{"redacted", asValue, &e.Redacted},
+		{"corrective_change", asFlag, &e.CorrectiveChange},
+	}
 }
 
 func (e *Event) read(v data.Value) error {
@@ -495,102 +407,31 @@ func (e *Event) read(v data.Value) error {
 	if err != nil {
 		return err
 	}
-	o := &e.odd
 	e.Redacted = data.OfBool(false)
-	for _, p := range pairs {
-		switch k, v := key(p), p.Value; k {
-		case "audited":
-			e.Audited = o.flag(k, v)
-		case "property":
-			e.Property = v
-		case "previous_value":
-			e.PreviousValue = v
-		case "desired_value":
-			e.DesiredValue = v
-		case "historical_value":
-			e.Historic = v
-		case "message":
-			e.Message = o.text(k, v)
-		case "name":
-			e.Name = o.word(k, v)
-		case "status":
-			e.Status = o.word(k, v)
-		case "time":
-			if e.Time, err = o.moment(k, v); err != nil {
-				return err
-			}
-		case "redacted":
-			e.Redacted = v
-		case "corrective_change":
-			e.CorrectiveChange = o.flag(k, v)
-		default:
-			e.Extra = append(e.Extra, p)
-		}
-	}
-	o.absent(pairs, "audited", "corrective_change")
-	return nil
+	fields := e.fields()
+	e.Extra, err = e.odd.read(pairs, fields[:])
+	return err
 }
 
 func (e *Event) data() data.Value {
-	h := make([]data.Pair, 0, 11+len(e.Extra))
-	h = append(h,
-		data.P("audited", e.odd.ofFlag("audited", e.Audited)),
-		data.P("property", e.Property),
-		data.P("previous_value", e.PreviousValue),
-		data.P("desired_value", e.DesiredValue),
-		data.P("historical_value", e.Historic),
-		data.P("message", e.odd.ofText("message", e.Message)),
-		data.P("name", e.odd.ofText("name", e.Name)),
-		data.P("status", e.odd.ofText("status", e.Status)),
-		data.P("time", e.odd.ofTime("time", e.Time)),
-		data.P("redacted", e.Redacted),
-		data.P("corrective_change", e.odd.ofFlag("corrective_change", e.CorrectiveChange)),
-	)
-	return data.OfHash(append(h, e.Extra...))
+	fields := e.fields()
+	return e.odd.write(fields[:], e.Extra)
 }
 
-// Data returns the data hash.
 func (r *Report) Data() data.Value {
-	logs := make([]data.Value, len(r.Logs))
-	for i := range logs {
-		logs[i] = r.Logs[i].data()
+	l := make([]data.Value, len(r.Logs))
+	for i := range l {
+		l[i] = r.Logs[i].data()
 	}
-	metrics := make([]data.Pair, len(r.Metrics))
-	for i := range metrics {
-		metrics[i] = data.P(r.Metrics[i].Key, r.Metrics[i].data())
+	m := make([]data.Pair, len(r.Metrics))
+	for i := range m {
+		m[i] = data.P(r.Metrics[i].Key, r.Metrics[i].data())
 	}
-	statuses := make([]data.Pair, len(r.Statuses))
-	for i := range statuses {
-		statuses[i] = data.P(r.Statuses[i].Ref, r.Statuses[i].data())
+	s := make([]data.Pair, len(r.Statuses))
+	for i := range s {
+		s[i] = data.P(r.Statuses[i].Ref, r.Statuses[i].data())
 	}
-	h := make([]data.Pair, 0, 20+len(r.Extra))
-	h = append(h,
-		data.P("host", r.odd.ofText("host", r.Host)),
-		data.P("time", r.odd.ofTime("time", r.Time)),
-		data.P("configuration_version", r.ConfigurationVersion),
-		data.P("transaction_uuid", r.odd.ofText("transaction_uuid", r.TransactionUUID)),
-		data.P("report_format", r.odd.ofNumber("report_format", r.Format)),
-		data.P("puppet_version", r.odd.ofText("puppet_version", r.PuppetVersion)),
-		data.P("status", r.odd.ofText("status", r.Status)),
-		data.P("transaction_completed", r.odd.ofFlag("transaction_completed", r.TransactionCompleted)),
-		data.P("noop", r.odd.ofFlag("noop", r.Noop)),
-		data.P("noop_pending", r.odd.ofFlag("noop_pending", r.NoopPending)),
-		data.P("environment", r.odd.ofText("environment", r.Environment)),
-		data.P("logs", data.OfList(logs)),
-		data.P("metrics", data.OfHash(metrics)),
-		data.P("resource_statuses", data.OfHash(statuses)),
-		data.P("corrective_change", r.odd.ofFlag("corrective_change", r.CorrectiveChange)),
-	)
-	for _, p := range [...]struct{ key, value string }{
-		{"server_used", r.ServerUsed},
-		{"catalog_uuid", r.CatalogUUID},
-		{"code_id", r.CodeID},
-		{"job_id", r.JobID},
-		{"cached_catalog_status", r.CachedCatalogStatus},
-	} {
-		if v := r.odd.ofText(p.key, p.value); !v.IsNil() {
-			h = append(h, data.P(p.key, v))
-		}
-	}
-	return data.OfHash(append(h, r.Extra...))
+	logs, metrics, statuses := data.OfList(l), data.OfHash(m), data.OfHash(s)
+	fields := r.fields(&logs, &metrics, &statuses)
+	return r.odd.write(fields[:], r.Extra)
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,7 +39,6 @@ func (r *Resource) Ref() string { return r.Type + "[" + r.Title + "]" }
 // String returns the reference.
 func (r *Resource) String() string { return r.Ref() }
 
-// WithExpiration returns a copy of r that is fresh until t.
 func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
 	c := *r
 	c.until = t
@@ -47,12 +47,7 @@ func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
 
 // IsSensitive reports whether the parameter is one of those not to be shown.
 func (r *Resource) IsSensitive(parameter string) bool {
-	for _, s := range r.Sensitive {
-		if s == parameter {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Sensitive, parameter)
 }
 
 func resourceFromData(v data.Value) (*Resource, error) {
@@ -146,8 +141,8 @@ func (r *Resource) read(v data.Value, a *arena) error {
 	return err
 }
 
-// namesOnly is what Ruby makes of parameters that are a list: names without
-// values.
+// namesOnly returns parameters that were a list as Ruby reads them: names
+// without values.
 func namesOnly(v data.Value) data.Value {
 	h := make([]data.Pair, v.Len())
 	for i, x := range v.List() {
@@ -156,8 +151,8 @@ func namesOnly(v data.Value) data.Value {
 	return data.OfHash(h)
 }
 
-// listed reports whether v is a list, or nothing, or the empty hash that Ruby
-// cannot tell from one when it walks over it.
+// listed reports whether Ruby can walk v as a list: a list, nothing, or the
+// empty hash.
 func listed(v data.Value) bool {
 	return !v.Truthy() || v.Kind() == data.List || v.Kind() == data.Hash && v.Len() == 0
 }
@@ -177,10 +172,10 @@ func symbols(v data.Value) ([]string, error) {
 
 func (r *Resource) name(typ, title data.Value) error {
 	if !typ.Truthy() {
-		return say(noType)
+		return errorf(noType)
 	}
 	if !title.Truthy() {
-		return say(noTitle)
+		return errorf(noTitle)
 	}
 	r.Type, r.Title = typeAndTitle(typ.Text(), title.Text())
 	r.noString = title.Kind() != data.String || r.Type == "Class" && r.Title == "main"
@@ -254,12 +249,7 @@ func (t *tagger) has(tag string) bool {
 	if t.seen != nil {
 		return t.seen[tag]
 	}
-	for _, x := range t.tags {
-		if x == tag {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.tags, tag)
 }
 
 func (t *tagger) add(tag string) {
@@ -302,7 +292,7 @@ func (t *tagger) addText(tag string) error {
 		return nil
 	}
 	if !validTag(tag) {
-		return say(badTag, tag)
+		return errorf(badTag, tag)
 	}
 	t.add(tag)
 	if strings.Contains(tag, "::") {
@@ -332,8 +322,8 @@ var tagBytes = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// namevars are the types whose name is another parameter than name. All other
-// types of Puppet, and those it does not know, use name.
+// namevar returns the parameter that names a resource of the type: name for all
+// types that Puppet does not know.
 func namevar(typ string) string {
 	switch typ {
 	case "File", "Tidy":
@@ -356,7 +346,7 @@ func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
 	if v := r.odd.ofText("file", r.File); !v.IsNil() {
 		h = append(h, data.P("file", v))
 	}
-	if v := r.line(); !v.IsNil() {
+	if v := r.odd.ofLine(r.Line); !v.IsNil() {
 		h = append(h, data.P("line", v))
 	}
 	exported := r.odd.ofFlag("exported", r.Exported)
@@ -366,7 +356,7 @@ func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
 	if v := r.odd.ofText("kind", r.Kind); !v.IsNil() {
 		h = append(h, data.P("kind", v))
 	}
-	if exported.IsNil() { // Puppet adds it last when nobody set it
+	if exported.IsNil() { // Puppet adds an unset one last
 		h = append(h, data.P("exported", data.OfBool(false)))
 	}
 	if p := r.parameters(); p.Len() > 0 {
@@ -378,18 +368,8 @@ func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
 	return append(h, r.Extra...)
 }
 
-func (r *Resource) line() data.Value {
-	if v, ok := r.odd.find("line"); ok && v.Int() == r.Line {
-		return v
-	}
-	if r.Line == 0 {
-		return data.Value{}
-	}
-	return data.OfInt(r.Line)
-}
-
-// parameters are those that are written: under the names that Puppet gives
-// them, and what the title says before all others.
+// parameters returns the parameters to write, under Puppet's names, and those
+// of the title first.
 func (r *Resource) parameters() data.Value {
 	name := namevar(r.Type)
 	title := r.titleValue()
@@ -413,8 +393,8 @@ func (r *Resource) parameters() data.Value {
 	return r.Parameters
 }
 
-// titleValue is what the title says of the parameter that names the resource:
-// that of a file loses its last slashes.
+// titleValue returns the naming parameter's value by the title: that of a file
+// loses its last slashes.
 func (r *Resource) titleValue() string {
 	if r.Type != "File" || !strings.HasSuffix(r.Title, "/") {
 		return r.Title
@@ -426,8 +406,7 @@ func (r *Resource) titleValue() string {
 	return path
 }
 
-// renamed are the parameters under the names that Puppet gives them. Rule
-// FMT-CAT-02.
+// renamed returns the parameters under Puppet's names. Rule FMT-CAT-02.
 func (r *Resource) renamed(name, title string) data.Value {
 	h := []data.Pair{data.P(name, data.OfString(title))}
 	at := map[string]int{name: 0}

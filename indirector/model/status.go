@@ -4,7 +4,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Status says that a server is alive. Puppet 6 was the last to have it.
+// A Status is that of a server. Puppet 6 was the last to have it.
 type Status struct {
 	Name    string
 	IsAlive bool
@@ -25,25 +25,16 @@ func statusFromData(v data.Value) (*Status, error) {
 		return nil, err
 	}
 	s := new(Status)
-	for _, p := range pairs {
-		switch k, v := key(p), p.Value; k {
-		case "is_alive":
-			s.IsAlive = s.odd.flag(k, v)
-		case "version":
-			s.Version = s.odd.text(k, v)
-		default:
-			s.Extra = append(s.Extra, p)
-		}
-	}
-	s.odd.absent(pairs, "is_alive", "version")
-	return s, nil
+	fields := s.fields()
+	s.Extra, err = s.odd.read(pairs, fields[:])
+	return s, err
 }
 
-// Data returns the data hash.
+func (s *Status) fields() [2]field {
+	return [...]field{{"is_alive", asFlag, &s.IsAlive}, {"version", asText, &s.Version}}
+}
+
 func (s *Status) Data() data.Value {
-	h := []data.Pair{
-		data.P("is_alive", s.odd.ofFlag("is_alive", s.IsAlive)),
-		data.P("version", s.odd.ofText("version", s.Version)),
-	}
-	return data.OfHash(append(h, s.Extra...))
+	fields := s.fields()
+	return s.odd.write(fields[:], s.Extra)
 }

@@ -9,8 +9,8 @@ import (
 	"indirtui/indirector/data"
 )
 
-// A Time is a moment and the text that said it. The zero Time is none.
-// Rule FMT-07.
+// A Time is a moment and the text that it was read from. The zero Time is
+// unset. Rule FMT-07.
 type Time struct {
 	at   time.Time
 	text string
@@ -30,7 +30,7 @@ func (t Time) Time() time.Time { return t.at }
 // IsZero reports whether t is none.
 func (t Time) IsZero() bool { return t.at.IsZero() }
 
-// Text returns what was read, or String if nothing was.
+// Text returns the text that was read, else String.
 func (t Time) Text() string {
 	if t.text != "" {
 		return t.text
@@ -59,7 +59,7 @@ func (t Time) value() data.Value {
 	return data.OfString(t.String())
 }
 
-// time reads a time; what is no text stays as it is, as in Puppet.
+// time reads a time; other values than strings stay as they are, as in Puppet.
 func (o *odd) time(key string, v data.Value) (Time, error) {
 	if v.Kind() == data.String {
 		return ParseTime(v.Str())
@@ -70,7 +70,7 @@ func (o *odd) time(key string, v data.Value) (Time, error) {
 	return Time{}, nil
 }
 
-// moment reads a time of a report: what is none is refused. Puppet finds out
+// moment reads a time of a report and refuses other values. Puppet refuses them
 // when it writes the report.
 func (o *odd) moment(key string, v data.Value) (Time, error) {
 	if v.Kind() != data.String && v.Truthy() {
@@ -178,8 +178,8 @@ func date(year, month, day, hour, minute, sec, nsec int, loc *time.Location) (ti
 	return time.Date(year, time.Month(month), day, hour, minute, sec, nsec, loc), nil
 }
 
-// A timeParser takes the words of a text one by one; what they are follows from
-// their form, as in Ruby.
+// A timeParser takes the words of a text one by one; their form decides their
+// meaning, as in Ruby.
 type timeParser struct {
 	text                    string
 	year, month, day        int

@@ -2,8 +2,8 @@ package model
 
 import "fmt"
 
-// What Puppet says when it cannot read a data hash, word for word, since people
-// know these sentences and search for them.
+// Puppet's errors for data hashes, word for word, because users search for
+// them.
 const (
 	noName          = "No name provided in serialized data"                                      // FMT-NODE-03
 	notMatched      = "string not matched"                                                       // FMT-NODE-03
@@ -20,5 +20,5 @@ const (
 	unknownChecksum = "Unsupported checksum type %s"                                             // TERM-FB-04
 )
 
-// say returns the words as an error.
-func say(words string, args ...any) error { return fmt.Errorf(words, args...) }
+// errorf returns an error in these words.
+func errorf(words string, args ...any) error { return fmt.Errorf(words, args...) }

@@ -1,16 +1,15 @@
-// Package mask takes secrets out of what is shown, copied, exported and
-// recorded.
+// Package redact takes secrets out of values and texts before they are shown,
+// copied, exported or recorded.
 //
-// What is masked: values whose name says that they are secret, HTTP
-// authorization and cookie headers, PEM private keys wherever they are, rich
-// data that is Sensitive, the sensitive_parameters of catalog resources, the
-// events of reports that are redacted, and in free text also the passwords of
-// URLs. In doubt more is masked than need be: a masked value can be revealed, a
-// shown one cannot be taken back.
+// Secrets are values whose name contains a word such as password, HTTP
+// authorization and cookie headers, PEM private keys, rich data that is
+// Sensitive, the sensitive_parameters of catalog resources, redacted events of
+// reports, and in free text also the passwords of URLs. In doubt it redacts too
+// much: a redacted value can be revealed, a shown one cannot be taken back.
 //
 // Each becomes "(masked KIND, LENGTH B, tag XXXX)". Equal secrets have equal
-// tags as long as the salt is the same, and without the salt a tag says
-// nothing: do not write it down next to what was masked.
+// tags as long as the salt is the same. Without the salt a tag reveals nothing:
+// never write the salt next to it.
 //
 // Rules: UI design, section 12, FMT-REP-05.
 package redact
@@ -22,32 +21,34 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/data"
 )
 
-// Names are the words that make a name secret, whoever uses it. They may be
-// any part of it, in any case, with or without separators: private_key is in
-// tlsPrivateKey and in PRIVATE-KEYS.
+// names are the words that make a name secret. They may be any part of it, in
+// any case, with or without separators: private_key is in tlsPrivateKey and in
+// PRIVATE-KEYS.
 var names = [...]string{"password", "passwd", "secret", "token", "private_key"}
 
 // headers are names that must be the end of the name: Proxy-Authorization,
 // HTTP_COOKIE, Set-Cookie.
 var headers = [...]string{"authorization", "cookie"}
 
-// Rules are what is masked beyond what always is.
+// Rules add to the built-in rules.
 type Rules struct {
 	Names []string // further words that make a name secret
 	Salt  []byte   // key of the tags; nil makes a new one
 }
 
-// A Redactor masks. It is safe for concurrent use.
+// A Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
 	salt  []byte
 	words [256][]word // by their first letter
 
-	// Of most texts two neighbouring bytes tell that nothing begins there: kind
-	// has one bit set for each byte, after those bits of what may follow it.
+	// In most texts two neighbouring bytes show that nothing begins there: kind
+	// has one bit for each byte, after the bits of all bytes that may follow
+	// it.
 	kind, after [256]uint64
 }
 
@@ -58,7 +59,7 @@ type word struct {
 	atEnd  bool
 }
 
-// The rules that are no names.
+// The rules that are not names.
 const (
 	RuleHeader    = "header"
 	RuleKey       = "private key"
@@ -69,8 +70,8 @@ const (
 	RuleDepth     = "too deep"
 )
 
-// Masked is something that was masked.
-type Masked struct {
+// Redacted is a secret that was replaced.
+type Redacted struct {
 	Path string // "resources[3].parameters.content"; "" is the value itself
 	Rule string // one of the rules above, or the word that was found in the name
 }
@@ -209,7 +210,7 @@ func (m *Redactor) named(name string) string {
 	return ""
 }
 
-// token is what stands for the secret.
+// token returns the replacement of a secret.
 func (m *Redactor) token(kind, secret string) string {
 	h := hmac.New(sha256.New, m.salt)
 	h.Write([]byte(secret))
@@ -236,11 +237,11 @@ func tokenAt(s string) int {
 	return len(s) - len(rest) + 5
 }
 
-// maxDepth is how deep a value is looked into. What is deeper is masked.
+// maxDepth is the depth below which all of a value is redacted.
 const maxDepth = 1000
 
-// A stop is one step of the way to where in a value the walk is. The path is
-// written only when something was masked.
+// A stop is one step of the path to the walk's position. The path is written
+// only for secrets.
 type stop struct {
 	key   string
 	index int // of a list; -1 for a key
@@ -248,18 +249,34 @@ type stop struct {
 
 type walk struct {
 	*Redactor
-	at     []stop
-	masked []Masked
+	at    []stop
+	found []Redacted
 }
 
-// Value returns v with every secret in it replaced, and what was replaced.
-// What holds no secret is shared with v; if nothing does, v itself is returned.
-// Nil, booleans and what is empty are never secret.
-func (m *Redactor) Value(v data.Value) (data.Value, []Masked) {
-	var stops [32]stop
-	w := walk{Redactor: m, at: stops[:0]}
+var walks = sync.Pool{New: func() any { return new(walk) }}
+
+// Value returns v with every secret in it replaced, and the secrets. Parts
+// without secrets are shared with v; without any, v itself is returned. Nil,
+// booleans and empty values are never secret.
+func (m *Redactor) Value(v data.Value) (data.Value, []Redacted) {
+	w := walks.Get().(*walk)
+	w.Redactor = m
 	v, _ = w.value(v)
-	return v, w.masked
+	found := w.found
+	w.Redactor, w.found = nil, nil
+	clear(w.at[:cap(w.at)]) // the names of keys
+	walks.Put(w)
+	return v, found
+}
+
+// Governs reports whether the name of p decides what is redacted in the other
+// pairs of its hash. Any other hash may be redacted pair by pair.
+func Governs(p data.Pair) bool {
+	switch p.Key.Str() {
+	case "__ptype", "__pcore_type__", "sensitive_parameters", "redacted", "property":
+		return true
+	}
+	return false
 }
 
 func (w *walk) value(v data.Value) (data.Value, bool) {
@@ -280,7 +297,7 @@ func (w *walk) value(v data.Value) (data.Value, bool) {
 	return v, false
 }
 
-// below and above say that the walk goes to a part of where it is, and back.
+// below and above move the walk into a part and back.
 func (w *walk) below(key string, index int) { w.at = append(w.at, stop{key, index}) }
 func (w *walk) above()                      { w.at = w.at[:len(w.at)-1] }
 
@@ -321,7 +338,7 @@ func (w *walk) ruled(v data.Value, rule string) (data.Value, bool) {
 }
 
 func (w *walk) note(rule string) {
-	w.masked = append(w.masked, Masked{w.path(), rule})
+	w.found = append(w.found, Redacted{w.path(), rule})
 }
 
 func (w *walk) list(v data.Value) (data.Value, bool) {
@@ -345,7 +362,7 @@ func (w *walk) list(v data.Value) (data.Value, bool) {
 	return data.OfList(l), true
 }
 
-// A special is what the keys of a hash say about all of it.
+// A special is what the keys of a hash decide for all of it.
 type special struct {
 	parameters []data.Value // names of the secret ones among "parameters"
 	redacted   bool         // an event, or one of a secret property
@@ -393,8 +410,8 @@ func isSensitive(v data.Value) bool {
 	return v.Get("__ptype").Str() == "Sensitive" || v.Get("__pcore_type__").Str() == "Sensitive"
 }
 
-// sensitive masks a wrapped value by the bytes of what is wrapped, so that its
-// tag is that of the same secret elsewhere.
+// sensitive redacts a wrapped value by its text, so that its tag is that of the
+// same secret elsewhere.
 func (w *walk) sensitive(v data.Value) (data.Value, bool) {
 	w.note(RuleSensitive)
 	return data.OfString(w.token(RuleSensitive, v.Get("__pvalue").Text())), true
@@ -438,8 +455,8 @@ func isRedacted(s string) bool {
 	return s == "[redacted]" || s == "changed [redacted] to [redacted]"
 }
 
-// parameters masks the parameters of a resource that it names as sensitive,
-// then looks into the others.
+// parameters redacts the parameters that a resource names as sensitive, then
+// walks all of them.
 func (w *walk) parameters(v data.Value, sensitive []data.Value) (data.Value, bool) {
 	old := v.Hash()
 	h := append(make([]data.Pair, 0, len(old)), old...)
@@ -465,7 +482,7 @@ func (w *walk) parameters(v data.Value, sensitive []data.Value) (data.Value, boo
 	return v, true
 }
 
-// pairs masks a hash that is written as a list: key, value, key, value.
+// pairs redacts a hash that is written as a list: key, value, key, value.
 func (w *walk) pairs(v data.Value) (data.Value, bool) {
 	old := v.List()
 	l := append(make([]data.Value, 0, len(old)), old...)

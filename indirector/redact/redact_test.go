@@ -41,55 +41,55 @@ func TestValue(t *testing.T) {
 	tests := []struct {
 		name, in string
 		want     string // as Ruby would inspect it
-		masked   []redact.Masked
+		found    []redact.Redacted
 	}{
 		{"nothing", `{"a":[1,"x",null]}`, `{"a"=>[1, "x", nil]}`, nil},
-		{"name", `{"password":"hunter2"}`, `{"password"=>"(masked password, 7 B)"}`, []redact.Masked{{"password", "password"}}},
-		{"part of a snake word", `{"db_password_hash":"x"}`, `{"db_password_hash"=>"(masked password, 1 B)"}`, []redact.Masked{{"db_password_hash", "password"}}},
-		{"part of a camel word", `{"tlsPrivateKey":"x"}`, `{"tlsPrivateKey"=>"(masked private_key, 1 B)"}`, []redact.Masked{{"tlsPrivateKey", "private_key"}}},
-		{"upper case", `{"AUTH-TOKEN":"x"}`, `{"AUTH-TOKEN"=>"(masked token, 1 B)"}`, []redact.Masked{{"AUTH-TOKEN", "token"}}},
-		{"scope", `{"profile::db::passwd":"x"}`, `{"profile::db::passwd"=>"(masked passwd, 1 B)"}`, []redact.Masked{{`profile::db::passwd`, "passwd"}}},
-		{"the user's", `{"pinCode":1234}`, `{"pinCode"=>"(masked pin_code, 4 B)"}`, []redact.Masked{{"pinCode", "pin_code"}}},
-		{"a list", `{"secrets":["a","b"]}`, `{"secrets"=>"(masked secret, 10 B)"}`, []redact.Masked{{"secrets", "secret"}}},
+		{"name", `{"password":"hunter2"}`, `{"password"=>"(masked password, 7 B)"}`, []redact.Redacted{{"password", "password"}}},
+		{"part of a snake word", `{"db_password_hash":"x"}`, `{"db_password_hash"=>"(masked password, 1 B)"}`, []redact.Redacted{{"db_password_hash", "password"}}},
+		{"part of a camel word", `{"tlsPrivateKey":"x"}`, `{"tlsPrivateKey"=>"(masked private_key, 1 B)"}`, []redact.Redacted{{"tlsPrivateKey", "private_key"}}},
+		{"upper case", `{"AUTH-TOKEN":"x"}`, `{"AUTH-TOKEN"=>"(masked token, 1 B)"}`, []redact.Redacted{{"AUTH-TOKEN", "token"}}},
+		{"scope", `{"profile::db::passwd":"x"}`, `{"profile::db::passwd"=>"(masked passwd, 1 B)"}`, []redact.Redacted{{`profile::db::passwd`, "passwd"}}},
+		{"the user's", `{"pinCode":1234}`, `{"pinCode"=>"(masked pin_code, 4 B)"}`, []redact.Redacted{{"pinCode", "pin_code"}}},
+		{"a list", `{"secrets":["a","b"]}`, `{"secrets"=>"(masked secret, 10 B)"}`, []redact.Redacted{{"secrets", "secret"}}},
 		{"nothing to hide", `{"password":null,"token":false,"secret":"","passwd":[]}`, `{"password"=>nil, "token"=>false, "secret"=>"", "passwd"=>[]}`, nil},
 		{"not a name", `{"Exec[password]":{"title":"x"},"/etc/secret":{"a":1}}`, `{"Exec[password]"=>{"title"=>"x"}, "/etc/secret"=>{"a"=>1}}`, nil},
 		{
 			"headers", `{"headers":{"Authorization":"Basic eA==","Set-Cookie":["a=b"],"Accept":"x"}}`,
 			`{"headers"=>{"Authorization"=>"(masked header, 10 B)", "Set-Cookie"=>"(masked header, 7 B)", "Accept"=>"x"}}`,
-			[]redact.Masked{{"headers.Authorization", "header"}, {"headers.Set-Cookie", "header"}},
+			[]redact.Redacted{{"headers.Authorization", "header"}, {"headers.Set-Cookie", "header"}},
 		},
 		{
 			"private key", `["x",{"content":"a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEow==\n-----END RSA PRIVATE KEY-----\nb"}]`,
 			`["x", {"content"=>"a\n(masked private key, 70 B)\nb"}]`,
-			[]redact.Masked{{"[1].content", "private key"}},
+			[]redact.Redacted{{"[1].content", "private key"}},
 		},
 		{
 			"Sensitive", `{"a":{"b.c":{"__ptype":"Sensitive","__pvalue":"hunter2"}}}`, `{"a"=>{"b.c"=>"(masked Sensitive, 7 B)"}}`,
-			[]redact.Masked{{`a["b.c"]`, "Sensitive"}},
+			[]redact.Redacted{{`a["b.c"]`, "Sensitive"}},
 		},
-		{"Sensitive hash", `{"__pvalue":{"x":1},"__ptype":"Sensitive"}`, `"(masked Sensitive, 8 B)"`, []redact.Masked{{"", "Sensitive"}}},
-		{"Sensitive boolean with a name", `{"token":{"__ptype":"Sensitive","__pvalue":true}}`, `{"token"=>"(masked Sensitive, 4 B)"}`, []redact.Masked{{"token", "Sensitive"}}},
+		{"Sensitive hash", `{"__pvalue":{"x":1},"__ptype":"Sensitive"}`, `"(masked Sensitive, 8 B)"`, []redact.Redacted{{"", "Sensitive"}}},
+		{"Sensitive boolean with a name", `{"token":{"__ptype":"Sensitive","__pvalue":true}}`, `{"token"=>"(masked Sensitive, 4 B)"}`, []redact.Redacted{{"token", "Sensitive"}}},
 		{
 			"hash as pairs", `{"__ptype":"Hash","__pvalue":["token","x",1,"y"]}`, `{"__ptype"=>"Hash", "__pvalue"=>["token", "(masked token, 1 B)", 1, "y"]}`,
-			[]redact.Masked{{"__pvalue[1]", "token"}},
+			[]redact.Redacted{{"__pvalue[1]", "token"}},
 		},
 		{
 			"parameters", `{"resources":[{"type":"File","parameters":{"content":"s3cr","mode":"0644","x":["--password=y"]},"sensitive_parameters":["content","gone"]}]}`,
 			`{"resources"=>[{"type"=>"File", "parameters"=>{"content"=>"(masked sensitive parameter, 4 B)", "mode"=>"0644", "x"=>["--password=(masked password, 1 B)"]}, "sensitive_parameters"=>["content", "gone"]}]}`,
-			[]redact.Masked{{"resources[0].parameters.content", "sensitive parameter"}, {"resources[0].parameters.x[0]", "password"}},
+			[]redact.Redacted{{"resources[0].parameters.content", "sensitive parameter"}, {"resources[0].parameters.x[0]", "password"}},
 		},
 		{
 			"FMT-REP-05 event of a redacted thing", `{"property":"ensure","previous_value":"old","desired_value":"[redacted]","message":"changed old to new","redacted":true}`,
 			`{"property"=>"ensure", "previous_value"=>"(masked redacted event, 3 B)", "desired_value"=>"[redacted]", "message"=>"(masked redacted event, 18 B)", "redacted"=>true}`,
-			[]redact.Masked{{"previous_value", "redacted event"}, {"message", "redacted event"}},
+			[]redact.Redacted{{"previous_value", "redacted event"}, {"message", "redacted event"}},
 		},
 		{
 			"event of a property with a name", `{"property":"password","desired_value":"new","redacted":false}`,
 			`{"property"=>"password", "desired_value"=>"(masked redacted event, 3 B)", "redacted"=>false}`,
-			[]redact.Masked{{"desired_value", "redacted event"}},
+			[]redact.Redacted{{"desired_value", "redacted event"}},
 		},
 		{"event of something else", `{"property":"ensure","desired_value":"new","redacted":false}`, `{"property"=>"ensure", "desired_value"=>"new", "redacted"=>false}`, nil},
-		{"key", `{"see http://u:pw@h":1}`, `{"see http://u:(masked password in URL, 2 B)@h"=>1}`, []redact.Masked{{"", "password in URL"}}},
+		{"key", `{"see http://u:pw@h":1}`, `{"see http://u:(masked password in URL, 2 B)@h"=>1}`, []redact.Redacted{{"", "password in URL"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,19 +97,19 @@ func TestValue(t *testing.T) {
 			m := salted("pin_code")
 			in := decode(t, tt.in)
 			before := in.Inspect()
-			got, masked := m.Value(in)
+			got, found := m.Value(in)
 			if d := cmp.Diff(tt.want, untagged(got.Inspect())); d != "" {
 				t.Errorf("-want +got\n%s", d)
 			}
-			if d := cmp.Diff(tt.masked, masked); d != "" {
+			if d := cmp.Diff(tt.found, found); d != "" {
 				t.Errorf("-want +got\n%s", d)
 			}
 			if in.Inspect() != before {
 				t.Errorf("the value itself was changed: %s", in)
 			}
-			again, masked := m.Value(got)
-			if !data.Equal(again, got) || masked != nil && tt.name != "event of a redacted thing" {
-				t.Errorf("masked again: %s, %v", again, masked)
+			again, found := m.Value(got)
+			if !data.Equal(again, got) || found != nil && tt.name != "event of a redacted thing" {
+				t.Errorf("masked again: %s, %v", again, found)
 			}
 		})
 	}
@@ -231,9 +231,9 @@ func TestDeep(t *testing.T) {
 	for range 100_000 {
 		v = data.OfList([]data.Value{v})
 	}
-	out, masked := salted().Value(v)
-	if len(masked) != 1 || masked[0].Rule != redact.RuleDepth || strings.Contains(out.Inspect(), "hunter2") {
-		t.Errorf("%d masked", len(masked))
+	out, found := salted().Value(v)
+	if len(found) != 1 || found[0].Rule != redact.RuleDepth || strings.Contains(out.Inspect(), "hunter2") {
+		t.Errorf("%d masked", len(found))
 	}
 }
 
@@ -249,7 +249,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// A planter makes random structures and texts with a secret in each place
+// A planter makes random structures and texts with a secret at each position
 // where one may be.
 type planter struct {
 	*rand.Rand
@@ -397,16 +397,16 @@ func checkNoLeak(t *testing.T, seed1, seed2 uint64) {
 	p := &planter{Rand: rand.New(rand.NewPCG(seed1, seed2))}
 	m := salted()
 	v := p.value(5)
-	out, masked := m.Value(v)
+	out, found := m.Value(v)
 	var b strings.Builder
 	flat(&b, out)
-	for _, x := range masked {
+	for _, x := range found {
 		b.WriteString(x.Path + "\n")
 	}
 	if secret := p.leaked(b.String()); secret != "" {
 		t.Fatalf("%q of\n%s\nsurvived in\n%s", secret, v, out)
 	}
-	if len(p.secrets) > 0 && len(masked) == 0 {
+	if len(p.secrets) > 0 && len(found) == 0 {
 		t.Fatalf("nothing is listed of %s", v)
 	}
 	p.secrets = nil
@@ -470,7 +470,8 @@ func FuzzNothingLeaks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b uint64) { checkNoLeak(t, a, b) })
 }
 
-// Whatever the text, masking ends, is stable, and takes out what it announces.
+// Whatever the text, redaction ends, is stable, and removes all that it
+// reports.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"password: x", `"token": "a\"`, "--password=x", "https://u:p@h", pem, "<token>", "token: |\n  a", "'token: it's'", "token:\n- a"} {
 		f.Add(s)

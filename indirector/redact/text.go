@@ -2,11 +2,11 @@ package redact
 
 import "strings"
 
-// Text returns s with every secret in it replaced, and how many there were. It
-// knows lines of YAML, JSON, INI, Ruby and XML, command lines, headers, URLs
-// and PEM blocks, also when they are quoted within each other. Where it cannot
-// see the end of a secret it masks up to the end of the line; what begins and
-// does not end is masked up to the end of s.
+// Text returns s with every secret in it replaced, and their number. It reads
+// lines of YAML, JSON, INI, Ruby and XML, command lines, headers, URLs and PEM
+// blocks, also when quoted within each other. Where the end of a secret is
+// unclear it redacts the rest of the line; what begins and does not end is
+// redacted up to the end of s.
 func (m *Redactor) Text(s string) (string, int) {
 	s, hits := m.text(s)
 	return s, len(hits)
@@ -88,7 +88,7 @@ func privateKey(s string) int {
 	return at + len(end) + len(label) + len(dashes)
 }
 
-// maxURL is how far into a URL its password is looked for.
+// maxURL bounds the search for the password of a URL, in bytes.
 const maxURL = 4096
 
 // password returns where the password of a URL is in s, which begins with the

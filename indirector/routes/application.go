@@ -7,8 +7,8 @@ import (
 	"indirtui/indirector/settings"
 )
 
-// An Application is one of Puppet's programs: what it says about termini
-// before and after the settings are read. Specification, section 4.2.
+// An Application is one of Puppet's programs: the termini that it sets before
+// and after the settings are read. Specification, section 4.2.
 type Application struct {
 	Name     string            // also its section in routes.yaml
 	Doc      string            // one sentence
@@ -17,34 +17,34 @@ type Application struct {
 	Settings map[string]string // defaults of settings, weaker than puppet.conf
 	Assigns  []Assign          // what its code does when it starts
 	Actions  []Action          // what some of its actions do after routes.yaml was read
-	CA       CALocation        // where it looked for certificates, until Puppet 6
+	CA       caLocation        // where it looked for certificates, until Puppet 6
 	strings  bool              // its defaults are Ruby strings, not symbols (IND-TERM-09)
 }
 
-// A CALocation is Puppet's switch for all indirections of certificates at once.
+// A caLocation is Puppet's switch for all indirections of certificates at once.
 // Puppet Server has none of them; its CA is what "only" was.
-type CALocation string
+type caLocation string
 
 // The locations. The empty one leaves the indirections as they are declared.
 const (
-	CALocal  CALocation = "local"  // the CA of this host, cached in its own files
-	CARemote CALocation = "remote" // a CA over the network, likewise
-	CAOnly   CALocation = "only"   // the CA of this host, and no cache
-	CANone   CALocation = "none"   // there is no CA here
+	caLocal  caLocation = "local"  // the CA of this host, cached in its own files
+	caRemote caLocation = "remote" // a CA over the network, likewise
+	caOnly   caLocation = "only"   // the CA of this host, and no cache
+	caNone   caLocation = "none"   // there is no CA here
 )
 
-// caLocations says what each location does: the terminus of certificates,
-// requests and revocation lists, their cache, that of keys, and that of
-// certificate_status; "" is as declared.
-var caLocations = map[CALocation]struct{ terminus, cache, key, status string }{
-	CALocal:  {"ca", "file", "file", "file"},
-	CARemote: {"rest", "file", "file", "rest"},
-	CAOnly:   {"ca", "", "ca", "file"},
-	CANone:   {"disabled_ca", "", "disabled_ca", ""},
+// caLocations are the termini of each location: of certificates, requests and
+// revocation lists, their cache, that of keys, and that of certificate_status;
+// "" is as declared.
+var caLocations = map[caLocation]struct{ terminus, cache, key, status string }{
+	caLocal:  {"ca", "file", "file", "file"},
+	caRemote: {"rest", "file", "file", "rest"},
+	caOnly:   {"ca", "", "ca", "file"},
+	caNone:   {"disabled_ca", "", "disabled_ca", ""},
 }
 
-// assigns returns what a location does as lines of code.
-func (c CALocation) assigns() []Assign {
+// assigns returns a location as lines of code.
+func (c caLocation) assigns() []Assign {
 	set, ok := caLocations[c]
 	if !ok {
 		return nil
@@ -69,7 +69,7 @@ type Assign struct {
 	Indirection string
 	Slot        string // indirector.SlotTerminus or SlotCache
 	Terminus    string // indirector.Off switches a cache off
-	Setting     string // instead of Terminus: the setting that is copied, if it says something
+	Setting     string // instead of Terminus: the setting to copy unless it is empty
 }
 
 // An Action is an action of a face, or a way to start an application, that
@@ -86,8 +86,8 @@ const (
 	cache    = indirector.SlotCache
 )
 
-// Applications returns what is known of each application, the most important
-// first. The slice is the caller's; what is in it is not.
+// Applications returns all applications, the most important first. The slice is
+// the caller's; its contents are not.
 func Applications() []Application { return slices.Clone(applications[:]) }
 
 // Find returns the application called name, and whether there is one.
@@ -108,8 +108,8 @@ func applicationNames() []string {
 	return names
 }
 
-// Options returns o with what the application, and one of its actions if that
-// is not "", says about settings. A run mode in o is kept.
+// Options returns o with the settings of the application, and of one of its
+// actions unless that is "". A run mode in o is kept.
 func (a Application) Options(o settings.Options, action string) settings.Options {
 	o.Application, o.ApplicationDefaults = a.Name, a.Settings
 	act := a.action(action)
@@ -149,7 +149,7 @@ var applications = [...]Application{
 	{
 		Name: "agent", RunMode: "agent", Doc: "Fetches a catalog from the server and applies it.",
 		Settings: map[string]string{"catalog_terminus": "rest", "catalog_cache_terminus": "json", "node_terminus": "rest", "facts_terminus": "facter"},
-		CA:       CARemote,
+		CA:       caRemote,
 		Assigns: []Assign{
 			{Indirection: "report", Slot: terminus, Terminus: "rest"},
 			{Indirection: "report", Slot: cache, Terminus: "yaml"},
@@ -167,21 +167,21 @@ var applications = [...]Application{
 	{
 		Name: "server", RunMode: "server", Doc: "Puppet Server: answers agents.",
 		Settings: map[string]string{"facts_terminus": "json"},
-		CA:       CAOnly,
+		CA:       caOnly,
 		Assigns:  append(slices.Clone(serverAssigns), serverCache),
 		strings:  true,
 	},
 	{
 		Name: "master", RunMode: "server", Doc: "The server as an application of Puppet itself.", Legacy: "≤ 5",
 		Settings: map[string]string{"facts_terminus": "yaml", "node_cache_terminus": "write_only_yaml"},
-		CA:       CALocal,
+		CA:       caLocal,
 		Assigns:  append(slices.Clone(serverAssigns), serverCache),
 		strings:  true,
 	},
 	{
 		Name: "device", RunMode: "agent", Doc: "Runs an agent for each device.",
 		Settings: map[string]string{"catalog_terminus": "rest", "catalog_cache_terminus": "json", "node_terminus": "rest", "facts_terminus": "network_device"},
-		CA:       CARemote,
+		CA:       caRemote,
 		Assigns: []Assign{
 			{Indirection: "report", Slot: terminus, Terminus: "rest"},
 			{Indirection: "catalog", Slot: cache, Setting: "catalog_cache_terminus"},
@@ -267,8 +267,8 @@ var applications = [...]Application{
 		Name: "kick", RunMode: "user", Doc: "Starts agents on other hosts.", Legacy: "≤ 3",
 		Assigns: []Assign{{Indirection: "run", Slot: terminus, Terminus: "rest"}},
 	},
-	{Name: "cert", RunMode: "server", Doc: "Manages the CA.", CA: CAOnly, Legacy: "≤ 5"},
-	{Name: "ca", RunMode: "server", Doc: "Manages the CA.", CA: CAOnly, Legacy: "≤ 5"},
+	{Name: "cert", RunMode: "server", Doc: "Manages the CA.", CA: caOnly, Legacy: "≤ 5"},
+	{Name: "ca", RunMode: "server", Doc: "Manages the CA.", CA: caOnly, Legacy: "≤ 5"},
 	{Name: "certificate", RunMode: "user", Doc: "Finds and signs certificates.", Legacy: "≤ 5"},
 	{Name: "certificate_request", RunMode: "user", Doc: "Finds certificate requests.", Legacy: "≤ 5"},
 	{Name: "certificate_revocation_list", RunMode: "user", Doc: "Finds the revocation list.", Legacy: "≤ 5"},

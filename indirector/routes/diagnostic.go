@@ -23,7 +23,7 @@ const (
 	DeprecatedData = "DIAG-DEPRECATED-TERMINUS" // data_binding_terminus other than hiera and none
 )
 
-// A Diagnostic is something about the routes that a person should know.
+// A Diagnostic is a problem in the routes.
 type Diagnostic struct {
 	ID          string // one of the constants
 	Text        string // the first line of the explanation
@@ -31,7 +31,7 @@ type Diagnostic struct {
 	Line        int
 	Indirection string // "" if it is about none
 	Slot        string // indirector.SlotTerminus, SlotCache or ""
-	Source      string // who is the reason, if it is not a line of the routes file
+	Source      string // the cause, if it is not a line of the routes file
 }
 
 func (d Diagnostic) String() string {
@@ -65,7 +65,7 @@ func (l *loader) diagnose() {
 	l.deprecated()
 }
 
-// replaced says that the storeconfigs hook decided. Rule IND-SEL-10.
+// replaced warns that the storeconfigs hook decided. Rule IND-SEL-10.
 func (l *loader) replaced(indirection, slot string, s traces.Slot) {
 	i := slices.IndexFunc(s, func(c traces.Choice) bool { return c.Kind == traces.FromStoreconfigs && c.Why == "" })
 	if w := s.Winner(); i < 0 || w.Terminus != "store_configs" || w.Kind == traces.FromRoutesFile {
@@ -78,8 +78,8 @@ func (l *loader) replaced(indirection, slot string, s traces.Slot) {
 	})
 }
 
-// usable says what Puppet will say when the slot is first used. Rules
-// IND-SEL-04, IND-SEL-05.
+// usable warns of the error that Puppet raises when the slot is first used.
+// Rules IND-SEL-04, IND-SEL-05.
 func (l *loader) usable(indirection, slot string, s traces.Slot) {
 	w := s.Winner()
 	setting := l.in.Registry.Spec(indirection).Setting

@@ -14,11 +14,10 @@ import (
 
 const off = indirector.Off
 
-// Export writes a route table as the section of an application in routes.yaml:
-// what the file must say so that the application has these routes. Slots that
-// the application fills like that without a file are left out; if that is all
-// of them, the section is empty, which Puppet accepts. A cache that is switched
-// off cannot be written and becomes a comment. Loading what Export wrote gives
+// Export writes a route table as the section of an application in routes.yaml.
+// Slots that the application fills in the same way without a file are left out;
+// a section without any is empty, which Puppet accepts. A cache that is
+// switched off cannot be written and becomes a comment. Loading the text gives
 // the same winners.
 func Export(routes indirector.Routes, application string) string {
 	var b strings.Builder

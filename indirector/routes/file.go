@@ -67,8 +67,8 @@ func (f *routesFile) apply(top value) error {
 	return bad
 }
 
-// section notes what is odd about the name of a section, and reports whether
-// Puppet can find it.
+// section warns of an odd name of a section and reports whether Puppet can find
+// it.
 func (f *routesFile) section(s pair) bool {
 	f.result.Sections = append(f.result.Sections, sectionName(s.key))
 	if s.key.kind != isString {
@@ -111,7 +111,7 @@ func (f *routesFile) choose(sections map[string]pair) (pair, bool) {
 	return s, ok
 }
 
-// others keeps what the section of another application says.
+// others keeps the section of another application.
 func (f *routesFile) others(s pair) {
 	entries, err := s.value.entries()
 	if err != nil {
@@ -235,7 +235,7 @@ func didYouMean(name string) string {
 	return fmt.Sprintf("did you mean %s?", name)
 }
 
-// scalar refuses what is no name. E12
+// scalar refuses a value that is not a name. E12
 func (f *routesFile) scalar(indirection string, p pair) *Error {
 	if p.value.kind == isString || p.value.kind == isSymbol {
 		return nil

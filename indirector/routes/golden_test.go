@@ -17,10 +17,10 @@ import (
 )
 
 // puppetSays is a case of dispatch/routes.json: what Puppet 7.23 did.
-type puppetSays struct {
+type recordedCase struct {
 	ID           string          `json:"id"`
-	Application  string          `json:"application"` // whose section is asked for
-	App          string          `json:"app"`         // whose defaults are applied
+	Application  string          `json:"application"` // of the section
+	App          string          `json:"app"`         // of the defaults
 	Routes       json.RawMessage `json:"routes"`
 	Settings     map[string]any  `json:"settings"`
 	Defaults     map[string]any  `json:"app_defaults"`
@@ -36,7 +36,7 @@ func TestGoldenRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []puppetSays
+	var cases []recordedCase
 	if err := json.Unmarshal(data, &cases); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestGoldenRoutes(t *testing.T) {
 	}
 }
 
-func (c puppetSays) check(t *testing.T) {
+func (c recordedCase) check(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "routes.yaml")
 	if len(c.Routes) > 0 {
 		write(t, path, c.file(t))
@@ -102,7 +102,7 @@ func (c puppetSays) check(t *testing.T) {
 
 // file returns routes.yaml; what the case gives as data is written as JSON,
 // which is YAML.
-func (c puppetSays) file(t *testing.T) string {
+func (c recordedCase) file(t *testing.T) string {
 	var text string
 	if c.Routes[0] != '"' {
 		return string(c.Routes)
@@ -113,7 +113,7 @@ func (c puppetSays) file(t *testing.T) string {
 	return text
 }
 
-func (c puppetSays) checkError(t *testing.T, path string, err error) {
+func (c recordedCase) checkError(t *testing.T, path string, err error) {
 	if (c.Error != "") != (err != nil) {
 		t.Fatalf("error is %v, Puppet says %q", err, c.Error)
 	}
@@ -138,7 +138,7 @@ func (c puppetSays) checkError(t *testing.T, path string, err error) {
 	}
 }
 
-// selected is the terminus of an indirection, or what Puppet says when it is
+// selected returns the terminus of an indirection, or Puppet's error when it is
 // used.
 func selected(result routes.Result, indirection string, s traces.Slot) string {
 	for _, d := range result.Warnings {

@@ -12,10 +12,10 @@ import (
 	"indirtui/indirector/settings"
 )
 
-// nobody is a terminus that finds nothing.
-type nobody struct{}
+// nothing is a terminus that finds nothing.
+type nothing struct{}
 
-func (nobody) Find(context.Context, *indirector.Request) (indirector.Instance, error) {
+func (nothing) Find(context.Context, *indirector.Request) (indirector.Instance, error) {
 	return nil, indirector.ErrNotFound
 }
 
@@ -48,8 +48,8 @@ func registry(t testing.TB) *indirector.Registry {
 	for indirection, list := range names {
 		for _, name := range strings.Fields(list) {
 			termini = append(termini, indirector.Descriptor{
-				Indirection: indirection, Name: name, Type: nobody{},
-				New: func(indirector.Env) (indirector.Terminus, error) { return nobody{}, nil },
+				Indirection: indirection, Name: name, Type: nothing{},
+				New: func(indirector.Env) (indirector.Terminus, error) { return nothing{}, nil },
 			})
 		}
 	}
@@ -60,7 +60,7 @@ func registry(t testing.TB) *indirector.Registry {
 	return r
 }
 
-// setup is what a test says about the world.
+// setup is the input of a test.
 type setup struct {
 	application, action string
 	bare                bool

@@ -1,10 +1,10 @@
-// Package routes turns everything that says which terminus answers into the
-// route table of an [indirector.Indirector]: defaults in code, settings,
-// defaults and code of the application, storeconfigs, and the file routes.yaml.
+// Package routes makes the route table of an [indirector.Indirector] from all
+// that selects a terminus: defaults in code, settings, defaults and code of the
+// application, storeconfigs, and the file routes.yaml.
 //
-// Every opinion is kept in its slot, strongest first, with its place. What was
-// not applied (the section of another application, a cache that a route cannot
-// switch off, a setting nobody reads) is kept too, and says why:
+// A slot keeps all its candidates, strongest first, each with its source. Those
+// that do not apply (the section of another application, a cache that a route
+// cannot switch off, a setting that nothing reads) are kept with the reason:
 //
 //	result, err := routes.Load(routes.Input{Registry: registry, Settings: s, Application: "agent"})
 //	result.Routes["catalog"].Primary // rest, application agent; compiler, setting catalog_terminus, default
@@ -24,18 +24,18 @@ import (
 	"indirtui/traces"
 )
 
-// Input is what Load decides by.
+// Input is the input of Load.
 type Input struct {
 	Registry    *indirector.Registry
 	Settings    *settings.Settings // loaded with Application.Options, so that its defaults are in there
-	Application string             // whose code and section count: "agent"; unknown ones have no code
+	Application string             // whose code and section apply: "agent"; unknown ones have no code
 	Action      string             // of a face, or "--apply": sets termini after the file was read; "" is none
 	Bare        bool               // without the code of the application, as in the middle of its start
 	File        string             // "" is the setting route_file; it need not exist
 }
 
-// Result is what Load decided. It can be used even if Load failed: Puppet too
-// has applied the entries before the one that failed. Rule IND-ROUTE-03.
+// Result is the result of Load. It is valid even if Load failed: Puppet too has
+// applied the entries before the one that failed. Rule IND-ROUTE-03.
 type Result struct {
 	Routes   indirector.Routes
 	Warnings []Diagnostic
@@ -65,13 +65,13 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Place returns where it is wrong: "routes.yaml:4".
+// Source returns the position of the error: "routes.yaml:4".
 func (e *Error) Source() string { return at(e.File, e.Line) }
 
 func at(file string, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(file), line) }
 
-// Load works out the routes of an application. Its error is an *Error, and the
-// Result is good as far as it goes.
+// Load works out the routes of an application. Its error is an *Error, with a
+// Result of all that was applied.
 func Load(in Input) (Result, error) {
 	app, _ := Find(in.Application)
 	if in.Bare {
@@ -120,7 +120,7 @@ func (l *loader) add(indirection, slot string, c traces.Choice) {
 
 func (l *loader) warn(d Diagnostic) { l.result.Warnings = append(l.result.Warnings, d) }
 
-// face adds what an action does after routes.yaml was read.
+// face adds the routes of an action that runs after routes.yaml was read.
 func (l *loader) face() {
 	for _, a := range l.action.Assigns {
 		l.add(a.Indirection, a.Slot, traces.Choice{
@@ -129,7 +129,8 @@ func (l *loader) face() {
 	}
 }
 
-// code adds what the application does when it starts. Rule IND-SEL-07.
+// code adds the routes that the application sets when it starts. Rule
+// IND-SEL-07.
 func (l *loader) code() {
 	l.caLocation()
 	copied := map[string]bool{}
@@ -163,28 +164,28 @@ func (l *loader) code() {
 	}
 }
 
-// caLocation adds what the application's CA location does. A server whose
+// caLocation adds the routes of the application's CA location. A server whose
 // setting ca is false has none.
 func (l *loader) caLocation() {
-	where, place := l.app.CA, "application "+l.app.Name
+	where, source := l.app.CA, "application "+l.app.Name
 	if set, _ := l.in.Settings.Setting("ca"); l.app.RunMode == "server" && set.Value == "false" && where != "" {
-		where, place = CANone, place+", setting ca, "+set.Source
+		where, source = caNone, source+", setting ca, "+set.Source
 	}
 	for _, a := range where.assigns() {
 		l.add(a.Indirection, a.Slot, traces.Choice{
-			Terminus: a.Terminus, Kind: traces.FromApplication, Source: place, Symbol: true, Note: "CA location " + string(where),
+			Terminus: a.Terminus, Kind: traces.FromApplication, Source: source, Symbol: true, Note: "CA location " + string(where),
 		})
 	}
 }
 
-// copySetting is an application that makes the value of a setting its own
-// choice, if the setting says anything.
+// copySetting adds a setting that the application makes its own choice unless
+// it is empty.
 func (l *loader) copySetting(a Assign) {
 	for i, c := range l.chain(a.Setting) {
 		if i == 0 && c.Why == "" && c.Terminus != "" {
 			c.Kind = traces.FromApplication
-			if place := "application " + l.app.Name; !strings.HasPrefix(c.Source, place) {
-				c.Source = place + ", " + c.Source
+			if source := "application " + l.app.Name; !strings.HasPrefix(c.Source, source) {
+				c.Source = source + ", " + c.Source
 			}
 		}
 		if c.Terminus != "" {
@@ -220,8 +221,7 @@ func (l *loader) settings() {
 	}
 }
 
-// chain is everything that says something about a setting, as choices,
-// strongest first.
+// chain returns all candidates for a setting as choices, strongest first.
 func (l *loader) chain(name string) []traces.Choice {
 	set, ok := l.in.Settings.Setting(name)
 	if !ok {
@@ -267,7 +267,7 @@ func (l *loader) declarations() {
 	}
 }
 
-// file adds what routes.yaml says, of all applications.
+// file adds the routes of routes.yaml, of all applications.
 func (l *loader) file() error {
 	file := l.in.File
 	if file == "" {

@@ -353,7 +353,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-// What is right must not be complained about.
+// Correct routes give no diagnostics.
 func TestNoDiagnostics(t *testing.T) {
 	t.Parallel()
 	for _, s := range []setup{
@@ -531,7 +531,7 @@ agent:
 }
 
 // Every choice in code names an indirection and a slot that exist, or its
-// application is of an old release; and every name is said once.
+// application is of an old release; and every name is listed once.
 func TestApplications(t *testing.T) {
 	t.Parallel()
 	known := registry(t)

@@ -51,7 +51,7 @@ func (v value) line() int {
 	return v.node.Line
 }
 
-// describe names what was found where something else belongs.
+// describe names a value of the wrong kind.
 func (v value) describe() string {
 	switch v.kind {
 	case isNil:
@@ -89,8 +89,8 @@ func readYAML(file string) (value, error) {
 	return parseYAML(file, text)
 }
 
-// parseYAML reads the text twice: Psych's reader knows what Ruby accepts and in
-// which words it complains, yaml.v3 keeps the lines.
+// parseYAML reads the text twice: Psych's reader decides what Ruby accepts,
+// with Ruby's errors, and yaml.v3 keeps the lines.
 func parseYAML(file string, text []byte) (value, error) {
 	if len(text) > maxFile {
 		return value{}, &Error{File: file, Line: 1, Message: fmt.Sprintf("it is larger than %d bytes", maxFile)}
@@ -163,7 +163,7 @@ func scalar(n *yaml.Node) (kind, string) {
 type pair struct{ key, value value }
 
 // pairs returns the entries of a mapping in order, with merge keys resolved. Of
-// two entries with one key the later counts, in the place of the earlier.
+// two entries with one key the later value counts, at the earlier position.
 func pairs(n *yaml.Node) ([]pair, error) {
 	m := merger{at: map[string]int{}}
 	err := m.add(n, 0)

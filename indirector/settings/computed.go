@@ -38,7 +38,8 @@ func (r *resolver) hieraConfig() string {
 	return filepath.Join(r.resolve("confdir").text, "hiera.yaml")
 }
 
-// caDir is where the CA was before Puppet 6 if that is still there.
+// caDir returns the CA directory of Puppet 5 if that still exists, else
+// today's.
 func (r *resolver) caDir() string {
 	old := filepath.Join(r.resolve("ssldir").text, "ca")
 	if link, err := os.Readlink(old); err == nil {

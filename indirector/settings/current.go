@@ -2,9 +2,9 @@ package settings
 
 import "sync/atomic"
 
-// A Current is the Settings in force in a house where they may be replaced. It
-// is safe for concurrent use; each call answers by what is in force then, and
-// Load is for those who ask more than once and want answers that fit together.
+// A Current holds the Settings in force where they may be replaced. It is safe
+// for concurrent use. Each call uses the Settings of that moment; callers that
+// need answers that fit together call Load once.
 type Current struct{ now atomic.Pointer[Settings] }
 
 // NewCurrent returns a Current of s.
@@ -17,7 +17,7 @@ func NewCurrent(s *Settings) *Current {
 // Replace puts other settings in force.
 func (c *Current) Replace(s *Settings) { c.now.Store(s) }
 
-// Load returns what is in force now. It never changes.
+// Load returns the Settings in force. They never change.
 func (c *Current) Load() *Settings { return c.now.Load() }
 
 // Get is Settings.Get.

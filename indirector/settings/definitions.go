@@ -1,6 +1,6 @@
 package settings
 
-// A Definition is what is known of a setting before anybody set it.
+// A Definition describes a setting.
 type Definition struct {
 	Name    string
 	Type    string   // "string", "boolean", "terminus", "duration", …

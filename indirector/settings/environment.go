@@ -16,8 +16,8 @@ var environmentOnly = []string{"modulepath", "manifest", "config_version"}
 // environmentConf are settings that environment.conf may have.
 var environmentConf = append(slices.Clone(environmentOnly), "environment_timeout", "environment_data_provider", "static_catalogs", "rich_data")
 
-// environment is what the directory of an environment and its environment.conf
-// say. Without such a directory it says nothing.
+// environment returns the layer of an environment: its directory and its
+// environment.conf. Without the directory the layer is empty.
 func (s *Settings) environment(name string) layer {
 	l := layer{map[string][]candidate{}}
 	r := s.resolver()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 // maxFile is the size in bytes beyond which a configuration file is refused.
 const maxFile = 4 << 20
 
-// sections are those that puppet.conf may have.
+// sections are the sections of puppet.conf.
 var sections = []string{"main", "server", "master", "agent", "user"}
 
 // An entry is one line of a configuration file that sets something.
@@ -60,7 +61,7 @@ var (
 	fileOption  = regexp.MustCompile(`^\s*(\w+)\s*=\s*(\w+)\s*$`)
 )
 
-// blank is what Ruby takes for white space.
+// blank is Ruby's white space.
 const blank = " \t\r\n\f\v"
 
 // readFile returns the content of a file, one byte more than parse accepts at
@@ -101,7 +102,7 @@ func parse(file string, data []byte, allowed []string) ([]entry, error) {
 			continue
 		}
 		if name, ok := sectionName(trimmed); ok {
-			if allowed != nil && !contains(allowed, name) {
+			if allowed != nil && !slices.Contains(allowed, name) {
 				return nil, fail(number, msgSection, name, strings.Join(allowed, ", "))
 			}
 			section = name
@@ -180,12 +181,12 @@ func (e *entry) takeMetadata() error {
 	}
 	inner := s[at[2]:at[3]]
 	if at[0] > 0 && s[at[0]-1] == '$' {
-		return says(msgBraces+"; in this file ${%s} is taken for file options, write $%[2]s", shorten(s), shorten(inner))
+		return errorf(msgBraces+"; in this file ${%s} is taken for file options, write $%[2]s", shorten(s), shorten(inner))
 	}
 	for option := range strings.SplitSeq(strings.TrimRight(inner, ", \t"), ",") {
 		m := fileOption.FindStringSubmatch(option)
 		if m == nil {
-			return says(msgBraces+"; braces hold file options, as in { owner = root, mode = 0640 }", shorten(s))
+			return errorf(msgBraces+"; braces hold file options, as in { owner = root, mode = 0640 }", shorten(s))
 		}
 		switch m[1] {
 		case "owner":
@@ -194,24 +195,15 @@ func (e *entry) takeMetadata() error {
 			e.group = m[2]
 		case "mode":
 			if strings.Trim(m[2], "0123456789") != "" {
-				return says(msgMode+"; %s is not", m[2])
+				return errorf(msgMode+"; %s is not", m[2])
 			}
 			e.mode = m[2]
 		default:
-			return says(msgOption+"; known are owner, group and mode", m[1])
+			return errorf(msgOption+"; known are owner, group and mode", m[1])
 		}
 	}
 	e.value.text = strings.TrimRight(s[:at[0]]+s[at[1]:], blank)
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func source(file string, e entry) string {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -17,8 +18,8 @@ const (
 	DebianLayout        // /etc/puppet, ~/.puppet
 )
 
-// directories are the defaults that depend on who runs Puppet, by setting, and
-// what else differs between packages.
+// directories are, by setting, the defaults that depend on the user and the
+// package.
 type directories map[string]string
 
 func (l Layout) directories(o Options) directories {
@@ -85,8 +86,8 @@ func (l Layout) directories(o Options) directories {
 
 const debianSSL = "/var/lib/puppet/ssl"
 
-// installed tells which layout this host has. The directory that was asked for
-// decides if it is the system's directory of either.
+// installed returns the layout of this host. A given ConfDir decides if it is
+// the system's directory of either.
 func installed(o Options, vendor, debian string) Layout {
 	switch filepath.Clean(o.ConfDir) {
 	case vendor:
@@ -115,7 +116,7 @@ func hostname() (host, domain string) {
 		return host, domain
 	}
 	for fields := range fieldsOf("/etc/hosts") {
-		if len(fields) < 2 || !contains(fields[1:], host) {
+		if len(fields) < 2 || !slices.Contains(fields[1:], host) {
 			continue
 		}
 		if h, d, ok := strings.Cut(fields[1], "."); ok && h == host {

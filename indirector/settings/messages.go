@@ -1,6 +1,6 @@
 package settings
 
-// Messages of Puppet that people know. What follows a semicolon is ours.
+// Puppet's messages. The text after a semicolon is ours.
 const (
 	msgConvert     = "Error converting value for param '%s': Could not find value for %s"
 	msgConvertWrap = "Error converting value for param '%s': %s"

@@ -1,15 +1,15 @@
-// Package settings reads Puppet's settings as Puppet 7 and 8 do, and remembers
-// where each value comes from.
+// Package settings reads Puppet's settings as Puppet 7 and 8 do, each with its
+// source.
 //
 // A setting can be given on the command line, in puppet.conf, in the
 // environment.conf of the environment, by the application and by Puppet's own
-// defaults. [Load] asks all of them once; what it returns never changes:
+// defaults. [Load] reads all of them once; its result never changes:
 //
 //	s, err := settings.Load(settings.Options{ConfDir: "/etc/puppetlabs/puppet", RunMode: "agent"})
-//	value, place := s.Get("node_terminus") // "rest", "puppet.conf:7 [agent]"
+//	value, source := s.Get("node_terminus") // "rest", "puppet.conf:7 [agent]"
 //
-// Every other opinion on a setting is kept too, see [Setting], so that a
-// person can see what was overruled and what was not even looked at.
+// All other candidates are kept too, see [Setting]: those overruled and those
+// not even read.
 package settings
 
 import (
@@ -36,7 +36,7 @@ type Override struct {
 }
 
 // Options are the options of Load. The zero value reads the settings of a user
-// who is not root and has no home directory; see Process for those of this
+// other than root without a home directory; see Process for those of this
 // process.
 type Options struct {
 	ConfDir     string // --confdir; "" is the default of the user
@@ -46,12 +46,12 @@ type Options struct {
 	Overrides   []Override
 
 	Application         string            // "agent", "apply", …; "" is none
-	ApplicationDefaults map[string]string // what the application says before puppet.conf does
+	ApplicationDefaults map[string]string // the application's own, weaker than puppet.conf
 
 	Root     bool          // whether the system's directories are the default
 	Home     string        // home directory, for defaults of other users and ~
 	Dir      string        // what relative paths are relative to; "" is /
-	Layout   Layout        // the package whose defaults count
+	Layout   Layout        // whose defaults apply
 	Certname func() string // full name of this host; nil is asking the system
 	Define   []Definition  // further settings that are known, as of one's own termini
 }
@@ -84,13 +84,13 @@ type layer struct {
 	values map[string][]candidate // by setting, strongest first
 }
 
-// A candidate is one opinion on the value of a setting.
+// A candidate is one candidate for the value of a setting.
 type candidate struct {
 	value raw
 	Assignment
 }
 
-// An Assignment is one place that says something about a setting.
+// An Assignment is a value for a setting from one source.
 type Assignment struct {
 	Value   string // as written
 	Source  string // "puppet.conf:7 [agent]", "--set", "application agent", "environment production", "storeconfigs", "default"
@@ -103,10 +103,10 @@ type Assignment struct {
 // A Setting is the value of a setting and how it came about.
 type Setting struct {
 	Definition
-	Known      bool   // false: only found in a file; nobody declared it
+	Known      bool   // false: not defined, only found in a file
 	Value      string // interpolated and in the form that Puppet prints; "" is also nothing
 	Err        error  // why it has no value: Value is then the text as written
-	Assignment        // who won; its Value is hidden by the field above: see Raw
+	Assignment        // the one that counts; its Value is hidden by the field above: see Raw
 	Raw        string // as written, before interpolation
 	Overruled  []Assignment
 }
@@ -158,8 +158,7 @@ func Load(o Options) (*Settings, error) {
 	return s.In(s.resolver().resolve("environment").text), err
 }
 
-// In returns the settings as they are in another environment: with what its
-// environment.conf says.
+// In returns the settings in another environment, with its environment.conf.
 func (s *Settings) In(environment string) *Settings {
 	t := *s
 	t.layers = slices.Clone(s.layers)
@@ -198,16 +197,16 @@ func (s *Settings) commandLine() (layer, error) {
 	return l, nil
 }
 
-// An UnknownError is that somebody sets what is no setting.
+// An UnknownError reports an override of an unknown setting.
 type UnknownError struct {
-	Source string // who sets it: "--set"
+	Source string // of the override: "--set"
 	Name   string
 	hint   string
 }
 
 func (e *UnknownError) Error() string { return e.Source + ": " + e.What() }
 
-// What says what is wrong, and what may have been meant, without the place.
+// What returns the message without the source.
 func (e *UnknownError) What() string { return fmt.Sprintf("there is no setting %q%s", e.Name, e.hint) }
 
 func (l layer) add(name string, v raw, a Assignment) {
@@ -300,8 +299,8 @@ func (s *Settings) storeconfigs() layer {
 	return l
 }
 
-// candidates are all opinions on a setting, strongest first. Those that are
-// not looked at have a Why.
+// candidates returns all candidates for a setting, strongest first. Those that
+// do not apply have a Why.
 func (s *Settings) candidates(name string) []candidate {
 	var all []candidate
 	for _, l := range s.layers {
@@ -359,7 +358,7 @@ func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
 		set.Overruled = append(set.Overruled, c.Assignment)
 	}
 	if d.Name == "certname" && v.err == nil && v.text != strings.ToLower(v.text) {
-		set.Err = says(msgCertname)
+		set.Err = errorf(msgCertname)
 	}
 	if set.Default == none || set.Default == computed {
 		set.Default = s.directories[d.Name]
@@ -367,10 +366,9 @@ func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
 	return set
 }
 
-// Get returns the value of a setting and the place that decided: "default",
-// "puppet.conf:7 [agent]", "application agent", "--set". Of an unknown setting
-// that no file mentions both are "". A value that is no good is the text as
-// written.
+// Get returns the value of a setting and its source: "default", "puppet.conf:7
+// [agent]", "application agent", "--set". Both are "" for an unknown setting
+// that no file mentions. An invalid value is the text as written.
 func (s *Settings) Get(name string) (value, source string) {
 	set := s.values[name]
 	return set.Value, set.Source

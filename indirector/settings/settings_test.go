@@ -142,7 +142,7 @@ func TestDirectories(t *testing.T) {
 	})
 }
 
-// The places, strongest first, and everything that was overruled.
+// All sources, strongest first, and everything that was overruled.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	o := options(t, `node_terminus = first
@@ -381,10 +381,10 @@ func TestEnvironment(t *testing.T) {
 
 	dir := filepath.Join(code, "environments/staging")
 	tests := []struct {
-		name               string
-		s                  *settings.Settings
-		setting            string
-		wantValue, wantWho string
+		name                  string
+		s                     *settings.Settings
+		setting               string
+		wantValue, wantSource string
 	}{
 		{"default", production, "modulepath", code + "/environments/production/modules:/base", "environment production"},
 		{"default", production, "manifest", code + "/environments/production/manifests", "environment production"},
@@ -401,9 +401,9 @@ func TestEnvironment(t *testing.T) {
 		{"no path", production.In("../x"), "manifest", "", "default"},
 	}
 	for _, tt := range tests {
-		value, who := tt.s.Get(tt.setting)
-		if value != tt.wantValue || who != tt.wantWho {
-			t.Errorf("%s: %s is %q (%s), want %q (%s)", tt.name, tt.setting, value, who, tt.wantValue, tt.wantWho)
+		value, source := tt.s.Get(tt.setting)
+		if value != tt.wantValue || source != tt.wantSource {
+			t.Errorf("%s: %s is %q (%s), want %q (%s)", tt.name, tt.setting, value, source, tt.wantValue, tt.wantSource)
 		}
 	}
 	var got []string
@@ -457,7 +457,7 @@ node_cache_terminus = yaml
 }
 
 // Rule IND-SEL-10: storeconfigs changes the default of another setting, below
-// what the application and puppet.conf say.
+// the application and puppet.conf.
 func TestStoreconfigs(t *testing.T) {
 	t.Parallel()
 	o := options(t, "storeconfigs = true\n")
@@ -488,7 +488,7 @@ func TestAlias(t *testing.T) {
 	}
 }
 
-// What nobody declared is kept, for termini that read settings of their own.
+// Unknown settings are kept, for termini that read settings of their own.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	o := options(t, "dns_suffix = .$server\nother = 1\n")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +17,8 @@ const maxValue = 64 << 10
 
 var errTooLong = fmt.Errorf("value grows beyond %d bytes", maxValue)
 
-// A resolver turns candidates into values. It remembers what it has done, and
-// what it is doing, so that settings that refer to each other are found out.
+// A resolver turns candidates into values. It remembers those in progress to
+// detect settings that refer to each other.
 type resolver struct {
 	s     *Settings
 	done  map[string]resolved
@@ -72,7 +73,7 @@ func (r *resolver) value(name string) resolved {
 	return resolved{raw: v}
 }
 
-// lookup returns what the strongest source says, before interpolation.
+// lookup returns the winner before interpolation.
 func (r *resolver) lookup(name string) raw {
 	c := r.s.winner(name)
 	if c.value.kind == later {
@@ -144,7 +145,7 @@ type puppetError string
 
 func (e puppetError) Error() string { return string(e) }
 
-func says(format string, args ...any) error { return puppetError(fmt.Sprintf(format, args...)) }
+func errorf(format string, args ...any) error { return puppetError(fmt.Sprintf(format, args...)) }
 
 // An interpolationError is a puppetError that names every setting on its way.
 type interpolationError string
@@ -161,79 +162,129 @@ func (s *Settings) munge(def *Definition, v raw) (raw, error) {
 	if def.Type == "alias" {
 		def = s.definition(def.Values[0])
 	}
-	switch def.Type {
-	case "boolean":
-		if v.text != "true" && v.text != "false" {
-			return v, says(msgBoolean, inspect(v), def.Name)
-		}
-		return raw{v.text, boolean}, nil
-	case "terminus":
-		// Rule IND-SEL-08.
-		if v.kind == boolean {
-			return v, says(msgTerminus, v.text)
-		}
-		if v.text == "" {
-			return raw{}, nil
-		}
-	case "integer", "port":
-		n, err := parseInt(v)
-		if err != nil {
-			return v, says(msgInteger, inspect(v), def.Name)
-		}
-		if def.Type == "port" && (n < 0 || n > 65535) {
-			return v, says(msgPort, n, def.Name)
-		}
-		return raw{strconv.FormatInt(n, 10), text}, nil
-	case "duration", "ttl":
-		if def.Type == "ttl" && v.text == "unlimited" {
+	if m := mungers[def.Type]; m != nil {
+		return m(s, def, v)
+	}
+	return v, nil
+}
+
+type munger func(s *Settings, def *Definition, v raw) (raw, error)
+
+// mungers are the types whose values are checked or changed.
+var mungers = map[string]munger{
+	"boolean":                mungeBoolean,
+	"terminus":               mungeTerminus,
+	"integer":                mungeInteger,
+	"port":                   mungeInteger,
+	"duration":               mungeDuration,
+	"ttl":                    mungeDuration,
+	"enum":                   mungeEnum,
+	"symbolic_enum":          mungeEnum,
+	"file":                   mungeFile,
+	"directory":              mungeFile,
+	"file_or_directory":      mungeFile,
+	"path":                   mungePath,
+	"autosign":               mungeAutosign,
+	"certificate_revocation": mungeRevocation,
+	"priority":               mungePriority,
+	"array":                  mungeList,
+	"http_extra_headers":     mungeList,
+	"server_list":            mungeList,
+}
+
+func mungeBoolean(_ *Settings, def *Definition, v raw) (raw, error) {
+	if v.text != "true" && v.text != "false" {
+		return v, errorf(msgBoolean, inspect(v), def.Name)
+	}
+	return raw{v.text, boolean}, nil
+}
+
+// mungeTerminus is rule IND-SEL-08.
+func mungeTerminus(_ *Settings, _ *Definition, v raw) (raw, error) {
+	if v.kind == boolean {
+		return v, errorf(msgTerminus, v.text)
+	}
+	if v.text == "" {
+		return raw{}, nil
+	}
+	return v, nil
+}
+
+func mungeInteger(_ *Settings, def *Definition, v raw) (raw, error) {
+	n, err := parseInt(v)
+	if err != nil {
+		return v, errorf(msgInteger, inspect(v), def.Name)
+	}
+	if def.Type == "port" && (n < 0 || n > 65535) {
+		return v, errorf(msgPort, n, def.Name)
+	}
+	return raw{strconv.FormatInt(n, 10), text}, nil
+}
+
+func mungeDuration(_ *Settings, def *Definition, v raw) (raw, error) {
+	message := msgDuration
+	if def.Type == "ttl" {
+		message = msgTTL
+		if v.text == "unlimited" {
 			return v, nil
 		}
-		seconds, ok := parseDuration(v)
-		if !ok && def.Type == "ttl" {
-			return v, says(msgTTL, inspect(v), def.Name)
-		}
-		if !ok {
-			return v, says(msgDuration, inspect(v), def.Name)
-		}
-		return raw{strconv.FormatInt(seconds, 10), text}, nil
-	case "enum", "symbolic_enum":
-		if v.kind == boolean || !contains(def.Values, v.text) {
-			return v, says(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
-		}
-	case "file", "directory", "file_or_directory":
-		if v.kind == text && v.text != ":memory:" {
-			v.text = s.expand(v.text)
-		}
-	case "path":
-		if v.kind == text {
-			v.text = s.expandPath(v.text)
-		}
-	case "autosign":
-		if v.text == "true" || v.text == "false" {
-			return raw{v.text, boolean}, nil
-		}
-		if !filepath.IsAbs(v.text) {
-			return v, says(msgAutosign, v.text)
-		}
-	case "certificate_revocation":
-		switch v.text {
-		case "chain", "true":
-			return raw{"chain", text}, nil
-		case "leaf":
-		case "false":
-			return raw{"false", boolean}, nil
-		default:
-			return v, says(msgRevocation, v.text)
-		}
-	case "priority":
-		return mungePriority(def, v)
-	case "array", "server_list", "http_extra_headers":
-		if v.kind == boolean {
-			return v, fmt.Errorf("%s is a list, not %s", def.Name, v.text)
-		}
-		if def.Type != "server_list" { // Puppet prints that one as written
-			v.text = strings.Join(splitList(v.text), ",")
-		}
+	}
+	seconds, ok := parseDuration(v)
+	if !ok {
+		return v, errorf(message, inspect(v), def.Name)
+	}
+	return raw{strconv.FormatInt(seconds, 10), text}, nil
+}
+
+func mungeEnum(_ *Settings, def *Definition, v raw) (raw, error) {
+	if v.kind == boolean || !slices.Contains(def.Values, v.text) {
+		return v, errorf(msgEnum, v.text, def.Name, strings.Join(def.Values, "', '"))
+	}
+	return v, nil
+}
+
+func mungeFile(s *Settings, _ *Definition, v raw) (raw, error) {
+	if v.kind == text && v.text != ":memory:" {
+		v.text = s.expand(v.text)
+	}
+	return v, nil
+}
+
+func mungePath(s *Settings, _ *Definition, v raw) (raw, error) {
+	if v.kind == text {
+		v.text = s.expandPath(v.text)
+	}
+	return v, nil
+}
+
+func mungeAutosign(_ *Settings, _ *Definition, v raw) (raw, error) {
+	if v.text == "true" || v.text == "false" {
+		return raw{v.text, boolean}, nil
+	}
+	if !filepath.IsAbs(v.text) {
+		return v, errorf(msgAutosign, v.text)
+	}
+	return v, nil
+}
+
+func mungeRevocation(_ *Settings, _ *Definition, v raw) (raw, error) {
+	switch v.text {
+	case "leaf":
+		return v, nil
+	case "chain", "true":
+		return raw{"chain", text}, nil
+	case "false":
+		return raw{"false", boolean}, nil
+	}
+	return v, errorf(msgRevocation, v.text)
+}
+
+func mungeList(_ *Settings, def *Definition, v raw) (raw, error) {
+	if v.kind == boolean {
+		return v, fmt.Errorf("%s is a list, not %s", def.Name, v.text)
+	}
+	if def.Type != "server_list" { // which Puppet prints as written
+		v.text = strings.Join(splitList(v.text), ",")
 	}
 	return v, nil
 }
@@ -271,12 +322,12 @@ func parseDuration(v raw) (int64, bool) {
 
 var digits = regexp.MustCompile(`\d`)
 
-func mungePriority(def *Definition, v raw) (raw, error) {
+func mungePriority(_ *Settings, def *Definition, v raw) (raw, error) {
 	if n, ok := map[string]string{"high": "-10", "normal": "0", "low": "10", "idle": "19"}[v.text]; ok {
 		return raw{n, text}, nil
 	}
 	if v.kind == boolean || !digits.MatchString(v.text) {
-		return v, says(msgPriority, inspect(v), def.Name)
+		return v, errorf(msgPriority, inspect(v), def.Name)
 	}
 	if n, err := parseInt(v); err == nil {
 		return raw{strconv.FormatInt(n, 10), text}, nil

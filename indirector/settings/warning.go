@@ -2,26 +2,27 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // The kinds of warnings.
 const (
-	UnknownSetting   = "DIAG-UNKNOWN-SETTING"   // nobody reads it
+	UnknownSetting   = "DIAG-UNKNOWN-SETTING"   // nothing reads it
 	DeprecatedName   = "DIAG-DEPRECATED-NAME"   // it has a newer name
 	DeadSetting      = "DIAG-DEAD-SETTING"      // it is set but not read by this application (gap L2)
 	BadValue         = "DIAG-BAD-VALUE"         // Puppet fails when it reads it
 	NoInterpolation  = "DIAG-NO-INTERPOLATION"  // $environment stays as it is
 	Ignored          = "DIAG-IGNORED"           // it is not looked at here
 	BadFile          = "DIAG-BAD-FILE"          // environment.conf cannot be understood
-	MetadataIgnored  = "DIAG-METADATA-IGNORED"  // { owner = … } on what is no file
+	MetadataIgnored  = "DIAG-METADATA-IGNORED"  // { owner = … } on a setting that is not a file
 	DuplicateSetting = "DIAG-DUPLICATE-SETTING" // a second line of one section
 )
 
-// A Warning is something about the settings that a person should know.
+// A Warning is a problem in the settings.
 type Warning struct {
 	ID     string // one of the constants
-	Text   string // without the place
+	Text   string // without the source
 	Source string // "puppet.conf:7 [agent]", "--set"
 	File   string // "" if it is not about a file
 	Line   int
@@ -34,14 +35,14 @@ func (w Warning) String() string {
 	return w.Source + ": " + w.Text
 }
 
-// Warnings returns what is odd about the settings, by place in the file, then
-// in Puppet's order. The slice is the caller's.
+// Warnings returns the warnings, by line of the file, then in Puppet's order.
+// The slice is the caller's.
 func (s *Settings) Warnings() []Warning { return append([]Warning(nil), s.warnings...) }
 
 func (s *Settings) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
-// maxGuesses is for how many unknown settings of a file the nearest known one
-// is looked for: that takes time.
+// maxGuesses bounds the unknown settings of a file that get a suggestion, which
+// takes time.
 const maxGuesses = 50
 
 // checkEntries warns about lines of puppet.conf.
@@ -98,7 +99,7 @@ var readers = map[string][]string{
 func (s *Settings) checkValues() {
 	for _, set := range s.All() {
 		w := Warning{Source: set.Source, File: set.File, Line: set.Line}
-		if set.Err != nil && set.Source != "default" { // a default only suffers from what it refers to
+		if set.Err != nil && set.Source != "default" { // a default fails only with a setting that it refers to
 			w.ID, w.Text = BadValue, set.Err.Error()
 			s.warn(w)
 		}
@@ -111,7 +112,7 @@ func (s *Settings) checkValues() {
 		}
 		by := readers[set.Name]
 		app := s.options.Application
-		if by == nil || app == "" || contains(by, app) || set.Source == "storeconfigs" || set.Source == "application "+app || set.Value == "" {
+		if by == nil || app == "" || slices.Contains(by, app) || set.Source == "storeconfigs" || set.Source == "application "+app || set.Value == "" {
 			continue
 		}
 		w.ID = DeadSetting

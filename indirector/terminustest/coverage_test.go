@@ -13,10 +13,9 @@ import (
 // rule is how comments, messages and names of subtests cite the specification.
 var rule = regexp.MustCompile(`\b(?:(?:IND|TERM|FMT)(?:-[A-Z]+)?|REST-CLI)-[0-9]+\b`)
 
-// TestRulesAreTested holds the rules that the code cites against those that
-// tests cite, and both against the list of all rules. Where Puppet's rule has
-// no meaning here (a terminus is a value; there is no abstract class), the list
-// says why.
+// TestRulesAreTested compares the rules that code cites, those that tests cite,
+// and the list of all rules, which gives the reason for those that have no
+// meaning here.
 func TestRulesAreTested(t *testing.T) {
 	t.Parallel()
 	code, tests := citations(t, "../..")

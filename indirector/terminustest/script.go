@@ -14,8 +14,8 @@ import (
 	"indirtui/traces"
 )
 
-// A Script is a terminus that does what it is told to. It has all verbs, and is
-// safe for concurrent use.
+// A Script is a terminus that follows a script. It has all verbs, and is safe for
+// concurrent use.
 //
 // Each line is for one verb and one key, or with a star for all keys that have
 // no line of their own:
@@ -27,14 +27,13 @@ import (
 //
 // What can follow the arrow, joined by ", then": wait <duration>, found (the
 // instance of that key), a number or true or false or nil as the answer, fail:
-// <message of a Puppet::Error>, raise <class>: <message>, panic: <words>. Of
-// several lines for the same verb and key each is for one call; the last is
-// for all that follow.
+// <message of a Puppet::Error>, raise <class>: <message>, panic: <words>. Several
+// lines for the same verb and key are used in turn; the last is repeated.
 type Script struct {
 	instances map[string]indirector.Instance
 	wait      func(context.Context, time.Duration) error
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	lines []line
 	calls []string
 }
@@ -46,8 +45,16 @@ type line struct {
 	used  bool
 }
 
-// NewScript reads a script. Instances are what "found" answers, by key. A line
-// that says nothing known fails the test.
+var (
+	_ indirector.Finder    = (*Script)(nil)
+	_ indirector.Searcher  = (*Script)(nil)
+	_ indirector.Header    = (*Script)(nil)
+	_ indirector.Saver     = (*Script)(nil)
+	_ indirector.Destroyer = (*Script)(nil)
+)
+
+// NewScript reads a script. Instances are the answers of "found", by key. A
+// line that is not understood fails the test.
 func NewScript(t testing.TB, script string, instances map[string]indirector.Instance) *Script {
 	t.Helper()
 	s := &Script{instances: instances, wait: wait}
@@ -112,14 +119,14 @@ func (s *Script) Descriptor(indirection, name string) indirector.Descriptor {
 	}
 }
 
-// Calls returns what was asked so far, as "find web01".
+// Calls returns the calls so far, as "find web01".
 func (s *Script) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
 }
 
-// next returns what to do for a call.
+// next returns the steps of a call.
 func (s *Script) next(verb indirector.Verb, key string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +193,6 @@ func (s *Script) answer(ctx context.Context, verb indirector.Verb, key string) (
 	return nil, nil
 }
 
-// Find implements indirector.Finder.
 func (s *Script) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := s.answer(ctx, indirector.Find, req.Key)
 	switch v := v.(type) {
@@ -201,7 +207,6 @@ func (s *Script) Find(ctx context.Context, req *indirector.Request) (indirector.
 	return nil, err
 }
 
-// Search implements indirector.Searcher.
 func (s *Script) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	v, err := s.answer(ctx, indirector.Search, req.Key)
 	switch v := v.(type) {
@@ -216,18 +221,15 @@ func (s *Script) Search(ctx context.Context, req *indirector.Request) ([]indirec
 	return nil, err
 }
 
-// Head implements indirector.Header.
 func (s *Script) Head(ctx context.Context, req *indirector.Request) (bool, error) {
 	v, err := s.answer(ctx, indirector.Head, req.Key)
 	return v != nil && v != false, err
 }
 
-// Save implements indirector.Saver.
 func (s *Script) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	return s.answer(ctx, indirector.Save, req.Key)
 }
 
-// Destroy implements indirector.Destroyer.
 func (s *Script) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	return s.answer(ctx, indirector.Destroy, req.Key)
 }

@@ -1,6 +1,5 @@
 // Package terminustest checks that a terminus keeps what its method set and
-// its descriptor promise, and has a scripted terminus for tests of those who
-// ask one.
+// its descriptor promise. It also has a scripted terminus.
 //
 //	func TestConformance(t *testing.T) {
 //		terminustest.Run(t, dns.Node, terminustest.Options{
@@ -32,47 +31,42 @@ import (
 	"indirtui/indirector/data"
 )
 
-// Options say what the suite cannot know. The zero value is for a terminus
-// that needs no settings and answers every key.
+// Options tell the suite what it cannot find out. The zero value is for a
+// terminus without settings.
 type Options struct {
-	// Settings returns the settings. Whatever the terminus writes must lie in
-	// dir, which is empty at first.
+	// Settings returns the settings. The terminus may write only to dir, which
+	// is empty.
 	Settings func(dir string) map[string]string
-	// Seed is what is there, by key. If the terminus saves, the suite saves it;
-	// else it must be there already.
+	// Seed holds instances by key. The suite saves them if it can; if not, they
+	// must be there.
 	Seed map[string]indirector.Instance
-	// Spec is the indirection; nil is one of the descriptor's name and nothing
-	// else.
+	// Spec is the indirection; nil is one with the descriptor's name.
 	Spec *indirector.Spec
-	// OneEntry is that all keys are the same entry, as for the last report.
+	// OneEntry is set if all keys are the same entry, as for the last report.
 	OneEntry bool
-	// Absent is a key of which there is nothing; "" is nobody.example.test. It is
-	// for termini whose keys have a form.
+	// Absent is a key without an instance, where keys have a form.
 	Absent string
-	// NoSearch is that a search is always refused, whatever the key: the suite
-	// does as if there were none.
+	// NoSearch is set if every search is refused: search is not checked.
 	NoSearch bool
-	// AnySearch is that a search does not look at its key.
+	// AnySearch is set if a search ignores its key.
 	AnySearch bool
-	// Siblings are other termini of the indirection, for one that passes requests
-	// on. They have the same settings.
+	// Siblings are other termini of the indirection, with the same settings.
 	Siblings []indirector.Descriptor
-	// Raises is that there is nothing under a key is an error like any other.
+	// Raises is set if a find of nothing is an error other than ErrNotFound.
 	Raises bool
-	// Invents is that a find answers every key.
+	// Invents is set if a find answers every key.
 	Invents bool
-	// Do answers what the terminus asks other indirections; nil finds nothing.
+	// Do answers nested requests; nil finds nothing.
 	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Patience is how long goroutines that are about to end may take; 0 is a
-	// minute.
+	// Patience is how long ending goroutines may take; 0 is a minute.
 	Patience time.Duration
 }
 
-const defaultAbsent = "nobody.example.test"
+const defaultAbsent = "absent.example.test"
 
-// Run checks a terminus. Each check works on a terminus of its own.
+// Run checks a terminus. Each check has a terminus of its own.
 func Run(t *testing.T, d indirector.Descriptor, o Options) {
 	t.Helper()
 	if o.Absent == "" {
@@ -106,13 +100,13 @@ func Run(t *testing.T, d indirector.Descriptor, o Options) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			// Not at the same time as others: what runs at its end must be its own.
+			// Not in parallel: goroutines that are left must be its own.
 			before := goleak.IgnoreCurrent()
 			sub := s.open(t)
 			c.check(t, sub)
 			sub.close(t)
 			err := goleak.Find(before)
-			for late := time.Now().Add(cmp.Or(o.Patience, time.Minute)); err != nil && time.Now().Before(late); { // what is about to end may
+			for late := time.Now().Add(cmp.Or(o.Patience, time.Minute)); err != nil && time.Now().Before(late); { // wait for those that end
 				err = goleak.Find(before)
 			}
 			if err != nil {
@@ -132,23 +126,22 @@ type subject struct {
 	suite    *suite
 	terminus indirector.Terminus
 	can      indirector.Verbs
-	settings *Settings
-	root     string // everything
-	dir      string // where it may write, below root
+	settings *recordingSettings
+	root     string
+	dir      string // below root, to write in
 	work     sync.WaitGroup
 }
 
-// Settings are settings that remember which were read. They are safe for
-// concurrent use.
-type Settings struct {
+// recordingSettings record which of them were read. They are safe for concurrent use.
+type recordingSettings struct {
 	Values map[string]string
 
 	mu   sync.Mutex // guards read
 	read map[string]bool
 }
 
-// Get implements indirector.Settings.
-func (s *Settings) Get(name string) (value, place string) {
+// Get returns a value and records the name.
+func (s *recordingSettings) Get(name string) (value, place string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read == nil {
@@ -162,8 +155,8 @@ func (s *Settings) Get(name string) (value, place string) {
 	return value, place
 }
 
-// Read returns the names that were asked for, sorted.
-func (s *Settings) Read() []string {
+// Read returns the names passed to Get, sorted.
+func (s *recordingSettings) Read() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := make([]string, 0, len(s.read))
@@ -177,16 +170,25 @@ func (s *Settings) Read() []string {
 func (s *suite) open(t *testing.T) *subject {
 	t.Helper()
 	root := t.TempDir()
-	sub := &subject{suite: s, root: root, dir: filepath.Join(root, "inside"), settings: new(Settings)}
+	sub := &subject{suite: s, root: root, dir: filepath.Join(root, "inside"), settings: new(recordingSettings)}
 	if err := os.Mkdir(sub.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if s.o.Settings != nil {
 		sub.settings.Values = s.o.Settings(sub.dir)
 	}
+	if err := s.make(sub); err != nil {
+		t.Fatalf("make %s/%s: %v", s.d.Indirection, s.d.Name, err)
+	}
+	return sub
+}
+
+// make gives a subject its terminus.
+func (s *suite) make(u *subject) (err error) {
 	env := indirector.Env{
-		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: sub.settings,
-		Do: s.o.Do, Go: func(f func()) { sub.work.Go(f) }, Log: slog.New(slog.DiscardHandler), Now: s.o.Now,
+		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: u.settings,
+		SettingsIn: func(string) indirector.Settings { return u.settings },
+		Do:         s.o.Do, Go: func(f func()) { u.work.Go(f) }, Log: slog.New(slog.DiscardHandler), Now: s.o.Now,
 	}
 	if env.Do == nil {
 		env.Do = func(context.Context, *indirector.Request) (*indirector.Response, error) {
@@ -197,16 +199,12 @@ func (s *suite) open(t *testing.T) *subject {
 		env.Now = time.Now
 	}
 	env.Sibling = s.siblings(env)
-	env.SettingsIn = func(string) indirector.Settings { return env.Settings }
-	terminus, err := s.d.New(env)
-	if err != nil {
-		t.Fatalf("make %s/%s: %v", s.d.Indirection, s.d.Name, err)
-	}
-	sub.terminus, sub.can = terminus, s.verbs(terminus)
-	return sub
+	u.terminus, err = s.d.New(env)
+	u.can = s.verbs(u.terminus)
+	return err
 }
 
-// siblings makes those termini that requests are passed on to.
+// siblings makes the termini of Siblings.
 func (s *suite) siblings(env indirector.Env) func(string) (indirector.Terminus, error) {
 	return func(name string) (indirector.Terminus, error) {
 		for _, d := range s.o.Siblings {
@@ -214,14 +212,14 @@ func (s *suite) siblings(env indirector.Env) func(string) (indirector.Terminus, 
 				continue
 			}
 			env := env
-			env.Terminus, env.Settings = name, &Settings{Values: env.Settings.(*Settings).Values}
+			env.Terminus, env.Settings = name, &recordingSettings{Values: env.Settings.(*recordingSettings).Values}
 			return d.New(env)
 		}
 		return nil, fmt.Errorf("there is no terminus %s here", name)
 	}
 }
 
-// verbs are what the suite asks for.
+// verbs are those that are checked.
 func (s *suite) verbs(t indirector.Terminus) indirector.Verbs {
 	can := indirector.VerbsOf(t)
 	if s.o.NoSearch {
@@ -230,7 +228,8 @@ func (s *suite) verbs(t indirector.Terminus) indirector.Verbs {
 	return can
 }
 
-// close closes the terminus and looks at which settings it read.
+// close closes the terminus and checks that its descriptor names the settings
+// that it read.
 func (u *subject) close(t *testing.T) {
 	t.Helper()
 	if c, ok := u.terminus.(io.Closer); ok {
@@ -246,7 +245,7 @@ func (u *subject) close(t *testing.T) {
 	}
 }
 
-// do asks the terminus. A verb that it lacks is an ErrVerbMissing.
+// do calls a verb. A missing one is ErrVerbMissing.
 func (u *subject) do(ctx context.Context, verb indirector.Verb, key string, inst indirector.Instance) (any, error) {
 	if u.can[verb] == nil {
 		return nil, indirector.ErrVerbMissing
@@ -268,7 +267,7 @@ func (u *subject) seed(t *testing.T) {
 	}
 }
 
-// keysOfSeed returns the keys whose entries the terminus can tell apart.
+// keysOfSeed returns the keys of Seed, or one if all are the same entry.
 func (s *suite) keysOfSeed() []string {
 	keys := make([]string, 0, len(s.o.Seed))
 	for k := range s.o.Seed {
@@ -280,8 +279,6 @@ func (s *suite) keysOfSeed() []string {
 	}
 	return keys
 }
-
-// ---- the checks ----
 
 func (s *suite) descriptor(t *testing.T) {
 	d := s.d
@@ -334,8 +331,12 @@ func (s *suite) find(t *testing.T, u *subject) {
 
 func (s *suite) findAfterSave(t *testing.T, u *subject) {
 	u.seed(t)
-	u.seed(t) // a second time replaces
-	if again, err := s.reopen(t, u); err == nil && !s.d.ProcessLocal {
+	u.seed(t)              // replaces
+	if !s.d.ProcessLocal { // as another process would
+		again := &subject{suite: s, root: u.root, dir: u.dir, settings: u.settings}
+		if err := s.make(again); err != nil {
+			t.Fatalf("make it again: %v", err)
+		}
 		defer again.close(t)
 		u = again
 	}
@@ -349,24 +350,7 @@ func (s *suite) findAfterSave(t *testing.T, u *subject) {
 	}
 }
 
-// reopen makes another terminus on the same directory, as the next process
-// would.
-func (s *suite) reopen(t *testing.T, u *subject) (*subject, error) {
-	next := s.open(t)
-	next.dir, next.settings = u.dir, u.settings
-	env := indirector.Env{
-		Indirection: s.d.Indirection, Terminus: s.d.Name, Spec: s.o.Spec, Settings: u.settings,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	}
-	env.Sibling = s.siblings(env)
-	env.SettingsIn = func(string) indirector.Settings { return env.Settings }
-	terminus, err := s.d.New(env)
-	next.terminus, next.can = terminus, s.verbs(terminus)
-	return next, err
-}
-
-// same compares what was saved with what was found, by their data if they have
-// any.
+// same compares what was saved and found, by their data if they have any.
 func (s *suite) same(t *testing.T, key string, want indirector.Instance, got any) {
 	t.Helper()
 	inst, ok := got.(indirector.Instance)
@@ -403,7 +387,7 @@ func (s *suite) notFound(t *testing.T, u *subject) {
 }
 
 func (s *suite) searchNothing(t *testing.T, u *subject) {
-	key := "nobody*"
+	key := "absent*"
 	if s.o.Absent != defaultAbsent {
 		key = s.o.Absent
 	}
@@ -434,8 +418,8 @@ func (s *suite) destroyTwice(t *testing.T, u *subject) {
 		if got, err := u.do(t.Context(), indirector.Destroy, key, nil); err != nil || got == nil {
 			t.Errorf("destroy %q: got %v, %v; want an answer", key, got, err)
 		}
-		// What the second time answers differs from family to family; it must
-		// not be a fault of Go, and must not bring the entry back.
+		// The second answer differs between families; it must be in Puppet's
+		// words, and must not bring the entry back.
 		_, err := u.do(t.Context(), indirector.Destroy, key, nil)
 		if failure := (*indirector.Failure)(nil); err != nil && !errors.As(err, &failure) {
 			t.Errorf("destroy %q again: %v is no Failure with Puppet's words", key, err)
@@ -449,14 +433,14 @@ func (s *suite) destroyTwice(t *testing.T, u *subject) {
 	}
 }
 
-// HostileKeys are keys that have led programs astray.
-var HostileKeys = []string{
+// hostileKeys are keys that try to escape from a directory.
+var hostileKeys = []string{
 	"..", "../x", "..x", "a/../b", "a/b", "/abs", `a\b`, "c:", "C:x", "\x00", "a\x00b", "x\n../y",
 	"", ".", " ", "*", "a*", "{a,b}", "[", "~", "%2e%2e", "-flag", "x\ty", "\xff\xfe", "日本", strings.Repeat("n", 300),
 }
 
-// keys tries HostileKeys. Nothing may be written outside of the directory, and
-// with rule IND-KEY-01 those that are no names are refused.
+// keys tries hostileKeys. Nothing may change outside of the directory; with
+// rule IND-KEY-01 those that are no names are refused.
 func (s *suite) keys(t *testing.T, u *subject) {
 	if err := os.WriteFile(filepath.Join(u.root, "x"), []byte("outside"), 0o666); err != nil {
 		t.Fatal(err)
@@ -466,7 +450,7 @@ func (s *suite) keys(t *testing.T, u *subject) {
 	for _, key := range s.keysOfSeed() {
 		inst = s.o.Seed[key]
 	}
-	for i, key := range HostileKeys {
+	for i, key := range hostileKeys {
 		for _, verb := range []indirector.Verb{indirector.Save, indirector.Find, indirector.Head, indirector.Search, indirector.Destroy} {
 			if verb == indirector.Save && inst == nil || u.can[verb] == nil {
 				continue
@@ -483,7 +467,7 @@ func (s *suite) keys(t *testing.T, u *subject) {
 	}
 }
 
-// outside returns what there is in root besides dir.
+// outside lists root without dir.
 func outside(t *testing.T, u *subject) []string {
 	var found []string
 	err := filepath.WalkDir(u.root, func(path string, d fs.DirEntry, err error) error {
@@ -576,8 +560,8 @@ func (s *suite) listAndPeek(t *testing.T, u *subject) {
 	}
 }
 
-// manyAtOnce lets several goroutines at the same entries. With the race
-// detector on, it finds more.
+// manyAtOnce uses the same entries from several goroutines, best under the race
+// detector.
 func (s *suite) manyAtOnce(t *testing.T, u *subject) {
 	verbs := []indirector.Verb{indirector.Save, indirector.Find, indirector.Search, indirector.Head, indirector.Destroy, indirector.Save}
 	var workers sync.WaitGroup
@@ -602,8 +586,7 @@ func (s *suite) manyAtOnce(t *testing.T, u *subject) {
 	workers.Wait()
 }
 
-// cancelled asks with a context that is over. The terminus may answer all the
-// same, if that needs no waiting; if not, it says why.
+// cancelled uses a cancelled context. An answer that needs no waiting is fine.
 func (s *suite) cancelled(t *testing.T, u *subject) {
 	u.seed(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,7 +17,7 @@ import (
 	"indirtui/traces"
 )
 
-// A store is a terminus that does everything right, unless fault says else.
+// A store is a terminus that does everything right, except fault.
 type store struct {
 	fault string
 	dir   string
@@ -75,7 +75,7 @@ func (s *store) Destroy(_ context.Context, req *indirector.Request) (any, error)
 	return 1, nil
 }
 
-var faults = map[string]string{ // and what the suite says
+var faults = map[string]string{ // and what the suite reports
 	"":                        "",
 	"nil for not found":       "want ErrNotFound",
 	"another name":            `got the name "other", want "web01"`,
@@ -184,7 +184,7 @@ func TestScriptWaits(t *testing.T) {
 	}
 }
 
-// Example_script asks a house whose terminus does what a script says.
+// Example_script asks a scripted terminus.
 func Example_script() {
 	script := terminustest.NewScript(new(testing.T), "find web01 → fail: disk full", nil)
 	registry, err := indirector.NewRegistry(
@@ -194,14 +194,14 @@ func Example_script() {
 		fmt.Println(err)
 		return
 	}
-	house, err := indirector.New(indirector.Config{Registry: registry, Routes: indirector.Routes{
+	x, err := indirector.New(indirector.Config{Registry: registry, Routes: indirector.Routes{
 		"facts": {Primary: traces.Slot{{Terminus: "script", Kind: traces.FromDeclaration}}},
 	}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = house.Do(context.Background(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "web01"})
+	_, err = x.Do(context.Background(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "web01"})
 	fmt.Println(err)
 	fmt.Println(script.Calls())
 	// Output:

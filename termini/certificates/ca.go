@@ -15,7 +15,7 @@ import (
 	"indirtui/traces"
 )
 
-// The termini of certificate.
+// Termini of certificate.
 var (
 	CertificateCA = indirector.Descriptor{
 		Indirection: "certificate", Name: "ca",
@@ -23,7 +23,7 @@ var (
 			"A save stores a certificate; with the option renew it is signed again, with a new number and validity, and the answer is the new one.",
 		Settings: ca.Settings, Rules: []string{"IND-EXP-05", "IND-KEY-01"}, KeepsExpiry: true, Type: (*signed)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			return &signed{newFiles(env, place{dir: "signeddir", ca: "cacert", mode: 0o644}), authority{env: env}}, nil
+			return &signed{newFiles(env, location{dir: "signeddir", ca: "cacert", mode: 0o644}), authority{env: env}}, nil
 		},
 	}
 	CertificateFile = indirector.Descriptor{
@@ -32,14 +32,14 @@ var (
 		Settings: []indirector.Setting{{Name: "certdir", Doc: "The directory."}, {Name: "localcacert", Doc: "The file of the name ca."}},
 		Rules:    []string{"IND-EXP-05", "IND-KEY-01"}, KeepsExpiry: true, Type: (*files)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			f := newFiles(env, place{dir: "certdir", ca: "localcacert", mode: 0o644})
+			f := newFiles(env, location{dir: "certdir", ca: "localcacert", mode: 0o644})
 			return &f, nil
 		},
 	}
 	CertificateDisabledCA = disabled("certificate", "certificates")
 )
 
-// The termini of certificate_request.
+// Termini of certificate_request.
 var (
 	RequestCA = indirector.Descriptor{
 		Indirection: "certificate_request", Name: "ca",
@@ -47,7 +47,7 @@ var (
 			"A save is checked, kept, and signed if autosign says so: true, a list of names, or a command that gets the request on its standard input.",
 		Settings: ca.Settings, Rules: []string{"IND-KEY-01", "IND-VAL-02"}, Type: (*requests)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			return &requests{newFiles(env, place{dir: "csrdir", mode: 0o644}), authority{env: env}}, nil
+			return &requests{newFiles(env, location{dir: "csrdir", mode: 0o644}), authority{env: env}}, nil
 		},
 	}
 	RequestFile = indirector.Descriptor{
@@ -56,21 +56,21 @@ var (
 		Settings: []indirector.Setting{{Name: "requestdir", Doc: "The directory."}},
 		Rules:    []string{"IND-KEY-01"}, Type: (*files)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			f := newFiles(env, place{dir: "requestdir", mode: 0o644})
+			f := newFiles(env, location{dir: "requestdir", mode: 0o644})
 			return &f, nil
 		},
 	}
 	RequestDisabledCA = disabled("certificate_request", "requests")
 )
 
-// The termini of certificate_revocation_list.
+// Termini of certificate_revocation_list.
 var (
 	CRLCA = indirector.Descriptor{
 		Indirection: "certificate_revocation_list", Name: "ca",
 		Doc:      "What the CA of this host has revoked, and what those that vouch for it have. A save takes newer lists of the latter; its own list only the CA writes. The key does not count.",
 		Settings: ca.Settings, Type: (*revoked)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			return &revoked{newFiles(env, place{single: "cacrl", mode: 0o644}), authority{env: env}}, nil
+			return &revoked{newFiles(env, location{single: "cacrl", mode: 0o644}), authority{env: env}}, nil
 		},
 	}
 	CRLFile = indirector.Descriptor{
@@ -79,14 +79,14 @@ var (
 		Settings: []indirector.Setting{{Name: "hostcrl", Doc: "The file."}},
 		Type:     (*files)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			f := newFiles(env, place{single: "hostcrl", mode: 0o644})
+			f := newFiles(env, location{single: "hostcrl", mode: 0o644})
 			return &f, nil
 		},
 	}
 	CRLDisabledCA = disabled("certificate_revocation_list", "revocation lists")
 )
 
-// A signed is the terminus of what a CA has signed.
+// A signed has the certificates of a CA.
 type signed struct {
 	files
 	authority
@@ -116,14 +116,13 @@ func (t *signed) Save(ctx context.Context, req *indirector.Request) (any, error)
 	return &model.Certificate{Name: req.Key, PEM: ca.EncodeCertificates(renewed), Until: renewed.NotAfter}, nil
 }
 
-// A requests is the terminus of what waits for a CA.
+// A requests has the waiting requests of a CA.
 type requests struct {
 	files
 	authority
 }
 
-// Validate checks the model only: the CA looks at the names, and has words of
-// its own for them.
+// Validate checks the model; the CA checks the names, in its own words.
 func (t *requests) Validate(_ context.Context, req *indirector.Request) error {
 	return t.files.env.Spec.ValidateModel(req.Instance)
 }
@@ -149,13 +148,13 @@ func (t *requests) Save(ctx context.Context, req *indirector.Request) (any, erro
 	return nil, nil
 }
 
-// A revoked is the terminus of what a CA has revoked. Nothing removes that.
+// A revoked has the revocation lists of a CA, which cannot be removed.
 type revoked struct {
 	file files
 	authority
 }
 
-// Find returns the lists that agents get.
+// Find returns the lists for agents.
 func (t *revoked) Find(ctx context.Context, _ *indirector.Request) (indirector.Instance, error) {
 	if e, err := t.Peek(ctx, "ca"); err != nil || e.Key == "" {
 		return nil, errors.Join(err, indirector.NotFound(traces.NotFound, t.file.single))
@@ -176,7 +175,7 @@ func (t *revoked) Find(ctx context.Context, _ *indirector.Request) (indirector.I
 	return crl, nil
 }
 
-// Search returns the same, as a list.
+// Search returns the lists as one instance.
 func (t *revoked) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	inst, err := t.Find(ctx, req)
 	if errors.Is(err, indirector.ErrNotFound) {
@@ -188,17 +187,15 @@ func (t *revoked) Search(ctx context.Context, req *indirector.Request) ([]indire
 	return []indirector.Instance{inst}, nil
 }
 
-// List tells of the file.
 func (t *revoked) List(ctx context.Context, yield func(indirector.Entry) bool) error {
 	return t.file.List(ctx, yield)
 }
 
-// Peek tells of the file.
 func (t *revoked) Peek(ctx context.Context, key string) (indirector.Entry, error) {
 	return t.file.Peek(ctx, key)
 }
 
-// Save takes newer lists of other CAs.
+// Save updates the lists of other CAs.
 func (t *revoked) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	a, err := t.open()
 	if err != nil {
@@ -211,8 +208,8 @@ func (t *revoked) Save(ctx context.Context, req *indirector.Request) (any, error
 	return nil, failed(a.UpdateCRLs(ctx, crl.PEM))
 }
 
-// A disabledCA is the terminus of a server that is no CA: this host may ask for
-// its own files, and nobody else for anything.
+// A disabledCA is for a server without a CA: local requests get the files of
+// this host, others are refused.
 type disabledCA struct{ file indirector.Verbs }
 
 func disabled(indirection, what string) indirector.Descriptor {
@@ -236,7 +233,13 @@ func (t *disabledCA) pass(ctx context.Context, verb indirector.Verb, req *indire
 	return t.file[verb](ctx, req)
 }
 
-// Find implements indirector.Finder.
+var _ interface {
+	indirector.Finder
+	indirector.Searcher
+	indirector.Saver
+	indirector.Destroyer
+} = (*disabledCA)(nil)
+
 func (t *disabledCA) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := t.pass(ctx, indirector.Find, req)
 	if err != nil {
@@ -246,7 +249,6 @@ func (t *disabledCA) Find(ctx context.Context, req *indirector.Request) (indirec
 	return inst, nil
 }
 
-// Search implements indirector.Searcher.
 func (t *disabledCA) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	v, err := t.pass(ctx, indirector.Search, req)
 	if err != nil {
@@ -256,12 +258,10 @@ func (t *disabledCA) Search(ctx context.Context, req *indirector.Request) ([]ind
 	return list, nil
 }
 
-// Save implements indirector.Saver.
 func (t *disabledCA) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	return t.pass(ctx, indirector.Save, req)
 }
 
-// Destroy implements indirector.Destroyer.
 func (t *disabledCA) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	return t.pass(ctx, indirector.Destroy, req)
 }
@@ -276,16 +276,16 @@ var StatusFile = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) { return &status{authority{env: env}}, nil },
 }
 
-// A status is the terminus of what a CA knows of names.
+// A status has what the CA knows of names.
 type status struct{ authority }
 
-// Validate checks the model only: the key counts, not the name of the instance.
-// Rule IND-VAL-02.
+// Validate checks the model: the key counts, not the name of the instance. Rule
+// IND-VAL-02.
 func (t *status) Validate(_ context.Context, req *indirector.Request) error {
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-// Find returns what is known of a name.
+// Find returns the status of a name.
 func (t *status) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	a, err := t.open()
 	if errors.Is(err, ca.ErrNoCA) {
@@ -325,7 +325,7 @@ func statusOf(s *ca.Status) *model.CertificateStatus {
 	return m
 }
 
-// Search returns what is known of all names.
+// Search returns every status.
 func (t *status) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	found := []indirector.Instance{}
 	a, err := t.open()
@@ -350,7 +350,7 @@ func (t *status) Search(ctx context.Context, req *indirector.Request) ([]indirec
 	return found, nil
 }
 
-// wanted reports whether the option for has a certificate or a request in it.
+// wanted reports whether the option for includes certificates or requests.
 func wanted(option any, request bool) bool {
 	name := map[bool]string{true: "certificate_request", false: "certificate"}[request]
 	switch v := option.(type) {
@@ -388,8 +388,7 @@ func (t *status) Save(ctx context.Context, req *indirector.Request) (any, error)
 	return nil, &indirector.Failure{Class: "Puppet::Error", Message: fmt.Sprintf(msgState, s.Desired, req.Key), Err: indirector.ErrInvalid}
 }
 
-// reworded has Puppet's words, which to who asks over the network are Puppet
-// Server's.
+// reworded returns Puppet's message; over the network it is Puppet Server's.
 func (t *status) reworded(req *indirector.Request, err error) error {
 	refusal := (*ca.Refusal)(nil)
 	if !req.IsRemote() && errors.As(err, &refusal) && refusal.Kind == ca.Conflict {
@@ -398,14 +397,14 @@ func (t *status) reworded(req *indirector.Request, err error) error {
 	return failed(err)
 }
 
-// Destroy removes what there is of a name, and says what that was.
+// Destroy removes all of a name, and names what it removed.
 func (t *status) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	var deleted []string
 	for _, part := range []struct{ indirection, class string }{
 		{"certificate", "Puppet::SSL::Certificate"}, {"certificate_request", "Puppet::SSL::CertificateRequest"}, {"key", "Puppet::SSL::Key"},
 	} {
 		if req.IsRemote() && part.indirection == "key" {
-			continue // Puppet removes it; but it is not the CA's
+			continue // Puppet removes it, though it is not the CA's
 		}
 		resp, err := t.env.Do(ctx, &indirector.Request{Indirection: part.indirection, Verb: indirector.Destroy, Key: req.Key, Remote: req.Remote, Run: req.Run})
 		if err != nil && !errors.Is(err, indirector.ErrNotFound) {
@@ -430,16 +429,15 @@ var OCSPCA = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) { return &responder{authority{env: env}}, nil },
 }
 
-// A responder is the terminus that answers OCSP.
+// A responder answers OCSP.
 type responder struct{ authority }
 
-// Validate checks the model only.
+// Validate checks the model.
 func (t *responder) Validate(_ context.Context, req *indirector.Request) error {
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-// Save answers. Also what is wrong with a question is an answer; the trace says
-// what it is in words.
+// Save answers a question, also an invalid one; the trace has the reason.
 func (t *responder) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	a, err := t.open()
 	if err != nil {
@@ -459,5 +457,5 @@ func (t *responder) Save(ctx context.Context, req *indirector.Request) (any, err
 		h = append(h, data.P("because", data.OfString(err.Error())))
 		traces.AddNote(ctx, fmt.Sprintf("answered %s: %v", about, err))
 	}
-	return &model.OCSPResponse{Name: req.Key, DER: der, About: data.OfHash(h)}, nil
+	return &model.OCSPResponse{Name: req.Key, DER: der, Summary: data.OfHash(h)}, nil
 }

@@ -1,8 +1,8 @@
-// Package certificates has the termini of the indirections that Puppet had for
-// keys, certificates and what a CA does: file keeps those of this host in its
-// ssldir, ca those of a CA in its cadir, and disabled_ca is for a server that is
-// no CA. They ended with Puppet 5 and 6; Puppet Server's HTTP interface of the
-// CA is the same, and is served here by way of them.
+// Package certificates has the termini of keys, certificates and the CA: file
+// keeps those of this host in its ssldir, ca those of a CA in its cadir, and
+// disabled_ca is for a server without a CA. Puppet removed them in versions 5
+// and 6; Puppet Server's HTTP interface of the CA has stayed, and is served by
+// them.
 package certificates
 
 import (
@@ -24,7 +24,7 @@ import (
 	"indirtui/traces"
 )
 
-// Messages of Puppet, word for word.
+// Puppet's messages, word for word.
 const (
 	msgTraversal = "directory traversal detected in %s: %s"
 	msgName      = "Certname %s must not contain unprintable or non-ASCII characters"
@@ -38,28 +38,28 @@ const (
 	msgNoRequest = "Cannot sign for host %s without a certificate request"
 	msgDeleted   = "Deleted for %s: %s"
 	msgNothing   = "Nothing was deleted"
-	msgLocalKeys = "keys are not given over the network" // ours: Puppet says that there is no handler
+	msgLocalKeys = "keys are not given over the network" // not Puppet's, which finds no handler
 )
 
-// files is where a terminus keeps its instances: one in each file of a
-// directory, and that of the CA in a file of its own; or all in one file.
+// files is where a terminus keeps its instances: in a directory, with a file of
+// its own for the CA, or in one file.
 type files struct {
 	env    indirector.Env
 	class  *model.Class
 	dir    string // of the files by name
-	ca     string // of the name ca; "" is a file like the others
-	single string // the one file, whatever the name
+	ca     string // of the name ca; "" is in the directory
+	single string // the one file, for every name
 	mode   fs.FileMode
 	read   func(name, path string, text []byte) (indirector.Instance, error)
 }
 
-// A place names the settings that say where something is kept.
-type place struct {
+// A location names the settings of the files.
+type location struct {
 	dir, ca, single string
 	mode            fs.FileMode
 }
 
-func newFiles(env indirector.Env, p place) files {
+func newFiles(env indirector.Env, p location) files {
 	get := func(name string) string {
 		if name == "" {
 			return ""
@@ -112,7 +112,7 @@ func (f *files) path(ctx context.Context, name string) (string, error) {
 
 func (f *files) ruby() string { return f.class.Ruby + "::" + indirector.Constant(f.env.Terminus) }
 
-// unsafe says why a name is not made that of a file, or "". Rule IND-KEY-01.
+// unsafe returns why a name cannot be a file name, or "". Rule IND-KEY-01.
 func unsafe(name string) string {
 	if i := strings.IndexAny(name, "/\\\x00"); i >= 0 {
 		return fmt.Sprintf("the key holds %s", data.InspectString(name[i:i+1]))
@@ -131,8 +131,7 @@ func unsafe(name string) string {
 	return ""
 }
 
-// checkName is Puppet's check of what it gives a name to: printable ASCII
-// without slashes.
+// checkName is Puppet's check of a name: printable ASCII without slashes.
 func checkName(name string) error {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' || c == '/' {
@@ -142,8 +141,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// Find reads the file of a name. One whose name has upper case letters is found
-// too; Puppet would rename it.
+// Find reads the file of a name, also one with upper case letters, which Puppet
+// would rename.
 func (f *files) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -169,8 +168,8 @@ func (f *files) Find(ctx context.Context, req *indirector.Request) (indirector.I
 	return nil, indirector.NotFound(traces.NotFound, path)
 }
 
-// otherCase returns the file that is the same but for upper case letters, or
-// "". That the key has some is Puppet's error, but not that of a CA.
+// otherCase returns the same file with upper case letters, or "". Such letters
+// in the key are Puppet's error, but not a CA's.
 func (f *files) otherCase(req *indirector.Request, path string) (string, error) {
 	dir, short := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
@@ -209,7 +208,7 @@ func (f *files) load(ctx context.Context, name, path string) (indirector.Instanc
 	return inst, nil
 }
 
-// malformed is the error of a file that cannot be read.
+// malformed is the error of an invalid file.
 func malformed(err error, path string) error {
 	f := &indirector.Failure{Class: "OpenSSL::OpenSSLError", Message: err.Error(), Origin: "decode", Path: path, Err: err}
 	if c := (interface{ RubyClass() string })(nil); errors.As(err, &c) {
@@ -221,8 +220,8 @@ func malformed(err error, path string) error {
 	return f
 }
 
-// Search reads all files; the key is ignored. One that cannot be read ends it,
-// as in Puppet.
+// Search reads all files; the key is ignored. An invalid one ends it, as in
+// Puppet.
 func (f *files) Search(ctx context.Context, _ *indirector.Request) ([]indirector.Instance, error) {
 	found := []indirector.Instance{}
 	if f.dir == "" {
@@ -256,7 +255,7 @@ func (f *files) Search(ctx context.Context, _ *indirector.Request) ([]indirector
 	return found, nil
 }
 
-// Save writes the file of a name into a directory that must be there.
+// Save writes the file of a name into an existing directory.
 func (f *files) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	path, err := f.path(ctx, req.Key)
 	if err != nil {
@@ -287,7 +286,7 @@ func (f *files) write(ctx context.Context, key, path string, mode fs.FileMode, t
 	return nil
 }
 
-// Destroy removes the file of a name, and says whether there was one.
+// Destroy removes the file of a name, and reports whether there was one.
 func (f *files) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	path, err := f.path(ctx, req.Key)
 	if err != nil {
@@ -308,7 +307,7 @@ func (f *files) remove(ctx context.Context, key, path string) (any, error) {
 	return true, nil
 }
 
-// List tells of every file.
+// List lists every file.
 func (f *files) List(ctx context.Context, yield func(indirector.Entry) bool) error {
 	names := map[string]string{}
 	if f.single != "" {
@@ -346,7 +345,7 @@ func (f *files) List(ctx context.Context, yield func(indirector.Entry) bool) err
 	return nil
 }
 
-// Peek tells of the file of one name.
+// Peek describes the file of one name.
 func (f *files) Peek(ctx context.Context, key string) (indirector.Entry, error) {
 	if unsafe(key) != "" || f.single == "" && f.dir == "" {
 		return indirector.Entry{}, nil
@@ -385,7 +384,7 @@ func (f *files) entry(key, path string) indirector.Entry {
 	return e
 }
 
-// authority is the CA of a terminus, opened when it is first needed.
+// authority is the CA, opened when it is first needed.
 type authority struct {
 	env indirector.Env
 
@@ -413,8 +412,7 @@ func (a *authority) open() (*ca.Authority, error) {
 	return opened, nil
 }
 
-// failed is an error of the CA in the words of Puppet, whose class of errors it
-// is.
+// failed returns an error of the CA as Puppet's.
 func failed(err error) error {
 	if err == nil {
 		return nil

@@ -18,16 +18,16 @@ import (
 	"indirtui/traces"
 )
 
-// A house is one over an ssldir and a cadir.
-type house struct {
+// A testEngine is an engine over an ssldir and a cadir.
+type testEngine struct {
 	*engine.Engine
 	dir string
 	ca  *ca.Authority
 }
 
-func newHouse(t *testing.T, application string, set ...settings.Override) *house {
+func newEngine(t *testing.T, application string, set ...settings.Override) *testEngine {
 	t.Helper()
-	h := &house{dir: t.TempDir()}
+	h := &testEngine{dir: t.TempDir()}
 	for _, d := range []string{"ssl/certs", "ssl/certificate_requests", "ssl/private_keys", "ssl/public_keys"} {
 		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o755); err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func newHouse(t *testing.T, application string, set ...settings.Override) *house
 	return h
 }
 
-func (h *house) do(t *testing.T, verb indirector.Verb, indirection, key string, change func(*indirector.Request)) (any, error) {
+func (h *testEngine) do(t *testing.T, verb indirector.Verb, indirection, key string, change func(*indirector.Request)) (any, error) {
 	t.Helper()
 	req := &indirector.Request{Indirection: indirection, Verb: verb, Key: key}
 	if change != nil {
@@ -67,14 +67,14 @@ func (h *house) do(t *testing.T, verb indirector.Verb, indirection, key string, 
 
 func remote(req *indirector.Request) { req.Remote = &indirector.Remote{Node: "agent", IP: "127.0.0.1"} }
 
-func says(t *testing.T, what string, err error, want string) {
+func wantError(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if err == nil || indirector.Message(err) != want {
 		t.Errorf("%s: got %v, want %s", what, err, want)
 	}
 }
 
-// TestRoutes is Puppet's CA location: who is asked by which application.
+// TestRoutes is Puppet's CA location: the terminus of each application.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ application, ca, want string }{
@@ -84,7 +84,7 @@ func TestRoutes(t *testing.T) {
 		{"agent", "true", "rest/file rest/file rest/file file rest ca"},
 		{"apply", "true", "file file file file file ca"},
 	} {
-		h := newHouse(t, tt.application, settings.Override{Name: "ca", Value: tt.ca})
+		h := newEngine(t, tt.application, settings.Override{Name: "ca", Value: tt.ca})
 		var got []string
 		for _, name := range []string{"certificate", "certificate_request", "certificate_revocation_list", "key", "certificate_status", "ocsp"} {
 			route, _ := h.Explain(name)
@@ -104,7 +104,7 @@ func TestRoutes(t *testing.T) {
 // is kept of a request.
 func TestKeysStayHere(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, "server")
+	h := newEngine(t, "server")
 	for _, terminus := range []string{"ca", "file", "disabled_ca"} {
 		_, err := h.do(t, indirector.Find, "key", "ca", func(r *indirector.Request) {
 			remote(r)
@@ -140,16 +140,16 @@ func TestKeysStayHere(t *testing.T) {
 	}
 }
 
-// TestDisabledCA is a server that is no CA.
+// TestDisabledCA is a server without a CA.
 func TestDisabledCA(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, "server", settings.Override{Name: "ca", Value: "false"})
+	h := newEngine(t, "server", settings.Override{Name: "ca", Value: "false"})
 	_, cert, _, err := h.ca.Generate(t.Context(), ca.Leaf{Name: "web01"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = h.do(t, indirector.Find, "certificate", "web01", remote)
-	says(t, "over the network", err, "this master is not a CA")
+	wantError(t, "over the network", err, "this master is not a CA")
 	if _, err = h.do(t, indirector.Find, "certificate", "web01", nil); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("without a file: got %v", err)
 	}
@@ -169,7 +169,7 @@ func TestDisabledCA(t *testing.T) {
 // TestFiles has the oddities of Puppet's files of certificates.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, "apply")
+	h := newEngine(t, "apply")
 	certs := filepath.Join(h.dir, "ssl/certs")
 	_, cert, _, err := h.ca.Generate(t.Context(), ca.Leaf{Name: "web01", TTL: time.Hour})
 	if err != nil {
@@ -193,19 +193,19 @@ func TestFiles(t *testing.T) {
 		t.Errorf("looking renamed the file: %v", err)
 	}
 	_, err = h.do(t, indirector.Find, "certificate", "WEB01", nil)
-	says(t, "a key in upper case", err, "Tried to fix SSL files to a file containing uppercase")
+	wantError(t, "a key in upper case", err, "Tried to fix SSL files to a file containing uppercase")
 	for _, key := range []string{"../x", "a/b", "a\x00b", `a\b`} {
 		_, err = h.do(t, indirector.Find, "certificate", key, nil)
-		says(t, "IND-KEY-01 "+key, err, "invalid key")
+		wantError(t, "IND-KEY-01 "+key, err, "invalid key")
 	}
 	write(filepath.Join(certs, "bad.pem"), []byte("garbage"))
 	_, err = h.do(t, indirector.Find, "certificate", "bad", nil)
-	says(t, "no certificate", err, "PEM_read_bio_X509: no start line")
+	wantError(t, "no certificate", err, "PEM_read_bio_X509: no start line")
 	if err := os.RemoveAll(certs); err != nil {
 		t.Fatal(err)
 	}
 	_, err = h.do(t, indirector.Save, "certificate", "web01", func(r *indirector.Request) { r.Instance = &model.Certificate{Name: "web01", PEM: cert} })
-	says(t, "no directory", err, "Cannot save web01; parent directory "+certs+" does not exist")
+	wantError(t, "no directory", err, "Cannot save web01; parent directory "+certs+" does not exist")
 	v, err = h.do(t, indirector.Destroy, "certificate", "web01", nil)
 	if v != false || err != nil {
 		t.Errorf("destroy of nothing: got %v, %v", v, err)
@@ -215,15 +215,15 @@ func TestFiles(t *testing.T) {
 // TestStatus signs, revokes and removes by certificate_status.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, "server")
+	h := newEngine(t, "server")
 	save := func(key, state string) error {
 		_, err := h.do(t, indirector.Save, "certificate_status", key, func(r *indirector.Request) {
 			r.Instance = &model.CertificateStatus{Name: "whoever", Desired: state}
 		})
 		return err
 	}
-	says(t, "no request", save("web01", "signed"), "Cannot sign for host web01 without a certificate request")
-	says(t, "bad state", save("web01", "gone"), "State gone invalid; Must specify desired state of 'signed' or 'revoked' for host web01")
+	wantError(t, "no request", save("web01", "signed"), "Cannot sign for host web01 without a certificate request")
+	wantError(t, "bad state", save("web01", "gone"), "State gone invalid; Must specify desired state of 'signed' or 'revoked' for host web01")
 	if _, _, _, err := h.ca.Generate(t.Context(), ca.Leaf{Name: "web01"}); err != nil {
 		t.Fatal(err)
 	}

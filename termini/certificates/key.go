@@ -15,12 +15,11 @@ import (
 	"indirtui/traces"
 )
 
-// The termini of key.
+// Termini of key.
 var (
 	KeyCA   = describeKey("ca", "The keys of this host, and under the name ca that of the CA.")
 	KeyFile = describeKey("file", "The keys of this host, and under the name ca that of the CA, each with its public key in a file of its own.")
-	// KeyDisabledCA is the same for all who ask: nobody gets keys over the
-	// network.
+	// KeyDisabledCA refuses all: keys are local.
 	KeyDisabledCA = disabledKey()
 )
 
@@ -38,7 +37,7 @@ func describeKey(name, doc string) indirector.Descriptor {
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			public, _ := env.Settings.Get("publickeydir")
 			caPublic, _ := env.Settings.Get("capub")
-			t := &keys{newFiles(env, place{dir: "privatekeydir", ca: "cakey", mode: 0o640}), public, caPublic}
+			t := &keys{newFiles(env, location{dir: "privatekeydir", ca: "cakey", mode: 0o640}), public, caPublic}
 			t.read = func(name, _ string, text []byte) (indirector.Instance, error) {
 				public, err := os.ReadFile(t.publicPath(name))
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,20 +64,20 @@ func disabledKey() indirector.Descriptor {
 	return d
 }
 
-// A localKeys passes on, and is not asked over the network.
+// A localKeys is a disabledCA that is not asked over the network.
 type localKeys struct{ *disabledCA }
 
-// LocalOnly is true: keys stay where they are.
+// LocalOnly is true: keys stay on their host.
 func (*localKeys) LocalOnly() bool { return true }
 
-// A keys is the terminus of keys.
+// A keys has private keys.
 type keys struct {
 	files
-	public, caPublic string // the directory of public keys, and the file of the CA's
+	public, caPublic string // directory of public keys, and file of the CA's
 }
 
-// LocalOnly is true: keys stay where they are. Who serves the network asks this
-// first; the verbs refuse all the same.
+// LocalOnly is true: keys stay on their host. Servers check it first; the verbs
+// refuse all the same.
 func (*keys) LocalOnly() bool { return true }
 
 func refuseRemote(req *indirector.Request) error {
@@ -111,7 +110,7 @@ func (t *keys) publicPath(name string) string {
 	return filepath.Join(t.public, name+".pem")
 }
 
-// Save writes a key and, if it can be had, its public key.
+// Save writes a key and, if known, its public key.
 func (t *keys) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	if err := refuseRemote(req); err != nil {
 		return nil, err

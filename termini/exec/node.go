@@ -33,10 +33,10 @@ var Node = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) {
 		t := &Terminus{facts: nodefacts.Merger{Env: env}, env: env}
 		t.command, _ = env.Settings.Get("external_nodes")
-		if text, place := env.Settings.Get(settingTimeout); text != "" {
+		if text, source := env.Settings.Get(settingTimeout); text != "" {
 			limit, err := indirector.ParseDuration(text)
 			if err != nil {
-				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, place, err)
+				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, source, err)
 			}
 			t.limit = limit
 		}
@@ -44,7 +44,8 @@ var Node = indirector.Descriptor{
 	},
 }
 
-// maxQuoted is how much of stdout a message quotes, in bytes. Puppet quotes all.
+// maxQuoted bounds the stdout that a message quotes, in bytes. Puppet quotes
+// all.
 const maxQuoted = 64 << 10
 
 const settingTimeout = "external_nodes_timeout"
@@ -83,7 +84,7 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	return node, nil
 }
 
-// blanks are what Ruby's \s matches.
+// blanks are the characters that Ruby's \s matches.
 const blanks = " \t\n\v\f\r"
 
 // argv returns the command line for a node. Rule TERM-ENC-01.
@@ -101,13 +102,13 @@ func (t *Terminus) argv(key string) ([]string, error) {
 	return append(words, key), nil
 }
 
-// ask runs the command. What is not an exit with zero fails; to Puppet a
-// command that could not be started looks like one that failed without a word.
-// Rules TERM-ENC-02, TERM-ENC-03.
+// ask runs the command. Any end but exit code 0 fails; to Puppet a command that
+// could not be started looks like one that failed without output. Rules
+// TERM-ENC-02, TERM-ENC-03.
 func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, error) {
 	_, span := traces.Start(ctx, traces.Exec, "exec "+strings.Join(argv, " "))
 	out := run(ctx, argv, t.limit)
-	why := out.why()
+	problem := out.problem()
 	if span != nil {
 		span.Attr("command", argv[0])
 		span.Attr("exit", out.status())
@@ -117,8 +118,8 @@ func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, 
 		}
 		span.End(out.answer(), traces.Because{}, out.err)
 	}
-	if why != "" {
-		traces.AddNote(ctx, why)
+	if problem != "" {
+		traces.AddNote(ctx, problem)
 	}
 	if out.ok() {
 		return out, nil
@@ -126,7 +127,7 @@ func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, 
 	return out, &indirector.Failure{
 		Message: fmt.Sprintf("Failed to find %s via exec: Execution of '%s' returned %s: %s",
 			key, strings.Join(argv, " "), out.status(), cut(strings.Trim(string(out.stdout), blanks+"\x00"), maxQuoted)),
-		Origin: "exec", Path: argv[0], Hidden: why, Err: out.err,
+		Origin: "exec", Path: argv[0], Hidden: problem, Err: out.err,
 	}
 }
 
@@ -192,7 +193,7 @@ func translate(stdout []byte) (map[string]data.Value, error) {
 	return result, nil
 }
 
-// unknown is what Psych calls the file of a text that comes from none.
+// unknown is Psych's file name of a text without one.
 const unknown = "<unknown>"
 
 // putElement treats the element of a list as Ruby does, which asks it for its
@@ -248,8 +249,8 @@ func create(req *indirector.Request, result map[string]data.Value) (*model.Node,
 	return node, nil
 }
 
-// noMapping is what Ruby says when the environment is put into parameters that
-// are no hash.
+// noMapping returns Ruby's error for an environment put into parameters that
+// are not a hash.
 func noMapping(p data.Value) error {
 	f := &indirector.Failure{Origin: "decode", Hidden: "the ENC printed parameters that are no mapping"}
 	switch p.Kind() {

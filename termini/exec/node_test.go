@@ -22,7 +22,7 @@ import (
 
 type settings map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
 // ask runs a classifier on the node n1 and returns what came of it, and its
 // trace.

@@ -11,8 +11,8 @@ import (
 	"indirtui/traces"
 )
 
-// TestNothingPrinted is a classifier that says nothing, which is no node, and
-// one that fails: neither result shows what went to stderr.
+// TestNothingPrinted runs a classifier that prints nothing, which is no node,
+// and one that fails: neither result shows stderr.
 func TestNothingPrinted(t *testing.T) {
 	t.Parallel()
 	for _, stdout := range []string{"", " \n\t\n"} {

@@ -18,8 +18,7 @@ import (
 const (
 	maxStdout = 64 << 20 // bytes; more than that is no answer
 	maxStderr = 16 << 10 // bytes that are kept for the trace
-	// drain is how long output is still waited for when the command has ended
-	// and something that it started holds on to it.
+	// drain is the time to wait for output of processes that outlive the command
 	drain = 250 * time.Millisecond
 )
 
@@ -47,7 +46,8 @@ func run(ctx context.Context, argv []string, limit time.Duration) output {
 	}
 	out := start(ctx, cancel, argv)
 	if errors.Is(out.err, syscall.ENOEXEC) {
-		// Ruby gives what the kernel cannot run to the shell: a script without #!.
+		// Ruby gives a file that the kernel cannot run to the shell: a script
+		// without #!.
 		out = start(ctx, cancel, append([]string{"/bin/sh"}, argv...))
 	}
 	return out
@@ -104,8 +104,8 @@ func (o *output) answer() string {
 	return "exit " + strconv.Itoa(o.code)
 }
 
-// why says what Puppet does not, or "".
-func (o *output) why() string {
+// problem returns what Puppet leaves out, or "".
+func (o *output) problem() string {
 	stderr := strings.Trim(string(o.stderr), blanks)
 	switch {
 	case o.notStarted:
@@ -131,7 +131,7 @@ func hiddenStderr(s string) string {
 	return "; stderr (hidden by Puppet): " + cut(s, 2000)
 }
 
-// reason is why a command could not be started, in a few words.
+// reason returns in a few words why a command could not be started.
 func reason(err error) string {
 	path := ""
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {

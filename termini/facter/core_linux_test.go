@@ -83,6 +83,9 @@ func TestVirtual(t *testing.T) {
 		{"physical", nil, `true physical nil`},
 		{"hypervisor without a name", map[string]string{"/proc/cpuinfo": "flags\t: fpu hypervisor lahf_lm\n"}, `nil`},
 		{"docker", map[string]string{"/proc/1/cgroup": "1:cpu:/docker/abc\n"}, `docker {"docker"=>{"id"=>"abc"}}`},
+		{"docker without a group of its own", map[string]string{"/.dockerenv": "", "/proc/1/cgroup": "0::/\n"}, `docker nil`},
+		{"docker on a virtual machine", map[string]string{"/.dockerenv": "", pci: "0x1af4\n"}, `kvm {"kvm"=>{}}`},
+		{"podman", map[string]string{"/proc/1/environ": "a=b\x00container=podman\x00"}, `podman nil`},
 		{"lxc", map[string]string{"/proc/1/cgroup": "1:cpu:/x\n/lxc/web\n"}, `lxc {"lxc"=>{"name"=>"web"}}`},
 		{"lxc by environment", map[string]string{"/proc/1/environ": "a=b\x00container=lxc\x00"}, `lxc {"lxc"=>{}}`},
 		{

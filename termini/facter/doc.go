@@ -39,6 +39,9 @@
 //     nothing says what it runs on gives is_virtual, but not virtual. Facter gives
 //     none of these facts where it may not read /proc/1/environ as root; here what
 //     may be read is used.
+//   - Facter takes a virtual machine for a real one without virt-what and lspci,
+//     and has no mount points without the library sys-filesystem; packages only
+//     recommend these. Here neither is needed.
 //   - os.distro is absent where only lsb_release would know it, and the legacy
 //     facts lsbdist* are what os.distro says.
 //   - disks.*.serial, disks.*.wwn and what partitions say of their content come

@@ -21,7 +21,7 @@ func (c *collector) virtual(h, _ *hash) {
 		h.bool("is_virtual", true)
 		c.problem("virtual", "there is a hypervisor, but neither DMI nor PCI nor /proc names it")
 	} else {
-		name = first(name, "physical")
+		name = first(name, c.image(), "physical")
 		h.text("virtual", name)
 		h.bool("is_virtual", !slices.Contains(physical, name))
 	}
@@ -67,6 +67,19 @@ func (c *collector) container() (kind, id string) {
 		return "systemd_nspawn", c.line("/etc/machine-id")
 	}
 	return kind, id
+}
+
+// image is the kind of container that virt-what finds where the machine is a
+// real one, and no control group tells.
+func (c *collector) image() string {
+	group := c.read("/proc/self/cgroup")
+	switch {
+	case c.exists("/.dockerenv"), c.exists("/.dockerinit"), strings.Contains(group, "/docker/"):
+		return "docker"
+	case strings.Contains("\x00"+c.read("/proc/1/environ"), "\x00container=podman"), strings.Contains(group, "/libpod-"):
+		return "podman"
+	}
+	return ""
 }
 
 var (

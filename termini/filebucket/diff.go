@@ -20,15 +20,13 @@ import (
 const (
 	maxDiff   = 32 << 20 // bytes that the command may print
 	maxStderr = 16 << 10 // bytes that are kept for the trace
-	// drain is how long output is still waited for when the command has ended
-	// and something that it started holds on to it.
+	// drain is the time to wait for output of processes that outlive the command
 	drain = 250 * time.Millisecond
 )
 
-// compare runs the command on two contents and answers with what it prints.
-// What it says with its exit code and on stderr is not heard, as in Puppet; the
-// trace has it. Puppet makes a file name of whatever diff_with says; here it
-// must be a checksum. Rule TERM-FB-06.
+// compare runs the command on two contents and answers with its output. Exit
+// code and stderr are ignored, as in Puppet; the trace has them. Puppet uses
+// any diff_with as a file name; here it must be a checksum. Rule TERM-FB-06.
 func (t *Terminus) compare(ctx context.Context, e entry, bucket, with string) (indirector.Instance, error) {
 	other := entry{bucket, with}
 	missing := &indirector.Failure{Class: "RuntimeError", Message: fmt.Sprintf(msgNoOther, with)}
@@ -53,8 +51,7 @@ func (t *Terminus) compare(ctx context.Context, e entry, bucket, with string) (i
 	return model.NewFileBucketFile(t.algorithm, out)
 }
 
-// run returns what a command prints. That it could not be started, or failed,
-// is a note.
+// run returns the output of a command. A failure is a note.
 func run(ctx context.Context, argv []string) ([]byte, error) {
 	_, span := traces.Start(ctx, traces.Exec, "exec "+strings.Join(argv, " "))
 	ctx, stop := context.WithCancelCause(ctx)

@@ -4,10 +4,10 @@
 //	<bucket>/5/e/8/8/4/8/9/8/5e884898da2804…/contents
 //	<bucket>/5/e/8/8/4/8/9/8/5e884898da2804…/paths
 //
-// The second file lists, line by line, where the contents came from. Whoever
-// saves locks it, so that this program and Puppet may share a bucket. Contents
-// are never held in memory: they are hashed while they are written, beside the
-// place where they belong, and put there in one step.
+// The second file lists, line by line, where the contents came from. A save
+// locks it, so that this program and Puppet may share a bucket. Contents are
+// never held in memory: they are hashed while they are written to a temporary
+// file in the bucket, which is then renamed.
 package filebucket
 
 import (
@@ -53,14 +53,14 @@ var File = indirector.Descriptor{
 		t.diff, _ = env.Settings.Get("diff")
 		args, _ := env.Settings.Get("diff_args")
 		t.diffArgs = strings.Fields(args)
-		var place string
-		t.algorithm, place = env.Settings.Get("digest_algorithm")
+		var source string
+		t.algorithm, source = env.Settings.Get("digest_algorithm")
 		if t.algorithm == "" {
 			t.algorithm = "sha256"
 		}
 		digest := model.NewDigest(t.algorithm)
 		if digest == nil || strings.HasSuffix(t.algorithm, "lite") {
-			return nil, fmt.Errorf("setting digest_algorithm (%s): a bucket cannot be kept by %q; use md5, sha1, sha224, sha256, sha384 or sha512", place, t.algorithm)
+			return nil, fmt.Errorf("setting digest_algorithm (%s): a bucket cannot be kept by %q; use md5, sha1, sha224, sha256, sha384 or sha512", source, t.algorithm)
 		}
 		t.digits = 2 * digest.Size()
 		return t, nil
@@ -105,8 +105,8 @@ const (
 	msgNoBucket   = "there is no bucket: set bucketdir, or give bucket_path"                                                                     // ours; Puppet would use the root of the file system
 )
 
-// Find opens the contents, or compares or lists, as the options say.
-// Rules TERM-FB-05, TERM-FB-06, TERM-FB-07.
+// Find opens, compares or lists the contents, by the options. Rules TERM-FB-05,
+// TERM-FB-06, TERM-FB-07.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -146,14 +146,14 @@ func (t *Terminus) Head(ctx context.Context, req *indirector.Request) (bool, err
 	return err == nil, err
 }
 
-// Validate checks the model only: who may read a bucket is not decided by
-// keys. Rules TERM-FB-09, IND-VAL-02.
+// Validate checks the model only: keys do not decide access to a bucket. Rules
+// TERM-FB-09, IND-VAL-02.
 func (t *Terminus) Validate(_ context.Context, req *indirector.Request) error {
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-// bucket returns the directory that a find or head is about. Nobody names it
-// over the network. Rules TERM-FB-01, TERM-FB-10.
+// bucket returns the directory for a find or head. Requests from the network
+// cannot name it. Rules TERM-FB-01, TERM-FB-10.
 func (t *Terminus) bucket(ctx context.Context, req *indirector.Request) string {
 	named := req.Option("bucket_path")
 	switch {
@@ -196,9 +196,9 @@ func inspect(s string, given bool) string {
 	return data.InspectString(s)
 }
 
-// malformed says what is wrong with a checksum, or "". Nothing else becomes a
-// part of a file name. Puppet looks at single lines of it, so that there a
-// line may stand before or after. Rule TERM-FB-04.
+// malformed returns the problem of a checksum, or "". Nothing else becomes a
+// part of a file name. Puppet checks single lines, so that there other lines
+// may stand before and after. Rule TERM-FB-04.
 func (t *Terminus) malformed(checksum string) string {
 	for i := range len(checksum) {
 		if c := checksum[i]; (c < '0' || '9' < c) && (c < 'a' || 'f' < c) {
@@ -211,7 +211,7 @@ func (t *Terminus) malformed(checksum string) string {
 	return ""
 }
 
-// An entry is what a bucket keeps under one checksum.
+// An entry is the directory of one checksum.
 type entry struct{ bucket, checksum string }
 
 // dir is the directory of the entry: eight of one letter each, and one of the
@@ -265,7 +265,7 @@ func (e entry) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// openRegular opens what is a file: a device or a pipe would never end.
+// openRegular opens a regular file: a device or a pipe may never end.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -316,13 +316,13 @@ type stored struct {
 
 func (s stored) Open() (io.ReadCloser, error) { return openRegular(s.path) }
 func (s stored) Size() int64                  { return s.size }
-func (s stored) Place() string                { return s.path }
+func (s stored) Path() string                 { return s.path }
 
 var _ model.Kept = stored{}
 
-// ---- what is kept, for those who look without asking ----
+// ---- list and peek ----
 
-// List tells of every entry of the bucket of the settings that a key can name.
+// List yields every entry of the bucket of the settings that a key can name.
 func (t *Terminus) List(ctx context.Context, yield func(indirector.Entry) bool) error {
 	return filepath.WalkDir(t.dir, func(path string, d fs.DirEntry, err error) error {
 		if e := ctx.Err(); e != nil {
@@ -345,7 +345,7 @@ func (t *Terminus) List(ctx context.Context, yield func(indirector.Entry) bool) 
 	})
 }
 
-// Peek tells of the entry that a key names; the original path does not count.
+// Peek returns the entry that a key names; the original path does not count.
 func (t *Terminus) Peek(ctx context.Context, key string) (indirector.Entry, error) {
 	kind, rest, _ := strings.Cut(key, "/")
 	checksum, _, _ := strings.Cut(rest, "/")

@@ -41,7 +41,7 @@ func TestWhere(t *testing.T) {
 	t.Parallel()
 	t.Run("TERM-FB-01 the option, the instance, the setting", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		elsewhere := filepath.Join(t.TempDir(), "other")
 		f := file("text")
@@ -55,7 +55,7 @@ func TestWhere(t *testing.T) {
 	})
 	t.Run("TERM-FB-01 nobody says where", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, settings{"bucketdir": ""})
+		h := newFixture(t, settings{"bucketdir": ""})
 		const words = "there is no bucket: set bucketdir, or give bucket_path"
 		is(t, "find", h.found(t, "sha256/"+sumOf("text")), "error: "+words)
 		_, err := h.do(t, indirector.Save, "sha256/"+sumOf("text"), file("text"))
@@ -63,7 +63,7 @@ func TestWhere(t *testing.T) {
 	})
 	t.Run("TERM-FB-10 nobody names a bucket over the network", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		elsewhere := t.TempDir()
 		f := file("text")
 		f.BucketPath = elsewhere
@@ -83,7 +83,7 @@ func TestLayout(t *testing.T) {
 	t.Parallel()
 	t.Run("TERM-FB-02 directories and modes", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.save(t, "some text\n", "/etc/motd")
 		const sum = "a23e5fdcd7b276bdd81aa1a0b7b963101863dd3f61ff57935f8c5ba462681ea6"
 		want := map[string]string{}
@@ -98,7 +98,7 @@ func TestLayout(t *testing.T) {
 	})
 	t.Run("TERM-FB-03 a path is listed once", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		var sum string
 		for _, path := range []string{"", "/a", "/b", "/a", "/a b", "/ü", "/\xff", "rel", "/a"} {
 			sum = h.save(t, "text", path)
@@ -110,7 +110,7 @@ func TestLayout(t *testing.T) {
 	})
 	t.Run("TERM-FB-03 a line without an end gets one", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "")
 		if err := os.WriteFile(h.at(sum, "paths"), []byte("/crlf\r\n/half"), 0o640); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestLayout(t *testing.T) {
 	})
 	t.Run("TERM-FB-03 long lines are compared whole", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		long := strings.Repeat("x", 100_000)
 		sum := h.save(t, "text", "/"+long)
 		h.save(t, "text", "/"+long)
@@ -140,7 +140,7 @@ func TestLayout(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	sum := h.save(t, "text", "/a")
 	tests := []struct{ name, key, want string }{
 		{"checksum alone", "sha256/" + sum, "text"},
@@ -165,7 +165,7 @@ func TestKeys(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("TERM-FB-04 "+tt.name, func(t *testing.T) {
 			is(t, tt.key, h.found(t, tt.key), tt.want)
-			// head and save say the same of the key.
+			// head and save report the same about the key.
 			if words, bad := strings.CutPrefix(tt.want, "error: "); bad {
 				_, err := h.do(t, indirector.Head, tt.key, nil)
 				is(t, "head", indirector.Message(err), words)
@@ -188,7 +188,7 @@ func TestAlgorithms(t *testing.T) {
 	for _, algorithm := range []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512"} {
 		t.Run("TERM-FB-04 "+algorithm, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, settings{"digest_algorithm": algorithm})
+			h := newFixture(t, settings{"digest_algorithm": algorithm})
 			f, err := model.NewFileBucketFile(algorithm, []byte("text"))
 			if err != nil {
 				t.Fatal(err)
@@ -212,7 +212,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	t.Run("TERM-FB-05 what it says", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		r, err := h.do(t, indirector.Find, "sha256/"+sum, nil)
 		if err != nil {
@@ -223,14 +223,14 @@ func TestFind(t *testing.T) {
 	})
 	t.Run("TERM-FB-05 gap S-21 the wrong path", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		is(t, "find", h.found(t, "sha256/"+sum+"//b"), "nil")
 		has(t, "the story", h.story(), "content present, path not listed in paths", "/b")
 	})
 	t.Run("TERM-FB-05 a look writes nothing", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		if err := os.Remove(h.at(sum, "paths")); err != nil {
 			t.Fatal(err)
@@ -243,7 +243,7 @@ func TestFind(t *testing.T) {
 	})
 	t.Run("TERM-FB-09 head", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		for key, want := range map[string]bool{sum: true, sum + "//a": true, sum + "//b": false, sumOf("other"): false} {
 			r, err := h.do(t, indirector.Head, "sha256/"+key, nil)
@@ -254,7 +254,7 @@ func TestFind(t *testing.T) {
 	})
 	t.Run("TERM-FB-09 the key need not be the name", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		for _, terminus := range []string{"file", "selector"} {
 			_, err := h.Do(t.Context(), &indirector.Request{
 				Indirection: "file_bucket_file", Verb: indirector.Save, Terminus: terminus,
@@ -274,7 +274,7 @@ func TestFind(t *testing.T) {
 	})
 	t.Run("what is no file", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := sumOf("text")
 		if err := os.MkdirAll(h.at(sum, "contents"), 0o777); err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestFind(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	a, b := h.save(t, "one\ntwo\n", "/a"), h.save(t, "one\nthree\n", "/a")
 	t.Run("TERM-FB-06 two contents", func(t *testing.T) {
 		got := h.found(t, "sha256/"+a, option("diff_with", b))
@@ -302,20 +302,20 @@ func TestDiff(t *testing.T) {
 		})
 	}
 	t.Run("TERM-FB-06 no command", func(t *testing.T) {
-		without := newHouse(t, settings{"diff": "", "bucketdir": h.dir})
+		without := newFixture(t, settings{"diff": "", "bucketdir": h.dir})
 		is(t, "find", without.found(t, "sha256/"+a, option("diff_with", b)), "error: Unable to diff on this platform")
 	})
 	t.Run("TERM-FB-06 no shell", func(t *testing.T) {
-		echo := newHouse(t, settings{"diff": "echo", "diff_args": "  $HOME ; `id`  *", "bucketdir": h.dir})
+		echo := newFixture(t, settings{"diff": "echo", "diff_args": "  $HOME ; `id`  *", "bucketdir": h.dir})
 		is(t, "find", echo.found(t, "sha256/"+a, option("diff_with", b)), "$HOME ; `id` * "+h.at(a, "contents")+" "+h.at(b, "contents")+"\n")
 	})
 	t.Run("TERM-FB-06 a command that is not there", func(t *testing.T) {
-		none := newHouse(t, settings{"diff": "no-such-command", "bucketdir": h.dir})
+		none := newFixture(t, settings{"diff": "no-such-command", "bucketdir": h.dir})
 		is(t, "find", none.found(t, "sha256/"+a, option("diff_with", b)), "")
 		has(t, "the story", none.story(), "no-such-command was not started")
 	})
 	t.Run("TERM-FB-06 a command that fails", func(t *testing.T) {
-		bad := newHouse(t, settings{"diff_args": "--no-such-option", "bucketdir": h.dir})
+		bad := newFixture(t, settings{"diff_args": "--no-such-option", "bucketdir": h.dir})
 		is(t, "find", bad.found(t, "sha256/"+a, option("diff_with", b)), "")
 		has(t, "the story", bad.story(), "exit status 2; Puppet does not tell", "stderr (hidden by Puppet)")
 	})
@@ -323,7 +323,7 @@ func TestDiff(t *testing.T) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	key := "sha256/"
 	all := option("list_all", true)
 	t.Run("TERM-FB-07 no bucket", func(t *testing.T) {
@@ -384,7 +384,7 @@ func TestSave(t *testing.T) {
 	t.Parallel()
 	t.Run("TERM-FB-08 under the computed checksum", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		zero := "sha256/" + strings.Repeat("0", 64)
 		r, err := h.do(t, indirector.Save, zero+"//etc/motd", file("text"))
 		if err != nil {
@@ -398,7 +398,7 @@ func TestSave(t *testing.T) {
 	})
 	t.Run("TERM-FB-08 another type of instance", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, settings{"digest_algorithm": "md5"})
+		h := newFixture(t, settings{"digest_algorithm": "md5"})
 		f, err := model.NewFileBucketFile("sha256", []byte("text"))
 		if err != nil {
 			t.Fatal(err)
@@ -410,7 +410,7 @@ func TestSave(t *testing.T) {
 	})
 	t.Run("TERM-FB-08 a duplicate", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		if err := os.Chtimes(h.at(sum, "contents"), old, old); err != nil {
@@ -426,7 +426,7 @@ func TestSave(t *testing.T) {
 	t.Run("TERM-FB-08 a damaged copy", func(t *testing.T) {
 		t.Parallel()
 		for _, damage := range []string{"", "texT", "a longer text"} {
-			h := newHouse(t, nil)
+			h := newFixture(t, nil)
 			sum := h.save(t, "text", "/a")
 			if err := errors.Join(os.Chmod(h.at(sum, "contents"), 0o600), os.WriteFile(h.at(sum, "contents"), []byte(damage), 0o600)); err != nil {
 				t.Fatal(err)
@@ -443,7 +443,7 @@ func TestSave(t *testing.T) {
 			"d8823e3156348f5bae6dacd436c919c6dd53e2b487da03fd02396306d248cda0e99f33420f577ee8ce54b67080a80d1ec69821bcb6a8839396f9652b6ff72a70"
 		const b = "d131dd02c5e6eec4693d9a0698aff95c2fcab50712467eab4004583eb8fb7f8955ad340609f4b30283e4888325f1415a085125e8f7cdc99fd91dbd7280373c5b" +
 			"d8823e3156348f5bae6dacd436c919c6dd53e23487da03fd02396306d248cda0e99f33420f577ee8ce54b67080280d1ec69821bcb6a8839396f965ab6ff72a70"
-		h := newHouse(t, settings{"digest_algorithm": "md5"})
+		h := newFixture(t, settings{"digest_algorithm": "md5"})
 		sum := "79054025255fb1a26e4bc422aef54eb4"
 		first, second := unhex(t, a), unhex(t, b)
 		if _, err := h.do(t, indirector.Save, "md5/"+sum+"//a", file(first)); err != nil {
@@ -462,7 +462,7 @@ func TestSave(t *testing.T) {
 	})
 	t.Run("a path with a line break", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a\nb")
 		has(t, "the story", h.story(), "the path holds a line break")
 		is(t, "find", h.found(t, "sha256/"+sum), "text")
@@ -470,7 +470,7 @@ func TestSave(t *testing.T) {
 	})
 	t.Run("contents that change", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		f, err := model.NewFileBucketFile("sha256", []byte("before"))
 		if err != nil {
 			t.Fatal(err)
@@ -482,7 +482,7 @@ func TestSave(t *testing.T) {
 	})
 	t.Run("contents that vanish", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		f := file("")
 		f.Contents = broken{fs.ErrNotExist}
 		_, err := h.do(t, indirector.Save, "sha256/"+sumOf(""), f)
@@ -493,7 +493,7 @@ func TestSave(t *testing.T) {
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		f := file("")
 		f.Contents = endless{cancel}
@@ -514,7 +514,7 @@ func unhex(t *testing.T, s string) string {
 	return string(b)
 }
 
-func nothingKept(t *testing.T, h *house) {
+func nothingKept(t *testing.T, h *fixture) {
 	t.Helper()
 	if left := tree(t, h.dir); len(left) > 1 {
 		t.Errorf("something is left: %v", left)
@@ -556,14 +556,14 @@ func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	t.Run("TERM-FB-03 TERM-FB-08 of one checksum", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
-		again := newHouse(t, settings{"bucketdir": h.dir})
+		h := newFixture(t, nil)
+		again := newFixture(t, settings{"bucketdir": h.dir})
 		text := strings.Repeat("some text\n", 100_000)
 		var writers sync.WaitGroup
 		for i := range 16 {
 			writers.Go(func() {
-				house := []*house{h, again}[i%2]
-				house.save(t, text, "/"+string(rune('a'+i/2)))
+				next := []*fixture{h, again}[i%2]
+				next.save(t, text, "/"+string(rune('a'+i/2)))
 			})
 		}
 		writers.Wait()
@@ -595,7 +595,7 @@ func TestSelector(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, nil)
+			h := newFixture(t, nil)
 			h.save(t, "text", "")
 			is(t, "find", h.found(t, tt.key), tt.want)
 			has(t, "the story", h.story(), tt.story)
@@ -611,7 +611,7 @@ func TestSelector(t *testing.T) {
 	}
 	t.Run("the choice is a span", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		h.save(t, "text", "")
 		last := h.ended[len(h.ended)-1]
 		for _, s := range last.Spans {
@@ -623,7 +623,7 @@ func TestSelector(t *testing.T) {
 	})
 	t.Run("verbs that nobody has", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		for _, verb := range []indirector.Verb{indirector.Search, indirector.Destroy} {
 			if _, err := h.do(t, verb, "sha256/"+sumOf("text"), nil); !errors.Is(err, indirector.ErrVerbMissing) {
 				t.Errorf("%v: got %v", verb, err)

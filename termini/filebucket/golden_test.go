@@ -68,7 +68,7 @@ func (r *recorded) check(t *testing.T) {
 		files[filepath.Base(f.Path)] = decode(t, f.Base64)
 	}
 	algorithm, sum, _ := strings.Cut(r.Name, "/")
-	h := newHouse(t, settings{"digest_algorithm": algorithm})
+	h := newFixture(t, settings{"digest_algorithm": algorithm})
 	inst, err := model.NewFileBucketFile(algorithm, []byte(files["contents"]))
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 func TestLock(t *testing.T) {
 	t.Parallel()
-	lock := func(t *testing.T, h *house, sum string) *os.File {
+	lock := func(t *testing.T, h *fixture, sum string) *os.File {
 		t.Helper()
 		f, err := os.OpenFile(h.at(sum, "paths"), os.O_RDWR, 0)
 		if err != nil {
@@ -29,7 +29,7 @@ func TestLock(t *testing.T) {
 	t.Run("TERM-FB-03 somebody keeps it", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, nil)
+			h := newFixture(t, nil)
 			sum := h.save(t, "text", "/a")
 			defer lock(t, h, sum).Close()
 			begin := time.Now()
@@ -44,7 +44,7 @@ func TestLock(t *testing.T) {
 	t.Run("TERM-FB-03 somebody lets it go", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, nil)
+			h := newFixture(t, nil)
 			sum := h.save(t, "text", "/a")
 			f := lock(t, h, sum)
 			go func() {
@@ -69,7 +69,7 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	h := newHouse(t, settings{"bucketdir": dir})
+	h := newFixture(t, settings{"bucketdir": dir})
 	h.dir = dir
 	sum := h.save(t, "small", "/a")
 	before := tree(t, dir)
@@ -91,7 +91,7 @@ func TestNoRegularFiles(t *testing.T) {
 	for _, name := range []string{"contents", "paths"} {
 		t.Run(name+" is a pipe", func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, nil)
+			h := newFixture(t, nil)
 			sum := h.save(t, "text", "")
 			if err := errors.Join(os.Remove(h.at(sum, name)), syscall.Mkfifo(h.at(sum, name), 0o600)); err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestNoRegularFiles(t *testing.T) {
 	}
 	t.Run("the bucket is a file", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		if err := os.WriteFile(h.dir, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func FuzzKey(f *testing.F) {
 		f.Add(key)
 	}
 	f.Fuzz(func(t *testing.T, key string) {
-		h := newHouse(t, nil)
+		h := newFixture(t, nil)
 		req := &indirector.Request{Indirection: "file_bucket_file", Verb: indirector.Save, Terminus: "file", Key: key, Instance: file("x")}
 		if _, err := h.Do(t.Context(), req); err != nil {
 			if _, e := os.Stat(h.dir); e == nil {

@@ -21,7 +21,7 @@ func TestInterchange(t *testing.T) {
 	for _, algorithm := range []string{"sha256", "md5"} {
 		t.Run("TERM-FB-02 "+algorithm, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, settings{"digest_algorithm": algorithm})
+			h := newFixture(t, settings{"digest_algorithm": algorithm})
 			puppet := func(args ...string) string {
 				t.Helper()
 				base := filepath.Join(filepath.Dir(h.dir), "puppet")
@@ -48,7 +48,11 @@ func TestInterchange(t *testing.T) {
 			is(t, "Puppet gets", puppet("get", ours.Checksum), "kept here\n\x00\xff")
 			is(t, "Puppet lists", puppet("list"), h.found(t, algorithm+"/", all))
 
-			source := filepath.Join(t.TempDir(), "theirs")
+			dir, err := filepath.EvalSymlinks(t.TempDir()) // as Puppet records it
+			if err != nil {
+				t.Fatal(err)
+			}
+			source := filepath.Join(dir, "theirs")
 			if err := os.WriteFile(source, []byte("kept by Puppet\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}

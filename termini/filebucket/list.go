@@ -30,9 +30,8 @@ type line struct {
 	written        time.Time
 }
 
-// list answers with a line for each path of the bucket, in the order of paths
-// and then of times. What was saved without a path is in no list. Rule
-// TERM-FB-07.
+// list answers with a line for each path of the bucket, by path and then by
+// time. Contents saved without a path are not listed. Rule TERM-FB-07.
 func (t *Terminus) list(ctx context.Context, req *indirector.Request, bucket string) (indirector.Instance, error) {
 	switch _, err := os.Stat(bucket); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -64,7 +63,7 @@ func (t *Terminus) list(ctx context.Context, req *indirector.Request, bucket str
 		return nil, err
 	}
 	span.End(strconv.Itoa(len(w.lines))+" lines", traces.Because{}, nil)
-	w.tell(ctx, bucket)
+	w.note(ctx, bucket)
 	return model.NewFileBucketFile(t.algorithm, w.text())
 }
 
@@ -144,8 +143,8 @@ func readPaths(path string) (text []byte, written time.Time, err error) {
 	return text, info.ModTime(), err
 }
 
-// tell notes what a list does not show.
-func (w *walk) tell(ctx context.Context, bucket string) {
+// note adds notes for what a list does not show.
+func (w *walk) note(ctx context.Context, bucket string) {
 	if w.nameless > 0 {
 		traces.AddNote(ctx, fmt.Sprintf("%d saved without a path: no list shows them", w.nameless))
 	}

@@ -23,11 +23,11 @@ import (
 
 type settings map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
-// A house is an indirector with the termini of buckets, a bucket of its own,
-// and an ear for traces and logs. Safe for concurrent use.
-type house struct {
+// A fixture is an Indirector with the termini of buckets, a bucket of its own,
+// and a recorder of traces and logs. Safe for concurrent use.
+type fixture struct {
 	*indirector.Indirector
 	dir  string
 	logs log
@@ -36,9 +36,9 @@ type house struct {
 	ended []*traces.Trace
 }
 
-func (h *house) Begin(*traces.Trace) uint64 { return 1 }
+func (h *fixture) Begin(*traces.Trace) uint64 { return 1 }
 
-func (h *house) End(t *traces.Trace, _ any) {
+func (h *fixture) End(t *traces.Trace, _ any) {
 	c := *t
 	c.Notes, c.Spans = slices.Clone(t.Notes), slices.Clone(t.Spans)
 	h.mu.Lock()
@@ -46,8 +46,8 @@ func (h *house) End(t *traces.Trace, _ any) {
 	h.ended = append(h.ended, &c)
 }
 
-// story is all that the last trace tells.
-func (h *house) story() string {
+// story returns the last trace as text.
+func (h *fixture) story() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.ended[len(h.ended)-1]
@@ -78,9 +78,9 @@ func spec() indirector.Spec {
 	}
 }
 
-func newHouse(t testing.TB, more settings) *house {
+func newFixture(t testing.TB, more settings) *fixture {
 	t.Helper()
-	h := &house{dir: filepath.Join(t.TempDir(), "bucket")}
+	h := &fixture{dir: filepath.Join(t.TempDir(), "bucket")}
 	s := settings{"bucketdir": h.dir, "digest_algorithm": "sha256", "diff": "diff", "diff_args": "-u"}
 	for name, value := range more {
 		s[name] = value
@@ -105,7 +105,7 @@ func newHouse(t testing.TB, more settings) *house {
 	return h
 }
 
-func (h *house) do(t testing.TB, verb indirector.Verb, key string, inst indirector.Instance, options ...indirector.Option) (*indirector.Response, error) {
+func (h *fixture) do(t testing.TB, verb indirector.Verb, key string, inst indirector.Instance, options ...indirector.Option) (*indirector.Response, error) {
 	t.Helper()
 	return h.Do(t.Context(), indirector.NewRequest("file_bucket_file", verb, key, inst, options))
 }
@@ -115,7 +115,7 @@ func option(name string, value any) indirector.Option {
 }
 
 // save saves a text, and returns its checksum.
-func (h *house) save(t testing.TB, text, path string) string {
+func (h *fixture) save(t testing.TB, text, path string) string {
 	t.Helper()
 	sum := sumOf(text)
 	if _, err := h.do(t, indirector.Save, "sha256/"+sum+"/"+path, file(text)); err != nil {
@@ -130,7 +130,7 @@ func file(text string) *model.FileBucketFile {
 
 // found returns the contents that a find answers with, or the words of Puppet
 // for why not.
-func (h *house) found(t testing.TB, key string, options ...indirector.Option) string {
+func (h *fixture) found(t testing.TB, key string, options ...indirector.Option) string {
 	t.Helper()
 	r, err := h.do(t, indirector.Find, key, nil, options...)
 	switch {
@@ -162,7 +162,7 @@ func sumOf(text string) string {
 }
 
 // at is the file of an entry, "contents" or "paths".
-func (h *house) at(sum, name string) string {
+func (h *fixture) at(sum, name string) string {
 	return filepath.Join(h.dir, strings.Join(strings.Split(sum[:8], ""), "/"), sum, name)
 }
 

@@ -47,8 +47,8 @@ func makeDir(dir string) error {
 	return err
 }
 
-// lockPaths opens the paths of an entry, and waits until nobody else has them
-// locked. Closing them is unlocking. Rule TERM-FB-03.
+// lockPaths opens the paths of an entry, and waits for their lock. Close
+// unlocks them. Rule TERM-FB-03.
 func (e entry) lockPaths(ctx context.Context) (f *os.File, err error) {
 	_, span := traces.Start(ctx, traces.File, "lock paths")
 	span.Attr("path", e.paths())
@@ -153,8 +153,8 @@ func chomp(line []byte) []byte {
 	return line
 }
 
-// addPath appends a path to the locked paths, unless it is there. A line that
-// somebody left without its end gets it first. Rule TERM-FB-03.
+// addPath appends a path to the locked paths, unless it is there. A last line
+// without its end gets it first. Rule TERM-FB-03.
 func addPath(ctx context.Context, f *os.File, path string) error {
 	if path == "" {
 		return nil

@@ -10,19 +10,20 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/disk"
 	"indirtui/traces"
 )
 
-// Save keeps the contents of the instance under the checksum that they have.
-// The answer is an empty file, as in Puppet. What a killed process leaves
-// behind is a hidden file ".save-…" in the bucket that nobody reads.
-// Rule TERM-FB-08.
+// Save keeps the contents of the instance under their checksum. It returns an
+// empty file, as in Puppet. A killed process leaves a hidden file ".save-…" in
+// the bucket that is never read. Rule TERM-FB-08.
 func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	file, ok := req.Instance.(*model.FileBucketFile)
 	if !ok {
@@ -41,8 +42,8 @@ func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, erro
 		return nil, err
 	}
 	err = t.keep(ctx, entry{bucket, checksum}, temp, path)
-	if e := os.Remove(temp); e != nil && !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, disk.Fail(e, temp, ""))
+	if e := temp.Abort(); e != nil {
+		err = errors.Join(err, disk.Fail(e, bucket, ""))
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, erro
 // stage writes the contents into a file of the bucket that has no name yet, and
 // returns it with their checksum. What was hashed before and is different now
 // is not kept.
-func (t *Terminus) stage(ctx context.Context, bucket string, file *model.FileBucketFile) (path, checksum string, err error) {
+func (t *Terminus) stage(ctx context.Context, bucket string, file *model.FileBucketFile) (temp *files.Writer, checksum string, err error) {
 	_, span := traces.Start(ctx, traces.Stream, "hash and write contents")
 	var n int64
 	defer func() {
@@ -65,58 +66,54 @@ func (t *Terminus) stage(ctx context.Context, bucket string, file *model.FileBuc
 		span.End("{"+t.algorithm+"}"+checksum, traces.Because{}, nil)
 	}()
 	if err := makeDir(bucket); err != nil {
-		return "", "", disk.Fail(err, bucket, "")
+		return nil, "", disk.Fail(err, bucket, "")
 	}
 	var source io.ReadCloser = io.NopCloser(bytes.NewReader(nil))
 	if file.Contents != nil {
 		if source, err = file.Contents.Open(); err != nil {
-			return "", "", disk.Fail(err, "", "the contents that are to be saved")
+			return nil, "", disk.Fail(err, "", "the contents that are to be saved")
 		}
 	}
 	defer source.Close()
-	temp, err := os.CreateTemp(bucket, ".save-*")
+	nameless := filepath.Join(bucket, "contents") // until the checksum is known
+	temp, err = files.Create(nameless, files.Options{Mode: contentsMode, Owner: files.Must})
 	if err != nil {
-		return "", "", disk.Fail(renamed(err, bucket), bucket, "")
+		return nil, "", disk.Fail(renamed(err, nameless, bucket), bucket, "")
 	}
 	digest := model.NewDigest(t.algorithm)
 	n, err = write(ctx, temp, source, digest)
 	if err == nil {
-		err = seal(temp, n)
-	}
-	if e := temp.Close(); err == nil {
-		err = e
+		err = temp.Truncate(n) // it may end with a hole
 	}
 	checksum = hex.EncodeToString(digest.Sum(nil))
 	switch {
 	case err == nil && file.ChecksumType == t.algorithm && file.Checksum != "" && file.Checksum != checksum:
 		err = &indirector.Failure{Class: "Puppet::FileBucket::BucketError", Message: fmt.Sprintf(msgChanged, checksum, file.Checksum), Err: indirector.ErrInvalid}
 	case err != nil && ctx.Err() == nil:
-		err = disk.Fail(renamed(err, bucket, temp.Name()), bucket, "")
+		err = disk.Fail(renamed(err, nameless, bucket), bucket, "")
 	}
 	if err != nil {
-		return "", "", errors.Join(err, os.Remove(temp.Name()))
+		return nil, "", errors.Join(err, temp.Abort())
 	}
-	return temp.Name(), checksum, nil
+	return temp, checksum, nil
 }
 
-// renamed says of an error about one of the temporary names that it is about
-// the bucket.
-func renamed(err error, bucket string, temporary ...string) error {
-	e := (*fs.PathError)(nil)
-	if errors.As(err, &e) && (len(temporary) == 0 || e.Path == temporary[0]) {
-		return &fs.PathError{Op: e.Op, Path: bucket, Err: e.Err}
+// renamed attributes an error about one path to another.
+func renamed(err error, from, to string) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) && e.Path == from {
+		return &fs.PathError{Op: e.Op, Path: to, Err: e.Err}
 	}
 	return err
 }
 
-// block is how much is read at once, in bytes. Contents need no more memory.
+// block is the size of a read, in bytes. Contents need no more memory.
 const block = 256 << 10
 
 var zeros [block]byte
 
 // write copies source to temp and to the digest. Whole blocks of zeros become
 // holes.
-func write(ctx context.Context, temp *os.File, source io.Reader, digest hash.Hash) (n int64, err error) {
+func write(ctx context.Context, temp io.WriteSeeker, source io.Reader, digest hash.Hash) (n int64, err error) {
 	buffer := make([]byte, block)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -142,21 +139,9 @@ func write(ctx context.Context, temp *os.File, source io.Reader, digest hash.Has
 	}
 }
 
-// seal gives the file its length, if it ends with a hole, and its mode, and
-// brings it to the disk.
-func seal(temp *os.File, size int64) error {
-	if err := temp.Truncate(size); err != nil {
-		return err
-	}
-	if err := temp.Sync(); err != nil {
-		return err
-	}
-	return temp.Chmod(contentsMode)
-}
-
 // keep puts what was staged in its place, unless it is there already, and adds
 // the path. Rules TERM-FB-03, TERM-FB-08.
-func (t *Terminus) keep(ctx context.Context, e entry, temp, path string) (err error) {
+func (t *Terminus) keep(ctx context.Context, e entry, temp *files.Writer, path string) (err error) {
 	if err := makeDir(e.dir()); err != nil {
 		return disk.Fail(err, e.dir(), "")
 	}
@@ -177,9 +162,9 @@ func (t *Terminus) keep(ctx context.Context, e entry, temp, path string) (err er
 	return nil
 }
 
-func (t *Terminus) place(ctx context.Context, e entry, temp string) error {
+func (t *Terminus) place(ctx context.Context, e entry, temp *files.Writer) error {
 	sum := "{" + t.algorithm + "}" + e.checksum
-	there, err := t.state(ctx, e, temp)
+	there, err := t.state(ctx, e, temp.Name())
 	if err != nil {
 		return err
 	}
@@ -192,7 +177,8 @@ func (t *Terminus) place(ctx context.Context, e entry, temp string) error {
 		}
 		return nil
 	case collides:
-		// Puppet's message does not tell a client where the server keeps its files.
+		// Puppet's message does not show a client where the server keeps its
+		// files.
 		t.env.Log.Error(fmt.Sprintf(msgUnverified, e.contents()))
 		return &indirector.Failure{
 			Class: "Puppet::FileBucket::BucketError", Message: fmt.Sprintf(msgCollision, sum), Origin: "file", Path: e.contents(),
@@ -208,7 +194,7 @@ func (t *Terminus) place(ctx context.Context, e entry, temp string) error {
 	_, span := traces.Start(ctx, traces.File, "write contents")
 	span.Attr("path", e.contents())
 	span.Attr("mode", fmt.Sprintf("%04o", contentsMode))
-	if err := disk.Rename(temp, e.contents()); err != nil {
+	if err := temp.CommitTo(e.contents()); err != nil {
 		span.End("failed", traces.Because{}, err)
 		return disk.Fail(err, e.contents(), "")
 	}
@@ -216,7 +202,7 @@ func (t *Terminus) place(ctx context.Context, e entry, temp string) error {
 	return nil
 }
 
-// A state is what a bucket has where something is to be kept.
+// A state is the state of a bucket's entry before a save.
 type state uint8
 
 const (

@@ -32,7 +32,6 @@ var (
 	_ indirector.Validator = (*Selector)(nil)
 )
 
-// Find asks the chosen terminus.
 func (s *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := s.pass(ctx, indirector.Find, req)
 	if err != nil {
@@ -42,14 +41,12 @@ func (s *Selector) Find(ctx context.Context, req *indirector.Request) (indirecto
 	return inst, nil
 }
 
-// Head asks the chosen terminus.
 func (s *Selector) Head(ctx context.Context, req *indirector.Request) (bool, error) {
 	v, err := s.pass(ctx, indirector.Head, req)
 	found, _ := v.(bool)
 	return found, err
 }
 
-// Save asks the chosen terminus.
 func (s *Selector) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	return s.pass(ctx, indirector.Save, req)
 }
@@ -59,7 +56,7 @@ func (s *Selector) Save(ctx context.Context, req *indirector.Request) (any, erro
 func (s *Selector) Validate(ctx context.Context, req *indirector.Request) error {
 	if name, why := choose(req); name != "file" {
 		if _, err := s.env.Sibling(name); err != nil {
-			tell(ctx, req, name, why)
+			note(ctx, req, name, why)
 			return err
 		}
 	}
@@ -74,17 +71,17 @@ func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirect
 	chosen, err := s.env.Sibling(name)
 	span.End(name, traces.Because{Reason: traces.ByRequest, About: why}, err)
 	if err != nil {
-		tell(ctx, req, name, why)
+		note(ctx, req, name, why)
 		return nil, err
 	}
-	tellServer(ctx, req, name)
+	noteServer(ctx, req, name)
 	can := indirector.VerbsOf(chosen)
 	if can[verb] == nil {
 		return nil, &indirector.VerbError{Indirection: s.env.Indirection, Terminus: name, Class: s.env.Spec.Class + "::" + indirector.Constant(name), Verb: verb}
 	}
 	v, err := can[verb](ctx, req)
 	if err == nil {
-		tellChoice(ctx, name, why) // whatever else there is to tell comes first
+		noteChoice(ctx, name, why) // other notes come first
 	}
 	return v, err
 }
@@ -100,18 +97,18 @@ func choose(req *indirector.Request) (name, why string) {
 	return "file", "protocol " + req.URI.Protocol
 }
 
-// tell notes the choice, and what becomes of a server that the key names: that
-// comes first where it is not what people expect.
-func tell(ctx context.Context, req *indirector.Request, name, why string) {
-	tellServer(ctx, req, name)
-	tellChoice(ctx, name, why)
+// note notes the choice, and the server that the key names: that comes first
+// where it is unexpected.
+func note(ctx context.Context, req *indirector.Request, name, why string) {
+	noteServer(ctx, req, name)
+	noteChoice(ctx, name, why)
 }
 
-func tellChoice(ctx context.Context, name, why string) {
+func noteChoice(ctx context.Context, name, why string) {
 	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
 }
 
-func tellServer(ctx context.Context, req *indirector.Request, name string) {
+func noteServer(ctx context.Context, req *indirector.Request, name string) {
 	named := req.URI != nil && req.URI.Server != ""
 	switch {
 	case name == "file" && named:

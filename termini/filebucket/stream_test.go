@@ -44,7 +44,7 @@ func TestStreams(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 
@@ -91,7 +91,7 @@ func TestStreams(t *testing.T) {
 func BenchmarkSave(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20, 64 << 20} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			h := newHouse(b, nil)
+			h := newFixture(b, nil)
 			text := strings.Repeat("0123456789abcde\n", size/16)
 			key := "sha256/" + sumOf(text) + "//a"
 			inst := file(text)
@@ -107,7 +107,7 @@ func BenchmarkSave(b *testing.B) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	h := newHouse(b, nil)
+	h := newFixture(b, nil)
 	key := "sha256/" + h.save(b, "text", "/a") + "//a"
 	b.ReportAllocs()
 	for b.Loop() {

@@ -54,11 +54,11 @@ func cpu(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N), "cpu-ns/op") }
 }
 
-// BenchmarkSearch is a search of 10 000 files through the house, with a
+// BenchmarkSearch searches 10 000 files through the Indirector, with a
 // recorder.
 func BenchmarkSearch(b *testing.B) {
 	dir := tree(b, 10_000)
-	h := newHouse(b, values{}, nil)
+	h := newFixture(b, values{}, nil)
 	for _, sum := range []string{"sha256", "md5", "none"} {
 		b.Run(sum, func(b *testing.B) {
 			b.ReportAllocs()
@@ -119,7 +119,7 @@ func BenchmarkSearchPeers(b *testing.B) {
 // BenchmarkYield is the same search, taken one instance at a time.
 func BenchmarkYield(b *testing.B) {
 	dir := tree(b, 10_000)
-	h := newHouse(b, values{}, nil)
+	h := newFixture(b, values{}, nil)
 	b.ReportAllocs()
 	defer cpu(b)()
 	for b.Loop() {
@@ -138,7 +138,7 @@ func BenchmarkYield(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	dir := b.TempDir()
 	write(b, dir, map[string]string{"m/files/f": "x"})
-	h := newHouse(b, values{"modulepath": dir}, nil)
+	h := newFixture(b, values{"modulepath": dir}, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.find(b, "file_server", "modules/m/f"); err != nil {

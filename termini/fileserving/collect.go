@@ -20,10 +20,10 @@ import (
 	"indirtui/traces"
 )
 
-// lite is how much of a file the lite checksums take, in bytes.
+// lite is the number of bytes that the lite checksums cover.
 const lite = 512
 
-// Names of Ruby's functions, which are part of what Puppet says.
+// Names of Ruby's functions, which are part of Puppet's messages.
 const (
 	opStat     = "rb_file_s_stat"
 	opLstat    = "rb_file_s_lstat"
@@ -48,7 +48,7 @@ func fail(op, path string, err error, hidden string) error {
 type worker struct {
 	ctx      context.Context
 	uid, gid int    // of this process
-	kind     string // what the directory says of the next file; "" if it must be asked
+	kind     string // of the next file, by its directory; "" if unknown
 	digests  string // the type of digest
 	digest   hash.Hash
 	sum      []byte
@@ -57,10 +57,10 @@ type worker struct {
 	status   status // of the last hashed file
 }
 
-// chunks are what files are read in.
+// chunks are the buffers that files are read into.
 var chunks = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
-// collect fills in what is known of the file. Rules TERM-MD-02 to TERM-MD-04.
+// collect fills in the metadata of the file. Rules TERM-MD-02 to TERM-MD-04.
 func (w *worker) collect(f *model.FileMetadata, o *options) error {
 	path := full(f.Path, f.RelativePath)
 	if done, err := w.known(f, o, path); done || err != nil {
@@ -80,7 +80,8 @@ func (w *worker) collect(f *model.FileMetadata, o *options) error {
 	case "file":
 		f.Checksum, err = w.checksum(o.checksum, path, o.links == "manage")
 	case "directory":
-		// Puppet takes the time of the root of the search, also for what is below.
+		// Puppet takes the time of the root of the search, also for files below
+		// it.
 		f.ChecksumType = "ctime"
 		f.Checksum, err = w.checksum("ctime", f.Path, false)
 	case "link":
@@ -100,9 +101,9 @@ func (w *worker) collect(f *model.FileMetadata, o *options) error {
 	return err
 }
 
-// known does what needs fewer questions: the directory has said what the file
-// is, and a file that is hashed says the rest when it is open. It is not done
-// if anything is not as the directory said.
+// known needs fewer system calls: the directory has given the kind of the file,
+// and a file to be hashed gives the rest when it is open. It is not done if the
+// file is not as the directory said.
 func (w *worker) known(f *model.FileMetadata, o *options, path string) (done bool, err error) {
 	switch {
 	case w.kind == "file" && o.checksum == "none" && !o.real:
@@ -126,7 +127,7 @@ func (w *worker) known(f *model.FileMetadata, o *options, path string) (done boo
 
 func isDigest(kind string) bool { return kind != "none" && kind != "mtime" && kind != "ctime" }
 
-// own fills in whose file it is.
+// own fills in owner, group and mode.
 func (w *worker) own(f *model.FileMetadata, o *options, s *status) {
 	owner, group, mode := w.uid, w.gid, 0o644
 	if o.real {
@@ -210,11 +211,11 @@ func (w *worker) hash(kind, path string, known bool) (err error) {
 	return nil
 }
 
-// open opens a regular file without waiting for anybody. Known is that it has
-// just been a regular file, and no link.
+// open opens a regular file and never blocks. Known reports that it has just
+// been a regular file, and not a link.
 func open(path string, known bool) (file io.ReadCloser, s status, err error) {
 	if !known {
-		// A device is not even opened: some act on that.
+		// A device is not even opened: opening some has effects.
 		s, err := stat(path)
 		if err != nil {
 			return nil, s, fail(opOpen, path, err, "")
@@ -251,12 +252,11 @@ type Path string
 
 var _ model.Kept = Path("")
 
-// Place returns the path.
-func (p Path) Place() string { return string(p) }
+// Path returns the path.
+func (p Path) Path() string { return string(p) }
 
-// Open opens the file. It fails with Puppet's words for what cannot be read,
-// and for what is no regular file. The reader is an *os.File, which the kernel
-// can copy.
+// Open opens the file, with Puppet's words for a file that cannot be read or is
+// not regular. The reader is an *os.File, which the kernel can copy.
 func (p Path) Open() (io.ReadCloser, error) {
 	path := string(p)
 	s, err := stat(path)
@@ -285,7 +285,7 @@ func (p Path) Size() int64 {
 	return info.Size()
 }
 
-// A status is what the file system says of a file.
+// A status is the file system's description of a file.
 type status struct {
 	kind         string // as Ruby calls it
 	uid, gid     int

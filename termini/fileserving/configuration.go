@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +27,8 @@ type mount struct {
 	path string // of a custom mount; may hold %h, %H and %d
 }
 
-// built are the mounts that are always there, and cannot have a path.
-// Pluginfacts is one, too, but may be defined as a custom mount.
+// built are the mounts that always exist, and cannot have a path. Pluginfacts
+// is one, too, but may be defined as a custom mount.
 var built = []string{"modules", "plugins", "locales", "scripts", "tasks"}
 
 // A configuration is fileserver.conf. It is safe for concurrent use.
@@ -68,17 +69,10 @@ func (c *configuration) mount(name string) (mount, bool) {
 	return mount{name: name}, isBuilt(name) || name == "pluginfacts"
 }
 
-func isBuilt(name string) bool {
-	for _, b := range built {
-		if b == name {
-			return true
-		}
-	}
-	return false
-}
+func isBuilt(name string) bool { return slices.Contains(built, name) }
 
-// reread reads the file if it has changed. What was read before stays if it is
-// gone or cannot be understood.
+// reread reads the file if it has changed. The last configuration stays if the
+// file is gone or invalid.
 func (c *configuration) reread() {
 	s, err := stat(c.path)
 	if err != nil || s.ctime.Equal(c.read.ctime) && s.size == c.read.size && s.node == c.read.node {
@@ -116,7 +110,7 @@ var (
 	entryLine = regexp.MustCompile(`^\s*(\w+)\s+(.+?)(\s*#.*)?$`)
 )
 
-// parse reads the text of fileserver.conf. What is only told goes to the log.
+// parse reads the text of fileserver.conf. Warnings go to the log.
 func parse(path string, text []byte, log *slog.Logger) (map[string]mount, error) {
 	mounts := map[string]mount{}
 	var current *mount

@@ -1,17 +1,17 @@
-// Package fileserving has the termini that serve files: what is said of them
-// (file_metadata) and what is in them (file_content).
+// Package fileserving has the termini that serve files: their metadata
+// (file_metadata) and their contents (file_content).
 //
-// A request goes to one of four places. file takes an absolute path of this
-// machine, file_server a mount and a path below it, http an address; selector
-// decides for each request which of them it is, and the trace says why:
+// Four termini answer. file takes an absolute path of this machine, file_server
+// a mount and a path below it, http a URL; selector chooses one of them for
+// each request, and the trace gives the reason:
 //
 //	puppet:///modules/web/index.html    file_server or rest, as default_file_terminus says
 //	/etc/motd                           file
 //	modules/web/index.html              file_server
 //	https://example.com/index.html      http
 //
-// Contents are never taken into memory: they are hashed as they are read, and
-// a FileContent opens its file when somebody reads it.
+// Contents are never held in memory: they are hashed as they are read, and a
+// FileContent opens its file when it is read.
 package fileserving
 
 import (
@@ -143,7 +143,6 @@ func (t *Files) Search(ctx context.Context, req *indirector.Request) ([]indirect
 	return t.many(ctx, req, []root{{path: req.Key}}, nil)
 }
 
-// Yield yields what Search returns.
 func (t *Files) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	if err := exists(req.Key); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (t *Files) Yield(ctx context.Context, req *indirector.Request, yield func(i
 }
 
 // exists returns nil if there is something at path, following links. Puppet
-// calls everything else absent; the reason says what it was.
+// calls everything else absent; the error has the reason.
 func exists(path string) error {
 	if strings.IndexByte(path, 0) >= 0 {
 		return &indirector.Failure{Class: "ArgumentError", Message: "pathname contains null byte", Origin: "file", Path: path}

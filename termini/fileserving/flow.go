@@ -14,8 +14,8 @@ import (
 	"indirtui/traces"
 )
 
-// How many entries are looked at in one go, and how many of those goes may be
-// on their way: what a search holds does not grow with what it finds.
+// How many entries are collected together, and how many such groups at a time:
+// the memory of a search does not grow with its result.
 const (
 	handful = 16
 	window  = 256
@@ -44,7 +44,7 @@ type flow struct {
 	stopped error        // what yield returned
 }
 
-// A few entries, and what is made of them.
+// A few is a group of entries, and their instances.
 type few struct {
 	entries []entry
 	found   []indirector.Instance // as far as it went well
@@ -79,10 +79,10 @@ func newWorker(ctx context.Context) worker {
 	return worker{ctx: ctx, uid: os.Geteuid(), gid: os.Getegid()}
 }
 
-// add takes an entry. It fails if nobody takes what is made any longer.
+// add takes an entry. It fails if the instances are no longer taken.
 func (f *flow) add(e entry) error {
 	if f.failed != nil {
-		return nil // the listing goes on: it may have something worse to say
+		return nil // the listing goes on: it may find a worse error
 	}
 	if f.next == nil {
 		f.next = f.fresh()
@@ -116,8 +116,8 @@ func (f *flow) fresh() *few {
 	}
 }
 
-// send hands what is gathered to whoever makes it. Helpers come when there is
-// more than one handful to be made.
+// send hands the group to a goroutine that makes its instances. Further ones
+// start when there is more than one group to be made.
 func (f *flow) send() {
 	f.work <- f.next
 	f.waiting = append(f.waiting, f.next)
@@ -138,7 +138,7 @@ func isDone(c *few) bool {
 	}
 }
 
-// await returns when c is made, and makes what it can meanwhile.
+// await returns when c is made, and makes other groups meanwhile.
 func (f *flow) await(c *few) {
 	for {
 		select {

@@ -81,7 +81,7 @@ func play(t *testing.T, file string) {
 	top := t.TempDir()
 	root, tmp := filepath.Join(top, "env"), filepath.Join(top, "tmp")
 	s.build(t, root, tmp)
-	h := newHouse(t, s.settings(root, tmp), s.environments(tmp))
+	h := newFixture(t, s.settings(root, tmp), s.environments(tmp))
 	confs := &confLog{map[line]bool{}, map[line]bool{}}
 	for _, row := range rows {
 		t.Run(row.ID, func(t *testing.T) { row.check(t, h, confs, root, tmp) })
@@ -192,17 +192,17 @@ func (s *scene) environments(tmp string) func(string) error {
 	}
 }
 
-// A confLog is what was said of fileserver.conf: by Puppet once, here by each
-// terminus that reads it.
+// A confLog holds the log lines about fileserver.conf: Puppet's, and those of
+// each terminus that reads it.
 type confLog struct{ want, got map[line]bool }
 
-var aboutConf = regexp.MustCompile(`(?i)fileserver.?conf|^Removing mount|can not have a path`)
+var ofConf = regexp.MustCompile(`(?i)fileserver.?conf|^Removing mount|can not have a path`)
 
 // take takes what is about the configuration out of the lines of one request.
 func (c *confLog) take(want, got []line) (restWanted, restGot []line) {
 	sort := func(lines []line, seen map[line]bool) (rest []line) {
 		for _, l := range lines {
-			if aboutConf.MatchString(l.Message) {
+			if ofConf.MatchString(l.Message) {
 				seen[l] = true
 			} else {
 				rest = append(rest, l)
@@ -213,7 +213,7 @@ func (c *confLog) take(want, got []line) (restWanted, restGot []line) {
 	return sort(want, c.want), sort(got, c.got)
 }
 
-func (row *recorded) check(t *testing.T, h *house, confs *confLog, root, tmp string) {
+func (row *recorded) check(t *testing.T, h *fixture, confs *confLog, root, tmp string) {
 	var options []indirector.Option
 	for name, v := range row.Options {
 		if n, ok := v.(float64); ok {

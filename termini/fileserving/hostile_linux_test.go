@@ -13,9 +13,9 @@ import (
 	"indirtui/termini/fileserving"
 )
 
-// TestNoFiles meets what is in a tree and is no file: each is looked at, none is
-// opened. A file of which nobody knows the size is hashed to its end. Rules
-// TERM-MD-02 to TERM-MD-04.
+// TestNoFiles meets entries of a tree that are not files: each is looked at,
+// none is opened. A file of unknown size is hashed to its end. Rules TERM-MD-02
+// to TERM-MD-04.
 func TestNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func TestNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for _, sum := range []string{"sha256", "md5lite", "mtime", "none"} {
 		m, err := h.find(t, "file", dir+"/tree/socket", option("checksum_type", sum))
 		if err != nil || m.Type != "socket" || m.ChecksumType != "none" || m.Checksum != "{none}" {
@@ -59,11 +59,11 @@ func TestNoFiles(t *testing.T) {
 	if err != nil || !strings.HasPrefix(m.Checksum, "{sha256}") {
 		t.Errorf("got %+v, %v", m, err)
 	}
-	says(t, h.told(), "/proc/version changed while it was read: it had 0 bytes, ")
+	contains(t, h.story(), "/proc/version changed while it was read: it had 0 bytes, ")
 }
 
-// TestForbidden meets what may not be read. Root may read everything, so the
-// test runs again as nobody if need be.
+// TestForbidden meets unreadable files. Root may read everything, so the test
+// runs again as another user if need be.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
@@ -94,7 +94,7 @@ func TestForbidden(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for _, tt := range []struct {
 		what    string
 		options []indirector.Option
@@ -113,7 +113,7 @@ func TestForbidden(t *testing.T) {
 	if _, err := h.find(t, "file", dir+"/tree/closed/f"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("below a closed directory: got %v", err)
 	}
-	says(t, h.told(), "permission denied")
+	contains(t, h.story(), "permission denied")
 	if _, err := fileserving.Path(dir + "/tree/file").Open(); indirector.Message(err) != "Permission denied @ rb_sysopen - "+dir+"/tree/file" {
 		t.Errorf("contents: got %v", err)
 	}

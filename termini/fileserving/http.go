@@ -5,7 +5,6 @@ import (
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
 	"indirtui/traces"
@@ -45,9 +45,8 @@ func (t *HTTP) Search(context.Context, *indirector.Request) ([]indirector.Instan
 	return nil, &indirector.Failure{Message: "cannot lookup multiple files"}
 }
 
-// Find asks what the server says of a file. Contents are fetched when they are
-// read; only whether there are some is asked now. Rules TERM-HTTP-01,
-// TERM-HTTP-05.
+// Find asks the server for a file's headers. Contents are fetched when they are
+// read; now only their existence is checked. Rules TERM-HTTP-01, TERM-HTTP-05.
 func (t *HTTP) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	address := req.Key
 	if req.URI != nil {
@@ -92,7 +91,8 @@ func (t *HTTP) head(ctx context.Context, u *url.URL, wire *indirector.Wire) (*cl
 	return answer, nil
 }
 
-// size is what the server says of the whole file; negative if it does not.
+// size returns the size of the whole file by the answer; negative if it has
+// none.
 func size(a *client.Answer) int64 {
 	n, err := strconv.ParseInt(a.Header.Get("Content-Length"), 10, 64)
 	if err != nil || a.Status == http.StatusPartialContent {
@@ -125,7 +125,7 @@ func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string)
 	header := func(name string) string { return strings.Join(resp.Header.Values(name), ", ") }
 	sums := map[string]string{"mtime": "{mtime}" + t.env.Now().Local().Format("2006-01-02 15:04:05 -0700")}
 	if v := header("Content-MD5"); v != "" {
-		sums["md5"] = "{md5}" + hex.EncodeToString(unbase64(v))
+		sums["md5"] = "{md5}" + hex.EncodeToString([]byte(psych.Unbase64(v)))
 	}
 	for _, kind := range []string{"md5", "sha1", "sha256"} {
 		if v := header("X-Checksum-" + kind); v != "" {
@@ -169,26 +169,6 @@ func isSum(kind, sum string) bool {
 	return err == nil && len(b) == map[string]int{"md5": md5.Size, "sha1": sha1.Size, "sha256": sha256.Size}[kind]
 }
 
-// unbase64 decodes as Ruby does: what is no letter of the alphabet is skipped,
-// and what is left over is dropped.
-func unbase64(s string) []byte {
-	letters := strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '+', r == '/':
-			return r
-		}
-		return -1
-	}, strings.TrimRight(s, "= \t"))
-	if len(letters)%4 == 1 {
-		letters = letters[:len(letters)-1]
-	}
-	b, err := base64.RawStdEncoding.DecodeString(letters)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
 // body is the contents of a file of a web server.
 type body struct {
 	from *HTTP
@@ -216,5 +196,5 @@ func (b *body) Open() (io.ReadCloser, error) {
 	return answer.Stream, nil
 }
 
-// Size is what the server said.
+// Size returns the size that the server gave.
 func (b *body) Size() int64 { return b.size }

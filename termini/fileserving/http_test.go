@@ -73,7 +73,7 @@ func site(t *testing.T) *httptest.Server {
 func TestHTTPMetadata(t *testing.T) {
 	t.Parallel()
 	s := site(t)
-	h := newHouse(t, values{"http_connect_timeout": "2m", "http_read_timeout": "2m"}, nil)
+	h := newFixture(t, values{"http_connect_timeout": "2m", "http_read_timeout": "2m"}, nil)
 	for _, tt := range []struct{ path, wanted, checksum, says string }{
 		{"/modified", "", "{mtime}2021-03-04 05:06:07 UTC", ""},
 		{"/md5", "", "{md5}2eb6f35d85c8037648139fae51ee5274", ""},
@@ -118,8 +118,8 @@ func TestHTTPMetadata(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+path); err != nil {
 			t.Error(err)
 		}
-		told := h.told()
-		says(t, told, want)
+		told := h.story()
+		contains(t, told, want)
 		if want == "" && strings.Contains(told, "is none, but") {
 			t.Errorf("a sum that is in order: got\n%s", told)
 		}
@@ -134,17 +134,17 @@ func TestHTTPMetadata(t *testing.T) {
 		if err != nil || at.Before(before) || at.After(time.Now()) {
 			t.Errorf("got %q, %v; want now", m.Checksum, err)
 		}
-		says(t, h.told(), "no checksum/Last-Modified header: mtime=now", "owner, group and mode are missing", "HEAD "+s.URL+"/plain 200 OK")
+		contains(t, h.story(), "no checksum/Last-Modified header: mtime=now", "owner, group and mode are missing", "HEAD "+s.URL+"/plain 200 OK")
 	})
 	t.Run("what was asked is told", func(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+"/head500"); err == nil {
 			t.Error("got no error")
 		}
-		says(t, h.told(), "nil-from-404(HEAD "+s.URL+"/head500: 500 Internal Server Error)")
+		contains(t, h.story(), "nil-from-404(HEAD "+s.URL+"/head500: 500 Internal Server Error)")
 		if _, err := h.find(t, "http", s.URL+"/head403"); err != nil {
 			t.Error(err)
 		}
-		says(t, h.told(), "HEAD was answered with 403 Forbidden, so one byte is asked for", "GET "+s.URL+"/head403 206 Partial Content")
+		contains(t, h.story(), "HEAD was answered with 403 Forbidden, so one byte is asked for", "GET "+s.URL+"/head403 206 Partial Content")
 	})
 	t.Run("a login", func(t *testing.T) {
 		address := strings.Replace(s.URL, "http://", "http://me:secret@", 1)
@@ -169,7 +169,7 @@ func TestHTTPMetadata(t *testing.T) {
 func TestHTTPContent(t *testing.T) {
 	t.Parallel()
 	s := site(t)
-	h := newHouse(t, values{"http_read_timeout": "2m"}, nil)
+	h := newFixture(t, values{"http_read_timeout": "2m"}, nil)
 	find := func(path string) (*model.FileContent, error) {
 		resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: s.URL + path, Terminus: "selector"})
 		c, _ := resp.Instance().(*model.FileContent)
@@ -179,7 +179,7 @@ func TestHTTPContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, h.told(), "removed in 7; selector still routes to it")
+	contains(t, h.story(), "removed in 7; selector still routes to it")
 	for range 2 {
 		if b, err := contents(c); err != nil || string(b) != "body of /plain" {
 			t.Errorf("got %q, %v", b, err)
@@ -213,7 +213,7 @@ func TestHTTPStalls(t *testing.T) {
 	var got string
 	// What came may be late itself on a busy machine: then there is more time for it.
 	for _, limit := range []string{"1", "10", "60"} {
-		h := newHouse(t, values{"http_read_timeout": limit}, nil)
+		h := newFixture(t, values{"http_read_timeout": limit}, nil)
 		resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: s.URL, Terminus: "http"})
 		if err != nil {
 			got = err.Error()
@@ -228,7 +228,8 @@ func TestHTTPStalls(t *testing.T) {
 	t.Errorf("got %s; want what came, and that nothing came for a second", got)
 }
 
-// TestTLS trusts Puppet's authority, and nobody without it. Rule TERM-HTTP-01.
+// TestTLS trusts Puppet's authority, and no server without it. Rule
+// TERM-HTTP-01.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
@@ -238,17 +239,17 @@ func TestTLS(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newHouse(t, values{"localcacert": ca}, nil).find(t, "http", s.URL); err != nil {
+	if _, err := newFixture(t, values{"localcacert": ca}, nil).find(t, "http", s.URL); err != nil {
 		t.Errorf("with the authority: %v", err)
 	}
-	if _, err := newHouse(t, values{"localcacert": ca + ".missing"}, nil).find(t, "http", s.URL); !strings.Contains(indirector.Message(err), "certificate") {
+	if _, err := newFixture(t, values{"localcacert": ca + ".missing"}, nil).find(t, "http", s.URL); !strings.Contains(indirector.Message(err), "certificate") {
 		t.Errorf("without it: got %v", err)
 	}
 	garbage := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(garbage, []byte("no certificate"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newHouse(t, values{"localcacert": garbage}, nil).find(t, "http", s.URL); indirector.Message(err) != "Failed to parse CA certificates as PEM" {
+	if _, err := newFixture(t, values{"localcacert": garbage}, nil).find(t, "http", s.URL); indirector.Message(err) != "Failed to parse CA certificates as PEM" {
 		t.Errorf("garbage: got %v", err)
 	}
 }

@@ -42,9 +42,9 @@ func isModuleName(name string) bool {
 	})
 }
 
-// modules returns the modules of an environment in the order that decides who
-// wins: that of the modulepath, and within one directory the order in which
-// the file system lists it, which is none that a person could guess.
+// modules returns the modules of an environment by precedence: in the order of
+// the modulepath, and within one directory in the arbitrary order of the file
+// system.
 func (t *Server) modules(environment string) ([]module, error) {
 	var found []module
 	seen := map[string]bool{}

@@ -93,7 +93,7 @@ func (a *authority) sign(t *testing.T, dir, name string, hosts ...string) (cert,
 	return pemFile(t, filepath.Join(dir, name+".crt"), "CERTIFICATE", der), pemFile(t, filepath.Join(dir, name+".key"), "EC PRIVATE KEY", b)
 }
 
-// freePorts returns ports that nobody listens on.
+// freePorts returns free ports.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	ports := make([]int, n)
@@ -284,7 +284,7 @@ func TestPeerNginx(t *testing.T) {
 		})`, asked, &answers)
 	theyAsked, read := since(t, log, 0)
 
-	h := newHouse(t, values{
+	h := newFixture(t, values{
 		"ssldir": dir + "/ssl", "localcacert": ours.file, "hostcert": dir + "/none", "hostprivkey": dir + "/none",
 		"http_connect_timeout": "2m", "http_read_timeout": "10m",
 	}, nil)

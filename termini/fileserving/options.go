@@ -9,8 +9,7 @@ import (
 	"indirtui/indirector"
 )
 
-// options are those of a request that say what is to be known of a file.
-// Rule TERM-MD-01.
+// options are those of a request that select metadata. Rule TERM-MD-01.
 type options struct {
 	links    string // manage, follow
 	checksum string
@@ -38,8 +37,8 @@ func refuse(format string, args ...any) error {
 	return &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf(format, args...)}
 }
 
-// ofFiles are the options for what is read from files: for contents there is no
-// choice but links, and Puppet fails if there is another.
+// ofFiles returns the options for reading files: contents have only links, and
+// Puppet fails if there is another.
 func (m *maker) ofFiles(req *indirector.Request) (*options, error) {
 	o, err := m.options(req)
 	for _, name := range []string{"checksum_type", "source_permissions"} {

@@ -16,7 +16,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
-	"indirtui/termini/fileserving"
+	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
@@ -101,7 +101,7 @@ func TestPeerSearch(t *testing.T) {
 		    e.message
 		  end
 		})`, asked, &answers)
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for i, q := range asked {
 		t.Run(fmt.Sprint(q.Path, q.Options), func(t *testing.T) {
 			var options []indirector.Option
@@ -140,7 +140,7 @@ func TestPeerIgnore(t *testing.T) {
 	ruby(t, `p, n = JSON.parse(STDIN.read); puts JSON.generate(p.product(n).map { |a, b| File.fnmatch?(a, b) })`, []any{patterns, names}, &want)
 	for i, p := range patterns {
 		for j, n := range names {
-			if got, w := fileserving.Fnmatch(p, n), want[i*len(names)+j]; got != w {
+			if got, w := fnmatch.Match(p, n), want[i*len(names)+j]; got != w {
 				t.Errorf("%q on %q: got %v, want %v", p, n, got, w)
 			}
 		}
@@ -165,7 +165,7 @@ func TestPeerModules(t *testing.T) {
 		Key     string         `json:"key"`
 		Options map[string]any `json:"options"`
 	}
-	h := newHouse(t, values{"modulepath": modulesOfDebian, "environment": "production", "digest_algorithm": "sha256"}, nil)
+	h := newFixture(t, values{"modulepath": modulesOfDebian, "environment": "production", "digest_algorithm": "sha256"}, nil)
 	var asked []question
 	for _, key := range []string{"modules/stdlib", "modules/apache", "modules/concat", "plugins", "pluginfacts", "locales", "tasks/apache", "scripts/stdlib", "modules/none", "plugins/puppet"} {
 		for _, o := range []map[string]any{

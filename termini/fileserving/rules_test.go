@@ -24,7 +24,7 @@ import (
 
 var elapsed = regexp.MustCompile(`after [0-9.]+ seconds`)
 
-// TestSelector looks at the second choice and at what the trace says of it.
+// TestSelector checks the second choice and its trace.
 func TestSelector(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,12 +55,12 @@ func TestSelector(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, values{"modulepath": dir + "/code/modules", "default_file_terminus": tt.setting}, nil)
+			h := newFixture(t, values{"modulepath": dir + "/code/modules", "default_file_terminus": tt.setting}, nil)
 			_, err := h.find(t, "selector", tt.key)
 			if got := elapsed.ReplaceAllString(indirector.Message(err), "after N seconds"); got != tt.says {
 				t.Errorf("got %q, want %q", got, tt.says)
 			}
-			says(t, h.told(), tt.told...)
+			contains(t, h.story(), tt.told...)
 		})
 	}
 }
@@ -69,7 +69,7 @@ func TestSearchThroughSelector(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"d/a": "x", "d/b": "y"})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	found, err := h.search(t, "selector", dir+"/d", option("recurse", true))
 	if err != nil || len(found) != 3 {
 		t.Errorf("got %d, %v; want 3", len(found), err)
@@ -89,7 +89,7 @@ func TestAuthorized(t *testing.T) {
 		} {
 			t.Run(terminus+" "+tt.key, func(t *testing.T) {
 				t.Parallel()
-				h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+				h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 				_, err := h.Do(t.Context(), &indirector.Request{
 					Indirection: "file_metadata", Verb: indirector.Find, Key: tt.key, Terminus: terminus,
 					Remote: &indirector.Remote{Node: "web01.example.test", Authenticated: true},
@@ -98,7 +98,7 @@ func TestAuthorized(t *testing.T) {
 					t.Errorf("got %q, want %q", got, tt.says)
 				}
 				if strings.HasPrefix(tt.says, "Not") {
-					says(t, h.told(), "authorisation hook refused unknown mount")
+					contains(t, h.story(), "authorisation hook refused unknown mount")
 				}
 			})
 		}
@@ -118,7 +118,7 @@ func TestPlaceholders(t *testing.T) {
 		"d/nodots/%x/f":                   "5",
 		"s/" + short(t) + "/of-this-host": "6",
 	})
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 	ask := func(node, key string) error {
 		req := &indirector.Request{Indirection: "file_metadata", Verb: indirector.Find, Key: key, Terminus: "file_server"}
 		if node != "" {
@@ -230,7 +230,7 @@ func TestMerged(t *testing.T) {
 		"one/a/lib/facter/x.rb": "of a", "one/a/lib/facter/only_a.rb": "", "two/b/lib/facter/x.rb": "of b", "two/b/lib/facter/only_b.rb": "",
 		"two/a/lib/facter/hidden.rb": "a module of that name came before", "two/Bad/lib/y": "no name of a module", "two/c/files/f": "",
 	})
-	h := newHouse(t, values{"modulepath": dir + "/one:" + dir + "/missing:" + dir + "/two"}, nil)
+	h := newFixture(t, values{"modulepath": dir + "/one:" + dir + "/missing:" + dir + "/two"}, nil)
 	found, err := h.search(t, "file_server", "plugins", option("recurse", true))
 	if err != nil {
 		t.Fatal(err)
@@ -244,12 +244,12 @@ func TestMerged(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	says(t, h.told(), "merged mount: facter/x.rb: a wins over b by modulepath order", "1 file hidden", dir+"/one/a wins over "+dir+"/two/b")
+	contains(t, h.story(), "merged mount: facter/x.rb: a wins over b by modulepath order", "1 file hidden", dir+"/one/a wins over "+dir+"/two/b")
 
 	if m, err := h.find(t, "file_server", "plugins/facter/x.rb"); err != nil || m.Path != dir+"/one/a/lib/facter/x.rb" {
 		t.Errorf("got %v, %v; want that of a", m, err)
 	}
-	says(t, h.told(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
+	contains(t, h.story(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
 
 	// No module has any: the client gets an empty directory, not an error.
 	found, err = h.search(t, "file_server", "locales", option("recurse", true))
@@ -281,7 +281,7 @@ func TestModules(t *testing.T) {
 	} {
 		t.Run(tt.module+" "+tt.strict, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, values{"modulepath": dir, "strict": tt.strict}, nil)
+			h := newFixture(t, values{"modulepath": dir, "strict": tt.strict}, nil)
 			_, err := h.find(t, "file_server", "modules/"+tt.module+"/f")
 			lines := h.logs.take()
 			served := tt.log == "" || tt.module == "broken" && tt.strict == "warning"
@@ -302,7 +302,7 @@ func TestOtherEnvironment(t *testing.T) {
 		"envs/custom/environment.conf": "# x\nmanifest = site.pp\nmodulepath = site:$codedir/$environment:$basemodulepath\n", "envs/custom/site/m/files/f": "3",
 		"$environment/m3/files/f": "4", // Puppet leaves that variable as it is
 	})
-	h := newHouse(t, values{
+	h := newFixture(t, values{
 		"environment": "production", "basemodulepath": dir + "/base", "environmentpath": dir + "/envs", "codedir": dir,
 	}, func(string) error { return nil })
 	for key, env := range map[string]string{"modules/m/f": "plain", "modules/m2/f": "plain", "modules/m3/f": "custom"} {
@@ -321,7 +321,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"m/f": "x", "m/sub/x": "x", "secret": "s", "fileserver.conf": "[m]\npath " + dir + "/m\n"})
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf", "modulepath": dir}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf", "modulepath": dir}, nil)
 	for key, says := range map[string]string{
 		"m/../secret":                   "Cannot find file: Invalid relative path '../secret'",
 		"m/sub/../../secret":            "Cannot find file: Invalid relative path 'sub/../../secret'",
@@ -351,7 +351,7 @@ func TestKeys(t *testing.T) {
 	if _, err := h.find(t, "file_server", "m/%66"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("S-45: got %v", err)
 	}
-	says(t, h.told(), "key is literally m/%66: no decoding")
+	contains(t, h.story(), "key is literally m/%66: no decoding")
 }
 
 // TestOptions tries what the options take. Rules TERM-MD-01,
@@ -366,7 +366,7 @@ func TestOptions(t *testing.T) {
 	if err := syscall.Mkfifo(dir+"/fifo", 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, values{"digest_algorithm": "md5"}, nil)
+	h := newFixture(t, values{"digest_algorithm": "md5"}, nil)
 	for _, tt := range []struct {
 		rule, path string
 		options    []indirector.Option
@@ -420,13 +420,16 @@ func TestOptions(t *testing.T) {
 // TestHostileTrees searches what is not made to be searched.
 func TestHostileTrees(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	write(t, dir, map[string]string{
 		"loop/a/f": "x", "loop/a/up": "-> ..", "self": "-> self", "odd/new\nline": "1", "odd/\xff\xfe": "2", "odd/" + strings.Repeat("n", 255): "3", "odd/ ": "4",
 		"outside/secret": "s", "out/link": "-> ../outside", "dev/null": "-> /dev/null", "dev/zero": "-> /dev/zero",
 		"mine/f": "x", "fileserver.conf": "[out]\npath " + dir + "/out\n",
 	})
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 	everything := option("recurse", true)
 
 	t.Run("a loop of directories", func(t *testing.T) {
@@ -434,7 +437,7 @@ func TestHostileTrees(t *testing.T) {
 		if got, want := indirector.Message(err), "Too many levels of symbolic links @ rb_file_s_stat - "+dir+"/loop/a/up"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		says(t, h.told(), "leads back to "+dir+"/loop")
+		contains(t, h.story(), "leads back to "+dir+"/loop")
 		found, err := h.search(t, "file", dir+"/loop", everything, option("links", "follow"), option("recurselimit", 6))
 		if err != nil || len(found) != 10 {
 			t.Errorf("with a limit: got %d, %v; want 10", len(found), err)
@@ -447,7 +450,7 @@ func TestHostileTrees(t *testing.T) {
 		if _, err := h.find(t, "file", dir+"/self"); !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
-		says(t, h.told(), "too many levels of symbolic links")
+		contains(t, h.story(), "too many levels of symbolic links")
 	})
 	t.Run("odd names", func(t *testing.T) {
 		found, err := h.search(t, "file", dir+"/odd", everything)
@@ -464,7 +467,7 @@ func TestHostileTrees(t *testing.T) {
 		if _, err := h.find(t, "file_server", "out/link/secret"); err != nil {
 			t.Error(err)
 		}
-		says(t, h.told(), "leads out of the mount to "+dir+"/outside/secret")
+		contains(t, h.story(), "leads out of the mount to "+dir+"/outside/secret")
 	})
 	t.Run("devices", func(t *testing.T) {
 		_, err := h.find(t, "file", "/dev/zero", option("links", "follow"))
@@ -511,7 +514,7 @@ func TestHostileTrees(t *testing.T) {
 		if lines := h.logs.take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
 			t.Errorf("got the log %v", lines)
 		}
-		says(t, h.told(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
+		contains(t, h.story(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
 		// An explicit limit is held against each directory as a whole, before a file
 		// is looked at: this one cannot be.
 		write(t, dir, map[string]string{"many/zzz": "-> nowhere"})
@@ -545,7 +548,7 @@ func TestHostileTrees(t *testing.T) {
 func TestContents(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"f": "read me", "d/x": ""})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	find := func(key string) *model.FileContent {
 		t.Helper()
 		resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_content", Verb: indirector.Find, Key: key, Terminus: "file"})
@@ -598,8 +601,8 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestFirstErrorCounts lets several files fail: the first in order is told, as
-// if nothing were done at the same time.
+// TestFirstErrorCounts lets several files fail: the first in order is reported,
+// as if nothing were done at the same time.
 func TestFirstErrorCounts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -609,7 +612,7 @@ func TestFirstErrorCounts(t *testing.T) {
 		files[fmt.Sprintf("d/%03d-dangling", i)] = "-> nothing"
 	}
 	write(t, dir, files)
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	first := ""
 	for range 20 {
 		_, err := h.search(t, "file", dir+"/d", option("recurse", true), option("links", "follow"))
@@ -635,7 +638,7 @@ func TestCancelled(t *testing.T) {
 	for _, verb := range []indirector.Verb{indirector.Find, indirector.Search} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		h := newHouse(t, values{}, nil)
+		h := newFixture(t, values{}, nil)
 		_, err := h.Do(ctx, &indirector.Request{Indirection: "file_metadata", Verb: verb, Key: dir + "/large", Terminus: "file"})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v: got %v, want that the time is over", verb, err)
@@ -643,8 +646,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestVanishing searches a tree that is taken away meanwhile: the search
-// succeeds with what was there, or says what has gone.
+// TestVanishing searches a tree that is removed meanwhile: the search succeeds
+// with what was there, or reports what has gone.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -652,7 +655,7 @@ func TestVanishing(t *testing.T) {
 	for i := range 400 {
 		files[fmt.Sprintf("d/%d/f%d", i%20, i)] = "x"
 	}
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	for range 5 {
 		write(t, dir, files)
 		gone := make(chan error)
@@ -672,8 +675,8 @@ func TestVanishing(t *testing.T) {
 	}
 }
 
-// TestLimits meets a configuration that is too large, and a link to a pipe that
-// nobody writes. Rules TERM-FSRV-04, TERM-MD-04.
+// TestLimits meets a configuration that is too large, and a link to a pipe
+// without a writer. Rules TERM-FSRV-04, TERM-MD-04.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -681,7 +684,7 @@ func TestLimits(t *testing.T) {
 	if err := syscall.Mkfifo(dir+"/pipe", 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
+	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf"}, nil)
 	if _, err := h.find(t, "file_server", "m/f"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"indirtui/indirector"
+	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
@@ -34,7 +35,7 @@ type root struct {
 type entry struct {
 	root     int
 	relative string
-	kind     string // what its directory says it is: "file", "directory"; "" if that must be asked
+	kind     string // by its directory: "file", "directory"; "" if unknown
 }
 
 // many returns the instances of all that the roots have. Of several that have
@@ -50,10 +51,10 @@ func (m *maker) many(ctx context.Context, req *indirector.Request, roots []root,
 	return found, nil
 }
 
-// each yields what many returns, while it still walks: what is found first is
-// known first, and nothing is held. What is wrong with a directory may then be
-// said late. Only max_files is held against everything before the first is
-// yielded: Puppet, too, looks at no file of a directory that has too many.
+// each yields the result of many while it still walks, and holds nothing. A
+// directory's error may then come late. Only max_files is checked before the
+// first is yielded: Puppet, too, reads no file of a directory that has too
+// many.
 func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root, w *walk, yield func(indirector.Instance) error) error {
 	if w == nil {
 		var err error
@@ -69,7 +70,7 @@ func (m *maker) each(ctx context.Context, req *indirector.Request, roots []root,
 	o, err := m.ofFiles(req)
 	if err != nil || w.maxFiles > 0 {
 		if err := m.count(ctx, roots, w); err != nil {
-			return err // what is wrong with the tree is said first
+			return err // errors of the tree come first
 		}
 	}
 	if err != nil {
@@ -105,8 +106,8 @@ func tooLarge(path, message string) error {
 	return &indirector.Failure{Message: message, Path: path, Hidden: "a search gives up here; use recurselimit or ignore"}
 }
 
-// list walks over all roots and gives emit what is there. Of a merged mount it
-// remembers which paths it has seen: 100 000 of them take some ten megabytes.
+// list walks over all roots and gives each entry to emit. Of a merged mount it
+// remembers the paths: 100 000 of them take some ten megabytes.
 func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry) error) (err error) {
 	_, span := traces.Start(ctx, traces.File, "list "+filepath.Base(roots[0].path))
 	n := 0
@@ -137,7 +138,7 @@ func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry
 				}
 				return nil
 			}
-			if i < len(roots)-1 { // nobody loses against the last
+			if i < len(roots)-1 { // the last root hides nothing
 				owner[e.relative] = i
 				if bytes += len(e.relative); bytes > nameLimit {
 					return tooLarge(roots[i].path, fmt.Sprintf("the names of what the %s of this mount hold take more than %d bytes", plural(len(roots), "module"), nameLimit))
@@ -149,11 +150,11 @@ func (m *maker) list(ctx context.Context, roots []root, w *walk, emit func(entry
 			return err
 		}
 	}
-	lost.tell()
+	lost.note()
 	return nil
 }
 
-// losers are the files of a merged mount that nobody gets to see.
+// losers are the files of a merged mount that others hide.
 type losers struct {
 	ctx   context.Context
 	roots []root
@@ -168,7 +169,7 @@ func (l *losers) add(e entry) {
 	a, errA := os.Stat(join(won.path, e.relative))
 	b, errB := os.Stat(join(lost.path, e.relative))
 	if errA == nil && errB == nil && a.IsDir() && b.IsDir() {
-		return // both are there: they are laid over each other
+		return // two directories are merged
 	}
 	if l.n++; l.n == 1 {
 		_, l.span = traces.Start(l.ctx, traces.Choose, "merged mount")
@@ -179,7 +180,7 @@ func (l *losers) add(e entry) {
 	}
 }
 
-func (l *losers) tell() {
+func (l *losers) note() {
 	if l.n > 0 {
 		l.span.End(plural(l.n, "file")+" hidden", traces.Because{Reason: traces.DefaultInCode, About: l.first}, nil)
 		traces.AddNote(l.ctx, "merged mount: "+l.first)
@@ -195,8 +196,8 @@ type directory struct {
 	node     uint64
 }
 
-// files gives emit what is at path and below it, "." first, then breadth first
-// in the order of the directories. What emit fails with is returned.
+// files gives emit the entries at path and below it, "." first, then breadth
+// first in the order of the directories. It returns the error of emit.
 func (m *maker) files(ctx context.Context, path string, w *walk, emit func(entry) error) error {
 	look, op := lstat, opLstat
 	if w.follow {
@@ -245,11 +246,10 @@ type finding struct {
 	n     int // entries besides the root
 }
 
-// batch is how many names of a directory are read at once.
+// batch is the number of names of a directory that are read at once.
 const batch = 1024
 
-// children emits what is in a directory, and puts the directories among it into
-// the queue.
+// children emits the entries of a directory, and queues its directories.
 func (f *finding) children(d *directory) (err error) {
 	path := full(f.path, d.relative)
 	dir, err := os.Open(path)
@@ -353,7 +353,7 @@ func list(dir string) ([]fs.DirEntry, error) {
 
 func (w *walk) ignored(name string) bool {
 	for _, pattern := range w.ignore {
-		if fnmatch(pattern, name) {
+		if fnmatch.Match(pattern, name) {
 			return true
 		}
 	}

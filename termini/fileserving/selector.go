@@ -24,28 +24,25 @@ func newSelector(env indirector.Env) (indirector.Terminus, error) {
 	return &Selector{env: env}, nil
 }
 
-// Find asks the chosen terminus.
 func (t *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := t.pass(ctx, req)
 	inst, _ := v.(indirector.Instance)
 	return inst, err
 }
 
-// Search asks the chosen terminus.
 func (t *Selector) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	v, err := t.pass(ctx, req)
 	found, _ := v.([]indirector.Instance)
 	return found, err
 }
 
-// Yield asks the chosen terminus.
 func (t *Selector) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	_, err := t.pass(ctx, req.Yielding(yield))
 	return err
 }
 
-// Authorized asks the chosen terminus, if that has something to say. That there
-// is none is said by the verb.
+// Authorized asks the chosen terminus, if it authorizes. The verb reports that
+// there is none.
 func (t *Selector) Authorized(ctx context.Context, req *indirector.Request) bool {
 	name, _, err := t.choose(req)
 	if err != nil {
@@ -86,7 +83,7 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
 	}
 	if err == nil && because.Reason != traces.BySetting {
-		// Whatever else there is to tell comes first.
+		// Other notes come first.
 		traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, because.About))
 	}
 	return v, err
@@ -107,11 +104,11 @@ func (t *Selector) choose(req *indirector.Request) (string, traces.Because, erro
 		if server != "" {
 			return "rest", because("scheme puppet with server %s", server), nil
 		}
-		name, place := t.env.Settings.Get("default_file_terminus")
+		name, source := t.env.Settings.Get("default_file_terminus")
 		if name == "" {
-			name, place = "rest", "default"
+			name, source = "rest", "default"
 		}
-		return name, traces.Because{Reason: traces.BySetting, About: fmt.Sprintf("setting default_file_terminus=%s (%s)", name, place)}, nil
+		return name, traces.Because{Reason: traces.BySetting, About: fmt.Sprintf("setting default_file_terminus=%s (%s)", name, source)}, nil
 	case "http", "https":
 		return "http", because("scheme %s", protocol), nil
 	case "", "file":
@@ -123,7 +120,8 @@ func (t *Selector) choose(req *indirector.Request) (string, traces.Because, erro
 	return "", because("scheme %s", protocol), refuse("URI protocol '%s' is not currently supported for file serving", protocol)
 }
 
-// absent adds to Puppet's own error what is missing, and who wanted it.
+// absent adds to Puppet's error the missing terminus and the source of the
+// choice.
 func absent(err error, name string, because traces.Because) error {
 	missing := &indirector.Failure{Err: err, Message: indirector.Message(err)}
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) {

@@ -34,8 +34,8 @@ func newServer(env indirector.Env) (indirector.Terminus, error) {
 	return &Server{maker: newMaker(env), config: newConfiguration(env)}, nil
 }
 
-// split takes a key apart. A key whose mount is not there is no error; ok is
-// false. Rule TERM-FSRV-01.
+// split splits a key. A key without a known mount is not an error; ok is false.
+// Rule TERM-FSRV-01.
 func (c *configuration) split(key string) (m mount, path string, ok bool, err error) {
 	name, path, _ := strings.Cut(key, "/")
 	if !isMountName(name) {
@@ -63,9 +63,9 @@ func isMountName(name string) bool {
 	return false
 }
 
-// Authorized refuses what is neither a find nor a search, and mounts that are
-// not there: with a client's name they are an error, without one only absent.
-// Rule TERM-FSRV-02.
+// Authorized refuses other verbs than find and search, and unknown mounts: with
+// a client's name they are an error, without one only absent. Rule
+// TERM-FSRV-02.
 func (t *Server) Authorized(ctx context.Context, req *indirector.Request) bool {
 	return t.config.authorized(ctx, req)
 }
@@ -76,7 +76,7 @@ func (c *configuration) authorized(ctx context.Context, req *indirector.Request)
 	}
 	m, _, ok, err := c.split(req.Key)
 	if err != nil {
-		return true // what is wrong with the key is said by the terminus, in Puppet's words
+		return true // the terminus reports a bad key, in Puppet's words
 	}
 	if !ok {
 		traces.AddNote(ctx, fmt.Sprintf("authorisation hook refused unknown mount %q; without a client's name it would be not found", m.name))
@@ -113,7 +113,6 @@ func (t *Server) Search(ctx context.Context, req *indirector.Request) ([]indirec
 	return t.many(ctx, req, roots, w)
 }
 
-// Yield yields what Search returns.
 func (t *Server) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	roots, w, err := t.roots(ctx, req)
 	if err != nil {
@@ -149,8 +148,7 @@ func (t *Server) roots(ctx context.Context, req *indirector.Request) (roots []ro
 	return roots, w, err
 }
 
-// merged are the mounts that lay the directories of all modules over each
-// other.
+// merged are the mounts that merge the directories of all modules.
 var merged = map[string]string{"plugins": "lib", "pluginfacts": "facts.d", "locales": "locales"}
 
 // find returns the path that a key stands for.
@@ -182,7 +180,7 @@ func (t *Server) find(ctx context.Context, m mount, path string, req *indirector
 }
 
 // inside returns nil if there is something at path. A link that leads out of
-// root is followed, as Puppet does, but is said.
+// root is followed, as Puppet does, but noted.
 func (t *Server) inside(ctx context.Context, root, path string) error {
 	if err := exists(path); err != nil {
 		return err
@@ -227,7 +225,7 @@ func (t *Server) custom(ctx context.Context, m mount, path string, req *indirect
 	return file, nil
 }
 
-// words returns what the placeholders stand for: parts of the name of the
+// words returns the values of the placeholders: parts of the name of the
 // client, or of this host if there is none.
 func (t *Server) words(ctx context.Context, path string, req *indirector.Request) (map[byte]string, error) {
 	if req.Remote == nil || req.Remote.Node == "" {
@@ -293,7 +291,7 @@ func (t *Server) first(ctx context.Context, name, path, environment string) (str
 		}
 		have = append(have, m)
 		if traces.FromContext(ctx) == nil {
-			break // nobody wants to know who loses
+			break // the hidden ones are not wanted
 		}
 	}
 	if len(have) == 0 {
@@ -324,7 +322,7 @@ func below(m module, name, path string) string {
 	return join(dir, path)
 }
 
-// over says whom m beats, and by what.
+// over returns the module that m hides, and the reason.
 func (m module) over(other module) string {
 	if m.in != other.in {
 		return other.name + " by modulepath order"

@@ -32,7 +32,7 @@ func openFile(path string, _ bool) (io.ReadCloser, status, error) {
 	return f, s, nil
 }
 
-// kindOf is what Ruby calls the kind of a file.
+// kindOf returns Ruby's name for the kind of a file.
 func kindOf(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:

@@ -33,7 +33,7 @@ func wide(t testing.TB, n int) string {
 }
 
 // yields asks for what a search finds, one at a time, as JSON.
-func (h *house) yields(t *testing.T, req indirector.Request) (found []string, n any, err error) {
+func (h *fixture) yields(t *testing.T, req indirector.Request) (found []string, n any, err error) {
 	t.Helper()
 	resp, err := h.Do(t.Context(), req.Yielding(func(i indirector.Instance) error {
 		found = append(found, seen(t, i))
@@ -67,7 +67,7 @@ func TestYield(t *testing.T) {
 		files[fmt.Sprintf("mounts/one/files/many/%d", i)] = fmt.Sprint(i)
 	}
 	write(t, dir, files)
-	h := newHouse(t, values{"modulepath": dir + "/mounts"}, nil)
+	h := newFixture(t, values{"modulepath": dir + "/mounts"}, nil)
 	for _, tt := range []struct {
 		terminus, key string
 		options       []indirector.Option
@@ -119,7 +119,7 @@ func TestYieldEarly(t *testing.T) {
 	t.Parallel()
 	dir := wide(t, 20_000)
 	write(t, dir, map[string]string{"z/z/z/loop": "-> ../.."})
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	found, _, err := h.yields(t, indirector.Request{
 		Indirection: "file_metadata", Verb: indirector.Search, Key: dir, Terminus: "file",
 		Options: []indirector.Option{option("recurse", true), option("links", "follow"), option("checksum_type", "none")},
@@ -133,7 +133,7 @@ func TestYieldEarly(t *testing.T) {
 // caller ends it.
 func TestYieldLarge(t *testing.T) { // alone: it measures the memory of the process
 	dir := wide(t, 100_000)
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	enough := errors.New("enough")
 	for _, stop := range []string{"", "error", "cancel"} {
 		t.Run("stop "+stop, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestYieldMerged(t *testing.T) { // alone: it measures the memory of the pro
 			}
 		}
 	}
-	h := newHouse(t, values{"modulepath": dir}, nil)
+	h := newFixture(t, values{"modulepath": dir}, nil)
 	held := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -227,15 +227,15 @@ func TestYieldMerged(t *testing.T) { // alone: it measures the memory of the pro
 	}
 }
 
-// A caller who takes long, and one who panics, leave no goroutine behind: the
-// house waits for all when it closes.
+// A caller that takes long, and one that panics, leave no goroutine behind: the
+// Indirector waits for all when it closes.
 func TestYieldPanic(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range 200 {
 		write(t, dir, map[string]string{filepath.Join("d", fmt.Sprint(i)): "x"})
 	}
-	h := newHouse(t, values{}, nil)
+	h := newFixture(t, values{}, nil)
 	_, err := h.Do(t.Context(), &indirector.Request{
 		Indirection: "file_metadata", Verb: indirector.Search, Key: dir, Terminus: "file",
 		Options: []indirector.Option{option("recurse", true)},

@@ -31,7 +31,7 @@ var crashTermini = [][2]string{{"facts", "yaml"}, {"facts", "json"}, {"node", "m
 // saveForever saves instances of many sizes under one key and prints a line
 // after each.
 func saveForever(dir string) {
-	t := new(testing.B) // nobody will hear of a failure but by the exit
+	t := new(testing.B) // only the exit code shows a failure
 	var all []*made
 	for _, c := range crashTermini {
 		all = append(all, newTerminus(t, c[0], c[1], everywhere(dir)))
@@ -47,7 +47,7 @@ func saveForever(dir string) {
 	}
 }
 
-// sized returns an instance that says in its first value how many there are.
+// sized returns an instance whose first value is the number of values.
 func sized(indirection string, n int) indirector.Instance {
 	values := make([]data.Pair, 0, n+1)
 	values = append(values, data.P("count", data.OfInt(int64(n))))
@@ -152,5 +152,5 @@ func killAfter(t *testing.T, dir string, n int) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Wait() // it says that it was killed
+	_ = c.Wait() // fails, since it was killed
 }

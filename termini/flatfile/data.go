@@ -22,6 +22,7 @@ type DataFiles struct {
 	format *format.Format
 	label  string         // of the format in Puppet's messages
 	second *format.Format // for what the format cannot hold; nil if there is none
+	plain  bool           // rich values are written as strings
 }
 
 func newJSON(env indirector.Env) (*DataFiles, error) {
@@ -32,14 +33,16 @@ func newMsgpack(env indirector.Env) (*DataFiles, error) {
 	return &DataFiles{files: newFiles(env, "server_datadir", "client_datadir"), format: mustFormat("msgpack"), label: "MessagePack"}, nil
 }
 
-// newCatalogJSON returns the terminus for catalogs: with rich data, if it is
-// switched on, and with PSON for strings that are no UTF-8.
+// newCatalogJSON returns the terminus for catalogs, with rich data unless the
+// setting is off, and with PSON for strings that are not UTF-8.
 func newCatalogJSON(env indirector.Env) (*DataFiles, error) {
 	t, err := newJSON(env)
 	if err != nil {
 		return nil, err
 	}
-	if rich, _ := env.Settings.Get("rich_data"); rich != "false" {
+	if rich, _ := env.Settings.Get("rich_data"); rich == "false" {
+		t.plain = true
+	} else {
 		t.format = mustFormat("rich_data_json")
 	}
 	t.second = mustFormat("pson")
@@ -68,7 +71,7 @@ func (t *DataFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, failed(fmt.Sprintf("Could not read %s data for %s %s: %s", t.label, t.env.Indirection, key, disk.Message(err)), err, path, "")
 	}
-	defer file.Release() // what is decoded has a copy
+	defer file.Release() // decoded values have a copy
 	f := t.format
 	if t.second != nil && !utf8.Valid(file.Content) {
 		t.env.Log.Info("Unable to deserialize catalog from json, retrying with pson")
@@ -81,7 +84,7 @@ func (t *DataFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	return t.found(ctx, inst, path, file.Written), nil
 }
 
-// hint says of content that cannot be parsed what can be seen at once.
+// hint describes content that cannot be parsed.
 func hint(content []byte) string {
 	if len(content) == 0 {
 		return "the file is empty"
@@ -112,20 +115,29 @@ func (t *DataFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	if model.ClassOf(req.Instance) == nil {
 		return nil, &indirector.Failure{Class: "NoMethodError", Message: "undefined method `render' for " + rubyName(req.Instance)}
 	}
-	b, err := encode(ctx, t.format, req.Instance)
+	inst := req.Instance
+	if t.plain {
+		var warnings []string
+		inst, warnings = model.Plain(inst)
+		for _, w := range warnings {
+			t.env.Log.Warn(w)
+		}
+	}
+	b, err := encode(ctx, t.format, inst)
 	if err != nil && t.second != nil {
 		t.env.Log.Info("Unable to serialize catalog to json, retrying with pson")
 		t.env.Log.Debug(err.Error())
 		traces.AddNote(ctx, "written as PSON: "+err.Error())
-		b, err = encode(ctx, t.second, req.Instance)
+		b, err = encode(ctx, t.second, inst)
 	}
 	if err != nil {
 		return nil, renderFailed(err)
 	}
-	return t.replace(ctx, path, b, req.Instance)
+	return t.replace(ctx, path, b, inst)
 }
 
-// rubyName is how Ruby's messages call what is no instance of a model.
+// rubyName returns Ruby's name in messages for a value that is not an instance
+// of a model.
 func rubyName(inst indirector.Instance) string {
 	switch inst := inst.(type) {
 	case nil:

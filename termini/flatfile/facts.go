@@ -106,7 +106,7 @@ func newCondition(o indirector.Option) condition {
 
 var operators = []string{"eq", "ne", "lt", "le", "gt", "ge"}
 
-// hopeless says why no node can meet the condition, or "". Rule TERM-FQ-04.
+// hopeless returns why no node can meet the condition, or "". Rule TERM-FQ-04.
 func (c *condition) hopeless() string {
 	switch {
 	case c.kind == "meta" && c.name != "timestamp":
@@ -265,11 +265,12 @@ func rubyText(v any) string {
 
 // ---- the expiration of a file of facts ----
 
-// tail is how much of the end of a file is looked at before all of it is read.
+// tail is the number of bytes at the end of a file that are searched before all
+// of it is read.
 const tail = 512
 
-// expiration returns when the facts of a file are outdated, without decoding
-// them: writers put it at the end.
+// expiration returns when the facts of a file expire, without decoding them:
+// writers put it at the end.
 func expiration(path string, size int64) (time.Time, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -24,11 +24,12 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/disk"
+	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
-// files is what the formats have in common: where files are, and what becomes
-// of them.
+// files is the common part of the formats: where files are, and how they are
+// found, replaced and removed.
 type files struct {
 	env   indirector.Env
 	class *model.Class
@@ -37,8 +38,8 @@ type files struct {
 	ext   string // ".yaml"
 	fixed string // the one file, whatever the key; "" if each key has its own
 	mode  fs.FileMode
-	// sidecars says that expirations which the format drops are kept beside the
-	// files; see sidecar.go.
+	// sidecars keeps the expirations that the format drops beside the files;
+	// see sidecar.go.
 	sidecars bool
 }
 
@@ -92,8 +93,8 @@ func (f *files) path(ctx context.Context, key, ext string) (string, error) {
 	return f.dir + "/" + key + ext, nil
 }
 
-// unsafe says why a key is not made a file name, or "". What Puppet calls the
-// start is the start of any line.
+// unsafe returns why a key is not made a file name, or "". For Puppet any line
+// of the key has a start.
 func unsafe(key string) string {
 	if i := strings.IndexAny(key, "/\\\x00"); i >= 0 {
 		return fmt.Sprintf("the key holds %s", data.InspectString(key[i:i+1]))
@@ -111,7 +112,8 @@ func unsafe(key string) string {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// failed returns an error in Puppet's words with what they do not say.
+// failed returns an error in Puppet's words, with the path and the hidden
+// detail.
 func failed(words string, err error, path, hidden string) *indirector.Failure {
 	f := &indirector.Failure{Message: words, Path: path, Hidden: hidden, Err: err, Origin: "decode"}
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
@@ -123,8 +125,8 @@ func failed(words string, err error, path, hidden string) *indirector.Failure {
 	return f
 }
 
-// found returns an instance as it is found, and notes what one that has
-// expired and the clock say of each other.
+// found returns a found instance with its expiration, and notes a cached one
+// that has expired, with the file's age.
 func (f *files) found(ctx context.Context, inst indirector.Instance, path string, written time.Time) indirector.Instance {
 	if !f.KeepsExpiry() {
 		return inst
@@ -135,7 +137,7 @@ func (f *files) found(ctx context.Context, inst indirector.Instance, path string
 		return inst
 	}
 	now := f.env.Now()
-	// What a terminus serves may be outdated; of a cache it counts.
+	// Only a cache refuses an expired instance.
 	live := traces.FromContext(ctx)
 	if late := now.Sub(e.Expiration()); late > 0 && live != nil && live.Step == traces.CacheRead {
 		traces.AddNote(ctx, fmt.Sprintf("expired by %s; clock differs from file mtime by %s", rounded(late), rounded(now.Sub(written).Abs())))
@@ -196,9 +198,9 @@ func (f *files) destroy(ctx context.Context, path string) (bool, error) {
 	return true, f.forgetExpiration(ctx, path)
 }
 
-// ---- what is kept, for those who look without asking ----
+// ---- list and peek ----
 
-// List tells of every file of the terminus, by key.
+// List yields an entry for every file of the terminus, by key.
 func (f *files) List(ctx context.Context, yield func(indirector.Entry) bool) error {
 	if f.fixed != "" {
 		if e, err := f.Peek(ctx, lastReport); err != nil || e.Key != "" {
@@ -231,8 +233,7 @@ func (f *files) List(ctx context.Context, yield func(indirector.Entry) bool) err
 // lastReport is the key under which the one file is listed; any would do.
 const lastReport = "last_run_report"
 
-// Peek tells of the file of one key, without reading more of it than its
-// expiration.
+// Peek returns the entry of one key. Of the file it reads the expiration only.
 func (f *files) Peek(ctx context.Context, key string) (indirector.Entry, error) {
 	path := f.fixed
 	if path == "" {
@@ -310,7 +311,7 @@ func (f *files) glob(pattern string) ([]string, error) {
 			return nil, disk.Fail(err, f.dir, "")
 		}
 		for _, d := range entries {
-			if fnmatch(p, d.Name()) {
+			if fnmatch.Match(p, d.Name()) {
 				found = append(found, f.dir+"/"+d.Name())
 			}
 		}

@@ -1,10 +1,5 @@
 package flatfile
 
-import (
-	"strings"
-	"unicode/utf8"
-)
-
 // maxBraces bounds what a pattern such as {a,b}{a,b}{a,b} can grow to.
 const maxBraces = 1024
 
@@ -66,74 +61,4 @@ func commas(s string) []string {
 		}
 	}
 	return append(parts, s[start:])
-}
-
-// fnmatch reports whether name matches a pattern of *, ? and [sets]. A leading
-// dot is matched by nothing but a dot.
-func fnmatch(pattern, name string) bool {
-	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") {
-		return false
-	}
-	star, from := -1, 0 // where the last star was, and what it has swallowed
-	p, n := 0, 0
-	for n < len(name) {
-		if p < len(pattern) && pattern[p] == '*' {
-			star, from = p, n
-			p++
-			continue
-		}
-		if next, width, ok := matchOne(pattern, p, name[n:]); ok {
-			p, n = next, n+width
-			continue
-		}
-		if star < 0 {
-			return false
-		}
-		_, width := utf8.DecodeRuneInString(name[from:])
-		from += width
-		p, n = star+1, from
-	}
-	return strings.Trim(pattern[p:], "*") == ""
-}
-
-// matchOne matches one character of s. It returns where the pattern goes on
-// and how long the character is.
-func matchOne(pattern string, p int, s string) (next, width int, ok bool) {
-	if p == len(pattern) {
-		return p, 0, false
-	}
-	c, width := utf8.DecodeRuneInString(s)
-	switch pattern[p] {
-	case '?':
-		return p + 1, width, true
-	case '[':
-		next, ok := set(pattern[p+1:], c)
-		return p + 1 + next, width, ok
-	}
-	want, size := utf8.DecodeRuneInString(pattern[p:])
-	return p + size, width, want == c && pattern[p:p+size] == s[:width]
-}
-
-// set reports whether c is of the set at the start of s, and where it ends.
-func set(s string, c rune) (end int, ok bool) {
-	i := 0
-	not := strings.HasPrefix(s, "!") || strings.HasPrefix(s, "^")
-	if not {
-		i++
-	}
-	in := false
-	for i < len(s) && s[i] != ']' {
-		low, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-		high := low
-		if strings.HasPrefix(s[i:], "-") && i+1 < len(s) && s[i+1] != ']' {
-			high, size = utf8.DecodeRuneInString(s[i+1:])
-			i += 1 + size
-		}
-		in = in || low <= c && c <= high
-	}
-	if i == len(s) {
-		return i, false // the set has no end
-	}
-	return i + 1, in != not
 }

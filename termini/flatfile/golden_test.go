@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -46,7 +45,7 @@ func goldenFile(t testing.TB, name ...string) []byte {
 
 type settings map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
 // everywhere makes all file termini use dir.
 func everywhere(dir string) settings {
@@ -250,13 +249,13 @@ func TestGoldenHostile(t *testing.T) {
 				return
 			}
 			if wanted := c.Get("value"); indirection == "catalog" && name == "yaml" && wanted.Kind() == data.Hash && wanted.Get("name").IsNil() && wanted.Get("resources").Len() == 0 {
-				return // Puppet reads nothing of it; we take it for what it says
+				return // Puppet reads nothing of it; we read its contents
 			}
 			if err != nil {
 				t.Fatalf("got error %v, want %s", err, c.Get("value"))
 			}
 			v, wanted := valueOf(inst), c.Get("value")
-			if wanted.Get("catalog_uuid").Str() == "<UUID>" { // invented, or not told apart from one that is
+			if wanted.Get("catalog_uuid").Str() == "<UUID>" { // invented, or maybe invented
 				wanted = wanted.With("catalog_uuid", v.Get("catalog_uuid"))
 			}
 			want := text(wanted)
@@ -287,33 +286,9 @@ func valueOf(inst indirector.Instance) data.Value {
 	if inst == indirector.False {
 		return data.OfBool(false)
 	}
-	forget(reflect.ValueOf(inst)) // Puppet ignores what it does not know; we keep it
+	golden.DropExtra(inst) // Puppet ignores what it does not know; we keep it
 	v, _ := model.ToData(inst)
 	return v
-}
-
-// forget takes from an instance, wherever it has some, the keys that Puppet
-// ignores and we keep.
-func forget(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			forget(v.Elem())
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			forget(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			switch f := v.Field(i); {
-			case strings.HasSuffix(v.Type().Field(i).Name, "Extra"):
-				f.SetZero()
-			case f.CanSet():
-				forget(f)
-			}
-		}
-	}
 }
 
 // text writes v so that records and instances can be compared: without the
@@ -339,7 +314,7 @@ func write(t testing.TB, path string, b []byte) {
 }
 
 // TestGoldenFiles reads the files that Puppet's termini wrote, and writes them
-// again: the same bytes at the same place with the same mode. Rules
+// again: the same bytes in the same file with the same mode. Rules
 // TERM-FILE-07, TERM-FILE-08.
 func TestGoldenFiles(t *testing.T) {
 	t.Parallel()

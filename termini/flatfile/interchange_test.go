@@ -150,6 +150,7 @@ func puppetReads(t *testing.T, pairs [][2]string, from, to string) data.Value {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), "ruby", "-e", reader, from, to)
+	c.Env = append(os.Environ(), "HOME="+t.TempDir()) // Puppet makes directories there
 	c.Stdin = strings.NewReader(string(input))
 	out, err := c.Output()
 	if err != nil {

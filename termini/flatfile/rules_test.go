@@ -10,6 +10,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/termini"
 )
@@ -240,5 +241,43 @@ func TestFactQueryRules(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What Puppet 7.23 writes and warns of for each value of rich_data.
+func TestRichData(t *testing.T) {
+	t.Parallel()
+	const rich = `{"tags":[],"name":"n","version":1,"code_id":null,"catalog_uuid":"u","catalog_format":2,"environment":"production","resources":[` +
+		`{"type":"Rich","title":"r","tags":["rich"],"exported":false,"parameters":{"x":{"__ptype":"Regexp","__pvalue":"a/b"},"s":{"__ptype":"Sensitive","__pvalue":"pw"},"d":[{"__ptype":"Default"}]}}],"edges":[],"classes":[]}`
+	for _, tt := range []struct{ value, want, logs string }{
+		{"true", rich, ""},
+		{
+			"false", strings.NewReplacer(`{"__ptype":"Regexp","__pvalue":"a/b"}`, `"/a\\/b/"`, `{"__ptype":"Default"}`, `"default"`).Replace(rich),
+			`WARN Rich[r]['x'] contains a Regexp value. It will be converted to the String '/a\/b/'` + "\n" +
+				`WARN Rich[r]['x']['d'][0] contains the special value default. It will be converted to the String 'default'`,
+		},
+	} {
+		t.Run(tt.value, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := everywhere(dir)
+			s["rich_data"] = tt.value
+			m := newTerminus(t, "catalog", "json", s)
+			f, _ := format.ByName("rich_data_json")
+			inst, _, err := format.Intern(f, "catalog", []byte(rich), format.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.save(t.Context(), "n", inst); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(filepath.Join(dir, "catalog", "n.json"))
+			if string(got) != tt.want {
+				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
+			}
+			if got := strings.Join(m.logs.lines, "\n"); got != tt.logs {
+				t.Errorf("logs:\ngot  %s\nwant %s", got, tt.logs)
+			}
+		})
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"indirtui/traces"
 )
 
-// settingSidecar switches the strict life of cache entries on. Puppet does not
-// have it: there, what a format drops is served for ever. Gap L6.
+// settingSidecar makes all cache entries expire. Puppet does not have it:
+// there, an entry whose format drops the expiration is served for ever. Gap L6.
 const settingSidecar = "expiry_sidecar"
 
 var sidecarSetting = indirector.Setting{
@@ -35,7 +35,7 @@ func sidecar(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".expires")
 }
 
-// KeepsExpiry implements indirector.Keeper.
+// KeepsExpiry reports whether the format or a sidecar keeps expirations.
 func (f *files) KeepsExpiry() bool { return f.class.Expires || f.sidecars }
 
 // keepExpiration writes the sidecar of an instance, or removes an older one.

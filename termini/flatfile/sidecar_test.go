@@ -67,7 +67,8 @@ func TestClosureL6Sidecar(t *testing.T) {
 	}
 }
 
-// cachedNodes is a house that finds every node, behind a cache in files.
+// cachedNodes returns an Indirector that finds every node, behind a cache in
+// files.
 func cachedNodes(t *testing.T, cache string, settings settingsMap, now func() time.Time) *indirector.Indirector {
 	t.Helper()
 	every := indirector.Descriptor{
@@ -94,7 +95,7 @@ func cachedNodes(t *testing.T, cache string, settings settingsMap, now func() ti
 
 type settingsMap map[string]string
 
-func (s settingsMap) Get(name string) (value, place string) { return s[name], "test" }
+func (s settingsMap) Get(name string) (value, source string) { return s[name], "test" }
 
 type everyNode struct{}
 

@@ -44,7 +44,7 @@ func mustFormat(name string) *format.Format {
 	return f
 }
 
-// Find returns what the file holds: an instance, or a Raw if it is something
+// Find returns the content of the file: an instance, a Raw if it is something
 // else, or False if it is empty.
 func (t *YAMLFiles) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	path, err := t.path(ctx, req.Key, t.ext)
@@ -65,8 +65,8 @@ func (t *YAMLFiles) Find(ctx context.Context, req *indirector.Request) (indirect
 	return inst, err
 }
 
-// unreachable reports whether a file cannot even be seen: Ruby's exist? says
-// no, and so Puppet finds nothing.
+// unreachable reports whether a file cannot even be seen: Ruby's exist? is
+// false, and so Puppet finds nothing.
 func unreachable(err error, path string) bool {
 	if err == nil {
 		return false
@@ -75,7 +75,7 @@ func unreachable(err error, path string) bool {
 	return statErr != nil
 }
 
-// yamlLoadError is the class of what is wrong with the content of a file.
+// yamlLoadError is the class of errors in the content of a file.
 const yamlLoadError = "Puppet::Util::Yaml::YamlLoadError"
 
 // load reads a file. The only classes that may be loaded are the model and
@@ -85,7 +85,7 @@ func (t *YAMLFiles) load(ctx context.Context, path, key string) (indirector.Inst
 	if err != nil {
 		return nil, disk.Fail(err, path, "")
 	}
-	defer file.Release() // what is decoded has a copy
+	defer file.Release() // decoded values have a copy
 	_, span := traces.Start(ctx, traces.Codec, "decode yaml")
 	inst, err := t.decode(ctx, file.Content, path, key)
 	if span != nil {
@@ -158,7 +158,7 @@ func refused(err error, model string) string {
 	return fmt.Sprintf("the file holds a %s, and only %s may be loaded", class, model)
 }
 
-// nested are the classes whose objects older Puppets wrote into others.
+// nested are the classes of objects that older Puppets nested in others.
 var nested = []string{
 	"Puppet::Util::Log", "Puppet::Util::Metric", "Puppet::Resource::Status", "Puppet::Transaction::Event",
 	"Puppet::Node::Environment", "Puppet::Resource", "Puppet::Util::TagSet", "Puppet::Relationship",

@@ -63,8 +63,8 @@ func (t *Terminus) Head(_ context.Context, req *indirector.Request) (bool, error
 	return t.instances[req.Key] != nil, nil
 }
 
-// Search returns all instances whose key contains that of the request, in the
-// order in which the keys came.
+// Search returns all instances whose key contains that of the request, by the
+// time at which their keys were added.
 func (t *Terminus) Search(_ context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -94,8 +94,8 @@ func (t *Terminus) Save(_ context.Context, req *indirector.Request) (any, error)
 	return req.Instance, nil
 }
 
-// Shared implements indirector.Sharer: what has got an expiration since it was
-// found is what is stored, unless something else has been stored meanwhile.
+// Shared stores an instance that got an expiration since it was found, unless
+// another has been stored meanwhile.
 func (t *Terminus) Shared(key string, was, is indirector.Instance) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +121,7 @@ func (t *Terminus) Destroy(_ context.Context, req *indirector.Request) (any, err
 	return inst, nil
 }
 
-// List tells of every instance, in the order in which the keys came.
+// List yields every instance, by the time at which its key was added.
 func (t *Terminus) List(_ context.Context, yield func(indirector.Entry) bool) error {
 	t.mu.RLock()
 	entries := make([]indirector.Entry, 0, len(t.order))
@@ -137,7 +137,7 @@ func (t *Terminus) List(_ context.Context, yield func(indirector.Entry) bool) er
 	return nil
 }
 
-// Peek tells of one instance.
+// Peek returns the entry of one instance.
 func (t *Terminus) Peek(_ context.Context, key string) (indirector.Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

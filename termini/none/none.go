@@ -21,8 +21,8 @@ var DataBinding = indirector.Descriptor{
 	},
 }
 
-// A Terminus never answers. In Puppet it throws :no_such_key, which is how data
-// bindings say that there is no such key.
+// A Terminus never answers. In Puppet it throws :no_such_key, as data bindings
+// do for a missing key.
 type Terminus struct{}
 
 var errNothing = indirector.NotFound(traces.AlwaysNil, "no such key")

@@ -15,8 +15,8 @@ import (
 	"indirtui/indirector/network/client"
 )
 
-// post sends the report as YAML. An answer that is no success is told to the
-// log only, as in Puppet.
+// post sends the report as YAML. An unsuccessful answer is only logged, as in
+// Puppet.
 func (t *Terminus) post(ctx context.Context, report *model.Report) error {
 	b, err := format.RenderFile(yamlFormat, report)
 	if err != nil {

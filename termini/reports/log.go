@@ -13,7 +13,7 @@ var levels = map[string]slog.Level{
 	"err": slog.LevelError, "alert": indirector.LevelCritical, "emerg": indirector.LevelCritical, "crit": indirector.LevelCritical,
 }
 
-// log says every message of the run again, in the name of the host.
+// log repeats every message of the run, in the name of the host.
 func (t *Terminus) log(ctx context.Context, report *model.Report) error {
 	for _, l := range report.Logs {
 		t.env.Log.Log(ctx, levels[l.Level], l.Message, "source", "//"+report.Host+"/"+l.Source)

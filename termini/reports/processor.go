@@ -44,8 +44,7 @@ var Processor = indirector.Descriptor{
 
 var comma = regexp.MustCompile(`\s*,\s*`)
 
-// split is how Puppet takes the setting apart: empty names at the end do not
-// count.
+// split splits the setting as Puppet does: empty names at the end are dropped.
 func split(text string) []string {
 	names := comma.Split(strings.TrimSpace(text), -1)
 	for len(names) > 0 && names[len(names)-1] == "" {
@@ -66,7 +65,7 @@ type Terminus struct {
 
 var yamlFormat, _ = format.ByName("yaml")
 
-// processors are those that there are.
+// processors are the known processors.
 var processors = map[string]struct {
 	process func(*Terminus, context.Context, *model.Report) error
 	destroy func(*Terminus, context.Context, string) error
@@ -119,7 +118,7 @@ func (t *Terminus) unknown(ctx context.Context, name string) {
 	traces.AddNote(ctx, fmt.Sprintf("no report processor %q; there are store, log and http", name))
 }
 
-// failed tells the log and the trace, but not the caller.
+// failed reports an error to the log and the trace, but not to the caller.
 func (t *Terminus) failed(ctx context.Context, name string, err error) {
 	t.hide(ctx, name, "Report processor failed: "+indirector.Message(err), err)
 }

@@ -25,7 +25,7 @@ import (
 
 type settings map[string]string
 
-func (s settings) Get(name string) (value, place string) { return s[name], "test" }
+func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
 var report = &model.Report{
 	Host: "web01", Status: "changed", Environment: "production", PuppetVersion: "7.23.0", ConfigurationVersion: data.OfInt(1700000000),
@@ -125,8 +125,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestFailures is about what the caller does not hear: it gets the names all
-// the same.
+// TestFailures checks errors that are hidden from the caller: it gets the names
+// all the same.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	bad := func(host string) *model.Report { r := *report; r.Host = host; return &r }

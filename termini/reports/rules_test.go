@@ -7,8 +7,8 @@ import (
 	"indirtui/termini/reports"
 )
 
-// A processor can be given reports, and told to forget them; it answers no
-// question. Rule IND-TERM-12.
+// A processor can be given reports, and forget them; it answers no question.
+// Rule IND-TERM-12.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	can := indirector.VerbsOf(reports.Processor.Type)

@@ -47,7 +47,7 @@ func readCaptures(t *testing.T) []capture {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, text, _ := strings.Cut(string(b), "\n") // who asked
+		_, text, _ := strings.Cut(string(b), "\n") // the client
 		r := textproto.NewReader(bufio.NewReader(strings.NewReader(strings.ReplaceAll(text, "\r", "") + "\n\n")))
 		c := capture{name: strings.TrimSuffix(filepath.Base(path), ".http")}
 		line, err := r.ReadLine()
@@ -178,9 +178,9 @@ func (o *op) takeInstance(c *capture) (why string) {
 	return ""
 }
 
-// TestCaptures replays what a real server answered. What Puppet's own client
-// makes of it, ours must; and what is sent must be what was captured, except
-// where the capture was made with a request that Puppet's client does not make.
+// TestCaptures replays what a real server answered. The result must be that of
+// Puppet's own client; and what is sent must be what was captured, except where
+// the captured request was not that of Puppet's client.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	s, puppet, settings, base := beside(t)
@@ -196,7 +196,7 @@ func TestCaptures(t *testing.T) {
 			want := puppet.ask(t, &o, base)
 			wantRequests := s.requests()
 			s.play(&o)
-			got := newHouse(t, settings).ask(t, &o)
+			got := newEngine(t, settings).ask(t, &o)
 			gotRequests := s.requests()
 			want.Message, _, _ = strings.Cut(timeless(want.Message), "\n\n")
 			got.Message = timeless(got.Message)
@@ -233,9 +233,9 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// deliberate are the differences between what was captured, which was asked by
-// hand, and what Puppet's client and ours ask. Each makes the two requests
-// alike in its respect, and reports whether they were not.
+// deliberate are the differences between the captured requests, which were made
+// by hand, and those of Puppet's client. Each removes its difference from both
+// requests, and reports whether there was one.
 var deliberate = []struct {
 	why   string
 	alike func(captured, ours *seen) bool
@@ -319,8 +319,8 @@ func contains(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// differs makes the two requests alike where they differ deliberately, and says
-// why they did and in what else.
+// differs removes the deliberate differences from both requests, and returns
+// their reasons and the others.
 func (c *capture) differs(got seen) (why []string, diff string) {
 	want := seen{Line: c.line, Accept: c.asked.Get("Accept"), ContentType: c.asked.Get("Content-Type"), Agent: c.asked.Get("User-Agent"), Version: c.asked.Get("X-Puppet-Version"), Body: c.sent}
 	got.Encoding, got.Length = "", ""

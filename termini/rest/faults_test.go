@@ -26,9 +26,9 @@ type fault struct {
 	name    string
 	address string            // of the server; "" is the good one
 	set     map[string]string // settings of this question
-	says    string            // part of the hidden cause
+	want    string            // part of the hidden cause
 	differs string            // in what the message is meant to differ from Puppet's
-	newer   said              // Puppet's answer with Ruby 3.1.7, if that is another
+	newer   outcome           // Puppet's answer with Ruby 3.1.7, if that is another
 }
 
 const nodeJSON = `{"name":"web01","environment":"production"}`
@@ -123,7 +123,7 @@ func answerOf(coding, body string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(body), body)
 }
 
-// faults are all of them. What real Puppet says of each is asked of it.
+// faults are all of them, compared with real Puppet.
 func faults(t *testing.T) ([]fault, clienttest.Settings) {
 	t.Helper()
 	dir := t.TempDir()
@@ -181,7 +181,7 @@ func faults(t *testing.T) ([]fault, clienttest.Settings) {
 	}
 	plain := httptest.NewServer(http.HandlerFunc(serveNode))
 	t.Cleanup(plain.Close)
-	nobody := "https://127.0.0.1:1"
+	closed := "https://127.0.0.1:1"
 	h := func(pairs ...string) map[string]string { return with(map[string]string{}, pairs...) }
 	chunked := "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 	short := func(n int) string {
@@ -203,61 +203,61 @@ func faults(t *testing.T) ([]fault, clienttest.Settings) {
 	proxyURL, _ := url.Parse(proxy.URL)
 	return []fault{
 		{name: "all well"},
-		{name: "expired server", address: serve(ca.Issue(t, "puppet", clienttest.Local, days(-3, -1))), says: "and now is"},
-		{name: "server from the future", address: serve(ca.Issue(t, "puppet", clienttest.Local, days(1, 3))), says: "and now is"},
-		{name: "revoked server", address: serve(revoked), set: h("hostcrl", file("revoked.pem", ca.CRL(t, []*clienttest.Leaf{revoked}))), says: "was revoked at"},
+		{name: "expired server", address: serve(ca.Issue(t, "puppet", clienttest.Local, days(-3, -1))), want: "and now is"},
+		{name: "server from the future", address: serve(ca.Issue(t, "puppet", clienttest.Local, days(1, 3))), want: "and now is"},
+		{name: "revoked server", address: serve(revoked), set: h("hostcrl", file("revoked.pem", ca.CRL(t, []*clienttest.Leaf{revoked}))), want: "was revoked at"},
 		{name: "revoked server, leaf", address: serve(revoked), set: h("hostcrl", file("revoked2.pem", ca.CRL(t, []*clienttest.Leaf{revoked})), "certificate_revocation", "leaf")},
 		{name: "revoked server, nobody looks", address: serve(revoked), set: h("hostcrl", file("revoked3.pem", ca.CRL(t, []*clienttest.Leaf{revoked})), "certificate_revocation", "false")},
-		{name: "expired list", set: h("hostcrl", file("old.pem", ca.CRL(t, nil, update(-3, -1))), "certificate_revocation", "chain"), says: "it must be fetched again"},
+		{name: "expired list", set: h("hostcrl", file("old.pem", ca.CRL(t, nil, update(-3, -1))), "certificate_revocation", "chain"), want: "it must be fetched again"},
 		{name: "list from the future", set: h("hostcrl", file("early.pem", ca.CRL(t, nil, update(1, 3))))},
 		{name: "list a little early", set: h("hostcrl", file("soon.pem", ca.CRL(t, nil, soon))), differs: "Puppet lets its server be a little ahead, but not in the check of its own certificate, which it then refuses"},
 		{name: "list of another key", set: h("hostcrl", file("twin.pem", twin.CRL(t, nil)))},
 		{name: "no list of the root", address: serve(intermediate), set: h("localcacert", trustBoth, "hostcrl", file("below.pem", below.CRL(t, nil)))},
 		{name: "no list of the root, leaf", address: serve(intermediate), set: h("localcacert", trustBoth, "hostcrl", file("below2.pem", below.CRL(t, nil), ca.CRL(t, nil)), "certificate_revocation", "leaf")},
 		{name: "chain of two", address: serve(intermediate), set: h("localcacert", trustBoth, "hostcrl", file("two.pem", below.CRL(t, nil), ca.CRL(t, nil)))},
-		{name: "foreign server", address: serve(foreign.Issue(t, "puppet", clienttest.Local)), says: "was issued by CN=Foreign CA"},
+		{name: "foreign server", address: serve(foreign.Issue(t, "puppet", clienttest.Local)), want: "was issued by CN=Foreign CA"},
 		{name: "self-signed server", address: serve(self)},
-		{name: "authority made anew", address: serve(twin.Issue(t, "puppet", clienttest.Local)), says: "made anew"},
-		{name: "other name", address: serve(mismatched), says: "the server was asked as 127.0.0.1", newer: noRoutes},
+		{name: "authority made anew", address: serve(twin.Issue(t, "puppet", clienttest.Local)), want: "made anew"},
+		{name: "other name", address: serve(mismatched), want: "the server was asked as 127.0.0.1", newer: noRoutes},
 		{name: "only name", address: serve(onlyName), newer: noRoutes},
 		{name: "no alternative names", address: strings.Replace(serve(noSAN), "127.0.0.1", "localhost", 1)},
-		{name: "no authority", set: h("localcacert", filepath.Join(dir, "no.pem")), says: "localcacert"},
+		{name: "no authority", set: h("localcacert", filepath.Join(dir, "no.pem")), want: "localcacert"},
 		{name: "empty authority", set: h("localcacert", emptyFile)},
-		{name: "no list", set: h("hostcrl", filepath.Join(dir, "no.pem")), says: "hostcrl"},
+		{name: "no list", set: h("hostcrl", filepath.Join(dir, "no.pem")), want: "hostcrl"},
 		{name: "empty list", set: h("hostcrl", emptyFile)},
 		{name: "no key", set: h("hostprivkey", filepath.Join(dir, "no.pem"))},
-		{name: "no certificate", set: h("hostcert", filepath.Join(dir, "no.pem")), says: "not signed yet"},
-		{name: "key of another", set: with(identity("other", wrongOwn), "hostcert", settings["hostcert"]), says: "belongs to another"},
+		{name: "no certificate", set: h("hostcert", filepath.Join(dir, "no.pem")), want: "not signed yet"},
+		{name: "key of another", set: with(identity("other", wrongOwn), "hostcert", settings["hostcert"]), want: "belongs to another"},
 		{name: "own certificate of another authority", set: identity("wrong", wrongOwn)},
-		{name: "own certificate expired", set: identity("expired", expiredOwn), says: "and now is"},
+		{name: "own certificate expired", set: identity("expired", expiredOwn), want: "and now is"},
 		{name: "own certificate revoked", set: with(identity("revoked", revokedOwn), "hostcrl", file("ownrevoked.pem", ca.CRL(t, []*clienttest.Leaf{revokedOwn})))},
-		{name: "server does not believe us, 1.2", address: serve(good, requireForeign(tls.VersionTLS12)), says: "does not know the authority that issued our certificate"},
-		{name: "server does not believe us, 1.3", address: serve(good, requireForeign(tls.VersionTLS13)), says: "does not know the authority that issued our certificate"},
-		{name: "no TLS", address: "https://" + hop(plain.URL), says: "speaks something else"},
-		{name: "nobody listens", address: nobody, says: "nobody listens at 127.0.0.1:1"},
-		{name: "no such host", address: "https://nosuch.invalid:8140", says: "nosuch.invalid"},
+		{name: "server does not believe us, 1.2", address: serve(good, requireForeign(tls.VersionTLS12)), want: "does not know the authority that issued our certificate"},
+		{name: "server does not believe us, 1.3", address: serve(good, requireForeign(tls.VersionTLS13)), want: "does not know the authority that issued our certificate"},
+		{name: "no TLS", address: "https://" + hop(plain.URL), want: "speaks something else"},
+		{name: "nobody listens", address: closed, want: "nobody listens at 127.0.0.1:1"},
+		{name: "no such host", address: "https://nosuch.invalid:8140", want: "nosuch.invalid"},
 		{name: "closed before TLS", address: rawServer(t, nil, func(c net.Conn) { _ = c.Close() })},
-		{name: "no TLS in time", address: rawServer(t, nil, func(net.Conn) {}), set: h("http_connect_timeout", "1"), says: "http_connect_timeout"},
-		{name: "closed after the question", address: rawServer(t, good, after("")), says: "before it answered"},
-		{name: "no answer in time", address: rawServer(t, good, hangs("")), set: h("http_read_timeout", "1"), says: "not even a status"},
-		{name: "stops in the middle", address: rawServer(t, good, hangs(short(10))), set: h("http_read_timeout", "3"), says: fmt.Sprintf("after %d of %d bytes", len(nodeJSON), len(nodeJSON)+10)},
-		{name: "cut off", address: rawServer(t, good, after(short(10))), says: "in the middle of the answer", differs: "Ruby takes a body that is too short for the whole"},
-		{name: "chunks cut off", address: rawServer(t, good, after(chunked+"5\r\n{\"nam\r\n")), says: "in the middle of the answer"},
-		{name: "no HTTP", address: rawServer(t, good, after("SSH-2.0-OpenSSH_9.2\r\n\r\n")), says: "no HTTP"},
-		{name: "mail", address: rawServer(t, good, after("220 mail.example.com ESMTP\r\n\r\n")), says: "no HTTP", differs: "Go shows a part of the line only"},
+		{name: "no TLS in time", address: rawServer(t, nil, func(net.Conn) {}), set: h("http_connect_timeout", "1"), want: "http_connect_timeout"},
+		{name: "closed after the question", address: rawServer(t, good, after("")), want: "before it answered"},
+		{name: "no answer in time", address: rawServer(t, good, hangs("")), set: h("http_read_timeout", "1"), want: "not even a status"},
+		{name: "stops in the middle", address: rawServer(t, good, hangs(short(10))), set: h("http_read_timeout", "3"), want: fmt.Sprintf("after %d of %d bytes", len(nodeJSON), len(nodeJSON)+10)},
+		{name: "cut off", address: rawServer(t, good, after(short(10))), want: "in the middle of the answer", differs: "Ruby takes a body that is too short for the whole"},
+		{name: "chunks cut off", address: rawServer(t, good, after(chunked+"5\r\n{\"nam\r\n")), want: "in the middle of the answer"},
+		{name: "no HTTP", address: rawServer(t, good, after("SSH-2.0-OpenSSH_9.2\r\n\r\n")), want: "no HTTP"},
+		{name: "mail", address: rawServer(t, good, after("220 mail.example.com ESMTP\r\n\r\n")), want: "no HTTP", differs: "Go shows a part of the line only"},
 		{name: "gzip", address: rawServer(t, good, after(answerOf("gzip", gzipped(nodeJSON))))},
 		{name: "x-gzip", address: rawServer(t, good, after(answerOf("x-gzip", gzipped(nodeJSON))))},
 		{name: "deflate", address: rawServer(t, good, after(answerOf("deflate", deflated(nodeJSON))))},
 		{name: "gzip as deflate", address: rawServer(t, good, after(answerOf("deflate", gzipped(nodeJSON))))},
 		{name: "unknown coding", address: rawServer(t, good, after(answerOf("br", nodeJSON)))},
 		{name: "identity", address: rawServer(t, good, after(answerOf("identity", nodeJSON)))},
-		{name: "no gzip", address: rawServer(t, good, after(answerOf("gzip", nodeJSON))), says: "incorrect header check", differs: "Ruby fails on its way to the error"},
+		{name: "no gzip", address: rawServer(t, good, after(answerOf("gzip", nodeJSON))), want: "incorrect header check", differs: "Ruby fails on its way to the error"},
 		{name: "gzip cut off", address: rawServer(t, good, after(answerOf("gzip", gzipped(nodeJSON)[:20]))), differs: "Ruby says \"buffer error\", as zlib does"},
 		{name: "list: second", set: h("server_list", "127.0.0.1:1,"+hop("https://"+net.JoinHostPort(settings["server"], settings["serverport"])))},
 		{name: "list: first is broken", set: h("server_list", hop(broken)+","+hop("https://"+net.JoinHostPort(settings["server"], settings["serverport"])))},
 		{name: "list: old server", set: h("server_list", hop(old))},
-		{name: "list: none", set: h("server_list", "127.0.0.1:1,"+hop(broken)), says: "answered 503 Service Unavailable"},
-		{name: "proxy wants a password", set: h("http_proxy_host", proxyURL.Hostname(), "http_proxy_port", proxyURL.Port(), "no_proxy", "none"), says: "the proxy did not let us through"},
+		{name: "list: none", set: h("server_list", "127.0.0.1:1,"+hop(broken)), want: "answered 503 Service Unavailable"},
+		{name: "proxy wants a password", set: h("http_proxy_host", proxyURL.Hostname(), "http_proxy_port", proxyURL.Port(), "no_proxy", "none"), want: "the proxy did not let us through"},
 		{name: "proxy that is not there", set: h("http_proxy_host", "127.0.0.1", "http_proxy_port", "1", "no_proxy", "none")},
 		{name: "no proxy for this", set: h("http_proxy_host", "127.0.0.1", "http_proxy_port", "1", "no_proxy", "localhost,127.0.0.*")},
 	}, settings
@@ -266,12 +266,11 @@ func faults(t *testing.T) ([]fault, clienttest.Settings) {
 // noRoutes is what Puppet makes of a certificate for another name since Ruby
 // does not let OpenSSL check addresses: the error has lost the certificate, and
 // Puppet takes it for a server that cannot be reached.
-var noRoutes = said{Class: "Puppet::HTTP::RouteError", Message: "No more routes to puppet"}
+var noRoutes = outcome{Class: "Puppet::HTTP::RouteError", Message: "No more routes to puppet"}
 
-// TestFaults asks for a node where it cannot be had: Puppet's own error, if it
-// is installed, must be ours, and the trace must name the cause. Rules
-// REST-CLI-01, REST-CLI-02, REST-CLI-03, REST-CLI-06, REST-CLI-08. Pains P33,
-// P34.
+// TestFaults asks for a node that cannot be had: the error must be that of real
+// Puppet, if installed, and the trace must name the cause. Rules REST-CLI-01,
+// REST-CLI-02, REST-CLI-03, REST-CLI-06, REST-CLI-08. Pains P33, P34.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	list, settings := faults(t)
@@ -287,15 +286,15 @@ func TestFaults(t *testing.T) {
 				with[k] = v
 			}
 			o := &op{indirection: "node", verb: "find", key: "web01"}
-			h := newHouse(t, with)
+			h := newEngine(t, with)
 			got := h.ask(t, o)
 			trace := h.recorder.last(t)
 			hidden := ""
 			for _, fault := range trace.Faults {
 				hidden += fault.Hidden + "\n"
 			}
-			if !strings.Contains(hidden, f.says) {
-				t.Errorf("the trace says %q, and not %q", hidden, f.says)
+			if !strings.Contains(hidden, f.want) {
+				t.Errorf("the trace says %q, and not %q", hidden, f.want)
 			}
 			for _, s := range trace.Spans {
 				if s.Kind == traces.Network && s.Took <= 0 {

@@ -9,14 +9,14 @@ import (
 
 func isNotFound(err error) bool { return errors.Is(err, indirector.ErrNotFound) }
 
-func saidError(t *testing.T, err error) said {
+func outcomeOf(t *testing.T, err error) outcome {
 	t.Helper()
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
 		class := f.Class
 		if class == "" {
 			class = "Puppet::Error"
 		}
-		return said{Class: class, Message: f.Message}
+		return outcome{Class: class, Message: f.Message}
 	}
-	return said{Class: "?", Message: indirector.Message(err)}
+	return outcome{Class: "?", Message: indirector.Message(err)}
 }

@@ -29,9 +29,9 @@ type pain struct {
 	name   string // "P26 an empty catalog": the pain, and what is the matter
 	answer http.HandlerFunc
 	set    []string // settings; $GOOD is the address of the server
-	ask    []op     // the last is told of
-	first  []string // what its first line says
-	// outcome and answered are what the headline says.
+	ask    []op     // the last is the subject
+	first  []string // parts of its first line
+	// outcome and answered are those of the headline.
 	outcome  traces.Outcome
 	answered string
 }
@@ -39,7 +39,7 @@ type pain struct {
 const failed, byServer = "nobody (error)", "terminus rest"
 
 // speak answers with that status, type and body, whatever is asked.
-func speak(status int, kind, body string) http.HandlerFunc {
+func respond(status int, kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Content-Type"] = []string{kind}
 		w.WriteHeader(status)
@@ -55,16 +55,16 @@ func byIndirection(answers map[string]http.HandlerFunc) http.HandlerFunc {
 			answer(w, r)
 			return
 		}
-		speak(http.StatusNotFound, jsonUTF8, document("Not Found: no "+parts[0], "RESOURCE_NOT_FOUND"))(w, r)
+		respond(http.StatusNotFound, jsonUTF8, document("Not Found: no "+parts[0], "RESOURCE_NOT_FOUND"))(w, r)
 	}
 }
 
 func nodeIn(environment string) http.HandlerFunc {
-	return speak(http.StatusOK, jsonUTF8, fmt.Sprintf(`{"name":"web01","environment":%q}`, environment))
+	return respond(http.StatusOK, jsonUTF8, fmt.Sprintf(`{"name":"web01","environment":%q}`, environment))
 }
 
 func catalogIn(environment, resources string) http.HandlerFunc {
-	return speak(http.StatusOK, jsonUTF8, fmt.Sprintf(
+	return respond(http.StatusOK, jsonUTF8, fmt.Sprintf(
 		`{"name":"web01","version":1,"environment":%q,"resources":[%s],"edges":[],"classes":[]}`, environment, resources))
 }
 
@@ -81,7 +81,7 @@ func pains(t *testing.T) []pain {
 		return o
 	}
 	forbidden := func(w http.ResponseWriter, r *http.Request) {
-		speak(http.StatusForbidden, "text/plain", fmt.Sprintf("Forbidden request: %s (method :%s). Please see the server logs for details.", r.URL.Path, strings.ToLower(r.Method)))(w, r)
+		respond(http.StatusForbidden, "text/plain", fmt.Sprintf("Forbidden request: %s (method :%s). Please see the server logs for details.", r.URL.Path, strings.ToLower(r.Method)))(w, r)
 	}
 	noRule := "answered 403 Forbidden to CN=web01: a rule of its auth.conf says so"
 	later := 0
@@ -95,7 +95,7 @@ func pains(t *testing.T) []pain {
 		{
 			name: "P24 the ENC names an environment that is not there",
 			answer: byIndirection(map[string]http.HandlerFunc{
-				"node": nodeIn("qa2"), "catalog": speak(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find environment 'qa2'", "RUNTIME_ERROR")),
+				"node": nodeIn("qa2"), "catalog": respond(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find environment 'qa2'", "RUNTIME_ERROR")),
 			}),
 			ask:   []op{in(node, "qa2"), in(catalog, "qa2")},
 			first: []string{"no such environment", "Could not find environment 'qa2'"}, outcome: traces.NilHidden, answered: "nobody",
@@ -119,34 +119,34 @@ func pains(t *testing.T) []pain {
 		{
 			name: "P27 facts under the wrong environment",
 			answer: byIndirection(map[string]http.HandlerFunc{
-				"catalog": catalogIn("tests", motd), "facts": speak(http.StatusOK, jsonUTF8, ""),
+				"catalog": catalogIn("tests", motd), "facts": respond(http.StatusOK, jsonUTF8, ""),
 			}),
 			ask:   []op{in(catalog, "tests"), facts},
 			first: []string{"stored under environment production, but the last catalog of web01 was asked for in environment tests (#1)"}, outcome: traces.Good, answered: byServer,
 		},
 		{
-			name: "P28 the proxy answers 404", answer: speak(http.StatusNotFound, "text/html", html), ask: []op{node},
+			name: "P28 the proxy answers 404", answer: respond(http.StatusNotFound, "text/html", html), ask: []op{node},
 			first: []string{"not answered by Puppet itself"}, outcome: traces.NilHidden, answered: "nobody",
 		},
 		{
-			name: "P29 a directory without files", answer: speak(http.StatusOK, jsonUTF8, "[]"), ask: []op{search},
+			name: "P29 a directory without files", answer: respond(http.StatusOK, jsonUTF8, "[]"), ask: []op{search},
 			first: []string{"answered 200 with an empty list: it was found, and nothing is in it"}, outcome: traces.Good, answered: byServer,
 		},
 		{
-			name: "P29 no such mount", answer: speak(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find file_metadata plugins", "RESOURCE_NOT_FOUND")), ask: []op{search},
+			name: "P29 no such mount", answer: respond(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find file_metadata plugins", "RESOURCE_NOT_FOUND")), ask: []op{search},
 			first: []string{"the empty list stands for a 404", "Could not find file_metadata plugins"}, outcome: traces.Good, answered: byServer,
 		},
 		{
 			name: "P30 error 500 on the server", ask: []op{catalog},
-			answer: speak(http.StatusInternalServerError, jsonUTF8, document("Server Error: Evaluation Error: Unknown variable: 'role' (file: /code/site.pp, line: 12) on node web01", "RUNTIME_ERROR")),
+			answer: respond(http.StatusInternalServerError, jsonUTF8, document("Server Error: Evaluation Error: Unknown variable: 'role' (file: /code/site.pp, line: 12) on node web01", "RUNTIME_ERROR")),
 			first:  []string{"(file: /code/site.pp, line: 12)", "setting server", "issue_kind RUNTIME_ERROR"}, outcome: traces.Err, answered: failed,
 		},
 		{
-			name: "P30 error 502 of a proxy", answer: speak(http.StatusBadGateway, "text/html", "<html>Bad Gateway</html>"), ask: []op{catalog},
+			name: "P30 error 502 of a proxy", answer: respond(http.StatusBadGateway, "text/html", "<html>Bad Gateway</html>"), ask: []op{catalog},
 			first: []string{"answered 502 Bad Gateway in HTML", "a proxy or another web server is in the way"}, outcome: traces.Err, answered: failed,
 		},
 		{
-			name: "P30 a login page", answer: speak(http.StatusOK, "text/html", "<html>Please log in</html>"), ask: []op{catalog},
+			name: "P30 a login page", answer: respond(http.StatusOK, "text/html", "<html>Please log in</html>"), ask: []op{catalog},
 			first: []string{"Content-Type text/html is not a Puppet format", "a proxy or another web server is in the way", "Please log in"}, outcome: traces.Err, answered: failed,
 		},
 		{name: "P31 403 on the node", answer: forbidden, ask: []op{node}, first: []string{noRule}, outcome: traces.Err, answered: failed},
@@ -161,7 +161,7 @@ func pains(t *testing.T) []pain {
 			first: []string{"setting server_list (test), 2 of 2 answered after 127.0.0.1:1", "nobody listens at 127.0.0.1:1"}, outcome: traces.Good, answered: byServer,
 		},
 		{
-			name: "P34 none of a list", answer: speak(http.StatusServiceUnavailable, "text/plain", "starting"), set: []string{"server_list", "127.0.0.1:1,$GOOD"}, ask: []op{node},
+			name: "P34 none of a list", answer: respond(http.StatusServiceUnavailable, "text/plain", "starting"), set: []string{"server_list", "127.0.0.1:1,$GOOD"}, ask: []op{node},
 			first: []string{"1 of 2: nobody listens at 127.0.0.1:1", "2 of 2: ", "answered 503 Service Unavailable"}, outcome: traces.Err, answered: failed,
 		},
 		{
@@ -171,7 +171,7 @@ func pains(t *testing.T) []pain {
 					http.Redirect(w, r, "https://localhost:"+r.Host[strings.LastIndexByte(r.Host, ':')+1:]+r.URL.Path, http.StatusFound)
 					return
 				}
-				speak(http.StatusInternalServerError, jsonUTF8, document("Server Error: out of memory", "RUNTIME_ERROR"))(w, r)
+				respond(http.StatusInternalServerError, jsonUTF8, document("Server Error: out of memory", "RUNTIME_ERROR"))(w, r)
 			},
 			first: []string{"Server Error: out of memory", "localhost:", ", redirected by 127.0.0.1:", " answered 500"}, outcome: traces.Err, answered: failed,
 		},
@@ -180,7 +180,7 @@ func pains(t *testing.T) []pain {
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				if later++; later == 1 {
 					w.Header().Set("Retry-After", "0")
-					speak(http.StatusServiceUnavailable, "text/plain", "busy")(w, r)
+					respond(http.StatusServiceUnavailable, "text/plain", "busy")(w, r)
 					return
 				}
 				serveNode(w, r)
@@ -195,8 +195,8 @@ func pains(t *testing.T) []pain {
 	}
 }
 
-// told is the trace of the newest request of a store.
-func told(t *testing.T, s *store.Store, id uint64) *traces.Trace {
+// traceOf returns the trace of a request of a store.
+func traceOf(t *testing.T, s *store.Store, id uint64) *traces.Trace {
 	t.Helper()
 	if err := s.Flush(); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func told(t *testing.T, s *store.Store, id uint64) *traces.Trace {
 	return trace
 }
 
-// recording is an indirector whose requests a store keeps, as in the program.
+// recording is an Indirector with a store, as in the program.
 func recording(t *testing.T, settings clienttest.Settings) (*indirector.Indirector, *store.Store) {
 	t.Helper()
 	s, err := store.Open(store.Options{})
@@ -223,7 +223,7 @@ func recording(t *testing.T, settings clienttest.Settings) (*indirector.Indirect
 	return indirectorOf(t, settings, s, io.Discard), s
 }
 
-// TestPains asks where Puppet hides the cause: the first line says it. Pains
+// TestPains has causes that Puppet hides, which the first line must name. Pains
 // P24 to P34.
 func TestPains(t *testing.T) {
 	t.Parallel()
@@ -240,11 +240,11 @@ func TestPains(t *testing.T) {
 			for _, o := range p.ask {
 				_, _ = x.Do(t.Context(), o.request()) // what the caller gets is tested elsewhere
 			}
-			trace := told(t, s, uint64(len(p.ask)))
+			trace := traceOf(t, s, uint64(len(p.ask)))
 			story := traces.Story(trace)
-			for _, says := range p.first {
-				if !strings.Contains(story, says) {
-					t.Errorf("the first line is %q, and does not say %q", story, says)
+			for _, want := range p.first {
+				if !strings.Contains(story, want) {
+					t.Errorf("the first line is %q, and does not say %q", story, want)
 				}
 			}
 			if strings.Contains(story, "\n") {
@@ -257,13 +257,13 @@ func TestPains(t *testing.T) {
 	}
 }
 
-// TestPainsOfConnections are those below HTTP: the first line says of every
-// fault what its trace says. Pains P33 and P34.
+// TestPainsOfConnections are those below HTTP: the first line has the cause of
+// every fault. Pains P33 and P34.
 func TestPainsOfConnections(t *testing.T) {
 	t.Parallel()
 	list, settings := faults(t)
 	for _, f := range list {
-		if f.says == "" {
+		if f.want == "" {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
@@ -275,46 +275,45 @@ func TestPainsOfConnections(t *testing.T) {
 			for k, v := range f.set {
 				with[k] = v
 			}
-			h := newHouse(t, with)
+			h := newEngine(t, with)
 			o := op{indirection: "node", verb: "find", key: "web01"}
 			_, _ = h.Do(t.Context(), o.request())
-			if story := traces.Story(h.recorder.last(t)); !strings.Contains(story, f.says) {
-				t.Errorf("the first line is %q, and does not say %q", story, f.says)
+			if story := traces.Story(h.recorder.last(t)); !strings.Contains(story, f.want) {
+				t.Errorf("the first line is %q, and does not say %q", story, f.want)
 			}
 		})
 	}
 }
 
-// TestPainsOfClassifiers has a server whose classifier goes wrong: the first
-// line of the server's own trace says what happened to the program, which its
-// answer does not, and that of who asked says in the server's words where it
-// went wrong. Pains P22 and P23.
+// TestPainsOfClassifiers has a server with a failing classifier: the first line
+// of the server's own trace has the cause, which its answer does not, and that
+// of the client has the server's message. Pains P22 and P23.
 func TestPainsOfClassifiers(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("classifiers are shell scripts here: ", err)
 	}
 	for _, tt := range []struct {
-		name, script  string
-		mode          os.FileMode
-		status        int
-		server, asker []string // what the first lines say
+		name, script   string
+		mode           os.FileMode
+		status         int
+		server, client []string // parts of the first lines
 	}{
 		{
 			name: "P22 a classifier that prints nothing", script: "echo", mode: 0o755, status: http.StatusNotFound,
-			server: []string{"ENC returned empty output"}, asker: []string{"no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
+			server: []string{"ENC returned empty output"}, client: []string{"no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
 		},
 		{
 			name: "P23 a classifier that fails", script: "echo why it fails >&2; exit 3", mode: 0o755, status: http.StatusInternalServerError,
-			server: []string{"exit 3", "why it fails"}, asker: []string{"500", "Failed to find web01 via exec: Execution of", "returned 3"},
+			server: []string{"exit 3", "why it fails"}, client: []string{"500", "Failed to find web01 via exec: Execution of", "returned 3"},
 		},
 		{
 			name: "P23 a classifier that may not be run", script: "echo", mode: 0o644, status: http.StatusInternalServerError,
-			server: []string{"permission denied"}, asker: []string{"500", "Failed to find web01 via exec: Execution of"},
+			server: []string{"permission denied"}, client: []string{"500", "Failed to find web01 via exec: Execution of"},
 		},
 		{
 			name: "P23 a classifier that prints no YAML", script: "echo 'classes: ['", mode: 0o755, status: http.StatusInternalServerError,
-			server: []string{"at line 2 column 1", "stdout: classes: ["}, asker: []string{"500", "Could not load external node results for web01"},
+			server: []string{"at line 2 column 1", "stdout: classes: ["}, client: []string{"500", "Could not load external node results for web01"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -353,11 +352,11 @@ func TestPainsOfClassifiers(t *testing.T) {
 			for _, side := range []struct {
 				of   string
 				line string
-				says []string
-			}{{"the server", traces.Story(told(t, e.Store, last)), tt.server}, {"who asked", traces.Story(h.recorder.last(t)), tt.asker}} {
-				for _, says := range side.says {
-					if !strings.Contains(side.line, says) {
-						t.Errorf("the first line of %s is %q, and does not say %q", side.of, side.line, says)
+				want []string
+			}{{"the server", traces.Story(traceOf(t, e.Store, last)), tt.server}, {"who asked", traces.Story(h.recorder.last(t)), tt.client}} {
+				for _, want := range side.want {
+					if !strings.Contains(side.line, want) {
+						t.Errorf("the first line of %s is %q, and does not say %q", side.of, side.line, want)
 					}
 				}
 			}
@@ -378,13 +377,13 @@ func (s statusOf) WriteHeader(status int) {
 
 func (s statusOf) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// TestOneMismatch has one cause and all requests of a run: each says the same.
-// Pain P33.
+// TestOneMismatch has one cause and all requests of a run: each has the same
+// line. Pain P33.
 func TestOneMismatch(t *testing.T) {
 	t.Parallel()
 	ca := clienttest.New(t, "Puppet CA")
 	server := clienttest.Serve(t, ca.Issue(t, "puppet.example.com"), http.HandlerFunc(serveNode))
-	h := newHouse(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL))
+	h := newEngine(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL))
 	causes := map[string]int{}
 	run := []op{
 		{indirection: "node", verb: "find", key: "web01"},
@@ -403,9 +402,9 @@ func TestOneMismatch(t *testing.T) {
 		last := trace.Faults[len(trace.Faults)-1]
 		_, why, _ := strings.Cut(last.Hidden, ": ")
 		causes[why]++
-		for _, says := range []string{"did not match server certificate; expected", "puppet.example.com", "the server was asked as 127.0.0.1"} {
-			if story := traces.Story(trace); !strings.Contains(story, says) {
-				t.Errorf("%s %s: the first line is %q, and does not say %q", o.verb, o.indirection, story, says)
+		for _, want := range []string{"did not match server certificate; expected", "puppet.example.com", "the server was asked as 127.0.0.1"} {
+			if story := traces.Story(trace); !strings.Contains(story, want) {
+				t.Errorf("%s %s: the first line is %q, and does not say %q", o.verb, o.indirection, story, want)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestPeer(t *testing.T) {
 	settings, ssldir := peer(t)
 	puppet := ruby(t, ssldir)
 	name := settings["certname"]
-	ours := newHouse(t, settings)
+	ours := newEngine(t, settings)
 	toPuppet := map[string]string{"http_extra_headers": "", "server_list": "", "no_proxy": "localhost, 127.0.0.1"}
 	for _, s := range []string{"server", "serverport", "report_server", "report_port", "localcacert", "hostcrl", "hostcert", "hostprivkey", "certificate_revocation", "http_read_timeout"} {
 		toPuppet[s] = settings[s]
@@ -124,13 +124,12 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestPeerKinds holds what a real server says of each kind of nil. Gap L8,
-// scenario S-18.
+// TestPeerKinds has a real server's nil of each kind. Gap L8, scenario S-18.
 func TestPeerKinds(t *testing.T) {
 	t.Parallel()
 	settings, _ := peer(t)
-	h := newHouse(t, settings)
-	for _, tt := range []struct{ name, indirection, key, environment, says string }{
+	h := newEngine(t, settings)
+	for _, tt := range []struct{ name, indirection, key, environment, want string }{
 		{"instance", "file_metadata", "puppet:///modules/demo/nothing", "", "no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find file_metadata modules/demo/nothing"},
 		{"environment", "file_metadata", "puppet:///modules/demo/hello.txt", "nosuch", "no such environment (RUNTIME_ERROR): Not Found: Could not find environment 'nosuch'"},
 		{"route", "facts", settings["certname"], "", "not answered by Puppet itself: Not Found"},
@@ -139,25 +138,25 @@ func TestPeerKinds(t *testing.T) {
 			o := op{indirection: tt.indirection, verb: "find", key: tt.key, environment: tt.environment}
 			_, err := h.Do(t.Context(), o.request())
 			trace := h.recorder.last(t)
-			if !isNotFound(err) || trace.Outcome != traces.NilHidden || !strings.Contains(trace.Steps[traces.Terminus].Because.About, tt.says) {
-				t.Errorf("got %v, %v, %v; want %q", err, trace.Outcome, trace.Steps[traces.Terminus].Because, tt.says)
+			if !isNotFound(err) || trace.Outcome != traces.NilHidden || !strings.Contains(trace.Steps[traces.Terminus].Because.About, tt.want) {
+				t.Errorf("got %v, %v, %v; want %q", err, trace.Outcome, trace.Steps[traces.Terminus].Because, tt.want)
 			}
 		})
 	}
 }
 
-// TestPeerForward passes on who asked: a server that is told to believe it lets
-// the node in; ours does not believe headers, so it stays with our certificate.
+// TestPeerForward names the client: a server that trusts the headers allows it;
+// this one does not, and sees the proxy's certificate.
 func TestPeerForward(t *testing.T) {
 	t.Parallel()
 	settings, _ := peer(t)
 	name := settings["certname"]
 	settings = settings.With("rest_forward", "certificate", "certdir", filepath.Dir(settings["hostcert"]), "privatekeydir", filepath.Dir(settings["hostprivkey"]))
-	h := newHouse(t, settings)
-	ask := func(who string) error {
+	h := newEngine(t, settings)
+	ask := func(remote string) error {
 		req := &indirector.Request{
 			Indirection: "node", Verb: indirector.Find, Key: name, Environment: "production", Terminus: "rest",
-			Remote: &indirector.Remote{Node: who, IP: "127.0.0.1", Authenticated: true},
+			Remote: &indirector.Remote{Node: remote, IP: "127.0.0.1", Authenticated: true},
 		}
 		_, err := h.Do(t.Context(), req)
 		return err

@@ -29,7 +29,7 @@ import (
 	"indirtui/traces"
 )
 
-// An op is one question, put to Puppet and to us.
+// An op is one question, to Puppet and to this program.
 type op struct {
 	name string
 	// what is asked
@@ -45,7 +45,7 @@ type op struct {
 	kind   string
 	body   string
 	header http.Header
-	// differs says in what the two are meant to differ; "" is in nothing.
+	// differs returns an intended difference; "" is none.
 	differs string
 	// only what is the same: "request", "answer"; "" is both
 	only string
@@ -56,15 +56,14 @@ type seen struct {
 	Line, Accept, ContentType, Encoding, Agent, Version, Length, Body string
 }
 
-// A said is what came of a question.
-type said struct {
+// An outcome is the result of an op.
+type outcome struct {
 	Class   string `json:"class"`
 	Message string `json:"message"`
 	Value   any    `json:"value"`
 }
 
-// A stand answers every request with what the current op says, and remembers
-// it.
+// A stand answers every request as the current op wants, and records it.
 type stand struct {
 	mu   sync.Mutex // guards the following
 	op   *op
@@ -151,7 +150,7 @@ func ruby(t *testing.T, ssldir string) *real {
 	return &real{in, bufio.NewReader(out)}
 }
 
-func (p *real) ask(t *testing.T, o *op, settings map[string]string) said {
+func (p *real) ask(t *testing.T, o *op, settings map[string]string) outcome {
 	t.Helper()
 	q := map[string]any{
 		"indirection": o.indirection, "verb": o.verb, "key": o.key, "environment": o.env(), "options": o.options, "settings": settings,
@@ -183,7 +182,7 @@ func (p *real) ask(t *testing.T, o *op, settings map[string]string) said {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s said
+	var s outcome
 	if err := json.Unmarshal(line, &s); err != nil {
 		t.Fatalf("%v: %s", err, line)
 	}
@@ -235,8 +234,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// A house is one with rest termini.
-type house struct {
+// A testEngine is an engine with rest termini.
+type testEngine struct {
 	*indirector.Indirector
 	recorder recorder
 	logs     logs
@@ -276,9 +275,9 @@ func (l *logs) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-func newHouse(t testing.TB, settings clienttest.Settings) *house {
+func newEngine(t testing.TB, settings clienttest.Settings) *testEngine {
 	t.Helper()
-	h := new(house)
+	h := new(testEngine)
 	h.Indirector = indirectorOf(t, settings, &h.recorder, &h.logs)
 	return h
 }
@@ -309,21 +308,20 @@ func indirectorOf(t testing.TB, settings clienttest.Settings, recorder traces.Re
 	return x
 }
 
-// ask puts the question to us, and says what came of it in the words of the
-// other side.
-func (h *house) ask(t *testing.T, o *op) said {
+// ask runs the op and returns its result as Puppet would print it.
+func (h *testEngine) ask(t *testing.T, o *op) outcome {
 	t.Helper()
 	resp, err := h.Do(t.Context(), o.request())
 	if err != nil && !isNotFound(err) {
-		return saidError(t, err)
+		return outcomeOf(t, err)
 	}
 	if err != nil {
-		return said{}
+		return outcome{}
 	}
 	if resp.Value == false { // Puppet's head has nil
-		return said{}
+		return outcome{}
 	}
-	return said{Value: asRuby(t, resp.Value)}
+	return outcome{Value: asRuby(t, resp.Value)}
 }
 
 func asRuby(t *testing.T, v any) any {
@@ -401,10 +399,10 @@ func beside(t *testing.T) (s *stand, puppet *real, settings clienttest.Settings,
 // timeless is a message without the time it took.
 func timeless(s string) string { return seconds.ReplaceAllString(s, "$1 N seconds") }
 
-// TestPuppet asks the same of real Puppet and of us, against the same server,
-// which must see the same requests; and what comes of the answers must be the
-// same. Rules REST-URL-06, REST-PAR-06, REST-FMT-01, REST-FMT-02, REST-FMT-06, REST-FMT-09,
-// REST-CLI-09.
+// TestPuppet runs the same ops in real Puppet and in this program, against the
+// same server, which must see the same requests; and the results must be the
+// same. Rules REST-URL-06, REST-PAR-06, REST-FMT-01, REST-FMT-02, REST-FMT-06,
+// REST-FMT-09, REST-CLI-09.
 func TestPuppet(t *testing.T) {
 	t.Parallel()
 	s, puppet, settings, base := beside(t)
@@ -421,7 +419,7 @@ func TestPuppet(t *testing.T) {
 			want := puppet.ask(t, &o, with)
 			wantRequests := s.requests()
 			s.play(&o)
-			got := newHouse(t, ours).ask(t, &o)
+			got := newEngine(t, ours).ask(t, &o)
 			gotRequests := s.requests()
 			want.Message, got.Message = timeless(want.Message), timeless(got.Message)
 			want.Message, _, _ = strings.Cut(want.Message, "\n\n") // newer Ruby shows the line of code, too

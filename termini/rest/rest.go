@@ -1,16 +1,16 @@
 // Package rest has the rest termini: they ask a Puppet server over HTTP.
 //
-// A request is written as Puppet's client writes it, by the package
-// indirector/network/rest, and asked by the client of the house. What comes back
+// A request is encoded as by Puppet's client, by the package
+// indirector/network/rest, and sent by the client of the engine. The answer
 // becomes what Puppet makes of it: an instance, nil for a 404, or an error in
-// its words; the trace keeps what is lost on that way. Gaps L8, L9, L10.
+// its words; the trace keeps what gets lost. Gaps L8, L9, L10.
 //
 //	GET /puppet/v3/node/web01?…   200  *model.Node
-//	                              404  nil: which of the five kinds of 404 it is, and the server's words
+//	                              404  nil: which of the five kinds of 404, and the server's message
 //	                              500  Net::HTTPError "Error 500 on SERVER: …"
 //
-// Contents of files flow: up to 64 KiB are read at once, the rest when somebody
-// reads it.
+// Contents of files are streamed: up to 64 KiB are read at once, the rest when
+// it is read.
 package rest
 
 import (
@@ -35,42 +35,42 @@ import (
 	"indirtui/traces"
 )
 
-// An asker asks one service about one indirection.
-type asker struct {
+// A service asks one of Puppet's services about one indirection.
+type service struct {
 	env      indirector.Env
 	client   *client.Client
 	encoding wire.Encoding
 	service  client.Service
-	class    string // of the model in Ruby
+	class    string // the model's, in Ruby
 	forward  string
-	follow   bool // the version of the server decides about PSON
+	follow   bool // use PSON by the version of the server
 }
 
-// Settings of ours.
+// Settings that Puppet does not have.
 const (
 	settingLegacy  = "rest_legacy_urls"
 	settingForward = "rest_forward"
 	settingFollow  = "rest_pson_for_old_servers"
 )
 
-// Forward says how a server is told who asked us. It is the value of the
-// setting rest_forward; the empty one tells nobody.
+// Values of the setting rest_forward, which decides how a server is told for
+// whom this host asks. The empty value does not tell it.
 const (
-	// ForwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
-	// Server believes them with allow-header-cert-info, and others do likewise.
-	ForwardHeaders = "headers"
-	// ForwardCertificate shows the certificate of the node that asked us, which
-	// must be in the directories of the settings certdir and privatekeydir.
-	ForwardCertificate = "certificate"
+	// forwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
+	// Server trusts them with allow-header-cert-info.
+	forwardHeaders = "headers"
+	// forwardCertificate shows the client's certificate, from the directories of
+	// the settings certdir and privatekeydir.
+	forwardCertificate = "certificate"
 )
 
-func newAsker(env indirector.Env, service client.Service) (*asker, error) {
+func newService(env indirector.Env, name client.Service) (*service, error) {
 	get := func(name string) string {
 		v, _ := env.Settings.Get(name)
 		return v
 	}
-	t := &asker{
-		env: env, client: client.Of(env), service: service, forward: get(settingForward), follow: get(settingFollow) == "true",
+	t := &service{
+		env: env, client: client.Of(env), service: name, forward: get(settingForward), follow: get(settingFollow) == "true",
 		encoding: wire.Encoding{
 			Legacy: get(settingLegacy) == "true", Preferred: get("preferred_serialization_format"), Digest: get("digest_algorithm"),
 			Plain: get("rich_data") == "false",
@@ -85,20 +85,20 @@ func newAsker(env indirector.Env, service client.Service) (*asker, error) {
 		}
 	}
 	switch t.forward {
-	case "", "false", ForwardHeaders, ForwardCertificate:
+	case "", "false", forwardHeaders, forwardCertificate:
 		return t, nil
 	}
-	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, ForwardHeaders, ForwardCertificate)}
+	return nil, &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("setting %s is %q; it may be %s, %s or false", settingForward, t.forward, forwardHeaders, forwardCertificate)}
 }
 
-// msgNoType is what Puppet says of an answer without a Content-Type.
+// msgNoType is Puppet's message about an answer without a Content-Type.
 const msgNoType = "No content type in http response; cannot parse"
 
 // Close closes idle connections.
-func (t *asker) Close() error { return t.client.Close() }
+func (t *service) Close() error { return t.client.Close() }
 
 // ask sends the request.
-func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (*client.Answer, error) {
+func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool) (*client.Answer, error) {
 	encoding := t.encoding
 	if t.follow && encoding.Preferred != "pson" && old(t.client.Version(ctx, t.service)) {
 		encoding.Preferred = "pson"
@@ -108,9 +108,12 @@ func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (
 	if err != nil {
 		return nil, err
 	}
+	for _, w := range m.Warnings {
+		t.env.Log.Warn(w)
+	}
 	x := &client.Exchange{
 		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire(),
-		Anonymous: t.service == client.CA, // who has no certificate asks for one
+		Anonymous: t.service == client.CA, // a host without a certificate asks for one
 	}
 	if m.Body != nil {
 		x.Body, x.Size = m.Body.Open, m.Body.Size()
@@ -126,8 +129,8 @@ func (t *asker) ask(ctx context.Context, req *indirector.Request, stream bool) (
 	return t.client.Do(ctx, x)
 }
 
-// sendOn adds the headers that the caller was asked with. What this question
-// says itself counts.
+// sendOn adds the headers of the forwarded request; those of this one are
+// stronger.
 func sendOn(h http.Header, sent map[string][]string) {
 	for name, values := range sent {
 		if _, ours := h[name]; !ours {
@@ -135,29 +138,25 @@ func sendOn(h http.Header, sent map[string][]string) {
 		}
 	}
 	if _, offered := h["Accept-Encoding"]; !offered {
-		h["Accept-Encoding"] = nil // the client would offer what it knows
+		h["Accept-Encoding"] = nil // else the client adds its own
 	}
 }
 
-// passOn tells the server who asked us.
-func (t *asker) passOn(x *client.Exchange, who *indirector.Remote) {
+// passOn tells the server for whom this host asks.
+func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	switch {
-	case who == nil:
-	case t.forward == ForwardCertificate && who.Authenticated:
-		x.Identity = who.Node
-	case t.forward == ForwardHeaders && !who.Authenticated:
-		x.Header.Set("X-Client-Verify", "NONE")
-	case t.forward == ForwardHeaders:
-		x.Header.Set("X-Client-Verify", "SUCCESS")
-		x.Header.Set("X-Client-DN", "CN="+who.Node)
-		if who.Certificate != "" {
-			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(who.Certificate), "+", "%20"))
-		}
+	case remote == nil:
+	case t.forward == forwardCertificate && remote.Authenticated:
+		x.Identity = remote.Node
+	case t.forward == forwardHeaders:
+		x.SetClient(remote)
 	}
 }
 
-// find asks for one instance. Rules: specification of termini, 0; IND-FIND-06.
-func (t *asker) find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+// A finder finds one instance. Rules: specification of termini, 0; IND-FIND-06.
+type finder struct{ *service }
+
+func (t finder) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -168,9 +167,9 @@ func (t *asker) find(ctx context.Context, req *indirector.Request) (indirector.I
 	return t.intern(ctx, answer)
 }
 
-// notFound is what an answer that is no success makes of a find: nil for a 404,
-// unless the caller wants an error.
-func (t *asker) notFound(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
+// notFound returns the error of a find that failed: nil for a 404, unless the
+// caller wants an error.
+func (t *service) notFound(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
 	}
@@ -188,40 +187,40 @@ func (t *asker) notFound(ctx context.Context, req *indirector.Request, answer *c
 	return t.failure(answer, "Puppet::Error", fmt.Sprintf("Find %s resulted in 404 with the message: %s", path, answer.Body), about)
 }
 
-// missing says which kind of 404 it is, and what the server says. Gap L8.
+// missing describes a 404: its kind and the server's message. Gap L8.
 func missing(a *client.Answer) string {
 	e := wire.ParseError(a.Status, a.Header.Get("Content-Type"), a.Body)
 	what := e.Missing().String()
 	if e.Kind != "" {
 		what += " (" + e.Kind + ")"
 	}
-	switch said := strings.TrimSpace(e.Message); {
-	case said != "":
-		what += ": " + said
+	switch message := strings.TrimSpace(e.Message); {
+	case message != "":
+		what += ": " + message
 	case len(a.Body) == 0:
 		what += ": the answer has no body"
 	}
 	return fmt.Sprintf("%d from %s, %s", a.Status, a.URL.Host, what)
 }
 
-func (t *asker) failure(a *client.Answer, class, message, hidden string) error {
+func (t *service) failure(a *client.Answer, class, message, hidden string) error {
 	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: a.URL.Redacted(), Hidden: hidden}
 }
 
-// refused is what Puppet says of any other status.
-func (t *asker) refused(a *client.Answer) error {
-	said := string(a.Body)
+// refused returns Puppet's error of any other status.
+func (t *service) refused(a *client.Answer) error {
+	message := string(a.Body)
 	kind := a.Header.Get("Content-Type")
 	hidden := fmt.Sprintf("%s answered %d %s", a.Candidate, a.Status, a.Reason)
 	if a.Status == http.StatusForbidden {
 		hidden += " to " + cmp.Or(a.Identity, "somebody without a certificate")
-		if strings.HasPrefix(said, "Forbidden request") { // Puppet Server's word for it
+		if strings.HasPrefix(message, "Forbidden request") { // Puppet Server's own
 			hidden += ": a rule of its auth.conf says so"
 		}
 	}
 	switch {
-	case said == "":
-		said = a.Reason
+	case message == "":
+		message = a.Reason
 		hidden += " without a body"
 	case strings.Contains(kind, "pson") || strings.Contains(kind, "json"):
 		document, err := format.DecodeJSON(a.Body, format.Limits{})
@@ -231,9 +230,9 @@ func (t *asker) refused(a *client.Answer) error {
 		if document.Kind() == data.List {
 			return t.failure(a, "TypeError", "no implicit conversion of String into Integer", hidden+"; its body is a list, and no document with a message")
 		}
-		said = ""
-		if message := document.Get("message"); !message.IsNil() {
-			said = message.Text()
+		message = ""
+		if v := document.Get("message"); !v.IsNil() {
+			message = v.Text()
 		}
 		if issue := document.Get("issue_kind"); issue.Kind() == data.String {
 			hidden += ", issue_kind " + issue.Str()
@@ -241,12 +240,12 @@ func (t *asker) refused(a *client.Answer) error {
 	case strings.Contains(kind, "html"):
 		hidden += " in HTML, which no Puppet server does: a proxy or another web server is in the way"
 	}
-	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, said), hidden)
+	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, message), hidden)
 }
 
-// formatOf is the format of an answer, and Puppet's error if it has none. Rule
+// formatOf returns the format of an answer, or Puppet's error. Rule
 // REST-FMT-09.
-func (t *asker) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
+func (t *service) formatOf(ctx context.Context, a *client.Answer) (*format.Format, error) {
 	header := a.Header.Get("Content-Type")
 	if header == "" {
 		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", msgNoType, t.what(a))
@@ -262,8 +261,8 @@ func (t *asker) formatOf(ctx context.Context, a *client.Answer) (*format.Format,
 	return f, nil
 }
 
-// what describes an answer that is no answer.
-func (t *asker) what(a *client.Answer) string {
+// what describes an answer that is not Puppet's.
+func (t *service) what(a *client.Answer) string {
 	kind := mediaType(a.Header.Get("Content-Type"))
 	begin := wire.ParseError(a.Status, "text/html", a.Body).Message
 	if utf8.RuneCountInString(begin) > 120 {
@@ -284,8 +283,8 @@ func mediaType(header string) string {
 	return strings.TrimSpace(kind)
 }
 
-// intern reads the instance of an answer.
-func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
+// intern decodes the instance of an answer.
+func (t *service) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
 		return nil, err
@@ -298,8 +297,8 @@ func (t *asker) intern(ctx context.Context, a *client.Answer) (indirector.Instan
 	return inst, err
 }
 
-// internMany reads the instances of an answer.
-func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
+// internMany decodes the instances of an answer.
+func (t *service) internMany(ctx context.Context, a *client.Answer) ([]indirector.Instance, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
 		return nil, err
@@ -313,11 +312,11 @@ func (t *asker) internMany(ctx context.Context, a *client.Answer) ([]indirector.
 	return all, err
 }
 
-func (t *asker) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
+func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
 	notes, err := intern()
 	if e := (*format.Error)(nil); errors.As(err, &e) && e.Err != nil {
-		err = e.Err // Puppet asks the format itself, which does not say its name
+		err = e.Err // Puppet's error does not name the format
 	}
 	switch {
 	case err == nil:
@@ -337,9 +336,11 @@ func (t *asker) decode(ctx context.Context, a *client.Answer, f *format.Format, 
 	return err
 }
 
-// search asks for all that match. A 404 is an empty list; unless it is only
-// that nothing matches, it is told as something that was hidden. Gap L8.
-func (t *asker) search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+// A searcher also finds all that match. A 404 is an empty list, and a fault in
+// the trace if it has another cause than that nothing matches. Gap L8.
+type searcher struct{ finder }
+
+func (t searcher) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, false)
 	switch {
 	case err != nil:
@@ -357,15 +358,13 @@ func (t *asker) search(ctx context.Context, req *indirector.Request) ([]indirect
 	return []indirector.Instance{}, nil
 }
 
-// noneListed tells a list without anything in it from a 404, which callers get
-// as such a list too. Pain P29.
+// noneListed notes an empty list, which callers get for a 404, too. Pain P29.
 func noneListed(a *client.Answer) string {
 	return fmt.Sprintf("%s answered %d with an empty list: it was found, and nothing is in it", a.Candidate, a.Status)
 }
 
-// unlisted is what an answer that is no success makes of a search: nothing was
-// found if it is a 404.
-func (t *asker) unlisted(ctx context.Context, answer *client.Answer) error {
+// unlisted returns the error of a search that failed: nil for a 404.
+func (t *service) unlisted(ctx context.Context, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
 	}
@@ -381,9 +380,9 @@ func (t *asker) unlisted(ctx context.Context, answer *client.Answer) error {
 	return nil
 }
 
-// save sends the instance. It returns the answer of a success or, of a 404, nil
+// save sends the instance. It returns the answer of a success; nil for a 404,
 // if that is no error.
-func (t *asker) save(ctx context.Context, req *indirector.Request, nilOn404 bool) (*client.Answer, error) {
+func (t *service) save(ctx context.Context, req *indirector.Request, nilOn404 bool) (*client.Answer, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
 		return nil, err
@@ -391,7 +390,7 @@ func (t *asker) save(ctx context.Context, req *indirector.Request, nilOn404 bool
 	return t.saved(ctx, answer, nilOn404)
 }
 
-func (t *asker) saved(ctx context.Context, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
+func (t *service) saved(ctx context.Context, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
 	switch {
 	case answer.OK():
 		return answer, nil
@@ -406,27 +405,12 @@ func (t *asker) saved(ctx context.Context, answer *client.Answer, nilOn404 bool)
 	return nil, t.refused(answer)
 }
 
-// head asks whether there is something.
-func (t *asker) head(ctx context.Context, req *indirector.Request) (bool, error) {
-	answer, err := t.ask(ctx, req, false)
-	switch {
-	case err != nil:
-		return false, err
-	case answer.OK():
-		return true, nil
-	case answer.Status == http.StatusNotFound:
-		return false, indirector.NotFound(traces.NilFrom404, fmt.Sprintf("404 from %s; an answer to HEAD does not say more", answer.URL.Host))
-	}
-	return false, t.refused(answer)
-}
-
-// Validate checks the model only: the key is the server's business. Rule
-// IND-VAL-02.
-func (t *asker) Validate(_ context.Context, req *indirector.Request) error {
+// Validate checks the model; the server checks the key. Rule IND-VAL-02.
+func (t *service) Validate(_ context.Context, req *indirector.Request) error {
 	if t.env.Spec == nil {
 		return nil
 	}
 	return t.env.Spec.ValidateModel(req.Instance)
 }
 
-var _ io.Closer = (*asker)(nil)
+var _ io.Closer = (*service)(nil)

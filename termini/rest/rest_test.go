@@ -21,18 +21,18 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// against returns a house whose server that is.
-func against(t testing.TB, handler http.HandlerFunc, set ...string) *house {
+// against returns an engine with that server.
+func against(t testing.TB, handler http.HandlerFunc, set ...string) *testEngine {
 	t.Helper()
 	ca := clienttest.New(t, "Puppet CA")
 	server := clienttest.Serve(t, ca.Issue(t, "puppet", clienttest.Local), handler)
-	return newHouse(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL).With(set...))
+	return newEngine(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL).With(set...))
 }
 
-// TestKindsOf404 says which of them it is. Gap L8, pains P28 and P29.
+// TestKindsOf404 distinguishes them. Gap L8, pains P28 and P29.
 func TestKindsOf404(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ name, kind, body, says string }{
+	for _, tt := range []struct{ name, kind, body, want string }{
 		{"instance", jsonUTF8, document("Not Found: Could not find node web01", "RESOURCE_NOT_FOUND"), "no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
 		{"environment", jsonUTF8, document("Not Found: Could not find environment 'qa'", "RUNTIME_ERROR"), "no such environment (RUNTIME_ERROR): Not Found: Could not find environment 'qa'"},
 		{"handler", jsonUTF8, document("Not Found: No handler for facts", "NO_INDIRECTION_REMOTE_REQUESTS"), "not for requests over the network"},
@@ -52,10 +52,10 @@ func TestKindsOf404(t *testing.T) {
 			_, err := h.Do(t.Context(), find.request())
 			trace := h.recorder.last(t)
 			because := trace.Steps[traces.Terminus].Because
-			if !isNotFound(err) || because.Reason != traces.NilFrom404 || !strings.Contains(because.About, tt.says) || trace.Outcome != traces.NilHidden {
+			if !isNotFound(err) || because.Reason != traces.NilFrom404 || !strings.Contains(because.About, tt.want) || trace.Outcome != traces.NilHidden {
 				t.Errorf("find: got %v, %v, %v", err, because, trace.Outcome)
 			}
-			if story := traces.Story(trace); !strings.Contains(story, tt.says) {
+			if story := traces.Story(trace); !strings.Contains(story, tt.want) {
 				t.Errorf("the first line is %q", story)
 			}
 			search := op{indirection: "file_metadata", verb: "search", key: "plugins"}
@@ -67,20 +67,20 @@ func TestKindsOf404(t *testing.T) {
 			if hidden := trace.Outcome == traces.ErrHidden; hidden != (tt.name != "instance") {
 				t.Errorf("search: the outcome is %v", trace.Outcome)
 			}
-			if len(trace.Notes) == 0 || !strings.Contains(trace.Notes[0], tt.says) {
+			if len(trace.Notes) == 0 || !strings.Contains(trace.Notes[0], tt.want) {
 				t.Errorf("search: notes are %q", trace.Notes)
 			}
 		})
 	}
 }
 
-// TestForward tells the server who asked us.
+// TestForward names the client to the server.
 func TestForward(t *testing.T) {
 	t.Parallel()
 	leaf := clienttest.New(t, "CA").Issue(t, "agent7")
 	for _, tt := range []struct {
 		forward string
-		who     *indirector.Remote
+		remote  *indirector.Remote
 		want    string // verify, DN, subject of the certificate
 	}{
 		{"false", &indirector.Remote{Node: "agent7", Authenticated: true}, "  "},
@@ -102,12 +102,12 @@ func TestForward(t *testing.T) {
 		}, "rest_forward", tt.forward)
 		o := op{indirection: "node", verb: "find", key: "web01"}
 		req := o.request()
-		req.Remote = tt.who
+		req.Remote = tt.remote
 		if _, err := h.Do(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
 		if got != tt.want {
-			t.Errorf("%s, %+v: got %q, want %q", tt.forward, tt.who, got, tt.want)
+			t.Errorf("%s, %+v: got %q, want %q", tt.forward, tt.remote, got, tt.want)
 		}
 	}
 	bad := op{indirection: "node", verb: "find", key: "web01"}
@@ -138,8 +138,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestOldServers are sent PSON once they have said how old they are, if a
-// setting says so. Gap L9.
+// TestOldServers are sent PSON once their version is known, if a setting
+// allows. Gap L9.
 func TestOldServers(t *testing.T) {
 	t.Parallel()
 	for _, follow := range []string{"true", "false"} {
@@ -257,10 +257,11 @@ func TestContentFlows(t *testing.T) { // alone: it measures the memory of the pr
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	find(ctx)
-	cancel() // nobody reads it; the end of the request closes it, or goleak tells
+	cancel() // unread; the end of the request closes it, or goleak reports it
 }
 
-// TestBucketHashes sends a file that is not in memory, and says what it was.
+// TestBucketHashes sends a file that is not in memory, and returns its
+// checksum.
 func TestBucketHashes(t *testing.T) {
 	t.Parallel()
 	h := against(t, func(w http.ResponseWriter, r *http.Request) {
@@ -283,7 +284,7 @@ func TestBucketHashes(t *testing.T) {
 	t.Errorf("no span says what was sent: %+v", h.recorder.last(t).Spans)
 }
 
-// BenchmarkFind is a find of a node through the house, over a kept connection.
+// BenchmarkFind is a find of a node over a kept connection.
 func BenchmarkFind(b *testing.B) {
 	h := against(b, serveNode)
 	o := op{indirection: "node", verb: "find", key: "web01"}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -18,17 +19,17 @@ import (
 	"indirtui/traces"
 )
 
-// readAhead is how much of a file is read before anybody asks for it, in bytes.
-// Most files are smaller: nothing of them stays open.
+// readAhead is how much of a file is read at once, in bytes. Most files are
+// smaller and need no open connection.
 const readAhead = 64 << 10
 
-// abandoned is how long a file that is larger waits for somebody to read it.
-// Who comes later asks again.
+// abandoned is how long the rest of a larger file waits to be read. After that
+// it is requested again.
 const abandoned = time.Minute
 
-// contents makes contents of an answer that is a stream. What a caller wants to
-// hand on as it came stays in its encoding until somebody reads it.
-func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.Contents, error) {
+// contents returns those of a streamed answer. For a caller that passes them on
+// they stay encoded.
+func (t *service) contents(req *indirector.Request, answer *client.Answer) (model.Contents, error) {
 	head := make([]byte, 0, min(max(answer.Size, 512)+1, readAhead))
 	for len(head) < readAhead {
 		if len(head) == cap(head) {
@@ -50,8 +51,8 @@ func (t *asker) contents(req *indirector.Request, answer *client.Answer) (model.
 	return c, nil
 }
 
-// whole is contents of which all has come.
-func (t *asker) whole(req *indirector.Request, answer *client.Answer, came []byte) (model.Contents, error) {
+// whole returns contents that have all arrived.
+func (t *service) whole(req *indirector.Request, answer *client.Answer, came []byte) (model.Contents, error) {
 	b, err := came, error(nil)
 	if answer.Coding != "" {
 		b, err = decoded(came)
@@ -67,7 +68,7 @@ func (t *asker) whole(req *indirector.Request, answer *client.Answer, came []byt
 	return model.Bytes(b), nil
 }
 
-// decoded takes what came out of its encoding.
+// decoded decodes what has arrived.
 func decoded(came []byte) ([]byte, error) {
 	r, err := client.Decode(bytes.NewReader(came))
 	if err != nil {
@@ -80,20 +81,20 @@ func decoded(came []byte) ([]byte, error) {
 	return b, err
 }
 
-// contents is a file that is still coming.
+// contents is a file that is still arriving.
 type contents struct {
-	from   *asker
+	from   *service
 	req    *indirector.Request
-	coding string // in which it comes; "" is none
-	size   int64  // of what comes; negative if nobody knows
+	coding string // "" is none
+	size   int64  // encoded; negative if unknown
 
 	mu    sync.Mutex // guards the following
 	head  []byte
-	rest  io.ReadCloser // nil once it was handed out, or given up
+	rest  io.ReadCloser // nil once it was opened or abandoned
 	timer *time.Timer
 }
 
-// Size is what the server said.
+// Size is the server's Content-Length.
 func (c *contents) Size() int64 {
 	if c.coding != "" {
 		return -1
@@ -101,7 +102,7 @@ func (c *contents) Size() int64 {
 	return c.size
 }
 
-// Open hands out what comes. A second reader asks the server again.
+// Open opens the contents. A second reader asks the server again.
 func (c *contents) Open() (io.ReadCloser, error) {
 	r, coding, _, err := c.OpenCoded()
 	if err != nil || coding == "" {
@@ -114,8 +115,7 @@ func (c *contents) Open() (io.ReadCloser, error) {
 	return &joined{plain, r}, nil
 }
 
-// OpenCoded hands out what comes as it comes, and says in which encoding that
-// is and how long, negative if nobody knows.
+// OpenCoded opens the encoded contents. The size is negative if unknown.
 func (c *contents) OpenCoded() (r io.ReadCloser, coding string, size int64, err error) {
 	c.mu.Lock()
 	head, rest := c.head, c.rest
@@ -135,7 +135,6 @@ func (c *contents) OpenCoded() (r io.ReadCloser, coding string, size int64, err 
 	return answer.Stream, answer.Coding, answer.Size, nil
 }
 
-// Decode returns what r encodes.
 func (c *contents) Decode(r io.Reader) (io.Reader, error) { return client.Decode(r) }
 
 func (c *contents) abandon() {
@@ -144,7 +143,7 @@ func (c *contents) abandon() {
 	c.head, c.rest = nil, nil
 	c.mu.Unlock()
 	if rest != nil {
-		_ = rest.Close() // nobody is there to hear of it
+		_ = rest.Close() // no caller is left for the error
 	}
 }
 
@@ -153,15 +152,24 @@ type joined struct {
 	io.Closer
 }
 
-// bucket keeps files on a server.
-type bucket struct{ *asker }
+// bucket stores files on a server.
+type bucket struct{ *service }
 
 // Head asks whether the server has the file.
 func (t *bucket) Head(ctx context.Context, req *indirector.Request) (bool, error) {
-	return t.head(ctx, req)
+	answer, err := t.ask(ctx, req, false)
+	switch {
+	case err != nil:
+		return false, err
+	case answer.OK():
+		return true, nil
+	case answer.Status == http.StatusNotFound:
+		return false, indirector.NotFound(traces.NilFrom404, fmt.Sprintf("404 from %s; an answer to HEAD does not say more", answer.URL.Host))
+	}
+	return false, t.refused(answer)
 }
 
-// Find asks for the file. A 404 is an error here.
+// Find requests the file. A 404 is an error.
 func (t *bucket) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, true)
 	if err != nil {
@@ -201,8 +209,8 @@ func (t *bucket) digest() string {
 	return t.encoding.Digest
 }
 
-// Save sends the file, and hashes it on the way. The answer is an empty file,
-// as that of a bucket of this machine. Gap L10.
+// Save sends the file and hashes it on the way. The result is an empty file, as
+// of a local bucket. Gap L10.
 func (t *bucket) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	file, ok := req.Instance.(*model.FileBucketFile)
 	if !ok {
@@ -234,13 +242,13 @@ func (t *bucket) Save(ctx context.Context, req *indirector.Request) (any, error)
 	return model.NewFileBucketFile(t.digest(), nil)
 }
 
-// hashed are contents that are hashed as they are read.
+// hashed are contents that are hashed while they are read.
 type hashed struct {
 	model.Contents
 	kind string
 
 	mu     sync.Mutex // guards the following: a server may answer before all was read
-	digest hash.Hash  // of the newest reading; nil before it, or if nobody knows the kind
+	digest hash.Hash  // of the latest reading; nil before it, or for an unknown kind
 	bytes  int64
 }
 

@@ -17,30 +17,28 @@ import (
 	"indirtui/traces"
 )
 
-// nodes ask for nodes.
-type nodes struct{ *asker }
+type nodes struct{ finder }
 
-// Find asks for the node. Rule: specification of termini, node/rest.
+// Find notes that the server's environment counts. Rule: specification of
+// termini, node/rest.
 func (t *nodes) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	inst, err := t.find(ctx, req)
+	inst, err := t.finder.Find(ctx, req)
 	if n, ok := inst.(*model.Node); ok && overridden(req, n.Environment) {
 		traces.AddNote(ctx, fmt.Sprintf("asked for environment %s, and the server says that the node is in %s: its word counts, not --environment", req.Environment, n.Environment))
 	}
 	return inst, err
 }
 
-// overridden reports whether the server answered of another environment than it
-// was asked for. Pains P24 to P26.
+// overridden reports whether the answer is of another environment. Pains P24 to
+// P26.
 func overridden(req *indirector.Request, answered string) bool {
 	return req.Environment != "" && answered != "" && answered != req.Environment
 }
 
-// catalogs ask for catalogs, with the facts of the option facts_for_catalog.
-type catalogs struct{ *asker }
+type catalogs struct{ finder }
 
-// Find sends the facts in a form and reads the catalog. Where the option
-// facts_for_catalog is text, it names the terminus of facts that is asked for
-// them. Rule: specification of the wire, 3.1.
+// Find sends the facts in a form. If facts_for_catalog is a text, it names
+// their terminus. Rule: specification of the wire, 3.1.
 func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	none := req.Option("facts_for_catalog") == nil && req.Option("facts") == nil && req.Remote == nil
 	if from, ok := req.Option("facts_for_catalog").(string); ok {
@@ -59,7 +57,7 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 		}
 		req = &asked
 	}
-	inst, err := t.find(ctx, req)
+	inst, err := t.finder.Find(ctx, req)
 	if f := (*indirector.Failure)(nil); none && errors.As(err, &f) && (strings.HasPrefix(f.Message, "Error 400 ") || strings.HasPrefix(f.Message, "Error 500 ")) {
 		f.Hidden += "; no facts were sent but null, as by puppet catalog find, which a server may refuse: facts_for_catalog=facter sends those of this host"
 	}
@@ -73,15 +71,9 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 	return inst, err
 }
 
-// facts asks for facts and sends them.
-type facts struct{ *asker }
+type facts struct{ finder }
 
-// Find asks for the facts.
-func (t *facts) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	return t.find(ctx, req)
-}
-
-// Save sends the facts; its answer is nil. A 404 is an error, and so is any
+// Save sends the facts; its result is nil. A 404 is an error, and so is any
 // option.
 func (t *facts) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	if len(req.Options) > 0 && req.Remote == nil {
@@ -98,12 +90,10 @@ func (t *facts) Save(ctx context.Context, req *indirector.Request) (any, error) 
 	return nil, err
 }
 
-// reports sends reports.
-type reports struct{ *asker }
+type reports struct{ *service }
 
-// Save sends the report, and returns the names of the processors that the
-// server handed it to. A 404 is nil, unless the server is one that takes only
-// PSON, and is sent something else.
+// Save sends the report and returns the names of the server's processors. A 404
+// is nil, but for a server that takes only PSON and was sent another format.
 func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
@@ -138,14 +128,14 @@ func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error
 	return names, err
 }
 
-// old reports whether a version is one before 5, when PSON was the only way.
+// old reports whether a version is before 5, which had only PSON.
 func old(version string) bool {
 	major, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(major)
 	return err == nil && n < 5
 }
 
-// decodeValue reads what is no instance.
+// decodeValue decodes what is no instance.
 func decodeValue(f *format.Format, b []byte) (data.Value, error) {
 	switch f.Name {
 	case "msgpack", "rich_data_msgpack":
@@ -156,29 +146,9 @@ func decodeValue(f *format.Format, b []byte) (data.Value, error) {
 	return format.DecodeJSON(b, format.Limits{})
 }
 
-// metadata asks for what a server says of its files. A server that the key
-// names is asked instead of the usual one.
-type metadata struct{ *asker }
+type content struct{ *service }
 
-// Find asks for one file.
-func (t *metadata) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	return t.find(ctx, req)
-}
-
-// Search asks for the files below one.
-func (t *metadata) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
-	return t.search(ctx, req)
-}
-
-// Yield asks for the files below one, and gives them away as they come.
-func (t *metadata) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
-	return t.yield(ctx, req, yield)
-}
-
-// content asks for what is in a file.
-type content struct{ *asker }
-
-// Find asks for the file, which is read as it comes. Rule: gap L10.
+// Find requests the file, which is streamed. Rule: gap L10.
 func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	answer, err := t.ask(ctx, req, true)
 	if err != nil {
@@ -194,26 +164,10 @@ func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector
 	return &model.FileContent{Path: "/this/is/a/fake/path", Contents: contents}, nil
 }
 
-// resources asks for resources. Puppet had this terminus until version 3.
-type resources struct{ *asker }
+// resources has been in Puppet until version 3.
+type resources struct{ yielder }
 
-// Find asks for one resource.
-func (t *resources) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	return t.find(ctx, req)
-}
-
-// Search asks for all resources of a type.
-func (t *resources) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
-	return t.search(ctx, req)
-}
-
-// Yield asks for all resources of a type, and gives them away as they come.
-func (t *resources) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
-	return t.yield(ctx, req, yield)
-}
-
-// Save sends the resource. The answer is what became of it, and the report of
-// that: a list of two.
+// Save sends the resource. The result is the changed resource and the report.
 func (t *resources) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	answer, err := t.save(ctx, req, true)
 	if err != nil || answer == nil {
@@ -245,42 +199,36 @@ func (t *resources) Save(ctx context.Context, req *indirector.Request) (any, err
 	return pair, err
 }
 
-// status asks whether the server is alive. Puppet had this terminus until
-// version 6.
-type status struct{ *asker }
+// status has been in Puppet until version 6.
+type status struct{ finder }
 
-// Find asks for the status.
 func (t *status) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	inst, err := t.find(ctx, req)
+	inst, err := t.finder.Find(ctx, req)
 	if s, ok := inst.(*model.Status); ok && s.Name == "" {
 		named := *s
-		named.Name = req.Key // the answer has no name
+		named.Name = req.Key // the answer has none
 		return &named, err
 	}
 	return inst, err
 }
 
 var (
+	_ indirector.Finder   = finder{}
+	_ indirector.Searcher = searcher{}
+	_ indirector.Yielder  = yielder{}
 	_ indirector.Finder   = (*nodes)(nil)
 	_ indirector.Finder   = (*catalogs)(nil)
-	_ indirector.Finder   = (*facts)(nil)
 	_ indirector.Saver    = (*facts)(nil)
 	_ indirector.Saver    = (*reports)(nil)
-	_ indirector.Finder   = (*metadata)(nil)
-	_ indirector.Searcher = (*metadata)(nil)
-	_ indirector.Yielder  = (*metadata)(nil)
 	_ indirector.Finder   = (*content)(nil)
 	_ indirector.Header   = (*bucket)(nil)
 	_ indirector.Finder   = (*bucket)(nil)
 	_ indirector.Saver    = (*bucket)(nil)
-	_ indirector.Finder   = (*resources)(nil)
-	_ indirector.Searcher = (*resources)(nil)
-	_ indirector.Yielder  = (*resources)(nil)
 	_ indirector.Saver    = (*resources)(nil)
 	_ indirector.Finder   = (*status)(nil)
 )
 
-// settings are those that every rest terminus reads.
+// settings returns those of every rest terminus.
 func settings(more ...indirector.Setting) []indirector.Setting {
 	all := append(client.ServerSettings(), client.Settings()...)
 	all = append(all,
@@ -298,14 +246,14 @@ func settings(more ...indirector.Setting) []indirector.Setting {
 	return append(all, more...)
 }
 
-// descriptor is what the termini have in common. What is passed on to another
-// server was validated there.
-func descriptor(indirection, doc string, service client.Service, typed indirector.Terminus, wrap func(*asker) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
+// descriptor has what the termini have in common. Forwarded requests were
+// validated by the server.
+func descriptor(indirection, doc string, service client.Service, wrap func(*service) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
 	return indirector.Descriptor{
-		Indirection: indirection, Name: "rest", KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: typed,
+		Indirection: indirection, Name: "rest", KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: wrap(nil),
 		Rules: []string{"IND-TERM-12", "REST-URL-06", "REST-FMT-09", "REST-CLI-09"},
 		New: func(env indirector.Env) (indirector.Terminus, error) {
-			t, err := newAsker(env, service)
+			t, err := newService(env, service)
 			if err != nil {
 				return nil, err
 			}
@@ -319,24 +267,24 @@ var reportSettings = []indirector.Setting{
 	{Name: "report_port", Doc: "Its port."},
 }
 
-// Descriptors of the rest termini. Facts carry their expiration with them.
+// Descriptors of the rest termini. Facts carry their expiration.
 var (
 	Catalog = descriptor("catalog", "Asks a server for the catalog of a node, and sends it the facts of the option facts_for_catalog.",
-		client.Puppet, (*catalogs)(nil), func(t *asker) indirector.Terminus { return &catalogs{t} })
+		client.Puppet, func(t *service) indirector.Terminus { return &catalogs{finder{t}} })
 	Facts = descriptor("facts", "Asks a server for the facts of a node, and sends them. Puppet Server does not answer the first and, unless its auth.conf says so, lets each node do the second for itself only.",
-		client.Puppet, (*facts)(nil), func(t *asker) indirector.Terminus { return &facts{t} })
+		client.Puppet, func(t *service) indirector.Terminus { return &facts{finder{t}} })
 	BucketFile = descriptor("file_bucket_file", "Keeps files in the bucket of a server. A server that the key names does not count.",
-		client.Puppet, (*bucket)(nil), func(t *asker) indirector.Terminus { return &bucket{t} })
+		client.Puppet, func(t *service) indirector.Terminus { return &bucket{t} })
 	FileContent = descriptor("file_content", "Reads files of a server, as they come. The key is a mount and a path below it, or a puppet: address, whose server is then asked.",
-		client.FileServer, (*content)(nil), func(t *asker) indirector.Terminus { return &content{t} })
+		client.FileServer, func(t *service) indirector.Terminus { return &content{t} })
 	FileMetadata = descriptor("file_metadata", "Asks a server what it says of its files. The key is a mount and a path below it, or a puppet: address, whose server is then asked.",
-		client.FileServer, (*metadata)(nil), func(t *asker) indirector.Terminus { return &metadata{t} })
+		client.FileServer, func(t *service) indirector.Terminus { return yielder{searcher{finder{t}}} })
 	Node = descriptor("node", "Asks a server what is known of a node; the agent learns its environment so.",
-		client.Puppet, (*nodes)(nil), func(t *asker) indirector.Terminus { return &nodes{t} })
+		client.Puppet, func(t *service) indirector.Terminus { return &nodes{finder{t}} })
 	Report = descriptor("report", "Sends a report to a server. That it is not known there is no error.",
-		client.Report, (*reports)(nil), func(t *asker) indirector.Terminus { return &reports{t} }, reportSettings...)
+		client.Report, func(t *service) indirector.Terminus { return &reports{t} }, reportSettings...)
 	Resource = descriptor("resource", "Asks a host about its resources, and changes them. Puppet had this terminus until version 3.",
-		client.Puppet, (*resources)(nil), func(t *asker) indirector.Terminus { return &resources{t} })
+		client.Puppet, func(t *service) indirector.Terminus { return &resources{yielder{searcher{finder{t}}}} })
 	Status = descriptor("status", "Asks whether a server is alive. Puppet had this terminus until version 6.",
-		client.Puppet, (*status)(nil), func(t *asker) indirector.Terminus { return &status{t} })
+		client.Puppet, func(t *service) indirector.Terminus { return &status{finder{t}} })
 )

@@ -15,26 +15,26 @@ import (
 	"indirtui/traces"
 )
 
-// Limits of a list on its way, in bytes: of one instance, and of a list that
-// must be read as a whole.
+// Limits in bytes: of an instance in a list, and of a list read as a whole.
 const (
 	maxElement = 64 << 20
 	maxList    = 256 << 20
 )
 
-// keptList is how long a list may be to be kept by who hands it on, in bytes as
-// they come. Longer ones go through.
+// keptList is how much of a list is kept for a caller that passes it on, in
+// bytes as they arrive. Longer ones are streamed.
 const keptList = 1 << 20
 
-// yield asks for all that match, and gives each away as soon as it has come:
-// of a list in JSON no more is held than one instance. What comes in another
-// format, or is wanted as it came, is read as a whole, as by search; of what is
-// handed on only as much as may be kept. A list that breaks off is an error
-// after the instances before the break.
-func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
+// A yielder also gives each match as it arrives: of a list in JSON it holds one
+// instance at a time. Lists in other formats, or whose bytes are wanted, are
+// read as a whole, unless they are passed on and long. A list that breaks off
+// is an error after its instances.
+type yielder struct{ searcher }
+
+func (t yielder) Yield(ctx context.Context, req *indirector.Request, give func(indirector.Instance) error) error {
 	w := req.Wire()
 	if w != nil && w.KeepBody && w.Through == nil {
-		all, err := t.search(ctx, req)
+		all, err := t.Search(ctx, req)
 		return giveAll(all, err, give)
 	}
 	answer, err := t.ask(ctx, req, true)
@@ -65,8 +65,8 @@ func (t *asker) yield(ctx context.Context, req *indirector.Request, give func(in
 	return t.giveList(ctx, answer, err, give)
 }
 
-// giveList gives away what a whole body lists.
-func (t *asker) giveList(ctx context.Context, answer *client.Answer, err error, give func(indirector.Instance) error) error {
+// giveList gives the instances of a whole body.
+func (t *service) giveList(ctx context.Context, answer *client.Answer, err error, give func(indirector.Instance) error) error {
 	if err != nil {
 		return err
 	}
@@ -77,10 +77,10 @@ func (t *asker) giveList(ctx context.Context, answer *client.Answer, err error, 
 	return giveAll(all, err, give)
 }
 
-// yieldOn gives away a list that is handed on as it comes, too: kept if it is
-// short, through if it is long and can be read piece by piece. Whatever is wrong
-// with it, all of it is handed on. The error is that its format is unknown.
-func (t *asker) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.Answer, f *format.Format, unknown error, give func(indirector.Instance) error) error {
+// yieldOn gives a list that is also passed on: kept if it is short, streamed if
+// it is long and in JSON. All of it is passed on, also if it is invalid.
+// Unknown is the error of an unknown format.
+func (t *service) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.Answer, f *format.Format, unknown error, give func(indirector.Instance) error) error {
 	most := keptList
 	if unknown == nil && f.Name != "json" {
 		most = maxList
@@ -109,7 +109,7 @@ func (t *asker) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.
 		err = t.through(ctx, answer, f, passing, give)
 	}
 	if passing.lost == nil && ctx.Err() == nil {
-		_, rest := io.Copy(io.Discard, passing) // what is wrong with the list does not matter to its reader
+		_, rest := io.Copy(io.Discard, passing) // its reader gets an invalid list, too
 		err = errors.Join(err, rest)
 	}
 	w.Passed = passing.all
@@ -119,7 +119,7 @@ func (t *asker) yieldOn(ctx context.Context, w *indirector.Wire, answer *client.
 	return err
 }
 
-func (t *asker) through(ctx context.Context, answer *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) error {
+func (t *service) through(ctx context.Context, answer *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) error {
 	if answer.Coding != "" {
 		plain, err := client.Decode(from)
 		if err != nil {
@@ -130,12 +130,12 @@ func (t *asker) through(ctx context.Context, answer *client.Answer, f *format.Fo
 	return t.elements(ctx, answer, f, from, give)
 }
 
-// A passing body is handed on as it is read.
+// A passing body is passed on as it is read.
 type passing struct {
 	from io.Reader
 	to   io.Writer
-	lost error // it cannot be handed on any longer
-	all  bool  // it was read and handed on to its end
+	lost error // it could not be passed on
+	all  bool  // read and passed on to the end
 }
 
 func (p *passing) Read(b []byte) (int, error) {
@@ -160,8 +160,8 @@ func giveAll(all []indirector.Instance, err error, give func(indirector.Instance
 	return err
 }
 
-// elements gives away the instances of a list in JSON, one after the other.
-func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) (err error) {
+// elements gives the instances of a list in JSON, one by one.
+func (t *service) elements(ctx context.Context, a *client.Answer, f *format.Format, from io.Reader, give func(indirector.Instance) error) (err error) {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name+" as it comes")
 	r := newBounded(from, maxElement)
 	n := 0
@@ -215,9 +215,9 @@ func (t *asker) elements(ctx context.Context, a *client.Answer, f *format.Format
 	return nil
 }
 
-// undecoded is the error of a list that cannot be read to its end. What is
-// wrong with the connection is said by the client.
-func (t *asker) undecoded(a *client.Answer, f *format.Format, r *bounded, n int, err error) error {
+// undecoded returns the error of a list that cannot be read to its end. Network
+// errors are the client's.
+func (t *service) undecoded(a *client.Answer, f *format.Format, r *bounded, n int, err error) error {
 	if r.err != nil {
 		return r.err
 	}
@@ -229,8 +229,8 @@ func (t *asker) undecoded(a *client.Answer, f *format.Format, r *bounded, n int,
 	}
 }
 
-// A bounded reader ends with an error after so many bytes, unless it is allowed
-// more. It remembers why reading failed.
+// A bounded reader fails after that many bytes, unless left is reset. It keeps
+// the error.
 type bounded struct {
 	from       io.Reader
 	most, left int

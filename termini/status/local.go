@@ -1,4 +1,4 @@
-// Package status says that a server is alive.
+// Package status reports that a server is alive.
 package status
 
 import (
@@ -18,7 +18,7 @@ var Local = indirector.Descriptor{
 	New:         func(indirector.Env) (indirector.Terminus, error) { return new(Terminus), nil },
 }
 
-// version is that of the Puppet whose behaviour this program has.
+// version is the Puppet version that this program behaves like.
 const version = "7.23.0"
 
 // A Terminus gives the same answer to everybody.

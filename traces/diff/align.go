@@ -7,7 +7,7 @@ import (
 	"indirtui/traces/tree"
 )
 
-// A pair is an element of each list; nil is that there is none.
+// A pair is an element of each list, or nil.
 type pair = [2]*tree.Node
 
 // align pairs the elements of two lists: what both have in the same order (the
@@ -104,7 +104,7 @@ func inner(a, b []uint64, offset int) [][2]int {
 		}
 		trail = append(trail, append([]int32(nil), reach[limit+1-d:limit+2+d]...))
 	}
-	return nil // too different to say
+	return nil // too different to compare
 }
 
 // back walks from the end to the beginning, and returns the common places in

@@ -11,14 +11,14 @@ import (
 	"indirtui/traces/store"
 )
 
-// A Verdict says whether two requests were given the same value.
+// A Verdict tells whether two requests were given the same value.
 type Verdict string
 
 // The verdicts.
 const (
 	NoValue    Verdict = "none"   // neither has one
 	Equal      Verdict = "equal"  // but for what is ignored
-	Masked     Verdict = "masked" // but for what is masked on both sides, of which nobody can tell
+	Redacted   Verdict = "masked" // but for values redacted on both sides, which cannot be compared
 	Different  Verdict = "changed"
 	OneSided   Verdict = "one-sided"  // only one of them has one
 	Uncompared Verdict = "uncompared" // one of them is not kept
@@ -48,7 +48,7 @@ const maxShown = 4 << 10
 // Answers compares the values of two requests: their answers, or what they sent.
 // Values with one digest are equal also where neither is kept.
 func Answers(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) Answer {
-	va, vb := ValueOf(a), ValueOf(b)
+	va, vb := valueOf(a), valueOf(b)
 	switch {
 	case va.Model == "" && vb.Model == "":
 		return Answer{Verdict: NoValue}
@@ -82,7 +82,7 @@ func Answers(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) Answer
 	case v.Differences > 0:
 		out.Verdict = Different
 	case v.Unknown > 0:
-		out.Verdict = Masked
+		out.Verdict = Redacted
 	}
 	for _, c := range r.Changes {
 		if c.Sign == string(rune(Unknown)) || len(out.Changes) == maxChanges {
@@ -105,7 +105,7 @@ func (a *Answer) String() string {
 		return "no value"
 	case Equal:
 		text = "value equal"
-	case Masked:
+	case Redacted:
 		text = "value equal but for what is masked"
 	case Uncompared:
 		return "value not compared: " + a.Why
@@ -128,7 +128,7 @@ func (a *Answer) String() string {
 type Tally struct {
 	Compared   int            `json:"compared"`   // both sides were there
 	Changed    int            `json:"changed"`    // of those: they differ
-	Masked     int            `json:"masked"`     // of those: differ at most in what is masked on both sides
+	Redacted   int            `json:"masked"`     // of those: differ at most in what is redacted on both sides
 	OneSided   int            `json:"one_sided"`  // only one side has a value
 	Uncompared int            `json:"uncompared"` // a side is not kept
 	Paths      map[string]int `json:"paths"`      // of how many requests a place differs, the commonest alone
@@ -136,8 +136,8 @@ type Tally struct {
 	all map[string]int
 }
 
-// maxPaths bounds the places that a Tally knows, and shownPaths those that it
-// tells.
+// maxPaths bounds the paths that a Tally counts, and shownPaths those that it
+// lists.
 const (
 	maxPaths   = 10_000
 	shownPaths = 20
@@ -154,8 +154,8 @@ func (t *Tally) Add(a *Answer) {
 	case Uncompared:
 		t.Uncompared++
 		return
-	case Masked:
-		t.Masked++
+	case Redacted:
+		t.Redacted++
 	case Different:
 		t.Changed++
 	}
@@ -206,8 +206,8 @@ func (t *Tally) String() string {
 	if t.Compared == 0 {
 		text = "values:"
 	}
-	if t.Masked > 0 {
-		text += fmt.Sprintf(", %d equal but for what is masked", t.Masked)
+	if t.Redacted > 0 {
+		text += fmt.Sprintf(", %d equal but for what is masked", t.Redacted)
 	}
 	if t.Uncompared > 0 {
 		if t.Compared > 0 {

@@ -29,7 +29,7 @@ func TestAnswers(t *testing.T) {
 		{name: "ignored", a: `{"x":1,"y":2}`, b: `{"x":2,"y":2}`, o: diff.Options{Ignore: []string{".x"}}, want: diff.Equal, says: "value equal, 1 ignored"},
 		{name: "masked, one recording, same secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagA + `}`, want: diff.Equal, says: "value equal"},
 		{name: "masked, one recording, another secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, want: diff.Different, says: "value differs in 1 place"},
-		{name: "masked, two recordings", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, o: diff.Options{Apart: true}, want: diff.Masked, says: "value equal but for what is masked"},
+		{name: "masked, two recordings", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, o: diff.Options{Apart: true}, want: diff.Redacted, says: "value equal but for what is masked"},
 		{name: "no text of JSON", a: `{"x":1}`, b: `x`, want: diff.Different, says: "value differs in 1 place"},
 		{name: "not recorded", a: `{"x":1}`, b: `{"x":2}`, bare: true, want: diff.Uncompared, says: "value not compared: its value was not recorded"},
 		{name: "not recorded, and the same", a: `{"x":1}`, b: `{"x":1}`, bare: true, want: diff.Equal, says: "value equal"},

@@ -1,21 +1,19 @@
-// Package diff tells how two answers differ: two values, two requests with the
-// steps by which they came about, two runs or recordings. It knows no screen and
-// no command line; both show what it finds.
+// Package diff compares two requests with their steps, or two runs or
+// recordings. It knows no screen and no command line.
 //
 // # The comparison of values
 //
-// It walks both texts itself instead of using a library for JSON patches: those
-// name places by indexes that hold only while the patch is applied, do not know
-// that a resource is Type[title] wherever it stands, and compare long lists in
-// memory that grows with the square of them, which nobody may let strangers
-// choose. Longest common sequences are Myers's.
+// It walks both texts itself. Libraries for JSON patches name places by indexes
+// that hold only while the patch is applied, do not know that a resource is
+// Type[title] wherever it stands, and need memory that grows with the square of
+// a list, which may come from anywhere. Longest common sequences are Myers's.
 //
 // # As a document
 //
 // A Report is written as JSON like this; what is empty is left out:
 //
 //	{"diff":1,                       the version of this format
-//	 "kind":"requests",              or "runs", or "values"
+//	 "kind":"requests",              or "runs"
 //	 "equal":false, "differences":3, "unknown":0, "ignored":1,
 //	 "rules":[".parameters.*timestamp"],
 //	 "note":"#7 has no value to compare: …",
@@ -32,7 +30,7 @@
 //	 "uncompared":3}                 of runs: how many of those have a value that is not kept
 //
 // A sign is + for what only B has, - for what only A has, ~ for what differs, and
-// ? for what is masked on both sides and may be equal or not, which counts as
+// ? for what is redacted on both sides and may be equal or not, which counts as
 // unknown and not as a difference. A side is
 //
 //	{"recording":"base.ind","name":"#1050","request":1050,"requests":912,
@@ -42,16 +40,14 @@
 //	 "decided":"exec: setting node_terminus, puppet.conf:7",
 //	 "error":"…","size":1204,"masked":2}
 //
-// Values in a document are masked as they are in the recording.
+// Values in a document are redacted as they are in the recording.
 //
-// # What is masked
+// # What is redacted
 //
-// Masked values of one recording are equal if their kind, their length and their
-// tag are. A tag has 16 bits, so that it tells nothing that could be tried out:
-// of two different secrets of one kind and length, one pair in 65 536 is equal
-// here. To say of all of them that nobody knows would be exact, and would hide
-// every change of a secret, too; those of two recordings, whose tags cannot be
-// compared, are unknown.
+// Redacted values of one recording are equal if kind, length and tag are. A tag
+// has only 16 bits, so that secrets cannot be found by trying: one pair of
+// different secrets in 65 536 is taken for equal. Those of two recordings, whose
+// tags cannot be compared, are unknown.
 package diff
 
 import (
@@ -67,8 +63,8 @@ import (
 	"indirtui/traces/tree"
 )
 
-// Version is that of the document.
-const Version = 1
+// version is that of the document.
+const version = 1
 
 // A Log is where requests are read from: a *store.Store.
 type Log interface {
@@ -82,8 +78,8 @@ type Log interface {
 
 var _ Log = (*store.Store)(nil)
 
-// A Report is how two things differ, with who stands behind each side: two
-// equally wrong sides look equal. See the package comment for its JSON.
+// A Report is how two things differ, and who decided each side: two equally
+// wrong sides look equal. See the package comment for its JSON.
 type Report struct {
 	Version     int      `json:"diff"`
 	Kind        string   `json:"kind"`
@@ -112,9 +108,8 @@ type Report struct {
 
 // The kinds of a Report.
 const (
-	OfValues   = "values"
-	OfRequests = "requests"
-	OfRuns     = "runs"
+	ofRequests = "requests"
+	ofRuns     = "runs"
 )
 
 // A Side is one of the two: a request, or a run of them.
@@ -136,7 +131,7 @@ type Side struct {
 	Decided     string        `json:"decided,omitempty"`
 	Error       string        `json:"error,omitempty"`
 	Size        int           `json:"size,omitempty"`
-	Masked      int           `json:"masked,omitempty"`
+	Redacted    int           `json:"masked,omitempty"`
 }
 
 // A Change is a place where two values differ.
@@ -170,9 +165,9 @@ func (r *Report) Write(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Requests compares the answers to two requests, and the steps by which they
-// came about. When one has no value that can be compared, Note says why and the
-// steps decide. The error is that a request is not there.
+// Requests compares the answers to two requests, and their steps. If one has no
+// value to compare, Note tells why and the steps decide. The error reports a
+// missing request.
 func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 	ta, err := la.Trace(a)
 	if err != nil {
@@ -182,7 +177,7 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare #%d: %w", b, err)
 	}
-	r := &Report{Version: Version, Kind: OfRequests, Rules: o.Ignore, A: sideOf(la, ta), B: sideOf(lb, tb)}
+	r := &Report{Version: version, Kind: ofRequests, Rules: o.Ignore, A: sideOf(la, ta), B: sideOf(lb, tb)}
 	values, err := compare(la, ta, lb, tb, o)
 	if err != nil {
 		r.Note = err.Error()
@@ -205,18 +200,6 @@ func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 	return r, nil
 }
 
-// Texts compares two values that are written as JSON, by the names of where they
-// are from. The error is tree.ErrNotJSON.
-func Texts(nameA string, a []byte, nameB string, b []byte, o Options) (*Report, error) {
-	v, err := JSON(a, b, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{Version: Version, Kind: OfValues, Rules: o.Ignore, A: Side{Name: nameA, Size: len(a)}, B: Side{Name: nameB, Size: len(b)}}
-	r.take(v)
-	return r, nil
-}
-
 // take adds what was found about values.
 func (r *Report) take(v *Values) {
 	if v == nil {
@@ -231,8 +214,8 @@ func (r *Report) take(v *Values) {
 	}
 }
 
-// compare compares the values of two requests. The error says why that is not
-// possible.
+// compare compares the values of two requests. The error tells why that is
+// impossible.
 func compare(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) (*Values, error) {
 	one, err := bodyOf(la, a)
 	if err != nil {
@@ -242,7 +225,7 @@ func compare(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) (*Valu
 	if err != nil {
 		return nil, err
 	}
-	v, err := JSON(one, two, o)
+	v, err := compareJSON(one, two, o)
 	if errors.Is(err, tree.ErrNotJSON) {
 		return texts(one, two), nil
 	}
@@ -263,7 +246,7 @@ func texts(a, b []byte) *Values {
 }
 
 func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
-	v := ValueOf(t)
+	v := valueOf(t)
 	if v.Model == "" {
 		return nil, fmt.Errorf("#%d has no value to compare", t.ID)
 	}
@@ -274,9 +257,9 @@ func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
 	return b, nil
 }
 
-// ValueOf is the value that counts in a comparison: the answer, or what was
+// valueOf is the value that counts in a comparison: the answer, or what was
 // sent.
-func ValueOf(t *traces.Trace) traces.Value {
+func valueOf(t *traces.Trace) traces.Value {
 	if t.Value.Model == "" {
 		return t.Sent
 	}
@@ -284,12 +267,12 @@ func ValueOf(t *traces.Trace) traces.Value {
 }
 
 func sideOf(log Log, t *traces.Trace) Side {
-	v := ValueOf(t)
+	v := valueOf(t)
 	return Side{
 		Recording: log.Path(), Name: fmt.Sprintf("#%d", t.ID), Request: t.ID, Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Start: &t.Start, Took: t.Took, Outcome: t.Outcome.String(), Served: t.Served.String(),
 		Terminus: t.Primary.Winner().Terminus, Cache: t.Cache.Winner().Terminus, Decided: traces.HeadlineOf(t).Decided,
-		Error: t.Error, Size: v.Size, Masked: v.Redacted,
+		Error: t.Error, Size: v.Size, Redacted: v.Redacted,
 	}
 }
 
@@ -358,7 +341,7 @@ func (r *Report) Summary() string {
 	return s
 }
 
-// String says what the side is, and who decided.
+// String names the side and who decided it.
 func (s *Side) String() string {
 	parts := []string{s.Name}
 	if s.Verb != "" {

@@ -13,7 +13,7 @@ import (
 // A Set is some requests of a log.
 type Set struct {
 	Log  Log
-	Name string   // "run 8f3c"; "" is that of the recording
+	Name string   // "run 8f3c"; "" is the recording
 	IDs  []uint64 // in order; nil is all
 }
 
@@ -27,8 +27,8 @@ type Pair struct {
 	B           *Side    `json:"b,omitempty"`
 }
 
-// MaxRequests bounds what is compared at once: who has more chooses some.
-const MaxRequests = 200_000
+// maxRequests bounds what is compared at once.
+const maxRequests = 200_000
 
 // A question is what makes requests of two sides the same one: verb,
 // indirection, key. Of several the first belongs to the first.
@@ -37,12 +37,13 @@ type asked struct {
 	ind, key string
 }
 
-// Runs compares the requests of two runs or recordings. The n-th of a side that
-// asks the same belongs to the n-th of the other; pairs that differ come in the
-// order of A, and then what only B has. Differences counts requests. The error
-// is that there are too many, one cannot be read, or that ctx is done.
+// Runs compares the requests of two runs or recordings. The n-th request of a
+// side is compared with the n-th equal request of the other. Pairs that differ
+// come in the order of A, then those that only B has. Differences counts
+// requests. The error reports too many requests, an unreadable one, or the end
+// of ctx.
 func Runs(ctx context.Context, a, b Set, o Options) (*Report, error) {
-	r := &Report{Version: Version, Kind: OfRuns, Rules: o.Ignore}
+	r := &Report{Version: version, Kind: ofRuns, Rules: o.Ignore}
 	left, err := a.ids()
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (r *Report) lone(log Log, id uint64, kind Kind) {
 	r.list(p)
 }
 
-// sideFrom reads a side; of a request without its detail, what the row says.
+// sideFrom reads a side; without a detail, from the row.
 func sideFrom(log Log, id uint64) (*Side, error) {
 	if t, err := log.Trace(id); err == nil {
 		s := sideOf(log, t)
@@ -188,7 +189,7 @@ func (s *Set) ids() ([]uint64, error) {
 	if ids == nil {
 		first, last := s.Log.Range()
 		rows := make([]store.Row, 1024)
-		for from := first; from <= last && from > 0 && len(ids) <= MaxRequests; {
+		for from := first; from <= last && from > 0 && len(ids) <= maxRequests; {
 			n := s.Log.Rows(from, rows)
 			if n == 0 {
 				break
@@ -199,8 +200,8 @@ func (s *Set) ids() ([]uint64, error) {
 			from = rows[n-1].ID + 1
 		}
 	}
-	if len(ids) > MaxRequests {
-		return nil, fmt.Errorf("compare %s: more than %d requests; choose some with an expression", s.name(), MaxRequests)
+	if len(ids) > maxRequests {
+		return nil, fmt.Errorf("compare %s: more than %d requests; choose some with an expression", s.name(), maxRequests)
 	}
 	return ids, nil
 }

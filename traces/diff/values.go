@@ -10,7 +10,7 @@ import (
 	"indirtui/traces/tree"
 )
 
-// A Kind says how a place differs. Its byte is the sign that people read.
+// A Kind is how a place differs. Its byte is the sign that is shown.
 type Kind byte
 
 // The kinds.
@@ -20,21 +20,20 @@ const (
 	Added   Kind = '+' // only on side B
 	Removed Kind = '-' // only on side A
 	Changed Kind = '~'
-	Unknown Kind = '?' // masked on both sides under different salts: nobody can tell
+	Unknown Kind = '?' // redacted on both sides under different salts
 )
 
 // Differs reports whether a place differs itself, not only something below it.
 func (k Kind) Differs() bool { return k != Same && k != Inside }
 
-// A Line is one place of a comparison as a person reads it, and what stands
-// there on both sides.
+// A Line is one place of a comparison with its text on both sides.
 type Line struct {
 	Path  string // ".parameters.role", `.resources[File[/etc/motd]].parameters."odd key"`
 	Label string // the last step of it: "role", "File[/etc/motd]"
 	Depth int    // below the top, which has no line
 	Kind  Kind
 	Part  bool       // it differs because the line above it does, and is not counted
-	A, B  *tree.Node // nil is that there is nothing on that side
+	A, B  *tree.Node // nil if absent on that side
 }
 
 // Values are how two values differ.
@@ -43,13 +42,12 @@ type Values struct {
 	// in the order of keys.
 	Lines       []Line
 	Differences int  // places that differ, those below another not counted
-	Unknown     int  // places of which nobody can tell, see Unknown; no differences
+	Unknown     int  // places that cannot be compared, see Unknown; not differences
 	Ignored     int  // places that a rule ignores
 	Cut         bool // there are more than MaxLines
 }
 
-// Equal reports whether nothing differs, besides what is ignored and what nobody
-// can tell.
+// Equal reports whether nothing differs, except what is ignored or unknown.
 func (v *Values) Equal() bool { return v.Differences == 0 }
 
 // MaxLines bounds the lines of a comparison. Differences are counted on.
@@ -58,20 +56,20 @@ const MaxLines = 20_000
 // maxDepth bounds how deep it looks: what is below counts as one value.
 const maxDepth = 100
 
-// Options say how to compare. The zero value ignores nothing.
+// Options configure the comparison. The zero value ignores nothing.
 type Options struct {
 	// Ignore are rules: paths of places that do not count, with all below them.
 	// A * stands for any text: ".parameters.*timestamp".
 	Ignore []string
-	// Apart says that the sides were masked under different salts, as those of
-	// two recordings are: equal secrets then have different tags.
+	// Apart is set if the sides were redacted under different salts, as two
+	// recordings are: equal secrets then have different tags.
 	Apart bool
 }
 
-// JSON compares two values that are written as JSON. Hashes are compared by
+// compareJSON compares two values that are written as JSON. Hashes are compared by
 // key; lists of resources by Type[title], of edges by their ends; other lists by
 // what they have in common. The error is tree.ErrNotJSON.
-func JSON(a, b []byte, o Options) (*Values, error) {
+func compareJSON(a, b []byte, o Options) (*Values, error) {
 	left, err := tree.Parse(a)
 	if err != nil {
 		return nil, err
@@ -124,7 +122,7 @@ func (d *differ) compare(path, label string, a, b *tree.Node, depth int) bool {
 		return d.below(l, func() bool { return d.lists(path, a, b, depth+1) })
 	}
 	l.Kind = Changed
-	if d.apart && untold(a, b) {
+	if d.apart && sameButTags(a, b) {
 		l.Kind = Unknown
 		d.Unknown++
 	} else {
@@ -216,8 +214,8 @@ func (d *differ) hashes(path string, a, b *tree.Node, depth int) bool {
 	return differs
 }
 
-// byKey returns what is in a hash in the order of its keys. Of a key that is
-// there twice the last one counts, as it does for those who read JSON.
+// byKey returns the pairs of a hash sorted by key. Of duplicate keys the last
+// counts, as in JSON.
 func byKey(n *tree.Node) []*tree.Node {
 	kids := slices.Clone(n.Children())
 	slices.SortStableFunc(kids, func(a, b *tree.Node) int { return strings.Compare(a.Key, b.Key) })
@@ -293,15 +291,15 @@ func (d *differ) named(path string, a, b *tree.Node, left, right map[string]*tre
 
 func same(a, b *tree.Node) bool { return bytes.Equal(a.JSON(), b.JSON()) }
 
-// untold reports whether two texts are equal but for the tags of what was
-// masked in them.
-func untold(a, b *tree.Node) bool {
+// sameButTags reports whether two texts are equal but for the tags of redacted
+// parts.
+func sameButTags(a, b *tree.Node) bool {
 	if a.Kind() != '"' || b.Kind() != '"' {
 		return false
 	}
-	left, masked := untagged(a.Text())
+	left, redacted := untagged(a.Text())
 	right, _ := untagged(b.Text())
-	return masked && left == right
+	return redacted && left == right
 }
 
 // untagged takes the tags out of a text, and reports whether there were any.
@@ -382,7 +380,7 @@ func fits(pieces []string, s string) bool {
 	return true
 }
 
-// raw is a node as a part of a document; nil is that there is nothing.
+// raw is a node as a part of a document, or nil.
 func raw(n *tree.Node) json.RawMessage {
 	if n == nil {
 		return nil

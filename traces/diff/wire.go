@@ -9,21 +9,20 @@ import (
 	"indirtui/traces"
 )
 
-// A Header is something that two requests said or were told over HTTP, masked as
-// it was recorded. Headers do not count as differences of answers: dates and
-// lengths hardly ever agree.
+// A Header is an HTTP header of two requests, redacted as recorded. Headers do
+// not count as differences: dates and lengths hardly ever agree.
 type Header struct {
 	// Name is "request", "status", "> Accept" of a request or "< Date" of an
 	// answer. Exchanges are paired in their order; "request" begins one.
 	Name string
-	A, B string // "" is that it was not there
+	A, B string // "" if absent
 }
 
-// Same reports whether both sides say the same.
+// Same reports whether both sides have the same value.
 func (h *Header) Same() bool { return h.A == h.B }
 
-// A Timing is how long something took on both sides; negative is that it was not
-// done, or that nobody knows.
+// A Timing is how long something took on both sides; negative is unknown or not
+// done.
 type Timing struct {
 	Name  string // "total", a step, or a part of an exchange
 	Depth int    // 0 is the total, 1 a step, 2 what it did
@@ -40,7 +39,7 @@ func exchanges(t *traces.Trace) []traces.Exchange {
 		x, ok := t.Spans[i].HTTP()
 		if ok && (x.Method != "" || x.Status != 0) && len(out) < maxWire {
 			if x.Method == "" && x.URL == "" {
-				x.URL = t.Spans[i].Name // which says what was asked
+				x.URL = t.Spans[i].Name // the question
 			}
 			out = append(out, x)
 		}
@@ -48,7 +47,7 @@ func exchanges(t *traces.Trace) []traces.Exchange {
 	return out
 }
 
-// headers pairs what two requests said and were told.
+// headers pairs the HTTP headers of two requests.
 func headers(a, b *traces.Trace) []Header {
 	left, right := exchanges(a), exchanges(b)
 	var out []Header

@@ -1,15 +1,14 @@
-// Package export writes what a store keeps for other programs and for people:
-// JSON lines, OTLP, HAR, CSV and text, and sends it to a collector as it
-// happens.
+// Package export writes what a store keeps as JSON lines, OTLP, HAR, CSV and text,
+// and sends it to a collector as it happens.
 //
-//	report, err := export.Write(w, log, ids, export.Options{Format: export.OTLP, Mask: mask.Text})
+//	report, err := export.Write(w, log, ids, export.Options{Format: export.OTLP, Redact: redactor.Text})
 //
 // # Secrets
 //
-// A store has masked what it keeps. An export masks once more, and keys and
-// places of routes too, because a recording may come from anywhere. Every export
-// says how much is masked in it, and where: in the format itself where there is
-// room for it, and in the [Report].
+// A store has redacted what it keeps. An export redacts once more, and keys and
+// sources of routes too, because a recording may come from anywhere. The number
+// of redactions and where they are is in the export, if the format allows, and
+// in the [Report].
 //
 // # Terminals
 //
@@ -86,8 +85,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// Bodies says of which requests the values go along. Everything else that is
-// known of a value does always: its model, its size and its digest.
+// Bodies selects the requests whose values are exported. Model, size and digest
+// of a value always are.
 type Bodies string
 
 // The choices. "" is AnyBody.
@@ -131,19 +130,20 @@ func (b Bodies) want(t *traces.Trace, v *traces.Value) bool {
 type Options struct {
 	Format Format
 	Bodies Bodies // of recordings, JSON lines and HAR
-	// Source says in the export where its requests were watched; "" says nothing.
+	// Source names where the requests were traced; may be "".
 	Source string
-	// Mask masks a text, and says how much it masked. It is required.
+	// Redact redacts a text and returns the number of redactions. It is
+	// required.
 	Redact func(string) (string, int)
 }
 
-// A Masked is one thing that is masked in an export.
+// A Redaction is something redacted in an export.
 type Redaction struct {
 	Request uint64 `json:"request"`
 	Where   string `json:"where"` // "value resources[0].parameters.content", "error", …
 	Kind    string `json:"kind"`  // of the secret: "password", "Sensitive", …
 	Bytes   int    `json:"bytes"` // its length
-	Tag     string `json:"tag"`   // equal secrets of one recording have equal tags; "" if they were masked without one
+	Tag     string `json:"tag"`   // equal secrets of one recording have equal tags; may be ""
 }
 
 func (m Redaction) String() string {
@@ -154,23 +154,23 @@ func (m Redaction) String() string {
 	return s
 }
 
-// MaxListed is how many things a Report lists; it counts them all.
-const MaxListed = 1000
+// maxListed is how many things a Report lists; it counts them all.
+const maxListed = 1000
 
 // A Report is what was exported.
 type Report struct {
 	Requests int         // how many
 	Bare     int         // of them, how many of which only the row was left
 	Entries  int         // of HAR: how many exchanges over HTTP they had
-	Masked   int         // how many things are masked
-	Without  int         // how many values were left out, as Options.Bodies says
-	List     []Redaction // where, in order; the first MaxListed
+	Redacted int         // number of redactions
+	Without  int         // values left out because of Options.Bodies
+	List     []Redaction // where, in order; the first maxListed
 
 	kinds map[string]int
 }
 
-// Kinds is how much is masked of each kind: "41 Sensitive, 9 header". It is ""
-// if nothing is.
+// Kinds counts the redactions by kind: "41 Sensitive, 9 header"; "" if there
+// are none.
 func (r Report) Kinds() string {
 	var parts []string
 	for kind, n := range r.kinds {
@@ -180,7 +180,7 @@ func (r Report) Kinds() string {
 	return strings.Join(parts, ", ")
 }
 
-// String is what the command says: "14 requests; masked 2".
+// String is the line that the command prints: "14 requests; masked 2".
 func (r Report) String() string {
 	s := count(r.Requests, "request")
 	if r.Bare > 0 {
@@ -189,7 +189,7 @@ func (r Report) String() string {
 	if r.Without > 0 {
 		s += fmt.Sprintf("; %s left out", count(r.Without, "value"))
 	}
-	return s + fmt.Sprintf("; masked %d", r.Masked)
+	return s + fmt.Sprintf("; masked %d", r.Redacted)
 }
 
 func count(n int, what string) string {
@@ -199,13 +199,13 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// A request is one request on its way out: masked, with what belongs to it.
+// A request is a redacted request to be exported.
 type request struct {
 	trace    *traces.Trace
 	bare     bool // only the row was left
 	trunk    [16]byte
 	parent   *parent // the request that asked it; nil if none did
-	value    []byte  // the bytes of its value, masked; nil if there are none
+	value    []byte  // the bytes of its value, redacted; may be nil
 	sent     []byte
 	mark     byte
 	comments []store.Comment
@@ -273,10 +273,10 @@ func Write(w io.Writer, s *store.Store, ids []uint64, o Options) (Report, error)
 }
 
 // Save writes the requests with the given numbers to a new recording, see
-// store.Store.Save; what is masked is said by its last event.
+// store.Store.Save; its last event counts the redactions.
 func Save(path string, s *store.Store, ids []uint64, o Options) (Report, error) {
 	x := &exporting{s: s, o: o}
-	m := redactor{mask: o.Redact, note: x.note}
+	m := redactor{redact: o.Redact, note: x.note}
 	var err error
 	x.report.Requests, err = s.SaveEdited(path, ids, store.Edit{
 		Trace: func(t *traces.Trace) *traces.Trace {
@@ -292,21 +292,21 @@ func Save(path string, s *store.Store, ids []uint64, o Options) (Report, error) 
 			m.id = id
 			return m.text("comment", text)
 		},
-		End: func() string { return x.report.said() },
+		End: func() string { return x.report.summary() },
 	})
 	return x.report, err
 }
 
-// said is what is masked, in one line.
-func (r Report) said() string {
+// summary counts the redactions in one line.
+func (r Report) summary() string {
 	const enough = 100
-	text := fmt.Sprintf("masked %d", r.Masked)
+	text := fmt.Sprintf("masked %d", r.Redacted)
 	if r.Without > 0 {
 		text = fmt.Sprintf("saved without %s, %s", count(r.Without, "value"), text)
 	}
 	for i, m := range r.List {
 		if i == enough {
-			return text + fmt.Sprintf("; and %d more", r.Masked-enough)
+			return text + fmt.Sprintf("; and %d more", r.Redacted-enough)
 		}
 		text += "; " + m.String()
 	}
@@ -320,8 +320,8 @@ type exporting struct {
 	report Report
 }
 
-// take returns one request, or nil if there is nothing to export. What is masked
-// in it is noted.
+// take returns one request, or nil if there is nothing to export, and counts
+// its redactions.
 func (x *exporting) take(id uint64, bodies bool) (*request, error) {
 	row, ok := x.s.Row(id)
 	if !ok || row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome {
@@ -336,7 +336,7 @@ func (x *exporting) take(id uint64, bodies bool) (*request, error) {
 	case err != nil:
 		return nil, err
 	}
-	m := redactor{mask: x.o.Redact, note: x.note, id: id}
+	m := redactor{redact: x.o.Redact, note: x.note, id: id}
 	r.trace = m.trace(t)
 	for i := range r.comments {
 		r.comments[i].Text = m.text("comment", r.comments[i].Text)
@@ -370,24 +370,24 @@ func (x *exporting) body(m *redactor, where string, t *traces.Trace, v traces.Va
 	return m.body(where, v.Format, b)
 }
 
-// maxKinds is how many kinds of secrets are told apart: a recording may name
+// maxKinds bounds the kinds of secrets that are counted: a recording may name
 // any.
 const maxKinds = 16
 
 func (x *exporting) note(m Redaction) {
-	x.report.Masked++
+	x.report.Redacted++
 	if x.report.kinds == nil {
 		x.report.kinds = make(map[string]int)
 	}
 	if _, known := x.report.kinds[m.Kind]; known || len(x.report.kinds) < maxKinds {
 		x.report.kinds[m.Kind]++
 	}
-	if len(x.report.List) < MaxListed {
+	if len(x.report.List) < maxListed {
 		x.report.List = append(x.report.List, m)
 	}
 }
 
-// ofRow is what can be told of a request when only its row is left.
+// ofRow is the trace of a request of which only the row is left.
 func ofRow(r *store.Row) *traces.Trace {
 	choice := func(terminus string, by traces.SourceKind) traces.Slot {
 		if terminus == "" {
@@ -414,13 +414,13 @@ func Select(s *store.Store, expression string) ([]uint64, error) {
 	return SelectOn(s, expression, nil)
 }
 
-// A Screen is what a person looks at, for selectors that mean it.
+// A Screen is what the user looks at, for selectors such as @run.
 type Screen struct {
 	Filter string // of the list of requests: @shown
-	At     uint64 // the request at the cursor, whose run is @run; 0 if there is none
+	At     uint64 // the request at the cursor; 0 if there is none
 }
 
-// SelectOn is Select for somebody who looks at a screen, or at nothing.
+// SelectOn is Select with a Screen, which may be zero.
 func SelectOn(s *store.Store, expression string, on *Screen) ([]uint64, error) {
 	if err := Loaded(s); err != nil {
 		return nil, err

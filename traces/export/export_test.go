@@ -30,9 +30,9 @@ const run = "0123abcd-89ab-4cde-8f01-23456789abcd"
 
 var start = time.Date(2025, 11, 20, 14, 3, 11, 123456789, time.UTC)
 
-// masks stands for the mask: it hides the word hunter2, and what is called
+// hides stands for a redactor: it hides the word hunter2, and what is called
 // password.
-func masks(s string) (string, int) {
+func hides(s string) (string, int) {
 	const token = "(masked password, 7 B, tag 0a1b)"
 	n := strings.Count(s, "hunter2")
 	return strings.ReplaceAll(s, "hunter2", token), n
@@ -42,7 +42,7 @@ func masks(s string) (string, int) {
 const hostile = "a\x1b[31mb\u202ec\u200dd\u009be\xff\U000e0001"
 
 // site is a store with a run of three requests: a catalog that fails, a node
-// that its terminus asked for, and facts of nobody's run.
+// that its terminus asked for, and facts without a run.
 func site(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
 	s, err := store.Open(o)
@@ -110,15 +110,15 @@ func all(t testing.TB, s *store.Store) []uint64 {
 func write(t testing.TB, s *store.Store, f export.Format) (string, export.Report) {
 	t.Helper()
 	var b bytes.Buffer
-	r, err := export.Write(&b, s, all(t, s), export.Options{Format: f, Source: "test", Redact: masks})
+	r, err := export.Write(&b, s, all(t, s), export.Options{Format: f, Source: "test", Redact: hides})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), r
 }
 
-// Whatever the format, no text reaches a terminal, no secret leaves, and what is
-// masked is said.
+// Whatever the format, no text controls a terminal, no secret leaves, and
+// redactions are reported.
 func TestEveryFormatIsSafe(t *testing.T) {
 	t.Parallel()
 	s := site(t, store.Options{})
@@ -137,7 +137,7 @@ func TestEveryFormatIsSafe(t *testing.T) {
 					t.Fatalf("%q is in it", r)
 				}
 			}
-			if r.Requests != 3 || r.Masked == 0 || len(r.List) != r.Masked {
+			if r.Requests != 3 || r.Redacted == 0 || len(r.List) != r.Redacted {
 				t.Errorf("report: %+v", r)
 			}
 			if f != export.CSV && !strings.Contains(text, "tag 0a1b") && !strings.Contains(text, `"tag":"0a1b"`) {
@@ -204,7 +204,7 @@ func TestOTLP(t *testing.T) {
 	}{
 		{"trace id of a run", hex.EncodeToString(catalog.GetTraceId()), strings.ReplaceAll(run, "-", "")},
 		{"trace id in a run", hex.EncodeToString(node.GetTraceId()), strings.ReplaceAll(run, "-", "")},
-		{"no trace id of nobody's run", len(facts.GetTraceId()), 16},
+		{"no trace id without a run", len(facts.GetTraceId()), 16},
 		{"root", len(catalog.GetParentSpanId()), 0},
 		{"parent of a nested request", string(node.GetParentSpanId()), string(catalog.GetSpanId())},
 		{"parent of a step", string(step.GetParentSpanId()), string(catalog.GetSpanId())},
@@ -400,8 +400,8 @@ func TestHAR(t *testing.T) {
 	}
 }
 
-// The value goes along with the exchange that it came from or went by, masked;
-// what is too large, or of a file, does not.
+// The value goes along with its exchange, redacted, unless it is too large or
+// of a file.
 func TestHARBodies(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -449,7 +449,7 @@ func TestHARBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if _, err := export.Write(&b, s, all(t, s), export.Options{Format: export.HAR, Bodies: tt.bodies, Redact: masks}); err != nil {
+			if _, err := export.Write(&b, s, all(t, s), export.Options{Format: export.HAR, Bodies: tt.bodies, Redact: hides}); err != nil {
 				t.Fatal(err)
 			}
 			var doc struct {
@@ -519,7 +519,7 @@ func TestBodies(t *testing.T) {
 		{export.NoBody, nil},
 	} {
 		path := filepath.Join(t.TempDir(), "x.ind")
-		report, err := export.Save(path, s, all(t, s), export.Options{Bodies: tt.bodies, Redact: masks})
+		report, err := export.Save(path, s, all(t, s), export.Options{Bodies: tt.bodies, Redact: hides})
 		if err != nil || report.Without != 4-len(tt.want) {
 			t.Fatalf("%s: %+v, %v", tt.bodies, report, err)
 		}

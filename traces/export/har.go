@@ -16,12 +16,12 @@ import (
 // the requests, by REST termini, a proxy and others. What agents asked of this
 // program is a request and no exchange, and stands in the other formats.
 //
-// The bytes of bodies are not recorded: to keep them masked, every body would
-// have to be read once more, and would be in memory twice. Where HAR has the text
-// of a body there stands what is known of it, and _text says what that is:
+// The bytes of bodies are not recorded: to redact them every body would have to be
+// read once more, and would be in memory twice. In place of the text of a body
+// there is what is known of it, and _text names it:
 //
-//	value    what was read from or written into the body, masked, as JSON
-//	message  what the server said of an error in the body, masked
+//	value    what was read from or written into the body, redacted, as JSON
+//	message  the server's message of an error in the body, redacted
 //
 // Sizes are those of the bytes: bodySize as they went over the wire, size out of
 // their encodings, and compression the difference. Where there is no text, comment
@@ -136,8 +136,8 @@ func (h *har) add(w io.Writer, r *request) error {
 	return nil
 }
 
-// answeredBy returns the span of the exchange whose body became the value of t,
-// -1 if none did: the last good one of the step that answered.
+// answeredBy returns the index of the span whose body became the value of t:
+// the last good one of the step that answered; -1 if there is none.
 func answeredBy(t *traces.Trace) int {
 	step := traces.Terminus
 	if t.Served == traces.ByCache {
@@ -202,8 +202,7 @@ func entryOf(t *traces.Trace, s *traces.Span, x *traces.Exchange) harEntry {
 	return e
 }
 
-// received is how many bytes the body of the answer had; -1 if nobody has said
-// it.
+// received is the size of the response body; -1 if unknown.
 func received(x *traces.Exchange) int64 {
 	if n, err := strconv.ParseInt(traces.Header(x.Response, "Content-Length"), 10, 64); err == nil && n >= 0 && x.Received < 0 {
 		return n
@@ -268,8 +267,8 @@ func (h *har) end(w io.Writer, r *Report) error {
 		list = append(list, m.String())
 	}
 	b, err := appendJSON(nil, struct {
-		Comment string   `json:"comment"`
-		Masked  []string `json:"_masked"`
+		Comment  string   `json:"comment"`
+		Redacted []string `json:"_masked"`
 	}{fmt.Sprintf("%s with %s over HTTP; the bytes of bodies are not recorded, _text says what stands for them", r, count(h.entries, "exchange")), list})
 	if err != nil {
 		return err

@@ -21,25 +21,25 @@ import (
 	"indirtui/traces/store"
 )
 
-// LiveOptions are the options of NewLive. Mask is required.
+// LiveOptions configure NewLive. Redact is required.
 type LiveOptions struct {
-	// URL is where to send, "http://127.0.0.1:4318"; without a path it is that of
-	// OTLP, /v1/traces. "" is what OTEL_EXPORTER_OTLP_ENDPOINT and the other
-	// variables of OpenTelemetry say, which count for all else too.
+	// URL is where to send, "http://127.0.0.1:4318"; without a path it is
+	// OTLP's, /v1/traces. If empty, OTEL_EXPORTER_OTLP_ENDPOINT and
+	// OpenTelemetry's other variables decide.
 	URL string
-	// Mask masks a text, as in Options.
-	Mask func(string) (string, int)
+	// Redact redacts a text, as in Options.
+	Redact func(string) (string, int)
 	// Queue is how many requests may wait to be sent; 0 is 4096. Those that find
 	// it full are dropped.
 	Queue int
-	// Source says where the requests are watched; "" says nothing.
+	// Source names where the requests are traced; may be "".
 	Source string
 }
 
 // A Live sends requests to an OTLP endpoint as they end. Its methods may be
 // called from many goroutines.
 type Live struct {
-	mask     func(string) (string, int)
+	redact   func(string) (string, int)
 	queue    chan waiting
 	exporter *otlptrace.Exporter
 	provider *sdk.TracerProvider
@@ -80,8 +80,8 @@ func (s LiveStats) String() string {
 // maxBatch is how many requests are sent at once.
 const maxBatch = 256
 
-// NewLive returns a Live. Nothing is sent yet: that nobody listens at the URL is
-// seen later, in Stats. Close must be called.
+// NewLive returns a Live. Nothing is sent yet; whether the URL answers is seen
+// in Stats. Close must be called.
 func NewLive(ctx context.Context, o LiveOptions) (*Live, error) {
 	var options []otlptracehttp.Option
 	if o.URL != "" {
@@ -110,7 +110,7 @@ func NewLive(ctx context.Context, o LiveOptions) (*Live, error) {
 		o.Queue = 4096
 	}
 	l := &Live{
-		mask: o.Mask, queue: make(chan waiting, o.Queue), exporter: exporter, made: new(collector),
+		redact: o.Redact, queue: make(chan waiting, o.Queue), exporter: exporter, made: new(collector),
 		done: make(chan struct{}), closed: make(chan struct{}),
 	}
 	l.provider = sdk.NewTracerProvider(
@@ -215,7 +215,7 @@ func (l *Live) export(n int) int {
 
 // spans makes the spans of one request.
 func (l *Live) spans(w waiting) {
-	m := redactor{mask: l.mask, note: func(Redaction) {}, id: w.trace.ID}
+	m := redactor{redact: l.redact, note: func(Redaction) {}, id: w.trace.ID}
 	r := &request{trace: m.trace(w.trace)}
 	r.trunk, r.parent = trunkOf(w.store, w.trace)
 	for _, s := range spansOf(r) {
@@ -299,8 +299,7 @@ func (c *collector) take() []sdk.ReadOnlySpan {
 // closeWithin is how long the end of a program waits for a collector.
 const closeWithin = 5 * time.Second
 
-// CloseSoon is Close with the patience that a person has at the end of a
-// program.
+// CloseSoon is Close with a limit that suits the end of a program.
 func (l *Live) CloseSoon() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()

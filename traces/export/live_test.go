@@ -78,11 +78,11 @@ func line(s *tracev1.Span) string {
 	}, " ")
 }
 
-// What goes to a collector while it happens is what an export says later.
+// A collector gets live what an export contains later.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	r := receive(t)
-	live, err := export.NewLive(t.Context(), export.LiveOptions{URL: r.URL, Mask: masks})
+	live, err := export.NewLive(t.Context(), export.LiveOptions{URL: r.URL, Redact: hides})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestLiveOverrun(t *testing.T) {
 	}))
 	defer srv.Close()
 	defer close(release)
-	live, err := export.NewLive(t.Context(), export.LiveOptions{URL: srv.URL, Mask: masks, Queue: 8})
+	live, err := export.NewLive(t.Context(), export.LiveOptions{URL: srv.URL, Redact: hides, Queue: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestLiveOverrun(t *testing.T) {
 	live.Ended(s, &traces.Trace{ID: 1, Verb: traces.Find, Start: start})
 	<-reached
 	const n = 1000
-	for i := range n { // none of these waits: nobody takes them
+	for i := range n { // none of these waits
 		live.Ended(s, &traces.Trace{ID: uint64(2 + i), Verb: traces.Find, Start: start})
 	}
 	if st := live.Stats(); st.Waiting != 8 || st.Dropped != n-8 {
@@ -166,7 +166,7 @@ func TestLiveOverrun(t *testing.T) {
 func TestLiveAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"localhost:4318", "ftp://x", "http://"} {
-		if _, err := export.NewLive(t.Context(), export.LiveOptions{URL: address, Mask: masks}); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:4318") {
+		if _, err := export.NewLive(t.Context(), export.LiveOptions{URL: address, Redact: hides}); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:4318") {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}

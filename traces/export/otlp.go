@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// otlp writes OTLP/JSON: one TracesData object, as protobuf's JSON has it but
-// for ids, which are hex, as OTLP demands. What is masked is said by the
-// attributes of the resource, which come last.
+// otlp writes OTLP/JSON: one TracesData object in protobuf's JSON, with ids in
+// hex as OTLP demands. Redactions are attributes of the resource, which come
+// last.
 type otlp struct {
 	source string
 	spans  int
@@ -127,7 +127,7 @@ func (o *otlp) add(w io.Writer, r *request) error {
 func (o *otlp) end(w io.Writer, r *Report) error {
 	attrs := []attr{{"service.name", service}}
 	attrs = withAttr(attrs, "indirtui.source", o.source)
-	attrs = append(attrs, attr{"indirtui.masked", int64(r.Masked)})
+	attrs = append(attrs, attr{"indirtui.masked", int64(r.Redacted)})
 	list := make([]string, 0, len(r.List))
 	for _, m := range r.List {
 		list = append(list, m.String())

@@ -12,16 +12,14 @@ import (
 	"indirtui/traces"
 )
 
-// A masker masks one request, and notes everything in it that is masked,
-// whether by itself or before.
+// A redactor redacts one request and reports every redaction in it, old or new.
 type redactor struct {
-	mask func(string) (string, int)
-	note func(Redaction)
-	id   uint64
+	redact func(string) (string, int)
+	note   func(Redaction)
+	id     uint64
 }
 
-// trace returns t with every text in it masked. What t refers to is copied: it
-// is the store's.
+// trace returns a redacted copy of t, which is the store's.
 func (m *redactor) trace(t *traces.Trace) *traces.Trace {
 	var out traces.Trace
 	m.copy("", reflect.ValueOf(t).Elem(), reflect.ValueOf(&out).Elem())
@@ -34,8 +32,8 @@ var (
 	attrType   = reflect.TypeFor[traces.Attr]()
 )
 
-// copy copies a value deeply, and masks its texts. Fields that are added to
-// traces later are masked too.
+// copy copies a value deeply and redacts its texts, also those of fields that
+// traces may get later.
 func (m *redactor) copy(where string, from, to reflect.Value) {
 	switch {
 	case from.Type() == timeType:
@@ -62,7 +60,7 @@ func (m *redactor) copy(where string, from, to reflect.Value) {
 		for i := range from.Len() {
 			m.copy(where, from.Index(i), to.Index(i))
 		}
-	default: // numbers, and bytes, which nobody changes
+	default: // numbers, and bytes, which are not changed
 		to.Set(from)
 	}
 }
@@ -75,20 +73,20 @@ func within(where, field string) string {
 	return where + " " + field
 }
 
-// text masks a text.
+// text redacts a text.
 func (m *redactor) text(where, s string) string {
 	if s == "" {
 		return s
 	}
-	s, _ = m.mask(s)
+	s, _ = m.redact(s)
 	m.find(where, s)
 	return s
 }
 
-// pair masks the value of a name: the name may say that it is a secret.
+// pair redacts the value of a name, which may call it a secret.
 func (m *redactor) pair(where, name, value string) string {
 	prefix := name + ": "
-	if whole, n := m.mask(prefix + value); n > 0 && strings.HasPrefix(whole, prefix) {
+	if whole, n := m.redact(prefix + value); n > 0 && strings.HasPrefix(whole, prefix) {
 		value = whole[len(prefix):]
 		m.find(where, value)
 		return value
@@ -96,10 +94,10 @@ func (m *redactor) pair(where, name, value string) string {
 	return m.text(where, value)
 }
 
-// body masks the bytes of a value, and notes in which part of it something is
-// masked, if it is JSON.
+// body redacts the bytes of a value, and reports the parts of JSON that are
+// redacted.
 func (m *redactor) body(where, format string, b []byte) []byte {
-	text, n := m.mask(string(b))
+	text, n := m.redact(string(b))
 	if n == 0 {
 		text = string(b)
 	}
@@ -113,7 +111,7 @@ func (m *redactor) body(where, format string, b []byte) []byte {
 	return []byte(text)
 }
 
-// parts notes what is masked in a JSON document, by its path.
+// parts reports the redactions in a JSON document, by its path.
 func (m *redactor) parts(where string, d *json.Decoder) error {
 	d.UseNumber()
 	var seen []Redaction
@@ -163,7 +161,7 @@ func (m *redactor) part(path string, d *json.Decoder, depth int) error {
 	return err
 }
 
-// find notes what is masked in s.
+// find reports the redactions in s.
 func (m *redactor) find(where, s string) {
 	const begin = "(masked"
 	for {
@@ -179,7 +177,7 @@ func (m *redactor) find(where, s string) {
 	}
 }
 
-// parseMasked reads what the mask writes, "KIND, LENGTH B, tag XXXX)", and what
+// parseRedaction reads what the redactor writes, "KIND, LENGTH B, tag XXXX)", and what
 // the client writes for a header, "LENGTH bytes)".
 func parseRedaction(s string) (Redaction, bool) {
 	s, _, closed := strings.Cut(s[:min(len(s), 100)], ")")

@@ -57,10 +57,9 @@ func withAttr(attrs []attr, key string, value any) []attr {
 // maxAncestors is how far up a root is looked for.
 const maxAncestors = 64
 
-// trunkOf returns the trace that t belongs to, and the request that asked it:
-// the trace of who asked over the network, if that was said, else that of its
-// run. A run that is no UUID has a trace for each request that nobody asked,
-// since names of runs come again.
+// trunkOf returns the OpenTelemetry trace of t and its parent span: those of
+// the traceparent if there is one, else of its run. A run that is no UUID has a
+// trace for each request without a parent, since names of runs come again.
 func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
 	root := parent{t.ID, t.Start}
 	var asked *parent
@@ -137,7 +136,7 @@ func stepName(t *traces.Trace, s traces.Step) string {
 	return s.String()
 }
 
-// describe says what a request was and what became of it.
+// describe names a request and its outcome.
 func describe(s *span, t *traces.Trace) {
 	primary, cache := t.Primary.Winner(), t.Cache.Winner()
 	for _, a := range []attr{

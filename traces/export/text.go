@@ -63,7 +63,7 @@ func (*lines) end(w io.Writer, r *Report) error {
 		Bare     int         `json:"without_detail"`
 		Masked   int         `json:"masked"`
 		List     []Redaction `json:"list"`
-	}{r.Requests, r.Bare, r.Masked, append([]Redaction{}, r.List...)}})
+	}{r.Requests, r.Bare, r.Redacted, append([]Redaction{}, r.List...)}})
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func cell(s string) string {
 
 func (*table) end(io.Writer, *Report) error { return nil }
 
-// stories writes what people read: the story of each request and its steps, and
-// at the end what is masked.
+// stories writes the story of each request and its steps, and the redactions at
+// the end.
 type stories struct{}
 
 func (*stories) begin(io.Writer) error { return nil }
@@ -161,7 +161,7 @@ func (*stories) end(w io.Writer, r *Report) error {
 	for _, m := range r.List {
 		b = fmt.Appendf(b, "  %s\n", m)
 	}
-	if n := r.Masked - len(r.List); n > 0 {
+	if n := r.Redacted - len(r.List); n > 0 {
 		b = fmt.Appendf(b, "  and %d more\n", n)
 	}
 	_, err := w.Write(safeLines(b))

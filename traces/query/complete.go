@@ -56,7 +56,7 @@ func (w want) terms(typed string, pos int) []Suggestion {
 	for i := range fields {
 		f := &fields[i]
 		switch before, after, is := strings.Cut(f.Name, "NAME"); {
-		case !is && f.Kind == YesNo:
+		case !is && f.Kind == yesNoKind:
 			add(f.Name, f.Doc)
 		case !is:
 			add(f.Name+"=", f.Doc)

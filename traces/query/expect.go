@@ -19,7 +19,7 @@ import (
 type Expectation struct {
 	Kind     string // "count", "max", "none" or "same"
 	Expr     *Expr  // which requests it is about
-	Field    *Field // of max
+	Field    *field // of max
 	Op       string // of count and max
 	Value    string // of count and max, as written
 	Baseline string // of same: the name or path of a recording, as written
@@ -62,13 +62,13 @@ func (p *parser) expectation() *Expectation {
 			p.comma()
 		}
 	case "same":
-		x.Baseline = p.value(&Field{Name: "baseline"}, bareValue)
+		x.Baseline = p.value(&field{Name: "baseline"}, bareValue)
 		p.comma()
 	}
 	x.Expr = p.rest()
 	switch x.Kind {
 	case "count":
-		p.compare(x, &Field{Name: "count", Kind: Number, ints: func(scope, func(int64) bool) (bool, bool) { return false, false }})
+		p.compare(x, &field{Name: "count", Kind: numberKind, ints: func(scope, func(int64) bool) (bool, bool) { return false, false }})
 	case "max":
 		p.compare(x, x.Field)
 	}
@@ -85,14 +85,14 @@ func (p *parser) comma() {
 	}
 }
 
-func (p *parser) fieldOfMax() *Field {
+func (p *parser) fieldOfMax() *field {
 	start := p.pos
 	name := p.bareWord()
 	f := findField(name)
 	switch {
 	case f == nil:
 		p.unknownField(start, p.pos, name)
-	case f.Kind != Duration && f.Kind != Size && f.Kind != Number:
+	case f.Kind != durationKind && f.Kind != sizeKind && f.Kind != numberKind:
 		p.fail(start, p.got(start), "a field with numbers, such as took or size", "")
 	}
 	return f
@@ -112,7 +112,7 @@ func (p *parser) rest() *Expr {
 	return e
 }
 
-func (p *parser) compare(x *Expectation, f *Field) {
+func (p *parser) compare(x *Expectation, f *field) {
 	start := p.pos
 	x.Op = p.operator()
 	if x.Op == "" || x.Op == "in" || !f.Kind.takes(x.Op) {
@@ -207,7 +207,7 @@ func (x *Expectation) checkMax(all iter.Seq[Subject]) Verdict {
 		return Verdict{Met: x.Op[0] == '<' || x.Op == "!=", Found: "nothing to compare"}
 	}
 	v.Found = strconv.FormatInt(most, 10)
-	if x.Field.Kind == Duration {
+	if x.Field.Kind == durationKind {
 		v.Found = time.Duration(most).String()
 	}
 	v.Met = x.test(most)
@@ -236,9 +236,9 @@ func (r reply) String() string {
 	return r.outcome.String() + " by " + r.served.String()
 }
 
-// checkSame compares what was asked, how often, with which outcome and who
-// answered. Values are not compared: every catalog is new, and the tags of
-// masked values differ between recordings on purpose.
+// checkSame compares questions, their number, outcomes, and who answered.
+// Values are not compared: catalogs are new each time, and tags of redacted
+// values differ between recordings.
 func (x *Expectation) checkSame(all, baseline iter.Seq[Subject]) Verdict {
 	want := map[question][]reply{}
 	var order []question

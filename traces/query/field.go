@@ -9,46 +9,45 @@ import (
 	"indirtui/traces"
 )
 
-// A Kind says what the values of a field look like, and with it which
-// operators it takes.
-type Kind uint8
+// A kind is the type of a field's values; it decides on the operators.
+type kind uint8
 
 // The kinds.
 const (
-	Text     Kind = iota // = != ~ !~ in; the values may be anything
-	Closed               // = != ~ !~ in; the values are those of the list
-	YesNo                // = !=; the field alone means yes
-	Number               // = != < <= > >= in
-	Duration             // the same, with a unit: 250ms 5s 2m 1h 7d
-	Size                 // the same, in bytes: 512 12kB 3MB
-	Time                 // the same: -5m 14:02 14:02:07 2025-11-20 14:02..14:05
+	textKind     kind = iota // = != ~ !~ in; the values may be anything
+	closedKind               // = != ~ !~ in; the values are those of the list
+	yesNoKind                // = !=; the field alone means yes
+	numberKind               // = != < <= > >= in
+	durationKind             // the same, with a unit: 250ms 5s 2m 1h 7d
+	sizeKind                 // the same, in bytes: 512 12kB 3MB
+	timeKind                 // the same: -5m 14:02 14:02:07 2025-11-20 14:02..14:05
 )
 
 var kindNames = [...]string{"text", "one of a list", "yes or no", "number", "duration", "size", "time"}
 
-func (k Kind) String() string {
+func (k kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
-	return "Kind(" + itoa(int(k)) + ")"
+	return "kind(" + itoa(int(k)) + ")"
 }
 
-func (k Kind) takes(op string) bool {
+func (k kind) takes(op string) bool {
 	switch k {
-	case Text, Closed:
+	case textKind, closedKind:
 		return op[0] != '<' && op[0] != '>'
-	case YesNo:
+	case yesNoKind:
 		return op == "=" || op == "!="
 	}
 	return op != "~" && op != "!~"
 }
 
-// A Field is something that a request can be compared by.
-type Field struct {
+// A field is something that a request can be compared by.
+type field struct {
 	Name   string // as written; NAME stands for a name in step.NAME.took, opt.NAME and flag.NAME
 	Doc    string
-	Kind   Kind
-	Values []string // all values of a Closed field, some of a Text field
+	Kind   kind
+	Values []string // all values of a closedKind, some of a textKind
 	Detail bool     // the row does not decide
 
 	// One of the two reads the field of a scope: whether one of its values
@@ -56,10 +55,6 @@ type Field struct {
 	texts func(c scope, test func(string) bool) (passed, present bool)
 	ints  func(c scope, test func(int64) bool) (passed, present bool)
 }
-
-// Fields returns the table of fields, in the order in which help prints it.
-// The Values of a field must not be changed.
-func Fields() []Field { return slices.Clone(fields) }
 
 // The names of facts that spans carry and that fields are made of. What Network
 // spans carry is read by traces.Span.HTTP.
@@ -104,9 +99,9 @@ func hyphened(names []string) []string {
 	return names
 }
 
-var fields = []Field{
+var fields = []field{
 	{
-		Name: "verb", Doc: "what was asked", Kind: Closed, Values: verbNames,
+		Name: "verb", Doc: "what was asked", Kind: closedKind, Values: verbNames,
 		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Verb) - 1, r.Verb != traces.NoVerb }),
 	},
 	{Name: "ind", Doc: "the indirection", Values: models, texts: rowText(func(r *Row) string { return r.Indirection })},
@@ -114,32 +109,32 @@ var fields = []Field{
 	{Name: "env", Doc: "the environment", texts: rowText(func(r *Row) string { return r.Environment })},
 	{Name: "node", Doc: "the certname: the key, where the indirection has one for each node", texts: rowText(nodeOf)},
 	{
-		Name: "out", Doc: "the outcome", Kind: Closed, Values: outNames,
+		Name: "out", Doc: "the outcome", Kind: closedKind, Values: outNames,
 		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Outcome), true }),
 	},
 	{Name: "terminus", Doc: "the terminus in effect", texts: rowText(func(r *Row) string { return r.Terminus })},
 	{Name: "cache", Doc: "the cache in effect", texts: rowText(func(r *Row) string { return r.Cache })},
 	{
-		Name: "served", Doc: "who answered", Kind: Closed, Values: servedNames,
+		Name: "served", Doc: "who answered", Kind: closedKind, Values: servedNames,
 		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Served), true }),
 	},
 	{
-		Name: "setby", Doc: "what chose the one who answered", Kind: Closed, Values: setByNames[1:],
+		Name: "setby", Doc: "what chose the one who answered", Kind: closedKind, Values: setByNames[1:],
 		ints: rowInt(func(r *Row) (int64, bool) { s := setBy(r); return int64(s) - 1, s != traces.NoSource }),
 	},
-	{Name: "took", Doc: "how long it took; in step(...), how long the step took", Kind: Duration, ints: took},
-	{Name: "age", Doc: "how old the answer of a store was", Kind: Duration, Detail: true, ints: ages},
-	{Name: "size", Doc: "bytes of the value that was answered or saved", Kind: Size, Detail: true, ints: size},
+	{Name: "took", Doc: "how long it took; in step(...), how long the step took", Kind: durationKind, ints: took},
+	{Name: "age", Doc: "how old the answer of a store was", Kind: durationKind, Detail: true, ints: ages},
+	{Name: "size", Doc: "bytes of the value that was answered or saved", Kind: sizeKind, Detail: true, ints: size},
 	{Name: "origin", Doc: "where something failed: route, terminus-exec, network", Detail: true, texts: origins},
 	{Name: "err", Doc: "the message of what failed, shown or not", Detail: true, texts: messages},
 	{Name: "answer", Doc: "the answer of a step", Values: answerNames, Detail: true, texts: stepAnswers},
 	{Name: "because", Doc: "the reason of a step (help reasons lists them)", Values: reasonNames, Detail: true, texts: stepReasons},
-	{Name: "http.status", Doc: "the status of an answer over HTTP", Kind: Number, Detail: true, ints: httpStatus},
+	{Name: "http.status", Doc: "the status of an answer over HTTP", Kind: numberKind, Detail: true, ints: httpStatus},
 	{Name: "http.method", Doc: "the method of a request over HTTP", Values: []string{"GET", "POST", "PUT", "HEAD", "DELETE"}, Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Method })},
 	{Name: "http.path", Doc: "the path of a request over HTTP", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Path })},
 	{Name: "server", Doc: "the servers tried", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Server })},
 	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: attrTexts(AttrFormat)},
-	{Name: "lossy", Doc: "the format could not hold everything", Kind: YesNo, Values: truths, Detail: true, ints: lossy},
+	{Name: "lossy", Doc: "the format could not hold everything", Kind: yesNoKind, Values: truths, Detail: true, ints: lossy},
 	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: rowText(func(r *Row) string { return r.Run })},
 	{Name: "traceparent", Doc: "the trace of who asked over the network: its id, or the whole header traceparent", Detail: true, texts: traceparents},
 	{Name: "caller", Doc: "who asked", Values: []string{"agent", "apply", "cli", "demo", "server", "terminus", "you"}, texts: rowText(func(r *Row) string { return r.Caller })},
@@ -149,18 +144,18 @@ var fields = []Field{
 	{Name: "note", Doc: "your comment", texts: rowText(func(r *Row) string { return r.Note })},
 	{Name: "tag", Doc: "your tag", texts: rowText(func(r *Row) string { return r.Tag })},
 	{
-		Name: "t", Doc: "when it began: t>-5m, t=14:02..14:05, t=2025-11-20", Kind: Time,
+		Name: "t", Doc: "when it began: t>-5m, t=14:02..14:05, t=2025-11-20", Kind: timeKind,
 		ints: rowInt(func(r *Row) (int64, bool) { return r.Start.UnixNano(), !r.Start.IsZero() }),
 	},
-	{Name: "step.NAME.took", Doc: "how long one step took: step.terminus.took>4s", Kind: Duration, Detail: true},
+	{Name: "step.NAME.took", Doc: "how long one step took: step.terminus.took>4s", Kind: durationKind, Detail: true},
 	{Name: "step.NAME.answer", Doc: "the answer of one step: step.cache-read.answer=miss", Values: answerNames, Detail: true},
 	{Name: "step.NAME.because", Doc: "the reason of one step: step.expiry.because=expired", Values: reasonNames, Detail: true},
 	{Name: "opt.NAME", Doc: "an option of the request", Detail: true},
-	{Name: "flag.NAME", Doc: "a flag of the request: flag.ignore_cache", Kind: YesNo, Values: truths},
+	{Name: "flag.NAME", Doc: "a flag of the request: flag.ignore_cache", Kind: yesNoKind, Values: truths},
 }
 
 // findField returns the field that is written name, or nil. Names know no case.
-func findField(name string) *Field {
+func findField(name string) *field {
 	lower := strings.ToLower(name)
 	for i := range fields {
 		if fields[i].Name == lower {
@@ -188,14 +183,14 @@ func findField(name string) *Field {
 }
 
 // like returns the field of the table that f is an instance of, by another name.
-func like(table, name string) *Field {
-	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == table })
+func like(table, name string) *field {
+	i := slices.IndexFunc(fields, func(f field) bool { return f.Name == table })
 	f := fields[i]
 	f.Name = name
 	return &f
 }
 
-func optionField(name string) *Field {
+func optionField(name string) *field {
 	f := like("opt.NAME", "opt."+name)
 	f.texts = func(c scope, test func(string) bool) (passed, present bool) {
 		t := c.subject.Trace()
@@ -212,18 +207,18 @@ func optionField(name string) *Field {
 	return f
 }
 
-func flagField(name string, flag traces.Flags) *Field {
+func flagField(name string, flag traces.Flags) *field {
 	f := like("flag.NAME", "flag."+name)
 	f.ints = rowInt(func(r *Row) (int64, bool) { return truth(r.Flags&flag != 0), true })
 	return f
 }
 
-func stepField(s traces.Step, what string) *Field {
+func stepField(s traces.Step, what string) *field {
 	name := "step." + stepNames[s] + "." + what
 	at := func(c scope) (scope, bool) {
 		return scope{subject: c.subject, row: c.row, inStep: true, step: s}, c.subject.Trace() != nil
 	}
-	var f *Field
+	var f *field
 	switch what {
 	case "took":
 		f = like("step.NAME.took", name)
@@ -278,8 +273,7 @@ func nodeOf(r *Row) string {
 	return ""
 }
 
-// setBy is who chose the one who answered: a cache that answered was chosen by
-// itself, whatever chose the terminus.
+// setBy is who chose the terminus or cache that answered.
 func setBy(r *Row) traces.SourceKind {
 	if r.Served == traces.ByCache {
 		return r.CacheSetBy
@@ -308,8 +302,7 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// took of a request that runs is missing; so is that of a step that nobody
-// timed.
+// took is absent while a request runs; so is that of an untimed step.
 func took(c scope, test func(int64) bool) (bool, bool) {
 	d := c.row.Took
 	switch {
@@ -360,7 +353,7 @@ func traceparents(c scope, test func(string) bool) (passed, present bool) {
 	return test(hex.EncodeToString(t.Traceparent.Trace[:])) || test(t.Traceparent.String()), true
 }
 
-// messages are all that was said when something failed, to the caller or not.
+// messages are those of all failures, shown to the caller or not.
 func messages(c scope, test func(string) bool) (passed, present bool) {
 	if !mayHaveFailed(c.row.Outcome) {
 		return false, false
@@ -388,9 +381,8 @@ func messages(c scope, test func(string) bool) (passed, present bool) {
 	return passed, present
 }
 
-// mayHaveFailed spares the detail of the many requests that cannot have a
-// message: a fault that nobody saw makes err~, one that somebody saw err or
-// part (see traces.Judge).
+// mayHaveFailed avoids reading details: a hidden fault makes the outcome err~,
+// a shown one err or part (see traces.Judge).
 func mayHaveFailed(o traces.Outcome) bool { return o != traces.Good && o != traces.Hit }
 
 func faults(c scope, match func(*traces.Fault) bool) bool {
@@ -527,24 +519,21 @@ func lossy(c scope, test func(int64) bool) (passed, present bool) {
 	return test(truth(is)), true
 }
 
-// A Flag is a word that stands for a condition.
-type Flag struct {
+// A flag is a word that stands for a condition.
+type flag struct {
 	Name   string
 	Doc    string
 	Detail bool // the row does not decide
 	is     func(scope) bool
 }
 
-// Slow is from when on a request is slow.
-const Slow = time.Second
+// slow is from when on a request is slow.
+const slow = time.Second
 
-// Flags returns the table of flags, in the order in which help prints it.
-func Flags() []Flag { return slices.Clone(flags) }
-
-var flags = []Flag{
+var flags = []flag{
 	{"hidden", "the caller did not see what happened: nil!, stale, err~ or part", false, func(c scope) bool { return c.row.Outcome.Hidden() }},
 	{"failed", "something went wrong, seen or not", false, func(c scope) bool { return c.row.Outcome.Failed() }},
-	{"slow", "took a second or more", false, func(c scope) bool { return c.row.Took >= Slow }},
+	{"slow", "took a second or more", false, func(c scope) bool { return c.row.Took >= slow }},
 	{"remote", "something went over the network", true, isRemote},
 	{"nested", "asked by another request", false, func(c scope) bool { return c.row.Parent != 0 }},
 	{"bypass", "a terminus was talked to without the indirection", true, func(c scope) bool { return answered(c, traces.Route, traces.NotAsked) }},
@@ -554,7 +543,7 @@ var flags = []Flag{
 	{"env_mismatch", "the answer is of another environment than was asked for", true, isOfOtherEnvironment},
 }
 
-func findFlag(name string) *Flag {
+func findFlag(name string) *flag {
 	for i := range flags {
 		if strings.EqualFold(flags[i].Name, name) {
 			return &flags[i]

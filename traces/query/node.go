@@ -63,12 +63,12 @@ type (
 	// stepNode is step(...).
 	stepNode struct{ of node }
 	// flagNode is a word that stands for a condition.
-	flagNode struct{ flag *Flag }
+	flagNode struct{ flag *flag }
 	// hasNode is a field alone: it is there, or it is true.
-	hasNode struct{ field *Field }
+	hasNode struct{ field *field }
 	// testNode is a field, an operator and values.
 	testNode struct {
-		field  *Field
+		field  *field
 		op     string
 		values []string
 		texts  func(string) bool // the test of one value: of a text,
@@ -122,7 +122,7 @@ func (n hasNode) match(c scope) bool {
 		_, present := n.field.texts(c, anyText)
 		return present
 	}
-	if n.field.Kind == YesNo {
+	if n.field.Kind == yesNoKind {
 		yes, _ := n.field.ints(c, isTrue)
 		return yes
 	}

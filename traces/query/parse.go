@@ -46,7 +46,7 @@ type parser struct {
 // value of a field.
 type want struct {
 	at     int
-	field  *Field // nil for a term
+	field  *field // nil for a term
 	inStep bool
 }
 
@@ -329,8 +329,8 @@ func (p *parser) outcomeWithTilde(start, end int) {
 	}
 }
 
-// refuse fails for words that are meant as the value of a field nearly always.
-// Who looks for the word itself puts it in quotes.
+// refuse fails for words that are nearly always meant as the value of a field.
+// In quotes they are searched for.
 func (p *parser) refuse(start, end int, name string) {
 	lower := strings.ToLower(name)
 	switch {
@@ -356,7 +356,7 @@ func (p *parser) unknownField(start, end int, name string) {
 	p.fail(start, strconv.Quote(name), want, p.replaced(start, end, meant))
 }
 
-// aliases are names that people know from Puppet and from other tools.
+// aliases are names known from Puppet and other tools.
 var aliases = map[string]string{
 	"indirection": "ind", "environment": "env", "outcome": "out", "certname": "node", "host": "node",
 	"status": "http.status", "method": "http.method", "path": "http.path", "error": "err", "message": "err",
@@ -454,7 +454,7 @@ func startsOperator(s string) bool {
 }
 
 // test reads what is compared with. The operator stands at the place at.
-func (p *parser) test(f *Field, op string, at int) node {
+func (p *parser) test(f *field, op string, at int) node {
 	start := p.pos
 	if !f.Kind.takes(op) {
 		p.fail(at, strconv.Quote(op), "an operator for "+f.Name+", which is "+f.Kind.String(), "")
@@ -508,13 +508,13 @@ func (p *parser) noComma(start int) {
 	p.fail(p.pos, `","`, "one value, or several in parentheses", p.replaced(start, end, "("+p.text[start:end]+")"))
 }
 
-// nested reports whether a comma may belong to who called the parser, as in
+// nested reports whether a comma may belong to the caller of the parser, as in
 // max(took, EXPR).
 func (p *parser) nested() bool { return p.depth > 0 }
 
 // value reads one value and the blanks behind it, with bare to find the end of
 // one without quotes.
-func (p *parser) value(f *Field, bare func(string) int) string {
+func (p *parser) value(f *field, bare func(string) int) string {
 	p.last = want{at: p.pos, field: f, inStep: p.inStep}
 	if isQuote(p.next()) {
 		s := p.quoted()
@@ -532,17 +532,17 @@ func (p *parser) value(f *Field, bare func(string) int) string {
 }
 
 // describe says what the values of f look like.
-func describe(f *Field) string {
+func describe(f *field) string {
 	switch f.Kind {
-	case Closed, YesNo:
+	case closedKind, yesNoKind:
 		return "one of " + strings.Join(f.Values, " ")
-	case Number:
+	case numberKind:
 		return "a number, such as 404"
-	case Duration:
+	case durationKind:
 		return "a duration with its unit, such as 250ms or 5s (us ms s m h d)"
-	case Size:
+	case sizeKind:
 		return "a size, such as 512, 12kB or 3MB"
-	case Time:
+	case timeKind:
 		return "a time, such as -5m, 14:02, 14:02..14:05 or 2025-11-20"
 	}
 	return "a value for " + f.Name
@@ -689,7 +689,7 @@ func (p *parser) compile(n *testNode, places []int) {
 		n.texts = p.compileTexts(n, places)
 		return
 	}
-	if n.field.Kind == Closed || n.field.Kind == YesNo {
+	if n.field.Kind == closedKind || n.field.Kind == yesNoKind {
 		n.ints = p.compileClosed(n, places)
 		return
 	}
@@ -706,8 +706,8 @@ func (p *parser) compile(n *testNode, places []int) {
 
 // withUnit offers milliseconds, which is what the list shows, for a duration
 // without a unit.
-func (p *parser) withUnit(k Kind, v string, at int) string {
-	if _, err := strconv.ParseFloat(v, 64); k != Duration || err != nil || !strings.HasPrefix(p.text[at:], v) {
+func (p *parser) withUnit(k kind, v string, at int) string {
+	if _, err := strconv.ParseFloat(v, 64); k != durationKind || err != nil || !strings.HasPrefix(p.text[at:], v) {
 		return ""
 	}
 	return p.replaced(at, at+len(v), v+"ms")
@@ -752,7 +752,7 @@ func (p *parser) compileClosed(n *testNode, places []int) func(int64) bool {
 			test = p.regexp(v, places[i]).MatchString
 		}
 		var bits uint64
-		if n.field.Kind == YesNo {
+		if n.field.Kind == yesNoKind {
 			bits = parseTruth(v)
 		} else {
 			for bit, name := range n.field.Values {

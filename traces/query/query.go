@@ -1,5 +1,5 @@
-// Package query is the one language in which people say which requests they
-// mean: for filters, breakpoints, colours, exports and checks.
+// Package query is the language that selects requests: for filters, breakpoints,
+// colours, exports and checks.
 //
 //	ind=catalog took>5s step(terminus took>4s)   slow because of the terminus itself
 //	node=db07* prev(ind=node out=nil)            what happened right after a nil node
@@ -9,8 +9,7 @@
 // a request without allocating as long as only its row is asked. What needs the
 // detail of a request asks for it last.
 //
-// Rule: UI design, section 7. [Fields] is the table of fields, [Flags] that of
-// the words that stand for a condition.
+// Rule: UI design, section 7.
 package query
 
 import (
@@ -33,10 +32,10 @@ type Row struct {
 	Outcome     traces.Outcome
 	Served      traces.Served
 	Flags       traces.Flags
-	SetBy       traces.SourceKind // who chose the terminus
-	CacheSetBy  traces.SourceKind // who chose the cache
+	SetBy       traces.SourceKind // source of the terminus
+	CacheSetBy  traces.SourceKind // source of the cache
 	Mark        byte              // 'a' to 'z', or anything else for a mark without a letter
-	Sent        bool              // asked by the person at the screen
+	Sent        bool              // sent from the screen
 	RunGuessed  bool              // joined to its run by connection and time
 	Indirection string
 	Key         string
@@ -47,8 +46,8 @@ type Row struct {
 	Caller      string
 	Source      string // where it was watched: "proxy", "tap"; "" in this process
 	Thread      string // of the watched process
-	Note        string // the person's comment
-	Tag         string // the person's tag
+	Note        string // the user's comment
+	Tag         string // the user's tag
 }
 
 // RowOf returns the row of t, which may still be running.
@@ -58,8 +57,8 @@ func RowOf(t *traces.Trace) Row {
 	return r
 }
 
-// ReadRow is RowOf into a row that is there already, and spares to clear it:
-// what a trace does not say stays.
+// ReadRow is RowOf into an existing row; fields that the trace leaves empty
+// keep their texts.
 func ReadRow(r *Row, t *traces.Trace) {
 	r.ID, r.Parent, r.Start, r.Took = t.ID, t.Parent, t.Start, t.Took
 	r.Verb, r.Outcome, r.Served, r.Flags, r.Sent = t.Verb, t.Outcome, t.Served, t.Flags, t.Caller == "you"
@@ -165,8 +164,8 @@ func (e *Expr) String() string {
 }
 
 // Resolve returns e with every selector that find knows ("run" for @run)
-// replaced by the expression that find returns for it. A selector that is left
-// matches nothing, except @all, @marked and @unmarked, which need nobody's help.
+// replaced by find's expression. A selector that is left matches nothing,
+// except @all, @marked and @unmarked.
 func (e *Expr) Resolve(find func(name string) (*Expr, bool)) *Expr {
 	if e == nil || e.root == nil {
 		return e
@@ -176,7 +175,7 @@ func (e *Expr) Resolve(find func(name string) (*Expr, bool)) *Expr {
 
 func newExpr(root node) *Expr { return &Expr{root, root.simple()} }
 
-// A SyntaxError says why a text is no expression.
+// A SyntaxError tells why a text is no expression.
 type SyntaxError struct {
 	Offset int    // in bytes, where the caret belongs
 	Got    string // what is there: `"part"`, "the end"
@@ -256,20 +255,20 @@ func Show(s Subject, name string) string {
 }
 
 // text is a value of f that is no text, as expressions write it.
-func (f *Field) text(i int64) string {
+func (f *field) text(i int64) string {
 	switch f.Kind {
-	case Closed:
+	case closedKind:
 		if 0 <= i && i < int64(len(f.Values)) {
 			return f.Values[i]
 		}
-	case YesNo:
+	case yesNoKind:
 		if i != 0 {
 			return "yes"
 		}
 		return "no"
-	case Duration:
+	case durationKind:
 		return time.Duration(i).String()
-	case Time:
+	case timeKind:
 		return time.Unix(0, i).UTC().Format(time.RFC3339Nano)
 	}
 	return itoa(int(i))

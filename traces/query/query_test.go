@@ -16,7 +16,7 @@ import (
 
 var now = time.Date(2025, 11, 20, 14, 2, 17, 0, time.UTC)
 
-// A world is a list of requests, numbered from 1, and what was said about them.
+// A world is a list of requests, numbered from 1, with marks.
 type world []*request
 
 type request struct {
@@ -372,7 +372,7 @@ func TestMatch(t *testing.T) {
 
 		{"selector", "@all", all},
 		{"selector", "@unmarked #4..5", []uint64{5}},
-		{"selector: nobody knows", "@selected", nil},
+		{"selector: unknown", "@selected", nil},
 		{"logic", "ind=node or ind=facts verb=save", []uint64{1, 7, 9}},
 		{"logic", "(ind=node or ind=facts) verb=save", []uint64{9}},
 		{"logic", "not (ind=catalog or ind=node) !verb=save", []uint64{2, 5}},

@@ -33,7 +33,7 @@ func (s span) of(i int64) int64 {
 	return int64(time.Duration(h)*time.Hour+time.Duration(m)*time.Minute+time.Duration(sec)*time.Second) + int64(t.Nanosecond())
 }
 
-// compare returns the test for op. For != it is that of =; the node negates it.
+// compare returns the test for op. For != it is that of =; the node inverts it.
 func compare(op string, spans []span) func(int64) bool {
 	s := spans[0]
 	switch op {
@@ -54,8 +54,8 @@ func compare(op string, spans []span) func(int64) bool {
 	}
 }
 
-func parseSpan(k Kind, v string, now time.Time) (span, bool) {
-	if k == Time {
+func parseSpan(k kind, v string, now time.Time) (span, bool) {
+	if k == timeKind {
 		return parseTimes(v, now)
 	}
 	i, ok := parseAmount(v, units[k])
@@ -68,10 +68,10 @@ type unit struct {
 }
 
 // units are those of each kind, longest first where one begins another.
-var units = map[Kind][]unit{
-	Number:   {{"", 1}},
-	Duration: {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}},
-	Size:     {{"kB", 1e3}, {"MB", 1e6}, {"B", 1}, {"", 1}},
+var units = map[kind][]unit{
+	numberKind:   {{"", 1}},
+	durationKind: {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}},
+	sizeKind:     {{"kB", 1e3}, {"MB", 1e6}, {"B", 1}, {"", 1}},
 }
 
 // parseAmount reads one or more numbers with their units: 404, 1.5s, 1h30m.
@@ -142,7 +142,7 @@ func parseTime(v string, now time.Time) (span, bool) {
 		return span{lo: now.UnixNano(), hi: now.UnixNano() + 1}, true
 	}
 	if ago, ok := strings.CutPrefix(v, "-"); ok {
-		d, ok := parseAmount(ago, units[Duration])
+		d, ok := parseAmount(ago, units[durationKind])
 		at := now.UnixNano() - d
 		return span{lo: at, hi: at + 1}, ok
 	}

@@ -8,7 +8,7 @@ import "strings"
 // with their neighbour, and less than half of s. Names are in lower case.
 func Nearest(s string, names []string) string {
 	if len(s) > 100 {
-		return "" // nobody's misspelt name, and long to compare
+		return "" // no misspelt name, and slow to compare
 	}
 	best, least := "", 3
 	for _, n := range names {

@@ -11,19 +11,19 @@ import (
 	"indirtui/traces"
 )
 
-// ErrDropped is that a request, its detail or its value is not there any more.
+// ErrDropped reports that a request, its detail or its value is gone.
 var ErrDropped = errors.New("dropped")
 
-// ErrNoBodies is that a recording has no values at all, and ErrUnsaved that it
-// has not the one that is asked for. Both are an ErrDropped.
+// ErrNoBodies reports a recording without values, ErrUnsaved one without this
+// value. Both are ErrDropped.
 var (
 	ErrNoBodies = fmt.Errorf("%w: the recording has no values, it was saved without bodies", ErrDropped)
 	ErrUnsaved  = fmt.Errorf("%w: the recording was saved without this value", ErrDropped)
 )
 
-// Trace returns all that is known of a request. Of one that runs it is what
-// its row says. The trace must not be changed; the bytes of its values are had
-// with Body. The error is ErrDropped, or one of the recording.
+// Trace returns the detail of a request; while it runs, what its row holds. The
+// trace must not be changed; Body returns the bytes of its values. The error is
+// ErrDropped, or one of the recording.
 func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 	s.mu.Lock()
 	r, c := s.row(id)
@@ -66,7 +66,7 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 	return nil, fmt.Errorf("detail of request %d: %w", id, ErrDropped)
 }
 
-// running is what can be told of a request that has not ended.
+// running is the trace of a request that has not ended.
 func running(r *Row) *traces.Trace {
 	return &traces.Trace{
 		ID: r.ID, Parent: r.Parent, Run: r.Run, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
@@ -74,7 +74,7 @@ func running(r *Row) *traces.Trace {
 	}
 }
 
-// detail returns what memory has of the detail of id.
+// detail returns the detail of id from memory.
 func (s *Store) detail(id uint64, r *row) (slot, bool) {
 	if int(r.slot) < len(s.ring.slots) {
 		if sl := s.ring.slots[r.slot]; sl.id == id {
@@ -85,8 +85,8 @@ func (s *Store) detail(id uint64, r *row) (slot, bool) {
 	return sl, ok
 }
 
-// Instance returns the live instance of a request while it is among the newest.
-// It is not masked.
+// Instance returns the live instance of one of the newest requests, not
+// redacted.
 func (s *Store) Instance(id uint64) (any, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"indirtui/traces/store"
 )
 
-// A store is the recorder of a house, and what a screen reads from.
+// A store is a recorder, and what a screen reads from.
 func Example() {
 	s, err := store.Open(store.Options{})
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 // Links are the requests that a request leads to. Zero is none; what was
 // dropped is left out.
 type Links struct {
-	Parent     uint64   // the one that asked it
-	Children   []uint64 // those that it asked, in order
-	PrevInRun  uint64   // the one before it in the run that the same request, or the same caller, asked
+	Parent     uint64   // parent
+	Children   []uint64 // nested requests, in order
+	PrevInRun  uint64   // the one before it in the run with the same parent or caller
 	NextInRun  uint64   // the one after it, likewise
 	Previous   uint64   // the one that ended before it with the same indirection and key
-	LastGood   uint64   // the last one before it with the same verb, indirection and key that was answered well
+	LastGood   uint64   // the last good one before it with the same verb, indirection and key
 	Replays    uint64   // the one that it repeats
 	ReplayedBy []uint64 // those that repeat it, in order
 }
@@ -38,8 +38,8 @@ func (s *Store) Links(id uint64) Links {
 	return l
 }
 
-// before and after are the neighbours of a request in its run, whoever asked
-// them; zero if there is none.
+// before and after are the neighbours in the run, whatever their parents; zero
+// if there is none.
 func before(id uint64, r *row) uint64 { return back(id, r.prev) }
 
 func after(id uint64, r *row) uint64 {
@@ -49,8 +49,8 @@ func after(id uint64, r *row) uint64 {
 	return id + uint64(r.next)
 }
 
-// beside goes along the run of a request to the next one that has the same
-// parent. What requests ask on their way lies between.
+// beside goes along the run to the next request with the same parent, past
+// nested ones.
 func (s *Store) beside(id, parent uint64, next func(uint64, *row) uint64) uint64 {
 	for range maxRun {
 		r, _ := s.row(id)
@@ -67,7 +67,7 @@ func (s *Store) beside(id, parent uint64, next func(uint64, *row) uint64) uint64
 	return 0
 }
 
-// along returns the neighbour of a request in its run, whoever asked it.
+// along returns the neighbour in the run, whatever its parent.
 func (s *Store) along(id uint64, next func(uint64, *row) uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +145,8 @@ func (s *Store) linkReplay(id uint64, r *row, of uint64) {
 	}
 }
 
-// judge completes the trace of a request that ends: what it must know of those
-// before it. H is the hash of its indirection and key.
+// judge completes the trace of a request that ends by those before it. H is the
+// hash of its indirection and key.
 func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 	before := s.byKey.at(h)
 	r.same = s.sameBefore(before.last, t.ID)
@@ -170,9 +170,9 @@ func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 	}
 }
 
-// judgeFacts notes that facts were stored under another environment than that
-// in which the node got its last catalog: whoever uploads them names the one
-// that is configured, not the one that a server has put the node into. Pain P27.
+// judgeFacts notes facts stored under another environment than that of the
+// node's last catalog: clients name the configured environment, not the one
+// that a server assigned. Pain P27.
 func (s *Store) judgeFacts(t *traces.Trace) {
 	id := s.goodOf(s.byKey.at(s.keyHash("catalog", t.Key)).good, traces.Find)
 	r, c := s.row(id)
@@ -184,13 +184,13 @@ func (s *Store) judgeFacts(t *traces.Trace) {
 	}
 }
 
-// judgeHit says whether an answer of a cache hides a failure. Last is the newest
-// request with the same indirection and key.
+// judgeHit finds out whether an answer of a cache hides a failure. Last is the
+// newest request with the same indirection and key.
 func (s *Store) judgeHit(t *traces.Trace, last uint64) {
 	if t.Flags&traces.IgnoreTerminus != 0 {
 		if id, previous := s.inRun(last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
 			t.Outcome, t.Failed = traces.Stale, id
-			t.FailedWith = s.told(id, previous)
+			t.FailedWith = s.errorOf(id, previous)
 		}
 		return
 	}
@@ -203,17 +203,17 @@ func (s *Store) judgeHit(t *traces.Trace, last uint64) {
 	}
 }
 
-// told returns what the caller of a request was told, if memory has it.
-func (s *Store) told(id uint64, r *row) string {
+// errorOf returns the error that the caller of a request got, if it is in
+// memory.
+func (s *Store) errorOf(id uint64, r *row) string {
 	if sl, ok := s.detail(id, r); ok {
 		return sl.trace.Error
 	}
 	return ""
 }
 
-// sameBefore returns how far before id the newest request began that ended with
-// the same indirection and key as last: requests end in another order than they
-// begin.
+// sameBefore returns the distance from id to the newest request that ended with
+// the same indirection and key as last: requests do not end in order.
 func (s *Store) sameBefore(last, id uint64) uint32 {
 	for range walk {
 		if last < id {
@@ -250,8 +250,8 @@ func (s *Store) inRun(id uint64, run string) (uint64, *row) {
 	return 0, nil
 }
 
-// goodOf returns the newest request with the given verb that was answered well,
-// among id and those before it.
+// goodOf returns the newest good request with the given verb among id and those
+// before it.
 func (s *Store) goodOf(id uint64, verb traces.Verb) uint64 {
 	for range walk {
 		r, _ := s.row(id)

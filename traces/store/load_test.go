@@ -13,7 +13,7 @@ import (
 	"indirtui/traces/store"
 )
 
-// busy is a request with all that a usual one has: seven questions, two spans.
+// busy is a typical request: seven steps, two spans.
 func busy(i int) *traces.Trace {
 	t := find("facts", fmt.Sprintf("node%03d.example.com", i%500))
 	t.Run = "8f3c"
@@ -27,9 +27,8 @@ func busy(i int) *traces.Trace {
 	return t
 }
 
-// TestIngest says that requests at the promised rate are recorded whole while
-// somebody follows. A rate needs a clock: the test takes a second, and nothing
-// runs beside it.
+// TestIngest records requests at the promised rate while a reader follows. A
+// rate needs a clock: the test takes a second, and runs alone.
 func TestIngest(t *testing.T) {
 	const perLook, looks = 20_000 / slowness / 30, 30
 	s := open(t, store.Options{Path: file(t), Render: render})
@@ -52,11 +51,11 @@ func TestIngest(t *testing.T) {
 	}
 }
 
-// BenchmarkIngest is the whole way of a request: recorded, masked, rendered,
-// written. Requests beyond what the writer manages are counted as dropped.
+// BenchmarkIngest records, redacts, renders and writes requests. Those that the
+// writer cannot follow count as dropped.
 func BenchmarkIngest(b *testing.B) {
-	mask := func(s string) (string, int) { return s, strings.Count(s, "secret") }
-	s := open(b, store.Options{Path: file(b), Render: render, RedactText: mask})
+	redact := func(s string) (string, int) { return s, strings.Count(s, "secret") }
+	s := open(b, store.Options{Path: file(b), Render: render, RedactText: redact})
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {

@@ -7,27 +7,26 @@ import (
 	"time"
 )
 
-// A Comment is what a person wrote about a request.
+// A Comment is a text that the user added to a request.
 type Comment struct {
 	At   time.Time
 	Text string
 }
 
-// An Event is something that happened beside the requests: a route was changed,
-// a breakpoint was set.
+// An Event happened outside of requests.
 type Event struct {
 	At   time.Time
 	Text string
 }
 
-// maxEvents is how many events are kept in memory, the newest.
+// maxEvents is how many events are kept in memory.
 const maxEvents = 1000
 
-// ErrReadOnly is that a recording cannot be changed.
+// ErrReadOnly reports that a recording cannot be changed.
 var ErrReadOnly = errors.New("the recording is read-only")
 
-// SetMark marks a request, which is then never dropped; zero takes the mark
-// away. The error is that the request is not in memory, or ErrReadOnly.
+// SetMark marks a request, which is never dropped then; zero removes the mark.
+// The error is ErrReadOnly, or that the request is not in memory.
 func (s *Store) SetMark(id uint64, mark byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +48,8 @@ func (s *Store) setMark(id uint64, r *row, mark byte) {
 	s.touched = append(s.touched, id)
 }
 
-// AddComment notes what a person says about a request, which is then never
-// dropped. The error is as for SetMark.
+// AddComment adds a comment to a request, which is never dropped then. The
+// error is as for SetMark.
 func (s *Store) AddComment(id uint64, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,7 @@ func (s *Store) writable(id uint64) (*row, error) {
 	return r, nil
 }
 
-// Comments returns what was said about a request, oldest first.
+// Comments returns the comments on a request, oldest first.
 func (s *Store) Comments(id uint64) []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,15 +107,14 @@ func (s *Store) setEvent(e Event) {
 	s.events = append(s.events, e)
 }
 
-// Events returns what happened beside the requests, oldest first; the newest
-// thousand.
+// Events returns the newest thousand events, oldest first.
 func (s *Store) Events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.events)
 }
 
-// jot hands a line to the writer.
+// jot queues a line for the writer.
 func (s *Store) jot(line []byte) {
 	if s.file.f != nil && !s.closed {
 		s.file.lines = append(s.file.lines, line)

@@ -14,9 +14,9 @@ import (
 	"indirtui/traces"
 )
 
-// Numbers come from a file that anybody may have written: maxGap is how many
-// may lie between a request and the others, maxID is the greatest that JSON
-// surely carries.
+// Numbers come from a file, which may be hostile: maxGap is the largest
+// distance between a request and the others, maxID the greatest number that
+// JSON carries.
 const (
 	maxGap = 1 << 28
 	maxID  = 1<<53 - 1
@@ -25,13 +25,12 @@ const (
 // firstPart is how much of a recording is read before OpenFile returns.
 const firstPart = 256 << 10
 
-// ErrNotRecording is that a file is something else.
-var ErrNotRecording = errors.New("not a recording")
+// errNotRecording reports a file that is something else.
+var errNotRecording = errors.New("not a recording")
 
-// OpenFile opens a recording for reading. It returns when the first rows are
-// there and reads on by itself; Changed tells, and Loading says how far it is.
-// A damaged line, the last one above all, is no error: it is left out, and
-// Notes says so.
+// OpenFile opens a recording. It returns when the first rows are there and
+// reads on in the background; see Changed and Loading. Damaged lines are left
+// out, and reported by Notes.
 func OpenFile(path string) (*Store, error) { return openFile(path, Options{}) }
 
 func openFile(path string, opts Options) (*Store, error) {
@@ -83,8 +82,8 @@ type found struct {
 	line line
 }
 
-// header reads the first line. A file that ends within it is a recording of
-// nothing.
+// header reads the first line. A file that ends within it is an empty
+// recording.
 func (x *reading) header() error {
 	const begin = `{"indirtui":`
 	b, whole, err := x.next()
@@ -93,14 +92,14 @@ func (x *reading) header() error {
 	}
 	if !whole {
 		if n := min(len(b), len(begin)); string(b[:n]) != begin[:n] {
-			return ErrNotRecording
+			return errNotRecording
 		}
 		x.s.note("the file ends within its first line")
 		return nil
 	}
 	l, err := parse(b)
 	if err != nil || l.Version == 0 {
-		return ErrNotRecording
+		return errNotRecording
 	}
 	if l.Version > version {
 		return fmt.Errorf("its format is version %d, and this program reads up to %d: use a newer one", l.Version, version)
@@ -133,8 +132,8 @@ func (x *reading) next() (b []byte, whole bool, err error) {
 	}
 }
 
-// read reads about n bytes and makes known what is in them. It reports whether
-// there is more.
+// read reads about n bytes and adds what is in them. It reports whether there
+// is more.
 func (x *reading) read(n int64) bool {
 	more := true
 	x.lines = x.lines[:0]
@@ -186,8 +185,8 @@ func (x *reading) damage(at int64, err error) {
 	}
 }
 
-// parseShort reads what the index needs of a line: of a request its row, of a
-// value its name.
+// parseShort reads what the index needs: of a request its row, of a value its
+// name.
 func parseShort(b []byte, l *line) error {
 	b = bytes.TrimRight(b, "\r\n")
 	if rest, ok := bytes.CutPrefix(b, []byte(beginBody)); ok {
@@ -206,7 +205,7 @@ func parseShort(b []byte, l *line) error {
 	return json.Unmarshal(b, l)
 }
 
-// put makes known what was read.
+// put adds what was read.
 func (x *reading) put(more bool) {
 	s := x.s
 	s.mu.Lock()
@@ -334,8 +333,8 @@ func (x *reading) putNote(id uint64, l *line) {
 	}
 }
 
-// Loading says how many bytes of a recording were read, and of how many. They
-// are equal when all was; both are zero for a store that records.
+// Loading returns how many bytes of a recording were read, and of how many.
+// They are equal when all was; both are zero for a store that records.
 func (s *Store) Loading() (done, total int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,20 +344,20 @@ func (s *Store) Loading() (done, total int64) {
 	return s.loaded, s.file.size
 }
 
-// An Info is what a list of recordings says of one.
+// An Info describes a recording in a list.
 type Info struct {
 	Path     string
 	Version  int
 	Source   string
 	Started  time.Time
 	Size     int64
-	Ended    bool // it was closed; what follows is known only then
+	Ended    bool // it was closed; the fields below are known only then
 	Requests uint64
 	Comments uint64
 }
 
-// Inspect looks at the first and the last line of a recording only. The error
-// is that it cannot be read, or ErrNotRecording.
+// Inspect reads only the first and the last line of a recording. The error is
+// errNotRecording, or that of the file.
 func Inspect(path string) (Info, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -374,7 +373,7 @@ func Inspect(path string) (Info, error) {
 	first, _, _ := strings.Cut(string(b[:n]), "\n")
 	l, err := parse([]byte(first))
 	if err != nil || l.Version == 0 {
-		return Info{}, fmt.Errorf("inspect recording %s: %w", path, ErrNotRecording)
+		return Info{}, fmt.Errorf("inspect recording %s: %w", path, errNotRecording)
 	}
 	i := Info{Path: path, Version: l.Version, Source: l.Source, Started: l.Started, Size: st.Size()}
 	n, _ = f.ReadAt(b, max(st.Size()-int64(len(b)), 0))

@@ -50,9 +50,8 @@ func write(tb testing.TB, b []byte) string {
 	return path
 }
 
-// check reads what is left of a recording and says what is wrong with the
-// answer: every request with a whole line must be there, with its detail, and
-// no other.
+// check reads the remains of a recording: every request with a whole line must
+// be there, with its detail, and no other.
 func check(tb testing.TB, b []byte) {
 	tb.Helper()
 	r := read(tb, write(tb, b))
@@ -173,7 +172,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestLongLines says that lines longer than all buffers are read.
+// TestLongLines reads lines longer than all buffers.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	s := open(t, store.Options{Path: file(t), Render: render})
@@ -201,8 +200,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// FuzzOpenFile says that no bytes upset the reader, and that every truncation
-// of what it reads gives what was before.
+// FuzzOpenFile checks that any bytes are read without a panic, and that a
+// truncation keeps what was before.
 func FuzzOpenFile(f *testing.F) {
 	b := sample(f)
 	f.Add(b, uint(len(b)))

@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 	want.ID = s.Begin(&tr)
 	tr.ID = want.ID
 	s.End(&tr, nil)
-	want.LastGood = 0 // there is none, whatever it said
+	want.LastGood = 0 // there is none
 	tr.LastGood = 0
 	flush(t, s)
 	r := reopen(t, s)
@@ -124,7 +124,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRowRoundTrip says that a row is the same before and after.
+// TestRowRoundTrip checks that a row is the same before and after.
 func TestRowRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := open(t, store.Options{Path: file(t)})
@@ -240,17 +240,27 @@ func TestDedupe(t *testing.T) {
 	}
 }
 
-// TestMask says that no text with a secret gets through, neither from memory
-// before or after the writer nor from the file.
-func TestMask(t *testing.T) {
+// TestRenderedCounts checks that what Render keeps counts as memory.
+func TestRenderedCounts(t *testing.T) {
+	t.Parallel()
+	const kept = 3 << 20
+	without, with := open(t, store.Options{}), open(t, store.Options{Rendered: func() int64 { return kept }})
+	if got := with.Stats().Memory - without.Stats().Memory; got != kept {
+		t.Errorf("got %d bytes more, want %d", got, kept)
+	}
+}
+
+// TestRedact checks that no secret gets through: not from memory before or
+// after the writer, not from the file.
+func TestRedact(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
-	mask := func(s string) (string, int) {
+	redact := func(s string) (string, int) {
 		return strings.ReplaceAll(s, secret, "(masked)"), strings.Count(s, secret)
 	}
-	gate := make(chan struct{})
-	s := open(t, store.Options{Path: file(t), RedactText: mask, Render: func(string, any) traces.Value {
-		<-gate
+	release := make(chan struct{})
+	s := open(t, store.Options{Path: file(t), RedactText: redact, Render: func(string, any) traces.Value {
+		<-release
 		return traces.Value{}
 	}})
 	record(s, find("facts", "holds the writer"), 1)
@@ -265,7 +275,7 @@ func TestMask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	close(gate)
+	close(release)
 	flush(t, s)
 	after, _ := s.Trace(id)
 	if d := cmp.Diff(before, after); d != "" {
@@ -279,10 +289,10 @@ func TestMask(t *testing.T) {
 		t.Errorf("the file has the secret:\n%s", text)
 	}
 	if tr.Error != secret || tr.Spans[0].Name != secret || tr.Notes[0] != secret {
-		t.Error("the trace of the house was changed")
+		t.Error("the trace was changed")
 	}
 	if n := s.Stats().Redacted; n != 13 {
-		t.Errorf("got %d masked texts, want 13", n)
+		t.Errorf("got %d redacted texts, want 13", n)
 	}
 }
 
@@ -419,14 +429,14 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// TestWriterBehind says that rows survive when details do not, and that every
-// loss is counted and told by the recording.
+// TestWriterBehind checks that rows survive when details do not, and that every
+// loss is counted and recorded.
 func TestWriterBehind(t *testing.T) {
 	t.Parallel()
-	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	release, inside := make(chan struct{}), make(chan struct{}, 1000)
 	s := open(t, store.Options{Path: file(t), Details: 16, Render: func(string, any) traces.Value {
 		inside <- struct{}{}
-		<-gate
+		<-release
 		return traces.Value{}
 	}})
 	record(s, find("facts", "holds the writer"), 1)
@@ -438,7 +448,7 @@ func TestWriterBehind(t *testing.T) {
 	for i := range 100 {
 		record(s, find("facts", fmt.Sprint("web", i)), nil)
 	}
-	// One is in the hands of the writer, one is safe, the ring has sixteen.
+	// The writer has one, one is safe, the ring has sixteen.
 	const dropped = 102 - 1 - 1 - 16
 	if n := s.Stats().DroppedDetails; n != dropped {
 		t.Errorf("got %d dropped details, want %d", n, dropped)
@@ -449,7 +459,7 @@ func TestWriterBehind(t *testing.T) {
 	if tr, err := s.Trace(2); err != nil || tr.Key != "marked" {
 		t.Errorf("the marked one: got %+v, %v", tr, err)
 	}
-	close(gate)
+	close(release)
 	flush(t, s)
 	for name, s := range map[string]*store.Store{"live": s, "recorded": reopen(t, s)} {
 		rows := make([]store.Row, 200)
@@ -482,14 +492,14 @@ func TestWriterBehind(t *testing.T) {
 	}
 }
 
-// TestRowsGoneBeforeWritten says that Flush does not wait for rows that were
-// dropped before the writer came to them.
+// TestRowsGoneBeforeWritten checks that Flush does not wait for rows that were
+// dropped before they were written.
 func TestRowsGoneBeforeWritten(t *testing.T) {
 	t.Parallel()
-	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
+	release, inside := make(chan struct{}), make(chan struct{}, 1000)
 	s := open(t, store.Options{Path: file(t), Rows: 1, Details: 16, Render: func(string, any) traces.Value {
 		inside <- struct{}{}
-		<-gate
+		<-release
 		return traces.Value{}
 	}})
 	record(s, find("facts", "holds the writer"), 1)
@@ -497,7 +507,7 @@ func TestRowsGoneBeforeWritten(t *testing.T) {
 	for range 4 << 16 {
 		record(s, find("facts", "web"), nil)
 	}
-	close(gate)
+	close(release)
 	flush(t, s)
 	st := s.Stats()
 	if st.DroppedRows == 0 || st.DroppedDetails != 4<<16+1-16 {
@@ -508,7 +518,7 @@ func TestRowsGoneBeforeWritten(t *testing.T) {
 	}
 }
 
-// TestDropOrder says what goes first when memory is short.
+// TestDropOrder checks what is dropped first when memory is short.
 func TestDropOrder(t *testing.T) {
 	t.Parallel()
 	big := func(i int) string { return strings.Repeat(fmt.Sprintf("%06d", i), 500) } // 3 kB, and 12 kB as an instance
@@ -570,8 +580,8 @@ func TestDropOrder(t *testing.T) {
 	}
 }
 
-// TestNeverDropped says what stays at every tier: what is marked, commented,
-// held or running, with its value, even if what has the same value goes.
+// TestNeverDropped checks what stays: what is marked, commented, held or
+// running, with its value, even if another one of the same value goes.
 func TestNeverDropped(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -632,8 +642,7 @@ func TestNeverDropped(t *testing.T) {
 	}
 }
 
-// TestDropRows says that old rows go, and that those a person or a request
-// still needs stay.
+// TestDropRows checks that old rows go, except pinned ones.
 func TestDropRows(t *testing.T) {
 	t.Parallel()
 	s := open(t, store.Options{Rows: 1, Details: 64}) // two chunks are the least
@@ -755,7 +764,7 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// TestPanickingRender says that an instance that cannot be shown is told of.
+// TestPanickingRender notes an instance that cannot be rendered.
 func TestPanickingRender(t *testing.T) {
 	t.Parallel()
 	s := open(t, store.Options{Render: func(string, any) traces.Value { panic("bad bytes") }})
@@ -787,8 +796,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestFactsElsewhere notes facts that are stored under another environment than
-// that of the last catalog. Pain P27.
+// TestFactsElsewhere notes facts stored under another environment than that of
+// the last catalog. Pain P27.
 func TestFactsElsewhere(t *testing.T) {
 	t.Parallel()
 	catalog := func(node, environment string, outcome traces.Outcome) *traces.Trace {

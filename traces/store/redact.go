@@ -10,8 +10,8 @@ import (
 	"indirtui/traces"
 )
 
-// finish returns t as others may see it: a masked copy with its value. It says
-// how much was masked. It may be called by several goroutines for one trace.
+// finish returns t as it may be shown: a redacted copy with its value, and the
+// number of redactions. It may be called concurrently for one trace.
 func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	m := *t
 	value := &m.Value
@@ -30,7 +30,7 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	return &m, n
 }
 
-// render asks for the value of an instance. What panics has none, and says so.
+// render renders an instance. If that panics, there is no value but a note.
 func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -47,9 +47,9 @@ func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
 	return v
 }
 
-// A rendered remembers the values of the instances that were seen last. Those
-// are not changed once they have been handed over, so the same pointer is the
-// same value: what a memory cache answers again and again is masked once.
+// A rendered remembers the values of the newest instances. These do not change,
+// so the same pointer is the same value: what a memory cache answers repeatedly
+// is redacted once.
 type rendered struct {
 	mu   sync.Mutex // guards what follows
 	last [8]struct {
@@ -96,15 +96,15 @@ func digest(v *traces.Value) {
 	v.Size = max(v.Size, len(v.Body))
 }
 
-// maskTrace masks the texts of m, whose slices are copied: they belong to the
-// house. Keys and what comes from routes are not masked.
-func redactTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
+// redactTrace redacts the texts of m, whose slices are copied since they are
+// shared. Keys and routes are not redacted.
+func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	text := func(s *string) {
 		if *s == "" {
 			return
 		}
 		var k int
-		*s, k = mask(*s)
+		*s, k = redact(*s)
 		n += k
 	}
 	for i := range m.Steps {
@@ -114,7 +114,7 @@ func redactTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 	for i := range m.Options {
 		// A name such as "password" may say that the value is a secret.
 		o := &m.Options[i]
-		n += redactPair(&o.Name, &o.Value, mask)
+		n += redactPair(&o.Name, &o.Value, redact)
 	}
 	m.Spans = append([]traces.Span(nil), m.Spans...)
 	for i := range m.Spans {
@@ -124,7 +124,7 @@ func redactTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 		}
 		sp.Attrs = append([]traces.Attr(nil), sp.Attrs...)
 		for j := range sp.Attrs {
-			n += redactPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, mask)
+			n += redactPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, redact)
 		}
 	}
 	m.Faults = append([]traces.Fault(nil), m.Faults...)
@@ -143,18 +143,18 @@ func redactTrace(m *traces.Trace, mask func(string) (string, int)) (n int) {
 	return n
 }
 
-// maskPair masks the value of a name. The mask sees both, since it is the name
-// that tells of most secrets; its answer counts if it left the name alone.
-func redactPair(name, value *string, mask func(string) (string, int)) int {
+// redactPair redacts the value of a name. The function gets both, since the
+// name may tell of a secret; its answer counts if it left the name alone.
+func redactPair(name, value *string, redact func(string) (string, int)) int {
 	if *value == "" {
 		return 0
 	}
 	prefix := *name + ": "
-	if whole, n := mask(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
+	if whole, n := redact(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
 		*value = whole[len(prefix):]
 		return n
 	}
 	var n int
-	*value, n = mask(*value)
+	*value, n = redact(*value)
 	return n
 }

@@ -26,41 +26,41 @@ type Row struct {
 	Flags        traces.Flags
 	Indirection  string
 	Key          string // at most 512 bytes of it, as of all names here
-	Terminus     string // the one in effect, asked or not; "" before it is routed
+	Terminus     string // in effect, asked or not; "" before it is routed
 	Cache        string
 	Environment  string
 	Run          string
 	Caller       string
-	SetBy        traces.SourceKind // who chose the terminus
-	CacheSetBy   traces.SourceKind // who chose the cache
-	Origin       string            // where the first fault began: "terminus exec"; "" if nothing failed
-	Fault        string            // what failed first, masked; "" until the writer has seen it
-	Size         int               // bytes of the answer's value, zero if unknown
+	SetBy        traces.SourceKind // source of the terminus
+	CacheSetBy   traces.SourceKind // source of the cache
+	Origin       string            // origin of the first fault: "terminus exec"; "" if nothing failed
+	Fault        string            // its message, redacted; "" until the writer has seen it
+	Size         int               // of the answer's value; zero if unknown
 	CacheWritten bool
 	Nested       bool
-	Sent         bool // asked by the person at the screen
-	RunGuessed   bool // it was joined to its run by connection and time
+	Sent         bool // sent from the screen
+	RunGuessed   bool // Run is a guess by connection and time
 	Marked       bool
 	Commented    bool
 	Lost         bool // the detail was dropped
-	Mark         byte // 'a' to 'z', or anything else for a mark without a letter
+	Mark         byte // 'a' to 'z'; others are a mark without a letter
 }
 
-// A row is a Row as it is kept: 112 bytes without a pointer, so that a million
-// of them cost the collector nothing. Other rows are named by their distance.
+// A row is a Row in 112 bytes without a pointer, so that a million of them cost
+// the collector nothing. Other rows are named by their distance.
 type row struct {
 	start, took int64 // nanoseconds
 	line        int64 // offset of its line in the file; 0 if there is none
 
 	ind, key, env, run, caller, terminus, cache, origin, fault uint32 // names of its chunk
 
-	parent  uint32 // back to the request that asked
-	child   uint32 // on to the newest request that it asked
-	sibling uint32 // back to the one that the same request asked before
+	parent  uint32 // back to the parent
+	child   uint32 // on to the newest nested request
+	sibling uint32 // back to the one before with the same parent
 	prev    uint32 // back to the one before it in its run
 	next    uint32 // on to the one after it in its run
-	same    uint32 // back to the one that ended before it with the same indirection and key
-	good    uint32 // back to the last one of these that was answered well
+	same    uint32 // back to the one that ended before with the same indirection and key
+	good    uint32 // back to the last good one of these
 	replays uint32 // back to the one that it repeats
 	slot    uint32 // where its detail is in the ring
 	size    uint32
@@ -69,24 +69,24 @@ type row struct {
 	verb, outcome, served, flags, setBy, cacheBy, mark uint8
 }
 
-// What may be said of a row.
+// Bits of a row.
 const (
 	present      uint16 = 1 << iota // it is a request, not a hole
 	ended                           // it has its outcome
 	settled                         // nothing more will come of it
 	lost                            // its detail was dropped
-	marked                          // by a person
-	commented                       // by a person
+	marked                          // by the user
+	commented                       // by the user
 	cacheWritten                    // the cache was written
-	sent                            // asked by the person at the screen
-	runGuessed                      // joined to its run by connection and time
+	sent                            // sent from the screen
+	runGuessed                      // the run is a guess
 )
 
-// pinned reports whether r must not be dropped: what a person marked or
-// commented, and what has not ended.
+// pinned reports whether r must not be dropped: marked, commented or running
+// requests.
 func (r *row) pinned() bool { return r.bits&(marked|commented) != 0 || r.bits&ended == 0 }
 
-// public returns r, whose number is id, for others.
+// public converts r, whose number is id.
 func (r *row) public(id uint64, n names, dst *Row) {
 	*dst = Row{
 		ID: id, Start: when(r.start), Took: time.Duration(r.took), Parent: back(id, r.parent),
@@ -99,7 +99,7 @@ func (r *row) public(id uint64, n names, dst *Row) {
 	}
 }
 
-// nanos and when keep a time in a row; zero stays zero.
+// nanos and when convert a time; zero stays zero.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -114,8 +114,7 @@ func when(n int64) time.Time {
 	return time.Unix(0, n)
 }
 
-// back returns the number that lies distance before id; no distance is no
-// request.
+// back returns the number at distance before id; zero stays zero.
 func back(id uint64, distance uint32) uint64 {
 	if distance == 0 {
 		return 0
@@ -123,7 +122,8 @@ func back(id uint64, distance uint32) uint64 {
 	return id - uint64(distance)
 }
 
-// distance is how far from lies before to; zero if it does not, or too far.
+// distance returns how far from lies before to; zero if it does not, or too
+// far.
 func distance(from, to uint64) uint32 {
 	if from == 0 || from >= to || to-from > 1<<32-1 {
 		return 0
@@ -131,9 +131,8 @@ func distance(from, to uint64) uint32 {
 	return uint32(to - from)
 }
 
-// names holds the texts of a chunk, each once, one after the other. Nothing
-// that was written is changed, so that a copy of the struct can be read while
-// others add to the original. Name 0 is "".
+// names holds the texts of a chunk, each once. It only grows, so that a copy of
+// the struct can be read meanwhile. Name 0 is "".
 type names struct {
 	text []byte
 	ends []uint32
@@ -156,8 +155,8 @@ func (n *names) add(s string) uint32 {
 	return uint32(len(n.ends) - 1)
 }
 
-// A chunk is 65 536 rows and their names. What it holds goes together, and
-// that is why keys cannot pile up.
+// A chunk is 65 536 rows and their names. It is dropped as a whole, so that
+// keys cannot pile up.
 type chunk struct {
 	base   uint64 // the number of the first row
 	blocks [chunkRows / blockRows]*[blockRows]row
@@ -165,10 +164,9 @@ type chunk struct {
 	names  names
 	seed   maphash.Seed
 	index  map[uint64]uint32 // names by hash
-	recent [nameKinds]uint32 // the last name of each kind: most requests have it too
+	recent [nameKinds]uint32 // the newest name of each kind, shared by most requests
 }
 
-// A nameKind is what a name is the name of.
 type nameKind int
 
 const (
@@ -188,8 +186,8 @@ func newChunk(base uint64, seed maphash.Seed) *chunk {
 	return &chunk{base: base, seed: seed, index: make(map[uint64]uint32)}
 }
 
-// row returns the row of id, which must belong to c; nil if nothing near it
-// was ever there and grow is not set.
+// row returns the row of id, which must belong to c; nil if its block is absent
+// and grow is not set.
 func (c *chunk) row(id uint64, grow bool) *row {
 	b := &c.blocks[id%chunkRows/blockRows]
 	if *b == nil {
@@ -202,7 +200,7 @@ func (c *chunk) row(id uint64, grow bool) *row {
 	return &(*b)[id%blockRows]
 }
 
-// intern returns the name that is text, cut to what a row holds.
+// intern returns the name of a text, cut to what a row holds.
 func (c *chunk) intern(kind nameKind, text string) uint32 {
 	if text == "" {
 		return 0
@@ -211,7 +209,7 @@ func (c *chunk) intern(kind nameKind, text string) uint32 {
 		return i
 	}
 	text = shorten(text, maxName)
-	// Two names with one hash are told apart by looking on.
+	// On a collision of hashes the next slot is tried.
 	for h := maphash.String(c.seed, text); ; h++ {
 		i, ok := c.index[h]
 		if !ok {
@@ -225,21 +223,21 @@ func (c *chunk) intern(kind nameKind, text string) uint32 {
 	}
 }
 
-// seal forgets the index of names. Requests of the chunk that end later start
-// another; a few names are then there twice.
+// seal drops the index of names. Requests that end later start another; a few
+// names are then stored twice.
 func (c *chunk) seal() { c.index = make(map[uint64]uint32) }
 
 func (c *chunk) memory() int64 {
 	return int64(c.held)*blockRows*int64(unsafe.Sizeof(row{})) + int64(cap(c.names.text)) + 4*int64(cap(c.names.ends)) + 32*int64(len(c.index))
 }
 
-// keyHash is what an indirection and key are found by.
+// keyHash is the hash of an indirection and key.
 func (s *Store) keyHash(indirection, key string) uint64 {
 	return maphash.String(s.seed, indirection)*31 + maphash.String(s.seed, key)
 }
 
-// A keyed is an indirection and key with their hash, so that what is asked for
-// again and again is not hashed again.
+// A keyed is an indirection and key with their hash, so that repeated ones are
+// not hashed again.
 type keyed struct {
 	indirection, key string
 	hash             uint64
@@ -253,7 +251,7 @@ func (s *Store) sameKey(indirection, key string) uint64 {
 	return s.lastKey.hash
 }
 
-// shorten cuts s to at most limit bytes and says so.
+// shorten cuts s to at most limit bytes, with an ellipsis.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -265,13 +263,13 @@ func shorten(s string, limit int) string {
 	return s[:cut] + "…"
 }
 
-// An aging map forgets what was not asked for during its last limit new
-// entries. Its values lie in blocks, without a pointer and never moved.
+// An aging map forgets keys that were not used during its last limit new
+// entries. Its values lie in blocks, without a pointer, and do not move.
 type aging[V any] struct {
 	young, old generation[V]
 	limit      int
-	h          uint64 // what was asked for last; most requests are about the same as the one before
-	v          *V     // its value; nil if nothing was asked for
+	h          uint64 // used last; most requests repeat the one before
+	v          *V     // its value; may be nil
 }
 
 type generation[V any] struct {
@@ -281,7 +279,7 @@ type generation[V any] struct {
 
 const agingBlock = 1 << 10
 
-// at returns the value of h, which may be new. The pointer is good until the
+// at returns the value of h, perhaps a new one. The pointer is valid until the
 // next call.
 func (a *aging[V]) at(h uint64) *V {
 	if a.v == nil || a.h != h {

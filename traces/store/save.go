@@ -4,43 +4,45 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces"
 )
 
-// An Edit changes what is saved on its way. Its functions may be nil.
+// An Edit changes requests as they are saved. Its functions may be nil.
 type Edit struct {
-	// Trace returns what is saved instead of a trace, which it must not change.
+	// Trace returns the trace to save; it must not change its argument.
 	Trace func(*traces.Trace) *traces.Trace
 	// Keep reports whether the bytes of a value of t are saved.
 	Keep func(t *traces.Trace, v *traces.Value) bool
-	// Body returns what is saved instead of the bytes of a value. Where is
-	// "value" or "sent".
+	// Body returns the bytes of a value to save. Where is "value" or "sent".
 	Body func(id uint64, where, format string, b []byte) []byte
-	// Text returns what is saved instead of a comment.
+	// Text returns the comment to save.
 	Text func(id uint64, text string) string
-	// End returns the event with which the recording ends; "" is none.
+	// End returns the last event of the recording; may be "".
 	End func() string
 }
 
-// Save writes the requests with the given numbers, in that order, to a new
-// recording, with their values, marks and comments. It returns how many there
-// were; those that still run or are gone are left out. The path must not exist;
-// when the error is not nil it does not exist afterwards either.
+// Save writes the given requests, in that order, to a new recording, with their
+// values, marks and comments. It returns their number; those that still run or
+// are gone are left out. The path must not exist; after an error it does not
+// exist either.
 func (s *Store) Save(path string, ids []uint64) (n int, err error) {
 	return s.SaveEdited(path, ids, Edit{})
 }
 
 // SaveEdited is Save with changes.
 func (s *Store) SaveEdited(path string, ids []uint64, edit Edit) (n int, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := files.Create(path, files.Options{New: true})
 	if err != nil {
 		return 0, fmt.Errorf("save recording: %w", err)
 	}
 	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = errors.Join(fmt.Errorf("save recording: %w", err), os.Remove(path))
+		if err == nil {
+			err = f.Commit()
+		}
+		if err != nil {
+			err = errors.Join(fmt.Errorf("save recording: %w", err), f.Abort())
 		}
 	}()
 	w := bufio.NewWriterSize(f, 1<<20)
@@ -67,7 +69,7 @@ func (s *Store) SaveEdited(path string, ids []uint64, edit Edit) (n int, err err
 	return n, w.Flush()
 }
 
-// saving is a recording that is being made of another.
+// saving is a recording that is made from another.
 type saving struct {
 	s        *Store
 	edit     Edit

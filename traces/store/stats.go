@@ -7,16 +7,16 @@ import (
 	"indirtui/traces"
 )
 
-// Stats is what the status bar says.
+// Stats are the numbers of the status bar.
 type Stats struct {
-	Total    uint64 // requests ever begun, or read from the recording
-	Held     uint64 // waiting for a person
-	Running  uint64 // begun and not ended, those held among them
+	Total    uint64 // ever begun, or read from the recording
+	Held     uint64 // stopped by the debugger
+	Running  uint64 // not ended, including held ones
 	Stale    uint64
 	Hidden   uint64 // ended in a way that the caller did not see
 	Failed   uint64 // went wrong, seen or not
 	By       [traces.OutcomeCount]uint64
-	Redacted uint64 // texts and values that were masked
+	Redacted uint64 // redacted texts and values
 
 	DroppedBodies  uint64 // values that were not kept
 	DroppedDetails uint64 // requests of which only the row is left
@@ -27,19 +27,19 @@ type Stats struct {
 	Rate          float64
 }
 
-// Traffic is what went through one indirection.
+// Traffic counts the requests to one indirection.
 type Traffic struct {
 	Requests, Errors, Hidden uint64
 	P50, P95, Max            time.Duration // of those that ended; within 7 per cent
 }
 
-// counters are what Stats, Traffic and Rates are made of.
+// counters are the source of Stats, Traffic and Rates.
 type counters struct {
-	total, ended, held, masked                 uint64
+	total, ended, held, redacted               uint64
 	by                                         [traces.OutcomeCount]uint64
 	droppedBodies, droppedDetails, droppedRows uint64
 	traffic                                    map[string]*traffic
-	recent                                     *traffic // of the indirection that is called
+	recent                                     *traffic // of the indirection called
 	called                                     string
 	seconds                                    [64]second
 }
@@ -56,7 +56,7 @@ type traffic struct {
 	took                     [64 * 8]uint64
 }
 
-// Names come from outside: so many indirections are counted, and no more.
+// Names come from outside, so only so many indirections are counted.
 const maxTraffic = 256
 
 func (c *counters) begin(start int64) {
@@ -128,7 +128,7 @@ func (t *traffic) quantile(q float64) time.Duration {
 	return t.max
 }
 
-// Traffic returns what ended of the requests to an indirection.
+// Traffic returns the traffic of an indirection.
 func (s *Store) Traffic(indirection string) Traffic {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Store) Traffic(indirection string) Traffic {
 }
 
 // Rates returns how many requests began in each of the last 60 seconds, oldest
-// first; the last one is not over. Of a recording it is its last minute.
+// first; the last is not over. Of a recording it is its last minute.
 func (s *Store) Rates() [60]uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (s *Store) Stats() Stats {
 	defer s.mu.Unlock()
 	c := &s.stats
 	st := Stats{
-		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Redacted: c.masked,
+		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Redacted: c.redacted,
 		DroppedBodies: c.droppedBodies, DroppedDetails: c.droppedDetails, DroppedRows: c.droppedRows,
 		Memory: s.memory(), Limit: s.opts.Memory, FileSize: s.file.size,
 	}
@@ -194,13 +194,16 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
-// memory is an estimate of what s keeps, in bytes.
+// memory estimates what s keeps, in bytes.
 func (s *Store) memory() int64 {
 	n := s.attic.memory() + s.byKey.memory() + s.byRun.memory() + s.ring.memory() + s.bodies.memory()
 	for _, c := range s.chunks {
 		if c != nil {
 			n += c.memory()
 		}
+	}
+	if s.opts.Rendered != nil {
+		n += s.opts.Rendered()
 	}
 	return n
 }

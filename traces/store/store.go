@@ -1,13 +1,12 @@
-// Package store keeps what the house says about itself: every request as a
-// [Row], the newest ones with all they did, and everything in a recording, if
-// there is one. A [Store] is a traces.Recorder; it is also what an opened
-// recording is, so that nobody who looks need know which.
+// Package store keeps requests: every one as a [Row], the newest with their
+// traces, and everything in a recording, if there is one. A [Store] is a
+// traces.Recorder; an opened recording is a Store too.
 //
 // # What happens to a request
 //
 // Begin and End take a lock, write a row of 112 bytes, and put the trace into a
 // ring. That is all that the request waits for. One goroutine, the writer, takes
-// traces out of the ring, asks Options.Render for the value, masks every text,
+// traces out of the ring, asks Options.Render for the value, redacts every text,
 // and appends lines to the recording. When it falls behind, the oldest traces
 // that are still unwritten are dropped and counted; their rows stay.
 //
@@ -15,13 +14,13 @@
 //
 // At the limit of memory go, in this order, the live instances, the values, the
 // details, the rows; the oldest first. With a recording the first three are
-// only forgotten: they are read back from it. What a person marked or commented
-// and what has not ended is never dropped. Every loss is counted in [Stats].
+// only forgotten: they are read back from it. Marked, commented and running
+// requests are never dropped. Every loss is counted in [Stats].
 //
 // # The recording
 //
-// One JSON object per line, append-only. What the first field is says what the
-// line is; unknown lines and fields are ignored. Enumerations are written as
+// One JSON object per line, append-only. The first field names the kind of
+// line; unknown lines and fields are ignored. Enumerations are written as
 // the names that package traces gives them, durations in nanoseconds, times in
 // RFC 3339. Fields that are empty are left out. Text that is not UTF-8 is
 // written with replacement characters, bodies that are not UTF-8 as base64.
@@ -66,39 +65,43 @@ import (
 
 // Options are the options of Open. The zero value keeps all in memory.
 type Options struct {
-	// Path is the recording to make. It must not exist. "" keeps everything in
-	// memory only.
+	// Path is the recording to make. It must not exist. "" records in memory
+	// only.
 	Path string
-	// Source says in the recording where its requests were watched.
+	// Source names in the recording where the requests were traced.
 	Source string
-	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, and
-	// two chunks are the least. Whole chunks are dropped.
+	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, the
+	// least is two. Whole chunks are dropped.
 	Rows int
-	// Details is how many finished traces are kept in memory, whether written
-	// or waiting for the writer; 0 is 8192.
+	// Details is how many finished traces are kept in memory, including those
+	// waiting for the writer; 0 is 8192.
 	Details int
 	// Memory is the limit for everything together, in bytes; 0 is 256 MB.
 	Memory int64
-	// Body is the largest value that is kept, and Bodies the limit for all
-	// values of a recording, in bytes; 0 is 16 MB and 1 GB.
+	// Body is the largest value that is kept, Bodies the limit for all values
+	// of a recording, in bytes; 0 is 16 MB and 1 GB.
 	Body, Bodies int64
-	// Render shows an instance, masked. It is called by the writer and by those
-	// who look at a request that the writer has not seen. Model is the name of
-	// the indirection. Nil is that no values are kept.
+	// Render renders an instance, redacted. It is called by the writer, and
+	// when a request is read before the writer has seen it. Model is the name
+	// of the indirection. If nil, no values are kept.
 	Render func(model string, instance any) traces.Value
-	// RedactText masks attributes, options, faults, notes and reasons, and says
-	// how much it masked; it is called like Render. Nil leaves them as they are.
+	// Rendered returns how many bytes Render keeps, which count as the Store's
+	// own; it must not wait. If nil, there are none.
+	Rendered func() int64
+	// RedactText redacts attributes, options, faults, notes and reasons, and
+	// returns the number of redactions; it is called like Render. If nil, they
+	// stay as they are.
 	RedactText func(string) (string, int)
-	// Ended is called by the writer with every request that it has seen to its
-	// end, masked; it must not wait, and not change it. Requests whose detail was
-	// dropped before are left out, and counted in Stats. Nil is nobody.
+	// Ended is called by the writer with every finished request, redacted. It
+	// must not wait, and not change it. Requests whose detail was dropped
+	// before are left out. May be nil.
 	Ended func(*Store, *traces.Trace)
-	// Now is the clock of rates and of events; nil is time.Now.
+	// Now is the clock of rates and comments; nil is time.Now.
 	Now func() time.Time
 }
 
-// A Store keeps requests. Its methods may be called from many goroutines; none
-// but Flush and Close waits for a disk to be written.
+// A Store keeps requests. It is safe for concurrent use; only Flush and Close
+// wait for a disk.
 type Store struct {
 	opts     Options
 	seed     maphash.Seed
@@ -109,12 +112,12 @@ type Store struct {
 	done     sync.WaitGroup
 	rendered rendered
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	closed  bool
 	last    uint64          // the newest number
 	chunks  []*chunk        // in order of their numbers; nil where nothing was
 	first   uint64          // the number of the first row of the first chunk
-	floor   uint64          // below it all was dropped
+	floor   uint64          // everything below was dropped
 	kept    map[uint64]*row // rows of chunks that were dropped
 	attic   *chunk          // their names
 	held    int             // blocks of all chunks
@@ -135,7 +138,7 @@ type Store struct {
 	loaded   int64 // bytes of a recording that were read
 }
 
-// answered is what is remembered of an indirection and key.
+// answered holds the newest requests of an indirection and key.
 type answered struct{ last, good uint64 }
 
 var _ traces.Recorder = (*Store)(nil)
@@ -180,8 +183,7 @@ func newStore(opts Options) *Store {
 	}
 }
 
-// Begin announces a request and returns its number. It implements
-// traces.Recorder. After Close it returns 0.
+// Begin adds a request and returns its number, or 0 after Close.
 func (s *Store) Begin(t *traces.Trace) uint64 {
 	var run uint64
 	if t.Run != "" {
@@ -218,9 +220,8 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	return id
 }
 
-// End hands over what became of a request. The trace is the store's from now
-// on; its Outcome, Previous and LastGood are completed. End implements
-// traces.Recorder.
+// End takes the trace of a request that has ended, and completes its Outcome,
+// Previous and LastGood.
 func (s *Store) End(t *traces.Trace, instance any) {
 	if t.ID == 0 {
 		return
@@ -236,7 +237,7 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	r.env = c.intern(ofEnvironment, t.Environment)
 	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Kind)
 	r.cache, r.cacheBy = c.intern(ofCache, cache.Terminus), uint8(cache.Kind)
-	if c.names.name(r.key) != t.Key { // a person changed the request while it was held
+	if c.names.name(r.key) != t.Key { // it was changed while it was held
 		r.key = c.intern(ofKey, t.Key)
 	}
 	if t.Steps[traces.CacheWrite].Answer == traces.Written {
@@ -267,7 +268,7 @@ func winner(s traces.Slot) *traces.Choice {
 	return &noChoice
 }
 
-// SetHeld says that a running request waits for a person, or goes on.
+// SetHeld marks a running request as held, or not.
 func (s *Store) SetHeld(id uint64, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -301,9 +302,9 @@ func (s *Store) bounds() (first, last uint64) {
 	return max(s.first, 1), s.last
 }
 
-// Rows fills dst with rows from number from on, in order, and returns how many
-// there were. Holes are left out, so that the next call begins behind the last
-// Row of this one.
+// Rows fills dst with rows from number from on, in order, and returns their
+// number. Holes are left out; the next call begins after the last Row of this
+// one.
 func (s *Store) Rows(from uint64, dst []Row) int {
 	var raw [64]row
 	var ids [64]uint64
@@ -418,8 +419,8 @@ func (s *Store) make(id uint64) (*chunk, *row) {
 	return c, r
 }
 
-// dropChunk drops the oldest rows, but not the pinned ones, and reports whether
-// there were any. The last two chunks stay.
+// dropChunk drops the oldest rows except pinned ones, and reports whether there
+// were any. The last two chunks stay.
 func (s *Store) dropChunk() bool {
 	if len(s.chunks) <= 2 {
 		return false
@@ -462,7 +463,7 @@ func (s *Store) keep(id uint64, r *row, from *chunk) {
 	s.kept[id] = &k
 }
 
-// unkeep drops a row of the attic that nothing keeps there any longer.
+// unkeep drops a row from the attic unless it must stay.
 func (s *Store) unkeep(id uint64) {
 	if r := s.kept[id]; r != nil && !r.pinned() {
 		delete(s.kept, id)
@@ -471,8 +472,7 @@ func (s *Store) unkeep(id uint64) {
 	}
 }
 
-// Changed returns a channel with room for one: it has something in it when
-// anything has changed since it was last emptied.
+// Changed returns a channel of one slot that is filled after any change.
 func (s *Store) Changed() <-chan struct{} { return s.changed }
 
 func (s *Store) notify() { signal(s.changed) }
@@ -487,8 +487,7 @@ func signal(c chan<- struct{}) {
 // Path returns the path of the recording, or "".
 func (s *Store) Path() string { return s.opts.Path }
 
-// Notes returns what a person should know about the recording: a damaged tail,
-// a disk that is full.
+// Notes returns remarks on the recording: a damaged tail, a full disk.
 func (s *Store) Notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -502,9 +501,8 @@ func (s *Store) note(format string, args ...any) {
 	}
 }
 
-// Close writes what is still to be written and ends the recording. Requests
-// that run on are not recorded. The error is that of the file. Closing twice is
-// legal.
+// Close writes what waits and ends the recording. Running requests are not
+// recorded. The error is that of the file. Closing twice is legal.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {

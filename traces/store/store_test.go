@@ -79,9 +79,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord is what a request pays: Begin and End. The traces are made
-// before, as the house makes them anyway; there are so many that the writer is
-// done with one before it is used again.
+// BenchmarkRecord is the cost of Begin and End. The traces are made before;
+// there are so many that the writer is done with one before it is used again.
 func BenchmarkRecord(b *testing.B) {
 	for _, keys := range []int{1000, 1 << 20} {
 		b.Run(fmt.Sprint("keys=", keys), func(b *testing.B) {

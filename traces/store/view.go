@@ -9,9 +9,9 @@ import (
 	"indirtui/traces/query"
 )
 
-// A View is the list of the requests that an expression means, in the order of
-// their numbers. It grows with the store, and by nothing but Extend. Its
-// methods may be called from many goroutines; only Extend takes time.
+// A View lists the requests that match an expression, in the order of their
+// numbers. Only Extend lets it grow, and takes time. It is safe for concurrent
+// use.
 type View struct {
 	s *Store
 	q *query.Expr
@@ -23,14 +23,13 @@ type View struct {
 	touched   int      // how many of the store's touched rows were looked at again
 	started   bool
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	ids      []uint64
 	checked  int
 	complete bool
 }
 
-// View returns an empty View of the requests that q means; nil means all. The
-// expression is applied by Extend.
+// View returns an empty View; Extend applies q. Nil matches all.
 func (s *Store) View(q *query.Expr) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,10 +39,9 @@ func (s *Store) View(q *query.Expr) *View {
 // patience is how long Extend looks at details.
 const patience = 20 * time.Millisecond
 
-// Extend looks at the next rows, at most budget of them, or 65 536 if it is
-// zero, and for a short time only if the expression asks for details. It
-// reports whether the view is complete. Rows that changed since they were
-// looked at are looked at again.
+// Extend looks at up to budget more rows (0 is 65 536), and for a short time
+// only if the expression needs details. It reports whether the view is
+// complete. Rows that changed since are looked at again.
 func (v *View) Extend(budget int) (done bool) {
 	if budget <= 0 {
 		budget = chunkRows
@@ -122,7 +120,7 @@ func (v *View) again() {
 	v.open = open
 }
 
-// look looks at one row and puts it into the list, or takes it out.
+// look adds or removes one row.
 func (v *View) look(id uint64) (isSettled, there bool) {
 	v.s.mu.Lock()
 	r, c := v.s.row(id)
@@ -168,8 +166,7 @@ func (v *View) trim(first uint64, kept []uint64) {
 	v.ids = v.ids[n-len(stay):]
 }
 
-// Checked returns how many rows were looked at, and how many there are. They
-// are equal when the view is complete.
+// Checked returns how many rows were looked at, and how many there are.
 func (v *View) Checked() (n, total int) {
 	v.s.mu.Lock()
 	total = v.s.rows + len(v.s.kept)
@@ -182,7 +179,7 @@ func (v *View) Checked() (n, total int) {
 	return min(v.checked, total), total
 }
 
-// Len returns how many requests are in the view.
+// Len returns the number of requests in the view.
 func (v *View) Len() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -199,8 +196,7 @@ func (v *View) At(i int) uint64 {
 	return v.ids[i]
 }
 
-// Index returns where the request id is, or where it would be: the place of the
-// first one that is not before it.
+// Index returns the index of the request id, or of the first one after it.
 func (v *View) Index(id uint64) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -208,7 +204,7 @@ func (v *View) Index(id uint64) int {
 	return i
 }
 
-// A subject is a request as expressions see it. It is used again and again.
+// A subject is a request as expressions see it. It is reused.
 type subject struct {
 	s     *Store
 	id    uint64
@@ -236,10 +232,10 @@ func (u *subject) set(id uint64, r *row, n names) {
 	}
 }
 
-// Row implements query.Subject.
+// Row returns the request's row.
 func (u *subject) Row() *query.Row { return &u.row }
 
-// Trace implements query.Subject.
+// Trace returns the request's detail, or nil.
 func (u *subject) Trace() *traces.Trace {
 	if !u.asked {
 		u.asked = true
@@ -248,7 +244,7 @@ func (u *subject) Trace() *traces.Trace {
 	return u.trace
 }
 
-// Subject returns a request as expressions see it, and whether there is one.
+// Subject returns a request as expressions see it; false if it is gone.
 func (s *Store) Subject(id uint64) (query.Subject, bool) {
 	s.mu.Lock()
 	r, c := s.row(id)
@@ -266,7 +262,7 @@ func (s *Store) Subject(id uint64) (query.Subject, bool) {
 // maxRun is how many requests of a run are looked at.
 const maxRun = 100_000
 
-// Related implements query.Subject.
+// Related reports whether a related request matches.
 func (u *subject) Related(rel query.Relation, match func(query.Subject) bool) bool {
 	ask := func(id uint64) bool {
 		other, ok := u.s.Subject(id)
@@ -288,7 +284,7 @@ func (u *subject) Related(rel query.Relation, match func(query.Subject) bool) bo
 	return false
 }
 
-// inRun asks the requests of the run, from this one outwards.
+// inRun visits the requests of the run, from this one outwards.
 func (u *subject) inRun(ask func(uint64) bool) bool {
 	if ask(u.id) {
 		return true

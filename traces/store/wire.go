@@ -2,9 +2,12 @@ package store
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,39 +202,75 @@ func field[T any](o object, name string, values []T, item func(object, *T) objec
 // appendText appends s as a JSON string. It escapes what JSON demands and all
 // that a terminal does not show as itself, so that a recording can be looked at.
 func appendText[T string | []byte](b []byte, s T) []byte {
-	b = append(b, '"')
-	begin := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < 0x7f && c != '"' && c != '\\' {
+	return append(appendChars(append(b, '"'), s), '"')
+}
+
+func appendChars[T string | []byte](b []byte, s T) []byte {
+	for len(s) > 0 {
+		i := 0
+		for i < len(s) && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' {
 			i++
+		}
+		b = append(b, s[:i]...)
+		if s = s[i:]; len(s) > 0 {
+			b, i = appendOdd(b, s)
+			s = s[i:]
+		}
+	}
+	return b
+}
+
+// appendLong is appendText for the text of a body, in which there is a quote
+// every few bytes: to look at eight at a time and to copy them at once takes a
+// third of the time.
+func appendLong(b, s []byte) []byte {
+	b = append(slices.Grow(b, len(s)+len(s)/4), '"')
+	for len(s) >= 8 {
+		x := binary.LittleEndian.Uint64(s)
+		b = binary.LittleEndian.AppendUint64(b, x)
+		found := odd(x)
+		if found == 0 {
+			s = s[8:]
 			continue
 		}
-		r, n := rune(c), 1
-		if c >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-			if traces.Shows(r) {
-				i += n
-				continue
-			}
-		}
-		b = append(b, s[begin:i]...)
-		switch r {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\t':
-			b = append(b, '\\', 't')
-		case '\r':
-			b = append(b, '\\', 'r')
-		default:
-			b = traces.AppendEscape(b, r)
-		}
-		i += n
-		begin = i
+		n := bits.TrailingZeros64(found) / 8
+		b, s = b[:len(b)-8+n], s[n:]
+		b, n = appendOdd(b, s)
+		s = s[n:]
 	}
-	return append(append(b, s[begin:]...), '"')
+	return append(appendChars(b, s), '"')
+}
+
+// odd returns a word whose lowest set bit is in the first byte of x that is not
+// a plain character of ASCII; zero if there is none. A byte with its second bit
+// turned is below 33 if it is a quote or a control character.
+func odd(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	return (((x ^ 2*ones) - 0x21*ones) | ((x ^ '\\'*ones) - ones) | (x + ones) | x) & highs
+}
+
+// appendOdd appends the first character of s, which is none that appendText
+// copies, and returns its length.
+func appendOdd[T string | []byte](b []byte, s T) (text []byte, n int) {
+	c := s[0]
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c), 1
+	case '\n':
+		return append(b, '\\', 'n'), 1
+	case '\t':
+		return append(b, '\\', 't'), 1
+	case '\r':
+		return append(b, '\\', 'r'), 1
+	}
+	r, n := rune(c), 1
+	if c >= utf8.RuneSelf {
+		r, n = utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
+		if traces.Shows(r) {
+			return append(b, s[:n]...), n
+		}
+	}
+	return traces.AppendEscape(b, r), n
 }
 
 func end(o object) []byte { return append(o, '}', '\n') }
@@ -266,7 +305,7 @@ func appendEnd(b []byte, e lineEnd, now time.Time) []byte {
 func appendBody(b []byte, v traces.Value) []byte {
 	o := append(object(b), '{').str("body", v.Digest).str("format", v.Format)
 	if utf8.Valid(v.Body) {
-		return end(appendText(o.name("text"), v.Body))
+		return end(appendLong(o.name("text"), v.Body))
 	}
 	o = append(o.name("base64"), '"')
 	return end(append(base64.StdEncoding.AppendEncode(o, v.Body), '"'))
@@ -285,8 +324,8 @@ func headOf(t *traces.Trace, replay bool) head {
 	}
 }
 
-// firstFault returns where the failure that the row shows began and what it
-// says: that which the caller saw, else the first.
+// firstFault returns origin and message of the failure in the row: the one
+// shown to the caller, else the first.
 func firstFault(t *traces.Trace) (origin, message string) {
 	for i := range t.Faults {
 		if t.Faults[i].Shown {
@@ -448,7 +487,7 @@ func local(t time.Time) time.Time {
 	return t.Local()
 }
 
-// trace returns the request that l tells of.
+// trace converts l to a trace.
 func (l *line) trace() *traces.Trace {
 	t := &traces.Trace{
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
@@ -496,7 +535,7 @@ func (v *lineValue) value() traces.Value {
 	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Redacted: v.Masked, Source: v.Source}
 }
 
-// content returns the value that l holds.
+// content converts l to a value.
 func (l *line) content() []byte {
 	if l.Base64 != nil {
 		return l.Base64

@@ -19,7 +19,7 @@ type slot struct {
 	size     int64 // of the trace, an estimate; zero until it is done
 	body     int64 // of the instance, an estimate; zero if there is none
 	valued   bool  // the trace has values
-	done     bool  // the writer has seen it: trace is masked, and written if there is a file
+	done     bool  // the writer has seen it: trace is redacted, and written if there is a file
 	taken    bool  // of a safe one: the writer has it in its hands
 	own      bool  // the instance is not that of the request before it, and counts
 }
@@ -31,7 +31,7 @@ type ring struct {
 	head, taken uint64          // positions; the slot is the position modulo the length
 	oldest      uint64          // position below which instances were dropped at the limit of memory
 	emptied     uint64          // position below which details were
-	safe        map[uint64]slot // details that a person wants to be kept, by number
+	safe        map[uint64]slot // pinned details, by number
 	unsafe      int             // how many of these the writer has not seen
 	overrun     bool            // since the writer last looked, details were dropped that it had not seen
 	lost        []uint64        // requests whose detail was dropped and that the file does not know
@@ -66,7 +66,7 @@ type bodies struct {
 	inside  int64 // bytes in memory
 }
 
-// maxBodies is how many different values are told apart.
+// maxBodies bounds the number of different values.
 const maxBodies = 1 << 20
 
 func (b *bodies) memory() int64 { return b.inside + int64(len(b.at))*96 }
@@ -79,7 +79,7 @@ type file struct {
 	err   error    // what ended the writing
 }
 
-// unseen is what a detail is taken to need until the writer has seen it.
+// unseen estimates a detail until the writer has seen it.
 const unseen = 3 << 10
 
 func (r *ring) memory() int64 {
@@ -134,7 +134,7 @@ func (r *ring) disown(sl *slot) {
 	}
 }
 
-// lose notes that the detail of id, whose row is r, is gone for good.
+// lose counts the detail of id, whose row is r, as lost.
 func (s *Store) lose(id uint64, r *row) {
 	s.stats.droppedDetails++
 	if r == nil {
@@ -147,9 +147,8 @@ func (s *Store) lose(id uint64, r *row) {
 	s.unkeep(id)
 }
 
-// forget takes a detail that the writer is done with out of memory: what the
-// file has is only forgotten, what it does not have is lost, unless a person
-// wants it to be kept.
+// forget drops a detail from memory that the writer is done with. If the file
+// does not have it, it is lost, unless it is pinned.
 func (s *Store) forget(sl *slot) {
 	s.ring.traces -= sl.size
 	s.ring.instances -= sl.body
@@ -169,8 +168,8 @@ func (s *Store) forget(sl *slot) {
 	}
 }
 
-// release tells that one detail less wants a value that is in memory. The last
-// one takes it along; freed is how many bytes that were.
+// release drops one reference to a value in memory. The last one frees it;
+// freed is its size in bytes.
 func (s *Store) release(v *traces.Value) (freed int64) {
 	if v.Digest == "" {
 		return 0
@@ -235,21 +234,21 @@ func (s *Store) rest(worked time.Duration) {
 type work struct {
 	from    uint64 // position of the first of slots in the ring
 	slots   []slot
-	raw     []*traces.Trace // of slots, as they were before they were masked
+	raw     []*traces.Trace // of slots, before they were redacted
 	safe    int             // how many at the end of slots come from the safe
 	replays []bool
 	lines   [][]byte
 	rows    []bareRow
-	passed  bool // rows were passed over: who waits for the file waits no longer for them
-	overrun bool // details are being dropped, and nobody waits
+	passed  bool // rows were passed over: those waiting for the file need not wait for them
+	overrun bool // details are being dropped and Flush does not wait
 
-	writing bool
-	base    int64   // where out will be in the file
-	out     []byte  // not yet written
-	offsets []int64 // of slots, then of rows
-	bodies  []newBody
-	masked  uint64
-	dropped uint64
+	writing  bool
+	base     int64   // where out will be in the file
+	out      []byte  // not yet written
+	offsets  []int64 // of slots, then of rows
+	bodies   []newBody
+	redacted uint64
+	dropped  uint64
 }
 
 type newBody struct {
@@ -265,9 +264,9 @@ type bareRow struct {
 	names names
 }
 
-// urgent reports whether so many rows without detail wait that some may go
-// before the file has them. They come first then, and the writer does not rest:
-// at any load, rows are worth more than details.
+// urgent reports whether so many rows without detail wait that some may be
+// dropped before they are written. They come first then, and the writer does
+// not rest: rows are worth more than details.
 func (s *Store) urgent() bool {
 	return int64(len(s.ring.lost)) > min(int64(s.opts.Rows/4), s.opts.Memory/1024)
 }
@@ -308,7 +307,7 @@ func (s *Store) take(w *work) bool {
 	return len(w.slots)+len(w.lines)+len(w.rows) > 0 || w.passed
 }
 
-// takeSafe takes the details that a person wants to be kept.
+// takeSafe takes the pinned details.
 func (s *Store) takeSafe(w *work) {
 	g := &s.ring
 	for id, sl := range g.safe {
@@ -340,7 +339,7 @@ func (s *Store) takeRows(w *work, n int) {
 	}
 }
 
-// head is what the file says of the row.
+// head is the row as the file holds it.
 func (b *bareRow) head() head {
 	var r Row
 	b.row.public(b.id, b.names, &r)
@@ -349,8 +348,8 @@ func (b *bareRow) head() head {
 	})
 }
 
-// process masks and renders what was taken, and writes lines of it. It holds no
-// lock while it works.
+// process redacts and renders what was taken, and formats lines. It holds no
+// lock.
 func (s *Store) process(w *work) {
 	const enough = 1 << 20 // bytes to be written at once
 	if w.writing {
@@ -377,8 +376,8 @@ func (s *Store) process(w *work) {
 func (s *Store) processSlot(w *work, i int) {
 	sl := &w.slots[i]
 	w.raw = append(w.raw, sl.trace)
-	t, masked := s.finish(sl.trace, sl.instance)
-	w.masked += uint64(masked)
+	t, redacted := s.finish(sl.trace, sl.instance)
+	w.redacted += uint64(redacted)
 	if s.opts.Ended != nil {
 		s.opts.Ended(s, t)
 	}
@@ -471,13 +470,13 @@ func (s *Store) keepBody(w *work, v *traces.Value) {
 	}
 }
 
-// put makes known what was processed.
+// put records what was processed.
 func (s *Store) put(w *work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := &s.ring
 	s.file.size = w.base
-	s.stats.masked += w.masked
+	s.stats.redacted += w.redacted
 	s.stats.droppedBodies += w.dropped
 	for _, b := range w.bodies {
 		s.putBody(b)

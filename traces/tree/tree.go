@@ -1,5 +1,5 @@
-// Package tree reads a text of JSON as a tree, and of it no more than somebody
-// looks at: that is how the values of recordings are shown and compared.
+// Package tree reads JSON as a tree, and only the part that is looked at: so
+// are the values of recordings shown and compared.
 package tree
 
 import (
@@ -10,21 +10,20 @@ import (
 	"strings"
 )
 
-// A Node is one value in a text of JSON: where it stands, and nothing else. What
-// is below it is found when somebody looks, so that a large value costs no more
-// than what is seen of it. A Node is not safe for concurrent use.
+// A Node is one value in a JSON text: only its position. Its children are found
+// when they are asked for. A Node is not safe for concurrent use.
 type Node struct {
 	Body     []byte // the whole text
 	From, To int    // where the value stands in it
 	Key      string // in its hash; "" if it is in none
 	Index    int    // in its list; -1 if it is in none
 	Parent   *Node  // nil at the root
-	Open     bool   // for who shows the tree: what is below n is a row of its own
+	Open     bool   // for display: the children of n are rows of their own
 	kids     []*Node
 	parsed   bool
 }
 
-// ErrNotJSON is that a text is something else.
+// ErrNotJSON reports a text that is not JSON.
 var ErrNotJSON = errors.New("the value is no JSON; raw shows its bytes")
 
 // Parse returns the root of a text of JSON, which is open. The error is
@@ -150,8 +149,7 @@ func (n *Node) Folds() bool {
 	return (n.IsHash() || n.IsList()) && space(n.Body, n.From+1) < n.To-1
 }
 
-// Text returns a scalar as a person reads it without quotes, and the text of
-// everything else as it stands.
+// Text returns a scalar without quotes, and any other value as it is written.
 func (n *Node) Text() string {
 	if n.Kind() == '"' {
 		return unquote(n.Body[n.From:n.To])
@@ -159,7 +157,7 @@ func (n *Node) Text() string {
 	return string(n.Body[n.From:n.To])
 }
 
-// Masked reports whether n is a value that was masked.
+// Redacted reports whether n was redacted.
 func (n *Node) Redacted() bool {
 	return n.Kind() == '"' && strings.HasPrefix(string(n.Body[n.From+1:min(n.From+8, n.To)]), "(masked")
 }
@@ -277,7 +275,7 @@ type Row struct {
 	Depth int
 }
 
-// maxRows bounds how many rows a tree has: nobody goes further down.
+// maxRows bounds the rows of a tree.
 const maxRows = 500_000
 
 // Rows returns the nodes that are not folded away. The root itself is one row.

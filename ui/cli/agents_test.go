@@ -132,8 +132,8 @@ func (s *site) run(args ...string) *listener {
 		s.t.Fatal(err)
 	}
 	found := make(chan []string, 1)
-	var said sync.WaitGroup
-	said.Go(func() {
+	var reader sync.WaitGroup
+	reader.Go(func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if m := servingOn.FindStringSubmatch(lines.Text()); m != nil {
 				found <- m
@@ -146,15 +146,15 @@ func (s *site) run(args ...string) *listener {
 	})
 	l.end = sync.OnceFunc(func() {
 		_ = l.cmd.Process.Signal(syscall.SIGTERM)
-		said.Wait()
+		reader.Wait()
 		if err := l.cmd.Wait(); err != nil {
-			s.t.Errorf("%v\n%s", err, l.said())
+			s.t.Errorf("%v\n%s", err, l.output())
 		}
 	})
 	s.t.Cleanup(l.end)
 	m, ok := <-found
 	if !ok {
-		s.t.Fatalf("%v does not listen:\n%s", args, l.said())
+		s.t.Fatalf("%v does not listen:\n%s", args, l.output())
 	}
 	l.address, l.port = m[1], m[2]
 	return l
@@ -164,7 +164,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-func (l *listener) said() string {
+func (l *listener) output() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.out.String()
@@ -173,9 +173,9 @@ func (l *listener) said() string {
 // waitFor waits until the program has said something.
 func (l *listener) waitFor(text string) {
 	l.t.Helper()
-	for late := time.Now().Add(patience); !strings.Contains(l.said(), text); time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(patience); !strings.Contains(l.output(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(late) {
-			l.t.Fatalf("%q was not said:\n%s", text, l.said())
+			l.t.Fatalf("%q was not said:\n%s", text, l.output())
 		}
 	}
 }
@@ -313,13 +313,13 @@ func TestAgent(t *testing.T) {
 
 	out, code := s.agent(name, l.port)
 	if code != 2 {
-		t.Fatalf("the first run: exit %d\n%s\n%s", code, out, l.said())
+		t.Fatalf("the first run: exit %d\n%s\n%s", code, out, l.output())
 	}
 	l.waitFor("report saved")
-	said := l.said()
+	output := l.output()
 	for _, want := range []string{"catalog from terminus json (7 resources)", "1 file_metadata 404", "find certificate"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the program does not say %q:\n%s", want, said)
+		if !strings.Contains(output, want) {
+			t.Errorf("the program does not say %q:\n%s", want, output)
 		}
 	}
 	target := s.path("agents/" + name + "/target")
@@ -523,14 +523,14 @@ func TestAgentThroughProxy(t *testing.T) {
 			l := peers.proxy(s, tt.args(s, node)...)
 			out, code := s.agent(node, l.port)
 			if code != 2 {
-				t.Fatalf("through the proxy: exit %d\n%s\n%s", code, out, l.said())
+				t.Fatalf("through the proxy: exit %d\n%s\n%s", code, out, l.output())
 			}
 			l.waitFor("report saved")
 			through := s.result(node)
-			said := l.said()
+			output := l.output()
 			for _, want := range []string{node + " run ", "catalog from terminus rest (", "report saved"} {
-				if !strings.Contains(said, want) {
-					t.Errorf("the proxy does not say %q:\n%s", want, said)
+				if !strings.Contains(output, want) {
+					t.Errorf("the proxy does not say %q:\n%s", want, output)
 				}
 			}
 			l.end()
@@ -626,7 +626,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.keys("Enter").wait("404 Not Found")
 	term.keys("Down", "Enter").wait("environment=production", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
 	// 4.
-	term.write("y").wait("curl -sS").write("c").told("copied curl")
+	term.write("y").wait("curl -sS").write("c").shows("copied curl")
 	// 5.
 	term.write("R").wait("env=production")
 	was := regexp.MustCompile(`replay=(\d+)`).FindStringSubmatch(term.screen())

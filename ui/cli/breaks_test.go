@@ -74,12 +74,16 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 
 	at := listening{listen: "127.0.0.1:0", ui: true, connections: 10, atOnce: 10}
 	for name, start := range map[string]func(*program) (*answering, error){
-		"serve": func(p *program) (*answering, error) { return p.startServing(t.Context(), &at) },
+		"serve": func(p *program) (*answering, error) {
+			at.p = p
+			return (&serveCommand{listening: at}).start(t.Context())
+		},
 		"proxy": func(p *program) (*answering, error) {
-			return p.startProxy(t.Context(), &proxying{
+			at.p = p
+			return (&proxyCommand{
 				listening: at, upstream: "https://puppet.invalid:8140", upstreamHost: "puppet.invalid", upsPort: "8140",
 				cert: files["hostcert"], key: files["hostprivkey"], ca: files["localcacert"], crl: files["hostcrl"],
-			})
+			}).start(t.Context())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

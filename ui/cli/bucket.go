@@ -17,7 +17,7 @@ import (
 // checksum of the type that the settings want. It may be larger than memory:
 // what cannot be read twice, as a pipe, is copied to a temporary file. Call
 // done when the request has been answered.
-func (p *program) bucketFile(ctx context.Context, e *engine.Engine, a asking, req *indirector.Request) (inst indirector.Instance, done func() error, err error) {
+func (a *askCommand) bucketFile(ctx context.Context, e *engine.Engine, req *indirector.Request) (inst indirector.Instance, done func() error, err error) {
 	algorithm, place := e.Settings.Get("digest_algorithm")
 	digest := model.NewDigest(algorithm)
 	if digest == nil {
@@ -27,7 +27,7 @@ func (p *program) bucketFile(ctx context.Context, e *engine.Engine, a asking, re
 	if bucket := req.Option("bucket_path"); bucket != nil {
 		file.BucketPath = fmt.Sprint(bucket)
 	}
-	in := p.In
+	in := a.p.In
 	done = func() error { return nil }
 	if a.file != "-" {
 		f, err := os.Open(a.file)

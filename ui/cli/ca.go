@@ -17,13 +17,16 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/ca"
 	"indirtui/ui/command"
 )
 
-// authority is the command ca, which looks after a CA on this host.
-func (p *program) authority() *cobra.Command {
+// A caCommand looks after a CA on this host.
+type caCommand struct{ p *program }
+
+func (c *caCommand) cobra() *cobra.Command {
 	root := &cobra.Command{
 		Use: "ca", GroupID: "ask", Short: "Look after the CA of this host: list, sign, revoke and generate certificates",
 		Long: `Look after the CA of this host, in the directory of the setting cadir: a new
@@ -44,17 +47,22 @@ that name.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(p.caSetup(), p.caList(), p.caPrint(), p.caSign(), p.caRevoke(), p.caClean(), p.caGenerate())
+	for _, sub := range []interface{ cobra() *cobra.Command }{
+		&caSetupCommand{caCommand: *c}, &caListCommand{caCommand: *c}, &caPrintCommand{caCommand: *c}, &caSignCommand{caCommand: *c},
+		&caRevokeCommand{*c}, &caCleanCommand{*c}, &caGenerateCommand{caCommand: *c},
+	} {
+		root.AddCommand(sub.cobra())
+	}
 	return root
 }
 
 // names wants at least one name.
 var names = usageArgs(cobra.MinimumNArgs(1))
 
-// withCA does something with a house of the application ca, and the CA that
+// withCA does something with an engine of the application ca, and the CA that
 // there must be.
-func (p *program) withCA(do func(*engine.Engine, *ca.Authority) error) error {
-	return p.withCAHouse(func(e *engine.Engine) error {
+func (c *caCommand) withCA(do func(*engine.Engine, *ca.Authority) error) error {
+	return c.withEngine(func(e *engine.Engine) error {
 		cfg, err := ca.ConfigOf(e.Settings)
 		if err != nil {
 			return err
@@ -67,12 +75,12 @@ func (p *program) withCA(do func(*engine.Engine, *ca.Authority) error) error {
 	})
 }
 
-// withCAHouse does something with a house of the application ca.
-func (p *program) withCAHouse(do func(*engine.Engine) error) (err error) {
-	if p.application == "" {
-		p.application = "ca"
+// withEngine does something with an engine of the application ca.
+func (c *caCommand) withEngine(do func(*engine.Engine) error) (err error) {
+	if c.p.application == "" {
+		c.p.application = "ca"
 	}
-	e, err := p.engine()
+	e, err := c.p.engine()
 	if err != nil {
 		return err
 	}
@@ -80,7 +88,7 @@ func (p *program) withCAHouse(do func(*engine.Engine) error) (err error) {
 	return do(e)
 }
 
-// askCA asks one thing of the house.
+// askCA asks the engine one thing.
 func askCA(ctx context.Context, e *engine.Engine, verb indirector.Verb, indirection, key string, inst indirector.Instance, options ...indirector.Option) (any, error) {
 	resp, err := e.Once(ctx, &indirector.Request{Indirection: indirection, Verb: verb, Key: key, Instance: inst, Options: options, Caller: "cli"})
 	if err != nil {
@@ -89,21 +97,21 @@ func askCA(ctx context.Context, e *engine.Engine, verb indirector.Verb, indirect
 	return resp.Value, nil
 }
 
-// each does something for every name, and says of each what became of it. What
-// fails does not keep the others from being done.
-func (p *program) each(names []string, do func(name string) (string, error)) error {
+// each does something for every name, and prints the result of each. A failure
+// does not stop the others.
+func (c *caCommand) each(names []string, do func(name string) (string, error)) error {
 	failed := false
 	for _, name := range names {
-		said, err := do(name)
+		done, err := do(name)
 		if err != nil {
 			failed = true
-			if f := p.out.Flush(); f != nil {
+			if f := c.p.out.Flush(); f != nil {
 				return f
 			}
-			p.complain(indirector.Message(err))
+			c.p.report(indirector.Message(err))
 			continue
 		}
-		fmt.Fprintln(p.out, clean(said))
+		fmt.Fprintln(c.p.out, clean(done))
 	}
 	if failed {
 		return exit(exitFailed)
@@ -111,66 +119,78 @@ func (p *program) each(names []string, do func(name string) (string, error)) err
 	return nil
 }
 
-func (p *program) caSetup() *cobra.Command {
-	var o ca.SetupOptions
+// A caSetupCommand makes a CA where there is none.
+type caSetupCommand struct {
+	caCommand
+	options ca.SetupOptions
+}
+
+func (c *caSetupCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "setup", Short: "Make a CA where there is none", Args: usageArgs(cobra.NoArgs),
 		Long: `Make a CA in the directory of the setting cadir: a key, a certificate, an empty
 revocation list, the serial number and the inventory. Where there is a CA
 already, or a part of one, nothing is changed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.withCAHouse(func(e *engine.Engine) error {
-				cfg, err := ca.ConfigOf(e.Settings)
-				if err != nil {
-					return err
-				}
-				if _, err := ca.Open(cfg); !errors.Is(err, ca.ErrNoCA) {
-					return cmp.Or(err, fmt.Errorf("there is a CA in %s already", cfg.Dir))
-				}
-				a, err := ca.Setup(cmd.Context(), cfg, o)
-				if err != nil {
-					return err
-				}
-				cert, err := a.Certificate()
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(p.out, "The CA %q is in %s\nfingerprint (SHA256) %s\nvalid until %s\n",
-					cert.Subject.CommonName, cfg.Dir, ca.Fingerprint("SHA256", cert.Raw), ca.FormatTime(cert.NotAfter))
-				return nil
-			})
+			return c.withEngine(func(e *engine.Engine) error { return c.run(cmd.Context(), e) })
 		},
 	}
-	cmd.Flags().BoolVar(&o.Intermediate, "intermediate", false, "make a root, and below it the CA that signs")
+	cmd.Flags().BoolVar(&c.options.Intermediate, "intermediate", false, "make a root, and below it the CA that signs")
 	return cmd
 }
 
-func (p *program) caList() *cobra.Command {
-	var all bool
-	var format string
+func (c *caSetupCommand) run(ctx context.Context, e *engine.Engine) error {
+	cfg, err := ca.ConfigOf(e.Settings)
+	if err != nil {
+		return err
+	}
+	if _, err := ca.Open(cfg); !errors.Is(err, ca.ErrNoCA) {
+		return cmp.Or(err, fmt.Errorf("there is a CA in %s already", cfg.Dir))
+	}
+	a, err := ca.Setup(ctx, cfg, c.options)
+	if err != nil {
+		return err
+	}
+	cert, err := a.Certificate()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.p.out, "The CA %q is in %s\nfingerprint (SHA256) %s\nvalid until %s\n",
+		cert.Subject.CommonName, cfg.Dir, ca.Fingerprint("SHA256", cert.Raw), ca.FormatTime(cert.NotAfter))
+	return nil
+}
+
+// A caListCommand lists certificates and requests.
+type caListCommand struct {
+	caCommand
+	all    bool
+	format string
+}
+
+func (c *caListCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list [NAME...]", Short: "List the requests that wait, or with --all everything",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "" {
-				if err := command.CheckFormat(format); err != nil {
+			if c.format != "" {
+				if err := command.CheckFormat(c.format); err != nil {
 					return err
 				}
 			}
-			if all && len(args) > 0 {
+			if c.all && len(args) > 0 {
 				return &command.UsageError{What: "--all and names do not go together"}
 			}
-			return p.withCA(func(e *engine.Engine, _ *ca.Authority) error { return p.list(cmd.Context(), e, all, format, args) })
+			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.run(cmd.Context(), e, args) })
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&all, "all", false, "also what is signed and revoked")
-	f.StringVar(&format, "format", "", "json, yaml, pson or msgpack instead of a table")
+	f.BoolVar(&c.all, "all", false, "also what is signed and revoked")
+	f.StringVar(&c.format, "format", "", "json, yaml, pson or msgpack instead of a table")
 	return cmd
 }
 
-func (p *program) list(ctx context.Context, e *engine.Engine, all bool, format string, only []string) error {
+func (c *caListCommand) run(ctx context.Context, e *engine.Engine, only []string) error {
 	var options []indirector.Option
-	if !all && len(only) == 0 {
+	if !c.all && len(only) == 0 {
 		options = []indirector.Option{{Name: "state", Value: ca.Requested}}
 	}
 	v, err := askCA(ctx, e, indirector.Search, "certificate_status", "any", nil, options...)
@@ -186,13 +206,13 @@ func (p *program) list(ctx context.Context, e *engine.Engine, all bool, format s
 		}
 		missing = slices.DeleteFunc(missing, func(name string) bool { return name == i.Key() })
 	}
-	if format != "" {
-		err = command.Write(p.out, shown, format)
+	if c.format != "" {
+		err = command.Write(c.p.out, shown, c.format)
 	} else {
-		err = p.table(shown, all)
+		err = c.table(shown)
 	}
 	for _, name := range missing {
-		p.complain(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
+		c.p.report(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
 	}
 	if err == nil && len(missing) > 0 {
 		return exit(exitNotFound)
@@ -201,12 +221,12 @@ func (p *program) list(ctx context.Context, e *engine.Engine, all bool, format s
 }
 
 // table writes what is known of names: a line for each.
-func (p *program) table(list []indirector.Instance, all bool) error {
+func (c *caListCommand) table(list []indirector.Instance) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(p.out, map[bool]string{true: "There are no certificates and no requests", false: "No request waits"}[all])
+		_, err := fmt.Fprintln(c.p.out, map[bool]string{true: "There are no certificates and no requests", false: "No request waits"}[c.all])
 		return err
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO")
 	for _, i := range list {
 		s, ok := i.(*model.CertificateStatus)
@@ -226,45 +246,57 @@ func (p *program) table(list []indirector.Instance, all bool) error {
 	return w.Flush()
 }
 
-func (p *program) caPrint() *cobra.Command {
-	var format string
+// A caPrintCommand prints certificates and requests.
+type caPrintCommand struct {
+	caCommand
+	format string
+}
+
+func (c *caPrintCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "print NAME...", Short: "Print what certificates and requests say", Args: names,
 		Long: "Print what a certificate says, or the request if there is no certificate. The name ca is the CA.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "" {
-				if err := command.CheckFormat(format); err != nil {
+			if c.format != "" {
+				if err := command.CheckFormat(c.format); err != nil {
 					return err
 				}
 			}
-			return p.withCA(func(e *engine.Engine, _ *ca.Authority) error {
-				for _, name := range args {
-					v, err := askCA(cmd.Context(), e, indirector.Find, "certificate", name, nil)
-					if errors.Is(err, indirector.ErrNotFound) {
-						v, err = askCA(cmd.Context(), e, indirector.Find, "certificate_request", name, nil)
-					}
-					if errors.Is(err, indirector.ErrNotFound) {
-						p.complain(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
-						return exit(exitNotFound)
-					}
-					if err != nil {
-						return errors.New(indirector.Message(err))
-					}
-					if err := command.Write(p.out, v, format); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.run(cmd.Context(), e, args) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "", "raw is the PEM (default JSON with line breaks)")
+	cmd.Flags().StringVar(&c.format, "format", "", "raw is the PEM (default JSON with line breaks)")
 	return cmd
 }
 
-func (p *program) caSign() *cobra.Command {
-	var all bool
-	var ttl time.Duration
+func (c *caPrintCommand) run(ctx context.Context, e *engine.Engine, names []string) error {
+	for _, name := range names {
+		v, err := askCA(ctx, e, indirector.Find, "certificate", name, nil)
+		if errors.Is(err, indirector.ErrNotFound) {
+			v, err = askCA(ctx, e, indirector.Find, "certificate_request", name, nil)
+		}
+		if errors.Is(err, indirector.ErrNotFound) {
+			c.p.report(fmt.Sprintf("there is neither a certificate nor a request of %q", name))
+			return exit(exitNotFound)
+		}
+		if err != nil {
+			return errors.New(indirector.Message(err))
+		}
+		if err := command.Write(c.p.out, v, c.format); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A caSignCommand signs requests that wait.
+type caSignCommand struct {
+	caCommand
+	all bool
+	ttl time.Duration
+}
+
+func (c *caSignCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sign NAME...", Short: "Sign requests that wait",
 		Long: `Sign requests that wait. Requests with further names or with extensions that
@@ -272,39 +304,44 @@ authorize are refused, unless allow_subject_alt_names or
 allow_authorization_extensions is set.`,
 		Example: "  indirtui ca sign --all\n  indirtui ca sign web01 --set allow_subject_alt_names=true",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if all == (len(args) > 0) {
+			if c.all == (len(args) > 0) {
 				return &command.UsageError{What: "name the requests, or give --all", Advice: "see indirtui ca list"}
 			}
-			return p.withCA(func(e *engine.Engine, _ *ca.Authority) error {
-				if all {
-					v, err := askCA(cmd.Context(), e, indirector.Search, "certificate_status", "any", nil, indirector.Option{Name: "state", Value: ca.Requested})
-					if err != nil {
-						return errors.New(indirector.Message(err))
-					}
-					list, _ := v.([]indirector.Instance)
-					for _, i := range list {
-						args = append(args, i.Key())
-					}
-				}
-				return p.each(args, func(name string) (string, error) {
-					_, err := askCA(cmd.Context(), e, indirector.Save, "certificate_status", name, &model.CertificateStatus{Name: name, Desired: ca.Signed, TTL: ttl})
-					return "Signed " + name, err
-				})
-			})
+			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.run(cmd.Context(), e, args) })
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&all, "all", false, "all that wait")
-	f.DurationVar(&ttl, "ttl", 0, "how long the certificate is valid, as 720h (default the setting ca_ttl)")
+	f.BoolVar(&c.all, "all", false, "all that wait")
+	f.DurationVar(&c.ttl, "ttl", 0, "how long the certificate is valid, as 720h (default the setting ca_ttl)")
 	return cmd
 }
 
-func (p *program) caRevoke() *cobra.Command {
+func (c *caSignCommand) run(ctx context.Context, e *engine.Engine, names []string) error {
+	if c.all {
+		v, err := askCA(ctx, e, indirector.Search, "certificate_status", "any", nil, indirector.Option{Name: "state", Value: ca.Requested})
+		if err != nil {
+			return errors.New(indirector.Message(err))
+		}
+		list, _ := v.([]indirector.Instance)
+		for _, i := range list {
+			names = append(names, i.Key())
+		}
+	}
+	return c.each(names, func(name string) (string, error) {
+		_, err := askCA(ctx, e, indirector.Save, "certificate_status", name, &model.CertificateStatus{Name: name, Desired: ca.Signed, TTL: c.ttl})
+		return "Signed " + name, err
+	})
+}
+
+// A caRevokeCommand revokes certificates.
+type caRevokeCommand struct{ caCommand }
+
+func (c *caRevokeCommand) cobra() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME...", Short: "Revoke certificates, which stay where they are", Args: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withCA(func(e *engine.Engine, _ *ca.Authority) error {
-				return p.each(args, func(name string) (string, error) {
+			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
+				return c.each(args, func(name string) (string, error) {
 					_, err := askCA(cmd.Context(), e, indirector.Save, "certificate_status", name, &model.CertificateStatus{Name: name, Desired: ca.Revoked})
 					return "Revoked " + name, err
 				})
@@ -313,18 +350,21 @@ func (p *program) caRevoke() *cobra.Command {
 	}
 }
 
-func (p *program) caClean() *cobra.Command {
+// A caCleanCommand revokes certificates, and removes them and requests.
+type caCleanCommand struct{ caCommand }
+
+func (c *caCleanCommand) cobra() *cobra.Command {
 	return &cobra.Command{
 		Use: "clean NAME...", Short: "Revoke certificates, and remove them and requests", Args: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withCA(func(e *engine.Engine, _ *ca.Authority) error {
-				return p.each(args, func(name string) (string, error) { return cleaned(cmd.Context(), e, name) })
+			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
+				return c.each(args, func(name string) (string, error) { return cleaned(cmd.Context(), e, name) })
 			})
 		},
 	}
 }
 
-// cleaned removes what there is of a name, and says what that was.
+// cleaned removes what there is of a name, and returns what that was.
 func cleaned(ctx context.Context, e *engine.Engine, name string) (string, error) {
 	var done []string
 	_, err := askCA(ctx, e, indirector.Find, "certificate", name, nil)
@@ -352,39 +392,45 @@ func cleaned(ctx context.Context, e *engine.Engine, name string) (string, error)
 	return "Cleaned " + name + ": " + strings.Join(done, ", "), nil
 }
 
-func (p *program) caGenerate() *cobra.Command {
-	var alt, dir string
-	var client, force bool
-	var ttl time.Duration
+// A caGenerateCommand makes keys, and certificates for them.
+type caGenerateCommand struct {
+	caCommand
+	alt, dir      string
+	client, force bool
+	ttl           time.Duration
+}
+
+func (c *caGenerateCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "generate NAME...", Short: "Make keys, and certificates for them", Args: names,
 		Long: `Make keys, and certificates for them. The files are NAME.pem in the directories
 of the settings privatekeydir, publickeydir and certdir; with --dir they are
 NAME.key, NAME.pub and NAME.crt there. Files that are there are not replaced.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withCA(func(e *engine.Engine, a *ca.Authority) error {
-				leaf := ca.Leaf{CLIAuth: client, TTL: ttl, Replace: force}
-				if alt != "" {
-					leaf.AltNames = strings.FieldsFunc(alt, func(r rune) bool { return r == ',' || r == ' ' })
-				}
-				return p.each(args, func(name string) (string, error) {
-					leaf.Name = name
-					return generate(cmd.Context(), a, e, leaf, dir)
-				})
-			})
+			return c.withCA(func(e *engine.Engine, a *ca.Authority) error { return c.run(cmd.Context(), e, a, args) })
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&alt, "alt-names", "", "further names, with commas between them: DNS:x, IP:10.0.0.1")
-	f.StringVar(&dir, "dir", "", "put the files into this directory")
-	f.BoolVar(&client, "ca-client", false, "let it sign and revoke over the network (extension pp_cli_auth)")
-	f.BoolVar(&force, "force", false, "although there is a certificate or a request of that name, which is replaced but not revoked")
-	f.DurationVar(&ttl, "ttl", 0, "how long the certificate is valid, as 720h (default the setting ca_ttl)")
+	f.StringVar(&c.alt, "alt-names", "", "further names, with commas between them: DNS:x, IP:10.0.0.1")
+	f.StringVar(&c.dir, "dir", "", "put the files into this directory")
+	f.BoolVar(&c.client, "ca-client", false, "let it sign and revoke over the network (extension pp_cli_auth)")
+	f.BoolVar(&c.force, "force", false, "although there is a certificate or a request of that name, which is replaced but not revoked")
+	f.DurationVar(&c.ttl, "ttl", 0, "how long the certificate is valid, as 720h (default the setting ca_ttl)")
 	return cmd
 }
 
-// generate makes the files of one name, and says where they are. They are put
-// where they belong before the certificate is signed.
+func (c *caGenerateCommand) run(ctx context.Context, e *engine.Engine, a *ca.Authority, names []string) error {
+	leaf := ca.Leaf{CLIAuth: c.client, TTL: c.ttl, Replace: c.force}
+	if c.alt != "" {
+		leaf.AltNames = strings.FieldsFunc(c.alt, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return c.each(names, func(name string) (string, error) {
+		leaf.Name = name
+		return generate(ctx, a, e, leaf, c.dir)
+	})
+}
+
+// generate makes the files of one name, and returns where they are.
 func generate(ctx context.Context, a *ca.Authority, e *engine.Engine, leaf ca.Leaf, dir string) (string, error) {
 	if err := ca.ValidName(leaf.Name); err != nil {
 		return "", err
@@ -416,20 +462,9 @@ func generate(ctx context.Context, a *ca.Authority, e *engine.Engine, leaf ca.Le
 		if err := os.MkdirAll(filepath.Dir(paths[i]), 0o755); err != nil {
 			return "", err
 		}
-		if err := writeNew(paths[i], mode, content); err != nil {
+		if err := files.Write(paths[i], content, files.Options{Mode: mode, New: true}); err != nil {
 			return "", fmt.Errorf("the certificate is signed, but: %w", err)
 		}
 	}
 	return fmt.Sprintf("Generated %s: %s, %s", leaf.Name, paths[0], paths[2]), nil
-}
-
-// writeNew writes a file that must not be there.
-func writeNew(path string, mode fs.FileMode, content []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = f.Write(content)
-	return err
 }

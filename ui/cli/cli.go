@@ -19,10 +19,12 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
 	"indirtui/traces/export"
 	"indirtui/ui/command"
 	"indirtui/ui/config"
+	"indirtui/ui/console"
 	"indirtui/ui/demo"
 )
 
@@ -54,15 +56,14 @@ type program struct {
 	write                                                bool
 	hangup                                               atomic.Pointer[func()] // what SIGHUP does
 	otlp                                                 string
-	live                                                 *export.Live // nil if nobody wants it
+	live                                                 *export.Live // nil if it is not wanted
 	ui                                                   interactive
 	given                                                *pflag.FlagSet // what stood on the command line; nil if nothing did
 	own                                                  *config.Config // see mine
 	site                                                 demo.Options   // of the demo
 }
 
-// An exit is an error that only says how the program ends: what there is to
-// say has been said.
+// An exit is an error that only holds the exit code: everything was reported.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -88,8 +89,8 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 	return p.code(err)
 }
 
-// watchHangup lets SIGHUP end the program, unless somebody has another use for
-// it. The function ends the watch.
+// watchHangup lets SIGHUP end the program, or do what p.hangup is set to. The
+// function ends the watch.
 func (p *program) watchHangup(end func()) func() {
 	p.hangup.Store(&end)
 	signals := make(chan os.Signal, 1)
@@ -105,7 +106,7 @@ func (p *program) watchHangup(end func()) func() {
 	}
 }
 
-// code says what went wrong, and returns the exit code.
+// code reports what went wrong, and returns the exit code.
 func (p *program) code(err error) int {
 	var done exit
 	usage, lost := (*command.UsageError)(nil), lostError{}
@@ -117,17 +118,17 @@ func (p *program) code(err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitOK
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), isFlagError(err):
-		p.complain(err.Error())
+		p.report(err.Error())
 		return exitUsage
 	case errors.As(err, &lost):
-		p.complain(err.Error())
+		p.report(err.Error())
 		return exitNotFound
 	}
-	p.complain(err.Error())
+	p.report(err.Error())
 	return exitFailed
 }
 
-func (p *program) complain(text string) {
+func (p *program) report(text string) {
 	fmt.Fprintln(p.Err, "indirtui: "+clean(text))
 }
 
@@ -169,12 +170,15 @@ Exit codes, of every command:
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
   indirtui routes --application server         who would answer what, and who said so
   indirtui open incident.ind                   look at a recording`,
+		Version:          p.version(),
 		Args:             usageArgs(cobra.NoArgs),
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { p.given = cmd.Flags() },
 		RunE:             func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
 	}
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print the version of this program, and what it is compatible with")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError{err} })
 	f := root.PersistentFlags()
 	f.StringVar(&p.confDir, "confdir", "", "Puppet's configuration directory")
@@ -190,14 +194,36 @@ Exit codes, of every command:
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
 	for _, verb := range command.Verbs() {
-		root.AddCommand(p.ask(verb))
+		root.AddCommand((&askCommand{p: p, verb: verb}).cobra())
 	}
-	root.AddCommand(p.runScript(), p.replay(), p.serve(), p.proxy(), p.authority(), p.routes(), p.terminiCommand(), p.settings(), p.configuration(), p.cache(), p.open(), p.demo(), p.check(), p.diff(), p.story(), p.export(), p.schema(), p.version(), p.man(root))
+	for _, c := range []interface{ cobra() *cobra.Command }{
+		&runCommand{p: p}, &replayCommand{p: p}, newServe(p), newProxy(p), &caCommand{p},
+		&routesCommand{p: p}, &terminiCommand{p: p}, &settingsCommand{p: p}, &configCommand{p: p}, &cacheCommand{p: p},
+		&openCommand{p: p}, &demoCommand{p: p}, &checkCommand{p: p}, &diffCommand{p: p}, &storyCommand{p: p},
+		&exportCommand{p: p}, &schemaCommand{p}, &versionCommand{p}, &manCommand{p, root},
+	} {
+		root.AddCommand(c.cobra())
+	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
 	})
 	return root
+}
+
+func applicationNames() []string {
+	var names []string
+	for _, a := range routes.Applications() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// fromTable is a command of the shell with the name, arguments and help that the
+// table of commands has for it.
+func fromTable(name, group string) *cobra.Command {
+	use, short := console.Shell(name)
+	return &cobra.Command{Use: use, GroupID: group, Short: short}
 }
 
 // usageArgs makes errors about arguments usage errors.
@@ -255,7 +281,7 @@ func (p *program) options() (engine.Options, error) {
 	return o, nil
 }
 
-// engine starts an engine for one command, and says what is wrong with the
+// engine starts an engine for one command, and reports what is wrong with the
 // configuration.
 func (p *program) engine() (*engine.Engine, error) {
 	o, err := p.options()

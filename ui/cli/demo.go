@@ -14,15 +14,17 @@ import (
 	"indirtui/ui/demo/scenarios"
 )
 
-// demo is the command that plays the demo, or one of the situations that
-// confuse people.
-func (p *program) demo() *cobra.Command {
-	var list, asJSON bool
-	var trace string
-	cmd := &cobra.Command{
-		Use: "demo [S-NN]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "Play the demo site, or a situation that confuses people",
-		Long: `Without a name play the demo site in the interactive program, as --demo does.
+// A demoCommand plays the demo, or one of the situations that confuse people.
+type demoCommand struct {
+	p            *program
+	list, asJSON bool
+	trace        string
+}
+
+func (c *demoCommand) cobra() *cobra.Command {
+	cmd := fromTable("demo", "look")
+	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
+	cmd.Long = `Without a name play the demo site in the interactive program, as --demo does.
 
 With the number of a situation lay out a small site in a temporary directory,
 ask what has to be asked, tell what Puppet shows of it and what the trace says,
@@ -30,36 +32,37 @@ and take the site away again. A situation that needs a server starts one on the
 loopback interface; nothing else is asked. --list lists all fifty.
 
 Exit code: 0 played, 1 it went another way than it should, 2 usage, 3 this build
-lacks a terminus that it needs.`,
-		Example: "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case list:
-				return p.listSituations(asJSON)
-			case len(args) == 0:
-				p.ui.demo = true
-				return p.interactive(cmd.Context())
-			}
-			if err := checkTrace(trace); err != nil {
-				return err
-			}
-			return p.playSituation(cmd.Context(), args[0], trace)
-		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var words []string
-			for _, s := range situations() {
-				words = append(words, s[0]+"\t"+s[1])
-			}
-			return words, cobra.ShellCompDirectiveNoFileComp
-		},
+lacks a terminus that it needs.`
+	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps"
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var words []string
+		for _, s := range situations() {
+			words = append(words, s[0]+"\t"+s[1])
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 	f := cmd.Flags()
-	f.BoolVar(&list, "list", false, "list the situations, and what is missing for some")
-	f.BoolVar(&asJSON, "json", false, "with --list: as JSON")
-	f.StringVar(&trace, "trace", "story", "what to tell of a request: none, story, steps or json")
-	f.StringVar(&p.ui.record, "record", "", "write the recording of the interactive program to this file")
-	p.ui.display(cmd)
+	f.BoolVar(&c.list, "list", false, "list the situations, and what is missing for some")
+	f.BoolVar(&c.asJSON, "json", false, "with --list: as JSON")
+	f.StringVar(&c.trace, "trace", "story", "what to tell of a request: none, story, steps or json")
+	f.StringVar(&c.p.ui.record, "record", "", "write the recording of the interactive program to this file")
+	c.p.ui.display(cmd)
 	return cmd
+}
+
+func (c *demoCommand) run(ctx context.Context, args []string) error {
+	switch {
+	case c.list:
+		return c.situations()
+	case len(args) == 0:
+		c.p.ui.demo = true
+		return c.p.interactive(ctx)
+	}
+	if err := checkTrace(c.trace); err != nil {
+		return err
+	}
+	return c.play(ctx, args[0])
 }
 
 // situations are the numbers and titles of all situations.
@@ -80,7 +83,7 @@ type situationRow struct {
 	Missing  []string `json:"missing"`
 }
 
-func (p *program) listSituations(asJSON bool) error {
+func (c *demoCommand) situations() error {
 	var rows []situationRow
 	missing := 0
 	for _, e := range scenarios.Catalogue() {
@@ -88,16 +91,16 @@ func (p *program) listSituations(asJSON bool) error {
 		for _, v := range e.Variants {
 			r.Variants = append(r.Variants, v.Name)
 		}
-		if lacks := e.Missing(p.termini); lacks != nil {
+		if lacks := e.Missing(c.p.termini); lacks != nil {
 			r.Missing = lacks
 			missing++
 		}
 		rows = append(rows, r)
 	}
-	if asJSON {
-		return p.jsonOut(rows)
+	if c.asJSON {
+		return c.p.jsonOut(rows)
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		seen := "Puppet shows: " + r.Seen
 		if len(r.Missing) > 0 {
@@ -108,7 +111,7 @@ func (p *program) listSituations(asJSON bool) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "%d of %d can be played\n", len(rows)-missing, len(rows))
+	fmt.Fprintf(c.p.out, "%d of %d can be played\n", len(rows)-missing, len(rows))
 	return nil
 }
 
@@ -124,48 +127,47 @@ func (p *program) situation(name string) (scenarios.Entry, error) {
 	return e, nil
 }
 
-// playSituation plays every way in which a situation comes about, and tells of
-// each.
-func (p *program) playSituation(ctx context.Context, name, trace string) error {
-	e, err := p.situation(name)
+// play plays every variant of a situation, and prints its trace.
+func (c *demoCommand) play(ctx context.Context, name string) error {
+	e, err := c.p.situation(name)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "%s  %s\nPuppet shows: %s\n", e.ID, e.Title, e.Seen)
-	for _, c := range e.Variants {
-		if err := p.playOne(ctx, c, trace); err != nil {
+	fmt.Fprintf(c.p.out, "%s  %s\nPuppet shows: %s\n", e.ID, e.Title, e.Seen)
+	for _, v := range e.Variants {
+		if err := c.playOne(ctx, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *program) playOne(ctx context.Context, c scenarios.Scenario, trace string) (err error) {
-	o, err := p.options()
+func (c *demoCommand) playOne(ctx context.Context, v scenarios.Scenario) (err error) {
+	o, err := c.p.options()
 	if err != nil {
 		return err
 	}
-	s, err := c.Play(ctx, scenarios.Options{Specs: o.Specs, Termini: o.Termini, Ended: o.Ended})
+	s, err := v.Play(ctx, scenarios.Options{Specs: o.Specs, Termini: o.Termini, Ended: o.Ended})
 	if s != nil {
 		defer func() { err = errors.Join(err, s.Close()) }()
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "\n%s\n", c.Name)
-	if c.Problem != "" {
+	fmt.Fprintf(c.p.out, "\n%s\n", v.Name)
+	if v.Problem != "" {
 		for _, problem := range s.Configuration().Problems {
-			fmt.Fprintln(p.out, "  start     "+clean(problem.String()))
+			fmt.Fprintln(c.p.out, "  start     "+clean(problem.String()))
 		}
 	}
 	if err := s.Store.Flush(); err != nil {
 		return err
 	}
-	return tellOf(p.out, s.Store, trace, s.Last)
+	return printTrace(c.p.out, s.Store, c.trace, s.Last)
 }
 
 // openDemo opens the demo, or a situation, instead of what is shown.
-func (p *program) openDemo(name string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
+func (p *program) openDemo(name string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
 	if name == "" {
 		return switchTo(func() (*workspace, error) {
 			p.ui.demo = true

@@ -3,35 +3,30 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/diff"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 )
 
-// A comparison is what diff is asked for.
-type comparison struct {
-	program          *program
+// A diffCommand compares two recordings, runs, requests or termini.
+type diffCommand struct {
+	p                *program
 	r                reading
 	format, selector string
 	ignore           []string
 	opened           map[string]*store.Store // by path
 }
 
-func (p *program) diff() *cobra.Command {
-	c := comparison{program: p}
-	cmd := &cobra.Command{
-		Use: "diff A B", GroupID: "look",
-		Short: "How two recordings, runs, requests or termini differ",
-		Long: `How two recordings, runs, requests or termini differ:
+func (c *diffCommand) cobra() *cobra.Command {
+	cmd := fromTable("diff", "look")
+	cmd.Long = `How two recordings, runs, requests or termini differ:
 
   diff base.jsonl new.jsonl                    two recordings
   diff base.jsonl new.jsonl --filter ind=node  of them only these requests
@@ -47,18 +42,17 @@ does not count, such as .parameters.*timestamp.
 
 "indirtui schema diff" prints the schema of --format json.
 
-Exit code: 0 no difference, 1 differences, 2 usage, 3 a recording cannot be read.`,
-		Example: "  indirtui diff base.jsonl new.jsonl --format json\n  indirtui diff find facts web01 terminus=yaml,json --ignore .timestamp",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.format != "text" && c.format != "json" {
-				return &command.UsageError{What: fmt.Sprintf("--format %s is not known", c.format), Advice: "there are: text, json"}
-			}
-			report, err := c.report(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			return p.printDiff(report, c.format)
-		},
+Exit code: 0 no difference, 1 differences, 2 usage, 3 a recording cannot be read.`
+	cmd.Example = "  indirtui diff base.jsonl new.jsonl --format json\n  indirtui diff find facts web01 terminus=yaml,json --ignore .timestamp"
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkFormat(c.format); err != nil {
+			return err
+		}
+		report, err := c.report(cmd.Context(), args)
+		if err != nil {
+			return err
+		}
+		return c.print(report)
 	}
 	c.r.flags(cmd)
 	f := cmd.Flags()
@@ -68,15 +62,15 @@ Exit code: 0 no difference, 1 differences, 2 usage, 3 a recording cannot be read
 	return cmd
 }
 
-func (p *program) printDiff(r *diff.Report, format string) error {
+func (c *diffCommand) print(r *diff.Report) error {
 	var err error
-	if format == "json" {
+	if c.format == "json" {
 		var b strings.Builder
 		if err = r.Write(&b); err == nil {
-			_, err = p.out.Write(traces.SafeJSON([]byte(b.String())))
+			_, err = c.p.out.Write(traces.SafeJSON([]byte(b.String())))
 		}
 	} else {
-		_, err = p.out.WriteString(cleanLines([]byte(r.Text())))
+		_, err = c.p.out.WriteString(cleanLines([]byte(r.Text())))
 	}
 	if err == nil && !r.Equal {
 		return exit(exitFailed)
@@ -84,7 +78,7 @@ func (p *program) printDiff(r *diff.Report, format string) error {
 	return err
 }
 
-func (c *comparison) report(ctx context.Context, args []string) (report *diff.Report, err error) {
+func (c *diffCommand) report(ctx context.Context, args []string) (report *diff.Report, err error) {
 	options := diff.Options{}
 	for _, path := range c.ignore {
 		options.Ignore = append(options.Ignore, diff.Rule(path))
@@ -120,7 +114,7 @@ func (c *comparison) report(ctx context.Context, args []string) (report *diff.Re
 
 // side reads FILE, FILE#N, #N, run=NAME or any expression; without a file it is
 // of the recording that --recording names.
-func (c *comparison) side(word string) (set diff.Set, request uint64, err error) {
+func (c *diffCommand) side(word string) (set diff.Set, request uint64, err error) {
 	path, number := cutNumber(word)
 	expression, name := c.selector, ""
 	switch {
@@ -135,7 +129,7 @@ func (c *comparison) side(word string) (set diff.Set, request uint64, err error)
 	}
 	s := c.opened[path]
 	if s == nil {
-		if s, err = c.program.openRecording(path); err != nil {
+		if s, err = c.p.openRecording(path); err != nil {
 			return set, 0, err
 		}
 		c.opened[path] = s
@@ -171,7 +165,7 @@ func cutNumber(word string) (path string, number uint64) {
 }
 
 // asked asks one key of two termini, and compares the answers.
-func (c *comparison) asked(ctx context.Context, args []string, options diff.Options) (report *diff.Report, err error) {
+func (c *diffCommand) asked(ctx context.Context, args []string, options diff.Options) (report *diff.Report, err error) {
 	var termini []string
 	words := args[1:]
 	for i, w := range words {
@@ -184,7 +178,7 @@ func (c *comparison) asked(ctx context.Context, args []string, options diff.Opti
 	if len(termini) != 2 || args[0] != "find" && args[0] != "search" {
 		return nil, &command.UsageError{What: "compare what?", Advice: "write: indirtui diff find IND KEY terminus=A,B"}
 	}
-	e, err := c.program.engine()
+	e, err := c.p.engine()
 	if err != nil {
 		return nil, err
 	}
@@ -197,13 +191,7 @@ func (c *comparison) asked(ctx context.Context, args []string, options diff.Opti
 		}
 		req.Caller = "cli"
 		resp, err := e.Once(ctx, req)
-		if located := (*indirector.Error)(nil); errors.As(err, &located) {
-			ids[i] = located.Trace
-		}
-		if resp != nil {
-			ids[i] = resp.Trace
-		}
-		if ids[i] == 0 {
+		if ids[i] = command.TraceOf(resp, err); ids[i] == 0 {
 			return nil, err // it was not even recorded
 		}
 	}

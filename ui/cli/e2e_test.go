@@ -155,9 +155,9 @@ func (term *terminal) printed() string {
 	return string(b)
 }
 
-// told waits until every text is on the screen, or was printed after the last
+// shows waits until every text is on the screen, or was printed after the last
 // key: messages go away by themselves.
-func (term *terminal) told(want ...string) *terminal {
+func (term *terminal) shows(want ...string) *terminal {
 	term.t.Helper()
 	for _, w := range want {
 		var screen string

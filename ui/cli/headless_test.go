@@ -147,8 +147,8 @@ func TestExitCodes(t *testing.T) {
 	}
 	nil1 := filepath.Join(dir, "nil.jsonl")
 	site := []string{"--confdir", dir, "--vardir", dir, "--set", "facts_terminus=json"}
-	if code, _, said := indirtui(append([]string{"run", ask, "--record", nil1}, site...)...); code != 0 {
-		t.Fatal(said)
+	if code, _, output := indirtui(append([]string{"run", ask, "--record", nil1}, site...)...); code != 0 {
+		t.Fatal(output)
 	}
 	for _, tt := range []struct {
 		want int
@@ -179,8 +179,8 @@ func TestExitCodes(t *testing.T) {
 		{0, []string{"schema", "replay"}},
 		{2, []string{"schema", "nothing"}},
 	} {
-		if code, _, said := indirtui(tt.args...); code != tt.want {
-			t.Errorf("%s: exit code %d, want %d; %s", strings.Join(tt.args, " "), code, tt.want, said)
+		if code, _, output := indirtui(tt.args...); code != tt.want {
+			t.Errorf("%s: exit code %d, want %d; %s", strings.Join(tt.args, " "), code, tt.want, output)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (i *interactive) display(cmd *cobra.Command) {
 	f.BoolVar(&i.functionKeys, "function-keys", false, "while a request is held, F5 continues, F10 steps over and F11 steps, besides c, o and s")
 }
 
-// needsTerminal is the refusal to draw where nobody sees it.
+// needsTerminal refuses to draw where there is no terminal.
 func (p *program) needsTerminal() error {
 	mine, err := p.mine()
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *program) look(ctx context.Context, s *workspace) error {
 	s.notes = append(s.notes, mine.Warnings...)
 	if mine.Plain {
 		for _, w := range mine.Warnings {
-			p.complain("warning: " + w)
+			p.report("warning: " + w)
 		}
 		return p.runPlain(ctx, s)
 	}
@@ -101,9 +101,9 @@ type workspace struct {
 	hello  string    // which it is, in one sentence
 	guard  *ui.Guard // of the goroutines that termini start
 	kept   *kept     // of the project; never nil
-	notes  []string  // what is wrong, and to be said
+	notes  []string  // problems to be reported
 
-	listens bool // agents ask, so that it goes on when nobody writes commands
+	listens bool // agents ask, so that it goes on without commands
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
 }
@@ -120,7 +120,6 @@ type situation struct {
 	scenario scenarios.Scenario
 }
 
-// Play implements site.
 func (s situation) Play(ctx context.Context, _ *engine.Engine) error {
 	return s.scenario.PlayOn(ctx, s.Stage)
 }
@@ -288,28 +287,4 @@ func (p *program) recording() (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, time.Now().Format("2006-01-02T15.04.05.000000")+".jsonl"), nil
-}
-
-// open is the command that looks at a recording.
-func (p *program) open() *cobra.Command {
-	var i interactive
-	cmd := &cobra.Command{
-		Use: "open FILE", GroupID: "look", Args: usageArgs(cobra.ExactArgs(1)),
-		Short: "Look at a recording",
-		Long: `Look at a recording: a file of JSON lines that the interactive program wrote.
-A damaged tail is dropped, and that is said. Nothing can be touched.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p.ui = i
-			if err := p.needsTerminal(); err != nil {
-				return err
-			}
-			s, err := openSession(args[0])
-			if err != nil {
-				return lostError{err}
-			}
-			return p.look(cmd.Context(), s)
-		},
-	}
-	i.display(cmd)
-	return cmd
 }

@@ -50,10 +50,10 @@ func TestJourney12ACheckInCI(t *testing.T) {
 			until(t, "the same row under the cursor", func() bool { return cursorLine(term.screen()) == before })
 
 			// 2: the run at the cursor as a recording of its own; then what is shown.
-			term.write(":save base.ind @run").keys("Enter").told("saved 8 requests to ", "base.ind, masked ")
-			term.write(":save hidden.ind @shown").keys("Enter").told("saved 12 requests to ", "hidden.ind, masked ")
-			term.write(":export otlp trace.json #1044").keys("Enter").told("saved 1 request to ", "trace.json, masked ")
-			term.write(":save base.ind @run").keys("Enter").told("there is a base.ind already; nothing was written")
+			term.write(":save base.ind @run").keys("Enter").shows("saved 8 requests to ", "base.ind, masked ")
+			term.write(":save hidden.ind @shown").keys("Enter").shows("saved 12 requests to ", "hidden.ind, masked ")
+			term.write(":export otlp trace.json #1044").keys("Enter").shows("saved 1 request to ", "trace.json, masked ")
+			term.write(":save base.ind @run").keys("Enter").shows("there is a base.ind already; nothing was written")
 			term.keys("Escape") // which, together with the next key, would be that key with alt
 			until(t, "the message is gone", func() bool { return !strings.Contains(term.screen(), "nothing was written") })
 			term.write("q").wait("exit 0")

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 )
 
 // kept is what is kept for a project from one time to the next, besides its
@@ -30,9 +31,8 @@ type kept struct {
 // maxKept bounds the file.
 const maxKept = 1 << 20
 
-// keptFor reads what is kept for a project. The error is that there is something
-// that cannot be read; what is returned is usable all the same, and keeps
-// nothing then.
+// keptFor reads what is kept for a project. If it cannot be read, what is
+// returned with the error is usable, and keeps nothing.
 func keptFor(project string) (*kept, error) {
 	k := &kept{Project: project}
 	if project == "" {
@@ -82,16 +82,5 @@ func (k *kept) keep(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(k.path), ".kept-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), k.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return files.Write(k.path, append(b, '\n'), files.Options{})
 }

@@ -20,19 +20,19 @@ func (p *program) startLive() error {
 	if err != nil {
 		return err
 	}
-	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Mask: redact.New(redact.Rules{Names: mine.Mask}).Text})
+	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Redact: redact.New(redact.Rules{Names: mine.Mask}).Text})
 	return err
 }
 
-// endLive sends what waits, and says what was lost.
+// endLive sends what waits, and reports what was lost.
 func (p *program) endLive() {
 	if p.live == nil {
 		return
 	}
 	err := p.live.CloseSoon()
 	if st := p.live.Stats(); st.Dropped > 0 {
-		p.complain(st.String())
+		p.report(st.String())
 	} else if err != nil {
-		p.complain(fmt.Sprintf("OTLP: %v", err))
+		p.report(fmt.Sprintf("OTLP: %v", err))
 	}
 }

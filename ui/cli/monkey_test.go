@@ -448,12 +448,12 @@ func (l *monkeyLog) after(n int) {
 		return
 	}
 	l.next = l.next.Add(period)
-	l.say(fmt.Sprintf("%d gestures", n), l.took)
+	l.add(fmt.Sprintf("%d gestures", n), l.took)
 	l.all = append(l.all, l.took...)
 	l.took = l.took[:0]
 }
 
-func (l *monkeyLog) say(what string, took []time.Duration) {
+func (l *monkeyLog) add(what string, took []time.Duration) {
 	runtime.GC()
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
@@ -473,7 +473,7 @@ func (l *monkeyLog) say(what string, took []time.Duration) {
 // sum says it of all, and fails if memory has no bound.
 func (l *monkeyLog) sum() {
 	l.all = append(l.all, l.took...)
-	l.say(fmt.Sprintf("%d frames", len(l.all)), l.all)
+	l.add(fmt.Sprintf("%d frames", len(l.all)), l.all)
 	if l.most > memoryLimit {
 		l.t.Errorf("%d MB are in use, the limit is %d MB", l.most>>20, memoryLimit>>20)
 	}

@@ -15,8 +15,8 @@ func TestPanic(t *testing.T) {
 	needTmux(t)
 	program := build(t, "./testdata/crash")
 	for _, tt := range []struct {
-		name, command, said string
-		requests            uint64
+		name, command, output string
+		requests              uint64
 	}{
 		{"a goroutine of a terminus", "find status n1 terminus=crash", "in the background of n1", 1049},
 		{"a command of the screen", "route status terminus=crash dry", "while looking at n1", 1048},
@@ -28,7 +28,7 @@ func TestPanic(t *testing.T) {
 			term.write(":find status n1 terminus=local").keys("Enter").wait("1 048 shown")
 			term.write(":"+tt.command).keys("Enter").wait("exit 70", "recording: ")
 			recording := term.recording()
-			if all := term.tmux("capture-pane", "-p", "-J", "-S", "-"); !strings.Contains(all, "indirtui: a bug of ours: "+tt.said) || !strings.Contains(all, "goroutine ") {
+			if all := term.tmux("capture-pane", "-p", "-J", "-S", "-"); !strings.Contains(all, "indirtui: a bug of ours: "+tt.output) || !strings.Contains(all, "goroutine ") {
 				t.Errorf("it does not say what panicked, and where:\n%s", all)
 			}
 			term.restored()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client/clienttest"
 	"indirtui/termini"
 	"indirtui/traces/export"
@@ -427,7 +428,7 @@ func TestKeptForAProject(t *testing.T) {
 	if other, err := keptFor("/etc/other"); err != nil || len(other.Ignore) > 0 {
 		t.Errorf("another project has %+v, %v", other, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(state, "indirtui", ".kept-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(state, "indirtui", files.Prefix+"*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	for name, text := range map[string]string{"no JSON": "{", "another type": `{"ignore":7}`, "empty": "", "binary": "\x00\xff", "large": strings.Repeat(" ", maxKept+1)} {

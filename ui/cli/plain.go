@@ -2,184 +2,210 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/mattn/go-isatty"
 
-	"indirtui/indirector"
+	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
-	"indirtui/ui/command"
-	"indirtui/ui/recordings"
+	"indirtui/ui/console"
+	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/steps"
 	"indirtui/ui/term"
-	"indirtui/ui/value"
 )
 
 // A plain is the program without a screen: one line for each request as it
 // ends, and commands that are answered with lines. Nothing moves the cursor, so
 // it can be read aloud, piped and scripted. Rule: UI design, section 13.
 type plain struct {
-	*program
+	runner
+	p      *program
 	s      *workspace
-	r      reading
-	filter *query.Expr   // of the lines that come by themselves
-	quiet  bool          // none do
-	next   uint64        // the request to look at next
-	open   []uint64      // those before it that had not ended
-	played chan struct{} // closed when the demo has played
-	prompt bool
+	out    *bufio.Writer
+	redact func(string) (string, int)
+
+	filter *query.Expr // of the lines that come by themselves
+	shown  string      // its text
+	quiet  bool        // none do
+	order  screen.Sort // of lists of requests
+	group  string      // what they are grouped by; "" is nothing
+
+	next     uint64            // the request to look at next
+	open     []uint64          // those before it that had not ended
+	where    map[uint64]string // where each request was held when that was printed
+	answered []string          // what the line that is run answered
+	silent   bool              // it answers nothing but errors
+	left     bool              // the user has left
+	then     opener            // what is shown next; nil is nothing
+	prompt   bool
 }
 
-// A plainCommand is one command: all that is said about it is said here.
-type plainCommand struct {
-	name, args, help string
-	before           int // how many words stand before an expression; -1 is that there is none
-	run              func(*plain, context.Context, []string) error
-}
+// An opener opens the session that is shown next.
+type opener = func() (*workspace, error)
 
-// answer runs the command with what stands behind its name.
-func (c *plainCommand) answer(x *plain, ctx context.Context, rest string) error {
-	cut := command.Split
-	if c.before >= 0 {
-		cut = func(s string) ([]string, error) { return command.SplitBefore(s, c.before) }
-	}
-	words, err := cut(rest)
-	if err != nil {
-		return err
-	}
-	return c.run(x, ctx, words)
-}
+// switched asks for another session.
+type switched struct{ to opener }
 
-// errQuit ends the program.
-var errQuit = errors.New("quit")
-
-func plainCommands() []plainCommand {
-	ask := func(verb string) func(*plain, context.Context, []string) error {
-		return func(x *plain, ctx context.Context, words []string) error { return x.ask(ctx, verb, words) }
-	}
-	return []plainCommand{
-		{"show", "requests [EXPR] | steps N | value N | routes [IND] | failures | cache [IND] | log", "print a place as text", 1, (*plain).show},
-		{"find", "IND KEY [NAME=VALUE ...]", "find one instance", -1, ask("find")},
-		{"search", "IND [KEY] [NAME=VALUE ...]", "list the instances that match", -1, ask("search")},
-		{"head", "IND KEY [NAME=VALUE ...]", "ask whether there is such an instance", -1, ask("head")},
-		{"destroy", "IND KEY [NAME=VALUE ...]", "remove an instance; needs write on", -1, ask("destroy")},
-		{"story", "[SELECTOR]", "tell what happened, every step of it", 0, (*plain).tellStory},
-		{"check", "EXPECTATION", "hold the requests against what is expected, as in count(hidden) = 0", 0, (*plain).checks},
-		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", 2, (*plain).exports},
-		{"save", "FILE [SELECTOR] [bodies=all|small|failed|none]", "save a recording of requests", 1, (*plain).saves},
-		{"filter", "[EXPR]", "from now on only these requests come by themselves", 0, (*plain).filters},
-		{"quiet", "on | off", "whether requests come by themselves", -1, (*plain).quiets},
-		{"mark", "N a..z", "mark a request", -1, (*plain).marks},
-		{"note", "N TEXT", "note something about a request", -1, (*plain).notes},
-		{"set", "NAME=VALUE ...   or NAME   or nothing: what is set", "set Puppet's settings while this runs, above puppet.conf", -1, (*plain).sets},
-		{"unset", "NAME ... | all", "take back what set did", -1, (*plain).unsets},
-		{"settings", "[NAME]", "Puppet's settings, and who decided each", -1, (*plain).settingsOf},
-		{"write", "on | off", "allow destroying what is real, or forbid it", -1, (*plain).writes},
-		{"wait", "", "until the demo has played and all is recorded", -1, (*plain).waits},
-		{"help", "", "list the commands", -1, (*plain).helps},
-		{"quit", "", "leave the program", -1, func(*plain, context.Context, []string) error { return errQuit }},
-	}
-}
-
-// runPlain runs the program over a session without a screen.
+// runPlain runs the program over a session without a screen, and then over those
+// that are opened from there.
 func (p *program) runPlain(ctx context.Context, s *workspace) (err error) {
 	limitMemory()
-	x := &plain{program: p, s: s, next: 1, played: make(chan struct{})}
-	if f, ok := p.In.(*os.File); ok {
-		x.prompt = isatty.IsTerminal(f.Fd())
+	lines, ended := make(chan string), make(chan struct{})
+	defer close(ended)
+	go readLines(p.In, lines, ended) // ends with its input, which may be later than the program
+	for s != nil && err == nil {
+		s, err = p.runOnePlain(ctx, s, lines)
 	}
+	return err
+}
+
+func (p *program) runOnePlain(ctx context.Context, s *workspace, lines <-chan string) (next *workspace, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.guard.Watch(cancel)
+	played := make(chan struct{})
 	var playErr error
 	go func() {
-		defer close(x.played)
+		defer close(played)
 		if s.site != nil {
 			playErr = s.play(ctx)
 		}
 	}()
+	x := newPlain(ctx, p, s, played)
 	defer func() {
-		cancel()
-		<-x.played
+		x.end(cancel)
+		<-played
 		path := s.log.Path()
-		if s.empty() {
-			path = ""
+		if s.empty() || s.engine == nil {
+			path = "" // nothing is kept, or it was there before
 		}
 		err = errors.Join(err, ignoreCanceled(playErr), s.close(), p.out.Flush())
-		if s.engine == nil {
-			path = "" // it was there before
-		}
 		end := s.guard.Exit()
+		if next != nil && end.Code() == exitOK {
+			return
+		}
 		err = errors.Join(err, end.Say(p.Err, path))
 		if code := end.Code(); code != exitOK && err == nil {
 			err = exit(code)
 		}
 	}()
-	hello := io.Writer(p.out)
-	if s.listens {
-		hello = p.Err // lines are of requests, as without --plain
+	if err := x.greet(); err != nil {
+		return nil, err
 	}
-	fmt.Fprintln(hello, clean(s.hello))
-	if s.engine == nil {
-		if err := export.Loaded(s.log); err != nil {
-			return err
-		}
-		for _, note := range s.log.Notes() {
-			fmt.Fprintln(p.out, clean(note))
-		}
-		x.next = 1<<64 - 1 // nothing new comes
-		fmt.Fprintf(p.out, "%s; show requests lists them\n", term.Plural(int(s.log.Stats().Total), "request"))
-	}
-	return x.loop(ctx)
+	return x.loop(lines)
 }
 
-// loop answers lines and tells of requests until there are no more lines.
-func (x *plain) loop(ctx context.Context) error {
-	lines := make(chan string)
-	ended := make(chan struct{})
-	defer close(ended)
-	go readLines(x.In, lines, ended) // ends with its input, which may be later than the program
+func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struct{}) *plain {
+	x := &plain{p: p, s: s, out: p.out, next: 1, where: map[uint64]string{}}
+	x.runner = newRunner(ctx, s.log, x.take)
+	x.playing = played
+	o := p.consoleOptions(s, func(open opener) tea.Cmd { return screen.Send(switched{open}) })
+	x.redact = o.Recordings.Redact
+	now := p.site.Now
+	if now == nil {
+		now = time.Now
+	}
+	x.env = &session.Env{Shared: screen.Shared{Now: now, Zone: time.Local}, Log: s.log, RedactText: x.redact}
+	if s.engine != nil {
+		x.env = engineEnv(s.engine, now)
+		x.debugger, x.env.Probe = s.engine.Debugger, prober(ctx, s.engine)
+	}
+	x.env.Keys, _ = screen.NewKeys(nil)
+	x.env.Selection = func() (string, uint64) { return x.shown, 0 }
+	x.env.Ignored, x.env.Keep = s.kept.Ignore, s.kept.keep
+	o.Plain, o.Output, o.Own, o.Write, o.Story = true, x.output, x.own(), x.write, nil
+	x.console = console.New(ctx, x.env, o)
+	if f, ok := p.In.(*os.File); ok {
+		x.prompt = isatty.IsTerminal(f.Fd())
+	}
+	return x
+}
+
+// greet prints what is looked at.
+func (x *plain) greet() error {
+	hello := io.Writer(x.out)
+	if x.s.listens {
+		hello = x.p.Err // lines are of requests, as without --plain
+	}
+	fmt.Fprintln(hello, clean(x.s.hello))
+	if x.s.engine != nil {
+		return nil
+	}
+	if err := export.Loaded(x.log); err != nil {
+		return err
+	}
+	for _, note := range x.log.Notes() {
+		x.println(note)
+	}
+	x.next = 1<<64 - 1 // nothing new comes
+	fmt.Fprintf(x.out, "%s; show requests lists them\n", term.Plural(int(x.log.Stats().Total), "request"))
+	return nil
+}
+
+// println prints a line that a terminal cannot obey.
+func (x *plain) println(text string) { fmt.Fprintln(x.out, clean(text)) }
+
+// loop answers lines and reports requests until there are no more lines. It
+// returns the session that is to be shown next, if one is.
+func (x *plain) loop(lines <-chan string) (*workspace, error) {
 	fmt.Fprintln(x.out, "help lists the commands")
 	for {
 		if x.prompt {
 			fmt.Fprint(x.out, "> ")
 		}
 		if err := x.out.Flush(); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
 		select {
-		case <-ctx.Done():
-			return nil
+		case <-x.ctx.Done():
+			return nil, nil
 		case line, ok := <-lines:
-			if !ok && x.s.listens {
+			switch {
+			case !ok && x.s.listens:
 				lines = nil // agents go on asking
 				continue
+			case !ok:
+				x.news()
+				return nil, nil
 			}
-			if !ok {
-				return x.news()
-			}
-			err = x.answer(ctx, line)
-		case <-x.s.log.Changed():
-			err = x.news()
+			x.answer(line)
+		case m := <-x.msgs:
+			x.receive(m)
+		case <-x.changed():
+		case <-x.log.Changed():
+			x.news()
 		}
-		if errors.Is(err, errQuit) {
-			return nil
-		}
-		if err != nil {
-			return err
+		x.heldNews()
+		if next := x.reopen(); next != nil || x.left {
+			return next, nil
 		}
 	}
+}
+
+// reopen opens what is to be shown next. Where it cannot be opened, what is
+// shown stays.
+func (x *plain) reopen() *workspace {
+	open := x.then
+	if x.then = nil; open == nil {
+		return nil
+	}
+	next, err := open()
+	if err != nil {
+		x.println("error: " + err.Error())
+	}
+	return next
 }
 
 // maxPlainLine is the longest line that is read.
@@ -198,39 +224,95 @@ func readLines(r io.Reader, lines chan<- string, ended <-chan struct{}) {
 	}
 }
 
-// answer runs one line. What is wrong with it is said; only what ends the
-// program is returned.
-func (x *plain) answer(ctx context.Context, line string) error {
+// answer runs one line. What is wrong with it is printed.
+func (x *plain) answer(line string) {
 	line = strings.TrimPrefix(strings.TrimSpace(line), ":")
 	if line == "" || strings.HasPrefix(line, "#") {
-		return nil
+		return
 	}
-	name, rest, _ := strings.Cut(line, " ")
-	i := slices.IndexFunc(plainCommands(), func(c plainCommand) bool { return c.name == name })
-	var err error
-	if i < 0 {
-		err = &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
-	} else {
-		err = plainCommands()[i].answer(x, ctx, rest)
+	name, _, _ := strings.Cut(line, " ")
+	x.answered, x.silent = nil, x.console.Silent(name)
+	err := x.line(line)
+	x.silent = false
+	if err != nil && x.ctx.Err() == nil && !errors.As(err, new(exit)) {
+		x.println("error: " + err.Error())
 	}
-	var failed exit
-	switch {
-	case err == nil, errors.As(err, &failed):
-		return nil
-	case errors.Is(err, errQuit):
-		return err
-	}
-	fmt.Fprintln(x.out, "error: "+clean(err.Error()))
-	return nil
 }
 
-// news tells of the requests that have ended since it was called last.
-func (x *plain) news() error {
+// output prints what a command answers. Of an answered request it
+// prints the story.
+func (x *plain) output(o console.Output) {
+	x.answered = append(x.answered, o.Text)
+	switch {
+	case o.Refused:
+		x.println("error: " + o.Text)
+	case o.Request != 0:
+		x.last = o.Request
+		err := x.log.Flush()
+		if err == nil {
+			err = printTrace(x.out, x.log, "story", o.Request)
+		}
+		if err != nil {
+			x.println("error: " + err.Error())
+		}
+	case !x.silent:
+		fmt.Fprint(x.out, cleanLines([]byte(o.Text)))
+	}
+}
+
+// take does with a message of a command what the screen would do.
+func (x *plain) take(_ *job, msg tea.Msg) {
+	switch msg := msg.(type) {
+	case screen.Done:
+		if did := "did " + msg.Command; !x.silent && !slices.Contains(x.answered, did) {
+			x.println(did)
+		}
+	case screen.Toast:
+		text := msg.Text
+		if msg.Advice != "" {
+			text += "; " + msg.Advice
+		}
+		if msg.Bad {
+			text = "error: " + text
+		}
+		x.println(text)
+	case screen.Filter:
+		e, err := query.Parse(msg.Text)
+		if err != nil {
+			x.println("error: " + err.Error())
+			return
+		}
+		x.filter, x.shown = e, msg.Text
+	case screen.Group:
+		x.group = msg.By
+		x.println("did :group " + cmp.Or(msg.By, "none"))
+	case screen.Sort:
+		x.order = msg
+		x.println("did :sort " + msg.Column + map[bool]string{true: " desc"}[msg.Reverse])
+	case screen.Go:
+		if err := x.show(strings.ToLower(msg.Place)); err != nil {
+			x.println("error: " + err.Error())
+		}
+	case screen.Leave:
+		x.left = true
+	case switched:
+		x.then = msg.to
+	case screen.Push:
+		fmt.Fprint(x.out, cleanLines([]byte(textOf(msg.Screen))))
+	case screen.Do:
+		x.usages()
+	case screen.Run:
+		x.events()
+	}
+}
+
+// news reports the requests that have ended since it was called last.
+func (x *plain) news() {
 	look := x.open
 	x.open = nil
 	rows := make([]store.Row, 256)
 	for {
-		n := x.s.log.Rows(x.next, rows)
+		n := x.log.Rows(x.next, rows)
 		for i := range n {
 			look = append(look, rows[i].ID)
 		}
@@ -240,28 +322,27 @@ func (x *plain) news() error {
 		x.next = rows[n-1].ID + 1
 	}
 	for _, id := range look {
-		row, ok := x.s.log.Row(id)
+		row, ok := x.log.Row(id)
 		switch {
 		case !ok:
 		case row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome:
 			x.open = append(x.open, id)
 		case !x.quiet:
-			if u, ok := x.s.log.Subject(id); ok && x.filter.Match(u) {
-				x.line(&row)
+			if u, ok := x.log.Subject(id); ok && x.filter.Match(u) {
+				x.request(&row)
 			}
 		}
 	}
-	return nil
 }
 
-// line tells of one request.
-func (x *plain) line(row *store.Row) {
+// request reports one request.
+func (x *plain) request(row *store.Row) {
 	why := row.Fault
-	if t, err := x.s.log.Trace(row.ID); err == nil {
+	if t, err := x.log.Trace(row.ID); err == nil {
 		why = traces.Story(t)
 	}
 	why, _, _ = strings.Cut(why, "\n")
-	fmt.Fprintln(x.out, clean(fmt.Sprintf("#%d %s %s %s  %s  %s  %s", row.ID, row.Verb, row.Indirection, row.Key, row.Outcome, plainTook(row), why)))
+	x.println(fmt.Sprintf("%s  %s  %s  %s", session.Name(row), row.Outcome, plainTook(row), why))
 }
 
 func plainTook(row *store.Row) string {
@@ -271,335 +352,37 @@ func plainTook(row *store.Row) string {
 	return fmt.Sprintf("%d ms", row.Took.Milliseconds())
 }
 
-// maxShown is how many requests are listed at once.
-const maxShown = 100
-
-func (x *plain) show(ctx context.Context, words []string) error {
-	if len(words) == 0 {
-		return x.usage("show")
+// heldNews reports the requests that are held where they were not before, and
+// what will become of them.
+func (x *plain) heldNews() {
+	if x.debugger == nil || x.quiet {
+		return
 	}
-	place, rest := words[0], words[1:]
-	id := func() (uint64, error) {
-		if len(rest) == 1 {
-			if n, err := strconv.ParseUint(strings.TrimPrefix(rest[0], "#"), 10, 64); err == nil {
-				return n, nil
-			}
+	where := map[uint64]string{}
+	for _, h := range x.debugger.Held() {
+		at := debugger.Where{Step: h.State.Point.Step, After: h.State.Done}.String()
+		if where[h.ID] = at; x.where[h.ID] == at {
+			continue
 		}
-		return 0, x.usage("show")
-	}
-	switch place {
-	case "requests":
-		return x.showRequests(strings.Join(rest, " "))
-	case "failures":
-		return x.showRequests("failed")
-	case "steps", "value":
-		n, err := id()
-		if err != nil {
-			return err
+		x.println(x.console.HeldText(&h))
+		if f, err := x.debugger.Plan(x.ctx, h.ID); err == nil {
+			x.println(fmt.Sprintf("plan of #%d: %s", h.ID, f.Why))
 		}
-		if place == "steps" {
-			return tellOf(x.out, x.s.log, "steps", n)
-		}
-		return x.showValue(n)
-	case "log":
-		for _, e := range x.s.log.Events() {
-			fmt.Fprintln(x.out, clean(e.At.Format("15:04:05")+" "+e.Text))
-		}
-		return nil
-	}
-	if x.s.engine == nil {
-		return errors.New("this is a recording: it has requests, steps, values, failures and a log")
-	}
-	switch place {
-	case "routes":
-		rows, err := routeRows(x.s.engine, rest)
-		if err != nil {
-			return err
-		}
-		return x.printRoutes(x.s.engine, rows, len(rest) > 0)
-	case "cache":
-		rows, err := cacheRows(ctx, x.s.engine, rest)
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(x.out, 0, 0, 2, ' ', 0)
-		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Indirection, clean(r.Key), r.Terminus, r.State, clean(r.Path))
-		}
-		return w.Flush()
-	}
-	return x.usage("show")
-}
-
-func (x *plain) showRequests(expression string) error {
-	ids, err := export.Select(x.s.log, expression)
-	if err != nil {
-		return err
-	}
-	if n := len(ids); n > maxShown {
-		fmt.Fprintf(x.out, "the last %d of %d; an expression chooses\n", maxShown, n)
-		ids = ids[n-maxShown:]
-	} else {
-		fmt.Fprintln(x.out, term.Plural(n, "request"))
-	}
-	for _, id := range ids {
-		if row, ok := x.s.log.Row(id); ok {
-			x.line(&row)
+		for _, watched := range x.env.Watches {
+			x.println("watch " + watched + ": " + x.watched(watched))
 		}
 	}
-	return nil
+	x.where = where
 }
 
-func (x *plain) showValue(id uint64) error {
-	t, err := x.s.log.Trace(id)
+// watched is what is seen of an expression or a server that is watched.
+func (x *plain) watched(text string) string {
+	if address, server, err := steps.Server(text); server && err == nil {
+		return x.env.Probe(x.ctx, address)
+	}
+	ids, err := export.Select(x.log, text)
 	if err != nil {
-		return err
+		return err.Error()
 	}
-	v := t.Value
-	if v.Model == "" {
-		v = t.Sent
-	}
-	if v.Model == "" {
-		fmt.Fprintf(x.out, "#%d has no value\n", id)
-		return nil
-	}
-	b, err := x.s.log.Body(v)
-	if errors.Is(err, store.ErrDropped) {
-		fmt.Fprintln(x.out, value.Why(x.s.log, err))
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	text, _ := x.masks()(string(b))
-	fmt.Fprintf(x.out, "%s, %s, %d B, masked %d\n", clean(v.Model), v.Format, v.Size, v.Redacted)
-	_, err = io.WriteString(x.out, cleanLines([]byte(text)))
-	return err
-}
-
-// masks is the mask of the session.
-func (x *plain) masks() func(string) (string, int) {
-	if x.s.engine != nil {
-		return x.s.engine.Redactor.Text
-	}
-	if x.r.mask == nil {
-		x.r.mask = x.mask()
-	}
-	return x.r.mask.Text
-}
-
-func (x *plain) ask(ctx context.Context, verb string, words []string) error {
-	if x.s.engine == nil {
-		return errors.New("this is a recording: nothing can be asked or changed here")
-	}
-	req, err := command.Request(verb, words)
-	if err != nil {
-		return err
-	}
-	req.Caller = "you"
-	resp, err := x.s.engine.Ask(ctx, req)
-	id := uint64(0)
-	if located := (*indirector.Error)(nil); errors.As(err, &located) {
-		id = located.Trace
-	}
-	if resp != nil {
-		id = resp.Trace
-	}
-	if id == 0 {
-		return err
-	}
-	if err := x.s.log.Flush(); err != nil {
-		return err
-	}
-	return tellOf(x.out, x.s.log, "story", id)
-}
-
-func (x *plain) tellStory(_ context.Context, words []string) error {
-	ids, err := export.Select(x.s.log, strings.Join(words, " "))
-	if err != nil {
-		return err
-	}
-	_, err = export.Write(x.out, x.s.log, ids, export.Options{Format: export.Story, Redact: x.masks()})
-	return err
-}
-
-func (x *plain) checks(_ context.Context, words []string) error {
-	all, err := parseExpectations([]string{strings.Join(words, " ")})
-	if err != nil {
-		return err
-	}
-	one, err := x.checkOne(x.s.log, all[0], "")
-	if err != nil {
-		return err
-	}
-	return x.printCheck(checkResult{Expectations: []checkExpect{one}}, "text")
-}
-
-func (x *plain) exports(_ context.Context, words []string) error {
-	if len(words) < 2 {
-		return x.usage("export")
-	}
-	f, err := export.Parse(words[0])
-	if err != nil {
-		return err
-	}
-	return x.writeFile(words[1], words[2:], f)
-}
-
-func (x *plain) saves(_ context.Context, words []string) error {
-	if len(words) == 0 {
-		return x.usage("save")
-	}
-	return x.writeFile(words[0], words[1:], export.Recording)
-}
-
-func (x *plain) writeFile(name string, selector []string, f export.Format) error {
-	what := recordings.What{Name: name, Format: f}
-	if err := what.Read(strings.Join(selector, " ")); err != nil {
-		return err
-	}
-	ids, err := export.Select(x.s.log, what.Selector)
-	if err != nil {
-		return err
-	}
-	report, err := writeExport(x.s.log, x.out, name, ids, export.Options{Format: what.Format, Bodies: what.Bodies, Source: x.s.log.Path(), Redact: x.masks()})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(x.out, clean(name)+": "+report.String())
-	return nil
-}
-
-func (x *plain) filters(_ context.Context, words []string) error {
-	e, err := query.Parse(strings.Join(words, " "))
-	if err == nil {
-		x.filter = e
-	}
-	return err
-}
-
-func (x *plain) quiets(_ context.Context, words []string) (err error) {
-	x.quiet, err = x.onOff("quiet", words)
-	return err
-}
-
-func (x *plain) writes(_ context.Context, words []string) error {
-	on, err := x.onOff("write", words)
-	if err != nil || x.s.engine == nil {
-		return err
-	}
-	x.s.engine.SetWrite(on)
-	return nil
-}
-
-func (x *plain) sets(ctx context.Context, words []string) error {
-	e := x.s.engine
-	if e == nil {
-		return errors.New("this is a recording: nothing can be asked or changed here")
-	}
-	switch {
-	case len(words) == 1 && !strings.Contains(words[0], "="):
-		return x.settingsOf(ctx, words)
-	case len(words) > 0:
-		return x.change(command.Set(e, words))
-	}
-	all := e.Overridden()
-	for _, o := range all {
-		fmt.Fprintln(x.out, clean("set "+command.Quote(o.Name+"="+e.RedactSetting(o.Name, o.Value))))
-	}
-	if len(all) == 0 {
-		fmt.Fprintln(x.out, "nothing is set here")
-	}
-	return nil
-}
-
-func (x *plain) unsets(_ context.Context, words []string) error {
-	if x.s.engine == nil {
-		return errors.New("this is a recording: nothing can be asked or changed here")
-	}
-	return x.change(command.Unset(x.s.engine, words))
-}
-
-func (x *plain) change(c *command.SettingsChange, err error) error {
-	if err != nil {
-		return err
-	}
-	said, err := c.Do()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(x.out, clean("did "+c.Line))
-	for _, text := range said {
-		fmt.Fprintln(x.out, clean(text))
-	}
-	return nil
-}
-
-func (x *plain) settingsOf(_ context.Context, words []string) error {
-	if x.s.engine == nil {
-		return errors.New("this is a recording: it has no settings")
-	}
-	rows, err := settingRows(x.s.engine, words, false)
-	if err != nil {
-		return err
-	}
-	return x.printSettings(rows)
-}
-
-func (x *plain) onOff(name string, words []string) (bool, error) {
-	if len(words) != 1 || words[0] != "on" && words[0] != "off" {
-		return false, x.usage(name)
-	}
-	return words[0] == "on", nil
-}
-
-func (x *plain) marks(_ context.Context, words []string) error {
-	if len(words) != 2 || len(words[1]) != 1 || words[1][0] < 'a' || words[1][0] > 'z' {
-		return x.usage("mark")
-	}
-	id, err := strconv.ParseUint(strings.TrimPrefix(words[0], "#"), 10, 64)
-	if err != nil {
-		return x.usage("mark")
-	}
-	return x.s.log.SetMark(id, words[1][0])
-}
-
-func (x *plain) notes(_ context.Context, words []string) error {
-	if len(words) < 2 {
-		return x.usage("note")
-	}
-	id, err := strconv.ParseUint(strings.TrimPrefix(words[0], "#"), 10, 64)
-	if err != nil {
-		return x.usage("note")
-	}
-	return x.s.log.AddComment(id, strings.Join(words[1:], " "))
-}
-
-func (x *plain) waits(ctx context.Context, _ []string) error {
-	select {
-	case <-x.played:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := x.s.log.Flush(); err != nil {
-		return err
-	}
-	return x.news()
-}
-
-func (x *plain) helps(context.Context, []string) error {
-	for _, c := range plainCommands() {
-		fmt.Fprintln(x.out, strings.TrimSpace(c.name+" "+c.args)+": "+c.help)
-	}
-	return nil
-}
-
-// usage is how a command is written.
-func (x *plain) usage(name string) error {
-	for _, c := range plainCommands() {
-		if c.name == name {
-			return &command.UsageError{What: name + ": that is not understood", Advice: "usage: " + strings.TrimSpace(c.name+" "+c.args)}
-		}
-	}
-	panic(name)
+	return term.Plural(len(ids), "request")
 }

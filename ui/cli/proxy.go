@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
@@ -25,8 +26,8 @@ import (
 	"indirtui/ui/command"
 )
 
-// proxying is what the flags say of a proxy.
-type proxying struct {
+// A proxyCommand stands between agents and a server.
+type proxyCommand struct {
 	listening
 	upstream              string
 	cert, key, ca, crl    string
@@ -36,13 +37,12 @@ type proxying struct {
 	upstreamHost, upsPort string
 }
 
-// proxy is the command that stands between agents and a server.
-func (p *program) proxy() *cobra.Command {
-	var x proxying
-	cmd := &cobra.Command{
-		Use: "proxy --upstream https://HOST:PORT", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
-		Short: "Stand between agents and a server, and show what they say",
-		Long: `Stand between agents and a server. Every request of an agent goes through the
+func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
+
+func (x *proxyCommand) cobra() *cobra.Command {
+	cmd := fromTable("proxy", "ask")
+	cmd.Args = usageArgs(cobra.NoArgs)
+	cmd.Long = `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
 agent as it came. Routes may send an indirection elsewhere, also while agents
 are running. Each request is a line; --ui shows them in the interactive program
@@ -65,22 +65,21 @@ Who the agent is, the server learns
 Unless the server sees the agent's certificate, the proxy holds agents to
 --auth-conf itself: its certificate may be allowed more than theirs.
 
-Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
-		Example: `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
-  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := x.check(); err != nil {
-				return err
-			}
-			return p.answer(cmd.Context(), &x.listening, func(ctx context.Context) (*answering, error) { return p.startProxy(ctx, &x) })
-		},
+Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
+	cmd.Example = `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
+  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := x.check(); err != nil {
+			return err
+		}
+		return x.answer(cmd.Context(), x.start)
 	}
-	x.proxyFlags(cmd)
+	x.flags(cmd)
 	return cmd
 }
 
-func (x *proxying) proxyFlags(cmd *cobra.Command) {
-	x.flags(cmd)
+func (x *proxyCommand) flags(cmd *cobra.Command) {
+	x.listening.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.upstream, "upstream", "", "the server: `URL`")
 	f.StringVar(&x.cert, "cert", "", "the certificate shown to agents and to the server (`FILE`; default setting hostcert)")
@@ -93,7 +92,7 @@ func (x *proxying) proxyFlags(cmd *cobra.Command) {
 	f.BoolVar(&x.tellNobody, "tell-nobody", false, "do not tell the server who the agent is")
 }
 
-func (x *proxying) check() error {
+func (x *proxyCommand) check() error {
 	u, err := url.Parse(x.upstream)
 	switch {
 	case x.upstream == "":
@@ -115,8 +114,8 @@ func (x *proxying) check() error {
 }
 
 // overrides are the settings by which the rest termini find the server, and
-// show who they are.
-func (x *proxying) overrides() []settings.Override {
+// identify themselves.
+func (x *proxyCommand) overrides() []settings.Override {
 	set := []settings.Override{{Name: "use_srv_records", Value: "false"}, {Name: "server_list", Value: ""}}
 	add := func(name, value string) {
 		if value != "" {
@@ -154,8 +153,8 @@ func absolute(path string) string {
 	return path
 }
 
-func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, error) {
-	o, guard, out, err := p.serving(&x.listening)
+func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
+	o, guard, out, err := x.options()
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +166,7 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	}
 	asks := client.New(client.Options{Settings: e.Settings, Log: o.Log})
 	undo := func(err error) error { return errors.Join(err, asks.Close(), e.Close(), out.close()) }
-	p.problems(e)
+	x.p.problems(e)
 	all := make(map[string]string)
 	for _, name := range e.Registry().Names() {
 		if slices.Contains(e.Registry().Termini(name), "rest") {
@@ -177,22 +176,22 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	if err := e.Prefer("proxy --upstream "+x.upstream, all); err != nil {
 		return nil, undo(err)
 	}
-	s, err := p.proxyListener(ctx, e, x, asks)
+	s, err := x.listener(ctx, e, asks)
 	if err != nil {
 		return nil, undo(err)
 	}
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	ro := rest.Options{
-		Who: s.who, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
 		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Who: s.server.Who, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
+			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
 		}))
 	}
-	v, err := p.listen(&x.listening, e, s.server, rest.NewHandler(e.Indirector, ro), out)
+	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
 		return nil, undo(err)
 	}
@@ -203,8 +202,8 @@ func (p *program) startProxy(ctx context.Context, x *proxying) (*answering, erro
 	return v, nil
 }
 
-// A standing is who stands between agents and a server: who asks it, as whom,
-// and what it may hand on.
+// A standing stands between agents and a server: as which client the server is
+// asked, and what may be handed on.
 type standing struct {
 	server     *server.Server
 	as         server.As
@@ -212,40 +211,40 @@ type standing struct {
 }
 
 // own reports whether the server is asked with the agent's own certificate.
-// Then it is the server that says what the agent may.
-func (s *standing) own(who indirector.Remote) bool {
-	return s.as == server.AsAgent && who.Authenticated
+// Then the server decides what the agent may.
+func (s *standing) own(client indirector.Remote) bool {
+	return s.as == server.AsAgent && client.Authenticated
 }
 
-// who is who asks. What the server decides no rule here has decided.
-func (s *standing) who(r *http.Request) indirector.Remote {
-	who := s.server.Who(r)
-	if s.own(who) {
-		who.Rule = ""
+// client returns the caller. If the server decides, no rule here has decided.
+func (s *standing) client(r *http.Request) indirector.Remote {
+	client := s.server.Client(r)
+	if s.own(client) {
+		client.Rule = ""
 	}
-	return who
+	return client
 }
 
-func (s *standing) authorize(r *http.Request, who indirector.Remote) error {
-	if !s.own(who) {
-		return s.server.Authorize(r, who)
+func (s *standing) authorize(r *http.Request, client indirector.Remote) error {
+	if !s.own(client) {
+		return s.server.Authorize(r, client)
 	}
 	if s.identities == nil {
 		return nil
 	}
-	return s.identities.Have(r.Context(), who.Node)
+	return s.identities.Have(r.Context(), client.Node)
 }
 
 // guard lets through to h what the agent may ask.
 func (s *standing) guard(h http.Handler) http.Handler {
 	guarded := s.server.Guard(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := s.server.Who(r)
-		if !s.own(who) {
+		client := s.server.Client(r)
+		if !s.own(client) {
 			guarded.ServeHTTP(w, r)
 			return
 		}
-		if err := s.authorize(r, who); err != nil {
+		if err := s.authorize(r, client); err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
@@ -253,8 +252,8 @@ func (s *standing) guard(h http.Handler) http.Handler {
 	})
 }
 
-// proxyListener makes the server that agents talk to.
-func (p *program) proxyListener(ctx context.Context, e *engine.Engine, x *proxying, asks *client.Client) (*standing, error) {
+// listener makes the server that agents talk to.
+func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *client.Client) (*standing, error) {
 	get := func(name string) string {
 		v, _ := e.Settings.Get(name)
 		return v
@@ -332,8 +331,8 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return id, err
 	}
-	if err := ca.Replace(ctx, id.Key, 0o600, key); err != nil {
+	if err := files.Write(id.Key, key, files.Options{Mode: 0o600, Owner: files.Inherit}); err != nil {
 		return id, err
 	}
-	return id, ca.Replace(ctx, id.Cert, 0o644, cert) // last: where it is, its key is, too
+	return id, files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}) // last: where it is, its key is, too
 }

@@ -18,17 +18,17 @@ import (
 	"indirtui/ui/steps"
 )
 
-// A replayResult is what replay says as JSON: schema replay.
+// A replayResult is what replay prints as JSON: schema replay.
 type replayResult struct {
 	Recording string          `json:"recording"`
 	Dry       bool            `json:"dry"`
 	Asked     int             `json:"asked"`    // again, or planned
 	Same      int             `json:"same"`     // came to the same outcome, and no difference between the values is known
 	Outcomes  int             `json:"outcomes"` // of Differ: those that came to another outcome
-	Depends   int             `json:"depends"`  // cannot be said without asking; of a dry one only
+	Depends   int             `json:"depends"`  // unknown without asking; of a dry one only
 	Left      int             `json:"left"`     // out: nested, or writing
 	Rules     []string        `json:"rules"`    // what does not count in values
-	Values    diff.Tally      `json:"values"`   // all zero of a dry one: nobody is asked
+	Values    diff.Tally      `json:"values"`   // all zero of a dry one
 	Differ    []replayRequest `json:"differ"`
 }
 
@@ -43,16 +43,19 @@ type replayRequest struct {
 	Value       *diff.Answer `json:"value,omitempty"` // nil of a dry one
 }
 
-// replay asks recorded requests again.
-func (p *program) replay() *cobra.Command {
-	var r reading
-	var expr, format string
-	var ignore []string
-	var dry, strict bool
-	cmd := &cobra.Command{
-		Use: "replay --recording FILE", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
-		Short: "Ask recorded requests again, by the routes there are now",
-		Long: `Ask recorded requests again, by the routes there are now, and tell which come to
+// A replayCommand asks recorded requests again.
+type replayCommand struct {
+	p            *program
+	r            reading
+	expr, format string
+	ignore       []string
+	dry, strict  bool
+}
+
+func (c *replayCommand) cobra() *cobra.Command {
+	cmd := fromTable("replay", "ask")
+	cmd.Args = usageArgs(cobra.NoArgs)
+	cmd.Long = `Ask recorded requests again, by the routes there are now, and tell which come to
 another outcome or get another value. --route and --set say what is different:
 what would become of yesterday's run if this terminus answered? With --dry
 nobody is asked: caches and termini that can be looked into are, and what
@@ -73,54 +76,55 @@ and the story of the replay says so.
 "indirtui schema replay" prints the schema of --format json.
 
 Exit code: 0 no outcome and no value differs, as far as values were compared,
-1 some do, 2 usage, 3 the recording cannot be read.`,
-		Example: `  indirtui replay --recording run.jsonl --dry --route facts=yaml
+1 some do, 2 usage, 3 the recording cannot be read.`
+	cmd.Example = `  indirtui replay --recording run.jsonl --dry --route facts=yaml
   indirtui replay --recording run.jsonl --expr ind=facts --ignore '.values.uptime*'
-  indirtui replay --recording run.jsonl --expr "run=8f3c" --route 'catalog=fault(rest, 503)'`,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if format != "text" && format != "json" {
-				return &command.UsageError{What: fmt.Sprintf("--format %s is not known", format), Advice: "there are: text, json"}
-			}
-			which, err := query.Parse(expr)
-			if err != nil {
-				return &command.UsageError{What: fmt.Sprintf("--expr %q: %v", expr, err)}
-			}
-			s, err := r.open(p)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			e, err := p.engine()
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, e.Close()) }()
-			result := replayResult{Recording: r.path, Dry: dry, Rules: []string{}, Differ: []replayRequest{}}
-			if !strict {
-				result.Rules = append(result.Rules, diff.Fresh()...)
-			}
-			for _, path := range ignore {
-				result.Rules = append(result.Rules, diff.Rule(path))
-			}
-			for subject := range subjects(s) {
-				if which.Match(subject) {
-					result.again(cmd.Context(), s, e, subject.Row().ID)
-				}
-				if err := cmd.Context().Err(); err != nil {
-					return err
-				}
-			}
-			result.Values.Close()
-			return p.printReplay(&result, format)
-		},
-	}
-	r.flags(cmd)
-	cmd.Flags().StringVar(&expr, "expr", "", "only those that this `EXPR` means")
-	cmd.Flags().BoolVar(&dry, "dry", false, "ask nobody, and tell what would become of them")
-	cmd.Flags().StringArrayVar(&ignore, "ignore", nil, "a `PATH` of values that does not count, as in .values.uptime*; may be repeated")
-	cmd.Flags().BoolVar(&strict, "strict", false, "what every answer has anew counts, too")
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+  indirtui replay --recording run.jsonl --expr "run=8f3c" --route 'catalog=fault(rest, 503)'`
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) }
+	c.r.flags(cmd)
+	cmd.Flags().StringVar(&c.expr, "expr", "", "only those that this `EXPR` means")
+	cmd.Flags().BoolVar(&c.dry, "dry", false, "ask nobody, and tell what would become of them")
+	cmd.Flags().StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` of values that does not count, as in .values.uptime*; may be repeated")
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "what every answer has anew counts, too")
+	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
 	return cmd
+}
+
+func (c *replayCommand) run(ctx context.Context) (err error) {
+	if err := checkFormat(c.format); err != nil {
+		return err
+	}
+	which, err := query.Parse(c.expr)
+	if err != nil {
+		return &command.UsageError{What: fmt.Sprintf("--expr %q: %v", c.expr, err)}
+	}
+	s, err := c.r.open(c.p)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	e, err := c.p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	result := replayResult{Recording: c.r.path, Dry: c.dry, Rules: []string{}, Differ: []replayRequest{}}
+	if !c.strict {
+		result.Rules = append(result.Rules, diff.Fresh()...)
+	}
+	for _, path := range c.ignore {
+		result.Rules = append(result.Rules, diff.Rule(path))
+	}
+	for subject := range subjects(s) {
+		if which.Match(subject) {
+			result.again(ctx, s, e, subject.Row().ID)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	result.Values.Close()
+	return c.print(&result)
 }
 
 // again asks one request again.
@@ -171,13 +175,13 @@ func (r *replayResult) compared(ctx context.Context, s *store.Store, e *engine.E
 	return traces.Good.String(), "", unknown
 }
 
-func (p *program) printReplay(r *replayResult, format string) error {
-	if format == "json" {
-		if err := p.jsonOut(r); err != nil {
+func (c *replayCommand) print(r *replayResult) error {
+	if c.format == "json" {
+		if err := c.p.jsonOut(r); err != nil {
 			return err
 		}
 	} else {
-		r.text(func(line string) { fmt.Fprintln(p.out, clean(line)) })
+		r.text(func(line string) { fmt.Fprintln(c.p.out, clean(line)) })
 	}
 	if len(r.Differ) > 0 {
 		return exit(exitFailed)
@@ -185,37 +189,37 @@ func (p *program) printReplay(r *replayResult, format string) error {
 	return nil
 }
 
-// text is the result for people: a line for each request that came out
-// otherwise, and the counts.
-func (r *replayResult) text(say func(string)) {
+// text prints the result: a line for each request that came out otherwise, and
+// the counts.
+func (r *replayResult) text(put func(string)) {
 	for i := range r.Differ {
 		d := &r.Differ[i]
 		line := fmt.Sprintf("#%d %s %s %s  %s -> %s  %s", d.Request, d.Verb, d.Indirection, d.Key, d.Was, d.Is, d.Because)
 		if d.Value != nil && (d.Value.Verdict == diff.Different || d.Value.Verdict == diff.OneSided && d.Is == d.Was) {
 			line += "; " + d.Value.String()
 		}
-		say(line)
+		put(line)
 		if d.Value == nil {
 			continue
 		}
 		for _, c := range d.Value.Changes[:min(len(d.Value.Changes), 5)] {
-			say("    " + c.String())
+			put("    " + c.String())
 		}
 		if more := d.Value.Differences - 5; more > 0 {
-			say(fmt.Sprintf("    and %d more", more))
+			put(fmt.Sprintf("    and %d more", more))
 		}
 	}
 	what := "asked again"
 	if r.Dry {
 		what = "planned, nobody was asked"
 	}
-	say(fmt.Sprintf("%d %s: %d as before, %d otherwise, %d depend on an answer; %d left out, nested or writing",
+	put(fmt.Sprintf("%d %s: %d as before, %d otherwise, %d depend on an answer; %d left out, nested or writing",
 		r.Asked, what, r.Same, len(r.Differ), r.Depends, r.Left))
 	switch {
 	case r.Asked == 0:
 		return
 	case r.Dry:
-		say("values were not compared: nobody was asked")
+		put("values were not compared: nobody was asked")
 		return
 	}
 	text := r.Values.String()
@@ -225,10 +229,10 @@ func (r *replayResult) text(say func(string)) {
 	if len(r.Rules) > 0 {
 		text += "; ignored: " + strings.Join(r.Rules, " ")
 	}
-	say(text)
+	put(text)
 	for i, path := range r.Values.Common() {
 		if n := r.Values.Count(path); n > 1 && i < 5 {
-			say(fmt.Sprintf("differs most often: %s, %d times; --ignore %s leaves it out", path, n, "'"+strings.ReplaceAll(path, "'", `'\''`)+"'"))
+			put(fmt.Sprintf("differs most often: %s, %d times; --ignore %s leaves it out", path, n, "'"+strings.ReplaceAll(path, "'", `'\''`)+"'"))
 		}
 	}
 }

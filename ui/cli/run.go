@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,14 +24,16 @@ import (
 	"indirtui/ui/demo"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
-	"indirtui/ui/term"
 )
 
-// run is the command that runs a file of lines as they are written behind the
-// colon.
-func (p *program) runScript() *cobra.Command {
-	var format, record string
-	var site bool
+// A runCommand runs a file of lines as they are written behind the colon.
+type runCommand struct {
+	p              *program
+	format, record string
+	site           bool
+}
+
+func (c *runCommand) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run SCRIPT", GroupID: "ask", Args: usageArgs(cobra.ExactArgs(1)),
 		Short: "Run a file of commands as they are written behind the colon",
@@ -58,42 +59,41 @@ Exit code: 0 fine, 1 an expectation was not met or a command was refused,
 2 usage, 3 a recording or the script cannot be read.`,
 		Example: `  indirtui run check.indir --confdir /etc/puppetlabs/puppet
   echo 'find facts web01' | indirtui run - --demo --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return &command.UsageError{What: fmt.Sprintf("--format %s is not known", format), Advice: "there are: text, json"}
-			}
-			in := p.In
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					p.complain("read the script: " + err.Error())
-					return exit(exitLost)
-				}
-				defer f.Close()
-				in = f
-			}
-			return p.play(cmd.Context(), in, args[0], format, record, site)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&format, "format", "text", "text or json")
-	f.StringVar(&record, "record", "", "write the requests to this new `FILE`")
-	f.BoolVar(&site, "demo", false, "over the built-in demo site")
+	f.StringVar(&c.format, "format", "text", "text or json")
+	f.StringVar(&c.record, "record", "", "write the requests to this new `FILE`")
+	f.BoolVar(&c.site, "demo", false, "over the built-in demo site")
 	return cmd
 }
 
-// exitLost is that what is to be looked at cannot be read.
-const exitLost = 3
+// run runs a script.
+func (c *runCommand) run(ctx context.Context, name string) error {
+	if err := checkFormat(c.format); err != nil {
+		return err
+	}
+	in := c.p.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			c.p.report("read the script: " + err.Error())
+			return exit(exitNotFound)
+		}
+		defer f.Close()
+		in = f
+	}
+	return c.play(ctx, in, name)
+}
 
-// play runs a script.
-func (p *program) play(ctx context.Context, in io.Reader, name, format, record string, site bool) (err error) {
-	o, err := p.options()
+func (c *runCommand) play(ctx context.Context, in io.Reader, name string) (err error) {
+	o, err := c.p.options()
 	if err != nil {
 		return err
 	}
-	o.Recording, o.Debug = record, &debugger.Options{}
-	if site {
-		s, err := demo.Start(p.site)
+	o.Recording, o.Debug = c.record, &debugger.Options{}
+	if c.site {
+		s, err := demo.Start(c.p.site)
 		if err != nil {
 			return err
 		}
@@ -105,35 +105,21 @@ func (p *program) play(ctx context.Context, in io.Reader, name, format, record s
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	p.problems(e)
+	c.p.problems(e)
 	ctx, cancel := context.WithCancel(ctx)
-	r := newRunner(ctx, p, e, name, format == "json")
+	r := newScript(ctx, c.p, e, name, c.format == "json")
 	defer r.end(cancel)
-	return r.script(in)
+	return r.run(in)
 }
 
-// A runner runs the lines of a script. What the interactive program does with
-// the commands of its screens, it does one after the other.
-type runner struct {
-	ctx  context.Context
+// A script is a file of lines, and what became of them.
+type script struct {
+	runner
 	p    *program
 	e    *engine.Engine
-	env  *session.Env
-	c    *console.Console
 	name string
 	json bool
-	msgs chan reply
-	jobs map[*job]bool // those that have not ended
-	now  *ran          // the line that is run
-	last uint64        // the request that was answered last
-}
-
-// A job is all that one line has set going.
-type job struct{ left int }
-
-type reply struct {
-	job *job
-	msg tea.Msg
+	now  *ran // the line that is run
 }
 
 // ran is what became of one line: schema run.
@@ -141,50 +127,70 @@ type ran struct {
 	Line     int      `json:"line"`
 	Command  string   `json:"command"`
 	OK       bool     `json:"ok"`
-	Said     []string `json:"said"`
+	Output   []string `json:"said"`
 	Requests []uint64 `json:"requests"` // that were answered meanwhile
 	Held     []uint64 `json:"held"`     // that are held now
 	Error    string   `json:"error,omitempty"`
 }
 
-func newRunner(ctx context.Context, p *program, e *engine.Engine, name string, asJSON bool) *runner {
-	r := &runner{ctx: ctx, p: p, e: e, name: name, json: asJSON, msgs: make(chan reply), jobs: map[*job]bool{}, now: &ran{}}
-	env := &session.Env{
-		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, false), Now: time.Now},
-		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, State: session.State{Writable: e.Writes()},
+func newScript(ctx context.Context, p *program, e *engine.Engine, name string, asJSON bool) *script {
+	r := &script{p: p, e: e, name: name, json: asJSON, now: &ran{}}
+	r.runner = newRunner(ctx, e.Store, r.take)
+	r.debugger = e.Debugger
+	own := r.own()
+	own["expect"] = r.expect
+	own["quit"] = func(string) (tea.Cmd, error) {
+		return nil, &command.UsageError{What: "a script ends where it ends"}
 	}
-	r.env = env
-	r.c = console.New(ctx, env, console.Options{
+	r.env = engineEnv(e, time.Now)
+	r.console = console.New(ctx, r.env, console.Options{
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
-		Note: e.Store.AddComment, Heard: r.hear,
+		Note: e.Store.AddComment, Output: r.output, Own: own,
 	})
 	return r
 }
 
-// end lets go of what is still on its way, and waits for it.
-func (r *runner) end(cancel context.CancelFunc) {
-	r.e.Debugger.Close()
-	cancel()
-	for len(r.jobs) > 0 {
-		r.receive(<-r.msgs)
+// print adds a line to what the command answers.
+func (r *script) print(text string) { r.now.Output = append(r.now.Output, text) }
+
+func (r *script) output(o console.Output) {
+	r.print(o.Text)
+	if o.Request != 0 {
+		r.now.Requests = append(r.now.Requests, o.Request)
+		r.last = o.Request
+	}
+	if o.Refused {
+		r.fail(o.Text)
 	}
 }
 
-func (r *runner) hear(s console.Said) {
-	r.now.Said = append(r.now.Said, s.Text)
-	if s.Request != 0 {
-		r.now.Requests = append(r.now.Requests, s.Request)
-		r.last = s.Request
+// fail records why the line cannot be done, unless that is known.
+func (r *script) fail(text string) {
+	if r.now.Error == "" {
+		r.now.Error = text
 	}
-	if s.Refused && r.now.Error == "" {
-		r.now.Error = s.Text
+}
+
+// take does with a message of a command what the program would do.
+func (r *script) take(_ *job, msg tea.Msg) {
+	switch msg := msg.(type) {
+	case screen.Done:
+		if did := "did " + strings.TrimPrefix(msg.Command, ":"); !slices.Contains(r.now.Output, did) && !slices.Contains(r.now.Output, "did "+msg.Command) {
+			r.print(did)
+		}
+	case screen.Toast:
+		if msg.Bad {
+			r.fail(msg.Text)
+		}
+	case screen.Filter, screen.Go, screen.Open, screen.Push, screen.Copy, screen.Leave, screen.Do, screen.Run:
+		r.fail("that is for the screen: a script has none")
 	}
 }
 
 // maxLine is the longest line of a script, in bytes.
 const maxLine = 1 << 20
 
-func (r *runner) script(in io.Reader) error {
+func (r *script) run(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
@@ -192,7 +198,7 @@ func (r *runner) script(in io.Reader) error {
 		if text == "" || text[0] == '#' {
 			continue
 		}
-		r.now = &ran{Line: n, Command: r.c.WithoutSecrets(text), Said: []string{}, Requests: []uint64{}, Held: []uint64{}}
+		r.now = &ran{Line: n, Command: r.console.WithoutSecrets(text), Output: []string{}, Requests: []uint64{}, Held: []uint64{}}
 		err := r.line(text)
 		if r.ctx.Err() != nil && err == nil {
 			err = context.Cause(r.ctx)
@@ -207,12 +213,12 @@ func (r *runner) script(in io.Reader) error {
 			r.now.Error = clean(err.Error())
 		}
 		r.now.OK = err == nil
-		r.tell()
+		r.report()
 		if err == nil {
 			continue
 		}
 		if !r.json {
-			r.p.complain(fmt.Sprintf("%s:%d: %s", r.name, n, err))
+			r.p.report(fmt.Sprintf("%s:%d: %s", r.name, n, err))
 		}
 		code := exitFailed
 		if errors.As(err, new(*command.UsageError)) || errors.As(err, new(*debugger.SyntaxError)) || errors.As(err, new(*query.SyntaxError)) {
@@ -224,173 +230,37 @@ func (r *runner) script(in io.Reader) error {
 		return exit(code)
 	}
 	if err := lines.Err(); err != nil {
-		r.p.complain(fmt.Sprintf("read the script: %v", err))
-		return exit(exitLost)
+		r.p.report(fmt.Sprintf("read the script: %v", err))
+		return exit(exitNotFound)
 	}
 	return nil
 }
 
-// tell writes what became of a line.
-func (r *runner) tell() {
+// report prints what became of a line.
+func (r *script) report() {
 	if r.json {
-		for i, s := range r.now.Said {
-			r.now.Said[i] = clean(s)
+		for i, s := range r.now.Output {
+			r.now.Output[i] = clean(s)
 		}
-		enc := json.NewEncoder(r.p.out) // what fails is told when it is flushed
+		enc := json.NewEncoder(r.p.out) // an error is returned when it is flushed
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(r.now)
 		return
 	}
 	fmt.Fprintln(r.p.out, clean("> "+r.now.Command))
-	for _, s := range r.now.Said {
+	for _, s := range r.now.Output {
 		if s != r.now.Error {
 			fmt.Fprint(r.p.out, cleanLines([]byte(s)))
 		}
 	}
 }
 
-// line runs one line.
-func (r *runner) line(text string) error {
-	name, rest, _ := strings.Cut(text, " ")
-	rest = strings.TrimSpace(rest)
-	switch name {
-	case "expect":
-		return r.expect(rest)
-	case "wait":
-		return r.wait(rest)
-	case "sleep":
-		d, err := time.ParseDuration(rest)
-		if err != nil || d < 0 || d > time.Hour {
-			return &command.UsageError{What: fmt.Sprintf("sleep %s: how long?", rest), Advice: "write 250ms or 2s; an hour is the most"}
-		}
-		return r.until(d, func() bool { return false })
-	case "echo":
-		r.now.Said = append(r.now.Said, rest)
-		return nil
-	case "quit":
-		return &command.UsageError{What: "a script ends where it ends"}
-	}
-	text, aside := strings.CutSuffix(text, " &")
-	do, err := r.c.Do(text)
-	if err != nil {
-		return err
-	}
-	j := &job{}
-	r.jobs[j] = true
-	r.start(j, do)
-	if aside {
-		return nil
-	}
-	before := len(r.e.Debugger.Held())
-	return r.until(0, func() bool {
-		held := len(r.e.Debugger.Held())
-		switch name {
-		case "step", "over", "finish", "continue", "inject", "abort", "break", "breaks":
-			return !r.jobs[j] && (held > 0 || len(r.jobs) == 0)
-		}
-		return !r.jobs[j] || held > before
-	})
-}
-
-// start runs a command in a goroutine of its own, for a job.
-func (r *runner) start(j *job, do tea.Cmd) {
-	if do == nil {
-		if j.left == 0 {
-			delete(r.jobs, j)
-		}
-		return
-	}
-	j.left++
-	go func() { r.msgs <- reply{j, do()} }()
-}
-
-// until receives what comes until done says that it is enough; a limit of zero
-// is none, and reaching a limit is no error.
-func (r *runner) until(limit time.Duration, done func() bool) error {
-	var up <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		up = timer.C
-	}
-	for !done() {
-		select {
-		case m := <-r.msgs:
-			r.receive(m)
-		case <-r.e.Debugger.Changed():
-		case <-up:
-			return nil
-		case <-r.ctx.Done():
-			return context.Cause(r.ctx)
-		}
-	}
-	return nil
-}
-
-// receive does with a message what the program would do.
-func (r *runner) receive(m reply) {
-	m.job.left--
-	switch msg := m.msg.(type) {
-	case tea.BatchMsg:
-		for _, do := range msg {
-			r.start(m.job, do)
-		}
-	case screen.Background:
-		r.start(m.job, msg.Cmd)
-	case screen.For:
-		if msg.Screen == screen.Screen(r.c) {
-			r.start(m.job, r.c.Update(msg.Msg))
-		}
-	case session.Set:
-		r.start(m.job, r.env.Apply(msg))
-	case screen.Done:
-		if did := "did " + strings.TrimPrefix(msg.Command, ":"); !slices.Contains(r.now.Said, did) && !slices.Contains(r.now.Said, "did "+msg.Command) {
-			r.now.Said = append(r.now.Said, did)
-		}
-	case screen.Filter, screen.Go, screen.Open, screen.Push, screen.Copy, screen.Leave:
-		if r.now.Error == "" {
-			r.now.Error = "that is for the screen: a script has none"
-		}
-	}
-	if m.job.left == 0 {
-		delete(r.jobs, m.job)
-	}
-}
-
-// maxWait is how long a script waits for what may never come.
-const maxWait = 5 * time.Minute
-
-// wait waits until all has ended, or until requests are held.
-func (r *runner) wait(rest string) error {
-	words := strings.Fields(rest)
-	if len(words) == 0 {
-		if err := r.until(maxWait, func() bool { return len(r.jobs) == 0 }); err != nil {
-			return err
-		}
-		if len(r.jobs) > 0 {
-			return fmt.Errorf("waited %v, and not all requests have ended", maxWait)
-		}
-		return nil
-	}
-	n := 1
-	if len(words) == 2 {
-		n, _ = strconv.Atoi(words[1])
-	}
-	if words[0] != "held" || len(words) > 2 || n < 1 {
-		return &command.UsageError{What: fmt.Sprintf("wait %s is not understood", rest), Advice: "write wait, wait held or wait held 3"}
-	}
-	held := func() bool { return len(r.e.Debugger.Held()) >= n }
-	if err := r.until(maxWait, func() bool { return held() || len(r.jobs) == 0 }); err != nil {
-		return err
-	}
-	if !held() {
-		return fmt.Errorf("%d requests are held, and nothing is on its way that could be", len(r.e.Debugger.Held()))
-	}
-	return nil
-}
-
 // expect holds what has happened against an expectation.
-func (r *runner) expect(text string) error {
+func (r *script) expect(text string) (tea.Cmd, error) {
+	return nil, r.expected(text)
+}
+
+func (r *script) expected(text string) error {
 	if err := r.until(maxWait, func() bool { return len(r.jobs) == 0 || len(r.e.Debugger.Held()) > 0 }); err != nil {
 		return err
 	}
@@ -410,11 +280,11 @@ func (r *runner) expect(text string) error {
 		case err != nil:
 			return err
 		case one.Met:
-			r.now.Said = append(r.now.Said, "met: "+one.Expect+": "+one.Found)
+			r.now.Output = append(r.now.Output, "met: "+one.Expect+": "+one.Found)
 			return nil
 		}
 		for _, a := range one.Against {
-			r.now.Said = append(r.now.Said, fmt.Sprintf("#%d %s %s %s  %s  %s", a.Request, a.Verb, a.Indirection, a.Key, a.Outcome, a.Because))
+			r.now.Output = append(r.now.Output, fmt.Sprintf("#%d %s %s %s  %s  %s", a.Request, a.Verb, a.Indirection, a.Key, a.Outcome, a.Because))
 		}
 		return fmt.Errorf("not met: %s: %s", one.Expect, one.Found)
 	}
@@ -436,6 +306,6 @@ func (r *runner) expect(text string) error {
 		row, _ := r.e.Store.Row(r.last)
 		return fmt.Errorf("not met: %s: %s is %s%s", expr, session.Name(&row), row.Outcome, story)
 	}
-	r.now.Said = append(r.now.Said, "met: "+expr.String())
+	r.now.Output = append(r.now.Output, "met: "+expr.String())
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"indirtui/ui/term"
 )
 
-// runStories tells every run that has some of the requests, in one sentence
-// each. Requests of no run, and runs of a single request, tell nothing.
+// runStories returns the stories of the runs that have some of the requests, one
+// sentence each. Runs of a single request have none.
 func runStories(s *store.Store, ids []uint64) []string {
 	var names []string
 	runs := make(map[string]*traces.RunStory)
@@ -28,7 +28,7 @@ func runStories(s *store.Store, ids []uint64) []string {
 		}
 		t, err := s.Trace(id)
 		if err != nil || t == nil {
-			continue // its detail was dropped, which the list of requests says
+			continue // its detail was dropped, as the list of requests shows
 		}
 		r := runs[row.Run]
 		if r == nil {
@@ -38,13 +38,13 @@ func runStories(s *store.Store, ids []uint64) []string {
 		}
 		r.Add(t, catalogOf(s, t))
 	}
-	var told []string
+	var sentences []string
 	for _, name := range names {
 		if r := runs[name]; r.Requests() > 1 {
-			told = append(told, r.String())
+			sentences = append(sentences, r.String())
 		}
 	}
-	return told
+	return sentences
 }
 
 // catalogOf is the catalog that a request found, as far as it is still there.
@@ -59,8 +59,8 @@ func catalogOf(s *store.Store, t *traces.Trace) []byte {
 	return b
 }
 
-// tellRuns is the command story of the interactive program.
-func tellRuns(s *store.Store, selector string) ([]string, error) {
+// selectedStories is the command story of the interactive program.
+func selectedStories(s *store.Store, selector string) ([]string, error) {
 	if selector == "" {
 		selector = "@run"
 	}
@@ -68,38 +68,37 @@ func tellRuns(s *store.Store, selector string) ([]string, error) {
 	if err != nil {
 		return nil, &command.UsageError{What: err.Error()}
 	}
-	told := runStories(s, ids)
-	if len(told) == 0 {
+	sentences := runStories(s, ids)
+	if len(sentences) == 0 {
 		return nil, fmt.Errorf("%s: no run of an agent is among the %s", selector, term.Plural(len(ids), "request"))
 	}
-	return told, nil
+	return sentences, nil
 }
 
 // serveHere is the command serve of the interactive program: it begins to
-// listen, and shows what comes. What stops it is a message, and the session
-// stays.
-func (p *program) serveHere(words []string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
-	var l listening
-	if err := parse(words, "serve", l.serveFlags); err != nil {
+// listen, and shows what comes. If it cannot, the session stays.
+func (p *program) serveHere(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
+	c := newServe(p)
+	if err := parse(words, "serve", c.flags); err != nil {
 		return nil, err
 	}
-	return p.answerHere(&l, func() (*answering, error) { return p.startServing(context.Background(), &l) }, switchTo), nil
+	return c.answerHere(c.start, switchTo), nil
 }
 
 // proxyHere is the command proxy: its first word may be the server.
-func (p *program) proxyHere(words []string, switchTo func(func() (*workspace, error)) tea.Cmd) (tea.Cmd, error) {
-	var x proxying
+func (p *program) proxyHere(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
+	x := newProxy(p)
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		words = append([]string{"--upstream", words[0]}, words[1:]...)
 	}
-	err := parse(words, "proxy", x.proxyFlags)
+	err := parse(words, "proxy", x.flags)
 	if err == nil {
 		err = x.check()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p.answerHere(&x.listening, func() (*answering, error) { return p.startProxy(context.Background(), &x) }, switchTo), nil
+	return x.answerHere(x.start, switchTo), nil
 }
 
 func parse(words []string, name string, flags func(*cobra.Command)) error {
@@ -115,11 +114,12 @@ func parse(words []string, name string, flags func(*cobra.Command)) error {
 	return nil
 }
 
-func (p *program) answerHere(l *listening, start func() (*answering, error), switchTo func(func() (*workspace, error)) tea.Cmd) tea.Cmd {
+// answerHere begins to answer agents, and shows that instead of what is shown.
+func (l *listening) answerHere(start func(context.Context) (*answering, error), switchTo func(opener) tea.Cmd) tea.Cmd {
 	l.ui = true
-	p.ui.record, p.ui.demo = l.display.record, false
+	l.p.ui.record, l.p.ui.demo = l.display.record, false
 	return func() tea.Msg {
-		v, err := start()
+		v, err := start(context.Background())
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}

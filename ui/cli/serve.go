@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,13 +29,13 @@ import (
 	"indirtui/ui/command"
 )
 
-// listening is what the flags say of a listener.
+// listening are the flags of a listener.
 type listening struct {
+	p                   *program
 	listen              string
 	authConf, caConf    string
-	legacy, wide        bool
+	legacy              bool
 	connections, atOnce int
-	codeID, codeContent string
 	ui                  bool
 	display             interactive
 }
@@ -58,17 +59,24 @@ type answering struct {
 	address string
 	lines   *lines // nil if the interactive program shows the requests
 	stop    context.CancelFunc
+	stopped atomic.Bool // stop was called
 	ended   chan error
 	server  *server.Server
 }
 
-// serve is the command that answers agents from the routed termini.
-func (p *program) serve() *cobra.Command {
-	var l listening
-	cmd := &cobra.Command{
-		Use: "serve", GroupID: "ask", Args: usageArgs(cobra.NoArgs),
-		Short: "Answer agents, as Puppet Server does",
-		Long: `Answer agents over REST from the termini that are routed for application
+// A serveCommand answers agents from the routed termini.
+type serveCommand struct {
+	listening
+	wide                bool
+	codeID, codeContent string
+}
+
+func newServe(p *program) *serveCommand { return &serveCommand{listening: listening{p: p}} }
+
+func (c *serveCommand) cobra() *cobra.Command {
+	cmd := fromTable("serve", "ask")
+	cmd.Args = usageArgs(cobra.NoArgs)
+	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is
 made. Each request is a line, and each run of an agent a sentence at its end;
@@ -80,31 +88,28 @@ The CA is that of the setting cadir, and signs as the setting autosign says.
 SIGHUP reads certificates and revocation lists again; the first interrupt lets
 requests that run come to their end, the second one does not.
 
-Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`,
-		Example: `  indirtui serve --confdir /etc/puppet --listen :8140
-  indirtui serve --set catalog_terminus=json --set autosign=true --ui`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.answer(cmd.Context(), &l, func(ctx context.Context) (*answering, error) { return p.startServing(ctx, &l) })
-		},
-	}
-	l.serveFlags(cmd)
+Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
+	cmd.Example = `  indirtui serve --confdir /etc/puppet --listen :8140
+  indirtui serve --set catalog_terminus=json --set autosign=true --ui`
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.answer(cmd.Context(), c.start) }
+	c.flags(cmd)
 	return cmd
 }
 
-func (l *listening) serveFlags(cmd *cobra.Command) {
-	l.flags(cmd)
+func (c *serveCommand) flags(cmd *cobra.Command) {
+	c.listening.flags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&l.wide, "wide", false, "answer what Puppet's own code would, not only what Puppet Server lets through: searches, GET facts, DELETE")
-	f.StringVar(&l.codeID, "code-id-command", "", "prints the version of the code of an environment; with it catalogs may be static")
-	f.StringVar(&l.codeContent, "code-content-command", "", "prints a file of a version of the code, for static_file_content")
+	f.BoolVar(&c.wide, "wide", false, "answer what Puppet's own code would, not only what Puppet Server lets through: searches, GET facts, DELETE")
+	f.StringVar(&c.codeID, "code-id-command", "", "prints the version of the code of an environment; with it catalogs may be static")
+	f.StringVar(&c.codeContent, "code-content-command", "", "prints a file of a version of the code, for static_file_content")
 }
 
 // answer runs a listener until a signal ends it, with lines or with screens.
-func (p *program) answer(ctx context.Context, l *listening, start func(context.Context) (*answering, error)) error {
-	p.ui = l.display
+func (l *listening) answer(ctx context.Context, start func(context.Context) (*answering, error)) error {
+	l.p.ui = l.display
 	l.ui = l.ui || l.display.plain
 	if l.ui {
-		if err := p.needsTerminal(); err != nil {
+		if err := l.p.needsTerminal(); err != nil {
 			return err
 		}
 	}
@@ -113,7 +118,7 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 		return err
 	}
 	if l.ui && !l.display.plain {
-		return p.look(ctx, v.session)
+		return l.p.look(ctx, v.session)
 	}
 	hup := make(chan struct{}, 1)
 	reload := func() {
@@ -122,16 +127,16 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 		default: // it is about to
 		}
 	}
-	defer p.hangup.Store(p.hangup.Swap(&reload))
+	defer l.p.hangup.Store(l.p.hangup.Swap(&reload))
 	if l.ui {
-		return p.lookAndReload(ctx, v, hup)
+		return l.lookAndReload(ctx, v, hup)
 	}
-	fmt.Fprintf(p.Err, "%s\n", clean(v.session.hello))
+	fmt.Fprintf(l.p.Err, "%s\n", clean(v.session.hello))
 	for {
 		select {
 		case <-hup:
 			if err := v.server.Reload(); err != nil {
-				p.complain(err.Error())
+				l.p.report(err.Error())
 			}
 		case <-ctx.Done():
 			return v.session.close()
@@ -143,8 +148,8 @@ func (p *program) answer(ctx context.Context, l *listening, start func(context.C
 }
 
 // lookAndReload shows a session without a screen, and reads certificates again
-// when hup says so. The listener's end is the program's.
-func (p *program) lookAndReload(ctx context.Context, v *answering, hup <-chan struct{}) error {
+// on hup. The program ends with the listener.
+func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
 	go func() {
@@ -153,51 +158,53 @@ func (p *program) lookAndReload(ctx context.Context, v *answering, hup <-chan st
 			select {
 			case <-hup:
 				if err := v.server.Reload(); err != nil {
-					p.complain(err.Error())
+					l.p.report(err.Error())
 				}
 			case err := <-v.ended:
 				v.ended <- err
-				cancel()
+				if !v.stopped.Load() { // and not to show another session
+					cancel()
+				}
 				return
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
-	err := p.look(ctx, v.session)
+	err := l.p.look(ctx, v.session)
 	cancel()
 	<-watched
 	return err
 }
 
-// headless is how much of the requests is kept, in bytes, where nobody can look
-// at them: until their lines are printed.
+// headless is how much of the requests is kept, in bytes, where they cannot be
+// looked at: until their lines are printed.
 const headless = 16 << 20
 
-// serving are the options of an engine that answers the network.
-func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, error) {
-	o, err := p.options()
+// options are those of an engine that answers the network.
+func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
+	o, err := l.p.options()
 	if err != nil {
 		return o, nil, nil, err
 	}
 	o.Application = cmp.Or(o.Application, "server")
 	o.Write = true
 	if l.caConf != "" {
-		said, warnings, err := authconf.LoadCA(l.caConf)
+		values, warnings, err := authconf.LoadCA(l.caConf)
 		if err != nil {
 			return o, nil, nil, err
 		}
 		for _, w := range warnings {
-			fmt.Fprintf(p.Err, "warning: %s\n", clean(w))
+			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
 		}
-		set := make([]settings.Override, len(said), len(said)+len(o.Set))
-		for i, s := range said {
+		set := make([]settings.Override, len(values), len(values)+len(o.Set))
+		for i, s := range values {
 			set[i] = settings.Override{Name: s.Name, Value: s.Value, Source: s.Source}
 		}
 		o.Set = append(set, o.Set...)
 	}
-	if l.ui || p.ui.record != "" {
-		if o.Recording, err = p.recording(); err != nil {
+	if l.ui || l.p.ui.record != "" {
+		if o.Recording, err = l.p.recording(); err != nil {
 			return o, nil, nil, err
 		}
 	}
@@ -210,8 +217,8 @@ func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, erro
 	if o.Memory = headless; o.Recording != "" {
 		o.Memory = 0
 	}
-	o.Log = slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	out := newLines(p.Out)
+	o.Log = slog.New(slog.NewTextHandler(l.p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	out := newLines(l.p.Out)
 	if also := o.Ended; also != nil {
 		o.Ended = func(s *store.Store, t *traces.Trace) { also(s, t); out.add(s, t) }
 	} else {
@@ -220,8 +227,8 @@ func (p *program) serving(l *listening) (engine.Options, *ui.Guard, *lines, erro
 	return o, guard, out, nil
 }
 
-func (p *program) startServing(ctx context.Context, l *listening) (_ *answering, err error) {
-	o, guard, out, err := p.serving(l)
+func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
+	o, guard, out, err := c.options()
 	if err != nil {
 		return nil, err
 	}
@@ -231,26 +238,26 @@ func (p *program) startServing(ctx context.Context, l *listening) (_ *answering,
 		return nil, err
 	}
 	undo := func(err error) error { return errors.Join(err, e.Close(), out.close()) }
-	p.problems(e)
-	s, err := p.listener(ctx, e, l, o.Log)
+	c.p.problems(e)
+	s, err := c.listener(ctx, e, o.Log)
 	if err != nil {
 		return nil, undo(err)
 	}
 	ro := rest.Options{
-		Who: s.Who, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
-		Legacy: l.legacy, Wide: l.wide,
+		Client: s.Client, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
+		Legacy: c.legacy, Wide: c.wide,
 	}
 	ro.CA = s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-		Who: s.Who, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
+		Client: s.Client, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
 	}))
-	if (l.codeID == "") != (l.codeContent == "") {
+	if (c.codeID == "") != (c.codeContent == "") {
 		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})
 	}
-	if l.codeID != "" {
-		c := rest.Commands{ID: l.codeID, Content: l.codeContent}
-		ro.CodeID, ro.CodeContent = c.CodeID, c.CodeContent
+	if c.codeID != "" {
+		code := rest.Commands{ID: c.codeID, Content: c.codeContent}
+		ro.CodeID, ro.CodeContent = code.CodeID, code.CodeContent
 	}
-	v, err := p.listen(l, e, s, rest.NewHandler(e.Indirector, ro), out)
+	v, err := c.open(e, s, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
 		return nil, undo(err)
 	}
@@ -260,7 +267,7 @@ func (p *program) startServing(ctx context.Context, l *listening) (_ *answering,
 	return v, nil
 }
 
-// problems says what is wrong with the configuration.
+// problems reports what is wrong with the configuration.
 func (p *program) problems(e *engine.Engine) {
 	for _, problem := range e.Configuration().Problems {
 		kind := "warning"
@@ -273,7 +280,7 @@ func (p *program) problems(e *engine.Engine) {
 
 // listener makes the server with the certificates of the settings. Where there
 // are none yet, and no CA either, both are made.
-func (p *program) listener(ctx context.Context, e *engine.Engine, l *listening, log *slog.Logger) (*server.Server, error) {
+func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Logger) (*server.Server, error) {
 	cfg, err := ca.ConfigOf(e.Settings)
 	if err != nil {
 		return nil, err
@@ -305,7 +312,7 @@ func (p *program) listener(ctx context.Context, e *engine.Engine, l *listening, 
 			return nil, err
 		}
 		for _, w := range auth.Warnings {
-			fmt.Fprintf(p.Err, "warning: %s\n", clean(w))
+			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
 		}
 	}
 	if get("certificate_revocation") == "false" || id.CRL != "" && !exists(id.CRL) {
@@ -335,8 +342,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// listen begins to answer. The session ends it when it is closed.
-func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h http.Handler, out *lines) (*answering, error) {
+// open begins to answer. The session ends it when it is closed.
+func (l *listening) open(e *engine.Engine, s *server.Server, h http.Handler, out *lines) (*answering, error) {
 	listener, err := net.Listen("tcp", l.listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; --listen names another address", l.listen, err)
@@ -356,6 +363,7 @@ func (p *program) listen(l *listening, e *engine.Engine, s *server.Server, h htt
 
 // close lets what runs come to its end.
 func (v *answering) close() error {
+	v.stopped.Store(true)
 	v.stop()
 	return <-v.ended
 }
@@ -369,11 +377,12 @@ type lines struct {
 	runs  map[string]*traces.RunStory
 }
 
-// waiting is how many lines may wait for the reader of the output; what comes
-// then is dropped, and counted: requests wait for nobody.
+// waiting is how many lines may wait for the reader of the output. More are
+// dropped and counted: requests do not wait.
 const waiting = 10_000
 
-// over is how long a run may be silent until it is told without its report.
+// over is how long a run may be silent before its story is printed without the
+// report.
 const over = time.Minute
 
 func newLines(out interface{ Write([]byte) (int, error) }) *lines {
@@ -390,12 +399,12 @@ func (w *lines) write() {
 		select {
 		case do, ok := <-w.queue:
 			if !ok {
-				w.tell(func(*traces.RunStory) bool { return true })
+				w.printRuns(func(*traces.RunStory) bool { return true })
 				return
 			}
 			do()
 		case now := <-tick.C:
-			w.tell(func(r *traces.RunStory) bool { return now.Sub(r.Last()) > over })
+			w.printRuns(func(r *traces.RunStory) bool { return now.Sub(r.Last()) > over })
 		}
 	}
 }
@@ -429,12 +438,12 @@ func (w *lines) run(t *traces.Trace, catalog []byte) {
 	}
 	r.Add(t, catalog)
 	if r.Done() {
-		w.tell(func(other *traces.RunStory) bool { return other == r })
+		w.printRuns(func(other *traces.RunStory) bool { return other == r })
 	}
 }
 
-// tell prints the runs that are over.
-func (w *lines) tell(isOver func(*traces.RunStory) bool) {
+// printRuns prints the stories of the runs that are over.
+func (w *lines) printRuns(isOver func(*traces.RunStory) bool) {
 	for name, r := range w.runs {
 		if isOver(r) {
 			if r.Requests() > 1 {
@@ -458,8 +467,8 @@ func (w *lines) close() error {
 	return nil
 }
 
-// requestLine is a request in one line: when, what, who answered, how long,
-// what became of it, who asked; and why, unless all is well.
+// requestLine is a request in one line: time, name, terminus, duration, outcome
+// and caller; and the story, unless the outcome is good.
 func requestLine(t *traces.Trace) string {
 	var b strings.Builder
 	served := "-"

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
 	"indirtui/traces"
 	"indirtui/ui"
@@ -30,7 +31,7 @@ import (
 )
 
 // show runs the interactive program over a session, and then over those that
-// a person opens from there. Every session is closed.
+// are opened from there. Every session is closed.
 func (p *program) show(ctx context.Context, s *workspace) error {
 	limitMemory()
 	for s != nil {
@@ -47,8 +48,8 @@ func (p *program) show(ctx context.Context, s *workspace) error {
 	return nil
 }
 
-// memoryLimit is what the program takes at the most, as far as the collector can
-// help it: a million requests are about 200 MB. GOMEMLIMIT says otherwise.
+// memoryLimit is the goal of the collector: a million requests are about 200 MB.
+// GOMEMLIMIT overrides it.
 const memoryLimit = 448 << 20
 
 func limitMemory() {
@@ -58,7 +59,7 @@ func limitMemory() {
 }
 
 // showOne runs the interactive program over one session. It returns how to get
-// the next one, if a person asked for one.
+// the next one, if one was asked for.
 func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*workspace, error), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	switchTo := func(open func() (*workspace, error)) tea.Cmd {
@@ -112,45 +113,24 @@ func (s *workspace) play(ctx context.Context) (err error) {
 }
 
 // config joins a session with the screens that show it.
-func (p *program) config(ctx context.Context, s *workspace, switchTo func(func() (*workspace, error)) tea.Cmd) ui.Config {
-	mine, _ := p.mine() // what is wrong was said at the start
+func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
+	mine, _ := p.mine() // problems were reported at the start
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
 		Theme: p.theme(mine), Now: p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
-	o := console.Options{
-		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
-		Open: func(path string) tea.Cmd {
-			return switchTo(func() (*workspace, error) { return openSession(path) })
-		},
-		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
-		Situations: situations(),
-		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
-		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
-		Story:      func(selector string) ([]string, error) { return tellRuns(s.log, selector) },
-		Note:       s.log.AddComment,
-		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
-		Sort: func(column string, reverse bool) tea.Cmd {
-			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
-		},
-	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: p.mask().Text}
-	if dir, err := engine.StateDir(); err == nil {
-		o.Recordings.Dir = dir
-	}
-	var house routes.Engine
+	o := p.consoleOptions(s, switchTo)
+	var routed routes.Engine
 	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
-		house = e
-		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
+		routed = e
 		about = func() routes.About { return aboutEngine(e) }
 		cfg.Routes, cfg.Asker, cfg.Writable = e, asker{e}, e.Writes()
 		cfg.Overrides = func() int { return len(e.Overrides()) }
 		cfg.SetHere = func() int { return len(e.Overridden()) }
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
-		o.Recordings.Redact = e.Redactor.Text
-		render := engine.Renderer(e.Redactor)
+		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 	} else {
@@ -163,7 +143,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 	}
 	cfg.Stop = func() bool { return c.Stop() }
 	cfg.Places = func(env *session.Env) []ui.Place {
-		r := routes.New(env, house, about)
+		r := routes.New(env, routed, about)
 		var kept cache.Engine
 		if s.engine != nil {
 			kept = s.engine
@@ -188,9 +168,37 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(func()
 	return cfg
 }
 
-// armed is how many breakpoints are armed, for the line of tabs.
-// prober asks servers how they are, as a client with the settings of e. Its
-// connections end with ctx.
+// consoleOptions are what commands may do in a session.
+func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) console.Options {
+	o := console.Options{
+		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
+		Open: func(path string) tea.Cmd {
+			return switchTo(func() (*workspace, error) { return openSession(path) })
+		},
+		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
+		Situations: situations(),
+		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
+		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
+		Story:      func(selector string) ([]string, error) { return selectedStories(s.log, selector) },
+		Note:       s.log.AddComment,
+		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
+		Sort: func(column string, reverse bool) tea.Cmd {
+			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
+		},
+	}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: p.redactor().Text}
+	if dir, err := engine.StateDir(); err == nil {
+		o.Recordings.Dir = dir
+	}
+	if e := s.engine; e != nil {
+		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
+		o.Recordings.Redact = e.Redactor.Text
+	}
+	return o
+}
+
+// prober returns a function that asks servers how they are, as a client with the
+// settings of e. Its connections end with ctx.
 func prober(ctx context.Context, e *engine.Engine) func(context.Context, string) string {
 	make := sync.OnceValue(func() *client.Client {
 		c := client.New(client.Options{Settings: e.Settings})
@@ -198,11 +206,12 @@ func prober(ctx context.Context, e *engine.Engine) func(context.Context, string)
 		return c
 	})
 	return func(ctx context.Context, address string) string {
-		state, says := make().State(ctx, address)
-		return string(state) + ": " + says
+		state, reason := make().State(ctx, address)
+		return string(state) + ": " + reason
 	}
 }
 
+// armed is how many breakpoints are armed, for the line of tabs.
 func armed(d *debugger.Debugger) (string, term.Style) {
 	if d == nil || d.Off() {
 		return "", term.Plain
@@ -219,8 +228,7 @@ func armed(d *debugger.Debugger) (string, term.Style) {
 	return fmt.Sprint(n), term.Touched
 }
 
-// asker asks as a person who looks around: nothing real is touched in read-only
-// mode.
+// asker refuses writes in read-only mode.
 type asker struct{ e *engine.Engine }
 
 func (a asker) Do(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
@@ -239,15 +247,10 @@ func aboutEngine(e *engine.Engine) routes.About {
 	return a
 }
 
-// saveText writes a file for a person, here. What is there is not overwritten.
+// saveText writes a new file into the working directory.
 func saveText(name, text string) (path string, masked int, err error) {
 	if path, err = filepath.Abs(filepath.Base(name)); err != nil {
 		return "", 0, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", 0, err
-	}
-	_, err = f.WriteString(text)
-	return path, 0, errors.Join(err, f.Close())
+	return path, 0, files.Write(path, []byte(text), files.Options{New: true})
 }

@@ -17,14 +17,11 @@ import (
 	"indirtui/traces"
 )
 
-// formats are the names that people write, and the format of Puppet that each
-// stands for. Catalogs travel as rich data.
+// formats are the names of Puppet's formats as users write them. Catalogs travel
+// as rich data.
 var formats = []string{"json", "yaml", "pson", "msgpack", "dot", "raw"}
 
-// Formats returns the names of the formats that answers can be written in.
-func Formats() []string { return append([]string(nil), formats...) }
-
-// CheckFormat is the error of a name that is no format.
+// CheckFormat returns an error if a name is no format.
 func CheckFormat(name string) error {
 	for _, f := range formats {
 		if f == name {
@@ -34,8 +31,8 @@ func CheckFormat(name string) error {
 	return &UsageError{fmt.Sprintf("no format is called %q", name), "there are: " + strings.Join(formats, ", ")}
 }
 
-// Write writes an answer. The empty format is JSON with line breaks, for
-// people; the others are byte for byte what Puppet writes, with a line break
+// Write writes an answer. The empty format is JSON with line breaks, to be read;
+// the others are byte for byte what Puppet writes, with a line break
 // after text. Content is streamed.
 func Write(w io.Writer, answer any, name string) error {
 	if name != "" {
@@ -68,8 +65,8 @@ func Write(w io.Writer, answer any, name string) error {
 	return writeData(w, v, name)
 }
 
-// formatOf returns Puppet's format for an instance. It is nil for people's
-// JSON, and for what is of no class.
+// formatOf returns Puppet's format for an instance. It is nil for JSON with line
+// breaks, and for values of no class.
 func formatOf(inst indirector.Instance, name string) (*format.Format, error) {
 	class := model.ClassOf(inst)
 	if class == nil {
@@ -115,7 +112,7 @@ func writeMany(w io.Writer, list []indirector.Instance, name string) error {
 type Lister struct {
 	w      begun
 	name   string
-	list   *format.ListWriter // nil is JSON for people
+	list   *format.ListWriter // nil is JSON with line breaks
 	n      int                // were given to Add
 	whole  int                // are written, or held
 	lists  bool               // the format can write lists: what it cannot write is this instance
@@ -138,10 +135,8 @@ func (b *begun) Write(p []byte) (int, error) {
 	return b.Writer.Write(p)
 }
 
-// Incomplete says, of a list that will not be closed, what those who read it
-// must know; "" if nothing of it was written. The list keeps its missing end:
-// closed, it would pass for all that there is with everyone who reads nothing
-// but it.
+// Incomplete describes a list that will not be closed; "" if nothing of it was
+// written. The bracket stays missing: closed, the list would pass for the whole.
 func (l *Lister) Incomplete() string {
 	if !l.w.yes {
 		return ""
@@ -165,7 +160,7 @@ func (l *Lister) Add(inst indirector.Instance) error {
 	return err
 }
 
-// nameOf is what people know an instance by.
+// nameOf returns what an instance is known by.
 func nameOf(inst indirector.Instance) string {
 	path, relative := inst.Key(), ""
 	switch f := inst.(type) {
@@ -318,8 +313,8 @@ func AppendPretty(b []byte, v data.Value, indent string) []byte {
 	return appendScalar(b, v)
 }
 
-// appendScalar appends v so that a terminal shows it and obeys nothing: it means
-// what it meant.
+// appendScalar appends v so that a terminal shows it and obeys nothing. The value
+// is the same.
 func appendScalar(b []byte, v data.Value) []byte {
 	if out, err := format.AppendJSON(nil, v); err == nil {
 		return append(b, traces.SafeJSON(out)...)
@@ -364,8 +359,8 @@ func Instance(indirection, file, formatName string, b []byte) (indirector.Instan
 	return inst, err
 }
 
-// TraceOf returns the number of the request that was answered so; 0 if nobody
-// records.
+// TraceOf returns the number of the request that was answered so; 0 if it was not
+// recorded.
 func TraceOf(resp *indirector.Response, err error) uint64 {
 	if resp != nil {
 		return resp.Trace

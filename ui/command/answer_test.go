@@ -48,7 +48,7 @@ func TestLister(t *testing.T) {
 				}
 				switch {
 				case wantErr != nil || err != nil:
-					// What is written one by one can say which one it was.
+					// What is written one by one can name the instance.
 					if wantErr == nil || !strings.HasPrefix(fmt.Sprint(err), wantErr.Error()) {
 						t.Errorf("got %v, want %v", err, wantErr)
 					}

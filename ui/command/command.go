@@ -1,5 +1,5 @@
-// Package command reads requests as people write them, on the command line and
-// behind the colon, and writes answers in the formats that people name.
+// Package command reads requests as users write them, on the command line and
+// behind the colon, and writes answers in the format that is asked for.
 //
 //	find facts web01 terminus=yaml cache=off env=qa ignore_cache opt.recurse=true
 package command
@@ -20,7 +20,8 @@ var verbs = []string{"find", "search", "head", "save", "destroy"}
 // Verbs returns the words that ask something, in the order of help.
 func Verbs() []string { return slices.Clone(verbs) }
 
-// A UsageError is a request that cannot be understood: what, and what to do.
+// A UsageError reports a line that is not understood: what is wrong, and what to
+// do.
 type UsageError struct{ What, Advice string }
 
 func (e *UsageError) Error() string {
@@ -54,39 +55,12 @@ func Request(verb string, words []string) (*indirector.Request, error) {
 	}
 	var options []indirector.Option
 	for _, w := range words {
-		name, value, given := strings.Cut(w, "=")
-		if given && value == "" && name != "" {
-			return nil, &UsageError{fmt.Sprintf("%q has no value", w), "write NAME=VALUE"}
+		option, err := readOption(req, w)
+		if err != nil {
+			return nil, err
 		}
-		switch {
-		case name == "":
-			return nil, &UsageError{fmt.Sprintf("%q has no name", w), "write NAME=VALUE"}
-		case name == "terminus" && given:
-			req.Terminus = value
-		case name == "cache" && given:
-			req.Cache = value
-			if value == "none" || value == "false" {
-				req.Cache = indirector.Off
-			}
-		case (name == "env" || name == "environment") && given:
-			req.Environment = value
-		case name == "replay" && given:
-			n, err := strconv.ParseUint(strings.TrimPrefix(value, "#"), 10, 64)
-			if err != nil {
-				return nil, &UsageError{fmt.Sprintf("%q is no number of a request", value), "write replay=1042"}
-			}
-			req.Replay = n
-		case name == "run" && given:
-			req.Run = value
-		case traces.ParseFlag(name) != 0 && (!given || value == "true"):
-			req.Flags |= traces.ParseFlag(name)
-		case traces.ParseFlag(name) != 0 && value == "false":
-		case traces.ParseFlag(name) != 0:
-			return nil, &UsageError{fmt.Sprintf("%q: a flag is true or false", w), ""}
-		case !given:
-			return nil, &UsageError{fmt.Sprintf("%q is not understood", w), "options are written NAME=VALUE; flags are ignore_cache, ignore_cache_save, ignore_terminus, fail_on_404"}
-		default:
-			options = append(options, indirector.Option{Name: strings.TrimPrefix(name, "opt."), Value: value})
+		if option.Name != "" {
+			options = append(options, option)
 		}
 	}
 	// The options that are attributes of a request become that. Rule IND-REQ-02.
@@ -98,6 +72,43 @@ func Request(verb string, words []string) (*indirector.Request, error) {
 	return req, nil
 }
 
+// readOption reads one word behind the key into the request. What is not a word of
+// ours is returned as an option.
+func readOption(req *indirector.Request, w string) (option indirector.Option, err error) {
+	name, value, given := strings.Cut(w, "=")
+	switch flag := traces.ParseFlag(name); {
+	case name == "":
+		return option, &UsageError{fmt.Sprintf("%q has no name", w), "write NAME=VALUE"}
+	case given && value == "":
+		return option, &UsageError{fmt.Sprintf("%q has no value", w), "write NAME=VALUE"}
+	case flag != 0 && (!given || value == "true"):
+		req.Flags |= flag
+	case flag != 0 && value != "false":
+		return option, &UsageError{fmt.Sprintf("%q: a flag is true or false", w), ""}
+	case flag != 0:
+	case !given:
+		return option, &UsageError{fmt.Sprintf("%q is not understood", w), "options are written NAME=VALUE; flags are ignore_cache, ignore_cache_save, ignore_terminus, fail_on_404"}
+	case name == "terminus":
+		req.Terminus = value
+	case name == "cache" && (value == "none" || value == "false"):
+		req.Cache = indirector.Off
+	case name == "cache":
+		req.Cache = value
+	case name == "env" || name == "environment":
+		req.Environment = value
+	case name == "run":
+		req.Run = value
+	case name == "replay":
+		req.Replay, err = strconv.ParseUint(strings.TrimPrefix(value, "#"), 10, 64)
+		if err != nil {
+			err = &UsageError{fmt.Sprintf("%q is no number of a request", value), "write replay=1042"}
+		}
+	default:
+		option = indirector.Option{Name: strings.TrimPrefix(name, "opt."), Value: value}
+	}
+	return option, err
+}
+
 // isOption reports whether a word is one of the options, where a key could
 // stand: a flag, or NAME=VALUE.
 func isOption(w string) bool {
@@ -105,8 +116,7 @@ func isOption(w string) bool {
 	return traces.ParseFlag(name) != 0 || given && !strings.ContainsAny(name, "/: ") && name != ""
 }
 
-// Line writes a request as it is written behind the colon. Request reads it
-// back.
+// Line writes a request as behind the colon. Request reads it back.
 func Line(req *indirector.Request) string {
 	words := []string{req.Verb.String(), Quote(req.Indirection)}
 	if req.Key != "" {
@@ -159,7 +169,7 @@ func SplitBefore(line string, n int) ([]string, error) {
 
 const blanks = " \t"
 
-// cut cuts the first word off a line; ok is that there is one.
+// cut cuts the first word off a line; ok reports whether there is one.
 func cut(line string) (word, rest string, ok bool, err error) {
 	var b strings.Builder
 	var quote rune

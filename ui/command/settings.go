@@ -9,7 +9,7 @@ import (
 	"indirtui/indirector/settings"
 )
 
-// A Configured is a house whose settings can be changed while it runs: an
+// A Configured is an engine whose settings can be changed while it runs: an
 // *engine.Engine.
 type Configured interface {
 	Override(set []settings.Override, why string) (follow []string, err error)
@@ -22,13 +22,13 @@ type Configured interface {
 type SettingsChange struct {
 	Line string // its text form, without secrets: ":set facts_terminus=yaml"
 
-	house         Configured
+	engine        Configured
 	before, after []settings.Override
 }
 
 // Set reads NAME=VALUE, one or more.
 func Set(h Configured, words []string) (*SettingsChange, error) {
-	c := &SettingsChange{Line: ":set", house: h, before: h.Overridden()}
+	c := &SettingsChange{Line: ":set", engine: h, before: h.Overridden()}
 	c.after = slices.Clone(c.before)
 	for _, w := range words {
 		name, value, given := strings.Cut(w, "=")
@@ -44,7 +44,7 @@ func Set(h Configured, words []string) (*SettingsChange, error) {
 
 // Unset reads names of settings that were set, one or more, or all.
 func Unset(h Configured, words []string) (*SettingsChange, error) {
-	c := &SettingsChange{Line: ":unset " + strings.Join(words, " "), house: h, before: h.Overridden()}
+	c := &SettingsChange{Line: ":unset " + strings.Join(words, " "), engine: h, before: h.Overridden()}
 	var names []string
 	for _, o := range c.before {
 		names = append(names, o.Name)
@@ -83,20 +83,20 @@ func (c *SettingsChange) Undo() error {
 }
 
 func (c *SettingsChange) put(set []settings.Override, why string) ([]string, error) {
-	before := c.house.Routes()
-	follow, err := c.house.Override(set, why)
+	before := c.engine.Routes()
+	follow, err := c.engine.Override(set, why)
 	if err != nil {
 		return nil, err
 	}
-	var said []string
+	var lines []string
 	if n := len(follow); n > 0 {
 		more := ""
 		if n > maxFollow {
 			follow, more = follow[:maxFollow], fmt.Sprintf(" and %d more", n-maxFollow)
 		}
-		said = append(said, "other settings that are another now: "+strings.Join(follow, ", ")+more)
+		lines = append(lines, "other settings that are another now: "+strings.Join(follow, ", ")+more)
 	}
-	now := c.house.Routes()
+	now := c.engine.Routes()
 	for _, name := range sortedNames(now) {
 		was, is := before[name], now[name]
 		for _, slot := range []struct{ name, was, is string }{
@@ -104,11 +104,11 @@ func (c *SettingsChange) put(set []settings.Override, why string) ([]string, err
 			{indirector.SlotCache, was.Cache.Winner().Terminus, is.Cache.Winner().Terminus},
 		} {
 			if slot.was != slot.is {
-				said = append(said, fmt.Sprintf("route of %s: %s %s -> %s", name, slot.name, orNone(slot.was), orNone(slot.is)))
+				lines = append(lines, fmt.Sprintf("route of %s: %s %s -> %s", name, slot.name, orNone(slot.was), orNone(slot.is)))
 			}
 		}
 	}
-	return said, nil
+	return lines, nil
 }
 
 func sortedNames(r indirector.Routes) []string {

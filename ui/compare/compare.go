@@ -347,7 +347,7 @@ func write(env *session.Env, r *diff.Report, name string) tea.Cmd {
 		Hint: "json [FILE]   or   text [FILE]", Kinds: []string{"json", "text"},
 		Name: func(kind string) string { return name + map[string]string{"json": ".json", "text": ".txt"}[kind] },
 		Text: func(kind string) (string, int, error) {
-			masked := r.A.Masked + r.B.Masked
+			masked := r.A.Redacted + r.B.Redacted
 			if kind == "text" {
 				return r.Text(), masked, nil
 			}

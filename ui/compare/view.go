@@ -292,7 +292,7 @@ func (c *Comparison) foot() term.Lines {
 		term.Of(term.Plain, " provenance A: "+c.report.A.Decided),
 		term.Of(term.Plain, " provenance B: "+c.report.B.Decided),
 	)
-	if c.report.A.Masked+c.report.B.Masked > 0 {
+	if c.report.A.Redacted+c.report.B.Redacted > 0 {
 		text := " The same masked tag means the same secret, but for one pair in 65 536."
 		if c.a.Log != c.b.Log {
 			text = " The sides are of two recordings: their masked tags cannot be compared (?)."

@@ -1,4 +1,4 @@
-// Package config reads how a person wants this program to be: its own
+// Package config reads the configuration of this program itself: its own
 // configuration, which has nothing to do with Puppet's. It does for itself what
 // the program does for Puppet: each value knows who said it, and what it
 // overruled.
@@ -50,7 +50,7 @@ type Config struct {
 	Files    []string // that were read
 }
 
-// An Candidate is what one source says.
+// A Candidate is the value that one source gives.
 type Candidate struct {
 	Value  string `json:"value"`
 	Source string `json:"place"` // "default", "~/.config/indirtui/config.yaml:3", "environment NO_COLOR", "--ascii"
@@ -75,7 +75,7 @@ type Options struct {
 	Flags   []Flag
 }
 
-// A key is one line of the table: all that is said about it is said here.
+// A key is one line of the table, with all that is known about it.
 type key struct {
 	name, def, doc string
 	list           bool                        // each source adds to it
@@ -133,7 +133,7 @@ var table = []key{
 	},
 }
 
-// keysDoc is what is said about keys.
+// keysDoc documents keys.
 const keysDoc = "keys of an action, instead of the built-in ones; indirtui config keys lists the actions"
 
 // Keys returns the names of all keys, in order.
@@ -212,17 +212,17 @@ func readMask(c *Config, s string) error {
 	return nil
 }
 
-// A said is what one source says about a key: one value, or several for lists
+// A given is what one source gives for a key: one value, or several for lists
 // and for the keys of an action.
-type said struct {
+type given struct {
 	key    string
 	values []string
-	place  string
+	source string
 	file   string // where it is, for errors; "" if it is in none
 	line   int
 }
 
-// A ValueError is that a value is no good, or that a file cannot be understood.
+// A ValueError reports a value that is no good, or a file that cannot be read.
 type ValueError struct {
 	Place string // "/home/me/.config/indirtui/config.yaml:3"
 	Key   string // "" if it is about the file
@@ -241,10 +241,10 @@ func (e *ValueError) Error() string {
 // rest says.
 func Load(o Options) (*Config, error) {
 	c := &Config{Keys: map[screen.Action][]string{}}
-	var all []said // strongest first
+	var all []given // strongest first
 	var errs []error
 	for _, f := range o.Flags {
-		all = append(all, said{key: f.Key, values: []string{f.Value}, place: f.Text})
+		all = append(all, given{key: f.Key, values: []string{f.Value}, source: f.Text})
 	}
 	if o.Getenv != nil {
 		all = append(all, fromEnvironment(o.Getenv)...)
@@ -266,7 +266,7 @@ func Load(o Options) (*Config, error) {
 		errs = append(errs, problems...)
 		for _, s := range found {
 			if text := unknown(s); text != "" {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", s.place, text))
+				c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", s.source, text))
 				continue
 			}
 			all = append(all, s)
@@ -279,12 +279,12 @@ func Load(o Options) (*Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// settle puts the strongest opinion on a key in force, or all of a list. What
+// settle puts the strongest candidate of a key in force, or all of a list. What
 // is no good is an error even if it is overruled.
-func (c *Config) settle(k key, all []said) (errs []error) {
+func (c *Config) settle(k key, all []given) (errs []error) {
 	v := Value{Key: k.name, Doc: k.doc}
 	won := false
-	var parts, places []string
+	var parts, sources []string
 	for _, s := range all {
 		if s.key != k.name {
 			continue
@@ -292,7 +292,7 @@ func (c *Config) settle(k key, all []said) (errs []error) {
 		for _, value := range s.values {
 			scratch := new(Config)
 			if err := k.read(scratch, value); err != nil {
-				errs = append(errs, &ValueError{s.place, k.name, err.Error()})
+				errs = append(errs, &ValueError{s.source, k.name, err.Error()})
 				continue
 			}
 			switch {
@@ -300,20 +300,20 @@ func (c *Config) settle(k key, all []said) (errs []error) {
 			case k.list:
 				_ = k.read(c, value) // it was read before
 				parts = append(parts, value)
-				if !slices.Contains(places, s.place) {
-					places = append(places, s.place)
+				if !slices.Contains(sources, s.source) {
+					sources = append(sources, s.source)
 				}
 			case !won:
 				_ = k.read(c, value)
-				v.Candidate, won = Candidate{value, s.place}, true
+				v.Candidate, won = Candidate{value, s.source}, true
 			default:
-				v.Overruled = append(v.Overruled, Candidate{value, s.place})
+				v.Overruled = append(v.Overruled, Candidate{value, s.source})
 			}
 		}
 	}
 	switch {
 	case k.list:
-		v.Candidate = Candidate{strings.Join(parts, ", "), cmp.Or(strings.Join(places, ", "), "default")}
+		v.Candidate = Candidate{strings.Join(parts, ", "), cmp.Or(strings.Join(sources, ", "), "default")}
 	case won:
 		v.Overruled = append(v.Overruled, Candidate{k.def, "default"})
 	default:
@@ -325,7 +325,7 @@ func (c *Config) settle(k key, all []said) (errs []error) {
 }
 
 // settleKeys does that for the keys of each action.
-func (c *Config) settleKeys(all []said) (errs []error) {
+func (c *Config) settleKeys(all []given) (errs []error) {
 	by := map[string]*Value{}
 	for _, s := range all {
 		action, is := strings.CutPrefix(s.key, "keys.")
@@ -334,15 +334,15 @@ func (c *Config) settleKeys(all []said) (errs []error) {
 		}
 		for _, k := range s.values {
 			if k == "" || k != " " && strings.ContainsAny(k, " \t\n") {
-				errs = append(errs, &ValueError{s.place, s.key, fmt.Sprintf("%q is no key: write a character, space, or a name as ctrl+x or f5", k)})
+				errs = append(errs, &ValueError{s.source, s.key, fmt.Sprintf("%q is no key: write a character, space, or a name as ctrl+x or f5", k)})
 			}
 		}
-		opinion := Candidate{strings.Join(named(s.values), " "), s.place}
+		candidate := Candidate{strings.Join(named(s.values), " "), s.source}
 		if v := by[action]; v != nil {
-			v.Overruled = append(v.Overruled, opinion)
+			v.Overruled = append(v.Overruled, candidate)
 			continue
 		}
-		by[action] = &Value{Key: s.key, Candidate: opinion, Doc: keysDoc}
+		by[action] = &Value{Key: s.key, Candidate: candidate, Doc: keysDoc}
 		c.Keys[screen.Action(action)] = s.values
 	}
 	for _, action := range slices.Sorted(maps.Keys(by)) {
@@ -359,10 +359,10 @@ func named(keys []string) []string {
 	return out
 }
 
-// fromEnvironment is what the environment says: INDIRTUI_FPS and so on, and the
+// fromEnvironment is what the environment gives: INDIRTUI_FPS and so on, and the
 // variables that others have too.
-func fromEnvironment(getenv func(string) string) []said {
-	var all []said
+func fromEnvironment(getenv func(string) string) []given {
+	var all []given
 	for _, k := range table {
 		name := "INDIRTUI_" + strings.ToUpper(strings.ReplaceAll(k.name, "-", "_"))
 		if value := getenv(name); value != "" {
@@ -370,11 +370,11 @@ func fromEnvironment(getenv func(string) string) []said {
 			if k.list {
 				values = strings.Split(value, ",")
 			}
-			all = append(all, said{key: k.name, values: values, place: "environment " + name})
+			all = append(all, given{key: k.name, values: values, source: "environment " + name})
 		}
 		for _, name := range k.env {
 			if getenv(name) != "" {
-				all = append(all, said{key: k.name, values: []string{"mono"}, place: "environment " + name})
+				all = append(all, given{key: k.name, values: []string{"mono"}, source: "environment " + name})
 			}
 		}
 	}
@@ -406,7 +406,7 @@ func readFile(path string) ([]byte, error) {
 const ProjectFile = ".indirtui.yaml"
 
 // UserFile returns where the file of the user is, whether it is there or not:
-// "" if there is no such place. (XDG base directories.)
+// "" if there is no such directory. (XDG base directories.)
 func UserFile(getenv func(string) string) string {
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {

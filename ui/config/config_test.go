@@ -44,16 +44,16 @@ func value(t *testing.T, c *config.Config, key string) config.Value {
 }
 
 // Flags are stronger than the environment, that than the project, that than the
-// user, that than what is built in; and each value says who decided.
+// user, that than what is built in; and each value names its source.
 func TestWhoDecides(t *testing.T) {
 	t.Parallel()
 	user := write(t, "config.yaml", "theme: dark\nfps: 10\ntimes: ago\nmask: [licence]\nkeys:\n  follow: f5\n  filter: [/, space]\n")
 	project := write(t, config.ProjectFile, "theme: light\nfps: 20\nmask: [apikey, licence]\nkeys:\n  follow: [f6]\n")
 	for _, tt := range []struct {
-		name             string
-		o                config.Options
-		key, want, place string
-		overruled        int
+		name              string
+		o                 config.Options
+		key, want, source string
+		overruled         int
 	}{
 		{"built in", config.Options{}, "theme", "auto", "default", 0},
 		{"user", config.Options{User: user}, "theme", "dark", user + ":1", 1},
@@ -74,8 +74,8 @@ func TestWhoDecides(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := value(t, c, tt.key)
-			if v.Value != tt.want || v.Source != tt.place || len(v.Overruled) != tt.overruled {
-				t.Errorf("got %+v, want %s by %s, overruling %d", v, tt.want, tt.place, tt.overruled)
+			if v.Value != tt.want || v.Source != tt.source || len(v.Overruled) != tt.overruled {
+				t.Errorf("got %+v, want %s by %s, overruling %d", v, tt.want, tt.source, tt.overruled)
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// Every mistake says file, line and key, and what is meant by it.
+// Every error names file, line and key, and what was expected.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, err, warning string }{
@@ -168,7 +168,7 @@ func TestWhereFilesAre(t *testing.T) {
 	}
 }
 
-// Whatever is in a file: what is returned is in force or is said to be wrong,
+// Whatever is in a file: what is returned is in force or is reported as wrong,
 // with the file, and what is in force is within its limits.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{"theme: dark\nfps: 5\n", "keys:\n  follow: [f5, space]\n", "mask: [a, b]\nignore: .x\n", "a: &a [*a]\n", "? [x]\n: y\n", "{theme: dark}", "\xff\xfe"} {

@@ -18,7 +18,7 @@ import (
 
 // Parse reads a file. Nothing is put in force; what it returns is in the order
 // of the file. The errors are each a *ValueError with file and line.
-func Parse(path string, data []byte) (found []said, errs []error) {
+func Parse(path string, data []byte) (found []given, errs []error) {
 	at := func(line int) string { return fmt.Sprintf("%s:%d", path, max(line, 1)) }
 	bad := func(n *yaml.Node, key, format string, args ...any) {
 		errs = append(errs, &ValueError{at(n.Line), key, fmt.Sprintf(format, args...)})
@@ -70,7 +70,7 @@ func Parse(path string, data []byte) (found []said, errs []error) {
 			continue
 		}
 		if len(values) > 0 || !ok {
-			found = append(found, said{name.Value, values, at(name.Line), path, name.Line})
+			found = append(found, given{name.Value, values, at(name.Line), path, name.Line})
 		}
 	}
 	return found, errs
@@ -96,7 +96,7 @@ func scalars(n *yaml.Node, list bool) (values []string, ok bool) {
 }
 
 // keysOf reads the keys of actions.
-func keysOf(n *yaml.Node, at func(int) string, bad func(*yaml.Node, string, string, ...any)) (found []said) {
+func keysOf(n *yaml.Node, at func(int) string, bad func(*yaml.Node, string, string, ...any)) (found []given) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil
 	}
@@ -122,7 +122,7 @@ func keysOf(n *yaml.Node, at func(int) string, bad func(*yaml.Node, string, stri
 			bad(value, "keys."+name.Value, "want a key or a list of keys")
 		default:
 			seen[name.Value] = name.Line
-			found = append(found, said{"keys." + name.Value, keys, at(name.Line), "", name.Line})
+			found = append(found, given{"keys." + name.Value, keys, at(name.Line), "", name.Line})
 		}
 	}
 	return found
@@ -140,9 +140,9 @@ func lineOf(err error) (line int, text string) {
 	return line, text
 }
 
-// unknown says that there is no such key, and which one may have been meant; ""
+// unknown reports that there is no such key, and which one may be meant; ""
 // if there is.
-func unknown(s said) string {
+func unknown(s given) string {
 	if action, is := strings.CutPrefix(s.key, "keys."); is {
 		all := screen.Actions()
 		if slices.Contains(all, screen.Action(action)) {

@@ -5,8 +5,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// tail says of an answer what its outcome does not: how many there are, and
-// whether there is one.
+// tail adds to an outcome how many instances there are, or whether there is one.
 func tail(verb indirector.Verb, resp *indirector.Response) string {
 	if resp == nil {
 		return ""

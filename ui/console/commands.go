@@ -24,89 +24,6 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A call is one line that a person has written.
-type call struct {
-	name  string
-	words []string // behind the name, unquoted
-	rest  string   // behind the name, as written
-}
-
-// A cmd is one command: all that is said about it is said here.
-type cmd struct {
-	name, args string
-	help       string                        // a few words, for help and palette
-	effect     func(*Console, call) string   // what would happen; nil is what help says
-	offered    func(*Console) bool           // nil is always
-	next       func(*Console, call) []option // how the line goes on; nil is not at all
-	run        func(*Console, call) (tea.Cmd, error)
-}
-
-// table is every command that there is, in the order of help. It is a function
-// because help is one of the commands.
-func table() []cmd {
-	return append(append([]cmd{
-		{"find", keyArgs, "find one instance", askEffect, nil, nextRequest, ask},
-		{"search", "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", "list the instances that match", askEffect, nil, nextRequest, ask},
-		{"head", keyArgs, "ask whether there is such an instance", askEffect, nil, nextRequest, ask},
-		{"save", "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT] [bodies=all|small|failed|none]", "save the instance in a file; or a recording of requests", askEffect, nil, nextRequest, save},
-		{"destroy", "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", "remove an instance; asks for the key again", askEffect, nil, nextRequest, destroy},
-		{"route", "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", "change who answers; dry only looks", routeEffect, nil, nextRoute, route},
-		{"filter", "[EXPR]", "list the requests that an expression means", nil, nil, nextFilter, filter},
-		{"group", "none|run|indirection|node|outcome|caller", "group the list of requests", nil, func(c *Console) bool { return c.o.Group != nil }, nextGroup, group},
-		{"sort", "COLUMN [desc]", "sort the list of requests", nil, func(c *Console) bool { return c.o.Sort != nil }, nextSort, sortBy},
-		{"show", "PLACE | #N", "go to a place, or to the steps of a request", nil, nil, nextShow, show},
-		{"diff", "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", "compare two requests, two termini, two runs, or a recording with another or what is shown", nil, nil, nil, compareWhat},
-		{"ignore", "[PATH | off [PATH]]", "paths that do not count in comparisons; * is any text", nil, nil, nil, ignore},
-		{"replay", "EXPR [dry]", "ask recorded requests again by the routes there are now; dry only plans", nil, func(c *Console) bool { return c.o.Engine != nil }, nextFilter, replay},
-		{"watch", "[EXPR | server(HOST:PORT) | off]", "while a request is held count what an expression means, or ask a server how it is", nil, func(c *Console) bool { return c.env.Debugger != nil }, nextFilter, watch},
-	}, debugCommands()...), []cmd{
-		{"mark", "[#N] a..z", "mark a request with a letter", nil, nil, nil, mark},
-		{"note", "[#N] TEXT", "note something about a request", nil, func(c *Console) bool { return c.o.Note != nil }, nil, note},
-		{"settings", "[NAME]", "Puppet's settings, and who decided each", nil, func(c *Console) bool { return c.o.Settings != nil }, nextSettings, showSettings},
-		{"set", "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request", "set one of Puppet's settings while this runs, above puppet.conf; or change a held request", setEffect, func(c *Console) bool { return c.o.Configured != nil || canHold(c) }, nextSet, set},
-		{"unset", "NAME ... | all", "take back what set did", nil, func(c *Console) bool { return c.o.Configured != nil }, nextUnset, unset},
-		{"write", "on|off", "allow save, destroy and expire, or forbid them", nil, func(c *Console) bool { return c.o.Engine != nil }, nextOnOff, write},
-		{"export", "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", "write requests for another program", nil, hasLog, nextExport, exportTo},
-		{"recordings", "", "the recordings there are: open, save, compare", nil, hasLog, nil, listRecordings},
-		{"open", "[FILE]", "open a recording, or list them", nil, func(c *Console) bool { return c.o.Open != nil }, nil, open},
-		{"demo", "[S-NN]", "play the built-in demo, or a situation that confuses people", nil, func(c *Console) bool { return c.o.Demo != nil }, nextDemo, demo},
-		{"story", "[SELECTOR]", "tell runs of agents, one sentence each; nothing is the newest", nil, func(c *Console) bool { return c.o.Story != nil }, nextFilter, story},
-		{"serve", "[--listen ADDRESS] [FLAG]", "answer agents, as indirtui serve does, and show what they ask", nil, func(c *Console) bool { return c.o.Serve != nil }, nil, func(c *Console, l call) (tea.Cmd, error) { return c.o.Serve(l.words) }},
-		{"proxy", "URL [--listen ADDRESS] [FLAG]", "stand between agents and a server, as indirtui proxy does", nil, func(c *Console) bool { return c.o.Proxy != nil }, nil, func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) }},
-		{"log", "", "what was said on the line for messages", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
-		{"help", "[TOPIC]", "help about codes, reasons, keys, commands, expressions", nil, nil, nextHelp, showHelp},
-		{"quit", "", "leave the program", nil, nil, nil, func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
-	}...)
-}
-
-const keyArgs = "IND KEY [terminus=T] [cache=C|none] [env=E] [FLAG] [NAME=VALUE]"
-
-// offered returns the commands that make sense now.
-func (c *Console) offered() []cmd {
-	return slices.DeleteFunc(table(), func(m cmd) bool { return m.offered != nil && !m.offered(c) })
-}
-
-func (c *Console) find(name string) *cmd {
-	for _, m := range c.offered() {
-		if m.name == name {
-			return &m
-		}
-	}
-	return nil
-}
-
-func (c *Console) unknown(name string) error {
-	var names []string
-	for _, m := range c.offered() {
-		names = append(names, m.name)
-	}
-	if near := spell.Nearest(name, names); near != "" {
-		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
-	}
-	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
-}
-
-// Names implements screen.Commander.
 func (c *Console) Names() []screen.Completion {
 	var out []screen.Completion
 	for _, m := range c.offered() {
@@ -123,7 +40,7 @@ func ask(c *Console, l call) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if req.Verb == indirector.Search {
+	if req.Verb == indirector.Search && c.o.Output == nil {
 		return c.listing(req, strings.TrimSpace(l.name+" "+l.rest)), nil
 	}
 	return c.send(req, nil), nil
@@ -148,7 +65,7 @@ func (c *Console) request(verb string, words []string) (*indirector.Request, err
 const maxInstance = 64 << 20
 
 func save(c *Console, l call) (tea.Cmd, error) {
-	if first, err := command.SplitBefore(l.rest, 1); err == nil && len(first) > 0 && c.isRecording(first[0]) {
+	if c.isRecording(l.rest) {
 		return c.saveRecording(l.rest, "")
 	}
 	all, err := command.Split(l.rest)
@@ -212,7 +129,7 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// destroy asks for the key again: nothing destructive happens on one line.
+// destroy asks for the key again: no line alone destroys.
 func destroy(c *Console, l call) (tea.Cmd, error) {
 	words, again, typed := takeConfirm(l.words)
 	req, err := c.request(l.name, words)
@@ -221,27 +138,27 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	case typed && again != req.Key:
 		return nil, errors.New("refused: confirm= names another key; nothing was destroyed")
-	case typed:
+	case typed, c.o.Plain:
 		return c.send(req, nil), nil
 	}
-	who := c.whom(req)
-	c.say(entry{style: term.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", who)})
+	target := c.target(req)
+	c.add(entry{style: term.Touched, text: fmt.Sprintf("type the key again to destroy 1 entry (%s)", target)})
 	return screen.Send(screen.Push{Screen: widget.NewPrompt(&c.env.Shared, widget.Prompt{
-		Label: "type the key again to destroy 1 entry (" + who + "): ",
+		Label: "type the key again to destroy 1 entry (" + target + "): ",
 		Hint:  "what is destroyed cannot be undone; esc leaves it",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if strings.TrimSpace(text) != req.Key {
-				c.say(entry{style: term.Attention, text: "refused: that is another key; nothing was destroyed"})
+				c.add(entry{style: term.Attention, text: "refused: that is another key; nothing was destroyed"})
 				return &widget.Problem{Offset: -1, Text: "refused: the key is another one; nothing was destroyed"}, nil
 			}
 			return nil, screen.Send(screen.For{Screen: c, Msg: confirmed{req}})
 		},
-		Cancel: func() tea.Cmd { return c.tell("nothing was destroyed") },
+		Cancel: func() tea.Cmd { return c.reply("nothing was destroyed") },
 	})}), nil
 }
 
-// takeConfirm takes confirm=KEY out of the words: where nobody can be asked, a
-// script types the key again.
+// takeConfirm takes confirm=KEY out of the words, by which a script types the key
+// again.
 func takeConfirm(words []string) (rest []string, key string, given bool) {
 	for i, w := range words {
 		if key, given = strings.CutPrefix(w, "confirm="); given {
@@ -251,8 +168,9 @@ func takeConfirm(words []string) (rest []string, key string, given bool) {
 	return words, "", false
 }
 
-// whom says who would be asked: "terminus yaml of facts, cache json".
-func (c *Console) whom(req *indirector.Request) string {
+// target names the termini that would be asked: "terminus yaml, cache json of
+// facts".
+func (c *Console) target(req *indirector.Request) string {
 	r, _ := c.o.Engine.Explain(req.Indirection)
 	terminus, cache := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	if req.Terminus != "" {
@@ -271,7 +189,7 @@ func (c *Console) whom(req *indirector.Request) string {
 	return text + " of " + req.Indirection
 }
 
-// askEffect says what a request would do, as far as it has been written.
+// askEffect describes what a request would do, as far as it is written.
 func askEffect(c *Console, l call) string {
 	if c.o.Engine == nil {
 		return errRecording.Error()
@@ -291,7 +209,7 @@ func askEffect(c *Console, l call) string {
 	}
 	text := "asks the route of IND"
 	if req.Indirection != "" {
-		text = "asks " + c.whom(req)
+		text = "asks " + c.target(req)
 	}
 	if verb == indirector.Search && req.Indirection != "" {
 		text += "; a search is never cached"
@@ -325,7 +243,7 @@ func route(c *Console, l call) (tea.Cmd, error) {
 	case err != nil:
 		return nil, err
 	case len(swaps) == 0:
-		return c.tell(ind + ": " + c.whom(&indirector.Request{Indirection: ind})), nil
+		return c.reply(ind + ": " + c.target(&indirector.Request{Indirection: ind})), nil
 	}
 	for _, s := range swaps {
 		if s[0] == indirector.SlotCache && s[1] == indirector.Off {
@@ -381,10 +299,10 @@ func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 		if err != nil {
 			return tea.Batch(cmds...), err
 		}
-		c.say(entry{style: term.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
-		log, house := c.env.Log, c.o.Engine
+		c.add(entry{style: term.Plain, text: "did " + routes.Line(ind, s[0], s[1])})
+		log, engine := c.env.Log, c.o.Engine
 		cmds = append(cmds, do, func() tea.Msg {
-			if lacks := routes.Lacking(log, house, ind, s[0], s[1]); lacks != "" {
+			if lacks := routes.Lacking(log, engine, ind, s[0], s[1]); lacks != "" {
 				return screen.For{Screen: c, Msg: warned("warning: " + lacks)}
 			}
 			return nil
@@ -393,7 +311,7 @@ func (c *Console) swap(ind string, swaps [][2]string) (tea.Cmd, error) {
 	return tea.Batch(cmds...), nil
 }
 
-// dry tells what a swap would mean, and changes nothing.
+// dry prints what a swap would mean, and changes nothing.
 func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, s := range swaps {
@@ -401,7 +319,7 @@ func (c *Console) dry(ind string, swaps [][2]string) tea.Cmd {
 		cmds = append(cmds, screen.Later(func() tea.Msg {
 			for !w.Step(c.ctx) {
 			}
-			return screen.For{Screen: c, Msg: said("what-if: " + w.String() + "   " + routes.Line(ind, s[0], s[1]) + " applies it")}
+			return screen.For{Screen: c, Msg: printed("what-if: " + w.String() + "   " + routes.Line(ind, s[0], s[1]) + " applies it")}
 		}))
 	}
 	return tea.Batch(cmds...)
@@ -417,19 +335,19 @@ func (c *Console) reset(words []string) (tea.Cmd, error) {
 		names = words[:1]
 	}
 	if len(names) == 0 {
-		return c.tell("every route is as configured"), nil
+		return c.reply("every route is as configured"), nil
 	}
 	var cmds []tea.Cmd
 	for _, name := range names {
 		cmds = append(cmds, routes.Reset(h, name))
-		c.say(entry{style: term.Plain, text: "did :route reset " + name})
+		c.add(entry{style: term.Plain, text: "did :route reset " + name})
 	}
 	return tea.Batch(cmds...), nil
 }
 
 func (c *Console) export() (tea.Cmd, error) {
 	text := routes.Section(c.o.Engine, c.o.Application)
-	c.say(entry{style: term.Plain, text: strings.TrimRight(text, "\n")})
+	c.add(entry{style: term.Plain, text: strings.TrimRight(text, "\n")})
 	return screen.Send(screen.Copy{What: "as routes.yaml section " + c.o.Application, Text: text}), nil
 }
 
@@ -444,7 +362,7 @@ func routeEffect(c *Console, l call) string {
 	case len(l.words) > 0 && l.words[0] == "export":
 		return "copies the table in force as a section of routes.yaml"
 	case len(l.words) > 0 && c.o.Engine.Registry().Spec(l.words[0]) != nil:
-		return "now " + c.whom(&indirector.Request{Indirection: l.words[0]}) + "; requests on their way are not changed; z undoes it"
+		return "now " + c.target(&indirector.Request{Indirection: l.words[0]}) + "; requests on their way are not changed; z undoes it"
 	}
 	return "changes the route for requests to come; z undoes it"
 }
@@ -498,7 +416,7 @@ func number(s string) (uint64, bool) {
 // was answered here last.
 func (c *Console) subject(words []string) (id uint64, rest []string, err error) {
 	id = c.newest
-	if len(words) > 0 && strings.HasPrefix(words[0], "#") {
+	if len(words) > 0 && (strings.HasPrefix(words[0], "#") || c.o.Plain && len(words) > 1) {
 		n, ok := number(words[0])
 		if !ok {
 			return 0, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}
@@ -568,9 +486,9 @@ func write(c *Console, l call) (tea.Cmd, error) {
 	cmd := set(on)
 	text := ":write " + l.words[0]
 	if on {
-		c.say(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
+		c.add(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
 	} else {
-		c.say(entry{style: term.Plain, text: "read-only from now on"})
+		c.add(entry{style: term.Plain, text: "read-only from now on"})
 	}
 	return tea.Batch(cmd, screen.Send(screen.Done{Command: text, Change: &screen.Change{
 		Command: text, Undo: func() tea.Cmd { return set(was) }, Redo: func() tea.Cmd { return set(on) },
@@ -587,20 +505,20 @@ func open(c *Console, l call) (tea.Cmd, error) {
 	return c.o.Open(l.words[0]), nil
 }
 
-// story tells runs. To read them may take a disk.
+// story prints the stories of runs, which may have to be read from disk.
 func story(c *Console, l call) (tea.Cmd, error) {
-	tell, selector := c.o.Story, l.rest
+	read, selector := c.o.Story, l.rest
 	return func() tea.Msg {
-		told, err := tell(selector)
+		sentences, err := read(selector)
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
-		return screen.For{Screen: c, Msg: runsTold(told)}
+		return screen.For{Screen: c, Msg: runsRead(sentences)}
 	}, nil
 }
 
-// runsTold are sentences about runs.
-type runsTold []string
+// runsRead are sentences about runs.
+type runsRead []string
 
 func demo(c *Console, l call) (tea.Cmd, error) { return c.o.Demo(l.rest) }
 
@@ -616,7 +534,7 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 	if !ok {
 		for _, m := range c.offered() {
 			if m.name == topic {
-				return c.tell("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
+				return c.reply("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
 			}
 		}
 		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(spell.Nearest(topic, help.Topics()), help.Topics())}

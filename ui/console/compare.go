@@ -34,7 +34,7 @@ func compareWhat(c *Console, l call) (tea.Cmd, error) {
 		if !okA || !okB {
 			return nil, usage
 		}
-		return compare.Two(c.env, a, b), nil
+		return c.compareTwo(a, b), nil
 	case len(l.words) == 3 && l.words[0] == "run":
 		return c.compareRuns(l.words[1], l.words[2])
 	case len(l.words) > 0 && len(l.words) <= 2 && hasLog(c) && !strings.HasPrefix(l.words[0], "#") && l.words[0] != "run" && !slices.Contains(command.Verbs(), l.words[0]):
@@ -43,6 +43,36 @@ func compareWhat(c *Console, l call) (tea.Cmd, error) {
 		return c.compareTermini(l.words[0], l.words[1:])
 	}
 	return nil, usage
+}
+
+// compareTwo shows how two requests differ.
+func (c *Console) compareTwo(a, b uint64) tea.Cmd {
+	log, o := c.env.Log, diff.Options{Ignore: slices.Clone(c.env.Ignored)}
+	if c.o.Plain {
+		return c.report(func() (*diff.Report, error) { return diff.Requests(log, a, log, b, o) })
+	}
+	return compare.Two(c.env, a, b)
+}
+
+// compareSets shows how two sets of requests differ; apart means that they are
+// of two recordings.
+func (c *Console) compareSets(a, b diff.Set, apart bool, besides ...string) tea.Cmd {
+	ctx, o := c.ctx, diff.Options{Ignore: slices.Concat(besides, c.env.Ignored), Apart: apart}
+	if c.o.Plain {
+		return c.report(func() (*diff.Report, error) { return diff.Runs(ctx, a, b, o) })
+	}
+	return compare.Sets(c.ctx, c.env, a, b, apart)
+}
+
+// report prints how things differ.
+func (c *Console) report(read func() (*diff.Report, error)) tea.Cmd {
+	return screen.Later(func() tea.Msg {
+		r, err := read()
+		if err != nil {
+			return screen.For{Screen: c, Msg: warned(err.Error())}
+		}
+		return screen.For{Screen: c, Msg: printed(r.Text())}
+	})
 }
 
 func (c *Console) compareRuns(a, b string) (tea.Cmd, error) {
@@ -102,7 +132,7 @@ func idsOf(log session.Log, expr string) ([]uint64, error) {
 	return ids, nil
 }
 
-// compareTermini asks one thing of two termini, and compares what they say.
+// compareTermini asks two termini for one key, and compares their answers.
 func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
 	var names []string
 	rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
@@ -154,9 +184,9 @@ func ignore(c *Console, l call) (tea.Cmd, error) {
 	none := func() tea.Cmd { return nil }
 	switch {
 	case len(l.words) == 0 && len(c.env.Ignored) == 0:
-		return c.tell("every path counts in comparisons; I on a difference ignores it"), nil
+		return c.reply("every path counts in comparisons; I on a difference ignores it"), nil
 	case len(l.words) == 0:
-		return c.tell("ignored in comparisons: " + strings.Join(c.env.Ignored, "  ")), nil
+		return c.reply("ignored in comparisons: " + strings.Join(c.env.Ignored, "  ")), nil
 	case l.words[0] == "off" && len(l.words) == 1:
 		return compare.Heed(c.env, "", none), nil
 	case l.words[0] == "off":
@@ -174,9 +204,9 @@ func watch(c *Console, l call) (tea.Cmd, error) {
 	switch expr {
 	case "":
 		if len(c.env.Watches) == 0 {
-			return c.tell("nothing is watched"), nil
+			return c.reply("nothing is watched"), nil
 		}
-		return c.tell("watched: " + strings.Join(c.env.Watches, "   ")), nil
+		return c.reply("watched: " + strings.Join(c.env.Watches, "   ")), nil
 	case "off":
 		return tea.Batch(c.env.Set(func(s *session.State) { s.Watches = nil }, nil), screen.Send(screen.Done{Command: ":watch off"})), nil
 	}
@@ -213,7 +243,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 	c.started++
 	n := c.started
 	c.running[n] = cancel
-	log, house, ignored := c.env.Log, c.o.Engine, slices.Clone(c.env.Ignored)
+	log, engine, ignored := c.env.Log, c.o.Engine, slices.Clone(c.env.Ignored)
 	return screen.Later(func() tea.Msg {
 		ids, err := idsOf(log, expr)
 		switch {
@@ -230,7 +260,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 			if ctx.Err() != nil {
 				break
 			}
-			t.again(ctx, log, house, id, dry, ignored)
+			t.again(ctx, log, engine, id, dry, ignored)
 		}
 		return screen.For{Screen: c, Msg: replayed{n, t, dry, nil}}
 	}), nil
@@ -253,7 +283,7 @@ type tally struct {
 	then, now         []uint64 // those that came out otherwise
 }
 
-func (t *tally) again(ctx context.Context, log session.Log, house Engine, id uint64, dry bool, ignored []string) {
+func (t *tally) again(ctx context.Context, log session.Log, engine Engine, id uint64, dry bool, ignored []string) {
 	tr, err := log.Trace(id)
 	if err != nil || tr.Parent != 0 || tr.Verb != traces.Find && tr.Verb != traces.Search && tr.Verb != traces.Head {
 		t.left++ // nested ones are asked by those that asked them
@@ -264,9 +294,9 @@ func (t *tally) again(ctx context.Context, log session.Log, house Engine, id uin
 	var value diff.Answer
 	var now uint64
 	if dry {
-		out = house.Plan(ctx, req, nil).Outcome
+		out = engine.Plan(ctx, req, nil).Outcome
 	} else {
-		resp, err := house.Ask(ctx, req)
+		resp, err := engine.Ask(ctx, req)
 		row, _ := log.Row(command.TraceOf(resp, err))
 		out, now = row.Outcome, row.ID
 		value = steps.Again(log, id, now, ignored)
@@ -277,13 +307,13 @@ func (t *tally) again(ctx context.Context, log session.Log, house Engine, id uin
 		t.unsure++
 		return
 	}
-	said := fmt.Sprintf("#%d %s -> %s%s", id, tr.Outcome, out, steps.Without(tr))
+	printed := fmt.Sprintf("#%d %s -> %s%s", id, tr.Outcome, out, steps.Without(tr))
 	if out == tr.Outcome {
 		if value.Verdict != diff.Different && value.Verdict != diff.OneSided {
 			t.same++
 			return
 		}
-		said = fmt.Sprintf("#%d %s%s, %s", id, out, steps.Without(tr), value.String())
+		printed = fmt.Sprintf("#%d %s%s, %s", id, out, steps.Without(tr), value.String())
 	}
 	t.other++
 	if now != 0 {
@@ -291,7 +321,7 @@ func (t *tally) again(ctx context.Context, log session.Log, house Engine, id uin
 	}
 	const shown = 8
 	if len(t.differ) < shown {
-		t.differ = append(t.differ, said)
+		t.differ = append(t.differ, printed)
 	}
 }
 
@@ -314,7 +344,7 @@ func (t *tally) String() string {
 	return text
 }
 
-// replayed says what became of a replay.
+// replayed prints the result of a replay.
 func (c *Console) replayed(m replayed) tea.Cmd {
 	if cancel := c.running[m.n]; cancel != nil {
 		cancel()
@@ -324,11 +354,15 @@ func (c *Console) replayed(m replayed) tea.Cmd {
 	case m.err != nil:
 		return c.refuse(m.err)
 	case m.dry:
-		return c.tell("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
+		return c.reply("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
 	}
-	told := c.tell("asked again " + m.t.String())
+	answer := c.reply("asked again " + m.t.String())
 	if len(m.t.now) < 2 {
-		return told // one of them is compared by d
+		return answer // one of them is compared by d
 	}
-	return tea.Batch(told, compare.Replayed(c.ctx, c.env, m.t.then, m.t.now))
+	if c.o.Plain {
+		of := func(name string, ids []uint64) diff.Set { return diff.Set{Log: c.env.Log, Name: name, IDs: ids} }
+		return tea.Batch(answer, c.compareSets(of("recorded", m.t.then), of("asked again", m.t.now), false, diff.Fresh()...))
+	}
+	return tea.Batch(answer, compare.Replayed(c.ctx, c.env, m.t.then, m.t.now))
 }

@@ -32,7 +32,6 @@ const (
 	maxRecent = 20
 )
 
-// Complete implements screen.Commander.
 func (c *Console) Complete(text string) (next []screen.Completion, about []string) {
 	body := strings.TrimLeft(text, " :")
 	lead := text[:len(text)-len(body)]
@@ -82,15 +81,15 @@ func complete(head string, o option) screen.Completion {
 	return screen.Completion{Text: text, Name: name, Kind: o.kind, Note: o.note}
 }
 
-// history adds lines of the past that go on like this one, or have it in them.
+// history adds earlier lines that contain this one.
 func (c *Console) history(text string, next []screen.Completion) []screen.Completion {
 	typed := strings.TrimSpace(text)
 	if len(typed) < 3 {
 		return next
 	}
 	n := 0
-	for i := len(c.past) - 1; i >= 0 && n < 3; i-- {
-		if line := c.past[i]; line != typed && strings.Contains(line, typed) {
+	for i := len(c.entered) - 1; i >= 0 && n < 3; i-- {
+		if line := c.entered[i]; line != typed && strings.Contains(line, typed) {
 			next = append(next, screen.Completion{Text: line, Name: line, Kind: "history"})
 			n++
 		}

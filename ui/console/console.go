@@ -1,9 +1,8 @@
-// Package console understands the lines of the command prompt, runs them, and
-// shows what was asked and answered.
+// Package console reads the lines of the command prompt, runs them, and shows
+// what was asked and answered.
 //
 // Each command is one entry of a table: its name, how it is written, what it
-// does, how it goes on. What this program cannot do in the state it is in is
-// not offered.
+// does, how it goes on. A command that cannot work in a session is not offered.
 package console
 
 import (
@@ -20,7 +19,6 @@ import (
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/ui/command"
-	"indirtui/ui/compare"
 	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
@@ -53,27 +51,37 @@ type Options struct {
 	Settings    Settings           // of the engine
 	Configured  command.Configured // changes them; nil if they cannot be changed
 	Application string             // whose section of routes.yaml is exported
-	Heard       func(Said)         // hears what is said, as it is said; nil is nobody
 	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
-	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error is that there is none
-	Note func(id uint64, text string) error // notes what the user says about a request
+	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error: there is none
+	Note func(id uint64, text string) error // adds a comment to a request
 	// Serve and Proxy answer agents from now on, by the words of the command
-	// line; Story tells the runs of agents that a selector means, one sentence
-	// each.
+	// line; Story returns the stories of the runs that a selector means, one
+	// sentence each.
 	Serve, Proxy func(words []string) (tea.Cmd, error)
 	Story        func(selector string) ([]string, error)
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
 	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
 	Sort       func(column string, reverse bool) tea.Cmd
+	// Output receives what commands answer, as it comes, where there is no screen;
+	// nothing is kept for one then. It is called on the goroutine that calls Do.
+	Output func(Output)
+	// Own are commands that the owner of the Console runs itself, by their names,
+	// with what stands behind the name as it is written.
+	Own map[string]func(rest string) (tea.Cmd, error)
+	// Plain means that the lines are written by a user without a screen: no
+	// confirmation is asked for, and the owner prints the story of each answer.
+	Plain bool
+	// Write writes requests to a file, instead of Recordings. It may be nil.
+	Write func(recordings.What) error
 	// Recordings is what the list of recordings needs; without a Log there is none.
 	Recordings recordings.Options
 }
 
-// A Console runs commands and keeps their output. It is a
-// session.Commander, and the screen that shows that output. It belongs to the
+// A Console runs commands and keeps what they answered. It is a
+// session.Commander, and the screen that shows the answers. It belongs to the
 // goroutine of the user interface.
 type Console struct {
 	env     *session.Env
@@ -86,12 +94,12 @@ type Console struct {
 	lines         []line
 	list          widget.Table
 	width, height int
-	past          []string
+	entered       []string
 	newest        uint64 // the request that was answered last
 	recent        recent
 }
 
-// An entry is one thing that was said, by the user or to one.
+// An entry is a line of the user, or an answer to one.
 type entry struct {
 	style   term.Style
 	text    string
@@ -110,7 +118,7 @@ type line struct {
 // How much is remembered.
 const (
 	maxEntries = 2000
-	maxPast    = 500
+	maxEntered = 500
 )
 
 var (
@@ -127,8 +135,7 @@ func New(ctx context.Context, env *session.Env, o Options) *Console {
 	return &Console{env: env, o: o, ctx: ctx, running: make(map[int]context.CancelFunc), list: widget.Table{Gutter: 1}}
 }
 
-// Stop stops the requests that are on their way, and reports whether there were
-// any.
+// Stop cancels the requests that run, and reports whether there were any.
 func (c *Console) Stop() bool {
 	some := len(c.running) > 0
 	for _, cancel := range c.running {
@@ -148,7 +155,7 @@ func (c *Console) Run(text string) tea.Cmd {
 	if !c.Secret(text) {
 		c.remember(text)
 	}
-	c.say(entry{style: term.Bold, text: "> " + c.WithoutSecrets(text)})
+	c.add(entry{style: term.Bold, text: "> " + c.WithoutSecrets(text)})
 	do, err := c.Do(text)
 	if err != nil {
 		return c.refuse(err)
@@ -156,8 +163,8 @@ func (c *Console) Run(text string) tea.Cmd {
 	return do
 }
 
-// Do does what a line says, without remembering it. The error says why it
-// cannot be done; a *command.UsageError is that it is not understood.
+// Do runs a line without keeping it. The error is why it cannot be run; a
+// *command.UsageError if it is not understood.
 func (c *Console) Do(text string) (tea.Cmd, error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if name == "" {
@@ -168,62 +175,73 @@ func (c *Console) Do(text string) (tea.Cmd, error) {
 		return nil, c.unknown(name)
 	}
 	l := call{name: name, rest: strings.TrimSpace(rest)}
+	if own := c.o.Own[name]; own != nil {
+		return own(l.rest)
+	}
 	var err error
-	if l.words, err = command.Split(l.rest); err != nil && !slices.Contains(expressive, name) {
+	if l.words, err = command.Split(l.rest); err != nil && !cmd.expression {
 		return nil, err
 	}
 	return cmd.run(c, l)
 }
 
-// expressive are the commands that take an expression as it is written. Its
-// quotes are its own, and a lone one is nothing wrong: key=it's.
-var expressive = []string{"filter", "replay", "watch", "story", "save", "export"}
-
 func (c *Console) remember(text string) {
-	c.past = slices.DeleteFunc(c.past, func(s string) bool { return s == text })
-	c.past = append(c.past, text)
-	if len(c.past) > maxPast {
-		c.past = c.past[1:]
+	c.entered = slices.DeleteFunc(c.entered, func(s string) bool { return s == text })
+	c.entered = append(c.entered, text)
+	if len(c.entered) > maxEntered {
+		c.entered = c.entered[1:]
 	}
 }
 
-// Refused is what a command says in read-only mode.
+// Refused is the answer to a write in read-only mode.
 const Refused = "refused: read-only mode. Start with --write or use :write on"
 
-// refuse shows why a line was not run, here and on the line for messages.
+// refuse reports why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
-	c.say(entry{style: term.Attention, text: text, refused: true})
-	return screen.Send(screen.Toast{Text: text, Bad: true})
+	c.add(entry{style: term.Attention, text: text, refused: true})
+	return c.toast(screen.Toast{Text: text, Bad: true})
 }
 
-// tell says something that is no failure.
-func (c *Console) tell(text string) tea.Cmd {
-	c.say(entry{style: term.Plain, text: text})
-	return screen.Say(text)
+// reply adds an answer that is no failure.
+func (c *Console) reply(text string) tea.Cmd {
+	c.add(entry{style: term.Plain, text: text})
+	return c.toast(screen.Toast{Text: text})
 }
 
-// Said is one thing that was said: a text, or the line of a request.
-type Said struct {
+// Print adds a text to what commands answer.
+func (c *Console) Print(text string) { c.add(entry{style: term.Plain, text: text}) }
+
+// toast repeats on the line for messages what was added here, if there is one.
+func (c *Console) toast(t screen.Toast) tea.Cmd {
+	if c.o.Output != nil {
+		return nil
+	}
+	return screen.Send(t)
+}
+
+// An Output is one thing that a command answers: a text, or the line of a
+// request.
+type Output struct {
 	Text    string
 	Request uint64 // that was answered; 0 if it is not the line of one
-	Refused bool   // it says that something was not done
+	Refused bool   // Text says why something was not done
 }
 
-func (c *Console) hear(e entry) {
-	if c.o.Heard == nil {
+func (c *Console) output(e entry) {
+	out := Output{Text: e.text, Refused: e.refused}
+	if row, ok := c.env.Log.Row(e.id); ok && e.row {
+		out.Text, out.Request = resultText(&row, e.tail), e.id
+	}
+	c.o.Output(out)
+}
+
+// add adds an entry. A cursor at the end stays at the end.
+func (c *Console) add(e entry) {
+	if c.o.Output != nil {
+		c.output(e)
 		return
 	}
-	said := Said{Text: e.text, Refused: e.refused}
-	if row, ok := c.env.Log.Row(e.id); ok && e.row {
-		said.Text, said.Request = resultText(&row, e.tail), e.id
-	}
-	c.o.Heard(said)
-}
-
-// say adds an entry. Who looks at the end goes on looking at the end.
-func (c *Console) say(e entry) {
-	c.hear(e)
 	c.entries = append(c.entries, e)
 	if len(c.entries) > maxEntries {
 		c.entries = slices.Delete(c.entries, 0, maxEntries/10)
@@ -291,14 +309,14 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 	n := c.started
 	c.running[n] = cancel
 	req.Caller = "you"
-	house, log := c.o.Engine, c.env.Log
+	engine, log := c.o.Engine, c.env.Log
 	return func(err error) answered {
 		a := answered{n: n, err: err}
 		if err != nil {
 			return a
 		}
 		var resp *indirector.Response
-		resp, a.err = house.Ask(ctx, req)
+		resp, a.err = engine.Ask(ctx, req)
 		a.id, a.tail = command.TraceOf(resp, a.err), tail(req.Verb, resp)
 		if t, terr := log.Trace(a.id); terr == nil && t.Outcome != traces.Good && t.Outcome != traces.Hit {
 			a.why = traces.Story(t)
@@ -316,16 +334,16 @@ func (c *Console) answer(a answered) tea.Cmd {
 	row, ok := c.env.Log.Row(a.id)
 	if !ok {
 		if a.err == nil {
-			return c.tell("answered; nobody records")
+			return c.reply("answered; nobody records")
 		}
 		return c.refuse(fmt.Errorf("%s", indirector.Message(a.err)))
 	}
 	c.newest = a.id
-	c.say(entry{id: a.id, row: true, tail: a.tail})
-	if a.why != "" {
-		c.say(entry{style: term.Quiet, text: "  " + a.why, id: a.id})
+	c.add(entry{id: a.id, row: true, tail: a.tail})
+	if a.why != "" && !c.o.Plain {
+		c.add(entry{style: term.Quiet, text: "  " + a.why, id: a.id})
 	}
-	return screen.Send(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
+	return c.toast(screen.Toast{Text: resultText(&row, a.tail), Advice: a.why, Bad: row.Outcome.Failed()})
 }
 
 // resultText is the line of a request: "#1050 find node web01  T plain  0 ms
@@ -422,25 +440,25 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case answered:
 		return c.answer(msg)
-	case said:
-		return c.tell(string(msg))
+	case printed:
+		return c.reply(string(msg))
 	case warned:
-		c.say(entry{style: term.Attention, text: string(msg)})
-		return screen.Warn(string(msg), "")
+		c.add(entry{style: term.Attention, text: string(msg)})
+		return c.toast(screen.Toast{Text: string(msg), Bad: true})
 	case confirmed:
 		return c.send(msg.req, nil)
-	case runsTold:
+	case runsRead:
 		var cmd tea.Cmd
-		for _, told := range msg {
-			cmd = c.tell(told)
+		for _, sentence := range msg {
+			cmd = c.reply(sentence)
 		}
 		return cmd
 	case both:
-		return compare.Two(c.env, msg.a, msg.b)
+		return c.compareTwo(msg.a, msg.b)
 	case twoFiles:
-		return compare.Sets(c.ctx, c.env, msg[0], msg[1], true)
+		return c.compareSets(msg[0], msg[1], true)
 	case twoRuns:
-		return compare.Sets(c.ctx, c.env, msg[0], msg[1], false)
+		return c.compareSets(msg[0], msg[1], false)
 	case replayed:
 		return c.replayed(msg)
 	case changed:
@@ -450,7 +468,7 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 }
 
 type (
-	said      string
+	printed   string
 	warned    string
 	confirmed struct{ req *indirector.Request }
 )

@@ -31,8 +31,8 @@ import (
 
 var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
 
-// A house answers by a script.
-type house struct {
+// A fake answers by a script.
+type fake struct {
 	*indirector.Indirector
 	start indirector.Routes
 	write bool
@@ -40,9 +40,9 @@ type house struct {
 	exec  *terminustest.Script
 }
 
-func (h *house) Configured() indirector.Routes { return h.start }
+func (h *fake) Configured() indirector.Routes { return h.start }
 
-func (h *house) Overrides() []string {
+func (h *fake) Overrides() []string {
 	var names []string
 	for _, name := range h.Registry().Names() {
 		if h.Routes()[name].Primary.Winner().Terminus != h.start[name].Primary.Winner().Terminus {
@@ -52,15 +52,15 @@ func (h *house) Overrides() []string {
 	return names
 }
 
-func (h *house) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (h *fake) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
 	return h.Do(ctx, req)
 }
-func (h *house) Writes() bool     { return h.write }
-func (h *house) SetWrite(on bool) { h.write = on }
+func (h *fake) Writes() bool     { return h.write }
+func (h *fake) SetWrite(on bool) { h.write = on }
 
-func newHouse(t *testing.T, script string) *house {
+func newEngine(t *testing.T, script string) *fake {
 	t.Helper()
-	h := &house{}
+	h := &fake{}
 	node := func(name string) indirector.Instance {
 		return &model.Node{Name: name, Environment: "production", Classes: data.OfStrings([]string{"app"})}
 	}
@@ -91,7 +91,7 @@ func newHouse(t *testing.T, script string) *house {
 	return h
 }
 
-func options(h *house) console.Options {
+func options(h *fake) console.Options {
 	return console.Options{
 		Engine: h, Application: "agent", Note: h.log.AddComment,
 		Demo: func(name string) (tea.Cmd, error) { return screen.Say("the demo plays " + name), nil },
@@ -99,7 +99,7 @@ func options(h *house) console.Options {
 	}
 }
 
-func play(t *testing.T, h *house, o console.Options, width, height int) *uitest.Player {
+func play(t *testing.T, h *fake, o console.Options, width, height int) *uitest.Player {
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: h.log, Now: func() time.Time { return noon },
@@ -122,7 +122,7 @@ func TestFrames(t *testing.T) {
 	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
 		t.Run(size.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, quiet)
+			h := newEngine(t, quiet)
 			p := play(t, h, options(h), size.width, size.height)
 			p.Golden("card-" + size.name)
 			p.Keys("~").Golden("blank-" + size.name)
@@ -141,7 +141,7 @@ func TestFrames(t *testing.T) {
 // Journey 4, step 4: ask another terminus, and see that it was you.
 func TestAskedRequestsAreMarked(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	p.Keys(":", "find node db07.example.com terminus=plain", "enter").Want("#1 find node db07.example.com  T plain", "ok", "(sent by you)")
 	if row, _ := h.log.Row(1); !row.Sent || row.Terminus != "plain" || row.Outcome != traces.Good {
@@ -152,7 +152,7 @@ func TestAskedRequestsAreMarked(t *testing.T) {
 
 func TestReadOnlyRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	for _, line := range []string{"save node web01.example.com @x.yaml", "destroy node web01.example.com"} {
 		p.Keys(":", line, "enter").Want("refused: read-only mode. Start with --write or use :write on")
@@ -165,7 +165,7 @@ func TestReadOnlyRefuses(t *testing.T) {
 // Journey 10, step 5: destroy asks for the key again.
 func TestDestroyAsksForTheKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	p.Keys(":", "write on", "enter").Want("did :write on", "WRITE")
 	p.Keys(":", "destroy node web01.example.com", "enter").Want("type the key again", "terminus exec of node")
@@ -186,7 +186,7 @@ func TestDestroyAsksForTheKey(t *testing.T) {
 
 func TestSaveReadsAFile(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	h.write = true
 	dir := t.TempDir()
 	file := filepath.Join(dir, "n.json")
@@ -207,7 +207,7 @@ func TestSaveReadsAFile(t *testing.T) {
 // Expressions of save, export and the others keep their quotes on the way.
 func TestExpressionsKeepTheirQuotes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	o := options(h)
 	o.Recordings = recordings.Options{Log: h.log, Redact: func(s string) (string, int) { return s, 0 }}
 	dir := t.TempDir()
@@ -230,7 +230,7 @@ func TestExpressionsKeepTheirQuotes(t *testing.T) {
 
 func TestRoute(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 140, 24)
 	p.Keys(":", "find node web01.example.com", "enter")
 	for _, tt := range []struct{ line, want string }{
@@ -253,7 +253,7 @@ func TestRoute(t *testing.T) {
 
 func TestMarkAndNote(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	p.Keys(":", "mark a", "enter").Want("which request?")
 	p.Keys(":", "find node web01.example.com", "enter", ":", "mark a", "enter").Want("did :mark #1 a")
@@ -271,7 +271,7 @@ func TestMarkAndNote(t *testing.T) {
 // What is not there is not offered.
 func TestOnlyWhatExistsIsOffered(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	c := console.New(t.Context(), &session.Env{Log: h.log}, console.Options{})
 	for _, n := range c.Names() {
 		switch n.Name {
@@ -286,7 +286,7 @@ func TestOnlyWhatExistsIsOffered(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	o := options(h)
 	env := &session.Env{Shared: screen.Shared{Now: time.Now}, Log: h.log}
 	c := console.New(t.Context(), env, o)
@@ -339,7 +339,7 @@ func TestComplete(t *testing.T) {
 // Old lines are found by any part of them.
 func TestHistoryIsSearched(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	p.Keys(":", "find node web01.example.com", "enter", ":", "web01").Want("history").Keys("tab", "enter").Want("#2 find node")
 	p.Keys(":", "up").Want(": find node web01.example.com")
@@ -348,7 +348,7 @@ func TestHistoryIsSearched(t *testing.T) {
 // Requests end with the program.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, "find * → wait 1h, then found")
+	h := newEngine(t, "find * → wait 1h, then found")
 	env := &session.Env{Shared: screen.Shared{Now: time.Now}, Log: h.log}
 	c := console.New(t.Context(), env, options(h))
 	cmd := c.Run("find node slow")
@@ -375,7 +375,7 @@ func TestStop(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, quiet)
+	h := newEngine(t, quiet)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "puppet.conf"), []byte("[main]\nnode_terminus = exec\n[server]\nnode_terminus = plain\nhttp_proxy_password = hunter2\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -397,7 +397,7 @@ func TestAnySize(t *testing.T) {
 	t.Parallel()
 	bad := "\"\x1b]52;c;!\a\u202e日本" + strings.Repeat("x", 300) + "\""
 	for _, size := range [][2]int{{60, 16}, {61, 17}, {80, 24}, {109, 20}, {110, 24}, {200, 60}, {400, 16}} {
-		h := newHouse(t, quiet+"\nfind x → fail: "+strings.Trim(bad, "\""))
+		h := newEngine(t, quiet+"\nfind x → fail: "+strings.Trim(bad, "\""))
 		h.write = true
 		p := play(t, h, options(h), size[0], size[1])
 		for _, keys := range [][]string{
@@ -450,7 +450,7 @@ func FuzzRun(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		h := &house{}
+		h := &fake{}
 		reg, err := indirector.NewRegistry(termini.Specs(), termini.All())
 		if err != nil {
 			t.Fatal(err)

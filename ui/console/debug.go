@@ -16,28 +16,24 @@ import (
 	"indirtui/ui/term"
 )
 
-func canHold(c *Console) bool { return c.env.Debugger != nil }
-
 // debugCommands are those of the debugger, in the order of help.
 func debugCommands() []cmd {
 	return []cmd{
-		{"break", "[EXPR] [before|after STEP] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", "stop requests between two questions, or do something there", nil, canHold, nextBreak, breakAt},
-		{"breaks", "[on|off]", "list the breakpoints; off disarms them all and lets everything go", nil, canHold, nextOnOff, breaks},
-		{"hold", "[#N]", "list what is held, or hold a running request at its next question", nil, canHold, nil, hold},
-		{"step", "[#N]", "let a held request go to the next question", nil, canHold, nextHeld, goOn(debugger.Step)},
-		{"over", "[#N]", "let a held request go to the next phase", nil, canHold, nextHeld, goOn(debugger.Over)},
-		{"finish", "[#N]", "let a held request go to its end", nil, canHold, nextHeld, goOn(debugger.Finish)},
-		{"continue", "[#N|all]", "let a held request go on", nil, canHold, nextHeld, goOn(debugger.Continue)},
-		{"abort", "[#N]", "end a held request", nil, canHold, nextHeld, abort},
-		{"edit", "[#N] NAME=VALUE ...", "change a held request", nil, canHold, nextEdit, edit},
-		{"restore", "[#N]", "take back what was changed of a held request", nil, canHold, nextHeld, restore},
-		{"swap", "IND TERMINUS", "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", routeEffect, hasHouse, nextSwap, swapTerminus},
-		{"fault", "IND STATUS|TEXT|nil [N%] [once] [first=N] [every=N] [verb=VERB]   or IND off", "let the terminus of an indirection fail, or take that back", nil, hasHouse, nextSwap, fault},
-		{"inject", "[#N] ACTION", "fail or answer a held request, and let it go on", nil, canHold, nextAction, inject},
+		{name: "break", args: "[EXPR] [before|after STEP] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", help: "stop requests between two questions, or do something there", offered: hasDebugger, next: nextBreak, run: breakAt},
+		{name: "breaks", args: "[on|off]", help: "list the breakpoints; off disarms them all and lets everything go", offered: hasDebugger, next: nextOnOff, run: breaks},
+		{name: "hold", args: "[#N]", help: "list what is held, or hold a running request at its next question", offered: hasDebugger, run: hold},
+		{name: "step", args: "[#N]", help: "let a held request go to the next question", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Step)},
+		{name: "over", args: "[#N]", help: "let a held request go to the next phase", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Over)},
+		{name: "finish", args: "[#N]", help: "let a held request go to its end", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Finish)},
+		{name: "continue", args: "[#N|all]", help: "let a held request go on", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Continue)},
+		{name: "abort", args: "[#N]", help: "end a held request", offered: hasDebugger, next: nextHeld, run: abort},
+		{name: "edit", args: "[#N] NAME=VALUE ...", help: "change a held request", offered: hasDebugger, next: nextEdit, run: edit},
+		{name: "restore", args: "[#N]", help: "take back what was changed of a held request", offered: hasDebugger, next: nextHeld, run: restore},
+		{name: "swap", args: "IND TERMINUS", help: "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", effect: routeEffect, offered: hasEngine, next: nextSwap, run: swapTerminus},
+		{name: "fault", args: "IND STATUS|TEXT|nil [N%] [once] [first=N] [every=N] [verb=VERB]   or IND off", help: "let the terminus of an indirection fail, or take that back", offered: hasEngine, next: nextSwap, run: fault},
+		{name: "inject", args: "[#N] ACTION", help: "fail or answer a held request, and let it go on", offered: hasDebugger, next: nextAction, run: inject},
 	}
 }
-
-func hasHouse(c *Console) bool { return c.o.Engine != nil }
 
 func swapTerminus(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) != 2 {
@@ -54,7 +50,7 @@ func fault(c *Console, l call) (tea.Cmd, error) {
 	r, known := c.o.Engine.Explain(l.words[0])
 	now := r.Primary.Winner().Terminus
 	if !known || now == "" {
-		return route(c, call{name: l.name, words: []string{l.words[0], "terminus=none"}}) // which says what there is
+		return route(c, call{name: l.name, words: []string{l.words[0], "terminus=none"}}) // its error lists the termini
 	}
 	if inner, is := strings.CutPrefix(now, "fault("); is {
 		now = inner[:innerEnd(inner)] // one fault at a time
@@ -125,8 +121,8 @@ func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err e
 	return all[0], words, nil
 }
 
-// heldText is a held request in one line.
-func (c *Console) heldText(h *debugger.Held) string {
+// HeldText is a held request in one line.
+func (c *Console) HeldText(h *debugger.Held) string {
 	where := debugger.Where{Step: h.State.Point.Step, After: h.State.Done}
 	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, where, h.By)
 	for _, change := range h.Changes {
@@ -155,7 +151,7 @@ func breakAt(c *Console, l call) (tea.Cmd, error) {
 		}
 		set := func(b debugger.Breakpoint) tea.Cmd {
 			_, err := d.Replace(old.ID, b)
-			return c.complain(err)
+			return c.refuseIf(err)
 		}
 		if _, err := d.Replace(old.ID, b); err != nil {
 			return nil, err
@@ -171,21 +167,21 @@ func breakAt(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	id := info.ID
-	c.say(entry{style: term.Touched, text: id + " " + b.String()})
-	do := c.done(":break "+b.String(), func() tea.Cmd { return c.complain(d.Remove(id)) }, func() tea.Cmd {
+	c.add(entry{style: term.Touched, text: id + " " + b.String()})
+	do := c.done(":break "+b.String(), func() tea.Cmd { return c.refuseIf(d.Remove(id)) }, func() tea.Cmd {
 		again, err := d.Add(b)
 		id = again.ID
-		return c.complain(err)
+		return c.refuseIf(err)
 	})
-	return tea.Batch(do, c.complain(err)), nil
+	return tea.Batch(do, c.refuseIf(err)), nil
 }
 
-// done says what was done, here and to the line for messages, with its way back.
+// done reports a change that can be undone.
 func (c *Console) done(text string, undo, redo func() tea.Cmd) tea.Cmd {
 	return screen.Send(screen.Done{Command: text, Change: &screen.Change{Command: text, Undo: undo, Redo: redo}})
 }
 
-func (c *Console) complain(err error) tea.Cmd {
+func (c *Console) refuseIf(err error) tea.Cmd {
 	if err == nil {
 		return nil
 	}
@@ -205,8 +201,8 @@ func (c *Console) removeBreak(id string) (tea.Cmd, error) {
 	return c.done(":break remove "+id, func() tea.Cmd {
 		again, err := d.Add(old)
 		id = again.ID
-		return c.complain(err)
-	}, func() tea.Cmd { return c.complain(d.Remove(id)) }), nil
+		return c.refuseIf(err)
+	}, func() tea.Cmd { return c.refuseIf(d.Remove(id)) }), nil
 }
 
 func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
@@ -215,7 +211,7 @@ func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
 		return nil, err
 	}
 	word := map[bool]string{true: "on", false: "off"}[on]
-	return c.done(":break "+id+" "+word, func() tea.Cmd { return c.complain(d.Arm(id, !on)) }, func() tea.Cmd { return c.complain(d.Arm(id, on)) }), nil
+	return c.done(":break "+id+" "+word, func() tea.Cmd { return c.refuseIf(d.Arm(id, !on)) }, func() tea.Cmd { return c.refuseIf(d.Arm(id, on)) }), nil
 }
 
 // breaks lists the breakpoints, or switches all of them.
@@ -224,7 +220,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off") {
 		d.SetOff(l.words[0] == "off")
 		if l.words[0] == "off" {
-			c.say(entry{style: term.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
+			c.add(entry{style: term.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
 		}
 		return screen.Send(screen.Done{Command: ":breaks " + l.words[0]}), nil
 	}
@@ -233,7 +229,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 	}
 	all := d.Breaks()
 	if len(all) == 0 {
-		return c.tell("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
+		return c.reply("there are no breakpoints; break EXPR before STEP do ACTION makes one"), nil
 	}
 	for _, b := range all {
 		state := "off"
@@ -245,7 +241,7 @@ func breaks(c *Console, l call) (tea.Cmd, error) {
 		case b.Restored:
 			state = "off, restored"
 		}
-		c.say(entry{style: term.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
+		c.add(entry{style: term.Plain, text: fmt.Sprintf("%s %s   %s   hits %s", b.ID, state, b.String(), b.Count())})
 	}
 	return nil, nil
 }
@@ -256,10 +252,10 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		all := d.Held()
 		for i := range all {
-			c.say(entry{style: term.Touched, text: c.heldText(&all[i]), id: all[i].ID})
+			c.add(entry{style: term.Touched, text: c.HeldText(&all[i]), id: all[i].ID})
 		}
 		if len(all) == 0 {
-			return c.tell("no request is held"), nil
+			return c.reply("no request is held"), nil
 		}
 		return nil, nil
 	}
@@ -281,7 +277,7 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 	return func(c *Console, l call) (tea.Cmd, error) {
 		if how == debugger.Continue && len(l.words) == 1 && l.words[0] == "all" {
-			return c.tell(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
+			return c.reply(fmt.Sprintf("%d requests go on", c.env.Debugger.ContinueAll())), nil
 		}
 		h, rest, err := c.heldOne(l.words)
 		switch {
@@ -293,7 +289,7 @@ func goOn(how debugger.Go) func(*Console, call) (tea.Cmd, error) {
 		if err := c.env.Debugger.Resume(h.ID, how); err != nil {
 			return nil, err
 		}
-		c.say(entry{style: term.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
+		c.add(entry{style: term.Plain, text: fmt.Sprintf("#%d: %s", h.ID, how), id: h.ID})
 		return screen.Send(screen.Done{Command: fmt.Sprintf(":%s #%d", how, h.ID)}), nil
 	}
 }
@@ -324,7 +320,7 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 		if err != nil {
 			return nil, err
 		}
-		if why := h.Can(e.Name); why != "" {
+		if why := h.Disabled(e.Name); why != "" {
 			return nil, fmt.Errorf("edit %s: %s", e.Name, why)
 		}
 		edits = append(edits, e)
@@ -334,29 +330,29 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	c.say(entry{style: term.Touched, text: c.heldText(&h), id: h.ID})
+	c.add(entry{style: term.Touched, text: c.HeldText(&h), id: h.ID})
 	d, id := c.env.Debugger, h.ID
 	return tea.Batch(c.plan(id), c.done(fmt.Sprintf(":set #%d %s", id, strings.Join(words, " ")), func() tea.Cmd {
 		_, err := d.AsItWas(id)
-		return c.complain(err)
+		return c.refuseIf(err)
 	}, func() tea.Cmd {
 		for _, e := range edits {
 			if _, err := d.Edit(id, e); err != nil {
-				return c.complain(err)
+				return c.refuseIf(err)
 			}
 		}
 		return nil
 	})), nil
 }
 
-// plan says what will become of a held request.
+// plan prints what will become of a held request.
 func (c *Console) plan(id uint64) tea.Cmd {
 	return screen.Later(func() tea.Msg {
 		f, err := c.env.Debugger.Plan(c.ctx, id)
 		if err != nil {
 			return nil // it went on meanwhile
 		}
-		return screen.For{Screen: c, Msg: said(fmt.Sprintf("plan of #%d: %s", id, f.Why))}
+		return screen.For{Screen: c, Msg: printed(fmt.Sprintf("plan of #%d: %s", id, f.Why))}
 	})
 }
 
@@ -401,7 +397,7 @@ func nextHeld(c *Console, l call) []option {
 	var out []option
 	for _, h := range c.env.Debugger.Held() {
 		if word := fmt.Sprintf("#%d", h.ID); strings.HasPrefix(word, typed) {
-			out = append(out, option{word: word, kind: "held", note: c.heldText(&h)})
+			out = append(out, option{word: word, kind: "held", note: c.HeldText(&h)})
 		}
 	}
 	if l.name == "continue" && strings.HasPrefix("all", typed) {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -15,19 +16,34 @@ func hasLog(c *Console) bool { return c.o.Recordings.Log != nil }
 
 // listRecordings shows the recordings there are.
 func listRecordings(c *Console, _ call) (tea.Cmd, error) {
+	if own := c.o.Own["recordings"]; own != nil {
+		return own("")
+	}
 	r, load := recordings.New(c.ctx, c.env, c.o.Recordings)
 	return tea.Batch(screen.Send(screen.Push{Screen: r}), load), nil
 }
 
-// isRecording reports whether a word behind save names a file for requests and
-// not an indirection.
-func (c *Console) isRecording(word string) bool {
-	if !hasLog(c) {
+// isRecording reports whether the first word behind save names a file for
+// requests and not an indirection.
+func (c *Console) isRecording(line string) bool {
+	words, err := command.SplitBefore(line, 1)
+	if err != nil || !hasLog(c) || len(words) == 0 && !c.o.Plain {
 		return false
 	}
-	known := c.o.Engine != nil && c.o.Engine.Registry().Spec(word) != nil
-	return !known && strings.ContainsAny(word, "./")
+	known := len(words) > 0 && c.o.Engine != nil && c.o.Engine.Registry().Spec(words[0]) != nil
+	switch {
+	case !known:
+		return c.o.Plain || strings.ContainsAny(words[0], "./")
+	case !c.o.Plain:
+		return false
+	}
+	all, err := command.Split(line)
+	_, file, _ := takeFile(all)
+	return err == nil && (file == "" || slices.Contains(selectors, "@"+file))
 }
+
+// selectors are the requests that have a name.
+var selectors = []string{"@all", "@shown", "@run", "@marked", "@unmarked"}
 
 // saveRecording saves what a selector means to a file: base.ind @run. Behind
 // the selector may stand a format and which values go along, unless format
@@ -45,6 +61,9 @@ func (c *Console) saveRecording(line string, format export.Format) (tea.Cmd, err
 		if err := what.Read(words[1]); err != nil {
 			return nil, &command.UsageError{What: err.Error()}
 		}
+	}
+	if c.o.Write != nil {
+		return nil, c.o.Write(what)
 	}
 	return recordings.Write(c.env, c.o.Recordings, what), nil
 }
@@ -78,5 +97,5 @@ func nextExport(_ *Console, l call) []option {
 	case 1:
 		return nil // a new file
 	}
-	return plain("requests", typed, "@all", "@shown", "@run", "@marked", "@unmarked", "bodies=all", "bodies=small", "bodies=failed", "bodies=none")
+	return plain("requests", typed, append(slices.Clone(selectors), "bodies=all", "bodies=small", "bodies=failed", "bodies=none")...)
 }

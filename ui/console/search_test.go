@@ -45,9 +45,9 @@ func (s supply) Yield(ctx context.Context, _ *indirector.Request, yield func(ind
 
 // files is an engine whose file_metadata come from s, and whose file_content is
 // that of this machine.
-func files(t *testing.T, s supply) *house {
+func files(t *testing.T, s supply) *fake {
 	t.Helper()
-	h := &house{}
+	h := &fake{}
 	reg, err := indirector.NewRegistry(termini.Specs(), []indirector.Descriptor{
 		{Indirection: "file_metadata", Name: "supply", Doc: "Test.", Type: s, New: func(indirector.Env) (indirector.Terminus, error) { return s, nil }},
 		fileserving.MetadataFile, fileserving.ContentFile,
@@ -55,7 +55,7 @@ func files(t *testing.T, s supply) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }, Render: engine.Renderer(redact.New(redact.Rules{}))})
+	h.log, err = store.Open(store.Options{Now: func() time.Time { return noon }, Render: engine.NewRenderer(redact.New(redact.Rules{})).Render})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +72,10 @@ func files(t *testing.T, s supply) *house {
 	return h
 }
 
-func playFiles(t *testing.T, h *house, width, height int) *uitest.Player {
+func playFiles(t *testing.T, h *fake, width, height int) *uitest.Player {
 	t.Helper()
 	m := redact.New(redact.Rules{})
-	render := engine.Renderer(m)
+	render := engine.NewRenderer(m).Render
 	return uitest.New(t, ui.Config{
 		Log: h.log, Now: func() time.Time { return noon }, RedactText: m.Text,
 		Render:   func(i indirector.Instance) traces.Value { return render("", i) },
@@ -145,7 +145,7 @@ func TestSearchIsListed(t *testing.T) {
 	p.Keys("~").Want("#1 search file_metadata /srv")
 }
 
-// A search that ends says how many there were, and that not all are kept.
+// A search that ends shows how many there were, and that not all are kept.
 func TestSearchEnds(t *testing.T) {
 	t.Parallel()
 	s := make(supply, 1)
@@ -199,13 +199,13 @@ func TestContents(t *testing.T) {
 	show("empty")
 	p.Want("The file is empty.").Keys("q", "q")
 
-	// Beside it stands what file_metadata last said of the same file.
+	// Beside it stands the newest file_metadata of the same file.
 	p.Keys(":", "find file_metadata "+filepath.Join(dir, "motd")+" terminus=file source_permissions=use", "enter").Size(140, 40)
 	show("motd")
 	p.Want("META", "METADATA", "mode", "0640", "checksum value", "{sha256}")
 }
 
-func last(h *house) uint64 {
+func last(h *fake) uint64 {
 	_, last := h.log.Range()
 	return last
 }

@@ -17,7 +17,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// showSettings shows one setting with every opinion on it, or all of them.
+// showSettings shows one setting with all its candidates, or all settings.
 func showSettings(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		return screen.Send(screen.Push{Screen: newSettingsList(c)}), nil
@@ -26,6 +26,9 @@ func showSettings(c *Console, l call) (tea.Cmd, error) {
 }
 
 func (c *Console) showSetting(name string) (tea.Cmd, error) {
+	if own := c.o.Own["settings"]; own != nil {
+		return own(command.Quote(name))
+	}
 	s, ok := c.o.Settings.Setting(name)
 	if !ok {
 		return nil, c.noSetting(name)
@@ -77,7 +80,7 @@ func (c *Console) pageOf(p *widget.Page, s settings.Setting) {
 	}
 }
 
-// shown is a value, unless its name says that it is a secret. Rule: UI design,
+// shown is a value, redacted if its name is that of a secret. Rule: UI design,
 // section 12.
 func (c *Console) shown(name, value string) string {
 	if value == "" {
@@ -94,14 +97,13 @@ func (c *Console) shown(name, value string) string {
 	return value
 }
 
-// Secret reports whether there is a secret in a line: it is not to be called
-// back.
+// Secret reports whether a line holds a secret. Such a line is not kept.
 func (c *Console) Secret(line string) bool {
 	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), ":"))
 	return c.WithoutSecrets(line) != line
 }
 
-// WithoutSecrets is a line as it may be shown: what it sets may be a secret.
+// WithoutSecrets redacts the secrets that a line sets.
 func (c *Console) WithoutSecrets(line string) string {
 	rest, is := strings.CutPrefix(line, "set ")
 	words, err := command.Split(rest)
@@ -128,7 +130,7 @@ func set(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 0 {
 		return c.whatIsSet()
 	}
-	held := canHold(c) && len(c.env.Debugger.Held()) > 0
+	held := hasDebugger(c) && len(c.env.Debugger.Held()) > 0
 	edits := 0
 	for _, w := range l.words {
 		name, _, _ := strings.Cut(w, "=")
@@ -142,7 +144,7 @@ func set(c *Console, l call) (tea.Cmd, error) {
 		}
 	}
 	switch {
-	case edits > 0 && canHold(c):
+	case edits > 0 && hasDebugger(c):
 		return edit(c, l)
 	case c.o.Configured == nil:
 		return nil, errRecording
@@ -164,33 +166,36 @@ func unset(c *Console, l call) (tea.Cmd, error) {
 	return c.change(change), nil
 }
 
-// whatIsSet tells what was set here.
+// whatIsSet prints what was set here.
 func (c *Console) whatIsSet() (tea.Cmd, error) {
 	if c.o.Configured == nil {
 		return nil, errRecording
 	}
 	all := c.o.Configured.Overridden()
+	if len(all) == 0 && c.o.Plain {
+		return c.reply("nothing is set here"), nil
+	}
 	if len(all) == 0 {
-		return c.tell("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
+		return c.reply("nothing is set here; set NAME=VALUE does it, above puppet.conf"), nil
 	}
 	for _, o := range all {
-		c.say(entry{style: term.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})
+		c.add(entry{style: term.Touched, text: "set " + command.Quote(o.Name+"="+c.shown(o.Name, o.Value))})
 	}
-	return screen.Say(term.Plural(len(all), "setting") + " set here; ~ lists them"), nil
+	return c.toast(screen.Toast{Text: term.Plural(len(all), "setting") + " set here; ~ lists them"}), nil
 }
 
 // changed is what became of a change of settings.
 type changed struct {
-	change *command.SettingsChange
-	said   []string
-	err    error
+	change  *command.SettingsChange
+	printed []string
+	err     error
 }
 
 // change changes settings. It reads files, so it is done aside.
 func (c *Console) change(change *command.SettingsChange) tea.Cmd {
 	return screen.Later(func() tea.Msg {
-		said, err := change.Do()
-		return screen.For{Screen: c, Msg: changed{change, said, err}}
+		printed, err := change.Do()
+		return screen.For{Screen: c, Msg: changed{change, printed, err}}
 	})
 }
 
@@ -198,8 +203,11 @@ func (c *Console) haveChanged(m changed) tea.Cmd {
 	if m.err != nil {
 		return c.refuse(m.err)
 	}
-	for _, text := range m.said {
-		c.say(entry{style: term.Plain, text: text})
+	if c.o.Plain {
+		c.add(entry{style: term.Plain, text: "did " + m.change.Line})
+	}
+	for _, text := range m.printed {
+		c.add(entry{style: term.Plain, text: text})
 	}
 	again := func(do func() error) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -241,7 +249,7 @@ func orNothing(value string) string {
 // have a few; while a request is held also with what can be edited of it.
 func nextSet(c *Console, l call) []option {
 	var out []option
-	if canHold(c) && len(c.env.Debugger.Held()) > 0 {
+	if hasDebugger(c) && len(c.env.Debugger.Held()) > 0 {
 		out = nextEdit(c, l)
 	}
 	if c.o.Configured == nil {
@@ -282,7 +290,7 @@ func nextUnset(c *Console, l call) []option {
 	return plain("set here", typed, append(names, "all")...)
 }
 
-// A settingsList lists all settings, those that somebody set first. It is a
+// A settingsList lists all settings, those that are set first. It is a
 // screen.Screen.
 type settingsList struct {
 	c     *Console
@@ -345,13 +353,10 @@ func (l *settingsList) focus() *settings.Setting {
 	return nil
 }
 
-// Scope implements screen.Screen.
 func (l *settingsList) Scope() screen.Scope { return screen.InSettings | screen.InConsole }
 
-// Captures implements screen.Screen.
 func (l *settingsList) Captures() bool { return false }
 
-// Resize implements screen.Screen.
 func (l *settingsList) Resize(width, height int) {
 	l.width = width
 	l.list.SetHeight(height)
@@ -360,10 +365,8 @@ func (l *settingsList) Resize(width, height int) {
 	}
 }
 
-// Update implements screen.Screen.
 func (l *settingsList) Update(tea.Msg) tea.Cmd { return nil }
 
-// Context implements screen.Screen.
 func (l *settingsList) Context() (left, right term.Line) {
 	left.Put(term.Bold, " settings")
 	if l.c.o.Configured != nil {
@@ -374,12 +377,10 @@ func (l *settingsList) Context() (left, right term.Line) {
 	return left, right
 }
 
-// Hints implements screen.Screen.
 func (l *settingsList) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.EditHeld, screen.Reset, screen.Search, screen.CopyMenu, screen.Back}
 }
 
-// Can implements screen.Screen.
 func (l *settingsList) Disabled(do screen.Action) string {
 	f := l.focus()
 	switch {
@@ -399,7 +400,6 @@ func (l *settingsList) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-// Act implements screen.Screen.
 func (l *settingsList) Handle(a screen.Command) tea.Cmd {
 	if l.list.Handle(a) {
 		return nil
@@ -453,7 +453,6 @@ func (l *settingsList) search(from, step int) bool {
 	return false
 }
 
-// View implements screen.Screen.
 func (l *settingsList) View() term.Lines {
 	name := ""
 	if f := l.focus(); f != nil {
@@ -503,7 +502,6 @@ func (l *settingsList) View() term.Lines {
 	return lines
 }
 
-// Click implements screen.Clicker.
 func (l *settingsList) Click(_, y int) tea.Cmd {
 	if row := l.list.Offset + y; y >= 0 && row < l.list.Len {
 		l.list.To(row)
@@ -511,7 +509,6 @@ func (l *settingsList) Click(_, y int) tea.Cmd {
 	return nil
 }
 
-// Wheel implements screen.Clicker.
 func (l *settingsList) Wheel(lines int) tea.Cmd {
 	l.list.Scroll(lines)
 	return nil

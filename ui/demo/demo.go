@@ -35,7 +35,7 @@ const (
 	app = "app03.example.com" // its cached facts have expired
 )
 
-// Options are those of a Site. The zero value is what people get; tests fix
+// Options are those of a Site. The zero value is the ordinary demo; tests fix
 // what would differ between two runs.
 type Options struct {
 	Dir string           // of its files; "" is a new one among the temporary files

@@ -102,7 +102,7 @@ func TestItIsLive(t *testing.T) {
 		t.Errorf("got status %d, %v, want 500", resp.StatusCode, err)
 	}
 	http.DefaultClient.CloseIdleConnections()
-	// A person who mends the classifier sees the next run change.
+	// When the classifier is mended, the next run changes.
 	enc := "#!/bin/sh\necho 'classes: [profile::db]'\n"
 	if err := child.WriteFile(filepath.Join(site.Dir, "bin", "enc"), []byte(enc), 0o700); err != nil {
 		t.Fatal(err)

@@ -84,12 +84,12 @@ func (p *player) play() error {
 		p.rejected(fmt.Sprintf("8f%02x", 0x20+i))
 	}
 
-	// db07: a broken cache file, and a node that nobody knows.
+	// db07: a broken cache file, and an unknown node.
 	p.do("agent", "9c02", indirector.Find, "facts", db, nil)
 	p.do("agent", "9c02", indirector.Find, "catalog", db, fresh)
 	p.do("agent", "9c02", indirector.Find, "catalog", db, flags(traces.IgnoreTerminus))
 
-	// Somebody misspells a terminus, and somebody asks for what is not there.
+	// A misspelt terminus, and a key that does not exist.
 	p.do("face node", "", indirector.Find, "node", web, func(r *indirector.Request) {
 		r.Terminus, r.By, r.Source = "yml", traces.FromFace, "node find --terminus yml"
 	})

@@ -88,16 +88,16 @@ func (p *puppetDB) Save(ctx context.Context, req *indirector.Request) (_ any, er
 		return nil, &indirector.Failure{Message: err.Error(), Origin: "network", Path: p.base + commands, Err: err}
 	}
 	defer resp.Body.Close()
-	said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
 	if err != nil {
 		return nil, &indirector.Failure{Message: err.Error(), Origin: "network", Path: p.base + commands, Err: err}
 	}
-	answer = fmt.Sprintf("%d, %d bytes", resp.StatusCode, len(said))
+	answer = fmt.Sprintf("%d, %d bytes", resp.StatusCode, len(reply))
 	span.Attr("url", address)
 	span.Attr("status", resp.Status)
 	if resp.StatusCode != http.StatusOK {
 		because.About = "remote said so"
-		text := strings.NewReplacer("\r", "", "\n", "").Replace(string(said))
+		text := strings.NewReplacer("\r", "", "\n", "").Replace(string(reply))
 		return nil, &indirector.Failure{
 			Class: "Puppet::Error", Message: fmt.Sprintf("[%s] %s", resp.Status, text),
 			Origin: fmt.Sprintf("remote-http %d", resp.StatusCode), Path: p.base + commands, Status: resp.StatusCode,

@@ -103,7 +103,7 @@ func (u *upstream) node(ctx context.Context, req *indirector.Request) error {
 	})
 }
 
-// ask asks something on the way. What its error means to the catalog is said by
+// ask asks something on the way. What its error means to the catalog is decided by
 // fails.
 func (u *upstream) ask(ctx context.Context, what string, req *indirector.Request, fails func(error) error) (err error) {
 	ctx, span := traces.Start(ctx, traces.Nested, what)
@@ -151,13 +151,13 @@ func (u *upstream) get(ctx context.Context, path string) (body []byte, kind stri
 	span.Attr("content-type", kind)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		because.About = "remote said so"
-		var said struct{ Message string }
-		if json.Unmarshal(body, &said) != nil || said.Message == "" {
-			said.Message = strings.TrimSpace(string(body))
+		var reply struct{ Message string }
+		if json.Unmarshal(body, &reply) != nil || reply.Message == "" {
+			reply.Message = strings.TrimSpace(string(body))
 		}
-		span.Attr("message", said.Message)
+		span.Attr("message", reply.Message)
 		err = &indirector.Failure{
-			Class: "Net::HTTPError", Message: fmt.Sprintf("Error %d on SERVER: %s", resp.StatusCode, said.Message),
+			Class: "Net::HTTPError", Message: fmt.Sprintf("Error %d on SERVER: %s", resp.StatusCode, reply.Message),
 			Origin: "remote-http " + fmt.Sprint(resp.StatusCode), Path: u.base + path,
 		}
 	}

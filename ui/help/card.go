@@ -63,7 +63,7 @@ func (c *Card) Handle(a screen.Command) tea.Cmd {
 
 func (c *Card) View() term.Lines {
 	var lines term.Lines
-	say := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
+	text := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
 	key := func(do screen.Action, text, example string) {
 		b := c.env.Keys.Of(do, screen.InFirstRun)
 		if b == nil {
@@ -80,10 +80,10 @@ func (c *Card) View() term.Lines {
 		lines = append(lines, l)
 	}
 	lines = append(lines, term.Line{})
-	say(term.Bold, "Nothing has asked the indirector anything yet.")
+	text(term.Bold, "Nothing has asked the indirector anything yet.")
 	lines = append(lines, term.Line{})
-	say(term.Plain, "indirtui shows, for every find, search, head, save and destroy,")
-	say(term.Plain, "who answered, who was asked, who was not asked and why.")
+	text(term.Plain, "indirtui shows, for every find, search, head, save and destroy,")
+	text(term.Plain, "who answered, who was asked, who was not asked and why.")
 	lines = append(lines, term.Line{})
 	if c.has("demo") {
 		key(screen.Demo, "play the built-in demo, with problems to find", "")
@@ -96,7 +96,7 @@ func (c *Card) View() term.Lines {
 	}
 	key(screen.Help, "help, at any time", "")
 	lines = append(lines, term.Line{})
-	say(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
-	say(term.Quiet, "This card disappears with the first request.")
+	text(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
+	text(term.Quiet, "This card disappears with the first request.")
 	return lines.Fill(c.width, c.height)
 }

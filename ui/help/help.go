@@ -15,7 +15,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A Help shows what the keys do on the screen below it, and runs them when one of
+// A Help shows what the keys do on the screen below it, and does it when one of
 // them is pressed.
 type Help struct {
 	widget.Popup
@@ -137,7 +137,7 @@ func (h *Help) do(a screen.Command) tea.Cmd {
 	return screen.Close(h, screen.Send(screen.Do{Handle: a}))
 }
 
-// pairs are actions that share one line.
+// pairs are actions that share a line.
 var pairs = map[screen.Action]screen.Action{
 	screen.Down: screen.Up, screen.Top: screen.Bottom, screen.HalfDown: screen.HalfUp, screen.PageDown: screen.PageUp,
 	screen.Tab: screen.BackTab, screen.Undo: screen.Redo, screen.NextFailure: screen.PrevFailure,
@@ -179,7 +179,7 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	return here, everywhere, not
 }
 
-// together joins two texts: "undo", and "redo; not always" are "undo,
+// together joins two texts: "undo" and "redo; not always" are "undo,
 // redo; not always".
 func together(a, b string) string {
 	a, more := cut(a)

@@ -21,11 +21,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// commands are two commands that show what they were given.
-type commands struct{ said *[]string }
+// commands keep the lines that they are given.
+type commands struct{ lines *[]string }
 
 func (c commands) Run(text string) tea.Cmd {
-	*c.said = append(*c.said, text)
+	*c.lines = append(*c.lines, text)
 	return nil
 }
 func (c commands) Complete(string) ([]screen.Completion, []string) { return nil, nil }
@@ -38,11 +38,11 @@ func (c commands) Names() []screen.Completion {
 	}
 }
 
-func play(t *testing.T, log *store.Store, said *[]string, width, height int) *uitest.Player {
+func play(t *testing.T, log *store.Store, lines *[]string, width, height int) *uitest.Player {
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: log, Now: func() time.Time { return uitest.Began.Add(150 * time.Second) },
-		Commands: func(*session.Env) session.Commander { return commands{said} },
+		Commands: func(*session.Env) session.Commander { return commands{lines} },
 		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
@@ -59,8 +59,8 @@ func TestFrames(t *testing.T) {
 	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
 		t.Run(size.name, func(t *testing.T) {
 			t.Parallel()
-			var said []string
-			p := play(t, uitest.Site(t), &said, size.width, size.height)
+			var lines []string
+			p := play(t, uitest.Site(t), &lines, size.width, size.height)
 			p.Keys("?").Golden("help-" + size.name)
 			p.Keys("g").Golden("codes-" + size.name)
 			p.Keys("esc", "esc", "ctrl+p").Golden("palette-" + size.name)
@@ -77,12 +77,12 @@ func TestJourneyFirstContact(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	var said []string
-	p := play(t, log, &said, 80, 24)
+	var lines []string
+	p := play(t, log, &lines, 80, 24)
 	p.Want("Nothing has asked the indirector anything yet.", "d demo", "o open")
 	p.Keys("d")
-	if len(said) != 1 || said[0] != "demo" {
-		t.Fatalf("said %q", said)
+	if len(lines) != 1 || lines[0] != "demo" {
+		t.Fatalf("got %q", lines)
 	}
 	p.Keys("o").Want(": open ").Keys("esc")
 	p.Keys("?").Want("press a key to do it", "play the built-in demo").Keys("esc").Not("press a key")
@@ -95,8 +95,8 @@ func TestJourneyFirstContact(t *testing.T) {
 // A key that is pressed in help does what it does below.
 func TestKeysInHelpAct(t *testing.T) {
 	t.Parallel()
-	var said []string
-	p := play(t, uitest.Site(t), &said, 80, 24)
+	var lines []string
+	p := play(t, uitest.Site(t), &lines, 80, 24)
 	p.Keys("?").Want("Requests", "press a key to do it").Keys("enter").Want("STORY").Not("press a key")
 	p.Keys("?").Want("Steps").Keys("2").Want("[2 Failures").Not("press a key").Keys("1", "esc")
 	p.Keys("?", "m").Want("m and a letter").Keys("a").Want("did :mark").Not("press a key")
@@ -106,11 +106,11 @@ func TestKeysInHelpAct(t *testing.T) {
 	p.Keys("?", "k").Want("help > keys", "everywhere").Keys("esc").Want("press a key to do it")
 }
 
-// What does not work now says why, and help stays.
+// A key that does not work now shows why, and help stays.
 func TestKeysThatDoNotWorkSayWhy(t *testing.T) {
 	t.Parallel()
-	var said []string
-	p := play(t, uitest.Site(t), &said, 80, 24)
+	var lines []string
+	p := play(t, uitest.Site(t), &lines, 80, 24)
 	p.Keys("g", "enter", "?") // the first request of the log has none before it
 	p.Keys("{").Want("not now: { run (there is no earlier request in this run)")
 	p.Keys("end").Want("not now", "run: there is no earlier request in this run")
@@ -118,8 +118,8 @@ func TestKeysThatDoNotWorkSayWhy(t *testing.T) {
 
 func TestPalette(t *testing.T) {
 	t.Parallel()
-	var said []string
-	p := play(t, uitest.Site(t), &said, 80, 24)
+	var lines []string
+	p := play(t, uitest.Site(t), &lines, 80, 24)
 	p.Keys("ctrl+p", "failures").Want("same as  :show failures").Keys("enter").Want("[2 Failures")
 	p.Keys("1", "ctrl+p", "outstale").Want("out=stale", "same as  :filter out=stale").Keys("enter").Want("1 shown", "stale")
 	p.Keys("ctrl+p", "command find", "enter").Want(": find").Keys("esc")
@@ -154,7 +154,7 @@ func TestEveryWordIsExplained(t *testing.T) {
 				return
 			}
 		}
-		t.Errorf("%s: nothing is said about %q", topic, word)
+		t.Errorf("%s: %q is not explained", topic, word)
 	}
 	for o := range traces.OutcomeCount {
 		explained("codes", o.String())
@@ -164,14 +164,14 @@ func TestEveryWordIsExplained(t *testing.T) {
 	}
 	for _, b := range keys.Bindings() {
 		if b.Help != "" && !strings.Contains(text("keys"), b.Help) {
-			t.Errorf("keys: nothing is said about %s", b.Do)
+			t.Errorf("keys: %s is not explained", b.Do)
 		}
 	}
 	for _, w := range indirector.Wrappers() {
 		kind, _, _ := strings.Cut(w.Usage, "(")
 		explained("wrappers", kind)
 		if !strings.Contains(text("wrappers"), w.Usage) {
-			t.Errorf("wrappers: nothing is said of %s", w.Usage)
+			t.Errorf("wrappers: %s is not explained", w.Usage)
 		}
 	}
 	for _, topic := range help.Topics() {

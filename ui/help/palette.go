@@ -81,7 +81,7 @@ func (p *Palette) addCommandsOfKeys() {
 	}
 }
 
-// moves reports whether an action only moves the cursor: that is not looked up by
+// moves reports whether an action only moves the cursor: it is not looked up by
 // name.
 func moves(do screen.Action) bool {
 	switch do {

@@ -13,7 +13,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// codes are what each outcome means. Rule: UI design, section 4.
+// codes explains each outcome. Rule: UI design, section 4.
 var codes = [traces.OutcomeCount]string{
 	traces.Good:        "the terminus answered",
 	traces.Hit:         "the cache answered; it has not expired, or nobody knows when it does",
@@ -48,7 +48,7 @@ var groups = map[traces.Reason]string{
 	traces.CallerReturned:    "caller",
 }
 
-// reasons are what each reason means, in one line. Rule: UI design, section 9.
+// reasons explains each reason in one line. Rule: UI design, section 9.
 var reasons = [traces.ReasonCount]string{
 	traces.DefaultInCode:          "the declaration of the indirection names it, and nobody said otherwise",
 	traces.BySetting:              "a setting names it; the place says who set that",
@@ -116,7 +116,7 @@ var reasons = [traces.ReasonCount]string{
 	traces.CallerUnknown:          "what the caller did with it is not seen here",
 }
 
-// A guide shows how to find something out, by its keys.
+// A guide answers one question by the keys that find it out.
 type guide struct {
 	topic, title string
 	steps        [][2]string
@@ -273,7 +273,7 @@ func addKeys(p *widget.Page, keys *screen.Keys) {
 	}
 }
 
-// keysOf returns all the keys of a binding, as they are written.
+// keysOf are all the keys of a binding, as users write them.
 func keysOf(b *screen.Binding) string {
 	names := make([]string, len(b.Keys))
 	for i, k := range b.Keys {
@@ -304,10 +304,9 @@ func addExpressions(p *widget.Page) {
 	}
 }
 
-// addWrappers adds how termini are wrapped in others: faults and retries that
-// need no breakpoint.
+// addWrappers explains termini around termini.
 func addWrappers(p *widget.Page) {
-	say := func(lines ...string) {
+	text := func(lines ...string) {
 		for _, l := range lines {
 			p.Add("", l, term.Plain)
 		}
@@ -321,7 +320,7 @@ func addWrappers(p *widget.Page) {
 		p.Add("", text, term.Bold)
 	}
 	p.Add("", "A wrapper is a terminus around a terminus.", term.Bold)
-	say("It stands wherever the name of a terminus stands, and can do what the terminus in it can do.")
+	text("It stands wherever the name of a terminus stands, and can do what the terminus in it can do.")
 	for _, w := range indirector.Wrappers() {
 		p.Add("", "", term.Plain)
 		kind, args, _ := strings.Cut(w.Usage, "(")
@@ -337,29 +336,29 @@ func addWrappers(p *widget.Page) {
 	example(":find facts web01 terminus=fault(rest,503)", "this request alone; no quotes where there are no blanks")
 	example("--route 'facts=fallback(rest, yaml)'", "of any command, as serve, proxy, replay and run")
 	example("--route 'facts.cache=tee(json, yaml)'", "what the cache keeps, a second keeps, too")
-	say("routes.yaml and puppet.conf are Puppet's: a wrapper there is an unknown terminus, as it is for Puppet.")
+	text("routes.yaml and puppet.conf are Puppet's: a wrapper there is an unknown terminus, as it is for Puppet.")
 
 	title("How they compose")
-	say("The innermost is asked last. What one answers, the one around it sees:")
+	text("The innermost is asked last. What one answers, the one around it sees:")
 	example("retry(fault(rest, 503, first=2), 3)", "fails twice, and the third attempt asks rest")
 	example("fault(retry(rest, 3), 503)", "fails at once: retry is never asked")
 	example("fallback(delay(rest, 5s), yaml)", "rest, slowly; yaml only if rest fails")
 	example("fallback(rest, yaml, nil)", "yaml also if rest has nothing")
 	example("tee(rest, json)", "what rest finds is saved to json; json failing is err~")
-	say("At most 8 stand in each other. A text with a comma, a blank or a parenthesis stands in quotes.")
+	text("At most 8 stand in each other. A text with a comma, a blank or a parenthesis stands in quotes.")
 
 	title("What counts")
-	say("once, first=N and every=N count from when the wrapper was chosen: of a route since it was set, also to the",
+	text("once, first=N and every=N count from when the wrapper was chosen: of a route since it was set, also to the",
 		"same once more, undone or redone; of a request in that request alone. 3 Routes shows how far they are.",
 		"N% is by chance, verb=save leaves the other verbs alone, and both hold before anything is counted as done.")
 
 	title("What the trace says")
-	say("A fault is a failure for all that follows: outcome err, or nil! for 404. fault(..., nil) is an answer that was",
+	text("A fault is a failure for all that follows: outcome err, or nil! for 404. fault(..., nil) is an answer that was",
 		"injected: sim. retry and fallback leave err~ behind, because the caller never saw what they swallowed. Who",
 		"answered names the whole wrapper, and nothing that was injected is stored in a cache.")
 
 	title("A breakpoint or a wrapper?")
-	say("A breakpoint chooses requests by expression and step, and a person may hold them: :break ind=facts verb=save do",
+	text("A breakpoint chooses requests by expression and step, and a person may hold them: :break ind=facts verb=save do",
 		"fail 503 once. A wrapper belongs to the route, needs no person, and works in serve, proxy, run and replay.")
 }
 

@@ -15,6 +15,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces/diff"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
@@ -71,13 +72,14 @@ const maxFiles = 1000
 func (r *Recordings) reload() tea.Cmd {
 	dir, live := r.o.Dir, r.o.Log.Path()
 	return screen.Later(func() tea.Msg {
-		files, err := list(dir, live)
+		files, err := List(dir, live)
 		return screen.For{Screen: r, Msg: filesListed{files, err}}
 	})
 }
 
-// list reads the first and last line of each recording in a directory.
-func list(dir, live string) ([]store.Info, error) {
+// List reads the first and last line of each recording in a directory, the newest
+// first, but for the one that is live.
+func List(dir, live string) ([]store.Info, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -326,11 +328,11 @@ func (r *Recordings) redacted(f *store.Info) tea.Cmd {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		p := widget.Page{Title: "masked"}
-		p.Add("", fmt.Sprintf("%s in %s", term.Plural(report.Masked, "secret"), term.Plural(report.Requests, "request")), term.Bold)
+		p.Add("", fmt.Sprintf("%s in %s", term.Plural(report.Redacted, "secret"), term.Plural(report.Requests, "request")), term.Bold)
 		for _, m := range report.List {
 			p.Add(fmt.Sprintf("#%d", m.Request), fmt.Sprintf("%s: %s, %d B, tag %s", m.Where, m.Kind, m.Bytes, m.Tag), term.Plain)
 		}
-		if more := report.Masked - len(report.List); more > 0 {
+		if more := report.Redacted - len(report.List); more > 0 {
 			p.Add("", fmt.Sprintf("and %d more", more), term.Quiet)
 		}
 		return screen.Push{Screen: widget.NewPager(&r.env.Shared, p)}
@@ -426,8 +428,8 @@ func preview(ctx context.Context, o Options, what What, on export.Screen) []stri
 		first += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 	}
 	second := "nothing in it is masked"
-	if report.Masked > 0 {
-		second = fmt.Sprintf("masked %d: %s", report.Masked, report.Kinds())
+	if report.Redacted > 0 {
+		second = fmt.Sprintf("masked %d: %s", report.Redacted, report.Kinds())
 	}
 	return []string{first, second}
 }
@@ -513,7 +515,7 @@ func Write(env *session.Env, o Options, what What) tea.Cmd {
 		if err != nil {
 			return screen.Toast{Text: "save " + what.Name + ": " + err.Error(), Bad: true}
 		}
-		text := fmt.Sprintf("saved %s to %s, masked %d", term.Plural(report.Requests, "request"), path, report.Masked)
+		text := fmt.Sprintf("saved %s to %s, masked %d", term.Plural(report.Requests, "request"), path, report.Redacted)
 		if report.Without > 0 {
 			text += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 		}
@@ -537,15 +539,14 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 		report, err = export.Save(path, o.Log, ids, opts)
 		return report, path, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := files.Create(path, files.Options{New: true})
 	if err != nil {
 		return report, path, err
 	}
-	report, err = export.Write(f, o.Log, ids, opts)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return report, "", errors.Join(err, os.Remove(path))
+	if report, err = export.Write(f, o.Log, ids, opts); err != nil {
+		return report, "", errors.Join(err, f.Abort())
 	}
-	return report, path, nil
+	return report, path, f.Commit()
 }
 
 func (r *Recordings) Context() (left, right term.Line) {

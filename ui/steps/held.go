@@ -210,7 +210,7 @@ func (st *stay) items() []item {
 	}
 	var out []item
 	for _, name := range debugger.EditNames() {
-		it := item{name: name, why: st.Can(name)}
+		it := item{name: name, why: st.Disabled(name)}
 		switch flag := traces.ParseFlag(name); {
 		case flag != 0:
 			it.flag, it.on = true, st.Request.Flags&flag != 0
@@ -248,7 +248,7 @@ func (st *stay) items() []item {
 	}
 	for _, o := range st.Request.Options {
 		name := "opt." + o.Name
-		it := item{name: name, value: fmt.Sprint(o.Value), why: st.Can(name)}
+		it := item{name: name, value: fmt.Sprint(o.Value), why: st.Disabled(name)}
 		if before, changed := was[name]; changed {
 			it.was = before
 		}

@@ -12,6 +12,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/command"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
@@ -430,9 +431,9 @@ func (s *Steps) copies() []widget.Item {
 
 // CommandOf is the line of the command prompt that asks the same again.
 func CommandOf(t *traces.Trace) string {
-	parts := []string{t.Verb.String(), t.Indirection, quoted(t.Key)}
+	parts := []string{t.Verb.String(), t.Indirection, command.Quote(t.Key)}
 	if t.Environment != "" {
-		parts = append(parts, "env="+quoted(t.Environment))
+		parts = append(parts, "env="+command.Quote(t.Environment))
 	}
 	if c := t.Primary.Winner(); c.Kind == traces.FromRequest {
 		parts = append(parts, "terminus="+c.Terminus)
@@ -441,13 +442,6 @@ func CommandOf(t *traces.Trace) string {
 		parts = append(parts, "cache="+c.Terminus)
 	}
 	return strings.Join(append(parts, t.Flags.Names()...), " ")
-}
-
-func quoted(s string) string {
-	if s == "" || strings.ContainsAny(s, " \t\"'=") {
-		return fmt.Sprintf("%q", s)
-	}
-	return s
 }
 
 // Click puts the cursor on a row.

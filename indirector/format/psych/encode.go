@@ -12,8 +12,8 @@ import (
 	"indirtui/indirector/data"
 )
 
-// EncodeOptions are the options of Append. The zero value writes what Psych's
-// dump and Puppet's yaml termini write.
+// EncodeOptions are the options of Append. The zero value writes like Psych's
+// dump and Puppet's yaml termini.
 type EncodeOptions struct {
 	// Tag is the object tag of the root without "!ruby/object:", such as
 	// "Puppet::Node::Facts"; "" is none. A root that is no hash has none.
@@ -78,7 +78,7 @@ type emitter struct {
 	openEnded   bool // the last literal keeps its trailing line breaks
 }
 
-// context says where a node stands.
+// context is the position of a node.
 type context struct {
 	mapping   bool // in a mapping, so that a sequence is not indented
 	simpleKey bool // before a colon on the same line
@@ -90,8 +90,7 @@ const (
 	maxSimpleKey = 128 // bytes of a key that needs no question mark
 )
 
-// An object is what is written around a hash: its class, and the classes of
-// its members.
+// An object is the class of a hash, and the classes of its members.
 type object struct {
 	class   string
 	members map[string]string
@@ -256,8 +255,8 @@ func floatText(f float64) string {
 	return data.FormatFloat(f)
 }
 
-// scratch is the place behind a separating blank at which word's text may be
-// built without copying it.
+// scratch returns free bytes behind a separating blank, where word's text may
+// be built without copying it.
 func (e *emitter) scratch() []byte {
 	e.space()
 	return e.b
@@ -294,8 +293,8 @@ var (
 	tagLength = [...]int{0, 0, 5, 7, 12}
 )
 
-// classify is what Psych decides about a string or symbol before libyaml sees
-// it: the text, an explicit tag, and the wanted style.
+// classify returns what Psych decides about a string or symbol before libyaml
+// writes it: the text, an explicit tag, and the wanted style.
 func (e *emitter) classify(v data.Value) (text string, tag tagKind, st style) {
 	s := v.Str()
 	if v.Kind() == data.Symbol {
@@ -573,14 +572,14 @@ func blankAt(s string, i int) bool {
 	return false
 }
 
-// printable tells of a character beyond ASCII whether libyaml writes it as it
-// is. It escapes what lies beyond the basic multilingual plane.
+// printable reports whether libyaml writes a character beyond ASCII as it is.
+// It escapes those beyond the basic multilingual plane.
 func printable(r rune) bool {
 	return r >= 0xa0 && r < 0xd800 || r >= 0xe000 && r <= 0xfffd && r != 0xfeff
 }
 
-// write writes a string or symbol in the style that the analysis allows.
-// quotable tells that quotes need no tag, as for strings.
+// write writes a string or symbol in the style that the analysis allows. If
+// quotable, quotes need no tag, as for strings.
 func (e *emitter) write(s string, tag tagKind, st style, a analysis, quotable, simpleKey bool) {
 	if simpleKey && a.multiline {
 		st = styleDouble
@@ -834,8 +833,8 @@ func (e *emitter) literal(s string) {
 	}
 }
 
-// hints writes what a reader cannot see from the text of a literal: its
-// indentation, if it begins with a blank or a break, and how it ends.
+// hints writes the header of a literal: its indentation, if it begins with a
+// blank or a break, and its end.
 func (e *emitter) hints(s string) {
 	first, _ := utf8.DecodeRuneInString(s)
 	if first == ' ' || isBreak(first) {
@@ -900,7 +899,7 @@ func (e *emitter) indicator(s string, needSpace, isSpace, isIndent bool) {
 	e.indention = e.indention && isIndent
 }
 
-// blanks is what writeIndent copies from.
+// blanks is the source of writeIndent.
 const blanks = "                                                                "
 
 // writeIndent goes to the column of the current indentation, on a new line if

@@ -98,7 +98,7 @@ func TestGoldenSameAsJSON(t *testing.T) {
 	}
 }
 
-// A hostile is one damaged or malicious text and what Puppet says to it.
+// A hostile is one damaged or malicious text and Puppet's answer.
 type hostile struct {
 	ID        string          `json:"id"`
 	Model     string          `json:"model"`

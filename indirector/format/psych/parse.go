@@ -32,7 +32,7 @@ type parser struct {
 	late error // the first error of the conversion; syntax errors win over it
 }
 
-// An anchor is a named value and what an alias to it costs.
+// An anchor is a named value and the cost of an alias to it.
 type anchor struct {
 	value data.Value
 	nodes int
@@ -51,7 +51,7 @@ type merge struct {
 	shape nodeShape
 }
 
-// nodeShape is how a node is written, where Psych asks for it.
+// nodeShape is the written form of a node, where Psych asks for it.
 type nodeShape uint8
 
 const (
@@ -81,8 +81,8 @@ func (p *parser) run() (err error) {
 			}
 			err = e
 		}
-		// Bytes that are no text lie behind what was scanned; libyaml sees
-		// them when it reads that far.
+		// Invalid bytes follow the scanned text; libyaml finds them when it
+		// reads that far.
 		if p.bad != nil && p.pos+len(padding) > p.n {
 			err = p.bad
 		}
@@ -171,9 +171,9 @@ func (p *parser) count() {
 	}
 }
 
-// node reads one node and returns its value and how it was written. In a
-// block, collections may be written in block style; indentless tells that a
-// sequence may stand in the column of its key.
+// node reads one node and returns its value and its written form. In a block,
+// collections may be in block style; if indentless, a sequence may be in the
+// column of its key.
 func (p *parser) node(block, indentless bool) (data.Value, nodeShape) {
 	p.count()
 	t := p.peek()
@@ -446,8 +446,8 @@ func (p *parser) takePairs(n int) []data.Pair {
 	return got
 }
 
-// room is how many values or pairs are allocated at once: enough for the rest
-// of a small text, a fixed piece of a large one.
+// room is the number of values or pairs to allocate at once: enough for the
+// rest of a small text, a fixed piece of a large one.
 func (p *parser) room() int { return max(64, min(512, (p.n-p.pos)/24)) }
 
 func (p *parser) blockEntries() {
@@ -598,8 +598,8 @@ func mappingClass(tag string) string {
 	return ""
 }
 
-// unwrap returns what a mapping stands for that only wraps a string, list or
-// hash which has instance variables.
+// unwrap returns the value of a mapping that only wraps a string, list or hash
+// with instance variables.
 func unwrap(tag string, v data.Value) data.Value {
 	switch {
 	case tag == "":
@@ -708,7 +708,7 @@ func (p *parser) noteMerge(key, value nodeShape) {
 }
 
 // hash makes the pairs of a mapping out of its keys and values. The last of
-// equal keys wins, in the place of the first.
+// equal keys wins, at the position of the first.
 func (p *parser) hash(kv []data.Value, base int, merges []merge) []data.Pair {
 	n := len(kv) / 2
 	if len(merges) > 0 || duplicates(kv) {

@@ -1,14 +1,13 @@
 // Package psych reads and writes YAML exactly as Ruby's Psych does on top of
 // libyaml, over [data.Value].
 //
-// Puppet's YAML files are whatever Psych makes of them: 1e3 is a string, 017
-// is fifteen, 10:20:30 is 37230 and "yes" a boolean, but "y" is not. Readers
-// that follow the YAML specification disagree with it in dozens of places, so
-// this package follows the program instead of the specification: the scanner
-// accepts and refuses what libyaml 0.2.5 does, with libyaml's messages, scalars
-// are typed by Psych's own list of patterns, and the writer makes the same
-// choice of quotes, literals and line breaks, byte for byte. The tests compare
-// all of it with Ruby when Ruby is there.
+// Puppet's YAML files mean what Psych reads: 1e3 is a string, 017 is fifteen,
+// 10:20:30 is 37230 and "yes" a boolean, but "y" is not. Readers that follow
+// the YAML specification disagree in dozens of cases, so this package follows
+// the program: the scanner accepts and refuses what libyaml 0.2.5 does, with
+// its messages; scalars are typed by Psych's list of patterns; and the writer
+// chooses quotes, literals and line breaks alike, byte for byte. If Ruby is
+// installed, the tests compare all of it.
 //
 //	doc, err := psych.Decode(b, psych.Limits{})
 //	doc.Tag                        // "Puppet::Node::Facts"
@@ -34,25 +33,25 @@ type Document struct {
 	// "Puppet::Node::Facts" for !ruby/object:Puppet::Node::Facts; "" if none.
 	Tag string
 
-	// Empty tells that there is no document at all, not even a "---": Ruby's
-	// load returns false then.
+	// Empty reports that there is no document, not even a "---": Ruby's load
+	// returns false then.
 	Empty bool
 
-	// BOM tells that a byte order mark was skipped. Ruby skips it in files,
+	// BOM reports that a byte order mark was skipped. Ruby skips it in files,
 	// but not in strings, see Limits.KeepBOM.
 	BOM bool
 
-	// Foreign is what Ruby's safe loader would refuse although it may load
-	// symbols and the class of the root, in the order in which it meets them:
-	// unquoted times and dates, nested objects, ranges, regexps. Decode reads
-	// all of these: times as their text, objects as hashes. At most
-	// 100 are kept. Rule FMT-06, TERM-FILE-06.
+	// Foreign are the nodes that Ruby's safe loader would refuse although it
+	// may load symbols and the class of the root, in its order: unquoted times
+	// and dates, nested objects, ranges, regexps. Decode reads all of these:
+	// times as their text, objects as hashes. At most 100 are kept. Rule
+	// FMT-06, TERM-FILE-06.
 	Foreign []Foreign
 
 	loads []Foreign // the first use of every class, the root's and Symbol included
 }
 
-// A Foreign is something whose Ruby class must be loaded to read it.
+// A Foreign is a node that needs another Ruby class.
 type Foreign struct {
 	Class  string // "Time", "OpenStruct"
 	Line   int    // counted from 1
@@ -106,7 +105,7 @@ func (l Limits) withDefaults() Limits {
 // ErrLimit is wrapped by the errors of documents beyond Limits.
 var ErrLimit = errors.New("limit exceeded")
 
-// A SyntaxError tells why a text is no YAML.
+// A SyntaxError reports a text that is not YAML.
 type SyntaxError struct {
 	Problem string // "mapping values are not allowed in this context"
 	Context string // "while parsing a block mapping", or ""
@@ -115,7 +114,7 @@ type SyntaxError struct {
 	ContextLine, ContextColumn int // of the start of the context: what Ruby prints
 }
 
-// Error tells where the problem is, then what it is.
+// Error returns the position, then the problem.
 func (e *SyntaxError) Error() string {
 	s := e.Problem
 	if e.Context != "" {
@@ -130,14 +129,14 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d column %d: %s", e.Line, e.Column, s)
 }
 
-// An AliasError tells of an alias without an anchor before it.
+// An AliasError reports an alias without an anchor before it.
 type AliasError struct {
 	Name         string
 	Line, Column int
 	self         bool
 }
 
-// Error tells where the alias is, then what is wrong with it.
+// Error returns the position, then the problem.
 func (e *AliasError) Error() string {
 	if e.self {
 		return fmt.Sprintf("line %d column %d: alias %q stands inside of its own anchor", e.Line, e.Column, e.Name)
@@ -145,8 +144,8 @@ func (e *AliasError) Error() string {
 	return fmt.Sprintf("line %d column %d: unknown alias %q", e.Line, e.Column, e.Name)
 }
 
-// A conversionError is what Ruby says of a node that it cannot convert, mostly
-// a text that Psych takes for a number and Ruby does not.
+// A conversionError is Ruby's error for a node that it cannot convert, mostly a
+// text that Psych takes for a number and Ruby does not.
 type conversionError struct {
 	what         string // in Ruby's words
 	line, column int
@@ -156,9 +155,9 @@ func (e *conversionError) Error() string {
 	return fmt.Sprintf("line %d column %d: %s", e.line, e.column, e.what)
 }
 
-// Message returns err as Puppet quotes it from Ruby's loader, for an error of
-// Decode and the name of the file, or "<unknown>". Errors that Ruby does not
-// know are told in our own words.
+// Message returns an error of Decode as Puppet quotes it from Ruby's loader,
+// with the name of the file or "<unknown>". Errors that Ruby does not have are
+// in our own words.
 func Message(err error, file string) string {
 	var syntax *SyntaxError
 	var alias *AliasError
@@ -178,13 +177,13 @@ func Message(err error, file string) string {
 	return err.Error()
 }
 
-// Decode reads the first document of b; what follows it is not looked at, as
-// in Ruby. The values share one copy of b. Errors are *SyntaxError, those that
-// wrap ErrLimit, *AliasError, and of numbers that Ruby cannot convert.
+// Decode reads the first document of b and ignores the rest, as Ruby does. The
+// values share one copy of b. Errors are *SyntaxError, those that wrap
+// ErrLimit, *AliasError, and of numbers that Ruby cannot convert.
 //
-// The last two come with a document, because Ruby may refuse a class before it
-// comes to them: [Document.Refused] then tells what it met until there. With
-// every other error the document is nil. Rule FMT-06.
+// The last two come with a document, because Ruby may refuse a class first:
+// [Document.Refused] then reports what it met before. With every other error
+// the document is nil. Rule FMT-06.
 func Decode(b []byte, l Limits) (*Document, error) {
 	l = l.withDefaults()
 	if len(b) > l.Bytes {

@@ -220,7 +220,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// What Ruby refuses is read and reported, with its place. Rules FMT-06,
+// What Ruby refuses is read and reported, with its position. Rules FMT-06,
 // FMT-FACT-05, TERM-FILE-06.
 func TestForeign(t *testing.T) {
 	t.Parallel()

@@ -45,9 +45,9 @@ const (
 	classDate   = "Date"
 )
 
-// scalar returns the value of a scalar: tag is "" for none, quoted tells
-// whether it was written in a style other than plain. class names the Ruby
-// class that must be loaded for it, if any.
+// scalar returns the value of a scalar: tag is "" for none, quoted reports a
+// style other than plain. class is the Ruby class that must be loaded for it,
+// if any.
 func scalar(s, tag string, quoted bool) (v data.Value, class string, err error) {
 	if tag == "" {
 		if quoted {
@@ -57,7 +57,7 @@ func scalar(s, tag string, quoted bool) (v data.Value, class string, err error) 
 	}
 	switch tag {
 	case "!binary", "tag:yaml.org,2002:binary":
-		return data.OfString(unbase64(s)), "", nil
+		return data.OfString(Unbase64(s)), "", nil
 	case "tag:yaml.org,2002:str", "!str", "!ruby/string", "!ruby/encoding":
 		return data.OfString(s), "", nil
 	case "tag:yaml.org,2002:float", "!float":
@@ -185,7 +185,7 @@ func alphabetic(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.Nl, unicode.Other_Alphabetic)
 }
 
-// word tells nil and the booleans from strings.
+// word distinguishes nil and the booleans from strings.
 func word(s string) data.Value {
 	if len(s) > 5 && (s[0] < utf8.RuneSelf && !wordInitial[s[0]] || utf8.RuneCountInString(s) > 5) {
 		return data.OfString(s)
@@ -631,9 +631,9 @@ func parseInteger(s string, base int, digits string) (data.Value, error) {
 	return data.OfBig(i), nil
 }
 
-// unbase64 decodes as Ruby's unpack("m") does: what is no base64 is ignored,
+// Unbase64 decodes as Ruby's unpack("m") does: other characters are ignored,
 // and an equals sign in the second half of a group ends the data.
-func unbase64(s string) string {
+func Unbase64(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
 		c := s[i]

@@ -335,7 +335,7 @@ func rubyResult(text string) string {
 }
 
 // Thousands of texts, broken ones mostly, are read as Ruby reads them: to the
-// same value, or to the same message at the same place.
+// same value, or to the same message at the same position.
 func TestDecodeLikeRuby(t *testing.T) {
 	t.Parallel()
 	r := startRuby(t)
@@ -373,15 +373,15 @@ func TestDecodeLikeRuby(t *testing.T) {
 	t.Logf("%d documents were valid", good)
 }
 
-// mutate damages one place of text.
+// mutate damages one byte or piece of text.
 func mutate(r source, text string) string {
 	at := r.IntN(len(text) + 1)
 	end := min(len(text), at+r.IntN(3))
 	return text[:at] + r.pick(pieces) + text[end:]
 }
 
-// libyaml decodes a text in pieces: what is broken in a later one is not seen
-// by who fails or ends before it.
+// libyaml decodes a text in pieces: errors in a later one are not seen if an
+// earlier one fails or ends the document.
 func TestBrokenBytesLikeRuby(t *testing.T) {
 	t.Parallel()
 	r := startRuby(t)

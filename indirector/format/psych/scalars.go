@@ -69,7 +69,7 @@ func (s *scanner) scanBlockScalar(literal bool) {
 }
 
 // blockBreaks passes indentation and empty lines of a block scalar, whose
-// breaks it leaves in s.breaks. An indentation of zero is yet to be found.
+// breaks it leaves in s.breaks. Zero is an indentation still to be found.
 func (s *scanner) blockBreaks(indent int32, m mark) int32 {
 	s.breaks = s.breaks[:0]
 	deepest := int32(0)
@@ -164,9 +164,9 @@ func (s *scanner) quotedRest(b []byte, quote byte, m mark) []byte {
 	}
 }
 
-// fold passes blanks and line breaks inside of a scalar and appends what they
-// stand for to b. In a scalar whose line break was escaped, folding is set:
-// then there is nothing to fold but what follows.
+// fold passes blanks and line breaks inside a scalar and appends their meaning
+// to b. After an escaped line break, folding is set: then only the following
+// breaks are folded.
 func (s *scanner) fold(b []byte, folding bool) []byte {
 	start := s.pos
 	first, broken := s.pass(folding, 0, mark{})
@@ -206,8 +206,8 @@ func (s *scanner) pass(broken bool, indent int32, m mark) (first string, nowBrok
 	}
 }
 
-// appendFold appends what a line break and the empty lines after it, in
-// s.breaks, stand for.
+// appendFold appends the meaning of a line break and the empty lines after it,
+// in s.breaks.
 func (s *scanner) appendFold(b []byte, first string) []byte {
 	if first != "\n" {
 		b = append(b, first...)
@@ -281,7 +281,7 @@ func (s *scanner) escape(b []byte, m mark) []byte {
 	return utf8.AppendRune(b, rune(value))
 }
 
-// inPlain is where errors of plain scalars are.
+// inPlain is the context of errors in plain scalars.
 const inPlain = "while scanning a plain scalar"
 
 func (s *scanner) scanPlain() {
@@ -307,7 +307,7 @@ func (s *scanner) scanPlain() {
 		if !s.blank() && s.breakAt(s.pos) == 0 {
 			break
 		}
-		// Blanks within the line stay what they are if more text follows.
+		// Blanks within the line stay if more text follows.
 		first, broken := s.pass(newLine, indent, m)
 		newLine = broken
 		if !flow && s.column() < indent {

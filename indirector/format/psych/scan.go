@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// A mark is a place in the text.
+// A mark is a position in the text.
 type mark struct {
 	index  int32 // in characters
 	line   int32 // from 0
@@ -37,7 +37,7 @@ const (
 	tokScalar
 )
 
-// A token is what the parser sees of the text.
+// A token is a unit of the text for the parser.
 type token struct {
 	kind         tokenKind
 	quoted       bool // a scalar in a style other than plain
@@ -47,7 +47,8 @@ type token struct {
 	handle       string // of a tag or a %TAG
 }
 
-// A simpleKey is a place where a key may have begun whose colon is yet to come.
+// A simpleKey is a position where a key may have begun whose colon is yet to
+// come.
 type simpleKey struct {
 	possible, required bool
 	number             int // of the token that the key would begin with
@@ -78,15 +79,15 @@ type scanner struct {
 	buf    []byte
 	breaks []byte
 
-	bad *SyntaxError // what is wrong with the bytes beyond n
+	bad *SyntaxError // the problem of the bytes beyond n
 }
 
 // padding lets the scanner look ahead without asking for the end; a NUL never
 // occurs in the text.
 const padding = "\x00\x00\x00\x00"
 
-// chunk is how much text libyaml decodes at once. A broken character does not
-// disturb what is read from the chunks before it.
+// chunk is the number of bytes that libyaml decodes at once. A broken character
+// does not affect the chunks before it.
 const chunk = 16384
 
 func (s *scanner) init(b []byte) {
@@ -129,7 +130,7 @@ func validate(b []byte) (int, *SyntaxError) {
 	return len(b), nil
 }
 
-// brokenCharacter tells what is wrong with the character at the start of b.
+// brokenCharacter returns the problem of the character at the start of b.
 func brokenCharacter(b []byte) string {
 	width := 0
 	switch c := b[0]; {
@@ -176,7 +177,7 @@ func (s *scanner) fail(context string, start mark, problem string, at mark) {
 	})
 }
 
-// failHere is fail for a problem at the place reached.
+// failHere is fail for a problem at the current position.
 func (s *scanner) failHere(context string, start mark, problem string) {
 	s.fail(context, start, problem, s.mark())
 }

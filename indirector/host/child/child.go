@@ -1,7 +1,6 @@
-// Package child is what the commands that are run have in common: the
-// environment that Puppet gives them, output that is kept up to a limit, an end
-// for all that they started, and files that can be run as soon as they are
-// written.
+// Package child runs commands as Puppet does: with its environment, limited
+// output, an end of all that they started, and files that can be run as soon as
+// they are written.
 package child
 
 import (
@@ -16,8 +15,8 @@ import (
 	"time"
 )
 
-// Environment is that of this process in the C locale and without a user, as
-// Puppet's commands have it.
+// Environment returns that of this process in the C locale and without a user,
+// as for Puppet's commands.
 func Environment() []string {
 	drop := []string{
 		"LANG", "LC_ALL", "LC_MESSAGES", "LANGUAGE", "LC_COLLATE", "LC_CTYPE", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
@@ -30,26 +29,24 @@ func Environment() []string {
 	return append(env, "LANG=C", "LC_ALL=C")
 }
 
-// WriteFile writes a file that is going to be run. While a file is open for
-// writing, a fork in another goroutine hands it to a child, and as long as that
-// has not become another program the kernel refuses to run the file
-// (ETXTBSY); so there is no fork meanwhile.
+// WriteFile writes a file that will be run. No fork may happen meanwhile: it
+// would inherit the open file, and until the child's exec the kernel refuses to
+// run it (ETXTBSY).
 func WriteFile(name string, content []byte, mode fs.FileMode) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(name, content, mode)
 }
 
-// Run runs a command as its method Run does. What it prints goes to its Stdout
-// and Stderr, two writers, up to the end; when it has ended and something that it
-// started holds on to them, they are still waited for as long as drain, and the
-// error is exec.ErrWaitDelay, unless there is another one. That is counted in
-// turns that this process gets, not by the clock: what a command has printed is
-// not lost because the machine is busy.
+// Run runs a command like its method Run. Stdout and Stderr get all output up
+// to its end. If a child of the command still holds them afterwards, Run waits
+// for drain, and the error is exec.ErrWaitDelay, unless there is another. The
+// wait is counted in turns of this process, not by the clock, so that a busy
+// machine loses no output.
 func Run(c *exec.Cmd, drain time.Duration) error {
 	const turns = 25
 	var copying sync.WaitGroup
-	var ours, theirs []*os.File
+	var readers, writers []*os.File
 	end := func(files []*os.File) {
 		for _, f := range files {
 			_ = f.Close() // nothing is buffered
@@ -61,18 +58,18 @@ func Run(c *exec.Cmd, drain time.Duration) error {
 		}
 		r, w, err := os.Pipe()
 		if err != nil {
-			end(slices.Concat(ours, theirs))
+			end(slices.Concat(readers, writers))
 			return err
 		}
 		to := *out
-		ours, theirs, *out = append(ours, r), append(theirs, w), w
+		readers, writers, *out = append(readers, r), append(writers, w), w
 		copying.Go(func() { _, _ = io.Copy(to, r) }) // up to the end, or until it is closed
 	}
 	err := c.Start()
-	end(theirs)
+	end(writers)
 	if err != nil {
 		copying.Wait()
-		end(ours)
+		end(readers)
 		return err
 	}
 	err = c.Wait()
@@ -86,12 +83,12 @@ func Run(c *exec.Cmd, drain time.Duration) error {
 	for range turns {
 		select {
 		case <-copied:
-			end(ours)
+			end(readers)
 			return err
 		case <-turn.C:
 		}
 	}
-	end(ours)
+	end(readers)
 	<-copied
 	if err == nil {
 		err = exec.ErrWaitDelay

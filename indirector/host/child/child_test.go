@@ -42,7 +42,7 @@ func TestEnvironmentHasNoUser(t *testing.T) {
 	}
 }
 
-// TestWriteFileCanBeRun has many goroutines write commands while others start
+// TestWriteFileCanBeRun has many goroutines write commands while others run
 // theirs.
 func TestWriteFileCanBeRun(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestWriteFileCanBeRun(t *testing.T) {
 	all.Wait()
 }
 
-// TestRun has commands print, also when nobody waits for them.
+// TestRun has commands print, also after the wait.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -96,7 +96,7 @@ func TestRun(t *testing.T) {
 			if string(stdout.Kept) != tt.stdout || string(stderr.Kept) != tt.stderr || !errors.Is(err, tt.err) {
 				t.Errorf("got %d bytes, %q, %v", len(stdout.Kept), stderr.Kept, err)
 			}
-			_ = c.Cancel() // what goes on
+			_ = c.Cancel() // of the child
 			cancel()
 		})
 	}
@@ -129,7 +129,7 @@ func TestSessionEndsWithItsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	// The pipe ends when nobody holds it any more.
+	// The pipe ends when no process holds it.
 	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 {
 		t.Errorf("got %q, %v", rest, err)
 	}

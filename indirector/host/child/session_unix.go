@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Session gives a command a session of its own: it has no terminal, and when it
-// is killed, what it started is killed with it.
+// Session gives a command its own session, without a terminal; killing it kills
+// what it started.
 func Session(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

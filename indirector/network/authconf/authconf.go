@@ -1,15 +1,15 @@
-// Package authconf reads Puppet Server's auth.conf and decides by it who may
-// ask what over the network.
+// Package authconf reads Puppet Server's auth.conf and decides which requests
+// it allows.
 //
 //	config, err := authconf.Load("/etc/puppetlabs/puppetserver/conf.d/auth.conf")
 //	d := config.Decide(authconf.Request{Method: "GET", Path: "/puppet/v3/node/web01", Client: client})
 //	if !d.Allowed {
 //		http.Error(w, d.Refusal, http.StatusForbidden) // Puppet Server's words
-//		log.Error(d.Why)                               // which rule, where it is written, whom it refused
+//		log.Error(d.Why)                               // the rule, its source, the client
 //	}
 //
-// The first rule that fits method, path and parameters decides, in the order
-// of sort-order and name; if none fits, the answer is no. The file is HOCON;
+// The first rule that fits method, path and parameters decides, in the order of
+// sort-order and name; without one the request is denied. The file is HOCON;
 // include and ${…} are refused. Specification: REST, section 9.
 package authconf
 
@@ -25,15 +25,14 @@ import (
 	_ "embed"
 )
 
-// A Config is one auth.conf. It never changes, and is safe for concurrent use.
+// A Config is a parsed auth.conf. It is immutable and safe for concurrent use.
 type Config struct {
 	File string // as given to Parse or Load
-	// HeaderCertInfo says that headers, not the connection, tell who the client
-	// is: X-Client-Verify, X-Client-DN and X-Client-Cert.
+	// HeaderCertInfo identifies clients by the headers X-Client-Verify,
+	// X-Client-DN and X-Client-Cert instead of the connection.
 	HeaderCertInfo bool
-	Rules          []Rule // in the order in which they are tried
-	// Warnings are what Puppet Server accepts and a person would not expect,
-	// each with its place.
+	Rules          []Rule // in the order of evaluation
+	// Warnings are surprises that Puppet Server accepts, each with its source.
 	Warnings []string
 }
 
@@ -43,28 +42,28 @@ type Rule struct {
 	SortOrder int    // 1 to 999
 	Source    string // "auth.conf:12"
 	Path      string // as written
-	Regex     bool   // whether Path is a pattern, not the beginning of a path
+	Regex     bool   // whether Path is a pattern, not a prefix
 	Methods   []string
-	Query     map[string][]string // parameters and the values of which one must be there
+	Query     map[string][]string // parameters, each with its possible values
 	Open      bool                // allow-unauthenticated
-	Allow     []string            // for people: who is allowed, and
-	Deny      []string            // who is denied, as written
+	Allow     []string            // as written, for users
+	Deny      []string            // likewise
 
 	pattern *regexp.Regexp
 	entries []entry // denials first
 }
 
-// A Client is who asks.
+// A Client is the client of a request.
 type Client struct {
-	Name string // common name of the certificate; "" is nobody
-	// Authenticated says that the certificate was verified.
+	Name string // common name of the certificate; "" is anonymous
+	// Authenticated reports whether the certificate was verified.
 	Authenticated bool
 	Address       string            // "192.0.2.7"
-	Extensions    map[string]string // by short name (pp_cli_auth), or else by object identifier
+	Extensions    map[string]string // by short name (pp_cli_auth) or object identifier
 	AltNames      map[string][]string
 }
 
-// String names the client as Puppet Server's log does: "web01(192.0.2.7)".
+// String names the client as in Puppet Server's log: "web01(192.0.2.7)".
 func (c Client) String() string {
 	if c.Name == "" {
 		return c.Address
@@ -72,7 +71,8 @@ func (c Client) String() string {
 	return c.Name + "(" + c.Address + ")"
 }
 
-// A Request is what is asked. Path is decoded and has no relative segments.
+// A Request is what the client asks for. Path is decoded and has no relative
+// segments.
 type Request struct {
 	Method string // "GET"
 	Path   string
@@ -84,14 +84,14 @@ type Request struct {
 type Decision struct {
 	Allowed bool
 	Rule    *Rule // nil if none fits
-	// Why says what of the rule lets the client pass, "allow $1", or which rule
-	// refuses whom: for the trace and the log, never for the client.
+	// Why names what allows the client, "allow $1", or the rule that denies it:
+	// for trace and log, never for the client.
 	Why string
-	// Refusal is what Puppet Server tells a client that is refused.
+	// Refusal is Puppet Server's answer to a denied client.
 	Refusal string
 }
 
-// Decide answers a request.
+// Decide decides about a request.
 func (c *Config) Decide(r Request) Decision {
 	method := strings.ToLower(r.Method)
 	for i := range c.Rules {
@@ -116,9 +116,10 @@ func (c *Config) Decide(r Request) Decision {
 
 func (r *Rule) where() string { return fmt.Sprintf("%s, sort-order %d", r.Source, r.SortOrder) }
 
-// refusal is one sentence: which rule refused whom, and who would be allowed.
+// refusal explains in one sentence which rule denied the client, and who is
+// allowed.
 func (r *Rule) refusal(method string, req Request) string {
-	who := req.Client.String()
+	name := req.Client.String()
 	var why string
 	switch allowed := strings.Join(r.Allow, ", "); {
 	case !req.Client.Authenticated && req.Client.Name == "":
@@ -132,13 +133,13 @@ func (r *Rule) refusal(method string, req Request) string {
 	default:
 		why = "is not of those allowed (" + allowed + ")"
 	}
-	return fmt.Sprintf("rule %s (%s) refuses %s: %s %s", quote(r.Name), r.where(), who+", who "+why, method, req.Path)
+	return fmt.Sprintf("rule %s (%s) refuses %s: %s %s", quote(r.Name), r.where(), name+", who "+why, method, req.Path)
 }
 
 func quote(s string) string { return "'" + s + "'" }
 
-// match reports whether the rule is about a request, and returns what the
-// groups of its pattern caught.
+// match reports whether the rule fits a request, and returns the groups of its
+// pattern.
 func (r *Rule) match(method, path string, query url.Values) ([]string, bool) {
 	if len(r.Methods) > 0 && !slices.Contains(r.Methods, method) {
 		return nil, false
@@ -158,7 +159,7 @@ func (r *Rule) match(method, path string, query url.Values) ([]string, bool) {
 	return found[1:], true
 }
 
-// admits reports whether a rule that fits lets the client pass, and why.
+// admits reports whether a fitting rule allows the client, and why.
 func (r *Rule) admits(c Client, groups []string) (bool, string) {
 	if r.Open {
 		return true, "allow-unauthenticated"
@@ -191,7 +192,7 @@ func Load(path string) (*Config, error) {
 //go:embed default.conf
 var defaults string
 
-// Default returns the rules that Puppet Server comes with.
+// Default returns the rules of a new Puppet Server.
 func Default() *Config {
 	c, err := Parse("built-in auth.conf", defaults)
 	if err != nil {
@@ -213,10 +214,10 @@ func Parse(file, content string) (*Config, error) {
 	return p.config, nil
 }
 
-// A parser makes a Config of what the file says.
+// A parser builds a Config.
 type parser struct{ config *Config }
 
-// fail ends the parsing; parse returns what it throws.
+// fail ends the parsing with an error.
 func (p *parser) fail(line int, format string, args ...any) {
 	panic(&ParseError{File: p.config.File, Line: max(line, 1), Detail: fmt.Sprintf(format, args...)})
 }
@@ -225,7 +226,7 @@ func (p *parser) warn(line int, format string, args ...any) {
 	p.config.Warnings = append(p.config.Warnings, fmt.Sprintf("%s:%d: %s", p.config.File, line, fmt.Sprintf(format, args...)))
 }
 
-// maxRules is how many rules a file may have: each request may meet them all.
+// maxRules is how many rules a file may have.
 const maxRules = 10_000
 
 func (p *parser) parse(root *value) (err error) {
@@ -282,7 +283,7 @@ func (p *parser) want(v *value, k kind, what string) {
 	}
 }
 
-// need returns the value of a key that a map must have.
+// need returns the value of a required key.
 func (p *parser) need(of *value, key, where string) *value {
 	v := of.get(key)
 	if v == nil || v.kind == null {
@@ -291,8 +292,7 @@ func (p *parser) need(of *value, key, where string) *value {
 	return v
 }
 
-// known warns about keys that nobody reads: a misspelt one is a rule that
-// means something else.
+// known warns about unknown keys, which may be misspelt.
 func (p *parser) known(of *value, where string, keys ...string) {
 	for _, at := range of.pairs {
 		if !slices.Contains(keys, at.key) {
@@ -344,7 +344,7 @@ func (p *parser) scalar(v *value, what string) string {
 	return v.text
 }
 
-// target reads what requests a rule is about.
+// target reads which requests a rule fits.
 func (p *parser) target(r *Rule, match *value, where string) {
 	path := p.need(match, "path", "match-request of "+where)
 	p.want(path, text, "path of "+where)
@@ -384,10 +384,10 @@ func (p *parser) target(r *Rule, match *value, where string) {
 	}
 }
 
-// methods are those that a rule may name.
+// methods are those of rules.
 var methods = []string{"delete", "get", "head", "post", "put"}
 
-// each returns the elements of a list, or the value alone.
+// each returns the elements of a list, or the single value.
 func each(v *value) []*value {
 	if v.kind != list {
 		return []*value{v}

@@ -131,7 +131,7 @@ func wrap(rules string) string { return "authorization { version = 1, rules = ["
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	type question struct {
-		who  authconf.Client
+		name authconf.Client
 		path string // "" is /x
 		want bool
 	}
@@ -167,8 +167,8 @@ func TestDecide(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, q := range tt.ask {
-				if d := c.Decide(authconf.Request{Method: "GET", Path: "/x", Client: q.who}); d.Allowed != q.want {
-					t.Errorf("%s: got %v (%s), want %v", q.who, d.Allowed, d.Why, q.want)
+				if d := c.Decide(authconf.Request{Method: "GET", Path: "/x", Client: q.name}); d.Allowed != q.want {
+					t.Errorf("%s: got %v (%s), want %v", q.name, d.Allowed, d.Why, q.want)
 				}
 			}
 		})

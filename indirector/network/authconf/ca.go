@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A Setting is one that ca.conf gives, under the name that it has among Puppet's
-// settings, and its place: "ca.conf:2".
+// A Setting is one from ca.conf, under Puppet's name, with its source:
+// "ca.conf:2".
 type Setting struct{ Name, Value, Source string }
 
-// caSettings are the keys of the section certificate-authority that this program
-// goes by, and the kind of their values.
+// caSettings are the supported keys of the section certificate-authority, with
+// the kinds of their values.
 var caSettings = []struct {
 	key  string
 	kind kind
@@ -24,15 +24,15 @@ var caSettings = []struct {
 	{"enable-infra-crl", boolean},
 }
 
-// Sections of ca.conf that say nothing here, and why.
+// Keys of ca.conf without effect here, and why.
 var caElsewhere = map[string]string{
 	"certificate-status": "auth.conf alone says who may ask for the status of certificates",
 	"access-control":     "auth.conf alone says who may ask",
 	"proxy-config":       "this CA asks no other",
 }
 
-// LoadCA reads Puppet Server's ca.conf: what its section certificate-authority
-// says, as settings in the order of the file, and what is said there in vain.
+// LoadCA reads the section certificate-authority of Puppet Server's ca.conf as
+// settings in the order of the file, with warnings about what has no effect.
 func LoadCA(path string) (settings []Setting, warnings []string, err error) {
 	f, err := os.Open(path)
 	if err != nil {

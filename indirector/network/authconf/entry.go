@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// An entry is one of those that a rule allows or denies.
+// An entry is an element of allow or deny.
 type entry struct {
 	deny    bool
 	written string
 
-	name       string         // in lower case; "" if the entry is another kind
-	exact      bool           // name is compared letter by letter with the lower-cased name of the client
+	name       string         // in lower case; "" for other kinds
+	exact      bool           // compared as it is with the lower-cased name of the client
 	suffix     string         // ".example.com" of *.example.com
 	pattern    *regexp.Regexp // of /…/
-	everybody  bool           // *
+	anyone     bool           // *
 	template   string         // with $1
 	extensions []extension
 }
 
-// An extension is one thing that the certificate must say.
+// An extension is a required value in the certificate.
 type extension struct {
 	name   string // "pp_cli_auth", "subject-alt-name dns-name"
 	values []string
-	alt    []extension // of subject-alt-name: one of them must be there
+	alt    []extension // of subject-alt-name: one of them is required
 }
 
 var (
@@ -38,8 +38,7 @@ var (
 	between  = regexp.MustCompile(`^/.*/$`)
 )
 
-// entries reads allow or deny, adds the entries to the rule, and returns them
-// as written.
+// entries adds those of allow or deny to the rule, and returns them as written.
 func (p *parser) entries(r *Rule, v *value, deny bool, where string) []string {
 	if v == nil {
 		return nil
@@ -65,12 +64,12 @@ func (p *parser) entries(r *Rule, v *value, deny bool, where string) []string {
 	return written
 }
 
-// named reads an entry that is compared with the name of the client.
+// named reads an entry that is a name.
 func (p *parser) named(e *entry, r *Rule, v *value, field, where string) {
 	e.written = v.text
 	switch s := v.text; {
 	case s == "*":
-		e.everybody = true
+		e.anyone = true
 	case domain.MatchString(s):
 		e.name = strings.ToLower(s)
 	case wildcard.MatchString(s):
@@ -102,7 +101,7 @@ func (p *parser) named(e *entry, r *Rule, v *value, field, where string) {
 	}
 }
 
-// mapped reads an entry that is a map: of a certname, or of extensions.
+// mapped reads an entry that is a map: a certname, or extensions.
 func (p *parser) mapped(e *entry, r *Rule, v *value, field, where string) {
 	name, extensions, rbac := v.get("certname"), v.get("extensions"), v.get("rbac")
 	switch {
@@ -117,11 +116,11 @@ func (p *parser) mapped(e *entry, r *Rule, v *value, field, where string) {
 		if len(e.extensions) == 0 {
 			p.fail(extensions.line, "extensions in %s of %s is empty, which would fit everybody", field, where)
 		}
-		var said []string
+		var parts []string
 		for _, x := range e.extensions {
-			said = append(said, x.String())
+			parts = append(parts, x.String())
 		}
-		e.written = "extensions " + strings.Join(said, " and ")
+		e.written = "extensions " + strings.Join(parts, " and ")
 	default:
 		p.fail(v.line, "%s of %s must have exactly one of certname and extensions", field, where)
 	}
@@ -144,22 +143,22 @@ func (p *parser) extensions(v *value, field, where string) []extension {
 	return all
 }
 
-// altName is the one extension that has parts.
+// altName is the one extension with parts.
 const altName = "subject-alt-name"
 
 func (x extension) String() string {
 	if x.name != altName {
 		return x.name + "=" + strings.Join(x.values, "|")
 	}
-	var said []string
+	var parts []string
 	for _, a := range x.alt {
-		said = append(said, a.String())
+		parts = append(parts, a.String())
 	}
-	return altName + " " + strings.Join(said, " or ")
+	return altName + " " + strings.Join(parts, " or ")
 }
 
-// matches reports whether the client is meant. A name may also be one of the
-// alternative DNS names of the certificate, as with Puppet Server.
+// matches reports whether the entry means the client. As in Puppet Server, a
+// name may also be an alternative DNS name.
 func (e *entry) matches(c Client, groups []string) bool {
 	if len(e.extensions) > 0 {
 		return !slices.ContainsFunc(e.extensions, func(x extension) bool { return !x.matches(c) })
@@ -178,7 +177,7 @@ func (e *entry) matches(c Client, groups []string) bool {
 func (e *entry) named(name string, groups []string) bool {
 	lower := strings.ToLower(name)
 	switch {
-	case e.everybody:
+	case e.anyone:
 		return true
 	case e.exact:
 		return e.name == lower && !strings.Contains(lower, ".")
@@ -193,8 +192,8 @@ func (e *entry) named(name string, groups []string) bool {
 	}
 }
 
-// referred reports whether a name is what the path says. What was caught in a
-// path is taken as it is: Puppet Server would take a * in it for everybody.
+// referred reports whether a name is the text of the groups. It is taken
+// literally: in Puppet Server a * in a path would match every client.
 func (e *entry) referred(name string, groups []string) bool {
 	wanted, isPattern := e.template, between.MatchString(e.template)
 	ok := true
@@ -231,7 +230,7 @@ func (x extension) matches(c Client) bool {
 	return ok && slices.Contains(x.values, v)
 }
 
-// readAll reads a file of one byte more than is accepted at most.
+// readAll reads at most one byte more than is allowed.
 func readAll(r io.Reader) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	return string(b), err

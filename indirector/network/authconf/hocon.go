@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a file: more is refused, so that reading takes time and memory in
-// proportion to what a person writes.
+// Limits of a file.
 const (
 	maxFile  = 1 << 20 // bytes
-	maxDepth = 32      // maps and lists within each other, and parts of one key
+	maxDepth = 32      // of nested maps and lists, and of parts of a key
 	maxKeys  = 1000    // of one map
 )
 
-// A ParseError is the first thing in a file that cannot be understood.
+// A ParseError is the first error in a file.
 type ParseError struct {
 	File   string
 	Line   int // from 1
@@ -28,7 +27,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Detail)
 }
 
-// A kind is what a value is.
+// A kind is the type of a value.
 type kind uint8
 
 const (
@@ -44,13 +43,13 @@ func (k kind) String() string {
 	return [...]string{"null", "text", "a number", "true or false", "a list", "a map"}[k]
 }
 
-// A value is one value of a file, with the line on which it begins.
+// A value is a value of a file, with its first line.
 type value struct {
 	kind  kind
 	line  int
 	text  string // of text, number and boolean, as written
 	items []value
-	pairs []pair // in the order in which keys were first written
+	pairs []pair // in the order of the first occurrence of their keys
 }
 
 type pair struct {
@@ -69,7 +68,7 @@ func (v *value) get(key string) *value {
 	return nil
 }
 
-// set gives a key a value. Two maps become one, anything else is replaced.
+// set sets a key. Two maps are merged, all else is replaced.
 func (v *value) set(key string, line int, to value) {
 	old := v.get(key)
 	switch {
@@ -87,9 +86,8 @@ func (v *value) set(key string, line int, to value) {
 }
 
 // A reader reads HOCON, the format of Puppet Server's configuration: JSON with
-// comments, keys and texts without quotes, keys with dots, = for :, new lines
-// for commas. What would read something else than this one file, include and
-// ${…}, is refused.
+// comments, unquoted keys and texts, keys with dots, = for :, new lines for
+// commas. What refers outside of the file, include and ${…}, is refused.
 type reader struct {
 	file  string
 	src   string
@@ -98,7 +96,7 @@ type reader struct {
 	depth int
 }
 
-// parseHOCON reads a whole file, which is a map with or without braces.
+// parseHOCON reads a file, a map with or without braces.
 func parseHOCON(file, src string) (v value, err error) {
 	r := &reader{file: file, src: src, line: 1}
 	defer func() {
@@ -132,12 +130,12 @@ func parseHOCON(file, src string) (v value, err error) {
 	return v, nil
 }
 
-// fail ends the reading; parseHOCON returns what it throws.
+// fail ends the reading with an error.
 func (r *reader) fail(format string, args ...any) {
 	panic(&ParseError{File: r.file, Line: r.line, Detail: fmt.Sprintf(format, args...)})
 }
 
-// here quotes what stands at the current place.
+// here quotes the text at the current position.
 func (r *reader) here() string {
 	if r.at >= len(r.src) {
 		return "the end of the file"
@@ -161,8 +159,8 @@ func (r *reader) peek() byte {
 
 func (r *reader) has(prefix string) bool { return strings.HasPrefix(r.src[r.at:], prefix) }
 
-// blanks passes over white space and comments of this line, and reports
-// whether there was any.
+// blanks skips white space and comments of the line, and reports whether there
+// was any.
 func (r *reader) blanks() bool {
 	start := r.at
 	for r.at < len(r.src) {
@@ -185,8 +183,8 @@ func (r *reader) blanks() bool {
 
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' || '\x1c' <= c && c <= '\x1f' }
 
-// skip passes over white space, comments and ends of lines, and reports
-// whether a line has ended.
+// skip skips white space, comments and ends of lines, and reports whether a
+// line ended.
 func (r *reader) skip() bool {
 	ended := false
 	for {
@@ -220,7 +218,8 @@ func (r *reader) object() value {
 	return v
 }
 
-// members reads the pairs of a map up to end, which is 0 for that of the file.
+// members reads the pairs of a map up to end, or to the end of the file if it
+// is 0.
 func (r *reader) members(v *value, end byte) {
 	r.skip()
 	for r.at < len(r.src) && r.peek() != end {
@@ -231,8 +230,8 @@ func (r *reader) members(v *value, end byte) {
 	}
 }
 
-// between passes over what stands between two elements: one comma, or an end
-// of line. It reports whether another element may follow.
+// between skips what separates two elements: a comma, or an end of line. It
+// reports whether another element may follow.
 func (r *reader) between(end byte, what string) bool {
 	ended := r.skip()
 	if r.peek() == ',' && r.at < len(r.src) {
@@ -342,18 +341,17 @@ func (r *reader) key() []string {
 	return path
 }
 
-// isPlain reports whether s begins with a character that may stand in a text
-// without quotes.
+// isPlain reports whether s begins an unquoted text.
 func isPlain(s string) bool {
 	c, _ := utf8.DecodeRuneInString(s)
 	return s != "" && !isBlank(c) && !strings.ContainsRune("$\"{}[]:=,+#`^?!@*&\\", c) && !strings.HasPrefix(s, "//")
 }
 
-// value reads a value up to the end of its line. Several in a row are one:
-// texts are joined, maps are merged, lists are appended.
+// value reads a value up to the end of the line. Adjacent ones are joined if
+// texts, merged if maps, appended if lists.
 func (r *reader) value() value {
 	v, blank, first := value{line: r.line}, "", true
-	plain := false // whether v is a single text without quotes
+	plain := false // whether v is a single unquoted text
 	var joined strings.Builder
 	for {
 		var next value
@@ -408,7 +406,7 @@ func (r *reader) value() value {
 	return v
 }
 
-// settle says what a text without quotes is.
+// settle determines the kind of an unquoted text.
 func (v *value) settle() {
 	switch v.text {
 	case "true", "false":
@@ -460,7 +458,7 @@ func (r *reader) quoted() string {
 		if end < 0 {
 			r.fail(`the text that begins on line %d has no end: want """`, begin)
 		}
-		for strings.HasPrefix(r.src[r.at+end+1:], `"""`) { // more than three quotes: the first ones belong to the text
+		for strings.HasPrefix(r.src[r.at+end+1:], `"""`) { // extra quotes belong to the text
 			end++
 		}
 		s := r.src[r.at : r.at+end]
@@ -508,7 +506,7 @@ func (r *reader) unescape(s string) string {
 			if err != nil || i+5 > len(s) {
 				r.fail(`\u in a text in quotes needs four hexadecimal digits`)
 			}
-			b.WriteRune(rune(n)) // half of a pair becomes U+FFFD, which matches no name
+			b.WriteRune(rune(n)) // half a surrogate pair becomes U+FFFD, which matches no name
 			i += 4
 		default:
 			c, _ := utf8.DecodeRuneInString(s[i:])

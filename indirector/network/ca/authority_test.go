@@ -186,7 +186,7 @@ func TestAllowed(t *testing.T) {
 			t.Errorf("names: got %s", got)
 		}
 	}
-	// The extension of the command line is nobody's to ask for.
+	// The extension of the command line cannot be requested.
 	if _, err := a.Submit(t.Context(), "cli", csr(t, ecKey(t), "cli", extension(t, "pp_cli_auth", "true"))); err == nil || err.Error() != "Found extensions that are not permitted: 1.3.6.1.4.1.34380.1.3.39" {
 		t.Errorf("got %v", err)
 	}

@@ -19,16 +19,15 @@ import (
 	"indirtui/traces"
 )
 
-// Messages of Puppet Server, word for word.
+// Puppet Server's messages, word for word.
 const (
 	msgPattern  = "Invalid pattern '%s' found in %s"
 	msgStderr   = "Autosign command '%s %s' generated output to stderr: %s"
 	msgRejected = "Autosign command '%s' rejected certificate '%s' because the exit code was %d, not zero"
 )
 
-// autosign says whether the request of a name is signed without a person: by
-// true or false, by a file of names, or by a command. A file that there is not
-// is false.
+// autosign reports whether a request is signed automatically: by true or false,
+// a file of names, or a command. A missing file is false.
 func (a *Authority) autosign(ctx context.Context, name string, csr []byte) (bool, error) {
 	switch a.cfg.Autosign {
 	case "true":
@@ -66,8 +65,8 @@ func (a *Authority) autosign(ctx context.Context, name string, csr []byte) (bool
 	return true, nil
 }
 
-// matchingLine returns the first line of a list of names that matches, and the
-// lines before it that are no patterns. It is 0 if none does.
+// matchingLine returns the first line of a list of names that matches, 0 if
+// none, and the invalid lines before it.
 func matchingLine(text []byte, name string) (line int, bad []string) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<16)
@@ -95,11 +94,11 @@ func globMatches(glob, name string) bool {
 	return len(got) >= len(want) && slices.Equal(got[:len(want)], want)
 }
 
-// maxOutput is how much a command may say, in bytes; the rest is dropped.
+// maxOutput is how much of a command's output is kept, in bytes.
 const maxOutput = 16 << 10
 
-// policy runs the command: its argument is the name, its input the request.
-// Exit code zero is yes.
+// policy runs the command, with the name as argument and the request as input.
+// Exit code zero signs.
 func (a *Authority) policy(ctx context.Context, name string, csr []byte) (bool, error) {
 	command := a.cfg.Autosign
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.AutosignLimit)
@@ -116,7 +115,7 @@ func (a *Authority) policy(ctx context.Context, name string, csr []byte) (bool, 
 		a.cfg.Log.Warn(fmt.Sprintf(msgStderr, command, name, string(stderr.Kept)))
 		span.Attr("stderr", string(stderr.Kept))
 	}
-	// It need not read what it is given.
+	// It need not read its input.
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:

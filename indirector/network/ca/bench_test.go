@@ -2,11 +2,15 @@ package ca_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"testing"
 
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/server"
 )
 
 // BenchmarkSign certifies a request: it is checked, signed, and written to the
@@ -45,37 +49,45 @@ func BenchmarkOCSP(b *testing.B) {
 	}
 }
 
-// BenchmarkRevoke revokes with so many revoked already.
+// BenchmarkRevoke revokes one more certificate each time.
 func BenchmarkRevoke(b *testing.B) {
 	a := setup(b, ca.SetupOptions{}, func(c *ca.Config) { c.KeyLength = 2048 })
-	i := 0
+	name := func(i int) string { return fmt.Sprintf("agent%d", i) }
+	for i := range b.N {
+		enroll(b, a, name(i))
+	}
 	b.ReportAllocs()
-	for b.Loop() {
-		i++
-		if err := a.RevokeSerial(context.Background(), bigInt(1000+i)); err != nil {
+	b.ResetTimer()
+	for i := range b.N {
+		if err := a.Revoke(context.Background(), name(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// BenchmarkTrust looks a client up among a hundred thousand revoked ones.
+// BenchmarkTrust is a handshake of a client that is looked up among a hundred
+// thousand revoked ones.
 func BenchmarkTrust(b *testing.B) {
 	a := setup(b, ca.SetupOptions{}, nil)
+	host := hostFiles(b.TempDir())
+	if _, err := a.ServerCertificate(b.Context(), host); err != nil {
+		b.Fatal(err)
+	}
 	pair, _, _, err := a.Generate(b.Context(), ca.Leaf{Name: "web01"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	cert := must(a.Certificate())
 	revokeMany(b, a, 100_000)
-	trust, err := ca.NewTrust(ca.TrustOptions{CAFile: a.Config().Cert, CRLFile: a.Config().CRL})
-	if err != nil {
-		b.Fatal(err)
-	}
-	chain := certChain(pair.Leaf, cert)
+	url := serve(b, server.Options{Identity: host.identity(a.Config())}, func(*server.Server) http.Handler { return http.NotFoundHandler() })
+	roots := x509.NewCertPool()
+	roots.AddCert(must(a.Certificate()))
+	config := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MaxVersion: tls.VersionTLS12}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := trust.Verify(chain); err != nil {
+		c, err := tls.Dial("tcp", url[len("https://"):], config)
+		if err != nil {
 			b.Fatal(err)
 		}
+		_ = c.Close()
 	}
 }

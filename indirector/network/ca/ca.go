@@ -1,18 +1,15 @@
-// Package ca is a certificate authority on the directory of Puppet's: what it
-// finds there it uses as it is, and what it writes there Puppet Server, its
-// command line and older Puppets go on with.
+// Package ca is a certificate authority in Puppet's directory. It uses the
+// files that it finds, and Puppet Server, its command line and older Puppets
+// can go on with those that it writes.
 //
 //	cfg, err := ca.ConfigOf(settings)
 //	authority, err := ca.Open(cfg)           // or Setup, or OpenOrSetup
 //	cert, err := authority.Sign(ctx, "web01.example.com", ca.SignOptions{})
 //
-// The directory is read again whenever its files change, so that several
-// programs may share one; whoever writes holds a lock. Requests come by
-// [Authority.Submit], which checks them and signs those that autosign says;
-// who is allowed to ask at all is not decided here.
-//
-// Besides the authority there are [Trust], by which a server knows its clients,
-// [Responder], which answers OCSP, and [NewHandler], the HTTP interface.
+// Changed files are read again, so several programs may share a directory;
+// writers hold a lock. [Authority.Submit] checks requests and signs those that
+// autosign allows. [Authority.OCSP] answers OCSP, and [NewHandler] serves the
+// HTTP interface, without authorization of its own.
 package ca
 
 import (
@@ -33,38 +30,38 @@ import (
 	"indirtui/indirector"
 )
 
-// A Config says where an authority keeps its files, and what it allows.
+// A Config names the files of an authority, and what it allows.
 type Config struct {
 	Dir       string // cadir
-	Cert      string // cacert: a bundle, our own certificate among them
+	Cert      string // cacert: a bundle with the CA's own certificate
 	Key       string // cakey
 	Public    string // capub
-	CRL       string // cacrl: our own list among those of the bundle
+	CRL       string // cacrl: a bundle with the CA's own list
 	Requests  string // csrdir
 	Signed    string // signeddir
 	Serial    string // serial
 	Inventory string // cert_inventory
-	Password  string // capass: a file with the password of an encrypted key; "" is none
+	Password  string // capass: the file with the password of an encrypted key; "" is none
 
 	Name          string        // of a new CA: "Puppet CA: puppet.example.com"
 	TTL           time.Duration // of a certificate; zero is five years
 	KeyLength     int           // of a new RSA key, in bits; zero is 4096
-	Autosign      string        // "true", "false", or the path of a list or a command
-	AutosignLimit time.Duration // how long the command may take; zero is one minute
+	Autosign      string        // "true", "false", or the path of a list or command
+	AutosignLimit time.Duration // for the command; zero is one minute
 
 	AllowDuplicates    bool // a request may replace a certificate
 	AllowAltNames      bool // requests may have subject alternative names
 	AllowAuthorization bool // requests may have extensions that authorize
-	AllowRenewal       bool // who has a certificate gets a new one
+	AllowRenewal       bool // a certificate may be renewed
 	RenewalTTL         time.Duration
-	InfraCRL           bool // answer with infra_crl.pem, and keep it
+	InfraCRL           bool // answer with infra_crl.pem, and keep it current
 
 	Now func() time.Time // nil is time.Now
 	Log *slog.Logger     // nil discards
 }
 
 // Settings are those that ConfigOf reads, for descriptors. Those that Puppet
-// does not have stand in Puppet Server's ca.conf, with hyphens.
+// does not have are in Puppet Server's ca.conf, with hyphens.
 var Settings = []indirector.Setting{
 	{Name: "cadir", Doc: "The directory of the CA."},
 	{Name: "cacert", Doc: "The CA's certificate, and those that vouch for it."},
@@ -91,19 +88,19 @@ var Settings = []indirector.Setting{
 // Defaults and limits.
 const (
 	defaultTTL        = 5 * 365 * 24 * time.Hour
-	defaultCATTL      = 15 * 365 * 24 * time.Hour // as `puppetserver ca setup` has it
+	defaultCATTL      = 15 * 365 * 24 * time.Hour // of `puppetserver ca setup`
 	defaultRenewalTTL = 90 * 24 * time.Hour
 	defaultKeyLength  = 4096
 	defaultAutosign   = time.Minute
 	maxTTL            = 1576800000 * time.Second // fifty years
 	crlTTL            = 5 * 365 * 24 * time.Hour
-	maxFile           = 64 << 20 // bytes of a file that is read whole
+	maxFile           = 64 << 20 // bytes of a file read whole
 )
 
 const msgTTL = "Config setting ca_ttl must have a value below %d"
 
 // ConfigOf reads the settings of a CA. The error names the setting and its
-// place.
+// source.
 func ConfigOf(s indirector.Settings) (Config, error) {
 	get := func(name string) string {
 		v, _ := s.Get(name)
@@ -117,13 +114,13 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	c.fill()
 	var errs []error
 	number := func(name string, into *time.Duration) {
-		v, place := s.Get(name)
+		v, source := s.Get(name)
 		if v == "" {
 			return
 		}
 		d, err := indirector.ParseDuration(v)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, place, err))
+			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, source, err))
 			return
 		}
 		*into = d
@@ -132,12 +129,12 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	number("ca_ttl", &c.TTL)
 	number("auto_renewal_cert_ttl", &c.RenewalTTL)
 	if c.TTL > maxTTL {
-		_, place := s.Get("ca_ttl")
-		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, place, maxTTL/time.Second))
+		_, source := s.Get("ca_ttl")
+		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, source, maxTTL/time.Second))
 	}
-	if v, place := s.Get("keylength"); v != "" {
+	if v, source := s.Get("keylength"); v != "" {
 		if _, err := fmt.Sscanf(v, "%d", &c.KeyLength); err != nil || c.KeyLength < 1024 || c.KeyLength > 16384 {
-			errs = append(errs, fmt.Errorf("setting keylength (%s): %q is no number of bits from 1024 to 16384", place, v))
+			errs = append(errs, fmt.Errorf("setting keylength (%s): %q is no number of bits from 1024 to 16384", source, v))
 		}
 	}
 	c.AllowDuplicates = flag("allow_duplicate_certs")
@@ -148,7 +145,7 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// fill gives what is not said its default.
+// fill sets the defaults.
 func (c *Config) fill() {
 	path := func(p *string, name string) {
 		if *p == "" && c.Dir != "" {
@@ -186,17 +183,17 @@ func (c *Config) fill() {
 	}
 }
 
-// infra files stand beside the others, wherever those are.
+// infra files are in Dir, wherever the others are.
 func (c *Config) infraCRL() string     { return filepath.Join(c.Dir, "infra_crl.pem") }
 func (c *Config) infraNodes() string   { return filepath.Join(c.Dir, "infra_inventory.txt") }
 func (c *Config) infraSerials() string { return filepath.Join(c.Dir, "infra_serials") }
 
-// ErrNoCA is that there is no CA in the directory: not one of its files.
+// ErrNoCA reports a directory without any file of a CA.
 var ErrNoCA = errors.New("there is no CA")
 
 const msgPartial = "Cannot initialize CA with partial state; need all files or none.\nFound:\n%s\nMissing:\n%s\n"
 
-// state says whether there is a CA: all of its files, or none, or an error in
+// state reports whether all files of a CA exist, or none. Some are an error in
 // Puppet Server's words.
 func (c *Config) state() (bool, error) {
 	var found, missing []string
@@ -228,23 +225,23 @@ func (c *Config) state() (bool, error) {
 type Authority struct {
 	cfg Config
 
-	mu       sync.Mutex // guards what follows, which is what was read last
+	mu       sync.Mutex // guards what follows, as read last
 	identity identity
 	lists    lists
 	highest  highest
 	issued   issued
 }
 
-// An identity is who the CA is.
+// An identity is the certificate and key of the CA.
 type identity struct {
-	stamp  [2]stamp // of the files of the certificate and the key
+	stamp  [2]stamp // of certificate and key
 	bundle []*x509.Certificate
-	cert   *x509.Certificate // the one of the key
+	cert   *x509.Certificate // that of the key
 	key    crypto.Signer
 	keyID  []byte
 }
 
-// Open opens the CA of a directory. The error is ErrNoCA if there is none.
+// Open opens the CA of a directory. The error may be ErrNoCA.
 func Open(cfg Config) (*Authority, error) {
 	cfg.fill()
 	there, err := cfg.state()
@@ -264,7 +261,7 @@ func Open(cfg Config) (*Authority, error) {
 	return a, nil
 }
 
-// OpenOrSetup opens the CA of a directory, or makes one where there is none.
+// OpenOrSetup opens the CA of a directory, or sets one up.
 func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
 	a, err := Open(cfg)
 	if errors.Is(err, ErrNoCA) {
@@ -273,10 +270,10 @@ func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
 	return a, err
 }
 
-// Config returns what the authority goes by.
+// Config returns the configuration, with defaults.
 func (a *Authority) Config() Config { return a.cfg }
 
-// Certificates returns the bundle, in the order of the file. The slice is the
+// Certificates returns the bundle in the order of the file. The slice is the
 // caller's.
 func (a *Authority) Certificates() ([]*x509.Certificate, error) {
 	id, err := a.self()
@@ -295,7 +292,7 @@ func (a *Authority) Certificate() (*x509.Certificate, error) {
 	return id.cert, nil
 }
 
-// self returns who the CA is, read again if its files have changed.
+// self returns the identity, read again if its files have changed.
 func (a *Authority) self() (identity, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

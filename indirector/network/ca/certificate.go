@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// comment is that of every certificate of Puppet Server.
+// comment is in every certificate of Puppet Server.
 const comment = "Puppet Server Internal Certificate"
 
-// backdated is how long before it is made a certificate is already valid:
-// clocks differ.
+// backdated is how long before its creation a certificate is valid: clocks
+// differ.
 const backdated = 24 * time.Hour
 
 // commonName encodes a name as Puppet does: CN in UTF-8.
@@ -37,18 +37,18 @@ func commonName(name string) ([]byte, error) {
 func mustSet(member any) asn1.RawValue {
 	b, err := asn1.Marshal(member)
 	if err != nil {
-		panic(err) // an identifier and a string
+		panic(err) // cannot happen: an identifier and a string
 	}
 	return asn1.RawValue{Class: asn1.ClassUniversal, Tag: asn1.TagSet, IsCompound: true, Bytes: b}
 }
 
-// extensions is a list of extensions that is being written.
+// extensions is a list that is being built.
 type extensions []pkix.Extension
 
 func (l *extensions) add(oid asn1.ObjectIdentifier, critical bool, value any, params string) {
 	b, err := asn1.MarshalWithParams(value, params)
 	if err != nil {
-		panic(fmt.Errorf("encode the extension %s: %w", oid, err)) // all are of ours
+		panic(fmt.Errorf("encode the extension %s: %w", oid, err)) // cannot happen: the values are constants
 	}
 	*l = append(*l, pkix.Extension{Id: oid, Critical: critical, Value: b})
 }
@@ -74,8 +74,8 @@ type authorityKeyID struct {
 	Serial *big.Int        `asn1:"optional,tag:2"`
 }
 
-// leafExtensions are those of every other certificate, in Puppet Server's
-// order, and further ones.
+// leafExtensions are those of other certificates, in Puppet Server's order,
+// then more.
 func leafExtensions(id identity, subjectID []byte, san pkix.Extension, more []pkix.Extension) extensions {
 	l := extensions{san}
 	l.add(oidComment, false, comment, "ia5")
@@ -87,8 +87,8 @@ func leafExtensions(id identity, subjectID []byte, san pkix.Extension, more []pk
 	return append(l, more...)
 }
 
-// authority names who signed: the key, and by whom and under which number its
-// certificate was signed.
+// authority names the signer: its key, and issuer and serial number of its
+// certificate.
 func authority(id identity) pkix.Extension {
 	var l extensions
 	l.add(oidAKI, false, authorityKeyID{
@@ -115,8 +115,8 @@ func sanOf(name string, names []altName) pkix.Extension {
 	return l[0]
 }
 
-// altNamesOf makes alternative names out of text: "DNS:x", "IP:::1", or "x",
-// which is a DNS name.
+// altNamesOf parses alternative names: "DNS:x", "IP:::1", or "x", which is a
+// DNS name.
 func altNamesOf(names []string) ([]altName, error) {
 	var all []altName
 	for _, n := range names {

@@ -17,12 +17,12 @@ import (
 	"indirtui/traces"
 )
 
-// lists are the revocation lists as they were read last.
+// lists are the revocation lists as read last.
 type lists struct {
 	stamp   stamp
 	all     []*x509.RevocationList
-	own     int                                 // which of them is ours; -1 is none
-	revoked map[string]x509.RevocationListEntry // of ours, by serial number
+	own     int                                 // index of the CA's own; -1 is none
+	revoked map[string]x509.RevocationListEntry // of the own list, by serial number
 }
 
 // crls returns the revocation lists, read again if the file has changed.
@@ -70,14 +70,13 @@ func readLists(path string, id identity) (l lists, err error) {
 	return l, nil
 }
 
-// revocation returns since when and why a certificate of ours is revoked.
+// revocation returns the entry of a revoked certificate of this CA.
 func (l lists) revocation(serial *big.Int) (x509.RevocationListEntry, bool) {
 	e, ok := l.revoked[string(serial.Bytes())]
 	return e, ok
 }
 
-// CRL returns the revocation lists as the file has them, those that agents
-// get, and when they were written.
+// CRL returns the revocation lists that agents get, and when they were written.
 func (a *Authority) CRL(ctx context.Context) ([]byte, time.Time, error) {
 	path := a.cfg.CRL
 	if a.cfg.InfraCRL {
@@ -102,9 +101,9 @@ const (
 	msgNoneToRevoke = "No revoke action needed. The certs are already in the CRL."
 )
 
-// Revoke revokes the certificates of names, which stay where they are. One
-// that is revoked already is no error; one that there is not is a Refusal, and
-// then none is revoked.
+// Revoke revokes the certificates of names, which stay where they are. Revoked
+// ones are no error; for a missing one the error is a Refusal, and none is
+// revoked.
 func (a *Authority) Revoke(ctx context.Context, names ...string) error {
 	return a.locked(ctx, func() error {
 		var serials []*big.Int
@@ -119,13 +118,6 @@ func (a *Authority) Revoke(ctx context.Context, names ...string) error {
 			serials = append(serials, cert.SerialNumber)
 		}
 		return a.revokeSerials(ctx, names, serials)
-	})
-}
-
-// RevokeSerial revokes a certificate that is not kept any more.
-func (a *Authority) RevokeSerial(ctx context.Context, serial *big.Int) error {
-	return a.locked(ctx, func() error {
-		return a.revokeSerials(ctx, []string{"0x" + formatSerial(serial)}, []*big.Int{serial})
 	})
 }
 
@@ -154,8 +146,8 @@ func (a *Authority) revokeSerials(ctx context.Context, names []string, serials [
 	return err
 }
 
-// extend adds serial numbers to our list in a file, which gets the next
-// number, and says how many were new.
+// extend adds serial numbers to the CA's own list, increments its number, and
+// returns how many were new.
 func (a *Authority) extend(ctx context.Context, path string, serials []*big.Int) (int, error) {
 	id, err := a.self()
 	if err != nil {
@@ -191,10 +183,10 @@ func (a *Authority) extend(ctx context.Context, path string, serials []*big.Int)
 	}
 	all := slices.Clone(l.all)
 	all[l.own] = list
-	return added, Replace(ctx, path, publicMode, encodeCRLs(all))
+	return added, replace(ctx, path, publicMode, encodeCRLs(all))
 }
 
-// kept returns entries as they are written again: with what they say besides.
+// kept prepares entries to be written again, with their extensions.
 func kept(entries []x509.RevocationListEntry) []x509.RevocationListEntry {
 	out := make([]x509.RevocationListEntry, len(entries))
 	for i, e := range entries {
@@ -206,7 +198,7 @@ func kept(entries []x509.RevocationListEntry) []x509.RevocationListEntry {
 	return out
 }
 
-// infra returns those serial numbers that are of infrastructure nodes.
+// infra returns the serial numbers of infrastructure nodes.
 func (a *Authority) infra(ctx context.Context, serials []*big.Int) ([]*big.Int, error) {
 	nodes, err := look(ctx, a.cfg.infraNodes())
 	if err != nil {
@@ -239,9 +231,8 @@ const (
 	msgKeptOlder = "Received CRLs for issuer %s but none were newer than the existing CRL; keeping the existing CRL."
 )
 
-// UpdateCRLs takes newer revocation lists of the CAs that vouch for this one.
-// Our own list is never replaced. The error is a Refusal if the lists are no
-// good.
+// UpdateCRLs takes newer revocation lists of the CAs above this one, never its
+// own. For invalid lists the error is a Refusal.
 func (a *Authority) UpdateCRLs(ctx context.Context, text []byte) error {
 	incoming, err := ParseCRLs(text)
 	if err != nil {
@@ -298,7 +289,7 @@ func (a *Authority) update(ctx context.Context, path string, incoming []*x509.Re
 	if err := a.checkChain(id.bundle, all); err != nil {
 		return err
 	}
-	return Replace(ctx, path, publicMode, encodeCRLs(all))
+	return replace(ctx, path, publicMode, encodeCRLs(all))
 }
 
 func newestOf(all []*x509.RevocationList) (*x509.RevocationList, error) {
@@ -328,8 +319,8 @@ func numberOf(c *x509.RevocationList) *big.Int {
 	return c.Number
 }
 
-// checkChain makes sure that each CA of the bundle has a list by which it is
-// not revoked.
+// checkChain checks that the bundle's CAs signed the lists and are not revoked
+// by them.
 func (a *Authority) checkChain(bundle []*x509.Certificate, all []*x509.RevocationList) error {
 	now := a.cfg.Now()
 	for _, c := range all {
@@ -368,7 +359,7 @@ func issuerOf(c *x509.RevocationList, bundle []*x509.Certificate) *x509.Certific
 			continue
 		}
 		signer := *cert
-		signer.KeyUsage = 0 // whether it says that it may is not what is asked
+		signer.KeyUsage = 0 // whether it may sign lists does not matter
 		if c.CheckSignatureFrom(&signer) == nil {
 			return cert
 		}

@@ -11,20 +11,19 @@ import (
 	"strconv"
 	"time"
 
-	"indirtui/traces"
-
 	"indirtui/indirector/host/filelock"
+	"indirtui/indirector/host/files"
+	"indirtui/traces"
 )
 
-// Modes of files, as Puppet Server has them.
+// Modes of files, as in Puppet Server.
 const (
 	privateMode fs.FileMode = 0o640
 	publicMode  fs.FileMode = 0o644
 	dirMode     fs.FileMode = 0o755
 )
 
-// A stamp tells one state of a file from another: files are replaced by
-// renaming.
+// A stamp identifies the version of a file. Files are replaced by renaming.
 type stamp struct {
 	at   time.Time
 	size int64
@@ -39,7 +38,7 @@ func stampOf(path string) (stamp, error) {
 	return stamp{info.ModTime(), info.Size(), fileID(info)}, nil
 }
 
-// readFile reads a file of reasonable size.
+// readFile reads a file of limited size.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-// look reads a file for a request, whose trace tells of it.
+// look reads a file as a span.
 func look(ctx context.Context, path string) ([]byte, error) {
 	_, span := traces.Start(ctx, traces.File, "read "+filepath.Base(path))
 	span.Attr("path", path)
@@ -78,55 +77,17 @@ func answer(n int, err error) string {
 	return strconv.Itoa(n) + " bytes"
 }
 
-// Replace puts content in the place of path, in one step. The file belongs to
-// whom the old one did, or the directory does: root may sign for Puppet.
-func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
+// replace puts content in the place of path, in one step. The file belongs to
+// the owner of the old one, or of the directory: root may sign for Puppet.
+func replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
 	_, span := traces.Start(ctx, traces.File, "write "+filepath.Base(path))
 	span.Attr("path", path)
 	span.Attr("mode", fmt.Sprintf("%04o", mode))
 	defer func() { span.End(answer(len(content), err), traces.Because{}, err) }()
-	temp, err := os.CreateTemp(filepath.Dir(path), ".save-*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(fill(temp, path, mode, content), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return syncDir(filepath.Dir(path))
+	return files.Write(path, content, files.Options{Mode: mode, Owner: files.Inherit})
 }
 
-func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
-	if err := temp.Chmod(mode); err != nil {
-		return err
-	}
-	like := path
-	if _, err := os.Stat(path); err != nil {
-		like = filepath.Dir(path)
-	}
-	if err := giveTo(temp.Name(), like); err != nil {
-		return err
-	}
-	if _, err := temp.Write(content); err != nil {
-		return err
-	}
-	return temp.Sync()
-}
-
-// syncDir makes a renaming last. Not every file system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync()
-	return d.Close()
-}
-
-// appendTo adds a line to a file, which is made if need be.
+// appendTo adds a line to a file, which is created if missing.
 func appendTo(ctx context.Context, path, line string) (err error) {
 	_, span := traces.Start(ctx, traces.File, "append to "+filepath.Base(path))
 	span.Attr("path", path)
@@ -142,7 +103,7 @@ func appendTo(ctx context.Context, path, line string) (err error) {
 			return err
 		}
 	}
-	// What was cut off, by hand or by a crash, does not swallow the new line.
+	// An incomplete last line does not swallow the new one.
 	if info, err := f.Stat(); err == nil && info.Size() > 0 {
 		last := []byte{0}
 		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
@@ -155,17 +116,17 @@ func appendTo(ctx context.Context, path, line string) (err error) {
 	return f.Sync()
 }
 
-// remove unlinks a file and says whether there was one.
-func remove(ctx context.Context, path string) (bool, error) {
+// remove removes a file, if it exists.
+func remove(ctx context.Context, path string) error {
 	_, span := traces.Start(ctx, traces.File, "remove "+filepath.Base(path))
 	span.Attr("path", path)
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		span.End("absent", traces.Because{}, nil)
-		return false, nil
+		return nil
 	}
 	span.End(map[bool]string{true: "removed", false: "failed"}[err == nil], traces.Because{}, err)
-	return err == nil, err
+	return err
 }
 
 func makeDir(path string) error {
@@ -184,10 +145,10 @@ func makeDir(path string) error {
 	return giveTo(path, filepath.Dir(path))
 }
 
-// patience is how long others may hold the lock.
+// patience is how long to wait for the lock.
 const patience = time.Minute
 
-// locked does something while nobody else writes, in this process or another.
+// locked runs do under the lock of all processes.
 func (a *Authority) locked(ctx context.Context, do func() error) error {
 	return withLock(ctx, filepath.Join(a.cfg.Dir, ".ca.lock"), do)
 }
@@ -197,7 +158,7 @@ func withLock(ctx context.Context, path string, do func() error) (err error) {
 	if err != nil {
 		return fmt.Errorf("lock the CA: %w", err)
 	}
-	// A child would keep the lock; Go's files are closed on exec.
+	// Go closes files on exec, so a child does not keep the lock.
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if err := giveTo(path, filepath.Dir(path)); err != nil {
 		return err

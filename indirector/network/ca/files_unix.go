@@ -17,8 +17,8 @@ func fileID(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// giveTo makes path belong to whom another file does. Only root can, and only
-// root needs to.
+// giveTo gives path the owner of another file. Only root can, and only root
+// needs to.
 func giveTo(path, like string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -34,7 +34,7 @@ func giveTo(path, like string) error {
 	return os.Chown(path, int(s.Uid), int(s.Gid))
 }
 
-// runnable reports whether a file is a command.
+// runnable reports whether a file is executable.
 func runnable(info fs.FileInfo) bool { return info.Mode().IsRegular() && info.Mode()&0o111 != 0 }
 
 func brokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

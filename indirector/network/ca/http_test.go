@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,24 +27,21 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
-	"indirtui/indirector/settings"
-	"indirtui/termini"
 	"indirtui/traces/store"
 )
 
 const captures = "../rest/testdata/captures"
 
-// A peer is a CA of ours behind its HTTP interface, set up as the one that the
-// captures are of.
+// A peer is a CA behind its HTTP interface, set up like the captured one.
 type peer struct {
 	*ca.Authority
 	engine *engine.Engine
 	url    string
-	certs  map[string]*x509.Certificate // of who may ask
+	certs  map[string]*x509.Certificate // of the clients
 }
 
-// newPeer starts one. Who asks is what the header X-Test-As says. With open,
-// which is no setting, everybody may do everything.
+// newPeer starts one. The header X-Test-As names the client. With open, which
+// is no setting, every client may do everything.
 func newPeer(t testing.TB, set map[string]string, o ca.SetupOptions) *peer {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,40 +62,27 @@ func newPeer(t testing.TB, set map[string]string, o ca.SetupOptions) *peer {
 		}
 		p.certs[l.Name] = pair.Leaf
 	}
-	eo := engine.Options{
-		Specs: termini.Specs(), Termini: termini.All(), ConfDir: dir, VarDir: filepath.Join(dir, "var"), Application: "server", Write: true,
-		Certname: func() string { return "puppet.example.com" },
-	}
-	for name, value := range map[string]string{"cadir": cfg.Dir, "autosign": "true"} {
-		if _, given := set[name]; !given {
-			eo.Set = append(eo.Set, settings.Override{Name: name, Value: value})
-		}
-	}
-	for name, value := range set {
-		if name == "open" {
-			continue
-		}
-		eo.Set = append(eo.Set, settings.Override{Name: name, Value: value})
-	}
-	if p.engine, err = engine.New(eo); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.engine.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	all := map[string]string{"cadir": cfg.Dir, "autosign": "true", "certname": "puppet.example.com"}
+	maps.Copy(all, set)
+	delete(all, "open")
+	p.engine = newEngine(t, all)
 	rules := authconf.Default()
 	handler := ca.NewHandler(p.engine.Indirector, ca.HandlerOptions{
-		Certificate: func(r *http.Request) *x509.Certificate { return p.certs[r.Header.Get("X-Test-As")] },
-		Authorize: func(r *http.Request, _ indirector.Remote) error {
+		Client: func(r *http.Request) indirector.Remote {
+			cert := p.certs[r.Header.Get("X-Test-As")]
+			if cert == nil {
+				return indirector.Remote{}
+			}
+			return indirector.Remote{
+				Node: cert.Subject.CommonName, Authenticated: true, Extensions: ca.Extensions(cert),
+				Certificate: string(ca.EncodeCertificates(cert)),
+			}
+		},
+		Authorize: func(r *http.Request, remote indirector.Remote) error {
 			if set["open"] == "true" {
 				return nil
 			}
-			client := authconf.Client{}
-			if cert := p.certs[r.Header.Get("X-Test-As")]; cert != nil {
-				client = authconf.Client{Name: cert.Subject.CommonName, Authenticated: true, Extensions: ca.Extensions(cert)}
-			}
+			client := authconf.Client{Name: remote.Node, Authenticated: remote.Authenticated, Extensions: remote.Extensions}
 			if d := rules.Decide(authconf.Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Client: client}); !d.Allowed {
 				return errors.New(d.Why)
 			}
@@ -414,7 +399,7 @@ func TestLifeCycle(t *testing.T) {
 	}
 	ask("PUT", "certificate_revocation_list", string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: lists[0].Raw})), 200)
 
-	// Every one of these was asked through the house.
+	// Each of these was a traced request.
 	var seen []string
 	rows := make([]store.Row, 200)
 	for _, row := range rows[:p.engine.Store.Rows(1, rows)] {

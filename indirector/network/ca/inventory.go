@@ -16,7 +16,7 @@ import (
 	"indirtui/traces"
 )
 
-// timeLayout is how Puppet writes dates: "2026-11-19T16:01:28UTC".
+// timeLayout is Puppet's: "2026-11-19T16:01:28UTC".
 const timeLayout = "2006-01-02T15:04:05"
 
 // FormatTime writes a date as Puppet Server does.
@@ -25,15 +25,14 @@ func FormatTime(t time.Time) string { return t.UTC().Format(timeLayout) + "UTC" 
 // maxSerial is the largest number that Puppet Server reads.
 var maxSerial = big.NewInt(1<<31 - 1)
 
-// A highest is the highest serial number that the inventory knows.
+// A highest is the highest serial number of the inventory.
 type highest struct {
 	stamp  stamp
 	serial *big.Int
 }
 
-// nextSerial takes the next serial number. It is for who holds the lock. A
-// serial file that is behind the inventory, as after a restored backup, is put
-// right: no number is given twice.
+// nextSerial takes the next serial number, under the lock. A serial file behind
+// the inventory, as from a backup, is corrected: no number is used twice.
 func (a *Authority) nextSerial(ctx context.Context) (*big.Int, error) {
 	text, err := look(ctx, a.cfg.Serial)
 	if err != nil {
@@ -53,7 +52,7 @@ func (a *Authority) nextSerial(ctx context.Context) (*big.Int, error) {
 		return nil, fmt.Errorf("%s: there is no serial number after %s that Puppet Server could read", a.cfg.Serial, formatSerial(serial))
 	}
 	next := new(big.Int).Add(serial, big.NewInt(1))
-	return serial, Replace(ctx, a.cfg.Serial, publicMode, []byte(formatSerial(next)))
+	return serial, replace(ctx, a.cfg.Serial, publicMode, []byte(formatSerial(next)))
 }
 
 func parseSerial(text string) (*big.Int, error) {
@@ -66,11 +65,11 @@ func parseSerial(text string) (*big.Int, error) {
 	return n, nil
 }
 
-// formatSerial writes a number as the serial file has it: at least four upper
-// case digits.
+// formatSerial writes a number as in the serial file: at least four upper case
+// digits.
 func formatSerial(n *big.Int) string { return fmt.Sprintf("%04X", n) }
 
-// highestSerial reads the inventory unless it is as it was.
+// highestSerial reads the inventory if it has changed.
 func (a *Authority) highestSerial() (*big.Int, error) {
 	now, err := stampOf(a.cfg.Inventory)
 	if err != nil {
@@ -103,7 +102,7 @@ type Entry struct {
 	Subject    string // "/CN=web01.example.com"
 }
 
-// String returns the line as Puppet writes it, without its end.
+// String returns the line as Puppet writes it, without a newline.
 func (e Entry) String() string {
 	return fmt.Sprintf("0x%s %s %s %s", formatSerial(e.Serial), FormatTime(e.From), FormatTime(e.Till), e.Subject)
 }
@@ -118,8 +117,8 @@ func entryOf(cert *x509.Certificate) Entry {
 	return Entry{cert.SerialNumber, cert.NotBefore, cert.NotAfter, "/" + cert.Subject.ToRDNSequence().String()}
 }
 
-// ParseInventory reads an inventory. Lines that are none are passed over and
-// counted, as are comments of older Puppets, which are not.
+// ParseInventory reads an inventory. Bad lines are skipped and counted;
+// comments of older Puppets are skipped.
 func ParseInventory(text []byte) (entries []Entry, bad int) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<16)
@@ -181,7 +180,7 @@ func (a *Authority) Inventory(ctx context.Context) ([]Entry, error) {
 	return entries, err
 }
 
-// record adds a certificate to the inventory. It is for who holds the lock.
+// record adds a certificate to the inventory, under the lock.
 func (a *Authority) record(ctx context.Context, cert *x509.Certificate) error {
 	if err := appendTo(ctx, a.cfg.Inventory, entryOf(cert).String()+"\n"); err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 	"encoding/asn1"
 	"encoding/pem"
 	"math/big"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +22,12 @@ import (
 	"testing"
 	"time"
 
+	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/server"
+	"indirtui/indirector/settings"
+	"indirtui/termini"
 	"indirtui/traces/leaktest"
 )
 
@@ -69,13 +75,24 @@ func pemOf(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
+// extensionOID returns the identifier of one of Puppet's extensions.
+func extensionOID(t testing.TB, name string) asn1.ObjectIdentifier {
+	t.Helper()
+	for _, arc := range []int{1, 3} {
+		for n := range 50 {
+			if oid := (asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 34380, 1, arc, n}); model.ExtensionName(oid) == name {
+				return oid
+			}
+		}
+	}
+	t.Fatalf("no extension %s", name)
+	return nil
+}
+
 // extension makes one with a text in it.
 func extension(t testing.TB, name, value string) pkix.Extension {
 	t.Helper()
-	oid, ok := model.ExtensionOID(name)
-	if !ok {
-		t.Fatalf("no extension %s", name)
-	}
+	oid := extensionOID(t, name)
 	b, err := asn1.MarshalWithParams(value, "utf8")
 	if err != nil {
 		t.Fatal(err)
@@ -153,8 +170,6 @@ func ecKey(t testing.TB) *ecdsa.PrivateKey {
 
 func bigInt(n int) *big.Int { return big.NewInt(int64(n)) }
 
-func certChain(certs ...*x509.Certificate) []*x509.Certificate { return certs }
-
 // revokeMany writes a list with so many revoked numbers.
 func revokeMany(t testing.TB, a *ca.Authority, n int) {
 	t.Helper()
@@ -180,3 +195,49 @@ func revokeMany(t testing.TB, a *ca.Authority, n int) {
 		t.Fatal(err)
 	}
 }
+
+// newEngine returns an engine with these settings. It is closed with the test.
+func newEngine(t testing.TB, set map[string]string) *engine.Engine {
+	t.Helper()
+	o := engine.Options{Specs: termini.Specs(), Termini: termini.All(), ConfDir: t.TempDir(), VarDir: t.TempDir(), Application: "server", Write: true}
+	for name, value := range set {
+		o.Set = append(o.Set, settings.Override{Name: name, Value: value})
+	}
+	e, err := engine.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// serve serves the handler over TLS, as indirtui serve does, and returns its URL.
+func serve(t testing.TB, o server.Options, handler func(*server.Server) http.Handler) string {
+	t.Helper()
+	s, err := server.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l, handler(s)) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return "https://" + l.Addr().String()
+}
+
+type fixed map[string]string
+
+func (s fixed) Get(name string) (string, string) { return s[name], "test" }

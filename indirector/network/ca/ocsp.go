@@ -18,26 +18,25 @@ import (
 	"indirtui/traces"
 )
 
-// An OCSPQuestion is what one request asks.
+// An OCSPQuestion is a parsed OCSP request.
 type OCSPQuestion struct {
 	Hash     crypto.Hash
-	NameHash []byte // of the issuer's name
-	KeyHash  []byte // of the issuer's key
+	nameHash []byte // of the issuer's name
+	keyHash  []byte // of the issuer's key
 	Serial   *big.Int
-	Nonce    []byte // to be repeated; nil if there is none
-	id       []byte // how the certificate is named
+	Nonce    []byte // to be repeated; nil if none
+	id       []byte // of the certificate, to be repeated
 }
 
-// maxOCSP is the largest request, in bytes. Those of openssl for one
-// certificate have some hundred.
+// maxOCSP is the largest request, in bytes. One certificate takes some hundred.
 const maxOCSP = 8 << 10
 
-// maxNonce is the longest nonce. RFC 9654 has 128 bytes at most.
+// maxNonce is the longest nonce, by RFC 9654.
 const maxNonce = 128
 
 var oidNonce = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 48, 1, 2}
 
-// ParseOCSP reads a request in DER. It may ask of one certificate only.
+// ParseOCSP reads a request in DER for exactly one certificate.
 func ParseOCSP(der []byte) (*OCSPQuestion, error) {
 	if len(der) > maxOCSP {
 		return nil, fmt.Errorf("an OCSP request of %d bytes is too large", len(der))
@@ -46,11 +45,11 @@ func ParseOCSP(der []byte) (*OCSPQuestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &OCSPQuestion{Hash: r.HashAlgorithm, NameHash: r.IssuerNameHash, KeyHash: r.IssuerKeyHash, Serial: r.SerialNumber}
+	q := &OCSPQuestion{Hash: r.HashAlgorithm, nameHash: r.IssuerNameHash, keyHash: r.IssuerKeyHash, Serial: r.SerialNumber}
 	return q, q.extensions(der)
 }
 
-// extensions reads what the library does not: the nonce.
+// extensions reads the nonce, which the library does not.
 func (q *OCSPQuestion) extensions(der []byte) error {
 	var outer struct {
 		TBS       asn1.RawValue
@@ -88,48 +87,46 @@ func (q *OCSPQuestion) extensions(der []byte) error {
 	return nil
 }
 
-// The answers that are no answers, in DER.
+// Errors in DER.
 var (
-	OCSPMalformed    = ocsp.MalformedRequestErrorResponse
-	OCSPUnauthorized = ocsp.UnauthorizedErrorResponse
-	OCSPInternal     = ocsp.InternalErrorErrorResponse
+	ocspMalformed    = ocsp.MalformedRequestErrorResponse
+	ocspUnauthorized = ocsp.UnauthorizedErrorResponse
+	ocspInternal     = ocsp.InternalErrorErrorResponse
 )
 
-// ocspTTL is how long an answer holds.
+// ocspTTL is how long an answer is valid.
 const ocspTTL = time.Hour
 
-// OCSP answers a request in DER, by what the CA has signed and revoked. The
-// answer is never nil; what is wrong with the request, or with the CA, is an
-// answer too, and the error says it in words. About is what was found, in one
-// word: "good", "revoked", "unknown", "malformed", "unauthorized" or "failed".
-//
-// Good is a number that the CA has given and not revoked: by its certificate,
-// or by the inventory when that is gone.
+// OCSP answers a request in DER by the inventory and the revocation lists. The
+// answer is never nil; if it is an OCSP error, err explains it. About is
+// "good", "revoked", "unknown", "malformed", "unauthorized" or "failed". Good
+// is a number that the CA has issued and not revoked, even if the certificate
+// was removed.
 func (a *Authority) OCSP(ctx context.Context, request []byte) (answer []byte, about string, err error) {
 	q, err := ParseOCSP(request)
 	if err != nil {
-		return OCSPMalformed, "malformed", err
+		return ocspMalformed, "malformed", err
 	}
 	id, err := a.self()
 	if err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	}
 	if err := q.isFor(id.cert); err != nil {
-		return OCSPUnauthorized, "unauthorized", err
+		return ocspUnauthorized, "unauthorized", err
 	}
 	l, err := a.crls()
 	if err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	}
 	about = "unknown"
 	status := statusUnknown
 	if e, gone := l.revocation(q.Serial); gone {
 		about = "revoked"
 		if status, err = statusRevoked(e); err != nil {
-			return OCSPInternal, "failed", err
+			return ocspInternal, "failed", err
 		}
 	} else if known, err := a.given(ctx, q.Serial); err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	} else if known {
 		about, status = "good", statusGood
 	}
@@ -137,12 +134,12 @@ func (a *Authority) OCSP(ctx context.Context, request []byte) (answer []byte, ab
 	answer, err = q.sign(id, status, a.cfg.Now().UTC().Truncate(time.Second))
 	span.End(about, traces.Because{}, err)
 	if err != nil {
-		return OCSPInternal, "failed", err
+		return ocspInternal, "failed", err
 	}
 	return answer, about, nil
 }
 
-// isFor says why a question is not about certificates of a CA.
+// isFor returns an error unless the question is about a certificate of the CA.
 func (q *OCSPQuestion) isFor(cert *x509.Certificate) error {
 	if !q.Hash.Available() {
 		return fmt.Errorf("the issuer is named by %s, which is not known here", q.Hash)
@@ -159,19 +156,19 @@ func (q *OCSPQuestion) isFor(cert *x509.Certificate) error {
 		h.Write(b)
 		return string(h.Sum(nil))
 	}
-	if sum(cert.RawSubject) != string(q.NameHash) || sum(info.Key.RightAlign()) != string(q.KeyHash) {
+	if sum(cert.RawSubject) != string(q.nameHash) || sum(info.Key.RightAlign()) != string(q.keyHash) {
 		return fmt.Errorf("the certificate 0x%s is of another CA than %s", formatSerial(q.Serial), cert.Subject)
 	}
 	return nil
 }
 
-// given reports whether the CA has given a serial number.
+// given reports whether the CA has issued a serial number.
 func (a *Authority) given(ctx context.Context, serial *big.Int) (bool, error) {
 	numbers, err := a.numbers(ctx)
 	return numbers[string(serial.Bytes())], err
 }
 
-// numbers returns every number of the inventory, read again if it has changed.
+// numbers returns the numbers of the inventory, read again if it has changed.
 func (a *Authority) numbers(ctx context.Context) (map[string]bool, error) {
 	now, err := stampOf(a.cfg.Inventory)
 	if err != nil {
@@ -197,13 +194,13 @@ func (a *Authority) numbers(ctx context.Context) (map[string]bool, error) {
 	return known.serials, nil
 }
 
-// issued is what the inventory says.
+// issued are the numbers of the inventory.
 type issued struct {
 	stamp   stamp
 	serials map[string]bool
 }
 
-// The shape of an answer. RFC 6960, section 4.2.1.
+// The structure of an answer. RFC 6960, section 4.2.1.
 type (
 	ocspOuter struct {
 		Status   asn1.Enumerated
@@ -238,7 +235,7 @@ type (
 
 var oidBasic = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 48, 1, 1}
 
-// sign writes and signs an answer, which repeats how the certificate was named
+// sign encodes and signs an answer, which repeats the certificate's identifier
 // and the nonce. (The library would put the nonce elsewhere.)
 func (q *OCSPQuestion) sign(id identity, status asn1.RawValue, now time.Time) ([]byte, error) {
 	data := ocspData{
@@ -270,7 +267,7 @@ func (q *OCSPQuestion) sign(id identity, status asn1.RawValue, now time.Time) ([
 	return asn1.Marshal(ocspOuter{asn1.Enumerated(ocsp.Success), ocspBytes{oidBasic, basic}})
 }
 
-// algorithmOf returns how a key signs.
+// algorithmOf returns the signature algorithm of a key.
 func algorithmOf(key crypto.PublicKey) (pkix.AlgorithmIdentifier, crypto.Hash, error) {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
@@ -288,7 +285,7 @@ func algorithmOf(key crypto.PublicKey) (pkix.AlgorithmIdentifier, crypto.Hash, e
 	return pkix.AlgorithmIdentifier{}, 0, fmt.Errorf("a CA with a key of the kind %T cannot answer OCSP", key)
 }
 
-// The states of a certificate in an answer.
+// States of a certificate in an answer.
 var (
 	statusGood    = asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 0}
 	statusUnknown = asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 2}

@@ -1,7 +1,6 @@
 package ca_test
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
@@ -25,10 +24,11 @@ func TestOpenSSLOCSP(t *testing.T) {
 		if err := a.Revoke(t.Context(), "gone"); err != nil {
 			t.Fatal(err)
 		}
-		server := httptest.NewServer(http.StripPrefix("/ocsp", ca.OCSPHandler(a.OCSP)))
+		handler := ca.NewHandler(newEngine(t, map[string]string{"cadir": cfg.Dir}).Indirector, ca.HandlerOptions{})
+		server := httptest.NewServer(handler)
 		defer server.Close()
 		ask := func(args ...string) string {
-			return openssl(t, nil, append([]string{"ocsp", "-issuer", issuer, "-CAfile", cfg.Cert, "-url", server.URL + "/ocsp"}, args...)...)
+			return openssl(t, nil, append([]string{"ocsp", "-issuer", issuer, "-CAfile", cfg.Cert, "-url", server.URL + ca.Prefix + "ocsp"}, args...)...)
 		}
 		for _, tt := range []struct {
 			want string
@@ -48,7 +48,7 @@ func TestOpenSSLOCSP(t *testing.T) {
 		}
 		other := setup(t, ca.SetupOptions{}, nil)
 		foreign := write(t, filepath.Join(dir, "foreign.pem"), ca.EncodeCertificates(must(other.Certificate())))
-		out, err := exec.CommandContext(t.Context(), "openssl", "ocsp", "-issuer", foreign, "-CAfile", cfg.Cert, "-url", server.URL+"/ocsp", "-cert", good).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "openssl", "ocsp", "-issuer", foreign, "-CAfile", cfg.Cert, "-url", server.URL+ca.Prefix+"ocsp", "-cert", good).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "Responder Error: unauthorized") {
 			t.Errorf("another CA: got %s, %v", out, err)
 		}

@@ -28,9 +28,9 @@ var (
 	arcPriv      = below(puppetArc, 2) // ppPrivCertExt
 	arcAuth      = below(puppetArc, 3) // ppAuthCertExt
 	oidAutoRenew = below(arcAuth, 2)   // an attribute of requests
-	// OIDCLIAuth is the extension by which the command line of Puppet Server may
+	// oidCLIAuth is the extension with which Puppet Server's command line may
 	// sign and revoke.
-	OIDCLIAuth = below(arcAuth, 39)
+	oidCLIAuth = below(arcAuth, 39)
 )
 
 func below(arc asn1.ObjectIdentifier, n ...int) asn1.ObjectIdentifier {

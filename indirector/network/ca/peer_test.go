@@ -2,10 +2,9 @@ package ca_test
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"net/http/httptest"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,14 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"indirtui/indirector/engine"
 	"indirtui/indirector/network/ca"
-	"indirtui/indirector/settings"
-	"indirtui/termini"
+	"indirtui/indirector/network/server"
 )
 
-// A site is a CA of ours behind TLS, and a configuration of Puppet's that
-// points to it.
+// A site is a CA behind TLS, and a puppet.conf that names it.
 type site struct {
 	*ca.Authority
 	dir, conf string
@@ -36,38 +32,18 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.Authority = a
-	host := fixed{
-		"certname": "localhost", "hostcert": dir + "/ssl/certs/localhost.pem", "hostprivkey": dir + "/ssl/private_keys/localhost.pem",
-		"hostpubkey": dir + "/ssl/public_keys/localhost.pem", "localcacert": dir + "/ssl/certs/ca.pem", "hostcrl": dir + "/ssl/crl.pem",
-	}
-	cert, err := a.ServerCertificate(t.Context(), host)
-	if err != nil {
+	host := hostFiles(filepath.Join(dir, "ssl"))
+	if _, err := a.ServerCertificate(t.Context(), host); err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(engine.Options{
-		Specs: termini.Specs(), Termini: termini.All(), ConfDir: t.TempDir(), VarDir: t.TempDir(), Application: "server", Write: true,
-		Set: []settings.Override{{Name: "cadir", Value: a.Config().Dir}, {Name: "autosign", Value: "false"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trust, err := ca.NewTrust(ca.TrustOptions{CAFile: a.Config().Cert, CRLFile: a.Config().CRL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewUnstartedServer(ca.NewHandler(e.Indirector, ca.HandlerOptions{}))
-	server.TLS = trust.ServerConfig(func() (*tls.Certificate, error) { return &cert, nil }, nil)
-	server.StartTLS()
-	t.Cleanup(func() {
-		server.Close()
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+	url := serve(t, server.Options{Identity: host.identity(a.Config())}, func(s *server.Server) http.Handler {
+		e := newEngine(t, map[string]string{"cadir": a.Config().Dir, "autosign": "false"})
+		return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client}))
 	})
 	if err := os.MkdirAll(s.conf, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	port := server.URL[strings.LastIndex(server.URL, ":")+1:]
+	port := url[strings.LastIndex(url, ":")+1:]
 	write(t, filepath.Join(s.conf, "puppet.conf"), fmt.Appendf(nil,
 		"[main]\nssldir = %[1]s/ssl\ncadir = %[1]s/ca\ncertname = localhost\nserver = localhost\nserverport = %[2]s\nca_server = localhost\nca_port = %[2]s\nvardir = %[1]s/var\npublicdir = %[1]s/public\nrundir = %[1]s/run\nlogdir = %[1]s/log\nmasterport = %[2]s\nkeylength = 2048\n",
 		dir, port))
@@ -97,6 +73,9 @@ func TestPuppetserverCA(t *testing.T) {
 		t.Skip("puppetserver is not installed")
 	}
 	s := newSite(t)
+	if strings.Contains(s.dir, " ") {
+		t.Skip("puppetserver ca cuts paths at blanks, and the temporary directory has one")
+	}
 	config := []string{"--config", filepath.Join(s.conf, "puppet.conf")}
 	cli := func(code int, args ...string) string {
 		t.Helper()

@@ -28,11 +28,10 @@ const (
 	blockKey      = "PRIVATE KEY"
 )
 
-// maxBlocks is how many blocks one text may have.
+// maxBlocks is how many blocks a text may have.
 const maxBlocks = 10000
 
-// blocks yields the PEM blocks of the given types; others are passed over, as
-// is text between them.
+// blocks returns the PEM blocks of the given types and skips all else.
 func blocks(text []byte, types ...string) ([]*pem.Block, error) {
 	var all []*pem.Block
 	for {
@@ -57,32 +56,26 @@ func blocks(text []byte, types ...string) ([]*pem.Block, error) {
 
 // ParseCertificates reads the certificates of a PEM text, at least one.
 func ParseCertificates(text []byte) ([]*x509.Certificate, error) {
-	found, err := blocks(text, blockCert)
-	if err != nil {
-		return nil, err
-	}
-	certs := make([]*x509.Certificate, len(found))
-	for i, b := range found {
-		if certs[i], err = x509.ParseCertificate(b.Bytes); err != nil {
-			return nil, fmt.Errorf("certificate %d: %w", i+1, err)
-		}
-	}
-	return certs, nil
+	return parseAll(text, blockCert, "certificate", x509.ParseCertificate)
 }
 
 // ParseCRLs reads the revocation lists of a PEM text, at least one.
 func ParseCRLs(text []byte) ([]*x509.RevocationList, error) {
-	found, err := blocks(text, blockCRL)
+	return parseAll(text, blockCRL, "revocation list", x509.ParseRevocationList)
+}
+
+func parseAll[T any](text []byte, block, name string, parse func([]byte) (T, error)) ([]T, error) {
+	found, err := blocks(text, block)
 	if err != nil {
 		return nil, err
 	}
-	crls := make([]*x509.RevocationList, len(found))
+	all := make([]T, len(found))
 	for i, b := range found {
-		if crls[i], err = x509.ParseRevocationList(b.Bytes); err != nil {
-			return nil, fmt.Errorf("revocation list %d: %w", i+1, err)
+		if all[i], err = parse(b.Bytes); err != nil {
+			return nil, fmt.Errorf("%s %d: %w", name, i+1, err)
 		}
 	}
-	return crls, nil
+	return all, nil
 }
 
 func encode(kind string, der []byte) []byte {
@@ -106,7 +99,7 @@ func encodeCRLs(crls []*x509.RevocationList) []byte {
 	return b.Bytes()
 }
 
-// encodeKey writes a key as Puppet does: RSA and EC keys in their own forms.
+// encodeKey writes RSA and EC keys in their own formats, as Puppet does.
 func encodeKey(key crypto.Signer) ([]byte, error) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
@@ -124,8 +117,8 @@ func encodePublic(key crypto.PublicKey) ([]byte, error) {
 	return encode(blockPublic, der), err
 }
 
-// parseKey reads the first private key of a PEM text. Password is asked if it
-// is encrypted, as those of the CAs of Puppet 3 and earlier are.
+// parseKey reads the first private key of a PEM text. Password is called if it
+// is encrypted, as by Puppet 3.
 func parseKey(text []byte, password func() ([]byte, error)) (crypto.Signer, error) {
 	text, err := keyfile.Plain(text, password)
 	if err != nil {
@@ -164,7 +157,7 @@ func samePublic(a, b crypto.PublicKey) bool {
 	return ok && k.Equal(b)
 }
 
-// keyID is the identifier of a public key: the SHA-1 of its bits.
+// keyID returns the identifier of a public key: the SHA-1 of its bits.
 func keyID(key crypto.PublicKey) ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -181,8 +174,7 @@ func keyID(key crypto.PublicKey) ([]byte, error) {
 	return sum[:], nil
 }
 
-// PublicKey returns the public key of a private key that is not encrypted, both
-// as PEM.
+// PublicKey returns the public key of an unencrypted private key, both as PEM.
 func PublicKey(text []byte) ([]byte, error) {
 	key, err := ParseKey(text)
 	if err != nil {

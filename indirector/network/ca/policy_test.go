@@ -266,7 +266,7 @@ func TestInfraCRL(t *testing.T) {
 	}
 }
 
-// TestOldCA opens a CA whose key is encrypted, as Puppet 3 made them.
+// TestOldCA opens a CA with an encrypted key, as of Puppet 3.
 func TestOldCA(t *testing.T) {
 	t.Parallel()
 	cfg := setup(t, ca.SetupOptions{}, nil).Config()
@@ -286,7 +286,7 @@ func TestOldCA(t *testing.T) {
 	}
 }
 
-// TestCancelled leaves nothing half done when nobody waits any more.
+// TestCancelled leaves nothing half done.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	a := setup(t, ca.SetupOptions{}, nil)

@@ -13,13 +13,13 @@ import (
 	"indirtui/indirector/model"
 )
 
-// A Request is a certificate request that was read.
+// A Request is a parsed certificate request.
 type Request struct {
 	*x509.CertificateRequest
-	Subject    string           // its common name
-	Extensions []pkix.Extension // those it asks for
-	AutoRenew  bool             // the agent renews its certificate, as Puppet 8's do
-	names      int              // how many common names there are
+	Subject    string           // the common name
+	Extensions []pkix.Extension // requested ones
+	autoRenew  bool             // Puppet 8's agent will renew the certificate
+	names      int              // number of common names
 }
 
 // ParseRequest reads the certificate request of a PEM text.
@@ -48,7 +48,7 @@ func ParseRequest(text []byte) (*Request, error) {
 	return r, nil
 }
 
-// attributes reads what the request asks for.
+// attributes reads the requested extensions.
 func (r *Request) attributes() error {
 	var info struct {
 		Raw           asn1.RawContent
@@ -78,17 +78,17 @@ func (r *Request) attributes() error {
 				r.Extensions = append(r.Extensions, list...)
 			}
 		case a.ID.Equal(oidAutoRenew):
-			r.AutoRenew = len(a.Values) > 0 && model.ExtensionText(a.Values[0].FullBytes) == "true"
+			r.autoRenew = len(a.Values) > 0 && model.ExtensionText(a.Values[0].FullBytes) == "true"
 		}
 	}
 	return nil
 }
 
-// An altName is one subject alternative name.
+// An altName is a subject alternative name.
 type altName struct {
 	tag  int
 	text string // of DNS names and addresses
-	raw  []byte // as it is in the certificate
+	raw  []byte // as in the certificate
 }
 
 // Tags of names.
@@ -98,7 +98,7 @@ const (
 	tagIP        = 7
 )
 
-// altNames reads the subject alternative names among extensions.
+// altNames reads the alternative names among extensions.
 func altNames(extensions []pkix.Extension) ([]altName, error) {
 	for _, e := range extensions {
 		if !e.Id.Equal(oidSAN) {
@@ -130,8 +130,8 @@ func altNames(extensions []pkix.Extension) ([]altName, error) {
 	return nil, nil
 }
 
-// tagged returns the alternative names as Puppet Server lists them: addresses
-// first, then DNS names.
+// tagged returns the alternative names in Puppet Server's order: addresses,
+// then DNS names.
 func tagged(names []altName) []string {
 	all := []string{}
 	for _, n := range names {
@@ -152,8 +152,7 @@ func dnsNames(names []altName) []string {
 	return all
 }
 
-// A Refusal is why a request, or what is asked of one, is turned down. Its
-// text is Puppet Server's.
+// A Refusal is the reason why a request is refused, in Puppet Server's words.
 type Refusal struct {
 	Kind    RefusalKind
 	Message string
@@ -164,26 +163,26 @@ func (r *Refusal) Error() string { return r.Message }
 // A RefusalKind is the class of a Refusal.
 type RefusalKind uint8
 
-// The kinds of refusals. Those up to Signature are about a request.
+// Kinds of refusals. Those up to Signature are about a request.
 const (
 	Duplicate RefusalKind = iota
 	OtherName
 	BadName
 	Extension
 	Signature
-	Conflict  // there is nothing to sign, or nothing to revoke
-	Malformed // what was sent cannot be read
-	Forbidden // it may not be done for whom it was asked
-	Partial   // some files of the CA are there, and others are not
-	Disabled  // the settings do not allow it to anybody
-	BadList   // a revocation list is no good
+	Conflict  // nothing to sign, or to revoke
+	Malformed // unreadable
+	Forbidden // not for this client
+	Partial   // some files of the CA are missing
+	Disabled  // not allowed by the settings
+	BadList   // an invalid revocation list
 )
 
 func refuse(kind RefusalKind, format string, args ...any) error {
 	return &Refusal{kind, fmt.Sprintf(format, args...)}
 }
 
-// Messages of Puppet Server, word for word.
+// Puppet Server's messages, word for word.
 const (
 	msgOtherName = "Instance name \"%s\" does not match requested key \"%s\""
 	msgUpper     = "Certificate names must be lower case."
@@ -197,11 +196,10 @@ const (
 	msgOverwrite = "%s already has a %s certificate; new certificate will overwrite it"
 )
 
-// maxName is the longest name, in bytes, that can be that of a file.
+// maxName is the longest name of a file, in bytes.
 const maxName = 250
 
-// checkSubject says why a name is not certified under the name that was asked
-// for.
+// checkSubject returns why a subject is not certified under a name.
 func checkSubject(name, subject string) error {
 	switch {
 	case name != subject:
@@ -217,8 +215,8 @@ func checkSubject(name, subject string) error {
 }
 
 // validName reports whether a name is one or more parts of letters, digits,
-// hyphens and underlines between dots. The first part begins, and all end,
-// with no hyphen. Dots at the end do not count, as in Puppet Server.
+// hyphens and underscores between dots. The first must not begin, and none may
+// end, with a hyphen. Trailing dots do not count, as in Puppet Server.
 func validName(name string) bool {
 	if len(name) > maxName || !utf8.ValidString(name) {
 		return false
@@ -240,18 +238,17 @@ func validName(name string) bool {
 	return true
 }
 
-// ValidName reports whether a certificate may be issued for a name: the rules
-// for a request's subject.
+// ValidName returns why a name cannot be certified, or nil.
 func ValidName(name string) error { return checkSubject(name, name) }
 
-// safe reports whether a name can be that of a file in a directory of ours. A
-// name that is not safe has no certificate.
+// safe reports whether a name can be a file name. Other names have no
+// certificate.
 func safe(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsAny(name, "/\\\x00") && !strings.HasPrefix(name, "..")
 }
 
-// checkPolicy says why a request is not signed, in the order in which Puppet
-// Server looks.
+// checkPolicy returns why a request is not signed, in Puppet Server's order of
+// checks.
 func (a *Authority) checkPolicy(r *Request, allowAltNames, allowAuth bool) error {
 	names, err := altNames(r.Extensions)
 	if err != nil {
@@ -298,7 +295,7 @@ func (a *Authority) checkPolicy(r *Request, allowAltNames, allowAuth bool) error
 	return nil
 }
 
-// permitted reports whether a request may ask for an extension.
+// permitted reports whether an extension may be requested.
 func permitted(oid asn1.ObjectIdentifier) bool {
-	return oid.Equal(oidSAN) || within(arcReg, oid) || within(arcPriv, oid) || within(arcAuth, oid) && !oid.Equal(OIDCLIAuth)
+	return oid.Equal(oidSAN) || within(arcReg, oid) || within(arcPriv, oid) || within(arcAuth, oid) && !oid.Equal(oidCLIAuth)
 }

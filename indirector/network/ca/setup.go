@@ -13,17 +13,16 @@ import (
 	"time"
 )
 
-// SetupOptions say how a new CA is made. The zero value makes one certificate
-// that vouches for itself, as Puppet Server does on its first start.
+// SetupOptions describe a new CA. The zero value makes a self-signed one, as
+// Puppet Server does on its first start.
 type SetupOptions struct {
-	// Intermediate makes two: a root, whose key is kept as root_key.pem, and the
-	// CA proper below it, as `puppetserver ca setup` does.
+	// Intermediate makes a root, with its key in root_key.pem, and the CA below
+	// it, as `puppetserver ca setup` does.
 	Intermediate bool
 	TTL          time.Duration // of the CA's certificates; zero is fifteen years
 }
 
-// Setup makes a CA where there is none. It fails, and changes nothing, where
-// there is a part of one.
+// Setup makes a CA. It fails, and changes nothing, where a part of one exists.
 func Setup(ctx context.Context, cfg Config, o SetupOptions) (*Authority, error) {
 	cfg.fill()
 	if cfg.Dir == "" {
@@ -39,7 +38,7 @@ func Setup(ctx context.Context, cfg Config, o SetupOptions) (*Authority, error) 
 	}
 	a := &Authority{cfg: cfg}
 	err := a.locked(ctx, func() error {
-		// Somebody else may have made it while this one waited.
+		// Another process may have made it meanwhile.
 		there, err := cfg.state()
 		if there || err != nil {
 			return err
@@ -52,8 +51,8 @@ func Setup(ctx context.Context, cfg Config, o SetupOptions) (*Authority, error) 
 	return Open(cfg)
 }
 
-// generate writes the files of a new CA. The certificate is last but for the
-// lists: a run that ends early leaves a part that says so.
+// generate writes the files of a new CA. The certificate is nearly last: an
+// interrupted run leaves a part that is detected.
 func (a *Authority) generate(ctx context.Context, o SetupOptions) error {
 	now := a.cfg.Now()
 	key, err := newKey(a.cfg.KeyLength)
@@ -106,7 +105,7 @@ func (a *Authority) generate(ctx context.Context, o SetupOptions) error {
 	}
 	write := func(path string, mode os.FileMode, content []byte) {
 		if err == nil {
-			err = Replace(ctx, path, mode, content)
+			err = replace(ctx, path, mode, content)
 		}
 	}
 	if rootKey != nil {
@@ -132,11 +131,10 @@ func (a *Authority) generate(ctx context.Context, o SetupOptions) error {
 			return err
 		}
 	}
-	return Replace(ctx, a.cfg.Cert, publicMode, EncodeCertificates(bundle...))
+	return replace(ctx, a.cfg.Cert, publicMode, EncodeCertificates(bundle...))
 }
 
-// makeCA makes the certificate of a CA. An issuer without a certificate is the
-// CA itself.
+// makeCA makes the certificate of a CA, self-signed if the issuer has none.
 func makeCA(issuer identity, name string, public crypto.PublicKey, serial int64, now time.Time, ttl time.Duration) (*x509.Certificate, error) {
 	subject, err := commonName(name)
 	if err != nil {
@@ -156,8 +154,7 @@ func makeCA(issuer identity, name string, public crypto.PublicKey, serial int64,
 // makeCRL signs a revocation list.
 func makeCRL(id identity, revoked []x509.RevocationListEntry, number *big.Int, from, until time.Time) (*x509.RevocationList, error) {
 	issuer := *id.cert
-	// Lists of CAs whose certificates do not say that they may sign some are
-	// valid for Puppet, and lists name their key anyway.
+	// Puppet accepts lists of CAs whose certificates may not sign lists.
 	issuer.KeyUsage |= x509.KeyUsageCRLSign
 	if len(issuer.SubjectKeyId) == 0 {
 		ski, err := keyID(issuer.PublicKey)

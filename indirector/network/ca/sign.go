@@ -1,6 +1,7 @@
 package ca
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/rsa"
@@ -29,10 +30,9 @@ const (
 	Revoked   = "revoked"
 )
 
-// Submit takes a certificate request for a name, keeps it, and signs it if
-// autosign says so: the certificate is then returned, else nil. The error is a
-// Refusal if the request is turned down; one that autosign wants but may not
-// have is kept all the same, as in Puppet Server.
+// Submit keeps a certificate request, and signs it if autosign allows: then the
+// certificate is returned, else nil. For a refused request the error is a
+// Refusal; one that only autosigning refuses is kept, as in Puppet Server.
 func (a *Authority) Submit(ctx context.Context, name string, text []byte) (*x509.Certificate, error) {
 	r, err := ParseRequest(text)
 	if err != nil {
@@ -46,12 +46,12 @@ func (a *Authority) Submit(ctx context.Context, name string, text []byte) (*x509
 		if err := checkRequest(name, r); err != nil {
 			return err
 		}
-		return Replace(ctx, a.requestPath(name), publicMode, encode(blockRequest, r.Raw))
+		return replace(ctx, a.requestPath(name), publicMode, encode(blockRequest, r.Raw))
 	})
 	if err != nil {
 		return nil, err
 	}
-	// The command may take its time, and may ask this CA.
+	// The command may be slow, and may use this CA.
 	if sign, err = a.autosign(ctx, name, text); err != nil || !sign {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func checkRequest(name string, r *Request) error {
 	return nil
 }
 
-// checkDuplicate refuses a request for a name that has one, or a certificate.
+// checkDuplicate refuses a second request for a name.
 func (a *Authority) checkDuplicate(ctx context.Context, name string) error {
 	state, err := a.State(ctx, name)
 	if err != nil || state == "" {
@@ -82,8 +82,7 @@ func (a *Authority) checkDuplicate(ctx context.Context, name string) error {
 	return nil
 }
 
-// State returns Requested, Signed or Revoked, or "" if there is neither a
-// certificate nor a request of that name.
+// State returns Requested, Signed or Revoked, or "" for an unknown name.
 func (a *Authority) State(ctx context.Context, name string) (string, error) {
 	cert, err := a.signed(ctx, name)
 	if err == nil {
@@ -112,8 +111,7 @@ func (a *Authority) State(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// signed reads the certificate of a name. The error is fs.ErrNotExist if there
-// is none.
+// signed reads the certificate of a name. The error may be fs.ErrNotExist.
 func (a *Authority) signed(ctx context.Context, name string) (*x509.Certificate, error) {
 	if !safe(name) {
 		return nil, fmt.Errorf("%.60q: %w", name, fs.ErrNotExist)
@@ -129,8 +127,7 @@ func (a *Authority) signed(ctx context.Context, name string) (*x509.Certificate,
 	return certs[0], nil
 }
 
-// waiting reads the request of a name. The error is fs.ErrNotExist if there is
-// none.
+// waiting reads the request of a name. The error may be fs.ErrNotExist.
 func (a *Authority) waiting(ctx context.Context, name string) (*Request, error) {
 	if !safe(name) {
 		return nil, fmt.Errorf("%.60q: %w", name, fs.ErrNotExist)
@@ -148,15 +145,15 @@ func (a *Authority) waiting(ctx context.Context, name string) (*Request, error) 
 
 // SignOptions change how a request is signed.
 type SignOptions struct {
-	TTL                time.Duration // zero is that of the settings
-	AllowAltNames      bool          // also if the settings do not
+	TTL                time.Duration // zero is the setting's
+	AllowAltNames      bool          // besides the setting
 	AllowAuthorization bool
 }
 
 const msgCannotSign = "Cannot sign certificate for host %s without a certificate request"
 
-// Sign signs the request that waits under a name, and removes it. The error is
-// a Refusal if there is none, or if it is turned down.
+// Sign signs the request of a name and removes it. If there is none, or it is
+// not allowed, the error is a Refusal.
 func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert *x509.Certificate, err error) {
 	err = a.locked(ctx, func() error {
 		r, err := a.waiting(ctx, name)
@@ -179,7 +176,7 @@ func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert 
 		ttl := o.TTL
 		switch {
 		case ttl != 0:
-		case a.cfg.AllowRenewal && r.AutoRenew:
+		case a.cfg.AllowRenewal && r.autoRenew:
 			ttl = a.cfg.RenewalTTL
 		default:
 			ttl = a.cfg.TTL
@@ -189,13 +186,12 @@ func (a *Authority) Sign(ctx context.Context, name string, o SignOptions) (cert 
 			return err
 		}
 		a.cfg.Log.Info("Signed certificate request for " + name)
-		_, err = remove(ctx, a.requestPath(name))
-		return err
+		return remove(ctx, a.requestPath(name))
 	})
 	return cert, err
 }
 
-// certify issues a certificate, and keeps it. It is for who holds the lock.
+// certify issues and keeps a certificate, under the lock.
 func (a *Authority) certify(ctx context.Context, name string, public crypto.PublicKey, ttl time.Duration, names []altName, more []pkix.Extension) (*x509.Certificate, error) {
 	if ttl <= 0 || ttl > maxTTL {
 		return nil, fmt.Errorf("a certificate cannot be valid for %s", ttl)
@@ -221,7 +217,7 @@ func (a *Authority) certify(ctx context.Context, name string, public crypto.Publ
 	})
 }
 
-// keep gives a new certificate its number, lists it, and puts it in its place.
+// keep gives a new certificate its number, records it, and writes its file.
 func (a *Authority) keep(ctx context.Context, name string, sign func(serial *big.Int) (*x509.Certificate, error)) (*x509.Certificate, error) {
 	serial, err := a.nextSerial(ctx)
 	if err != nil {
@@ -238,17 +234,17 @@ func (a *Authority) keep(ctx context.Context, name string, sign func(serial *big
 	if err := a.record(ctx, cert); err != nil {
 		return nil, err
 	}
-	return cert, Replace(ctx, a.signedPath(name), publicMode, EncodeCertificates(cert))
+	return cert, replace(ctx, a.signedPath(name), publicMode, EncodeCertificates(cert))
 }
 
-// A Leaf is a certificate that is made without a request.
+// A Leaf is a certificate to be issued without a request.
 type Leaf struct {
 	Name     string
 	AltNames []string         // "DNS:x", "IP:::1", or "x", which is a DNS name
-	TTL      time.Duration    // zero is that of the settings
+	TTL      time.Duration    // zero is the setting's
 	CLIAuth  bool             // it may sign and revoke over the network (pp_cli_auth)
 	Public   crypto.PublicKey // for Issue
-	Replace  bool             // it may take the place of another
+	Replace  bool             // may replace another
 }
 
 // Issue certifies a key.
@@ -262,7 +258,7 @@ func (a *Authority) Issue(ctx context.Context, l Leaf) (cert *x509.Certificate, 
 	}
 	var more extensions
 	if l.CLIAuth {
-		more.add(OIDCLIAuth, false, "true", "utf8")
+		more.add(oidCLIAuth, false, "true", "utf8")
 	}
 	if l.TTL == 0 {
 		l.TTL = a.cfg.TTL
@@ -279,8 +275,8 @@ func (a *Authority) Issue(ctx context.Context, l Leaf) (cert *x509.Certificate, 
 	return cert, err
 }
 
-// Generate makes a key and certifies it: what a server, a proxy or a person
-// needs. The chain has the CA's own certificate in it.
+// Generate makes a key and certifies it. The chain includes the CA's
+// certificate.
 func (a *Authority) Generate(ctx context.Context, l Leaf) (pair tls.Certificate, certPEM, keyPEM []byte, err error) {
 	key, err := newKey(a.cfg.KeyLength)
 	if err != nil {
@@ -302,8 +298,8 @@ func (a *Authority) Generate(ctx context.Context, l Leaf) (pair tls.Certificate,
 	return pair, EncodeCertificates(cert), keyPEM, nil
 }
 
-// Renew signs a certificate again: with the same key, name and extensions, and
-// a new number and validity. The error is a Refusal if it is not one of ours.
+// Renew signs a certificate again, with a new number and validity. If it is not
+// of this CA, the error is a Refusal.
 func (a *Authority) Renew(ctx context.Context, old *x509.Certificate) (cert *x509.Certificate, err error) {
 	if !a.cfg.AllowRenewal {
 		return nil, refuse(Disabled, "renewal is not enabled: set allow_auto_renewal")
@@ -313,7 +309,7 @@ func (a *Authority) Renew(ctx context.Context, old *x509.Certificate) (cert *x50
 		return nil, err
 	}
 	name := old.Subject.CommonName
-	if !bytesEqual(old.AuthorityKeyId, id.keyID) || old.CheckSignatureFrom(id.cert) != nil {
+	if !bytes.Equal(old.AuthorityKeyId, id.keyID) || old.CheckSignatureFrom(id.cert) != nil {
 		return nil, refuse(Forbidden, msgForeign)
 	}
 	if err := ValidName(name); err != nil {
@@ -353,35 +349,7 @@ const (
 	msgNoCertificate = "No valid certificate found in renewal request"
 )
 
-func bytesEqual(a, b []byte) bool { return string(a) == string(b) }
-
-// RemoveRequest removes the request of a name and says whether there was one.
-func (a *Authority) RemoveRequest(ctx context.Context, name string) (removed bool, err error) {
-	if !safe(name) {
-		return false, nil
-	}
-	err = a.locked(ctx, func() error {
-		removed, err = remove(ctx, a.requestPath(name))
-		return err
-	})
-	return removed, err
-}
-
-// RemoveCertificate removes the certificate of a name, which is not revoked by
-// that, and says whether there was one.
-func (a *Authority) RemoveCertificate(ctx context.Context, name string) (removed bool, err error) {
-	if !safe(name) {
-		return false, nil
-	}
-	err = a.locked(ctx, func() error {
-		removed, err = remove(ctx, a.signedPath(name))
-		return err
-	})
-	return removed, err
-}
-
-// Names returns the names that have a certificate, or those that have a
-// request, in the order of the alphabet.
+// Names returns the names with a certificate, or with a request, sorted.
 func (a *Authority) Names(requests bool) ([]string, error) {
 	dir := a.cfg.Signed
 	if requests {
@@ -400,11 +368,10 @@ func (a *Authority) Names(requests bool) ([]string, error) {
 	return names, nil
 }
 
-// ServerCertificate returns the certificate of a server of ours: that of the
-// files that the settings name (hostcert, hostprivkey), which are made if there
-// are none, as Puppet Server does on its first start. The names are certname
-// and dns_alt_names; without the latter, puppet. The trusted certificates and
-// revocation lists (localcacert, hostcrl) are put beside them.
+// ServerCertificate returns the certificate of this server (settings hostcert,
+// hostprivkey), made if missing, as Puppet Server does on its first start. Its
+// names are certname and dns_alt_names, or puppet. CA certificates and
+// revocation lists are copied to localcacert and hostcrl.
 func (a *Authority) ServerCertificate(ctx context.Context, s indirector.Settings) (tls.Certificate, error) {
 	get := func(name string) string {
 		v, _ := s.Get(name)
@@ -496,7 +463,7 @@ func (a *Authority) spread(ctx context.Context, get func(string) string, key cry
 		if err := makeDir(filepath.Dir(f.path)); err != nil {
 			return err
 		}
-		if err := Replace(ctx, f.path, f.mode, f.content); err != nil {
+		if err := replace(ctx, f.path, f.mode, f.content); err != nil {
 			return err
 		}
 	}

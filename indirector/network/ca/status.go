@@ -1,6 +1,7 @@
 package ca
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -20,24 +21,24 @@ import (
 	"indirtui/traces"
 )
 
-// A Status is what is known of a name.
+// A Status is what the CA knows of a name.
 type Status struct {
 	Name        string
 	State       string // Requested, Signed or Revoked
 	DNSAltNames []string
-	AltNames    []string          // of any kind: "IP:::1", "DNS:x"
-	Authorizes  map[string]string // extensions that authorize, by short name
-	Raw         []byte            // the certificate or the request, in DER
+	AltNames    []string          // "IP:::1", "DNS:x"
+	Authorizes  map[string]string // authorization extensions by short name
+	Raw         []byte            // certificate or request, in DER
 	Serial      *big.Int          // nil for a request
 	From, Till  time.Time
 }
 
-// Fingerprint returns the digest of the certificate or request: SHA1, SHA256
-// or SHA512.
+// Fingerprint returns the digest of the certificate or request: see
+// [Fingerprint].
 func (s *Status) Fingerprint(algorithm string) string { return Fingerprint(algorithm, s.Raw) }
 
-// Fingerprint writes a digest as Puppet does: pairs of upper case digits with
-// colons. The algorithm is SHA1, SHA256 or SHA512.
+// Fingerprint writes a digest as Puppet does, in pairs of upper case digits
+// with colons. The algorithm is SHA1, SHA256 or SHA512.
 func Fingerprint(algorithm string, der []byte) string {
 	var sum []byte
 	switch algorithm {
@@ -61,13 +62,13 @@ func Fingerprint(algorithm string, der []byte) string {
 	return b.String()
 }
 
-// AuthorizationExtensions returns the extensions of a certificate that
-// authorize (pp_cli_auth and its kind), by short name.
+// AuthorizationExtensions returns the authorization extensions (pp_cli_auth and
+// others) by short name.
 func AuthorizationExtensions(cert *x509.Certificate) map[string]string {
 	return named(cert.Extensions, func(e pkix.Extension) bool { return within(arcAuth, e.Id) })
 }
 
-// Extensions returns Puppet's extensions of a certificate, by short name.
+// Extensions returns Puppet's extensions by short name.
 func Extensions(cert *x509.Certificate) map[string]string {
 	return named(cert.Extensions, func(e pkix.Extension) bool { return within(puppetArc, e.Id) })
 }
@@ -82,8 +83,7 @@ func named(list []pkix.Extension, which func(pkix.Extension) bool) map[string]st
 	return found
 }
 
-// Status returns what is known of a name. The error is fs.ErrNotExist if there
-// is nothing.
+// Status returns the status of a name. The error may be fs.ErrNotExist.
 func (a *Authority) Status(ctx context.Context, name string) (*Status, error) {
 	cert, err := a.signed(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +105,7 @@ func (a *Authority) Status(ctx context.Context, name string) (*Status, error) {
 
 func statusOf(name string, cert *x509.Certificate, l lists) (*Status, error) {
 	s := &Status{Name: name, State: Signed, Raw: cert.Raw, Serial: cert.SerialNumber, From: cert.NotBefore, Till: cert.NotAfter}
-	if _, gone := l.revocation(cert.SerialNumber); gone && bytesEqual(l.all[l.own].RawIssuer, cert.RawIssuer) {
+	if _, gone := l.revocation(cert.SerialNumber); gone && bytes.Equal(l.all[l.own].RawIssuer, cert.RawIssuer) {
 		s.State = Revoked
 	}
 	return s, s.describe(cert.Extensions)
@@ -126,9 +126,8 @@ func (s *Status) describe(list []pkix.Extension) error {
 	return nil
 }
 
-// Statuses returns what is known of every name, or of those in one state:
-// requests first, then certificates. One that cannot be read is left out, and
-// the trace says so.
+// Statuses returns every status, or those in one state: requests, then
+// certificates. Unreadable ones are left out, and noted in the trace.
 func (a *Authority) Statuses(ctx context.Context, state string) ([]*Status, error) {
 	l, err := a.crls()
 	if err != nil {
@@ -151,7 +150,7 @@ func (a *Authority) Statuses(ctx context.Context, state string) ([]*Status, erro
 			}
 			s, err := a.one(name, requests, l)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it was removed meanwhile
+				continue // removed meanwhile
 			}
 			if err != nil {
 				traces.AddNote(ctx, fmt.Sprintf("left out: %v", err))

@@ -3,26 +3,30 @@ package ca_test
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"net"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/server"
 )
 
-// TestTrust lets a client in until its certificate is revoked, without being
-// told.
+// TestTrust lets a client in until its certificate is revoked, without a reload
+// by hand, and renews it.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	for _, intermediate := range []bool{false, true} {
 		a := setup(t, ca.SetupOptions{Intermediate: intermediate}, nil)
 		other := setup(t, ca.SetupOptions{}, nil)
 		cfg := a.Config()
-		server, _, _, err := a.Generate(t.Context(), ca.Leaf{Name: "puppet.example.com", AltNames: []string{"puppet", "IP:127.0.0.1"}, CLIAuth: true})
-		if err != nil {
+		host := hostFiles(t.TempDir())
+		if _, err := a.ServerCertificate(t.Context(), host); err != nil {
 			t.Fatal(err)
 		}
 		client, _, _, err := a.Generate(t.Context(), ca.Leaf{Name: "agent.example.com"})
@@ -33,67 +37,73 @@ func TestTrust(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trust, err := ca.NewTrust(ca.TrustOptions{CAFile: cfg.Cert, CRLFile: cfg.CRL})
-		if err != nil {
-			t.Fatal(err)
+		var later atomic.Int64 // seconds: files are looked at once in a second
+		url := serve(t, server.Options{
+			Identity: host.identity(cfg),
+			Now:      func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Second) },
+		}, func(s *server.Server) http.Handler {
+			e := newEngine(t, map[string]string{"cadir": cfg.Dir, "allow_auto_renewal": "true"})
+			return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client}))
+		})
+		roots := x509.NewCertPool()
+		for _, c := range must(a.Certificates()) {
+			roots.AddCert(c)
 		}
-		pool, err := trust.Pool()
-		if err != nil {
-			t.Fatal(err)
+		renew := func(certs ...tls.Certificate) string {
+			t.Helper()
+			tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certs}, DisableKeepAlives: true}
+			r, err := (&http.Client{Transport: tr}).Post(url+ca.Prefix+"certificate_renewal", "", nil)
+			if err != nil {
+				return err.Error()
+			}
+			defer r.Body.Close()
+			b, err := io.ReadAll(r.Body)
+			return fmt.Sprintf("%d %s %v", r.StatusCode, b, err)
 		}
-		config := trust.ServerConfig(func() (*tls.Certificate, error) { return &server, nil }, nil)
-		shake := func(cert ...tls.Certificate) error {
-			return handshake(t, config, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1", Certificates: cert, MinVersion: tls.VersionTLS12})
+		got := renew(client)
+		text, ok := strings.CutPrefix(got, "200 ")
+		if !ok {
+			t.Fatalf("the client is not let in: %s", got)
 		}
-		if err := shake(client); err != nil {
-			t.Errorf("the client is not let in: %v", err)
+		renewed := must(ca.ParseCertificates([]byte(text)))[0]
+		if renewed.Subject.CommonName != "agent.example.com" || renewed.SerialNumber.Cmp(client.Leaf.SerialNumber) <= 0 {
+			t.Errorf("renewed: got %s", renewed.Subject)
 		}
-		if err := shake(); err != nil {
-			t.Errorf("without a certificate: %v", err)
+		if got := renew(); !strings.HasPrefix(got, "403 ") {
+			t.Errorf("without a certificate: got %s", got)
 		}
-		if err := shake(foreign); err == nil || !strings.Contains(err.Error(), "unknown authority") {
-			t.Errorf("a foreign certificate: got %v", err)
+		refused := func(name, got string) {
+			t.Helper()
+			if !strings.Contains(got, "bad certificate") && !strings.Contains(got, "connection reset") && !strings.Contains(got, "broken pipe") {
+				t.Errorf("%s: got %s", name, got)
+			}
 		}
+		refused("a foreign certificate", renew(foreign))
+		client.Certificate[0] = renewed.Raw
 		if err := a.Revoke(t.Context(), "agent.example.com"); err != nil {
 			t.Fatal(err)
 		}
-		revoked := (*ca.RevokedError)(nil)
-		if err := shake(client); !errors.As(err, &revoked) || revoked.Subject != "agent.example.com" {
-			t.Errorf("a revoked certificate: got %v", err)
-		}
-		if err := os.WriteFile(cfg.CRL, []byte("nonsense"), 0o600); err != nil {
+		later.Add(2)
+		refused("a revoked certificate", renew(client))
+		if err := os.WriteFile(cfg.CRL, []byte("-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := shake(server); err == nil || !strings.Contains(err.Error(), "no PEM block X509 CRL") {
-			t.Errorf("with lists that cannot be read: got %v", err)
-		}
+		later.Add(2)
+		refused("a revoked certificate, with lists that cannot be read", renew(client))
 	}
 }
 
-// handshake returns what the server says of a client.
-func handshake(t *testing.T, server, client *tls.Config) error {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+// hostFiles are the settings of a server called localhost.
+func hostFiles(dir string) fixed {
+	return fixed{
+		"certname": "localhost", "dns_alt_names": "IP:127.0.0.1",
+		"hostcert": dir + "/certs/localhost.pem", "hostprivkey": dir + "/private_keys/localhost.pem", "hostpubkey": dir + "/public_keys/localhost.pem",
+		"localcacert": dir + "/certs/ca.pem", "hostcrl": dir + "/crl.pem",
 	}
-	defer l.Close()
-	done := make(chan error, 1)
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			done <- err
-			return
-		}
-		defer conn.Close()
-		done <- tls.Server(conn, server).Handshake()
-	}()
-	conn, err := tls.Dial("tcp", l.Addr().String(), client)
-	if err == nil {
-		_, _ = conn.Read(make([]byte, 1)) // what the server thinks of it comes after the handshake
-		_ = conn.Close()
-	}
-	return <-done
+}
+
+func (s fixed) identity(cfg ca.Config) server.Identity {
+	return server.Identity{Cert: s["hostcert"], Key: s["hostprivkey"], CA: cfg.Cert, CRL: cfg.CRL}
 }
 
 // TestServerCertificate makes the files of a server once.
@@ -128,7 +138,3 @@ func TestServerCertificate(t *testing.T) {
 		t.Errorf("again: another certificate, %v", err)
 	}
 }
-
-type fixed map[string]string
-
-func (s fixed) Get(name string) (string, string) { return s[name], "test" }

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// A body is the body of an answer that is being read.
+// A body reads the body of an answer.
 type body struct {
 	client     *Client
 	began, ctx context.Context
@@ -24,15 +24,15 @@ type body struct {
 	watch      *watch
 	proxy      *url.URL
 	wire       io.ReadCloser
-	expected   int64 // bytes on the wire; negative if the server did not say
+	expected   int64 // bytes on the wire; negative if unknown
 	header     http.Header
 	came       int64 // bytes on the wire so far
 	decoded    bool
-	from       io.Reader // what is read: wire, or what it decodes to
-	held       bool      // between reads of a stream, where nobody is late
+	from       io.Reader // wire, or what it decodes to
+	held       bool      // streaming: the caller's time between reads does not count
 }
 
-// Read reads from the wire. Something must come in time.
+// Read reads from the wire and keeps the watch informed.
 func (b *body) Read(p []byte) (int, error) {
 	if b.held {
 		b.watch.move()
@@ -47,7 +47,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// coding is how the body is encoded: "gzip", "deflate", "" if it is as it is.
+// coding returns "gzip" or "deflate", or "" if the body is not encoded.
 func (b *body) coding() string {
 	if b.x.Verbatim || b.x.Method == http.MethodHead {
 		return ""
@@ -59,7 +59,7 @@ func (b *body) coding() string {
 	return ""
 }
 
-// open takes the body out of its encoding, reading it from r.
+// open decodes the body, reading it from r.
 func (b *body) open(r io.Reader) error {
 	b.from = r
 	if b.coding() == "" {
@@ -72,8 +72,8 @@ func (b *body) open(r io.Reader) error {
 	return err
 }
 
-// Decode returns what r encodes in gzip or deflate. Ruby looks at the bytes, not
-// at the name. That there is nothing is no error.
+// Decode returns what r encodes in gzip or deflate. Like Ruby it looks at the
+// bytes, not at the name. Empty input is no error.
 func Decode(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(r)
 	head, err := buffered.Peek(2)
@@ -90,8 +90,8 @@ func Decode(r io.Reader) (io.Reader, error) {
 	return nil, errors.New("incorrect header check")
 }
 
-// all reads the body to its end. What is too long is an error if it is that of
-// a success, and cut off otherwise.
+// all reads the whole body. One that is too long fails if it is of a success,
+// and is cut off otherwise.
 func (b *body) all(success bool) ([]byte, error) {
 	defer b.watch.end()
 	defer b.wire.Close()
@@ -145,7 +145,7 @@ func (b *body) failed(err error) error {
 	return b.client.failed(b.began, b.ctx, b.x, b.to, b.clock, b.proxy, &readError{err, b.came, b.expected})
 }
 
-// A readError is a body that did not come to its end.
+// A readError reports a body that broke off.
 type readError struct {
 	err            error
 	came, expected int64
@@ -154,7 +154,7 @@ type readError struct {
 func (e *readError) Error() string { return e.err.Error() }
 func (e *readError) Unwrap() error { return e.err }
 
-// stream hands the body to the caller.
+// stream passes the body to the caller.
 func (b *body) stream() (io.ReadCloser, int64, error) {
 	err := error(nil)
 	if b.from = b; !b.x.Coded {
@@ -175,7 +175,7 @@ func (b *body) stream() (io.ReadCloser, int64, error) {
 	return &stream{b}, size, nil
 }
 
-// A stream is a body in the hands of the caller.
+// A stream is a body that the caller reads.
 type stream struct{ b *body }
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -186,8 +186,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the exchange. A body that was not read to its end costs the
-// connection.
+// Close ends the exchange. An unread rest costs the connection.
 func (s *stream) Close() error {
 	err := s.b.wire.Close()
 	s.b.watch.end()

@@ -1,6 +1,6 @@
-// Package client is Puppet's HTTP client: it finds the server, trusts it as
-// Puppet does, asks, follows redirects, waits when it is told to, and says in
-// Puppet's words what failed.
+// Package client is Puppet's HTTP client: it finds servers, trusts them as
+// Puppet does, sends requests, follows redirects, obeys Retry-After, and
+// reports failures in Puppet's words.
 //
 //	c := client.New(client.Options{Settings: settings})
 //	answer, err := c.Do(ctx, &client.Exchange{
@@ -8,30 +8,30 @@
 //		Query: "environment=production", Header: http.Header{"Accept": {"application/json"}},
 //	})
 //
-// An answer of any status is an [Answer], not an error; what it means is left to
-// who asked. Errors are *indirector.Failure: Message is Puppet's, Hidden says in
-// one sentence which server it was and why.
+// An answer of any status is an [Answer], not an error. Errors are
+// *indirector.Failure: Message is Puppet's, Hidden names the server and the
+// cause.
 //
-// Every exchange is a span of the kind Network, named by method and address. Its
-// attributes are
+// Every exchange is a span of the kind Network, named by method and address.
+// Its attributes are
 //
-//	candidate    who was asked, and who said so: "puppet:8140, setting server (default)"
-//	proxy        who was asked instead; missing if nobody was
-//	identity     the certificate shown: "CN=web01"; missing if none was
+//	candidate    the server and its source: "puppet:8140, setting server (default)"
+//	proxy        the proxy, if any
+//	identity     the certificate shown, if any: "CN=web01"
 //	connection   "reused, idle for 3ms", or "new: dns 1ms, connect 2ms, TLS 4ms"
-//	peer         the address at the other end
+//	peer         the remote address
 //	tls          version, cipher, name and end of the server's certificate
-//	> Name       a header that was sent; secrets are masked
-//	sent         the size of the body that was sent, in bytes
-//	wait         from the end of the question to the first byte of the answer
+//	> Name       a request header; secrets are redacted
+//	sent         bytes of the request body
+//	wait         from the end of the request to the first byte of the answer
 //	status       "404 Not Found"
-//	< Name       a header that came back
-//	format       the media type of the answer
+//	< Name       a header of the answer
+//	format       its media type
 //	read         how long reading the body took; missing if it is streamed
-//	size         of the body, out of its encodings, in bytes; likewise
-//	compressed   its size on the wire, if it was compressed
-//	message      what the server says of an error
-//	issue_kind   and how it calls it
+//	size         bytes of the decoded body; likewise
+//	compressed   bytes on the wire, if it was compressed
+//	message      the server's error message
+//	issue_kind   and its kind
 package client
 
 import (
@@ -43,6 +43,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,8 +51,8 @@ import (
 	"indirtui/traces"
 )
 
-// A Service is one of those that Puppet knows; each has its own host, port and
-// SRV record. Rule REST-CLI-01.
+// A Service is one of Puppet's; each has its own host, port and SRV record.
+// Rule REST-CLI-01.
 type Service string
 
 // The services.
@@ -74,37 +75,35 @@ func (s Service) base() string {
 	return "/puppet/v3"
 }
 
-// defaultIdle is how long a connection is kept where no setting says so.
+// defaultIdle is how long an idle connection is kept without a setting.
 const defaultIdle = 4 * time.Second
 
-// Limits of what is believed of a server.
+// Limits of what a server may send.
 const (
 	maxRedirects = 10
 	maxRetries   = 100
-	maxBody      = 256 << 20 // bytes of a body that is kept in memory
-	maxErrorBody = 1 << 20   // of the body of an error, if success would be streamed
+	maxBody      = 256 << 20 // bytes of a body in memory
+	maxErrorBody = 1 << 20   // bytes of an error's body, if success would be streamed
 	maxHeader    = 1 << 20   // bytes of all headers of an answer
 )
 
-// Options are the options of New. Settings are required; the zero value of the
-// others is the process' own clock, resolver and environment.
+// Options are the options of New. Settings are required.
 type Options struct {
 	Settings indirector.Settings
 	Log      *slog.Logger     // nil discards
 	Now      func() time.Time // nil is time.Now
-	// Sleep waits for d or until ctx ends, whose error it returns. Nil waits on
-	// the clock of the process.
+	// Sleep waits for d or until ctx ends, whose error it returns. Nil waits for
+	// real.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Getenv reads the process' environment, for proxies. Nil is os.Getenv.
+	// Getenv reads the environment, for proxies. Nil is os.Getenv.
 	Getenv func(string) string
-	// LookupSRV finds SRV records, the ones to try first in front. Nil asks the
-	// resolver of the system. Rule REST-CLI-02.
+	// LookupSRV finds SRV records in the order in which to try them. Nil asks the
+	// system's resolver. Rule REST-CLI-02.
 	LookupSRV func(ctx context.Context, service, proto, name string) (string, []*net.SRV, error)
 }
 
-// Settings are those that a Client reads, whoever it asks; ServerSettings those
-// that say who Puppet's own servers are, and how they are trusted. The slices
-// are the caller's.
+// Settings returns those that every Client reads; ServerSettings those that
+// find Puppet's own servers and their trust. The slices are the caller's.
 func Settings() []indirector.Setting {
 	return []indirector.Setting{
 		{Name: "localcacert", Doc: "Certificates of authorities that are trusted."},
@@ -125,7 +124,7 @@ func Settings() []indirector.Setting {
 	}
 }
 
-// ServerSettings are described with Settings.
+// ServerSettings: see Settings.
 func ServerSettings() []indirector.Setting {
 	return []indirector.Setting{
 		{Name: "server", Doc: "The server, unless one of the following finds it."},
@@ -140,8 +139,8 @@ func ServerSettings() []indirector.Setting {
 	}
 }
 
-// A Client asks servers. It is safe for concurrent use, keeps connections, and
-// must be closed.
+// A Client sends requests to servers over connections that it keeps. It is safe
+// for concurrent use and must be closed.
 type Client struct {
 	o        Options
 	settings indirector.Settings
@@ -151,21 +150,20 @@ type Client struct {
 	connect, read, idle, maxSleep time.Duration
 	proxies                       proxies
 
-	loading  sync.Mutex // held while files of certificates are read
+	loading  sync.Mutex // held while certificates are read
 	mu       sync.Mutex // guards the following
 	pools    map[site]*pool
 	trusts   map[identity]*trust
 	sessions sessions
-	versions map[string]string // by host and port: what X-Puppet-Version said
+	versions map[string]string // X-Puppet-Version by host and port
 	closed   bool
 }
 
-// New returns a Client that goes by the settings as they are now. Files of
-// certificates are read when they are first needed, and again when they have
-// changed.
+// New returns a Client with the settings as they are now. Certificates are read
+// when first needed, and again when their files change.
 func New(o Options) *Client {
 	if o.Settings == nil {
-		o.Settings = nothing{}
+		o.Settings = noSettings{}
 	}
 	c := &Client{o: o, settings: o.Settings, log: o.Log, now: o.Now, pools: map[site]*pool{}, trusts: map[identity]*trust{}, versions: map[string]string{}}
 	if c.log == nil {
@@ -193,8 +191,8 @@ func New(o Options) *Client {
 	return c
 }
 
-// Of returns the Client that the termini of a house share, so that they share
-// its connections. Each of them closes it.
+// Of returns the Client that the termini of an engine share. Each of them
+// closes it.
 func Of(env indirector.Env) *Client {
 	make := func() any {
 		return New(Options{Settings: env.Settings, Log: env.Log, Now: env.Now})
@@ -216,11 +214,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-type nothing struct{}
+type noSettings struct{}
 
-func (nothing) Get(string) (value, place string) { return "", "" }
+func (noSettings) Get(string) (value, source string) { return "", "" }
 
-// get returns a setting, "" if it is unknown or says "none".
+// get returns a setting; "" if it is unknown or "none".
 func (c *Client) get(name string) string {
 	v, _ := c.settings.Get(name)
 	if v == "none" {
@@ -229,7 +227,7 @@ func (c *Client) get(name string) string {
 	return v
 }
 
-// duration is a setting; zero is no limit.
+// duration returns a setting; zero is no limit.
 func (c *Client) duration(name string) time.Duration {
 	d, err := indirector.ParseDuration(c.get(name))
 	if err != nil {
@@ -238,8 +236,7 @@ func (c *Client) duration(name string) time.Duration {
 	return d
 }
 
-// Close closes idle connections. Exchanges that are under way go on; there are
-// no new ones.
+// Close closes idle connections. Running exchanges go on; new ones fail.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,78 +247,92 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// An Exchange is one question to a server.
+// An Exchange is one request to a server.
 type Exchange struct {
-	Service Service  // whose host and port are found; unless URL says them
-	URL     *url.URL // whom to ask, and what if Path is ""; nil is the Service
+	Service Service  // finds host and port, unless URL is given
+	URL     *url.URL // host, and path if Path is ""; nil asks the Service
 	Method  string
 	Path    string // escaped: "/puppet/v3/node/web01"
 	Query   string // encoded; "" is none
 	Header  http.Header
-	// Body opens what is sent, from its first byte, as often as it must be sent;
-	// nil is nothing. Size is its size, negative if nobody knows.
+	// Body opens the request body, once for each time that it is sent; nil is
+	// none. Size is its size in bytes, negative if unknown.
 	Body func() (io.ReadCloser, error)
 	Size int64
 
-	// SystemStore trusts the authorities of the system besides Puppet's, and
-	// checks no revocation, as Puppet does for servers that are not its own.
+	// SystemStore also trusts the system's CAs and checks no revocation, as
+	// Puppet does for servers that are not its own.
 	SystemStore bool
-	// Bare asks as no Puppet service is asked: without http_extra_headers.
+	// Bare leaves out http_extra_headers.
 	Bare bool
-	// Verbatim takes the bytes as the server has them: no compression is offered.
+	// Verbatim offers no compression.
 	Verbatim bool
-	// Stream leaves the body of a success to the caller, as Answer.Stream.
+	// Stream leaves the body of a success to the caller, in Answer.Stream.
 	Stream bool
-	// Coded leaves a Stream in the encoding in which it comes; see Decode.
+	// Coded leaves a Stream encoded; see Decode.
 	Coded bool
-	// Limit is how many bytes of a body are kept in memory; 0 is 256 MiB.
+	// Limit is the largest body in memory, in bytes; 0 is 256 MiB.
 	Limit int64
-	// Identity is the node whose certificate is shown instead of this host's:
-	// NAME.pem in the directories of the settings certdir and privatekeydir.
+	// Identity names the node whose certificate is shown instead of this host's:
+	// NAME.pem in certdir and privatekeydir.
 	Identity string
-	// Anonymous asks without a certificate if this host has none, and without
-	// revocation lists if there are none, as who has not been signed yet must.
+	// Anonymous does without certificate and revocation lists where there are
+	// none yet.
 	Anonymous bool
-	// Wire is filled, if it is not nil.
+	// Wire is filled in, unless nil.
 	Wire *indirector.Wire
 }
 
-// An Answer is what came back, of whichever status.
+// SetClient adds the headers that name the client for whom a proxy asks. Puppet
+// Server trusts them with allow-header-cert-info.
+func (x *Exchange) SetClient(remote *indirector.Remote) {
+	if !remote.Authenticated {
+		x.Header.Set("X-Client-Verify", "NONE")
+		return
+	}
+	x.Header.Set("X-Client-Verify", "SUCCESS")
+	x.Header.Set("X-Client-DN", "CN="+remote.Node)
+	if remote.Certificate != "" {
+		x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(remote.Certificate), "+", "%20"))
+	}
+}
+
+// An Answer is the answer of a server, of any status.
 type Answer struct {
-	URL    *url.URL // who answered, after redirects
+	URL    *url.URL // after redirects
 	Status int
 	Reason string // "Not Found"
 	Header http.Header
-	Body   []byte // out of its encodings; nil if it is streamed
-	// Stream is the body of a success that was asked for as a stream. The caller
-	// closes it; reading fails when nothing comes for http_read_timeout. Size is
-	// its size, negative if nobody knows.
+	Body   []byte // decoded; nil if it is streamed
+	// Stream is the body of a success, if Exchange.Stream asked for it. The
+	// caller closes it; reading fails when nothing arrives for http_read_timeout.
+	// Size is its size in bytes, negative if unknown.
 	Stream io.ReadCloser
 	Size   int64
-	// Coding is the encoding that Stream was left in; "" is none.
+	// Coding is the encoding of Stream; "" is none.
 	Coding string
-	// Candidate is who answered: "puppet:8140, setting server (default)".
+	// Candidate is the server that answered: "puppet:8140, setting server
+	// (default)".
 	Candidate string
-	// Identity is the certificate that we have for who asks: "CN=web01"; "" is
-	// none.
+	// Identity is the certificate that this client has: "CN=web01"; "" is none.
 	Identity string
 }
 
-// OK reports whether the status is one of success.
+// OK reports whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status/100 == 2 }
 
-// Do asks until there is an answer: it finds the server, follows redirects and
-// waits as long as Retry-After says. Rules REST-CLI-01 to REST-CLI-08.
+// Do finds the server, follows redirects and waits for Retry-After until there
+// is an answer. Rules REST-CLI-01 to REST-CLI-08.
 func (c *Client) Do(ctx context.Context, x *Exchange) (*Answer, error) {
 	if x.URL != nil {
-		to := target{url: withPath(x.URL, x), who: x.URL.Host + ", named by the request"}
+		to := target{url: withPath(x.URL, x), candidate: x.URL.Host + ", named by the request"}
 		to.login(x.URL)
 		return c.follow(ctx, x, to)
 	}
 	return c.route(ctx, x)
 }
 
-// withPath is the address of the question at that server.
+// withPath returns the address of the exchange at that server.
 func withPath(u *url.URL, x *Exchange) *url.URL {
 	n := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
 	if x.Path != "" {
@@ -336,15 +347,15 @@ func withPath(u *url.URL, x *Exchange) *url.URL {
 	return n
 }
 
-// A target is a server that is asked.
+// A target is the server of an exchange.
 type target struct {
 	url            *url.URL
-	who            string // for the trace
-	user, password string // for a basic authorization
+	candidate      string // for the trace
+	user, password string // for basic authorization
 	auth           bool
 	host           string // the only one that may see them
 	// base is the address that Puppet names if there is no connection; nil is
-	// that of the question. Puppet connects before it asks.
+	// that of the request. Puppet connects before it asks.
 	base *url.URL
 }
 
@@ -354,7 +365,7 @@ func (t *target) login(u *url.URL) {
 	}
 }
 
-// follow asks one server, and whoever it sends us to. Rules REST-CLI-04,
+// follow asks a server, and those that it redirects to. Rules REST-CLI-04,
 // REST-CLI-05.
 func (c *Client) follow(ctx context.Context, x *Exchange, to target) (*Answer, error) {
 	header := c.headers(x)
@@ -379,7 +390,7 @@ func (c *Client) follow(ctx context.Context, x *Exchange, to target) (*Answer, e
 				header.Del("Authorization")
 				header.Del("Cookie")
 			}
-			to.who = next.Host + ", redirected by " + to.url.Host
+			to.candidate = next.Host + ", redirected by " + to.url.Host
 			to.url, to.base = next, nil
 			continue
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -413,8 +424,8 @@ func (c *Client) pause(ctx context.Context, answer *Answer, wait time.Duration) 
 	return err
 }
 
-// Version is the version of Puppet that the server of the service has said it
-// has; "" if it was not asked yet, or did not say. Gap L9.
+// Version returns the version of Puppet that the server of the service has
+// reported; "" if unknown. Gap L9.
 func (c *Client) Version(ctx context.Context, s Service) string {
 	f, ok := c.known(runOf(ctx), s)
 	if !ok {
@@ -437,5 +448,5 @@ func (c *Client) learn(host, version string) {
 	c.versions[host] = version
 }
 
-// errClosed is that the client was closed.
+// errClosed reports the use of a closed Client.
 var errClosed = errors.New("the HTTP client is closed")

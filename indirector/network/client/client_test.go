@@ -82,8 +82,8 @@ func attr(s traces.Span, key string) string {
 	return ""
 }
 
-// TestTraceparent is which traceparent the other side sees: that of the span,
-// unless the question is another's.
+// TestTraceparent checks the traceparent that is sent: the span's, unless the
+// request is passed on for another.
 func TestTraceparent(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -122,8 +122,8 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// TestSpan holds what the trace says of an exchange, and that the second one
-// goes over the kept connection. Rule REST-CLI-07.
+// TestSpan checks the trace of an exchange, and that the second one reuses the
+// connection. Rule REST-CLI-07.
 func TestSpan(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
@@ -188,7 +188,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestRetryAfter waits as long as it is told, by a clock of its own. Rule
+// TestRetryAfter waits as long as the server asks, on a clock of its own. Rule
 // REST-CLI-05.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
@@ -196,8 +196,8 @@ func TestRetryAfter(t *testing.T) {
 	for _, tt := range []struct {
 		status int
 		value  string
-		waits  string // "" is that it does not wait
-		says   string
+		waits  string // "" does not wait
+		text   string
 	}{
 		{503, "7", "7s", ""},
 		{429, "7", "7s", ""},
@@ -233,8 +233,8 @@ func TestRetryAfter(t *testing.T) {
 			x := get("/x")
 			x.Anonymous, x.SystemStore = true, true
 			_, err := p.plain(t, c, x)
-			if tt.says != "" && indirector.Message(err) != tt.says || tt.says == "" && err != nil {
-				t.Fatalf("got %v, want %q", err, tt.says)
+			if tt.text != "" && indirector.Message(err) != tt.text || tt.text == "" && err != nil {
+				t.Fatalf("got %v, want %q", err, tt.text)
 			}
 			if got := strings.Trim(fmt.Sprint(waited), "[]"); got != tt.waits {
 				t.Errorf("waited %s, want %q", got, tt.waits)
@@ -268,8 +268,8 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// plain asks over HTTP without TLS, where a clock that stands still does no harm
-// to certificates.
+// plain asks over HTTP without TLS, where a clock that stands still does no
+// harm to certificates.
 func (p *pair) plain(t *testing.T, c *client.Client, x *client.Exchange) (*client.Answer, error) {
 	t.Helper()
 	s := httptest.NewServer(p.server.Config.Handler)
@@ -293,7 +293,7 @@ func (h handler) Handle(_ context.Context, r slog.Record) error {
 func (h handler) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h handler) WithGroup(string) slog.Handler      { return h }
 
-// TestRedirect follows, with the same body, and keeps secrets from other hosts.
+// TestRedirect follows with the same body, and keeps secrets from other hosts.
 // Rule REST-CLI-04.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
@@ -447,8 +447,7 @@ func TestRoutes(t *testing.T) {
 		if got, err := ask(c, client.Puppet, "run"); err != nil || !strings.HasSuffix(got, "2 of 2") {
 			t.Errorf("got %q, %v", got, err)
 		}
-		c.EndRun("run")
-		if got, err := ask(c, client.Puppet, "run"); err != nil || !strings.HasSuffix(got, "1 of 1") {
+		if got, err := ask(c, client.Puppet, "next run"); err != nil || !strings.HasSuffix(got, "1 of 1") {
 			t.Errorf("after the run: got %q, %v", got, err)
 		}
 	})
@@ -508,7 +507,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestBomb refuses what is small on the wire and large in memory.
+// TestBomb refuses a body that is small on the wire and large in memory.
 func TestBomb(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, bomb)
@@ -520,8 +519,8 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestStream reads what does not fit into memory, and ends when it is given up.
-// Gap L10.
+// TestStream reads a body that does not fit into memory, and ends when it is
+// closed. Gap L10.
 func TestStream(t *testing.T) { // alone: it measures the memory of the process
 	const size = 256 << 20
 	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
@@ -570,7 +569,7 @@ func TestStream(t *testing.T) { // alone: it measures the memory of the process
 	}
 }
 
-// TestSend streams a body of unknown size, and sends it again when it must.
+// TestSend streams a body of unknown size, and sends it again when necessary.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	var got []string
@@ -600,7 +599,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// TestClosed asks nobody any more.
+// TestClosed sends no request after Close.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(http.ResponseWriter, *http.Request) {})
@@ -626,8 +625,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestProxies holds who is asked instead against Puppet's rules. Rule
-// REST-CLI-08.
+// TestProxies chooses proxies by Puppet's rules. Rule REST-CLI-08.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -674,8 +672,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestStore trusts a further file of authorities for servers that are not
-// Puppet's, and none of the system's for those that are.
+// TestStore trusts a further file of CAs for servers that are not Puppet's, and
+// none of the system's for those that are.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(http.ResponseWriter, *http.Request) {})
@@ -694,7 +692,7 @@ func TestStore(t *testing.T) {
 }
 
 // TestEncryptedKey shows a certificate whose key has a password in the file of
-// the setting passfile, and says what is wrong where it is another.
+// the setting passfile.
 func TestEncryptedKey(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
@@ -710,7 +708,7 @@ func TestEncryptedKey(t *testing.T) {
 	if err := os.WriteFile(settings["hostprivkey"], pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ password, says string }{
+	for _, tt := range []struct{ password, text string }{
 		{"top secret\n", ""},
 		{"wrong", "of the setting passfile: the password is not that of the key"},
 		{"", "of the setting passfile: the password is not that of the key: there is none"},
@@ -724,10 +722,10 @@ func TestEncryptedKey(t *testing.T) {
 		c := client.New(client.Options{Settings: settings.With("passfile", passfile), Getenv: func(string) string { return "" }})
 		a, err := c.Do(t.Context(), get("/x"))
 		switch failure := (*indirector.Failure)(nil); {
-		case tt.says == "" && (err != nil || string(a.Body) != "web02"):
+		case tt.text == "" && (err != nil || string(a.Body) != "web02"):
 			t.Errorf("got %v, %v", a, err)
-		case tt.says != "" && (!errors.As(err, &failure) || !strings.Contains(failure.Hidden, tt.says)):
-			t.Errorf("password %q: got %v, want %q", tt.password, err, tt.says)
+		case tt.text != "" && (!errors.As(err, &failure) || !strings.Contains(failure.Hidden, tt.text)):
+			t.Errorf("password %q: got %v, want %q", tt.password, err, tt.text)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)

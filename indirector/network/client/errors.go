@@ -21,28 +21,28 @@ func failure(class string, u *url.URL, message, hidden string, err error) *indir
 	return &indirector.Failure{Class: class, Message: message, Origin: "network", Path: text(u), Hidden: hidden, Err: err}
 }
 
-// Unreachable reports whether err says that there was no connection: whoever
-// has another server may ask that. Rule REST-CLI-06.
-func Unreachable(err error) bool {
+// unreachable reports whether err means that there was no connection, so that
+// another server may be tried. Rule REST-CLI-06.
+func unreachable(err error) bool {
 	f := (*indirector.Failure)(nil)
 	return errors.As(err, &f) && f.Class == "Puppet::HTTP::ConnectionError"
 }
 
-// failed says what went wrong with an exchange, in Puppet's words; what Ruby
-// and OpenSSL say of the cause is part of them. Rule REST-CLI-06.
+// failed returns the failure of an exchange in Puppet's words, which include
+// Ruby's and OpenSSL's. Rule REST-CLI-06.
 func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *clock, proxy *url.URL, err error) error {
 	if began.Err() != nil {
 		return fmt.Errorf("ask %s: %w", text(to.url), context.Cause(began))
 	}
-	if f := (*indirector.Failure)(nil); errors.As(err, &f) { // of the certificate, or of what is sent
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) { // of the certificate or the request body
 		said := *f
 		if said.Origin == "tls" {
-			said.Path, said.Hidden = text(to.url), to.who+": "+f.Hidden
+			said.Path, said.Hidden = text(to.url), to.candidate+": "+f.Hidden
 		}
 		return &said
 	}
 	stalled := errors.Is(context.Cause(ctx), errStalled)
-	seen := k.soFar()
+	seen := k.times()
 	connected := seen.connected
 	class, about := "Puppet::HTTP::HTTPError", to.url
 	if !connected {
@@ -52,16 +52,16 @@ func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *c
 		}
 	}
 	seconds := elapsed(c.now().Sub(k.start))
-	hidden := to.who + ": "
+	hidden := to.candidate + ": "
 	if proxy != nil {
 		hidden += "by the proxy " + proxy.Host + ": "
 	}
-	say := func(message, why string) error {
+	fail := func(message, why string) error {
 		return failure(class, about, message, hidden+why, err)
 	}
 	switch {
 	case !connected && timedOut(err):
-		return say(fmt.Sprintf("Request to %s timed out connect operation after %s seconds", text(about), seconds),
+		return fail(fmt.Sprintf("Request to %s timed out connect operation after %s seconds", text(about), seconds),
 			"no connection within http_connect_timeout")
 	case stalled || timedOut(err):
 		what := "nothing came for http_read_timeout (" + c.read.String() + ")"
@@ -71,16 +71,16 @@ func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *c
 			what += ", after " + cut.progress()
 		}
 		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
-		return say(fmt.Sprintf("Request to %s timed out read operation after %s seconds", text(about), seconds), what)
+		return fail(fmt.Sprintf("Request to %s timed out read operation after %s seconds", text(about), seconds), what)
 	case connected && ended(err):
 		what := "the server closed the connection before it answered"
 		if cut := (*readError)(nil); errors.As(err, &cut) {
 			what = "the connection was closed in the middle of the answer, after " + cut.progress()
 		}
-		return say(fmt.Sprintf("Request to %s interrupted after %s seconds", text(about), seconds), what)
+		return fail(fmt.Sprintf("Request to %s interrupted after %s seconds", text(about), seconds), what)
 	}
-	ruby, why := rubyWords(to.url, proxy, connected, err)
-	return say(fmt.Sprintf("Request to %s failed after %s seconds: %s", text(about), seconds, ruby), why)
+	ruby, why := rubyError(to.url, proxy, connected, err)
+	return fail(fmt.Sprintf("Request to %s failed after %s seconds: %s", text(about), seconds, ruby), why)
 }
 
 func (e *readError) progress() string {
@@ -109,8 +109,8 @@ func elapsed(d time.Duration) string {
 	return s
 }
 
-// rubyWords is what Ruby says of the cause, and what a person should know of it.
-func rubyWords(u, proxy *url.URL, connected bool, err error) (ruby, why string) {
+// rubyError returns Ruby's text of the cause, and the cause in plain words.
+func rubyError(u, proxy *url.URL, connected bool, err error) (ruby, why string) {
 	host, port := u.Hostname(), portOf(u)
 	if proxy != nil {
 		host, port = proxy.Hostname(), portOf(proxy)
@@ -129,18 +129,18 @@ func rubyWords(u, proxy *url.URL, connected bool, err error) (ruby, why string) 
 		return fmt.Sprintf("Failed to open TCP connection to %s (%s)", at, ruby), fmt.Sprintf("nobody knows an address of the name %s: %v", host, dns.Err)
 	case !connected && op != nil && op.Op == "dial":
 		errno := syscall.Errno(0)
-		words := op.Err.Error()
+		reason := op.Err.Error()
 		if errors.As(err, &errno) {
-			words = rubyErrno(errno)
+			reason = rubyErrno(errno)
 		}
 		why = op.Err.Error()
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			why = "nobody listens at " + op.Addr.String()
 		}
-		return fmt.Sprintf("Failed to open TCP connection to %s (%s - connect(2) for %s)", at, words, op.Addr), why
+		return fmt.Sprintf("Failed to open TCP connection to %s (%s - connect(2) for %s)", at, reason, op.Addr), why
 	}
-	if words, why, ok := tlsWords(u, connected, err); ok {
-		return words, why
+	if reason, why, ok := tlsError(u, connected, err); ok {
+		return reason, why
 	}
 	if proxy != nil && !connected {
 		return fmt.Sprintf("%q", err.Error()), "the proxy did not let us through: " + err.Error()
@@ -154,7 +154,7 @@ func rubyWords(u, proxy *url.URL, connected bool, err error) (ruby, why string) 
 	return err.Error(), err.Error()
 }
 
-// quoted is the last thing in quotes.
+// quoted returns the last text in quotes.
 func quoted(s string) string {
 	if i := strings.IndexByte(s, '"'); i >= 0 {
 		if t, err := strconv.Unquote(s[i:]); err == nil {

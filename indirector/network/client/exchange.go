@@ -23,15 +23,15 @@ import (
 	"indirtui/traces"
 )
 
-// A watch ends an exchange in which nothing moves for too long. It starts when
-// the connection stands: until then others watch.
+// A watch ends an exchange in which nothing moves for too long, from when it is
+// connected.
 type watch struct {
 	limit  time.Duration // zero is none
-	timer  *time.Timer   // nil if there is no limit
+	timer  *time.Timer   // nil without a limit
 	cancel context.CancelCauseFunc
 }
 
-// errStalled is why a watch ends an exchange.
+// errStalled is the cause of a context that a watch ended.
 var errStalled = errors.New("nothing came for too long")
 
 func newWatch(ctx context.Context, limit time.Duration) (context.Context, *watch) {
@@ -50,7 +50,7 @@ func (w *watch) move() {
 	}
 }
 
-// pause stops watching: it is the reader's turn.
+// pause stops watching while the caller reads.
 func (w *watch) pause() {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -62,9 +62,9 @@ func (w *watch) end() {
 	w.cancel(context.Canceled)
 }
 
-// A clock is when what happened to one exchange. A connection that is made for
-// it may come too late and be kept for another: its events come from another
-// goroutine, and may come after the end.
+// A clock records when things happened to one exchange. Events of a connection
+// that comes too late, and is kept for another exchange, come from another
+// goroutine, even after the end.
 type clock struct {
 	now   func() time.Time
 	start time.Time
@@ -91,8 +91,8 @@ func (k *clock) note(f func(m *moments, now time.Time)) {
 	f(&k.moments, now)
 }
 
-// so far is what has happened.
-func (k *clock) soFar() moments {
+// times returns what has happened so far.
+func (k *clock) times() moments {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.moments
@@ -136,7 +136,7 @@ func (k *clock) trace(w *watch) *httptrace.ClientTrace {
 	}
 }
 
-// A sender is a body that is being sent.
+// A sender is a request body on its way.
 type sender struct {
 	io.ReadCloser
 	watch *watch
@@ -150,7 +150,7 @@ func (s *sender) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// exchange asks one server once. It is a span.
+// exchange asks one server once, as a span.
 func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header http.Header) (answer *Answer, err error) {
 	began := ctx
 	ctx, span := traces.Start(ctx, traces.Network, x.Method+" "+text(to.url))
@@ -167,7 +167,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		}
 		span.End(strconv.Itoa(answer.Status)+" "+answer.Reason, traces.Because{}, nil)
 	}()
-	span.Attr("candidate", to.who)
+	span.Attr("candidate", to.candidate)
 	if x.Wire != nil {
 		x.Wire.Forget()
 		x.Wire.Address = text(to.url)
@@ -198,7 +198,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	describe(span, "> ", req.Header)
 	resp, err := p.transport.RoundTrip(req)
 	if err == nil && ctx.Err() != nil {
-		// What a server says when it sees us leave is no answer.
+		// An answer to a request that has ended does not count.
 		err = errors.Join(context.Cause(ctx), resp.Body.Close())
 	}
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	if resp.TLS != nil && span != nil {
 		span.Attr("tls", describeTLS(resp.TLS))
 	}
-	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.who, Identity: p.shown}
+	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.candidate, Identity: p.shown}
 	c.learn(to.url.Host, resp.Header.Get("X-Puppet-Version"))
 	span.Attr("status", resp.Status)
 	if f := mediaType(resp.Header); f != "" {
@@ -237,7 +237,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		return nil, err
 	}
 	answer.Size = int64(len(answer.Body))
-	span.Attr("read", took(k.now().Sub(k.soFar().first)))
+	span.Attr("read", took(k.now().Sub(k.times().first)))
 	span.Attr("size", strconv.Itoa(len(answer.Body)))
 	if b.decoded {
 		span.Attr("compressed", strconv.FormatInt(b.came, 10))
@@ -246,20 +246,19 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		x.Wire.Body = answer.Body
 	}
 	if !answer.OK() {
-		said := answer.Said()
-		if said.Message != "" {
-			span.Attr("message", said.Message)
+		message, kind := answer.problem()
+		if message != "" {
+			span.Attr("message", message)
 		}
-		if said.IssueKind != "" {
-			span.Attr("issue_kind", said.IssueKind)
+		if kind != "" {
+			span.Attr("issue_kind", kind)
 		}
 	}
 	return answer, nil
 }
 
-// parentOf is the traceparent that is sent: the span's own, so that the other
-// side can say who asked it, unless the question is another's and only handed
-// on. What stands among the headers already stays.
+// parentOf returns the traceparent to send: the span's own, unless the request
+// is passed on for another, or has one.
 func parentOf(x *Exchange, header http.Header, span *traces.Active) string {
 	switch {
 	case x.Wire != nil:
@@ -270,7 +269,7 @@ func parentOf(x *Exchange, header http.Header, span *traces.Active) string {
 	return span.Parent()
 }
 
-// request makes what is sent.
+// request returns the HTTP request to send.
 func (c *Client) request(ctx context.Context, x *Exchange, to target, header http.Header, w *watch, sent *atomic.Int64) (*http.Request, error) {
 	req := (&http.Request{
 		Method: x.Method, URL: to.url, Host: to.url.Host, Header: header,
@@ -301,9 +300,9 @@ func (c *Client) request(ctx context.Context, x *Exchange, to target, header htt
 	return req, err
 }
 
-// describe notes what the clock saw.
+// describe adds the times to the span.
 func (k *clock) describe(span *traces.Active) {
-	m := k.soFar()
+	m := k.times()
 	if m.connected {
 		how := "reused, idle for " + took(m.idle)
 		if !m.reused {
@@ -332,7 +331,7 @@ func (k *clock) describe(span *traces.Active) {
 	}
 }
 
-// took is a duration as a person reads it.
+// took prints a duration, rounded.
 func took(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -345,20 +344,20 @@ func took(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// describe notes headers in the order of their names.
+// describe adds headers to the span, sorted.
 func describe(span *traces.Active, mark string, h http.Header) {
 	if span == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, v := range h[name] {
-			span.Attr(mark+name, masked(name, v))
+			span.Attr(mark+name, redact(name, v))
 		}
 	}
 }
 
-// masked is the value of a header without what is secret in it.
-func masked(name, value string) string {
+// redact returns the value of a header without secrets.
+func redact(name, value string) string {
 	const most = 1024
 	lower := strings.ToLower(name)
 	for _, secret := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "x-auth"} {
@@ -389,36 +388,30 @@ func mediaType(h http.Header) string {
 	return strings.TrimSpace(kind)
 }
 
-// reason is the phrase after the status.
+// reason returns the phrase after the status.
 func reason(resp *http.Response) string {
 	_, phrase, _ := strings.Cut(resp.Status, " ")
 	return phrase
 }
 
-// Said is what a server says of an error.
-type Said struct {
-	Message   string // "Not Found: Could not find node web01"; "" if it says nothing
-	IssueKind string // "RESOURCE_NOT_FOUND"; "" if it does not call it anything
-}
-
-// Said reads the message and the kind of an error, if the body is an object
-// that has them.
-func (a *Answer) Said() Said {
+// problem returns message and kind of an error document: "Not Found: Could not
+// find node web01", "RESOURCE_NOT_FOUND". Both are "" if the body is none.
+func (a *Answer) problem() (message, issueKind string) {
 	if len(a.Body) > maxErrorBody || !strings.Contains(mediaType(a.Header), "son") {
-		return Said{}
+		return "", ""
 	}
-	var s struct {
+	var d struct {
 		Message any    `json:"message"`
 		Kind    string `json:"issue_kind"`
 	}
-	if err := json.Unmarshal(a.plain(), &s); err != nil {
-		return Said{}
+	if err := json.Unmarshal(a.plain(), &d); err != nil {
+		return "", ""
 	}
-	message, _ := s.Message.(string)
-	return Said{message, s.Kind}
+	message, _ = d.Message.(string)
+	return message, d.Kind
 }
 
-// plain is the body, also of an answer that was left in its encoding.
+// plain returns the decoded body.
 func (a *Answer) plain() []byte {
 	if len(a.Body) == 0 || a.Body[0] == '{' || a.Header.Get("Content-Encoding") == "" {
 		return a.Body
@@ -434,5 +427,5 @@ func (a *Answer) plain() []byte {
 	return b
 }
 
-// text is an address without a password.
+// text returns the address without a password.
 func text(u *url.URL) string { return u.Redacted() }

@@ -13,14 +13,13 @@ import (
 	"indirtui/traces"
 )
 
-// acceptEncoding is what Ruby's HTTP library says.
+// acceptEncoding is that of Ruby's HTTP library.
 const acceptEncoding = "gzip;q=1.0,deflate;q=0.6,identity;q=0.3"
 
-// puppetVersion is the version that is spoken.
+// puppetVersion is the version that the client claims to be.
 const puppetVersion = "7.23.0"
 
-// headers returns what is sent: the caller's, and what Puppet adds. Extra
-// headers do not replace others.
+// headers returns the caller's headers and Puppet's, which do not replace them.
 func (c *Client) headers(x *Exchange) http.Header {
 	h := x.Header.Clone()
 	if h == nil {
@@ -47,8 +46,8 @@ func (c *Client) headers(x *Exchange) http.Header {
 	return h
 }
 
-// extra adds the headers of http_extra_headers. Like Puppet it looks only at
-// those that the question brings along; the setting may say another User-Agent.
+// extra adds the headers of http_extra_headers. Like Puppet it refuses those of
+// the request only; the setting may replace User-Agent.
 func (c *Client) extra(h http.Header) {
 	list, _ := c.settings.Get("http_extra_headers")
 	for pair := range strings.SplitSeq(list, ",") {
@@ -65,7 +64,7 @@ func (c *Client) extra(h http.Header) {
 	}
 }
 
-// redirected is where the answer sends us.
+// redirected returns the address of a redirect.
 func redirected(ctx context.Context, from *url.URL, h http.Header) (*url.URL, error) {
 	location := h.Get("Location")
 	bad := func(message string) error {
@@ -88,8 +87,8 @@ func redirected(ctx context.Context, from *url.URL, h http.Header) (*url.URL, er
 	return u, nil
 }
 
-// retryAfter is how long the answer wants us to wait, and whether it says so.
-// It is never longer than runinterval.
+// retryAfter returns how long to wait, at most runinterval, and whether there
+// is such a header.
 func (c *Client) retryAfter(u *url.URL, h http.Header) (time.Duration, bool, error) {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if _, ok := h["Retry-After"]; !ok {
@@ -120,8 +119,7 @@ func rubyInteger(s string) (int64, bool) {
 
 var integers = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$`)
 
-// rfc2822 reads a date as mail has it; the day of the week and the seconds may
-// be missing.
+// rfc2822 reads a date; weekday and seconds may be missing.
 func rfc2822(s string) (time.Time, error) {
 	if _, after, ok := strings.Cut(s, ","); ok {
 		s = strings.TrimSpace(after)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A site is what connections may be shared for. Rule REST-CLI-07.
+// A site is the key of shared connections. Rule REST-CLI-07.
 type site struct {
 	scheme, host string
 	identity
 }
 
-// An identity is who is trusted and who we say we are.
+// An identity decides what is trusted and which certificate is shown.
 type identity struct {
 	system, anonymous bool
 	node              string // "" is this host
@@ -31,8 +31,8 @@ type pool struct {
 // maxPools is how many sites are kept.
 const maxPools = 1024
 
-// pool returns the connections for a question. When a file of certificates has
-// changed they are new ones.
+// pool returns the connections for an exchange: new ones when certificates have
+// changed.
 func (c *Client) pool(u *url.URL, x *Exchange) (*pool, error) {
 	key := site{u.Scheme, u.Host, identity{x.SystemStore, x.Anonymous, x.Identity}}
 	var t *trust
@@ -66,7 +66,7 @@ func (c *Client) pool(u *url.URL, x *Exchange) (*pool, error) {
 	return p, nil
 }
 
-// evict drops the pool that was not used for the longest time.
+// evict drops the pool that was unused for the longest time.
 func (c *Client) evict() {
 	var oldest site
 	var at time.Time
@@ -87,9 +87,9 @@ func (c *Client) transport() *http.Transport {
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{}, // Puppet speaks HTTP/1.1
 		MaxIdleConnsPerHost: 64,
 		IdleConnTimeout:     c.idle,
-		// Zero would keep them for ever, and means not at all in Puppet.
+		// Zero is for ever in Go, and not at all in Puppet.
 		DisableKeepAlives:      c.idle <= 0,
-		DisableCompression:     true, // what is offered and decoded is Puppet's
+		DisableCompression:     true, // Accept-Encoding is Puppet's
 		MaxResponseHeaderBytes: maxHeader,
 	}
 }

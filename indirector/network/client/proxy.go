@@ -9,12 +9,12 @@ import (
 	"indirtui/indirector"
 )
 
-// Proxies say who is asked instead of a server. Each part of the process'
-// environment counts more than the setting for it. Rule REST-CLI-08.
+// Proxies choose the proxy of an address. Each part of the environment is
+// stronger than its setting. Rule REST-CLI-08.
 type proxies struct {
-	via     *url.URL // nil is nobody
+	via     *url.URL // nil is none
 	without []*regexp.Regexp
-	ports   []bool // whether an expression is about host and port
+	ports   []bool // whether an expression includes the port
 }
 
 func newProxies(s indirector.Settings, getenv func(string) string) proxies {
@@ -70,7 +70,7 @@ func newProxies(s indirector.Settings, getenv func(string) string) proxies {
 	return p
 }
 
-// of returns who is asked instead of u; nil is nobody.
+// of returns the proxy for u, nil if none.
 func (p *proxies) of(u *url.URL) (*url.URL, error) {
 	if p.via == nil {
 		return nil, nil

@@ -14,10 +14,9 @@ import (
 	"indirtui/traces"
 )
 
-// A session is one agent run: whoever was found for a service stays for all of
-// it, as for Puppet, which makes a session for each run. Requests that belong to
-// no run share one session, which does not end: it is given up when its server
-// can no longer be reached, and whom records named only counts for srvKept.
+// A session keeps the servers found for one agent run, as Puppet does. Requests
+// outside of runs share one session: it ends when its server cannot be reached,
+// and SRV records in it count for srvKept.
 type session struct {
 	found map[Service]found
 	list  *found // the one of server_list that answered
@@ -25,28 +24,27 @@ type session struct {
 }
 
 type found struct {
-	host, who string
-	until     time.Time // it is looked for again then, if it belongs to no run; zero is never
+	host, candidate string
+	until           time.Time // outside of runs; zero is for ever
 }
 
-// Looked are the records of a name. Those that there are not are not kept.
+// Looked are the records of a name. Missing ones are not kept.
 type looked struct {
 	records []*net.SRV
 	until   time.Time
 }
 
-// srvKept is for how long an answer of the name service counts. Puppet goes by
-// the TTL of the records, which the resolver of the system does not tell, and
-// looks them up again for each run whatever they say.
+// srvKept is how long SRV records count. Puppet goes by their TTL, which the
+// system's resolver does not report, and looks them up again for each run.
 const srvKept = time.Minute
 
-// maxSessions is how many runs are remembered.
+// maxSessions is how many runs are kept.
 const maxSessions = 256
 
 // sessions are guarded by the mutex of their client.
 type sessions struct {
 	by    map[string]*session
-	order []string // the oldest first
+	order []string // oldest first
 }
 
 func (s *sessions) of(run string) *session {
@@ -68,17 +66,11 @@ func (s *sessions) of(run string) *session {
 	return n
 }
 
-// EndRun forgets which servers were found for a run.
-func (c *Client) EndRun(run string) {
+// forget drops the session outside of runs.
+func (c *Client) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.sessions.by, run)
-	for i, r := range c.sessions.order {
-		if r == run {
-			c.sessions.order = append(c.sessions.order[:i:i], c.sessions.order[i+1:]...)
-			break
-		}
-	}
+	delete(c.sessions.by, "")
 }
 
 func (c *Client) known(run string, s Service) (found, bool) {
@@ -94,7 +86,7 @@ func (c *Client) remember(run string, s Service, f found) {
 	c.sessions.of(run).found[s] = f
 }
 
-// runOf is the run to which the request of ctx belongs; "" if to none.
+// runOf returns the run of the request of ctx; "" if none.
 func runOf(ctx context.Context) string {
 	live := traces.FromContext(ctx)
 	if live == nil {
@@ -104,23 +96,22 @@ func runOf(ctx context.Context) string {
 	return run
 }
 
-// A way is one way to find the server of a service.
+// A way finds the server of a service.
 type way struct {
 	source string
-	// each calls try for one candidate after the other until it says that it is
-	// the right one, or that the search is over. An error ends all ways.
+	// each calls try with one candidate after another until try is done or the
+	// search is over. An error ends all ways.
 	each func(ctx context.Context, try func(f found) (done bool)) (over bool, err error)
 }
 
-// route finds the server of the service and asks it. Puppet connects first and
-// asks then; here the question itself is what connects. Rules REST-CLI-02,
-// REST-CLI-03.
+// route finds the server of the service and asks it. Puppet connects first;
+// here the request itself connects. Rules REST-CLI-02, REST-CLI-03.
 func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 	run := runOf(ctx)
 	if f, ok := c.known(run, x.Service); ok {
 		answer, err := c.follow(ctx, x, c.target(x, f, false))
-		if Unreachable(err) && run == "" {
-			c.EndRun("")
+		if unreachable(err) && run == "" {
+			c.forget()
 		}
 		return answer, err
 	}
@@ -134,15 +125,15 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 		over, fatal := w.each(ctx, func(f found) bool {
 			t := c.target(x, f, true)
 			answer, err = c.follow(ctx, x, t)
-			if Unreachable(err) && ctx.Err() == nil {
+			if unreachable(err) && ctx.Err() == nil {
 				c.log.Error(fmt.Sprintf("Connection to %s failed, trying next route: %s", text(t.base), indirector.Message(err)))
-				tried = append(tried, f.who+": "+cause(err))
+				tried = append(tried, f.candidate+": "+cause(err))
 				return false
 			}
 			done = true
 			c.remember(run, x.Service, f)
 			if len(tried) > 0 {
-				traces.AddNote(ctx, fmt.Sprintf("%s answered after %s did not", f.who, strings.Join(tried, " and ")))
+				traces.AddNote(ctx, fmt.Sprintf("%s answered after %s did not", f.candidate, strings.Join(tried, " and ")))
 			}
 			return true
 		})
@@ -165,7 +156,7 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 	}
 }
 
-// cause is the hidden cause of err, without the candidate in front.
+// cause returns the hidden cause of err without the candidate.
 func cause(err error) string {
 	f, ok := err.(*indirector.Failure)
 	if !ok || f.Hidden == "" {
@@ -179,7 +170,7 @@ func cause(err error) string {
 
 func (c *Client) target(x *Exchange, f found, first bool) target {
 	u := &url.URL{Scheme: "https", Host: f.host}
-	t := target{url: withPath(u, x), who: f.who}
+	t := target{url: withPath(u, x), candidate: f.candidate}
 	if first {
 		u.Path = x.Service.base()
 		t.base = u
@@ -187,8 +178,7 @@ func (c *Client) target(x *Exchange, f found, first bool) target {
 	return t
 }
 
-// ways returns the ways that the settings allow, in the order in which they are
-// gone.
+// ways returns the ways that the settings allow, in order.
 func (c *Client) ways(run string, s Service, tried *[]string) []way {
 	var ways []way
 	if c.get("use_srv_records") == "true" {
@@ -196,9 +186,9 @@ func (c *Client) ways(run string, s Service, tried *[]string) []way {
 			return c.bySRV(ctx, run, s, tried, try), nil
 		}})
 	}
-	if list, place := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
+	if list, source := c.settings.Get("server_list"); list != "" && !c.explicit(s) {
 		ways = append(ways, way{"server_list", func(ctx context.Context, try func(found) bool) (bool, error) {
-			return c.byList(ctx, run, list, place, tried, try)
+			return c.byList(ctx, run, list, source, tried, try)
 		}})
 	}
 	return append(ways, way{"settings", func(_ context.Context, try func(found) bool) (bool, error) {
@@ -207,8 +197,8 @@ func (c *Client) ways(run string, s Service, tried *[]string) []way {
 	}})
 }
 
-// explicit reports whether the service has a host of its own, for which the
-// list does not count.
+// explicit reports whether the service has a host of its own, which is stronger
+// than the list.
 func (c *Client) explicit(s Service) bool {
 	name := ""
 	switch s {
@@ -219,11 +209,11 @@ func (c *Client) explicit(s Service) bool {
 	default:
 		return false
 	}
-	_, place := c.settings.Get(name)
-	return place != "" && place != "default"
+	_, source := c.settings.Get(name)
+	return source != "" && source != "default"
 }
 
-// bySettings is the host and port that settings name.
+// bySettings returns the host and port of the settings.
 func (c *Client) bySettings(s Service) found {
 	host, port := "server", "serverport"
 	switch s {
@@ -232,14 +222,14 @@ func (c *Client) bySettings(s Service) found {
 	case Report:
 		host, port = "report_server", "report_port"
 	}
-	h, place := c.settings.Get(host)
+	h, source := c.settings.Get(host)
 	p, _ := c.settings.Get(port)
 	address := net.JoinHostPort(h, p)
-	return found{host: address, who: fmt.Sprintf("%s, setting %s (%s)", address, host, place)}
+	return found{host: address, candidate: fmt.Sprintf("%s, setting %s (%s)", address, host, source)}
 }
 
-// bySRV asks the name service. Records of equal priority come in random order,
-// by their weight.
+// bySRV tries SRV records. Those of equal priority come in random order, by
+// weight.
 func (c *Client) bySRV(ctx context.Context, run string, s Service, tried *[]string, try func(found) bool) bool {
 	domain := c.get("srv_domain")
 	if domain == "" {
@@ -270,7 +260,7 @@ func (c *Client) bySRV(ctx context.Context, run string, s Service, tried *[]stri
 	return false
 }
 
-// lookup asks the name service, unless the session has the answer.
+// lookup returns the records of a name, from the session if they are there.
 func (c *Client) lookup(ctx context.Context, run, name, domain, record string) (looked, error) {
 	c.mu.Lock()
 	answer, ok := c.sessions.of(run).srv[record]
@@ -295,10 +285,10 @@ func (c *Client) lookup(ctx context.Context, run, name, domain, record string) (
 	return answer, err
 }
 
-// byList takes the first server of the list whose status can be had. If there
-// is none nobody else is asked. What is wrong with TLS ends the search: Puppet
-// goes on for other errors only. Gap S-35.
-func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]string, try func(found) bool) (over bool, err error) {
+// byList takes the first server of the list that reports its status; there is
+// no other candidate after it. TLS errors end the search: Puppet goes on for
+// other errors only. Gap S-35.
+func (c *Client) byList(ctx context.Context, run, list, source string, tried *[]string, try func(found) bool) (over bool, err error) {
 	c.mu.Lock()
 	known := c.sessions.of(run).list
 	c.mu.Unlock()
@@ -310,7 +300,7 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 	entries := strings.Split(list, ",")
 	for i, entry := range entries {
 		f := found{host: listed(entry, port)}
-		f.who = fmt.Sprintf("%s, setting server_list (%s), %d of %d", f.host, place, i+1, len(entries))
+		f.candidate = fmt.Sprintf("%s, setting server_list (%s), %d of %d", f.host, source, i+1, len(entries))
 		err := c.probe(ctx, f)
 		if ctx.Err() != nil {
 			return true, nil
@@ -324,11 +314,11 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 		}
 		if failure := (*indirector.Failure)(nil); errors.As(err, &failure) && strings.HasPrefix(failure.Class, "Puppet::SSL::") {
 			if rest := len(entries) - i - 1; rest > 0 {
-				traces.AddNote(ctx, fmt.Sprintf("TLS errors do not try the next route: %d more of server_list not asked after %s: %s", rest, f.who, cause(err)))
+				traces.AddNote(ctx, fmt.Sprintf("TLS errors do not try the next route: %d more of server_list not asked after %s: %s", rest, f.candidate, cause(err)))
 			}
 			return true, err
 		}
-		*tried = append(*tried, f.who+": "+cause(err))
+		*tried = append(*tried, f.candidate+": "+cause(err))
 		message, next, log := indirector.Message(err), "", c.log.Error
 		if i < len(entries)-1 {
 			next, log = " Trying with next server from server_list.", c.log.Warn
@@ -342,7 +332,7 @@ func (c *Client) byList(ctx context.Context, run, list, place string, tried *[]s
 	return true, nil
 }
 
-// listed is an entry of server_list as an address.
+// listed returns the address of an entry of server_list.
 func listed(entry, port string) string {
 	entry = strings.TrimSpace(entry)
 	host, p, ok := strings.Cut(entry, ":")
@@ -352,7 +342,7 @@ func listed(entry, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// probe asks for the status of a server. Older servers call it otherwise.
+// probe asks for the status of a server. Older servers have another path.
 func (c *Client) probe(ctx context.Context, f found) error {
 	for _, path := range []string{"/status/v1/simple/server", "/status/v1/simple/master"} {
 		x := &Exchange{Service: PuppetServer, Method: http.MethodGet, Path: path, Limit: maxErrorBody}
@@ -369,7 +359,7 @@ func (c *Client) probe(ctx context.Context, f found) error {
 	return nil
 }
 
-// A statusError is an answer that is no success, as an error.
+// A statusError is a status other than 2xx as an error.
 type statusError struct{ answer *Answer }
 
 func (e *statusError) Error() string {

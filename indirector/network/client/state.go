@@ -13,45 +13,43 @@ import (
 	"indirtui/indirector"
 )
 
-// A State is how a server is.
+// A State is the state of a server.
 type State string
 
-// The states.
 const (
-	Up      State = "up"          // it says that it runs
+	Up      State = "up"          // it reports that it runs
 	Other   State = "answers"     // it answers something else
 	Refused State = "TLS refused" // one side does not trust the other
-	Down    State = "down"        // there is no answer
+	Down    State = "down"        // no answer
 )
 
-// maxSaid is the most that is shown of what a server says of itself, in bytes.
-const maxSaid = 60
+// maxFirstLine is the most that is shown of the body, in bytes.
+const maxFirstLine = 60
 
-// State asks a server, "puppet:8140", how it is: GET /status/v1/simple, as the
-// services of Puppet have it, with the certificate of this host and as much
-// trust as any other question. It asks once, and returns what is known in a few
-// words.
+// State asks a server, "puppet:8140", once for GET /status/v1/simple, with the
+// certificate of this host and its usual trust, and returns its state and a
+// short description.
 func (c *Client) State(ctx context.Context, address string) (State, string) {
 	u := &url.URL{Scheme: "https", Host: address, Path: "/status/v1/simple"}
 	x := &Exchange{URL: u, Method: http.MethodGet, Verbatim: true, Anonymous: true, Limit: 64 << 10}
 	began := c.now()
-	answer, err := c.exchange(ctx, x, target{url: u, who: address}, http.Header{"Accept": {"*/*"}})
+	answer, err := c.exchange(ctx, x, target{url: u, candidate: address}, http.Header{"Accept": {"*/*"}})
 	took := c.now().Sub(began).Round(time.Millisecond)
 	if err != nil {
 		return stateOf(u, err)
 	}
-	says := said(answer.Body)
+	text := firstLine(answer.Body)
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", answer.Status, answer.Reason))
 	switch {
-	case answer.Status == http.StatusOK && says == "running":
+	case answer.Status == http.StatusOK && text == "running":
 		return Up, fmt.Sprintf("running, %v", took)
-	case answer.Status == http.StatusOK || answer.Status == http.StatusServiceUnavailable && says != "":
-		return Other, fmt.Sprintf("%s: %s, %v", status, says, took)
+	case answer.Status == http.StatusOK || answer.Status == http.StatusServiceUnavailable && text != "":
+		return Other, fmt.Sprintf("%s: %s, %v", status, text, took)
 	}
 	return Other, fmt.Sprintf("%s, %v", status, took)
 }
 
-// stateOf is what an error says of a server.
+// stateOf returns the state that an error means.
 func stateOf(u *url.URL, err error) (State, string) {
 	f := (*indirector.Failure)(nil)
 	if !errors.As(err, &f) {
@@ -60,21 +58,21 @@ func stateOf(u *url.URL, err error) (State, string) {
 		}
 		return Down, err.Error()
 	}
-	_, why, _ := strings.Cut(f.Hidden, ": ") // behind who was asked
+	_, why, _ := strings.Cut(f.Hidden, ": ") // without the candidate
 	if f.Origin == "tls" {
 		return Refused, why
 	}
-	if _, _, ok := tlsWords(u, false, f.Err); f.Err != nil && ok {
+	if _, _, ok := tlsError(u, false, f.Err); f.Err != nil && ok {
 		return Refused, why
 	}
 	return Down, why
 }
 
-// said is the first line of what a server says, if it is text.
-func said(body []byte) string {
+// firstLine returns the first line of a text body.
+func firstLine(body []byte) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
+	if len(text) > maxFirstLine {
+		text = strings.ToValidUTF8(text[:maxFirstLine], "") + "..."
 	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

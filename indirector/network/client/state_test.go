@@ -15,7 +15,7 @@ import (
 	"indirtui/indirector/network/client/clienttest"
 )
 
-// What a server that is watched is said to be.
+// TestState checks the state of servers of each kind.
 func TestState(t *testing.T) {
 	t.Parallel()
 	authority, other := clienttest.New(t, "Puppet CA"), clienttest.New(t, "Another CA")
@@ -54,7 +54,7 @@ func TestState(t *testing.T) {
 		name, address string
 		limit         time.Duration
 		want          client.State
-		says          string
+		text          string
 	}{
 		{"up", serve(good, answers(200, "running")), time.Minute, client.Up, "running, "},
 		{"starts", serve(good, answers(503, "starting\n")), time.Minute, client.Other, "503 Service Unavailable: starting, "},
@@ -75,9 +75,9 @@ func TestState(t *testing.T) {
 			t.Cleanup(func() { _ = c.Close() })
 			ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
 			defer cancel()
-			state, says := c.State(ctx, tt.address)
-			if state != tt.want || !strings.Contains(says, tt.says) {
-				t.Errorf("got %s: %s; want %s: …%s…", state, says, tt.want, tt.says)
+			state, text := c.State(ctx, tt.address)
+			if state != tt.want || !strings.Contains(text, tt.text) {
+				t.Errorf("got %s: %s; want %s: …%s…", state, text, tt.want, tt.text)
 			}
 		})
 	}

@@ -20,13 +20,13 @@ import (
 	"indirtui/indirector/network/keyfile"
 )
 
-// A trust is who is believed, and who we say we are: what the files of
-// certificates said when they were read. It never changes.
+// A trust is what the certificate files said when they were read: whom to
+// trust, and the certificate to show. It is immutable.
 type trust struct {
 	now        func() time.Time
 	system     bool
 	roots      *x509.CertPool
-	others     *x509.CertPool // authorities that are no roots
+	others     *x509.CertPool // CAs that are no roots
 	known      []*x509.Certificate
 	crls       []*x509.RevocationList
 	revocation string // chain, leaf or false
@@ -36,7 +36,7 @@ type trust struct {
 	checked time.Time // guarded by the client's mutex
 }
 
-// A stamp says which version of a file was read.
+// A stamp identifies the version of a file.
 type stamp struct {
 	path string
 	at   time.Time
@@ -51,10 +51,10 @@ func stampOf(path string) stamp {
 	return stamp{path, info.ModTime(), info.Size()}
 }
 
-// freshFor is how long files are believed unchanged.
+// freshFor is how long files are assumed unchanged.
 const freshFor = time.Second
 
-// trust returns what the files say now.
+// trust returns the current trust.
 func (c *Client) trust(id identity) (*trust, error) {
 	now := c.now()
 	c.mu.Lock()
@@ -67,8 +67,8 @@ func (c *Client) trust(id identity) (*trust, error) {
 	if t != nil && (!look || !t.changed()) {
 		return t, nil
 	}
-	// One reads and the others wait: what two have read would be two identities,
-	// with connections of their own.
+	// One reads and the others wait: two trusts would have two sets of
+	// connections.
 	c.loading.Lock()
 	defer c.loading.Unlock()
 	c.mu.Lock()
@@ -100,7 +100,7 @@ func (t *trust) changed() bool {
 	return false
 }
 
-// read returns the contents of the file; nil if there is none.
+// read returns the contents of a file; nil if it does not exist.
 func (t *trust) read(path string) ([]byte, error) {
 	t.files = append(t.files, stampOf(path))
 	b, err := os.ReadFile(path)
@@ -110,7 +110,7 @@ func (t *trust) read(path string) ([]byte, error) {
 	return b, err
 }
 
-// Words of Puppet for files that are not there or not what they should be.
+// Puppet's texts for missing or bad files.
 const (
 	msgNoCA      = "The CA certificates are missing from '%s'"
 	msgBadCA     = "Failed to load CA certificates from '%s'"
@@ -134,11 +134,11 @@ func untrusted(class, path, hidden string, err error, format string, args ...any
 	return &indirector.Failure{Class: class, Message: fmt.Sprintf(format, args...), Origin: "tls", Path: path, Hidden: hidden, Err: err}
 }
 
-// nodeNames are those that may be part of a file name.
+// nodeNames may be part of a file name.
 var nodeNames = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// loadTrust reads the files in the order in which Puppet does. For servers that
-// are not Puppet's own nothing is required.
+// loadTrust reads the files in Puppet's order. None is required for servers
+// that are not Puppet's own.
 func (c *Client) loadTrust(id identity) (*trust, error) {
 	t := &trust{now: c.now, system: id.system, roots: x509.NewCertPool(), others: x509.NewCertPool(), revocation: c.get("certificate_revocation")}
 	if id.system {
@@ -211,8 +211,8 @@ func (t *trust) add(certs []*x509.Certificate) {
 	}
 }
 
-// loadStore adds the file of ssl_trust_store. A link in the middle of a chain
-// that is in there is believed as it is, as OpenSSL does not.
+// loadStore adds the file of ssl_trust_store. Unlike OpenSSL, an intermediate
+// CA in it is trusted by itself.
 func (c *Client) loadStore(t *trust) error {
 	path := c.get("ssl_trust_store")
 	if path == "" {
@@ -302,39 +302,36 @@ func (t *trust) loadOwn(c *Client, name, certPath, keyPath string, optional bool
 	return nil
 }
 
-// checkOwn verifies our certificate as Puppet does before it shows it.
+// checkOwn verifies the client's certificate before it is shown, as Puppet
+// does.
 func (t *trust) checkOwn(c *Client, cert *x509.Certificate, path string) error {
 	p := t.chain([]*x509.Certificate{cert})
 	if p == nil {
 		return nil
 	}
-	now := t.now().UTC().Format(time.RFC3339)
-	say := func(format string, args ...any) error {
-		return untrusted(classVerify, path, p.why+"; now is "+now, nil, format, args...)
-	}
 	subject, issuer := p.cert.Subject, p.cert.Issuer
-	switch p.words {
-	case wordsUnknown:
+	if p.reason == verifyUnknown {
 		c.log.Warn(fmt.Sprintf(msgNoIssuer, issuer, subject))
 		return nil
-	case wordsEarly:
-		return say("The certificate '%s' is not yet valid, verify time is synchronized", subject)
-	case wordsExpired:
-		return say("The certificate '%s' has expired, verify time is synchronized", subject)
-	case wordsCRLEarly:
-		return say("The CRL issued by '%s' is not yet valid, verify time is synchronized", issuer)
-	case wordsCRLExpired:
-		return say("The CRL issued by '%s' has expired, verify time is synchronized", issuer)
-	case wordsSignature:
-		return say("Invalid signature for certificate '%s'", subject)
-	case wordsCRLSignature:
-		return say("Invalid signature for CRL issued by '%s'", issuer)
-	case wordsNoCRL:
-		return say("The CRL issued by '%s' is missing", issuer)
-	case wordsRevoked:
-		return say("Certificate '%s' is revoked", subject)
 	}
-	return say("Certificate '%s' failed verification: %s", subject, p.words)
+	message, known := ownProblems[p.reason]
+	if !known {
+		message = "Certificate 'SUBJECT' failed verification: " + p.reason
+	}
+	message = strings.NewReplacer("SUBJECT", subject.String(), "ISSUER", issuer.String()).Replace(message)
+	return untrusted(classVerify, path, p.why+"; now is "+date(t.now()), nil, "%s", message)
+}
+
+// ownProblems are Puppet's texts about the client's own certificate.
+var ownProblems = map[string]string{
+	verifyEarly:        "The certificate 'SUBJECT' is not yet valid, verify time is synchronized",
+	verifyExpired:      "The certificate 'SUBJECT' has expired, verify time is synchronized",
+	verifyCRLEarly:     "The CRL issued by 'ISSUER' is not yet valid, verify time is synchronized",
+	verifyCRLExpired:   "The CRL issued by 'ISSUER' has expired, verify time is synchronized",
+	verifySignature:    "Invalid signature for certificate 'SUBJECT'",
+	verifyCRLSignature: "Invalid signature for CRL issued by 'ISSUER'",
+	verifyNoCRL:        "The CRL issued by 'ISSUER' is missing",
+	verifyRevoked:      "Certificate 'SUBJECT' is revoked",
 }
 
 func (t *trust) shown() string {
@@ -344,53 +341,53 @@ func (t *trust) shown() string {
 	return t.own.Leaf.Subject.String()
 }
 
-// config is for connections to one host.
+// config returns the TLS configuration for one host.
 func (t *trust) config(host string) *tls.Config {
 	config := &tls.Config{
 		ServerName: host, MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(16),
-		// VerifyConnection does all that would be done without this, and says it
-		// in the words of Puppet and OpenSSL. Names are compared as Ruby does.
+		// VerifyConnection checks all that this skips, in the words of Puppet and
+		// OpenSSL. Names are compared as Ruby does.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(s tls.ConnectionState) error {
 			return t.verify(s.PeerCertificates, host)
 		},
 	}
 	if t.own != nil {
-		// Puppet shows its certificate whatever authorities the server names.
+		// Puppet shows its certificate whatever CAs the server names.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return t.own, nil }
 	}
 	return config
 }
 
-// Words of OpenSSL.
+// OpenSSL's reasons.
 const (
-	wordsUnknown      = "unable to get local issuer certificate"
-	wordsSelf         = "self-signed certificate"
-	wordsSelfInChain  = "self-signed certificate in certificate chain"
-	wordsEarly        = "certificate is not yet valid"
-	wordsExpired      = "certificate has expired"
-	wordsSignature    = "certificate signature failure"
-	wordsNoCRL        = "unable to get certificate CRL"
-	wordsCRLEarly     = "CRL is not yet valid"
-	wordsCRLExpired   = "CRL has expired"
-	wordsCRLSignature = "CRL signature failure"
-	wordsRevoked      = "certificate revoked"
+	verifyUnknown      = "unable to get local issuer certificate"
+	verifySelf         = "self-signed certificate"
+	verifySelfInChain  = "self-signed certificate in certificate chain"
+	verifyEarly        = "certificate is not yet valid"
+	verifyExpired      = "certificate has expired"
+	verifySignature    = "certificate signature failure"
+	verifyNoCRL        = "unable to get certificate CRL"
+	verifyCRLEarly     = "CRL is not yet valid"
+	verifyCRLExpired   = "CRL has expired"
+	verifyCRLSignature = "CRL signature failure"
+	verifyRevoked      = "certificate revoked"
 )
 
-// A problem is why a chain of certificates is not believed.
+// A problem is why a chain is not trusted.
 type problem struct {
-	words string // OpenSSL's
-	cert  *x509.Certificate
-	why   string // in one sentence
+	reason string // OpenSSL's
+	cert   *x509.Certificate
+	why    string // in one sentence
 }
 
-// verify checks what a server shows. Errors are those of Puppet.
+// verify checks the server's certificates. Errors are Puppet's.
 func (t *trust) verify(shown []*x509.Certificate, host string) error {
 	if len(shown) == 0 {
 		return untrusted(classSSL, host, "the server showed no certificate", nil, "peer did not return a certificate")
 	}
 	if p := t.chain(shown); p != nil {
-		return untrusted(classVerify, host, p.why, nil, msgVerify, p.words, p.cert.Subject)
+		return untrusted(classVerify, host, p.why, nil, msgVerify, p.reason, p.cert.Subject)
 	}
 	if names, ok := matches(shown[0], host); !ok {
 		expected := names[0]
@@ -404,7 +401,7 @@ func (t *trust) verify(shown []*x509.Certificate, host string) error {
 	return nil
 }
 
-// chain builds a chain to a root and checks it; nil is that all is well.
+// chain builds and checks a chain to a root; nil is good.
 func (t *trust) chain(shown []*x509.Certificate) *problem {
 	others := t.others.Clone()
 	for _, cert := range shown[1:] {
@@ -425,19 +422,19 @@ func (t *trust) chain(shown []*x509.Certificate) *problem {
 	return t.revoked(chains[0], len(chains[0]))
 }
 
-// unverified says why there is no chain to a root.
+// unverified explains why there is no chain to a root.
 func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 	now := t.now()
 	if invalid := (x509.CertificateInvalidError{}); errors.As(err, &invalid) {
 		cert := invalid.Cert
 		if invalid.Reason != x509.Expired {
-			return &problem{words: strings.TrimPrefix(invalid.Error(), "x509: "), cert: cert, why: invalid.Error()}
+			return &problem{reason: strings.TrimPrefix(invalid.Error(), "x509: "), cert: cert, why: invalid.Error()}
 		}
 		why := fmt.Sprintf("%s is valid from %s to %s, and now is %s", cert.Subject, date(cert.NotBefore), date(cert.NotAfter), date(now))
 		if now.Before(cert.NotBefore) {
-			return &problem{wordsEarly, cert, why}
+			return &problem{verifyEarly, cert, why}
 		}
-		return &problem{wordsExpired, cert, why}
+		return &problem{verifyExpired, cert, why}
 	}
 	candidates := append(append([]*x509.Certificate{}, shown[1:]...), t.known...)
 	top, steps := shown[0], 0
@@ -451,7 +448,7 @@ func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 	for _, ca := range t.known {
 		switch {
 		case bytes.Equal(ca.RawSubject, top.RawIssuer) && len(top.AuthorityKeyId) == 0 && !bytes.Equal(top.RawSubject, top.RawIssuer):
-			return &problem{wordsSignature, top, fmt.Sprintf("the known authority %s has the name of the issuer and another key: it was made anew", ca.Subject)}
+			return &problem{verifySignature, top, fmt.Sprintf("the known authority %s has the name of the issuer and another key: it was made anew", ca.Subject)}
 		case bytes.Equal(ca.RawSubject, top.RawIssuer):
 			why := fmt.Sprintf("the issuer of %s is called %s like a known authority, which has another key: the authority was made anew, or it is another one of that name", top.Subject, ca.Subject)
 			return &problem{foreign(top, steps), top, why}
@@ -471,11 +468,11 @@ func (t *trust) unverified(shown []*x509.Certificate, err error) *problem {
 func foreign(top *x509.Certificate, steps int) string {
 	switch {
 	case !bytes.Equal(top.RawSubject, top.RawIssuer):
-		return wordsUnknown
+		return verifyUnknown
 	case steps == 0:
-		return wordsSelf
+		return verifySelf
 	}
-	return wordsSelfInChain
+	return verifySelfInChain
 }
 
 func issuerOf(cert *x509.Certificate, among []*x509.Certificate) *x509.Certificate {
@@ -487,11 +484,11 @@ func issuerOf(cert *x509.Certificate, among []*x509.Certificate) *x509.Certifica
 	return nil
 }
 
-// early is how much a CRL may be ahead of our clock.
+// early is how far a CRL may be ahead of the clock.
 const early = 5 * time.Minute
 
-// revoked checks the first n certificates of a chain against the lists of their
-// issuers.
+// revoked checks the first n certificates of a chain against their issuers'
+// lists.
 func (t *trust) revoked(chain []*x509.Certificate, n int) *problem {
 	now := t.now()
 	for i, cert := range chain[:n] {
@@ -499,24 +496,24 @@ func (t *trust) revoked(chain []*x509.Certificate, n int) *problem {
 		crl := t.listOf(issuer)
 		switch {
 		case crl == nil:
-			return &problem{wordsNoCRL, cert, fmt.Sprintf("the setting hostcrl has no list of %s, which issued %s; certificate_revocation is %s", issuer.Subject, cert.Subject, t.revocation)}
+			return &problem{verifyNoCRL, cert, fmt.Sprintf("the setting hostcrl has no list of %s, which issued %s; certificate_revocation is %s", issuer.Subject, cert.Subject, t.revocation)}
 		case crl.CheckSignatureFrom(issuer) != nil:
-			return &problem{wordsCRLSignature, cert, fmt.Sprintf("the revocation list of %s was signed with another key: the authority was made anew", issuer.Subject)}
+			return &problem{verifyCRLSignature, cert, fmt.Sprintf("the revocation list of %s was signed with another key: the authority was made anew", issuer.Subject)}
 		case crl.ThisUpdate.After(now.Add(early)):
-			return &problem{wordsCRLEarly, cert, fmt.Sprintf("the revocation list of %s is valid from %s, and now is %s", issuer.Subject, date(crl.ThisUpdate), date(now))}
+			return &problem{verifyCRLEarly, cert, fmt.Sprintf("the revocation list of %s is valid from %s, and now is %s", issuer.Subject, date(crl.ThisUpdate), date(now))}
 		case !crl.NextUpdate.IsZero() && crl.NextUpdate.Before(now):
-			return &problem{wordsCRLExpired, cert, fmt.Sprintf("the revocation list of %s was valid to %s, and now is %s; it must be fetched again", issuer.Subject, date(crl.NextUpdate), date(now))}
+			return &problem{verifyCRLExpired, cert, fmt.Sprintf("the revocation list of %s was valid to %s, and now is %s; it must be fetched again", issuer.Subject, date(crl.NextUpdate), date(now))}
 		}
 		for _, entry := range crl.RevokedCertificateEntries {
 			if entry.SerialNumber.Cmp(cert.SerialNumber) == 0 {
-				return &problem{wordsRevoked, cert, fmt.Sprintf("%s with serial %d was revoked at %s", cert.Subject, cert.SerialNumber, date(entry.RevocationTime))}
+				return &problem{verifyRevoked, cert, fmt.Sprintf("%s with serial %d was revoked at %s", cert.Subject, cert.SerialNumber, date(entry.RevocationTime))}
 			}
 		}
 	}
 	return nil
 }
 
-// listOf returns the newest list of an issuer; nil if there is none.
+// listOf returns the newest list of an issuer, nil if none.
 func (t *trust) listOf(issuer *x509.Certificate) *x509.RevocationList {
 	var newest *x509.RevocationList
 	for _, crl := range t.crls {
@@ -533,8 +530,8 @@ func (t *trust) listOf(issuer *x509.Certificate) *x509.RevocationList {
 func date(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // matches compares the names of a certificate with the host as Ruby does: the
-// common name counts only if there are no alternative names of a kind that
-// could match. It returns the names as Puppet lists them.
+// common name counts only if there are no alternative names. It returns the
+// names as Puppet lists them.
 func matches(cert *x509.Certificate, host string) (names []string, ok bool) {
 	names = []string{cert.Subject.CommonName}
 	add := func(n string) {
@@ -563,8 +560,7 @@ func matches(cert *x509.Certificate, host string) (names []string, ok bool) {
 	return names, ok
 }
 
-// matchesName compares without regard to case; the first label may be a
-// wildcard for one label.
+// matchesName ignores case; the first label may be a wildcard for one label.
 func matchesName(pattern, host string) bool {
 	pattern, host = strings.ToLower(strings.TrimSuffix(pattern, ".")), strings.ToLower(strings.TrimSuffix(host, "."))
 	if pattern == "" {
@@ -578,7 +574,7 @@ func matchesName(pattern, host string) bool {
 	return ok && parent == rest && strings.Contains(rest, ".")
 }
 
-// blocks yields the blocks of that type.
+// blocks yields the blocks of one type.
 func blocks(b []byte, kind string) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for {
@@ -610,38 +606,37 @@ func parseCerts(b []byte) ([]*x509.Certificate, error) {
 
 var errNoPEM = errors.New("it holds no certificate in PEM")
 
-// tlsWords is what OpenSSL says of a connection that could not be made secure,
-// and what a person should know of it.
-func tlsWords(u *url.URL, connected bool, err error) (ruby, why string, ok bool) {
+// tlsError returns OpenSSL's text of a failed TLS connection, and the cause in
+// plain words.
+func tlsError(u *url.URL, connected bool, err error) (ruby, why string, ok bool) {
 	peer := u.Host
-	say := func(words, why string) (string, string, bool) {
+	fail := func(reason, why string) (string, string, bool) {
 		if connected {
-			return "SSL_read: " + words, why, true
+			return "SSL_read: " + reason, why, true
 		}
-		return fmt.Sprintf("SSL_connect returned=1 errno=0 peeraddr=%s state=error: %s", peer, words), why, true
+		return fmt.Sprintf("SSL_connect returned=1 errno=0 peeraddr=%s state=error: %s", peer, reason), why, true
 	}
 	if record := (tls.RecordHeaderError{}); errors.As(err, &record) {
 		if record.Conn != nil {
 			peer = record.Conn.RemoteAddr().String()
 		}
-		return say("wrong version number", "what came is no TLS: the port speaks something else, perhaps HTTP without TLS")
+		return fail("wrong version number", "what came is no TLS: the port speaks something else, perhaps HTTP without TLS")
 	}
 	_, alert, ok := strings.Cut(err.Error(), "remote error: tls: ")
 	if !ok {
 		if strings.Contains(err.Error(), "tls: ") {
-			return say(err.Error(), "the TLS handshake failed: "+err.Error())
+			return fail(err.Error(), "the TLS handshake failed: "+err.Error())
 		}
 		return "", "", false
 	}
-	words, known := alerts[alert]
+	reason, known := alerts[alert]
 	if !known {
-		return say("tlsv1 alert "+alert, "the server refused the connection: "+alert)
+		return fail("tlsv1 alert "+alert, "the server refused the connection: "+alert)
 	}
-	return say(words[0], words[1])
+	return fail(reason[0], reason[1])
 }
 
-// alerts are what a server may say of a handshake: the words of OpenSSL, and
-// what is behind them.
+// alerts are OpenSSL's text of each TLS alert, and its meaning.
 var alerts = map[string][2]string{
 	"handshake failure":              {"sslv3 alert handshake failure", "the server accepts none of the ciphers, or wants a certificate and got none"},
 	"bad certificate":                {"sslv3 alert bad certificate", "the server does not believe our certificate"},

@@ -1,6 +1,5 @@
-// Package keyfile reads private keys that are encrypted, as OpenSSL writes them:
-// by PKCS #8, and in the way of old that Puppet itself has (Proc-Type:
-// 4,ENCRYPTED).
+// Package keyfile reads encrypted private keys: in PKCS #8, and in the old
+// format of OpenSSL that Puppet uses (Proc-Type: 4,ENCRYPTED).
 //
 //	cert, err := keyfile.Pair("web01.crt", "web01.key", passfile)
 //	key, err := keyfile.Plain(text, keyfile.Password(passfile))
@@ -21,18 +20,18 @@ import (
 	"github.com/youmark/pkcs8"
 )
 
-// ErrPassword is that there is no password, or not the right one.
+// ErrPassword reports a missing or wrong password.
 var ErrPassword = errors.New("the password is not that of the key")
 
 const encrypted = "ENCRYPTED PRIVATE KEY"
 
-// Encrypted reports whether a PEM text holds a private key that is encrypted.
+// Encrypted reports whether a PEM text holds an encrypted private key.
 func Encrypted(text []byte) bool {
 	b, _ := find(text)
 	return b != nil
 }
 
-// find returns the first key that is encrypted, and what comes before it.
+// find returns the first encrypted key, and the text before it.
 func find(text []byte) (*pem.Block, []byte) {
 	for rest := text; ; {
 		var b *pem.Block
@@ -47,9 +46,8 @@ func find(text []byte) (*pem.Block, []byte) {
 	}
 }
 
-// Plain returns the PEM text with its private key taken out of its encryption,
-// as it is if there is none. Only then password is asked, at once. The error is
-// ErrPassword, or what is wrong with the key.
+// Plain returns the PEM text with its private key decrypted. Without an
+// encrypted key it returns text, and does not call password.
 func Plain(text []byte, password func() ([]byte, error)) ([]byte, error) {
 	b, before := find(text)
 	if b == nil {
@@ -84,7 +82,7 @@ func decrypt(b *pem.Block, secret []byte) (kind string, der []byte, err error) {
 			return "", nil, ErrPassword
 		}
 		if err == nil && !plausible(b.Type, der) {
-			return "", nil, ErrPassword // this cipher notices a wrong one by chance only
+			return "", nil, ErrPassword // this cipher rarely notices a wrong one
 		}
 		return b.Type, der, err
 	}
@@ -102,12 +100,11 @@ func decrypt(b *pem.Block, secret []byte) (kind string, der []byte, err error) {
 	return "PRIVATE KEY", der, err
 }
 
-// maxCost is how often a password may be hashed: OpenSSL does so 2048 times,
-// careful people a million times.
+// maxCost is the most iterations of the key derivation: OpenSSL has 2048,
+// careful users a million.
 const maxCost = 10_000_000
 
-// bounded refuses a key whose file says that its password is to be hashed for
-// ever.
+// bounded refuses a key with too many iterations.
 func bounded(der []byte) error {
 	var outer struct {
 		Algorithm pkix.AlgorithmIdentifier
@@ -122,7 +119,7 @@ func bounded(der []byte) error {
 		return fmt.Errorf("the encryption of the key: %w", err)
 	}
 	if _, err := asn1.Unmarshal(outer.Algorithm.Parameters.FullBytes, &scheme); err != nil {
-		return nil // whoever reads it says what it is
+		return nil // parse reports it
 	}
 	if _, err := asn1.Unmarshal(scheme.KDF.Parameters.FullBytes, &cost); err == nil && (cost.Cost < 1 || cost.Cost > maxCost) {
 		return fmt.Errorf("the encryption of the key: a password that is to be hashed %d times, at most %d are possible", cost.Cost, maxCost)
@@ -130,7 +127,7 @@ func bounded(der []byte) error {
 	return nil
 }
 
-// parse is the library's, which panics where blocks of a cipher do not fit.
+// parse is the library's, which may panic on bad padding.
 func parse(der, secret []byte) (key any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -151,8 +148,8 @@ func plausible(kind string, der []byte) bool {
 	return err == nil
 }
 
-// Password returns a password that is the content of a file, every byte of it,
-// as that of Puppet's setting passfile. Without the file it is empty.
+// Password returns a function that reads the password, every byte of a file, as
+// Puppet's setting passfile. A missing file has none.
 func Password(path string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if path == "" {
@@ -166,8 +163,8 @@ func Password(path string) func() ([]byte, error) {
 	}
 }
 
-// Pair reads a certificate and its key, whose password, if it is encrypted, is
-// in a file.
+// Pair reads a certificate and its key, with the file of its password, if
+// encrypted.
 func Pair(cert, key, password string) (tls.Certificate, error) {
 	certText, err := os.ReadFile(cert)
 	if err != nil {

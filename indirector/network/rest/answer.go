@@ -19,7 +19,7 @@ import (
 	"indirtui/traces"
 )
 
-// Content-Types of answers, as Puppet Server writes them. Rule REST-FMT-08.
+// Content-Types of answers, in Puppet Server's spelling. Rule REST-FMT-08.
 var (
 	jsonType    = []string{"application/json;charset=utf-8"}
 	contentType = map[string][]string{
@@ -50,8 +50,8 @@ func (c *call) accepted() []string {
 	return all
 }
 
-// formats returns the formats for the answer, most wanted first. Missing is
-// what a client accepts that does not say. Rules REST-FMT-03, REST-FMT-04.
+// formats returns the formats for the answer, most wanted first. Missing
+// replaces a missing Accept. Rules REST-FMT-03, REST-FMT-04.
 func (c *call) formats(missing string) ([]*format.Format, error) {
 	accepted := c.accepted()
 	lines := c.r.Header["Accept"]
@@ -72,8 +72,7 @@ func (c *call) formats(missing string) ([]*format.Format, error) {
 	return suitable, nil
 }
 
-// do asks the house. It reports whether there is an answer to render: if not,
-// the client has got what there was.
+// do runs the request and reports whether there is still an answer to render.
 func (c *call) do() (*indirector.Response, bool) {
 	resp, err := c.h.x.Do(c.r.Context(), c.req)
 	located := (*indirector.Error)(nil)
@@ -95,8 +94,8 @@ func (c *call) do() (*indirector.Response, bool) {
 	return resp, true
 }
 
-// take sends contents while the request is still running, so that its trace
-// tells how they flowed. All else is sent when it has ended.
+// take sends contents while the request still runs, so that its trace has them.
+// All else is sent afterwards.
 func (c *call) take(ctx context.Context, resp *indirector.Response) error {
 	contents := contentsOf(resp.Instance())
 	if contents == nil {
@@ -104,14 +103,13 @@ func (c *call) take(ctx context.Context, resp *indirector.Response) error {
 	}
 	formats, err := c.formats("")
 	if err != nil || formats[0].Name != "binary" {
-		return nil // find says so
+		return nil // find reports it
 	}
 	c.taken = true
 	return c.stream(ctx, contents, formats[0])
 }
 
-// find answers with an instance. Puppet looks for it first and asks what the
-// client takes afterwards.
+// find answers with an instance. Puppet finds it before it looks at Accept.
 func (c *call) find() {
 	if c.h.o.CodeID != nil && c.req.Indirection == "catalog" && !c.h.o.PassThrough {
 		id, err := c.h.o.CodeID(c.r.Context(), c.req.Environment)
@@ -141,7 +139,7 @@ func (c *call) find() {
 	for _, f := range formats {
 		b, renderErr := format.Append((*buffer)[:0], f, inst)
 		if renderErr != nil {
-			err = renderErr // the next one may do: REST-FMT-05
+			err = renderErr // the next format may do: REST-FMT-05
 			continue
 		}
 		*buffer = b
@@ -183,12 +181,12 @@ func (c *call) head() {
 	c.finish(http.StatusOK, nil)
 }
 
-// save stores what the body holds. What the client takes is settled before the
-// body is looked at. Rules REST-FMT-03, REST-FMT-07.
+// save stores the body. Puppet looks at Accept before it looks at the body.
+// Rules REST-FMT-03, REST-FMT-07.
 func (c *call) save() {
 	formats, err := c.formats("application/json")
 	if err == nil {
-		err = c.h.space.ReadInstance(c.r, c.req)
+		err = c.h.space.readInstance(c.r, c.req)
 	}
 	if err != nil {
 		c.fail(err, traces.Route)
@@ -197,7 +195,7 @@ func (c *call) save() {
 	if contents, ok := contentsOf(c.req.Instance).(*stream); ok {
 		defer contents.end()
 	}
-	if !c.h.o.PassThrough { // Puppet hands a save nothing but instance and key
+	if !c.h.o.PassThrough { // Puppet saves instance and key only
 		c.req.Options, c.req.Flags = slices.DeleteFunc(c.req.Options, func(o indirector.Option) bool { return o.Name != "transaction_uuid" }), 0
 	}
 	if resp, ok := c.do(); ok {
@@ -216,7 +214,7 @@ func (c *call) destroy() {
 	}
 }
 
-// result answers with what a verb returned: 0, 1, null, ["store"], a file.
+// result answers with the result of a verb: 0, 1, null, ["store"], a file.
 func (c *call) result(f *format.Format, v any) {
 	if inst, ok := v.(indirector.Instance); ok {
 		if contents := contentsOf(inst); contents != nil && f.Name == "binary" {
@@ -241,7 +239,7 @@ func (c *call) result(f *format.Format, v any) {
 	switch {
 	case err != nil:
 	case c.legacy:
-		f, _ = format.ByName("yaml") // as Puppet 2.6 to 3 answer, whatever is accepted
+		f, _ = format.ByName("yaml") // of Puppet 2.6 to 3, whatever is accepted
 		b = yaml(value)
 	case strings.HasSuffix(f.Name, "msgpack"):
 		b, err = format.AppendMsgpack(nil, value)
@@ -259,8 +257,8 @@ func (c *call) result(f *format.Format, v any) {
 	c.send(f, b)
 }
 
-// search answers with a list, which is sent as it is found. What goes wrong
-// before the first piece is full is an error like any other.
+// search answers with a list, sent as it is found. An error before the first
+// piece is full is answered like any other.
 func (c *call) search() {
 	p := &piece{c: c}
 	var list *format.ListWriter
@@ -279,7 +277,7 @@ func (c *call) search() {
 	c.wants.Yield = func(i indirector.Instance) error {
 		switch w := c.wants.Wire; {
 		case w != nil && w.Status != 0:
-			return nil // its bytes are handed on
+			return nil // its bytes are passed on
 		case through:
 			return errTooLate
 		}
@@ -293,7 +291,7 @@ func (c *call) search() {
 	if c.wants.Wire != nil && !c.h.x.Holds() {
 		c.wants.Wire.Through = func() io.Writer {
 			through = true
-			c.handOnCoded(c.wants.Wire)
+			c.passOnCoded(c.wants.Wire)
 			c.commit(c.wants.Wire.Status)
 			return c.out()
 		}
@@ -305,9 +303,9 @@ func (c *call) search() {
 	}
 	switch {
 	case through && c.wants.Wire.Passed:
-		return // whatever could be made of it here
+		return // whatever was made of it here
 	case through:
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // a broken answer must not look complete
 	case p.lost != nil:
 		c.lost(p.lost)
 	case c.verbatim(resp, err):
@@ -344,14 +342,14 @@ func (c *call) search() {
 	}
 }
 
-// errTooLate is that a list was to be replaced after it had been handed on.
+// errTooLate reports a list replaced after it was passed on.
 var errTooLate = errors.New("the list was handed on as it came, and cannot be replaced any more")
 
 // firstPiece is how much of a list is gathered before it is sent, in bytes. An
-// error within the first piece still has a status of its own.
+// error before that still gets its own status.
 const firstPiece = 256 << 10
 
-// A piece gathers the first part of an answer of unknown length, and sends the
+// A piece gathers the beginning of an answer of unknown length and sends the
 // rest as it comes.
 type piece struct {
 	c      *call
@@ -390,7 +388,7 @@ func (p *piece) flush() error {
 	return err
 }
 
-// end sends what is left.
+// end sends the rest.
 func (p *piece) end() {
 	if !p.c.committed {
 		p.c.send(p.format, *p.buffer)
@@ -414,9 +412,8 @@ func (p *piece) release() {
 	}
 }
 
-// answer sets the headers of an answer of that many bytes, -1 if nobody knows.
-// It reports whether the bytes are to be compressed, as Puppet Server does for
-// all that is not tiny.
+// answer sets the headers of an answer of size bytes, -1 if unknown. It reports
+// whether to compress it, as Puppet Server does unless it is tiny.
 func (c *call) answer(f *format.Format, size int64) bool {
 	h := c.w.Header()
 	if !c.bare {
@@ -445,8 +442,7 @@ func (c *call) answer(f *format.Format, size int64) bool {
 	return false
 }
 
-// acceptsGzip reports whether gzip is among the encodings, and not with the
-// quality zero.
+// acceptsGzip reports whether gzip is accepted with a quality above zero.
 func acceptsGzip(lines []string) bool {
 	for _, line := range lines {
 		for entry := range strings.SplitSeq(line, ",") {
@@ -459,7 +455,7 @@ func acceptsGzip(lines []string) bool {
 	return false
 }
 
-// send answers with a body that is in memory.
+// send answers with a body in memory.
 func (c *call) send(f *format.Format, b []byte) {
 	compressed := c.answer(f, int64(len(b)))
 	c.commit(http.StatusOK)
@@ -477,7 +473,7 @@ func (c *call) send(f *format.Format, b []byte) {
 	}
 }
 
-// out is where bytes of the body go: each write has the time limit anew.
+// out writes the body, with a new time limit for each write.
 func (c *call) out() io.Writer { return limited{c} }
 
 type limited struct{ c *call }
@@ -487,11 +483,11 @@ func (l limited) Write(b []byte) (int, error) {
 	return l.c.w.Write(b)
 }
 
-// flush sends what the web server keeps back.
-func (l limited) flush() { _ = l.c.rc.Flush() } // the next write says what is wrong
+// flush sends what net/http has buffered.
+func (l limited) flush() { _ = l.c.rc.Flush() } // the next write returns the error
 
-// A patient body gives the client the time limit anew for each read, and takes
-// it away when all has come: afterwards nobody waits for the client.
+// A patient body has a new time limit for each read, and none after its end:
+// then nothing waits for the client.
 type patient struct {
 	body  io.ReadCloser
 	rc    *http.ResponseController
@@ -513,7 +509,7 @@ var (
 	buffers = sync.Pool{New: func() any { return new([]byte) }}
 	zips    = sync.Pool{New: func() any {
 		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-		if err != nil { // only an unknown level is an error
+		if err != nil { // for unknown levels only
 			panic(err)
 		}
 		return z
@@ -526,14 +522,14 @@ func zip(w io.Writer) *gzip.Writer {
 	return z
 }
 
-// keep gives a buffer back, unless it has grown too large to be kept.
+// keep returns a buffer to the pool, unless it is too large.
 func keep(b *[]byte) {
 	if cap(*b) <= 4<<20 {
 		buffers.Put(b)
 	}
 }
 
-// valueOf returns what a terminus said as data.
+// valueOf returns the result of a terminus as data.
 func valueOf(v any) (data.Value, error) {
 	switch v := v.(type) {
 	case nil:
@@ -566,29 +562,29 @@ func yaml(v data.Value) []byte {
 	return b
 }
 
-// hopByHop are the headers of an answer that concern one connection only, or
-// the encoding that the bytes were taken out of.
+// hopByHop are the headers of an answer that concern one connection, or the
+// encoding that was decoded.
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 	"Content-Length", "Content-Encoding", "Date",
 }
 
-// notSentOn are the headers of a question that are not sent on: those that
-// concern one connection only or the body, those that are written anew, and
-// those by which a client might claim to be somebody else. Contents are asked
-// for whole, since they are hashed on the way.
-var notSentOn = []string{
+// notForwarded are the headers of a request that are not forwarded: those of one
+// connection or the body, those that are written anew, and those by which a
+// client might pretend to be another. Contents are requested whole, since they
+// are hashed on the way.
+var notForwarded = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 	"Content-Length", "Content-Type", "Content-Encoding", "Expect", "Accept", "Traceparent", "Range", "If-Range",
 	"X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
 }
 
-// sendOn returns the headers of a question that are sent on to another server.
-// Only encodings that can be read are offered to it.
-func sendOn(h http.Header) map[string][]string {
+// forwarded returns the headers to forward to another server. Only encodings that
+// can be decoded are offered to it.
+func forwarded(h http.Header) map[string][]string {
 	sent := make(map[string][]string, len(h))
 	for name, values := range h {
-		if !slices.Contains(notSentOn, name) {
+		if !slices.Contains(notForwarded, name) {
 			sent[name] = values
 		}
 	}
@@ -601,7 +597,7 @@ func sendOn(h http.Header) map[string][]string {
 	return sent
 }
 
-// knownCodings leaves out the encodings that nobody here can read.
+// knownCodings leaves out unknown encodings.
 func knownCodings(lines []string) string {
 	all := strings.Join(lines, ",")
 	var known []string
@@ -618,8 +614,8 @@ func knownCodings(lines []string) string {
 	return strings.TrimSpace(strings.Join(known, ","))
 }
 
-// handOn gives the answer the headers of the one that came over the network.
-func (c *call) handOn(w *indirector.Wire) http.Header {
+// passOn gives the answer the headers of the other server's.
+func (c *call) passOn(w *indirector.Wire) http.Header {
 	h := c.w.Header()
 	clear(h)
 	for name, values := range w.Header {
@@ -633,9 +629,9 @@ func (c *call) handOn(w *indirector.Wire) http.Header {
 	return h
 }
 
-// handOnCoded is handOn for a body that is as it came.
-func (c *call) handOnCoded(w *indirector.Wire) {
-	h := c.handOn(w)
+// passOnCoded is passOn for a body that stays encoded.
+func (c *call) passOnCoded(w *indirector.Wire) {
+	h := c.passOn(w)
 	for _, name := range [...]string{"Content-Encoding", "Content-Length"} {
 		if values := w.Header[name]; len(values) > 0 {
 			h[name] = values
@@ -643,8 +639,8 @@ func (c *call) handOnCoded(w *indirector.Wire) {
 	}
 }
 
-// verbatim hands on what came over the network, if it is the answer: the very
-// bytes, or the refusal of the other side.
+// verbatim passes on what came over the network, if it is the answer: the
+// bytes, or the other side's error.
 func (c *call) verbatim(resp *indirector.Response, err error) bool {
 	w := c.wants.Wire
 	if w == nil || w.Status == 0 || resp != nil && resp.Served == traces.ByCache {
@@ -655,9 +651,9 @@ func (c *call) verbatim(resp *indirector.Response, err error) bool {
 		return false
 	}
 	if w.Body == nil && w.Coded == nil && w.Status < 400 && c.req.Verb != indirector.Head {
-		return false // it flows
+		return false // it is streamed
 	}
-	h := c.handOn(w)
+	h := c.passOn(w)
 	if w.Coded != nil {
 		h["Content-Encoding"] = w.Header["Content-Encoding"]
 		c.finish(w.Status, w.Coded)

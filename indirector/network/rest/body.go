@@ -11,7 +11,7 @@ import (
 )
 
 // checkPath refuses paths that no key may have, in any encoding: r.URL.Path is
-// decoded already.
+// decoded.
 func checkPath(path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):
@@ -38,12 +38,11 @@ func relative(path string) bool {
 	return false
 }
 
-// spare is what is left free behind a body that is read: the JSON reader wants
-// it.
+// spare is left free behind a body, for the JSON reader.
 const spare = 8
 
-// readBody returns the whole body, which may not be longer than limit; 0 is
-// missing. Memory grows with what comes, not with what a client announces.
+// readBody returns a body of at most limit bytes; 0 is missing. Memory grows
+// with what arrives, not with Content-Length.
 func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 	if limit == 0 {
 		limit = missing
@@ -76,8 +75,8 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 	}
 }
 
-// unreadable is a body that ends too early. It hides io.ErrUnexpectedEOF, which
-// some readers take for an end.
+// unreadable reports a body that ends too early. It hides io.ErrUnexpectedEOF,
+// which some readers take for an end.
 func unreadable(err error) error {
 	if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {
 		return refuse(http.StatusRequestEntityTooLarge, RuntimeError, "the body of the request is larger than %d bytes", e.Limit)
@@ -85,8 +84,8 @@ func unreadable(err error) error {
 	return refuse(http.StatusBadRequest, RuntimeError, msgBadBody, fmt.Sprintf("it ended early: %v", err))
 }
 
-// A stream is the body of a request as contents that flow once, and only while
-// the request is answered.
+// A stream is a request body as contents, to be opened once, while the request
+// is answered.
 type stream struct {
 	size int64
 
@@ -113,20 +112,20 @@ func (s *stream) Open() (io.ReadCloser, error) {
 	return &flow{body}, nil
 }
 
-// Size is what the client announced; -1 if it did not.
+// Size is the Content-Length; -1 if unknown.
 func (s *stream) Size() int64 { return s.size }
 
-// end takes the body away: it is the server's again.
+// end gives the body back to the server.
 func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.body = nil
 }
 
-// A flow is a body that is being read.
+// A flow reads a stream.
 type flow struct{ body io.Reader }
 
-// Read reads from the body. An early end is no end.
+// Read reads from the body. An early end is an error.
 func (f *flow) Read(b []byte) (int, error) {
 	n, err := f.body.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {

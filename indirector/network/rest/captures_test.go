@@ -40,7 +40,7 @@ const (
 	controlRepo = "../../../.ci/peers/controlrepo"
 )
 
-// A peer is a server of ours set up as the one that the captures are of.
+// A peer is a server set up like the captured one.
 type peer struct {
 	*engine.Engine
 	dir     string
@@ -48,8 +48,8 @@ type peer struct {
 	server  *httptest.Server
 }
 
-// newPeer deploys the control repository and starts the server. Who asks is
-// what the header X-Test-As says.
+// newPeer deploys the control repository and starts the server. The header
+// X-Test-As names the client.
 func newPeer(t testing.TB, change func(*engine.Options, *rest.Options)) *peer {
 	t.Helper()
 	p := &peer{dir: t.TempDir()}
@@ -98,14 +98,14 @@ reportdir = `+p.dir+`/puppetserver/var/reports
 	rules := authconf.Default()
 	ro := rest.Options{
 		CodeID: commands.CodeID, CodeContent: commands.CodeContent,
-		Who: byTestHeader,
-		Authorize: func(r *http.Request, who indirector.Remote) error {
-			client := authconf.Client{Name: who.Node, Authenticated: who.Authenticated, Address: who.IP}
-			if who.Node == "puppet.example.com" {
+		Client: byTestHeader,
+		Authorize: func(r *http.Request, remote indirector.Remote) error {
+			client := authconf.Client{Name: remote.Node, Authenticated: remote.Authenticated, Address: remote.IP}
+			if remote.Node == "puppet.example.com" {
 				client.Extensions = map[string]string{"pp_cli_auth": "true"}
 			}
 			if d := rules.Decide(authconf.Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Client: client}); !d.Allowed {
-				return &rest.Forbidden{Says: d.Refusal, Why: d.Why}
+				return &rest.Forbidden{Message: d.Refusal, Why: d.Why}
 			}
 			return nil
 		},
@@ -157,7 +157,7 @@ func (p *peer) authority(t testing.TB, o *rest.Options) {
 	}
 	routes["certificate_status"] = indirector.Route{Primary: traces.Slot{{Terminus: "file", Kind: traces.FromYou}}}
 	p.SwapRoutes(routes, "authority")
-	o.CA = ca.NewHandler(p.Indirector, ca.HandlerOptions{Who: o.Who, Authorize: o.Authorize})
+	o.CA = ca.NewHandler(p.Indirector, ca.HandlerOptions{Client: o.Client, Authorize: o.Authorize})
 }
 
 // deploy is what the peers' stack does with the control repository.
@@ -471,8 +471,8 @@ const (
 	leak      = "the option :rest in this message is a variable of Puppet Server's router"
 )
 
-// TestCaptures asks every request of the captures, and holds the answers
-// against Puppet Server's.
+// TestCaptures repeats every captured request and compares the answers with
+// Puppet Server's.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {

@@ -10,12 +10,10 @@ import (
 	"indirtui/indirector/format"
 )
 
-// Kinds of issues, as error documents name them. Rule: specification of the
-// wire, 5.
+// Kinds of issues in error documents. Rule: specification of the wire, 5.
 const (
 	RuntimeError         = "RUNTIME_ERROR"
 	MissingHeaderField   = "MISSING_HEADER_FIELD"
-	FailedAuthorization  = "FAILED_AUTHORIZATION"
 	ResourceNotFound     = "RESOURCE_NOT_FOUND"
 	HandlerNotFound      = "HANDLER_NOT_FOUND"
 	NoRemoteRequests     = "NO_INDIRECTION_REMOTE_REQUESTS"
@@ -25,7 +23,7 @@ const (
 	UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
 )
 
-// prefixes stand before the message of a document. Rule: 5.
+// prefixes begin the message of a document. Rule: 5.
 var prefixes = map[int]string{
 	http.StatusBadRequest:            "Bad Request: ",
 	http.StatusForbidden:             "Not Authorized: ",
@@ -39,24 +37,24 @@ var prefixes = map[int]string{
 	http.StatusGatewayTimeout:        "Gateway Timeout: ",
 }
 
-// A shape is how an Error is written.
+// A shape is the form of an Error.
 type shape uint8
 
 const (
 	document  shape = iota // JSON with message and issue_kind
-	bareText               // text without a Content-Type, as Puppet Server's router and authorization write
+	bareText               // text without a Content-Type, as from Puppet Server's router and authorization
 	plainText              // text/plain
 	plainUTF8              // text/plain;charset=utf-8
 	nothing                // no body
 )
 
-// An Error is a refusal as it goes over the network.
+// An Error is an error on the wire.
 type Error struct {
 	Status  int    // 404
-	Kind    string // "RESOURCE_NOT_FOUND"; "" if the body named none
+	Kind    string // "RESOURCE_NOT_FOUND"; "" if unknown
 	Message string // "Not Found: Could not find node web01"
-	// Puppet says whether the body was an error document of Puppet: a message
-	// and perhaps a kind. Anything else comes from something in between.
+	// Puppet reports whether the body was Puppet's error document. Anything else
+	// comes from a proxy or another web server.
 	Puppet bool
 
 	as  shape
@@ -68,14 +66,10 @@ func refuse(status int, kind, message string, args ...any) *Error {
 	return &Error{Status: status, Kind: kind, Message: prefixes[status] + fmt.Sprintf(message, args...), Puppet: true}
 }
 
-// Refuse returns an Error as Puppet writes one: kind is one of the kinds above,
-// and the message gets the prefix of the status.
-func Refuse(status int, kind, message string) *Error { return refuse(status, kind, "%s", message) }
-
 func (e *Error) Error() string { return e.Message }
 
-// AppendDocument appends the error document. Rule: 5.
-func (e *Error) AppendDocument(b []byte) []byte {
+// appendDocument appends the error document. Rule: 5.
+func (e *Error) appendDocument(b []byte) []byte {
 	doc := data.OfHash([]data.Pair{
 		data.P("message", data.OfString(strings.ToValidUTF8(e.Message, "\uFFFD"))),
 		data.P("issue_kind", data.OfString(e.Kind)),
@@ -87,13 +81,13 @@ func (e *Error) AppendDocument(b []byte) []byte {
 	return out
 }
 
-// maxDocument is the largest error document in bytes: a stack trace of Puppet 4
-// fits.
+// maxDocument is the largest error document in bytes; Puppet 4 adds a stack
+// trace.
 const maxDocument = 1 << 20
 
-// ParseError returns what an answer with an error status says. It reads what
-// Puppet 2.6 to 8 write, with or without a stack trace, and takes anything else
-// for the words of something in between. It never fails.
+// ParseError reads the body of an error status: error documents of Puppet 2.6
+// to 8, with or without a stack trace, or anything else as text. It never
+// fails.
 func ParseError(status int, contentType string, body []byte) *Error {
 	e := &Error{Status: status}
 	if len(body) > maxDocument {
@@ -105,7 +99,7 @@ func ParseError(status int, contentType string, body []byte) *Error {
 		v, err := format.DecodeJSON(body, format.Limits{})
 		message, given := v.Lookup("message")
 		if err == nil && given && message.Kind() == data.String {
-			// Jetty writes message, url and status, and knows nothing of Puppet.
+			// Jetty's own errors have message, url and status.
 			_, url := v.Lookup("url")
 			e.Message, e.Kind, e.Puppet = message.Str(), v.Get("issue_kind").Text(), !url
 			return e
@@ -119,7 +113,7 @@ func ParseError(status int, contentType string, body []byte) *Error {
 	return e
 }
 
-// text is the readable part of a body of any kind: without tags, in one line.
+// text returns the readable part of a body in one line, without tags.
 func text(body []byte) string {
 	const most = 500
 	s := strings.ToValidUTF8(string(body[:min(len(body), 16<<10)]), "\uFFFD")
@@ -132,17 +126,17 @@ func text(body []byte) string {
 
 var tag = regexp.MustCompile(`(?is)<(style|script)\b.*?</(style|script)>|<[^<>]*>`)
 
-// A Missing is what a 404 says is not there. Gap L8.
+// A Missing is what a 404 did not find. Gap L8.
 type Missing uint8
 
 // The kinds of 404.
 const (
 	NotMissing         Missing = iota // no 404
-	MissingInstance                   // the indirection has nothing under that key
-	MissingEnvironment                // the server does not know the environment
-	MissingIndirection                // the server does not know the indirection, or the route
-	MissingRemote                     // the terminus there is not asked over the network
-	MissingElsewhere                  // something that is no Puppet answered: a proxy, another web server
+	MissingInstance                   // nothing under that key
+	MissingEnvironment                // unknown environment
+	MissingIndirection                // unknown indirection or route
+	MissingRemote                     // a terminus that is not asked over the network
+	MissingElsewhere                  // answered by a proxy or another web server
 )
 
 var missings = [...]string{"", "no such instance", "no such environment", "no such indirection or route", "not for requests over the network", "not answered by Puppet itself"}
@@ -154,8 +148,8 @@ func (m Missing) String() string {
 	return fmt.Sprintf("Missing(%d)", m)
 }
 
-// Missing returns what is missing where e is a 404. A missing environment is
-// known by its words: Puppet 4 and later name it RUNTIME_ERROR.
+// Missing returns what a 404 did not find. A missing environment is known by
+// its message: Puppet 4 and later name it RUNTIME_ERROR.
 func (e *Error) Missing() Missing {
 	if e.Status != http.StatusNotFound {
 		return NotMissing

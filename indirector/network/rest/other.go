@@ -33,8 +33,8 @@ func internal(err error) error {
 	return &Error{Status: http.StatusInternalServerError, Message: msgInternal + err.Error(), as: plainUTF8}
 }
 
-// services are those whose status is told, with the versions of Puppet Server
-// 7.9.5 that tools ask for.
+// services are those with a status, in the versions of Puppet Server 7.9.5 that
+// tools expect.
 var services = []string{"puppet-profiler", "jruby-metrics", "ca", "master", "server", "status-service"}
 
 func statusOf(service, level string) []data.Pair {
@@ -49,8 +49,8 @@ func statusOf(service, level string) []data.Pair {
 	}
 }
 
-// status answers whether the server runs. It leaves no trace: balancers ask
-// every second.
+// status answers whether the server runs, without a trace: balancers ask every
+// second.
 func (c *call) status(rest string) {
 	c.bare = true
 	if !c.authorized() {
@@ -122,7 +122,7 @@ func (c *call) document(status int, v data.Value) {
 	c.finish(status, b)
 }
 
-// environments tells which environments there are, and their settings.
+// environments answers with the environments and their settings.
 func (c *call) environments() {
 	if !c.authorized() {
 		return
@@ -135,15 +135,15 @@ func (c *call) environments() {
 	c.document(http.StatusOK, doc)
 }
 
-// Settings are where environments are looked for: a *settings.Settings, or a
-// *settings.Current where they may change.
+// Settings find environments: a *settings.Settings, or a *settings.Current
+// where they may change.
 type Settings interface {
-	Get(name string) (value, place string)
+	Get(name string) (value, source string)
 	In(environment string) *settings.Settings
 }
 
-// environmentsOf lists the directories below environmentpath. One whose
-// settings are broken is listed with what could be read.
+// environmentsOf lists the directories below environmentpath, also those with
+// broken settings.
 func environmentsOf(s Settings) (data.Value, error) {
 	if s == nil {
 		return data.OfHash([]data.Pair{data.P("search_paths", data.OfList(nil)), data.P("environments", data.OfHash(nil))}), nil
@@ -194,14 +194,14 @@ func settingsOf(s *settings.Settings) data.Value {
 	})
 }
 
-// A Content is what a file of the code had in it. Close must be called.
+// A Content is a file of a version of the code. Close must be called.
 type Content struct {
 	io.ReadCloser
 	Size int64 // -1 if unknown
 }
 
-// staticFileContent answers with a file as it was in a version of the code.
-// Agents ask for it when they have a static catalog.
+// staticFileContent answers with a file as it was in a version of the code, as
+// agents with a static catalog request it.
 func (c *call) staticFileContent(path string) {
 	if !c.authorized() {
 		return
@@ -232,7 +232,7 @@ func (c *call) staticFileContent(path string) {
 	c.codeContent(environment, id, path)
 }
 
-// codeContent asks for the content, as a request of its own that can be seen.
+// codeContent runs the command as a request with a trace of its own.
 func (c *call) codeContent(environment, id, path string) {
 	live, end := c.traced("static_file_content", path, environment, traces.Option{Name: "code_id", Value: id})
 	content, err := c.h.o.CodeContent(live, environment, id, path)
@@ -253,12 +253,12 @@ func (c *call) codeContent(environment, id, path string) {
 	}
 }
 
-// given are contents that are open already.
+// given are contents that are open.
 type given struct{ content Content }
 
 func (g given) Open() (io.ReadCloser, error) {
 	if file, ok := g.content.ReadCloser.(*os.File); ok {
-		return file, nil // whose size is known
+		return file, nil // its size is known
 	}
 	return g.content, nil
 }
@@ -267,8 +267,8 @@ func (g given) Size() int64 { return g.content.Size }
 
 var _ model.Contents = given{}
 
-// traced opens a trace for what is no indirection and belongs to runs of agents
-// all the same. End closes it.
+// traced begins the trace of a request outside of indirections that belongs to
+// an agent run. The returned function ends it.
 func (c *call) traced(name, key, environment string, options ...traces.Option) (context.Context, func(*Error)) {
 	rec, ctx := c.h.o.Recorder, c.r.Context()
 	if rec == nil {
@@ -276,7 +276,7 @@ func (c *call) traced(name, key, environment string, options ...traces.Option) (
 	}
 	t := traces.NewTrace()
 	t.Start, t.Verb, t.Indirection, t.Key, t.Environment = c.start, traces.Find, name, key, environment
-	t.Caller, t.Options, t.Traceparent = "agent "+c.who.Node, options, traces.TraceparentOf(ctx)
+	t.Caller, t.Options, t.Traceparent = "agent "+c.remote.Node, options, traces.TraceparentOf(ctx)
 	if c.h.o.Run != nil {
 		t.Run, t.RunGuessed = c.h.o.Run(c.r, &indirector.Request{Indirection: name, Verb: indirector.Find, Key: key, Environment: environment})
 	}
@@ -310,8 +310,8 @@ func isCodeID(id string) bool {
 	return true
 }
 
-// isStaticPath reports whether a path is that of a file in a module: any
-// directory, the module, one of four directories, the rest.
+// isStaticPath reports whether a path is a file of a module: any directory, the
+// module, one of four directories, the rest.
 func isStaticPath(path string) bool {
 	_, rest, ok := strings.Cut(path, "/")
 	if !ok {
@@ -322,14 +322,14 @@ func isStaticPath(path string) bool {
 	return module != "" && file != "" && slices.Contains([]string{"files", "tasks", "scripts", "lib"}, kind)
 }
 
-// Commands are the two programs of the setting versioned-code of Puppet
-// Server. Code runs "ID ENVIRONMENT" and "CONTENT ENVIRONMENT CODE-ID PATH".
+// Commands are the two programs of Puppet Server's setting versioned-code. They
+// run as "ID ENVIRONMENT" and "CONTENT ENVIRONMENT CODE-ID PATH".
 type Commands struct {
 	ID, Content string        // paths; both or none
 	Limit       time.Duration // 0 is a minute
 }
 
-// CodeID runs the first command; it is for Options.CodeID.
+// CodeID runs the first command, for Options.CodeID.
 func (m Commands) CodeID(ctx context.Context, environment string) (string, error) {
 	file, err := m.run(ctx, m.ID, environment)
 	if err != nil {
@@ -344,8 +344,8 @@ func (m Commands) CodeID(ctx context.Context, environment string) (string, error
 	return id, err
 }
 
-// CodeContent runs the second command; it is for Options.CodeContent. What it
-// prints goes through a file without a name, since the status comes first.
+// CodeContent runs the second command, for Options.CodeContent. Its output goes
+// through an unnamed file, since the status comes first.
 func (m Commands) CodeContent(ctx context.Context, environment, codeID, path string) (Content, error) {
 	file, err := m.run(ctx, m.Content, environment, codeID, path)
 	if err != nil {

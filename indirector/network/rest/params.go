@@ -28,8 +28,8 @@ func (p *parameters) addAll(options []indirector.Option) error {
 	return nil
 }
 
-// addValue adds a scalar, or each element of a list of them; nil is nothing.
-// Rule REST-PAR-06.
+// addValue adds a scalar, or each element of a list; nil adds nothing. Rule
+// REST-PAR-06.
 func (p *parameters) addValue(name string, v any) error {
 	switch l := v.(type) {
 	case nil:
@@ -64,7 +64,7 @@ func unwritable(v any) error {
 	}
 }
 
-// scalar returns the text of a scalar, as Ruby writes it.
+// scalar returns a scalar as Ruby writes it.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -101,7 +101,7 @@ func (p parameters) encode() string {
 }
 
 // parseParameters reads a query or a form as Puppet Server does: text without
-// any "=" holds none, and a pair that cannot be decoded is dropped.
+// any "=" has none, and an undecodable pair is dropped.
 func parseParameters(p parameters, text string) parameters {
 	if !strings.Contains(text, "=") {
 		return p
@@ -124,8 +124,7 @@ func parseParameters(p parameters, text string) parameters {
 	return p
 }
 
-// readParameters returns those of the query and of a form; where both have
-// one, the form's counts.
+// readParameters returns those of the query and of a form, which is stronger.
 func (s Space) readParameters(r *http.Request) (parameters, error) {
 	query := parseParameters(nil, r.URL.RawQuery)
 	if !isForm(r) {
@@ -161,8 +160,8 @@ func (p parameters) last(name string) (string, bool) {
 	return "", false
 }
 
-// only returns the value of that name and whether there is one. Several that
-// differ are what Ruby makes of a list of them: nobody is to choose one.
+// only returns the value of that name and whether there is one. Several
+// different ones are what Ruby makes of a list.
 func (p parameters) only(name string) (string, bool) {
 	value, given := p.last(name)
 	var all []string
@@ -177,18 +176,18 @@ func (p parameters) only(name string) (string, bool) {
 	return value, given
 }
 
-// dropped are the parameters that no client may set: the server knows itself
-// who asks, and where its buckets are. Rules REST-PAR-01, REST-PAR-02.
+// dropped are the parameters that no client may set: the server knows the
+// client and its own buckets. Rules REST-PAR-01, REST-PAR-02.
 var dropped = [...]string{"", "node", "ip", "authenticated", "bucket_path", "environment", "instance"}
 
-// options returns the parameters as options of a request: one of several values
-// is a list. Rules REST-PAR-03, REST-PAR-05.
+// options returns the parameters as options of a request, several values as a
+// list. Rules REST-PAR-03, REST-PAR-05.
 func (p parameters) options() []indirector.Option {
 	if len(p) == 0 {
 		return nil
 	}
 	all := make([]indirector.Option, 0, len(p))
-	var seen map[string]int // of many parameters only; else a scan is cheaper
+	var seen map[string]int // for many parameters; else a scan is cheaper
 	if len(p) > 16 {
 		seen = make(map[string]int, len(p))
 	}
@@ -223,8 +222,8 @@ func (p parameters) options() []indirector.Option {
 	return all
 }
 
-// decodeScalar makes a boolean or a number of what looks like one. A leading
-// zero is octal, as in Ruby. Rule REST-PAR-03.
+// decodeScalar returns a boolean or a number where the text looks like one. A
+// leading zero is octal, as in Ruby. Rule REST-PAR-03.
 func decodeScalar(s string) any {
 	switch {
 	case s == "true":
@@ -269,7 +268,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// isWord reports whether s is what Ruby calls \w+.
+// isWord reports whether s is Ruby's \w+.
 func isWord(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c != '_' && (c < '0' || '9' < c) && (c < 'A' || 'Z' < c) && (c < 'a' || 'z' < c) {
@@ -279,7 +278,7 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// pathByte reports whether a byte of a path goes unescaped, queryByte one of a
+// pathByte reports whether a byte of a path stays unescaped, queryByte one of a
 // query. Rule REST-URL-06.
 func pathByte(c byte) bool { return queryByte(c) || strings.IndexByte("!*'();/:@&=+$,[]", c) >= 0 }
 
@@ -287,8 +286,8 @@ func queryByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || c == '-' || c == '_' || c == '.' || c == '~'
 }
 
-// escapePath escapes a path as Puppet's client does, for which the part behind a
-// # is a fragment and escaped like a query.
+// escapePath escapes a path as Puppet's client does, which takes what follows a
+// # for a fragment and escapes it like a query.
 func escapePath(s string) string {
 	path, fragment, ok := strings.Cut(s, "#")
 	if !ok {

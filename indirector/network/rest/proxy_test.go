@@ -134,27 +134,27 @@ rest_forward = headers
 		routes[spec.Name] = indirector.Route{Primary: traces.Slot{{Terminus: "rest", Kind: traces.FromYou}}}
 	}
 	p.SwapRoutes(routes, "proxy")
-	p.handler = rest.NewHandler(p.Indirector, rest.Options{PassThrough: true, Recorder: p.Store, Who: byTestHeader})
+	p.handler = rest.NewHandler(p.Indirector, rest.Options{PassThrough: true, Recorder: p.Store, Client: byTestHeader})
 	p.server = httptest.NewServer(p.handler)
 	t.Cleanup(p.server.Close)
 	return p
 }
 
-// byTestHeader says who asks by a header of the tests.
+// byTestHeader identifies the client by a header of the tests.
 func byTestHeader(r *http.Request) indirector.Remote {
-	who := indirector.Remote{Node: r.Header.Get("X-Test-As"), IP: "127.0.0.1"}
+	remote := indirector.Remote{Node: r.Header.Get("X-Test-As"), IP: "127.0.0.1"}
 	if dn, ok := strings.CutPrefix(r.Header.Get("X-Client-DN"), "CN="); ok {
-		who.Node = dn
+		remote.Node = dn
 	}
-	if who.Authenticated = who.Node != "none" && who.Node != ""; !who.Authenticated {
-		who.Node = who.IP
+	if remote.Authenticated = remote.Node != "none" && remote.Node != ""; !remote.Authenticated {
+		remote.Node = remote.IP
 	}
-	return who
+	return remote
 }
 
-// TestProxyOfCaptures asks every request of the captures twice, of a server and
-// of a proxy before it, and holds the answers against each other: the proxy
-// adds nothing and loses nothing.
+// TestProxyOfCaptures sends every captured request to a server and to a proxy
+// before it, and compares the answers: the proxy adds nothing and loses
+// nothing.
 func TestProxyOfCaptures(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -388,8 +388,8 @@ func (g *watcher) Hold(_ context.Context, s *indirector.Stop) (indirector.Verdic
 	return indirector.Verdict{}, nil
 }
 
-// TestProxyHoldsLists is a person's: where answers may be held, a long list does
-// not leave before, and what is put in its place is what the agent gets.
+// TestProxyHoldsLists: where answers may be held, a long list is not sent
+// before, and its replacement reaches the agent.
 func TestProxyHoldsLists(t *testing.T) {
 	t.Parallel()
 	long := "[" + strings.Repeat(file+",", 9000) + file + "]"

@@ -16,8 +16,7 @@ import (
 	"indirtui/traces"
 )
 
-// asError returns err as it goes over the network: an *Error as it is, anything
-// else as Puppet's error of the server.
+// asError returns an *Error as it is, anything else as Puppet's internal error.
 func asError(err error) *Error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return e
@@ -25,26 +24,24 @@ func asError(err error) *Error {
 	return refuse(http.StatusInternalServerError, RuntimeError, "%s", indirector.Message(err))
 }
 
-// fail refuses a request that has not reached the house, or whose answer cannot
-// be given, and leaves a trace that says so.
+// fail answers with an error, and records it.
 func (c *call) fail(err error, at traces.Step) {
 	e := asError(err)
 	c.refused(e, at)
 	c.write(e)
 }
 
-// refused records a request that was refused. If the house has answered it,
-// the refusal comes below it. A trace of its own is all that a person has of
-// such a request.
+// refused records a refused request in a trace of its own, below that of the
+// request, if it ran.
 func (c *call) refused(e *Error, at traces.Step) {
 	rec := c.h.o.Recorder
 	if rec == nil {
 		return
 	}
 	t := traces.NewTrace()
-	t.Start, t.Caller, t.Verb = c.start, "agent "+c.who.Node, verbs[c.r.Method]
-	if c.who.Node == "" {
-		t.Caller = "agent " + ByCertificate(c.r).IP
+	t.Start, t.Caller, t.Verb = c.start, "agent "+c.remote.Node, verbs[c.r.Method]
+	if c.remote.Node == "" {
+		t.Caller = "agent " + Address(c.r.RemoteAddr)
 	}
 	t.Indirection, t.Key = c.subject()
 	t.Traceparent = traces.TraceparentOf(c.r.Context())
@@ -83,8 +80,7 @@ func (c *call) refused(e *Error, at traces.Step) {
 	rec.End(t, nil)
 }
 
-// subject is what a refused request was about: an indirection that there is, or
-// else a path.
+// subject returns the indirection and key of a refused request, or its path.
 func (c *call) subject() (indirection, key string) {
 	if c.req != nil {
 		return c.req.Indirection, c.req.Key
@@ -97,9 +93,9 @@ func (c *call) subject() (indirection, key string) {
 	return "", c.path[:min(len(c.path), most)]
 }
 
-// unrouted is the answer to a path or method that is nobody's, as the web
-// server below Puppet Server gives it: by what the client accepts, and empty
-// for methods that have no pages. Rule: captures 007, 018, 107, 147.
+// unrouted answers an unknown path or method as the web server below Puppet
+// Server does: by Accept, and empty for methods without pages. Rule: captures
+// 007, 018, 107, 147.
 func (c *call) unrouted() {
 	e := &Error{Status: http.StatusNotFound, Message: "Not Found", as: nothing, why: "no route for " + c.r.Method + " " + c.path}
 	c.refused(e, traces.Route)
@@ -117,7 +113,7 @@ func (c *call) unrouted() {
 	c.finish(e.Status, nil)
 }
 
-// page is a page of the web server in the first form that is accepted.
+// page returns a page of the web server in the first accepted form.
 func (c *call) page(e *Error) (kind string, body []byte) {
 	accepted := c.accepted()
 	if len(accepted) == 0 {
@@ -144,7 +140,7 @@ func (c *call) page(e *Error) (kind string, body []byte) {
 // write sends an error. Rule: specification of the wire, 5.
 func (c *call) write(e *Error) {
 	if c.committed {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // a broken answer must not look complete
 	}
 	h := c.w.Header()
 	clear(h)
@@ -159,7 +155,7 @@ func (c *call) write(e *Error) {
 			break
 		}
 		h["Content-Type"] = jsonType
-		body = e.AppendDocument(nil)
+		body = e.appendDocument(nil)
 	case plainText:
 		h.Set("Content-Type", "text/plain")
 	case plainUTF8:
@@ -175,8 +171,8 @@ func (c *call) write(e *Error) {
 	c.finish(e.Status, body)
 }
 
-// versioned reports whether an error has a header with Puppet's version: not
-// what the web server and the router say.
+// versioned reports whether an error has the header with Puppet's version:
+// those of the web server and the router have not.
 func (c *call) versioned(e *Error) bool {
 	return !(e.as == bareText && e.Status == http.StatusBadRequest) && !(e.as == plainText && strings.HasPrefix(e.Message, "A file_"))
 }
@@ -197,7 +193,7 @@ func (c *call) finish(status int, body []byte) {
 	}
 }
 
-// step is how much of a body is sent within one time limit, in bytes.
+// step is how much is sent within one time limit, in bytes.
 const step = 4 << 20
 
 func (c *call) commit(status int) {
@@ -206,13 +202,13 @@ func (c *call) commit(status int) {
 	c.w.WriteHeader(status)
 }
 
-// lost notes that the client did not take its answer.
+// lost records that the client did not take its answer.
 func (c *call) lost(err error) {
 	c.refused(&Error{Status: 499, Message: fmt.Sprintf("the client did not take its answer: %v", err), as: nothing}, traces.Caller)
 	panic(http.ErrAbortHandler)
 }
 
-// unanswered sends what became of a request that the house could not answer.
+// unanswered sends the error of a request that failed.
 func (c *call) unanswered(err error) {
 	unknown, ours := (*indirector.EnvironmentNotFound)(nil), (*Error)(nil)
 	var e *Error
@@ -226,7 +222,7 @@ func (c *call) unanswered(err error) {
 	case errors.Is(err, indirector.ErrNotFound):
 		e = refuse(http.StatusNotFound, ResourceNotFound, msgNotFound, c.req.Indirection, c.req.Key)
 	case c.r.Context().Err() != nil:
-		panic(http.ErrAbortHandler) // nobody waits for it
+		panic(http.ErrAbortHandler) // the client is gone
 	case c.h.o.PassThrough && offline(err):
 		status := http.StatusBadGateway
 		if timedOut(err) {
@@ -244,9 +240,8 @@ func (c *call) unanswered(err error) {
 	c.write(e)
 }
 
-// injected is the answer of a server that a person wants to see: an agent behind
-// a proxy gets the status itself, as it would from that server. It is nil for
-// what nobody injected, or without a status.
+// injected returns an injected error with a status, as the server it stands for
+// would send it; nil for other errors.
 func injected(err error) *Error {
 	f := (*indirector.Failure)(nil)
 	if !errors.As(err, &f) || f.Origin != "injected" || f.Status < 400 {
@@ -256,7 +251,7 @@ func injected(err error) *Error {
 	return &Error{Status: f.Status, Kind: RuntimeError, Message: message, Puppet: true}
 }
 
-// offline reports whether err is that the other side did not answer.
+// offline reports whether the other side did not answer.
 func offline(err error) bool {
 	f, op := (*indirector.Failure)(nil), net.Error(nil)
 	return errors.As(err, &op) || errors.As(err, &f) && (f.Origin == "network" || f.Origin == "tls") || timedOut(err)

@@ -17,77 +17,74 @@ import (
 )
 
 // Options are the options of NewHandler. The zero value answers what Puppet
-// Server 7 answers, lets everybody ask, and believes the certificate of the
-// connection.
+// Server 7 answers, to every client.
 type Options struct {
-	// Version is what X-Puppet-Version says; "" is 7.23.0.
+	// Version is X-Puppet-Version; "" is 7.23.0.
 	Version string
-	// Wide answers every indirection and verb that Puppet's own code would, not
-	// only those that Puppet Server lets through: GET facts, searches, DELETE.
+	// Wide answers every indirection and verb of Puppet's code, also those that
+	// Puppet Server blocks: GET facts, searches, DELETE.
 	Wide bool
-	// Legacy answers the URLs of Puppet 2.6 to 3, too. Rule REST-URL-05.
+	// Legacy serves the URLs of Puppet 2.6 to 3, too. Rule REST-URL-05.
 	Legacy bool
-	// PassThrough hands on the very bytes, status and headers that a terminus
-	// got over the network, where it was the one that answered.
+	// PassThrough passes on bytes, status and headers unchanged where a terminus
+	// got the answer over the network.
 	PassThrough bool
 
-	// Who says who asks; nil is the verified certificate of the connection.
-	Who func(*http.Request) indirector.Remote
-	// Authorize refuses with a *Forbidden; nil lets everybody ask.
+	// Who identifies the client; nil leaves it anonymous, named by its address.
+	Client func(*http.Request) indirector.Remote
+	// Authorize denies with a *Forbidden; nil allows all.
 	Authorize func(*http.Request, indirector.Remote) error
-	// Run names the run that a request belongs to, whose transaction_uuid, if it
-	// has one, is its Run, and whether that is a guess; nil leaves that. What is no
-	// indirection comes as a request of its own name.
+	// Run returns the run of a request and whether that is a guess; nil leaves
+	// Request.Run, the transaction_uuid. Requests outside of indirections have
+	// their own names.
 	Run func(*http.Request, *indirector.Request) (run string, guessed bool)
 
-	// CA answers below /puppet-ca/; nil leaves that to the indirections of the
-	// registry, where there are any.
+	// CA serves /puppet-ca/; nil leaves that to the indirections of the registry.
 	CA http.Handler
-	// Other answers what is no indirection: environments, status,
+	// Other serves what is no indirection: environments, status,
 	// static_file_content, tasks. Nil is the handler itself.
 	Other http.Handler
 
-	// Settings are where environments are looked for; nil knows none.
+	// Settings find the environments; nil has none.
 	Settings Settings
-	// CodeID returns the version of the code of an environment, and CodeContent
-	// what a file had in it; see Commands. Nil is that no command is configured.
+	// CodeID returns the code version of an environment, CodeContent a file of
+	// it; see Commands. Nil is no command.
 	CodeID      func(ctx context.Context, environment string) (string, error)
 	CodeContent func(ctx context.Context, environment, codeID, path string) (Content, error)
 
 	// Form and Body limit what is read into memory, in bytes; see Space.
 	Form, Body int64
-	// Stall is how long a client may take to send or to accept the next piece
-	// of a body; 0 is a minute. No time runs while a request is answered.
+	// Stall is how long a client may take to send or accept the next piece of a
+	// body; 0 is a minute. It does not limit how long a request runs.
 	Stall time.Duration
 
-	// Recorder gets a trace of what was refused before it reached the house; nil
-	// keeps none.
+	// Recorder records requests that are refused before they run; nil none.
 	Recorder traces.Recorder
 	Now      func() time.Time
 	Log      *slog.Logger // nil discards
 }
 
-// A Forbidden is a refusal of Options.Authorize.
+// A Forbidden is a denial by Options.Authorize.
 type Forbidden struct {
-	Says string // to the client; "" is Puppet Server's sentence
-	Why  string // for the trace: which rule, and where it is written
+	Message string // to the client; "" is Puppet Server's
+	Why     string // for the trace: the rule and its source
 }
 
 func (f *Forbidden) Error() string { return f.Why }
 
 // A Handler serves Puppet's REST API. It must not stand behind an
-// http.ServeMux, which would clean its paths: keys may hold what looks odd.
+// http.ServeMux, which would clean the paths of keys.
 type Handler struct {
 	x     *indirector.Indirector
 	o     Options
 	space Space
-	// served says by the name in a URL which methods are answered.
+	// served are the methods answered by the name in a URL.
 	served  map[string]string
 	version []string
 }
 
-// NewHandler returns the handler that decodes requests, asks x, and encodes
-// what it answers. It is safe for concurrent use.
+// NewHandler returns the handler that decodes requests, runs them on x, and
+// encodes the answers. It is safe for concurrent use.
 func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	if o.Version == "" {
 		o.Version = "7.23.0"
@@ -95,8 +92,8 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	if o.Stall == 0 {
 		o.Stall = time.Minute
 	}
-	if o.Who == nil {
-		o.Who = ByCertificate
+	if o.Client == nil {
+		o.Client = anonymous
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -117,50 +114,49 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	return h
 }
 
-// ByCertificate says who asks by the verified certificate of the connection.
-// Without one the name is the address, as it is where no name server answers.
-// Rule REST-PAR-01.
-func ByCertificate(r *http.Request) indirector.Remote {
-	who := indirector.Remote{IP: r.RemoteAddr}
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		who.IP = host
-	}
-	who.Node = who.IP
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		if cn := r.TLS.PeerCertificates[0].Subject.CommonName; cn != "" {
-			who.Node, who.Authenticated = cn, true
-		}
-	}
-	return who
+// anonymous names a client by its address, as Puppet does where no name server
+// answers. Rule REST-PAR-01.
+func anonymous(r *http.Request) indirector.Remote {
+	ip := Address(r.RemoteAddr)
+	return indirector.Remote{Node: ip, IP: ip}
 }
 
-// A call is one request on its way through the handler.
+// Address returns the host of a RemoteAddr.
+func Address(remote string) string {
+	if host, _, err := net.SplitHostPort(remote); err == nil {
+		return host
+	}
+	return remote
+}
+
+// A call is one request in the handler.
 type call struct {
-	h   *Handler
-	w   http.ResponseWriter
-	r   *http.Request
-	rc  *http.ResponseController
-	who indirector.Remote
+	h      *Handler
+	w      http.ResponseWriter
+	r      *http.Request
+	rc     *http.ResponseController
+	remote indirector.Remote
 
 	start     time.Time
 	path      string // decoded, without repeated slashes
 	req       *indirector.Request
 	wants     indirector.Wants // of req
-	trace     uint64           // of the request, once the house has answered
+	trace     uint64           // of the request, once it ran
 	legacy    bool
-	bare      bool // no X-Puppet-Version: Puppet is not asked
-	committed bool // the status is on its way
-	taken     bool // the answer has been sent while the request ran
-	broken    bool // its contents did not arrive
+	bare      bool // without X-Puppet-Version: not from Puppet
+	committed bool // the status is sent
+	taken     bool // the answer was sent while the request ran
+	broken    bool // the contents did not arrive
 }
 
-// ServeHTTP answers one request.
+var _ http.Handler = (*Handler)(nil)
+
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = Joined(r)
 	c := &call{h: h, w: w, r: r, rc: http.NewResponseController(w), start: h.o.Now(), path: r.URL.Path}
 	defer c.recover()
-	// A limit of the server for the whole request would end it while a person
-	// holds it: what remains is watched piece by piece.
+	// The server's limit for a whole request would end one that is held; the
+	// pieces have limits of their own.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = &patient{body: r.Body, rc: c.rc, stall: h.o.Stall}
@@ -168,14 +164,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.route()
 }
 
-// Joined returns r with a context that says which span of which trace asks it,
-// if its header traceparent does. A malformed one is none, and so are two.
+// Joined returns r with the span of its header traceparent in the context.
+// Malformed or repeated headers do not count.
 func Joined(r *http.Request) *http.Request {
-	said := r.Header["Traceparent"]
-	if len(said) != 1 || traces.TraceparentOf(r.Context()) != nil {
+	given := r.Header["Traceparent"]
+	if len(given) != 1 || traces.TraceparentOf(r.Context()) != nil {
 		return r
 	}
-	p, ok := traces.ParseTraceparent(said[0])
+	p, ok := traces.ParseTraceparent(given[0])
 	if !ok {
 		return r
 	}
@@ -197,8 +193,7 @@ func (c *call) recover() {
 	c.fail(refuse(http.StatusInternalServerError, RuntimeError, "panic: %v", v), traces.Caller)
 }
 
-// route finds out what a path is about. What Puppet Server's router and web
-// server answer, instead of Puppet, is answered as they do.
+// route serves a path, or answers as Puppet Server's router and web server do.
 func (c *call) route() {
 	h := c.h
 	if err := checkPath(c.path); err != nil {
@@ -231,8 +226,8 @@ func (c *call) route() {
 	}
 }
 
-// normalize gives the request another path, for who decides about it and for
-// who reads it alike.
+// normalize changes the path of the request for authorization and decoding
+// alike.
 func (c *call) normalize(path string) {
 	u := *c.r.URL
 	u.Path, u.RawPath = path, ""
@@ -253,13 +248,13 @@ func (c *call) puppet(rest string) {
 	}
 }
 
-// indirection asks an indirection, if this server lets such requests through.
+// indirection serves an indirection, unless this server blocks such requests.
 func (c *call) indirection(rest string, ca bool) {
 	name, _, slash := strings.Cut(rest, "/")
 	methods, known := c.h.served[name]
 	switch {
 	case c.h.o.Wide && (known || ca || c.knows(name)):
-	case slash && hasWord(methods, c.r.Method):
+	case slash && hasField(methods, c.r.Method):
 	case c.h.o.Other != nil:
 		c.h.o.Other.ServeHTTP(c.w, c.r)
 		return
@@ -275,11 +270,11 @@ func (c *call) knows(name string) bool {
 	return c.h.x.Registry().Spec(one) != nil
 }
 
-// ask lets the house answer. The order of checks is Puppet Server's.
+// ask runs the request. The order of checks is Puppet Server's.
 func (c *call) ask() {
 	h := c.h
 	if err := c.needsEnvironment(); err != nil {
-		c.notOurs(err)
+		c.notIndirection(err)
 		return
 	}
 	if !c.authorized() {
@@ -287,7 +282,7 @@ func (c *call) ask() {
 	}
 	req, err := h.space.Parse(c.r)
 	if err != nil {
-		c.notOurs(c.catalogWords(err))
+		c.notIndirection(c.catalogMessage(err))
 		return
 	}
 	c.req = req
@@ -296,12 +291,12 @@ func (c *call) ask() {
 		c.fail(err, traces.Route)
 		return
 	}
-	req.Remote, req.Caller = &c.who, "agent "+c.who.Node
+	req.Remote, req.Caller = &c.remote, "agent "+c.remote.Node
 	if h.o.Run != nil {
 		req.Run, req.RunGuessed = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
-		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: sendOn(c.r.Header)}
+		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: forwarded(c.r.Header)}
 		if len(c.r.Header["Accept"]) == 0 {
 			c.wants.Wire.Accept = []string{""}
 		}
@@ -320,9 +315,9 @@ func (c *call) ask() {
 	}
 }
 
-// notOurs refuses what is no request of an indirection. A proxy leaves that to
-// the other side, unless a form has been read already.
-func (c *call) notOurs(err error) {
+// notIndirection refuses what is no request of an indirection. A proxy leaves that to
+// its server, unless a form was read.
+func (c *call) notIndirection(err error) {
 	o := &c.h.o
 	if o.PassThrough && o.Other != nil && !isForm(c.r) {
 		o.Other.ServeHTTP(c.w, c.r)
@@ -331,8 +326,8 @@ func (c *call) notOurs(err error) {
 	c.fail(err, traces.Route)
 }
 
-// needsEnvironment is what Puppet Server asks of file requests before anything
-// else, since they might be about a project of Bolt.
+// needsEnvironment is Puppet Server's first check of file requests, which might
+// be about a project of Bolt.
 func (c *call) needsEnvironment() error {
 	if c.legacy {
 		return nil
@@ -349,9 +344,9 @@ func (c *call) needsEnvironment() error {
 	return nil
 }
 
-// catalogWords makes a wrong environment of a catalog what Puppet Server says
-// of it: it looks before Puppet does, and takes none for one called null.
-func (c *call) catalogWords(err error) error {
+// catalogMessage replaces the error of a catalog's environment by that of Puppet
+// Server, which checks before Puppet does and takes a missing one for null.
+func (c *call) catalogMessage(err error) error {
 	if !strings.HasPrefix(c.path, puppetPrefix+"/catalog/") {
 		return err
 	}
@@ -368,17 +363,17 @@ func (c *call) catalogWords(err error) error {
 }
 
 func (c *call) authorized() bool {
-	c.who = c.h.o.Who(c.r)
+	c.remote = c.h.o.Client(c.r)
 	if c.h.o.Authorize == nil {
 		return true
 	}
-	err := c.h.o.Authorize(c.r, c.who)
+	err := c.h.o.Authorize(c.r, c.remote)
 	if err == nil {
 		return true
 	}
 	e := asError(err)
 	if f := (*Forbidden)(nil); errors.As(err, &f) {
-		e = &Error{Status: http.StatusForbidden, Message: f.Says, as: bareText, why: f.Why}
+		e = &Error{Status: http.StatusForbidden, Message: f.Message, as: bareText, why: f.Why}
 		if e.Message == "" {
 			e.Message = fmt.Sprintf(msgForbidden, c.path, strings.ToLower(c.r.Method))
 		}
@@ -387,9 +382,8 @@ func (c *call) authorized() bool {
 	return false
 }
 
-// admitted checks environment and terminus. Catalogs are also asked for in
-// environments that do not exist, and then in the server's own: the compiler
-// needs none. Rules REST-URL-03, REST-URL-04.
+// admitted checks environment and terminus. A catalog in an unknown environment
+// is compiled in the server's own. Rules REST-URL-03, REST-URL-04.
 func (c *call) admitted() error {
 	err := c.h.x.Admits(c.req.Indirection, c.req.Environment)
 	unknown := (*indirector.EnvironmentNotFound)(nil)
@@ -405,7 +399,7 @@ func (c *call) admitted() error {
 	case errors.Is(err, indirector.ErrLocalOnly):
 		return refuse(http.StatusNotFound, NoRemoteRequests, msgNoRemote, c.req.Indirection)
 	}
-	return nil // the request says so itself, with a trace
+	return nil // the request fails by itself, with a trace
 }
 
 // mounted reports whether a path is below one of Puppet Server's services.
@@ -418,8 +412,7 @@ func mounted(path string) bool {
 	return false
 }
 
-// compact returns the path with one slash where there are several, as Puppet
-// Server makes it.
+// compact joins repeated slashes, as Puppet Server does.
 func compact(path string) string {
 	b := make([]byte, 0, len(path))
 	for i := range len(path) {
@@ -430,10 +423,10 @@ func compact(path string) string {
 	return string(b)
 }
 
-func hasWord(words, word string) bool {
-	for words != "" {
+func hasField(fields, word string) bool {
+	for fields != "" {
 		var w string
-		if w, words, _ = strings.Cut(words, " "); w == word {
+		if w, fields, _ = strings.Cut(fields, " "); w == word {
 			return true
 		}
 	}

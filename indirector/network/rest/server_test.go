@@ -36,7 +36,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// A scripted terminus answers with what its functions say.
+// A scripted terminus answers by its functions.
 type scripted struct {
 	find    func(context.Context, *indirector.Request) (indirector.Instance, error)
 	search  func(context.Context, *indirector.Request, func(indirector.Instance) error) error
@@ -95,12 +95,12 @@ func (r *recorder) all() []*traces.Trace {
 	return r.ended
 }
 
-// A stage is a house in which one scripted terminus answers everything.
+// A stage is an Indirector in which one scripted terminus answers everything.
 type stage struct {
 	recorder
 	script  *scripted
 	server  *httptest.Server
-	house   *indirector.Indirector
+	x       *indirector.Indirector
 	options rest.Options
 }
 
@@ -134,9 +134,9 @@ func newStage(t testing.TB, script *scripted, change func(*indirector.Config, *r
 			t.Error(err)
 		}
 	})
-	st.house = x
+	st.x = x
 	st.server = httptest.NewUnstartedServer(rest.NewHandler(x, st.options))
-	st.server.Config.ReadTimeout = st.options.Stall // for the whole request, as far as the server knows
+	st.server.Config.ReadTimeout = st.options.Stall // for the whole request, by net/http
 	st.server.Start()
 	t.Cleanup(st.server.Close)
 	return st
@@ -177,8 +177,8 @@ func found(i indirector.Instance, err error) *scripted {
 	return &scripted{find: func(context.Context, *indirector.Request) (indirector.Instance, error) { return i, err }}
 }
 
-// TestRefusals has every refusal before the house: its status, its words, and
-// the trace that names it.
+// TestRefusals has every request that is refused before it runs: status,
+// message and trace.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	script := found(&model.Node{Name: "web01"}, nil)
@@ -275,7 +275,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestAnswers are the answers of the house that are no instances.
+// TestAnswers are results that are no instances.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -300,7 +300,7 @@ func TestAnswers(t *testing.T) {
 				r.Primary[0].Source = "test"
 			}
 			c.Environments = func(name string) error { return &indirector.EnvironmentNotFound{Name: name} }
-			if strings.Contains(tt.line, "nosuch") { // a terminus that asks nobody else
+			if strings.Contains(tt.line, "nosuch") { // a terminus without others
 				var all []indirector.Descriptor
 				for _, spec := range termini.Specs() {
 					all = append(all, indirector.Descriptor{Indirection: spec.Name, Name: "script", Type: tt.script, New: func(indirector.Env) (indirector.Terminus, error) { return tt.script, nil }})
@@ -322,7 +322,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRequest is what the house is asked.
+// TestRequest is the request that runs.
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	var got indirector.Request
@@ -333,7 +333,7 @@ func TestRequest(t *testing.T) {
 		o.Run = func(_ *http.Request, req *indirector.Request) (string, bool) {
 			return cmp.Or(req.Run, "connection 7"), req.Run == ""
 		}
-		o.Who = func(*http.Request) indirector.Remote {
+		o.Client = func(*http.Request) indirector.Remote {
 			return indirector.Remote{Node: "web01", IP: "192.0.2.1", Authenticated: true}
 		}
 	})
@@ -347,22 +347,22 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestTraceparent holds that a request, what it asks on its way, and a refusal
-// are joined to the trace of who asks, if the header is one. A run that is a guess
-// is one for all of them.
+// TestTraceparent: a request, those that it causes, and a refusal belong to the
+// trace of a valid header. A guessed run is a guess for all of them.
 func TestTraceparent(t *testing.T) {
 	t.Parallel()
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	var x *indirector.Indirector
 	st := newStage(t, &scripted{find: func(ctx context.Context, r *indirector.Request) (indirector.Instance, error) {
 		if r.Indirection == "node" {
-			return indirector.FindAs[*model.Facts](ctx, x, "facts", r.Key)
+			resp, err := x.Do(ctx, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: r.Key})
+			return resp.Instance(), err
 		}
 		return &model.Facts{Name: r.Key}, nil
 	}}, func(_ *indirector.Config, o *rest.Options) {
 		o.Run = func(*http.Request, *indirector.Request) (string, bool) { return "connection 7", true }
 	})
-	x = st.house
+	x = st.x
 	for _, tt := range []struct {
 		name   string
 		header []string
@@ -394,8 +394,8 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// TestSearchIsStreamed holds that a long list is on its way before its end is
-// known, and that a failure in the middle is no whole answer.
+// TestSearchIsStreamed: a long list is sent before its end is known, and a
+// failure in the middle does not look complete.
 func TestSearchIsStreamed(t *testing.T) {
 	t.Parallel()
 	first := make(chan struct{}, 1)
@@ -475,15 +475,15 @@ func TestSearchIsStreamed(t *testing.T) {
 		resp.Body.Close()
 	}
 	for name, tt := range map[string]struct {
-		words []string
-		says  string
+		fields []string
+		want   string
 	}{
 		"curl":            {[]string{"curl", "-sS", "-o", os.DevNull, "-H", "Accept: application/json", fails}, "(18)"}, // CURLE_PARTIAL_FILE
 		"curl compressed": {[]string{"curl", "-sS", "--compressed", "-o", os.DevNull, "-H", "Accept: application/json", fails}, "(18)"},
 		"puppet": {[]string{"ruby", "-e", `require 'puppet'; Puppet.initialize_settings(['--vardir', ENV['HOME'], '--confdir', ENV['HOME']])
 			begin; p Puppet.runtime[:http].get(URI(ARGV[0]), headers: {'Accept' => 'application/json'}).body.size; rescue => e; abort e.message; end`, fails}, "interrupted after"},
 	} {
-		if _, err := exec.LookPath(tt.words[0]); err != nil {
+		if _, err := exec.LookPath(tt.fields[0]); err != nil {
 			t.Logf("%s is not asked: %v", name, err)
 			continue
 		}
@@ -491,9 +491,9 @@ func TestSearchIsStreamed(t *testing.T) {
 			t.Logf("%s is not asked: it is not installed for ruby", name)
 			continue
 		}
-		cmd := exec.CommandContext(t.Context(), tt.words[0], tt.words[1:]...)
+		cmd := exec.CommandContext(t.Context(), tt.fields[0], tt.fields[1:]...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + t.TempDir()}
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tt.says) {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%s takes half a list for a whole one, or fails for another reason: %v, %q", name, err, out)
 		}
 	}
@@ -568,9 +568,9 @@ func TestPassThrough(t *testing.T) {
 	}
 }
 
-// TestNotOurs is what a proxy hands on as it came: what is no indirection, and
+// TestNotIndirection is what a proxy passes on unchanged: what is no indirection, and
 // what would be refused here.
-func TestNotOurs(t *testing.T) {
+func TestNotIndirection(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, found(&model.Node{Name: "x"}, nil), func(_ *indirector.Config, o *rest.Options) {
 		o.PassThrough, o.Wide = true, true
@@ -617,8 +617,8 @@ func (g *injector) Hold(context.Context, *indirector.Stop) (indirector.Verdict, 
 	return g.verdict, nil
 }
 
-// TestInjectionIsNoAnswerOfTheNetwork holds that what a person puts in the
-// place of an answer reaches the client of a proxy.
+// TestInjectionIsNoAnswerOfTheNetwork: an injected answer reaches the client of
+// a proxy.
 func TestInjectionIsNoAnswerOfTheNetwork(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -674,8 +674,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamIsTraced is that contents flow while their request runs: its trace
-// tells how much went and what it was, and where it broke off.
+// TestStreamIsTraced: contents are sent while their request runs, and its trace
+// has their size and digest, and where they broke off.
 func TestStreamIsTraced(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789abcdef", 1<<16)
@@ -714,7 +714,7 @@ func TestStreamIsTraced(t *testing.T) {
 	}
 }
 
-// A promised file has another size than it was said to have.
+// A promised file has another size than announced.
 type promised struct {
 	model.Contents
 	size int64
@@ -795,8 +795,8 @@ type onDisk string
 func (p onDisk) Open() (io.ReadCloser, error) { return os.Open(string(p)) }
 func (p onDisk) Size() int64                  { return -1 }
 
-// TestHeld is a request that waits for a person longer than the time limits of
-// the server: none of them ends it, nor what comes after it.
+// TestHeld is a request that is held longer than the time limits of the server:
+// none of them ends it, nor the next one.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	var failed []string

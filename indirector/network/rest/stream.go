@@ -19,28 +19,27 @@ import (
 	"indirtui/traces"
 )
 
-// Coded are contents that came over the network, and can be handed on in the
-// encoding in which they come.
+// Coded are contents from the network that can be passed on encoded.
 type coded interface {
 	model.Contents
-	// OpenCoded opens what comes, and says in which encoding it is, "" if in none,
-	// and how long, negative if nobody knows.
+	// OpenCoded opens the contents; the coding is "" for none, the size negative
+	// if unknown.
 	OpenCoded() (r io.ReadCloser, coding string, size int64, err error)
 	// Decode returns what r encodes.
 	Decode(r io.Reader) (io.Reader, error)
 }
 
-// A source is where contents come from.
+// A source is where contents are read.
 type source struct {
 	io.ReadCloser
-	size   int64                              // of what is read; negative if nobody knows
-	handed bool                               // headers and encoding are those of another server
-	coding string                             // in which it comes; "" is none
+	size   int64                              // of what is read; negative if unknown
+	handed bool                               // headers and encoding are the other server's
+	coding string                             // "" is none
 	decode func(io.Reader) (io.Reader, error) // nil without a coding
-	whole  model.Bytes                        // the contents, where all of them are here; nil if not
+	whole  model.Bytes                        // the contents, if all are in memory
 }
 
-// source opens contents. What came over the network is handed on as it came.
+// source opens contents. Those from the network stay encoded.
 func (c *call) source(contents model.Contents) (source, error) {
 	if w := c.wants.Wire; w != nil && w.Status == http.StatusOK {
 		switch x := contents.(type) {
@@ -73,14 +72,14 @@ func (c *call) source(contents model.Contents) (source, error) {
 	size := contents.Size()
 	if file, ok := r.(*os.File); ok {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size() // of what is open, not of what was there
+			size = info.Size() // of the open file, not of the former one
 		}
 	}
 	return source{ReadCloser: r, size: size}, nil
 }
 
-// stream answers with contents, in constant memory. The trace gets their size
-// and digest. If they do not arrive, the call is broken.
+// stream sends contents in constant memory. The trace gets size and digest. If
+// they do not arrive, the call is broken.
 func (c *call) stream(ctx context.Context, contents model.Contents, f *format.Format) error {
 	from, err := c.source(contents)
 	if err != nil {
@@ -92,7 +91,7 @@ func (c *call) stream(ctx context.Context, contents model.Contents, f *format.Fo
 	var to io.Writer = c.out()
 	switch {
 	case from.handed:
-		h := c.handOn(c.wants.Wire)
+		h := c.passOn(c.wants.Wire)
 		if from.coding != "" {
 			h["Content-Encoding"] = c.wants.Wire.Header["Content-Encoding"]
 		}
@@ -118,7 +117,7 @@ func (c *call) stream(ctx context.Context, contents model.Contents, f *format.Fo
 	return err
 }
 
-// gather lets what write writes go out in larger pieces, if the listener can.
+// gather lets write write larger pieces, if the listener can.
 func (c *call) gather(write func() error) error {
 	if g, ok := c.w.(interface{ Gather(func() error) error }); ok {
 		return g.Gather(write)
@@ -129,9 +128,9 @@ func (c *call) gather(write func() error) error {
 // A sending is contents on their way, counted and hashed for the trace.
 type sending struct {
 	from *source
-	span *traces.Active // nil if nobody records
-	n    int64          // bytes that went on
-	sum  []byte         // sha256 of the contents; nil if nobody records, or they cannot be decoded
+	span *traces.Active // nil without a recorder
+	n    int64          // bytes sent
+	sum  []byte         // sha256; nil without a recorder, or if undecodable
 }
 
 func watch(ctx context.Context, from *source) *sending {
@@ -140,7 +139,7 @@ func watch(ctx context.Context, from *source) *sending {
 	return f
 }
 
-// copy sends the contents on.
+// copy sends the contents.
 func (f *sending) copy(to io.Writer) error {
 	if f.span == nil || f.from.whole != nil {
 		b := pieces.Get().(*[pieceSize]byte)
@@ -158,8 +157,8 @@ func (f *sending) copy(to io.Writer) error {
 	return err
 }
 
-// each sends the contents on as they are read. It gives what has been sent to
-// full when a buffer is full, and at the end; full returns another buffer.
+// each sends the contents as they are read. It passes what was sent to full
+// when a buffer is full, and at the end; full returns the next buffer.
 func (f *sending) each(to io.Writer, full func([]byte) []byte) error {
 	left, b, filled := f.from.size, full(nil), 0
 	defer func() { full(b[:filled]) }()
@@ -213,27 +212,25 @@ func (f *sending) end(err error) {
 	f.span.End(answer, traces.Because{}, err)
 }
 
-// pieceSize is how much is read at once, and hashed at once, in bytes.
+// pieceSize is how much is read and hashed at once, in bytes.
 const pieceSize = 64 << 10
 
-// small is how little must have come to be sent at once, in bytes: the web server
-// keeps that much back, and who sends little sends slowly.
+// small is how little is sent at once, in bytes: net/http holds that much back,
+// and a slow source sends little.
 const small = 4 << 10
 
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
-// A digester hashes contents beside their way, on a goroutine of its own: what
-// is hashed need not be waited for. It never falls behind by more than it has
-// buffers.
+// A digester hashes contents on a goroutine of its own, at most its buffers
+// behind.
 type digester struct {
 	all  [3]*[pieceSize]byte
 	free chan []byte
 	full chan []byte
-	sum  chan []byte // one, when all was hashed; nil if it cannot be decoded
+	sum  chan []byte // one, after all is hashed; nil if undecodable
 }
 
-// newDigester returns one that takes what comes out of its encoding; a nil
-// decode is none.
+// newDigester returns one that decodes first, unless decode is nil.
 func newDigester(decode func(io.Reader) (io.Reader, error)) *digester {
 	d := new(digester)
 	d.free, d.full, d.sum = make(chan []byte, len(d.all)), make(chan []byte, len(d.all)), make(chan []byte, 1)
@@ -245,8 +242,8 @@ func newDigester(decode func(io.Reader) (io.Reader, error)) *digester {
 	return d
 }
 
-// add gives a piece to be hashed, which nobody may write to any longer, and
-// returns a buffer for the next one.
+// add passes on a piece, which must not change any more, and returns a buffer
+// for the next one.
 func (d *digester) add(b []byte) []byte {
 	if len(b) > 0 {
 		d.full <- b
@@ -254,7 +251,7 @@ func (d *digester) add(b []byte) []byte {
 	return <-d.free
 }
 
-// end waits until all is hashed, and returns the digest; nil if there is none.
+// end waits for the digest; nil if there is none.
 func (d *digester) end() []byte {
 	close(d.full)
 	sum := <-d.sum
@@ -287,7 +284,7 @@ func (d *digester) run(decode func(io.Reader) (io.Reader, error)) {
 	d.sum <- h.Sum(nil)
 }
 
-// Arrived reads what a digester was given.
+// Arrived reads the pieces of a digester.
 type arrived struct {
 	d           *digester
 	piece, rest []byte

@@ -1,11 +1,11 @@
 // Package rest is the wire of Puppet's REST API in both directions.
 //
 //	m, err := rest.Encoding{}.Encode(req)        // a request as it goes over the network
-//	req, err := rest.Space{}.Decode(httpRequest) // and what it was
+//	req, err := rest.Space{}.Decode(httpRequest) // and back
 //	http.Server{Handler: rest.NewHandler(x, rest.Options{…})}
 //
-// There is one table of indirections. Both directions read it, and decoding
-// what was encoded gives the request back.
+// Both directions read one table of indirections; decoding an encoded request
+// returns it.
 package rest
 
 import (
@@ -20,24 +20,24 @@ import (
 	"indirtui/indirector/model"
 )
 
-// The prefixes of URLs. Rule REST-URL-01.
+// Prefixes of URLs. Rule REST-URL-01.
 const (
 	puppetPrefix = "/puppet/v3"
 	caPrefix     = "/puppet-ca/v1"
 )
 
-// An indirection is how one indirection is written in URLs.
+// An indirection is the spelling of an indirection in URLs.
 type indirection struct {
 	name   string
-	plural string // as a search spells it
-	ca     bool   // of the certificate authority, not of the server
+	plural string // of a search
+	ca     bool   // of the CA, not the server
 	served string // methods that Puppet Server answers, for one and for "many"; "" is none
 	find   []string
-	search []string // parameters that Puppet's client sends, in its order
+	search []string // parameters that Puppet's client sends, in order
 }
 
-// table has the indirections that Puppet's own spelling rules, or its clients,
-// treat differently from "append an s". Rules REST-URL-02, REST-PLU-01.
+// table has the indirections that Puppet or its clients treat differently from
+// "append an s". Rules REST-URL-02, REST-PLU-01.
 var table = [...]indirection{
 	{
 		name: "node", plural: "nodes", served: "GET",
@@ -81,8 +81,8 @@ func (i *indirection) prefix() string {
 	return puppetPrefix
 }
 
-// singular returns the indirection that a name in a URL means, and whether it
-// asks for many. Rules REST-PLU-01, REST-PLU-02.
+// singular returns the indirection of a name in a URL, and whether it is
+// plural. Rules REST-PLU-01, REST-PLU-02.
 func singular(name string) (string, bool) {
 	switch name {
 	case "facts", "status", "certificate_status":
@@ -98,7 +98,7 @@ func singular(name string) (string, bool) {
 	return cut, many
 }
 
-// verbs is what a method asks of one instance. Of many, only GET asks.
+// verbs are those of one instance. Many can only be searched, by GET.
 var verbs = map[string]indirector.Verb{
 	http.MethodGet:    indirector.Find,
 	http.MethodPost:   indirector.Find,
@@ -107,24 +107,34 @@ var verbs = map[string]indirector.Verb{
 	http.MethodHead:   indirector.Head,
 }
 
-// An Encoding says how requests are written. The zero Encoding writes them as
-// the agent of Puppet 7 does with its default settings.
+// VerbOf returns the verb of a method; Find for unknown ones.
+func VerbOf(method string) indirector.Verb {
+	if v, ok := verbs[method]; ok {
+		return v
+	}
+	return indirector.Find
+}
+
+// An Encoding decides how requests are written. The zero Encoding writes them
+// as Puppet 7's agent does by default.
 type Encoding struct {
 	Legacy    bool     // URLs and formats of Puppet 2.6 to 3. Rule REST-URL-05
 	Preferred string   // setting preferred_serialization_format; "" is json
 	Digest    string   // setting digest_algorithm; "" is sha256
 	Checksums []string // setting supported_checksum_types; nil is Puppet 7's default
-	Plain     bool     // setting rich_data is off: no rich formats are asked for
+	Plain     bool     // setting rich_data is off
 }
 
-// A Message is a request as it goes over the network.
+// A Message is a request on the wire.
 type Message struct {
 	Method string
-	Path   string      // escaped, from the root on
+	Path   string      // escaped, from the root
 	Query  string      // escaped, without "?"
-	Header http.Header // Accept and Content-Type; the rest is the client's
+	Header http.Header // Accept and Content-Type; the client adds the rest
 	// Body may be opened several times, for redirects and retries; nil is none.
 	Body model.Contents
+	// Warnings are Puppet's about rich values that are sent as strings.
+	Warnings []string
 }
 
 // Target returns path and query.
@@ -155,12 +165,11 @@ func (m *Message) Request(base string) (*http.Request, error) {
 	return r, err
 }
 
-// Encode returns req as it goes over the network. A request that itself came
-// over the network (Remote) goes on with all the parameters that it came with,
-// and nothing is added; one of this process gets what Puppet's client sends,
-// defaults included. An error is that something cannot be written: a parameter
-// that is neither a scalar nor a list of them, an instance that the format does
-// not take. Rules REST-URL-06, REST-PAR-06, REST-PLU-03.
+// Encode returns req as it goes over the network. One that came over the
+// network (Remote) keeps exactly its parameters; one of this process gets what
+// Puppet's client sends, defaults included. An error reports what cannot be
+// written: a parameter that is no scalar or list of scalars, an instance that
+// the format does not take. Rules REST-URL-06, REST-PAR-06, REST-PLU-03.
 func (e Encoding) Encode(req *indirector.Request) (*Message, error) {
 	ind := lookup(req.Indirection)
 	m := &Message{Header: make(http.Header, 2)}
@@ -180,7 +189,7 @@ func (e Encoding) Encode(req *indirector.Request) (*Message, error) {
 		return nil, fmt.Errorf("%v goes over no network", req.Verb)
 	}
 	m.Path = e.path(&ind, req, name)
-	m.Header["Accept"] = nil // no client is to think of one
+	m.Header["Accept"] = nil // else the client adds one
 	if accept := strings.Join(e.Accept(req), ", "); accept != "" {
 		m.Header.Set("Accept", accept)
 	}
@@ -265,14 +274,14 @@ func (e Encoding) parameter(ind *indirection, req *indirector.Request, name stri
 	return nil
 }
 
-// posts reports whether a catalog is asked for with POST. Puppet's client
-// always does; a request that came without facts goes on as it came.
+// posts reports whether a catalog is requested by POST. Puppet's client always
+// does; a forwarded request without facts does not.
 func posts(req *indirector.Request) bool {
 	return req.Remote == nil || req.Option("facts") != nil || req.Option("facts_for_catalog") != nil
 }
 
-// postCatalog asks for a catalog with a form. The facts are encoded twice, once
-// as facts and once as a field. Rules: 3.1, REST-PAR-05.
+// postCatalog requests a catalog by a form. The facts are encoded twice, as
+// facts and as a field. Rules: 3.1, REST-PAR-05.
 func (e Encoding) postCatalog(m *Message, req *indirector.Request, query parameters) (*Message, error) {
 	form := query
 	if req.Remote == nil {
@@ -282,7 +291,7 @@ func (e Encoding) postCatalog(m *Message, req *indirector.Request, query paramet
 		}
 	}
 	if e.Legacy {
-		// Puppet 3 asks with GET as long as the line is short. Rule REST-CLI-10.
+		// Puppet 3 uses GET as long as the line is short. Rule REST-CLI-10.
 		if m.Query = form.encode(); len(m.Target()) <= 1024 {
 			return m, nil
 		}
@@ -326,8 +335,8 @@ func (e Encoding) catalogForm(req *indirector.Request) (parameters, error) {
 	return form, nil
 }
 
-// addFacts adds those of the option facts_for_catalog, or those that are
-// written already; without any, Puppet's null.
+// addFacts adds the option facts_for_catalog, facts already encoded, or
+// Puppet's null.
 func (e Encoding) addFacts(form *parameters, req *indirector.Request) error {
 	if text, ok := req.Option("facts").(string); ok {
 		kind, _ := scalar(req.Option("facts_format"))
@@ -363,8 +372,8 @@ func cannotSerialize(inst indirector.Instance, name string, err error) error {
 	}
 }
 
-// encodeInstance writes what a save sends: contents as they are, everything else
-// in the preferred format.
+// encodeInstance writes the body of a save: contents as they are, all else in
+// the preferred format.
 func (e Encoding) encodeInstance(m *Message, req *indirector.Request) error {
 	if req.Instance == nil {
 		return fmt.Errorf("save %s %q: there is no instance", req.Indirection, req.Key)
@@ -375,13 +384,17 @@ func (e Encoding) encodeInstance(m *Message, req *indirector.Request) error {
 		return fmt.Errorf("there is no format %q", names[0])
 	}
 	m.Header.Set("Content-Type", f.MediaType)
-	switch x := req.Instance.(type) {
+	inst := req.Instance
+	if e.Plain {
+		inst, m.Warnings = model.Plain(inst)
+	}
+	switch x := inst.(type) {
 	case *model.FileContent:
 		m.Body = x.Contents
 	case *model.FileBucketFile:
 		m.Body = x.Contents
 	default:
-		b, err := format.Render(f, req.Instance)
+		b, err := format.Render(f, inst)
 		if err != nil {
 			return cannotSerialize(req.Instance, f.Name, err)
 		}
@@ -393,8 +406,8 @@ func (e Encoding) encodeInstance(m *Message, req *indirector.Request) error {
 	return nil
 }
 
-// formats returns the names of the formats that a client offers for a model,
-// the preferred first: never yaml nor dot. Rules REST-FMT-01, REST-FMT-02,
+// formats returns the names of the formats that a client accepts for a model,
+// the preferred first, never yaml or dot. Rules REST-FMT-01, REST-FMT-02,
 // REST-FMT-06.
 func (e Encoding) formats(name string) []string {
 	c, ok := model.Lookup(name)
@@ -432,9 +445,9 @@ func (e Encoding) formats(name string) []string {
 	return names
 }
 
-// Accept returns what the client takes as an answer to req, most wanted first:
-// what its Wire asks for, else all formats of the model. One empty entry is a
-// client that does not say. Puppet 2.6 to 3 know formats by name.
+// Accept returns what the client accepts for req, most wanted first: that of
+// its Wire, else all formats of the model. One empty entry is a missing header.
+// Puppet 2.6 to 3 use names of formats.
 func (e Encoding) Accept(req *indirector.Request) []string {
 	if wire := req.Wire(); wire != nil && len(wire.Accept) > 0 {
 		return wire.Accept
@@ -451,16 +464,16 @@ func (e Encoding) Accept(req *indirector.Request) []string {
 	return names
 }
 
-// A Space says how requests are read. The zero Space reads the URLs of Puppet 4
-// and later, and bodies of the default sizes.
+// A Space decides how requests are read. The zero Space reads the URLs of
+// Puppet 4 and later.
 type Space struct {
-	Legacy bool // URLs of Puppet 2.6 to 3 are read, too
-	// Form is the largest form in bytes; 0 is 64 MiB. Facts travel in one.
+	Legacy bool // reads URLs of Puppet 2.6 to 3, too
+	// Form is the largest form in bytes, which holds facts; 0 is 64 MiB.
 	Form int64
 	// Body is the largest instance in bytes; 0 is 256 MiB. Contents of files are
-	// streamed and have no limit.
+	// streamed without a limit.
 	Body int64
-	// Has reports whether there is an indirection by that name; nil knows all.
+	// Has reports whether an indirection exists; nil knows all.
 	Has func(name string) bool
 }
 
@@ -471,19 +484,18 @@ const (
 )
 
 // Decode returns the request that r is, with its instance. An error is an
-// *[Error]. Contents of files are not read: they flow from r.Body when they are
-// opened, once.
+// *[Error]. Contents of files are read from r.Body when they are opened, once.
 func (s Space) Decode(r *http.Request) (*indirector.Request, error) {
 	req, err := s.Parse(r)
 	if err != nil || req.Verb != indirector.Save {
 		return req, err
 	}
-	return req, s.ReadInstance(r, req)
+	return req, s.readInstance(r, req)
 }
 
-// Parse returns the request that r is, without the instance of a save. It makes
-// the checks that need no house, in Puppet's order. The environment is not
-// known to exist. Rules REST-URL-01 to REST-URL-05, REST-PAR-01 to REST-PAR-05.
+// Parse returns the request that r is, without the instance of a save, after
+// the checks that need no Indirector, in Puppet's order. The environment may
+// not exist. Rules REST-URL-01 to REST-URL-05, REST-PAR-01 to REST-PAR-05.
 func (s Space) Parse(r *http.Request) (*indirector.Request, error) {
 	path := r.URL.Path
 	if err := checkPath(path); err != nil {
@@ -500,31 +512,31 @@ func (s Space) Parse(r *http.Request) (*indirector.Request, error) {
 	return s.parse(r, p, params)
 }
 
-// A place is what the parts of a path say.
-type place struct {
+// A location is a parsed path.
+type location struct {
 	prefix, name, key string
 	environment       string // of a legacy path
 	legacy            bool
 }
 
-// split takes a path apart: the key is all that follows the name. Rules
-// REST-URL-01, REST-URL-05.
-func (s Space) split(path string) (place, bool) {
+// split parses a path: the key is all that follows the name. Rules REST-URL-01,
+// REST-URL-05.
+func (s Space) split(path string) (location, bool) {
 	for _, prefix := range [...]string{puppetPrefix, caPrefix} {
 		if rest, ok := strings.CutPrefix(path, prefix+"/"); ok {
 			name, key, _ := strings.Cut(rest, "/")
-			return place{prefix: prefix, name: name, key: key}, true
+			return location{prefix: prefix, name: name, key: key}, true
 		}
 	}
 	if !s.Legacy || strings.Count(path, "/") < 3 {
-		return place{}, false
+		return location{}, false
 	}
 	environment, rest, _ := strings.Cut(path[1:], "/")
 	name, key, _ := strings.Cut(rest, "/")
-	return place{name: name, key: key, environment: environment, legacy: true}, true
+	return location{name: name, key: key, environment: environment, legacy: true}, true
 }
 
-func (s Space) parse(r *http.Request, p place, params parameters) (*indirector.Request, error) {
+func (s Space) parse(r *http.Request, p location, params parameters) (*indirector.Request, error) {
 	if !isWord(p.name) {
 		return nil, refuse(http.StatusBadRequest, RuntimeError, msgBadIndirection, p.name)
 	}
@@ -551,7 +563,7 @@ func (s Space) parse(r *http.Request, p place, params parameters) (*indirector.R
 		environment, given = p.environment, true
 	}
 	switch {
-	case !given && ind.ca: // the authority has no environments
+	case !given && ind.ca: // the CA has no environments
 	case !given:
 		return nil, refuse(http.StatusBadRequest, RuntimeError, msgNoEnvironment)
 	case !isWord(environment):
@@ -565,9 +577,9 @@ func (s Space) parse(r *http.Request, p place, params parameters) (*indirector.R
 	return req, nil
 }
 
-// ReadInstance reads what a save is to store from the body of r. Rule
+// readInstance reads the instance of a save from the body of r. Rule
 // REST-FMT-07.
-func (s Space) ReadInstance(r *http.Request, req *indirector.Request) error {
+func (s Space) readInstance(r *http.Request, req *indirector.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
 		return refuse(http.StatusBadRequest, MissingHeaderField, msgNoContentType)

@@ -41,7 +41,7 @@ func decoded(t testing.TB, e Encoding, s Space, req *indirector.Request) (*indir
 	return s.Decode(r)
 }
 
-// TestTable holds the spellings against the rules for reading them.
+// TestTable compares the spellings with the rules for reading them.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	for _, ind := range table {
@@ -62,7 +62,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestEncode holds what is sent against what Puppet's agent sends.
+// TestEncode compares what is sent with Puppet's agent.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	facts := &model.Facts{Name: "web01", Values: data.OfHash([]data.Pair{data.P("kernel", data.OfString("Linux"))})}
@@ -216,7 +216,32 @@ func read(t testing.TB, c model.Contents) string {
 	return string(b)
 }
 
-// TestEncodeRefuses tells what cannot be written. Rule REST-PAR-06.
+// Catalogs are sent as Puppet 7.23 renders them for each value of rich_data.
+func TestEncodePlain(t *testing.T) {
+	t.Parallel()
+	catalog := &model.Catalog{Name: "web01", Resources: []model.Resource{{
+		Type: "Rich", Title: "r",
+		Parameters: data.OfHash([]data.Pair{data.P("x", data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Regexp")), data.P("__pvalue", data.OfString("a/b"))}))}),
+	}}}
+	for _, tt := range []struct {
+		plain                       bool
+		contentType, body, warnings string
+	}{
+		{false, "application/vnd.puppet.rich+json", `"parameters":{"x":{"__ptype":"Regexp","__pvalue":"a/b"}}`, ""},
+		{true, "application/json", `"parameters":{"x":"/a\\/b/"}`, `Rich[r]['x'] contains a Regexp value. It will be converted to the String '/a\/b/'`},
+	} {
+		m, err := Encoding{Plain: tt.plain}.Encode(&indirector.Request{Indirection: "catalog", Verb: indirector.Save, Key: "web01", Environment: "production", Instance: catalog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := string(m.Body.(model.Bytes))
+		if got := m.Header.Get("Content-Type"); got != tt.contentType || !strings.Contains(body, tt.body) || strings.Join(m.Warnings, "\n") != tt.warnings {
+			t.Errorf("plain %v: got %s %s, warnings %q", tt.plain, got, body, m.Warnings)
+		}
+	}
+}
+
+// TestEncodeRefuses is what cannot be written. Rule REST-PAR-06.
 func TestEncodeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, req := range []*indirector.Request{
@@ -460,7 +485,7 @@ func TestReadInstance(t *testing.T) {
 	}
 }
 
-// early ends before it has said all.
+// early ends too early.
 type early struct{ io.Reader }
 
 func (e early) Read(b []byte) (int, error) {
@@ -471,7 +496,7 @@ func (e early) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestEarlyEnd holds that a body that ends early is no body.
+// TestEarlyEnd: a body that ends early is an error.
 func TestEarlyEnd(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("PUT", "/puppet/v3/file_bucket_file/sha256/a?environment=production", early{strings.NewReader("half")})
@@ -495,8 +520,8 @@ func TestEarlyEnd(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that any URL and form is a request or an *Error, and that
-// the request goes over the network unchanged.
+// FuzzDecode: any URL and form is a request or an *Error, and the request
+// survives the network unchanged.
 func FuzzDecode(f *testing.F) {
 	f.Add("/puppet/v3/node/web01?environment=production", "", false)
 	f.Add("/puppet/v3/catalog/web01?environment=production", "facts=%257B&facts_format=pson&a=1&a=2", true)

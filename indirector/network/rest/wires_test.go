@@ -73,7 +73,7 @@ var (
 	asker    = regexp.MustCompile(`/(?:node|catalog|report|certificate_request)/([a-z0-9.]+\.example\.com)`)
 )
 
-// send completes a request: who asks, and what it sends.
+// send completes a request.
 func (a *agent) send(t *testing.T, c *capture) {
 	t.Helper()
 	if c.as = "none"; a.signed {
@@ -106,9 +106,8 @@ func (a *agent) send(t *testing.T, c *capture) {
 	}
 }
 
-// against says in which way an answer is another than that of the recording:
-// status and headers, since bodies were not kept. Lengths count where the body
-// is that of a file as it is.
+// against returns how an answer differs from the recording in status and
+// headers, since bodies were not kept. Lengths count for unchanged files.
 func (c *capture) against(got answer) []string {
 	var all []string
 	if got.status != c.answer.status {
@@ -126,10 +125,9 @@ func (c *capture) against(got answer) []string {
 	return all
 }
 
-// TestAgentWires asks what real agents asked, request by request and header by
-// header, of a server of ours and of one behind a proxy of ours, and holds the
-// answers against Puppet Server's: four runs, from the first to one without
-// certificates.
+// TestAgentWires repeats the requests of real agents, header by header, to a
+// server and through a proxy, and compares the answers with Puppet Server's:
+// four runs, from the first to one without certificates.
 func TestAgentWires(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -193,17 +191,17 @@ func TestAgentWires(t *testing.T) {
 				}
 			}
 			got := direct.ask(t, c)
-			switch said := c.against(got); {
-			case len(said) > 0 && why == "":
-				t.Errorf("%s: %s\n\t%s", c.name, c.line, strings.Join(said, "\n\t"))
-			case len(said) == 0 && why != "":
+			switch given := c.against(got); {
+			case len(given) > 0 && why == "":
+				t.Errorf("%s: %s\n\t%s", c.name, c.line, strings.Join(given, "\n\t"))
+			case len(given) == 0 && why != "":
 				t.Errorf("%s: %s is answered like Puppet Server's, but listed: %s", c.name, c.line, why)
 			}
 			if strings.Contains(c.line, "/puppet-ca/") || strings.Contains(c.line, "/static_file_content/") {
 				continue // no indirections: handed on byte by byte, see the package server
 			}
-			if said := c.against(proxy.ask(t, c)); len(said) > 0 && why == "" {
-				t.Errorf("%s, through a proxy: %s\n\t%s", c.name, c.line, strings.Join(said, "\n\t"))
+			if given := c.against(proxy.ask(t, c)); len(given) > 0 && why == "" {
+				t.Errorf("%s, through a proxy: %s\n\t%s", c.name, c.line, strings.Join(given, "\n\t"))
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,14 +12,15 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/rest"
 )
 
-// identify returns who asks: by the certificate of the connection or, where
-// auth.conf has allow-header-cert-info, by the headers of a proxy in front. The
-// error is about headers that cannot be read. Doubt says what speaks against
-// who the client claims to be.
+// identify returns the client: by the certificate of the connection or, with
+// allow-header-cert-info in auth.conf, by the headers of a proxy. The error is
+// of unreadable headers. Doubt is the reason why the client is not
+// authenticated.
 func (s *Server) identify(r *http.Request) (c authconf.Client, cert *x509.Certificate, doubt string, err error) {
-	c.Address = address(r.RemoteAddr)
+	c.Address = rest.Address(r.RemoteAddr)
 	if !s.auth.HeaderCertInfo {
 		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 			return c, nil, "", nil
@@ -48,15 +48,8 @@ func (s *Server) identify(r *http.Request) (c authconf.Client, cert *x509.Certif
 	return c, cert, doubt, nil
 }
 
-func address(remote string) string {
-	host, _, err := net.SplitHostPort(remote)
-	if err != nil {
-		return remote
-	}
-	return host
-}
-
-// headerCert reads the certificate that a proxy passes on: PEM, percent-encoded.
+// headerCert reads the certificate that a proxy passes on: PEM,
+// percent-encoded.
 func headerCert(value string) (*x509.Certificate, error) {
 	if value == "" {
 		return nil, nil
@@ -79,8 +72,8 @@ func headerCert(value string) (*x509.Certificate, error) {
 	return cert, nil
 }
 
-// nameOf returns the common name of a distinguished name, as RFC 2253 writes
-// it ("CN=web01,O=x") or OpenSSL of old ("/O=x/CN=web01").
+// nameOf returns the common name of a distinguished name, in RFC 2253
+// ("CN=web01,O=x") or OpenSSL's old form ("/O=x/CN=web01").
 func nameOf(dn string) string {
 	sep := ","
 	if strings.HasPrefix(dn, "/") {
@@ -95,7 +88,7 @@ func nameOf(dn string) string {
 	return ""
 }
 
-// withExtensions adds what else the certificate says.
+// withExtensions adds alternative names and extensions of the certificate.
 func withExtensions(c authconf.Client, cert *x509.Certificate) authconf.Client {
 	c.AltNames = make(map[string][]string, 2)
 	if len(cert.DNSNames) > 0 {
@@ -114,7 +107,7 @@ func withExtensions(c authconf.Client, cert *x509.Certificate) authconf.Client {
 	return c
 }
 
-// remote is what the house knows of a client. Rule REST-PAR-01.
+// remote is the client as the Indirector knows it. Rule REST-PAR-01.
 func remote(c authconf.Client, cert *x509.Certificate) indirector.Remote {
 	r := indirector.Remote{Node: c.Name, IP: c.Address, Authenticated: c.Authenticated, Extensions: c.Extensions}
 	if r.Node == "" {
@@ -126,14 +119,14 @@ func remote(c authconf.Client, cert *x509.Certificate) indirector.Remote {
 	return r
 }
 
-// tlsConfig is that of the listener: a client may show a certificate, and if it
-// does, it must be good. Who shows none is nobody.
+// tlsConfig is that of the listener: a client may show a certificate, which
+// must be good. One that shows none is anonymous.
 func (s *Server) tlsConfig() *tls.Config {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ClientAuth: tls.RequestClientCert,
 		NextProtos: []string{"http/1.1"},
-		// Small records at the beginning are for browsers; agents get files.
+		// Small first records are for browsers.
 		DynamicRecordSizingDisabled: true,
 	}
 	config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &s.keys.current().cert, nil }
@@ -150,7 +143,7 @@ func (s *Server) tlsConfig() *tls.Config {
 	return config
 }
 
-// A certificateError is why a client's certificate was not accepted.
+// A certificateError is the reason why a client's certificate is refused.
 type certificateError struct {
 	cert *x509.Certificate
 	err  error

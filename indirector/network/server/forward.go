@@ -13,45 +13,47 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/network/rest"
 	"indirtui/traces"
 )
 
-// As is as whom a server behind a proxy is asked.
+// As is the identity by which a proxy asks its server.
 type As uint8
 
 const (
-	// AsHeaders asks as the proxy, and tells the server in headers who the client
-	// is: X-Client-Verify, X-Client-DN and X-Client-Cert.
+	// AsHeaders asks as the proxy, with headers that name the client:
+	// X-Client-Verify, X-Client-DN and X-Client-Cert.
 	AsHeaders As = iota
-	// AsAgent shows the certificate of the client, whose key is at hand.
+	// AsAgent shows the client's certificate, whose key is at hand.
 	AsAgent
-	// AsProxy asks as the proxy, and says nothing of the client.
+	// AsProxy asks as the proxy and does not name the client.
 	AsProxy
 )
 
-// A Forwarder hands requests on that are of no indirection: environments,
-// static_file_content, the status, and the CA where it is not ours. What comes
-// back is handed on byte by byte. Each is a trace.
+// A Forwarder passes on requests outside of indirections: environments,
+// static_file_content, the status, and another server's CA. Answers are passed
+// back byte by byte. Each is a trace.
 type Forwarder struct {
 	Client   *client.Client
-	Server   *Server // who asks, and of which run it is
+	Server   *Server // identifies clients and runs
 	As       As
-	Recorder traces.Recorder // nil keeps nothing
+	Recorder traces.Recorder // nil keeps none
 	Now      func() time.Time
 }
 
-// maxForwarded is how large a body of a request may be, in bytes: it must be
-// kept for redirects and retries. Files go another way.
+// maxForwarded is the largest request body, in bytes: it is kept for redirects
+// and retries. Files go another way.
 const maxForwarded = 64 << 20
 
-// hop are the headers that concern one connection only, and those by which a
-// client might claim to be somebody else.
+// hop are the headers of one connection only, and those by which a client might
+// pretend to be another.
 var hop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 	"Content-Length", "Expect", "X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
 }
 
-// ServeHTTP forwards one request.
+var _ http.Handler = (*Forwarder)(nil)
+
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
@@ -60,17 +62,17 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if err != nil {
 		return // the client has gone
 	}
-	who := f.Server.Who(r)
+	remote := f.Server.Client(r)
 	x := &client.Exchange{
 		Service: client.PuppetServer, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header.Clone(),
-		Stream: true, Verbatim: true, Anonymous: !who.Authenticated,
+		Stream: true, Verbatim: true, Anonymous: !remote.Authenticated,
 	}
 	for _, name := range hop {
 		x.Header.Del(name)
 	}
 	for _, name := range [...]string{"Accept", "Accept-Encoding", "User-Agent", "X-Puppet-Version"} {
 		if _, sent := x.Header[name]; !sent {
-			x.Header[name] = nil // the client would write its own
+			x.Header[name] = nil // else the client adds its own
 		}
 	}
 	if strings.HasPrefix(r.URL.Path, "/puppet-ca/") {
@@ -80,8 +82,13 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.Size = int64(len(body))
 		x.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
-	f.tell(x, &who)
-	live, end := f.trace(r, who)
+	switch {
+	case f.As == AsAgent && remote.Authenticated:
+		x.Identity = remote.Node
+	case f.As == AsHeaders:
+		x.SetClient(&remote)
+	}
+	live, end := f.trace(r, remote)
 	answer, err := f.Client.Do(live, x)
 	if err != nil {
 		status := http.StatusBadGateway
@@ -95,27 +102,11 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err = f.answer(w, answer)
 	end(answer.Status, err)
 	if err != nil {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // a broken answer must not look complete
 	}
 }
 
-// tell passes on who asks.
-func (f *Forwarder) tell(x *client.Exchange, who *indirector.Remote) {
-	switch {
-	case f.As == AsAgent && who.Authenticated:
-		x.Identity = who.Node
-	case f.As == AsHeaders && !who.Authenticated:
-		x.Header.Set("X-Client-Verify", "NONE")
-	case f.As == AsHeaders:
-		x.Header.Set("X-Client-Verify", "SUCCESS")
-		x.Header.Set("X-Client-DN", "CN="+who.Node)
-		if who.Certificate != "" {
-			x.Header.Set("X-Client-Cert", strings.ReplaceAll(url.QueryEscape(who.Certificate), "+", "%20"))
-		}
-	}
-}
-
-// answer hands on what came back.
+// answer passes the answer back.
 func (f *Forwarder) answer(w http.ResponseWriter, a *client.Answer) error {
 	h := w.Header()
 	for name, values := range a.Header {
@@ -142,19 +133,11 @@ func (f *Forwarder) answer(w http.ResponseWriter, a *client.Answer) error {
 	return nil
 }
 
-// trace opens the trace of a request. End closes it.
-func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live, func(int, error)) {
+// trace begins the trace of a request, which the returned function ends.
+func (f *Forwarder) trace(r *http.Request, remote indirector.Remote) (*traces.Live, func(int, error)) {
 	start := f.Now()
 	t := traces.NewTrace()
-	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+who.Node, traces.Find, traces.TraceparentOf(r.Context())
-	switch r.Method {
-	case http.MethodHead:
-		t.Verb = traces.Head
-	case http.MethodPut:
-		t.Verb = traces.Save
-	case http.MethodDelete:
-		t.Verb = traces.Destroy
-	}
+	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+remote.Node, rest.VerbOf(r.Method), traces.TraceparentOf(r.Context())
 	t.Indirection, t.Key = "http", r.URL.Path
 	if parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 4); len(parts) > 2 {
 		t.Indirection, t.Key = parts[2], strings.Join(parts[3:], "")
@@ -162,7 +145,7 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 			t.Indirection, t.Key = "status", strings.Join(parts[2:], "/")
 		}
 	}
-	query, _ := url.ParseQuery(r.URL.RawQuery) // what cannot be read is forwarded as it is
+	query, _ := url.ParseQuery(r.URL.RawQuery) // an unreadable query is forwarded as it is
 	t.Environment = query.Get("environment")
 	t.Run, t.RunGuessed = f.Server.Run(r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Run: query.Get("transaction_uuid")})
 	for s := range t.Steps {
@@ -178,22 +161,22 @@ func (f *Forwarder) trace(r *http.Request, who indirector.Remote) (*traces.Live,
 		live.Close()
 		t.Took, t.Served = max(f.Now().Sub(start), 1), traces.ByTerminus
 		question := traces.Question{Answer: traces.OK, Because: traces.Because{Reason: traces.Returned}, Took: t.Took}
-		said := fmt.Sprintf("%d %s", status, http.StatusText(status))
+		message := fmt.Sprintf("%d %s", status, http.StatusText(status))
 		switch {
 		case err != nil:
-			said = indirector.Message(err)
+			message = indirector.Message(err)
 			fallthrough
 		case status >= 400 && status != http.StatusNotFound:
-			t.Error, t.Served = said, traces.ByNone
-			question.Answer, question.Because = traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: said}
-			fault := traces.Fault{Origin: "network", Step: traces.Terminus, Message: said, Shown: true, Path: r.URL.Path}
+			t.Error, t.Served = message, traces.ByNone
+			question.Answer, question.Because = traces.Raised, traces.Because{Reason: traces.TerminusRaised, About: message}
+			fault := traces.Fault{Origin: "network", Step: traces.Terminus, Message: message, Shown: true, Path: r.URL.Path}
 			if failed := (*indirector.Failure)(nil); errors.As(err, &failed) {
 				fault.Hidden = failed.Hidden
 			}
 			t.Faults = append(t.Faults, fault)
 		case status == http.StatusNotFound:
 			t.Served = traces.ByNone
-			question.Answer, question.Because = traces.Nothing, traces.Because{Reason: traces.NilFrom404, About: said}
+			question.Answer, question.Because = traces.Nothing, traces.Because{Reason: traces.NilFrom404, About: message}
 		}
 		t.Steps[traces.Terminus] = question
 		t.Outcome = traces.Judge(t)

@@ -25,11 +25,11 @@ import (
 // given are settings for tests.
 type given map[string]string
 
-func (g given) Get(name string) (value, place string) { return g[name], "test" }
+func (g given) Get(name string) (value, source string) { return g[name], "test" }
 
 // standBetween starts an upstream with that handler, and a proxy in front that
 // waits so many seconds for an answer.
-func standBetween(t *testing.T, as server.As, limit string, upstream http.HandlerFunc) (*house, *http.Client) {
+func standBetween(t *testing.T, as server.As, limit string, upstream http.HandlerFunc) (*testServer, *http.Client) {
 	t.Helper()
 	ca := newAuthority(t, "CA of tests")
 	web := ca.sign("web01")
@@ -60,8 +60,8 @@ func standBetween(t *testing.T, as server.As, limit string, upstream http.Handle
 	return h, h.client(web)
 }
 
-// TestForward: what went in and what came back is all there, and nobody can
-// claim to be somebody else.
+// TestForward: requests and answers pass unchanged, and no client can pretend
+// to be another.
 func TestForward(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -100,9 +100,9 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestForwardUnknown: what is no indirection, whoever's it is, goes to the server
-// as it came, and what the server says comes back byte by byte, in the encoding
-// that the client offered, also where it is an error.
+// TestForwardUnknown: what is no indirection goes to the server as it came, and
+// its answer comes back byte by byte, in the encoding that the client offered,
+// errors included.
 func TestForwardUnknown(t *testing.T) {
 	t.Parallel()
 	var squeezed bytes.Buffer
@@ -157,15 +157,15 @@ func TestForwardUnknown(t *testing.T) {
 }
 
 // TestForwardFaults: whatever the server does, the client gets a status, and
-// the trace says what it was.
+// the trace the cause.
 func TestForwardFaults(t *testing.T) {
 	t.Parallel()
-	hijack := func(w http.ResponseWriter, say string) {
+	hijack := func(w http.ResponseWriter, text string) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			panic(err)
 		}
-		_, _ = io.WriteString(c, say)
+		_, _ = io.WriteString(c, text)
 		_ = c.Close()
 	}
 	for _, tt := range []struct {
@@ -215,7 +215,7 @@ func TestForwardFaults(t *testing.T) {
 	}
 }
 
-// TestForwardDown: nobody is there.
+// TestForwardDown: no server.
 func TestForwardDown(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, "CA of tests")

@@ -19,22 +19,23 @@ import (
 	"sync"
 
 	"indirtui/indirector"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
 )
 
-// Identities are certificates of agents, by which a server behind a proxy knows
-// who asks. What is missing is asked of the server's CA, as an agent does. The
-// zero value of all but Client, Certs and Keys will do.
+// Identities are certificates of agents, by which a proxy identifies clients to
+// the server behind it. Missing ones are requested from the server's CA, as by
+// an agent. Client, Certs and Keys are required.
 type Identities struct {
 	Client      *client.Client
 	Certs, Keys string // directories: NAME.pem in each
 
-	mu sync.Mutex // one is obtained at a time
+	mu sync.Mutex // guards requesting
 }
 
-// Have makes sure that there is a certificate for the name. The error says that
-// the CA has not signed it yet, or what else is in the way.
+// Have makes sure that there is a certificate for the name. The error may be
+// that the CA has not signed it yet.
 func (i *Identities) Have(ctx context.Context, name string) error {
 	if err := ca.ValidName(name); err != nil {
 		return err
@@ -83,25 +84,10 @@ func (i *Identities) key(file string) (crypto.Signer, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return nil, err
 	}
-	return key, replace(file, 0o600, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}))
+	return key, files.Write(file, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der}), files.Options{Mode: 0o600})
 }
 
-func replace(file string, mode fs.FileMode, content []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
-}
-
-// ask asks the CA as somebody without a certificate.
+// ask asks the CA without a certificate.
 func (i *Identities) ask(ctx context.Context, method, path string, body []byte) (*client.Answer, error) {
 	x := &client.Exchange{
 		Service: client.CA, Method: method, Path: path, Anonymous: true, Size: int64(len(body)),
@@ -131,7 +117,7 @@ func (i *Identities) fetch(ctx context.Context, name string) ([]byte, error) {
 	return answer.Body, nil
 }
 
-// request asks the CA to sign. That it has a request already is no error.
+// request asks the CA to sign. An existing request is no error.
 func (i *Identities) request(ctx context.Context, name string, key crypto.Signer) error {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, key)
 	if err != nil {
@@ -160,5 +146,5 @@ func (i *Identities) keep(file string, text []byte, key crypto.Signer, name stri
 	if err := os.MkdirAll(i.Certs, 0o755); err != nil {
 		return err
 	}
-	return replace(file, 0o644, text)
+	return files.Write(file, text, files.Options{Mode: 0o644})
 }

@@ -17,16 +17,16 @@ import (
 	"indirtui/indirector/network/keyfile"
 )
 
-// An Identity is the files by which a server shows who it is, and knows who its
-// clients are. All are PEM.
+// An Identity names the PEM files of a server's certificate, and of the CAs of
+// its clients.
 type Identity struct {
-	Cert, Key string // of the server; Cert may go on with those that signed it
-	Pass      string // a file whose content is the password of Key, as that of Puppet's setting passfile; "" is none
-	CA        string // one or more: a client must be signed by one of them
-	CRL       string // revocation lists, one for each of them; "" is that nobody is revoked
+	Cert, Key string // of the server; Cert may hold its chain
+	Pass      string // the file with the password of Key, as in Puppet's setting passfile; "" is none
+	CA        string // one or more CAs, one of which must have signed a client
+	CRL       string // their revocation lists; "" revokes none
 }
 
-// A keyring is an Identity that has been read. It never changes.
+// A keyring is an Identity that was read. It is immutable.
 type keyring struct {
 	cert     tls.Certificate
 	leaf     *x509.Certificate
@@ -35,7 +35,7 @@ type keyring struct {
 	names    []string // of the CAs
 	issuers  map[string]bool
 	revoked  map[string]revocation // by issuer and serial number
-	checks   bool                  // whether there are revocation lists at all
+	checks   bool                  // whether there are revocation lists
 	warnings []string
 }
 
@@ -74,7 +74,7 @@ func (id Identity) open(now time.Time) (*keyring, error) {
 			k.between = append(k.between, ca)
 		}
 	}
-	if len(k.between) == len(cas) { // a bundle without a root: what is in it is trusted
+	if len(k.between) == len(cas) { // a bundle without a root is trusted as it is
 		for _, ca := range cas {
 			k.roots.AddCert(ca)
 		}
@@ -119,7 +119,7 @@ func serialKey(issuer []byte, serial *big.Int) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// readPEM reads all blocks of one type of a file.
+// readPEM reads all blocks of one type.
 func readPEM[T any](path, kind string, parse func([]byte) (T, error)) ([]T, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -142,13 +142,13 @@ func readPEM[T any](path, kind string, parse func([]byte) (T, error)) ([]T, erro
 	}
 }
 
-// describe names a certificate in one way everywhere.
+// describe names a certificate in messages.
 func describe(c *x509.Certificate) string {
 	return fmt.Sprintf("certificate %q (serial 0x%s, signed by %q)", c.Subject.CommonName, strings.ToUpper(c.SerialNumber.Text(16)), c.Issuer.CommonName)
 }
 
-// verify says whether a client may be believed to be who its certificate says,
-// or what is wrong with it in one sentence.
+// verify returns why a client's certificate is not accepted, or nil. It is the
+// only judge of client certificates.
 func (k *keyring) verify(certs []*x509.Certificate, now time.Time) error {
 	leaf := certs[0]
 	between := x509.NewCertPool()
@@ -161,7 +161,7 @@ func (k *keyring) verify(certs []*x509.Certificate, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", describe(leaf), k.reason(leaf, now, err))
 	}
-	if err = nil; !k.checks {
+	if !k.checks {
 		return nil
 	}
 	for _, chain := range chains {
@@ -172,7 +172,7 @@ func (k *keyring) verify(certs []*x509.Certificate, now time.Time) error {
 	return err
 }
 
-// reason says of a certificate that is not accepted what a person must know.
+// reason explains the error of a certificate that is not accepted.
 func (k *keyring) reason(c *x509.Certificate, now time.Time, err error) error {
 	var unknown x509.UnknownAuthorityError
 	switch {
@@ -186,22 +186,22 @@ func (k *keyring) reason(c *x509.Certificate, now time.Time, err error) error {
 	return err
 }
 
-// current reports whether no certificate of a chain is revoked.
+// current reports the first certificate of a chain that is revoked, or whose
+// issuer has no list.
 func (k *keyring) current(chain []*x509.Certificate) error {
 	for i, c := range chain[:len(chain)-1] {
-		issuer := chain[i+1]
-		if r, revoked := k.revoked[serialKey(issuer.RawSubject, c.SerialNumber)]; revoked {
-			return fmt.Errorf("%s: revoked at %s by the list of %q", describe(c), stamp(r.at), r.list)
+		if err := k.revokedNow(c); err != nil {
+			return err
 		}
-		if !k.issuers[string(issuer.RawSubject)] {
+		if issuer := chain[i+1]; !k.issuers[string(issuer.RawSubject)] {
 			return fmt.Errorf("%s: there is no revocation list of %q", describe(c), issuer.Subject.CommonName)
 		}
 	}
 	return nil
 }
 
-// revokedNow returns what there is to say of a client's certificate that was
-// good when its connection was made.
+// revokedNow reports a certificate that was revoked after its connection was
+// made.
 func (k *keyring) revokedNow(c *x509.Certificate) error {
 	if r, revoked := k.revoked[serialKey(c.RawIssuer, c.SerialNumber)]; revoked {
 		return fmt.Errorf("%s: revoked at %s by the list of %q", describe(c), stamp(r.at), r.list)
@@ -209,15 +209,15 @@ func (k *keyring) revokedNow(c *x509.Certificate) error {
 	return nil
 }
 
-// keys is the keyring in force. Files that have changed are read again when a
-// client comes, at most once in a second.
+// keys holds the current keyring. Changed files are read again when a client
+// connects, at most once in a second.
 type keys struct {
 	id   Identity
 	now  func() time.Time
 	log  *slog.Logger
 	ring atomic.Pointer[keyring]
 
-	looked atomic.Int64 // when the files were last looked at, in Unix nanoseconds
+	looked atomic.Int64 // when the files were checked, in Unix nanoseconds
 	mu     sync.Mutex   // guards stamps
 	stamps [4]fileStamp
 }
@@ -235,7 +235,7 @@ func openKeys(id Identity, now func() time.Time, log *slog.Logger) (*keys, error
 	return k, nil
 }
 
-// reload reads the files. On an error the old keyring stays in force.
+// reload reads the files. After an error the old keyring stays.
 func (k *keys) reload() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -261,7 +261,7 @@ func (id Identity) stamps() (all [4]fileStamp) {
 	return all
 }
 
-// current returns the keyring, read anew if its files have changed.
+// current returns the keyring, read again if its files have changed.
 func (k *keys) current() *keyring {
 	now := k.now().UnixNano()
 	last := k.looked.Load()

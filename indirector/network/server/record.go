@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector/network/rest"
 	"indirtui/traces"
 )
 
-// record keeps a trace of a request that no handler was asked about. Why is
-// what the client was not told.
+// record keeps a trace of a request that reached no handler. Why is not told to
+// the client.
 func (s *Server) record(r *http.Request, start time.Time, status int, why string) {
 	if s.o.Recorder == nil {
 		return
@@ -24,24 +25,17 @@ func (s *Server) record(r *http.Request, start time.Time, status int, why string
 	if k, err := s.known(r); err == nil {
 		t.Caller = "agent " + k.remote.Node
 	}
-	switch r.Method {
-	case http.MethodHead:
-		t.Verb = traces.Head
-	case http.MethodPut:
-		t.Verb = traces.Save
-	case http.MethodDelete:
-		t.Verb = traces.Destroy
-	}
-	said := strconv.Itoa(status) + " " + http.StatusText(status)
+	t.Verb = rest.VerbOf(r.Method)
+	message := strconv.Itoa(status) + " " + http.StatusText(status)
 	step, origin := traces.Route, "server"
 	if status == http.StatusForbidden {
 		step, origin = traces.Authorize, "authorize"
 		t.Steps[step] = traces.Question{Answer: traces.Denied, Because: traces.Because{Reason: traces.RuleDenied, About: why}}
 	}
-	s.end(t, step, origin, said, why)
+	s.end(t, step, origin, message, why)
 }
 
-// refused begins the trace of what was refused.
+// refused begins the trace of a refused request.
 func (s *Server) refused(start time.Time, about, key string) *traces.Trace {
 	t := traces.NewTrace()
 	t.Start, t.Application, t.Caller = start, s.o.Application, "agent"
@@ -53,19 +47,19 @@ func (s *Server) refused(start time.Time, about, key string) *traces.Trace {
 	return t
 }
 
-// end closes it: told is what the client knows, why what it does not.
-func (s *Server) end(t *traces.Trace, step traces.Step, origin, told, why string) {
-	t.Outcome, t.Error, t.Took = traces.Err, told, max(s.now().Sub(t.Start), 1)
+// end ends it: the client got message, but not why.
+func (s *Server) end(t *traces.Trace, step traces.Step, origin, message, why string) {
+	t.Outcome, t.Error, t.Took = traces.Err, message, max(s.now().Sub(t.Start), 1)
 	if t.Steps[step].Answer == traces.NotReached {
-		t.Steps[step] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: told}}
+		t.Steps[step] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: message}}
 	}
-	t.Faults = append(t.Faults, traces.Fault{Origin: origin, Step: step, Message: told, Hidden: why, Shown: true})
-	t.Notes = append(t.Notes, told+": "+why)
+	t.Faults = append(t.Faults, traces.Fault{Origin: origin, Step: step, Message: message, Hidden: why, Shown: true})
+	t.Notes = append(t.Notes, message+": "+why)
 	s.o.Recorder.End(t, nil)
 }
 
-// recordHandshake keeps a trace of a connection that never came to a request.
-// That a client says nothing at all is no news.
+// recordHandshake keeps a trace of a failed handshake. A client that just
+// disconnects is only logged.
 func (s *Server) recordHandshake(addr, why string) {
 	if why == "EOF" || strings.HasSuffix(why, "connection reset by peer") {
 		s.log.Debug("a connection ended before its handshake", "client", addr)
@@ -75,14 +69,14 @@ func (s *Server) recordHandshake(addr, why string) {
 	if s.o.Recorder == nil {
 		return
 	}
-	told := "the TLS handshake failed"
+	message := "the TLS handshake failed"
 	if strings.HasPrefix(why, "remote error: ") {
-		told = "the client ended the TLS handshake"
+		message = "the client ended the TLS handshake"
 		if strings.Contains(why, "certificate") {
 			why += ": it does not accept the server's " + describe(s.keys.current().leaf)
 		}
 	}
-	t := s.refused(s.now(), "tls", address(addr))
+	t := s.refused(s.now(), "tls", rest.Address(addr))
 	t.Spans = append(t.Spans, traces.Span{ID: 1, Step: traces.Route, Kind: traces.Network, Name: "handshake with " + addr, Answer: "refused", Err: why})
-	s.end(t, traces.Route, "tls", told, why)
+	s.end(t, traces.Route, "tls", message, why)
 }

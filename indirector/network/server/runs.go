@@ -10,35 +10,31 @@ import (
 	"indirtui/indirector"
 )
 
-// quiet is how long a client must be silent until what comes next is another
-// run of its agent.
+// quiet is the silence after which a client's next request begins a new run.
 const quiet = 2 * time.Minute
 
-// maxRuns is how many clients are remembered; those that were silent longest
-// are forgotten.
+// maxRuns is how many clients are kept; the longest silent are forgotten.
 const maxRuns = 10_000
 
-// runs joins the requests of one run of an agent: by transaction_uuid where a
-// request says it, else by client, connection and time. An agent says its uuid
-// with the catalog, after the plugins; what came before on the same connection
-// belongs to it.
+// runs groups the requests of an agent run: by transaction_uuid, else by
+// client, connection and time. An agent sends its uuid with the catalog, after
+// the plugins; earlier requests on the same connection belong to the run.
 type runs struct {
 	mu      sync.Mutex
 	clients map[string]*run
 }
 
-// A run is the current one of a client.
+// A run is the current run of a client.
 type run struct {
-	name   string // what the traces call it: its uuid if it was known at first, else eight hexadecimal digits
+	name   string // its uuid if it was known at first, else eight hexadecimal digits
 	uuid   string
 	conn   uint64
 	last   time.Time
 	closed bool // the report has come
 }
 
-// Run returns the run that a request belongs to, and whether that is a guess: a
-// request that does not say its transaction_uuid is joined by connection and
-// time.
+// Run returns the run of a request, and whether that is guessed by connection
+// and time, without a transaction_uuid.
 func (s *Server) Run(r *http.Request, req *indirector.Request) (run string, guessed bool) {
 	k, err := s.known(r)
 	if err != nil {
@@ -71,7 +67,7 @@ func (r *runs) of(client string, conn uint64, uuid string, report bool, now time
 	return known.name
 }
 
-// takes reports whether a request is part of the run.
+// takes reports whether a request belongs to the run.
 func (r *run) takes(conn uint64, uuid string, now time.Time) bool {
 	switch silent := now.Sub(r.last); {
 	case uuid != "" && r.uuid != "":

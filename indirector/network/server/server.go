@@ -1,13 +1,11 @@
 // Package server is the listener of Puppet's REST API: TLS with client
-// certificates, who asks and whether they may, limits, and an end that loses
-// nothing.
+// certificates, authorization, limits, and a graceful shutdown.
 //
 //	s, err := server.New(server.Options{Identity: id, Auth: auth, Recorder: store})
-//	handler := rest.NewHandler(x, rest.Options{Who: s.Who, Authorize: s.Authorize, Run: s.Run, CA: s.Guard(caHandler)})
-//	err = s.Serve(ctx, listener, handler) // until ctx ends; then what runs is finished
+//	handler := rest.NewHandler(x, rest.Options{Client: s.Client, Authorize: s.Authorize, Run: s.Run, CA: s.Guard(caHandler)})
+//	err = s.Serve(ctx, listener, handler) // until ctx ends
 //
-// Connections that never come to a request are traces, too. Specification:
-// REST, sections 8 and 9.
+// Failed handshakes are traces, too. Specification: REST, sections 8 and 9.
 package server
 
 import (
@@ -33,30 +31,30 @@ import (
 	"indirtui/traces"
 )
 
-// Options are those of New. Identity is required.
+// Options are the options of New. Identity is required.
 type Options struct {
 	Identity Identity
 	Auth     *authconf.Config // nil is authconf.Default
-	// Legacy says that the URLs of Puppet 2.6 to 3 are answered, too. They are
-	// authorized as what they mean under /puppet/v3.
+	// Legacy serves the URLs of Puppet 2.6 to 3, too, authorized as those under
+	// /puppet/v3.
 	Legacy bool
 
-	Recorder    traces.Recorder // of what never reaches a handler; nil keeps nothing
+	Recorder    traces.Recorder // of requests that reach no handler; nil keeps none
 	Application string          // for the traces
 	Limits      Limits
 	Now         func() time.Time
 	Log         *slog.Logger // nil discards
 }
 
-// Limits bound what clients may take. A zero field is the default.
+// Limits bound what clients may use. A zero field is the default.
 type Limits struct {
-	Connections int           // kept at the same time; more wait: 10 000
-	Requests    int           // worked on at the same time; more wait: 1000
+	Connections int           // at the same time; more wait: 10 000
+	Requests    int           // at the same time; more wait: 1000
 	Header      int           // bytes of all headers: 64 KiB
-	HeaderTime  time.Duration // for the handshake and for the headers: 15 s
+	HeaderTime  time.Duration // for the handshake and the headers: 15 s
 	Idle        time.Duration // between requests: 60 s
 	Wait        time.Duration // for one of Requests: 30 s
-	Drain       time.Duration // after the end, for requests that run: 30 s
+	Drain       time.Duration // of running requests after ctx ends: 30 s
 }
 
 func (l *Limits) fill() {
@@ -80,21 +78,21 @@ func (l *Limits) fill() {
 	set(&l.Drain, 30*time.Second)
 }
 
-// A Server answers requests over the network. It is safe for concurrent use.
+// A Server serves requests over the network. It is safe for concurrent use.
 type Server struct {
 	o    Options
 	auth *authconf.Config
 	keys *keys
 	log  *slog.Logger
 	now  func() time.Time
-	work chan struct{} // one token for each request that is worked on
+	work chan struct{} // one token for each running request
 	runs runs          // of the agents
 
 	connections atomic.Int64
 	requests    atomic.Int64
 }
 
-// New reads the certificates. An error says which file is wrong.
+// New reads the certificates. The error names the bad file.
 func New(o Options) (*Server, error) {
 	o.Limits.fill()
 	s := &Server{o: o, auth: o.Auth, log: o.Log, now: o.Now, work: make(chan struct{}, o.Limits.Requests)}
@@ -112,19 +110,18 @@ func New(o Options) (*Server, error) {
 	return s, err
 }
 
-// Reload reads certificates and revocation lists again. On an error the old
-// ones stay in force. Files that change are noticed without it.
+// Reload reads certificates and revocation lists again. After an error the old
+// ones stay. Changed files are noticed without it.
 func (s *Server) Reload() error { return s.keys.reload() }
 
-// Busy returns how many connections there are, and how many requests are
-// worked on.
+// Busy returns the numbers of connections and of running requests.
 func (s *Server) Busy() (connections, requests int) {
 	return int(s.connections.Load()), int(s.requests.Load())
 }
 
-// Serve lets h answer what comes in through l, until ctx ends: then it takes nothing
-// new, waits for the requests that run, at most Limits.Drain, and cancels those
-// that still do. It closes l. The error is nil, unless it could not go on.
+// Serve serves l with h until ctx ends. Then it accepts nothing new, waits at
+// most Limits.Drain for running requests, and cancels the rest. It closes l.
+// The error is nil, unless it could not go on.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -159,14 +156,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		_ = hs.Shutdown(last) // what is left then is closed below
 	}
 	<-failed
-	// What came in at the last moment has not been waited for.
+	// Requests of the last moment were not waited for.
 	err = errors.Join(err, hs.Close())
 	limited.open.Wait()
 	return err
 }
 
-// errorLog takes what net/http has to say about connections. Handshakes that
-// fail have no request, so they become traces here.
+// errorLog gets net/http's messages about connections. Failed handshakes become
+// traces here.
 type errorLog struct{ s *Server }
 
 func (l errorLog) Write(b []byte) (int, error) {
@@ -181,8 +178,8 @@ func (l errorLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A limitListener accepts no more than so many connections at the same time;
-// the others wait in the kernel.
+// A limitListener accepts a limited number of connections; more wait in the
+// kernel.
 type limitListener struct {
 	net.Listener
 	s    *Server
@@ -220,18 +217,18 @@ type limitedConn struct {
 	l    *limitListener
 	once sync.Once
 
-	mu       sync.Mutex // guards the following; TLS may write alerts of its own
+	mu       sync.Mutex // guards the following; TLS writes alerts concurrently
 	gathers  bool
 	gathered []byte
 }
 
-// gatherMost is how much is written at once while a connection gathers, in
-// bytes: TLS writes each of its records, of at most 16 KiB, by a call of its own.
+// gatherMost is how much is gathered before it is written, in bytes: TLS writes
+// each of its records of at most 16 KiB by itself.
 const gatherMost = 64 << 10
 
 var gatherings = sync.Pool{New: func() any { return new([gatherMost + 20<<10]byte) }}
 
-// Write writes, or gathers what is to be written.
+// Write writes, or gathers.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -259,8 +256,8 @@ func (c *limitedConn) spill() error {
 	return err
 }
 
-// gather calls write, and lets what it writes go out in larger pieces. When it
-// returns nothing is left behind.
+// gather calls write, and writes its output in larger pieces. All is written
+// when it returns.
 func (c *limitedConn) gather(write func() error) error {
 	buffer := gatherings.Get().(*[gatherMost + 20<<10]byte)
 	c.mu.Lock()
@@ -278,16 +275,16 @@ func (c *limitedConn) gather(write func() error) error {
 	return errors.Join(err, c.spill())
 }
 
-// A writer is an answer that goes out in larger pieces while it is gathered.
+// A writer is an answer that can be gathered.
 type writer struct {
 	http.ResponseWriter
 	conn *limitedConn
 }
 
-// Gather lets what write writes go out in larger pieces.
+// Gather writes the output of write in larger pieces.
 func (w *writer) Gather(write func() error) error { return w.conn.gather(write) }
 
-// FlushError sends what has been gathered, too.
+// FlushError writes what is gathered, too.
 func (w *writer) FlushError() error {
 	err := http.NewResponseController(w.ResponseWriter).Flush()
 	w.conn.mu.Lock()
@@ -307,18 +304,18 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// A connection is what all requests of one connection share.
+// A connection is what the requests of one connection share.
 type connection struct {
 	number uint64
-	conn   *limitedConn // nil if it is none of Serve
+	conn   *limitedConn // nil unless it is one of Serve
 	client atomic.Pointer[known]
 }
 
-// known is who a connection belongs to, by the keyring that was in force.
+// known is the client of a connection, by the keyring of the time.
 type known struct {
 	ring   *keyring
 	client authconf.Client
-	doubt  string // what speaks against who it claims to be; "" if nothing
+	doubt  string // why it is not authenticated; "" if it is
 	remote indirector.Remote
 }
 
@@ -334,8 +331,8 @@ func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
 
 type connKey struct{}
 
-// limited lets so many requests be worked on at the same time. The others wait,
-// and are told to come again if that takes too long.
+// limited limits how many requests run at the same time. The others wait, and
+// get 503 after Limits.Wait.
 func (s *Server) limited(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := s.now()
@@ -358,7 +355,7 @@ func (s *Server) limited(h http.Handler) http.Handler {
 	})
 }
 
-// enter waits for a place among the requests that are worked on.
+// enter waits for a token.
 func (s *Server) enter(ctx context.Context) bool {
 	select {
 	case s.work <- struct{}{}:
@@ -376,27 +373,26 @@ func (s *Server) enter(ctx context.Context) bool {
 	return false
 }
 
-// Who says who asks: by the certificate of the connection or, where auth.conf
-// has allow-header-cert-info, by the headers of a proxy in front.
-func (s *Server) Who(r *http.Request) indirector.Remote {
+// Client returns the client: by the certificate of the connection or, with
+// allow-header-cert-info in auth.conf, by the headers of a proxy.
+func (s *Server) Client(r *http.Request) indirector.Remote {
 	k, err := s.known(r)
 	if err != nil {
 		return indirector.Remote{Node: k.client.Address, IP: k.client.Address}
 	}
-	who := k.remote
+	remote := k.remote
 	if d := s.decide(r, k); d.Allowed {
-		who.Rule = fmt.Sprintf("rule '%s', %s", d.Rule.Name, d.Rule.Source)
+		remote.Rule = fmt.Sprintf("rule '%s', %s", d.Rule.Name, d.Rule.Source)
 	}
-	return who
+	return remote
 }
 
 func (s *Server) decide(r *http.Request, k *known) authconf.Decision {
-	query, _ := url.ParseQuery(r.URL.RawQuery) // what cannot be read fits no rule
+	query, _ := url.ParseQuery(r.URL.RawQuery) // unreadable parameters fit no rule
 	return s.auth.Decide(authconf.Request{Method: r.Method, Path: s.meaning(r.URL.Path), Query: query, Client: k.client})
 }
 
-// known finds out who asks. For a connection that is found out once for each
-// state of the certificates.
+// known identifies the client, once for a connection and keyring.
 func (s *Server) known(r *http.Request) (*known, error) {
 	conn := connectionOf(r)
 	ring := s.keys.current()
@@ -418,11 +414,11 @@ func connectionOf(r *http.Request) *connection {
 	return new(connection)
 }
 
-// Authorize asks auth.conf. The error is a *rest.Forbidden, or nil.
+// Authorize decides by auth.conf. The error is a *rest.Forbidden, or nil.
 func (s *Server) Authorize(r *http.Request, _ indirector.Remote) error {
 	k, err := s.known(r)
 	if err != nil {
-		return &rest.Forbidden{Says: err.Error(), Why: err.Error()}
+		return &rest.Forbidden{Message: err.Error(), Why: err.Error()}
 	}
 	d := s.decide(r, k)
 	if d.Allowed {
@@ -433,11 +429,11 @@ func (s *Server) Authorize(r *http.Request, _ indirector.Remote) error {
 		why += "; " + k.doubt
 	}
 	s.log.Error("forbidden request", "why", why)
-	return &rest.Forbidden{Says: d.Refusal, Why: why}
+	return &rest.Forbidden{Message: d.Refusal, Why: why}
 }
 
-// meaning is the path that auth.conf is asked about: the one that the handler
-// goes by, and for URLs of old what they mean today.
+// meaning returns the path that auth.conf is asked about: the one that the
+// handler serves, and for legacy URLs the current one.
 func (s *Server) meaning(path string) string {
 	if !s.o.Legacy {
 		for strings.Contains(path, "//") {
@@ -455,26 +451,26 @@ func (s *Server) meaning(path string) string {
 	return "/puppet/v3/" + parts[2] + "/" + parts[3]
 }
 
-// Guard lets through to h what auth.conf allows, for handlers that do not ask
-// by themselves. Relative paths are refused, in whichever way they are written.
+// Guard passes to h what auth.conf allows. It refuses relative paths, however
+// they are encoded.
 func (s *Server) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := s.now()
-		refuse := func(status int, says, why string) {
+		refuse := func(status int, message, why string) {
 			w.Header()["Content-Type"] = nil // net/http would guess one
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, says)
+			_, _ = io.WriteString(w, message)
 			s.record(r, start, status, why)
 		}
 		for part := range strings.SplitSeq(r.URL.Path, "/") {
 			if part == "." || part == ".." {
-				says := "Invalid relative path (.. or .) in: " + r.URL.Path
-				refuse(http.StatusBadRequest, says, says)
+				message := "Invalid relative path (.. or .) in: " + r.URL.Path
+				refuse(http.StatusBadRequest, message, message)
 				return
 			}
 		}
 		if f := (*rest.Forbidden)(nil); errors.As(s.Authorize(r, indirector.Remote{}), &f) {
-			refuse(http.StatusForbidden, f.Says, f.Why)
+			refuse(http.StatusForbidden, f.Message, f.Why)
 			return
 		}
 		if path := s.meaning(r.URL.Path); path != r.URL.Path {

@@ -63,10 +63,10 @@ func (k *keeper) wait(t *testing.T, text string) *traces.Trace {
 	late := time.After(patience)
 	for {
 		k.mu.Lock()
-		var told []string
+		var message []string
 		for _, tr := range k.all {
-			told = append(told, traces.Story(tr))
-			if strings.Contains(told[len(told)-1], text) {
+			message = append(message, traces.Story(tr))
+			if strings.Contains(message[len(message)-1], text) {
 				k.mu.Unlock()
 				return tr
 			}
@@ -75,13 +75,13 @@ func (k *keeper) wait(t *testing.T, text string) *traces.Trace {
 		select {
 		case <-k.news:
 		case <-late:
-			t.Fatalf("no trace tells of %q; there are %q", text, told)
+			t.Fatalf("no trace tells of %q; there are %q", text, message)
 		}
 	}
 }
 
-// A house is a running server, and what its handler does.
-type house struct {
+// A testServer is a running server and what its handler does.
+type testServer struct {
 	*server.Server
 	t    *testing.T
 	ca   *authority
@@ -90,15 +90,16 @@ type house struct {
 	stop func() // and wait
 }
 
-// start starts a server whose handler, behind auth.conf, says who asks for what.
-func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFunc) *house {
+// start starts a server whose handler, behind auth.conf, answers with the
+// client.
+func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFunc) *testServer {
 	t.Helper()
-	h := &house{t: t, ca: ca, kept: newKeeper()}
+	h := &testServer{t: t, ca: ca, kept: newKeeper()}
 	o.Identity, o.Recorder = ca.identity(), h.kept
 	if handler == nil {
 		handler = func(w http.ResponseWriter, r *http.Request) {
-			who := h.Who(r)
-			fmt.Fprintf(w, "%s %s of %s %v %v", r.Method, r.URL.Path, who.Node, who.Authenticated, who.Extensions)
+			remote := h.Client(r)
+			fmt.Fprintf(w, "%s %s of %s %v %v", r.Method, r.URL.Path, remote.Node, remote.Authenticated, remote.Extensions)
 		}
 	}
 	var err error
@@ -124,7 +125,7 @@ func start(t *testing.T, ca *authority, o server.Options, handler http.HandlerFu
 }
 
 // client is one with a certificate of its own, or without any.
-func (h *house) client(certs ...tls.Certificate) *http.Client {
+func (h *testServer) client(certs ...tls.Certificate) *http.Client {
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: h.ca.pool(), Certificates: certs}}
 	h.t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr, Timeout: patience}
@@ -221,7 +222,7 @@ func TestBadCertificates(t *testing.T) {
 		{"foreign", foreign.sign("stranger"), `certificate "stranger" (serial 0x2, signed by "CA of others"): signed by a CA that is none of ours (CA of tests)`},
 		{"of a server only", ca.sign("srv", servers), "incompatible key usage"},
 	} {
-		// A client whose certificate is bad learns that from an alert, when it reads.
+		// A client whose certificate is bad learns it from an alert when it reads.
 		if got := ask(h.client(tt.cert), "GET", h.url+"/status/v1/simple"); !strings.Contains(got, "tls: bad certificate") && !strings.Contains(got, "connection reset") && !strings.Contains(got, "broken pipe") {
 			t.Errorf("%s: got %q", tt.name, got)
 		}
@@ -243,8 +244,7 @@ func TestBadCertificates(t *testing.T) {
 	h.kept.wait(t, "client sent an HTTP request to an HTTPS server")
 }
 
-// TestRevokedOnTheWay: a connection that stands does not outlive its
-// certificate.
+// TestRevokedOnTheWay: a connection does not outlive its certificate.
 func TestRevokedOnTheWay(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, "CA of tests")
@@ -350,7 +350,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestMute: who says nothing is not waited for.
+// TestMute: a silent client is cut off.
 func TestMute(t *testing.T) {
 	t.Parallel()
 	h := start(t, newAuthority(t, "CA of tests"), server.Options{Limits: server.Limits{HeaderTime: 50 * time.Millisecond}}, nil)
@@ -418,7 +418,7 @@ func TestShutdown(t *testing.T) {
 		<-in
 		stopped := make(chan struct{})
 		go func() { h.stop(); close(stopped) }()
-		// Nobody new is let in.
+		// No new connection is accepted.
 		for {
 			c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "https://"))
 			if err != nil {
@@ -439,8 +439,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestConnections: no more than so many at once; the others get their turn,
-// and nothing is left.
+// TestConnections: more connections than the limit wait for their turn, and
+// none is left.
 func TestConnections(t *testing.T) {
 	// What the runtime opens once, for the first connection of the process.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -470,7 +470,7 @@ func TestConnections(t *testing.T) {
 	if n, m := h.Busy(); n != 0 || m != 0 {
 		t.Errorf("%d connections and %d requests are left", n, m)
 	}
-	// Other tests run beside this one only if they are parallel, and then later.
+	// Only parallel tests run beside this one, and then later.
 	for late := time.Now().Add(patience); descriptors(t) > before && time.Now().Before(late); {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -480,8 +480,8 @@ func TestConnections(t *testing.T) {
 }
 
 // TestManyConnections has as many agents at once as the descriptors of the
-// process allow, at most five hundred: each asks, stays, and asks again. Afterwards
-// nothing is left of any of them.
+// process allow, at most five hundred: each asks, stays, and asks again. None
+// is left afterwards.
 func TestManyConnections(t *testing.T) {
 	before := descriptors(t)
 	most := 500
@@ -517,7 +517,12 @@ func TestManyConnections(t *testing.T) {
 				t.Error(got)
 			}
 		})
-		if n, _ := h.Busy(); n != most {
+		// A connection that broke is replaced, and may be counted a moment later.
+		n, _ := h.Busy()
+		for late := time.Now().Add(patience); n != most && time.Now().Before(late); n, _ = h.Busy() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n != most {
 			t.Errorf("round %d: %d connections, want %d", round, n, most)
 		}
 	}
@@ -562,7 +567,7 @@ func descriptors(t *testing.T) int {
 	return len(all)
 }
 
-// TestRuns joins what agents ask into runs.
+// TestRuns groups requests of agents into runs.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, "CA of tests")

@@ -22,3 +22,15 @@ func BenchmarkRead(b *testing.B) {
 		f.Release()
 	}
 }
+
+func BenchmarkReplace(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "f")
+	content := make([]byte, 15<<10)
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := disk.Replace(ctx, path, 0o660, content); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/host/files"
 	"indirtui/traces"
 )
 
@@ -110,10 +111,9 @@ func answer(n int, err error) string {
 	return strconv.Itoa(n) + " bytes"
 }
 
-// Replace puts content into a file in one step: whoever reads it sees the old
-// content or the new one, never a part. An owner other than this process is
-// kept. What a killed process leaves behind is a hidden file ".save-…" that
-// nobody reads. It opens a span of the request of ctx.
+// Replace puts content into a file as files.Write does. The owner of the old
+// file is kept; if that is not allowed, it is an error. It opens a span of the
+// request of ctx.
 func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte) (err error) {
 	_, span := traces.Start(ctx, traces.File, "write "+filepath.Base(path))
 	if span != nil {
@@ -125,52 +125,7 @@ func Replace(ctx context.Context, path string, mode fs.FileMode, content []byte)
 	if err := ctx.Err(); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".save-*")
-	if err != nil {
-		return at(path, err)
-	}
-	if err := fill(temp, path, mode, content); err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
-}
-
-func fill(temp *os.File, path string, mode fs.FileMode, content []byte) error {
-	_, err := temp.Write(content)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err == nil {
-		err = temp.Chmod(mode)
-	}
-	if e := temp.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return at(path, err)
-	}
-	return Rename(temp.Name(), path)
-}
-
-// Rename puts a file that is complete in the place of path, in one step. The
-// owner of what was there is kept.
-func Rename(temp, path string) error {
-	if err := keepOwner(temp, path); err != nil {
-		return at(path, err)
-	}
-	err := os.Rename(temp, path)
-	if info, e := os.Lstat(path); err != nil && e == nil && info.IsDir() {
-		err = &os.LinkError{Op: "rename", Old: temp, New: path, Err: syscall.EISDIR}
-	}
-	return err
-}
-
-// at says of an error that it is about path, not about a temporary name.
-func at(path string, err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
-	}
-	return err
+	return files.Write(path, content, files.Options{Mode: mode, Owner: files.Must})
 }
 
 // Remove unlinks a file. It opens a span of the request of ctx.

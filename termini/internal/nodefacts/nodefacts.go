@@ -22,13 +22,14 @@ type Merger struct {
 	warned map[string]struct{}
 }
 
-// maxWarned is how many warnings are remembered, so that each is given once.
+// maxWarned bounds the warnings that are remembered, so that each is logged
+// once.
 const maxWarned = 4096
 
-// Merge returns node with the facts of the same name among its parameters: the
-// facts of the option "facts" if they come with the request, else those that
-// the facts indirection finds. What the node has already wins, with a warning;
-// the environment never changes. The node is not changed.
+// Merge returns node with the facts of the same name among its parameters: those
+// of the option "facts" if they come with the request, else those that the facts
+// indirection finds. Parameters of the node win, with a warning; the environment
+// never changes. Merge does not change node.
 func (m *Merger) Merge(ctx context.Context, req *indirector.Request, node *model.Node) (*model.Node, error) {
 	facts, ok := req.Option("facts").(*model.Facts)
 	if !ok {
@@ -79,8 +80,8 @@ func (m *Merger) find(ctx context.Context, node *model.Node) (*model.Facts, erro
 	return facts, nil
 }
 
-// failed wraps what the nested request failed with, without the place in that
-// request: the error gets one in this.
+// failed wraps the error of the nested request without its position there: the
+// error gets one in this request.
 func failed(name string, err error) error {
 	if e := (*indirector.Error)(nil); errors.As(err, &e) {
 		err = e.Err

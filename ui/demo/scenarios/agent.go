@@ -32,7 +32,7 @@ func (database) refused(what string) error {
 	}
 }
 
-// agentScenarios are about what agents and servers do with what they are told.
+// agentScenarios are about what agents and servers do with what they are sent.
 func agentScenarios() []Scenario {
 	isCached := Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))}}
 	stored := Scene{

@@ -119,7 +119,7 @@ func cacheScenarios() []Scenario {
 			Name: "S-26 catalog answered under another name", scene: agentCatalog(Catalog("other")),
 			play: func(s *Stage) {
 				got := s.must(with(find("catalog", "n1"), traces.IgnoreCache|traces.IgnoreCacheSave)).(*model.Catalog)
-				told := s.Last
+				last := s.Last
 				// The agent then writes the cache itself, under the catalog's own name.
 				s.must(with(save("catalog", got), traces.IgnoreTerminus))
 				s.exists("var/client_data/catalog/other.json", true)
@@ -127,7 +127,7 @@ func cacheScenarios() []Scenario {
 				if _, err := s.ask(with(find("catalog", "n1"), traces.IgnoreTerminus)); !errors.Is(err, indirector.ErrNotFound) {
 					s.fault("fallback: got %v, want nothing", err)
 				}
-				s.Last = told
+				s.Last = last
 			},
 			First:   "cache key other ≠ requested n1",
 			Decided: []string{"rest: application agent", "cache json: application agent"},
@@ -242,7 +242,7 @@ func classifierScenarios() []Scenario {
 	}
 }
 
-// routeScenarios are about who is asked.
+// routeScenarios are about which terminus is asked.
 func routeScenarios() []Scenario {
 	elsewhere := func(application, routes string) Scene {
 		return Scene{Application: application, Conf: "[main]\nfacts_terminus = memory\n", Routes: routes}
@@ -366,12 +366,12 @@ func routeScenarios() []Scenario {
 					s.stop(err)
 				}
 				req := find("facts", "n1")
-				if v, err := s.Heard(th.Do(s.ctx, &req)); !errors.Is(err, indirector.ErrNotFound) {
+				if v, err := s.Note(th.Do(s.ctx, &req)); !errors.Is(err, indirector.ErrNotFound) {
 					s.fault("in the thread: got %v, %v; want nothing", v, err)
 				}
-				told := s.Last
+				last := s.Last
 				s.must(find("facts", "n1"))
-				s.Last = told
+				s.Last = last
 			},
 			First: "thread-local override", Decided: []string{"memory: thread worker 1"}, Outcome: traces.Nil,
 		},
@@ -399,10 +399,10 @@ func fileScenarios() []Scenario {
 				s.exists("var/yaml", false)
 				req := save("node", &model.Node{Name: "n1"})
 				req.Terminus = "json"
-				told := s.Last
+				last := s.Last
 				s.must(req)
 				s.exists("var/server_data/node/n1.json", true)
-				s.Last = told
+				s.Last = last
 			},
 			First: "yaml family does not create base dir; json does", Decided: decided, Outcome: traces.Err,
 		},

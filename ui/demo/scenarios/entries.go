@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A title is what is said of a situation whether it can be played or not.
+// A title describes a situation, whether it can be played or not.
 type title struct {
 	id, title, seen string
 	needs           []string

@@ -12,17 +12,17 @@ import (
 	"indirtui/traces"
 )
 
-// say answers as Puppet Server does.
-func say(w http.ResponseWriter, status int, kind, body string) {
+// respond answers as Puppet Server does.
+func respond(w http.ResponseWriter, status int, kind, body string) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Puppet-Version", "7.23.0")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprint(w, body)
 }
 
-// complain answers with an error as Puppet Server does.
-func complain(w http.ResponseWriter, status int, message, kind string) {
-	say(w, status, "application/json", fmt.Sprintf(`{"message":%q,"issue_kind":%q}`, message, kind))
+// respondError answers with an error as Puppet Server does.
+func respondError(w http.ResponseWriter, status int, message, kind string) {
+	respond(w, status, "application/json", fmt.Sprintf(`{"message":%q,"issue_kind":%q}`, message, kind))
 }
 
 // remoteAgent is an agent of a puppetserver.
@@ -35,10 +35,10 @@ func compiles() http.HandlerFunc {
 	var asked atomic.Int64
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1) == 1 {
-			say(w, http.StatusOK, "application/json", `{"name":"n1","version":1700000000,"environment":"production","resources":[],"edges":[],"classes":[]}`)
+			respond(w, http.StatusOK, "application/json", `{"name":"n1","version":1700000000,"environment":"production","resources":[],"edges":[],"classes":[]}`)
 			return
 		}
-		complain(w, http.StatusInternalServerError, "Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)", "RUNTIME_ERROR")
+		respondError(w, http.StatusInternalServerError, "Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)", "RUNTIME_ERROR")
 	}
 }
 
@@ -48,24 +48,24 @@ func inRun(req indirector.Request, flags traces.Flags, rescue string) indirector
 	return with(req, flags)
 }
 
-// askCatalog asks for a catalog as the agent does, who sends its facts.
+// askCatalog asks for a catalog as the agent does, with facts.
 func askCatalog(key string) indirector.Request {
 	req := find("catalog", key)
 	req.Options = []indirector.Option{{Name: "facts_for_catalog", Value: Facts(key)}}
 	return req
 }
 
-// remoteScenarios are about what a server says.
+// remoteScenarios are about answers of a server.
 func remoteScenarios() []Scenario {
 	const fresh = traces.IgnoreCache | traces.IgnoreCacheSave
 	rest := []string{"rest: application agent"}
 	answer := func(status int, kind, body string) func(*Stage) (map[string]string, error) {
-		return puppetserver(func(w http.ResponseWriter, _ *http.Request) { say(w, status, kind, body) })
+		return puppetserver(func(w http.ResponseWriter, _ *http.Request) { respond(w, status, kind, body) })
 	}
 	missing := func(name, message, issue, first string) Scenario {
 		return Scenario{
 			Name: "S-18 a 404 about " + name, scene: remoteAgent("node_terminus = rest\n"),
-			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) { complain(w, http.StatusNotFound, message, issue) }),
+			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) { respondError(w, http.StatusNotFound, message, issue) }),
 			play:  func(s *Stage) { s.nothing(find("node", "n1")) },
 			First: first, Outcome: traces.NilHidden,
 		}
@@ -96,7 +96,7 @@ func remoteScenarios() []Scenario {
 		{
 			Name: "S-17 an environment that the server does not have", scene: foreign,
 			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
-				complain(w, http.StatusNotFound, "Not Found: Could not find environment 'zz'", "RUNTIME_ERROR")
+				respondError(w, http.StatusNotFound, "Not Found: Could not find environment 'zz'", "RUNTIME_ERROR")
 			}),
 			play: func(s *Stage) {
 				req := find("node", "n1")
@@ -123,16 +123,16 @@ func remoteScenarios() []Scenario {
 		{
 			Name: "S-32 a report is refused by the server", scene: remoteAgent(""),
 			serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
-				complain(w, http.StatusInternalServerError, "Server Error: database is locked", "RUNTIME_ERROR")
+				respondError(w, http.StatusInternalServerError, "Server Error: database is locked", "RUNTIME_ERROR")
 			}),
 			play: func(s *Stage) {
 				report := &model.Report{Host: "n1"}
 				refused := inRun(save("report", report), traces.IgnoreCache, "configurer send_report: ensure wrote local copy")
 				s.fails(refused, "Error 500 on SERVER: Server Error: database is locked")
-				told := s.Last
+				last := s.Last
 				s.must(inRun(save("report", report), traces.IgnoreTerminus, ""))
 				s.exists("var/state/last_run_report.yaml", true)
-				s.Last = told
+				s.Last = last
 			},
 			First: "; ensure wrote local copy", Decided: rest, Outcome: traces.Err,
 		},
@@ -153,11 +153,11 @@ func remoteScenarios() []Scenario {
 	}
 }
 
-// distrusted is a server whose certificate nobody trusts, and one that would
+// distrusted is a server whose certificate is not trusted, and one that would
 // have answered.
 func distrusted(s *Stage) (map[string]string, error) {
 	good, err := puppetserver(func(w http.ResponseWriter, _ *http.Request) {
-		complain(w, http.StatusNotFound, "Not Found", "RESOURCE_NOT_FOUND")
+		respondError(w, http.StatusNotFound, "Not Found", "RESOURCE_NOT_FOUND")
 	})(s)
 	if err != nil {
 		return nil, err

@@ -4,11 +4,11 @@
 //	for _, e := range scenarios.Catalogue() { … }   // S-01 to S-50
 //	stage, err := scenario.Play(ctx, scenarios.Options{Specs: …, Termini: …})
 //	defer stage.Close()
-//	told, err := stage.Trace()                       // its story is the explanation
+//	trace, err := stage.Trace()                       // its story is the explanation
 //
 // A scenario asks real termini over files of its own; where it needs a server
 // it starts one on the loopback interface. A scenario that needs a terminus
-// which this build does not have is in the catalogue all the same, and says
+// which this build does not have is in the catalogue all the same, and names
 // what is missing.
 package scenarios
 
@@ -48,7 +48,7 @@ type Entry struct {
 }
 
 // Missing returns what keeps an entry from being played with the given termini:
-// those that it needs and that are not there. Nil is that nothing does.
+// those that it needs and that are not there. Nil if nothing is missing.
 func (e Entry) Missing(termini []indirector.Descriptor) []string {
 	var missing []string
 	for _, name := range e.Needs {
@@ -63,7 +63,7 @@ func (e Entry) Missing(termini []indirector.Descriptor) []string {
 }
 
 // A Scenario is one situation: what is set up, what is asked, and what the first
-// line of the story must say. Its last request is the one that is told of.
+// line of the story must say. Its last request is the one that is shown.
 type Scenario struct {
 	Name    string // "S-07 ENC exits 1"
 	First   string // part of the first line; $dir is the directory of the stage
@@ -104,19 +104,17 @@ type Options struct {
 type Stage struct {
 	*engine.Engine
 	Dir  string
-	Last uint64 // the number of the request that is told of
+	Last uint64 // the number of the request that is shown
 
 	ctx     context.Context // of the scenario that plays
 	start   time.Time
 	forward atomic.Int64
 	replace []string // names and values for texts
-	faults  []error  // what did not go as the scenario says
+	faults  []error  // what did not go as the scenario expects
 	ends    []func() error
 }
 
-// Open sets a stage. Close takes it away.
-func Open(s Scene, o Options) (*Stage, error) { return open(s, nil, o) }
-
+// open sets a stage. Close takes it away.
 func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ *Stage, err error) {
 	st := &Stage{Dir: o.Dir, start: time.Now().UTC().Truncate(time.Second)}
 	defer func() {
@@ -226,13 +224,13 @@ func (s *Stage) Write(name, content string) error {
 // text.
 func (s *Stage) Expand(text string) string { return strings.NewReplacer(s.replace...).Replace(text) }
 
-// Ask asks as a person does, and remembers the number of the request.
+// Ask asks as a user does, and keeps the number of the request.
 func (s *Stage) Ask(ctx context.Context, req indirector.Request) (any, error) {
-	return s.Heard(s.Engine.Ask(ctx, &req))
+	return s.Note(s.Engine.Ask(ctx, &req))
 }
 
 // Heard remembers the number of a request that was asked otherwise.
-func (s *Stage) Heard(resp *indirector.Response, err error) (any, error) {
+func (s *Stage) Note(resp *indirector.Response, err error) (any, error) {
 	if e := (*indirector.Error)(nil); errors.As(err, &e) {
 		s.Last = e.Trace
 	}
@@ -243,7 +241,7 @@ func (s *Stage) Heard(resp *indirector.Response, err error) (any, error) {
 	return resp.Value, err
 }
 
-// Trace returns the trace of the last request, as the store tells it.
+// Trace returns the trace of the last request from the store.
 func (s *Stage) Trace() (*traces.Trace, error) {
 	if err := s.Store.Flush(); err != nil {
 		return nil, err
@@ -261,8 +259,8 @@ func (c Scenario) Open(o Options) (*Stage, error) {
 }
 
 // Play sets the stage and plays the scenario. The stage is left as it is then,
-// for those who want to look; Close takes it away. The error is that it did not
-// go as the scenario says, which may be so of a stage that is not nil.
+// until Close removes it. An error reports what did not go as the scenario
+// expects; the stage may be there nevertheless.
 func (c Scenario) Play(ctx context.Context, o Options) (*Stage, error) {
 	s, err := c.Open(o)
 	if err != nil {
@@ -304,7 +302,7 @@ type stopped struct{ error }
 // stop ends the scenario.
 func (s *Stage) stop(err error) { panic(stopped{err}) }
 
-// fault notes that something is not as the scenario says.
+// fault notes that something is not as the scenario expects.
 func (s *Stage) fault(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Errorf(format, args...))
 }
@@ -337,7 +335,7 @@ func (s *Stage) fails(req indirector.Request, words string) {
 	}
 }
 
-// exists says whether the file must be there.
+// exists is whether the file must be there.
 func (s *Stage) exists(name string, want bool) {
 	if _, err := os.Stat(s.Path(name)); (err == nil) != want {
 		s.fault("%s: exists is %v, want %v", name, err == nil, want)
@@ -391,7 +389,7 @@ func Catalog(name string) *model.Catalog {
 	}
 }
 
-// upstream stands for another side that answers as a scenario says.
+// upstream is a terminus that answers as a scenario defines.
 type upstream struct {
 	find func(key string) (indirector.Instance, error)
 }
@@ -414,7 +412,7 @@ func describe(indirection, terminus string, t indirector.Terminus) indirector.De
 	}
 }
 
-// compiler hides what is exported from who asks, as Puppet's does.
+// compiler hides exported resources from the caller, as Puppet's does.
 type compiler struct{ upstream }
 
 func (compiler) Filter(_ context.Context, inst indirector.Instance) (indirector.Instance, error) {

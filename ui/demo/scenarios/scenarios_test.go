@@ -14,14 +14,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	time.Local = time.UTC // the clock of a stage is there, and recordings are told in local time
+	time.Local = time.UTC // the clock of a stage is there, and recordings are read in local time
 	leaktest.Main(m)
 }
 
 // explained is how many of the fifty situations must be explained.
 const explained = 47
 
-// TestCatalogue plays every situation: the first line of its trace must say what
+// TestCatalogue plays every situation: the first line of its trace must be what
 // the table of gaps demands. What cannot be played is named, with what is
 // missing for it, and counted.
 func TestCatalogue(t *testing.T) {
@@ -56,8 +56,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// explain plays one scenario, and holds what its trace says against what it must
-// say, live and as somebody else reads the recording later.
+// explain plays one scenario, and compares its trace with what it must be, live
+// and in the recording.
 func explain(t *testing.T, c scenarios.Scenario) {
 	dir := t.TempDir()
 	recording := filepath.Join(t.TempDir(), "scenario.jsonl")

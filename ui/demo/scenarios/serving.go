@@ -96,10 +96,10 @@ func servingScenarios() []Scenario {
 				req := find("file_metadata", "modules/m/a%20b")
 				req.Terminus = "file_server"
 				s.nothing(req)
-				told := s.Last
+				last := s.Last
 				req.Key = "modules/m/a b"
 				s.must(req)
-				s.Last = told
+				s.Last = last
 			},
 			First: "key is literally modules/m/a%20b: no decoding", Decided: []string{"file_server: this request"}, Outcome: traces.Nil,
 		},
@@ -131,7 +131,7 @@ func servingScenarios() []Scenario {
 	}
 }
 
-// website is a web server that says nothing of its files but their contents.
+// website is a web server that knows only the contents of its files.
 func website(s *Stage) (map[string]string, error) {
 	address, err := s.listen(nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("welcome\n"))

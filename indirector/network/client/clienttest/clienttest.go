@@ -1,6 +1,6 @@
-// Package clienttest has what tests of HTTP clients need: a certificate
-// authority that makes certificates of every kind, also bad ones, the files
-// that Puppet's settings name, and servers that use them.
+// Package clienttest has what tests of HTTP clients need: a CA that issues
+// certificates of every kind, bad ones included, the files of Puppet's
+// settings, and servers that use them.
 package clienttest
 
 import (
@@ -25,11 +25,11 @@ import (
 	"time"
 )
 
-// Settings are settings by name. They implement what clients read.
+// Settings are settings by name.
 type Settings map[string]string
 
-// Get returns the setting, and that a test said so.
-func (s Settings) Get(name string) (value, place string) {
+// Get returns the setting, from the source "test".
+func (s Settings) Get(name string) (value, source string) {
 	v, ok := s[name]
 	if !ok {
 		return "", ""
@@ -37,7 +37,7 @@ func (s Settings) Get(name string) (value, place string) {
 	return v, "test"
 }
 
-// With returns a copy in which some settings are others: name, value, ….
+// With returns a copy with other values: name, value, ….
 func (s Settings) With(pairs ...string) Settings {
 	n := Settings{}
 	for k, v := range s {
@@ -107,8 +107,8 @@ func sign(t testing.TB, template, parent *x509.Certificate, public *ecdsa.Public
 	return cert
 }
 
-// Issue returns a certificate for name and alternative names, changed by the
-// functions before it is signed.
+// Issue returns a certificate for name, changed by the functions before it is
+// signed.
 func (a *Authority) Issue(t testing.TB, name string, change ...func(*x509.Certificate)) *Leaf {
 	t.Helper()
 	key := newKey(t)
@@ -169,7 +169,7 @@ func (l *Leaf) KeyPEM(t testing.TB) []byte {
 }
 
 // Write writes the files of a host with that certificate into dir, laid out as
-// an ssldir, and returns the settings that name them, with short time limits.
+// an ssldir, and returns their settings, with short time limits.
 func (a *Authority) Write(t testing.TB, dir string, leaf *Leaf) Settings {
 	t.Helper()
 	name := leaf.Cert.Subject.CommonName
@@ -188,7 +188,7 @@ func (a *Authority) Write(t testing.TB, dir string, leaf *Leaf) Settings {
 	return s
 }
 
-// WriteFile writes a file, and the directories above it.
+// WriteFile writes a file and its parent directories.
 func WriteFile(t testing.TB, path string, b []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -199,8 +199,8 @@ func WriteFile(t testing.TB, path string, b []byte) {
 	}
 }
 
-// Serve starts a TLS server on loopback with that certificate. It asks for the
-// client's and believes any. It is closed with the test.
+// Serve starts a TLS server on loopback with that certificate. It requests the
+// client's and trusts any. It is closed with the test.
 func Serve(t testing.TB, leaf *Leaf, handler http.Handler, change ...func(*tls.Config)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)

@@ -1,4 +1,4 @@
-// Crash is indirtui with a terminus that panics where nobody waits for it.
+// Crash is indirtui with a terminus that panics in a goroutine of its own.
 package main
 
 import (

@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// shelf is a terminus that has what was put there, and asks another indirection
-// if it is told to.
+// shelf is a terminus that has what was put there, and may ask another
+// indirection.
 type shelf struct {
 	env   indirector.Env
 	mu    sync.Mutex
@@ -90,19 +90,19 @@ func (s *shelf) Peek(_ context.Context, key string) (indirector.Entry, error) {
 	return indirector.Entry{Key: key}, nil
 }
 
-// house is an Indirector with a debugger and a store.
-type house struct {
+// fixture is an Indirector with a debugger and a store.
+type fixture struct {
 	*indirector.Indirector
 	*debugger.Debugger
 	store   *store.Store
 	shelves map[string]*shelf // by "node/main"
 }
 
-// newHouse has node and facts, each with the termini main, cache and spare; no
+// newFixture has node and facts, each with the termini main, cache and spare; no
 // cache is routed. Find of node asks for the facts if nested.
-func newHouse(t testing.TB, o debugger.Options, nested bool) *house {
+func newFixture(t testing.TB, o debugger.Options, nested bool) *fixture {
 	t.Helper()
-	h := &house{shelves: map[string]*shelf{}}
+	h := &fixture{shelves: map[string]*shelf{}}
 	var err error
 	if h.store, err = store.Open(store.Options{}); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func node(name, origin string) *model.Node {
 }
 
 // add arms a breakpoint.
-func (h *house) add(t testing.TB, text string) string {
+func (h *fixture) add(t testing.TB, text string) string {
 	t.Helper()
 	b, err := debugger.Parse(text)
 	if err != nil {
@@ -176,7 +176,7 @@ type answer struct {
 }
 
 // ask asks in a goroutine of its own.
-func (h *house) ask(ctx context.Context, req indirector.Request) <-chan answer {
+func (h *fixture) ask(ctx context.Context, req indirector.Request) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
 		resp, err := h.Do(ctx, &req)
@@ -189,7 +189,7 @@ func find(ind, key string) indirector.Request {
 	return indirector.Request{Indirection: ind, Verb: indirector.Find, Key: key, Caller: "you"}
 }
 
-// origin is who made a node.
+// origin is where a node was made.
 func origin(t testing.TB, a answer) string {
 	t.Helper()
 	if a.err != nil {
@@ -203,7 +203,7 @@ func origin(t testing.TB, a answer) string {
 }
 
 // last is the newest trace.
-func (h *house) last(t testing.TB) *traces.Trace {
+func (h *fixture) last(t testing.TB) *traces.Trace {
 	t.Helper()
 	_, id := h.store.Range()
 	tr, err := h.store.Trace(id)

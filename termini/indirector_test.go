@@ -3,6 +3,7 @@ package termini_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -20,11 +21,11 @@ import (
 
 type values map[string]string
 
-func (s values) Get(name string) (value, place string) { return s[name], "test" }
+func (s values) Get(name string) (value, source string) { return s[name], "test" }
 
-// A house is an indirector with all termini, a directory of its own and an ear
-// for traces and logs.
-type house struct {
+// A fixture is an Indirector with all termini, a directory of its own and a
+// recorder of traces and logs.
+type fixture struct {
 	*indirector.Indirector
 	dir      string
 	settings values
@@ -54,13 +55,13 @@ func (r *recorder) End(t *traces.Trace, _ any) {
 
 func (r *recorder) last() *traces.Trace { return r.ended[len(r.ended)-1] }
 
-func newHouse(t testing.TB, more values) *house {
+func newFixture(t testing.TB, more values) *fixture {
 	t.Helper()
 	registry, err := indirector.NewRegistry(termini.Specs(), termini.All())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{dir: t.TempDir()}
+	h := &fixture{dir: t.TempDir()}
 	h.settings = values{
 		"yamldir": h.dir + "/yaml", "clientyamldir": h.dir + "/client_yaml",
 		"server_datadir": h.dir + "/server_data", "client_datadir": h.dir + "/client_data",
@@ -89,8 +90,8 @@ func newHouse(t testing.TB, more values) *house {
 	return h
 }
 
-// write puts a file below the directory of the house.
-func (h *house) write(t testing.TB, name, content string, mode os.FileMode) {
+// write writes a file below the directory of the fixture.
+func (h *fixture) write(t testing.TB, name, content string, mode os.FileMode) {
 	t.Helper()
 	path := filepath.Join(h.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -101,15 +102,15 @@ func (h *house) write(t testing.TB, name, content string, mode os.FileMode) {
 	}
 }
 
-func (h *house) mkdir(t testing.TB, name string) {
+func (h *fixture) mkdir(t testing.TB, name string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(h.dir, name), 0o777); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestScenarios plays what confuses people: what Puppet says stays Puppet's,
-// and the trace says what happened.
+// TestScenarios plays confusing situations: Puppet's errors stay Puppet's, and
+// the trace explains them.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	find := func(ind, key, terminus string) indirector.Request {
@@ -122,7 +123,7 @@ func TestScenarios(t *testing.T) {
 		files    map[string]string // "enc" is executable
 		request  indirector.Request
 		says     string // Puppet's words; "" is no error; "nil" is not found
-		hidden   string // part of what they do not say
+		hidden   string // part of what they leave out
 		note     string // whole sentence
 		outcome  traces.Outcome
 	}{
@@ -217,7 +218,7 @@ func TestScenarios(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, tt.settings)
+			h := newFixture(t, tt.settings)
 			for name, content := range tt.files {
 				mode := os.FileMode(0o644)
 				if name == "enc" {
@@ -247,14 +248,14 @@ func contains(notes []string, want string) bool {
 	return false
 }
 
-// checkError compares with what Puppet says, up to "…".
-func (h *house) checkError(t *testing.T, err error, says, hidden string) {
+// checkError compares with Puppet's error, up to "…".
+func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
 	t.Helper()
 	says, open := strings.CutSuffix(strings.ReplaceAll(says, "$dir", h.dir), "…")
 	message := indirector.Message(err)
 	switch {
 	case says == "nil":
-		if kind := kindOf(err); kind != indirector.NotFoundKind {
+		if !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("error: got %v, want not found", err)
 		}
 		return
@@ -270,25 +271,17 @@ func (h *house) checkError(t *testing.T, err error, says, hidden string) {
 	}
 }
 
-func kindOf(err error) indirector.Kind {
-	e, ok := err.(*indirector.Error)
-	if !ok {
-		return indirector.Internal
-	}
-	return e.Kind
-}
-
-// TestClockSkew finds facts that are outdated by a clock that is ahead. S-50.
+// TestClockSkew finds facts that have expired by a clock that is ahead. S-50.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	past := time.Now().Add(-90 * time.Second)
 	facts := web01Facts.WithExpiration(past)
 	if _, err := h.Do(t.Context(), &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: facts, Terminus: "json"}); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key(), Cache: "json"})
-	if kindOf(err) != indirector.NotFoundKind {
+	if !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("got %v, %v; want the expired cache to be no answer", resp, err)
 	}
 	notes := h.recorder.last().Notes
@@ -300,7 +293,7 @@ func TestClockSkew(t *testing.T) {
 // TestSpans looks at the work below the steps of a save and a find.
 func TestSpans(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.mkdir(t, "client_yaml")
 	for _, terminus := range []string{"yaml", "json"} {
 		path := map[string]string{"yaml": h.dir + "/client_yaml/facts/web01.example.test.yaml", "json": h.dir + "/client_data/facts/web01.example.test.json"}[terminus]
@@ -334,7 +327,7 @@ func TestSpans(t *testing.T) {
 // fact that was already set, and an environment that does not change.
 func TestMergedFacts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, values{"external_nodes": "$dir/enc"})
+	h := newFixture(t, values{"external_nodes": "$dir/enc"})
 	h.write(t, "enc", "#!/bin/sh\necho \"{environment: staging, classes: {ntp: {}}, parameters: {kernel: Plan9, environment: x}}\"\n", 0o755)
 	facts := *web01Facts
 	facts.Values = facts.Values.With("environment", web01Facts.Get("kernel"))
@@ -384,7 +377,7 @@ func dataOf(v any) string {
 // TestFactsFail finds a node whose facts cannot be read.
 func TestFactsFail(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newFixture(t, nil)
 	h.write(t, "client_data/facts/n1.json", "{", 0o644)
 	h.SwapRoutes(indirector.Routes{
 		"facts": {Primary: traces.Slot{{Terminus: "json"}}}, "node": {Primary: traces.Slot{{Terminus: "plain"}}},

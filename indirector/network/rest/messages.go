@@ -1,11 +1,11 @@
 package rest
 
-// What Puppet says, word for word. Rule: specification of the wire, 5.
+// Puppet's messages, word for word. Rule: specification of the wire, 5.
 const (
 	msgNoRoute        = "No route for %s %s"
 	msgBadIndirection = "The indirection name must be purely alphanumeric, not '%s'"
 	msgNoMethod       = "No support for http method %s"
-	msgPlurality      = "No support for plurality singular for %s operations" // the word is always that one
+	msgPlurality      = "No support for plurality singular for %s operations" // always this word
 	msgPrefix         = "Indirection '%s' does not match url prefix '%s'"
 	msgNoIndirection  = "Could not find indirection '%s'"
 	msgNoEnvironment  = "An environment parameter must be specified"
@@ -23,7 +23,7 @@ const (
 	msgRelative       = "Invalid relative path (.. or .) in: "
 )
 
-// What Puppet Server's own layer says, word for word.
+// Puppet Server's messages, word for word.
 const (
 	msgForbidden       = "Forbidden request: %s (method :%s). Please see the server logs for details."
 	msgFileEnvironment = "A %s request must include an `environment` or `versioned_project` query parameter."

@@ -20,7 +20,7 @@ import (
 
 type values map[string]string
 
-func (s values) Get(name string) (value, place string) { return s[name], "test" }
+func (s values) Get(name string) (value, source string) { return s[name], "test" }
 
 // in returns the settings of other environments as Puppet reads them.
 func (s values) in(t testing.TB) func(string) indirector.Settings {
@@ -46,7 +46,7 @@ type line struct {
 	Message string `json:"message"`
 }
 
-// logs keeps what is told to the log. It is safe for concurrent use.
+// logs keeps log lines. It is safe for concurrent use.
 type logs struct {
 	mu    sync.Mutex
 	lines []line
@@ -90,14 +90,14 @@ func (r *recorder) End(t *traces.Trace, _ any) {
 	r.last = t
 }
 
-// A house has the file serving indirections, with a directory of its own.
-type house struct {
+// A fixture has the file serving indirections, with a directory of its own.
+type fixture struct {
 	*indirector.Indirector
 	logs     logs
 	recorder recorder
 }
 
-func newHouse(t testing.TB, values values, environments func(string) error) *house {
+func newFixture(t testing.TB, values values, environments func(string) error) *fixture {
 	t.Helper()
 	registry, err := indirector.NewRegistry([]indirector.Spec{
 		{Name: "file_metadata", Class: "Puppet::FileServing::Metadata", Default: "selector"},
@@ -110,7 +110,7 @@ func newHouse(t testing.TB, values values, environments func(string) error) *hou
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := new(house)
+	h := new(fixture)
 	route := indirector.Route{Primary: traces.Slot{{Terminus: "selector", Kind: traces.FromDeclaration}}}
 	h.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: indirector.Routes{"file_metadata": route, "file_content": route},
@@ -132,14 +132,14 @@ func option(name string, value any) indirector.Option {
 }
 
 // find asks file_metadata.
-func (h *house) find(t testing.TB, terminus, key string, options ...indirector.Option) (*model.FileMetadata, error) {
+func (h *fixture) find(t testing.TB, terminus, key string, options ...indirector.Option) (*model.FileMetadata, error) {
 	t.Helper()
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Find, Key: key, Terminus: terminus, Options: options})
 	m, _ := resp.Instance().(*model.FileMetadata)
 	return m, err
 }
 
-func (h *house) search(t testing.TB, terminus, key string, options ...indirector.Option) ([]*model.FileMetadata, error) {
+func (h *fixture) search(t testing.TB, terminus, key string, options ...indirector.Option) ([]*model.FileMetadata, error) {
 	t.Helper()
 	resp, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: indirector.Search, Key: key, Terminus: terminus, Options: options})
 	if err != nil {
@@ -153,8 +153,8 @@ func (h *house) search(t testing.TB, terminus, key string, options ...indirector
 	return found, nil
 }
 
-// told is all that the last trace says in words.
-func (h *house) told() string {
+// story returns the last trace as text.
+func (h *fixture) story() string {
 	var b bytes.Buffer
 	t := h.recorder.last
 	for _, n := range t.Notes {
@@ -172,7 +172,7 @@ func (h *house) told() string {
 	return b.String()
 }
 
-func says(t *testing.T, text string, parts ...string) {
+func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
 		if !strings.Contains(text, p) {

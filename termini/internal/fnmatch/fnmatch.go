@@ -1,14 +1,16 @@
-package fileserving
+// Package fnmatch matches names of files with patterns as Ruby does, for
+// fileserving's ignore and for searches of flatfile.
+package fnmatch
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// fnmatch reports whether name matches pattern, as Ruby's File.fnmatch without
-// flags: * ? [set] and \, where a leading dot must be written as one. It takes
-// at most len(pattern) * len(name) steps.
-func fnmatch(pattern, name string) bool {
+// Match reports whether name matches pattern, as Ruby's File.fnmatch without
+// flags: * ? [set] and \, where only a dot matches a leading dot. It takes at
+// most len(pattern) * len(name) steps.
+func Match(pattern, name string) bool {
 	if name != "" && name[0] == '.' && !strings.HasPrefix(unescape(pattern), ".") {
 		return false
 	}

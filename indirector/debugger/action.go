@@ -18,12 +18,12 @@ import (
 	"indirtui/traces/query"
 )
 
-// A turn is what the breakpoints at one stop have come to.
+// A turn collects what the breakpoints at one stop do.
 type turn struct {
-	hold    string // who holds: "b1", "step"; "" is nobody
+	hold    string // who holds: "b1", "step"; "" if none
 	waited  bool
 	draft   *draft
-	decided bool // out has an answer or a failure
+	decided bool // out is an answer or a failure
 	out     indirector.Verdict
 }
 
@@ -44,7 +44,7 @@ func (t *turn) verdict() indirector.Verdict {
 	return v
 }
 
-// into adds what was edited to a verdict.
+// into adds the edits to a verdict.
 func (d *draft) into(v *indirector.Verdict) {
 	if len(d.changes) > 0 {
 		v.Request = &d.req
@@ -54,9 +54,8 @@ func (d *draft) into(v *indirector.Verdict) {
 	}
 }
 
-// act does what a breakpoint does. The error is that the request was cancelled
-// meanwhile.
-func (d *Debugger) act(ctx context.Context, t *turn, b *breakpoint, s *indirector.Stop, u *subject) error {
+// perform does what a breakpoint does. The error is that of the context.
+func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indirector.Stop, u *subject) error {
 	switch b.Do {
 	case Hold:
 		if t.hold == "" {
@@ -69,27 +68,27 @@ func (d *Debugger) act(ctx context.Context, t *turn, b *breakpoint, s *indirecto
 		return d.delay(ctx, b)
 	case Set:
 		if err := d.mayInvent(b.Action); err != nil {
-			d.say(ctx, b.id, err.Error())
+			d.note(ctx, b.id, err.Error())
 			return nil
 		}
 		st := s.Freeze()
 		for _, e := range b.Edits {
 			if err := t.edits(s).apply(st, e); err != nil {
-				d.say(ctx, b.id, err.Error())
+				d.note(ctx, b.id, err.Error())
 			}
 		}
-		d.say(ctx, b.id, "changed "+t.draft.String())
+		d.note(ctx, b.id, "changed "+t.draft.String())
 	default:
 		if t.decided { // the first one decides
 			return nil
 		}
 		v, err := d.verdict(b.Action, b.id, s.Request, s.Value, s.Done)
 		if err != nil {
-			d.say(ctx, b.id, err.Error())
+			d.note(ctx, b.id, err.Error())
 			return nil
 		}
 		t.out, t.decided = v, true
-		d.say(ctx, b.id, b.Action.String())
+		d.note(ctx, b.id, b.Action.String())
 		traces.AddNote(ctx, "breakpoint "+b.id+" did "+b.Action.Do.String()+", "+b.Where.String())
 	}
 	return nil
@@ -106,13 +105,13 @@ func (d *draft) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// say notes in the trace what a breakpoint did.
-func (d *Debugger) say(ctx context.Context, by, text string) {
+// note adds to the trace what a breakpoint did.
+func (d *Debugger) note(ctx context.Context, by, text string) {
 	_, span := traces.Start(ctx, traces.Note, by+": "+text)
 	span.End("", traces.Because{Reason: traces.ByYou, About: by}, nil)
 }
 
-// usual is what is logged when nothing is said.
+// usual lists the fields that are logged by default.
 var usual = []string{"verb", "ind", "key", "terminus", "out", "took"}
 
 func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u *subject) {
@@ -121,7 +120,7 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 		fields = usual
 	}
 	var parts []string
-	u.tell()
+	u.addOutcome()
 	s.Look(func(t *traces.Trace) {
 		u.trace = t
 		for _, f := range fields {
@@ -133,7 +132,7 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 	if d.o.Redact != nil {
 		text = d.o.Redact(text)
 	}
-	d.say(ctx, b.id, text)
+	d.note(ctx, b.id, text)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.lines) >= maxLines {
@@ -142,7 +141,7 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 	d.lines = append(d.lines, Line{At: d.o.Now(), Request: s.Trace.ID, By: b.id, Text: text})
 }
 
-// delay waits as long as b says, on a span of its own.
+// delay waits, on a span of its own.
 func (d *Debugger) delay(ctx context.Context, b *breakpoint) error {
 	wait := b.Delay
 	if b.Jitter > 0 {
@@ -161,7 +160,7 @@ func (d *Debugger) delay(ctx context.Context, b *breakpoint) error {
 	return err
 }
 
-// verdict is what an action makes of a request. The error is that it cannot.
+// verdict returns what an action makes of a request, or why it cannot.
 func (d *Debugger) verdict(a Action, by string, req *indirector.Request, value any, done bool) (indirector.Verdict, error) {
 	v := indirector.Verdict{By: by}
 	if err := d.mayInvent(a); err != nil {
@@ -191,9 +190,8 @@ func (d *Debugger) verdict(a Action, by string, req *indirector.Request, value a
 	return v, err
 }
 
-// damage returns the answer as it would have arrived with bytes missing or
-// changed, or the failure to read it. The error is that there is nothing to
-// damage.
+// damage returns the answer with bytes missing or changed, or the failure to
+// decode it. The error is that there is nothing to damage.
 func (a Action) damage(req *indirector.Request, value any) (damaged any, failure, err error) {
 	switch v := value.(type) {
 	case *model.FileContent:
@@ -243,7 +241,7 @@ func injected(err error) error {
 	return &indirector.Failure{Message: indirector.Message(err), Origin: "injected", Err: err}
 }
 
-// format is the one in which the answer would have travelled.
+// format is that in which the answer would be sent.
 func (a Action) format(list ...indirector.Instance) (*format.Format, error) {
 	name := a.Format
 	if name == "" {
@@ -261,7 +259,6 @@ func (a Action) format(list ...indirector.Instance) (*format.Format, error) {
 	return f, nil
 }
 
-// apply returns the damaged bytes.
 func (a Action) apply(b []byte) []byte {
 	if a.Do == Truncate {
 		return b[:min(a.stay(int64(len(b))), int64(len(b)))]
@@ -284,24 +281,24 @@ func (a Action) stay(size int64) int64 {
 	return int64(float64(size) * a.Share / 100)
 }
 
-// place is where the i-th changed byte lies: spread evenly, so that the same
-// damage is done every time.
+// place returns the i-th changed byte. They are spread evenly, the same each
+// time.
 func (a Action) place(i int, size int64) int64 {
 	return min(int64(i+1)*size/int64(a.Bytes+1), size-1)
 }
 
-// damagedContents are the contents of a file with bytes missing or changed.
-// They are not read before somebody does.
+// damagedContents are contents of a file with bytes missing or changed. They
+// are read only when they are opened.
 type damagedContents struct {
 	model.Contents
 	a Action
 }
 
-// Size implements model.Contents. That of truncated contents is still the whole:
-// that is how a reader finds out.
+// Size returns that of the whole, also of truncated contents: readers detect
+// the loss.
 func (c damagedContents) Size() int64 { return c.Contents.Size() }
 
-// Open implements model.Contents.
+// Open returns the damaged contents.
 func (c damagedContents) Open() (io.ReadCloser, error) {
 	r, err := c.Contents.Open()
 	if err != nil {
@@ -323,7 +320,7 @@ func (c damagedContents) Open() (io.ReadCloser, error) {
 	return d, nil
 }
 
-// cut ends too early.
+// A cut reader ends early.
 type cut struct {
 	r    io.ReadCloser
 	left int64
@@ -340,7 +337,7 @@ func (c *cut) Read(p []byte) (int, error) {
 
 func (c *cut) Close() error { return c.r.Close() }
 
-// flipped has other bytes at some places, which are in order.
+// A flipped reader changes the bytes at some offsets, which are ascending.
 type flipped struct {
 	io.ReadCloser
 	at  []int64
@@ -359,5 +356,5 @@ func (f *flipped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// short is a number of a request as people write it.
+// short formats the number of a request.
 func short(id uint64) string { return "#" + strconv.FormatUint(id, 10) }

@@ -1,4 +1,4 @@
-package termini
+package termini_test
 
 import (
 	"fmt"
@@ -7,9 +7,10 @@ import (
 	"indirtui/indirector"
 )
 
-// Reference returns the reference page of indirections and termini as
-// Markdown. It says nothing but what specs and descriptors say.
-func Reference(specs []indirector.Spec, termini []indirector.Descriptor) string {
+// reference returns the reference page of indirections and termini as
+// Markdown. All of it comes from
+// specs and descriptors.
+func reference(specs []indirector.Spec, termini []indirector.Descriptor) string {
 	var b strings.Builder
 	b.WriteString("# Indirections and termini\n\nGenerated from the descriptors; `go test ./termini -run TestReference -update` writes it again.\n")
 	for i := range specs {
@@ -48,7 +49,7 @@ func chosenBy(spec *indirector.Spec) string {
 	return s
 }
 
-// summary is the row of a terminus.
+// summary writes the row of a terminus.
 func summary(b *strings.Builder, d *indirector.Descriptor) {
 	fmt.Fprintf(b, "| `%s` ", d.Name)
 	can := indirector.VerbsOf(d.Type)
@@ -76,8 +77,8 @@ func summary(b *strings.Builder, d *indirector.Descriptor) {
 	fmt.Fprintf(b, "| %s |\n", strings.Join(traits, ", "))
 }
 
-// local reports whether requests from the network are refused. Only a terminus
-// that says so without being made is known here.
+// local reports whether requests from the network are refused, as far as the
+// type alone shows.
 func local(d *indirector.Descriptor) bool {
 	_, ok := d.Type.(indirector.Local)
 	return ok

@@ -1,0 +1,4 @@
+package format
+
+// Count is the number of formats.
+const Count = len(formats)

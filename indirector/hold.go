@@ -1,0 +1,327 @@
+package indirector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"indirtui/traces"
+)
+
+// A Debugger may stop a request between two steps: let it wait, change it,
+// answer it, or fail it. It is called on the goroutine of each request, and
+// must be safe for concurrent use.
+type Debugger interface {
+	// Stops returns where requests are to be stopped. It is called once; the
+	// result is read at every stop, which costs one load if it is empty.
+	Stops() *Stops
+	// Hold returns when the request may go on. The Stop must not be used after
+	// that; what is kept is a copy by Freeze. The error fails the step.
+	Hold(context.Context, *Stop) (Verdict, error)
+	// Left reports that a request which was held has ended. Id is its number, 0
+	// if nothing is recorded.
+	Left(id uint64)
+}
+
+// Stops is a set of points before and after steps. It may be changed while
+// requests read it. The zero Stops is empty.
+type Stops struct{ set atomic.Uint32 }
+
+// A StopSet is such a set as bits.
+type StopSet uint32
+
+// AllStops is the set of all points.
+const AllStops StopSet = 1<<(2*traces.StepCount) - 1
+
+// StopAt returns the point before or after a step. The answer is handed over
+// after the one before traces.Caller; nothing comes after that step.
+func StopAt(s traces.Step, done bool) StopSet {
+	set := StopSet(1) << (2 * s)
+	if done {
+		set <<= 1
+	}
+	return set
+}
+
+// Set replaces the set.
+func (s *Stops) Set(to StopSet) { s.set.Store(uint32(to)) }
+
+// has reports whether the set contains any of some.
+func (s *Stops) has(some StopSet) bool { return StopSet(s.set.Load())&some != 0 }
+
+// handsOver is the point at which the answer is complete.
+const handsOver StopSet = 1 << (2 * traces.Caller)
+
+// A Stop is a request between two steps. It belongs to the Indirector: it is
+// read on the goroutine of the request, and copied by Freeze.
+type Stop struct {
+	Point   traces.Point
+	Done    bool // false before the step, true after it
+	Last    bool // after the last step: only traces.Caller follows
+	Request *Request
+	Trace   *traces.Trace // read Spans, Faults and Notes only within Look
+	Value   any           // the answer so far
+	Served  traces.Served // ByNone if there is no answer yet
+	Err     error         // of the step; nil before it
+
+	call *call
+	set  bool // the last verdict gave an answer
+}
+
+// Look calls f with the trace while nothing is added to it.
+func (s *Stop) Look(f func(*traces.Trace)) { s.call.live.Look(f) }
+
+// Outcome returns the outcome if the request ended here; traces.Run if neither
+// cache nor terminus has been asked.
+func (s *Stop) Outcome() traces.Outcome {
+	answered := s.Trace.Steps[traces.Terminus].Answer != traces.NotReached && (s.Point.Step > traces.Terminus || s.Done)
+	if s.Err == nil && s.Served == traces.ByNone && !answered {
+		return traces.Run
+	}
+	return s.call.live.Outcome(s.Served, s.Err != nil)
+}
+
+// A Verdict is how a request goes on. The zero Verdict lets it go on as it is.
+type Verdict struct {
+	// Waited reports that the time since Hold was called belongs to no step.
+	Waited bool
+	// Request replaces key, options, flags, environment, terminus, cache and
+	// instance for the steps to come. Nil changes nothing.
+	Request *Request
+	// Skip leaves out the step before which the request stopped, which must not
+	// be the route.
+	Skip bool
+	// Set makes Value the answer, marks it as injected, and clears the error
+	// that the request stopped with. Before a step it goes with Skip.
+	Set   bool
+	Value any
+	// Err fails the step, before or after it was taken. A cache read that fails
+	// is a miss (IND-FIND-05).
+	Err error
+	// By is who decided, for the trace: "b1", "you". Empty is "you".
+	By string
+}
+
+// Holds reports whether the debugger may stop requests after their terminus has
+// answered, so that an answer must not be sent before.
+func (x *Indirector) Holds() bool {
+	return StopSet(x.stops.set.Load())>>(2*traces.Terminus+1) != 0
+}
+
+// hold asks the debugger before or after a step, and reports whether to skip
+// the step.
+func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, err error) {
+	if c.stop == nil {
+		c.stop = &Stop{call: c, Request: &c.req, Trace: c.live.Trace}
+	}
+	stop := c.stop
+	stop.Point, stop.Done, stop.Last = c.point(s), done, last
+	stop.Value, stop.Served, stop.Err = c.value, c.resp.Served, stepErr
+	v, err := c.x.cfg.Debugger.Hold(c.ctx(), stop)
+	if v.Waited { // the wait belongs to no step
+		c.clock = time.Time{}
+		if c.x.cfg.Recorder != nil {
+			c.clock = c.x.now()
+		}
+	}
+	stop.set = v.Set
+	if err != nil {
+		return false, err
+	}
+	if v.Request == nil && v.Err == nil && !v.Set && !v.Skip {
+		return false, stepErr
+	}
+	if v.By == "" {
+		v.By = "you"
+	}
+	if v.Request != nil {
+		if err := c.edit(v.Request); err != nil {
+			return false, err
+		}
+	}
+	if v.Err != nil || v.Set {
+		c.req.Wire().Forget()
+	}
+	if v.Err != nil {
+		return c.failBy(s, done, v)
+	}
+	if v.Set {
+		if err := c.inject(s, v); err != nil {
+			return false, err
+		}
+		stepErr = nil
+	}
+	if v.Skip && !done {
+		return c.leaveOut(s, v)
+	}
+	return false, stepErr
+}
+
+// failBy fails a step as the debugger decided.
+func (c *call) failBy(s traces.Step, done bool, v Verdict) (skip bool, err error) {
+	q := &c.live.Trace.Steps[s]
+	because := traces.Because{Reason: traces.ByYou, About: v.By + " let it fail"}
+	if s == traces.CacheRead && c.req.Verb != Expire && c.to != nil {
+		// A cache that fails is a miss, also after it has answered.
+		c.value, c.resp.Served, c.resp.From = nil, traces.ByNone, traces.Point{}
+		q.Answer, _, err = c.cacheFailed(v.Err)
+		q.Because = because
+		return true, err
+	}
+	if errors.Is(v.Err, ErrNotFound) && c.answers(s) {
+		v.Value = nil
+		if err := c.inject(s, v); err != nil {
+			return false, err
+		}
+		q.Answer, q.Because = traces.Nothing, becauseOf(v.Err)
+		c.resp.Served = traces.ByNone
+		return true, nil
+	}
+	q.Answer, q.Because = traces.Raised, because
+	return false, v.Err
+}
+
+// answers reports whether a step may give the caller an answer.
+func (c *call) answers(s traces.Step) bool {
+	return s >= traces.CacheRead
+}
+
+// inject makes the debugger's value the answer.
+func (c *call) inject(s traces.Step, v Verdict) error {
+	ok := true
+	switch c.req.Verb {
+	case Find, Expire:
+		_, ok = v.Value.(Instance)
+	case Search:
+		_, ok = v.Value.([]Instance)
+	case Head:
+		_, ok = v.Value.(bool)
+	}
+	switch {
+	case !ok && v.Value != nil:
+		return fmt.Errorf("inject an answer: %T is none of %s", v.Value, c.req.Verb)
+	case !c.answers(s) && v.Value != nil:
+		return fmt.Errorf("inject an answer: %s gives none", s)
+	case !c.answers(s):
+		return nil
+	}
+	c.value, c.resp.Served, c.resp.From = v.Value, traces.ByInjection, c.point(s)
+	if s == traces.CacheRead && v.Value == nil {
+		c.resp.Served, c.resp.From = traces.ByNone, traces.Point{} // a miss: the terminus is asked
+	}
+	q := &c.live.Trace.Steps[s]
+	q.Because = traces.Because{Reason: traces.ByYou, About: v.By + " answered"}
+	switch {
+	case s == traces.CacheRead && v.Value == nil:
+		q.Answer = traces.Miss
+	case s == traces.CacheRead:
+		q.Answer = traces.Found
+	case v.Value == nil:
+		q.Answer = traces.Nothing
+	default:
+		q.Answer = traces.OK
+	}
+	return nil
+}
+
+// leaveOut skips a step.
+func (c *call) leaveOut(s traces.Step, v Verdict) (skip bool, err error) {
+	q := &c.live.Trace.Steps[s]
+	because := traces.Because{Reason: traces.ByYou, About: v.By + " left it out"}
+	switch s {
+	case traces.Route:
+		return false, errors.New("leave a step out: without a route there is nobody to ask")
+	case traces.Authorize:
+		*q = traces.Question{Answer: traces.Allowed, Because: because}
+	case traces.Validate:
+		*q = traces.Question{Answer: traces.OK, Because: because}
+	case traces.Expiry:
+		*q = traces.Question{Answer: traces.OK, Because: because}
+		if c.resp.Served != traces.ByCache {
+			q.Answer = traces.NotAsked
+		}
+	default:
+		if !v.Set {
+			*q = traces.Question{Answer: traces.NotAsked, Because: because}
+		}
+	}
+	return true, nil
+}
+
+// edit lets the request go on as next. Indirection and verb stay, and so does
+// the caller.
+func (c *call) edit(next *Request) error {
+	was := c.req
+	c.req = *next
+	c.req.Indirection, c.req.Verb, c.req.looks = was.Indirection, was.Verb, was.looks
+	c.req.Caller, c.req.Rescue, c.req.Wants = was.Caller, was.Rescue, was.Wants
+	if c.to != nil { // redo what the route has done
+		if c.req.Key != was.Key {
+			c.req.URI = nil
+		}
+		if err := c.x.resolve(&c.req, c.to); err != nil {
+			return err
+		}
+		if c.req.Terminus != was.Terminus || c.req.Cache != was.Cache {
+			c.choose()
+			if err := c.openPrimary(); err != nil {
+				return err
+			}
+		}
+		c.live.Trace.Environment = c.req.Environment
+	}
+	c.live.Trace.Key, c.live.Trace.Flags = c.req.Key, c.req.Flags
+	c.live.Trace.Options = nil
+	c.traceOptions()
+	return nil
+}
+
+// handOver stops before the caller gets the answer.
+func (c *call) handOver(err error) error {
+	c.live.Step = traces.Caller
+	seen := err
+	if errors.Is(err, ErrNotFound) {
+		seen = nil // Puppet's nil is an answer
+	}
+	_, held := c.hold(traces.Caller, false, false, seen)
+	switch {
+	case held != nil && held != seen:
+		return c.fail(traces.Caller, held)
+	case c.stop.set:
+		c.live.Look(func(t *traces.Trace) {
+			for i := range t.Faults {
+				t.Faults[i].Shown = false // the caller does not see them now
+			}
+		})
+		return c.answer()
+	}
+	return err
+}
+
+// A State is a copy of a stopped request. It is not changed.
+type State struct {
+	Point   traces.Point
+	Done    bool
+	Last    bool
+	Request Request
+	Trace   traces.Trace
+	Value   any
+	Served  traces.Served
+	Err     error
+
+	x  *Indirector
+	to *resolved // nil before the route
+}
+
+// Freeze returns the State of the request. It must be called before Hold
+// returns.
+func (s *Stop) Freeze() *State {
+	st := &State{
+		Point: s.Point, Done: s.Done, Last: s.Last, Request: *s.Request,
+		Value: s.Value, Served: s.Served, Err: s.Err, x: s.call.x, to: s.call.to,
+	}
+	s.Look(func(t *traces.Trace) { st.Trace = t.Clone() })
+	return st
+}

@@ -1,4 +1,0 @@
-package fileserving
-
-// Fnmatch is for tests that compare it with Ruby's.
-var Fnmatch = fnmatch

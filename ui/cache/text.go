@@ -1,0 +1,38 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+
+	"indirtui/indirector"
+	"indirtui/ui/session"
+)
+
+// Biographies returns what is known of the entries of one key, in lines. It looks
+// at all requests of the log.
+func Biographies(ctx context.Context, env *session.Env, house Engine, indirection, key string) ([]string, error) {
+	c := New(ctx, env, house)
+	c.now = env.Now()
+	var found []*entry
+	err := house.Walk(ctx, func(e indirector.Entry) bool {
+		if e.Key == key {
+			found = append(found, c.entryOf(e))
+		}
+		return true
+	}, indirection)
+	if err != nil {
+		return nil, err
+	}
+	c.index.add(found)
+	for more := true; more; {
+		more, _ = c.index.scan(env.Log)
+	}
+	var lines []string
+	for _, e := range c.index.all {
+		lines = append(lines, fmt.Sprintf("%s %s in %s", e.Indirection, e.Key, e.Terminus))
+		for _, f := range c.biography(e) {
+			lines = append(lines, "  "+f.Label+": "+f.Text)
+		}
+	}
+	return lines, nil
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector/engine"
+)
+
+// A cacheRow is one entry of one cache, as --json prints it.
+type cacheRow struct {
+	Indirection string     `json:"indirection"`
+	Key         string     `json:"key"`
+	Terminus    string     `json:"terminus"`
+	State       string     `json:"state"` // fresh, stale, immortal, unreadable
+	Routed      bool       `json:"routed"`
+	Path        string     `json:"path,omitempty"`
+	Size        int64      `json:"size"`
+	Written     time.Time  `json:"written"`
+	Expires     *time.Time `json:"expires,omitempty"`
+	Error       string     `json:"error,omitempty"`
+}
+
+// A cacheCommand lists what is stored in termini.
+type cacheCommand struct {
+	p      *program
+	asJSON bool
+}
+
+func (c *cacheCommand) cobra() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cache [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Short: "What is stored in the termini that can be listed, and how long it lives",
+		Long: `What is stored in the termini that can be listed, whether they are routed or
+not: an entry of a terminus that nobody asks is an orphan. An immortal entry is
+one whose format does not keep the expiration: it is served for ever.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func (c *cacheCommand) run(ctx context.Context, args []string) (err error) {
+	e, err := c.p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	rows, err := cacheRows(ctx, e, args)
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return c.p.jsonOut(rows)
+	}
+	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "INDIRECTION\tKEY\tTERMINUS\tSTATE\tROUTED\tAGE\tEXPIRES\tSIZE\tPATH")
+	now := time.Now()
+	for _, r := range rows {
+		expires := "never"
+		if r.Expires != nil {
+			expires = r.Expires.Format(time.RFC3339)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", r.Indirection, clean(r.Key), r.Terminus, r.State,
+			tick(r.Routed), now.Sub(r.Written).Round(time.Second), expires, r.Size, clean(r.Path))
+	}
+	return w.Flush()
+}
+
+func cacheRows(ctx context.Context, e *engine.Engine, only []string) ([]cacheRow, error) {
+	entries, err := e.Entries(ctx, only...)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]cacheRow, 0, len(entries))
+	now := time.Now()
+	for _, en := range entries {
+		r := cacheRow{
+			Indirection: en.Indirection, Key: en.Key, Terminus: en.Terminus, Routed: e.Routed(en.Indirection, en.Terminus),
+			Path: en.Path, Size: en.Size, Written: en.Written, State: "fresh",
+		}
+		switch {
+		case en.Err != nil:
+			r.State, r.Error = "unreadable", en.Err.Error()
+		case !en.KeepsExpiry || en.Expiration.IsZero():
+			r.State = "immortal"
+		case en.Expiration.Before(now):
+			r.State = "stale"
+		}
+		if !en.Expiration.IsZero() {
+			r.Expires = &en.Expiration
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector/host/files"
+	"indirtui/traces/export"
+	"indirtui/traces/store"
+	"indirtui/ui/command"
+)
+
+// An exportCommand writes requests of a recording for another program.
+type exportCommand struct {
+	p                   *program
+	r                   reading
+	format, out, bodies string
+}
+
+func (c *exportCommand) cobra() *cobra.Command {
+	cmd := fromTable("export", "look")
+	cmd.Long = `Write requests of a recording for another program:
+
+  recording  a recording with the selected requests alone; needs --out
+  jsonl      one JSON object for each request, with its story and its value
+  otlp       OTLP/JSON, for collectors of OpenTelemetry
+  har        HAR 1.2: what was asked over HTTP; the bytes of bodies are not
+             recorded, and _text says what stands for them
+  csv        one line for each request
+  story      what happened, as text
+
+` + selectorHelp + `
+
+Secrets are masked, always. How many and where is said on standard error and,
+but for csv, at the end of the export. "indirtui schema jsonl" prints the schema
+of the lines.
+
+Exit code: 0 written, 1 it cannot be written, 2 usage, 3 the recording cannot be
+read.`
+	cmd.Example = "  indirtui export --recording incident.jsonl --format otlp --out incident.json @run\n  indirtui export --recording incident.jsonl --format csv hidden"
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.run(args) }
+	c.r.flags(cmd)
+	cmd.Flags().StringVarP(&c.format, "format", "f", "", "recording, jsonl, otlp, har, csv or story")
+	cmd.Flags().StringVarP(&c.out, "out", "o", "", "write to this file, which must not exist (default standard output)")
+	cmd.Flags().StringVar(&c.bodies, "bodies", string(export.AnyBody), "which values go along: all, small (up to 1 MB), failed (of requests that went wrong, seen or not) or none")
+	return cmd
+}
+
+func (c *exportCommand) run(words []string) error {
+	f, err := export.Parse(c.format)
+	if err != nil {
+		return &command.UsageError{What: err.Error()}
+	}
+	b, err := export.ParseBodies(c.bodies)
+	if err != nil {
+		return &command.UsageError{What: err.Error()}
+	}
+	if f == export.Recording && (c.out == "" || c.out == "-") {
+		return &command.UsageError{What: "a recording is a file", Advice: "name it: --out FILE"}
+	}
+	s, err := c.r.open(c.p)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	o := c.r.options(f)
+	o.Bodies = b
+	ids, err := selected(s, words)
+	if err != nil {
+		return err
+	}
+	report, err := writeExport(s, c.p.out, c.out, ids, o)
+	if err != nil {
+		return err
+	}
+	c.report(report)
+	return nil
+}
+
+// writeExport writes an export to a new file, or to w if there is no name. What
+// could not be written whole is removed.
+func writeExport(s *store.Store, w io.Writer, name string, ids []uint64, o export.Options) (report export.Report, err error) {
+	if o.Format == export.Recording {
+		return export.Save(name, s, ids, o)
+	}
+	if name == "" || name == "-" {
+		return export.Write(w, s, ids, o)
+	}
+	f, err := files.Create(name, files.Options{New: true})
+	if err != nil {
+		return report, fmt.Errorf("export: %w", err)
+	}
+	if report, err = export.Write(f, s, ids, o); err != nil {
+		return report, errors.Join(err, f.Abort())
+	}
+	return report, f.Commit()
+}
+
+// report prints how much was exported and what is redacted in it.
+func (c *exportCommand) report(r export.Report) {
+	const enough = 20
+	fmt.Fprintln(c.p.Err, r)
+	for i, m := range r.List {
+		if i == enough {
+			fmt.Fprintf(c.p.Err, "  and %d more\n", r.Redacted-enough)
+			break
+		}
+		fmt.Fprintln(c.p.Err, "  "+clean(m.String()))
+	}
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/indirector/engine"
+	"indirtui/traces"
+	"indirtui/ui/command"
+)
+
+// A routeRow is one slot of the route table, as --json prints it.
+type routeRow struct {
+	Indirection string           `json:"indirection"`
+	Slot        string           `json:"slot"`
+	Terminus    string           `json:"terminus"`
+	Source      string           `json:"source"`
+	Place       string           `json:"place"`
+	Exists      bool             `json:"exists"`
+	Chain       []routeCandidate `json:"chain"`
+}
+
+// A routeCandidate is one candidate of a slot, strongest first.
+type routeCandidate struct {
+	Terminus string `json:"terminus"`
+	Source   string `json:"source"`
+	Place    string `json:"place"`
+	Applied  bool   `json:"applied"` // false: it was not looked at, for the reason Why
+	Counts   bool   `json:"counts"`  // it is the one that decides
+	Why      string `json:"why,omitempty"`
+	Note     string `json:"note,omitempty"`
+}
+
+// A routesCommand lists the table of routes.
+type routesCommand struct {
+	p             *program
+	asJSON, chain bool
+}
+
+func (r *routesCommand) cobra() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "routes [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Short: "Who would answer what, and who decided that",
+		Long: `Who would answer what, and who decided that: defaults in code, settings, the
+application, routes.yaml. With --all every opinion is shown, the overruled and
+those not applied included, the strongest first.`,
+		RunE: func(_ *cobra.Command, args []string) error { return r.run(args) },
+	}
+	cmd.Flags().BoolVar(&r.asJSON, "json", false, "as JSON, every opinion included")
+	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every opinion, not only the one that counts")
+	return cmd
+}
+
+func (r *routesCommand) run(args []string) (err error) {
+	e, err := r.p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	rows, err := routeRows(e, args)
+	if err != nil {
+		return err
+	}
+	if r.asJSON {
+		return r.p.jsonOut(rows)
+	}
+	return printRoutes(r.p.out, e, rows, r.chain)
+}
+
+func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
+	rows := []routeRow{}
+	for _, name := range e.Registry().Names() {
+		if len(only) > 0 && only[0] != name {
+			continue
+		}
+		r, _ := e.Explain(name)
+		for _, s := range []struct {
+			name string
+			slot traces.Slot
+		}{{indirector.SlotTerminus, r.Primary}, {indirector.SlotCache, r.Cache}} {
+			w := s.slot.Winner()
+			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
+			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
+			decided := false
+			for _, c := range s.slot {
+				o := routeCandidate{
+					Terminus: c.Terminus, Source: c.Kind.String(), Place: c.Source,
+					Applied: c.Why == "" && c.Terminus != "", Why: c.Why, Note: c.Note,
+				}
+				o.Counts = o.Applied && !decided
+				decided = decided || o.Applied
+				row.Chain = append(row.Chain, o)
+			}
+			rows = append(rows, row)
+		}
+	}
+	if len(only) > 0 && len(rows) == 0 {
+		u := &command.UsageError{What: fmt.Sprintf("no indirection is called %q", only[0]), Advice: "there are: " + strings.Join(e.Registry().Names(), ", ")}
+		if near := e.Registry().Nearest(only[0]); near != "" {
+			u.Advice = "did you mean " + near + "? " + u.Advice
+		}
+		return nil, u
+	}
+	return rows, nil
+}
+
+func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) error {
+	fmt.Fprintf(out, "application %s, environment %s, %s\n\n", e.Application, e.Configuration().Environment, describeFile(e))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
+	for _, r := range rows {
+		if r.Slot == indirector.SlotCache && r.Terminus == "" && (!chain || len(r.Chain) == 0) {
+			continue
+		}
+		terminus := r.Terminus
+		if !r.Exists {
+			terminus += " (not in this build)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Indirection, r.Slot, clean(terminus), r.Source, clean(r.Place))
+		if !chain {
+			continue
+		}
+		for _, c := range r.Chain {
+			state := "overruled"
+			switch {
+			case c.Counts:
+				continue
+			case c.Why != "":
+				state = "NOT APPLIED: " + c.Why
+			}
+			fmt.Fprintf(w, "\t\t  %s\t%s\t%s\n", clean(c.Terminus), c.Source, clean(c.Place+"  "+state))
+		}
+	}
+	return w.Flush()
+}
+
+func describeFile(e *engine.Engine) string {
+	if !e.Configuration().RoutesFile.Found {
+		return "no " + clean(e.Configuration().RoutesFile.File)
+	}
+	return fmt.Sprintf("%s with sections %s", clean(e.Configuration().RoutesFile.File), clean(strings.Join(e.Configuration().RoutesFile.Sections, ", ")))
+}

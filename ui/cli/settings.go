@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector/engine"
+	"indirtui/ui/command"
+)
+
+// A settingsCommand lists Puppet's settings.
+type settingsCommand struct {
+	p           *program
+	asJSON, all bool
+}
+
+func (s *settingsCommand) cobra() *cobra.Command {
+	cmd := fromTable("settings", "look")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return s.run(args) }
+	cmd.Flags().BoolVar(&s.asJSON, "json", false, "as JSON")
+	cmd.Flags().BoolVarP(&s.all, "all", "a", false, "those at their default too")
+	return cmd
+}
+
+func (s *settingsCommand) run(names []string) (err error) {
+	e, err := s.p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	rows, err := settingRows(e, names, s.all)
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		return s.p.jsonOut(rows)
+	}
+	return printSettings(s.p.out, rows)
+}
+
+// A settingRow is one setting, as --json prints it.
+type settingRow struct {
+	Name      string   `json:"name"`
+	Value     string   `json:"value"`
+	Place     string   `json:"place"`
+	Known     bool     `json:"known"`
+	Overruled []string `json:"overruled"`
+}
+
+// settingRows are the settings by those names, or those that are set, or all.
+func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, error) {
+	rows := []settingRow{}
+	now := e.Settings.Load()
+	for _, s := range now.All() {
+		if len(names) > 0 && !slices.Contains(names, s.Name) || len(names) == 0 && !all && s.Source == "default" {
+			continue
+		}
+		r := settingRow{Name: s.Name, Value: e.RedactSetting(s.Name, s.Value), Place: s.Source, Known: s.Known, Overruled: []string{}}
+		for _, a := range s.Overruled {
+			if a.Value == "" && a.Source == "default" {
+				continue
+			}
+			r.Overruled = append(r.Overruled, e.RedactSetting(s.Name, a.Value)+" ("+a.Source+")")
+		}
+		rows = append(rows, r)
+	}
+	for _, name := range names {
+		if _, ok := now.Setting(name); !ok {
+			return nil, &command.UsageError{What: fmt.Sprintf("no setting is called %q", name)}
+		}
+	}
+	return rows, nil
+}
+
+func printSettings(out io.Writer, rows []settingRow) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTING\tVALUE\tPLACE")
+	for _, r := range rows {
+		place := r.Place
+		if !r.Known {
+			place += " (unknown setting)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", clean(r.Name), clean(r.Value), clean(place))
+		for _, o := range r.Overruled {
+			fmt.Fprintf(w, "\t  overruled: %s\t\n", clean(o))
+		}
+	}
+	return w.Flush()
+}

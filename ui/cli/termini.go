@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/traces"
+	"indirtui/ui/command"
+)
+
+// A terminusRow describes a terminus, as --json prints it.
+type terminusRow struct {
+	Indirection  string            `json:"indirection"`
+	Terminus     string            `json:"terminus"`
+	Doc          string            `json:"doc"`
+	Verbs        []string          `json:"verbs"`
+	Settings     map[string]string `json:"settings"`
+	KeepsExpiry  bool              `json:"keeps_expiry"`
+	ProcessLocal bool              `json:"process_local"`
+	AlwaysNil    bool              `json:"always_nil"`
+	Rules        []string          `json:"rules"`
+}
+
+// A terminiCommand lists the termini of this build.
+type terminiCommand struct {
+	p      *program
+	asJSON bool
+}
+
+func (t *terminiCommand) cobra() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "termini [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Short: "The termini of this build, and what each can do",
+		RunE:  func(_ *cobra.Command, args []string) error { return t.run(args) },
+	}
+	cmd.Flags().BoolVar(&t.asJSON, "json", false, "as JSON, with settings and rules")
+	return cmd
+}
+
+func (t *terminiCommand) run(args []string) error {
+	rows := t.rows(args)
+	if len(rows) == 0 {
+		return &command.UsageError{What: fmt.Sprintf("no indirection with termini is called %q", args[0])}
+	}
+	if t.asJSON {
+		return t.p.jsonOut(rows)
+	}
+	w := tabwriter.NewWriter(t.p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s", r.Indirection, r.Terminus)
+		for _, verb := range command.Verbs() {
+			fmt.Fprint(w, "\t", tick(slices.Contains(r.Verbs, verb)))
+		}
+		fmt.Fprintf(w, "\t%s\t%s\n", expiryWord(r), firstSentence(r.Doc))
+	}
+	return w.Flush()
+}
+
+func (t *terminiCommand) rows(only []string) []terminusRow {
+	rows := []terminusRow{}
+	for _, d := range t.p.termini {
+		if len(only) > 0 && d.Indirection != only[0] {
+			continue
+		}
+		r := terminusRow{
+			Indirection: d.Indirection, Terminus: d.Name, Doc: d.Doc, Settings: map[string]string{}, Verbs: []string{},
+			KeepsExpiry: d.KeepsExpiry, ProcessLocal: d.ProcessLocal, AlwaysNil: d.AlwaysNil, Rules: append([]string{}, d.Rules...),
+		}
+		can := indirector.VerbsOf(d.Type)
+		for _, verb := range command.Verbs() {
+			if can[traces.ParseVerb(verb)] != nil {
+				r.Verbs = append(r.Verbs, verb)
+			}
+		}
+		for _, s := range d.Settings {
+			r.Settings[s.Name] = s.Doc
+		}
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b terminusRow) int { return strings.Compare(a.Indirection, b.Indirection) })
+	return rows
+}
+
+func tick(can bool) string {
+	if can {
+		return "x"
+	}
+	return "."
+}
+
+func expiryWord(r terminusRow) string {
+	switch {
+	case r.ProcessLocal:
+		return "in memory"
+	case r.KeepsExpiry:
+		return "kept"
+	case slices.Contains(r.Verbs, "save"):
+		return "dropped"
+	}
+	return "-"
+}
+
+func firstSentence(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if i := strings.Index(s, ". "); i > 0 {
+		return s[:i+1]
+	}
+	return s
+}

@@ -1,0 +1,241 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/traces/spell"
+	"indirtui/ui/command"
+	"indirtui/ui/screen"
+)
+
+// A call is one line as the user has written it.
+type call struct {
+	name  string
+	words []string // behind the name, unquoted
+	rest  string   // behind the name, as written
+}
+
+// A cmd is one command, with all that is known about it.
+type cmd struct {
+	name, args string
+	help       string                        // a few words
+	effect     func(*Console, call) string   // what would happen; nil is help
+	offered    func(*Console) bool           // nil is always
+	next       func(*Console, call) []option // how the line goes on; nil is not at all
+	run        func(*Console, call) (tea.Cmd, error)
+
+	expression bool   // what is behind the name has quotes of its own, and a lone one is nothing wrong: key=it's
+	plainArgs  string // with --plain, where it differs from args
+	silent     bool   // with --plain nothing is printed when it is done
+	shell      shell  // as a command of the shell; zero if it is none
+}
+
+// A shell is how a command is written in a shell, and its help there.
+type shell struct{ args, help string }
+
+// table is every command that there is, in the order of help. It is a function
+// because help is one of the commands.
+func table() []cmd {
+	return slices.Concat(askCommands(), debugCommands(), sessionCommands(), lineCommands())
+}
+
+const (
+	keyArgs      = "IND KEY [terminus=T] [cache=C|none] [env=E] [FLAG] [NAME=VALUE]"
+	shellKeyArgs = "INDIRECTION KEY [NAME=VALUE ...]"
+)
+
+// askCommands ask something, or show what was asked.
+func askCommands() []cmd {
+	return []cmd{
+		{
+			name: "find", args: keyArgs, help: "find one instance", effect: askEffect, next: nextRequest, run: ask,
+			shell: shell{shellKeyArgs, "Find one instance and print it"},
+		},
+		{
+			name: "search", args: "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", help: "list the instances that match", effect: askEffect, next: nextRequest, run: ask,
+			shell: shell{shellKeyArgs, "List the instances that match and print them"},
+		},
+		{
+			name: "head", args: keyArgs, help: "ask whether there is such an instance", effect: askEffect, next: nextRequest, run: ask,
+			shell: shell{shellKeyArgs, "Ask whether there is such an instance"},
+		},
+		{
+			name: "save", args: "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT] [bodies=all|small|failed|none]",
+			help: "save the instance in a file; or a recording of requests", effect: askEffect, next: nextRequest, run: save, expression: true,
+			shell: shell{shellKeyArgs, "Save the instance that comes from standard input or --file"},
+		},
+		{
+			name: "destroy", args: "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", help: "remove an instance; asks for the key again", effect: askEffect, next: nextRequest, run: destroy,
+			shell: shell{shellKeyArgs, "Remove an instance"},
+		},
+		{name: "route", args: "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
+		{name: "filter", args: "[EXPR]", help: "list the requests that an expression means", next: nextFilter, run: filter, expression: true, silent: true},
+		{name: "group", args: "none|run|indirection|node|outcome|caller", help: "group the list of requests", offered: func(c *Console) bool { return c.o.Group != nil }, next: nextGroup, run: group},
+		{name: "sort", args: "COLUMN [desc]", help: "sort the list of requests", offered: func(c *Console) bool { return c.o.Sort != nil }, next: nextSort, run: sortBy},
+		{
+			name: "show", args: "PLACE | #N", help: "go to a place, or to the steps of a request", next: nextShow, run: show,
+			plainArgs: "requests [EXPR] | steps N | value N | routes [IND] | failures | cache [IND [KEY]] | log",
+		},
+		{
+			name: "diff", args: "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", help: "compare two requests, two termini, two runs, or a recording with another or what is shown", run: compareWhat,
+			shell: shell{"A B", "How two recordings, runs, requests or termini differ"},
+		},
+		{name: "ignore", args: "[PATH | off [PATH]]", help: "paths that do not count in comparisons; * is any text", run: ignore},
+		{
+			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replay, expression: true,
+			shell: shell{"--recording FILE", "Ask recorded requests again, by the routes there are now"},
+		},
+		{name: "watch", args: "[EXPR | server(HOST:PORT) | off]", help: "while a request is held count what an expression means, or ask a server how it is", offered: hasDebugger, next: nextFilter, run: watch, expression: true},
+	}
+}
+
+// sessionCommands are about the session as a whole.
+func sessionCommands() []cmd {
+	return []cmd{
+		{name: "mark", args: "[#N] a..z", help: "mark a request with a letter", run: mark, silent: true},
+		{name: "note", args: "[#N] TEXT", help: "note something about a request", offered: func(c *Console) bool { return c.o.Note != nil }, run: note, silent: true},
+		{
+			name: "settings", args: "[NAME]", help: "Puppet's settings, and who decided each", offered: func(c *Console) bool { return c.o.Settings != nil }, next: nextSettings, run: showSettings,
+			plainArgs: "[NAME ...]", shell: shell{"[NAME ...]", "Puppet's settings as they are in force, and where each comes from"},
+		},
+		{
+			name: "set", args: "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request",
+			help:   "set one of Puppet's settings while this runs, above puppet.conf; or change a held request",
+			effect: setEffect, offered: func(c *Console) bool { return c.o.Configured != nil || hasDebugger(c) }, next: nextSet, run: set,
+		},
+		{name: "unset", args: "NAME ... | all", help: "take back what set did", offered: func(c *Console) bool { return c.o.Configured != nil }, next: nextUnset, run: unset},
+		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
+		{
+			name: "export", args: "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", help: "write requests for another program", offered: hasLog, next: nextExport, run: exportTo, expression: true,
+			shell: shell{"--recording FILE --format FORMAT [SELECTOR]", "Write requests of a recording for another program"},
+		},
+		{name: "recordings", help: "the recordings there are: open, save, compare", offered: hasLog, run: listRecordings},
+		{
+			name: "open", args: "[FILE]", help: "open a recording, or list them", offered: func(c *Console) bool { return c.o.Open != nil }, run: open,
+			shell: shell{"FILE", "Look at a recording"},
+		},
+		{
+			name: "demo", args: "[S-NN]", help: "play the built-in demo, or a situation that confuses people", offered: func(c *Console) bool { return c.o.Demo != nil }, next: nextDemo, run: demo,
+			shell: shell{"[S-NN]", "Play the demo site, or a situation that confuses people"},
+		},
+		{
+			name: "story", args: "[SELECTOR]", help: "tell runs of agents, one sentence each; nothing is the newest", offered: func(c *Console) bool { return c.o.Story != nil || c.owns("story") }, next: nextFilter, run: story, expression: true,
+			shell: shell{"--recording FILE [SELECTOR]", "Tell what happened in a recording, as text"},
+		},
+		{
+			name: "serve", args: "[--listen ADDRESS] [FLAG]", help: "answer agents, as indirtui serve does, and show what they ask", offered: func(c *Console) bool { return c.o.Serve != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Serve(l.words) },
+			shell: shell{"", "Answer agents, as Puppet Server does"},
+		},
+		{
+			name: "proxy", args: "URL [--listen ADDRESS] [FLAG]", help: "stand between agents and a server, as indirtui proxy does", offered: func(c *Console) bool { return c.o.Proxy != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) },
+			shell: shell{"--upstream https://HOST:PORT", "Stand between agents and a server, and show what they say"},
+		},
+		{name: "log", help: "what was said on the line for messages", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
+		{name: "help", args: "[TOPIC]", help: "help about codes, reasons, keys, commands, expressions", next: nextHelp, run: showHelp},
+		{name: "quit", help: "leave the program", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
+	}
+}
+
+// lineCommands are offered where there is no screen, to owners that run them.
+func lineCommands() []cmd {
+	all := []cmd{
+		{name: "expire", args: "IND KEY [cache=C]", help: "let a cached instance count as expired; needs write on"},
+		{
+			name: "check", args: "EXPECTATION", help: "hold the requests against what is expected, as in count(hidden) = 0",
+			shell: shell{"--recording FILE --expect EXPECTATION ...", "Hold a recording against what is expected of it"},
+		},
+		{name: "quiet", args: "on | off", help: "whether requests come by themselves"},
+		{name: "undo", help: "take back what was done last"},
+		{name: "redo", help: "do again what was undone last"},
+		{name: "expect", args: "EXPECTATION | EXPR", help: "what must be so of all requests, or of the one that was answered last"},
+		{name: "wait", args: "[held [N]]", help: "until all requests have ended, or N (default 1) are held"},
+		{name: "sleep", args: "TIME", help: "250ms, 2s"},
+		{name: "echo", args: "TEXT", help: "print a text"},
+	}
+	for i := range all {
+		name := all[i].name
+		all[i].offered = func(c *Console) bool { return c.owns(name) }
+	}
+	return all
+}
+
+func hasEngine(c *Console) bool   { return c.o.Engine != nil }
+func hasDebugger(c *Console) bool { return c.env.Debugger != nil }
+
+// owns reports whether the owner of the Console runs a command itself.
+func (c *Console) owns(name string) bool { return c.o.Own[name] != nil }
+
+// offered returns the commands that make sense now.
+func (c *Console) offered() []cmd {
+	return slices.DeleteFunc(table(), func(m cmd) bool { return m.offered != nil && !m.offered(c) })
+}
+
+func (c *Console) find(name string) *cmd {
+	for _, m := range c.offered() {
+		if m.name == name {
+			return &m
+		}
+	}
+	return nil
+}
+
+func (c *Console) unknown(name string) error {
+	if c.o.Plain {
+		if c.o.Engine == nil && slices.ContainsFunc(table(), func(m cmd) bool { return m.name == name }) {
+			return errRecording
+		}
+		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
+	}
+	var names []string
+	for _, m := range c.offered() {
+		names = append(names, m.name)
+	}
+	if near := spell.Nearest(name, names); near != "" {
+		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
+	}
+	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
+}
+
+// Silent reports whether --plain prints nothing when a command is done.
+func (c *Console) Silent(name string) bool {
+	m := c.find(name)
+	return m != nil && m.silent
+}
+
+// Usages lists how each command that is offered is written, and what it does.
+func (c *Console) Usages() []string {
+	var out []string
+	for _, m := range c.offered() {
+		out = append(out, m.usage(c.o.Plain)+": "+m.help)
+	}
+	return out
+}
+
+// usage is how the command is written.
+func (m *cmd) usage(plain bool) string {
+	args := m.args
+	if plain && m.plainArgs != "" {
+		args = m.plainArgs
+	}
+	return strings.TrimSpace(m.name + " " + args)
+}
+
+// NotUnderstood is the error of a line that is not written as its command is.
+func (c *Console) NotUnderstood(name string) error {
+	return &command.UsageError{What: name + ": that is not understood", Advice: "usage: " + c.find(name).usage(c.o.Plain)}
+}
+
+// Shell returns how a command is written in a shell, and its help there in one
+// line. It panics if there is no such command.
+func Shell(name string) (use, short string) {
+	for _, m := range table() {
+		if m.name == name && m.shell.help != "" {
+			return strings.TrimSpace(name + " " + m.shell.args), m.shell.help
+		}
+	}
+	panic("no command of the shell is called " + name)
+}
