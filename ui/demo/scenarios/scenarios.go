@@ -114,7 +114,9 @@ type Stage struct {
 	ends    []func() error
 }
 
-// open sets a stage. Close takes it away.
+// Open sets a stage, for tests. Close takes it away.
+func Open(s Scene, o Options) (*Stage, error) { return open(s, nil, o) }
+
 func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ *Stage, err error) {
 	st := &Stage{Dir: o.Dir, start: time.Now().UTC().Truncate(time.Second)}
 	defer func() {
