@@ -337,29 +337,7 @@ func TestAgent(t *testing.T) {
 	if info, err := os.Stat(target + "/1m.bin"); err != nil || info.Mode() != 0o640 {
 		t.Errorf("1m.bin: got %v, %v", info, err)
 	}
-	// All plugins of three modules, byte for byte.
-	for _, module := range []string{"stdlib", "apache", "concat"} {
-		lib := filepath.Join("/usr/share/puppet/modules", module, "lib")
-		lib, err := filepath.EvalSymlinks(lib)
-		if err != nil {
-			continue // that module is not installed
-		}
-		err = filepath.WalkDir(lib, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			rel, _ := filepath.Rel(lib, path)
-			want, err := os.ReadFile(path)
-			got, err2 := os.ReadFile(s.path("agents/" + name + "/var/lib/" + rel))
-			if err != nil || err2 != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s: %v, %v", rel, err, err2)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
+	s.pluginsAreThere(name)
 	// What was replaced is in the bucket.
 	old := filepath.Join(t.TempDir(), "restored")
 	if out, code = s.puppet(name, l.port, "filebucket", "restore", old, sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port); code != 0 {
@@ -379,26 +357,60 @@ func TestAgent(t *testing.T) {
 	}
 	l.waitFor("environment changed production -> qa in round 2")
 
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"ssl", "verify"}, "Verified client certificate"},
-		{[]string{"facts", "upload", "--server", "localhost", "--serverport", l.port}, "Uploading facts for"},
-		{[]string{"filebucket", "backup", target + "/hello.txt", "--server", "localhost", "--serverport", l.port}, "hello.txt: "},
-		{[]string{"filebucket", "get", sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port}, "old content"},
-		{[]string{"catalog", "find", name, "--terminus", "rest", "--server", "localhost", "--serverport", l.port}, "fallback.txt"},
-	} {
-		if out, code := s.puppet(name, l.port, tt.args...); code != 0 || !strings.Contains(out, tt.want) {
-			t.Errorf("puppet %v: exit %d, want %q in\n%s", tt.args, code, tt.want, out)
-		}
-	}
-	// Another node's catalog is nobody else's.
+	s.puppetCommands(name, l.port, target)
+	// A node gets its own catalog only.
 	if out, _ := s.puppet(name, l.port, "catalog", "find", "db01.example.com", "--terminus", "rest", "--server", "localhost", "--serverport", l.port); !strings.Contains(out, "Forbidden request: /puppet/v3/catalog/db01.example.com") {
 		t.Errorf("another's catalog: %s", out)
 	}
 	l.waitFor("refuses " + name)
 	l.end()
+}
+
+// pluginsAreThere checks that an agent has all plugins of three modules, byte for
+// byte.
+func (s *site) pluginsAreThere(name string) {
+	s.t.Helper()
+	for _, module := range []string{"stdlib", "apache", "concat"} {
+		lib := filepath.Join("/usr/share/puppet/modules", module, "lib")
+		lib, err := filepath.EvalSymlinks(lib)
+		if err != nil {
+			continue // that module is not installed
+		}
+		err = filepath.WalkDir(lib, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rel, _ := filepath.Rel(lib, path)
+			want, err := os.ReadFile(path)
+			got, err2 := os.ReadFile(s.path("agents/" + name + "/var/lib/" + rel))
+			if err != nil || err2 != nil || !bytes.Equal(got, want) {
+				s.t.Errorf("%s: %v, %v", rel, err, err2)
+			}
+			return nil
+		})
+		if err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// puppetCommands asks the server by the commands of Puppet.
+func (s *site) puppetCommands(name, port, target string) {
+	s.t.Helper()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"ssl", "verify"}, "Verified client certificate"},
+		{[]string{"facts", "upload", "--server", "localhost", "--serverport", port}, "Uploading facts for"},
+		{[]string{"filebucket", "backup", target + "/hello.txt", "--server", "localhost", "--serverport", port}, "hello.txt: "},
+		{[]string{"filebucket", "get", sum([]byte("old content\n")), "--server", "localhost", "--serverport", port}, "old content"},
+		{[]string{"catalog", "find", name, "--terminus", "rest", "--server", "localhost", "--serverport", port}, "fallback.txt"},
+	} {
+		if out, code := s.puppet(name, port, tt.args...); code != 0 || !strings.Contains(out, tt.want) {
+			s.t.Errorf("puppet %v: exit %d, want %q in\n%s", tt.args, code, tt.want, out)
+		}
+	}
 }
 
 func sum(b []byte) string {
