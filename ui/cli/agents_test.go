@@ -170,7 +170,7 @@ func (l *listener) output() string {
 	return l.out.String()
 }
 
-// waitFor waits until the program has said something.
+// waitFor waits until the program has printed a text.
 func (l *listener) waitFor(text string) {
 	l.t.Helper()
 	for late := time.Now().Add(patience); !strings.Contains(l.output(), text); time.Sleep(20 * time.Millisecond) {
@@ -181,7 +181,7 @@ func (l *listener) waitFor(text string) {
 }
 
 // puppet runs a face or application of Puppet as an agent of the site, and
-// returns what it said and its exit code.
+// returns its output and its exit code.
 func (s *site) puppet(name, port string, args ...string) (string, int) {
 	s.t.Helper()
 	dir := s.path("agents/" + name)
@@ -350,7 +350,7 @@ func TestAgent(t *testing.T) {
 	if out, code = s.agent(name, l.port); code != 0 {
 		t.Errorf("the second run: exit %d\n%s", code, out)
 	}
-	// The catalog says another environment: the agent asks again, for that one.
+	// The catalog has another environment: the agent asks again, for that one.
 	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "qa"))
 	if out, code = s.agent(name, l.port); code != 0 {
 		t.Errorf("the third run: exit %d\n%s", code, out)
