@@ -27,7 +27,7 @@ func indirtui(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// What the commands print as JSON is what their schemas say.
+// What the commands print as JSON is as their schemas have it.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

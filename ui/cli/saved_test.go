@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The form says what would be saved and what is masked in it before it is done,
-// and afterwards the same is said. A recording without values says that.
+// The form shows what would be saved and redacted, and the message afterwards
+// shows the same. A recording without values names them as left out.
 func TestSaveForm(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	alone(t, nil, func(tr *trip) {

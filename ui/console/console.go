@@ -193,9 +193,6 @@ func (c *Console) remember(text string) {
 	}
 }
 
-// Refused is the answer to a write in read-only mode.
-const Refused = "refused: read-only mode. Start with --write or use :write on"
-
 // refuse reports why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
@@ -551,7 +548,7 @@ func (c *Console) View() term.Lines {
 	})
 }
 
-// List returns the output.
+// List returns the entries.
 func (c *Console) List() screen.List { return &c.list }
 
 // blank is what stands here before the first command.

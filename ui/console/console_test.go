@@ -13,6 +13,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
 	"indirtui/indirector/terminustest"
@@ -307,7 +308,7 @@ func TestComplete(t *testing.T) {
 		{"find facts w", "", "effect: asks terminus yaml, cache yaml of facts; writes no cache (read-only); marked as sent"},
 		{"find facts w cache=none", "find facts w cache=none ", "effect: asks terminus yaml of facts; marked as sent"},
 		{"search node x ig", "", ""},
-		{"save node x", "", "effect: " + console.Refused},
+		{"save node x", "", "effect: " + engine.ErrReadOnly.Error()},
 		{":find fa", ":find facts ", ""},
 		{"route n", "route node ", ""},
 		{"route node terminus=p", "route node terminus=plain ", "now terminus exec of node"},
