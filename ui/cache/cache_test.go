@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/ui"
@@ -118,6 +120,11 @@ func TestLives(t *testing.T) {
 			t.Errorf("got %q, want %s first:\n%s", line, first, p.Frame())
 		}
 		p.Keys(">")
+	}
+	title := p.Line("EXPIRES") // the titles are the third line
+	for _, name := range []string{"EXPIRES", "AGE"} {
+		p.Send(tea.MouseMsg{X: strings.Index(title, name), Y: 2, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+		p.Want(map[string]string{"EXPIRES": "by expiry", "AGE": "by age"}[name])
 	}
 }
 
