@@ -3,9 +3,9 @@
 // how a change is undone.
 //
 // A screen fills the space between the context line and the line for messages.
-// It returns [Lines], made of [Text]; only the root turns them into what a
+// It returns [term.Lines], made of [term.Text]; only the root turns them into what a
 // terminal understands. Keys are looked up by the root in one table, see
-// [Keys], and reach the screen as an [Act].
+// [Keys], and reach the screen as a [Command].
 package screen
 
 import (
