@@ -68,7 +68,7 @@ func (c *cache) Save(_ context.Context, r *indirector.Request) (any, error) {
 	return 0, nil
 }
 
-// A house is a real indirector over termini that do what the journeys need.
+// A testEngine is a real indirector over termini that do what the journeys need.
 type testEngine struct {
 	*indirector.Indirector
 	log *store.Store
@@ -174,7 +174,7 @@ func (h *testEngine) termini() []indirector.Descriptor {
 }
 
 // compile answers a catalog as a server would: it asks for the node first, and
-// fails when it is told to.
+// fails when it is asked to.
 func (h *testEngine) compile(ctx context.Context, env indirector.Env, r *indirector.Request) (indirector.Instance, error) {
 	if strings.HasPrefix(r.Key, "db07") {
 		if _, err := env.Do(ctx, &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: r.Key}); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // A gate makes keys wait for what the key before them has begun. A key may open
 // a prompt, which takes a message; the keys that are typed ahead belong into it,
-// whether a person or a script types them.
+// whether the user or a script types them.
 type gate struct {
 	inflight int          // commands that the last key has begun
 	round    int          // counts releases: what was let go does not count any more
@@ -51,7 +51,7 @@ func (r *Model) typed(msg tea.KeyMsg) tea.Cmd {
 	return r.play()
 }
 
-// play does what the waiting keys say, until one of them has begun something.
+// play runs the waiting keys, until one of them has begun something.
 func (r *Model) play() tea.Cmd {
 	var cmds []tea.Cmd
 	for r.gate.inflight == 0 && len(r.gate.queue) > 0 {

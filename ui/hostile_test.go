@@ -22,7 +22,7 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// A hostileEngine keeps entries whose every text is evil.
+// A hostileEngine keeps entries whose every text is hostile.
 type hostileEngine struct{ r *rand.Rand }
 
 func (h hostileEngine) Explain(string) (indirector.Route, bool) {
@@ -60,7 +60,7 @@ func (h hostileEngine) Ask(context.Context, *indirector.Request) (*indirector.Re
 
 func (h hostileEngine) Writes() bool { return true }
 
-// hostileBreaks is a debugger that holds requests for evil keys, and has
+// hostileBreaks is a debugger that holds requests for hostile keys, and has
 // breakpoints that name them.
 func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 	t.Helper()
@@ -96,7 +96,7 @@ func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 	}
 	for range 3 {
 		if b, err := debugger.Parse("key=" + query.Quote(uitest.HostileText(r)) + " before terminus do log"); err == nil {
-			_, _ = d.Add(b) // evil that nobody keeps
+			_, _ = d.Add(b) // what is not kept
 		}
 	}
 	var asked sync.WaitGroup

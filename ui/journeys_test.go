@@ -17,7 +17,7 @@ import (
 )
 
 // The journeys of the UI design, section 15, by their keys. The data is that of
-// a small house, so the numbers are other ones.
+// a small engine, so the numbers are other ones.
 
 func TestJourney1FirstContact(t *testing.T) {
 	t.Parallel()

@@ -106,8 +106,8 @@ func (r *Model) argument(key string) tea.Cmd {
 	return r.command(command)
 }
 
-// act does what a key says: the root does what is the same everywhere, the
-// screen the rest, if it can.
+// command runs a command: the root does what is the same everywhere, the
+// screen the rest, if it is not disabled.
 func (r *Model) command(a screen.Command) tea.Cmd {
 	if a.Action != screen.Stop {
 		r.stopped = false

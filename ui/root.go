@@ -2,7 +2,7 @@
 // overlays, keys and messages, and shows the screens of the packages below it.
 //
 // The root is the only tea.Model. It looks up each key in one table and hands
-// the screen on top an act; it waits for news of the log and hands out
+// the screen on top a command; it waits for news of the log and hands out
 // snapshots, at most 30 a second; it alone turns lines into what a terminal
 // understands. It does not know what a row is.
 package ui
@@ -71,7 +71,7 @@ type Model struct {
 	last     time.Time // of the last snapshot
 	gate     gate
 
-	hello   []string // what is said at the start
+	hello   []string // shown at the start
 	toast   screen.Toast
 	toasts  int    // counts toasts, so that a later one is not hidden early
 	count   int    // of 5j
@@ -178,7 +178,7 @@ func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	cmd := r.update(msg)
 	if r.tour.On() && r.width >= MinWidth && r.height >= MinHeight {
-		// What the tour itself says is no sign that a step has happened.
+		// The text of the tour is no sign that a step has happened.
 		above, below := r.around()
 		r.tour.Saw(append(above, below...).Text())
 	}
@@ -221,7 +221,7 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// say does what a screen says to the root.
+// handle takes a message of a screen to the root.
 func (r *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case screen.Push:
@@ -413,7 +413,7 @@ func (r *Model) copy(c screen.Copy) tea.Cmd {
 	}
 }
 
-// run does what a line of the command prompt says. What every place can do is
+// run runs a line of the command prompt. What every place can do is
 // done here; the rest is the Commander's.
 func (r *Model) run(text string) tea.Cmd {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")

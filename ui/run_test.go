@@ -17,7 +17,7 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// A tty is what the program writes to, and tells when a text was written.
+// A tty is what the program writes to, and reports when a text was written.
 type tty struct {
 	mu   sync.Mutex
 	b    bytes.Buffer

@@ -22,7 +22,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A House is what keeps things: an *engine.Engine. It is safe for concurrent
+// An Engine is what keeps things: an *engine.Engine. It is safe for concurrent
 // use.
 type Engine interface {
 	Explain(indirection string) (indirector.Route, bool)
@@ -70,7 +70,7 @@ const soon = 300 * time.Millisecond
 
 var _ screen.Screen = (*Cache)(nil)
 
-// New returns the place. A nil house is a recording. What it has begun ends with
+// New returns the place. A nil engine is a recording. What it has begun ends with
 // ctx.
 func New(ctx context.Context, env *session.Env, engine Engine) *Cache {
 	return &Cache{ctx: ctx, env: env, engine: engine, index: newIndex(), plans: make(map[entryID]string), list: widget.Table{Columns: columns, Gutter: 2}}
@@ -99,7 +99,7 @@ type walk struct {
 	next    *index
 }
 
-// list begins to list all termini. It goes on in a goroutine that ends with the
+// walk begins to list all termini. It goes on in a goroutine that ends with the
 // context, and waits until each batch was taken.
 func (c *Cache) walk() tea.Cmd {
 	if c.engine == nil || c.listing {
@@ -222,7 +222,7 @@ func (c *Cache) plan() tea.Cmd {
 // few is how many entries a filter looks at while the screen waits.
 const few = 2000
 
-// chosen are the entries that a filter means, which a command has found.
+// entriesChosen are the entries that a filter means, which a command has found.
 type entriesChosen struct {
 	index   *index
 	expr    *query.Expr
@@ -453,7 +453,7 @@ func usedBy(e *entry) string {
 	return "ind=" + query.Quote(e.Indirection) + " key=" + query.Quote(e.Key) + " " + by + query.Quote(e.Terminus)
 }
 
-// ask asks a request that a person wants, and hands its number on.
+// ask asks a request for the user, and returns its number.
 func (c *Cache) ask(req *indirector.Request) (uint64, error) {
 	req.Caller = "you"
 	resp, err := c.engine.Ask(c.ctx, req)

@@ -76,7 +76,7 @@ func (c *Cache) View() term.Lines {
 	return append(c.list.Lines(c.env.Theme, c.width, c.row), c.detail(c.below())...)
 }
 
-// none is what is said when there is nothing to show.
+// none is shown when there are no entries.
 func (c *Cache) none() term.Lines {
 	say := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
 	switch {
@@ -234,7 +234,7 @@ func (c *Cache) served(e *entry) string {
 	return fmt.Sprintf("%s %s: %s%s", term.Grouped(int64(e.serves)), times, more, strings.Join(ids, " "))
 }
 
-// next says what would remove the entry or write it anew. Gap L6.
+// next returns what would remove the entry or write it anew. Gap L6.
 func (c *Cache) next(e *entry) string {
 	r, _ := c.engine.Explain(e.Indirection)
 	primary, cached := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus

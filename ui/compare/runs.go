@@ -21,7 +21,7 @@ type Runs struct {
 	ctx           context.Context
 	a, b          diff.Set
 	apart         bool
-	besides       []string // rules besides those of the person
+	besides       []string // rules besides those of the user
 	report        *diff.Report
 	err           error
 	width, height int
@@ -120,7 +120,7 @@ func (r *Runs) Handle(a screen.Command) tea.Cmd {
 	return nil
 }
 
-// open compares a pair, or says what the one is that has no other.
+// open compares a pair, or shows the one that has no other.
 func (r *Runs) open(p *diff.Pair) tea.Cmd {
 	la, okA := r.a.Log.(session.Log)
 	lb, okB := r.b.Log.(session.Log)

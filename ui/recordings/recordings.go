@@ -31,7 +31,7 @@ import (
 // Options are what the list needs.
 type Options struct {
 	Log      *store.Store // what is shown now
-	Dir      string       // where recordings are; "" is that nobody knows
+	Dir      string       // holds the recordings; if empty, there are none
 	Source   string
 	Redact   func(string) (string, int)
 	Open     func(path string) tea.Cmd
@@ -246,7 +246,7 @@ func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err er
 				_ = s.Close() // it was only read
 			}
 			if at := new(fs.PathError); errors.As(err, &at) {
-				err = at.Err // the path would be said twice
+				err = at.Err // the path would be there twice
 			}
 			return sets, fmt.Errorf("compare %s: %w", filepath.Base(path), err)
 		}
@@ -306,7 +306,7 @@ func (r *Recordings) remove(path string) tea.Cmd {
 	}))
 }
 
-// masked lists what is masked in a recording.
+// redacted lists what is redacted in a recording.
 func (r *Recordings) redacted(f *store.Info) tea.Cmd {
 	log, mask := r.o.Log, r.o.Redact
 	return screen.Later(func() tea.Msg {
@@ -403,7 +403,7 @@ func selection(env *session.Env) (on export.Screen) {
 	return on
 }
 
-// preview says what would be saved: how many requests, how large, and what is
+// preview returns what would be saved: how many requests, how large, and what is
 // masked in it.
 func preview(ctx context.Context, o Options, what What, on export.Screen) []string {
 	ids, err := export.SelectOn(o.Log, what.Selector, &on)
@@ -447,14 +447,14 @@ func (p *patience) Write(b []byte) (int, error) {
 	return p.n.Write(b)
 }
 
-// whatOf is what a form says.
+// whatOf returns what is written in a form.
 func whatOf(v []string) What {
 	format, _ := export.Parse(v[2]) // it was checked
 	bodies, _ := export.ParseBodies(v[3])
 	return What{Name: strings.TrimSpace(v[0]), Selector: v[1], Format: format, Bodies: bodies}
 }
 
-// What says what is saved: the requests that an expression means, how, and with
+// What is what is saved: the requests that an expression means, how, and with
 // which values.
 type What struct {
 	Name     string // of the file
@@ -502,7 +502,7 @@ func (w *What) Read(text string) error {
 	return nil
 }
 
-// Write saves the requests that an expression means to a new file, and says how
+// Write saves the requests that an expression means to a new file, and reports how
 // much of it is masked. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
 func Write(env *session.Env, o Options, what What) tea.Cmd {

@@ -56,7 +56,7 @@ type failure struct {
 	at      []time.Time
 	members []uint64 // the newest, oldest first
 	by      string   // what makes the group, see groupings
-	// What the links and the detail of the members tell.
+	// From the links and the detail of the members.
 	consequence string
 	after       []uint64 // the requests that show it
 	where       string
@@ -213,7 +213,7 @@ func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
 	return list
 }
 
-// maxKeys is how many keys of a group are told apart.
+// maxKeys is how many keys of a group are counted.
 const maxKeys = 1000
 
 func failureOf(row *session.Row) failure {
@@ -230,7 +230,7 @@ func failureOf(row *session.Row) failure {
 	return f
 }
 
-// complete adds what only the detail of the newest request tells.
+// complete adds what only the detail of the newest request has.
 func (f *failure) complete(log session.Log) {
 	f.good = log.Links(f.id).LastGood
 	if t, err := log.Trace(f.id); err == nil {
@@ -269,7 +269,7 @@ func (f *failure) shape() string {
 	return b.String()
 }
 
-// seen says whether the callers know.
+// seen returns whether the callers know: "shown", "hidden", "both".
 func (f *failure) seen() string {
 	switch {
 	case f.hidden > 0 && f.hidden < f.count:

@@ -17,7 +17,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// groupings are what failures can be grouped by.
+// failureGroupings are what failures can be grouped by.
 var failureGroupings = []struct {
 	key      rune
 	by, note string
@@ -56,7 +56,7 @@ func (f *Failures) mute(shape string) tea.Cmd {
 }
 
 // like is an expression that means requests which may fail as these did, before
-// anybody knows how they end.
+// it is known how they end.
 func (f *failure) like() string {
 	parts := []string{"verb=" + f.verb.String(), "ind=" + query.Quote(f.ind)}
 	if len(f.keys) == 1 {
@@ -152,7 +152,7 @@ func whereOf(t *traces.Trace) string {
 	return text
 }
 
-// shownTo says who saw the failure.
+// shownTo returns who saw the failure.
 func shownTo(t *traces.Trace) string {
 	q := t.Steps[traces.Caller]
 	who := t.Caller

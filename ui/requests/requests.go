@@ -221,7 +221,7 @@ func (r *Requests) index(id uint64) int {
 	return r.view.Index(id)
 }
 
-// moved takes note of a cursor that a person moved.
+// moved is called when the user has moved the cursor.
 func (r *Requests) moved() tea.Cmd {
 	if r.groups != nil {
 		return nil
@@ -238,7 +238,7 @@ func (r *Requests) setFollow(on bool) {
 	r.follow = on
 }
 
-// look takes note of what a person has seen: what comes later is new.
+// look sets what has been seen: what comes later is new.
 func (r *Requests) look() { _, r.seen = r.env.Log.Range() }
 
 // fresh is how many requests of the list have come since.
@@ -403,7 +403,7 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	}
 }
 
-// move moves the cursor, if that is what a says.
+// move moves the cursor, if the command is to move.
 func (r *Requests) move(a screen.Command) (tea.Cmd, bool) {
 	if !r.list.Handle(a) {
 		return nil, false
@@ -414,8 +414,8 @@ func (r *Requests) move(a screen.Command) (tea.Cmd, bool) {
 	return r.moved(), true
 }
 
-// enter opens the request in focus, and stops following: who looks at a
-// request wants to find it again. On a group it lists its requests.
+// enter opens the request in focus, and stops following, so that its place in
+// the list stays. On a group it lists its requests.
 func (r *Requests) enter() tea.Cmd {
 	if r.groups != nil {
 		return r.enterGroup()
@@ -447,7 +447,7 @@ func (r *Requests) changeFilter(text string) tea.Cmd {
 	return tea.Batch(r.SetFilter(text), r.filtered(old, text))
 }
 
-// filtered says that the filter was changed.
+// filtered reports that the filter was changed.
 func (r *Requests) filtered(old, text string) tea.Cmd {
 	command := strings.TrimSpace(":filter " + text)
 	return screen.Changed(command, old, text, r.SetFilter)
@@ -488,7 +488,7 @@ func (r *Requests) askFilter() tea.Cmd {
 	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
-// complaint is what is wrong with a filter; nil if nothing is.
+// problemOf returns what is wrong with a filter, or nil.
 func problemOf(text string) *widget.Problem {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -517,7 +517,7 @@ func complete(text string) ([]screen.Completion, []string) {
 	return next, nil
 }
 
-// filterCell offers a filter for each thing that the row in focus says.
+// filterCell offers a filter for each cell of the row in focus.
 func (r *Requests) filterCell() tea.Cmd {
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok {

@@ -48,7 +48,7 @@ func (r *Requests) listWidth() int {
 	return r.width - 2 - min(max(r.width/3, 44), 64)
 }
 
-// rates reports whether the line of rates is shown.
+// showsRates reports whether the line of rates is shown.
 func (r *Requests) showsRates() bool { return r.wide() && r.height >= 28 }
 
 func (r *Requests) below() int {
@@ -256,7 +256,7 @@ func (r *Requests) groupRow(i int, out *widget.Row) {
 }
 
 // story is the lines under the list: the request in focus in full, and what a
-// person should know first about it.
+// matters most about it.
 func (r *Requests) story(height int) term.Lines {
 	lines := term.Lines{r.env.Theme.HRule(r.width)}
 	row, ok := r.env.Log.Row(r.focus)
@@ -295,7 +295,7 @@ func (r *Requests) story(height int) term.Lines {
 	return append(lines, l).Fill(r.width, height)
 }
 
-// about is what belongs to a request beside its name.
+// callerLine is the caller of a request, its run and its environment.
 func (r *Requests) callerLine(row *session.Row) term.Line {
 	var l term.Line
 	if row.Sent {

@@ -11,7 +11,7 @@ import (
 // verbs are those that a terminus may have, in the order of the table.
 var verbs = [...]indirector.Verb{indirector.Find, indirector.Search, indirector.Head, indirector.Save, indirector.Destroy}
 
-// matrix is what the termini of an indirection can do, as their types say.
+// matrix shows what the termini of an indirection can do.
 func (r *Routes) matrix(f row) term.Lines {
 	if r.engine == nil {
 		return term.Lines{term.Of(term.Quiet, " a recording does not say which termini there were")}
@@ -40,7 +40,7 @@ func (r *Routes) matrix(f row) term.Lines {
 // nameCells is the width of the names of termini.
 const nameCells = 21
 
-// use says what a terminus is used for now.
+// use returns what a terminus is used for now.
 func use(name, primary, cache string) string {
 	switch {
 	case name == primary && name == cache:
@@ -84,7 +84,7 @@ func capability(d *indirector.Descriptor, use string) term.Line {
 	return l
 }
 
-// notes are what a person should know before choosing a terminus.
+// notes are what matters when choosing a terminus.
 func notes(d *indirector.Descriptor) []string {
 	var out []string
 	say := func(is bool, what string) {

@@ -18,11 +18,11 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A House is the running house whose routes are shown and changed: an
+// An Engine is the running engine whose routes are shown and changed: an
 // *engine.Engine. It is safe for concurrent use.
 type Engine interface {
 	session.Routes
-	// Plan tells what would become of a request, without asking anybody.
+	// Plan returns what would become of a request, without asking a terminus.
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 	// Configured returns the table as it was at the start.
 	Configured() indirector.Routes
@@ -39,7 +39,7 @@ type Problem struct {
 	Text   string // one sentence
 }
 
-// About is what is to be said about a house beside its routes.
+// About is what is shown of an engine beside its routes.
 type About struct {
 	Source      string // "in process"
 	Application string // "agent": whose section in routes.yaml counts
@@ -64,7 +64,7 @@ var _ screen.Screen = (*Routes)(nil)
 // List returns the indirections.
 func (r *Routes) List() screen.List { return &r.list }
 
-// New shows the routes of a house. A nil house is a recording: its routes are
+// New shows the routes of an engine. A nil engine is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
 func New(env *session.Env, engine Engine, about func() About) *Routes {
 	r := &Routes{env: env, engine: engine, about: about, list: widget.Table{Gutter: gutter, Drags: true}}
@@ -123,7 +123,7 @@ func (r *Routes) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// A row is what is said about one indirection.
+// A row is one indirection.
 type row struct {
 	name     string
 	route    indirector.Route

@@ -28,7 +28,7 @@ import (
 
 var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
 
-// A house is an engine that reads Puppet's configuration, without a mask.
+// An engine is an engine that reads Puppet's configuration, without a mask.
 type engine struct {
 	*indirector.Indirector
 	start indirector.Routes
@@ -63,8 +63,8 @@ agent:
     terminus: exec
 `
 
-// site is a house over a directory, the log that it writes to, and what is to be
-// said about it. The exec terminus is a script.
+// site is an engine over a directory, the log that it writes to, and what is to be
+// known of it. The exec terminus is a script.
 func site(t *testing.T) (*engine, *store.Store, routes.About) {
 	t.Helper()
 	dir := t.TempDir()

@@ -23,8 +23,8 @@ func Line(indirection, slot, terminus string) string {
 	return ":route " + command.Quote(indirection) + " " + slot + "=" + command.Quote(terminus)
 }
 
-// Swap lets a person choose the terminus or the cache of an indirection. Place
-// says where that was done. The command that it returns says so, and how to
+// Swap chooses the terminus or the cache of an indirection for the user. Place
+// is where that was done. The command that it returns reports it, and how to
 // undo it. The error is the one of [indirector.Indirector.Assign]; nothing has
 // changed then.
 func Swap(engine Engine, indirection, slot, terminus, place string) (tea.Cmd, error) {
@@ -35,7 +35,7 @@ func Swap(engine Engine, indirection, slot, terminus, place string) (tea.Cmd, er
 	return done(engine, indirection, Line(indirection, slot, terminus), before), nil
 }
 
-// Reset takes back what a person chose for an indirection. If something else
+// Reset takes back what the user chose for an indirection. If something else
 // has changed its route since the start, that is taken back too.
 func Reset(engine Engine, indirection string) tea.Cmd {
 	before, _ := engine.Explain(indirection)
@@ -53,7 +53,7 @@ func touched(engine Engine, indirection string) bool {
 	return slices.ContainsFunc(r.Primary, mine) || slices.ContainsFunc(r.Cache, mine) || slices.Contains(engine.Overrides(), indirection)
 }
 
-// done says what was done. Undoing it restores the route of this indirection
+// done reports what was done. Undoing it restores the route of this indirection
 // and no other.
 func done(engine Engine, indirection, line string, before indirector.Route) tea.Cmd {
 	after, _ := engine.Explain(indirection)
@@ -72,7 +72,7 @@ func restore(engine Engine, indirection string, r indirector.Route, why string) 
 	engine.SwapRoutes(table, why)
 }
 
-// Complain says why a swap was refused, and what could be chosen instead.
+// WarnRefused shows why a swap was refused, and what could be chosen instead.
 func WarnRefused(err error) tea.Cmd {
 	advice := ""
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
@@ -81,7 +81,7 @@ func WarnRefused(err error) tea.Cmd {
 	return screen.Warn(indirector.Message(err), advice)
 }
 
-// chosen is that a person has decided.
+// slotChosen is the choice of the user.
 type slotChosen struct{ indirection, slot, terminus string }
 
 func (r *Routes) apply(c slotChosen) tea.Cmd {
@@ -92,7 +92,7 @@ func (r *Routes) apply(c slotChosen) tea.Cmd {
 	return cmd
 }
 
-// pick lets a person choose the terminus or the cache.
+// pick lets the user choose the terminus or the cache.
 func (r *Routes) pick(f row, slot string) tea.Cmd {
 	now := orNone(slotOf(f.route, slot).Winner().Terminus)
 	title := fmt.Sprintf("swap the %s of %s, now %s", slot, f.name, now)
@@ -143,7 +143,7 @@ func codes(d *indirector.Descriptor) string {
 }
 
 // check swaps at once, unless the candidate lacks a verb that was seen in the
-// traffic: then a person is asked first.
+// traffic: then the user is asked first.
 func (r *Routes) check(c slotChosen) tea.Cmd {
 	return func() tea.Msg {
 		apply := screen.For{Screen: r, Msg: c}
@@ -204,7 +204,7 @@ type walk struct {
 }
 
 // block is how many rows are read at once, and maxBlocks how many blocks while a
-// person waits.
+// command runs.
 const (
 	block     = 1024
 	maxBlocks = 256

@@ -43,7 +43,7 @@ func (r *Routes) Context() (left, right term.Line) {
 	return left, right
 }
 
-// sections says how much of routes.yaml counts: "2 sections, 1 applies".
+// sections returns how much of routes.yaml counts: "2 sections, 1 applies".
 func (r *Routes) sections() string {
 	app := r.about().Application
 	applies := slices.ContainsFunc(r.about().Sections, func(s string) bool {
@@ -138,7 +138,7 @@ func (r *Routes) line(f row, out *widget.Row) {
 	}
 }
 
-// setBy is who decided. In a narrow table it says what a person replaced.
+// setBy returns who decided; in a narrow table also what the user replaced.
 func (r *Routes) setBy(f row) string {
 	say := brief
 	if r.width >= screen.Wide {
@@ -225,7 +225,7 @@ func widest(lines term.Lines) int {
 	return w
 }
 
-// upTo returns at most n lines. If there are more, the last one says how many.
+// upTo returns at most n lines. If there are more, the last one counts them.
 func (r *Routes) upTo(lines term.Lines, n int) term.Lines {
 	if len(lines) <= n || n <= 0 {
 		return lines[:max(min(len(lines), n), 0)]
@@ -258,9 +258,9 @@ func (r *Routes) warningLines(f row, most int) term.Lines {
 	return lines
 }
 
-// chain is every opinion on the two slots, strongest first, and below it what
-// was changed since the start, newest first. Two lines for each opinion have
-// room for all that is said about it.
+// chain is every choice on the two slots, strongest first, and below it what
+// was changed since the start, newest first. Two lines for each choice have
+// room for all that is known of it.
 func (r *Routes) chain(f row, two bool) term.Lines {
 	var head term.Line
 	head.Put(term.Bold, f.name)

@@ -132,7 +132,7 @@ func (w *WhatIf) of(is fate) int {
 	return n
 }
 
-// String says it in one line: "31 requests, nothing is executed: 2 would be
+// String returns it in one line: "31 requests, nothing is executed: 2 would be
 // answered, 29 nil".
 func (w *WhatIf) String() string {
 	if w.total == 0 {
@@ -147,7 +147,7 @@ func (w *WhatIf) String() string {
 	return term.Plural(w.total, "request") + ", nothing is executed: " + strings.Join(parts, ", ")
 }
 
-// pickWhatIf lets a person choose what to look at.
+// pickWhatIf lets the user choose what to look at.
 func (r *Routes) pickWhatIf(f row) tea.Cmd {
 	of := func(slot string) []widget.Item {
 		return r.candidates(f, slot, func(name string) tea.Cmd { return r.whatIf(slotChosen{f.name, slot, name}) })
@@ -160,7 +160,7 @@ func (r *Routes) pickWhatIf(f row) tea.Cmd {
 	return screen.Show(widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items))
 }
 
-// looked is that a person wants to look first.
+// whatIfChosen is a choice that the user wants to see first.
 type whatIfChosen slotChosen
 
 // whatIf asks for a what-if.

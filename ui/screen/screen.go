@@ -23,7 +23,7 @@ import (
 //
 // What else a screen can do are interfaces of one method, see [Abilities].
 type Screen interface {
-	// Scope says which keys work here.
+	// Scope returns which keys work here.
 	Scope() Scope
 	// Resize gives the space in cells: before the first View and after each change.
 	Resize(width, height int)
@@ -73,7 +73,7 @@ type (
 
 // A List is what the root moves in. See widget.Table.
 type List interface {
-	// Handle moves, if that is what the command says, and reports whether it is.
+	// Handle moves, if the command is to move, and reports whether it is.
 	Handle(Command) bool
 	// Click goes to what is at a cell of the screen, and reports whether it did.
 	Click(x, y int) bool
@@ -171,7 +171,7 @@ type Completion struct {
 	Note string // "terminus facter"
 }
 
-// What screens say to the root, as messages.
+// Messages of screens to the root.
 type (
 	// Push shows another screen on top; esc closes it.
 	Push struct{ Screen Screen }
@@ -211,7 +211,7 @@ type (
 		Msg    tea.Msg
 	}
 	// Copy puts text on the clipboard of the terminal. What names it in the
-	// message that says so.
+	// message about it.
 	Copy struct{ What, Text string }
 	// Background runs a command for which keys need not wait. See Later.
 	Background struct{ Cmd tea.Cmd }
@@ -231,7 +231,7 @@ type Toast struct {
 	Bad    bool
 }
 
-// Done says that something was done, by the text of the command that would do
+// Done reports what was done, by the text of the command that would do
 // the same. With a Change it can be undone.
 type Done struct {
 	Command string
@@ -275,7 +275,7 @@ func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 
 // Later is the command that runs another one, which may take long. A key that
 // is pressed waits for the commands of the key before it, so that what it means
-// does not depend on how fast a person types; it does not wait for these.
+// does not depend on how fast the user types; it does not wait for these.
 func Later(cmd tea.Cmd) tea.Cmd { return Send(Background{cmd}) }
 
 // Did is the command that reports a change by the text of the command that would

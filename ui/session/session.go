@@ -16,7 +16,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// A Snapshot says that there is news in the log. It is sent at most 30 times a
+// A Snapshot is news of the log. It is sent at most 30 times a
 // second, and when a screen comes to the top.
 type Snapshot struct {
 	Stats       Stats
@@ -72,7 +72,7 @@ func (e *Env) Set(change func(*State), then func() tea.Cmd) tea.Cmd {
 	return screen.Send(Set{change, then})
 }
 
-// Apply does what a Set says. Only the owner of the state calls it.
+// Apply changes the state. Only its owner calls it.
 func (e *Env) Apply(m Set) tea.Cmd {
 	m.Change(&e.State)
 	if m.Then == nil {

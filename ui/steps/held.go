@@ -18,7 +18,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A stay is a request that waits for a person, and what will become of it.
+// A stay is a held request, and what will become of it.
 type stay struct {
 	debugger.Held
 	plan indirector.Forecast
@@ -31,7 +31,7 @@ type stepper struct {
 	editing bool  // the keys are those of the pane EDIT
 	at      int   // of the items of that pane
 	ticking bool
-	steps   bool // the person steps: a nested request that is held is shown
+	steps   bool // stepping: a nested request that is held is shown
 	now     time.Time
 }
 
@@ -53,7 +53,7 @@ func held(env *session.Env, id uint64) *stay {
 	return st
 }
 
-// near is the held request that a person who steps through id wants to see: one
+// near is the held request that is shown when stepping through id: one
 // that id has asked, or the one that has asked id. Zero is none.
 func near(env *session.Env, id, parent uint64) uint64 {
 	if env.Debugger == nil {
@@ -67,7 +67,7 @@ func near(env *session.Env, id, parent uint64) uint64 {
 	return 0
 }
 
-// traceOf is the trace of a held request as it stands.
+// trace is the trace of a held request as it stands.
 func (st *stay) trace() *traces.Trace {
 	t := st.State.Trace
 	t.Outcome = traces.HeldOutcome
@@ -95,7 +95,7 @@ func (st *stay) planned(s traces.Step) bool {
 	return s > p || s == p && !st.State.Done
 }
 
-// HeldAt says where a request is held: "before 4 cache read".
+// HeldAt returns where a request is held: "before 4 cache read".
 func HeldAt(h *debugger.Held) string {
 	word := "before"
 	if h.State.Done {
@@ -105,7 +105,7 @@ func HeldAt(h *debugger.Held) string {
 	return strings.Join(strings.Fields(word+" "+Number(s)+" "+s.String()), " ")
 }
 
-// Clocks says how long a request is held, and when that ends.
+// Clocks returns how long a request is held, and when that ends.
 func Clocks(h *debugger.Held, now time.Time) string {
 	text := "held " + clock(now.Sub(h.Since))
 	if !h.Until.IsZero() {
@@ -132,7 +132,7 @@ func (s *Steps) tick() tea.Cmd {
 	return s.env.After(time.Second, screen.For{Screen: s, Msg: heldTick{}})
 }
 
-// foresee is what the plan says of a step: what will be answered, and why.
+// foresee returns what a step will answer by the plan, and why.
 func (st *stay) foresee(s traces.Step) (answer, because string) {
 	q := st.plan.Steps[s]
 	because = q.Because.String()
@@ -165,7 +165,7 @@ func (st *stay) foresee(s traces.Step) (answer, because string) {
 	return "will be: " + q.Answer.String(), because
 }
 
-// willBe is how answers are said that have not been given yet.
+// willBe are the words for answers that have not been given yet.
 var willBe = [traces.StepCount]map[traces.Answer]string{
 	traces.Route:      {traces.Chosen: "will be chosen", traces.Raised: "will fail"},
 	traces.Authorize:  {traces.NotChecked: "nothing to check", traces.Allowed: "will be allowed", traces.Denied: "will be denied"},
@@ -264,7 +264,7 @@ func box(on bool) string {
 	return "[ ]"
 }
 
-// canHeld is Can for what works only on a held request.
+// disabledHeld is Disabled for what works only on a held request.
 func (s *Steps) disabledHeld(do screen.Action) string {
 	switch do {
 	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject:
@@ -336,7 +336,7 @@ func (s *Steps) resume(how debugger.Go) tea.Cmd {
 	return s.Load()
 }
 
-// edited says what was edited and reads the plan anew.
+// edited reports what was edited and reads the plan anew.
 func (s *Steps) edited(err error, what string) tea.Cmd {
 	if err != nil {
 		return screen.Warn(err.Error(), "")
@@ -376,7 +376,7 @@ func (s *Steps) change(it item) tea.Cmd {
 	return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 }
 
-// chosen is something to be done on the goroutine of the screen.
+// actionChosen is something to be done on the goroutine of the screen.
 type actionChosen func() tea.Cmd
 
 // choices are the termini that terminus and cache can be.

@@ -18,7 +18,7 @@ import (
 	"indirtui/ui/session"
 )
 
-// canReplay says why a request cannot be asked again; "" if it can.
+// replayDisabled returns why a request cannot be asked again; "" if it can.
 func replayDisabled(env *session.Env, t *traces.Trace) string {
 	switch {
 	case env.Asker == nil:
@@ -37,7 +37,7 @@ func replayDisabled(env *session.Env, t *traces.Trace) string {
 
 // RequestOf is the request that a trace was made of, to be asked again. Options
 // are texts as they were recorded, and masked ones stay masked; those that were
-// not kept in full are left out, and the story of the replay says so.
+// not kept in full are left out, and the story of the replay names them.
 func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 	req := &indirector.Request{
 		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
@@ -72,7 +72,7 @@ func partly(value string) bool {
 	return len(value) >= 200 && strings.HasSuffix(value, "…") || strings.HasPrefix(value, "(*model.")
 }
 
-// Without says what a replay of t leaves out: ", without facts, …"; "" if nothing.
+// Without returns what a replay of t leaves out: ", without facts, …"; "" if nothing.
 func Without(t *traces.Trace) string {
 	var names []string
 	for _, o := range t.Options {

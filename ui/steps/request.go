@@ -70,7 +70,7 @@ func (r *Request) Handle(do screen.Action) tea.Cmd {
 	return nil
 }
 
-// SetMark marks a request with a letter, and says so.
+// SetMark marks a request with a letter.
 func SetMark(env *session.Env, id uint64, letter byte) tea.Cmd {
 	if letter < 'a' || letter > 'z' {
 		return screen.Warn("a mark is a letter from a to z", "")

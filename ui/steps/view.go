@@ -217,7 +217,7 @@ func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 	return Label(t, l.step), Answer(t, l.step), Because(t, l.step), Took(t.Steps[l.step])
 }
 
-// brief says how much a command printed, which its answer does not.
+// brief returns how much a command printed, which its answer does not.
 func brief(s *traces.Span) string {
 	for _, a := range s.Attrs {
 		if a.Key == "stdout" && !strings.Contains(s.Answer, "stdout") {
@@ -257,7 +257,7 @@ func (s *Steps) row(l *line, r *widget.Row, bars int) {
 	r.Cell(style, term.Clean(step), max(r.Widths[0]-numberCells-indent, 1))
 	r.Space(1)
 	r.Skip()
-	switch { // an opinion is a sentence; a span without a reason leaves room for its answer
+	switch { // a choice is a sentence; a span without a reason leaves room for its answer
 	case l.choice != nil:
 		r.Span(3, style, answer)
 	case l.span != nil && because == "":

@@ -14,7 +14,7 @@ const (
 	Cached          // came from a cache
 	Attention       // hidden, stale, partial, masked
 	Failed          // an error
-	Touched         // overridden, injected, held, sent by a person
+	Touched         // overridden, injected, held, sent by the user
 	Quiet           // not reached, planned, help
 	roles     Style = 7
 )

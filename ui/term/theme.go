@@ -91,7 +91,7 @@ func utf8Locale(env func(string) string) bool {
 }
 
 // colours are the codes of the roles, by palette. The true colours are the
-// Okabe and Ito set, which people tell apart whatever they see; on light
+// Okabe and Ito set, which colour-blind users distinguish, too; on light
 // backgrounds they are darker.
 var colours = [...][6]string{
 	Sixteen:   {"", "36", "33", "31", "35", "90"},

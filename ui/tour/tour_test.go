@@ -79,7 +79,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// Whatever is said has room: the lines that the tour takes, none of them too
+// Every text has room: the lines that the tour takes, none of them too
 // long.
 func TestAllJourneysHaveRoom(t *testing.T) {
 	t.Parallel()

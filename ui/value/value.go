@@ -19,7 +19,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// large is the size from which a value is loaded only when a person asks.
+// large is the size from which a value is loaded only when the user asks.
 const large = 1 << 20
 
 // A mode is a way of showing a value.

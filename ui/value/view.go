@@ -50,7 +50,7 @@ func (v *Value) View() term.Lines {
 	return append(append(lines, body.Fill(v.width, height)...), v.foot()...)
 }
 
-// Why says why a value cannot be shown.
+// Why returns why a value cannot be shown.
 func Why(log session.Log, err error) string {
 	switch {
 	case errors.Is(err, store.ErrNoBodies):
@@ -254,7 +254,7 @@ func (v *Value) meta(width int) term.Lines {
 	return lines
 }
 
-// foot says where the value is from and where in it the cursor is.
+// foot shows where the value is from and where in it the cursor is.
 func (v *Value) foot() term.Lines {
 	from := traces.HeadlineOf(v.trace).Answered
 	if v.value.Source != "" {

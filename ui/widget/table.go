@@ -101,7 +101,7 @@ func (t *Table) line(th *term.Theme, i int, row func(i int, r *Row)) term.Line {
 	return r.Line
 }
 
-// Handle moves the cursor, or what is seen, if that is what a command says.
+// Handle moves the cursor, or what is seen, if the command is to move.
 func (t *Table) Handle(a screen.Command) bool {
 	if t.Paged {
 		return t.apply(a, t.Scroll)
