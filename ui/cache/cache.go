@@ -627,14 +627,3 @@ func (c *Cache) Wheel(lines int) tea.Cmd {
 	c.list.Wheel(lines)
 	return c.plan()
 }
-
-// Orphans is how many entries no route leads to, for the line of tabs.
-func (c *Cache) Orphans() int {
-	n := 0
-	for _, e := range c.index.all {
-		if e.orphan && e.Key != "" {
-			n++
-		}
-	}
-	return n
-}

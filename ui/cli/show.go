@@ -149,12 +149,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener
 			kept = s.engine
 		}
 		return []ui.Place{
-			{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, term.Style) {
-				if n := r.Overridden(); n > 0 {
-					return fmt.Sprintf("*%d", n), term.Touched
-				}
-				return "", term.Plain
-			}},
+			{Key: "3", Name: "Routes", Screen: r, Badge: r.Badge},
 			{Key: "4", Name: "Cache", Screen: cache.New(ctx, env, kept)},
 			{Key: "5", Name: "Breaks", Screen: breaks.New(env), Badge: func() (string, term.Style) { return armed(env.Debugger) }},
 		}

@@ -56,10 +56,10 @@ type compared struct {
 }
 
 // Two is the command that reads two requests and shows how they differ.
-func Two(env *session.Env, a, b uint64) tea.Cmd { return Refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
+func Two(env *session.Env, a, b uint64) tea.Cmd { return refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
 
-// Refs is Two for requests of any logs.
-func Refs(env *session.Env, a, b Ref) tea.Cmd {
+// refs is Two for requests of any logs.
+func refs(env *session.Env, a, b Ref) tea.Cmd {
 	do := read(env, a, b)
 	return func() tea.Msg {
 		m := do()

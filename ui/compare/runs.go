@@ -125,7 +125,7 @@ func (r *Runs) open(p *diff.Pair) tea.Cmd {
 	la, okA := r.a.Log.(session.Log)
 	lb, okB := r.b.Log.(session.Log)
 	if p.A != nil && p.B != nil && okA && okB {
-		return Refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
+		return refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
 	}
 	only := p.A
 	if only == nil {

@@ -117,7 +117,7 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 	case groupChosen:
 		return r.changeGroup(msg.by)
 	case screen.Filter:
-		return r.SetFilter(msg.Text)
+		return r.setFilter(msg.Text)
 	case screen.Group:
 		return r.changeGroup(msg.By)
 	case screen.Sort:
@@ -276,9 +276,9 @@ func (r *Requests) goTo(id uint64) tea.Cmd {
 	return r.ask()
 }
 
-// SetFilter shows only the requests that an expression means; "" is all. A text
+// setFilter shows only the requests that an expression means; "" is all. A text
 // that is no expression changes nothing.
-func (r *Requests) SetFilter(text string) tea.Cmd {
+func (r *Requests) setFilter(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		r.filter, r.view = "", r.all
@@ -444,13 +444,13 @@ func (r *Requests) changeFilter(text string) tea.Cmd {
 	if text == old {
 		return nil
 	}
-	return tea.Batch(r.SetFilter(text), r.filtered(old, text))
+	return tea.Batch(r.setFilter(text), r.filtered(old, text))
 }
 
 // filtered reports that the filter was changed.
 func (r *Requests) filtered(old, text string) tea.Cmd {
 	command := strings.TrimSpace(":filter " + text)
-	return screen.Changed(command, old, text, r.SetFilter)
+	return screen.Changed(command, old, text, r.setFilter)
 }
 
 // askFilter opens the prompt. The list follows what is written, as far as it is
@@ -463,7 +463,7 @@ func (r *Requests) askFilter() tea.Cmd {
 			if c := problemOf(text); c != nil {
 				return c, nil
 			}
-			return nil, r.SetFilter(text)
+			return nil, r.setFilter(text)
 		},
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if c := problemOf(text); c != nil {
@@ -480,7 +480,7 @@ func (r *Requests) askFilter() tea.Cmd {
 		},
 		Cancel: func() tea.Cmd {
 			r.follow = follow
-			return r.SetFilter(old)
+			return r.setFilter(old)
 		},
 		Complete: complete,
 	}

@@ -279,12 +279,8 @@ func (r *Requests) story(height int) term.Lines {
 		l.Put(term.Attention, d.err.Error())
 		return append(lines, l)
 	}
-	for _, text := range term.Clean(traces.Story(d.trace)).Wrap(r.width-2, max(height-3, 1)) {
-		var l term.Line
-		l.Space(1)
-		l.Add(session.StyleOf(row.Outcome), text)
-		lines = append(lines, l)
-	}
+	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
+	lines = append(lines, story.Lines(0, 1, r.width, max(height-3, 1))...)
 	h := headline(d.trace)
 	for _, who := range []struct{ label, text string }{{"asked ", h.Asked}, {"   not asked ", h.NotAsked}} {
 		if who.text != "" {
@@ -332,14 +328,9 @@ func (r *Requests) side(height, width int) term.Lines {
 	if d.trace == nil {
 		return append(lines, term.Of(term.Attention, " "+d.err.Error()))
 	}
+	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
 	lines = append(lines, term.Of(term.Quiet, "STORY"))
-	for _, text := range term.Clean(traces.Story(d.trace)).Wrap(width-2, 5) {
-		var l term.Line
-		l.Space(1)
-		l.Add(session.StyleOf(row.Outcome), text)
-		lines = append(lines, l)
-	}
-	lines = append(lines, term.Line{})
+	lines = append(append(lines, story.Lines(0, 1, width, 5)...), term.Line{})
 	h := headline(d.trace)
 	for _, who := range []widget.Fact{
 		{Label: "WHO ANSWERED", Text: h.Answered},

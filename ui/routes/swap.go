@@ -72,8 +72,8 @@ func restore(engine Engine, indirection string, r indirector.Route, why string) 
 	engine.SwapRoutes(table, why)
 }
 
-// WarnRefused shows why a swap was refused, and what could be chosen instead.
-func WarnRefused(err error) tea.Cmd {
+// warnRefused shows why a swap was refused, and what could be chosen instead.
+func warnRefused(err error) tea.Cmd {
 	advice := ""
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
 		advice = f.Hidden
@@ -87,7 +87,7 @@ type slotChosen struct{ indirection, slot, terminus string }
 func (r *Routes) apply(c slotChosen) tea.Cmd {
 	cmd, err := Swap(r.engine, c.indirection, c.slot, c.terminus, "Routes")
 	if err != nil {
-		return WarnRefused(err)
+		return warnRefused(err)
 	}
 	return cmd
 }

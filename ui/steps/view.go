@@ -147,22 +147,12 @@ func (s *Steps) headline() term.Lines {
 	if s.trace == nil {
 		return nil
 	}
-	const label = 9
-	var lines term.Lines
-	more := 1
+	rows := 1
 	if s.height >= 18 {
-		more = 2
+		rows = 2
 	}
-	for i, text := range term.Clean(traces.Story(s.trace)).Wrap(s.width-label-1, more) {
-		var l term.Line
-		l.Space(1)
-		if i == 0 {
-			l.Put(term.Quiet, "STORY")
-		}
-		l.To(label)
-		l.Add(session.StyleOf(s.trace.Outcome), text)
-		lines = append(lines, l)
-	}
+	story := widget.Fact{Label: "STORY", Text: traces.Story(s.trace), Style: session.StyleOf(s.trace.Outcome)}
+	lines := story.Lines(1, 9, s.width, rows)
 	h := traces.HeadlineOf(s.trace)
 	var l term.Line
 	put := func(label, text string) {

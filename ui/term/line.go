@@ -26,8 +26,8 @@ const (
 	Reverse
 )
 
-// Role returns the role of s without attributes.
-func (s Style) Role() Style { return s & roles }
+// role returns the role of s without attributes.
+func (s Style) role() Style { return s & roles }
 
 type span struct {
 	Text

@@ -170,7 +170,7 @@ func (th *Theme) sgr(b *strings.Builder, s Style) {
 		return
 	}
 	b.WriteString("\x1b[0")
-	if c := colours[th.Palette][s.Role()]; c != "" {
+	if c := colours[th.Palette][s.role()]; c != "" {
 		b.WriteString(";" + c)
 	}
 	for i, code := range [...]string{"1", "4", "7"} {
