@@ -64,7 +64,7 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 	p.Keys("w", "story", "enter").Want("wrote dir/story-4.txt, masked 0")
 }
 
-func TestJourney4TheENCSaidNothing(t *testing.T) {
+func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("2").Want("terminus exec", "db07")
@@ -87,7 +87,7 @@ func TestJourney4TheENCSaidNothing(t *testing.T) {
 	p.Keys("space", "k", "space", "d").Want("compare #8 : #9", "[0]", "[2]", "provenance A", "provenance B")
 }
 
-func TestMaskedValueIsRevealedForTenSeconds(t *testing.T) {
+func TestRedactedValueIsRevealedForTenSeconds(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("v").Want("[Tree]", "node")
@@ -321,7 +321,7 @@ func TestHintsNameOnlyWhatWorks(t *testing.T) {
 	p.Keys("d").Want("not now: select two requests with space")
 }
 
-func TestDroppedDetailIsSaid(t *testing.T) {
+func TestDroppedDetailIsReported(t *testing.T) {
 	t.Parallel()
 	log, err := store.Open(store.Options{Details: 4})
 	if err != nil {

@@ -62,14 +62,14 @@ type Model struct {
 	env           *session.Env
 	width, height int
 
-	stacks   []*stack
-	at       int               // the place
-	visited  []int             // places before, newest last
-	empty    *screen.Abilities // nil if there is none
-	snapshot session.Snapshot
-	snapped  bool
-	last     time.Time // of the last snapshot
-	gate     gate
+	stacks    []*stack
+	at        int               // the place
+	visited   []int             // places before, newest last
+	empty     *screen.Abilities // nil if there is none
+	snapshot  session.Snapshot
+	snapped   bool
+	last      time.Time // of the last snapshot
+	typeahead typeahead
 
 	hello   []string // shown at the start
 	toast   screen.Toast
@@ -182,8 +182,8 @@ func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		above, below := r.around()
 		r.tour.Saw(append(above, below...).Text())
 	}
-	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.gate.free...)...)
-	r.gate.free = nil
+	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.typeahead.free...)...)
+	r.typeahead.free = nil
 	return r, r.cfg.guard(cmd)
 }
 
@@ -206,7 +206,7 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 	case screen.For:
 		return msg.Screen.Update(msg.Msg)
 	case screen.Background:
-		r.gate.free = append(r.gate.free, msg.Cmd)
+		r.typeahead.free = append(r.typeahead.free, msg.Cmd)
 	case hideToast:
 		if msg.n == r.toasts {
 			r.toast = screen.Toast{}

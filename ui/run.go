@@ -37,7 +37,7 @@ type Config struct {
 	Overrides  func() int                                             // routes that the user changed
 	SetHere    func() int                                             // settings that the user changed
 	Stop       func() bool                                            // stops what is running; whether anything was
-	Save       func(name, text string) (path string, masked int, err error)
+	Save       func(name, text string) (path string, redacted int, err error)
 	Clear      func(instance any) (data.Value, bool)
 	Render     func(inst indirector.Instance) traces.Value
 	RedactText func(text string) (string, int)
@@ -333,9 +333,9 @@ func (t *terminal) Write(b []byte) (int, error) {
 	return t.File.Write(b)
 }
 
-// Say writes how the program ended, for the last lines on the terminal: what
+// Report writes how the program ended, for the last lines on the terminal: what
 // panicked, with the one sentence last, and the path of the recording.
-func (e Exit) Say(w io.Writer, recording string) error {
+func (e Exit) Report(w io.Writer, recording string) error {
 	if e.Panic != nil {
 		if _, err := fmt.Fprintf(w, "%s\nindirtui: a bug of ours: %v\n", e.Stack, e.Panic); err != nil {
 			return err

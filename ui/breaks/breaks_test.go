@@ -20,7 +20,7 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// A testEngine answers everything, and stops where its debugger says.
+// A testEngine answers everything, and stops where its debugger stops it.
 type testEngine struct {
 	*indirector.Indirector
 	debugger *debugger.Debugger

@@ -78,18 +78,18 @@ func (c *Cache) View() term.Lines {
 
 // none is shown when there are no entries.
 func (c *Cache) none() term.Lines {
-	say := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
+	line := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
 	switch {
 	case c.engine == nil:
-		return term.Lines{say(term.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
+		return term.Lines{line(term.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
 	case c.err != nil:
-		return term.Lines{say(term.Failed, c.err.Error())}
+		return term.Lines{line(term.Failed, c.err.Error())}
 	case c.filter != "":
-		return term.Lines{say(term.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", term.Grouped(int64(len(c.index.all)))))}
+		return term.Lines{line(term.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", term.Grouped(int64(len(c.index.all)))))}
 	case c.walked.IsZero():
-		return term.Lines{say(term.Quiet, "listing all termini")}
+		return term.Lines{line(term.Quiet, "listing all termini")}
 	}
-	return term.Lines{say(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
+	return term.Lines{line(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
 }
 
 func (c *Cache) row(i int, r *widget.Row) {

@@ -452,7 +452,7 @@ func (s *stack) script(args ...string) string {
 	return string(out)
 }
 
-// port is that of Puppet Server.
+// port returns the port of Puppet Server.
 func (s *stack) port() string {
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.env["PUPPETSERVER_URL"], "https://"), ":")
 	return strings.TrimRight(port, "/")

@@ -207,7 +207,7 @@ var memory = regexp.MustCompile(`mem +\d+/`)
 // written is how large the recording is.
 var written = regexp.MustCompile(`rec on \d+`)
 
-// port is that of the web server of the demo.
+// port matches the address of the web server of the demo.
 var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 // digest is what depends on the salt of redaction, which is new each time.
@@ -362,7 +362,7 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 	})
 }
 
-func TestJourney4TheENCSaidNothing(t *testing.T) {
+func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
 		tr.key("2", "[2 Failures", "terminus exec").line(" terminus exec ", "hidden", "find node db07")

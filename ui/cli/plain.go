@@ -96,7 +96,7 @@ func (p *program) runOnePlain(ctx context.Context, s *workspace, lines <-chan st
 		if next != nil && end.Code() == exitOK {
 			return
 		}
-		err = errors.Join(err, end.Say(p.Err, path))
+		err = errors.Join(err, end.Report(p.Err, path))
 		if code := end.Code(); code != exitOK && err == nil {
 			err = exit(code)
 		}

@@ -15,8 +15,8 @@ func TestSaveForm(t *testing.T) {
 		tr.command("recordings", "recordings in ")
 		path := filepath.Join(t.TempDir(), "bare.ind")
 		tr.key("w", "save as", "1 047 requests, at most ", "masked ")
-		masked := func() string { return regexp.MustCompile(`masked \d+`).FindString(tr.Frame()) }
-		before := masked()
+		redacted := func() string { return regexp.MustCompile(`masked \d+`).FindString(tr.Frame()) }
+		before := redacted()
 		if before == "masked 0" || before == "" {
 			t.Fatalf("nothing is masked in\n%s", tr.Frame())
 		}

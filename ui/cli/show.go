@@ -83,7 +83,7 @@ func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*work
 	if s.empty() {
 		recording = ""
 	}
-	if err := errors.Join(err, end.Say(p.Err, recording)); err != nil {
+	if err := errors.Join(err, end.Report(p.Err, recording)); err != nil {
 		return nil, err
 	}
 	if code := end.Code(); code != exitOK {
@@ -243,7 +243,7 @@ func aboutEngine(e *engine.Engine) routes.About {
 }
 
 // saveText writes a new file into the working directory.
-func saveText(name, text string) (path string, masked int, err error) {
+func saveText(name, text string) (path string, redacted int, err error) {
 	if path, err = filepath.Abs(filepath.Base(name)); err != nil {
 		return "", 0, err
 	}

@@ -305,7 +305,7 @@ func (c *Comparison) copies() []widget.Item {
 func Ignore(env *session.Env, path string, again func() tea.Cmd) tea.Cmd {
 	rule := diff.Rule(path)
 	if slices.Contains(env.Ignored, rule) {
-		return screen.Say("ignored already: " + rule)
+		return screen.Notify("ignored already: " + rule)
 	}
 	return change(env, ":ignore "+rule, append(slices.Clone(env.Ignored), rule), again)
 }
@@ -347,13 +347,13 @@ func write(env *session.Env, r *diff.Report, name string) tea.Cmd {
 		Hint: "json [FILE]   or   text [FILE]", Kinds: []string{"json", "text"},
 		Name: func(kind string) string { return name + map[string]string{"json": ".json", "text": ".txt"}[kind] },
 		Text: func(kind string) (string, int, error) {
-			masked := r.A.Redacted + r.B.Redacted
+			redacted := r.A.Redacted + r.B.Redacted
 			if kind == "text" {
-				return r.Text(), masked, nil
+				return r.Text(), redacted, nil
 			}
 			var b strings.Builder
 			err := r.Write(&b)
-			return b.String(), masked, err
+			return b.String(), redacted, err
 		},
 	})
 }

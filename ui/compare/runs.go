@@ -35,7 +35,7 @@ type runsCompared struct {
 	err    error
 }
 
-// Sets shows how two sets of requests differ; apart says that they are of two
+// Sets shows how two sets of requests differ; apart is set if they are of two
 // recordings. Reading them may take long, and ends with ctx.
 func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.Cmd {
 	r := &Runs{env: env, ctx: ctx, a: a, b: b, apart: apart}

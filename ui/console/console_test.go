@@ -95,8 +95,8 @@ func newEngine(t *testing.T, script string) *fake {
 func options(h *fake) console.Options {
 	return console.Options{
 		Engine: h, Application: "agent", Note: h.log.AddComment,
-		Demo: func(name string) (tea.Cmd, error) { return screen.Say("the demo plays " + name), nil },
-		Open: func(path string) tea.Cmd { return screen.Say("opened " + path) },
+		Demo: func(name string) (tea.Cmd, error) { return screen.Notify("the demo plays " + name), nil },
+		Open: func(path string) tea.Cmd { return screen.Notify("opened " + path) },
 	}
 }
 

@@ -308,7 +308,7 @@ func (r *Recordings) remove(path string) tea.Cmd {
 
 // redacted lists what is redacted in a recording.
 func (r *Recordings) redacted(f *store.Info) tea.Cmd {
-	log, mask := r.o.Log, r.o.Redact
+	log, redact := r.o.Log, r.o.Redact
 	return screen.Later(func() tea.Msg {
 		if f != nil {
 			s, err := store.OpenFile(f.Path)
@@ -323,7 +323,7 @@ func (r *Recordings) redacted(f *store.Info) tea.Cmd {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		var nowhere counter
-		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: mask})
+		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: redact})
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
@@ -404,7 +404,7 @@ func selection(env *session.Env) (on export.Screen) {
 }
 
 // preview returns what would be saved: how many requests, how large, and what is
-// masked in it.
+// redacted in it.
 func preview(ctx context.Context, o Options, what What, on export.Screen) []string {
 	ids, err := export.SelectOn(o.Log, what.Selector, &on)
 	if err != nil {
@@ -503,7 +503,7 @@ func (w *What) Read(text string) error {
 }
 
 // Write saves the requests that an expression means to a new file, and reports how
-// much of it is masked. @shown is the filter of the list of requests, and @run
+// much of it is redacted. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
 func Write(env *session.Env, o Options, what What) tea.Cmd {
 	on := selection(env)

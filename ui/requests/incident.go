@@ -211,7 +211,7 @@ func (f *failure) timeline(th *term.Theme, cells int) string {
 	return "|" + string(marks) + "| over " + traces.Age(whole)
 }
 
-// report is all groups as plain text, for a ticket. What is in it was masked when
+// report is all groups as plain text, for a ticket. Secrets were redacted when
 // it was recorded.
 func (f *Failures) report() string {
 	var b strings.Builder

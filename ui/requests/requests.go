@@ -271,7 +271,7 @@ func (r *Requests) goTo(id uint64) tea.Cmd {
 	r.focus = id
 	r.place()
 	if r.focus != id {
-		return tea.Batch(r.ask(), screen.Say(fmt.Sprintf("#%d is not in this list", id)))
+		return tea.Batch(r.ask(), screen.Notify(fmt.Sprintf("#%d is not in this list", id)))
 	}
 	return r.ask()
 }

@@ -87,18 +87,18 @@ func capability(d *indirector.Descriptor, use string) term.Line {
 // notes are what matters when choosing a terminus.
 func notes(d *indirector.Descriptor) []string {
 	var out []string
-	say := func(is bool, what string) {
+	add := func(is bool, what string) {
 		if is {
 			out = append(out, what)
 		}
 	}
 	_, authorizes := d.Type.(indirector.Authorizer)
 	_, filters := d.Type.(indirector.Filterer)
-	say(d.AlwaysNil, "never finds anything")
-	say(d.ProcessLocal, "lost on exit")
-	say(d.KeepsExpiry, "keeps expiry")
-	say(authorizes, "has a rule of its own")
-	say(filters, "filters what it answers")
+	add(d.AlwaysNil, "never finds anything")
+	add(d.ProcessLocal, "lost on exit")
+	add(d.KeepsExpiry, "keeps expiry")
+	add(authorizes, "has a rule of its own")
+	add(filters, "filters what it answers")
 	if len(out) == 0 {
 		out = append(out, summary(d.Doc))
 	}

@@ -28,7 +28,7 @@ import (
 
 var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
 
-// An engine is an engine that reads Puppet's configuration, without a mask.
+// An engine is an engine that reads Puppet's configuration and redacts nothing.
 type engine struct {
 	*indirector.Indirector
 	start indirector.Routes

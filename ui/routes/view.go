@@ -14,24 +14,24 @@ import (
 
 func (r *Routes) Context() (left, right term.Line) {
 	left.Put(term.Plain, " ")
-	say := func(label, text string) {
+	add := func(label, text string) {
 		if text != "" {
 			left.Put(term.Quiet, label)
 			left.Put(term.Plain, text+"   ")
 		}
 	}
 	if r.width >= screen.Wide {
-		say("source ", r.about().Source)
-		say("environment ", r.about().Environment)
+		add("source ", r.about().Source)
+		add("environment ", r.about().Environment)
 	}
-	say("application ", r.about().Application)
+	add("application ", r.about().Application)
 	switch {
 	case r.engine == nil:
 		left.Put(term.Quiet, "as the newest requests found it; "+isRecording)
 	case r.about().Found:
-		say("routes.yaml ", r.sections())
+		add("routes.yaml ", r.sections())
 	default:
-		say("routes.yaml ", "not there")
+		add("routes.yaml ", "not there")
 	}
 	if n := r.Overridden(); n > 0 {
 		right.Put(term.Touched, term.Plural(n, "override"))
@@ -140,12 +140,12 @@ func (r *Routes) line(f row, out *widget.Row) {
 
 // setBy returns who decided; in a narrow table also what the user replaced.
 func (r *Routes) setBy(f row) string {
-	say := brief
+	add := brief
 	if r.width >= screen.Wide {
-		say = long
+		add = long
 	}
 	c, cached := decider(f.route)
-	text := say(r.env, c)
+	text := add(r.env, c)
 	if cached {
 		text = "cache: " + text
 	}
@@ -301,7 +301,7 @@ func (r *Routes) counts(indirection, slot string) term.Lines {
 func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 	s := slotOf(f.route, slot)
 	var lines term.Lines
-	say := func(terminus, place, state string, style term.Style) {
+	add := func(terminus, place, state string, style term.Style) {
 		var l term.Line
 		l.Space(2)
 		l.Cell(term.Quiet, term.Clean(slot), 8)
@@ -321,7 +321,7 @@ func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 		lines = append(lines, l)
 	}
 	if slot == indirector.SlotCache && len(s) == 0 {
-		say("-", "nobody named one", "", term.Quiet)
+		add("-", "nobody named one", "", term.Quiet)
 	}
 	won := false
 	for _, c := range s {
@@ -336,13 +336,13 @@ func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 		case c.Why != "":
 			style = term.Attention
 		}
-		say(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
+		add(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
 		if wins {
 			lines = append(lines, r.counts(f.name, slot)...)
 		}
 	}
 	if !won && slot == indirector.SlotTerminus {
-		say("-", "nobody names one: every request fails", "", term.Attention)
+		add("-", "nobody names one: every request fails", "", term.Attention)
 	}
 	return lines
 }

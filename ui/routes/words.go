@@ -134,7 +134,7 @@ func sscan(why string, section, app *string) bool {
 }
 
 // missing returns the names in force that are no terminus of this program, and
-// "" for a recording, which does not say.
+// "" for a recording, which does not have them.
 func (r *Routes) missing(f row) (terminus, cache string) {
 	if r.engine == nil {
 		return "", ""

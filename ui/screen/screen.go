@@ -1,11 +1,11 @@
 // Package screen is what the root of the user interface and its screens agree
-// on: what a screen is, what they say to each other, how text becomes safe to
-// show, what the keys are, and where the data comes from.
+// on: what a screen is, the messages between them, what the keys are, and
+// how a change is undone.
 //
 // A screen fills the space between the context line and the line for messages.
-// It returns [Lines], made of [Text]; only the root turns them into what a
+// It returns [term.Lines], made of [term.Text]; only the root turns them into what a
 // terminal understands. Keys are looked up by the root in one table, see
-// [Keys], and reach the screen as an [Act].
+// [Keys], and reach the screen as a [Command].
 package screen
 
 import (
@@ -250,8 +250,8 @@ type Shared struct {
 	// After sends a message some time later. Tests send it when they like.
 	After func(time.Duration, tea.Msg) tea.Cmd
 	// Save writes a file for the user: it returns the path, and how many values
-	// were masked in the text. Nil if files cannot be written.
-	Save func(name, text string) (path string, masked int, err error)
+	// were redacted in the text. Nil if files cannot be written.
+	Save func(name, text string) (path string, redacted int, err error)
 	// Keep writes a part of what is kept for this project, by its name. Nil if
 	// nothing is kept.
 	Keep func(name string, v any) error
@@ -289,8 +289,8 @@ func Changed[T any](command string, old, now T, set func(T) tea.Cmd) tea.Cmd {
 	return Did(command, func() tea.Cmd { return set(old) }, func() tea.Cmd { return set(now) })
 }
 
-// Say is the command that shows a toast.
-func Say(text string) tea.Cmd { return Send(Toast{Text: text}) }
+// Notify is the command that shows a toast.
+func Notify(text string) tea.Cmd { return Send(Toast{Text: text}) }
 
 // Warn is the command that shows a toast about something that went wrong.
 func Warn(text, advice string) tea.Cmd { return Send(Toast{Text: text, Advice: advice, Bad: true}) }

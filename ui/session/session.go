@@ -53,10 +53,10 @@ type Env struct {
 	// Clear returns a live instance as data, in the clear. Nil if nothing can be
 	// revealed.
 	Clear func(instance any) (data.Value, bool)
-	// Render returns a live instance as it is recorded, masked. Nil if nothing is
+	// Render returns a live instance as it is recorded, redacted. Nil if nothing is
 	// live.
 	Render func(inst indirector.Instance) traces.Value
-	// RedactText masks secrets in a text, and counts them. Nil masks nothing.
+	// RedactText redacts secrets in a text, and counts them. Nil redacts nothing.
 	RedactText func(text string) (string, int)
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.

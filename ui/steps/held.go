@@ -311,7 +311,7 @@ func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 	case screen.Continue:
 		return s.resume(debugger.Continue), true
 	case screen.ContinueAll:
-		return screen.Say(term.Plural(d.ContinueAll(), "request") + " go on"), true
+		return screen.Notify(term.Plural(d.ContinueAll(), "request") + " go on"), true
 	case screen.EditHeld:
 		s.hold.editing = true
 		return nil, true
@@ -341,13 +341,13 @@ func (s *Steps) edited(err error, what string) tea.Cmd {
 	if err != nil {
 		return screen.Warn(err.Error(), "")
 	}
-	return tea.Batch(s.Load(), screen.Say(fmt.Sprintf("#%d %s", s.id, what)))
+	return tea.Batch(s.Load(), screen.Notify(fmt.Sprintf("#%d %s", s.id, what)))
 }
 
 // change edits one thing: a flag is switched, the rest is asked for.
 func (s *Steps) change(it item) tea.Cmd {
 	if it.why != "" {
-		return screen.Say("not now: " + it.why)
+		return screen.Notify("not now: " + it.why)
 	}
 	d, id := s.env.Debugger, s.id
 	set := func(value string) tea.Cmd {

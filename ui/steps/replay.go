@@ -36,7 +36,7 @@ func replayDisabled(env *session.Env, t *traces.Trace) string {
 }
 
 // RequestOf is the request that a trace was made of, to be asked again. Options
-// are texts as they were recorded, and masked ones stay masked; those that were
+// are texts as they were recorded, and redacted ones stay redacted; those that were
 // not kept in full are left out, and the story of the replay names them.
 func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 	req := &indirector.Request{

@@ -218,7 +218,7 @@ func brief(s *traces.Span) string {
 }
 
 // cells are the texts of a row; of a step that has not happened yet, what the
-// plan says.
+// plan has.
 func (s *Steps) cells(l *line) (step, answer, because, took string) {
 	if st := s.hold.stay; st != nil && l.span == nil && l.choice == nil && st.planned(l.step) {
 		answer, because = st.foresee(l.step)

@@ -12,7 +12,7 @@ type Style uint16
 const (
 	Plain     Style = iota
 	Cached          // came from a cache
-	Attention       // hidden, stale, partial, masked
+	Attention       // hidden, stale, partial, redacted
 	Failed          // an error
 	Touched         // overridden, injected, held, sent by the user
 	Quiet           // not reached, planned, help

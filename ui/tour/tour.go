@@ -13,7 +13,7 @@ import (
 // A Step is one thing to do.
 type Step struct {
 	Keys string   // as they are pressed: "/ out=stale enter"
-	Say  string   // why, and what it shows
+	Text string   // why, and what it shows
 	Want []string // what is on the screen when it was done
 	Not  []string // what is not
 }
@@ -115,11 +115,11 @@ func (t *Tour) View(th *term.Theme, width int) term.Lines {
 		l.Put(term.Touched|term.Bold, t.journey.Steps[t.at].Keys)
 	}
 	lines = append(lines, l.Cut(width))
-	say := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
+	text := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
 	if !t.Finished() {
-		say = t.journey.Steps[t.at].Say
+		text = t.journey.Steps[t.at].Text
 	}
-	for _, text := range term.Clean(say).Wrap(width-2, 2) {
+	for _, text := range term.Clean(text).Wrap(width-2, 2) {
 		var l term.Line
 		l.Space(1)
 		l.Add(term.Plain, text)

@@ -412,7 +412,7 @@ func (v *Value) show(m valueRevealed) tea.Cmd {
 	v.reveals++
 	v.revealed, v.clear = m.at, m.text
 	return tea.Batch(
-		screen.Say(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.Path(), v.trace.ID)),
+		screen.Notify(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.Path(), v.trace.ID)),
 		v.env.After(revealFor, screen.For{Screen: v, Msg: revealEnded{v.reveals}}),
 	)
 }

@@ -231,7 +231,7 @@ func (s *Stage) Ask(ctx context.Context, req indirector.Request) (any, error) {
 	return s.Note(s.Engine.Ask(ctx, &req))
 }
 
-// Heard remembers the number of a request that was asked otherwise.
+// Note keeps the number of a request that was not asked by Ask.
 func (s *Stage) Note(resp *indirector.Response, err error) (any, error) {
 	if e := (*indirector.Error)(nil); errors.As(err, &e) {
 		s.Last = e.Trace
