@@ -47,7 +47,7 @@ func million(b *testing.B, n int) *store.Store {
 	return s
 }
 
-// BenchmarkKeyToFrame is what a person waits for: a key, and the frame after
+// BenchmarkKeyToFrame is what the user waits for: a key, and the frame after
 // it, at a million rows.
 func BenchmarkKeyToFrame(b *testing.B) {
 	log := million(b, 1_000_000)
@@ -95,7 +95,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// BenchmarkMonkey is the slowest frames of somebody who presses keys at random
+// BenchmarkMonkey is the slowest frames when keys are pressed at random
 // at a million rows, in the order of numbers and sorted by a column: 99 of 100 are
 // there within 50 ms.
 func BenchmarkMonkey(b *testing.B) {

@@ -22,15 +22,15 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// A hostileHouse keeps entries whose every text is evil.
-type hostileHouse struct{ r *rand.Rand }
+// A hostileEngine keeps entries whose every text is hostile.
+type hostileEngine struct{ r *rand.Rand }
 
-func (h hostileHouse) Explain(string) (indirector.Route, bool) {
+func (h hostileEngine) Explain(string) (indirector.Route, bool) {
 	slot := traces.Slot{{Terminus: uitest.HostileText(h.r), Kind: traces.FromYou, Source: uitest.HostileText(h.r)}}
 	return indirector.Route{Primary: slot, Cache: slot}, true
 }
 
-func (h hostileHouse) Walk(_ context.Context, yield func(indirector.Entry) bool, _ ...string) error {
+func (h hostileEngine) Walk(_ context.Context, yield func(indirector.Entry) bool, _ ...string) error {
 	r := rand.New(rand.NewPCG(1, 2)) // it is called from another goroutine
 	for i := range 20 {
 		e := indirector.Entry{
@@ -50,17 +50,17 @@ func (h hostileHouse) Walk(_ context.Context, yield func(indirector.Entry) bool,
 	return errors.New(uitest.HostileText(r))
 }
 
-func (h hostileHouse) Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast {
+func (h hostileEngine) Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast {
 	return indirector.Forecast{Why: uitest.Hostile()[3] + uitest.Hostile()[4]}
 }
 
-func (h hostileHouse) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
+func (h hostileEngine) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
 	return nil, errors.New(uitest.Hostile()[1] + uitest.Hostile()[5])
 }
 
-func (h hostileHouse) Writes() bool { return true }
+func (h hostileEngine) Writes() bool { return true }
 
-// hostileBreaks is a debugger that holds requests for evil keys, and has
+// hostileBreaks is a debugger that holds requests for hostile keys, and has
 // breakpoints that name them.
 func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 	t.Helper()
@@ -80,7 +80,7 @@ func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house, err := indirector.New(indirector.Config{
+	engine, err := indirector.New(indirector.Config{
 		Registry: registry, Recorder: log, Debugger: d,
 		Routes: indirector.Routes{"facts": {Primary: traces.Slot{{Terminus: "script", Kind: traces.FromSetting, Source: uitest.Hostile()[1]}}}},
 	})
@@ -96,14 +96,14 @@ func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 	}
 	for range 3 {
 		if b, err := debugger.Parse("key=" + query.Quote(uitest.HostileText(r)) + " before terminus do log"); err == nil {
-			_, _ = d.Add(b) // evil that nobody keeps
+			_, _ = d.Add(b) // what is not kept
 		}
 	}
 	var asked sync.WaitGroup
 	for range 3 {
 		req := &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: uitest.HostileText(r) + "x", Options: []indirector.Option{{Name: uitest.HostileText(r), Value: uitest.HostileText(r)}}}
 		before := len(d.Held())
-		asked.Go(func() { _, _ = house.Do(t.Context(), req) })
+		asked.Go(func() { _, _ = engine.Do(t.Context(), req) })
 		for len(d.Held()) == before {
 			<-d.Changed()
 		}
@@ -111,7 +111,7 @@ func hostileBreaks(t testing.TB, r *rand.Rand) *debugger.Debugger {
 	t.Cleanup(func() {
 		d.Close()
 		asked.Wait()
-		_ = house.Close()
+		_ = engine.Close()
 		_ = log.Close()
 	})
 	return d
@@ -150,7 +150,7 @@ func playAtRandom(t *testing.T, seed uint64, n int) {
 		Log: uitest.HostileLog(t, r, 30), Theme: th, Save: func(string, string) (string, int, error) { return "f", 0, nil }, Debugger: d,
 		Places: func(env *session.Env) []ui.Place {
 			return []ui.Place{
-				{Key: "4", Name: "Cache", Screen: cacheplace.New(t.Context(), env, hostileHouse{r})}, {Key: "5", Name: "Breaks", Screen: breaks.New(env)},
+				{Key: "4", Name: "Cache", Screen: cacheplace.New(t.Context(), env, hostileEngine{r})}, {Key: "5", Name: "Breaks", Screen: breaks.New(env)},
 			}
 		},
 	}, width, height)

@@ -17,11 +17,11 @@ import (
 )
 
 // The journeys of the UI design, section 15, by their keys. The data is that of
-// a small house, so the numbers are other ones.
+// a small engine, so the numbers are other ones.
 
 func TestJourney1FirstContact(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Want("[1 Requests]", "follow on")
 	if got := p.Cursor(); !strings.Contains(got, "     8 ") {
 		t.Fatalf("cursor: got %q, want the last request, 8", got)
@@ -36,7 +36,7 @@ func TestJourney1FirstContact(t *testing.T) {
 
 func TestJourney2WhoAnsweredFacts(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("/", "ind=facts served=cache", "enter").Want("1 shown of 8", "C json", "hit")
 	p.Keys("enter").Want("skipped(cache-hit)")
 	for line, want := range map[string]string{"cache read": "found", "terminus facter": "not asked"} {
@@ -54,7 +54,7 @@ func TestJourney2WhoAnsweredFacts(t *testing.T) {
 
 func TestJourney3WhyACachedCatalog(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Want("stale 1")
 	p.Keys("/", "out=stale", "enter").Want("1 shown of 8")
 	p.Keys("enter").Want("not asked         skipped(", "no-expiry-kept(json)", "#5 find catalog", "STORY", "#4 err", "1h 31m")
@@ -64,9 +64,9 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 	p.Keys("w", "story", "enter").Want("wrote dir/story-4.txt, masked 0")
 }
 
-func TestJourney4TheENCSaidNothing(t *testing.T) {
+func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("2").Want("terminus exec", "db07")
 	for !strings.Contains(p.Cursor(), "terminus exec") {
 		before := p.Cursor()
@@ -87,9 +87,9 @@ func TestJourney4TheENCSaidNothing(t *testing.T) {
 	p.Keys("space", "k", "space", "d").Want("compare #8 : #9", "[0]", "[2]", "provenance A", "provenance B")
 }
 
-func TestMaskedValueIsRevealedForTenSeconds(t *testing.T) {
+func TestRedactedValueIsRevealedForTenSeconds(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("v").Want("[Tree]", "node")
 	p.Keys("L", "/", "password", "enter").Want("(masked Sensitive, 7 B, tag 9f3a)").Not("hunter2")
 	p.Keys(".").Want("hunter2", "revealed .parameters.password")
@@ -100,7 +100,7 @@ const revealed = 10_000_000_000
 
 func TestFilterShowsWhereItIsWrong(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("/", "out=stale").Want("1 shown of 8")
 	p.Keys(" took>").Want("^ want", "1 shown of 8")
 	p.Keys("enter").Want("^ want")
@@ -111,7 +111,7 @@ func TestFilterShowsWhereItIsWrong(t *testing.T) {
 
 func TestFilterByCell(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("f").Want("filter by what this row says", "ind=node")
 	p.Keys("a").Want("only", "not")
 	p.Keys("o").Want("filter: ind=node", "2 shown of 8")
@@ -120,7 +120,7 @@ func TestFilterByCell(t *testing.T) {
 
 func TestGroupsAndSort(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys(".", "i").Want("group: indirection", "catalog", "err")
 	p.Keys("enter").Want("filter: ind=catalog", "4 shown of 8")
 	p.Keys("esc", ".", "o").Want("OUTCOME", "stale")
@@ -146,7 +146,7 @@ func TestGroupsAndSort(t *testing.T) {
 
 func TestMarksAndFailures(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("k", "m", "a").Want("did :mark #7 a")
 	p.Keys("g", "'", "a")
 	if got := p.Cursor(); !strings.Contains(got, ">a!    7") {
@@ -165,7 +165,7 @@ func TestMarksAndFailures(t *testing.T) {
 
 func TestFollowGoesOnBelow(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t).play()
+	h := newTestEngine(t).play()
 	p := start(t, h, 80, 24)
 	p.Keys("k", "k")
 	before := p.Cursor()
@@ -184,7 +184,7 @@ func TestFollowGoesOnBelow(t *testing.T) {
 
 func TestResizeKeepsTheCursor(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("k", "k", "k")
 	before := p.Cursor()
 	p.Size(52, 14).Want("indirtui needs 60x16, this is 52x14")
@@ -200,7 +200,7 @@ func TestResizeKeepsTheCursor(t *testing.T) {
 
 func TestLeaving(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t).play()
+	h := newTestEngine(t).play()
 	overrides := 1
 	p := uitest.New(t, ui.Config{Log: h.log, Overrides: func() int { return overrides }}, 80, 24)
 	p.Want("1 override")
@@ -220,7 +220,7 @@ func TestLeaving(t *testing.T) {
 
 func TestCopyAndUndo(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("enter", "y", "c").Want("copied command")
 	if len(p.Copied) != 1 || p.Copied[0] != "find node web01.example.com env=production" {
 		t.Errorf("copied: got %q", p.Copied)
@@ -231,7 +231,7 @@ func TestCopyAndUndo(t *testing.T) {
 
 func TestTypedAheadKeysReachThePrompt(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Paste("/ind=node").Want("/ ind=node")
 	p.Keys("enter").Want("2 shown of 8")
 }
@@ -240,7 +240,7 @@ func TestTypedAheadKeysReachThePrompt(t *testing.T) {
 // that key with alt.
 func TestAltIsAnEscapeBefore(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	alt := func(key tea.KeyMsg) {
 		key.Alt = true
 		p.Send(key)
@@ -265,7 +265,7 @@ func TestAltIsAnEscapeBefore(t *testing.T) {
 
 func TestOnlyPlacesThatExist(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t).play()
+	h := newTestEngine(t).play()
 	p := uitest.New(t, ui.Config{Log: h.log, Places: func(env *session.Env) []ui.Place {
 		return []ui.Place{{Key: "3", Name: "Routes", Screen: place{}, Badge: func() (string, term.Style) { return "*1", term.Touched }}}
 	}}, 80, 24)
@@ -276,7 +276,7 @@ func TestOnlyPlacesThatExist(t *testing.T) {
 
 func TestMouse(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	click := func(x, y int) {
 		p.Send(tea.MouseMsg{X: x, Y: y, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
 	}
@@ -300,7 +300,7 @@ func TestMouse(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("g", "g", "5", "j")
 	if got := p.Cursor(); !strings.Contains(got, "     6 ") {
 		t.Errorf("5j from the first: got %q, want request 6", got)
@@ -313,7 +313,7 @@ func TestCounts(t *testing.T) {
 
 func TestHintsNameOnlyWhatWorks(t *testing.T) {
 	t.Parallel()
-	p := start(t, newHouse(t).play(), 80, 24)
+	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("g").Not("diff") // nothing is selected
 	p.Keys("space", "space").Want("d diff", "selected 2")
 	p.Keys("d").Want("compare #1 : #2")
@@ -321,7 +321,7 @@ func TestHintsNameOnlyWhatWorks(t *testing.T) {
 	p.Keys("d").Want("not now: select two requests with space")
 }
 
-func TestDroppedDetailIsSaid(t *testing.T) {
+func TestDroppedDetailIsReported(t *testing.T) {
 	t.Parallel()
 	log, err := store.Open(store.Options{Details: 4})
 	if err != nil {
@@ -343,7 +343,7 @@ func TestDroppedDetailIsSaid(t *testing.T) {
 
 func TestLargeValueIsLoadedWhenAsked(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEngine(t)
 	body := `{"name":"big","text":"` + strings.Repeat("x", 2<<20) + `"}`
 	tr := &traces.Trace{Verb: traces.Find, Indirection: "facts", Key: "big", Outcome: traces.Good, Served: traces.ByTerminus}
 	tr.ID = h.log.Begin(tr)

@@ -47,15 +47,15 @@ func (r *Model) key(msg tea.KeyMsg) tea.Cmd {
 		r.waiting = b
 		return nil
 	}
-	act := screen.Command{Action: b.Do, Count: r.count}
+	command := screen.Command{Action: b.Do, Count: r.count}
 	r.count = 0
 	switch {
 	case b.Do == screen.GoTo:
-		act.Arg = rune(key[0])
+		command.Arg = rune(key[0])
 	case b.Do == screen.Top && key == "g":
 		r.pending = "g"
 	}
-	return r.act(act)
+	return r.command(command)
 }
 
 // captured gives a key to a screen that reads letters. A prompt may want more
@@ -101,14 +101,14 @@ func (r *Model) argument(key string) tea.Cmd {
 		r.count = 0
 		return nil
 	}
-	act := screen.Command{Action: b.Do, Count: r.count, Arg: letters[0]}
+	command := screen.Command{Action: b.Do, Count: r.count, Arg: letters[0]}
 	r.count = 0
-	return r.act(act)
+	return r.command(command)
 }
 
-// act does what a key says: the root does what is the same everywhere, the
-// screen the rest, if it can.
-func (r *Model) act(a screen.Command) tea.Cmd {
+// command runs a command: the root does what is the same everywhere, the
+// screen the rest, if it is not disabled.
+func (r *Model) command(a screen.Command) tea.Cmd {
 	if a.Action != screen.Stop {
 		r.stopped = false
 	}

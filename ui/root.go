@@ -2,7 +2,7 @@
 // overlays, keys and messages, and shows the screens of the packages below it.
 //
 // The root is the only tea.Model. It looks up each key in one table and hands
-// the screen on top an act; it waits for news of the log and hands out
+// the screen on top a command; it waits for news of the log and hands out
 // snapshots, at most 30 a second; it alone turns lines into what a terminal
 // understands. It does not know what a row is.
 package ui
@@ -62,23 +62,23 @@ type Model struct {
 	env           *session.Env
 	width, height int
 
-	stacks   []*stack
-	at       int               // the place
-	visited  []int             // places before, newest last
-	empty    *screen.Abilities // nil if there is none
-	snapshot session.Snapshot
-	snapped  bool
-	last     time.Time // of the last snapshot
-	gate     gate
+	stacks    []*stack
+	at        int               // the place
+	visited   []int             // places before, newest last
+	empty     *screen.Abilities // nil if there is none
+	snapshot  session.Snapshot
+	snapped   bool
+	last      time.Time // of the last snapshot
+	typeahead typeahead
 
-	hello   []string // what is said at the start
+	hello   []string // shown at the start
 	toast   screen.Toast
 	toasts  int    // counts toasts, so that a later one is not hidden early
 	count   int    // of 5j
 	pending string // the key that waits for a letter: m ' g
 	waiting *screen.Binding
 	stopped bool // ctrl+c was pressed once
-	past    widget.History
+	history widget.History
 	tour    tour.Tour
 	quit    bool
 }
@@ -178,12 +178,12 @@ func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	cmd := r.update(msg)
 	if r.tour.On() && r.width >= MinWidth && r.height >= MinHeight {
-		// What the tour itself says is no sign that a step has happened.
+		// The text of the tour is no sign that a step has happened.
 		above, below := r.around()
 		r.tour.Saw(append(above, below...).Text())
 	}
-	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.gate.free...)...)
-	r.gate.free = nil
+	cmd = tea.Batch(append([]tea.Cmd{cmd}, r.typeahead.free...)...)
+	r.typeahead.free = nil
 	return r, r.cfg.guard(cmd)
 }
 
@@ -206,7 +206,7 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 	case screen.For:
 		return msg.Screen.Update(msg.Msg)
 	case screen.Background:
-		r.gate.free = append(r.gate.free, msg.Cmd)
+		r.typeahead.free = append(r.typeahead.free, msg.Cmd)
 	case hideToast:
 		if msg.n == r.toasts {
 			r.toast = screen.Toast{}
@@ -216,13 +216,13 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 	case ended:
 		return r.end()
 	default:
-		return r.say(msg)
+		return r.handle(msg)
 	}
 	return nil
 }
 
-// say does what a screen says to the root.
-func (r *Model) say(msg tea.Msg) tea.Cmd {
+// handle takes a message of a screen to the root.
+func (r *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case screen.Push:
 		return r.push(msg.Screen)
@@ -239,7 +239,7 @@ func (r *Model) say(msg tea.Msg) tea.Cmd {
 		cmd := r.goTo(func(p *Place) bool { return p.Key == "1" })
 		return tea.Batch(cmd, r.current().place.Screen.Update(msg))
 	case screen.Do:
-		return r.act(msg.Handle)
+		return r.command(msg.Handle)
 	case screen.Run:
 		return r.run(msg.Text)
 	case screen.Ask:
@@ -413,7 +413,7 @@ func (r *Model) copy(c screen.Copy) tea.Cmd {
 	}
 }
 
-// run does what a line of the command prompt says. What every place can do is
+// run runs a line of the command prompt. What every place can do is
 // done here; the rest is the Commander's.
 func (r *Model) run(text string) tea.Cmd {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -438,7 +438,7 @@ func (r *Model) run(text string) tea.Cmd {
 // ask opens the command prompt.
 func (r *Model) ask(text string) tea.Cmd {
 	p := widget.Prompt{
-		Label: ":", Hint: "filter EXPR   log   quit", History: &r.past, Secret: r.secret,
+		Label: ":", Hint: "filter EXPR   log   quit", History: &r.history, Secret: r.secret,
 		Enter: func(text string) (*widget.Problem, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
 	}
 	if c := r.env.Commands; c != nil {
@@ -463,8 +463,8 @@ func (r *Model) log() tea.Cmd {
 
 // secret reports whether there is a secret in a line of the command prompt.
 func (r *Model) secret(text string) bool {
-	c, can := r.env.Commands.(interface{ Secret(text string) bool })
-	return can && c.Secret(text)
+	c, ok := r.env.Commands.(interface{ Secret(text string) bool })
+	return ok && c.Secret(text)
 }
 
 // leave ends the program, and asks first if something would be lost.

@@ -34,10 +34,10 @@ type Config struct {
 	FirstRun   func(*session.Env) screen.Screen                       // while nothing was asked
 	Help       func(env *session.Env, on screen.Screen) screen.Screen // ?
 	Palette    func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
-	Overrides  func() int                                             // routes that a person changed
-	SetHere    func() int                                             // settings that a person changed
+	Overrides  func() int                                             // routes that the user changed
+	SetHere    func() int                                             // settings that the user changed
 	Stop       func() bool                                            // stops what is running; whether anything was
-	Save       func(name, text string) (path string, masked int, err error)
+	Save       func(name, text string) (path string, redacted int, err error)
 	Clear      func(instance any) (data.Value, bool)
 	Render     func(inst indirector.Instance) traces.Value
 	RedactText func(text string) (string, int)
@@ -52,8 +52,8 @@ type Config struct {
 	Source   string   // "in process"; for the line of tabs
 	Demo     bool     // it is the demo, which the tour is made for
 	Replay   string   // the recording that is shown; "" if it is live
-	Hello    string   // said at start
-	Notes    []string // what is wrong; said at start, too
+	Hello    string   // shown at the start
+	Notes    []string // what is wrong; shown at the start, too
 	Writable bool
 	NoMouse  bool
 	FPS      int  // frames a second; 0 is 30
@@ -98,7 +98,7 @@ func (e Exit) Code() int {
 }
 
 // A Guard ends the program when a goroutine panics, so that the terminal is
-// restored before anything is said. The zero Guard is ready. It is safe for
+// restored before anything is written. The zero Guard is ready. It is safe for
 // concurrent use.
 type Guard struct {
 	mu    sync.Mutex // guards what follows
@@ -121,7 +121,7 @@ func (g *Guard) Crash(v any, stack []byte) {
 	}
 }
 
-// Watch tells how to end the program; of a crash before that it does so now.
+// Watch sets how to end the program. After a crash it ends it now.
 func (g *Guard) Watch(kill func()) {
 	g.mu.Lock()
 	g.kill = kill
@@ -183,7 +183,7 @@ func (m guarded) View() string {
 	return m.Model.View()
 }
 
-// Run shows the program until a person leaves it, ctx ends, or something
+// Run shows the program until the user leaves it, ctx ends, or something
 // panics; the terminal is then as it was before.
 func Run(ctx context.Context, cfg Config) Exit {
 	g := cfg.Guard
@@ -197,12 +197,12 @@ func Run(ctx context.Context, cfg Config) Exit {
 	cfg.Hooks.Clipboard = clip
 	model := guarded{Build(cfg), g}
 	if _, ok := out.(*terminal); !ok {
-		model.resize(80, 24) // nobody else will say how large it is
+		model.resize(80, 24) // no message will come with its size
 	}
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithOutput(out),
 		tea.WithFPS(fps(cfg.FPS)), tea.WithoutCatchPanics(),
-		tea.WithoutSignalHandler(), // signals end ctx; two who do so wait for each other
+		tea.WithoutSignalHandler(), // signals end ctx; two handlers would wait for each other
 	}
 	if !cfg.NoMouse {
 		options = append(options, tea.WithMouseCellMotion())
@@ -227,7 +227,7 @@ func fps(n int) int {
 	return min(n, 60)
 }
 
-// Build returns the program without a terminal: for Run, and for who plays keys
+// Build returns the program without a terminal: for Run, and for tests that play keys
 // and reads frames.
 func Build(cfg Config) *Model {
 	if cfg.ctx == nil {
@@ -333,9 +333,9 @@ func (t *terminal) Write(b []byte) (int, error) {
 	return t.File.Write(b)
 }
 
-// Say writes how the program ended, for the last lines on the terminal: what
+// Report writes how the program ended, for the last lines on the terminal: what
 // panicked, with the one sentence last, and the path of the recording.
-func (e Exit) Say(w io.Writer, recording string) error {
+func (e Exit) Report(w io.Writer, recording string) error {
 	if e.Panic != nil {
 		if _, err := fmt.Fprintf(w, "%s\nindirtui: a bug of ours: %v\n", e.Stack, e.Panic); err != nil {
 			return err

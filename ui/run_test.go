@@ -17,7 +17,7 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// A tty is what the program writes to, and tells when a text was written.
+// A tty is what the program writes to, and reports when a text was written.
 type tty struct {
 	mu   sync.Mutex
 	b    bytes.Buffer
@@ -85,7 +85,7 @@ func TestRunRestoresTheTerminal(t *testing.T) {
 		config func(*ui.Config)
 		during func(t *testing.T, cfg *ui.Config, in io.Writer)
 		code   int
-		says   string
+		want   string
 	}{
 		{"q", nil, func(_ *testing.T, _ *ui.Config, in io.Writer) { _, _ = io.WriteString(in, "q") }, 0, "recording: r.jsonl"},
 		{"panic of a goroutine", nil, func(_ *testing.T, cfg *ui.Config, _ io.Writer) { cfg.Guard.Crash("out of cheese", []byte("stack")) }, 70, "out of cheese"},
@@ -110,9 +110,9 @@ func TestRunRestoresTheTerminal(t *testing.T) {
 			if strings.LastIndex(out, mainScreen) < strings.LastIndex(out, altScreen) || strings.LastIndex(out, showsCursor) < 0 {
 				t.Errorf("the terminal was not restored: %q", out[max(0, len(out)-200):])
 			}
-			var said strings.Builder
-			if err := exit.Say(&said, "r.jsonl"); err != nil || !strings.Contains(said.String(), tt.says) {
-				t.Errorf("said %q, want %q", said.String(), tt.says)
+			var report strings.Builder
+			if err := exit.Report(&report, "r.jsonl"); err != nil || !strings.Contains(report.String(), tt.want) {
+				t.Errorf("said %q, want %q", report.String(), tt.want)
 			}
 		})
 	}

@@ -403,6 +403,7 @@ func TestOptions(t *testing.T) {
 		"Invalid :links value 'x'":             option("links", "x"),
 		"comparison of Integer with x failed":  option("recurselimit", "x"),
 		"comparison of Integer with -2 failed": option("max_files", "-2"),
+
 		"Fileset recurse parameter must not be a number anymore, please use recurselimit": option("recurse", "1"),
 	} {
 		if _, err := h.search(t, "file", dir, o); indirector.Message(err) != want {

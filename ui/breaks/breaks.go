@@ -159,7 +159,7 @@ func (b *Breaks) Handle(a screen.Command) tea.Cmd {
 	case screen.Continue:
 		return b.done(d.Resume(b.toOpen().ID, debugger.Continue))
 	case screen.ContinueAll:
-		return screen.Say(fmt.Sprintf("%s go on", term.Plural(d.ContinueAll(), "request")))
+		return screen.Notify(fmt.Sprintf("%s go on", term.Plural(d.ContinueAll(), "request")))
 	case screen.AllOff:
 		return b.allOff(!d.Off())
 	case screen.LogOf:

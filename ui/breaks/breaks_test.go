@@ -20,15 +20,15 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// A house answers everything, and stops where its debugger says.
-type house struct {
+// A testEngine answers everything, and stops where its debugger stops it.
+type testEngine struct {
 	*indirector.Indirector
 	debugger *debugger.Debugger
 	log      *store.Store
 	asked    sync.WaitGroup
 }
 
-func newHouse(t *testing.T) *house {
+func newTestEngine(t *testing.T) *testEngine {
 	t.Helper()
 	d, err := debugger.New(debugger.Options{HoldLimit: -1, Now: store.Options{}.Now})
 	if err != nil {
@@ -50,7 +50,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{Indirector: x, debugger: d, log: log}
+	h := &testEngine{Indirector: x, debugger: d, log: log}
 	t.Cleanup(func() {
 		d.Close()
 		h.asked.Wait()
@@ -60,7 +60,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) add(t *testing.T, text string) {
+func (h *testEngine) add(t *testing.T, text string) {
 	t.Helper()
 	b, err := debugger.Parse(text)
 	if err == nil {
@@ -72,7 +72,7 @@ func (h *house) add(t *testing.T, text string) {
 }
 
 // hold asks for a key, and waits until that is held.
-func (h *house) hold(key string) {
+func (h *testEngine) hold(key string) {
 	before := len(h.debugger.Held())
 	h.asked.Go(func() {
 		_, _ = h.Do(context.Background(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: key}) // which is nothing
@@ -82,7 +82,7 @@ func (h *house) hold(key string) {
 	}
 }
 
-func place(t *testing.T, h *house) *uitest.Player {
+func place(t *testing.T, h *testEngine) *uitest.Player {
 	t.Helper()
 	cfg := ui.Config{Log: uitest.Site(t), Places: func(env *session.Env) []ui.Place {
 		return []ui.Place{{Key: "5", Name: "Breaks", Screen: breaks.New(env)}}
@@ -99,7 +99,7 @@ var keys = strings.Fields("j k G g ctrl+d pgup space space e esc a esc L esc y e
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	place(t, nil).Want("[5 Breaks]", "This is a recording").Try(keys...)
-	p := place(t, newHouse(t))
+	p := place(t, newTestEngine(t))
 	p.Want("No breakpoints", "breakpoints 0, armed 0")
 	p.Keys("space").Want("not now: this is no breakpoint").Keys("c").Want("not now: nothing is held")
 	p.Keys("L").Want("not now: no breakpoint has logged anything")
@@ -108,7 +108,7 @@ func TestNothing(t *testing.T) {
 
 func TestOneBreakpoint(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEngine(t)
 	h.add(t, "ind=facts key=web* before terminus do hold")
 	p := place(t, h)
 	p.Want("breakpoints 1, armed 1", "b1", "ind=facts", "before terminus", "hold")
@@ -123,7 +123,7 @@ func TestOneBreakpoint(t *testing.T) {
 // What is held is shown below the breakpoints, and can be let go, one or all.
 func TestHeld(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEngine(t)
 	h.add(t, "before terminus do hold")
 	for _, key := range []string{"web01", "db\x1b[2J07", strings.Repeat("very-long-", 100)} {
 		h.hold(key)
@@ -146,7 +146,7 @@ func TestHeld(t *testing.T) {
 
 func TestHundreds(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEngine(t)
 	for i := range 700 {
 		h.add(t, fmt.Sprintf("key=web%03d before terminus do log key", i))
 	}
@@ -157,7 +157,7 @@ func TestHundreds(t *testing.T) {
 
 func TestHostileBreakpoints(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newTestEngine(t)
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 40 {
 		for _, text := range []string{

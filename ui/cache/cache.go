@@ -22,7 +22,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A House is what keeps things: an *engine.Engine. It is safe for concurrent
+// An Engine is what keeps things: an *engine.Engine. It is safe for concurrent
 // use.
 type Engine interface {
 	Explain(indirection string) (indirector.Route, bool)
@@ -36,7 +36,7 @@ type Engine interface {
 type Cache struct {
 	ctx           context.Context
 	env           *session.Env
-	house         Engine // nil in a recording
+	engine        Engine // nil in a recording
 	width, height int
 
 	index   *index
@@ -45,7 +45,7 @@ type Cache struct {
 	filter  string
 	expr    *query.Expr
 	sorting int // of sortings
-	past    widget.History
+	history widget.History
 
 	listing bool      // a walk is on its way
 	walked  time.Time // when the last one ended; zero before the first
@@ -70,10 +70,10 @@ const soon = 300 * time.Millisecond
 
 var _ screen.Screen = (*Cache)(nil)
 
-// New returns the place. A nil house is a recording. What it has begun ends with
+// New returns the place. A nil engine is a recording. What it has begun ends with
 // ctx.
-func New(ctx context.Context, env *session.Env, house Engine) *Cache {
-	return &Cache{ctx: ctx, env: env, house: house, index: newIndex(), plans: make(map[entryID]string), list: widget.Table{Columns: columns, Gutter: 2}}
+func New(ctx context.Context, env *session.Env, engine Engine) *Cache {
+	return &Cache{ctx: ctx, env: env, engine: engine, index: newIndex(), plans: make(map[entryID]string), list: widget.Table{Columns: columns, Gutter: 2}}
 }
 
 type (
@@ -88,8 +88,8 @@ type (
 		id   entryID
 		text string
 	}
-	opened struct{ id uint64 }
-	both   struct{ a, b uint64 }
+	entryRead struct{ id uint64 }
+	bothRead  struct{ a, b uint64 }
 )
 
 // A walk is a list that is being made, batch by batch.
@@ -99,10 +99,10 @@ type walk struct {
 	next    *index
 }
 
-// list begins to list all termini. It goes on in a goroutine that ends with the
+// walk begins to list all termini. It goes on in a goroutine that ends with the
 // context, and waits until each batch was taken.
 func (c *Cache) walk() tea.Cmd {
-	if c.house == nil || c.listing {
+	if c.engine == nil || c.listing {
 		return nil
 	}
 	c.listing, c.stale = true, false
@@ -118,7 +118,7 @@ func (c *Cache) walk() tea.Cmd {
 				return false
 			}
 		}
-		err := c.house.Walk(c.ctx, func(e indirector.Entry) bool {
+		err := c.engine.Walk(c.ctx, func(e indirector.Entry) bool {
 			if n++; n > maxEntries {
 				m.cut = true
 				return false
@@ -183,7 +183,7 @@ func (c *Cache) take(m batchOf) tea.Cmd {
 }
 
 func (c *Cache) entryOf(e indirector.Entry) *entry {
-	r, _ := c.house.Explain(e.Indirection)
+	r, _ := c.engine.Explain(e.Indirection)
 	primary, cached := r.Primary.Winner().Terminus == e.Terminus, r.Cache.Winner().Terminus == e.Terminus
 	return &entry{Entry: e, id: entryID{e.Indirection, e.Terminus, e.Key}, orphan: !primary && !cached, cached: cached}
 }
@@ -212,9 +212,9 @@ func (c *Cache) plan() tea.Cmd {
 		return nil
 	}
 	c.asked = e.id
-	id, house, ctx := e.id, c.house, c.ctx
+	id, engine, ctx := e.id, c.engine, c.ctx
 	return screen.Later(func() tea.Msg {
-		f := house.Plan(ctx, &indirector.Request{Indirection: id.ind, Verb: indirector.Find, Key: id.key}, nil)
+		f := engine.Plan(ctx, &indirector.Request{Indirection: id.ind, Verb: indirector.Find, Key: id.key}, nil)
 		return screen.For{Screen: c, Msg: planned{id, f.Why}}
 	})
 }
@@ -222,8 +222,8 @@ func (c *Cache) plan() tea.Cmd {
 // few is how many entries a filter looks at while the screen waits.
 const few = 2000
 
-// chosen are the entries that a filter means, which a command has found.
-type chosen struct {
+// entriesChosen are the entries that a filter means, which a command has found.
+type entriesChosen struct {
 	index   *index
 	expr    *query.Expr
 	entries []*entry
@@ -250,7 +250,7 @@ func (c *Cache) lay() tea.Cmd {
 		return nil
 	}
 	index := c.index
-	return screen.Later(func() tea.Msg { return screen.For{Screen: c, Msg: chosen{index, expr, choose()}} })
+	return screen.Later(func() tea.Msg { return screen.For{Screen: c, Msg: entriesChosen{index, expr, choose()}} })
 }
 
 // order shows entries, which come in the order of their names.
@@ -330,7 +330,7 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
 		c.now = msg.At
-		if c.house == nil {
+		if c.engine == nil {
 			return nil
 		}
 		cmd := c.scan()
@@ -347,13 +347,13 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 		c.plans[msg.id] = msg.text
 		c.asked = entryID{}
 		return c.plan()
-	case opened:
+	case entryRead:
 		return c.open(msg.id)
-	case both:
+	case bothRead:
 		return compare.Two(c.env, msg.a, msg.b)
-	case filtered:
+	case filterChosen:
 		return c.setFilter(string(msg))
-	case chosen:
+	case entriesChosen:
 		if msg.index == c.index && msg.expr == c.expr {
 			c.order(msg.entries)
 			return c.plan()
@@ -363,7 +363,7 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (c *Cache) Disabled(do screen.Action) string {
-	if c.house == nil {
+	if c.engine == nil {
 		return screen.Unknown
 	}
 	e := c.focus()
@@ -381,12 +381,12 @@ func (c *Cache) Disabled(do screen.Action) string {
 	case screen.Enter:
 		return screen.ReasonIf(e == nil || e.Key == "", "there is no entry")
 	case screen.DiffTwo:
-		return c.canDiff(e)
+		return c.diffDisabled(e)
 	case screen.Expire, screen.Remove:
 		switch {
 		case e == nil || e.Key == "":
 			return "there is no entry"
-		case !c.house.Writes():
+		case !c.engine.Writes():
 			return "read-only: start with --write, or :write on"
 		}
 		return ""
@@ -394,11 +394,11 @@ func (c *Cache) Disabled(do screen.Action) string {
 	return screen.Unknown
 }
 
-func (c *Cache) canDiff(e *entry) string {
+func (c *Cache) diffDisabled(e *entry) string {
 	if e == nil || e.Key == "" {
 		return "there is no entry"
 	}
-	r, _ := c.house.Explain(e.Indirection)
+	r, _ := c.engine.Explain(e.Indirection)
 	switch primary := r.Primary.Winner().Terminus; primary {
 	case "":
 		return "nobody is routed for " + e.Indirection
@@ -416,7 +416,7 @@ func (c *Cache) Handle(a screen.Command) tea.Cmd {
 	e := c.focus()
 	switch a.Action {
 	case screen.Enter:
-		return c.read(e, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: c, Msg: opened{id}}) })
+		return c.read(e, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: c, Msg: entryRead{id}}) })
 	case screen.DiffTwo:
 		return c.diff(e)
 	case screen.UsedBy:
@@ -453,10 +453,10 @@ func usedBy(e *entry) string {
 	return "ind=" + query.Quote(e.Indirection) + " key=" + query.Quote(e.Key) + " " + by + query.Quote(e.Terminus)
 }
 
-// ask asks a request that a person wants, and hands its number on.
+// ask asks a request for the user, and returns its number.
 func (c *Cache) ask(req *indirector.Request) (uint64, error) {
 	req.Caller = "you"
-	resp, err := c.house.Ask(c.ctx, req)
+	resp, err := c.engine.Ask(c.ctx, req)
 	return command.TraceOf(resp, err), err
 }
 
@@ -498,7 +498,7 @@ func (c *Cache) open(id uint64) tea.Cmd {
 
 // diff asks both the entry and the terminus that is routed, and compares.
 func (c *Cache) diff(e *entry) tea.Cmd {
-	r, _ := c.house.Explain(e.Indirection)
+	r, _ := c.engine.Explain(e.Indirection)
 	one := request(e)
 	two := request(e)
 	two.Terminus = r.Primary.Winner().Terminus
@@ -511,7 +511,7 @@ func (c *Cache) diff(e *entry) tea.Cmd {
 		if b == 0 {
 			return screen.Toast{Text: "ask terminus " + two.Terminus + ": " + indirector.Message(err), Bad: true}
 		}
-		return screen.For{Screen: c, Msg: both{a, b}}
+		return screen.For{Screen: c, Msg: bothRead{a, b}}
 	})
 }
 
@@ -534,7 +534,7 @@ func (c *Cache) expire(e *entry) tea.Cmd {
 	}))
 }
 
-type filtered string
+type filterChosen string
 
 func (c *Cache) askFilter() tea.Cmd {
 	old := c.filter
@@ -545,12 +545,12 @@ func (c *Cache) askFilter() tea.Cmd {
 		return nil, c.setFilter(text)
 	}
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   ind=catalog   terminus=yaml   age>1h   size>100kB", History: &c.past,
+		Label: "/", Hint: "web01   ind=catalog   terminus=yaml   age>1h   size>100kB", History: &c.history,
 		Change: set,
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			text = strings.TrimSpace(text)
-			if complaint, cmd := set(text); complaint != nil || text == old {
-				return complaint, cmd
+			if problem, cmd := set(text); problem != nil || text == old {
+				return problem, cmd
 			}
 			return nil, c.filterDone(old, text)
 		},
@@ -580,7 +580,7 @@ func (c *Cache) changeFilter(text string) tea.Cmd {
 func (c *Cache) filterDone(old, text string) tea.Cmd {
 	what := strings.TrimSpace("filter of entries " + text)
 	to := func(text string) tea.Cmd {
-		return func() tea.Msg { return screen.For{Screen: c, Msg: filtered(text)} }
+		return func() tea.Msg { return screen.For{Screen: c, Msg: filterChosen(text)} }
 	}
 	return screen.Changed(what, old, text, to)
 }
@@ -626,15 +626,4 @@ func (c *Cache) Click(x, y int) tea.Cmd {
 func (c *Cache) Wheel(lines int) tea.Cmd {
 	c.list.Wheel(lines)
 	return c.plan()
-}
-
-// Orphans is how many entries no route leads to, for the line of tabs.
-func (c *Cache) Orphans() int {
-	n := 0
-	for _, e := range c.index.all {
-		if e.orphan && e.Key != "" {
-			n++
-		}
-	}
-	return n
 }

@@ -55,11 +55,11 @@ func (s *shelf) Writes() bool { return s.writes }
 func place(t testing.TB, s *shelf) *uitest.Player {
 	t.Helper()
 	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return uitest.Began }, Places: func(env *session.Env) []ui.Place {
-		var house cache.Engine
+		var engine cache.Engine
 		if s != nil {
-			house = s
+			engine = s
 		}
-		return []ui.Place{{Key: "4", Name: "Cache", Screen: cache.New(t.Context(), env, house)}}
+		return []ui.Place{{Key: "4", Name: "Cache", Screen: cache.New(t.Context(), env, engine)}}
 	}}, 80, 24)
 	return p.Keys("4")
 }

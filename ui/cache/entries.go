@@ -58,7 +58,7 @@ func (e *entry) knownWriter() uint64 {
 	return e.writer
 }
 
-// expires says when the entry ends, or why never.
+// expires returns when the entry ends, or why never.
 func (e *entry) expires(now time.Time) string {
 	switch {
 	case e.Err != nil:
@@ -164,7 +164,7 @@ func (x *index) look(r *session.Row) bool {
 	return changed
 }
 
-// did says what a request did to what a terminus keeps; "" is nothing.
+// did returns what a request did to an entry; "" is nothing.
 func did(r *session.Row, terminus string) string {
 	switch {
 	case r.Verb == traces.Expire && r.Cache == terminus && r.CacheWritten:
@@ -174,7 +174,7 @@ func did(r *session.Row, terminus string) string {
 	case r.Verb == traces.Destroy && (r.Terminus == terminus || r.Cache == terminus) && !r.Outcome.Failed():
 		return "destroyed"
 	case r.Sent:
-		return "" // who looks is not served
+		return "" // looking is not serving
 	case r.Served == traces.ByCache && r.Cache == terminus, r.Served == traces.ByTerminus && r.Terminus == terminus && r.Verb == traces.Find:
 		return "served"
 	}
@@ -196,7 +196,7 @@ func (e *entry) take(r *session.Row, what string) {
 }
 
 // keep hands what is known of entries on to those of a newer list. An entry that
-// is new has a past too: then all rows are looked at again.
+// is new has a history too: then all rows are looked at again.
 func (x *index) keep(old *index) {
 	for _, e := range x.all {
 		if old.by[e.id] == nil {

@@ -10,11 +10,11 @@ import (
 
 // Biographies returns what is known of the entries of one key, in lines. It looks
 // at all requests of the log.
-func Biographies(ctx context.Context, env *session.Env, house Engine, indirection, key string) ([]string, error) {
-	c := New(ctx, env, house)
+func Biographies(ctx context.Context, env *session.Env, engine Engine, indirection, key string) ([]string, error) {
+	c := New(ctx, env, engine)
 	c.now = env.Now()
 	var found []*entry
-	err := house.Walk(ctx, func(e indirector.Entry) bool {
+	err := engine.Walk(ctx, func(e indirector.Entry) bool {
 		if e.Key == key {
 			found = append(found, c.entryOf(e))
 		}

@@ -76,20 +76,20 @@ func (c *Cache) View() term.Lines {
 	return append(c.list.Lines(c.env.Theme, c.width, c.row), c.detail(c.below())...)
 }
 
-// none is what is said when there is nothing to show.
+// none is shown when there are no entries.
 func (c *Cache) none() term.Lines {
-	say := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
+	line := func(style term.Style, text string) term.Line { return term.Of(style, "   "+text) }
 	switch {
-	case c.house == nil:
-		return term.Lines{say(term.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
+	case c.engine == nil:
+		return term.Lines{line(term.Plain, "This is a recording: what is kept can be seen where it is kept, not here.")}
 	case c.err != nil:
-		return term.Lines{say(term.Failed, c.err.Error())}
+		return term.Lines{line(term.Failed, c.err.Error())}
 	case c.filter != "":
-		return term.Lines{say(term.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", term.Grouped(int64(len(c.index.all)))))}
+		return term.Lines{line(term.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", term.Grouped(int64(len(c.index.all)))))}
 	case c.walked.IsZero():
-		return term.Lines{say(term.Quiet, "listing all termini")}
+		return term.Lines{line(term.Quiet, "listing all termini")}
 	}
-	return term.Lines{say(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
+	return term.Lines{line(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
 }
 
 func (c *Cache) row(i int, r *widget.Row) {
@@ -234,9 +234,9 @@ func (c *Cache) served(e *entry) string {
 	return fmt.Sprintf("%s %s: %s%s", term.Grouped(int64(e.serves)), times, more, strings.Join(ids, " "))
 }
 
-// next says what would remove the entry or write it anew. Gap L6.
+// next returns what would remove the entry or write it anew. Gap L6.
 func (c *Cache) next(e *entry) string {
-	r, _ := c.house.Explain(e.Indirection)
+	r, _ := c.engine.Explain(e.Indirection)
 	primary, cached := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	plan := ""
 	if why := c.plans[e.id]; why != "" {

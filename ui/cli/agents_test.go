@@ -170,7 +170,7 @@ func (l *listener) output() string {
 	return l.out.String()
 }
 
-// waitFor waits until the program has said something.
+// waitFor waits until the program has printed a text.
 func (l *listener) waitFor(text string) {
 	l.t.Helper()
 	for late := time.Now().Add(patience); !strings.Contains(l.output(), text); time.Sleep(20 * time.Millisecond) {
@@ -181,7 +181,7 @@ func (l *listener) waitFor(text string) {
 }
 
 // puppet runs a face or application of Puppet as an agent of the site, and
-// returns what it said and its exit code.
+// returns its output and its exit code.
 func (s *site) puppet(name, port string, args ...string) (string, int) {
 	s.t.Helper()
 	dir := s.path("agents/" + name)
@@ -337,7 +337,39 @@ func TestAgent(t *testing.T) {
 	if info, err := os.Stat(target + "/1m.bin"); err != nil || info.Mode() != 0o640 {
 		t.Errorf("1m.bin: got %v, %v", info, err)
 	}
-	// All plugins of three modules, byte for byte.
+	s.pluginsAreThere(name)
+	// What was replaced is in the bucket.
+	old := filepath.Join(t.TempDir(), "restored")
+	if out, code = s.puppet(name, l.port, "filebucket", "restore", old, sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port); code != 0 {
+		t.Errorf("filebucket restore: exit %d\n%s", code, out)
+	}
+	if b, err := os.ReadFile(old); err != nil || string(b) != "old content\n" {
+		t.Errorf("restored: %q, %v", b, err)
+	}
+	// Nothing is left to do.
+	if out, code = s.agent(name, l.port); code != 0 {
+		t.Errorf("the second run: exit %d\n%s", code, out)
+	}
+	// The catalog has another environment: the agent asks again, for that one.
+	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "qa"))
+	if out, code = s.agent(name, l.port); code != 0 {
+		t.Errorf("the third run: exit %d\n%s", code, out)
+	}
+	l.waitFor("environment changed production -> qa in round 2")
+
+	s.puppetCommands(name, l.port, target)
+	// A node gets its own catalog only.
+	if out, _ := s.puppet(name, l.port, "catalog", "find", "db01.example.com", "--terminus", "rest", "--server", "localhost", "--serverport", l.port); !strings.Contains(out, "Forbidden request: /puppet/v3/catalog/db01.example.com") {
+		t.Errorf("another's catalog: %s", out)
+	}
+	l.waitFor("refuses " + name)
+	l.end()
+}
+
+// pluginsAreThere checks that an agent has all plugins of three modules, byte for
+// byte.
+func (s *site) pluginsAreThere(name string) {
+	s.t.Helper()
 	for _, module := range []string{"stdlib", "apache", "concat"} {
 		lib := filepath.Join("/usr/share/puppet/modules", module, "lib")
 		lib, err := filepath.EvalSymlinks(lib)
@@ -352,53 +384,33 @@ func TestAgent(t *testing.T) {
 			want, err := os.ReadFile(path)
 			got, err2 := os.ReadFile(s.path("agents/" + name + "/var/lib/" + rel))
 			if err != nil || err2 != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s: %v, %v", rel, err, err2)
+				s.t.Errorf("%s: %v, %v", rel, err, err2)
 			}
 			return nil
 		})
 		if err != nil {
-			t.Error(err)
+			s.t.Error(err)
 		}
 	}
-	// What was replaced is in the bucket.
-	old := filepath.Join(t.TempDir(), "restored")
-	if out, code = s.puppet(name, l.port, "filebucket", "restore", old, sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port); code != 0 {
-		t.Errorf("filebucket restore: exit %d\n%s", code, out)
-	}
-	if b, err := os.ReadFile(old); err != nil || string(b) != "old content\n" {
-		t.Errorf("restored: %q, %v", b, err)
-	}
-	// Nothing is left to do.
-	if out, code = s.agent(name, l.port); code != 0 {
-		t.Errorf("the second run: exit %d\n%s", code, out)
-	}
-	// The catalog says another environment: the agent asks again, for that one.
-	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "qa"))
-	if out, code = s.agent(name, l.port); code != 0 {
-		t.Errorf("the third run: exit %d\n%s", code, out)
-	}
-	l.waitFor("environment changed production -> qa in round 2")
+}
 
+// puppetCommands asks the server by the commands of Puppet.
+func (s *site) puppetCommands(name, port, target string) {
+	s.t.Helper()
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"ssl", "verify"}, "Verified client certificate"},
-		{[]string{"facts", "upload", "--server", "localhost", "--serverport", l.port}, "Uploading facts for"},
-		{[]string{"filebucket", "backup", target + "/hello.txt", "--server", "localhost", "--serverport", l.port}, "hello.txt: "},
-		{[]string{"filebucket", "get", sum([]byte("old content\n")), "--server", "localhost", "--serverport", l.port}, "old content"},
-		{[]string{"catalog", "find", name, "--terminus", "rest", "--server", "localhost", "--serverport", l.port}, "fallback.txt"},
+		{[]string{"facts", "upload", "--server", "localhost", "--serverport", port}, "Uploading facts for"},
+		{[]string{"filebucket", "backup", target + "/hello.txt", "--server", "localhost", "--serverport", port}, "hello.txt: "},
+		{[]string{"filebucket", "get", sum([]byte("old content\n")), "--server", "localhost", "--serverport", port}, "old content"},
+		{[]string{"catalog", "find", name, "--terminus", "rest", "--server", "localhost", "--serverport", port}, "fallback.txt"},
 	} {
-		if out, code := s.puppet(name, l.port, tt.args...); code != 0 || !strings.Contains(out, tt.want) {
-			t.Errorf("puppet %v: exit %d, want %q in\n%s", tt.args, code, tt.want, out)
+		if out, code := s.puppet(name, port, tt.args...); code != 0 || !strings.Contains(out, tt.want) {
+			s.t.Errorf("puppet %v: exit %d, want %q in\n%s", tt.args, code, tt.want, out)
 		}
 	}
-	// Another node's catalog is nobody else's.
-	if out, _ := s.puppet(name, l.port, "catalog", "find", "db01.example.com", "--terminus", "rest", "--server", "localhost", "--serverport", l.port); !strings.Contains(out, "Forbidden request: /puppet/v3/catalog/db01.example.com") {
-		t.Errorf("another's catalog: %s", out)
-	}
-	l.waitFor("refuses " + name)
-	l.end()
 }
 
 func sum(b []byte) string {
@@ -440,7 +452,7 @@ func (s *stack) script(args ...string) string {
 	return string(out)
 }
 
-// port is that of Puppet Server.
+// port returns the port of Puppet Server.
 func (s *stack) port() string {
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.env["PUPPETSERVER_URL"], "https://"), ":")
 	return strings.TrimRight(port, "/")

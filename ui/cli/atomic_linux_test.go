@@ -120,7 +120,7 @@ var writers = []writer{
 		return nil
 	}},
 	{name: "certificate of an agent", old: func(dir string) error {
-		_ = identity(dir, "1") // nobody answers there
+		_ = identity(dir, "1") // there is no server
 		return nil
 	}, do: func(dir string) error { return identity(dir, os.Getenv(upstream)) }},
 	{name: "breakpoints", old: breakpoint("key=a"), do: breakpoint("key=b")},
@@ -193,8 +193,8 @@ func identity(dir, port string) error {
 	return i.Have(context.Background(), "web01")
 }
 
-// signer is a CA that signs what it is sent. It returns what the environment
-// says of it.
+// signer is a CA that signs what it is sent. It returns the environment
+// that names it.
 func signer(t *testing.T) []string {
 	authority, dir := clienttest.New(t, "CA of tests"), t.TempDir()
 	authority.Write(t, dir, authority.Issue(t, "upstream", clienttest.Local))

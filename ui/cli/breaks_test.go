@@ -11,7 +11,7 @@ import (
 )
 
 // Limits of breakpoints and wrappers count from when they were armed or chosen,
-// and the list says how far they are.
+// and the list shows how far they are.
 func TestLimitsOnTheScreen(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {

@@ -247,7 +247,7 @@ func (p *program) options() (engine.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Secrets, o.Memory = mine.Mask, mine.Memory
+	o.Secrets, o.Memory = mine.Secrets, mine.Memory
 	for _, s := range p.set {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {

@@ -111,7 +111,7 @@ func (i *interactive) given() []config.Flag {
 // redactor redacts what no engine has redacted.
 func (p *program) redactor() *redact.Redactor {
 	mine, _ := p.mine() // problems were reported at the start
-	return redact.New(redact.Rules{Names: mine.Mask})
+	return redact.New(redact.Rules{Names: mine.Secrets})
 }
 
 // theme is how the terminal is drawn on.

@@ -10,7 +10,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// configured lets the program be as a file says.
+// configured gives the program a configuration file.
 func configured(t *testing.T, text string) func(*program) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -26,8 +26,8 @@ func configured(t *testing.T, text string) func(*program) {
 	}
 }
 
-// What the file says about the screen is so on the screen: keys, times, masks,
-// and what does not count in comparisons.
+// The file counts on the screen: keys, times, secrets, and what does not count in
+// comparisons.
 func TestConfigurationOnTheScreen(t *testing.T) {
 	t.Parallel()
 	file := "times: ago\nmask: [datacentre]\nignore: [.parameters.role]\nkeys:\n  follow: [ctrl+g]\n  up: [w, up]\n"

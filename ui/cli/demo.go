@@ -14,7 +14,7 @@ import (
 	"indirtui/ui/demo/scenarios"
 )
 
-// A demoCommand plays the demo, or one of the situations that confuse people.
+// A demoCommand plays the demo, or one of the confusing situations.
 type demoCommand struct {
 	p            *program
 	list, asJSON bool

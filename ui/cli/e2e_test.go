@@ -250,177 +250,192 @@ func TestTerminal(t *testing.T) {
 	t.Parallel()
 	needTmux(t)
 	program := build(t, "indirtui")
+	for name, test := range map[string]func(*testing.T, string){
+		"a journey, a small terminal, a pause, the end": journeyInATerminal,
+		"a recording":                 lookAtARecording,
+		"colours":                     coloursInATerminal,
+		"no terminal":                 withoutATerminal,
+		"first contact":               firstContact,
+		"killed while the demo plays": killedWhilePlaying,
+		"asked to end":                askedToEnd,
+		"the terminal is closed":      terminalIsClosed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, program)
+		})
+	}
+}
 
-	t.Run("a journey, a small terminal, a pause, the end", func(t *testing.T) {
-		t.Parallel()
-		term := open(t)
-		term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown", "4 Cache", "stale 8")
-		if got := term.is("alternate_on"); got != "1" {
-			t.Errorf("alternate_on: got %s while the program runs", got)
-		}
-		term.write("/out=stale").keys("Enter").wait("filter: out=stale", "8 shown of 1 047", "C json")
-		term.keys("Enter").wait("STORY", "had failed, so cache json answered, written 1h 31m", "skipped(ignore_terminus)")
-		before := body(term.screen())
+func journeyInATerminal(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown", "4 Cache", "stale 8")
+	if got := term.is("alternate_on"); got != "1" {
+		t.Errorf("alternate_on: got %s while the program runs", got)
+	}
+	term.write("/out=stale").keys("Enter").wait("filter: out=stale", "8 shown of 1 047", "C json")
+	term.keys("Enter").wait("STORY", "had failed, so cache json answered, written 1h 31m", "skipped(ignore_terminus)")
+	before := body(term.screen())
 
-		term.tmux("resize-window", "-x", "52", "-y", "14")
-		term.wait("indirtui needs 60x16, this is 52x14")
-		if n := strings.Count(strings.TrimSpace(term.screen()), "\n"); n > 0 {
-			t.Errorf("a small terminal shows %d more lines:\n%s", n, term.screen())
-		}
-		term.tmux("resize-window", "-x", "80", "-y", "24")
-		until(t, "the same screen after resizing", func() bool { return body(term.screen()) == before })
+	term.tmux("resize-window", "-x", "52", "-y", "14")
+	term.wait("indirtui needs 60x16, this is 52x14")
+	if n := strings.Count(strings.TrimSpace(term.screen()), "\n"); n > 0 {
+		t.Errorf("a small terminal shows %d more lines:\n%s", n, term.screen())
+	}
+	term.tmux("resize-window", "-x", "80", "-y", "24")
+	until(t, "the same screen after resizing", func() bool { return body(term.screen()) == before })
 
-		term.keys("C-z")
-		until(t, "the shell after ctrl+z", func() bool { return term.is("pane_current_command") == "sh" })
-		if got := term.is("alternate_on") + term.is("cursor_flag"); got != "01" {
-			t.Errorf("while it is suspended: alternate_on and cursor_flag are %s", got)
-		}
-		term.run("fg").wait("STORY", "skipped(ignore_terminus)")
+	term.keys("C-z")
+	until(t, "the shell after ctrl+z", func() bool { return term.is("pane_current_command") == "sh" })
+	if got := term.is("alternate_on") + term.is("cursor_flag"); got != "01" {
+		t.Errorf("while it is suspended: alternate_on and cursor_flag are %s", got)
+	}
+	term.run("fg").wait("STORY", "skipped(ignore_terminus)")
 
-		term.keys("{").wait("GET /catalog", "500", "rescued(configurer")
-		term.keys("Escape").wait("8 shown of 1 047").keys("Escape").wait("filter: (none)")
-		term.write("q").wait("exit 0", "recording: ")
-		recording := term.recording()
-		if all := term.files("state/indirtui"); len(all) != 1 || all[0] != recording {
-			t.Errorf("the recording is %s, in the state directory there is %q", recording, all)
-		}
-		term.restored()
-		if left := term.files("tmp"); len(left) > 0 {
-			t.Errorf("the demo left %q behind", left)
-		}
-	})
+	term.keys("{").wait("GET /catalog", "500", "rescued(configurer")
+	term.keys("Escape").wait("8 shown of 1 047").keys("Escape").wait("filter: (none)")
+	term.write("q").wait("exit 0", "recording: ")
+	recording := term.recording()
+	if all := term.files("state/indirtui"); len(all) != 1 || all[0] != recording {
+		t.Errorf("the recording is %s, in the state directory there is %q", recording, all)
+	}
+	term.restored()
+	if left := term.files("tmp"); len(left) > 0 {
+		t.Errorf("the demo left %q behind", left)
+	}
+}
 
-	t.Run("a recording", func(t *testing.T) {
-		t.Parallel()
-		term := open(t)
-		term.run(program+" --demo --ascii").wait("1 047 shown", "#1047 find facts")
-		live := rows(term.screen())
-		recording := term.write("q").wait("exit 0").recording()
-		before, err := os.ReadFile(recording)
-		if err != nil {
-			t.Fatal(err)
-		}
-		term.run(program+" open --ascii "+recording).wait("[1 Requests]", "1 047 shown", "#1047 find facts")
-		if got := rows(term.screen()); got != live || strings.Count(got, "\n") < 10 {
-			t.Errorf("got rows\n%swant\n%s", got, live)
-		}
-		const refused = "this is a recording: nothing can be asked or changed here"
-		commands := []string{"find facts web01.example.com", "save facts x @x.json", "destroy facts web01.example.com", "route node terminus=yaml"}
-		for _, command := range commands {
-			term.write(":" + command).wait(" : " + command + "_").keys("Enter")
-			until(t, "the end of the prompt", func() bool { return !strings.Contains(term.screen(), " : "+command) })
-			term.wait(refused)
-		}
-		term.write(":log").wait(" : log_").keys("Enter").wait("event log")
-		logged := regexp.MustCompile(`(?m)^ +[0-9:]{8} ` + regexp.QuoteMeta(refused))
-		if n := len(logged.FindAllString(term.screen(), -1)); n != len(commands) {
-			t.Errorf("refused %d commands of %d:\n%s", n, len(commands), term.screen())
-		}
-		term.write("q").wait("1 047 shown")
-		term.write("q").wait("exit 0").restored()
-		after, err := os.ReadFile(recording)
-		if err != nil || !bytes.Equal(before, after) {
-			t.Errorf("looking changed the recording: %v", err)
-		}
-		if all := term.files("state/indirtui"); len(all) != 1 {
-			t.Errorf("looking at a recording recorded: %q", all)
-		}
-	})
+func lookAtARecording(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	term.run(program+" --demo --ascii").wait("1 047 shown", "#1047 find facts")
+	live := rows(term.screen())
+	recording := term.write("q").wait("exit 0").recording()
+	before, err := os.ReadFile(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.run(program+" open --ascii "+recording).wait("[1 Requests]", "1 047 shown", "#1047 find facts")
+	if got := rows(term.screen()); got != live || strings.Count(got, "\n") < 10 {
+		t.Errorf("got rows\n%swant\n%s", got, live)
+	}
+	const refused = "this is a recording: nothing can be asked or changed here"
+	commands := []string{"find facts web01.example.com", "save facts x @x.json", "destroy facts web01.example.com", "route node terminus=yaml"}
+	for _, command := range commands {
+		term.write(":" + command).wait(" : " + command + "_").keys("Enter")
+		until(t, "the end of the prompt", func() bool { return !strings.Contains(term.screen(), " : "+command) })
+		term.wait(refused)
+	}
+	term.write(":log").wait(" : log_").keys("Enter").wait("event log")
+	logged := regexp.MustCompile(`(?m)^ +[0-9:]{8} ` + regexp.QuoteMeta(refused))
+	if n := len(logged.FindAllString(term.screen(), -1)); n != len(commands) {
+		t.Errorf("refused %d commands of %d:\n%s", n, len(commands), term.screen())
+	}
+	term.write("q").wait("1 047 shown")
+	term.write("q").wait("exit 0").restored()
+	after, err := os.ReadFile(recording)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("looking changed the recording: %v", err)
+	}
+	if all := term.files("state/indirtui"); len(all) != 1 {
+		t.Errorf("looking at a recording recorded: %q", all)
+	}
+}
 
-	t.Run("colours", func(t *testing.T) {
-		t.Parallel()
-		for variable, want := range map[string]bool{"NO_COLOR=1": false, "A=1": true} {
-			t.Run(variable, func(t *testing.T) {
-				t.Parallel()
-				term := open(t, variable, "TERM=screen")
-				term.run(program+" --demo --ascii").wait("1 047 shown", "stale", "err", "hit", "part")
-				if got := coloured(term.tmux("capture-pane", "-p", "-e")); got != want {
-					t.Errorf("got colours: %v, want %v\n%q", got, want, term.tmux("capture-pane", "-p", "-e"))
-				}
-				term.write("q").wait("exit 0")
-			})
-		}
-	})
-
-	t.Run("no terminal", func(t *testing.T) {
-		t.Parallel()
-		dir := t.TempDir()
-		for _, args := range [][]string{{}, {"--demo"}, {"open", "recording.jsonl"}} {
-			c := exec.CommandContext(t.Context(), program, args...)
-			c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "TMPDIR="+dir)
-			var stdout, stderr strings.Builder
-			c.Stdout, c.Stderr = &stdout, &stderr
-			err := c.Run()
-			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 {
-				t.Errorf("%q: got %v, want exit 2", args, err)
+func coloursInATerminal(t *testing.T, program string) {
+	t.Helper()
+	for variable, want := range map[string]bool{"NO_COLOR=1": false, "A=1": true} {
+		t.Run(variable, func(t *testing.T) {
+			t.Parallel()
+			term := open(t, variable, "TERM=screen")
+			term.run(program+" --demo --ascii").wait("1 047 shown", "stale", "err", "hit", "part")
+			if got := coloured(term.tmux("capture-pane", "-p", "-e")); got != want {
+				t.Errorf("got colours: %v, want %v\n%q", got, want, term.tmux("capture-pane", "-p", "-e"))
 			}
-			if got := stderr.String(); stdout.Len() > 0 || !strings.HasPrefix(got, "indirtui: standard output is not a terminal") || strings.Count(got, "\n") != 1 {
-				t.Errorf("%q: got %q on stdout, %q on stderr", args, stdout.String(), got)
-			}
-		}
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
-	})
+			term.write("q").wait("exit 0")
+		})
+	}
+}
 
-	t.Run("first contact", func(t *testing.T) {
-		t.Parallel()
-		term := open(t)
-		if err := os.Mkdir(filepath.Join(term.dir, "conf"), 0o700); err != nil {
-			t.Fatal(err)
+func withoutATerminal(t *testing.T, program string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, args := range [][]string{{}, {"--demo"}, {"open", "recording.jsonl"}} {
+		c := exec.CommandContext(t.Context(), program, args...)
+		c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "TMPDIR="+dir)
+		var stdout, stderr strings.Builder
+		c.Stdout, c.Stderr = &stdout, &stderr
+		err := c.Run()
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 2 {
+			t.Errorf("%q: got %v, want exit 2", args, err)
 		}
-		term.run(program+" --ascii --confdir conf --vardir var").wait("Nothing has asked the indirector anything yet.", "play the built-in demo", "d demo")
-		term.write("d").wait("[1 Requests]", "1 047 shown", "follow on", "#1047 find facts", "4 Cache")
-		term.write("3").wait("[3 Routes")
-		term.write(":route node terminus=yaml").keys("Enter").wait("1 override", "*")
-		term.write("q").wait("quit?", "1 changed route")
-		term.write("y").wait("exit 0", "recording: ")
-		if got := readable(t, term.recording()); got != 1047 {
-			t.Errorf("the last line names a recording of %d requests, want the one of the demo", got)
+		if got := stderr.String(); stdout.Len() > 0 || !strings.HasPrefix(got, "indirtui: standard output is not a terminal") || strings.Count(got, "\n") != 1 {
+			t.Errorf("%q: got %q on stdout, %q on stderr", args, stdout.String(), got)
 		}
-		term.restored()
-		if left := term.files("tmp"); len(left) > 0 {
-			t.Errorf("the demo left %q behind", left)
-		}
-	})
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
 
-	t.Run("killed while the demo plays", func(t *testing.T) {
-		t.Parallel()
-		for _, size := range []int64{1, 10_000, 100_000, 1_000_000} {
-			t.Run(strconv.FormatInt(size, 10)+" bytes", func(t *testing.T) {
-				t.Parallel()
-				killed(t, program, size)
-			})
-		}
-	})
+func firstContact(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	if err := os.Mkdir(filepath.Join(term.dir, "conf"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	term.run(program+" --ascii --confdir conf --vardir var").wait("Nothing has asked the indirector anything yet.", "play the built-in demo", "d demo")
+	term.write("d").wait("[1 Requests]", "1 047 shown", "follow on", "#1047 find facts", "4 Cache")
+	term.write("3").wait("[3 Routes")
+	term.write(":route node terminus=yaml").keys("Enter").wait("1 override", "*")
+	term.write("q").wait("quit?", "1 changed route")
+	term.write("y").wait("exit 0", "recording: ")
+	if got := readable(t, term.recording()); got != 1047 {
+		t.Errorf("the last line names a recording of %d requests, want the one of the demo", got)
+	}
+	term.restored()
+	if left := term.files("tmp"); len(left) > 0 {
+		t.Errorf("the demo left %q behind", left)
+	}
+}
 
-	t.Run("asked to end", func(t *testing.T) {
-		t.Parallel()
-		term := open(t)
-		term.run("sh -c 'echo $$ > pid; exec " + program + " --demo --ascii'").wait("1 047 shown")
-		if err := syscall.Kill(term.pid(), syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		term.wait("exit ", "recording: ")
-		if got := readable(t, term.recording()); got != 1047 {
-			t.Errorf("got %d requests in the recording", got)
-		}
-		term.restored()
-		if left := term.files("tmp"); len(left) > 0 {
-			t.Errorf("the demo left %q behind", left)
-		}
-	})
+func killedWhilePlaying(t *testing.T, program string) {
+	t.Helper()
+	for _, size := range []int64{1, 10_000, 100_000, 1_000_000} {
+		t.Run(strconv.FormatInt(size, 10)+" bytes", func(t *testing.T) {
+			t.Parallel()
+			killed(t, program, size)
+		})
+	}
+}
 
-	t.Run("the terminal is closed", func(t *testing.T) {
-		t.Parallel()
-		term := open(t)
-		term.run(program + " --demo --ascii").wait("1 047 shown")
-		if len(term.files("tmp")) != 1 {
-			t.Fatalf("got %q, want the files of the demo", term.files("tmp"))
-		}
-		term.tmux("kill-server")
-		until(t, "the files of the demo to go", func() bool { return len(term.files("tmp")) == 0 })
-	})
+func askedToEnd(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	term.run("sh -c 'echo $$ > pid; exec " + program + " --demo --ascii'").wait("1 047 shown")
+	if err := syscall.Kill(term.pid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	term.wait("exit ", "recording: ")
+	if got := readable(t, term.recording()); got != 1047 {
+		t.Errorf("got %d requests in the recording", got)
+	}
+	term.restored()
+	if left := term.files("tmp"); len(left) > 0 {
+		t.Errorf("the demo left %q behind", left)
+	}
+}
+
+func terminalIsClosed(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	term.run(program + " --demo --ascii").wait("1 047 shown")
+	if len(term.files("tmp")) != 1 {
+		t.Fatalf("got %q, want the files of the demo", term.files("tmp"))
+	}
+	term.tmux("kill-server")
+	until(t, "the files of the demo to go", func() bool { return len(term.files("tmp")) == 0 })
 }
 
 // killed kills the program when its recording has the given size, and opens

@@ -27,7 +27,7 @@ func indirtui(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// What the commands print as JSON is what their schemas say.
+// What the commands print as JSON is as their schemas have it.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,8 +55,8 @@ func TestSchemas(t *testing.T) {
 	if err := os.WriteFile(ask, []byte("find facts n1 terminus=json\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, complaint := indirtui("run", ask, "--record", live, "--confdir", dir, "--vardir", dir); code != 0 {
-		t.Fatal(complaint)
+	if code, _, problem := indirtui("run", ask, "--record", live, "--confdir", dir, "--vardir", dir); code != 0 {
+		t.Fatal(problem)
 	}
 	tested := make(map[string]bool)
 	for _, tt := range []struct {
@@ -102,16 +102,16 @@ func TestSchemas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, out, complaint := indirtui(tt.args...)
+			_, out, problem := indirtui(tt.args...)
 			documents := []string{out}
 			if tt.schema == "trace" { // what is found comes from standard output
-				documents[0] = complaint
+				documents[0] = problem
 			}
 			if tt.lines {
 				documents = strings.Split(strings.TrimSpace(out), "\n")
 			}
 			if len(documents) == 0 || documents[0] == "" {
-				t.Fatalf("nothing was printed: %s", complaint)
+				t.Fatalf("nothing was printed: %s", problem)
 			}
 			for _, d := range documents {
 				v, err := jsonschema.UnmarshalJSON(strings.NewReader(d))

@@ -19,7 +19,7 @@ import (
 	"indirtui/ui/uitest"
 )
 
-// hostileSite lays out directories of Puppet in which every text is evil: names
+// hostileSite lays out directories of Puppet in which every text is hostile: names
 // and values of settings, routes, names of files, what is in them; and a
 // recording. It returns the flags that name them, and the recording.
 func hostileSite(t testing.TB, r *rand.Rand) (flags []string, recording string) {
@@ -78,7 +78,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// hostileWords are command lines with evil in them. Formats that are written
+// hostileWords are command lines with hostile input in them. Formats that are written
 // byte for byte are for files, and are not asked for.
 func hostileWords(r *rand.Rand, recording string) []string {
 	text := func() string {
@@ -244,7 +244,7 @@ func FuzzShown(f *testing.F) {
 		}
 		s, err := p.session()
 		if err != nil {
-			return // which says so: see FuzzPrinted
+			return // which is reported: see FuzzPrinted
 		}
 		defer func() { _ = s.close() }()
 		cfg := p.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return nil })

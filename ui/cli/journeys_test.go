@@ -29,7 +29,7 @@ var noon = time.Date(2025, 11, 20, 14, 2, 17, 0, time.UTC)
 // sizes are the terminals that every journey is made in.
 var sizes = map[string][2]int{"80x24": {80, 24}, "140x40": {140, 40}}
 
-// A trip is a person in front of the program.
+// A trip is a user in front of the program.
 type trip struct {
 	*uitest.Player
 	t       *testing.T
@@ -53,7 +53,7 @@ func places(t *testing.T) (site, recording string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// A journey leaves nothing behind but what it was told to record.
+		// A journey leaves nothing behind but its recording.
 		left, _ := filepath.Glob(filepath.Join(dir, "*"))
 		if want := filepath.Join(dir, "recording.jsonl"); len(left) != 1 || left[0] != want {
 			t.Errorf("the journey left %q behind, want only %s", left, want)
@@ -162,7 +162,7 @@ func (tr *trip) sees(want ...string) *trip {
 	return tr
 }
 
-// cursor checks what the line with the cursor says.
+// cursor checks the line with the cursor.
 func (tr *trip) cursor(want ...string) *trip {
 	tr.t.Helper()
 	line := tr.Cursor()
@@ -174,7 +174,7 @@ func (tr *trip) cursor(want ...string) *trip {
 	return tr
 }
 
-// line checks what the first line with a text says besides.
+// line checks what else is in the first line with a text.
 func (tr *trip) line(text string, want ...string) *trip {
 	tr.t.Helper()
 	line := tr.Line(text)
@@ -201,16 +201,16 @@ func (tr *trip) to(text string) *trip {
 	return tr
 }
 
-// memory is how much memory is used, which nobody can fix.
+// memory is how much memory is used, which cannot be fixed.
 var memory = regexp.MustCompile(`mem +\d+/`)
 
 // written is how large the recording is.
 var written = regexp.MustCompile(`rec on \d+`)
 
-// port is that of the web server of the demo.
+// port matches the address of the web server of the demo.
 var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// digest is what depends on the salt of the mask, which is new each time.
+// digest is what depends on the salt of redaction, which is new each time.
 var digest = regexp.MustCompile(`(sha256 +|tag )[0-9a-f]+`)
 
 // golden compares the frame with the one in testdata, where the path of the
@@ -362,7 +362,7 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 	})
 }
 
-func TestJourney4TheENCSaidNothing(t *testing.T) {
+func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
 		tr.key("2", "[2 Failures", "terminus exec").line(" terminus exec ", "hidden", "find node db07")

@@ -16,7 +16,7 @@ import (
 )
 
 // TestKilledAtRandom kills the program without a warning while it records, when
-// its recording has sizes that nobody has chosen. What it leaves opens, and all
+// its recording has arbitrary sizes. What it leaves opens, and all
 // that is whole in it can be read and exported.
 func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func killedAt(t *testing.T, size int64) string {
 	c := exec.CommandContext(t.Context(), program, "--plain", "--demo", "--record", path)
 	c.Args[0] = "indirtui" // which TestMain makes the program
 	c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "TMPDIR="+dir)
-	in, err := c.StdinPipe() // it goes on as long as somebody might say something
+	in, err := c.StdinPipe() // it goes on as long as its input is open
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (p *program) startLive() error {
 	if err != nil {
 		return err
 	}
-	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Redact: redact.New(redact.Rules{Names: mine.Mask}).Text})
+	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Redact: redact.New(redact.Rules{Names: mine.Secrets}).Text})
 	return err
 }
 

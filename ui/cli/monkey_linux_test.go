@@ -39,7 +39,7 @@ func TestMonkeyAtOnce(t *testing.T) {
 		pty.do(g)
 		switch r.IntN(20) {
 		case 0:
-			time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond) // a person looks at it
+			time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond) // as a user who looks at it
 		case 1, 2, 3: // typed ahead
 		default:
 			pty.wait(run) // until the keys have been read
@@ -67,8 +67,7 @@ func TestMonkeyAtOnce(t *testing.T) {
 	log.sum()
 }
 
-// A pty is a terminal without anybody who looks at it. What is written to it is
-// kept.
+// A pty is a terminal without a user. What is written to it is kept.
 type pty struct {
 	t             *testing.T
 	master, slave *os.File
@@ -134,7 +133,7 @@ func (p *pty) size(width, height int) {
 	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)}); err != nil {
 		p.t.Fatal(err)
 	}
-	// The terminal is not that of this process, so nobody else tells it.
+	// The terminal is not that of this process, so it gets no signal from it.
 	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
 		p.t.Fatal(err)
 	}
@@ -184,7 +183,7 @@ func (p *pty) do(g gesture) {
 	}
 }
 
-// write types, a part at a time: nobody reads when the program has ended.
+// write types, a part at a time: there is no reader when the program has ended.
 func (p *pty) write(text string) {
 	p.t.Helper()
 	if _, err := p.master.WriteString(text); err != nil {
@@ -284,7 +283,7 @@ type ptyRun struct {
 	done []string // the last gestures
 }
 
-// show shows the session until somebody leaves the program.
+// show shows the session until the program is left.
 func (p *pty) show(j *jungle) *ptyRun {
 	r := &ptyRun{p: p, j: j, end: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())

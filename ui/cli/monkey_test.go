@@ -117,7 +117,7 @@ var monkeyTexts = []string{
 	"e\u0301\u0301", "日本語のとても長いテキスト", "👩‍👩‍👧‍👦🇩🇪👍🏽", strings.Repeat("very-long-", 500), "\xff\xfe\xc3", "'\"`\\", "%s%d%!", "-1", "99999999999999999999",
 }
 
-// A gesture is what a person does once.
+// A gesture is one thing that a user does.
 type gesture struct {
 	keys  []string
 	paste string
@@ -292,7 +292,7 @@ func ask(ctx context.Context, e *engine.Engine, seed int) {
 	}
 }
 
-// TestMonkey does at random what a person can do, always the same, while
+// TestMonkey does at random what a user can do, always the same, while
 // requests come in. Nothing panics, nothing hangs, every frame is exact, what is
 // typed arrives, and in the end nothing is left.
 func TestMonkey(t *testing.T) {
@@ -422,7 +422,7 @@ func (m *monkey) probe(n int) {
 	m.player.Keys("esc")
 }
 
-// A monkeyLog tells how fast the program is, and how large, as time goes on.
+// A monkeyLog reports how fast the program is, and how large, as time goes on.
 type monkeyLog struct {
 	t     *testing.T
 	j     *jungle
@@ -470,7 +470,7 @@ func (l *monkeyLog) add(what string, took []time.Duration) {
 		time.Since(l.began).Round(time.Second), what, s.Total, s.Held, at(50), at(99), at(100), mem.HeapAlloc>>20, runtime.NumGoroutine())
 }
 
-// sum says it of all, and fails if memory has no bound.
+// sum reports on all, and fails if memory has no bound.
 func (l *monkeyLog) sum() {
 	l.all = append(l.all, l.took...)
 	l.add(fmt.Sprintf("%d frames", len(l.all)), l.all)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A bug of ours must not cost a person the terminal, or what was recorded. The
-// program has a terminus that panics where nobody waits for it: see
+// A bug of ours must not cost the user the terminal, or what was recorded. The
+// program has a terminus that panics in a goroutine of its own: see
 // testdata/crash.
 func TestPanic(t *testing.T) {
 	t.Parallel()

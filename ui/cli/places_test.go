@@ -50,7 +50,7 @@ func TestCache(t *testing.T) {
 		tr.command("destroy catalog web01.example.com terminus=json", "read-only")
 		tr.key("ctrl+r", "cache entries 6")
 
-		// The filter says where it is wrong, and can be taken back.
+		// The filter shows where it is wrong, and can be taken back.
 		tr.key("/", " / ")
 		tr.Keys("age>")
 		tr.sees("at 5: got the end", "cache entries 6")
@@ -63,7 +63,7 @@ func TestCache(t *testing.T) {
 		tr.filter("ind=facts", "3 shown").cursor("facts", "json")
 		tr.key("esc", "cache entries 6")
 
-		// What is kept against what the terminus says.
+		// What is kept against what the terminus answers.
 		tr.key("g", "51 times").key("d", "compare #1048 : #1049", "T json", "Error 500", "provenance A: json: place Cache", "provenance B: upstream: place Cache")
 		tr.key("tab", "[Headers ", "GET /catalog", "500 Internal Server Error")
 		tr.golden("compare-headers")
@@ -218,7 +218,7 @@ func TestLeavingWithHeldRequests(t *testing.T) {
 	}
 }
 
-// press presses what a step of the tour says: keys between blanks, or what is
+// press presses the keys of a step of the tour: keys between blanks, or what is
 // typed behind : or / and ended with enter.
 func press(p *uitest.Player, keys string) {
 	for _, prompt := range []string{":", "/ "} {
@@ -230,7 +230,7 @@ func press(p *uitest.Player, keys string) {
 	p.Keys(strings.Fields(keys)...)
 }
 
-// The tour says what to press; whoever does so sees every step happen.
+// The tour names the keys; when they are pressed, every step happens.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
@@ -386,7 +386,7 @@ func TestWatchedServer(t *testing.T) {
 	running := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "running") })
 	up := clienttest.Serve(t, authority.Issue(t, "puppet", clienttest.Local), running).Listener.Addr().String()
 	strange := clienttest.Serve(t, clienttest.New(t, "Another CA").Issue(t, "puppet", clienttest.Local), running).Listener.Addr().String()
-	const address = "127.0.0.1:1" // nobody listens there
+	const address = "127.0.0.1:1" // there is no listener
 	trusting := func(p *program) {
 		for _, name := range []string{"localcacert", "hostcrl", "hostcert", "hostprivkey"} {
 			p.set = append(p.set, name+"="+settings[name])
@@ -450,7 +450,7 @@ func TestKeptForAProject(t *testing.T) {
 }
 
 // Rules of what does not count come back the next time, and a file of them that
-// is broken is said once.
+// is broken is reported once.
 func TestIgnoreRulesComeBack(t *testing.T) {
 	state, conf := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)

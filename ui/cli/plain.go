@@ -96,7 +96,7 @@ func (p *program) runOnePlain(ctx context.Context, s *workspace, lines <-chan st
 		if next != nil && end.Code() == exitOK {
 			return
 		}
-		err = errors.Join(err, end.Say(p.Err, path))
+		err = errors.Join(err, end.Report(p.Err, path))
 		if code := end.Code(); code != exitOK && err == nil {
 			err = exit(code)
 		}
@@ -112,7 +112,7 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 	x.runner = newRunner(ctx, s.log, x.take)
 	x.playing = played
 	o := p.consoleOptions(s, func(open opener) tea.Cmd { return screen.Send(switched{open}) })
-	x.redact = o.Recordings.Mask
+	x.redact = o.Recordings.Redact
 	now := p.site.Now
 	if now == nil {
 		now = time.Now

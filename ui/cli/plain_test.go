@@ -4,11 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/termini"
+	"indirtui/ui/console"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // A step of a journey without a screen: a line, and what it must be answered.
@@ -164,4 +170,39 @@ func TestPlainDoesWhatTheColonDoes(t *testing.T) {
 		{"help", []string{"route IND terminus=T cache=C|off [dry]", "quiet on | off: whether requests come by themselves"}, nil},
 		{"help codes", []string{"stale"}, nil},
 	})
+}
+
+// Whatever is offered behind the colon is offered to --plain.
+func TestPlainOffersWhatTheColonOffers(t *testing.T) {
+	t.Parallel()
+	p := &program{Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+	p.ui = interactive{demo: true}
+	p.site.Dir, p.ui.record = places(t)
+	s, err := p.session()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	// A recording in which nothing was asked is not kept. What comes of it is not
+	// the subject.
+	_, _ = s.engine.Ask(t.Context(), &indirector.Request{Verb: indirector.Find, Indirection: "node", Key: "x"})
+	played := make(chan struct{})
+	close(played)
+	plain := newPlain(t.Context(), p, s, played).console.Usages()
+	screen := console.New(t.Context(), engineEnv(s.engine, time.Now), p.consoleOptions(s, func(opener) tea.Cmd { return nil }))
+	names := screen.Names()
+	if len(names) < 30 {
+		t.Errorf("only %d commands are offered on the screen", len(names))
+	}
+	for _, c := range names {
+		if !slices.ContainsFunc(plain, func(usage string) bool {
+			return strings.HasPrefix(usage, c.Name+" ") || strings.HasPrefix(usage, c.Name+":")
+		}) {
+			t.Errorf("--plain does not offer %s", c.Name)
+		}
+	}
 }

@@ -33,7 +33,7 @@ type proxyCommand struct {
 	cert, key, ca, crl    string
 	agents                string
 	ownCA, obtain         bool
-	tellNobody            bool
+	silent                bool
 	upstreamHost, upsPort string
 }
 
@@ -89,7 +89,7 @@ func (x *proxyCommand) flags(cmd *cobra.Command) {
 	f.StringVar(&x.agents, "agents-ssl", "", "an ssldir (`DIR`) with certificates and keys of agents, shown to the server")
 	f.BoolVar(&x.obtain, "obtain", false, "get the certificates of agents that are not in --agents-ssl from the server's CA")
 	f.BoolVar(&x.ownCA, "own-ca", false, "agents get certificates from a CA of the proxy, that of the setting cadir")
-	f.BoolVar(&x.tellNobody, "tell-nobody", false, "do not tell the server who the agent is")
+	f.BoolVar(&x.silent, "tell-nobody", false, "do not tell the server who the agent is")
 }
 
 func (x *proxyCommand) check() error {
@@ -101,7 +101,7 @@ func (x *proxyCommand) check() error {
 		return &command.UsageError{What: fmt.Sprintf("--upstream %s is no URL of a server", x.upstream), Advice: "write it as https://HOST:PORT"}
 	case (x.cert == "") != (x.key == ""):
 		return &command.UsageError{What: "only one of --cert and --key is given"}
-	case x.agents != "" && x.tellNobody:
+	case x.agents != "" && x.silent:
 		return &command.UsageError{What: "--agents-ssl and --tell-nobody exclude each other"}
 	case x.obtain && x.agents == "":
 		return &command.UsageError{What: "--obtain needs a directory", Advice: "say it: --agents-ssl DIR"}
@@ -137,7 +137,7 @@ func (x *proxyCommand) overrides() []settings.Override {
 		add("rest_forward", "certificate")
 		add("certdir", filepath.Join(absolute(x.agents), "certs"))
 		add("privatekeydir", filepath.Join(absolute(x.agents), "private_keys"))
-	case !x.tellNobody:
+	case !x.silent:
 		add("rest_forward", "headers")
 	}
 	return set
@@ -262,7 +262,7 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 	switch {
 	case x.agents != "":
 		s.as = server.AsAgent
-	case x.tellNobody:
+	case x.silent:
 		s.as = server.AsProxy
 	}
 	if x.obtain {

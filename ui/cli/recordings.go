@@ -37,7 +37,7 @@ func (r *reading) open(p *program) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.redactor = redact.New(redact.Rules{Names: mine.Mask})
+	r.redactor = redact.New(redact.Rules{Names: mine.Secrets})
 	if r.path == "" {
 		return nil, &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
 	}

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// The form says what would be saved and what is masked in it before it is done,
-// and afterwards the same is said. A recording without values says that.
+// The form shows what would be saved and redacted, and the message afterwards
+// shows the same. A recording without values names them as left out.
 func TestSaveForm(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	alone(t, nil, func(tr *trip) {
 		tr.command("recordings", "recordings in ")
 		path := filepath.Join(t.TempDir(), "bare.ind")
 		tr.key("w", "save as", "1 047 requests, at most ", "masked ")
-		masked := func() string { return regexp.MustCompile(`masked \d+`).FindString(tr.Frame()) }
-		before := masked()
+		redacted := func() string { return regexp.MustCompile(`masked \d+`).FindString(tr.Frame()) }
+		before := redacted()
 		if before == "masked 0" || before == "" {
 			t.Fatalf("nothing is masked in\n%s", tr.Frame())
 		}

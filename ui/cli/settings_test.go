@@ -48,7 +48,7 @@ func TestSettingsAreSetOnTheScreen(t *testing.T) {
 		tr.key("esc", "settings")
 		tr.key("esc", "[1 Requests]")
 
-		// Secrets are masked everywhere, and are not called back.
+		// Secrets are redacted everywhere, and are not called back.
 		tr.command("set http_proxy_password=hunter2", "did :set", "(masked password, 7 B", "set 2").Not("hunter2")
 		tr.key("~", "console").sees("(masked password, 7 B").Not("hunter2")
 		tr.key("~", "[1 Requests]")

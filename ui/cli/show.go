@@ -83,7 +83,7 @@ func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*work
 	if s.empty() {
 		recording = ""
 	}
-	if err := errors.Join(err, end.Say(p.Err, recording)); err != nil {
+	if err := errors.Join(err, end.Report(p.Err, recording)); err != nil {
 		return nil, err
 	}
 	if code := end.Code(); code != exitOK {
@@ -149,12 +149,7 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener
 			kept = s.engine
 		}
 		return []ui.Place{
-			{Key: "3", Name: "Routes", Screen: r, Badge: func() (string, term.Style) {
-				if n := r.Overridden(); n > 0 {
-					return fmt.Sprintf("*%d", n), term.Touched
-				}
-				return "", term.Plain
-			}},
+			{Key: "3", Name: "Routes", Screen: r, Badge: r.Badge},
 			{Key: "4", Name: "Cache", Screen: cache.New(ctx, env, kept)},
 			{Key: "5", Name: "Breaks", Screen: breaks.New(env), Badge: func() (string, term.Style) { return armed(env.Debugger) }},
 		}
@@ -186,13 +181,13 @@ func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) co
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Mask: p.redactor().Text}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: p.redactor().Text}
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
 	if e := s.engine; e != nil {
 		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
-		o.Recordings.Mask = e.Redactor.Text
+		o.Recordings.Redact = e.Redactor.Text
 	}
 	return o
 }
@@ -242,13 +237,13 @@ func aboutEngine(e *engine.Engine) routes.About {
 		Sections: c.RoutesFile.Sections, Found: c.RoutesFile.Found,
 	}
 	for _, p := range c.Problems {
-		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Place: p.Source, Text: p.Text})
+		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Source: p.Source, Text: p.Text})
 	}
 	return a
 }
 
 // saveText writes a new file into the working directory.
-func saveText(name, text string) (path string, masked int, err error) {
+func saveText(name, text string) (path string, redacted int, err error) {
 	if path, err = filepath.Abs(filepath.Base(name)); err != nil {
 		return "", 0, err
 	}

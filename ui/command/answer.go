@@ -21,9 +21,6 @@ import (
 // as rich data.
 var formats = []string{"json", "yaml", "pson", "msgpack", "dot", "raw"}
 
-// Formats returns the names of the formats that answers can be written in.
-func Formats() []string { return append([]string(nil), formats...) }
-
 // CheckFormat returns an error if a name is no format.
 func CheckFormat(name string) error {
 	for _, f := range formats {

@@ -55,39 +55,12 @@ func Request(verb string, words []string) (*indirector.Request, error) {
 	}
 	var options []indirector.Option
 	for _, w := range words {
-		name, value, given := strings.Cut(w, "=")
-		if given && value == "" && name != "" {
-			return nil, &UsageError{fmt.Sprintf("%q has no value", w), "write NAME=VALUE"}
+		option, err := readOption(req, w)
+		if err != nil {
+			return nil, err
 		}
-		switch {
-		case name == "":
-			return nil, &UsageError{fmt.Sprintf("%q has no name", w), "write NAME=VALUE"}
-		case name == "terminus" && given:
-			req.Terminus = value
-		case name == "cache" && given:
-			req.Cache = value
-			if value == "none" || value == "false" {
-				req.Cache = indirector.Off
-			}
-		case (name == "env" || name == "environment") && given:
-			req.Environment = value
-		case name == "replay" && given:
-			n, err := strconv.ParseUint(strings.TrimPrefix(value, "#"), 10, 64)
-			if err != nil {
-				return nil, &UsageError{fmt.Sprintf("%q is no number of a request", value), "write replay=1042"}
-			}
-			req.Replay = n
-		case name == "run" && given:
-			req.Run = value
-		case traces.ParseFlag(name) != 0 && (!given || value == "true"):
-			req.Flags |= traces.ParseFlag(name)
-		case traces.ParseFlag(name) != 0 && value == "false":
-		case traces.ParseFlag(name) != 0:
-			return nil, &UsageError{fmt.Sprintf("%q: a flag is true or false", w), ""}
-		case !given:
-			return nil, &UsageError{fmt.Sprintf("%q is not understood", w), "options are written NAME=VALUE; flags are ignore_cache, ignore_cache_save, ignore_terminus, fail_on_404"}
-		default:
-			options = append(options, indirector.Option{Name: strings.TrimPrefix(name, "opt."), Value: value})
+		if option.Name != "" {
+			options = append(options, option)
 		}
 	}
 	// The options that are attributes of a request become that. Rule IND-REQ-02.
@@ -97,6 +70,43 @@ func Request(verb string, words []string) (*indirector.Request, error) {
 		req.Run = attributes.Run
 	}
 	return req, nil
+}
+
+// readOption reads one word behind the key into the request. What is not a word of
+// ours is returned as an option.
+func readOption(req *indirector.Request, w string) (option indirector.Option, err error) {
+	name, value, given := strings.Cut(w, "=")
+	switch flag := traces.ParseFlag(name); {
+	case name == "":
+		return option, &UsageError{fmt.Sprintf("%q has no name", w), "write NAME=VALUE"}
+	case given && value == "":
+		return option, &UsageError{fmt.Sprintf("%q has no value", w), "write NAME=VALUE"}
+	case flag != 0 && (!given || value == "true"):
+		req.Flags |= flag
+	case flag != 0 && value != "false":
+		return option, &UsageError{fmt.Sprintf("%q: a flag is true or false", w), ""}
+	case flag != 0:
+	case !given:
+		return option, &UsageError{fmt.Sprintf("%q is not understood", w), "options are written NAME=VALUE; flags are ignore_cache, ignore_cache_save, ignore_terminus, fail_on_404"}
+	case name == "terminus":
+		req.Terminus = value
+	case name == "cache" && (value == "none" || value == "false"):
+		req.Cache = indirector.Off
+	case name == "cache":
+		req.Cache = value
+	case name == "env" || name == "environment":
+		req.Environment = value
+	case name == "run":
+		req.Run = value
+	case name == "replay":
+		req.Replay, err = strconv.ParseUint(strings.TrimPrefix(value, "#"), 10, 64)
+		if err != nil {
+			err = &UsageError{fmt.Sprintf("%q is no number of a request", value), "write replay=1042"}
+		}
+	default:
+		option = indirector.Option{Name: strings.TrimPrefix(name, "opt."), Value: value}
+	}
+	return option, err
 }
 
 // isOption reports whether a word is one of the options, where a key could

@@ -56,10 +56,10 @@ type compared struct {
 }
 
 // Two is the command that reads two requests and shows how they differ.
-func Two(env *session.Env, a, b uint64) tea.Cmd { return Refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
+func Two(env *session.Env, a, b uint64) tea.Cmd { return refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
 
-// Refs is Two for requests of any logs.
-func Refs(env *session.Env, a, b Ref) tea.Cmd {
+// refs is Two for requests of any logs.
+func refs(env *session.Env, a, b Ref) tea.Cmd {
 	do := read(env, a, b)
 	return func() tea.Msg {
 		m := do()
@@ -248,7 +248,7 @@ func (c *Comparison) Handle(a screen.Command) tea.Cmd {
 	case screen.Enter:
 		return c.whole()
 	case screen.Write:
-		return Write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
+		return write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies()))
 	}
@@ -305,7 +305,7 @@ func (c *Comparison) copies() []widget.Item {
 func Ignore(env *session.Env, path string, again func() tea.Cmd) tea.Cmd {
 	rule := diff.Rule(path)
 	if slices.Contains(env.Ignored, rule) {
-		return screen.Say("ignored already: " + rule)
+		return screen.Notify("ignored already: " + rule)
 	}
 	return change(env, ":ignore "+rule, append(slices.Clone(env.Ignored), rule), again)
 }
@@ -341,37 +341,21 @@ func keep(env *session.Env, rules []string) tea.Cmd {
 	}
 }
 
-// Write asks for the format and name of a file, and writes a report to it.
-func Write(env *session.Env, r *diff.Report, name string) tea.Cmd {
-	return screen.Show(widget.NewPrompt(&env.Shared, widget.Prompt{
-		Label: "write", Hint: "json [FILE]   or   text [FILE]",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			format, file, _ := strings.Cut(strings.TrimSpace(text), " ")
-			if format != "json" && format != "text" {
-				return &widget.Problem{Offset: 0, Text: "want json or text, and perhaps the name of a file"}, nil
+// write asks for the format and name of a file, and writes a report to it.
+func write(env *session.Env, r *diff.Report, name string) tea.Cmd {
+	return widget.AskFile(&env.Shared, widget.File{
+		Hint: "json [FILE]   or   text [FILE]", Kinds: []string{"json", "text"},
+		Name: func(kind string) string { return name + map[string]string{"json": ".json", "text": ".txt"}[kind] },
+		Text: func(kind string) (string, int, error) {
+			redacted := r.A.Redacted + r.B.Redacted
+			if kind == "text" {
+				return r.Text(), redacted, nil
 			}
-			if file == "" {
-				file = name + map[string]string{"json": ".json", "text": ".txt"}[format]
-			}
-			return nil, func() tea.Msg { return save(env, r, format, strings.TrimSpace(file)) }
+			var b strings.Builder
+			err := r.Write(&b)
+			return b.String(), redacted, err
 		},
-	}))
-}
-
-func save(env *session.Env, r *diff.Report, format, file string) tea.Msg {
-	text := r.Text()
-	if format == "json" {
-		var b strings.Builder
-		if err := r.Write(&b); err != nil {
-			return screen.Toast{Text: "write " + file + ": " + err.Error(), Bad: true}
-		}
-		text = b.String()
-	}
-	path, masked, err := env.Save(file, text)
-	if err != nil {
-		return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
-	}
-	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+r.A.Redacted+r.B.Redacted)}
+	})
 }
 
 // outcomeOf is the outcome of a side as a style.

@@ -83,7 +83,7 @@ func TestNothingToCompare(t *testing.T) {
 		two(t, answers(t, bodies...)).Try(keys...)
 	}
 	p := two(t, answers(t, `{}`))
-	p.Want("#2").Exact() // and says so
+	p.Want("#2").Exact() // and shows it
 }
 
 func TestThousandsOfDifferences(t *testing.T) {

@@ -21,7 +21,7 @@ type Runs struct {
 	ctx           context.Context
 	a, b          diff.Set
 	apart         bool
-	besides       []string // rules besides those of the person
+	besides       []string // rules besides those of the user
 	report        *diff.Report
 	err           error
 	width, height int
@@ -30,12 +30,12 @@ type Runs struct {
 
 var _ screen.Screen = (*Runs)(nil)
 
-type ranThrough struct {
+type runsCompared struct {
 	report *diff.Report
 	err    error
 }
 
-// Sets shows how two sets of requests differ; apart says that they are of two
+// Sets shows how two sets of requests differ; apart is set if they are of two
 // recordings. Reading them may take long, and ends with ctx.
 func Sets(ctx context.Context, env *session.Env, a, b diff.Set, apart bool) tea.Cmd {
 	r := &Runs{env: env, ctx: ctx, a: a, b: b, apart: apart}
@@ -55,7 +55,7 @@ func (r *Runs) again() tea.Cmd {
 	a, b := r.a, r.b
 	return screen.Later(func() tea.Msg {
 		report, err := diff.Runs(r.ctx, a, b, o)
-		return screen.For{Screen: r, Msg: ranThrough{report, err}}
+		return screen.For{Screen: r, Msg: runsCompared{report, err}}
 	})
 }
 
@@ -71,7 +71,7 @@ func (r *Runs) Resize(width, height int) {
 func (r *Runs) List() screen.List { return &r.list }
 
 func (r *Runs) Update(msg tea.Msg) tea.Cmd {
-	if m, ok := msg.(ranThrough); ok {
+	if m, ok := msg.(runsCompared); ok {
 		r.report, r.err = m.report, m.err
 		if r.report != nil {
 			r.list.SetLen(len(r.report.Requests))
@@ -111,7 +111,7 @@ func (r *Runs) Handle(a screen.Command) tea.Cmd {
 		r.a, r.b = r.b, r.a
 		return r.again()
 	case screen.Write:
-		return Write(r.env, r.report, "diff-runs")
+		return write(r.env, r.report, "diff-runs")
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "comparison", Text: r.report.Text()})
 	case screen.Enter:
@@ -120,12 +120,12 @@ func (r *Runs) Handle(a screen.Command) tea.Cmd {
 	return nil
 }
 
-// open compares a pair, or says what the one is that has no other.
+// open compares a pair, or shows the one that has no other.
 func (r *Runs) open(p *diff.Pair) tea.Cmd {
 	la, okA := r.a.Log.(session.Log)
 	lb, okB := r.b.Log.(session.Log)
 	if p.A != nil && p.B != nil && okA && okB {
-		return Refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
+		return refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
 	}
 	only := p.A
 	if only == nil {

@@ -19,7 +19,7 @@ func (c *Comparison) Context() (left, right term.Line) {
 	return left, counts(c.report, c.env)
 }
 
-// counts is what a report has found, and what it was told not to see.
+// counts are what a report has found, and how many rules it ignores.
 func counts(r *diff.Report, env *session.Env) term.Line {
 	var l term.Line
 	l.Put(term.Plain, term.Plural(r.Differences, "difference"))
@@ -54,7 +54,7 @@ func (c *Comparison) View() term.Lines {
 	return append(lines, c.foot().Fill(c.width, c.foots())...)
 }
 
-// equal is what is said when nothing differs.
+// equal is shown when nothing differs.
 func (c *Comparison) equal() term.Lines {
 	text := "   Equal: 0 differences, " + term.Plural(c.report.Ignored, "place") + " ignored."
 	more := "   Equal answers may be equally wrong: who decided stands below, and tab shows the steps."
@@ -66,11 +66,11 @@ func (c *Comparison) equal() term.Lines {
 
 // head introduces the two sides, and the ways to look at them.
 func (c *Comparison) head() term.Lines {
-	a, b := c.who("A", &c.report.A), c.who("B", &c.report.B)
+	a, b := c.sideLine("A", &c.report.A), c.sideLine("B", &c.report.B)
 	return term.Lines{a, b, c.tabLine(), c.env.Theme.HRule(c.width)}
 }
 
-func (c *Comparison) who(name string, s *diff.Side) term.Line {
+func (c *Comparison) sideLine(name string, s *diff.Side) term.Line {
 	var l term.Line
 	l.Put(term.Bold, " "+name+" ")
 	l.Put(term.Plain, fmt.Sprintf("%s %s %s %s  ", s.Name, s.Verb, s.Indirection, s.Key))
@@ -196,7 +196,7 @@ func headerCells(width int) (label, half int) {
 	return label, max((width-label-6)/2, 8)
 }
 
-// headerColumns are the titles of what was said over HTTP. A wall is between
+// headerColumns are the titles of what went over HTTP. A wall is between
 // the sides, so the rows put their cells themselves.
 func headerColumns(width int) []widget.Column {
 	label, half := headerCells(width)
@@ -275,7 +275,7 @@ func signed(d time.Duration) string {
 	return "+" + term.Millis(d)
 }
 
-// foot says what the signs mean and who decided on each side: two equally wrong
+// foot shows what the signs mean and who decided on each side: two equally wrong
 // sides look equal.
 func (c *Comparison) foot() term.Lines {
 	lines := term.Lines{c.env.Theme.HRule(c.width)}

@@ -1,7 +1,5 @@
-// Package config reads the configuration of this program itself: its own
-// configuration, which has nothing to do with Puppet's. It does for itself what
-// the program does for Puppet: each value knows who said it, and what it
-// overruled.
+// Package config reads the configuration of this program itself, which has
+// nothing to do with Puppet's. Each value knows its source, and what it overruled.
 //
 // Flags are stronger than the environment, that is stronger than the file of
 // the project, that is stronger than the file of the user, and that is stronger
@@ -42,7 +40,7 @@ type Config struct {
 	Record       bool
 	Memory       int64                      // bytes
 	Keys         map[screen.Action][]string // by action
-	Mask         []string                   // further words that make a name a secret
+	Secrets      []string                   // further words that make a name a secret
 	Ignore       []string                   // further paths that do not count in comparisons
 
 	Values   []Value  // everything, in the order of the table, then the keys
@@ -120,7 +118,7 @@ var table = []key{
 		func(c *Config, s string) error { return truth(&c.Record, s) },
 	},
 	{"memory", "256M", "what may be kept in memory, 64M to 64G; the oldest goes first, and is counted", false, nil, readMemory},
-	{"mask", "", "further words that make a name a secret, beside password, token and the like", true, nil, readMask},
+	{"mask", "", "further words that make a name a secret, beside password, token and the like", true, nil, readSecrets},
 	{
 		"ignore", "", "further paths that do not count in comparisons; * is any text", true, nil,
 		func(c *Config, s string) error {
@@ -204,11 +202,11 @@ func readMemory(c *Config, s string) error {
 	return nil
 }
 
-func readMask(c *Config, s string) error {
+func readSecrets(c *Config, s string) error {
 	if len(s) < 3 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
 		return fmt.Errorf("%q is no word: write three or more of letters, digits, dots and _ -", s)
 	}
-	c.Mask = append(c.Mask, s)
+	c.Secrets = append(c.Secrets, s)
 	return nil
 }
 
@@ -224,21 +222,20 @@ type given struct {
 
 // A ValueError reports a value that is no good, or a file that cannot be read.
 type ValueError struct {
-	Place string // "/home/me/.config/indirtui/config.yaml:3"
-	Key   string // "" if it is about the file
-	Text  string
+	Source string // "/home/me/.config/indirtui/config.yaml:3"
+	Key    string // "" if it is about the file
+	Text   string
 }
 
 func (e *ValueError) Error() string {
 	if e.Key == "" {
-		return e.Place + ": " + e.Text
+		return e.Source + ": " + e.Text
 	}
-	return e.Place + ": " + e.Key + ": " + e.Text
+	return e.Source + ": " + e.Key + ": " + e.Text
 }
 
-// Load reads all sources. Keys that there are not are Warnings. An error is
-// every value that is no good, each a *ValueError; the Config is then what the
-// rest says.
+// Load reads all sources. Unknown keys are Warnings. The error joins a *ValueError
+// for each value that is no good; the Config is then made of the others.
 func Load(o Options) (*Config, error) {
 	c := &Config{Keys: map[screen.Action][]string{}}
 	var all []given // strongest first
@@ -258,7 +255,7 @@ func Load(o Options) (*Config, error) {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, &ValueError{Place: path, Text: err.Error()})
+			errs = append(errs, &ValueError{Source: path, Text: err.Error()})
 			continue
 		}
 		c.Files = append(c.Files, path)

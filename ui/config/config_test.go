@@ -83,7 +83,7 @@ func TestWhoDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.FPS != 20 || c.Times != "ago" || !slices.Equal(c.Mask, []string{"apikey", "licence"}) || !slices.Equal(c.Keys[screen.FilterBy], []string{"/", " "}) || c.Memory != 256<<20 || !c.Mouse {
+	if c.FPS != 20 || c.Times != "ago" || !slices.Equal(c.Secrets, []string{"apikey", "licence"}) || !slices.Equal(c.Keys[screen.FilterBy], []string{"/", " "}) || c.Memory != 256<<20 || !c.Mouse {
 		t.Errorf("in force: %+v", c)
 	}
 }

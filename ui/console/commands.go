@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"indirtui/indirector/engine"
 	"indirtui/traces/spell"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -56,7 +57,7 @@ func (c *Console) request(verb string, words []string) (*indirector.Request, err
 		return nil, err
 	}
 	if (req.Verb == indirector.Save || req.Verb == indirector.Destroy) && !c.o.Engine.Writes() {
-		return nil, errors.New(Refused)
+		return nil, engine.ErrReadOnly
 	}
 	return req, nil
 }
@@ -197,7 +198,7 @@ func askEffect(c *Console, l call) string {
 	verb := traces.ParseVerb(l.name)
 	writes := verb == indirector.Save || verb == indirector.Destroy
 	if writes && !c.o.Engine.Writes() {
-		return Refused
+		return engine.ErrReadOnly.Error()
 	}
 	req := &indirector.Request{Verb: verb}
 	if len(l.words) > 0 && c.o.Engine.Registry().Spec(l.words[0]) != nil {

@@ -193,9 +193,6 @@ func (c *Console) remember(text string) {
 	}
 }
 
-// Refused is the answer to a write in read-only mode.
-const Refused = "refused: read-only mode. Start with --write or use :write on"
-
 // refuse reports why a line was not run, here and on the line for messages.
 func (c *Console) refuse(err error) tea.Cmd {
 	text := err.Error()
@@ -225,7 +222,7 @@ func (c *Console) toast(t screen.Toast) tea.Cmd {
 type Output struct {
 	Text    string
 	Request uint64 // that was answered; 0 if it is not the line of one
-	Refused bool   // Text says why something was not done
+	Refused bool   // Text is the reason why something was not done
 }
 
 func (c *Console) output(e entry) {
@@ -551,19 +548,19 @@ func (c *Console) View() term.Lines {
 	})
 }
 
-// List returns what was said.
+// List returns the entries.
 func (c *Console) List() screen.List { return &c.list }
 
 // blank is what stands here before the first command.
 func (c *Console) blank() term.Lines {
-	say := func(text string) term.Line { return term.Of(term.Plain, "   "+text) }
-	lines := term.Lines{{}, say("Nothing was asked here yet."), {}}
+	line := func(text string) term.Line { return term.Of(term.Plain, "   "+text) }
+	lines := term.Lines{{}, line("Nothing was asked here yet."), {}}
 	if c.o.Engine == nil {
 		return append(lines, term.Of(term.Quiet, "   This is a recording: it can be looked at, and nothing can be asked."))
 	}
 	return append(lines,
-		say(":find facts localhost        ask something; it is recorded and marked as sent by you"),
-		say(":route node terminus=yaml    let another terminus answer; z undoes it"),
-		say(":help commands               everything that can be said here"),
+		line(":find facts localhost        ask something; it is recorded and marked as sent by you"),
+		line(":route node terminus=yaml    let another terminus answer; z undoes it"),
+		line(":help commands               everything that can be said here"),
 	)
 }

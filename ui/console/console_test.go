@@ -13,6 +13,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
 	"indirtui/indirector/terminustest"
@@ -94,8 +95,8 @@ func newEngine(t *testing.T, script string) *fake {
 func options(h *fake) console.Options {
 	return console.Options{
 		Engine: h, Application: "agent", Note: h.log.AddComment,
-		Demo: func(name string) (tea.Cmd, error) { return screen.Say("the demo plays " + name), nil },
-		Open: func(path string) tea.Cmd { return screen.Say("opened " + path) },
+		Demo: func(name string) (tea.Cmd, error) { return screen.Notify("the demo plays " + name), nil },
+		Open: func(path string) tea.Cmd { return screen.Notify("opened " + path) },
 	}
 }
 
@@ -209,7 +210,7 @@ func TestExpressionsKeepTheirQuotes(t *testing.T) {
 	t.Parallel()
 	h := newEngine(t, quiet)
 	o := options(h)
-	o.Recordings = recordings.Options{Log: h.log, Mask: func(s string) (string, int) { return s, 0 }}
+	o.Recordings = recordings.Options{Log: h.log, Redact: func(s string) (string, int) { return s, 0 }}
 	dir := t.TempDir()
 	p := play(t, h, o, 140, 40)
 	p.Keys("~", ":", `find node "a b"`, "enter", ":", "find node it's", "enter").Want("a ' is not closed")
@@ -307,7 +308,7 @@ func TestComplete(t *testing.T) {
 		{"find facts w", "", "effect: asks terminus yaml, cache yaml of facts; writes no cache (read-only); marked as sent"},
 		{"find facts w cache=none", "find facts w cache=none ", "effect: asks terminus yaml of facts; marked as sent"},
 		{"search node x ig", "", ""},
-		{"save node x", "", "effect: " + console.Refused},
+		{"save node x", "", "effect: " + engine.ErrReadOnly.Error()},
 		{":find fa", ":find facts ", ""},
 		{"route n", "route node ", ""},
 		{"route node terminus=p", "route node terminus=plain ", "now terminus exec of node"},

@@ -290,14 +290,13 @@ func nextUnset(c *Console, l call) []option {
 	return plain("set here", typed, append(names, "all")...)
 }
 
-// A settingsList lists all settings, those that are set first. It is a
-// screen.Screen.
+// A settingsList lists all settings, those that are set first.
 type settingsList struct {
-	c     *Console
-	list  widget.Table
-	width int
-	rows  []settingsRow
-	find  string
+	c      *Console
+	list   widget.Table
+	width  int
+	rows   []settingsRow
+	search widget.Search
 }
 
 // A settingsRow is a setting, or a heading without one.
@@ -308,15 +307,16 @@ type settingsRow struct {
 
 func newSettingsList(c *Console) *settingsList {
 	l := &settingsList{c: c}
+	l.search = widget.Search{Hint: "a part of a name, a value or a place", None: "no setting has that", Find: l.find}
 	l.read()
 	l.list.To(1)
 	return l
 }
 
-var (
-	_ screen.Screen  = (*settingsList)(nil)
-	_ screen.Clicker = (*settingsList)(nil)
-)
+var _ screen.Screen = (*settingsList)(nil)
+
+// List returns the rows.
+func (l *settingsList) List() screen.List { return &l.list }
 
 // read lists the settings as they are now.
 func (l *settingsList) read() {
@@ -355,8 +355,6 @@ func (l *settingsList) focus() *settings.Setting {
 
 func (l *settingsList) Scope() screen.Scope { return screen.InSettings | screen.InConsole }
 
-func (l *settingsList) Captures() bool { return false }
-
 func (l *settingsList) Resize(width, height int) {
 	l.width = width
 	l.list.SetHeight(height)
@@ -389,7 +387,7 @@ func (l *settingsList) Disabled(do screen.Action) string {
 	}
 	switch do {
 	case screen.SearchNext, screen.SearchPrev:
-		return screen.ReasonIf(l.find == "", "nothing was searched")
+		return l.search.Disabled(do)
 	case screen.Enter, screen.CopyMenu:
 		return screen.ReasonIf(f == nil, "this is a heading")
 	case screen.EditHeld:
@@ -401,9 +399,6 @@ func (l *settingsList) Disabled(do screen.Action) string {
 }
 
 func (l *settingsList) Handle(a screen.Command) tea.Cmd {
-	if l.list.Handle(a) {
-		return nil
-	}
 	f := l.focus()
 	switch a.Action {
 	case screen.Enter:
@@ -422,35 +417,20 @@ func (l *settingsList) Handle(a screen.Command) tea.Cmd {
 		return screen.Send(screen.Run{Text: "unset " + f.Name})
 	case screen.CopyMenu:
 		return screen.Send(screen.Copy{What: "setting", Text: f.Name + "=" + l.c.shown(f.Name, f.Value)})
-	case screen.Search:
-		return screen.Send(screen.Push{Screen: widget.NewPrompt(&l.c.env.Shared, widget.Prompt{
-			Label: "/", Hint: "a part of a name, a value or a place",
-			Enter: func(text string) (*widget.Problem, tea.Cmd) {
-				if l.find = text; text != "" && !l.search(l.list.Cursor, 1) {
-					return &widget.Problem{Offset: -1, Text: "no setting has that"}, nil
-				}
-				return nil, nil
-			},
-		})})
-	case screen.SearchNext:
-		l.search(l.list.Cursor+1, 1)
-	case screen.SearchPrev:
-		l.search(l.list.Cursor-1, -1)
 	}
-	return nil
+	return l.search.Handle(&l.c.env.Shared, a)
 }
 
-// search goes to the next row with the text, round at the ends.
-func (l *settingsList) search(from, step int) bool {
-	n := len(l.rows)
-	for i := range n {
-		at := ((from+step*i)%n + n) % n
-		if s := l.rows[at].setting; l.rows[at].heading == "" && strings.Contains(s.Name+" "+l.c.shown(s.Name, s.Value)+" "+s.Source, l.find) {
-			l.list.To(at)
-			return true
-		}
+// find goes to the nearest setting that has what is searched.
+func (l *settingsList) find(step int) bool {
+	at := widget.Around(len(l.rows), l.list.Cursor, step, func(i int) bool {
+		s := l.rows[i].setting
+		return l.rows[i].heading == "" && strings.Contains(s.Name+" "+l.c.shown(s.Name, s.Value)+" "+s.Source, l.search.Text())
+	})
+	if at >= 0 {
+		l.list.To(at)
 	}
-	return false
+	return at >= 0
 }
 
 func (l *settingsList) View() term.Lines {
@@ -462,22 +442,13 @@ func (l *settingsList) View() term.Lines {
 	if at := slices.IndexFunc(l.rows, func(r settingsRow) bool { return name != "" && r.setting.Name == name }); at >= 0 {
 		l.list.To(at)
 	}
-	from, to := l.list.Visible()
-	lines := make(term.Lines, 0, to-from)
 	names := min(28, l.width/3)
-	for i := from; i < to; i++ {
-		var line term.Line
+	return l.list.Lines(l.c.env.Theme, l.width, func(i int, line *widget.Row) {
 		r := l.rows[i]
-		switch {
-		case i == l.list.Cursor:
-			line.Put(term.Plain, l.c.env.Theme.Glyphs.Cursor)
-		default:
-			line.Space(1)
-		}
+		line.To(1)
 		if r.heading != "" {
 			line.Put(term.Bold, r.heading)
-			lines = append(lines, line)
-			continue
+			return
 		}
 		style := term.Plain
 		switch {
@@ -494,22 +465,5 @@ func (l *settingsList) View() term.Lines {
 			line.Space(3)
 			line.Put(term.Quiet, r.setting.Source)
 		}
-		if i == l.list.Cursor {
-			line = line.With(term.Bold)
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func (l *settingsList) Click(_, y int) tea.Cmd {
-	if row := l.list.Offset + y; y >= 0 && row < l.list.Len {
-		l.list.To(row)
-	}
-	return nil
-}
-
-func (l *settingsList) Wheel(lines int) tea.Cmd {
-	l.list.Scroll(lines)
-	return nil
+	})
 }

@@ -126,11 +126,11 @@ func (h *Help) press(name string) tea.Cmd {
 		h.waiting = b
 		return nil
 	}
-	act := screen.Command{Action: b.Do}
+	command := screen.Command{Action: b.Do}
 	if b.Do == screen.GoTo {
-		act.Arg = rune(name[0])
+		command.Arg = rune(name[0])
 	}
-	return h.do(act)
+	return h.do(command)
 }
 
 func (h *Help) do(a screen.Command) tea.Cmd {

@@ -107,7 +107,7 @@ func TestKeysInHelpAct(t *testing.T) {
 }
 
 // A key that does not work now shows why, and help stays.
-func TestKeysThatDoNotWorkSayWhy(t *testing.T) {
+func TestKeysThatDoNotWorkGiveTheReason(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	p := play(t, uitest.Site(t), &lines, 80, 24)

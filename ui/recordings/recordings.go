@@ -31,9 +31,9 @@ import (
 // Options are what the list needs.
 type Options struct {
 	Log      *store.Store // what is shown now
-	Dir      string       // where recordings are; "" is that nobody knows
+	Dir      string       // holds the recordings; if empty, there are none
 	Source   string
-	Mask     func(string) (string, int)
+	Redact   func(string) (string, int)
 	Open     func(path string) tea.Cmd
 	Baseline string // the recording that others are held against; ""
 }
@@ -61,7 +61,7 @@ func New(ctx context.Context, env *session.Env, o Options) (*Recordings, tea.Cmd
 	return r, r.reload()
 }
 
-type listed struct {
+type filesListed struct {
 	files []store.Info
 	err   error
 }
@@ -73,7 +73,7 @@ func (r *Recordings) reload() tea.Cmd {
 	dir, live := r.o.Dir, r.o.Log.Path()
 	return screen.Later(func() tea.Msg {
 		files, err := List(dir, live)
-		return screen.For{Screen: r, Msg: listed{files, err}}
+		return screen.For{Screen: r, Msg: filesListed{files, err}}
 	})
 }
 
@@ -113,7 +113,7 @@ func (r *Recordings) Resize(width, height int) {
 
 func (r *Recordings) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case listed:
+	case filesListed:
 		r.files, r.err, r.read = msg.files, msg.err, true
 		r.list.SetLen(len(r.files) + 1)
 	case run:
@@ -174,7 +174,7 @@ func (r *Recordings) Handle(a screen.Command) tea.Cmd {
 	case screen.Remove:
 		return r.remove(f.Path)
 	case screen.ListRedacted:
-		return r.masked(f)
+		return r.redacted(f)
 	case screen.CopyMenu:
 		path := r.o.Log.Path()
 		if f != nil {
@@ -246,7 +246,7 @@ func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err er
 				_ = s.Close() // it was only read
 			}
 			if at := new(fs.PathError); errors.As(err, &at) {
-				err = at.Err // the path would be said twice
+				err = at.Err // the path would be there twice
 			}
 			return sets, fmt.Errorf("compare %s: %w", filepath.Base(path), err)
 		}
@@ -306,9 +306,9 @@ func (r *Recordings) remove(path string) tea.Cmd {
 	}))
 }
 
-// masked lists what is masked in a recording.
-func (r *Recordings) masked(f *store.Info) tea.Cmd {
-	log, mask := r.o.Log, r.o.Mask
+// redacted lists what is redacted in a recording.
+func (r *Recordings) redacted(f *store.Info) tea.Cmd {
+	log, redact := r.o.Log, r.o.Redact
 	return screen.Later(func() tea.Msg {
 		if f != nil {
 			s, err := store.OpenFile(f.Path)
@@ -323,7 +323,7 @@ func (r *Recordings) masked(f *store.Info) tea.Cmd {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		var nowhere counter
-		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: mask})
+		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: redact})
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
@@ -403,8 +403,8 @@ func selection(env *session.Env) (on export.Screen) {
 	return on
 }
 
-// preview says what would be saved: how many requests, how large, and what is
-// masked in it.
+// preview returns what would be saved: how many requests, how large, and what is
+// redacted in it.
 func preview(ctx context.Context, o Options, what What, on export.Screen) []string {
 	ids, err := export.SelectOn(o.Log, what.Selector, &on)
 	if err != nil {
@@ -415,7 +415,7 @@ func preview(ctx context.Context, o Options, what What, on export.Screen) []stri
 		format = export.JSONL // which has the same in it, and needs no file
 	}
 	to := &patience{ctx: ctx}
-	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Redact: o.Mask})
+	report, err := export.Write(to, o.Log, ids, export.Options{Format: format, Bodies: what.Bodies, Source: o.Source, Redact: o.Redact})
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -447,14 +447,14 @@ func (p *patience) Write(b []byte) (int, error) {
 	return p.n.Write(b)
 }
 
-// whatOf is what a form says.
+// whatOf returns what is written in a form.
 func whatOf(v []string) What {
 	format, _ := export.Parse(v[2]) // it was checked
 	bodies, _ := export.ParseBodies(v[3])
 	return What{Name: strings.TrimSpace(v[0]), Selector: v[1], Format: format, Bodies: bodies}
 }
 
-// What says what is saved: the requests that an expression means, how, and with
+// What is what is saved: the requests that an expression means, how, and with
 // which values.
 type What struct {
 	Name     string // of the file
@@ -502,8 +502,8 @@ func (w *What) Read(text string) error {
 	return nil
 }
 
-// Write saves the requests that an expression means to a new file, and says how
-// much of it is masked. @shown is the filter of the list of requests, and @run
+// Write saves the requests that an expression means to a new file, and reports how
+// much of it is redacted. @shown is the filter of the list of requests, and @run
 // the run that its cursor is in.
 func Write(env *session.Env, o Options, what What) tea.Cmd {
 	on := selection(env)
@@ -534,7 +534,7 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	if err != nil {
 		return report, "", err
 	}
-	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Mask}
+	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Redact}
 	if opts.Format == export.Recording {
 		report, err = export.Save(path, o.Log, ids, opts)
 		return report, path, err

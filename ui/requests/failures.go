@@ -56,7 +56,7 @@ type failure struct {
 	at      []time.Time
 	members []uint64 // the newest, oldest first
 	by      string   // what makes the group, see groupings
-	// What the links and the detail of the members tell.
+	// From the links and the detail of the members.
 	consequence string
 	after       []uint64 // the requests that show it
 	where       string
@@ -66,9 +66,9 @@ type failure struct {
 // maxMembers is how many requests of a group are looked at closely.
 const maxMembers = 200
 
-type rested struct{} // the failures may be gathered again
+type restEnded struct{} // the failures may be gathered again
 
-type failures struct {
+type failuresGathered struct {
 	groups []failure
 	since  time.Time
 	total  uint64
@@ -100,19 +100,19 @@ func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 	case session.Snapshot:
 		f.stats = msg.Stats
 		return f.gather()
-	case groupedBy:
+	case groupingChosen:
 		f.by, f.done = string(msg), false
 		return f.gather()
-	case failures:
+	case failuresGathered:
 		f.busy, f.done, f.gathered = false, msg.hidden == f.hiddenOnly && msg.by == f.by, msg.total
 		f.since = msg.since
 		f.take(msg.groups)
 		if wait := breather(f.stats.Total); wait > 0 {
 			f.resting = true
-			return tea.Batch(f.gather(), f.env.After(wait, screen.For{Screen: f, Msg: rested{}}))
+			return tea.Batch(f.gather(), f.env.After(wait, screen.For{Screen: f, Msg: restEnded{}}))
 		}
 		return f.gather()
-	case rested:
+	case restEnded:
 		f.resting = false
 		return f.gather()
 	}
@@ -150,7 +150,7 @@ func (f *Failures) gather() tea.Cmd {
 	f.busy = true
 	total, hidden, by := f.stats.Failed, f.hiddenOnly, f.by
 	return screen.Later(func() tea.Msg {
-		m := failures{total: total, hidden: hidden, by: by}
+		m := failuresGathered{total: total, hidden: hidden, by: by}
 		first, _ := f.env.Log.Range()
 		if row, ok := f.env.Log.Row(first); ok {
 			m.since = row.Start
@@ -213,7 +213,7 @@ func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
 	return list
 }
 
-// maxKeys is how many keys of a group are told apart.
+// maxKeys is how many keys of a group are counted.
 const maxKeys = 1000
 
 func failureOf(row *session.Row) failure {
@@ -230,7 +230,7 @@ func failureOf(row *session.Row) failure {
 	return f
 }
 
-// complete adds what only the detail of the newest request tells.
+// complete adds what only the detail of the newest request has.
 func (f *failure) complete(log session.Log) {
 	f.good = log.Links(f.id).LastGood
 	if t, err := log.Trace(f.id); err == nil {
@@ -269,7 +269,7 @@ func (f *failure) shape() string {
 	return b.String()
 }
 
-// seen says whether the callers know.
+// seen returns whether the callers know: "shown", "hidden", "both".
 func (f *failure) seen() string {
 	switch {
 	case f.hidden > 0 && f.hidden < f.count:

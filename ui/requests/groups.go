@@ -67,7 +67,7 @@ type (
 
 func (r *Requests) askGroup() tea.Cmd {
 	set := func(by string) tea.Cmd {
-		return func() tea.Msg { return screen.For{Screen: r, Msg: chosenGroup{by}} }
+		return func() tea.Msg { return screen.For{Screen: r, Msg: groupChosen{by}} }
 	}
 	items := []widget.Item{{Key: 'x', Name: "none", Do: set("")}}
 	for _, g := range groupings {
@@ -77,8 +77,8 @@ func (r *Requests) askGroup() tea.Cmd {
 }
 
 type (
-	chosenGroup struct{ by string }
-	chosen      struct{ filter string }
+	groupChosen  struct{ by string }
+	filterChosen struct{ filter string }
 )
 
 func (r *Requests) groupName() string {

@@ -17,7 +17,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// groupings are what failures can be grouped by.
+// failureGroupings are what failures can be grouped by.
 var failureGroupings = []struct {
 	key      rune
 	by, note string
@@ -37,13 +37,13 @@ func (f *Failures) askGroup() tea.Cmd {
 			name = "origin and message"
 		}
 		items = append(items, widget.Item{Key: g.key, Name: name, Note: g.note, Do: func() tea.Msg {
-			return screen.For{Screen: f, Msg: groupedBy(g.by)}
+			return screen.For{Screen: f, Msg: groupingChosen(g.by)}
 		}})
 	}
 	return screen.Show(widget.NewMenu(&f.env.Shared, "group failures by", items))
 }
 
-type groupedBy string
+type groupingChosen string
 
 // mute takes a group off the list, so that it can be undone.
 func (f *Failures) mute(shape string) tea.Cmd {
@@ -56,7 +56,7 @@ func (f *Failures) mute(shape string) tea.Cmd {
 }
 
 // like is an expression that means requests which may fail as these did, before
-// anybody knows how they end.
+// it is known how they end.
 func (f *failure) like() string {
 	parts := []string{"verb=" + f.verb.String(), "ind=" + query.Quote(f.ind)}
 	if len(f.keys) == 1 {
@@ -152,7 +152,7 @@ func whereOf(t *traces.Trace) string {
 	return text
 }
 
-// shownTo says who saw the failure.
+// shownTo returns who saw the failure.
 func shownTo(t *traces.Trace) string {
 	q := t.Steps[traces.Caller]
 	who := t.Caller
@@ -211,7 +211,7 @@ func (f *failure) timeline(th *term.Theme, cells int) string {
 	return "|" + string(marks) + "| over " + traces.Age(whole)
 }
 
-// report is all groups as plain text, for a ticket. What is in it was masked when
+// report is all groups as plain text, for a ticket. Secrets were redacted when
 // it was recorded.
 func (f *Failures) report() string {
 	var b strings.Builder
@@ -242,25 +242,10 @@ func (f *Failures) report() string {
 
 // askReport writes the incident report to a file.
 func (f *Failures) askReport() tea.Cmd {
-	name := "incident-" + f.env.Now().In(f.env.Zone).Format("20060102-150405") + ".txt"
-	return screen.Show(widget.NewPrompt(&f.env.Shared, widget.Prompt{
-		Label: "write", Hint: "incident [FILE]: what failed, who saw it and what came of it, as text",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			what, file, _ := strings.Cut(strings.TrimSpace(text), " ")
-			if what != "incident" {
-				return &widget.Problem{Offset: 0, Text: "want incident, and perhaps the name of a file"}, nil
-			}
-			if file = strings.TrimSpace(file); file == "" {
-				file = name
-			}
-			report := f.report()
-			return nil, func() tea.Msg {
-				path, masked, err := f.env.Save(file, report)
-				if err != nil {
-					return screen.Toast{Text: "write " + file + ": " + err.Error(), Advice: "give another name", Bad: true}
-				}
-				return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
-			}
-		},
-	}))
+	name, report := "incident-"+f.env.Now().In(f.env.Zone).Format("20060102-150405")+".txt", f.report()
+	return widget.AskFile(&f.env.Shared, widget.File{
+		Hint: "incident [FILE]: what failed, who saw it and what came of it, as text", Kinds: []string{"incident"},
+		Name: func(string) string { return name },
+		Text: func(string) (string, int, error) { return report, 0, nil },
+	})
 }

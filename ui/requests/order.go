@@ -208,7 +208,7 @@ func sortView(log session.Log, v *store.View, column string) *order {
 	return o
 }
 
-// textOf returns what a column of texts says of a row; nil if it is one of
+// textOf returns the text of a row in a column; nil if it is a column of
 // numbers.
 func textOf(column string) func(*session.Row) string {
 	switch column {

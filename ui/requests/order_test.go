@@ -32,7 +32,7 @@ func logOf(t testing.TB, n, rows int) *store.Store {
 			Outcome: traces.Outcome(1 + r.IntN(int(traces.OutcomeCount)-1)), Took: time.Duration(r.Int64N(1 << (1 + r.IntN(50)))), Start: time.Unix(int64(i), 0),
 		}
 		if i%500 == 3 {
-			tr.Took = -time.Second // a recording may say anything
+			tr.Took = -time.Second // a recording may hold anything
 		}
 		tr.ID = s.Begin(tr)
 		if i%97 != 5 { // those run for ever

@@ -18,7 +18,6 @@ import (
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
-	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -45,7 +44,7 @@ type Requests struct {
 	seen    uint64 // the last request when follow was switched off
 	stats   session.Stats
 	rates   [60]uint32
-	past    widget.History
+	history widget.History
 	picked  []uint64
 	sorting sorting
 	ages    bool // times as ages
@@ -78,11 +77,11 @@ type (
 		view *store.View
 		done bool
 	}
-	gotDetail struct {
+	detailLoaded struct {
 		id uint64
 		detail
 	}
-	jump struct{ id uint64 }
+	requestFound struct{ id uint64 }
 )
 
 func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
@@ -106,19 +105,19 @@ func (r *Requests) Update(msg tea.Msg) tea.Cmd {
 		return r.gathered(msg)
 	case regrouped:
 		return r.regrouped(msg)
-	case gotDetail:
+	case detailLoaded:
 		if len(r.details) >= maxDetails {
 			clear(r.details)
 		}
 		r.details[msg.id] = &msg.detail
-	case jump:
+	case requestFound:
 		return r.goTo(msg.id)
-	case chosen:
+	case filterChosen:
 		return r.changeFilter(msg.filter)
-	case chosenGroup:
+	case groupChosen:
 		return r.changeGroup(msg.by)
 	case screen.Filter:
-		return r.SetFilter(msg.Text)
+		return r.setFilter(msg.Text)
 	case screen.Group:
 		return r.changeGroup(msg.By)
 	case screen.Sort:
@@ -222,7 +221,7 @@ func (r *Requests) index(id uint64) int {
 	return r.view.Index(id)
 }
 
-// moved takes note of a cursor that a person moved.
+// moved is called when the user has moved the cursor.
 func (r *Requests) moved() tea.Cmd {
 	if r.groups != nil {
 		return nil
@@ -239,7 +238,7 @@ func (r *Requests) setFollow(on bool) {
 	r.follow = on
 }
 
-// look takes note of what a person has seen: what comes later is new.
+// look sets what has been seen: what comes later is new.
 func (r *Requests) look() { _, r.seen = r.env.Log.Range() }
 
 // fresh is how many requests of the list have come since.
@@ -256,7 +255,7 @@ func (r *Requests) ask() tea.Cmd {
 	}
 	r.asked = id
 	return func() tea.Msg {
-		m := gotDetail{id: id}
+		m := detailLoaded{id: id}
 		if m.trace = steps.HeldTrace(r.env, id); m.trace == nil {
 			m.trace, m.err = r.env.Log.Trace(id)
 		}
@@ -272,14 +271,14 @@ func (r *Requests) goTo(id uint64) tea.Cmd {
 	r.focus = id
 	r.place()
 	if r.focus != id {
-		return tea.Batch(r.ask(), screen.Say(fmt.Sprintf("#%d is not in this list", id)))
+		return tea.Batch(r.ask(), screen.Notify(fmt.Sprintf("#%d is not in this list", id)))
 	}
 	return r.ask()
 }
 
-// SetFilter shows only the requests that an expression means; "" is all. A text
+// setFilter shows only the requests that an expression means; "" is all. A text
 // that is no expression changes nothing.
-func (r *Requests) SetFilter(text string) tea.Cmd {
+func (r *Requests) setFilter(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		r.filter, r.view = "", r.all
@@ -316,31 +315,24 @@ func (r *Requests) Disabled(do screen.Action) string {
 	case screen.DiffTwo:
 		return screen.ReasonIf(len(r.picked) != 2, "select two requests with space")
 	}
-	return r.canWithDetail(do)
+	return r.disabledInFocus(do)
 }
 
-func (r *Requests) canWithDetail(do screen.Action) string {
+func (r *Requests) disabledInFocus(do screen.Action) string {
+	q := r.request()
+	if do == screen.Write {
+		return screen.ReasonIf(r.env.Save == nil || q.Trace.ID == 0, "there is nothing to write")
+	}
+	return q.Disabled(do)
+}
+
+// request is the request in focus; its trace is empty while it is not known.
+func (r *Requests) request() *steps.Request {
 	d := r.details[r.focus]
 	if d == nil || d.trace == nil {
-		d = &detail{trace: &traces.Trace{}}
+		d = &detail{trace: new(traces.Trace)}
 	}
-	switch do {
-	case screen.NextInRun:
-		return screen.ReasonIf(d.links.NextInRun == 0 && d.links.Parent == 0, "there is no later request in this run")
-	case screen.PrevInRun:
-		return screen.ReasonIf(d.links.PrevInRun == 0, "there is no earlier request in this run")
-	case screen.DiffGood:
-		return screen.ReasonIf(d.links.LastGood == 0, "this key was never answered well before")
-	case screen.OpenValue, screen.CopyValue:
-		return screen.ReasonIf(d.trace.Value.Model == "" && d.trace.Sent.Model == "", "there is no value")
-	case screen.Break, screen.BreakIf:
-		return screen.ReasonIf(r.env.Debugger == nil || d.trace.ID == 0, "nothing can be held here")
-	case screen.Replay, screen.ReplayEdit:
-		return steps.CanReplay(r.env, d.trace)
-	case screen.Write:
-		return screen.ReasonIf(r.env.Save == nil || d.trace.ID == 0, "there is nothing to write")
-	}
-	return screen.Unknown
+	return &steps.Request{Env: r.env, Trace: d.trace, Links: d.links}
 }
 
 func (r *Requests) Hints() []screen.Action {
@@ -391,52 +383,27 @@ func (r *Requests) Handle(a screen.Command) tea.Cmd {
 	case screen.SetMark:
 		return steps.SetMark(r.env, r.focus, byte(min(a.Arg, 255)))
 	case screen.JumpMark:
-		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: jump{id}}) })
+		return steps.Jump(r.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: requestFound{id}}) })
 	case screen.NextFailure, screen.PrevFailure:
 		return r.failure(a.Action == screen.NextFailure)
 	case screen.DiffTwo:
 		return compare.Two(r.env, min(r.picked[0], r.picked[1]), max(r.picked[0], r.picked[1]))
 	}
-	return r.actOnDetail(a)
-}
-
-func (r *Requests) actOnDetail(a screen.Command) tea.Cmd {
-	if a.Action == screen.CopyMenu {
+	switch q := r.request(); {
+	case a.Action == screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies()))
-	}
-	d := r.details[r.focus]
-	if d == nil || d.trace == nil {
+	case q.Trace.ID == 0:
 		return nil
+	case a.Action == screen.NextInRun:
+		return r.goTo(q.Next())
+	case a.Action == screen.PrevInRun:
+		return r.goTo(q.Links.PrevInRun)
+	default:
+		return q.Handle(a.Action)
 	}
-	switch a.Action {
-	case screen.NextInRun:
-		if d.links.NextInRun != 0 {
-			return r.goTo(d.links.NextInRun)
-		}
-		return r.goTo(d.links.Parent)
-	case screen.PrevInRun:
-		return r.goTo(d.links.PrevInRun)
-	case screen.DiffGood:
-		return compare.Two(r.env, r.focus, d.links.LastGood)
-	case screen.OpenValue:
-		return value.Open(r.env, d.trace)
-	case screen.CopyValue:
-		return value.CopyAll(r.env, d.trace)
-	case screen.Break:
-		return steps.BreakHere(r.env, d.trace, traces.Terminus)
-	case screen.BreakIf:
-		return steps.AddBreak(r.env, "", "")
-	case screen.Replay:
-		return steps.Replay(r.env, d.trace)
-	case screen.ReplayEdit:
-		return steps.EditAndReplay(r.env, d.trace)
-	case screen.Write:
-		return steps.AskReport(r.env, d.trace)
-	}
-	return nil
 }
 
-// move moves the cursor, if that is what a says.
+// move moves the cursor, if the command is to move.
 func (r *Requests) move(a screen.Command) (tea.Cmd, bool) {
 	if !r.list.Handle(a) {
 		return nil, false
@@ -447,8 +414,8 @@ func (r *Requests) move(a screen.Command) (tea.Cmd, bool) {
 	return r.moved(), true
 }
 
-// enter opens the request in focus, and stops following: who looks at a
-// request wants to find it again. On a group it lists its requests.
+// enter opens the request in focus, and stops following, so that its place in
+// the list stays. On a group it lists its requests.
 func (r *Requests) enter() tea.Cmd {
 	if r.groups != nil {
 		return r.enterGroup()
@@ -477,13 +444,13 @@ func (r *Requests) changeFilter(text string) tea.Cmd {
 	if text == old {
 		return nil
 	}
-	return tea.Batch(r.SetFilter(text), r.filtered(old, text))
+	return tea.Batch(r.setFilter(text), r.filtered(old, text))
 }
 
-// filtered says that the filter was changed.
+// filtered reports that the filter was changed.
 func (r *Requests) filtered(old, text string) tea.Cmd {
 	command := strings.TrimSpace(":filter " + text)
-	return screen.Changed(command, old, text, r.SetFilter)
+	return screen.Changed(command, old, text, r.setFilter)
 }
 
 // askFilter opens the prompt. The list follows what is written, as far as it is
@@ -491,15 +458,15 @@ func (r *Requests) filtered(old, text string) tea.Cmd {
 func (r *Requests) askFilter() tea.Cmd {
 	old, follow := r.filter, r.follow
 	p := widget.Prompt{
-		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.past,
+		Label: "/", Hint: "web01   out=stale   took>5s   ind=facts served=cache   hidden t>-1h", History: &r.history,
 		Change: func(text string) (*widget.Problem, tea.Cmd) {
-			if c := complaint(text); c != nil {
+			if c := problemOf(text); c != nil {
 				return c, nil
 			}
-			return nil, r.SetFilter(text)
+			return nil, r.setFilter(text)
 		},
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			if c := complaint(text); c != nil {
+			if c := problemOf(text); c != nil {
 				return c, nil
 			}
 			text = strings.TrimSpace(text)
@@ -513,7 +480,7 @@ func (r *Requests) askFilter() tea.Cmd {
 		},
 		Cancel: func() tea.Cmd {
 			r.follow = follow
-			return r.SetFilter(old)
+			return r.setFilter(old)
 		},
 		Complete: complete,
 	}
@@ -521,8 +488,8 @@ func (r *Requests) askFilter() tea.Cmd {
 	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
-// complaint is what is wrong with a filter; nil if nothing is.
-func complaint(text string) *widget.Problem {
+// problemOf returns what is wrong with a filter, or nil.
+func problemOf(text string) *widget.Problem {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -550,7 +517,7 @@ func complete(text string) ([]screen.Completion, []string) {
 	return next, nil
 }
 
-// filterCell offers a filter for each thing that the row in focus says.
+// filterCell offers a filter for each cell of the row in focus.
 func (r *Requests) filterCell() tea.Cmd {
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok {
@@ -569,7 +536,7 @@ func (r *Requests) filterCell() tea.Cmd {
 
 func (r *Requests) howToFilter(expr string) screen.Screen {
 	set := func(text string) tea.Cmd {
-		return func() tea.Msg { return screen.For{Screen: r, Msg: chosen{text}} }
+		return func() tea.Msg { return screen.For{Screen: r, Msg: filterChosen{text}} }
 	}
 	items := []widget.Item{
 		{Key: 'o', Name: "only", Note: expr, Do: set(expr)},
@@ -639,7 +606,7 @@ func (r *Requests) failure(forward bool) tea.Cmd {
 		if next == 0 {
 			return screen.Toast{Text: "no further failure in this direction"}
 		}
-		return screen.For{Screen: r, Msg: jump{next}}
+		return screen.For{Screen: r, Msg: requestFound{next}}
 	})
 }
 

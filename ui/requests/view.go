@@ -48,7 +48,7 @@ func (r *Requests) listWidth() int {
 	return r.width - 2 - min(max(r.width/3, 44), 64)
 }
 
-// rates reports whether the line of rates is shown.
+// showsRates reports whether the line of rates is shown.
 func (r *Requests) showsRates() bool { return r.wide() && r.height >= 28 }
 
 func (r *Requests) below() int {
@@ -256,7 +256,7 @@ func (r *Requests) groupRow(i int, out *widget.Row) {
 }
 
 // story is the lines under the list: the request in focus in full, and what a
-// person should know first about it.
+// matters most about it.
 func (r *Requests) story(height int) term.Lines {
 	lines := term.Lines{r.env.Theme.HRule(r.width)}
 	row, ok := r.env.Log.Row(r.focus)
@@ -267,7 +267,7 @@ func (r *Requests) story(height int) term.Lines {
 	head.Space(1)
 	head.Put(term.Bold, session.Name(&row))
 	head.Space(3)
-	head.Append(r.about(&row))
+	head.Append(r.callerLine(&row))
 	lines = append(lines, head)
 	d := r.details[r.focus]
 	if d == nil {
@@ -279,12 +279,8 @@ func (r *Requests) story(height int) term.Lines {
 		l.Put(term.Attention, d.err.Error())
 		return append(lines, l)
 	}
-	for _, text := range term.Clean(traces.Story(d.trace)).Wrap(r.width-2, max(height-3, 1)) {
-		var l term.Line
-		l.Space(1)
-		l.Add(session.StyleOf(row.Outcome), text)
-		lines = append(lines, l)
-	}
+	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
+	lines = append(lines, story.Lines(0, 1, r.width, max(height-3, 1))...)
 	h := headline(d.trace)
 	for _, who := range []struct{ label, text string }{{"asked ", h.Asked}, {"   not asked ", h.NotAsked}} {
 		if who.text != "" {
@@ -295,8 +291,8 @@ func (r *Requests) story(height int) term.Lines {
 	return append(lines, l).Fill(r.width, height)
 }
 
-// about is what belongs to a request beside its name.
-func (r *Requests) about(row *session.Row) term.Line {
+// callerLine is the caller of a request, its run and its environment.
+func (r *Requests) callerLine(row *session.Row) term.Line {
 	var l term.Line
 	if row.Sent {
 		l.Put(term.Touched, "sent by you  ")
@@ -324,7 +320,7 @@ func (r *Requests) side(height, width int) term.Lines {
 	if !ok || r.groups != nil {
 		return nil
 	}
-	lines := term.Lines{term.Of(term.Bold, session.Name(&row)), r.about(&row), {}}
+	lines := term.Lines{term.Of(term.Bold, session.Name(&row)), r.callerLine(&row), {}}
 	d := r.details[r.focus]
 	if d == nil {
 		return lines
@@ -332,14 +328,9 @@ func (r *Requests) side(height, width int) term.Lines {
 	if d.trace == nil {
 		return append(lines, term.Of(term.Attention, " "+d.err.Error()))
 	}
+	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
 	lines = append(lines, term.Of(term.Quiet, "STORY"))
-	for _, text := range term.Clean(traces.Story(d.trace)).Wrap(width-2, 5) {
-		var l term.Line
-		l.Space(1)
-		l.Add(session.StyleOf(row.Outcome), text)
-		lines = append(lines, l)
-	}
-	lines = append(lines, term.Line{})
+	lines = append(append(lines, story.Lines(0, 1, width, 5)...), term.Line{})
 	h := headline(d.trace)
 	for _, who := range []widget.Fact{
 		{Label: "WHO ANSWERED", Text: h.Answered},

@@ -25,11 +25,11 @@ type change struct {
 // changes are what happened to the route of an indirection, newest first. What
 // replaced the whole table counts if it changed this route. Gap L1.
 func (r *Routes) changes(indirection string) []change {
-	if r.house == nil {
+	if r.engine == nil {
 		return nil
 	}
 	var out []change
-	for _, c := range slices.Backward(r.house.Journal()) {
+	for _, c := range slices.Backward(r.engine.Journal()) {
 		if c.Indirection != indirection && c.Indirection != "" {
 			continue
 		}
@@ -110,7 +110,7 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 			text += "  at " + r.clock(c.At)
 		}
 		p.Add("", text, style)
-		p.Add("", "   "+said(long(r.env, c), state(c, wins)), style)
+		p.Add("", "   "+joined(long(r.env, c), state(c, wins)), style)
 		if c.Note != "" {
 			p.Add("", "   "+c.Note, term.Attention)
 		}
@@ -118,25 +118,25 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 }
 
 func (r *Routes) pageOfTermini(p *widget.Page, f row) {
-	if r.house == nil {
+	if r.engine == nil {
 		return
 	}
-	reg := r.house.Registry()
+	reg := r.engine.Registry()
 	if spec := reg.Spec(f.name); spec != nil {
 		p.Add("", "", term.Plain)
 		p.Add(f.name, spec.Doc, term.Plain)
 	}
 	for _, name := range reg.Termini(f.name) {
 		d := reg.Descriptor(f.name, name)
-		var can []string
+		var verbsOf []string
 		for _, v := range verbs {
 			if indirector.VerbsOf(d.Type)[v] != nil {
-				can = append(can, v.String())
+				verbsOf = append(verbsOf, v.String())
 			}
 		}
 		p.Add("", "", term.Plain)
 		p.Add(name, d.Doc, term.Plain)
-		p.Add("", "can "+strings.Join(can, ", "), term.Quiet)
+		p.Add("", "can "+strings.Join(verbsOf, ", "), term.Quiet)
 		for _, s := range d.Settings {
 			p.Add("", "reads "+s.Name+": "+s.Doc, term.Quiet)
 		}
@@ -144,18 +144,18 @@ func (r *Routes) pageOfTermini(p *widget.Page, f row) {
 }
 
 // Section is the table in force as the section of an application in routes.yaml.
-func Section(house Engine, application string) string {
-	return strings.TrimPrefix(routes.Export(house.Routes(), application), "---\n")
+func Section(engine Engine, application string) string {
+	return strings.TrimPrefix(routes.Export(engine.Routes(), application), "---\n")
 }
 
 // copies are what can be copied here.
 func (r *Routes) copies(f row) []widget.Item {
 	copied := func(what, text string) tea.Cmd { return screen.Send(screen.Copy{What: what, Text: text}) }
 	var items []widget.Item
-	if r.house != nil {
+	if r.engine != nil {
 		items = append(items, widget.Item{
 			Key: 'r', Name: "as routes.yaml", Note: "the section " + r.about().Application + ", with what is in force now",
-			Do: copied("as routes.yaml section "+r.about().Application, Section(r.house, r.about().Application)),
+			Do: copied("as routes.yaml section "+r.about().Application, Section(r.engine, r.about().Application)),
 		})
 	}
 	var b strings.Builder

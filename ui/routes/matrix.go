@@ -11,12 +11,12 @@ import (
 // verbs are those that a terminus may have, in the order of the table.
 var verbs = [...]indirector.Verb{indirector.Find, indirector.Search, indirector.Head, indirector.Save, indirector.Destroy}
 
-// matrix is what the termini of an indirection can do, as their types say.
+// matrix shows what the termini of an indirection can do.
 func (r *Routes) matrix(f row) term.Lines {
-	if r.house == nil {
+	if r.engine == nil {
 		return term.Lines{term.Of(term.Quiet, " a recording does not say which termini there were")}
 	}
-	reg := r.house.Registry()
+	reg := r.engine.Registry()
 	names := reg.Termini(f.name)
 	if len(names) == 0 {
 		return term.Lines{term.Of(term.Quiet, " this program has no terminus of "+f.name)}
@@ -40,7 +40,7 @@ func (r *Routes) matrix(f row) term.Lines {
 // nameCells is the width of the names of termini.
 const nameCells = 21
 
-// use says what a terminus is used for now.
+// use returns what a terminus is used for now.
 func use(name, primary, cache string) string {
 	switch {
 	case name == primary && name == cache:
@@ -67,9 +67,9 @@ func capability(d *indirector.Descriptor, use string) term.Line {
 	}
 	l = l.Cut(nameCells)
 	l.To(nameCells + 1)
-	can := indirector.VerbsOf(d.Type)
+	verbsOf := indirector.VerbsOf(d.Type)
 	for _, v := range verbs {
-		if can[v] != nil {
+		if verbsOf[v] != nil {
 			l.Put(term.Plain, "x    ")
 		} else {
 			l.Put(term.Quiet, ".    ")
@@ -84,21 +84,21 @@ func capability(d *indirector.Descriptor, use string) term.Line {
 	return l
 }
 
-// notes are what a person should know before choosing a terminus.
+// notes are what matters when choosing a terminus.
 func notes(d *indirector.Descriptor) []string {
 	var out []string
-	say := func(is bool, what string) {
+	add := func(is bool, what string) {
 		if is {
 			out = append(out, what)
 		}
 	}
 	_, authorizes := d.Type.(indirector.Authorizer)
 	_, filters := d.Type.(indirector.Filterer)
-	say(d.AlwaysNil, "never finds anything")
-	say(d.ProcessLocal, "lost on exit")
-	say(d.KeepsExpiry, "keeps expiry")
-	say(authorizes, "has a rule of its own")
-	say(filters, "filters what it answers")
+	add(d.AlwaysNil, "never finds anything")
+	add(d.ProcessLocal, "lost on exit")
+	add(d.KeepsExpiry, "keeps expiry")
+	add(authorizes, "has a rule of its own")
+	add(filters, "filters what it answers")
 	if len(out) == 0 {
 		out = append(out, summary(d.Doc))
 	}
@@ -116,9 +116,9 @@ func summary(doc string) string {
 // missingVerbs returns the verbs that a terminus lacks.
 func missingVerbs(d *indirector.Descriptor) []indirector.Verb {
 	var out []indirector.Verb
-	can := indirector.VerbsOf(d.Type)
+	verbsOf := indirector.VerbsOf(d.Type)
 	for _, v := range verbs {
-		if can[v] == nil {
+		if verbsOf[v] == nil {
 			out = append(out, v)
 		}
 	}

@@ -29,7 +29,7 @@ const depth = 16 * block
 
 // look reads the newest requests, if there are any that it has not seen.
 func (c *recorded) look(r *Routes, last uint64) tea.Cmd {
-	if r.house != nil || c.busy || last == c.last {
+	if r.engine != nil || c.busy || last == c.last {
 		return nil
 	}
 	c.busy = true

@@ -18,11 +18,11 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A House is the running house whose routes are shown and changed: an
+// An Engine is the running engine whose routes are shown and changed: an
 // *engine.Engine. It is safe for concurrent use.
 type Engine interface {
 	session.Routes
-	// Plan tells what would become of a request, without asking anybody.
+	// Plan returns what would become of a request, without asking a terminus.
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 	// Configured returns the table as it was at the start.
 	Configured() indirector.Routes
@@ -34,12 +34,12 @@ type Engine interface {
 
 // A Problem is something that is wrong with the configuration.
 type Problem struct {
-	Fatal bool   // Puppet would not have started
-	Place string // "routes.yaml:4"; "" if unknown
-	Text  string // one sentence
+	Fatal  bool   // Puppet would not have started
+	Source string // "routes.yaml:4"; "" if unknown
+	Text   string // one sentence
 }
 
-// About is what is to be said about a house beside its routes.
+// About is what is shown of an engine beside its routes.
 type About struct {
 	Source      string // "in process"
 	Application string // "agent": whose section in routes.yaml counts
@@ -52,7 +52,7 @@ type About struct {
 // A Routes is the place.
 type Routes struct {
 	env           *session.Env
-	house         Engine       // nil in a recording
+	engine        Engine       // nil in a recording
 	about         func() About // as it is now
 	width, height int
 	list          widget.Table
@@ -64,10 +64,10 @@ var _ screen.Screen = (*Routes)(nil)
 // List returns the indirections.
 func (r *Routes) List() screen.List { return &r.list }
 
-// New shows the routes of a house. A nil house is a recording: its routes are
+// New shows the routes of an engine. A nil engine is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
-func New(env *session.Env, house Engine, about func() About) *Routes {
-	r := &Routes{env: env, house: house, about: about, list: widget.Table{Gutter: gutter, Drags: true}}
+func New(env *session.Env, engine Engine, about func() About) *Routes {
+	r := &Routes{env: env, engine: engine, about: about, list: widget.Table{Gutter: gutter, Drags: true}}
 	r.list.SetLen(len(r.rows()))
 	return r
 }
@@ -75,10 +75,10 @@ func New(env *session.Env, house Engine, about func() About) *Routes {
 // Overridden returns how many indirections have a route that is not the
 // configured one, for the tab and the status bar.
 func (r *Routes) Overridden() int {
-	if r.house == nil {
+	if r.engine == nil {
 		return 0
 	}
-	return len(r.house.Overrides())
+	return len(r.engine.Overrides())
 }
 
 // Badge is what stands behind the name of the place: "*1".
@@ -113,17 +113,17 @@ func (r *Routes) Update(msg tea.Msg) tea.Cmd {
 		return r.recorded.look(r, msg.Last)
 	case recordedRoutes:
 		r.recorded.take(msg)
-	case chosen:
+	case slotChosen:
 		return r.apply(msg)
-	case looked:
-		return r.look(chosen(msg))
+	case whatIfChosen:
+		return r.look(slotChosen(msg))
 	}
 	r.list.SetLen(len(r.rows()))
 	r.layout()
 	return nil
 }
 
-// A row is what is said about one indirection.
+// A row is one indirection.
 type row struct {
 	name     string
 	route    indirector.Route
@@ -134,15 +134,15 @@ type row struct {
 // rows are the indirections in the order of their declaration; in a recording
 // by name. There are a dozen.
 func (r *Routes) rows() []row {
-	if r.house == nil {
+	if r.engine == nil {
 		return r.recorded.rows(r.env.Log)
 	}
-	table := r.house.Routes()
+	table := r.engine.Routes()
 	other := make(map[string]bool)
-	for _, name := range r.house.Overrides() {
+	for _, name := range r.engine.Overrides() {
 		other[name] = true
 	}
-	names := r.house.Registry().Names()
+	names := r.engine.Registry().Names()
 	rows := make([]row, len(names))
 	for i, name := range names {
 		rows[i] = row{name, table[name], other[name], r.env.Log.Traffic(name)}
@@ -171,17 +171,17 @@ func (r *Routes) Disabled(do screen.Action) string {
 		return screen.ReasonIf(!ok, isNothing)
 	case screen.Enter, screen.SwapCache, screen.WhatIf:
 		switch {
-		case r.house == nil:
+		case r.engine == nil:
 			return isRecording
-		case len(r.house.Registry().Termini(f.name)) == 0:
+		case len(r.engine.Registry().Termini(f.name)) == 0:
 			return "this program has no terminus of " + f.name
 		}
 		return ""
 	case screen.Reset:
 		switch {
-		case r.house == nil:
+		case r.engine == nil:
 			return isRecording
-		case !touched(r.house, f.name):
+		case !touched(r.engine, f.name):
 			return f.name + " is as configured"
 		}
 		return ""
@@ -190,7 +190,7 @@ func (r *Routes) Disabled(do screen.Action) string {
 }
 
 func (r *Routes) Hints() []screen.Action {
-	if r.house == nil {
+	if r.engine == nil {
 		return []screen.Action{screen.History, screen.UsedBy, screen.CopyMenu, screen.Enter}
 	}
 	return []screen.Action{screen.Enter, screen.SwapCache, screen.WhatIf, screen.History, screen.Reset, screen.UsedBy, screen.CopyMenu, screen.CommandLine}
@@ -209,7 +209,7 @@ func (r *Routes) Handle(a screen.Command) tea.Cmd {
 	case screen.WhatIf:
 		return r.pickWhatIf(f)
 	case screen.Reset:
-		return Reset(r.house, f.name)
+		return Reset(r.engine, f.name)
 	case screen.History:
 		return screen.Show(widget.NewPager(&r.env.Shared, r.page(f)))
 	case screen.UsedBy:

@@ -28,16 +28,16 @@ import (
 
 var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
 
-// A house is an engine that reads Puppet's configuration, without a mask.
-type house struct {
+// An engine is an engine that reads Puppet's configuration and redacts nothing.
+type engine struct {
 	*indirector.Indirector
 	start indirector.Routes
 	write bool
 }
 
-func (h *house) Configured() indirector.Routes { return h.start }
+func (h *engine) Configured() indirector.Routes { return h.start }
 
-func (h *house) Overrides() []string {
+func (h *engine) Overrides() []string {
 	var names []string
 	for _, name := range h.Registry().Names() {
 		a, b := h.Routes()[name], h.start[name]
@@ -48,11 +48,11 @@ func (h *house) Overrides() []string {
 	return names
 }
 
-func (h *house) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (h *engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
 	return h.Do(ctx, req)
 }
-func (h *house) Writes() bool     { return h.write }
-func (h *house) SetWrite(on bool) { h.write = on }
+func (h *engine) Writes() bool     { return h.write }
+func (h *engine) SetWrite(on bool) { h.write = on }
 
 const routesYAML = `---
 master:
@@ -63,9 +63,9 @@ agent:
     terminus: exec
 `
 
-// site is a house over a directory, the log that it writes to, and what is to be
-// said about it. The exec terminus is a script.
-func site(t *testing.T) (*house, *store.Store, routes.About) {
+// site is an engine over a directory, the log that it writes to, and what is to be
+// known of it. The exec terminus is a script.
+func site(t *testing.T) (*engine, *store.Store, routes.About) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "routes.yaml"), []byte(routesYAML), 0o644); err != nil {
@@ -108,7 +108,7 @@ func site(t *testing.T) (*house, *store.Store, routes.About) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{Indirector: x, start: loaded.Routes}
+	h := &engine{Indirector: x, start: loaded.Routes}
 	about := routes.About{Source: "in process", Application: "agent", Environment: "production", Sections: loaded.Sections, Found: loaded.Found}
 	for _, w := range loaded.Warnings {
 		about.Problems = append(about.Problems, routes.Problem{Text: w.String()})
@@ -117,7 +117,7 @@ func site(t *testing.T) (*house, *store.Store, routes.About) {
 }
 
 // traffic asks what an agent might ask.
-func traffic(t *testing.T, h *house) {
+func traffic(t *testing.T, h *engine) {
 	t.Helper()
 	for range 20 {
 		for _, key := range []string{"web01.example.com", "db07.example.com"} {
@@ -129,7 +129,7 @@ func traffic(t *testing.T, h *house) {
 	}
 }
 
-func play(t *testing.T, h *house, log *store.Store, about routes.About, width, height int) *uitest.Player {
+func play(t *testing.T, h *engine, log *store.Store, about routes.About, width, height int) *uitest.Player {
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: log, Routes: h, Now: func() time.Time { return noon },
@@ -252,9 +252,9 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	h, log, about := site(t)
 	about.Problems = []routes.Problem{
-		{Place: "puppet.conf:3", Text: "setting strct is unknown"},
-		{Place: "routes.yaml:9", Text: "key 'ttl' of node is ignored"},
-		{Fatal: true, Place: "routes.yaml:5", Text: "the section agent is a list"},
+		{Source: "puppet.conf:3", Text: "setting strct is unknown"},
+		{Source: "routes.yaml:9", Text: "key 'ttl' of node is ignored"},
+		{Fatal: true, Source: "routes.yaml:5", Text: "the section agent is a list"},
 	}
 	play(t, h, log, about, 80, 24).Keys("3", "j").Want("warning (1 of 3): Puppet stops here: routes.yaml:5: the section agent is a list")
 	p := play(t, h, log, about, 140, 40).Keys("3", "j")
@@ -306,7 +306,7 @@ func TestAnySize(t *testing.T) {
 		log.End(tr, nil)
 	}
 	h, live, about := site(t)
-	about.Problems = []routes.Problem{{Fatal: true, Place: bad, Text: bad}}
+	about.Problems = []routes.Problem{{Fatal: true, Source: bad, Text: bad}}
 	if err := h.Assign("node", indirector.SlotTerminus, traces.Choice{Terminus: "plain", Kind: traces.FromYou, Source: bad}); err != nil {
 		t.Fatal(err)
 	}

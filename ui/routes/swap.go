@@ -23,57 +23,57 @@ func Line(indirection, slot, terminus string) string {
 	return ":route " + command.Quote(indirection) + " " + slot + "=" + command.Quote(terminus)
 }
 
-// Swap lets a person choose the terminus or the cache of an indirection. Place
-// says where that was done. The command that it returns says so, and how to
+// Swap chooses the terminus or the cache of an indirection for the user. Place
+// is where that was done. The command that it returns reports it, and how to
 // undo it. The error is the one of [indirector.Indirector.Assign]; nothing has
 // changed then.
-func Swap(house Engine, indirection, slot, terminus, place string) (tea.Cmd, error) {
-	before, _ := house.Explain(indirection)
-	if err := house.Assign(indirection, slot, traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: place}); err != nil {
+func Swap(engine Engine, indirection, slot, terminus, place string) (tea.Cmd, error) {
+	before, _ := engine.Explain(indirection)
+	if err := engine.Assign(indirection, slot, traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: place}); err != nil {
 		return nil, err
 	}
-	return done(house, indirection, Line(indirection, slot, terminus), before), nil
+	return done(engine, indirection, Line(indirection, slot, terminus), before), nil
 }
 
-// Reset takes back what a person chose for an indirection. If something else
+// Reset takes back what the user chose for an indirection. If something else
 // has changed its route since the start, that is taken back too.
-func Reset(house Engine, indirection string) tea.Cmd {
-	before, _ := house.Explain(indirection)
-	house.Withdraw(indirection, traces.FromYou)
-	if slices.Contains(house.Overrides(), indirection) {
-		restore(house, indirection, house.Configured()[indirection], "reset")
+func Reset(engine Engine, indirection string) tea.Cmd {
+	before, _ := engine.Explain(indirection)
+	engine.Withdraw(indirection, traces.FromYou)
+	if slices.Contains(engine.Overrides(), indirection) {
+		restore(engine, indirection, engine.Configured()[indirection], "reset")
 	}
-	return done(house, indirection, ":route reset "+command.Quote(indirection), before)
+	return done(engine, indirection, ":route reset "+command.Quote(indirection), before)
 }
 
 // touched reports whether Reset would change anything.
-func touched(house Engine, indirection string) bool {
-	r, _ := house.Explain(indirection)
+func touched(engine Engine, indirection string) bool {
+	r, _ := engine.Explain(indirection)
 	mine := func(c traces.Choice) bool { return c.Kind == traces.FromYou }
-	return slices.ContainsFunc(r.Primary, mine) || slices.ContainsFunc(r.Cache, mine) || slices.Contains(house.Overrides(), indirection)
+	return slices.ContainsFunc(r.Primary, mine) || slices.ContainsFunc(r.Cache, mine) || slices.Contains(engine.Overrides(), indirection)
 }
 
-// done says what was done. Undoing it restores the route of this indirection
+// done reports what was done. Undoing it restores the route of this indirection
 // and no other.
-func done(house Engine, indirection, line string, before indirector.Route) tea.Cmd {
-	after, _ := house.Explain(indirection)
+func done(engine Engine, indirection, line string, before indirector.Route) tea.Cmd {
+	after, _ := engine.Explain(indirection)
 	to := func(r indirector.Route, why string) func() tea.Cmd {
 		return func() tea.Cmd {
-			restore(house, indirection, r, why)
+			restore(engine, indirection, r, why)
 			return nil
 		}
 	}
 	return screen.Did(line, to(before, "undo"), to(after, "redo"))
 }
 
-func restore(house Engine, indirection string, r indirector.Route, why string) {
-	table := maps.Clone(house.Routes())
+func restore(engine Engine, indirection string, r indirector.Route, why string) {
+	table := maps.Clone(engine.Routes())
 	table[indirection] = r
-	house.SwapRoutes(table, why)
+	engine.SwapRoutes(table, why)
 }
 
-// Complain says why a swap was refused, and what could be chosen instead.
-func Complain(err error) tea.Cmd {
+// warnRefused shows why a swap was refused, and what could be chosen instead.
+func warnRefused(err error) tea.Cmd {
 	advice := ""
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
 		advice = f.Hidden
@@ -81,30 +81,30 @@ func Complain(err error) tea.Cmd {
 	return screen.Warn(indirector.Message(err), advice)
 }
 
-// chosen is that a person has decided.
-type chosen struct{ indirection, slot, terminus string }
+// slotChosen is the choice of the user.
+type slotChosen struct{ indirection, slot, terminus string }
 
-func (r *Routes) apply(c chosen) tea.Cmd {
-	cmd, err := Swap(r.house, c.indirection, c.slot, c.terminus, "Routes")
+func (r *Routes) apply(c slotChosen) tea.Cmd {
+	cmd, err := Swap(r.engine, c.indirection, c.slot, c.terminus, "Routes")
 	if err != nil {
-		return Complain(err)
+		return warnRefused(err)
 	}
 	return cmd
 }
 
-// pick lets a person choose the terminus or the cache.
+// pick lets the user choose the terminus or the cache.
 func (r *Routes) pick(f row, slot string) tea.Cmd {
 	now := orNone(slotOf(f.route, slot).Winner().Terminus)
 	title := fmt.Sprintf("swap the %s of %s, now %s", slot, f.name, now)
 	return screen.Show(widget.NewMenu(&r.env.Shared, title, r.candidates(f, slot, func(name string) tea.Cmd {
-		return r.check(chosen{f.name, slot, name})
+		return r.check(slotChosen{f.name, slot, name})
 	})))
 }
 
 // candidates are what a slot could be, with what each can do.
 func (r *Routes) candidates(f row, slot string, do func(terminus string) tea.Cmd) []widget.Item {
 	now := slotOf(f.route, slot).Winner().Terminus
-	was := slotOf(r.house.Configured()[f.name], slot).Winner().Terminus
+	was := slotOf(r.engine.Configured()[f.name], slot).Winner().Terminus
 	mark := func(name string) string {
 		switch {
 		case name == now:
@@ -115,8 +115,8 @@ func (r *Routes) candidates(f row, slot string, do func(terminus string) tea.Cmd
 		return "            "
 	}
 	var items []widget.Item
-	for _, name := range r.house.Registry().Termini(f.name) {
-		d := r.house.Registry().Descriptor(f.name, name)
+	for _, name := range r.engine.Registry().Termini(f.name) {
+		d := r.engine.Registry().Descriptor(f.name, name)
 		items = append(items, widget.Item{Name: name, Note: mark(name) + codes(d) + "  " + strings.Join(notes(d), ", "), Do: do(name)})
 	}
 	if slot == indirector.SlotCache {
@@ -131,11 +131,11 @@ func (r *Routes) candidates(f row, slot string, do func(terminus string) tea.Cmd
 
 // codes are the verbs of a terminus in columns.
 func codes(d *indirector.Descriptor) string {
-	can := indirector.VerbsOf(d.Type)
+	verbsOf := indirector.VerbsOf(d.Type)
 	words := make([]string, len(verbs))
 	for i, v := range verbs {
 		words[i] = "...."
-		if can[v] != nil {
+		if verbsOf[v] != nil {
 			words[i] = session.VerbCode(v)
 		}
 	}
@@ -143,11 +143,11 @@ func codes(d *indirector.Descriptor) string {
 }
 
 // check swaps at once, unless the candidate lacks a verb that was seen in the
-// traffic: then a person is asked first.
-func (r *Routes) check(c chosen) tea.Cmd {
+// traffic: then the user is asked first.
+func (r *Routes) check(c slotChosen) tea.Cmd {
 	return func() tea.Msg {
 		apply := screen.For{Screen: r, Msg: c}
-		lacks := Lacking(r.env.Log, r.house, c.indirection, c.slot, c.terminus)
+		lacks := Lacking(r.env.Log, r.engine, c.indirection, c.slot, c.terminus)
 		if lacks == "" {
 			return apply
 		}
@@ -162,8 +162,8 @@ func (r *Routes) check(c chosen) tea.Cmd {
 // Lacking warns of verbs that a terminus lacks and that were seen in the newest
 // requests: "facter has no search: 3 of the last 88 requests would fail". It is
 // "" if there are none. It reads the log.
-func Lacking(log session.Log, house Engine, indirection, slot, terminus string) string {
-	d := house.Registry().Descriptor(indirection, terminus)
+func Lacking(log session.Log, engine Engine, indirection, slot, terminus string) string {
+	d := engine.Registry().Descriptor(indirection, terminus)
 	if d == nil {
 		return ""
 	}
@@ -204,7 +204,7 @@ type walk struct {
 }
 
 // block is how many rows are read at once, and maxBlocks how many blocks while a
-// person waits.
+// command runs.
 const (
 	block     = 1024
 	maxBlocks = 256

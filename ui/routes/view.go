@@ -14,24 +14,24 @@ import (
 
 func (r *Routes) Context() (left, right term.Line) {
 	left.Put(term.Plain, " ")
-	say := func(label, text string) {
+	add := func(label, text string) {
 		if text != "" {
 			left.Put(term.Quiet, label)
 			left.Put(term.Plain, text+"   ")
 		}
 	}
 	if r.width >= screen.Wide {
-		say("source ", r.about().Source)
-		say("environment ", r.about().Environment)
+		add("source ", r.about().Source)
+		add("environment ", r.about().Environment)
 	}
-	say("application ", r.about().Application)
+	add("application ", r.about().Application)
 	switch {
-	case r.house == nil:
+	case r.engine == nil:
 		left.Put(term.Quiet, "as the newest requests found it; "+isRecording)
 	case r.about().Found:
-		say("routes.yaml ", r.sections())
+		add("routes.yaml ", r.sections())
 	default:
-		say("routes.yaml ", "not there")
+		add("routes.yaml ", "not there")
 	}
 	if n := r.Overridden(); n > 0 {
 		right.Put(term.Touched, term.Plural(n, "override"))
@@ -43,7 +43,7 @@ func (r *Routes) Context() (left, right term.Line) {
 	return left, right
 }
 
-// sections says how much of routes.yaml counts: "2 sections, 1 applies".
+// sections returns how much of routes.yaml counts: "2 sections, 1 applies".
 func (r *Routes) sections() string {
 	app := r.about().Application
 	applies := slices.ContainsFunc(r.about().Sections, func(s string) bool {
@@ -138,14 +138,14 @@ func (r *Routes) line(f row, out *widget.Row) {
 	}
 }
 
-// setBy is who decided. In a narrow table it says what a person replaced.
+// setBy returns who decided; in a narrow table also what the user replaced.
 func (r *Routes) setBy(f row) string {
-	say := brief
+	add := brief
 	if r.width >= screen.Wide {
-		say = long
+		add = long
 	}
 	c, cached := decider(f.route)
-	text := say(r.env, c)
+	text := add(r.env, c)
 	if cached {
 		text = "cache: " + text
 	}
@@ -205,8 +205,8 @@ func (r *Routes) wideDetail(f row, room int) term.Lines {
 	lines := term.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
 	lines = append(lines, r.env.Theme.HRule(r.width))
 	lines = append(lines, warnings...)
-	if r.house != nil {
-		if spec := r.house.Registry().Spec(f.name); spec != nil {
+	if r.engine != nil {
+		if spec := r.engine.Registry().Spec(f.name); spec != nil {
 			for _, t := range term.Clean(f.name+": "+spec.Doc).Wrap(r.width-2, 3) {
 				var l term.Line
 				l.Add(term.Quiet, t)
@@ -225,7 +225,7 @@ func widest(lines term.Lines) int {
 	return w
 }
 
-// upTo returns at most n lines. If there are more, the last one says how many.
+// upTo returns at most n lines. If there are more, the last one counts them.
 func (r *Routes) upTo(lines term.Lines, n int) term.Lines {
 	if len(lines) <= n || n <= 0 {
 		return lines[:max(min(len(lines), n), 0)]
@@ -258,16 +258,16 @@ func (r *Routes) warningLines(f row, most int) term.Lines {
 	return lines
 }
 
-// chain is every opinion on the two slots, strongest first, and below it what
-// was changed since the start, newest first. Two lines for each opinion have
-// room for all that is said about it.
+// chain is every choice on the two slots, strongest first, and below it what
+// was changed since the start, newest first. Two lines for each choice have
+// room for all that is known of it.
 func (r *Routes) chain(f row, two bool) term.Lines {
 	var head term.Line
 	head.Put(term.Bold, f.name)
 	head.Put(term.Quiet, "  history, strongest first")
 	lines := term.Lines{head}
 	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-		lines = append(lines, r.opinions(f, slot, two)...)
+		lines = append(lines, r.choices(f, slot, two)...)
 	}
 	if changes := r.changes(f.name); len(changes) > 0 {
 		lines = append(lines, term.Of(term.Quiet, "  changed here, newest first"))
@@ -284,11 +284,11 @@ func (r *Routes) chain(f row, two bool) term.Lines {
 
 // counts are what the wrappers of a slot have done since they were chosen.
 func (r *Routes) counts(indirection, slot string) term.Lines {
-	if r.house == nil {
+	if r.engine == nil {
 		return nil
 	}
 	var lines term.Lines
-	for _, c := range r.house.WrapperCounts(indirection, slot) {
+	for _, c := range r.engine.WrapperCounts(indirection, slot) {
 		var l term.Line
 		l.Space(4)
 		kind, _, _ := strings.Cut(c.Wrapper, "(")
@@ -298,10 +298,10 @@ func (r *Routes) counts(indirection, slot string) term.Lines {
 	return lines
 }
 
-func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
+func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 	s := slotOf(f.route, slot)
 	var lines term.Lines
-	say := func(terminus, place, state string, style term.Style) {
+	add := func(terminus, place, state string, style term.Style) {
 		var l term.Line
 		l.Space(2)
 		l.Cell(term.Quiet, term.Clean(slot), 8)
@@ -317,11 +317,11 @@ func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
 			l = term.Line{}
 			l.Space(4)
 		}
-		l.Put(style, said(place, state))
+		l.Put(style, joined(place, state))
 		lines = append(lines, l)
 	}
 	if slot == indirector.SlotCache && len(s) == 0 {
-		say("-", "nobody named one", "", term.Quiet)
+		add("-", "nobody named one", "", term.Quiet)
 	}
 	won := false
 	for _, c := range s {
@@ -336,13 +336,13 @@ func (r *Routes) opinions(f row, slot string, two bool) term.Lines {
 		case c.Why != "":
 			style = term.Attention
 		}
-		say(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
+		add(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
 		if wins {
 			lines = append(lines, r.counts(f.name, slot)...)
 		}
 	}
 	if !won && slot == indirector.SlotTerminus {
-		say("-", "nobody names one: every request fails", "", term.Attention)
+		add("-", "nobody names one: every request fails", "", term.Attention)
 	}
 	return lines
 }

@@ -59,7 +59,7 @@ type WhatIf struct {
 	Indirection, Slot, Terminus string
 	Lose, Gain                  int // answered then and not now, and the other way round
 
-	house  Engine
+	engine Engine
 	table  indirector.Routes
 	walk   walk
 	counts [fates][indirector.Expire]int
@@ -69,8 +69,8 @@ type WhatIf struct {
 }
 
 // NewWhatIf begins to count. See Step.
-func NewWhatIf(log session.Log, house Engine, indirection, slot, terminus string) *WhatIf {
-	table := maps.Clone(house.Routes())
+func NewWhatIf(log session.Log, engine Engine, indirection, slot, terminus string) *WhatIf {
+	table := maps.Clone(engine.Routes())
 	route := table[indirection]
 	choice := traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: "what-if"}
 	if slot == indirector.SlotCache {
@@ -81,7 +81,7 @@ func NewWhatIf(log session.Log, house Engine, indirection, slot, terminus string
 	table[indirection] = route
 	return &WhatIf{
 		Indirection: indirection, Slot: slot, Terminus: terminus,
-		house: house, table: table, walk: walk{log: log, indirection: indirection},
+		engine: engine, table: table, walk: walk{log: log, indirection: indirection},
 	}
 }
 
@@ -101,7 +101,7 @@ func (w *WhatIf) Step(ctx context.Context) (done bool) {
 }
 
 func (w *WhatIf) count(ctx context.Context, r *session.Row) {
-	f := w.house.Plan(ctx, &indirector.Request{
+	f := w.engine.Plan(ctx, &indirector.Request{
 		Indirection: r.Indirection, Verb: r.Verb, Key: r.Key, Flags: r.Flags, Environment: r.Environment,
 	}, w.table)
 	is := fateOf(&f)
@@ -132,7 +132,7 @@ func (w *WhatIf) of(is fate) int {
 	return n
 }
 
-// String says it in one line: "31 requests, nothing is executed: 2 would be
+// String returns it in one line: "31 requests, nothing is executed: 2 would be
 // answered, 29 nil".
 func (w *WhatIf) String() string {
 	if w.total == 0 {
@@ -147,10 +147,10 @@ func (w *WhatIf) String() string {
 	return term.Plural(w.total, "request") + ", nothing is executed: " + strings.Join(parts, ", ")
 }
 
-// pickWhatIf lets a person choose what to look at.
+// pickWhatIf lets the user choose what to look at.
 func (r *Routes) pickWhatIf(f row) tea.Cmd {
 	of := func(slot string) []widget.Item {
-		return r.candidates(f, slot, func(name string) tea.Cmd { return r.whatIf(chosen{f.name, slot, name}) })
+		return r.candidates(f, slot, func(name string) tea.Cmd { return r.whatIf(slotChosen{f.name, slot, name}) })
 	}
 	items := of(indirector.SlotTerminus)
 	for _, it := range of(indirector.SlotCache) {
@@ -160,14 +160,16 @@ func (r *Routes) pickWhatIf(f row) tea.Cmd {
 	return screen.Show(widget.NewMenu(&r.env.Shared, "what if "+f.name+" went to ...  nothing is executed", items))
 }
 
-// looked is that a person wants to look first.
-type looked chosen
+// whatIfChosen is a choice that the user wants to see first.
+type whatIfChosen slotChosen
 
 // whatIf asks for a what-if.
-func (r *Routes) whatIf(c chosen) tea.Cmd { return screen.Send(screen.For{Screen: r, Msg: looked(c)}) }
+func (r *Routes) whatIf(c slotChosen) tea.Cmd {
+	return screen.Send(screen.For{Screen: r, Msg: whatIfChosen(c)})
+}
 
 // look shows a what-if and begins to count.
-func (r *Routes) look(c chosen) tea.Cmd {
+func (r *Routes) look(c slotChosen) tea.Cmd {
 	return screen.Show(newPanel(r, c))
 }
 
@@ -175,7 +177,7 @@ func (r *Routes) look(c chosen) tea.Cmd {
 type panel struct {
 	widget.Popup
 	r      *Routes
-	c      chosen
+	c      slotChosen
 	ctx    context.Context // ends with the panel: there is no other way to stop counting
 	forget context.CancelFunc
 	next   *WhatIf // being counted by a command
@@ -186,8 +188,8 @@ type panel struct {
 
 var _ screen.Screen = (*panel)(nil)
 
-func newPanel(r *Routes, c chosen) *panel {
-	p := &panel{r: r, c: c, next: NewWhatIf(r.env.Log, r.house, c.indirection, c.slot, c.terminus)}
+func newPanel(r *Routes, c slotChosen) *panel {
+	p := &panel{r: r, c: c, next: NewWhatIf(r.env.Log, r.engine, c.indirection, c.slot, c.terminus)}
 	p.ctx, p.forget = context.WithCancel(context.Background())
 	return p
 }
@@ -204,7 +206,7 @@ func (p *panel) Load() tea.Cmd {
 		m := counted{done: p.next.Step(p.ctx)}
 		m.shown = *p.next
 		if m.done && p.ctx.Err() == nil {
-			m.lacks = Lacking(p.r.env.Log, p.r.house, p.c.indirection, p.c.slot, p.c.terminus)
+			m.lacks = Lacking(p.r.env.Log, p.r.engine, p.c.indirection, p.c.slot, p.c.terminus)
 		}
 		return screen.For{Screen: p, Msg: m}
 	})
@@ -270,12 +272,12 @@ func (p *panel) lines() term.Lines {
 		l.Put(term.Plain, p.lacks)
 		lines = append(lines, l)
 	}
-	var act term.Line
+	var keys term.Line
 	for _, k := range [][2]string{{"enter", "apply"}, {"x", "requests"}, {"esc", "forget"}} {
-		act.Put(term.Bold, "   "+k[0])
-		act.Put(term.Plain, " "+k[1])
+		keys.Put(term.Bold, "   "+k[0])
+		keys.Put(term.Plain, " "+k[1])
 	}
-	return append(lines, act)
+	return append(lines, keys)
 }
 
 func (p *panel) table() term.Lines {

@@ -11,7 +11,7 @@ import (
 	"indirtui/ui/session"
 )
 
-// brief says in a few words who made a choice.
+// brief returns in a few words who made a choice.
 func brief(env *session.Env, c traces.Choice) string {
 	switch c.Kind {
 	case traces.NoSource:
@@ -43,7 +43,7 @@ func brief(env *session.Env, c traces.Choice) string {
 	return c.Kind.String() + " " + c.Source
 }
 
-// long says who made a choice, with all that is known.
+// long returns who made a choice, with all that is known.
 func long(env *session.Env, c traces.Choice) string {
 	switch {
 	case c.Kind == traces.FromYou && c.Source != "":
@@ -56,7 +56,7 @@ func long(env *session.Env, c traces.Choice) string {
 	return c.Source
 }
 
-// decider is the choice that SET BY tells of first: the one of the terminus,
+// decider returns the choice that SET BY shows first: the one of the terminus,
 // unless the cache was chosen at run time, by a stronger source.
 func decider(r indirector.Route) (c traces.Choice, cache bool) {
 	primary, cached := r.Primary.Winner(), r.Cache.Winner()
@@ -98,7 +98,7 @@ func orNone(name string) string {
 	return name
 }
 
-// state says what became of a choice.
+// state returns what became of a choice.
 func state(c traces.Choice, wins bool) string {
 	var section, app string
 	switch {
@@ -112,8 +112,8 @@ func state(c traces.Choice, wins bool) string {
 	return "overruled"
 }
 
-// said joins where a choice was made and what became of it.
-func said(place, state string) string {
+// joined joins where a choice was made and what became of it.
+func joined(place, state string) string {
 	switch {
 	case state == "":
 		return place
@@ -123,7 +123,7 @@ func said(place, state string) string {
 	return place + "  " + state
 }
 
-// sscan takes apart what is said of the section of another application.
+// sscan takes apart the reason about the section of another application.
 func sscan(why string, section, app *string) bool {
 	parts := strings.Split(why, "'")
 	if len(parts) != 5 || parts[0] != "section " || parts[2] != " is not for application " {
@@ -134,14 +134,14 @@ func sscan(why string, section, app *string) bool {
 }
 
 // missing returns the names in force that are no terminus of this program, and
-// "" for a recording, which does not say.
+// "" for a recording, which does not have them.
 func (r *Routes) missing(f row) (terminus, cache string) {
-	if r.house == nil {
+	if r.engine == nil {
 		return "", ""
 	}
 	unknown := func(s traces.Slot) string {
 		name := s.Winner().Terminus
-		if name == "" || name == indirector.Off || r.house.Registry().Descriptor(f.name, name) != nil {
+		if name == "" || name == indirector.Off || r.engine.Registry().Descriptor(f.name, name) != nil {
 			return ""
 		}
 		return name
@@ -149,9 +149,9 @@ func (r *Routes) missing(f row) (terminus, cache string) {
 	return unknown(f.route.Primary), unknown(f.route.Cache)
 }
 
-// instead says what could be used instead of a terminus that does not exist.
+// instead returns what could be used instead of a terminus that does not exist.
 func (r *Routes) instead(indirection, slot, name string) string {
-	known := r.house.Registry().Termini(indirection)
+	known := r.engine.Registry().Termini(indirection)
 	if len(known) == 0 {
 		return fmt.Sprintf("%s %s does not exist here, and no other terminus of %s does", slot, name, indirection)
 	}
@@ -172,12 +172,12 @@ func (r *Routes) warnings(f row) []string {
 	var about, others []string
 	for _, p := range r.about().Problems {
 		text := p.Text
-		if p.Place != "" && !strings.HasPrefix(text, p.Place) {
-			text = p.Place + ": " + text
+		if p.Source != "" && !strings.HasPrefix(text, p.Source) {
+			text = p.Source + ": " + text
 		}
 		switch {
-		case r.house != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
-			// The row that it is about says so.
+		case r.engine != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
+			// its row shows that
 		case p.Fatal:
 			about = append([]string{"Puppet stops here: " + text}, about...)
 		case slices.Contains(words(text), f.name):

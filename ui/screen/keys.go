@@ -21,7 +21,7 @@ func (a Action) OfRoot() bool {
 	return false
 }
 
-// The actions. What is said about each stands in the table of keys.
+// The actions. The table of keys describes each.
 const (
 	// Everywhere.
 	GoTo        Action = "go"
@@ -156,7 +156,7 @@ const (
 	InFirstRun
 	InCache
 	InBreaks
-	InHeld // a request in Steps that waits for a person
+	InHeld // a held request in Steps
 	InRecordings
 	InMenu
 	InSettings
@@ -321,7 +321,7 @@ func Actions() []Action {
 
 // FunctionKeys are the keys of other debuggers beside our own: F5 continues, F10
 // steps over, F11 steps. They are for NewKeys; many terminals and desktops take
-// them for themselves, so nobody has them who has not asked. Rule: UI design,
+// them for themselves, so they must be asked for. Rule: UI design,
 // section 3.5.
 func FunctionKeys() map[Action][]string {
 	return map[Action][]string{StepOnce: {"s", "f11"}, StepOver: {"o", "f10"}, Continue: {"c", "f5"}}
@@ -427,10 +427,10 @@ func (k *Keys) Of(do Action, where Scope) *Binding {
 	return nil
 }
 
-// Key returns the first key of a binding as a person would write it.
+// Key returns the first key of a binding, as it is written.
 func (b *Binding) Key() string { return KeyName(b.Keys[0]) }
 
-// KeyName returns a key as a person would write it.
+// KeyName returns a key as it is written.
 func KeyName(key string) string {
 	if key == " " {
 		return "space"

@@ -1,11 +1,11 @@
 // Package screen is what the root of the user interface and its screens agree
-// on: what a screen is, what they say to each other, how text becomes safe to
-// show, what the keys are, and where the data comes from.
+// on: what a screen is, the messages between them, what the keys are, and
+// how a change is undone.
 //
 // A screen fills the space between the context line and the line for messages.
-// It returns [Lines], made of [Text]; only the root turns them into what a
+// It returns [term.Lines], made of [term.Text]; only the root turns them into what a
 // terminal understands. Keys are looked up by the root in one table, see
-// [Keys], and reach the screen as an [Act].
+// [Keys], and reach the screen as a [Command].
 package screen
 
 import (
@@ -23,7 +23,7 @@ import (
 //
 // What else a screen can do are interfaces of one method, see [Abilities].
 type Screen interface {
-	// Scope says which keys work here.
+	// Scope returns which keys work here.
 	Scope() Scope
 	// Resize gives the space in cells: before the first View and after each change.
 	Resize(width, height int)
@@ -73,7 +73,7 @@ type (
 
 // A List is what the root moves in. See widget.Table.
 type List interface {
-	// Handle moves, if that is what the command says, and reports whether it is.
+	// Handle moves, if the command is to move, and reports whether it is.
 	Handle(Command) bool
 	// Click goes to what is at a cell of the screen, and reports whether it did.
 	Click(x, y int) bool
@@ -171,7 +171,7 @@ type Completion struct {
 	Note string // "terminus facter"
 }
 
-// What screens say to the root, as messages.
+// Messages of screens to the root.
 type (
 	// Push shows another screen on top; esc closes it.
 	Push struct{ Screen Screen }
@@ -211,7 +211,7 @@ type (
 		Msg    tea.Msg
 	}
 	// Copy puts text on the clipboard of the terminal. What names it in the
-	// message that says so.
+	// message about it.
 	Copy struct{ What, Text string }
 	// Background runs a command for which keys need not wait. See Later.
 	Background struct{ Cmd tea.Cmd }
@@ -231,7 +231,7 @@ type Toast struct {
 	Bad    bool
 }
 
-// Done says that something was done, by the text of the command that would do
+// Done reports what was done, by the text of the command that would do
 // the same. With a Change it can be undone.
 type Done struct {
 	Command string
@@ -250,8 +250,8 @@ type Shared struct {
 	// After sends a message some time later. Tests send it when they like.
 	After func(time.Duration, tea.Msg) tea.Cmd
 	// Save writes a file for the user: it returns the path, and how many values
-	// were masked in the text. Nil if files cannot be written.
-	Save func(name, text string) (path string, masked int, err error)
+	// were redacted in the text. Nil if files cannot be written.
+	Save func(name, text string) (path string, redacted int, err error)
 	// Keep writes a part of what is kept for this project, by its name. Nil if
 	// nothing is kept.
 	Keep func(name string, v any) error
@@ -275,7 +275,7 @@ func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 
 // Later is the command that runs another one, which may take long. A key that
 // is pressed waits for the commands of the key before it, so that what it means
-// does not depend on how fast a person types; it does not wait for these.
+// does not depend on how fast the user types; it does not wait for these.
 func Later(cmd tea.Cmd) tea.Cmd { return Send(Background{cmd}) }
 
 // Did is the command that reports a change by the text of the command that would
@@ -289,8 +289,8 @@ func Changed[T any](command string, old, now T, set func(T) tea.Cmd) tea.Cmd {
 	return Did(command, func() tea.Cmd { return set(old) }, func() tea.Cmd { return set(now) })
 }
 
-// Say is the command that shows a toast.
-func Say(text string) tea.Cmd { return Send(Toast{Text: text}) }
+// Notify is the command that shows a toast.
+func Notify(text string) tea.Cmd { return Send(Toast{Text: text}) }
 
 // Warn is the command that shows a toast about something that went wrong.
 func Warn(text, advice string) tea.Cmd { return Send(Toast{Text: text, Advice: advice, Bad: true}) }

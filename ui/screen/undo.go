@@ -68,7 +68,7 @@ type Event struct {
 // maxEvents is how many events are kept.
 const maxEvents = 1000
 
-// Events is the event log: what was said on the line for messages, the latest
+// Events is the event log: the messages that were shown, the latest
 // last. It belongs to the goroutine of the user interface.
 type Events struct{ all []Event }
 

@@ -9,7 +9,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// ServedBy says who answered a request, in the words of the list: "T exec",
+// ServedBy returns who answered a request, in the words of the list: "T exec",
 // "C json", with "+C" if the cache was written too.
 func ServedBy(r *Row) string {
 	s := "T " + r.Terminus
@@ -41,7 +41,7 @@ func Name(r *Row) string {
 	return fmt.Sprintf("#%d %s %s %s", r.ID, r.Verb, r.Indirection, r.Key)
 }
 
-// Took writes a duration as a person reads it: "38 us", "412 ms", "8.15 s".
+// Took returns a duration in its best unit: "38 us", "412 ms", "8.15 s".
 func Took(d time.Duration) string {
 	switch {
 	case 0 < d && d < time.Millisecond:

@@ -16,7 +16,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// A Snapshot says that there is news in the log. It is sent at most 30 times a
+// A Snapshot is news of the log. It is sent at most 30 times a
 // second, and when a screen comes to the top.
 type Snapshot struct {
 	Stats       Stats
@@ -53,10 +53,10 @@ type Env struct {
 	// Clear returns a live instance as data, in the clear. Nil if nothing can be
 	// revealed.
 	Clear func(instance any) (data.Value, bool)
-	// Render returns a live instance as it is recorded, masked. Nil if nothing is
+	// Render returns a live instance as it is recorded, redacted. Nil if nothing is
 	// live.
 	Render func(inst indirector.Instance) traces.Value
-	// RedactText masks secrets in a text, and counts them. Nil masks nothing.
+	// RedactText redacts secrets in a text, and counts them. Nil redacts nothing.
 	RedactText func(text string) (string, int)
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
@@ -72,7 +72,7 @@ func (e *Env) Set(change func(*State), then func() tea.Cmd) tea.Cmd {
 	return screen.Send(Set{change, then})
 }
 
-// Apply does what a Set says. Only the owner of the state calls it.
+// Apply changes the state. Only its owner calls it.
 func (e *Env) Apply(m Set) tea.Cmd {
 	m.Change(&e.State)
 	if m.Then == nil {

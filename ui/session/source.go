@@ -12,7 +12,7 @@ import (
 	"indirtui/ui/screen"
 )
 
-// Row and Stats are what the log says about requests, one and all.
+// Row and Stats are what is known of requests, of one and of all.
 type (
 	Row   = store.Row
 	Stats = store.Stats
@@ -36,7 +36,7 @@ type Log interface {
 	Path() string
 }
 
-// Routes is the table of routes of a running house: an *indirector.Indirector.
+// Routes is the table of routes of a running engine: an *indirector.Indirector.
 type Routes interface {
 	Registry() *indirector.Registry
 	Routes() indirector.Routes
@@ -61,7 +61,7 @@ var (
 
 // Commander understands the lines of the command prompt.
 type Commander interface {
-	// Run does what a line says. Its results are messages: Push, Toast, Done.
+	// Run runs a line. Its results are messages: Push, Toast, Done.
 	Run(text string) tea.Cmd
 	// Complete returns how the line may go on, the best first, and one or two
 	// lines of help about what has been written.

@@ -133,7 +133,7 @@ func breakText(v []string) string {
 	return strings.Join(strings.Fields(strings.Join([]string{v[0], place(v[1]), do}, " ")), " ")
 }
 
-// place lets a person leave out the word before, and write the names of steps as
+// place lets the user leave out the word before, and write the names of steps as
 // they are on the screen.
 func place(s string) string {
 	s = strings.TrimSpace(s)
@@ -147,7 +147,7 @@ func place(s string) string {
 	return word + " " + strings.ReplaceAll(strings.TrimSpace(rest), " ", "-")
 }
 
-// recentWhen offers what may be meant: what breakpoints there are say.
+// recentWhen returns the expressions of the breakpoints that there are.
 func recentWhen(env *session.Env) []string {
 	var out []string
 	if env.Debugger == nil {

@@ -61,7 +61,7 @@ func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 	return f
 }
 
-// Joined says of which trace of another program a request is part: "ID, below
+// Joined returns the trace of another program that a request is part of: "ID, below
 // the span ID". It is "" if it is of none.
 func Joined(t *traces.Trace) string {
 	p := t.Traceparent
@@ -91,7 +91,7 @@ func factsOfFault(f *traces.Fault) []fact {
 	return out
 }
 
-// factsOfRoute is the decision; the opinions behind it unfold below the step.
+// factsOfRoute is the decision; the choices behind it unfold below the step.
 func factsOfRoute(t *traces.Trace) []fact {
 	f := []fact{{"decided", traces.HeadlineOf(t).Decided, term.Plain}}
 	if names := t.Flags.Names(); len(names) > 0 {
@@ -126,7 +126,7 @@ func factsOfChoice(l *line) []fact {
 	if l.status == "wins" {
 		style = term.Plain
 	}
-	f := []fact{{l.status, opinion(l.slot, c), style}}
+	f := []fact{{l.status, sentence(l.slot, c), style}}
 	if c.Why != "" {
 		f = append(f, fact{"because", c.Why, term.Attention})
 	}
@@ -166,7 +166,7 @@ func factsOfSpan(s *traces.Span, tr *tree) []fact {
 const labelCells = 10
 
 // render writes facts in at most height lines. If there is more the last line
-// says so.
+// counts it.
 func render(facts []fact, width, height int) term.Lines {
 	var lines term.Lines
 	for _, f := range facts {
@@ -206,8 +206,8 @@ func paragraphs(text string, width, limit int) []term.Text {
 	return out
 }
 
-// whatIf says what other flags and other routes would have done, as far as the
-// trace alone can tell. Nothing is executed.
+// whatIf returns what other flags and other routes would have done, as far as the
+// trace alone shows. Nothing is executed.
 func whatIf(t *traces.Trace) []string {
 	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
 	var out []string
@@ -224,15 +224,15 @@ func whatIf(t *traces.Trace) []string {
 		out = append(out, "ignore_cache_save=false -> cache "+cache+" is written")
 	}
 	if next := second(t.Primary); next != nil {
-		out = append(out, "without "+where(t.Primary.Winner())+" -> "+opinion("terminus", next))
+		out = append(out, "without "+where(t.Primary.Winner())+" -> "+sentence("terminus", next))
 	}
 	if next := second(t.Cache); next != nil {
-		out = append(out, "without "+where(t.Cache.Winner())+" -> "+opinion("cache", next))
+		out = append(out, "without "+where(t.Cache.Winner())+" -> "+sentence("cache", next))
 	}
 	return out
 }
 
-// second returns the opinion that would win if the winner were not there.
+// second returns the choice that would win if the winner were not there.
 func second(s traces.Slot) *traces.Choice {
 	won := false
 	for i := range s {

@@ -20,7 +20,7 @@ func TestReportRun(t *testing.T) {
 	}
 }
 
-// The report of a request says of whose trace it is part, if it is of one.
+// The report of a request names the trace of another program that it belongs to.
 func TestReportJoined(t *testing.T) {
 	t.Parallel()
 	p, _ := traces.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")

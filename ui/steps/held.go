@@ -18,7 +18,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A stay is a request that waits for a person, and what will become of it.
+// A stay is a held request, and what will become of it.
 type stay struct {
 	debugger.Held
 	plan indirector.Forecast
@@ -31,7 +31,7 @@ type stepper struct {
 	editing bool  // the keys are those of the pane EDIT
 	at      int   // of the items of that pane
 	ticking bool
-	steps   bool // the person steps: a nested request that is held is shown
+	steps   bool // stepping: a nested request that is held is shown
 	now     time.Time
 }
 
@@ -53,7 +53,7 @@ func held(env *session.Env, id uint64) *stay {
 	return st
 }
 
-// near is the held request that a person who steps through id wants to see: one
+// near is the held request that is shown when stepping through id: one
 // that id has asked, or the one that has asked id. Zero is none.
 func near(env *session.Env, id, parent uint64) uint64 {
 	if env.Debugger == nil {
@@ -67,7 +67,7 @@ func near(env *session.Env, id, parent uint64) uint64 {
 	return 0
 }
 
-// traceOf is the trace of a held request as it stands.
+// trace is the trace of a held request as it stands.
 func (st *stay) trace() *traces.Trace {
 	t := st.State.Trace
 	t.Outcome = traces.HeldOutcome
@@ -95,7 +95,7 @@ func (st *stay) planned(s traces.Step) bool {
 	return s > p || s == p && !st.State.Done
 }
 
-// HeldAt says where a request is held: "before 4 cache read".
+// HeldAt returns where a request is held: "before 4 cache read".
 func HeldAt(h *debugger.Held) string {
 	word := "before"
 	if h.State.Done {
@@ -105,7 +105,7 @@ func HeldAt(h *debugger.Held) string {
 	return strings.Join(strings.Fields(word+" "+Number(s)+" "+s.String()), " ")
 }
 
-// Clocks says how long a request is held, and when that ends.
+// Clocks returns how long a request is held, and when that ends.
 func Clocks(h *debugger.Held, now time.Time) string {
 	text := "held " + clock(now.Sub(h.Since))
 	if !h.Until.IsZero() {
@@ -132,7 +132,7 @@ func (s *Steps) tick() tea.Cmd {
 	return s.env.After(time.Second, screen.For{Screen: s, Msg: heldTick{}})
 }
 
-// foresee is what the plan says of a step: what will be answered, and why.
+// foresee returns what a step will answer by the plan, and why.
 func (st *stay) foresee(s traces.Step) (answer, because string) {
 	q := st.plan.Steps[s]
 	because = q.Because.String()
@@ -165,7 +165,7 @@ func (st *stay) foresee(s traces.Step) (answer, because string) {
 	return "will be: " + q.Answer.String(), because
 }
 
-// willBe is how answers are said that have not been given yet.
+// willBe are the words for answers that have not been given yet.
 var willBe = [traces.StepCount]map[traces.Answer]string{
 	traces.Route:      {traces.Chosen: "will be chosen", traces.Raised: "will fail"},
 	traces.Authorize:  {traces.NotChecked: "nothing to check", traces.Allowed: "will be allowed", traces.Denied: "will be denied"},
@@ -264,8 +264,8 @@ func box(on bool) string {
 	return "[ ]"
 }
 
-// canHeld is Can for what works only on a held request.
-func (s *Steps) canHeld(do screen.Action) string {
+// disabledHeld is Disabled for what works only on a held request.
+func (s *Steps) disabledHeld(do screen.Action) string {
 	switch do {
 	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject:
 		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
@@ -311,7 +311,7 @@ func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 	case screen.Continue:
 		return s.resume(debugger.Continue), true
 	case screen.ContinueAll:
-		return screen.Say(term.Plural(d.ContinueAll(), "request") + " go on"), true
+		return screen.Notify(term.Plural(d.ContinueAll(), "request") + " go on"), true
 	case screen.EditHeld:
 		s.hold.editing = true
 		return nil, true
@@ -336,18 +336,18 @@ func (s *Steps) resume(how debugger.Go) tea.Cmd {
 	return s.Load()
 }
 
-// edited says what was edited and reads the plan anew.
+// edited reports what was edited and reads the plan anew.
 func (s *Steps) edited(err error, what string) tea.Cmd {
 	if err != nil {
 		return screen.Warn(err.Error(), "")
 	}
-	return tea.Batch(s.Load(), screen.Say(fmt.Sprintf("#%d %s", s.id, what)))
+	return tea.Batch(s.Load(), screen.Notify(fmt.Sprintf("#%d %s", s.id, what)))
 }
 
 // change edits one thing: a flag is switched, the rest is asked for.
 func (s *Steps) change(it item) tea.Cmd {
 	if it.why != "" {
-		return screen.Say("not now: " + it.why)
+		return screen.Notify("not now: " + it.why)
 	}
 	d, id := s.env.Debugger, s.id
 	set := func(value string) tea.Cmd {
@@ -366,7 +366,7 @@ func (s *Steps) change(it item) tea.Cmd {
 			if _, err := debugger.ParseEdit(it.name + "=" + text); err != nil {
 				return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 			}
-			return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd { return set(text) })})
+			return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return set(text) })})
 		},
 		Complete: s.choices(it.name),
 	}
@@ -376,8 +376,8 @@ func (s *Steps) change(it item) tea.Cmd {
 	return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 }
 
-// chosen is something to be done on the goroutine of the screen.
-type chosen func() tea.Cmd
+// actionChosen is something to be done on the goroutine of the screen.
+type actionChosen func() tea.Cmd
 
 // choices are the termini that terminus and cache can be.
 func (s *Steps) choices(name string) func(string) ([]screen.Completion, []string) {
@@ -425,7 +425,7 @@ func (s *Steps) inject() tea.Cmd {
 	}
 	var items []widget.Item
 	for _, in := range injections {
-		act := screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
+		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
 			if in.offer == "" {
 				s.hold.steps = true
 				return s.edited(do(in.action), "injected "+in.name)
@@ -436,7 +436,7 @@ func (s *Steps) inject() tea.Cmd {
 					if _, err := debugger.ParseAction(in.action + text); err != nil {
 						return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 					}
-					return nil, screen.Send(screen.For{Screen: s, Msg: chosen(func() tea.Cmd {
+					return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
 						s.hold.steps = true
 						return s.edited(do(in.action+text), "injected "+in.action+text)
 					})})
@@ -445,7 +445,7 @@ func (s *Steps) inject() tea.Cmd {
 			p.Input.Set(in.offer)
 			return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 		})})
-		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: act})
+		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: command})
 	}
 	return screen.Show(widget.NewMenu(&s.env.Shared, "inject, for this step only", items))
 }

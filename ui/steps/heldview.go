@@ -11,7 +11,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// heldLine says that the request waits, and for how long.
+// heldLine shows that the request waits, and for how long.
 func (s *Steps) heldLine() term.Line {
 	st := s.hold.stay
 	var l term.Line
@@ -133,7 +133,7 @@ func injectLines() term.Lines {
 	return lines
 }
 
-// watch is what a person should keep an eye on while a request waits: who is
+// watch is what is watched while a request waits: who is
 // routed now, and how the same request ended before.
 func (s *Steps) watch(width int) term.Lines {
 	t := &s.hold.stay.State.Trace
@@ -168,7 +168,7 @@ func (s *Steps) watch(width int) term.Lines {
 	return lines
 }
 
-// watched is the value of an expression that a person watches: how many requests
+// watched is the value of an expression that the user watches: how many requests
 // it means now.
 func (s *Steps) watched(expr string) string {
 	if address, is, _ := Server(expr); is {

@@ -18,8 +18,8 @@ import (
 	"indirtui/ui/session"
 )
 
-// CanReplay says why a request cannot be asked again; "" if it can.
-func CanReplay(env *session.Env, t *traces.Trace) string {
+// replayDisabled returns why a request cannot be asked again; "" if it can.
+func replayDisabled(env *session.Env, t *traces.Trace) string {
 	switch {
 	case env.Asker == nil:
 		return "nothing can be asked here"
@@ -36,8 +36,8 @@ func CanReplay(env *session.Env, t *traces.Trace) string {
 }
 
 // RequestOf is the request that a trace was made of, to be asked again. Options
-// are texts as they were recorded, and masked ones stay masked; those that were
-// not kept in full are left out, and the story of the replay says so.
+// are texts as they were recorded, and redacted ones stay redacted; those that were
+// not kept in full are left out, and the story of the replay names them.
 func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 	req := &indirector.Request{
 		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
@@ -72,7 +72,7 @@ func partly(value string) bool {
 	return len(value) >= 200 && strings.HasSuffix(value, "…") || strings.HasPrefix(value, "(*model.")
 }
 
-// Without says what a replay of t leaves out: ", without facts, …"; "" if nothing.
+// Without returns what a replay of t leaves out: ", without facts, …"; "" if nothing.
 func Without(t *traces.Trace) string {
 	var names []string
 	for _, o := range t.Options {
@@ -97,8 +97,8 @@ func AsAgent(log session.Log, t *traces.Trace) *indirector.Request {
 	return req
 }
 
-// Replay asks the same again, by the routes that there are now.
-func Replay(env *session.Env, t *traces.Trace) tea.Cmd {
+// replay asks the same again, by the routes that there are now.
+func replay(env *session.Env, t *traces.Trace) tea.Cmd {
 	req, ask, log, ignored := AsAgent(env.Log, t), env.Asker.Do, env.Log, slices.Clone(env.Ignored)
 	return screen.Later(func() tea.Msg {
 		resp, err := ask(context.Background(), req)
@@ -131,15 +131,15 @@ func Again(log session.Log, then, now uint64, rules []string) diff.Answer {
 	return diff.Answers(log, a, log, b, diff.Options{Ignore: append(diff.Fresh(), rules...)})
 }
 
-// EditAndReplay opens the prompt with the command that asks the same, to be
+// editAndReplay opens the prompt with the command that asks the same, to be
 // changed.
-func EditAndReplay(env *session.Env, t *traces.Trace) tea.Cmd {
+func editAndReplay(env *session.Env, t *traces.Trace) tea.Cmd {
 	req := RequestOf(env.Log, t)
 	return screen.Send(screen.Ask{Text: command.Line(req) + fmt.Sprintf(" replay=%d", t.ID)})
 }
 
-// BreakHere holds requests like one before a step.
-func BreakHere(env *session.Env, t *traces.Trace, s traces.Step) tea.Cmd {
+// breakHere holds requests like one before a step.
+func breakHere(env *session.Env, t *traces.Trace, s traces.Step) tea.Cmd {
 	p, err := debugger.Parse("ind=" + command.Quote(t.Indirection) + " key=" + command.Quote(t.Key) + " before " + stepWord(s) + " do hold")
 	if err != nil {
 		return screen.Warn(err.Error(), "")

@@ -114,7 +114,7 @@ func StyleOf(t *traces.Trace, s traces.Step) term.Style {
 	return term.Plain
 }
 
-// Took is the time of a step in milliseconds; "-" if nobody was asked.
+// Took is the time of a step in milliseconds; "-" if no terminus was asked.
 func Took(q traces.Question) string {
 	switch q.Answer {
 	case traces.NotReached, traces.NotAsked:
@@ -123,7 +123,7 @@ func Took(q traces.Question) string {
 	return term.Millis(q.Took)
 }
 
-// A line is one row of the screen: a step, an opinion on the route below the
+// A line is one row of the screen: a step, a choice on the route below the
 // step route, or a span below any step.
 type line struct {
 	step   traces.Step
@@ -131,7 +131,7 @@ type line struct {
 	choice *traces.Choice
 	slot   string // of choice: "terminus" or "cache"
 	status string // of choice: "wins", "overruled", "not applied"
-	nth    int    // of choice: what tells it from the others
+	nth    int    // of choice: its number
 	depth  int
 	number string
 	kids   bool // something can be unfolded below it
@@ -208,7 +208,7 @@ func (tr *tree) spans(out []line, spans []*traces.Span, s traces.Step, prefix st
 		number := fmt.Sprintf("%s.%d", prefix, i+1)
 		kids := tr.below[sp.ID]
 		l := line{step: s, span: sp, depth: depth, number: number, kids: len(kids) > 0}
-		// Spans below a span are open unless a person folds them.
+		// Spans below a span are open unless the user folds them.
 		l.open = l.kids && !open[key{step: s, span: -sp.ID}]
 		out = append(out, l)
 		if l.open && depth < maxShownDepth {
@@ -218,7 +218,7 @@ func (tr *tree) spans(out []line, spans []*traces.Span, s traces.Step, prefix st
 	return out
 }
 
-// chain adds every opinion on a slot, strongest first.
+// chain adds every choice on a slot, strongest first.
 func chain(out []line, slot string, choices traces.Slot) []line {
 	won := false
 	for i := range choices {
@@ -239,9 +239,9 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 	return out
 }
 
-// opinion is a choice in one sentence: "cache json set by storeconfigs,
+// sentence is a choice in one sentence: "cache json set by storeconfigs,
 // puppet.conf:4".
-func opinion(slot string, c *traces.Choice) string {
+func sentence(slot string, c *traces.Choice) string {
 	name := c.Terminus
 	if name == "" {
 		name = "(none)"

@@ -46,7 +46,7 @@ const (
 // probed is what became of asking a server.
 type probed struct{ address, text string }
 
-// probe asks the servers that a person watches how they are while a request is
+// probe asks the servers that the user watches how they are while a request is
 // held, beside all else.
 func (s *Steps) probe() tea.Cmd {
 	if s.hold.stay == nil || s.env.Probe == nil {

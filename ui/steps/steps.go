@@ -13,11 +13,9 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
-	"indirtui/ui/compare"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
-	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -132,7 +130,7 @@ func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 		if known := s.servers[msg.address]; known != nil {
 			known.text, known.asking = msg.text, false
 		}
-	case chosen:
+	case actionChosen:
 		return msg()
 	case show:
 		return s.Show(msg.id)
@@ -246,18 +244,6 @@ func (s *Steps) Disabled(do screen.Action) string {
 		return ""
 	}
 	switch do {
-	case screen.Break, screen.BreakIf:
-		return screen.ReasonIf(s.env.Debugger == nil, "nothing can be held here")
-	case screen.Replay, screen.ReplayEdit:
-		return CanReplay(s.env, s.trace)
-	case screen.NextInRun:
-		return screen.ReasonIf(s.links.NextInRun == 0 && s.links.Parent == 0, "there is no later request in this run")
-	case screen.PrevInRun:
-		return screen.ReasonIf(s.links.PrevInRun == 0, "there is no earlier request in this run")
-	case screen.DiffGood:
-		return screen.ReasonIf(s.links.LastGood == 0, "this key was never answered well before")
-	case screen.OpenValue, screen.CopyValue:
-		return screen.ReasonIf(s.trace.Value.Model == "" && s.trace.Sent.Model == "", "there is no value")
 	case screen.Search, screen.SearchNext, screen.SearchPrev:
 		return s.search.Disabled(do)
 	case screen.Write:
@@ -269,7 +255,10 @@ func (s *Steps) Disabled(do screen.Action) string {
 	if widget.Moves(do) {
 		return ""
 	}
-	return s.canHeld(do)
+	if why := s.request().Disabled(do); why != screen.Unknown {
+		return why
+	}
+	return s.disabledHeld(do)
 }
 
 func (s *Steps) Hints() []screen.Action {
@@ -291,13 +280,9 @@ func (s *Steps) Handle(a screen.Command) tea.Cmd {
 	}
 	switch a.Action {
 	case screen.Break:
-		return BreakHere(s.env, s.trace, s.focusStep())
+		return breakHere(s.env, s.trace, s.focusStep())
 	case screen.BreakIf:
 		return AddBreak(s.env, like(s.trace), s.focusStep().String())
-	case screen.Replay:
-		return Replay(s.env, s.trace)
-	case screen.ReplayEdit:
-		return EditAndReplay(s.env, s.trace)
 	case screen.Right:
 		s.unfold()
 	case screen.Left:
@@ -306,33 +291,25 @@ func (s *Steps) Handle(a screen.Command) tea.Cmd {
 		s.all(a.Action == screen.OpenAll)
 	case screen.Enter:
 		return s.enter()
-	case screen.OpenValue:
-		return value.Open(s.env, s.trace)
 	case screen.NextInRun:
-		next := s.links.NextInRun
-		if next == 0 {
-			next = s.links.Parent
-		}
-		return s.Show(next)
+		return s.Show(s.request().Next())
 	case screen.PrevInRun:
 		return s.Show(s.links.PrevInRun)
 	case screen.NextFailure, screen.PrevFailure:
 		return s.failure(a.Action == screen.NextFailure)
-	case screen.DiffGood:
-		return compare.Two(s.env, s.id, s.links.LastGood)
 	case screen.SetMark:
 		return SetMark(s.env, s.id, byte(a.Arg))
 	case screen.JumpMark:
 		return Jump(s.env, a.Arg, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: s, Msg: show{id}}) })
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&s.env.Shared, "copy", s.copies()))
-	case screen.CopyValue:
-		return value.CopyAll(s.env, s.trace)
-	case screen.Write:
-		return AskReport(s.env, s.trace)
+	case screen.Search, screen.SearchNext, screen.SearchPrev:
+		return s.search.Handle(&s.env.Shared, a)
 	}
-	return s.search.Handle(&s.env.Shared, a)
+	return s.request().Handle(a.Action)
 }
+
+func (s *Steps) request() *Request { return &Request{s.env, s.trace, s.links} }
 
 // focusStep is the step that the cursor is on.
 func (s *Steps) focusStep() traces.Step {

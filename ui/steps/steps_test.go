@@ -105,7 +105,7 @@ func TestHostileSteps(t *testing.T) {
 	open(t, tr).Try(keys...)
 }
 
-// A request that is not there, or not any more, is said to be so.
+// A request that is not there, or not any more, is shown as that.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	p := open(t, find("web01"))

@@ -147,22 +147,12 @@ func (s *Steps) headline() term.Lines {
 	if s.trace == nil {
 		return nil
 	}
-	const label = 9
-	var lines term.Lines
-	more := 1
+	rows := 1
 	if s.height >= 18 {
-		more = 2
+		rows = 2
 	}
-	for i, text := range term.Clean(traces.Story(s.trace)).Wrap(s.width-label-1, more) {
-		var l term.Line
-		l.Space(1)
-		if i == 0 {
-			l.Put(term.Quiet, "STORY")
-		}
-		l.To(label)
-		l.Add(session.StyleOf(s.trace.Outcome), text)
-		lines = append(lines, l)
-	}
+	story := widget.Fact{Label: "STORY", Text: traces.Story(s.trace), Style: session.StyleOf(s.trace.Outcome)}
+	lines := story.Lines(1, 9, s.width, rows)
 	h := traces.HeadlineOf(s.trace)
 	var l term.Line
 	put := func(label, text string) {
@@ -199,7 +189,7 @@ func (s *Steps) scale(cells int) term.Line {
 func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 	switch {
 	case l.choice != nil:
-		return l.status, opinion(l.slot, l.choice), "", ""
+		return l.status, sentence(l.slot, l.choice), "", ""
 	case l.span != nil:
 		because := ""
 		if l.span.Because.Reason != traces.NoReason {
@@ -217,7 +207,7 @@ func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 	return Label(t, l.step), Answer(t, l.step), Because(t, l.step), Took(t.Steps[l.step])
 }
 
-// brief says how much a command printed, which its answer does not.
+// brief returns how much a command printed, which its answer does not.
 func brief(s *traces.Span) string {
 	for _, a := range s.Attrs {
 		if a.Key == "stdout" && !strings.Contains(s.Answer, "stdout") {
@@ -228,7 +218,7 @@ func brief(s *traces.Span) string {
 }
 
 // cells are the texts of a row; of a step that has not happened yet, what the
-// plan says.
+// plan has.
 func (s *Steps) cells(l *line) (step, answer, because, took string) {
 	if st := s.hold.stay; st != nil && l.span == nil && l.choice == nil && st.planned(l.step) {
 		answer, because = st.foresee(l.step)
@@ -257,7 +247,7 @@ func (s *Steps) row(l *line, r *widget.Row, bars int) {
 	r.Cell(style, term.Clean(step), max(r.Widths[0]-numberCells-indent, 1))
 	r.Space(1)
 	r.Skip()
-	switch { // an opinion is a sentence; a span without a reason leaves room for its answer
+	switch { // a choice is a sentence; a span without a reason leaves room for its answer
 	case l.choice != nil:
 		r.Span(3, style, answer)
 	case l.span != nil && because == "":

@@ -12,9 +12,9 @@ type Style uint16
 const (
 	Plain     Style = iota
 	Cached          // came from a cache
-	Attention       // hidden, stale, partial, masked
+	Attention       // hidden, stale, partial, redacted
 	Failed          // an error
-	Touched         // overridden, injected, held, sent by a person
+	Touched         // overridden, injected, held, sent by the user
 	Quiet           // not reached, planned, help
 	roles     Style = 7
 )
@@ -26,8 +26,8 @@ const (
 	Reverse
 )
 
-// Role returns the role of s without attributes.
-func (s Style) Role() Style { return s & roles }
+// role returns the role of s without attributes.
+func (s Style) role() Style { return s & roles }
 
 type span struct {
 	Text

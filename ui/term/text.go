@@ -152,7 +152,7 @@ func (t Text) Cut(cells int) Text {
 	return t.marked(cells)
 }
 
-// marked returns what of the text fits before a mark that says that it was cut.
+// marked returns what of the text fits before the mark of a cut.
 func (t Text) marked(cells int) Text {
 	if cells <= 0 {
 		return Text{}

@@ -91,7 +91,7 @@ func utf8Locale(env func(string) string) bool {
 }
 
 // colours are the codes of the roles, by palette. The true colours are the
-// Okabe and Ito set, which people tell apart whatever they see; on light
+// Okabe and Ito set, which colour-blind users distinguish, too; on light
 // backgrounds they are darker.
 var colours = [...][6]string{
 	Sixteen:   {"", "36", "33", "31", "35", "90"},
@@ -170,7 +170,7 @@ func (th *Theme) sgr(b *strings.Builder, s Style) {
 		return
 	}
 	b.WriteString("\x1b[0")
-	if c := colours[th.Palette][s.Role()]; c != "" {
+	if c := colours[th.Palette][s.role()]; c != "" {
 		b.WriteString(";" + c)
 	}
 	for i, code := range [...]string{"1", "4", "7"} {

@@ -1,6 +1,6 @@
 package tour
 
-// Journeys are those there are, the first for who has never been here. Rule: UI
+// Journeys returns all journeys, the first for new users. Rule: UI
 // design, section 15.
 func Journeys() []Journey {
 	return []Journey{

@@ -12,8 +12,8 @@ import (
 
 // A Step is one thing to do.
 type Step struct {
-	Keys string   // as a person presses them: "/ out=stale enter"
-	Say  string   // why, and what it shows
+	Keys string   // as they are pressed: "/ out=stale enter"
+	Text string   // why, and what it shows
 	Want []string // what is on the screen when it was done
 	Not  []string // what is not
 }
@@ -24,7 +24,7 @@ type Journey struct {
 	Steps []Step
 }
 
-// A Tour is a person on a journey. The zero Tour is nowhere.
+// A Tour is where the user is on a journey. The zero Tour is nowhere.
 type Tour struct {
 	journey *Journey
 	at      int
@@ -38,7 +38,7 @@ func (t *Tour) Begin(j *Journey) { *t = Tour{journey: j, fresh: true} }
 // End ends it.
 func (t *Tour) End() { *t = Tour{} }
 
-// On reports whether somebody is on a journey.
+// On reports whether a journey is on.
 func (t *Tour) On() bool { return t.journey != nil }
 
 // Finished reports whether the last step is behind.
@@ -54,7 +54,7 @@ func (t *Tour) Skip() {
 	t.fresh = true
 }
 
-// Press says that the person does something.
+// Press is called when the user does something.
 func (t *Tour) Press() { t.fresh = false }
 
 // Saw looks at the screen, and goes on if the step has happened. What is on the
@@ -115,11 +115,11 @@ func (t *Tour) View(th *term.Theme, width int) term.Lines {
 		l.Put(term.Touched|term.Bold, t.journey.Steps[t.at].Keys)
 	}
 	lines = append(lines, l.Cut(width))
-	say := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
+	text := fmt.Sprintf("That was all of it, %d of %d by your own hand. ? t lists the other journeys.", t.done, n)
 	if !t.Finished() {
-		say = t.journey.Steps[t.at].Say
+		text = t.journey.Steps[t.at].Text
 	}
-	for _, text := range term.Clean(say).Wrap(width-2, 2) {
+	for _, text := range term.Clean(text).Wrap(width-2, 2) {
 		var l term.Line
 		l.Space(1)
 		l.Add(term.Plain, text)

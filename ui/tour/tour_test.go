@@ -15,8 +15,8 @@ import (
 var theme = &term.Theme{Glyphs: term.ASCII, Palette: term.NoStyle}
 
 var way = tour.Journey{Name: "a way", Steps: []tour.Step{
-	{Keys: "a", Say: "first", Want: []string{"one", "two"}},
-	{Keys: "b", Say: "second", Want: []string{"three"}, Not: []string{"one"}},
+	{Keys: "a", Text: "first", Want: []string{"one", "two"}},
+	{Keys: "b", Text: "second", Want: []string{"three"}, Not: []string{"one"}},
 }}
 
 func TestNowhere(t *testing.T) {
@@ -79,7 +79,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// Whatever is said has room: the lines that the tour takes, none of them too
+// Every text has room: the lines that the tour takes, none of them too
 // long.
 func TestAllJourneysHaveRoom(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 var Began = time.Date(2025, 11, 20, 14, 0, 0, 0, time.UTC)
 
 // Site returns a log of 47 requests that never happened: one agent run that
-// ends with a stale catalog, an ENC that says nothing, a hidden 404, a soft
+// ends with a stale catalog, an ENC without output, a hidden 404, a soft
 // failure, a report of which one copy was lost. Times and sizes are fixed, so
 // that frames are the same everywhere.
 func Site(t testing.TB) *store.Store {
@@ -65,7 +65,7 @@ func record(s *store.Store, tr traces.Trace) {
 
 const web = "web01.example.com"
 
-// quiet is a request of which there is nothing to say.
+// quiet is a request without anything special.
 func quiet(at time.Time, i int) traces.Trace {
 	keys := []string{web, "db07.example.com", "app03.example.com"}
 	if i%3 == 0 {
@@ -83,7 +83,7 @@ func question(a traces.Answer, r traces.Reason, about string, ms int) traces.Que
 	return traces.Question{Answer: a, Because: traces.Because{Reason: r, About: about}, Took: time.Duration(ms) * time.Millisecond}
 }
 
-// blank is a request that nobody has been asked about.
+// blank is a request for which no terminus was asked.
 func blank(at time.Time, verb traces.Verb, ind, key, terminus, cache string, ms int) traces.Trace {
 	tr := traces.Trace{
 		Verb: verb, Indirection: ind, Key: key, Start: at, Took: time.Duration(ms) * time.Millisecond,

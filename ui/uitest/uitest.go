@@ -37,7 +37,7 @@ type Player struct {
 	Copied []string
 	// Quit is set when the program has ended.
 	Quit bool
-	// Held returns how many requests wait for a person. When it is not nil a
+	// Held returns how many requests are held. When it is not nil a
 	// command whose request is held is left behind, and looked for again after
 	// each key.
 	Held func() int
@@ -46,7 +46,7 @@ type Player struct {
 	// Zero is as long as it likes.
 	Patience time.Duration
 	// Busy is the longest time that a message kept the program busy: what a
-	// person waits for, besides the frame. Commands run beside it.
+	// user waits for, besides the frame. Commands run beside it.
 	Busy          time.Duration
 	width, height int
 	pressed       []string // the last keys
@@ -72,7 +72,7 @@ type timer struct {
 const steps = 100_000
 
 // New starts the program in a terminal of the given size, and waits until it is
-// idle. Signs are ASCII unless the theme says otherwise; times are UTC.
+// idle. Signs are ASCII unless the theme has others; times are UTC.
 func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 	t.Helper()
 	p := &Player{t: t, late: make(chan late, 100)}

@@ -57,7 +57,7 @@ type File struct {
 	search widget.Search
 }
 
-type fileMsg struct {
+type fileLoaded struct {
 	body   []byte
 	whole  bool
 	text   bool
@@ -66,7 +66,7 @@ type fileMsg struct {
 	err    error
 }
 
-type factsMsg []widget.Fact
+type factsGathered []widget.Fact
 
 var _ screen.Screen = (*File)(nil)
 
@@ -105,7 +105,7 @@ func fileOf(inst indirector.Instance) model.Contents {
 }
 
 // Load reads the beginning of contents on this machine. What must be fetched is
-// fetched when a person asks for it.
+// fetched when the user asks for it.
 func (f *File) Load() tea.Cmd {
 	cmds := []tea.Cmd{f.gather()}
 	if _, near := fileOf(f.inst).(model.Kept); near {
@@ -116,14 +116,14 @@ func (f *File) Load() tea.Cmd {
 
 func (f *File) read() tea.Cmd {
 	f.asked = true
-	contents, mask := fileOf(f.inst), f.env.RedactText
+	contents, redact := fileOf(f.inst), f.env.RedactText
 	return screen.Later(func() tea.Msg {
-		var m fileMsg
+		var m fileLoaded
 		m.body, m.whole, m.err = model.Preview(contents, preview)
 		if m.text = isText(m.body, m.whole); m.text {
 			text := string(m.body)
-			if mask != nil {
-				text, m.masked = mask(text)
+			if redact != nil {
+				text, m.masked = redact(text)
 			}
 			m.body, m.lines = []byte(text), strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		}
@@ -131,7 +131,7 @@ func (f *File) read() tea.Cmd {
 	})
 }
 
-// isText reports whether b is UTF-8 that a person reads. If it is only the
+// isText reports whether b is readable UTF-8. If it is only the
 // beginning, its last letter may be cut.
 func isText(b []byte, whole bool) bool {
 	if !whole {
@@ -157,11 +157,11 @@ func isText(b []byte, whole bool) bool {
 }
 
 // gather finds what is known: what was recorded of the answer, and what
-// file_metadata last said of the same key.
+// file_metadata answered last for the same key.
 func (f *File) gather() tea.Cmd {
 	t, env, inst := f.trace, f.env, f.inst
 	return screen.Later(func() tea.Msg {
-		var m factsMsg
+		var m factsGathered
 		put := func(label, text string) {
 			if text != "" {
 				m = append(m, widget.Fact{Label: label, Text: text})
@@ -273,10 +273,10 @@ func (f *File) left() int {
 
 func (f *File) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case fileMsg:
+	case fileLoaded:
 		f.loaded, f.body, f.whole, f.text, f.masked, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.masked, msg.lines, msg.err
 		f.layout()
-	case factsMsg:
+	case factsGathered:
 		f.facts = msg
 		f.layout()
 	}
@@ -371,7 +371,7 @@ func (f *File) tabs() term.Line {
 	return widget.Tabs(fileModeNames[:], int(f.mode), f.width, term.Of(term.Plain, f.extent()+" "))
 }
 
-// size is the number of bytes; -1 if nobody knows.
+// size is the number of bytes; -1 if it is not known.
 func (f *File) size() int64 {
 	if f.loaded && f.whole && f.masked == 0 {
 		return int64(len(f.body))
@@ -387,7 +387,7 @@ func (f *File) size() int64 {
 	return -1
 }
 
-// extent says how much is shown of how much.
+// extent returns how much of the file is shown.
 func (f *File) extent() string {
 	total := "size unknown"
 	if n := f.size(); n >= 0 {
@@ -451,7 +451,7 @@ func (f *File) about(width int, facts []widget.Fact) term.Lines {
 	return lines
 }
 
-// foot says what is to be known of what is shown.
+// foot shows where the file is from, and what is special about its text.
 func (f *File) foot() term.Lines {
 	first, second := " ", " "
 	for _, x := range f.facts {

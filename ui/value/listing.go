@@ -55,7 +55,7 @@ type Listing struct {
 var _ screen.Screen = (*Listing)(nil)
 
 // NewListing returns a screen for a search that is about to be asked. Cancel
-// ends that search; it is called when a person wants no more.
+// ends that search; it is called when the user wants no more.
 func NewListing(env *session.Env, title string, cancel func()) *Listing {
 	return &Listing{env: env, title: title, cancel: cancel}
 }
@@ -70,7 +70,7 @@ func (l *Listing) Yield(inst indirector.Instance) error {
 	return nil
 }
 
-// End says that the search is over, and how that was: "ok in 12 ms". Then, which
+// End is called when the search is over: how is "ok in 12 ms". Then, which
 // may be nil, runs when the screen has taken notice.
 func (l *Listing) End(how string, bad bool, then tea.Cmd) {
 	l.mu.Lock()
@@ -78,10 +78,10 @@ func (l *Listing) End(how string, bad bool, then tea.Cmd) {
 	l.late.ended, l.late.how, l.late.bad, l.late.then = true, how, bad, then
 }
 
-type lookMsg struct{}
+type lookDue struct{}
 
 // Load begins to look for what has been found.
-func (l *Listing) Load() tea.Cmd { return l.env.After(beat, screen.For{Screen: l, Msg: lookMsg{}}) }
+func (l *Listing) Load() tea.Cmd { return l.env.After(beat, screen.For{Screen: l, Msg: lookDue{}}) }
 
 func (l *Listing) look() tea.Cmd {
 	l.mu.Lock()
@@ -103,7 +103,7 @@ func (l *Listing) Resize(width, height int) {
 }
 
 func (l *Listing) Update(msg tea.Msg) tea.Cmd {
-	if _, ok := msg.(lookMsg); ok && !l.ended {
+	if _, ok := msg.(lookDue); ok && !l.ended {
 		return l.look()
 	}
 	return nil
@@ -167,7 +167,7 @@ func (l *Listing) Handle(a screen.Command) tea.Cmd {
 	return nil
 }
 
-// open shows one instance: contents as a file, others as what is said of them.
+// open shows one instance: contents as a file, others as data.
 func (l *Listing) open() tea.Cmd {
 	inst := l.shown[l.list.Cursor]
 	title := name(inst) + "  of " + l.title
@@ -233,7 +233,7 @@ func cells(inst indirector.Instance) term.Line {
 	return l
 }
 
-// name is what a person calls an instance: of a file in a tree the path below
+// name returns the name of an instance: of a file in a tree the path below
 // that.
 func name(inst indirector.Instance) string {
 	switch f := inst.(type) {
@@ -249,7 +249,7 @@ func name(inst indirector.Instance) string {
 	return inst.Key()
 }
 
-// describeBody is JSON as lines that a person reads.
+// describeBody returns JSON as readable lines.
 func describeBody(body []byte) string {
 	n, err := tree.Parse(body)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// large is the size from which a value is loaded only when a person asks.
+// large is the size from which a value is loaded only when the user asks.
 const large = 1 << 20
 
 // A mode is a way of showing a value.
@@ -57,7 +57,7 @@ type Value struct {
 	revealed  *tree.Node
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
-	elsewhere []place
+	elsewhere []answer
 	facts     []widget.Fact // that were added
 }
 
@@ -77,8 +77,8 @@ func (v *Value) Add(facts ...widget.Fact) { v.facts = append(v.facts, facts...) 
 
 var _ screen.Screen = (*Value)(nil)
 
-// A place is where the same key was answered too.
-type place struct {
+// An answer is one that the same key had, too.
+type answer struct {
 	who    string // "terminus exec", "cache json"
 	id     uint64
 	at     time.Time
@@ -86,15 +86,15 @@ type place struct {
 }
 
 type (
-	bodyMsg struct {
+	bodyLoaded struct {
 		body []byte
 		root *tree.Node
 		yaml []string
 		err  error
 	}
-	elsewhereMsg struct{ places []place }
-	hideMsg      struct{ reveals int }
-	clearMsg     struct {
+	othersFound   struct{ answers []answer }
+	revealEnded   struct{ reveals int }
+	valueRevealed struct {
 		at   *tree.Node
 		text string
 		why  string
@@ -114,7 +114,7 @@ func (v *Value) Load() tea.Cmd {
 func (v *Value) read() tea.Cmd {
 	v.wanted = true
 	return func() tea.Msg {
-		var m bodyMsg
+		var m bodyLoaded
 		if m.body, m.err = v.env.Log.Body(v.value); m.err == nil && v.value.Format == "json" {
 			m.root, m.err = tree.Parse(m.body)
 		}
@@ -123,7 +123,7 @@ func (v *Value) read() tea.Cmd {
 	}
 }
 
-func yamlOf(m *bodyMsg) []string {
+func yamlOf(m *bodyLoaded) []string {
 	const limit = 4 << 20
 	if m.root == nil {
 		return strings.Split(string(m.body), "\n")
@@ -167,10 +167,10 @@ func (v *Value) lookElsewhere() tea.Cmd {
 				order = append(order, who)
 			}
 		}
-		var m elsewhereMsg
+		var m othersFound
 		for _, who := range order {
 			if other, err := v.env.Log.Trace(last[who]); err == nil {
-				m.places = append(m.places, place{who, other.ID, other.Start, other.Value.Digest})
+				m.answers = append(m.answers, answer{who, other.ID, other.Start, other.Value.Digest})
 			}
 		}
 		return screen.For{Screen: v, Msg: m}
@@ -209,19 +209,19 @@ func (v *Value) pageLen() int {
 
 func (v *Value) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case bodyMsg:
+	case bodyLoaded:
 		v.loaded, v.body, v.root, v.yaml, v.err = true, msg.body, msg.root, msg.yaml, msg.err
 		if v.root == nil && v.err == nil {
 			v.mode = asYAML // plain text: there is no tree
 		}
 		v.fold()
-	case elsewhereMsg:
-		v.elsewhere = msg.places
-	case hideMsg:
+	case othersFound:
+		v.elsewhere = msg.answers
+	case revealEnded:
 		if msg.reveals == v.reveals {
 			v.revealed, v.clear = nil, ""
 		}
-	case clearMsg:
+	case valueRevealed:
 		return v.show(msg)
 	}
 	return nil
@@ -263,7 +263,7 @@ func (v *Value) Disabled(do screen.Action) string {
 	case screen.Left, screen.Right, screen.FoldAll, screen.OpenAll:
 		return screen.ReasonIf(!tree, "only the tree can be folded")
 	case screen.Reveal:
-		return v.canReveal()
+		return v.revealDisabled()
 	case screen.Pager, screen.Search:
 		return screen.ReasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
 	}
@@ -273,7 +273,7 @@ func (v *Value) Disabled(do screen.Action) string {
 	return v.search.Disabled(do)
 }
 
-func (v *Value) canReveal() string {
+func (v *Value) revealDisabled() string {
 	n := v.focus()
 	switch {
 	case v.mode != asTree || n == nil || !n.Redacted():
@@ -288,7 +288,7 @@ func (v *Value) canReveal() string {
 
 func (v *Value) Hints() []screen.Action {
 	hints := []screen.Action{screen.Right, screen.Tab, screen.Search, screen.CopyMenu, screen.Pager, screen.Back}
-	if v.canReveal() == "" {
+	if v.revealDisabled() == "" {
 		hints = append([]screen.Action{screen.Reveal}, hints...)
 	}
 	return hints
@@ -386,7 +386,7 @@ const revealFor = 10 * time.Second
 func (v *Value) reveal() tea.Cmd {
 	n, id := v.focus(), v.trace.ID
 	return func() tea.Msg {
-		m := clearMsg{at: n}
+		m := valueRevealed{at: n}
 		inst, ok := v.env.Log.Instance(id)
 		if !ok {
 			m.why = "the instance is not in memory any more"
@@ -405,15 +405,15 @@ func (v *Value) reveal() tea.Cmd {
 	}
 }
 
-func (v *Value) show(m clearMsg) tea.Cmd {
+func (v *Value) show(m valueRevealed) tea.Cmd {
 	if m.why != "" {
 		return screen.Warn("not revealed: "+m.why, "")
 	}
 	v.reveals++
 	v.revealed, v.clear = m.at, m.text
 	return tea.Batch(
-		screen.Say(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.Path(), v.trace.ID)),
-		v.env.After(revealFor, screen.For{Screen: v, Msg: hideMsg{v.reveals}}),
+		screen.Notify(fmt.Sprintf("revealed %s of #%d for 10 s", m.at.Path(), v.trace.ID)),
+		v.env.After(revealFor, screen.For{Screen: v, Msg: revealEnded{v.reveals}}),
 	)
 }
 

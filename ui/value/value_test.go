@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	p.Keys("tab").Want("os")
 }
 
-// A value that is large is read only when somebody asks.
+// A value that is large is read only when it is asked for.
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

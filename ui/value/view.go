@@ -50,7 +50,7 @@ func (v *Value) View() term.Lines {
 	return append(append(lines, body.Fill(v.width, height)...), v.foot()...)
 }
 
-// Why says why a value cannot be shown.
+// Why returns why a value cannot be shown.
 func Why(log session.Log, err error) string {
 	switch {
 	case errors.Is(err, store.ErrNoBodies):
@@ -125,7 +125,7 @@ func (v *Value) row(r tree.Row, l *widget.Row, width int) {
 }
 
 func (v *Value) revealHint(cursor bool) string {
-	if cursor && v.canReveal() == "" {
+	if cursor && v.revealDisabled() == "" {
 		return "   . reveals it for 10 s"
 	}
 	return ""
@@ -254,7 +254,7 @@ func (v *Value) meta(width int) term.Lines {
 	return lines
 }
 
-// foot says where the value is from and where in it the cursor is.
+// foot shows where the value is from and where in it the cursor is.
 func (v *Value) foot() term.Lines {
 	from := traces.HeadlineOf(v.trace).Answered
 	if v.value.Source != "" {

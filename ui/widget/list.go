@@ -64,8 +64,8 @@ func Moves(do screen.Action) bool {
 	return false
 }
 
-// act moves by move, if that is what a command says, and reports whether it is.
-func (l *List) act(a screen.Command, move func(int)) bool {
+// apply moves by move, if the command is to move, and reports whether it is.
+func (l *List) apply(a screen.Command, move func(int)) bool {
 	n, half, page := a.Times(), max(l.Height/2, 1), max(l.Height-1, 1)
 	switch a.Action {
 	case screen.Down:

@@ -71,7 +71,7 @@ func (g *Pager) Resize(width, height int) {
 	g.list.SetLen(len(g.lines))
 }
 
-// maxPageLines bounds what is broken into lines: nobody reads further.
+// maxPageLines bounds what is broken into lines.
 const maxPageLines = 200_000
 
 func (g *Pager) wrap() {

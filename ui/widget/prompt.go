@@ -10,7 +10,7 @@ import (
 	"indirtui/ui/term"
 )
 
-// A Problem says what is wrong with a line, and where.
+// A Problem is what is wrong with a line, and where.
 type Problem struct {
 	Offset int // of the byte where it begins; -1 for the line as a whole
 	Text   string

@@ -11,7 +11,7 @@ import (
 // goes on from place to place and round at the ends.
 type Search struct {
 	Hint string // below the prompt
-	None string // what is said if the text is not found: "not on this page"
+	None string // the message if the text is not found: "not on this page"
 	// Find goes to the nearest place that has the text: from here, from the place
 	// below (1) or from the one above (-1). It reports whether there is one.
 	Find func(step int) bool

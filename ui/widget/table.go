@@ -101,12 +101,12 @@ func (t *Table) line(th *term.Theme, i int, row func(i int, r *Row)) term.Line {
 	return r.Line
 }
 
-// Handle moves the cursor, or what is seen, if that is what a command says.
+// Handle moves the cursor, or what is seen, if the command is to move.
 func (t *Table) Handle(a screen.Command) bool {
 	if t.Paged {
-		return t.act(a, t.Scroll)
+		return t.apply(a, t.Scroll)
 	}
-	return t.act(a, t.Move)
+	return t.apply(a, t.Move)
 }
 
 // Click puts the cursor on the row at a cell of the screen, and reports whether

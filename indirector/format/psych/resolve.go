@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
 	"indirtui/indirector/data"
 )
 

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	encSays  = "#!/bin/sh\necho 'classes: [%]'\n"
-	encFails = "#!/bin/sh\necho 'cannot connect to db' >&2\nexit 1\n"
+	encPrints = "#!/bin/sh\necho 'classes: [%]'\n"
+	encFails  = "#!/bin/sh\necho 'cannot connect to db' >&2\nexit 1\n"
 )
 
 // encConf is a server whose nodes come from an ENC.
@@ -57,11 +57,11 @@ func cacheScenarios() []Scenario {
 			Name: "S-06 node never refreshed",
 			scene: Scene{
 				Application: "server", Conf: encConf + "node_cache_terminus = yaml\n",
-				Files: map[string]string{"bin/enc": strings.Replace(encSays, "%", "old", 1), "var/yaml/": ""},
+				Files: map[string]string{"bin/enc": strings.Replace(encPrints, "%", "old", 1), "var/yaml/": ""},
 			},
 			play: func(s *Stage) {
 				s.must(find("node", "n1"))
-				s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
+				s.write("bin/enc", strings.Replace(encPrints, "%", "new", 1))
 				s.Wait(30 * 24 * time.Hour)
 				if got := Classes(s.must(find("node", "n1"))); got != "old" {
 					s.fault("classes: got %s, want old", got)
@@ -89,11 +89,11 @@ func cacheScenarios() []Scenario {
 			scene: Scene{
 				Application: "agent", Conf: "[agent]\nnode_terminus = exec\nexternal_nodes = $dir/bin/enc\nfacts_terminus = memory\n",
 				Routes: "agent:\n  node:\n    cache: json\n",
-				Files:  map[string]string{"bin/enc": strings.Replace(encSays, "%", "old", 1)},
+				Files:  map[string]string{"bin/enc": strings.Replace(encPrints, "%", "old", 1)},
 			},
 			play: func(s *Stage) {
 				s.must(find("node", "n1"))
-				s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
+				s.write("bin/enc", strings.Replace(encPrints, "%", "new", 1))
 				req := with(find("node", "n1"), traces.IgnoreCache|traces.FailOn404)
 				req.Caller = "configurer (node lookup)"
 				if got := Classes(s.must(req)); got != "new" {

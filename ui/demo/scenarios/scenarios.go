@@ -1,5 +1,5 @@
-// Package scenarios has the situations of Puppet's indirector that confuse
-// people, each as a small site that is laid out, asked, and explained.
+// Package scenarios has the confusing situations of Puppet's indirector, each as
+// a small site that is laid out, asked, and explained.
 //
 //	for _, e := range scenarios.Catalogue() { … }   // S-01 to S-50
 //	stage, err := scenario.Play(ctx, scenarios.Options{Specs: …, Termini: …})
@@ -63,7 +63,7 @@ func (e Entry) Missing(termini []indirector.Descriptor) []string {
 }
 
 // A Scenario is one situation: what is set up, what is asked, and what the first
-// line of the story must say. Its last request is the one that is shown.
+// line of the story must be. Its last request is the one that is shown.
 type Scenario struct {
 	Name    string // "S-07 ENC exits 1"
 	First   string // part of the first line; $dir is the directory of the stage
@@ -114,7 +114,7 @@ type Stage struct {
 	ends    []func() error
 }
 
-// Open sets a stage. Close takes it away.
+// Open sets a stage, for tests. Close takes it away.
 func Open(s Scene, o Options) (*Stage, error) { return open(s, nil, o) }
 
 func open(s Scene, serve func(*Stage) (map[string]string, error), o Options) (_ *Stage, err error) {
@@ -231,7 +231,7 @@ func (s *Stage) Ask(ctx context.Context, req indirector.Request) (any, error) {
 	return s.Note(s.Engine.Ask(ctx, &req))
 }
 
-// Heard remembers the number of a request that was asked otherwise.
+// Note keeps the number of a request that was not asked by Ask.
 func (s *Stage) Note(resp *indirector.Response, err error) (any, error) {
 	if e := (*indirector.Error)(nil); errors.As(err, &e) {
 		s.Last = e.Trace

@@ -17,7 +17,7 @@ import (
 	"indirtui/traces/store"
 )
 
-// evil is what comes from outside when somebody means harm, or when nothing is
+// hostile is what comes from outside by malice, or when nothing is
 // what it should be.
 var hostile = [...]string{
 	"", "\x1b[2J\x1b[H", "\x1b]52;c;aGVsbG8=\a", "\x1b]0;title\x07", "a\r\nb\tc", "\x00\x01\x7f", "\u009b31m", "\xff\xfe\xc3",
@@ -25,7 +25,7 @@ var hostile = [...]string{
 	strings.Repeat("very-long-", 2000), strings.Repeat("\x1b", 500), "%s%d%!", `"quoted\"`, "/////", "  leading", "\ufffd\U000e0041",
 }
 
-// Hostile returns texts that come from outside when somebody means harm, or when
+// Hostile returns texts that come from outside by malice, or when
 // nothing is what it should be: commands to a terminal, what is not seen, what is
 // wide, what is long, what is no UTF-8.
 func Hostile() []string { return slices.Clone(hostile[:]) }
@@ -39,7 +39,7 @@ func HostileText(r *rand.Rand) string {
 	return s
 }
 
-// HostileTrace is a trace in which every text is evil, and every number is any. I is
+// HostileTrace is a trace in which every text is hostile, and every number is any. I is
 // how many seconds after Began it began.
 func HostileTrace(r *rand.Rand, i int) traces.Trace {
 	text := func() string { return HostileText(r) }
@@ -75,7 +75,7 @@ func HostileTrace(r *rand.Rand, i int) traces.Trace {
 	return tr
 }
 
-// hostileBody is JSON with evil in it, or no JSON at all.
+// hostileBody is JSON with hostile text in it, or no JSON at all.
 func hostileBody(r *rand.Rand) string {
 	if r.IntN(8) == 0 {
 		return HostileText(r)
@@ -136,7 +136,7 @@ func HostileLog(t testing.TB, r *rand.Rand, n int) *store.Store {
 
 var colours = regexp.MustCompile("\x1b\\[0(;[0-9]+)*m")
 
-// Wrong says what is wrong with a frame: a line too many or too few, one that is
+// Wrong returns what is wrong with a frame: a line too many or too few, one that is
 // too long, or something that a terminal obeys or does not show. "" is nothing.
 func Wrong(frame string, width, height int) string {
 	lines := strings.Split(colours.ReplaceAllString(frame, ""), "\n")

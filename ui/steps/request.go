@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,14 +9,68 @@ import (
 
 	"indirtui/traces"
 	"indirtui/traces/query"
+	"indirtui/traces/store"
+	"indirtui/ui/compare"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
+	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
-// What can be done with a request is the same in the list and here.
+// A Request is a request in focus: what can be done with it is the same in the
+// list and in the steps.
+type Request struct {
+	Env   *session.Env
+	Trace *traces.Trace
+	Links store.Links
+}
 
-// SetMark marks a request with a letter, and says so.
+// Disabled is Disabled of the screen for what can be done with a request.
+func (r *Request) Disabled(do screen.Action) string {
+	switch do {
+	case screen.NextInRun:
+		return screen.ReasonIf(r.Next() == 0, "there is no later request in this run")
+	case screen.PrevInRun:
+		return screen.ReasonIf(r.Links.PrevInRun == 0, "there is no earlier request in this run")
+	case screen.DiffGood:
+		return screen.ReasonIf(r.Links.LastGood == 0, "this key was never answered well before")
+	case screen.OpenValue, screen.CopyValue:
+		return screen.ReasonIf(r.Trace.Value.Model == "" && r.Trace.Sent.Model == "", "there is no value")
+	case screen.Break, screen.BreakIf:
+		return screen.ReasonIf(r.Env.Debugger == nil || r.Trace.ID == 0, "nothing can be held here")
+	case screen.Replay, screen.ReplayEdit:
+		return replayDisabled(r.Env, r.Trace)
+	}
+	return screen.Unknown
+}
+
+// Next returns the next request of the run, or the one that asked this one.
+func (r *Request) Next() uint64 { return cmp.Or(r.Links.NextInRun, r.Links.Parent) }
+
+// Handle is Handle of the screen for what can be done with a request.
+func (r *Request) Handle(do screen.Action) tea.Cmd {
+	switch do {
+	case screen.DiffGood:
+		return compare.Two(r.Env, r.Trace.ID, r.Links.LastGood)
+	case screen.OpenValue:
+		return value.Open(r.Env, r.Trace)
+	case screen.CopyValue:
+		return value.CopyAll(r.Env, r.Trace)
+	case screen.Break:
+		return breakHere(r.Env, r.Trace, traces.Terminus)
+	case screen.BreakIf:
+		return AddBreak(r.Env, "", "")
+	case screen.Replay:
+		return replay(r.Env, r.Trace)
+	case screen.ReplayEdit:
+		return editAndReplay(r.Env, r.Trace)
+	case screen.Write:
+		return askReport(r.Env, r.Trace)
+	}
+	return nil
+}
+
+// SetMark marks a request with a letter.
 func SetMark(env *session.Env, id uint64, letter byte) tea.Cmd {
 	if letter < 'a' || letter > 'z' {
 		return screen.Warn("a mark is a letter from a to z", "")
@@ -90,38 +145,18 @@ func NextFailure(log session.Log, id uint64, forward bool) uint64 {
 	return 0
 }
 
-// AskReport asks what to write of a request, and writes it.
-func AskReport(env *session.Env, t *traces.Trace) tea.Cmd {
+// askReport asks what to write of a request, and writes it.
+func askReport(env *session.Env, t *traces.Trace) tea.Cmd {
 	kinds := []screen.Completion{{Text: "story", Name: "story", Kind: "plain text", Note: "what happened and why, for a ticket"}}
-	return screen.Show(widget.NewPrompt(&env.Shared, widget.Prompt{
-		Label: "write", Hint: "story [FILE]",
+	return widget.AskFile(&env.Shared, widget.File{
+		Hint: "story [FILE]", Kinds: []string{"story"},
+		Name: func(string) string { return fmt.Sprintf("story-%d.txt", t.ID) },
+		Text: func(string) (string, int, error) { return Report(t, env.Zone), t.Value.Redacted + t.Sent.Redacted, nil },
 		Complete: func(text string) ([]screen.Completion, []string) {
 			if strings.HasPrefix("story", text) {
 				return kinds, nil
 			}
 			return nil, nil
 		},
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			what, name, _ := strings.Cut(strings.TrimSpace(text), " ")
-			if what != "story" {
-				return &widget.Problem{Offset: 0, Text: "want story, and perhaps the name of a file"}, nil
-			}
-			if name == "" {
-				name = fmt.Sprintf("story-%d.txt", t.ID)
-			}
-			return nil, save(env, t, strings.TrimSpace(name))
-		},
-	}))
-}
-
-func save(env *session.Env, t *traces.Trace, name string) tea.Cmd {
-	text := Report(t, env.Zone)
-	return func() tea.Msg {
-		path, masked, err := env.Save(name, text)
-		if err != nil {
-			return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "give another name", Bad: true}
-		}
-		masked += t.Value.Redacted + t.Sent.Redacted
-		return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked)}
-	}
+	})
 }

@@ -12,8 +12,8 @@ import (
 
 // A gate makes keys wait for what the key before them has begun. A key may open
 // a prompt, which takes a message; the keys that are typed ahead belong into it,
-// whether a person or a script types them.
-type gate struct {
+// whether the user or a script types them.
+type typeahead struct {
 	inflight int          // commands that the last key has begun
 	round    int          // counts releases: what was let go does not count any more
 	queue    []tea.KeyMsg // typed ahead
@@ -38,35 +38,35 @@ type (
 
 // typed takes keys, of which a slow line may deliver several at once.
 func (r *Model) typed(msg tea.KeyMsg) tea.Cmd {
-	if len(r.gate.queue) >= maxQueue {
+	if len(r.typeahead.queue) >= maxQueue {
 		return nil
 	}
 	if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 && !msg.Paste {
 		for i, one := range msg.Runes {
-			r.gate.queue = append(r.gate.queue, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{one}, Alt: msg.Alt && i == 0})
+			r.typeahead.queue = append(r.typeahead.queue, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{one}, Alt: msg.Alt && i == 0})
 		}
 	} else {
-		r.gate.queue = append(r.gate.queue, msg)
+		r.typeahead.queue = append(r.typeahead.queue, msg)
 	}
 	return r.play()
 }
 
-// play does what the waiting keys say, until one of them has begun something.
+// play runs the waiting keys, until one of them has begun something.
 func (r *Model) play() tea.Cmd {
 	var cmds []tea.Cmd
-	for r.gate.inflight == 0 && len(r.gate.queue) > 0 {
-		msg := r.gate.queue[0]
-		r.gate.queue = r.gate.queue[1:]
+	for r.typeahead.inflight == 0 && len(r.typeahead.queue) > 0 {
+		msg := r.typeahead.queue[0]
+		r.typeahead.queue = r.typeahead.queue[1:]
 		if msg.Alt && !r.knows(msg) {
 			msg.Alt = false
-			r.gate.queue = append([]tea.KeyMsg{msg}, r.gate.queue...)
+			r.typeahead.queue = append([]tea.KeyMsg{msg}, r.typeahead.queue...)
 			msg = tea.KeyMsg{Type: tea.KeyEscape}
 		}
 		cmds = append(cmds, r.gated(r.key(msg)))
 	}
-	if len(r.gate.queue) > 0 {
-		round := r.gate.round
-		r.gate.free = append(r.gate.free, r.env.After(patience, release{round}))
+	if len(r.typeahead.queue) > 0 {
+		round := r.typeahead.round
+		r.typeahead.free = append(r.typeahead.free, r.env.After(patience, release{round}))
 	}
 	return tea.Batch(cmds...)
 }
@@ -90,8 +90,8 @@ func (r *Model) gated(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
-	r.gate.inflight++
-	round := r.gate.round
+	r.typeahead.inflight++
+	round := r.typeahead.round
 	cmd = r.cfg.guard(cmd)
 	return func() tea.Msg { return settled{round, cmd()} }
 }
@@ -99,8 +99,8 @@ func (r *Model) gated(cmd tea.Cmd) tea.Cmd {
 // settle takes the message of a command that keys wait for. What it begins is
 // waited for too, but not what a screen does with its own answers.
 func (r *Model) settle(m settled) tea.Cmd {
-	if m.round == r.gate.round {
-		r.gate.inflight--
+	if m.round == r.typeahead.round {
+		r.typeahead.inflight--
 	}
 	var cmd tea.Cmd
 	switch msg := m.msg.(type) {
@@ -126,11 +126,11 @@ func (r *Model) settle(m settled) tea.Cmd {
 
 // release lets keys go on although something is not done.
 func (r *Model) release(m release) tea.Cmd {
-	if m.round != r.gate.round || r.gate.inflight == 0 {
+	if m.round != r.typeahead.round || r.typeahead.inflight == 0 {
 		return nil
 	}
-	r.gate.round++
-	r.gate.inflight = 0
+	r.typeahead.round++
+	r.typeahead.inflight = 0
 	return r.play()
 }
 

@@ -68,30 +68,30 @@ func (c *cache) Save(_ context.Context, r *indirector.Request) (any, error) {
 	return 0, nil
 }
 
-// A house is a real indirector over termini that do what the journeys need.
-type house struct {
+// A testEngine is a real indirector over termini that do what the journeys need.
+type testEngine struct {
 	*indirector.Indirector
 	log *store.Store
 	mu  sync.Mutex
 	now time.Time
 }
 
-func (h *house) clock() time.Time {
+func (h *testEngine) clock() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = h.now.Add(time.Millisecond)
 	return h.now
 }
 
-func (h *house) pass(d time.Duration) {
+func (h *testEngine) pass(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = h.now.Add(d)
 }
 
-func newHouse(t *testing.T) *house {
+func newTestEngine(t *testing.T) *testEngine {
 	t.Helper()
-	h := &house{now: time.Date(2025, 11, 20, 12, 30, 0, 0, time.UTC)}
+	h := &testEngine{now: time.Date(2025, 11, 20, 12, 30, 0, 0, time.UTC)}
 	var err error
 	h.log, err = store.Open(store.Options{Now: h.clock, Render: func(model string, instance any) traces.Value {
 		i, ok := instance.(*inst)
@@ -134,7 +134,7 @@ func newHouse(t *testing.T) *house {
 
 const classes = `{"name":%q,"environment":"production","classes":["web","base"],"parameters":{"password":"hunter2"}}`
 
-func (h *house) termini() []indirector.Descriptor {
+func (h *testEngine) termini() []indirector.Descriptor {
 	terminus := func(ind, name string, expiry bool, make func(indirector.Env) indirector.Terminus) indirector.Descriptor {
 		d := indirector.Descriptor{Indirection: ind, Name: name, Type: finder(nil), KeepsExpiry: expiry}
 		d.New = func(e indirector.Env) (indirector.Terminus, error) { return make(e), nil }
@@ -174,8 +174,8 @@ func (h *house) termini() []indirector.Descriptor {
 }
 
 // compile answers a catalog as a server would: it asks for the node first, and
-// fails when it is told to.
-func (h *house) compile(ctx context.Context, env indirector.Env, r *indirector.Request) (indirector.Instance, error) {
+// fails when it is asked to.
+func (h *testEngine) compile(ctx context.Context, env indirector.Env, r *indirector.Request) (indirector.Instance, error) {
 	if strings.HasPrefix(r.Key, "db07") {
 		if _, err := env.Do(ctx, &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: r.Key}); err != nil {
 			return nil, &indirector.Failure{Message: "Could not find node '" + r.Key + "'; cannot compile"}
@@ -192,7 +192,7 @@ func (h *house) compile(ctx context.Context, env indirector.Env, r *indirector.R
 }
 
 // ask asks; the answer is in the log.
-func (h *house) ask(r indirector.Request) {
+func (h *testEngine) ask(r indirector.Request) {
 	if r.Verb == 0 {
 		r.Verb = indirector.Find
 	}
@@ -209,7 +209,7 @@ const (
 )
 
 // play asks all that the journeys are about, in the order of their numbers.
-func (h *house) play() *house {
+func (h *testEngine) play() *testEngine {
 	h.ask(indirector.Request{Indirection: "catalog", Key: web, Run: "5a1b"}) // 1: good, and cached
 	h.pass(91 * time.Minute)
 	h.ask(indirector.Request{Indirection: "facts", Key: web, Run: "8f3c"})                                                                                                                  // 2: facter, and cached
@@ -223,7 +223,7 @@ func (h *house) play() *house {
 }
 
 // commands understands find.
-type commands struct{ house *house }
+type commands struct{ engine *testEngine }
 
 func (c commands) Run(text string) tea.Cmd {
 	words := strings.Fields(text)
@@ -237,11 +237,11 @@ func (c commands) Run(text string) tea.Cmd {
 		}
 	}
 	return func() tea.Msg {
-		resp, err := c.house.Do(context.Background(), r)
+		resp, err := c.engine.Do(context.Background(), r)
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
-		_ = c.house.log.Flush()
+		_ = c.engine.log.Flush()
 		return screen.Toast{Text: fmt.Sprintf("#%d", resp.Trace)}
 	}
 }
@@ -250,7 +250,7 @@ func (c commands) Complete(string) ([]screen.Completion, []string) { return nil,
 func (c commands) Names() []screen.Completion                      { return nil }
 func (c commands) Screen() screen.Screen                           { return nil }
 
-func start(t *testing.T, h *house, width, height int) *uitest.Player {
+func start(t *testing.T, h *testEngine, width, height int) *uitest.Player {
 	t.Helper()
 	saved := map[string]string{}
 	return uitest.New(t, ui.Config{

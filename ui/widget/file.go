@@ -1,0 +1,52 @@
+package widget
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+)
+
+// A File is what can be written to a file, in one of several kinds.
+type File struct {
+	Hint  string   // "json [FILE]   or   text [FILE]"
+	Kinds []string // "json", "text"
+	// Name returns the name of the file, unless another is given.
+	Name func(kind string) string
+	// Text returns the text, and how many values are masked in it. It runs in a
+	// command.
+	Text     func(kind string) (text string, masked int, err error)
+	Complete func(text string) ([]screen.Completion, []string) // of the prompt; may be nil
+}
+
+// AskFile is the command that asks what to write, and perhaps where, and writes it.
+func AskFile(env *screen.Shared, f File) tea.Cmd {
+	return screen.Show(NewPrompt(env, Prompt{
+		Label: "write", Hint: f.Hint, Complete: f.Complete,
+		Enter: func(text string) (*Problem, tea.Cmd) {
+			kind, name, _ := strings.Cut(strings.TrimSpace(text), " ")
+			if !slices.Contains(f.Kinds, kind) {
+				return &Problem{Offset: 0, Text: "want " + strings.Join(f.Kinds, " or ") + ", and perhaps the name of a file"}, nil
+			}
+			if name = strings.TrimSpace(name); name == "" {
+				name = f.Name(kind)
+			}
+			return nil, func() tea.Msg { return f.write(env, kind, name) }
+		},
+	}))
+}
+
+func (f *File) write(env *screen.Shared, kind, name string) tea.Msg {
+	text, masked, err := f.Text(kind)
+	if err != nil {
+		return screen.Toast{Text: "write " + name + ": " + err.Error(), Bad: true}
+	}
+	path, more, err := env.Save(name, text)
+	if err != nil {
+		return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "give another name", Bad: true}
+	}
+	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+more)}
+}
