@@ -126,8 +126,8 @@ func codes(document string) []string {
 
 var placeholder = regexp.MustCompile(`^[A-Z]+$|…|\[|<|>|^&`)
 
-// misunderstood says what the program does not understand of a command line, or
-// returns "". What a reader is to fill in is left out.
+// misunderstood returns what the program does not understand of a command line,
+// or "". Placeholders are left out.
 func misunderstood(t *testing.T, line string) string {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " #")
@@ -177,7 +177,7 @@ func positional(args []string) []string {
 	return out
 }
 
-// listed returns the commands that the program says it has.
+// listed returns the commands that --help lists.
 func listed(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), program, "--help").Output()

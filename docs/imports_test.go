@@ -19,7 +19,7 @@ import (
 
 const module = "indirtui/"
 
-// A rule says which packages of ours those that match a pattern may import. A
+// A rule lists the packages of ours that those matching a pattern may import. A
 // pattern is a path.Match pattern of the path within the module; a final /...
 // is all that is below. The first rule that fits a package counts.
 type rule struct {
@@ -104,7 +104,7 @@ var apart = []struct{ from, to, why string }{
 	{"ui/widget", "indirtui/traces", "widgets know nothing of Puppet"},
 }
 
-// A pkg is what go list says of a package.
+// A pkg is the output of go list for a package.
 type pkg struct {
 	ImportPath string
 	Imports    []string

@@ -108,7 +108,7 @@ func (r *Registry) Descriptor(indirection, terminus string) *Descriptor {
 }
 
 // CheckTerminus returns nil if the terminus exists, wrapped or not; otherwise
-// the error tells what is wrong with the name.
+// the error reports what is wrong with the name.
 func (r *Registry) CheckTerminus(indirection, terminus string) error {
 	switch {
 	case strings.Contains(terminus, "("):

@@ -764,7 +764,7 @@ func (l loop) Find(ctx context.Context, r *indirector.Request) (indirector.Insta
 }
 
 // A debugger holds, edits, answers and fails requests; cancelling lets go.
-func TestGate(t *testing.T) {
+func TestDebuggerDecides(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := &holder{resume: make(chan indirector.Verdict)}

@@ -68,7 +68,8 @@ const (
 	maxPause    = time.Hour
 )
 
-// wrapped describes a wrapped terminus, or tells what is wrong with the name.
+// wrapped describes a wrapped terminus. The error reports what is wrong with the
+// name.
 func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, error) {
 	w, err := parseWrapping(text)
 	if err != nil {

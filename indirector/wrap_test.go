@@ -102,7 +102,7 @@ func TestWrappersElsewhere(t *testing.T) {
 	if _, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Destroy, Key: "a"}); err != nil || main.m["a"] != nil || spare.m["a"] != nil {
 		t.Errorf("got %v", err)
 	}
-	// The note on an injected answer tells that nothing was stored.
+	// The note on an injected answer reports that nothing was stored.
 	_, err := h.Do(t.Context(), &indirector.Request{
 		Indirection: "node", Verb: indirector.Save, Terminus: "fault(main, nil)", Instance: widget{name: "b"},
 	})

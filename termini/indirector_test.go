@@ -122,7 +122,7 @@ func TestScenarios(t *testing.T) {
 		settings values
 		files    map[string]string // "enc" is executable
 		request  indirector.Request
-		says     string // Puppet's words; "" is no error; "nil" is not found
+		words    string // Puppet's words; "" is no error; "nil" is not found
 		hidden   string // part of what they leave out
 		note     string // whole sentence
 		outcome  traces.Outcome
@@ -130,23 +130,23 @@ func TestScenarios(t *testing.T) {
 		{
 			name: "S-07 ENC exits 1", settings: enc, files: map[string]string{"enc": "#!/bin/sh\necho 'cannot connect to db' >&2\nexit 1\n"},
 			request: find("node", "n1", "exec"),
-			says:    "Failed to find n1 via exec: Execution of '$dir/enc n1' returned 1: ",
+			words:   "Failed to find n1 via exec: Execution of '$dir/enc n1' returned 1: ",
 			hidden:  "cannot connect to db", note: "ENC exit 1; stderr (hidden by Puppet): cannot connect to db", outcome: traces.Err,
 		},
 		{
 			name: "S-08 ENC prints nothing", settings: enc, files: map[string]string{"enc": "#!/bin/sh\necho\n"},
-			request: find("node", "n1", "exec"), says: "nil",
+			request: find("node", "n1", "exec"), words: "nil",
 			note: "ENC returned empty output → nil node", outcome: traces.NilHidden,
 		},
 		{
 			name: "S-09 ENC is not there", settings: enc, request: find("node", "n1", "exec"),
-			says:   "Failed to find n1 via exec: Execution of '$dir/enc n1' returned 1: ",
+			words:  "Failed to find n1 via exec: Execution of '$dir/enc n1' returned 1: ",
 			hidden: "no such file", note: "ENC not started: no such file: $dir/enc", outcome: traces.Err,
 		},
 		{
 			name: "S-09 ENC is not executable", settings: values{"external_nodes": "$dir/plainfile"}, files: map[string]string{"plainfile": "#!/bin/sh\n"},
 			request: find("node", "n1", "exec"),
-			says:    "Failed to find n1 via exec: Execution of '$dir/plainfile n1' returned 1: ",
+			words:   "Failed to find n1 via exec: Execution of '$dir/plainfile n1' returned 1: ",
 			hidden:  "permission denied", note: "ENC not started: permission denied: $dir/plainfile", outcome: traces.Err,
 		},
 		{
@@ -156,7 +156,7 @@ func TestScenarios(t *testing.T) {
 		{
 			name:    "S-29 no yaml directory",
 			request: indirector.Request{Indirection: "node", Verb: indirector.Save, Instance: web01Node, Terminus: "yaml"},
-			says:    "No such file or directory @ dir_s_mkdir - $dir/client_yaml/node", hidden: "yaml family does not create base dir; json does", outcome: traces.Err,
+			words:   "No such file or directory @ dir_s_mkdir - $dir/client_yaml/node", hidden: "yaml family does not create base dir; json does", outcome: traces.Err,
 		},
 		{
 			name: "S-30 empty file", files: map[string]string{"client_yaml/node/n1.yaml": ""},
@@ -175,7 +175,7 @@ func TestScenarios(t *testing.T) {
 		{
 			name: "S-49 old YAML", files: map[string]string{"client_yaml/facts/n1.yaml": "--- !ruby/object:Puppet::Node::Facts\nname: n1\nvalues: {a: b}\ntimestamp: 2012-01-01 00:00:00.5 +00:00\n"},
 			request: find("facts", "n1", "yaml"),
-			says:    "Could not parse YAML data for facts n1: ($dir/client_yaml/facts/n1.yaml): Tried to load unspecified class: Time",
+			words:   "Could not parse YAML data for facts n1: ($dir/client_yaml/facts/n1.yaml): Tried to load unspecified class: Time",
 			hidden:  "file written by an older Puppet (unquoted timestamps)", note: "file written by an older Puppet (unquoted timestamps)", outcome: traces.Err,
 		},
 		{
@@ -185,12 +185,12 @@ func TestScenarios(t *testing.T) {
 		},
 		{
 			name: "TERM-FILE-04 empty JSON", files: map[string]string{"client_data/facts/n1.json": ""},
-			request: find("facts", "n1", "json"), says: "Could not parse JSON data for facts n1: Could not intern from json: …", hidden: "the file is empty", outcome: traces.Err,
+			request: find("facts", "n1", "json"), words: "Could not parse JSON data for facts n1: Could not intern from json: …", hidden: "the file is empty", outcome: traces.Err,
 		},
 		{
 			name: "TERM-FILE-02 directory in place of the file", files: map[string]string{"client_data/node/n1.json/x": ""},
 			request: find("node", "n1", "json"),
-			says:    "Could not read JSON data for node n1: Is a directory @ io_fread - $dir/client_data/node/n1.json", hidden: "is a directory", outcome: traces.Err,
+			words:   "Could not read JSON data for node n1: Is a directory @ io_fread - $dir/client_data/node/n1.json", hidden: "is a directory", outcome: traces.Err,
 		},
 		{
 			name: "server mode", settings: values{"run_mode": "server"}, files: map[string]string{"server_data/node/n1.json": `{"name":"n1"}`},
@@ -208,11 +208,11 @@ func TestScenarios(t *testing.T) {
 		},
 		{
 			name:    "no such key",
-			request: find("data_binding", "ntp::servers", "none"), says: "nil", outcome: traces.Nil,
+			request: find("data_binding", "ntp::servers", "none"), words: "nil", outcome: traces.Nil,
 		},
 		{
 			name:    "a terminus that is not here",
-			request: find("catalog", "n1", "puppetdb"), says: "Could not find terminus puppetdb for indirection catalog", outcome: traces.Err,
+			request: find("catalog", "n1", "puppetdb"), words: "Could not find terminus puppetdb for indirection catalog", outcome: traces.Err,
 		},
 	}
 	for _, tt := range tests {
@@ -228,7 +228,7 @@ func TestScenarios(t *testing.T) {
 			}
 			_, err := h.Do(t.Context(), &tt.request)
 			got := h.recorder.last()
-			h.checkError(t, err, tt.says, tt.hidden)
+			h.checkError(t, err, tt.words, tt.hidden)
 			if want := strings.ReplaceAll(tt.note, "$dir", h.dir); want != "" && !contains(got.Notes, want) {
 				t.Errorf("notes: got %q, want %q", got.Notes, want)
 			}
@@ -249,18 +249,18 @@ func contains(notes []string, want string) bool {
 }
 
 // checkError compares with Puppet's error, up to "…".
-func (h *fixture) checkError(t *testing.T, err error, says, hidden string) {
+func (h *fixture) checkError(t *testing.T, err error, words, hidden string) {
 	t.Helper()
-	says, open := strings.CutSuffix(strings.ReplaceAll(says, "$dir", h.dir), "…")
+	words, open := strings.CutSuffix(strings.ReplaceAll(words, "$dir", h.dir), "…")
 	message := indirector.Message(err)
 	switch {
-	case says == "nil":
+	case words == "nil":
 		if !errors.Is(err, indirector.ErrNotFound) {
 			t.Errorf("error: got %v, want not found", err)
 		}
 		return
-	case open && !strings.HasPrefix(message, says), !open && message != says:
-		t.Errorf("error:\ngot  %s\nwant %s", message, says)
+	case open && !strings.HasPrefix(message, words), !open && message != words:
+		t.Errorf("error:\ngot  %s\nwant %s", message, words)
 	}
 	if hidden == "" {
 		return

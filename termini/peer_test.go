@@ -14,7 +14,7 @@ import (
 	"indirtui/traces/store"
 )
 
-// openStore is tracing as the program does it: every request is kept, masked,
+// openStore is tracing as the program does it: every request is kept, redacted,
 // and written to a recording.
 func openStore(b *testing.B) *store.Store {
 	b.Helper()
@@ -44,14 +44,14 @@ func BenchmarkPeer(b *testing.B) {
 		{"json", "catalog", catalog},
 		{"msgpack", "catalog", catalog},
 	} {
-		x := benchHouse(b, openStore(b), c.kind, c.terminus, "")
+		x := benchIndirector(b, openStore(b), c.kind, c.terminus, "")
 		save := &indirector.Request{Indirection: c.kind, Verb: indirector.Save, Instance: c.inst}
 		find := &indirector.Request{Indirection: c.kind, Verb: indirector.Find, Key: c.inst.Key()}
 		ask(b, x, save) // so that each case can be run alone
 		b.Run("save_"+c.terminus+"_"+c.kind, func(b *testing.B) { repeat(b, x, save) })
 		b.Run("find_"+c.terminus+"_"+c.kind, func(b *testing.B) { repeat(b, x, find) })
 	}
-	x := benchHouse(b, openStore(b), "facts", "json", "memory")
+	x := benchIndirector(b, openStore(b), "facts", "json", "memory")
 	ask(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: facts})
 	b.Run("find_cached_facts", func(b *testing.B) {
 		repeat(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key()})
@@ -61,7 +61,7 @@ func BenchmarkPeer(b *testing.B) {
 // BenchmarkOwn measures what Puppet has no like of.
 func BenchmarkOwn(b *testing.B) {
 	facts := benchInstance(b, "facts")
-	x := benchHouse(b, nil, "facts", "memory", "")
+	x := benchIndirector(b, nil, "facts", "memory", "")
 	ask(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: facts})
 	b.Run("find_memory_facts_untraced", func(b *testing.B) {
 		repeat(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key()})
@@ -82,7 +82,7 @@ func benchInstance(b *testing.B, kind string) indirector.Instance {
 	return inst
 }
 
-func benchHouse(b *testing.B, r traces.Recorder, kind, terminus, cache string) *indirector.Indirector {
+func benchIndirector(b *testing.B, r traces.Recorder, kind, terminus, cache string) *indirector.Indirector {
 	b.Helper()
 	registry, err := indirector.NewRegistry(termini.Specs(), termini.All())
 	if err != nil {

@@ -18,11 +18,11 @@ func Story(t *Trace) string {
 		}
 		return "held: waiting for a person"
 	}
-	for _, tell := range []func(*Trace) string{
+	for _, sentence := range []func(*Trace) string{
 		storyOfInjection, storyOfRefusal, storyOfLeftover, storyOfNote, storyOfRoute, storyOfFailure, storyOfChoice,
 		storyOfCache, storyOfNothing, storyOfAnswer,
 	} {
-		if s := tell(t); s != "" {
+		if s := sentence(t); s != "" {
 			return s
 		}
 	}
@@ -216,7 +216,7 @@ func (t *Trace) failedWith() string {
 	return ": " + line
 }
 
-// age is that of an entry of the cache, if known.
+// age returns the age of an entry of the cache, if known.
 func (t *Trace) age() string {
 	for i := range t.Spans {
 		if t.Spans[i].Step != CacheRead {

@@ -25,8 +25,8 @@ const (
 
 const fonts = "'JetBrains Mono','Cascadia Mono','SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
-// draw returns a picture of a screen of so many columns and rows. What it does
-// not say stays empty; what is beyond is not drawn.
+// draw returns a picture of a screen of so many columns and rows. Missing cells
+// stay empty; those beyond are not drawn.
 func draw(rows [][]cell, columns, lines int, title string) string {
 	var b strings.Builder
 	width := float64(columns)*cellWidth + 2*margin
@@ -69,7 +69,7 @@ func each(row []cell, alike func(a, b cell) bool, f func(x int, run []cell)) {
 	}
 }
 
-// together says what is drawn as one text: a word in one style. Each word
+// together reports whether two cells are one text: a word in one style. Each word
 // stands at its own cell, so that a font of another width cannot push columns
 // apart. Lines of boxes are drawn, not written: see line.
 func together(a, b cell) bool {

@@ -28,8 +28,8 @@ var palette = [16]string{
 }
 
 // read reads what a terminal shows, as tmux captures it: lines of text with SGR
-// sequences. Other sequences are dropped, and lines keep their styles only as
-// far as the text says so.
+// sequences. Other sequences are dropped, and styles last only as far as the
+// text sets them.
 func read(text string) [][]cell {
 	var rows [][]cell
 	var row []cell
@@ -154,7 +154,7 @@ func (s *style) set(parameters string) {
 	}
 }
 
-// extended reads the colour behind 38 or 48, and says how many codes it took.
+// extended returns the colour behind 38 or 48, and the number of codes read.
 func extended(codes []string) (colour string, used int) {
 	switch {
 	case len(codes) >= 2 && codes[0] == "5":

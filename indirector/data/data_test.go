@@ -60,7 +60,7 @@ func TestEqualIgnoresTheOrderOfPairsOnly(t *testing.T) {
 	}
 }
 
-func TestBinaryTellsValuesApart(t *testing.T) {
+func TestBinaryDistinguishesValues(t *testing.T) {
 	t.Parallel()
 	list := func(v ...data.Value) data.Value { return data.OfList(v) }
 	huge, _ := new(big.Int).SetString("123456789012345678901234567890", 10)

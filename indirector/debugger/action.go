@@ -241,7 +241,7 @@ func injected(err error) error {
 	return &indirector.Failure{Message: indirector.Message(err), Origin: "injected", Err: err}
 }
 
-// format is that in which the answer would be sent.
+// format returns the format in which the answer would be sent.
 func (a Action) format(list ...indirector.Instance) (*format.Format, error) {
 	name := a.Format
 	if name == "" {

@@ -91,7 +91,7 @@ type Breakpoint struct {
 // keywords end the expression.
 var keywords = []string{"before", "after", "at", "do", "once", "first", "every", "off"}
 
-// A SyntaxError tells why a text is no breakpoint, action or edit.
+// A SyntaxError reports why a text is no breakpoint, action or edit.
 type SyntaxError struct {
 	Offset int    // in bytes, for the caret
 	What   string // "there is no step \"termnus\""

@@ -327,12 +327,12 @@ func TestActions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		do    string
-		want  string // the origin of the answer
-		out   traces.Outcome
-		step  traces.Step
-		says  string // the step's answer and reason
-		asked string // what main, then the cache, were asked
+		do       string
+		want     string // the origin of the answer
+		out      traces.Outcome
+		step     traces.Step
+		answered string // the step's answer and reason
+		asked    string // what main, then the cache, were asked
 	}{
 		{"before terminus do nil", "error: not found: you(b1 answered)", traces.Sim, traces.Terminus, "nil you(b1 answered)", "| find web01"},
 		{"before terminus do fail 'connection refused'", "error: connection refused", traces.Err, traces.Terminus, "raised you(b1 let it fail)", "| find web01"},
@@ -381,8 +381,8 @@ func TestActions(t *testing.T) {
 				}
 				tr := h.last(t)
 				q := tr.Steps[tt.step]
-				if says := q.Answer.String() + " " + q.Because.String(); says != tt.says {
-					t.Errorf("%s says %q, want %q", tt.step, says, tt.says)
+				if answered := q.Answer.String() + " " + q.Because.String(); answered != tt.answered {
+					t.Errorf("%s says %q, want %q", tt.step, answered, tt.answered)
 				}
 				if tr.Outcome != tt.out {
 					t.Errorf("outcome %v, want %v", tr.Outcome, tt.out)

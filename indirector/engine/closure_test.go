@@ -127,10 +127,10 @@ func TestClosureL6Expire(t *testing.T) {
 			s := newStage(t, scene{
 				application: "server", conf: encConf + "facts_terminus = memory\n" + tt.conf,
 				routes: "server:\n  node:\n    cache: " + tt.cache + "\n",
-				files:  map[string]string{"bin/enc": strings.Replace(encSays, "%", "old", 1), "var/yaml/": ""},
+				files:  map[string]string{"bin/enc": strings.Replace(encPrints, "%", "old", 1), "var/yaml/": ""},
 			})
 			s.must(find("node", "n1"))
-			s.write("bin/enc", strings.Replace(encSays, "%", "new", 1))
+			s.write("bin/enc", strings.Replace(encPrints, "%", "new", 1))
 			s.must(save("facts", scenarios.Facts("n1")))
 			children := s.Store.Links(s.Last).Children
 			if len(children) != 1 {

@@ -21,7 +21,7 @@ var lookedAt = scene{
 	conf:   "[main]\nnode_terminus = exec\nexternal_nodes = $dir/bin/enc\nfacts_terminus = yaml\n",
 	routes: "agent:\n  node:\n    cache: json\n  facts:\n    cache: json\n",
 	files: map[string]string{
-		"bin/enc":                       strings.Replace(encSays, "%", "ntp", 1),
+		"bin/enc":                       strings.Replace(encPrints, "%", "ntp", 1),
 		"var/client_yaml/facts/n1.yaml": "--- !ruby/object:Puppet::Node::Facts\nname: n1\nvalues: {kernel: Linux}\n",
 	},
 }

@@ -36,7 +36,7 @@ esac
 		},
 	})
 	var shown bytes.Buffer
-	tell := func(req indirector.Request, fails bool) any {
+	look := func(req indirector.Request, fails bool) any {
 		v, err := s.ask(req)
 		if (err != nil) != fails {
 			t.Errorf("%s %s: %v", req.Indirection, req.Key, err)
@@ -56,16 +56,16 @@ esac
 		}
 		return v
 	}
-	node := tell(find("node", "good"), false)
-	tell(find("node", "odd"), true)
-	tell(find("node", "broken"), true)
+	node := look(find("node", "good"), false)
+	look(find("node", "odd"), true)
+	look(find("node", "broken"), true)
 	withOption := find("node", "good")
 	withOption.Options = []indirector.Option{{Name: "password", Value: "hunter2-option"}}
-	tell(withOption, false)
-	tell(find("catalog", "n1"), false)
+	look(withOption, false)
+	look(find("catalog", "n1"), false)
 	f := scenarios.Facts("n1")
 	f.Values = f.Values.With("api_token", f.Get("kernel"))
-	tell(save("facts", f), false)
+	look(save("facts", f), false)
 	for _, p := range s.Configuration().Problems {
 		shown.WriteString(p.String() + "\n")
 	}

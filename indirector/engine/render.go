@@ -32,7 +32,7 @@ type Renderer struct {
 	next  int               // the place in once that is written next
 }
 
-// A partKey is a digest of a part. The seeds make it say nothing without them.
+// A partKey is a seeded digest of a part. Without the seeds it reveals nothing.
 type partKey [2]uint64
 
 // A part is the text of a pair of a hash.

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	encConf  = "[server]\nnode_terminus = exec\nexternal_nodes = $dir/bin/enc\n"
-	encSays  = "#!/bin/sh\necho 'classes: [%]'\n"
-	encFails = "#!/bin/sh\necho 'cannot connect to db' >&2\nexit 1\n"
+	encConf   = "[server]\nnode_terminus = exec\nexternal_nodes = $dir/bin/enc\n"
+	encPrints = "#!/bin/sh\necho 'classes: [%]'\n"
+	encFails  = "#!/bin/sh\necho 'cannot connect to db' >&2\nexit 1\n"
 )
 
 // A scene is what a stage is set with, see scenarios.Scene.

@@ -82,7 +82,7 @@ func TestStories(t *testing.T) {
 }
 
 // The first line is not repeated as a note below it.
-func TestStoryIsToldOnce(t *testing.T) {
+func TestStoryIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	runsENC(t)
 	s := newStage(t, scene{application: "server", conf: encConf, files: map[string]string{"bin/enc": encFails}})

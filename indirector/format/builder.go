@@ -167,10 +167,10 @@ func (d *builder) repeated(base int) bool {
 		}
 		return false
 	}
-	mask := uint64(d.clearTable(len(marks)) - 1)
-	shift := bits.LeadingZeros64(mask) // the best bits are the highest
+	last := uint64(d.clearTable(len(marks)) - 1)
+	shift := bits.LeadingZeros64(last) // the best bits are the highest
 	for i, m := range marks {
-		for s, n := m>>shift, 0; ; s, n = (s+1)&mask, n+1 {
+		for s, n := m>>shift, 0; ; s, n = (s+1)&last, n+1 {
 			if d.table[s] == 0 {
 				d.table[s] = int32(i + 1)
 				break

@@ -190,8 +190,8 @@ func newRefIndex(resources []Resource) *refIndex {
 
 // slot returns the slot of a reference: its own, or the free one it would get.
 func (x *refIndex) slot(typ, title string) *int32 {
-	mask := uint64(len(x.slots) - 1)
-	for i := (maphash.String(x.seed, title) + maphash.String(x.seed, typ)) & mask; ; i = (i + 1) & mask {
+	last := uint64(len(x.slots) - 1)
+	for i := (maphash.String(x.seed, title) + maphash.String(x.seed, typ)) & last; ; i = (i + 1) & last {
 		s := &x.slots[i]
 		if *s == 0 {
 			return s

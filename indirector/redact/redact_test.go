@@ -22,7 +22,7 @@ func salted(names ...string) *redact.Redactor {
 
 var tag = regexp.MustCompile(`, tag [0-9a-f]{4}\)`)
 
-// untagged makes what was masked easy to compare.
+// untagged makes redacted values easy to compare.
 func untagged(s string) string { return tag.ReplaceAllString(s, ")") }
 
 func decode(t testing.TB, json string) data.Value {

@@ -31,7 +31,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// Options tell the suite what it cannot find out. The zero value is for a
+// Options give the suite what it cannot find out. The zero value is for a
 // terminus without settings.
 type Options struct {
 	// Settings returns the settings. The terminus may write only to dir, which

@@ -94,8 +94,8 @@ func empty(dir string) error {
 // a directory for it.
 const contained = "INDIRTUI_TEST_CONTAINED"
 
-// TestRealFacterInContainers compares with Facter in containers. Where no
-// namespaces can be made it says why.
+// TestRealFacterInContainers compares with Facter in containers. It is skipped
+// with the reason where no namespaces can be made.
 func TestRealFacterInContainers(t *testing.T) {
 	scratch := os.Getenv(contained)
 	for _, c := range containers {

@@ -289,7 +289,7 @@ func (c *collector) debianRelease() hash {
 }
 
 // distro is os.distro. Where Facter asks lsb_release, there is none: it would
-// take half a second, and says what os-release says where that is known.
+// take half a second, and agrees with os-release where that is known.
 func (c *collector) distro(d distribution, osr map[string]string) hash {
 	var h hash
 	switch d.name {
@@ -463,8 +463,8 @@ func listed(list string) int64 {
 	return n
 }
 
-// isa is what uname calls the processor. The kernel does not know it, and what
-// the program says depends on who built it, so it is asked: a millisecond.
+// isa is what uname calls the processor. The kernel does not know it, and the
+// answer depends on how uname was built, so it is run: a millisecond.
 func (c *collector) isa() string {
 	uname, err := exec.LookPath("uname")
 	if err != nil {
@@ -646,7 +646,8 @@ func (c *collector) rest(h, legacy *hash) {
 	}
 }
 
-// uptime is that of the host, or, inside Docker, that of the container.
+// uptime returns the seconds since the start of the host or, inside Docker, of
+// the container.
 func (c *collector) uptime() (int64, bool) {
 	text, _, _ := strings.Cut(c.read("/proc/uptime"), " ")
 	host, err := strconv.ParseFloat(text, 64)

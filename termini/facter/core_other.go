@@ -15,7 +15,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// core returns the facts that can be told the same way everywhere. There are
+// core returns the facts that are found the same way everywhere. There are
 // fewer than on Linux, which is where Puppet's servers are.
 func (c *collector) core() hash {
 	var h, legacy hash

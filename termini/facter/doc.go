@@ -27,7 +27,7 @@
 // follows. A test compares both where Facter is installed, and holds the same
 // list.
 //
-//   - facterversion says 4.3.0, the version whose shape this is. No Facter ran.
+//   - facterversion is 4.3.0, the version whose shape this is. No Facter ran.
 //   - ruby, augeas, and the custom facts, which are Ruby, are absent: there is no
 //     Ruby here. Each file of custom facts is a Problem.
 //   - cloud, ec2_metadata, ec2_userdata, az_metadata and gce are absent: they are
@@ -35,21 +35,21 @@
 //   - aio_agent_version, xen.domains, zfs and zpool are absent.
 //   - is_virtual, virtual, hypervisors and system_uptime: Facter runs virt-what,
 //     lspci and dmidecode, here the files of the kernel are read. The versions of
-//     VMware and VirtualBox are absent. A processor that says it is virtual where
-//     nothing says what it runs on gives is_virtual, but not virtual. Facter gives
+//     VMware and VirtualBox are absent. A processor that reports a hypervisor
+//     which nothing names gives is_virtual, but not virtual. Facter gives
 //     none of these facts where it may not read /proc/1/environ as root; here what
 //     may be read is used.
 //   - Facter takes a virtual machine for a real one without virt-what and lspci,
 //     and has no mount points without the library sys-filesystem; packages only
 //     recommend these. Here neither is needed.
 //   - os.distro is absent where only lsb_release would know it, and the legacy
-//     facts lsbdist* are what os.distro says.
-//   - disks.*.serial, disks.*.wwn and what partitions say of their content come
+//     facts lsbdist* are those of os.distro.
+//   - disks.*.serial, disks.*.wwn and the content of partitions come
 //     from the database of udev instead of lsblk and blkid. Without udev they are
 //     absent.
 //   - networking: leases that only the command dhcpcd knows, and addresses that
 //     are only sources of routes, are absent. A name server gets a quarter of a
-//     second to tell the domain.
+//     second to return the domain.
 //   - mountpoints: a file system that does not answer has no sizes (Facter writes
 //     zeros), and one behind a network has a second to do so.
 //   - facter.conf is not read: nothing is blocked and nothing is cached.

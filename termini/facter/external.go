@@ -154,7 +154,7 @@ var errNotUTF8 = errors.New("is not valid UTF-8")
 
 // program runs an executable and reads its output as YAML, of which JSON is a
 // part, or else as lines of key=value. Its exit code does not matter to
-// Facter, nor here, but it is told, as is what it says on stderr.
+// Facter, nor here, but it is reported, as is its stderr.
 func (c *collector) program(path string) (data.Value, error) {
 	r := run(c.ctx, c.o.Timeout, c.o.Environ, path)
 	if r.stderr != "" {

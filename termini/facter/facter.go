@@ -51,7 +51,7 @@ const (
 	settingCommand = "facter_command"
 	settingTimeout = "facter_timeout"
 
-	// puppetVersion is that of the Puppet whose behaviour this program has.
+	// puppetVersion is the version of the Puppet whose behaviour this program has.
 	puppetVersion = "7.23.0"
 
 	// Puppet's words, to the letter.
@@ -72,7 +72,7 @@ var (
 	_ indirector.Local     = (*Terminus)(nil)
 )
 
-// LocalOnly reports true: a client is not told the facts of the server.
+// LocalOnly reports true: a client does not get the facts of the server.
 func (*Terminus) LocalOnly() bool { return true }
 
 // Save fails: facts are what they are.
@@ -129,7 +129,7 @@ func (t *Terminus) collect(ctx context.Context, req *indirector.Request, o Optio
 	return values, err
 }
 
-// options puts together what the settings and the request say. Directories are
+// options combines the settings and the request. Directories are
 // in Puppet's order, behind those of Facter itself.
 func (t *Terminus) options(req *indirector.Request) Options {
 	get := func(name string) string {
@@ -166,8 +166,7 @@ func (t *Terminus) options(req *indirector.Request) Options {
 	return o
 }
 
-// environment is the environment that somebody chose for this agent, and nil
-// if nobody did.
+// environment is the environment that was chosen for this agent, or nil.
 func (t *Terminus) environment() data.Value {
 	value, place := t.env.Settings.Get("environment")
 	chosen := strings.HasPrefix(place, "--") || strings.HasSuffix(place, "[agent]") || strings.HasSuffix(place, "[main]")

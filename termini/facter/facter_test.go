@@ -144,8 +144,7 @@ func TestNewRefusesTimeout(t *testing.T) {
 	}
 }
 
-// The terminus reads no setting that its descriptor does not tell of, and all
-// of those.
+// The terminus reads exactly the settings of its descriptor.
 func TestSettingsAreDescribed(t *testing.T) {
 	t.Parallel()
 	read := make(spy)

@@ -199,7 +199,7 @@ func standFor(bs []binding) *binding {
 	return &bs[max(i, 0)]
 }
 
-// expand adds to the links what the kernel does not say about them by itself.
+// expand adds to the links what the kernel does not list with them.
 func (c *collector) expand(links []*link) {
 	flags := c.flags6()
 	for _, l := range links {

@@ -19,8 +19,8 @@ import (
 	"indirtui/termini/facter"
 )
 
-// A difference is a fact that need not be equal. The package comment tells the
-// same to people.
+// A difference is a fact that need not be equal. The package comment lists
+// them, too.
 type difference struct {
 	fact   string // a pattern over the path of a fact, joined by /
 	kind   kind

@@ -64,7 +64,7 @@ func (c *collector) storage(h, legacy *hash) {
 }
 
 // mountpoint is one entry of mountpoints. Its sizes are absent if the file
-// system does not tell them.
+// system does not report them.
 func (c *collector) mountpoint(m mount) hash {
 	var h hash
 	options := strings.Split(m.options, ",")
@@ -114,7 +114,7 @@ func (c *collector) statfs(m mount) (unix.Statfs_t, error) {
 		st  unix.Statfs_t
 		err error
 	}
-	done := make(chan answer, 1) // room for an answer that nobody waits for
+	done := make(chan answer, 1) // room for an answer that comes too late
 	go func() {
 		var a answer
 		a.err = unix.Statfs(m.path, &a.st)
@@ -132,8 +132,8 @@ func (c *collector) statfs(m mount) (unix.Statfs_t, error) {
 	}
 }
 
-// rootDevice is what the kernel was told to mount as root, as a path of /dev
-// where it was told by id.
+// rootDevice is the root of the kernel's command line; an id becomes a path of
+// /dev.
 func (c *collector) rootDevice() string {
 	root := ""
 	for _, word := range strings.Fields(c.read("/proc/cmdline")) {
@@ -194,7 +194,7 @@ func (c *collector) disks(h, legacy *hash) {
 	legacy.text("blockdevices", strings.Join(names, ","))
 }
 
-// udev returns what the database of udev says about a block device.
+// udev returns the entry of a block device in the database of udev.
 func (c *collector) udev(dir string) map[string]string {
 	m := make(map[string]string)
 	number := c.line(dir + "/dev")

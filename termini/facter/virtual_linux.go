@@ -10,14 +10,14 @@ import (
 	"indirtui/indirector/data"
 )
 
-// virtual tells whether this is a real machine, and if not, what it runs in.
+// virtual finds out whether this is a real machine, and if not, what it runs in.
 // Facter asks virt-what, lspci and dmidecode; the files that these read are
 // read here instead.
 func (c *collector) virtual(h, _ *hash) {
 	pci, dmi := c.pciHypervisor(), c.dmiHypervisor()
 	name := c.platform(pci, dmi)
 	if name == "" && slices.Contains(strings.Fields(c.read("/proc/cpuinfo")), "hypervisor") {
-		// The processor says that it is not real, and nothing says what it is.
+		// The processor reports a hypervisor, and nothing names it.
 		h.bool("is_virtual", true)
 		c.problem("virtual", "there is a hypervisor, but neither DMI nor PCI nor /proc names it")
 	} else {
@@ -70,7 +70,7 @@ func (c *collector) container() (kind, id string) {
 }
 
 // image is the kind of container that virt-what finds where the machine is a
-// real one, and no control group tells.
+// real one, and no control group names it.
 func (c *collector) image() string {
 	group := c.read("/proc/self/cgroup")
 	switch {
@@ -175,7 +175,7 @@ func (c *collector) xen() string {
 }
 
 // hypervisors has an entry for each that is there, with what is known about
-// it. Versions, which only dmidecode tells, are absent.
+// it. Versions, which only dmidecode prints, are absent.
 func (c *collector) hypervisors(virtual, pci, dmi string) hash {
 	id := func(file string) string { return c.line("/sys/class/dmi/id/" + file) }
 	vendor, product, bios := id("sys_vendor"), id("product_name"), id("bios_vendor")

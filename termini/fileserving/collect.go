@@ -103,7 +103,7 @@ func (w *worker) collect(f *model.FileMetadata, o *options) error {
 
 // known needs fewer system calls: the directory has given the kind of the file,
 // and a file to be hashed gives the rest when it is open. It is not done if the
-// file is not as the directory said.
+// file differs from its entry in the directory.
 func (w *worker) known(f *model.FileMetadata, o *options, path string) (done bool, err error) {
 	switch {
 	case w.kind == "file" && o.checksum == "none" && !o.real:

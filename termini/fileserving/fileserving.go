@@ -5,7 +5,7 @@
 // a mount and a path below it, http a URL; selector chooses one of them for
 // each request, and the trace gives the reason:
 //
-//	puppet:///modules/web/index.html    file_server or rest, as default_file_terminus says
+//	puppet:///modules/web/index.html    file_server or rest, by default_file_terminus
 //	/etc/motd                           file
 //	modules/web/index.html              file_server
 //	https://example.com/index.html      http

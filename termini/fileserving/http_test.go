@@ -74,7 +74,7 @@ func TestHTTPMetadata(t *testing.T) {
 	t.Parallel()
 	s := site(t)
 	h := newFixture(t, values{"http_connect_timeout": "2m", "http_read_timeout": "2m"}, nil)
-	for _, tt := range []struct{ path, wanted, checksum, says string }{
+	for _, tt := range []struct{ path, wanted, checksum, message string }{
 		{"/modified", "", "{mtime}2021-03-04 05:06:07 UTC", ""},
 		{"/md5", "", "{md5}2eb6f35d85c8037648139fae51ee5274", ""},
 		{"/md5", "mtime", "{mtime}2021-03-04 05:06:07 UTC", ""},
@@ -103,12 +103,12 @@ func TestHTTPMetadata(t *testing.T) {
 		t.Run(tt.path+" "+tt.wanted, func(t *testing.T) {
 			m, err := h.find(t, "http", s.URL+tt.path, option("checksum_type", tt.wanted))
 			switch {
-			case tt.says == "nil":
+			case tt.message == "nil":
 				if !errors.Is(err, indirector.ErrNotFound) {
 					t.Errorf("got %v, want not found", err)
 				}
-			case indirector.Message(err) != tt.says:
-				t.Errorf("got %v, want %q", err, tt.says)
+			case indirector.Message(err) != tt.message:
+				t.Errorf("got %v, want %q", err, tt.message)
 			case err == nil && (m.Checksum != tt.checksum || m.Type != "file" || m.Path != "/dev/null" || !m.Owner.IsNil() || !m.Group.IsNil() || !m.Mode.IsNil()):
 				t.Errorf("got %+v, want %s and no owner, group, mode", m, tt.checksum)
 			}
@@ -118,10 +118,10 @@ func TestHTTPMetadata(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+path); err != nil {
 			t.Error(err)
 		}
-		told := h.story()
-		contains(t, told, want)
-		if want == "" && strings.Contains(told, "is none, but") {
-			t.Errorf("a sum that is in order: got\n%s", told)
+		story := h.story()
+		contains(t, story, want)
+		if want == "" && strings.Contains(story, "is none, but") {
+			t.Errorf("a sum that is in order: got\n%s", story)
 		}
 	}
 	t.Run("S-48 no header", func(t *testing.T) {

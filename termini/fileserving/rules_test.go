@@ -31,8 +31,8 @@ func TestSelector(t *testing.T) {
 	write(t, dir, map[string]string{"code/modules/m/files/f": "x"})
 	tests := []struct {
 		rule, key, setting string
-		says               string // Puppet's error; "" is none
-		told               []string
+		message            string // Puppet's error; "" is none
+		story              []string
 	}{
 		{
 			"TERM-FS-01", "puppet://other.example.test/modules/m/f", "file_server", "Could not find terminus rest for indirection file_metadata",
@@ -57,10 +57,10 @@ func TestSelector(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t, values{"modulepath": dir + "/code/modules", "default_file_terminus": tt.setting}, nil)
 			_, err := h.find(t, "selector", tt.key)
-			if got := elapsed.ReplaceAllString(indirector.Message(err), "after N seconds"); got != tt.says {
-				t.Errorf("got %q, want %q", got, tt.says)
+			if got := elapsed.ReplaceAllString(indirector.Message(err), "after N seconds"); got != tt.message {
+				t.Errorf("got %q, want %q", got, tt.message)
 			}
-			contains(t, h.story(), tt.told...)
+			contains(t, h.story(), tt.story...)
 		})
 	}
 }
@@ -82,7 +82,7 @@ func TestAuthorized(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"site/f": "x", "fileserver.conf": "[site]\npath " + dir + "/site\n"})
 	for _, terminus := range []string{"file_server", "selector"} {
-		for _, tt := range []struct{ key, says string }{
+		for _, tt := range []struct{ key, message string }{
 			{"site/f", ""},
 			{"nomount/f", "Not authorized to call find on /file_metadata/nomount/f"},
 			{"bad mount/f", "Cannot find file: Invalid mount 'bad mount'"},
@@ -94,10 +94,10 @@ func TestAuthorized(t *testing.T) {
 					Indirection: "file_metadata", Verb: indirector.Find, Key: tt.key, Terminus: terminus,
 					Remote: &indirector.Remote{Node: "web01.example.test", Authenticated: true},
 				})
-				if got := indirector.Message(err); got != tt.says {
-					t.Errorf("got %q, want %q", got, tt.says)
+				if got := indirector.Message(err); got != tt.message {
+					t.Errorf("got %q, want %q", got, tt.message)
 				}
-				if strings.HasPrefix(tt.says, "Not") {
+				if strings.HasPrefix(tt.message, "Not") {
 					contains(t, h.story(), "authorisation hook refused unknown mount")
 				}
 			})
@@ -322,7 +322,7 @@ func TestKeys(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"m/f": "x", "m/sub/x": "x", "secret": "s", "fileserver.conf": "[m]\npath " + dir + "/m\n"})
 	h := newFixture(t, values{"fileserverconfig": dir + "/fileserver.conf", "modulepath": dir}, nil)
-	for key, says := range map[string]string{
+	for key, message := range map[string]string{
 		"m/../secret":                   "Cannot find file: Invalid relative path '../secret'",
 		"m/sub/../../secret":            "Cannot find file: Invalid relative path 'sub/../../secret'",
 		"m/..":                          "Cannot find file: Invalid relative path '..'",
@@ -343,8 +343,8 @@ func TestKeys(t *testing.T) {
 	} {
 		for _, verb := range []indirector.Verb{indirector.Find, indirector.Search} {
 			_, err := h.Do(t.Context(), &indirector.Request{Indirection: "file_metadata", Verb: verb, Key: key, Terminus: "file_server"})
-			if absent := errors.Is(err, indirector.ErrNotFound); says == "" && !absent || says != "" && indirector.Message(err) != says {
-				t.Errorf("%v %q: got %v, want %q", verb, key, err, says)
+			if absent := errors.Is(err, indirector.ErrNotFound); message == "" && !absent || message != "" && indirector.Message(err) != message {
+				t.Errorf("%v %q: got %v, want %q", verb, key, err, message)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// TestBracesEnd expands what would be more than anybody wants.
+// Braces that would expand to far too many patterns end at a limit.
 func TestBracesEnd(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", "{"} {

@@ -53,8 +53,8 @@ const (
 	settingFollow  = "rest_pson_for_old_servers"
 )
 
-// Values of the setting rest_forward, which decides how a server is told for
-// whom this host asks. The empty value does not tell it.
+// Values of the setting rest_forward: how the server learns for whom this host
+// asks. If empty, it does not.
 const (
 	// forwardHeaders adds X-Client-Verify, X-Client-DN and X-Client-Cert. Puppet
 	// Server trusts them with allow-header-cert-info.
@@ -142,7 +142,7 @@ func sendOn(h http.Header, sent map[string][]string) {
 	}
 }
 
-// passOn tells the server for whom this host asks.
+// passOn sends the server for whom this host asks.
 func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 	switch {
 	case remote == nil:

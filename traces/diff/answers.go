@@ -11,7 +11,7 @@ import (
 	"indirtui/traces/store"
 )
 
-// A Verdict tells whether two requests were given the same value.
+// A Verdict is whether two requests were given the same value.
 type Verdict string
 
 // The verdicts.

@@ -18,21 +18,21 @@ func TestAnswers(t *testing.T) {
 		o          diff.Options
 		bare       bool // A is kept without values
 		want       diff.Verdict
-		says       string
+		note       string
 	}{
-		{name: "neither", want: diff.NoValue, says: "no value"},
-		{name: "gone", a: `{"x":1}`, want: diff.OneSided, says: "there is no value any more"},
-		{name: "new", b: `{"x":1}`, want: diff.OneSided, says: "there was no value"},
-		{name: "same bytes", a: `{"x":1}`, b: `{"x":1}`, want: diff.Equal, says: "value equal"},
-		{name: "another order", a: `{"x":1,"y":2}`, b: `{"y":2,"x":1}`, want: diff.Equal, says: "value equal"},
-		{name: "changed", a: `{"x":1,"y":2}`, b: `{"x":2,"z":2}`, want: diff.Different, says: "value differs in 3 places"},
-		{name: "ignored", a: `{"x":1,"y":2}`, b: `{"x":2,"y":2}`, o: diff.Options{Ignore: []string{".x"}}, want: diff.Equal, says: "value equal, 1 ignored"},
-		{name: "masked, one recording, same secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagA + `}`, want: diff.Equal, says: "value equal"},
-		{name: "masked, one recording, another secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, want: diff.Different, says: "value differs in 1 place"},
-		{name: "masked, two recordings", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, o: diff.Options{Apart: true}, want: diff.Redacted, says: "value equal but for what is masked"},
-		{name: "no text of JSON", a: `{"x":1}`, b: `x`, want: diff.Different, says: "value differs in 1 place"},
-		{name: "not recorded", a: `{"x":1}`, b: `{"x":2}`, bare: true, want: diff.Uncompared, says: "value not compared: its value was not recorded"},
-		{name: "not recorded, and the same", a: `{"x":1}`, b: `{"x":1}`, bare: true, want: diff.Equal, says: "value equal"},
+		{name: "neither", want: diff.NoValue, note: "no value"},
+		{name: "gone", a: `{"x":1}`, want: diff.OneSided, note: "there is no value any more"},
+		{name: "new", b: `{"x":1}`, want: diff.OneSided, note: "there was no value"},
+		{name: "same bytes", a: `{"x":1}`, b: `{"x":1}`, want: diff.Equal, note: "value equal"},
+		{name: "another order", a: `{"x":1,"y":2}`, b: `{"y":2,"x":1}`, want: diff.Equal, note: "value equal"},
+		{name: "changed", a: `{"x":1,"y":2}`, b: `{"x":2,"z":2}`, want: diff.Different, note: "value differs in 3 places"},
+		{name: "ignored", a: `{"x":1,"y":2}`, b: `{"x":2,"y":2}`, o: diff.Options{Ignore: []string{".x"}}, want: diff.Equal, note: "value equal, 1 ignored"},
+		{name: "masked, one recording, same secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagA + `}`, want: diff.Equal, note: "value equal"},
+		{name: "masked, one recording, another secret", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, want: diff.Different, note: "value differs in 1 place"},
+		{name: "masked, two recordings", a: `{"x":` + tagA + `}`, b: `{"x":` + tagB + `}`, o: diff.Options{Apart: true}, want: diff.Redacted, note: "value equal but for what is masked"},
+		{name: "no text of JSON", a: `{"x":1}`, b: `x`, want: diff.Different, note: "value differs in 1 place"},
+		{name: "not recorded", a: `{"x":1}`, b: `{"x":2}`, bare: true, want: diff.Uncompared, note: "value not compared: its value was not recorded"},
+		{name: "not recorded, and the same", a: `{"x":1}`, b: `{"x":1}`, bare: true, want: diff.Equal, note: "value equal"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,8 +63,8 @@ func TestAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := diff.Answers(log, a, kept, b, tt.o)
-			if got.Verdict != tt.want || got.String() != tt.says {
-				t.Errorf("got %s: %s; want %s: %s", got.Verdict, &got, tt.want, tt.says)
+			if got.Verdict != tt.want || got.String() != tt.note {
+				t.Errorf("got %s: %s; want %s: %s", got.Verdict, &got, tt.want, tt.note)
 			}
 			var tally diff.Tally
 			tally.Add(&got)

@@ -63,7 +63,7 @@ import (
 	"indirtui/traces/tree"
 )
 
-// version is that of the document.
+// version is the version of the document.
 const version = 1
 
 // A Log is where requests are read from: a *store.Store.
@@ -166,7 +166,7 @@ func (r *Report) Write(w io.Writer) error {
 }
 
 // Requests compares the answers to two requests, and their steps. If one has no
-// value to compare, Note tells why and the steps decide. The error reports a
+// value to compare, Note is the reason and the steps decide. The error reports a
 // missing request.
 func Requests(la Log, a uint64, lb Log, b uint64, o Options) (*Report, error) {
 	ta, err := la.Trace(a)
@@ -214,7 +214,7 @@ func (r *Report) take(v *Values) {
 	}
 }
 
-// compare compares the values of two requests. The error tells why that is
+// compare compares the values of two requests. The error reports why that is
 // impossible.
 func compare(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) (*Values, error) {
 	one, err := bodyOf(la, a)

@@ -89,7 +89,7 @@ func names() string {
 // of a value always are.
 type Bodies string
 
-// The choices. "" is AnyBody.
+// The choices. "" is "all".
 const (
 	AnyBody      Bodies = "all"
 	SmallBodies  Bodies = "small"  // those of up to MaxSmall bytes

@@ -25,7 +25,7 @@ import (
 //
 // Sizes are those of the bytes: bodySize as they went over the wire, size out of
 // their encodings, and compression the difference. Where there is no text, comment
-// says why.
+// gives the reason.
 type har struct{ entries int }
 
 type (

@@ -61,7 +61,7 @@ func (*lines) end(w io.Writer, r *Report) error {
 	}{struct {
 		Requests int         `json:"requests"`
 		Bare     int         `json:"without_detail"`
-		Masked   int         `json:"masked"`
+		Redacted int         `json:"masked"`
 		List     []Redaction `json:"list"`
 	}{r.Requests, r.Bare, r.Redacted, append([]Redaction{}, r.List...)}})
 	if err != nil {

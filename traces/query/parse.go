@@ -531,7 +531,7 @@ func (p *parser) value(f *field, bare func(string) int) string {
 	return s
 }
 
-// describe says what the values of f look like.
+// describe returns what the values of f look like.
 func describe(f *field) string {
 	switch f.Kind {
 	case closedKind, yesNoKind:

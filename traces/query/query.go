@@ -175,7 +175,7 @@ func (e *Expr) Resolve(find func(name string) (*Expr, bool)) *Expr {
 
 func newExpr(root node) *Expr { return &Expr{root, root.simple()} }
 
-// A SyntaxError tells why a text is no expression.
+// A SyntaxError reports why a text is no expression.
 type SyntaxError struct {
 	Offset int    // in bytes, where the caret belongs
 	Got    string // what is there: `"part"`, "the end"

@@ -9,8 +9,8 @@ import (
 )
 
 // TestWriteFails fails writing: the recording ends with a whole line, a note
-// tells why, and details stay in memory. It is internal since a full disk is
-// not available.
+// gives the reason, and details stay in memory. It is internal since a full disk
+// is not available.
 func TestWriteFails(t *testing.T) {
 	t.Parallel()
 	s, err := Open(Options{Path: filepath.Join(t.TempDir(), "full.ind"), Render: func(m string, v any) traces.Value {

@@ -112,7 +112,7 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	}
 	m.Options = append([]traces.Option(nil), m.Options...)
 	for i := range m.Options {
-		// A name such as "password" may say that the value is a secret.
+		// A name such as "password" marks the value as a secret.
 		o := &m.Options[i]
 		n += redactPair(&o.Name, &o.Value, redact)
 	}
@@ -144,7 +144,7 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 }
 
 // redactPair redacts the value of a name. The function gets both, since the
-// name may tell of a secret; its answer counts if it left the name alone.
+// name may mark a secret; its answer counts if it left the name alone.
 func redactPair(name, value *string, redact func(string) (string, int)) int {
 	if *value == "" {
 		return 0

@@ -93,8 +93,7 @@ func TestView(t *testing.T) {
 	check("recorded", reopen(t, s))
 }
 
-// TestViewFollows says that a view is right again after everything that can
-// change what it shows.
+// A view is right again after everything that can change what it shows.
 func TestViewFollows(t *testing.T) {
 	t.Parallel()
 	s := open(t, store.Options{})
@@ -202,8 +201,8 @@ func BenchmarkScreen(b *testing.B) {
 	}
 }
 
-// TestViewOfLoading says that a view of a recording that is still being read
-// gets every request, though parents come after their children.
+// A view of a recording that is still being read gets every request, though
+// parents come after their children.
 func TestViewOfLoading(t *testing.T) {
 	t.Parallel()
 	const families, children = 500, 3

@@ -114,7 +114,8 @@ type (
 	}
 	lineValue struct {
 		Model, Format, Digest, Source string
-		Size, Masked                  int
+		Size                          int
+		Redacted                      int `json:"masked"`
 	}
 )
 
@@ -532,7 +533,7 @@ func slotOf(choices []lineChoice) (s traces.Slot) {
 }
 
 func (v *lineValue) value() traces.Value {
-	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Redacted: v.Masked, Source: v.Source}
+	return traces.Value{Model: v.Model, Format: v.Format, Size: v.Size, Digest: v.Digest, Redacted: v.Redacted, Source: v.Source}
 }
 
 // content converts l to a value.

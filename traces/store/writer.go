@@ -127,7 +127,7 @@ func (s *Store) dropWaiting() {
 	sl.trace.Free()
 }
 
-// disown tells that sl does not wait any longer, or not with its instance.
+// disown notes that sl does not wait any longer, or not with its instance.
 func (r *ring) disown(sl *slot) {
 	if sl.own {
 		r.owned--

@@ -81,7 +81,7 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-func TestYAMLSaysTheSame(t *testing.T) {
+func TestYAMLReadsTheSame(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {

@@ -145,24 +145,24 @@ func TestGoldenHostile(t *testing.T) {
 				permitted, limits = []string{class, "Symbol"}, psych.Limits{}
 			}
 			doc, err := psych.Decode(text, limits)
-			said := ""
+			message := ""
 			if doc != nil {
 				if f, ok := doc.Refused(permitted...); ok {
-					said = f.Message(file)
+					message = f.Message(file)
 				}
 			}
-			if said == "" && err != nil {
-				said = psych.Message(err, file)
+			if message == "" && err != nil {
+				message = psych.Message(err, file)
 			}
 			switch {
-			case tt.Error == "" && said != "":
-				t.Errorf("%q: got error %q, want a value", text, said)
+			case tt.Error == "" && message != "":
+				t.Errorf("%q: got error %q, want a value", text, message)
 			case tt.Error == "":
 				sameAsRead(t, doc, tt)
-			case said == "" && psychWords(tt.Error):
+			case message == "" && psychWords(tt.Error):
 				t.Errorf("%q: got %v, want error %q", text, doc.Value, tt.Error)
-			case said != "" && !strings.HasSuffix(tt.Error, ": "+said) && !tt.RubyError:
-				t.Errorf("%q: got error %q, want %q", text, said, tt.Error)
+			case message != "" && !strings.HasSuffix(tt.Error, ": "+message) && !tt.RubyError:
+				t.Errorf("%q: got error %q, want %q", text, message, tt.Error)
 			}
 		})
 	}

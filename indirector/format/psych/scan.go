@@ -272,16 +272,16 @@ func (s *scanner) fetchNext() {
 			s.fetchDirective()
 			return
 		case s.documentIndicator():
-			kind := tokDocumentStart
-			if c == '.' {
-				kind = tokDocumentEnd
-			}
-			s.endBlocks()
-			s.enqueue(token{kind: kind, mark: s.mark()})
-			s.pos += 3
+			s.fetchDocumentIndicator()
 			return
 		}
 	}
+	s.fetchToken(c)
+}
+
+// fetchToken queues the token that begins with c, which is neither the end of
+// the stream nor, at the start of a line, a directive or a document indicator.
+func (s *scanner) fetchToken(c byte) {
 	m := s.mark()
 	switch c {
 	case '[':
@@ -460,6 +460,16 @@ func (s *scanner) toNextToken() {
 func (s *scanner) documentIndicator() bool {
 	c := s.src[s.pos]
 	return (c == '-' || c == '.') && s.src[s.pos+1] == c && s.src[s.pos+2] == c && s.blankz(s.pos+3)
+}
+
+func (s *scanner) fetchDocumentIndicator() {
+	kind := tokDocumentStart
+	if s.src[s.pos] == '.' {
+		kind = tokDocumentEnd
+	}
+	s.endBlocks()
+	s.enqueue(token{kind: kind, mark: s.mark()})
+	s.pos += 3
 }
 
 func (s *scanner) saveKey() {

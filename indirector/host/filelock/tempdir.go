@@ -7,7 +7,7 @@ import (
 )
 
 // A TempDir is a temporary directory that is locked as long as the process
-// lives, so that others see when nobody needs it any more.
+// lives, so that others see when it is no longer needed.
 type TempDir struct {
 	Path string
 	lock *os.File // nil where nothing can be locked
@@ -32,8 +32,8 @@ func MakeTemp(prefix string) (*TempDir, error) {
 	return d, nil
 }
 
-// hold locks the directory. The lock gets its name when it is locked: nobody
-// ever finds it free before.
+// hold locks the directory. The lock gets its name when it is locked, so that
+// no process finds it free before.
 func (d *TempDir) hold() error {
 	f, err := os.CreateTemp(d.Path, lockName)
 	if err != nil {
@@ -55,8 +55,8 @@ func (d *TempDir) Remove() error {
 	return errors.Join(err, os.RemoveAll(d.Path))
 }
 
-// sweep removes the directories of the dead. What cannot be removed is left: it
-// harms nobody.
+// sweep removes the directories of dead processes. What cannot be removed does
+// no harm and is left.
 func sweep(prefix string) {
 	paths, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*")) // a name that is no pattern names nothing
 	for _, path := range paths {
@@ -70,7 +70,7 @@ func sweep(prefix string) {
 	}
 }
 
-// isFree reports whether a lock is there and held by nobody.
+// isFree reports whether a lock exists and no process holds it.
 func isFree(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || !mine(info) {

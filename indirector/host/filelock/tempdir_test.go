@@ -15,8 +15,8 @@ import (
 	"indirtui/indirector/host/filelock"
 )
 
-// TestMain is another process when it is told so: it makes a directory, says
-// which, and lives until it is killed or its input ends.
+// TestMain runs as another process if FILELOCK_HOLD is set: it makes a directory,
+// prints its path, and lives until it is killed or its input ends.
 func TestMain(m *testing.M) {
 	if os.Getenv("FILELOCK_HOLD") == "" {
 		os.Exit(m.Run())
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // What a killed process has left goes when the next one begins; what a living
-// one has, what is no such directory, and what may be of somebody else stays.
+// one has, what is no such directory, and what may be of another user stays.
 func TestDirectoriesOfTheDead(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -94,7 +94,7 @@ func TestDirectoriesOfTheDead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(open, 0o755); err != nil { // somebody may have put something in
+	if err := os.Chmod(open, 0o755); err != nil { // another user may have put something in
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, link); err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Try locks a file for as long as it is open, if nobody else has. It is the
-// lock that Ruby's flock takes.
+// Try locks a file for as long as it is open, unless it is locked already. It
+// is the lock that Ruby's flock takes.
 func Try(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

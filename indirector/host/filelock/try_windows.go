@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Try locks a file for as long as it is open, if nobody else has. It is the
-// lock that Ruby's flock takes.
+// Try locks a file for as long as it is open, unless it is locked already. It
+// is the lock that Ruby's flock takes.
 func Try(f *os.File) (bool, error) {
 	const all = ^uint32(0)
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, all, all, new(windows.Overlapped))

@@ -22,16 +22,15 @@ import (
 // Prefix begins the names of temporary files.
 const Prefix = ".save-"
 
-// Options say what becomes of permissions and owner. With the zero value the
-// new file has those of the old one; where there is none, only this user may
-// read it.
+// Options set permissions and owner. With the zero value the new file has those
+// of the old one; where there is none, only this user may read it.
 type Options struct {
 	Mode  fs.FileMode // permissions, whatever the umask; 0 keeps those of the old file, or is 0600
 	Owner Owner
 	New   bool // nothing may be there: otherwise the error is fs.ErrExist, of an open
 }
 
-// An Owner says whom the new file belongs to.
+// An Owner selects whom the new file belongs to.
 type Owner uint8
 
 const (
@@ -209,7 +208,7 @@ func taken(path string) error {
 	return &fs.PathError{Op: "open", Path: path, Err: syscall.EEXIST}
 }
 
-// about says of an error that it is about path, not about a temporary name.
+// about returns err with path instead of a temporary name.
 func about(path string, err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}

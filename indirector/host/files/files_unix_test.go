@@ -63,14 +63,14 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// asNobody is the environment variable of a process of another user.
-const asNobody = "FILES_TEST_AS_NOBODY"
+// asAnother is the environment variable of a process of another user.
+const asAnother = "FILES_TEST_AS_NOBODY"
 
 // Whoever is not root replaces the file of another user if the directory lets
 // him: it becomes his, unless the owner must be kept. A directory that cannot be
 // read is no error.
 func TestOwnerOfAnother(t *testing.T) {
-	if os.Getenv(asNobody) != "" {
+	if os.Getenv(asAnother) != "" {
 		if err := files.Write("/proc/self/fd/4/f", []byte("new"), files.Options{}); err != nil {
 			t.Error(err)
 		}
@@ -101,7 +101,7 @@ func TestOwnerOfAnother(t *testing.T) {
 		defer f.Close()
 		c.ExtraFiles = append(c.ExtraFiles, f)
 	}
-	c.Env, c.Dir = append(os.Environ(), asNobody+"=1"), "/"
+	c.Env, c.Dir = append(os.Environ(), asAnother+"=1"), "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

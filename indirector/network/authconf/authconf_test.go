@@ -184,7 +184,7 @@ func TestBackReferences(t *testing.T) {
 		{"$1", "/x/web01", "web01", true},
 		{"$1", "/x/WEB01", "web01", true},
 		{"$1", "/x/web02", "web01", false},
-		{"$1", "/x/*", "web01", false}, // what a path says is a name, never everybody
+		{"$1", "/x/*", "web01", false}, // a name from a path is never a wildcard
 		{"$1", "/x/*.com", "a.com", false},
 		{"$1.example.com", "/x/web01", "web01.example.com", true},
 		{"*.$1", "/x/example.com", "web01.example.com", true},

@@ -47,7 +47,7 @@ func config(t testing.TB) ca.Config {
 	return ca.Config{Dir: filepath.Join(t.TempDir(), "ca"), KeyLength: 1024, Name: "Puppet CA: test.example.com"}
 }
 
-// setup makes a CA that is set up as change says.
+// setup makes a CA that is set up as changed by change.
 func setup(t testing.TB, o ca.SetupOptions, change func(*ca.Config)) *ca.Authority {
 	t.Helper()
 	cfg := config(t)

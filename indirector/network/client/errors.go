@@ -35,11 +35,11 @@ func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *c
 		return fmt.Errorf("ask %s: %w", text(to.url), context.Cause(began))
 	}
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) { // of the certificate or the request body
-		said := *f
-		if said.Origin == "tls" {
-			said.Path, said.Hidden = text(to.url), to.candidate+": "+f.Hidden
+		completed := *f
+		if completed.Origin == "tls" {
+			completed.Path, completed.Hidden = text(to.url), to.candidate+": "+f.Hidden
 		}
-		return &said
+		return &completed
 	}
 	stalled := errors.Is(context.Cause(ctx), errStalled)
 	seen := k.times()

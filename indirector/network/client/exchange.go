@@ -223,38 +223,48 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		client: c, began: began, ctx: ctx, x: x, to: to, clock: k, watch: w, proxy: proxy,
 		wire: resp.Body, expected: resp.ContentLength, header: resp.Header,
 	}
-	if x.Stream && answer.OK() && x.Method != http.MethodHead {
+	if err = b.receive(answer, span); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// receive reads the body into answer, or leaves it there as a stream, and
+// describes it in the span.
+func (b *body) receive(answer *Answer, span *traces.Active) (err error) {
+	if b.x.Stream && answer.OK() && b.x.Method != http.MethodHead {
 		if answer.Stream, answer.Size, err = b.stream(); err != nil {
-			return nil, err
+			return err
 		}
-		if x.Coded {
+		if b.x.Coded {
 			answer.Coding = b.coding()
 		}
 		span.Attr("body", "streamed")
-		return answer, nil
+		return nil
 	}
 	if answer.Body, err = b.all(answer.OK()); err != nil {
-		return nil, err
+		return err
 	}
 	answer.Size = int64(len(answer.Body))
-	span.Attr("read", took(k.now().Sub(k.times().first)))
+	span.Attr("read", took(b.clock.now().Sub(b.clock.times().first)))
 	span.Attr("size", strconv.Itoa(len(answer.Body)))
 	if b.decoded {
 		span.Attr("compressed", strconv.FormatInt(b.came, 10))
 	}
-	if x.Wire != nil && x.Wire.KeepBody {
-		x.Wire.Body = answer.Body
+	if w := b.x.Wire; w != nil && w.KeepBody {
+		w.Body = answer.Body
 	}
-	if !answer.OK() {
-		message, kind := answer.problem()
-		if message != "" {
-			span.Attr("message", message)
-		}
-		if kind != "" {
-			span.Attr("issue_kind", kind)
-		}
+	if answer.OK() {
+		return nil
 	}
-	return answer, nil
+	message, kind := answer.problem()
+	if message != "" {
+		span.Attr("message", message)
+	}
+	if kind != "" {
+		span.Attr("issue_kind", kind)
+	}
+	return nil
 }
 
 // parentOf returns the traceparent to send: the span's own, unless the request

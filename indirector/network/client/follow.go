@@ -13,7 +13,7 @@ import (
 	"indirtui/traces"
 )
 
-// acceptEncoding is that of Ruby's HTTP library.
+// acceptEncoding is the header that Ruby's HTTP library sends.
 const acceptEncoding = "gzip;q=1.0,deflate;q=0.6,identity;q=0.3"
 
 // puppetVersion is the version that the client claims to be.

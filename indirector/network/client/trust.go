@@ -20,7 +20,7 @@ import (
 	"indirtui/indirector/network/keyfile"
 )
 
-// A trust is what the certificate files said when they were read: whom to
+// A trust is the content of the certificate files when they were read: whom to
 // trust, and the certificate to show. It is immutable.
 type trust struct {
 	now        func() time.Time

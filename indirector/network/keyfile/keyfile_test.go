@@ -74,9 +74,9 @@ func TestOpenSSL(t *testing.T) {
 			if !strings.HasPrefix(string(plain), before) || keyfile.Encrypted(plain) || !is(t, plain[len(before):], tt.key) {
 				t.Errorf("got another key: %s", plain)
 			}
-			for password, says := range map[string]string{"": "not that of the key", "wrong": "not that of the key", "top secret\n": "without the end of line"} {
-				if got, err := keyfile.Plain(text, given(password)); !errors.Is(err, keyfile.ErrPassword) || !strings.Contains(err.Error(), says) || got != nil {
-					t.Errorf("password %q: got %v, want %q", password, err, says)
+			for password, message := range map[string]string{"": "not that of the key", "wrong": "not that of the key", "top secret\n": "without the end of line"} {
+				if got, err := keyfile.Plain(text, given(password)); !errors.Is(err, keyfile.ErrPassword) || !strings.Contains(err.Error(), message) || got != nil {
+					t.Errorf("password %q: got %v, want %q", password, err, message)
 				}
 			}
 		})

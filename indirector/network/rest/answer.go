@@ -324,22 +324,7 @@ func (c *call) search() {
 		}
 	}
 	found, _ := resp.Value.([]indirector.Instance)
-	for _, i := range found {
-		if err == nil {
-			err = list.Add(i)
-		}
-	}
-	if err == nil {
-		err = list.Close()
-	}
-	switch {
-	case p.lost != nil:
-		c.lost(p.lost)
-	case err != nil:
-		c.fail(err, traces.Caller)
-	default:
-		p.end()
-	}
+	p.finish(list, found)
 }
 
 // errTooLate reports a list replaced after it was passed on.
@@ -386,6 +371,27 @@ func (p *piece) flush() error {
 	*p.buffer = (*p.buffer)[:0]
 	p.lost = err
 	return err
+}
+
+// finish adds the instances that were not yielded, and ends the answer.
+func (p *piece) finish(list *format.ListWriter, rest []indirector.Instance) {
+	var err error
+	for _, i := range rest {
+		if err = list.Add(i); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = list.Close()
+	}
+	switch {
+	case p.lost != nil:
+		p.c.lost(p.lost)
+	case err != nil:
+		p.c.fail(err, traces.Caller)
+	default:
+		p.end()
+	}
 }
 
 // end sends the rest.

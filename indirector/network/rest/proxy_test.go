@@ -91,7 +91,7 @@ func pair(t testing.TB) (server, client *tls.Config, dir string) {
 }
 
 // newProxy starts a server whose termini ask the peer over TLS.
-func newProxy(t testing.TB, upstream http.Handler, gate ...indirector.Debugger) *peer {
+func newProxy(t testing.TB, upstream http.Handler, debuggers ...indirector.Debugger) *peer {
 	t.Helper()
 	server, _, certs := pair(t)
 	front := httptest.NewUnstartedServer(upstream)
@@ -117,7 +117,7 @@ rest_forward = headers
 		Specs: termini.Specs(), Termini: termini.All(), Application: "server", Write: true,
 		ConfDir: filepath.Join(p.dir, "conf"), VarDir: filepath.Join(p.dir, "var"),
 	}
-	for _, g := range gate {
+	for _, g := range debuggers {
 		o.Debugger = g
 	}
 	p.Engine, err = engine.New(o)
@@ -378,7 +378,7 @@ func TestProxyPassesLists(t *testing.T) {
 	}
 }
 
-// watcher is a gate that wants to see answers, and lets them go on.
+// watcher is a debugger that sees answers and lets them go on.
 type watcher struct{ injector }
 
 func (g *watcher) Hold(_ context.Context, s *indirector.Stop) (indirector.Verdict, error) {

@@ -500,7 +500,7 @@ func TestSearchIsStreamed(t *testing.T) {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// TestPassThrough is that a proxy adds nothing and loses nothing.
+// A proxy adds nothing and loses nothing.
 func TestPassThrough(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -605,7 +605,7 @@ func TestNotIndirection(t *testing.T) {
 	}
 }
 
-// injector is a gate that answers in the place of the terminus.
+// injector is a debugger that answers in place of the terminus.
 type injector struct {
 	stops   indirector.Stops
 	verdict indirector.Verdict

@@ -119,8 +119,8 @@ func remote(c authconf.Client, cert *x509.Certificate) indirector.Remote {
 	return r
 }
 
-// tlsConfig is that of the listener: a client may show a certificate, which
-// must be good. One that shows none is anonymous.
+// tlsConfig returns the configuration of the listener: a client may show a
+// certificate, which must be good. One that shows none is anonymous.
 func (s *Server) tlsConfig() *tls.Config {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12,

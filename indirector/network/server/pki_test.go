@@ -126,7 +126,7 @@ func extension(value string, last ...int) func(*x509.Certificate) {
 	}
 }
 
-// identity is that of a server called puppet.
+// identity returns the identity of a server called puppet.
 func (a *authority) identity() server.Identity {
 	if _, err := os.Stat(a.path("puppet.crt")); err != nil {
 		a.sign("puppet", forServers)

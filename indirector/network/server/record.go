@@ -10,8 +10,8 @@ import (
 	"indirtui/traces"
 )
 
-// record keeps a trace of a request that reached no handler. Why is not told to
-// the client.
+// record keeps a trace of a request that reached no handler. The client does not
+// learn why.
 func (s *Server) record(r *http.Request, start time.Time, status int, why string) {
 	if s.o.Recorder == nil {
 		return

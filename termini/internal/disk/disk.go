@@ -1,5 +1,5 @@
-// Package disk reads and replaces whole files as Puppet does, tells the trace
-// of it, and says what went wrong in Ruby's words.
+// Package disk reads and replaces whole files as Puppet does, records that in
+// the trace, and words errors as Ruby does.
 package disk
 
 import (
@@ -90,14 +90,14 @@ func Read(ctx context.Context, path string) (f File, err error) {
 	f.Content = f.Content[:n]
 	switch e := (*fs.PathError)(nil); {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		err = nil // somebody truncated it in place; what is left says the rest
+		err = nil // truncated in place; what is left is the content
 	case err != nil && !errors.As(err, &e):
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return f, err
 }
 
-// opened is what the file system says of a file that is open.
+// opened is the status of an open file.
 type opened struct {
 	kind    fs.FileMode // type bits only; zero is a regular file
 	size    int64
@@ -162,7 +162,7 @@ var errnoClasses = map[syscall.Errno]string{
 	syscall.EINVAL: "EINVAL", syscall.ENOTEMPTY: "ENOTEMPTY",
 }
 
-// Message returns err as Ruby would say it: "Permission denied @ rb_sysopen -
+// Message returns err in Ruby's words: "Permission denied @ rb_sysopen -
 // /etc/x".
 func Message(err error) string {
 	var code syscall.Errno
@@ -198,8 +198,8 @@ func Fail(err error, path, hidden string) *indirector.Failure {
 	return f
 }
 
-// Why returns what Ruby does not say of an error: who may not do what with
-// path. It is never "".
+// Why returns what Ruby leaves out of an error: who may not do what with path.
+// It is never "".
 func Why(err error, path string) string {
 	why := err.Error()
 	if !errors.Is(err, fs.ErrPermission) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Open opens path for reading without waiting for the writer of a pipe, and
-// tells what it is. If it is not to follow, a link is an error. The error is the
+// returns its status. Without follow a link is an error. The error is the
 // kernel's.
 func Open(path string, follow bool) (Descriptor, unix.Stat_t, error) {
 	flags := unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK

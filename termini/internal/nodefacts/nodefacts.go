@@ -122,15 +122,15 @@ func (m *Merger) merge(node *model.Node, values data.Value) data.Value {
 // warn gives each warning once, as Puppet's warnonce.
 func (m *Merger) warn(text string) {
 	m.mu.Lock()
-	_, told := m.warned[text]
-	if !told {
+	_, warned := m.warned[text]
+	if !warned {
 		if m.warned == nil || len(m.warned) >= maxWarned {
 			m.warned = make(map[string]struct{})
 		}
 		m.warned[text] = struct{}{}
 	}
 	m.mu.Unlock()
-	if !told {
+	if !warned {
 		m.Env.Log.Warn(text)
 	}
 }
