@@ -10,7 +10,7 @@ import (
 	"indirtui/ui/widget"
 )
 
-// A gate makes keys wait for what the key before them has begun. A key may open
+// A typeahead makes keys wait for what the key before them has begun. A key may open
 // a prompt, which takes a message; the keys that are typed ahead belong into it,
 // whether the user or a script types them.
 type typeahead struct {

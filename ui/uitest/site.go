@@ -39,7 +39,7 @@ func Site(t testing.TB) *store.Store {
 	return s
 }
 
-// Instance is what the termini of Site answer: JSON that is masked when it is
+// Instance is what the termini of Site answer: JSON that is redacted when it is
 // recorded.
 type Instance string
 

@@ -43,27 +43,27 @@ type File struct {
 	trace         *traces.Trace       // nil if it was found by a search
 	width, height int
 
-	mode   fileMode
-	asked  bool // the contents were asked for
-	loaded bool
-	err    error
-	body   []byte // masked, if it is text
-	whole  bool
-	text   bool
-	masked int
-	lines  []string
-	facts  []widget.Fact
-	page   widget.Table
-	search widget.Search
+	mode     fileMode
+	asked    bool // the contents were asked for
+	loaded   bool
+	err      error
+	body     []byte // redacted, if it is text
+	whole    bool
+	text     bool
+	redacted int
+	lines    []string
+	facts    []widget.Fact
+	page     widget.Table
+	search   widget.Search
 }
 
 type fileLoaded struct {
-	body   []byte
-	whole  bool
-	text   bool
-	masked int
-	lines  []string
-	err    error
+	body     []byte
+	whole    bool
+	text     bool
+	redacted int
+	lines    []string
+	err      error
 }
 
 type factsGathered []widget.Fact
@@ -123,7 +123,7 @@ func (f *File) read() tea.Cmd {
 		if m.text = isText(m.body, m.whole); m.text {
 			text := string(m.body)
 			if redact != nil {
-				text, m.masked = redact(text)
+				text, m.redacted = redact(text)
 			}
 			m.body, m.lines = []byte(text), strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		}
@@ -274,7 +274,7 @@ func (f *File) left() int {
 func (f *File) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case fileLoaded:
-		f.loaded, f.body, f.whole, f.text, f.masked, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.masked, msg.lines, msg.err
+		f.loaded, f.body, f.whole, f.text, f.redacted, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.redacted, msg.lines, msg.err
 		f.layout()
 	case factsGathered:
 		f.facts = msg
@@ -373,7 +373,7 @@ func (f *File) tabs() term.Line {
 
 // size is the number of bytes; -1 if it is not known.
 func (f *File) size() int64 {
-	if f.loaded && f.whole && f.masked == 0 {
+	if f.loaded && f.whole && f.redacted == 0 {
 		return int64(len(f.body))
 	}
 	for _, x := range f.facts {
@@ -400,7 +400,7 @@ func (f *File) extent() string {
 }
 
 func (f *File) contents(width int) term.Lines {
-	say := func(style term.Style, text string) term.Lines {
+	message := func(style term.Style, text string) term.Lines {
 		return term.Lines{{}, term.Of(style, "   "+text)}
 	}
 	switch {
@@ -408,23 +408,23 @@ func (f *File) contents(width int) term.Lines {
 		from, to := f.page.Visible()
 		return f.about(width, f.facts[from:to])
 	case f.inst == nil:
-		return say(term.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what was said of them.")
+		return message(term.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what was said of them.")
 	case !f.asked:
-		return say(term.Plain, "The contents are elsewhere.  enter fetches the first "+term.Grouped(preview)+" B")
+		return message(term.Plain, "The contents are elsewhere.  enter fetches the first "+term.Grouped(preview)+" B")
 	case !f.loaded:
-		return say(term.Quiet, "reading")
+		return message(term.Quiet, "reading")
 	case f.err != nil:
-		return say(term.Attention, indirector.Message(f.err))
+		return message(term.Attention, indirector.Message(f.err))
 	case f.mode == asBytes:
 		return f.hex()
 	case len(f.body) == 0:
-		return say(term.Quiet, "The file is empty.")
+		return message(term.Quiet, "The file is empty.")
 	case !f.text:
 		n := "size unknown"
 		if size := f.size(); size >= 0 {
 			n = term.Grouped(size) + " bytes"
 		}
-		return say(term.Plain, "binary, "+n+".  tab shows them")
+		return message(term.Plain, "binary, "+n+".  tab shows them")
 	}
 	return f.page.Lines(f.env.Theme, width, func(i int, r *widget.Row) {
 		r.Right(term.Quiet, term.Clean(fmt.Sprint(i+1)), 5)
@@ -461,10 +461,10 @@ func (f *File) foot() term.Lines {
 		}
 	}
 	switch {
-	case f.masked > 0 && f.mode == asBytes:
-		second = " " + term.Plural(f.masked, "value") + " masked: these are the bytes of the masked text"
-	case f.masked > 0:
-		second = " " + term.Plural(f.masked, "value") + " masked"
+	case f.redacted > 0 && f.mode == asBytes:
+		second = " " + term.Plural(f.redacted, "value") + " masked: these are the bytes of the masked text"
+	case f.redacted > 0:
+		second = " " + term.Plural(f.redacted, "value") + " masked"
 	case f.loaded && f.text && bytes.Contains(f.body, []byte("\r\n")):
 		second = " lines end with CR LF"
 	}

@@ -379,10 +379,10 @@ func (v *Value) foldHere() {
 	}
 }
 
-// revealFor is how long a masked value stays in the clear.
+// revealFor is how long a redacted value stays in the clear.
 const revealFor = 10 * time.Second
 
-// reveal shows one masked value, from the live instance; recordings have none.
+// reveal shows one redacted value, from the live instance; recordings have none.
 func (v *Value) reveal() tea.Cmd {
 	n, id := v.focus(), v.trace.ID
 	return func() tea.Msg {

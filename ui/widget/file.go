@@ -16,9 +16,9 @@ type File struct {
 	Kinds []string // "json", "text"
 	// Name returns the name of the file, unless another is given.
 	Name func(kind string) string
-	// Text returns the text, and how many values are masked in it. It runs in a
+	// Text returns the text, and how many values are redacted in it. It runs in a
 	// command.
-	Text     func(kind string) (text string, masked int, err error)
+	Text     func(kind string) (text string, redacted int, err error)
 	Complete func(text string) ([]screen.Completion, []string) // of the prompt; may be nil
 }
 
@@ -40,7 +40,7 @@ func AskFile(env *screen.Shared, f File) tea.Cmd {
 }
 
 func (f *File) write(env *screen.Shared, kind, name string) tea.Msg {
-	text, masked, err := f.Text(kind)
+	text, redacted, err := f.Text(kind)
 	if err != nil {
 		return screen.Toast{Text: "write " + name + ": " + err.Error(), Bad: true}
 	}
@@ -48,5 +48,5 @@ func (f *File) write(env *screen.Shared, kind, name string) tea.Msg {
 	if err != nil {
 		return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "give another name", Bad: true}
 	}
-	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, masked+more)}
+	return screen.Toast{Text: fmt.Sprintf("wrote %s, masked %d", path, redacted+more)}
 }
