@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -479,6 +480,30 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// An opened counts the connections that clients have open.
+type opened struct{ n atomic.Int64 }
+
+type countedConn struct {
+	net.Conn
+	closed func()
+}
+
+func (o *opened) count() int { return int(o.n.Load()) }
+
+func (o *opened) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	o.n.Add(1)
+	return countedConn{c, sync.OnceFunc(func() { o.n.Add(-1) })}, nil
+}
+
+func (c countedConn) Close() error {
+	c.closed()
+	return c.Conn.Close()
+}
+
 // TestManyConnections has as many agents at once as the descriptors of the
 // process allow, at most five hundred: each asks, stays, and asks again. None
 // is left afterwards.
@@ -496,6 +521,7 @@ func TestManyConnections(t *testing.T) {
 	web := ca.sign("web01")
 	h := start(t, ca, server.Options{Limits: server.Limits{Idle: time.Hour}}, nil)
 	transports := make([]*http.Transport, most)
+	open := new(opened)
 	each := func(f func(*http.Transport)) {
 		var wg sync.WaitGroup
 		turn := make(chan struct{}, 16) // handshakes at once: the CPU is what they need
@@ -509,21 +535,26 @@ func TestManyConnections(t *testing.T) {
 		wg.Wait()
 	}
 	for i := range transports {
-		transports[i] = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.pool(), Certificates: []tls.Certificate{web}}}
+		transports[i] = &http.Transport{
+			TLSClientConfig:       &tls.Config{RootCAs: ca.pool(), Certificates: []tls.Certificate{web}},
+			ResponseHeaderTimeout: patience,
+			DialContext:           open.dial,
+		}
 	}
 	for round := range 2 {
 		each(func(tr *http.Transport) {
-			if got := ask(&http.Client{Transport: tr, Timeout: patience}, "GET", h.url+"/puppet/v3/node/web01"); !strings.HasPrefix(got, "200") {
+			if got := ask(&http.Client{Transport: tr}, "GET", h.url+"/puppet/v3/node/web01"); !strings.HasPrefix(got, "200") {
 				t.Error(got)
 			}
 		})
-		// A connection that broke is replaced, and may be counted a moment later.
+		// A client on a busy machine closes a connection by itself now and then: if
+		// it learns too late that its request was written.
 		n, _ := h.Busy()
-		for late := time.Now().Add(patience); n != most && time.Now().Before(late); n, _ = h.Busy() {
+		for late := time.Now().Add(patience); n != open.count() && time.Now().Before(late); n, _ = h.Busy() {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if n != most {
-			t.Errorf("round %d: %d connections, want %d", round, n, most)
+		if n != open.count() || n < most*9/10 {
+			t.Errorf("round %d: %d connections, the clients have %d open, want %d", round, n, open.count(), most)
 		}
 	}
 	each((*http.Transport).CloseIdleConnections)
