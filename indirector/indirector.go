@@ -19,8 +19,8 @@
 //     worth seeing, such as a file read, opens a span by traces.Start.
 //   - What is absent is [NotFound] with a reason; a search that matches nothing is
 //     an empty list, not nil. Other errors are a [Failure] in Puppet's words.
-//   - Keys are input. With rule IND-KEY-01 those that are no names ("..", "a/b", a
-//     NUL) are refused with [ErrInvalid]; nothing outside of its directory is touched.
+//   - Keys are input. With rule IND-KEY-01 those that are no names ("..", "a/b", "c:x",
+//     a NUL) are refused with [ErrInvalid]; nothing outside of its directory is touched.
 //   - It is safe for concurrent use; a find never returns part of a save.
 //   - It stops when the context ends, and returns the context's error.
 //   - Goroutines are started by Env.Go and end with Close; settings, clock, logger

@@ -101,6 +101,11 @@ func TestConformance(t *testing.T) {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
 			o, ok := special[d.Indirection+"/"+d.Name]
 			if !ok {
+				t.Cleanup(func() {
+					if t.Failed() {
+						t.Log("it has no options in special, so it was given the settings and instances of files")
+					}
+				})
 				o = terminustest.Options{Settings: fileSettings, Seed: seeds()[d.Indirection], OneEntry: d.Indirection == "report", AnySearch: d.Indirection == "facts"}
 			}
 			specs := termini.Specs()
