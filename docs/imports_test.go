@@ -65,6 +65,18 @@ var rules = []rule{
 	{"indirector/golden", "", ""},
 	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
 
+	// Rooms to come: see ARCHITECTURE.md.
+	{"indirector/language/syntax", "", ""},
+	{"indirector/language/types", "indirector/data", ""},
+	{"indirector/language/...", "indirector/data indirector/model indirector/language/... indirector/hiera traces traces/spell", ""},
+	{"indirector/hiera", "indirector/data indirector/format indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
+	{"indirector/resource/types", "indirector/data", ""},
+	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
+	{"indirector/probe", "traces traces/store", ""},
+	{"termini/compiler", "indirector indirector/model indirector/language/... indirector/hiera traces", ""},
+	{"termini/hiera", "indirector indirector/hiera traces", ""},
+	{"termini/ral", "indirector indirector/model indirector/resource/... traces", ""},
+
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model traces", "golang.org/x/sys"},
 	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files termini/internal/* traces", "golang.org/x/"},
@@ -243,6 +255,8 @@ func TestOffending(t *testing.T) {
 		{"indirtui/termini/memory", "indirtui/termini/flatfile", "termini/memory imports indirtui/termini/flatfile"},
 		{"indirtui/ui/steps", "indirtui/termini", "ui/steps reaches indirtui/termini"},
 		{"indirtui/indirector", "net/http", "indirector reaches net/http (the core would serve a program without a network): indirtui/indirector -> net/http"},
+		{"indirtui/indirector/language/syntax", "indirtui/indirector/data", "indirector/language/syntax imports indirtui/indirector/data"},
+		{"indirtui/termini/hiera", "indirtui/indirector/language/eval", "termini/hiera imports indirtui/indirector/language/eval"},
 		{"indirtui/extra", "fmt", "extra: no rule"},
 	} {
 		all := map[string]pkg{
