@@ -326,13 +326,26 @@ func (r *ptyRun) check(before unix.Termios) {
 	if got := p.modes(); got != before {
 		p.t.Errorf("after %q the modes of the terminal are %+v, they were %+v", r.done, got, before)
 	}
+	// What it wrote last may not have been read yet.
+	left := p.left()
+	for late := time.Now().Add(10 * time.Second); len(left) > 0 && time.Now().Before(late); left = p.left() {
+		time.Sleep(time.Millisecond)
+	}
+	if len(left) > 0 {
+		p.t.Errorf("after %q: %q were not taken back", r.done, left)
+	}
+}
+
+// left returns the modes of the terminal that were switched on and not off.
+func (p *pty) left() (on []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, mode := range []struct{ on, off string }{
 		{"\x1b[?1049h", "\x1b[?1049l"}, {"\x1b[?25l", "\x1b[?25h"}, {"\x1b[?1002h", "\x1b[?1002l"}, {"\x1b[?1003h", "\x1b[?1003l"}, {"\x1b[?1006h", "\x1b[?1006l"}, {"\x1b[?2004h", "\x1b[?2004l"},
 	} {
 		if bytes.LastIndex(p.out, []byte(mode.on)) > bytes.LastIndex(p.out, []byte(mode.off)) {
-			p.t.Errorf("after %q: %q was not taken back", r.done, mode.on)
+			on = append(on, mode.on)
 		}
 	}
+	return on
 }
