@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces"
 	"indirtui/traces/diff"
 	"indirtui/traces/store"
@@ -41,7 +42,11 @@ func TestAnswers(t *testing.T) {
 			if tt.bare {
 				path := filepath.Join(t.TempDir(), "bare.jsonl")
 				none := store.Edit{Keep: func(*traces.Trace, *traces.Value) bool { return false }}
-				if _, err := kept.SaveEdited(path, []uint64{1, 2}, none); err != nil {
+				f, err := files.Create(path, files.Options{New: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := kept.SaveEdited(f, []uint64{1, 2}, none); err != nil {
 					t.Fatal(err)
 				}
 				bare, err := store.OpenFile(path)

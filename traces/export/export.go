@@ -274,11 +274,11 @@ func Write(w io.Writer, s *store.Store, ids []uint64, o Options) (Report, error)
 
 // Save writes the requests with the given numbers to a new recording, see
 // store.Store.Save; its last event counts the redactions.
-func Save(path string, s *store.Store, ids []uint64, o Options) (Report, error) {
+func Save(f store.File, s *store.Store, ids []uint64, o Options) (Report, error) {
 	x := &exporting{s: s, o: o}
 	m := redactor{redact: o.Redact, note: x.note}
 	var err error
-	x.report.Requests, err = s.SaveEdited(path, ids, store.Edit{
+	x.report.Requests, err = s.SaveEdited(f, ids, store.Edit{
 		Trace: func(t *traces.Trace) *traces.Trace {
 			m.id = t.ID
 			return m.trace(t)

@@ -18,6 +18,7 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/leaktest"
@@ -519,7 +520,11 @@ func TestBodies(t *testing.T) {
 		{export.NoBody, nil},
 	} {
 		path := filepath.Join(t.TempDir(), "x.ind")
-		report, err := export.Save(path, s, all(t, s), export.Options{Bodies: tt.bodies, Redact: hides})
+		f, err := files.Create(path, files.Options{New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := export.Save(f, s, all(t, s), export.Options{Bodies: tt.bodies, Redact: hides})
 		if err != nil || report.Without != 4-len(tt.want) {
 			t.Fatalf("%s: %+v, %v", tt.bodies, report, err)
 		}

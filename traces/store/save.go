@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 
-	"indirtui/indirector/host/files"
 	"indirtui/traces"
 )
 
@@ -23,20 +23,22 @@ type Edit struct {
 	End func() string
 }
 
+// A File is a new file that is there once it is complete: a *files.Writer.
+type File interface {
+	io.Writer
+	Commit() error
+	Abort() error
+}
+
 // Save writes the given requests, in that order, to a new recording, with their
 // values, marks and comments. It returns their number; those that still run or
-// are gone are left out. The path must not exist; after an error it does not
-// exist either.
-func (s *Store) Save(path string, ids []uint64) (n int, err error) {
-	return s.SaveEdited(path, ids, Edit{})
+// are gone are left out. It commits the file, or aborts it after an error.
+func (s *Store) Save(f File, ids []uint64) (n int, err error) {
+	return s.SaveEdited(f, ids, Edit{})
 }
 
 // SaveEdited is Save with changes.
-func (s *Store) SaveEdited(path string, ids []uint64, edit Edit) (n int, err error) {
-	f, err := files.Create(path, files.Options{New: true})
-	if err != nil {
-		return 0, fmt.Errorf("save recording: %w", err)
-	}
+func (s *Store) SaveEdited(f File, ids []uint64, edit Edit) (n int, err error) {
 	defer func() {
 		if err == nil {
 			err = f.Commit()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"indirtui/indirector/host/files"
 	"indirtui/traces/store"
 )
 
@@ -22,7 +23,7 @@ func TestSave(t *testing.T) {
 	}
 	flush(t, s)
 	path := file(t)
-	if n, err := s.Save(path, []uint64{2, 4, 99}); n != 2 || err != nil {
+	if n, err := save(s, path, []uint64{2, 4, 99}); n != 2 || err != nil {
 		t.Fatalf("saved %d, %v", n, err)
 	}
 	r := read(t, path)
@@ -40,10 +41,19 @@ func TestSave(t *testing.T) {
 	if n := r.Rows(0, rows); n != 2 || rows[1].ID != 4 || rows[1].Mark != 'q' || len(r.Comments(4)) != 1 {
 		t.Errorf("got %d rows, %+v", n, rows[:n])
 	}
-	if _, err := s.Save(path, nil); !errors.Is(err, os.ErrExist) {
+	if _, err := save(s, path, nil); !errors.Is(err, os.ErrExist) {
 		t.Errorf("got %v, want ErrExist", err)
 	}
 	if len(r.Notes()) > 0 {
 		t.Error(r.Notes())
 	}
+}
+
+// save writes requests to a new file.
+func save(s *store.Store, path string, ids []uint64) (int, error) {
+	f, err := files.Create(path, files.Options{New: true})
+	if err != nil {
+		return 0, err
+	}
+	return s.Save(f, ids)
 }

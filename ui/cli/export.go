@@ -83,15 +83,18 @@ func (c *exportCommand) run(words []string) error {
 // writeExport writes an export to a new file, or to w if there is no name. What
 // could not be written whole is removed.
 func writeExport(s *store.Store, w io.Writer, name string, ids []uint64, o export.Options) (report export.Report, err error) {
-	if o.Format == export.Recording {
-		return export.Save(name, s, ids, o)
-	}
-	if name == "" || name == "-" {
+	recording := o.Format == export.Recording
+	if !recording && (name == "" || name == "-") {
 		return export.Write(w, s, ids, o)
 	}
 	f, err := files.Create(name, files.Options{New: true})
-	if err != nil {
+	switch {
+	case err != nil && recording:
+		return report, fmt.Errorf("save recording: %w", err)
+	case err != nil:
 		return report, fmt.Errorf("export: %w", err)
+	case recording:
+		return export.Save(f, s, ids, o)
 	}
 	if report, err = export.Write(f, s, ids, o); err != nil {
 		return report, errors.Join(err, f.Abort())

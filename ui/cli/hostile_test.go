@@ -15,6 +15,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/host/files"
 	"indirtui/termini"
 	"indirtui/ui/uitest"
 )
@@ -62,9 +63,17 @@ func hostileSite(t testing.TB, r *rand.Rand) (flags []string, recording string) 
 	}
 	log := uitest.HostileLog(t, r, 10)
 	recording = filepath.Join(dir, name())
-	if _, err := log.Save(recording, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
+	f, err := files.Create(recording, files.Options{New: true})
+	if err == nil {
+		_, err = log.Save(f, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	}
+	if err != nil {
 		recording = filepath.Join(dir, "recording")
-		if _, err := log.Save(recording, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
+		f, err := files.Create(recording, files.Options{New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := log.Save(f, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -535,12 +535,14 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 		return report, "", err
 	}
 	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Redact}
-	if opts.Format == export.Recording {
-		report, err = export.Save(path, o.Log, ids, opts)
-		return report, path, err
-	}
 	f, err := files.Create(path, files.Options{New: true})
-	if err != nil {
+	switch recording := opts.Format == export.Recording; {
+	case err != nil && recording:
+		return report, path, fmt.Errorf("save recording: %w", err)
+	case err != nil:
+		return report, path, err
+	case recording:
+		report, err = export.Save(f, o.Log, ids, opts)
 		return report, path, err
 	}
 	if report, err = export.Write(f, o.Log, ids, opts); err != nil {
