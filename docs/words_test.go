@@ -33,7 +33,7 @@ var retired = map[string]string{
 	"evil": "hostile",
 }
 
-// kept are the uses of retired words that stay, by the end of a path.
+// kept are the uses of retired words that stay, by the beginning of a path.
 var kept = []struct{ file, word, why string }{
 	{"docs/words_test.go", "*", "the list itself"},
 	{"docs/GLOSSARY.md", "*", "the glossary names what is retired"},
