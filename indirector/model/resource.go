@@ -45,11 +45,6 @@ func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
 	return &c
 }
 
-// IsSensitive reports whether the parameter is one of those not to be shown.
-func (r *Resource) IsSensitive(parameter string) bool {
-	return slices.Contains(r.Sensitive, parameter)
-}
-
 func resourceFromData(v data.Value) (*Resource, error) {
 	r := new(Resource)
 	var a arena

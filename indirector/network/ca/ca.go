@@ -22,7 +22,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -272,16 +271,6 @@ func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
 
 // Config returns the configuration, with defaults.
 func (a *Authority) Config() Config { return a.cfg }
-
-// Certificates returns the bundle in the order of the file. The slice is the
-// caller's.
-func (a *Authority) Certificates() ([]*x509.Certificate, error) {
-	id, err := a.self()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(id.bundle), nil
-}
 
 // Certificate returns the certificate that signs others.
 func (a *Authority) Certificate() (*x509.Certificate, error) {
