@@ -79,12 +79,12 @@ type Config struct {
 // An Indirector answers requests. It is safe for concurrent use; a process may
 // have several, which share nothing.
 type Indirector struct {
-	cfg        Config
-	plans      *plans
-	holders    sync.Map // of holderKey to *holder
-	table      atomic.Pointer[table]
-	around     atomic.Pointer[around]
-	ttls       sync.Map // of indirection to time.Duration, of those set by SetTTL
+	cfg     Config
+	plans   *plans
+	holders sync.Map // of holderKey to *holder
+	table   atomic.Pointer[table]
+	around  atomic.Pointer[around]
+
 	shared     sync.Map // of name to func() any
 	goroutines sync.WaitGroup
 	stops      *Stops // of the debugger; empty without one
@@ -231,18 +231,9 @@ func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
 	return h.terminus, nil
 }
 
-// TTL is how long a found instance stays fresh, as set by SetTTL, else by the
-// setting runinterval. Rule IND-EXP-02.
-func (x *Indirector) TTL(indirection string) time.Duration {
-	return x.ttl(indirection, x.around.Load())
-}
-
-func (x *Indirector) ttl(indirection string, a *around) time.Duration {
-	if d, ok := x.ttls.Load(indirection); ok {
-		return d.(time.Duration)
-	}
-	return a.ttl()
-}
+// TTL is how long a found instance stays fresh: the setting runinterval. Rule
+// IND-EXP-02.
+func (x *Indirector) TTL() time.Duration { return x.around.Load().ttl() }
 
 // Reconfigure replaces the settings and the whole route table. Termini that
 // read a setting for which changed is true are made anew when next needed; the
@@ -282,26 +273,6 @@ func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setti
 		before.by[name] = &kept
 	}
 	x.swap(next, before, why)
-}
-
-// SetTTL sets the time to live of an indirection, in whole seconds. Rule
-// IND-EXP-02, gap L2.
-func (x *Indirector) SetTTL(indirection, seconds string, by traces.Choice) error {
-	n, err := strconv.Atoi(seconds)
-	if err != nil {
-		return &Failure{Class: "ArgumentError", Message: msgTTL, Hidden: "got " + strconv.Quote(seconds)}
-	}
-	old := x.TTL(indirection)
-	x.ttls.Store(indirection, time.Duration(n)*time.Second)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	by.Terminus = seconds
-	routes := x.Routes()
-	x.journal = append(x.journal, Change{
-		At: x.now(), Indirection: indirection, Slot: "ttl", Why: "assign",
-		Old: traces.Choice{Terminus: strconv.Itoa(int(old / time.Second))}, New: by, before: routes, after: routes,
-	})
-	return nil
 }
 
 // ParseDuration reads a duration of Puppet's settings: a number, and perhaps y,

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/format"
@@ -143,19 +142,9 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 
 // delay waits, on a span of its own.
 func (d *Debugger) delay(ctx context.Context, b *breakpoint) error {
-	wait := b.Delay
-	if b.Jitter > 0 {
-		wait = max(wait+time.Duration((2*d.o.Rand()-1)*float64(b.Jitter)), 0)
-	}
+	wait := indirector.Jitter(b.Delay, b.Jitter, d.o.Rand)
 	_, span := traces.Start(ctx, traces.Held, "delayed by "+b.id)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	var err error
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
+	err := indirector.Sleep(ctx, wait)
 	span.End(wait.String(), traces.Because{Reason: traces.ByYou, About: b.id}, err)
 	return err
 }

@@ -86,7 +86,6 @@ type Debugger struct {
 	last   int // number of the newest breakpoint
 	held   map[uint64]*held
 	walks  map[uint64]*walk
-	passed uint64
 	lines  []Line
 	unread []string // lines of the file that could not be read
 }
@@ -317,13 +316,6 @@ func (d *Debugger) Lines() []Line {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.lines)
-}
-
-// Passed returns how many requests were not held because of MaxHeld.
-func (d *Debugger) Passed() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.passed
 }
 
 // Close releases every held request. None is held from then on.
