@@ -449,9 +449,7 @@ func (f *Failures) detail(height int) term.Lines {
 		l.Put(term.Quiet, "   timeline "+line)
 	}
 	lines = append(lines, l)
-	for _, fact := range f.facts(g) {
-		lines = append(lines, fact.Lines(2, 14, f.width, 2)...)
-	}
+	lines = append(lines, f.facts(g).Lines(2, 14, f.width, 2)...)
 	if len(lines) < height {
 		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
 		lines = append(lines.Fill(f.width, height-1), legend)

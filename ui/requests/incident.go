@@ -171,16 +171,11 @@ func shownTo(t *traces.Trace) string {
 }
 
 // facts are what is known of a group.
-func (f *Failures) facts(g *failure) []widget.Fact {
-	out := []widget.Fact{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
-	put := func(label, text string) {
-		if text != "" {
-			out = append(out, widget.Fact{Label: label, Text: text})
-		}
-	}
-	put("consequence", g.consequence)
-	put("where", g.where)
-	put("shown to", g.shownTo)
+func (f *Failures) facts(g *failure) widget.Facts {
+	out := widget.Facts{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
+	out.Put(term.Plain, "consequence", g.consequence)
+	out.Put(term.Plain, "where", g.where)
+	out.Put(term.Plain, "shown to", g.shownTo)
 	newest := fmt.Sprintf("#%d", g.id)
 	if g.good != 0 {
 		newest += fmt.Sprintf("; the same key was answered well in #%d, D compares", g.good)
@@ -188,7 +183,7 @@ func (f *Failures) facts(g *failure) []widget.Fact {
 			newest = fmt.Sprintf("#%d; the same key was answered well in #%d, %s before; D compares", g.id, g.good, traces.Age(g.last.Sub(row.Start)))
 		}
 	}
-	put("newest", newest)
+	out.Put(term.Plain, "newest", newest)
 	return out
 }
 

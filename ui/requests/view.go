@@ -332,15 +332,14 @@ func (r *Requests) side(height, width int) term.Lines {
 	lines = append(lines, term.Of(term.Quiet, "STORY"))
 	lines = append(append(lines, story.Lines(0, 1, width, 5)...), term.Line{})
 	h := headline(d.trace)
-	for _, who := range []widget.Fact{
+	who := widget.Facts{
 		{Label: "WHO ANSWERED", Text: h.Answered},
 		{Label: "WHO WAS ASKED", Text: h.Asked},
 		{Label: "WHO WAS NOT", Text: h.NotAsked},
 		{Label: "WHO DECIDED", Text: h.Decided},
-	} {
-		lines = append(lines, who.Lines(0, 15, width, 3)...)
 	}
-	lines = append(append(lines, term.Line{}), r.stepLines(d.trace, width)...)
+	lines = append(append(lines, who.Lines(0, 15, width, 3)...), term.Line{})
+	lines = append(lines, r.stepLines(d.trace, width)...)
 	return append(append(lines, term.Line{}), r.linkLines(&d.links)...).Fill(width, height)
 }
 

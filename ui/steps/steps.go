@@ -374,7 +374,7 @@ func (s *Steps) enter() tea.Cmd {
 	var p widget.Page
 	p.Title = fmt.Sprintf("#%d > %s", s.id, s.name(l))
 	for _, f := range factsOf(s.trace, l, s.tree) {
-		p.Add(f.label, f.text, f.style)
+		p.Add(f.Label, f.Text, f.Style)
 	}
 	return screen.Show(widget.NewPager(&s.env.Shared, p))
 }
@@ -396,11 +396,7 @@ func (s *Steps) failure(forward bool) tea.Cmd {
 
 // find goes to the nearest row with what is searched.
 func (s *Steps) find(step int) bool {
-	at := widget.Around(len(s.lines), s.list.Cursor, step, func(i int) bool { return s.has(&s.lines[i]) })
-	if at >= 0 {
-		s.list.To(at)
-	}
-	return at >= 0
+	return s.list.Find(step, func(i int) bool { return s.has(&s.lines[i]) })
 }
 
 func (s *Steps) has(l *line) bool {
@@ -408,7 +404,7 @@ func (s *Steps) has(l *line) bool {
 	if s.search.In(term.Clean(a + " " + b + " " + c).String()) {
 		return true
 	}
-	return slices.ContainsFunc(factsOf(s.trace, l, s.tree), func(f fact) bool { return s.search.In(term.Clean(f.text).String()) })
+	return slices.ContainsFunc(factsOf(s.trace, l, s.tree), func(f widget.Fact) bool { return s.search.In(term.Clean(f.Text).String()) })
 }
 
 func (s *Steps) copies() []widget.Item {

@@ -3,6 +3,7 @@
 package value
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ type Value struct {
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []answer
-	facts     []widget.Fact // that were added
+	facts     widget.Facts // that were added
 }
 
 // New shows the value that answered a request, or what a save sent.
@@ -452,7 +453,7 @@ func plain(v data.Value) string {
 // the bytes of the value, elsewhere by its lines.
 func (v *Value) find(step int) bool {
 	if v.mode == asYAML {
-		return v.findLine(step)
+		return v.page.Find(step, func(i int) bool { return v.search.In(v.yaml[i]) })
 	}
 	if v.root == nil {
 		return false
@@ -461,26 +462,14 @@ func (v *Value) find(step int) bool {
 	if n := v.focus(); n != nil {
 		from = n.From
 	}
-	for range 2 { // from here, then round
-		offset := -1
-		switch {
-		case step < 0:
-			offset = lastFold(v.body[:from], v.search.Text())
-		case step > 0 && from < len(v.body):
-			offset = indexFold(v.body, from+1, v.search.Text())
-		default:
-			offset = indexFold(v.body, from, v.search.Text())
-		}
-		if offset >= 0 {
-			v.goTo(v.root.At(offset))
-			return true
-		}
-		from = 0
-		if step < 0 {
-			from = len(v.body)
-		}
+	text := []byte(v.search.Text())
+	at := widget.Around(len(v.body), from, step, func(i int) bool {
+		return len(v.body)-i >= len(text) && bytes.EqualFold(v.body[i:i+len(text)], text)
+	})
+	if at >= 0 {
+		v.goTo(v.root.At(at))
 	}
-	return false
+	return at >= 0
 }
 
 func (v *Value) goTo(n *tree.Node) {
@@ -491,50 +480,6 @@ func (v *Value) goTo(n *tree.Node) {
 			v.list.To(i)
 		}
 	}
-}
-
-func (v *Value) findLine(step int) bool {
-	at := widget.Around(len(v.yaml), v.page.Cursor, step, func(i int) bool { return v.search.In(v.yaml[i]) })
-	if at >= 0 {
-		v.page.To(at)
-	}
-	return at >= 0
-}
-
-// indexFold returns where part begins in b from a place on, without regard to
-// the case of ASCII letters; -1 if nowhere.
-func indexFold(b []byte, from int, part string) int {
-	for i := from; i+len(part) <= len(b); i++ {
-		if equalFold(b[i:], part) {
-			return i
-		}
-	}
-	return -1
-}
-
-func lastFold(b []byte, part string) int {
-	for i := len(b) - len(part); i >= 0; i-- {
-		if equalFold(b[i:], part) {
-			return i
-		}
-	}
-	return -1
-}
-
-func equalFold(b []byte, part string) bool {
-	for i := range len(part) {
-		if lower(b[i]) != lower(part[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
 }
 
 func (v *Value) copies() []widget.Item {
