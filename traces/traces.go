@@ -311,13 +311,25 @@ type Slot []Choice
 
 // Winner returns the Choice that counts, or a zero Choice.
 func (s Slot) Winner() Choice {
-	for i := range s {
-		if s[i].Terminus != "" && s[i].Why == "" {
-			return s[i]
-		}
+	if i := s.Wins(); i >= 0 {
+		return s[i]
 	}
 	return Choice{}
 }
+
+// Wins returns the position of the winner, or -1.
+func (s Slot) Wins() int {
+	for i := range s {
+		if s[i].Terminus != "" && s[i].Why == "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// RunnerUp returns the choice that would win without the winner; zero if there
+// is none.
+func (s Slot) RunnerUp() Choice { return s[s.Wins()+1:].Winner() }
 
 // Flags are the switches of a request.
 type Flags uint8

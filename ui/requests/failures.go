@@ -135,11 +135,7 @@ func (f *Failures) take(groups []failure) {
 	})
 	f.groups = groups
 	f.list.SetLen(len(groups))
-	for i := range groups {
-		if groups[i].shape() == at {
-			f.list.To(i)
-		}
-	}
+	f.list.Seek(func(i int) bool { return groups[i].shape() == at })
 }
 
 // gather makes the groups anew when more has failed, on its own goroutine.

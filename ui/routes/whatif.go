@@ -61,11 +61,11 @@ type WhatIf struct {
 
 	engine Engine
 	table  indirector.Routes
-	walk   walk
+	log    session.Log
+	at     uint64 // what was looked at begins here
 	counts [fates][indirector.Expire]int
 	first  [fates]uint64 // the newest request of each fate
 	total  int
-	done   bool
 }
 
 // NewWhatIf begins to count. See Step.
@@ -79,9 +79,10 @@ func NewWhatIf(log session.Log, engine Engine, indirection, slot, terminus strin
 		route.Primary = append(traces.Slot{choice}, route.Primary...)
 	}
 	table[indirection] = route
+	_, last := log.Range()
 	return &WhatIf{
 		Indirection: indirection, Slot: slot, Terminus: terminus,
-		engine: engine, table: table, walk: walk{log: log, indirection: indirection},
+		engine: engine, table: table, log: log, at: last + 1,
 	}
 }
 
@@ -90,14 +91,19 @@ const patience = 20 * time.Millisecond
 
 // Step counts for a short while, and reports whether it is done.
 func (w *WhatIf) Step(ctx context.Context) (done bool) {
-	for began := time.Now(); !w.done && ctx.Err() == nil && time.Since(began) < patience; {
-		more := w.walk.next(func(r *session.Row) bool {
-			w.count(ctx, r)
-			return w.total < most && ctx.Err() == nil
-		})
-		w.done = !more
+	began := time.Now()
+	for row := range session.Backward(w.log, w.at) {
+		switch {
+		case w.total == most || ctx.Err() != nil:
+			return true
+		case time.Since(began) >= patience:
+			return false
+		}
+		if w.at = row.ID; about(row, w.Indirection) {
+			w.count(ctx, row)
+		}
 	}
-	return w.done || ctx.Err() != nil
+	return true
 }
 
 func (w *WhatIf) count(ctx context.Context, r *session.Row) {
@@ -119,9 +125,6 @@ func (w *WhatIf) count(ctx context.Context, r *session.Row) {
 		w.Gain++
 	}
 }
-
-// Total returns how many requests were counted.
-func (w *WhatIf) Total() int { return w.total }
 
 // of returns how many requests share a fate.
 func (w *WhatIf) of(is fate) int {

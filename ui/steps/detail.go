@@ -193,28 +193,13 @@ func whatIf(t *traces.Trace) []string {
 	if t.Steps[traces.CacheWrite].Because.Reason == traces.SkippedIgnoreCacheSave {
 		out = append(out, "ignore_cache_save=false -> cache "+cache+" is written")
 	}
-	if next := second(t.Primary); next != nil {
-		out = append(out, "without "+where(t.Primary.Winner())+" -> "+sentence("terminus", next))
+	if next := t.Primary.RunnerUp(); next.Terminus != "" {
+		out = append(out, "without "+where(t.Primary.Winner())+" -> "+sentence("terminus", &next))
 	}
-	if next := second(t.Cache); next != nil {
-		out = append(out, "without "+where(t.Cache.Winner())+" -> "+sentence("cache", next))
+	if next := t.Cache.RunnerUp(); next.Terminus != "" {
+		out = append(out, "without "+where(t.Cache.Winner())+" -> "+sentence("cache", &next))
 	}
 	return out
-}
-
-// second returns the choice that would win if the winner were not there.
-func second(s traces.Slot) *traces.Choice {
-	won := false
-	for i := range s {
-		if s[i].Terminus == "" || s[i].Why != "" {
-			continue
-		}
-		if won {
-			return &s[i]
-		}
-		won = true
-	}
-	return nil
 }
 
 func where(c traces.Choice) string {

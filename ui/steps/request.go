@@ -112,35 +112,14 @@ const scanRows = 1 << 16
 // NextFailure returns the nearest request after or before id that failed, seen
 // or hidden; zero if there is none. It may look at every row.
 func NextFailure(log session.Log, id uint64, forward bool) uint64 {
-	first, last := log.Range()
-	rows := make([]session.Row, 1024)
+	rows := session.Backward(log, id)
 	if forward {
-		for from := max(id+1, first); from <= last; {
-			n := log.Rows(from, rows)
-			for i := range n {
-				if rows[i].Outcome.Failed() {
-					return rows[i].ID
-				}
-			}
-			if n == 0 {
-				return 0
-			}
-			from = rows[n-1].ID + 1
-		}
-		return 0
+		rows = session.Forward(log, id+1)
 	}
-	for to := id; to > first; {
-		from := first
-		if to-first > uint64(len(rows)) {
-			from = to - uint64(len(rows))
+	for row := range rows {
+		if row.Outcome.Failed() {
+			return row.ID
 		}
-		n := log.Rows(from, rows[:to-from])
-		for i := n - 1; i >= 0; i-- {
-			if rows[i].ID < to && rows[i].Outcome.Failed() {
-				return rows[i].ID
-			}
-		}
-		to = from
 	}
 	return 0
 }

@@ -220,7 +220,6 @@ func (tr *tree) spans(out []line, spans []*traces.Span, s traces.Step, prefix st
 
 // chain adds every choice on a slot, strongest first.
 func chain(out []line, slot string, choices traces.Slot) []line {
-	won := false
 	for i := range choices {
 		c := &choices[i]
 		l := line{step: traces.Route, choice: c, slot: slot, depth: 1, nth: len(out)}
@@ -229,10 +228,10 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 			l.status = "not applied"
 		case c.Terminus == "":
 			l.status = "no opinion"
-		case won:
-			l.status = "overruled"
+		case i == choices.Wins():
+			l.status = "wins"
 		default:
-			l.status, won = "wins", true
+			l.status = "overruled"
 		}
 		out = append(out, l)
 	}

@@ -207,21 +207,11 @@ func (s *Steps) fold() {
 	}
 	s.lines = s.tree.lines(s.trace, s.open)
 	s.list.SetLen(len(s.lines))
-	for i := range s.lines {
-		if s.lines[i].key() == at {
-			s.list.To(i)
-			return
-		}
-	}
+	s.list.Seek(func(i int) bool { return s.lines[i].key() == at })
 }
 
 func (s *Steps) toStep(step traces.Step) {
-	for i := range s.lines {
-		if s.lines[i].step == step && s.lines[i].span == nil && s.lines[i].choice == nil {
-			s.list.To(i)
-			return
-		}
-	}
+	s.list.Seek(func(i int) bool { return s.lines[i].step == step && s.lines[i].span == nil && s.lines[i].choice == nil })
 }
 
 // focus returns the row under the cursor, or nil.

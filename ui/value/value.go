@@ -229,21 +229,13 @@ func (v *Value) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *Value) fold() {
-	var at *tree.Node
-	if n := v.focus(); n != nil {
-		at = n
-	}
+	at := v.focus()
 	v.rows = nil
 	if v.root != nil {
 		v.rows = v.root.Rows()
 	}
 	v.layout()
-	for i := range v.rows {
-		if v.rows[i].Node == at {
-			v.list.To(i)
-			return
-		}
-	}
+	v.seek(at)
 }
 
 // focus returns the node under the cursor, or nil.
@@ -372,11 +364,7 @@ func (v *Value) foldHere() {
 		n.Open = false
 		v.fold()
 	case n.Parent != nil:
-		for i := range v.rows {
-			if v.rows[i].Node == n.Parent {
-				v.list.To(i)
-			}
-		}
+		v.seek(n.Parent)
 	}
 }
 
@@ -475,12 +463,10 @@ func (v *Value) find(step int) bool {
 func (v *Value) goTo(n *tree.Node) {
 	v.mode = asTree
 	v.fold()
-	for i := range v.rows {
-		if v.rows[i].Node == n {
-			v.list.To(i)
-		}
-	}
+	v.seek(n)
 }
+
+func (v *Value) seek(n *tree.Node) { v.list.Seek(func(i int) bool { return v.rows[i].Node == n }) }
 
 func (v *Value) copies() []widget.Item {
 	n := v.focus()
