@@ -161,12 +161,9 @@ func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
 	if hiddenOnly {
 		text = "hidden"
 	}
-	e, err := query.Parse(text)
+	v, err := session.Find(log, text)
 	if err != nil {
 		return nil
-	}
-	v := log.View(e)
-	for !v.Extend(0) {
 	}
 	byShape := make(map[string]*failure)
 	eachRow(log, v, func(row *session.Row) {

@@ -1,6 +1,27 @@
 package session
 
-import "iter"
+import (
+	"iter"
+
+	"indirtui/traces/query"
+	"indirtui/traces/store"
+)
+
+// Find returns the requests that an expression means; "" is all. It may look at
+// every row.
+func Find(log Log, expression string) (*store.View, error) {
+	var e *query.Expr
+	if expression != "" {
+		var err error
+		if e, err = query.Parse(expression); err != nil {
+			return nil, err
+		}
+	}
+	v := log.View(e)
+	for !v.Extend(0) {
+	}
+	return v, nil
+}
 
 // block is how many rows are read at once.
 const block = 1024

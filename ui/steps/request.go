@@ -92,12 +92,9 @@ func SetMark(env *session.Env, id uint64, letter byte) tea.Cmd {
 // number on.
 func Jump(env *session.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
 	return screen.Later(func() tea.Msg {
-		e, err := query.Parse("mark=" + query.Quote(string(letter)))
+		v, err := session.Find(env.Log, "mark="+query.Quote(string(letter)))
 		if err != nil {
 			return screen.Toast{Text: "a mark is a letter from a to z", Bad: true}
-		}
-		v := env.Log.View(e)
-		for !v.Extend(scanRows) {
 		}
 		if v.Len() == 0 {
 			return screen.Toast{Text: fmt.Sprintf("nothing is marked %c", letter), Advice: fmt.Sprintf("m %c marks a request", letter)}
@@ -105,9 +102,6 @@ func Jump(env *session.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
 		return then(v.At(v.Len() - 1))()
 	})
 }
-
-// scanRows is how many rows are looked at between two looks at the clock.
-const scanRows = 1 << 16
 
 // NextFailure returns the nearest request after or before id that failed, seen
 // or hidden; zero if there is none. It may look at every row.

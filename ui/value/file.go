@@ -200,12 +200,9 @@ func (f *File) gather() tea.Cmd {
 // metadataOf returns the last find of the metadata of a key; zero if there was
 // none.
 func metadataOf(env *session.Env, key string) (*traces.Trace, uint64) {
-	e, err := query.Parse("ind=file_metadata verb=find key=" + query.Quote(key))
+	view, err := session.Find(env.Log, "ind=file_metadata verb=find key="+query.Quote(key))
 	if err != nil {
 		return nil, 0
-	}
-	view := env.Log.View(e)
-	for !view.Extend(0) {
 	}
 	for i := view.Len() - 1; i >= 0 && i > view.Len()-maxElsewhere; i-- {
 		if t, err := env.Log.Trace(view.At(i)); err == nil && t.Value.Model != "" {

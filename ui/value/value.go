@@ -145,12 +145,9 @@ func yamlOf(m *bodyLoaded) []string {
 func (v *Value) lookElsewhere() tea.Cmd {
 	t := v.trace
 	return screen.Later(func() tea.Msg {
-		e, err := query.Parse("ind=" + query.Quote(t.Indirection) + " key=" + query.Quote(t.Key))
+		view, err := session.Find(v.env.Log, "ind="+query.Quote(t.Indirection)+" key="+query.Quote(t.Key))
 		if err != nil {
 			return nil
-		}
-		view := v.env.Log.View(e)
-		for !view.Extend(0) {
 		}
 		last := make(map[string]uint64)
 		var order []string
