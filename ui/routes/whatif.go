@@ -244,12 +244,6 @@ func (p *panel) Update(msg tea.Msg) tea.Cmd {
 
 func (p *panel) View() term.Lines { return p.lines() }
 
-// The columns of the panel: the fate, one for each verb, and an example.
-const (
-	fateCells = 24
-	verbCells = 7
-)
-
 func (p *panel) lines() term.Lines {
 	w := &p.shown
 	var head term.Line
@@ -294,45 +288,38 @@ func (p *panel) table() term.Lines {
 			}
 		}
 	}
-	var head term.Line
-	head.Space(fateCells)
+	columns := []widget.Column{{Min: 21, Priority: 3}}
 	for _, v := range seen {
-		head.Right(term.Quiet, term.Clean(v.String()), verbCells+1)
+		columns = append(columns, widget.Column{Title: v.String(), Min: 7, Priority: 2, Right: true})
 	}
-	head.Put(term.Quiet, "   newest")
-	lines := term.Lines{head}
+	columns = append(columns, widget.Column{Title: "  newest", Min: 10, Priority: 1, Grow: 1})
+	var shown []fate
 	for is := range fates {
-		n := w.of(is)
-		if n == 0 && is != answered && is != isNil {
-			continue
+		if w.of(is) > 0 || is == answered || is == isNil {
+			shown = append(shown, is)
 		}
-		lines = append(lines, p.fateLine(is, n, seen))
 	}
-	return lines
+	return widget.Block(columns, 3, len(shown)).Lines(p.r.env.Theme, p.Width, func(i int, r *widget.Row) { p.fateLine(shown[i], seen, r) })
 }
 
-func (p *panel) fateLine(is fate, n int, seen []indirector.Verb) term.Line {
+func (p *panel) fateLine(is fate, seen []indirector.Verb, r *widget.Row) {
 	w := &p.shown
 	style := term.Plain
 	switch {
-	case n == 0:
+	case w.of(is) == 0:
 		style = term.Quiet
 	case is == fails || is == noVerb:
 		style = term.Failed
 	case is == expired || is == isNil:
 		style = term.Attention
 	}
-	var l term.Line
-	l.Space(3)
-	l.Cell(style, term.Clean(fateWords[is]), fateCells-3)
+	r.Next(style, fateWords[is])
 	for _, v := range seen {
-		l.Right(style, term.Clean(term.Grouped(int64(w.counts[is][v]))), verbCells+1)
+		r.Next(style, term.Grouped(int64(w.counts[is][v])))
 	}
 	if row, ok := p.r.env.Log.Row(w.first[is]); ok {
-		l.Put(term.Quiet, fmt.Sprintf("   #%d ", row.ID))
-		l.Add(term.Quiet, term.Clean(row.Key))
+		r.Put(term.Quiet, fmt.Sprintf("  #%d %s", row.ID, row.Key))
 	}
-	return l
 }
 
 // compared holds the forecast against what happened.
