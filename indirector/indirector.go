@@ -117,11 +117,7 @@ func newAround(s Surroundings) *around {
 		s.Environment = "production"
 	}
 	return &around{s, sync.OnceValue(func() time.Duration {
-		text, _ := s.Settings.Get("runinterval")
-		d, err := ParseDuration(text)
-		if err != nil {
-			return 1800 * time.Second
-		}
+		d, _ := DurationOf(s.Settings, "runinterval", 1800*time.Second)
 		return d
 	})}
 }
@@ -273,6 +269,21 @@ func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setti
 		before.by[name] = &kept
 	}
 	x.swap(next, before, why)
+}
+
+// DurationOf returns the value of a setting, or the given one if there is none.
+// The error names the setting and its source; the value is then the given one,
+// too.
+func DurationOf(s Settings, name string, unset time.Duration) (time.Duration, error) {
+	text, source := s.Get(name)
+	if text == "" {
+		return unset, nil
+	}
+	d, err := ParseDuration(text)
+	if err != nil {
+		return unset, fmt.Errorf("setting %s (%s): %w", name, source, err)
+	}
+	return d, nil
 }
 
 // ParseDuration reads a duration of Puppet's settings: a number, and perhaps y,

@@ -40,11 +40,7 @@ var _ indirector.Expirer = (*FileMetadata)(nil)
 
 func (m *FileMetadata) Key() string { return m.Path }
 
-func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
-	c := *m
-	c.until = t
-	return &c
-}
+func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance { return expiring(*m, t) }
 
 func metadataFromData(v data.Value) (*FileMetadata, error) {
 	pairs, err := hashOf(v)
@@ -214,11 +210,7 @@ var _ indirector.Expirer = (*FileContent)(nil)
 
 func (c *FileContent) Key() string { return c.Path }
 
-func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
-	d := *c
-	d.until = t
-	return &d
-}
+func (c *FileContent) WithExpiration(t time.Time) indirector.Instance { return expiring(*c, t) }
 
 // FileBucketFile is a copy that is kept, named by its checksum.
 type FileBucketFile struct {
@@ -245,11 +237,7 @@ func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 // Key returns type and checksum: "sha256/ab12".
 func (f *FileBucketFile) Key() string { return f.ChecksumType + "/" + f.Checksum }
 
-func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance {
-	c := *f
-	c.until = t
-	return &c
-}
+func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance { return expiring(*f, t) }
 
 // NewDigest returns the digest that Puppet calls by that name, or nil. The
 // lite ones take only the first 512 bytes, which the caller sees to.

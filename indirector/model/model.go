@@ -147,6 +147,18 @@ type Envelope struct{ until time.Time }
 // Expiration returns when the instance expires; zero is never.
 func (e Envelope) Expiration() time.Time { return e.until }
 
+func (e *Envelope) expire(t time.Time) { e.until = t }
+
+// expiring returns c, a copy of an instance, with another expiration.
+func expiring[T any, P interface {
+	*T
+	indirector.Instance
+	expire(time.Time)
+}](c T, t time.Time) indirector.Instance {
+	P(&c).expire(t)
+	return P(&c)
+}
+
 func instance[T indirector.Instance](f func(data.Value) (T, error)) func(data.Value) (indirector.Instance, error) {
 	return func(v data.Value) (indirector.Instance, error) {
 		i, err := f(v)

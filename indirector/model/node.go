@@ -22,11 +22,7 @@ var _ indirector.Expirer = (*Node)(nil)
 
 func (n *Node) Key() string { return n.Name }
 
-func (n *Node) WithExpiration(t time.Time) indirector.Instance {
-	c := *n
-	c.until = t
-	return &c
-}
+func (n *Node) WithExpiration(t time.Time) indirector.Instance { return expiring(*n, t) }
 
 // ClassNames returns the names of the classes in order.
 func (n *Node) ClassNames() []string {

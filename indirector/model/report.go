@@ -101,11 +101,7 @@ var _ indirector.Expirer = (*Report)(nil)
 
 func (r *Report) Key() string { return r.Host }
 
-func (r *Report) WithExpiration(t time.Time) indirector.Instance {
-	c := *r
-	c.until = t
-	return &c
-}
+func (r *Report) WithExpiration(t time.Time) indirector.Instance { return expiring(*r, t) }
 
 // fields returns the keys of a report in Puppet's order, with the values of the
 // three that are converted separately.

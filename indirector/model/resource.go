@@ -39,11 +39,7 @@ func (r *Resource) Ref() string { return r.Type + "[" + r.Title + "]" }
 // String returns the reference.
 func (r *Resource) String() string { return r.Ref() }
 
-func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
-	c := *r
-	c.until = t
-	return &c
-}
+func (r *Resource) WithExpiration(t time.Time) indirector.Instance { return expiring(*r, t) }
 
 func resourceFromData(v data.Value) (*Resource, error) {
 	r := new(Resource)

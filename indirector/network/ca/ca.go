@@ -112,21 +112,16 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	}
 	c.fill()
 	var errs []error
-	number := func(name string, into *time.Duration) {
-		v, source := s.Get(name)
-		if v == "" {
-			return
-		}
-		d, err := indirector.ParseDuration(v)
+	duration := func(name string, unset time.Duration) time.Duration {
+		d, err := indirector.DurationOf(s, name, unset)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, source, err))
-			return
+			errs = append(errs, err)
 		}
-		*into = d
+		return d
 	}
 	flag := func(name string) bool { return get(name) == "true" }
-	number("ca_ttl", &c.TTL)
-	number("auto_renewal_cert_ttl", &c.RenewalTTL)
+	c.TTL = duration("ca_ttl", c.TTL)
+	c.RenewalTTL = duration("auto_renewal_cert_ttl", c.RenewalTTL)
 	if c.TTL > maxTTL {
 		_, source := s.Get("ca_ttl")
 		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, source, maxTTL/time.Second))
