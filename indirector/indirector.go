@@ -31,6 +31,7 @@
 package indirector
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -113,9 +114,7 @@ func newAround(s Surroundings) *around {
 	if s.Settings == nil {
 		s.Settings = noSettings{}
 	}
-	if s.Environment == "" {
-		s.Environment = "production"
-	}
+	s.Environment = cmp.Or(s.Environment, "production")
 	return &around{s, sync.OnceValue(func() time.Duration {
 		d, _ := DurationOf(s.Settings, "runinterval", 1800*time.Second)
 		return d

@@ -2,6 +2,7 @@ package debugger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func (d *draft) into(v *indirector.Verdict) {
 func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indirector.Stop, u *subject) error {
 	switch b.Do {
 	case Hold:
-		if t.hold == "" {
-			t.hold = b.id
-		}
+		t.hold = cmp.Or(t.hold, b.id)
 	case Log:
 		d.log(ctx, b, s, u)
 	case Delay:
@@ -232,10 +231,7 @@ func injected(err error) error {
 
 // format returns the format in which the answer would be sent.
 func (a Action) format(list ...indirector.Instance) (*format.Format, error) {
-	name := a.Format
-	if name == "" {
-		name = "json"
-	}
+	name := cmp.Or(a.Format, "json")
 	f, ok := format.ByName(name)
 	if !ok {
 		return nil, fmt.Errorf("no format is called %q", name)

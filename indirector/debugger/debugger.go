@@ -489,15 +489,9 @@ func (u *subject) read(d *Debugger, s *indirector.Stop) {
 	u.d, u.stop = d, s
 	query.ReadRow(&u.row, t)
 	u.judged = false
-	if u.row.Environment == "" {
-		u.row.Environment = s.Request.Environment
-	}
-	if u.row.Terminus == "" {
-		u.row.Terminus = s.Request.Terminus
-	}
-	if u.row.Cache == "" {
-		u.row.Cache = s.Request.Cache
-	}
+	u.row.Environment = cmp.Or(u.row.Environment, s.Request.Environment)
+	u.row.Terminus = cmp.Or(u.row.Terminus, s.Request.Terminus)
+	u.row.Cache = cmp.Or(u.row.Cache, s.Request.Cache)
 }
 
 // addOutcome adds the outcome so far.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -124,9 +125,7 @@ func (m *FileMetadata) check() error {
 
 func (m *FileMetadata) Data() data.Value {
 	links, checksumType := m.Links, m.odd.ofText("checksum type", m.ChecksumType)
-	if links == "" {
-		links = "manage"
-	}
+	links = cmp.Or(links, "manage")
 	if checksumType.IsNil() {
 		checksumType = data.OfString("sha256")
 	}

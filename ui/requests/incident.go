@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +33,7 @@ var failureGroupings = []struct {
 func (f *Failures) askGroup() tea.Cmd {
 	var items []widget.Item
 	for _, g := range failureGroupings {
-		name := g.by
-		if name == "" {
-			name = "origin and message"
-		}
+		name := cmp.Or(g.by, "origin and message")
 		items = append(items, widget.Item{Key: g.key, Name: name, Note: g.note, Do: func() tea.Msg {
 			return screen.For{Screen: f, Msg: groupingChosen(g.by)}
 		}})
@@ -155,10 +153,7 @@ func whereOf(t *traces.Trace) string {
 // shownTo returns who saw the failure.
 func shownTo(t *traces.Trace) string {
 	q := t.Steps[traces.Caller]
-	who := t.Caller
-	if who == "" {
-		who = "its caller"
-	}
+	who := cmp.Or(t.Caller, "its caller")
 	switch {
 	case q.Because.Reason == traces.Rescued:
 		return fmt.Sprintf("%s, which catches it in %s and goes on", who, q.Because.About)

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -241,10 +242,7 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 // sentence is a choice in one sentence: "cache json set by storeconfigs,
 // puppet.conf:4".
 func sentence(slot string, c *traces.Choice) string {
-	name := c.Terminus
-	if name == "" {
-		name = "(none)"
-	}
+	name := cmp.Or(c.Terminus, "(none)")
 	s := slot + " " + name + " set by "
 	switch {
 	case c.Source == "" || c.Source == c.Kind.String():

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -258,10 +259,7 @@ func (v *Value) foot() term.Lines {
 	}
 	path := ""
 	if n := v.focus(); n != nil && v.mode == asTree {
-		path = n.Path()
-		if path == "" {
-			path = "."
-		}
+		path = cmp.Or(n.Path(), ".")
 	}
 	return term.Lines{
 		v.env.Theme.HRule(v.width),

@@ -13,6 +13,7 @@
 package ca
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/x509"
@@ -154,21 +155,11 @@ func (c *Config) fill() {
 	path(&c.Signed, "signed")
 	path(&c.Serial, "serial")
 	path(&c.Inventory, "inventory.txt")
-	if c.TTL == 0 {
-		c.TTL = defaultTTL
-	}
-	if c.RenewalTTL == 0 {
-		c.RenewalTTL = defaultRenewalTTL
-	}
-	if c.KeyLength == 0 {
-		c.KeyLength = defaultKeyLength
-	}
-	if c.AutosignLimit == 0 {
-		c.AutosignLimit = defaultAutosign
-	}
-	if c.Name == "" {
-		c.Name = "Puppet CA"
-	}
+	c.TTL = cmp.Or(c.TTL, defaultTTL)
+	c.RenewalTTL = cmp.Or(c.RenewalTTL, defaultRenewalTTL)
+	c.KeyLength = cmp.Or(c.KeyLength, defaultKeyLength)
+	c.AutosignLimit = cmp.Or(c.AutosignLimit, defaultAutosign)
+	c.Name = cmp.Or(c.Name, "Puppet CA")
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -9,6 +9,7 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -396,10 +397,7 @@ func (e Encoding) formats(name string) []string {
 		}
 		return []string{"json"}
 	}
-	preferred := e.Preferred
-	if preferred == "" {
-		preferred = "json"
-	}
+	preferred := cmp.Or(e.Preferred, "json")
 	if e.Legacy {
 		preferred = "pson"
 	}
