@@ -24,7 +24,7 @@ type askCommand struct {
 	format, trace, file, input string
 }
 
-func (a *askCommand) cobra() *cobra.Command {
+func (a *askCommand) build(cmd *cobra.Command) {
 	note := ""
 	switch a.verb {
 	case "search":
@@ -39,7 +39,6 @@ exit code is 1. The other formats are printed at the end, or not at all.
 Saving a file_bucket_file prints the checksum that its contents have.
 `
 	}
-	cmd := fromTable(a.verb, "ask")
 	cmd.Long = cmd.Short + `.
 
 The instance goes to standard output, the trace to standard error. Options in
@@ -52,7 +51,6 @@ that is named with cache= is written.
 
 Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	cmd.Example = fmt.Sprintf("  indirtui %[1]s facts web01.example.com terminus=yaml\n  indirtui %[1]s node web01.example.com --trace steps", a.verb)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args) }
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return a.complete(args), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -63,7 +61,6 @@ Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 		f.StringVar(&a.file, "file", "-", "read the instance from this file; - is standard input")
 		f.StringVar(&a.input, "input", "", "the format of the instance: json, yaml, pson, msgpack (default by the name of the file, else json)")
 	}
-	return cmd
 }
 
 func (a *askCommand) run(ctx context.Context, args []string) (err error) {

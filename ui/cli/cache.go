@@ -32,17 +32,12 @@ type cacheCommand struct {
 	asJSON bool
 }
 
-func (c *cacheCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "cache [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "What is stored in the termini that can be listed, and how long it lives",
-		Long: `What is stored in the termini that can be listed, whether they are routed or
+func (c *cacheCommand) build(cmd *cobra.Command) {
+	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
+	cmd.Long = `What is stored in the termini that can be listed, whether they are routed or
 not: an entry of a terminus that nobody asks is an orphan. An immortal entry is
-one whose format does not keep the expiration: it is served for ever.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
-	}
+one whose format does not keep the expiration: it is served for ever.`
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "as JSON")
-	return cmd
 }
 
 func (c *cacheCommand) run(ctx context.Context, args []string) (err error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -45,8 +46,7 @@ type checkCommand struct {
 	baseline, format string
 }
 
-func (c *checkCommand) cobra() *cobra.Command {
-	cmd := fromTable("check", "look")
+func (c *checkCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Hold a recording against what is expected of it, for scripts and CI.
 
@@ -64,15 +64,13 @@ outcome, what was asked, why. "indirtui schema check" prints the schema of
 Exit code: 0 all are met, 1 one is not, 2 usage, 3 a recording cannot be read.`
 	cmd.Example = `  indirtui check --recording base.jsonl --expect "count(hidden) = 0"
   indirtui check --recording new.jsonl --baseline base.jsonl --expect "same(baseline, ind=catalog)"`
-	cmd.RunE = func(*cobra.Command, []string) error { return c.run() }
 	c.r.flags(cmd)
 	cmd.Flags().StringArrayVarP(&c.expect, "expect", "e", nil, "an `EXPECTATION`; may be repeated")
 	cmd.Flags().StringVar(&c.baseline, "baseline", "", "the recording (`FILE`) that same(baseline, …) means")
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
-	return cmd
 }
 
-func (c *checkCommand) run() error {
+func (c *checkCommand) run(context.Context, []string) error {
 	expectations, err := parseExpectations(c.expect)
 	if err != nil {
 		return err

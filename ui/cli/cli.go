@@ -170,7 +170,7 @@ Exit codes, of every command:
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
   indirtui routes --application server         who would answer what, and who said so
   indirtui open incident.ind                   look at a recording`,
-		Version:          p.version(),
+		Version:          (&versionCommand{p}).text(),
 		Args:             usageArgs(cobra.NoArgs),
 		SilenceErrors:    true,
 		SilenceUsage:     true,
@@ -193,17 +193,7 @@ Exit codes, of every command:
 	f.StringVar(&p.otlp, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
-	for _, verb := range command.Verbs() {
-		root.AddCommand((&askCommand{p: p, verb: verb}).cobra())
-	}
-	for _, c := range []interface{ cobra() *cobra.Command }{
-		&runCommand{p: p}, &replayCommand{p: p}, newServe(p), newProxy(p), &caCommand{p},
-		&routesCommand{p: p}, &terminiCommand{p: p}, &settingsCommand{p: p}, &configCommand{p: p}, &cacheCommand{p: p},
-		&openCommand{p: p}, &demoCommand{p: p}, &checkCommand{p: p}, &diffCommand{p: p}, &storyCommand{p: p},
-		&exportCommand{p: p}, &schemaCommand{p}, &versionCommand{p}, &manCommand{p, root},
-	} {
-		root.AddCommand(c.cobra())
-	}
+	p.addCommands(root)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
@@ -219,11 +209,51 @@ func applicationNames() []string {
 	return names
 }
 
-// fromTable is a command of the shell with the name, arguments and help that the
-// table of commands has for it.
-func fromTable(name, group string) *cobra.Command {
-	use, short := console.Shell(name)
-	return &cobra.Command{Use: use, GroupID: group, Short: short}
+// A shellCommand is what the table of commands does not have of a command of the
+// shell.
+type shellCommand interface {
+	build(*cobra.Command) // adds flags, the long help, and what arguments there may be
+	run(ctx context.Context, args []string) error
+}
+
+// commands returns the commands of the shell by their names in the table.
+func (p *program) commands(root *cobra.Command) map[string]shellCommand {
+	all := map[string]shellCommand{
+		"run": &runCommand{p: p}, "replay": &replayCommand{p: p}, "serve": newServe(p), "proxy": newProxy(p),
+		"ca": &caCommand{}, "ca setup": &caSetupCommand{authority: authority{p}}, "ca list": &caListCommand{authority: authority{p}},
+		"ca print": &caPrintCommand{authority: authority{p}}, "ca sign": &caSignCommand{authority: authority{p}},
+		"ca revoke": &caRevokeCommand{authority{p}}, "ca clean": &caCleanCommand{authority{p}},
+		"ca generate": &caGenerateCommand{authority: authority{p}},
+		"routes":      &routesCommand{p: p}, "termini": &terminiCommand{p: p}, "settings": &settingsCommand{p: p}, "cache": &cacheCommand{p: p},
+		"config": &configCommand{p: p}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
+		"open": &openCommand{p: p}, "demo": &demoCommand{p: p}, "check": &checkCommand{p: p}, "diff": &diffCommand{p: p},
+		"story": &storyCommand{p: p}, "export": &exportCommand{p: p}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
+		"man": &manCommand{p, root},
+	}
+	for _, verb := range command.Verbs() {
+		all[verb] = &askCommand{p: p, verb: verb}
+	}
+	return all
+}
+
+// addCommands adds every command of the shell that the table of commands has.
+func (p *program) addCommands(root *cobra.Command) {
+	all := p.commands(root)
+	parents := map[string]*cobra.Command{"": root}
+	for _, row := range console.ShellCommands() {
+		c := all[row.Name]
+		cmd := &cobra.Command{
+			Use: row.Use, GroupID: row.Group, Short: row.Short,
+			RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		}
+		c.build(cmd)
+		above, _, below := strings.Cut(row.Name, " ")
+		if !below {
+			above = ""
+			parents[row.Name] = cmd
+		}
+		parents[above].AddCommand(cmd)
+	}
 }
 
 // usageArgs makes errors about arguments usage errors.

@@ -21,8 +21,7 @@ type demoCommand struct {
 	trace        string
 }
 
-func (c *demoCommand) cobra() *cobra.Command {
-	cmd := fromTable("demo", "look")
+func (c *demoCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
 	cmd.Long = `Without a name play the demo site in the interactive program, as --demo does.
 
@@ -34,7 +33,6 @@ loopback interface; nothing else is asked. --list lists all fifty.
 Exit code: 0 played, 1 it went another way than it should, 2 usage, 3 this build
 lacks a terminus that it needs.`
 	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps"
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var words []string
 		for _, s := range situations() {
@@ -48,7 +46,6 @@ lacks a terminus that it needs.`
 	f.StringVar(&c.trace, "trace", "story", "what to tell of a request: none, story, steps or json")
 	f.StringVar(&c.p.ui.record, "record", "", "write the recording of the interactive program to this file")
 	c.p.ui.display(cmd)
-	return cmd
 }
 
 func (c *demoCommand) run(ctx context.Context, args []string) error {

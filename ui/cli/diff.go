@@ -24,8 +24,7 @@ type diffCommand struct {
 	opened           map[string]*store.Store // by path
 }
 
-func (c *diffCommand) cobra() *cobra.Command {
-	cmd := fromTable("diff", "look")
+func (c *diffCommand) build(cmd *cobra.Command) {
 	cmd.Long = `How two recordings, runs, requests or termini differ:
 
   diff base.jsonl new.jsonl                    two recordings
@@ -44,22 +43,22 @@ does not count, such as .parameters.*timestamp.
 
 Exit code: 0 no difference, 1 differences, 2 usage, 3 a recording cannot be read.`
 	cmd.Example = "  indirtui diff base.jsonl new.jsonl --format json\n  indirtui diff find facts web01 terminus=yaml,json --ignore .timestamp"
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(c.format); err != nil {
-			return err
-		}
-		report, err := c.report(cmd.Context(), args)
-		if err != nil {
-			return err
-		}
-		return c.print(report)
-	}
 	c.r.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.format, "format", "text", "text or json")
 	f.StringVar(&c.selector, "filter", "", "of recordings compare only these requests (`EXPR`)")
 	f.StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` that does not count, as in .parameters.*timestamp; may be repeated")
-	return cmd
+}
+
+func (c *diffCommand) run(ctx context.Context, args []string) error {
+	if err := checkFormat(c.format); err != nil {
+		return err
+	}
+	report, err := c.report(ctx, args)
+	if err != nil {
+		return err
+	}
+	return c.print(report)
 }
 
 func (c *diffCommand) print(r *diff.Report) error {

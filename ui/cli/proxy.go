@@ -39,8 +39,7 @@ type proxyCommand struct {
 
 func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
 
-func (x *proxyCommand) cobra() *cobra.Command {
-	cmd := fromTable("proxy", "ask")
+func (x *proxyCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
@@ -68,14 +67,14 @@ Unless the server sees the agent's certificate, the proxy holds agents to
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
   indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := x.check(); err != nil {
-			return err
-		}
-		return x.answer(cmd.Context(), x.start)
-	}
 	x.flags(cmd)
-	return cmd
+}
+
+func (x *proxyCommand) run(ctx context.Context, _ []string) error {
+	if err := x.check(); err != nil {
+		return err
+	}
+	return x.answer(ctx, x.start)
 }
 
 func (x *proxyCommand) flags(cmd *cobra.Command) {

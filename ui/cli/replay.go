@@ -52,8 +52,7 @@ type replayCommand struct {
 	dry, strict  bool
 }
 
-func (c *replayCommand) cobra() *cobra.Command {
-	cmd := fromTable("replay", "ask")
+func (c *replayCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Ask recorded requests again, by the routes there are now, and tell which come to
 another outcome or get another value. --route and --set say what is different:
@@ -80,17 +79,15 @@ Exit code: 0 no outcome and no value differs, as far as values were compared,
 	cmd.Example = `  indirtui replay --recording run.jsonl --dry --route facts=yaml
   indirtui replay --recording run.jsonl --expr ind=facts --ignore '.values.uptime*'
   indirtui replay --recording run.jsonl --expr "run=8f3c" --route 'catalog=fault(rest, 503)'`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) }
 	c.r.flags(cmd)
 	cmd.Flags().StringVar(&c.expr, "expr", "", "only those that this `EXPR` means")
 	cmd.Flags().BoolVar(&c.dry, "dry", false, "ask nobody, and tell what would become of them")
 	cmd.Flags().StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` of values that does not count, as in .values.uptime*; may be repeated")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "what every answer has anew counts, too")
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
-	return cmd
 }
 
-func (c *replayCommand) run(ctx context.Context) (err error) {
+func (c *replayCommand) run(ctx context.Context, _ []string) (err error) {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}

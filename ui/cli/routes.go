@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,21 +44,16 @@ type routesCommand struct {
 	asJSON, chain bool
 }
 
-func (r *routesCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "routes [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "Who would answer what, and who decided that",
-		Long: `Who would answer what, and who decided that: defaults in code, settings, the
+func (r *routesCommand) build(cmd *cobra.Command) {
+	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
+	cmd.Long = `Who would answer what, and who decided that: defaults in code, settings, the
 application, routes.yaml. With --all every opinion is shown, the overruled and
-those not applied included, the strongest first.`,
-		RunE: func(_ *cobra.Command, args []string) error { return r.run(args) },
-	}
+those not applied included, the strongest first.`
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "as JSON, every opinion included")
 	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every opinion, not only the one that counts")
-	return cmd
 }
 
-func (r *routesCommand) run(args []string) (err error) {
+func (r *routesCommand) run(_ context.Context, args []string) (err error) {
 	e, err := r.p.engine()
 	if err != nil {
 		return err

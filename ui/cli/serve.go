@@ -73,8 +73,7 @@ type serveCommand struct {
 
 func newServe(p *program) *serveCommand { return &serveCommand{listening: listening{p: p}} }
 
-func (c *serveCommand) cobra() *cobra.Command {
-	cmd := fromTable("serve", "ask")
+func (c *serveCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
@@ -91,10 +90,10 @@ requests that run come to their end, the second one does not.
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui serve --confdir /etc/puppet --listen :8140
   indirtui serve --set catalog_terminus=json --set autosign=true --ui`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.answer(cmd.Context(), c.start) }
 	c.flags(cmd)
-	return cmd
 }
+
+func (c *serveCommand) run(ctx context.Context, _ []string) error { return c.answer(ctx, c.start) }
 
 func (c *serveCommand) flags(cmd *cobra.Command) {
 	c.listening.flags(cmd)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,15 +20,12 @@ type settingsCommand struct {
 	asJSON, all bool
 }
 
-func (s *settingsCommand) cobra() *cobra.Command {
-	cmd := fromTable("settings", "look")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return s.run(args) }
+func (s *settingsCommand) build(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.asJSON, "json", false, "as JSON")
 	cmd.Flags().BoolVarP(&s.all, "all", "a", false, "those at their default too")
-	return cmd
 }
 
-func (s *settingsCommand) run(names []string) (err error) {
+func (s *settingsCommand) run(_ context.Context, names []string) (err error) {
 	e, err := s.p.engine()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -14,8 +15,7 @@ type storyCommand struct {
 	r reading
 }
 
-func (c *storyCommand) cobra() *cobra.Command {
-	cmd := fromTable("story", "look")
+func (c *storyCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Tell what happened in a recording: for each request why the answer is what it
 is, who answered, who was asked, who decided that, and every step. Runs of agents
 come first, each in one sentence.
@@ -24,12 +24,10 @@ come first, each in one sentence.
 
 Exit code: 0 told, 2 usage, 3 the recording cannot be read.`
 	cmd.Example = "  indirtui story --recording incident.jsonl hidden\n  indirtui story --recording incident.jsonl '#1042'"
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.run(args) }
 	c.r.flags(cmd)
-	return cmd
 }
 
-func (c *storyCommand) run(args []string) error {
+func (c *storyCommand) run(_ context.Context, args []string) error {
 	s, err := c.r.open(c.p)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,17 +33,12 @@ type terminiCommand struct {
 	asJSON bool
 }
 
-func (t *terminiCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "termini [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "The termini of this build, and what each can do",
-		RunE:  func(_ *cobra.Command, args []string) error { return t.run(args) },
-	}
+func (t *terminiCommand) build(cmd *cobra.Command) {
+	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
 	cmd.Flags().BoolVar(&t.asJSON, "json", false, "as JSON, with settings and rules")
-	return cmd
 }
 
-func (t *terminiCommand) run(args []string) error {
+func (t *terminiCommand) run(_ context.Context, args []string) error {
 	rows := t.rows(args)
 	if len(rows) == 0 {
 		return &command.UsageError{What: fmt.Sprintf("no indirection with termini is called %q", args[0])}
