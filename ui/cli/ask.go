@@ -51,9 +51,6 @@ that is named with cache= is written.
 
 Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	cmd.Example = fmt.Sprintf("  indirtui %[1]s facts web01.example.com terminus=yaml\n  indirtui %[1]s node web01.example.com --trace steps", a.verb)
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return a.complete(args), cobra.ShellCompDirectiveNoFileComp
-	}
 	f := cmd.Flags()
 	f.StringVar(&a.format, "format", "", "json, yaml, pson, msgpack, dot or raw, byte for byte as Puppet writes it (default JSON with line breaks)")
 	f.StringVar(&a.trace, "trace", "story", "what to tell of the request: none, story, steps or json")
@@ -205,24 +202,4 @@ func (a *askCommand) printTrace(e *engine.Engine, resp *indirector.Response, err
 		return err
 	}
 	return printTrace(a.p.Err, e.Store, a.trace, id)
-}
-
-// complete returns the words that may come next.
-func (a *askCommand) complete(args []string) []string {
-	var words []string
-	switch len(args) {
-	case 0:
-		for _, s := range a.p.specs {
-			words = append(words, s.Name+"\t"+s.Doc)
-		}
-	case 1:
-	default:
-		for _, d := range a.p.termini {
-			if d.Indirection == args[0] {
-				words = append(words, "terminus="+d.Name, "cache="+d.Name)
-			}
-		}
-		words = append(words, "cache=none", "env=", "ignore_cache", "ignore_cache_save", "ignore_terminus", "fail_on_404")
-	}
-	return words
 }

@@ -246,6 +246,11 @@ func (p *program) addCommands(root *cobra.Command) {
 			Use: row.Use, GroupID: row.Group, Short: row.Short,
 			RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 		}
+		if row.Next {
+			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+				return p.complete(cmd.Context(), row.Name, append(args, typed))
+			}
+		}
 		c.build(cmd)
 		above, _, below := strings.Cut(row.Name, " ")
 		if !below {

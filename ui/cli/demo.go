@@ -33,13 +33,6 @@ loopback interface; nothing else is asked. --list lists all fifty.
 Exit code: 0 played, 1 it went another way than it should, 2 usage, 3 this build
 lacks a terminus that it needs.`
 	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps"
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var words []string
-		for _, s := range situations() {
-			words = append(words, s[0]+"\t"+s[1])
-		}
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
 	f := cmd.Flags()
 	f.BoolVar(&c.list, "list", false, "list the situations, and what is missing for some")
 	f.BoolVar(&c.asJSON, "json", false, "with --list: as JSON")

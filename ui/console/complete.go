@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"indirtui/indirector"
@@ -81,6 +82,27 @@ func complete(head string, o option) screen.Completion {
 	return screen.Completion{Text: text, Name: name, Kind: o.kind, Note: o.note}
 }
 
+// ShellNext returns how the last of the words behind the name of a command goes
+// on in a shell. A Text that ends with a blank is a whole word.
+func (c *Console) ShellNext(name string, words []string) []screen.Completion {
+	at := slices.IndexFunc(table(), func(m cmd) bool { return m.name == name })
+	var next []screen.Completion
+	for _, o := range table()[at].shellNext(c, call{name: name, words: words, rest: strings.Join(words, " ")}) {
+		if o.kind == "file" || len(o.more) > 0 {
+			continue // a shell has --file, and words come one by one
+		}
+		values := []screen.Completion(nil)
+		if given := words[len(words)-1]; o.open && strings.HasSuffix(o.word, "=") && given != o.word {
+			values = c.ShellNext(name, append(slices.Clone(words[:len(words)-1]), o.word))
+		}
+		if values == nil {
+			values = []screen.Completion{complete("", o)}
+		}
+		next = append(next, values...)
+	}
+	return next
+}
+
 // history adds earlier lines that contain this one.
 func (c *Console) history(text string, next []screen.Completion) []screen.Completion {
 	typed := strings.TrimSpace(text)
@@ -135,7 +157,7 @@ func (c *Console) indirections(typed string) []option {
 		if typed == "" {
 			continue
 		}
-		for i, k := range c.keys(name, "") {
+		for i, k := range c.askedKeys(name, "") {
 			if i == 2 {
 				break
 			}
@@ -183,6 +205,17 @@ func (c *Console) recentKeys(indirection string) []session.Row {
 }
 
 func (c *Console) keys(indirection, typed string) []option {
+	out := c.askedKeys(indirection, typed)
+	if c.o.Keys != nil {
+		for _, key := range c.o.Keys(indirection, typed) {
+			out = append(out, option{word: key[0], kind: "stored key", note: "terminus " + key[1]})
+		}
+	}
+	return out
+}
+
+// askedKeys are those that were asked for, the newest first.
+func (c *Console) askedKeys(indirection, typed string) []option {
 	var out []option
 	for _, r := range c.recentKeys(indirection) {
 		if key := command.Quote(r.Key); strings.HasPrefix(key, typed) {
@@ -262,6 +295,15 @@ func plain(kind, typed string, words ...string) []option {
 	return startWith(all, typed)
 }
 
+// nextIndirection goes on with the name of an indirection alone.
+func nextIndirection(c *Console, l call) []option {
+	typed, n := l.last()
+	if n > 0 || c.o.Engine == nil {
+		return nil
+	}
+	return slices.DeleteFunc(c.indirections(typed), func(o option) bool { return len(o.more) > 0 })
+}
+
 // nextRoute goes on with route.
 func nextRoute(c *Console, l call) []option {
 	typed, n := l.last()
@@ -270,13 +312,7 @@ func nextRoute(c *Console, l call) []option {
 	}
 	switch {
 	case n == 0:
-		var out []option
-		for _, o := range c.indirections(typed) {
-			if len(o.more) == 0 {
-				out = append(out, o)
-			}
-		}
-		return append(out, plain("command", typed, "reset", "export")...)
+		return append(nextIndirection(c, l), plain("command", typed, "reset", "export")...)
 	case l.words[0] == "reset":
 		return plain("changed", typed, c.o.Engine.Overrides()...)
 	case l.words[0] == "export":

@@ -63,8 +63,11 @@ type Options struct {
 	Story        func(selector string) ([]string, error)
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
-	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
-	Sort       func(column string, reverse bool) tea.Cmd
+	// Keys returns what is stored of an indirection and begins with a text, each
+	// with its terminus. If nil, only keys that were asked for are offered.
+	Keys  func(indirection, typed string) [][2]string
+	Group func(by string) tea.Cmd // groups the list of requests; "" is not at all
+	Sort  func(column string, reverse bool) tea.Cmd
 	// Output receives what commands answer, as it comes, where there is no screen;
 	// nothing is kept for one then. It is called on the goroutine that calls Do.
 	Output func(Output)

@@ -28,10 +28,11 @@ type cmd struct {
 	next       func(*Console, call) []option // how the line goes on; nil is not at all
 	run        func(*Console, call) (tea.Cmd, error)
 
-	expression bool   // what is behind the name has quotes of its own, and a lone one is nothing wrong: key=it's
-	plainArgs  string // with --plain, where it differs from args
-	silent     bool   // with --plain nothing is printed when it is done
-	shell      shell  // as a command of the shell; zero if it is none
+	expression bool                          // what is behind the name has quotes of its own, and a lone one is nothing wrong: key=it's
+	plainArgs  string                        // with --plain, where it differs from args
+	silent     bool                          // with --plain nothing is printed when it is done
+	shell      shell                         // as a command of the shell; zero if it is none
+	shellNext  func(*Console, call) []option // how the line goes on in a shell; nil is by names of files
 }
 
 // A shell is how a command is written in a shell, and its help there.
@@ -63,24 +64,24 @@ func askCommands() []cmd {
 	return []cmd{
 		{
 			name: "find", args: keyArgs, help: "find one instance", effect: askEffect, next: nextRequest, run: ask,
-			shell: shell{asks, shellKeyArgs, "Find one instance and print it"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Find one instance and print it"},
 		},
 		{
 			name: "search", args: "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", help: "list the instances that match", effect: askEffect, next: nextRequest, run: ask,
-			shell: shell{asks, shellKeyArgs, "List the instances that match and print them"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "List the instances that match and print them"},
 		},
 		{
 			name: "head", args: keyArgs, help: "ask whether there is such an instance", effect: askEffect, next: nextRequest, run: ask,
-			shell: shell{asks, shellKeyArgs, "Ask whether there is such an instance"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Ask whether there is such an instance"},
 		},
 		{
 			name: "save", args: "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT] [bodies=all|small|failed|none]",
 			help: "save the instance in a file; or a recording of requests", effect: askEffect, next: nextRequest, run: save, expression: true,
-			shell: shell{asks, shellKeyArgs, "Save the instance that comes from standard input or --file"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Save the instance that comes from standard input or --file"},
 		},
 		{
 			name: "destroy", args: "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", help: "remove an instance; asks for the key again", effect: askEffect, next: nextRequest, run: destroy,
-			shell: shell{asks, shellKeyArgs, "Remove an instance"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Remove an instance"},
 		},
 		{name: "route", args: "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
 		{name: "filter", args: "[EXPR]", help: "list the requests that an expression means", next: nextFilter, run: filter, expression: true, silent: true},
@@ -110,7 +111,7 @@ func sessionCommands() []cmd {
 		{name: "note", args: "[#N] TEXT", help: "note something about a request", offered: func(c *Console) bool { return c.o.Note != nil }, run: note, silent: true},
 		{
 			name: "settings", args: "[NAME]", help: "Puppet's settings, and who decided each", offered: func(c *Console) bool { return c.o.Settings != nil }, next: nextSettings, run: showSettings,
-			plainArgs: "[NAME ...]", shell: shell{looks, "[NAME ...]", "Puppet's settings as they are in force, and where each comes from"},
+			plainArgs: "[NAME ...]", shellNext: nextSettings, shell: shell{looks, "[NAME ...]", "Puppet's settings as they are in force, and where each comes from"},
 		},
 		{
 			name: "set", args: "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request",
@@ -121,7 +122,7 @@ func sessionCommands() []cmd {
 		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
 		{
 			name: "export", args: "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", help: "write requests for another program", offered: hasLog, next: nextExport, run: exportTo, expression: true,
-			shell: shell{looks, "--recording FILE --format FORMAT [SELECTOR]", "Write requests of a recording for another program"},
+			shellNext: nextFilter, shell: shell{looks, "--recording FILE --format FORMAT [SELECTOR]", "Write requests of a recording for another program"},
 		},
 		{name: "recordings", help: "the recordings there are: open, save, compare", offered: hasLog, run: listRecordings},
 		{
@@ -130,11 +131,11 @@ func sessionCommands() []cmd {
 		},
 		{
 			name: "demo", args: "[S-NN]", help: "play the built-in demo, or a situation that confuses people", offered: func(c *Console) bool { return c.o.Demo != nil }, next: nextDemo, run: demo,
-			shell: shell{looks, "[S-NN]", "Play the demo site, or a situation that confuses people"},
+			shellNext: nextDemo, shell: shell{looks, "[S-NN]", "Play the demo site, or a situation that confuses people"},
 		},
 		{
 			name: "story", args: "[SELECTOR]", help: "tell runs of agents, one sentence each; nothing is the newest", offered: func(c *Console) bool { return c.o.Story != nil || c.owns("story") }, next: nextFilter, run: story, expression: true,
-			shell: shell{looks, "--recording FILE [SELECTOR]", "Tell what happened in a recording, as text"},
+			shellNext: nextFilter, shell: shell{looks, "--recording FILE [SELECTOR]", "Tell what happened in a recording, as text"},
 		},
 		{
 			name: "serve", args: "[--listen ADDRESS] [FLAG]", help: "answer agents, as indirtui serve does, and show what they ask", offered: func(c *Console) bool { return c.o.Serve != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Serve(l.words) },
@@ -186,12 +187,12 @@ func shellCommands() []cmd {
 		{name: "ca revoke", shell: shell{"", "NAME...", "Revoke certificates, which stay where they are"}},
 		{name: "ca clean", shell: shell{"", "NAME...", "Revoke certificates, and remove them and requests"}},
 		{name: "ca generate", shell: shell{"", "NAME...", "Make keys, and certificates for them"}},
-		{name: "routes", shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
-		{name: "termini", shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
+		{name: "routes", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
+		{name: "termini", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
 		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},
 		{name: "config check", shell: shell{"", "[FILE]", "Check the files, or one file, and say all that is wrong"}},
 		{name: "config path", shell: shell{"", "", "Print where the files are, and whether they are there"}},
-		{name: "cache", shell: shell{looks, "[INDIRECTION]", "What is stored in the termini that can be listed, and how long it lives"}},
+		{name: "cache", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "What is stored in the termini that can be listed, and how long it lives"}},
 		{name: "schema", shell: shell{looks, "NAME", "Print the JSON schema of what a command prints"}},
 		{name: "version", shell: shell{looks, "", "The version of this program, and what it is compatible with"}},
 		{name: "man", shell: shell{looks, "[COMMAND]", "Print the manual page of the program, or of a command"}},
@@ -270,6 +271,7 @@ type ShellCommand struct {
 	Use   string // the last word of the name, and the arguments
 	Short string // help in one line
 	Group string // "ask" or "look"; "" below another command
+	Next  bool   // Console.ShellNext can complete it
 }
 
 // ShellCommands returns the commands of the shell. What is below another command
@@ -279,7 +281,7 @@ func ShellCommands() []ShellCommand {
 	for _, m := range table() {
 		if m.shell.help != "" {
 			use := m.name[strings.LastIndexByte(m.name, ' ')+1:]
-			all = append(all, ShellCommand{m.name, strings.TrimSpace(use + " " + m.shell.args), m.shell.help, m.shell.group})
+			all = append(all, ShellCommand{m.name, strings.TrimSpace(use + " " + m.shell.args), m.shell.help, m.shell.group, m.shellNext != nil})
 		}
 	}
 	return all
