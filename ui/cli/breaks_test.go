@@ -61,7 +61,7 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(conf, "puppet.conf"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := own.session()
+	s, err := viewer{own}.session()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (c *cacheCommand) run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if c.asJSON {
-		return c.p.jsonOut(rows)
+		return writeJSON(c.p.out, rows)
 	}
 	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "INDIRECTION\tKEY\tTERMINUS\tSTATE\tROUTED\tAGE\tEXPIRES\tSIZE\tPATH")

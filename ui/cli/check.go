@@ -88,7 +88,7 @@ func (c *checkCommand) run(context.Context, []string) error {
 		result.Requests++
 	}
 	for _, x := range expectations {
-		one, err := c.p.checkOne(s, x, c.baseline)
+		one, err := checkOne(c.p.Streams, s, x, c.baseline)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (c *checkCommand) run(context.Context, []string) error {
 		result.Expectations = append(result.Expectations, one)
 	}
 	if c.format == "json" {
-		err = c.p.jsonOut(result)
+		err = writeJSON(c.p.out, result)
 	} else {
 		result.print(c.p.out)
 	}
@@ -122,7 +122,7 @@ func parseExpectations(texts []string) ([]*query.Expectation, error) {
 }
 
 // checkOne holds one expectation against a recording.
-func (p *program) checkOne(s *store.Store, x *query.Expectation, baseline string) (checkExpect, error) {
+func checkOne(std Streams, s *store.Store, x *query.Expectation, baseline string) (checkExpect, error) {
 	var before iter.Seq[query.Subject]
 	if x.Kind == "same" {
 		path := x.Baseline
@@ -131,7 +131,7 @@ func (p *program) checkOne(s *store.Store, x *query.Expectation, baseline string
 				return checkExpect{}, &command.UsageError{What: x.String() + ": which baseline?", Advice: "name it: --baseline FILE"}
 			}
 		}
-		b, err := p.openRecording(path)
+		b, err := openRecording(std, path)
 		if err != nil {
 			return checkExpect{}, err
 		}

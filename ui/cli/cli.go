@@ -15,15 +15,12 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
-	"indirtui/traces/export"
 	"indirtui/ui/command"
-	"indirtui/ui/config"
 	"indirtui/ui/console"
 	"indirtui/ui/demo"
 )
@@ -54,13 +51,10 @@ type program struct {
 	routed                                               []string
 	quirks                                               []string
 	write                                                bool
-	hangup                                               atomic.Pointer[func()] // what SIGHUP does
-	otlp                                                 string
-	live                                                 *export.Live // nil if it is not wanted
-	ui                                                   interactive
-	given                                                *pflag.FlagSet // what stood on the command line; nil if nothing did
-	own                                                  *config.Config // see mine
-	site                                                 demo.Options   // of the demo
+	hangup                                               hangup
+	live                                                 live
+	site                                                 demo.Options // of the demo
+	configuration
 }
 
 // An exit is an error that only holds the exit code: everything was reported.
@@ -75,29 +69,32 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer p.watchHangup(cancel)()
+	defer p.hangup.watch(cancel)()
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(std.In)
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
 	err := root.ExecuteContext(ctx)
-	p.endLive()
+	p.live.end(std)
 	if flushErr := p.out.Flush(); err == nil && flushErr != nil && !errors.Is(flushErr, syscall.EPIPE) {
 		err = flushErr
 	}
-	return p.code(err)
+	return std.code(err)
 }
 
-// watchHangup lets SIGHUP end the program, or do what p.hangup is set to. The
-// function ends the watch.
-func (p *program) watchHangup(end func()) func() {
-	p.hangup.Store(&end)
+// A hangup is what SIGHUP does.
+type hangup struct{ atomic.Pointer[func()] }
+
+// watch lets SIGHUP end the program, or do what is stored later. The function ends
+// the watch.
+func (h *hangup) watch(end func()) func() {
+	h.Store(&end)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
 		for range signals {
-			(*p.hangup.Load())()
+			(*h.Load())()
 		}
 	}()
 	return func() {
@@ -107,7 +104,7 @@ func (p *program) watchHangup(end func()) func() {
 }
 
 // code reports what went wrong, and returns the exit code.
-func (p *program) code(err error) int {
+func (s Streams) code(err error) int {
 	var done exit
 	usage, lost := (*command.UsageError)(nil), lostError{}
 	switch {
@@ -118,18 +115,29 @@ func (p *program) code(err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitOK
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), isFlagError(err):
-		p.report(err.Error())
+		s.report(err.Error())
 		return exitUsage
 	case errors.As(err, &lost):
-		p.report(err.Error())
+		s.report(err.Error())
 		return exitNotFound
 	}
-	p.report(err.Error())
+	s.report(err.Error())
 	return exitFailed
 }
 
-func (p *program) report(text string) {
-	fmt.Fprintln(p.Err, "indirtui: "+clean(text))
+func (s Streams) report(text string) {
+	fmt.Fprintln(s.Err, "indirtui: "+clean(text))
+}
+
+// problems reports what is wrong with the configuration.
+func (s Streams) problems(e *engine.Engine) {
+	for _, problem := range e.Configuration().Problems {
+		kind := "warning"
+		if problem.Fatal {
+			kind = "error"
+		}
+		fmt.Fprintf(s.Err, "%s: %s\n", kind, clean(problem.String()))
+	}
 }
 
 type flagError struct{ error }
@@ -175,7 +183,7 @@ Exit codes, of every command:
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { p.given = cmd.Flags() },
-		RunE:             func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
+		RunE:             func(cmd *cobra.Command, _ []string) error { return viewer{p}.run(cmd.Context()) },
 	}
 	root.SetVersionTemplate("{{.Version}}")
 	root.Flags().Bool("version", false, "print the version of this program, and what it is compatible with")
@@ -190,7 +198,7 @@ Exit codes, of every command:
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
-	f.StringVar(&p.otlp, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
+	f.StringVar(&p.live.url, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
 	p.addCommands(root)
@@ -307,11 +315,11 @@ func (p *program) options() (engine.Options, error) {
 			o.Quirks[q] = true
 		}
 	}
-	if err := p.startLive(); err != nil {
+	if err := p.live.start(mine.Secrets); err != nil {
 		return o, &command.UsageError{What: err.Error()}
 	}
-	if p.live != nil {
-		o.Ended = p.live.Ended
+	if p.live.to != nil {
+		o.Ended = p.live.to.Ended
 	}
 	return o, nil
 }

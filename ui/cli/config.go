@@ -126,7 +126,7 @@ func (c *configCommand) show(own *config.Config, names []string) error {
 		}
 	}
 	if c.asJSON {
-		return c.p.jsonOut(rows)
+		return writeJSON(c.p.out, rows)
 	}
 	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tPLACE")

@@ -18,7 +18,7 @@ func configured(t *testing.T, text string) func(*program) {
 		t.Fatal(err)
 	}
 	return func(p *program) {
-		c, err := config.Load(config.Options{User: path, Flags: p.ui.given()})
+		c, err := config.Load(config.Options{User: path, Flags: p.ui.flagsGiven()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestTheme(t *testing.T) {
 		{"theme: mono", interactive{}, term.NoColour, term.Unicode.Rule},
 		{"theme: none", interactive{}, term.NoStyle, term.Unicode.Rule},
 	} {
-		p := &program{ui: tt.ui}
+		p := &program{configuration: configuration{ui: tt.ui}}
 		configured(t, tt.file)(p)
 		if th := p.theme(p.own); th.Palette != tt.palette || th.Glyphs.Rule != tt.rule {
 			t.Errorf("%q %+v: got palette %d and %q, want %d and %q", tt.file, tt.ui, th.Palette, th.Glyphs.Rule, tt.palette, tt.rule)

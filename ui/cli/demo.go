@@ -47,7 +47,7 @@ func (c *demoCommand) run(ctx context.Context, args []string) error {
 		return c.situations()
 	case len(args) == 0:
 		c.p.ui.demo = true
-		return c.p.interactive(ctx)
+		return viewer{c.p}.run(ctx)
 	}
 	if err := checkTrace(c.trace); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c *demoCommand) situations() error {
 		rows = append(rows, r)
 	}
 	if c.asJSON {
-		return c.p.jsonOut(rows)
+		return writeJSON(c.p.out, rows)
 	}
 	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
@@ -106,12 +106,12 @@ func (c *demoCommand) situations() error {
 }
 
 // situation finds a situation that can be played.
-func (p *program) situation(name string) (scenarios.Entry, error) {
+func (c *demoCommand) situation(name string) (scenarios.Entry, error) {
 	e, ok := scenarios.Find(name)
 	if !ok {
 		return e, &command.UsageError{What: fmt.Sprintf("there is no situation %q", name), Advice: "they are S-01 to S-50: indirtui demo --list"}
 	}
-	if lacks := e.Missing(p.termini); lacks != nil {
+	if lacks := e.Missing(c.p.termini); lacks != nil {
 		return e, lostError{fmt.Errorf("%s (%s) cannot be played: this build has no %s", e.ID, e.Title, strings.Join(lacks, " and no "))}
 	}
 	return e, nil
@@ -119,7 +119,7 @@ func (p *program) situation(name string) (scenarios.Entry, error) {
 
 // play plays every variant of a situation, and prints its trace.
 func (c *demoCommand) play(ctx context.Context, name string) error {
-	e, err := c.p.situation(name)
+	e, err := c.situation(name)
 	if err != nil {
 		return err
 	}
@@ -156,17 +156,17 @@ func (c *demoCommand) playOne(ctx context.Context, v scenarios.Scenario) (err er
 	return printTrace(c.p.out, s.Store, c.trace, s.Last)
 }
 
-// openDemo opens the demo, or a situation, instead of what is shown.
-func (p *program) openDemo(name string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
+// open opens the demo, or a situation, instead of what is shown.
+func (c *demoCommand) open(name string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
 	if name == "" {
 		return switchTo(func() (*workspace, error) {
-			p.ui.demo = true
-			return p.session()
+			c.p.ui.demo = true
+			return viewer{c.p}.session()
 		}), nil
 	}
-	e, err := p.situation(name)
+	e, err := c.situation(name)
 	if err != nil {
 		return nil, err
 	}
-	return switchTo(func() (*workspace, error) { return p.situationSession(e.Variants[0]) }), nil
+	return switchTo(func() (*workspace, error) { return viewer{c.p}.situationSession(e.Variants[0]) }), nil
 }

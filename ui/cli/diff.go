@@ -128,7 +128,7 @@ func (c *diffCommand) side(word string) (set diff.Set, request uint64, err error
 	}
 	s := c.opened[path]
 	if s == nil {
-		if s, err = c.p.openRecording(path); err != nil {
+		if s, err = openRecording(c.p.Streams, path); err != nil {
 			return set, 0, err
 		}
 		c.opened[path] = s

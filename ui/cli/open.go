@@ -21,12 +21,12 @@ A damaged tail is dropped, and that is said. Nothing can be touched.`
 
 func (c *openCommand) run(ctx context.Context, args []string) error {
 	c.p.ui = c.display
-	if err := c.p.needsTerminal(); err != nil {
+	if err := (viewer{c.p}).needsTerminal(); err != nil {
 		return err
 	}
 	s, err := openSession(args[0])
 	if err != nil {
 		return lostError{err}
 	}
-	return c.p.look(ctx, s)
+	return viewer{c.p}.look(ctx, s)
 }

@@ -296,7 +296,7 @@ func alone(t *testing.T, change func(*program), journey func(*trip)) {
 		change(p)
 	}
 	tr.program = p
-	s, err := p.session()
+	s, err := viewer{p}.session()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -228,7 +228,7 @@ func (x *plain) check(text string) error {
 	if err != nil {
 		return err
 	}
-	one, err := x.p.checkOne(x.log, all[0], "")
+	one, err := checkOne(x.p.Streams, x.log, all[0], "")
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,7 @@ func (r *reading) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&r.path, "recording", "r", "", "the recording to look at (`FILE`)")
 }
 
-// open opens the recording and reads it to its end. It reports what is wrong
-// with it.
+// open opens the recording that the flag names.
 func (r *reading) open(p *program) (*store.Store, error) {
 	mine, err := p.mine()
 	if err != nil {
@@ -41,10 +40,12 @@ func (r *reading) open(p *program) (*store.Store, error) {
 	if r.path == "" {
 		return nil, &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
 	}
-	return p.openRecording(r.path)
+	return openRecording(p.Streams, r.path)
 }
 
-func (p *program) openRecording(path string) (*store.Store, error) {
+// openRecording opens a recording and reads it to its end. It reports what is wrong
+// with it.
+func openRecording(std Streams, path string) (*store.Store, error) {
 	s, err := store.OpenFile(path)
 	if err != nil {
 		return nil, lostError{err}
@@ -53,7 +54,7 @@ func (p *program) openRecording(path string) (*store.Store, error) {
 		return nil, errors.Join(lostError{err}, s.Close())
 	}
 	for _, note := range s.Notes() {
-		p.report(path + ": " + note)
+		std.report(path + ": " + note)
 	}
 	return s, nil
 }

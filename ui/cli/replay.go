@@ -174,7 +174,7 @@ func (r *replayResult) compared(ctx context.Context, s *store.Store, e *engine.E
 
 func (c *replayCommand) print(r *replayResult) error {
 	if c.format == "json" {
-		if err := c.p.jsonOut(r); err != nil {
+		if err := writeJSON(c.p.out, r); err != nil {
 			return err
 		}
 	} else {

@@ -64,7 +64,7 @@ func (r *routesCommand) run(_ context.Context, args []string) (err error) {
 		return err
 	}
 	if r.asJSON {
-		return r.p.jsonOut(rows)
+		return writeJSON(r.p.out, rows)
 	}
 	return printRoutes(r.p.out, e, rows, r.chain)
 }

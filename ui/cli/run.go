@@ -269,7 +269,7 @@ func (r *script) expected(text string) error {
 		if err != nil {
 			return err
 		}
-		one, err := r.p.checkOne(r.e.Store, x, "")
+		one, err := checkOne(r.p.Streams, r.e.Store, x, "")
 		switch {
 		case err != nil:
 			return err

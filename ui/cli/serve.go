@@ -108,7 +108,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	l.p.ui = l.display
 	l.ui = l.ui || l.display.plain
 	if l.ui {
-		if err := l.p.needsTerminal(); err != nil {
+		if err := (viewer{l.p}).needsTerminal(); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 		return err
 	}
 	if l.ui && !l.display.plain {
-		return l.p.look(ctx, v.session)
+		return viewer{l.p}.look(ctx, v.session)
 	}
 	hup := make(chan struct{}, 1)
 	reload := func() {
@@ -170,7 +170,7 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 			}
 		}
 	}()
-	err := l.p.look(ctx, v.session)
+	err := viewer{l.p}.look(ctx, v.session)
 	cancel()
 	<-watched
 	return err
@@ -203,7 +203,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Set = append(set, o.Set...)
 	}
 	if l.ui || l.p.ui.record != "" {
-		if o.Recording, err = l.p.recording(); err != nil {
+		if o.Recording, err = (viewer{l.p}).recording(); err != nil {
 			return o, nil, nil, err
 		}
 	}
@@ -264,17 +264,6 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	v.session.guard = guard
 	v.session.hello = fmt.Sprintf("serving on %s as application %s", v.address, e.Application)
 	return v, nil
-}
-
-// problems reports what is wrong with the configuration.
-func (p *program) problems(e *engine.Engine) {
-	for _, problem := range e.Configuration().Problems {
-		kind := "warning"
-		if problem.Fatal {
-			kind = "error"
-		}
-		fmt.Fprintf(p.Err, "%s: %s\n", kind, clean(problem.String()))
-	}
 }
 
 // listener makes the server with the certificates of the settings. Where there

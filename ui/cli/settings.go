@@ -36,7 +36,7 @@ func (s *settingsCommand) run(_ context.Context, names []string) (err error) {
 		return err
 	}
 	if s.asJSON {
-		return s.p.jsonOut(rows)
+		return writeJSON(s.p.out, rows)
 	}
 	return printSettings(s.p.out, rows)
 }

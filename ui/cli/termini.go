@@ -44,7 +44,7 @@ func (t *terminiCommand) run(_ context.Context, args []string) error {
 		return &command.UsageError{What: fmt.Sprintf("no indirection with termini is called %q", args[0])}
 	}
 	if t.asJSON {
-		return t.p.jsonOut(rows)
+		return writeJSON(t.p.out, rows)
 	}
 	w := tabwriter.NewWriter(t.p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")

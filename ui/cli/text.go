@@ -28,8 +28,8 @@ func mapLines(s string, f func(string) string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// jsonOut writes v as indented JSON in which a terminal finds nothing to obey.
-func (p *program) jsonOut(v any) error {
+// writeJSON writes v as indented JSON in which a terminal finds nothing to obey.
+func writeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
@@ -37,7 +37,7 @@ func (p *program) jsonOut(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := p.out.Write(traces.SafeJSON(b.Bytes()))
+	_, err := w.Write(traces.SafeJSON(b.Bytes()))
 	return err
 }
 
