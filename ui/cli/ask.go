@@ -60,25 +60,22 @@ Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	}
 }
 
-func (a *askCommand) run(ctx context.Context, args []string) (err error) {
+func (a *askCommand) run(ctx context.Context, args []string) error {
 	if err := checkTrace(a.trace); err != nil {
 		return err
 	}
-	if a.format != "" {
-		if err := command.CheckFormat(a.format); err != nil {
-			return err
-		}
+	if err := checkAnswer(a.format); err != nil {
+		return err
 	}
 	req, err := command.Request(a.verb, args)
 	if err != nil {
 		return err
 	}
 	req.Caller = "cli"
-	e, err := a.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	return a.p.withEngine(func(e *engine.Engine) error { return a.ask(ctx, e, req) })
+}
+
+func (a *askCommand) ask(ctx context.Context, e *engine.Engine, req *indirector.Request) (err error) {
 	if req.Verb == indirector.Save {
 		done, readErr := a.readInstance(ctx, e, req)
 		if readErr != nil {
@@ -161,14 +158,6 @@ func (a *askCommand) yield(list *command.Lister) func(indirector.Instance) error
 		}
 		return nil
 	}
-}
-
-func checkTrace(kind string) error {
-	switch kind {
-	case "none", "story", "steps", "json":
-		return nil
-	}
-	return &command.UsageError{What: fmt.Sprintf("--trace %s is not known", kind), Advice: "there are: none, story, steps, json"}
 }
 
 // readInstance reads what is to be saved into the request. Call done when that

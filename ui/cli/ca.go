@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,16 +70,9 @@ func (c *authority) withCA(do func(*engine.Engine, *ca.Authority) error) error {
 }
 
 // withEngine does something with an engine of the application ca.
-func (c *authority) withEngine(do func(*engine.Engine) error) (err error) {
-	if c.p.application == "" {
-		c.p.application = "ca"
-	}
-	e, err := c.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	return do(e)
+func (c *authority) withEngine(do func(*engine.Engine) error) error {
+	c.p.application = cmp.Or(c.p.application, "ca")
+	return c.p.withEngine(do)
 }
 
 // askCA asks the engine one thing.
@@ -167,10 +159,8 @@ func (c *caListCommand) build(cmd *cobra.Command) {
 }
 
 func (c *caListCommand) run(ctx context.Context, args []string) error {
-	if c.format != "" {
-		if err := command.CheckFormat(c.format); err != nil {
-			return err
-		}
+	if err := checkAnswer(c.format); err != nil {
+		return err
 	}
 	if c.all && len(args) > 0 {
 		return &command.UsageError{What: "--all and names do not go together"}
@@ -216,8 +206,7 @@ func (c *caListCommand) table(list []indirector.Instance) error {
 		_, err := fmt.Fprintln(c.p.out, map[bool]string{true: "There are no certificates and no requests", false: "No request waits"}[c.all])
 		return err
 	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO")
+	w := newTable(c.p.out, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO")
 	for _, i := range list {
 		s, ok := i.(*model.CertificateStatus)
 		if !ok {
@@ -249,10 +238,8 @@ func (c *caPrintCommand) build(cmd *cobra.Command) {
 }
 
 func (c *caPrintCommand) run(ctx context.Context, args []string) error {
-	if c.format != "" {
-		if err := command.CheckFormat(c.format); err != nil {
-			return err
-		}
+	if err := checkAnswer(c.format); err != nil {
+		return err
 	}
 	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.print(ctx, e, args) })
 }

@@ -40,8 +40,7 @@ type checkRequest struct {
 
 // A checkCommand holds a recording against what is expected of it.
 type checkCommand struct {
-	p                *program
-	r                reading
+	reading
 	expect           []string
 	baseline, format string
 }
@@ -64,7 +63,7 @@ outcome, what was asked, why. "indirtui schema check" prints the schema of
 Exit code: 0 all are met, 1 one is not, 2 usage, 3 a recording cannot be read.`
 	cmd.Example = `  indirtui check --recording base.jsonl --expect "count(hidden) = 0"
   indirtui check --recording new.jsonl --baseline base.jsonl --expect "same(baseline, ind=catalog)"`
-	c.r.flags(cmd)
+	c.flags(cmd)
 	cmd.Flags().StringArrayVarP(&c.expect, "expect", "e", nil, "an `EXPECTATION`; may be repeated")
 	cmd.Flags().StringVar(&c.baseline, "baseline", "", "the recording (`FILE`) that same(baseline, …) means")
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
@@ -78,12 +77,11 @@ func (c *checkCommand) run(context.Context, []string) error {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}
-	s, err := c.r.open(c.p)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	result := checkResult{Recording: c.r.path, Met: true}
+	return c.with(func(s *store.Store) error { return c.check(s, expectations) })
+}
+
+func (c *checkCommand) check(s *store.Store, expectations []*query.Expectation) (err error) {
+	result := checkResult{Recording: c.path, Met: true}
 	for range subjects(s) {
 		result.Requests++
 	}

@@ -226,16 +226,17 @@ type shellCommand interface {
 
 // commands returns the commands of the shell by their names in the table.
 func (p *program) commands(root *cobra.Command) map[string]shellCommand {
+	list, read := listing{p: p}, reading{p: p}
 	all := map[string]shellCommand{
-		"run": &runCommand{p: p}, "replay": &replayCommand{p: p}, "serve": newServe(p), "proxy": newProxy(p),
+		"run": &runCommand{p: p}, "replay": &replayCommand{reading: read}, "serve": newServe(p), "proxy": newProxy(p),
 		"ca": &caCommand{}, "ca setup": &caSetupCommand{authority: authority{p}}, "ca list": &caListCommand{authority: authority{p}},
 		"ca print": &caPrintCommand{authority: authority{p}}, "ca sign": &caSignCommand{authority: authority{p}},
 		"ca revoke": &caRevokeCommand{authority{p}}, "ca clean": &caCleanCommand{authority{p}},
 		"ca generate": &caGenerateCommand{authority: authority{p}},
-		"routes":      &routesCommand{p: p}, "termini": &terminiCommand{p: p}, "settings": &settingsCommand{p: p}, "cache": &cacheCommand{p: p},
-		"config": &configCommand{p: p}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
-		"open": &openCommand{p: p}, "demo": &demoCommand{p: p}, "check": &checkCommand{p: p}, "diff": &diffCommand{p: p},
-		"story": &storyCommand{p: p}, "export": &exportCommand{p: p}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
+		"routes":      &routesCommand{listing: list}, "termini": &terminiCommand{list}, "settings": &settingsCommand{listing: list}, "cache": &cacheCommand{listing: list},
+		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
+		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
+		"story": &storyCommand{read}, "export": &exportCommand{reading: read}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
 		"man": &manCommand{p, root},
 	}
 	for _, verb := range command.Verbs() {
@@ -337,4 +338,14 @@ func (p *program) engine() (*engine.Engine, error) {
 	}
 	p.problems(e)
 	return e, nil
+}
+
+// withEngine does something with an engine of its own.
+func (p *program) withEngine(do func(*engine.Engine) error) (err error) {
+	e, err := p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return do(e)
 }

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +17,7 @@ import (
 
 // A configCommand shows how this program is configured.
 type configCommand struct {
-	p       *program
-	asJSON  bool
+	listing
 	display interactive
 }
 
@@ -29,7 +28,7 @@ func (c *configCommand) build(cmd *cobra.Command) {
 		configExample + "\nThe keys\n\n" + keyList() +
 		"\nA key that there is not is a warning. A value that is no good is an error with\nfile and line, and the program does not start; config check finds all of them.\n\nExit code: 0 fine, 1 config check found something, 2 usage or a value that is no\ngood."
 	cmd.Example = "  indirtui config\n  indirtui config theme fps --json\n  indirtui config check\n  indirtui config path"
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "as JSON")
+	c.flag(cmd, "as JSON")
 	c.display.display(cmd)
 }
 
@@ -125,11 +124,11 @@ func (c *configCommand) show(own *config.Config, names []string) error {
 			return &command.UsageError{What: fmt.Sprintf("there is no key %q", name), Advice: "there are: " + strings.Join(config.Keys(), ", ")}
 		}
 	}
-	if c.asJSON {
-		return writeJSON(c.p.out, rows)
-	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tVALUE\tPLACE")
+	return c.print(rows, func(out io.Writer) error { return printConfig(out, rows) })
+}
+
+func printConfig(out io.Writer, rows []configRow) error {
+	w := newTable(out, "KEY\tVALUE\tPLACE")
 	for _, r := range rows {
 		value := r.Value
 		if value == "" {

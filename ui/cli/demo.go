@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/spf13/cobra"
@@ -16,9 +16,9 @@ import (
 
 // A demoCommand plays the demo, or one of the confusing situations.
 type demoCommand struct {
-	p            *program
-	list, asJSON bool
-	trace        string
+	listing
+	list  bool
+	trace string
 }
 
 func (c *demoCommand) build(cmd *cobra.Command) {
@@ -35,7 +35,7 @@ lacks a terminus that it needs.`
 	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps"
 	f := cmd.Flags()
 	f.BoolVar(&c.list, "list", false, "list the situations, and what is missing for some")
-	f.BoolVar(&c.asJSON, "json", false, "with --list: as JSON")
+	c.flag(cmd, "with --list: as JSON")
 	f.StringVar(&c.trace, "trace", "story", "what to tell of a request: none, story, steps or json")
 	f.StringVar(&c.p.ui.record, "record", "", "write the recording of the interactive program to this file")
 	c.p.ui.display(cmd)
@@ -87,10 +87,11 @@ func (c *demoCommand) situations() error {
 		}
 		rows = append(rows, r)
 	}
-	if c.asJSON {
-		return writeJSON(c.p.out, rows)
-	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
+	return c.print(rows, func(out io.Writer) error { return printSituations(out, rows, missing) })
+}
+
+func printSituations(out io.Writer, rows []situationRow, missing int) error {
+	w := newTable(out, "")
 	for _, r := range rows {
 		seen := "Puppet shows: " + r.Seen
 		if len(r.Missing) > 0 {
@@ -101,8 +102,8 @@ func (c *demoCommand) situations() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.p.out, "%d of %d can be played\n", len(rows)-missing, len(rows))
-	return nil
+	_, err := fmt.Fprintf(out, "%d of %d can be played\n", len(rows)-missing, len(rows))
+	return err
 }
 
 // situation finds a situation that can be played.

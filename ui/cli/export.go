@@ -16,8 +16,7 @@ import (
 
 // An exportCommand writes requests of a recording for another program.
 type exportCommand struct {
-	p                   *program
-	r                   reading
+	reading
 	format, out, bodies string
 }
 
@@ -41,7 +40,7 @@ of the lines.
 Exit code: 0 written, 1 it cannot be written, 2 usage, 3 the recording cannot be
 read.`
 	cmd.Example = "  indirtui export --recording incident.jsonl --format otlp --out incident.json @run\n  indirtui export --recording incident.jsonl --format csv hidden"
-	c.r.flags(cmd)
+	c.flags(cmd)
 	cmd.Flags().StringVarP(&c.format, "format", "f", "", "recording, jsonl, otlp, har, csv or story")
 	cmd.Flags().StringVarP(&c.out, "out", "o", "", "write to this file, which must not exist (default standard output)")
 	cmd.Flags().StringVar(&c.bodies, "bodies", string(export.AnyBody), "which values go along: all, small (up to 1 MB), failed (of requests that went wrong, seen or not) or none")
@@ -59,23 +58,19 @@ func (c *exportCommand) run(_ context.Context, words []string) error {
 	if f == export.Recording && (c.out == "" || c.out == "-") {
 		return &command.UsageError{What: "a recording is a file", Advice: "name it: --out FILE"}
 	}
-	s, err := c.r.open(c.p)
-	if err != nil {
+	return c.with(func(s *store.Store) error {
+		o := c.options(f)
+		o.Bodies = b
+		ids, err := selected(s, words)
+		if err != nil {
+			return err
+		}
+		report, err := writeExport(s, c.p.out, c.out, ids, o)
+		if err == nil {
+			c.report(report)
+		}
 		return err
-	}
-	defer s.Close()
-	o := c.r.options(f)
-	o.Bodies = b
-	ids, err := selected(s, words)
-	if err != nil {
-		return err
-	}
-	report, err := writeExport(s, c.p.out, c.out, ids, o)
-	if err != nil {
-		return err
-	}
-	c.report(report)
-	return nil
+	})
 }
 
 // writeExport writes an export to a new file, or to w if there is no name. What

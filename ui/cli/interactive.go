@@ -175,17 +175,24 @@ func (s *workspace) close() error {
 	return errors.Join(errs...)
 }
 
-func (v viewer) session() (*workspace, error) {
-	o, err := v.p.options()
-	if err != nil {
-		return nil, err
-	}
-	if o.Recording, err = v.recording(); err != nil {
-		return nil, err
-	}
+// options are those of an engine that is looked at, and the guard of what it
+// starts.
+func (v viewer) options() (engine.Options, *ui.Guard, error) {
 	guard := new(ui.Guard)
+	o, err := v.p.options()
+	if err == nil {
+		o.Recording, err = v.recording()
+	}
+	if err == nil {
+		o.Debug, err = debugOptions()
+	}
 	o.Crash = guard.Crash
-	if o.Debug, err = debugOptions(); err != nil {
+	return o, guard, err
+}
+
+func (v viewer) session() (*workspace, error) {
+	o, guard, err := v.options()
+	if err != nil {
 		return nil, err
 	}
 	if v.p.ui.demo || !v.hasPuppet() {
@@ -195,7 +202,7 @@ func (v viewer) session() (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	confDir, _ := e.Settings.Get("confdir")
+	confDir := setting(e, "confdir")
 	e.Source = confDir
 	mode := "looking only; --write allows more"
 	if v.p.write {
@@ -237,20 +244,13 @@ func (v viewer) demoSession(o engine.Options, guard *ui.Guard) (*workspace, erro
 
 // situationSession is a session over a situation that is played in it.
 func (v viewer) situationSession(c scenarios.Scenario) (*workspace, error) {
-	o, err := v.p.options()
+	o, guard, err := v.options()
 	if err != nil {
 		return nil, err
 	}
-	if o.Recording, err = v.recording(); err != nil {
-		return nil, err
-	}
-	if o.Debug, err = debugOptions(); err != nil {
-		return nil, err
-	}
 	o.Debug.Dir = "" // a situation is new each time
-	guard := new(ui.Guard)
 	stage, err := c.Open(scenarios.Options{
-		Specs: o.Specs, Termini: o.Termini, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: guard.Crash,
+		Specs: o.Specs, Termini: o.Termini, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: o.Crash,
 	})
 	if err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
-	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
@@ -186,9 +185,7 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
-		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
-		}))
+		ro.CA = serveCA(e, s.server)
 	}
 	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
@@ -253,10 +250,6 @@ func (s *standing) guard(h http.Handler) http.Handler {
 
 // listener makes the server that agents talk to.
 func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *client.Client) (*standing, error) {
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
 	s := &standing{}
 	switch {
 	case x.agents != "":
@@ -265,11 +258,11 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 		s.as = server.AsProxy
 	}
 	if x.obtain {
-		s.identities = &server.Identities{Client: asks, Certs: get("certdir"), Keys: get("privatekeydir")}
+		s.identities = &server.Identities{Client: asks, Certs: setting(e, "certdir"), Keys: setting(e, "privatekeydir")}
 	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
+	var err error
+	id := identityOf(e)
 	if x.ownCA {
-		var err error
 		if id, err = proxyCA(ctx, e); err != nil {
 			return nil, err
 		}
@@ -279,21 +272,11 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 	} else if !exists(id.Cert) {
 		return nil, fmt.Errorf("there is no certificate for agents at %s: --cert and --key name one that the server's CA has signed, --own-ca makes a CA", id.Cert)
 	}
-	if get("certificate_revocation") == "false" || !exists(id.CRL) {
-		id.CRL = ""
+	auth, err := x.rules()
+	if err != nil {
+		return nil, err
 	}
-	auth := authconf.Default()
-	if x.authConf != "" {
-		var err error
-		if auth, err = authconf.Load(x.authConf); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	s.server, err = server.New(server.Options{
-		Identity: id, Auth: auth, Legacy: x.legacy, Recorder: e.Store, Application: e.Application,
-		Limits: server.Limits{Connections: x.connections, Requests: x.atOnce},
-	})
+	s.server, err = x.server(e, id, auth, nil)
 	return s, err
 }
 
@@ -308,22 +291,18 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err != nil {
 		return server.Identity{}, err
 	}
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
-	dir := filepath.Join(get("vardir"), "proxy")
+	dir := filepath.Join(setting(e, "vardir"), "proxy")
 	id := server.Identity{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), CA: cfg.Cert, CRL: cfg.CRL}
 	if exists(id.Cert) && exists(id.Key) {
 		return id, nil
 	}
 	names := []string{"puppet"}
-	for n := range strings.SplitSeq(get("dns_alt_names"), ",") {
+	for n := range strings.SplitSeq(setting(e, "dns_alt_names"), ",") {
 		if n = strings.TrimSpace(n); n != "" {
 			names = append(names, n)
 		}
 	}
-	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: get("certname"), AltNames: names, Replace: true})
+	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: setting(e, "certname"), AltNames: names, Replace: true})
 	if err != nil {
 		return id, err
 	}

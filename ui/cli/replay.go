@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -45,8 +44,7 @@ type replayRequest struct {
 
 // A replayCommand asks recorded requests again.
 type replayCommand struct {
-	p            *program
-	r            reading
+	reading
 	expr, format string
 	ignore       []string
 	dry, strict  bool
@@ -79,7 +77,7 @@ Exit code: 0 no outcome and no value differs, as far as values were compared,
 	cmd.Example = `  indirtui replay --recording run.jsonl --dry --route facts=yaml
   indirtui replay --recording run.jsonl --expr ind=facts --ignore '.values.uptime*'
   indirtui replay --recording run.jsonl --expr "run=8f3c" --route 'catalog=fault(rest, 503)'`
-	c.r.flags(cmd)
+	c.flags(cmd)
 	cmd.Flags().StringVar(&c.expr, "expr", "", "only those that this `EXPR` means")
 	cmd.Flags().BoolVar(&c.dry, "dry", false, "ask nobody, and tell what would become of them")
 	cmd.Flags().StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` of values that does not count, as in .values.uptime*; may be repeated")
@@ -87,7 +85,7 @@ Exit code: 0 no outcome and no value differs, as far as values were compared,
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
 }
 
-func (c *replayCommand) run(ctx context.Context, _ []string) (err error) {
+func (c *replayCommand) run(ctx context.Context, _ []string) error {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}
@@ -95,17 +93,13 @@ func (c *replayCommand) run(ctx context.Context, _ []string) (err error) {
 	if err != nil {
 		return &command.UsageError{What: fmt.Sprintf("--expr %q: %v", c.expr, err)}
 	}
-	s, err := c.r.open(c.p)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	e, err := c.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	result := replayResult{Recording: c.r.path, Dry: c.dry, Rules: []string{}, Differ: []replayRequest{}}
+	return c.with(func(s *store.Store) error {
+		return c.p.withEngine(func(e *engine.Engine) error { return c.replay(ctx, s, e, which) })
+	})
+}
+
+func (c *replayCommand) replay(ctx context.Context, s *store.Store, e *engine.Engine, which *query.Expr) error {
+	result := replayResult{Recording: c.path, Dry: c.dry, Rules: []string{}, Differ: []replayRequest{}}
 	if !c.strict {
 		result.Rules = append(result.Rules, diff.Fresh()...)
 	}

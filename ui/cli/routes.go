@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -40,8 +38,8 @@ type routeCandidate struct {
 
 // A routesCommand lists the table of routes.
 type routesCommand struct {
-	p             *program
-	asJSON, chain bool
+	listing
+	chain bool
 }
 
 func (r *routesCommand) build(cmd *cobra.Command) {
@@ -49,24 +47,18 @@ func (r *routesCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Who would answer what, and who decided that: defaults in code, settings, the
 application, routes.yaml. With --all every opinion is shown, the overruled and
 those not applied included, the strongest first.`
-	cmd.Flags().BoolVar(&r.asJSON, "json", false, "as JSON, every opinion included")
+	r.flag(cmd, "as JSON, every opinion included")
 	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every opinion, not only the one that counts")
 }
 
-func (r *routesCommand) run(_ context.Context, args []string) (err error) {
-	e, err := r.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	rows, err := routeRows(e, args)
-	if err != nil {
-		return err
-	}
-	if r.asJSON {
-		return writeJSON(r.p.out, rows)
-	}
-	return printRoutes(r.p.out, e, rows, r.chain)
+func (r *routesCommand) run(_ context.Context, args []string) error {
+	return r.p.withEngine(func(e *engine.Engine) error {
+		rows, err := routeRows(e, args)
+		if err != nil {
+			return err
+		}
+		return r.print(rows, func(out io.Writer) error { return printRoutes(out, e, rows, r.chain) })
+	})
 }
 
 func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
@@ -108,8 +100,7 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 
 func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) error {
 	fmt.Fprintf(out, "application %s, environment %s, %s\n\n", e.Application, e.Configuration().Environment, describeFile(e))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
+	w := newTable(out, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
 	for _, r := range rows {
 		if r.Slot == indirector.SlotCache && r.Terminus == "" && (!chain || len(r.Chain) == 0) {
 			continue

@@ -170,7 +170,9 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		Open: func(path string) tea.Cmd {
 			return switchTo(func() (*workspace, error) { return openSession(path) })
 		},
-		Demo:       func(name string) (tea.Cmd, error) { return (&demoCommand{p: v.p}).open(name, switchTo) },
+		Demo: func(name string) (tea.Cmd, error) {
+			return (&demoCommand{listing: listing{p: v.p}}).open(name, switchTo)
+		},
 		Situations: situations(),
 		Serve:      func(words []string) (tea.Cmd, error) { return newServe(v.p).here(words, switchTo) },
 		Proxy:      func(words []string) (tea.Cmd, error) { return newProxy(v.p).here(words, switchTo) },

@@ -7,13 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"indirtui/traces/export"
+	"indirtui/traces/store"
 )
 
 // A storyCommand prints the stories of a recording.
-type storyCommand struct {
-	p *program
-	r reading
-}
+type storyCommand struct{ reading }
 
 func (c *storyCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Tell what happened in a recording: for each request why the answer is what it
@@ -24,22 +22,19 @@ come first, each in one sentence.
 
 Exit code: 0 told, 2 usage, 3 the recording cannot be read.`
 	cmd.Example = "  indirtui story --recording incident.jsonl hidden\n  indirtui story --recording incident.jsonl '#1042'"
-	c.r.flags(cmd)
+	c.flags(cmd)
 }
 
 func (c *storyCommand) run(_ context.Context, args []string) error {
-	s, err := c.r.open(c.p)
-	if err != nil {
+	return c.with(func(s *store.Store) error {
+		ids, err := selected(s, args)
+		if err != nil {
+			return err
+		}
+		for _, sentence := range runStories(s, ids) {
+			fmt.Fprintf(c.p.out, "%s\n\n", clean(sentence))
+		}
+		_, err = export.Write(c.p.out, s, ids, c.options(export.Story))
 		return err
-	}
-	defer s.Close()
-	ids, err := selected(s, args)
-	if err != nil {
-		return err
-	}
-	for _, sentence := range runStories(s, ids) {
-		fmt.Fprintf(c.p.out, "%s\n\n", clean(sentence))
-	}
-	_, err = export.Write(c.p.out, s, ids, c.r.options(export.Story))
-	return err
+	})
 }

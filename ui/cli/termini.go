@@ -3,9 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -28,14 +28,11 @@ type terminusRow struct {
 }
 
 // A terminiCommand lists the termini of this build.
-type terminiCommand struct {
-	p      *program
-	asJSON bool
-}
+type terminiCommand struct{ listing }
 
 func (t *terminiCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
-	cmd.Flags().BoolVar(&t.asJSON, "json", false, "as JSON, with settings and rules")
+	t.flag(cmd, "as JSON, with settings and rules")
 }
 
 func (t *terminiCommand) run(_ context.Context, args []string) error {
@@ -43,11 +40,11 @@ func (t *terminiCommand) run(_ context.Context, args []string) error {
 	if len(rows) == 0 {
 		return &command.UsageError{What: fmt.Sprintf("no indirection with termini is called %q", args[0])}
 	}
-	if t.asJSON {
-		return writeJSON(t.p.out, rows)
-	}
-	w := tabwriter.NewWriter(t.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")
+	return t.print(rows, func(out io.Writer) error { return printTermini(out, rows) })
+}
+
+func printTermini(out io.Writer, rows []terminusRow) error {
+	w := newTable(out, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s", r.Indirection, r.Terminus)
 		for _, verb := range command.Verbs() {
