@@ -40,7 +40,7 @@ func (c *Console) Complete(text string) (next []screen.Completion, about []strin
 	if at == 0 {
 		for _, m := range c.offered() {
 			if strings.HasPrefix(m.name, body) {
-				next = append(next, screen.Completion{Text: lead + m.name + " ", Name: m.name, Kind: "command", Note: m.help})
+				next = append(next, m.completion(lead))
 			}
 		}
 		return c.history(text, next), nil
@@ -63,13 +63,11 @@ func (c *Console) Complete(text string) (next []screen.Completion, about []strin
 	if typed := body[at:]; typed != "" {
 		l.words = append(l.words, typed)
 	}
-	about = []string{"usage: " + strings.TrimSpace(m.name+" "+m.args)}
+	effect := m.help
 	if m.effect != nil {
-		about = append(about, "effect: "+m.effect(c, l))
-	} else {
-		about = append(about, "effect: "+m.help)
+		effect = m.effect(c, l)
 	}
-	return c.history(text, next), about
+	return c.history(text, next), []string{"usage: " + m.usage(false), "effect: " + effect}
 }
 
 func complete(head string, o option) screen.Completion {
@@ -264,35 +262,23 @@ func (c *Console) requestOptions(ind string, verb indirector.Verb, typed string,
 		)
 	}
 	all = append(all, option{word: "run=", kind: "option", note: "the run that this belongs to", open: true})
-	left := all[:0]
-	for _, o := range all {
-		used := false
-		for _, g := range given {
-			used = used || g == o.word || o.open && strings.HasPrefix(g, o.word)
-		}
-		if !used {
-			left = append(left, o)
-		}
-	}
-	return startWith(left, typed)
+	return startWith(slices.DeleteFunc(all, func(o option) bool {
+		return slices.ContainsFunc(given, func(g string) bool { return g == o.word || o.open && strings.HasPrefix(g, o.word) })
+	}), typed)
 }
 
 func startWith(all []option, typed string) []option {
-	var out []option
-	for _, o := range all {
-		if strings.HasPrefix(o.word, typed) {
-			out = append(out, o)
-		}
-	}
-	return out
+	return slices.DeleteFunc(all, func(o option) bool { return !strings.HasPrefix(o.word, typed) })
 }
 
 func plain(kind, typed string, words ...string) []option {
-	var all []option
+	var out []option
 	for _, w := range words {
-		all = append(all, option{word: w, kind: kind})
+		if strings.HasPrefix(w, typed) {
+			out = append(out, option{word: w, kind: kind})
+		}
 	}
-	return startWith(all, typed)
+	return out
 }
 
 // nextIndirection goes on with the name of an indirection alone.

@@ -220,20 +220,22 @@ func (c *Console) find(name string) *cmd {
 }
 
 func (c *Console) unknown(name string) error {
+	unknown := &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
 	if c.o.Plain {
 		if c.o.Engine == nil && slices.ContainsFunc(inSession(), func(m cmd) bool { return m.name == name }) {
 			return errRecording
 		}
-		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
+		return unknown
 	}
 	var names []string
 	for _, m := range c.offered() {
 		names = append(names, m.name)
 	}
+	unknown.Advice = "there are: " + strings.Join(names, " ")
 	if near := spell.Nearest(name, names); near != "" {
-		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
+		unknown.Advice = "nearest: " + near
 	}
-	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
+	return unknown
 }
 
 // Silent reports whether --plain prints nothing when a command is done.
@@ -258,6 +260,10 @@ func (m *cmd) usage(plain bool) string {
 		args = m.plainArgs
 	}
 	return strings.TrimSpace(m.name + " " + args)
+}
+
+func (m *cmd) completion(lead string) screen.Completion {
+	return screen.Completion{Text: lead + m.name + " ", Name: m.name, Kind: "command", Note: m.help}
 }
 
 // NotUnderstood is the error of a line that is not written as its command is.
