@@ -41,7 +41,6 @@ that name.`
   indirtui ca sign web01.example.com
   indirtui ca generate proxy.example.com --alt-names DNS:proxy,IP:10.0.0.7
   indirtui ca list --set cadir=/etc/puppetlabs/puppetserver/ca --all`
-	cmd.Args = usageArgs(cobra.NoArgs)
 	c.help = cmd.Help
 }
 
@@ -49,9 +48,6 @@ func (c *caCommand) run(context.Context, []string) error { return c.help() }
 
 // An authority is what the commands below ca share.
 type authority struct{ p *program }
-
-// names wants at least one name.
-var names = usageArgs(cobra.MinimumNArgs(1))
 
 // withCA does something with an engine of the application ca, and the CA that
 // there must be.
@@ -113,7 +109,6 @@ type caSetupCommand struct {
 }
 
 func (c *caSetupCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Make a CA in the directory of the setting cadir: a key, a certificate, an empty
 revocation list, the serial number and the inventory. Where there is a CA
 already, or a part of one, nothing is changed.`
@@ -232,7 +227,6 @@ type caPrintCommand struct {
 }
 
 func (c *caPrintCommand) build(cmd *cobra.Command) {
-	cmd.Args = names
 	cmd.Long = "Print what a certificate says, or the request if there is no certificate. The name ca is the CA."
 	cmd.Flags().StringVar(&c.format, "format", "", "raw is the PEM (default JSON with line breaks)")
 }
@@ -275,6 +269,7 @@ func (c *caSignCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Sign requests that wait. Requests with further names or with extensions that
 authorize are refused, unless allow_subject_alt_names or
 allow_authorization_extensions is set.`
+	cmd.Args = cobra.ArbitraryArgs // --all has none
 	cmd.Example = "  indirtui ca sign --all\n  indirtui ca sign web01 --set allow_subject_alt_names=true"
 	f := cmd.Flags()
 	f.BoolVar(&c.all, "all", false, "all that wait")
@@ -308,8 +303,6 @@ func (c *caSignCommand) sign(ctx context.Context, e *engine.Engine, names []stri
 // A caRevokeCommand revokes certificates.
 type caRevokeCommand struct{ authority }
 
-func (c *caRevokeCommand) build(cmd *cobra.Command) { cmd.Args = names }
-
 func (c *caRevokeCommand) run(ctx context.Context, args []string) error {
 	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
 		return c.each(args, func(name string) (string, error) {
@@ -321,8 +314,6 @@ func (c *caRevokeCommand) run(ctx context.Context, args []string) error {
 
 // A caCleanCommand revokes certificates, and removes them and requests.
 type caCleanCommand struct{ authority }
-
-func (c *caCleanCommand) build(cmd *cobra.Command) { cmd.Args = names }
 
 func (c *caCleanCommand) run(ctx context.Context, args []string) error {
 	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
@@ -367,7 +358,6 @@ type caGenerateCommand struct {
 }
 
 func (c *caGenerateCommand) build(cmd *cobra.Command) {
-	cmd.Args = names
 	cmd.Long = `Make keys, and certificates for them. The files are NAME.pem in the directories
 of the settings privatekeydir, publickeydir and certdir; with --dir they are
 NAME.key, NAME.pub and NAME.crt there. Files that are there are not replaced.`

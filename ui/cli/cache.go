@@ -31,7 +31,6 @@ type cacheCommand struct {
 }
 
 func (c *cacheCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
 	cmd.Long = `What is stored in the termini that can be listed, whether they are routed or
 not: an entry of a terminus that nobody asks is an orphan. An immortal entry is
 one whose format does not keep the expiration: it is served for ever.`

@@ -46,7 +46,6 @@ type checkCommand struct {
 }
 
 func (c *checkCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Hold a recording against what is expected of it, for scripts and CI.
 
   count(EXPR) = 0          how many requests EXPR means; also != < <= > >=

@@ -220,9 +220,11 @@ func applicationNames() []string {
 // A shellCommand is what the table of commands does not have of a command of the
 // shell.
 type shellCommand interface {
-	build(*cobra.Command) // adds flags, the long help, and what arguments there may be
 	run(ctx context.Context, args []string) error
 }
+
+// A builder is a shellCommand with flags, or a long help.
+type builder interface{ build(*cobra.Command) }
 
 // commands returns the commands of the shell by their names in the table.
 func (p *program) commands(root *cobra.Command) map[string]shellCommand {
@@ -252,7 +254,7 @@ func (p *program) addCommands(root *cobra.Command) {
 	for _, row := range console.ShellCommands() {
 		c := all[row.Name]
 		cmd := &cobra.Command{
-			Use: row.Use, GroupID: row.Group, Short: row.Short,
+			Use: strings.TrimSpace(row.Word + " " + row.Args), GroupID: row.Group, Short: row.Short, Args: arguments(row.Args),
 			RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 		}
 		if row.Next {
@@ -260,7 +262,9 @@ func (p *program) addCommands(root *cobra.Command) {
 				return p.complete(cmd.Context(), row.Name, append(args, typed))
 			}
 		}
-		c.build(cmd)
+		if b, is := c.(builder); is {
+			b.build(cmd)
+		}
 		above, _, below := strings.Cut(row.Name, " ")
 		if !below {
 			above = ""
@@ -268,6 +272,21 @@ func (p *program) addCommands(root *cobra.Command) {
 		}
 		parents[above].AddCommand(cmd)
 	}
+}
+
+// arguments checks how many arguments there are, as they are written in help.
+func arguments(args string) cobra.PositionalArgs {
+	switch {
+	case args == "", strings.HasPrefix(args, "--") && !strings.Contains(args, "["):
+		return usageArgs(cobra.NoArgs)
+	case strings.Contains(args, " "), strings.HasSuffix(args, "...]"):
+		return cobra.ArbitraryArgs
+	case strings.HasSuffix(args, "..."):
+		return usageArgs(cobra.MinimumNArgs(1))
+	case strings.HasPrefix(args, "["):
+		return usageArgs(cobra.MaximumNArgs(1))
+	}
+	return usageArgs(cobra.ExactArgs(1))
 }
 
 // usageArgs makes errors about arguments usage errors.

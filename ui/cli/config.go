@@ -46,8 +46,6 @@ func (c *configCommand) run(_ context.Context, names []string) error {
 // A configCheckCommand prints all that is wrong with the files, or with one file.
 type configCheckCommand struct{ p *program }
 
-func (c *configCheckCommand) build(cmd *cobra.Command) { cmd.Args = usageArgs(cobra.MaximumNArgs(1)) }
-
 func (c *configCheckCommand) run(_ context.Context, args []string) error {
 	o := c.p.sources()
 	if len(args) == 1 {
@@ -61,8 +59,6 @@ func (c *configCheckCommand) run(_ context.Context, args []string) error {
 
 // A configPathCommand prints where the files are.
 type configPathCommand struct{ p *program }
-
-func (c *configPathCommand) build(cmd *cobra.Command) { cmd.Args = usageArgs(cobra.NoArgs) }
 
 func (c *configPathCommand) run(context.Context, []string) error {
 	o := c.p.sources()

@@ -22,7 +22,6 @@ type demoCommand struct {
 }
 
 func (c *demoCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
 	cmd.Long = `Without a name play the demo site in the interactive program, as --demo does.
 
 With the number of a situation lay out a small site in a temporary directory,

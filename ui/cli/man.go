@@ -17,10 +17,6 @@ type manCommand struct {
 	root *cobra.Command
 }
 
-func (m *manCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
-}
-
 func (m *manCommand) run(_ context.Context, args []string) error {
 	about, rest, err := m.root.Find(args)
 	if err != nil || len(rest) > 0 {

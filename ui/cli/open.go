@@ -13,7 +13,6 @@ type openCommand struct {
 }
 
 func (c *openCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.ExactArgs(1))
 	cmd.Long = `Look at a recording: a file of JSON lines that the interactive program wrote.
 A damaged tail is dropped, and that is said. Nothing can be touched.`
 	c.display.display(cmd)

@@ -39,7 +39,6 @@ type proxyCommand struct {
 func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
 
 func (x *proxyCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
 agent as it came. Routes may send an indirection elsewhere, also while agents

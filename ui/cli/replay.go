@@ -51,7 +51,6 @@ type replayCommand struct {
 }
 
 func (c *replayCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Ask recorded requests again, by the routes there are now, and tell which come to
 another outcome or get another value. --route and --set say what is different:
 what would become of yesterday's run if this terminus answered? With --dry

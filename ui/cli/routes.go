@@ -43,7 +43,6 @@ type routesCommand struct {
 }
 
 func (r *routesCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
 	cmd.Long = `Who would answer what, and who decided that: defaults in code, settings, the
 application, routes.yaml. With --all every opinion is shown, the overruled and
 those not applied included, the strongest first.`

@@ -34,7 +34,6 @@ type runCommand struct {
 }
 
 func (c *runCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.ExactArgs(1))
 	cmd.Long = `Run a file of commands as they are written behind the colon of the interactive
 program, one a line; - is standard input. A colon may stand before a command.
 Lines that begin with # are comments. "help commands" there lists the commands.

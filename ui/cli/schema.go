@@ -32,7 +32,6 @@ func schemaNames() []string {
 type schemaCommand struct{ p *program }
 
 func (c *schemaCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.ExactArgs(1))
 	cmd.Short += ": " + strings.Join(schemaNames(), ", ")
 	cmd.ValidArgs = schemaNames()
 	cmd.Long = `Print the JSON schema of what a command prints:

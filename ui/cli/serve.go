@@ -74,7 +74,6 @@ type serveCommand struct {
 func newServe(p *program) *serveCommand { return &serveCommand{listening: listening{p: p}} }
 
 func (c *serveCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.NoArgs)
 	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is

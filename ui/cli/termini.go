@@ -31,7 +31,6 @@ type terminusRow struct {
 type terminiCommand struct{ listing }
 
 func (t *terminiCommand) build(cmd *cobra.Command) {
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
 	t.flag(cmd, "as JSON, with settings and rules")
 }
 

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
 // A versionCommand prints the version of this program.
 type versionCommand struct{ p *program }
-
-func (v *versionCommand) build(cmd *cobra.Command) { cmd.Args = usageArgs(cobra.NoArgs) }
 
 func (v *versionCommand) run(context.Context, []string) error {
 	_, err := fmt.Fprint(v.p.out, v.text())

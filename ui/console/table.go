@@ -274,7 +274,8 @@ func (c *Console) NotUnderstood(name string) error {
 // A ShellCommand is a command as it is written in a shell, and its help there.
 type ShellCommand struct {
 	Name  string // "ca sign" is below ca
-	Use   string // the last word of the name, and the arguments
+	Word  string // the last of the name
+	Args  string // behind it
 	Short string // help in one line
 	Group string // "ask" or "look"; "" below another command
 	Next  bool   // Console.ShellNext can complete it
@@ -286,8 +287,8 @@ func ShellCommands() []ShellCommand {
 	var all []ShellCommand
 	for _, m := range table() {
 		if m.shell.help != "" {
-			use := m.name[strings.LastIndexByte(m.name, ' ')+1:]
-			all = append(all, ShellCommand{m.name, strings.TrimSpace(use + " " + m.shell.args), m.shell.help, m.shell.group, m.shellNext != nil})
+			word := m.name[strings.LastIndexByte(m.name, ' ')+1:]
+			all = append(all, ShellCommand{m.name, word, m.shell.args, m.shell.help, m.shell.group, m.shellNext != nil})
 		}
 	}
 	return all
