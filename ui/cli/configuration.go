@@ -29,7 +29,7 @@ func (c *configuration) mine() (*config.Config, error) {
 	if c.own != nil {
 		return c.own, nil
 	}
-	o := config.Options{Flags: c.ui.flagsGiven()}
+	var o config.Options
 	if c.given != nil {
 		o = c.sources()
 	}
@@ -93,25 +93,6 @@ func displayFlags(given *pflag.FlagSet) []config.Flag {
 	add("function-keys", "function-keys", same)
 	add("plain", "plain", same)
 	add("record", "record", func(string) string { return "true" })
-	return all
-}
-
-// flagsGiven are the flags of a program that was not started by a command line.
-func (i *interactive) flagsGiven() []config.Flag {
-	var all []config.Flag
-	for _, f := range []struct {
-		on   bool
-		flag config.Flag
-	}{
-		{i.ascii, config.Flag{Key: "glyphs", Value: "ascii", Text: "--ascii"}},
-		{i.noMouse, config.Flag{Key: "mouse", Value: "false", Text: "--no-mouse"}},
-		{i.functionKeys, config.Flag{Key: "function-keys", Value: "true", Text: "--function-keys"}},
-		{i.plain, config.Flag{Key: "plain", Value: "true", Text: "--plain"}},
-	} {
-		if f.on {
-			all = append(all, f.flag)
-		}
-	}
 	return all
 }
 

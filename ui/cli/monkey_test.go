@@ -234,6 +234,7 @@ func grow(t *testing.T) *jungle {
 	t.Chdir(t.TempDir())
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 	p.ui = interactive{demo: true, ascii: true}
+	configure(t, p, "")
 	s, err := viewer{p}.session()
 	if err != nil {
 		t.Fatal(err)

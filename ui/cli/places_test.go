@@ -295,6 +295,7 @@ func alone(t *testing.T, change func(*program), journey func(*trip)) {
 	if change != nil {
 		change(p)
 	}
+	configure(t, p, "")
 	tr.program = p
 	s, err := viewer{p}.session()
 	if err != nil {

@@ -42,6 +42,7 @@ func plainly(t *testing.T, change func(*program), steps []step) {
 	if change != nil {
 		change(p)
 	}
+	configure(t, p, "")
 	if err := (viewer{p}).run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, problems.String())
 	}
