@@ -58,6 +58,9 @@ type Request struct {
 type Wants struct {
 	// Notes are added to the trace.
 	Notes []string
+	// Transaction is Puppet's transaction_uuid of the run, for the trace; "" if
+	// that is Run, or unknown.
+	Transaction string
 	// Yield gets each instance of a search as it is found, on a goroutine of
 	// the request; the answer is then their number. Its error ends the search
 	// and fails the request. If nil, the answer is a list.

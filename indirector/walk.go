@@ -153,7 +153,7 @@ func (c *call) begin(ctx context.Context) {
 		}
 	}
 	if r.Wants != nil {
-		t.Notes = append(t.Notes, r.Wants.Notes...)
+		t.Notes, t.Transaction = append(t.Notes, r.Wants.Notes...), r.Wants.Transaction
 	}
 	c.traceOptions()
 }

@@ -12,18 +12,21 @@ import (
 // A RunStory summarizes a run of an agent, request by request as they end, in one
 // sentence. The zero RunStory is empty.
 //
-//	web01 run ~9c02: 14 requests in 3.2 s, catalog from terminus rest (12
-//	resources), 2 file_metadata 404, report saved; environment changed
-//	production -> qa in round 2; 9 joined by connection and time
+//	web01 run ~9c02f0aa: 14 requests in 3.2 s, catalog from terminus rest (12
+//	resources), 2 file_metadata 404, report saved: status failed, 1 failed;
+//	environment changed production -> qa in round 2; 9 joined by connection
+//	and time
 //
 // The "~" means that some requests were joined to the run by a guess.
 type RunStory struct {
-	Run  string
-	Node string // "" while it is unknown
+	Run         string
+	Transaction string // Trace.Transaction
+	Node        string // "" while it is unknown
 
 	first, last time.Time
 	requests    int
-	guessed     int // of these: joined by connection and time
+	guessed     int          // of these: joined by connection and time
+	node        environments // of the node that was found
 	rounds      []round
 	missing     map[string]int // 404 by indirection
 	failed      []string
@@ -33,20 +36,24 @@ type RunStory struct {
 // A round is one catalog: an agent asks again when the answer is of another
 // environment. Rule: pain P25.
 type round struct {
-	asked, got string
-	terminus   string
-	resources  int // -1 if unknown
-	err        string
+	environments
+	terminus  string
+	resources int // -1 if unknown
+	missing   bool
+	err       string
 }
 
+// environments are the one asked for and the one of the answer, if known.
+type environments struct{ asked, got string }
+
 // Add takes in a request that has ended. Requests that a terminus asked count
-// with the one that asked them. Body is the catalog of a found one, as JSON, if
-// it is there; only its environment and the number of its resources are read.
+// with the one that asked them. Body is the catalog or node that was found, or
+// the saved report, as JSON, if it is there.
 func (r *RunStory) Add(t *Trace, body []byte) {
 	if t.Parent != 0 {
 		return
 	}
-	r.Run = cmp.Or(r.Run, t.Run)
+	r.Run, r.Transaction = cmp.Or(r.Run, t.Run), cmp.Or(r.Transaction, t.Transaction)
 	if t.RunGuessed {
 		r.guessed++
 	}
@@ -68,7 +75,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	case t.Indirection == "catalog" && t.Verb == Find:
 		r.catalog(t, body)
 	case t.Indirection == "report" && t.Verb == Save && t.Error == "":
-		r.report = "report saved"
+		r.report = "report saved" + ending(body)
 	case t.Indirection == "report" && t.Verb == Save:
 		r.report = "report not saved: " + t.Error
 	case t.Outcome == Nil || t.Outcome == NilHidden:
@@ -78,11 +85,60 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 		r.missing[t.Indirection]++
 	case t.Error != "":
 		r.failed = append(r.failed, t.Verb.String()+" "+t.Indirection+" "+t.Key+": "+t.Error)
+	case t.Indirection == "node" && t.Verb == Find:
+		r.node.asked = t.Environment
+		_ = json.Unmarshal(body, &struct{ Environment *string }{&r.node.got}) // what is no node changes nothing
 	}
 }
 
+// ending is how a run ended, by its report.
+func ending(body []byte) string {
+	var is struct {
+		Status   string
+		Noop     bool
+		Cached   string `json:"cached_catalog_status"`
+		Statuses map[string]struct {
+			Failed, Skipped bool
+			Restart         bool `json:"failed_to_restart"`
+		} `json:"resource_statuses"`
+	}
+	if json.Unmarshal(body, &is) != nil || is.Status == "" {
+		return ""
+	}
+	failed, restart, skipped := 0, 0, 0
+	for _, s := range is.Statuses {
+		failed, restart, skipped = failed+one(s.Failed), restart+one(s.Restart), skipped+one(s.Skipped)
+	}
+	text := ": status " + is.Status
+	for _, count := range [...]struct {
+		n    int
+		what string
+	}{{failed, "failed"}, {restart, "failed to restart"}, {skipped, "skipped"}} {
+		if count.n > 0 {
+			text += fmt.Sprintf(", %d %s", count.n, count.what)
+		}
+	}
+	if is.Noop {
+		text += ", noop"
+	}
+	if is.Cached != "" && is.Cached != "not_used" {
+		text += ", cached catalog (" + is.Cached + ")"
+	}
+	return text
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func (r *RunStory) catalog(t *Trace, body []byte) {
-	c := round{asked: t.Environment, terminus: t.Primary.Winner().Terminus, resources: -1, err: t.Error}
+	c := round{
+		environments: environments{asked: t.Environment}, terminus: t.Primary.Winner().Terminus, resources: -1,
+		missing: t.Outcome == Nil || t.Outcome == NilHidden, err: t.Error,
+	}
 	if t.Served == ByCache {
 		c.terminus = t.Cache.Winner().Terminus
 	}
@@ -99,8 +155,9 @@ func (r *RunStory) catalog(t *Trace, body []byte) {
 // Done reports whether the report has come, with which a run ends.
 func (r *RunStory) Done() bool { return r.report != "" }
 
-// Requests is how many there were.
-func (r *RunStory) Requests() int { return r.requests }
+// Single reports whether it is a single request, which is no run unless it saved
+// the report.
+func (r *RunStory) Single() bool { return r.requests == 1 && r.report == "" }
 
 // Last is when the last of them ended.
 func (r *RunStory) Last() time.Time { return r.last }
@@ -112,7 +169,7 @@ func (r *RunStory) String() string {
 	if r.requests == 1 {
 		unit = "request"
 	}
-	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), RunName(short(r.Run), r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
+	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), RunName(r.Run, r.Transaction, r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
 	if len(r.rounds) == 0 {
 		b.WriteString(", no catalog")
 	} else {
@@ -134,11 +191,14 @@ func (r *RunStory) String() string {
 	return b.String()
 }
 
-// RunName is how a run is shown beside a request: behind a "~" if it is a guess
-// that the request is part of it.
-func RunName(run string, guessed bool) string {
+// RunName is how a run is shown beside a request: with its transaction_uuid, and
+// behind a "~" if it is a guess that the request is part of it.
+func RunName(run, transaction string, guessed bool) string {
 	if run == "" {
 		return ""
+	}
+	if transaction != "" {
+		run += " (transaction " + transaction + ")"
 	}
 	return GuessMark(guessed) + run
 }
@@ -155,6 +215,8 @@ func (c round) String() string {
 	switch {
 	case c.err != "":
 		return "catalog failed: " + c.err
+	case c.missing:
+		return "no catalog found by terminus " + c.terminus
 	case c.resources == 1:
 		return "catalog from terminus " + c.terminus + " (1 resource)"
 	case c.resources >= 0:
@@ -166,6 +228,9 @@ func (c round) String() string {
 // convergence describes how the environment changed from round to round.
 func (r *RunStory) convergence() []string {
 	var parts []string
+	if n := r.node; n.got != "" && n.got != n.asked {
+		parts = append(parts, fmt.Sprintf("environment changed %s -> %s by the node", n.asked, n.got))
+	}
 	for i, c := range r.rounds {
 		switch {
 		case i > 0 && c.asked != r.rounds[i-1].asked:
@@ -178,12 +243,6 @@ func (r *RunStory) convergence() []string {
 		parts = append(parts, fmt.Sprintf("%d catalogs of environment %s", len(r.rounds), r.rounds[0].asked))
 	}
 	return parts
-}
-
-// short is the first part of a name like 9c02f0aa-….
-func short(run string) string {
-	name, _, _ := strings.Cut(run, "-")
-	return name
 }
 
 func sortedKeys(m map[string]int) []string {

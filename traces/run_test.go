@@ -1,6 +1,7 @@
 package traces_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -39,24 +40,53 @@ func TestRunStory(t *testing.T) {
 			{one(traces.Find, "file_metadata", "modules/a", "production", traces.NilHidden, ""), ""},
 			{one(traces.Find, "file_metadata", "modules/b", "production", traces.Nil, ""), ""},
 			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
-		}, true, "web01 run 9c02f0aa: 5 requests in 0.5 s, catalog from terminus rest (2 resources), 2 file_metadata 404, report saved", false},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 5 requests in 0.5 s, catalog from terminus rest (2 resources), 2 file_metadata 404, report saved", false},
 		{"another environment", []step{
 			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), `{"environment":"qa","resources":[]}`},
 			{one(traces.Find, "catalog", "web01", "qa", traces.Good, ""), `{"environment":"qa","resources":[{}]}`},
 			{one(traces.Save, "report", "web01", "qa", traces.Err, "disk full"), ""},
-		}, true, "web01 run 9c02f0aa: 3 requests in 0.3 s, catalog from terminus rest (1 resource), report not saved: disk full; environment changed production -> qa in round 2", false},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, catalog from terminus rest (1 resource), report not saved: disk full; environment changed production -> qa in round 2", false},
 		{"some did not say of which run they are", []step{
 			{one(traces.Search, "file_metadata", "plugins", "production", traces.Good, ""), ""},
 			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), ""},
 			{one(traces.Find, "file_content", "modules/a", "production", traces.Good, ""), ""},
-		}, false, "web01 run ~9c02f0aa: 3 requests in 0.3 s, catalog from terminus rest, no report; 2 joined by connection and time", true},
+		}, false, "web01 run ~9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, catalog from terminus rest, no report; 2 joined by connection and time", true},
 		{"the catalog fails", []step{
 			{one(traces.Find, "node", "web01", "production", traces.Err, "forbidden"), ""},
 			{one(traces.Find, "catalog", "web01", "production", traces.Err, "500 on SERVER"), ""},
-		}, false, "web01 run 9c02f0aa: 2 requests in 0.2 s, catalog failed: 500 on SERVER, 1 failed (find node web01: forbidden), no report", false},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog failed: 500 on SERVER, 1 failed (find node web01: forbidden), no report", false},
+		{"no catalog", []step{
+			{one(traces.Find, "catalog", "web01", "production", traces.Nil, ""), ""},
+			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, no catalog found by terminus rest, report saved", false},
+		{"a catalog that another server does not have", []step{
+			{one(traces.Find, "catalog", "web01", "production", traces.NilHidden, ""), ""},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 1 request in 0.1 s, no catalog found by terminus rest, no report", false},
+		{"the node's environment", []step{
+			{one(traces.Find, "node", "web01", "production", traces.Good, ""), `{"name":"web01","environment":"qa"}`},
+			{one(traces.Find, "catalog", "web01", "qa", traces.Good, ""), `{"environment":"qa","resources":[{}]}`},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog from terminus rest (1 resource), no report; environment changed production -> qa by the node", false},
+		{"the node's environment is the one asked for", []step{
+			{one(traces.Find, "node", "web01", "qa", traces.Good, ""), `{"name":"web01","environment":"qa"}`},
+			{one(traces.Find, "catalog", "web01", "qa", traces.Good, ""), ""},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog from terminus rest, no report", false},
 		{"a catalog of another environment that the agent takes", []step{
 			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), `{"environment":"qa"}`},
-		}, false, "web01 run 9c02f0aa: 1 request in 0.1 s, catalog from terminus rest (0 resources), no report; round 1 asked for environment production and got qa", false},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 1 request in 0.1 s, catalog from terminus rest (0 resources), no report; round 1 asked for environment production and got qa", false},
+	}
+	const report = "9c02f0aa-1111-4222-8333-444455556666: 1 request in 0.1 s, no catalog, report saved"
+	for _, tt := range []struct{ name, body, want string }{
+		{"changed", `{"status":"changed","noop":false,"cached_catalog_status":"not_used","resource_statuses":{"A[a]":{"failed":false,"skipped":false}}}`, ": status changed"},
+		{"failed and skipped", `{"status":"failed","resource_statuses":{"A[a]":{"failed":true},"A[b]":{"skipped":true},"A[c]":{"skipped":true},"A[d]":null}}`, ": status failed, 1 failed, 2 skipped"},
+		{"not restarted", `{"status":"failed","resource_statuses":{"A[a]":{"failed_to_restart":true}}}`, ": status failed, 1 failed to restart"},
+		{"noop, of a cached catalog", `{"status":"unchanged","noop":true,"cached_catalog_status":"on_failure"}`, ": status unchanged, noop, cached catalog (on_failure)"},
+		{"no report", `[1]`, ""},
+	} {
+		var r traces.RunStory
+		r.Add(one(traces.Save, "report", "web01", "production", traces.Good, ""), []byte(tt.body))
+		if got, want := r.String(), "web01 run "+report+tt.want; got != want {
+			t.Errorf("%s: got %q\nwant %q", tt.name, got, want)
+		}
 	}
 	for _, tt := range tests {
 		var r traces.RunStory
@@ -69,6 +99,35 @@ func TestRunStory(t *testing.T) {
 		}
 		if got := r.String(); got != tt.want || r.Done() != tt.done {
 			t.Errorf("%s: got %q, %v\nwant %q, %v", tt.name, got, r.Done(), tt.want, tt.done)
+		}
+	}
+}
+
+func TestRunName(t *testing.T) {
+	t.Parallel()
+	r := traces.RunStory{}
+	r.Add(&traces.Trace{Run: "4f2a91c3", Indirection: "file_metadata", Verb: traces.Search, RunGuessed: true}, nil)
+	r.Add(&traces.Trace{Run: "4f2a91c3", Transaction: "9c02f0aa-1111-4222-8333-444455556666", Indirection: "node", Key: "web01"}, nil)
+	if got, want := r.String(), "web01 run ~4f2a91c3 (transaction 9c02f0aa-1111-4222-8333-444455556666): 2 requests"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestHiddenFrom(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		outcome traces.Outcome
+		caller  string
+		want    bool
+	}{
+		{traces.NilHidden, "agent web01", false},
+		{traces.NilHidden, "agent", true},
+		{traces.NilHidden, "terminus", true},
+		{traces.ErrHidden, "agent web01", true},
+		{traces.Nil, "terminus", false},
+	} {
+		if got := tt.outcome.HiddenFrom(tt.caller); got != tt.want {
+			t.Errorf("%s from %q: got %v, want %v", tt.outcome, tt.caller, got, tt.want)
 		}
 	}
 }

@@ -418,6 +418,12 @@ func (o Outcome) Hidden() bool {
 	return o == NilHidden || o == Stale || o == ErrHidden || o == Part
 }
 
+// HiddenFrom is Hidden for one caller: those over the network, "agent NAME",
+// have received the 404.
+func (o Outcome) HiddenFrom(caller string) bool {
+	return o.Hidden() && !(o == NilHidden && strings.HasPrefix(caller, "agent "))
+}
+
 // Failed reports whether something went wrong, seen or not.
 func (o Outcome) Failed() bool { return o == Err || o.Hidden() }
 
@@ -514,6 +520,7 @@ type Trace struct {
 	ParentStep  Step
 	RunGuessed  bool         // Run is a guess by connection and time
 	Run         string       // transaction_uuid, or the name the caller gave; "" if alone
+	Transaction string       // Puppet's transaction_uuid of the run, if known and not Run itself
 	Traceparent *Traceparent // the sender over the network, also of the parent; nil if unknown
 	Caller      string       // "you", "agent", "demo", "cli", …
 	Verb        Verb

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -161,6 +162,26 @@ func TestMarksAndFailures(t *testing.T) {
 		t.Errorf("a failure on: got %q, want request 6", got)
 	}
 	p.Keys("g", "[").Want("no further failure")
+}
+
+// A 404 of another server that an agent has received is not hidden from it; from
+// a terminus it is.
+func TestMissingIsShownToAgents(t *testing.T) {
+	t.Parallel()
+	for caller, want := range map[string]string{"agent web01": "agent web01, as 404 Not Found", "terminus": "nobody: terminus got an answer"} {
+		log, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := traces.Trace{Verb: traces.Find, Indirection: "file_metadata", Key: "a", Caller: caller, Outcome: traces.NilHidden, Start: time.Now()}
+		tr.ID = log.Begin(&tr)
+		log.End(&tr, nil)
+		p := uitest.New(t, ui.Config{Log: log}, 140, 40)
+		p.Keys("2").Want("shown to", want)
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestFollowGoesOnBelow(t *testing.T) {

@@ -396,7 +396,7 @@ func ofRow(r *store.Row) *traces.Trace {
 		return traces.Slot{{Terminus: terminus, Kind: by}}
 	}
 	t := &traces.Trace{
-		ID: r.ID, Parent: r.Parent, Run: r.Run, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
+		ID: r.ID, Parent: r.Parent, Run: r.Run, Transaction: r.Transaction, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
 		Environment: r.Environment, Flags: r.Flags, Start: r.Start, Took: r.Took, Outcome: r.Outcome, Served: r.Served,
 		Primary: choice(r.Terminus, r.SetBy), Cache: choice(r.Cache, r.CacheSetBy), Error: r.Fault,
 	}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,10 +153,10 @@ func describe(s *span, t *traces.Trace) {
 		{"puppet.cache.set_by", cache.Kind.String()},
 		{"puppet.cache.place", cache.Source},
 		{"puppet.flags", t.Flags.Names()},
-		{"puppet.transaction", t.Run},
+		{"puppet.transaction", cmp.Or(t.Transaction, t.Run)},
 		{"indirtui.request", int64(t.ID)},
 		{"indirtui.outcome", t.Outcome.String()},
-		{"indirtui.hidden", t.Outcome.Hidden()},
+		{"indirtui.hidden", t.Outcome.HiddenFrom(t.Caller)},
 		{"indirtui.served", t.Served.String()},
 		{"indirtui.caller", t.Caller},
 		{"indirtui.story", traces.Story(t)},

@@ -139,7 +139,7 @@ func (*stories) add(w io.Writer, r *request) error {
 	b := fmt.Appendf(nil, "%s  ", r.trace.Start.UTC().Format("2006-01-02 15:04:05.000Z"))
 	b = traces.AppendStory(b, r.trace)
 	if r.trace.Run != "" {
-		b = fmt.Appendf(b, "  run       %s\n", traces.RunName(r.trace.Run, r.trace.RunGuessed))
+		b = fmt.Appendf(b, "  run       %s\n", traces.RunName(r.trace.Run, r.trace.Transaction, r.trace.RunGuessed))
 	}
 	if r.trace.Traceparent != nil {
 		b = fmt.Appendf(b, "  parent    %s\n", r.trace.Traceparent)

@@ -135,7 +135,7 @@ var fields = []field{
 	{Name: "server", Doc: "the servers tried", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Server })},
 	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: attrTexts(AttrFormat)},
 	{Name: "lossy", Doc: "the format could not hold everything", Kind: yesNoKind, Values: truths, Detail: true, ints: lossy},
-	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: rowText(func(r *Row) string { return r.Run })},
+	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: runs},
 	{Name: "traceparent", Doc: "the trace of who asked over the network: its id, or the whole header traceparent", Detail: true, texts: traceparents},
 	{Name: "caller", Doc: "who asked", Values: []string{"agent", "apply", "cli", "demo", "server", "terminus", "you"}, texts: rowText(func(r *Row) string { return r.Caller })},
 	{Name: "thread", Doc: "the thread of the watched process", texts: rowText(func(r *Row) string { return r.Thread })},
@@ -256,6 +256,12 @@ func rowText(of func(*Row) string) func(scope, func(string) bool) (bool, bool) {
 		s := of(c.row)
 		return s != "" && test(s), s != ""
 	}
+}
+
+// runs are the names of a run, one or two.
+func runs(c scope, test func(string) bool) (passed, present bool) {
+	r := c.row
+	return r.Run != "" && test(r.Run) || r.Transaction != "" && test(r.Transaction), r.Run != ""
 }
 
 func rowInt(of func(*Row) (int64, bool)) func(scope, func(int64) bool) (bool, bool) {
@@ -531,7 +537,7 @@ type flag struct {
 const slow = time.Second
 
 var flags = []flag{
-	{"hidden", "the caller did not see what happened: nil!, stale, err~ or part", false, func(c scope) bool { return c.row.Outcome.Hidden() }},
+	{"hidden", "the caller did not see what happened: nil!, stale, err~ or part", false, func(c scope) bool { return c.row.Outcome.HiddenFrom(c.row.Caller) }},
 	{"failed", "something went wrong, seen or not", false, func(c scope) bool { return c.row.Outcome.Failed() }},
 	{"slow", "took a second or more", false, func(c scope) bool { return c.row.Took >= slow }},
 	{"remote", "something went over the network", true, isRemote},

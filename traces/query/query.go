@@ -43,6 +43,7 @@ type Row struct {
 	Terminus    string
 	Cache       string
 	Run         string
+	Transaction string // Puppet's transaction_uuid of the run, if known and not Run itself
 	Caller      string
 	Source      string // where it was watched: "proxy", "tap"; "" in this process
 	Thread      string // of the watched process
@@ -63,7 +64,8 @@ func ReadRow(r *Row, t *traces.Trace) {
 	r.ID, r.Parent, r.Start, r.Took = t.ID, t.Parent, t.Start, t.Took
 	r.Verb, r.Outcome, r.Served, r.Flags, r.Sent = t.Verb, t.Outcome, t.Served, t.Flags, t.Caller == "you"
 	r.RunGuessed = t.RunGuessed
-	r.Indirection, r.Key, r.Environment, r.Run, r.Caller = t.Indirection, t.Key, t.Environment, t.Run, t.Caller
+	r.Indirection, r.Key, r.Environment, r.Caller = t.Indirection, t.Key, t.Environment, t.Caller
+	r.Run, r.Transaction = t.Run, t.Transaction
 	r.Terminus, r.SetBy = winner(t.Primary)
 	r.Cache, r.CacheSetBy = winner(t.Cache)
 }

@@ -25,18 +25,30 @@ var (
 // trace must not be changed; Body returns the bytes of its values. The error is
 // ErrDropped, or one of the recording.
 func (s *Store) Trace(id uint64) (*traces.Trace, error) {
+	t, transaction, err := s.read(id)
+	if err == nil && t.Transaction == "" && transaction != "" { // known since it ended
+		own := *t
+		own.Transaction = transaction
+		t = &own
+	}
+	return t, err
+}
+
+// read returns the detail of a request, and the transaction_uuid of its run.
+func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 	s.mu.Lock()
 	r, c := s.row(id)
 	if r == nil {
 		s.mu.Unlock()
-		return nil, fmt.Errorf("request %d: %w", id, ErrDropped)
+		return nil, "", fmt.Errorf("request %d: %w", id, ErrDropped)
 	}
 	if r.bits&ended == 0 {
 		var row Row
 		r.public(id, c.names, &row)
 		s.mu.Unlock()
-		return running(&row), nil
+		return running(&row), "", nil
 	}
+	_, transaction := runOf(c.names.name(r.run))
 	sl, ok := s.detail(id, r)
 	if ok && !sl.done {
 		own := *sl.trace // which is another's when the writer has seen it
@@ -49,27 +61,27 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 	s.mu.Unlock()
 	switch {
 	case ok && sl.done:
-		return sl.trace, nil
+		return sl.trace, transaction, nil
 	case ok:
 		t, _ := s.finish(sl.trace, sl.instance)
-		return t, nil
+		return t, transaction, nil
 	case f != nil && at != 0:
 		l, err := readLine(f, at)
 		if err != nil {
-			return nil, fmt.Errorf("read request %d at byte %d: %w", id, at, err)
+			return nil, "", fmt.Errorf("read request %d at byte %d: %w", id, at, err)
 		}
 		if l.Trace != id {
-			return nil, fmt.Errorf("read request %d at byte %d: the line is of request %d", id, at, l.Trace)
+			return nil, "", fmt.Errorf("read request %d at byte %d: the line is of request %d", id, at, l.Trace)
 		}
-		return l.trace(), nil
+		return l.trace(), transaction, nil
 	}
-	return nil, fmt.Errorf("detail of request %d: %w", id, ErrDropped)
+	return nil, "", fmt.Errorf("detail of request %d: %w", id, ErrDropped)
 }
 
 // running is the trace of a request that has not ended.
 func running(r *Row) *traces.Trace {
 	return &traces.Trace{
-		ID: r.ID, Parent: r.Parent, Run: r.Run, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
+		ID: r.ID, Parent: r.Parent, Run: r.Run, Transaction: r.Transaction, RunGuessed: r.RunGuessed, Caller: r.Caller, Verb: r.Verb, Indirection: r.Indirection, Key: r.Key,
 		Flags: r.Flags, Start: r.Start, Outcome: r.Outcome,
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -136,6 +137,47 @@ func (s *Store) linkRun(id uint64, r *row, prev uint64) {
 	}
 }
 
+// nameRun gives a request the transaction_uuid of its run, and gives that to the
+// requests around it which were there before it was known.
+func (s *Store) nameRun(id uint64, r *row, transaction string) {
+	if transaction == "" {
+		transaction = cmp.Or(s.transactionOf(before(id, r)), s.transactionOf(after(id, r)))
+	}
+	c := s.chunk(id)
+	if c == nil || !c.nameRun(r, transaction) {
+		return
+	}
+	for _, next := range []func(uint64, *row) uint64{before, after} {
+		for at, n := next(id, r), 0; at != 0 && n < maxRun; n++ {
+			other, c := s.row(at)
+			if other == nil || !c.nameRun(other, transaction) {
+				break
+			}
+			s.touch(at)
+			at = next(at, other)
+		}
+	}
+}
+
+func (s *Store) transactionOf(id uint64) string {
+	r, c := s.row(id)
+	if r == nil {
+		return ""
+	}
+	_, transaction := runOf(c.names.name(r.run))
+	return transaction
+}
+
+// nameRun reports whether r now has the transaction_uuid, and had none before.
+func (c *chunk) nameRun(r *row, transaction string) bool {
+	run, had := runOf(c.names.name(r.run))
+	if run == "" || run == transaction || had != "" || transaction == "" || len(run)+1+len(transaction) > maxName {
+		return false
+	}
+	r.run = c.intern(ofRun, run+"\x00"+transaction)
+	return true
+}
+
 func (s *Store) linkReplay(id uint64, r *row, of uint64) {
 	if of == 0 || s.slotOf(of) == nil {
 		return
@@ -242,7 +284,7 @@ func (s *Store) inRun(id uint64, run string) (uint64, *row) {
 		if r == nil {
 			return 0, nil
 		}
-		if c.names.name(r.run) == run {
+		if of, _ := runOf(c.names.name(r.run)); of == run {
 			return id, r
 		}
 		id = back(id, r.same)

@@ -45,7 +45,7 @@ func (s *Store) setMark(id uint64, r *row, mark byte) {
 	if mark != 0 {
 		r.bits |= marked
 	}
-	s.touched = append(s.touched, id)
+	s.touch(id)
 }
 
 // AddComment adds a comment to a request, which is never dropped then. The
@@ -66,6 +66,17 @@ func (s *Store) AddComment(id uint64, text string) error {
 func (s *Store) setComment(id uint64, r *row, c Comment) {
 	r.bits |= commented
 	s.comments[id] = append(s.comments[id], c)
+	s.touch(id)
+}
+
+// maxTouched is how many touched rows are known to views that were not extended
+// since; the others start again.
+const maxTouched = 1 << 16
+
+func (s *Store) touch(id uint64) {
+	if len(s.touched) == maxTouched {
+		s.touched, s.untold = append(s.touched[:0], s.touched[maxTouched/2:]...), s.untold+maxTouched/2
+	}
 	s.touched = append(s.touched, id)
 }
 

@@ -254,7 +254,7 @@ func (x *reading) putRow(at int64, h *head) {
 		return
 	}
 	if id < s.last {
-		s.touched = append(s.touched, id) // views may be beyond it
+		s.touch(id) // views may be beyond it
 	}
 	s.last = max(s.last, id)
 	c, r := s.make(id)
@@ -288,7 +288,7 @@ func (x *reading) putRow(at int64, h *head) {
 	}
 	s.readLinks(id, r, h)
 	s.stats.begin(r.start)
-	s.stats.end(&traces.Trace{Indirection: h.Indirection, Outcome: h.outcome(), Took: time.Duration(h.Took)})
+	s.stats.end(&traces.Trace{Indirection: h.Indirection, Caller: h.Caller, Outcome: h.outcome(), Took: time.Duration(h.Took)})
 	for _, l := range x.later[id] {
 		x.waiting--
 		x.putNote(id, l)
@@ -304,6 +304,7 @@ func (s *Store) readLinks(id uint64, r *row, h *head) {
 	} else {
 		s.linkRun(id, r, h.Previous)
 	}
+	s.nameRun(id, r, h.Transaction)
 	before := s.byKey.at(s.keyHash(h.Indirection, h.Key))
 	r.same = s.sameBefore(before.last, id)
 	before.last = id

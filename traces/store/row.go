@@ -2,6 +2,7 @@ package store
 
 import (
 	"hash/maphash"
+	"strings"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -30,6 +31,7 @@ type Row struct {
 	Cache        string
 	Environment  string
 	Run          string
+	Transaction  string // Puppet's transaction_uuid of the run; "" until a request names it
 	Caller       string
 	SetBy        traces.SourceKind // source of the terminus
 	CacheSetBy   traces.SourceKind // source of the cache
@@ -92,11 +94,19 @@ func (r *row) public(id uint64, n names, dst *Row) {
 		ID: id, Start: when(r.start), Took: time.Duration(r.took), Parent: back(id, r.parent),
 		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
 		Indirection: n.name(r.ind), Key: n.name(r.key), Terminus: n.name(r.terminus), Cache: n.name(r.cache),
-		Environment: n.name(r.env), Run: n.name(r.run), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
+		Environment: n.name(r.env), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
 		SetBy: traces.SourceKind(r.setBy), CacheSetBy: traces.SourceKind(r.cacheBy), Size: int(r.size),
 		CacheWritten: r.bits&cacheWritten != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
 		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, RunGuessed: r.bits&runGuessed != 0, Mark: r.mark,
 	}
+	dst.Run, dst.Transaction = runOf(n.name(r.run))
+}
+
+// The run of a row is its name and, once known, its transaction_uuid behind a
+// NUL, which needs no column.
+func runOf(text string) (run, transaction string) {
+	run, transaction, _ = strings.Cut(text, "\x00")
+	return run, transaction
 }
 
 // nanos and when convert a time; zero stays zero.

@@ -35,7 +35,7 @@ type Traffic struct {
 
 // counters are the source of Stats, Traffic and Rates.
 type counters struct {
-	total, ended, held, redacted               uint64
+	total, ended, held, hidden, redacted       uint64
 	by                                         [traces.OutcomeCount]uint64
 	droppedBodies, droppedDetails, droppedRows uint64
 	traffic                                    map[string]*traffic
@@ -76,6 +76,10 @@ func (c *counters) end(t *traces.Trace) {
 	if t.Outcome < traces.OutcomeCount {
 		c.by[t.Outcome]++
 	}
+	hidden := t.Outcome.HiddenFrom(t.Caller)
+	if hidden {
+		c.hidden++
+	}
 	tr := c.recent
 	if tr == nil || c.called != t.Indirection {
 		if tr = c.traffic[t.Indirection]; tr == nil {
@@ -91,7 +95,7 @@ func (c *counters) end(t *traces.Trace) {
 	if t.Outcome == traces.Err {
 		tr.errors++
 	}
-	if t.Outcome.Hidden() {
+	if hidden {
 		tr.hidden++
 	}
 	tr.max = max(tr.max, t.Took)
@@ -171,14 +175,11 @@ func (s *Store) Stats() Stats {
 	defer s.mu.Unlock()
 	c := &s.stats
 	st := Stats{
-		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Redacted: c.redacted,
+		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Hidden: c.hidden, Redacted: c.redacted,
 		DroppedBodies: c.droppedBodies, DroppedDetails: c.droppedDetails, DroppedRows: c.droppedRows,
 		Memory: s.memory(), Limit: s.opts.Memory, FileSize: s.file.size,
 	}
 	for o, n := range c.by {
-		if traces.Outcome(o).Hidden() {
-			st.Hidden += n
-		}
 		if traces.Outcome(o).Failed() {
 			st.Failed += n
 		}

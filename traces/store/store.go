@@ -133,7 +133,8 @@ type Store struct {
 
 	comments map[uint64][]Comment
 	events   []Event
-	touched  []uint64 // rows that changed out of turn, for views
+	touched  []uint64 // rows that changed out of turn, for views; the newest of them
+	untold   int      // how many were touched before these
 	notes    []string
 	file     file
 	loaded   int64 // bytes of a recording that were read
@@ -214,6 +215,7 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 		newest := s.byRun.at(run)
 		s.linkRun(id, r, *newest)
 		*newest = id
+		s.nameRun(id, r, t.Transaction)
 	}
 	s.stats.begin(r.start)
 	s.mu.Unlock()

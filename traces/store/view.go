@@ -33,7 +33,7 @@ type View struct {
 func (s *Store) View(q *query.Expr) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &View{s: s, q: q, subject: subject{s: s}, touched: len(s.touched)}
+	return &View{s: s, q: q, subject: subject{s: s}, touched: s.untold + len(s.touched)}
 }
 
 // patience is how long Extend looks at details.
@@ -95,10 +95,13 @@ func (v *View) again() {
 	v.s.mu.Lock()
 	first, _ := v.s.bounds()
 	look := v.open
-	if v.touched < len(v.s.touched) {
-		look = append(slices.Clone(look), v.s.touched[v.touched:]...)
-		v.touched = len(v.s.touched)
+	if fresh := v.s.untold + len(v.s.touched) - v.touched; fresh > len(v.s.touched) {
+		v.restart()
+		look = nil
+	} else if fresh > 0 {
+		look = append(slices.Clone(look), v.s.touched[len(v.s.touched)-fresh:]...)
 	}
+	v.touched = v.s.untold + len(v.s.touched)
 	var kept []uint64
 	if first > 1 {
 		kept = v.s.keptIDs()
@@ -118,6 +121,14 @@ func (v *View) again() {
 		}
 	}
 	v.open = open
+}
+
+// restart forgets what was looked at: too much was touched since.
+func (v *View) restart() {
+	v.started, v.open = false, nil
+	v.mu.Lock()
+	v.ids, v.checked = nil, 0
+	v.mu.Unlock()
 }
 
 // look adds or removes one row.
@@ -223,8 +234,9 @@ func (u *subject) set(id uint64, r *row, n names) {
 		Verb: traces.Verb(r.verb), Outcome: traces.Outcome(r.outcome), Served: traces.Served(r.served), Flags: traces.Flags(r.flags),
 		SetBy: traces.SourceKind(r.setBy), CacheSetBy: traces.SourceKind(r.cacheBy), Mark: r.mark, Sent: r.bits&sent != 0, RunGuessed: r.bits&runGuessed != 0,
 		Indirection: n.name(r.ind), Key: n.name(r.key), Environment: n.name(r.env), Terminus: n.name(r.terminus),
-		Cache: n.name(r.cache), Run: n.name(r.run), Caller: n.name(r.caller),
+		Cache: n.name(r.cache), Caller: n.name(r.caller),
 	}
+	u.row.Run, u.row.Transaction = runOf(n.name(r.run))
 	if r.bits&commented != 0 {
 		for _, c := range u.s.Comments(id) {
 			u.row.Note += c.Text + "\n"

@@ -243,3 +243,74 @@ func TestViewOfLoading(t *testing.T) {
 		t.Errorf("checked %d of %d", n, total)
 	}
 }
+
+// A run is found by its name and by its transaction_uuid, also the requests that
+// came before that was known, live and in a recording.
+func TestTransaction(t *testing.T) {
+	t.Parallel()
+	s := open(t, store.Options{Path: file(t)})
+	named, other, unnamed := s.View(expr(t, "run=u1")), s.View(expr(t, "run=4f2a91c3")), s.View(expr(t, "run=u2"))
+	of := func(run, transaction string) *traces.Trace {
+		tr := find("file_metadata", "plugins")
+		tr.Run, tr.Transaction = run, transaction
+		return tr
+	}
+	record(s, of("4f2a91c3", ""), nil) // 1
+	record(s, of("another", ""), nil)  // 2
+	late := of("4f2a91c3", "")         // 3 ends after what follows, and so comes last in the recording
+	late.ID = s.Begin(late)
+	extend(named)
+	if named.Len() != 0 {
+		t.Errorf("before it is known: %v", ids(named))
+	}
+	record(s, of("4f2a91c3", "u1"), nil) // 4
+	record(s, of("4f2a91c3", ""), nil)   // 5
+	record(s, of("u2", "u2"), nil)       // 6
+	s.End(late, nil)
+	flush(t, s)
+	check := func(name string, v *store.View, want ...uint64) {
+		t.Helper()
+		if extend(v); !slices.Equal(ids(v), want) {
+			t.Errorf("%s: got %v, want %v", name, ids(v), want)
+		}
+	}
+	check("the uuid", named, 1, 3, 4, 5)
+	check("the name", other, 1, 3, 4, 5)
+	check("the uuid is the name", unnamed, 6)
+	again := reopen(t, s)
+	for _, s := range []*store.Store{s, again} {
+		check("another view", s.View(expr(t, "run=u1")), 1, 3, 4, 5)
+		for _, id := range []uint64{1, 3, 4, 5} {
+			tr, err := s.Trace(id)
+			if row, _ := s.Row(id); err != nil || row.Run != "4f2a91c3" || row.Transaction != "u1" || tr.Run != "4f2a91c3" || tr.Transaction != "u1" {
+				t.Errorf("#%d: row %q %q, detail %+v, %v", id, row.Run, row.Transaction, tr, err)
+			}
+		}
+		if row, _ := s.Row(6); row.Run != "u2" || row.Transaction != "" {
+			t.Errorf("#6: row %q %q", row.Run, row.Transaction)
+		}
+	}
+}
+
+// A view that was not extended for long is right again, although it is not known
+// any longer what was touched since.
+func TestViewRestarts(t *testing.T) {
+	t.Parallel()
+	s := open(t, store.Options{})
+	for range 3 {
+		record(s, find("facts", "web01"), nil)
+	}
+	v := s.View(expr(t, "@marked"))
+	extend(v)
+	for i := range 1<<16 + 2 {
+		if err := s.SetMark(1+uint64(i/(1<<16)), 'a'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if extend(v); !slices.Equal(ids(v), []uint64{1, 2}) {
+		t.Errorf("got %v, want 1 and 2", ids(v))
+	}
+	if n, total := v.Checked(); n != 3 || total != 3 {
+		t.Errorf("checked %d of %d", n, total)
+	}
+}

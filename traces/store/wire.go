@@ -67,6 +67,7 @@ type head struct {
 	Key         string    `json:"key"`
 	Environment string    `json:"env"`
 	Run         string    `json:"run"`
+	Transaction string    `json:"transaction"`
 	Guessed     bool      `json:"guessed"`
 	Caller      string    `json:"caller"`
 	Parent      uint64    `json:"parent"`
@@ -328,7 +329,7 @@ func headOf(t *traces.Trace, replay bool) head {
 	origin, fault := firstFault(t)
 	return head{
 		Trace: t.ID, Time: t.Start, Took: int64(t.Took), Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
-		Environment: t.Environment, Run: t.Run, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
+		Environment: t.Environment, Run: t.Run, Transaction: t.Transaction, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
 		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Kind.String(), CacheSetBy: cache.Kind.String(),
 		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Origin: origin, Fault: fault, Size: t.Value.Size,
@@ -354,7 +355,7 @@ func firstFault(t *traces.Trace) (origin, message string) {
 func headOfRow(r *Row, l Links) head {
 	h := head{
 		Trace: r.ID, Time: r.Start, Took: int64(r.Took), Verb: r.Verb.String(), Indirection: r.Indirection, Key: r.Key,
-		Environment: r.Environment, Run: r.Run, Guessed: r.RunGuessed, Caller: r.Caller, Parent: r.Parent, Previous: l.PrevInRun,
+		Environment: r.Environment, Run: r.Run, Transaction: r.Transaction, Guessed: r.RunGuessed, Caller: r.Caller, Parent: r.Parent, Previous: l.PrevInRun,
 		Good: l.LastGood, Outcome: r.Outcome.String(), Served: r.Served.String(), Flags: r.Flags.Names(),
 		Terminus: r.Terminus, Cache: r.Cache, SetBy: r.SetBy.String(), CacheSetBy: r.CacheSetBy.String(),
 		CacheWrote: r.CacheWritten, Origin: r.Origin, Fault: r.Fault, Size: r.Size, Lost: true,
@@ -367,7 +368,7 @@ func headOfRow(r *Row, l Links) head {
 
 func appendHead(b []byte, h *head) object {
 	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).str("verb", h.Verb).
-		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).yes("guessed", h.Guessed).str("caller", h.Caller).
+		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).
 		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
 		str("out", h.Outcome).str("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
 		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).
@@ -501,7 +502,7 @@ func local(t time.Time) time.Time {
 // trace converts l to a trace.
 func (l *line) trace() *traces.Trace {
 	t := &traces.Trace{
-		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
+		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Transaction: l.Transaction, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Value: l.Value.value(), Sent: l.SentValue.value(),

@@ -179,7 +179,7 @@ func (c *Cache) writer(e *entry) string {
 	if row, ok := c.env.Log.Row(id); ok {
 		text += fmt.Sprintf(" %s %s", row.Verb, row.Indirection)
 		if row.Run != "" {
-			text += ", run " + traces.RunName(row.Run, row.RunGuessed)
+			text += ", run " + traces.RunName(row.Run, row.Transaction, row.RunGuessed)
 		}
 		text += ", env " + row.Environment
 	}

@@ -366,6 +366,61 @@ func TestAgent(t *testing.T) {
 	l.end()
 }
 
+// TestAgentFails: runs without a catalog, with one that fails, and with one from
+// the agent's cache differ in the sentence of the
+// run, which is found by both its names.
+func TestAgentFails(t *testing.T) {
+	t.Parallel()
+	needAgent(t)
+	s := newSite(t)
+	recording := s.path("runs.jsonl")
+	l := s.run("serve", "--confdir", s.path("srv"), "--record", recording)
+	const name = "web02.example.com"
+	if out, code := s.agent(name, l.port); code != 1 {
+		t.Fatalf("without a catalog: exit %d\n%s\n%s", code, out, l.output())
+	}
+	l.waitFor("no catalog found by terminus json, report saved: status failed")
+	l.waitFor("find catalog " + name)
+
+	b, err := json.Marshal(map[string]any{
+		"name": name, "version": 1, "environment": "production", "tags": []string{}, "classes": []string{}, "edges": []any{},
+		"resources": []map[string]any{
+			resource("Stage", "main", map[string]any{}),
+			resource("Notify", "works", map[string]any{}),
+			resource("Exec", "/bin/false", map[string]any{"before": []string{"Notify[comes after]"}}),
+			resource("Notify", "comes after", map[string]any{}),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("srv/var/server_data/catalog/"+name+".json", string(b))
+	if out, code := s.agent(name, l.port); code != 6 {
+		t.Fatalf("with a catalog that fails: exit %d\n%s\n%s", code, out, l.output())
+	}
+	l.waitFor("report saved: status failed, 1 failed, 1 skipped")
+	if out, code := s.agent(name, l.port, "--noop", "--use_cached_catalog"); code != 0 {
+		t.Fatalf("with its own catalog: exit %d\n%s\n%s", code, out, l.output())
+	}
+	l.waitFor("report saved: status unchanged, noop, cached catalog (explicitly_requested)")
+	l.end()
+
+	report, err := os.ReadFile(s.path("agents/" + name + "/var/state/last_run_report.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^transaction_uuid: (.*)$`).FindSubmatch(report)
+	if m == nil {
+		t.Fatalf("no transaction_uuid in\n%s", report)
+	}
+	for _, ask := range []string{string(m[1]), regexp.MustCompile(`run ~?(\S+)[^\n]*cached catalog`).FindStringSubmatch(l.output())[1]} {
+		out, err := exec.CommandContext(t.Context(), s.program, "story", "--recording", recording, "run="+strings.TrimSuffix(ask, ":")).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "cached catalog (explicitly_requested)") || !strings.Contains(string(out), "save report "+name) {
+			t.Errorf("run=%s: %v\n%s", ask, err, out)
+		}
+	}
+}
+
 // pluginsAreThere checks that an agent has all plugins of three modules, byte for
 // byte.
 func (s *site) pluginsAreThere(name string) {

@@ -17,7 +17,7 @@ import (
 )
 
 // runStories returns the stories of the runs that have some of the requests, one
-// sentence each. Runs of a single request have none.
+// sentence each. Single requests have none, except a report.
 func runStories(s *store.Store, ids []uint64) []string {
 	var names []string
 	runs := make(map[string]*traces.RunStory)
@@ -36,26 +36,30 @@ func runStories(s *store.Store, ids []uint64) []string {
 			runs[row.Run] = r
 			names = append(names, row.Run)
 		}
-		r.Add(t, catalogOf(s, t))
+		r.Add(t, bodyOf(s, t))
 	}
 	var sentences []string
 	for _, name := range names {
-		if r := runs[name]; r.Requests() > 1 {
+		if r := runs[name]; !r.Single() {
 			sentences = append(sentences, r.String())
 		}
 	}
 	return sentences
 }
 
-// catalogOf is the catalog that a request found, as far as it is still there.
-func catalogOf(s *store.Store, t *traces.Trace) []byte {
-	if t.Indirection != "catalog" || t.Verb != traces.Find {
+// bodyOf is what the story of a run reads of a request, as far as it is still
+// there: a catalog or node that was found, a report that was saved.
+func bodyOf(s *store.Store, t *traces.Trace) []byte {
+	var v traces.Value
+	switch {
+	case t.Verb == traces.Find && (t.Indirection == "catalog" || t.Indirection == "node"):
+		v = t.Value
+	case t.Verb == traces.Save && t.Indirection == "report":
+		v = t.Sent
+	default:
 		return nil
 	}
-	b, err := s.Body(t.Value)
-	if err != nil {
-		return nil
-	}
+	b, _ := s.Body(v) // nothing is read of what was dropped
 	return b
 }
 

@@ -435,7 +435,7 @@ func (w *lines) add(s *store.Store, t *traces.Trace) {
 	select {
 	case w.queue <- func() {
 		fmt.Fprintln(w.out, line)
-		w.run(&run, catalogOf(s, &run))
+		w.run(&run, bodyOf(s, &run))
 	}:
 	default:
 		w.lost++
@@ -443,7 +443,7 @@ func (w *lines) add(s *store.Store, t *traces.Trace) {
 }
 
 // run counts a request for the run that it is of.
-func (w *lines) run(t *traces.Trace, catalog []byte) {
+func (w *lines) run(t *traces.Trace, body []byte) {
 	if t.Run == "" {
 		return
 	}
@@ -452,7 +452,7 @@ func (w *lines) run(t *traces.Trace, catalog []byte) {
 		r = new(traces.RunStory)
 		w.runs[t.Run] = r
 	}
-	r.Add(t, catalog)
+	r.Add(t, body)
 	if r.Done() {
 		w.printRuns(func(other *traces.RunStory) bool { return other == r })
 	}
@@ -462,7 +462,7 @@ func (w *lines) run(t *traces.Trace, catalog []byte) {
 func (w *lines) printRuns(isOver func(*traces.RunStory) bool) {
 	for name, r := range w.runs {
 		if isOver(r) {
-			if r.Requests() > 1 {
+			if !r.Single() {
 				fmt.Fprintln(w.out, clean(r.String()))
 			}
 			delete(w.runs, name)

@@ -180,7 +180,7 @@ func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
 		if len(g.keys) < maxKeys {
 			g.keys[row.Key] = true
 		}
-		if row.Outcome.Hidden() {
+		if row.Outcome.HiddenFrom(row.Caller) {
 			g.hidden++
 		}
 		if len(g.members) == maxMembers {

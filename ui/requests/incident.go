@@ -157,6 +157,8 @@ func shownTo(t *traces.Trace) string {
 	switch {
 	case q.Because.Reason == traces.Rescued:
 		return fmt.Sprintf("%s, which catches it in %s and goes on", who, q.Because.About)
+	case t.Outcome.Hidden() && !t.Outcome.HiddenFrom(t.Caller):
+		return who + ", as 404 Not Found"
 	case t.Outcome.Hidden():
 		return "nobody: " + who + " got an answer as if nothing had happened"
 	case t.Error != "":

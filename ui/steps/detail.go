@@ -214,7 +214,7 @@ func Report(t *traces.Trace, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %s %s %s\n", t.ID, t.Verb, t.Indirection, t.Key)
 	fmt.Fprintf(&b, "%s  %s  %s", t.Start.In(zone).Format("2006-01-02 15:04:05.000"), t.Outcome, session.Took(t.Took))
-	for _, part := range []struct{ label, text string }{{"environment", t.Environment}, {"run", traces.RunName(t.Run, t.RunGuessed)}, {"caller", t.Caller}} {
+	for _, part := range []struct{ label, text string }{{"environment", t.Environment}, {"run", traces.RunName(t.Run, t.Transaction, t.RunGuessed)}, {"caller", t.Caller}} {
 		if part.text != "" {
 			fmt.Fprintf(&b, "  %s %s", part.label, part.text)
 		}

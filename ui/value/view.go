@@ -213,7 +213,7 @@ func (v *Value) meta(width int) term.Lines {
 	}
 	facts.Put(style, "served by", served)
 	facts.Put(term.Plain, "answered at", t.Start.In(v.env.Zone).Format("2006-01-02 15:04:05"))
-	facts.Put(term.Plain, "run", traces.RunName(t.Run, t.RunGuessed))
+	facts.Put(term.Plain, "run", traces.RunName(t.Run, t.Transaction, t.RunGuessed))
 	facts.Put(term.Plain, "traceparent", t.Traceparent.String())
 	facts.Put(term.Plain, "environment", t.Environment)
 	facts.Put(term.Plain, "stored in", v.value.Source)

@@ -195,6 +195,10 @@ func (c *call) save() {
 	if contents, ok := contentsOf(c.req.Instance).(*stream); ok {
 		defer contents.end()
 	}
+	if report, ok := c.req.Instance.(*model.Report); ok && report.TransactionUUID != "" && (c.req.Run == "" || c.req.RunGuessed) {
+		c.req.Run = report.TransactionUUID
+		c.joinRun()
+	}
 	if !c.h.o.PassThrough { // Puppet saves instance and key only
 		c.req.Options, c.req.Flags = slices.DeleteFunc(c.req.Options, func(o indirector.Option) bool { return o.Name != "transaction_uuid" }), 0
 	}

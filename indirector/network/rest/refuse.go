@@ -47,7 +47,7 @@ func (c *call) refused(e *Error, at traces.Step) {
 	t.Traceparent = traces.TraceparentOf(c.r.Context())
 	if c.req != nil {
 		t.Verb, t.Environment, t.Flags = c.req.Verb, c.req.Environment, c.req.Flags
-		t.Run, t.RunGuessed = c.req.Run, c.req.RunGuessed
+		t.Run, t.RunGuessed, t.Transaction = c.req.Run, c.req.RunGuessed, c.wants.Transaction
 	} else if c.h.o.Run != nil {
 		t.Run, t.RunGuessed = c.h.o.Run(c.r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key})
 	}

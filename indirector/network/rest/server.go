@@ -289,9 +289,7 @@ func (c *call) ask() {
 		return
 	}
 	req.Remote, req.Caller = &c.remote, "agent "+c.remote.Node
-	if h.o.Run != nil {
-		req.Run, req.RunGuessed = h.o.Run(c.r, req)
-	}
+	c.joinRun()
 	if h.o.PassThrough {
 		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: forwarded(c.r.Header)}
 		if len(c.r.Header["Accept"]) == 0 {
@@ -309,6 +307,19 @@ func (c *call) ask() {
 		c.save()
 	case indirector.Destroy:
 		c.destroy()
+	}
+}
+
+// joinRun puts the request into a run. Request.Run is the transaction_uuid
+// before, if the request names one.
+func (c *call) joinRun() {
+	if c.h.o.Run == nil {
+		return
+	}
+	transaction := c.req.Run
+	c.req.Run, c.req.RunGuessed = c.h.o.Run(c.r, c.req)
+	if c.req.Run != transaction {
+		c.wants.Transaction = transaction
 	}
 }
 

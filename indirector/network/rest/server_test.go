@@ -347,6 +347,29 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestTransaction: a request that names its transaction_uuid has it in its trace
+// beside the run; a report names it in its body.
+func TestTransaction(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, &scripted{}, func(_ *indirector.Config, o *rest.Options) {
+		o.Run = func(_ *http.Request, req *indirector.Request) (string, bool) { return "4f2a91c3", req.Run == "" }
+	})
+	for _, tt := range []struct {
+		line, body, transaction string
+		guessed                 bool
+	}{
+		{"GET /puppet/v3/node/web01?environment=production&transaction_uuid=u1", "", "u1", false},
+		{"GET /puppet/v3/node/web01?environment=production", "", "", true},
+		{"PUT /puppet/v3/report/web01?environment=production", `{"host":"web01","transaction_uuid":"u1","logs":[],"metrics":{},"resource_statuses":{}}`, "u1", false},
+		{"PUT /puppet/v3/report/web01?environment=production", `{"host":"web01","logs":[],"metrics":{},"resource_statuses":{}}`, "", true},
+	} {
+		st.ask(t, tt.line, tt.body, "Accept", "*/*", "Content-Type", "application/json")
+		if last := st.all()[len(st.all())-1]; last.Run != "4f2a91c3" || last.Transaction != tt.transaction || last.RunGuessed != tt.guessed {
+			t.Errorf("%s %s: run %q, transaction %q, a guess: %v", tt.line, tt.body, last.Run, last.Transaction, last.RunGuessed)
+		}
+	}
+}
+
 // TestTraceparent: a request, those that it causes, and a refusal belong to the
 // trace of a valid header. A guessed run is a guess for all of them.
 func TestTraceparent(t *testing.T) {
