@@ -22,7 +22,7 @@ import (
 //	value={"name": "web01", …}|@FILE   the answer so far, or what is to be saved
 type Edit struct{ Name, Value string }
 
-func (e Edit) String() string { return e.Name + "=" + quoteValue(e.Value) }
+func (e Edit) String() string { return quote(e.Name) + "=" + quoteValue(e.Value) }
 
 // quoteValue leaves "" as it is: opt.NAME= removes the option.
 func quoteValue(s string) string {

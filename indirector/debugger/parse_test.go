@@ -31,6 +31,7 @@ func TestParse(t *testing.T) {
 		{`do value '{"name": "web01"}'`, `before terminus do value '{"name": "web01"}'`},
 		{"do value @/tmp/x.yaml", "before terminus do value @/tmp/x.yaml"},
 		{"do set ignore_cache opt.a='b c' opt.d=", "before terminus do set ignore_cache=true opt.a='b c' opt.d="},
+		{"do set 'opt.a b'=c 'opt. ='", "before terminus do set 'opt.a b'=c 'opt. '="},
 		{`"at" or key="do it" before caller`, `before caller do hold`},
 		{"key=don't before route", "before route do hold"},
 		{"first 3 every 2", "before terminus do hold first 3 every 2"},
@@ -113,5 +114,32 @@ func FuzzParse(f *testing.F) {
 		if twice := again.String(); twice != once {
 			t.Errorf("%q: %q, then %q", text, once, twice)
 		}
+	})
+}
+
+// FuzzEdit: an edit and an action print themselves so that they are read again.
+func FuzzEdit(f *testing.F) {
+	for _, s := range []string{"key=web02", "environment=qa", "cache=none", "ignore_cache", "fail_on_404=false", "opt.x=a b", "opt.x=", "opt.a b=c", "opt. =", `value={"a": 1}`, "value=@f", "fail 503 'a b'", "set key=a env=b", "delay 1s jitter 2ms", "truncate 10% json", "corrupt 3", "log key,out"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsAny(text, "\n\r") {
+			return // a line break is no part of a line
+		}
+		if e, err := debugger.ParseEdit(text); err == nil {
+			a, err := debugger.ParseAction("set " + e.String())
+			if err != nil || len(a.Edits) != 1 || a.Edits[0] != e {
+				t.Errorf("%q: %q is read as %+v, %v", text, e, a.Edits, err)
+			}
+		}
+		a, err := debugger.ParseAction(text)
+		if err != nil {
+			return
+		}
+		again, err := debugger.ParseAction(a.String())
+		if err != nil || again.String() != a.String() {
+			t.Errorf("%q prints %q, which is read as %q, %v", text, a, again, err)
+		}
+		_ = a.Error()
 	})
 }

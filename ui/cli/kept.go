@@ -56,13 +56,26 @@ func keptFor(project string) (*kept, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err == nil {
-		err = json.Unmarshal(b, k)
+		err = k.read(b)
 	}
 	if err != nil {
-		return &kept{Project: project}, fmt.Errorf("read %s: %w; remove it to begin anew", path, err)
+		return k, fmt.Errorf("read %s: %w; remove it to begin anew", path, err)
 	}
-	k.path, k.Project = path, project
+	k.path = path
 	return k, nil
+}
+
+// read takes over what a file of the project holds; after an error nothing.
+func (k *kept) read(b []byte) error {
+	var of struct {
+		Ignore   []string
+		Baseline string
+	}
+	if err := json.Unmarshal(b, &of); err != nil {
+		return err
+	}
+	k.Ignore, k.Baseline = of.Ignore, of.Baseline
+	return nil
 }
 
 // keep writes one thing down. It fits screen.Env.Keep.
