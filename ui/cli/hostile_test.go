@@ -17,6 +17,7 @@ import (
 
 	"indirtui/indirector/host/files"
 	"indirtui/termini"
+	"indirtui/traces"
 	"indirtui/ui/uitest"
 )
 
@@ -170,37 +171,76 @@ func hostileLine(r *rand.Rand) string {
 	return lines[r.IntN(len(lines))]
 }
 
-// FuzzPrinted: whatever is in files, recordings and arguments, nothing that the
-// command line prints is obeyed by a terminal.
+// hostileSites are made once: that takes longer than a command.
+func hostileSites(f *testing.F) (sites [16]struct {
+	flags     []string
+	recording string
+},
+) {
+	f.Helper()
+	for i := range sites {
+		sites[i].flags, sites[i].recording = hostileSite(f, rand.New(rand.NewPCG(uint64(i), 15)))
+	}
+	return sites
+}
+
+// obeyed fails the test if a terminal would obey what was printed.
+func obeyed(t *testing.T, what any, printed string) {
+	t.Helper()
+	for line := range strings.SplitSeq(strings.ReplaceAll(printed, "\r\n", "\n"), "\n") { // as CSV ends its lines
+		if !utf8.ValidString(line) || strings.ContainsFunc(line, uitest.Obeyed) {
+			t.Errorf("%.200q prints %.500q", what, line)
+		}
+	}
+}
+
+// FuzzPrinted: whatever is in files, recordings and arguments, nothing that a
+// command prints is obeyed by a terminal.
 func FuzzPrinted(f *testing.F) {
-	for seed := range uint64(20) {
+	for seed := range uint64(160) {
 		f.Add(seed)
 	}
 	f.Setenv("XDG_STATE_HOME", f.TempDir())
+	sites := hostileSites(f)
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		t.Chdir(t.TempDir()) // commands write files
 		r := rand.New(rand.NewPCG(seed, 15))
-		flags, recording := hostileSite(t, r)
-		for range 8 {
-			words := hostileWords(r, recording)
-			var in, out, err bytes.Buffer
-			for range 12 {
-				in.WriteString(hostileLine(r) + "\n")
-			}
-			in.WriteString("quit\n")
-			args := append(words[:len(words):len(words)], flags...)
-			if words[0] == "open" || words[0] == "story" || words[0] == "export" || words[0] == "check" || words[0] == "diff" {
-				args = words
-			}
-			Main(args, Streams{In: &in, Out: &out, Err: &err}, termini.Specs(), termini.All())
-			for where, b := range map[string][]byte{"standard output": out.Bytes(), "standard error": err.Bytes()} {
-				for line := range strings.SplitSeq(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n") { // as CSV ends its lines
-					if !utf8.ValidString(line) || strings.ContainsFunc(line, uitest.Obeyed) {
-						t.Errorf("%.200q writes to %s: %.500q", words, where, line)
-					}
-				}
-			}
+		site := sites[seed%uint64(len(sites))]
+		words := hostileWords(r, site.recording)
+		var in, out, err bytes.Buffer
+		for range 2 {
+			in.WriteString(hostileLine(r) + "\n")
 		}
+		in.WriteString("quit\n")
+		args := append(words[:len(words):len(words)], site.flags...)
+		if words[0] == "open" || words[0] == "story" || words[0] == "export" || words[0] == "check" || words[0] == "diff" {
+			args = words
+		}
+		Main(args, Streams{In: &in, Out: &out, Err: &err}, termini.Specs(), termini.All())
+		obeyed(t, words, out.String())
+		obeyed(t, words, err.String())
+	})
+}
+
+// FuzzLine is the same for the lines and sentences of serve and proxy.
+func FuzzLine(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed, "web01", []byte(`{"status":"failed","environment":"qa"}`))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, text string, body []byte) {
+		var out bytes.Buffer
+		w := &lines{out: &out, runs: make(map[string]*traces.RunStory)}
+		r := rand.New(rand.NewPCG(seed, 17))
+		for i, indirection := range []string{"node", "catalog", text, "report"} {
+			tr := uitest.HostileTrace(r, i)
+			tr.Indirection, tr.Verb, tr.Parent, tr.Run, tr.Key = indirection, traces.Find, 0, "r", text
+			if indirection == "report" {
+				tr.Verb = traces.Save
+			}
+			fmt.Fprintln(&out, requestLine(&tr))
+			w.run(&tr, body)
+		}
+		obeyed(t, text, out.String())
 	})
 }
 
@@ -231,26 +271,25 @@ func FuzzOnTerminal(f *testing.F) {
 // FuzzShown is the same for the screen, in all places, with all that can be typed
 // there.
 func FuzzShown(f *testing.F) {
-	for seed := range uint64(6) {
-		f.Add(seed, uint16(40))
+	for seed := range uint64(40) {
+		f.Add(seed, uint16(seed))
+	}
+	short := func(s string) string { return s[:min(len(s), 100)] } // a key looks at all that was typed before
+	state := f.TempDir()
+	f.Setenv("XDG_STATE_HOME", state)
+	sites := hostileSites(f)
+	r := rand.New(rand.NewPCG(0, 16))
+	for i := range 3 {
+		dir := filepath.Join(state, "indirtui")
+		_ = os.MkdirAll(dir, 0o700)
+		_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%.40s.jsonl", i, strings.NewReplacer("/", "", "\x00", "").Replace(uitest.HostileText(r)))), []byte(uitest.HostileText(r)), 0o600)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, n uint16) {
 		t.Chdir(t.TempDir())
-		state := t.TempDir()
-		old := os.Getenv("XDG_STATE_HOME")
-		if err := os.Setenv("XDG_STATE_HOME", state); err != nil { // t.Setenv cannot be used while others run
-			t.Fatal(err)
-		}
-		defer func() { _ = os.Setenv("XDG_STATE_HOME", old) }()
 		r := rand.New(rand.NewPCG(seed, 16))
-		flags, _ := hostileSite(t, r)
+		flags := sites[seed%uint64(len(sites))].flags
 		p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 		p.confDir, p.varDir, p.write, p.application = flags[1], flags[3], true, "agent"
-		for i := range 3 {
-			dir := filepath.Join(state, "indirtui")
-			_ = os.MkdirAll(dir, 0o700)
-			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%.40s.jsonl", i, strings.NewReplacer("/", "", "\x00", "").Replace(uitest.HostileText(r)))), []byte(uitest.HostileText(r)), 0o600)
-		}
 		s, err := viewer{p}.session()
 		if err != nil {
 			return // which is reported: see FuzzPrinted
@@ -261,17 +300,17 @@ func FuzzShown(f *testing.F) {
 		player := uitest.New(t, cfg, 80, 24)
 		player.Held = func() int { return heldByYou(s.engine) }
 		player.Patience = 100 * time.Millisecond
-		for range n % 200 {
+		for range n % 16 {
 			if player.Quit {
 				break
 			}
 			switch r.IntN(3) {
 			case 0:
-				player.Keys(":", hostileLine(r), "enter")
+				player.Keys(":", short(hostileLine(r)), "enter")
 			case 1:
 				player.Keys(monkeyKeys[r.IntN(len(monkeyKeys))])
 			default:
-				player.Paste(uitest.HostileText(r))
+				player.Paste(short(uitest.HostileText(r)))
 			}
 			player.Exact()
 			if r.IntN(8) == 0 {
