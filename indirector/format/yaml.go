@@ -39,11 +39,18 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || slices.Contains(onTheWire, doc.Tag) && !o.Lenient) {
 		return nil, notes, notValid(c, nil)
 	}
-	i, err := c.FromData(doc.Value)
+	i, notes, err := fromDocument(c, doc, notes, o)
 	if err != nil && doc.Tag == c.Ruby {
 		err = notValid(c, err) // Ruby makes the object while it loads
 	}
 	return i, notes, err
+}
+
+// fromDocument makes an instance of a document. The rich data of a catalog that
+// Puppet reads as an empty one cannot be refused.
+func fromDocument(c *model.Class, doc *psych.Document, notes Notes, o Options) (indirector.Instance, Notes, error) {
+	o.Lenient = o.Lenient || c.Name == "catalog" && doc.Tag == c.Ruby
+	return fromData(c, doc.Value, notes, o)
 }
 
 func notValid(c *model.Class, cause error) error {
@@ -94,8 +101,7 @@ func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.
 		return nil, notes, err
 	}
 	if doc.Tag == c.Ruby {
-		i, err := c.FromData(doc.Value)
-		return i, notes, err
+		return fromDocument(c, doc, notes, o)
 	}
 	if o.Lenient && doc.Value.Kind() == data.Hash {
 		i, err := c.FromData(doc.Value)
@@ -120,7 +126,7 @@ func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance,
 		if v.Kind() != data.Hash {
 			return nil, notes, notValid(c, nil)
 		}
-		if all[i], err = c.FromData(v); err != nil {
+		if all[i], notes, err = fromData(c, v, notes, o); err != nil {
 			return nil, notes, err
 		}
 	}
