@@ -390,24 +390,35 @@ func TestOptions(t *testing.T) {
 			}
 		})
 	}
-	for want, o := range map[string]indirector.Option{
-		"Unsupported source_permission x":              option("source_permissions", "x"),
-		"Unsupported checksum type x":                  option("checksum_type", "x"),
-		":links can only be set to :manage or :follow": option("links", "x"),
+	for _, tt := range []struct{ name, value, want string }{
+		{"source_permissions", "x", "Unsupported source_permission x"},
+		{"source_permissions", "", "Unsupported source_permission "},
+		{"checksum_type", "x", "Unsupported checksum type x"},
+		{"checksum_type", "", "Unsupported checksum type "},
+		{"links", "x", ":links can only be set to :manage or :follow"},
+		{"links", "", ":links can only be set to :manage or :follow"},
 	} {
-		if _, err := h.find(t, "file", dir+"/f", o); indirector.Message(err) != want {
-			t.Errorf("got %v, want %q", err, want)
+		if _, err := h.find(t, "file", dir+"/f", option(tt.name, tt.value)); indirector.Message(err) != tt.want {
+			t.Errorf("got %v, want %q", err, tt.want)
 		}
 	}
-	for want, o := range map[string]indirector.Option{
-		"Invalid :links value 'x'":             option("links", "x"),
-		"comparison of Integer with x failed":  option("recurselimit", "x"),
-		"comparison of Integer with -2 failed": option("max_files", "-2"),
-
-		"Fileset recurse parameter must not be a number anymore, please use recurselimit": option("recurse", "1"),
+	const notLimit = "comparison of Integer with String failed"
+	for _, tt := range []struct{ name, value, recurse, want string }{
+		{"links", "x", "false", "Invalid :links value 'x'"},
+		{"links", "", "false", "Invalid :links value ''"},
+		{"recurselimit", "x", "true", notLimit},
+		{"recurselimit", "", "true", notLimit},
+		{"recurselimit", "-1", "true", notLimit},
+		{"recurselimit", "infinite", "true", notLimit}, // a text is not the symbol
+		{"recurselimit", "x", "false", ""},
+		{"max_files", "-2", "false", "comparison of String with 0 failed"},
+		{"max_files", "", "false", "comparison of String with 0 failed"},
+		{"max_files", "-1", "true", ""},
+		{"unknown", "", "1", "Fileset recurse parameter must not be a number anymore, please use recurselimit"},
 	} {
-		if _, err := h.search(t, "file", dir, o); indirector.Message(err) != want {
-			t.Errorf("got %v, want %q", err, want)
+		_, err := h.search(t, "file", dir, option(tt.name, tt.value), option("recurse", tt.recurse))
+		if got := indirector.Message(err); got != tt.want {
+			t.Errorf("%s=%s: got %q, want %q", tt.name, tt.value, got, tt.want)
 		}
 	}
 	if _, err := h.find(t, "file", "rules_test.go"); indirector.Message(err) != "Paths must be fully qualified" {
