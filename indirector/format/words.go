@@ -9,6 +9,8 @@ const (
 	notInstanceSince = notInstance + ": %w"
 	notCollection    = "Serialized YAML did not contain a collection of instances when calling intern_multiple"
 
+	noTitlePattern = "No set of title patterns matched the title %s."
+
 	notPSON     = "source '%s' not in PSON!"
 	noPSON      = "source did not contain any PSON!"
 	psonNext    = "%s '%s'!"

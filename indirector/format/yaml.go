@@ -193,6 +193,9 @@ func dump(i indirector.Instance) (data.Value, psych.EncodeOptions, error) {
 			data.P("checksum_type", data.OfSymbol(x.ChecksumType)),
 		}), o, err
 	}
+	if err := checkTitles(i); err != nil {
+		return data.Value{}, o, err
+	}
 	v, ok := model.ToData(i)
 	if !ok {
 		return v, o, fmt.Errorf("%T has no data", i)
@@ -215,8 +218,8 @@ func dumpMetadata(m *model.FileMetadata) data.Value {
 		data.P("path", h.Get("path")),
 		data.P("links", linksSymbol(m.Links)),
 	}
-	if m.RelativePath != "" {
-		pairs = append(pairs, data.P("relative_path", data.OfString(m.RelativePath)))
+	if v := h.Get("relative_path"); !v.IsNil() {
+		pairs = append(pairs, data.P("relative_path", v))
 	}
 	return data.OfHash(pairs)
 }

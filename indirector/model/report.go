@@ -244,7 +244,7 @@ func (m *Metric) data() data.Value {
 }
 
 func (r *Report) readLogs(v data.Value) error {
-	if v.Kind() != data.List {
+	if !v.Truthy() || !listed(v) {
 		return undefined("map", v)
 	}
 	r.Logs = make([]Log, v.Len())
@@ -361,7 +361,7 @@ func (s *ResourceStatus) read(v data.Value) error {
 	if s.Extra, err = s.odd.read(pairs, fields[:]); err != nil {
 		return err
 	}
-	if events.Kind() != data.List {
+	if !events.Truthy() || !listed(events) {
 		return undefined("map", events)
 	}
 	s.Events = make([]Event, events.Len())

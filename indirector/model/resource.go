@@ -213,6 +213,9 @@ func capitalize(name string) string {
 	if name[0] >= 'A' && name[0] <= 'Z' {
 		return name
 	}
+	for strings.HasSuffix(name, "::") { // as Ruby splits
+		name = strings.TrimSuffix(name, "::")
+	}
 	segments := strings.Split(name, "::")
 	for i, s := range segments {
 		if s != "" {

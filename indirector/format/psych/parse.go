@@ -323,6 +323,15 @@ func (p *parser) load(class string, m mark, foreign bool) {
 	}
 }
 
+// fill notes that the pairs of the mapping at m are put into an instance of a
+// class.
+func (p *parser) fill(class string, m mark) {
+	if p.late == nil && len(p.doc.loads) < maxForeign {
+		f := Foreign{Class: class, Line: int(m.line) + 1, Column: int(m.column) + 1, Path: p.path(), filled: true}
+		p.doc.loads = append(p.doc.loads, f)
+	}
+}
+
 // path returns where the node is that is being read.
 func (p *parser) path() string {
 	var b strings.Builder
@@ -550,6 +559,9 @@ func (p *parser) mapping(tag, name string, start mark, pairs func()) data.Value 
 	pairs()
 	h := p.hash(p.stack[base:], base, p.merges[merges:])
 	p.merges = p.merges[:merges]
+	if len(h) > 0 && (strings.HasPrefix(tag, "!ruby/hash:") || strings.HasPrefix(tag, "!map:")) {
+		p.fill(mappingClass(tag), start)
+	}
 	p.close(base)
 	v := unwrap(tag, data.OfHash(h))
 	if v.IsNil() && isStringTag(tag) && len(h) > 0 {
