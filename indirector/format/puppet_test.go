@@ -39,6 +39,7 @@ func TestAsPuppet(t *testing.T) {
 		{"another resource without a title", "resource", `{"type":"Foo","title":""}`, "json", `{"type":"Foo","title":"","tags":[],"exported":false}`},
 		{"a class of colons", "resource", `{"type":"Class","title":"a::"}`, "json", `{"type":"Class","title":"A","tags":[],"exported":false}`},
 
+		{"tags that are a hash", "resource", `{"type":"Foo","title":"a","tags":{"x":1},"exported":false}`, "json", `{"type":"Foo","title":"a","tags":["x","1"],"exported":false}`},
 		{"logs that are an empty hash", "report", report("{}", "{}"), "json", report("[]", "{}")},
 		{"logs that are a hash", "report", report(`{"a":1}`, "{}"), "json", "Could not intern from json: undefined method `map' for {\"a\"=>1}:Hash"},
 	} {

@@ -46,11 +46,36 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	return i, notes, err
 }
 
-// fromDocument makes an instance of a document. The rich data of a catalog that
-// Puppet reads as an empty one cannot be refused.
+// fromDocument makes an instance of a document. A catalog that Puppet reads as
+// an empty one is not refused, whatever it holds.
 func fromDocument(c *model.Class, doc *psych.Document, notes Notes, o Options) (indirector.Instance, Notes, error) {
-	o.Lenient = o.Lenient || c.Name == "catalog" && doc.Tag == c.Ruby
-	return fromData(c, doc.Value, notes, o)
+	if c.Name != "catalog" || doc.Tag != c.Ruby {
+		return fromData(c, doc.Value, notes, o)
+	}
+	if err := checkEdges(doc.Value.Get("edges")); err != nil {
+		return nil, notes, err
+	}
+	o.Lenient = true
+	i, more, err := fromData(c, doc.Value, notes, o)
+	if err != nil {
+		notes = append(notes, "its contents cannot be read: "+err.Error())
+		return fromData(c, data.OfHash(nil), notes, o)
+	}
+	return i, more, nil
+}
+
+// checkEdges refuses what Ruby cannot walk as edges: it is the one part of such
+// a catalog that Puppet looks at.
+func checkEdges(v data.Value) error {
+	if v.Truthy() && v.Kind() != data.List && v.Kind() != data.Hash {
+		return errorf(noMethod, "each", v.Inspect())
+	}
+	for _, e := range v.List() {
+		if e.Kind() != data.Hash {
+			return errorf(noMethod, "source", e.Inspect())
+		}
+	}
+	return nil
 }
 
 func notValid(c *model.Class, cause error) error {

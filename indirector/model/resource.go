@@ -232,6 +232,9 @@ func readTags(v data.Value, a *arena) ([]string, error) {
 	if v.Truthy() && v.Kind() != data.List && v.Kind() != data.Hash {
 		l = []data.Value{v}
 	}
+	for _, p := range v.Hash() { // which Ruby flattens
+		l = append(l, p.Key, p.Value)
+	}
 	if len(l) == 0 {
 		return nil, nil
 	}
