@@ -26,7 +26,13 @@ ACTS = { 'find' => FINDS, 'head' => ['true', 'false', 'nil', *RAISES], 'search' 
          'save' => ['nil', 'true', *RAISES], 'destroy' => ['string', 'nil', *RAISES], 'filter' => %w[keep drop other raise raise_runtime] }.freeze
 FLAGS = %w[ignore_cache ignore_terminus ignore_cache_save].freeze
 
-def script(verbs) = some(verbs, 0.7).to_h { |v| [v, R.rand < 0.2 ? Array.new(3) { one(*ACTS[v]) } : one(*ACTS[v])] }
+# script is what a scripted terminus does, the filter always the same. It cannot
+# filter what has no name.
+def script(verbs)
+  s = some(verbs, 0.7).to_h { |v| [v, v != 'filter' && R.rand < 0.2 ? Array.new(3) { one(*ACTS[v]) } : one(*ACTS[v])] }
+  s.delete('filter') if Array(s['find']).include?('false')
+  s
+end
 
 def step
   verb = one(*VERBS)
@@ -35,7 +41,7 @@ def step
   options['environment'] = one('production', 'staging', 'nope') if R.rand < 0.1
   options['fail_on_404'] = true if R.rand < 0.1
   s['options'] = options unless options.empty?
-  s['key'] = one('k1', 'k2', 'a b', 'x/y', '') if R.rand < 0.5
+  s['key'] = one('k1', 'k2', 'a b', 'x/y', verb == 'expire' ? 'k3' : '') if R.rand < 0.5
   if verb == 'save'
     s['instance'] = 'other' if R.rand < 0.1
     s['name'] = one('k1', 'k2') if R.rand < 0.3
@@ -63,7 +69,7 @@ write('dispatch/inputs/routes.yaml', several(10) { |i| { 'id' => format('random-
 
 PIECES = ['a', 'b.c', '..', '/', '\\', "\0", ':', ' ', 'é', "\n", '%2e', '.', '*', 'C', '-', '~', '?', '#', '@', '[', ']', '%', '日'].freeze
 def key(n = 5) = Array.new(R.rand(n)) { one(*PIECES) }.join
-write('dispatch/inputs/keys.yaml', 'termini' => [%w[node yaml], %w[facts json]], 'verbs' => %w[path find], 'keys' => several(3) { key }.uniq,
+write('dispatch/inputs/keys.yaml', 'termini' => [%w[node yaml], %w[facts json]], 'verbs' => %w[path find destroy], 'keys' => several(3) { key }.uniq,
                                    'node_name_keys' => several(5) { key }.uniq, 'environment_names' => several(5) { key }.uniq)
 write('dispatch/inputs/uris.yaml', several(10) do |i|
   { 'id' => format('random-%05d', i), 'key' => one('', 'puppet:', 'puppet://', 'puppet:///', 'https://h.example.test', 'file:///', 'filebucket://h:99/', 'http:', 'x:', 'a') +

@@ -310,6 +310,8 @@ func TestGoldenHostile(t *testing.T) {
 				if err != nil || !strings.Contains(want, "'"+instance.(*model.Node).Environment+"'") {
 					t.Errorf("got environment of %v (error %v), want that of %s", instance, err, want)
 				}
+			case err != nil && strings.Contains(err.Error(), "`iso8601' for"):
+				// Puppet reads other times than texts, too, and may meet another error first.
 			case err == nil && strings.Contains(want, "`iso8601' for nil"):
 				// Puppet reads a report without times and cannot write it; we can.
 			case err == nil && strings.Contains(strings.Join(notes, "\n"), "No implementation mapping found"):

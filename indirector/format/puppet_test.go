@@ -41,6 +41,7 @@ func TestAsPuppet(t *testing.T) {
 
 		{"tags that are a hash", "resource", `{"type":"Foo","title":"a","tags":{"x":1},"exported":false}`, "json", `{"type":"Foo","title":"a","tags":["x","1"],"exported":false}`},
 		{"logs that are an empty hash", "report", report("{}", "{}"), "json", report("[]", "{}")},
+		{"a label that is empty", "report", strings.Replace(report("[]", "{}"), `"metrics":{}`, `"metrics":{"t":{"name":"t","label":"","values":[]}}`, 1), "json", strings.Replace(report("[]", "{}"), `"metrics":{}`, `"metrics":{"t":{"name":"t","label":"","values":[]}}`, 1)},
 		{"logs that are a hash", "report", report(`{"a":1}`, "{}"), "json", "Could not intern from json: undefined method `map' for {\"a\"=>1}:Hash"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

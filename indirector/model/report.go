@@ -215,7 +215,7 @@ func (m *Metric) read(name string, v data.Value) error {
 	m.Key = name
 	fields := m.fields()
 	m.Extra, err = m.odd.read(pairs, fields[:])
-	if m.Label == "" {
+	if _, given := m.odd.find("label"); m.Label == "" && !given {
 		m.Label = labelize(m.Name)
 	}
 	return err

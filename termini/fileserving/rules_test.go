@@ -711,3 +711,33 @@ func TestLimits(t *testing.T) {
 		t.Errorf("contents of a pipe: got %v", err)
 	}
 }
+
+// Contents through a link that leads nowhere fail when they are found if links
+// are followed, and when they are read if not, in the words of Ruby's calls.
+func TestDanglingLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(dir, "fileserver.conf")
+	if err := os.WriteFile(conf, []byte("[m]\npath "+dir+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newFixture(t, values{"fileserverconfig": conf}, nil)
+	for links, want := range map[string]string{
+		"follow": "No such file or directory @ rb_file_s_stat - " + link,
+		"manage": "No such file or directory @ rb_sysopen - " + link,
+	} {
+		req := indirector.NewRequest("file_content", indirector.Find, "m/link", nil, []indirector.Option{option("links", links)})
+		req.Terminus = "file_server"
+		resp, err := h.Do(t.Context(), req)
+		if err == nil {
+			_, err = contents(resp.Value.(*model.FileContent))
+		}
+		if got := indirector.Message(err); got != want {
+			t.Errorf("links=%s: got %q, want %q", links, got, want)
+		}
+	}
+}
