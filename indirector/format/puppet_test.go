@@ -41,6 +41,10 @@ func TestAsPuppet(t *testing.T) {
 
 		{"tags that are a hash", "resource", `{"type":"Foo","title":"a","tags":{"x":1},"exported":false}`, "json", `{"type":"Foo","title":"a","tags":["x","1"],"exported":false}`},
 		{"logs that are an empty hash", "report", report("{}", "{}"), "json", report("[]", "{}")},
+		{
+			"tags of a line that are a hash", "report", report(`[{"level":"notice","message":"m","source":"s","tags":{"a":1},"time":"2020-01-01T00:00:00.000000000Z","file":null,"line":1}]`, "{}"), "json",
+			report(`[{"level":"notice","message":"m","source":"s","tags":[["a",1]],"time":"2020-01-01T00:00:00.000000000Z","file":null,"line":1}]`, "{}"),
+		},
 		{"a label that is empty", "report", strings.Replace(report("[]", "{}"), `"metrics":{}`, `"metrics":{"t":{"name":"t","label":"","values":[]}}`, 1), "json", strings.Replace(report("[]", "{}"), `"metrics":{}`, `"metrics":{"t":{"name":"t","label":"","values":[]}}`, 1)},
 		{"logs that are a hash", "report", report(`{"a":1}`, "{}"), "json", "Could not intern from json: undefined method `map' for {\"a\"=>1}:Hash"},
 	} {

@@ -293,8 +293,16 @@ func (o *odd) tagSet(key string, v data.Value) ([]string, error) {
 		return o.list(key, v), nil
 	case data.Hash:
 		var tags []string
-		for _, p := range v.Get("hash").Hash() {
+		set, ok := v.Lookup("hash")
+		for _, p := range set.Hash() {
 			tags = append(tags, p.Key.Text())
+		}
+		if !ok { // another hash is its pairs to Ruby
+			var pairs []data.Value
+			for _, p := range v.Hash() {
+				pairs = append(pairs, data.OfList([]data.Value{p.Key, p.Value}))
+			}
+			return o.list(key, data.OfList(pairs)), nil
 		}
 		return tags, nil
 	}

@@ -209,6 +209,10 @@ func (c *converter) typed(name string, v data.Value, parent *node, slot int) (*n
 	if class, ok := classes[name]; ok {
 		return c.object(name, class, value, parent, slot)
 	}
+	if name == "Timestamp" && value.Kind() == data.Hash && value.Len() == 0 {
+		c.note("real Puppet reads a Timestamp without a value as the present time")
+		return c.scalar(v, parent, slot), nil
+	}
 	if s, ok := scalars[name]; ok {
 		text, err := s.read(name, value)
 		if err != nil {
@@ -225,13 +229,21 @@ func (c *converter) typed(name string, v data.Value, parent *node, slot int) (*n
 	if name == "String" && value.Kind() == data.String {
 		return c.scalar(value, parent, slot), nil
 	}
-	if builtin(name) {
+	switch {
+	case builtin(name):
 		c.note("real Puppet converts this value by the type %s", name)
-	} else {
-		c.note("real Puppet refuses this unless a module defines it: No implementation mapping found for Puppet Type %s", name)
+	case slices.Contains(described, name):
+		c.note("real Puppet describes this %s anew", name)
+	case strings.HasPrefix(name, "Pcore::"):
+		return nil, errorf(noMapping, name)
+	default:
+		c.note("real Puppet refuses this unless a module defines it: "+noMapping, name)
 	}
 	return c.scalar(v, parent, slot), nil
 }
+
+// described are the types that Puppet writes by a description of themselves.
+var described = []string{"Pcore::ObjectType", "Pcore::ObjectTypeExtenType", "Pcore::TypeSetType", "Pcore::URIType"}
 
 func (c *converter) symbol(name string) data.Value {
 	switch {

@@ -8,6 +8,7 @@ const (
 	badType        = "The expression <%s> is not a valid type specification."
 	openName       = "Illegal class reference (line: 1, column: %d)"
 	noType         = "Unable to deserialize type from %s"
+	noMapping      = "No implementation mapping found for Puppet Type %s"
 	noMethod       = "undefined method `%s' for %s"
 	wrongArguments = "wrong number of arguments (given %d, expected %s)"
 	badRange       = "'from' must be less or equal to 'to'. Got (%s, %s"
