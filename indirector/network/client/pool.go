@@ -91,5 +91,6 @@ func (c *Client) transport() *http.Transport {
 		DisableKeepAlives:      c.idle <= 0,
 		DisableCompression:     true, // Accept-Encoding is Puppet's
 		MaxResponseHeaderBytes: maxHeader,
+		ExpectContinueTimeout:  time.Second, // for requests that are passed on
 	}
 }
