@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
@@ -82,6 +83,7 @@ type moments struct {
 	connected, reused            bool
 	again                        bool // a kept connection had been closed
 	peer                         string
+	conn                         net.Conn
 }
 
 func (k *clock) note(f func(m *moments, now time.Time)) {
@@ -123,7 +125,7 @@ func (k *clock) trace(w *watch) *httptrace.ClientTrace {
 		GotConn: func(i httptrace.GotConnInfo) {
 			k.note(func(m *moments, _ time.Time) {
 				m.again, m.connected = m.connected, true
-				m.reused, m.idle, m.peer = i.Reused, i.IdleTime, i.Conn.RemoteAddr().String()
+				m.reused, m.idle, m.peer, m.conn = i.Reused, i.IdleTime, i.Conn.RemoteAddr().String(), i.Conn
 			})
 			w.move()
 		},
