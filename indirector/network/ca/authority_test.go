@@ -56,7 +56,7 @@ func TestSetup(t *testing.T) {
 			if got := read(t, cfg.Inventory); len(inventory.FindAllString(got, -1)) != tt.certs+1 || strings.Count(got, "\n") != tt.certs+1 {
 				t.Errorf("inventory: %s", got)
 			}
-			for path, mode := range map[string]os.FileMode{cfg.Key: 0o640, cfg.Cert: 0o644, cfg.CRL: 0o644, cfg.Serial: 0o644, cfg.Dir: os.ModeDir | 0o755, cfg.Signed: os.ModeDir | 0o755} {
+			for path, mode := range map[string]os.FileMode{cfg.Key: 0o640, cfg.Cert: 0o644, cfg.CRL: 0o644, cfg.Serial: 0o644, cfg.Dir: os.ModeDir | 0o750, cfg.Requests: os.ModeDir | 0o755, cfg.Signed: os.ModeDir | 0o750} {
 				if info, err := os.Stat(path); err != nil || info.Mode() != mode {
 					t.Errorf("%s: got %v, %v; want %v", path, info.Mode(), err, mode)
 				}

@@ -33,6 +33,7 @@ import (
 // A Config names the files of an authority, and what it allows.
 type Config struct {
 	Dir       string // cadir
+	SSL       string // ssldir, made with its mode if the CA is made below it
 	Cert      string // cacert: a bundle with the CA's own certificate
 	Key       string // cakey
 	Public    string // capub
@@ -107,7 +108,7 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 		return v
 	}
 	c := Config{
-		Dir: get("cadir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
+		Dir: get("cadir"), SSL: get("ssldir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
 		Requests: get("csrdir"), Signed: get("signeddir"), Serial: get("serial"), Inventory: get("cert_inventory"),
 		Password: get("capass"), Name: get("ca_name"), Autosign: get("autosign"),
 	}
