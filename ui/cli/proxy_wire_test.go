@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http/httptest"
 	"net/http/httputil"
 	"net/textproto"
 	"os"
@@ -454,5 +455,27 @@ func TestProxyAddsNothing(t *testing.T) {
 	}
 	if count := fmt.Sprintf("%d requests both ways; %d are equal", len(cases), equal); !strings.Contains(string(page), count) {
 		t.Errorf("the page of the command line does not have %q", count)
+	}
+}
+
+// TestKeylessRequest: a certificate whose key the proxy will not find is
+// announced when it is requested.
+func TestKeylessRequest(t *testing.T) {
+	t.Parallel()
+	var announced []string
+	s := &standing{keys: t.TempDir(), announce: func(text string) { announced = append(announced, text) }}
+	if err := os.WriteFile(filepath.Join(s.keys, "there.pem"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range []string{"PUT there", "GET web01", "PUT ../web01", "PUT web01"} {
+		method, name, _ := strings.Cut(asked, " ")
+		text := s.keyless(httptest.NewRequest(method, "/puppet-ca/v1/certificate_request/"+name, nil))
+		if want := asked == "PUT web01"; (text != "") != want {
+			t.Errorf("%s: got %q", asked, text)
+		}
+	}
+	want := "web01 requests a certificate, and its key is not in " + filepath.Join(s.keys, "web01.pem")
+	if len(announced) != 1 || !strings.HasPrefix(announced[0], want) || !strings.Contains(announced[0], "--agents-ssl") {
+		t.Errorf("announced %q, want %q", announced, want)
 	}
 }

@@ -37,6 +37,9 @@ type Forwarder struct {
 	As       As
 	Recorder traces.Recorder // nil keeps none
 	Now      func() time.Time
+	// Note returns a note for the trace of a request; "" is none. Nil notes
+	// nothing.
+	Note func(*http.Request) string
 }
 
 var _ http.Handler = (*Forwarder)(nil)
@@ -59,6 +62,11 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.SetClient(&remote)
 	}
 	live, end := f.trace(r, remote)
+	if f.Note != nil {
+		if text := f.Note(r); text != "" {
+			traces.AddNote(live, text)
+		}
+	}
 	answer, err := f.Client.Do(live, x)
 	if err != nil {
 		status := http.StatusBadGateway
