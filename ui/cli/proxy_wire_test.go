@@ -395,6 +395,7 @@ func TestProxyAddsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+	configure(t, p, "")
 	p.confDir, p.varDir = conf, t.TempDir()
 	v, err := (&proxyCommand{
 		listening: listening{p: p, listen: "127.0.0.1:0", connections: 10, atOnce: 10}, upstream: "https://localhost:" + port, upstreamHost: "localhost", upsPort: port,
