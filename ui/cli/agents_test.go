@@ -690,7 +690,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.wait("1 shown of", "nil!", "file_metadata")
 	// 3.
 	term.keys("Enter").wait("404 Not Found")
-	term.keys("Down", "Enter").wait("environment=production", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
+	term.keys("Down", "Enter").wait("links=manage&environment=prod", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
 	// 4.
 	term.write("y").wait("curl -sS").write("c").shows("copied curl")
 	// 5.
