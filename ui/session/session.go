@@ -67,6 +67,14 @@ type Env struct {
 	Ages      bool // times in lists are how long ago, at the start
 }
 
+// Redacted returns a text without secrets.
+func (e *Env) Redacted(text string) string {
+	if e.RedactText != nil {
+		text, _ = e.RedactText(text)
+	}
+	return text
+}
+
 // Set is the command that sends a [Set].
 func (e *Env) Set(change func(*State), then func() tea.Cmd) tea.Cmd {
 	return screen.Send(Set{change, then})
