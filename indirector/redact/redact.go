@@ -270,17 +270,20 @@ func (m *Redactor) named(name string, value data.Value) string {
 	return ""
 }
 
+// redacted is how all begins that stands for a secret.
+const redacted = "(masked "
+
 // token returns the replacement of a secret.
 func (m *Redactor) token(kind, secret string) string {
 	h := hmac.New(sha256.New, m.salt)
 	h.Write([]byte(secret))
 	tag := hex.EncodeToString(h.Sum(nil)[:2])
-	return "(masked " + kind + ", " + strconv.Itoa(len(secret)) + " B, tag " + tag + ")"
+	return redacted + kind + ", " + strconv.Itoa(len(secret)) + " B, tag " + tag + ")"
 }
 
 // tokenAt returns the length of what token returned if s begins with it, else 0.
 func tokenAt(s string) int {
-	rest, ok := strings.CutPrefix(s, "(masked ")
+	rest, ok := strings.CutPrefix(s, redacted)
 	if !ok {
 		return 0
 	}
@@ -451,11 +454,15 @@ func (w *walk) arguments(old []data.Value) []data.Value {
 	for i, at := 0, 0; i < len(old); i++ {
 		s := old[i].Str()
 		for _, h := range hits {
-			if from, to := h.from-at, h.to-at; 0 < to && from <= 0 && len(s) <= to {
-				w.below("", i)
-				l[i], _ = w.secret(old[i], h.rule)
-				w.above()
+			from, to := max(h.from-at, 0), min(h.to-at, len(s))
+			if from >= to {
+				continue
 			}
+			w.below("", i)
+			w.note(h.rule)
+			w.above()
+			l[i] = data.OfString(s[:from] + w.token(h.rule, s[from:to]) + s[to:])
+			break // one argument has one secret
 		}
 		at += len(s) + 1
 	}

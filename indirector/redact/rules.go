@@ -268,8 +268,9 @@ func basic(s string) int {
 	return n
 }
 
-// maxLine is how far back the program of a flag is looked for, in bytes.
-const maxLine = 512
+// maxLine is how far back the program of a flag is looked for, and how long its
+// value may be, in bytes.
+const maxLine = 256
 
 // flag returns where the secret is that the flag at s[i:] gives to a program;
 // zero if there is none.
@@ -282,28 +283,33 @@ func flag(s string, i int) (from, to int) {
 		if !strings.HasPrefix(s[i:], c.flag) {
 			continue
 		}
-		if from, to = c.shape.value(s[:min(len(s), i+maxURL)], i+len(c.flag), len(c.flag) > 2); from < to && runs(s[max(0, i-maxLine):i], c.programs) {
+		end := i + len(c.flag)
+		if end == len(s) || !c.shape.fits(s[end], len(c.flag) > 2) || !runs(s[max(0, i-maxLine):i], c.programs) {
+			continue
+		}
+		if from, to = c.shape.value(s[:min(len(s), i+maxLine)], end); from < to {
 			return from, to
 		}
 	}
 	return 0, 0
 }
 
-// value returns where the secret is behind a flag that ends at i. One with a
-// name has a blank or an equals sign behind it.
-func (h shape) value(s string, i int, named bool) (from, to int) {
-	if i == len(s) || s[i] == '\n' || named && strings.IndexByte(" =", s[i]) < 0 {
-		return 0, 0
+// fits reports whether a value may begin with c right behind its flag. One with
+// a name has a blank or an equals sign there.
+func (h shape) fits(c byte, named bool) bool {
+	if c == ' ' || c == '\t' {
+		return h != attached
 	}
-	separate := s[i] == ' ' || s[i] == '\t' || named
-	if separate == (h == attached) || !separate && h == apart {
-		return 0, 0
-	}
+	return c != '\n' && (named && c == '=' || !named && h != apart)
+}
+
+// value returns where the secret is behind a flag that ends at i.
+func (h shape) value(s string, i int) (from, to int) {
 	from = skip(s, i, " \t=")
 	if to = enclosed(s, from); to == from {
 		to = from + until(s[from:], " \t\r\n\"',;|&")
 	}
-	if separate && strings.HasPrefix(s[from:], "-") || tokenAt(s[from:]) > 0 {
+	if from > i && strings.HasPrefix(s[from:], "-") || tokenAt(s[from:]) > 0 {
 		return 0, 0
 	}
 	if h == behind {
@@ -341,6 +347,9 @@ func runs(line, programs string) bool {
 // spoken returns where the secret is that follows a word without an assignment:
 // a line of netrc, SQL, a scheme of HTTP, a message of Puppet. Zero if none does.
 func (w *word) spoken(s string, k *key) (from, to int) {
+	if strings.HasSuffix(s[:k.start], redacted) {
+		return 0, 0
+	}
 	from = skip(s, k.end, " \t")
 	if w.where == keyword && from > k.end {
 		if to = enclosed(s, from); to > from {
