@@ -434,7 +434,7 @@ func (w *walk) arguments(old []data.Value) []data.Value {
 	flags := false
 	for i := range old {
 		s := old[i].Str()
-		if old[i].Kind() != data.String || len(s) > maxLine {
+		if old[i].Kind() != data.String || len(s) > maxURL {
 			return old
 		}
 		flags = flags || strings.HasPrefix(s, "-")

@@ -233,7 +233,7 @@ func isWordByte(c byte) bool {
 
 // webToken returns the length of the JSON web token that s begins with, or 0.
 func webToken(s string) int {
-	first := strings.IndexByte(s[:min(len(s), maxLine)], '.')
+	first := strings.IndexByte(s[:min(len(s), maxURL)], '.')
 	if first < 10 || !strings.HasPrefix(s, "eyJ") {
 		return 0
 	}

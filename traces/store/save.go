@@ -18,7 +18,7 @@ type Edit struct {
 	// Body returns the bytes of a value to save. Where is "value" or "sent".
 	Body func(id uint64, where, format string, b []byte) []byte
 	// Text returns a comment to save, or the key, run, caller, origin or fault of
-	// a request without detail. Where says which.
+	// a request without detail. Where is its name.
 	Text func(id uint64, where, text string) string
 	// End returns the last event of the recording; may be "".
 	End func() string
