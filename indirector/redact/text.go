@@ -71,8 +71,11 @@ func (m *Redactor) hits(s string) []hit {
 }
 
 // hasEscapes reports whether s has percent escapes that may hide a name or what
-// stands around it.
+// stands around it, or pluses for all of its blanks.
 func hasEscapes(s string) bool {
+	if isForm(s) {
+		return true
+	}
 	for {
 		i := strings.IndexByte(s, '%')
 		if i < 0 || i+2 >= len(s) {
@@ -84,12 +87,18 @@ func hasEscapes(s string) bool {
 	}
 }
 
-// unescaped decodes the percent escapes of s. Byte i of plain begins at at[i]
+func isForm(s string) bool { return strings.IndexByte(s, '+') >= 0 && strings.IndexByte(s, ' ') < 0 }
+
+// unescaped decodes the percent escapes of s, and pluses if there are no blanks. Byte i of plain begins at at[i]
 // of the text of which byte i of s begins at outer[i].
 func unescaped(s string, outer []int) (plain string, at []int) {
 	b := make([]byte, 0, len(s))
+	form := isForm(s)
 	for i := 0; i < len(s); i++ {
 		c, from := s[i], i
+		if c == '+' && form {
+			c = ' '
+		}
 		if outer != nil {
 			from = outer[i]
 		}

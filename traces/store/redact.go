@@ -202,22 +202,20 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	return n
 }
 
-// redactPair redacts the value of a name. The function gets both, since the
+// redactPair redacts a name and its value. The function gets both, since the
 // name may mark a secret; its answer counts if it left the name alone. A value
 // that was cut still ends as one.
-func redactPair(name, value *string, redact func(string) (string, int)) int {
+func redactPair(name, value *string, redact func(string) (string, int)) (n int) {
 	if *value == "" {
-		return 0
+		return redactText(name, redact)
 	}
 	if strings.HasSuffix(*value, "…") {
 		defer func() { *value = strings.TrimSuffix(*value, "…") + "…" }()
 	}
 	prefix := *name + ": "
-	if whole, n := redact(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
+	if whole, n := redact(prefix + *value); n > 0 && strings.HasPrefix(whole, prefix) {
 		*value = whole[len(prefix):]
 		return n
 	}
-	var n int
-	*value, n = redact(*value)
-	return n
+	return redactText(name, redact) + redactText(value, redact)
 }
