@@ -21,7 +21,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"math/bits"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,22 +37,19 @@ type Rules struct {
 // A Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
 	salt  []byte
-	words [256][]word // by their first letter
-	forms [256][]form // by their first byte
+	words [rows][columns][]word // by the row of their first letter and the column of the next byte
+	forms [256][]form           // by their first byte
 
 	// In most texts three neighbouring bytes show that nothing begins there:
-	// kind has one bit for each byte, after the bits of all bytes that may
-	// follow it, and third, by the row of a byte and the bit of the next, those
-	// that may follow both.
-	kind, after [256]uint64
-	row         [256]uint8
+	// row is that of the first byte, column that of any other, and third has the
+	// columns that may follow both. The row of most bytes is empty.
+	row, column [256]uint8
+	third       [rows][columns]uint64
 	lastRow     uint8
-	third       [rows][64]uint64
 }
 
-// rows is how many bytes something may begin with, not counting cases, and one
-// for all others.
-const rows = 48
+// Bytes share a row when there are more of them, and a column always.
+const rows, columns = 64, 64
 
 // A word is a part of a name, folded.
 type word struct {
@@ -81,8 +77,8 @@ type Redacted struct {
 // New returns the Redactor for r.
 func New(r Rules) *Redactor {
 	m := &Redactor{salt: r.Salt}
-	for c := range m.kind {
-		m.kind[c] = kindOf(byte(c))
+	for c := range m.column {
+		m.column[c] = columnOf(byte(c))
 	}
 	if m.salt == nil {
 		m.salt = make([]byte, 32)
@@ -106,17 +102,19 @@ func New(r Rules) *Redactor {
 }
 
 // mayBegin notes that something begins with s, perhaps with separators between
-// its letters.
-func (m *Redactor) mayBegin(s string, spaced bool) {
+// its letters. It returns the row of its first byte and the columns that may
+// follow.
+func (m *Redactor) mayBegin(s string, spaced bool) (row uint8, second uint64) {
+	separator := uint64(1) << m.column['_']
 	second, third := uint64(anything), uint64(anything)
 	if len(s) > 1 {
-		second = m.kind[s[1]]
+		second = 1 << m.column[s[1]]
 	}
 	if len(s) > 2 {
-		third = m.kind[s[2]]
+		third = 1 << m.column[s[2]]
 	}
 	if spaced {
-		third |= m.kind['_']
+		third |= separator
 	}
 	first := lower(s[0])
 	if m.row[first] == 0 {
@@ -126,33 +124,30 @@ func (m *Redactor) mayBegin(s string, spaced bool) {
 			m.row[first-'a'+'A'] = m.lastRow
 		}
 	}
-	row := &m.third[m.row[first]]
-	for bit := range row {
-		if second&(1<<bit) != 0 {
-			row[bit] |= third
+	thirds := &m.third[m.row[first]]
+	for c := range thirds {
+		if second&(1<<c) != 0 {
+			thirds[c] |= third
 		}
 	}
 	if spaced {
-		second |= m.kind['_']
-		row[bits.TrailingZeros64(m.kind['_'])] = anything
+		thirds[m.column['_']] |= second | separator
+		second |= separator
 	}
-	m.after[first] |= second
-	if 'a' <= first && first <= 'z' {
-		m.after[first-'a'+'A'] |= second
-	}
+	return m.row[first], second
 }
 
-// kindOf is the bit of a byte. Letters have one each, in both cases; all that
-// may separate the letters of a word share one.
-func kindOf(c byte) uint64 {
+// columnOf is the column of a byte. Letters have one each, in both cases; all
+// that may separate the letters of a word share one.
+func columnOf(c byte) uint8 {
 	c = lower(c)
 	switch {
 	case 'a' <= c && c <= 'z':
-		return 1 << (c - 'a')
+		return c - 'a'
 	case isSeparator(c):
-		return 1 << 26
+		return 26
 	}
-	return 1 << (27 + c%37)
+	return 27 + c%37
 }
 
 func isSeparator(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
@@ -166,16 +161,16 @@ func lower(c byte) byte {
 
 // at returns the word that s[i:] begins with, and where it ends.
 func (m *Redactor) at(s string, i int) (*word, int) {
-	words := m.words[s[i]]
-	var second byte
+	second := m.column['_']
 	if i+1 < len(s) {
-		second = lower(s[i+1])
+		second = m.column[s[i+1]]
 	}
+	words := m.words[m.row[s[i]]][second]
 next:
 	for w := range words {
 		word := &words[w]
 		spaced := word.where.spaced()
-		if len(word.folded) > 1 && second != word.folded[1] && !(spaced && isSeparator(second)) {
+		if lower(s[i]) != word.folded[0] { // rows may be shared
 			continue
 		}
 		j := i + 1
@@ -219,20 +214,15 @@ func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 // next returns the first position from i on at which a word, or a secret without
 // a name, may begin; the length of s if there is none.
 func (m *Redactor) next(s string, i int) int {
-	for ; i+1 < len(s); i++ {
-		second := m.kind[s[i+1]]
-		if m.after[s[i]]&second == 0 {
-			continue
-		}
-		if i+2 < len(s) && m.third[m.row[s[i]]][bits.TrailingZeros64(second)&63]&m.kind[s[i+2]] == 0 {
-			continue
-		}
-		if m.begins(s, i) {
+	for ; i+2 < len(s); i++ {
+		if m.third[m.row[s[i]]%rows][m.column[s[i+1]]%columns]>>(m.column[s[i+2]]%64)&1 != 0 && m.begins(s, i) {
 			return i
 		}
 	}
-	if i < len(s) && m.after[s[i]] == anything && m.begins(s, i) {
-		return i
+	for ; i < len(s); i++ {
+		if m.row[s[i]] != 0 && m.begins(s, i) {
+			return i
+		}
 	}
 	return len(s)
 }
@@ -243,7 +233,7 @@ const anything = 1<<64 - 1
 func (m *Redactor) begins(s string, i int) bool {
 	switch s[i] {
 	case '-':
-		return s[i+1] == '-' || i > 0 && !isWordByte(s[i-1])
+		return strings.HasPrefix(s[i+1:], "-") || i > 0 && !isWordByte(s[i-1])
 	case ':':
 		return true
 	}

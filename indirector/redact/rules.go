@@ -152,13 +152,12 @@ func (m *Redactor) add(name, rule string, where place) {
 	if strings.ContainsAny(rule, "(),\n") {
 		rule = "name"
 	}
-	for c := range 256 {
-		if lower(byte(c)) != folded[0] {
-			continue
+	row, second := m.mayBegin(string(folded), where.spaced())
+	for c := range m.words[row] {
+		if second&(1<<c) != 0 {
+			m.words[row][c] = append(m.words[row][c], word{string(folded), rule, where})
 		}
-		m.words[c] = append(m.words[c], word{string(folded), rule, where})
 	}
-	m.mayBegin(string(folded), where.spaced())
 }
 
 // spaced reports whether separators may stand between the letters of a word.
