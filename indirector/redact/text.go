@@ -87,7 +87,20 @@ func hasEscapes(s string) bool {
 	}
 }
 
-func isForm(s string) bool { return strings.IndexByte(s, '+') >= 0 && strings.IndexByte(s, ' ') < 0 }
+// isForm reports whether pluses are blanks: there are none, and a plus follows a
+// letter, which those of times and versions do not.
+func isForm(s string) bool {
+	for rest := s; ; {
+		i := strings.IndexByte(rest, '+')
+		if i < 0 {
+			return false
+		}
+		if i > 0 && isLetter(rest[i-1]) {
+			return strings.IndexByte(s, ' ') < 0
+		}
+		rest = rest[i+1:]
+	}
+}
 
 // unescaped decodes the percent escapes of s, and pluses if there are no blanks. Byte i of plain begins at at[i]
 // of the text of which byte i of s begins at outer[i].

@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -73,6 +74,15 @@ func (e *Env) Redacted(text string) string {
 		text, _ = e.RedactText(text)
 	}
 	return text
+}
+
+// RedactedAs returns the value of a name, which may mark it as a secret, without
+// secrets.
+func (e *Env) RedactedAs(name, value string) string {
+	if value, ok := strings.CutPrefix(e.Redacted(name+": "+value), name+": "); ok {
+		return value
+	}
+	return e.Redacted(value)
 }
 
 // Set is the command that sends a [Set].
