@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,12 +87,8 @@ type Handler struct {
 // NewHandler returns the handler that decodes requests, runs them on x, and
 // encodes the answers. It is safe for concurrent use.
 func NewHandler(x *indirector.Indirector, o Options) *Handler {
-	if o.Version == "" {
-		o.Version = "7.23.0"
-	}
-	if o.Stall == 0 {
-		o.Stall = time.Minute
-	}
+	o.Version = cmp.Or(o.Version, "7.23.0")
+	o.Stall = cmp.Or(o.Stall, time.Minute)
 	if o.Client == nil {
 		o.Client = anonymous
 	}
