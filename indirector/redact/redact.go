@@ -41,8 +41,8 @@ type Redactor struct {
 	forms [256][]form           // by their first byte
 
 	// In most texts three neighbouring bytes show that nothing begins there:
-	// row is that of the first byte, column that of any other, and third has the
-	// columns that may follow both. The row of most bytes is empty.
+	// third has, by the row of the first and the column of the second, the columns
+	// that may follow. Row 0 is empty.
 	row, column [256]uint8
 	third       [rows][columns]uint64
 	lastRow     uint8
