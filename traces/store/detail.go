@@ -98,6 +98,44 @@ func (s *Store) Instance(id uint64) (any, bool) {
 	return sl.instance, ok && sl.instance != nil
 }
 
+// Asked returns the key that a request was asked with if that was redacted, or
+// is not yet, and is still in memory.
+func (s *Store) Asked(id uint64) (key string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, _ := s.row(id); r != nil && r.bits&ended != 0 {
+		if sl, ok := s.detail(id, r); ok && !sl.done {
+			return sl.trace.Key, true
+		}
+	}
+	for _, a := range s.asked.last {
+		if a.id == id && id != 0 {
+			return a.key, true
+		}
+	}
+	return "", false
+}
+
+// An asked remembers the keys of the newest requests whose key was redacted.
+type asked struct {
+	last [256]struct {
+		id  uint64
+		key string
+	}
+	next int
+}
+
+// maxAsked is the length of the longest key that is remembered.
+const maxAsked = 4096
+
+func (a *asked) keep(id uint64, key string) {
+	if len(key) > maxAsked {
+		return
+	}
+	a.last[a.next%len(a.last)].id, a.last[a.next%len(a.last)].key = id, key
+	a.next++
+}
+
 // Body returns the bytes of a value. The error is ErrDropped, or one of the
 // recording.
 func (s *Store) Body(v traces.Value) ([]byte, error) {

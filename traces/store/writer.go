@@ -508,6 +508,9 @@ func (s *Store) put(w *work) {
 	}
 	for i := range w.slots {
 		s.putSlot(w, i)
+		if raw := w.raw[i]; raw.Key != w.slots[i].trace.Key {
+			s.asked.keep(raw.ID, raw.Key)
+		}
 		w.raw[i].Free()
 	}
 	for i := range w.rows {

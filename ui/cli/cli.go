@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -64,7 +65,9 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
-	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
+	p := &program{specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
+	std.Err = &redacting{w: std.Err, redactor: sync.OnceValue(p.redactor)}
+	p.Streams = std
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second one ends the program at once
