@@ -1,6 +1,7 @@
 package indirector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,9 +134,7 @@ func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, e
 	if v.Request == nil && v.Err == nil && !v.Set && !v.Skip {
 		return false, stepErr
 	}
-	if v.By == "" {
-		v.By = "you"
-	}
+	v.By = cmp.Or(v.By, "you")
 	if v.Request != nil {
 		if err := c.edit(v.Request); err != nil {
 			return false, err
@@ -257,6 +256,9 @@ func (c *call) edit(next *Request) error {
 	c.req = *next
 	c.req.Indirection, c.req.Verb, c.req.looks = was.Indirection, was.Verb, was.looks
 	c.req.Caller, c.req.Rescue, c.req.Wants = was.Caller, was.Rescue, was.Wants
+	if w := c.req.Wire(); w != nil {
+		w.Changed = true
+	}
 	if c.to != nil { // redo what the route has done
 		if c.req.Key != was.Key {
 			c.req.URI = nil

@@ -98,11 +98,49 @@ func (s *Store) Instance(id uint64) (any, bool) {
 	return sl.instance, ok && sl.instance != nil
 }
 
+// Asked returns the key that a request was asked with if that was redacted, or
+// is not yet, and is still in memory.
+func (s *Store) Asked(id uint64) (key string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, _ := s.row(id); r != nil && r.bits&ended != 0 {
+		if sl, ok := s.detail(id, r); ok && !sl.done {
+			return sl.trace.Key, true
+		}
+	}
+	for _, a := range s.asked.last {
+		if a.id == id && id != 0 {
+			return a.key, true
+		}
+	}
+	return "", false
+}
+
+// An asked remembers the keys of the newest requests whose key was redacted.
+type asked struct {
+	last [256]struct {
+		id  uint64
+		key string
+	}
+	next int
+}
+
+// maxAsked is the length of the longest key that is remembered.
+const maxAsked = 4096
+
+func (a *asked) keep(id uint64, key string) {
+	if len(key) > maxAsked {
+		return
+	}
+	a.last[a.next%len(a.last)].id, a.last[a.next%len(a.last)].key = id, key
+	a.next++
+}
+
 // Body returns the bytes of a value. The error is ErrDropped, or one of the
 // recording.
 func (s *Store) Body(v traces.Value) ([]byte, error) {
-	if v.Body != nil {
-		return v.Body, nil
+	if hasBody(&v) {
+		return v.Content(), nil
 	}
 	if v.Digest == "" {
 		return nil, fmt.Errorf("value: %w", ErrDropped)
@@ -131,10 +169,42 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 	}
 	content := l.content()
+	for _, p := range l.Pieces {
+		if content, err = s.appendPiece(f, content, p); err != nil {
+			return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
+		}
+	}
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != v.Digest {
 		return nil, fmt.Errorf("read value at byte %d: its SHA-256 is another", b.offset)
 	}
 	return content, nil
+}
+
+// appendPiece appends one piece of a value. A piece that is a value of its own
+// has none.
+func (s *Store) appendPiece(f io.ReaderAt, content []byte, p linePiece) ([]byte, error) {
+	text := []byte(p.Text)
+	if p.Body != "" {
+		k, err := digestOf(p.Body)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		b, ok := s.bodies.at[k]
+		s.mu.Unlock()
+		if !ok {
+			return nil, fmt.Errorf("its piece %s: %w", p.Body[:12], ErrDropped)
+		}
+		l, err := readLine(f, b.offset)
+		if err != nil {
+			return nil, fmt.Errorf("its piece at byte %d: %w", b.offset, err)
+		}
+		text = l.content()
+	}
+	if most := s.opts.Body; int64(len(content)+len(text)) > most {
+		return nil, fmt.Errorf("it is longer than %d bytes", most)
+	}
+	return append(content, text...), nil
 }
 
 // maxLine is the longest line that is read: the largest body, all escaped.

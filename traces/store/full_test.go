@@ -73,7 +73,7 @@ func TestWriteFails(t *testing.T) {
 // the collector would follow.
 func TestRowSize(t *testing.T) {
 	t.Parallel()
-	c := newChunk(0, newStore(Options{}).seed)
+	c := newStore(Options{}).newChunk(0)
 	c.row(0, true)
 	if n := (c.memory() - 4*int64(cap(c.names.ends))) / blockRows; n > 128 {
 		t.Errorf("a row has %d bytes", n)

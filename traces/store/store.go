@@ -26,7 +26,8 @@
 // written with replacement characters, bodies that are not UTF-8 as base64.
 //
 //	{"indirtui":1,"started":…,"source":…}     the first line: format version
-//	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64"
+//	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64", or
+//	 "pieces":[{"text":…},{"body":SHA-256}]    some of which are values
 //	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
 //	 "guessed":true,"caller":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
 //	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,
@@ -88,9 +89,11 @@ type Options struct {
 	// Rendered returns how many bytes Render keeps, which count as the Store's
 	// own; it must not wait. If nil, there are none.
 	Rendered func() int64
-	// RedactText redacts attributes, options, faults, notes and reasons, and
-	// returns the number of redactions; it is called like Render. If nil, they
-	// stay as they are.
+	// RedactText redacts every text of a request, comments and events, and
+	// returns the number of redactions. It is called like Render, and for new
+	// keys and other names of rows when a request begins and ends; what it
+	// returned stays as it is when it is redacted again. If nil, texts stay as
+	// they are.
 	RedactText func(string) (string, int)
 	// Ended is called by the writer with every finished request, redacted. It
 	// must not wait, and not change it. Requests whose detail was dropped
@@ -111,6 +114,7 @@ type Store struct {
 	quit     chan struct{} // closed by Close; ends the reading of a recording
 	done     sync.WaitGroup
 	rendered rendered
+	clean    cleanSlots
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -127,6 +131,7 @@ type Store struct {
 	lastKey keyed
 	again   map[uint64][]uint64
 	ring    ring
+	asked   asked
 	bodies  bodies
 	stats   counters
 
@@ -172,8 +177,8 @@ func newStore(opts Options) *Store {
 		opts.Now = time.Now
 	}
 	seed := maphash.MakeSeed()
-	return &Store{
-		opts: opts, seed: seed, attic: newChunk(0, seed),
+	s := &Store{
+		opts: opts, seed: seed,
 		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), quit: make(chan struct{}),
 		kept: map[uint64]*row{}, again: map[uint64][]uint64{},
 		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
@@ -181,6 +186,8 @@ func newStore(opts Options) *Store {
 		bodies: bodies{at: map[bodyKey]bodyAt{}}, comments: map[uint64][]Comment{},
 		stats: counters{traffic: map[string]*traffic{}},
 	}
+	s.attic = s.newChunk(0)
+	return s
 }
 
 // Begin adds a request and returns its number, or 0 after Close.
@@ -408,7 +415,7 @@ func (s *Store) make(id uint64) (*chunk, *row) {
 		if i > 0 && s.chunks[i-1] != nil {
 			s.chunks[i-1].seal()
 		}
-		s.chunks[i] = newChunk(id/chunkRows*chunkRows, s.seed)
+		s.chunks[i] = s.newChunk(id / chunkRows * chunkRows)
 	}
 	c := s.chunks[i]
 	held := c.held

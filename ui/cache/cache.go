@@ -271,12 +271,7 @@ func (c *Cache) order(list []*entry) {
 	c.shown = list
 	c.list.SetHeight(c.height - 1 - c.below())
 	c.list.SetLen(len(c.shown))
-	for i, e := range c.shown {
-		if at != nil && (e == at || e.id == at.id) {
-			c.list.To(i)
-			return
-		}
-	}
+	c.list.Seek(func(i int) bool { return at != nil && (c.shown[i] == at || c.shown[i].id == at.id) })
 }
 
 // sortings are the orders there are, the least key first; each list comes sorted
@@ -517,7 +512,7 @@ func (c *Cache) diff(e *entry) tea.Cmd {
 
 // expire asks first: what is expired is asked for anew by the next find.
 func (c *Cache) expire(e *entry) tea.Cmd {
-	title, note := fmt.Sprintf("expire %s %s in %s?", e.Indirection, e.Key, e.Terminus), "this cannot be undone"
+	title, note := fmt.Sprintf("expire %s %s in %s?", e.Indirection, c.env.Redacted(e.Key), e.Terminus), "this cannot be undone"
 	if !e.KeepsExpiry {
 		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}

@@ -54,14 +54,15 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 	begin := func() *program {
 		p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 		p.ui = interactive{ascii: true, record: filepath.Join(t.TempDir(), "recording.jsonl")}
-		p.confDir, p.varDir, p.set = conf, vardir, []string{"keylength=2048"}
+		configure(t, p, "")
+		p.confDir, p.varDir, p.set = conf, vardir, []string{"keylength=2048", "ssldir=" + vardir + "/ssl", "cadir=" + vardir + "/ca"}
 		return p
 	}
 	own := begin()
 	if err := os.WriteFile(filepath.Join(conf, "puppet.conf"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := own.session()
+	s, err := viewer{own}.session()
 	if err != nil {
 		t.Fatal(err)
 	}

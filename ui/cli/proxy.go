@@ -17,7 +17,6 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
-	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
@@ -39,9 +38,7 @@ type proxyCommand struct {
 
 func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
 
-func (x *proxyCommand) cobra() *cobra.Command {
-	cmd := fromTable("proxy", "ask")
-	cmd.Args = usageArgs(cobra.NoArgs)
+func (x *proxyCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
 agent as it came. Routes may send an indirection elsewhere, also while agents
@@ -68,14 +65,14 @@ Unless the server sees the agent's certificate, the proxy holds agents to
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
   indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := x.check(); err != nil {
-			return err
-		}
-		return x.answer(cmd.Context(), x.start)
-	}
 	x.flags(cmd)
-	return cmd
+}
+
+func (x *proxyCommand) run(ctx context.Context, _ []string) error {
+	if err := x.check(); err != nil {
+		return err
+	}
+	return x.answer(ctx, x.start)
 }
 
 func (x *proxyCommand) flags(cmd *cobra.Command) {
@@ -182,14 +179,18 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 	}
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
+	if s.keys != "" {
+		forward.Note = s.keyless
+	}
 	ro := rest.Options{
 		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
-		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
-		}))
+		ro.CA = serveCA(e, s.server)
+		if s.keys != "" {
+			ro.CA = s.noting(ro.CA)
+		}
 	}
 	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
@@ -208,6 +209,35 @@ type standing struct {
 	server     *server.Server
 	as         server.As
 	identities *server.Identities // nil if those of agents are not obtained
+	// keys is the directory of agents' keys, which agents fill themselves; "" is
+	// none.
+	keys     string
+	announce func(string)
+}
+
+// keyless returns what a client should know that requests a certificate whose
+// key this proxy cannot read: its requests would fail later. "" is nothing.
+func (s *standing) keyless(r *http.Request) string {
+	name, ok := strings.CutPrefix(r.URL.Path, "/puppet-ca/v1/certificate_request/")
+	if !ok || r.Method != http.MethodPut || ca.ValidName(name) != nil {
+		return ""
+	}
+	key := filepath.Join(s.keys, name+".pem")
+	if exists(key) {
+		return ""
+	}
+	text := fmt.Sprintf("%s requests a certificate, and its key is not in %s: once it has the certificate, its requests will fail. "+
+		"Let --agents-ssl name the agent's own ssldir, copy its key and certificate there, or use --own-ca and --obtain", name, key)
+	s.announce(text)
+	return text
+}
+
+// noting lets h answer, and looks for keys.
+func (s *standing) noting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.keyless(r)
+		h.ServeHTTP(w, r)
+	})
 }
 
 // own reports whether the server is asked with the agent's own certificate.
@@ -254,25 +284,30 @@ func (s *standing) guard(h http.Handler) http.Handler {
 
 // listener makes the server that agents talk to.
 func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *client.Client) (*standing, error) {
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
+	s := &standing{announce: func(text string) { x.p.report(text) }}
+	if x.ui && !x.display.plain {
+		s.announce = func(string) {} // the trace has it
 	}
-	s := &standing{}
 	switch {
 	case x.agents != "":
 		s.as = server.AsAgent
+		if !x.obtain {
+			s.keys = setting(e, "privatekeydir")
+		}
 	case x.silent:
 		s.as = server.AsProxy
 	}
 	if x.obtain {
-		s.identities = &server.Identities{Client: asks, Certs: get("certdir"), Keys: get("privatekeydir")}
+		s.identities = &server.Identities{Client: asks, Certs: setting(e, "certdir"), Keys: setting(e, "privatekeydir")}
 	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
+	var err error
+	id := identityOf(e)
 	if x.ownCA {
-		var err error
-		if id, err = proxyCA(ctx, e); err != nil {
+		if id, err = x.proxyCA(ctx, e); err != nil {
 			return nil, err
+		}
+		if x.cert != "" {
+			x.announce("--own-ca: agents are shown %s; --cert is shown to the server alone", id.Cert)
 		}
 		if err := e.Prefer("--own-ca", ownCA(e)); err != nil {
 			return nil, err
@@ -280,51 +315,40 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 	} else if !exists(id.Cert) {
 		return nil, fmt.Errorf("there is no certificate for agents at %s: --cert and --key name one that the server's CA has signed, --own-ca makes a CA", id.Cert)
 	}
-	if get("certificate_revocation") == "false" || !exists(id.CRL) {
-		id.CRL = ""
+	auth, err := x.rules()
+	if err != nil {
+		return nil, err
 	}
-	auth := authconf.Default()
-	if x.authConf != "" {
-		var err error
-		if auth, err = authconf.Load(x.authConf); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	s.server, err = server.New(server.Options{
-		Identity: id, Auth: auth, Legacy: x.legacy, Recorder: e.Store, Application: e.Application,
-		Limits: server.Limits{Connections: x.connections, Requests: x.atOnce},
-	})
+	s.server, err = x.server(e, id, auth, nil)
 	return s, err
 }
 
 // proxyCA is the CA of the setting cadir, made if there is none, and a
 // certificate of it for the proxy.
-func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
+func (x *proxyCommand) proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	cfg, err := ca.ConfigOf(e.Settings)
 	if err != nil {
 		return server.Identity{}, err
 	}
-	authority, err := ca.OpenOrSetup(ctx, cfg)
+	authority, err := ca.Open(cfg)
+	if errors.Is(err, ca.ErrNoCA) {
+		authority, err = x.setup(ctx, e, cfg, "vardir")
+	}
 	if err != nil {
 		return server.Identity{}, err
 	}
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
-	dir := filepath.Join(get("vardir"), "proxy")
+	dir := filepath.Join(setting(e, "vardir"), "proxy")
 	id := server.Identity{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), CA: cfg.Cert, CRL: cfg.CRL}
 	if exists(id.Cert) && exists(id.Key) {
 		return id, nil
 	}
 	names := []string{"puppet"}
-	for n := range strings.SplitSeq(get("dns_alt_names"), ",") {
+	for n := range strings.SplitSeq(setting(e, "dns_alt_names"), ",") {
 		if n = strings.TrimSpace(n); n != "" {
 			names = append(names, n)
 		}
 	}
-	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: get("certname"), AltNames: names, Replace: true})
+	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: setting(e, "certname"), AltNames: names, Replace: true})
 	if err != nil {
 		return id, err
 	}
@@ -334,5 +358,9 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err := files.Write(id.Key, key, files.Options{Mode: 0o600, Owner: files.Inherit}); err != nil {
 		return id, err
 	}
-	return id, files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}) // last: where it is, its key is, too
+	if err := files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}); err != nil { // last: where it is, its key is, too
+		return id, err
+	}
+	x.announce("made a certificate for %s: %s", setting(e, "certname"), id.Cert)
+	return id, nil
 }

@@ -35,9 +35,22 @@ type listening struct {
 	listen              string
 	authConf, caConf    string
 	legacy              bool
+	makeCA              bool // also in a directory that was not named
 	connections, atOnce int
 	ui                  bool
 	display             interactive
+	notes               []string // for the screen
+}
+
+// announce prints what the user should know at the start, or keeps it for the
+// screen.
+func (l *listening) announce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if l.ui && !l.display.plain {
+		l.notes = append(l.notes, text)
+		return
+	}
+	fmt.Fprintln(l.p.Err, clean(text))
 }
 
 func (l *listening) flags(cmd *cobra.Command) {
@@ -45,6 +58,7 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.StringVar(&l.listen, "listen", ":8140", "the `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&l.authConf, "auth-conf", "", "who may ask what: Puppet Server's auth.conf (`FILE`; default Puppet Server's rules)")
 	f.StringVar(&l.caConf, "ca-conf", "", "what the CA signs: Puppet Server's ca.conf (`FILE`; default the settings)")
+	f.BoolVar(&l.makeCA, "make-ca", false, "make a CA where there is none also in a directory that neither a flag nor puppet.conf names")
 	f.BoolVar(&l.legacy, "legacy", false, "answer the URLs of Puppet 2.6 to 3, too")
 	f.IntVar(&l.connections, "connections", 10_000, "how many connections are kept at the same time")
 	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
@@ -73,13 +87,11 @@ type serveCommand struct {
 
 func newServe(p *program) *serveCommand { return &serveCommand{listening: listening{p: p}} }
 
-func (c *serveCommand) cobra() *cobra.Command {
-	cmd := fromTable("serve", "ask")
-	cmd.Args = usageArgs(cobra.NoArgs)
+func (c *serveCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is
-made. Each request is a line, and each run of an agent a sentence at its end;
+made, if its directory was named, or with --make-ca. Each request is a line, and each run of an agent a sentence at its end;
 --ui shows them in the interactive program instead. --plain prints a line for
 each request too, and takes commands from standard input, whose end it outlives;
 help lists them.
@@ -91,10 +103,10 @@ requests that run come to their end, the second one does not.
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui serve --confdir /etc/puppet --listen :8140
   indirtui serve --set catalog_terminus=json --set autosign=true --ui`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.answer(cmd.Context(), c.start) }
 	c.flags(cmd)
-	return cmd
 }
+
+func (c *serveCommand) run(ctx context.Context, _ []string) error { return c.answer(ctx, c.start) }
 
 func (c *serveCommand) flags(cmd *cobra.Command) {
 	c.listening.flags(cmd)
@@ -109,7 +121,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	l.p.ui = l.display
 	l.ui = l.ui || l.display.plain
 	if l.ui {
-		if err := l.p.needsTerminal(); err != nil {
+		if err := (viewer{l.p}).needsTerminal(); err != nil {
 			return err
 		}
 	}
@@ -118,7 +130,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 		return err
 	}
 	if l.ui && !l.display.plain {
-		return l.p.look(ctx, v.session)
+		return viewer{l.p}.look(ctx, v.session)
 	}
 	hup := make(chan struct{}, 1)
 	reload := func() {
@@ -135,9 +147,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	for {
 		select {
 		case <-hup:
-			if err := v.server.Reload(); err != nil {
-				l.p.report(err.Error())
-			}
+			l.reload(v)
 		case <-ctx.Done():
 			return v.session.close()
 		case err := <-v.ended:
@@ -145,6 +155,15 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 			return errors.Join(err, v.session.close())
 		}
 	}
+}
+
+// reload reads certificates again, and acknowledges that.
+func (l *listening) reload(v *answering) {
+	if err := v.server.Reload(); err != nil {
+		l.p.report(err.Error() + "; what was read before stays in force")
+		return
+	}
+	fmt.Fprintln(l.p.Err, "certificates and revocation lists were read again")
 }
 
 // lookAndReload shows a session without a screen, and reads certificates again
@@ -157,9 +176,7 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 		for {
 			select {
 			case <-hup:
-				if err := v.server.Reload(); err != nil {
-					l.p.report(err.Error())
-				}
+				l.reload(v)
 			case err := <-v.ended:
 				v.ended <- err
 				if !v.stopped.Load() { // and not to show another session
@@ -171,7 +188,7 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 			}
 		}
 	}()
-	err := l.p.look(ctx, v.session)
+	err := viewer{l.p}.look(ctx, v.session)
 	cancel()
 	<-watched
 	return err
@@ -194,9 +211,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		if err != nil {
 			return o, nil, nil, err
 		}
-		for _, w := range warnings {
-			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
-		}
+		l.warn(warnings)
 		set := make([]settings.Override, len(values), len(values)+len(o.Set))
 		for i, s := range values {
 			set[i] = settings.Override{Name: s.Name, Value: s.Value, Source: s.Source}
@@ -204,7 +219,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Set = append(set, o.Set...)
 	}
 	if l.ui || l.p.ui.record != "" {
-		if o.Recording, err = l.p.recording(); err != nil {
+		if o.Recording, err = (viewer{l.p}).recording(); err != nil {
 			return o, nil, nil, err
 		}
 	}
@@ -245,11 +260,8 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	}
 	ro := rest.Options{
 		Client: s.Client, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
-		Legacy: c.legacy, Wide: c.wide,
+		Legacy: c.legacy, Wide: c.wide, CA: serveCA(e, s),
 	}
-	ro.CA = s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-		Client: s.Client, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
-	}))
 	if (c.codeID == "") != (c.codeContent == "") {
 		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})
 	}
@@ -267,17 +279,6 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	return v, nil
 }
 
-// problems reports what is wrong with the configuration.
-func (p *program) problems(e *engine.Engine) {
-	for _, problem := range e.Configuration().Problems {
-		kind := "warning"
-		if problem.Fatal {
-			kind = "error"
-		}
-		fmt.Fprintf(p.Err, "%s: %s\n", kind, clean(problem.String()))
-	}
-}
-
 // listener makes the server with the certificates of the settings. Where there
 // are none yet, and no CA either, both are made.
 func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Logger) (*server.Server, error) {
@@ -285,19 +286,19 @@ func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
+	id := identityOf(e)
 	authority, err := ca.Open(cfg)
 	if errors.Is(err, ca.ErrNoCA) && !exists(id.Cert) {
-		authority, err = ca.OpenOrSetup(ctx, cfg)
+		authority, err = l.setup(ctx, e, cfg, "ssldir")
 	}
 	switch {
 	case err == nil:
+		anew := !exists(id.Cert)
 		if _, err := authority.ServerCertificate(ctx, e.Settings); err != nil {
 			return nil, err
+		}
+		if anew {
+			l.announce("made a certificate for %s: %s", setting(e, "certname"), id.Cert)
 		}
 		id.CA, id.CRL = cfg.Cert, cfg.CRL // what is revoked here counts at once
 		if err := e.Prefer("the CA of this server, setting cadir", ownCA(e)); err != nil {
@@ -306,22 +307,86 @@ func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Lo
 	case !errors.Is(err, ca.ErrNoCA):
 		return nil, err
 	}
-	auth := authconf.Default()
-	if l.authConf != "" {
-		if auth, err = authconf.Load(l.authConf); err != nil {
-			return nil, err
-		}
-		for _, w := range auth.Warnings {
-			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
-		}
+	auth, err := l.rules()
+	if err != nil {
+		return nil, err
 	}
-	if get("certificate_revocation") == "false" || id.CRL != "" && !exists(id.CRL) {
+	l.warn(auth.Warnings)
+	return l.server(e, id, auth, log)
+}
+
+// server makes the server that agents talk to.
+func (l *listening) server(e *engine.Engine, id server.Identity, auth *authconf.Config, log *slog.Logger) (*server.Server, error) {
+	if setting(e, "certificate_revocation") == "false" || !exists(id.CRL) {
 		id.CRL = ""
 	}
 	return server.New(server.Options{
 		Identity: id, Auth: auth, Legacy: l.legacy, Recorder: e.Store, Application: e.Application, Log: log,
 		Limits: server.Limits{Connections: l.connections, Requests: l.atOnce},
 	})
+}
+
+// setup makes a CA. The user must have named its directory, and that of the
+// other setting: the system's own are left alone.
+func (l *listening) setup(ctx context.Context, e *engine.Engine, cfg ca.Config, other string) (*ca.Authority, error) {
+	for _, name := range [...]string{"cadir", other} {
+		if dir, ok := named(e, name); !ok && !l.makeCA {
+			return nil, fmt.Errorf("there is no CA in %s, and one would be made with files in %s, which neither a flag nor puppet.conf names: --set %s=DIR names another directory, --make-ca agrees", cfg.Dir, dir, name)
+		}
+	}
+	authority, err := ca.Setup(ctx, cfg, ca.SetupOptions{})
+	if err == nil {
+		l.announce("made a CA in %s", cfg.Dir)
+	}
+	return authority, err
+}
+
+// named returns the directory of a setting, and whether the user has named it
+// or one above it.
+func named(e *engine.Engine, name string) (dir string, ok bool) {
+	dir = setting(e, name)
+	for _, other := range [...]string{name, "confdir", "vardir", "ssldir"} {
+		above, source := e.Settings.Get(other)
+		if source != "default" && above != "" && strings.HasPrefix(dir+"/", strings.TrimRight(above, "/")+"/") {
+			return dir, true
+		}
+	}
+	return dir, false
+}
+
+// rules are those of --auth-conf, else Puppet Server's.
+func (l *listening) rules() (*authconf.Config, error) {
+	if l.authConf == "" {
+		return authconf.Default(), nil
+	}
+	return authconf.Load(l.authConf)
+}
+
+func (l *listening) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
+	}
+}
+
+// setting is the value of one of Puppet's settings.
+func setting(e *engine.Engine, name string) string {
+	v, _ := e.Settings.Get(name)
+	return v
+}
+
+// identityOf is how the settings identify this host.
+func identityOf(e *engine.Engine) server.Identity {
+	return server.Identity{
+		Cert: setting(e, "hostcert"), Key: setting(e, "hostprivkey"), Pass: setting(e, "passfile"),
+		CA: setting(e, "localcacert"), CRL: setting(e, "hostcrl"),
+	}
+}
+
+// serveCA serves the HTTP interface of a CA to those who may use it.
+func serveCA(e *engine.Engine, s *server.Server) http.Handler {
+	return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
+		Client: s.Client, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
+	}))
 }
 
 // ownCA are the termini by which a server answers for a CA of its own.
@@ -351,9 +416,9 @@ func (l *listening) open(e *engine.Engine, s *server.Server, h http.Handler, out
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
 	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	v.session.notes = append(v.session.notes, l.notes...)
 	if l.ui { // rules that were kept for the project come back, as its breakpoints do
-		confDir, _ := e.Settings.Get("confdir")
-		if v.session.kept, err = keptFor(confDir); err != nil {
+		if v.session.kept, err = keptFor(setting(e, "confdir")); err != nil {
 			v.session.notes = append(v.session.notes, err.Error())
 		}
 	}

@@ -25,6 +25,7 @@ type Log interface {
 	Row(id uint64) (Row, bool)
 	Trace(id uint64) (*traces.Trace, error)
 	Instance(id uint64) (any, bool)
+	Asked(id uint64) (key string, ok bool)
 	Body(traces.Value) ([]byte, error)
 	Links(id uint64) store.Links
 	Changed() <-chan struct{}
@@ -42,7 +43,6 @@ type Routes interface {
 	Routes() indirector.Routes
 	Explain(indirection string) (indirector.Route, bool)
 	Assign(indirection, slot string, c traces.Choice) error
-	Reset(indirection string, by traces.Choice)
 	Withdraw(indirection string, source traces.SourceKind)
 	SwapRoutes(next indirector.Routes, why string) (previous indirector.Routes)
 	Journal() []indirector.Change

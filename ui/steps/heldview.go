@@ -112,9 +112,9 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 		}
 		l.Cell(style, term.Clean(it.name), name)
 		l.Space(1)
-		value := it.value
+		value := s.env.RedactedAs(it.name, it.value)
 		if it.was != "" {
-			value = it.was + " -> " + it.value
+			value = s.env.RedactedAs(it.name, it.was) + " -> " + value
 			style = term.Touched | style&term.Bold
 		}
 		l.Add(style, term.CleanTo(value, each-name-3))
@@ -195,13 +195,10 @@ func countAll(log session.Log, exprs []string) map[string]string {
 		if _, is, _ := Server(expr); is {
 			continue
 		}
-		e, err := query.Parse(expr)
+		v, err := session.Find(log, expr)
 		if err != nil {
 			out[expr] = err.Error()
 			continue
-		}
-		v := log.View(e)
-		for !v.Extend(0) {
 		}
 		out[expr] = term.Plural(v.Len(), "request")
 		if n := v.Len(); n > 0 {

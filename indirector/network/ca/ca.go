@@ -3,7 +3,7 @@
 // can go on with those that it writes.
 //
 //	cfg, err := ca.ConfigOf(settings)
-//	authority, err := ca.Open(cfg)           // or Setup, or OpenOrSetup
+//	authority, err := ca.Open(cfg)           // or Setup
 //	cert, err := authority.Sign(ctx, "web01.example.com", ca.SignOptions{})
 //
 // Changed files are read again, so several programs may share a directory;
@@ -13,7 +13,7 @@
 package ca
 
 import (
-	"context"
+	"cmp"
 	"crypto"
 	"crypto/x509"
 	"errors"
@@ -22,7 +22,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,6 +32,7 @@ import (
 // A Config names the files of an authority, and what it allows.
 type Config struct {
 	Dir       string // cadir
+	SSL       string // ssldir, made with its mode if the CA is made below it
 	Cert      string // cacert: a bundle with the CA's own certificate
 	Key       string // cakey
 	Public    string // capub
@@ -107,27 +107,22 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 		return v
 	}
 	c := Config{
-		Dir: get("cadir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
+		Dir: get("cadir"), SSL: get("ssldir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
 		Requests: get("csrdir"), Signed: get("signeddir"), Serial: get("serial"), Inventory: get("cert_inventory"),
 		Password: get("capass"), Name: get("ca_name"), Autosign: get("autosign"),
 	}
 	c.fill()
 	var errs []error
-	number := func(name string, into *time.Duration) {
-		v, source := s.Get(name)
-		if v == "" {
-			return
-		}
-		d, err := indirector.ParseDuration(v)
+	duration := func(name string, unset time.Duration) time.Duration {
+		d, err := indirector.DurationOf(s, name, unset)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, source, err))
-			return
+			errs = append(errs, err)
 		}
-		*into = d
+		return d
 	}
 	flag := func(name string) bool { return get(name) == "true" }
-	number("ca_ttl", &c.TTL)
-	number("auto_renewal_cert_ttl", &c.RenewalTTL)
+	c.TTL = duration("ca_ttl", c.TTL)
+	c.RenewalTTL = duration("auto_renewal_cert_ttl", c.RenewalTTL)
 	if c.TTL > maxTTL {
 		_, source := s.Get("ca_ttl")
 		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, source, maxTTL/time.Second))
@@ -160,21 +155,11 @@ func (c *Config) fill() {
 	path(&c.Signed, "signed")
 	path(&c.Serial, "serial")
 	path(&c.Inventory, "inventory.txt")
-	if c.TTL == 0 {
-		c.TTL = defaultTTL
-	}
-	if c.RenewalTTL == 0 {
-		c.RenewalTTL = defaultRenewalTTL
-	}
-	if c.KeyLength == 0 {
-		c.KeyLength = defaultKeyLength
-	}
-	if c.AutosignLimit == 0 {
-		c.AutosignLimit = defaultAutosign
-	}
-	if c.Name == "" {
-		c.Name = "Puppet CA"
-	}
+	c.TTL = cmp.Or(c.TTL, defaultTTL)
+	c.RenewalTTL = cmp.Or(c.RenewalTTL, defaultRenewalTTL)
+	c.KeyLength = cmp.Or(c.KeyLength, defaultKeyLength)
+	c.AutosignLimit = cmp.Or(c.AutosignLimit, defaultAutosign)
+	c.Name = cmp.Or(c.Name, "Puppet CA")
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -261,27 +246,8 @@ func Open(cfg Config) (*Authority, error) {
 	return a, nil
 }
 
-// OpenOrSetup opens the CA of a directory, or sets one up.
-func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
-	a, err := Open(cfg)
-	if errors.Is(err, ErrNoCA) {
-		return Setup(ctx, cfg, SetupOptions{})
-	}
-	return a, err
-}
-
 // Config returns the configuration, with defaults.
 func (a *Authority) Config() Config { return a.cfg }
-
-// Certificates returns the bundle in the order of the file. The slice is the
-// caller's.
-func (a *Authority) Certificates() ([]*x509.Certificate, error) {
-	id, err := a.self()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(id.bundle), nil
-}
 
 // Certificate returns the certificate that signs others.
 func (a *Authority) Certificate() (*x509.Certificate, error) {
