@@ -64,6 +64,7 @@ type Config struct {
 // does not have are in Puppet Server's ca.conf, with hyphens.
 var Settings = []indirector.Setting{
 	{Name: "cadir", Doc: "The directory of the CA."},
+	{Name: "ssldir", Doc: "The directory of certificates and keys, which gets Puppet's mode when it is made."},
 	{Name: "cacert", Doc: "The CA's certificate, and those that vouch for it."},
 	{Name: "cakey", Doc: "The CA's private key."},
 	{Name: "capub", Doc: "The CA's public key."},
