@@ -242,7 +242,7 @@ func TestCountsWhileReading(t *testing.T) {
 		}
 		var asked int64
 		err := decode([]byte(tt.text), format.Limits{Grow: func(n int64) error {
-			if asked += n; asked > 4<<20 {
+			if asked += n; asked > 2<<20 {
 				return errors.New("no room")
 			}
 			return nil

@@ -24,7 +24,7 @@ const (
 	defaultItems = 8 << 20
 
 	portion     = 8 << 10 // elements that Grow is asked for at once
-	elementSize = 128     // bytes of an element, with the room that its stack grew through
+	elementSize = 64      // bytes of an element, on the average
 
 	jsonDepth    = 100
 	psonDepth    = 19

@@ -165,7 +165,7 @@ func (p *parser) tagOf(t *token, start mark) string {
 
 const (
 	portion  = 8 << 10 // nodes that Limits.Grow is asked for at once
-	nodeSize = 128     // bytes of a node, with the room that the stack grew through
+	nodeSize = 64      // bytes of a node, on the average
 )
 
 // count counts one node.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,8 +55,14 @@ type Options struct {
 
 	// Form and Body limit what is read into memory, in bytes; see Space.
 	Form, Body int64
+	// Bodies limits what all requests together have in memory of their bodies, as
+	// they are and decoded, in bytes; 0 is 96 MiB. Requests wait for each other,
+	// and get 503 after Wait; 0 is 5 seconds.
+	Bodies int64
+	Wait   time.Duration
 	// Stall is how long a client may take to send or accept the next piece of a
-	// body; 0 is a minute. It does not limit how long a request runs.
+	// body, and how much longer than 4 KiB a second in all; 0 is 30 seconds. It
+	// does not limit how long a request runs.
 	Stall time.Duration
 
 	// Recorder records requests that are refused before they run; nil none.
@@ -78,6 +85,8 @@ type Handler struct {
 	x     *indirector.Indirector
 	o     Options
 	space Space
+	// bodies are those of requests, in memory.
+	bodies *budget
 	// served are the methods answered by the name in a URL.
 	served  map[string]string
 	version []string
@@ -90,7 +99,7 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 		o.Version = "7.23.0"
 	}
 	if o.Stall == 0 {
-		o.Stall = time.Minute
+		o.Stall = 30 * time.Second
 	}
 	if o.Client == nil {
 		o.Client = anonymous
@@ -102,6 +111,7 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{x: x, o: o, version: []string{o.Version}, served: make(map[string]string)}
+	h.bodies = &budget{most: cmp.Or(o.Bodies, 96<<20), wait: cmp.Or(o.Wait, 5*time.Second)}
 	h.space = Space{Legacy: o.Legacy, Form: o.Form, Body: o.Body, Has: func(name string) bool { return x.Registry().Spec(name) != nil }}
 	for i := range table {
 		ind := &table[i]
@@ -155,12 +165,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = Joined(r)
 	c := &call{h: h, w: w, r: r, rc: http.NewResponseController(w), start: h.o.Now(), path: r.URL.Path}
 	defer c.recover()
-	// The server's limit for a whole request would end one that is held; the
-	// pieces have limits of their own.
-	_ = c.rc.SetReadDeadline(time.Time{})
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &patient{body: r.Body, rc: c.rc, stall: h.o.Stall}
+	if r.Body == nil || r.Body == http.NoBody {
+		// A time limit would end a request that is held.
+		_ = c.rc.SetReadDeadline(time.Time{})
+		c.route()
+		return
 	}
+	held := &share{of: h.bodies, ctx: r.Context()}
+	defer held.end()
+	body := &patient{body: r.Body, rc: c.rc, ctx: r.Context(), stall: h.o.Stall, share: held}
+	r.Body = body
+	// An answer makes net/http read what is left of a body.
+	_ = c.rc.SetReadDeadline(time.Now().Add(h.o.Stall))
+	defer body.leave()
 	c.route()
 }
 
