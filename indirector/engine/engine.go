@@ -54,6 +54,7 @@ type Options struct {
 	Recording       string                            // file for the traces; "" is none
 	Rows            int                               // see store.Options
 	Memory          int64                             // see store.Options
+	Once            bool                              // see store.Options
 	Elsewhere       bool                              // environments are a server's; no directory is looked for
 	Source          string                            // shown as the source; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
@@ -144,7 +145,7 @@ func New(o Options) (*Engine, error) {
 	e.now.Store(c)
 	r := NewRenderer(e.Redactor)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err

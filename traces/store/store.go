@@ -58,6 +58,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"indirtui/traces"
@@ -85,6 +86,11 @@ type Options struct {
 	// when a request is read before the writer has seen it. Model is the name
 	// of the indirection. If nil, no values are kept.
 	Render func(model string, instance any) traces.Value
+	// Weigh estimates the memory of an instance, in bytes. It is called by End,
+	// and must be quick. If nil, instances are as large as those before.
+	Weigh func(instance any) int64
+	// Once drops an instance when it was rendered: Instance does not find it.
+	Once bool
 	// Rendered returns how many bytes Render keeps, which count as the Store's
 	// own; it must not wait. If nil, there are none.
 	Rendered func() int64
@@ -111,6 +117,7 @@ type Store struct {
 	quit     chan struct{} // closed by Close; ends the reading of a recording
 	done     sync.WaitGroup
 	rendered rendered
+	newest   atomic.Pointer[any] // the last instance
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -227,6 +234,7 @@ func (s *Store) End(t *traces.Trace, instance any) {
 		return
 	}
 	primary, cache := winner(t.Primary), winner(t.Cache)
+	own, weight := s.weigh(instance)
 	s.mu.Lock()
 	r, c := s.row(t.ID)
 	if s.closed || r == nil || r.bits&ended != 0 {
@@ -250,10 +258,27 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	r.outcome = uint8(t.Outcome)
 	r.bits |= ended
 	s.stats.end(t)
-	s.push(t, instance, r)
+	s.push(t, instance, own, weight, r)
 	s.mu.Unlock()
 	signal(s.wake)
 	s.notify()
+}
+
+// weigh reports whether an instance is another than that of the request before,
+// and what it weighs. What a memory terminus answers again and again is in
+// memory once.
+func (s *Store) weigh(instance any) (own bool, weight int64) {
+	if instance == nil {
+		return false, 0
+	}
+	if last := s.newest.Load(); last != nil && isPointer(instance) && *last == instance {
+		return false, 0
+	}
+	s.newest.Store(&instance)
+	if s.opts.Weigh != nil {
+		weight = s.opts.Weigh(instance)
+	}
+	return true, weight
 }
 
 var noChoice traces.Choice

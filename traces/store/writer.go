@@ -38,8 +38,7 @@ type ring struct {
 	traces      int64           // bytes of details
 	instances   int64           // bytes of live instances
 	seen        int64           // mean size of the last values, for those not seen yet
-	owned       int64           // how many of those have an instance of their own
-	newest      any             // the last instance
+	waiting     int64           // bytes of live instances that the writer has not seen
 	flushes     []flush
 	written     uint64 // position below which the writer is done
 }
@@ -83,13 +82,14 @@ type file struct {
 const unseen = 3 << 10
 
 func (r *ring) memory() int64 {
-	return r.traces + r.instances + int64(r.head-r.taken)*unseen + r.owned*r.seen + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
+	return r.traces + r.instances + int64(r.head-r.taken)*unseen + r.waiting + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
 }
 
 func (r *ring) at(position uint64) *slot { return &r.slots[position%uint64(len(r.slots))] }
 
-// push puts the detail of r into the ring.
-func (s *Store) push(t *traces.Trace, instance any, r *row) {
+// push puts the detail of r into the ring. An instance for which the writer has
+// no time is dropped.
+func (s *Store) push(t *traces.Trace, instance any, own bool, weight int64, r *row) {
 	g := &s.ring
 	n := uint64(len(g.slots))
 	if g.head-g.taken == n {
@@ -100,12 +100,15 @@ func (s *Store) push(t *traces.Trace, instance any, r *row) {
 	if sl.id != 0 && sl.done {
 		s.forget(sl)
 	}
-	*sl = slot{id: t.ID, trace: t, instance: instance}
-	// What a memory terminus answers again and again is in memory once.
-	if sl.own = instance != nil && !(isPointer(instance) && instance == g.newest); sl.own {
-		g.owned++
-		g.newest = instance
+	if own && s.opts.Weigh == nil {
+		weight = g.seen
 	}
+	if own && g.waiting > 0 && g.waiting+weight > s.opts.Memory/4 {
+		instance, own, weight = nil, false, 0
+		s.stats.droppedBodies++
+	}
+	*sl = slot{id: t.ID, trace: t, instance: instance, own: own, body: weight}
+	g.waiting += weight
 	g.head++
 }
 
@@ -129,9 +132,8 @@ func (s *Store) dropWaiting() {
 
 // disown notes that sl does not wait any longer, or not with its instance.
 func (r *ring) disown(sl *slot) {
-	if sl.own {
-		r.owned--
-	}
+	r.waiting -= sl.body
+	sl.body = 0
 }
 
 // lose counts the detail of id, whose row is r, as lost.
@@ -385,8 +387,11 @@ func (s *Store) processSlot(w *work, i int) {
 	s.keepBody(w, &t.Sent)
 	sl.trace, sl.done, sl.valued = t, true, t.Value.Digest != "" || t.Sent.Digest != ""
 	sl.size = int64(unsafe.Sizeof(*t)) + sizeOf(t)
-	if sl.own {
+	if sl.own && s.opts.Weigh == nil {
 		sl.body = 256 + 4*int64(t.Value.Size)
+	}
+	if s.opts.Once {
+		sl.instance, sl.body = nil, 0
 	}
 	if !w.writing {
 		w.offsets = append(w.offsets, 0)
@@ -475,6 +480,7 @@ func (s *Store) put(w *work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := &s.ring
+	defer func() { clear(w.slots); clear(w.raw) }() // they hold instances
 	s.file.size = w.base
 	s.stats.redacted += w.redacted
 	s.stats.droppedBodies += w.dropped
@@ -571,14 +577,11 @@ func (s *Store) limit() {
 	if over > 0 {
 		over -= s.dropBodies(over)
 	}
-	for p := g.taken; over > 0 && g.seen > 0 && p < g.head; p++ {
+	for p := g.taken; over > 0 && g.waiting > 0 && p < g.head; p++ {
 		if sl := g.at(p); sl.instance != nil && !s.isPinned(sl.id) {
-			if sl.own {
-				over -= g.seen
-				g.disown(sl)
-				sl.own = false
-			}
-			sl.instance = nil
+			over -= sl.body
+			g.disown(sl)
+			sl.instance, sl.own = nil, false
 			s.stats.droppedBodies++
 		}
 	}

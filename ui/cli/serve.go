@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -113,6 +114,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 			return err
 		}
 	}
+	l.limitMemory()
 	v, err := start(ctx)
 	if err != nil {
 		return err
@@ -177,9 +179,39 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 	return err
 }
 
-// headless is how much of the requests is kept, in bytes, where they cannot be
-// looked at: until their lines are printed.
-const headless = 16 << 20
+// Where requests cannot be looked at, they are kept until their lines are
+// printed, or until they are recorded: so many bytes.
+const (
+	headless = 16 << 20
+	recorded = 24 << 20
+)
+
+// memoryLimit is how much memory the runtime tries to stay below, in bytes.
+func (l *listening) memoryLimit() int64 {
+	switch {
+	case l.ui:
+		return 80<<20 + 2*l.p.memory()
+	case l.display.record != "":
+		return 128 << 20
+	}
+	return 80 << 20
+}
+
+// limitMemory sets the limit of the process, unless the environment does, or the
+// process is not ours alone.
+func (l *listening) limitMemory() {
+	if l.p.Err == os.Stderr && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(l.memoryLimit())
+	}
+}
+
+// memory is what may be kept in memory by the configuration.
+func (p *program) memory() int64 {
+	if mine, err := p.mine(); err == nil {
+		return mine.Memory
+	}
+	return 256 << 20
+}
 
 // options are those of an engine that answers the network.
 func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
@@ -214,8 +246,9 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Debug, err = debugOptions()
 		return o, guard, nil, err
 	}
+	o.Once = true
 	if o.Memory = headless; o.Recording != "" {
-		o.Memory = 0
+		o.Memory = recorded
 	}
 	o.Log = slog.New(slog.NewTextHandler(l.p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	out := newLines(l.p.Out)
