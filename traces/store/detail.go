@@ -42,10 +42,11 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 		own := *sl.trace // which is another's when the writer has seen it
 		sl.trace = &own
 	}
-	f, at := s.file.f, r.line
+	at := r.line
 	if r.bits&lost != 0 {
 		at = 0 // its line is no more than the row
 	}
+	where, written := s.file.find(at)
 	s.mu.Unlock()
 	switch {
 	case ok && sl.done:
@@ -53,8 +54,8 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 	case ok:
 		t, _ := s.finish(sl.trace, sl.instance)
 		return t, nil
-	case f != nil && at != 0:
-		l, err := readLine(f, at)
+	case written:
+		l, err := where.read()
 		if err != nil {
 			return nil, fmt.Errorf("read request %d at byte %d: %w", id, at, err)
 		}
@@ -113,7 +114,7 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 	}
 	s.mu.Lock()
 	b, ok := s.bodies.at[k]
-	f := s.file.f
+	where, written := s.file.find(b.offset)
 	none, whole := len(s.bodies.at) == 0, s.readOnly && s.loaded >= s.file.size
 	s.mu.Unlock()
 	switch {
@@ -125,8 +126,10 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	case b.bytes != nil:
 		return b.bytes, nil
+	case !written:
+		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	}
-	l, err := readLine(f, b.offset)
+	l, err := where.read()
 	if err != nil {
 		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 	}

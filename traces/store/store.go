@@ -69,6 +69,17 @@ type Options struct {
 	// Path is the recording to make. It must not exist. "" records in memory
 	// only.
 	Path string
+	// Rotate is the size in bytes after which a new file is begun at Path; the
+	// one before gets a number: x.jsonl becomes x.1.jsonl. Each stands for itself.
+	// 0 is never.
+	Rotate int64
+	// Keep is how many files of the recording stay, KeepBytes how many bytes in
+	// all; the oldest are removed. 0 is no limit.
+	Keep      int
+	KeepBytes int64
+	// Stopped is called by the writer when nothing can be written, as on a full
+	// disk, and with nil when the recording goes on. May be nil.
+	Stopped func(error)
 	// Source names in the recording where the requests were traced.
 	Source string
 	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, the
@@ -155,7 +166,7 @@ var _ traces.Recorder = (*Store)(nil)
 func Open(opts Options) (*Store, error) {
 	s := newStore(opts)
 	if opts.Path != "" {
-		f, err := os.OpenFile(opts.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(opts.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("make recording: %w", err)
 		}

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 	"unsafe"
@@ -69,14 +68,6 @@ type bodies struct {
 const maxBodies = 1 << 20
 
 func (b *bodies) memory() int64 { return b.inside + int64(len(b.at))*96 }
-
-// A file is the recording.
-type file struct {
-	f     *os.File
-	size  int64
-	lines [][]byte // what waits to be written beside traces
-	err   error    // what ended the writing
-}
 
 // unseen estimates a detail until the writer has seen it.
 const unseen = 3 << 10
@@ -198,10 +189,12 @@ const batch = 64
 func (s *Store) write() {
 	var w work
 	for {
+		s.resume(false)
 		if s.take(&w) {
 			began := time.Now()
 			s.process(&w)
 			s.put(&w)
+			s.rotate()
 			s.notify()
 			if w.overrun {
 				s.rest(time.Since(began))
@@ -411,7 +404,7 @@ func (s *Store) writeOut(w *work) {
 	if err == nil {
 		w.base += int64(len(w.out))
 	} else {
-		err = fmt.Errorf("write recording: %w", errors.Join(err, s.file.f.Truncate(w.base)))
+		err = fmt.Errorf("write recording: %w", errors.Join(err, s.file.f.Truncate(w.base-s.file.base)))
 		w.writing = false
 		for i, at := range w.offsets {
 			if at >= w.base {
@@ -423,10 +416,7 @@ func (s *Store) writeOut(w *work) {
 				w.bodies[i].offset = 0
 			}
 		}
-		s.mu.Lock()
-		s.file.err = err
-		s.note("%v; what came later is kept in memory only", err)
-		s.mu.Unlock()
+		s.stop(err)
 	}
 	if w.out = w.out[:0]; cap(w.out) > 8<<20 {
 		w.out = nil
@@ -457,7 +447,8 @@ func (s *Store) keepBody(w *work, v *traces.Value) {
 	v.Body = nil
 	k, _ := digestOf(v.Digest)
 	s.mu.Lock()
-	_, known := s.bodies.at[k]
+	at, known := s.bodies.at[k]
+	known = known && (!w.writing || at.offset > s.file.base) // each file stands for itself
 	full := int64(len(body)) > s.opts.Body ||
 		!known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || w.writing && s.bodies.written+int64(len(body)) > s.opts.Bodies)
 	if !known && !full && w.writing {
@@ -547,9 +538,13 @@ func (s *Store) putBody(b newBody) {
 		b.bytes = nil // the file has it
 	}
 	at, ok := s.bodies.at[b.key]
-	if !ok {
+	switch {
+	case !ok:
 		at = bodyAt{offset: b.offset, bytes: b.bytes}
 		s.bodies.inside += int64(len(b.bytes))
+	case b.offset > at.offset:
+		s.bodies.inside -= int64(len(at.bytes))
+		at = bodyAt{offset: b.offset}
 	}
 	if at.bytes != nil {
 		at.users++
@@ -630,6 +625,7 @@ func (s *Store) isPinned(id uint64) bool {
 
 // finishFile writes the last line.
 func (s *Store) finishFile() {
+	s.resume(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.ring.flushes {
@@ -639,11 +635,7 @@ func (s *Store) finishFile() {
 	if s.file.f == nil || s.file.err != nil {
 		return
 	}
-	e := lineEnd{Requests: s.stats.ended}
-	for _, c := range s.comments {
-		e.Comments += uint64(len(c))
-	}
-	last := appendEnd(nil, e, s.opts.Now())
+	last := appendEnd(nil, s.end(), s.opts.Now())
 	if _, err := s.file.f.Write(last); err != nil {
 		s.file.err = fmt.Errorf("end recording: %w", err)
 		return
