@@ -177,7 +177,7 @@ func (p *program) session() (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Recording, err = p.recording(); err != nil {
+	if err = p.record(&o); err != nil {
 		return nil, err
 	}
 	guard := new(ui.Guard)
@@ -269,6 +269,43 @@ func (p *program) hasPuppet() bool {
 	dir, _ := s.Get("confdir")
 	_, err = os.Stat(dir)
 	return err == nil
+}
+
+// record decides where a session is recorded, and how much of it and of those
+// before stays. A file that was named is split only by flags.
+func (p *program) record(o *engine.Options) error {
+	path, err := p.recording()
+	if err != nil || path == "" {
+		return err
+	}
+	o.Recording = path
+	mine, err := p.mine()
+	if err != nil {
+		return err
+	}
+	named := p.ui.record != ""
+	if !named || p.flagged("rotate") {
+		o.Rotate = mine.Rotate
+	}
+	if !named || p.flagged("keep") {
+		o.Keep = mine.Keep
+	}
+	if !named || p.flagged("keep-size") {
+		o.KeepBytes = mine.KeepSize
+	}
+	if !named {
+		p.prune(filepath.Dir(path), mine.Keep, mine.KeepSize)
+	}
+	return nil
+}
+
+// flagged reports whether a flag stood on the command line.
+func (p *program) flagged(name string) bool {
+	if p.given == nil {
+		return false
+	}
+	f := p.given.Lookup(name)
+	return f != nil && f.Changed
 }
 
 // recording is the file that this session is recorded to.

@@ -51,6 +51,9 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
 	f.BoolVar(&l.ui, "ui", false, "show the requests in the interactive program")
 	f.StringVar(&l.display.record, "record", "", "write the recording to this file (default none; with --ui a new one in the state directory)")
+	f.String("rotate", "", "begin a new file when the recording has that `SIZE`, as 256M; 0 is never (default the configuration, and never with --record)")
+	f.String("keep", "", "how many files (`N`) of recordings stay; 0 is all (default the configuration, and all with --record)")
+	f.String("keep-size", "", "how large (`SIZE`) these are together; 0 is no limit (default the configuration, and none with --record)")
 	l.display.display(cmd)
 }
 
@@ -236,7 +239,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Set = append(set, o.Set...)
 	}
 	if l.ui || l.p.ui.record != "" {
-		if o.Recording, err = l.p.recording(); err != nil {
+		if err = l.p.record(&o); err != nil {
 			return o, nil, nil, err
 		}
 	}

@@ -2,5 +2,5 @@
 
 package files
 
-// lock is never sure that nobody has a file.
+// lock is never sure that a file is free.
 func lock(uintptr) bool { return false }

@@ -42,8 +42,8 @@ func sweepOnce(dir string) {
 	}
 }
 
-// sweep removes temporary files in a directory that no process has and that
-// nobody wrote since. What cannot be removed does no harm and is left.
+// sweep removes temporary files in a directory that no process has and that were
+// not written since. What cannot be removed does no harm and is left.
 func sweep(dir string, since time.Time) {
 	d, err := os.Open(dir)
 	if err != nil {

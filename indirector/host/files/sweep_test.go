@@ -58,7 +58,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepLeavesOpenFiles: a file that somebody writes slowly stays.
+// TestSweepLeavesOpenFiles: a file that is written slowly stays.
 func TestSweepLeavesOpenFiles(t *testing.T) {
 	t.Parallel()
 	elsewhere, dir := t.TempDir(), t.TempDir()

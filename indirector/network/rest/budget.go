@@ -100,7 +100,7 @@ func (s *share) end() {
 }
 
 // A patient body ends when it comes too slowly: it has Stall, and a second for
-// each leastRate bytes. Time in which nobody reads does not count. After its end
+// each leastRate bytes. Time between two reads does not count. After its end
 // there is no time limit: then nothing waits for the client.
 type patient struct {
 	body   io.ReadCloser

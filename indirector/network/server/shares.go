@@ -8,7 +8,7 @@ import (
 )
 
 // shares bound how many requests run at the same time: in all, of each client,
-// and of those without a certificate, so that nobody takes the places of others.
+// and of those without a certificate, so that none takes the places of others.
 type shares struct {
 	limits    Limits
 	all       chan struct{} // a token for each running request
