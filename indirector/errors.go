@@ -121,7 +121,6 @@ const (
 	msgNoMethod        = "undefined method `%s' for #<%s>"                                               // IND-TERM-12
 	msgNoExpired       = "undefined method `expired?' for %s"                                            // IND-FIND-02
 	msgCacheFailed     = "Cached %s for %s failed: %s"                                                   // IND-FIND-05
-	msgTTL             = "Indirection TTL must be an integer"                                            // IND-EXP-02
 	msgNoInstance      = "Could not find indirection instance %s for %s"                                 // IND-TERM-04
 	msgAlreadyHandling = "Already handling indirection for %s; cannot also handle %s"                    // IND-REG-03
 	msgSetting         = "The setting %s is not a valid indirection setting."                            // IND-SEL-09

@@ -198,8 +198,7 @@ func setExpiry(c *call) (traces.Answer, traces.Because, error) {
 	if at := e.Expiration(); !at.IsZero() {
 		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
 	}
-	ttl := c.x.ttl(c.req.Indirection, c.to.around)
-	dated := e.WithExpiration(c.now().Add(ttl))
+	dated := e.WithExpiration(c.now().Add(c.to.around.ttl()))
 	c.shared(c.req.Key, e, dated)
 	c.value = dated
 	return traces.Set, traces.Because{Reason: traces.TTL}, nil

@@ -1,6 +1,7 @@
 package indirector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,9 +134,7 @@ func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, e
 	if v.Request == nil && v.Err == nil && !v.Set && !v.Skip {
 		return false, stepErr
 	}
-	if v.By == "" {
-		v.By = "you"
-	}
+	v.By = cmp.Or(v.By, "you")
 	if v.Request != nil {
 		if err := c.edit(v.Request); err != nil {
 			return false, err

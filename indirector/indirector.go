@@ -31,6 +31,7 @@
 package indirector
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,12 +80,12 @@ type Config struct {
 // An Indirector answers requests. It is safe for concurrent use; a process may
 // have several, which share nothing.
 type Indirector struct {
-	cfg        Config
-	plans      *plans
-	holders    sync.Map // of holderKey to *holder
-	table      atomic.Pointer[table]
-	around     atomic.Pointer[around]
-	ttls       sync.Map // of indirection to time.Duration, of those set by SetTTL
+	cfg     Config
+	plans   *plans
+	holders sync.Map // of holderKey to *holder
+	table   atomic.Pointer[table]
+	around  atomic.Pointer[around]
+
 	shared     sync.Map // of name to func() any
 	goroutines sync.WaitGroup
 	stops      *Stops // of the debugger; empty without one
@@ -113,15 +114,9 @@ func newAround(s Surroundings) *around {
 	if s.Settings == nil {
 		s.Settings = noSettings{}
 	}
-	if s.Environment == "" {
-		s.Environment = "production"
-	}
+	s.Environment = cmp.Or(s.Environment, "production")
 	return &around{s, sync.OnceValue(func() time.Duration {
-		text, _ := s.Settings.Get("runinterval")
-		d, err := ParseDuration(text)
-		if err != nil {
-			return 1800 * time.Second
-		}
+		d, _ := DurationOf(s.Settings, "runinterval", 1800*time.Second)
 		return d
 	})}
 }
@@ -231,18 +226,9 @@ func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
 	return h.terminus, nil
 }
 
-// TTL is how long a found instance stays fresh, as set by SetTTL, else by the
-// setting runinterval. Rule IND-EXP-02.
-func (x *Indirector) TTL(indirection string) time.Duration {
-	return x.ttl(indirection, x.around.Load())
-}
-
-func (x *Indirector) ttl(indirection string, a *around) time.Duration {
-	if d, ok := x.ttls.Load(indirection); ok {
-		return d.(time.Duration)
-	}
-	return a.ttl()
-}
+// TTL is how long a found instance stays fresh: the setting runinterval. Rule
+// IND-EXP-02.
+func (x *Indirector) TTL() time.Duration { return x.around.Load().ttl() }
 
 // Reconfigure replaces the settings and the whole route table. Termini that
 // read a setting for which changed is true are made anew when next needed; the
@@ -284,24 +270,19 @@ func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setti
 	x.swap(next, before, why)
 }
 
-// SetTTL sets the time to live of an indirection, in whole seconds. Rule
-// IND-EXP-02, gap L2.
-func (x *Indirector) SetTTL(indirection, seconds string, by traces.Choice) error {
-	n, err := strconv.Atoi(seconds)
-	if err != nil {
-		return &Failure{Class: "ArgumentError", Message: msgTTL, Hidden: "got " + strconv.Quote(seconds)}
+// DurationOf returns the value of a setting, or the given one if there is none.
+// The error names the setting and its source; the value is then the given one,
+// too.
+func DurationOf(s Settings, name string, unset time.Duration) (time.Duration, error) {
+	text, source := s.Get(name)
+	if text == "" {
+		return unset, nil
 	}
-	old := x.TTL(indirection)
-	x.ttls.Store(indirection, time.Duration(n)*time.Second)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	by.Terminus = seconds
-	routes := x.Routes()
-	x.journal = append(x.journal, Change{
-		At: x.now(), Indirection: indirection, Slot: "ttl", Why: "assign",
-		Old: traces.Choice{Terminus: strconv.Itoa(int(old / time.Second))}, New: by, before: routes, after: routes,
-	})
-	return nil
+	d, err := ParseDuration(text)
+	if err != nil {
+		return unset, fmt.Errorf("setting %s (%s): %w", name, source, err)
+	}
+	return d, nil
 }
 
 // ParseDuration reads a duration of Puppet's settings: a number, and perhaps y,

@@ -317,7 +317,7 @@ func (p *planner) expirySet() (q traces.Question, known bool) {
 	case p.sure && p.served != traces.ByTerminus:
 		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.EarlierStepAnswered}}, true
 	}
-	ttl := traces.Because{Reason: traces.TTL, About: "now + " + p.x.TTL(p.req.Indirection).String()}
+	ttl := traces.Because{Reason: traces.TTL, About: "now + " + p.x.TTL().String()}
 	switch v := p.value.(type) {
 	case nil:
 		return traces.Question{Because: ttl}, true

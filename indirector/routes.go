@@ -267,19 +267,8 @@ func push(s traces.Slot, c traces.Choice) traces.Slot {
 	return slices.Insert(slices.Clone(s), i, c)
 }
 
-// Reset removes every explicit choice of terminus, as Puppet's
-// reset_terminus_class: only the setting is left, and a terminus fixed in code
-// is gone. Rule IND-SEL-03.
-func (x *Indirector) Reset(indirection string, by traces.Choice) {
-	x.change("reset", indirection, SlotTerminus, by, func(r Route) Route {
-		r.Primary = slices.DeleteFunc(slices.Clone(r.Primary), func(c traces.Choice) bool {
-			return c.Why == "" && c.Setting == "" && c.Kind != traces.FromSetting
-		})
-		return r
-	})
-}
-
-// Withdraw removes the candidates of a source: "reset to configured".
+// Withdraw removes the candidates of a source: "reset to configured". Rule
+// IND-SEL-03.
 func (x *Indirector) Withdraw(indirection string, source traces.SourceKind) {
 	without := func(s traces.Slot) traces.Slot {
 		return slices.DeleteFunc(slices.Clone(s), func(c traces.Choice) bool { return c.Kind == source })

@@ -234,19 +234,10 @@ func TestSelection(t *testing.T) {
 			t.Errorf("after withdrawing: got %s, want cache", got)
 		}
 	})
-	t.Run("IND-SEL-03 a reset leaves the setting only", func(t *testing.T) {
+	t.Run("IND-SEL-03 IND-SEL-04 a terminus fixed in code, withdrawn, leaves nothing", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, nil)
-		h.assign(t, "node", indirector.SlotTerminus, "spare")
-		h.Reset("node", traces.Choice{Kind: traces.FromFace, Source: "face node"})
-		if got := h.winner("node"); got != "main" {
-			t.Errorf("got %s, want main", got)
-		}
-	})
-	t.Run("IND-SEL-03 IND-SEL-04 a reset of a fixed class leaves nothing", func(t *testing.T) {
-		t.Parallel()
-		h := newFixture(t, nil)
-		h.Reset("report", traces.Choice{})
+		h.Withdraw("report", traces.FromDeclaration)
 		_, err := h.find(t, "report", "a")
 		if got := indirector.Message(err); got != "No terminus class nor terminus setting was provided for indirection report" {
 			t.Errorf("got %q", got)
@@ -374,14 +365,8 @@ func TestConstructors(t *testing.T) {
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)
-	if got := h.TTL("node"); got != 30*time.Minute {
+	if got := h.TTL(); got != 30*time.Minute {
 		t.Errorf("IND-EXP-02: got %v, want runinterval", got)
-	}
-	if err := h.SetTTL("node", "soon", traces.Choice{}); indirector.Message(err) != "Indirection TTL must be an integer" {
-		t.Errorf("IND-EXP-02: got %v", err)
-	}
-	if err := h.SetTTL("node", "60", traces.Choice{Kind: traces.FromYou}); err != nil || h.TTL("node") != time.Minute {
-		t.Errorf("IND-EXP-02: got %v, %v", h.TTL("node"), err)
 	}
 	for s, want := range map[string]time.Duration{"1800": 30 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1y": 365 * 24 * time.Hour, "5s": 5 * time.Second} {
 		if got, err := indirector.ParseDuration(s); err != nil || got != want {
@@ -411,11 +396,8 @@ func TestClosureL1(t *testing.T) {
 		h := newFixture(t, nil)
 		h.assign(t, "facts", indirector.SlotTerminus, "spare")
 		h.assign(t, "facts", indirector.SlotCache, "cache")
-		if err := h.SetTTL("facts", "5", traces.Choice{Kind: traces.FromYou}); err != nil {
-			t.Fatal(err)
-		}
 		j := h.Journal()
-		if len(j) != 3 || j[0].Old.Terminus != "main" || j[0].New.Terminus != "spare" || j[0].At.IsZero() || j[1].Slot != indirector.SlotCache || j[2].Slot != "ttl" {
+		if len(j) != 2 || j[0].Old.Terminus != "main" || j[0].New.Terminus != "spare" || j[0].At.IsZero() || j[1].Slot != indirector.SlotCache {
 			t.Fatalf("got %+v", j)
 		}
 		h.SwapRoutes(j[0].Before(), "undo")

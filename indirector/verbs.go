@@ -74,7 +74,7 @@ func setExpiries(c *call) (traces.Answer, traces.Because, error) {
 	if c.list != nil {
 		return c.list.answer, c.list.because, nil // they were dated as they came
 	}
-	at := c.now().Add(c.x.ttl(c.req.Indirection, c.to.around))
+	at := c.now().Add(c.to.around.ttl())
 	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
 	dated := make([]Instance, len(found))
 	for i, inst := range found {

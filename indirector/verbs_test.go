@@ -483,9 +483,9 @@ func TestExpiryRules(t *testing.T) {
 		{"IND-EXP-02 runinterval is read once", nil, func(s *scene) {
 			changing := settings{"runinterval": "60"}
 			s.fixture = newFixture(s.t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Settings = changing })
-			first := s.TTL("node")
+			first := s.TTL()
 			changing["runinterval"] = "120"
-			if got := s.TTL("node"); first != time.Minute || got != time.Minute {
+			if got := s.TTL(); first != time.Minute || got != time.Minute {
 				s.t.Errorf("got %v, then %v", first, got)
 			}
 		}},

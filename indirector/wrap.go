@@ -423,25 +423,36 @@ func (w *wrapper) fault(ctx context.Context) (any, error) {
 
 // wait waits for a delay, or between two attempts.
 func (w *wrapper) wait(ctx context.Context, what string) error {
-	d := w.pause
-	if w.jitter > 0 {
-		d = max(d+time.Duration((2*rand.Float64()-1)*float64(w.jitter)), 0)
-	}
+	d := Jitter(w.pause, w.jitter, rand.Float64)
 	if d == 0 {
 		return nil
 	}
 	_, span := traces.Start(ctx, traces.Note, what+": waited for "+w.inner[0])
 	span.Attr("wrapper", w.text)
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	var err error
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
+	err := Sleep(ctx, d)
 	span.End(d.String(), traces.Because{Reason: traces.ByYou, About: w.text}, err)
 	return err
+}
+
+// Jitter returns d, at most by jitter longer or shorter, and never below zero.
+// Chance returns numbers from 0 to 1.
+func Jitter(d, jitter time.Duration, chance func() float64) time.Duration {
+	if jitter <= 0 {
+		return d
+	}
+	return max(d+time.Duration((2*chance()-1)*float64(jitter)), 0)
+}
+
+// Sleep waits, and returns the cause if ctx ends before.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // again reports whether a failure may pass.

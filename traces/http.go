@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"strconv"
@@ -47,12 +48,8 @@ func (s *Span) HTTP() (x Exchange, ok bool) {
 	}
 	method, address, named := strings.Cut(s.Name, " ")
 	if isURL(address) && named && method == strings.ToUpper(method) {
-		if x.Method == "" {
-			x.Method = method
-		}
-		if x.URL == "" {
-			x.URL = address
-		}
+		x.Method = cmp.Or(x.Method, method)
+		x.URL = cmp.Or(x.URL, address)
 	}
 	if x.Status == 0 {
 		x.status(s.Answer)
@@ -61,9 +58,7 @@ func (s *Span) HTTP() (x Exchange, ok bool) {
 		if x.Path == "" {
 			x.Path = u.EscapedPath()
 		}
-		if x.Server == "" {
-			x.Server = u.Host
-		}
+		x.Server = cmp.Or(x.Server, u.Host)
 	} else if x.URL == "" && x.Server != "" && x.Path != "" {
 		x.URL = "https://" + x.Server + x.Path
 	}

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -358,9 +359,7 @@ func HeadlineOf(t *Trace) Headline {
 		not = append(not, "cache "+cache.Terminus+": searches are never cached")
 	}
 	h.Asked, h.NotAsked = strings.Join(asked, ", "), strings.Join(not, ", ")
-	if h.Asked == "" {
-		h.Asked = "nobody"
-	}
+	h.Asked = cmp.Or(h.Asked, "nobody")
 	h.Decided = decided(primary)
 	if cache.Terminus != "" {
 		h.Decided += "; cache " + decided(cache)

@@ -311,13 +311,25 @@ type Slot []Choice
 
 // Winner returns the Choice that counts, or a zero Choice.
 func (s Slot) Winner() Choice {
-	for i := range s {
-		if s[i].Terminus != "" && s[i].Why == "" {
-			return s[i]
-		}
+	if i := s.Wins(); i >= 0 {
+		return s[i]
 	}
 	return Choice{}
 }
+
+// Wins returns the position of the winner, or -1.
+func (s Slot) Wins() int {
+	for i := range s {
+		if s[i].Terminus != "" && s[i].Why == "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// RunnerUp returns the choice that would win without the winner; zero if there
+// is none.
+func (s Slot) RunnerUp() Choice { return s[s.Wins()+1:].Winner() }
 
 // Flags are the switches of a request.
 type Flags uint8
@@ -463,13 +475,35 @@ type Option struct{ Name, Value string }
 
 // A Value is what is known of an instance: never the instance itself.
 type Value struct {
-	Model    string // "facts"; "" if there is no value
-	Format   string // of Body: "json" or "text"
-	Size     int    // of the whole body in bytes
-	Digest   string // SHA-256 of Body in hex; the key of a body that is kept elsewhere
-	Body     []byte // redacted; nil if it is kept elsewhere or was dropped
-	Redacted int    // number of redacted values
-	Source   string // where it came from on disk: path, size, time; "" if unknown
+	Model    string  // "facts"; "" if there is no value
+	Format   string  // of Body: "json" or "text"
+	Size     int     // of the whole body in bytes
+	Digest   string  // SHA-256 of the body in hex; the key of a body that is kept elsewhere
+	Body     []byte  // redacted; nil if it is in Pieces, is kept elsewhere or was dropped
+	Pieces   []Piece // the body, one after the other; nil if it is in Body
+	Redacted int     // number of redacted values
+	Source   string  // where it came from on disk: path, size, time; "" if unknown
+}
+
+// A Piece is one of the texts, in UTF-8, that a body is made of.
+type Piece struct {
+	Text []byte
+	// Digest is the SHA-256 of Text in hex if other bodies have the same piece;
+	// else "".
+	Digest string
+}
+
+// Content returns the body, whole or in pieces; nil if it is not
+// here.
+func (v *Value) Content() []byte {
+	if v.Pieces == nil {
+		return v.Body
+	}
+	b := make([]byte, 0, v.Size)
+	for _, p := range v.Pieces {
+		b = append(b, p.Text...)
+	}
+	return b
 }
 
 // A Trace is one request. It belongs to the Indirector until it ends, then to

@@ -2,6 +2,7 @@ package debugger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/format"
@@ -58,9 +58,7 @@ func (d *draft) into(v *indirector.Verdict) {
 func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indirector.Stop, u *subject) error {
 	switch b.Do {
 	case Hold:
-		if t.hold == "" {
-			t.hold = b.id
-		}
+		t.hold = cmp.Or(t.hold, b.id)
 	case Log:
 		d.log(ctx, b, s, u)
 	case Delay:
@@ -143,19 +141,9 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 
 // delay waits, on a span of its own.
 func (d *Debugger) delay(ctx context.Context, b *breakpoint) error {
-	wait := b.Delay
-	if b.Jitter > 0 {
-		wait = max(wait+time.Duration((2*d.o.Rand()-1)*float64(b.Jitter)), 0)
-	}
+	wait := indirector.Jitter(b.Delay, b.Jitter, d.o.Rand)
 	_, span := traces.Start(ctx, traces.Held, "delayed by "+b.id)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	var err error
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
+	err := indirector.Sleep(ctx, wait)
 	span.End(wait.String(), traces.Because{Reason: traces.ByYou, About: b.id}, err)
 	return err
 }
@@ -243,10 +231,7 @@ func injected(err error) error {
 
 // format returns the format in which the answer would be sent.
 func (a Action) format(list ...indirector.Instance) (*format.Format, error) {
-	name := a.Format
-	if name == "" {
-		name = "json"
-	}
+	name := cmp.Or(a.Format, "json")
 	f, ok := format.ByName(name)
 	if !ok {
 		return nil, fmt.Errorf("no format is called %q", name)

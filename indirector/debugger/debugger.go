@@ -86,7 +86,6 @@ type Debugger struct {
 	last   int // number of the newest breakpoint
 	held   map[uint64]*held
 	walks  map[uint64]*walk
-	passed uint64
 	lines  []Line
 	unread []string // lines of the file that could not be read
 }
@@ -319,13 +318,6 @@ func (d *Debugger) Lines() []Line {
 	return slices.Clone(d.lines)
 }
 
-// Passed returns how many requests were not held because of MaxHeld.
-func (d *Debugger) Passed() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.passed
-}
-
 // Close releases every held request. None is held from then on.
 func (d *Debugger) Close() {
 	d.mu.Lock()
@@ -497,15 +489,9 @@ func (u *subject) read(d *Debugger, s *indirector.Stop) {
 	u.d, u.stop = d, s
 	query.ReadRow(&u.row, t)
 	u.judged = false
-	if u.row.Environment == "" {
-		u.row.Environment = s.Request.Environment
-	}
-	if u.row.Terminus == "" {
-		u.row.Terminus = s.Request.Terminus
-	}
-	if u.row.Cache == "" {
-		u.row.Cache = s.Request.Cache
-	}
+	u.row.Environment = cmp.Or(u.row.Environment, s.Request.Environment)
+	u.row.Terminus = cmp.Or(u.row.Terminus, s.Request.Terminus)
+	u.row.Cache = cmp.Or(u.row.Cache, s.Request.Cache)
 }
 
 // addOutcome adds the outcome so far.

@@ -1,6 +1,7 @@
 package debugger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -276,9 +277,7 @@ func readValue(req *indirector.Request, text, formatName string) (any, error) {
 
 // decode reads bytes as the REST family does.
 func decode(indirection, key, formatName string, b []byte, many bool) (any, error) {
-	if formatName == "" {
-		formatName = "json"
-	}
+	formatName = cmp.Or(formatName, "json")
 	class, known := model.Lookup(indirection)
 	if known && class.Formats[0] == "binary" {
 		formatName = "binary"

@@ -117,9 +117,6 @@ func (d *Debugger) wait(ctx context.Context, s *indirector.Stop, t *turn) (indir
 	h := d.newHeld(ctx, s, t)
 	d.mu.Lock()
 	if d.off || d.closed || len(d.held) >= d.o.MaxHeld {
-		if full := len(d.held) >= d.o.MaxHeld; full {
-			d.passed++
-		}
 		d.mu.Unlock()
 		d.notify()
 		d.note(ctx, h.by, "not held: too many are, or breakpoints are off")

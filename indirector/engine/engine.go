@@ -9,6 +9,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,17 +128,13 @@ var ErrReadOnly = errors.New("refused: read-only mode. Start with --write or use
 // New returns a running Engine. Faults of puppet.conf or routes.yaml are no
 // error, but Problems of the Configuration.
 func New(o Options) (*Engine, error) {
-	if o.Application == "" {
-		o.Application = "agent"
-	}
+	o.Application = cmp.Or(o.Application, "agent")
 	registry, err := indirector.NewRegistry(o.Specs, o.Termini)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{Application: o.Application, Source: o.Source, Redactor: redact.New(redact.Rules{Names: o.Secrets})}
-	if e.Source == "" {
-		e.Source = "in process"
-	}
+	e.Source = cmp.Or(e.Source, "in process")
 	e.write.Store(o.Write)
 	e.options = o
 	c, err := e.read(nil, registry)

@@ -135,7 +135,8 @@ func TestOverrideRefuses(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", tt.set, err, tt.want)
 		}
 	}
-	if err := os.WriteFile(s.Settings.Load().File(), []byte("[main\n"), 0o600); err != nil {
+	config, _ := s.Settings.Get("config")
+	if err := os.WriteFile(config, []byte("[main\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Override(set("node_terminus=plain"), ":set"); err == nil || !strings.Contains(err.Error(), "puppet.conf") {

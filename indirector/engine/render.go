@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -37,8 +39,17 @@ type partKey [2]uint64
 
 // A part is the text of a pair of a hash.
 type part struct {
-	text   []byte
+	traces.Piece
 	hidden int // how many values were redacted
+}
+
+// A rendering is the text of a value that is being made. What is between the
+// parts that are known is in one room.
+type rendering struct {
+	room   []byte
+	known  []traces.Piece
+	at     []int // where in the room the known parts belong
+	hidden int
 }
 
 const (
@@ -46,6 +57,7 @@ const (
 	fewItems  = 8       // what has less is not worth a digest
 	keptParts = 4 << 20 // bytes of texts
 	maxPart   = 1 << 20 // bytes of one text
+	minShared = 512     // bytes of a text that is worth a digest of its own
 )
 
 // NewRenderer returns a Renderer that redacts by m.
@@ -67,24 +79,41 @@ func (r *Renderer) Render(model string, instance any) traces.Value {
 		return traces.Value{}
 	}
 	room := rooms.Get().(*[]byte)
+	x := rendering{room: (*room)[:0]}
 	defer func() {
-		if cap(*room) <= maxRoom {
+		if *room = x.room; cap(x.room) <= maxRoom {
 			rooms.Put(room)
 		}
 	}()
-	hidden, ok := 0, false
-	if *room, hidden, ok = r.inParts((*room)[:0], v); !ok {
+	if !r.inParts(&x, v) {
 		redacted, all := r.redactor.Value(v)
-		hidden = len(all)
 		var err error
-		if *room, err = format.AppendJSON((*room)[:0], redacted); err != nil { // bytes that are not UTF-8, as PSON allows
-			if *room, err = format.AppendPSON((*room)[:0], redacted); err != nil {
+		x = rendering{hidden: len(all)}
+		if x.room, err = format.AppendJSON((*room)[:0], redacted); err != nil { // bytes that are not UTF-8, as PSON allows
+			if x.room, err = format.AppendPSON((*room)[:0], redacted); err != nil {
 				return traces.Value{Model: model, Source: source}
 			}
 		}
 	}
-	body := bytes.Clone(*room)
-	return traces.Value{Model: model, Format: "json", Size: len(body), Body: body, Redacted: hidden, Source: source}
+	return x.value(traces.Value{Model: model, Format: "json", Redacted: x.hidden, Source: source})
+}
+
+// value puts the body into v.
+func (x *rendering) value(v traces.Value) traces.Value {
+	text := bytes.Clone(x.room)
+	if v.Size = len(text); len(x.known) == 0 {
+		v.Body = text
+		return v
+	}
+	v.Pieces = make([]traces.Piece, 0, 2*len(x.known)+1)
+	from := 0
+	for i, p := range x.known {
+		v.Pieces = append(v.Pieces, traces.Piece{Text: text[from:x.at[i]]}, p)
+		v.Size += len(p.Text)
+		from = x.at[i]
+	}
+	v.Pieces = append(v.Pieces, traces.Piece{Text: text[from:]})
+	return v
 }
 
 // rooms are where values are written that are kept with not a byte too much:
@@ -97,31 +126,30 @@ const maxRoom = 1 << 20
 // inParts appends the JSON of a hash with large parts. It reports false where
 // there are none, where the rules must see the whole, and where JSON cannot
 // hold a part.
-func (r *Renderer) inParts(b []byte, v data.Value) (text []byte, hidden int, ok bool) {
+func (r *Renderer) inParts(x *rendering, v data.Value) bool {
 	pairs := v.Hash()
 	if !slices.ContainsFunc(pairs, isLarge) || slices.ContainsFunc(pairs, redact.Governs) {
-		return b, 0, false
+		return false
 	}
-	b = append(b, '{')
+	x.room = append(x.room, '{')
 	for i, end := 0, 0; i < len(pairs); i = end {
 		if i > 0 {
-			b = append(b, ',')
+			x.room = append(x.room, ',')
 		}
-		var n int
+		add := r.inside
 		if end = i + 1; isLarge(pairs[i]) {
-			b, n, ok = r.large(b, pairs[i:end])
+			add = r.large
 		} else {
 			for end < len(pairs) && !isLarge(pairs[end]) {
 				end++
 			}
-			b, n, ok = r.inside(b, pairs[i:end])
 		}
-		if !ok {
-			return b, 0, false
+		if !add(x, pairs[i:end]) {
+			return false
 		}
-		hidden += n
 	}
-	return append(b, '}'), hidden, true
+	x.room = append(x.room, '}')
+	return true
 }
 
 func isLarge(p data.Pair) bool {
@@ -130,28 +158,44 @@ func isLarge(p data.Pair) bool {
 }
 
 // inside appends what stands between the braces of a hash of the pairs.
-func (r *Renderer) inside(b []byte, pairs []data.Pair) (text []byte, hidden int, ok bool) {
+func (r *Renderer) inside(x *rendering, pairs []data.Pair) bool {
 	redacted, all := r.redactor.Value(data.OfHash(pairs))
-	start := len(b)
-	b, err := format.AppendJSON(b, redacted)
+	start := len(x.room)
+	b, err := format.AppendJSON(x.room, redacted)
 	if err != nil {
-		return b, 0, false
+		return false
 	}
-	return slices.Delete(b[:len(b)-1], start, start+1), len(all), true
+	x.room = slices.Delete(b[:len(b)-1], start, start+1)
+	x.hidden += len(all)
+	return true
 }
 
 // large is inside for one pair whose text may be known.
-func (r *Renderer) large(b []byte, pair []data.Pair) (text []byte, hidden int, ok bool) {
+func (r *Renderer) large(x *rendering, pair []data.Pair) bool {
 	key := r.key(data.OfHash(pair))
 	known, again := r.find(key)
-	if known.text != nil {
-		return append(b, known.text...), known.hidden, true
+	if known.Text != nil {
+		x.known, x.at = append(x.known, known.Piece), append(x.at, len(x.room))
+		x.hidden += known.hidden
+		return true
 	}
-	start := len(b)
-	if b, hidden, ok = r.inside(b, pair); ok && again && len(b)-start <= maxPart {
-		r.keep(key, part{bytes.Clone(b[start:]), hidden})
+	start, hidden := len(x.room), x.hidden
+	if !r.inside(x, pair) {
+		return false
 	}
-	return b, hidden, ok
+	if again && len(x.room)-start <= maxPart {
+		r.keep(key, newPart(bytes.Clone(x.room[start:]), x.hidden-hidden))
+	}
+	return true
+}
+
+func newPart(text []byte, hidden int) part {
+	p := part{traces.Piece{Text: text}, hidden}
+	if len(text) >= minShared {
+		sum := sha256.Sum256(text)
+		p.Digest = hex.EncodeToString(sum[:])
+	}
+	return p
 }
 
 // key returns the digest of v.
@@ -185,9 +229,9 @@ func (r *Renderer) keep(key partKey, p part) {
 	if _, ok := r.parts[key]; ok {
 		return
 	}
-	size := r.size.Load() + int64(len(p.text))
+	size := r.size.Load() + int64(len(p.Text))
 	for size > keptParts {
-		size -= int64(len(r.parts[r.order[0]].text))
+		size -= int64(len(r.parts[r.order[0]].Text))
 		delete(r.parts, r.order[0])
 		r.order = slices.Delete(r.order, 0, 1)
 	}

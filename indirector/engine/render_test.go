@@ -64,13 +64,13 @@ func TestPartsAreAsTheWhole(t *testing.T) {
 			}
 			for i := range 4 {
 				got := r.Render("facts", &model.Raw{Value: v})
-				if string(got.Body) != string(want) || got.Redacted != len(hidden) || got.Size != len(want) {
-					t.Fatalf("render %d: got %d redacted in %s, want %d in %s", i, got.Redacted, got.Body, len(hidden), want)
+				if string(got.Content()) != string(want) || got.Redacted != len(hidden) || got.Size != len(want) {
+					t.Fatalf("render %d: got %d redacted in %s, want %d in %s", i, got.Redacted, got.Content(), len(hidden), want)
 				}
 			}
 			for _, p := range r.parts {
-				if bytes.Contains(p.text, []byte(hunter)) {
-					t.Errorf("kept in the clear: %s", p.text)
+				if bytes.Contains(p.Text, []byte(hunter)) {
+					t.Errorf("kept in the clear: %s", p.Text)
 				}
 			}
 		})
@@ -83,11 +83,11 @@ func TestPartsBelongToTheirRules(t *testing.T) {
 	f := &model.Facts{Name: "n1", Values: large(data.P("badge", data.OfString(hunter)))}
 	usual, strict := NewRenderer(redact.New(redact.Rules{})), NewRenderer(redact.New(redact.Rules{Names: []string{"badge"}}))
 	for range 4 {
-		if v := usual.Render("facts", f); v.Redacted != 0 || !bytes.Contains(v.Body, []byte(hunter)) {
-			t.Errorf("without a rule: %s", v.Body)
+		if v := usual.Render("facts", f); v.Redacted != 0 || !bytes.Contains(v.Content(), []byte(hunter)) {
+			t.Errorf("without a rule: %s", v.Content())
 		}
-		if v := strict.Render("facts", f); v.Redacted != 1 || bytes.Contains(v.Body, []byte(hunter)) {
-			t.Errorf("with a rule: %s", v.Body)
+		if v := strict.Render("facts", f); v.Redacted != 1 || bytes.Contains(v.Content(), []byte(hunter)) {
+			t.Errorf("with a rule: %s", v.Content())
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestPartsAreBounded(t *testing.T) {
 		}
 		var sum int64
 		for _, p := range r.parts {
-			sum += int64(len(p.text))
+			sum += int64(len(p.Text))
 		}
 		if got := r.Memory(); got != sum || got > keptParts || len(r.order) != len(r.parts) {
 			t.Fatalf("got %d bytes, want the %d of %d parts and at most %d", got, sum, len(r.parts), keptParts)

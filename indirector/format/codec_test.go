@@ -368,7 +368,7 @@ func TestOldReportIsReadLeniently(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := i.(*model.Report)
-	if r.Host != "n1" || r.Format != 2 || r.Logs[0].Level != "info" || r.Metric("time").Value("total").Float() != 0.25 ||
+	if r.Host != "n1" || r.Format != 2 || r.Logs[0].Level != "info" || r.Metrics[0].Values.List()[0].List()[2].Float() != 0.25 ||
 		r.Statuses[0].Events[0].Name != "file_created" || r.Time.String() != "2011-05-10T04:05:06.123456000-07:00" {
 		t.Errorf("got %+v", r)
 	}

@@ -47,11 +47,7 @@ var _ indirector.Expirer = (*Catalog)(nil)
 
 func (c *Catalog) Key() string { return c.Name }
 
-func (c *Catalog) WithExpiration(t time.Time) indirector.Instance {
-	d := *c
-	d.until = t
-	return &d
-}
+func (c *Catalog) WithExpiration(t time.Time) indirector.Instance { return expiring(*c, t) }
 
 // Resource returns the resource of a reference, or nil. It looks at all of
 // them.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -118,9 +119,7 @@ func NewCertificate(name string, text []byte) (*Certificate, error) {
 	if err != nil {
 		return nil, unreadable("X509::CertificateError", "PEM_read_bio_X509", err)
 	}
-	if name == "" {
-		name = cert.Subject.CommonName
-	}
+	name = cmp.Or(name, cert.Subject.CommonName)
 	return &Certificate{Name: strings.ToLower(name), PEM: text, Until: cert.NotAfter}, nil
 }
 
@@ -135,9 +134,7 @@ func NewCertificateRequest(name string, text []byte) (*CertificateRequest, error
 	if err != nil {
 		return nil, unreadable("X509::RequestError", "PEM_read_bio_X509_REQ", err)
 	}
-	if name == "" {
-		name = csr.Subject.CommonName
-	}
+	name = cmp.Or(name, csr.Subject.CommonName)
 	return &CertificateRequest{Name: strings.ToLower(name), PEM: text}, nil
 }
 

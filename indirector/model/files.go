@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -40,11 +41,7 @@ var _ indirector.Expirer = (*FileMetadata)(nil)
 
 func (m *FileMetadata) Key() string { return m.Path }
 
-func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance {
-	c := *m
-	c.until = t
-	return &c
-}
+func (m *FileMetadata) WithExpiration(t time.Time) indirector.Instance { return expiring(*m, t) }
 
 func metadataFromData(v data.Value) (*FileMetadata, error) {
 	pairs, err := hashOf(v)
@@ -128,9 +125,7 @@ func (m *FileMetadata) check() error {
 
 func (m *FileMetadata) Data() data.Value {
 	links, checksumType := m.Links, m.odd.ofText("checksum type", m.ChecksumType)
-	if links == "" {
-		links = "manage"
-	}
+	links = cmp.Or(links, "manage")
 	if checksumType.IsNil() {
 		checksumType = data.OfString("sha256")
 	}
@@ -214,11 +209,7 @@ var _ indirector.Expirer = (*FileContent)(nil)
 
 func (c *FileContent) Key() string { return c.Path }
 
-func (c *FileContent) WithExpiration(t time.Time) indirector.Instance {
-	d := *c
-	d.until = t
-	return &d
-}
+func (c *FileContent) WithExpiration(t time.Time) indirector.Instance { return expiring(*c, t) }
 
 // FileBucketFile is a copy that is kept, named by its checksum.
 type FileBucketFile struct {
@@ -245,11 +236,7 @@ func NewFileBucketFile(checksumType string, b []byte) (*FileBucketFile, error) {
 // Key returns type and checksum: "sha256/ab12".
 func (f *FileBucketFile) Key() string { return f.ChecksumType + "/" + f.Checksum }
 
-func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance {
-	c := *f
-	c.until = t
-	return &c
-}
+func (f *FileBucketFile) WithExpiration(t time.Time) indirector.Instance { return expiring(*f, t) }
 
 // NewDigest returns the digest that Puppet calls by that name, or nil. The
 // lite ones take only the first 512 bytes, which the caller sees to.

@@ -33,30 +33,31 @@ type Class struct {
 	Formats  []string
 	Expires  bool // the expiration is part of the data hash; only facts. Rule IND-EXP-05
 	FromData func(data.Value) (indirector.Instance, error)
+	has      func(indirector.Instance) bool // whether an instance is of the class
 }
 
 // Formats that every class with a data hash supports, the preferred first.
 var plain = []string{"json", "msgpack", "pson", "yaml"}
 
 var classes = [...]Class{
-	{Name: "facts", Ruby: "Puppet::Node::Facts", Formats: plain, Expires: true, FromData: instance(factsFromData)},
-	{Name: "node", Ruby: "Puppet::Node", Formats: plain, FromData: instance(nodeFromData)},
+	{Name: "facts", has: is[*Facts], Ruby: "Puppet::Node::Facts", Formats: plain, Expires: true, FromData: instance(factsFromData)},
+	{Name: "node", has: is[*Node], Ruby: "Puppet::Node", Formats: plain, FromData: instance(nodeFromData)},
 	{
-		Name: "catalog", Ruby: "Puppet::Resource::Catalog", FromData: instance(catalogFromData),
+		Name: "catalog", has: is[*Catalog], Ruby: "Puppet::Resource::Catalog", FromData: instance(catalogFromData),
 		Formats: []string{"rich_data_json", "json", "rich_data_msgpack", "msgpack", "pson", "yaml", "dot"},
 	},
-	{Name: "report", Ruby: "Puppet::Transaction::Report", Formats: plain, FromData: instance(reportFromData)},
-	{Name: "resource", Ruby: "Puppet::Resource", Formats: plain, FromData: instance(resourceFromData)},
-	{Name: "file_metadata", Ruby: "Puppet::FileServing::Metadata", Formats: plain, FromData: instance(metadataFromData)},
-	{Name: "file_content", Ruby: "Puppet::FileServing::Content", Formats: []string{"binary"}, FromData: noData("Puppet::FileServing::Content")},
-	{Name: "file_bucket_file", Ruby: "Puppet::FileBucket::File", Formats: []string{"binary"}, FromData: noData("Puppet::FileBucket::File")},
-	{Name: "status", Ruby: "Puppet::Status", Formats: plain, FromData: instance(statusFromData)},
-	{Name: "certificate", Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: fromPEM(NewCertificate)},
-	{Name: "certificate_request", Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: fromPEM(NewCertificateRequest)},
-	{Name: "certificate_revocation_list", Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: fromPEM(func(_ string, text []byte) (*CRL, error) { return NewCRL(text) })},
-	{Name: "certificate_status", Ruby: "Puppet::SSL::Host", Formats: plain, FromData: instance(certificateStatusFromData)},
-	{Name: "key", Ruby: "Puppet::SSL::Key", Formats: []string{"s"}, FromData: instance(keyFromData)},
-	{Name: "ocsp", Ruby: "Puppet::SSL::Ocsp::Request", Formats: []string{"binary"}, FromData: instance(ocspFromData)},
+	{Name: "report", has: is[*Report], Ruby: "Puppet::Transaction::Report", Formats: plain, FromData: instance(reportFromData)},
+	{Name: "resource", has: is[*Resource], Ruby: "Puppet::Resource", Formats: plain, FromData: instance(resourceFromData)},
+	{Name: "file_metadata", has: is[*FileMetadata], Ruby: "Puppet::FileServing::Metadata", Formats: plain, FromData: instance(metadataFromData)},
+	{Name: "file_content", has: is[*FileContent], Ruby: "Puppet::FileServing::Content", Formats: []string{"binary"}, FromData: noData("Puppet::FileServing::Content")},
+	{Name: "file_bucket_file", has: is[*FileBucketFile], Ruby: "Puppet::FileBucket::File", Formats: []string{"binary"}, FromData: noData("Puppet::FileBucket::File")},
+	{Name: "status", has: is[*Status], Ruby: "Puppet::Status", Formats: plain, FromData: instance(statusFromData)},
+	{Name: "certificate", has: is[*Certificate], Ruby: "Puppet::SSL::Certificate", Formats: []string{"s"}, Expires: true, FromData: fromPEM(NewCertificate)},
+	{Name: "certificate_request", has: is[*CertificateRequest], Ruby: "Puppet::SSL::CertificateRequest", Formats: []string{"s"}, FromData: fromPEM(NewCertificateRequest)},
+	{Name: "certificate_revocation_list", has: is[*CRL], Ruby: "Puppet::SSL::CertificateRevocationList", Formats: []string{"s"}, FromData: fromPEM(func(_ string, text []byte) (*CRL, error) { return NewCRL(text) })},
+	{Name: "certificate_status", has: is[*CertificateStatus], Ruby: "Puppet::SSL::Host", Formats: plain, FromData: instance(certificateStatusFromData)},
+	{Name: "key", has: is[*PrivateKey], Ruby: "Puppet::SSL::Key", Formats: []string{"s"}, FromData: instance(keyFromData)},
+	{Name: "ocsp", has: func(i indirector.Instance) bool { return is[*OCSPRequest](i) || is[*OCSPResponse](i) }, Ruby: "Puppet::SSL::Ocsp::Request", Formats: []string{"binary"}, FromData: instance(ocspFromData)},
 }
 
 // Lookup returns the class of a model and whether there is one.
@@ -72,41 +73,17 @@ func Lookup(model string) (*Class, bool) {
 // ClassOf returns the class of an instance; nil for [Raw] and for types that
 // are not of this package.
 func ClassOf(i indirector.Instance) *Class {
-	name := ""
-	switch i.(type) {
-	case *Facts:
-		name = "facts"
-	case *Node:
-		name = "node"
-	case *Catalog:
-		name = "catalog"
-	case *Report:
-		name = "report"
-	case *Resource:
-		name = "resource"
-	case *FileMetadata:
-		name = "file_metadata"
-	case *FileContent:
-		name = "file_content"
-	case *FileBucketFile:
-		name = "file_bucket_file"
-	case *Status:
-		name = "status"
-	case *Certificate:
-		name = "certificate"
-	case *CertificateRequest:
-		name = "certificate_request"
-	case *CRL:
-		name = "certificate_revocation_list"
-	case *CertificateStatus:
-		name = "certificate_status"
-	case *PrivateKey:
-		name = "key"
-	case *OCSPRequest, *OCSPResponse:
-		name = "ocsp"
+	for c := range classes {
+		if classes[c].has(i) {
+			return &classes[c]
+		}
 	}
-	class, _ := Lookup(name)
-	return class
+	return nil
+}
+
+func is[T indirector.Instance](i indirector.Instance) bool {
+	_, ok := i.(T)
+	return ok
 }
 
 // Supports reports whether instances of c can be written in the named format.
@@ -146,6 +123,18 @@ type Envelope struct{ until time.Time }
 
 // Expiration returns when the instance expires; zero is never.
 func (e Envelope) Expiration() time.Time { return e.until }
+
+func (e *Envelope) expire(t time.Time) { e.until = t }
+
+// expiring returns c, a copy of an instance, with another expiration.
+func expiring[T any, P interface {
+	*T
+	indirector.Instance
+	expire(time.Time)
+}](c T, t time.Time) indirector.Instance {
+	P(&c).expire(t)
+	return P(&c)
+}
 
 func instance[T indirector.Instance](f func(data.Value) (T, error)) func(data.Value) (indirector.Instance, error) {
 	return func(v data.Value) (indirector.Instance, error) {

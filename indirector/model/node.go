@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"time"
 
 	"indirtui/indirector"
@@ -22,11 +23,7 @@ var _ indirector.Expirer = (*Node)(nil)
 
 func (n *Node) Key() string { return n.Name }
 
-func (n *Node) WithExpiration(t time.Time) indirector.Instance {
-	c := *n
-	c.until = t
-	return &c
-}
+func (n *Node) WithExpiration(t time.Time) indirector.Instance { return expiring(*n, t) }
 
 // ClassNames returns the names of the classes in order.
 func (n *Node) ClassNames() []string {
@@ -129,10 +126,7 @@ func filled(v data.Value) bool {
 func (n *Node) Data() data.Value {
 	h := make([]data.Pair, 0, 4+len(n.Extra))
 	h = append(h, data.P("name", n.odd.ofText("name", n.Name)))
-	environment := n.Environment
-	if environment == "" {
-		environment = "production"
-	}
+	environment := cmp.Or(n.Environment, "production")
 	h = append(h, data.P("environment", data.OfString(environment)))
 	if filled(n.Classes) {
 		h = append(h, data.P("classes", n.Classes))

@@ -56,16 +56,6 @@ type Metric struct {
 	odd              odd
 }
 
-// Value returns the number of that name, and nil if there is none.
-func (m *Metric) Value(name string) data.Value {
-	for _, v := range m.Values.List() {
-		if l := v.List(); len(l) == 3 && l[0].Text() == name {
-			return l[2]
-		}
-	}
-	return data.Value{}
-}
-
 // A ResourceStatus is what became of one resource.
 type ResourceStatus struct {
 	Ref              string // the key in the report: "File[/tmp/a]"
@@ -111,21 +101,7 @@ var _ indirector.Expirer = (*Report)(nil)
 
 func (r *Report) Key() string { return r.Host }
 
-func (r *Report) WithExpiration(t time.Time) indirector.Instance {
-	c := *r
-	c.until = t
-	return &c
-}
-
-// Metric returns the metric of that name, or nil.
-func (r *Report) Metric(name string) *Metric {
-	for i := range r.Metrics {
-		if r.Metrics[i].Key == name {
-			return &r.Metrics[i]
-		}
-	}
-	return nil
-}
+func (r *Report) WithExpiration(t time.Time) indirector.Instance { return expiring(*r, t) }
 
 // fields returns the keys of a report in Puppet's order, with the values of the
 // three that are converted separately.

@@ -39,16 +39,7 @@ func (r *Resource) Ref() string { return r.Type + "[" + r.Title + "]" }
 // String returns the reference.
 func (r *Resource) String() string { return r.Ref() }
 
-func (r *Resource) WithExpiration(t time.Time) indirector.Instance {
-	c := *r
-	c.until = t
-	return &c
-}
-
-// IsSensitive reports whether the parameter is one of those not to be shown.
-func (r *Resource) IsSensitive(parameter string) bool {
-	return slices.Contains(r.Sensitive, parameter)
-}
+func (r *Resource) WithExpiration(t time.Time) indirector.Instance { return expiring(*r, t) }
 
 func resourceFromData(v data.Value) (*Resource, error) {
 	r := new(Resource)

@@ -144,7 +144,7 @@ func TestFieldRules(t *testing.T) {
 	t.Run("FMT-REP-04 name, label and values of a metric", func(t *testing.T) {
 		t.Parallel()
 		r := from(t, "report", `{"host":"h","metrics":{"time":{"name":"time","label":"Time","values":[["total","Total",0.5],["file","File",0.25]]}},"logs":[],"resource_statuses":{}}`).(*model.Report)
-		if m := r.Metric("time"); m.Label != "Time" || m.Value("file").Float() != 0.25 || !m.Value("x").IsNil() || r.Metric("x") != nil {
+		if m := r.Metrics[0]; len(r.Metrics) != 1 || m.Key != "time" || m.Label != "Time" || m.Values.Len() != 2 || m.Values.List()[1].List()[2].Float() != 0.25 {
 			t.Errorf("got %+v", m)
 		}
 	})

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"cmp"
 	"slices"
 
 	"indirtui/indirector"
@@ -116,9 +117,7 @@ func (a Application) Options(o settings.Options, action string) settings.Options
 	if act.RunMode != "" {
 		o.RunMode = act.RunMode
 	}
-	if o.RunMode == "" {
-		o.RunMode = a.RunMode
-	}
+	o.RunMode = cmp.Or(o.RunMode, a.RunMode)
 	o.Overrides = slices.Clone(o.Overrides)
 	for _, name := range []string{"node_terminus", "catalog_terminus", "catalog_cache_terminus", "facts_terminus"} {
 		if value, ok := act.Settings[name]; ok {

@@ -21,7 +21,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -396,75 +395,26 @@ func (s *Settings) All() []Setting {
 	return all
 }
 
-// File returns the path of puppet.conf, which need not exist.
-func (s *Settings) File() string { return s.file }
-
 // RunMode returns the run mode: "agent", "server", "master" or "user".
 func (s *Settings) RunMode() string { return s.options.RunMode }
-
-// Application returns the application, or "".
-func (s *Settings) Application() string { return s.options.Application }
-
-// Int returns the value of a setting of numbers or ports.
-func (s *Settings) Int(name string) (int, error) {
-	v, err := s.typed(name)
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil {
-		return 0, s.wrong(name, "number")
-	}
-	return n, nil
-}
-
-// Bool returns the value of a boolean setting.
-func (s *Settings) Bool(name string) (bool, error) {
-	v, err := s.typed(name)
-	if err != nil {
-		return false, err
-	}
-	if v != "true" && v != "false" {
-		return false, s.wrong(name, "boolean")
-	}
-	return v == "true", nil
-}
 
 // Duration returns the value of a setting of durations; nothing is zero,
 // unlimited the longest duration there is.
 func (s *Settings) Duration(name string) (time.Duration, error) {
-	v, err := s.typed(name)
-	if err != nil || v == "" {
-		return 0, err
-	}
-	if v == "unlimited" {
+	set, ok := s.values[name]
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("there is no setting %q%s", name, s.didYouMean(name))
+	case set.Err != nil:
+		return 0, fmt.Errorf("setting %s (%s): %w", name, set.Source, set.Err)
+	case set.Value == "":
+		return 0, nil
+	case set.Value == "unlimited":
 		return math.MaxInt64, nil
 	}
-	seconds, ok := parseDuration(raw{v, text})
+	seconds, ok := parseDuration(raw{set.Value, text})
 	if !ok {
-		return 0, s.wrong(name, "duration such as 30m")
+		return 0, fmt.Errorf("setting %s (%s): %q is no duration such as 30m", name, set.Source, set.Value)
 	}
 	return time.Duration(seconds) * time.Second, nil
-}
-
-// List returns the items of a setting that is a list separated by commas.
-func (s *Settings) List(name string) []string {
-	v, _ := s.Get(name)
-	return splitList(v)
-}
-
-func (s *Settings) typed(name string) (string, error) {
-	set, ok := s.values[name]
-	if !ok {
-		return "", fmt.Errorf("there is no setting %q%s", name, s.didYouMean(name))
-	}
-	if set.Err != nil {
-		return "", fmt.Errorf("setting %s (%s): %w", name, set.Source, set.Err)
-	}
-	return set.Value, nil
-}
-
-func (s *Settings) wrong(name, kind string) error {
-	set := s.values[name]
-	return fmt.Errorf("setting %s (%s): %q is no %s", name, set.Source, set.Value, kind)
 }

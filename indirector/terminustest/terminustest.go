@@ -69,9 +69,7 @@ const defaultAbsent = "absent.example.test"
 // Run checks a terminus. Each check has a terminus of its own.
 func Run(t *testing.T, d indirector.Descriptor, o Options) {
 	t.Helper()
-	if o.Absent == "" {
-		o.Absent = defaultAbsent
-	}
+	o.Absent = cmp.Or(o.Absent, defaultAbsent)
 	if o.Spec == nil {
 		o.Spec = &indirector.Spec{Name: d.Indirection, Class: "Puppet::" + indirector.Constant(d.Indirection)}
 	}

@@ -31,16 +31,12 @@ var Node = indirector.Descriptor{
 	Rules: []string{"TERM-ENC-01", "TERM-ENC-02", "TERM-ENC-03", "TERM-ENC-04", "TERM-ENC-05", "TERM-ENC-06"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		t := &Terminus{facts: nodefacts.Merger{Env: env}, env: env}
-		t.command, _ = env.Settings.Get("external_nodes")
-		if text, source := env.Settings.Get(settingTimeout); text != "" {
-			limit, err := indirector.ParseDuration(text)
-			if err != nil {
-				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, source, err)
-			}
-			t.limit = limit
+		command, _ := env.Settings.Get("external_nodes")
+		limit, err := indirector.DurationOf(env.Settings, settingTimeout, 0)
+		if err != nil {
+			return nil, err
 		}
-		return t, nil
+		return &Terminus{facts: nodefacts.Merger{Env: env}, env: env, command: command, limit: limit}, nil
 	},
 }
 

@@ -1,6 +1,7 @@
 package facter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -101,9 +102,7 @@ func newCollector(ctx context.Context, o Options) *collector {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Minute
-	}
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Minute)
 	return &collector{ctx: ctx, o: o}
 }
 

@@ -2,6 +2,7 @@ package facter
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base64"
@@ -118,10 +119,7 @@ func distributionOf(osr map[string]string) distribution {
 }
 
 func familyOf(osr map[string]string) string {
-	id := osr["id_like"]
-	if id == "" {
-		id = osr["id"]
-	}
+	id := cmp.Or(osr["id_like"], osr["id"])
 	for _, f := range families {
 		if slices.ContainsFunc(f.words, func(w string) bool { return strings.Contains(strings.ToLower(id), w) }) {
 			return capitalize(f.name)

@@ -35,15 +35,11 @@ var Facts = indirector.Descriptor{
 	},
 	Type: (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		t := &Terminus{env: env}
-		if text, place := env.Settings.Get(settingTimeout); text != "" {
-			limit, err := indirector.ParseDuration(text)
-			if err != nil {
-				return nil, fmt.Errorf("setting %s (%s): %w", settingTimeout, place, err)
-			}
-			t.timeout = limit
+		timeout, err := indirector.DurationOf(env.Settings, settingTimeout, 0)
+		if err != nil {
+			return nil, err
 		}
-		return t, nil
+		return &Terminus{env: env, timeout: timeout}, nil
 	},
 }
 

@@ -1,6 +1,7 @@
 package facter
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -79,10 +80,7 @@ func (c *collector) mountpoint(m mount) hash {
 		c.problem("mountpoints."+m.path, "sizes are unknown: %s", err)
 		return h
 	}
-	block := int64(st.Frsize)
-	if block == 0 {
-		block = int64(st.Bsize)
-	}
+	block := cmp.Or(int64(st.Frsize), int64(st.Bsize))
 	total := int64(st.Blocks) * block
 	available := int64(st.Bavail) * block
 	used := total - int64(st.Bfree)*block

@@ -11,6 +11,7 @@
 package filebucket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +56,7 @@ var File = indirector.Descriptor{
 		t.diffArgs = strings.Fields(args)
 		var source string
 		t.algorithm, source = env.Settings.Get("digest_algorithm")
-		if t.algorithm == "" {
-			t.algorithm = "sha256"
-		}
+		t.algorithm = cmp.Or(t.algorithm, "sha256")
 		digest := model.NewDigest(t.algorithm)
 		if digest == nil || strings.HasSuffix(t.algorithm, "lite") {
 			return nil, fmt.Errorf("setting digest_algorithm (%s): a bucket cannot be kept by %q; use md5, sha1, sha224, sha256, sha384 or sha512", source, t.algorithm)

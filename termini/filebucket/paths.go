@@ -110,12 +110,8 @@ func wait(ctx context.Context, f *os.File) error {
 				Hidden: "somebody else has held the lock for " + patience.String(),
 			}
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := indirector.Sleep(ctx, pause); err != nil {
+			return err
 		}
 		waited += pause
 		pause = min(2*pause, longest)

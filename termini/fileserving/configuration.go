@@ -45,13 +45,9 @@ type configuration struct {
 }
 
 func newConfiguration(env indirector.Env) *configuration {
-	c := &configuration{timeout: 15 * time.Second, log: env.Log, now: env.Now, mounts: map[string]mount{}}
+	c := &configuration{log: env.Log, now: env.Now, mounts: map[string]mount{}}
 	c.path, _ = env.Settings.Get("fileserverconfig")
-	if text, _ := env.Settings.Get("filetimeout"); text != "" {
-		if d, err := indirector.ParseDuration(text); err == nil {
-			c.timeout = d
-		}
-	}
+	c.timeout, _ = indirector.DurationOf(env.Settings, "filetimeout", 15*time.Second)
 	return c
 }
 

@@ -50,69 +50,53 @@ var (
 
 func with[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
 
-// MetadataFile describes the file terminus of file_metadata.
-var MetadataFile = indirector.Descriptor{
-	Indirection: "file_metadata", Name: "file",
-	Doc:      "Looks at files of this machine. The key is an absolute path.",
-	Settings: []indirector.Setting{digestSetting}, Rules: metadataRules,
-	Type: (*Files)(nil), New: newFiles,
-}
+// Termini of file_metadata.
+var (
+	MetadataFile = indirector.Descriptor{
+		Indirection: "file_metadata", Name: "file",
+		Settings: []indirector.Setting{digestSetting}, Rules: metadataRules, Type: (*Files)(nil), New: newFiles,
+		Doc: "Looks at files of this machine. The key is an absolute path.",
+	}
+	MetadataServer = indirector.Descriptor{
+		Indirection: "file_metadata", Name: "file_server",
+		Settings: with(serverSettings, digestSetting), Rules: with(serverRules, metadataRules...), Type: (*Server)(nil), New: newServer,
+		Doc: "Looks at files below the mounts: those of fileserver.conf, and modules, plugins, pluginfacts, locales, scripts and tasks of the environment. The key is a mount and a path below it.",
+	}
+	MetadataHTTP = indirector.Descriptor{
+		Indirection: "file_metadata", Name: "http",
+		Settings: httpSettings, Rules: httpRules, Type: (*HTTP)(nil), New: newHTTP,
+		Doc: "Asks a web server with HEAD what it says of a file. Owner, group and mode stay unknown. The key is an address.",
+	}
+	MetadataSelector = indirector.Descriptor{
+		Indirection: "file_metadata", Name: "selector",
+		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector,
+		Doc: "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
+	}
+)
 
-// MetadataServer describes the file_server terminus of file_metadata.
-var MetadataServer = indirector.Descriptor{
-	Indirection: "file_metadata", Name: "file_server",
-	Doc:      "Looks at files below the mounts: those of fileserver.conf, and modules, plugins, pluginfacts, locales, scripts and tasks of the environment. The key is a mount and a path below it.",
-	Settings: with(serverSettings, digestSetting), Rules: with(serverRules, metadataRules...),
-	Type: (*Server)(nil), New: newServer,
-}
-
-// MetadataHTTP describes the http terminus of file_metadata.
-var MetadataHTTP = indirector.Descriptor{
-	Indirection: "file_metadata", Name: "http",
-	Doc:      "Asks a web server with HEAD what it says of a file. Owner, group and mode stay unknown. The key is an address.",
-	Settings: httpSettings, Rules: httpRules,
-	Type: (*HTTP)(nil), New: newHTTP,
-}
-
-// MetadataSelector describes the selector terminus of file_metadata.
-var MetadataSelector = indirector.Descriptor{
-	Indirection: "file_metadata", Name: "selector",
-	Doc:      "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
-	Settings: selectorSettings, Rules: selectorRules,
-	Type: (*Selector)(nil), New: newSelector,
-}
-
-// ContentFile describes the file terminus of file_content.
-var ContentFile = indirector.Descriptor{
-	Indirection: "file_content", Name: "file",
-	Doc:      "Reads files of this machine. The key is an absolute path.",
-	Settings: []indirector.Setting{digestSetting},
-	Type:     (*Files)(nil), New: newFiles,
-}
-
-// ContentServer describes the file_server terminus of file_content.
-var ContentServer = indirector.Descriptor{
-	Indirection: "file_content", Name: "file_server",
-	Doc:      "Reads files below the mounts. The key is a mount and a path below it.",
-	Settings: with(serverSettings, digestSetting), Rules: serverRules,
-	Type: (*Server)(nil), New: newServer,
-}
-
-// ContentHTTP describes the http terminus of file_content.
-var ContentHTTP = indirector.Descriptor{
-	Indirection: "file_content", Name: "http",
-	Doc:      "Reads a file from a web server. Puppet 7 and 8 have no such terminus any more, though their selector still chooses it; this is what Puppet 6 did. The key is an address.",
-	Settings: httpSettings, Rules: []string{"TERM-HTTP-05"},
-	Type: (*HTTP)(nil), New: newHTTP,
-}
-
-// ContentSelector describes the selector terminus of file_content.
-var ContentSelector = indirector.Descriptor{
-	Indirection: "file_content", Name: "selector",
-	Doc:      "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
-	Settings: selectorSettings, Rules: selectorRules,
-	Type: (*Selector)(nil), New: newSelector,
-}
+// Termini of file_content.
+var (
+	ContentFile = indirector.Descriptor{
+		Indirection: "file_content", Name: "file",
+		Settings: []indirector.Setting{digestSetting}, Type: (*Files)(nil), New: newFiles,
+		Doc: "Reads files of this machine. The key is an absolute path.",
+	}
+	ContentServer = indirector.Descriptor{
+		Indirection: "file_content", Name: "file_server",
+		Settings: with(serverSettings, digestSetting), Rules: serverRules, Type: (*Server)(nil), New: newServer,
+		Doc: "Reads files below the mounts. The key is a mount and a path below it.",
+	}
+	ContentHTTP = indirector.Descriptor{
+		Indirection: "file_content", Name: "http",
+		Settings: httpSettings, Rules: []string{"TERM-HTTP-05"}, Type: (*HTTP)(nil), New: newHTTP,
+		Doc: "Reads a file from a web server. Puppet 7 and 8 have no such terminus any more, though their selector still chooses it; this is what Puppet 6 did. The key is an address.",
+	}
+	ContentSelector = indirector.Descriptor{
+		Indirection: "file_content", Name: "selector",
+		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector,
+		Doc: "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
+	}
+)
 
 // Files serves absolute paths of this machine.
 type Files struct{ maker }

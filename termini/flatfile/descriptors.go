@@ -41,118 +41,71 @@ var (
 	queryRules = []string{"TERM-FQ-01", "TERM-FQ-02", "TERM-FQ-03", "TERM-FQ-04", "TERM-FQ-05"}
 )
 
-// CatalogYAML describes the yaml terminus of the catalog indirection.
-var CatalogYAML = indirector.Descriptor{
-	Indirection: "catalog", Name: "yaml",
-	Doc:      "Keeps catalogs in YAML files. Puppet 7 and 8 cannot read them back: they find a catalog without a name and without resources. Here they are read.",
-	Settings: yamlSettings, Rules: yamlRules,
-	Type: (*YAMLFiles)(nil), New: makes(newYAML),
-}
+// Descriptors of the termini that keep files.
+var (
+	CatalogYAML = ofFiles("catalog", "yaml", yamlSettings, newYAML,
+		"Keeps catalogs in YAML files. Puppet 7 and 8 cannot read them back: they find a catalog without a name and without resources. Here they are read.")
+	CatalogJSON = ofFiles("catalog", "json", catalogSettings, newCatalogJSON,
+		"Keeps catalogs in JSON files. What JSON cannot hold is written as PSON. It is the cache of the agent, and never expires.")
+	CatalogMsgpack = ofFiles("catalog", "msgpack", dataSettings, newMsgpack,
+		"Keeps catalogs in MessagePack files.")
+	FactsYAML = ofFiles("facts", "yaml", yamlSettings, newFactsYAML,
+		"Keeps facts in YAML files. A search returns the names of the nodes whose facts meet its options.")
+	FactsJSON = ofFiles("facts", "json", dataSettings, newFactsJSON,
+		"Keeps facts in JSON files. A search returns the names of the nodes whose facts meet its options.")
+	NodeYAML = ofFiles("node", "yaml", yamlSettings, newYAML,
+		"Keeps nodes in YAML files. As a cache it never expires: the files do not keep the expiration.")
+	NodeJSON = ofFiles("node", "json", dataSettings, newJSON,
+		"Keeps nodes in JSON files. As a cache it never expires: the files do not keep the expiration.")
+	NodeMsgpack = ofFiles("node", "msgpack", dataSettings, newMsgpack,
+		"Keeps nodes in MessagePack files. As a cache it never expires: the files do not keep the expiration.")
+	ReportYAML = ofFiles("report", "yaml", reportYAMLSettings, newReportYAML,
+		"Keeps the last report, and no other, in a YAML file. The key does not count.")
+	ReportJSON = ofFiles("report", "json", reportSettings, newReportJSON,
+		"Keeps the last report, and no other, as JSON in the file of the yaml terminus. The key does not count.")
+	ReportMsgpack = ofFiles("report", "msgpack", reportSettings, newReportMsgpack,
+		"Keeps the last report, and no other, as MessagePack in the file of the yaml terminus. The key does not count.")
+)
 
-// CatalogJSON describes the json terminus of the catalog indirection.
-var CatalogJSON = indirector.Descriptor{
-	Indirection: "catalog", Name: "json",
-	Doc:      "Keeps catalogs in JSON files. What JSON cannot hold is written as PSON. It is the cache of the agent, and never expires.",
-	Settings: catalogSettings, Rules: dataRules,
-	Type: (*DataFiles)(nil), New: makes(newCatalogJSON),
-}
-
-// CatalogMsgpack describes the msgpack terminus of the catalog indirection.
-var CatalogMsgpack = indirector.Descriptor{
-	Indirection: "catalog", Name: "msgpack",
-	Doc:      "Keeps catalogs in MessagePack files.",
-	Settings: dataSettings, Rules: dataRules,
-	Type: (*DataFiles)(nil), New: makes(newMsgpack),
-}
-
-// FactsYAML describes the yaml terminus of the facts indirection.
-var FactsYAML = indirector.Descriptor{
-	Indirection: "facts", Name: "yaml",
-	Doc:      "Keeps facts in YAML files. A search returns the names of the nodes whose facts meet its options.",
-	Settings: yamlSettings, Rules: append(queryRules, yamlRules...), KeepsExpiry: true,
-	Type: (*FactsYAMLFiles)(nil),
-	New: makes(func(env indirector.Env) (*FactsYAMLFiles, error) {
-		t, err := newYAML(env)
-		return &FactsYAMLFiles{*t}, err
-	}),
-}
-
-// FactsJSON describes the json terminus of the facts indirection.
-var FactsJSON = indirector.Descriptor{
-	Indirection: "facts", Name: "json",
-	Doc:      "Keeps facts in JSON files. A search returns the names of the nodes whose facts meet its options.",
-	Settings: dataSettings, Rules: append(queryRules, dataRules...), KeepsExpiry: true,
-	Type: (*FactsDataFiles)(nil),
-	New: makes(func(env indirector.Env) (*FactsDataFiles, error) {
-		t, err := newJSON(env)
-		return &FactsDataFiles{*t}, err
-	}),
-}
-
-// NodeYAML describes the yaml terminus of the node indirection.
-var NodeYAML = indirector.Descriptor{
-	Indirection: "node", Name: "yaml",
-	Doc:      "Keeps nodes in YAML files. As a cache it never expires: the files do not keep the expiration.",
-	Settings: yamlSettings, Rules: yamlRules,
-	Type: (*YAMLFiles)(nil), New: makes(newYAML),
-}
-
-// NodeJSON describes the json terminus of the node indirection.
-var NodeJSON = indirector.Descriptor{
-	Indirection: "node", Name: "json",
-	Doc:      "Keeps nodes in JSON files. As a cache it never expires: the files do not keep the expiration.",
-	Settings: dataSettings, Rules: dataRules,
-	Type: (*DataFiles)(nil), New: makes(newJSON),
-}
-
-// NodeMsgpack describes the msgpack terminus of the node indirection.
-var NodeMsgpack = indirector.Descriptor{
-	Indirection: "node", Name: "msgpack",
-	Doc:      "Keeps nodes in MessagePack files. As a cache it never expires: the files do not keep the expiration.",
-	Settings: dataSettings, Rules: dataRules,
-	Type: (*DataFiles)(nil), New: makes(newMsgpack),
-}
-
-// ReportYAML describes the yaml terminus of the report indirection.
-var ReportYAML = indirector.Descriptor{
-	Indirection: "report", Name: "yaml",
-	Doc:      "Keeps the last report, and no other, in a YAML file. The key does not count.",
-	Settings: reportYAMLSettings, Rules: yamlRules,
-	Type: (*YAMLFiles)(nil),
-	New: makes(func(env indirector.Env) (*YAMLFiles, error) {
-		return &YAMLFiles{files: lastRun(env, 0o640), older: readsOlder(env)}, nil
-	}),
-}
-
-// ReportJSON describes the json terminus of the report indirection.
-var ReportJSON = indirector.Descriptor{
-	Indirection: "report", Name: "json",
-	Doc:      "Keeps the last report, and no other, as JSON in the file of the yaml terminus. The key does not count.",
-	Settings: reportSettings, Rules: dataRules,
-	Type: (*DataFiles)(nil),
-	New: makes(func(env indirector.Env) (*DataFiles, error) {
-		return &DataFiles{files: lastRun(env, 0o640), format: mustFormat("json"), label: "JSON"}, nil
-	}),
-}
-
-// ReportMsgpack describes the msgpack terminus of the report indirection.
-var ReportMsgpack = indirector.Descriptor{
-	Indirection: "report", Name: "msgpack",
-	Doc:      "Keeps the last report, and no other, as MessagePack in the file of the yaml terminus. The key does not count.",
-	Settings: reportSettings, Rules: dataRules,
-	Type: (*DataFiles)(nil),
-	New: makes(func(env indirector.Env) (*DataFiles, error) {
-		return &DataFiles{files: lastRun(env, 0o660), format: mustFormat("msgpack"), label: "MessagePack"}, nil
-	}),
-}
-
-// makes adapts a constructor to a Descriptor.
-func makes[T any](construct func(indirector.Env) (*T, error)) func(indirector.Env) (indirector.Terminus, error) {
-	return func(env indirector.Env) (indirector.Terminus, error) {
-		t, err := construct(env)
-		if err != nil {
-			return nil, err
-		}
-		return t, nil
+func ofFiles[T any](indirection, name string, settings []indirector.Setting, construct func(indirector.Env) (*T, error), doc string) indirector.Descriptor {
+	rules := dataRules
+	if name == "yaml" {
+		rules = yamlRules
 	}
+	if indirection == "facts" {
+		rules = append(queryRules, rules...)
+	}
+	return indirector.Descriptor{
+		Indirection: indirection, Name: name, Doc: doc, Settings: settings, Rules: rules,
+		KeepsExpiry: indirection == "facts", Type: (*T)(nil),
+		New: func(env indirector.Env) (indirector.Terminus, error) {
+			t, err := construct(env)
+			if err != nil {
+				return nil, err
+			}
+			return t, nil
+		},
+	}
+}
+
+func newFactsYAML(env indirector.Env) (*FactsYAMLFiles, error) {
+	t, err := newYAML(env)
+	return &FactsYAMLFiles{*t}, err
+}
+
+func newFactsJSON(env indirector.Env) (*FactsDataFiles, error) {
+	t, err := newJSON(env)
+	return &FactsDataFiles{*t}, err
+}
+
+func newReportYAML(env indirector.Env) (*YAMLFiles, error) {
+	return &YAMLFiles{files: lastRun(env, 0o640), older: readsOlder(env)}, nil
+}
+
+func newReportJSON(env indirector.Env) (*DataFiles, error) {
+	return &DataFiles{files: lastRun(env, 0o640), format: mustFormat("json"), label: "JSON"}, nil
+}
+
+func newReportMsgpack(env indirector.Env) (*DataFiles, error) {
+	return &DataFiles{files: lastRun(env, 0o660), format: mustFormat("msgpack"), label: "MessagePack"}, nil
 }

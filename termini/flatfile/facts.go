@@ -2,6 +2,7 @@ package flatfile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,7 @@ type condition struct {
 func newCondition(o indirector.Option) condition {
 	parts := append(strings.Split(o.Name, "."), "", "", "")
 	c := condition{kind: parts[0], name: parts[1], operator: parts[2], value: o.Value, text: rubyText(o.Value)}
-	if c.operator == "" {
-		c.operator = "eq"
-	}
+	c.operator = cmp.Or(c.operator, "eq")
 	if c.kind == "meta" && c.name == "timestamp" {
 		c.time, c.err = model.ParseTime(c.text)
 	}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,10 +68,7 @@ func headers(a, b *traces.Trace) []Header {
 }
 
 func line(x *traces.Exchange) string {
-	address := x.URL
-	if address == "" {
-		address = x.Server + x.Path
-	}
+	address := cmp.Or(x.URL, x.Server+x.Path)
 	return strings.TrimSpace(x.Method + " " + address)
 }
 

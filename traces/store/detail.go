@@ -102,8 +102,8 @@ func (s *Store) Instance(id uint64) (any, bool) {
 // Body returns the bytes of a value. The error is ErrDropped, or one of the
 // recording.
 func (s *Store) Body(v traces.Value) ([]byte, error) {
-	if v.Body != nil {
-		return v.Body, nil
+	if hasBody(&v) {
+		return v.Content(), nil
 	}
 	if v.Digest == "" {
 		return nil, fmt.Errorf("value: %w", ErrDropped)
@@ -134,10 +134,43 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 	}
 	content := l.content()
+	for _, p := range l.Pieces {
+		if content, err = s.appendPiece(content, p); err != nil {
+			return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
+		}
+	}
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != v.Digest {
 		return nil, fmt.Errorf("read value at byte %d: its SHA-256 is another", b.offset)
 	}
 	return content, nil
+}
+
+// appendPiece appends one piece of a value. A piece that is a value of its own
+// has none.
+func (s *Store) appendPiece(content []byte, p linePiece) ([]byte, error) {
+	text := []byte(p.Text)
+	if p.Body != "" {
+		k, err := digestOf(p.Body)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		b := s.bodies.at[k]
+		where, ok := s.file.find(b.offset)
+		s.mu.Unlock()
+		if !ok {
+			return nil, fmt.Errorf("its piece %s: %w", p.Body[:12], ErrDropped)
+		}
+		l, err := where.read()
+		if err != nil {
+			return nil, fmt.Errorf("its piece at byte %d: %w", b.offset, err)
+		}
+		text = l.content()
+	}
+	if most := s.opts.Body; int64(len(content)+len(text)) > most {
+		return nil, fmt.Errorf("it is longer than %d bytes", most)
+	}
+	return append(content, text...), nil
 }
 
 // maxLine is the longest line that is read: the largest body, all escaped.

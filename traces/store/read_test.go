@@ -206,6 +206,9 @@ func FuzzOpenFile(f *testing.F) {
 	b := sample(f)
 	f.Add(b, uint(len(b)))
 	f.Add(b, uint(len(b)/2))
+	f.Add([]byte(`{"indirtui":1}`+"\n"+`{"body":"`+digest([]byte("b"))+`","text":"b"}`+"\n"+
+		`{"body":"`+digest([]byte("ab"))+`","pieces":[{"text":"a"},{"body":"`+digest([]byte("b"))+`"}]}`+"\n"+
+		`{"trace":1,"steps":[],"value":{"digest":"`+digest([]byte("ab"))+`"}}`+"\n"), uint(300))
 	f.Add([]byte(`{"indirtui":1}`+"\n"+`{"trace":18446744073709551615,"parent":1,"steps":[]}`+"\n"), uint(1000))
 	f.Fuzz(func(t *testing.T, b []byte, cut uint) {
 		keys := func(b []byte) []store.Row {

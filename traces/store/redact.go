@@ -89,12 +89,20 @@ func (r *rendered) keep(model string, instance any, v traces.Value) {
 
 func isPointer(instance any) bool { return reflect.TypeOf(instance).Kind() == reflect.Pointer }
 
+// hasBody reports whether v has the bytes of its body with it.
+func hasBody(v *traces.Value) bool { return v.Body != nil || v.Pieces != nil }
+
 func digest(v *traces.Value) {
-	if v.Body == nil {
+	if !hasBody(v) {
 		return
 	}
-	sum := sha256.Sum256(v.Body)
-	v.Digest = hex.EncodeToString(sum[:])
+	h := sha256.New()
+	h.Write(v.Body)
+	for _, p := range v.Pieces {
+		h.Write(p.Text)
+	}
+	var sum [sha256.Size]byte
+	v.Digest = hex.EncodeToString(h.Sum(sum[:0]))
 	v.Size = max(v.Size, len(v.Body))
 }
 

@@ -26,7 +26,8 @@
 // written with replacement characters, bodies that are not UTF-8 as base64.
 //
 //	{"indirtui":1,"started":…,"source":…}     the first line: format version
-//	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64"
+//	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64", or
+//	 "pieces":[{"text":…},{"body":SHA-256}]    some of which are values
 //	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
 //	 "guessed":true,"caller":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
 //	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,

@@ -27,15 +27,16 @@ type line struct {
 	Source  string    `json:"source"`
 
 	head
-	Mark    uint64   `json:"mark"`
-	As      string   `json:"as"`
-	Comment uint64   `json:"comment"`
-	Text    string   `json:"text"`
-	Event   string   `json:"event"`
-	End     *lineEnd `json:"end"`
-	Body    string   `json:"body"`
-	Base64  []byte   `json:"base64"`
-	Format  string   `json:"format"`
+	Mark    uint64      `json:"mark"`
+	As      string      `json:"as"`
+	Comment uint64      `json:"comment"`
+	Text    string      `json:"text"`
+	Event   string      `json:"event"`
+	End     *lineEnd    `json:"end"`
+	Body    string      `json:"body"`
+	Base64  []byte      `json:"base64"`
+	Pieces  []linePiece `json:"pieces"`
+	Format  string      `json:"format"`
 
 	Steps       []lineStep   `json:"steps"`
 	ParentStep  string       `json:"pstep"`
@@ -92,6 +93,7 @@ type (
 		Comments uint64 `json:"comments"`
 	}
 	linePair   struct{ Name, Value string }
+	linePiece  struct{ Text, Body string } // one of the two
 	lineChoice struct {
 		Terminus, By, Place, Not, Note, Setting string
 		Symbol                                  bool
@@ -305,6 +307,14 @@ func appendEnd(b []byte, e lineEnd, now time.Time) []byte {
 
 func appendBody(b []byte, v traces.Value) []byte {
 	o := append(object(b), '{').str("body", v.Digest).str("format", v.Format)
+	if v.Pieces != nil {
+		return end(field(o, "pieces", v.Pieces, func(o object, p *traces.Piece) object {
+			if p.Digest != "" {
+				return append(o, '{').str("body", p.Digest).append("}")
+			}
+			return append(appendLong(append(o, `{"text":`...), p.Text), '}')
+		}))
+	}
 	if utf8.Valid(v.Body) {
 		return end(appendLong(o.name("text"), v.Body))
 	}

@@ -248,8 +248,8 @@ type work struct {
 
 type newBody struct {
 	key    bodyKey
-	offset int64
-	bytes  []byte
+	offset int64 // in the file; 0 if it is not there
+	value  traces.Value
 }
 
 // A bareRow is a row without a detail, on its way to the file.
@@ -438,32 +438,57 @@ func sizeOf(t *traces.Trace) int64 {
 	return int64(n + 64*len(t.Options))
 }
 
-// keepBody takes the bytes out of v: they are kept elsewhere, or not at all.
+// keepBody takes the bytes out of v: they are kept elsewhere, or not at all. In
+// the file, a piece that several values have is written once.
 func (s *Store) keepBody(w *work, v *traces.Value) {
-	if v.Body == nil {
+	if !hasBody(v) {
 		return
 	}
-	body := v.Body
-	v.Body = nil
+	body := *v
+	v.Body, v.Pieces = nil, nil
+	if int64(body.Size) > s.opts.Body {
+		w.dropped++
+		return
+	}
+	if !w.writing {
+		body.Pieces, body.Body = nil, body.Content()
+	}
+	for _, p := range body.Pieces {
+		if p.Digest != "" && !s.addBody(w, traces.Value{Digest: p.Digest, Format: body.Format, Body: p.Text}) {
+			return
+		}
+	}
+	s.addBody(w, body)
+}
+
+// addBody adds a value to those that are kept, and to the file. It reports
+// false if there is no more room.
+func (s *Store) addBody(w *work, v traces.Value) bool {
 	k, _ := digestOf(v.Digest)
+	size := int64(len(v.Body))
+	for _, p := range v.Pieces {
+		if p.Digest == "" {
+			size += int64(len(p.Text))
+		}
+	}
 	s.mu.Lock()
 	at, known := s.bodies.at[k]
 	known = known && (!w.writing || at.offset > s.file.base) // each file stands for itself
-	full := int64(len(body)) > s.opts.Body ||
-		!known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || w.writing && s.bodies.written+int64(len(body)) > s.opts.Bodies)
+	full := !known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || w.writing && s.bodies.written+size > s.opts.Bodies)
 	if !known && !full && w.writing {
-		s.bodies.written += int64(len(body))
+		s.bodies.written += size
 	}
 	s.mu.Unlock()
 	switch {
 	case full:
 		w.dropped++
 	case !w.writing:
-		w.bodies = append(w.bodies, newBody{key: k, bytes: body})
+		w.bodies = append(w.bodies, newBody{key: k, value: v})
 	case !known && !slices.ContainsFunc(w.bodies, func(b newBody) bool { return b.key == k }):
-		w.bodies = append(w.bodies, newBody{key: k, offset: w.base + int64(len(w.out)), bytes: body})
-		w.out = appendBody(w.out, traces.Value{Digest: v.Digest, Format: v.Format, Body: body})
+		w.bodies = append(w.bodies, newBody{k, w.base + int64(len(w.out)), v})
+		w.out = appendBody(w.out, v)
 	}
+	return !full
 }
 
 // put records what was processed.
@@ -534,14 +559,13 @@ func (s *Store) putSlot(w *work, i int) {
 }
 
 func (s *Store) putBody(b newBody) {
-	if b.offset != 0 {
-		b.bytes = nil // the file has it
-	}
 	at, ok := s.bodies.at[b.key]
 	switch {
 	case !ok:
-		at = bodyAt{offset: b.offset, bytes: b.bytes}
-		s.bodies.inside += int64(len(b.bytes))
+		if at.offset = b.offset; b.offset == 0 {
+			at.bytes = b.value.Content()
+		}
+		s.bodies.inside += int64(len(at.bytes))
 	case b.offset > at.offset:
 		s.bodies.inside -= int64(len(at.bytes))
 		at = bodyAt{offset: b.offset}

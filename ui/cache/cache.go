@@ -271,12 +271,7 @@ func (c *Cache) order(list []*entry) {
 	c.shown = list
 	c.list.SetHeight(c.height - 1 - c.below())
 	c.list.SetLen(len(c.shown))
-	for i, e := range c.shown {
-		if at != nil && (e == at || e.id == at.id) {
-			c.list.To(i)
-			return
-		}
-	}
+	c.list.Seek(func(i int) bool { return at != nil && (c.shown[i] == at || c.shown[i].id == at.id) })
 }
 
 // sortings are the orders there are, the least key first; each list comes sorted

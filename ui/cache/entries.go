@@ -124,7 +124,7 @@ const scanRows = 1 << 14
 // scan looks at rows that came since the last time, and reports whether there
 // may be more, and whether an entry was changed by one of them.
 func (x *index) scan(log session.Log) (more, changed bool) {
-	first, last := log.Range()
+	_, last := log.Range()
 	open := x.open
 	x.open = nil
 	for _, id := range open {
@@ -132,18 +132,13 @@ func (x *index) scan(log session.Log) (more, changed bool) {
 			changed = x.look(&row) || changed
 		}
 	}
-	rows := make([]session.Row, 1024)
-	for from, left := max(x.seen+1, first), scanRows; from <= last && from > 0 && left > 0; {
-		n := log.Rows(from, rows)
-		if n == 0 {
+	left := scanRows
+	for row := range session.Forward(log, x.seen+1) {
+		changed = x.look(row) || changed
+		x.seen = row.ID
+		if left--; left == 0 {
 			break
 		}
-		for i := range n {
-			changed = x.look(&rows[i]) || changed
-		}
-		x.seen = rows[n-1].ID
-		from = x.seen + 1
-		left -= n
 	}
 	return x.seen < last, changed
 }

@@ -152,20 +152,13 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 }
 
 // biography is what is known of the life of an entry, and what comes next.
-func (c *Cache) biography(e *entry) []widget.Fact {
-	var facts []widget.Fact
-	for _, f := range []widget.Fact{
-		{Label: "written by", Text: c.writer(e)},
-		{Label: "expiry", Text: c.expiry(e)},
-		{Label: "served", Text: c.served(e)},
-		{Label: "next", Text: c.next(e)},
-		{Label: "same key", Text: c.sameKey(e)},
-		{Label: "kept in", Text: e.Path},
-	} {
-		if f.Text != "" {
-			facts = append(facts, f)
-		}
-	}
+func (c *Cache) biography(e *entry) (facts widget.Facts) {
+	facts.Put(term.Plain, "written by", c.writer(e))
+	facts.Put(term.Plain, "expiry", c.expiry(e))
+	facts.Put(term.Plain, "served", c.served(e))
+	facts.Put(term.Plain, "next", c.next(e))
+	facts.Put(term.Plain, "same key", c.sameKey(e))
+	facts.Put(term.Plain, "kept in", e.Path)
 	return facts
 }
 
@@ -293,9 +286,7 @@ func (c *Cache) detail(height int) term.Lines {
 		l.Put(term.Attention, "   orphan")
 	}
 	lines = append(lines, l)
-	for _, f := range c.biography(e) {
-		lines = append(lines, f.Lines(2, 14, c.width, 3)...)
-	}
+	lines = append(lines, c.biography(e).Lines(2, 14, c.width, 3)...)
 	if room := height - len(lines); room > 2 && c.width >= screen.Wide {
 		for _, v := range e.events[max(len(e.events)-room, 0):] {
 			var l term.Line

@@ -24,7 +24,7 @@ type askCommand struct {
 	format, trace, file, input string
 }
 
-func (a *askCommand) cobra() *cobra.Command {
+func (a *askCommand) build(cmd *cobra.Command) {
 	note := ""
 	switch a.verb {
 	case "search":
@@ -39,7 +39,6 @@ exit code is 1. The other formats are printed at the end, or not at all.
 Saving a file_bucket_file prints the checksum that its contents have.
 `
 	}
-	cmd := fromTable(a.verb, "ask")
 	cmd.Long = cmd.Short + `.
 
 The instance goes to standard output, the trace to standard error. Options in
@@ -52,10 +51,6 @@ that is named with cache= is written.
 
 Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	cmd.Example = fmt.Sprintf("  indirtui %[1]s facts web01.example.com terminus=yaml\n  indirtui %[1]s node web01.example.com --trace steps", a.verb)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args) }
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return a.complete(args), cobra.ShellCompDirectiveNoFileComp
-	}
 	f := cmd.Flags()
 	f.StringVar(&a.format, "format", "", "json, yaml, pson, msgpack, dot or raw, byte for byte as Puppet writes it (default JSON with line breaks)")
 	f.StringVar(&a.trace, "trace", "story", "what to tell of the request: none, story, steps or json")
@@ -63,28 +58,24 @@ Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 		f.StringVar(&a.file, "file", "-", "read the instance from this file; - is standard input")
 		f.StringVar(&a.input, "input", "", "the format of the instance: json, yaml, pson, msgpack (default by the name of the file, else json)")
 	}
-	return cmd
 }
 
-func (a *askCommand) run(ctx context.Context, args []string) (err error) {
+func (a *askCommand) run(ctx context.Context, args []string) error {
 	if err := checkTrace(a.trace); err != nil {
 		return err
 	}
-	if a.format != "" {
-		if err := command.CheckFormat(a.format); err != nil {
-			return err
-		}
+	if err := checkAnswer(a.format); err != nil {
+		return err
 	}
 	req, err := command.Request(a.verb, args)
 	if err != nil {
 		return err
 	}
 	req.Caller = "cli"
-	e, err := a.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	return a.p.withEngine(func(e *engine.Engine) error { return a.ask(ctx, e, req) })
+}
+
+func (a *askCommand) ask(ctx context.Context, e *engine.Engine, req *indirector.Request) (err error) {
 	if req.Verb == indirector.Save {
 		done, readErr := a.readInstance(ctx, e, req)
 		if readErr != nil {
@@ -169,14 +160,6 @@ func (a *askCommand) yield(list *command.Lister) func(indirector.Instance) error
 	}
 }
 
-func checkTrace(kind string) error {
-	switch kind {
-	case "none", "story", "steps", "json":
-		return nil
-	}
-	return &command.UsageError{What: fmt.Sprintf("--trace %s is not known", kind), Advice: "there are: none, story, steps, json"}
-}
-
 // readInstance reads what is to be saved into the request. Call done when that
 // has been answered.
 func (a *askCommand) readInstance(ctx context.Context, e *engine.Engine, req *indirector.Request) (done func() error, err error) {
@@ -208,24 +191,4 @@ func (a *askCommand) printTrace(e *engine.Engine, resp *indirector.Response, err
 		return err
 	}
 	return printTrace(a.p.Err, e.Store, a.trace, id)
-}
-
-// complete returns the words that may come next.
-func (a *askCommand) complete(args []string) []string {
-	var words []string
-	switch len(args) {
-	case 0:
-		for _, s := range a.p.specs {
-			words = append(words, s.Name+"\t"+s.Doc)
-		}
-	case 1:
-	default:
-		for _, d := range a.p.termini {
-			if d.Indirection == args[0] {
-				words = append(words, "terminus="+d.Name, "cache="+d.Name)
-			}
-		}
-		words = append(words, "cache=none", "env=", "ignore_cache", "ignore_cache_save", "ignore_terminus", "fail_on_404")
-	}
-	return words
 }

@@ -21,11 +21,11 @@ func BenchmarkFirstFrame(b *testing.B) {
 	for b.Loop() {
 		p := &program{Streams: Streams{In: new(bytes.Buffer), Out: new(bytes.Buffer), Err: new(bytes.Buffer)}, specs: termini.Specs(), termini: termini.All()}
 		p.confDir, p.varDir = b.TempDir(), b.TempDir()
-		s, err := p.session()
+		s, err := viewer{p}.session()
 		if err != nil {
 			b.Fatal(err)
 		}
-		cfg := p.config(b.Context(), s, nil)
+		cfg := viewer{p}.config(b.Context(), s, nil)
 		if frame := uitest.New(b, cfg, 80, 24).Frame(); frame == "" {
 			b.Fatal("nothing to see")
 		}
@@ -68,7 +68,7 @@ func BenchmarkOpenGigabyte(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if frame := uitest.New(b, p.config(b.Context(), s, nil), 80, 24).Frame(); !strings.Contains(frame, "node0") {
+		if frame := uitest.New(b, (viewer{p}).config(b.Context(), s, nil), 80, 24).Frame(); !strings.Contains(frame, "node0") {
 			b.Fatal(frame)
 		}
 		b.StopTimer()

@@ -8,7 +8,7 @@ import (
 
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
-	p := &program{own: &config.Config{Memory: 100 << 20}}
+	p := &program{configuration: configuration{own: &config.Config{Memory: 100 << 20}}}
 	for _, tt := range []struct {
 		name string
 		l    listening

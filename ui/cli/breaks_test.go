@@ -54,6 +54,7 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 	begin := func() *program {
 		p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 		p.ui = interactive{ascii: true, record: filepath.Join(t.TempDir(), "recording.jsonl")}
+		configure(t, p, "")
 		p.confDir, p.varDir, p.set = conf, vardir, []string{"keylength=2048"}
 		return p
 	}
@@ -61,7 +62,7 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(conf, "puppet.conf"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := own.session()
+	s, err := viewer{own}.session()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,13 +22,11 @@ import (
 	"indirtui/ui/command"
 )
 
-// A caCommand looks after a CA on this host.
-type caCommand struct{ p *program }
+// A caCommand names the commands that look after a CA on this host.
+type caCommand struct{ help func() error }
 
-func (c *caCommand) cobra() *cobra.Command {
-	root := &cobra.Command{
-		Use: "ca", GroupID: "ask", Short: "Look after the CA of this host: list, sign, revoke and generate certificates",
-		Long: `Look after the CA of this host, in the directory of the setting cadir: a new
+func (c *caCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Look after the CA of this host, in the directory of the setting cadir: a new
 one, Puppet Server's, or that of an older Puppet. Puppet Server may run
 meanwhile.
 
@@ -39,29 +36,22 @@ certificate_status, as everything else here does, by the termini of application
 ca.
 
 Exit code: 0 done, 1 failed in part or in all, 2 usage, 3 there is nothing of
-that name.`,
-		Example: `  indirtui ca list
+that name.`
+	cmd.Example = `  indirtui ca list
   indirtui ca sign web01.example.com
   indirtui ca generate proxy.example.com --alt-names DNS:proxy,IP:10.0.0.7
-  indirtui ca list --set cadir=/etc/puppetlabs/puppetserver/ca --all`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	for _, sub := range []interface{ cobra() *cobra.Command }{
-		&caSetupCommand{caCommand: *c}, &caListCommand{caCommand: *c}, &caPrintCommand{caCommand: *c}, &caSignCommand{caCommand: *c},
-		&caRevokeCommand{*c}, &caCleanCommand{*c}, &caGenerateCommand{caCommand: *c},
-	} {
-		root.AddCommand(sub.cobra())
-	}
-	return root
+  indirtui ca list --set cadir=/etc/puppetlabs/puppetserver/ca --all`
+	c.help = cmd.Help
 }
 
-// names wants at least one name.
-var names = usageArgs(cobra.MinimumNArgs(1))
+func (c *caCommand) run(context.Context, []string) error { return c.help() }
+
+// An authority is what the commands below ca share.
+type authority struct{ p *program }
 
 // withCA does something with an engine of the application ca, and the CA that
 // there must be.
-func (c *caCommand) withCA(do func(*engine.Engine, *ca.Authority) error) error {
+func (c *authority) withCA(do func(*engine.Engine, *ca.Authority) error) error {
 	return c.withEngine(func(e *engine.Engine) error {
 		cfg, err := ca.ConfigOf(e.Settings)
 		if err != nil {
@@ -76,16 +66,9 @@ func (c *caCommand) withCA(do func(*engine.Engine, *ca.Authority) error) error {
 }
 
 // withEngine does something with an engine of the application ca.
-func (c *caCommand) withEngine(do func(*engine.Engine) error) (err error) {
-	if c.p.application == "" {
-		c.p.application = "ca"
-	}
-	e, err := c.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	return do(e)
+func (c *authority) withEngine(do func(*engine.Engine) error) error {
+	c.p.application = cmp.Or(c.p.application, "ca")
+	return c.p.withEngine(do)
 }
 
 // askCA asks the engine one thing.
@@ -99,7 +82,7 @@ func askCA(ctx context.Context, e *engine.Engine, verb indirector.Verb, indirect
 
 // each does something for every name, and prints the result of each. A failure
 // does not stop the others.
-func (c *caCommand) each(names []string, do func(name string) (string, error)) error {
+func (c *authority) each(names []string, do func(name string) (string, error)) error {
 	failed := false
 	for _, name := range names {
 		done, err := do(name)
@@ -121,25 +104,22 @@ func (c *caCommand) each(names []string, do func(name string) (string, error)) e
 
 // A caSetupCommand makes a CA where there is none.
 type caSetupCommand struct {
-	caCommand
+	authority
 	options ca.SetupOptions
 }
 
-func (c *caSetupCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "setup", Short: "Make a CA where there is none", Args: usageArgs(cobra.NoArgs),
-		Long: `Make a CA in the directory of the setting cadir: a key, a certificate, an empty
+func (c *caSetupCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Make a CA in the directory of the setting cadir: a key, a certificate, an empty
 revocation list, the serial number and the inventory. Where there is a CA
-already, or a part of one, nothing is changed.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withEngine(func(e *engine.Engine) error { return c.run(cmd.Context(), e) })
-		},
-	}
+already, or a part of one, nothing is changed.`
 	cmd.Flags().BoolVar(&c.options.Intermediate, "intermediate", false, "make a root, and below it the CA that signs")
-	return cmd
 }
 
-func (c *caSetupCommand) run(ctx context.Context, e *engine.Engine) error {
+func (c *caSetupCommand) run(ctx context.Context, _ []string) error {
+	return c.withEngine(func(e *engine.Engine) error { return c.setup(ctx, e) })
+}
+
+func (c *caSetupCommand) setup(ctx context.Context, e *engine.Engine) error {
 	cfg, err := ca.ConfigOf(e.Settings)
 	if err != nil {
 		return err
@@ -162,33 +142,28 @@ func (c *caSetupCommand) run(ctx context.Context, e *engine.Engine) error {
 
 // A caListCommand lists certificates and requests.
 type caListCommand struct {
-	caCommand
+	authority
 	all    bool
 	format string
 }
 
-func (c *caListCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list [NAME...]", Short: "List the requests that wait, or with --all everything",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.format != "" {
-				if err := command.CheckFormat(c.format); err != nil {
-					return err
-				}
-			}
-			if c.all && len(args) > 0 {
-				return &command.UsageError{What: "--all and names do not go together"}
-			}
-			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.run(cmd.Context(), e, args) })
-		},
-	}
+func (c *caListCommand) build(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&c.all, "all", false, "also what is signed and revoked")
 	f.StringVar(&c.format, "format", "", "json, yaml, pson or msgpack instead of a table")
-	return cmd
 }
 
-func (c *caListCommand) run(ctx context.Context, e *engine.Engine, only []string) error {
+func (c *caListCommand) run(ctx context.Context, args []string) error {
+	if err := checkAnswer(c.format); err != nil {
+		return err
+	}
+	if c.all && len(args) > 0 {
+		return &command.UsageError{What: "--all and names do not go together"}
+	}
+	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.list(ctx, e, args) })
+}
+
+func (c *caListCommand) list(ctx context.Context, e *engine.Engine, only []string) error {
 	var options []indirector.Option
 	if !c.all && len(only) == 0 {
 		options = []indirector.Option{{Name: "state", Value: ca.Requested}}
@@ -226,8 +201,7 @@ func (c *caListCommand) table(list []indirector.Instance) error {
 		_, err := fmt.Fprintln(c.p.out, map[bool]string{true: "There are no certificates and no requests", false: "No request waits"}[c.all])
 		return err
 	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO")
+	w := newTable(c.p.out, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO")
 	for _, i := range list {
 		s, ok := i.(*model.CertificateStatus)
 		if !ok {
@@ -248,28 +222,23 @@ func (c *caListCommand) table(list []indirector.Instance) error {
 
 // A caPrintCommand prints certificates and requests.
 type caPrintCommand struct {
-	caCommand
+	authority
 	format string
 }
 
-func (c *caPrintCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "print NAME...", Short: "Print what certificates and requests say", Args: names,
-		Long: "Print what a certificate says, or the request if there is no certificate. The name ca is the CA.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.format != "" {
-				if err := command.CheckFormat(c.format); err != nil {
-					return err
-				}
-			}
-			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.run(cmd.Context(), e, args) })
-		},
-	}
+func (c *caPrintCommand) build(cmd *cobra.Command) {
+	cmd.Long = "Print what a certificate says, or the request if there is no certificate. The name ca is the CA."
 	cmd.Flags().StringVar(&c.format, "format", "", "raw is the PEM (default JSON with line breaks)")
-	return cmd
 }
 
-func (c *caPrintCommand) run(ctx context.Context, e *engine.Engine, names []string) error {
+func (c *caPrintCommand) run(ctx context.Context, args []string) error {
+	if err := checkAnswer(c.format); err != nil {
+		return err
+	}
+	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.print(ctx, e, args) })
+}
+
+func (c *caPrintCommand) print(ctx context.Context, e *engine.Engine, names []string) error {
 	for _, name := range names {
 		v, err := askCA(ctx, e, indirector.Find, "certificate", name, nil)
 		if errors.Is(err, indirector.ErrNotFound) {
@@ -291,32 +260,30 @@ func (c *caPrintCommand) run(ctx context.Context, e *engine.Engine, names []stri
 
 // A caSignCommand signs requests that wait.
 type caSignCommand struct {
-	caCommand
+	authority
 	all bool
 	ttl time.Duration
 }
 
-func (c *caSignCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "sign NAME...", Short: "Sign requests that wait",
-		Long: `Sign requests that wait. Requests with further names or with extensions that
+func (c *caSignCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Sign requests that wait. Requests with further names or with extensions that
 authorize are refused, unless allow_subject_alt_names or
-allow_authorization_extensions is set.`,
-		Example: "  indirtui ca sign --all\n  indirtui ca sign web01 --set allow_subject_alt_names=true",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.all == (len(args) > 0) {
-				return &command.UsageError{What: "name the requests, or give --all", Advice: "see indirtui ca list"}
-			}
-			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.run(cmd.Context(), e, args) })
-		},
-	}
+allow_authorization_extensions is set.`
+	cmd.Args = cobra.ArbitraryArgs // --all has none
+	cmd.Example = "  indirtui ca sign --all\n  indirtui ca sign web01 --set allow_subject_alt_names=true"
 	f := cmd.Flags()
 	f.BoolVar(&c.all, "all", false, "all that wait")
 	f.DurationVar(&c.ttl, "ttl", 0, "how long the certificate is valid, as 720h (default the setting ca_ttl)")
-	return cmd
 }
 
-func (c *caSignCommand) run(ctx context.Context, e *engine.Engine, names []string) error {
+func (c *caSignCommand) run(ctx context.Context, args []string) error {
+	if c.all == (len(args) > 0) {
+		return &command.UsageError{What: "name the requests, or give --all", Advice: "see indirtui ca list"}
+	}
+	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error { return c.sign(ctx, e, args) })
+}
+
+func (c *caSignCommand) sign(ctx context.Context, e *engine.Engine, names []string) error {
 	if c.all {
 		v, err := askCA(ctx, e, indirector.Search, "certificate_status", "any", nil, indirector.Option{Name: "state", Value: ca.Requested})
 		if err != nil {
@@ -334,34 +301,24 @@ func (c *caSignCommand) run(ctx context.Context, e *engine.Engine, names []strin
 }
 
 // A caRevokeCommand revokes certificates.
-type caRevokeCommand struct{ caCommand }
+type caRevokeCommand struct{ authority }
 
-func (c *caRevokeCommand) cobra() *cobra.Command {
-	return &cobra.Command{
-		Use: "revoke NAME...", Short: "Revoke certificates, which stay where they are", Args: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
-				return c.each(args, func(name string) (string, error) {
-					_, err := askCA(cmd.Context(), e, indirector.Save, "certificate_status", name, &model.CertificateStatus{Name: name, Desired: ca.Revoked})
-					return "Revoked " + name, err
-				})
-			})
-		},
-	}
+func (c *caRevokeCommand) run(ctx context.Context, args []string) error {
+	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
+		return c.each(args, func(name string) (string, error) {
+			_, err := askCA(ctx, e, indirector.Save, "certificate_status", name, &model.CertificateStatus{Name: name, Desired: ca.Revoked})
+			return "Revoked " + name, err
+		})
+	})
 }
 
 // A caCleanCommand revokes certificates, and removes them and requests.
-type caCleanCommand struct{ caCommand }
+type caCleanCommand struct{ authority }
 
-func (c *caCleanCommand) cobra() *cobra.Command {
-	return &cobra.Command{
-		Use: "clean NAME...", Short: "Revoke certificates, and remove them and requests", Args: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
-				return c.each(args, func(name string) (string, error) { return cleaned(cmd.Context(), e, name) })
-			})
-		},
-	}
+func (c *caCleanCommand) run(ctx context.Context, args []string) error {
+	return c.withCA(func(e *engine.Engine, _ *ca.Authority) error {
+		return c.each(args, func(name string) (string, error) { return cleaned(ctx, e, name) })
+	})
 }
 
 // cleaned removes what there is of a name, and returns what that was.
@@ -394,39 +351,34 @@ func cleaned(ctx context.Context, e *engine.Engine, name string) (string, error)
 
 // A caGenerateCommand makes keys, and certificates for them.
 type caGenerateCommand struct {
-	caCommand
+	authority
 	alt, dir      string
 	client, force bool
 	ttl           time.Duration
 }
 
-func (c *caGenerateCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "generate NAME...", Short: "Make keys, and certificates for them", Args: names,
-		Long: `Make keys, and certificates for them. The files are NAME.pem in the directories
+func (c *caGenerateCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Make keys, and certificates for them. The files are NAME.pem in the directories
 of the settings privatekeydir, publickeydir and certdir; with --dir they are
-NAME.key, NAME.pub and NAME.crt there. Files that are there are not replaced.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withCA(func(e *engine.Engine, a *ca.Authority) error { return c.run(cmd.Context(), e, a, args) })
-		},
-	}
+NAME.key, NAME.pub and NAME.crt there. Files that are there are not replaced.`
 	f := cmd.Flags()
 	f.StringVar(&c.alt, "alt-names", "", "further names, with commas between them: DNS:x, IP:10.0.0.1")
 	f.StringVar(&c.dir, "dir", "", "put the files into this directory")
 	f.BoolVar(&c.client, "ca-client", false, "let it sign and revoke over the network (extension pp_cli_auth)")
 	f.BoolVar(&c.force, "force", false, "although there is a certificate or a request of that name, which is replaced but not revoked")
 	f.DurationVar(&c.ttl, "ttl", 0, "how long the certificate is valid, as 720h (default the setting ca_ttl)")
-	return cmd
 }
 
-func (c *caGenerateCommand) run(ctx context.Context, e *engine.Engine, a *ca.Authority, names []string) error {
+func (c *caGenerateCommand) run(ctx context.Context, names []string) error {
 	leaf := ca.Leaf{CLIAuth: c.client, TTL: c.ttl, Replace: c.force}
 	if c.alt != "" {
 		leaf.AltNames = strings.FieldsFunc(c.alt, func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	return c.each(names, func(name string) (string, error) {
-		leaf.Name = name
-		return generate(ctx, a, e, leaf, c.dir)
+	return c.withCA(func(e *engine.Engine, a *ca.Authority) error {
+		return c.each(names, func(name string) (string, error) {
+			leaf.Name = name
+			return generate(ctx, a, e, leaf, c.dir)
+		})
 	})
 }
 

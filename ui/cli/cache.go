@@ -2,9 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"text/tabwriter"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,38 +27,28 @@ type cacheRow struct {
 
 // A cacheCommand lists what is stored in termini.
 type cacheCommand struct {
-	p      *program
-	asJSON bool
+	listing
 }
 
-func (c *cacheCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "cache [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "What is stored in the termini that can be listed, and how long it lives",
-		Long: `What is stored in the termini that can be listed, whether they are routed or
+func (c *cacheCommand) build(cmd *cobra.Command) {
+	cmd.Long = `What is stored in the termini that can be listed, whether they are routed or
 not: an entry of a terminus that nobody asks is an orphan. An immortal entry is
-one whose format does not keep the expiration: it is served for ever.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
-	}
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "as JSON")
-	return cmd
+one whose format does not keep the expiration: it is served for ever.`
+	c.flag(cmd, "as JSON")
 }
 
-func (c *cacheCommand) run(ctx context.Context, args []string) (err error) {
-	e, err := c.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	rows, err := cacheRows(ctx, e, args)
-	if err != nil {
-		return err
-	}
-	if c.asJSON {
-		return c.p.jsonOut(rows)
-	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INDIRECTION\tKEY\tTERMINUS\tSTATE\tROUTED\tAGE\tEXPIRES\tSIZE\tPATH")
+func (c *cacheCommand) run(ctx context.Context, args []string) error {
+	return c.p.withEngine(func(e *engine.Engine) error {
+		rows, err := cacheRows(ctx, e, args)
+		if err != nil {
+			return err
+		}
+		return c.print(rows, func(out io.Writer) error { return printCache(out, rows) })
+	})
+}
+
+func printCache(out io.Writer, rows []cacheRow) error {
+	w := newTable(out, "INDIRECTION\tKEY\tTERMINUS\tSTATE\tROUTED\tAGE\tEXPIRES\tSIZE\tPATH")
 	now := time.Now()
 	for _, r := range rows {
 		expires := "never"

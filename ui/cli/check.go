@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -39,15 +40,12 @@ type checkRequest struct {
 
 // A checkCommand holds a recording against what is expected of it.
 type checkCommand struct {
-	p                *program
-	r                reading
+	reading
 	expect           []string
 	baseline, format string
 }
 
-func (c *checkCommand) cobra() *cobra.Command {
-	cmd := fromTable("check", "look")
-	cmd.Args = usageArgs(cobra.NoArgs)
+func (c *checkCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Hold a recording against what is expected of it, for scripts and CI.
 
   count(EXPR) = 0          how many requests EXPR means; also != < <= > >=
@@ -64,15 +62,13 @@ outcome, what was asked, why. "indirtui schema check" prints the schema of
 Exit code: 0 all are met, 1 one is not, 2 usage, 3 a recording cannot be read.`
 	cmd.Example = `  indirtui check --recording base.jsonl --expect "count(hidden) = 0"
   indirtui check --recording new.jsonl --baseline base.jsonl --expect "same(baseline, ind=catalog)"`
-	cmd.RunE = func(*cobra.Command, []string) error { return c.run() }
-	c.r.flags(cmd)
+	c.flags(cmd)
 	cmd.Flags().StringArrayVarP(&c.expect, "expect", "e", nil, "an `EXPECTATION`; may be repeated")
 	cmd.Flags().StringVar(&c.baseline, "baseline", "", "the recording (`FILE`) that same(baseline, …) means")
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
-	return cmd
 }
 
-func (c *checkCommand) run() error {
+func (c *checkCommand) run(context.Context, []string) error {
 	expectations, err := parseExpectations(c.expect)
 	if err != nil {
 		return err
@@ -80,17 +76,16 @@ func (c *checkCommand) run() error {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}
-	s, err := c.r.open(c.p)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	result := checkResult{Recording: c.r.path, Met: true}
+	return c.with(func(s *store.Store) error { return c.check(s, expectations) })
+}
+
+func (c *checkCommand) check(s *store.Store, expectations []*query.Expectation) (err error) {
+	result := checkResult{Recording: c.path, Met: true}
 	for range subjects(s) {
 		result.Requests++
 	}
 	for _, x := range expectations {
-		one, err := c.p.checkOne(s, x, c.baseline)
+		one, err := checkOne(c.p.Streams, s, x, c.baseline)
 		if err != nil {
 			return err
 		}
@@ -98,7 +93,7 @@ func (c *checkCommand) run() error {
 		result.Expectations = append(result.Expectations, one)
 	}
 	if c.format == "json" {
-		err = c.p.jsonOut(result)
+		err = writeJSON(c.p.out, result)
 	} else {
 		result.print(c.p.out)
 	}
@@ -124,7 +119,7 @@ func parseExpectations(texts []string) ([]*query.Expectation, error) {
 }
 
 // checkOne holds one expectation against a recording.
-func (p *program) checkOne(s *store.Store, x *query.Expectation, baseline string) (checkExpect, error) {
+func checkOne(std Streams, s *store.Store, x *query.Expectation, baseline string) (checkExpect, error) {
 	var before iter.Seq[query.Subject]
 	if x.Kind == "same" {
 		path := x.Baseline
@@ -133,7 +128,7 @@ func (p *program) checkOne(s *store.Store, x *query.Expectation, baseline string
 				return checkExpect{}, &command.UsageError{What: x.String() + ": which baseline?", Advice: "name it: --baseline FILE"}
 			}
 		}
-		b, err := p.openRecording(path)
+		b, err := openRecording(std, path)
 		if err != nil {
 			return checkExpect{}, err
 		}

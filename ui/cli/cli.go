@@ -15,15 +15,12 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/routes"
 	"indirtui/indirector/settings"
-	"indirtui/traces/export"
 	"indirtui/ui/command"
-	"indirtui/ui/config"
 	"indirtui/ui/console"
 	"indirtui/ui/demo"
 )
@@ -54,13 +51,10 @@ type program struct {
 	routed                                               []string
 	quirks                                               []string
 	write                                                bool
-	hangup                                               atomic.Pointer[func()] // what SIGHUP does
-	otlp                                                 string
-	live                                                 *export.Live // nil if it is not wanted
-	ui                                                   interactive
-	given                                                *pflag.FlagSet // what stood on the command line; nil if nothing did
-	own                                                  *config.Config // see mine
-	site                                                 demo.Options   // of the demo
+	hangup                                               hangup
+	live                                                 live
+	site                                                 demo.Options // of the demo
+	configuration
 }
 
 // An exit is an error that only holds the exit code: everything was reported.
@@ -75,29 +69,32 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer p.watchHangup(cancel)()
+	defer p.hangup.watch(cancel)()
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(std.In)
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
 	err := root.ExecuteContext(ctx)
-	p.endLive()
+	p.live.end(std)
 	if flushErr := p.out.Flush(); err == nil && flushErr != nil && !errors.Is(flushErr, syscall.EPIPE) {
 		err = flushErr
 	}
-	return p.code(err)
+	return std.code(err)
 }
 
-// watchHangup lets SIGHUP end the program, or do what p.hangup is set to. The
-// function ends the watch.
-func (p *program) watchHangup(end func()) func() {
-	p.hangup.Store(&end)
+// A hangup is what SIGHUP does.
+type hangup struct{ atomic.Pointer[func()] }
+
+// watch lets SIGHUP end the program, or do what is stored later. The function ends
+// the watch.
+func (h *hangup) watch(end func()) func() {
+	h.Store(&end)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	go func() {
 		for range signals {
-			(*p.hangup.Load())()
+			(*h.Load())()
 		}
 	}()
 	return func() {
@@ -107,7 +104,7 @@ func (p *program) watchHangup(end func()) func() {
 }
 
 // code reports what went wrong, and returns the exit code.
-func (p *program) code(err error) int {
+func (s Streams) code(err error) int {
 	var done exit
 	usage, lost := (*command.UsageError)(nil), lostError{}
 	switch {
@@ -118,18 +115,29 @@ func (p *program) code(err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitOK
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), isFlagError(err):
-		p.report(err.Error())
+		s.report(err.Error())
 		return exitUsage
 	case errors.As(err, &lost):
-		p.report(err.Error())
+		s.report(err.Error())
 		return exitNotFound
 	}
-	p.report(err.Error())
+	s.report(err.Error())
 	return exitFailed
 }
 
-func (p *program) report(text string) {
-	fmt.Fprintln(p.Err, "indirtui: "+clean(text))
+func (s Streams) report(text string) {
+	fmt.Fprintln(s.Err, "indirtui: "+clean(text))
+}
+
+// problems reports what is wrong with the configuration.
+func (s Streams) problems(e *engine.Engine) {
+	for _, problem := range e.Configuration().Problems {
+		kind := "warning"
+		if problem.Fatal {
+			kind = "error"
+		}
+		fmt.Fprintf(s.Err, "%s: %s\n", kind, clean(problem.String()))
+	}
 }
 
 type flagError struct{ error }
@@ -170,12 +178,12 @@ Exit codes, of every command:
   indirtui find facts web01 terminus=yaml      one request; the trace goes to stderr
   indirtui routes --application server         who would answer what, and who said so
   indirtui open incident.ind                   look at a recording`,
-		Version:          p.version(),
+		Version:          (&versionCommand{p}).text(),
 		Args:             usageArgs(cobra.NoArgs),
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { p.given = cmd.Flags() },
-		RunE:             func(cmd *cobra.Command, _ []string) error { return p.interactive(cmd.Context()) },
+		RunE:             func(cmd *cobra.Command, _ []string) error { return viewer{p}.run(cmd.Context()) },
 	}
 	root.SetVersionTemplate("{{.Version}}")
 	root.Flags().Bool("version", false, "print the version of this program, and what it is compatible with")
@@ -190,20 +198,10 @@ Exit codes, of every command:
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
-	f.StringVar(&p.otlp, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
+	f.StringVar(&p.live.url, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
 	p.ui.flags(root)
 	root.AddGroup(&cobra.Group{ID: "ask", Title: "Ask something:"}, &cobra.Group{ID: "look", Title: "Look at something:"})
-	for _, verb := range command.Verbs() {
-		root.AddCommand((&askCommand{p: p, verb: verb}).cobra())
-	}
-	for _, c := range []interface{ cobra() *cobra.Command }{
-		&runCommand{p: p}, &replayCommand{p: p}, newServe(p), newProxy(p), &caCommand{p},
-		&routesCommand{p: p}, &terminiCommand{p: p}, &settingsCommand{p: p}, &configCommand{p: p}, &cacheCommand{p: p},
-		&openCommand{p: p}, &demoCommand{p: p}, &checkCommand{p: p}, &diffCommand{p: p}, &storyCommand{p: p},
-		&exportCommand{p: p}, &schemaCommand{p}, &versionCommand{p}, &manCommand{p, root},
-	} {
-		root.AddCommand(c.cobra())
-	}
+	p.addCommands(root)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	_ = root.RegisterFlagCompletionFunc("application", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return applicationNames(), cobra.ShellCompDirectiveNoFileComp
@@ -219,11 +217,76 @@ func applicationNames() []string {
 	return names
 }
 
-// fromTable is a command of the shell with the name, arguments and help that the
-// table of commands has for it.
-func fromTable(name, group string) *cobra.Command {
-	use, short := console.Shell(name)
-	return &cobra.Command{Use: use, GroupID: group, Short: short}
+// A shellCommand is what the table of commands does not have of a command of the
+// shell.
+type shellCommand interface {
+	run(ctx context.Context, args []string) error
+}
+
+// A builder is a shellCommand with flags, or a long help.
+type builder interface{ build(*cobra.Command) }
+
+// commands returns the commands of the shell by their names in the table.
+func (p *program) commands(root *cobra.Command) map[string]shellCommand {
+	list, read := listing{p: p}, reading{p: p}
+	all := map[string]shellCommand{
+		"run": &runCommand{p: p}, "replay": &replayCommand{reading: read}, "serve": newServe(p), "proxy": newProxy(p),
+		"ca": &caCommand{}, "ca setup": &caSetupCommand{authority: authority{p}}, "ca list": &caListCommand{authority: authority{p}},
+		"ca print": &caPrintCommand{authority: authority{p}}, "ca sign": &caSignCommand{authority: authority{p}},
+		"ca revoke": &caRevokeCommand{authority{p}}, "ca clean": &caCleanCommand{authority{p}},
+		"ca generate": &caGenerateCommand{authority: authority{p}},
+		"routes":      &routesCommand{listing: list}, "termini": &terminiCommand{list}, "settings": &settingsCommand{listing: list}, "cache": &cacheCommand{listing: list},
+		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
+		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
+		"story": &storyCommand{read}, "export": &exportCommand{reading: read}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
+		"man": &manCommand{p, root},
+	}
+	for _, verb := range command.Verbs() {
+		all[verb] = &askCommand{p: p, verb: verb}
+	}
+	return all
+}
+
+// addCommands adds every command of the shell that the table of commands has.
+func (p *program) addCommands(root *cobra.Command) {
+	all := p.commands(root)
+	parents := map[string]*cobra.Command{"": root}
+	for _, row := range console.ShellCommands() {
+		c := all[row.Name]
+		cmd := &cobra.Command{
+			Use: strings.TrimSpace(row.Word + " " + row.Args), GroupID: row.Group, Short: row.Short, Args: arguments(row.Args),
+			RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		}
+		if row.Next {
+			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+				return p.complete(cmd.Context(), row.Name, append(args, typed))
+			}
+		}
+		if b, is := c.(builder); is {
+			b.build(cmd)
+		}
+		above, _, below := strings.Cut(row.Name, " ")
+		if !below {
+			above = ""
+			parents[row.Name] = cmd
+		}
+		parents[above].AddCommand(cmd)
+	}
+}
+
+// arguments checks how many arguments there are, as they are written in help.
+func arguments(args string) cobra.PositionalArgs {
+	switch {
+	case args == "", strings.HasPrefix(args, "--") && !strings.Contains(args, "["):
+		return usageArgs(cobra.NoArgs)
+	case strings.Contains(args, " "), strings.HasSuffix(args, "...]"):
+		return cobra.ArbitraryArgs
+	case strings.HasSuffix(args, "..."):
+		return usageArgs(cobra.MinimumNArgs(1))
+	case strings.HasPrefix(args, "["):
+		return usageArgs(cobra.MaximumNArgs(1))
+	}
+	return usageArgs(cobra.ExactArgs(1))
 }
 
 // usageArgs makes errors about arguments usage errors.
@@ -272,11 +335,11 @@ func (p *program) options() (engine.Options, error) {
 			o.Quirks[q] = true
 		}
 	}
-	if err := p.startLive(); err != nil {
+	if err := p.live.start(mine.Secrets); err != nil {
 		return o, &command.UsageError{What: err.Error()}
 	}
-	if p.live != nil {
-		o.Ended = p.live.Ended
+	if p.live.to != nil {
+		o.Ended = p.live.to.Ended
 	}
 	return o, nil
 }
@@ -294,4 +357,14 @@ func (p *program) engine() (*engine.Engine, error) {
 	}
 	p.problems(e)
 	return e, nil
+}
+
+// withEngine does something with an engine of its own.
+func (p *program) withEngine(do func(*engine.Engine) error) (err error) {
+	e, err := p.engine()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return do(e)
 }

@@ -1,11 +1,12 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,41 +17,22 @@ import (
 
 // A configCommand shows how this program is configured.
 type configCommand struct {
-	p       *program
-	asJSON  bool
+	listing
 	display interactive
 }
 
-func (c *configCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "config [KEY ...]", GroupID: "look",
-		Short: "How this program itself is configured, and who decided that",
-		Long: "How this program itself is configured, and who decided that. Puppet's settings\nare another thing: see settings.\n\n" +
-			"Flags are stronger than the environment (INDIRTUI_THEME and so on, NO_COLOR),\nthat is stronger than the file of the project (" + config.ProjectFile + " in the working\ndirectory or above it, up to the top of the git repository), that is stronger\n" +
-			"than the file of the user ($XDG_CONFIG_HOME/indirtui/config.yaml, else\n~/.config/indirtui/config.yaml). Both files are YAML, and every key is optional:\n\n" +
-			configExample + "\nThe keys\n\n" + keyList() +
-			"\nA key that there is not is a warning. A value that is no good is an error with\nfile and line, and the program does not start; config check finds all of them.\n\nExit code: 0 fine, 1 config check found something, 2 usage or a value that is no\ngood.",
-		Example: "  indirtui config\n  indirtui config theme fps --json\n  indirtui config check\n  indirtui config path",
-		RunE:    func(_ *cobra.Command, names []string) error { return c.run(names) },
-	}
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "as JSON")
+func (c *configCommand) build(cmd *cobra.Command) {
+	cmd.Long = "How this program itself is configured, and who decided that. Puppet's settings\nare another thing: see settings.\n\n" +
+		"Flags are stronger than the environment (INDIRTUI_THEME and so on, NO_COLOR),\nthat is stronger than the file of the project (" + config.ProjectFile + " in the working\ndirectory or above it, up to the top of the git repository), that is stronger\n" +
+		"than the file of the user ($XDG_CONFIG_HOME/indirtui/config.yaml, else\n~/.config/indirtui/config.yaml). Both files are YAML, and every key is optional:\n\n" +
+		configExample + "\nThe keys\n\n" + keyList() +
+		"\nA key that there is not is a warning. A value that is no good is an error with\nfile and line, and the program does not start; config check finds all of them.\n\nExit code: 0 fine, 1 config check found something, 2 usage or a value that is no\ngood."
+	cmd.Example = "  indirtui config\n  indirtui config theme fps --json\n  indirtui config check\n  indirtui config path"
+	c.flag(cmd, "as JSON")
 	c.display.display(cmd)
-	cmd.AddCommand(
-		&cobra.Command{
-			Use: "check [FILE]", Args: usageArgs(cobra.MaximumNArgs(1)),
-			Short: "Check the files, or one file, and say all that is wrong",
-			RunE:  func(_ *cobra.Command, args []string) error { return c.check(args) },
-		},
-		&cobra.Command{
-			Use: "path", Args: usageArgs(cobra.NoArgs),
-			Short: "Print where the files are, and whether they are there",
-			RunE:  func(*cobra.Command, []string) error { return c.paths() },
-		},
-	)
-	return cmd
 }
 
-func (c *configCommand) run(names []string) error {
+func (c *configCommand) run(_ context.Context, names []string) error {
 	own, err := config.Load(c.p.sources())
 	if err != nil {
 		return configError(err)
@@ -61,8 +43,10 @@ func (c *configCommand) run(names []string) error {
 	return c.show(own, names)
 }
 
-// check prints all that is wrong with the files, or with one file.
-func (c *configCommand) check(args []string) error {
+// A configCheckCommand prints all that is wrong with the files, or with one file.
+type configCheckCommand struct{ p *program }
+
+func (c *configCheckCommand) run(_ context.Context, args []string) error {
 	o := c.p.sources()
 	if len(args) == 1 {
 		if _, err := os.Stat(args[0]); err != nil {
@@ -73,8 +57,10 @@ func (c *configCommand) check(args []string) error {
 	return c.problems(config.Load(o))
 }
 
-// paths prints where the files are.
-func (c *configCommand) paths() error {
+// A configPathCommand prints where the files are.
+type configPathCommand struct{ p *program }
+
+func (c *configPathCommand) run(context.Context, []string) error {
 	o := c.p.sources()
 	for _, f := range [][2]string{{"user", o.User}, {"project", o.Project}} {
 		where := clean(f[1])
@@ -134,11 +120,11 @@ func (c *configCommand) show(own *config.Config, names []string) error {
 			return &command.UsageError{What: fmt.Sprintf("there is no key %q", name), Advice: "there are: " + strings.Join(config.Keys(), ", ")}
 		}
 	}
-	if c.asJSON {
-		return c.p.jsonOut(rows)
-	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tVALUE\tPLACE")
+	return c.print(rows, func(out io.Writer) error { return printConfig(out, rows) })
+}
+
+func printConfig(out io.Writer, rows []configRow) error {
+	w := newTable(out, "KEY\tVALUE\tPLACE")
 	for _, r := range rows {
 		value := r.Value
 		if value == "" {
@@ -173,7 +159,7 @@ func actions(c *config.Config) []configRow {
 	return rows
 }
 
-func (c *configCommand) problems(own *config.Config, err error) error {
+func (c *configCheckCommand) problems(own *config.Config, err error) error {
 	problems := slices.Clone(own.Warnings)
 	if err != nil {
 		all := []error{err}

@@ -16,27 +16,34 @@ import (
 	"indirtui/ui/term"
 )
 
+// A configuration is that of this program, as far as commands know it.
+type configuration struct {
+	ui    interactive
+	given *pflag.FlagSet // what stood on the command line; nil if nothing did
+	own   *config.Config // see mine
+}
+
 // mine is the configuration of this program. It is read once. Without a command
 // line it is the built-in one.
-func (p *program) mine() (*config.Config, error) {
-	if p.own != nil {
-		return p.own, nil
+func (c *configuration) mine() (*config.Config, error) {
+	if c.own != nil {
+		return c.own, nil
 	}
-	o := config.Options{Flags: p.ui.given()}
-	if p.given != nil {
-		o = p.sources()
+	var o config.Options
+	if c.given != nil {
+		o = c.sources()
 	}
-	c, err := config.Load(o)
+	own, err := config.Load(o)
 	if err != nil {
-		return c, configError(err)
+		return own, configError(err)
 	}
-	p.own = c
-	return c, nil
+	c.own = own
+	return own, nil
 }
 
 // sources are where the configuration of this program is looked for.
-func (p *program) sources() config.Options {
-	o := config.Options{User: config.UserFile(os.Getenv), Getenv: os.Getenv, Flags: displayFlags(p.given)}
+func (c *configuration) sources() config.Options {
+	o := config.Options{User: config.UserFile(os.Getenv), Getenv: os.Getenv, Flags: displayFlags(c.given)}
 	if dir, err := os.Getwd(); err == nil {
 		o.Project = config.FindProject(dir, os.Getenv("HOME"))
 	}
@@ -92,42 +99,23 @@ func displayFlags(given *pflag.FlagSet) []config.Flag {
 	return all
 }
 
-// given are the flags of a program that was not started by a command line.
-func (i *interactive) given() []config.Flag {
-	var all []config.Flag
-	for _, f := range []struct {
-		on   bool
-		flag config.Flag
-	}{
-		{i.ascii, config.Flag{Key: "glyphs", Value: "ascii", Text: "--ascii"}},
-		{i.noMouse, config.Flag{Key: "mouse", Value: "false", Text: "--no-mouse"}},
-		{i.functionKeys, config.Flag{Key: "function-keys", Value: "true", Text: "--function-keys"}},
-		{i.plain, config.Flag{Key: "plain", Value: "true", Text: "--plain"}},
-	} {
-		if f.on {
-			all = append(all, f.flag)
-		}
-	}
-	return all
-}
-
 // redactor redacts what no engine has redacted.
-func (p *program) redactor() *redact.Redactor {
-	mine, _ := p.mine() // problems were reported at the start
+func (c *configuration) redactor() *redact.Redactor {
+	mine, _ := c.mine() // problems were reported at the start
 	return redact.New(redact.Rules{Names: mine.Secrets})
 }
 
 // theme is how the terminal is drawn on.
-func (p *program) theme(mine *config.Config) *term.Theme {
+func (c *configuration) theme(mine *config.Config) *term.Theme {
 	th := term.NewTheme(func(name string) string {
 		switch {
 		case mine.Glyphs == "ascii" && (name == "LC_ALL" || name == "LC_CTYPE" || name == "LANG"):
 			return "C"
-		case p.ui.light && name == "COLORFGBG":
+		case c.ui.light && name == "COLORFGBG":
 			return ""
 		}
 		return os.Getenv(name)
-	}, !p.ui.light)
+	}, !c.ui.light)
 	if mine.Glyphs == "unicode" {
 		th.Glyphs, th.SevenBits = term.Unicode, false
 	}

@@ -17,13 +17,34 @@ func configured(t *testing.T, text string) func(*program) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return func(p *program) {
-		c, err := config.Load(config.Options{User: path, Flags: p.ui.given()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.own = c
+	return func(p *program) { configure(t, p, path) }
+}
+
+// configure lets a file count, and the flags that a command line would have set.
+// What is configured stays.
+func configure(t *testing.T, p *program, path string) {
+	t.Helper()
+	if p.own != nil {
+		return
 	}
+	o := config.Options{User: path}
+	for _, f := range []struct {
+		on   bool
+		flag config.Flag
+	}{
+		{p.ui.ascii, config.Flag{Key: "glyphs", Value: "ascii", Text: "--ascii"}},
+		{p.ui.functionKeys, config.Flag{Key: "function-keys", Value: "true", Text: "--function-keys"}},
+		{p.ui.plain, config.Flag{Key: "plain", Value: "true", Text: "--plain"}},
+	} {
+		if f.on {
+			o.Flags = append(o.Flags, f.flag)
+		}
+	}
+	own, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.own = own
 }
 
 // The file counts on the screen: keys, times, secrets, and what does not count in
@@ -75,7 +96,7 @@ func TestTheme(t *testing.T) {
 		{"theme: mono", interactive{}, term.NoColour, term.Unicode.Rule},
 		{"theme: none", interactive{}, term.NoStyle, term.Unicode.Rule},
 	} {
-		p := &program{ui: tt.ui}
+		p := &program{configuration: configuration{ui: tt.ui}}
 		configured(t, tt.file)(p)
 		if th := p.theme(p.own); th.Palette != tt.palette || th.Glyphs.Rule != tt.rule {
 			t.Errorf("%q %+v: got palette %d and %q, want %d and %q", tt.file, tt.ui, th.Palette, th.Glyphs.Rule, tt.palette, tt.rule)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/spf13/cobra"
@@ -16,14 +16,12 @@ import (
 
 // A demoCommand plays the demo, or one of the confusing situations.
 type demoCommand struct {
-	p            *program
-	list, asJSON bool
-	trace        string
+	listing
+	list  bool
+	trace string
 }
 
-func (c *demoCommand) cobra() *cobra.Command {
-	cmd := fromTable("demo", "look")
-	cmd.Args = usageArgs(cobra.MaximumNArgs(1))
+func (c *demoCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Without a name play the demo site in the interactive program, as --demo does.
 
 With the number of a situation lay out a small site in a temporary directory,
@@ -34,21 +32,12 @@ loopback interface; nothing else is asked. --list lists all fifty.
 Exit code: 0 played, 1 it went another way than it should, 2 usage, 3 this build
 lacks a terminus that it needs.`
 	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps"
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var words []string
-		for _, s := range situations() {
-			words = append(words, s[0]+"\t"+s[1])
-		}
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
 	f := cmd.Flags()
 	f.BoolVar(&c.list, "list", false, "list the situations, and what is missing for some")
-	f.BoolVar(&c.asJSON, "json", false, "with --list: as JSON")
+	c.flag(cmd, "with --list: as JSON")
 	f.StringVar(&c.trace, "trace", "story", "what to tell of a request: none, story, steps or json")
 	f.StringVar(&c.p.ui.record, "record", "", "write the recording of the interactive program to this file")
 	c.p.ui.display(cmd)
-	return cmd
 }
 
 func (c *demoCommand) run(ctx context.Context, args []string) error {
@@ -57,7 +46,7 @@ func (c *demoCommand) run(ctx context.Context, args []string) error {
 		return c.situations()
 	case len(args) == 0:
 		c.p.ui.demo = true
-		return c.p.interactive(ctx)
+		return viewer{c.p}.run(ctx)
 	}
 	if err := checkTrace(c.trace); err != nil {
 		return err
@@ -97,10 +86,11 @@ func (c *demoCommand) situations() error {
 		}
 		rows = append(rows, r)
 	}
-	if c.asJSON {
-		return c.p.jsonOut(rows)
-	}
-	w := tabwriter.NewWriter(c.p.out, 0, 0, 2, ' ', 0)
+	return c.print(rows, func(out io.Writer) error { return printSituations(out, rows, missing) })
+}
+
+func printSituations(out io.Writer, rows []situationRow, missing int) error {
+	w := newTable(out, "")
 	for _, r := range rows {
 		seen := "Puppet shows: " + r.Seen
 		if len(r.Missing) > 0 {
@@ -111,17 +101,17 @@ func (c *demoCommand) situations() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.p.out, "%d of %d can be played\n", len(rows)-missing, len(rows))
-	return nil
+	_, err := fmt.Fprintf(out, "%d of %d can be played\n", len(rows)-missing, len(rows))
+	return err
 }
 
 // situation finds a situation that can be played.
-func (p *program) situation(name string) (scenarios.Entry, error) {
+func (c *demoCommand) situation(name string) (scenarios.Entry, error) {
 	e, ok := scenarios.Find(name)
 	if !ok {
 		return e, &command.UsageError{What: fmt.Sprintf("there is no situation %q", name), Advice: "they are S-01 to S-50: indirtui demo --list"}
 	}
-	if lacks := e.Missing(p.termini); lacks != nil {
+	if lacks := e.Missing(c.p.termini); lacks != nil {
 		return e, lostError{fmt.Errorf("%s (%s) cannot be played: this build has no %s", e.ID, e.Title, strings.Join(lacks, " and no "))}
 	}
 	return e, nil
@@ -129,7 +119,7 @@ func (p *program) situation(name string) (scenarios.Entry, error) {
 
 // play plays every variant of a situation, and prints its trace.
 func (c *demoCommand) play(ctx context.Context, name string) error {
-	e, err := c.p.situation(name)
+	e, err := c.situation(name)
 	if err != nil {
 		return err
 	}
@@ -166,17 +156,17 @@ func (c *demoCommand) playOne(ctx context.Context, v scenarios.Scenario) (err er
 	return printTrace(c.p.out, s.Store, c.trace, s.Last)
 }
 
-// openDemo opens the demo, or a situation, instead of what is shown.
-func (p *program) openDemo(name string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
+// open opens the demo, or a situation, instead of what is shown.
+func (c *demoCommand) open(name string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
 	if name == "" {
 		return switchTo(func() (*workspace, error) {
-			p.ui.demo = true
-			return p.session()
+			c.p.ui.demo = true
+			return viewer{c.p}.session()
 		}), nil
 	}
-	e, err := p.situation(name)
+	e, err := c.situation(name)
 	if err != nil {
 		return nil, err
 	}
-	return switchTo(func() (*workspace, error) { return p.situationSession(e.Variants[0]) }), nil
+	return switchTo(func() (*workspace, error) { return viewer{c.p}.situationSession(e.Variants[0]) }), nil
 }

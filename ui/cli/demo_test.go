@@ -19,7 +19,7 @@ func TestDemoOfASituation(t *testing.T) {
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 	p.ui.record = filepath.Join(dir, "situation.jsonl")
 	var open func() (*workspace, error)
-	cmd, err := p.openDemo("s-8", func(f func() (*workspace, error)) tea.Cmd {
+	cmd, err := (&demoCommand{listing: listing{p: p}}).open("s-8", func(f func() (*workspace, error)) tea.Cmd {
 		open = f
 		return tea.Quit
 	})
@@ -48,7 +48,7 @@ func TestDemoOfASituation(t *testing.T) {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{"S-77": "there is no situation", "S-44": "cannot be played"} {
-		if _, err := p.openDemo(name, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (&demoCommand{listing: listing{p: p}}).open(name, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"indirtui/indirector/engine"
 	"indirtui/traces"
 	"indirtui/traces/diff"
 	"indirtui/traces/store"
@@ -17,15 +18,13 @@ import (
 
 // A diffCommand compares two recordings, runs, requests or termini.
 type diffCommand struct {
-	p                *program
-	r                reading
+	reading
 	format, selector string
 	ignore           []string
 	opened           map[string]*store.Store // by path
 }
 
-func (c *diffCommand) cobra() *cobra.Command {
-	cmd := fromTable("diff", "look")
+func (c *diffCommand) build(cmd *cobra.Command) {
 	cmd.Long = `How two recordings, runs, requests or termini differ:
 
   diff base.jsonl new.jsonl                    two recordings
@@ -44,22 +43,22 @@ does not count, such as .parameters.*timestamp.
 
 Exit code: 0 no difference, 1 differences, 2 usage, 3 a recording cannot be read.`
 	cmd.Example = "  indirtui diff base.jsonl new.jsonl --format json\n  indirtui diff find facts web01 terminus=yaml,json --ignore .timestamp"
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(c.format); err != nil {
-			return err
-		}
-		report, err := c.report(cmd.Context(), args)
-		if err != nil {
-			return err
-		}
-		return c.print(report)
-	}
-	c.r.flags(cmd)
+	c.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.format, "format", "text", "text or json")
 	f.StringVar(&c.selector, "filter", "", "of recordings compare only these requests (`EXPR`)")
 	f.StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` that does not count, as in .parameters.*timestamp; may be repeated")
-	return cmd
+}
+
+func (c *diffCommand) run(ctx context.Context, args []string) error {
+	if err := checkFormat(c.format); err != nil {
+		return err
+	}
+	report, err := c.report(ctx, args)
+	if err != nil {
+		return err
+	}
+	return c.print(report)
 }
 
 func (c *diffCommand) print(r *diff.Report) error {
@@ -118,18 +117,18 @@ func (c *diffCommand) side(word string) (set diff.Set, request uint64, err error
 	path, number := cutNumber(word)
 	expression, name := c.selector, ""
 	switch {
-	case path == "" && number != 0, c.r.path != "" && !isFile(path):
+	case path == "" && number != 0, c.path != "" && !isFile(path):
 		if path != "" {
 			expression, name = word, word
 		}
-		path = c.r.path
+		path = c.path
 		if path == "" {
 			return set, 0, &command.UsageError{What: word + " of which recording?", Advice: "name it: --recording FILE, or FILE" + word}
 		}
 	}
 	s := c.opened[path]
 	if s == nil {
-		if s, err = c.p.openRecording(path); err != nil {
+		if s, err = openRecording(c.p.Streams, path); err != nil {
 			return set, 0, err
 		}
 		c.opened[path] = s
@@ -164,7 +163,7 @@ func cutNumber(word string) (path string, number uint64) {
 	return word[:i], n
 }
 
-// asked asks one key of two termini, and compares the answers.
+// asked compares the answers that two termini give for one key.
 func (c *diffCommand) asked(ctx context.Context, args []string, options diff.Options) (report *diff.Report, err error) {
 	var termini []string
 	words := args[1:]
@@ -178,14 +177,18 @@ func (c *diffCommand) asked(ctx context.Context, args []string, options diff.Opt
 	if len(termini) != 2 || args[0] != "find" && args[0] != "search" {
 		return nil, &command.UsageError{What: "compare what?", Advice: "write: indirtui diff find IND KEY terminus=A,B"}
 	}
-	e, err := c.p.engine()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	err = c.p.withEngine(func(e *engine.Engine) error {
+		report, err = twoTermini(ctx, e, args[0], words, termini, options)
+		return err
+	})
+	return report, err
+}
+
+// twoTermini asks two termini for one key, and compares the answers.
+func twoTermini(ctx context.Context, e *engine.Engine, verb string, words, termini []string, options diff.Options) (*diff.Report, error) {
 	var ids [2]uint64
 	for i, terminus := range termini {
-		req, err := command.Request(args[0], append(append([]string(nil), words...), "terminus="+terminus))
+		req, err := command.Request(verb, append(append([]string(nil), words...), "terminus="+terminus))
 		if err != nil {
 			return nil, err
 		}

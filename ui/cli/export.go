@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,13 +16,11 @@ import (
 
 // An exportCommand writes requests of a recording for another program.
 type exportCommand struct {
-	p                   *program
-	r                   reading
+	reading
 	format, out, bodies string
 }
 
-func (c *exportCommand) cobra() *cobra.Command {
-	cmd := fromTable("export", "look")
+func (c *exportCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Write requests of a recording for another program:
 
   recording  a recording with the selected requests alone; needs --out
@@ -41,15 +40,13 @@ of the lines.
 Exit code: 0 written, 1 it cannot be written, 2 usage, 3 the recording cannot be
 read.`
 	cmd.Example = "  indirtui export --recording incident.jsonl --format otlp --out incident.json @run\n  indirtui export --recording incident.jsonl --format csv hidden"
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.run(args) }
-	c.r.flags(cmd)
+	c.flags(cmd)
 	cmd.Flags().StringVarP(&c.format, "format", "f", "", "recording, jsonl, otlp, har, csv or story")
 	cmd.Flags().StringVarP(&c.out, "out", "o", "", "write to this file, which must not exist (default standard output)")
 	cmd.Flags().StringVar(&c.bodies, "bodies", string(export.AnyBody), "which values go along: all, small (up to 1 MB), failed (of requests that went wrong, seen or not) or none")
-	return cmd
 }
 
-func (c *exportCommand) run(words []string) error {
+func (c *exportCommand) run(_ context.Context, words []string) error {
 	f, err := export.Parse(c.format)
 	if err != nil {
 		return &command.UsageError{What: err.Error()}
@@ -61,23 +58,19 @@ func (c *exportCommand) run(words []string) error {
 	if f == export.Recording && (c.out == "" || c.out == "-") {
 		return &command.UsageError{What: "a recording is a file", Advice: "name it: --out FILE"}
 	}
-	s, err := c.r.open(c.p)
-	if err != nil {
+	return c.with(func(s *store.Store) error {
+		o := c.options(f)
+		o.Bodies = b
+		ids, err := selected(s, words)
+		if err != nil {
+			return err
+		}
+		report, err := writeExport(s, c.p.out, c.out, ids, o)
+		if err == nil {
+			c.report(report)
+		}
 		return err
-	}
-	defer s.Close()
-	o := c.r.options(f)
-	o.Bodies = b
-	ids, err := selected(s, words)
-	if err != nil {
-		return err
-	}
-	report, err := writeExport(s, c.p.out, c.out, ids, o)
-	if err != nil {
-		return err
-	}
-	c.report(report)
-	return nil
+	})
 }
 
 // writeExport writes an export to a new file, or to w if there is no name. What

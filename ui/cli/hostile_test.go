@@ -251,12 +251,12 @@ func FuzzShown(f *testing.F) {
 			_ = os.MkdirAll(dir, 0o700)
 			_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%.40s.jsonl", i, strings.NewReplacer("/", "", "\x00", "").Replace(uitest.HostileText(r)))), []byte(uitest.HostileText(r)), 0o600)
 		}
-		s, err := p.session()
+		s, err := viewer{p}.session()
 		if err != nil {
 			return // which is reported: see FuzzPrinted
 		}
 		defer func() { _ = s.close() }()
-		cfg := p.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return nil })
+		cfg := viewer{p}.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return nil })
 		cfg.Save = func(name, _ string) (string, int, error) { return name, 0, nil }
 		player := uitest.New(t, cfg, 80, 24)
 		player.Held = func() int { return heldByYou(s.engine) }

@@ -49,13 +49,16 @@ func (i *interactive) display(cmd *cobra.Command) {
 	f.BoolVar(&i.functionKeys, "function-keys", false, "while a request is held, F5 continues, F10 steps over and F11 steps, besides c, o and s")
 }
 
+// A viewer shows sessions, on a screen or without one.
+type viewer struct{ p *program }
+
 // needsTerminal refuses to draw where there is no terminal.
-func (p *program) needsTerminal() error {
-	mine, err := p.mine()
+func (v viewer) needsTerminal() error {
+	mine, err := v.p.mine()
 	if err != nil {
 		return err
 	}
-	if file, ok := p.Out.(*os.File); mine.Plain || ok && isatty.IsTerminal(file.Fd()) {
+	if file, ok := v.p.Out.(*os.File); mine.Plain || ok && isatty.IsTerminal(file.Fd()) {
 		return nil
 	}
 	return &command.UsageError{
@@ -64,33 +67,33 @@ func (p *program) needsTerminal() error {
 	}
 }
 
-// interactive starts the interactive program: over the directories that the
+// run starts the interactive program: over the directories that the
 // flags name, else over Puppet's own if there are any, else over the demo.
-func (p *program) interactive(ctx context.Context) error {
-	if err := p.needsTerminal(); err != nil {
+func (v viewer) run(ctx context.Context) error {
+	if err := v.needsTerminal(); err != nil {
 		return err
 	}
-	s, err := p.session()
+	s, err := v.session()
 	if err != nil {
 		return err
 	}
-	return p.look(ctx, s)
+	return v.look(ctx, s)
 }
 
-// look shows a session, on a screen or without one.
-func (p *program) look(ctx context.Context, s *workspace) error {
-	mine, err := p.mine()
+// look shows a session, and then those that are opened from there.
+func (v viewer) look(ctx context.Context, s *workspace) error {
+	mine, err := v.p.mine()
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
 	s.notes = append(s.notes, mine.Warnings...)
 	if mine.Plain {
 		for _, w := range mine.Warnings {
-			p.report("warning: " + w)
+			v.p.report("warning: " + w)
 		}
-		return p.runPlain(ctx, s)
+		return v.runPlain(ctx, s)
 	}
-	return p.show(ctx, s)
+	return v.show(ctx, s)
 }
 
 // A workspace is what the interactive program looks at.
@@ -172,30 +175,37 @@ func (s *workspace) close() error {
 	return errors.Join(errs...)
 }
 
-func (p *program) session() (*workspace, error) {
-	o, err := p.options()
+// options are those of an engine that is looked at, and the guard of what it
+// starts.
+func (v viewer) options() (engine.Options, *ui.Guard, error) {
+	guard := new(ui.Guard)
+	o, err := v.p.options()
+	if err == nil {
+		err = v.record(&o)
+	}
+	if err == nil {
+		o.Debug, err = debugOptions()
+	}
+	o.Crash = guard.Crash
+	return o, guard, err
+}
+
+func (v viewer) session() (*workspace, error) {
+	o, guard, err := v.options()
 	if err != nil {
 		return nil, err
 	}
-	if err = p.record(&o); err != nil {
-		return nil, err
-	}
-	guard := new(ui.Guard)
-	o.Crash = guard.Crash
-	if o.Debug, err = debugOptions(); err != nil {
-		return nil, err
-	}
-	if p.ui.demo || !p.hasPuppet() {
-		return p.demoSession(o, guard)
+	if v.p.ui.demo || !v.hasPuppet() {
+		return v.demoSession(o, guard)
 	}
 	e, err := engine.New(o)
 	if err != nil {
 		return nil, err
 	}
-	confDir, _ := e.Settings.Get("confdir")
+	confDir := setting(e, "confdir")
 	e.Source = confDir
 	mode := "looking only; --write allows more"
-	if p.write {
+	if v.p.write {
 		mode = "writing allowed"
 	}
 	hello := fmt.Sprintf("%s as application %s: %s", confDir, e.Application, mode)
@@ -215,8 +225,8 @@ func debugOptions() (*debugger.Options, error) {
 }
 
 // demoSession is a session over a demo site of its own.
-func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*workspace, error) {
-	site, err := demo.Start(p.site)
+func (v viewer) demoSession(o engine.Options, guard *ui.Guard) (*workspace, error) {
+	site, err := demo.Start(v.p.site)
 	if err != nil {
 		return nil, err
 	}
@@ -226,28 +236,21 @@ func (p *program) demoSession(o engine.Options, guard *ui.Guard) (*workspace, er
 		return nil, errors.Join(err, site.Close())
 	}
 	why := "the demo site"
-	if !p.ui.demo {
+	if !v.p.ui.demo {
 		why = "no Puppet directories were found, so this is the demo site"
 	}
 	return &workspace{engine: e, log: e.Store, site: site, hello: why, guard: guard, kept: new(kept)}, nil
 }
 
 // situationSession is a session over a situation that is played in it.
-func (p *program) situationSession(c scenarios.Scenario) (*workspace, error) {
-	o, err := p.options()
+func (v viewer) situationSession(c scenarios.Scenario) (*workspace, error) {
+	o, guard, err := v.options()
 	if err != nil {
 		return nil, err
 	}
-	if o.Recording, err = p.recording(); err != nil {
-		return nil, err
-	}
-	if o.Debug, err = debugOptions(); err != nil {
-		return nil, err
-	}
 	o.Debug.Dir = "" // a situation is new each time
-	guard := new(ui.Guard)
 	stage, err := c.Open(scenarios.Options{
-		Specs: o.Specs, Termini: o.Termini, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: guard.Crash,
+		Specs: o.Specs, Termini: o.Termini, Recording: o.Recording, Debug: o.Debug, Ended: o.Ended, Crash: o.Crash,
 	})
 	if err != nil {
 		return nil, err
@@ -258,8 +261,8 @@ func (p *program) situationSession(c scenarios.Scenario) (*workspace, error) {
 
 // hasPuppet reports whether there is something of Puppet's to look at: what the
 // flags name, or a configuration directory where Puppet has its own.
-func (p *program) hasPuppet() bool {
-	if p.confDir != "" || p.varDir != "" || p.routeFile != "" || len(p.set) > 0 {
+func (v viewer) hasPuppet() bool {
+	if v.p.confDir != "" || v.p.varDir != "" || v.p.routeFile != "" || len(v.p.set) > 0 {
 		return true
 	}
 	s, err := settings.Load(settings.Process())
@@ -273,50 +276,50 @@ func (p *program) hasPuppet() bool {
 
 // record decides where a session is recorded, and how much of it and of those
 // before stays. A file that was named is split only by flags.
-func (p *program) record(o *engine.Options) error {
-	path, err := p.recording()
+func (v viewer) record(o *engine.Options) error {
+	path, err := v.recording()
 	if err != nil || path == "" {
 		return err
 	}
 	o.Recording = path
-	mine, err := p.mine()
+	mine, err := v.p.mine()
 	if err != nil {
 		return err
 	}
-	named := p.ui.record != ""
-	if !named || p.flagged("rotate") {
+	named := v.p.ui.record != ""
+	if !named || v.flagged("rotate") {
 		o.Rotate = mine.Rotate
 	}
-	if !named || p.flagged("keep") {
+	if !named || v.flagged("keep") {
 		o.Keep = mine.Keep
 	}
-	if !named || p.flagged("keep-size") {
+	if !named || v.flagged("keep-size") {
 		o.KeepBytes = mine.KeepSize
 	}
 	if !named {
-		p.prune(filepath.Dir(path), mine.Keep, mine.KeepSize)
+		v.p.prune(filepath.Dir(path), mine.Keep, mine.KeepSize)
 	}
 	return nil
 }
 
 // flagged reports whether a flag stood on the command line.
-func (p *program) flagged(name string) bool {
-	if p.given == nil {
+func (v viewer) flagged(name string) bool {
+	if v.p.given == nil {
 		return false
 	}
-	f := p.given.Lookup(name)
+	f := v.p.given.Lookup(name)
 	return f != nil && f.Changed
 }
 
 // recording is the file that this session is recorded to.
-func (p *program) recording() (string, error) {
-	if p.ui.record != "" {
-		if _, err := os.Lstat(p.ui.record); !errors.Is(err, fs.ErrNotExist) {
-			return "", &command.UsageError{What: p.ui.record + " exists", Advice: "name a new file: recordings are not overwritten"}
+func (v viewer) recording() (string, error) {
+	if v.p.ui.record != "" {
+		if _, err := os.Lstat(v.p.ui.record); !errors.Is(err, fs.ErrNotExist) {
+			return "", &command.UsageError{What: v.p.ui.record + " exists", Advice: "name a new file: recordings are not overwritten"}
 		}
-		return p.ui.record, nil
+		return v.p.ui.record, nil
 	}
-	if mine, err := p.mine(); err != nil || !mine.Record {
+	if mine, err := v.p.mine(); err != nil || !mine.Record {
 		return "", err
 	}
 	dir, err := engine.StateDir()

@@ -84,8 +84,9 @@ func travel(t *testing.T, change func(*program), journey func(*trip)) {
 			if change != nil {
 				change(p)
 			}
+			configure(t, p, "")
 			tr.program = p
-			s, err := p.session()
+			s, err := viewer{p}.session()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func (tr *trip) show(s *workspace, width, height int) {
 	}
 	ctx, cancel := context.WithCancel(tr.t.Context())
 	tr.t.Cleanup(cancel)
-	cfg := tr.program.config(ctx, s, func(open func() (*workspace, error)) tea.Cmd {
+	cfg := viewer{tr.program}.config(ctx, s, func(open func() (*workspace, error)) tea.Cmd {
 		tr.next = open
 		return tea.Quit
 	})

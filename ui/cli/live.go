@@ -9,30 +9,30 @@ import (
 	"indirtui/traces/export"
 )
 
-// startLive begins to send requests to a collector, if the flag or the
-// environment names one.
-func (p *program) startLive() error {
-	wanted := p.otlp != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
-	if p.live != nil || !wanted {
-		return nil
+// A live sends requests to a collector as they end.
+type live struct {
+	url string
+	to  *export.Live // nil if it is not wanted
+}
+
+// start begins to send, if the flag or the environment names a collector.
+func (l *live) start(secrets []string) (err error) {
+	wanted := l.url != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+	if l.to == nil && wanted {
+		l.to, err = export.NewLive(context.Background(), export.LiveOptions{URL: l.url, Redact: redact.New(redact.Rules{Names: secrets}).Text})
 	}
-	mine, err := p.mine()
-	if err != nil {
-		return err
-	}
-	p.live, err = export.NewLive(context.Background(), export.LiveOptions{URL: p.otlp, Redact: redact.New(redact.Rules{Names: mine.Secrets}).Text})
 	return err
 }
 
-// endLive sends what waits, and reports what was lost.
-func (p *program) endLive() {
-	if p.live == nil {
+// end sends what waits, and reports what was lost.
+func (l *live) end(std Streams) {
+	if l.to == nil {
 		return
 	}
-	err := p.live.CloseSoon()
-	if st := p.live.Stats(); st.Dropped > 0 {
-		p.report(st.String())
+	err := l.to.CloseSoon()
+	if st := l.to.Stats(); st.Dropped > 0 {
+		std.report(st.String())
 	} else if err != nil {
-		p.report(fmt.Sprintf("OTLP: %v", err))
+		std.report(fmt.Sprintf("OTLP: %v", err))
 	}
 }

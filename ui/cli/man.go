@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -16,15 +17,7 @@ type manCommand struct {
 	root *cobra.Command
 }
 
-func (m *manCommand) cobra() *cobra.Command {
-	return &cobra.Command{
-		Use: "man [COMMAND]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "Print the manual page of the program, or of a command",
-		RunE:  func(_ *cobra.Command, args []string) error { return m.run(args) },
-	}
-}
-
-func (m *manCommand) run(args []string) error {
+func (m *manCommand) run(_ context.Context, args []string) error {
 	about, rest, err := m.root.Find(args)
 	if err != nil || len(rest) > 0 {
 		return &command.UsageError{What: fmt.Sprintf("no command is called %q", strings.Join(args, " ")), Advice: "see indirtui --help"}

@@ -287,7 +287,7 @@ type ptyRun struct {
 func (p *pty) show(j *jungle) *ptyRun {
 	r := &ptyRun{p: p, j: j, end: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
-	cfg := j.program.config(ctx, j.session, func(func() (*workspace, error)) tea.Cmd { return tea.Quit })
+	cfg := viewer{j.program}.config(ctx, j.session, func(func() (*workspace, error)) tea.Cmd { return tea.Quit })
 	cfg.In, cfg.Out = p.slave, p.slave
 	go func() {
 		defer close(r.end)

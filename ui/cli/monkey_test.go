@@ -234,7 +234,8 @@ func grow(t *testing.T) *jungle {
 	t.Chdir(t.TempDir())
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 	p.ui = interactive{demo: true, ascii: true}
-	s, err := p.session()
+	configure(t, p, "")
+	s, err := viewer{p}.session()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +335,7 @@ type monkey struct {
 
 func (m *monkey) start() {
 	s := m.jungle.session
-	cfg := m.jungle.program.config(m.t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return tea.Quit })
+	cfg := viewer{m.jungle.program}.config(m.t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return tea.Quit })
 	cfg.Save = func(name, _ string) (string, int, error) { return name, 0, nil }
 	m.player = uitest.New(m.t, cfg, m.width, m.height)
 	m.player.Held = func() int { return heldByYou(s.engine) }

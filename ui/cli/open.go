@@ -12,24 +12,20 @@ type openCommand struct {
 	display interactive
 }
 
-func (c *openCommand) cobra() *cobra.Command {
-	cmd := fromTable("open", "look")
-	cmd.Args = usageArgs(cobra.ExactArgs(1))
+func (c *openCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Look at a recording: a file of JSON lines that the interactive program wrote.
 A damaged tail is dropped, and that is said. Nothing can be touched.`
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) }
 	c.display.display(cmd)
-	return cmd
 }
 
-func (c *openCommand) run(ctx context.Context, path string) error {
+func (c *openCommand) run(ctx context.Context, args []string) error {
 	c.p.ui = c.display
-	if err := c.p.needsTerminal(); err != nil {
+	if err := (viewer{c.p}).needsTerminal(); err != nil {
 		return err
 	}
-	s, err := openSession(path)
+	s, err := openSession(args[0])
 	if err != nil {
 		return lostError{err}
 	}
-	return c.p.look(ctx, s)
+	return viewer{c.p}.look(ctx, s)
 }

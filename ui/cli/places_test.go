@@ -295,8 +295,9 @@ func alone(t *testing.T, change func(*program), journey func(*trip)) {
 	if change != nil {
 		change(p)
 	}
+	configure(t, p, "")
 	tr.program = p
-	s, err := p.session()
+	s, err := viewer{p}.session()
 	if err != nil {
 		t.Fatal(err)
 	}

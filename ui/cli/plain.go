@@ -61,18 +61,18 @@ type switched struct{ to opener }
 
 // runPlain runs the program over a session without a screen, and then over those
 // that are opened from there.
-func (p *program) runPlain(ctx context.Context, s *workspace) (err error) {
+func (v viewer) runPlain(ctx context.Context, s *workspace) (err error) {
 	limitMemory()
 	lines, ended := make(chan string), make(chan struct{})
 	defer close(ended)
-	go readLines(p.In, lines, ended) // ends with its input, which may be later than the program
+	go readLines(v.p.In, lines, ended) // ends with its input, which may be later than the program
 	for s != nil && err == nil {
-		s, err = p.runOnePlain(ctx, s, lines)
+		s, err = v.runOnePlain(ctx, s, lines)
 	}
 	return err
 }
 
-func (p *program) runOnePlain(ctx context.Context, s *workspace, lines <-chan string) (next *workspace, err error) {
+func (v viewer) runOnePlain(ctx context.Context, s *workspace, lines <-chan string) (next *workspace, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.guard.Watch(cancel)
 	played := make(chan struct{})
@@ -83,7 +83,7 @@ func (p *program) runOnePlain(ctx context.Context, s *workspace, lines <-chan st
 			playErr = s.play(ctx)
 		}
 	}()
-	x := newPlain(ctx, p, s, played)
+	x := newPlain(ctx, v.p, s, played)
 	defer func() {
 		x.end(cancel)
 		<-played
@@ -91,12 +91,12 @@ func (p *program) runOnePlain(ctx context.Context, s *workspace, lines <-chan st
 		if s.empty() || s.engine == nil {
 			path = "" // nothing is kept, or it was there before
 		}
-		err = errors.Join(err, ignoreCanceled(playErr), s.close(), p.out.Flush())
+		err = errors.Join(err, ignoreCanceled(playErr), s.close(), v.p.out.Flush())
 		end := s.guard.Exit()
 		if next != nil && end.Code() == exitOK {
 			return
 		}
-		err = errors.Join(err, end.Report(p.Err, path))
+		err = errors.Join(err, end.Report(v.p.Err, path))
 		if code := end.Code(); code != exitOK && err == nil {
 			err = exit(code)
 		}
@@ -111,7 +111,7 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 	x := &plain{p: p, s: s, out: p.out, next: 1, where: map[uint64]string{}}
 	x.runner = newRunner(ctx, s.log, x.take)
 	x.playing = played
-	o := p.consoleOptions(s, func(open opener) tea.Cmd { return screen.Send(switched{open}) })
+	o := viewer{p}.consoleOptions(s, func(open opener) tea.Cmd { return screen.Send(switched{open}) })
 	x.redact = o.Recordings.Redact
 	now := p.site.Now
 	if now == nil {

@@ -42,7 +42,8 @@ func plainly(t *testing.T, change func(*program), steps []step) {
 	if change != nil {
 		change(p)
 	}
-	if err := p.interactive(t.Context()); err != nil {
+	configure(t, p, "")
+	if err := (viewer{p}).run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, problems.String())
 	}
 	for i, s := range steps {
@@ -178,7 +179,7 @@ func TestPlainOffersWhatTheColonOffers(t *testing.T) {
 	p := &program{Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 	p.ui = interactive{demo: true}
 	p.site.Dir, p.ui.record = places(t)
-	s, err := p.session()
+	s, err := viewer{p}.session()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestPlainOffersWhatTheColonOffers(t *testing.T) {
 	played := make(chan struct{})
 	close(played)
 	plain := newPlain(t.Context(), p, s, played).console.Usages()
-	screen := console.New(t.Context(), engineEnv(s.engine, time.Now), p.consoleOptions(s, func(opener) tea.Cmd { return nil }))
+	screen := console.New(t.Context(), engineEnv(s.engine, time.Now), viewer{p}.consoleOptions(s, func(opener) tea.Cmd { return nil }))
 	names := screen.Names()
 	if len(names) < 30 {
 		t.Errorf("only %d commands are offered on the screen", len(names))

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -125,7 +124,7 @@ func (x *plain) showCache(only []string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(x.out, 0, 0, 2, ' ', 0)
+	w := newTable(x.out, "")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Indirection, clean(r.Key), r.Terminus, r.State, clean(r.Path))
 	}
@@ -228,7 +227,7 @@ func (x *plain) check(text string) error {
 	if err != nil {
 		return err
 	}
-	one, err := x.p.checkOne(x.log, all[0], "")
+	one, err := checkOne(x.p.Streams, x.log, all[0], "")
 	if err != nil {
 		return err
 	}
@@ -278,7 +277,7 @@ func (x *plain) recordings(string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(x.out, 0, 0, 2, ' ', 0)
+	w := newTable(x.out, "")
 	for _, f := range files {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Started.Local().Format("2006-01-02 15:04:05"), term.Plural(int(f.Requests), "request"), clean(f.Source), clean(filepath.Clean(f.Path)))
 	}

@@ -17,7 +17,6 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
-	"indirtui/indirector/network/authconf"
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
@@ -39,9 +38,7 @@ type proxyCommand struct {
 
 func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
 
-func (x *proxyCommand) cobra() *cobra.Command {
-	cmd := fromTable("proxy", "ask")
-	cmd.Args = usageArgs(cobra.NoArgs)
+func (x *proxyCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Stand between agents and a server. Every request of an agent goes through the
 rest terminus of its indirection to the server, and what comes back goes to the
 agent as it came. Routes may send an indirection elsewhere, also while agents
@@ -68,14 +65,14 @@ Unless the server sees the agent's certificate, the proxy holds agents to
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
   indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := x.check(); err != nil {
-			return err
-		}
-		return x.answer(cmd.Context(), x.start)
-	}
 	x.flags(cmd)
-	return cmd
+}
+
+func (x *proxyCommand) run(ctx context.Context, _ []string) error {
+	if err := x.check(); err != nil {
+		return err
+	}
+	return x.answer(ctx, x.start)
 }
 
 func (x *proxyCommand) flags(cmd *cobra.Command) {
@@ -187,9 +184,7 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
-		ro.CA = s.server.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-			Client: s.server.Client, Run: func(r *http.Request) (string, bool) { return s.server.Run(r, new(indirector.Request)) },
-		}))
+		ro.CA = serveCA(e, s.server)
 	}
 	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
@@ -254,10 +249,6 @@ func (s *standing) guard(h http.Handler) http.Handler {
 
 // listener makes the server that agents talk to.
 func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *client.Client) (*standing, error) {
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
 	s := &standing{}
 	switch {
 	case x.agents != "":
@@ -266,11 +257,11 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 		s.as = server.AsProxy
 	}
 	if x.obtain {
-		s.identities = &server.Identities{Client: asks, Certs: get("certdir"), Keys: get("privatekeydir")}
+		s.identities = &server.Identities{Client: asks, Certs: setting(e, "certdir"), Keys: setting(e, "privatekeydir")}
 	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
+	var err error
+	id := identityOf(e)
 	if x.ownCA {
-		var err error
 		if id, err = proxyCA(ctx, e); err != nil {
 			return nil, err
 		}
@@ -280,21 +271,11 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 	} else if !exists(id.Cert) {
 		return nil, fmt.Errorf("there is no certificate for agents at %s: --cert and --key name one that the server's CA has signed, --own-ca makes a CA", id.Cert)
 	}
-	if get("certificate_revocation") == "false" || !exists(id.CRL) {
-		id.CRL = ""
+	auth, err := x.rules()
+	if err != nil {
+		return nil, err
 	}
-	auth := authconf.Default()
-	if x.authConf != "" {
-		var err error
-		if auth, err = authconf.Load(x.authConf); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	s.server, err = server.New(server.Options{
-		Identity: id, Auth: auth, Legacy: x.legacy, Recorder: e.Store, Application: e.Application,
-		Limits: server.Limits{Connections: x.connections, Requests: x.atOnce},
-	})
+	s.server, err = x.server(e, id, auth, nil)
 	return s, err
 }
 
@@ -309,22 +290,18 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err != nil {
 		return server.Identity{}, err
 	}
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
-	dir := filepath.Join(get("vardir"), "proxy")
+	dir := filepath.Join(setting(e, "vardir"), "proxy")
 	id := server.Identity{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), CA: cfg.Cert, CRL: cfg.CRL}
 	if exists(id.Cert) && exists(id.Key) {
 		return id, nil
 	}
 	names := []string{"puppet"}
-	for n := range strings.SplitSeq(get("dns_alt_names"), ",") {
+	for n := range strings.SplitSeq(setting(e, "dns_alt_names"), ",") {
 		if n = strings.TrimSpace(n); n != "" {
 			names = append(names, n)
 		}
 	}
-	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: get("certname"), AltNames: names, Replace: true})
+	_, cert, key, err := authority.Generate(ctx, ca.Leaf{Name: setting(e, "certname"), AltNames: names, Replace: true})
 	if err != nil {
 		return id, err
 	}

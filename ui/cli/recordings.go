@@ -2,13 +2,11 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector/engine"
-	"indirtui/indirector/redact"
 	"indirtui/traces/export"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
@@ -22,29 +20,33 @@ func (e lostError) Unwrap() error { return e.error }
 
 // reading is what the commands that look at a recording share.
 type reading struct {
-	path     string
-	redactor *redact.Redactor
+	p    *program
+	path string
 }
 
 func (r *reading) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&r.path, "recording", "r", "", "the recording to look at (`FILE`)")
 }
 
-// open opens the recording and reads it to its end. It reports what is wrong
-// with it.
-func (r *reading) open(p *program) (*store.Store, error) {
-	mine, err := p.mine()
-	if err != nil {
-		return nil, err
+// with does something with the recording that the flag names.
+func (r *reading) with(do func(*store.Store) error) error {
+	if _, err := r.p.mine(); err != nil {
+		return err
 	}
-	r.redactor = redact.New(redact.Rules{Names: mine.Secrets})
 	if r.path == "" {
-		return nil, &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
+		return &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
 	}
-	return p.openRecording(r.path)
+	s, err := openRecording(r.p.Streams, r.path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return do(s)
 }
 
-func (p *program) openRecording(path string) (*store.Store, error) {
+// openRecording opens a recording and reads it to its end. It reports what is wrong
+// with it.
+func openRecording(std Streams, path string) (*store.Store, error) {
 	s, err := store.OpenFile(path)
 	if err != nil {
 		return nil, lostError{err}
@@ -53,16 +55,13 @@ func (p *program) openRecording(path string) (*store.Store, error) {
 		return nil, errors.Join(lostError{err}, s.Close())
 	}
 	for _, note := range s.Notes() {
-		p.report(path + ": " + note)
+		std.report(path + ": " + note)
 	}
 	return s, nil
 }
 
 func (r *reading) options(f export.Format) export.Options {
-	if r.redactor == nil {
-		r.redactor = redact.New(redact.Rules{})
-	}
-	return export.Options{Format: f, Source: r.path, Redact: r.redactor.Text}
+	return export.Options{Format: f, Source: r.path, Redact: r.p.redactor().Text}
 }
 
 // selected returns the requests that the words of a selector mean.
@@ -77,14 +76,6 @@ func selected(s *store.Store, words []string) ([]uint64, error) {
 const selectorHelp = `SELECTOR is an expression such as "hidden", "ind=catalog took>5s", "@run",
 "@marked" or "#1042..1050", the same as behind / in the interactive program; no
 selector means all. @run is the newest run.`
-
-// checkFormat is the error of a --format of results that there is not.
-func checkFormat(format string) error {
-	if format == "text" || format == "json" {
-		return nil
-	}
-	return &command.UsageError{What: fmt.Sprintf("--format %s is not known", format), Advice: "there are: text, json"}
-}
 
 // stateDir is where recordings are, for messages.
 func stateDir() string {

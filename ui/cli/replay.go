@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -45,16 +44,13 @@ type replayRequest struct {
 
 // A replayCommand asks recorded requests again.
 type replayCommand struct {
-	p            *program
-	r            reading
+	reading
 	expr, format string
 	ignore       []string
 	dry, strict  bool
 }
 
-func (c *replayCommand) cobra() *cobra.Command {
-	cmd := fromTable("replay", "ask")
-	cmd.Args = usageArgs(cobra.NoArgs)
+func (c *replayCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Ask recorded requests again, by the routes there are now, and tell which come to
 another outcome or get another value. --route and --set say what is different:
 what would become of yesterday's run if this terminus answered? With --dry
@@ -80,17 +76,15 @@ Exit code: 0 no outcome and no value differs, as far as values were compared,
 	cmd.Example = `  indirtui replay --recording run.jsonl --dry --route facts=yaml
   indirtui replay --recording run.jsonl --expr ind=facts --ignore '.values.uptime*'
   indirtui replay --recording run.jsonl --expr "run=8f3c" --route 'catalog=fault(rest, 503)'`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) }
-	c.r.flags(cmd)
+	c.flags(cmd)
 	cmd.Flags().StringVar(&c.expr, "expr", "", "only those that this `EXPR` means")
 	cmd.Flags().BoolVar(&c.dry, "dry", false, "ask nobody, and tell what would become of them")
 	cmd.Flags().StringArrayVar(&c.ignore, "ignore", nil, "a `PATH` of values that does not count, as in .values.uptime*; may be repeated")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "what every answer has anew counts, too")
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
-	return cmd
 }
 
-func (c *replayCommand) run(ctx context.Context) (err error) {
+func (c *replayCommand) run(ctx context.Context, _ []string) error {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}
@@ -98,17 +92,13 @@ func (c *replayCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return &command.UsageError{What: fmt.Sprintf("--expr %q: %v", c.expr, err)}
 	}
-	s, err := c.r.open(c.p)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	e, err := c.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	result := replayResult{Recording: c.r.path, Dry: c.dry, Rules: []string{}, Differ: []replayRequest{}}
+	return c.with(func(s *store.Store) error {
+		return c.p.withEngine(func(e *engine.Engine) error { return c.replay(ctx, s, e, which) })
+	})
+}
+
+func (c *replayCommand) replay(ctx context.Context, s *store.Store, e *engine.Engine, which *query.Expr) error {
+	result := replayResult{Recording: c.path, Dry: c.dry, Rules: []string{}, Differ: []replayRequest{}}
 	if !c.strict {
 		result.Rules = append(result.Rules, diff.Fresh()...)
 	}
@@ -177,7 +167,7 @@ func (r *replayResult) compared(ctx context.Context, s *store.Store, e *engine.E
 
 func (c *replayCommand) print(r *replayResult) error {
 	if c.format == "json" {
-		if err := c.p.jsonOut(r); err != nil {
+		if err := writeJSON(c.p.out, r); err != nil {
 			return err
 		}
 	} else {

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -39,38 +38,26 @@ type routeCandidate struct {
 
 // A routesCommand lists the table of routes.
 type routesCommand struct {
-	p             *program
-	asJSON, chain bool
+	listing
+	chain bool
 }
 
-func (r *routesCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "routes [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "Who would answer what, and who decided that",
-		Long: `Who would answer what, and who decided that: defaults in code, settings, the
+func (r *routesCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Who would answer what, and who decided that: defaults in code, settings, the
 application, routes.yaml. With --all every opinion is shown, the overruled and
-those not applied included, the strongest first.`,
-		RunE: func(_ *cobra.Command, args []string) error { return r.run(args) },
-	}
-	cmd.Flags().BoolVar(&r.asJSON, "json", false, "as JSON, every opinion included")
+those not applied included, the strongest first.`
+	r.flag(cmd, "as JSON, every opinion included")
 	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every opinion, not only the one that counts")
-	return cmd
 }
 
-func (r *routesCommand) run(args []string) (err error) {
-	e, err := r.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	rows, err := routeRows(e, args)
-	if err != nil {
-		return err
-	}
-	if r.asJSON {
-		return r.p.jsonOut(rows)
-	}
-	return printRoutes(r.p.out, e, rows, r.chain)
+func (r *routesCommand) run(_ context.Context, args []string) error {
+	return r.p.withEngine(func(e *engine.Engine) error {
+		rows, err := routeRows(e, args)
+		if err != nil {
+			return err
+		}
+		return r.print(rows, func(out io.Writer) error { return printRoutes(out, e, rows, r.chain) })
+	})
 }
 
 func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
@@ -112,8 +99,7 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 
 func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) error {
 	fmt.Fprintf(out, "application %s, environment %s, %s\n\n", e.Application, e.Configuration().Environment, describeFile(e))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
+	w := newTable(out, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
 	for _, r := range rows {
 		if r.Slot == indirector.SlotCache && r.Terminus == "" && (!chain || len(r.Chain) == 0) {
 			continue

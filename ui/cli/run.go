@@ -33,11 +33,8 @@ type runCommand struct {
 	site           bool
 }
 
-func (c *runCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "run SCRIPT", GroupID: "ask", Args: usageArgs(cobra.ExactArgs(1)),
-		Short: "Run a file of commands as they are written behind the colon",
-		Long: `Run a file of commands as they are written behind the colon of the interactive
+func (c *runCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Run a file of commands as they are written behind the colon of the interactive
 program, one a line; - is standard input. A colon may stand before a command.
 Lines that begin with # are comments. "help commands" there lists the commands.
 
@@ -56,24 +53,20 @@ The script stops at the first line that cannot be done. With --format json each
 line is told as one object ("indirtui schema run" prints the schema).
 
 Exit code: 0 fine, 1 an expectation was not met or a command was refused,
-2 usage, 3 a recording or the script cannot be read.`,
-		Example: `  indirtui run check.indir --confdir /etc/puppetlabs/puppet
-  echo 'find facts web01' | indirtui run - --demo --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
-	}
+2 usage, 3 a recording or the script cannot be read.`
+	cmd.Example = `  indirtui run check.indir --confdir /etc/puppetlabs/puppet
+  echo 'find facts web01' | indirtui run - --demo --format json`
 	f := cmd.Flags()
 	f.StringVar(&c.format, "format", "text", "text or json")
 	f.StringVar(&c.record, "record", "", "write the requests to this new `FILE`")
 	f.BoolVar(&c.site, "demo", false, "over the built-in demo site")
-	return cmd
 }
 
-// run runs a script.
-func (c *runCommand) run(ctx context.Context, name string) error {
+func (c *runCommand) run(ctx context.Context, args []string) error {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}
-	in := c.p.In
+	in, name := c.p.In, args[0]
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -275,7 +268,7 @@ func (r *script) expected(text string) error {
 		if err != nil {
 			return err
 		}
-		one, err := r.p.checkOne(r.e.Store, x, "")
+		one, err := checkOne(r.p.Streams, r.e.Store, x, "")
 		switch {
 		case err != nil:
 			return err

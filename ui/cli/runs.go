@@ -75,19 +75,18 @@ func selectedStories(s *store.Store, selector string) ([]string, error) {
 	return sentences, nil
 }
 
-// serveHere is the command serve of the interactive program: it begins to
-// listen, and shows what comes. If it cannot, the session stays.
-func (p *program) serveHere(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
-	c := newServe(p)
+// here is the command serve of the interactive program: it begins to listen, and
+// shows what comes. If it cannot, the session stays.
+func (c *serveCommand) here(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
 	if err := parse(words, "serve", c.flags); err != nil {
 		return nil, err
 	}
 	return c.answerHere(c.start, switchTo), nil
 }
 
-// proxyHere is the command proxy: its first word may be the server.
-func (p *program) proxyHere(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
-	x := newProxy(p)
+// here is the command proxy of the interactive program: its first word may be the
+// server.
+func (x *proxyCommand) here(words []string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		words = append([]string{"--upstream", words[0]}, words[1:]...)
 	}

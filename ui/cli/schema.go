@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"slices"
@@ -30,11 +31,10 @@ func schemaNames() []string {
 // A schemaCommand prints the JSON schema of what a command prints.
 type schemaCommand struct{ p *program }
 
-func (c *schemaCommand) cobra() *cobra.Command {
-	return &cobra.Command{
-		Use: "schema NAME", GroupID: "look", Args: usageArgs(cobra.ExactArgs(1)), ValidArgs: schemaNames(),
-		Short: "Print the JSON schema of what a command prints: " + strings.Join(schemaNames(), ", "),
-		Long: `Print the JSON schema of what a command prints:
+func (c *schemaCommand) build(cmd *cobra.Command) {
+	cmd.Short += ": " + strings.Join(schemaNames(), ", ")
+	cmd.ValidArgs = schemaNames()
+	cmd.Long = `Print the JSON schema of what a command prints:
 
   cache, config, routes, settings,
   termini                            of the same commands with --json
@@ -48,12 +48,11 @@ func (c *schemaCommand) cobra() *cobra.Command {
 What was found is written as Puppet writes it, and export --format otlp as
 OpenTelemetry says.
 
-Exit code: 0 printed, 2 there is no such schema.`,
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
-	}
+Exit code: 0 printed, 2 there is no such schema.`
 }
 
-func (c *schemaCommand) run(name string) error {
+func (c *schemaCommand) run(_ context.Context, args []string) error {
+	name := args[0]
 	if !slices.Contains(schemaNames(), name) {
 		return &command.UsageError{What: fmt.Sprintf("there is no schema %q", name), Advice: "there are: " + strings.Join(schemaNames(), ", ")}
 	}

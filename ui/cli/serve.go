@@ -77,9 +77,7 @@ type serveCommand struct {
 
 func newServe(p *program) *serveCommand { return &serveCommand{listening: listening{p: p}} }
 
-func (c *serveCommand) cobra() *cobra.Command {
-	cmd := fromTable("serve", "ask")
-	cmd.Args = usageArgs(cobra.NoArgs)
+func (c *serveCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is
@@ -95,10 +93,10 @@ requests that run come to their end, the second one does not.
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui serve --confdir /etc/puppet --listen :8140
   indirtui serve --set catalog_terminus=json --set autosign=true --ui`
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return c.answer(cmd.Context(), c.start) }
 	c.flags(cmd)
-	return cmd
 }
+
+func (c *serveCommand) run(ctx context.Context, _ []string) error { return c.answer(ctx, c.start) }
 
 func (c *serveCommand) flags(cmd *cobra.Command) {
 	c.listening.flags(cmd)
@@ -113,7 +111,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	l.p.ui = l.display
 	l.ui = l.ui || l.display.plain
 	if l.ui {
-		if err := l.p.needsTerminal(); err != nil {
+		if err := (viewer{l.p}).needsTerminal(); err != nil {
 			return err
 		}
 	}
@@ -123,7 +121,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 		return err
 	}
 	if l.ui && !l.display.plain {
-		return l.p.look(ctx, v.session)
+		return viewer{l.p}.look(ctx, v.session)
 	}
 	hup := make(chan struct{}, 1)
 	reload := func() {
@@ -140,15 +138,20 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	for {
 		select {
 		case <-hup:
-			if err := v.server.Reload(); err != nil {
-				l.p.report(err.Error())
-			}
+			l.reload(v)
 		case <-ctx.Done():
 			return v.session.close()
 		case err := <-v.ended:
 			v.ended <- err
 			return errors.Join(err, v.session.close())
 		}
+	}
+}
+
+// reload reads certificates and revocation lists again.
+func (l *listening) reload(v *answering) {
+	if err := v.server.Reload(); err != nil {
+		l.p.report(err.Error())
 	}
 }
 
@@ -162,9 +165,7 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 		for {
 			select {
 			case <-hup:
-				if err := v.server.Reload(); err != nil {
-					l.p.report(err.Error())
-				}
+				l.reload(v)
 			case err := <-v.ended:
 				v.ended <- err
 				if !v.stopped.Load() { // and not to show another session
@@ -176,7 +177,7 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 			}
 		}
 	}()
-	err := l.p.look(ctx, v.session)
+	err := viewer{l.p}.look(ctx, v.session)
 	cancel()
 	<-watched
 	return err
@@ -229,9 +230,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		if err != nil {
 			return o, nil, nil, err
 		}
-		for _, w := range warnings {
-			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
-		}
+		l.warn(warnings)
 		set := make([]settings.Override, len(values), len(values)+len(o.Set))
 		for i, s := range values {
 			set[i] = settings.Override{Name: s.Name, Value: s.Value, Source: s.Source}
@@ -239,7 +238,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Set = append(set, o.Set...)
 	}
 	if l.ui || l.p.ui.record != "" {
-		if err = l.p.record(&o); err != nil {
+		if err = (viewer{l.p}).record(&o); err != nil {
 			return o, nil, nil, err
 		}
 	}
@@ -281,11 +280,8 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	}
 	ro := rest.Options{
 		Client: s.Client, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
-		Legacy: c.legacy, Wide: c.wide,
+		Legacy: c.legacy, Wide: c.wide, CA: serveCA(e, s),
 	}
-	ro.CA = s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
-		Client: s.Client, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
-	}))
 	if (c.codeID == "") != (c.codeContent == "") {
 		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})
 	}
@@ -303,17 +299,6 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	return v, nil
 }
 
-// problems reports what is wrong with the configuration.
-func (p *program) problems(e *engine.Engine) {
-	for _, problem := range e.Configuration().Problems {
-		kind := "warning"
-		if problem.Fatal {
-			kind = "error"
-		}
-		fmt.Fprintf(p.Err, "%s: %s\n", kind, clean(problem.String()))
-	}
-}
-
 // listener makes the server with the certificates of the settings. Where there
 // are none yet, and no CA either, both are made.
 func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Logger) (*server.Server, error) {
@@ -321,11 +306,7 @@ func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	get := func(name string) string {
-		v, _ := e.Settings.Get(name)
-		return v
-	}
-	id := server.Identity{Cert: get("hostcert"), Key: get("hostprivkey"), Pass: get("passfile"), CA: get("localcacert"), CRL: get("hostcrl")}
+	id := identityOf(e)
 	authority, err := ca.Open(cfg)
 	if errors.Is(err, ca.ErrNoCA) && !exists(id.Cert) {
 		authority, err = ca.OpenOrSetup(ctx, cfg)
@@ -342,22 +323,58 @@ func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Lo
 	case !errors.Is(err, ca.ErrNoCA):
 		return nil, err
 	}
-	auth := authconf.Default()
-	if l.authConf != "" {
-		if auth, err = authconf.Load(l.authConf); err != nil {
-			return nil, err
-		}
-		for _, w := range auth.Warnings {
-			fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
-		}
+	auth, err := l.rules()
+	if err != nil {
+		return nil, err
 	}
-	if get("certificate_revocation") == "false" || id.CRL != "" && !exists(id.CRL) {
+	l.warn(auth.Warnings)
+	return l.server(e, id, auth, log)
+}
+
+// server makes the server that agents talk to.
+func (l *listening) server(e *engine.Engine, id server.Identity, auth *authconf.Config, log *slog.Logger) (*server.Server, error) {
+	if setting(e, "certificate_revocation") == "false" || !exists(id.CRL) {
 		id.CRL = ""
 	}
 	return server.New(server.Options{
 		Identity: id, Auth: auth, Legacy: l.legacy, Recorder: e.Store, Application: e.Application, Log: log,
 		Limits: server.Limits{Connections: l.connections, Requests: l.atOnce},
 	})
+}
+
+// rules are those of --auth-conf, else Puppet Server's.
+func (l *listening) rules() (*authconf.Config, error) {
+	if l.authConf == "" {
+		return authconf.Default(), nil
+	}
+	return authconf.Load(l.authConf)
+}
+
+func (l *listening) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(l.p.Err, "warning: %s\n", clean(w))
+	}
+}
+
+// setting is the value of one of Puppet's settings.
+func setting(e *engine.Engine, name string) string {
+	v, _ := e.Settings.Get(name)
+	return v
+}
+
+// identityOf is how the settings identify this host.
+func identityOf(e *engine.Engine) server.Identity {
+	return server.Identity{
+		Cert: setting(e, "hostcert"), Key: setting(e, "hostprivkey"), Pass: setting(e, "passfile"),
+		CA: setting(e, "localcacert"), CRL: setting(e, "hostcrl"),
+	}
+}
+
+// serveCA serves the HTTP interface of a CA to those who may use it.
+func serveCA(e *engine.Engine, s *server.Server) http.Handler {
+	return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{
+		Client: s.Client, Run: func(r *http.Request) (string, bool) { return s.Run(r, new(indirector.Request)) },
+	}))
 }
 
 // ownCA are the termini by which a server answers for a CA of its own.
@@ -388,8 +405,7 @@ func (l *listening) open(e *engine.Engine, s *server.Server, h http.Handler, out
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
 	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
 	if l.ui { // rules that were kept for the project come back, as its breakpoints do
-		confDir, _ := e.Settings.Get("confdir")
-		if v.session.kept, err = keptFor(confDir); err != nil {
+		if v.session.kept, err = keptFor(setting(e, "confdir")); err != nil {
 			v.session.notes = append(v.session.notes, err.Error())
 		}
 	}

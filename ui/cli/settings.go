@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -15,32 +14,23 @@ import (
 
 // A settingsCommand lists Puppet's settings.
 type settingsCommand struct {
-	p           *program
-	asJSON, all bool
+	listing
+	all bool
 }
 
-func (s *settingsCommand) cobra() *cobra.Command {
-	cmd := fromTable("settings", "look")
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return s.run(args) }
-	cmd.Flags().BoolVar(&s.asJSON, "json", false, "as JSON")
+func (s *settingsCommand) build(cmd *cobra.Command) {
+	s.flag(cmd, "as JSON")
 	cmd.Flags().BoolVarP(&s.all, "all", "a", false, "those at their default too")
-	return cmd
 }
 
-func (s *settingsCommand) run(names []string) (err error) {
-	e, err := s.p.engine()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	rows, err := settingRows(e, names, s.all)
-	if err != nil {
-		return err
-	}
-	if s.asJSON {
-		return s.p.jsonOut(rows)
-	}
-	return printSettings(s.p.out, rows)
+func (s *settingsCommand) run(_ context.Context, names []string) error {
+	return s.p.withEngine(func(e *engine.Engine) error {
+		rows, err := settingRows(e, names, s.all)
+		if err != nil {
+			return err
+		}
+		return s.print(rows, func(out io.Writer) error { return printSettings(out, rows) })
+	})
 }
 
 // A settingRow is one setting, as --json prints it.
@@ -78,8 +68,7 @@ func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, erro
 }
 
 func printSettings(out io.Writer, rows []settingRow) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tVALUE\tPLACE")
+	w := newTable(out, "SETTING\tVALUE\tPLACE")
 	for _, r := range rows {
 		place := r.Place
 		if !r.Known {

@@ -32,10 +32,10 @@ import (
 
 // show runs the interactive program over a session, and then over those that
 // are opened from there. Every session is closed.
-func (p *program) show(ctx context.Context, s *workspace) error {
+func (v viewer) show(ctx context.Context, s *workspace) error {
 	limitMemory()
 	for s != nil {
-		next, err := p.showOne(ctx, s)
+		next, err := v.showOne(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -60,13 +60,13 @@ func limitMemory() {
 
 // showOne runs the interactive program over one session. It returns how to get
 // the next one, if one was asked for.
-func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*workspace, error), err error) {
+func (v viewer) showOne(ctx context.Context, s *workspace) (next func() (*workspace, error), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	switchTo := func(open func() (*workspace, error)) tea.Cmd {
 		next = open
 		return tea.Quit
 	}
-	cfg := p.config(ctx, s, switchTo)
+	cfg := v.config(ctx, s, switchTo)
 	played := make(chan error, 1)
 	if s.site == nil {
 		played <- nil
@@ -83,7 +83,7 @@ func (p *program) showOne(ctx context.Context, s *workspace) (next func() (*work
 	if s.empty() {
 		recording = ""
 	}
-	if err := errors.Join(err, end.Report(p.Err, recording)); err != nil {
+	if err := errors.Join(err, end.Report(v.p.Err, recording)); err != nil {
 		return nil, err
 	}
 	if code := end.Code(); code != exitOK {
@@ -113,14 +113,14 @@ func (s *workspace) play(ctx context.Context) (err error) {
 }
 
 // config joins a session with the screens that show it.
-func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
-	mine, _ := p.mine() // problems were reported at the start
+func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
+	mine, _ := v.p.mine() // problems were reported at the start
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
-		Theme: p.theme(mine), Now: p.site.Now, Remap: remap(mine),
+		Theme: v.p.theme(mine), Now: v.p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
-	o := p.consoleOptions(s, switchTo)
+	o := v.consoleOptions(s, switchTo)
 	var routed routes.Engine
 	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
@@ -164,16 +164,18 @@ func (p *program) config(ctx context.Context, s *workspace, switchTo func(opener
 }
 
 // consoleOptions are what commands may do in a session.
-func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) console.Options {
+func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) console.Options {
 	o := console.Options{
 		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
 		Open: func(path string) tea.Cmd {
 			return switchTo(func() (*workspace, error) { return openSession(path) })
 		},
-		Demo:       func(name string) (tea.Cmd, error) { return p.openDemo(name, switchTo) },
+		Demo: func(name string) (tea.Cmd, error) {
+			return (&demoCommand{listing: listing{p: v.p}}).open(name, switchTo)
+		},
 		Situations: situations(),
-		Serve:      func(words []string) (tea.Cmd, error) { return p.serveHere(words, switchTo) },
-		Proxy:      func(words []string) (tea.Cmd, error) { return p.proxyHere(words, switchTo) },
+		Serve:      func(words []string) (tea.Cmd, error) { return newServe(v.p).here(words, switchTo) },
+		Proxy:      func(words []string) (tea.Cmd, error) { return newProxy(v.p).here(words, switchTo) },
 		Story:      func(selector string) ([]string, error) { return selectedStories(s.log, selector) },
 		Note:       s.log.AddComment,
 		Group:      func(by string) tea.Cmd { return screen.Send(screen.Group{By: by}) },
@@ -181,7 +183,7 @@ func (p *program) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) co
 			return screen.Send(screen.Sort{Column: column, Reverse: reverse})
 		},
 	}
-	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: p.redactor().Text}
+	o.Recordings = recordings.Options{Log: s.log, Source: s.source(), Open: o.Open, Baseline: s.kept.Baseline, Redact: v.p.redactor().Text}
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}

@@ -1,21 +1,19 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"indirtui/traces/export"
+	"indirtui/traces/store"
 )
 
 // A storyCommand prints the stories of a recording.
-type storyCommand struct {
-	p *program
-	r reading
-}
+type storyCommand struct{ reading }
 
-func (c *storyCommand) cobra() *cobra.Command {
-	cmd := fromTable("story", "look")
+func (c *storyCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Tell what happened in a recording: for each request why the answer is what it
 is, who answered, who was asked, who decided that, and every step. Runs of agents
 come first, each in one sentence.
@@ -24,24 +22,19 @@ come first, each in one sentence.
 
 Exit code: 0 told, 2 usage, 3 the recording cannot be read.`
 	cmd.Example = "  indirtui story --recording incident.jsonl hidden\n  indirtui story --recording incident.jsonl '#1042'"
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.run(args) }
-	c.r.flags(cmd)
-	return cmd
+	c.flags(cmd)
 }
 
-func (c *storyCommand) run(args []string) error {
-	s, err := c.r.open(c.p)
-	if err != nil {
+func (c *storyCommand) run(_ context.Context, args []string) error {
+	return c.with(func(s *store.Store) error {
+		ids, err := selected(s, args)
+		if err != nil {
+			return err
+		}
+		for _, sentence := range runStories(s, ids) {
+			fmt.Fprintf(c.p.out, "%s\n\n", clean(sentence))
+		}
+		_, err = export.Write(c.p.out, s, ids, c.options(export.Story))
 		return err
-	}
-	defer s.Close()
-	ids, err := selected(s, args)
-	if err != nil {
-		return err
-	}
-	for _, sentence := range runStories(s, ids) {
-		fmt.Fprintf(c.p.out, "%s\n\n", clean(sentence))
-	}
-	_, err = export.Write(c.p.out, s, ids, c.r.options(export.Story))
-	return err
+	})
 }

@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -27,31 +28,22 @@ type terminusRow struct {
 }
 
 // A terminiCommand lists the termini of this build.
-type terminiCommand struct {
-	p      *program
-	asJSON bool
+type terminiCommand struct{ listing }
+
+func (t *terminiCommand) build(cmd *cobra.Command) {
+	t.flag(cmd, "as JSON, with settings and rules")
 }
 
-func (t *terminiCommand) cobra() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "termini [INDIRECTION]", GroupID: "look", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Short: "The termini of this build, and what each can do",
-		RunE:  func(_ *cobra.Command, args []string) error { return t.run(args) },
-	}
-	cmd.Flags().BoolVar(&t.asJSON, "json", false, "as JSON, with settings and rules")
-	return cmd
-}
-
-func (t *terminiCommand) run(args []string) error {
+func (t *terminiCommand) run(_ context.Context, args []string) error {
 	rows := t.rows(args)
 	if len(rows) == 0 {
 		return &command.UsageError{What: fmt.Sprintf("no indirection with termini is called %q", args[0])}
 	}
-	if t.asJSON {
-		return t.p.jsonOut(rows)
-	}
-	w := tabwriter.NewWriter(t.p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")
+	return t.print(rows, func(out io.Writer) error { return printTermini(out, rows) })
+}
+
+func printTermini(out io.Writer, rows []terminusRow) error {
+	w := newTable(out, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s", r.Indirection, r.Terminus)
 		for _, verb := range command.Verbs() {

@@ -3,11 +3,17 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
 
 	"indirtui/traces"
 	"indirtui/traces/store"
+	"indirtui/ui/command"
 	"indirtui/ui/term"
 )
 
@@ -28,8 +34,59 @@ func mapLines(s string, f func(string) string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// jsonOut writes v as indented JSON in which a terminal finds nothing to obey.
-func (p *program) jsonOut(v any) error {
+// A listing is what the commands share that list something.
+type listing struct {
+	p      *program
+	asJSON bool
+}
+
+func (l *listing) flag(cmd *cobra.Command, help string) {
+	cmd.Flags().BoolVar(&l.asJSON, "json", false, help)
+}
+
+// print prints rows as JSON if that is wanted, else by table.
+func (l *listing) print(rows any, table func(io.Writer) error) error {
+	if l.asJSON {
+		return writeJSON(l.p.out, rows)
+	}
+	return table(l.p.out)
+}
+
+// newTable writes columns below their titles; "" is none.
+func newTable(out io.Writer, titles string) *tabwriter.Writer {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if titles != "" {
+		fmt.Fprintln(w, titles)
+	}
+	return w
+}
+
+// checkOneOf is the error of a flag with a value that there is not.
+func checkOneOf(flag, value string, there ...string) error {
+	if slices.Contains(there, value) {
+		return nil
+	}
+	return &command.UsageError{What: fmt.Sprintf("--%s %s is not known", flag, value), Advice: "there are: " + strings.Join(there, ", ")}
+}
+
+// checkFormat checks the --format of results.
+func checkFormat(format string) error { return checkOneOf("format", format, "text", "json") }
+
+// checkTrace checks what --trace wants.
+func checkTrace(kind string) error {
+	return checkOneOf("trace", kind, "none", "story", "steps", "json")
+}
+
+// checkAnswer checks the --format of an answer, which may be left out.
+func checkAnswer(format string) error {
+	if format == "" {
+		return nil
+	}
+	return command.CheckFormat(format)
+}
+
+// writeJSON writes v as indented JSON in which a terminal finds nothing to obey.
+func writeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
@@ -37,7 +94,7 @@ func (p *program) jsonOut(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := p.out.Write(traces.SafeJSON(b.Bytes()))
+	_, err := w.Write(traces.SafeJSON(b.Bytes()))
 	return err
 }
 

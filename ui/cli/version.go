@@ -1,32 +1,25 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
 // A versionCommand prints the version of this program.
 type versionCommand struct{ p *program }
 
-func (v *versionCommand) cobra() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", GroupID: "look", Args: usageArgs(cobra.NoArgs),
-		Short: "The version of this program, and what it is compatible with",
-		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprint(v.p.out, v.p.version())
-			return nil
-		},
-	}
+func (v *versionCommand) run(context.Context, []string) error {
+	_, err := fmt.Fprint(v.p.out, v.text())
+	return err
 }
 
-// version is what this program is, and what it is compatible with: two lines.
-func (p *program) version() string {
+// text is what this program is, and what it is compatible with: two lines.
+func (v *versionCommand) text() string {
 	version, revision := "(devel)", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" {
-			version = v
+		if info.Main.Version != "" {
+			version = info.Main.Version
 		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
@@ -34,5 +27,5 @@ func (p *program) version() string {
 			}
 		}
 	}
-	return fmt.Sprintf("indirtui %s%s\nspeaks Puppet 7 and 8; %d termini of %d indirections\n", version, revision, len(p.termini), len(p.specs))
+	return fmt.Sprintf("indirtui %s%s\nspeaks Puppet 7 and 8; %d termini of %d indirections\n", version, revision, len(v.p.termini), len(v.p.specs))
 }

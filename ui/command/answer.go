@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,10 +24,8 @@ var formats = []string{"json", "yaml", "pson", "msgpack", "dot", "raw"}
 
 // CheckFormat returns an error if a name is no format.
 func CheckFormat(name string) error {
-	for _, f := range formats {
-		if f == name {
-			return nil
-		}
+	if slices.Contains(formats, name) {
+		return nil
 	}
 	return &UsageError{fmt.Sprintf("no format is called %q", name), "there are: " + strings.Join(formats, ", ")}
 }

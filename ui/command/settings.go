@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ func (c *SettingsChange) put(set []settings.Override, why string) ([]string, err
 		lines = append(lines, "other settings that are another now: "+strings.Join(follow, ", ")+more)
 	}
 	now := c.engine.Routes()
-	for _, name := range sortedNames(now) {
+	for _, name := range slices.Sorted(maps.Keys(now)) {
 		was, is := before[name], now[name]
 		for _, slot := range []struct{ name, was, is string }{
 			{indirector.SlotTerminus, was.Primary.Winner().Terminus, is.Primary.Winner().Terminus},
@@ -109,15 +110,6 @@ func (c *SettingsChange) put(set []settings.Override, why string) ([]string, err
 		}
 	}
 	return lines, nil
-}
-
-func sortedNames(r indirector.Routes) []string {
-	names := make([]string, 0, len(r))
-	for name := range r {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func orNone(name string) string {

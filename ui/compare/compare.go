@@ -115,12 +115,7 @@ func (c *Comparison) lay(path string) {
 		}
 	}
 	c.list.SetLen(len(c.shown))
-	for i, at := range c.shown {
-		if c.lines()[at].Path == path {
-			c.list.To(i)
-			return
-		}
-	}
+	c.list.Seek(func(i int) bool { return c.lines()[c.shown[i]].Path == path })
 }
 
 func (c *Comparison) lines() []diff.Line {

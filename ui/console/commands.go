@@ -28,7 +28,7 @@ import (
 func (c *Console) Names() []screen.Completion {
 	var out []screen.Completion
 	for _, m := range c.offered() {
-		out = append(out, screen.Completion{Text: m.name + " ", Name: m.name, Kind: "command", Note: m.help})
+		out = append(out, m.completion(""))
 	}
 	return out
 }
@@ -236,8 +236,8 @@ func route(c *Console, l call) (tea.Cmd, error) {
 		return c.reset(l.words[1:])
 	}
 	ind := l.words[0]
-	if h.Registry().Spec(ind) == nil {
-		return nil, &command.UsageError{What: fmt.Sprintf("no indirection is called %q", ind), Advice: advice(h.Registry().Nearest(ind), h.Registry().Names())}
+	if err := c.known(ind); err != nil {
+		return nil, err
 	}
 	swaps, dry, err := readSwaps(l.words[1:])
 	switch {
@@ -262,6 +262,15 @@ func route(c *Console, l call) (tea.Cmd, error) {
 		return c.dry(ind, swaps), nil
 	}
 	return c.swap(ind, swaps)
+}
+
+// known returns an error if there is no such indirection.
+func (c *Console) known(indirection string) error {
+	reg := c.o.Engine.Registry()
+	if reg.Spec(indirection) != nil {
+		return nil
+	}
+	return &command.UsageError{What: fmt.Sprintf("no indirection is called %q", indirection), Advice: advice(reg.Nearest(indirection), reg.Names())}
 }
 
 // advice names what is nearest, or all that there is.
@@ -330,8 +339,8 @@ func (c *Console) reset(words []string) (tea.Cmd, error) {
 	h := c.o.Engine
 	names := h.Overrides()
 	if len(words) > 0 {
-		if h.Registry().Spec(words[0]) == nil {
-			return nil, &command.UsageError{What: fmt.Sprintf("no indirection is called %q", words[0]), Advice: advice(h.Registry().Nearest(words[0]), h.Registry().Names())}
+		if err := c.known(words[0]); err != nil {
+			return nil, err
 		}
 		names = words[:1]
 	}
@@ -393,10 +402,8 @@ func sortBy(c *Console, l call) (tea.Cmd, error) {
 func show(c *Console, l call) (tea.Cmd, error) {
 	if len(l.words) == 1 {
 		if id, ok := number(l.words[0]); ok {
-			if _, ok := c.env.Log.Row(id); !ok {
-				return nil, fmt.Errorf("there is no request #%d", id)
-			}
-			return screen.Send(screen.Open{Request: id}), nil
+			_, err := c.row(id)
+			return screen.Send(screen.Open{Request: id}), err
 		}
 		for _, p := range c.o.Places {
 			if strings.EqualFold(p, l.words[0]) {
@@ -413,24 +420,44 @@ func number(s string) (uint64, bool) {
 	return id, err == nil && id > 0
 }
 
+// requestNumber reads the number of a request.
+func requestNumber(s string) (uint64, error) {
+	id, ok := number(s)
+	if !ok {
+		return 0, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", s), Advice: "write #1042"}
+	}
+	return id, nil
+}
+
+// row is a request that there must be.
+func (c *Console) row(id uint64) (row session.Row, err error) {
+	row, ok := c.env.Log.Row(id)
+	if !ok {
+		err = fmt.Errorf("there is no request #%d", id)
+	}
+	return row, err
+}
+
+// switches reports whether on or off is all that is written.
+func (l call) switches() bool {
+	return len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off")
+}
+
 // subject reads the request that mark and note are about: #N, or the one that
 // was answered here last.
 func (c *Console) subject(words []string) (id uint64, rest []string, err error) {
 	id = c.newest
 	if len(words) > 0 && (strings.HasPrefix(words[0], "#") || c.o.Plain && len(words) > 1) {
-		n, ok := number(words[0])
-		if !ok {
-			return 0, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}
+		if id, err = requestNumber(words[0]); err != nil {
+			return 0, nil, err
 		}
-		id, words = n, words[1:]
+		words = words[1:]
 	}
 	if id == 0 {
 		return 0, nil, &command.UsageError{What: "which request?", Advice: "write its number first: #1042"}
 	}
-	if _, ok := c.env.Log.Row(id); !ok {
-		return 0, nil, fmt.Errorf("there is no request #%d", id)
-	}
-	return id, words, nil
+	_, err = c.row(id)
+	return id, words, err
 }
 
 func mark(c *Console, l call) (tea.Cmd, error) {
@@ -452,9 +479,7 @@ func mark(c *Console, l call) (tea.Cmd, error) {
 		}
 	}
 	text := fmt.Sprintf(":mark #%d %c", id, letter)
-	return tea.Batch(set(letter), screen.Send(screen.Done{Command: text, Change: &screen.Change{
-		Command: text, Undo: func() tea.Cmd { return set(old) }, Redo: func() tea.Cmd { return set(letter) },
-	}})), nil
+	return tea.Batch(set(letter), c.done(text, func() tea.Cmd { return set(old) }, func() tea.Cmd { return set(letter) })), nil
 }
 
 func note(c *Console, l call) (tea.Cmd, error) {
@@ -476,7 +501,7 @@ func note(c *Console, l call) (tea.Cmd, error) {
 }
 
 func write(c *Console, l call) (tea.Cmd, error) {
-	if len(l.words) != 1 || l.words[0] != "on" && l.words[0] != "off" {
+	if !l.switches() {
 		return nil, &command.UsageError{What: "write on or write off?"}
 	}
 	on, was := l.words[0] == "on", c.o.Engine.Writes()
@@ -485,15 +510,12 @@ func write(c *Console, l call) (tea.Cmd, error) {
 		return c.env.Set(func(s *session.State) { s.Writable = on }, nil)
 	}
 	cmd := set(on)
-	text := ":write " + l.words[0]
 	if on {
 		c.add(entry{style: term.Touched, text: "save, destroy and expire are allowed from now on, towards what is real"})
 	} else {
 		c.add(entry{style: term.Plain, text: "read-only from now on"})
 	}
-	return tea.Batch(cmd, screen.Send(screen.Done{Command: text, Change: &screen.Change{
-		Command: text, Undo: func() tea.Cmd { return set(was) }, Redo: func() tea.Cmd { return set(on) },
-	}})), nil
+	return tea.Batch(cmd, c.done(":write "+l.words[0], func() tea.Cmd { return set(was) }, func() tea.Cmd { return set(on) })), nil
 }
 
 func open(c *Console, l call) (tea.Cmd, error) {
@@ -533,10 +555,8 @@ func showHelp(c *Console, l call) (tea.Cmd, error) {
 	}
 	page, ok := help.Page(c.env, topic)
 	if !ok {
-		for _, m := range c.offered() {
-			if m.name == topic {
-				return c.reply("usage: " + strings.TrimSpace(m.name+" "+m.args) + "   " + m.help), nil
-			}
+		if m := c.find(topic); m != nil {
+			return c.reply("usage: " + m.usage(false) + "   " + m.help), nil
 		}
 		return nil, &command.UsageError{What: fmt.Sprintf("there is no help about %q", topic), Advice: advice(spell.Nearest(topic, help.Topics()), help.Topics())}
 	}
@@ -549,7 +569,7 @@ func (c *Console) commandPage() widget.Page {
 	for _, m := range c.offered() {
 		p.Add(m.name, m.help, term.Plain)
 		if m.args != "" {
-			p.Add("", m.name+" "+m.args, term.Quiet)
+			p.Add("", m.usage(false), term.Quiet)
 		}
 	}
 	return p

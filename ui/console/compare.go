@@ -239,10 +239,7 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 	if _, err := query.Parse(expr); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
-	c.started++
-	n := c.started
-	c.running[n] = cancel
+	ctx, _, n := c.start()
 	log, engine, ignored := c.env.Log, c.o.Engine, slices.Clone(c.env.Ignored)
 	return screen.Later(func() tea.Msg {
 		ids, err := idsOf(log, expr)
@@ -346,10 +343,7 @@ func (t *tally) String() string {
 
 // replayed prints the result of a replay.
 func (c *Console) replayed(m replayed) tea.Cmd {
-	if cancel := c.running[m.n]; cancel != nil {
-		cancel()
-		delete(c.running, m.n)
-	}
+	c.end(m.n)
 	switch {
 	case m.err != nil:
 		return c.refuse(m.err)

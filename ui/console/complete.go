@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"indirtui/indirector"
@@ -39,7 +40,7 @@ func (c *Console) Complete(text string) (next []screen.Completion, about []strin
 	if at == 0 {
 		for _, m := range c.offered() {
 			if strings.HasPrefix(m.name, body) {
-				next = append(next, screen.Completion{Text: lead + m.name + " ", Name: m.name, Kind: "command", Note: m.help})
+				next = append(next, m.completion(lead))
 			}
 		}
 		return c.history(text, next), nil
@@ -62,13 +63,11 @@ func (c *Console) Complete(text string) (next []screen.Completion, about []strin
 	if typed := body[at:]; typed != "" {
 		l.words = append(l.words, typed)
 	}
-	about = []string{"usage: " + strings.TrimSpace(m.name+" "+m.args)}
+	effect := m.help
 	if m.effect != nil {
-		about = append(about, "effect: "+m.effect(c, l))
-	} else {
-		about = append(about, "effect: "+m.help)
+		effect = m.effect(c, l)
 	}
-	return c.history(text, next), about
+	return c.history(text, next), []string{"usage: " + m.usage(false), "effect: " + effect}
 }
 
 func complete(head string, o option) screen.Completion {
@@ -79,6 +78,27 @@ func complete(head string, o option) screen.Completion {
 		text += " "
 	}
 	return screen.Completion{Text: text, Name: name, Kind: o.kind, Note: o.note}
+}
+
+// ShellNext returns how the last of the words behind the name of a command goes
+// on in a shell. A Text that ends with a blank is a whole word.
+func (c *Console) ShellNext(name string, words []string) []screen.Completion {
+	at := slices.IndexFunc(table(), func(m cmd) bool { return m.name == name })
+	var next []screen.Completion
+	for _, o := range table()[at].shellNext(c, call{name: name, words: words, rest: strings.Join(words, " ")}) {
+		if o.kind == "file" || len(o.more) > 0 {
+			continue // a shell has --file, and words come one by one
+		}
+		values := []screen.Completion(nil)
+		if given := words[len(words)-1]; o.open && strings.HasSuffix(o.word, "=") && given != o.word {
+			values = c.ShellNext(name, append(slices.Clone(words[:len(words)-1]), o.word))
+		}
+		if values == nil {
+			values = []screen.Completion{complete("", o)}
+		}
+		next = append(next, values...)
+	}
+	return next
 }
 
 // history adds earlier lines that contain this one.
@@ -135,7 +155,7 @@ func (c *Console) indirections(typed string) []option {
 		if typed == "" {
 			continue
 		}
-		for i, k := range c.keys(name, "") {
+		for i, k := range c.askedKeys(name, "") {
 			if i == 2 {
 				break
 			}
@@ -183,6 +203,17 @@ func (c *Console) recentKeys(indirection string) []session.Row {
 }
 
 func (c *Console) keys(indirection, typed string) []option {
+	out := c.askedKeys(indirection, typed)
+	if c.o.Keys != nil {
+		for _, key := range c.o.Keys(indirection, typed) {
+			out = append(out, option{word: key[0], kind: "stored key", note: "terminus " + key[1]})
+		}
+	}
+	return out
+}
+
+// askedKeys are those that were asked for, the newest first.
+func (c *Console) askedKeys(indirection, typed string) []option {
 	var out []option
 	for _, r := range c.recentKeys(indirection) {
 		if key := command.Quote(r.Key); strings.HasPrefix(key, typed) {
@@ -231,35 +262,32 @@ func (c *Console) requestOptions(ind string, verb indirector.Verb, typed string,
 		)
 	}
 	all = append(all, option{word: "run=", kind: "option", note: "the run that this belongs to", open: true})
-	left := all[:0]
-	for _, o := range all {
-		used := false
-		for _, g := range given {
-			used = used || g == o.word || o.open && strings.HasPrefix(g, o.word)
-		}
-		if !used {
-			left = append(left, o)
-		}
-	}
-	return startWith(left, typed)
+	return startWith(slices.DeleteFunc(all, func(o option) bool {
+		return slices.ContainsFunc(given, func(g string) bool { return g == o.word || o.open && strings.HasPrefix(g, o.word) })
+	}), typed)
 }
 
 func startWith(all []option, typed string) []option {
+	return slices.DeleteFunc(all, func(o option) bool { return !strings.HasPrefix(o.word, typed) })
+}
+
+func plain(kind, typed string, words ...string) []option {
 	var out []option
-	for _, o := range all {
-		if strings.HasPrefix(o.word, typed) {
-			out = append(out, o)
+	for _, w := range words {
+		if strings.HasPrefix(w, typed) {
+			out = append(out, option{word: w, kind: kind})
 		}
 	}
 	return out
 }
 
-func plain(kind, typed string, words ...string) []option {
-	var all []option
-	for _, w := range words {
-		all = append(all, option{word: w, kind: kind})
+// nextIndirection goes on with the name of an indirection alone.
+func nextIndirection(c *Console, l call) []option {
+	typed, n := l.last()
+	if n > 0 || c.o.Engine == nil {
+		return nil
 	}
-	return startWith(all, typed)
+	return slices.DeleteFunc(c.indirections(typed), func(o option) bool { return len(o.more) > 0 })
 }
 
 // nextRoute goes on with route.
@@ -270,13 +298,7 @@ func nextRoute(c *Console, l call) []option {
 	}
 	switch {
 	case n == 0:
-		var out []option
-		for _, o := range c.indirections(typed) {
-			if len(o.more) == 0 {
-				out = append(out, o)
-			}
-		}
-		return append(out, plain("command", typed, "reset", "export")...)
+		return append(nextIndirection(c, l), plain("command", typed, "reset", "export")...)
 	case l.words[0] == "reset":
 		return plain("changed", typed, c.o.Engine.Overrides()...)
 	case l.words[0] == "export":

@@ -63,8 +63,11 @@ type Options struct {
 	Story        func(selector string) ([]string, error)
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
-	Group      func(by string) tea.Cmd // groups the list of requests; "" is not at all
-	Sort       func(column string, reverse bool) tea.Cmd
+	// Keys returns what is stored of an indirection and begins with a text, each
+	// with its terminus. If nil, only keys that were asked for are offered.
+	Keys  func(indirection, typed string) [][2]string
+	Group func(by string) tea.Cmd // groups the list of requests; "" is not at all
+	Sort  func(column string, reverse bool) tea.Cmd
 	// Output receives what commands answer, as it comes, where there is no screen;
 	// nothing is kept for one then. It is called on the goroutine that calls Do.
 	Output func(Output)
@@ -301,10 +304,7 @@ func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
 // begin makes ready to ask a request: ask does it, unless it is given the error
 // that prevents it, and cancel ends it.
 func (c *Console) begin(req *indirector.Request) (ask func(error) answered, cancel func()) {
-	ctx, cancel := context.WithCancel(c.ctx)
-	c.started++
-	n := c.started
-	c.running[n] = cancel
+	ctx, cancel, n := c.start()
 	req.Caller = "you"
 	engine, log := c.o.Engine, c.env.Log
 	return func(err error) answered {
@@ -322,12 +322,25 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 	}, cancel
 }
 
+// start returns the context of something that runs until end is called with its
+// number.
+func (c *Console) start() (ctx context.Context, cancel func(), n int) {
+	ctx, cancel = context.WithCancel(c.ctx)
+	c.started++
+	c.running[c.started] = cancel
+	return ctx, cancel, c.started
+}
+
+func (c *Console) end(n int) {
+	if cancel := c.running[n]; cancel != nil {
+		cancel()
+		delete(c.running, n)
+	}
+}
+
 // answer shows what became of a request.
 func (c *Console) answer(a answered) tea.Cmd {
-	if cancel := c.running[a.n]; cancel != nil {
-		cancel()
-		delete(c.running, a.n)
-	}
+	c.end(a.n)
 	row, ok := c.env.Log.Row(a.id)
 	if !ok {
 		if a.err == nil {

@@ -97,9 +97,9 @@ func nextSwap(c *Console, l call) []option {
 		return c.indirections(typed)
 	case 1:
 		if l.name == "swap" {
-			return words(typed, "terminus", c.o.Engine.Registry().Termini(l.words[0]))
+			return plain("terminus", typed, c.o.Engine.Registry().Termini(l.words[0])...)
 		}
-		return words(typed, "fault", []string{"503", "500", "404", "403", "nil", "off"})
+		return plain("fault", typed, "503", "500", "404", "403", "nil", "off")
 	}
 	return nil
 }
@@ -107,11 +107,10 @@ func nextSwap(c *Console, l call) []option {
 // heldOne is the held request that a line is about: #N, or the oldest.
 func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err error) {
 	if len(words) > 0 && strings.HasPrefix(words[0], "#") {
-		id, ok := number(words[0])
-		if !ok {
-			return h, nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", words[0]), Advice: "write #1042"}
+		id, err := requestNumber(words[0])
+		if err == nil {
+			h, err = c.env.Debugger.Get(id)
 		}
-		h, err = c.env.Debugger.Get(id)
 		return h, words[1:], err
 	}
 	all := c.env.Debugger.Held()
@@ -217,7 +216,7 @@ func (c *Console) armBreak(id string, on bool) (tea.Cmd, error) {
 // breaks lists the breakpoints, or switches all of them.
 func breaks(c *Console, l call) (tea.Cmd, error) {
 	d := c.env.Debugger
-	if len(l.words) == 1 && (l.words[0] == "on" || l.words[0] == "off") {
+	if l.switches() {
 		d.SetOff(l.words[0] == "off")
 		if l.words[0] == "off" {
 			c.add(entry{style: term.Touched, text: "every breakpoint is disarmed, and what was held goes on"})
@@ -259,13 +258,14 @@ func hold(c *Console, l call) (tea.Cmd, error) {
 		}
 		return nil, nil
 	}
-	id, ok := number(l.words[0])
-	row, known := c.env.Log.Row(id)
+	id, err := requestNumber(l.words[0])
+	if err != nil {
+		return nil, err
+	}
+	row, err := c.row(id)
 	switch {
-	case !ok:
-		return nil, &command.UsageError{What: fmt.Sprintf("%q is no number of a request", l.words[0]), Advice: "write #1042"}
-	case !known:
-		return nil, fmt.Errorf("there is no request #%d", id)
+	case err != nil:
+		return nil, err
 	case row.Outcome != traces.Run:
 		return nil, fmt.Errorf("#%d does not run: %s", id, row.Outcome)
 	}
@@ -422,7 +422,7 @@ func nextEdit(c *Console, l call) []option {
 
 func nextAction(_ *Console, l call) []option {
 	typed, _ := l.last()
-	return words(typed, "action", debugger.Dos())
+	return plain("action", typed, debugger.Dos()...)
 }
 
 // nextBreak goes on with the words behind the expression, or with the
@@ -439,29 +439,19 @@ func nextBreak(c *Console, l call) []option {
 		for s := range traces.Step(traces.StepCount) {
 			steps = append(steps, strings.ReplaceAll(s.String(), " ", "-"))
 		}
-		return words(typed, "step", steps)
+		return plain("step", typed, steps...)
 	case "do":
-		return words(typed, "action", debugger.Dos())
+		return plain("action", typed, debugger.Dos()...)
 	case "remove":
 		var ids []string
 		for _, b := range c.env.Debugger.Breaks() {
 			ids = append(ids, b.ID)
 		}
-		return words(typed, "breakpoint", ids)
+		return plain("breakpoint", typed, ids...)
 	}
-	out := words(typed, "breakpoint", []string{"before", "after", "do", "once", "first", "every"})
+	out := plain("breakpoint", typed, "before", "after", "do", "once", "first", "every")
 	if slices.ContainsFunc(l.words[:n], func(w string) bool { return w == "before" || w == "after" || w == "do" }) {
 		return out
 	}
 	return append(nextFilter(c, l), out...)
-}
-
-func words(typed, kind string, all []string) []option {
-	var out []option
-	for _, w := range all {
-		if strings.HasPrefix(w, typed) {
-			out = append(out, option{word: w, kind: kind})
-		}
-	}
-	return out
 }

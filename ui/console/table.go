@@ -28,18 +28,29 @@ type cmd struct {
 	next       func(*Console, call) []option // how the line goes on; nil is not at all
 	run        func(*Console, call) (tea.Cmd, error)
 
-	expression bool   // what is behind the name has quotes of its own, and a lone one is nothing wrong: key=it's
-	plainArgs  string // with --plain, where it differs from args
-	silent     bool   // with --plain nothing is printed when it is done
-	shell      shell  // as a command of the shell; zero if it is none
+	expression bool                          // what is behind the name has quotes of its own, and a lone one is nothing wrong: key=it's
+	plainArgs  string                        // with --plain, where it differs from args
+	silent     bool                          // with --plain nothing is printed when it is done
+	shell      shell                         // as a command of the shell; zero if it is none
+	shellNext  func(*Console, call) []option // how the line goes on in a shell; nil is by names of files
 }
 
 // A shell is how a command is written in a shell, and its help there.
-type shell struct{ args, help string }
+type shell struct{ group, args, help string }
 
-// table is every command that there is, in the order of help. It is a function
+// The groups of commands in the help of the shell. Those below another command
+// have none.
+const (
+	asks  = "ask"
+	looks = "look"
+)
+
+// table is every command that there is.
+func table() []cmd { return slices.Concat(inSession(), shellCommands()) }
+
+// inSession is every command of a session, in the order of help. It is a function
 // because help is one of the commands.
-func table() []cmd {
+func inSession() []cmd {
 	return slices.Concat(askCommands(), debugCommands(), sessionCommands(), lineCommands())
 }
 
@@ -53,24 +64,24 @@ func askCommands() []cmd {
 	return []cmd{
 		{
 			name: "find", args: keyArgs, help: "find one instance", effect: askEffect, next: nextRequest, run: ask,
-			shell: shell{shellKeyArgs, "Find one instance and print it"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Find one instance and print it"},
 		},
 		{
 			name: "search", args: "IND [KEY] [terminus=T] [env=E] [NAME=VALUE]", help: "list the instances that match", effect: askEffect, next: nextRequest, run: ask,
-			shell: shell{shellKeyArgs, "List the instances that match and print them"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "List the instances that match and print them"},
 		},
 		{
 			name: "head", args: keyArgs, help: "ask whether there is such an instance", effect: askEffect, next: nextRequest, run: ask,
-			shell: shell{shellKeyArgs, "Ask whether there is such an instance"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Ask whether there is such an instance"},
 		},
 		{
 			name: "save", args: "IND [KEY] @FILE [json|yaml|pson|msgpack] [terminus=T] [cache=C|none]   or FILE [SELECTOR] [FORMAT] [bodies=all|small|failed|none]",
 			help: "save the instance in a file; or a recording of requests", effect: askEffect, next: nextRequest, run: save, expression: true,
-			shell: shell{shellKeyArgs, "Save the instance that comes from standard input or --file"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Save the instance that comes from standard input or --file"},
 		},
 		{
 			name: "destroy", args: "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", help: "remove an instance; asks for the key again", effect: askEffect, next: nextRequest, run: destroy,
-			shell: shell{shellKeyArgs, "Remove an instance"},
+			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Remove an instance"},
 		},
 		{name: "route", args: "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
 		{name: "filter", args: "[EXPR]", help: "list the requests that an expression means", next: nextFilter, run: filter, expression: true, silent: true},
@@ -82,12 +93,12 @@ func askCommands() []cmd {
 		},
 		{
 			name: "diff", args: "#A #B | VERB IND KEY terminus=A,B | run A B | FILE [FILE]", help: "compare two requests, two termini, two runs, or a recording with another or what is shown", run: compareWhat,
-			shell: shell{"A B", "How two recordings, runs, requests or termini differ"},
+			shell: shell{looks, "A B", "How two recordings, runs, requests or termini differ"},
 		},
 		{name: "ignore", args: "[PATH | off [PATH]]", help: "paths that do not count in comparisons; * is any text", run: ignore},
 		{
 			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replay, expression: true,
-			shell: shell{"--recording FILE", "Ask recorded requests again, by the routes there are now"},
+			shell: shell{asks, "--recording FILE", "Ask recorded requests again, by the routes there are now"},
 		},
 		{name: "watch", args: "[EXPR | server(HOST:PORT) | off]", help: "while a request is held count what an expression means, or ask a server how it is", offered: hasDebugger, next: nextFilter, run: watch, expression: true},
 	}
@@ -100,7 +111,7 @@ func sessionCommands() []cmd {
 		{name: "note", args: "[#N] TEXT", help: "note something about a request", offered: func(c *Console) bool { return c.o.Note != nil }, run: note, silent: true},
 		{
 			name: "settings", args: "[NAME]", help: "Puppet's settings, and who decided each", offered: func(c *Console) bool { return c.o.Settings != nil }, next: nextSettings, run: showSettings,
-			plainArgs: "[NAME ...]", shell: shell{"[NAME ...]", "Puppet's settings as they are in force, and where each comes from"},
+			plainArgs: "[NAME ...]", shellNext: nextSettings, shell: shell{looks, "[NAME ...]", "Puppet's settings as they are in force, and where each comes from"},
 		},
 		{
 			name: "set", args: "NAME=VALUE ...   or NAME   or nothing: what is set   or [#N] NAME=VALUE of a held request",
@@ -111,28 +122,28 @@ func sessionCommands() []cmd {
 		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
 		{
 			name: "export", args: "FORMAT FILE [SELECTOR] [bodies=all|small|failed|none]", help: "write requests for another program", offered: hasLog, next: nextExport, run: exportTo, expression: true,
-			shell: shell{"--recording FILE --format FORMAT [SELECTOR]", "Write requests of a recording for another program"},
+			shellNext: nextFilter, shell: shell{looks, "--recording FILE --format FORMAT [SELECTOR]", "Write requests of a recording for another program"},
 		},
 		{name: "recordings", help: "the recordings there are: open, save, compare", offered: hasLog, run: listRecordings},
 		{
 			name: "open", args: "[FILE]", help: "open a recording, or list them", offered: func(c *Console) bool { return c.o.Open != nil }, run: open,
-			shell: shell{"FILE", "Look at a recording"},
+			shell: shell{looks, "FILE", "Look at a recording"},
 		},
 		{
 			name: "demo", args: "[S-NN]", help: "play the built-in demo, or a situation that confuses people", offered: func(c *Console) bool { return c.o.Demo != nil }, next: nextDemo, run: demo,
-			shell: shell{"[S-NN]", "Play the demo site, or a situation that confuses people"},
+			shellNext: nextDemo, shell: shell{looks, "[S-NN]", "Play the demo site, or a situation that confuses people"},
 		},
 		{
 			name: "story", args: "[SELECTOR]", help: "tell runs of agents, one sentence each; nothing is the newest", offered: func(c *Console) bool { return c.o.Story != nil || c.owns("story") }, next: nextFilter, run: story, expression: true,
-			shell: shell{"--recording FILE [SELECTOR]", "Tell what happened in a recording, as text"},
+			shellNext: nextFilter, shell: shell{looks, "--recording FILE [SELECTOR]", "Tell what happened in a recording, as text"},
 		},
 		{
 			name: "serve", args: "[--listen ADDRESS] [FLAG]", help: "answer agents, as indirtui serve does, and show what they ask", offered: func(c *Console) bool { return c.o.Serve != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Serve(l.words) },
-			shell: shell{"", "Answer agents, as Puppet Server does"},
+			shell: shell{asks, "", "Answer agents, as Puppet Server does"},
 		},
 		{
 			name: "proxy", args: "URL [--listen ADDRESS] [FLAG]", help: "stand between agents and a server, as indirtui proxy does", offered: func(c *Console) bool { return c.o.Proxy != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) },
-			shell: shell{"--upstream https://HOST:PORT", "Stand between agents and a server, and show what they say"},
+			shell: shell{asks, "--upstream https://HOST:PORT", "Stand between agents and a server, and show what they say"},
 		},
 		{name: "log", help: "what was said on the line for messages", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{name: "help", args: "[TOPIC]", help: "help about codes, reasons, keys, commands, expressions", next: nextHelp, run: showHelp},
@@ -146,7 +157,7 @@ func lineCommands() []cmd {
 		{name: "expire", args: "IND KEY [cache=C]", help: "let a cached instance count as expired; needs write on"},
 		{
 			name: "check", args: "EXPECTATION", help: "hold the requests against what is expected, as in count(hidden) = 0",
-			shell: shell{"--recording FILE --expect EXPECTATION ...", "Hold a recording against what is expected of it"},
+			shell: shell{looks, "--recording FILE --expect EXPECTATION ...", "Hold a recording against what is expected of it"},
 		},
 		{name: "quiet", args: "on | off", help: "whether requests come by themselves"},
 		{name: "undo", help: "take back what was done last"},
@@ -163,6 +174,31 @@ func lineCommands() []cmd {
 	return all
 }
 
+// shellCommands are those of the shell alone. What is below another command
+// stands behind it, with both names.
+func shellCommands() []cmd {
+	return []cmd{
+		{name: "run", shell: shell{asks, "SCRIPT", "Run a file of commands as they are written behind the colon"}},
+		{name: "ca", shell: shell{asks, "", "Look after the CA of this host: list, sign, revoke and generate certificates"}},
+		{name: "ca setup", shell: shell{"", "", "Make a CA where there is none"}},
+		{name: "ca list", shell: shell{"", "[NAME...]", "List the requests that wait, or with --all everything"}},
+		{name: "ca print", shell: shell{"", "NAME...", "Print what certificates and requests say"}},
+		{name: "ca sign", shell: shell{"", "NAME...", "Sign requests that wait"}},
+		{name: "ca revoke", shell: shell{"", "NAME...", "Revoke certificates, which stay where they are"}},
+		{name: "ca clean", shell: shell{"", "NAME...", "Revoke certificates, and remove them and requests"}},
+		{name: "ca generate", shell: shell{"", "NAME...", "Make keys, and certificates for them"}},
+		{name: "routes", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
+		{name: "termini", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
+		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},
+		{name: "config check", shell: shell{"", "[FILE]", "Check the files, or one file, and say all that is wrong"}},
+		{name: "config path", shell: shell{"", "", "Print where the files are, and whether they are there"}},
+		{name: "cache", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "What is stored in the termini that can be listed, and how long it lives"}},
+		{name: "schema", shell: shell{looks, "NAME", "Print the JSON schema of what a command prints"}},
+		{name: "version", shell: shell{looks, "", "The version of this program, and what it is compatible with"}},
+		{name: "man", shell: shell{looks, "[COMMAND]", "Print the manual page of the program, or of a command"}},
+	}
+}
+
 func hasEngine(c *Console) bool   { return c.o.Engine != nil }
 func hasDebugger(c *Console) bool { return c.env.Debugger != nil }
 
@@ -171,7 +207,7 @@ func (c *Console) owns(name string) bool { return c.o.Own[name] != nil }
 
 // offered returns the commands that make sense now.
 func (c *Console) offered() []cmd {
-	return slices.DeleteFunc(table(), func(m cmd) bool { return m.offered != nil && !m.offered(c) })
+	return slices.DeleteFunc(inSession(), func(m cmd) bool { return m.offered != nil && !m.offered(c) })
 }
 
 func (c *Console) find(name string) *cmd {
@@ -184,20 +220,22 @@ func (c *Console) find(name string) *cmd {
 }
 
 func (c *Console) unknown(name string) error {
+	unknown := &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
 	if c.o.Plain {
-		if c.o.Engine == nil && slices.ContainsFunc(table(), func(m cmd) bool { return m.name == name }) {
+		if c.o.Engine == nil && slices.ContainsFunc(inSession(), func(m cmd) bool { return m.name == name }) {
 			return errRecording
 		}
-		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
+		return unknown
 	}
 	var names []string
 	for _, m := range c.offered() {
 		names = append(names, m.name)
 	}
+	unknown.Advice = "there are: " + strings.Join(names, " ")
 	if near := spell.Nearest(name, names); near != "" {
-		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "nearest: " + near}
+		unknown.Advice = "nearest: " + near
 	}
-	return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "there are: " + strings.Join(names, " ")}
+	return unknown
 }
 
 // Silent reports whether --plain prints nothing when a command is done.
@@ -224,18 +262,34 @@ func (m *cmd) usage(plain bool) string {
 	return strings.TrimSpace(m.name + " " + args)
 }
 
+func (m *cmd) completion(lead string) screen.Completion {
+	return screen.Completion{Text: lead + m.name + " ", Name: m.name, Kind: "command", Note: m.help}
+}
+
 // NotUnderstood is the error of a line that is not written as its command is.
 func (c *Console) NotUnderstood(name string) error {
 	return &command.UsageError{What: name + ": that is not understood", Advice: "usage: " + c.find(name).usage(c.o.Plain)}
 }
 
-// Shell returns how a command is written in a shell, and its help there in one
-// line. It panics if there is no such command.
-func Shell(name string) (use, short string) {
+// A ShellCommand is a command as it is written in a shell, and its help there.
+type ShellCommand struct {
+	Name  string // "ca sign" is below ca
+	Word  string // the last of the name
+	Args  string // behind it
+	Short string // help in one line
+	Group string // "ask" or "look"; "" below another command
+	Next  bool   // Console.ShellNext can complete it
+}
+
+// ShellCommands returns the commands of the shell. What is below another command
+// comes after it.
+func ShellCommands() []ShellCommand {
+	var all []ShellCommand
 	for _, m := range table() {
-		if m.name == name && m.shell.help != "" {
-			return strings.TrimSpace(name + " " + m.shell.args), m.shell.help
+		if m.shell.help != "" {
+			word := m.name[strings.LastIndexByte(m.name, ' ')+1:]
+			all = append(all, ShellCommand{m.name, word, m.shell.args, m.shell.help, m.shell.group, m.shellNext != nil})
 		}
 	}
-	panic("no command of the shell is called " + name)
+	return all
 }

@@ -579,9 +579,7 @@ func (r *Recordings) View() term.Lines {
 	if f := r.focus(); f != nil {
 		path = f.Path
 	}
-	if path == "" {
-		path = "in memory only"
-	}
+	path = cmp.Or(path, "in memory only")
 	return append(lines, term.Of(term.Quiet, " "+path), term.Of(term.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
 }
 

@@ -135,11 +135,7 @@ func (f *Failures) take(groups []failure) {
 	})
 	f.groups = groups
 	f.list.SetLen(len(groups))
-	for i := range groups {
-		if groups[i].shape() == at {
-			f.list.To(i)
-		}
-	}
+	f.list.Seek(func(i int) bool { return groups[i].shape() == at })
 }
 
 // gather makes the groups anew when more has failed, on its own goroutine.
@@ -165,12 +161,9 @@ func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
 	if hiddenOnly {
 		text = "hidden"
 	}
-	e, err := query.Parse(text)
+	v, err := session.Find(log, text)
 	if err != nil {
 		return nil
-	}
-	v := log.View(e)
-	for !v.Extend(0) {
 	}
 	byShape := make(map[string]*failure)
 	eachRow(log, v, func(row *session.Row) {
@@ -449,9 +442,7 @@ func (f *Failures) detail(height int) term.Lines {
 		l.Put(term.Quiet, "   timeline "+line)
 	}
 	lines = append(lines, l)
-	for _, fact := range f.facts(g) {
-		lines = append(lines, fact.Lines(2, 14, f.width, 2)...)
-	}
+	lines = append(lines, f.facts(g).Lines(2, 14, f.width, 2)...)
 	if len(lines) < height {
 		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
 		lines = append(lines.Fill(f.width, height-1), legend)

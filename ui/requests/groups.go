@@ -136,12 +136,9 @@ func gather(log session.Log, by, filter string) []group {
 			of = g.of
 		}
 	}
-	var e *query.Expr
-	if filter != "" {
-		e, _ = query.Parse(filter)
-	}
-	v := log.View(e)
-	for !v.Extend(0) {
+	v, err := session.Find(log, filter)
+	if err != nil {
+		return nil
 	}
 	byName := make(map[string]*group)
 	eachRow(log, v, func(row *session.Row) {

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +33,7 @@ var failureGroupings = []struct {
 func (f *Failures) askGroup() tea.Cmd {
 	var items []widget.Item
 	for _, g := range failureGroupings {
-		name := g.by
-		if name == "" {
-			name = "origin and message"
-		}
+		name := cmp.Or(g.by, "origin and message")
 		items = append(items, widget.Item{Key: g.key, Name: name, Note: g.note, Do: func() tea.Msg {
 			return screen.For{Screen: f, Msg: groupingChosen(g.by)}
 		}})
@@ -155,10 +153,7 @@ func whereOf(t *traces.Trace) string {
 // shownTo returns who saw the failure.
 func shownTo(t *traces.Trace) string {
 	q := t.Steps[traces.Caller]
-	who := t.Caller
-	if who == "" {
-		who = "its caller"
-	}
+	who := cmp.Or(t.Caller, "its caller")
 	switch {
 	case q.Because.Reason == traces.Rescued:
 		return fmt.Sprintf("%s, which catches it in %s and goes on", who, q.Because.About)
@@ -171,16 +166,11 @@ func shownTo(t *traces.Trace) string {
 }
 
 // facts are what is known of a group.
-func (f *Failures) facts(g *failure) []widget.Fact {
-	out := []widget.Fact{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
-	put := func(label, text string) {
-		if text != "" {
-			out = append(out, widget.Fact{Label: label, Text: text})
-		}
-	}
-	put("consequence", g.consequence)
-	put("where", g.where)
-	put("shown to", g.shownTo)
+func (f *Failures) facts(g *failure) widget.Facts {
+	out := widget.Facts{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
+	out.Put(term.Plain, "consequence", g.consequence)
+	out.Put(term.Plain, "where", g.where)
+	out.Put(term.Plain, "shown to", g.shownTo)
 	newest := fmt.Sprintf("#%d", g.id)
 	if g.good != 0 {
 		newest += fmt.Sprintf("; the same key was answered well in #%d, D compares", g.good)
@@ -188,7 +178,7 @@ func (f *Failures) facts(g *failure) []widget.Fact {
 			newest = fmt.Sprintf("#%d; the same key was answered well in #%d, %s before; D compares", g.id, g.good, traces.Age(g.last.Sub(row.Start)))
 		}
 	}
-	put("newest", newest)
+	out.Put(term.Plain, "newest", newest)
 	return out
 }
 

@@ -7,7 +7,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"indirtui/traces/query"
 	"indirtui/traces/store"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
@@ -133,12 +132,9 @@ func (r *Requests) resort() tea.Cmd {
 	r.sorting.busy = true
 	column, asked, filter := sortable[r.sorting.column], r.sorting.asked, r.filter
 	return screen.Later(func() tea.Msg {
-		var e *query.Expr
-		if filter != "" {
-			e, _ = query.Parse(filter)
-		}
-		v := r.env.Log.View(e)
-		for !v.Extend(0) {
+		v, err := session.Find(r.env.Log, filter)
+		if err != nil {
+			return nil
 		}
 		return screen.For{Screen: r, Msg: ordered{asked, now, sortView(r.env.Log, v, column)}}
 	})

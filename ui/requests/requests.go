@@ -600,8 +600,8 @@ func (r *Requests) failure(forward bool) tea.Cmd {
 		next := uint64(0)
 		if filter == "" {
 			next = steps.NextFailure(r.env.Log, id, forward)
-		} else if e, err := query.Parse("(" + filter + ") failed"); err == nil {
-			next = nextIn(r.env.Log.View(e), id, forward)
+		} else if v, err := session.Find(r.env.Log, "("+filter+") failed"); err == nil {
+			next = nextIn(v, id, forward)
 		}
 		if next == 0 {
 			return screen.Toast{Text: "no further failure in this direction"}
@@ -611,8 +611,6 @@ func (r *Requests) failure(forward bool) tea.Cmd {
 }
 
 func nextIn(v *store.View, id uint64, forward bool) uint64 {
-	for !v.Extend(0) {
-	}
 	i := v.Index(id)
 	if !forward {
 		return v.At(i - 1)

@@ -332,15 +332,14 @@ func (r *Requests) side(height, width int) term.Lines {
 	lines = append(lines, term.Of(term.Quiet, "STORY"))
 	lines = append(append(lines, story.Lines(0, 1, width, 5)...), term.Line{})
 	h := headline(d.trace)
-	for _, who := range []widget.Fact{
+	who := widget.Facts{
 		{Label: "WHO ANSWERED", Text: h.Answered},
 		{Label: "WHO WAS ASKED", Text: h.Asked},
 		{Label: "WHO WAS NOT", Text: h.NotAsked},
 		{Label: "WHO DECIDED", Text: h.Decided},
-	} {
-		lines = append(lines, who.Lines(0, 15, width, 3)...)
 	}
-	lines = append(append(lines, term.Line{}), r.stepLines(d.trace, width)...)
+	lines = append(append(lines, who.Lines(0, 15, width, 3)...), term.Line{})
+	lines = append(lines, r.stepLines(d.trace, width)...)
 	return append(append(lines, term.Line{}), r.linkLines(&d.links)...).Fill(width, height)
 }
 
@@ -353,28 +352,22 @@ func headline(t *traces.Trace) traces.Headline {
 	return traces.HeadlineOf(t)
 }
 
+// stepColumns are those of the steps beside the list.
+var stepColumns = []widget.Column{{Title: "STEPS", Min: 17, Priority: 3}, {Min: 1, Priority: 2, Grow: 1}, {Title: "ms", Min: 6, Priority: 1, Right: true}}
+
 func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {
-	var l term.Line
-	l.Put(term.Quiet, "STEPS")
-	l.To(width - 7)
-	l.Right(term.Quiet, term.Clean("ms"), 6)
-	lines := term.Lines{l}
-	for i, q := range t.Steps {
+	return widget.Block(stepColumns, 0, len(t.Steps)).Lines(r.env.Theme, width, func(i int, l *widget.Row) {
 		s := traces.Step(i)
 		style := steps.StyleOf(t, s)
-		var l term.Line
 		l.Put(style, steps.Mark(t, s, &r.env.Theme.Glyphs))
 		l.Right(term.Quiet, term.Clean(steps.Number(s)), 2)
 		l.Space(1)
 		l.Cell(style, term.Clean(s.String()), 13)
 		l.Space(1)
-		answer := width - l.Width() - 8
-		l.Cell(style, term.Clean(steps.Answer(t, s)), answer)
-		l.Space(1)
-		l.Right(style, term.Clean(steps.Took(q)), 6)
-		lines = append(lines, l)
-	}
-	return lines
+		l.Skip()
+		l.Next(style, steps.Answer(t, s))
+		l.Next(style, steps.Took(t.Steps[i]))
+	})
 }
 
 func (r *Requests) linkLines(links *store.Links) term.Lines {

@@ -41,9 +41,6 @@ func (r *Routes) changes(indirection string) []change {
 				parts = append(parts, fmt.Sprintf("%s %s -> %s", slot, orNone(was.Terminus), orNone(is.Terminus)))
 			}
 		}
-		if c.Slot == "ttl" {
-			parts = append(parts, fmt.Sprintf("ttl %s -> %s s", c.Old.Terminus, c.New.Terminus))
-		}
 		if len(parts) == 0 && c.Indirection == "" {
 			continue // about another route
 		}
@@ -94,10 +91,8 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 	if len(s) == 0 {
 		p.Add("", "nobody has named one", term.Quiet)
 	}
-	won := false
 	for i, c := range s {
-		wins := !won && c.Why == "" && c.Terminus != ""
-		won = won || wins
+		wins := i == s.Wins()
 		style := term.Quiet
 		if wins {
 			style = term.Plain

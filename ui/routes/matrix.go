@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
+	"indirtui/ui/widget"
 )
 
 // verbs are those that a terminus may have, in the order of the table.
@@ -21,24 +22,21 @@ func (r *Routes) matrix(f row) term.Lines {
 	if len(names) == 0 {
 		return term.Lines{term.Of(term.Quiet, " this program has no terminus of "+f.name)}
 	}
-	var head term.Line
-	head.Space(1)
-	head.Cell(term.Bold, term.Clean("available"), nameCells)
+	columns := []widget.Column{{Title: "available", Min: nameCells - 1, Bold: true}}
 	for _, v := range verbs {
-		head.Cell(term.Quiet, term.Clean(session.VerbCode(v)), 5)
+		columns = append(columns, widget.Column{Title: session.VerbCode(v), Min: 4})
 	}
-	head.Cell(term.Quiet, term.Clean("remote"), 7)
-	head.Put(term.Quiet, "note")
-	lines := term.Lines{head}
+	columns = append(columns, widget.Column{Title: "remote", Min: 6}, widget.Column{Title: "note", Min: 4})
 	primary, cache := f.route.Primary.Winner().Terminus, f.route.Cache.Winner().Terminus
-	for _, name := range names {
-		lines = append(lines, capability(reg.Descriptor(f.name, name), use(name, primary, cache)))
-	}
-	return lines
+	return widget.Block(columns, 1, len(names)).Lines(r.env.Theme, uncut, func(i int, out *widget.Row) {
+		capability(reg.Descriptor(f.name, names[i]), use(names[i], primary, cache), out)
+	})
 }
 
-// nameCells is the width of the names of termini.
-const nameCells = 21
+const (
+	nameCells = 21   // the width of the names of termini
+	uncut     = 1000 // cells: notes are cut where they are shown
+)
 
 // use returns what a terminus is used for now.
 func use(name, primary, cache string) string {
@@ -53,35 +51,33 @@ func use(name, primary, cache string) string {
 	return ""
 }
 
-func capability(d *indirector.Descriptor, use string) term.Line {
-	var l term.Line
-	l.Space(2)
+func capability(d *indirector.Descriptor, use string, out *widget.Row) {
 	style := term.Plain
 	if use != "" {
 		style |= term.Bold
 	}
-	name := term.Clean(d.Name)
-	l.Add(style, name.Cut(nameCells-2))
+	out.To(2)
+	out.Add(style, term.Clean(d.Name).Cut(nameCells-2))
 	if use != "" {
-		l.Put(term.Quiet, " "+use)
+		out.Put(term.Quiet, " "+use)
 	}
-	l = l.Cut(nameCells)
-	l.To(nameCells + 1)
+	out.Line = out.Cut(nameCells)
+	out.To(nameCells + 1)
+	out.Skip()
 	verbsOf := indirector.VerbsOf(d.Type)
 	for _, v := range verbs {
 		if verbsOf[v] != nil {
-			l.Put(term.Plain, "x    ")
+			out.Next(term.Plain, "x")
 		} else {
-			l.Put(term.Quiet, ".    ")
+			out.Next(term.Quiet, ".")
 		}
 	}
 	remote := "yes"
 	if _, ok := d.Type.(indirector.Local); ok {
 		remote = "no"
 	}
-	l.Cell(term.Plain, term.Clean(remote), 7)
-	l.Put(term.Plain, strings.Join(notes(d), ", "))
-	return l
+	out.Next(term.Plain, remote)
+	out.Put(term.Plain, strings.Join(notes(d), ", "))
 }
 
 // notes are what matters when choosing a terminus.

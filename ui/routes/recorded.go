@@ -25,7 +25,7 @@ type recordedRoutes struct {
 }
 
 // depth is how many of the newest requests are looked at.
-const depth = 16 * block
+const depth = 16 << 10
 
 // look reads the newest requests, if there are any that it has not seen.
 func (c *recorded) look(r *Routes, last uint64) tea.Cmd {
@@ -43,20 +43,9 @@ func (c *recorded) take(m recordedRoutes) { c.last, c.table, c.busy = m.last, m.
 
 func readRoutes(log session.Log) indirector.Routes {
 	newest := make(map[string]uint64)
-	first, last := log.Range()
-	if last > depth {
-		first = max(first, last-depth)
-	}
-	rows := make([]session.Row, block)
-	for from := first; from != 0 && from <= last; {
-		n := log.Rows(from, rows)
-		if n == 0 {
-			break
-		}
-		for i := range n {
-			newest[rows[i].Indirection] = rows[i].ID
-		}
-		from = rows[n-1].ID + 1
+	_, last := log.Range()
+	for row := range session.Forward(log, last-min(last, depth)) {
+		newest[row.Indirection] = row.ID
 	}
 	table := make(indirector.Routes, len(newest))
 	for name, id := range newest {

@@ -168,15 +168,15 @@ func Lacking(log session.Log, engine Engine, indirection, slot, terminus string)
 		return ""
 	}
 	var seen [indirector.Expire + 1]int
-	all := 0
-	w := walk{log: log, indirection: indirection}
-	for range maxBlocks {
-		if !w.next(func(row *session.Row) bool {
+	all, looked := 0, 0
+	_, last := log.Range()
+	for row := range session.Backward(log, last+1) {
+		if all == most || looked == maxLooked {
+			break
+		}
+		if looked++; about(row, indirection) {
 			seen[row.Verb]++
 			all++
-			return all < most
-		}) {
-			break
 		}
 	}
 	var names []string
@@ -194,46 +194,10 @@ func Lacking(log session.Log, engine Engine, indirection, slot, terminus string)
 	return fmt.Sprintf("%s has no %s: %d of the last %s would fail", terminus, strings.Join(names, " and no "), fail, term.Plural(all, "request"))
 }
 
-// A walk goes backwards through the newest requests of an indirection.
-type walk struct {
-	log         session.Log
-	indirection string
-	at          uint64 // what was looked at begins here; 0 before the first block
-	over        bool
-	rows        []session.Row
-}
+// maxLooked is how many requests a command looks at.
+const maxLooked = 256 << 10
 
-// block is how many rows are read at once, and maxBlocks how many blocks while a
-// command runs.
-const (
-	block     = 1024
-	maxBlocks = 256
-)
-
-// next hands the next block of rows to yield, the newest first, until that
-// returns false. It reports whether there is more.
-func (w *walk) next(yield func(*session.Row) bool) bool {
-	first, last := w.log.Range()
-	if w.at == 0 {
-		w.at = last + 1
-		w.rows = make([]session.Row, block)
-	}
-	if w.over || last == 0 || w.at <= first {
-		return false
-	}
-	from := first
-	if w.at-first > block {
-		from = w.at - block
-	}
-	n := w.log.Rows(from, w.rows[:w.at-from])
-	for i := n - 1; i >= 0; i-- {
-		if row := &w.rows[i]; row.ID < w.at && row.Indirection == w.indirection && row.Verb != indirector.Expire {
-			if !yield(row) {
-				w.over = true
-				return false
-			}
-		}
-	}
-	w.at = from
-	return w.at > first
+// about reports whether a row is a request to an indirection.
+func about(row *session.Row, indirection string) bool {
+	return row.Indirection == indirection && row.Verb != indirector.Expire
 }

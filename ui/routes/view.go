@@ -150,7 +150,7 @@ func (r *Routes) setBy(f row) string {
 		text = "cache: " + text
 	}
 	if c.Kind == traces.FromYou && r.width < screen.Wide {
-		return text + " (was " + orNone(replaced(slotOf(f.route, slotName(cached))).Terminus) + ")"
+		return text + " (was " + orNone(slotOf(f.route, slotName(cached)).RunnerUp().Terminus) + ")"
 	}
 	if other := f.route.Cache.Winner(); !cached && other.Kind == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
 		text += "; cache " + brief(r.env, other)
@@ -168,7 +168,7 @@ func slotName(cached bool) string {
 // replaced is the choice that the one under SET BY beat.
 func (r *Routes) replaced(f row) string {
 	c, cached := decider(f.route)
-	was := replaced(slotOf(f.route, slotName(cached)))
+	was := slotOf(f.route, slotName(cached)).RunnerUp()
 	if was.Terminus == "" || was.Terminus == c.Terminus && was.Kind < traces.FromApplication {
 		return "-"
 	}
@@ -323,10 +323,8 @@ func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 	if slot == indirector.SlotCache && len(s) == 0 {
 		add("-", "nobody named one", "", term.Quiet)
 	}
-	won := false
-	for _, c := range s {
-		wins := !won && c.Why == "" && c.Terminus != ""
-		won = won || wins
+	for i, c := range s {
+		wins := i == s.Wins()
 		style := term.Quiet
 		switch {
 		case wins && c.Kind >= traces.FromFace:
@@ -341,7 +339,7 @@ func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 			lines = append(lines, r.counts(f.name, slot)...)
 		}
 	}
-	if !won && slot == indirector.SlotTerminus {
+	if s.Wins() < 0 && slot == indirector.SlotTerminus {
 		add("-", "nobody names one: every request fails", "", term.Attention)
 	}
 	return lines

@@ -61,11 +61,11 @@ type WhatIf struct {
 
 	engine Engine
 	table  indirector.Routes
-	walk   walk
+	log    session.Log
+	at     uint64 // what was looked at begins here
 	counts [fates][indirector.Expire]int
 	first  [fates]uint64 // the newest request of each fate
 	total  int
-	done   bool
 }
 
 // NewWhatIf begins to count. See Step.
@@ -79,9 +79,10 @@ func NewWhatIf(log session.Log, engine Engine, indirection, slot, terminus strin
 		route.Primary = append(traces.Slot{choice}, route.Primary...)
 	}
 	table[indirection] = route
+	_, last := log.Range()
 	return &WhatIf{
 		Indirection: indirection, Slot: slot, Terminus: terminus,
-		engine: engine, table: table, walk: walk{log: log, indirection: indirection},
+		engine: engine, table: table, log: log, at: last + 1,
 	}
 }
 
@@ -90,14 +91,19 @@ const patience = 20 * time.Millisecond
 
 // Step counts for a short while, and reports whether it is done.
 func (w *WhatIf) Step(ctx context.Context) (done bool) {
-	for began := time.Now(); !w.done && ctx.Err() == nil && time.Since(began) < patience; {
-		more := w.walk.next(func(r *session.Row) bool {
-			w.count(ctx, r)
-			return w.total < most && ctx.Err() == nil
-		})
-		w.done = !more
+	began := time.Now()
+	for row := range session.Backward(w.log, w.at) {
+		switch {
+		case w.total == most || ctx.Err() != nil:
+			return true
+		case time.Since(began) >= patience:
+			return false
+		}
+		if w.at = row.ID; about(row, w.Indirection) {
+			w.count(ctx, row)
+		}
 	}
-	return w.done || ctx.Err() != nil
+	return true
 }
 
 func (w *WhatIf) count(ctx context.Context, r *session.Row) {
@@ -119,9 +125,6 @@ func (w *WhatIf) count(ctx context.Context, r *session.Row) {
 		w.Gain++
 	}
 }
-
-// Total returns how many requests were counted.
-func (w *WhatIf) Total() int { return w.total }
 
 // of returns how many requests share a fate.
 func (w *WhatIf) of(is fate) int {
@@ -241,12 +244,6 @@ func (p *panel) Update(msg tea.Msg) tea.Cmd {
 
 func (p *panel) View() term.Lines { return p.lines() }
 
-// The columns of the panel: the fate, one for each verb, and an example.
-const (
-	fateCells = 24
-	verbCells = 7
-)
-
 func (p *panel) lines() term.Lines {
 	w := &p.shown
 	var head term.Line
@@ -291,45 +288,38 @@ func (p *panel) table() term.Lines {
 			}
 		}
 	}
-	var head term.Line
-	head.Space(fateCells)
+	columns := []widget.Column{{Min: 21, Priority: 3}}
 	for _, v := range seen {
-		head.Right(term.Quiet, term.Clean(v.String()), verbCells+1)
+		columns = append(columns, widget.Column{Title: v.String(), Min: 7, Priority: 2, Right: true})
 	}
-	head.Put(term.Quiet, "   newest")
-	lines := term.Lines{head}
+	columns = append(columns, widget.Column{Title: "  newest", Min: 10, Priority: 1, Grow: 1})
+	var shown []fate
 	for is := range fates {
-		n := w.of(is)
-		if n == 0 && is != answered && is != isNil {
-			continue
+		if w.of(is) > 0 || is == answered || is == isNil {
+			shown = append(shown, is)
 		}
-		lines = append(lines, p.fateLine(is, n, seen))
 	}
-	return lines
+	return widget.Block(columns, 3, len(shown)).Lines(p.r.env.Theme, p.Width, func(i int, r *widget.Row) { p.fateLine(shown[i], seen, r) })
 }
 
-func (p *panel) fateLine(is fate, n int, seen []indirector.Verb) term.Line {
+func (p *panel) fateLine(is fate, seen []indirector.Verb, r *widget.Row) {
 	w := &p.shown
 	style := term.Plain
 	switch {
-	case n == 0:
+	case w.of(is) == 0:
 		style = term.Quiet
 	case is == fails || is == noVerb:
 		style = term.Failed
 	case is == expired || is == isNil:
 		style = term.Attention
 	}
-	var l term.Line
-	l.Space(3)
-	l.Cell(style, term.Clean(fateWords[is]), fateCells-3)
+	r.Next(style, fateWords[is])
 	for _, v := range seen {
-		l.Right(style, term.Clean(term.Grouped(int64(w.counts[is][v]))), verbCells+1)
+		r.Next(style, term.Grouped(int64(w.counts[is][v])))
 	}
 	if row, ok := p.r.env.Log.Row(w.first[is]); ok {
-		l.Put(term.Quiet, fmt.Sprintf("   #%d ", row.ID))
-		l.Add(term.Quiet, term.Clean(row.Key))
+		r.Put(term.Quiet, fmt.Sprintf("  #%d %s", row.ID, row.Key))
 	}
-	return l
 }
 
 // compared holds the forecast against what happened.

@@ -66,22 +66,6 @@ func decider(r indirector.Route) (c traces.Choice, cache bool) {
 	return primary, false
 }
 
-// replaced returns the applied choice that the winner of a slot beat, or a zero
-// Choice.
-func replaced(s traces.Slot) traces.Choice {
-	won := false
-	for _, c := range s {
-		switch {
-		case c.Terminus == "" || c.Why != "":
-		case won:
-			return c
-		default:
-			won = true
-		}
-	}
-	return traces.Choice{}
-}
-
 // slotOf returns one of the slots of a route.
 func slotOf(r indirector.Route, slot string) traces.Slot {
 	if slot == indirector.SlotCache {

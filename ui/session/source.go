@@ -42,7 +42,6 @@ type Routes interface {
 	Routes() indirector.Routes
 	Explain(indirection string) (indirector.Route, bool)
 	Assign(indirection, slot string, c traces.Choice) error
-	Reset(indirection string, by traces.Choice)
 	Withdraw(indirection string, source traces.SourceKind)
 	SwapRoutes(next indirector.Routes, why string) (previous indirector.Routes)
 	Journal() []indirector.Change

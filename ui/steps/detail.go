@@ -9,17 +9,11 @@ import (
 	"indirtui/traces"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
+	"indirtui/ui/widget"
 )
 
-// A fact is one line of the detail of a row: what it is called, and what is
-// so. A fact may be long, and may have several lines.
-type fact struct {
-	label, text string
-	style       term.Style
-}
-
 // factsOf returns all that is known about a row.
-func factsOf(t *traces.Trace, l *line, tr *tree) []fact {
+func factsOf(t *traces.Trace, l *line, tr *tree) widget.Facts {
 	switch {
 	case l.choice != nil:
 		return factsOfChoice(l)
@@ -30,20 +24,18 @@ func factsOf(t *traces.Trace, l *line, tr *tree) []fact {
 }
 
 // factsOfStep begins with what failed: there may be room for little more.
-func factsOfStep(t *traces.Trace, s traces.Step) []fact {
+func factsOfStep(t *traces.Trace, s traces.Step) widget.Facts {
 	q := t.Steps[s]
-	var f []fact
+	var f widget.Facts
 	for i := range t.Faults {
 		if t.Faults[i].Step == s {
 			f = append(f, factsOfFault(&t.Faults[i])...)
 		}
 	}
-	f = append(f, fact{"answer", Answer(t, s), StyleOf(t, s)})
-	if why := Because(t, s); why != "" {
-		f = append(f, fact{"because", why, term.Plain})
-	}
+	f = append(f, widget.Fact{Label: "answer", Text: Answer(t, s), Style: StyleOf(t, s)})
+	f.Put(term.Plain, "because", Because(t, s))
 	if q.Took > 0 {
-		f = append(f, fact{"time", fmt.Sprintf("%s, %s after the request began", session.Took(q.Took), session.Took(q.At)), term.Plain})
+		f.Put(term.Plain, "time", fmt.Sprintf("%s, %s after the request began", session.Took(q.Took), session.Took(q.At)))
 	}
 	switch s {
 	case traces.Route:
@@ -51,12 +43,8 @@ func factsOfStep(t *traces.Trace, s traces.Step) []fact {
 	case traces.Terminus:
 		f = append(f, factsOfRequest(t)...)
 	case traces.Caller:
-		if joined := Joined(t); joined != "" {
-			f = append(f, fact{"trace", joined, term.Plain})
-		}
-		if t.Error != "" {
-			f = append(f, fact{"was told", t.Error, term.Failed})
-		}
+		f.Put(term.Plain, "trace", Joined(t))
+		f.Put(term.Failed, "was told", t.Error)
 	}
 	return f
 }
@@ -75,89 +63,71 @@ func Joined(t *traces.Trace) string {
 	return hex.EncodeToString(p.Trace[:]) + below + hex.EncodeToString(p.Span[:])
 }
 
-func factsOfFault(f *traces.Fault) []fact {
+func factsOfFault(f *traces.Fault) widget.Facts {
 	seen := "shown to the caller"
 	style := term.Failed
 	if !f.Shown {
 		seen, style = "swallowed: the caller never saw it", term.Attention
 	}
-	out := []fact{{"message", f.Message, style}, {"failed", f.Origin + "; " + seen, style}}
-	if f.Hidden != "" {
-		out = append(out, fact{"not said", f.Hidden, term.Attention})
-	}
-	if f.Path != "" {
-		out = append(out, fact{"at", f.Path, term.Plain})
-	}
+	out := widget.Facts{{Label: "message", Text: f.Message, Style: style}, {Label: "failed", Text: f.Origin + "; " + seen, Style: style}}
+	out.Put(term.Attention, "not said", f.Hidden)
+	out.Put(term.Plain, "at", f.Path)
 	return out
 }
 
 // factsOfRoute is the decision; the choices behind it unfold below the step.
-func factsOfRoute(t *traces.Trace) []fact {
-	f := []fact{{"decided", traces.HeadlineOf(t).Decided, term.Plain}}
-	if names := t.Flags.Names(); len(names) > 0 {
-		f = append(f, fact{"flags", strings.Join(names, ", "), term.Plain})
-	}
-	if names := t.Idle.Names(); len(names) > 0 {
-		f = append(f, fact{"no effect", strings.Join(names, ", "), term.Attention})
-	}
+func factsOfRoute(t *traces.Trace) widget.Facts {
+	f := widget.Facts{{Label: "decided", Text: traces.HeadlineOf(t).Decided}}
+	f.Put(term.Plain, "flags", strings.Join(t.Flags.Names(), ", "))
+	f.Put(term.Attention, "no effect", strings.Join(t.Idle.Names(), ", "))
 	return f
 }
 
-func factsOfRequest(t *traces.Trace) []fact {
-	var f []fact
+func factsOfRequest(t *traces.Trace) widget.Facts {
+	var f widget.Facts
 	if t.Named != "" {
-		f = append(f, fact{"named", t.Named + ", although " + t.Key + " was asked for", term.Attention})
+		f.Put(term.Attention, "named", t.Named+", although "+t.Key+" was asked for")
 	}
 	if t.Value.Model != "" || t.Value.Size > 0 {
-		f = append(f, fact{"value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, term.Bytes(int64(t.Value.Size))), term.Plain})
+		f.Put(term.Plain, "value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, term.Bytes(int64(t.Value.Size))))
 	}
-	if t.Value.Source != "" {
-		f = append(f, fact{"from", t.Value.Source, term.Plain})
-	}
+	f.Put(term.Plain, "from", t.Value.Source)
 	for _, o := range t.Options {
-		f = append(f, fact{"option", o.Name + "=" + o.Value, term.Plain})
+		f.Put(term.Plain, "option", o.Name+"="+o.Value)
 	}
 	return f
 }
 
-func factsOfChoice(l *line) []fact {
+func factsOfChoice(l *line) widget.Facts {
 	c := l.choice
 	style := term.Quiet
 	if l.status == "wins" {
 		style = term.Plain
 	}
-	f := []fact{{l.status, sentence(l.slot, c), style}}
-	if c.Why != "" {
-		f = append(f, fact{"because", c.Why, term.Attention})
-	}
-	if c.Note != "" {
-		f = append(f, fact{"note", c.Note, term.Attention})
-	}
+	f := widget.Facts{{Label: l.status, Text: sentence(l.slot, c), Style: style}}
+	f.Put(term.Attention, "because", c.Why)
+	f.Put(term.Attention, "note", c.Note)
 	return f
 }
 
-func factsOfSpan(s *traces.Span, tr *tree) []fact {
-	var f []fact
-	if s.Err != "" {
-		f = append(f, fact{"failed", s.Err, term.Failed})
-	}
+func factsOfSpan(s *traces.Span, tr *tree) widget.Facts {
+	var f widget.Facts
+	f.Put(term.Failed, "failed", s.Err)
 	for _, a := range s.Attrs {
-		f = append(f, fact{a.Key, a.Value, term.Plain})
+		f = append(f, widget.Fact{Label: a.Key, Text: a.Value})
 	}
-	f = append(f, fact{s.Kind.String(), s.Name, term.Plain})
-	if s.Answer != "" {
-		f = append(f, fact{"answer", s.Answer, term.Plain})
-	}
+	f = append(f, widget.Fact{Label: s.Kind.String(), Text: s.Name})
+	f.Put(term.Plain, "answer", s.Answer)
 	if s.Because.Reason != traces.NoReason {
-		f = append(f, fact{"because", s.Because.String(), term.Plain})
+		f.Put(term.Plain, "because", s.Because.String())
 	}
 	when := fmt.Sprintf("%s, %s after the request began", session.Took(s.Took), session.Took(s.At))
 	if self := tr.self(s); self != s.Took {
 		when += fmt.Sprintf("; %s of it its own", session.Took(self))
 	}
-	f = append(f, fact{"time", when, term.Plain})
+	f.Put(term.Plain, "time", when)
 	if s.Request != 0 {
-		f = append(f, fact{"request", fmt.Sprintf("#%d; enter opens it", s.Request), term.Plain})
+		f.Put(term.Plain, "request", fmt.Sprintf("#%d; enter opens it", s.Request))
 	}
 	return f
 }
@@ -167,19 +137,19 @@ const labelCells = 10
 
 // render writes facts in at most height lines. If there is more the last line
 // counts it.
-func render(facts []fact, width, height int) term.Lines {
+func render(facts widget.Facts, width, height int) term.Lines {
 	var lines term.Lines
 	for _, f := range facts {
-		for i, text := range paragraphs(f.text, width-labelCells-3, height) {
+		for i, text := range paragraphs(f.Text, width-labelCells-3, height) {
 			var l term.Line
 			label := ""
 			if i == 0 {
-				label = f.label
+				label = f.Label
 			}
 			l.Space(2)
 			l.Cell(term.Quiet, term.Clean(label), labelCells)
 			l.Space(1)
-			l.Add(f.style, text)
+			l.Add(f.Style, text)
 			lines = append(lines, l)
 		}
 	}
@@ -223,28 +193,13 @@ func whatIf(t *traces.Trace) []string {
 	if t.Steps[traces.CacheWrite].Because.Reason == traces.SkippedIgnoreCacheSave {
 		out = append(out, "ignore_cache_save=false -> cache "+cache+" is written")
 	}
-	if next := second(t.Primary); next != nil {
-		out = append(out, "without "+where(t.Primary.Winner())+" -> "+sentence("terminus", next))
+	if next := t.Primary.RunnerUp(); next.Terminus != "" {
+		out = append(out, "without "+where(t.Primary.Winner())+" -> "+sentence("terminus", &next))
 	}
-	if next := second(t.Cache); next != nil {
-		out = append(out, "without "+where(t.Cache.Winner())+" -> "+sentence("cache", next))
+	if next := t.Cache.RunnerUp(); next.Terminus != "" {
+		out = append(out, "without "+where(t.Cache.Winner())+" -> "+sentence("cache", &next))
 	}
 	return out
-}
-
-// second returns the choice that would win if the winner were not there.
-func second(s traces.Slot) *traces.Choice {
-	won := false
-	for i := range s {
-		if s[i].Terminus == "" || s[i].Why != "" {
-			continue
-		}
-		if won {
-			return &s[i]
-		}
-		won = true
-	}
-	return nil
 }
 
 func where(c traces.Choice) string {
@@ -282,8 +237,8 @@ func Report(t *traces.Trace, zone *time.Location) string {
 		step, answer, because, took := cells(t, &l)
 		fmt.Fprintf(&b, "%-4s %s%-22s %-24s %-40s %7s\n", l.number, strings.Repeat("  ", l.depth), step, answer, because, took)
 		for _, f := range factsOf(t, &l, tr) {
-			if f.label == "failed" || f.label == "message" || f.label == "not said" || l.span != nil && f.label != "time" && f.label != l.span.Kind.String() {
-				fmt.Fprintf(&b, "       %-10s %s\n", f.label, strings.ReplaceAll(strings.TrimRight(f.text, "\n"), "\n", "\n                  "))
+			if f.Label == "failed" || f.Label == "message" || f.Label == "not said" || l.span != nil && f.Label != "time" && f.Label != l.span.Kind.String() {
+				fmt.Fprintf(&b, "       %-10s %s\n", f.Label, strings.ReplaceAll(strings.TrimRight(f.Text, "\n"), "\n", "\n                  "))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -218,18 +219,11 @@ func (st *stay) items() []item {
 		case name == "key":
 			it.value = st.Request.Key
 		case name == "env":
-			it.value = st.Request.Environment
-			if it.value == "" {
-				it.value = t.Environment
-			}
+			it.value = cmp.Or(st.Request.Environment, t.Environment)
 		case name == "terminus":
-			if it.value = st.Request.Terminus; it.value == "" {
-				it.value = t.Primary.Winner().Terminus
-			}
+			it.value = cmp.Or(st.Request.Terminus, t.Primary.Winner().Terminus)
 		case name == "cache":
-			if it.value = st.Request.Cache; it.value == "" {
-				it.value = t.Cache.Winner().Terminus
-			}
+			it.value = cmp.Or(st.Request.Cache, t.Cache.Winner().Terminus)
 		case name == "value":
 			it.value = "(none yet)"
 			if st.State.Value != nil {

@@ -195,13 +195,10 @@ func countAll(log session.Log, exprs []string) map[string]string {
 		if _, is, _ := Server(expr); is {
 			continue
 		}
-		e, err := query.Parse(expr)
+		v, err := session.Find(log, expr)
 		if err != nil {
 			out[expr] = err.Error()
 			continue
-		}
-		v := log.View(e)
-		for !v.Extend(0) {
 		}
 		out[expr] = term.Plural(v.Len(), "request")
 		if n := v.Len(); n > 0 {

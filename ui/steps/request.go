@@ -92,12 +92,9 @@ func SetMark(env *session.Env, id uint64, letter byte) tea.Cmd {
 // number on.
 func Jump(env *session.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
 	return screen.Later(func() tea.Msg {
-		e, err := query.Parse("mark=" + query.Quote(string(letter)))
+		v, err := session.Find(env.Log, "mark="+query.Quote(string(letter)))
 		if err != nil {
 			return screen.Toast{Text: "a mark is a letter from a to z", Bad: true}
-		}
-		v := env.Log.View(e)
-		for !v.Extend(scanRows) {
 		}
 		if v.Len() == 0 {
 			return screen.Toast{Text: fmt.Sprintf("nothing is marked %c", letter), Advice: fmt.Sprintf("m %c marks a request", letter)}
@@ -106,41 +103,17 @@ func Jump(env *session.Env, letter rune, then func(uint64) tea.Cmd) tea.Cmd {
 	})
 }
 
-// scanRows is how many rows are looked at between two looks at the clock.
-const scanRows = 1 << 16
-
 // NextFailure returns the nearest request after or before id that failed, seen
 // or hidden; zero if there is none. It may look at every row.
 func NextFailure(log session.Log, id uint64, forward bool) uint64 {
-	first, last := log.Range()
-	rows := make([]session.Row, 1024)
+	rows := session.Backward(log, id)
 	if forward {
-		for from := max(id+1, first); from <= last; {
-			n := log.Rows(from, rows)
-			for i := range n {
-				if rows[i].Outcome.Failed() {
-					return rows[i].ID
-				}
-			}
-			if n == 0 {
-				return 0
-			}
-			from = rows[n-1].ID + 1
-		}
-		return 0
+		rows = session.Forward(log, id+1)
 	}
-	for to := id; to > first; {
-		from := first
-		if to-first > uint64(len(rows)) {
-			from = to - uint64(len(rows))
+	for row := range rows {
+		if row.Outcome.Failed() {
+			return row.ID
 		}
-		n := log.Rows(from, rows[:to-from])
-		for i := n - 1; i >= 0; i-- {
-			if rows[i].ID < to && rows[i].Outcome.Failed() {
-				return rows[i].ID
-			}
-		}
-		to = from
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -220,7 +221,6 @@ func (tr *tree) spans(out []line, spans []*traces.Span, s traces.Step, prefix st
 
 // chain adds every choice on a slot, strongest first.
 func chain(out []line, slot string, choices traces.Slot) []line {
-	won := false
 	for i := range choices {
 		c := &choices[i]
 		l := line{step: traces.Route, choice: c, slot: slot, depth: 1, nth: len(out)}
@@ -229,10 +229,10 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 			l.status = "not applied"
 		case c.Terminus == "":
 			l.status = "no opinion"
-		case won:
-			l.status = "overruled"
+		case i == choices.Wins():
+			l.status = "wins"
 		default:
-			l.status, won = "wins", true
+			l.status = "overruled"
 		}
 		out = append(out, l)
 	}
@@ -242,10 +242,7 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 // sentence is a choice in one sentence: "cache json set by storeconfigs,
 // puppet.conf:4".
 func sentence(slot string, c *traces.Choice) string {
-	name := c.Terminus
-	if name == "" {
-		name = "(none)"
-	}
+	name := cmp.Or(c.Terminus, "(none)")
 	s := slot + " " + name + " set by "
 	switch {
 	case c.Source == "" || c.Source == c.Kind.String():

@@ -207,21 +207,11 @@ func (s *Steps) fold() {
 	}
 	s.lines = s.tree.lines(s.trace, s.open)
 	s.list.SetLen(len(s.lines))
-	for i := range s.lines {
-		if s.lines[i].key() == at {
-			s.list.To(i)
-			return
-		}
-	}
+	s.list.Seek(func(i int) bool { return s.lines[i].key() == at })
 }
 
 func (s *Steps) toStep(step traces.Step) {
-	for i := range s.lines {
-		if s.lines[i].step == step && s.lines[i].span == nil && s.lines[i].choice == nil {
-			s.list.To(i)
-			return
-		}
-	}
+	s.list.Seek(func(i int) bool { return s.lines[i].step == step && s.lines[i].span == nil && s.lines[i].choice == nil })
 }
 
 // focus returns the row under the cursor, or nil.
@@ -374,7 +364,7 @@ func (s *Steps) enter() tea.Cmd {
 	var p widget.Page
 	p.Title = fmt.Sprintf("#%d > %s", s.id, s.name(l))
 	for _, f := range factsOf(s.trace, l, s.tree) {
-		p.Add(f.label, f.text, f.style)
+		p.Add(f.Label, f.Text, f.Style)
 	}
 	return screen.Show(widget.NewPager(&s.env.Shared, p))
 }
@@ -396,11 +386,7 @@ func (s *Steps) failure(forward bool) tea.Cmd {
 
 // find goes to the nearest row with what is searched.
 func (s *Steps) find(step int) bool {
-	at := widget.Around(len(s.lines), s.list.Cursor, step, func(i int) bool { return s.has(&s.lines[i]) })
-	if at >= 0 {
-		s.list.To(at)
-	}
-	return at >= 0
+	return s.list.Find(step, func(i int) bool { return s.has(&s.lines[i]) })
 }
 
 func (s *Steps) has(l *line) bool {
@@ -408,7 +394,7 @@ func (s *Steps) has(l *line) bool {
 	if s.search.In(term.Clean(a + " " + b + " " + c).String()) {
 		return true
 	}
-	return slices.ContainsFunc(factsOf(s.trace, l, s.tree), func(f fact) bool { return s.search.In(term.Clean(f.text).String()) })
+	return slices.ContainsFunc(factsOf(s.trace, l, s.tree), func(f widget.Fact) bool { return s.search.In(term.Clean(f.Text).String()) })
 }
 
 func (s *Steps) copies() []widget.Item {

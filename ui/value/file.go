@@ -52,7 +52,7 @@ type File struct {
 	text     bool
 	redacted int
 	lines    []string
-	facts    []widget.Fact
+	facts    widget.Facts
 	page     widget.Table
 	search   widget.Search
 }
@@ -66,7 +66,7 @@ type fileLoaded struct {
 	err      error
 }
 
-type factsGathered []widget.Fact
+type factsGathered struct{ facts widget.Facts }
 
 var _ screen.Screen = (*File)(nil)
 
@@ -161,12 +161,8 @@ func isText(b []byte, whole bool) bool {
 func (f *File) gather() tea.Cmd {
 	t, env, inst := f.trace, f.env, f.inst
 	return screen.Later(func() tea.Msg {
-		var m factsGathered
-		put := func(label, text string) {
-			if text != "" {
-				m = append(m, widget.Fact{Label: label, Text: text})
-			}
-		}
+		var facts widget.Facts
+		put := func(label, text string) { facts.Put(term.Plain, label, text) }
 		var v traces.Value
 		switch {
 		case t != nil:
@@ -184,32 +180,29 @@ func (f *File) gather() tea.Cmd {
 			put(p[0], p[1])
 		}
 		if t == nil {
-			return screen.For{Screen: f, Msg: m}
+			return screen.For{Screen: f, Msg: factsGathered{facts}}
 		}
 		put("answered at", t.Start.In(env.Zone).Format("2006-01-02 15:04:05"))
 		put("served by", traces.HeadlineOf(t).Answered)
 		if other, id := metadataOf(env, t.Key); id != 0 {
 			at := fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start))
-			m = append(m, widget.Fact{}, widget.Fact{Label: "METADATA", Text: at, Style: term.Quiet})
+			facts = append(facts, widget.Fact{}, widget.Fact{Label: "METADATA", Text: at, Style: term.Quiet})
 			if body, err := env.Log.Body(other.Value); err == nil {
 				for _, p := range pairsOf(body) {
 					put(p[0], p[1])
 				}
 			}
 		}
-		return screen.For{Screen: f, Msg: m}
+		return screen.For{Screen: f, Msg: factsGathered{facts}}
 	})
 }
 
 // metadataOf returns the last find of the metadata of a key; zero if there was
 // none.
 func metadataOf(env *session.Env, key string) (*traces.Trace, uint64) {
-	e, err := query.Parse("ind=file_metadata verb=find key=" + query.Quote(key))
+	view, err := session.Find(env.Log, "ind=file_metadata verb=find key="+query.Quote(key))
 	if err != nil {
 		return nil, 0
-	}
-	view := env.Log.View(e)
-	for !view.Extend(0) {
 	}
 	for i := view.Len() - 1; i >= 0 && i > view.Len()-maxElsewhere; i-- {
 		if t, err := env.Log.Trace(view.At(i)); err == nil && t.Value.Model != "" {
@@ -277,7 +270,7 @@ func (f *File) Update(msg tea.Msg) tea.Cmd {
 		f.loaded, f.body, f.whole, f.text, f.redacted, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.redacted, msg.lines, msg.err
 		f.layout()
 	case factsGathered:
-		f.facts = msg
+		f.facts = msg.facts
 		f.layout()
 	}
 	return nil
@@ -336,11 +329,7 @@ func (f *File) find(step int) bool {
 	if f.mode != asText {
 		f.turn(asText - f.mode)
 	}
-	at := widget.Around(len(f.lines), f.page.Cursor, step, func(i int) bool { return f.search.In(f.lines[i]) })
-	if at >= 0 {
-		f.page.To(at)
-	}
-	return at >= 0
+	return f.page.Find(step, func(i int) bool { return f.search.In(f.lines[i]) })
 }
 
 func (f *File) copies() []widget.Item {
@@ -440,7 +429,7 @@ func (f *File) hex() term.Lines {
 }
 
 // about is what is known of the file.
-func (f *File) about(width int, facts []widget.Fact) term.Lines {
+func (f *File) about(width int, facts widget.Facts) term.Lines {
 	lines := term.Lines{term.Of(term.Quiet, " META")}
 	for _, x := range facts {
 		lines = append(lines, x.Lines(2, 17, width, 4)...)

@@ -3,6 +3,7 @@
 package value
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ type Value struct {
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []answer
-	facts     []widget.Fact // that were added
+	facts     widget.Facts // that were added
 }
 
 // New shows the value that answered a request, or what a save sent.
@@ -144,12 +145,9 @@ func yamlOf(m *bodyLoaded) []string {
 func (v *Value) lookElsewhere() tea.Cmd {
 	t := v.trace
 	return screen.Later(func() tea.Msg {
-		e, err := query.Parse("ind=" + query.Quote(t.Indirection) + " key=" + query.Quote(t.Key))
+		view, err := session.Find(v.env.Log, "ind="+query.Quote(t.Indirection)+" key="+query.Quote(t.Key))
 		if err != nil {
 			return nil
-		}
-		view := v.env.Log.View(e)
-		for !view.Extend(0) {
 		}
 		last := make(map[string]uint64)
 		var order []string
@@ -228,21 +226,13 @@ func (v *Value) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (v *Value) fold() {
-	var at *tree.Node
-	if n := v.focus(); n != nil {
-		at = n
-	}
+	at := v.focus()
 	v.rows = nil
 	if v.root != nil {
 		v.rows = v.root.Rows()
 	}
 	v.layout()
-	for i := range v.rows {
-		if v.rows[i].Node == at {
-			v.list.To(i)
-			return
-		}
-	}
+	v.seek(at)
 }
 
 // focus returns the node under the cursor, or nil.
@@ -371,11 +361,7 @@ func (v *Value) foldHere() {
 		n.Open = false
 		v.fold()
 	case n.Parent != nil:
-		for i := range v.rows {
-			if v.rows[i].Node == n.Parent {
-				v.list.To(i)
-			}
-		}
+		v.seek(n.Parent)
 	}
 }
 
@@ -452,7 +438,7 @@ func plain(v data.Value) string {
 // the bytes of the value, elsewhere by its lines.
 func (v *Value) find(step int) bool {
 	if v.mode == asYAML {
-		return v.findLine(step)
+		return v.page.Find(step, func(i int) bool { return v.search.In(v.yaml[i]) })
 	}
 	if v.root == nil {
 		return false
@@ -461,81 +447,23 @@ func (v *Value) find(step int) bool {
 	if n := v.focus(); n != nil {
 		from = n.From
 	}
-	for range 2 { // from here, then round
-		offset := -1
-		switch {
-		case step < 0:
-			offset = lastFold(v.body[:from], v.search.Text())
-		case step > 0 && from < len(v.body):
-			offset = indexFold(v.body, from+1, v.search.Text())
-		default:
-			offset = indexFold(v.body, from, v.search.Text())
-		}
-		if offset >= 0 {
-			v.goTo(v.root.At(offset))
-			return true
-		}
-		from = 0
-		if step < 0 {
-			from = len(v.body)
-		}
+	text := []byte(v.search.Text())
+	at := widget.Around(len(v.body), from, step, func(i int) bool {
+		return len(v.body)-i >= len(text) && bytes.EqualFold(v.body[i:i+len(text)], text)
+	})
+	if at >= 0 {
+		v.goTo(v.root.At(at))
 	}
-	return false
+	return at >= 0
 }
 
 func (v *Value) goTo(n *tree.Node) {
 	v.mode = asTree
 	v.fold()
-	for i := range v.rows {
-		if v.rows[i].Node == n {
-			v.list.To(i)
-		}
-	}
+	v.seek(n)
 }
 
-func (v *Value) findLine(step int) bool {
-	at := widget.Around(len(v.yaml), v.page.Cursor, step, func(i int) bool { return v.search.In(v.yaml[i]) })
-	if at >= 0 {
-		v.page.To(at)
-	}
-	return at >= 0
-}
-
-// indexFold returns where part begins in b from a place on, without regard to
-// the case of ASCII letters; -1 if nowhere.
-func indexFold(b []byte, from int, part string) int {
-	for i := from; i+len(part) <= len(b); i++ {
-		if equalFold(b[i:], part) {
-			return i
-		}
-	}
-	return -1
-}
-
-func lastFold(b []byte, part string) int {
-	for i := len(b) - len(part); i >= 0; i-- {
-		if equalFold(b[i:], part) {
-			return i
-		}
-	}
-	return -1
-}
-
-func equalFold(b []byte, part string) bool {
-	for i := range len(part) {
-		if lower(b[i]) != lower(part[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}
+func (v *Value) seek(n *tree.Node) { v.list.Seek(func(i int) bool { return v.rows[i].Node == n }) }
 
 func (v *Value) copies() []widget.Item {
 	n := v.focus()

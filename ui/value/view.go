@@ -1,8 +1,10 @@
 package value
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"indirtui/traces"
@@ -202,37 +204,32 @@ func (v *Value) side(height, width int) term.Lines {
 // meta is what is known of the value.
 func (v *Value) meta(width int) term.Lines {
 	t := v.trace
-	lines := term.Lines{term.Of(term.Quiet, " META")}
-	put := func(style term.Style, label, text string) {
-		lines = append(lines, widget.Fact{Label: label, Text: text, Style: style}.Lines(2, 15, width, 4)...)
-	}
-	for _, f := range v.facts {
-		put(f.Style, f.Label, f.Text)
-	}
+	facts := slices.Clone(v.facts)
 	row, _ := v.env.Log.Row(t.ID)
 	served := traces.HeadlineOf(t).Answered
 	style := term.Plain
 	if t.Served == traces.ByCache {
 		style = term.Cached
 	}
-	put(style, "served by", served)
-	put(term.Plain, "answered at", t.Start.In(v.env.Zone).Format("2006-01-02 15:04:05"))
-	put(term.Plain, "run", traces.RunName(t.Run, t.RunGuessed))
-	put(term.Plain, "traceparent", t.Traceparent.String())
-	put(term.Plain, "environment", t.Environment)
-	put(term.Plain, "stored in", v.value.Source)
-	put(term.Plain, "model", v.value.Model)
-	put(term.Plain, "format", v.value.Format)
-	put(term.Plain, "expiry", t.Steps[traces.Expiry].Because.String())
-	put(term.Plain, "size", term.Grouped(int64(v.value.Size))+" B")
-	put(term.Plain, "sha256", v.value.Digest)
+	facts.Put(style, "served by", served)
+	facts.Put(term.Plain, "answered at", t.Start.In(v.env.Zone).Format("2006-01-02 15:04:05"))
+	facts.Put(term.Plain, "run", traces.RunName(t.Run, t.RunGuessed))
+	facts.Put(term.Plain, "traceparent", t.Traceparent.String())
+	facts.Put(term.Plain, "environment", t.Environment)
+	facts.Put(term.Plain, "stored in", v.value.Source)
+	facts.Put(term.Plain, "model", v.value.Model)
+	facts.Put(term.Plain, "format", v.value.Format)
+	facts.Put(term.Plain, "expiry", t.Steps[traces.Expiry].Because.String())
+	facts.Put(term.Plain, "size", term.Grouped(int64(v.value.Size))+" B")
+	facts.Put(term.Plain, "sha256", v.value.Digest)
 	if v.value.Redacted > 0 {
-		put(term.Attention, "masked", term.Plural(v.value.Redacted, "value"))
+		facts.Put(term.Attention, "masked", term.Plural(v.value.Redacted, "value"))
 	}
-	put(term.Plain, "filter", t.Steps[traces.Filter].Because.String())
+	facts.Put(term.Plain, "filter", t.Steps[traces.Filter].Because.String())
 	if row.CacheWritten {
-		put(term.Plain, "written to", "cache "+row.Cache)
+		facts.Put(term.Plain, "written to", "cache "+row.Cache)
 	}
+	lines := append(term.Lines{term.Of(term.Quiet, " META")}, facts.Lines(2, 15, width, 4)...)
 	if len(v.elsewhere) > 0 {
 		lines = append(lines, term.Line{}, term.Of(term.Quiet, " SAME KEY ELSEWHERE"))
 	}
@@ -262,10 +259,7 @@ func (v *Value) foot() term.Lines {
 	}
 	path := ""
 	if n := v.focus(); n != nil && v.mode == asTree {
-		path = n.Path()
-		if path == "" {
-			path = "."
-		}
+		path = cmp.Or(n.Path(), ".")
 	}
 	return term.Lines{
 		v.env.Theme.HRule(v.width),

@@ -14,6 +14,7 @@ type Column struct {
 	Grow     int  // its share of what is left over
 	Priority int  // the column with the lowest goes first when there is no room
 	Right    bool // numbers
+	Bold     bool // its title stands out
 }
 
 // cell adds what a line has in the column, w cells wide, and a blank; nothing if

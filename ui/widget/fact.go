@@ -24,3 +24,22 @@ func (f Fact) Lines(indent, at, width, rows int) term.Lines {
 	}
 	return lines
 }
+
+// Facts are what is known of something, in order.
+type Facts []Fact
+
+// Put adds a fact, unless its text is empty: then nothing is known.
+func (f *Facts) Put(style term.Style, label, text string) {
+	if text != "" {
+		*f = append(*f, Fact{label, text, style})
+	}
+}
+
+// Lines returns the lines of each fact, one below the other.
+func (f Facts) Lines(indent, at, width, rows int) term.Lines {
+	var lines term.Lines
+	for _, fact := range f {
+		lines = append(lines, fact.Lines(indent, at, width, rows)...)
+	}
+	return lines
+}

@@ -34,7 +34,7 @@ type Form struct {
 	Preview     func(ctx context.Context, values []string) []string
 	PreviewRows int
 
-	at      int
+	list    Table
 	text    string
 	problem *Problem
 	wrong   int
@@ -48,7 +48,9 @@ type previewed struct{ lines []string }
 
 // NewForm returns f ready to be pushed.
 func NewForm(env *screen.Shared, f Form) *Form {
-	f.Env = env
+	f.Env, f.list.Gutter = env, 2
+	f.list.SetHeight(len(f.Fields))
+	f.list.SetLen(len(f.Fields))
 	f.check()
 	return &f
 }
@@ -123,21 +125,21 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	field := &f.Fields[f.at]
+	field := &f.Fields[f.list.Cursor]
 	switch key.String() {
 	case "esc", "ctrl+c":
 		return f.close(nil)
 	case "enter":
 		if f.problem != nil {
-			f.at = f.wrong
+			f.list.To(f.wrong)
 			return nil
 		}
 		return f.close(f.Enter(f.Values()))
 	case "tab":
-		f.at = (f.at + 1) % len(f.Fields)
+		f.list.To((f.list.Cursor + 1) % len(f.Fields))
 		return nil
 	case "shift+tab":
-		f.at = (f.at + len(f.Fields) - 1) % len(f.Fields)
+		f.list.To((f.list.Cursor + len(f.Fields) - 1) % len(f.Fields))
 		return nil
 	case "down":
 		field.choose(1)
@@ -167,35 +169,32 @@ func (f *Field) choose(step int) {
 
 func (f *Form) View() term.Lines {
 	th := f.Env.Theme
-	lines := term.Lines{th.HRule(f.Width), term.Of(term.Bold, " "+f.Title)}
 	labels := 0
 	for i := range f.Fields {
 		labels = max(labels, term.Clean(f.Fields[i].Label).Width())
 	}
-	for i := range f.Fields {
-		field := &f.Fields[i]
-		var l term.Line
-		style := term.Plain
-		if i == f.at {
-			l.Put(term.Bold, th.Glyphs.Cursor)
+	rows := f.list.Lines(th, f.Width, func(i int, r *Row) {
+		field, style := &f.Fields[i], term.Plain
+		if r.Focus {
 			style = term.Bold
 		}
-		l.To(2)
-		l.Cell(style, term.Clean(field.Label), labels)
-		l.Space(2)
-		room := max(f.Width-l.Width()-1, 10)
-		if i == f.at {
-			text, _ := field.Input.Line(th, room)
-			l.Append(text)
-		} else {
-			l.Add(term.Plain, term.CleanTo(field.Input.String(), room))
+		r.To(f.list.Gutter)
+		r.Cell(style, term.Clean(field.Label), labels)
+		r.Space(2)
+		room := max(f.Width-r.Width()-1, 10)
+		if !r.Focus {
+			r.Add(term.Plain, term.CleanTo(field.Input.String(), room))
+			return
 		}
-		if rest := f.Width - l.Width() - 3; i == f.at && rest > 12 && field.Hint != "" {
-			l.Space(2)
-			l.Add(term.Quiet, term.Clean(field.Hint).Cut(rest))
+		r.Focus = false
+		text, _ := field.Input.Line(th, room)
+		r.Append(text)
+		if rest := f.Width - r.Width() - 3; rest > 12 && field.Hint != "" {
+			r.Space(2)
+			r.Add(term.Quiet, term.Clean(field.Hint).Cut(rest))
 		}
-		lines = append(lines, l)
-	}
+	})
+	lines := append(term.Lines{th.HRule(f.Width), term.Of(term.Bold, " "+f.Title)}, rows...)
 	var below term.Line
 	if f.problem != nil {
 		below.Put(term.Attention, "  "+f.Fields[f.wrong].Label+": "+f.problem.Text)

@@ -89,3 +89,10 @@ func (l *List) apply(a screen.Command, move func(int)) bool {
 	}
 	return true
 }
+
+// Seek puts the cursor on the first row for which is is true, if there is one.
+func (l *List) Seek(is func(row int) bool) {
+	if at := Around(l.Len, 0, 0, is); at >= 0 {
+		l.To(at)
+	}
+}

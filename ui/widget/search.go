@@ -78,3 +78,12 @@ func Around(n, at, step int, has func(row int) bool) int {
 	}
 	return -1
 }
+
+// Find puts the cursor on the nearest row for which has is true. See Search.Find.
+func (l *List) Find(step int, has func(row int) bool) bool {
+	at := Around(l.Len, l.Cursor, step, has)
+	if at >= 0 {
+		l.To(at)
+	}
+	return at >= 0
+}

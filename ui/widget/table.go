@@ -22,6 +22,11 @@ type Table struct {
 
 var _ screen.List = (*Table)(nil)
 
+// Block returns a table that shows all of its rows, and has no cursor.
+func Block(columns []Column, gutter, rows int) *Table {
+	return &Table{Columns: columns, Gutter: gutter, Paged: true, List: List{Len: rows, Height: rows}}
+}
+
 // A Row is a row of a table while it is drawn. What is put on it before the
 // first column stands in the gutter, behind the cursor.
 type Row struct {
@@ -82,7 +87,11 @@ func (t *Table) title() term.Line {
 	l.Grow(2*len(t.Columns) + 1)
 	l.Space(t.Gutter)
 	for i, c := range t.Columns {
-		c.cell(&l, t.widths[i], term.Quiet, c.Title)
+		style := term.Quiet
+		if c.Bold {
+			style = term.Bold
+		}
+		c.cell(&l, t.widths[i], style, c.Title)
 	}
 	return l
 }

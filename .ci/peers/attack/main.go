@@ -343,7 +343,7 @@ func (a *attack) slow() string {
 	until := time.Now().Add(*slowFor)
 	var wg sync.WaitGroup
 	var open, cut atomic.Int64
-	turn := make(chan struct{}, 32) // handshakes at once
+	turn := make(chan struct{}, 16) // handshakes at once
 	for i := range *slow {
 		wg.Go(func() {
 			turn <- struct{}{}

@@ -10,6 +10,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -151,9 +152,7 @@ func (w *Writer) own(path string) (fs.FileMode, error) {
 	old, err := stat(path)
 	mode := w.o.Mode
 	if err != nil {
-		if mode == 0 {
-			mode = 0o600
-		}
+		mode = cmp.Or(mode, 0o600)
 		if w.o.Owner != Inherit || os.Geteuid() != 0 {
 			return mode, nil
 		}

@@ -45,7 +45,7 @@ func TestSetup(t *testing.T) {
 					t.Errorf("the certificate lacks %q:\n%s", want, text)
 				}
 			}
-			bundle, err := a.Certificates()
+			bundle, err := ca.ParseCertificates([]byte(read(t, cfg.Cert)))
 			if err != nil || len(bundle) != tt.certs {
 				t.Errorf("got %d certificates, %v", len(bundle), err)
 			}

@@ -13,6 +13,7 @@
 package ca
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/x509"
@@ -22,7 +23,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -113,21 +113,16 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 	}
 	c.fill()
 	var errs []error
-	number := func(name string, into *time.Duration) {
-		v, source := s.Get(name)
-		if v == "" {
-			return
-		}
-		d, err := indirector.ParseDuration(v)
+	duration := func(name string, unset time.Duration) time.Duration {
+		d, err := indirector.DurationOf(s, name, unset)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s (%s): %w", name, source, err))
-			return
+			errs = append(errs, err)
 		}
-		*into = d
+		return d
 	}
 	flag := func(name string) bool { return get(name) == "true" }
-	number("ca_ttl", &c.TTL)
-	number("auto_renewal_cert_ttl", &c.RenewalTTL)
+	c.TTL = duration("ca_ttl", c.TTL)
+	c.RenewalTTL = duration("auto_renewal_cert_ttl", c.RenewalTTL)
 	if c.TTL > maxTTL {
 		_, source := s.Get("ca_ttl")
 		errs = append(errs, fmt.Errorf("setting ca_ttl (%s): "+msgTTL, source, maxTTL/time.Second))
@@ -160,21 +155,11 @@ func (c *Config) fill() {
 	path(&c.Signed, "signed")
 	path(&c.Serial, "serial")
 	path(&c.Inventory, "inventory.txt")
-	if c.TTL == 0 {
-		c.TTL = defaultTTL
-	}
-	if c.RenewalTTL == 0 {
-		c.RenewalTTL = defaultRenewalTTL
-	}
-	if c.KeyLength == 0 {
-		c.KeyLength = defaultKeyLength
-	}
-	if c.AutosignLimit == 0 {
-		c.AutosignLimit = defaultAutosign
-	}
-	if c.Name == "" {
-		c.Name = "Puppet CA"
-	}
+	c.TTL = cmp.Or(c.TTL, defaultTTL)
+	c.RenewalTTL = cmp.Or(c.RenewalTTL, defaultRenewalTTL)
+	c.KeyLength = cmp.Or(c.KeyLength, defaultKeyLength)
+	c.AutosignLimit = cmp.Or(c.AutosignLimit, defaultAutosign)
+	c.Name = cmp.Or(c.Name, "Puppet CA")
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -272,16 +257,6 @@ func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
 
 // Config returns the configuration, with defaults.
 func (a *Authority) Config() Config { return a.cfg }
-
-// Certificates returns the bundle in the order of the file. The slice is the
-// caller's.
-func (a *Authority) Certificates() ([]*x509.Certificate, error) {
-	id, err := a.self()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(id.bundle), nil
-}
 
 // Certificate returns the certificate that signs others.
 func (a *Authority) Certificate() (*x509.Certificate, error) {

@@ -1,6 +1,7 @@
 package ca
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,9 +52,7 @@ type Handler struct {
 
 // NewHandler returns a Handler that asks x.
 func NewHandler(x *indirector.Indirector, o HandlerOptions) *Handler {
-	if o.Version == "" {
-		o.Version = defaultVersion
-	}
+	o.Version = cmp.Or(o.Version, defaultVersion)
 	if o.Client == nil {
 		o.Client = func(*http.Request) indirector.Remote { return indirector.Remote{} }
 	}

@@ -192,7 +192,7 @@ func TestUpdateCRLs(t *testing.T) {
 	t.Parallel()
 	a := setup(t, ca.SetupOptions{Intermediate: true}, nil)
 	cfg := a.Config()
-	root := must(a.Certificates())[1]
+	root := must(ca.ParseCertificates([]byte(read(t, cfg.Cert))))[1]
 	key := must(ca.ParseKey([]byte(read(t, filepath.Join(cfg.Dir, "root_key.pem")))))
 	list := func(number int64, change func(*x509.RevocationList)) []byte {
 		l := &x509.RevocationList{Number: big.NewInt(number), ThisUpdate: time.Now().Add(-time.Hour), NextUpdate: time.Now().Add(time.Hour)}

@@ -2,6 +2,7 @@ package ca
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/rsa"
@@ -260,9 +261,7 @@ func (a *Authority) Issue(ctx context.Context, l Leaf) (cert *x509.Certificate, 
 	if l.CLIAuth {
 		more.add(oidCLIAuth, false, "true", "utf8")
 	}
-	if l.TTL == 0 {
-		l.TTL = a.cfg.TTL
-	}
+	l.TTL = cmp.Or(l.TTL, a.cfg.TTL)
 	err = a.locked(ctx, func() error {
 		if state, err := a.State(ctx, l.Name); err != nil {
 			return err

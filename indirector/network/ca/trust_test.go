@@ -46,7 +46,7 @@ func TestTrust(t *testing.T) {
 			return s.Guard(ca.NewHandler(e.Indirector, ca.HandlerOptions{Client: s.Client}))
 		})
 		roots := x509.NewCertPool()
-		for _, c := range must(a.Certificates()) {
+		for _, c := range must(ca.ParseCertificates([]byte(read(t, cfg.Cert)))) {
 			roots.AddCert(c)
 		}
 		renew := func(certs ...tls.Certificate) string {

@@ -173,7 +173,7 @@ func New(o Options) *Client {
 		c.now = time.Now
 	}
 	if c.o.Sleep == nil {
-		c.o.Sleep = sleep
+		c.o.Sleep = indirector.Sleep
 	}
 	if c.o.Getenv == nil {
 		c.o.Getenv = os.Getenv
@@ -201,17 +201,6 @@ func Of(env indirector.Env) *Client {
 		return make().(*Client)
 	}
 	return env.Shared("client", make).(*Client)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 type noSettings struct{}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,9 +45,7 @@ const spare = 8
 // readBody returns a body of at most limit bytes; 0 is missing. Memory grows
 // with what arrives, not with Content-Length.
 func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
-	if limit == 0 {
-		limit = missing
-	}
+	limit = cmp.Or(limit, missing)
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, RuntimeError, "the body of the request is larger than %d bytes", limit)
 	if r.ContentLength > limit {
 		return nil, tooLarge

@@ -95,12 +95,8 @@ type Handler struct {
 // NewHandler returns the handler that decodes requests, runs them on x, and
 // encodes the answers. It is safe for concurrent use.
 func NewHandler(x *indirector.Indirector, o Options) *Handler {
-	if o.Version == "" {
-		o.Version = "7.23.0"
-	}
-	if o.Stall == 0 {
-		o.Stall = 30 * time.Second
-	}
+	o.Version = cmp.Or(o.Version, "7.23.0")
+	o.Stall = cmp.Or(o.Stall, 30*time.Second)
 	if o.Client == nil {
 		o.Client = anonymous
 	}

@@ -9,9 +9,9 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -143,26 +143,6 @@ func (m *Message) Target() string {
 		return m.Path
 	}
 	return m.Path + "?" + m.Query
-}
-
-// Request returns the message as a request to base: "https://puppet:8140". Its
-// body is opened anew for each attempt.
-func (m *Message) Request(base string) (*http.Request, error) {
-	u, err := url.Parse(base + m.Target())
-	if err != nil {
-		return nil, err
-	}
-	r := &http.Request{
-		Method: m.Method, URL: u, Host: u.Host, Header: m.Header.Clone(),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: http.NoBody,
-	}
-	if m.Body == nil {
-		return r, nil
-	}
-	r.ContentLength = m.Body.Size()
-	r.GetBody = m.Body.Open
-	r.Body, err = m.Body.Open()
-	return r, err
 }
 
 // Encode returns req as it goes over the network. One that came over the
@@ -417,10 +397,7 @@ func (e Encoding) formats(name string) []string {
 		}
 		return []string{"json"}
 	}
-	preferred := e.Preferred
-	if preferred == "" {
-		preferred = "json"
-	}
+	preferred := cmp.Or(e.Preferred, "json")
 	if e.Legacy {
 		preferred = "pson"
 	}
