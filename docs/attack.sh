@@ -56,14 +56,14 @@ if grep -i -m 3 panic "$work/err"; then failed=1; fi
 
 # Saves that are killed: what is there is whole, and nothing is left after the
 # next save.
-save() { "$work/indirtui" save facts killed --file "$1" terminus=json --write --confdir "$work/srv" --application server; }
-head -c 200000 /dev/zero | tr '\0' x >"$work/long"
+save=("$work/indirtui" save facts killed --file "$work/body.json" terminus=json --write --confdir "$work/srv" --application server)
+head -c 3000000 /dev/zero | tr '\0' x >"$work/long" # so that writing takes a while
 broken=0
 for i in $(seq "$KILLS"); do
-  printf '{"name":"killed","values":{"n":"%s","long":"%s"}}' "$i" "$(cat "$work/long")" >"$work/body.json"
-  save "$work/body.json" >"$work/saved" 2>&1 &
+  { printf '{"name":"killed","values":{"n":"%s","long":"' "$i"; cat "$work/long"; printf '"}}'; } >"$work/body.json"
+  "${save[@]}" >"$work/saved" 2>&1 &
   saver=$!
-  sleep "0.0$((RANDOM % 60 + 10))"
+  sleep "$(printf 0.%03d $((RANDOM % 60 + 40)))"
   kill -9 $saver 2>/dev/null || true
   wait $saver 2>/dev/null || true
   for saved in $(find "$work/srv/var" -name 'killed.json'); do
@@ -73,7 +73,7 @@ done
 left() { find "$work/srv" -name '.save-*' | wc -l; }
 before=$(left)
 find "$work/srv" -name '.save-*' -exec touch -d '2 hours ago' {} +
-save "$work/body.json" >"$work/saved" 2>&1 || { cat "$work/saved"; failed=1; }
+"${save[@]}" >"$work/saved" 2>&1 || { cat "$work/saved"; failed=1; }
 echo "kills             $KILLS, $broken broken files, $before temporary files before the next save and $(left) after it"
 [ "$broken" = 0 ] && [ "$(left)" = 0 ] || failed=1
 exit $failed
