@@ -328,16 +328,16 @@ func (a *attack) bombs() string {
 		})
 	}
 	wg.Wait()
-	var said []string
+	var answered []string
 	answers.Range(func(k, v any) bool {
-		said = append(said, fmt.Sprintf("%d × %q", v.(*atomic.Int64).Load(), k))
+		answered = append(answered, fmt.Sprintf("%d × %q", v.(*atomic.Int64).Load(), k))
 		return true
 	})
-	slices.Sort(said)
-	return fmt.Sprintf("%d (%s)", *bombs, strings.Join(said, ", "))
+	slices.Sort(answered)
+	return fmt.Sprintf("%d (%s)", *bombs, strings.Join(answered, ", "))
 }
 
-// slow opens connections that say little: nothing at all, headers or a body one
+// slow opens connections that send little: nothing at all, headers or a body one
 // byte at a time, with and without a certificate.
 func (a *attack) slow() string {
 	until := time.Now().Add(*slowFor)
