@@ -499,7 +499,12 @@ func TestInstancesWait(t *testing.T) {
 	t.Parallel()
 	const memory, weight = 64 << 20, 1 << 20
 	release, inside := make(chan struct{}), make(chan struct{}, 1000)
-	s := open(t, store.Options{Memory: memory, Once: true, Weigh: func(any) int64 { return weight }, Render: func(string, any) traces.Value {
+	s := open(t, store.Options{Memory: memory, Once: true, Weigh: func(v any) int64 {
+		if v == "huge" {
+			return memory + 1
+		}
+		return weight
+	}, Render: func(string, any) traces.Value {
 		inside <- struct{}{}
 		<-release
 		return traces.Value{}
@@ -523,6 +528,11 @@ func TestInstancesWait(t *testing.T) {
 	flush(t, s)
 	if _, ok := s.Instance(2); ok {
 		t.Error("an instance is there after it was rendered")
+	}
+	before := s.Stats().DroppedBodies
+	record(s, find("facts", "web"), "huge")
+	if n := s.Stats().DroppedBodies; n != before+1 {
+		t.Errorf("%d values were dropped, then %d, want one more", before, n)
 	}
 }
 

@@ -79,7 +79,7 @@ func (r *ring) memory() int64 {
 func (r *ring) at(position uint64) *slot { return &r.slots[position%uint64(len(r.slots))] }
 
 // push puts the detail of r into the ring. An instance for which the writer has
-// no time is dropped.
+// no time or no room is dropped.
 func (s *Store) push(t *traces.Trace, instance any, own bool, weight int64, r *row) {
 	g := &s.ring
 	n := uint64(len(g.slots))
@@ -94,7 +94,7 @@ func (s *Store) push(t *traces.Trace, instance any, own bool, weight int64, r *r
 	if own && s.opts.Weigh == nil {
 		weight = g.seen
 	}
-	if own && g.waiting > 0 && g.waiting+weight > s.opts.Memory/4 {
+	if own && (weight > s.opts.Memory || g.waiting > 0 && g.waiting+weight > s.opts.Memory/4) {
 		instance, own, weight = nil, false, 0
 		s.stats.droppedBodies++
 	}
