@@ -67,6 +67,7 @@ func Main(args []string, std Streams, specs []indirector.Spec, termini []indirec
 	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second one ends the program at once
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.hangup.watch(cancel)()

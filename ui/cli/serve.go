@@ -36,9 +36,22 @@ type listening struct {
 	listen              string
 	authConf, caConf    string
 	legacy              bool
+	makeCA              bool // also in a directory that was not named
 	connections, atOnce int
 	ui                  bool
 	display             interactive
+	notes               []string // for the screen
+}
+
+// announce prints what the user should know at the start, or keeps it for the
+// screen.
+func (l *listening) announce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if l.ui && !l.display.plain {
+		l.notes = append(l.notes, text)
+		return
+	}
+	fmt.Fprintln(l.p.Err, clean(text))
 }
 
 func (l *listening) flags(cmd *cobra.Command) {
@@ -46,6 +59,7 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.StringVar(&l.listen, "listen", ":8140", "the `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&l.authConf, "auth-conf", "", "who may ask what: Puppet Server's auth.conf (`FILE`; default Puppet Server's rules)")
 	f.StringVar(&l.caConf, "ca-conf", "", "what the CA signs: Puppet Server's ca.conf (`FILE`; default the settings)")
+	f.BoolVar(&l.makeCA, "make-ca", false, "make a CA where there is none also in a directory that neither a flag nor puppet.conf names")
 	f.BoolVar(&l.legacy, "legacy", false, "answer the URLs of Puppet 2.6 to 3, too")
 	f.IntVar(&l.connections, "connections", 10_000, "how many connections are kept at the same time")
 	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
@@ -81,7 +95,7 @@ func (c *serveCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is
-made. Each request is a line, and each run of an agent a sentence at its end;
+made, if its directory was named, or with --make-ca. Each request is a line, and each run of an agent a sentence at its end;
 --ui shows them in the interactive program instead. --plain prints a line for
 each request too, and takes commands from standard input, whose end it outlives;
 help lists them.
@@ -148,11 +162,13 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	}
 }
 
-// reload reads certificates and revocation lists again.
+// reload reads certificates again, and acknowledges that.
 func (l *listening) reload(v *answering) {
 	if err := v.server.Reload(); err != nil {
-		l.p.report(err.Error())
+		l.p.report(err.Error() + "; what was read before stays in force")
+		return
 	}
+	fmt.Fprintln(l.p.Err, "certificates and revocation lists were read again")
 }
 
 // lookAndReload shows a session without a screen, and reads certificates again
@@ -309,12 +325,16 @@ func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Lo
 	id := identityOf(e)
 	authority, err := ca.Open(cfg)
 	if errors.Is(err, ca.ErrNoCA) && !exists(id.Cert) {
-		authority, err = ca.OpenOrSetup(ctx, cfg)
+		authority, err = l.setup(ctx, e, cfg, "ssldir")
 	}
 	switch {
 	case err == nil:
+		anew := !exists(id.Cert)
 		if _, err := authority.ServerCertificate(ctx, e.Settings); err != nil {
 			return nil, err
+		}
+		if anew {
+			l.announce("made a certificate for %s: %s", setting(e, "certname"), id.Cert)
 		}
 		id.CA, id.CRL = cfg.Cert, cfg.CRL // what is revoked here counts at once
 		if err := e.Prefer("the CA of this server, setting cadir", ownCA(e)); err != nil {
@@ -340,6 +360,34 @@ func (l *listening) server(e *engine.Engine, id server.Identity, auth *authconf.
 		Identity: id, Auth: auth, Legacy: l.legacy, Recorder: e.Store, Application: e.Application, Log: log,
 		Limits: server.Limits{Connections: l.connections, Requests: l.atOnce},
 	})
+}
+
+// setup makes a CA. The user must have named its directory, and that of the
+// other setting: the system's own are left alone.
+func (l *listening) setup(ctx context.Context, e *engine.Engine, cfg ca.Config, other string) (*ca.Authority, error) {
+	for _, name := range [...]string{"cadir", other} {
+		if dir, ok := named(e, name); !ok && !l.makeCA {
+			return nil, fmt.Errorf("there is no CA in %s, and one would be made with files in %s, which neither a flag nor puppet.conf names: --set %s=DIR names another directory, --make-ca agrees", cfg.Dir, dir, name)
+		}
+	}
+	authority, err := ca.Setup(ctx, cfg, ca.SetupOptions{})
+	if err == nil {
+		l.announce("made a CA in %s", cfg.Dir)
+	}
+	return authority, err
+}
+
+// named returns the directory of a setting, and whether the user has named it
+// or one above it.
+func named(e *engine.Engine, name string) (dir string, ok bool) {
+	dir = setting(e, name)
+	for _, other := range [...]string{name, "confdir", "vardir", "ssldir"} {
+		above, source := e.Settings.Get(other)
+		if source != "default" && above != "" && strings.HasPrefix(dir+"/", strings.TrimRight(above, "/")+"/") {
+			return dir, true
+		}
+	}
+	return dir, false
 }
 
 // rules are those of --auth-conf, else Puppet Server's.
@@ -404,6 +452,7 @@ func (l *listening) open(e *engine.Engine, s *server.Server, h http.Handler, out
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
 	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	v.session.notes = append(v.session.notes, l.notes...)
 	if l.ui { // rules that were kept for the project come back, as its breakpoints do
 		if v.session.kept, err = keptFor(setting(e, "confdir")); err != nil {
 			v.session.notes = append(v.session.notes, err.Error())

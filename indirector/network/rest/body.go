@@ -78,6 +78,9 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 		case int64(len(b)) > limit:
 			return nil, tooLarge
 		case errors.Is(err, io.EOF):
+			if _, twice := r.Body.(*kept); twice {
+				return b, held.grow(int64(len(b)))
+			}
 			return b, nil
 		case err != nil:
 			return nil, unreadable(err)

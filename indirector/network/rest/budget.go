@@ -157,7 +157,11 @@ func earliest(ctx context.Context, t time.Time) time.Time {
 
 // shareOf returns the share of the request that a body belongs to.
 func shareOf(r *http.Request) *share {
-	if p, ok := r.Body.(*patient); ok {
+	body := r.Body
+	if k, ok := body.(*kept); ok {
+		body = k.ReadCloser
+	}
+	if p, ok := body.(*patient); ok {
 		return p.share
 	}
 	return nil

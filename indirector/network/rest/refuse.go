@@ -183,6 +183,11 @@ func (c *call) versioned(e *Error) bool {
 func (c *call) finish(status int, body []byte) {
 	c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.commit(status)
+	c.put(body)
+}
+
+// put sends a body in memory.
+func (c *call) put(body []byte) {
 	if c.r.Method == http.MethodHead {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -143,6 +144,8 @@ type call struct {
 	rc     *http.ResponseController
 	remote indirector.Remote
 
+	kept      *kept          // the body; nil unless it may be passed on
+	passed    io.WriteCloser // the answer of another server, once it is passed on
 	start     time.Time
 	path      string // decoded, without repeated slashes
 	req       *indirector.Request
@@ -162,6 +165,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{h: h, w: w, r: r, rc: http.NewResponseController(w), start: h.o.Now(), path: r.URL.Path}
 	defer c.recover()
 	if r.Body == nil || r.Body == http.NoBody {
+		defer c.abort()
 		// A time limit would end a request that is held.
 		_ = c.rc.SetReadDeadline(time.Time{})
 		c.route()
@@ -174,7 +178,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// An answer makes net/http read what is left of a body.
 	_ = c.rc.SetReadDeadline(time.Now().Add(h.o.Stall))
 	defer body.leave()
+	defer c.abort()
 	c.route()
+}
+
+// abort breaks off an answer that was passed on and not ended.
+func (c *call) abort() {
+	if t, ok := c.passed.(*takenOver); ok {
+		t.Abort()
+	}
 }
 
 // Joined returns r with the span of its header traceparent in the context.
@@ -210,6 +222,9 @@ func (c *call) recover() {
 func (c *call) route() {
 	h := c.h
 	if err := checkPath(c.path); err != nil {
+		if c.handOn() {
+			return
+		}
 		if e := asError(err); e.as != bareText || mounted(path.Clean(c.path)) || h.o.Legacy {
 			c.fail(err, traces.Route)
 			return
@@ -286,6 +301,10 @@ func (c *call) knows(name string) bool {
 // ask runs the request. The order of checks is Puppet Server's.
 func (c *call) ask() {
 	h := c.h
+	if h.o.PassThrough && c.r.Body != nil {
+		c.kept = &kept{ReadCloser: c.r.Body}
+		c.r.Body = c.kept
+	}
 	if err := c.needsEnvironment(); err != nil {
 		c.notIndirection(err)
 		return
@@ -301,7 +320,10 @@ func (c *call) ask() {
 	c.req = req
 	req.Wants = &c.wants
 	if err := c.admitted(); err != nil {
-		c.fail(err, traces.Route)
+		c.unserved(err)
+		return
+	}
+	if c.beyond() && c.handOn() {
 		return
 	}
 	req.Remote, req.Caller = &c.remote, "agent "+c.remote.Node
@@ -309,7 +331,7 @@ func (c *call) ask() {
 		req.Run, req.RunGuessed = h.o.Run(c.r, req)
 	}
 	if h.o.PassThrough {
-		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: forwarded(c.r.Header)}
+		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Came: c.onward()}
 		if len(c.r.Header["Accept"]) == 0 {
 			c.wants.Wire.Accept = []string{""}
 		}
@@ -328,15 +350,59 @@ func (c *call) ask() {
 	}
 }
 
-// notIndirection refuses what is no request of an indirection. A proxy leaves that to
-// its server, unless a form was read.
-func (c *call) notIndirection(err error) {
-	o := &c.h.o
-	if o.PassThrough && o.Other != nil && !isForm(c.r) {
-		o.Other.ServeHTTP(c.w, c.r)
-		return
+// onward returns the request as it came. It ends the keeping of the body.
+func (c *call) onward() *indirector.Came {
+	came := Onward(c.r, nil)
+	if came.Body != nil && c.kept != nil {
+		came.Body, came.Again = func() (io.ReadCloser, error) { return c.kept.again(), nil }, c.kept.ended
 	}
-	c.fail(err, traces.Route)
+	return came
+}
+
+// handOn leaves the request to the server behind a proxy, as it came.
+func (c *call) handOn() bool {
+	if !c.h.o.PassThrough || c.h.o.Other == nil {
+		return false
+	}
+	if c.kept != nil {
+		c.r.Body = c.kept.again()
+	}
+	c.h.o.Other.ServeHTTP(c.w, c.r)
+	return true
+}
+
+// notIndirection refuses what is no request of an indirection. A proxy leaves
+// that to its server.
+func (c *call) notIndirection(err error) {
+	if !c.handOn() {
+		c.fail(err, traces.Route)
+	}
+}
+
+// unserved refuses a request that cannot be answered here. A proxy leaves that
+// to its server, unless another terminus than that is routed.
+func (c *call) unserved(err error) {
+	if !c.onRoute() || !c.handOn() {
+		c.fail(err, traces.Route)
+	}
+}
+
+// onRoute reports whether the request goes to the server behind a proxy.
+func (c *call) onRoute() bool {
+	d := c.terminus()
+	return d != nil && d.REST
+}
+
+func (c *call) terminus() *indirector.Descriptor {
+	route, _ := c.h.x.Explain(c.req.Indirection)
+	return c.h.x.Registry().Descriptor(c.req.Indirection, route.Primary.Winner().Terminus)
+}
+
+// beyond reports whether the server may answer what its terminus does not know:
+// a verb, or a part of the contents.
+func (c *call) beyond() bool {
+	d := c.terminus()
+	return d != nil && d.REST && (indirector.VerbsOf(d.Type)[c.req.Verb] == nil || len(c.r.Header["Range"]) > 0)
 }
 
 // needsEnvironment is Puppet Server's first check of file requests, which might

@@ -145,6 +145,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		ConnContext:       s.connContext,
 		ErrorLog:          log.New(errorLog{s}, "", 0),
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 only, as Puppet speaks it
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like others
 	}
 	limited := &limitListener{Listener: l, s: s, free: make(chan struct{}, s.o.Limits.Connections), done: make(chan struct{}), quiet: make(map[*limitedConn]time.Time)}
 	failed := make(chan error, 1)
