@@ -22,7 +22,7 @@ var errOldCatalog = errors.New("a catalog of Puppet 3 or older is a dump of Ruby
 const unreadableCatalog = "real Puppet 7 and 8 read this YAML as a catalog without name and resources"
 
 func yamlLimits(o Options, wire bool) psych.Limits {
-	return psych.Limits{Bytes: o.Limits.Bytes, Depth: o.Limits.Depth, Nodes: o.Limits.Items, KeepBOM: wire && !o.Lenient}
+	return psych.Limits{Bytes: o.Limits.Bytes, Depth: o.Limits.Depth, Nodes: o.Limits.Items, Grow: o.Limits.Grow, KeepBOM: wire && !o.Lenient}
 }
 
 // A loadError is Puppet's YamlLoadError: it happened before there was data.

@@ -42,10 +42,11 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 		own := *sl.trace // which is another's when the writer has seen it
 		sl.trace = &own
 	}
-	f, at := s.file.f, r.line
+	at := r.line
 	if r.bits&lost != 0 {
 		at = 0 // its line is no more than the row
 	}
+	where, written := s.file.find(at)
 	s.mu.Unlock()
 	switch {
 	case ok && sl.done:
@@ -53,8 +54,8 @@ func (s *Store) Trace(id uint64) (*traces.Trace, error) {
 	case ok:
 		t, _ := s.finish(sl.trace, sl.instance)
 		return t, nil
-	case f != nil && at != 0:
-		l, err := readLine(f, at)
+	case written:
+		l, err := where.read()
 		if err != nil {
 			return nil, fmt.Errorf("read request %d at byte %d: %w", id, at, err)
 		}
@@ -151,7 +152,7 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 	}
 	s.mu.Lock()
 	b, ok := s.bodies.at[k]
-	f := s.file.f
+	where, written := s.file.find(b.offset)
 	none, whole := len(s.bodies.at) == 0, s.readOnly && s.loaded >= s.file.size
 	s.mu.Unlock()
 	switch {
@@ -163,14 +164,16 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	case b.bytes != nil:
 		return b.bytes, nil
+	case !written:
+		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	}
-	l, err := readLine(f, b.offset)
+	l, err := where.read()
 	if err != nil {
 		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 	}
 	content := l.content()
 	for _, p := range l.Pieces {
-		if content, err = s.appendPiece(f, content, p); err != nil {
+		if content, err = s.appendPiece(content, p); err != nil {
 			return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 		}
 	}
@@ -182,7 +185,7 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 
 // appendPiece appends one piece of a value. A piece that is a value of its own
 // has none.
-func (s *Store) appendPiece(f io.ReaderAt, content []byte, p linePiece) ([]byte, error) {
+func (s *Store) appendPiece(content []byte, p linePiece) ([]byte, error) {
 	text := []byte(p.Text)
 	if p.Body != "" {
 		k, err := digestOf(p.Body)
@@ -190,12 +193,13 @@ func (s *Store) appendPiece(f io.ReaderAt, content []byte, p linePiece) ([]byte,
 			return nil, err
 		}
 		s.mu.Lock()
-		b, ok := s.bodies.at[k]
+		b := s.bodies.at[k]
+		where, ok := s.file.find(b.offset)
 		s.mu.Unlock()
 		if !ok {
 			return nil, fmt.Errorf("its piece %s: %w", p.Body[:12], ErrDropped)
 		}
-		l, err := readLine(f, b.offset)
+		l, err := where.read()
 		if err != nil {
 			return nil, fmt.Errorf("its piece at byte %d: %w", b.offset, err)
 		}

@@ -106,7 +106,9 @@ func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
 	}
 	v = s.opts.Render(t.Indirection, instance)
 	digest(&v)
-	s.rendered.keep(t.Indirection, instance, v)
+	if !s.opts.Once || int64(len(v.Body)) <= s.opts.Memory/64 {
+		s.rendered.keep(t.Indirection, instance, v)
+	}
 	return v
 }
 

@@ -44,24 +44,34 @@ func keptFor(project string) (*kept, error) {
 	}
 	sum := sha256.Sum256([]byte(project))
 	path := filepath.Join(dir, "project-"+hex.EncodeToString(sum[:6])+".json")
-	info, err := os.Stat(path)
+	read, err := readKept(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		k.path = path
 		return k, nil
 	case err != nil:
 		return k, err
-	case !info.Mode().IsRegular() || info.Size() > maxKept:
-		return k, fmt.Errorf("read %s: it is no file of ours", path)
 	}
+	read.path, read.Project = path, project
+	return read, nil
+}
+
+func readKept(path string) (*kept, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxKept {
+		return nil, fmt.Errorf("read %s: it is no file of ours", path)
+	}
+	k := new(kept)
 	b, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(b, k)
 	}
 	if err != nil {
-		return &kept{Project: project}, fmt.Errorf("read %s: %w; remove it to begin anew", path, err)
+		return nil, fmt.Errorf("read %s: %w; remove it to begin anew", path, err)
 	}
-	k.path, k.Project = path, project
 	return k, nil
 }
 

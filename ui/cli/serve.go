@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -64,6 +65,9 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
 	f.BoolVar(&l.ui, "ui", false, "show the requests in the interactive program")
 	f.StringVar(&l.display.record, "record", "", "write the recording to this file (default none; with --ui a new one in the state directory)")
+	f.String("rotate", "", "begin a new file when the recording has that `SIZE`, as 256M; 0 is never (default the configuration, and never with --record)")
+	f.String("keep", "", "how many files (`N`) of recordings stay; 0 is all (default the configuration, and all with --record)")
+	f.String("keep-size", "", "how large (`SIZE`) these are together; 0 is no limit (default the configuration, and none with --record)")
 	l.display.display(cmd)
 }
 
@@ -125,6 +129,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 			return err
 		}
 	}
+	l.limitMemory()
 	v, err := start(ctx)
 	if err != nil {
 		return err
@@ -194,9 +199,38 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 	return err
 }
 
-// headless is how much of the requests is kept, in bytes, where they cannot be
-// looked at: until their lines are printed.
-const headless = 16 << 20
+// Where requests cannot be looked at, they are kept until their lines are
+// printed, or until they are recorded: so many bytes.
+const (
+	headless = 16 << 20
+	recorded = 24 << 20
+)
+
+// memoryLimit is how much memory the runtime tries to stay below, in bytes.
+func (l *listening) memoryLimit() int64 {
+	switch {
+	case l.ui:
+		return 80<<20 + 2*l.p.memory()
+	case l.display.record != "":
+		return 128 << 20
+	}
+	return 80 << 20
+}
+
+// limitMemory sets the limit of the process, unless the environment does.
+func (l *listening) limitMemory() {
+	if l.p.alone && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(l.memoryLimit())
+	}
+}
+
+// memory is what may be kept in memory by the configuration.
+func (p *program) memory() int64 {
+	if mine, err := p.mine(); err == nil {
+		return mine.Memory
+	}
+	return 256 << 20
+}
 
 // options are those of an engine that answers the network.
 func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
@@ -219,7 +253,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Set = append(set, o.Set...)
 	}
 	if l.ui || l.p.ui.record != "" {
-		if o.Recording, err = (viewer{l.p}).recording(); err != nil {
+		if err = (viewer{l.p}).record(&o); err != nil {
 			return o, nil, nil, err
 		}
 	}
@@ -229,8 +263,9 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Debug, err = debugOptions()
 		return o, guard, nil, err
 	}
+	o.Once = true
 	if o.Memory = headless; o.Recording != "" {
-		o.Memory = 0
+		o.Memory = recorded
 	}
 	o.Log = slog.New(slog.NewTextHandler(l.p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	out := newLines(l.p.Out)

@@ -163,8 +163,18 @@ func (p *parser) tagOf(t *token, start mark) string {
 	return ""
 }
 
+const (
+	portion  = 8 << 10 // nodes that Limits.Grow is asked for at once
+	nodeSize = 64      // bytes of a node, on the average
+)
+
 // count counts one node.
 func (p *parser) count() {
+	if p.nodes%portion == 0 && p.limits.Grow != nil {
+		if err := p.limits.Grow(portion * nodeSize); err != nil {
+			panic(err)
+		}
+	}
 	p.nodes++
 	if p.nodes > p.limits.Nodes {
 		panic(fmt.Errorf("line %d: more than %d values: %w", p.line+1, p.limits.Nodes, ErrLimit))

@@ -89,6 +89,10 @@ type Limits struct {
 	Nodes   int // scalars and collections of the text; 0 is 8 million
 	Aliases int // nodes that all aliases together stand for; 0 is 1 million
 
+	// Grow is asked before nodes need more memory, with its size in bytes. Its
+	// error ends the reading. If nil, only Nodes bounds it.
+	Grow func(bytes int64) error
+
 	// KeepBOM takes a byte order mark for text, as Ruby does for what comes
 	// over the wire: the document then usually fails.
 	KeepBOM bool

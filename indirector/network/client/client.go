@@ -82,9 +82,9 @@ const defaultIdle = 4 * time.Second
 const (
 	maxRedirects = 10
 	maxRetries   = 100
-	maxBody      = 256 << 20 // bytes of a body in memory
-	maxErrorBody = 1 << 20   // bytes of an error's body, if success would be streamed
-	maxHeader    = 1 << 20   // bytes of all headers of an answer
+	maxBody      = 64 << 20 // bytes of a body in memory
+	maxErrorBody = 1 << 20  // bytes of an error's body, if success would be streamed
+	maxHeader    = 1 << 20  // bytes of all headers of an answer
 )
 
 // Options are the options of New. Settings are required.
@@ -269,7 +269,7 @@ type Exchange struct {
 	Stream bool
 	// Coded leaves a Stream encoded; see Decode.
 	Coded bool
-	// Limit is the largest body in memory, in bytes; 0 is 256 MiB.
+	// Limit is the largest body in memory, in bytes, unpacked; 0 is 64 MiB.
 	Limit int64
 	// Identity names the node whose certificate is shown instead of this host's:
 	// NAME.pem in certdir and privatekeydir.

@@ -492,34 +492,20 @@ func (c *call) out() io.Writer { return limited{c} }
 type limited struct{ c *call }
 
 func (l limited) Write(b []byte) (int, error) {
-	_ = l.c.rc.SetWriteDeadline(time.Now().Add(l.c.h.o.Stall))
+	l.c.mayWrite(len(b))
 	if l.c.passed != nil {
 		return l.c.passed.Write(b)
 	}
 	return l.c.w.Write(b)
 }
 
+// mayWrite sets the time limit for writing n bytes.
+func (c *call) mayWrite(n int) {
+	_ = c.rc.SetWriteDeadline(earliest(c.r.Context(), time.Now().Add(c.h.o.Stall+transfer(int64(n)))))
+}
+
 // flush sends what net/http has buffered.
 func (l limited) flush() { _ = l.c.rc.Flush() } // the next write returns the error
-
-// A patient body has a new time limit for each read, and none after its end:
-// then nothing waits for the client.
-type patient struct {
-	body  io.ReadCloser
-	rc    *http.ResponseController
-	stall time.Duration
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	_ = p.rc.SetReadDeadline(time.Now().Add(p.stall))
-	n, err := p.body.Read(b)
-	if err != nil {
-		_ = p.rc.SetReadDeadline(time.Time{})
-	}
-	return n, err
-}
-
-func (p *patient) Close() error { return p.body.Close() }
 
 var (
 	buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -621,7 +607,7 @@ func knownCodings(lines []string) string {
 // passOn begins to answer with what came from another server.
 func (c *call) passOn(w *indirector.Wire) {
 	c.committed = true
-	_ = c.rc.SetWriteDeadline(time.Now().Add(c.h.o.Stall))
+	c.mayWrite(0)
 	answer := Passed{Status: w.Status, Reason: w.Reason, Header: w.Header, Trailer: w.Trailer, Chunked: w.Chunked}
 	passed, err := answer.Begin(c.w, c.r)
 	c.passed = passed

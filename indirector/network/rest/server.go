@@ -56,8 +56,14 @@ type Options struct {
 
 	// Form and Body limit what is read into memory, in bytes; see Space.
 	Form, Body int64
+	// Bodies limits what all requests together have in memory of their bodies, as
+	// they are and decoded, in bytes; 0 is 96 MiB. Requests wait for each other,
+	// and get 503 after Wait; 0 is 5 seconds.
+	Bodies int64
+	Wait   time.Duration
 	// Stall is how long a client may take to send or accept the next piece of a
-	// body; 0 is a minute. It does not limit how long a request runs.
+	// body, and how much longer than 4 KiB a second in all; 0 is 30 seconds. It
+	// does not limit how long a request runs.
 	Stall time.Duration
 
 	// Recorder records requests that are refused before they run; nil none.
@@ -80,6 +86,8 @@ type Handler struct {
 	x     *indirector.Indirector
 	o     Options
 	space Space
+	// bodies are those of requests, in memory.
+	bodies *budget
 	// served are the methods answered by the name in a URL.
 	served  map[string]string
 	version []string
@@ -89,7 +97,7 @@ type Handler struct {
 // encodes the answers. It is safe for concurrent use.
 func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	o.Version = cmp.Or(o.Version, "7.23.0")
-	o.Stall = cmp.Or(o.Stall, time.Minute)
+	o.Stall = cmp.Or(o.Stall, 30*time.Second)
 	if o.Client == nil {
 		o.Client = anonymous
 	}
@@ -100,6 +108,7 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{x: x, o: o, version: []string{o.Version}, served: make(map[string]string)}
+	h.bodies = &budget{most: cmp.Or(o.Bodies, 96<<20), wait: cmp.Or(o.Wait, 5*time.Second)}
 	h.space = Space{Legacy: o.Legacy, Form: o.Form, Body: o.Body, Has: func(name string) bool { return x.Registry().Spec(name) != nil }}
 	for i := range table {
 		ind := &table[i]
@@ -155,12 +164,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = Joined(r)
 	c := &call{h: h, w: w, r: r, rc: http.NewResponseController(w), start: h.o.Now(), path: r.URL.Path}
 	defer c.recover()
-	// The server's limit for a whole request would end one that is held; the
-	// pieces have limits of their own.
-	_ = c.rc.SetReadDeadline(time.Time{})
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &patient{body: r.Body, rc: c.rc, stall: h.o.Stall}
+	if r.Body == nil || r.Body == http.NoBody {
+		defer c.abort()
+		// A time limit would end a request that is held.
+		_ = c.rc.SetReadDeadline(time.Time{})
+		c.route()
+		return
 	}
+	held := &share{of: h.bodies, ctx: r.Context()}
+	defer held.end()
+	body := &patient{body: r.Body, rc: c.rc, ctx: r.Context(), stall: h.o.Stall, share: held}
+	r.Body = body
+	// An answer makes net/http read what is left of a body.
+	_ = c.rc.SetReadDeadline(time.Now().Add(h.o.Stall))
+	defer body.leave()
 	defer c.abort()
 	c.route()
 }
