@@ -44,10 +44,11 @@ var rules = []rule{
 	{"indirector", "indirector/data traces traces/spell", ""},
 	{"indirector/data", "", ""},
 	{"indirector/redact", "indirector/data", ""},
+	{"indirector/rich", "indirector/data", ""},
 	{"indirector/settings", "traces/spell", ""},
 	{"indirector/model", "indirector indirector/data", ""},
 	{"indirector/format/psych", "indirector/data", "gopkg.in/yaml.v3"},
-	{"indirector/format", "indirector indirector/data indirector/format/psych indirector/model", ""},
+	{"indirector/format", "indirector indirector/data indirector/format/psych indirector/model indirector/rich", ""},
 	{"indirector/routes", "indirector indirector/data indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
 	{"indirector/engine", "indirector indirector/... traces traces/store", ""},
 	{"indirector/network/rest", "indirector indirector/host/child indirector/data indirector/format indirector/model indirector/settings traces", ""},
@@ -67,8 +68,8 @@ var rules = []rule{
 
 	// Rooms to come: see ARCHITECTURE.md.
 	{"indirector/language/syntax", "", ""},
-	{"indirector/language/types", "indirector/data", ""},
-	{"indirector/language/...", "indirector/data indirector/model indirector/language/... indirector/hiera traces traces/spell", ""},
+	{"indirector/language/types", "indirector/data indirector/rich", ""},
+	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/hiera", "indirector/data indirector/format indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
 	{"indirector/resource/types", "indirector/data", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},

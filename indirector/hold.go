@@ -256,6 +256,9 @@ func (c *call) edit(next *Request) error {
 	c.req = *next
 	c.req.Indirection, c.req.Verb, c.req.looks = was.Indirection, was.Verb, was.looks
 	c.req.Caller, c.req.Rescue, c.req.Wants = was.Caller, was.Rescue, was.Wants
+	if w := c.req.Wire(); w != nil {
+		w.Changed = true
+	}
 	if c.to != nil { // redo what the route has done
 		if c.req.Key != was.Key {
 			c.req.URI = nil

@@ -114,10 +114,12 @@ type Wire struct {
 	// own spans may never be exported, so nothing hangs below them. Set by the
 	// caller.
 	Parent string
-	// Sent are the other headers to send on, by canonical name; the terminus
-	// adds none in their place. Without Accept-Encoding none is offered. Nil
-	// leaves the choice to the terminus. Set by the caller.
-	Sent map[string][]string
+	// Came is the request as it came. It goes on as it is, unless Changed; then
+	// the request is written anew, with those headers of Came that are not part
+	// of it. Nil is a request of this process. Set by the caller.
+	Came *Came
+	// Changed reports that the request is not what came any more.
+	Changed bool
 	// Through gets the body of a search that is too long for Body, as it comes.
 	// It is called at most once, when Status and Header are known. If nil, all
 	// is kept. Set by the caller.
@@ -125,17 +127,43 @@ type Wire struct {
 
 	Address string              // URL
 	Status  int                 // 0 if no answer came
+	Reason  string              // the phrase after it: "Not Found"
 	Header  map[string][]string // of the answer, by canonical name
+	Trailer map[string][]string // the same, complete after the body
+	Chunked bool                // the body came in chunks
 	Body    []byte              // decoded; nil if not kept or streamed
 	Coded   []byte              // Body as it came, in the Content-Encoding of Header; nil if it had none
+	Kept    bool                // Body and Coded hold all that came
 	Passed  bool                // the body went Through; Forget does not bring it back
+}
+
+// A Came is an HTTP request as it came.
+type Came struct {
+	Method, Target  string              // of the request line
+	Header, Trailer map[string][]string // by canonical name, without those of one connection
+	Chunked         bool
+	Size            int64 // bytes of the body; negative if unknown
+	// Body opens the body, once unless Again. If nil, it is the contents of the
+	// instance.
+	Body  func() (io.ReadCloser, error)
+	Again bool
 }
 
 // Forget removes an answer that was replaced by another. A nil Wire is legal.
 func (w *Wire) Forget() {
 	if w != nil {
-		w.Address, w.Status, w.Header, w.Body, w.Coded = "", 0, nil, nil, nil
+		w.Address, w.Status, w.Reason, w.Header, w.Trailer, w.Chunked = "", 0, "", nil, nil, false
+		w.Body, w.Coded, w.Kept = nil, nil, false
 	}
+}
+
+// Onward returns the request as it came, if it goes on as it is, or nil. A nil
+// Wire is legal.
+func (w *Wire) Onward() *Came {
+	if w == nil || w.Changed {
+		return nil
+	}
+	return w.Came
 }
 
 // Option returns the value of an option, or nil.

@@ -482,6 +482,49 @@ func TestClosureL3(t *testing.T) {
 	}
 }
 
+// Gap L4: a second destination is a role of its own. One that only takes is
+// never read, whether its saves succeed or not, and there may be several; a
+// cache is read and written; a fallback is asked when the first fails.
+func TestClosureL4(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, nil)
+	main, spare, cache := h.fakes["node/main"], h.fakes["node/spare"], h.fakes["node/cache"]
+	for _, sink := range []*fake{spare, cache} {
+		sink.fail[indirector.Find] = errors.New("a sink was read")
+		sink.fail[indirector.Search] = errors.New("a sink was read")
+	}
+	h.assign(t, "node", indirector.SlotTerminus, "tee(tee(main, spare), cache)")
+	if err := h.save(t, "node", "a"); err != nil || main.m["a"] == nil || spare.m["a"] == nil || cache.m["a"] == nil {
+		t.Errorf("save to all three: %v", err)
+	}
+	main.m["b"] = widget{name: "b"}
+	for _, key := range []string{"a", "b"} {
+		if _, err := h.find(t, "node", key); err != nil {
+			t.Errorf("find %s: %v", key, err)
+		}
+	}
+	if spare.m["b"] == nil || cache.m["b"] == nil {
+		t.Error("what was found is not kept by the sinks")
+	}
+	if _, err := h.find(t, "node", "none"); !errors.Is(err, indirector.ErrNotFound) {
+		t.Errorf("what only a sink could have: got %v, want not found", err)
+	}
+	spare.fail[indirector.Save] = errors.New("full")
+	if err := h.save(t, "node", "c"); err != nil || main.m["c"] == nil || cache.m["c"] == nil {
+		t.Errorf("save with a sink that is full: %v", err)
+	}
+	if h.keep.last().Outcome != traces.ErrHidden {
+		t.Errorf("a sink that is full: got %v, want a hidden error", h.keep.last().Outcome)
+	}
+
+	h.assign(t, "node", indirector.SlotTerminus, "fallback(main, spare)")
+	spare.fail[indirector.Find], spare.m["d"] = nil, widget{name: "d"}
+	main.fail[indirector.Find] = errors.New("down")
+	if _, err := h.find(t, "node", "d"); err != nil {
+		t.Errorf("fallback: %v", err)
+	}
+}
+
 // Gap L5: flags are seen, and those without effect are named.
 func TestClosureL5(t *testing.T) {
 	t.Parallel()

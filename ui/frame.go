@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"indirtui/traces"
 	"indirtui/ui/screen"
@@ -206,7 +207,10 @@ func (r *Model) status() term.Line {
 	number(always, term.Attention|term.Bold, "hidden", s.Hidden)
 	number(80, term.Attention, "dropped", s.DroppedRows+s.DroppedDetails+s.DroppedBodies)
 	put(40, term.Quiet, fmt.Sprintf("mem %d/%dM", s.Memory>>20, s.Limit>>20))
-	if s.FileSize > 0 {
+	switch {
+	case !s.Stopped.IsZero():
+		put(always, term.Attention|term.Bold, "rec stopped "+s.Stopped.Format(time.TimeOnly))
+	case s.FileSize > 0:
 		put(30, term.Quiet, "rec on "+strings.ReplaceAll(term.Bytes(s.FileSize), " ", ""))
 	}
 	if n := r.overrides(); n > 0 {

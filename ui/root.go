@@ -371,6 +371,7 @@ func (r *Model) filter(text string) tea.Cmd {
 }
 
 func (r *Model) show(t screen.Toast) tea.Cmd {
+	t.Text, t.Advice = r.env.Redacted(t.Text), r.env.Redacted(t.Advice)
 	r.toast = t
 	r.toasts++
 	text := t.Text

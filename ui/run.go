@@ -334,15 +334,24 @@ func (t *terminal) Write(b []byte) (int, error) {
 }
 
 // Report writes how the program ended, for the last lines on the terminal: what
-// panicked, with the one sentence last, and the path of the recording.
+// panicked, with the one sentence last, and the path of the recording. A
+// terminal finds nothing in them to obey.
 func (e Exit) Report(w io.Writer, recording string) error {
 	if e.Panic != nil {
-		if _, err := fmt.Fprintf(w, "%s\nindirtui: a bug of ours: %v\n", e.Stack, e.Panic); err != nil {
+		var b []byte
+		for line := range strings.SplitSeq(string(e.Stack), "\n") {
+			if rest, indented := strings.CutPrefix(line, "\t"); indented {
+				b, line = append(b, '\t'), rest
+			}
+			b = append(traces.AppendSafe(b, line), '\n')
+		}
+		b = traces.AppendSafe(append(b, "indirtui: a bug of ours: "...), fmt.Sprint(e.Panic))
+		if _, err := w.Write(append(b, '\n')); err != nil {
 			return err
 		}
 	}
 	if recording != "" {
-		_, err := fmt.Fprintf(w, "recording: %s\n", recording)
+		_, err := fmt.Fprintf(w, "recording: %s\n", traces.AppendSafe(nil, recording))
 		return err
 	}
 	return nil

@@ -143,3 +143,17 @@ func (panics) Run(text string) tea.Cmd { return func() tea.Msg { panic(text) } }
 type bad struct{ place }
 
 func (bad) View() term.Lines { panic("bad screen") }
+
+// What panicked, and the path of a recording, may hold what a terminal obeys.
+func TestReportIsClean(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	e := ui.Exit{Panic: "a\x1b]2;b\n\u202ec", Stack: []byte("d\x1bc\n\te\r\n")}
+	if err := e.Report(&out, "r\x1bc.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	want := `d\x1bc` + "\n\te" + `\r` + "\n\nindirtui: a bug of ours: " + `a\x1b]2;b\n\u202ec` + "\n" + `recording: r\x1bc.jsonl` + "\n"
+	if got := out.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -55,6 +55,10 @@ type Options struct {
 	Recording       string                            // file for the traces; "" is none
 	Rows            int                               // see store.Options
 	Memory          int64                             // see store.Options
+	Once            bool                              // see store.Options
+	Rotate          int64                             // see store.Options
+	Keep            int                               // see store.Options
+	KeepBytes       int64                             // see store.Options
 	Elsewhere       bool                              // environments are a server's; no directory is looked for
 	Source          string                            // shown as the source; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
@@ -141,7 +145,7 @@ func New(o Options) (*Engine, error) {
 	e.now.Store(c)
 	r := NewRenderer(e.Redactor)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rotate: o.Rotate, Keep: o.Keep, KeepBytes: o.KeepBytes, Stopped: stopped(o.Log), Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -165,6 +169,20 @@ func New(o Options) (*Engine, error) {
 		}
 	}
 	return e, nil
+}
+
+// stopped logs that nothing can be recorded, and that it can again.
+func stopped(log *slog.Logger) func(error) {
+	if log == nil {
+		return nil
+	}
+	return func(err error) {
+		if err != nil {
+			log.Error("the recording stopped; it goes on when it can be written", "err", err)
+		} else {
+			log.Warn("the recording goes on")
+		}
+	}
 }
 
 // withHidden adds what Puppet's words leave out.

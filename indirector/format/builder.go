@@ -15,8 +15,10 @@ import (
 // that is closed is copied from there into an arena, so that a whole document
 // costs a handful of allocations.
 type builder struct {
-	items int // how many more may come
+	left  int // how many more may come before extend is called
+	items int // how many more may come after those
 	max   int
+	grow  func(bytes int64) error // may be nil
 	err   error
 
 	text  []byte // private copy of the input, padded; strings point into it
@@ -55,7 +57,7 @@ func newBuilder(b []byte, l Limits) *builder {
 	} else {
 		d.text = pad(b)
 	}
-	d.items, d.max, d.err = items, items, nil
+	d.left, d.items, d.max, d.grow, d.err = 0, items, items, l.Grow, nil
 	return d
 }
 
@@ -74,7 +76,7 @@ func (d *builder) free() {
 	clear(d.vals[:max(d.usedVals, len(d.vals))])
 	clear(d.pairs[:max(d.usedPairs, len(d.pairs))])
 	d.usedVals, d.usedPairs = 0, 0
-	d.text, d.freeVals, d.freePairs = nil, nil, nil
+	d.text, d.freeVals, d.freePairs, d.grow = nil, nil, nil, nil
 	if cap(d.vals) > keptStack || cap(d.pairs) > keptStack {
 		return
 	}
@@ -90,6 +92,32 @@ func (d *builder) str(i, j int) data.Value {
 func (d *builder) fail(err error) {
 	if d.err == nil {
 		d.err = err
+	}
+}
+
+// count counts an element as it is read, before it is kept.
+func (d *builder) count() {
+	if d.left--; d.left < 0 {
+		d.extend()
+	}
+}
+
+// extend allows more elements, or fails.
+func (d *builder) extend() {
+	n := min(d.items, portion)
+	if n == 0 {
+		d.fail(tooMany(d.max))
+		return
+	}
+	d.left, d.items = n-1, d.items-n
+	if d.grow != nil {
+		d.failIf(d.grow(int64(n) * elementSize))
+	}
+}
+
+func (d *builder) failIf(err error) {
+	if err != nil {
+		d.fail(err)
 	}
 }
 
@@ -114,10 +142,6 @@ func (d *builder) list(base int) data.Value {
 	if n == 0 {
 		return data.OfList(nil)
 	}
-	if d.items -= n; d.items < 0 {
-		d.fail(tooMany(d.max))
-		return data.Value{}
-	}
 	if n > len(d.freeVals) {
 		d.freeVals = make([]data.Value, max(n, min(max(d.guess/4, 16), chunk)))
 	}
@@ -135,10 +159,6 @@ func (d *builder) hash(base int) data.Value {
 	n := len(d.pairs) - base
 	if n == 0 {
 		return data.OfHash(nil)
-	}
-	if d.items -= n; d.items < 0 {
-		d.fail(tooMany(d.max))
-		return data.Value{}
 	}
 	if d.repeated(base) {
 		n = d.unique(base)

@@ -210,6 +210,49 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestCountsWhileReading refuses lists and hashes that never end before they
+// are held in memory.
+func TestCountsWhileReading(t *testing.T) {
+	t.Parallel()
+	const n = 1 << 20
+	decoders := map[string]func([]byte, format.Limits) error{
+		"json":    func(b []byte, l format.Limits) error { _, err := format.DecodeJSON(b, l); return err },
+		"pson":    func(b []byte, l format.Limits) error { _, err := format.DecodePSON(b, l); return err },
+		"msgpack": func(b []byte, l format.Limits) error { _, err := format.DecodeMsgpack(b, l); return err },
+		"yaml": func(b []byte, l format.Limits) error {
+			f, _ := format.ByName("yaml")
+			_, _, err := format.Intern(f, "facts", b, format.Options{Limits: l})
+			return err
+		},
+	}
+	list, hash := "["+strings.Repeat("0,", n), "{"+strings.Repeat(`"a":0,`, n)
+	for _, tt := range []struct{ format, name, text string }{
+		{"json", "list", list},
+		{"json", "hash", hash},
+		{"pson", "list", list},
+		{"pson", "hash", hash},
+		{"msgpack", "list", "\xdd\x00\x20\x00\x00" + strings.Repeat("\x00", 2*n-1) + "\xc1"},
+		{"msgpack", "hash", "\xdf\x00\x10\x00\x00" + strings.Repeat("\xa1a\x00", n-1) + "\xc1"},
+		{"yaml", "list", list},
+		{"yaml", "hash", "{" + strings.Repeat("a: 0,", n)},
+	} {
+		decode := decoders[tt.format]
+		if err := decode([]byte(tt.text), format.Limits{Items: 1000}); err == nil || !strings.Contains(err.Error(), "more than 1000 ") {
+			t.Errorf("%s %s: got %v, want that there are too many elements", tt.format, tt.name, err)
+		}
+		var asked int64
+		err := decode([]byte(tt.text), format.Limits{Grow: func(n int64) error {
+			if asked += n; asked > 2<<20 {
+				return errors.New("no room")
+			}
+			return nil
+		}})
+		if err == nil || !strings.Contains(err.Error(), "no room") {
+			t.Errorf("%s %s: got %v after %d bytes, want that there is no room", tt.format, tt.name, err, asked)
+		}
+	}
+}
+
 func TestOwnedInputIsNotCopied(t *testing.T) {
 	t.Parallel()
 	b := append(make([]byte, 0, 64), `{"a\u0062":"c\nd"}`...)

@@ -58,11 +58,16 @@ func intern(f *Format, class string, b []byte, o Options) (indirector.Instance, 
 	if err != nil {
 		return nil, nil, err
 	}
-	i, err := c.FromData(unwrap(f, v))
+	return fromData(c, unwrap(f, v), nil, o)
+}
+
+// fromData makes an instance of data, with its rich data read.
+func fromData(c *model.Class, v data.Value, notes Notes, o Options) (indirector.Instance, Notes, error) {
+	i, err := c.FromData(v)
 	if err != nil {
-		return nil, nil, err
+		return nil, notes, err
 	}
-	notes, err := checkRich(i, nil, o.Lenient)
+	notes, err = readRich(i, notes, o.Lenient)
 	return i, notes, err
 }
 
@@ -93,12 +98,13 @@ func internMultiple(f *Format, class string, b []byte, o Options) ([]indirector.
 		return nil, nil, fmt.Errorf("undefined method `collect' for a %s", v.Kind())
 	}
 	all := make([]indirector.Instance, v.Len())
+	var notes Notes
 	for n, x := range v.List() {
-		if all[n], err = c.FromData(unwrap(f, x)); err != nil {
-			return nil, nil, err
+		if all[n], notes, err = fromData(c, unwrap(f, x), notes, o); err != nil {
+			return nil, notes, err
 		}
 	}
-	return all, nil, nil
+	return all, notes, nil
 }
 
 // textOr reads text as itself for models in the format s, and other formats as

@@ -152,6 +152,7 @@ func (d *jsonDecoder) array(i int) (data.Value, int) {
 		if d.err != nil {
 			return data.Value{}, i
 		}
+		d.count()
 		d.vals = append(d.vals, v)
 		if i = d.blank(i); d.text[i] == ',' {
 			i = d.blank(i + 1)
@@ -202,6 +203,7 @@ func (d *jsonDecoder) object(i int) (data.Value, int) {
 		if d.err != nil {
 			return data.Value{}, i
 		}
+		d.count()
 		d.pairs = append(d.pairs, data.Pair{Key: d.str(start, end), Value: v})
 		d.marks = append(d.marks, d.mark(start, end))
 		if d.text[i] == ',' && d.text[i+1] == '"' { // compact, as it nearly always is
@@ -421,12 +423,6 @@ func (d *jsonDecoder) number(start int) (data.Value, int) {
 		return data.OfInt(-int64(n)), i
 	}
 	return data.OfInt(int64(n)), i
-}
-
-func (d *jsonDecoder) failIf(err error) {
-	if err != nil {
-		d.fail(err)
-	}
 }
 
 func (d *jsonDecoder) float(start, i int) (data.Value, int) {

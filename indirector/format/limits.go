@@ -12,12 +12,19 @@ type Limits struct {
 	Bytes int // of the input; 0 is 256 MiB
 	Items int // list elements and hash pairs in all; 0 is 8 million, some 400 MB
 	Depth int // of lists and hashes; 0 is the format's own: 100 for JSON, 19 for PSON, 128 for MessagePack
+
+	// Grow is asked before elements need more memory, with its size in bytes.
+	// Its error ends the reading. If nil, only Items bounds it.
+	Grow func(bytes int64) error
 }
 
 // The defaults.
 const (
 	defaultBytes = 256 << 20
 	defaultItems = 8 << 20
+
+	portion     = 8 << 10 // elements that Grow is asked for at once
+	elementSize = 64      // bytes of an element, on the average
 
 	jsonDepth    = 100
 	psonDepth    = 19

@@ -172,6 +172,7 @@ func (d *msgpackDecoder) arrayOf(n int) data.Value {
 		if d.err != nil {
 			return data.Value{}
 		}
+		d.count()
 		d.vals = append(d.vals, v)
 	}
 	d.depth--
@@ -190,6 +191,7 @@ func (d *msgpackDecoder) mapOf(n int) data.Value {
 		if d.err != nil {
 			return data.Value{}
 		}
+		d.count()
 		d.pairs = append(d.pairs, data.Pair{Key: k, Value: v})
 		d.marks = append(d.marks, d.markKey(k, end))
 	}

@@ -158,9 +158,7 @@ func (d *psonDecoder) number() (data.Value, bool) {
 	}
 	d.i += i
 	v, err := bigInt(b[:i])
-	if err != nil {
-		d.fail(err)
-	}
+	d.failIf(err)
 	return v, true
 }
 
@@ -214,6 +212,7 @@ loop:
 		switch {
 		case d.err != nil:
 		case ok:
+			d.count()
 			d.vals = append(d.vals, v)
 			d.blank()
 			if comma = d.scan(','); !comma && !d.next(']') {
@@ -275,6 +274,7 @@ func (d *psonDecoder) pair(start, end int) (comma bool) {
 	if d.err != nil {
 		return false
 	}
+	d.count()
 	d.pairs = append(d.pairs, data.Pair{Key: d.str(start, end), Value: v})
 	d.marks = append(d.marks, d.mark(start, end))
 	if d.blank(); d.scan(',') {

@@ -170,11 +170,31 @@ func valueOf(f *Format, i indirector.Instance) (data.Value, error) {
 	if c := model.ClassOf(i); c != nil && !c.Supports(f.Name) {
 		return data.Value{}, fmt.Errorf("%s does not respond to to_%s; can not render instances to %s", c.Ruby, f.Name, f.MediaType)
 	}
+	if err := checkTitles(i); err != nil {
+		return data.Value{}, err
+	}
 	v, ok := model.ToData(i)
 	if !ok {
 		return data.Value{}, fmt.Errorf("%T does not respond to to_%s; can not render instances to %s", i, f.Name, f.MediaType)
 	}
 	return v, nil
+}
+
+// checkTitles refuses files without a path, as Puppet does when it writes them.
+func checkTitles(i indirector.Instance) error {
+	var resources []model.Resource
+	switch x := i.(type) {
+	case *model.Catalog:
+		resources = x.Resources
+	case *model.Resource:
+		resources = []model.Resource{*x}
+	}
+	for n := range resources {
+		if r := &resources[n]; r.Title == "" && r.Type == "File" {
+			return errorf(noTitlePattern, data.InspectString(r.Title))
+		}
+	}
+	return nil
 }
 
 func appendInstance(b []byte, f *Format, i indirector.Instance) ([]byte, error) {

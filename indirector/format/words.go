@@ -9,14 +9,15 @@ const (
 	notInstanceSince = notInstance + ": %w"
 	notCollection    = "Serialized YAML did not contain a collection of instances when calling intern_multiple"
 
-	notPSON      = "source '%s' not in PSON!"
-	noPSON       = "source did not contain any PSON!"
-	psonNext     = "%s '%s'!"
-	mixedPSON    = "Caught Encoding::CompatibilityError: incompatible character encodings: %s and %s"
-	halfPSON     = "Caught Encoding::InvalidByteSequenceError: incomplete %s on UTF-16BE"
-	shortEscape  = "Caught ArgumentError: wrong number of arguments (given 1, expected 0)"
-	badTimestamp = "Unable to parse '%s' using any of the formats %%FT%%T.%%N %%Z, %%FT%%T %%Z, %%F %%T.%%N %%Z, %%F %%T %%Z, %%F %%Z, %%FT%%T.%%N, %%FT%%T, %%F %%T.%%N, %%F %%T, %%F"
-	badScalar    = "Cannot create a %s from a %s"
+	noMethod       = "undefined method `%s' for %s"
+	noTitlePattern = "No set of title patterns matched the title %s."
+
+	notPSON     = "source '%s' not in PSON!"
+	noPSON      = "source did not contain any PSON!"
+	psonNext    = "%s '%s'!"
+	mixedPSON   = "Caught Encoding::CompatibilityError: incompatible character encodings: %s and %s"
+	halfPSON    = "Caught Encoding::InvalidByteSequenceError: incomplete %s on UTF-16BE"
+	shortEscape = "Caught ArgumentError: wrong number of arguments (given 1, expected 0)"
 )
 
 // errorf returns an error in these words.

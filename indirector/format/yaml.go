@@ -22,7 +22,7 @@ var errOldCatalog = errors.New("a catalog of Puppet 3 or older is a dump of Ruby
 const unreadableCatalog = "real Puppet 7 and 8 read this YAML as a catalog without name and resources"
 
 func yamlLimits(o Options, wire bool) psych.Limits {
-	return psych.Limits{Bytes: o.Limits.Bytes, Depth: o.Limits.Depth, Nodes: o.Limits.Items, KeepBOM: wire && !o.Lenient}
+	return psych.Limits{Bytes: o.Limits.Bytes, Depth: o.Limits.Depth, Nodes: o.Limits.Items, Grow: o.Limits.Grow, KeepBOM: wire && !o.Lenient}
 }
 
 // A loadError is Puppet's YamlLoadError: it happened before there was data.
@@ -39,11 +39,43 @@ func internYAML(c *model.Class, b []byte, o Options) (indirector.Instance, Notes
 	if doc.Tag != c.Ruby && (doc.Value.Kind() != data.Hash || slices.Contains(onTheWire, doc.Tag) && !o.Lenient) {
 		return nil, notes, notValid(c, nil)
 	}
-	i, err := c.FromData(doc.Value)
+	i, notes, err := fromDocument(c, doc, notes, o)
 	if err != nil && doc.Tag == c.Ruby {
 		err = notValid(c, err) // Ruby makes the object while it loads
 	}
 	return i, notes, err
+}
+
+// fromDocument makes an instance of a document. A catalog that Puppet reads as
+// an empty one is not refused, whatever it holds.
+func fromDocument(c *model.Class, doc *psych.Document, notes Notes, o Options) (indirector.Instance, Notes, error) {
+	if c.Name != "catalog" || doc.Tag != c.Ruby {
+		return fromData(c, doc.Value, notes, o)
+	}
+	if err := checkEdges(doc.Value.Get("edges")); err != nil {
+		return nil, notes, err
+	}
+	o.Lenient = true
+	i, more, err := fromData(c, doc.Value, notes, o)
+	if err != nil {
+		notes = append(notes, "its contents cannot be read: "+err.Error())
+		return fromData(c, data.OfHash(nil), notes, o)
+	}
+	return i, more, nil
+}
+
+// checkEdges refuses what Ruby cannot walk as edges: it is the one part of such
+// a catalog that Puppet looks at.
+func checkEdges(v data.Value) error {
+	if v.Truthy() && v.Kind() != data.List && v.Kind() != data.Hash {
+		return errorf(noMethod, "each", v.Inspect())
+	}
+	for _, e := range v.List() {
+		if e.Kind() != data.Hash {
+			return errorf(noMethod, "source", e.Inspect())
+		}
+	}
+	return nil
 }
 
 func notValid(c *model.Class, cause error) error {
@@ -94,8 +126,7 @@ func InternFile(f *Format, class, path string, b []byte, o Options) (indirector.
 		return nil, notes, err
 	}
 	if doc.Tag == c.Ruby {
-		i, err := c.FromData(doc.Value)
-		return i, notes, err
+		return fromDocument(c, doc, notes, o)
 	}
 	if o.Lenient && doc.Value.Kind() == data.Hash {
 		i, err := c.FromData(doc.Value)
@@ -120,7 +151,7 @@ func internYAMLList(c *model.Class, b []byte, o Options) ([]indirector.Instance,
 		if v.Kind() != data.Hash {
 			return nil, notes, notValid(c, nil)
 		}
-		if all[i], err = c.FromData(v); err != nil {
+		if all[i], notes, err = fromData(c, v, notes, o); err != nil {
 			return nil, notes, err
 		}
 	}
@@ -187,6 +218,9 @@ func dump(i indirector.Instance) (data.Value, psych.EncodeOptions, error) {
 			data.P("checksum_type", data.OfSymbol(x.ChecksumType)),
 		}), o, err
 	}
+	if err := checkTitles(i); err != nil {
+		return data.Value{}, o, err
+	}
 	v, ok := model.ToData(i)
 	if !ok {
 		return v, o, fmt.Errorf("%T has no data", i)
@@ -209,8 +243,8 @@ func dumpMetadata(m *model.FileMetadata) data.Value {
 		data.P("path", h.Get("path")),
 		data.P("links", linksSymbol(m.Links)),
 	}
-	if m.RelativePath != "" {
-		pairs = append(pairs, data.P("relative_path", data.OfString(m.RelativePath)))
+	if v := h.Get("relative_path"); !v.IsNil() {
+		pairs = append(pairs, data.P("relative_path", v))
 	}
 	return data.OfHash(pairs)
 }

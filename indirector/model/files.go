@@ -55,7 +55,9 @@ func metadataFromData(v data.Value) (*FileMetadata, error) {
 		case "path":
 			m.Path = o.text(k, v)
 		case "relative_path":
-			m.RelativePath = o.text(k, v)
+			if v.Truthy() {
+				m.RelativePath = o.text(k, v)
+			}
 		case "links":
 			if v.Truthy() {
 				m.Links = v.Text()

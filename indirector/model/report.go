@@ -191,7 +191,7 @@ func (m *Metric) read(name string, v data.Value) error {
 	m.Key = name
 	fields := m.fields()
 	m.Extra, err = m.odd.read(pairs, fields[:])
-	if m.Label == "" {
+	if _, given := m.odd.find("label"); m.Label == "" && !given {
 		m.Label = labelize(m.Name)
 	}
 	return err
@@ -220,7 +220,7 @@ func (m *Metric) data() data.Value {
 }
 
 func (r *Report) readLogs(v data.Value) error {
-	if v.Kind() != data.List {
+	if !v.Truthy() || !listed(v) {
 		return undefined("map", v)
 	}
 	r.Logs = make([]Log, v.Len())
@@ -269,8 +269,16 @@ func (o *odd) tagSet(key string, v data.Value) ([]string, error) {
 		return o.list(key, v), nil
 	case data.Hash:
 		var tags []string
-		for _, p := range v.Get("hash").Hash() {
+		set, ok := v.Lookup("hash")
+		for _, p := range set.Hash() {
 			tags = append(tags, p.Key.Text())
+		}
+		if !ok { // another hash is its pairs to Ruby
+			var pairs []data.Value
+			for _, p := range v.Hash() {
+				pairs = append(pairs, data.OfList([]data.Value{p.Key, p.Value}))
+			}
+			return o.list(key, data.OfList(pairs)), nil
 		}
 		return tags, nil
 	}
@@ -337,7 +345,7 @@ func (s *ResourceStatus) read(v data.Value) error {
 	if s.Extra, err = s.odd.read(pairs, fields[:]); err != nil {
 		return err
 	}
-	if events.Kind() != data.List {
+	if !events.Truthy() || !listed(events) {
 		return undefined("map", events)
 	}
 	s.Events = make([]Event, events.Len())

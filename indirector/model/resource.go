@@ -204,6 +204,9 @@ func capitalize(name string) string {
 	if name[0] >= 'A' && name[0] <= 'Z' {
 		return name
 	}
+	for strings.HasSuffix(name, "::") { // as Ruby splits
+		name = strings.TrimSuffix(name, "::")
+	}
 	segments := strings.Split(name, "::")
 	for i, s := range segments {
 		if s != "" {
@@ -219,6 +222,9 @@ func readTags(v data.Value, a *arena) ([]string, error) {
 	l := v.List()
 	if v.Truthy() && v.Kind() != data.List && v.Kind() != data.Hash {
 		l = []data.Value{v}
+	}
+	for _, p := range v.Hash() { // which Ruby flattens
+		l = append(l, p.Key, p.Value)
 	}
 	if len(l) == 0 {
 		return nil, nil

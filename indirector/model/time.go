@@ -24,11 +24,17 @@ func At(t time.Time) Time {
 	return Time{at: t}
 }
 
-// Time returns the moment.
-func (t Time) Time() time.Time { return t.at }
+// Time returns the moment. That of Go's zero time is a nanosecond later: it is
+// long gone, not unset.
+func (t Time) Time() time.Time {
+	if t.at.IsZero() && !t.IsZero() {
+		return t.at.Add(1)
+	}
+	return t.at
+}
 
 // IsZero reports whether t is none.
-func (t Time) IsZero() bool { return t.at.IsZero() }
+func (t Time) IsZero() bool { return t.at.IsZero() && t.text == "" }
 
 // Text returns the text that was read, else String.
 func (t Time) Text() string {
@@ -163,16 +169,18 @@ func offset(sec int) *time.Location {
 }
 
 func date(year, month, day, hour, minute, sec, nsec int, loc *time.Location) (time.Time, error) {
-	switch {
+	switch { // Ruby first looks at how many bits the numbers have
+	case month > 15 || day > 31 || hour > 31 || minute > 63 || sec > 63:
+		return time.Time{}, errors.New("argument out of range")
 	case month < 1 || month > 12:
 		return time.Time{}, errors.New("mon out of range")
-	case day < 1 || day > 31:
-		return time.Time{}, errors.New("argument out of range")
-	case hour > 24 || hour == 24 && (minute > 0 || sec > 0):
+	case day < 1:
+		return time.Time{}, errors.New("mday out of range")
+	case hour > 24:
 		return time.Time{}, errors.New("hour out of range")
-	case minute > 59:
+	case minute > 59 || hour == 24 && minute > 0:
 		return time.Time{}, errors.New("min out of range")
-	case sec > 60:
+	case sec > 60 || hour == 24 && sec > 0:
 		return time.Time{}, errors.New("sec out of range")
 	}
 	return time.Date(year, time.Month(month), day, hour, minute, sec, nsec, loc), nil
@@ -188,7 +196,66 @@ type timeParser struct {
 	rest                    string
 }
 
+// allDigits reads a text of digits alone: how many they are decides what they
+// mean.
+func (p *timeParser) allDigits(s string) error {
+	s = s[:min(len(s), 14)]
+	take := func(n int) int {
+		v := number(s[:n])
+		s = s[n:]
+		return v
+	}
+	yday := -1
+	switch n := len(s); n {
+	case 5, 6:
+		if p.year = 1900 + take(2); p.year < 1969 {
+			p.year += 100
+		}
+	case 7, 8, 10, 12, 14:
+		p.year = take(4)
+	case 2, 3, 4:
+	default:
+		return nil
+	}
+	switch len(s) {
+	case 2:
+		p.day = take(2)
+		return nil
+	case 3:
+		yday = take(3)
+	default:
+		p.month, p.day = take(2), take(2)
+		p.hour = 0
+	}
+	for _, to := range []*int{&p.hour, &p.minute, &p.sec} {
+		if s != "" {
+			*to = take(2)
+		}
+	}
+	if yday < 0 {
+		return nil
+	}
+	year := p.year
+	if year < 0 {
+		year = time.Now().Year()
+	}
+	first := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	if day := first.AddDate(0, 0, yday-1); yday > 0 && day.Year() == year {
+		p.month, p.day = int(day.Month()), day.Day()
+		return nil
+	}
+	return fmt.Errorf("yday %d out of range", yday)
+}
+
 func (p *timeParser) parse() (time.Time, error) {
+	if span(p.text, isDigit) == len(p.text) && p.text != "" {
+		if err := p.allDigits(p.text); err != nil {
+			return time.Time{}, err
+		}
+		if p.day >= 0 {
+			return p.moment()
+		}
+	}
 	for p.rest = p.text; p.rest != ""; {
 		n := p.word()
 		p.rest = p.rest[max(n, 1):]
@@ -196,6 +263,12 @@ func (p *timeParser) parse() (time.Time, error) {
 	if p.hour < 0 && (p.day < 0 || p.month < 0) {
 		return time.Time{}, fmt.Errorf("no time information in %s", data.InspectString(p.text))
 	}
+	return p.moment()
+}
+
+// moment returns the time that was read; what was not is taken from the present
+// or is the first.
+func (p *timeParser) moment() (time.Time, error) {
 	now := time.Now()
 	if p.year < 0 {
 		p.year = now.Year()
@@ -206,10 +279,13 @@ func (p *timeParser) parse() (time.Time, error) {
 			p.day = now.Day()
 		}
 	}
-	if p.loc != nil {
-		return date(p.year, p.month, max(p.day, 1), max(p.hour, 0), p.minute, p.sec, p.nsec, p.loc)
+	if p.day < 0 {
+		p.day = 1
 	}
-	at, err := date(p.year, p.month, max(p.day, 1), max(p.hour, 0), p.minute, p.sec, p.nsec, time.Local)
+	if p.loc != nil {
+		return date(p.year, p.month, p.day, max(p.hour, 0), p.minute, p.sec, p.nsec, p.loc)
+	}
+	at, err := date(p.year, p.month, p.day, max(p.hour, 0), p.minute, p.sec, p.nsec, time.Local)
 	_, sec := at.Zone()
 	return at.In(offset(sec)), err // local time is never flagged as UTC
 }
@@ -234,7 +310,7 @@ func (p *timeParser) digits(s string) int {
 		return p.clock(s)
 	case n == 4 && n < len(s) && (s[n] == '-' || s[n] == '/') && p.year < 0:
 		return p.ymd(s)
-	case n == 8 && p.year < 0:
+	case n == 8 && p.year < 0: // before a time of day
 		p.year, p.month, p.day = number(s[:4]), number(s[4:6]), number(s[6:8])
 	case n == 6 && p.year >= 0 && p.hour < 0:
 		p.hour, p.minute, p.sec = number(s[:2]), number(s[2:4]), number(s[4:6])

@@ -1,11 +1,13 @@
 // Package redact takes secrets out of values and texts before they are shown,
 // copied, exported or recorded.
 //
-// Secrets are values whose name contains a word such as password, HTTP
-// authorization and cookie headers, PEM private keys, rich data that is
-// Sensitive, the sensitive_parameters of catalog resources, redacted events of
-// reports, and in free text also the passwords of URLs. In doubt it redacts too
-// much: a redacted value can be revealed, a shown one cannot be taken back.
+// Secrets are values whose name contains a word such as password, rich data that
+// is Sensitive, the sensitive_parameters of catalog resources, redacted events
+// of reports, what is known by its form (private keys, tokens, hashes of
+// passwords), and in free text also the passwords of URLs and those that
+// commands are given. The tables of rules.go have the words and the forms. In
+// doubt it redacts too much: a redacted value can be revealed, a shown one
+// cannot be taken back.
 //
 // Each becomes "(masked KIND, LENGTH B, tag XXXX)". Equal secrets have equal
 // tags as long as the salt is the same. Without the salt a tag reveals nothing:
@@ -26,15 +28,6 @@ import (
 	"indirtui/indirector/data"
 )
 
-// names are the words that make a name secret. They may be any part of it, in
-// any case, with or without separators: private_key is in tlsPrivateKey and in
-// PRIVATE-KEYS.
-var names = [...]string{"password", "passwd", "secret", "token", "private_key"}
-
-// headers are names that must be the end of the name: Proxy-Authorization,
-// HTTP_COOKIE, Set-Cookie.
-var headers = [...]string{"authorization", "cookie"}
-
 // Rules add to the built-in rules.
 type Rules struct {
 	Names []string // further words that make a name secret
@@ -44,24 +37,29 @@ type Rules struct {
 // A Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
 	salt  []byte
-	words [256][]word // by their first letter
+	words [rows][columns][]word // by the row of their first letter and the column of the next byte
+	forms [256][]form           // by their first byte
 
-	// In most texts two neighbouring bytes show that nothing begins there: kind
-	// has one bit for each byte, after the bits of all bytes that may follow
-	// it.
-	kind, after [256]uint64
+	// In most texts three neighbouring bytes show that nothing begins there:
+	// third has, by the row of the first and the column of the second, the columns
+	// that may follow. Row 0 is empty.
+	row, column [256]uint8
+	third       [rows][columns]uint64
+	lastRow     uint8
 }
+
+// Bytes share a row when there are more of them, and a column always.
+const rows, columns = 64, 64
 
 // A word is a part of a name, folded.
 type word struct {
 	folded string
 	rule   string
-	atEnd  bool
+	where  place
 }
 
-// The rules that are not names.
+// The rules that are neither names nor forms.
 const (
-	RuleHeader    = "header"
 	RuleKey       = "private key"
 	RuleSensitive = "Sensitive"
 	RuleParameter = "sensitive parameter"
@@ -79,63 +77,77 @@ type Redacted struct {
 // New returns the Redactor for r.
 func New(r Rules) *Redactor {
 	m := &Redactor{salt: r.Salt}
-	for c := range m.kind {
-		m.kind[c] = kindOf(byte(c))
+	for c := range m.column {
+		m.column[c] = columnOf(byte(c))
 	}
 	if m.salt == nil {
 		m.salt = make([]byte, 32)
 		_, _ = rand.Read(m.salt) // never fails
 	}
-	for _, h := range headers {
-		m.add(h, RuleHeader, true)
+	for header := range strings.FieldsSeq(headers) {
+		m.add(header, RuleHeader, atEnd)
 	}
 	for _, n := range names {
-		m.add(n, n, false)
+		for word := range strings.FieldsSeq(n.words) {
+			m.add(word, word, n.where)
+		}
 	}
 	for _, n := range r.Names {
-		m.add(n, n, false)
+		m.add(n, n, anywhere)
 	}
-	m.after['-'] |= m.kind['-'] // as in -----BEGIN
-	m.after[':'] |= m.kind['/'] // as in ://
+	m.addForms()
+	m.mayBegin("---", false) // BEGIN
+	m.mayBegin("://", false)
 	return m
 }
 
-// kindOf is the bit of a byte. Letters have one each, in both cases; all that
-// may separate the letters of a word share one.
-func kindOf(c byte) uint64 {
+// mayBegin notes that something begins with s, perhaps with separators between
+// its letters. It returns the row of its first byte and the columns that may
+// follow.
+func (m *Redactor) mayBegin(s string, spaced bool) (row uint8, second uint64) {
+	separator := uint64(1) << m.column['_']
+	second, third := uint64(anything), uint64(anything)
+	if len(s) > 1 {
+		second = 1 << m.column[s[1]]
+	}
+	if len(s) > 2 {
+		third = 1 << m.column[s[2]]
+	}
+	if spaced {
+		third |= separator
+	}
+	first := lower(s[0])
+	if m.row[first] == 0 {
+		m.lastRow = min(m.lastRow+1, rows-1)
+		m.row[first] = m.lastRow
+		if 'a' <= first && first <= 'z' {
+			m.row[first-'a'+'A'] = m.lastRow
+		}
+	}
+	thirds := &m.third[m.row[first]]
+	for c := range thirds {
+		if second&(1<<c) != 0 {
+			thirds[c] |= third
+		}
+	}
+	if spaced {
+		thirds[m.column['_']] |= second | separator
+		second |= separator
+	}
+	return m.row[first], second
+}
+
+// columnOf is the column of a byte. Letters have one each, in both cases; all
+// that may separate the letters of a word share one.
+func columnOf(c byte) uint8 {
 	c = lower(c)
 	switch {
 	case 'a' <= c && c <= 'z':
-		return 1 << (c - 'a')
+		return c - 'a'
 	case isSeparator(c):
-		return 1 << 26
+		return 26
 	}
-	return 1 << (27 + c%37)
-}
-
-func (m *Redactor) add(name, rule string, atEnd bool) {
-	var folded []byte
-	for i := range len(name) {
-		if !isSeparator(name[i]) {
-			folded = append(folded, lower(name[i]))
-		}
-	}
-	if len(folded) == 0 {
-		return
-	}
-	if strings.ContainsAny(rule, "(),\n") {
-		rule = "name"
-	}
-	for c := range 256 {
-		if lower(byte(c)) == folded[0] {
-			m.words[c] = append(m.words[c], word{string(folded), rule, atEnd})
-			if len(folded) == 1 {
-				m.after[c] = anything
-				continue
-			}
-			m.after[c] |= kindOf(folded[1]) | kindOf('_')
-		}
-	}
+	return 27 + c%37
 }
 
 func isSeparator(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
@@ -149,10 +161,18 @@ func lower(c byte) byte {
 
 // at returns the word that s[i:] begins with, and where it ends.
 func (m *Redactor) at(s string, i int) (*word, int) {
-	words := m.words[s[i]]
+	second := m.column['_']
+	if i+1 < len(s) {
+		second = m.column[s[i+1]]
+	}
+	words := m.words[m.row[s[i]]][second]
 next:
 	for w := range words {
 		word := &words[w]
+		spaced := word.where.spaced()
+		if lower(s[i]) != word.folded[0] { // rows may be shared
+			continue
+		}
 		j := i + 1
 		for k := 1; k < len(word.folded); j++ {
 			switch {
@@ -160,25 +180,49 @@ next:
 				continue next
 			case lower(s[j]) == word.folded[k]:
 				k++
-			case !isSeparator(s[j]):
+			case !spaced || !isSeparator(s[j]):
 				continue next
 			}
 		}
-		return word, j
+		if word.where.stands(s, i, j) {
+			return word, j
+		}
 	}
 	return nil, 0
 }
 
+// stands reports whether a word from i to end stands where it must.
+func (p place) stands(s string, i, end int) bool {
+	switch p {
+	case anywhere, keyword:
+		return true
+	case query:
+		return i > 0 && (s[i-1] == '?' || s[i-1] == '&') && end < len(s) && s[end] == '='
+	case part, lastPart:
+		if i > 0 && isLetter(s[i-1]) && (isUpper(s[i-1]) || !isUpper(s[i])) ||
+			end < len(s) && isLetter(s[end]) && (isUpper(s[end-1]) || !isUpper(s[end])) {
+			return false
+		}
+	}
+	return p == part || end == len(s) || !isKeyByte(s[end]) || s[end] == ':'
+}
+
+func isLetter(c byte) bool { return 'a' <= lower(c) && lower(c) <= 'z' || c >= 0x80 }
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
 // next returns the first position from i on at which a word, or a secret without
 // a name, may begin; the length of s if there is none.
 func (m *Redactor) next(s string, i int) int {
-	for ; i+1 < len(s); i++ {
-		if m.after[s[i]]&m.kind[s[i+1]] != 0 && m.begins(s, i) {
+	for ; i+2 < len(s); i++ {
+		if m.third[m.row[s[i]]%rows][m.column[s[i+1]]%columns]>>(m.column[s[i+2]]%64)&1 != 0 && m.begins(s, i) {
 			return i
 		}
 	}
-	if i < len(s) && m.after[s[i]] == anything && m.begins(s, i) {
-		return i
+	for ; i < len(s); i++ {
+		if m.row[s[i]] != 0 && m.begins(s, i) {
+			return i
+		}
 	}
 	return len(s)
 }
@@ -188,18 +232,24 @@ const anything = 1<<64 - 1
 
 func (m *Redactor) begins(s string, i int) bool {
 	switch s[i] {
-	case '-', ':':
+	case '-':
+		return strings.HasPrefix(s[i+1:], "-") || i > 0 && !isWordByte(s[i-1])
+	case ':':
 		return true
 	}
-	w, _ := m.at(s, i)
-	return w != nil
+	if w, _ := m.at(s, i); w != nil {
+		return true
+	}
+	_, _, rule := m.form(s, i)
+	return rule != ""
 }
 
 // named returns the rule by which the value of the name is a secret, or "".
-func (m *Redactor) named(name string) string {
+func (m *Redactor) named(name string, value data.Value) string {
 	for i := m.next(name, 0); i < len(name); i = m.next(name, i+1) {
-		w, end := m.at(name, i)
-		if w == nil || w.atEnd && end != len(name) {
+		w, _ := m.at(name, i)
+		if w == nil || w.where == query || value.Kind() <= data.Float && w.isHarmless(name, value.Text()) ||
+			value.Kind() == data.String && w.isHarmless(name, value.Str()) {
 			continue
 		}
 		if strings.ContainsAny(name, "[/") {
@@ -210,17 +260,20 @@ func (m *Redactor) named(name string) string {
 	return ""
 }
 
+// redacted is how all begins that stands for a secret.
+const redacted = "(masked "
+
 // token returns the replacement of a secret.
 func (m *Redactor) token(kind, secret string) string {
 	h := hmac.New(sha256.New, m.salt)
 	h.Write([]byte(secret))
 	tag := hex.EncodeToString(h.Sum(nil)[:2])
-	return "(masked " + kind + ", " + strconv.Itoa(len(secret)) + " B, tag " + tag + ")"
+	return redacted + kind + ", " + strconv.Itoa(len(secret)) + " B, tag " + tag + ")"
 }
 
 // tokenAt returns the length of what token returned if s begins with it, else 0.
 func tokenAt(s string) int {
-	rest, ok := strings.CutPrefix(s, "(masked ")
+	rest, ok := strings.CutPrefix(s, redacted)
 	if !ok {
 		return 0
 	}
@@ -342,8 +395,11 @@ func (w *walk) note(rule string) {
 }
 
 func (w *walk) list(v data.Value) (data.Value, bool) {
-	old := v.List()
+	old := w.arguments(v.List())
 	var l []data.Value
+	if len(old) > 0 && &old[0] != &v.List()[0] {
+		l = old
+	}
 	for i := range old {
 		w.below("", i)
 		x, changed := w.value(old[i])
@@ -360,6 +416,47 @@ func (w *walk) list(v data.Value) (data.Value, bool) {
 		return v, false
 	}
 	return data.OfList(l), true
+}
+
+// arguments returns the arguments of a command, those redacted that the ones in
+// front of them make a secret; all else as it is.
+func (w *walk) arguments(old []data.Value) []data.Value {
+	flags := false
+	for i := range old {
+		s := old[i].Str()
+		if old[i].Kind() != data.String || len(s) > maxURL {
+			return old
+		}
+		flags = flags || strings.HasPrefix(s, "-")
+	}
+	if !flags {
+		return old
+	}
+	var line strings.Builder
+	for i := range old {
+		line.WriteString(old[i].Str() + " ")
+	}
+	hits := w.hits(line.String())
+	if hits == nil {
+		return old
+	}
+	l := append(make([]data.Value, 0, len(old)), old...)
+	for i, at := 0, 0; i < len(old); i++ {
+		s := old[i].Str()
+		for _, h := range hits {
+			from, to := max(h.from-at, 0), min(h.to-at, len(s))
+			if from >= to {
+				continue
+			}
+			w.below("", i)
+			w.note(h.rule)
+			w.above()
+			l[i] = data.OfString(s[:from] + w.token(h.rule, s[from:to]) + s[to:])
+			break // one argument has one secret
+		}
+		at += len(s) + 1
+	}
+	return l
 }
 
 // A special is what the keys of a hash decide for all of it.
@@ -386,7 +483,7 @@ func (w *walk) hash(v data.Value) (data.Value, bool) {
 			is.redacted = is.redacted || x.Truthy()
 		case "property":
 			_, event := v.Lookup("desired_value")
-			is.redacted = is.redacted || event && w.named(x.Str()) != ""
+			is.redacted = is.redacted || event && w.named(x.Str(), v.Get("desired_value")) != ""
 		}
 	}
 	var h []data.Pair
@@ -422,7 +519,7 @@ func (w *walk) pair(p *data.Pair, is *special) (data.Pair, bool) {
 	name := key.Str()
 	if name == "" || w.next(name, 0) < len(name) { // else nothing in it is of interest
 		key, keyChanged = w.value(p.Key)
-		rule = w.named(name)
+		rule = w.named(name, p.Value)
 	}
 	w.below(key.Text(), -1)
 	defer w.above()
@@ -490,7 +587,7 @@ func (w *walk) pairs(v data.Value) (data.Value, bool) {
 	for i := range l {
 		rule := ""
 		if i%2 == 1 {
-			rule = w.named(old[i-1].Str())
+			rule = w.named(old[i-1].Str(), old[i])
 		}
 		w.below("", i)
 		x, changed := w.ruled(l[i], rule)

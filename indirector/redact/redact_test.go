@@ -244,6 +244,8 @@ func TestHostileText(t *testing.T) {
 	for _, s := range []string{
 		"token", "cookie", "token ", "token:", "\"token", "'token=a ", "<token>", "://a:b/", "-----BEGIN ", "token:\n\n", "token: [", "token=\\\"",
 		"- token", "--token a", "token::", "a_token-", "   token", "-----BEGIN PRIVATE KEY-----",
+		" -p '", " -p {", "curl -u {", "curl -u \"", "mysql -p", "eyJ-", "eyJaaaaaaaaa.", "password 'a' ", "password 'a", "login password ", "%25", "%41", "%", "Basic A",
+		"Bearer ", "Bearer=a ", "rocommunity {", "$1$", "$6$a/", "facts: eN", "Private-Lines:", "?sig=", "&sig=a", "ghp_", "glpat-", "pass ", "{SHA}", "*A",
 	} {
 		m.Text(strings.Repeat(s, 1<<20/len(s)))
 	}

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Text returns s with every secret in it replaced, and their number. It reads
 // lines of YAML, JSON, INI, Ruby and XML, command lines, headers, URLs and PEM
@@ -14,25 +18,123 @@ func (m *Redactor) Text(s string) (string, int) {
 
 // text is Text that returns the rule of each.
 func (m *Redactor) text(s string) (string, []string) {
-	var out strings.Builder
-	var hits []string
-	done := 0
-	for i := m.next(s, 0); i < len(s); {
-		start, end, next, rule := m.find(s, i)
-		i = m.next(s, next)
-		if rule == "" {
-			continue
+	hits := m.hits(s)
+	const deepest = 3 // facts in the URL of a request are escaped twice
+	plain, at := s, []int(nil)
+	for range deepest {
+		if !hasEscapes(plain) {
+			break
 		}
-		out.WriteString(s[done:start])
-		out.WriteString(m.token(rule, s[start:end]))
-		hits = append(hits, rule)
-		done = end
+		plain, at = unescaped(plain, at)
+		for _, h := range m.hits(plain) {
+			hits = append(hits, hit{at[h.from], at[h.to], h.rule, h.secret})
+		}
 	}
 	if hits == nil {
 		return s, nil
 	}
+	if at != nil {
+		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.from, b.from) })
+	}
+	var out strings.Builder
+	var rules []string
+	done := 0
+	for _, h := range hits {
+		if h.from >= done {
+			out.WriteString(s[done:h.from])
+			out.WriteString(m.token(h.rule, h.secret))
+			rules = append(rules, h.rule)
+		}
+		done = max(done, h.to)
+	}
 	out.WriteString(s[done:])
-	return out.String(), hits
+	return out.String(), rules
+}
+
+// A hit is where a secret is, and by which rule.
+type hit struct {
+	from, to     int
+	rule, secret string
+}
+
+// hits returns the secrets of s, in order.
+func (m *Redactor) hits(s string) []hit {
+	var hits []hit
+	for i := m.next(s, 0); i < len(s); {
+		start, end, next, rule := m.find(s, i)
+		i = m.next(s, next)
+		if rule != "" {
+			hits = append(hits, hit{start, end, rule, s[start:end]})
+		}
+	}
+	return hits
+}
+
+// hasEscapes reports whether s has percent escapes that may hide a name or what
+// stands around it, or pluses for all of its blanks.
+func hasEscapes(s string) bool {
+	if isForm(s) {
+		return true
+	}
+	for {
+		i := strings.IndexByte(s, '%')
+		if i < 0 || i+2 >= len(s) {
+			return false
+		}
+		if s = s[i+1:]; '2' <= s[0] && s[0] <= '7' && isHex(s[1]) {
+			return true
+		}
+	}
+}
+
+// isForm reports whether pluses are blanks: there are none, and a plus follows a
+// letter, which those of times and versions do not.
+func isForm(s string) bool {
+	for rest := s; ; {
+		i := strings.IndexByte(rest, '+')
+		if i < 0 {
+			return false
+		}
+		if i > 0 && isLetter(rest[i-1]) {
+			return strings.IndexByte(s, ' ') < 0
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// unescaped decodes the percent escapes of s, and pluses if there are no blanks. Byte i of plain begins at at[i]
+// of the text of which byte i of s begins at outer[i].
+func unescaped(s string, outer []int) (plain string, at []int) {
+	b := make([]byte, 0, len(s))
+	form := isForm(s)
+	for i := 0; i < len(s); i++ {
+		c, from := s[i], i
+		if c == '+' && form {
+			c = ' '
+		}
+		if outer != nil {
+			from = outer[i]
+		}
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			c = unhex(s[i+1])<<4 | unhex(s[i+2])
+			i += 2
+		}
+		b, at = append(b, c), append(at, from)
+	}
+	end := len(s)
+	if outer != nil {
+		end = outer[len(s)]
+	}
+	return string(b), append(at, end)
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'f' }
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return lower(c) - 'a' + 10
 }
 
 // find looks for a secret that s[i:] announces. It returns where the secret is,
@@ -43,6 +145,9 @@ func (m *Redactor) find(s string, i int) (start, end, next int, rule string) {
 		if end := privateKey(s[i:]); end > 0 {
 			return i, i + end, i + end, RuleKey
 		}
+		if from, to := flag(s, i); from < to {
+			return from, to, to, RuleCommand
+		}
 		return 0, 0, i + 1, ""
 	case ':':
 		if from, to := password(s[i:]); from > 0 {
@@ -50,22 +155,34 @@ func (m *Redactor) find(s string, i int) (start, end, next int, rule string) {
 		}
 		return 0, 0, i + 1, ""
 	}
+	if from, to, rule := m.form(s, i); rule != "" {
+		return from, to, to, rule
+	}
 	w, end := m.at(s, i)
 	if w == nil {
 		return 0, 0, i + 1, ""
 	}
-	if w.atEnd && end < len(s) && isKeyByte(s[end]) && s[end] != ':' {
-		return 0, 0, end, ""
+	if w.where == query {
+		to := end + 1 + until(s[end+1:], "&#\"'<> \t\r\n")
+		if to == end+1 || tokenAt(s[end+1:]) > 0 {
+			return 0, 0, end + 1, ""
+		}
+		return end + 1, to, to, w.rule
 	}
 	k := keyAt(s, i, end)
 	from, to := k.value(s)
+	if from == to {
+		if start, end := w.spoken(s, &k); start < end {
+			k.end, from, to = start, start, end
+		}
+	}
 	switch n := tokenAt(s[from:]); {
 	case from == to:
 		return 0, 0, max(k.end, from), ""
 	case n > 0:
 		return 0, 0, from + n, ""
-	case isHarmless(s[from:to]):
-		return 0, 0, to, ""
+	case w.isHarmless(s[k.start:k.end], s[from:to]):
+		return 0, 0, from, ""
 	}
 	return from, to, to, w.rule
 }
@@ -115,11 +232,23 @@ func password(s string) (from, to int) {
 	return from, to
 }
 
-// isHarmless reports whether a value with a secret name is no secret.
-func isHarmless(s string) bool {
-	switch strings.Trim(s, `"'\`) {
+// isHarmless reports whether the value of a name with the word is no secret.
+func (w *word) isHarmless(name, value string) bool {
+	value = strings.Trim(value, `"'\`)
+	switch value {
 	case "", "true", "false", "null", "nil", "undef", "~", "{}", "[]":
 		return true
+	}
+	if w.where != part {
+		return false
+	}
+	switch {
+	case len(value) <= 2 && isLiteral(value): // a pass of fsck, a number of tests
+		return true
+	case w.folded == "pass": // proxy_pass
+		return strings.HasPrefix(value, "http://") || strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "unix:")
+	case w.folded == "pwd": // of a shell
+		return strings.HasSuffix(name, "PWD") && strings.HasPrefix(value, "/")
 	}
 	return false
 }
@@ -128,7 +257,7 @@ func isHarmless(s string) bool {
 type key struct {
 	start, end int
 	first      bool // nothing but indentation stands before it on its line
-	flag       bool // --name
+	flag       bool // --name, -name
 	indent     int  // of its line
 	quote      byte // in front of it; 0 if there is none
 }
@@ -149,7 +278,8 @@ func keyAt(s string, start, end int) key {
 		}
 		k.end++
 	}
-	k.flag = strings.HasPrefix(s[k.start:], "--")
+	long := strings.HasPrefix(s[k.start:], "--")
+	k.flag = long || s[k.start] == '-' && k.end-k.start > 3
 	if k.start > 0 && (s[k.start-1] == '"' || s[k.start-1] == '\'') {
 		k.quote = s[k.start-1]
 	}
@@ -159,7 +289,7 @@ func keyAt(s string, start, end int) key {
 	if strings.HasSuffix(s[:line], "export") {
 		line = back(s, line-len("export"), before)
 	}
-	k.first = !k.flag && (line == 0 || s[line-1] == '\n')
+	k.first = !long && (line == 0 || s[line-1] == '\n')
 	k.indent = skip(s, line, " \t") - line
 	return k
 }

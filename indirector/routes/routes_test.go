@@ -160,6 +160,14 @@ func TestPrecedence(t *testing.T) {
 			want:  []string{":processor | default in code | indirection report"},
 		},
 		{
+			name: "a version that Psych reads", slot: "report terminus", winner: "yaml",
+			setup: setup{application: "apply", routes: "# routes\n%YAML 1.2\n---\napply:\n  report: {terminus: yaml}\n"},
+			want: []string{
+				"yaml | routes file | routes.yaml:5",
+				":processor | default in code | indirection report",
+			},
+		},
+		{
 			name: "IND-ROUTE-02 master stands in for server", slot: "report terminus", winner: "yaml",
 			setup: setup{application: "server", routes: "master:\n  report:\n    terminus: yaml\n"},
 			want: []string{

@@ -103,7 +103,7 @@ func parseYAML(file string, text []byte) (value, error) {
 		return value{}, &Error{File: file, Line: f.Line, Message: f.Message(file)}
 	}
 	var root yaml.Node
-	err = yaml.NewDecoder(bytes.NewReader(text)).Decode(&root)
+	err = yaml.NewDecoder(bytes.NewReader(withoutVersion(text))).Decode(&root)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return value{}, &Error{File: file, Line: 1, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
 	}
@@ -111,6 +111,20 @@ func parseYAML(file string, text []byte) (value, error) {
 		return value{}, nil
 	}
 	return of(root.Content[0]), nil
+}
+
+// withoutVersion makes comments of the directives %YAML before the document:
+// yaml.v3 refuses a version that Psych has accepted.
+func withoutVersion(text []byte) []byte {
+	rest := bytes.TrimPrefix(text, []byte("\ufeff"))
+	for len(rest) > 0 && (rest[0] == '%' || rest[0] == '#' || rest[0] == '\n' || rest[0] == '\r') {
+		if bytes.HasPrefix(rest, []byte("%YAML")) {
+			text = bytes.Clone(text)
+			text[len(text)-len(rest)] = '#'
+		}
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	return text
 }
 
 func lineOf(err error) int {

@@ -203,7 +203,13 @@ func (m *maker) make(w *worker, o *options, base, relative string, f *model.File
 		}
 	}
 	if m.content {
-		return &model.FileContent{Path: base, RelativePath: relative, Links: o.links, Contents: Path(full(base, relative))}, nil
+		path := full(base, relative)
+		if o.links == "follow" { // Puppet looks where the link leads before it reads
+			if _, err := stat(path); err != nil {
+				return nil, fail(opStat, path, err, "")
+			}
+		}
+		return &model.FileContent{Path: base, RelativePath: relative, Links: o.links, Contents: Path(path)}, nil
 	}
 	f.Path, f.RelativePath, f.Links, f.ChecksumType = base, relative, o.links, o.checksum
 	return f, w.collect(f, o)

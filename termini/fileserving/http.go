@@ -67,7 +67,8 @@ func (t *HTTP) Find(ctx context.Context, req *indirector.Request) (indirector.In
 	if t.content {
 		return &model.FileContent{Path: "/dev/null", Links: o.links, Contents: &body{t, u, size(answer)}}, nil
 	}
-	return t.metadata(ctx, answer, given(req, "checksum_type"))
+	sum, _ := given(req, "checksum_type")
+	return t.metadata(ctx, answer, sum)
 }
 
 // head returns a successful answer: that to HEAD, or to GET of one byte where

@@ -101,7 +101,11 @@ func TestHTTPMetadata(t *testing.T) {
 		{"/a b", "", "", `bad URI(is not URI?): "` + s.URL + `/a b"`},
 	} {
 		t.Run(tt.path+" "+tt.wanted, func(t *testing.T) {
-			m, err := h.find(t, "http", s.URL+tt.path, option("checksum_type", tt.wanted))
+			var options []indirector.Option
+			if tt.wanted != "" {
+				options = append(options, option("checksum_type", tt.wanted))
+			}
+			m, err := h.find(t, "http", s.URL+tt.path, options...)
 			switch {
 			case tt.message == "nil":
 				if !errors.Is(err, indirector.ErrNotFound) {

@@ -20,16 +20,16 @@ var checksumTypes = []string{
 	"sha256", "sha256lite", "md5", "md5lite", "sha1", "sha1lite", "sha512", "sha384", "sha224", "mtime", "ctime", "none",
 }
 
-// given returns the text of an option; nil and false are as if it were not
-// there.
-func given(req *indirector.Request, name string) string {
+// given returns the text of an option and whether there is one; nil and false
+// are as if it were not there, the empty text is not.
+func given(req *indirector.Request, name string) (string, bool) {
 	switch v := req.Option(name).(type) {
-	case nil, bool:
-		return ""
-	case string:
-		return v
+	case nil:
+		return "", false
+	case bool:
+		return fmt.Sprint(v), v
 	default:
-		return fmt.Sprint(v)
+		return fmt.Sprint(v), true
 	}
 }
 
@@ -42,7 +42,7 @@ func refuse(format string, args ...any) error {
 func (m *maker) ofFiles(req *indirector.Request) (*options, error) {
 	o, err := m.options(req)
 	for _, name := range []string{"checksum_type", "source_permissions"} {
-		if err == nil && m.content && given(req, name) != "" {
+		if _, ok := given(req, name); ok && err == nil && m.content {
 			err = &indirector.Failure{
 				Class: "NoMethodError", Message: fmt.Sprintf("undefined method `%s=' for an instance of Puppet::FileServing::Content", name),
 				Hidden: "the option is one of metadata; contents have none",
@@ -54,9 +54,9 @@ func (m *maker) ofFiles(req *indirector.Request) (*options, error) {
 
 func (m *maker) options(req *indirector.Request) (*options, error) {
 	o := &options{links: "manage", checksum: m.digest}
-	switch links := given(req, "links"); links {
-	case "", "manage", "ignore":
-	case "follow":
+	switch links, ok := given(req, "links"); {
+	case !ok, links == "manage", links == "ignore":
+	case links == "follow":
 		o.links = links
 	default:
 		return nil, refuse(":links can only be set to :manage or :follow")
@@ -64,15 +64,15 @@ func (m *maker) options(req *indirector.Request) (*options, error) {
 	if m.content {
 		return o, nil
 	}
-	if sum := given(req, "checksum_type"); sum != "" {
+	if sum, ok := given(req, "checksum_type"); ok {
 		if !slices.Contains(checksumTypes, sum) {
 			return nil, refuse("Unsupported checksum type %s", sum)
 		}
 		o.checksum = sum
 	}
-	switch p := given(req, "source_permissions"); p {
-	case "", "ignore":
-	case "use", "use_when_creating":
+	switch p, ok := given(req, "source_permissions"); {
+	case !ok, p == "ignore":
+	case p == "use", p == "use_when_creating":
 		o.real = true
 	default:
 		return nil, refuse("Unsupported source_permission %s", p)
@@ -84,9 +84,10 @@ func (m *maker) options(req *indirector.Request) (*options, error) {
 type walk struct {
 	follow   bool
 	recurse  bool
-	number   bool // recurse is a number, which is refused once the path is known to exist
-	limit    int  // levels below the root; -1 is all
-	maxFiles int  // 0 warns above 1000; negative is no limit
+	number   bool  // recurse is a number, which is refused once the path is known to exist
+	bad      error // of a limit that is no number, once the path is known to exist
+	limit    int   // levels below the root; -1 is all
+	maxFiles int   // 0 warns above 1000; negative is no limit
 	ignore   []string
 }
 
@@ -110,16 +111,25 @@ func newWalk(req *indirector.Request, flat bool) (*walk, error) {
 	default:
 		w.recurse = !flat
 	}
-	var err error
-	if v := value(req, "recurselimit"); v != nil && fmt.Sprint(v) != "infinite" {
-		if w.limit, err = number("recurselimit", v); err != nil {
-			return nil, err
+	switch v := value(req, "recurselimit").(type) {
+	case nil:
+	case int64:
+		w.limit = int(max(v, 0))
+	default: // found out only when it is compared with a depth
+		if w.recurse {
+			w.bad = notNumber("recurselimit", "Integer", rubyName(v), v)
 		}
-		w.limit = max(w.limit, 0)
 	}
-	if v := value(req, "max_files"); v != nil {
-		if w.maxFiles, err = number("max_files", v); err != nil {
-			return nil, err
+	switch v := value(req, "max_files").(type) {
+	case nil:
+	case int64:
+		w.maxFiles = int(v)
+	default:
+		switch {
+		case v == "-1":
+			w.maxFiles = -1
+		case w.bad == nil:
+			w.bad = notNumber("max_files", rubyName(v), "0", v)
 		}
 	}
 	switch v := req.Option("ignore").(type) {
@@ -160,17 +170,17 @@ func value(req *indirector.Request, name string) any {
 	}
 }
 
-func number(name string, v any) (int, error) {
-	switch v := v.(type) {
-	case int64:
-		return int(v), nil
-	case string:
-		if v == "-1" {
-			return -1, nil
-		}
+// rubyName returns how Ruby's errors of comparisons show an option.
+func rubyName(v any) string {
+	if b, ok := v.(bool); ok {
+		return fmt.Sprint(b)
 	}
-	return 0, &indirector.Failure{
-		Class: "ArgumentError", Message: fmt.Sprintf("comparison of Integer with %v failed", v),
+	return "String"
+}
+
+func notNumber(name, left, right string, v any) error {
+	return &indirector.Failure{
+		Class: "ArgumentError", Message: fmt.Sprintf("comparison of %s with %s failed", left, right),
 		Hidden: fmt.Sprintf("the option %s must be a whole number, got %q", name, fmt.Sprint(v)),
 	}
 }

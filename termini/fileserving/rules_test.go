@@ -390,24 +390,35 @@ func TestOptions(t *testing.T) {
 			}
 		})
 	}
-	for want, o := range map[string]indirector.Option{
-		"Unsupported source_permission x":              option("source_permissions", "x"),
-		"Unsupported checksum type x":                  option("checksum_type", "x"),
-		":links can only be set to :manage or :follow": option("links", "x"),
+	for _, tt := range []struct{ name, value, want string }{
+		{"source_permissions", "x", "Unsupported source_permission x"},
+		{"source_permissions", "", "Unsupported source_permission "},
+		{"checksum_type", "x", "Unsupported checksum type x"},
+		{"checksum_type", "", "Unsupported checksum type "},
+		{"links", "x", ":links can only be set to :manage or :follow"},
+		{"links", "", ":links can only be set to :manage or :follow"},
 	} {
-		if _, err := h.find(t, "file", dir+"/f", o); indirector.Message(err) != want {
-			t.Errorf("got %v, want %q", err, want)
+		if _, err := h.find(t, "file", dir+"/f", option(tt.name, tt.value)); indirector.Message(err) != tt.want {
+			t.Errorf("got %v, want %q", err, tt.want)
 		}
 	}
-	for want, o := range map[string]indirector.Option{
-		"Invalid :links value 'x'":             option("links", "x"),
-		"comparison of Integer with x failed":  option("recurselimit", "x"),
-		"comparison of Integer with -2 failed": option("max_files", "-2"),
-
-		"Fileset recurse parameter must not be a number anymore, please use recurselimit": option("recurse", "1"),
+	const notLimit = "comparison of Integer with String failed"
+	for _, tt := range []struct{ name, value, recurse, want string }{
+		{"links", "x", "false", "Invalid :links value 'x'"},
+		{"links", "", "false", "Invalid :links value ''"},
+		{"recurselimit", "x", "true", notLimit},
+		{"recurselimit", "", "true", notLimit},
+		{"recurselimit", "-1", "true", notLimit},
+		{"recurselimit", "infinite", "true", notLimit}, // a text is not the symbol
+		{"recurselimit", "x", "false", ""},
+		{"max_files", "-2", "false", "comparison of String with 0 failed"},
+		{"max_files", "", "false", "comparison of String with 0 failed"},
+		{"max_files", "-1", "true", ""},
+		{"unknown", "", "1", "Fileset recurse parameter must not be a number anymore, please use recurselimit"},
 	} {
-		if _, err := h.search(t, "file", dir, o); indirector.Message(err) != want {
-			t.Errorf("got %v, want %q", err, want)
+		_, err := h.search(t, "file", dir, option(tt.name, tt.value), option("recurse", tt.recurse))
+		if got := indirector.Message(err); got != tt.want {
+			t.Errorf("%s=%s: got %q, want %q", tt.name, tt.value, got, tt.want)
 		}
 	}
 	if _, err := h.find(t, "file", "rules_test.go"); indirector.Message(err) != "Paths must be fully qualified" {
@@ -698,5 +709,35 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := fileserving.Path(dir + "/link").Open(); indirector.Message(err) != "Cannot manage files of type fifo" {
 		t.Errorf("contents of a pipe: got %v", err)
+	}
+}
+
+// Contents through a link that leads nowhere fail when they are found if links
+// are followed, and when they are read if not, in the words of Ruby's calls.
+func TestDanglingLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(dir, "fileserver.conf")
+	if err := os.WriteFile(conf, []byte("[m]\npath "+dir+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newFixture(t, values{"fileserverconfig": conf}, nil)
+	for links, want := range map[string]string{
+		"follow": "No such file or directory @ rb_file_s_stat - " + link,
+		"manage": "No such file or directory @ rb_sysopen - " + link,
+	} {
+		req := indirector.NewRequest("file_content", indirector.Find, "m/link", nil, []indirector.Option{option("links", links)})
+		req.Terminus = "file_server"
+		resp, err := h.Do(t.Context(), req)
+		if err == nil {
+			_, err = contents(resp.Value.(*model.FileContent))
+		}
+		if got := indirector.Message(err); got != want {
+			t.Errorf("links=%s: got %q, want %q", links, got, want)
+		}
 	}
 }

@@ -216,6 +216,9 @@ func (m *maker) files(ctx context.Context, path string, w *walk, emit func(entry
 	if w.number {
 		return refuse("Fileset recurse parameter must not be a number anymore, please use recurselimit")
 	}
+	if w.bad != nil {
+		return w.bad
+	}
 	if err := emit(entry{relative: "."}); err != nil {
 		return err
 	}

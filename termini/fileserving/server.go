@@ -38,6 +38,7 @@ func newServer(env indirector.Env) (indirector.Terminus, error) {
 // Rule TERM-FSRV-01.
 func (c *configuration) split(key string) (m mount, path string, ok bool, err error) {
 	name, path, _ := strings.Cut(key, "/")
+	m, ok = c.mount(name) // first: a bad key reads the configuration, too
 	if !isMountName(name) {
 		return m, "", false, refuse("Cannot find file: Invalid mount '%s'", name)
 	}
@@ -49,7 +50,6 @@ func (c *configuration) split(key string) (m mount, path string, ok bool, err er
 			return m, "", false, refuse("Cannot find file: Invalid relative path '%s'", path)
 		}
 	}
-	m, ok = c.mount(name)
 	return m, squeeze(path), ok, nil
 }
 

@@ -416,7 +416,7 @@ func TestOneMismatch(t *testing.T) {
 // TestEveryPain knows of each pain where it is tested.
 func TestEveryPain(t *testing.T) {
 	t.Parallel()
-	elsewhere := map[string]func(*testing.T){"P22": TestPainsOfClassifiers, "P23": TestPainsOfClassifiers, "P28": TestKindsOf404, "P33": TestPainsOfConnections}
+	elsewhere := map[string]func(*testing.T){"P22": TestPainsOfClassifiers, "P23": TestPainsOfClassifiers, "P28": TestClosureL8Kinds, "P33": TestPainsOfConnections}
 	offWire := map[string]string{
 		"P35": "it is about termini for PuppetDB, which this program does not have",
 		"P36": "likewise",

@@ -30,6 +30,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
 	wire "indirtui/indirector/network/rest"
 	"indirtui/traces"
@@ -99,6 +100,20 @@ func (t *service) Close() error { return t.client.Close() }
 
 // ask sends the request.
 func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool) (*client.Answer, error) {
+	x, err := t.exchange(ctx, req, stream)
+	if err != nil {
+		return nil, err
+	}
+	t.passOn(x, req.Remote)
+	return t.client.Do(ctx, x)
+}
+
+// exchange encodes the request, unless it goes on as it came.
+func (t *service) exchange(ctx context.Context, req *indirector.Request, stream bool) (*client.Exchange, error) {
+	w := req.Wire()
+	if came := w.Onward(); came != nil {
+		return t.onward(req, came, stream), nil
+	}
 	encoding := t.encoding
 	if t.follow && encoding.Preferred != "pson" && old(t.client.Version(ctx, t.service)) {
 		encoding.Preferred = "pson"
@@ -112,7 +127,7 @@ func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool)
 		t.env.Log.Warn(w)
 	}
 	x := &client.Exchange{
-		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: req.Wire(),
+		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: w,
 		Anonymous: t.service == client.CA, // a host without a certificate asks for one
 	}
 	if m.Body != nil {
@@ -121,12 +136,26 @@ func (t *service) ask(ctx context.Context, req *indirector.Request, stream bool)
 	if t.service == client.FileServer && req.URI != nil && req.URI.Server != "" {
 		x.URL = &url.URL{Scheme: "https", Host: net.JoinHostPort(req.URI.Server, strconv.Itoa(cmp.Or(req.URI.Port, 8140)))}
 	}
-	if w := req.Wire(); w != nil && w.Sent != nil {
-		x.Coded = stream
-		sendOn(x.Header, w.Sent)
+	if w != nil && w.Came != nil {
+		x.Coded, x.Once = stream, true
+		sendOn(x.Header, wire.Forwarded(w.Came.Header))
 	}
-	t.passOn(x, req.Remote)
-	return t.client.Do(ctx, x)
+	return x, nil
+}
+
+// onward returns the exchange of a request as it came. Contents pass through
+// the instance, which hashes them.
+func (t *service) onward(req *indirector.Request, came *indirector.Came, stream bool) *client.Exchange {
+	path, query, _ := strings.Cut(came.Target, "?")
+	x := &client.Exchange{
+		Service: t.service, Method: came.Method, Path: path, Query: query, Target: came.Target, Header: http.Header(came.Header).Clone(),
+		Trailer: came.Trailer, Chunked: came.Chunked, Body: came.Body, Size: came.Size, Again: came.Again,
+		Once: true, Stream: stream, Coded: stream, Wire: req.Wire(), Anonymous: t.service == client.CA,
+	}
+	if file, ok := req.Instance.(*model.FileBucketFile); ok && came.Body == nil {
+		x.Body = file.Contents.Open
+	}
+	return x
 }
 
 // sendOn adds the headers of the forwarded request; those of this one are

@@ -29,8 +29,8 @@ func against(t testing.TB, handler http.HandlerFunc, set ...string) *testEngine 
 	return newEngine(t, ca.Write(t, t.TempDir(), ca.Issue(t, "web01")).At(t, server.URL).With(set...))
 }
 
-// TestKindsOf404 distinguishes them. Gap L8, pains P28 and P29.
-func TestKindsOf404(t *testing.T) {
+// TestClosureL8Kinds distinguishes them. Gap L8, pains P28 and P29.
+func TestClosureL8Kinds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, kind, body, want string }{
 		{"instance", jsonUTF8, document("Not Found: Could not find node web01", "RESOURCE_NOT_FOUND"), "no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
@@ -138,9 +138,9 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestOldServers are sent PSON once their version is known, if a setting
+// TestClosureL9OldServers are sent PSON once their version is known, if a setting
 // allows. Gap L9.
-func TestOldServers(t *testing.T) {
+func TestClosureL9OldServers(t *testing.T) {
 	t.Parallel()
 	for _, follow := range []string{"true", "false"} {
 		var kinds []string
@@ -219,9 +219,9 @@ func endless(size int64) http.HandlerFunc {
 	}
 }
 
-// TestContentFlows reads a file larger than the memory that it may take, twice,
+// TestClosureL10Content reads a file larger than the memory that it may take, twice,
 // and gives one up. Gap L10.
-func TestContentFlows(t *testing.T) { // alone: it measures the memory of the process
+func TestClosureL10Content(t *testing.T) { // alone: it measures the memory of the process
 	const size = 128 << 20
 	h := against(t, endless(size))
 	find := func(ctx context.Context) model.Contents {

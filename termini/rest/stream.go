@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -61,6 +62,7 @@ func (t *service) whole(req *indirector.Request, answer *client.Answer, came []b
 		if w.Body = b; answer.Coding != "" {
 			w.Coded = came
 		}
+		w.Kept = true
 	}
 	if err = errors.Join(err, answer.Stream.Close()); err != nil {
 		return nil, err
@@ -178,28 +180,28 @@ func (t *bucket) Find(ctx context.Context, req *indirector.Request) (indirector.
 	if !answer.OK() {
 		return nil, t.refused(answer)
 	}
-	if f, err := t.formatOf(ctx, answer); err != nil {
-		return nil, errors.Join(err, answer.Stream.Close())
-	} else if f.Name != "binary" {
-		answer.Body, err = io.ReadAll(io.LimitReader(answer.Stream, readAhead))
-		if err == nil && answer.Coding != "" {
-			answer.Body, err = decoded(answer.Body)
-		}
-		if err = errors.Join(err, answer.Stream.Close()); err != nil {
-			return nil, err
-		}
-		return t.intern(ctx, answer)
-	}
-	contents, err := t.contents(req, answer)
+	f, unknown := t.formatOf(ctx, answer)
+	given, err := t.contents(req, answer)
 	if err != nil {
 		return nil, err
 	}
-	if b, ok := contents.(model.Bytes); ok {
-		return model.NewFileBucketFile(t.digest(), b)
+	whole, small := given.(model.Bytes)
+	switch {
+	case small && unknown != nil:
+		return nil, unknown
+	case small && f.Name != "binary":
+		answer.Body = whole
+		return t.intern(ctx, answer)
+	case small:
+		return model.NewFileBucketFile(t.digest(), whole)
+	case req.Wire().Onward() != nil: // passed on, whatever it is
+	case unknown != nil || f.Name != "binary":
+		given.(*contents).abandon()
+		return nil, cmp.Or(unknown, t.failure(answer, "Puppet::HTTP::SerializationError", "the answer is too long for "+mediaType(answer.Header.Get("Content-Type")), t.what(answer)))
 	}
 	kind, sum, _ := strings.Cut(req.Key, "/")
 	sum, _, _ = strings.Cut(sum, "/")
-	return &model.FileBucketFile{ChecksumType: kind, Checksum: sum, Contents: contents}, nil
+	return &model.FileBucketFile{ChecksumType: kind, Checksum: sum, Contents: given}, nil
 }
 
 func (t *bucket) digest() string {

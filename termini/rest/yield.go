@@ -95,7 +95,7 @@ func (t *service) yieldOn(ctx context.Context, w *indirector.Wire, answer *clien
 			answer.Body, err = decoded(came)
 			w.Coded = came
 		}
-		w.Body = answer.Body
+		w.Body, w.Kept = answer.Body, true
 		if err = errors.Join(err, answer.Stream.Close(), unknown); err != nil {
 			return err
 		}

@@ -288,9 +288,9 @@ func Save(f store.File, s *store.Store, ids []uint64, o Options) (Report, error)
 			m.id = id
 			return m.body(where, format, b)
 		},
-		Text: func(id uint64, text string) string {
+		Text: func(id uint64, where, text string) string {
 			m.id = id
-			return m.text("comment", text)
+			return m.text(where, text)
 		},
 		End: func() string { return x.report.summary() },
 	})

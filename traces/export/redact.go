@@ -40,8 +40,9 @@ func (m *redactor) copy(where string, from, to reflect.Value) {
 		to.Set(from)
 	case from.Type() == optionType, from.Type() == attrType:
 		name, value := from.Field(0).String(), from.Field(1).String()
-		to.Field(0).SetString(m.text(where, name))
-		to.Field(1).SetString(m.pair(where+" "+name, name, value))
+		redacted := m.text(where, name)
+		to.Field(0).SetString(redacted)
+		to.Field(1).SetString(m.pair(where+" "+redacted, name, value))
 	case from.Kind() == reflect.String:
 		to.SetString(m.text(where, from.String()))
 	case from.Kind() == reflect.Struct:

@@ -54,10 +54,11 @@ func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 		own := *sl.trace // which is another's when the writer has seen it
 		sl.trace = &own
 	}
-	f, at := s.file.f, r.line
+	at := r.line
 	if r.bits&lost != 0 {
 		at = 0 // its line is no more than the row
 	}
+	where, written := s.file.find(at)
 	s.mu.Unlock()
 	switch {
 	case ok && sl.done:
@@ -65,8 +66,8 @@ func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 	case ok:
 		t, _ := s.finish(sl.trace, sl.instance)
 		return t, transaction, nil
-	case f != nil && at != 0:
-		l, err := readLine(f, at)
+	case written:
+		l, err := where.read()
 		if err != nil {
 			return nil, "", fmt.Errorf("read request %d at byte %d: %w", id, at, err)
 		}
@@ -110,6 +111,44 @@ func (s *Store) Instance(id uint64) (any, bool) {
 	return sl.instance, ok && sl.instance != nil
 }
 
+// Asked returns the key that a request was asked with if that was redacted, or
+// is not yet, and is still in memory.
+func (s *Store) Asked(id uint64) (key string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, _ := s.row(id); r != nil && r.bits&ended != 0 {
+		if sl, ok := s.detail(id, r); ok && !sl.done {
+			return sl.trace.Key, true
+		}
+	}
+	for _, a := range s.asked.last {
+		if a.id == id && id != 0 {
+			return a.key, true
+		}
+	}
+	return "", false
+}
+
+// An asked remembers the keys of the newest requests whose key was redacted.
+type asked struct {
+	last [256]struct {
+		id  uint64
+		key string
+	}
+	next int
+}
+
+// maxAsked is the length of the longest key that is remembered.
+const maxAsked = 4096
+
+func (a *asked) keep(id uint64, key string) {
+	if len(key) > maxAsked {
+		return
+	}
+	a.last[a.next%len(a.last)].id, a.last[a.next%len(a.last)].key = id, key
+	a.next++
+}
+
 // Body returns the bytes of a value. The error is ErrDropped, or one of the
 // recording.
 func (s *Store) Body(v traces.Value) ([]byte, error) {
@@ -125,7 +164,7 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 	}
 	s.mu.Lock()
 	b, ok := s.bodies.at[k]
-	f := s.file.f
+	where, written := s.file.find(b.offset)
 	none, whole := len(s.bodies.at) == 0, s.readOnly && s.loaded >= s.file.size
 	s.mu.Unlock()
 	switch {
@@ -137,14 +176,16 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	case b.bytes != nil:
 		return b.bytes, nil
+	case !written:
+		return nil, fmt.Errorf("value %s: %w", v.Digest[:12], ErrDropped)
 	}
-	l, err := readLine(f, b.offset)
+	l, err := where.read()
 	if err != nil {
 		return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 	}
 	content := l.content()
 	for _, p := range l.Pieces {
-		if content, err = s.appendPiece(f, content, p); err != nil {
+		if content, err = s.appendPiece(content, p); err != nil {
 			return nil, fmt.Errorf("read value at byte %d: %w", b.offset, err)
 		}
 	}
@@ -156,7 +197,7 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 
 // appendPiece appends one piece of a value. A piece that is a value of its own
 // has none.
-func (s *Store) appendPiece(f io.ReaderAt, content []byte, p linePiece) ([]byte, error) {
+func (s *Store) appendPiece(content []byte, p linePiece) ([]byte, error) {
 	text := []byte(p.Text)
 	if p.Body != "" {
 		k, err := digestOf(p.Body)
@@ -164,12 +205,13 @@ func (s *Store) appendPiece(f io.ReaderAt, content []byte, p linePiece) ([]byte,
 			return nil, err
 		}
 		s.mu.Lock()
-		b, ok := s.bodies.at[k]
+		b := s.bodies.at[k]
+		where, ok := s.file.find(b.offset)
 		s.mu.Unlock()
 		if !ok {
 			return nil, fmt.Errorf("its piece %s: %w", p.Body[:12], ErrDropped)
 		}
-		l, err := readLine(f, b.offset)
+		l, err := where.read()
 		if err != nil {
 			return nil, fmt.Errorf("its piece at byte %d: %w", b.offset, err)
 		}

@@ -3,7 +3,9 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"indirtui/traces"
 )
@@ -69,11 +71,70 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// TestWritingGoesOn fails writing for a while: that is reported at once, and the
+// recording goes on after what is missing was written down.
+func TestWritingGoesOn(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	reported := make(chan error, 10)
+	path := filepath.Join(t.TempDir(), "full.ind")
+	s, err := Open(Options{Path: path, Now: func() time.Time { return now }, Stopped: func(err error) { reported <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func() {
+		t.Helper()
+		tr := &traces.Trace{Verb: traces.Find, Indirection: "facts", Key: "web01", Outcome: traces.Good}
+		tr.ID = s.Begin(tr)
+		s.End(tr, nil)
+	}
+	swap := func(f *os.File) (old *os.File) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		old, s.file.f = s.file.f, f
+		return old
+	}
+	record()
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	readOnly, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer readOnly.Close()
+	good := swap(readOnly)
+	record()
+	if err := s.Flush(); err == nil || <-reported == nil || !s.Stats().Stopped.Equal(now) {
+		t.Errorf("got %v, stopped %v", err, s.Stats().Stopped)
+	}
+	swap(good)
+	now = now.Add(time.Minute)
+	record()
+	if err := s.Flush(); err != nil || <-reported != nil || !s.Stats().Stopped.IsZero() {
+		t.Errorf("later: got %v, stopped %v", err, s.Stats().Stopped)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	r, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if first, last := r.Range(); first != 1 || last != 3 || len(r.Notes()) != 0 {
+		t.Errorf("got %d to %d, notes %q", first, last, r.Notes())
+	}
+	if e := r.Events(); len(e) != 1 || !strings.HasPrefix(e[0].Text, "nothing was recorded since 2023-11-14T") {
+		t.Errorf("got events %v", e)
+	}
+}
+
 // TestRowSize keeps the promise that a row is small and has no pointers that
 // the collector would follow.
 func TestRowSize(t *testing.T) {
 	t.Parallel()
-	c := newChunk(0, newStore(Options{}).seed)
+	c := newStore(Options{}).newChunk(0)
 	c.row(0, true)
 	if n := (c.memory() - 4*int64(cap(c.names.ends))) / blockRows; n > 128 {
 		t.Errorf("a row has %d bytes", n)

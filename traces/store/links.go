@@ -171,7 +171,11 @@ func (s *Store) transactionOf(id uint64) string {
 // nameRun reports whether r now has the transaction_uuid, and had none before.
 func (c *chunk) nameRun(r *row, transaction string) bool {
 	run, had := runOf(c.names.name(r.run))
-	if run == "" || run == transaction || had != "" || transaction == "" || len(run)+1+len(transaction) > maxName {
+	if run == "" || run == transaction || had != "" || transaction == "" {
+		return false
+	}
+	transaction = c.redacted(transaction) // by itself: a pattern must not take the NUL for its own
+	if len(run)+1+len(transaction) > maxName {
 		return false
 	}
 	r.run = c.intern(ofRun, run+"\x00"+transaction)

@@ -57,6 +57,9 @@ func (s *Store) AddComment(id uint64, text string) error {
 	if err != nil {
 		return err
 	}
+	if s.opts.RedactText != nil {
+		text, _ = s.opts.RedactText(text)
+	}
 	c := Comment{At: s.opts.Now(), Text: text}
 	s.setComment(id, r, c)
 	s.jot(appendComment(nil, id, c))
@@ -105,6 +108,9 @@ func (s *Store) AddEvent(text string) {
 	defer s.mu.Unlock()
 	if s.readOnly {
 		return
+	}
+	if s.opts.RedactText != nil {
+		text, _ = s.opts.RedactText(text)
 	}
 	e := Event{At: s.opts.Now(), Text: text}
 	s.setEvent(e)

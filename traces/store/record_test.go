@@ -493,6 +493,49 @@ func TestWriterBehind(t *testing.T) {
 	}
 }
 
+// TestInstancesWait checks that instances which the writer has no time for are
+// dropped and counted, and that one that was rendered goes if it is wanted once.
+func TestInstancesWait(t *testing.T) {
+	t.Parallel()
+	const memory, weight = 64 << 20, 1 << 20
+	release, inside := make(chan struct{}), make(chan struct{}, 1000)
+	s := open(t, store.Options{Memory: memory, Once: true, Weigh: func(v any) int64 {
+		if v == "huge" {
+			return memory + 1
+		}
+		return weight
+	}, Render: func(string, any) traces.Value {
+		inside <- struct{}{}
+		<-release
+		return traces.Value{}
+	}})
+	record(s, find("facts", "holds the writer"), 0)
+	<-inside
+	const n = 200
+	for i := range n {
+		record(s, find("facts", fmt.Sprint("web", i)), i+1)
+	}
+	live := 0
+	for id := range uint64(n) {
+		if _, ok := s.Instance(id + 2); ok {
+			live++
+		}
+	}
+	if st := s.Stats(); live == 0 || live > memory/4/weight || int(st.DroppedBodies) != n-live {
+		t.Errorf("%d instances wait, %d were dropped; want at most %d, and all others counted", live, st.DroppedBodies, memory/4/weight)
+	}
+	close(release)
+	flush(t, s)
+	if _, ok := s.Instance(2); ok {
+		t.Error("an instance is there after it was rendered")
+	}
+	before := s.Stats().DroppedBodies
+	record(s, find("facts", "web"), "huge")
+	if n := s.Stats().DroppedBodies; n != before+1 {
+		t.Errorf("%d values were dropped, then %d, want one more", before, n)
+	}
+}
+
 // TestRowsGoneBeforeWritten checks that Flush does not wait for rows that were
 // dropped before they were written.
 func TestRowsGoneBeforeWritten(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"indirtui/traces"
@@ -26,8 +28,69 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	n := m.Value.Redacted + m.Sent.Redacted
 	if s.opts.RedactText != nil {
 		n += redactTrace(&m, s.opts.RedactText)
+		n += s.redactSlot(&m.Primary) + s.redactSlot(&m.Cache)
 	}
 	return &m, n
+}
+
+// Redacted returns a redacted copy of t, which need not have ended.
+func Redacted(t *traces.Trace, redact func(string) (string, int)) *traces.Trace {
+	m := *t
+	redactTrace(&m, redact)
+	redactSlot(&m.Primary, redact)
+	redactSlot(&m.Cache, redact)
+	return &m
+}
+
+// A cleanSlots remembers slots without secrets, which requests share.
+type cleanSlots struct {
+	mu   sync.Mutex // guards what follows
+	last [16]*traces.Choice
+	next int
+}
+
+// redactSlot redacts the candidates of a slot that was not seen lately.
+func (s *Store) redactSlot(slot *traces.Slot) (n int) {
+	if len(*slot) == 0 {
+		return 0
+	}
+	c, first := &s.clean, &(*slot)[0]
+	c.mu.Lock()
+	known := slices.Contains(c.last[:], first)
+	c.mu.Unlock()
+	if known {
+		return 0
+	}
+	if n = redactSlot(slot, s.opts.RedactText); n == 0 {
+		c.mu.Lock()
+		c.last[c.next%len(c.last)] = first
+		c.next++
+		c.mu.Unlock()
+	}
+	return n
+}
+
+// redactSlot replaces a slot with secrets by a redacted copy.
+func redactSlot(slot *traces.Slot, redact func(string) (string, int)) (n int) {
+	redacted := slices.Clone(*slot)
+	for i := range redacted {
+		c := &redacted[i]
+		for _, t := range []*string{&c.Terminus, &c.Source, &c.Why, &c.Note, &c.Setting} {
+			n += redactText(t, redact)
+		}
+	}
+	if n > 0 {
+		*slot = redacted
+	}
+	return n
+}
+
+// redactText redacts a text in place.
+func redactText(s *string, redact func(string) (string, int)) (n int) {
+	if *s != "" {
+		*s, n = redact(*s)
+	}
+	return n
 }
 
 // render renders an instance. If that panics, there is no value but a note.
@@ -43,7 +106,9 @@ func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
 	}
 	v = s.opts.Render(t.Indirection, instance)
 	digest(&v)
-	s.rendered.keep(t.Indirection, instance, v)
+	if !s.opts.Once || int64(len(v.Body)) <= s.opts.Memory/64 {
+		s.rendered.keep(t.Indirection, instance, v)
+	}
 	return v
 }
 
@@ -104,16 +169,14 @@ func digest(v *traces.Value) {
 	v.Size = max(v.Size, len(v.Body))
 }
 
-// redactTrace redacts the texts of m, whose slices are copied since they are
-// shared. Keys and routes are not redacted.
+// redactTrace redacts the texts of m but those of its slots. Slices are copied
+// since they are shared.
 func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
-	text := func(s *string) {
-		if *s == "" {
-			return
-		}
-		var k int
-		*s, k = redact(*s)
-		n += k
+	text := func(s *string) { n += redactText(s, redact) }
+	for _, t := range []*string{
+		&m.Key, &m.Run, &m.Transaction, &m.Caller, &m.Indirection, &m.Environment, &m.Application, &m.Named, &m.Error, &m.FailedWith, &m.Value.Source, &m.Sent.Source,
+	} {
+		text(t)
 	}
 	for i := range m.Steps {
 		text(&m.Steps[i].Because.About)
@@ -146,23 +209,23 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	for i := range m.Notes {
 		text(&m.Notes[i])
 	}
-	text(&m.Error)
-	text(&m.FailedWith)
 	return n
 }
 
-// redactPair redacts the value of a name. The function gets both, since the
-// name may mark a secret; its answer counts if it left the name alone.
-func redactPair(name, value *string, redact func(string) (string, int)) int {
+// redactPair redacts a name and its value. The function gets both, since the
+// name may mark a secret; its answer counts if it left the name alone. A value
+// that was cut still ends as one.
+func redactPair(name, value *string, redact func(string) (string, int)) (n int) {
 	if *value == "" {
-		return 0
+		return redactText(name, redact)
+	}
+	if strings.HasSuffix(*value, "…") {
+		defer func() { *value = strings.TrimSuffix(*value, "…") + "…" }()
 	}
 	prefix := *name + ": "
-	if whole, n := redact(prefix + *value); n > 0 && len(whole) >= len(prefix) && whole[:len(prefix)] == prefix {
+	if whole, n := redact(prefix + *value); n > 0 && strings.HasPrefix(whole, prefix) {
 		*value = whole[len(prefix):]
 		return n
 	}
-	var n int
-	*value, n = redact(*value)
-	return n
+	return redactText(name, redact) + redactText(value, redact)
 }

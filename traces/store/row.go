@@ -173,8 +173,9 @@ type chunk struct {
 	held   int // blocks
 	names  names
 	seed   maphash.Seed
-	index  map[uint64]uint32 // names by hash
-	recent [nameKinds]uint32 // the newest name of each kind, shared by most requests
+	redact func(string) (string, int) // nil changes nothing
+	index  map[uint64]uint32          // names by hash; all are redacted
+	recent [nameKinds]uint32          // the newest name of each kind, shared by most requests
 }
 
 type nameKind int
@@ -192,8 +193,8 @@ const (
 	nameKinds
 )
 
-func newChunk(base uint64, seed maphash.Seed) *chunk {
-	return &chunk{base: base, seed: seed, index: make(map[uint64]uint32)}
+func (s *Store) newChunk(base uint64) *chunk {
+	return &chunk{base: base, seed: s.seed, redact: s.opts.RedactText, index: make(map[uint64]uint32)}
 }
 
 // row returns the row of id, which must belong to c; nil if its block is absent
@@ -210,7 +211,8 @@ func (c *chunk) row(id uint64, grow bool) *row {
 	return &(*b)[id%blockRows]
 }
 
-// intern returns the name of a text, cut to what a row holds.
+// intern returns the name of a text, redacted and cut to what a row holds. What
+// has a name already is not redacted again.
 func (c *chunk) intern(kind nameKind, text string) uint32 {
 	if text == "" {
 		return 0
@@ -218,19 +220,36 @@ func (c *chunk) intern(kind nameKind, text string) uint32 {
 	if i := c.recent[kind]; i != 0 && c.names.name(i) == text {
 		return i
 	}
-	text = shorten(text, maxName)
-	// On a collision of hashes the next slot is tried.
-	for h := maphash.String(c.seed, text); ; h++ {
-		i, ok := c.index[h]
-		if !ok {
-			i = c.names.add(text)
-			c.index[h] = i
-		}
-		if !ok || c.names.name(i) == text {
-			c.recent[kind] = i
-			return i
+	h, i := c.find(text)
+	if i == 0 {
+		if redacted := shorten(c.redacted(text), maxName); redacted != text {
+			text = redacted
+			h, i = c.find(text)
 		}
 	}
+	if i == 0 {
+		i = c.names.add(text)
+		c.index[h] = i
+	}
+	c.recent[kind] = i
+	return i
+}
+
+// find returns the name of a text, or 0 and where in the index it belongs. On a
+// collision of hashes the next slot is tried.
+func (c *chunk) find(text string) (h uint64, i uint32) {
+	for h = maphash.String(c.seed, text); ; h++ {
+		if i = c.index[h]; i == 0 || c.names.name(i) == text {
+			return h, i
+		}
+	}
+}
+
+func (c *chunk) redacted(text string) string {
+	if c.redact != nil {
+		text, _ = c.redact(text)
+	}
+	return text
 }
 
 // seal drops the index of names. Requests that end later start another; a few

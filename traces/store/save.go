@@ -17,8 +17,9 @@ type Edit struct {
 	Keep func(t *traces.Trace, v *traces.Value) bool
 	// Body returns the bytes of a value to save. Where is "value" or "sent".
 	Body func(id uint64, where, format string, b []byte) []byte
-	// Text returns the comment to save.
-	Text func(id uint64, text string) string
+	// Text returns a comment to save, or the key, run, caller, origin or fault of
+	// a request without detail. Where is its name.
+	Text func(id uint64, where, text string) string
 	// End returns the last event of the recording; may be "".
 	End func() string
 }
@@ -97,6 +98,11 @@ func (x *saving) add(id uint64) bool {
 		x.body(&own, "sent", &own.Sent)
 		x.out = appendTrace(x.out, &own, l.Replays != 0)
 	} else {
+		if x.edit.Text != nil {
+			row.Key, row.Run, row.Caller = x.edit.Text(id, "key", row.Key), x.edit.Text(id, "run", row.Run), x.edit.Text(id, "caller", row.Caller)
+			row.Transaction = x.edit.Text(id, "transaction", row.Transaction)
+			row.Origin, row.Fault = x.edit.Text(id, "faults origin", row.Origin), x.edit.Text(id, "faults message", row.Fault)
+		}
 		h := headOfRow(&row, l)
 		x.out = appendRow(x.out, &h)
 	}
@@ -105,7 +111,7 @@ func (x *saving) add(id uint64) bool {
 	}
 	for _, c := range x.s.Comments(id) {
 		if x.edit.Text != nil {
-			c.Text = x.edit.Text(id, c.Text)
+			c.Text = x.edit.Text(id, "comment", c.Text)
 		}
 		x.out = appendComment(x.out, id, c)
 		x.comments++

@@ -22,8 +22,9 @@ type Stats struct {
 	DroppedDetails uint64 // requests of which only the row is left
 	DroppedRows    uint64 // requests of which nothing is left in memory
 
-	Memory, Limit int64 // bytes; an estimate
-	FileSize      int64 // bytes of the recording; zero if there is none
+	Memory, Limit int64     // bytes; an estimate
+	FileSize      int64     // bytes of the recording; zero if there is none
+	Stopped       time.Time // since when nothing can be written to it; zero if it is in order
 	Rate          float64
 }
 
@@ -177,7 +178,10 @@ func (s *Store) Stats() Stats {
 	st := Stats{
 		Total: c.total, Held: c.held, Running: c.total - c.ended, Stale: c.by[traces.Stale], By: c.by, Hidden: c.hidden, Redacted: c.redacted,
 		DroppedBodies: c.droppedBodies, DroppedDetails: c.droppedDetails, DroppedRows: c.droppedRows,
-		Memory: s.memory(), Limit: s.opts.Memory, FileSize: s.file.size,
+		Memory: s.memory(), Limit: s.opts.Memory, FileSize: s.file.size - s.file.first(),
+	}
+	if s.file.err != nil {
+		st.Stopped = s.file.since
 	}
 	for o, n := range c.by {
 		if traces.Outcome(o).Failed() {

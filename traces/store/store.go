@@ -59,6 +59,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"indirtui/traces"
@@ -69,6 +70,17 @@ type Options struct {
 	// Path is the recording to make. It must not exist. "" records in memory
 	// only.
 	Path string
+	// Rotate is the size in bytes after which a new file is begun at Path; the
+	// one before gets a number: x.jsonl becomes x.1.jsonl. Each stands for itself.
+	// 0 is never.
+	Rotate int64
+	// Keep is how many files of the recording stay, KeepBytes how many bytes in
+	// all; the oldest are removed. 0 is no limit.
+	Keep      int
+	KeepBytes int64
+	// Stopped is called by the writer when nothing can be written, as on a full
+	// disk, and with nil when the recording goes on. May be nil.
+	Stopped func(error)
 	// Source names in the recording where the requests were traced.
 	Source string
 	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, the
@@ -86,12 +98,19 @@ type Options struct {
 	// when a request is read before the writer has seen it. Model is the name
 	// of the indirection. If nil, no values are kept.
 	Render func(model string, instance any) traces.Value
+	// Weigh estimates the memory of an instance, in bytes. It is called by End,
+	// and must be quick. If nil, instances are as large as those before.
+	Weigh func(instance any) int64
+	// Once drops an instance when it was rendered: Instance does not find it.
+	Once bool
 	// Rendered returns how many bytes Render keeps, which count as the Store's
 	// own; it must not wait. If nil, there are none.
 	Rendered func() int64
-	// RedactText redacts attributes, options, faults, notes and reasons, and
-	// returns the number of redactions; it is called like Render. If nil, they
-	// stay as they are.
+	// RedactText redacts every text of a request, comments and events, and
+	// returns the number of redactions. It is called like Render, and for new
+	// keys and other names of rows when a request begins and ends; what it
+	// returned stays as it is when it is redacted again. If nil, texts stay as
+	// they are.
 	RedactText func(string) (string, int)
 	// Ended is called by the writer with every finished request, redacted. It
 	// must not wait, and not change it. Requests whose detail was dropped
@@ -112,6 +131,8 @@ type Store struct {
 	quit     chan struct{} // closed by Close; ends the reading of a recording
 	done     sync.WaitGroup
 	rendered rendered
+	clean    cleanSlots
+	newest   atomic.Pointer[any] // the last instance
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -128,6 +149,7 @@ type Store struct {
 	lastKey keyed
 	again   map[uint64][]uint64
 	ring    ring
+	asked   asked
 	bodies  bodies
 	stats   counters
 
@@ -150,7 +172,7 @@ var _ traces.Recorder = (*Store)(nil)
 func Open(opts Options) (*Store, error) {
 	s := newStore(opts)
 	if opts.Path != "" {
-		f, err := os.OpenFile(opts.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(opts.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("make recording: %w", err)
 		}
@@ -174,8 +196,8 @@ func newStore(opts Options) *Store {
 		opts.Now = time.Now
 	}
 	seed := maphash.MakeSeed()
-	return &Store{
-		opts: opts, seed: seed, attic: newChunk(0, seed),
+	s := &Store{
+		opts: opts, seed: seed,
 		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), quit: make(chan struct{}),
 		kept: map[uint64]*row{}, again: map[uint64][]uint64{},
 		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
@@ -183,6 +205,8 @@ func newStore(opts Options) *Store {
 		bodies: bodies{at: map[bodyKey]bodyAt{}}, comments: map[uint64][]Comment{},
 		stats: counters{traffic: map[string]*traffic{}},
 	}
+	s.attic = s.newChunk(0)
+	return s
 }
 
 // Begin adds a request and returns its number, or 0 after Close.
@@ -230,6 +254,7 @@ func (s *Store) End(t *traces.Trace, instance any) {
 		return
 	}
 	primary, cache := winner(t.Primary), winner(t.Cache)
+	own, weight := s.weigh(instance)
 	s.mu.Lock()
 	r, c := s.row(t.ID)
 	if s.closed || r == nil || r.bits&ended != 0 {
@@ -253,10 +278,27 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	r.outcome = uint8(t.Outcome)
 	r.bits |= ended
 	s.stats.end(t)
-	s.push(t, instance, r)
+	s.push(t, instance, own, weight, r)
 	s.mu.Unlock()
 	signal(s.wake)
 	s.notify()
+}
+
+// weigh reports whether an instance is another than that of the request before,
+// and what it weighs. What a memory terminus answers again and again is in
+// memory once.
+func (s *Store) weigh(instance any) (own bool, weight int64) {
+	if instance == nil {
+		return false, 0
+	}
+	if last := s.newest.Load(); last != nil && isPointer(instance) && *last == instance {
+		return false, 0
+	}
+	s.newest.Store(&instance)
+	if s.opts.Weigh != nil {
+		weight = s.opts.Weigh(instance)
+	}
+	return true, weight
 }
 
 var noChoice traces.Choice
@@ -411,7 +453,7 @@ func (s *Store) make(id uint64) (*chunk, *row) {
 		if i > 0 && s.chunks[i-1] != nil {
 			s.chunks[i-1].seal()
 		}
-		s.chunks[i] = newChunk(id/chunkRows*chunkRows, s.seed)
+		s.chunks[i] = s.newChunk(id / chunkRows * chunkRows)
 	}
 	c := s.chunks[i]
 	held := c.held

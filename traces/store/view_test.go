@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -289,6 +291,25 @@ func TestTransaction(t *testing.T) {
 		if row, _ := s.Row(6); row.Run != "u2" || row.Transaction != "" {
 			t.Errorf("#6: row %q %q", row.Run, row.Transaction)
 		}
+	}
+}
+
+// A transaction_uuid, which a client may choose, is redacted as all texts are.
+func TestTransactionIsRedacted(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	s := open(t, store.Options{Path: path, RedactText: func(s string) (string, int) {
+		return strings.ReplaceAll(s, "secret", "(masked)"), strings.Count(s, "secret")
+	}})
+	tr := find("node", "web01")
+	tr.Run, tr.Transaction = "r", "a secret"
+	record(s, tr, nil)
+	flush(t, s)
+	if row, _ := s.Row(1); row.Run != "r" || row.Transaction != "a (masked)" {
+		t.Errorf("got %q, %q", row.Run, row.Transaction)
+	}
+	if b, err := os.ReadFile(path); err != nil || strings.Contains(string(b), "secret") {
+		t.Errorf("got %s, %v", b, err)
 	}
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 	"unsafe"
@@ -38,8 +37,7 @@ type ring struct {
 	traces      int64           // bytes of details
 	instances   int64           // bytes of live instances
 	seen        int64           // mean size of the last values, for those not seen yet
-	owned       int64           // how many of those have an instance of their own
-	newest      any             // the last instance
+	waiting     int64           // bytes of live instances that the writer has not seen
 	flushes     []flush
 	written     uint64 // position below which the writer is done
 }
@@ -71,25 +69,18 @@ const maxBodies = 1 << 20
 
 func (b *bodies) memory() int64 { return b.inside + int64(len(b.at))*96 }
 
-// A file is the recording.
-type file struct {
-	f     *os.File
-	size  int64
-	lines [][]byte // what waits to be written beside traces
-	err   error    // what ended the writing
-}
-
 // unseen estimates a detail until the writer has seen it.
 const unseen = 3 << 10
 
 func (r *ring) memory() int64 {
-	return r.traces + r.instances + int64(r.head-r.taken)*unseen + r.owned*r.seen + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
+	return r.traces + r.instances + int64(r.head-r.taken)*unseen + r.waiting + int64(len(r.slots))*int64(unsafe.Sizeof(slot{}))
 }
 
 func (r *ring) at(position uint64) *slot { return &r.slots[position%uint64(len(r.slots))] }
 
-// push puts the detail of r into the ring.
-func (s *Store) push(t *traces.Trace, instance any, r *row) {
+// push puts the detail of r into the ring. An instance for which the writer has
+// no time or no room is dropped.
+func (s *Store) push(t *traces.Trace, instance any, own bool, weight int64, r *row) {
 	g := &s.ring
 	n := uint64(len(g.slots))
 	if g.head-g.taken == n {
@@ -100,12 +91,15 @@ func (s *Store) push(t *traces.Trace, instance any, r *row) {
 	if sl.id != 0 && sl.done {
 		s.forget(sl)
 	}
-	*sl = slot{id: t.ID, trace: t, instance: instance}
-	// What a memory terminus answers again and again is in memory once.
-	if sl.own = instance != nil && !(isPointer(instance) && instance == g.newest); sl.own {
-		g.owned++
-		g.newest = instance
+	if own && s.opts.Weigh == nil {
+		weight = g.seen
 	}
+	if own && (weight > s.opts.Memory || g.waiting > 0 && g.waiting+weight > s.opts.Memory/4) {
+		instance, own, weight = nil, false, 0
+		s.stats.droppedBodies++
+	}
+	*sl = slot{id: t.ID, trace: t, instance: instance, own: own, body: weight}
+	g.waiting += weight
 	g.head++
 }
 
@@ -129,9 +123,8 @@ func (s *Store) dropWaiting() {
 
 // disown notes that sl does not wait any longer, or not with its instance.
 func (r *ring) disown(sl *slot) {
-	if sl.own {
-		r.owned--
-	}
+	r.waiting -= sl.body
+	sl.body = 0
 }
 
 // lose counts the detail of id, whose row is r, as lost.
@@ -196,10 +189,12 @@ const batch = 64
 func (s *Store) write() {
 	var w work
 	for {
+		s.resume(false)
 		if s.take(&w) {
 			began := time.Now()
 			s.process(&w)
 			s.put(&w)
+			s.rotate()
 			s.notify()
 			if w.overrun {
 				s.rest(time.Since(began))
@@ -385,8 +380,11 @@ func (s *Store) processSlot(w *work, i int) {
 	s.keepBody(w, &t.Sent)
 	sl.trace, sl.done, sl.valued = t, true, t.Value.Digest != "" || t.Sent.Digest != ""
 	sl.size = int64(unsafe.Sizeof(*t)) + sizeOf(t)
-	if sl.own {
+	if sl.own && s.opts.Weigh == nil {
 		sl.body = 256 + 4*int64(t.Value.Size)
+	}
+	if s.opts.Once {
+		sl.instance, sl.body = nil, 0
 	}
 	if !w.writing {
 		w.offsets = append(w.offsets, 0)
@@ -406,7 +404,7 @@ func (s *Store) writeOut(w *work) {
 	if err == nil {
 		w.base += int64(len(w.out))
 	} else {
-		err = fmt.Errorf("write recording: %w", errors.Join(err, s.file.f.Truncate(w.base)))
+		err = fmt.Errorf("write recording: %w", errors.Join(err, s.file.f.Truncate(w.base-s.file.base)))
 		w.writing = false
 		for i, at := range w.offsets {
 			if at >= w.base {
@@ -418,10 +416,7 @@ func (s *Store) writeOut(w *work) {
 				w.bodies[i].offset = 0
 			}
 		}
-		s.mu.Lock()
-		s.file.err = err
-		s.note("%v; what came later is kept in memory only", err)
-		s.mu.Unlock()
+		s.stop(err)
 	}
 	if w.out = w.out[:0]; cap(w.out) > 8<<20 {
 		w.out = nil
@@ -477,7 +472,8 @@ func (s *Store) addBody(w *work, v traces.Value) bool {
 		}
 	}
 	s.mu.Lock()
-	_, known := s.bodies.at[k]
+	at, known := s.bodies.at[k]
+	known = known && (!w.writing || at.offset > s.file.base) // each file stands for itself
 	full := !known && (len(s.bodies.at)+len(w.bodies) >= maxBodies || w.writing && s.bodies.written+size > s.opts.Bodies)
 	if !known && !full && w.writing {
 		s.bodies.written += size
@@ -500,6 +496,7 @@ func (s *Store) put(w *work) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := &s.ring
+	defer func() { clear(w.slots); clear(w.raw) }() // they hold instances
 	s.file.size = w.base
 	s.stats.redacted += w.redacted
 	s.stats.droppedBodies += w.dropped
@@ -508,6 +505,9 @@ func (s *Store) put(w *work) {
 	}
 	for i := range w.slots {
 		s.putSlot(w, i)
+		if raw := w.raw[i]; raw.Key != w.slots[i].trace.Key {
+			s.asked.keep(raw.ID, raw.Key)
+		}
 		w.raw[i].Free()
 	}
 	for i := range w.rows {
@@ -563,11 +563,15 @@ func (s *Store) putSlot(w *work, i int) {
 
 func (s *Store) putBody(b newBody) {
 	at, ok := s.bodies.at[b.key]
-	if !ok {
+	switch {
+	case !ok:
 		if at.offset = b.offset; b.offset == 0 {
 			at.bytes = b.value.Content()
 		}
 		s.bodies.inside += int64(len(at.bytes))
+	case b.offset > at.offset:
+		s.bodies.inside -= int64(len(at.bytes))
+		at = bodyAt{offset: b.offset}
 	}
 	if at.bytes != nil {
 		at.users++
@@ -595,14 +599,11 @@ func (s *Store) limit() {
 	if over > 0 {
 		over -= s.dropBodies(over)
 	}
-	for p := g.taken; over > 0 && g.seen > 0 && p < g.head; p++ {
+	for p := g.taken; over > 0 && g.waiting > 0 && p < g.head; p++ {
 		if sl := g.at(p); sl.instance != nil && !s.isPinned(sl.id) {
-			if sl.own {
-				over -= g.seen
-				g.disown(sl)
-				sl.own = false
-			}
-			sl.instance = nil
+			over -= sl.body
+			g.disown(sl)
+			sl.instance, sl.own = nil, false
 			s.stats.droppedBodies++
 		}
 	}
@@ -651,6 +652,7 @@ func (s *Store) isPinned(id uint64) bool {
 
 // finishFile writes the last line.
 func (s *Store) finishFile() {
+	s.resume(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.ring.flushes {
@@ -660,11 +662,7 @@ func (s *Store) finishFile() {
 	if s.file.f == nil || s.file.err != nil {
 		return
 	}
-	e := lineEnd{Requests: s.stats.ended}
-	for _, c := range s.comments {
-		e.Comments += uint64(len(c))
-	}
-	last := appendEnd(nil, e, s.opts.Now())
+	last := appendEnd(nil, s.end(), s.opts.Now())
 	if _, err := s.file.f.Write(last); err != nil {
 		s.file.err = fmt.Errorf("end recording: %w", err)
 		return

@@ -362,7 +362,7 @@ func (b *Breaks) heldRow(h *debugger.Held, l *widget.Row) {
 	l.To(2)
 	l.Put(term.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
 	right := term.Of(term.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
-	l.Add(term.Plain, term.Clean(h.Request.Key).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
+	l.Add(term.Plain, term.Clean(b.env.Redacted(h.Request.Key)).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
 	l.To(b.width - right.Width())
 	l.Append(right)
 }

@@ -512,7 +512,7 @@ func (c *Cache) diff(e *entry) tea.Cmd {
 
 // expire asks first: what is expired is asked for anew by the next find.
 func (c *Cache) expire(e *entry) tea.Cmd {
-	title, note := fmt.Sprintf("expire %s %s in %s?", e.Indirection, e.Key, e.Terminus), "this cannot be undone"
+	title, note := fmt.Sprintf("expire %s %s in %s?", e.Indirection, c.env.Redacted(e.Key), e.Terminus), "this cannot be undone"
 	if !e.KeepsExpiry {
 		note = fmt.Sprintf("warning: %s does not keep the expiry; it will be served as before", e.Terminus)
 	}

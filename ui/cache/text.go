@@ -29,7 +29,7 @@ func Biographies(ctx context.Context, env *session.Env, engine Engine, indirecti
 	}
 	var lines []string
 	for _, e := range c.index.all {
-		lines = append(lines, fmt.Sprintf("%s %s in %s", e.Indirection, e.Key, e.Terminus))
+		lines = append(lines, fmt.Sprintf("%s %s in %s", e.Indirection, env.Redacted(e.Key), e.Terminus))
 		for _, f := range c.biography(e) {
 			lines = append(lines, "  "+f.Label+": "+f.Text)
 		}

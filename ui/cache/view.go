@@ -123,9 +123,9 @@ func (c *Cache) row(i int, r *widget.Row) {
 	if e.Expiration.IsZero() && e.Err == nil {
 		expires = term.Plain
 	}
-	key := e.Key
+	key := c.env.Redacted(e.Key)
 	if key == "" && e.Err != nil {
-		key = e.Err.Error()
+		key = c.env.Redacted(e.Err.Error())
 	}
 	writer := term.Plain
 	if by == "unknown" {
@@ -189,7 +189,7 @@ func (c *Cache) writer(e *entry) string {
 func (c *Cache) expiry(e *entry) string {
 	switch {
 	case e.Err != nil:
-		return "cannot be read: " + e.Err.Error()
+		return "cannot be read: " + c.env.Redacted(e.Err.Error())
 	case e.expired(c.now):
 		return fmt.Sprintf("expired at %s, %s ago", c.env.Clock(e.Expiration), traces.Age(c.now.Sub(e.Expiration)))
 	case !e.Expiration.IsZero():
@@ -277,7 +277,7 @@ func (c *Cache) detail(height int) term.Lines {
 	lines := term.Lines{c.env.Theme.HRule(c.width)}
 	e := c.focus()
 	var l term.Line
-	l.Put(term.Bold, fmt.Sprintf(" %s %s", e.Indirection, e.Key))
+	l.Put(term.Bold, fmt.Sprintf(" %s %s", e.Indirection, c.env.Redacted(e.Key)))
 	l.Put(term.Plain, " in "+e.Terminus)
 	if e.Size >= 0 {
 		l.Put(term.Plain, "   "+term.Grouped(e.Size)+" B")

@@ -292,12 +292,66 @@ func TestServePlain(t *testing.T) {
 	if err := l.cmd.Process.Signal(syscall.SIGHUP); err != nil { // reads certificates again, and goes on
 		t.Fatal(err)
 	}
+	l.waitFor("certificates and revocation lists were read again")
 	if resp, err = ask.Get("https://" + l.address + "/puppet-ca/v1/certificate/nobody"); err != nil {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
 	l.waitFor("find certificate nobody")
 	l.end()
+}
+
+// TestSecondInterrupt: the first interrupt waits for requests that run, the
+// second one does not.
+func TestSecondInterrupt(t *testing.T) {
+	t.Parallel()
+	s := &site{t: t, dir: t.TempDir(), program: build(t, "indirtui")}
+	s.write("puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncadir = %[1]s/ca\ncodedir = %[1]s/code\ncertname = localhost\nkeylength = 2048\n", s.dir))
+	cmd := exec.Command(s.program, "serve", "--confdir", s.dir, "--listen", "127.0.0.1:0")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address := ""
+	for lines := bufio.NewScanner(stderr); address == "" && lines.Scan(); {
+		if m := servingOn.FindStringSubmatch(lines.Text()); m != nil {
+			address = m[1]
+		}
+	}
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // only that it is busy
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "PUT /puppet-ca/v1/certificate_request/web01 HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	if _, err := conn.Read(make([]byte, 12)); err != nil { // it goes on, and waits for the body
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("the first interrupt did not wait: %v", err)
+	case <-time.After(time.Second):
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "interrupt") {
+			t.Errorf("got %v, want the interrupt", err)
+		}
+	case <-time.After(10 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Error("the second interrupt waits, too")
+	}
 }
 
 // TestAgent: a new agent gets its certificate, plugins, catalog, files, and
@@ -691,7 +745,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.wait("1 shown of", "nil!", "file_metadata")
 	// 3.
 	term.keys("Enter").wait("404 Not Found")
-	term.keys("Down", "Enter").wait("environment=production", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
+	term.keys("Down", "Enter").wait("links=manage&environment=prod", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
 	// 4.
 	term.write("y").wait("curl -sS").write("c").shows("copied curl")
 	// 5.

@@ -55,7 +55,7 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 		p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 		p.ui = interactive{ascii: true, record: filepath.Join(t.TempDir(), "recording.jsonl")}
 		configure(t, p, "")
-		p.confDir, p.varDir, p.set = conf, vardir, []string{"keylength=2048"}
+		p.confDir, p.varDir, p.set = conf, vardir, []string{"keylength=2048", "ssldir=" + vardir + "/ssl", "cadir=" + vardir + "/ca"}
 		return p
 	}
 	own := begin()

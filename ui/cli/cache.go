@@ -66,16 +66,20 @@ func cacheRows(ctx context.Context, e *engine.Engine, only []string) ([]cacheRow
 	if err != nil {
 		return nil, err
 	}
+	redacted := func(text string) string {
+		text, _ = e.Redactor.Text(text)
+		return text
+	}
 	rows := make([]cacheRow, 0, len(entries))
 	now := time.Now()
 	for _, en := range entries {
 		r := cacheRow{
-			Indirection: en.Indirection, Key: en.Key, Terminus: en.Terminus, Routed: e.Routed(en.Indirection, en.Terminus),
-			Path: en.Path, Size: en.Size, Written: en.Written, State: "fresh",
+			Indirection: en.Indirection, Key: redacted(en.Key), Terminus: en.Terminus, Routed: e.Routed(en.Indirection, en.Terminus),
+			Path: redacted(en.Path), Size: en.Size, Written: en.Written, State: "fresh",
 		}
 		switch {
 		case en.Err != nil:
-			r.State, r.Error = "unreadable", en.Err.Error()
+			r.State, r.Error = "unreadable", redacted(en.Err.Error())
 		case !en.KeepsExpiry || en.Expiration.IsZero():
 			r.State = "immortal"
 		case en.Expiration.Before(now):

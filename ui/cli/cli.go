@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -45,6 +46,7 @@ type program struct {
 	specs   []indirector.Spec
 	termini []indirector.Descriptor
 	out     *bufio.Writer
+	alone   bool // this is the process of the program
 
 	confDir, varDir, application, environment, routeFile string
 	set                                                  []string
@@ -64,9 +66,12 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
-	p := &program{Streams: std, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
+	p := &program{alone: std.Err == os.Stderr, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
+	std.Err = &redacting{w: std.Err, redactor: sync.OnceValue(p.redactor)}
+	p.Streams = std
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second one ends the program at once
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer p.hangup.watch(cancel)()

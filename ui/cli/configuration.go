@@ -92,6 +92,9 @@ func displayFlags(given *pflag.FlagSet) []config.Flag {
 	add("fps", "fps", same)
 	add("function-keys", "function-keys", same)
 	add("plain", "plain", same)
+	add("rotate", "rotate", same)
+	add("keep", "keep", same)
+	add("keep-size", "keep-size", same)
 	add("record", "record", func(string) string { return "true" })
 	return all
 }

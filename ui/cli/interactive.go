@@ -181,7 +181,7 @@ func (v viewer) options() (engine.Options, *ui.Guard, error) {
 	guard := new(ui.Guard)
 	o, err := v.p.options()
 	if err == nil {
-		o.Recording, err = v.recording()
+		err = v.record(&o)
 	}
 	if err == nil {
 		o.Debug, err = debugOptions()
@@ -272,6 +272,43 @@ func (v viewer) hasPuppet() bool {
 	dir, _ := s.Get("confdir")
 	_, err = os.Stat(dir)
 	return err == nil
+}
+
+// record decides where a session is recorded, and how much of it and of those
+// before stays. A file that was named is split only by flags.
+func (v viewer) record(o *engine.Options) error {
+	path, err := v.recording()
+	if err != nil || path == "" {
+		return err
+	}
+	o.Recording = path
+	mine, err := v.p.mine()
+	if err != nil {
+		return err
+	}
+	named := v.p.ui.record != ""
+	if !named || v.flagged("rotate") {
+		o.Rotate = mine.Rotate
+	}
+	if !named || v.flagged("keep") {
+		o.Keep = mine.Keep
+	}
+	if !named || v.flagged("keep-size") {
+		o.KeepBytes = mine.KeepSize
+	}
+	if !named {
+		v.p.prune(filepath.Dir(path), mine.Keep, mine.KeepSize)
+	}
+	return nil
+}
+
+// flagged reports whether a flag stood on the command line.
+func (v viewer) flagged(name string) bool {
+	if v.p.given == nil {
+		return false
+	}
+	f := v.p.given.Lookup(name)
+	return f != nil && f.Changed
 }
 
 // recording is the file that this session is recorded to.

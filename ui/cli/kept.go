@@ -44,38 +44,35 @@ func keptFor(project string) (*kept, error) {
 	}
 	sum := sha256.Sum256([]byte(project))
 	path := filepath.Join(dir, "project-"+hex.EncodeToString(sum[:6])+".json")
-	info, err := os.Stat(path)
+	read, err := readKept(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		k.path = path
 		return k, nil
 	case err != nil:
 		return k, err
-	case !info.Mode().IsRegular() || info.Size() > maxKept:
-		return k, fmt.Errorf("read %s: it is no file of ours", path)
 	}
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = k.read(b)
-	}
-	if err != nil {
-		return k, fmt.Errorf("read %s: %w; remove it to begin anew", path, err)
-	}
-	k.path = path
-	return k, nil
+	read.path, read.Project = path, project
+	return read, nil
 }
 
-// read takes over what a file of the project holds; after an error nothing.
-func (k *kept) read(b []byte) error {
-	var of struct {
-		Ignore   []string
-		Baseline string
+func readKept(path string) (*kept, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(b, &of); err != nil {
-		return err
+	if !info.Mode().IsRegular() || info.Size() > maxKept {
+		return nil, fmt.Errorf("read %s: it is no file of ours", path)
 	}
-	k.Ignore, k.Baseline = of.Ignore, of.Baseline
-	return nil
+	k := new(kept)
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(b, k)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w; remove it to begin anew", path, err)
+	}
+	return k, nil
 }
 
 // keep writes one thing down. It fits screen.Env.Keep.

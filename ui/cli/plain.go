@@ -154,8 +154,13 @@ func (x *plain) greet() error {
 	return nil
 }
 
-// println prints a line that a terminal cannot obey.
-func (x *plain) println(text string) { fmt.Fprintln(x.out, clean(text)) }
+// println prints a line without secrets that a terminal cannot obey.
+func (x *plain) println(text string) { fmt.Fprintln(x.out, clean(x.redacted(text))) }
+
+func (x *plain) redacted(text string) string {
+	text, _ = x.redact(text)
+	return text
+}
 
 // loop answers lines and reports requests until there are no more lines. It
 // returns the session that is to be shown next, if one is.
@@ -256,7 +261,7 @@ func (x *plain) output(o console.Output) {
 			x.println("error: " + err.Error())
 		}
 	case !x.silent:
-		fmt.Fprint(x.out, cleanLines([]byte(o.Text)))
+		fmt.Fprint(x.out, cleanLines([]byte(x.redacted(o.Text))))
 	}
 }
 
@@ -298,7 +303,7 @@ func (x *plain) take(_ *job, msg tea.Msg) {
 	case switched:
 		x.then = msg.to
 	case screen.Push:
-		fmt.Fprint(x.out, cleanLines([]byte(textOf(msg.Screen))))
+		fmt.Fprint(x.out, cleanLines([]byte(x.redacted(textOf(msg.Screen)))))
 	case screen.Do:
 		x.usages()
 	case screen.Run:

@@ -8,8 +8,26 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"indirtui/indirector/redact"
 	"indirtui/traces"
 )
+
+// redacting redacts what is written: errors, log lines, what panicked.
+type redacting struct {
+	w        io.Writer
+	redactor func() *redact.Redactor
+}
+
+func (r *redacting) Write(b []byte) (int, error) {
+	text, n := r.redactor().Text(string(b))
+	if n == 0 {
+		return r.w.Write(b)
+	}
+	if _, err := io.WriteString(r.w, text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
 
 // printed returns where the command line prints. What is byte for byte as Puppet
 // writes it is for files and programs: on a terminal, what that would obey or not

@@ -179,12 +179,18 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 	}
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
+	if s.keys != "" {
+		forward.Note = s.keyless
+	}
 	ro := rest.Options{
 		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
 		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
 		ro.CA = serveCA(e, s.server)
+		if s.keys != "" {
+			ro.CA = s.noting(ro.CA)
+		}
 	}
 	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
 	if err != nil {
@@ -203,6 +209,35 @@ type standing struct {
 	server     *server.Server
 	as         server.As
 	identities *server.Identities // nil if those of agents are not obtained
+	// keys is the directory of agents' keys, which agents fill themselves; "" is
+	// none.
+	keys     string
+	announce func(string)
+}
+
+// keyless returns what a client should know that requests a certificate whose
+// key this proxy cannot read: its requests would fail later. "" is nothing.
+func (s *standing) keyless(r *http.Request) string {
+	name, ok := strings.CutPrefix(r.URL.Path, "/puppet-ca/v1/certificate_request/")
+	if !ok || r.Method != http.MethodPut || ca.ValidName(name) != nil {
+		return ""
+	}
+	key := filepath.Join(s.keys, name+".pem")
+	if exists(key) {
+		return ""
+	}
+	text := fmt.Sprintf("%s requests a certificate, and its key is not in %s: once it has the certificate, its requests will fail. "+
+		"Let --agents-ssl name the agent's own ssldir, copy its key and certificate there, or use --own-ca and --obtain", name, key)
+	s.announce(text)
+	return text
+}
+
+// noting lets h answer, and looks for keys.
+func (s *standing) noting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.keyless(r)
+		h.ServeHTTP(w, r)
+	})
 }
 
 // own reports whether the server is asked with the agent's own certificate.
@@ -249,10 +284,16 @@ func (s *standing) guard(h http.Handler) http.Handler {
 
 // listener makes the server that agents talk to.
 func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *client.Client) (*standing, error) {
-	s := &standing{}
+	s := &standing{announce: func(text string) { x.p.report(text) }}
+	if x.ui && !x.display.plain {
+		s.announce = func(string) {} // the trace has it
+	}
 	switch {
 	case x.agents != "":
 		s.as = server.AsAgent
+		if !x.obtain {
+			s.keys = setting(e, "privatekeydir")
+		}
 	case x.silent:
 		s.as = server.AsProxy
 	}
@@ -262,8 +303,11 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 	var err error
 	id := identityOf(e)
 	if x.ownCA {
-		if id, err = proxyCA(ctx, e); err != nil {
+		if id, err = x.proxyCA(ctx, e); err != nil {
 			return nil, err
+		}
+		if x.cert != "" {
+			x.announce("--own-ca: agents are shown %s; --cert is shown to the server alone", id.Cert)
 		}
 		if err := e.Prefer("--own-ca", ownCA(e)); err != nil {
 			return nil, err
@@ -281,12 +325,15 @@ func (x *proxyCommand) listener(ctx context.Context, e *engine.Engine, asks *cli
 
 // proxyCA is the CA of the setting cadir, made if there is none, and a
 // certificate of it for the proxy.
-func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
+func (x *proxyCommand) proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	cfg, err := ca.ConfigOf(e.Settings)
 	if err != nil {
 		return server.Identity{}, err
 	}
-	authority, err := ca.OpenOrSetup(ctx, cfg)
+	authority, err := ca.Open(cfg)
+	if errors.Is(err, ca.ErrNoCA) {
+		authority, err = x.setup(ctx, e, cfg, "vardir")
+	}
 	if err != nil {
 		return server.Identity{}, err
 	}
@@ -311,5 +358,9 @@ func proxyCA(ctx context.Context, e *engine.Engine) (server.Identity, error) {
 	if err := files.Write(id.Key, key, files.Options{Mode: 0o600, Owner: files.Inherit}); err != nil {
 		return id, err
 	}
-	return id, files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}) // last: where it is, its key is, too
+	if err := files.Write(id.Cert, cert, files.Options{Mode: 0o644, Owner: files.Inherit}); err != nil { // last: where it is, its key is, too
+		return id, err
+	}
+	x.announce("made a certificate for %s: %s", setting(e, "certname"), id.Cert)
+	return id, nil
 }

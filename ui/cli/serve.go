@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -35,9 +36,22 @@ type listening struct {
 	listen              string
 	authConf, caConf    string
 	legacy              bool
+	makeCA              bool // also in a directory that was not named
 	connections, atOnce int
 	ui                  bool
 	display             interactive
+	notes               []string // for the screen
+}
+
+// announce prints what the user should know at the start, or keeps it for the
+// screen.
+func (l *listening) announce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if l.ui && !l.display.plain {
+		l.notes = append(l.notes, text)
+		return
+	}
+	fmt.Fprintln(l.p.Err, clean(text))
 }
 
 func (l *listening) flags(cmd *cobra.Command) {
@@ -45,11 +59,15 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.StringVar(&l.listen, "listen", ":8140", "the `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&l.authConf, "auth-conf", "", "who may ask what: Puppet Server's auth.conf (`FILE`; default Puppet Server's rules)")
 	f.StringVar(&l.caConf, "ca-conf", "", "what the CA signs: Puppet Server's ca.conf (`FILE`; default the settings)")
+	f.BoolVar(&l.makeCA, "make-ca", false, "make a CA where there is none also in a directory that neither a flag nor puppet.conf names")
 	f.BoolVar(&l.legacy, "legacy", false, "answer the URLs of Puppet 2.6 to 3, too")
 	f.IntVar(&l.connections, "connections", 10_000, "how many connections are kept at the same time")
 	f.IntVar(&l.atOnce, "requests", 1000, "how many requests are worked on at the same time")
 	f.BoolVar(&l.ui, "ui", false, "show the requests in the interactive program")
 	f.StringVar(&l.display.record, "record", "", "write the recording to this file (default none; with --ui a new one in the state directory)")
+	f.String("rotate", "", "begin a new file when the recording has that `SIZE`, as 256M; 0 is never (default the configuration, and never with --record)")
+	f.String("keep", "", "how many files (`N`) of recordings stay; 0 is all (default the configuration, and all with --record)")
+	f.String("keep-size", "", "how large (`SIZE`) these are together; 0 is no limit (default the configuration, and none with --record)")
 	l.display.display(cmd)
 }
 
@@ -77,7 +95,7 @@ func (c *serveCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Answer agents over REST from the termini that are routed for application
 server: files, facts, nodes, reports, buckets, and catalogs from wherever they
 come. Certificates are those of Puppet's ssldir; where there are none a CA is
-made. Each request is a line, and each run of an agent a sentence at its end;
+made, if its directory was named, or with --make-ca. Each request is a line, and each run of an agent a sentence at its end;
 --ui shows them in the interactive program instead. --plain prints a line for
 each request too, and takes commands from standard input, whose end it outlives;
 help lists them.
@@ -111,6 +129,7 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 			return err
 		}
 	}
+	l.limitMemory()
 	v, err := start(ctx)
 	if err != nil {
 		return err
@@ -143,11 +162,13 @@ func (l *listening) answer(ctx context.Context, start func(context.Context) (*an
 	}
 }
 
-// reload reads certificates and revocation lists again.
+// reload reads certificates again, and acknowledges that.
 func (l *listening) reload(v *answering) {
 	if err := v.server.Reload(); err != nil {
-		l.p.report(err.Error())
+		l.p.report(err.Error() + "; what was read before stays in force")
+		return
 	}
+	fmt.Fprintln(l.p.Err, "certificates and revocation lists were read again")
 }
 
 // lookAndReload shows a session without a screen, and reads certificates again
@@ -178,9 +199,38 @@ func (l *listening) lookAndReload(ctx context.Context, v *answering, hup <-chan 
 	return err
 }
 
-// headless is how much of the requests is kept, in bytes, where they cannot be
-// looked at: until their lines are printed.
-const headless = 16 << 20
+// Where requests cannot be looked at, they are kept until their lines are
+// printed, or until they are recorded: so many bytes.
+const (
+	headless = 16 << 20
+	recorded = 24 << 20
+)
+
+// memoryLimit is how much memory the runtime tries to stay below, in bytes.
+func (l *listening) memoryLimit() int64 {
+	switch {
+	case l.ui:
+		return 80<<20 + 2*l.p.memory()
+	case l.display.record != "":
+		return 128 << 20
+	}
+	return 80 << 20
+}
+
+// limitMemory sets the limit of the process, unless the environment does.
+func (l *listening) limitMemory() {
+	if l.p.alone && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(l.memoryLimit())
+	}
+}
+
+// memory is what may be kept in memory by the configuration.
+func (p *program) memory() int64 {
+	if mine, err := p.mine(); err == nil {
+		return mine.Memory
+	}
+	return 256 << 20
+}
 
 // options are those of an engine that answers the network.
 func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
@@ -203,7 +253,7 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Set = append(set, o.Set...)
 	}
 	if l.ui || l.p.ui.record != "" {
-		if o.Recording, err = (viewer{l.p}).recording(); err != nil {
+		if err = (viewer{l.p}).record(&o); err != nil {
 			return o, nil, nil, err
 		}
 	}
@@ -213,8 +263,9 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		o.Debug, err = debugOptions()
 		return o, guard, nil, err
 	}
+	o.Once = true
 	if o.Memory = headless; o.Recording != "" {
-		o.Memory = 0
+		o.Memory = recorded
 	}
 	o.Log = slog.New(slog.NewTextHandler(l.p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	out := newLines(l.p.Out)
@@ -273,12 +324,16 @@ func (l *listening) listener(ctx context.Context, e *engine.Engine, log *slog.Lo
 	id := identityOf(e)
 	authority, err := ca.Open(cfg)
 	if errors.Is(err, ca.ErrNoCA) && !exists(id.Cert) {
-		authority, err = ca.OpenOrSetup(ctx, cfg)
+		authority, err = l.setup(ctx, e, cfg, "ssldir")
 	}
 	switch {
 	case err == nil:
+		anew := !exists(id.Cert)
 		if _, err := authority.ServerCertificate(ctx, e.Settings); err != nil {
 			return nil, err
+		}
+		if anew {
+			l.announce("made a certificate for %s: %s", setting(e, "certname"), id.Cert)
 		}
 		id.CA, id.CRL = cfg.Cert, cfg.CRL // what is revoked here counts at once
 		if err := e.Prefer("the CA of this server, setting cadir", ownCA(e)); err != nil {
@@ -304,6 +359,34 @@ func (l *listening) server(e *engine.Engine, id server.Identity, auth *authconf.
 		Identity: id, Auth: auth, Legacy: l.legacy, Recorder: e.Store, Application: e.Application, Log: log,
 		Limits: server.Limits{Connections: l.connections, Requests: l.atOnce},
 	})
+}
+
+// setup makes a CA. The user must have named its directory, and that of the
+// other setting: the system's own are left alone.
+func (l *listening) setup(ctx context.Context, e *engine.Engine, cfg ca.Config, other string) (*ca.Authority, error) {
+	for _, name := range [...]string{"cadir", other} {
+		if dir, ok := named(e, name); !ok && !l.makeCA {
+			return nil, fmt.Errorf("there is no CA in %s, and one would be made with files in %s, which neither a flag nor puppet.conf names: --set %s=DIR names another directory, --make-ca agrees", cfg.Dir, dir, name)
+		}
+	}
+	authority, err := ca.Setup(ctx, cfg, ca.SetupOptions{})
+	if err == nil {
+		l.announce("made a CA in %s", cfg.Dir)
+	}
+	return authority, err
+}
+
+// named returns the directory of a setting, and whether the user has named it
+// or one above it.
+func named(e *engine.Engine, name string) (dir string, ok bool) {
+	dir = setting(e, name)
+	for _, other := range [...]string{name, "confdir", "vardir", "ssldir"} {
+		above, source := e.Settings.Get(other)
+		if source != "default" && above != "" && strings.HasPrefix(dir+"/", strings.TrimRight(above, "/")+"/") {
+			return dir, true
+		}
+	}
+	return dir, false
 }
 
 // rules are those of --auth-conf, else Puppet Server's.
@@ -368,6 +451,7 @@ func (l *listening) open(e *engine.Engine, s *server.Server, h http.Handler, out
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
 	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	v.session.notes = append(v.session.notes, l.notes...)
 	if l.ui { // rules that were kept for the project come back, as its breakpoints do
 		if v.session.kept, err = keptFor(setting(e, "confdir")); err != nil {
 			v.session.notes = append(v.session.notes, err.Error())

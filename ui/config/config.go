@@ -39,6 +39,9 @@ type Config struct {
 	Plain        bool
 	Record       bool
 	Memory       int64                      // bytes
+	Rotate       int64                      // bytes of a recording's file; 0 is no limit
+	Keep         int                        // files of recordings; 0 is all
+	KeepSize     int64                      // bytes of them; 0 is no limit
 	Keys         map[screen.Action][]string // by action
 	Secrets      []string                   // further words that make a name a secret
 	Ignore       []string                   // further paths that do not count in comparisons
@@ -118,6 +121,15 @@ var table = []key{
 		func(c *Config, s string) error { return truth(&c.Record, s) },
 	},
 	{"memory", "256M", "what may be kept in memory, 64M to 64G; the oldest goes first, and is counted", false, nil, readMemory},
+	{
+		"rotate", "256M", "how large a file of a recording gets, 1M to 64G, until a new one is begun; 0 is no limit", false, nil,
+		func(c *Config, s string) error { return readSize(&c.Rotate, s) },
+	},
+	{"keep", "20", "how many files of recordings that are made by themselves stay; 0 is all", false, nil, readKeep},
+	{
+		"keep-size", "2G", "how large these files are together, 1M to 64G; 0 is no limit", false, nil,
+		func(c *Config, s string) error { return readSize(&c.KeepSize, s) },
+	},
 	{"mask", "", "further words that make a name a secret, beside password, token and the like", true, nil, readSecrets},
 	{
 		"ignore", "", "further paths that do not count in comparisons; * is any text", true, nil,
@@ -192,13 +204,40 @@ const (
 )
 
 func readMemory(c *Config, s string) error {
+	n, ok := bytesOf(s)
+	if !ok || n < minMemory {
+		return fmt.Errorf("%q is no size from 64M to 64G, as in 512M", s)
+	}
+	c.Memory = n
+	return nil
+}
+
+// bytesOf returns the bytes of "512M".
+func bytesOf(s string) (int64, bool) {
 	digits := strings.TrimRight(s, "MG")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	unit, known := map[string]int64{"M": 1 << 20, "G": 1 << 30}[s[len(digits):]]
-	if err != nil || !known || n < 1 || n > maxMemory/unit || n*unit < minMemory {
-		return fmt.Errorf("%q is no size from 64M to 64G, as in 512M", s)
+	if err != nil || !known || n < 1 || n > maxMemory/unit {
+		return 0, false
 	}
-	c.Memory = n * unit
+	return n * unit, true
+}
+
+func readSize(to *int64, s string) error {
+	n, ok := bytesOf(s)
+	if !ok && s != "0" {
+		return fmt.Errorf("%q is no size from 1M to 64G, as in 512M, nor 0", s)
+	}
+	*to = n
+	return nil
+}
+
+func readKeep(c *Config, s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1_000_000 {
+		return fmt.Errorf("%q is no number of files", s)
+	}
+	c.Keep = n
 	return nil
 }
 

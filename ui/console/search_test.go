@@ -163,7 +163,7 @@ func TestSearchEnds(t *testing.T) {
 	until(t, p, "0 found, nil")
 	p.Want("nothing was found").Keys("esc")
 	p.Keys(":", "search file_metadata /etc terminus=file max_files=x", "enter")
-	until(t, p, "0 found, then: comparison of Integer with x failed")
+	until(t, p, "0 found, then: comparison of String with 0 failed")
 }
 
 // What is found by a search of contents can be read at once; what a find found

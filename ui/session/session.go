@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -65,6 +66,23 @@ type Env struct {
 	// cursor is on. Nil if there is no list.
 	Selection func() (filter string, request uint64)
 	Ages      bool // times in lists are how long ago, at the start
+}
+
+// Redacted returns a text without secrets.
+func (e *Env) Redacted(text string) string {
+	if e.RedactText != nil {
+		text, _ = e.RedactText(text)
+	}
+	return text
+}
+
+// RedactedAs returns the value of a name, which may mark it as a secret, without
+// secrets.
+func (e *Env) RedactedAs(name, value string) string {
+	if value, ok := strings.CutPrefix(e.Redacted(name+": "+value), name+": "); ok {
+		return value
+	}
+	return e.Redacted(value)
 }
 
 // Set is the command that sends a [Set].

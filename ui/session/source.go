@@ -25,6 +25,7 @@ type Log interface {
 	Row(id uint64) (Row, bool)
 	Trace(id uint64) (*traces.Trace, error)
 	Instance(id uint64) (any, bool)
+	Asked(id uint64) (key string, ok bool)
 	Body(traces.Value) ([]byte, error)
 	Links(id uint64) store.Links
 	Changed() <-chan struct{}

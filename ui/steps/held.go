@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
+	"indirtui/traces/store"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
@@ -69,12 +70,15 @@ func near(env *session.Env, id, parent uint64) uint64 {
 }
 
 // trace is the trace of a held request as it stands.
-func (st *stay) trace() *traces.Trace {
+func (st *stay) trace(env *session.Env) *traces.Trace {
 	t := st.State.Trace
 	t.Outcome = traces.HeldOutcome
 	t.Key, t.Flags = st.Request.Key, st.Request.Flags
 	t.Took = max(st.Since.Sub(t.Start), 0)
 	t.Notes = append([]string{"held " + HeldAt(&st.Held) + " by " + st.By + "; enter opens it, c lets it go on"}, t.Notes...)
+	if env.RedactText != nil {
+		return store.Redacted(&t, env.RedactText)
+	}
 	return &t
 }
 
@@ -87,7 +91,7 @@ func HeldTrace(env *session.Env, id uint64) *traces.Trace {
 	if err != nil {
 		return nil
 	}
-	return (&stay{Held: h}).trace()
+	return (&stay{Held: h}).trace(env)
 }
 
 // planned reports whether a step is still to come.

@@ -112,9 +112,9 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 		}
 		l.Cell(style, term.Clean(it.name), name)
 		l.Space(1)
-		value := it.value
+		value := s.env.RedactedAs(it.name, it.value)
 		if it.was != "" {
-			value = it.was + " -> " + it.value
+			value = s.env.RedactedAs(it.name, it.was) + " -> " + value
 			style = term.Touched | style&term.Bold
 		}
 		l.Add(style, term.CleanTo(value, each-name-3))

@@ -37,7 +37,8 @@ func replayDisabled(env *session.Env, t *traces.Trace) string {
 
 // RequestOf is the request that a trace was made of, to be asked again. Options
 // are texts as they were recorded, and redacted ones stay redacted; those that were
-// not kept in full are left out, and the story of the replay names them.
+// not kept in full are left out, and the story of the replay names them. The key
+// is that of the trace, see AsAgent.
 func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 	req := &indirector.Request{
 		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
@@ -69,7 +70,7 @@ func RequestOf(log session.Log, t *traces.Trace) *indirector.Request {
 // partly reports whether the value of an option is what a trace keeps of a long
 // text or of an instance: a beginning, or a name.
 func partly(value string) bool {
-	return len(value) >= 200 && strings.HasSuffix(value, "…") || strings.HasPrefix(value, "(*model.")
+	return strings.HasSuffix(value, "…") && (len(value) >= 200 || strings.Contains(value, "(masked ")) || strings.HasPrefix(value, "(*model.")
 }
 
 // Without returns what a replay of t leaves out: ", without facts, …"; "" if nothing.
@@ -86,11 +87,15 @@ func Without(t *traces.Trace) string {
 	return ", without " + strings.Join(names, " and ") + ", not recorded in full"
 }
 
-// AsAgent is RequestOf, asked as the agent that asked it over the network, if one
-// did: a proxy shows its certificate, and rules about nodes hold as they did. Its
+// AsAgent is RequestOf with the very key that was asked for, as long as that is
+// in memory, asked as the agent that asked it over the network, if one did: a
+// proxy shows its certificate, and rules about nodes hold as they did. Its
 // address is not known any more.
 func AsAgent(log session.Log, t *traces.Trace) *indirector.Request {
 	req := RequestOf(log, t)
+	if key, ok := log.Asked(t.ID); ok {
+		req.Key = key
+	}
 	if node, is := strings.CutPrefix(t.Caller, "agent "); is && node != "" {
 		req.Remote = &indirector.Remote{Node: node, Authenticated: true}
 	}

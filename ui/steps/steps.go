@@ -74,7 +74,7 @@ func (s *Steps) Load() tea.Cmd {
 		m := loaded{id: id}
 		m.links = env.Log.Links(id)
 		if m.stay = held(env, id); m.stay != nil {
-			m.trace, m.count = m.stay.trace(), countAll(env.Log, watches)
+			m.trace, m.count = m.stay.trace(env), countAll(env.Log, watches)
 		} else {
 			m.trace, m.err = env.Log.Trace(id)
 			if steps {

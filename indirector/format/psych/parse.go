@@ -163,8 +163,18 @@ func (p *parser) tagOf(t *token, start mark) string {
 	return ""
 }
 
+const (
+	portion  = 8 << 10 // nodes that Limits.Grow is asked for at once
+	nodeSize = 64      // bytes of a node, on the average
+)
+
 // count counts one node.
 func (p *parser) count() {
+	if p.nodes%portion == 0 && p.limits.Grow != nil {
+		if err := p.limits.Grow(portion * nodeSize); err != nil {
+			panic(err)
+		}
+	}
 	p.nodes++
 	if p.nodes > p.limits.Nodes {
 		panic(fmt.Errorf("line %d: more than %d values: %w", p.line+1, p.limits.Nodes, ErrLimit))
@@ -320,6 +330,15 @@ func (p *parser) load(class string, m mark, foreign bool) {
 	}
 	if foreign {
 		p.doc.Foreign = append(p.doc.Foreign, f)
+	}
+}
+
+// fill notes that the pairs of the mapping at m are put into an instance of a
+// class.
+func (p *parser) fill(class string, m mark) {
+	if p.late == nil && len(p.doc.loads) < maxForeign {
+		f := Foreign{Class: class, Line: int(m.line) + 1, Column: int(m.column) + 1, Path: p.path(), filled: true}
+		p.doc.loads = append(p.doc.loads, f)
 	}
 }
 
@@ -550,6 +569,9 @@ func (p *parser) mapping(tag, name string, start mark, pairs func()) data.Value 
 	pairs()
 	h := p.hash(p.stack[base:], base, p.merges[merges:])
 	p.merges = p.merges[:merges]
+	if len(h) > 0 && (strings.HasPrefix(tag, "!ruby/hash:") || strings.HasPrefix(tag, "!map:")) {
+		p.fill(mappingClass(tag), start)
+	}
 	p.close(base)
 	v := unwrap(tag, data.OfHash(h))
 	if v.IsNil() && isStringTag(tag) && len(h) > 0 {

@@ -57,20 +57,25 @@ type Foreign struct {
 	Line   int    // counted from 1
 	Column int    // counted from 1, in characters
 	Path   string // from the root: "values.os[2]"; "" is the root
+
+	filled bool // with the pairs of a mapping, which only hashes can be
 }
 
 // Message returns the words of Puppet for f in file, which is "<unknown>" for
 // text that comes from no file.
 func (f Foreign) Message(file string) string {
+	if f.filled {
+		return "undefined method `[]=' for #<" + f.Class + ">"
+	}
 	return "(" + file + "): Tried to load unspecified class: " + f.Class
 }
 
 // Refused returns the first thing in d for which Ruby needs a class that is
-// not permitted. The name of the class Symbol must be given to permit symbols,
+// not permitted, or is no hash and written as one. The name of the class Symbol must be given to permit symbols,
 // and that of the root to permit its tag.
 func (d *Document) Refused(permitted ...string) (Foreign, bool) {
 	for _, f := range d.loads {
-		if !slices.Contains(permitted, f.Class) {
+		if f.filled || !slices.Contains(permitted, f.Class) {
 			return f, true
 		}
 	}
@@ -83,6 +88,10 @@ type Limits struct {
 	Depth   int // of nested collections; 0 is 1000. Ruby's own stack ends at some thousands
 	Nodes   int // scalars and collections of the text; 0 is 8 million
 	Aliases int // nodes that all aliases together stand for; 0 is 1 million
+
+	// Grow is asked before nodes need more memory, with its size in bytes. Its
+	// error ends the reading. If nil, only Nodes bounds it.
+	Grow func(bytes int64) error
 
 	// KeepBOM takes a byte order mark for text, as Ruby does for what comes
 	// over the wire: the document then usually fails.
@@ -104,6 +113,9 @@ func (l Limits) withDefaults() Limits {
 
 // ErrLimit is wrapped by the errors of documents beyond Limits.
 var ErrLimit = errors.New("limit exceeded")
+
+// errUTF16 is Ruby's error for files that begin with a byte order mark of UTF-16.
+var errUTF16 = errors.New("ASCII incompatible encoding needs binmode")
 
 // A SyntaxError reports a text that is not YAML.
 type SyntaxError struct {
@@ -193,6 +205,9 @@ func Decode(b []byte, l Limits) (*Document, error) {
 	bom := !l.KeepBOM && len(b) >= len(mark) && string(b[:len(mark)]) == mark
 	if bom {
 		b = b[len(mark):]
+	}
+	if !l.KeepBOM && len(b) >= 2 && (b[0] == 0xfe && b[1] == 0xff || b[0] == 0xff && b[1] == 0xfe) {
+		return nil, errUTF16
 	}
 	d := &Document{BOM: bom}
 	p := newParser(b, l, d)

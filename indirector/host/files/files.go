@@ -6,7 +6,7 @@
 //
 // What is too large for one piece is written to a [Writer]. A process that is
 // killed leaves the old file, the new one, and perhaps a hidden file whose name
-// begins with [Prefix], which nothing reads.
+// begins with [Prefix], which nothing reads. A save an hour later removes it.
 package files
 
 import (
@@ -72,6 +72,7 @@ func Create(path string, o Options) (*Writer, error) {
 			return nil, taken(path)
 		}
 	}
+	sweepOnce(filepath.Dir(path))
 	temp, err := createTemp(filepath.Dir(path))
 	if err != nil {
 		return nil, about(path, err)

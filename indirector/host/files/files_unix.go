@@ -18,6 +18,7 @@ func createTemp(dir string) (*os.File, error) {
 		name := filepath.Join(dir, fmt.Sprint(Prefix, rand.Uint64()))
 		fd, err := open(name, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL)
 		if err == nil {
+			lock(uintptr(fd)) // until it is closed: it is not abandoned
 			return os.NewFile(uintptr(fd), name), nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -73,6 +74,12 @@ func syncDir(dir string) error {
 		return nil
 	}
 	return &fs.PathError{Op: "sync", Path: dir, Err: err}
+}
+
+// mine reports whether a file belongs to this user. For root all do.
+func mine(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (int(stat.Uid) == os.Geteuid() || os.Geteuid() == 0)
 }
 
 // giveTo gives a file user and group of another one.

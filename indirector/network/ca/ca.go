@@ -3,7 +3,7 @@
 // can go on with those that it writes.
 //
 //	cfg, err := ca.ConfigOf(settings)
-//	authority, err := ca.Open(cfg)           // or Setup, or OpenOrSetup
+//	authority, err := ca.Open(cfg)           // or Setup
 //	cert, err := authority.Sign(ctx, "web01.example.com", ca.SignOptions{})
 //
 // Changed files are read again, so several programs may share a directory;
@@ -14,7 +14,6 @@ package ca
 
 import (
 	"cmp"
-	"context"
 	"crypto"
 	"crypto/x509"
 	"errors"
@@ -33,6 +32,7 @@ import (
 // A Config names the files of an authority, and what it allows.
 type Config struct {
 	Dir       string // cadir
+	SSL       string // ssldir, made with its mode if the CA is made below it
 	Cert      string // cacert: a bundle with the CA's own certificate
 	Key       string // cakey
 	Public    string // capub
@@ -64,6 +64,7 @@ type Config struct {
 // does not have are in Puppet Server's ca.conf, with hyphens.
 var Settings = []indirector.Setting{
 	{Name: "cadir", Doc: "The directory of the CA."},
+	{Name: "ssldir", Doc: "The directory of certificates and keys, which gets Puppet's mode when it is made."},
 	{Name: "cacert", Doc: "The CA's certificate, and those that vouch for it."},
 	{Name: "cakey", Doc: "The CA's private key."},
 	{Name: "capub", Doc: "The CA's public key."},
@@ -107,7 +108,7 @@ func ConfigOf(s indirector.Settings) (Config, error) {
 		return v
 	}
 	c := Config{
-		Dir: get("cadir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
+		Dir: get("cadir"), SSL: get("ssldir"), Cert: get("cacert"), Key: get("cakey"), Public: get("capub"), CRL: get("cacrl"),
 		Requests: get("csrdir"), Signed: get("signeddir"), Serial: get("serial"), Inventory: get("cert_inventory"),
 		Password: get("capass"), Name: get("ca_name"), Autosign: get("autosign"),
 	}
@@ -244,15 +245,6 @@ func Open(cfg Config) (*Authority, error) {
 		return nil, err
 	}
 	return a, nil
-}
-
-// OpenOrSetup opens the CA of a directory, or sets one up.
-func OpenOrSetup(ctx context.Context, cfg Config) (*Authority, error) {
-	a, err := Open(cfg)
-	if errors.Is(err, ErrNoCA) {
-		return Setup(ctx, cfg, SetupOptions{})
-	}
-	return a, err
 }
 
 // Config returns the configuration, with defaults.

@@ -16,11 +16,13 @@ import (
 	"indirtui/traces"
 )
 
-// Modes of files, as in Puppet Server.
+// Modes of files and directories, as Puppet and Puppet Server make them.
 const (
-	privateMode fs.FileMode = 0o640
-	publicMode  fs.FileMode = 0o644
-	dirMode     fs.FileMode = 0o755
+	privateMode    fs.FileMode = 0o640
+	publicMode     fs.FileMode = 0o644
+	dirMode        fs.FileMode = 0o755
+	privateDirMode fs.FileMode = 0o750 // of keys, and of what the CA has signed
+	sslMode        fs.FileMode = 0o771 // of the setting ssldir
 )
 
 // A stamp identifies the version of a file. Files are replaced by renaming.
@@ -129,17 +131,18 @@ func remove(ctx context.Context, path string) error {
 	return err
 }
 
-func makeDir(path string) error {
+// makeDir makes a directory, and with dirMode those above it.
+func makeDir(path string, mode fs.FileMode) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return err
 	}
-	if err := os.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(path, mode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.Chmod(path, dirMode); err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		return err
 	}
 	return giveTo(path, filepath.Dir(path))

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -31,8 +32,22 @@ func Setup(ctx context.Context, cfg Config, o SetupOptions) (*Authority, error) 
 	if o.TTL == 0 {
 		o.TTL = max(defaultCATTL, cfg.TTL)
 	}
-	for _, dir := range []string{cfg.Dir, filepath.Dir(cfg.Cert), filepath.Dir(cfg.Key), filepath.Dir(cfg.CRL), cfg.Requests, cfg.Signed} {
-		if err := makeDir(dir); err != nil {
+	for _, dir := range []struct {
+		path string
+		mode os.FileMode
+	}{
+		{cfg.above(), sslMode},
+		{cfg.Dir, privateDirMode},
+		{filepath.Dir(cfg.Key), privateDirMode},
+		{filepath.Dir(cfg.Cert), dirMode},
+		{filepath.Dir(cfg.CRL), dirMode},
+		{cfg.Requests, dirMode},
+		{cfg.Signed, privateDirMode},
+	} {
+		if dir.path == "" {
+			continue
+		}
+		if err := makeDir(dir.path, dir.mode); err != nil {
 			return nil, fmt.Errorf("make a CA: %w", err)
 		}
 	}
@@ -49,6 +64,14 @@ func Setup(ctx context.Context, cfg Config, o SetupOptions) (*Authority, error) 
 		return nil, err
 	}
 	return Open(cfg)
+}
+
+// above returns the ssldir, if the CA is below it.
+func (c *Config) above() string {
+	if c.SSL == "" || !strings.HasPrefix(c.Dir, strings.TrimRight(c.SSL, "/")+"/") {
+		return ""
+	}
+	return c.SSL
 }
 
 // generate writes the files of a new CA. The certificate is nearly last: an

@@ -441,17 +441,22 @@ func (a *Authority) spread(ctx context.Context, get func(string) string, key cry
 	if err != nil {
 		return err
 	}
+	if dir := get("ssldir"); dir != "" {
+		if err := makeDir(dir, sslMode); err != nil {
+			return err
+		}
+	}
 	for _, f := range []struct {
-		path    string
-		mode    os.FileMode
-		content []byte
-		anew    bool
+		path      string
+		mode, dir os.FileMode
+		content   []byte
+		anew      bool
 	}{
-		{get("hostprivkey"), privateMode, keyPEM, false},
-		{get("hostpubkey"), publicMode, public, false},
-		{get("localcacert"), publicMode, bundle, false},
-		{get("hostcrl"), publicMode, lists, false},
-		{get("hostcert"), publicMode, EncodeCertificates(cert), true},
+		{get("hostprivkey"), privateMode, privateDirMode, keyPEM, false},
+		{get("hostpubkey"), publicMode, dirMode, public, false},
+		{get("localcacert"), publicMode, dirMode, bundle, false},
+		{get("hostcrl"), publicMode, dirMode, lists, false},
+		{get("hostcert"), publicMode, dirMode, EncodeCertificates(cert), true},
 	} {
 		if f.path == "" {
 			continue
@@ -459,7 +464,7 @@ func (a *Authority) spread(ctx context.Context, get func(string) string, key cry
 		if _, err := os.Stat(f.path); err == nil && !f.anew {
 			continue
 		}
-		if err := makeDir(filepath.Dir(f.path)); err != nil {
+		if err := makeDir(filepath.Dir(f.path), f.dir); err != nil {
 			return err
 		}
 		if err := replace(ctx, f.path, f.mode, f.content); err != nil {

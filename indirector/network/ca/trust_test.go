@@ -110,9 +110,9 @@ func (s fixed) identity(cfg ca.Config) server.Identity {
 func TestServerCertificate(t *testing.T) {
 	t.Parallel()
 	a := setup(t, ca.SetupOptions{}, nil)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "ssl")
 	s := fixed{
-		"certname": "puppet.example.com", "dns_alt_names": "puppet, IP:127.0.0.1,DNS:localhost",
+		"ssldir": dir, "certname": "puppet.example.com", "dns_alt_names": "puppet, IP:127.0.0.1,DNS:localhost",
 		"hostcert": filepath.Join(dir, "certs/host.pem"), "hostprivkey": filepath.Join(dir, "private_keys/host.pem"), "hostpubkey": filepath.Join(dir, "public_keys/host.pem"),
 		"localcacert": filepath.Join(dir, "certs/ca.pem"), "hostcrl": filepath.Join(dir, "crl.pem"),
 	}
@@ -132,6 +132,11 @@ func TestServerCertificate(t *testing.T) {
 	}
 	if got := ca.AuthorizationExtensions(leaf)["pp_cli_auth"]; got != "true" {
 		t.Errorf("pp_cli_auth: got %q", got)
+	}
+	for path, mode := range map[string]os.FileMode{"": 0o771, "certs": 0o755, "private_keys": 0o750, "public_keys": 0o755} {
+		if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: got %v, %v; want %v", path, info, err, mode)
+		}
 	}
 	again, err := a.ServerCertificate(t.Context(), s)
 	if err != nil || string(again.Certificate[0]) != string(first.Certificate[0]) {

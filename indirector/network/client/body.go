@@ -99,14 +99,19 @@ func (b *body) all(success bool) ([]byte, error) {
 	if limit <= 0 {
 		limit = maxBody
 	}
-	if !success {
+	if !success && b.x.Target == "" {
 		limit = min(limit, maxErrorBody)
 	}
 	var from io.Reader = b
-	var coded bytes.Buffer
-	keep := b.x.Wire != nil && b.x.Wire.KeepBody && b.coding() != ""
-	if keep {
-		from = io.TeeReader(b, &coded)
+	if w := b.x.Wire; w != nil && w.KeepBody && b.coding() != "" {
+		coded, err := io.ReadAll(io.LimitReader(b, limit+1))
+		if err != nil {
+			return nil, b.failed(err)
+		}
+		if int64(len(coded)) <= limit { // also if it cannot be decoded
+			w.Coded, w.Kept = coded, true
+		}
+		from = bytes.NewReader(coded)
 	}
 	if err := b.open(from); err != nil {
 		return nil, b.failed(err)
@@ -128,9 +133,6 @@ func (b *body) all(success bool) ([]byte, error) {
 		case more == 0 && err != io.EOF:
 			return nil, b.failed(err)
 		}
-	}
-	if keep && n < limit {
-		b.x.Wire.Coded = coded.Bytes()
 	}
 	return buffer.Bytes(), nil
 }

@@ -82,9 +82,9 @@ const defaultIdle = 4 * time.Second
 const (
 	maxRedirects = 10
 	maxRetries   = 100
-	maxBody      = 256 << 20 // bytes of a body in memory
-	maxErrorBody = 1 << 20   // bytes of an error's body, if success would be streamed
-	maxHeader    = 1 << 20   // bytes of all headers of an answer
+	maxBody      = 64 << 20 // bytes of a body in memory
+	maxErrorBody = 1 << 20  // bytes of an error's body, if success would be streamed
+	maxHeader    = 1 << 20  // bytes of all headers of an answer
 )
 
 // Options are the options of New. Settings are required.
@@ -256,11 +256,20 @@ type Exchange struct {
 	Bare bool
 	// Verbatim offers no compression.
 	Verbatim bool
+	// Once leaves redirects and Retry-After to the caller.
+	Once bool
+	// Target is the second word of the request line. With it the request goes on
+	// as it came: nothing is added, and Body is opened once unless Again. Path and
+	// Query are for the trace.
+	Target  string
+	Trailer http.Header // sent after a body in chunks
+	Chunked bool        // sends the body in chunks
+	Again   bool
 	// Stream leaves the body of a success to the caller, in Answer.Stream.
 	Stream bool
 	// Coded leaves a Stream encoded; see Decode.
 	Coded bool
-	// Limit is the largest body in memory, in bytes; 0 is 256 MiB.
+	// Limit is the largest body in memory, in bytes, unpacked; 0 is 64 MiB.
 	Limit int64
 	// Identity names the node whose certificate is shown instead of this host's:
 	// NAME.pem in certdir and privatekeydir.
@@ -292,7 +301,10 @@ type Answer struct {
 	Status int
 	Reason string // "Not Found"
 	Header http.Header
-	Body   []byte // decoded; nil if it is streamed
+	// Trailer is complete when the body was read.
+	Trailer http.Header
+	Chunked bool   // the body came in chunks
+	Body    []byte // decoded; nil if it is streamed
 	// Stream is the body of a success, if Exchange.Stream asked for it. The
 	// caller closes it; reading fails when nothing arrives for http_read_timeout.
 	// Size is its size in bytes, negative if unknown.
@@ -363,6 +375,9 @@ func (c *Client) follow(ctx context.Context, x *Exchange, to target) (*Answer, e
 		answer, err := c.exchange(ctx, x, to, header)
 		if err != nil {
 			return nil, err
+		}
+		if x.Once {
+			return answer, nil
 		}
 		switch answer.Status {
 		case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect:

@@ -1,7 +1,10 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -729,6 +732,28 @@ func TestEncryptedKey(t *testing.T) {
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestAlertAfterABody: TLS 1.3 refuses a certificate after the handshake, while
+// the body is on its way. The failure is the alert, not the broken connection.
+func TestAlertAfterABody(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, nil)
+	strict := clienttest.Serve(t, p.ca.Issue(t, "puppet", clienttest.Local), http.NotFoundHandler(), func(c *tls.Config) {
+		c.ClientAuth, c.ClientCAs, c.MinVersion = tls.RequireAndVerifyClientCert, x509.NewCertPool(), tls.VersionTLS13
+	})
+	p.settings = p.settings.At(t, strict.URL)
+	c := p.client(t, client.Options{})
+	body := bytes.Repeat([]byte("x"), 4<<20)
+	for range 5 {
+		_, err := c.Do(t.Context(), &client.Exchange{
+			Service: client.Puppet, Method: http.MethodPut, Path: "/puppet/v3/report/web01", Size: int64(len(body)),
+			Body: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+		})
+		if err == nil || !strings.Contains(err.Error(), "SSL_read: tlsv1 alert unknown ca") {
+			t.Errorf("got %v, want the alert", err)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func (c *Client) failed(began, ctx context.Context, x *Exchange, to target, k *c
 	}
 	stalled := errors.Is(context.Cause(ctx), errStalled)
 	seen := k.times()
+	err = alerted(seen.conn, err)
 	connected := seen.connected
 	class, about := "Puppet::HTTP::HTTPError", to.url
 	if !connected {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
@@ -82,6 +83,7 @@ type moments struct {
 	connected, reused            bool
 	again                        bool // a kept connection had been closed
 	peer                         string
+	conn                         net.Conn
 }
 
 func (k *clock) note(f func(m *moments, now time.Time)) {
@@ -123,7 +125,7 @@ func (k *clock) trace(w *watch) *httptrace.ClientTrace {
 		GotConn: func(i httptrace.GotConnInfo) {
 			k.note(func(m *moments, _ time.Time) {
 				m.again, m.connected = m.connected, true
-				m.reused, m.idle, m.peer = i.Reused, i.IdleTime, i.Conn.RemoteAddr().String()
+				m.reused, m.idle, m.peer, m.conn = i.Reused, i.IdleTime, i.Conn.RemoteAddr().String(), i.Conn
 			})
 			w.move()
 		},
@@ -210,14 +212,17 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 	if resp.TLS != nil && span != nil {
 		span.Attr("tls", describeTLS(resp.TLS))
 	}
-	answer = &Answer{URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Size: -1, Candidate: to.candidate, Identity: p.shown}
+	answer = &Answer{
+		URL: to.url, Status: resp.StatusCode, Reason: reason(resp), Header: resp.Header, Trailer: resp.Trailer, Chunked: len(resp.TransferEncoding) > 0,
+		Size: -1, Candidate: to.candidate, Identity: p.shown,
+	}
 	c.learn(to.url.Host, resp.Header.Get("X-Puppet-Version"))
 	span.Attr("status", resp.Status)
 	if f := mediaType(resp.Header); f != "" {
 		span.Attr("format", f)
 	}
 	if x.Wire != nil {
-		x.Wire.Status, x.Wire.Header = resp.StatusCode, resp.Header
+		x.Wire.Status, x.Wire.Reason, x.Wire.Header, x.Wire.Trailer, x.Wire.Chunked = answer.Status, answer.Reason, answer.Header, answer.Trailer, answer.Chunked
 	}
 	b := &body{
 		client: c, began: began, ctx: ctx, x: x, to: to, clock: k, watch: w, proxy: proxy,
@@ -242,7 +247,8 @@ func (b *body) receive(answer *Answer, span *traces.Active) (err error) {
 		span.Attr("body", "streamed")
 		return nil
 	}
-	if answer.Body, err = b.all(answer.OK()); err != nil {
+	answer.Body, err = b.all(answer.OK())
+	if err != nil {
 		return err
 	}
 	answer.Size = int64(len(answer.Body))
@@ -252,7 +258,7 @@ func (b *body) receive(answer *Answer, span *traces.Active) (err error) {
 		span.Attr("compressed", strconv.FormatInt(b.came, 10))
 	}
 	if w := b.x.Wire; w != nil && w.KeepBody {
-		w.Body = answer.Body
+		w.Body, w.Kept = answer.Body, true
 	}
 	if answer.OK() {
 		return nil
@@ -271,6 +277,8 @@ func (b *body) receive(answer *Answer, span *traces.Active) (err error) {
 // is passed on for another, or has one.
 func parentOf(x *Exchange, header http.Header, span *traces.Active) string {
 	switch {
+	case x.Target != "":
+		return ""
 	case x.Wire != nil:
 		return x.Wire.Parent
 	case x.Verbatim, header.Get("Traceparent") != "":
@@ -289,6 +297,10 @@ func (c *Client) request(ctx context.Context, x *Exchange, to target, header htt
 		req.Header = header.Clone()
 		req.SetBasicAuth(to.user, to.password)
 	}
+	if x.Target != "" {
+		req.URL = exactly(to.url, x.Target)
+		req.Trailer = x.Trailer
+	}
 	if x.Body == nil {
 		return req, nil
 	}
@@ -299,15 +311,36 @@ func (c *Client) request(ctx context.Context, x *Exchange, to target, header htt
 		}
 		return &sender{from, w, sent}, nil
 	}
-	if x.Size == 0 {
+	if x.Size == 0 && !x.Chunked {
 		req.Body = http.NoBody
+		if x.Target != "" {
+			req.TransferEncoding = []string{"identity"} // with Content-Length: 0
+		}
 		return req, nil
 	}
 	var err error
 	req.ContentLength = max(x.Size, -1)
-	req.GetBody = open
+	if x.Chunked {
+		req.TransferEncoding = []string{"chunked"}
+	}
+	if x.Target == "" || x.Again {
+		req.GetBody = open
+	}
 	req.Body, err = open()
 	return req, err
+}
+
+// exactly returns the address that net/http writes as target.
+func exactly(u *url.URL, target string) *url.URL {
+	if !strings.HasPrefix(target, "//") {
+		return &url.URL{Scheme: u.Scheme, Host: u.Host, Opaque: target}
+	}
+	path, query, asked := strings.Cut(target, "?") // an opaque one would get the scheme
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		plain = path
+	}
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: plain, RawPath: path, RawQuery: query, ForceQuery: asked}
 }
 
 // describe adds the times to the span.

@@ -25,6 +25,12 @@ func (c *Client) headers(x *Exchange) http.Header {
 	if h == nil {
 		h = http.Header{}
 	}
+	if x.Target != "" {
+		if _, given := h["User-Agent"]; !given {
+			h["User-Agent"] = nil // else net/http adds its own
+		}
+		return h
+	}
 	if !x.Bare {
 		if c.get("profile") == "true" {
 			h.Set("X-Puppet-Profiling", "true")

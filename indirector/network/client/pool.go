@@ -1,10 +1,14 @@
 package client
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -79,9 +83,67 @@ func (c *Client) evict() {
 	delete(c.pools, oldest)
 }
 
+// dial connects to a server or a proxy.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: c.connect}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &heedful{Conn: conn, ended: make(chan struct{})}, nil
+}
+
+// A heedful connection fails to write only after its reader has had time to
+// read why the other side closed it: TLS 1.3 refuses a certificate by an alert
+// while the request is being written.
+type heedful struct {
+	net.Conn
+	once  sync.Once
+	ended chan struct{} // closed with the connection
+}
+
+// alertTime is how long the alert of a closed connection is waited for.
+const alertTime = 200 * time.Millisecond
+
+func (c *heedful) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if broken(err) {
+		late := time.NewTimer(alertTime)
+		defer late.Stop()
+		select {
+		case <-c.ended:
+		case <-late.C:
+		}
+	}
+	return n, err
+}
+
+func broken(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed)
+}
+
+// alerted returns the alert by which the other side has ended a connection, or
+// err, by which writing failed.
+func alerted(conn net.Conn, err error) error {
+	t, ok := conn.(*tls.Conn)
+	if !ok || !broken(err) {
+		return err
+	}
+	_ = t.SetReadDeadline(time.Now().Add(alertTime))
+	_, alert := t.Read(make([]byte, 1)) // the same as the reader has got
+	if op := (*net.OpError)(nil); errors.As(alert, &op) && op.Op == "remote error" {
+		return alert
+	}
+	return err
+}
+
+func (c *heedful) Close() error {
+	c.once.Do(func() { close(c.ended) })
+	return c.Conn.Close()
+}
+
 func (c *Client) transport() *http.Transport {
 	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: c.connect}).DialContext,
+		DialContext:         c.dial,
 		TLSHandshakeTimeout: c.connect,
 		Proxy:               func(r *http.Request) (*url.URL, error) { return c.proxies.of(r.URL) },
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{}, // Puppet speaks HTTP/1.1
@@ -91,5 +153,6 @@ func (c *Client) transport() *http.Transport {
 		DisableKeepAlives:      c.idle <= 0,
 		DisableCompression:     true, // Accept-Encoding is Puppet's
 		MaxResponseHeaderBytes: maxHeader,
+		ExpectContinueTimeout:  time.Second, // for requests that are passed on
 	}
 }

@@ -101,12 +101,14 @@ func (c *call) take(ctx context.Context, resp *indirector.Response) error {
 	if contents == nil {
 		return nil
 	}
-	formats, err := c.formats("")
-	if err != nil || formats[0].Name != "binary" {
-		return nil // find reports it
+	binary, _ := format.ByName("binary")
+	if w := c.wants.Wire; w == nil || w.Status == 0 {
+		if formats, err := c.formats(""); err != nil || formats[0] != binary {
+			return nil // find reports it
+		}
 	}
 	c.taken = true
-	return c.stream(ctx, contents, formats[0])
+	return c.stream(ctx, contents, binary)
 }
 
 // find answers with an instance. Puppet finds it before it looks at Accept.
@@ -189,11 +191,16 @@ func (c *call) save() {
 		err = c.h.space.readInstance(c.r, c.req)
 	}
 	if err != nil {
-		c.fail(err, traces.Route)
+		c.unserved(err)
 		return
 	}
 	if contents, ok := contentsOf(c.req.Instance).(*stream); ok {
 		defer contents.end()
+		if w := c.wants.Wire; w != nil && c.kept != nil {
+			w.Came.Body, c.kept.off = nil, true
+		}
+	} else if w := c.wants.Wire; w != nil && c.kept != nil {
+		w.Came.Again = c.kept.ended
 	}
 	if report, ok := c.req.Instance.(*model.Report); ok && report.TransactionUUID != "" && (c.req.Run == "" || c.req.RunGuessed) {
 		c.req.Run = report.TransactionUUID
@@ -210,7 +217,7 @@ func (c *call) save() {
 func (c *call) destroy() {
 	formats, err := c.formats("application/json")
 	if err != nil {
-		c.fail(err, traces.Route)
+		c.unserved(err)
 		return
 	}
 	if resp, ok := c.do(); ok {
@@ -295,8 +302,7 @@ func (c *call) search() {
 	if c.wants.Wire != nil && !c.h.x.Holds() {
 		c.wants.Wire.Through = func() io.Writer {
 			through = true
-			c.passOnCoded(c.wants.Wire)
-			c.commit(c.wants.Wire.Status)
+			c.passOn(c.wants.Wire)
 			return c.out()
 		}
 	}
@@ -307,7 +313,8 @@ func (c *call) search() {
 	}
 	switch {
 	case through && c.wants.Wire.Passed:
-		return // whatever was made of it here
+		c.endPassed() // whatever was made of it here
+		return
 	case through:
 		panic(http.ErrAbortHandler) // a broken answer must not look complete
 	case p.lost != nil:
@@ -489,31 +496,20 @@ func (c *call) out() io.Writer { return limited{c} }
 type limited struct{ c *call }
 
 func (l limited) Write(b []byte) (int, error) {
-	_ = l.c.rc.SetWriteDeadline(time.Now().Add(l.c.h.o.Stall))
+	l.c.mayWrite(len(b))
+	if l.c.passed != nil {
+		return l.c.passed.Write(b)
+	}
 	return l.c.w.Write(b)
+}
+
+// mayWrite sets the time limit for writing n bytes.
+func (c *call) mayWrite(n int) {
+	_ = c.rc.SetWriteDeadline(earliest(c.r.Context(), time.Now().Add(c.h.o.Stall+transfer(int64(n)))))
 }
 
 // flush sends what net/http has buffered.
 func (l limited) flush() { _ = l.c.rc.Flush() } // the next write returns the error
-
-// A patient body has a new time limit for each read, and none after its end:
-// then nothing waits for the client.
-type patient struct {
-	body  io.ReadCloser
-	rc    *http.ResponseController
-	stall time.Duration
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	_ = p.rc.SetReadDeadline(time.Now().Add(p.stall))
-	n, err := p.body.Read(b)
-	if err != nil {
-		_ = p.rc.SetReadDeadline(time.Time{})
-	}
-	return n, err
-}
-
-func (p *patient) Close() error { return p.body.Close() }
 
 var (
 	buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -572,26 +568,14 @@ func yaml(v data.Value) []byte {
 	return b
 }
 
-// hopByHop are the headers of an answer that concern one connection, or the
-// encoding that was decoded.
-var hopByHop = []string{
-	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Content-Length", "Content-Encoding", "Date",
-}
+// notForwarded are the headers of a request that are not sent with one that is
+// written anew: those of the body, and those that are written anew, too.
+// Contents are requested whole.
+var notForwarded = []string{"Content-Type", "Content-Encoding", "Expect", "Accept", "Traceparent", "Range", "If-Range"}
 
-// notForwarded are the headers of a request that are not forwarded: those of one
-// connection or the body, those that are written anew, and those by which a
-// client might pretend to be another. Contents are requested whole, since they
-// are hashed on the way.
-var notForwarded = []string{
-	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Content-Length", "Content-Type", "Content-Encoding", "Expect", "Accept", "Traceparent", "Range", "If-Range",
-	"X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
-}
-
-// forwarded returns the headers to forward to another server. Only encodings that
-// can be decoded are offered to it.
-func forwarded(h http.Header) map[string][]string {
+// Forwarded returns the headers of a request that came to send with one that is
+// written anew. Only encodings that can be decoded are offered.
+func Forwarded(h map[string][]string) map[string][]string {
 	sent := make(map[string][]string, len(h))
 	for name, values := range h {
 		if !slices.Contains(notForwarded, name) {
@@ -624,51 +608,41 @@ func knownCodings(lines []string) string {
 	return strings.TrimSpace(strings.Join(known, ","))
 }
 
-// passOn gives the answer the headers of the other server's.
-func (c *call) passOn(w *indirector.Wire) http.Header {
-	h := c.w.Header()
-	clear(h)
-	for name, values := range w.Header {
-		if !slices.Contains(hopByHop, name) {
-			h[name] = values
-		}
+// passOn begins to answer with what came from another server.
+func (c *call) passOn(w *indirector.Wire) {
+	c.committed = true
+	c.mayWrite(0)
+	answer := Passed{Status: w.Status, Reason: w.Reason, Header: w.Header, Trailer: w.Trailer, Chunked: w.Chunked}
+	passed, err := answer.Begin(c.w, c.r)
+	c.passed = passed
+	if err != nil {
+		c.lost(err)
 	}
-	if len(h["Content-Type"]) == 0 {
-		h["Content-Type"] = nil // net/http would guess one
-	}
-	return h
 }
 
-// passOnCoded is passOn for a body that stays encoded.
-func (c *call) passOnCoded(w *indirector.Wire) {
-	h := c.passOn(w)
-	for _, name := range [...]string{"Content-Encoding", "Content-Length"} {
-		if values := w.Header[name]; len(values) > 0 {
-			h[name] = values
-		}
-	}
+// endPassed ends an answer that was passed on.
+func (c *call) endPassed() {
+	_ = c.passed.Close()
+	c.passed = nil
 }
 
 // verbatim passes on what came over the network, if it is the answer: the
 // bytes, or the other side's error.
 func (c *call) verbatim(resp *indirector.Response, err error) bool {
 	w := c.wants.Wire
-	if w == nil || w.Status == 0 || resp != nil && resp.Served == traces.ByCache {
+	if w == nil || !w.Kept || resp != nil && resp.Served == traces.ByCache {
 		return false
 	}
 	located := (*indirector.Error)(nil)
 	if errors.As(err, &located) && located.Point.Step != traces.Terminus {
 		return false
 	}
-	if w.Body == nil && w.Coded == nil && w.Status < 400 && c.req.Verb != indirector.Head {
-		return false // it is streamed
-	}
-	h := c.passOn(w)
+	c.passOn(w)
+	body := w.Body
 	if w.Coded != nil {
-		h["Content-Encoding"] = w.Header["Content-Encoding"]
-		c.finish(w.Status, w.Coded)
-		return true
+		body = w.Coded
 	}
-	c.finish(w.Status, w.Body)
+	c.put(body)
+	c.endPassed()
 	return true
 }

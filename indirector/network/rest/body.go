@@ -50,14 +50,25 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge
 	}
-	size := min(max(r.ContentLength, 512), 64<<10)
+	size := min(max(r.ContentLength, 512), 16<<10)
 	b := make([]byte, 0, size+spare)
 	if r.Body == nil {
 		return b, nil
 	}
+	held := shareOf(r)
+	if err := held.grow(size); err != nil {
+		return nil, err
+	}
 	for {
 		if len(b)+spare >= cap(b) {
-			grown := make([]byte, len(b), int64(2*cap(b)+spare))
+			size := 2 * int64(cap(b))
+			if rest := r.ContentLength - int64(len(b)); rest >= 0 {
+				size = min(size, r.ContentLength+512)
+			}
+			if err := held.grow(size + spare - int64(cap(b))); err != nil {
+				return nil, err
+			}
+			grown := make([]byte, len(b), size+spare)
 			copy(grown, b)
 			b = grown
 		}
@@ -67,6 +78,9 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 		case int64(len(b)) > limit:
 			return nil, tooLarge
 		case errors.Is(err, io.EOF):
+			if _, twice := r.Body.(*kept); twice {
+				return b, held.grow(int64(len(b)))
+			}
 			return b, nil
 		case err != nil:
 			return nil, unreadable(err)

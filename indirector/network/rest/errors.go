@@ -57,8 +57,9 @@ type Error struct {
 	// comes from a proxy or another web server.
 	Puppet bool
 
-	as  shape
-	why string // for the trace only
+	as    shape
+	why   string // for the trace only
+	retry int    // seconds, for Retry-After; 0 is none
 }
 
 // refuse returns an Error with Puppet's prefix of the status.

@@ -134,6 +134,9 @@ func (s Space) readParameters(r *http.Request) (parameters, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := shareOf(r).grow(2 * int64(len(b))); err != nil { // as text, and unescaped
+		return nil, err
+	}
 	form := parseParameters(nil, string(b))
 	if len(form) == 0 {
 		return query, nil

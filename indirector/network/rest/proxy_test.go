@@ -185,6 +185,42 @@ func TestProxyOfCaptures(t *testing.T) {
 	}
 }
 
+// An editor is a debugger that asks for another key.
+type editor struct {
+	injector
+	key string // "" leaves the request as it is
+}
+
+func (g *editor) Hold(_ context.Context, s *indirector.Stop) (indirector.Verdict, error) {
+	if g.key == "" {
+		return indirector.Verdict{}, nil
+	}
+	changed := *s.Request
+	changed.Key = g.key
+	return indirector.Verdict{Request: &changed}, nil
+}
+
+// TestProxyHandsOnEdits: a held request goes on as it came, unless the user has
+// changed it.
+func TestProxyHandsOnEdits(t *testing.T) {
+	t.Parallel()
+	const query = "?transaction_uuid=%75&environment=production"
+	for key, want := range map[string]string{"": "/puppet/v3//node/%77eb01" + query, "web02": "/puppet/v3/node/web02?environment=production&transaction_uuid=u"} {
+		g := &editor{key: key}
+		g.stops.Set(indirector.StopAt(traces.Terminus, false))
+		got := ""
+		proxy := newProxy(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r.RequestURI + " " + r.Header.Get("X-Odd")
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"name":"web01"}`)
+		}), g)
+		proxy.ask(t, capture{as: "agent01.example.com", line: "GET /puppet/v3//node/%77eb01" + query, header: http.Header{"Host": {"localhost"}, "Accept": {"application/json"}, "X-Odd": {"1"}}})
+		if got != want+" 1" {
+			t.Errorf("edited to %q: the server is asked %s, want %s", key, got, want)
+		}
+	}
+}
+
 // squeezed is text in an encoding.
 func squeezed(t testing.TB, coding, text string) []byte {
 	t.Helper()

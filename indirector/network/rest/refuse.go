@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -165,8 +164,11 @@ func (c *call) write(e *Error) {
 	case nothing:
 		body = nil
 	}
-	if e.Status == http.StatusRequestEntityTooLarge {
+	if e.Status == http.StatusRequestEntityTooLarge || e.retry > 0 { // much of the body may not be read
 		h.Set("Connection", "close")
+	}
+	if e.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(e.retry))
 	}
 	c.finish(e.Status, body)
 }
@@ -181,6 +183,11 @@ func (c *call) versioned(e *Error) bool {
 func (c *call) finish(status int, body []byte) {
 	c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.commit(status)
+	c.put(body)
+}
+
+// put sends a body in memory.
+func (c *call) put(body []byte) {
 	if c.r.Method == http.MethodHead {
 		return
 	}
@@ -194,11 +201,11 @@ func (c *call) finish(status int, body []byte) {
 }
 
 // step is how much is sent within one time limit, in bytes.
-const step = 4 << 20
+const step = 256 << 10
 
 func (c *call) commit(status int) {
 	c.committed = true
-	_ = c.rc.SetWriteDeadline(time.Now().Add(c.h.o.Stall))
+	c.mayWrite(0)
 	c.w.WriteHeader(status)
 }
 

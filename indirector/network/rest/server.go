@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -55,8 +56,14 @@ type Options struct {
 
 	// Form and Body limit what is read into memory, in bytes; see Space.
 	Form, Body int64
+	// Bodies limits what all requests together have in memory of their bodies, as
+	// they are and decoded, in bytes; 0 is 96 MiB. Requests wait for each other,
+	// and get 503 after Wait; 0 is 5 seconds.
+	Bodies int64
+	Wait   time.Duration
 	// Stall is how long a client may take to send or accept the next piece of a
-	// body; 0 is a minute. It does not limit how long a request runs.
+	// body, and how much longer than 4 KiB a second in all; 0 is 30 seconds. It
+	// does not limit how long a request runs.
 	Stall time.Duration
 
 	// Recorder records requests that are refused before they run; nil none.
@@ -79,6 +86,8 @@ type Handler struct {
 	x     *indirector.Indirector
 	o     Options
 	space Space
+	// bodies are those of requests, in memory.
+	bodies *budget
 	// served are the methods answered by the name in a URL.
 	served  map[string]string
 	version []string
@@ -88,7 +97,7 @@ type Handler struct {
 // encodes the answers. It is safe for concurrent use.
 func NewHandler(x *indirector.Indirector, o Options) *Handler {
 	o.Version = cmp.Or(o.Version, "7.23.0")
-	o.Stall = cmp.Or(o.Stall, time.Minute)
+	o.Stall = cmp.Or(o.Stall, 30*time.Second)
 	if o.Client == nil {
 		o.Client = anonymous
 	}
@@ -99,6 +108,7 @@ func NewHandler(x *indirector.Indirector, o Options) *Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Handler{x: x, o: o, version: []string{o.Version}, served: make(map[string]string)}
+	h.bodies = &budget{most: cmp.Or(o.Bodies, 96<<20), wait: cmp.Or(o.Wait, 5*time.Second)}
 	h.space = Space{Legacy: o.Legacy, Form: o.Form, Body: o.Body, Has: func(name string) bool { return x.Registry().Spec(name) != nil }}
 	for i := range table {
 		ind := &table[i]
@@ -134,6 +144,8 @@ type call struct {
 	rc     *http.ResponseController
 	remote indirector.Remote
 
+	kept      *kept          // the body; nil unless it may be passed on
+	passed    io.WriteCloser // the answer of another server, once it is passed on
 	start     time.Time
 	path      string // decoded, without repeated slashes
 	req       *indirector.Request
@@ -152,13 +164,29 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = Joined(r)
 	c := &call{h: h, w: w, r: r, rc: http.NewResponseController(w), start: h.o.Now(), path: r.URL.Path}
 	defer c.recover()
-	// The server's limit for a whole request would end one that is held; the
-	// pieces have limits of their own.
-	_ = c.rc.SetReadDeadline(time.Time{})
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &patient{body: r.Body, rc: c.rc, stall: h.o.Stall}
+	if r.Body == nil || r.Body == http.NoBody {
+		defer c.abort()
+		// A time limit would end a request that is held.
+		_ = c.rc.SetReadDeadline(time.Time{})
+		c.route()
+		return
 	}
+	held := &share{of: h.bodies, ctx: r.Context()}
+	defer held.end()
+	body := &patient{body: r.Body, rc: c.rc, ctx: r.Context(), stall: h.o.Stall, share: held}
+	r.Body = body
+	// An answer makes net/http read what is left of a body.
+	_ = c.rc.SetReadDeadline(time.Now().Add(h.o.Stall))
+	defer body.leave()
+	defer c.abort()
 	c.route()
+}
+
+// abort breaks off an answer that was passed on and not ended.
+func (c *call) abort() {
+	if t, ok := c.passed.(*takenOver); ok {
+		t.Abort()
+	}
 }
 
 // Joined returns r with the span of its header traceparent in the context.
@@ -194,6 +222,9 @@ func (c *call) recover() {
 func (c *call) route() {
 	h := c.h
 	if err := checkPath(c.path); err != nil {
+		if c.handOn() {
+			return
+		}
 		if e := asError(err); e.as != bareText || mounted(path.Clean(c.path)) || h.o.Legacy {
 			c.fail(err, traces.Route)
 			return
@@ -270,6 +301,10 @@ func (c *call) knows(name string) bool {
 // ask runs the request. The order of checks is Puppet Server's.
 func (c *call) ask() {
 	h := c.h
+	if h.o.PassThrough && c.r.Body != nil {
+		c.kept = &kept{ReadCloser: c.r.Body}
+		c.r.Body = c.kept
+	}
 	if err := c.needsEnvironment(); err != nil {
 		c.notIndirection(err)
 		return
@@ -285,13 +320,16 @@ func (c *call) ask() {
 	c.req = req
 	req.Wants = &c.wants
 	if err := c.admitted(); err != nil {
-		c.fail(err, traces.Route)
+		c.unserved(err)
+		return
+	}
+	if c.beyond() && c.handOn() {
 		return
 	}
 	req.Remote, req.Caller = &c.remote, "agent "+c.remote.Node
 	c.joinRun()
 	if h.o.PassThrough {
-		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Sent: forwarded(c.r.Header)}
+		c.wants.Wire = &indirector.Wire{Accept: c.accepted(), KeepBody: true, Parent: c.r.Header.Get("Traceparent"), Came: c.onward()}
 		if len(c.r.Header["Accept"]) == 0 {
 			c.wants.Wire.Accept = []string{""}
 		}
@@ -323,15 +361,59 @@ func (c *call) joinRun() {
 	}
 }
 
-// notIndirection refuses what is no request of an indirection. A proxy leaves that to
-// its server, unless a form was read.
-func (c *call) notIndirection(err error) {
-	o := &c.h.o
-	if o.PassThrough && o.Other != nil && !isForm(c.r) {
-		o.Other.ServeHTTP(c.w, c.r)
-		return
+// onward returns the request as it came. It ends the keeping of the body.
+func (c *call) onward() *indirector.Came {
+	came := Onward(c.r, nil)
+	if came.Body != nil && c.kept != nil {
+		came.Body, came.Again = func() (io.ReadCloser, error) { return c.kept.again(), nil }, c.kept.ended
 	}
-	c.fail(err, traces.Route)
+	return came
+}
+
+// handOn leaves the request to the server behind a proxy, as it came.
+func (c *call) handOn() bool {
+	if !c.h.o.PassThrough || c.h.o.Other == nil {
+		return false
+	}
+	if c.kept != nil {
+		c.r.Body = c.kept.again()
+	}
+	c.h.o.Other.ServeHTTP(c.w, c.r)
+	return true
+}
+
+// notIndirection refuses what is no request of an indirection. A proxy leaves
+// that to its server.
+func (c *call) notIndirection(err error) {
+	if !c.handOn() {
+		c.fail(err, traces.Route)
+	}
+}
+
+// unserved refuses a request that cannot be answered here. A proxy leaves that
+// to its server, unless another terminus than that is routed.
+func (c *call) unserved(err error) {
+	if !c.onRoute() || !c.handOn() {
+		c.fail(err, traces.Route)
+	}
+}
+
+// onRoute reports whether the request goes to the server behind a proxy.
+func (c *call) onRoute() bool {
+	d := c.terminus()
+	return d != nil && d.REST
+}
+
+func (c *call) terminus() *indirector.Descriptor {
+	route, _ := c.h.x.Explain(c.req.Indirection)
+	return c.h.x.Registry().Descriptor(c.req.Indirection, route.Primary.Winner().Terminus)
+}
+
+// beyond reports whether the server may answer what its terminus does not know:
+// a verb, or a part of the contents.
+func (c *call) beyond() bool {
+	d := c.terminus()
+	return d != nil && d.REST && (indirector.VerbsOf(d.Type)[c.req.Verb] == nil || len(c.r.Header["Range"]) > 0)
 }
 
 // needsEnvironment is Puppet Server's first check of file requests, which might

@@ -536,7 +536,7 @@ func TestPassThrough(t *testing.T) {
 		want   answer
 	}{
 		{
-			name: "the very bytes", status: 200, header: map[string][]string{"Content-Type": {"text/pson"}, "X-Puppet-Version": {"6.1.0"}, "X-Puppet-Compiler-Name": {"c1"}, "Content-Length": {"99"}, "Connection": {"close"}},
+			name: "the very bytes", status: 200, header: map[string][]string{"Content-Type": {"text/pson"}, "X-Puppet-Version": {"6.1.0"}, "X-Puppet-Compiler-Name": {"c1"}, "Content-Length": {"18"}, "Connection": {"close"}},
 			body: `{"name" : "web01"}`, inst: &model.Node{Name: "web01"},
 			want: answer{200, http.Header{"Content-Type": {"text/pson"}, "X-Puppet-Version": {"6.1.0"}, "X-Puppet-Compiler-Name": {"c1"}}, []byte(`{"name" : "web01"}`)},
 		},
@@ -571,7 +571,7 @@ func TestPassThrough(t *testing.T) {
 					t.Errorf("traceparent: %q", r.Wire().Parent)
 				}
 				if tt.status != 0 {
-					r.Wire().Status, r.Wire().Header, r.Wire().Body = tt.status, tt.header, []byte(tt.body)
+					r.Wire().Status, r.Wire().Header, r.Wire().Body, r.Wire().Kept = tt.status, tt.header, []byte(tt.body), true
 				}
 				return tt.inst, tt.err
 			}}, func(_ *indirector.Config, o *rest.Options) { o.PassThrough = true })
@@ -607,7 +607,7 @@ func TestNotIndirection(t *testing.T) {
 		"GET /puppet/v3/file_content/a":        "handed on: /puppet/v3/file_content/a",
 		"GET /puppet/v3/static_file_content/a/b/files/c?code_id=1&environment=production": "handed on: /puppet/v3/static_file_content/a/b/files/c?code_id=1&environment=production",
 		"GET /puppet/v3/node/x?environment=a":                                             `{"name":"x"`,
-		"GET /puppet/v3/node/%00?environment=a":                                           "holds a NUL",
+		"GET /puppet/v3/node/%00?environment=a":                                           "handed on: /puppet/v3/node/%00?environment=a",
 		"GET /puppet/v3/environment_classes?environment=production":                       "handed on: /puppet/v3/environment_classes?environment=production",
 		"GET /puppet/v3/environment_modules":                                              "handed on: /puppet/v3/environment_modules",
 		"GET /puppet/v3/environment_transports?environment=production":                    "handed on: /puppet/v3/environment_transports?environment=production",

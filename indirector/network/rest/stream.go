@@ -41,7 +41,7 @@ type source struct {
 
 // source opens contents. Those from the network stay encoded.
 func (c *call) source(contents model.Contents) (source, error) {
-	if w := c.wants.Wire; w != nil && w.Status == http.StatusOK {
+	if w := c.wants.Wire; w != nil && w.Status/100 == 2 {
 		switch x := contents.(type) {
 		case coded:
 			r, coding, size, err := x.OpenCoded()
@@ -91,15 +91,10 @@ func (c *call) stream(ctx context.Context, contents model.Contents, f *format.Fo
 	var to io.Writer = c.out()
 	switch {
 	case from.handed:
-		h := c.passOn(c.wants.Wire)
-		if from.coding != "" {
-			h["Content-Encoding"] = c.wants.Wire.Header["Content-Encoding"]
+		c.passOn(c.wants.Wire)
+		if err = c.gather(func() error { return flow.copy(to) }); err == nil {
+			c.endPassed()
 		}
-		if from.size >= 0 {
-			h["Content-Length"] = []string{strconv.FormatInt(from.size, 10)}
-		}
-		c.commit(http.StatusOK)
-		err = c.gather(func() error { return flow.copy(to) })
 	case c.answer(f, from.size):
 		c.commit(http.StatusOK)
 		z := zip(to)

@@ -445,9 +445,9 @@ func (e Encoding) Accept(req *indirector.Request) []string {
 // Puppet 4 and later.
 type Space struct {
 	Legacy bool // reads URLs of Puppet 2.6 to 3, too
-	// Form is the largest form in bytes, which holds facts; 0 is 64 MiB.
+	// Form is the largest form in bytes, which holds facts; 0 is 16 MiB.
 	Form int64
-	// Body is the largest instance in bytes; 0 is 256 MiB. Contents of files are
+	// Body is the largest instance in bytes; 0 is 32 MiB. Contents of files are
 	// streamed without a limit.
 	Body int64
 	// Has reports whether an indirection exists; nil knows all.
@@ -455,8 +455,8 @@ type Space struct {
 }
 
 const (
-	defaultForm = 64 << 20
-	defaultBody = 256 << 20
+	defaultForm = 16 << 20
+	defaultBody = 32 << 20
 	formType    = "application/x-www-form-urlencoded"
 )
 
@@ -580,7 +580,11 @@ func (s Space) readInstance(r *http.Request, req *indirector.Request) error {
 	if err != nil {
 		return err
 	}
-	inst, _, err := format.Intern(f, class.Name, b, format.Options{Limits: format.Limits{Own: true}})
+	held := shareOf(r)
+	inst, _, err := format.Intern(f, class.Name, b, format.Options{Limits: format.Limits{Own: true, Grow: held.grow}})
+	if held != nil && held.err != nil {
+		return held.err
+	}
 	if err != nil {
 		return refuse(http.StatusBadRequest, RuntimeError, msgBadBody, indirector.Message(err))
 	}

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,48 +37,23 @@ type Forwarder struct {
 	As       As
 	Recorder traces.Recorder // nil keeps none
 	Now      func() time.Time
-}
-
-// maxForwarded is the largest request body, in bytes: it is kept for redirects
-// and retries. Files go another way.
-const maxForwarded = 64 << 20
-
-// hop are the headers of one connection only, and those by which a client might
-// pretend to be another.
-var hop = []string{
-	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Content-Length", "Expect", "X-Client-Verify", "X-Client-Dn", "X-Client-Cert", "X-Forwarded-For",
+	// Note returns a note for the trace of a request; "" is none. Nil notes
+	// nothing.
+	Note func(*http.Request) string
 }
 
 var _ http.Handler = (*Forwarder)(nil)
 
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForwarded))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		http.Error(w, fmt.Sprintf("the body has more than %d bytes", maxForwarded), http.StatusRequestEntityTooLarge)
-		return
-	} else if err != nil {
-		return // the client has gone
-	}
 	remote := f.Server.Client(r)
+	came := rest.Onward(r, r.Body)
 	x := &client.Exchange{
-		Service: client.PuppetServer, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header.Clone(),
-		Stream: true, Verbatim: true, Anonymous: !remote.Authenticated,
-	}
-	for _, name := range hop {
-		x.Header.Del(name)
-	}
-	for _, name := range [...]string{"Accept", "Accept-Encoding", "User-Agent", "X-Puppet-Version"} {
-		if _, sent := x.Header[name]; !sent {
-			x.Header[name] = nil // else the client adds its own
-		}
+		Service: client.PuppetServer, Method: came.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Target: came.Target, Header: came.Header,
+		Trailer: came.Trailer, Chunked: came.Chunked, Body: came.Body, Size: came.Size,
+		Once: true, Stream: true, Verbatim: true, Anonymous: !remote.Authenticated,
 	}
 	if strings.HasPrefix(r.URL.Path, "/puppet-ca/") {
 		x.Service = client.CA
-	}
-	if len(body) > 0 {
-		x.Size = int64(len(body))
-		x.Body = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	switch {
 	case f.As == AsAgent && remote.Authenticated:
@@ -89,6 +62,11 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.SetClient(&remote)
 	}
 	live, end := f.trace(r, remote)
+	if f.Note != nil {
+		if text := f.Note(r); text != "" {
+			traces.AddNote(live, text)
+		}
+	}
 	answer, err := f.Client.Do(live, x)
 	if err != nil {
 		status := http.StatusBadGateway
@@ -99,7 +77,7 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		end(status, err)
 		return
 	}
-	err = f.answer(w, answer)
+	err = f.answer(w, r, answer)
 	end(answer.Status, err)
 	if err != nil {
 		panic(http.ErrAbortHandler) // a broken answer must not look complete
@@ -107,30 +85,26 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer passes the answer back.
-func (f *Forwarder) answer(w http.ResponseWriter, a *client.Answer) error {
-	h := w.Header()
-	for name, values := range a.Header {
-		if !slices.Contains(hop, name) {
-			h[name] = values
+func (f *Forwarder) answer(w http.ResponseWriter, r *http.Request, a *client.Answer) (err error) {
+	if a.Stream != nil {
+		defer a.Stream.Close()
+	}
+	passed := rest.Passed{Status: a.Status, Reason: a.Reason, Header: a.Header, Trailer: a.Trailer, Chunked: a.Chunked}
+	to, err := passed.Begin(w, r)
+	switch {
+	case err != nil:
+	case a.Stream == nil:
+		_, err = to.Write(a.Body)
+	default:
+		_, err = io.Copy(to, a.Stream)
+	}
+	if err != nil {
+		if broken, ok := to.(interface{ Abort() }); ok {
+			broken.Abort()
 		}
-	}
-	if len(h["Content-Type"]) == 0 {
-		h["Content-Type"] = nil // net/http would guess one
-	}
-	if a.Stream == nil {
-		w.WriteHeader(a.Status)
-		_, err := w.Write(a.Body)
-		return err
-	}
-	defer a.Stream.Close()
-	if a.Size >= 0 {
-		h.Set("Content-Length", fmt.Sprint(a.Size))
-	}
-	w.WriteHeader(a.Status)
-	if _, err := io.Copy(w, a.Stream); err != nil {
 		return fmt.Errorf("hand the answer on: %w", err)
 	}
-	return nil
+	return to.Close()
 }
 
 // trace begins the trace of a request, which the returned function ends.
@@ -147,7 +121,11 @@ func (f *Forwarder) trace(r *http.Request, remote indirector.Remote) (*traces.Li
 	}
 	query, _ := url.ParseQuery(r.URL.RawQuery) // an unreadable query is forwarded as it is
 	t.Environment = query.Get("environment")
-	t.Run, t.RunGuessed = f.Server.Run(r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Run: query.Get("transaction_uuid")})
+	transaction := query.Get("transaction_uuid")
+	t.Run, t.RunGuessed = f.Server.Run(r, &indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Run: transaction})
+	if t.Run != transaction {
+		t.Transaction = transaction
+	}
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}
 	}

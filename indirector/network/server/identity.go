@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -90,6 +91,9 @@ func (k *keyring) readLists(path string, cas []*x509.Certificate, now time.Time)
 	if err != nil {
 		return err
 	}
+	if len(lists) == 0 {
+		return fmt.Errorf("read %s: it has no revocation list", path)
+	}
 	k.checks = true
 	for _, list := range lists {
 		var signer *x509.Certificate
@@ -129,6 +133,9 @@ func readPEM[T any](path, kind string, parse func([]byte) (T, error)) ([]T, erro
 	for {
 		var block *pem.Block
 		if block, content = pem.Decode(content); block == nil {
+			if bytes.Contains(content, []byte("-----BEGIN ")) {
+				return nil, fmt.Errorf("read %s: it is cut off in the middle of a block", path)
+			}
 			return all, nil
 		}
 		if block.Type != kind {

@@ -50,10 +50,13 @@ type Options struct {
 type Limits struct {
 	Connections int           // at the same time; more wait: 10 000
 	Requests    int           // at the same time; more wait: 1000
+	Client      int           // of Requests, for each client: a quarter
+	Strangers   int           // of Requests, for all without a certificate: a quarter, and each of them a quarter of that
 	Header      int           // bytes of all headers: 64 KiB
 	HeaderTime  time.Duration // for the handshake and the headers: 15 s
 	Idle        time.Duration // between requests: 60 s
-	Wait        time.Duration // for one of Requests: 30 s
+	Wait        time.Duration // for one of Requests: 30 s, and an eighth of that without a certificate
+	Longest     time.Duration // that a request may take, however it is held: 1 h
 	Drain       time.Duration // of running requests after ctx ends: 30 s
 }
 
@@ -69,12 +72,19 @@ func (l *Limits) fill() {
 	if l.Requests == 0 {
 		l.Requests = 1000
 	}
+	if l.Client == 0 {
+		l.Client = max(l.Requests/4, 1)
+	}
+	if l.Strangers == 0 {
+		l.Strangers = max(l.Requests/4, 1)
+	}
 	if l.Header == 0 {
 		l.Header = 64 << 10
 	}
 	set(&l.HeaderTime, 15*time.Second)
 	set(&l.Idle, 60*time.Second)
 	set(&l.Wait, 30*time.Second)
+	set(&l.Longest, time.Hour)
 	set(&l.Drain, 30*time.Second)
 }
 
@@ -85,8 +95,8 @@ type Server struct {
 	keys *keys
 	log  *slog.Logger
 	now  func() time.Time
-	work chan struct{} // one token for each running request
-	runs runs          // of the agents
+	work *shares
+	runs runs // of the agents
 
 	connections atomic.Int64
 	requests    atomic.Int64
@@ -95,7 +105,7 @@ type Server struct {
 // New reads the certificates. The error names the bad file.
 func New(o Options) (*Server, error) {
 	o.Limits.fill()
-	s := &Server{o: o, auth: o.Auth, log: o.Log, now: o.Now, work: make(chan struct{}, o.Limits.Requests)}
+	s := &Server{o: o, auth: o.Auth, log: o.Log, now: o.Now, work: newShares(o.Limits)}
 	if s.auth == nil {
 		s.auth = authconf.Default()
 	}
@@ -130,12 +140,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		ReadHeaderTimeout: s.o.Limits.HeaderTime,
 		IdleTimeout:       s.o.Limits.Idle,
 		MaxHeaderBytes:    s.o.Limits.Header,
+		ConnState:         connState,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       s.connContext,
 		ErrorLog:          log.New(errorLog{s}, "", 0),
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){}, // HTTP/1.1 only, as Puppet speaks it
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like others
 	}
-	limited := &limitListener{Listener: l, s: s, free: make(chan struct{}, s.o.Limits.Connections), done: make(chan struct{})}
+	limited := &limitListener{Listener: l, s: s, free: make(chan struct{}, s.o.Limits.Connections), done: make(chan struct{}), quiet: make(map[*limitedConn]time.Time)}
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(tls.NewListener(limited, s.tlsConfig())) }()
 	var err error
@@ -187,6 +200,11 @@ type limitListener struct {
 	done chan struct{}
 	once sync.Once
 	open sync.WaitGroup // one for each connection
+
+	warned time.Time // when it was logged that there are too many; of Accept alone
+
+	mu    sync.Mutex                 // guards quiet
+	quiet map[*limitedConn]time.Time // connections without a request, since when
 }
 
 func (l *limitListener) stop() { l.once.Do(func() { close(l.done) }) }
@@ -195,10 +213,11 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	select {
 	case l.free <- struct{}{}:
 	default:
-		l.s.log.Warn("there are as many connections as may be; new ones wait", "connections", cap(l.free))
-		select {
-		case l.free <- struct{}{}:
-		case <-l.done:
+		if now := time.Now(); now.Sub(l.warned) > time.Minute {
+			l.warned = now
+			l.s.log.Warn("there are as many connections as may be; new ones replace silent ones, or wait", "connections", cap(l.free))
+		}
+		if !l.wait() {
 			return nil, net.ErrClosed
 		}
 	}
@@ -210,6 +229,60 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	l.s.connections.Add(1)
 	l.open.Add(1)
 	return &limitedConn{Conn: c, l: l}, nil
+}
+
+// wait waits for a place, closing the connection that has been silent longest.
+func (l *limitListener) wait() bool {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		l.closeSilent()
+		select {
+		case l.free <- struct{}{}:
+			return true
+		case <-l.done:
+			return false
+		case <-again.C:
+		}
+	}
+}
+
+// silence is after which time a connection may be closed for another one.
+const silence = time.Second
+
+func (l *limitListener) closeSilent() {
+	l.mu.Lock()
+	var silent *limitedConn
+	oldest := time.Now().Add(-silence)
+	for c, since := range l.quiet {
+		if since.Before(oldest) {
+			silent, oldest = c, since
+		}
+	}
+	l.mu.Unlock()
+	if silent != nil {
+		_ = silent.Close() // its reader learns of it
+	}
+}
+
+// connState notes which connections have no request.
+func connState(c net.Conn, state http.ConnState) {
+	t, ok := c.(*tls.Conn)
+	if !ok {
+		return
+	}
+	limited, ok := t.NetConn().(*limitedConn)
+	if !ok {
+		return
+	}
+	l := limited.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if state == http.StateNew || state == http.StateIdle {
+		l.quiet[limited] = time.Now()
+	} else {
+		delete(l.quiet, limited)
+	}
 }
 
 type limitedConn struct {
@@ -297,6 +370,9 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (c *limitedConn) Close() error {
 	c.once.Do(func() {
+		c.l.mu.Lock()
+		delete(c.l.quiet, c)
+		c.l.mu.Unlock()
 		c.l.s.connections.Add(-1)
 		<-c.l.free
 		c.l.open.Done()
@@ -331,46 +407,39 @@ func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
 
 type connKey struct{}
 
-// limited limits how many requests run at the same time. The others wait, and
-// get 503 after Limits.Wait.
+// limited limits how many requests run at the same time, and how long. The
+// others wait, and get 503 after Limits.Wait; the status is always answered.
 func (s *Server) limited(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := s.now()
 		r = rest.Joined(r)
-		if !s.enter(r.Context()) {
-			w.Header().Set("Retry-After", strconv.Itoa(int(max(s.o.Limits.Wait/time.Second, 1))))
-			http.Error(w, "too many requests are worked on", http.StatusServiceUnavailable)
-			s.record(r, start, http.StatusServiceUnavailable, fmt.Sprintf("%d requests were worked on, and none of them ended within %s", s.o.Limits.Requests, s.o.Limits.Wait))
-			return
+		ctx, cancel := context.WithTimeout(r.Context(), s.o.Limits.Longest)
+		defer cancel()
+		r = r.WithContext(ctx)
+		if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/status/v1/") {
+			k, err := s.known(r)
+			name, stranger := k.client.Name, err != nil || !k.client.Authenticated
+			if stranger {
+				name = k.client.Address
+			}
+			leave, why := s.work.enter(ctx, name, stranger)
+			if leave == nil {
+				h := w.Header()
+				h.Set("Retry-After", strconv.Itoa(int(max(s.o.Limits.Wait/time.Second, 1))))
+				h.Set("Connection", "close")
+				http.Error(w, "too many requests are worked on", http.StatusServiceUnavailable)
+				s.record(r, start, http.StatusServiceUnavailable, why)
+				return
+			}
+			defer leave()
 		}
 		s.requests.Add(1)
-		defer func() {
-			s.requests.Add(-1)
-			<-s.work
-		}()
+		defer s.requests.Add(-1)
 		if conn := connectionOf(r).conn; conn != nil {
 			w = &writer{w, conn}
 		}
 		h.ServeHTTP(w, r)
 	})
-}
-
-// enter waits for a token.
-func (s *Server) enter(ctx context.Context) bool {
-	select {
-	case s.work <- struct{}{}:
-		return true
-	default:
-	}
-	wait := time.NewTimer(s.o.Limits.Wait)
-	defer wait.Stop()
-	select {
-	case s.work <- struct{}{}:
-		return true
-	case <-ctx.Done():
-	case <-wait.C:
-	}
-	return false
 }
 
 // Client returns the client: by the certificate of the connection or, with

@@ -263,14 +263,22 @@ func TestRevokedOnTheWay(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	h.kept.wait(t, `who is not verified: get /puppet/v3/node/web01; certificate "web01" (serial 0x2, signed by "CA of tests"): revoked at`)
-	if err := os.WriteFile(ca.path("crl.pem"), []byte("-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"), 0o600); err != nil {
+	whole, err := os.ReadFile(ca.path("crl.pem"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Reload(); err == nil {
-		t.Error("a broken list was accepted")
-	}
-	if got := ask(c, "GET", h.url+"/puppet/v3/node/web01"); !strings.HasPrefix(got, "403") {
-		t.Errorf("after a broken list: got %q", got)
+	for what, text := range map[string]string{
+		"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n": "block 1", "": "has no revocation list", string(whole[:len(whole)/2]): "is cut off in the middle of a block",
+	} {
+		if err := os.WriteFile(ca.path("crl.pem"), []byte(what), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Reload(); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("a list of %d bytes: got %v, want %q", len(what), err, text)
+		}
+		if got := ask(c, "GET", h.url+"/puppet/v3/node/web01"); !strings.HasPrefix(got, "403") {
+			t.Errorf("after a broken list: got %q", got)
+		}
 	}
 }
 

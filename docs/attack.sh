@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Attacks serve on this machine and prints how it fared: 10 000 hostile requests,
+# 20 bodies that need much memory, 1000 slow clients, and 500 saves that are
+# killed. A healthy client asks all the while. Everything is on loopback, and in a
+# directory that is gone afterwards. Takes five minutes; by hand, and nightly.
+# SEED repeats the hostile requests of another run; HOSTILE, BOMBS, SLOW and
+# KILLS are the numbers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+: "${SEED:=$(date +%s)}" "${HOSTILE:=10000}" "${BOMBS:=20}" "${SLOW:=1000}" "${KILLS:=500}"
+work=$(mktemp -d /tmp/attack.XXXXXX)
+server=
+stop() {
+  if [ -n "$server" ]; then kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; fi
+  rm -rf "$work"
+}
+trap stop EXIT
+ulimit -n "$(ulimit -Hn)"
+
+go build -o "$work/indirtui" .
+(cd .ci/peers/attack && go build -o "$work/attack" .)
+mkdir -p "$work/srv/var" "$work/code/environments/production"
+cat >"$work/srv/puppet.conf" <<CONF
+[main]
+vardir = $work/srv/var
+ssldir = $work/ssl
+cadir = $work/ca
+codedir = $work/code
+basemodulepath = $work/none
+certname = localhost
+dns_alt_names = localhost
+keylength = 2048
+[server]
+catalog_terminus = json
+CONF
+printf -- '---\nserver:\n  facts:\n    terminus: json\n' >"$work/srv/routes.yaml"
+"$work/indirtui" serve --confdir "$work/srv" --listen 127.0.0.1:0 --record "$work/recording.jsonl" --rotate 8M --keep 3 >"$work/out" 2>"$work/err" &
+server=$!
+echo $server >"$work/pid"
+until grep -q ' on 127.*as application' "$work/err"; do
+  kill -0 $server || { cat "$work/err"; exit 1; }
+  sleep 0.1
+done
+url=https://localhost:$(grep -o ' on 127.0.0.1:[0-9]*' "$work/err" | head -1 | cut -d: -f2)
+for name in hostile.example.com good.example.com; do
+  "$work/indirtui" ca generate "$name" --confdir "$work/srv" >/dev/null
+done
+failed=0
+"$work/attack" -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
+  -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
+  -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
+files=("$work"/recording*.jsonl)
+echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
+[ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
+if grep -i -m 3 panic "$work/err"; then failed=1; fi
+
+# Saves that are killed: what is there is whole, and nothing is left after the
+# next save.
+save=("$work/indirtui" save facts killed --file "$work/body.json" terminus=json --write --confdir "$work/srv" --application server)
+head -c 3000000 /dev/zero | tr '\0' x >"$work/long" # so that writing takes a while
+broken=0
+for i in $(seq "$KILLS"); do
+  { printf '{"name":"killed","values":{"n":"%s","long":"' "$i"; cat "$work/long"; printf '"}}'; } >"$work/body.json"
+  "${save[@]}" >"$work/saved" 2>&1 &
+  saver=$!
+  sleep "$(printf 0.%03d $((RANDOM % 60 + 40)))"
+  kill -9 $saver 2>/dev/null || true
+  wait $saver 2>/dev/null || true
+  for saved in $(find "$work/srv/var" -name 'killed.json'); do
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$saved" 2>/dev/null || broken=$((broken + 1))
+  done
+done
+left() { find "$work/srv" -name '.save-*' | wc -l; }
+before=$(left)
+find "$work/srv" -name '.save-*' -exec touch -d '2 hours ago' {} +
+"${save[@]}" >"$work/saved" 2>&1 || { cat "$work/saved"; failed=1; }
+echo "kills             $KILLS, $broken broken files, $before temporary files before the next save and $(left) after it"
+[ "$broken" = 0 ] && [ "$(left)" = 0 ] || failed=1
+exit $failed
