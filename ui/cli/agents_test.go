@@ -420,9 +420,8 @@ func TestAgent(t *testing.T) {
 	l.end()
 }
 
-// TestAgentFails: runs without a catalog, with one that fails, and with one from
-// the agent's cache differ in the sentence of the
-// run, which is found by both its names.
+// TestAgentFails: the sentence of a run reports whether there was a catalog, how the
+// run ended, and whose catalog it was; the run is found by both its names.
 func TestAgentFails(t *testing.T) {
 	t.Parallel()
 	needAgent(t)
