@@ -4,7 +4,8 @@
 # killed. A healthy client asks all the while. Everything is on loopback, and in a
 # directory that is gone afterwards. Takes five minutes; by hand, and nightly.
 # SEED repeats the hostile requests of another run; HOSTILE, BOMBS, SLOW and
-# KILLS are the numbers.
+# KILLS are the numbers. SOAK=1h instead sends for that long what agents send, 36
+# requests a second, and fails if memory or descriptors grow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${SEED:=$(date +%s)}" "${HOSTILE:=10000}" "${BOMBS:=20}" "${SLOW:=1000}" "${KILLS:=500}"
@@ -46,6 +47,17 @@ for name in hostile.example.com good.example.com; do
   "$work/indirtui" ca generate "$name" --confdir "$work/srv" >/dev/null
 done
 failed=0
+if [ -n "${SOAK:-}" ]; then
+  mkdir -p "$work/srv/var/server_data/catalog"
+  sed 's/"name":"[^"]*"/"name":"good.example.com"/' termini/testdata/bench/catalog.json >"$work/srv/var/server_data/catalog/good.example.com.json"
+  "$work/attack" -soak "$SOAK" -facts .ci/peers/fixtures/facts.agent01.json -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" \
+    -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
+    -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
+  files=("$work"/recording*.jsonl)
+  echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
+  [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
+  exit $failed
+fi
 "$work/attack" -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
   -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
   -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1

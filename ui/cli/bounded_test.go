@@ -14,7 +14,7 @@ func TestMemoryLimit(t *testing.T) {
 		l    listening
 		want int64
 	}{
-		{"lines", listening{p: p}, 80 << 20},
+		{"lines", listening{p: p}, 60 << 20},
 		{"recording", listening{p: p, display: interactive{record: "x"}}, 128 << 20},
 		{"screens", listening{p: p, ui: true}, 280 << 20},
 	} {

@@ -214,7 +214,7 @@ func (l *listening) memoryLimit() int64 {
 	case l.display.record != "":
 		return 128 << 20
 	}
-	return 80 << 20
+	return 60 << 20 // with the pages of the binary it is 80
 }
 
 // limitMemory sets the limit of the process, unless the environment does.

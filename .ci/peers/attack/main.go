@@ -43,6 +43,10 @@ var (
 	seed    = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the hostile requests")
 	mostRSS = flag.Int("most-rss", 256, "MiB")
 	mostMs  = flag.Duration("most-latency", time.Second, "of the healthy client")
+
+	soakFor   = flag.Duration("soak", 0, "instead of an attack, send what agents send for that long")
+	rate      = flag.Int("rate", 36, "requests a second of it")
+	factsFile = flag.String("facts", "", "facts of its agents, as JSON")
 )
 
 func main() {
@@ -71,6 +75,9 @@ func run() error {
 	goodPair, err := tls.LoadX509KeyPair(*goodC, *goodK)
 	if err != nil {
 		return err
+	}
+	if *soakFor > 0 {
+		return soak(&tls.Config{RootCAs: roots, Certificates: []tls.Certificate{goodPair}})
 	}
 	a := &attack{
 		host: u.Host, own: &tls.Config{RootCAs: roots, ServerName: "localhost", Certificates: []tls.Certificate{pair}},
