@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Attacks serve on this machine and prints how it fared: 10 000 hostile requests,
-# 20 bodies that need much memory, 1000 slow clients, and 500 saves that are
-# killed. A healthy client asks all the while. Everything is on loopback, and in a
-# directory that is gone afterwards. Takes five minutes; by hand, and nightly.
+# 20 bodies that need much memory, 1000 slow clients, some secrets, and 500 saves
+# that are killed. A healthy client asks all the while. Everything is on loopback,
+# and in a directory that is gone afterwards. Takes five minutes; by hand, and
+# nightly.
 # SEED repeats the hostile requests of another run; HOSTILE, BOMBS, SLOW and
 # KILLS are the numbers. SOAK=1h instead sends for that long what agents send, 36
 # requests a second, and fails if memory or descriptors grow.
@@ -65,6 +66,10 @@ files=("$work"/recording*.jsonl)
 echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
 [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
 if grep -i -m 3 panic "$work/err"; then failed=1; fi
+sleep 2 # what is recorded waits a moment
+leaks=$(cat "${files[@]}" "$work/out" "$work/err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
+echo "secrets           $(cat "${files[@]}" | grep -c '(masked ') lines with redactions; $(grep -c hunter2 <<<"$leaks") secrets in recording, lines and log"
+[ -z "$leaks" ] || { echo "$leaks"; failed=1; }
 
 # Saves that are killed: what is there is whole, and nothing is left after the
 # next save.

@@ -97,7 +97,7 @@ func New(r Rules) *Redactor {
 	}
 	m.addForms()
 	m.mayBegin("---", false) // BEGIN
-	m.mayBegin("://", false)
+	m.mayBegin(":/", false)
 	return m
 }
 

@@ -154,6 +154,7 @@ func TestText(t *testing.T) {
 		{"unexpected token at line 3", "unexpected token at line 3"},
 		{"GET https://u:p%40w@h:8140/x?y=a@b", "GET https://u:(masked password in URL, 5 B)@h:8140/x?y=a@b"},
 		{"https://u:p/w@h", "https://u:(masked password in URL, 3 B)@h"},
+		{"https:/u:pw@h/x", "https:/u:(masked password in URL, 2 B)@h/x"}, // as a path has it
 		{"https://h:8140/x@y ssh://git@h", "https://h:8140/x@y ssh://git@h"},
 		{"/x?token=a&b=c d", "/x?token=(masked token, 5 B) d"},
 		{"Authorization: Bearer a.b.c\r\nAccept: x", "Authorization: (masked header, 12 B)\r\nAccept: x"},

@@ -209,24 +209,26 @@ func privateKey(s string) int {
 const maxURL = 4096
 
 // password returns where the password of a URL is in s, which begins with the
-// colon of "://"; zero if there is none.
+// colon of "://"; zero if there is none. In the path of a request the two slashes
+// have become one.
 func password(s string) (from, to int) {
-	if !strings.HasPrefix(s, "://") {
+	slashes := skip(s, 1, "/")
+	if slashes != 2 && slashes != 3 {
 		return 0, 0
 	}
 	s = s[:min(len(s), maxURL)]
 	const all = "\"'<> \t\r\n"
-	end := 3 + until(s[3:], "/?#"+all)
+	end := slashes + until(s[slashes:], "/?#"+all)
 	to = strings.LastIndexByte(s[:end], '@')
-	if at := strings.IndexByte(s[3:end], ':'); to < 0 && at >= 0 && skip(s[:end], 3+at+1, "0123456789") < end {
+	if at := strings.IndexByte(s[slashes:end], ':'); to < 0 && at >= 0 && slashes == 3 && skip(s[:end], 3+at+1, "0123456789") < end {
 		// What follows the colon is no port: a password with a slash in it.
 		to = strings.LastIndexByte(s[:3+until(s[3:], all)], '@')
 	}
 	if to < 0 {
 		return 0, 0
 	}
-	from = strings.IndexByte(s[3:to], ':') + 3 + 1
-	if from == 3 || from == to || tokenAt(s[from:]) > 0 {
+	from = strings.IndexByte(s[slashes:to], ':') + slashes + 1
+	if from == slashes || from == to || tokenAt(s[from:]) > 0 {
 		return 0, 0
 	}
 	return from, to

@@ -91,7 +91,7 @@ func run() error {
 	for _, phase := range []struct {
 		name string
 		do   func() string
-	}{{"hostile requests", a.hostile}, {"bombs", a.bombs}, {"slow clients", a.slow}} {
+	}{{"hostile requests", a.hostile}, {"bombs", a.bombs}, {"slow clients", a.slow}, {"secrets", a.secrets}} {
 		h.reset()
 		start := time.Now()
 		did := phase.do()
