@@ -648,12 +648,9 @@ func runGolden(t *testing.T, c goldenCase) {
 		*step = s
 		calls = nil
 		log.take()
-		key, inst, asked := s.subject()
-		if !asked {
-			t.Logf("step %d: left out: an empty key is none here, and the instance's is meant", i)
-			continue
-		}
+		key, inst, keyed := s.subject()
 		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, s.Options)
+		req.Keyed = keyed
 		resp, err := x.Do(t.Context(), req)
 		var value any
 		if err == nil {
@@ -746,9 +743,8 @@ func newGolden(t *testing.T, c goldenCase, calls *[]any, step *goldenStep, log *
 	return x
 }
 
-// subject returns key and instance of the request; false if it has no meaning
-// here.
-func (s goldenStep) subject() (key string, inst indirector.Instance, asked bool) {
+// subject returns key and instance of the request, and whether the key is given.
+func (s goldenStep) subject() (key string, inst indirector.Instance, keyed bool) {
 	key = "k1"
 	if string(s.Key) == "null" {
 		key = nilKey
@@ -767,14 +763,11 @@ func (s goldenStep) subject() (key string, inst indirector.Instance, asked bool)
 		default:
 			inst = widget{name, "caller", time.Time{}}
 		}
-		switch {
-		case s.Key == nil || key == nilKey:
-			key = ""
+		if s.Key == nil || key == nilKey {
 			if inst == nil {
-				key = nilKey
+				return nilKey, inst, true
 			}
-		case key == "" && inst != nil:
-			return key, inst, false
+			return "", inst, false
 		}
 	}
 	return key, inst, true
@@ -872,9 +865,6 @@ func TestGoldenURIs(t *testing.T) {
 			if c.Key != nil {
 				key = *c.Key
 			}
-			if key == "" && c.Key != nil && c.Instance != "" {
-				t.Skip("a key that is empty is no key here: the instance's name is")
-			}
 			var inst indirector.Instance
 			if c.Instance != "" {
 				inst = other{c.Instance}
@@ -887,6 +877,7 @@ func TestGoldenURIs(t *testing.T) {
 				verb = traces.ParseVerb(c.Method)
 			}
 			req := indirector.NewRequest(ind, verb, key, inst, c.Options)
+			req.Keyed = c.Key != nil
 			ignores := req.Flags & traces.IgnoreTerminus
 			req.Flags &^= ignores // or the request would not be seen
 			_, err := x.Do(t.Context(), req)

@@ -36,6 +36,7 @@ type Request struct {
 	Flags       traces.Flags
 	By          traces.SourceKind // who chose Terminus or Cache; the zero Source is FromRequest
 	RunGuessed  bool              // Run is a guess
+	Keyed       bool              // Key is given, even if it is "": else that of a save is the Instance's
 	looks       bool              // sent by Look
 	named       bool              // an environment is named, even if it is ""
 	Source      string            // where that was chosen; may be ""
@@ -290,7 +291,7 @@ func (x *Indirector) resolve(r *Request, to *resolved) error {
 		return err
 	}
 	switch {
-	case r.Key == "" && r.Instance != nil:
+	case r.Key == "" && !r.Keyed && r.Instance != nil:
 		r.Key = r.Instance.Key() // as it is, even if it reads like a URI
 	case r.URI == nil && isURI(r.Key):
 		return x.parseURI(r)

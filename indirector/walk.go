@@ -137,7 +137,7 @@ func (c *call) begin(ctx context.Context) {
 			}
 		}
 	}
-	if t.Key == "" && r.Instance != nil {
+	if t.Key == "" && !r.Keyed && r.Instance != nil {
 		t.Key = r.Instance.Key() // IND-REQ-03
 	}
 	parent, asker := traces.Within(ctx)

@@ -34,3 +34,18 @@ func TestPlain(t *testing.T) { // not parallel: it counts allocations
 		t.Errorf("got %v allocations", allocs)
 	}
 }
+
+// Ruby's strptime reads as many digits of a day as there are.
+func TestDayIsNotCut(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"2000-12-311:2:3 Z":  "2000-12-31T01:02:03.000000000 UTC",
+		"2000-12-3 11:2:3 Z": "2000-12-03T11:02:03.000000000 UTC",
+		"2000-12-31:2:3 Z":   "",
+	} {
+		at, err := rich.ParseTimestamp(s)
+		if (err == nil) != (want != "") || err == nil && rich.FormatTimestamp(at) != want {
+			t.Errorf("%s: got %v, %v, want %q", s, at, err, want)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func ParseTimestamp(s string) (time.Time, error) {
 	}
 	for i, f := range stampFormats() {
 		groups := f.FindStringSubmatch(s)
-		if groups == nil {
+		if groups == nil || cutsDay(s, groups) {
 			continue
 		}
 		n, ok := stampNumbers(groups[1:], hasTime[i])
@@ -161,6 +161,13 @@ func ParseTimestamp(s string) (time.Time, error) {
 		return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5]-offset, ns, time.UTC), nil
 	}
 	return time.Time{}, errorf(badTimestamp, s)
+}
+
+// cutsDay reports whether the day of a match ends between two digits: Ruby reads
+// both, whatever follows.
+func cutsDay(s string, groups []string) bool {
+	end := len(groups[1]) + len(groups[2]) + len(groups[3]) + len("--")
+	return len(groups[3]) == 1 && end < len(s) && isDigit(s[end])
 }
 
 // stampNumbers returns year, month, day, hour, minute and second if they are in
