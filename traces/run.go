@@ -27,11 +27,18 @@ type RunStory struct {
 	requests    int
 	guessed     int          // of these: joined by connection and time
 	node        environments // of the node that was found
-	rounds      []round
+	rounds      int
+	round       round          // the last one
+	moved       bool           // it asked for another environment than the one before
+	moves       []string       // what moved, the first maxMoves of them
 	missing     map[string]int // 404 by indirection
-	failed      []string
+	failed      int
+	failure     string // the first one
 	report      string
 }
+
+// maxMoves bounds what a run that never ends makes known.
+const maxMoves = 16
 
 // A round is one catalog: an agent asks again when the answer is of another
 // environment. Rule: pain P25.
@@ -84,7 +91,9 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 		}
 		r.missing[t.Indirection]++
 	case t.Error != "":
-		r.failed = append(r.failed, t.Verb.String()+" "+t.Indirection+" "+t.Key+": "+t.Error)
+		if r.failed++; r.failed == 1 {
+			r.failure = t.Verb.String() + " " + t.Indirection + " " + t.Key + ": " + t.Error
+		}
 	case t.Indirection == "node" && t.Verb == Find:
 		r.node.asked = t.Environment
 		_ = json.Unmarshal(body, &struct{ Environment *string }{&r.node.got}) // what is no node changes nothing
@@ -149,7 +158,11 @@ func (r *RunStory) catalog(t *Trace, body []byte) {
 	if len(body) > 0 && json.Unmarshal(body, &is) == nil {
 		c.got, c.resources = is.Environment, len(is.Resources)
 	}
-	r.rounds = append(r.rounds, c)
+	r.rounds++
+	if r.moved = r.rounds > 1 && c.asked != r.round.asked; r.moved && len(r.moves) < maxMoves {
+		r.moves = append(r.moves, fmt.Sprintf("environment changed %s -> %s in round %d", r.round.asked, c.asked, r.rounds))
+	}
+	r.round = c
 }
 
 // Done reports whether the report has come, with which a run ends.
@@ -170,16 +183,16 @@ func (r *RunStory) String() string {
 		unit = "request"
 	}
 	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), RunName(r.Run, r.Transaction, r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
-	if len(r.rounds) == 0 {
+	if r.rounds == 0 {
 		b.WriteString(", no catalog")
 	} else {
-		b.WriteString(", " + r.rounds[len(r.rounds)-1].String())
+		b.WriteString(", " + r.round.String())
 	}
 	for _, ind := range sortedKeys(r.missing) {
 		fmt.Fprintf(&b, ", %d %s 404", r.missing[ind], ind)
 	}
-	if n := len(r.failed); n > 0 {
-		fmt.Fprintf(&b, ", %d failed (%s)", n, r.failed[0])
+	if r.failed > 0 {
+		fmt.Fprintf(&b, ", %d failed (%s)", r.failed, r.failure)
 	}
 	b.WriteString(", " + cmp.Or(r.report, "no report"))
 	for _, s := range r.convergence() {
@@ -231,16 +244,12 @@ func (r *RunStory) convergence() []string {
 	if n := r.node; n.got != "" && n.got != n.asked {
 		parts = append(parts, fmt.Sprintf("environment changed %s -> %s by the node", n.asked, n.got))
 	}
-	for i, c := range r.rounds {
-		switch {
-		case i > 0 && c.asked != r.rounds[i-1].asked:
-			parts = append(parts, fmt.Sprintf("environment changed %s -> %s in round %d", r.rounds[i-1].asked, c.asked, i+1))
-		case i == len(r.rounds)-1 && c.got != "" && c.got != c.asked:
-			parts = append(parts, fmt.Sprintf("round %d asked for environment %s and got %s", i+1, c.asked, c.got))
-		}
+	parts = append(parts, r.moves...)
+	if c := r.round; !r.moved && c.got != "" && c.got != c.asked {
+		parts = append(parts, fmt.Sprintf("round %d asked for environment %s and got %s", r.rounds, c.asked, c.got))
 	}
-	if len(parts) == 0 && len(r.rounds) > 1 {
-		parts = append(parts, fmt.Sprintf("%d catalogs of environment %s", len(r.rounds), r.rounds[0].asked))
+	if len(parts) == 0 && r.rounds > 1 {
+		parts = append(parts, fmt.Sprintf("%d catalogs of environment %s", r.rounds, r.round.asked))
 	}
 	return parts
 }

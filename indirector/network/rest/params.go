@@ -124,6 +124,9 @@ func parseParameters(p parameters, text string) parameters {
 	return p
 }
 
+// briefly is how long the parameters are that a trace may keep, in bytes.
+const briefly = 1 << 10
+
 // readParameters returns those of the query and of a form, which is stronger.
 func (s Space) readParameters(r *http.Request) (parameters, error) {
 	query := parseParameters(nil, r.URL.RawQuery)
@@ -140,6 +143,11 @@ func (s Space) readParameters(r *http.Request) (parameters, error) {
 	form := parseParameters(nil, string(b))
 	if len(form) == 0 {
 		return query, nil
+	}
+	for i := range form { // a trace keeps the small ones, and would keep all of the form
+		if q := &form[i]; len(q.value) < briefly {
+			q.name, q.value = strings.Clone(q.name), strings.Clone(q.value)
+		}
 	}
 	query = slices.DeleteFunc(query, func(q parameter) bool {
 		_, both := form.last(q.name)
