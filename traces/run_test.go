@@ -1,6 +1,7 @@
 package traces_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -129,5 +130,19 @@ func TestHiddenFrom(t *testing.T) {
 		if got := tt.outcome.HiddenFrom(tt.caller); got != tt.want {
 			t.Errorf("%s from %q: got %v, want %v", tt.outcome, tt.caller, got, tt.want)
 		}
+	}
+}
+
+// TestEndlessRun holds that a run whose report never comes keeps no more than
+// others.
+func TestEndlessRun(t *testing.T) {
+	t.Parallel()
+	var r traces.RunStory
+	for i := range 1000 {
+		r.Add(&traces.Trace{Indirection: "catalog", Verb: traces.Find, Key: "n1", Environment: []string{"a", "b"}[i%2]}, nil)
+		r.Add(&traces.Trace{Indirection: "node", Verb: traces.Find, Key: "n1", Error: "no " + strconv.Itoa(i)}, nil)
+	}
+	if s := r.String(); strings.Count(s, "environment changed") > 16 || !strings.Contains(s, "1000 failed (find node n1: no 0)") {
+		t.Errorf("got %s", s)
 	}
 }
