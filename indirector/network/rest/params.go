@@ -124,8 +124,8 @@ func parseParameters(p parameters, text string) parameters {
 	return p
 }
 
-// briefly is how long the parameters are that a trace may keep, in bytes.
-const briefly = 1 << 10
+// maxCloned is the length below which a parameter of a form is copied, in bytes.
+const maxCloned = 1 << 10
 
 // readParameters returns those of the query and of a form, which is stronger.
 func (s Space) readParameters(r *http.Request) (parameters, error) {
@@ -145,7 +145,7 @@ func (s Space) readParameters(r *http.Request) (parameters, error) {
 		return query, nil
 	}
 	for i := range form { // a trace keeps the small ones, and would keep all of the form
-		if q := &form[i]; len(q.value) < briefly {
+		if q := &form[i]; len(q.value) < maxCloned {
 			q.name, q.value = strings.Clone(q.name), strings.Clone(q.value)
 		}
 	}
