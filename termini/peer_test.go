@@ -2,6 +2,7 @@ package termini_test
 
 import (
 	"os"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -114,6 +115,7 @@ func ask(b *testing.B, x *indirector.Indirector, req *indirector.Request) {
 }
 
 func repeat(b *testing.B, x *indirector.Indirector, req *indirector.Request) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program does
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -287,14 +287,15 @@ func (s *Store) End(t *traces.Trace, instance any) {
 // weigh reports whether an instance is another than that of the request before,
 // and what it weighs. What a memory terminus answers again and again is in
 // memory once.
-func (s *Store) weigh(instance any) (own bool, weight int64) {
+func (s *Store) weigh(instance any) (other bool, weight int64) {
 	if instance == nil {
 		return false, 0
 	}
 	if last := s.newest.Load(); last != nil && isPointer(instance) && *last == instance {
 		return false, 0
 	}
-	s.newest.Store(&instance)
+	own := instance // its address escapes, and that of the argument would at each call
+	s.newest.Store(&own)
 	if s.opts.Weigh != nil {
 		weight = s.opts.Weigh(instance)
 	}

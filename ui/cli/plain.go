@@ -62,7 +62,7 @@ type switched struct{ to opener }
 // runPlain runs the program over a session without a screen, and then over those
 // that are opened from there.
 func (v viewer) runPlain(ctx context.Context, s *workspace) (err error) {
-	limitMemory()
+	limitMemory(memoryLimit)
 	lines, ended := make(chan string), make(chan struct{})
 	defer close(ended)
 	go readLines(v.p.In, lines, ended) // ends with its input, which may be later than the program

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -217,10 +216,10 @@ func (l *listening) memoryLimit() int64 {
 	return 60 << 20 // with the pages of the binary it is 80
 }
 
-// limitMemory sets the limit of the process, unless the environment does.
+// limitMemory sets the limit of a process that does nothing else.
 func (l *listening) limitMemory() {
-	if l.p.alone && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(l.memoryLimit())
+	if l.p.alone {
+		limitMemory(l.memoryLimit())
 	}
 }
 

@@ -33,7 +33,7 @@ import (
 // show runs the interactive program over a session, and then over those that
 // are opened from there. Every session is closed.
 func (v viewer) show(ctx context.Context, s *workspace) error {
-	limitMemory()
+	limitMemory(memoryLimit)
 	for s != nil {
 		next, err := v.showOne(ctx, s)
 		if err != nil {
@@ -52,9 +52,16 @@ func (v viewer) show(ctx context.Context, s *workspace) error {
 // GOMEMLIMIT overrides it.
 const memoryLimit = 448 << 20
 
-func limitMemory() {
+// limitMemory sets how much memory the runtime tries to stay below, in bytes.
+// Far below it, garbage may wait: what lives is small, and the collector would
+// run hundreds of times a second and take a third of the time. GOMEMLIMIT and
+// GOGC override both.
+func limitMemory(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(limit)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
 	}
 }
 
