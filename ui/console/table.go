@@ -97,7 +97,7 @@ func askCommands() []cmd {
 		},
 		{name: "ignore", args: "[PATH | off [PATH]]", help: "paths that do not count in comparisons; * is any text", run: ignore},
 		{
-			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replay, expression: true,
+			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replayAll, expression: true,
 			shell: shell{asks, "--recording FILE", "Ask recorded requests again, by the routes there are now"},
 		},
 		{name: "watch", args: "[EXPR | server(HOST:PORT) | off]", help: "while a request is held count what an expression means, or ask a server how it is", offered: hasDebugger, next: nextFilter, run: watch, expression: true},
