@@ -133,15 +133,8 @@ func idsOf(log session.Log, expr string) ([]uint64, error) {
 
 // compareTermini asks two termini for one key, and compares their answers.
 func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
-	var names []string
-	rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
-		list, is := strings.CutPrefix(w, "terminus=")
-		if is {
-			names = strings.Split(list, ",")
-		}
-		return is
-	})
-	if len(names) != 2 {
+	names, rest, ok := command.Pair(words)
+	if !ok {
 		return nil, &command.UsageError{What: "which two termini?", Advice: "write terminus=exec,plain"}
 	}
 	reqs := make([]*indirector.Request, 2)
