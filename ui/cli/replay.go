@@ -17,12 +17,12 @@ import (
 
 // A replayResult is what replay prints as JSON: schema replay.
 type replayResult struct {
-	Recording string          `json:"recording"`
-	Dry       bool            `json:"dry"`
+	Recording string `json:"recording"`
+	Dry       bool   `json:"dry"`
 	replay.Counts
-	Rules     []string        `json:"rules"`    // what does not count in values
-	Values    diff.Tally      `json:"values"`   // all zero of a dry one
-	Differ    []replayRequest `json:"differ"`
+	Rules  []string        `json:"rules"`  // what does not count in values
+	Values diff.Tally      `json:"values"` // all zero of a dry one
+	Differ []replayRequest `json:"differ"`
 }
 
 type replayRequest struct {
