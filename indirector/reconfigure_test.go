@@ -81,7 +81,7 @@ func TestReconfigure(t *testing.T) {
 	if got := origin("a"); got != "blue" || made != 2 {
 		t.Errorf("got %s, made %d times, want a new terminus", got, made)
 	}
-	if got := h.TTL(); got != time.Hour {
+	if got := h.TTL("node"); got != time.Hour {
 		t.Errorf("time to live %v, want that of the new settings", got)
 	}
 	hold <- struct{}{}

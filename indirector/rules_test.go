@@ -365,8 +365,39 @@ func TestConstructors(t *testing.T) {
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)
-	if got := h.TTL(); got != 30*time.Minute {
+	if got := h.TTL("node"); got != 30*time.Minute {
 		t.Errorf("IND-EXP-02: got %v, want runinterval", got)
+	}
+	for _, tt := range []struct {
+		ttl  string
+		want time.Duration
+		err  bool
+	}{
+		{"60", time.Minute, false},
+		{"0", 0, false},
+		{"-5", -5 * time.Second, false},
+		{"1m", -5 * time.Second, true},
+		{"", -5 * time.Second, true},
+		{"9000000000", -5 * time.Second, true},
+	} {
+		err := h.Assign("node", indirector.SlotTTL, traces.Choice{Terminus: tt.ttl, Kind: traces.FromYou, Source: "test"})
+		if got := h.TTL("node"); got != tt.want || (err != nil) != tt.err {
+			t.Errorf("IND-EXP-02: set to %q: got %v, %v, want %v", tt.ttl, got, err, tt.want)
+		}
+		if err != nil && indirector.Message(err) != "Indirection TTL must be an integer" {
+			t.Errorf("IND-EXP-02: got %v", err)
+		}
+	}
+	if got := h.TTL("facts"); got != 30*time.Minute {
+		t.Errorf("IND-EXP-02: got %v for another indirection", got)
+	}
+	plan := h.Plan(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a"}, nil)
+	if got := plan.Steps[traces.ExpirySet].Because.About; got != "now + -5 s, you test" {
+		t.Errorf("the plan has %q", got)
+	}
+	h.Withdraw("node", traces.FromYou)
+	if got := h.TTL("node"); got != 30*time.Minute {
+		t.Errorf("IND-EXP-02: got %v after it was taken back", got)
 	}
 	for s, want := range map[string]time.Duration{"1800": 30 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1y": 365 * 24 * time.Hour, "5s": 5 * time.Second} {
 		if got, err := indirector.ParseDuration(s); err != nil || got != want {
@@ -433,21 +464,18 @@ func TestClosureL2(t *testing.T) {
 	for source := traces.FromDeclaration; source <= traces.FromYou; source++ {
 		h := newFixture(t, nil)
 		for _, name := range h.Registry().Names() {
-			for slot, terminus := range map[string]string{indirector.SlotTerminus: "spare", indirector.SlotCache: "cache"} {
+			for slot, terminus := range map[string]string{indirector.SlotTerminus: "spare", indirector.SlotCache: "cache", indirector.SlotTTL: "60"} {
 				c := traces.Choice{Terminus: terminus, Kind: source, Source: "here"}
 				if err := h.Assign(name, slot, c); err != nil {
 					t.Fatal(err)
 				}
 				r, _ := h.Explain(name)
-				got := r.Primary
-				if slot == indirector.SlotCache {
-					got = r.Cache
-				}
+				got := r.Slot(slot)
 				i := slices.IndexFunc(got, func(c traces.Choice) bool { return c.Kind == source && c.Source == "here" })
 				if i < 0 {
 					t.Errorf("%s %s: %v left no mark: %+v", name, slot, source, got)
 				}
-				if slot == indirector.SlotCache && got.Winner().Kind != source {
+				if slot != indirector.SlotTerminus && got.Winner().Kind != source {
 					t.Errorf("%s %s: %v does not decide", name, slot, source)
 				}
 			}

@@ -483,10 +483,20 @@ func TestExpiryRules(t *testing.T) {
 		{"IND-EXP-02 runinterval is read once", nil, func(s *scene) {
 			changing := settings{"runinterval": "60"}
 			s.fixture = newFixture(s.t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Settings = changing })
-			first := s.TTL()
+			first := s.TTL("node")
 			changing["runinterval"] = "120"
-			if got := s.TTL(); first != time.Minute || got != time.Minute {
+			if got := s.TTL("node"); first != time.Minute || got != time.Minute {
 				s.t.Errorf("got %v, then %v", first, got)
+			}
+		}},
+		{"IND-EXP-02 a ttl set by code", nil, func(s *scene) {
+			s.main.m["a"] = original
+			if err := s.Assign("node", indirector.SlotTTL, traces.Choice{Terminus: "60", Kind: traces.FromYou, Source: "test"}); err != nil {
+				s.t.Fatal(err)
+			}
+			s.gives(widget{name: "a", origin: "main", at: now.Add(time.Minute)})(s.ask(find, 0))
+			if got := s.keep.last().Steps[traces.ExpirySet].Because.String(); got != "ttl(60 s, you test)" {
+				s.t.Errorf("the trace has %q", got)
 			}
 		}},
 		{"IND-EXP-03 a find gives now and ttl", nil, func(s *scene) {

@@ -10,7 +10,6 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
-	"indirtui/traces"
 	"indirtui/ui/command"
 )
 
@@ -67,15 +66,12 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			continue
 		}
 		r, _ := e.Explain(name)
-		for _, s := range []struct {
-			name string
-			slot traces.Slot
-		}{{indirector.SlotTerminus, r.Primary}, {indirector.SlotCache, r.Cache}} {
-			w := s.slot.Winner()
-			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
-			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
+		for _, slot := range r.Slots() {
+			w := r.Slot(slot).Winner()
+			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: slot, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
+			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || slot == indirector.SlotTTL || e.Registry().Descriptor(name, w.Terminus) != nil
 			decided := false
-			for _, c := range s.slot {
+			for _, c := range r.Slot(slot) {
 				o := routeCandidate{
 					Terminus: c.Terminus, Source: c.Kind.String(), Place: c.Source,
 					Applied: c.Why == "" && c.Terminus != "", Why: c.Why, Note: c.Note,

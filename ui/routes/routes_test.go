@@ -40,8 +40,7 @@ func (h *engine) Configured() indirector.Routes { return h.start }
 func (h *engine) Overrides() []string {
 	var names []string
 	for _, name := range h.Registry().Names() {
-		a, b := h.Routes()[name], h.start[name]
-		if a.Primary.Winner().Terminus != b.Primary.Winner().Terminus || a.Cache.Winner().Terminus != b.Cache.Winner().Terminus {
+		if !h.Routes()[name].Agrees(h.start[name]) {
 			names = append(names, name)
 		}
 	}
@@ -180,6 +179,33 @@ func TestJourneyIgnoredRoutes(t *testing.T) {
 	if len(p.Copied) != 1 || !strings.HasPrefix(p.Copied[0], "agent:\n") || !strings.Contains(p.Copied[0], "terminus: exec") {
 		t.Errorf("copied %q", p.Copied)
 	}
+}
+
+// A ttl is chosen, seen with who chose it, and taken back, as a terminus is.
+func TestTTL(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	traffic(t, h)
+	p := play(t, h, log, about, 140, 40).Keys("3", "j")
+	chosen := func(want string) {
+		t.Helper()
+		if r, _ := h.Explain("node"); r.TTL.Winner().Terminus != want {
+			t.Errorf("the ttl is %q, want %q", r.TTL.Winner().Terminus, want)
+		}
+	}
+	p.Keys(":", "route node ttl=60", "enter").Want("did :route node ttl=60   z undo", "1 override", "ttl      60 s", "you, 14:", "command line", "you: ttl - -> 60 s")
+	chosen("60")
+	if got := p.Line(" node "); !strings.HasPrefix(got, ">*") || !strings.Contains(got, "; ttl you, ") {
+		t.Errorf("row of node: %q", got)
+	}
+	p.Keys(":", "find node web01.example.com", "enter").Want("#44 find node web01.example.com", "(sent by you)")
+	p.Keys("H").Want("60 s   every opinion, strongest first").Keys("esc")
+	p.Keys("z").Want("undone :route node ttl=60").Not("60 s  ", "1 override")
+	chosen("")
+	p.Keys("Z").Want("redone :route node ttl=60")
+	chosen("60")
+	p.Keys("u").Want("did :route reset node").Not("1 override")
+	chosen("")
 }
 
 // Journey 6: swap a terminus, with what-if and undo.
