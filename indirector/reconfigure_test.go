@@ -169,7 +169,7 @@ func TestSoftFailure(t *testing.T) {
 		})
 		h.assign(t, "report", indirector.SlotTerminus, "softly")
 		err := h.save(t, "report", "a")
-		tr := h.keep.last()
+		tr := h.keep.Last()
 		if q := tr.Steps[traces.Terminus]; tr.Outcome != tt.out || q.Because.Reason != tt.why || (err != nil) != (tt.out == traces.Err) {
 			t.Errorf("soft %q: got %v, %v, %v; want %v, %v", tt.soft, err, tr.Outcome, q, tt.out, tt.why)
 		}
