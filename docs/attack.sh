@@ -10,48 +10,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${SEED:=$(date +%s)}" "${HOSTILE:=10000}" "${BOMBS:=20}" "${SLOW:=1000}" "${KILLS:=500}"
-work=$(mktemp -d /tmp/attack.XXXXXX)
-server=
-stop() {
-  if [ -n "$server" ]; then kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; fi
-  rm -rf "$work"
-}
-trap stop EXIT
 ulimit -n "$(ulimit -Hn)"
-
-go build -o "$work/indirtui" .
-(cd .ci/peers/attack && go build -o "$work/attack" .)
-mkdir -p "$work/srv/var" "$work/code/environments/production"
-cat >"$work/srv/puppet.conf" <<CONF
-[main]
-vardir = $work/srv/var
-ssldir = $work/ssl
-cadir = $work/ca
-codedir = $work/code
-basemodulepath = $work/none
-certname = localhost
-dns_alt_names = localhost
-keylength = 2048
-[server]
-catalog_terminus = json
-CONF
+. docs/listener.sh attack
 printf -- '---\nserver:\n  facts:\n    terminus: json\n' >"$work/srv/routes.yaml"
-"$work/indirtui" serve --confdir "$work/srv" --listen 127.0.0.1:0 --record "$work/recording.jsonl" --rotate 8M --keep 3 >"$work/out" 2>"$work/err" &
-server=$!
-echo $server >"$work/pid"
-until grep -q ' on 127.*as application' "$work/err"; do
-  kill -0 $server || { cat "$work/err"; exit 1; }
-  sleep 0.1
-done
-url=https://localhost:$(grep -o ' on 127.0.0.1:[0-9]*' "$work/err" | head -1 | cut -d: -f2)
+start serve serve --confdir "$work/srv" --record "$work/recording.jsonl" --rotate 8M --keep 3
 for name in hostile.example.com good.example.com; do
   "$work/indirtui" ca generate "$name" --confdir "$work/srv" >/dev/null
 done
 failed=0
 if [ -n "${SOAK:-}" ]; then
-  mkdir -p "$work/srv/var/server_data/catalog"
   sed 's/"name":"[^"]*"/"name":"good.example.com"/' termini/testdata/bench/catalog.json >"$work/srv/var/server_data/catalog/good.example.com.json"
-  "$work/attack" -soak "$SOAK" -facts .ci/peers/fixtures/facts.agent01.json -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" \
+  "$work/attack" -soak "$SOAK" -facts .ci/peers/fixtures/facts.agent01.json -url "$url_serve" -ca "$work/ca/ca_crt.pem" -pidfile "$work/serve.pid" \
     -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
     -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
   files=("$work"/recording*.jsonl)
@@ -59,15 +28,15 @@ if [ -n "${SOAK:-}" ]; then
   [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
   exit $failed
 fi
-"$work/attack" -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
+"$work/attack" -url "$url_serve" -ca "$work/ca/ca_crt.pem" -pidfile "$work/serve.pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
   -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
   -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
 files=("$work"/recording*.jsonl)
 echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
 [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
-if grep -i -m 3 panic "$work/err"; then failed=1; fi
+if grep -i -m 3 panic "$work/serve.err"; then failed=1; fi
 sleep 2 # what is recorded waits a moment
-leaks=$(cat "${files[@]}" "$work/out" "$work/err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
+leaks=$(cat "${files[@]}" "$work/serve.out" "$work/serve.err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
 echo "secrets           $(cat "${files[@]}" | grep -c '(masked ') lines with redactions; $(grep -c hunter2 <<<"$leaks") secrets in recording, lines and log"
 [ -z "$leaks" ] || { echo "$leaks"; failed=1; }
 

@@ -7,36 +7,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${DURATION:=5s}" "${CLIENTS:=8}"
-work=$(mktemp -d /tmp/load.XXXXXX)
-pids=()
-stop() {
-  for p in "${pids[@]}"; do kill "$p" 2>/dev/null && wait "$p" 2>/dev/null || true; done
-  rm -rf "$work"
-}
-trap stop EXIT
-
-go build -o "$work/indirtui" .
-(cd .ci/peers/load && go build -o "$work/load" .)
+. docs/listener.sh load
 
 node=bench01.example.com
 modules=$work/code/environments/production/modules/bench/files
-mkdir -p "$work/srv/var/server_data/catalog" "$work/proxy" "$modules"
+mkdir -p "$work/proxy" "$modules"
 head -c 1024 < <(yes 'one kibibyte of text for measurements') >"$modules/1k.txt"
 head -c 1048576 < <(yes 'one mebibyte of text for measurements') >"$modules/1m.bin"
 truncate -s 1G "$modules/1g.bin"
-cat >"$work/srv/puppet.conf" <<CONF
-[main]
-vardir = $work/srv/var
-ssldir = $work/ssl
-cadir = $work/ca
-codedir = $work/code
-basemodulepath = $work/none
-certname = localhost
-dns_alt_names = localhost
-keylength = 2048
-[server]
-catalog_terminus = json
-CONF
 sed "s|^vardir.*|vardir = $work/proxy/var|" "$work/srv/puppet.conf" >"$work/proxy/puppet.conf"
 resources=
 for i in $(seq 12); do
@@ -44,23 +22,13 @@ for i in $(seq 12); do
 done
 echo "{\"tags\":[],\"name\":\"$node\",\"version\":1,\"code_id\":null,\"catalog_uuid\":\"827a74c8-cf98-44da-9ff7-18c5e4bee41e\",\"catalog_format\":1,\"environment\":\"production\",\"resources\":[$resources],\"edges\":[],\"classes\":[\"bench\"]}" >"$work/srv/var/server_data/catalog/$node.json"
 
-start() { # NAME ARGUMENT...; sets url_NAME
-  local name=$1
-  shift
-  "$work/indirtui" "$@" --listen 127.0.0.1:0 >"$work/$name.out" 2>"$work/$name.err" &
-  pids+=($!)
-  echo $! >"$work/$name.pid"
-  until grep -q ' on 127' "$work/$name.err"; do
-    kill -0 "${pids[-1]}" || { cat "$work/$name.err"; exit 1; }
-    sleep 0.1
-  done
-  declare -g "url_$name=https://localhost:$(grep -o ' on 127.0.0.1:[0-9]*' "$work/$name.err" | head -1 | cut -d: -f2)"
-}
-start serve serve --confdir "$work/srv"
+serve=(serve --confdir "$work/srv")
+start serve "${serve[@]}"
 "$work/indirtui" ca generate "$node" --confdir "$work/srv" >/dev/null
 cert=$work/ssl/certs/$node.pem key=$work/ssl/private_keys/$node.pem ca=$work/ca/ca_crt.pem
-start proxy proxy --confdir "$work/proxy" --upstream "$url_serve" --agents-ssl "$work/ssl" \
-  --cert "$work/ssl/certs/localhost.pem" --key "$work/ssl/private_keys/localhost.pem" --ca "$ca" --crl "$work/ca/ca_crl.pem"
+proxy=(proxy --confdir "$work/proxy" --upstream "$url_serve" --agents-ssl "$work/ssl"
+  --cert "$work/ssl/certs/localhost.pem" --key "$work/ssl/private_keys/localhost.pem" --ca "$ca" --crl "$work/ca/ca_crl.pem")
+start proxy "${proxy[@]}"
 
 load() { # NAME ARGUMENT...
   local name=$1 url=url_$1
@@ -106,18 +74,8 @@ for name in serve proxy; do
   url=url_$name
   kill "$(cat "$work/$name.pid")" # a fresh process: its peak is that of one transfer
   wait "$(cat "$work/$name.pid")" || true
-  if [ $name = serve ]; then
-    port=${url_serve##*:}
-    "$work/indirtui" serve --confdir "$work/srv" --listen "127.0.0.1:$port" >/dev/null 2>"$work/serve.err" &
-  else
-    port=${url_proxy##*:}
-    "$work/indirtui" proxy --confdir "$work/proxy" --upstream "$url_serve" --agents-ssl "$work/ssl" \
-      --cert "$work/ssl/certs/localhost.pem" --key "$work/ssl/private_keys/localhost.pem" --ca "$ca" --crl "$work/ca/ca_crl.pem" \
-      --listen "127.0.0.1:$port" >/dev/null 2>"$work/proxy.err" &
-  fi
-  pids+=($!)
-  echo $! >"$work/$name.pid"
-  until grep -q ' on 127' "$work/$name.err"; do sleep 0.1; done
+  declare -n arguments=$name
+  PORT=${!url##*:} start "$name" "${arguments[@]}"
   curl -sS --cacert "$ca" --cert "$cert" --key "$key" -H 'Accept: application/octet-stream' -o /dev/null \
     -w "1 GiB through $name: %{size_download} bytes in %{time_total} s" "${!url}/puppet/v3/file_content/modules/bench/1g.bin?environment=production"
   echo ", the most memory it took: $(peak $name)"

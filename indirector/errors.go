@@ -123,6 +123,7 @@ const (
 	msgCacheFailed     = "Cached %s for %s failed: %s"                                                   // IND-FIND-05
 	msgNoInstance      = "Could not find indirection instance %s for %s"                                 // IND-TERM-04
 	msgAlreadyHandling = "Already handling indirection for %s; cannot also handle %s"                    // IND-REG-03
+	msgTTL             = "Indirection TTL must be an integer"                                            // IND-EXP-02
 	msgSetting         = "The setting %s is not a valid indirection setting."                            // IND-SEL-09
 	msgNestedTooDeep   = "requests nest deeper than %d: a terminus asks for what it is itself answering" // ours
 )

@@ -198,10 +198,10 @@ func setExpiry(c *call) (traces.Answer, traces.Because, error) {
 	if at := e.Expiration(); !at.IsZero() {
 		return traces.Kept, traces.Because{Reason: traces.AlreadySet}, nil
 	}
-	dated := e.WithExpiration(c.now().Add(c.to.around.ttl()))
+	dated := e.WithExpiration(c.now().Add(c.to.ttl()))
 	c.shared(c.req.Key, e, dated)
 	c.value = dated
-	return traces.Set, traces.Because{Reason: traces.TTL}, nil
+	return traces.Set, c.to.dated, nil
 }
 
 func (c *call) shared(key string, was, is Instance) {

@@ -22,6 +22,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/golden"
+	"indirtui/indirector/terminustest"
 	"indirtui/traces"
 )
 
@@ -425,41 +426,11 @@ func (m *mem) Destroy(_ context.Context, r *indirector.Request) (any, error) {
 	return v, nil
 }
 
-type logLine struct {
-	Level   string `json:"level"`
-	Message string `json:"message"`
-}
-
-// logs keeps log lines with the names that Puppet gives their levels.
-type logs struct {
-	mu    sync.Mutex
-	lines []logLine
-}
-
-func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
-func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
-func (l *logs) WithGroup(string) slog.Handler            { return l }
-func (l *logs) Handle(_ context.Context, r slog.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	level := map[slog.Level]string{slog.LevelDebug: "debug", slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "err", indirector.LevelCritical: "crit"}[r.Level]
-	l.lines = append(l.lines, logLine{level, r.Message})
-	return nil
-}
-
-func (l *logs) take() []logLine {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := l.lines
-	l.lines = nil
-	return lines
-}
-
 var bares = regexp.MustCompile(`#<GoldenBare:0xXXXX [^>]*>`)
 
 var expiredAt = regexp.MustCompile(`expired at (\S+ \S+ \S+)`)
 
-func normLogs(lines []logLine) []logLine {
+func normLogs(lines []terminustest.LogLine) []terminustest.LogLine {
 	for i := range lines {
 		lines[i].Message, _, _ = strings.Cut(strings.ReplaceAll(lines[i].Message, nilKey, ""), "\n") // the record has the first line only
 		l := lines[i]
@@ -484,18 +455,18 @@ func environments(name string) error {
 }
 
 type goldenStep struct {
-	Verb       string          `json:"verb"`
-	Key        json.RawMessage `json:"key"`
-	Name       string          `json:"name"`
-	Instance   string          `json:"instance"`
-	Options    ordered         `json:"options"`
-	Calls      []any           `json:"calls"`
-	Returns    any             `json:"returns"`
-	Error      string          `json:"error"`
-	RubyError  bool            `json:"ruby_error"`
-	Exception  string          `json:"exception"`
-	Logs       []logLine       `json:"logs"`
-	StringKeys bool            `json:"string_keys"`
+	Verb       string                 `json:"verb"`
+	Key        json.RawMessage        `json:"key"`
+	Name       string                 `json:"name"`
+	Instance   string                 `json:"instance"`
+	Options    ordered                `json:"options"`
+	Calls      []any                  `json:"calls"`
+	Returns    any                    `json:"returns"`
+	Error      string                 `json:"error"`
+	RubyError  bool                   `json:"ruby_error"`
+	Exception  string                 `json:"exception"`
+	Logs       []terminustest.LogLine `json:"logs"`
+	StringKeys bool                   `json:"string_keys"`
 }
 
 // option returns what the caller gave for an option.
@@ -639,7 +610,7 @@ func TestGoldenIndirection(t *testing.T) {
 
 func runGolden(t *testing.T, c goldenCase) {
 	var calls []any
-	step, log := new(goldenStep), new(logs)
+	step, log := new(goldenStep), &terminustest.Log{Least: slog.LevelDebug}
 	x := newGolden(t, c, &calls, step, log)
 	if x == nil {
 		return
@@ -647,7 +618,7 @@ func runGolden(t *testing.T, c goldenCase) {
 	for i, s := range c.Steps {
 		*step = s
 		calls = nil
-		log.take()
+		log.Take()
 		key, inst, keyed := s.subject()
 		req := indirector.NewRequest("golden_widget", traces.ParseVerb(s.Verb), key, inst, s.Options)
 		req.Keyed = keyed
@@ -681,7 +652,7 @@ func runGolden(t *testing.T, c goldenCase) {
 		if d := cmp.Diff(s.Calls, jsonable(calls)); d != "" && !(len(s.Calls) == 0 && len(calls) == 0) {
 			t.Errorf("step %d: calls (-want +got):\n%s", i, d)
 		}
-		if d := cmp.Diff(normLogs(s.Logs), normLogs(log.take())); d != "" {
+		if d := cmp.Diff(normLogs(s.Logs), normLogs(log.Take())); d != "" {
 			t.Errorf("step %d: logs (-want +got):\n%s", i, d)
 		}
 	}
@@ -689,7 +660,7 @@ func runGolden(t *testing.T, c goldenCase) {
 
 // newGolden returns the Indirector of a case, or nil if its routes are refused
 // as recorded.
-func newGolden(t *testing.T, c goldenCase, calls *[]any, step *goldenStep, log *logs) *indirector.Indirector {
+func newGolden(t *testing.T, c goldenCase, calls *[]any, step *goldenStep, log *terminustest.Log) *indirector.Indirector {
 	t.Helper()
 	main := &script{"main", c.Main, calls, step}
 	cache := &script{"cache", c.Cache, calls, step}
@@ -716,7 +687,7 @@ func newGolden(t *testing.T, c goldenCase, calls *[]any, step *goldenStep, log *
 	}
 	x, err := indirector.New(indirector.Config{
 		Registry: reg, Routes: indirector.Routes{}, Settings: settings{"runinterval": "1800"},
-		Now: func() time.Time { return now }, Log: slog.New(log), Environments: environments, Recorder: new(keep),
+		Now: func() time.Time { return now }, Log: slog.New(log), Environments: environments, Recorder: new(terminustest.Recorder),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -798,32 +769,6 @@ func jsonable(v any) any {
 	var out any
 	_ = json.Unmarshal(b, &out)
 	return out
-}
-
-// keep is a recorder that keeps everything.
-type keep struct {
-	mu   sync.Mutex
-	n    uint64
-	done []*traces.Trace
-}
-
-func (k *keep) Begin(*traces.Trace) uint64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.n++
-	return k.n
-}
-
-func (k *keep) End(t *traces.Trace, _ any) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.done = append(k.done, t)
-}
-
-func (k *keep) last() *traces.Trace {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.done[len(k.done)-1]
 }
 
 // Rules IND-REQ-01 to IND-REQ-13.

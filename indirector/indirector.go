@@ -226,10 +226,6 @@ func (x *Indirector) Terminus(indirection, name string) (Terminus, error) {
 	return h.terminus, nil
 }
 
-// TTL is how long a found instance stays fresh: the setting runinterval. Rule
-// IND-EXP-02.
-func (x *Indirector) TTL() time.Duration { return x.around.Load().ttl() }
-
 // Reconfigure replaces the settings and the whole route table. Termini that
 // read a setting for which changed is true are made anew when next needed; the
 // others stay. Requests on their way keep the routes, settings and termini that

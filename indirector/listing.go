@@ -35,7 +35,7 @@ func (l *listing) String() string {
 
 // newListing returns the request for the terminus.
 func (c *call) newListing() *Request {
-	c.list = &listing{first: []Instance{}, at: c.now().Add(c.to.around.ttl())}
+	c.list = &listing{first: []Instance{}, at: c.now().Add(c.to.ttl())}
 	return c.req.Yielding(c.yield)
 }
 

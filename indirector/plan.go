@@ -1,6 +1,7 @@
 package indirector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -317,7 +318,7 @@ func (p *planner) expirySet() (q traces.Question, known bool) {
 	case p.sure && p.served != traces.ByTerminus:
 		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.EarlierStepAnswered}}, true
 	}
-	ttl := traces.Because{Reason: traces.TTL, About: "now + " + p.x.TTL().String()}
+	ttl := traces.Because{Reason: traces.TTL, About: "now + " + cmp.Or(p.to.dated.About, p.to.ttl().String())}
 	switch v := p.value.(type) {
 	case nil:
 		return traces.Question{Because: ttl}, true

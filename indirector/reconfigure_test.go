@@ -81,7 +81,7 @@ func TestReconfigure(t *testing.T) {
 	if got := origin("a"); got != "blue" || made != 2 {
 		t.Errorf("got %s, made %d times, want a new terminus", got, made)
 	}
-	if got := h.TTL(); got != time.Hour {
+	if got := h.TTL("node"); got != time.Hour {
 		t.Errorf("time to live %v, want that of the new settings", got)
 	}
 	hold <- struct{}{}
@@ -169,7 +169,7 @@ func TestSoftFailure(t *testing.T) {
 		})
 		h.assign(t, "report", indirector.SlotTerminus, "softly")
 		err := h.save(t, "report", "a")
-		tr := h.keep.last()
+		tr := h.keep.Last()
 		if q := tr.Steps[traces.Terminus]; tr.Outcome != tt.out || q.Because.Reason != tt.why || (err != nil) != (tt.out == traces.Err) {
 			t.Errorf("soft %q: got %v, %v, %v; want %v, %v", tt.soft, err, tr.Outcome, q, tt.out, tt.why)
 		}

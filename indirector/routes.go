@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +17,50 @@ import (
 // Off as a Choice of cache switches it off.
 const Off = "off"
 
-// A Route holds the candidates for terminus and cache of an indirection.
-type Route struct{ Primary, Cache traces.Slot }
+// A Route holds the candidates for terminus and cache of an indirection, and for
+// its ttl: a number of seconds. Without a ttl the setting runinterval holds. Rule
+// IND-EXP-02.
+type Route struct{ Primary, Cache, TTL traces.Slot }
+
+// Slot returns one of the slots of a route.
+func (r Route) Slot(name string) traces.Slot { return *r.at(name) }
+
+func (r *Route) at(slot string) *traces.Slot {
+	switch slot {
+	case SlotCache:
+		return &r.Cache
+	case SlotTTL:
+		return &r.TTL
+	}
+	return &r.Primary
+}
+
+// each returns the route with every slot changed by edit.
+func (r Route) each(edit func(slot string, s traces.Slot) traces.Slot) Route {
+	for _, name := range [...]string{SlotTerminus, SlotCache, SlotTTL} {
+		*r.at(name) = edit(name, *r.at(name))
+	}
+	return r
+}
+
+// Slots returns the names of the slots that are shown: that of the ttl only if
+// there are candidates for one.
+func (r Route) Slots() []string {
+	if len(r.TTL) == 0 {
+		return []string{SlotTerminus, SlotCache}
+	}
+	return []string{SlotTerminus, SlotCache, SlotTTL}
+}
+
+// Agrees reports whether two routes come to the same terminus, cache and ttl.
+func (r Route) Agrees(other Route) bool {
+	for _, name := range [...]string{SlotTerminus, SlotCache, SlotTTL} {
+		if r.Slot(name).Winner().Terminus != other.Slot(name).Winner().Terminus {
+			return false
+		}
+	}
+	return true
+}
 
 // Routes are the routes of all indirections, by name. They are never changed,
 // only replaced.
@@ -27,13 +70,14 @@ type Routes map[string]Route
 const (
 	SlotTerminus = "terminus"
 	SlotCache    = "cache"
+	SlotTTL      = "ttl"
 )
 
 // A Change is an entry of the journal of routes. Gap L1.
 type Change struct {
 	At          time.Time
 	Indirection string // "" if the whole table was replaced
-	Slot        string // SlotTerminus, SlotCache, "ttl", or "" for the whole table
+	Slot        string // SlotTerminus, SlotCache, SlotTTL, or "" for the whole table
 	Old, New    traces.Choice
 	Why         string // "assign", "reset", "undo", "redo", "swap"
 	before      Routes
@@ -55,6 +99,20 @@ type resolved struct {
 	primaryHolder *holder
 	cacheHolder   *holder // nil if no cache is routed
 	around        *around
+	// ttl returns how long what is found stays fresh: as was chosen for the route,
+	// else the setting runinterval. Dated is why. Rule IND-EXP-02.
+	ttl   func() time.Duration
+	dated traces.Because
+}
+
+// ParseTTL reads a ttl: a number of seconds, which Puppet would also take if it is
+// zero or less. What would not fit into 270 years is refused. Rule IND-EXP-02.
+func ParseTTL(text string) (time.Duration, error) {
+	n, err := strconv.ParseInt(text, 10, 34)
+	if err != nil {
+		return 0, &Failure{Class: "ArgumentError", Message: msgTTL, Hidden: fmt.Sprintf("%q is no number of seconds", text)}
+	}
+	return time.Duration(n) * time.Second, nil
 }
 
 // newTable looks up the winners. A wrapper that stays chosen keeps its counts,
@@ -66,6 +124,12 @@ func (x *Indirector) newTable(routes Routes, before *table, anew, slot string) *
 		spec := &x.cfg.Registry.specs[i]
 		r := &resolved{spec: spec, route: routes[spec.Name], around: around}
 		r.primary, r.cache = r.route.Primary.Winner(), r.route.Cache.Winner()
+		r.ttl, r.dated = around.ttl, traces.Because{Reason: traces.TTL}
+		if c := r.route.TTL.Winner(); c.Terminus != "" {
+			life, _ := ParseTTL(c.Terminus) // Assign has read it
+			r.ttl = func() time.Duration { return life }
+			r.dated.About = c.Terminus + " s, " + c.Kind.String() + " " + c.Source
+		}
 		var was resolved
 		if before != nil {
 			was = *before.by[spec.Name]
@@ -113,8 +177,11 @@ func (x *Indirector) WrapperCounts(indirection, slot string) []WrapperCount {
 	if r == nil {
 		return nil
 	}
-	h := r.primaryHolder
-	if slot == SlotCache {
+	var h *holder
+	switch slot {
+	case SlotTerminus:
+		h = r.primaryHolder
+	case SlotCache:
 		h = r.cacheHolder
 	}
 	if h == nil || h.desc == nil || !strings.Contains(h.name, "(") || h.open(x) != nil {
@@ -229,19 +296,24 @@ func (x *Indirector) Explain(indirection string) (Route, bool) {
 	return r, ok
 }
 
-// Assign adds the candidate c to a slot, SlotTerminus or SlotCache, above those
-// of sources that are not stronger. The terminus must exist, except Off;
-// otherwise nothing changes. Rules IND-SEL-01, IND-SEL-05, IND-SEL-06.
+// Assign adds the candidate c to a slot, SlotTerminus, SlotCache or SlotTTL, above
+// those of sources that are not stronger. The terminus must exist, except Off, and
+// a ttl must be a number; otherwise nothing changes. Rules IND-SEL-01, IND-SEL-05,
+// IND-SEL-06, IND-EXP-02.
 func (x *Indirector) Assign(indirection, slot string, c traces.Choice) error {
 	spec := x.cfg.Registry.Spec(indirection)
 	if spec == nil {
 		return &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgNoIndirection, indirection), Hidden: hint(x.cfg.Registry.Nearest(indirection)), Err: ErrNoRoute}
 	}
-	if slot != SlotTerminus && slot != SlotCache {
+	switch {
+	case slot == SlotTTL:
+		if _, err := ParseTTL(c.Terminus); err != nil {
+			return err
+		}
+	case slot != SlotTerminus && slot != SlotCache:
 		return &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgSetting, slot)}
-	}
-	off := slot == SlotCache && c.Terminus == Off
-	if !off && x.cfg.Registry.Descriptor(indirection, c.Terminus) == nil {
+	case slot == SlotCache && c.Terminus == Off:
+	case x.cfg.Registry.Descriptor(indirection, c.Terminus) == nil:
 		return x.unknownTerminus(indirection, c.Terminus)
 	}
 	if c.At.IsZero() {
@@ -270,11 +342,11 @@ func push(s traces.Slot, c traces.Choice) traces.Slot {
 // Withdraw removes the candidates of a source: "reset to configured". Rule
 // IND-SEL-03.
 func (x *Indirector) Withdraw(indirection string, source traces.SourceKind) {
-	without := func(s traces.Slot) traces.Slot {
+	without := func(_ string, s traces.Slot) traces.Slot {
 		return slices.DeleteFunc(slices.Clone(s), func(c traces.Choice) bool { return c.Kind == source })
 	}
 	x.change("reset", indirection, "", traces.Choice{Kind: source}, func(r Route) Route {
-		return Route{without(r.Primary), without(r.Cache)}
+		return r.each(without)
 	})
 }
 
@@ -285,13 +357,9 @@ func (x *Indirector) change(why, indirection, slot string, c traces.Choice, edit
 	after := maps.Clone(before)
 	old := after[indirection]
 	after[indirection] = edit(old)
-	was := old.Primary
-	if slot == SlotCache {
-		was = old.Cache
-	}
 	x.journal = append(x.journal, Change{
 		At: x.now(), Indirection: indirection, Slot: slot, Why: why,
-		Old: was.Winner(), New: c, before: before, after: after,
+		Old: old.Slot(slot).Winner(), New: c, before: before, after: after,
 	})
 	anew := ""
 	if why == "assign" {
@@ -324,11 +392,8 @@ func (r Routes) With(indirection, slot string, c traces.Choice) Routes {
 }
 
 func (r Route) with(slot string, c traces.Choice) Route {
-	if slot == SlotCache {
-		r.Cache = push(r.Cache, c)
-	} else {
-		r.Primary = push(r.Primary, c)
-	}
+	s := r.at(slot)
+	*s = push(*s, c)
 	return r
 }
 
@@ -336,10 +401,9 @@ func (r Route) with(slot string, c traces.Choice) Route {
 func Rebase(now, old, next Routes) Routes {
 	rebased := maps.Clone(next)
 	for name, route := range now {
-		rebased[name] = Route{
-			rebase(route.Primary, old[name].Primary, next[name].Primary),
-			rebase(route.Cache, old[name].Cache, next[name].Cache),
-		}
+		rebased[name] = next[name].each(func(slot string, s traces.Slot) traces.Slot {
+			return rebase(route.Slot(slot), old[name].Slot(slot), s)
+		})
 	}
 	return rebased
 }

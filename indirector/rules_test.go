@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/terminustest"
 	"indirtui/traces"
 )
 
@@ -96,12 +97,12 @@ var specs = []indirector.Spec{
 type fixture struct {
 	*indirector.Indirector
 	fakes map[string]*fake
-	keep  *keep
+	keep  *terminustest.Recorder
 }
 
 func newFixture(t testing.TB, change func(*indirector.Config, *[]indirector.Descriptor)) *fixture {
 	t.Helper()
-	h := &fixture{fakes: map[string]*fake{}, keep: new(keep)}
+	h := &fixture{fakes: map[string]*fake{}, keep: new(terminustest.Recorder)}
 	var termini []indirector.Descriptor
 	routes := indirector.Routes{}
 	for _, s := range specs {
@@ -287,7 +288,7 @@ func TestSelection(t *testing.T) {
 		if _, err := thread.Do(t.Context(), req); err != nil {
 			t.Error(err)
 		}
-		if got := traces.Story(h.keep.last()); got != "thread-local override: spare, thread worker 1" { // S-41
+		if got := traces.Story(h.keep.Last()); got != "thread-local override: spare, thread worker 1" { // S-41
 			t.Errorf("story: %q", got)
 		}
 		if _, err := h.Do(t.Context(), req); !errors.Is(err, indirector.ErrNotFound) {
@@ -355,8 +356,8 @@ func TestConstructors(t *testing.T) {
 			if lost := errors.Is(err, indirector.ErrNotFound); lost != quirk {
 				t.Errorf("quirk %v: got %v", quirk, err)
 			}
-			if quirk && !strings.HasPrefix(traces.Story(h.keep.last()), "two singletons: symbol and string") {
-				t.Errorf("story: %q", traces.Story(h.keep.last()))
+			if quirk && !strings.HasPrefix(traces.Story(h.keep.Last()), "two singletons: symbol and string") {
+				t.Errorf("story: %q", traces.Story(h.keep.Last()))
 			}
 		}
 	})
@@ -365,8 +366,39 @@ func TestConstructors(t *testing.T) {
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)
-	if got := h.TTL(); got != 30*time.Minute {
+	if got := h.TTL("node"); got != 30*time.Minute {
 		t.Errorf("IND-EXP-02: got %v, want runinterval", got)
+	}
+	for _, tt := range []struct {
+		ttl  string
+		want time.Duration
+		err  bool
+	}{
+		{"60", time.Minute, false},
+		{"0", 0, false},
+		{"-5", -5 * time.Second, false},
+		{"1m", -5 * time.Second, true},
+		{"", -5 * time.Second, true},
+		{"9000000000", -5 * time.Second, true},
+	} {
+		err := h.Assign("node", indirector.SlotTTL, traces.Choice{Terminus: tt.ttl, Kind: traces.FromYou, Source: "test"})
+		if got := h.TTL("node"); got != tt.want || (err != nil) != tt.err {
+			t.Errorf("IND-EXP-02: set to %q: got %v, %v, want %v", tt.ttl, got, err, tt.want)
+		}
+		if err != nil && indirector.Message(err) != "Indirection TTL must be an integer" {
+			t.Errorf("IND-EXP-02: got %v", err)
+		}
+	}
+	if got := h.TTL("facts"); got != 30*time.Minute {
+		t.Errorf("IND-EXP-02: got %v for another indirection", got)
+	}
+	plan := h.Plan(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "a"}, nil)
+	if got := plan.Steps[traces.ExpirySet].Because.About; got != "now + -5 s, you test" {
+		t.Errorf("the plan has %q", got)
+	}
+	h.Withdraw("node", traces.FromYou)
+	if got := h.TTL("node"); got != 30*time.Minute {
+		t.Errorf("IND-EXP-02: got %v after it was taken back", got)
 	}
 	for s, want := range map[string]time.Duration{"1800": 30 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1y": 365 * 24 * time.Hour, "5s": 5 * time.Second} {
 		if got, err := indirector.ParseDuration(s); err != nil || got != want {
@@ -433,21 +465,18 @@ func TestClosureL2(t *testing.T) {
 	for source := traces.FromDeclaration; source <= traces.FromYou; source++ {
 		h := newFixture(t, nil)
 		for _, name := range h.Registry().Names() {
-			for slot, terminus := range map[string]string{indirector.SlotTerminus: "spare", indirector.SlotCache: "cache"} {
+			for slot, terminus := range map[string]string{indirector.SlotTerminus: "spare", indirector.SlotCache: "cache", indirector.SlotTTL: "60"} {
 				c := traces.Choice{Terminus: terminus, Kind: source, Source: "here"}
 				if err := h.Assign(name, slot, c); err != nil {
 					t.Fatal(err)
 				}
 				r, _ := h.Explain(name)
-				got := r.Primary
-				if slot == indirector.SlotCache {
-					got = r.Cache
-				}
+				got := r.Slot(slot)
 				i := slices.IndexFunc(got, func(c traces.Choice) bool { return c.Kind == source && c.Source == "here" })
 				if i < 0 {
 					t.Errorf("%s %s: %v left no mark: %+v", name, slot, source, got)
 				}
-				if slot == indirector.SlotCache && got.Winner().Kind != source {
+				if slot != indirector.SlotTerminus && got.Winner().Kind != source {
 					t.Errorf("%s %s: %v does not decide", name, slot, source)
 				}
 			}
@@ -476,9 +505,9 @@ func TestClosureL3(t *testing.T) {
 	if len(h.Journal()) != 0 || fmt.Sprint(h.Routes()) != fmt.Sprint(before) {
 		t.Error("the table changed")
 	}
-	w := h.keep.last().Primary.Winner()
-	if w.Terminus != "spare" || w.Kind != traces.FromRequest || len(h.keep.last().Primary) != 2 {
-		t.Errorf("provenance: %+v", h.keep.last().Primary)
+	w := h.keep.Last().Primary.Winner()
+	if w.Terminus != "spare" || w.Kind != traces.FromRequest || len(h.keep.Last().Primary) != 2 {
+		t.Errorf("provenance: %+v", h.keep.Last().Primary)
 	}
 }
 
@@ -513,8 +542,8 @@ func TestClosureL4(t *testing.T) {
 	if err := h.save(t, "node", "c"); err != nil || main.m["c"] == nil || cache.m["c"] == nil {
 		t.Errorf("save with a sink that is full: %v", err)
 	}
-	if h.keep.last().Outcome != traces.ErrHidden {
-		t.Errorf("a sink that is full: got %v, want a hidden error", h.keep.last().Outcome)
+	if h.keep.Last().Outcome != traces.ErrHidden {
+		t.Errorf("a sink that is full: got %v, want a hidden error", h.keep.Last().Outcome)
 	}
 
 	h.assign(t, "node", indirector.SlotTerminus, "fallback(main, spare)")
@@ -543,7 +572,7 @@ func TestClosureL5(t *testing.T) {
 			req.Instance = widget{name: "a"}
 		}
 		_, _ = h.Do(t.Context(), req)
-		got := h.keep.last()
+		got := h.keep.Last()
 		if got.Flags != all || got.Idle != idle || got.Caller != "configurer" {
 			t.Errorf("%s: got flags %v, idle %v, want idle %v", verb, got.Flags.Names(), got.Idle.Names(), idle.Names())
 		}
@@ -639,7 +668,7 @@ func TestClosureL7(t *testing.T) {
 				}
 				tt.inject(h, req)
 				_, err := h.Do(t.Context(), req)
-				got := h.keep.last()
+				got := h.keep.Last()
 				if got.Outcome != expected.outcome {
 					t.Errorf("outcome: got %v, want %v", got.Outcome, expected.outcome)
 				}
@@ -705,7 +734,7 @@ func TestClosureL11(t *testing.T) {
 	if !errors.As(err, &v) || v.Verb != indirector.Head || v.Terminus != "finder" || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("IND-TERM-12: got %v", err)
 	}
-	if got := traces.Story(h.keep.last()); got != "terminus finder has no head" { // S-36
+	if got := traces.Story(h.keep.Last()); got != "terminus finder has no head" { // S-36
 		t.Errorf("story: %q", got)
 	}
 }
@@ -733,7 +762,7 @@ func TestClosureD1(t *testing.T) {
 	if _, err := h.find(t, "node", "a"); err != nil {
 		t.Fatal(err)
 	}
-	got := traces.HeadlineOf(h.keep.last())
+	got := traces.HeadlineOf(h.keep.Last())
 	want := traces.Headline{
 		Answered: "cache cache", Asked: "cache cache -> found", NotAsked: "terminus main: skipped(cache-hit)",
 		Decided: "main: setting, test; cache cache: routes file, routes.yaml:4",
@@ -741,7 +770,7 @@ func TestClosureD1(t *testing.T) {
 	if got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
-	if got := traces.Story(h.keep.last()); got != "cache hit, expires in 17 min; main not run" { // S-05
+	if got := traces.Story(h.keep.Last()); got != "cache hit, expires in 17 min; main not run" { // S-05
 		t.Errorf("story: %q", got)
 	}
 	candidate := indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "spare", Kind: traces.FromYou}}}}
@@ -776,7 +805,7 @@ func TestNestedLoopEnds(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "nest deeper than 64") {
 		t.Errorf("got %v", err)
 	}
-	if last := h.keep.last(); last.Parent != 0 || h.keep.done[0].Parent == 0 {
+	if last := h.keep.Last(); last.Parent != 0 || h.keep.All()[0].Parent == 0 {
 		t.Error("nested requests have no parent")
 	}
 }
@@ -814,13 +843,13 @@ func TestDebuggerDecides(t *testing.T) {
 		}
 		ask()
 		g.resume <- indirector.Verdict{Skip: true, Set: true, Value: indirector.Instance(widget{name: "mine"})}
-		if err := <-results; err != nil || h.keep.last().Outcome != traces.Sim {
-			t.Errorf("answered: %v, %v", err, h.keep.last().Outcome)
+		if err := <-results; err != nil || h.keep.Last().Outcome != traces.Sim {
+			t.Errorf("answered: %v, %v", err, h.keep.Last().Outcome)
 		}
 		ask()
 		g.resume <- indirector.Verdict{Err: errors.New("injected")}
-		if err := <-results; indirector.Message(err) != "injected" || h.keep.last().Outcome != traces.Err {
-			t.Errorf("failed: %v, %v", err, h.keep.last().Outcome)
+		if err := <-results; indirector.Message(err) != "injected" || h.keep.Last().Outcome != traces.Err {
+			t.Errorf("failed: %v, %v", err, h.keep.Last().Outcome)
 		}
 		ask()
 		cancel()

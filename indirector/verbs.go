@@ -74,7 +74,7 @@ func setExpiries(c *call) (traces.Answer, traces.Because, error) {
 	if c.list != nil {
 		return c.list.answer, c.list.because, nil // they were dated as they came
 	}
-	at := c.now().Add(c.to.around.ttl())
+	at := c.now().Add(c.to.ttl())
 	answer, because := traces.NotAsked, traces.Because{Reason: traces.NoExpiration}
 	dated := make([]Instance, len(found))
 	for i, inst := range found {
@@ -96,7 +96,7 @@ func (c *call) date(inst Instance, at time.Time) (Instance, traces.Answer, trace
 	}
 	dated := e.WithExpiration(at)
 	c.shared(inst.Key(), inst, dated)
-	return dated, traces.Set, traces.Because{Reason: traces.TTL}
+	return dated, traces.Set, c.to.dated
 }
 
 // saveTerminus stores the instance. If that fails the cache is not written.

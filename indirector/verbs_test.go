@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/terminustest"
 	"indirtui/traces"
 )
 
@@ -19,11 +20,11 @@ type scene struct {
 	*fixture
 	t           *testing.T
 	main, cache *fake // of nodes
-	log         *logs
+	log         *terminustest.Log
 }
 
 func newScene(t *testing.T, more ...indirector.Descriptor) *scene {
-	s := &scene{t: t, log: new(logs)}
+	s := &scene{t: t, log: &terminustest.Log{Least: slog.LevelDebug}}
 	s.fixture = newFixture(t, func(cfg *indirector.Config, ds *[]indirector.Descriptor) {
 		cfg.Now, cfg.Log = func() time.Time { return now }, slog.New(s.log)
 		*ds = append(*ds, more...)
@@ -86,7 +87,7 @@ func (s *scene) asked(f *fake, want string) {
 func (s *scene) logged(want ...string) {
 	s.t.Helper()
 	var got []string
-	for _, l := range s.log.take() {
+	for _, l := range s.log.Take() {
 		got = append(got, l.Level+" "+l.Message)
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -483,10 +484,20 @@ func TestExpiryRules(t *testing.T) {
 		{"IND-EXP-02 runinterval is read once", nil, func(s *scene) {
 			changing := settings{"runinterval": "60"}
 			s.fixture = newFixture(s.t, func(cfg *indirector.Config, _ *[]indirector.Descriptor) { cfg.Settings = changing })
-			first := s.TTL()
+			first := s.TTL("node")
 			changing["runinterval"] = "120"
-			if got := s.TTL(); first != time.Minute || got != time.Minute {
+			if got := s.TTL("node"); first != time.Minute || got != time.Minute {
 				s.t.Errorf("got %v, then %v", first, got)
+			}
+		}},
+		{"IND-EXP-02 a ttl set by code", nil, func(s *scene) {
+			s.main.m["a"] = original
+			if err := s.Assign("node", indirector.SlotTTL, traces.Choice{Terminus: "60", Kind: traces.FromYou, Source: "test"}); err != nil {
+				s.t.Fatal(err)
+			}
+			s.gives(widget{name: "a", origin: "main", at: now.Add(time.Minute)})(s.ask(find, 0))
+			if got := s.keep.Last().Steps[traces.ExpirySet].Because.String(); got != "ttl(60 s, you test)" {
+				s.t.Errorf("the trace has %q", got)
 			}
 		}},
 		{"IND-EXP-03 a find gives now and ttl", nil, func(s *scene) {
@@ -524,12 +535,12 @@ func TestExpiryRules(t *testing.T) {
 			if _, err := s.ask(expire, 0); err != nil {
 				s.t.Error(err)
 			}
-			if got := s.keep.last(); len(got.Notes) != 1 || got.Notes[0] != "no effect: node/forgetful drops expiration" {
+			if got := s.keep.Last(); len(got.Notes) != 1 || got.Notes[0] != "no effect: node/forgetful drops expiration" {
 				s.t.Errorf("notes: %q", got.Notes)
 			}
 			drops.m["a"] = widget{name: "a"} // as a file gives it back
 			s.gives(widget{name: "a"})(s.ask(find, 0))
-			if got := s.keep.last().Steps[traces.Expiry].Because.Reason; got != traces.NoExpiryKept {
+			if got := s.keep.Last().Steps[traces.Expiry].Because.Reason; got != traces.NoExpiryKept {
 				s.t.Errorf("expiry: %v", got)
 			}
 		}},
@@ -544,7 +555,7 @@ func TestExpiryRules(t *testing.T) {
 			if s.cache.m["a"] == indirector.Instance(fresh) || s.cache.m["b"] != indirector.Instance(fresh) {
 				s.t.Errorf("cached: %v", s.cache.m)
 			}
-			if first := s.keep.done[len(s.keep.done)-2]; first.Verb != expire || first.Indirection != "node" {
+			if first := s.keep.All()[len(s.keep.All())-2]; first.Verb != expire || first.Indirection != "node" {
 				s.t.Errorf("nested: %v %v", first.Verb, first.Indirection)
 			}
 		}},

@@ -67,7 +67,7 @@ func TestWrappers(t *testing.T) {
 				case !errors.Is(err, indirector.ErrNotFound):
 					got = indirector.Message(err)
 				}
-				tr := h.keep.last()
+				tr := h.keep.Last()
 				if asked := strings.Join(main.asked, " ") + "|" + strings.Join(spare.asked, " "); got != tt.want || tr.Outcome != tt.out || asked != tt.asked || time.Since(began) != tt.took {
 					t.Errorf("got %s, %v, asked %s, after %v", got, tr.Outcome, asked, time.Since(began))
 				}
@@ -93,8 +93,8 @@ func TestWrappersElsewhere(t *testing.T) {
 	main, spare, cache := h.fakes["node/main"], h.fakes["node/spare"], h.fakes["node/cache"]
 	h.assign(t, "node", indirector.SlotTerminus, "tee(main, spare)")
 	h.assign(t, "node", indirector.SlotCache, "fault(cache, 'disk full', first=1)")
-	if err := h.save(t, "node", "a"); err == nil || indirector.Message(err) != "disk full" || h.keep.last().Outcome != traces.Part {
-		t.Errorf("got %v, %v", err, h.keep.last().Outcome)
+	if err := h.save(t, "node", "a"); err == nil || indirector.Message(err) != "disk full" || h.keep.Last().Outcome != traces.Part {
+		t.Errorf("got %v, %v", err, h.keep.Last().Outcome)
 	}
 	if err := h.save(t, "node", "a"); err != nil || main.m["a"] == nil || spare.m["a"] == nil || cache.m["a"] == nil {
 		t.Errorf("got %v", err)
@@ -106,7 +106,7 @@ func TestWrappersElsewhere(t *testing.T) {
 	_, err := h.Do(t.Context(), &indirector.Request{
 		Indirection: "node", Verb: indirector.Save, Terminus: "fault(main, nil)", Instance: widget{name: "b"},
 	})
-	tr := h.keep.last()
+	tr := h.keep.Last()
 	if err != nil || tr.Outcome != traces.Sim || tr.Steps[traces.Terminus].Answer != traces.Nothing || main.m["b"] != nil || cache.m["b"] != nil {
 		t.Errorf("got %v, %v: %+v", err, tr.Outcome, tr.Steps[traces.Terminus])
 	}

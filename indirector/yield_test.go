@@ -87,7 +87,7 @@ func TestYield(t *testing.T) {
 					t.Errorf("got %#v", err)
 				}
 			}
-			tr := s.keep.last()
+			tr := s.keep.Last()
 			if got := tr.Steps[traces.ExpirySet].Answer; got != tt.expiry && err == nil {
 				t.Errorf("expiry: got %v, want %v", got, tt.expiry)
 			}

@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/host/child"
+	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 	"indirtui/traces"
 )
@@ -29,31 +29,9 @@ type fixture struct {
 	*indirector.Indirector
 	dir      string
 	settings values
-	recorder recorder
+	recorder terminustest.Recorder
 	logs     bytes.Buffer
 }
-
-// recorder keeps all traces. It is safe for concurrent use.
-type recorder struct {
-	mu     sync.Mutex
-	number uint64
-	ended  []*traces.Trace
-}
-
-func (r *recorder) Begin(*traces.Trace) uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.number++
-	return r.number
-}
-
-func (r *recorder) End(t *traces.Trace, _ any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended = append(r.ended, t)
-}
-
-func (r *recorder) last() *traces.Trace { return r.ended[len(r.ended)-1] }
 
 func newFixture(t testing.TB, more values) *fixture {
 	t.Helper()
@@ -227,7 +205,7 @@ func TestScenarios(t *testing.T) {
 				h.write(t, name, content, mode)
 			}
 			_, err := h.Do(t.Context(), &tt.request)
-			got := h.recorder.last()
+			got := h.recorder.Last()
 			h.checkError(t, err, tt.words, tt.hidden)
 			if want := strings.ReplaceAll(tt.note, "$dir", h.dir); want != "" && !contains(got.Notes, want) {
 				t.Errorf("notes: got %q, want %q", got.Notes, want)
@@ -265,7 +243,7 @@ func (h *fixture) checkError(t *testing.T, err error, words, hidden string) {
 	if hidden == "" {
 		return
 	}
-	faults := h.recorder.last().Faults
+	faults := h.recorder.Last().Faults
 	if len(faults) != 1 || !strings.Contains(faults[0].Hidden, hidden) {
 		t.Errorf("faults: got %+v, want one that says %q", faults, hidden)
 	}
@@ -284,7 +262,7 @@ func TestClockSkew(t *testing.T) {
 	if !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("got %v, %v; want the expired cache to be no answer", resp, err)
 	}
-	notes := h.recorder.last().Notes
+	notes := h.recorder.Last().Notes
 	if len(notes) != 1 || !strings.HasPrefix(notes[0], "expired by 1m30s; clock differs from file mtime by ") {
 		t.Errorf("notes: %q", notes)
 	}
@@ -307,7 +285,7 @@ func TestSpans(t *testing.T) {
 			if _, err := h.Do(t.Context(), req); err != nil {
 				t.Fatal(err)
 			}
-			spans := h.recorder.last().Spans
+			spans := h.recorder.Last().Spans
 			if len(spans) != 2 || spans[0].Kind != work[0] || spans[1].Kind != work[1] {
 				t.Fatalf("%v %s: spans %+v", verb, terminus, spans)
 			}
@@ -345,8 +323,8 @@ func TestMergedFacts(t *testing.T) {
 	if got := find("plain"); got != want {
 		t.Errorf("plain:\ngot  %s\nwant %s", got, want)
 	}
-	nested := h.recorder.ended[len(h.recorder.ended)-2]
-	top := h.recorder.last()
+	nested := h.recorder.All()[len(h.recorder.All())-2]
+	top := h.recorder.Last()
 	if nested.Parent != top.ID || len(top.Spans) != 1 || top.Spans[0].Kind != traces.Nested || top.Spans[0].Request != nested.ID {
 		t.Errorf("nested request: %+v in %+v", nested, top.Spans)
 	}

@@ -444,8 +444,7 @@ func (e *Engine) Overrides() []string {
 	var names []string
 	now, start := e.Routes(), e.Configured()
 	for _, name := range e.Registry().Names() {
-		a, b := now[name], start[name]
-		if a.Primary.Winner().Terminus != b.Primary.Winner().Terminus || a.Cache.Winner().Terminus != b.Cache.Winner().Terminus {
+		if !now[name].Agrees(start[name]) {
 			names = append(names, name)
 		}
 	}

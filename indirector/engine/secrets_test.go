@@ -20,7 +20,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/store"
-	"indirtui/ui/steps"
+	"indirtui/ui/replay"
 )
 
 // secretForms are texts with a secret, §.
@@ -153,7 +153,7 @@ func TestPlantedSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if key := steps.AsAgent(log, tr).Key; key != asked[id] {
+		if key := replay.Request(log, tr).Key; key != asked[id] {
 			t.Errorf("#%d is asked again with %q, want %q", id, key, asked[id])
 		}
 		body, err := log.Body(tr.Value)

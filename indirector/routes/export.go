@@ -17,8 +17,8 @@ const off = indirector.Off
 // Export writes a route table as the section of an application in routes.yaml.
 // Slots that the application fills in the same way without a file are left out;
 // a section without any is empty, which Puppet accepts. A cache that is
-// switched off cannot be written and becomes a comment. Loading the text gives
-// the same winners.
+// switched off, and a ttl, cannot be written and become comments. Loading the text
+// gives the same winners, but for these.
 func Export(routes indirector.Routes, application string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\n%s:\n", word(application))
@@ -34,6 +34,9 @@ func Export(routes indirector.Routes, application string) string {
 			comments = append(comments, fmt.Sprintf("# the cache of %s is off, which a route cannot say", name))
 		case written(cached):
 			lines = append(lines, "cache: "+inRuby(application, "", cached))
+		}
+		if ttl := r.TTL.Winner().Terminus; ttl != "" {
+			comments = append(comments, fmt.Sprintf("# the ttl of %s is %s s, which routes.yaml cannot set", name, ttl))
 		}
 		for _, c := range comments {
 			fmt.Fprintf(&b, "  %s\n", c)

@@ -513,11 +513,12 @@ func TestExport(t *testing.T) {
 	you := func(terminus string) traces.Slot {
 		return traces.Slot{{Terminus: terminus, Kind: traces.FromYou}}
 	}
-	table["catalog"] = indirector.Route{Primary: you("rest"), Cache: you(indirector.Off)}
+	table["catalog"] = indirector.Route{Primary: you("rest"), Cache: you(indirector.Off), TTL: you("60")}
 	got := routes.Export(table, "agent")
 	want := `---
 agent:
   # the cache of catalog is off, which a route cannot say
+  # the ttl of catalog is 60 s, which routes.yaml cannot set
   catalog:
     terminus: :rest
   facts:

@@ -25,6 +25,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
+	"indirtui/indirector/terminustest"
 )
 
 type scene struct {
@@ -42,7 +43,7 @@ type recorded struct {
 	Value                                json.RawMessage
 	Error                                string
 	RubyError                            bool `json:"ruby_error"`
-	Logs                                 []line
+	Logs                                 []terminustest.LogLine
 }
 
 // TestGoldenFileserver compares with what Puppet answered.
@@ -192,14 +193,14 @@ func (s *scene) environments(tmp string) func(string) error {
 // A confLog knows which lines Puppet logged when it read fileserver.conf. Puppet
 // reads the file once, and we once for each indirection and terminus.
 type confLog struct {
-	first   []line
+	first   []terminustest.LogLine
 	readers map[string]bool // that have read the file
 }
 
 var ofConf = regexp.MustCompile(`(?i)fileserver.?conf|^Removing mount|can not have a path`)
 
 // check compares what was logged about the file in one request.
-func (c *confLog) check(t *testing.T, reader string, want, got []line) {
+func (c *confLog) check(t *testing.T, reader string, want, got []terminustest.LogLine) {
 	t.Helper()
 	if c.first == nil {
 		c.first = want
@@ -214,7 +215,7 @@ func (c *confLog) check(t *testing.T, reader string, want, got []line) {
 }
 
 // split takes what is about the configuration out of the lines of one request.
-func split(lines []line) (conf, rest []line) {
+func split(lines []terminustest.LogLine) (conf, rest []terminustest.LogLine) {
 	for _, l := range lines {
 		if ofConf.MatchString(l.Message) {
 			conf = append(conf, l)
@@ -249,7 +250,7 @@ func (row *recorded) check(t *testing.T, h *fixture, confs *confLog, root, tmp s
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("%s %s %v (-want +got):\n%s", row.Verb, row.Key, row.Options, diff)
 	}
-	lines := h.logs.take()
+	lines := h.logs.Take()
 	for i := range lines {
 		lines[i].Message = back.Replace(lines[i].Message)
 	}

@@ -155,7 +155,7 @@ func TestHTTPMetadata(t *testing.T) {
 		if _, err := h.find(t, "http", address+"/login"); err != nil {
 			t.Error(err)
 		}
-		for _, span := range h.recorder.last.Spans {
+		for _, span := range h.recorder.Last().Spans {
 			if text := fmt.Sprint(span); strings.Contains(text, "secret") {
 				t.Errorf("a span shows the password: %s", text)
 			}

@@ -2,18 +2,17 @@ package fileserving_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
+	"indirtui/indirector/terminustest"
 	"indirtui/termini/fileserving"
 	"indirtui/traces"
 )
@@ -40,61 +39,11 @@ func (s values) in(t testing.TB) func(string) indirector.Settings {
 	}
 }
 
-// A line is what was logged once.
-type line struct {
-	Level   string `json:"level"`
-	Message string `json:"message"`
-}
-
-// logs keeps log lines. It is safe for concurrent use.
-type logs struct {
-	mu    sync.Mutex
-	lines []line
-}
-
-func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
-func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
-func (l *logs) WithGroup(string) slog.Handler            { return l }
-
-func (l *logs) Handle(_ context.Context, r slog.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	word := map[slog.Level]string{slog.LevelInfo: "info", indirector.LevelNotice: "notice", slog.LevelWarn: "warning", slog.LevelError: "err"}[r.Level]
-	if word != "" {
-		l.lines = append(l.lines, line{word, r.Message})
-	}
-	return nil
-}
-
-func (l *logs) take() []line {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := l.lines
-	l.lines = nil
-	return lines
-}
-
-func newLogger(l *logs) *slog.Logger { return slog.New(l) }
-
-// recorder keeps the last trace.
-type recorder struct {
-	mu   sync.Mutex
-	last *traces.Trace
-}
-
-func (r *recorder) Begin(*traces.Trace) uint64 { return 1 }
-
-func (r *recorder) End(t *traces.Trace, _ any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last = t
-}
-
 // A fixture has the file serving indirections, with a directory of its own.
 type fixture struct {
 	*indirector.Indirector
-	logs     logs
-	recorder recorder
+	logs     terminustest.Log
+	recorder terminustest.Recorder
 }
 
 func newFixture(t testing.TB, values values, environments func(string) error) *fixture {
@@ -156,7 +105,7 @@ func (h *fixture) search(t testing.TB, terminus, key string, options ...indirect
 // story returns the last trace as text.
 func (h *fixture) story() string {
 	var b bytes.Buffer
-	t := h.recorder.last
+	t := h.recorder.Last()
 	for _, n := range t.Notes {
 		fmt.Fprintln(&b, n)
 	}

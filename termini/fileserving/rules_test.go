@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/terminustest"
 	"indirtui/termini/fileserving"
 )
 
@@ -139,7 +141,7 @@ func TestPlaceholders(t *testing.T) {
 			t.Errorf("%q asks for %s: %v", q[0], q[1], err)
 		}
 	}
-	if lines := h.logs.take(); len(lines) != 1 || lines[0].Message != "No client; expanding '"+dir+"/s/%h' with local host" {
+	if lines := h.logs.Take(); len(lines) != 1 || lines[0].Message != "No client; expanding '"+dir+"/s/%h' with local host" {
 		t.Errorf("got the log %v", lines)
 	}
 	for _, node := range []string{"..", "../../etc", "a/b"} {
@@ -167,10 +169,10 @@ func TestConfigurationIsReread(t *testing.T) {
 	conf := filepath.Join(dir, "fileserver.conf")
 	write(t, dir, map[string]string{"a/f": "x", "b/f": "y"})
 	now := time.Unix(1e9, 0)
-	var log logs
+	var log terminustest.Log
 	env := indirector.Env{
 		Indirection: "file_metadata", Terminus: "file_server", Settings: values{"fileserverconfig": conf, "filetimeout": "15s"},
-		Log: newLogger(&log), Now: func() time.Time { return now }, Go: func(f func()) { go f() },
+		Log: slog.New(&log), Now: func() time.Time { return now }, Go: func(f func()) { go f() },
 	}
 	made, err := fileserving.MetadataServer.New(env)
 	if err != nil {
@@ -205,7 +207,7 @@ func TestConfigurationIsReread(t *testing.T) {
 	if !finds("m/f") || finds("other/f") {
 		t.Error("a file with an error must leave the old configuration")
 	}
-	if lines := log.take(); len(lines) != 1 || !strings.HasSuffix(lines[0].Message, "line: 3): 'nonsense'; using old configuration") {
+	if lines := log.Take(); len(lines) != 1 || !strings.HasSuffix(lines[0].Message, "line: 3): 'nonsense'; using old configuration") {
 		t.Errorf("got the log %v", lines)
 	}
 	if err := os.Remove(conf); err != nil {
@@ -283,7 +285,7 @@ func TestModules(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t, values{"modulepath": dir, "strict": tt.strict}, nil)
 			_, err := h.find(t, "file_server", "modules/"+tt.module+"/f")
-			lines := h.logs.take()
+			lines := h.logs.Take()
 			served := tt.log == "" || tt.module == "broken" && tt.strict == "warning"
 			if (err == nil) != served || tt.log == "" && len(lines) > 0 || tt.log != "" && (len(lines) != 1 || lines[0].Message != tt.log) {
 				t.Errorf("got %v and the log %v; want %q", err, lines, tt.log)
@@ -519,11 +521,11 @@ func TestHostileTrees(t *testing.T) {
 			}
 			return m
 		}())
-		h.logs.take()
+		h.logs.Take()
 		if found, err := h.search(t, "file", dir+"/many", everything, option("checksum_type", "none")); err != nil || len(found) != 1002 {
 			t.Errorf("got %d, %v", len(found), err)
 		}
-		if lines := h.logs.take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
+		if lines := h.logs.Take(); len(lines) != 1 || !strings.HasPrefix(lines[0].Message, "The directory '"+dir+"/many' contains 1001 entries, which exceeds the default soft limit 1000 and may") {
 			t.Errorf("got the log %v", lines)
 		}
 		contains(t, h.story(), dir+"/many holds 1001 entries; without max_files Puppet warns above 1000")
@@ -549,7 +551,7 @@ func TestHostileTrees(t *testing.T) {
 				t.Errorf("%v: got %v after %d, want %q", tt.limit, err, yielded, tt.err)
 			}
 		}
-		if lines := h.logs.take(); len(lines) != 0 {
+		if lines := h.logs.Take(); len(lines) != 0 {
 			t.Errorf("with a limit got the log %v", lines)
 		}
 	})
@@ -701,7 +703,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	want := "Error parsing fileserver configuration: " + dir + "/fileserver.conf has 1200000 bytes; more than 1048576 are not read; using old configuration"
-	if lines := h.logs.take(); len(lines) != 1 || lines[0].Message != want {
+	if lines := h.logs.Take(); len(lines) != 1 || lines[0].Message != want {
 		t.Errorf("got the log %v, want %q", lines, want)
 	}
 	if m, err := h.find(t, "file", dir+"/link"); err != nil || m.Type != "link" || m.Checksum != "" {

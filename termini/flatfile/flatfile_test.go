@@ -151,8 +151,8 @@ func TestPSON(t *testing.T) {
 	if got := inst.(*model.Catalog).Version.Str(); got != "a\xffb" {
 		t.Errorf("version: got %q", got)
 	}
-	logs := strings.Join(m.logs.lines, "\n")
-	for _, want := range []string{"INFO Unable to serialize catalog to json, retrying with pson", "INFO Unable to deserialize catalog from json, retrying with pson"} {
+	logs := m.logs.String()
+	for _, want := range []string{"info Unable to serialize catalog to json, retrying with pson", "info Unable to deserialize catalog from json, retrying with pson"} {
 		if !strings.Contains(logs, want) {
 			t.Errorf("logs: got %s, want %s", logs, want)
 		}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
+	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 )
 
@@ -59,7 +59,7 @@ func everywhere(dir string) settings {
 type made struct {
 	indirector.Terminus
 	indirection string
-	logs        logs
+	logs        terminustest.Log
 }
 
 func newTerminus(t testing.TB, indirection, name string, s indirector.Settings) *made {
@@ -96,26 +96,6 @@ func (m *made) destroy(ctx context.Context, key string) (any, error) {
 
 func (m *made) search(ctx context.Context, key string, o ...indirector.Option) ([]indirector.Instance, error) {
 	return m.Terminus.(indirector.Searcher).Search(ctx, &indirector.Request{Indirection: m.indirection, Verb: indirector.Search, Key: key, Options: o})
-}
-
-// logs keeps lines as "LEVEL message". It is safe for concurrent use.
-type logs struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
-func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
-func (l *logs) WithGroup(string) slog.Handler            { return l }
-func (l *logs) Handle(_ context.Context, r slog.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	level := r.Level.String()
-	if r.Level == indirector.LevelCritical {
-		level = "CRIT"
-	}
-	l.lines = append(l.lines, level+" "+r.Message)
-	return nil
 }
 
 // TestGoldenKeys asks for each key, and for the file that it stands for. The
@@ -156,10 +136,10 @@ func TestGoldenKeys(t *testing.T) {
 				}
 				var lines []string
 				for _, l := range c.Get("logs").List() {
-					lines = append(lines, strings.ToUpper(l.Get("level").Str())+" "+l.Get("message").Str())
+					lines = append(lines, l.Get("level").Str()+" "+l.Get("message").Str())
 				}
-				if fmt.Sprint(m.logs.lines) != fmt.Sprint(lines) {
-					t.Errorf("logs: got %q, want %q", m.logs.lines, lines)
+				if got, want := m.logs.String(), strings.Join(lines, "\n"); got != want {
+					t.Errorf("logs: got %q, want %q", got, want)
 				}
 			case c.Get("verb").Str() == "path":
 				if want := c.Get("path").Str(); strings.Replace(got, base, "<BASE>", 1) != want || err != nil {

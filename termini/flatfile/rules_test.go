@@ -144,12 +144,12 @@ func TestKeys(t *testing.T) {
 		for _, terminus := range families {
 			m := newTerminus(t, "node", terminus, everywhere(t.TempDir()))
 			_, err := m.find(t.Context(), key)
-			log := "CRIT directory traversal detected in Puppet::Node::" + indirector.Constant(terminus) + ": " + data.InspectString(key)
+			log := "crit directory traversal detected in Puppet::Node::" + indirector.Constant(terminus) + ": " + data.InspectString(key)
 			switch {
-			case safe && (!errors.Is(err, indirector.ErrNotFound) || len(m.logs.lines) > 0):
+			case safe && (!errors.Is(err, indirector.ErrNotFound) || m.logs.String() != ""):
 				t.Errorf("%s %q: got %v", terminus, key, err)
-			case !safe && (indirector.Message(err) != "invalid key" || strings.Join(m.logs.lines, "\n") != log):
-				t.Errorf("%s %q: got %v, log %q", terminus, key, err, m.logs.lines)
+			case !safe && (indirector.Message(err) != "invalid key" || m.logs.String() != log):
+				t.Errorf("%s %q: got %v, log %q", terminus, key, err, m.logs.String())
 			}
 		}
 	}
@@ -253,8 +253,8 @@ func TestRichData(t *testing.T) {
 		{"true", rich, ""},
 		{
 			"false", strings.NewReplacer(`{"__ptype":"Regexp","__pvalue":"a/b"}`, `"/a\\/b/"`, `{"__ptype":"Default"}`, `"default"`).Replace(rich),
-			`WARN Rich[r]['x'] contains a Regexp value. It will be converted to the String '/a\/b/'` + "\n" +
-				`WARN Rich[r]['x']['d'][0] contains the special value default. It will be converted to the String 'default'`,
+			`warning Rich[r]['x'] contains a Regexp value. It will be converted to the String '/a\/b/'` + "\n" +
+				`warning Rich[r]['x']['d'][0] contains the special value default. It will be converted to the String 'default'`,
 		},
 	} {
 		t.Run(tt.value, func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestRichData(t *testing.T) {
 			if string(got) != tt.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
 			}
-			if got := strings.Join(m.logs.lines, "\n"); got != tt.logs {
+			if got := m.logs.String(); got != tt.logs {
 				t.Errorf("logs:\ngot  %s\nwant %s", got, tt.logs)
 			}
 		})

@@ -201,12 +201,15 @@ func (c *caListCommand) table(list []indirector.Instance) error {
 		_, err := fmt.Fprintln(c.p.out, map[bool]string{true: "There are no certificates and no requests", false: "No request waits"}[c.all])
 		return err
 	}
-	w := newTable(c.p.out, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO")
-	for _, i := range list {
-		s, ok := i.(*model.CertificateStatus)
+	rows := make([]*model.CertificateStatus, len(list))
+	for i, inst := range list {
+		s, ok := inst.(*model.CertificateStatus)
 		if !ok {
-			return fmt.Errorf("a %T is no certificate_status", i)
+			return fmt.Errorf("a %T is no certificate_status", inst)
 		}
+		rows[i] = s
+	}
+	return printTable(c.p.out, "STATE\tNAME\tSERIAL\tUNTIL\tFINGERPRINT (SHA256)\tALSO", rows, func(s *model.CertificateStatus, put func(...string)) {
 		serial, until := "", ""
 		if s.Serial != nil {
 			serial, until = fmt.Sprintf("0x%04X", s.Serial), s.NotAfter.UTC().Format(time.DateOnly)
@@ -215,9 +218,8 @@ func (c *caListCommand) table(list []indirector.Instance) error {
 		for _, x := range s.Authorizes {
 			also = append(also, x.Key.Text()+"="+x.Value.Text())
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.State, clean(s.Name), serial, until, s.Fingerprint, clean(strings.Join(also, " ")))
-	}
-	return w.Flush()
+		put(s.State, s.Name, serial, until, s.Fingerprint, strings.Join(also, " "))
+	})
 }
 
 // A caPrintCommand prints certificates and requests.

@@ -48,17 +48,14 @@ func (c *cacheCommand) run(ctx context.Context, args []string) error {
 }
 
 func printCache(out io.Writer, rows []cacheRow) error {
-	w := newTable(out, "INDIRECTION\tKEY\tTERMINUS\tSTATE\tROUTED\tAGE\tEXPIRES\tSIZE\tPATH")
 	now := time.Now()
-	for _, r := range rows {
+	return printTable(out, "INDIRECTION\tKEY\tTERMINUS\tSTATE\tROUTED\tAGE\tEXPIRES\tSIZE\tPATH", rows, func(r cacheRow, put func(...string)) {
 		expires := "never"
 		if r.Expires != nil {
 			expires = r.Expires.Format(time.RFC3339)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", r.Indirection, clean(r.Key), r.Terminus, r.State,
-			tick(r.Routed), now.Sub(r.Written).Round(time.Second), expires, r.Size, clean(r.Path))
-	}
-	return w.Flush()
+		put(r.Indirection, r.Key, r.Terminus, r.State, tick(r.Routed), now.Sub(r.Written).Round(time.Second).String(), expires, fmt.Sprint(r.Size), r.Path)
+	})
 }
 
 func cacheRows(ctx context.Context, e *engine.Engine, only []string) ([]cacheRow, error) {

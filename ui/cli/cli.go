@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -199,7 +200,7 @@ Exit codes, of every command:
 	f.StringVar(&p.application, "application", "", "whose defaults and routes count: agent, apply, server, device, lookup or a face, and perhaps an action of it, as in \"catalog download\" (default agent)")
 	f.StringVar(&p.environment, "environment", "", "the current environment")
 	f.StringVar(&p.routeFile, "routes", "", "read this file instead of routes.yaml")
-	f.StringArrayVar(&p.routed, "route", nil, "let another terminus answer: `IND=TERMINUS` or IND.cache=TERMINUS; it may be wrapped, as in 'facts=fault(yaml, 503)'")
+	f.StringArrayVar(&p.routed, "route", nil, "let another terminus answer: `IND=TERMINUS` or IND.cache=TERMINUS; it may be wrapped, as in 'facts=fault(yaml, 503)'; IND.ttl=SECONDS is how long what is found stays fresh")
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
@@ -329,8 +330,8 @@ func (p *program) options() (engine.Options, error) {
 		if !dotted {
 			slot = indirector.SlotTerminus
 		}
-		if !given || ind == "" || terminus == "" || slot != indirector.SlotTerminus && slot != indirector.SlotCache {
-			return o, &command.UsageError{What: fmt.Sprintf("--route %s: want INDIRECTION[.terminus|.cache]=TERMINUS", text)}
+		if !given || ind == "" || terminus == "" || !slices.Contains([]string{indirector.SlotTerminus, indirector.SlotCache, indirector.SlotTTL}, slot) {
+			return o, &command.UsageError{What: fmt.Sprintf("--route %s: want INDIRECTION[.terminus|.cache]=TERMINUS or INDIRECTION.ttl=SECONDS", text)}
 		}
 		o.Assign = append(o.Assign, engine.Assignment{Indirection: ind, Slot: slot, Terminus: terminus})
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -124,18 +125,12 @@ func (c *configCommand) show(own *config.Config, names []string) error {
 }
 
 func printConfig(out io.Writer, rows []configRow) error {
-	w := newTable(out, "KEY\tVALUE\tPLACE")
-	for _, r := range rows {
-		value := r.Value
-		if value == "" {
-			value = "-"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", clean(r.Key), clean(value), clean(r.Place))
+	return printTable(out, "KEY\tVALUE\tPLACE", rows, func(r configRow, put func(...string)) {
+		put(r.Key, cmp.Or(r.Value, "-"), r.Place)
 		for _, o := range r.Overruled {
-			fmt.Fprintf(w, "\t  overruled: %s (%s)\t\n", clean(o.Value), clean(o.Source))
+			put("", "  overruled: "+o.Value+" ("+o.Source+")", "")
 		}
-	}
-	return w.Flush()
+	})
 }
 
 // actions are the actions with the built-in keys.

@@ -90,18 +90,17 @@ func (c *demoCommand) situations() error {
 }
 
 func printSituations(out io.Writer, rows []situationRow, missing int) error {
-	w := newTable(out, "")
-	for _, r := range rows {
+	err := printTable(out, "", rows, func(r situationRow, put func(...string)) {
 		seen := "Puppet shows: " + r.Seen
 		if len(r.Missing) > 0 {
 			seen = "cannot be played: no " + strings.Join(r.Missing, ", no ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, r.Title, seen)
-	}
-	if err := w.Flush(); err != nil {
+		put(r.ID, r.Title, seen)
+	})
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%d of %d can be played\n", len(rows)-missing, len(rows))
+	_, err = fmt.Fprintf(out, "%d of %d can be played\n", len(rows)-missing, len(rows))
 	return err
 }
 

@@ -165,16 +165,8 @@ func cutNumber(word string) (path string, number uint64) {
 
 // asked compares the answers that two termini give for one key.
 func (c *diffCommand) asked(ctx context.Context, args []string, options diff.Options) (report *diff.Report, err error) {
-	var termini []string
-	words := args[1:]
-	for i, w := range words {
-		if list, ok := strings.CutPrefix(w, "terminus="); ok {
-			termini = strings.Split(list, ",")
-			words = append(append([]string(nil), words[:i]...), words[i+1:]...)
-			break
-		}
-	}
-	if len(termini) != 2 || args[0] != "find" && args[0] != "search" {
+	termini, words, ok := command.Pair(args[1:])
+	if !ok || args[0] != "find" && args[0] != "search" {
 		return nil, &command.UsageError{What: "compare what?", Advice: "write: indirtui diff find IND KEY terminus=A,B"}
 	}
 	err = c.p.withEngine(func(e *engine.Engine) error {

@@ -168,7 +168,7 @@ func TestPlainDoesWhatTheColonDoes(t *testing.T) {
 		{"open nothing.jsonl", []string{"error: open recording: open nothing.jsonl"}, nil},
 		{"proxy nowhere", []string{"error: --upstream nowhere is no URL of a server"}, nil},
 		{"serve --frobnicate", []string{"error: unknown flag: --frobnicate"}, nil},
-		{"help", []string{"route IND terminus=T cache=C|off [dry]", "quiet on | off: whether requests come by themselves"}, nil},
+		{"help", []string{"route IND terminus=T cache=C|off ttl=SECONDS [dry]", "quiet on | off: whether requests come by themselves"}, nil},
 		{"help codes", []string{"stale"}, nil},
 	})
 }

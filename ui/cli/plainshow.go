@@ -124,11 +124,9 @@ func (x *plain) showCache(only []string) error {
 	if err != nil {
 		return err
 	}
-	w := newTable(x.out, "")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Indirection, clean(r.Key), r.Terminus, r.State, clean(r.Path))
-	}
-	return w.Flush()
+	return printTable(x.out, "", rows, func(r cacheRow, put func(...string)) {
+		put(r.Indirection, r.Key, r.Terminus, r.State, r.Path)
+	})
 }
 
 // showEntries prints what is known of the entries of one key.
@@ -277,14 +275,12 @@ func (x *plain) recordings(string) error {
 	if err != nil {
 		return err
 	}
-	w := newTable(x.out, "")
-	for _, f := range files {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Started.Local().Format("2006-01-02 15:04:05"), term.Plural(int(f.Requests), "request"), clean(f.Source), clean(filepath.Clean(f.Path)))
-	}
 	if len(files) == 0 {
 		fmt.Fprintln(x.out, "there are no recordings")
 	}
-	return w.Flush()
+	return printTable(x.out, "", files, func(f store.Info, put func(...string)) {
+		put(f.Started.Local().Format("2006-01-02 15:04:05"), term.Plural(int(f.Requests), "request"), f.Source, filepath.Clean(f.Path))
+	})
 }
 
 // expire lets an entry of a cache count as expired, as the place Cache does.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -151,19 +152,23 @@ func absolute(path string) string {
 }
 
 func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
-	o, guard, out, err := x.options()
-	if err != nil {
-		return nil, err
+	change := func(o *engine.Options) {
+		o.Set = append(x.overrides(), o.Set...)
+		o.Elsewhere = true
 	}
-	o.Set = append(x.overrides(), o.Set...)
-	o.Elsewhere = true
-	e, err := engine.New(o)
-	if err != nil {
-		return nil, errors.Join(err, out.close())
-	}
-	asks := client.New(client.Options{Settings: e.Settings, Log: o.Log})
-	undo := func(err error) error { return errors.Join(err, asks.Close(), e.Close(), out.close()) }
-	x.p.problems(e)
+	return x.begin(change, func(e *engine.Engine, log *slog.Logger, f *front) error {
+		asks := client.New(client.Options{Settings: e.Settings, Log: log})
+		f.close = asks.Close
+		f.named = func(address string) (source, hello string) {
+			return fmt.Sprintf("proxy %s -> %s:%s", address, x.upstreamHost, x.upsPort), fmt.Sprintf("proxying on %s to %s", address, x.upstream)
+		}
+		return x.front(ctx, e, asks, f)
+	})
+}
+
+// front makes the front of a proxy: what has a terminus rest goes to the server,
+// and what this program does not understand, too.
+func (x *proxyCommand) front(ctx context.Context, e *engine.Engine, asks *client.Client, f *front) error {
 	all := make(map[string]string)
 	for _, name := range e.Registry().Names() {
 		if slices.Contains(e.Registry().Termini(name), "rest") {
@@ -171,36 +176,28 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 		}
 	}
 	if err := e.Prefer("proxy --upstream "+x.upstream, all); err != nil {
-		return nil, undo(err)
+		return err
 	}
 	s, err := x.listener(ctx, e, asks)
 	if err != nil {
-		return nil, undo(err)
+		return err
 	}
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	if s.keys != "" {
 		forward.Note = s.keyless
 	}
-	ro := rest.Options{
-		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
-		Legacy: x.legacy, Wide: true, PassThrough: true, Other: other, CA: other,
+	f.server = s.server
+	f.rest = rest.Options{
+		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Wide: true, PassThrough: true, Other: other, CA: other,
 	}
 	if x.ownCA {
-		ro.CA = serveCA(e, s.server)
+		f.rest.CA = serveCA(e, s.server)
 		if s.keys != "" {
-			ro.CA = s.noting(ro.CA)
+			f.rest.CA = s.noting(f.rest.CA)
 		}
 	}
-	v, err := x.open(e, s.server, rest.NewHandler(e.Indirector, ro), out)
-	if err != nil {
-		return nil, undo(err)
-	}
-	v.session.after = func() error { return errors.Join(asks.Close(), out.close()) }
-	e.Source = fmt.Sprintf("proxy %s -> %s:%s", v.address, x.upstreamHost, x.upsPort)
-	v.session.guard = guard
-	v.session.hello = fmt.Sprintf("proxying on %s to %s", v.address, x.upstream)
-	return v, nil
+	return nil
 }
 
 // A standing stands between agents and a server: as which client the server is

@@ -7,28 +7,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indirtui/indirector"
 	"indirtui/indirector/engine"
-	"indirtui/traces"
 	"indirtui/traces/diff"
 	"indirtui/traces/query"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
-	"indirtui/ui/steps"
+	"indirtui/ui/replay"
 )
 
 // A replayResult is what replay prints as JSON: schema replay.
 type replayResult struct {
-	Recording string          `json:"recording"`
-	Dry       bool            `json:"dry"`
-	Asked     int             `json:"asked"`    // again, or planned
-	Same      int             `json:"same"`     // came to the same outcome, and no difference between the values is known
-	Outcomes  int             `json:"outcomes"` // of Differ: those that came to another outcome
-	Depends   int             `json:"depends"`  // unknown without asking; of a dry one only
-	Left      int             `json:"left"`     // out: nested, or writing
-	Rules     []string        `json:"rules"`    // what does not count in values
-	Values    diff.Tally      `json:"values"`   // all zero of a dry one
-	Differ    []replayRequest `json:"differ"`
+	Recording string `json:"recording"`
+	Dry       bool   `json:"dry"`
+	replay.Counts
+	Rules  []string        `json:"rules"`  // what does not count in values
+	Values diff.Tally      `json:"values"` // all zero of a dry one
+	Differ []replayRequest `json:"differ"`
 }
 
 type replayRequest struct {
@@ -105,64 +99,27 @@ func (c *replayCommand) replay(ctx context.Context, s *store.Store, e *engine.En
 	for _, path := range c.ignore {
 		result.Rules = append(result.Rules, diff.Rule(path))
 	}
+	again := replay.Replay{Log: s, Now: e.Store, Engine: e, Caller: "cli", Dry: c.dry, Ignore: result.Rules}
 	for subject := range subjects(s) {
 		if which.Match(subject) {
-			result.again(ctx, s, e, subject.Row().ID)
+			if other := again.Again(ctx, subject.Row().ID); other != nil {
+				result.Differ = append(result.Differ, requestOf(other))
+			}
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
+	result.Counts, result.Values = again.Counts, again.Values
 	result.Values.Close()
 	return c.print(&result)
 }
 
-// again asks one request again.
-func (r *replayResult) again(ctx context.Context, s *store.Store, e *engine.Engine, id uint64) {
-	t, err := s.Trace(id)
-	if err != nil || t.Parent != 0 || t.Verb != traces.Find && t.Verb != traces.Search && t.Verb != traces.Head {
-		r.Left++
-		return
+func requestOf(r *replay.Result) replayRequest {
+	return replayRequest{
+		Request: r.Was.ID, Verb: r.Was.Verb.String(), Indirection: r.Was.Indirection, Key: r.Was.Key,
+		Was: r.Was.Outcome.String(), Is: r.Outcome.String(), Because: r.Because, Value: r.Value,
 	}
-	req := steps.RequestOf(s, t)
-	req.Caller, req.Replay = "cli", 0 // its number is one of the recording
-	r.Asked++
-	now := replayRequest{Request: id, Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key, Was: t.Outcome.String()}
-	if r.Dry {
-		f := e.Plan(ctx, req, nil)
-		if f.Outcome == traces.Run {
-			r.Depends++
-			return
-		}
-		now.Is, now.Because = f.Outcome.String(), f.Why
-	} else {
-		now.Is, now.Because, now.Value = r.compared(ctx, s, e, t, req)
-		r.Values.Add(now.Value)
-	}
-	switch {
-	case now.Is != now.Was:
-		r.Outcomes++
-	case now.Value == nil, now.Value.Verdict != diff.Different && now.Value.Verdict != diff.OneSided:
-		r.Same++
-		return
-	}
-	r.Differ = append(r.Differ, now)
-}
-
-// compared asks once more, and returns the outcome, its story, and how the value
-// compares with the one of then.
-func (r *replayResult) compared(ctx context.Context, s *store.Store, e *engine.Engine, was *traces.Trace, req *indirector.Request) (outcome, story string, value *diff.Answer) {
-	resp, err := e.Once(ctx, req)
-	id := command.TraceOf(resp, err)
-	if t, terr := e.Store.Trace(id); terr == nil {
-		a := diff.Answers(s, was, e.Store, t, diff.Options{Ignore: r.Rules, Apart: true})
-		return t.Outcome.String(), traces.Story(t), &a
-	}
-	unknown := &diff.Answer{Verdict: diff.Uncompared, Why: "what was answered now is not kept"}
-	if err != nil {
-		return traces.Err.String(), indirector.Message(err), unknown
-	}
-	return traces.Good.String(), "", unknown
 }
 
 func (c *replayCommand) print(r *replayResult) error {

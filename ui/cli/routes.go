@@ -10,7 +10,6 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
-	"indirtui/traces"
 	"indirtui/ui/command"
 )
 
@@ -67,15 +66,12 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			continue
 		}
 		r, _ := e.Explain(name)
-		for _, s := range []struct {
-			name string
-			slot traces.Slot
-		}{{indirector.SlotTerminus, r.Primary}, {indirector.SlotCache, r.Cache}} {
-			w := s.slot.Winner()
-			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: s.name, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
-			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || e.Registry().Descriptor(name, w.Terminus) != nil
+		for _, slot := range r.Slots() {
+			w := r.Slot(slot).Winner()
+			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: slot, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
+			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || slot == indirector.SlotTTL || e.Registry().Descriptor(name, w.Terminus) != nil
 			decided := false
-			for _, c := range s.slot {
+			for _, c := range r.Slot(slot) {
 				o := routeCandidate{
 					Terminus: c.Terminus, Source: c.Kind.String(), Place: c.Source,
 					Applied: c.Why == "" && c.Terminus != "", Why: c.Why, Note: c.Note,
@@ -99,18 +95,17 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 
 func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) error {
 	fmt.Fprintf(out, "application %s, environment %s, %s\n\n", e.Application, e.Configuration().Environment, describeFile(e))
-	w := newTable(out, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE")
-	for _, r := range rows {
+	return printTable(out, "INDIRECTION\tSLOT\tTERMINUS\tSET BY\tPLACE", rows, func(r routeRow, put func(...string)) {
 		if r.Slot == indirector.SlotCache && r.Terminus == "" && (!chain || len(r.Chain) == 0) {
-			continue
+			return
 		}
 		terminus := r.Terminus
 		if !r.Exists {
 			terminus += " (not in this build)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Indirection, r.Slot, clean(terminus), r.Source, clean(r.Place))
+		put(r.Indirection, r.Slot, terminus, r.Source, r.Place)
 		if !chain {
-			continue
+			return
 		}
 		for _, c := range r.Chain {
 			state := "overruled"
@@ -120,10 +115,9 @@ func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) e
 			case c.Why != "":
 				state = "NOT APPLIED: " + c.Why
 			}
-			fmt.Fprintf(w, "\t\t  %s\t%s\t%s\n", clean(c.Terminus), c.Source, clean(c.Place+"  "+state))
+			put("", "", "  "+c.Terminus, c.Source, c.Place+"  "+state)
 		}
-	}
-	return w.Flush()
+	})
 }
 
 func describeFile(e *engine.Engine) string {

@@ -276,41 +276,66 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 	return o, guard, out, nil
 }
 
-func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
-	o, guard, out, err := c.options()
+// A front is what stands between the network and an engine. Its handler has the
+// settings, the recorder and the log of the engine.
+type front struct {
+	server *server.Server
+	rest   rest.Options
+	close  func() error                                // what else ends with the session, or if it cannot begin
+	named  func(address string) (source, hello string) // for recordings and for the user
+}
+
+// begin makes an engine and its front, and begins to answer.
+func (l *listening) begin(change func(*engine.Options), build func(*engine.Engine, *slog.Logger, *front) error) (*answering, error) {
+	o, guard, out, err := l.options()
 	if err != nil {
 		return nil, err
 	}
+	change(&o)
 	e, err := engine.New(o)
 	if err != nil {
-		out.close()
+		return nil, errors.Join(err, out.close())
+	}
+	l.p.problems(e)
+	f := &front{close: func() error { return nil }}
+	after := func() error { return errors.Join(f.close(), out.close()) }
+	v, err := l.stand(e, o.Log, f, build, out)
+	if err != nil {
+		return nil, errors.Join(err, e.Close(), after())
+	}
+	v.session.guard, v.session.after = guard, after
+	e.Source, v.session.hello = f.named(v.address)
+	return v, nil
+}
+
+// stand builds the front of an engine, and opens it.
+func (l *listening) stand(e *engine.Engine, log *slog.Logger, f *front, build func(*engine.Engine, *slog.Logger, *front) error, out *lines) (*answering, error) {
+	if err := build(e, log, f); err != nil {
 		return nil, err
 	}
-	undo := func(err error) error { return errors.Join(err, e.Close(), out.close()) }
-	c.p.problems(e)
-	s, err := c.listener(ctx, e, o.Log)
-	if err != nil {
-		return nil, undo(err)
-	}
-	ro := rest.Options{
-		Client: s.Client, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
-		Legacy: c.legacy, Wide: c.wide, CA: serveCA(e, s),
-	}
-	if (c.codeID == "") != (c.codeContent == "") {
-		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})
-	}
-	if c.codeID != "" {
-		code := rest.Commands{ID: c.codeID, Content: c.codeContent}
-		ro.CodeID, ro.CodeContent = code.CodeID, code.CodeContent
-	}
-	v, err := c.open(e, s, rest.NewHandler(e.Indirector, ro), out)
-	if err != nil {
-		return nil, undo(err)
-	}
-	e.Source = "serve " + v.address
-	v.session.guard = guard
-	v.session.hello = fmt.Sprintf("serving on %s as application %s", v.address, e.Application)
-	return v, nil
+	f.rest.Settings, f.rest.Recorder, f.rest.Log, f.rest.Legacy = e.Settings, e.Store, log, l.legacy
+	return l.open(e, f.server, rest.NewHandler(e.Indirector, f.rest), out)
+}
+
+func (c *serveCommand) start(ctx context.Context) (*answering, error) {
+	return c.begin(func(*engine.Options) {}, func(e *engine.Engine, log *slog.Logger, f *front) (err error) {
+		if f.server, err = c.listener(ctx, e, log); err != nil {
+			return err
+		}
+		s := f.server
+		f.rest = rest.Options{Client: s.Client, Authorize: s.Authorize, Run: s.Run, Wide: c.wide, CA: serveCA(e, s)}
+		if (c.codeID == "") != (c.codeContent == "") {
+			return &command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"}
+		}
+		if c.codeID != "" {
+			code := rest.Commands{ID: c.codeID, Content: c.codeContent}
+			f.rest.CodeID, f.rest.CodeContent = code.CodeID, code.CodeContent
+		}
+		f.named = func(address string) (source, hello string) {
+			return "serve " + address, fmt.Sprintf("serving on %s as application %s", address, e.Application)
+		}
+		return nil
+	})
 }
 
 // listener makes the server with the certificates of the settings. Where there
@@ -449,7 +474,7 @@ func (l *listening) open(e *engine.Engine, s *server.Server, h http.Handler, out
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	v := &answering{address: listener.Addr().String(), lines: out, stop: stop, ended: make(chan error, 1), server: s}
-	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, after: out.close, kept: new(kept)}
+	v.session = &workspace{engine: e, listens: true, log: e.Store, before: v.close, kept: new(kept)}
 	v.session.notes = append(v.session.notes, l.notes...)
 	if l.ui { // rules that were kept for the project come back, as its breakpoints do
 		if v.session.kept, err = keptFor(setting(e, "confdir")); err != nil {

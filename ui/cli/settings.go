@@ -68,16 +68,14 @@ func settingRows(e *engine.Engine, names []string, all bool) ([]settingRow, erro
 }
 
 func printSettings(out io.Writer, rows []settingRow) error {
-	w := newTable(out, "SETTING\tVALUE\tPLACE")
-	for _, r := range rows {
+	return printTable(out, "SETTING\tVALUE\tPLACE", rows, func(r settingRow, put func(...string)) {
 		place := r.Place
 		if !r.Known {
 			place += " (unknown setting)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", clean(r.Name), clean(r.Value), clean(place))
+		put(r.Name, r.Value, place)
 		for _, o := range r.Overruled {
-			fmt.Fprintf(w, "\t  overruled: %s\t\n", clean(o))
+			put("", "  overruled: "+o, "")
 		}
-	}
-	return w.Flush()
+	})
 }

@@ -43,15 +43,13 @@ func (t *terminiCommand) run(_ context.Context, args []string) error {
 }
 
 func printTermini(out io.Writer, rows []terminusRow) error {
-	w := newTable(out, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s", r.Indirection, r.Terminus)
+	return printTable(out, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT", rows, func(r terminusRow, put func(...string)) {
+		cells := []string{r.Indirection, r.Terminus}
 		for _, verb := range command.Verbs() {
-			fmt.Fprint(w, "\t", tick(slices.Contains(r.Verbs, verb)))
+			cells = append(cells, tick(slices.Contains(r.Verbs, verb)))
 		}
-		fmt.Fprintf(w, "\t%s\t%s\n", expiryWord(r), firstSentence(r.Doc))
-	}
-	return w.Flush()
+		put(append(cells, expiryWord(r), firstSentence(r.Doc))...)
+	})
 }
 
 func (t *terminiCommand) rows(only []string) []terminusRow {

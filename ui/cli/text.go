@@ -52,13 +52,22 @@ func (l *listing) print(rows any, table func(io.Writer) error) error {
 	return table(l.p.out)
 }
 
-// newTable writes columns below their titles; "" is none.
-func newTable(out io.Writer, titles string) *tabwriter.Writer {
+// printTable prints rows in columns below their titles, which have tabs between
+// them; "" is none. Lines puts the cells of a row, and of lines below it.
+func printTable[R any](out io.Writer, titles string, rows []R, lines func(r R, put func(cells ...string))) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if titles != "" {
 		fmt.Fprintln(w, titles)
 	}
-	return w
+	for _, r := range rows {
+		lines(r, func(cells ...string) {
+			for i := range cells {
+				cells[i] = clean(cells[i])
+			}
+			fmt.Fprintln(w, strings.Join(cells, "\t"))
+		})
+	}
+	return w.Flush()
 }
 
 // checkOneOf is the error of a flag with a value that there is not.

@@ -116,6 +116,19 @@ func isOption(w string) bool {
 	return traces.ParseFlag(name) != 0 || given && !strings.ContainsAny(name, "/: ") && name != ""
 }
 
+// Pair takes terminus=A,B out of words: two termini that are to be asked the
+// same. If there are not two, ok is false.
+func Pair(words []string) (termini, rest []string, ok bool) {
+	for _, w := range words {
+		if list, is := strings.CutPrefix(w, "terminus="); is {
+			termini = strings.Split(list, ",")
+			continue
+		}
+		rest = append(rest, w)
+	}
+	return termini, rest, len(termini) == 2
+}
+
 // Line writes a request as behind the colon. Request reads it back.
 func Line(req *indirector.Request) string {
 	words := []string{req.Verb.String(), Quote(req.Indirection)}

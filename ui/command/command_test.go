@@ -52,6 +52,26 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+func TestPair(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ line, termini, rest string }{
+		{"node web01 terminus=exec,plain env=qa", "exec plain", "node web01 env=qa"},
+		{"terminus=a,b node x", "a b", "node x"},
+		{"node x terminus=exec", "", ""},
+		{"node x terminus=a,b,c", "", ""},
+		{"node x", "", ""},
+	} {
+		words := strings.Fields(tt.line)
+		termini, rest, ok := command.Pair(words)
+		if ok != (tt.termini != "") || ok && (strings.Join(termini, " ") != tt.termini || strings.Join(rest, " ") != tt.rest) {
+			t.Errorf("%s: got %q, %q, %v", tt.line, termini, rest, ok)
+		}
+		if strings.Join(words, " ") != tt.line {
+			t.Errorf("%s: the words were changed", tt.line)
+		}
+	}
+}
+
 func TestRequestFillsAttributes(t *testing.T) {
 	t.Parallel()
 	req, err := command.Request("find", []string{"catalog", "web01", "transaction_uuid=8f3c", "node=n1", "ignore_terminus"})

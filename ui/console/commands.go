@@ -244,10 +244,20 @@ func route(c *Console, l call) (tea.Cmd, error) {
 	case err != nil:
 		return nil, err
 	case len(swaps) == 0:
-		return c.reply(ind + ": " + c.target(&indirector.Request{Indirection: ind})), nil
+		text := ind + ": " + c.target(&indirector.Request{Indirection: ind})
+		if r, _ := h.Explain(ind); r.TTL.Winner().Terminus != "" {
+			text += ", ttl " + r.TTL.Winner().Terminus + " s"
+		}
+		return c.reply(text), nil
 	}
 	for _, s := range swaps {
-		if s[0] == indirector.SlotCache && s[1] == indirector.Off {
+		switch {
+		case s[0] == indirector.SlotTTL:
+			if _, err := indirector.ParseTTL(s[1]); err != nil {
+				return nil, &command.UsageError{What: indirector.Message(err), Advice: "write ttl=60 for a minute"}
+			}
+			continue
+		case s[0] == indirector.SlotCache && s[1] == indirector.Off:
 			continue
 		}
 		if err := h.Registry().CheckTerminus(ind, s[1]); err != nil {
@@ -281,14 +291,14 @@ func advice(near string, all []string) string {
 	return "there are: " + strings.Join(all, ", ")
 }
 
-// readSwaps reads terminus=T, cache=C and dry.
+// readSwaps reads terminus=T, cache=C, ttl=SECONDS and dry.
 func readSwaps(words []string) (swaps [][2]string, dry bool, err error) {
 	for _, w := range words {
 		name, value, given := strings.Cut(w, "=")
 		switch {
 		case w == "dry":
 			dry = true
-		case given && value != "" && name == indirector.SlotTerminus:
+		case given && value != "" && (name == indirector.SlotTerminus || name == indirector.SlotTTL):
 			swaps = append(swaps, [2]string{name, value})
 		case given && value != "" && name == indirector.SlotCache:
 			if value == "none" || value == "false" {
@@ -296,7 +306,7 @@ func readSwaps(words []string) (swaps [][2]string, dry bool, err error) {
 			}
 			swaps = append(swaps, [2]string{name, value})
 		default:
-			return nil, false, &command.UsageError{What: fmt.Sprintf("%q is not understood", w), Advice: "write terminus=T, cache=C, cache=off, or dry"}
+			return nil, false, &command.UsageError{What: fmt.Sprintf("%q is not understood", w), Advice: "write terminus=T, cache=C, cache=off, ttl=SECONDS, or dry"}
 		}
 	}
 	return swaps, dry, nil

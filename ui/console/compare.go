@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,12 +9,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
-	"indirtui/traces"
 	"indirtui/traces/diff"
 	"indirtui/traces/query"
 	"indirtui/ui/command"
 	"indirtui/ui/compare"
 	"indirtui/ui/recordings"
+	"indirtui/ui/replay"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
@@ -134,15 +133,8 @@ func idsOf(log session.Log, expr string) ([]uint64, error) {
 
 // compareTermini asks two termini for one key, and compares their answers.
 func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
-	var names []string
-	rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
-		list, is := strings.CutPrefix(w, "terminus=")
-		if is {
-			names = strings.Split(list, ",")
-		}
-		return is
-	})
-	if len(names) != 2 {
+	names, rest, ok := command.Pair(words)
+	if !ok {
 		return nil, &command.UsageError{What: "which two termini?", Advice: "write terminus=exec,plain"}
 	}
 	reqs := make([]*indirector.Request, 2)
@@ -224,10 +216,10 @@ func watch(c *Console, l call) (tea.Cmd, error) {
 // maxReplay bounds how many requests are asked again at once.
 const maxReplay = 1000
 
-// replay asks recorded requests again, by the routes that there are now; dry
+// replayAll asks recorded requests again, by the routes that there are now; dry
 // only plans them. What only a machine that saves or removes would do is left
 // out.
-func replay(c *Console, l call) (tea.Cmd, error) {
+func replayAll(c *Console, l call) (tea.Cmd, error) {
 	expr, dry := strings.CutSuffix(" "+l.rest, " dry")
 	expr = strings.TrimSpace(expr)
 	if expr == "" {
@@ -240,7 +232,8 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	ctx, _, n := c.start()
-	log, engine, ignored := c.env.Log, c.o.Engine, slices.Clone(c.env.Ignored)
+	log, ignored := c.env.Log, append(diff.Fresh(), c.env.Ignored...)
+	t := tally{Replay: replay.Replay{Log: log, Now: log, Engine: c.o.Engine, Caller: "you", Dry: dry, Ignore: ignored}}
 	return screen.Later(func() tea.Msg {
 		ids, err := idsOf(log, expr)
 		switch {
@@ -249,94 +242,63 @@ func replay(c *Console, l call) (tea.Cmd, error) {
 		case len(ids) > maxReplay:
 			err = fmt.Errorf("%d requests are meant, more than %d; choose fewer", len(ids), maxReplay)
 		}
-		var t tally
-		if err != nil {
-			return screen.For{Screen: c, Msg: replayed{n, t, dry, err}}
-		}
 		for _, id := range ids {
-			if ctx.Err() != nil {
+			if err != nil || ctx.Err() != nil {
 				break
 			}
-			t.again(ctx, log, engine, id, dry, ignored)
+			if other := t.Again(ctx, id); other != nil {
+				t.add(other)
+			}
 		}
-		return screen.For{Screen: c, Msg: replayed{n, t, dry, nil}}
+		return screen.For{Screen: c, Msg: replayed{n, t, err}}
 	}), nil
 }
 
 type replayed struct {
 	n   int
 	t   tally
-	dry bool
 	err error
 }
 
 // A tally is what became of requests that were asked again.
 type tally struct {
-	same, other, left int
-	unsure            int // of a plan: that is seen only when it is done
-	outcomes          [traces.OutcomeCount]int
-	differ            []string // "#12 ok -> err"
-	values            diff.Tally
-	then, now         []uint64 // those that came out otherwise
+	replay.Replay
+	other     int
+	differ    []string // "#12 ok -> err"
+	then, now []uint64 // those that came out otherwise
 }
 
-func (t *tally) again(ctx context.Context, log session.Log, engine Engine, id uint64, dry bool, ignored []string) {
-	tr, err := log.Trace(id)
-	if err != nil || tr.Parent != 0 || tr.Verb != traces.Find && tr.Verb != traces.Search && tr.Verb != traces.Head {
-		t.left++ // nested ones are asked by those that asked them
-		return
-	}
-	req := steps.AsAgent(log, tr)
-	var out traces.Outcome
-	var value diff.Answer
-	var now uint64
-	if dry {
-		out = engine.Plan(ctx, req, nil).Outcome
-	} else {
-		resp, err := engine.Ask(ctx, req)
-		row, _ := log.Row(command.TraceOf(resp, err))
-		out, now = row.Outcome, row.ID
-		value = steps.Again(log, id, now, ignored)
-		t.values.Add(&value)
-	}
-	t.outcomes[out]++
-	if dry && out == traces.Run {
-		t.unsure++
-		return
-	}
-	printed := fmt.Sprintf("#%d %s -> %s%s", id, tr.Outcome, out, steps.Without(tr))
-	if out == tr.Outcome {
-		if value.Verdict != diff.Different && value.Verdict != diff.OneSided {
-			t.same++
-			return
-		}
-		printed = fmt.Sprintf("#%d %s%s, %s", id, out, steps.Without(tr), value.String())
-	}
+func (t *tally) add(r *replay.Result) {
 	t.other++
-	if now != 0 {
-		t.then, t.now = append(t.then, id), append(t.now, now)
+	if r.Now != 0 {
+		t.then, t.now = append(t.then, r.Was.ID), append(t.now, r.Now)
 	}
 	const shown = 8
-	if len(t.differ) < shown {
-		t.differ = append(t.differ, printed)
+	if len(t.differ) == shown {
+		return
 	}
+	printed := fmt.Sprintf("#%d %s -> %s%s", r.Was.ID, r.Was.Outcome, r.Outcome, replay.Without(r.Was))
+	if r.Outcome == r.Was.Outcome {
+		printed = fmt.Sprintf("#%d %s%s, %s", r.Was.ID, r.Outcome, replay.Without(r.Was), r.Value.String())
+	}
+	t.differ = append(t.differ, printed)
 }
 
 // String is the tally in one line: "41: 38 as before, 3 otherwise: #12 ok ->
 // err, …".
 func (t *tally) String() string {
-	text := fmt.Sprintf("%d: %d as before, %d otherwise", t.same+t.other+t.unsure, t.same, t.other)
-	if t.values.Compared+t.values.Uncompared > 0 {
-		text += "; " + t.values.String()
+	text := fmt.Sprintf("%d: %d as before, %d otherwise", t.Counts.Asked, t.Counts.Same, t.other)
+	if t.Values.Compared+t.Values.Uncompared > 0 {
+		text += "; " + t.Values.String()
 	}
 	if len(t.differ) > 0 {
 		text += ": " + strings.Join(t.differ, ", ")
 	}
-	if t.unsure > 0 {
-		text += fmt.Sprintf("; %d depend on what is answered then", t.unsure)
+	if t.Counts.Depends > 0 {
+		text += fmt.Sprintf("; %d depend on what is answered then", t.Counts.Depends)
 	}
-	if t.left > 0 {
-		text += fmt.Sprintf("; %d left out, nested or writing", t.left)
+	if t.Counts.Left > 0 {
+		text += fmt.Sprintf("; %d left out, nested or writing", t.Counts.Left)
 	}
 	return text
 }
@@ -347,7 +309,7 @@ func (c *Console) replayed(m replayed) tea.Cmd {
 	switch {
 	case m.err != nil:
 		return c.refuse(m.err)
-	case m.dry:
+	case m.t.Dry:
 		return c.reply("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
 	}
 	answer := c.reply("asked again " + m.t.String())

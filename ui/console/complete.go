@@ -311,7 +311,8 @@ func nextRoute(c *Console, l call) []option {
 			all = append(all, option{word: slot + "=" + t, kind: slot})
 		}
 	}
-	all = append(all, option{word: "cache=off", kind: "cache", note: "no cache"})
+	all = append(all, option{word: "cache=off", kind: "cache", note: "no cache"},
+		option{word: "ttl=", kind: "ttl", note: "seconds until what is found expires, instead of runinterval", open: true})
 	if n > 1 {
 		all = append(all, option{word: "dry", kind: "flag", note: "only look what it would mean; nothing is executed"})
 	}

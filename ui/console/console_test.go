@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,30 +33,10 @@ var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
 
 // A fake answers by a script.
 type fake struct {
-	*indirector.Indirector
-	start indirector.Routes
-	write bool
-	log   *store.Store
-	exec  *terminustest.Script
+	uitest.Engine
+	log  *store.Store
+	exec *terminustest.Script
 }
-
-func (h *fake) Configured() indirector.Routes { return h.start }
-
-func (h *fake) Overrides() []string {
-	var names []string
-	for _, name := range h.Registry().Names() {
-		if h.Routes()[name].Primary.Winner().Terminus != h.start[name].Primary.Winner().Terminus {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func (h *fake) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
-	return h.Do(ctx, req)
-}
-func (h *fake) Writes() bool     { return h.write }
-func (h *fake) SetWrite(on bool) { h.write = on }
 
 func newEngine(t *testing.T, script string) *fake {
 	t.Helper()
@@ -80,12 +59,12 @@ func newEngine(t *testing.T, script string) *fake {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.log.Close() })
-	h.start = indirector.Routes{
+	h.Start = indirector.Routes{
 		"node":    {Primary: traces.Slot{{Terminus: "exec", Kind: traces.FromSetting, Source: "setting node_terminus, puppet.conf:7 [main]"}}},
 		"facts":   {Primary: traces.Slot{{Terminus: "yaml", Kind: traces.FromSetting, Source: "setting facts_terminus, default"}}, Cache: traces.Slot{{Terminus: "yaml", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}}},
 		"catalog": {Primary: traces.Slot{{Terminus: "json", Kind: traces.FromApplication, Source: "application agent"}}},
 	}
-	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.start, Recorder: h.log, Now: func() time.Time { return noon }})
+	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.Start, Recorder: h.log, Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,26 +96,20 @@ const quiet = "find web01.example.com → found\nfind * → nil\nsearch * → fo
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	for _, size := range []struct {
-		name          string
-		width, height int
-	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
-		t.Run(size.name, func(t *testing.T) {
-			t.Parallel()
-			h := newEngine(t, quiet)
-			p := play(t, h, options(h), size.width, size.height)
-			p.Golden("card-" + size.name)
-			p.Keys("~").Golden("blank-" + size.name)
-			for _, line := range []string{
-				"find node web01.example.com env=production terminus=plain", "find node db07.example.com", "head node web01.example.com",
-				"save facts @file facts.json", "route node terminus=yaml dry", "fnid node x", "route node terminus=yaml", "find nothing x",
-			} {
-				p.Keys(":", line, "enter")
-			}
-			p.Wait(time.Minute).Golden("console-" + size.name)
-			p.Keys(":", "find n").Golden("prompt-" + size.name)
-		})
-	}
+	uitest.Sizes(t, func(t *testing.T, name string, width, height int) {
+		h := newEngine(t, quiet)
+		p := play(t, h, options(h), width, height)
+		p.Golden("card-" + name)
+		p.Keys("~").Golden("blank-" + name)
+		for _, line := range []string{
+			"find node web01.example.com env=production terminus=plain", "find node db07.example.com", "head node web01.example.com",
+			"save facts @file facts.json", "route node terminus=yaml dry", "fnid node x", "route node terminus=yaml", "find nothing x",
+		} {
+			p.Keys(":", line, "enter")
+		}
+		p.Wait(time.Minute).Golden("console-" + name)
+		p.Keys(":", "find n").Golden("prompt-" + name)
+	})
 }
 
 // Journey 4, step 4: ask another terminus, and see that it was you.
@@ -180,7 +153,7 @@ func TestDestroyAsksForTheKey(t *testing.T) {
 	}
 	p.Keys(":", "destroy node web01.example.com", "enter", "esc").Want("nothing was destroyed")
 	p.Keys("z").Want("undone :write on")
-	if h.write {
+	if h.Write {
 		t.Error("writes are still allowed")
 	}
 }
@@ -188,7 +161,7 @@ func TestDestroyAsksForTheKey(t *testing.T) {
 func TestSaveReadsAFile(t *testing.T) {
 	t.Parallel()
 	h := newEngine(t, quiet)
-	h.write = true
+	h.Write = true
 	dir := t.TempDir()
 	file := filepath.Join(dir, "n.json")
 	if err := os.WriteFile(file, []byte(`{"name":"web01.example.com","environment":"qa","classes":[],"parameters":{}}`), 0o644); err != nil {
@@ -238,7 +211,11 @@ func TestRoute(t *testing.T) {
 		{"route node terminus=yaml dry", "what-if: 1 request, nothing is executed: 1 depending on the answer   :route node terminus=yaml applies it"},
 		{"route node terminus=yam", `node has no terminus "yam"; nearest: yaml`},
 		{"route nod terminus=yaml", `no indirection is called "nod"; nearest: node`},
-		{"route node ttl=3", `"ttl=3" is not understood`},
+		{"route node ttl=1m", "Indirection TTL must be an integer; write ttl=60 for a minute"},
+		{"route node tll=3", `"tll=3" is not understood`},
+		{"route node ttl=60", "did :route node ttl=60   z undo"},
+		{"route node", "node: terminus exec of node, ttl 60 s"},
+		{"route reset node", "did :route reset node   z undo"},
 		{"route node", "node: terminus exec of node"},
 		{"route reset", "every route is as configured"},
 		{"route node terminus=yaml cache=off", "did :route node cache=off   z undo"},
@@ -399,7 +376,7 @@ func TestAnySize(t *testing.T) {
 	bad := "\"\x1b]52;c;!\a\u202e日本" + strings.Repeat("x", 300) + "\""
 	for _, size := range [][2]int{{60, 16}, {61, 17}, {80, 24}, {109, 20}, {110, 24}, {200, 60}, {400, 16}} {
 		h := newEngine(t, quiet+"\nfind x → fail: "+strings.Trim(bad, "\""))
-		h.write = true
+		h.Write = true
 		p := play(t, h, options(h), size[0], size[1])
 		for _, keys := range [][]string{
 			{"?"},

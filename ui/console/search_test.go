@@ -63,8 +63,8 @@ func files(t *testing.T, s supply) *fake {
 	from := func(name string) indirector.Route {
 		return indirector.Route{Primary: traces.Slot{{Terminus: name, Kind: traces.FromDeclaration}}}
 	}
-	h.start = indirector.Routes{"file_metadata": from("supply"), "file_content": from("file")}
-	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.start, Recorder: h.log, Now: func() time.Time { return noon }})
+	h.Start = indirector.Routes{"file_metadata": from("supply"), "file_content": from("file")}
+	h.Indirector, err = indirector.New(indirector.Config{Registry: reg, Routes: h.Start, Recorder: h.log, Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}

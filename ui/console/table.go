@@ -83,7 +83,7 @@ func askCommands() []cmd {
 			name: "destroy", args: "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", help: "remove an instance; asks for the key again", effect: askEffect, next: nextRequest, run: destroy,
 			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Remove an instance"},
 		},
-		{name: "route", args: "IND terminus=T cache=C|off [dry]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
+		{name: "route", args: "IND terminus=T cache=C|off ttl=SECONDS [dry]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
 		{name: "filter", args: "[EXPR]", help: "list the requests that an expression means", next: nextFilter, run: filter, expression: true, silent: true},
 		{name: "group", args: "none|run|indirection|node|outcome|caller", help: "group the list of requests", offered: func(c *Console) bool { return c.o.Group != nil }, next: nextGroup, run: group},
 		{name: "sort", args: "COLUMN [desc]", help: "sort the list of requests", offered: func(c *Console) bool { return c.o.Sort != nil }, next: nextSort, run: sortBy},
@@ -97,7 +97,7 @@ func askCommands() []cmd {
 		},
 		{name: "ignore", args: "[PATH | off [PATH]]", help: "paths that do not count in comparisons; * is any text", run: ignore},
 		{
-			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replay, expression: true,
+			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replayAll, expression: true,
 			shell: shell{asks, "--recording FILE", "Ask recorded requests again, by the routes there are now"},
 		},
 		{name: "watch", args: "[EXPR | server(HOST:PORT) | off]", help: "while a request is held count what an expression means, or ask a server how it is", offered: hasDebugger, next: nextFilter, run: watch, expression: true},

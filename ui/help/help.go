@@ -256,17 +256,16 @@ func (h *Help) content(width int) term.Lines {
 // columns writes keys in n columns. What is too long for its line goes on in
 // the next one, if there is but one column.
 func columns(list []key, n, cells, width int, style term.Style) term.Lines {
-	each := width / n
 	put := func(l *term.Line, keys string, text term.Text) {
 		l.Cell(style|term.Bold, term.Clean(keys), cells)
 		l.Space(2)
 		l.Add(style, text)
 	}
-	var lines term.Lines
 	if n == 1 {
+		var lines term.Lines
 		for _, k := range list {
 			keys := k.keys
-			for _, t := range term.Clean(k.text).Wrap(each-cells-2, 3) {
+			for _, t := range term.Clean(k.text).Wrap(width-cells-2, 3) {
 				var l term.Line
 				put(&l, keys, t)
 				lines = append(lines, l)
@@ -275,14 +274,9 @@ func columns(list []key, n, cells, width int, style term.Style) term.Lines {
 		}
 		return lines
 	}
-	rows := (len(list) + n - 1) / n
-	lines = make(term.Lines, rows)
-	for i, k := range list {
-		l := &lines[i%rows]
-		l.To(i / rows * each)
-		put(l, k.keys, term.Clean(k.text).Cut(each-cells-4))
-	}
-	return lines
+	return widget.Grid(len(list), n, width, func(i int, l *term.Line, each int) {
+		put(l, list[i].keys, term.Clean(list[i].text).Cut(each-cells-4))
+	})
 }
 
 func (h *Help) View() term.Lines {

@@ -53,20 +53,14 @@ func play(t *testing.T, log *store.Store, lines *[]string, width, height int) *u
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	for _, size := range []struct {
-		name          string
-		width, height int
-	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
-		t.Run(size.name, func(t *testing.T) {
-			t.Parallel()
-			var lines []string
-			p := play(t, uitest.Site(t), &lines, size.width, size.height)
-			p.Keys("?").Golden("help-" + size.name)
-			p.Keys("g").Golden("codes-" + size.name)
-			p.Keys("esc", "esc", "ctrl+p").Golden("palette-" + size.name)
-			p.Keys("stale").Golden("palette-stale-" + size.name)
-		})
-	}
+	uitest.Sizes(t, func(t *testing.T, name string, width, height int) {
+		var lines []string
+		p := play(t, uitest.Site(t), &lines, width, height)
+		p.Keys("?").Golden("help-" + name)
+		p.Keys("g").Golden("codes-" + name)
+		p.Keys("esc", "esc", "ctrl+p").Golden("palette-" + name)
+		p.Keys("stale").Golden("palette-stale-" + name)
+	})
 }
 
 // Journey 1: first contact.

@@ -35,10 +35,10 @@ func (r *Routes) changes(indirection string) []change {
 		}
 		before, after := c.Before()[indirection], c.After()[indirection]
 		var parts []string
-		for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-			was, is := slotOf(before, slot).Winner(), slotOf(after, slot).Winner()
+		for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache, indirector.SlotTTL} {
+			was, is := before.Slot(slot).Winner(), after.Slot(slot).Winner()
 			if was.Terminus != is.Terminus {
-				parts = append(parts, fmt.Sprintf("%s %s -> %s", slot, orNone(was.Terminus), orNone(is.Terminus)))
+				parts = append(parts, fmt.Sprintf("%s %s -> %s", slot, shown(slot, was.Terminus), shown(slot, is.Terminus)))
 			}
 		}
 		if len(parts) == 0 && c.Indirection == "" {
@@ -62,10 +62,10 @@ func (r *Routes) page(f row) widget.Page {
 	if r.about().Application != "" {
 		p.Add("application", r.about().Application, term.Plain)
 	}
-	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
-		s := slotOf(f.route, slot)
+	for _, slot := range f.route.Slots() {
+		s := f.route.Slot(slot)
 		p.Add("", "", term.Plain)
-		p.Add(slot, fmt.Sprintf("%s   every opinion, strongest first", orNone(s.Winner().Terminus)), term.Bold)
+		p.Add(slot, fmt.Sprintf("%s   every opinion, strongest first", shown(slot, s.Winner().Terminus)), term.Bold)
 		r.pageOf(&p, slot, s)
 	}
 	p.Add("", "", term.Plain)
@@ -100,7 +100,7 @@ func (r *Routes) pageOf(p *widget.Page, slot string, s traces.Slot) {
 		if c.Why != "" {
 			style = term.Attention
 		}
-		text := fmt.Sprintf("%d. %s", i+1, orNone(c.Terminus))
+		text := fmt.Sprintf("%d. %s", i+1, shown(slot, c.Terminus))
 		if !c.At.IsZero() && c.Kind != traces.FromYou {
 			text += "  at " + r.clock(c.At)
 		}

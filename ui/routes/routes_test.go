@@ -1,7 +1,6 @@
 package routes_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,32 +27,6 @@ import (
 
 var noon = time.Date(2025, 11, 20, 14, 1, 50, 0, time.UTC)
 
-// An engine is an engine that reads Puppet's configuration and redacts nothing.
-type engine struct {
-	*indirector.Indirector
-	start indirector.Routes
-	write bool
-}
-
-func (h *engine) Configured() indirector.Routes { return h.start }
-
-func (h *engine) Overrides() []string {
-	var names []string
-	for _, name := range h.Registry().Names() {
-		a, b := h.Routes()[name], h.start[name]
-		if a.Primary.Winner().Terminus != b.Primary.Winner().Terminus || a.Cache.Winner().Terminus != b.Cache.Winner().Terminus {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func (h *engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
-	return h.Do(ctx, req)
-}
-func (h *engine) Writes() bool     { return h.write }
-func (h *engine) SetWrite(on bool) { h.write = on }
-
 const routesYAML = `---
 master:
   facts:
@@ -65,7 +38,7 @@ agent:
 
 // site is an engine over a directory, the log that it writes to, and what is to be
 // known of it. The exec terminus is a script.
-func site(t *testing.T) (*engine, *store.Store, routes.About) {
+func site(t *testing.T) (*uitest.Engine, *store.Store, routes.About) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "routes.yaml"), []byte(routesYAML), 0o644); err != nil {
@@ -108,7 +81,7 @@ func site(t *testing.T) (*engine, *store.Store, routes.About) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &engine{Indirector: x, start: loaded.Routes}
+	h := &uitest.Engine{Indirector: x, Start: loaded.Routes}
 	about := routes.About{Source: "in process", Application: "agent", Environment: "production", Sections: loaded.Sections, Found: loaded.Found}
 	for _, w := range loaded.Warnings {
 		about.Problems = append(about.Problems, routes.Problem{Text: w.String()})
@@ -117,7 +90,7 @@ func site(t *testing.T) (*engine, *store.Store, routes.About) {
 }
 
 // traffic asks what an agent might ask.
-func traffic(t *testing.T, h *engine) {
+func traffic(t *testing.T, h *uitest.Engine) {
 	t.Helper()
 	for range 20 {
 		for _, key := range []string{"web01.example.com", "db07.example.com"} {
@@ -129,7 +102,7 @@ func traffic(t *testing.T, h *engine) {
 	}
 }
 
-func play(t *testing.T, h *engine, log *store.Store, about routes.About, width, height int) *uitest.Player {
+func play(t *testing.T, h *uitest.Engine, log *store.Store, about routes.About, width, height int) *uitest.Player {
 	t.Helper()
 	return uitest.New(t, ui.Config{
 		Log: log, Routes: h, Now: func() time.Time { return noon },
@@ -147,24 +120,18 @@ func play(t *testing.T, h *engine, log *store.Store, about routes.About, width, 
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	for _, size := range []struct {
-		name          string
-		width, height int
-	}{{"80x24", 80, 24}, {"140x40", 140, 40}, {"60x16", 60, 16}} {
-		t.Run(size.name, func(t *testing.T) {
-			t.Parallel()
-			h, log, about := site(t)
-			traffic(t, h)
-			p := play(t, h, log, about, size.width, size.height)
-			p.Keys("3").Golden("routes-" + size.name)
-			p.Keys("j", "enter").Golden("swap-" + size.name)
-			p.Keys("esc", "W")
-			to(t, p, " yaml ")
-			p.Keys("enter").Golden("whatif-" + size.name)
-			p.Keys("enter").Golden("swapped-" + size.name)
-			p.Keys("H").Golden("history-" + size.name)
-		})
-	}
+	uitest.Sizes(t, func(t *testing.T, name string, width, height int) {
+		h, log, about := site(t)
+		traffic(t, h)
+		p := play(t, h, log, about, width, height)
+		p.Keys("3").Golden("routes-" + name)
+		p.Keys("j", "enter").Golden("swap-" + name)
+		p.Keys("esc", "W")
+		to(t, p, " yaml ")
+		p.Keys("enter").Golden("whatif-" + name)
+		p.Keys("enter").Golden("swapped-" + name)
+		p.Keys("H").Golden("history-" + name)
+	})
 }
 
 // Journey 5: my routes.yaml is ignored.
@@ -180,6 +147,33 @@ func TestJourneyIgnoredRoutes(t *testing.T) {
 	if len(p.Copied) != 1 || !strings.HasPrefix(p.Copied[0], "agent:\n") || !strings.Contains(p.Copied[0], "terminus: exec") {
 		t.Errorf("copied %q", p.Copied)
 	}
+}
+
+// A ttl is chosen, seen with who chose it, and taken back, as a terminus is.
+func TestTTL(t *testing.T) {
+	t.Parallel()
+	h, log, about := site(t)
+	traffic(t, h)
+	p := play(t, h, log, about, 140, 40).Keys("3", "j")
+	chosen := func(want string) {
+		t.Helper()
+		if r, _ := h.Explain("node"); r.TTL.Winner().Terminus != want {
+			t.Errorf("the ttl is %q, want %q", r.TTL.Winner().Terminus, want)
+		}
+	}
+	p.Keys(":", "route node ttl=60", "enter").Want("did :route node ttl=60   z undo", "1 override", "ttl      60 s", "you, 14:", "command line", "you: ttl - -> 60 s")
+	chosen("60")
+	if got := p.Line(" node "); !strings.HasPrefix(got, ">*") || !strings.Contains(got, "; ttl you, ") {
+		t.Errorf("row of node: %q", got)
+	}
+	p.Keys(":", "find node web01.example.com", "enter").Want("#44 find node web01.example.com", "(sent by you)")
+	p.Keys("H").Want("60 s   every opinion, strongest first").Keys("esc")
+	p.Keys("z").Want("undone :route node ttl=60").Not("60 s  ", "1 override")
+	chosen("")
+	p.Keys("Z").Want("redone :route node ttl=60")
+	chosen("60")
+	p.Keys("u").Want("did :route reset node").Not("1 override")
+	chosen("")
 }
 
 // Journey 6: swap a terminus, with what-if and undo.

@@ -23,7 +23,7 @@ func Line(indirection, slot, terminus string) string {
 	return ":route " + command.Quote(indirection) + " " + slot + "=" + command.Quote(terminus)
 }
 
-// Swap chooses the terminus or the cache of an indirection for the user. Place
+// Swap chooses the terminus, the cache or the ttl of an indirection for the user. Place
 // is where that was done. The command that it returns reports it, and how to
 // undo it. The error is the one of [indirector.Indirector.Assign]; nothing has
 // changed then.
@@ -50,7 +50,8 @@ func Reset(engine Engine, indirection string) tea.Cmd {
 func touched(engine Engine, indirection string) bool {
 	r, _ := engine.Explain(indirection)
 	mine := func(c traces.Choice) bool { return c.Kind == traces.FromYou }
-	return slices.ContainsFunc(r.Primary, mine) || slices.ContainsFunc(r.Cache, mine) || slices.Contains(engine.Overrides(), indirection)
+	chosen := func(slot string) bool { return slices.ContainsFunc(r.Slot(slot), mine) }
+	return slices.ContainsFunc(r.Slots(), chosen) || slices.Contains(engine.Overrides(), indirection)
 }
 
 // done reports what was done. Undoing it restores the route of this indirection
@@ -94,7 +95,7 @@ func (r *Routes) apply(c slotChosen) tea.Cmd {
 
 // pick lets the user choose the terminus or the cache.
 func (r *Routes) pick(f row, slot string) tea.Cmd {
-	now := orNone(slotOf(f.route, slot).Winner().Terminus)
+	now := orNone(f.route.Slot(slot).Winner().Terminus)
 	title := fmt.Sprintf("swap the %s of %s, now %s", slot, f.name, now)
 	return screen.Show(widget.NewMenu(&r.env.Shared, title, r.candidates(f, slot, func(name string) tea.Cmd {
 		return r.check(slotChosen{f.name, slot, name})
@@ -103,8 +104,8 @@ func (r *Routes) pick(f row, slot string) tea.Cmd {
 
 // candidates are what a slot could be, with what each can do.
 func (r *Routes) candidates(f row, slot string, do func(terminus string) tea.Cmd) []widget.Item {
-	now := slotOf(f.route, slot).Winner().Terminus
-	was := slotOf(r.engine.Configured()[f.name], slot).Winner().Terminus
+	now := f.route.Slot(slot).Winner().Terminus
+	was := r.engine.Configured()[f.name].Slot(slot).Winner().Terminus
 	mark := func(name string) string {
 		switch {
 		case name == now:

@@ -140,6 +140,15 @@ func (r *Routes) line(f row, out *widget.Row) {
 
 // setBy returns who decided; in a narrow table also what the user replaced.
 func (r *Routes) setBy(f row) string {
+	text := r.decided(f)
+	if ttl := f.route.TTL.Winner(); ttl.Terminus != "" {
+		text += "; ttl " + brief(r.env, ttl)
+	}
+	return text
+}
+
+// decided returns who decided who answers.
+func (r *Routes) decided(f row) string {
 	add := brief
 	if r.width >= screen.Wide {
 		add = long
@@ -150,7 +159,7 @@ func (r *Routes) setBy(f row) string {
 		text = "cache: " + text
 	}
 	if c.Kind == traces.FromYou && r.width < screen.Wide {
-		return text + " (was " + orNone(slotOf(f.route, slotName(cached)).RunnerUp().Terminus) + ")"
+		return text + " (was " + orNone(f.route.Slot(slotName(cached)).RunnerUp().Terminus) + ")"
 	}
 	if other := f.route.Cache.Winner(); !cached && other.Kind == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
 		text += "; cache " + brief(r.env, other)
@@ -168,7 +177,7 @@ func slotName(cached bool) string {
 // replaced is the choice that the one under SET BY beat.
 func (r *Routes) replaced(f row) string {
 	c, cached := decider(f.route)
-	was := slotOf(f.route, slotName(cached)).RunnerUp()
+	was := f.route.Slot(slotName(cached)).RunnerUp()
 	if was.Terminus == "" || was.Terminus == c.Terminus && was.Kind < traces.FromApplication {
 		return "-"
 	}
@@ -266,7 +275,7 @@ func (r *Routes) chain(f row, two bool) term.Lines {
 	head.Put(term.Bold, f.name)
 	head.Put(term.Quiet, "  history, strongest first")
 	lines := term.Lines{head}
-	for _, slot := range []string{indirector.SlotTerminus, indirector.SlotCache} {
+	for _, slot := range f.route.Slots() {
 		lines = append(lines, r.choices(f, slot, two)...)
 	}
 	if changes := r.changes(f.name); len(changes) > 0 {
@@ -299,7 +308,7 @@ func (r *Routes) counts(indirection, slot string) term.Lines {
 }
 
 func (r *Routes) choices(f row, slot string, two bool) term.Lines {
-	s := slotOf(f.route, slot)
+	s := f.route.Slot(slot)
 	var lines term.Lines
 	add := func(terminus, place, state string, style term.Style) {
 		var l term.Line
@@ -334,7 +343,7 @@ func (r *Routes) choices(f row, slot string, two bool) term.Lines {
 		case c.Why != "":
 			style = term.Attention
 		}
-		add(orNone(c.Terminus), long(r.env, c), state(c, wins), style)
+		add(shown(slot, c.Terminus), long(r.env, c), state(c, wins), style)
 		if wins {
 			lines = append(lines, r.counts(f.name, slot)...)
 		}

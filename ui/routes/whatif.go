@@ -3,7 +3,6 @@ package routes
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -70,15 +69,7 @@ type WhatIf struct {
 
 // NewWhatIf begins to count. See Step.
 func NewWhatIf(log session.Log, engine Engine, indirection, slot, terminus string) *WhatIf {
-	table := maps.Clone(engine.Routes())
-	route := table[indirection]
-	choice := traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: "what-if"}
-	if slot == indirector.SlotCache {
-		route.Cache = append(traces.Slot{choice}, route.Cache...)
-	} else {
-		route.Primary = append(traces.Slot{choice}, route.Primary...)
-	}
-	table[indirection] = route
+	table := engine.Routes().With(indirection, slot, traces.Choice{Terminus: terminus, Kind: traces.FromYou, Source: "what-if"})
 	_, last := log.Range()
 	return &WhatIf{
 		Indirection: indirection, Slot: slot, Terminus: terminus,

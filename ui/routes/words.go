@@ -66,20 +66,20 @@ func decider(r indirector.Route) (c traces.Choice, cache bool) {
 	return primary, false
 }
 
-// slotOf returns one of the slots of a route.
-func slotOf(r indirector.Route, slot string) traces.Slot {
-	if slot == indirector.SlotCache {
-		return r.Cache
-	}
-	return r.Primary
-}
-
 // orNone is how a slot without a terminus is shown.
 func orNone(name string) string {
 	if name == "" || name == indirector.Off {
 		return "-"
 	}
 	return name
+}
+
+// shown is how what a slot came to is shown: the name of a terminus, or seconds.
+func shown(slot, chosen string) string {
+	if slot == indirector.SlotTTL && chosen != "" {
+		return chosen + " s"
+	}
+	return orNone(chosen)
 }
 
 // state returns what became of a choice.

@@ -9,6 +9,7 @@ import (
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
+	"indirtui/ui/widget"
 )
 
 // heldLine shows that the request waits, and for how long.
@@ -93,13 +94,9 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 		head.Append(s.env.Theme.HRule(width - head.Width() - 1))
 	}
 	lines := term.Lines{head}
-	rows := (len(items) + columns - 1) / columns
-	each := width / columns
-	body := make(term.Lines, rows)
 	const name = 18
-	for i, it := range items {
-		l := &body[i%rows]
-		l.To(i / rows * each)
+	return append(lines, widget.Grid(len(items), columns, width, func(i int, l *term.Line, each int) {
+		it := items[i]
 		style := term.Plain
 		if it.why != "" {
 			style = term.Quiet
@@ -118,8 +115,7 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 			style = term.Touched | style&term.Bold
 		}
 		l.Add(style, term.CleanTo(value, each-name-3))
-	}
-	return append(lines, body...)
+	})...)
 }
 
 func injectLines() term.Lines {

@@ -61,7 +61,7 @@ func (r *Request) Handle(do screen.Action) tea.Cmd {
 	case screen.BreakIf:
 		return AddBreak(r.Env, "", "")
 	case screen.Replay:
-		return replay(r.Env, r.Trace)
+		return askAgain(r.Env, r.Trace)
 	case screen.ReplayEdit:
 		return editAndReplay(r.Env, r.Trace)
 	case screen.Write:

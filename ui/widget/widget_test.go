@@ -2,6 +2,7 @@ package widget_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -166,6 +167,32 @@ func TestPromptSearchesTheHistory(t *testing.T) {
 		}
 		if got := ask(keys...); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		n, columns int
+		want       string
+	}{{0, 2, ""}, {3, 1, "0 1 2"}, {3, 2, "0    2|1"}, {5, 2, "0    3|1    4|2"}} {
+		lines := widget.Grid(tt.n, tt.columns, 10, func(i int, l *term.Line, cells int) {
+			if cells != 10/tt.columns {
+				t.Errorf("%d in %d columns: got %d cells", tt.n, tt.columns, cells)
+			}
+			l.Put(term.Plain, strconv.Itoa(i))
+		})
+		texts := make([]string, len(lines))
+		for i := range lines {
+			texts[i] = lines[i].String()
+		}
+		sep := "|"
+		if tt.columns == 1 {
+			sep = " "
+		}
+		if got := strings.Join(texts, sep); got != tt.want {
+			t.Errorf("%d in %d columns: got %q, want %q", tt.n, tt.columns, got, tt.want)
 		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +28,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/rest"
+	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 	"indirtui/traces"
 	"indirtui/traces/leaktest"
@@ -69,35 +69,9 @@ func (s *scripted) Head(ctx context.Context, r *indirector.Request) (bool, error
 func (s *scripted) Validate(context.Context, *indirector.Request) error { return nil }
 func (s *scripted) LocalOnly() bool                                     { return s.local }
 
-// recorder keeps all traces.
-type recorder struct {
-	mu    sync.Mutex
-	ended []*traces.Trace
-	last  uint64
-}
-
-func (r *recorder) Begin(*traces.Trace) uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last++
-	return r.last
-}
-
-func (r *recorder) End(t *traces.Trace, _ any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended = append(r.ended, t)
-}
-
-func (r *recorder) all() []*traces.Trace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ended
-}
-
 // A stage is an Indirector in which one scripted terminus answers everything.
 type stage struct {
-	recorder
+	terminustest.Recorder
 	script  *scripted
 	server  *httptest.Server
 	x       *indirector.Indirector
@@ -120,8 +94,8 @@ func newStage(t testing.TB, script *scripted, change func(*indirector.Config, *r
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := indirector.Config{Registry: registry, Routes: routes, Recorder: &st.recorder}
-	st.options = rest.Options{Recorder: &st.recorder}
+	cfg := indirector.Config{Registry: registry, Routes: routes, Recorder: &st.Recorder}
+	st.options = rest.Options{Recorder: &st.Recorder}
 	if change != nil {
 		change(&cfg, &st.options)
 	}
@@ -213,7 +187,7 @@ func TestRefusals(t *testing.T) {
 		{line: "GET /puppet/v3/file_content/a%00b?environment=production", status: 400, message: `Bad Request: the path "/puppet/v3/file_content/a\x00b" holds a NUL`, about: "file_content a\x00b"},
 		{line: "GET /nosuch", status: 404, header: []string{"Accept", "application/json"}, message: "{\n\"message\":\"Not Found\",\n\"url\":\"/nosuch\",\n\"status\":\"404\"\n}", about: " /nosuch"},
 	} {
-		before := len(st.all())
+		before := len(st.All())
 		got := st.ask(t, tt.line, tt.body, tt.header...)
 		message := string(got.body)
 		if e := rest.ParseError(got.status, got.header.Get("Content-Type"), got.body); e.Kind != "" {
@@ -222,7 +196,7 @@ func TestRefusals(t *testing.T) {
 		if got.status != tt.status || message != tt.message {
 			t.Errorf("%s:\n got %d %s\nwant %d %s", tt.line, got.status, message, tt.status, tt.message)
 		}
-		all := st.all()
+		all := st.All()
 		if len(all) == before {
 			t.Errorf("%s: there is no trace of it", tt.line)
 			continue
@@ -316,7 +290,7 @@ func TestAnswers(t *testing.T) {
 		if got.status != tt.status || e.Kind != tt.kind || tt.message != "" && e.Message != tt.message {
 			t.Errorf("%s: got %d %+v, want %d %s %s", tt.name, got.status, e, tt.status, tt.kind, tt.message)
 		}
-		if len(st.all()) == 0 {
+		if len(st.All()) == 0 {
 			t.Errorf("%s: no trace", tt.name)
 		}
 	}
@@ -342,7 +316,7 @@ func TestRequest(t *testing.T) {
 		t.Errorf("got %+v of %+v", got, got.Remote)
 	}
 	st.ask(t, "GET /puppet/v3/node/web01?environment=production", "", "Accept", "*/*")
-	if last := st.all()[len(st.all())-1]; got.Run != "connection 7" || !got.RunGuessed || last.Run != got.Run || !last.RunGuessed {
+	if last := st.All()[len(st.All())-1]; got.Run != "connection 7" || !got.RunGuessed || last.Run != got.Run || !last.RunGuessed {
 		t.Errorf("run %q, a guess: %v; its trace: %q, %v", got.Run, got.RunGuessed, last.Run, last.RunGuessed)
 	}
 }
@@ -364,7 +338,7 @@ func TestTransaction(t *testing.T) {
 		{"PUT /puppet/v3/report/web01?environment=production", `{"host":"web01","logs":[],"metrics":{},"resource_statuses":{}}`, "", true},
 	} {
 		st.ask(t, tt.line, tt.body, "Accept", "*/*", "Content-Type", "application/json")
-		if last := st.all()[len(st.all())-1]; last.Run != "4f2a91c3" || last.Transaction != tt.transaction || last.RunGuessed != tt.guessed {
+		if last := st.All()[len(st.All())-1]; last.Run != "4f2a91c3" || last.Transaction != tt.transaction || last.RunGuessed != tt.guessed {
 			t.Errorf("%s %s: run %q, transaction %q, a guess: %v", tt.line, tt.body, last.Run, last.Transaction, last.RunGuessed)
 		}
 	}
@@ -397,11 +371,11 @@ func TestTraceparent(t *testing.T) {
 		{"two", []string{parent, parent}, ""},
 	} {
 		for _, path := range []string{"/puppet/v3/node/web01?environment=production", "/puppet/v3/nosuch/x"} {
-			before := len(st.all())
+			before := len(st.All())
 			r := httptest.NewRequest("GET", path, nil)
 			r.Header["Traceparent"] = tt.header
 			st.server.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
-			all := st.all()[before:]
+			all := st.All()[before:]
 			if len(all) == 0 || strings.Contains(path, "node") && len(all) < 2 {
 				t.Errorf("%s: %s left %d traces", tt.name, path, len(all))
 			}
@@ -707,7 +681,7 @@ func TestStreamIsTraced(t *testing.T) {
 	st := newStage(t, found(&model.FileContent{Path: path, Contents: onDisk(path)}, nil), nil)
 	const target = "/puppet/v3/file_content/file?environment=production"
 	st.ask(t, "GET "+target, "", "Accept", "application/octet-stream")
-	traced := st.all()[0]
+	traced := st.All()[0]
 	if len(traced.Spans) != 1 || traced.Error != "" || traced.Steps[traces.Caller].Took == 0 {
 		t.Fatalf("got spans %+v, error %q, caller %+v", traced.Spans, traced.Error, traced.Steps[traces.Caller])
 	}
@@ -731,7 +705,7 @@ func TestStreamIsTraced(t *testing.T) {
 		t.Errorf("got %q, %v", answer, err)
 	}
 	broken.server.Close() // waits for the handler
-	traced = broken.all()[0]
+	traced = broken.All()[0]
 	if len(traced.Spans) != 1 || traced.Spans[0].Answer != "abandoned at 1000 of 5000 bytes" || traced.Outcome != traces.Err || !strings.Contains(traced.Error, "became shorter") {
 		t.Errorf("got spans %+v, outcome %v, error %q", traced.Spans, traced.Outcome, traced.Error)
 	}
