@@ -21,7 +21,8 @@ ulimit -n "$(ulimit -Hn)"
 
 go build -o "$work/indirtui" .
 (cd .ci/peers/attack && go build -o "$work/attack" .)
-mkdir -p "$work/srv/var" "$work/code/environments/production"
+mkdir -p "$work/srv/var" "$work/code/environments/production/modules/x/files"
+echo y >"$work/code/environments/production/modules/x/files/y"
 cat >"$work/srv/puppet.conf" <<CONF
 [main]
 vardir = $work/srv/var
