@@ -295,7 +295,7 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	}
 	ro := rest.Options{
 		Client: s.Client, Authorize: s.Authorize, Run: s.Run, Settings: e.Settings, Recorder: e.Store, Log: o.Log,
-		Legacy: c.legacy, Wide: c.wide, CA: serveCA(e, s),
+		Legacy: c.legacy, Wide: c.wide, CA: serveCA(e, s), Alerts: alertsOf(e.Store.Stats),
 	}
 	if (c.codeID == "") != (c.codeContent == "") {
 		return nil, undo(&command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"})
@@ -312,6 +312,18 @@ func (c *serveCommand) start(ctx context.Context) (_ *answering, err error) {
 	v.session.guard = guard
 	v.session.hello = fmt.Sprintf("serving on %s as application %s", v.address, e.Application)
 	return v, nil
+}
+
+// alertsOf returns what the status of the server reports about its recording.
+// The status needs no certificate, so it names no path.
+func alertsOf(stats func() store.Stats) func() []string {
+	return func() []string {
+		since := stats().Stopped
+		if since.IsZero() {
+			return nil
+		}
+		return []string{"the recording cannot be written since " + since.Format(time.RFC3339)}
+	}
 }
 
 // listener makes the server with the certificates of the settings. Where there
