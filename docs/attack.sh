@@ -12,6 +12,8 @@ cd "$(dirname "$0")/.."
 : "${SEED:=$(date +%s)}" "${HOSTILE:=10000}" "${BOMBS:=20}" "${SLOW:=1000}" "${KILLS:=500}"
 ulimit -n "$(ulimit -Hn)"
 . docs/listener.sh attack
+mkdir -p "$work/code/environments/production/modules/x/files"
+echo y >"$work/code/environments/production/modules/x/files/y"
 printf -- '---\nserver:\n  facts:\n    terminus: json\n' >"$work/srv/routes.yaml"
 start serve serve --confdir "$work/srv" --record "$work/recording.jsonl" --rotate 8M --keep 3
 for name in hostile.example.com good.example.com; do

@@ -165,12 +165,14 @@ func (c *call) traceOptions() {
 }
 
 // brief formats the value of an option for the trace; of an instance only its
-// type and key.
+// type and key. What the trace shows of a long text is cut after it was
+// redacted, so that no secret is cut in two before it is recognised.
 func brief(v any) string {
+	const most = 5 * traces.LongestOption
 	switch v := v.(type) {
 	case string:
-		if len(v) > 200 {
-			return v[:200] + "…"
+		if len(v) > traces.LongestOption {
+			return v[:min(len(v), most)] + "…"
 		}
 		return v
 	case Instance:

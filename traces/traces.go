@@ -476,8 +476,13 @@ type Fault struct {
 	Path    string // file, command or URL, if there was one
 }
 
-// An Option is one option of a request, its value as text.
+// An Option is one option of a request, its value as text. A text that is
+// longer than LongestOption ends with "…"; a store cuts it to that length when it
+// has redacted it.
 type Option struct{ Name, Value string }
+
+// LongestOption is how much is kept of the value of an option, in bytes.
+const LongestOption = 200
 
 // A Value is what is known of an instance: never the instance itself.
 type Value struct {

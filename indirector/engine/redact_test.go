@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"indirtui/indirector"
@@ -91,5 +92,31 @@ func (s *stage) leaks(where string, b []byte, secret string) {
 	for i := bytes.Index(b, []byte(secret)); i >= 0; i = bytes.Index(b, []byte(secret)) {
 		s.t.Errorf("%s holds a secret: …%s", where, b[max(0, i-80):min(len(b), i+30)])
 		b = b[i+len(secret):]
+	}
+}
+
+// TestSecretsThatAreCut: a secret that begins within what is kept of an option,
+// and ends behind it, is redacted as a whole.
+func TestSecretsThatAreCut(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server", conf: "[server]\nnode_terminus = plain\n"})
+	for _, tt := range []struct{ before, secret, after string }{
+		{"ghp_", "Zq7Wk3Rt9Lm2Xv5Bn8Jd4Hf6Gs1Pa0Yc3EuT", " x"},
+		{"https://u:", "Zq7Wk3Rt9Lm2Xv5Bn8Jd4Hf6Gs1", "@example.com/x"},
+		{"AKIA", "Z7WKRT2LMXVBNJDH", " x"},
+	} {
+		for pad := traces.LongestOption - 60; pad <= traces.LongestOption; pad++ {
+			req := find("node", "n1")
+			padding := strings.Repeat("a ", pad)[:pad-1] + " "
+			req.Options = []indirector.Option{{Name: "note", Value: padding + tt.before + tt.secret + tt.after + strings.Repeat(" b", 2000)}}
+			s.must(req)
+			got := s.trace().Options[0].Value
+			if strings.Contains(got, tt.secret[:4]) {
+				t.Errorf("%s after %d bytes: got %q", tt.before, pad, got)
+			}
+			if most := traces.LongestOption + 60; len(got) > most || !strings.HasPrefix(got, "a a ") || !strings.HasSuffix(got, "…") {
+				t.Errorf("%s after %d bytes: got %d bytes, %q, want at most %d", tt.before, pad, len(got), got, most)
+			}
+		}
 	}
 }

@@ -2,8 +2,9 @@ package fileserving
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"indirtui/indirector"
@@ -115,6 +116,8 @@ func newWalk(req *indirector.Request, flat bool) (*walk, error) {
 	case nil:
 	case int64:
 		w.limit = int(max(v, 0))
+	case float64:
+		w.limit = int(max(wholeOf(v), 0))
 	default: // found out only when it is compared with a depth
 		if w.recurse {
 			w.bad = notNumber("recurselimit", "Integer", rubyName(v), v)
@@ -124,6 +127,8 @@ func newWalk(req *indirector.Request, flat bool) (*walk, error) {
 	case nil:
 	case int64:
 		w.maxFiles = int(v)
+	case float64:
+		w.maxFiles = int(wholeOf(v))
 	default:
 		switch {
 		case v == "-1":
@@ -152,6 +157,8 @@ func value(req *indirector.Request, name string) any {
 	switch v := req.Option(name).(type) {
 	case int:
 		return int64(v)
+	case *big.Int:
+		return limitOf(v)
 	case string:
 		switch v {
 		case "true":
@@ -160,14 +167,32 @@ func value(req *indirector.Request, name string) any {
 			return false
 		}
 		if v != "" && strings.Trim(v, "0123456789") == "" {
-			if n, err := strconv.ParseInt(v, 0, 64); err == nil { // 010 is eight in Ruby, too
-				return n
+			if n, ok := new(big.Int).SetString(v, 0); ok { // 010 is eight in Ruby, too
+				return limitOf(n)
 			}
 		}
 		return v
 	default:
 		return v
 	}
+}
+
+// limitOf returns a whole number, or the largest or smallest of those that fit:
+// no directory has that many files.
+func limitOf(n *big.Int) int64 {
+	switch {
+	case n.IsInt64():
+		return n.Int64()
+	case n.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// wholeOf returns the whole number that is the same limit as a fraction.
+func wholeOf(f float64) int64 {
+	n, _ := big.NewFloat(math.Floor(f)).Int(nil)
+	return limitOf(n)
 }
 
 // rubyName returns how Ruby's errors of comparisons show an option.

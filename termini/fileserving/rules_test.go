@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -404,8 +405,14 @@ func TestOptions(t *testing.T) {
 			t.Errorf("got %v, want %q", err, tt.want)
 		}
 	}
+	const huge = "99999999999999999999" // fits no machine's integers, which Ruby's need not
 	const notLimit = "comparison of Integer with String failed"
-	for _, tt := range []struct{ name, value, recurse, want string }{
+	number, _ := new(big.Int).SetString(huge, 10)
+	for _, tt := range []struct {
+		name          string
+		value         any
+		recurse, want string
+	}{
 		{"links", "x", "false", "Invalid :links value 'x'"},
 		{"links", "", "false", "Invalid :links value ''"},
 		{"recurselimit", "x", "true", notLimit},
@@ -416,11 +423,17 @@ func TestOptions(t *testing.T) {
 		{"max_files", "-2", "false", "comparison of String with 0 failed"},
 		{"max_files", "", "false", "comparison of String with 0 failed"},
 		{"max_files", "-1", "true", ""},
+		{"max_files", huge, "true", ""},
+		{"max_files", number, "true", ""},
+		{"recurselimit", huge, "true", ""},
+		{"recurselimit", number, "true", ""},
+		{"recurselimit", 1.5, "true", ""},
+		{"max_files", 1000.5, "true", ""},
 		{"unknown", "", "1", "Fileset recurse parameter must not be a number anymore, please use recurselimit"},
 	} {
 		_, err := h.search(t, "file", dir, option(tt.name, tt.value), option("recurse", tt.recurse))
 		if got := indirector.Message(err); got != tt.want {
-			t.Errorf("%s=%s: got %q, want %q", tt.name, tt.value, got, tt.want)
+			t.Errorf("%s=%v: got %q, want %q", tt.name, tt.value, got, tt.want)
 		}
 	}
 	if _, err := h.find(t, "file", "rules_test.go"); indirector.Message(err) != "Paths must be fully qualified" {

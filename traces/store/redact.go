@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"indirtui/traces"
 )
@@ -186,6 +187,7 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 		// A name such as "password" marks the value as a secret.
 		o := &m.Options[i]
 		n += redactPair(&o.Name, &o.Value, redact)
+		o.Value = cutOption(o.Value)
 	}
 	m.Spans = append([]traces.Span(nil), m.Spans...)
 	for i := range m.Spans {
@@ -210,6 +212,25 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 		text(&m.Notes[i])
 	}
 	return n
+}
+
+// cutOption shortens the value of an option that is known to be cut. A token
+// that stands in for a secret stays whole.
+func cutOption(s string) string {
+	const end, token = "…", "(masked "
+	if len(s) <= traces.LongestOption+len(end) || !strings.HasSuffix(s, end) {
+		return s
+	}
+	at := traces.LongestOption
+	for !utf8.RuneStart(s[at]) {
+		at--
+	}
+	if begin := strings.LastIndex(s[:at], token); begin >= 0 {
+		if length := strings.IndexByte(s[begin:], ')') + 1; begin+length > at {
+			at = begin + length
+		}
+	}
+	return strings.TrimSuffix(s[:at], end) + end
 }
 
 // redactPair redacts a name and its value. The function gets both, since the

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,16 +173,31 @@ func hostileLine(r *rand.Rand) string {
 }
 
 // hostileSites are made once: that takes longer than a command.
-func hostileSites(f *testing.F) (sites [16]struct {
+func hostileSites(t *testing.T) (sites [16]struct {
 	flags     []string
 	recording string
 },
 ) {
-	f.Helper()
+	t.Helper()
 	for i := range sites {
-		sites[i].flags, sites[i].recording = hostileSite(f, rand.New(rand.NewPCG(uint64(i), 15)))
+		sites[i].flags, sites[i].recording = hostileSite(t, rand.New(rand.NewPCG(uint64(i), 15)))
 	}
 	return sites
+}
+
+// manyTimes runs a test for so many seeds, or for as many others as
+// INDIRTUI_HOSTILE has. These are no fuzz targets: each builds a whole program,
+// and a seed shows a fuzzer nothing.
+func manyTimes(t *testing.T, times uint64, once func(t *testing.T, seed uint64)) {
+	t.Helper()
+	first := uint64(0)
+	if n, err := strconv.ParseUint(os.Getenv("INDIRTUI_HOSTILE"), 10, 32); err == nil {
+		first, times = rand.Uint64()>>32, n
+		t.Logf("seeds from %d", first)
+	}
+	for seed := first; seed < first+times && !t.Failed(); seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { once(t, seed) })
+	}
 }
 
 // obeyed fails the test if a terminal would obey what was printed.
@@ -194,15 +210,12 @@ func obeyed(t *testing.T, what any, printed string) {
 	}
 }
 
-// FuzzPrinted: whatever is in files, recordings and arguments, nothing that a
+// TestPrinted: whatever is in files, recordings and arguments, nothing that a
 // command prints is obeyed by a terminal.
-func FuzzPrinted(f *testing.F) {
-	for seed := range uint64(160) {
-		f.Add(seed)
-	}
-	f.Setenv("XDG_STATE_HOME", f.TempDir())
-	sites := hostileSites(f)
-	f.Fuzz(func(t *testing.T, seed uint64) {
+func TestPrinted(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	sites := hostileSites(t)
+	manyTimes(t, 160, func(t *testing.T, seed uint64) {
 		t.Chdir(t.TempDir()) // commands write files
 		r := rand.New(rand.NewPCG(seed, 15))
 		site := sites[seed%uint64(len(sites))]
@@ -268,23 +281,20 @@ func FuzzOnTerminal(f *testing.F) {
 	})
 }
 
-// FuzzShown is the same for the screen, in all places, with all that can be typed
+// TestShown is the same for the screen, in all places, with all that can be typed
 // there.
-func FuzzShown(f *testing.F) {
-	for seed := range uint64(40) {
-		f.Add(seed, uint16(seed))
-	}
+func TestShown(t *testing.T) {
 	short := func(s string) string { return s[:min(len(s), 100)] } // a key looks at all that was typed before
-	state := f.TempDir()
-	f.Setenv("XDG_STATE_HOME", state)
-	sites := hostileSites(f)
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	sites := hostileSites(t)
 	r := rand.New(rand.NewPCG(0, 16))
 	for i := range 3 {
 		dir := filepath.Join(state, "indirtui")
 		_ = os.MkdirAll(dir, 0o700)
 		_ = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%.40s.jsonl", i, strings.NewReplacer("/", "", "\x00", "").Replace(uitest.HostileText(r)))), []byte(uitest.HostileText(r)), 0o600)
 	}
-	f.Fuzz(func(t *testing.T, seed uint64, n uint16) {
+	manyTimes(t, 40, func(t *testing.T, seed uint64) {
 		t.Chdir(t.TempDir())
 		r := rand.New(rand.NewPCG(seed, 16))
 		flags := sites[seed%uint64(len(sites))].flags
@@ -292,7 +302,7 @@ func FuzzShown(f *testing.F) {
 		p.confDir, p.varDir, p.write, p.application = flags[1], flags[3], true, "agent"
 		s, err := viewer{p}.session()
 		if err != nil {
-			return // which is reported: see FuzzPrinted
+			return // which is reported: see TestPrinted
 		}
 		defer func() { _ = s.close() }()
 		cfg := viewer{p}.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return nil })
@@ -300,7 +310,7 @@ func FuzzShown(f *testing.F) {
 		player := uitest.New(t, cfg, 80, 24)
 		player.Held = func() int { return heldByYou(s.engine) }
 		player.Patience = 100 * time.Millisecond
-		for range n % 16 {
+		for range seed % 16 {
 			if player.Quit {
 				break
 			}

@@ -323,7 +323,7 @@ func (c *serveCommand) start(ctx context.Context) (*answering, error) {
 			return err
 		}
 		s := f.server
-		f.rest = rest.Options{Client: s.Client, Authorize: s.Authorize, Run: s.Run, Wide: c.wide, CA: serveCA(e, s)}
+		f.rest = rest.Options{Client: s.Client, Authorize: s.Authorize, Run: s.Run, Wide: c.wide, CA: serveCA(e, s), Alerts: alertsOf(e.Store.Stats)}
 		if (c.codeID == "") != (c.codeContent == "") {
 			return &command.UsageError{What: "only one of --code-id-command and --code-content-command is given", Advice: "agents need both"}
 		}
@@ -336,6 +336,18 @@ func (c *serveCommand) start(ctx context.Context) (*answering, error) {
 		}
 		return nil
 	})
+}
+
+// alertsOf returns what the status of the server reports about its recording.
+// The status needs no certificate, so it names no path.
+func alertsOf(stats func() store.Stats) func() []string {
+	return func() []string {
+		since := stats().Stopped
+		if since.IsZero() {
+			return nil
+		}
+		return []string{"the recording cannot be written since " + since.Format(time.RFC3339)}
+	}
 }
 
 // listener makes the server with the certificates of the settings. Where there

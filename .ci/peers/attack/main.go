@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,6 +120,9 @@ func run() error {
 	fmt.Printf("afterwards        memory %d MiB, descriptors %d before and %d after\n", memory("VmRSS"), before, after)
 	if after > before+2 {
 		bad = append(bad, "descriptors are left")
+	}
+	if a.ours > 0 {
+		bad = append(bad, "requests were answered with 500 that are the client's fault")
 	}
 	if bad != nil {
 		return errors.New(strings.Join(bad, "; "))
@@ -222,25 +226,32 @@ func (h *healthy) figures() (n, failed int, most, p99, status time.Duration) {
 type attack struct {
 	host      string
 	own, none *tls.Config
+	ours      int // answers of 500 where Puppet has none
 }
 
 // send sends bytes and returns the status line, or "" if there is none.
 func (a *attack) send(c *tls.Config, b []byte, wait time.Duration) string {
+	line, _ := a.exchange(c, b, wait, int64(len("HTTP/1.1 200")))
+	return line
+}
+
+// exchange sends bytes and returns so many of the answer, or all of it if it is
+// shorter.
+func (a *attack) exchange(c *tls.Config, b []byte, wait time.Duration, most int64) (string, error) {
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: wait}, "tcp", a.host, c)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(wait))
 	go func() { _, _ = conn.Write(b) }()
-	line := make([]byte, 12)
-	_, _ = io.ReadFull(conn, line)
-	return strings.TrimRight(string(line), "\x00")
+	answer, err := io.ReadAll(io.LimitReader(conn, most))
+	return string(answer), err
 }
 
 // hostile sends requests that are made at random out of what breaks parsers.
 func (a *attack) hostile() string {
-	var next, answered, errors5 atomic.Int64
+	var next, answered, errors5, ours atomic.Int64
 	var wg sync.WaitGroup
 	for w := range 16 {
 		r := rand.New(rand.NewPCG(*seed, uint64(w)))
@@ -250,18 +261,51 @@ func (a *attack) hostile() string {
 				if r.IntN(3) == 0 {
 					c = a.none
 				}
-				status := a.send(c, request(r), 3*time.Second)
+				sent := request(r)
+				status := a.send(c, sent, 3*time.Second)
 				if strings.HasPrefix(status, "HTTP/1.1 ") {
 					answered.Add(1)
 				}
 				if strings.HasPrefix(status, "HTTP/1.1 500") {
 					errors5.Add(1)
+					if message := a.message(c, sent); !ofPuppet.MatchString(message) {
+						ours.Add(1)
+						fmt.Printf("answered with 500 %q\n  %.2000q\n", message, sent)
+					}
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return fmt.Sprintf("%d, %d answered, %d with 500", *hostile, answered.Load(), errors5.Load())
+	a.ours += int(ours.Load())
+	return fmt.Sprintf("%d, %d answered, %d with 500 as by Puppet, %d with a 500 of our own", *hostile, answered.Load(), errors5.Load()-ours.Load(), ours.Load())
+}
+
+// ofPuppet are the messages of requests that Puppet Server answers with 500, too:
+// what a terminus or the CA refuses is an error of the server there, whoever
+// caused it. Each was compared with Puppet 7.23; the words of the last two are
+// Java's there.
+var ofPuppet = regexp.MustCompile(`^(\{"message":"Server Error: (` + strings.Join([]string{
+	`Unsupported checksum type `, `Invalid checksum `, `Listing remote file buckets is not allowed`,
+	`Not authorized to call `, `Cannot find file: Invalid mount `, `No module specified`,
+	`:links can only be set to :manage or :follow`, `Invalid :links value `, `Unsupported source_permission `,
+	"undefined method `(checksum_type|source_permissions)=' for ", `comparison of (String|true|false) with 0 failed`,
+	`comparison of Integer with (String|true|false) failed`, `Fileset recurse parameter must not be a number anymore`,
+	`Instance name .* does not match requested key `, `Could not render to json: Infinity not allowed in JSON`,
+}, "|") + `)|Internal Server Error: (PEM_read_bio_X509_REQ: |java\.lang\.IllegalStateException: Cannot retrieve code content))`)
+
+// message returns the body of the answer to a request that is sent again. What
+// was sent as HEAD is sent as GET, as HEAD has none.
+func (a *attack) message(c *tls.Config, b []byte) string {
+	if rest, head := bytes.CutPrefix(b, []byte("HEAD ")); head {
+		b = append([]byte("GET "), rest...)
+	}
+	answer, err := a.exchange(c, b, 3*time.Second, 64<<10)
+	if answer == "" {
+		return fmt.Sprint(err)
+	}
+	_, body, _ := strings.Cut(answer, "\r\n\r\n")
+	return body
 }
 
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
@@ -276,8 +320,11 @@ func noise(r *rand.Rand, n int) string {
 
 // request returns a request that is nearly right, or not at all.
 func request(r *rand.Rand) []byte {
-	if r.IntN(20) == 0 {
+	switch {
+	case r.IntN(20) == 0:
 		return []byte(noise(r, 4096))
+	case r.IntN(2) == 0:
+		return nearly(r)
 	}
 	indirection := pick(r, "node", "facts", "catalog", "report", "file_metadata", "file_metadatas", "file_content", "file_bucket_file", "status", "resource", "certificate", "nodes", "x", "%00", "..", "")
 	target := pick(r, "/puppet/v3/", "/puppet/v3/", "/puppet-ca/v1/", "/status/v1/", "//puppet//v3//", "/../", "/production/") + indirection + "/" +
@@ -302,6 +349,54 @@ func request(r *rand.Rand) []byte {
 	}
 	b.WriteString(body)
 	return b.Bytes()
+}
+
+// nearly returns a request of an agent in which one thing is wrong, so that it
+// gets further than others.
+func nearly(r *rand.Rand) []byte {
+	const json, form = "application/json", "application/x-www-form-urlencoded"
+	odd := func() string {
+		return pick(r, "", "0", "-1", "true", "nil", "x", "manage", "99999999999999999999", "..", "%", "a b", "[]", noise(r, 20), strings.Repeat("9", 300), "\x00", "é", "../../x")
+	}
+	value := pick(r, "0", `""`, "null", "{}", "[]", "[", "1e999", "-", `"x"`, "true", strings.Repeat("9", 500), `"\ud800"`, `{"__ptype":"Deferred"}`, `{"__ptype":"Timespan","__pvalue":"x"}`, "\xff\xfe", `{"a":[1,{"b":null}]}`)
+	facts := pick(r, `{"name":`+value+`,"values":{}}`, `{"name":"`+*node+`","values":`+value+`}`, `{"name":"`+*node+`","values":{},"timestamp":`+value+`,"expiration":`+value+`}`, value)
+	report := `{"host":"` + *node + `","time":` + pick(r, value, `"2024-01-01T00:00:00Z"`) + `,"configuration_version":` + value + `,"report_format":12,"puppet_version":"7","status":` + pick(r, value, `"changed"`) + `,"environment":"production","logs":` + pick(r, value, "[]", "["+value+"]") + `,"metrics":` + pick(r, value, "{}", `{"time":`+value+`}`) + `,"resource_statuses":` + pick(r, value, "{}", `{"File[x]":`+value+`}`) + `}`
+	query := func(names ...string) string {
+		s := "?environment=" + pick(r, "production", "production", "production", url.QueryEscape(odd()))
+		for _, name := range names {
+			if r.IntN(3) == 0 {
+				s += "&" + name + "=" + url.QueryEscape(odd())
+			}
+		}
+		return s
+	}
+	path := "/" + pick(r, "modules/x/y", "modules/x", "modules", "plugins", "plugins/x", "pluginfacts", "locales", "tasks/x/y", "scripts/x/y", "x/y", "", url.PathEscape(odd()))
+	method, target, kind, body := "GET", "", "text/plain", ""
+	switch r.IntN(9) {
+	case 0:
+		target = "node/" + *node + query("configured_environment", "transaction_uuid", "fail_on_404", "ignore_cache", "terminus", "cached_catalog")
+	case 1:
+		method, target, kind, body = pick(r, "POST", "POST", "GET"), "catalog/"+*node+query("job_uuid"), form, "environment=production&facts_format="+url.QueryEscape(pick(r, json, json, "pson", "yaml", odd()))+"&facts="+url.QueryEscape(url.QueryEscape(facts))+"&"+pick(r, "checksum_type", "static_catalog", "transaction_uuid", "use_node")+"="+url.QueryEscape(odd())
+	case 2:
+		method, target, kind, body = "PUT", "facts/"+*node+query("links"), pick(r, json, "text/pson", "application/x-msgpack", "text/yaml"), facts
+	case 3:
+		method, target, kind, body = "PUT", "report/"+*node+query("transaction_uuid"), pick(r, json, "text/pson", "application/x-msgpack", "text/yaml"), report
+	case 4:
+		target = pick(r, "file_metadata", "file_content") + path + query("links", "checksum_type", "source_permissions", "code_id")
+	case 5:
+		target = "file_metadatas" + path + query("recurse", "recurselimit", "ignore", "links", "checksum_type", "max_files", "source_permissions")
+	case 6:
+		method, target, body = pick(r, "GET", "PUT"), "file_bucket_file/"+pick(r, "md5", "sha256", "sha512", odd())+"/"+pick(r, strings.Repeat("0", 32), strings.Repeat("0", 64), strings.Repeat("0", 64)+"/etc/x", url.PathEscape(odd()))+query("bucket_path", "diff_with", "list_all", "fromdate"), noise(r, 100)
+		kind = "application/octet-stream"
+	case 7:
+		target = pick(r, "environments", "environment/production", "status/x", "static_file_content/modules/x/files/y", "environment_classes", "environment_modules") + query("code_id", "x")
+	case 8:
+		method = pick(r, "GET", "PUT", "DELETE")
+		target, kind, body = pick(r, "certificate/", "certificate_request/", "certificate_status/", "certificate_statuses/", "certificate_revocation_list/", "expirations", "sign", "clean")+pick(r, *node, "ca", "any_key", url.PathEscape(odd())), pick(r, "text/plain", json), pick(r, value, `{"desired_state":`+value+`}`, `{"certnames":`+value+`}`, "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n", "")
+		return fmt.Appendf(nil, "%s /puppet-ca/v1/%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", method, target, pick(r, json, "text/plain", "*/*"), kind, len(body), body)
+	}
+	return fmt.Appendf(nil, "%s /puppet/v3/%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+		method, target, pick(r, json, "*/*", "application/octet-stream", "text/pson, application/json"), kind, len(body), body)
 }
 
 // bombs sends bodies that are small for what is made of them, eight at once.

@@ -17,7 +17,10 @@ const (
 )
 
 // swept are the directories that were looked through, so that a save costs no
-// listing. What it holds changes no result.
+// listing. It is the one package variable that changes: it is about the disk,
+// which all engines of a process share, and holds no result. A field would be
+// handed to every save of every terminus, screen and command, or be forgotten by
+// one that then lists its directory each time.
 var swept struct {
 	mu sync.Mutex
 	at map[string]time.Time

@@ -10,10 +10,14 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/model"
 	"indirtui/indirector/network/rest"
 )
 
-const putFacts = "PUT /puppet/v3/facts/web01?environment=production"
+const (
+	putFacts    = "PUT /puppet/v3/facts/web01?environment=production"
+	postCatalog = "POST /puppet/v3/catalog/web01?environment=production"
+)
 
 // facts is a body of that many bytes.
 func facts(size int) string {
@@ -91,6 +95,37 @@ func TestTrickle(t *testing.T) {
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("got %s", resp.Status)
+		}
+	}
+}
+
+// TestKeptBodiesCount: a body that may be passed on is in memory twice, and both
+// are counted.
+func TestKeptBodiesCount(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	form := func(size int) string { return "facts_format=pson&x=" + strings.Repeat("x", size) }
+	for _, tt := range []struct {
+		name, line, kind, body string
+		passThrough            bool
+		want                   int
+	}{
+		{"JSON", putFacts, "application/json", facts(most * 45 / 100), false, http.StatusOK},
+		{"JSON, kept", putFacts, "application/json", facts(most * 45 / 100), true, http.StatusRequestEntityTooLarge},
+		{"a small one, kept", putFacts, "application/json", facts(most / 5), true, http.StatusOK},
+		{"a form", postCatalog, "application/x-www-form-urlencoded", form(most * 30 / 100), false, http.StatusOK},
+		{"a form, kept", postCatalog, "application/x-www-form-urlencoded", form(most * 30 / 100), true, http.StatusRequestEntityTooLarge},
+		{"a small form, kept", postCatalog, "application/x-www-form-urlencoded", form(most / 5), true, http.StatusOK},
+	} {
+		script := &scripted{
+			find: found(&model.Catalog{Name: "web01"}, nil).find,
+			save: func(context.Context, *indirector.Request) (any, error) { return nil, nil },
+		}
+		st := newStage(t, script, func(_ *indirector.Config, o *rest.Options) {
+			o.Bodies, o.Wait, o.PassThrough = most, 10*time.Millisecond, tt.passThrough
+		})
+		if got := st.ask(t, tt.line, tt.body, "Content-Type", tt.kind, "Accept", "application/json"); got.status != tt.want {
+			t.Errorf("%s: got %d %s, want %d", tt.name, got.status, got.body, tt.want)
 		}
 	}
 }

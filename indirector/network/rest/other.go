@@ -37,15 +37,26 @@ func internal(err error) error {
 // tools expect.
 var services = []string{"puppet-profiler", "jruby-metrics", "ca", "master", "server", "status-service"}
 
-func statusOf(service, level string) []data.Pair {
+// alerting is the service whose status has the alerts of this server.
+const alerting = "server"
+
+func (c *call) statusOf(service, level string) []data.Pair {
 	version := "7.9.5"
 	if service == "status-service" {
 		version = "1.1.1"
 	}
+	var alerts []data.Value
+	if service == alerting && c.h.o.Alerts != nil {
+		for _, message := range c.h.o.Alerts() {
+			alerts = append(alerts, data.OfHash([]data.Pair{
+				data.P("severity", data.OfString("warning")), data.P("message", data.OfString(message)),
+			}))
+		}
+	}
 	return []data.Pair{
 		data.P("service_version", data.OfString(version)), data.P("service_status_version", data.OfInt(1)),
 		data.P("detail_level", data.OfString(level)), data.P("state", data.OfString("running")),
-		data.P("status", data.OfHash(nil)), data.P("active_alerts", data.OfList(nil)),
+		data.P("status", data.OfHash(nil)), data.P("active_alerts", data.OfList(alerts)),
 	}
 }
 
@@ -87,12 +98,12 @@ func (c *call) statusDocument(service string) {
 		return
 	}
 	if service != "" {
-		c.document(http.StatusOK, data.OfHash(append(statusOf(service, level), data.P("service_name", data.OfString(service)))))
+		c.document(http.StatusOK, data.OfHash(append(c.statusOf(service, level), data.P("service_name", data.OfString(service)))))
 		return
 	}
 	all := make([]data.Pair, len(services))
 	for i, s := range services {
-		all[i] = data.P(s, data.OfHash(statusOf(s, level)))
+		all[i] = data.P(s, data.OfHash(c.statusOf(s, level)))
 	}
 	c.document(http.StatusOK, data.OfHash(all))
 }

@@ -66,6 +66,10 @@ type Options struct {
 	// does not limit how long a request runs.
 	Stall time.Duration
 
+	// Alerts returns what is wrong with this server although it answers, for the
+	// status of its services; nil is nothing.
+	Alerts func() []string
+
 	// Recorder records requests that are refused before they run; nil none.
 	Recorder traces.Recorder
 	Now      func() time.Time

@@ -900,3 +900,29 @@ func TestHostile(t *testing.T) {
 		}
 	}
 }
+
+// TestAlerts: the status of the server has what is wrong with it, and for a
+// balancer it runs all the same.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	var alerts []string
+	st := newStage(t, found(nil, nil), func(_ *indirector.Config, o *rest.Options) {
+		o.Alerts = func() []string { return alerts }
+	})
+	const fine, wrong = `"active_alerts":[]`, `"active_alerts":[{"severity":"warning","message":"no room"}]`
+	for _, tt := range []struct {
+		alerts     []string
+		path, want string
+	}{
+		{nil, "/status/v1/services/server", fine},
+		{[]string{"no room"}, "/status/v1/services/server", wrong},
+		{[]string{"no room"}, "/status/v1/services/ca", fine},
+		{[]string{"no room"}, "/status/v1/services", wrong},
+		{[]string{"no room"}, "/status/v1/simple", "running"},
+	} {
+		alerts = tt.alerts
+		if got := st.ask(t, "GET "+tt.path, ""); got.status != 200 || !strings.Contains(string(got.body), tt.want) {
+			t.Errorf("%s with %q: got %d %s, want %s", tt.path, tt.alerts, got.status, got.body, tt.want)
+		}
+	}
+}
