@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Attacks serve on this machine and prints how it fared: 10 000 hostile requests,
-# 20 bodies that need much memory, 1000 slow clients, some secrets, and 500 saves
-# that are killed. A healthy client asks all the while. Everything is on loopback,
-# and in a directory that is gone afterwards. Takes five minutes; by hand, and
-# nightly.
+# Attacks serve on this machine, then proxy in front of serve, and prints how each
+# fared: 10 000 hostile requests, 20 bodies that need much memory, 1000 slow
+# clients, some secrets; and for serve 500 saves that are killed. A healthy client
+# asks all the while. Everything is on loopback, and in a directory that is gone
+# afterwards. Takes seven minutes; by hand, and nightly.
 # SEED repeats the hostile requests of another run; HOSTILE, BOMBS, SLOW and
 # KILLS are the numbers. SOAK=1h instead sends for that long what agents send, 36
 # requests a second, and fails if memory or descriptors grow.
@@ -12,9 +12,20 @@ cd "$(dirname "$0")/.."
 : "${SEED:=$(date +%s)}" "${HOSTILE:=10000}" "${BOMBS:=20}" "${SLOW:=1000}" "${KILLS:=500}"
 work=$(mktemp -d /tmp/attack.XXXXXX)
 server=
+proxy=
 stop() {
-  if [ -n "$server" ]; then kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; fi
+  for started in $proxy $server; do
+    kill "$started" 2>/dev/null && wait "$started" 2>/dev/null || true
+  done
   rm -rf "$work"
+}
+# listens NAME PID waits until a program has printed its address, and sets url.
+listens() {
+  until grep -q ' on 127.*' "$work/$1.err"; do
+    kill -0 "$2" || { cat "$work/$1.err"; exit 1; }
+    sleep 0.1
+  done
+  url=https://localhost:$(grep -o ' on 127.0.0.1:[0-9]*' "$work/$1.err" | head -1 | cut -d: -f2)
 }
 trap stop EXIT
 ulimit -n "$(ulimit -Hn)"
@@ -37,14 +48,10 @@ keylength = 2048
 catalog_terminus = json
 CONF
 printf -- '---\nserver:\n  facts:\n    terminus: json\n' >"$work/srv/routes.yaml"
-"$work/indirtui" serve --confdir "$work/srv" --listen 127.0.0.1:0 --record "$work/recording.jsonl" --rotate 8M --keep 3 >"$work/out" 2>"$work/err" &
+"$work/indirtui" serve --confdir "$work/srv" --listen 127.0.0.1:0 --record "$work/serve.jsonl" --rotate 8M --keep 3 >"$work/serve.out" 2>"$work/serve.err" &
 server=$!
 echo $server >"$work/pid"
-until grep -q ' on 127.*as application' "$work/err"; do
-  kill -0 $server || { cat "$work/err"; exit 1; }
-  sleep 0.1
-done
-url=https://localhost:$(grep -o ' on 127.0.0.1:[0-9]*' "$work/err" | head -1 | cut -d: -f2)
+listens serve $server
 for name in hostile.example.com good.example.com; do
   "$work/indirtui" ca generate "$name" --confdir "$work/srv" >/dev/null
 done
@@ -55,22 +62,34 @@ if [ -n "${SOAK:-}" ]; then
   "$work/attack" -soak "$SOAK" -facts .ci/peers/fixtures/facts.agent01.json -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" \
     -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
     -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
-  files=("$work"/recording*.jsonl)
+  files=("$work"/serve*.jsonl)
   echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
   [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
   exit $failed
 fi
-"$work/attack" -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
-  -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
-  -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
-files=("$work"/recording*.jsonl)
-echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
-[ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
-if grep -i -m 3 panic "$work/err"; then failed=1; fi
-sleep 2 # what is recorded waits a moment
-leaks=$(cat "${files[@]}" "$work/out" "$work/err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
-echo "secrets           $(cat "${files[@]}" | grep -c '(masked ') lines with redactions; $(grep -c hunter2 <<<"$leaks") secrets in recording, lines and log"
-[ -z "$leaks" ] || { echo "$leaks"; failed=1; }
+# attack NAME PID attacks the program at url, and looks for secrets in what it
+# wrote.
+attack() {
+  echo "== $1"
+  echo "$2" >"$work/pid"
+  "$work/attack" -url "$url" -ca "$work/ca/ca_crt.pem" -pidfile "$work/pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
+    -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
+    -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
+  files=("$work/$1"*.jsonl)
+  echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
+  [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
+  if grep -i -m 3 panic "$work/$1.err"; then failed=1; fi
+  sleep 2 # what is recorded waits a moment
+  leaks=$(cat "${files[@]}" "$work/$1.out" "$work/$1.err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
+  echo "secrets           $(cat "${files[@]}" | grep -c '(masked ') lines with redactions; $(grep -c hunter2 <<<"$leaks") secrets in recording, lines and log"
+  [ -z "$leaks" ] || { echo "$leaks"; failed=1; }
+}
+attack serve "$server"
+
+"$work/indirtui" proxy --upstream "$url" --confdir "$work/srv" --agents-ssl "$work/ssl" --listen 127.0.0.1:0 --record "$work/proxy.jsonl" --rotate 8M --keep 3 >"$work/proxy.out" 2>"$work/proxy.err" &
+proxy=$!
+listens proxy $proxy
+attack proxy $proxy
 
 # Saves that are killed: what is there is whole, and nothing is left after the
 # next save.
@@ -89,6 +108,7 @@ for i in $(seq "$KILLS"); do
   done
 done
 left() { find "$work/srv" -name '.save-*' | wc -l; }
+[ "$KILLS" -gt 0 ] || exit $failed
 before=$(left)
 find "$work/srv" -name '.save-*' -exec touch -d '2 hours ago' {} +
 "${save[@]}" >"$work/saved" 2>&1 || { cat "$work/saved"; failed=1; }
