@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Attacks serve on this machine and prints how it fared: 10 000 hostile requests,
-# 20 bodies that need much memory, 1000 slow clients, some secrets, and 500 saves
-# that are killed. A healthy client asks all the while. Everything is on loopback,
-# and in a directory that is gone afterwards. Takes five minutes; by hand, and
-# nightly.
+# Attacks serve on this machine, then proxy in front of serve, and prints how each
+# fared: 10 000 hostile requests, 20 bodies that need much memory, 1000 slow
+# clients, some secrets; and for serve 500 saves that are killed. A healthy client
+# asks all the while. Everything is on loopback, and in a directory that is gone
+# afterwards. Takes seven minutes; by hand, and nightly.
 # SEED repeats the hostile requests of another run; HOSTILE, BOMBS, SLOW and
 # KILLS are the numbers. SOAK=1h instead sends for that long what agents send, 36
 # requests a second, and fails if memory or descriptors grow.
@@ -15,7 +15,7 @@ ulimit -n "$(ulimit -Hn)"
 mkdir -p "$work/code/environments/production/modules/x/files"
 echo y >"$work/code/environments/production/modules/x/files/y"
 printf -- '---\nserver:\n  facts:\n    terminus: json\n' >"$work/srv/routes.yaml"
-start serve serve --confdir "$work/srv" --record "$work/recording.jsonl" --rotate 8M --keep 3
+start serve serve --confdir "$work/srv" --record "$work/serve.jsonl" --rotate 8M --keep 3
 for name in hostile.example.com good.example.com; do
   "$work/indirtui" ca generate "$name" --confdir "$work/srv" >/dev/null
 done
@@ -25,22 +25,29 @@ if [ -n "${SOAK:-}" ]; then
   "$work/attack" -soak "$SOAK" -facts .ci/peers/fixtures/facts.agent01.json -url "$url_serve" -ca "$work/ca/ca_crt.pem" -pidfile "$work/serve.pid" \
     -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
     -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
-  files=("$work"/recording*.jsonl)
+  files=("$work"/serve*.jsonl)
   echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
   [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
   exit $failed
 fi
-"$work/attack" -url "$url_serve" -ca "$work/ca/ca_crt.pem" -pidfile "$work/serve.pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
-  -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
-  -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
-files=("$work"/recording*.jsonl)
-echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
-[ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
-if grep -i -m 3 panic "$work/serve.err"; then failed=1; fi
-sleep 2 # what is recorded waits a moment
-leaks=$(cat "${files[@]}" "$work/serve.out" "$work/serve.err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
-echo "secrets           $(cat "${files[@]}" | grep -c '(masked ') lines with redactions; $(grep -c hunter2 <<<"$leaks") secrets in recording, lines and log"
-[ -z "$leaks" ] || { echo "$leaks"; failed=1; }
+# attack NAME URL attacks a program, and looks for secrets in what it wrote.
+attack() {
+  echo "== $1"
+  "$work/attack" -url "$2" -ca "$work/ca/ca_crt.pem" -pidfile "$work/$1.pid" -seed "$SEED" -hostile "$HOSTILE" -bombs "$BOMBS" -slow "$SLOW" \
+    -certname hostile.example.com -cert "$work/ssl/certs/hostile.example.com.pem" -key "$work/ssl/private_keys/hostile.example.com.pem" \
+    -good-certname good.example.com -good-cert "$work/ssl/certs/good.example.com.pem" -good-key "$work/ssl/private_keys/good.example.com.pem" || failed=1
+  files=("$work/$1"*.jsonl)
+  echo "recording         $(du -cm "${files[@]}" | tail -1 | cut -f1) MiB in ${#files[@]} files"
+  [ ${#files[@]} -le 3 ] || { echo 'attack: there are more files than --keep allows'; failed=1; }
+  if grep -i -m 3 panic "$work/$1.err"; then failed=1; fi
+  sleep 2 # what is recorded waits a moment
+  leaks=$(cat "${files[@]}" "$work/$1.out" "$work/$1.err" | grep -o '.\{0,40\}hunter2[0-9]*' | sort -u || true)
+  echo "secrets           $(cat "${files[@]}" | grep -c '(masked ') lines with redactions; $(grep -c hunter2 <<<"$leaks") secrets in recording, lines and log"
+  [ -z "$leaks" ] || { echo "$leaks"; failed=1; }
+}
+attack serve "$url_serve"
+start proxy proxy --upstream "$url_serve" --confdir "$work/srv" --agents-ssl "$work/ssl" --record "$work/proxy.jsonl" --rotate 8M --keep 3
+attack proxy "$url_proxy"
 
 # Saves that are killed: what is there is whole, and nothing is left after the
 # next save.
@@ -59,6 +66,7 @@ for i in $(seq "$KILLS"); do
   done
 done
 left() { find "$work/srv" -name '.save-*' | wc -l; }
+[ "$KILLS" -gt 0 ] || exit $failed
 before=$(left)
 find "$work/srv" -name '.save-*' -exec touch -d '2 hours ago' {} +
 "${save[@]}" >"$work/saved" 2>&1 || { cat "$work/saved"; failed=1; }

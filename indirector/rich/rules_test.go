@@ -49,3 +49,30 @@ func TestDayIsNotCut(t *testing.T) {
 		}
 	}
 }
+
+// A type that is made general fails where one of its parts, at any depth, is
+// none. The messages are those of Puppet 7.23.
+func TestGeneralized(t *testing.T) {
+	t.Parallel()
+	sensitive := func(s string) string { return `{"x":{"__ptype":"Pcore::SensitiveType","type":` + s + `}}` }
+	const plain = `{"element_type":{"__ptype":"Pcore::StringType"},"size_type":{"from":1,"to":0}}`
+	const want = "undefined method `generalize' for {\"element_type\"=>" // the rest is how Ruby shows an object
+	array := `{"__ptype":"Pcore::ArrayType","element_type":` + plain + `}`
+	for name, tt := range map[string]struct{ given, want string }{
+		"itself":       {plain, want},
+		"of a list":    {array, want},
+		"of a struct":  {`{"__ptype":"Pcore::StructType","elements":[{"__ptype":"Pcore::StructElement","key_type":{"__ptype":"Pcore::StringType","size_type_or_value":"a"},"value_type":` + array + `}]}`, want},
+		"of a variant": {`{"__ptype":"Pcore::VariantType","types":[{"__ptype":"Pcore::StringType"},` + array + `]}`, want},
+		"of a block":   {`{"__ptype":"Pcore::CallableType","param_types":` + array + `}`, want},
+		"none":         {`{"__ptype":"Pcore::ArrayType","element_type":{"__ptype":"Pcore::StringType"}}`, ""},
+	} {
+		v, err := format.DecodeJSON([]byte(sensitive(tt.given)), format.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = rich.Read(v)
+		if (err != nil) != (tt.want != "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}

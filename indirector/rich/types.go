@@ -127,12 +127,40 @@ var classes = map[string]class{
 // unwritten drops an argument that Puppet reads and does not write.
 func unwritten(args []data.Value) ([]data.Value, error) { return nil, nil }
 
-// contained is unwritten for an argument that must be a type.
+// contained is unwritten for an argument that must be a type, and made of types.
 func contained(args []data.Value) ([]data.Value, error) {
-	if !args[0].IsNil() && !isType(args[0]) {
-		return nil, undefined("generalize", args[0])
+	return nil, generalized(args[0])
+}
+
+// generalParts are the parts of types that are made general with them.
+var generalParts = map[string][]string{
+	"Pcore::ArrayType": {"element_type"}, "Pcore::HashType": {"key_type", "value_type"}, "Pcore::CallableType": {"param_types", "block_type", "return_type"},
+	"Pcore::StructType": {"elements"}, "Pcore::StructElement": {"value_type"}, "Pcore::TupleType": {"types"}, "Pcore::VariantType": {"types"},
+	"Pcore::IterableType": {"type"}, "Pcore::IteratorType": {"type"}, "Pcore::NotUndefType": {"type"}, "Pcore::OptionalType": {"type"}, "Pcore::TypeType": {"type"},
+}
+
+// generalized fails as Puppet does when it makes a type general whose parts, at
+// any depth, are not all types.
+func generalized(v data.Value) error {
+	switch {
+	case v.IsNil():
+		return nil
+	case !isType(v):
+		return undefined("generalize", v)
 	}
-	return nil, nil
+	for _, name := range generalParts[v.Get(typeKey).Str()] {
+		part := v.Get(name)
+		parts := []data.Value{part}
+		if part.Kind() == data.List {
+			parts = part.List()
+		}
+		for _, p := range parts {
+			if err := generalized(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func isType(v data.Value) bool { return strings.HasPrefix(v.Get(typeKey).Str(), "Pcore::") }

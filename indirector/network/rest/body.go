@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -55,8 +56,12 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 	if r.Body == nil {
 		return b, nil
 	}
-	held := shareOf(r)
-	if err := held.grow(size); err != nil {
+	held, copies := shareOf(r), int64(1)
+	twice, _ := r.Body.(*kept)
+	if twice != nil {
+		copies = 2
+	}
+	if err := held.grow(copies * size); err != nil {
 		return nil, err
 	}
 	for {
@@ -65,8 +70,11 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 			if rest := r.ContentLength - int64(len(b)); rest >= 0 {
 				size = min(size, r.ContentLength+512)
 			}
-			if err := held.grow(size + spare - int64(cap(b))); err != nil {
+			if err := held.grow(copies * (size + spare - int64(cap(b)))); err != nil {
 				return nil, err
+			}
+			if twice != nil {
+				twice.read = slices.Grow(twice.read, int(size)-len(twice.read))
 			}
 			grown := make([]byte, len(b), size+spare)
 			copy(grown, b)
@@ -78,9 +86,6 @@ func readBody(r *http.Request, limit, missing int64) ([]byte, error) {
 		case int64(len(b)) > limit:
 			return nil, tooLarge
 		case errors.Is(err, io.EOF):
-			if _, twice := r.Body.(*kept); twice {
-				return b, held.grow(int64(len(b)))
-			}
 			return b, nil
 		case err != nil:
 			return nil, unreadable(err)
