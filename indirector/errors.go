@@ -25,6 +25,9 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrNoRoute reports that no terminus could be selected.
 	ErrNoRoute = errors.New("no route")
+	// ErrLacking reports a terminus that Puppet has and this program lacks. It
+	// is also ErrNoRoute.
+	ErrLacking = fmt.Errorf("not in this program: %w", ErrNoRoute)
 )
 
 // NotFound returns an ErrNotFound with a reason and what it is about: an absent
@@ -124,6 +127,7 @@ const (
 	msgNoInstance      = "Could not find indirection instance %s for %s"                                 // IND-TERM-04
 	msgAlreadyHandling = "Already handling indirection for %s; cannot also handle %s"                    // IND-REG-03
 	msgSetting         = "The setting %s is not a valid indirection setting."                            // IND-SEL-09
+	msgLacking         = traces.Ours + "terminus %s yet; %s has"                                         // ours
 	msgNestedTooDeep   = "requests nest deeper than %d: a terminus asks for what it is itself answering" // ours
 )
 

@@ -81,10 +81,16 @@ func storyOfRoute(t *Trace) string {
 	return ""
 }
 
+// Ours begins a message about what this program lacks. It is no failure of
+// Puppet, so that nothing stands before it.
+const Ours = "indirtui has no "
+
 func storyOfFailure(t *Trace) string {
 	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
 	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
 	switch {
+	case strings.HasPrefix(t.Error, Ours):
+		return t.Error + t.then()
 	case term.Because.Reason == VerbMissing:
 		return fmt.Sprintf("terminus %s has no %s", primary, t.Verb)
 	case write.Answer == Raised && t.Verb == Find:
