@@ -130,3 +130,22 @@ func TestStoredValues(t *testing.T) {
 		}
 	}
 }
+
+// A story cites the failure of another request only if that had the same verb
+// and terminus: a save that failed is no answer that a cache hides.
+func TestStoryCitesTheSameQuestion(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server"})
+	seed := save("facts", scenarios.Facts("n1").WithExpiration(s.now().Add(time.Hour)))
+	seed.Terminus = "json"
+	s.must(seed)
+	failing := save("facts", scenarios.Facts("n1"))
+	failing.Terminus = "facter"
+	_, _ = s.ask(failing)
+	hit := find("facts", "n1")
+	hit.Terminus, hit.Cache = "facter", "json"
+	s.must(hit)
+	if tr := s.trace(); tr.Failed != 0 || tr.Served != traces.ByCache {
+		t.Errorf("it cites #%d: %s", tr.Failed, traces.Story(tr))
+	}
+}
