@@ -25,6 +25,9 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrNoRoute reports that no terminus could be selected.
 	ErrNoRoute = errors.New("no route")
+	// ErrLacking reports a terminus that Puppet has and this program lacks. It
+	// is also ErrNoRoute.
+	ErrLacking = fmt.Errorf("not in this program: %w", ErrNoRoute)
 )
 
 // NotFound returns an ErrNotFound with a reason and what it is about: an absent
@@ -125,6 +128,7 @@ const (
 	msgAlreadyHandling = "Already handling indirection for %s; cannot also handle %s"                    // IND-REG-03
 	msgTTL             = "Indirection TTL must be an integer"                                            // IND-EXP-02
 	msgSetting         = "The setting %s is not a valid indirection setting."                            // IND-SEL-09
+	msgLacking         = traces.Ours + "terminus %s yet; %s has"                                         // ours
 	msgNestedTooDeep   = "requests nest deeper than %d: a terminus asks for what it is itself answering" // ours
 )
 

@@ -56,7 +56,7 @@ func (c *call) fromCache(q *traces.Question) (any, error) {
 
 func (c *call) cacheFailed(err error) (traces.Answer, traces.Because, error) {
 	because := traces.Because{Reason: traces.ReadFailed, About: firstLine(Message(err))}
-	if aborts(err) {
+	if aborts(err) || errors.Is(err, ErrLacking) { // what Puppet's cache would answer is unknown
 		return traces.Raised, because, err
 	}
 	c.x.cfg.Log.Error(fmt.Sprintf(msgCacheFailed, c.req.Indirection, c.req.Key, Message(err)))

@@ -73,8 +73,11 @@ type Config struct {
 	// Environments returns nil if there is such an environment, else an
 	// *EnvironmentNotFound. If nil, there is every one.
 	Environments func(name string) error
-	Environment  string // the current environment; "" is production
-	Application  string
+	// Owner returns what has a terminus that the Registry lacks, or "". Nil
+	// is the Owner of the Registry.
+	Owner       func(indirection, terminus string) string
+	Environment string // the current environment; "" is production
+	Application string
 }
 
 // An Indirector answers requests. It is safe for concurrent use; a process may
@@ -144,6 +147,9 @@ func New(cfg Config) (*Indirector, error) {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Owner == nil {
+		cfg.Owner = cfg.Registry.Owner
 	}
 	x := &Indirector{cfg: cfg, plans: newPlans(), stops: new(Stops)}
 	if cfg.Debugger != nil {

@@ -262,8 +262,13 @@ func (h *holder) open(x *Indirector) error {
 	return h.err
 }
 
-// unknownTerminus is Puppet's error for an unknown name, with what exists.
-// Rules IND-SEL-05, IND-TERM-11.
+// Lacking returns the sentence about a terminus that owner has and this program
+// lacks.
+func Lacking(terminus, owner string) string { return fmt.Sprintf(msgLacking, terminus, owner) }
+
+// unknownTerminus is Puppet's error for an unknown name, with what exists. What
+// only this program lacks is no error of Puppet's. Rules IND-SEL-05,
+// IND-TERM-11.
 func (x *Indirector) unknownTerminus(indirection, name string) error {
 	f := &Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgNoTerminus, name, indirection), Err: ErrNoRoute}
 	if name == "" {
@@ -271,6 +276,10 @@ func (x *Indirector) unknownTerminus(indirection, name string) error {
 	}
 	known := x.cfg.Registry.Termini(indirection)
 	f.Hidden = "there are: " + strings.Join(known, ", ")
+	if owner := x.cfg.Owner(indirection, name); owner != "" {
+		f.Class, f.Message, f.Err = "", Lacking(name, owner), ErrLacking
+		return f
+	}
 	if strings.Contains(name, "(") {
 		if _, err := x.cfg.Registry.wrapped(indirection, name, 0); err != nil {
 			f.Hidden = err.Error()

@@ -18,11 +18,13 @@ func Specs() []indirector.Spec {
 			Setting:    "facts_terminus",
 			Doc:        "What a node knows of itself: its kernel, its addresses, its memory. The key is the certname. Saving facts expires the cached node of the same name.",
 			BeforeSave: indirector.ExpireNode,
+			Lacks:      lacks("network_device store_configs", "puppetdb puppetdb_apply"),
 		},
 		{
 			Name: "node", Class: "Puppet::Node", Model: is[*model.Node],
 			Setting: "node_terminus",
 			Doc:     "What is known of a node before it is compiled: its environment, classes and parameters. The key is the certname.",
+			Lacks:   lacks("store_configs", "puppetdb"),
 		},
 		{
 			Name: "file_metadata", Class: "Puppet::FileServing::Metadata", Model: is[*model.FileMetadata],
@@ -32,7 +34,8 @@ func Specs() []indirector.Spec {
 		{
 			Name: "resource", Class: "Puppet::Resource", Model: is[*model.Resource],
 			Default: "ral", KeyMatches: resourceMatches,
-			Doc: "The state of one resource. The key is the type and the title, split at the first slash.",
+			Doc:   "The state of one resource. The key is the type and the title, split at the first slash.",
+			Lacks: lacks("ral store_configs", "puppetdb"),
 		},
 		{
 			Name: "report", Class: "Puppet::Transaction::Report", Model: is[*model.Report],
@@ -43,11 +46,13 @@ func Specs() []indirector.Spec {
 			Name: "catalog", Class: "Puppet::Resource::Catalog", Model: is[*model.Catalog],
 			Setting: "catalog_terminus",
 			Doc:     "What is to be done on a node: all of its resources and how they depend on each other. The key is the certname.",
+			Lacks:   lacks("compiler store_configs", "puppetdb"),
 		},
 		{
 			Name: "data_binding", Class: "Puppet::DataBinding",
 			Setting: "data_binding_terminus",
 			Doc:     "Where the parameters of classes get their values from. The key is that of a lookup.",
+			Lacks:   lacks("hiera", ""),
 		},
 		{
 			Name: "file_bucket_file", Class: "Puppet::FileBucket::File", Model: is[*model.FileBucketFile],
@@ -95,6 +100,19 @@ func Specs() []indirector.Spec {
 			Doc: "Whether a certificate is still good. What is saved is the question, and the answer is OCSP's. The key is for people.",
 		},
 	}
+}
+
+// lacks lists termini that are not here: those of Puppet itself, and those that
+// the package puppetdb-termini adds.
+func lacks(puppet, puppetdb string) []indirector.Lack {
+	var all []indirector.Lack
+	for _, name := range strings.Fields(puppet) {
+		all = append(all, indirector.Lack{Terminus: name, Owner: "Puppet"})
+	}
+	for _, name := range strings.Fields(puppetdb) {
+		all = append(all, indirector.Lack{Terminus: name, Owner: "Puppet with PuppetDB"})
+	}
+	return all
 }
 
 func is[T indirector.Instance](i indirector.Instance) bool {

@@ -65,26 +65,47 @@ func storyOfNote(t *Trace) string {
 	return t.Notes[0]
 }
 
-// storyOfRoute is about candidates that were not applied. A failure comes
+// storyOfRoute is about what decided the route, or would have. A failure comes
 // first.
 func storyOfRoute(t *Trace) string {
 	if t.Error != "" && t.Steps[Route].Answer != Raised {
 		return ""
 	}
-	for _, slot := range []Slot{t.Primary, t.Cache} {
-		for _, c := range slot {
-			if c.Note != "" {
-				return c.Note
-			}
+	if s := t.Primary.note(); s != "" && t.Served != ByCache {
+		return s
+	}
+	if t.Verb == Search {
+		return "" // no cache is asked
+	}
+	return t.Cache.note()
+}
+
+// note returns the note of the winner, or of a stronger candidate that was not
+// applied and would have changed the route; else "".
+func (s Slot) note() string {
+	winner := s.Winner()
+	for _, c := range s {
+		wins := c.Why == "" && c.Terminus != ""
+		if c.Note != "" && (wins || c.Terminus != winner.Terminus) {
+			return c.Note
+		}
+		if wins {
+			break
 		}
 	}
 	return ""
 }
 
+// Ours begins a message about what this program lacks. It is no failure of
+// Puppet, so that nothing stands before it.
+const Ours = "indirtui has no "
+
 func storyOfFailure(t *Trace) string {
 	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
 	primary, cache := t.Primary.Winner().Terminus, t.Cache.Winner().Terminus
 	switch {
+	case strings.HasPrefix(t.Error, Ours):
+		return t.Error + t.then()
 	case term.Because.Reason == VerbMissing:
 		return fmt.Sprintf("terminus %s has no %s", primary, t.Verb)
 	case write.Answer == Raised && t.Verb == Find:

@@ -159,6 +159,9 @@ func New(o Options) (*Engine, error) {
 		Registry: registry, Routes: c.Routes, Settings: around.Settings, SettingsIn: around.SettingsIn, Recorder: e.Store,
 		Debugger: e.newDebugger(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
 		Environments: environments, Environment: c.Environment, Application: o.Application,
+		Owner: func(indirection, terminus string) string {
+			return owner(registry, e.Configuration().Settings)(indirection, terminus)
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(err, e.Store.Close())
@@ -305,7 +308,7 @@ func knowsAction(app routes.Application, action string) error {
 // concerned, so that every trace shows it.
 func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 	result, err := routes.Load(routes.Input{
-		Registry: registry, Settings: c.Settings, Application: o.Application, Action: o.Action, File: o.RouteFile,
+		Registry: registry, Settings: c.Settings, Application: o.Application, Action: o.Action, File: o.RouteFile, Owner: owner(registry, c.Settings),
 	})
 	if err != nil {
 		p := Problem{Fatal: true, Text: err.Error()}
@@ -318,12 +321,13 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 		c.Problems = append([]Problem{p}, c.Problems...)
 	}
 	for _, w := range result.Warnings {
-		if w.ID != routes.BadTerminus || written(w) {
+		atUse := w.ID == routes.BadTerminus || w.ID == routes.Lacking
+		if !atUse || written(w) {
 			c.Problems = append(c.Problems, Problem{Text: w.String()})
 		}
 		for name, r := range result.Routes {
 			switch {
-			case w.ID == routes.BadTerminus: // the request that meets it fails with it
+			case atUse: // the request that meets it fails with it
 			case w.Indirection == name && w.Slot == indirector.SlotCache:
 				r.Cache = noted(r.Cache, w.Text, func(traces.Choice) bool { return true })
 			case w.Indirection == name:
@@ -336,6 +340,42 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 		}
 	}
 	c.RoutesFile = result
+}
+
+// owner returns a function that finds what has a terminus that this program
+// lacks: a release of Puppet, or a file of Ruby in a module or among the
+// plugins, where Puppet would load it from. Rule IND-TERM-02.
+func owner(registry *indirector.Registry, s *settings.Settings) func(indirection, terminus string) string {
+	return func(indirection, terminus string) string {
+		known := registry.Owner(indirection, terminus)
+		if known != "" || registry.Has(indirection, terminus) || !rubyName.MatchString(terminus) {
+			return known
+		}
+		file := filepath.Join("puppet", "indirector", indirection, terminus+".rb")
+		libdir, _ := s.Get("libdir")
+		if exists(filepath.Join(libdir, file)) {
+			return "a plugin in " + libdir
+		}
+		path, _ := s.Get("modulepath")
+		for _, dir := range filepath.SplitList(path) {
+			found, _ := filepath.Glob(filepath.Join(escaped.Replace(dir), "*", "lib", file))
+			if len(found) > 0 {
+				module := strings.TrimSuffix(found[0], string(filepath.Separator)+filepath.Join("lib", file))
+				return "the module " + filepath.Base(module)
+			}
+		}
+		return ""
+	}
+}
+
+var (
+	rubyName = regexp.MustCompile(`^\w+$`)                                     // of a file that Puppet loads
+	escaped  = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`) // for Glob
+)
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // written reports whether the warning is about a file or flag. Missing termini

@@ -56,7 +56,7 @@ func TestStories(t *testing.T) {
 		{request(indirector.Expire, "facts", "n1", "memory", "json"), "cache json expired it", ""},
 		{request(indirector.Find, "factz", "n1", "", ""), "route failed: Could not find indirection 'factz' (nearest: facts)", ""},
 		{request(indirector.Find, "facts", "n1", "jsno", ""), "route failed: Could not find terminus jsno for indirection facts (nearest: json; there are: facter, json, memory, rest, yaml)", ""},
-		{request(indirector.Find, "resource", "file/x", "", ""), "route failed: Could not find terminus ral for indirection resource (there are: rest)", ""},
+		{request(indirector.Find, "resource", "file/x", "", ""), "indirtui has no terminus ral yet; Puppet has", ""},
 		{request(indirector.Find, "facts", "../x", "json", off), `terminus json failed: invalid key (the key holds "/")`, ""},
 		{request(indirector.Find, "facts", "n1", "json", "jsno"), "primary ok, cache write failed (stage cache.write): Could not find terminus jsno for indirection facts (nearest: json; there are: facter, json, memory, rest, yaml)", ""},
 	} {
@@ -128,5 +128,24 @@ func TestStoredValues(t *testing.T) {
 		if got := body(tt.request); !strings.Contains(got, tt.want) {
 			t.Errorf("%v %s: got %q, want %q", tt.request.Verb, tt.request.Indirection, got, tt.want)
 		}
+	}
+}
+
+// A story cites the failure of another request only if that had the same verb
+// and terminus: a save that failed is no answer that a cache hides.
+func TestStoryCitesTheSameQuestion(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server"})
+	seed := save("facts", scenarios.Facts("n1").WithExpiration(s.now().Add(time.Hour)))
+	seed.Terminus = "json"
+	s.must(seed)
+	failing := save("facts", scenarios.Facts("n1"))
+	failing.Terminus = "facter"
+	_, _ = s.ask(failing)
+	hit := find("facts", "n1")
+	hit.Terminus, hit.Cache = "facter", "json"
+	s.must(hit)
+	if tr := s.trace(); tr.Failed != 0 || tr.Served != traces.ByCache {
+		t.Errorf("it cites #%d: %s", tr.Failed, traces.Story(tr))
 	}
 }

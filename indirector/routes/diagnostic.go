@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/traces"
 )
 
@@ -20,6 +21,7 @@ const (
 	BadTerminus    = "DIAG-BAD-TERMINUS"        // a selection that fails when it is used (IND-SEL-05)
 	NoReportCache  = "DIAG-NO-REPORT-CACHE"     // S-33
 	Storeconfigs   = "DIAG-STORECONFIGS"        // S-42
+	Lacking        = "DIAG-LACKING"             // a terminus that Puppet has and this program lacks
 	DeprecatedData = "DIAG-DEPRECATED-TERMINUS" // data_binding_terminus other than hiera and none
 )
 
@@ -92,6 +94,11 @@ func (l *loader) usable(indirection, slot string, s traces.Slot) {
 		d.Text, d.Source = "Invalid terminus name nil", "setting "+setting+", "+set.Source
 	case set.Err != nil && slot == terminus && strings.HasPrefix(w.Source, "setting "+setting):
 		d.Text = set.Err.Error()
+	case l.in.owner(indirection, w.Terminus) != "":
+		if w.Kind == traces.FromRoutesFile { // its line was warned of
+			return
+		}
+		d.ID, d.Text = Lacking, indirector.Lacking(w.Terminus, l.in.owner(indirection, w.Terminus))
 	case !l.in.Registry.Has(indirection, w.Terminus):
 		d.Text = fmt.Sprintf("Could not find terminus %s for indirection %s", w.Terminus, indirection)
 	default:

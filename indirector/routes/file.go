@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"indirtui/traces/spell"
-
+	"indirtui/indirector"
 	"indirtui/traces"
+	"indirtui/traces/spell"
 )
 
 // A routesFile is routes.yaml while it is being applied.
@@ -252,6 +252,11 @@ func (f *routesFile) set(indirection string, p pair) *Error {
 	case bad != nil:
 	case p.value.text == "": // E11
 		bad = f.fail(p.key, indirection, `Invalid terminus name ""`)
+	case f.in.owner(indirection, c.Terminus) != "":
+		f.warn(Diagnostic{
+			ID: Lacking, Indirection: indirection, Slot: p.key.text, File: f.file, Line: p.key.line(),
+			Text: indirector.Lacking(c.Terminus, f.in.owner(indirection, c.Terminus)),
+		})
 	case !f.in.Registry.Has(indirection, c.Terminus): // E10
 		bad = f.fail(p.key, indirection, "Could not find terminus %s for indirection %s", c.Terminus, indirection)
 		bad.Hint = didYouMean(f.in.Registry.NearestTerminus(indirection, c.Terminus))

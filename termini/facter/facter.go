@@ -113,8 +113,9 @@ func (t *Terminus) collect(ctx context.Context, req *indirector.Request, o Optio
 		span.Attr("problems", strconv.Itoa(len(problems)))
 		span.End(answer, traces.Because{}, err)
 	}
-	for _, p := range problems {
-		traces.AddNote(ctx, p.Error())
+	for _, p := range problems { // beside the story: what is missing did not decide the answer
+		_, span := traces.Start(ctx, traces.Note, p.Error())
+		span.End("", traces.Because{}, nil)
 	}
 	if err != nil && ctx.Err() == nil {
 		return values, &indirector.Failure{

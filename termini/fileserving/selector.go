@@ -64,9 +64,6 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 		span.End("nobody", because, err)
 		return nil, err
 	}
-	if because.Reason == traces.BySetting {
-		traces.AddNote(ctx, "selector: "+because.About)
-	}
 	chosen, err := t.env.Sibling(name)
 	if err != nil {
 		err = absent(err, name, because)
@@ -82,8 +79,11 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 	if err == nil && name == "http" && t.env.Indirection == "file_content" {
 		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
 	}
-	if err == nil && because.Reason != traces.BySetting {
-		// Other notes come first.
+	switch { // other notes come first, and an error before all
+	case err != nil:
+	case because.Reason == traces.BySetting:
+		traces.AddNote(ctx, "selector: "+because.About)
+	default:
 		traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, because.About))
 	}
 	return v, err

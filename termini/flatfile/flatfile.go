@@ -125,8 +125,9 @@ func failed(words string, err error, path, hidden string) *indirector.Failure {
 	return f
 }
 
-// found returns a found instance with its expiration, and notes a cached one
-// that has expired, with the file's age.
+// found returns a found instance with its expiration. It notes a cached one
+// whose file was written after it had expired: two clocks differ. An entry that
+// has merely grown old is the step's to report.
 func (f *files) found(ctx context.Context, inst indirector.Instance, path string, written time.Time) indirector.Instance {
 	if !f.KeepsExpiry() {
 		return inst
@@ -139,8 +140,9 @@ func (f *files) found(ctx context.Context, inst indirector.Instance, path string
 	now := f.env.Now()
 	// Only a cache refuses an expired instance.
 	live := traces.FromContext(ctx)
-	if late := now.Sub(e.Expiration()); late > 0 && live != nil && live.Step == traces.CacheRead {
-		traces.AddNote(ctx, fmt.Sprintf("expired by %s; clock differs from file mtime by %s", rounded(late), rounded(now.Sub(written).Abs())))
+	skew := written.Sub(e.Expiration())
+	if late := now.Sub(e.Expiration()); late > 0 && skew > 0 && live != nil && live.Step == traces.CacheRead {
+		traces.AddNote(ctx, fmt.Sprintf("expired by %s; clock differs from file mtime by %s", rounded(late), rounded(skew)))
 	}
 	return inst
 }

@@ -234,19 +234,26 @@ func (s *Store) judgeFacts(t *traces.Trace) {
 // newest request with the same indirection and key.
 func (s *Store) judgeHit(t *traces.Trace, last uint64) {
 	if t.Flags&traces.IgnoreTerminus != 0 {
-		if id, previous := s.inRun(last, t.Run); previous != nil && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
+		if id, previous := s.inRun(last, t.Run); previous != nil && s.sameQuestion(id, previous, t) && traces.JudgeStale(t, traces.Outcome(previous.outcome)) {
 			t.Outcome, t.Failed = traces.Stale, id
 			t.FailedWith = s.errorOf(id, previous)
 		}
 		return
 	}
 	r, _ := s.row(last)
-	if r == nil || traces.Outcome(r.outcome) != traces.Err {
+	if r == nil || traces.Outcome(r.outcome) != traces.Err || !s.sameQuestion(last, r, t) {
 		return
 	}
 	if sl, ok := s.detail(last, r); ok && sl.trace.Steps[traces.Terminus].Answer == traces.Raised {
 		t.Failed, t.FailedWith = last, sl.trace.Error
 	}
+}
+
+// sameQuestion reports whether a request with the indirection and key of t had
+// its verb and its terminus, too: only the failure of that is one that t hides.
+func (s *Store) sameQuestion(id uint64, r *row, t *traces.Trace) bool {
+	_, c := s.row(id)
+	return traces.Verb(r.verb) == t.Verb && c.names.name(r.terminus) == shorten(t.Primary.Winner().Terminus, maxName)
 }
 
 // errorOf returns the error that the caller of a request got, if it is in

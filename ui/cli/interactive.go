@@ -87,7 +87,7 @@ func (v viewer) look(ctx context.Context, s *workspace) error {
 		return errors.Join(err, s.close())
 	}
 	s.notes = append(s.notes, mine.Warnings...)
-	if mine.Plain {
+	if mine.Plain || os.Getenv("TERM") == "dumb" { // which could not draw a frame
 		for _, w := range mine.Warnings {
 			v.p.report("warning: " + w)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -85,6 +86,7 @@ func (c *serveCommand) here(words []string, switchTo func(opener) tea.Cmd) (tea.
 	if err := parse(words, "serve", c.flags); err != nil {
 		return nil, err
 	}
+	c.nearby(words)
 	return c.answerHere(c.start, switchTo), nil
 }
 
@@ -101,6 +103,7 @@ func (x *proxyCommand) here(words []string, switchTo func(opener) tea.Cmd) (tea.
 	if err != nil {
 		return nil, err
 	}
+	x.nearby(words)
 	return x.answerHere(x.start, switchTo), nil
 }
 
@@ -115,6 +118,26 @@ func parse(words []string, name string, flags func(*cobra.Command)) error {
 		return &command.UsageError{What: err.Error(), Advice: "see indirtui " + name + " --help"}
 	}
 	return nil
+}
+
+// nearby listens on the loopback address, unless the command names another: what
+// is typed within a session opens nothing to a network by itself.
+func (l *listening) nearby(words []string) {
+	if !slices.ContainsFunc(words, func(w string) bool { return w == "--listen" || strings.HasPrefix(w, "--listen=") }) {
+		l.listen = "127.0.0.1:8140"
+	}
+}
+
+// openHere shows a recording instead of what is shown. If it cannot be read, the
+// session stays.
+func openHere(path string, switchTo func(opener) tea.Cmd) tea.Cmd {
+	return func() tea.Msg {
+		s, err := openSession(path)
+		if err != nil {
+			return screen.Toast{Text: err.Error(), Bad: true}
+		}
+		return switchTo(func() (*workspace, error) { return s, nil })()
+	}
 }
 
 // answerHere begins to answer agents, and shows that instead of what is shown.

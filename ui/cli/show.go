@@ -174,9 +174,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) console.Options {
 	o := console.Options{
 		Places: []string{"Requests", "Failures", "Routes", "Cache", "Breaks"},
-		Open: func(path string) tea.Cmd {
-			return switchTo(func() (*workspace, error) { return openSession(path) })
-		},
+		Open:   func(path string) tea.Cmd { return openHere(path, switchTo) },
 		Demo: func(name string) (tea.Cmd, error) {
 			return (&demoCommand{listing: listing{p: v.p}}).open(name, switchTo)
 		},

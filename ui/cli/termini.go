@@ -24,6 +24,7 @@ type terminusRow struct {
 	KeepsExpiry  bool              `json:"keeps_expiry"`
 	ProcessLocal bool              `json:"process_local"`
 	AlwaysNil    bool              `json:"always_nil"`
+	Lacking      string            `json:"lacking,omitempty"` // what has it, if this program lacks it
 	Rules        []string          `json:"rules"`
 }
 
@@ -46,7 +47,7 @@ func printTermini(out io.Writer, rows []terminusRow) error {
 	return printTable(out, "INDIRECTION\tTERMINUS\tFIND\tSRCH\tHEAD\tSAVE\tDSTR\tEXPIRY\tABOUT", rows, func(r terminusRow, put func(...string)) {
 		cells := []string{r.Indirection, r.Terminus}
 		for _, verb := range command.Verbs() {
-			cells = append(cells, tick(slices.Contains(r.Verbs, verb)))
+			cells = append(cells, r.can(verb))
 		}
 		put(append(cells, expiryWord(r), firstSentence(r.Doc))...)
 	})
@@ -73,8 +74,27 @@ func (t *terminiCommand) rows(only []string) []terminusRow {
 		}
 		rows = append(rows, r)
 	}
+	for _, s := range t.p.specs {
+		if len(only) > 0 && s.Name != only[0] {
+			continue
+		}
+		for _, l := range s.Lacks {
+			rows = append(rows, terminusRow{
+				Indirection: s.Name, Terminus: l.Terminus, Doc: indirector.Lacking(l.Terminus, l.Owner) + ".", Lacking: l.Owner,
+				Settings: map[string]string{}, Verbs: []string{}, Rules: []string{},
+			})
+		}
+	}
 	slices.SortStableFunc(rows, func(a, b terminusRow) int { return strings.Compare(a.Indirection, b.Indirection) })
 	return rows
+}
+
+// can is the cell of a verb.
+func (r terminusRow) can(verb string) string {
+	if r.Lacking != "" {
+		return "-"
+	}
+	return tick(slices.Contains(r.Verbs, verb))
 }
 
 func tick(can bool) string {

@@ -54,7 +54,7 @@ func TestThereIsSomethingToFind(t *testing.T) {
 		{"out=nil! ind=node key=db07*", 1, "ENC returned empty output"},
 		{"out=err ind=node terminus=yml", 1, "yml"},
 		{"ind=facts verb=save out=ok", 1, "terminus puppetdb stored it"},
-		{"ind=facts verb=find key=app03* out=ok", 1, "expired by 14m"},
+		{"ind=facts verb=find key=app03* out=ok", 1, "terminus facter answered; the cache entry had expired 14m"},
 		{"verb=search", 1, ""},
 		{"out=part ind=report", 1, "terminus processor: written; cache yaml failed: Is a directory"},
 		{"out=err~ ind=report", 1, "Unable to submit report"},

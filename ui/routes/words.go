@@ -160,7 +160,7 @@ func (r *Routes) warnings(f row) []string {
 			text = p.Source + ": " + text
 		}
 		switch {
-		case r.engine != nil && strings.HasPrefix(p.Text, "Could not find terminus"):
+		case r.engine != nil && (strings.HasPrefix(p.Text, "Could not find terminus") || strings.HasPrefix(p.Text, traces.Ours)):
 			// its row shows that
 		case p.Fatal:
 			about = append([]string{"Puppet stops here: " + text}, about...)

@@ -85,9 +85,10 @@ func failingPuppetDB() Scenario {
 			*isDown = true
 			req := save("facts", Facts("n1"))
 			s.fails(req, "to PuppetDB: Connection refused")
+			s.fails(with(find("facts", "n1"), traces.IgnoreCache), "to PuppetDB: Connection refused")
 			s.must(find("facts", "n1"))
 		},
-		First:   "hit in cache yaml, written 0s ago, primary puppetdb not asked; last primary result: error of #2: Failed to submit",
+		First:   "hit in cache yaml, written 0s ago, primary puppetdb not asked; last primary result: error of #4: Failed to find facts",
 		Decided: []string{"puppetdb: routes file, routes.yaml:3", "cache yaml: routes file, routes.yaml:4"}, Outcome: traces.Hit,
 	}
 }
