@@ -3,6 +3,7 @@
 package main
 
 import (
+	_ "earlier"
 	"os"
 
 	"indirtui/termini"

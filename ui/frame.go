@@ -3,7 +3,7 @@ package ui
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"indirtui/traces"
@@ -26,21 +26,23 @@ func (r *Model) Lines() term.Lines {
 
 // around is the frame without the tour: what is above and below it.
 func (r *Model) around() (above, below term.Lines) {
-	w, h := r.body()
+	_, h := r.body()
 	above = make(term.Lines, 0, r.height)
-	above = append(above, r.tabs(), r.context())
-	above = append(above, r.bodyLines().Fill(w, h)...)
-	return above, term.Lines{r.toastLine(), r.status(), r.hints(w)}
+	above = append(above, r.tabs())
+	on := r.panel()
+	frame := term.Frame{Top: r.title(on), Bottom: r.status(on.Foot()), Focus: !r.shown().Floats}
+	above = append(above, r.env.Theme.Panel(r.width, h+2, frame, r.bodyLines())...)
+	return above, term.Lines{r.toastLine(), r.hints(r.width)}
 }
 
 // bodyLines is the screen on top; a popup lies over the lower lines of the one
-// below it.
+// below it, what floats over its middle.
 func (r *Model) bodyLines() term.Lines {
 	w, h := r.body()
 	screens := r.current().screens
 	base := len(screens) - 1
 	for base > 0 {
-		if screens[base].Rows == nil {
+		if screens[base].Covers() {
 			break
 		}
 		base--
@@ -51,6 +53,10 @@ func (r *Model) bodyLines() term.Lines {
 	}
 	lines := under.View().Fill(w, h)
 	for _, s := range screens[base+1:] {
+		if s.Floats {
+			lines = term.Over(lines, s.View(), w)
+			continue
+		}
 		rows := min(s.Rows(), h)
 		copy(lines[h-rows:], s.View().Fill(w, rows))
 	}
@@ -68,92 +74,116 @@ func (r *Model) under() *screen.Abilities {
 // tabs are the name of the program, the places, and what state it is in.
 func (r *Model) tabs() term.Line {
 	var l term.Line
-	l.Put(term.Bold, " indirtui ")
-	for i, s := range r.stacks {
-		badge, style := "", term.Plain
-		if s.place.Badge != nil {
-			badge, style = s.place.Badge()
-		}
-		name := s.place.Key + " " + s.place.Name
-		open, end := " ", " "
-		own := term.Plain
-		if i == r.at {
-			open, end, own = "[", "]", term.Bold
-		}
-		l.Put(own, open+name)
-		if badge != "" {
-			l.Put(own, " ")
-			l.Put(style|own, badge)
-		}
-		l.Put(own, end)
-	}
-	state, style := r.state()
-	right := term.Of(style|term.Bold, state)
-	if source := r.cfg.Source; source != "" && l.Width()+right.Width()+len(source)+14 < r.width {
-		right.Put(term.Quiet, "  source: "+source)
-	}
+	l.Put(term.Accent|term.Bold|term.Reverse, badge)
+	right := r.state()
 	right.Space(1)
+	short := r.shortTabs()
+	for i, s := range r.stacks {
+		l.Space(2)
+		r.tab(&l, s, i == r.at, short)
+	}
+	if source := r.cfg.Source; source != "" && l.Width()+right.Width()+len(source)+4 < r.width {
+		var with term.Line
+		with.Put(term.Quiet, source+"  ")
+		with.Append(right)
+		right = with
+	}
 	l = l.Cut(r.width - right.Width() - 1)
 	l.To(r.width - right.Width())
 	l.Append(right)
 	return l
 }
 
-// tabColumns are the cells where the tabs begin.
+// badge is the name of the program.
+const badge = " indirtui "
+
+func (r *Model) tab(l *term.Line, s *stack, here, short bool) {
+	name, number := s.place.Name, term.Quiet
+	if short {
+		name = name[:min(len(name), 3)]
+	}
+	style := term.Plain
+	if here {
+		style = term.Accent | term.Bold | term.Under
+		number = style
+	}
+	l.Put(number, s.place.Key+" ")
+	l.Put(style, name)
+	if s.place.Badge != nil {
+		if text, style := s.place.Badge(); text != "" {
+			l.Put(style, " "+text)
+		}
+	}
+}
+
+// shortTabs reports whether the names of the places must be cut so that all of
+// them are seen.
+func (r *Model) shortTabs() bool {
+	state := r.state()
+	w := len(badge) + state.Width() + 2
+	for _, s := range r.stacks {
+		var l term.Line
+		r.tab(&l, s, false, false)
+		w += 2 + l.Width()
+	}
+	return w > r.width
+}
+
+// tabColumns are the cells where the tabs begin, and where the last one ends.
 func (r *Model) tabColumns() []int {
-	at := len(" indirtui ")
+	at, short := len(badge), r.shortTabs()
 	var out []int
 	for _, s := range r.stacks {
+		at += 2
 		out = append(out, at)
-		at += len(s.place.Key) + len(s.place.Name) + 3
-		if s.place.Badge != nil {
-			if badge, _ := s.place.Badge(); badge != "" {
-				at += len(badge) + 1
-			}
-		}
+		var l term.Line
+		r.tab(&l, s, false, short)
+		at += l.Width()
 	}
-	return out
+	return append(out, at)
 }
 
-// state is the one word for what the program is doing.
-func (r *Model) state() (string, term.Style) {
+// state is what the program is doing, in one word behind a sign.
+func (r *Model) state() term.Line {
 	s := &r.snapshot.Stats
+	word, style := "LIVE", term.Accent
 	switch {
 	case s.Held > 0:
-		return fmt.Sprintf("HELD %d", s.Held), term.Touched
+		word, style = fmt.Sprintf("HELD %d", s.Held), term.Touched
 	case r.cfg.Replay != "":
-		return "REPLAY", term.Plain
+		word, style = "REPLAY", term.Plain
 	case s.Total == 0:
-		return "WAITING", term.Quiet
+		word, style = "WAITING", term.Quiet
 	}
-	return "LIVE", term.Plain
+	var l term.Line
+	l.Put(style, r.env.Theme.Glyphs.Live+" ")
+	l.Put(style|term.Bold, word)
+	return l
 }
 
-// context is the way here at the left, and filter, group and count at the
-// right.
-func (r *Model) context() term.Line {
-	var left, right term.Line
+// panel is the screen that the panel is made for: the one on top that is no popup.
+func (r *Model) panel() *screen.Abilities {
 	screens := r.current().screens
-	for i := len(screens) - 1; i >= 0; i-- {
-		if s := screens[i]; s.Rows == nil {
-			if i == 0 {
-				s = r.under()
-			}
-			left, right = s.Context()
-			break
+	for i := len(screens) - 1; i > 0; i-- {
+		if screens[i].Covers() {
+			return screens[i]
 		}
 	}
+	return r.under()
+}
+
+// title is what stands above a screen, behind the number that was typed.
+func (r *Model) title(on *screen.Abilities) term.Title {
+	var t term.Title
+	t.Left, t.Right = on.Context()
 	if r.count > 0 {
 		var n term.Line
 		n.Put(term.Touched, fmt.Sprintf("%d  ", r.count))
-		n.Append(right)
-		right = n
+		n.Append(t.Right)
+		t.Right = n
 	}
-	room := r.width - right.Width() - 1
-	left = left.Cut(max(room, 0))
-	left.To(r.width - right.Width())
-	left.Append(right)
-	return left
+	t.Left, t.Right = t.Left.Trim(), t.Right.Trim()
+	return t
 }
 
 func (r *Model) toastLine() term.Line {
@@ -172,77 +202,90 @@ func (r *Model) toastLine() term.Line {
 	return l
 }
 
-// A field of the status bar, and how long it stays when there is no room: the
+// A field of the lower border, and how long it stays when there is no room: the
 // lowest goes first.
 type field struct {
-	line term.Line
-	keep int
+	line  term.Line
+	keep  int
+	right bool
 }
 
-const always = 100
+const (
+	always     = 100
+	besideFoot = 94 // what is kept longer stands beside what the screen itself has there
+)
 
-// status is the numbers that are true everywhere.
-func (r *Model) status() term.Line {
+// between stands between two fields.
+const between = " · "
+
+// status is what is true everywhere, in the lower border: what went wrong and
+// what the user has changed at the left, and what is written at the right. What
+// has nothing to report is not there.
+func (r *Model) status(foot term.Line) term.Title {
 	s := &r.snapshot.Stats
 	var fields []field
-	put := func(keep int, style term.Style, text string) {
-		fields = append(fields, field{term.Of(style, text), keep})
-	}
-	number := func(keep int, style term.Style, name string, n uint64) {
-		if n == 0 {
-			style = term.Quiet
+	number := func(keep int, style term.Style, n uint64, what string) {
+		if n > 0 {
+			fields = append(fields, field{line: term.Of(style, term.Grouped(int64(n))+" "+what), keep: keep})
 		}
-		put(keep, style, name+" "+term.Grouped(int64(n)))
 	}
-	state, style := r.state()
-	if state == "LIVE" {
-		state = fmt.Sprintf("LIVE %.0f/s", s.Rate)
-	}
-	if state == "REPLAY" {
-		state += " " + filepath.Base(r.cfg.Replay)
-	}
-	put(always, style|term.Bold, state)
-	number(always, term.Touched, "held", s.Held)
-	number(90, term.Attention, "stale", s.By[traces.Stale])
-	number(always, term.Attention|term.Bold, "hidden", s.Hidden)
-	number(80, term.Attention, "dropped", s.DroppedRows+s.DroppedDetails+s.DroppedBodies)
-	put(40, term.Quiet, fmt.Sprintf("mem %d/%dM", s.Memory>>20, s.Limit>>20))
-	switch {
-	case !s.Stopped.IsZero():
-		put(always, term.Attention|term.Bold, "rec stopped "+s.Stopped.Format(time.TimeOnly))
-	case s.FileSize > 0:
-		put(30, term.Quiet, "rec on "+strings.ReplaceAll(term.Bytes(s.FileSize), " ", ""))
-	}
+	number(90, term.Attention, s.By[traces.Stale], "stale")
+	number(always, term.Attention, s.Hidden, "hidden")
+	number(always, term.Touched, s.Held, "held")
+	number(80, term.Attention, s.DroppedRows+s.DroppedDetails+s.DroppedBodies, "dropped")
 	if n := r.overrides(); n > 0 {
-		put(95, term.Touched, term.Plural(n, "override"))
+		fields = append(fields, field{line: term.Of(term.Touched, term.Plural(n, "override")), keep: 95})
 	}
-	if n := r.setHere(); n > 0 {
-		put(95, term.Touched, fmt.Sprintf("set %d", n))
+	number(95, term.Touched, uint64(r.setHere()), "set here")
+	put := func(keep int, style term.Style, text string) {
+		fields = append(fields, field{line: term.Of(style, text), keep: keep, right: true})
+	}
+	if s.Limit > 0 && s.Memory > s.Limit/5*4 {
+		put(70, term.Attention, fmt.Sprintf("memory %d of %d MB", s.Memory>>20, s.Limit>>20))
+	}
+	if r.cfg.Replay != "" {
+		put(30, term.Quiet, filepath.Base(r.cfg.Replay))
 	}
 	if r.env.Writable {
-		put(96, term.Touched|term.Bold, "WRITE")
+		put(always, term.Touched|term.Bold, "WRITE")
 	} else {
-		put(20, term.Quiet, "READ-ONLY")
+		put(96, term.Quiet, "read-only")
 	}
-	return fitFields(fields, term.Of(term.Quiet, "redact on "), r.width)
+	switch {
+	case !s.Stopped.IsZero():
+		put(always, term.Attention|term.Bold, "recording stopped "+s.Stopped.Format(time.TimeOnly))
+	case s.FileSize > 0:
+		put(30, term.Quiet, "recording "+term.Bytes(s.FileSize))
+	}
+	const corners = 8
+	if foot.Width() > 0 {
+		room := r.width - corners
+		for _, f := range fields {
+			if f.keep > besideFoot {
+				room -= f.line.Width() + len(between)
+			}
+		}
+		fields = slices.Insert(fields, 0, field{line: foot.Cut(room), keep: besideFoot})
+	}
+	return fitFields(fields, r.width-corners)
 }
 
-// fitFields drops the least important fields until the rest has room, and
-// redact before a field that must stay.
-func fitFields(fields []field, right term.Line, width int) term.Line {
+// fitFields drops the least important fields until the rest has room.
+func fitFields(fields []field, width int) term.Title {
 	for {
-		var l term.Line
-		l.Space(1)
-		for i, f := range fields {
-			if i > 0 {
-				l.Space(2)
+		var t term.Title
+		for _, f := range fields {
+			side := &t.Left
+			if f.right {
+				side = &t.Right
 			}
-			l.Append(f.line)
+			if side.Width() > 0 {
+				side.Put(term.Quiet, between)
+			}
+			side.Append(f.line)
 		}
-		if l.Width()+right.Width()+1 <= width {
-			l.To(width - right.Width())
-			l.Append(right)
-			return l
+		if t.Left.Width()+t.Right.Width()+4 <= width {
+			return t
 		}
 		least := -1
 		for i, f := range fields {
@@ -251,11 +294,7 @@ func fitFields(fields []field, right term.Line, width int) term.Line {
 			}
 		}
 		if least < 0 {
-			if right.Width() == 0 {
-				return l.Cut(width)
-			}
-			right = term.Line{}
-			continue
+			return t
 		}
 		fields = append(fields[:least], fields[least+1:]...)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"indirtui/ui/session"
+	"indirtui/ui/term"
 )
 
 // TestStatusOfRecording: the bar shows since when nothing can be recorded, even
@@ -15,7 +16,7 @@ func TestStatusOfRecording(t *testing.T) {
 	r := &Model{env: new(session.Env), width: 60}
 	r.snapshot.Stats.FileSize = 1 << 20
 	r.snapshot.Stats.Stopped = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	if got := r.status().String(); !strings.Contains(got, "rec stopped 03:04:05") {
+	if got := r.status(term.Line{}).Right.String(); !strings.Contains(got, "recording stopped 03:04:05") {
 		t.Errorf("got %q", got)
 	}
 }

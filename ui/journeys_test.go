@@ -23,7 +23,7 @@ import (
 func TestJourney1FirstContact(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
-	p.Want("[1 Requests]", "follow on")
+	p.Want("- Requests ", "follow on")
 	if got := p.Cursor(); !strings.Contains(got, "     8 ") {
 		t.Fatalf("cursor: got %q, want the last request, 8", got)
 	}
@@ -38,7 +38,7 @@ func TestJourney1FirstContact(t *testing.T) {
 func TestJourney2WhoAnsweredFacts(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
-	p.Keys("/", "ind=facts served=cache", "enter").Want("1 shown of 8", "C json", "hit")
+	p.Keys("/", "ind=facts served=cache", "enter").Want("1 of 8", "C json", "hit")
 	p.Keys("enter").Want("skipped(cache-hit)")
 	for line, want := range map[string]string{"cache read": "found", "terminus facter": "not asked"} {
 		if got := p.Line("    " + line); !strings.Contains(got, want) && !strings.Contains(p.Frame(), want) {
@@ -46,21 +46,21 @@ func TestJourney2WhoAnsweredFacts(t *testing.T) {
 		}
 	}
 	p.Keys("g", "l").Want("terminus facter set by setting facts_terminus", "cache json set by storeconfigs")
-	p.Keys("esc", "esc").Want("8 shown", "filter: (none)")
+	p.Keys("esc", "esc").Want("all 8", "  all ")
 	if got := p.Cursor(); !strings.Contains(got, "     3 ") {
 		t.Errorf("cursor: got %q, want request 3", got)
 	}
-	p.Keys("z").Want("undone :filter", "filter: ind=facts served=cache")
+	p.Keys("z").Want("undone :filter", "  ind=facts served=cache ")
 }
 
 func TestJourney3WhyACachedCatalog(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
-	p.Want("stale 1")
-	p.Keys("/", "out=stale", "enter").Want("1 shown of 8")
+	p.Want("1 stale")
+	p.Keys("/", "out=stale", "enter").Want("1 of 8")
 	p.Keys("enter").Want("not asked         skipped(", "no-expiry-kept(json)", "#5 find catalog", "STORY", "#4 err", "1h 31m")
 	p.Keys("{").Want("#4 find catalog", "err", "5.1 ", "POST catalog", "500")
-	p.Keys("D").Want("compare #4 : #1")
+	p.Keys("D").Want("Compare  #4 : #1")
 	p.Keys("esc").Want("#4 find catalog")
 	p.Keys("w", "story", "enter").Want("wrote dir/story-4.txt, masked 0")
 }
@@ -75,17 +75,17 @@ func TestJourney4TheENCPrintedNothing(t *testing.T) {
 			t.Fatal("there is no group with the origin terminus exec")
 		}
 	}
-	p.Keys("enter").Want("[1 Requests]", "nil!")
+	p.Keys("enter").Want("- Requests ", "nil!")
 	p.Keys("enter").Want("terminus exec", "exit 0, stdout 0 B", "nil-from-empty-output")
 	p.Keys("}").Want("#6 find catalog db07.example.com", "err", "cannot compile")
-	p.Keys("esc", "esc").Want("8 shown")
-	p.Keys(":", "find node db07.example.com terminus=plain", "enter").Want("9 shown")
+	p.Keys("esc", "esc").Want("all 8")
+	p.Keys(":", "find node db07.example.com terminus=plain", "enter").Want("all 9")
 	p.Keys("G")
 	if got := p.Cursor(); !strings.Contains(got, " 9 ") || !strings.Contains(got, "ok") {
 		t.Fatalf("cursor: got %q, want request 9 with ok", got)
 	}
 	p.Want("sent by you")
-	p.Keys("space", "k", "space", "d").Want("compare #8 : #9", "[0]", "[2]", "provenance A", "provenance B")
+	p.Keys("space", "k", "space", "d").Want("Compare  #8 : #9", "[0]", "[2]", "provenance A", "provenance B")
 }
 
 func TestRedactedValueIsRevealedForTenSeconds(t *testing.T) {
@@ -102,12 +102,12 @@ const revealed = 10_000_000_000
 func TestFilterShowsWhereItIsWrong(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
-	p.Keys("/", "out=stale").Want("1 shown of 8")
-	p.Keys(" took>").Want("^ want", "1 shown of 8")
+	p.Keys("/", "out=stale").Want("1 of 8")
+	p.Keys(" took>").Want("^ want", "1 of 8")
 	p.Keys("enter").Want("^ want")
-	p.Keys("esc").Want("filter: (none)", "8 shown")
+	p.Keys("esc").Want("  all ", "all 8")
 	p.Keys("/", "nothing-like-this", "enter").Want("No request matches. 8 hidden.")
-	p.Keys("esc").Want("8 shown")
+	p.Keys("esc").Want("all 8")
 }
 
 func TestFilterByCell(t *testing.T) {
@@ -115,18 +115,18 @@ func TestFilterByCell(t *testing.T) {
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("f").Want("filter by what this row says", "ind=node")
 	p.Keys("a").Want("only", "not")
-	p.Keys("o").Want("filter: ind=node", "2 shown of 8")
-	p.Keys("f", "b", "a").Want("(ind=node) key=web01.example.com", "1 shown of 8")
+	p.Keys("o").Want("  ind=node ", "2 of 8")
+	p.Keys("f", "b", "a").Want("(ind=node) key=web01.example.com", "1 of 8")
 }
 
 func TestGroupsAndSort(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
-	p.Keys(".", "i").Want("group: indirection", "catalog", "err")
-	p.Keys("enter").Want("filter: ind=catalog", "4 shown of 8")
+	p.Keys(".", "i").Want("by indirection", "catalog", "err")
+	p.Keys("enter").Want("  ind=catalog ", "4 of 8")
 	p.Keys("esc", ".", "o").Want("OUTCOME", "stale")
-	p.Keys("esc").Want("group: none")
-	p.Keys(">", ">").Want("sort: ind asc")
+	p.Keys("esc").Want("Requests  all 8")
+	p.Keys(">", ">").Want("by ind asc")
 	p.Keys("g")
 	if got := p.Cursor(); !strings.Contains(got, "catalog") {
 		t.Errorf("first by indirection: got %q", got)
@@ -134,9 +134,9 @@ func TestGroupsAndSort(t *testing.T) {
 	p.Send(screen.Sort{Column: "took"})
 	p.Want("there is no column took")
 	p.Send(screen.Sort{Column: "ms", Reverse: true})
-	p.Want("sort: ms desc")
+	p.Want("by ms desc")
 	p.Send(screen.Group{By: "caller"})
-	p.Want("group: caller", "agent")
+	p.Want("by caller", "agent")
 	p.Send(screen.Group{})
 	p.Send(screen.Sort{Column: "ind"})
 	p.Keys("<", "g")
@@ -150,7 +150,7 @@ func TestMarksAndFailures(t *testing.T) {
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("k", "m", "a").Want("did :mark #7 a")
 	p.Keys("g", "'", "a")
-	if got := p.Cursor(); !strings.Contains(got, ">a!    7") {
+	if got := p.Cursor(); !strings.Contains(got, ">a~    7") {
 		t.Errorf("cursor: got %q, want request 7 with its mark", got)
 	}
 	p.Keys("[", "[")
@@ -193,7 +193,7 @@ func TestFollowGoesOnBelow(t *testing.T) {
 	for range 5 {
 		h.ask(indirector.Request{Indirection: "facts", Key: web})
 	}
-	p.Sync().Want("follow off, 5 new")
+	p.Sync().Want("5 new · follow off")
 	if got := p.Cursor(); got != before {
 		t.Errorf("cursor: got %q, want %q", got, before)
 	}
@@ -212,7 +212,7 @@ func TestResizeKeepsTheCursor(t *testing.T) {
 	if n := strings.Count(strings.TrimSpace(p.Frame()), "\n"); n != 0 {
 		t.Errorf("a small terminal shows %d more lines, want one sentence", n)
 	}
-	p.Size(140, 40).Want("WHO ANSWERED")
+	p.Size(140, 40).Want("answered  ")
 	p.Size(80, 24)
 	if got := p.Cursor(); got != before {
 		t.Errorf("cursor: got %q, want %q", got, before)
@@ -229,7 +229,7 @@ func TestLeaving(t *testing.T) {
 	if p.Quit {
 		t.Fatal("esc quit")
 	}
-	p.Keys("enter", "q").Want("[1 Requests]", "follow off")
+	p.Keys("enter", "q").Want("- Requests ", "follow off")
 	p.Keys("q").Want("quit?", "1 changed route")
 	p.Keys("n").Not("quit?")
 	p.Keys("ctrl+c").Want("ctrl+c again quits")
@@ -254,7 +254,7 @@ func TestTypedAheadKeysReachThePrompt(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Paste("/ind=node").Want("/ ind=node")
-	p.Keys("enter").Want("2 shown of 8")
+	p.Keys("enter").Want("2 of 8")
 }
 
 // A slow line delivers escape and the key after it at once, which is the same as
@@ -272,7 +272,7 @@ func TestAltIsAnEscapeBefore(t *testing.T) {
 	alt(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("b")}) // a word back
 	p.Keys("x").Want(": xlog")
 	alt(tea.KeyMsg{Type: tea.KeyEscape})
-	p.Not("xlog", "STORY").Want("[1 Requests]")
+	p.Not("xlog", "STORY").Want("- Requests ")
 	p.Keys("g")
 	alt(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune(" ")})
 	p.Want("selected 1")
@@ -291,8 +291,8 @@ func TestOnlyPlacesThatExist(t *testing.T) {
 		return []ui.Place{{Key: "3", Name: "Routes", Screen: place{}, Badge: func() (string, term.Style) { return "*1", term.Touched }}}
 	}}, 80, 24)
 	p.Want("1 Requests", "2 Failures", "3 Routes *1").Not("Cache", "Breaks")
-	p.Keys("3").Want("[3 Routes *1]", "the routes")
-	p.Keys("ctrl+o").Want("[1 Requests]")
+	p.Keys("3").Want("3 Routes *1", "the routes")
+	p.Keys("ctrl+o").Want("- Requests ")
 }
 
 func TestMouse(t *testing.T) {
@@ -309,11 +309,11 @@ func TestMouse(t *testing.T) {
 	p.Want("follow off")
 	_ = p.Model().View() // a title is clicked where it is shown
 	click(54, 2)
-	p.Want("sort: served asc")
+	p.Want("by served asc")
 	click(54, 2)
-	p.Want("sort: served desc")
+	p.Want("by served desc")
 	click(26, 0)
-	p.Want("[2 Failures")
+	p.Want("- Failures ")
 	click(26, 10)
 	p.Size(50, 10)
 	click(1, 1)
@@ -337,7 +337,7 @@ func TestHintsNameOnlyWhatWorks(t *testing.T) {
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("g").Not("diff") // nothing is selected
 	p.Keys("space", "space").Want("d diff", "selected 2")
-	p.Keys("d").Want("compare #1 : #2")
+	p.Keys("d").Want("Compare  #1 : #2")
 	p.Keys("esc", "esc").Not("selected 2")
 	p.Keys("d").Want("not now: select two requests with space")
 }
@@ -358,7 +358,7 @@ func TestDroppedDetailIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := uitest.New(t, ui.Config{Log: log}, 80, 24)
-	p.Want("dropped 46") // in the status bar
+	p.Want("46 dropped") // in the status bar
 	p.Keys("g", "enter").Want("#1 was dropped to keep memory under 256M; kept: verb, key, outcome, ms.")
 }
 

@@ -210,8 +210,8 @@ func (r *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	ev := tea.MouseEvent(msg)
 	top := r.shown()
-	y := ev.Y - 2 // below tabs and context
-	_, height := r.body()
+	x, y := ev.X-1, ev.Y-2 // below tabs and border
+	width, height := r.body()
 	switch {
 	case ev.IsWheel():
 		lines := 3
@@ -223,8 +223,12 @@ func (r *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	case ev.Y == 0:
 		return r.clickTab(ev.X)
-	case y >= 0 && y < height:
-		return click(top, ev.X, y)
+	case y >= 0 && y < height && x >= 0 && x < width:
+		if top.Floats {
+			dx, dy := term.Middle(top.View(), width, height)
+			x, y = x-dx, y-dy
+		}
+		return click(top, x, y)
 	}
 	return nil
 }
@@ -251,8 +255,9 @@ func click(s *screen.Abilities, x, y int) tea.Cmd {
 }
 
 func (r *Model) clickTab(x int) tea.Cmd {
-	for i, from := range r.tabColumns() {
-		if x >= from && x < from+len(r.stacks[i].place.Name)+4 && !r.shown().Captures() {
+	at := r.tabColumns()
+	for i := range r.stacks {
+		if x >= at[i] && x < at[i+1] && !r.shown().Captures() {
 			key := r.stacks[i].place.Key
 			return r.goTo(func(p *Place) bool { return p.Key == key })
 		}
@@ -267,7 +272,7 @@ func (r *Model) hints(width int) term.Line {
 	var l term.Line
 	l.Space(1)
 	if r.waiting != nil {
-		l.Put(term.Bold, r.waiting.Key())
+		l.Put(term.Accent|term.Bold, r.waiting.Key())
 		l.Put(term.Plain, " and a letter: "+r.waiting.Help)
 		return l
 	}
@@ -275,25 +280,30 @@ func (r *Model) hints(width int) term.Line {
 	if top.Rows != nil {
 		help = term.Line{}
 	}
+	put := func(h term.Line) {
+		if l.Width() > 1 && h.Width() > 0 {
+			l.Put(term.Quiet, between)
+		}
+		l.Append(h)
+	}
 	for _, do := range top.Hints() {
 		if top.Disabled(do) != "" && !do.OfRoot() && !top.Captures() {
 			continue
 		}
 		h := r.hint(do, top.Scope())
-		if h.Width() == 0 || l.Width()+h.Width()+2+help.Width() > width-1 {
+		if h.Width() == 0 || l.Width()+h.Width()+2*len(between)+help.Width() > width-1 {
 			continue
 		}
-		l.Append(h)
-		l.Space(2)
+		put(h)
 	}
-	l.Append(help)
+	put(help)
 	return l
 }
 
 func (r *Model) hint(do screen.Action, where screen.Scope) term.Line {
 	var l term.Line
 	if b := r.env.Keys.Of(do, where); b != nil {
-		l.Put(term.Bold, b.Key())
+		l.Put(term.Accent|term.Bold, b.Key())
 		l.Put(term.Quiet, " "+strings.TrimSpace(b.Hint))
 	}
 	return l

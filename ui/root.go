@@ -35,7 +35,7 @@ const frame = time.Second / 30
 // toastFor is how long a message stays.
 const toastFor = 3 * time.Second
 
-// chrome is the tabs, the context, the status and the hints. The line for
+// chrome is the tabs, the border above and below, and the hints. The line for
 // messages belongs to the body, and is never used by it.
 const chrome = 4
 
@@ -276,10 +276,10 @@ func (r *Model) news(s session.Snapshot) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// body is the space for screens: without chrome, and without the line for
-// messages.
+// body is the space for screens: without chrome and walls, and without the line
+// for messages.
 func (r *Model) body() (width, height int) {
-	return r.width, max(r.height-chrome-1-r.tour.Rows(), 0)
+	return max(r.width-2, 0), max(r.height-chrome-1-r.tour.Rows(), 0)
 }
 
 func (r *Model) resize(width, height int) {

@@ -243,7 +243,7 @@ func Build(cfg Config) *Model {
 		cfg.Zone = time.Local
 	}
 	if cfg.Theme == nil {
-		cfg.Theme = term.NewTheme(os.Getenv, true)
+		cfg.Theme = term.NewTheme(os.Getenv, nil)
 	}
 	if cfg.Hooks.After == nil {
 		cfg.Hooks.After = after(cfg.ctx)

@@ -512,15 +512,7 @@ func (c *collector) identity(h, legacy *hash) {
 	id.bool("privileged", uid == 0)
 	id.num("uid", int64(uid))
 	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		id.text("user", u.Username)
-		legacy.text("id", u.Username)
-		if gid, err := strconv.ParseInt(u.Gid, 10, 64); err == nil {
-			id.num("gid", gid)
-		}
-		if g, err := user.LookupGroupId(u.Gid); err == nil {
-			id.text("group", g.Name)
-			legacy.text("gid", g.Name)
-		}
+		account(u, &id, legacy)
 	}
 	h.hash("identity", id)
 }

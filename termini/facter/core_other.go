@@ -139,18 +139,10 @@ func (c *collector) identity(h, legacy *hash) {
 		return
 	}
 	var id hash
-	id.text("user", u.Username)
-	legacy.text("id", u.Username)
 	if uid, err := strconv.ParseInt(u.Uid, 10, 64); err == nil {
 		id.num("uid", uid)
 		id.bool("privileged", uid == 0)
 	}
-	if gid, err := strconv.ParseInt(u.Gid, 10, 64); err == nil {
-		id.num("gid", gid)
-	}
-	if g, err := user.LookupGroupId(u.Gid); err == nil {
-		id.text("group", g.Name)
-		legacy.text("gid", g.Name)
-	}
+	account(u, &id, legacy)
 	h.hash("identity", id)
 }

@@ -235,23 +235,25 @@ func (b *Breaks) Context() (left, right term.Line) {
 			armed++
 		}
 	}
-	left.Put(term.Plain, fmt.Sprintf(" breakpoints %d, armed %d", len(b.breaks), armed))
+	left.Put(term.Bold, "Breaks")
+	left.Put(term.Quiet, fmt.Sprintf("  %s · %d armed", term.Plural(len(b.breaks), "breakpoint"), armed))
 	if n := len(b.held); n > 0 {
-		left.Put(term.Touched, fmt.Sprintf(", held %d", n))
+		left.Put(term.Touched, fmt.Sprintf(" · %d held", n))
 	}
 	if b.env.Debugger == nil {
 		return left, right
 	}
 	if b.env.Debugger.Off() {
-		right.Put(term.Attention, "everything is off  ")
+		right.Put(term.Attention, "everything is off")
+		right.Put(term.Quiet, " · ")
 	}
-	limit := "no hold limit "
+	limit := "no hold limit"
 	if d := b.env.Debugger.HoldLimit(); d > 0 {
 		text := d.String()
 		if minutes, whole := strings.CutSuffix(text, "m0s"); whole {
 			text = minutes + "m"
 		}
-		limit = "hold limit " + text + " then continue "
+		limit = "held at most " + text + ", then they continue"
 	}
 	right.Put(term.Quiet, limit)
 	return left, right

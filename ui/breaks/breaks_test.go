@@ -98,9 +98,9 @@ var keys = strings.Fields("j k G g ctrl+d pgup space space e esc a esc L esc y e
 
 func TestNothing(t *testing.T) {
 	t.Parallel()
-	place(t, nil).Want("[5 Breaks]", "This is a recording").Try(keys...)
+	place(t, nil).Want("- Breaks ", "This is a recording").Try(keys...)
 	p := place(t, newTestEngine(t))
-	p.Want("No breakpoints", "breakpoints 0, armed 0")
+	p.Want("No breakpoints", "0 breakpoints · 0 armed")
 	p.Keys("space").Want("not now: this is no breakpoint").Keys("c").Want("not now: nothing is held")
 	p.Keys("L").Want("not now: no breakpoint has logged anything")
 	p.Try(keys...)
@@ -111,12 +111,12 @@ func TestOneBreakpoint(t *testing.T) {
 	h := newTestEngine(t)
 	h.add(t, "ind=facts key=web* before terminus do hold")
 	p := place(t, h)
-	p.Want("breakpoints 1, armed 1", "b1", "ind=facts", "before terminus", "hold")
-	p.Keys("space").Want("armed 0", "did :break b1 off").Keys("z").Want("armed 1")
-	p.Keys("x").Want("No breakpoints", "did :break remove b1").Keys("z").Want("breakpoints 1, armed 1")
-	p.Keys("Z").Want("No breakpoints").Keys("z").Want("armed 1")
+	p.Want("1 breakpoint · 1 armed", "b1", "ind=facts", "before terminus", "hold")
+	p.Keys("space").Want("0 armed", "did :break b1 off").Keys("z").Want("1 armed")
+	p.Keys("x").Want("No breakpoints", "did :break remove b1").Keys("z").Want("1 breakpoint · 1 armed")
+	p.Keys("Z").Want("No breakpoints").Keys("z").Want("1 armed")
 	p.Keys("O").Want("everything is off").Keys("O").Not("everything is off")
-	p.Keys("u").Want("[1 Requests]", "filter: ind=facts key=web*")
+	p.Keys("u").Want("- Requests ", "  ind=facts key=web* ")
 	p.Keys("5").Try(keys...)
 }
 
@@ -129,14 +129,14 @@ func TestHeld(t *testing.T) {
 		h.hold(key)
 	}
 	p := place(t, h)
-	p.Want("held 3", "HELD 3", "find facts web01", `db\x1b[2J07`, "before 5 terminus", "others keep running")
+	p.Want("3 held", "HELD 3", "find facts web01", `db\x1b[2J07`, "before 5 terminus", "others keep running")
 	for _, size := range [][2]int{{60, 16}, {140, 40}, {20, 5}, {80, 24}} {
 		p.Size(size[0], size[1]).Exact()
 	}
 	p.Keys("G").Want("very-long-")
 	p.Keys("enter").Want("HELD before 5 terminus").Keys("esc")
 	p.Keys("g", "j", "c") // the oldest
-	p.Sync().Want("held 2").Not("find facts web01")
+	p.Sync().Want("2 held").Not("find facts web01")
 	p.Keys("C").Want("2 requests go on")
 	for h.log.Stats().Held > 0 || len(h.debugger.Held()) > 0 {
 		<-h.debugger.Changed()
@@ -151,7 +151,7 @@ func TestHundreds(t *testing.T) {
 		h.add(t, fmt.Sprintf("key=web%03d before terminus do log key", i))
 	}
 	p := place(t, h)
-	p.Want("breakpoints 700, armed 700", "web000").Keys("G").Want("web699").Keys("g", "33j").Want("web033")
+	p.Want("700 breakpoints · 700 armed", "web000").Keys("G").Want("web699").Keys("g", "33j").Want("web033")
 	p.Try("G", "k", "pgup", "space", "g")
 }
 

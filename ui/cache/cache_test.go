@@ -80,8 +80,8 @@ var keys = strings.Fields("j k G g ctrl+d ctrl+u pgdown pgup enter esc > > > > >
 
 func TestEmpty(t *testing.T) {
 	t.Parallel()
-	place(t, nil).Want("[4 Cache]", "recording").Try(keys...)
-	place(t, new(shelf)).Want("[4 Cache]", "cache entries 0").Keys("enter").Want("not now: there is no entry").Try(keys...)
+	place(t, nil).Want("- Cache ", "recording").Try(keys...)
+	place(t, new(shelf)).Want("- Cache ", "0 entries").Keys("enter").Want("not now: there is no entry").Try(keys...)
 	p := place(t, &shelf{err: errors.New("open /var: permission denied")})
 	p.Want("permission denied").Try(keys...)
 }
@@ -90,13 +90,13 @@ func TestOneEntry(t *testing.T) {
 	t.Parallel()
 	s := &shelf{entries: []indirector.Entry{entry("web01", "json", 687, 12, 18)}}
 	p := place(t, s)
-	p.Want("cache entries 1", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
+	p.Want("1 entries", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
 	p.Keys("x").Want("not now: read-only")
 	s.writes = true
 	p.Keys("enter").Want("nobody answers")
-	p.Keys("/", "key=nobody", "enter").Want("[4 Cache]").Not("/var/web01")
+	p.Keys("/", "key=nobody", "enter").Want("- Cache ").Not("/var/web01")
 	p.Keys("esc").Want("/var/web01")
-	p.Keys("u").Want("[1 Requests]", "filter: ")
+	p.Keys("u").Want("- Requests ", " of ")
 	p.Keys("4").Try(keys...)
 }
 
@@ -109,11 +109,11 @@ func TestLives(t *testing.T) {
 		entry("fresh", "json", 10, 5, 10), entry("old", "json", 20, 100, -14), entry("orphan", "yaml", 30, 60*24*41, 0), broken,
 	}})
 	for name, want := range map[string]string{"fresh": "in 10m", "old": "expired 14m", "orphan": "never: not kept", "broken": "unreadable"} {
-		if line := p.Line(" " + name + " "); !strings.Contains(line, want) {
+		if line := p.Line(" facts    " + name + " "); !strings.Contains(line, want) {
 			t.Errorf("%s: got %q, want %s", name, line, want)
 		}
 	}
-	p.Want("cache entries 4", "expired 1", "orphans 1")
+	p.Want("4 entries", "1 expired", "1 orphan")
 	for _, first := range []string{"broken", "orphan", "orphan", "old"} { // by name, age, size, expiry
 		p.Keys("g")
 		if line := p.Cursor(); !strings.Contains(line, first) {
@@ -136,7 +136,7 @@ func TestThousands(t *testing.T) {
 		s.entries = append(s.entries, entry(fmt.Sprintf("web%05d.example.com", i*7919%30_000), "json", int64(i), i%5000, i%100-50))
 	}
 	p := place(t, s)
-	p.Want("cache entries 30 000", "web00000.example.com")
+	p.Want("30 000 entries", "web00000.example.com")
 	p.Keys("G").Want("web29999.example.com")
 	p.Keys("g", "99j")
 	if line := p.Cursor(); !strings.Contains(line, "web00099.") {

@@ -28,32 +28,37 @@ func (c *Cache) Context() (left, right term.Line) {
 			orphans++
 		}
 	}
-	left.Put(term.Plain, fmt.Sprintf(" cache entries %s   ", term.Grouped(int64(len(c.index.all)))))
-	put := func(name string, n int) {
-		style := term.Quiet
-		if n > 0 {
-			style = term.Attention
-		}
-		left.Put(style, fmt.Sprintf("%s %s   ", name, term.Grouped(int64(n))))
+	left.Put(term.Bold, "Cache")
+	left.Space(2)
+	if c.filter != "" {
+		left.Put(term.Quiet, term.Grouped(int64(len(c.shown)))+" of ")
 	}
-	put("expired", expired)
-	put("orphans", orphans)
+	left.Put(term.Quiet, term.Grouped(int64(len(c.index.all)))+" entries")
+	if c.filter != "" {
+		left.Space(2)
+		left.Add(term.Accent|term.Bold, term.Clean(c.filter).Cut(max(c.width/3, 8)))
+	}
+	put := func(what string, n int) {
+		if n > 0 {
+			left.Put(term.Quiet, " · ")
+			left.Put(term.Attention, what)
+		}
+	}
+	put(term.Grouped(int64(expired))+" expired", expired)
+	put(term.Plural(orphans, "orphan"), orphans)
 	if c.width >= screen.Wide {
-		put("never expiring", never)
+		put(term.Grouped(int64(never))+" never expire", never)
 	}
 	switch {
-	case c.filter != "":
-		right.Put(term.Attention, "filter: ")
-		right.Add(term.Attention, term.Clean(c.filter).Cut(max(c.width/4, 8)))
-		right.Put(term.Attention, fmt.Sprintf("  %d shown ", len(c.shown)))
 	case c.listing:
-		right.Put(term.Quiet, "listing ")
+		right.Put(term.Quiet, "listing · ")
 	case c.stale:
-		right.Put(term.Attention, "changed since; ctrl+r lists again ")
+		right.Put(term.Attention, "changed since; ctrl+r lists again")
+		right.Put(term.Quiet, " · ")
 	case c.sorting != 0:
-		right.Put(term.Plain, "by "+sortings[c.sorting].name+"  ")
+		right.Put(term.Quiet, "by "+sortings[c.sorting].name+" · ")
 	}
-	right.Put(term.Plain, term.Bytes(c.index.bytes)+" ")
+	right.Put(term.Quiet, term.Bytes(c.index.bytes))
 	return left, right
 }
 
@@ -274,18 +279,20 @@ func (c *Cache) sameKey(e *entry) string {
 }
 
 func (c *Cache) detail(height int) term.Lines {
-	lines := term.Lines{c.env.Theme.HRule(c.width)}
 	e := c.focus()
-	var l term.Line
-	l.Put(term.Bold, fmt.Sprintf(" %s %s", e.Indirection, c.env.Redacted(e.Key)))
-	l.Put(term.Plain, " in "+e.Terminus)
-	if e.Size >= 0 {
-		l.Put(term.Plain, "   "+term.Grouped(e.Size)+" B")
-	}
+	var title term.Title
+	title.Left.Put(term.Bold, fmt.Sprintf("%s %s", e.Indirection, c.env.Redacted(e.Key)))
+	title.Left.Put(term.Quiet, " in "+e.Terminus)
 	if e.orphan {
-		l.Put(term.Attention, "   orphan")
+		title.Right.Put(term.Attention, "orphan")
 	}
-	lines = append(lines, l)
+	if e.Size >= 0 {
+		if e.orphan {
+			title.Right.Put(term.Quiet, " · ")
+		}
+		title.Right.Put(term.Quiet, term.Grouped(e.Size)+" B")
+	}
+	lines := term.Lines{c.env.Theme.Titled(c.width, title)}
 	lines = append(lines, c.biography(e).Lines(2, 14, c.width, 3)...)
 	if room := height - len(lines); room > 2 && c.width >= screen.Wide {
 		for _, v := range e.events[max(len(e.events)-room, 0):] {

@@ -21,9 +21,9 @@ func TestLimitsOnTheScreen(t *testing.T) {
 		}
 		tr.command(`break ind=node do fail "no luck" once`, "did :break")
 		find("err")
-		tr.key("5", "[5 Breaks", "armed 0", "b1 ind=node before terminus do fail 'no luck' once  hits 1 of 1, spent").cursor("b1", "off", "1/1")
+		tr.key("5", "- Breaks ", "0 armed", "b1 ind=node before terminus do fail 'no luck' once  hits 1 of 1, spent").cursor("b1", "off", "1/1")
 		find("ok")
-		tr.key("5", "[5 Breaks").key("space", "armed 1", "hits 0 of 1").cursor("on", "0/1")
+		tr.key("5", "- Breaks ").key("space", "1 armed", "hits 0 of 1").cursor("on", "0/1")
 		find("err")
 
 		tr.command("break b1 ind=node do fail 'no luck' every 2", "did :break b1")
@@ -31,13 +31,13 @@ func TestLimitsOnTheScreen(t *testing.T) {
 		tr.key("5", "hits 0, matched 1, next at 2")
 		find("err")
 		tr.key("5", "hits 1, matched 2, next at 4")
-		tr.key("x", "No breakpoints").key("z", "undone", "hits 0, matched 0, next at 2").key("space", "armed 0")
+		tr.key("x", "No breakpoints").key("z", "undone", "hits 0, matched 0, next at 2").key("space", "0 armed")
 
 		tr.command("fault node 'no luck' once", "did :route node")
 		find("err")
 		find("ok")
 		tr.command("fault node 'no luck' once", "did :route node")
-		tr.key("3", "[3 Routes").to("node").sees("fault: acted 0 of 1 times, asked 0 times")
+		tr.key("3", "- Routes ").to("node").sees("fault: acted 0 of 1 times, asked 0 times")
 		find("err")
 		tr.key("3", "fault: acted 1 of 1 times, asked 1 times")
 		tr.leave()
@@ -95,9 +95,9 @@ func TestBreakpointsComeBackWhereAgentsAsk(t *testing.T) {
 			}
 			tr := &trip{t: t, size: "80x24", program: p}
 			tr.show(v.session, 80, 24)
-			tr.key("5", "breakpoints 1, armed 0", "restored from last time, disarmed: 1").cursor("b1", "off", "ind=catalog key=db07*", "before cache-read")
+			tr.key("5", "1 breakpoint · 0 armed", "restored from last time, disarmed: 1").cursor("b1", "off", "ind=catalog key=db07*", "before cache-read")
 			tr.command("ignore", "ignored in comparisons: .parameters.*timestamp")
-			tr.key("space", "armed 1").key("space", "armed 0")
+			tr.key("space", "1 armed").key("space", "0 armed")
 			tr.leave()
 			tr.close()
 		})

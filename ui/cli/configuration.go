@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"image/color"
 	"maps"
 	"os"
 	"slices"
@@ -21,6 +22,8 @@ type configuration struct {
 	ui    interactive
 	given *pflag.FlagSet // what stood on the command line; nil if nothing did
 	own   *config.Config // see mine
+
+	background color.Color // of the terminal; nil if it is not known
 }
 
 // mine is the configuration of this program. It is read once. Without a command
@@ -105,17 +108,33 @@ func (c *configuration) redactor() *redact.Redactor {
 	return redact.New(redact.Rules{Names: mine.Secrets})
 }
 
+// askTerminal asks the terminal for its background, unless the colours were chosen
+// already. It returns the keyboard if that was read meanwhile, else nil.
+func (p *program) askTerminal() *term.Input {
+	mine, _ := p.mine()
+	in, isFile := p.In.(*os.File)
+	out, toFile := p.Out.(*os.File)
+	if mine.Theme != "auto" || p.ui.light || os.Getenv("NO_COLOR") != "" || !isFile || !toFile {
+		return nil
+	}
+	background, input := term.Ask(in, out)
+	p.background = background
+	return input
+}
+
 // theme is how the terminal is drawn on.
 func (c *configuration) theme(mine *config.Config) *term.Theme {
+	background := c.background
+	if c.ui.light {
+		background = color.White
+	}
 	th := term.NewTheme(func(name string) string {
 		switch {
 		case mine.Glyphs == "ascii" && (name == "LC_ALL" || name == "LC_CTYPE" || name == "LANG"):
 			return "C"
-		case c.ui.light && name == "COLORFGBG":
-			return ""
 		}
 		return os.Getenv(name)
-	}, !c.ui.light)
+	}, background)
 	if mine.Glyphs == "unicode" {
 		th.Glyphs, th.SevenBits = term.Unicode, false
 	}
@@ -123,7 +142,7 @@ func (c *configuration) theme(mine *config.Config) *term.Theme {
 		"terminal": term.Sixteen, "dark": term.TrueDark, "light": term.TrueLight, "mono": term.NoColour, "none": term.NoStyle,
 	}
 	if palette, chosen := palettes[mine.Theme]; chosen {
-		th.Palette = palette
+		th.Palette, th.Bar = palette, true
 	}
 	return th
 }

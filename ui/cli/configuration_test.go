@@ -61,16 +61,16 @@ func TestConfigurationOnTheScreen(t *testing.T) {
 		tr.key("t", "14:02:1")
 		tr.key("G", "follow on")
 		tr.key("?", "ctrl+g", "follow what is new")
-		tr.key("esc", "[1 Requests]")
+		tr.key("esc", "- Requests ")
 		tr.command("log", "keys: up takes w up from write")
-		tr.key("esc", "[1 Requests]")
-		tr.command("diff find node web01.example.com terminus=exec,plain", "compare #1048 : #1050", "ignored 1 rule")
+		tr.key("esc", "- Requests ")
+		tr.command("diff find node web01.example.com terminus=exec,plain", "Compare  #1048 : #1050", "ignored 1 rule")
 		tr.cursor("classes")
 		for !strings.Contains(tr.Cursor(), "datacentre") {
-			tr.key("]", "compare #1048 : #1050")
+			tr.key("]", "Compare  #1048 : #1050")
 		}
 		tr.cursor("(masked datacentre").Not("ams1")
-		tr.key("esc", "[1 Requests]")
+		tr.key("esc", "- Requests ")
 		tr.leave()
 	})
 }
@@ -88,18 +88,18 @@ func TestTheme(t *testing.T) {
 		palette term.Palette
 		rule    string
 	}{
-		{"", interactive{}, term.TrueDark, term.Unicode.Rule},
-		{"", interactive{light: true}, term.TrueLight, term.Unicode.Rule},
-		{"theme: terminal", interactive{}, term.Sixteen, term.Unicode.Rule},
+		{"", interactive{}, term.TrueDark, term.Unicode.Border.Top},
+		{"", interactive{light: true}, term.TrueLight, term.Unicode.Border.Top},
+		{"theme: terminal", interactive{}, term.Sixteen, term.Unicode.Border.Top},
 		{"theme: dark\nglyphs: ascii", interactive{}, term.TrueDark, "-"},
 		{"theme: light", interactive{ascii: true}, term.TrueLight, "-"},
-		{"theme: mono", interactive{}, term.NoColour, term.Unicode.Rule},
-		{"theme: none", interactive{}, term.NoStyle, term.Unicode.Rule},
+		{"theme: mono", interactive{}, term.NoColour, term.Unicode.Border.Top},
+		{"theme: none", interactive{}, term.NoStyle, term.Unicode.Border.Top},
 	} {
 		p := &program{configuration: configuration{ui: tt.ui}}
 		configured(t, tt.file)(p)
-		if th := p.theme(p.own); th.Palette != tt.palette || th.Glyphs.Rule != tt.rule {
-			t.Errorf("%q %+v: got palette %d and %q, want %d and %q", tt.file, tt.ui, th.Palette, th.Glyphs.Rule, tt.palette, tt.rule)
+		if th := p.theme(p.own); th.Palette != tt.palette || th.Glyphs.Border.Top != tt.rule {
+			t.Errorf("%q %+v: got palette %d and %q, want %d and %q", tt.file, tt.ui, th.Palette, th.Glyphs.Border.Top, tt.palette, tt.rule)
 		}
 	}
 }

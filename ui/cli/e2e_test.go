@@ -239,7 +239,7 @@ func body(screen string) string {
 func rows(screen string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(screen, "\n") {
-		if regexp.MustCompile(`^[ >][ a-z][ !] +\d+ \d\d:`).MatchString(line) {
+		if regexp.MustCompile(`^\|[ >][ a-z][ !~|] +\d+ \d\d:`).MatchString(line) {
 			b.WriteString(line + "\n")
 		}
 	}
@@ -270,11 +270,11 @@ func TestTerminal(t *testing.T) {
 func journeyInATerminal(t *testing.T, program string) {
 	t.Helper()
 	term := open(t)
-	term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown", "4 Cache", "stale 8")
+	term.run(program+" --demo --ascii").wait("- Requests ", "all 1 047", "4 Cache", "8 stale")
 	if got := term.is("alternate_on"); got != "1" {
 		t.Errorf("alternate_on: got %s while the program runs", got)
 	}
-	term.write("/out=stale").keys("Enter").wait("filter: out=stale", "8 shown of 1 047", "C json")
+	term.write("/out=stale").keys("Enter").wait("  out=stale ", "8 of 1 047", "C json")
 	term.keys("Enter").wait("STORY", "had failed, so cache json answered, written 1h 31m", "skipped(ignore_terminus)")
 	before := body(term.screen())
 
@@ -294,7 +294,7 @@ func journeyInATerminal(t *testing.T, program string) {
 	term.run("fg").wait("STORY", "skipped(ignore_terminus)")
 
 	term.keys("{").wait("GET /catalog", "500", "rescued(configurer")
-	term.keys("Escape").wait("8 shown of 1 047").keys("Escape").wait("filter: (none)")
+	term.keys("Escape").wait("8 of 1 047").keys("Escape").wait("  all ")
 	term.write("q").wait("exit 0", "recording: ")
 	recording := term.recording()
 	if all := term.files("state/indirtui"); len(all) != 1 || all[0] != recording {
@@ -309,14 +309,14 @@ func journeyInATerminal(t *testing.T, program string) {
 func lookAtARecording(t *testing.T, program string) {
 	t.Helper()
 	term := open(t)
-	term.run(program+" --demo --ascii").wait("1 047 shown", "#1047 find facts")
+	term.run(program+" --demo --ascii").wait("all 1 047", "#1047 find facts")
 	live := rows(term.screen())
 	recording := term.write("q").wait("exit 0").recording()
 	before, err := os.ReadFile(recording)
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.run(program+" open --ascii "+recording).wait("[1 Requests]", "1 047 shown", "#1047 find facts")
+	term.run(program+" open --ascii "+recording).wait("- Requests ", "all 1 047", "#1047 find facts")
 	if got := rows(term.screen()); got != live || strings.Count(got, "\n") < 10 {
 		t.Errorf("got rows\n%swant\n%s", got, live)
 	}
@@ -328,11 +328,11 @@ func lookAtARecording(t *testing.T, program string) {
 		term.wait(refused)
 	}
 	term.write(":log").wait(" : log_").keys("Enter").wait("event log")
-	logged := regexp.MustCompile(`(?m)^ +[0-9:]{8} ` + regexp.QuoteMeta(refused))
+	logged := regexp.MustCompile(`(?m)^\| +[0-9:]{8} ` + regexp.QuoteMeta(refused))
 	if n := len(logged.FindAllString(term.screen(), -1)); n != len(commands) {
 		t.Errorf("refused %d commands of %d:\n%s", n, len(commands), term.screen())
 	}
-	term.write("q").wait("1 047 shown")
+	term.write("q").wait("all 1 047")
 	term.write("q").wait("exit 0").restored()
 	after, err := os.ReadFile(recording)
 	if err != nil || !bytes.Equal(before, after) {
@@ -349,7 +349,7 @@ func coloursInATerminal(t *testing.T, program string) {
 		t.Run(variable, func(t *testing.T) {
 			t.Parallel()
 			term := open(t, variable, "TERM=screen")
-			term.run(program+" --demo --ascii").wait("1 047 shown", "stale", "err", "hit", "part")
+			term.run(program+" --demo --ascii").wait("all 1 047", "stale", "err", "hit", "part")
 			if got := coloured(term.tmux("capture-pane", "-p", "-e")); got != want {
 				t.Errorf("got colours: %v, want %v\n%q", got, want, term.tmux("capture-pane", "-p", "-e"))
 			}
@@ -386,8 +386,8 @@ func firstContact(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	term.run(program+" --ascii --confdir conf --vardir var").wait("Nothing has asked the indirector anything yet.", "play the built-in demo", "d demo")
-	term.write("d").wait("[1 Requests]", "1 047 shown", "follow on", "#1047 find facts", "4 Cache")
-	term.write("3").wait("[3 Routes")
+	term.write("d").wait("- Requests ", "all 1 047", "follow on", "#1047 find facts", "4 Cache")
+	term.write("3").wait("- Routes ")
 	term.write(":route node terminus=yaml").keys("Enter").wait("1 override", "*")
 	term.write("q").wait("quit?", "1 changed route")
 	term.write("y").wait("exit 0", "recording: ")
@@ -413,7 +413,7 @@ func killedWhilePlaying(t *testing.T, program string) {
 func askedToEnd(t *testing.T, program string) {
 	t.Helper()
 	term := open(t)
-	term.run("sh -c 'echo $$ > pid; exec " + program + " --demo --ascii'").wait("1 047 shown")
+	term.run("sh -c 'echo $$ > pid; exec " + program + " --demo --ascii'").wait("all 1 047")
 	if err := syscall.Kill(term.pid(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +430,7 @@ func askedToEnd(t *testing.T, program string) {
 func terminalIsClosed(t *testing.T, program string) {
 	t.Helper()
 	term := open(t)
-	term.run(program + " --demo --ascii").wait("1 047 shown")
+	term.run(program + " --demo --ascii").wait("all 1 047")
 	if len(term.files("tmp")) != 1 {
 		t.Fatalf("got %q, want the files of the demo", term.files("tmp"))
 	}
@@ -459,11 +459,11 @@ func killed(t *testing.T, program string, size int64) {
 		t.Errorf("got %d requests", shown)
 	}
 	again := open(t)
-	want := term.Grouped(int64(shown)) + " shown"
+	want := "all " + term.Grouped(int64(shown))
 	if shown == 0 {
 		want = "Nothing has asked"
 	}
-	again.run(program+" open --ascii "+recording).wait("[1 Requests]", "REPLAY", want)
+	again.run(program+" open --ascii "+recording).wait("1 Requests", "REPLAY", want)
 	again.write("q").wait("exit 0")
 }
 

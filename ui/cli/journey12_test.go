@@ -33,8 +33,8 @@ func TestJourney12ACheckInCI(t *testing.T) {
 			shell(t, dir, 0, "wait\nsave incident.ind\nquit\n", program, "--plain", "--demo", "--record", filepath.Join(dir, "live.jsonl"))
 
 			// 1: without colours, outcomes are words.
-			term.run(program+" open --ascii incident.ind").wait("[1 Requests]", "REPLAY incident.ind", "1 047 shown", "stale 8")
-			term.write("/hidden").keys("Enter").wait("12 shown of 1 047", " part", " nil!", " stale", " err~")
+			term.run(program+" open --ascii incident.ind").wait("- Requests ", "REPLAY", "incident.ind", "all 1 047", "8 stale")
+			term.write("/hidden").keys("Enter").wait("12 of 1 047", " part", " nil!", " stale", " err~")
 			if shown := term.tmux("capture-pane", "-p", "-e"); colour.MatchString(shown) {
 				t.Errorf("there are colours:\n%q", shown)
 			}
@@ -83,9 +83,9 @@ func TestJourney12ACheckInCI(t *testing.T) {
 
 // cursorLine is the row that the cursor is on.
 func cursorLine(screen string) string {
-	for line := range strings.SplitSeq(screen, "\n") {
-		if strings.HasPrefix(line, ">") {
-			return strings.Join(strings.Fields(line)[:4], " ")
+	for _, sign := range []string{"|>", "│›"} {
+		if _, row, found := strings.Cut(screen, "\n"+sign); found {
+			return strings.Join(strings.Fields(sign + row)[:4], " ")
 		}
 	}
 	return ""

@@ -122,6 +122,7 @@ func (tr *trip) show(s *workspace, width, height int) {
 		}
 		return tr.save(name, text)
 	}
+	cfg.Theme = nil // that of the tests
 	tr.Player = uitest.New(tr.t, cfg, width, height)
 	if e := s.engine; e != nil {
 		tr.Held = func() int { return len(e.Debugger.Held()) }
@@ -281,7 +282,7 @@ func TestJourney1FirstContact(t *testing.T) {
 			tr.t.Fatal(err)
 		}
 		tr.show(s, sizes[tr.size][0], sizes[tr.size][1])
-		tr.sees("[1 Requests]", "follow on", "1 047 shown", "the demo site").cursor(" 1047 ")
+		tr.sees("- Requests ", "follow on", "all 1 047", "the demo site").cursor(" 1047 ")
 		tr.golden("journey1-demo")
 		tr.key("?", "press a key to do it")
 		tr.key("esc", "follow on").Not("press a key to do it")
@@ -309,15 +310,15 @@ func (tr *trip) filter(text, shown string) *trip {
 	for i := range text {
 		tr.key(text[i:i+1], "/ "+strings.TrimRight(text[:i+1], " "))
 	}
-	return tr.key("enter", "filter: "+text, shown)
+	return tr.key("enter", "  "+text, shown)
 }
 
 // command types a command, key by key, and runs it.
 func (tr *trip) command(text string, want ...string) *trip {
 	tr.t.Helper()
-	tr.key(":", "\n : ")
+	tr.key(":", "| : ")
 	for i := range text {
-		tr.key(text[i:i+1], "\n : "+strings.TrimRight(text[:i+1], " "))
+		tr.key(text[i:i+1], "| : "+strings.TrimRight(text[:i+1], " "))
 	}
 	return tr.key("enter", want...)
 }
@@ -325,7 +326,7 @@ func (tr *trip) command(text string, want ...string) *trip {
 func TestJourney2WhoAnsweredFacts(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.filter("ind=facts served=cache", " shown of 1 047").cursor(" 1047 ", "C json", "hit")
+		tr.filter("ind=facts served=cache", " of 1 047").cursor(" 1047 ", "C json", "hit")
 		tr.golden("journey2-filtered")
 		tr.key("enter", "#1047 find facts app03.example.com").
 			line("4    cache read", "found").line("5    terminus facter", "not asked", "skipped(cache-hit)")
@@ -334,12 +335,12 @@ func TestJourney2WhoAnsweredFacts(t *testing.T) {
 		tr.cursor("4    cache read")
 		tr.key("g", "#1047 find facts").cursor("1    route")
 		tr.key("l", "#1047 find facts").
-			line("terminus facter set by setting", "wins", "setting facts_terminus, puppe").
+			line("terminus facter set by setting", "wins", "setting facts_terminus, pup").
 			line("cache json set by", "wins", "routes file, routes.yaml:11").
 			line("terminus puppetdb set by", "not applied")
 		tr.golden("journey2-chain")
-		tr.key("esc", "[1 Requests]", "filter: ind=facts served=cache").cursor(" 1047 ")
-		tr.key("esc", "filter: (none)", "1 047 shown").cursor(" 1047 ").Not(" new")
+		tr.key("esc", "- Requests ", "  ind=facts served=cache ").cursor(" 1047 ")
+		tr.key("esc", "  all ", "all 1 047").cursor(" 1047 ").Not(" new")
 		tr.leave()
 	})
 }
@@ -347,18 +348,18 @@ func TestJourney2WhoAnsweredFacts(t *testing.T) {
 func TestJourney3WhyACachedCatalog(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.sees("stale 8")
-		tr.filter("out=stale", "8 shown of 1 047").cursor(" 1044 ", "C json", "stale")
+		tr.sees("8 stale")
+		tr.filter("out=stale", "8 of 1 047").cursor(" 1044 ", "C json", "stale")
 		tr.golden("journey3-stale")
 		tr.key("enter", "#1044 find catalog web01.example.com", "STORY", "#1041", "1h 31m").
 			line("5    terminus upstre", "not asked", "skipped(ignore_terminus)").line("expiry  ", "no-expiry-kept(json)")
 		tr.golden("journey3-cached")
-		tr.key("{", "#1041 find catalog web01.example.com", "  err  ").line("GET /catalog", "!  5.2", "500")
+		tr.key("{", "#1041 find catalog web01.example.com", " err ").line("GET /catalog", "x  5.2", "500")
 		tr.golden("journey3-refused")
-		tr.to("= ").cursor("caller", "swallowed", "rescued(configurer retrieve")
+		tr.to("= ").cursor("caller", "swallowed", "rescued(configurer retrie")
 		tr.sees("rescued(configurer retrieve_new_catalog)")
-		tr.key("esc", "[1 Requests]", "filter: out=stale")
-		tr.key("esc", "filter: (none)")
+		tr.key("esc", "- Requests ", "  out=stale ")
+		tr.key("esc", "  all ")
 		tr.leave()
 	})
 }
@@ -366,21 +367,21 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.key("2", "[2 Failures", "terminus exec").line(" terminus exec ", "hidden", "find node db07")
+		tr.key("2", "- Failures ", "terminus exec").line(" terminus exec ", "hidden", "find node db07")
 		for !strings.Contains(tr.Cursor(), " terminus exec ") {
-			tr.key("j", "[2 Failures")
+			tr.key("j", "- Failures ")
 		}
 		tr.cursor("find node db07")
 		tr.golden("journey4-failures")
-		tr.key("enter", "[1 Requests]", "1 shown of 1 047").cursor("find node", "db07.example.com", "T exec", "nil!")
+		tr.key("enter", "- Requests ", "1 of 1 047").cursor("find node", "db07.example.com", "T exec", "nil!")
 		tr.key("enter", "find node db07.example.com", "nil!", "STORY", "ENC").
 			line("5    terminus exec", "nil", "nil-from-empty-output").line("5.1", "exec ", "exit 0", "stdout 0 B")
 		tr.golden("journey4-steps")
-		tr.key("}", "find catalog db07.example.com", "  err  ", "cannot compile").line("5.1", "find node db07")
+		tr.key("}", "find catalog db07.example.com", " err ", "cannot compile").line("5.1", "find node db07")
 		tr.golden("journey4-parent")
-		tr.key("esc", "[1 Requests]")
-		tr.key("esc", "filter: (none)", "1 047 shown")
-		tr.command("find node db07.example.com terminus=plain", "1 049 shown", "sent by you")
+		tr.key("esc", "- Requests ")
+		tr.key("esc", "  all ", "all 1 047")
+		tr.command("find node db07.example.com terminus=plain", "all 1 049", "sent by you")
 		tr.key("G", "sent by you").cursor(" 1049 ", "find facts", "db07.example.com") // plain merges facts
 		tr.key("k", "sent by you").cursor(" 1048 ", "find node", "db07.example.com", "T plain", "ok")
 		tr.golden("journey4-sent")
@@ -391,16 +392,16 @@ func TestJourney4TheENCPrintedNothing(t *testing.T) {
 func TestJourney5MyRoutesAreIgnored(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.key("3", "[3 Routes", "application agent", "routes.yaml")
+		tr.key("3", "- Routes ", "application agent", "routes.yaml")
 		for !strings.Contains(tr.Cursor(), " facts ") {
-			tr.key("j", "[3 Routes")
+			tr.key("j", "- Routes ")
 		}
 		tr.sees("facts  history", "terminus puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)")
 		tr.golden("journey5-routes")
 		tr.key("H", "Routes > facts > history", "application  agent", "1. puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)",
 			"2. facter", "setting facts_terminus, puppet.conf:14 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
 		tr.golden("journey5-history")
-		tr.key("esc", "[3 Routes", "facts  history")
+		tr.key("esc", "- Routes ", "facts  history")
 		tr.key("y", "copy", "as routes.yaml")
 		tr.key("r", "copied as routes.yaml section agent")
 		const section = "agent:\n  catalog:\n    terminus: upstream\n    cache: json\n  facts:\n    cache: json\n"
@@ -414,9 +415,9 @@ func TestJourney5MyRoutesAreIgnored(t *testing.T) {
 func TestJourney6SwapWithWhatIfAndUndo(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.key("3", "[3 Routes")
+		tr.key("3", "- Routes ")
 		for !strings.Contains(tr.Cursor(), " node ") {
-			tr.key("j", "[3 Routes")
+			tr.key("j", "- Routes ")
 		}
 		tr.key("W", "what if node went to", "nothing is executed")
 		for !strings.Contains(tr.menu(), " yaml ") {
@@ -424,13 +425,13 @@ func TestJourney6SwapWithWhatIfAndUndo(t *testing.T) {
 		}
 		tr.key("enter", "WHAT IF  node terminus=yaml", "nothing is executed").line("would be answered", "0").line("   nil ", " #10")
 		tr.golden("journey6-what-if")
-		tr.key("enter", "did :route node terminus=yaml   z undo", "1 override", "[3 Routes *1]").cursor("*", "node", "yaml")
+		tr.key("enter", "did :route node terminus=yaml   z undo", "1 override", "3 Routes *1").cursor("*", "node", "yaml")
 		tr.golden("journey6-swapped")
 		tr.command("find node web01.example.com", "1 override")
-		tr.key("1", "[1 Requests]", "1 048 shown")
+		tr.key("1", "- Requests ", "all 1 048")
 		tr.key("G", "sent by you").cursor(" 1048 ", "find node", "web01.example.com", "T yaml", "nil")
 		tr.key("z", "undone :route node terminus=yaml").Not("override")
-		tr.key("3", "[3 Routes]").cursor("node", "exec").Not("*")
+		tr.key("3", "- Routes ").cursor("node", "exec").Not("Routes *")
 		tr.key("Z", "redone :route node terminus=yaml", "1 override").cursor("*", "node", "yaml")
 		tr.key("u", "did :route reset node").cursor("node", "exec").Not("override")
 		tr.golden("journey6-reset")
@@ -442,20 +443,18 @@ func TestJourney6SwapWithWhatIfAndUndo(t *testing.T) {
 // the place.
 func (tr *trip) menu() string {
 	tr.t.Helper()
-	var last string
-	for line := range strings.SplitSeq(tr.Frame(), "\n") {
-		if strings.HasPrefix(line, ">") {
-			last = line
-		}
+	all := uitest.Cursors(tr.Frame())
+	if len(all) == 0 {
+		return ""
 	}
-	return last
+	return all[len(all)-1]
 }
 
 func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 	t.Parallel()
 	looks := func(tr *trip, frame string) {
-		tr.key("4", "[4 Cache", "cache entries 6", "orphans 1")
-		tr.filter("web01 ind=catalog", "2 shown").cursor("catalog", "web01.example.com", "json", "1h 31m", "never: not kept", "#2")
+		tr.key("4", "- Cache ", "6 entries", "1 orphan")
+		tr.filter("web01 ind=catalog", "2 of ").cursor("catalog", "web01.example.com", "json", "1h 31m", "never: not kept", "#2")
 		tr.line("o catalog", "web01.example.com", "yaml", "41d", "unknown")
 		tr.golden(frame)
 	}
@@ -467,10 +466,10 @@ func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 		}
 		tr.sees("written by", "#2 find catalog, run 5a1b", "no expiry: terminus json does not keep it")
 		tr.golden("journey10-meta")
-		tr.key("esc", "[4 Cache", "2 shown")
-		tr.key("u", "[1 Requests]", "ind=catalog key=web01.example.com ", "51 shown of 1 048").cursor(" 1044 ", "C json", "stale")
+		tr.key("esc", "- Cache ", "2 of ")
+		tr.key("u", "- Requests ", "ind=catalog key=web01.example.com ", "51 of 1 048").cursor(" 1044 ", "C json", "stale")
 		tr.golden("journey10-used-by")
-		tr.key("4", "[4 Cache", "2 shown")
+		tr.key("4", "- Cache ", "2 of ")
 		tr.key("x", "not now: read-only")
 		tr.golden("journey10-read-only")
 		tr.leave()
@@ -489,7 +488,7 @@ func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 		for _, k := range strings.Split("web01.example.com", "") {
 			tr.key(k, "type the key again")
 		}
-		tr.key("enter", "1 shown").cursor("catalog", "yaml")
+		tr.key("enter", "1 of ").cursor("catalog", "yaml")
 		tr.golden("journey10-destroyed")
 		tr.leave()
 	})
@@ -510,7 +509,7 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		var took time.Duration
 		for range 100 {
 			began := time.Now()
-			tr.key("1", "[1 Requests]")
+			tr.key("1", "- Requests ")
 			tr.key("k", "follow off")
 			tr.key("k", "follow off")
 			if took = time.Since(began); took <= 3*50*time.Millisecond {
@@ -521,7 +520,7 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		if took > 3*50*time.Millisecond {
 			tr.t.Errorf("three keys took %v while a request is held, want 50 ms each at most", took)
 		}
-		tr.key("5", "[5 Breaks 1]", "held 1", "others keep running").cursor("b1", "on", "ind=catalog key=we", "before cache-read", "hold")
+		tr.key("5", "5 Breaks 1", "1 held", "others keep running").cursor("b1", "on", "ind=catalog key=we", "before cache-read", "hold")
 		tr.golden("journey7-breaks")
 		tr.key("enter", "HELD before 4 cache read by b1", "WILL NOT ASK").cursor("4    cache read")
 		tr.line(".  5    terminus", "will ask upstream").line(".  7    cache write", "will not write")
@@ -536,7 +535,7 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.key("s", "HELD").line("4    cache read", "found")
 		tr.golden("journey7-stepped")
 		tr.key("c", "#1048 find catalog web01.example.com", "  hit  ").Not("HELD")
-		tr.key("1", "[1 Requests]")
+		tr.key("1", "- Requests ")
 		tr.key("G", "follow on").cursor(" 1048 ", "C json", "hit")
 		tr.leave()
 	})
@@ -550,17 +549,17 @@ func TestJourney9TheSameKeyThroughTwoTermini(t *testing.T) {
 			saved[name] = text
 			return name, 0, nil
 		}
-		tr.command("diff find node web01.example.com terminus=exec,plain", "compare #1048 : #1050", "4 differences", "provenance A: exec", "provenance B: plain").cursor("classes", "-")
+		tr.command("diff find node web01.example.com terminus=exec,plain", "Compare  #1048 : #1050", "4 differences", "provenance A: exec", "provenance B: plain").cursor("classes", "-")
 		tr.golden("journey9-compare")
-		tr.key("]", "compare #1048 : #1050").cursor("datacentre", `"ams1"`, "-")
+		tr.key("]", "Compare  #1048 : #1050").cursor("datacentre", `"ams1"`, "-")
 		tr.key("I", "ignored 1 rule", "3 differences", "did :ignore .parameters.datacentre")
 		tr.golden("journey9-ignored")
 		for !strings.Contains(tr.Cursor(), "secret_token") {
-			tr.key("]", "compare #1048 : #1050")
+			tr.key("]", "Compare  #1048 : #1050")
 		}
 		tr.cursor("(masked secret, 18 B")
 		tr.key("enter", ".parameters.secret_token", "tag ").Not("s3cr3t")
-		tr.key("esc", "compare #1048 : #1050")
+		tr.key("esc", "Compare  #1048 : #1050")
 		tr.key("w", "json [FILE]")
 		tr.Keys("json")
 		tr.key("enter", "wrote diff-1048-1050.json")
@@ -579,7 +578,7 @@ func TestJourney9TheSameKeyThroughTwoTermini(t *testing.T) {
 		if strings.Contains(saved["diff-1048-1050.json"], "s3cr3t") {
 			tr.t.Error("the secret is in the file")
 		}
-		tr.key("esc", "[1 Requests]", "1 051 shown")
+		tr.key("esc", "- Requests ", "all 1 051")
 		tr.leave()
 	})
 }
@@ -589,28 +588,28 @@ func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 	travel(t, nil, func(tr *trip) {
 		down := `break ind=facts verb=save at terminus do fail "connection refused" once`
 		tr.command(down, "did :break", "5 Breaks 1")
-		tr.filter("ind=catalog key=app03* out=ok", "1 shown of 1 047").cursor("find catalog", "app03.example.com", "ok")
-		tr.key("r", "#1048 err, replay of #976 ok", "1 shown of 1 050").sees("hidden 12")
-		tr.key("esc", "filter: (none)", "1 050 shown")
+		tr.filter("ind=catalog key=app03* out=ok", "1 of 1 047").cursor("find catalog", "app03.example.com", "ok")
+		tr.key("r", "#1048 err, replay of #976 ok", "1 of 1 050").sees("12 hidden")
+		tr.key("esc", "  all ", "all 1 050")
 		tr.key("G", "follow on").cursor(" 1050 ", "expr node", "app03.example.com")
 		tr.key("k", "follow off").cursor(" 1049 ", "save facts", "app03.example.com", "T puppetdb", "err")
 		tr.key("k", "follow off").cursor(" 1048 ", "find catalog", "app03.example.com", "err")
-		tr.key("enter", "#1048 find catalog app03.example.com", "  err  ", "Could not save facts for app03.example.com: connection refused", "replay of #976 ok")
+		tr.key("enter", "#1048 find catalog app03.example.com", " err ", "Could not save facts for app03.example.com: connection refused", "replay of #976 ok")
 		tr.golden("journey8-down")
-		tr.key("esc", "[1 Requests]")
-		tr.command("set soft_write_failure=true", "did :set soft_write_failure=true   z undo", "set 1")
+		tr.key("esc", "- Requests ")
+		tr.command("set soft_write_failure=true", "did :set soft_write_failure=true   z undo", "1 set here")
 		tr.command(down, "did :break", "5 Breaks 1")
-		tr.filter("ind=catalog key=app03* out=ok", "1 shown")
-		tr.key("r", "#1051 ok, replay of #976 ok", "hidden 13")
-		tr.key("esc", "filter: (none)", "1 055 shown")
-		tr.filter("ind=facts verb=save out=err~", "1 shown").cursor(" 1052 ", "save facts", "app03.example.com", "T puppetdb", "err~")
-		tr.key("enter", "#1052 save facts app03.example.com", "  err~  ")
+		tr.filter("ind=catalog key=app03* out=ok", "1 of ")
+		tr.key("r", "#1051 ok, replay of #976 ok", "13 hidden")
+		tr.key("esc", "  all ", "all 1 055")
+		tr.filter("ind=facts verb=save out=err~", "1 of ").cursor(" 1052 ", "save facts", "app03.example.com", "T puppetdb", "err~")
+		tr.key("enter", "#1052 save facts app03.example.com", " err~ ")
 		tr.sees("because    soft-failed(soft_write_failure)").cursor("terminus puppet", "swallowed", "soft-failed(soft_write_fail")
 		tr.golden("journey8-hidden")
-		tr.key("esc", "[1 Requests]")
-		tr.command("settings soft_write_failure", "settings > soft_write_failure", "true", "set here by :set", "overruled", "false   default").key("esc", "[1 Requests]")
+		tr.key("esc", "- Requests ")
+		tr.command("settings soft_write_failure", "settings > soft_write_failure", "true", "set here by :set", "overruled", "false   default").key("esc", "- Requests ")
 		tr.command("breaks off", "did :breaks off")
-		tr.key("5", "[5 Breaks]", "everything is off").line("b1 ", "off", " 1/1 ").line("b2 ", "off", " 1/1 ")
+		tr.key("5", "- Breaks ", "everything is off").line("b1 ", "off", " 1/1 ").line("b2 ", "off", " 1/1 ")
 		tr.leave()
 	})
 }

@@ -24,8 +24,8 @@ func TestPanic(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			term := open(t)
-			term.run(program + " --demo --ascii").wait("1 047 shown")
-			term.write(":find status n1 terminus=local").keys("Enter").wait("1 048 shown")
+			term.run(program + " --demo --ascii").wait("all 1 047")
+			term.write(":find status n1 terminus=local").keys("Enter").wait("all 1 048")
 			term.write(":"+tt.command).keys("Enter").wait("exit 70", "recording: ")
 			recording := term.recording()
 			if all := term.tmux("capture-pane", "-p", "-J", "-S", "-"); !strings.Contains(all, "indirtui: a bug of ours: "+tt.output) || !strings.Contains(all, "goroutine ") {
@@ -38,7 +38,7 @@ func TestPanic(t *testing.T) {
 			if left := term.files("tmp"); len(left) > 0 {
 				t.Errorf("the demo left %q behind", left)
 			}
-			term.run(program+" open --ascii "+recording).wait("[1 Requests]", "1 04").write("q").wait("exit 0")
+			term.run(program+" open --ascii "+recording).wait("- Requests ", "1 04").write("q").wait("exit 0")
 		})
 	}
 }

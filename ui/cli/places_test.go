@@ -34,43 +34,43 @@ func (tr *trip) enter(text string, want ...string) *trip {
 func TestCache(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.key("4", "[4 Cache", "cache entries 6", "orphans 1").cursor("catalog", "web01.example.com", "json", "#2")
+		tr.key("4", "- Cache ", "6 entries", "1 orphan").cursor("catalog", "web01.example.com", "json", "#2")
 		tr.golden("cache-list")
 		tr.key("j", " in yaml", "orphan", "nothing: no route leads to yaml, so nobody reads it").cursor("catalog", "yaml", "41d", "unknown")
 		tr.key("G", "cannot be read").cursor("report", "last_run_report", "unreadable").line("report   ", "yaml", "unreadable")
 		tr.key(">", "by age").cursor("last_run_report")
 		tr.key(">", "by size").cursor("last_run_report")
 		tr.key("<", "by age")
-		tr.key("<", "cache entries 6").Not("by age")
+		tr.key("<", "6 entries").Not("by age")
 		tr.key("g", "51 times").cursor("catalog", "json")
 
 		// Nothing is changed that is real.
 		tr.key("x", "not now: read-only")
 		tr.key("X", "not now: read-only")
 		tr.command("destroy catalog web01.example.com terminus=json", "read-only")
-		tr.key("ctrl+r", "cache entries 6")
+		tr.key("ctrl+r", "6 entries")
 
 		// The filter shows where it is wrong, and can be taken back.
 		tr.key("/", " / ")
 		tr.Keys("age>")
-		tr.sees("at 5: got the end", "cache entries 6")
-		tr.enter("nobody", "No entry matches. 6 hidden.", "0 shown").Not("INDIREC")
+		tr.sees("at 5: got the end", "6 entries")
+		tr.enter("nobody", "No entry matches. 6 hidden.", "0 of 6 entries").Not("INDIREC")
 		tr.key("z", "undone filter of entries nobody").cursor("catalog")
 		tr.key("Z", "No entry matches")
 		tr.key("esc", "did filter of entries").cursor("catalog")
-		tr.filter("age>1d ind=catalog", "1 shown").cursor("catalog", "yaml", "41d")
-		tr.key("esc", "cache entries 6").Not("shown")
-		tr.filter("ind=facts", "3 shown").cursor("facts", "json")
-		tr.key("esc", "cache entries 6")
+		tr.filter("age>1d ind=catalog", "1 of ").cursor("catalog", "yaml", "41d")
+		tr.key("esc", "6 entries").Not(" of 6")
+		tr.filter("ind=facts", "3 of ").cursor("facts", "json")
+		tr.key("esc", "6 entries")
 
 		// What is kept against what the terminus answers.
-		tr.key("g", "51 times").key("d", "compare #1048 : #1049", "T json", "Error 500", "provenance A: json: place Cache", "provenance B: upstream: place Cache")
+		tr.key("g", "51 times").key("d", "Compare  #1048 : #1049", "T json", "Error 50", "provenance A: json: place Cache", "provenance B: upstream: place Cache")
 		tr.key("tab", "[Headers ", "GET /catalog", "500 Internal Server Error")
 		tr.golden("compare-headers")
 		tr.key("tab", "[Timing]", "total")
 		tr.key("tab", "[Value 0]", "no value to compare")
 		tr.key("shift+tab", "[Timing]")
-		tr.key("esc", "[4 Cache").cursor("catalog", "json")
+		tr.key("esc", "- Cache ").cursor("catalog", "json")
 		tr.key("y", "biography", "find catalog web01.example.com terminus=json cache=none")
 		tr.key("b", "copied biography")
 		if got := strings.Join(tr.Copied, ""); !strings.Contains(got, "same key     yaml 41d (orphan)") {
@@ -100,7 +100,7 @@ func TestCacheChanges(t *testing.T) {
 				tr.t.Fatal(err)
 			}
 		}
-		tr.key("4", "[4 Cache", "cache entries ")
+		tr.key("4", "- Cache ", " entries")
 		for range 14 {
 			for _, keys := range [][]string{{"j"}, {"enter", "esc"}, {"y", "esc"}, {"x", "esc"}, {"X", "esc"}, {"d", "esc"}, {"4"}} {
 				tr.Keys(keys...)
@@ -115,24 +115,24 @@ func TestCacheChanges(t *testing.T) {
 				tr.t.Fatal(err)
 			}
 		}
-		tr.key("ctrl+r", "cache entries 6", "orphans 1")
+		tr.key("ctrl+r", "6 entries", "1 orphan")
 
-		tr.filter("key=app03* ind=facts", "1 shown").cursor("facts", "app03.example.com", "in 30m")
+		tr.filter("key=app03* ind=facts", "1 of ").cursor("facts", "app03.example.com", "in 30m")
 		tr.key("x", "expire facts app03.example.com in json?", "this cannot be undone")
-		tr.key("n", "1 shown").cursor("in 30m")
+		tr.key("n", "1 of ").cursor("in 30m")
 		tr.key("x", "expire facts app03.example.com in json?")
 		tr.key("y", "expired facts app03.example.com in json by #", "expired 1").cursor("app03.example.com", "expired ")
 		tr.sees("expired at 14:01:17, 1m ago", "the next find that asks the cache")
-		tr.key("esc", "cache entries 6")
+		tr.key("esc", "6 entries")
 
 		// An orphan is removed by typing its key, and by nothing less.
-		tr.filter("age>1d ind=catalog", "1 shown").cursor("catalog", "yaml")
+		tr.filter("age>1d ind=catalog", "1 of ").cursor("catalog", "yaml")
 		tr.key("X", "type the key again to destroy 1 entry (terminus yaml of catalog)")
 		tr.key("esc", "nothing was destroyed").cursor("catalog", "yaml")
 		tr.key("X", "type the key again")
 		tr.enter("web01", "refused: the key is another one; nothing was destroyed")
 		tr.enter("web01.example.com", "No entry matches. 5 hidden.")
-		tr.key("esc", "cache entries 5", "orphans 0").cursor("catalog", "json")
+		tr.key("esc", "5 entries").cursor("catalog", "json").Not("1 orphan")
 		tr.leave()
 	})
 }
@@ -140,26 +140,26 @@ func TestCacheChanges(t *testing.T) {
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.command("replay run=5a1b dry", "what-if 4: 3 as before, 0 otherwise; 1 depend", "1 047 shown").Not("1 048 shown")
-		tr.command("replay run=5a1b", "asked again 4: 3 as before, 1 otherwise; values: 0 of 3 changed: #2 ok -> err", "shown")
+		tr.command("replay run=5a1b dry", "what-if 4: 3 as before, 0 otherwise; 1 depend", "all 1 047").Not("all 1 048")
+		tr.command("replay run=5a1b", "asked again 4: 3 as before, 1 otherwise; values: 0 of 3 changed: #2 ok -> err", "all 1 0")
 		tr.command("route node terminus=plain", "1 override")
-		tr.command("replay ind=node out=ok #1..40", "compare recorded : asked again", "value (", "> ~ #7 find node web01.example.com ok : #")
-		tr.key("enter", "differences", "provenance A: exec", "provenance B: plain").key("esc", "compare recorded").key("esc", "[1 Requests]")
-		tr.filter("#7", "1 shown").key("r", "replay of #7 ok: value differs in")
-		tr.key("esc", "filter: (none)")
+		tr.command("replay ind=node out=ok #1..40", "Compare  recorded : asked again", "value (", "> ~ #7 find node web01.example.com ok : #")
+		tr.key("enter", "differences", "provenance A: exec", "provenance B: plain").key("esc", "Compare  recorded").key("esc", "- Requests ")
+		tr.filter("#7", "1 of ").key("r", "replay of #7 ok: value differs in")
+		tr.key("esc", "  all ")
 		tr.command("route reset node", "did :route reset node")
-		tr.filter("#7", "1 shown").key("r", "replay of #7 ok: value equal").key("esc", "filter: (none)")
+		tr.filter("#7", "1 of ").key("r", "replay of #7 ok: value equal").key("esc", "  all ")
 		tr.command("replay key=nobody", "no request is meant by that")
 		tr.command("replay took>0 or took=0 dry", "more than 1000; choose fewer")
 		tr.command("route facts cache=off", "1 override")
 		tr.command("replay run=5a1b ind=facts dry", "what-if ", "otherwise").Not("0 otherwise")
 		tr.key("z", "undone :route facts cache=off")
 
-		tr.command("diff run 5a1b 9c02", "compare run 5a1b : run 9c02", "10 differences").cursor("- #1 head facts web01.example.com hit")
+		tr.command("diff run 5a1b 9c02", "Compare  run 5a1b : run 9c02", "10 differences").cursor("- #1 head facts web01.example.com hit")
 		tr.golden("compare-runs")
 		tr.key("enter", "only one side asked this", "decided")
-		tr.key("esc", "compare run 5a1b")
-		tr.key("s", "compare run 9c02 : run 5a1b").cursor("- #1031 find facts db07.example.com err~")
+		tr.key("esc", "Compare  run 5a1b")
+		tr.key("s", "Compare  run 9c02 : run 5a1b").cursor("- #1031 find facts db07.example.com err~")
 		saved := ""
 		tr.save = func(name, text string) (string, int, error) {
 			saved = text
@@ -175,7 +175,7 @@ func TestRuns(t *testing.T) {
 		if err := json.Unmarshal([]byte(saved), &doc); err != nil || doc.Kind != "runs" || doc.Differences != 10 || len(doc.Requests) != 10 {
 			tr.t.Errorf("the document says %+v: %v", doc, err)
 		}
-		tr.key("esc", "[1 Requests]")
+		tr.key("esc", "- Requests ")
 		tr.command("diff run 5a1b none", `no request belongs to run "none"`)
 		tr.leave()
 	})
@@ -196,7 +196,7 @@ func TestLeavingWithHeldRequests(t *testing.T) {
 				if key == "y" {
 					tr.golden("leaving-held")
 				}
-				tr.key("n", "HELD 1", "[1 Requests]").Not("quit?")
+				tr.key("n", "HELD 1", "- Requests ").Not("quit?")
 				tr.key("esc", "HELD 1")
 				tr.key("q", "quit?").Keys(key)
 				if !tr.Quit {
@@ -211,7 +211,7 @@ func TestLeavingWithHeldRequests(t *testing.T) {
 					tr.t.Fatal(err)
 				}
 				tr.show(s, sizes[tr.size][0], sizes[tr.size][1])
-				tr.sees("1 048 shown").key("G", " 1048 ").cursor("find facts", "web01.example.com", want)
+				tr.sees("all 1 048").key("G", " 1048 ").cursor("find facts", "web01.example.com", want)
 				tr.leave()
 			})
 		})
@@ -250,7 +250,7 @@ func TestTour(t *testing.T) {
 			if i == 0 {
 				tr.golden("tour-done")
 			}
-			tr.key("ctrl+x", "[1 Requests]").Not("TOUR")
+			tr.key("ctrl+x", "- Requests ").Not("TOUR")
 		}
 		tr.key("G", "follow on")
 		// What is skipped was not done; and it can be left at any time.
@@ -258,7 +258,7 @@ func TestTour(t *testing.T) {
 		tr.golden("tour")
 		tr.key("j", "TOUR 1/6")
 		tr.key("ctrl+x", "TOUR 2/6")
-		tr.key("ctrl+t", "[1 Requests]").Not("TOUR")
+		tr.key("ctrl+t", "- Requests ").Not("TOUR")
 		tr.leave()
 	})
 }
@@ -278,7 +278,7 @@ func TestFunctionKeys(t *testing.T) {
 					tr.Keys("c")
 				}
 				tr.Not("HELD")
-				tr.key("esc", "[1 Requests]").leave()
+				tr.key("esc", "- Requests ").leave()
 			})
 		})
 	}
@@ -313,14 +313,14 @@ func TestRecordings(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone(t, nil, func(tr *trip) {
-		tr.command("recordings", "recordings in ", "0 files").cursor("(shown now)", "1 047", "autosave on")
+		tr.command("recordings", "Recordings  in ", "0 files").cursor("(shown now)", "1 047", "autosave on")
 		tr.key("enter", "not now: this is what is shown now")
-		tr.key("esc", "[1 Requests]")
-		tr.filter("out=stale", "8 shown")
+		tr.key("esc", "- Requests ")
+		tr.filter("out=stale", "8 of ")
 		base := filepath.Join(dir, "base.ind")
 		tr.command("save "+base+" @shown", "saved 8 requests to ")
 		tr.command("save "+base+" @all", "save: there is a base.ind already; nothing was written")
-		tr.key("esc", "filter: (none)")
+		tr.key("esc", "  all ")
 		for _, f := range export.Formats() {
 			path := filepath.Join(t.TempDir(), "a."+string(f))
 			tr.command("save "+path+" run=5a1b "+string(f), "saved 6 requests to ")
@@ -346,15 +346,15 @@ func TestRecordings(t *testing.T) {
 		tr.enter("run.ind", "there is a run.ind already; nothing was renamed")
 		tr.key("e", "new name")
 		tr.enter("other.ind", "other.ind", "3 files").Not("form.ind")
-		tr.key("g", "recordings in ").to("other.ind").key("x", "type other.ind to remove it")
+		tr.key("g", "Recordings  in ").to("other.ind").key("x", "type other.ind to remove it")
 		tr.enter("other", "refused: that is another name; nothing was removed")
 		tr.enter("other.ind", "2 files").Not("other.ind")
 
-		tr.key("g", "recordings in ").to("base.ind").key("space", "did baseline base.ind").cursor("baseline")
-		tr.key("g", "recordings in ").to("run.ind").key("d", "compare base.ind : run.ind", "differences")
-		tr.key("esc", "recordings in ")
-		tr.key("g", "recordings in ").to("run.ind").key("l", "in 6 requests")
-		tr.key("esc", "recordings in ").to("base.ind")
+		tr.key("g", "Recordings  in ").to("base.ind").key("space", "did baseline base.ind").cursor("baseline")
+		tr.key("g", "Recordings  in ").to("run.ind").key("d", "Compare  base.ind : run.ind", "differences")
+		tr.key("esc", "Recordings  in ")
+		tr.key("g", "Recordings  in ").to("run.ind").key("l", "in 6 requests")
+		tr.key("esc", "Recordings  in ").to("base.ind")
 		if tr.Keys("enter"); !tr.Quit || tr.next == nil {
 			t.Fatalf("enter opened nothing:\n%s", tr.Frame())
 		}
@@ -364,16 +364,16 @@ func TestRecordings(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr.show(s, 80, 24)
-		tr.sees("8 shown", "REPLAY", "stale")
+		tr.sees("all 8", "REPLAY", "stale")
 		tr.command("recordings", "(shown now)", "run.ind", "a recording")
 		if strings.Contains(tr.Frame(), "\n  base.ind") {
 			t.Errorf("what is shown is listed twice:\n%s", tr.Frame())
 		}
-		tr.key("esc", "[1 Requests]")
-		tr.command("diff "+filepath.Join(dir, "run.ind"), "compare run.ind : now", "differences")
-		tr.key("esc", "[1 Requests]")
-		tr.key(":", "\n : ").enter("diff "+filepath.Join(dir, "run.ind")+" "+filepath.Join(dir, "base.ind"), "compare run.ind : base.ind")
-		tr.key("esc", "[1 Requests]")
+		tr.key("esc", "- Requests ")
+		tr.command("diff "+filepath.Join(dir, "run.ind"), "Compare  run.ind : now", "differences")
+		tr.key("esc", "- Requests ")
+		tr.key(":", "| : ").enter("diff "+filepath.Join(dir, "run.ind")+" "+filepath.Join(dir, "base.ind"), "Compare  run.ind : base.ind")
+		tr.key("esc", "- Requests ")
 		tr.command("diff "+filepath.Join(dir, "none.ind"), "compare none.ind: no such file")
 		tr.command("diff "+filepath.Join(dir, "notes.txt"), "compare notes.txt: open recording").Not("compare notes.txt :")
 		tr.leave()
@@ -405,7 +405,7 @@ func TestWatchedServer(t *testing.T) {
 			tr.sees("WATCH").line("server("+up, "up: running, ").line("server("+strange, "TLS refused: ").line("server("+address, "down: nobody listens")
 		}
 		tr.key("c", "hit")
-		tr.key("esc", "[1 Requests]").leave()
+		tr.key("esc", "- Requests ").leave()
 	})
 }
 

@@ -51,7 +51,7 @@ func newRunner(ctx context.Context, log *store.Store, take func(*job, tea.Msg)) 
 // engineEnv is what commands may use where there is no screen.
 func engineEnv(e *engine.Engine, now func() time.Time) *session.Env {
 	return &session.Env{
-		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, false), Now: now, Zone: time.Local},
+		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, nil), Now: now, Zone: time.Local},
 		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, State: session.State{Writable: e.Writes()},
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestSaveForm(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	alone(t, nil, func(tr *trip) {
-		tr.command("recordings", "recordings in ")
+		tr.command("recordings", "Recordings  in ")
 		path := filepath.Join(t.TempDir(), "bare.ind")
 		tr.key("w", "save as", "1 047 requests, at most ", "masked ")
 		redacted := func() string { return regexp.MustCompile(`masked \d+`).FindString(tr.Frame()) }
@@ -28,7 +28,7 @@ func TestSaveForm(t *testing.T) {
 		tr.sees("6 requests, at most ", "6 values left out", "nothing in it is masked")
 		tr.key("enter", "saved 6 requests to ", "masked 0, ")
 		tr.command("save "+filepath.Join(filepath.Dir(path), "all.ind")+" @all", before)
-		tr.key("esc", "[1 Requests]")
+		tr.key("esc", "- Requests ")
 		tr.leave()
 		tr.close()
 
@@ -39,7 +39,7 @@ func TestSaveForm(t *testing.T) {
 		for size, cells := range sizes {
 			tr.size = size
 			tr.show(s, cells[0], cells[1])
-			tr.sees("6 shown").filter("ind=catalog", "1 shown").key("v", "This recording has no values (saved without bodies).")
+			tr.sees("all 6").filter("ind=catalog", "1 of ").key("v", "This recording has no values (saved without bodies).")
 			for !strings.Contains(tr.Frame(), "[Meta]") {
 				tr.key("tab", "Tree")
 			}

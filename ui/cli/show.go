@@ -34,8 +34,9 @@ import (
 // are opened from there. Every session is closed.
 func (v viewer) show(ctx context.Context, s *workspace) error {
 	limitMemory(memoryLimit)
+	input := v.p.askTerminal()
 	for s != nil {
-		next, err := v.showOne(ctx, s)
+		next, err := v.showOne(ctx, s, input)
 		if err != nil {
 			return err
 		}
@@ -67,13 +68,16 @@ func limitMemory(limit int64) {
 
 // showOne runs the interactive program over one session. It returns how to get
 // the next one, if one was asked for.
-func (v viewer) showOne(ctx context.Context, s *workspace) (next func() (*workspace, error), err error) {
+func (v viewer) showOne(ctx context.Context, s *workspace, input *term.Input) (next func() (*workspace, error), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	switchTo := func(open func() (*workspace, error)) tea.Cmd {
 		next = open
 		return tea.Quit
 	}
 	cfg := v.config(ctx, s, switchTo)
+	if input != nil {
+		cfg.In = input
+	}
 	played := make(chan error, 1)
 	if s.site == nil {
 		played <- nil

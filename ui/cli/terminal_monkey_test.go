@@ -23,7 +23,7 @@ func TestMonkeyInATerminal(t *testing.T) {
 	needTmux(t)
 	program := build(t, "indirtui")
 	term := open(t)
-	term.run(program+" --demo --ascii").wait("[1 Requests]", "1 047 shown")
+	term.run(program+" --demo --ascii").wait("- Requests ", "all 1 047")
 	dice := rand.New(rand.NewPCG(80, 24))
 	var pressed []string
 	alive := func() bool { return term.is("pane_current_command") != "sh" }

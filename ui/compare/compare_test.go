@@ -59,16 +59,16 @@ var keys = strings.Fields("] [ j k G g l h enter esc s s u u = = tab tab tab tab
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	p := two(t, answers(t, `{"a":1,"b":[1,2]}`, `{"a":1,"b":[1,2]}`))
-	p.Want("compare #1 : #2").Try(keys...)
+	p.Want("Compare  #1 : #2").Try(keys...)
 }
 
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	p := two(t, answers(t, `{"a":1,"b":[1,2],"only":"here"}`, `{"a":2,"b":[1,3],"there":true}`))
-	p.Want("compare #1 : #2", "provenance A:", "puppet.conf:3")
+	p.Want("Compare  #1 : #2", "provenance A:", "puppet.conf:3")
 	p.Want("a", "only", "there")
 	p.Keys("I").Want("ignored 1 rule").Keys("z").Not("ignored 1 rule")
-	p.Keys("s").Want("compare #2 : #1").Keys("s").Want("compare #1 : #2")
+	p.Keys("s").Want("Compare  #2 : #1").Keys("s").Want("Compare  #1 : #2")
 	p.Keys("=").Keys("u").Exact()
 	for _, name := range []string{"STEP", "", ""} {
 		p.Keys("tab").Want(name).Exact()

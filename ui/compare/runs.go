@@ -141,11 +141,11 @@ func (r *Runs) open(p *diff.Pair) tea.Cmd {
 }
 
 func (r *Runs) Context() (left, right term.Line) {
-	left.Put(term.Bold, " compare")
+	left.Put(term.Bold, "Compare")
 	if r.report == nil {
 		return left, right
 	}
-	left.Put(term.Bold, fmt.Sprintf(" %s : %s", r.report.A.Name, r.report.B.Name))
+	left.Put(term.Bold, fmt.Sprintf("  %s : %s", r.report.A.Name, r.report.B.Name))
 	return left, counts(r.report, r.env)
 }
 

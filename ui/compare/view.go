@@ -15,7 +15,7 @@ import (
 )
 
 func (c *Comparison) Context() (left, right term.Line) {
-	left.Put(term.Bold, fmt.Sprintf(" compare %s : %s", c.report.A.Name, c.report.B.Name))
+	left.Put(term.Bold, fmt.Sprintf("Compare  %s : %s", c.report.A.Name, c.report.B.Name))
 	return left, counts(c.report, c.env)
 }
 
@@ -131,7 +131,7 @@ func (c *Comparison) row(ch *diff.Line, l *widget.Row) {
 	} else {
 		half := (c.width - l.Width() - 6) / 2
 		l.Cell(style, term.CleanTo(brief(ch.A), half), half)
-		l.Put(term.Quiet, c.env.Theme.Glyphs.Wall+" ")
+		l.Put(term.Edge, c.env.Theme.Glyphs.Border.Left+" ")
 		right := brief(ch.B)
 		if ch.Kind == diff.Same {
 			style, right = term.Quiet, "same"
@@ -225,7 +225,7 @@ func (c *Comparison) headerLines() term.Lines {
 		r.Space(1)
 		r.Cell(style, term.CleanTo(h.Name, label), label)
 		r.Cell(style, term.CleanTo(cmp.Or(h.A, "-"), half), half)
-		r.Put(term.Quiet, c.env.Theme.Glyphs.Wall+" ")
+		r.Put(term.Edge, c.env.Theme.Glyphs.Border.Left+" ")
 		if h.Same() {
 			style = term.Quiet
 		}

@@ -484,7 +484,7 @@ type (
 )
 
 func (c *Console) Context() (left, right term.Line) {
-	left.Put(term.Bold, " console")
+	left.Put(term.Bold, "Console")
 	if b := c.env.Keys.Of(screen.Console, c.Scope()); b != nil {
 		left.Put(term.Quiet, "  "+b.Key()+" hides")
 	}

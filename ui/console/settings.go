@@ -366,7 +366,7 @@ func (l *settingsList) Resize(width, height int) {
 func (l *settingsList) Update(tea.Msg) tea.Cmd { return nil }
 
 func (l *settingsList) Context() (left, right term.Line) {
-	left.Put(term.Bold, " settings")
+	left.Put(term.Bold, "Settings")
 	if l.c.o.Configured != nil {
 		if n := len(l.c.o.Configured.Overridden()); n > 0 {
 			right.Put(term.Touched, fmt.Sprintf("%d set here ", n))

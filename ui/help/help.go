@@ -19,13 +19,13 @@ import (
 // them is pressed.
 type Help struct {
 	widget.Popup
-	env           *session.Env
-	on            *screen.Abilities
-	width, height int
-	list          widget.Table
-	lines         term.Lines
-	waiting       *screen.Binding // its letter comes next
-	problem       string
+	env     *session.Env
+	on      *screen.Abilities
+	width   int // of the lines
+	list    widget.Table
+	lines   term.Lines
+	waiting *screen.Binding // its letter comes next
+	problem string
 }
 
 var _ screen.Screen = (*Help)(nil)
@@ -43,26 +43,20 @@ func (h *Help) Scope() screen.Scope { return screen.InHelp }
 
 func (h *Help) Hints() []screen.Action { return []screen.Action{screen.Back} }
 
-func (h *Help) Context() (left, right term.Line) {
-	left.Put(term.Bold, " help")
-	right.Put(term.Bold, "g")
-	right.Put(term.Quiet, " codes  ")
-	right.Put(term.Bold, "k")
-	right.Put(term.Quiet, " all keys  ")
-	right.Put(term.Bold, "t")
-	right.Put(term.Quiet, " tour  ")
-	right.Put(term.Bold, ":help")
-	right.Put(term.Quiet, " topics ")
-	return left, right
-}
+// Floats reports that the screen below is seen around it.
+func (h *Help) Floats() {}
 
-// indent is the space at both sides of the box.
-const indent = 2
+// maxWidth is how wide a box is at most.
+const maxWidth = 124
+
+// inside is how wide the lines in a box are on a screen of the given width: two
+// cells at both sides are left, and the walls have two more.
+func inside(width int) int { return max(min(width-4, maxWidth)-4, 8) }
 
 func (h *Help) Resize(width, height int) {
-	h.width, h.height = width, height
-	h.lines = h.content(max(width-2*indent-4, 10))
-	h.list.SetHeight(max(height-2, 0))
+	h.width = inside(width)
+	h.lines = h.content(h.width)
+	h.list.SetHeight(max(min(height-2, len(h.lines)), 0))
 	h.list.SetLen(len(h.lines))
 }
 
@@ -288,57 +282,29 @@ func (h *Help) View() term.Lines {
 		right = h.problem
 	}
 	from, to := h.list.Visible()
-	below := ""
+	frame := term.Frame{Focus: true}
+	frame.Top.Left.Put(term.Bold, "Help")
+	frame.Top.Left.Put(term.Quiet, "  "+nameOf(h.on.Scope()))
+	frame.Top.Right.Put(term.Plain, right)
 	if rest := len(h.lines) - to; rest > 0 {
-		below = fmt.Sprintf("%d more below, pgdown", rest)
+		frame.Bottom.Left.Put(term.Plain, fmt.Sprintf("%d more below, pgdown", rest))
 	}
-	return box(h.env.Theme, nameOf(h.on.Scope()), right, below, h.lines[from:to], h.width, indent).Fill(h.width, h.height)
+	for i, k := range []struct{ key, what string }{{"g", "codes"}, {"k", "all keys"}, {"t", "tour"}, {":help", "topics"}} {
+		if i > 0 {
+			frame.Bottom.Right.Put(term.Quiet, " · ")
+		}
+		frame.Bottom.Right.Put(term.Accent|term.Bold, k.key)
+		frame.Bottom.Right.Put(term.Quiet, " "+k.what)
+	}
+	return box(h.env.Theme, frame, h.lines[from:to], h.width)
 }
 
 // box draws a frame around lines.
-func box(th *term.Theme, left, right, below string, inside term.Lines, width, indent int) term.Lines {
-	g := &th.Glyphs
-	inner := width - 2*indent - 4
-	if inner < 8 {
-		return inside
+func box(th *term.Theme, frame term.Frame, lines term.Lines, width int) term.Lines {
+	moved := make(term.Lines, len(lines))
+	for i, l := range lines {
+		moved[i].Space(1)
+		moved[i].Append(l)
 	}
-	out := make(term.Lines, 0, len(inside)+2)
-	out = append(out, edge(g.TopLeft, g.TopRight, g.Rule, left, right, inner, indent))
-	for _, l := range inside {
-		var line term.Line
-		line.Space(indent)
-		line.Put(term.Quiet, g.Wall)
-		line.Space(1)
-		line.Append(l.Cut(inner))
-		line.To(indent + 2 + inner + 1)
-		line.Put(term.Quiet, g.Wall)
-		out = append(out, line)
-	}
-	return append(out, edge(g.BottomLeft, g.BottomRight, g.Rule, "", below, inner, indent))
-}
-
-// edge is the upper or lower side of a box, with words in it.
-func edge(begin, end, rule, left, right string, inner, indent int) term.Line {
-	var l term.Line
-	l.Space(indent)
-	l.Put(term.Quiet, begin)
-	words := term.Clean(right).Cut(max(inner-term.Clean(left).Width()-8, 0))
-	if left != "" {
-		l.Put(term.Quiet, rule+rule+" ")
-		l.Put(term.Bold, left)
-		l.Space(1)
-	}
-	rest := inner + indent + 3 - l.Width()
-	if words.Width() > 0 {
-		rest -= words.Width() + 4
-	}
-	l.Put(term.Quiet, strings.Repeat(rule, max(rest, 0)))
-	if words.Width() > 0 {
-		l.Space(1)
-		l.Add(term.Plain, words)
-		l.Space(1)
-		l.Put(term.Quiet, rule+rule)
-	}
-	l.Put(term.Quiet, end)
-	return l
+	return th.Panel(width+4, len(lines)+2, frame, moved)
 }

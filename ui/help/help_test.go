@@ -92,7 +92,7 @@ func TestKeysInHelpAct(t *testing.T) {
 	var lines []string
 	p := play(t, uitest.Site(t), &lines, 80, 24)
 	p.Keys("?").Want("Requests", "press a key to do it").Keys("enter").Want("STORY").Not("press a key")
-	p.Keys("?").Want("Steps").Keys("2").Want("[2 Failures").Not("press a key").Keys("1", "esc")
+	p.Keys("?").Want("Steps").Keys("2").Want("- Failures ").Not("press a key").Keys("1", "esc")
 	p.Keys("?", "m").Want("m and a letter").Keys("a").Want("did :mark").Not("press a key")
 	p.Keys("?", "F").Not("press a key")
 	p.Keys("?", "/").Not("press a key").Keys("esc")
@@ -114,8 +114,8 @@ func TestPalette(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	p := play(t, uitest.Site(t), &lines, 80, 24)
-	p.Keys("ctrl+p", "failures").Want("same as  :show failures").Keys("enter").Want("[2 Failures")
-	p.Keys("1", "ctrl+p", "outstale").Want("out=stale", "same as  :filter out=stale").Keys("enter").Want("1 shown", "stale")
+	p.Keys("ctrl+p", "failures").Want("same as  :show failures").Keys("enter").Want("- Failures ")
+	p.Keys("1", "ctrl+p", "outstale").Want("out=stale", "same as  :filter out=stale").Keys("enter").Want(" of ", "stale")
 	p.Keys("ctrl+p", "command find", "enter").Want(": find").Keys("esc")
 	p.Keys("ctrl+p", "filter hidden", "tab").Want(": filter hidden").Keys("esc")
 	p.Keys("ctrl+p", "why did the cache").Want("same as  :help cache").Keys("enter").Want("help > cache", "out=stale").Keys("esc")

@@ -21,13 +21,13 @@ import (
 // keys that were asked for, help.
 type Palette struct {
 	widget.Popup
-	env           *session.Env
-	on            *screen.Abilities
-	all           []thing
-	found         []int // of all
-	input         widget.Input
-	list          widget.Table
-	width, height int
+	env   *session.Env
+	on    *screen.Abilities
+	all   []thing
+	found []int // of all
+	input widget.Input
+	list  widget.Table
+	width int // of the lines
 }
 
 // A thing is one line of the palette.
@@ -255,17 +255,12 @@ func spread(want, text string) int {
 
 func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
-func (p *Palette) Context() (left, right term.Line) {
-	left.Put(term.Bold, " palette")
-	right.Put(term.Quiet, fmt.Sprintf("%d of %d   ", len(p.found), len(p.all)))
-	right.Put(term.Bold, "tab")
-	right.Put(term.Quiet, " into the command line ")
-	return left, right
-}
+// Floats reports that the screen below is seen around it.
+func (p *Palette) Floats() {}
 
 func (p *Palette) Resize(width, height int) {
-	p.width, p.height = width, height
-	p.list.SetHeight(max(height-4, 0)) // two edges, the input, the line below
+	p.width = inside(width)
+	p.list.SetHeight(max(height-3, 0)) // two edges, the input
 }
 
 func (p *Palette) Update(msg tea.Msg) tea.Cmd {
@@ -318,36 +313,30 @@ func (p *Palette) choose(ask bool) tea.Cmd {
 
 func (p *Palette) View() term.Lines {
 	th := p.env.Theme
-	inner := p.width - 2*indent - 4
 	var input term.Line
-	input.Put(term.Bold, "> ")
-	text, _ := p.input.Line(th, max(inner-2, 1))
+	input.Put(term.Accent|term.Bold, "> ")
+	text, _ := p.input.Line(th, max(p.width-2, 1))
 	input.Append(text)
-	from, to := p.list.Visible()
-	rows := p.list.Lines(th, inner, func(i int, r *widget.Row) { p.line(&p.all[p.found[i]], r, inner) })
-	inside := append(term.Lines{input}, rows[:to-from]...)
+	rows := p.list.Lines(th, p.width, func(i int, r *widget.Row) { p.line(&p.all[p.found[i]], r, p.width) })
 	if len(p.found) == 0 {
-		inside = append(inside, term.Of(term.Quiet, "  nothing has these letters in this order"))
+		rows = append(term.Lines{term.Of(term.Quiet, "  nothing has these letters in this order")}, rows[min(1, len(rows)):]...)
 	}
-	below := ""
-	if rest := len(p.found) - to; rest > 0 {
-		below = fmt.Sprintf("%d more", rest)
-	}
-	lines := box(th, "everything by name", "", below, inside, p.width, indent)
+	frame := term.Frame{Focus: true}
+	frame.Top.Left.Put(term.Bold, "everything by name")
+	frame.Top.Right.Put(term.Quiet, fmt.Sprintf("%d of %d", len(p.found), len(p.all)))
 	if t := p.focus(); t != nil && t.line != "" {
-		var l term.Line
-		l.Space(indent + 2)
-		l.Put(term.Quiet, "same as  ")
-		l.Put(term.Plain, ":"+t.line)
-		lines = append(lines, l)
+		frame.Bottom.Left.Put(term.Quiet, "same as  ")
+		frame.Bottom.Left.Put(term.Plain, ":"+t.line)
 	}
-	return lines.Fill(p.width, p.height)
+	frame.Bottom.Right.Put(term.Accent|term.Bold, "tab")
+	frame.Bottom.Right.Put(term.Quiet, " into the command line")
+	return box(th, frame, append(term.Lines{input}, rows...), p.width)
 }
 
 func (p *Palette) line(t *thing, l *widget.Row, width int) {
 	style := term.Plain
 	if l.Focus {
-		style, l.Focus = term.Bold, false
+		style = term.Bold
 	}
 	l.To(2)
 	l.Cell(term.Quiet, term.Clean(t.kind), 8)

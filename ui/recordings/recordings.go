@@ -552,11 +552,11 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 }
 
 func (r *Recordings) Context() (left, right term.Line) {
-	left.Put(term.Bold, " recordings")
+	left.Put(term.Bold, "Recordings")
 	if r.o.Dir != "" {
-		left.Put(term.Quiet, " in "+r.o.Dir)
+		left.Put(term.Quiet, "  in "+r.o.Dir)
 	}
-	right.Put(term.Plain, term.Plural(len(r.files), "file")+" ")
+	right.Put(term.Quiet, term.Plural(len(r.files), "file"))
 	return left, right
 }
 

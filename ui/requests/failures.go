@@ -372,22 +372,22 @@ func (f *Failures) Handle(a screen.Command) tea.Cmd {
 }
 
 func (f *Failures) Context() (left, right term.Line) {
-	left.Put(term.Plain, " "+term.Plural(len(f.groups), "group")+", "+term.Plural(int(f.stats.Failed), "failure")+", ")
-	left.Put(term.Attention, term.Grouped(int64(f.stats.Hidden))+" hidden")
-	if n := f.stats.By[traces.Part]; n > 0 {
-		left.Put(term.Attention, ", "+term.Grouped(int64(n))+" partial")
-	}
+	left.Put(term.Bold, "Failures")
+	left.Put(term.Quiet, "  "+term.Plural(len(f.groups), "kind")+" · "+term.Plural(int(f.stats.Failed), "request"))
 	if f.by != "" {
-		left.Put(term.Plain, "   by "+f.by)
+		left.Put(term.Quiet, " · by "+f.by)
 	}
 	if f.hiddenOnly {
-		left.Put(term.Attention, "   hidden only")
+		left.Put(term.Attention, " · hidden only")
 	}
 	if !f.since.IsZero() {
-		right.Put(term.Plain, "since "+f.env.Clock(f.since)+" ")
+		left.Put(term.Quiet, " · since "+f.env.Clock(f.since))
 	}
 	if f.quiet > 0 {
-		right.Put(term.Attention, fmt.Sprintf(" muted %d ", f.quiet))
+		left.Put(term.Attention, fmt.Sprintf(" · %d muted", f.quiet))
+	}
+	if n := f.stats.Hidden; n > 0 {
+		right.Put(term.Attention, term.Grouped(int64(n))+" that no caller saw")
 	}
 	return left, right
 }
@@ -432,16 +432,17 @@ func (f *Failures) row(i int, r *widget.Row) {
 }
 
 func (f *Failures) detail(height int) term.Lines {
-	lines := term.Lines{f.env.Theme.HRule(f.width)}
 	g := f.focus()
-	var l term.Line
-	l.Put(term.Bold, fmt.Sprintf(" F%d  ", f.list.Cursor+1))
-	l.Put(term.Plain, term.Plural(g.count, "request")+", "+term.Plural(len(g.keys), "key")+", first "+f.env.Clock(g.first)+" last "+f.env.Clock(g.last)+"  ")
-	l.Put(session.StyleOf(g.outcome), g.outcome.String())
+	var title term.Title
+	title.Left.Put(term.Bold, g.what())
+	title.Right.Put(session.StyleOf(g.outcome), g.outcome.String())
+	title.Right.Put(term.Quiet, " · "+term.Plural(g.count, "time")+" · "+term.Plural(len(g.keys), "key"))
 	if line := g.timeline(f.env.Theme, 24); f.width >= screen.Wide && line != "" {
-		l.Put(term.Quiet, "   timeline "+line)
+		title.Right.Put(term.Quiet, " "+f.env.Clock(g.first)+" ")
+		title.Right.Put(term.Accent, line)
+		title.Right.Put(term.Quiet, " "+f.env.Clock(g.last))
 	}
-	lines = append(lines, l)
+	lines := term.Lines{f.env.Theme.Titled(f.width, title)}
 	lines = append(lines, f.facts(g).Lines(2, 14, f.width, 2)...)
 	if len(lines) < height {
 		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")

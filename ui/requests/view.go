@@ -18,12 +18,12 @@ import (
 // columns are those of the list. When there is no room the number goes first,
 // the outcome last. Rule: UI design, section 3.1.
 var columns = []widget.Column{
-	{Title: "#", Min: 5, Want: 7, Priority: 1, Right: true},
+	{Title: "#", Min: 5, Want: 6, Priority: 1, Right: true},
 	{Title: "TIME", Min: 8, Want: 12, Priority: 3},
 	{Title: "VERB", Min: 4, Want: 4, Priority: 4},
 	{Title: "IND", Min: 10, Want: 13, Priority: 6},
-	{Title: "KEY", Min: 14, Want: 20, Priority: 7, Grow: 3},
-	{Title: "SERVED BY", Min: 14, Want: 16, Priority: 5, Grow: 1},
+	{Title: "KEY", Min: 16, Want: 20, Priority: 7, Grow: 3, Middle: true},
+	{Title: "SERVED BY", Min: 13, Want: 16, Priority: 5, Grow: 1},
 	{Title: "ms", Min: 5, Want: 6, Priority: 2, Right: true},
 	{Title: "OUT", Min: 5, Want: 5, Priority: 8},
 }
@@ -32,11 +32,8 @@ var columns = []widget.Column{
 // the sign of what went wrong.
 const gutter = 3
 
-// The lines below the list, when there is no pane beside it.
-const (
-	storyLines = 4
-	rateLines  = 3 // rule, rates, blank
-)
+// storyLines are those below the list, when there is no pane beside it.
+const storyLines = 4
 
 func (r *Requests) wide() bool { return r.width >= screen.Wide }
 
@@ -48,14 +45,8 @@ func (r *Requests) listWidth() int {
 	return r.width - 2 - min(max(r.width/3, 44), 64)
 }
 
-// showsRates reports whether the line of rates is shown.
-func (r *Requests) showsRates() bool { return r.wide() && r.height >= 28 }
-
 func (r *Requests) below() int {
-	switch {
-	case r.showsRates():
-		return rateLines
-	case r.wide():
+	if r.wide() {
 		return 0
 	}
 	return min(storyLines+1, max(r.height/3, 2))
@@ -63,41 +54,49 @@ func (r *Requests) below() int {
 
 func (r *Requests) rowsOnScreen() int { return r.height - 1 - r.below() }
 
+// Context is which requests these are, and whether new ones are followed.
 func (r *Requests) Context() (left, right term.Line) {
-	left.Put(term.Quiet, " filter: ")
-	if r.filter == "" {
-		left.Put(term.Quiet, "(none)")
-	} else {
-		left.Put(term.Bold, r.filter)
+	left.Put(term.Bold, "Requests")
+	n, total := r.view.Checked()
+	shown := term.Grouped(int64(r.view.Len()))
+	switch {
+	case !r.done && n < total:
+		left.Put(term.Quiet, fmt.Sprintf("  so far %s of %s/%s checked", shown, term.Grouped(int64(n)), term.Grouped(int64(total))))
+	case r.filter != "":
+		left.Put(term.Quiet, fmt.Sprintf("  %s of %s", shown, term.Grouped(int64(total))))
+	default:
+		left.Put(term.Quiet, "  all "+shown)
 	}
-	left.Put(term.Quiet, "   group: ")
-	left.Put(term.Plain, r.groupName())
-	if r.wide() || r.sorting.column != 0 || r.sorting.reverse {
-		left.Put(term.Quiet, "   sort: ")
-		left.Put(term.Plain, r.sorting.String())
+	if r.filter != "" {
+		left.Put(term.Accent|term.Bold, "  "+r.filter)
+	}
+	if r.groups != nil {
+		left.Put(term.Quiet, " · by "+r.groupName())
+	} else if r.sorting.column != 0 || r.sorting.reverse {
+		left.Put(term.Quiet, " · by "+r.sorting.String())
 	}
 	if len(r.picked) > 0 {
-		left.Put(term.Touched, fmt.Sprintf("   selected %d", len(r.picked)))
+		left.Put(term.Touched, fmt.Sprintf(" · selected %d", len(r.picked)))
 	}
-	n, total := r.view.Checked()
-	shown := term.Grouped(int64(r.view.Len())) + " shown"
-	if r.filter != "" {
-		shown += " of " + term.Grouped(int64(total))
+	if fresh := r.fresh(); !r.follow && fresh > 0 {
+		right.Put(term.Attention, term.Grouped(int64(fresh))+" new")
+		right.Put(term.Quiet, " · ")
 	}
-	if !r.done && n < total {
-		shown = fmt.Sprintf("so far %s of %s/%s checked", term.Grouped(int64(r.view.Len())), term.Grouped(int64(n)), term.Grouped(int64(total)))
-	}
-	right.Put(term.Plain, shown+"   ")
 	if r.follow {
-		right.Put(term.Plain, "follow on ")
+		right.Put(term.Quiet, "follow on")
 	} else {
-		right.Put(term.Plain, "follow off")
-		if fresh := r.fresh(); fresh > 0 {
-			right.Put(term.Attention, fmt.Sprintf(", %s new", term.Grouped(int64(fresh))))
-		}
-		right.Space(1)
+		right.Put(term.Quiet, "follow off · F")
 	}
 	return left, right
+}
+
+// Foot is the last minute.
+func (r *Requests) Foot() term.Line {
+	var l term.Line
+	if r.wide() {
+		l = r.rateLine()
+	}
+	return l
 }
 
 func (r *Requests) View() term.Lines {
@@ -109,15 +108,8 @@ func (r *Requests) View() term.Lines {
 		return append(list, r.story(r.below())...)
 	}
 	width := r.listWidth()
-	height := r.height
-	if r.showsRates() {
-		height -= rateLines
-	}
-	lines := term.Beside(list.Fill(width, height), r.side(height, r.width-width-2), width, r.env.Theme)
-	if r.showsRates() {
-		lines = append(lines, r.env.Theme.HRule(r.width), r.rateLine(), term.Line{})
-	}
-	return lines
+	side, title := r.side(r.height, r.width-width-2)
+	return term.Beside(list.Fill(width, r.height), side, width, r.env.Theme, title)
 }
 
 // empty is what is shown instead of a list: a sentence, and what to do.
@@ -164,6 +156,8 @@ func (r *Requests) row(i int, out *widget.Row) {
 }
 
 func (r *Requests) gutter(l *widget.Row, row *session.Row) {
+	style, letter := signOf(row.Outcome)
+	bar := l.Sign(r.env.Theme, style)
 	l.To(1)
 	switch {
 	case r.isPicked(row.ID):
@@ -175,14 +169,22 @@ func (r *Requests) gutter(l *widget.Row, row *session.Row) {
 	default:
 		l.Space(1)
 	}
-	switch {
-	case row.Outcome == traces.HeldOutcome:
-		l.Put(term.Touched, "|")
-	case row.Outcome.Failed():
-		l.Put(session.StyleOf(row.Outcome), "!")
-	default:
-		l.Space(1)
+	if !bar {
+		l.Put(style, letter)
 	}
+}
+
+// signOf is what stands in front of a request that wants to be looked at.
+func signOf(o traces.Outcome) (style term.Style, letter string) {
+	switch {
+	case o == traces.HeldOutcome || o == traces.Sim:
+		return term.Touched, "|"
+	case o.Hidden():
+		return term.Attention, "~"
+	case o.Failed():
+		return term.Failed, "!"
+	}
+	return term.Plain, " "
 }
 
 func (r *Requests) isPicked(id uint64) bool { return slices.Contains(r.picked, id) }
@@ -255,20 +257,17 @@ func (r *Requests) groupRow(i int, out *widget.Row) {
 	out.Next(term.Quiet, fmt.Sprintf("#%d", g.last))
 }
 
-// story is the lines under the list: the request in focus in full, and what a
+// story is the lines under the list: the request in focus in full, and what
 // matters most about it.
 func (r *Requests) story(height int) term.Lines {
-	lines := term.Lines{r.env.Theme.HRule(r.width)}
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok || r.groups != nil {
-		return lines
+		return term.Lines{r.env.Theme.HRule(r.width)}
 	}
-	var head term.Line
-	head.Space(1)
-	head.Put(term.Bold, session.Name(&row))
-	head.Space(3)
-	head.Append(r.callerLine(&row))
-	lines = append(lines, head)
+	var title term.Title
+	title.Left.Put(term.Bold, session.Name(&row))
+	title.Right = r.callerLine(&row)
+	lines := term.Lines{r.env.Theme.Titled(r.width, title)}
 	d := r.details[r.focus]
 	if d == nil {
 		return lines
@@ -282,65 +281,85 @@ func (r *Requests) story(height int) term.Lines {
 	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
 	lines = append(lines, story.Lines(0, 1, r.width, max(height-3, 1))...)
 	h := headline(d.trace)
-	for _, who := range []struct{ label, text string }{{"asked ", h.Asked}, {"   not asked ", h.NotAsked}} {
-		if who.text != "" {
-			l.Put(term.Quiet, who.label)
-			l.Put(term.Plain, who.text)
-		}
-	}
-	return append(lines, l).Fill(r.width, height)
+	who := widget.Facts{}
+	who.Put(term.Plain, "asked", h.Asked)
+	who.Put(term.Plain, "not asked", h.NotAsked)
+	who.Put(term.Plain, "decided by", h.Decided)
+	return append(lines, who.Lines(1, 12, r.width, 1)...).Fill(r.width, height)
 }
 
 // callerLine is the caller of a request, its run and its environment.
 func (r *Requests) callerLine(row *session.Row) term.Line {
 	var l term.Line
+	put := func(style term.Style, text string) {
+		if l.Width() > 0 {
+			l.Put(term.Quiet, " · ")
+		}
+		l.Put(style, text)
+	}
 	if row.Sent {
-		l.Put(term.Touched, "sent by you  ")
+		put(term.Touched, "sent by you")
 	} else if row.Caller != "" {
-		l.Put(term.Plain, row.Caller+"  ")
+		put(term.Quiet, row.Caller)
 	}
 	if row.Run != "" {
-		l.Put(term.Plain, "run "+traces.GuessMark(row.RunGuessed))
-		l.Add(term.Plain, term.Clean(row.Run).Cut(8))
-		l.Space(2)
+		put(term.Quiet, "run "+traces.GuessMark(row.RunGuessed)+term.Clean(row.Run).First(8).String())
 	}
 	if row.Environment != "" {
-		l.Put(term.Plain, "env "+row.Environment+"  ")
+		put(term.Quiet, row.Environment)
 	}
 	if row.Parent != 0 {
-		l.Put(term.Plain, fmt.Sprintf("asked by #%d", row.Parent))
+		put(term.Quiet, fmt.Sprintf("for #%d", row.Parent))
 	}
 	return l
 }
 
-// side is the pane beside the list: the same, and who answered, was asked, was
-// not asked, and decided; the steps; and where to go from here.
-func (r *Requests) side(height, width int) term.Lines {
+// side is the pane beside the list and its title: the same, and who answered,
+// was asked, was not asked, and decided; the steps; and where to go from here.
+func (r *Requests) side(height, width int) (lines term.Lines, title term.Title) {
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok || r.groups != nil {
-		return nil
+		return nil, title
 	}
-	lines := term.Lines{term.Of(term.Bold, session.Name(&row)), r.callerLine(&row), {}}
+	title.Left.Put(term.Bold, fmt.Sprintf("#%d", row.ID))
+	title.Left.Put(term.Plain, fmt.Sprintf(" %s %s", row.Verb, row.Indirection))
+	title.Right.Put(session.StyleOf(row.Outcome), row.Outcome.String())
+	if row.Took > 0 {
+		title.Right.Put(term.Quiet, " · "+term.Millis(row.Took)+" ms")
+	}
+	for _, t := range term.Clean(row.Key).Wrap(width-1, 2) {
+		var l term.Line
+		l.Add(term.Plain, t)
+		lines = append(lines, l)
+	}
+	lines = append(lines, r.callerLine(&row), term.Line{})
 	d := r.details[r.focus]
 	if d == nil {
-		return lines
+		return lines, title
 	}
 	if d.trace == nil {
-		return append(lines, term.Of(term.Attention, " "+d.err.Error()))
+		return append(lines, term.Of(term.Attention, d.err.Error())), title
 	}
 	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
-	lines = append(lines, term.Of(term.Quiet, "STORY"))
-	lines = append(append(lines, story.Lines(0, 1, width, 5)...), term.Line{})
+	lines = append(append(lines, story.Lines(0, 0, width, 5)...), term.Line{})
 	h := headline(d.trace)
 	who := widget.Facts{
-		{Label: "WHO ANSWERED", Text: h.Answered},
-		{Label: "WHO WAS ASKED", Text: h.Asked},
-		{Label: "WHO WAS NOT", Text: h.NotAsked},
-		{Label: "WHO DECIDED", Text: h.Decided},
+		{Label: "answered", Text: h.Answered},
+		{Label: "asked", Text: h.Asked},
+		{Label: "not asked", Text: h.NotAsked},
+		{Label: "decided", Text: h.Decided},
 	}
-	lines = append(append(lines, who.Lines(0, 15, width, 3)...), term.Line{})
-	lines = append(lines, r.stepLines(d.trace, width)...)
-	return append(append(lines, term.Line{}), r.linkLines(&d.links)...).Fill(width, height)
+	lines = append(append(lines, r.part(width, "who", "")), who.Lines(0, 10, width, 3)...)
+	lines = append(append(lines, r.part(width, "steps", "ms")), r.stepLines(d.trace, width)...)
+	if links := r.linkLines(&d.links); links != nil {
+		lines = append(append(lines, r.part(width, "links", "")), links...)
+	}
+	return lines.Fill(width, height), title
+}
+
+// part is the border above a part of the pane.
+func (r *Requests) part(width int, left, right string) term.Line {
+	return r.env.Theme.Titled(width, term.Title{Left: term.Of(term.Quiet, left), Right: term.Of(term.Quiet, right)})
 }
 
 // headline is who answered, was asked, was not asked, and decided. Of a request
@@ -352,8 +371,8 @@ func headline(t *traces.Trace) traces.Headline {
 	return traces.HeadlineOf(t)
 }
 
-// stepColumns are those of the steps beside the list.
-var stepColumns = []widget.Column{{Title: "STEPS", Min: 17, Priority: 3}, {Min: 1, Priority: 2, Grow: 1}, {Title: "ms", Min: 6, Priority: 1, Right: true}}
+// stepColumns are those of the steps beside the list, whose border has their titles.
+var stepColumns = []widget.Column{{Min: 17, Priority: 3}, {Min: 1, Priority: 2, Grow: 1}, {Min: 6, Priority: 1, Right: true}}
 
 func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {
 	return widget.Block(stepColumns, 0, len(t.Steps)).Lines(r.env.Theme, width, func(i int, l *widget.Row) {
@@ -367,11 +386,11 @@ func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {
 		l.Skip()
 		l.Next(style, steps.Answer(t, s))
 		l.Next(style, steps.Took(t.Steps[i]))
-	})
+	})[1:]
 }
 
 func (r *Requests) linkLines(links *store.Links) term.Lines {
-	lines := term.Lines{term.Of(term.Quiet, "LINKS")}
+	var lines term.Lines
 	for _, to := range []struct {
 		label string
 		id    uint64
@@ -381,7 +400,6 @@ func (r *Requests) linkLines(links *store.Links) term.Lines {
 			continue
 		}
 		var l term.Line
-		l.Space(1)
 		l.Cell(term.Quiet, term.Clean(to.label), 16)
 		l.Put(term.Plain, fmt.Sprintf("#%d ", to.id))
 		l.Put(session.StyleOf(row.Outcome), row.Outcome.String())
@@ -390,41 +408,30 @@ func (r *Requests) linkLines(links *store.Links) term.Lines {
 	}
 	if n := len(links.Children); n > 0 {
 		var l term.Line
-		l.Space(1)
 		l.Cell(term.Quiet, term.Clean("asked"), 16)
 		l.Put(term.Plain, fmt.Sprintf("%s, #%d first", term.Plural(n, "request"), links.Children[0]))
 		lines = append(lines, l)
 	}
-	if len(lines) == 1 {
-		return nil
-	}
 	return lines
 }
 
-// rateLine is the last minute, and what the callers did not see.
+// rateLine is the last minute.
 func (r *Requests) rateLine() term.Line {
 	var l term.Line
-	l.Put(term.Quiet, " 60 s  ")
+	l.Put(term.Quiet, "60 s ")
 	most := uint32(0)
-	for _, n := range r.rates {
+	rates := r.rates[len(r.rates)/2:]
+	for _, n := range rates {
 		most = max(most, n)
 	}
 	spark := r.env.Theme.Glyphs.Spark
-	for _, n := range r.rates {
+	for _, n := range rates {
 		if n == 0 || most == 0 {
 			l.Put(term.Quiet, spark[0])
 			continue
 		}
-		l.Put(term.Plain, spark[int(n)*(len(spark)-1)/int(most)])
+		l.Put(term.Accent, spark[int(n)*(len(spark)-1)/int(most)])
 	}
-	l.Put(term.Plain, fmt.Sprintf("  %.0f requests/s", r.stats.Rate))
-	l.Put(term.Quiet, "   hidden:")
-	for _, o := range []traces.Outcome{traces.ErrHidden, traces.NilHidden, traces.Part, traces.Stale} {
-		style := term.Quiet
-		if r.stats.By[o] > 0 {
-			style = term.Attention
-		}
-		l.Put(style, fmt.Sprintf("  %s %s", term.Grouped(int64(r.stats.By[o])), o))
-	}
+	l.Put(term.Quiet, fmt.Sprintf(" %.0f/s", r.stats.Rate))
 	return l
 }

@@ -163,12 +163,12 @@ func TestTTL(t *testing.T) {
 	}
 	p.Keys(":", "route node ttl=60", "enter").Want("did :route node ttl=60   z undo", "1 override", "ttl      60 s", "you, 14:", "command line", "you: ttl - -> 60 s")
 	chosen("60")
-	if got := p.Line(" node "); !strings.HasPrefix(got, ">*") || !strings.Contains(got, "; ttl you, ") {
+	if got := p.Line(" node "); !strings.HasPrefix(got, "|>*") || !strings.Contains(got, "; ttl you, ") {
 		t.Errorf("row of node: %q", got)
 	}
 	p.Keys(":", "find node web01.example.com", "enter").Want("#44 find node web01.example.com", "(sent by you)")
 	p.Keys("H").Want("60 s   every opinion, strongest first").Keys("esc")
-	p.Keys("z").Want("undone :route node ttl=60").Not("60 s  ", "1 override")
+	p.Keys("z").Want("undone :route node ttl=60").Not("ttl      60 s", "1 override")
 	chosen("")
 	p.Keys("Z").Want("redone :route node ttl=60")
 	chosen("60")
@@ -186,7 +186,7 @@ func TestJourneySwap(t *testing.T) {
 	to(t, p, " yaml ")
 	p.Keys("enter").Want("would be answered", "nil", "nothing is executed", "20 lose their answer")
 	p.Keys("enter").Want("did :route node terminus=yaml   z undo", "1 override", "3 Routes *1")
-	if got := p.Line(" node "); !strings.HasPrefix(got, ">*") || !strings.Contains(got, "(was exec)") {
+	if got := p.Line(" node "); !strings.HasPrefix(got, "|>*") || !strings.Contains(got, "(was exec)") {
 		t.Errorf("row of node: %q", got)
 	}
 	p.Keys(":", "find node web01.example.com", "enter").Want("T yaml", "nil", "(sent by you)")
@@ -250,7 +250,7 @@ func TestProblems(t *testing.T) {
 		{Source: "routes.yaml:9", Text: "key 'ttl' of node is ignored"},
 		{Fatal: true, Source: "routes.yaml:5", Text: "the section agent is a list"},
 	}
-	play(t, h, log, about, 80, 24).Keys("3", "j").Want("warning (1 of 3): Puppet stops here: routes.yaml:5: the section agent is a list")
+	play(t, h, log, about, 80, 24).Keys("3", "j").Want("warning (1 of 3): Puppet stops here: routes.yaml:5: the section agent is a li")
 	p := play(t, h, log, about, 140, 40).Keys("3", "j")
 	frame := p.Frame()
 	if a, b := strings.Index(frame, "routes.yaml:9: key"), strings.Index(frame, "puppet.conf:3: setting"); a < 0 || b < a {
@@ -262,7 +262,7 @@ func TestRequestsServed(t *testing.T) {
 	t.Parallel()
 	h, log, about := site(t)
 	traffic(t, h)
-	play(t, h, log, about, 80, 24).Keys("3", "j", "x").Want("[1 Requests]", "ind=node terminus=exec", "43")
+	play(t, h, log, about, 80, 24).Keys("3", "j", "x").Want("- Requests ", "ind=node terminus=exec", "43")
 }
 
 func TestRecordingCannotBeChanged(t *testing.T) {
@@ -335,13 +335,11 @@ func exact(t *testing.T, p *uitest.Player, size [2]int, keys ...string) {
 
 // cursor is the lowest line with a cursor: that of a menu, if one is open.
 func cursor(p *uitest.Player) string {
-	last := ""
-	for line := range strings.SplitSeq(p.Frame(), "\n") {
-		if strings.HasPrefix(line, ">") {
-			last = line
-		}
+	all := uitest.Cursors(p.Frame())
+	if len(all) == 0 {
+		return ""
 	}
-	return last
+	return all[len(all)-1]
 }
 
 // to moves the cursor down to a line with a text.

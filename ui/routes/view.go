@@ -13,12 +13,19 @@ import (
 )
 
 func (r *Routes) Context() (left, right term.Line) {
-	left.Put(term.Plain, " ")
+	left.Put(term.Bold, "Routes")
+	left.Space(2)
+	first := true
 	add := func(label, text string) {
-		if text != "" {
-			left.Put(term.Quiet, label)
-			left.Put(term.Plain, text+"   ")
+		if text == "" {
+			return
 		}
+		if !first {
+			left.Put(term.Quiet, " · ")
+		}
+		first = false
+		left.Put(term.Quiet, label)
+		left.Put(term.Plain, text)
 	}
 	if r.width >= screen.Wide {
 		add("source ", r.about().Source)
@@ -36,9 +43,8 @@ func (r *Routes) Context() (left, right term.Line) {
 	if n := r.Overridden(); n > 0 {
 		right.Put(term.Touched, term.Plural(n, "override"))
 		if b := r.env.Keys.Of(screen.Undo, r.Scope()); b != nil {
-			right.Put(term.Quiet, "  "+b.Key()+" undo")
+			right.Put(term.Quiet, " · "+b.Key()+" undoes")
 		}
-		right.Space(1)
 	}
 	return left, right
 }
@@ -64,11 +70,11 @@ func (r *Routes) sections() string {
 var (
 	narrow = []widget.Column{
 		{Title: "INDIRECTION", Min: 11, Want: 17, Priority: 6},
-		{Title: "TERMINUS", Min: 8, Want: 12, Priority: 5},
+		{Title: "TERMINUS", Min: 8, Want: 11, Priority: 5},
 		{Title: "CACHE", Min: 6, Want: 7, Priority: 4},
 		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1},
-		{Title: "REQS", Min: 5, Want: 6, Priority: 2, Right: true},
-		{Title: "ERR", Min: 4, Want: 5, Priority: 1, Right: true},
+		{Title: "REQS", Min: 5, Want: 5, Priority: 2, Right: true},
+		{Title: "ERR", Min: 4, Want: 4, Priority: 1, Right: true},
 	}
 	wide = []widget.Column{
 		{Title: "INDIRECTION", Min: 12, Want: 17, Priority: 8},

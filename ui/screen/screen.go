@@ -45,16 +45,20 @@ type (
 	// A Hinter returns the five to seven most useful actions now, the best first.
 	// The root adds help.
 	Hinter interface{ Hints() []Action }
-	// A Contexter returns the line above the screen: the way here at the left;
-	// filter, group, count and follow at the right.
+	// A Contexter returns what stands in the border above the screen: what this is
+	// and how much of it at the left, in what state it is at the right.
 	Contexter interface {
 		Context() (left, right term.Line)
 	}
+	// A Footer returns what stands first in the border below the screen.
+	Footer interface{ Foot() term.Line }
 	// A Capturer reads letters as text, not as keys.
 	Capturer interface{ Captures() bool }
 	// A Popup covers only the lower lines of the screen below it. It gets as many
 	// rows as it wants, if there are so many.
 	Popup interface{ Rows() int }
+	// A Floater lies over the middle of the screen below it, as large as its lines.
+	Floater interface{ Floats() }
 	// A Loader has a command that runs when it is pushed.
 	Loader interface{ Load() tea.Cmd }
 	// A Shower shows one request, and can change to another.
@@ -80,6 +84,9 @@ type List interface {
 	Wheel(lines int)
 }
 
+// Covers reports whether nothing is seen of the screen below it.
+func (a *Abilities) Covers() bool { return a.Rows == nil && !a.Floats }
+
 // Abilities are a screen with what it can do, which is found once. A function
 // that the screen has no method for does nothing, but for those that may be nil.
 type Abilities struct {
@@ -87,6 +94,7 @@ type Abilities struct {
 	Disabled func(Action) string
 	Hints    func() []Action
 	Context  func() (left, right term.Line)
+	Foot     func() term.Line
 	Captures func() bool
 	Load     func() tea.Cmd
 	List     func() List
@@ -94,6 +102,7 @@ type Abilities struct {
 	Rows     func() int              // nil if it is no popup
 	Show     func(id uint64) tea.Cmd // nil if it is not one request
 	Mouse    Clicker                 // nil if it is not one
+	Floats   bool
 }
 
 // AbilitiesOf returns what a screen can do.
@@ -104,6 +113,7 @@ func AbilitiesOf(s Screen) *Abilities {
 		Disabled: func(Action) string { return Unknown },
 		Hints:    func() []Action { return nil },
 		Context:  func() (left, right term.Line) { return left, right },
+		Foot:     func() term.Line { return term.Line{} },
 		Captures: func() bool { return false },
 		Load:     nothing, Moved: nothing,
 		List: func() List { return nil },
@@ -116,6 +126,9 @@ func AbilitiesOf(s Screen) *Abilities {
 	}
 	if s, ok := s.(Contexter); ok {
 		a.Context = s.Context
+	}
+	if s, ok := s.(Footer); ok {
+		a.Foot = s.Foot
 	}
 	if s, ok := s.(Capturer); ok {
 		a.Captures = s.Captures
@@ -136,6 +149,7 @@ func AbilitiesOf(s Screen) *Abilities {
 		a.Show = s.Show
 	}
 	a.Mouse, _ = s.(Clicker)
+	_, a.Floats = s.(Floater)
 	return a
 }
 

@@ -70,10 +70,8 @@ func (s *Steps) viewHeld() term.Lines {
 	if wide {
 		left = append(left, term.Line{})
 		left = append(left, plan...)
-		left = append(left, term.Line{})
 		left = append(left, s.watch(cells)...)
-		right := append(s.editPane(heldPane, 1), term.Line{})
-		right = append(right, injectLines()...)
+		right := append(s.editPane(heldPane, 1), s.injectLines()...)
 		n := max(s.height-head, 0)
 		return append(lines, term.Beside(left.Fill(cells, n), right.Fill(heldPane, n), cells, s.env.Theme)...)
 	}
@@ -89,11 +87,7 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 	if s.hold.editing {
 		title = "EDIT   enter changes, e leaves, u undoes"
 	}
-	head := term.Of(term.Bold, " "+title+" ")
-	if columns > 1 {
-		head.Append(s.env.Theme.HRule(width - head.Width() - 1))
-	}
-	lines := term.Lines{head}
+	lines := term.Lines{s.env.Theme.Titled(width, term.Title{Left: term.Of(term.Bold, title)})}
 	const name = 18
 	return append(lines, widget.Grid(len(items), columns, width, func(i int, l *term.Line, each int) {
 		it := items[i]
@@ -118,8 +112,8 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 	})...)
 }
 
-func injectLines() term.Lines {
-	lines := term.Lines{term.Of(term.Bold, " INJECT   i")}
+func (s *Steps) injectLines() term.Lines {
+	lines := term.Lines{s.env.Theme.Titled(heldPane, term.Title{Left: term.Of(term.Bold, "INJECT   i")})}
 	for _, in := range injections {
 		var l term.Line
 		l.Put(term.Bold, "  "+string(in.key))
@@ -133,7 +127,7 @@ func injectLines() term.Lines {
 // routed now, and how the same request ended before.
 func (s *Steps) watch(width int) term.Lines {
 	t := &s.hold.stay.State.Trace
-	lines := term.Lines{term.Of(term.Bold, " WATCH")}
+	lines := term.Lines{s.env.Theme.Titled(width, term.Title{Left: term.Of(term.Quiet, "watch")})}
 	put := func(name, value string) {
 		var l term.Line
 		l.Space(3)

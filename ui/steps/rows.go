@@ -76,19 +76,21 @@ func failed(t *traces.Trace, s traces.Step) *traces.Fault {
 	return worst
 }
 
-// Mark is the sign in front of a step: "!" if something failed there, the sign
-// of what was not reached, else a blank.
+// Mark is the sign in front of a step: it failed, it was not reached, it was not
+// asked, or it happened.
 func Mark(t *traces.Trace, s traces.Step, g *term.Glyphs) string {
 	switch t.Steps[s].Answer {
 	case traces.Raised, traces.Swallowed, traces.Denied, traces.Invalid:
-		return "!"
+		return g.Wrong
 	case traces.NotReached:
 		return g.Planned
+	case traces.NotAsked, traces.NotChecked, traces.Unfiltered:
+		return g.Not
 	}
 	if failed(t, s) != nil {
-		return "!"
+		return g.Wrong
 	}
-	return " "
+	return g.Happened
 }
 
 // StyleOf is how a step looks.

@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 	}
 	p := open(t, list...)
 	p.Want("key49").Keys("{", "{").Want("key47").Keys("}").Want("key48").Keys("}", "}").Want("not now: there is no later request")
-	p.Keys("esc").Want("[1 Requests]")
+	p.Keys("esc").Want("- Requests ")
 }
 
 func TestHostileSteps(t *testing.T) {

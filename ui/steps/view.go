@@ -24,21 +24,22 @@ func (s *Steps) Context() (left, right term.Line) {
 	}
 	left.Put(term.Bold, fmt.Sprintf("#%d %s %s %s", t.ID, t.Verb, t.Indirection, t.Key))
 	right.Put(session.StyleOf(t.Outcome)|term.Bold, t.Outcome.String())
+	put := func(style term.Style, text string) {
+		right.Put(term.Quiet, " · ")
+		right.Put(style, text)
+	}
 	if t.Outcome != traces.Run {
-		right.Put(term.Plain, "  "+session.Took(t.Took))
-	}
-	if t.Run != "" {
-		right.Put(term.Plain, "  run "+traces.GuessMark(t.RunGuessed))
-		right.Add(term.Plain, term.Clean(t.Run).Cut(8))
-	}
-	if t.Traceparent != nil {
-		right.Put(term.Plain, "  trace "+hex.EncodeToString(t.Traceparent.Trace[:4]))
+		put(term.Quiet, session.Took(t.Took))
 	}
 	if t.Caller != "" {
-		right.Put(term.Plain, "  ")
-		right.Add(styleOfCaller(t), term.Clean(sentBy(t.Caller)).Cut(20))
+		put(styleOfCaller(t), term.Clean(sentBy(t.Caller)).Cut(20).String())
 	}
-	right.Space(1)
+	if t.Run != "" {
+		put(term.Quiet, "run "+traces.GuessMark(t.RunGuessed)+term.Clean(t.Run).First(8).String())
+	}
+	if t.Traceparent != nil {
+		put(term.Quiet, "trace "+hex.EncodeToString(t.Traceparent.Trace[:4]))
+	}
 	return left, right
 }
 
@@ -104,11 +105,15 @@ func (s *Steps) View() term.Lines {
 	bars := 0
 	if s.width >= screen.Wide {
 		bars = s.width / 4
-		lines = append(lines, s.env.Theme.HRule(s.width))
+		lines = append(lines, s.env.Theme.Titled(s.width, term.Title{Left: term.Of(term.Quiet, "steps")}))
 	}
 	lines = append(lines, s.table(s.width, bars)...)
 	if room := s.height - len(lines); room > 1 {
-		lines = append(lines, s.env.Theme.HRule(s.width))
+		var title term.Title
+		if l := s.focus(); l != nil {
+			title.Left.Put(term.Bold, s.name(l))
+		}
+		lines = append(lines, s.env.Theme.Titled(s.width, title))
 		lines = append(lines, s.detail(room-1)...)
 	}
 	return lines
@@ -259,7 +264,7 @@ func (s *Steps) row(l *line, r *widget.Row, bars int) {
 		r.Next(style, took)
 	}
 	if bars > 0 {
-		r.Put(term.Quiet, g.Wall)
+		r.Put(term.Edge, g.Border.Left)
 		r.Append(s.bar(l, bars-2))
 	}
 }
@@ -291,10 +296,12 @@ func (s *Steps) mark(l *line) string {
 			return "|"
 		}
 		return s.env.Theme.Glyphs.Planned
-	case l.span != nil && l.span.Err != "":
-		return "!"
-	case l.choice != nil || l.span != nil:
+	case l.choice != nil:
 		return " "
+	case l.span != nil && l.span.Err != "":
+		return s.env.Theme.Glyphs.Wrong
+	case l.span != nil:
+		return s.env.Theme.Glyphs.Happened
 	}
 	return Mark(s.trace, l.step, &s.env.Theme.Glyphs)
 }
@@ -347,7 +354,6 @@ func (s *Steps) detail(height int) term.Lines {
 	if l == nil {
 		return nil
 	}
-	links := s.linkLine()
 	var ifs term.Lines
 	if height >= 9 {
 		for i, text := range whatIf(s.trace) {
@@ -362,52 +368,48 @@ func (s *Steps) detail(height int) term.Lines {
 		}
 		ifs = ifs[:min(len(ifs), height-6)]
 	}
-	var lines term.Lines
-	room := height - len(ifs) - 1
-	if s.width >= screen.Wide && room > 4 {
-		lines = append(lines, term.Of(term.Bold, " "+strings.ToUpper(s.name(l))))
-		room--
-	}
-	lines = append(lines, render(factsOf(s.trace, l, s.tree), s.width, room)...)
-	if len(lines) < height-len(ifs)-1 && len(ifs) > 0 {
+	lines := render(factsOf(s.trace, l, s.tree), s.width, height-len(ifs))
+	if len(lines) < height-len(ifs) && len(ifs) > 0 {
 		lines = append(lines, term.Line{})
 	}
-	lines = append(lines, ifs...)
-	return append(lines, links)
+	return append(lines, ifs...)
 }
 
-func (s *Steps) linkLine() term.Line {
+// Foot is where to go from here.
+func (s *Steps) Foot() term.Line {
 	var l term.Line
-	l.Put(term.Quiet, " links    ")
+	if s.trace == nil || s.hold.stay != nil {
+		return l
+	}
 	link := func(label string, id uint64, note string) {
 		if id == 0 {
 			return
 		}
-		l.Space(1)
+		if l.Width() > 0 {
+			l.Space(2)
+		}
 		l.Put(term.Quiet, label)
 		l.Put(term.Plain, fmt.Sprintf(" #%d", id))
 		if r, ok := s.env.Log.Row(id); ok {
 			l.Put(session.StyleOf(r.Outcome), " "+r.Outcome.String())
 		}
 		l.Put(term.Plain, note)
-		l.Space(1)
 	}
+	link("replay of", s.links.Replays, "")
 	link("parent", s.links.Parent, "")
-	link("previous in run", s.links.PrevInRun, "")
-	link("next", s.links.NextInRun, "")
+	link("before", s.links.PrevInRun, "")
+	link("after", s.links.NextInRun, "")
 	ago := ""
 	if !s.good.IsZero() {
 		ago = " " + traces.Age(s.trace.Start.Sub(s.good)) + " before"
 	}
 	link("last good", s.links.LastGood, ago)
-	link("replay of", s.links.Replays, "")
 	if n := len(s.links.Children); n > 0 {
-		l.Put(term.Quiet, " asked ")
-		l.Put(term.Plain, term.Plural(n, "request"))
-		l.Put(term.Plain, fmt.Sprintf(" #%d", s.links.Children[0]))
-	}
-	if l.Width() == len(" links    ") {
-		l.Put(term.Quiet, " none")
+		more := ""
+		if n > 1 {
+			more = fmt.Sprintf(" and %d more", n-1)
+		}
+		link("asked", s.links.Children[0], more)
 	}
 	return l
 }

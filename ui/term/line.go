@@ -16,14 +16,20 @@ const (
 	Failed          // an error
 	Touched         // overridden, injected, held, sent by the user
 	Quiet           // not reached, planned, help
+	Edge            // borders
 	roles     Style = 7
 )
+
+// Accent is what has the keys, and what can be pressed.
+const Accent = Cached
 
 // The attributes.
 const (
 	Bold Style = 8 << iota
 	Under
 	Reverse
+	Selected // the row with the cursor
+	styles   // how many styles there are
 )
 
 // role returns the role of s without attributes.
@@ -37,8 +43,10 @@ type span struct {
 // A Line is one line of the screen: pieces of text with styles. The zero Line
 // is empty. A Line is built by adding to it, from left to right.
 type Line struct {
-	spans []span
-	w     int
+	spans        []span
+	w            int
+	starts, ends bool  // it is a rule there, which meets the wall of the panel
+	seam         *seam // the wall in it; nil if there is none
 }
 
 // Lines is a block of them.
@@ -97,7 +105,7 @@ func (l Line) Cut(cells int) Line {
 	if l.w <= cells {
 		return l
 	}
-	var out Line
+	out := Line{starts: l.starts, ends: l.ends, seam: l.seam}
 	for _, s := range l.spans {
 		if out.w+s.w > cells || out.w+s.w == cells && l.w > cells {
 			out.Add(s.style, s.marked(cells-out.w))
@@ -108,9 +116,39 @@ func (l Line) Cut(cells int) Line {
 	return out
 }
 
+// Trim returns the line without the blanks around it.
+func (l Line) Trim() Line {
+	out := l
+	out.spans = slices.Clone(l.spans)
+	for n := len(out.spans); n > 0; n = len(out.spans) {
+		last := &out.spans[n-1]
+		cut := Text{strings.TrimRight(last.s, " "), 0}
+		cut.w = last.w - (len(last.s) - len(cut.s))
+		out.w -= last.w - cut.w
+		last.Text = cut
+		if cut.w > 0 {
+			break
+		}
+		out.spans = out.spans[:n-1]
+	}
+	for len(out.spans) > 0 {
+		first := &out.spans[0]
+		cut := Text{strings.TrimLeft(first.s, " "), 0}
+		cut.w = first.w - (len(first.s) - len(cut.s))
+		out.w -= first.w - cut.w
+		first.Text = cut
+		if cut.w > 0 {
+			break
+		}
+		out.spans = out.spans[1:]
+	}
+	return out
+}
+
 // With returns the line with attributes added to all of it.
 func (l Line) With(attributes Style) Line {
-	out := Line{spans: make([]span, len(l.spans)), w: l.w}
+	out := l
+	out.spans = make([]span, len(l.spans))
 	for i, s := range l.spans {
 		s.style |= attributes
 		out.spans[i] = s
@@ -140,26 +178,6 @@ func (ls Lines) Fill(width, height int) Lines {
 	out := make(Lines, max(height, 0))
 	for i := range min(len(ls), len(out)) {
 		out[i] = ls[i].Cut(width)
-	}
-	return out
-}
-
-// Beside puts right to the right of left, with the rule of the theme between
-// them. Left takes the given cells; both have the same height.
-func Beside(left, right Lines, cells int, th *Theme) Lines {
-	out := make(Lines, max(len(left), len(right)))
-	for i := range out {
-		var l Line
-		if i < len(left) {
-			l.Append(left[i].Cut(cells))
-		}
-		l.To(cells)
-		l.Put(Quiet, th.Glyphs.Wall)
-		l.Space(1)
-		if i < len(right) {
-			l.Append(right[i])
-		}
-		out[i] = l
 	}
 	return out
 }

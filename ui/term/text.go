@@ -144,7 +144,7 @@ func (t Text) String() string { return t.s }
 func (t Text) Width() int { return t.w }
 
 // Cut returns the text in at most the given cells. If it had to be cut, its
-// last cell is the mark of it, "~".
+// last cell is the mark of it, "…".
 func (t Text) Cut(cells int) Text {
 	if t.w <= cells {
 		return t
@@ -158,7 +158,17 @@ func (t Text) marked(cells int) Text {
 		return Text{}
 	}
 	head, w := t.split(cells - 1)
-	return Text{t.s[:head] + "~", w + 1}
+	return Text{t.s[:head] + "…", w + 1}
+}
+
+// CutMiddle is Cut for names and paths, whose end tells more than their middle.
+func (t Text) CutMiddle(cells int) Text {
+	if t.w <= cells || cells < 5 {
+		return t.Cut(cells)
+	}
+	head := t.marked((cells + 1) / 2)
+	tail := t.Skip(t.w - (cells - head.w))
+	return Text{head.s + tail.s, head.w + tail.w}
 }
 
 // Skip returns the text without its first cells.

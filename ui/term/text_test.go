@@ -1,6 +1,7 @@
 package term_test
 
 import (
+	"image/color"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -91,12 +92,12 @@ func TestLineCut(t *testing.T) {
 	var l term.Line
 	l.Put(term.Plain, "one ")
 	l.Put(term.Failed, "two")
-	for cells, want := range []string{"", "~", "o~", "on~", "one~", "one~", "one t~", "one two", "one two"} {
+	for cells, want := range []string{"", "…", "o…", "on…", "one…", "one…", "one t…", "one two", "one two"} {
 		if cells == 4 {
-			want = "one~"
+			want = "one…"
 		}
 		if cells == 5 {
-			want = "one ~"
+			want = "one …"
 		}
 		got := l.Cut(cells)
 		if got.Width() > cells || strings.TrimRight(got.String(), " ") != strings.TrimRight(want, " ") {
@@ -107,22 +108,29 @@ func TestLineCut(t *testing.T) {
 
 func TestTheme(t *testing.T) {
 	t.Parallel()
-	lines := term.Lines{term.Of(term.Plain, "ok"), term.Of(term.Failed, "err"), term.Of(term.Cached|term.Bold, "hit")}
+	lines := term.Lines{
+		term.Of(term.Plain, "ok"), term.Of(term.Failed, "err"), term.Of(term.Cached|term.Bold, "hit"),
+		term.Of(term.Plain|term.Selected, "row"),
+	}
 	tests := []struct {
-		name string
-		env  map[string]string
-		want string
+		name       string
+		env        map[string]string
+		background color.Color
+		want       string
 	}{
-		{"sixteen", nil, "ok\n\x1b[0;31merr\x1b[0m\n\x1b[0;36;1mhit\x1b[0m"},
-		{"NO_COLOR", map[string]string{"NO_COLOR": "1", "COLORTERM": "truecolor"}, "ok\n\x1b[0;1;4merr\x1b[0m\n\x1b[0;1mhit\x1b[0m"},
-		{"truecolor", map[string]string{"COLORTERM": "truecolor"}, "ok\n\x1b[0;38;2;240;110;50merr\x1b[0m\n\x1b[0;38;2;86;180;233;1mhit\x1b[0m"},
-		{"light", map[string]string{"COLORTERM": "24bit", "COLORFGBG": "0;15"}, "ok\n\x1b[0;38;2;176;70;0merr\x1b[0m\n\x1b[0;38;2;0;94;150;1mhit\x1b[0m"},
-		{"dumb", map[string]string{"TERM": "dumb"}, "ok\nerr\nhit"},
+		{"sixteen", nil, nil, "ok\n\x1b[31merr\x1b[0m\n\x1b[1;36mhit\x1b[0m\n\x1b[7mrow\x1b[0m"},
+		{"NO_COLOR", map[string]string{"NO_COLOR": "1", "COLORTERM": "truecolor"}, nil, "ok\n\x1b[1;4;4merr\x1b[0m\n\x1b[1mhit\x1b[0m\nrow"},
+		{"256", map[string]string{"TERM": "xterm-256color"}, nil, "ok\n\x1b[38;5;202merr\x1b[0m\n\x1b[1;38;5;74mhit\x1b[0m\n\x1b[7mrow\x1b[0m"},
+		{"truecolor", map[string]string{"TERM": "xterm", "COLORTERM": "truecolor"}, nil, "ok\n\x1b[38;2;240;110;50merr\x1b[0m\n\x1b[1;38;2;86;179;233mhit\x1b[0m\n\x1b[7mrow\x1b[0m"},
+		{"known to be dark", map[string]string{"TERM": "xterm", "COLORTERM": "truecolor", "COLORFGBG": "0;15"}, color.Black, "ok\n\x1b[38;2;240;110;50merr\x1b[0m\n\x1b[1;38;2;86;179;233mhit\x1b[0m\n\x1b[48;2;34;48;73mrow\x1b[0m"},
+		{"light", map[string]string{"TERM": "xterm", "COLORTERM": "24bit", "COLORFGBG": "0;15"}, nil, "ok\n\x1b[38;2;176;70;0merr\x1b[0m\n\x1b[1;38;2;0;94;150mhit\x1b[0m\n\x1b[7mrow\x1b[0m"},
+		{"known to be light", map[string]string{"TERM": "xterm", "COLORTERM": "24bit"}, color.White, "ok\n\x1b[38;2;176;70;0merr\x1b[0m\n\x1b[1;38;2;0;94;150mhit\x1b[0m\n\x1b[48;2;219;233;246mrow\x1b[0m"},
+		{"dumb", map[string]string{"TERM": "dumb"}, nil, "ok\nerr\nhit\nrow"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			th := term.NewTheme(func(name string) string { return tt.env[name] }, true)
+			th := term.NewTheme(func(name string) string { return tt.env[name] }, tt.background)
 			if got := th.Render(lines); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -130,11 +138,84 @@ func TestTheme(t *testing.T) {
 	}
 }
 
+// TestPanel draws a box around lines, rules and parts side by side.
+func TestPanel(t *testing.T) {
+	t.Parallel()
+	th := &term.Theme{Glyphs: term.Unicode, Palette: term.NoStyle}
+	title := func(left, right string) term.Title {
+		return term.Title{Left: term.Of(term.Plain, left), Right: term.Of(term.Plain, right)}
+	}
+	word := func(s string) term.Lines { return term.Lines{term.Of(term.Plain, s)} }
+	beside := func(left, right term.Lines) term.Lines { return term.Beside(left, right, 9, th, title("right", "")) }
+	tests := []struct {
+		name  string
+		lines term.Lines
+		want  string
+	}{
+		{"a line", word("one"), `
+╭─ left ────── state ─╮
+│one                  │
+╰─ below ─────── end ─╯`},
+		{"too many and too long", append(word("a line that is longer than the box"), word("two")...), `
+╭─ left ────── state ─╮
+│a line that is longe…│
+╰─ below ─────── end ─╯`},
+		{"a rule", term.Lines{th.Titled(21, title("part", "ms"))}, `
+╭─ left ────── state ─╮
+├─ part ───────── ms ─┤
+╰─ below ─────── end ─╯`},
+		{"side by side", beside(word("one"), word("two")), `
+╭─ left ──┬─ right ───╮
+│one      │ two       │
+╰─ below ─┴───── end ─╯`},
+		{"a rule at the right", beside(word("one"), term.Lines{th.Titled(10, title("who", ""))}), `
+╭─ left ──┬─ right ───╮
+│one      ├─ who ─────┤
+╰─ below ─┴───── end ─╯`},
+		{"a rule at the left", beside(term.Lines{th.HRule(9)}, word("two")), `
+╭─ left ──┬─ right ───╮
+├─────────┤ two       │
+╰─ below ─┴───── end ─╯`},
+		{"a rule above", append(term.Lines{th.HRule(21)}, beside(word("one"), word("two"))...), `
+╭─ left ────── state ─╮
+├─────────┬───────────┤
+│one      │ two       │
+╰─ below ─┴───── end ─╯`},
+		{"a rule below", append(beside(word("one"), word("two")), th.HRule(21)), `
+╭─ left ──┬─ right ───╮
+│one      │ two       │
+├─────────┴───────────┤
+╰─ below ─────── end ─╯`},
+		{"rules on both sides", beside(term.Lines{th.HRule(9)}, term.Lines{th.HRule(11)}), `
+╭─ left ──┬─ right ───╮
+├─────────┼───────────┤
+╰─ below ─┴───── end ─╯`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			frame := term.Frame{Top: title("left", "state"), Bottom: title("below", "end")}
+			if strings.Contains(tt.want, "right") {
+				frame.Top = title("left", "") // there is no room for more
+			}
+			got := th.Panel(23, max(strings.Count(tt.want, "\n"), 3), frame, tt.lines)
+			if want := strings.TrimPrefix(tt.want, "\n"); got.Text() != want {
+				t.Errorf("got\n%s\nwant\n%s", got.Text(), want)
+			}
+			for _, l := range got {
+				if l.Width() != 23 {
+					t.Errorf("%q takes %d cells, want 23", l.String(), l.Width())
+				}
+			}
+		})
+	}
+}
+
 func TestSevenBits(t *testing.T) {
 	t.Parallel()
-	th := term.NewTheme(func(string) string { return "" }, true)
+	th := term.NewTheme(func(string) string { return "" }, nil)
 	th.Palette = term.NoStyle
-	if got, want := th.Render(term.Lines{term.Of(term.Plain, "a › größe 日本 …")}), "a > gr??e ???? ~"; got != want {
+	if got, want := th.Render(term.Lines{term.Of(term.Plain, "a › größe 日本 · …")}), "a > gr??e ???? | ~"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -142,7 +223,7 @@ func TestSevenBits(t *testing.T) {
 func TestGlyphsAreOneCell(t *testing.T) {
 	t.Parallel()
 	for _, g := range []term.Glyphs{term.ASCII, term.Unicode} {
-		for _, s := range append([]string{g.Rule, g.Wall, g.Cross, g.TopLeft, g.TopRight, g.BottomLeft, g.BottomRight, g.Cursor, g.Open, g.Closed, g.Leaf, g.Planned, g.Own, g.Outside, g.Instant, g.Caret}, g.Spark...) {
+		for _, s := range append([]string{g.Border.Top, g.Border.Left, g.Border.Middle, g.Border.TopLeft, g.Border.TopRight, g.Border.BottomLeft, g.Border.BottomRight, g.Live, g.Happened, g.Not, g.Wrong, g.Cursor, g.Open, g.Closed, g.Leaf, g.Planned, g.Own, g.Outside, g.Instant, g.Caret}, g.Spark...) {
 			if got := term.Clean(s).Width(); got != 1 {
 				t.Errorf("%q: got %d cells, want 1", s, got)
 			}

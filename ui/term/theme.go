@@ -1,13 +1,23 @@
 package term
 
-import "strings"
+import (
+	"image/color"
+	"io"
+	"strings"
+	"sync"
 
-// A Palette is how many colours a terminal has for us.
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+)
+
+// A Palette is which colours a terminal has for us.
 type Palette uint8
 
 // The palettes.
 const (
 	Sixteen   Palette = iota // the terminal's own colours, for light and dark
+	Dark256                  // 256 colours on a dark background
+	Light256                 // 256 colours on a light background
 	TrueDark                 // 24 bits on a dark background
 	TrueLight                // 24 bits on a light background
 	NoColour                 // bold, underline and reverse only
@@ -16,70 +26,100 @@ const (
 
 // Glyphs are the signs that are not text. Each takes one cell.
 type Glyphs struct {
-	Rule, Wall, Cross          string // between parts: horizontal, vertical, where they meet
-	TopLeft, TopRight          string // corners of a box
-	BottomLeft, BottomRight    string
+	Border                     lipgloss.Border
 	Cursor, Open, Closed, Leaf string // in front of rows
+	Happened, Not, Wrong       string // in front of steps: it happened, it was not asked, it failed
 	Planned                    string // in front of what was not reached
+	Gutter                     string // in front of what went wrong; "" is a letter for each role
 	Own, Outside, Instant      string // bars: own time, time elsewhere, under a millisecond
 	Caret                      string // where to write
+	Live                       string // in front of what the program is doing
 	Spark                      []string
 }
 
 // ASCII and Unicode are the two sets of signs.
 var (
 	ASCII = Glyphs{
-		Rule: "-", Wall: "|", Cross: "+",
-		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+",
+		Border: lipgloss.ASCIIBorder(),
 		Cursor: ">", Open: "v", Closed: ">", Leaf: " ", Planned: ".",
-		Own: "=", Outside: "#", Instant: "|", Caret: "_",
+		Happened: "o", Not: "-", Wrong: "x",
+		Own: "=", Outside: "#", Instant: "|", Caret: "_", Live: "*",
 		Spark: []string{".", "_", "-", "=", "#"},
 	}
 	Unicode = Glyphs{
-		Rule: "─", Wall: "│", Cross: "┼",
-		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯",
+		Border: lipgloss.RoundedBorder(),
 		Cursor: "›", Open: "▾", Closed: "▸", Leaf: " ", Planned: "·",
-		Own: "━", Outside: "█", Instant: "▏", Caret: "▏",
+		Happened: "●", Not: "○", Wrong: "✗", Gutter: "▌",
+		Own: "━", Outside: "█", Instant: "▏", Caret: "▏", Live: "●",
 		Spark: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	}
 )
 
-// A Theme turns lines into what a terminal understands. It never paints a
-// background.
+// A Theme turns lines into what a terminal understands. Lip Gloss decides what
+// each style looks like, once: to have it decide for each piece of text takes
+// thirty times as long.
 type Theme struct {
 	Glyphs  Glyphs
 	Palette Palette
 	// SevenBits is set for a terminal that shows ASCII only: all else is shown as
 	// question marks.
 	SevenBits bool
+	// Bar is set if the background is known: the selected row has one of its own.
+	Bar bool
 }
 
+// ends are what begins and what ends a piece of text in a style.
+type ends struct{ open, close string }
+
 // NewTheme chooses a theme from the environment: NO_COLOR, COLORTERM, TERM, the
-// locale, and whether the background is dark: COLORFGBG if it is set, else dark.
-// Rule: UI design, section 8.
-func NewTheme(env func(string) string, dark bool) *Theme {
-	if fgbg := env("COLORFGBG"); fgbg != "" {
-		bg := fgbg[strings.LastIndexByte(fgbg, ';')+1:]
-		dark = bg != "7" && bg != "15"
-	}
-	th := &Theme{Glyphs: ASCII, Palette: Sixteen}
+// locale, and from the background that the terminal has told, which is nil if
+// it did not; COLORFGBG comes next, then dark. Rule: UI design, section 8.
+func NewTheme(env func(string) string, background color.Color) *Theme {
+	th := &Theme{Glyphs: ASCII, Bar: background != nil}
 	th.SevenBits = !utf8Locale(env)
 	if !th.SevenBits && env("TERM") != "dumb" {
 		th.Glyphs = Unicode
 	}
-	switch ct := env("COLORTERM"); {
-	case env("NO_COLOR") != "":
-		th.Palette = NoColour
-	case env("TERM") == "dumb":
-		th.Palette = NoStyle
-	case ct != "truecolor" && ct != "24bit":
-	case dark:
-		th.Palette = TrueDark
-	default:
-		th.Palette = TrueLight
-	}
+	th.Palette = palette(env, dark(env, background))
 	return th
 }
+
+// dark reports whether the background is.
+func dark(env func(string) string, background color.Color) bool {
+	if background != nil {
+		r, g, b, _ := background.RGBA()
+		return 299*r+587*g+114*b < 500*0xffff // how bright it looks, ITU-R BT.601
+	}
+	fgbg := env("COLORFGBG")
+	bg := fgbg[strings.LastIndexByte(fgbg, ';')+1:]
+	return bg != "7" && bg != "15"
+}
+
+func palette(env func(string) string, dark bool) Palette {
+	if env("TERM") == "dumb" {
+		return NoStyle
+	}
+	if env("NO_COLOR") != "" {
+		return NoColour
+	}
+	light := Palette(1)
+	if dark {
+		light = 0
+	}
+	switch termenv.NewOutput(io.Discard, termenv.WithEnvironment(environ(env)), termenv.WithTTY(true)).EnvColorProfile() {
+	case termenv.TrueColor:
+		return TrueDark + light
+	case termenv.ANSI256:
+		return Dark256 + light
+	}
+	return Sixteen
+}
+
+// environ is the environment as termenv wants it.
+type environ func(string) string
+
+func (e environ) Getenv(name string) string { return e(name) }
+func (e environ) Environ() []string         { return nil }
 
 func utf8Locale(env func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
@@ -90,40 +130,124 @@ func utf8Locale(env func(string) string) bool {
 	return false
 }
 
-// colours are the codes of the roles, by palette. The true colours are the
-// Okabe and Ito set, which colour-blind users distinguish, too; on light
-// backgrounds they are darker.
-var colours = [...][6]string{
-	Sixteen:   {"", "36", "33", "31", "35", "90"},
-	TrueDark:  {"", "38;2;86;180;233", "38;2;230;159;0", "38;2;240;110;50", "38;2;204;121;167", "38;2;138;138;138"},
-	TrueLight: {"", "38;2;0;94;150", "38;2;148;92;0", "38;2;176;70;0", "38;2;150;60;115", "38;2;110;110;110"},
-	// Without colours the roles are attributes.
-	NoColour: {"", "", "1", "1;4", "7", "2"},
-	NoStyle:  {},
+// hue is a colour in all palettes.
+func hue(dark, light, dark256, light256, sixteen string) lipgloss.CompleteAdaptiveColor {
+	return lipgloss.CompleteAdaptiveColor{
+		Dark:  lipgloss.CompleteColor{TrueColor: dark, ANSI256: dark256, ANSI: sixteen},
+		Light: lipgloss.CompleteColor{TrueColor: light, ANSI256: light256, ANSI: sixteen},
+	}
+}
+
+// hues are the colours of the roles. The true colours are the Okabe and Ito set,
+// which colour-blind users distinguish, too; on light backgrounds they are
+// darker.
+var hues = [...]lipgloss.CompleteAdaptiveColor{
+	Cached:    hue("#56b4e9", "#005e96", "74", "24", "6"),
+	Attention: hue("#e69f00", "#945c00", "214", "94", "3"),
+	Failed:    hue("#f06e32", "#b04600", "202", "130", "1"),
+	Touched:   hue("#cc79a7", "#963c73", "175", "96", "5"),
+	Quiet:     hue("#8a8a8a", "#6e6e6e", "245", "242", "8"),
+	Edge:      hue("#4a566a", "#b4bac4", "240", "250", "8"),
+}
+
+// selection is the background of the selected row.
+var selection = hue("#22314a", "#dbe9f6", "236", "254", "")
+
+// renderer is Lip Gloss's for a palette. It never looks at the terminal.
+func renderer(p Palette) *lipgloss.Renderer {
+	profiles := [...]termenv.Profile{
+		Sixteen: termenv.ANSI, Dark256: termenv.ANSI256, Light256: termenv.ANSI256,
+		TrueDark: termenv.TrueColor, TrueLight: termenv.TrueColor,
+		NoColour: termenv.ANSI, // without a profile there is no bold either
+		NoStyle:  termenv.Ascii,
+	}
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(profiles[p])
+	r.SetHasDarkBackground(p != Light256 && p != TrueLight)
+	return r
+}
+
+// looks are the styles of each palette, without and with a bar for the selected
+// row, as Lip Gloss renders them.
+var looks = func() (all [NoStyle + 1][2]func() *[styles]ends) {
+	for p := range all {
+		for bar := range all[p] {
+			all[p][bar] = sync.OnceValue(func() *[styles]ends { return rendered(Palette(p), bar == 1) })
+		}
+	}
+	return all
+}()
+
+// rendered has Lip Gloss render each style, and keeps what comes before and what
+// comes behind a text.
+func rendered(p Palette, bar bool) *[styles]ends {
+	const text = "x"
+	r, out := renderer(p), new([styles]ends)
+	for s := range out {
+		out[s].open, out[s].close, _ = strings.Cut(style(r, p, Style(s), bar).Render(text), text)
+	}
+	return out
+}
+
+// style is what Lip Gloss makes of a Style.
+func style(r *lipgloss.Renderer, p Palette, s Style, bar bool) lipgloss.Style {
+	out := r.NewStyle().Bold(s&Bold != 0).Underline(s&Under != 0).Reverse(s&Reverse != 0)
+	role := s.role()
+	switch {
+	case p != NoColour && role != Plain && int(role) < len(hues):
+		out = out.Foreground(hues[role])
+	case role == Attention: // without colours the roles are attributes
+		out = out.Bold(true)
+	case role == Failed:
+		out = out.Bold(true).Underline(true)
+	case role == Touched:
+		out = out.Reverse(true)
+	case role == Quiet || role == Edge:
+		out = out.Faint(true)
+	}
+	switch {
+	case s&Selected == 0 || p == NoColour: // there the sign in front of the row shows it
+	case p == Sixteen || !bar:
+		out = out.Reverse(true)
+	default:
+		out = out.Background(selection)
+	}
+	return out
+}
+
+// HasBar reports whether the selected row is seen by its background. Where it is
+// not, a sign stands in front of it.
+func (th *Theme) HasBar() bool { return th.Palette < NoColour }
+
+func (th *Theme) ends() *[styles]ends {
+	bar := 0
+	if th.Bar {
+		bar = 1
+	}
+	return looks[th.Palette][bar]()
 }
 
 // Render returns the lines as text for a terminal.
 func (th *Theme) Render(lines Lines) string {
+	looks := th.ends()
 	var b strings.Builder
 	b.Grow(len(lines) * 160)
 	for i, l := range lines {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		th.render(&b, l)
+		th.render(&b, l, looks)
 	}
 	return b.String()
 }
 
-func (th *Theme) render(b *strings.Builder, l Line) {
-	last := Plain
+func (th *Theme) render(b *strings.Builder, l Line, looks *[styles]ends) {
+	var last ends
 	for _, s := range l.spans {
-		if style := th.visible(s.style); style != last {
-			if last != Plain {
-				b.WriteString("\x1b[0m")
-			}
-			th.sgr(b, style)
-			last = style
+		if e := looks[s.style]; e != last {
+			b.WriteString(last.close)
+			b.WriteString(e.open)
+			last = e
 		}
 		if th.SevenBits {
 			writeASCII(b, s.Text)
@@ -131,9 +255,7 @@ func (th *Theme) render(b *strings.Builder, l Line) {
 			b.WriteString(s.s)
 		}
 	}
-	if last != Plain {
-		b.WriteString("\x1b[0m")
-	}
+	b.WriteString(last.close)
 }
 
 // writeASCII writes a text in as many cells as it takes.
@@ -150,42 +272,14 @@ func writeASCII(b *strings.Builder, t Text) {
 			b.WriteByte('>')
 		case r == '…':
 			b.WriteByte('~')
+		case r == '·':
+			b.WriteByte('|')
 		default:
 			for range cellsOf(r) {
 				b.WriteByte('?')
 			}
 		}
 	}
-}
-
-func (th *Theme) visible(s Style) Style {
-	if th.Palette == NoStyle {
-		return Plain
-	}
-	return s
-}
-
-func (th *Theme) sgr(b *strings.Builder, s Style) {
-	if s == Plain {
-		return
-	}
-	b.WriteString("\x1b[0")
-	if c := colours[th.Palette][s.role()]; c != "" {
-		b.WriteString(";" + c)
-	}
-	for i, code := range [...]string{"1", "4", "7"} {
-		if s&(Bold<<i) != 0 {
-			b.WriteString(";" + code)
-		}
-	}
-	b.WriteByte('m')
-}
-
-// HRule returns a line across.
-func (th *Theme) HRule(width int) Line {
-	var l Line
-	l.Put(Quiet, strings.Repeat(th.Glyphs.Rule, max(width, 0)))
-	return l
 }
 
 // Text returns the lines as plain text, one below the other.

@@ -134,7 +134,7 @@ func HostileLog(t testing.TB, r *rand.Rand, n int) *store.Store {
 	return s
 }
 
-var colours = regexp.MustCompile("\x1b\\[0(;[0-9]+)*m")
+var colours = regexp.MustCompile("\x1b\\[[0-9]+(;[0-9]+)*m")
 
 // Wrong returns what is wrong with a frame: a line too many or too few, one that is
 // too long, or something that a terminal obeys or does not show. "" is nothing.

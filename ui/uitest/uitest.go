@@ -409,13 +409,22 @@ func (p *Player) Line(text string) string {
 // Cursor returns the line that the cursor is on, or fails the test.
 func (p *Player) Cursor() string {
 	p.t.Helper()
-	for line := range strings.SplitSeq(p.Frame(), "\n") {
-		if strings.HasPrefix(line, ">") {
-			return line
-		}
+	if all := Cursors(p.Frame()); len(all) > 0 {
+		return all[0]
 	}
 	p.t.Fatalf("no cursor:\n%s", p.Frame())
 	return ""
+}
+
+// Cursors returns the lines of a frame with a cursor, without the walls around
+// them: a menu has one, and the list below it.
+func Cursors(frame string) (lines []string) {
+	for line := range strings.SplitSeq(frame, "\n") {
+		if row, inside := strings.CutPrefix(line, "|>"); inside {
+			lines = append(lines, ">"+strings.TrimSuffix(row, "|"))
+		}
+	}
+	return lines
 }
 
 // Golden compares the frame with testdata/NAME.golden; with -update it writes

@@ -15,6 +15,7 @@ type Column struct {
 	Priority int  // the column with the lowest goes first when there is no room
 	Right    bool // numbers
 	Bold     bool // its title stands out
+	Middle   bool // what is too long is cut in its middle
 }
 
 // cell adds what a line has in the column, w cells wide, and a blank; nothing if
@@ -25,6 +26,8 @@ func (c *Column) cell(l *term.Line, w int, style term.Style, text string) {
 		return
 	case c.Right:
 		l.Right(style, term.Clean(text), w)
+	case c.Middle:
+		l.Cell(style, term.Clean(text).CutMiddle(w), w)
 	default:
 		l.Cell(style, term.CleanTo(text, w), w)
 	}

@@ -100,7 +100,7 @@ func (f *Form) Hints() []screen.Action {
 	return []screen.Action{screen.Enter, screen.Tab, screen.Up, screen.Down, screen.Back}
 }
 
-func (f *Form) Rows() int { return len(f.Fields) + 4 + f.PreviewRows }
+func (f *Form) Rows() int { return len(f.Fields) + 3 + f.PreviewRows }
 
 // Values returns what is written, field by field.
 func (f *Form) Values() []string {
@@ -194,7 +194,7 @@ func (f *Form) View() term.Lines {
 			r.Add(term.Quiet, term.Clean(field.Hint).Cut(rest))
 		}
 	})
-	lines := append(term.Lines{th.HRule(f.Width), term.Of(term.Bold, " "+f.Title)}, rows...)
+	lines := append(term.Lines{th.Titled(f.Width, term.Title{Left: term.Of(term.Bold, f.Title)})}, rows...)
 	var below term.Line
 	if f.problem != nil {
 		below.Put(term.Attention, "  "+f.Fields[f.wrong].Label+": "+f.problem.Text)

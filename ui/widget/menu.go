@@ -39,12 +39,12 @@ func NewMenu(env *screen.Shared, title string, items []Item) *Menu {
 // Resize takes the space.
 func (m *Menu) Resize(width, height int) {
 	m.Width = width
-	m.list.SetHeight(height - 2)
+	m.list.SetHeight(height - 1)
 }
 
 func (m *Menu) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
 
-func (m *Menu) Rows() int { return len(m.items) + 2 }
+func (m *Menu) Rows() int { return len(m.items) + 1 }
 
 func (m *Menu) Update(msg tea.Msg) tea.Cmd {
 	key, ok := msg.(tea.KeyMsg)
@@ -87,7 +87,7 @@ func (m *Menu) View() term.Lines {
 	rows := m.list.Lines(m.Env.Theme, m.Width, func(i int, r *Row) {
 		it, style := m.items[i], term.Plain
 		if r.Focus {
-			style, r.Focus = term.Bold, false
+			style = term.Bold
 		}
 		r.To(m.list.Gutter)
 		key := " "
@@ -99,5 +99,5 @@ func (m *Menu) View() term.Lines {
 		r.Space(2)
 		r.Add(term.Quiet, term.CleanTo(it.Note, m.Width))
 	})
-	return append(term.Lines{m.Env.Theme.HRule(m.Width), term.Of(term.Bold, " "+m.title)}, rows...)
+	return append(term.Lines{m.Env.Theme.Titled(m.Width, term.Title{Left: term.Of(term.Bold, m.title)})}, rows...)
 }

@@ -53,6 +53,18 @@ func (r *Row) Span(n int, style term.Style, text string) {
 	c.cell(&r.Line, w, style, text)
 }
 
+// Sign puts a bar of colour at the edge of the table, before all else. Where
+// there are no colours it reports false: a letter is wanted then.
+func (r *Row) Sign(th *term.Theme, style term.Style) bool {
+	if th.Glyphs.Gutter == "" || !th.HasBar() {
+		return false
+	}
+	if style != term.Plain {
+		r.Put(style, th.Glyphs.Gutter)
+	}
+	return true
+}
+
 // Skip leaves the next column to the caller, which has put it on the line.
 func (r *Row) Skip() { r.next++ }
 
@@ -66,7 +78,7 @@ func (t *Table) Lines(th *term.Theme, width int, row func(i int, r *Row)) term.L
 	}
 	from, to := t.Visible()
 	for i := from; i < to; i++ {
-		lines = append(lines, t.line(th, i, row))
+		lines = append(lines, t.line(th, width, i, row))
 	}
 	for len(lines) < t.titles()+t.Height {
 		lines = append(lines, term.Line{})
@@ -96,16 +108,17 @@ func (t *Table) title() term.Line {
 	return l
 }
 
-func (t *Table) line(th *term.Theme, i int, row func(i int, r *Row)) term.Line {
+func (t *Table) line(th *term.Theme, width, i int, row func(i int, r *Row)) term.Line {
 	r := &t.row
 	*r = Row{t: t, Widths: t.widths, Focus: i == t.Cursor && !t.Paged}
 	r.Grow(3*len(t.Columns) + 4)
-	if r.Focus {
+	if r.Focus && !th.HasBar() {
 		r.Put(term.Bold, th.Glyphs.Cursor)
 	}
 	row(i, r)
 	if r.Focus {
-		return r.With(term.Bold)
+		r.To(width)
+		return r.With(term.Bold | term.Selected)
 	}
 	return r.Line
 }

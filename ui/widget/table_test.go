@@ -40,9 +40,9 @@ func TestTable(t *testing.T) {
 		to    int
 		want  string
 	}{
-		{"all columns", 30, 0, "    N WORD   NOTE\n>   0 wordw~ n\n! a text of~ n\n    2 wordw~ n"},
-		{"no room for one", 14, 0, "    N NOTE\n>   0 n\n! a ~ n\n    2 n"},
-		{"the cursor is on the screen", 30, 4, "    N WORD   NOTE\n    2 wordw~ n\n    3 wordw~ n\n>   4 wordw~ n"},
+		{"all columns", 30, 0, "    N WORD   NOTE\n>   0 wordw… n\n! a text of… n\n    2 wordw… n"},
+		{"no room for one", 14, 0, "    N NOTE\n>   0 n\n! a … n\n    2 n"},
+		{"the cursor is on the screen", 30, 4, "    N WORD   NOTE\n    2 wordw… n\n    3 wordw… n\n>   4 wordw… n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

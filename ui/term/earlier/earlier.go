@@ -1,0 +1,5 @@
+package earlier
+
+import "github.com/charmbracelet/lipgloss"
+
+func init() { lipgloss.SetHasDarkBackground(true) }
