@@ -31,13 +31,10 @@ func (c *Cache) Context() (left, right term.Line) {
 	left.Put(term.Bold, "Cache")
 	left.Space(2)
 	if c.filter != "" {
-		left.Put(term.Quiet, term.Grouped(int64(len(c.shown)))+" of ")
+		left.Add(term.Accent|term.Bold, term.Clean(c.filter).Cut(max(c.width/3, 8)))
+		left.Put(term.Quiet, "  "+term.Grouped(int64(len(c.shown)))+" of ")
 	}
 	left.Put(term.Quiet, term.Grouped(int64(len(c.index.all)))+" entries")
-	if c.filter != "" {
-		left.Space(2)
-		left.Add(term.Accent|term.Bold, term.Clean(c.filter).Cut(max(c.width/3, 8)))
-	}
 	put := func(what string, n int) {
 		if n > 0 {
 			left.Put(term.Quiet, " · ")

@@ -604,7 +604,7 @@ func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 		tr.key("esc", "  all ", "all 1 055")
 		tr.filter("ind=facts verb=save out=err~", "1 of ").cursor(" 1052 ", "save facts", "app03.example.com", "T puppetdb", "err~")
 		tr.key("enter", "#1052 save facts app03.example.com", " err~ ")
-		tr.sees("because    soft-failed(soft_write_failure)").cursor("terminus puppet", "swallowed", "soft-failed(soft_write_fail")
+		tr.sees("because    soft-failed(soft_write_failure)").cursor("terminus puppet", "swallowed", "soft-failed(soft_write_fa")
 		tr.golden("journey8-hidden")
 		tr.key("esc", "- Requests ")
 		tr.command("settings soft_write_failure", "settings > soft_write_failure", "true", "set here by :set", "overruled", "false   default").key("esc", "- Requests ")

@@ -402,7 +402,7 @@ func TestWatchedServer(t *testing.T) {
 		tr.command("find facts web01.example.com", "HELD 1")
 		tr.key("enter", "HELD before 4 cache read")
 		if tr.size == "140x40" { // there is no room for WATCH elsewhere
-			tr.sees("WATCH").line("server("+up, "up: running, ").line("server("+strange, "TLS refused: ").line("server("+address, "down: nobody listens")
+			tr.sees("watch").line("server("+up, "up: running, ").line("server("+strange, "TLS refused: ").line("server("+address, "down: nobody listens")
 		}
 		tr.key("c", "hit")
 		tr.key("esc", "- Requests ").leave()

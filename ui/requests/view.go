@@ -57,18 +57,18 @@ func (r *Requests) rowsOnScreen() int { return r.height - 1 - r.below() }
 // Context is which requests these are, and whether new ones are followed.
 func (r *Requests) Context() (left, right term.Line) {
 	left.Put(term.Bold, "Requests")
+	if r.filter != "" {
+		left.Put(term.Accent|term.Bold, "  "+r.filter)
+	}
 	n, total := r.view.Checked()
 	shown := term.Grouped(int64(r.view.Len()))
 	switch {
 	case !r.done && n < total:
 		left.Put(term.Quiet, fmt.Sprintf("  so far %s of %s/%s checked", shown, term.Grouped(int64(n)), term.Grouped(int64(total))))
 	case r.filter != "":
-		left.Put(term.Quiet, fmt.Sprintf("  %s of %s", shown, term.Grouped(int64(total))))
+		right.Put(term.Quiet, fmt.Sprintf("%s of %s · ", shown, term.Grouped(int64(total))))
 	default:
 		left.Put(term.Quiet, "  all "+shown)
-	}
-	if r.filter != "" {
-		left.Put(term.Accent|term.Bold, "  "+r.filter)
 	}
 	if r.groups != nil {
 		left.Put(term.Quiet, " · by "+r.groupName())
@@ -82,10 +82,13 @@ func (r *Requests) Context() (left, right term.Line) {
 		right.Put(term.Attention, term.Grouped(int64(fresh))+" new")
 		right.Put(term.Quiet, " · ")
 	}
-	if r.follow {
+	switch {
+	case r.follow:
 		right.Put(term.Quiet, "follow on")
-	} else {
+	case r.wide():
 		right.Put(term.Quiet, "follow off · F")
+	default:
+		right.Put(term.Quiet, "follow off")
 	}
 	return left, right
 }
