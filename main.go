@@ -3,7 +3,7 @@
 package main
 
 import (
-	_ "earlier"
+	_ "earlier" // or Bubble Tea asks the terminal before main
 	"os"
 
 	"indirtui/termini"

@@ -13,6 +13,8 @@ terminal() { tmux -L "$socket" -f /dev/null "$@"; }
 trap 'terminal kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
 go build -o "$work/indirtui" .
 go build -o "$work/svg" ./docs/svg
+mkdir -p "$work/.config/indirtui"
+echo 'theme: dark' >"$work/.config/indirtui/config.yaml" # a terminal of tmux that nothing is attached to has no background
 
 # start COLUMNSxROWS COMMAND: a shell command in a terminal of that size.
 start() {
@@ -109,7 +111,7 @@ fi
 if journey failures; then
   demo 110x32
   press 2 j
-  until_shown groups
+  until_shown kinds
   picture failures 'what failed, seen and hidden'
 fi
 if journey routes; then
@@ -136,7 +138,7 @@ fi
 if journey cache; then
   demo 110x30
   press 4
-  until_shown 'orphans 1'
+  until_shown '1 orphan'
   sleep 1
   picture cache 'what is kept, by whom and for how long'
 fi
@@ -158,7 +160,7 @@ if journey console; then
   press : '=find node nobody.example.com terminus=plain' Enter
   press : '=find facts app03.example.com' Enter
   press '~'
-  until_shown 'console  ~ hides'
+  until_shown 'Console  ~ hides'
   picture console 'asking by hand'
 fi
 if journey command-line; then
