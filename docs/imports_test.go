@@ -30,7 +30,7 @@ type rule struct {
 
 // rules is the table of docs/ARCHITECTURE.md.
 var rules = []rule{
-	{".", "termini ui/cli", ""},
+	{".", "termini ui/cli", "earlier"},
 
 	{"traces", "", ""},
 	{"traces/spell", "", ""},
@@ -82,7 +82,7 @@ var rules = []rule{
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model traces", "golang.org/x/sys"},
 	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files termini/internal/* traces", "golang.org/x/"},
 
-	{"ui/term", "", "github.com/"},
+	{"ui/term", "", "github.com/ golang.org/x/sys"},
 	{"ui/screen", "ui/term", "github.com/"},
 	{"ui/widget", "ui/screen ui/term", "github.com/"},
 	{"ui/session", "indirector indirector/data indirector/debugger traces traces/query traces/store ui/screen ui/term", "github.com/"},

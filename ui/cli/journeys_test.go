@@ -203,11 +203,8 @@ func (tr *trip) to(text string) *trip {
 	return tr
 }
 
-// memory is how much memory is used, which cannot be fixed.
-var memory = regexp.MustCompile(`mem +\d+/`)
-
 // written is how large the recording is.
-var written = regexp.MustCompile(`rec on \d+`)
+var written = regexp.MustCompile(`recording [0-9 ]+ [kM]?B`)
 
 // port matches the address of the web server of the demo.
 var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
@@ -220,20 +217,22 @@ var digest = regexp.MustCompile(`(sha256 +|tag )[0-9a-f]+`)
 func (tr *trip) golden(name string) *trip {
 	tr.t.Helper()
 	tr.Golden(name+"-"+tr.size, func(frame string) string {
-		frame = memory.ReplaceAllStringFunc(frame, func(s string) string { return "mem" + strings.Repeat(" ", len(s)-5) + "N/" })
-		frame = written.ReplaceAllStringFunc(frame, func(s string) string { return "rec on " + strings.Repeat("N", len(s)-7) })
+		frame = written.ReplaceAllStringFunc(frame, func(s string) string { return "recording " + strings.Repeat("N", len(s)-10) })
 		frame = port.ReplaceAllStringFunc(frame, func(s string) string { return "127.0.0.1:" + strings.Repeat("N", len(s)-10) })
 		frame = digest.ReplaceAllStringFunc(frame, func(s string) string {
 			name := strings.TrimRight(s, "0123456789abcdef")
 			return name + strings.Repeat("N", len(s)-len(name))
 		})
-		return ownRecording.ReplaceAllString(hidePath(frame, tr.program.site.Dir), "(recording)")
+		return ownRecording.ReplaceAllStringFunc(hidePath(frame, tr.program.site.Dir), func(s string) string {
+			const name = "(recording)"
+			return name + strings.Repeat(" ", max(len(s)-len(name), 0))
+		})
 	})
 	return tr
 }
 
 // ownRecording is the path of what is recorded, hidden, whose length varies.
-var ownRecording = regexp.MustCompile(`p{5,}recording\.jsonl`)
+var ownRecording = regexp.MustCompile(`p{5,}recording\.jsonl *`)
 
 // hidePath writes p for every piece of a path, however it was cut.
 func hidePath(frame, path string) string {

@@ -161,7 +161,7 @@ func (t Text) marked(cells int) Text {
 	return Text{t.s[:head] + "…", w + 1}
 }
 
-// CutMiddle is Cut for names and paths, whose end tells more than their middle.
+// CutMiddle is Cut for names and paths, whose end matters more than their middle.
 func (t Text) CutMiddle(cells int) Text {
 	if t.w <= cells || cells < 5 {
 		return t.Cut(cells)

@@ -72,8 +72,8 @@ type Theme struct {
 type ends struct{ open, close string }
 
 // NewTheme chooses a theme from the environment: NO_COLOR, COLORTERM, TERM, the
-// locale, and from the background that the terminal has told, which is nil if
-// it did not; COLORFGBG comes next, then dark. Rule: UI design, section 8.
+// locale, and from the background that the terminal has reported, which is
+// nil if it did not; COLORFGBG comes next, then dark. Rule: UI design, section 8.
 func NewTheme(env func(string) string, background color.Color) *Theme {
 	th := &Theme{Glyphs: ASCII, Bar: background != nil}
 	th.SevenBits = !utf8Locale(env)
