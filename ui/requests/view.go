@@ -22,8 +22,8 @@ var columns = []widget.Column{
 	{Title: "TIME", Min: 8, Want: 12, Priority: 3},
 	{Title: "VERB", Min: 4, Want: 4, Priority: 4},
 	{Title: "IND", Min: 10, Want: 13, Priority: 6},
-	{Title: "KEY", Min: 16, Want: 20, Priority: 7, Grow: 3, Middle: true},
-	{Title: "SERVED BY", Min: 13, Want: 16, Priority: 5, Grow: 1},
+	{Title: "KEY", Min: 16, Want: 17, Priority: 7, Grow: 3, Middle: true},
+	{Title: "SERVED BY", Min: 13, Want: 14, Priority: 5, Grow: 1},
 	{Title: "ms", Min: 5, Want: 6, Priority: 2, Right: true},
 	{Title: "OUT", Min: 5, Want: 5, Priority: 8},
 }
