@@ -49,10 +49,10 @@ press() {
   done
 }
 
-# picture NAME TITLE: what the terminal shows now.
+# picture NAME TITLE [-light]: what the terminal shows now.
 picture() {
   sleep 0.3
-  terminal capture-pane -e -p | "$work/svg" -size "$size" -title "$2" >"docs/$1.svg"
+  terminal capture-pane -e -p | "$work/svg" -size "$size" ${3:+"$3"} -title "$2" >"docs/$1.svg"
   echo "docs/$1.svg"
 }
 
@@ -84,6 +84,14 @@ if journey requests; then
   sleep 3 # until the message is gone
   picture requests 'indirtui --demo'
 fi
+if journey failures; then
+  start 110x32 'indirtui --demo --light'
+  until_shown ' part'
+  sleep 1
+  press 2 j
+  until_shown kinds
+  picture failures 'what failed, in a light terminal' -light
+fi
 if journey requests-small; then
   demo 80x24
   stale
@@ -107,12 +115,6 @@ if journey value; then
   press / =content Enter
   until_shown masked
   picture value 'a value, its secret masked'
-fi
-if journey failures; then
-  demo 110x32
-  press 2 j
-  until_shown kinds
-  picture failures 'what failed, seen and hidden'
 fi
 if journey routes; then
   demo 140x30

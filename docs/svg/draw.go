@@ -23,6 +23,10 @@ const (
 	dimmed     = "#8a94a8"
 )
 
+// lit makes a picture one of a light terminal: what surrounds the text has other
+// colours, the text has those that the program chose.
+var lit = strings.NewReplacer(background, "#ffffff", foreground, "#1f2430", bar, "#eceff4", edge, "#c4ccd8", dimmed, "#5c6675")
+
 const fonts = "'JetBrains Mono','Cascadia Mono','SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
 // draw returns a picture of a screen of so many columns and rows. Missing cells

@@ -22,6 +22,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	f := flag.NewFlagSet("svg", flag.ContinueOnError)
 	size := f.String("size", "80x24", "columns x rows of the screen; 0 rows are as many as there are")
 	title := f.String("title", "indirtui", "what stands above the screen")
+	light := f.Bool("light", false, "of a light terminal")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -37,6 +38,10 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	if lines == 0 {
 		lines = len(rows)
 	}
-	_, err = io.WriteString(out, draw(rows, columns, lines, *title))
+	picture := draw(rows, columns, lines, *title)
+	if *light {
+		picture = lit.Replace(picture)
+	}
+	_, err = io.WriteString(out, picture)
 	return err
 }

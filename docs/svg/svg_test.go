@@ -115,6 +115,7 @@ func TestRun(t *testing.T) {
 	}{
 		{[]string{"-size", "10x2"}, `width="112" height="94"`},
 		{[]string{"-size", "10x0", "-title", "x"}, `height="112"`},
+		{[]string{"-light"}, `fill="#ffffff"`},
 		{[]string{"-size", "10"}, "want columns x rows"},
 		{[]string{"-size", "0x5"}, "want columns x rows"},
 	} {

@@ -43,7 +43,7 @@ func (i *interactive) display(cmd *cobra.Command) {
 	f.StringVar(&i.theme, "theme", "", "the colours: `NAME` is "+strings.Join(config.Themes(), ", "))
 	f.IntVar(&i.fps, "fps", 0, "frames a second at most, 1 to 60; 5 is good for slow lines (default 30)")
 	f.BoolVar(&i.ascii, "ascii", false, "draw with ASCII characters only")
-	f.BoolVar(&i.light, "light", false, "choose colours for a light background (default as COLORFGBG says, else dark)")
+	f.BoolVar(&i.light, "light", false, "choose colours for a light background (default as the terminal answers, else COLORFGBG, else dark)")
 	f.BoolVar(&i.plain, "plain", false, "draw nothing: a line for each request, and commands from standard input; for screen readers and scripts")
 	f.BoolVar(&i.noMouse, "no-mouse", false, "leave the mouse to the terminal")
 	f.BoolVar(&i.functionKeys, "function-keys", false, "while a request is held, F5 continues, F10 steps over and F11 steps, besides c, o and s")
