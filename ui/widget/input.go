@@ -1,8 +1,13 @@
 package widget
 
 import (
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/charmbracelet/bubbles/cursor"
+	"github.com/charmbracelet/bubbles/key"
+	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/term"
@@ -12,119 +17,129 @@ import (
 // dropped.
 const maxInput = 4096
 
-// An Input is a line to write on. The zero Input is empty.
+// An Input is a line to write on. The zero Input is empty. Text, caret and keys
+// are those of Bubbles.
 type Input struct {
-	text []rune
-	at   int
+	model textinput.Model
+	made  bool
+}
+
+// edits are the keys that change a line or move in it. The key that reads the
+// clipboard of the machine is not one of them: a terminal pastes by itself. There
+// are no suggestions either: prompts have their own.
+var edits = func() textinput.KeyMap {
+	m := textinput.DefaultKeyMap
+	for _, b := range []*key.Binding{&m.Paste, &m.AcceptSuggestion, &m.NextSuggestion, &m.PrevSuggestion} {
+		b.Unbind()
+	}
+	return m
+}()
+
+// Edits reports whether a key changes a line or moves in it. A key with alt that
+// does not is an escape that was typed before another key.
+func Edits(msg tea.KeyMsg) bool {
+	return key.Matches(msg, edits.CharacterForward, edits.CharacterBackward, edits.WordForward, edits.WordBackward,
+		edits.DeleteWordBackward, edits.DeleteWordForward, edits.DeleteAfterCursor, edits.DeleteBeforeCursor,
+		edits.DeleteCharacterBackward, edits.DeleteCharacterForward, edits.LineStart, edits.LineEnd)
+}
+
+// edit returns what edits the line.
+func (in *Input) edit() *textinput.Model {
+	if !in.made {
+		in.model, in.made = textinput.New(), true
+		in.model.CharLimit, in.model.KeyMap = maxInput, edits
+		in.model.Cursor.SetMode(cursor.CursorStatic) // nothing ticks
+		in.model.Focus()
+	}
+	return &in.model
 }
 
 // Set replaces the text and puts the caret behind it.
 func (in *Input) Set(s string) {
-	in.text = []rune(s)
-	if len(in.text) > maxInput {
-		in.text = in.text[:maxInput]
-	}
-	in.at = len(in.text)
+	in.put([]rune(s))
+	in.model.CursorEnd()
 }
 
+func (in *Input) put(text []rune) { in.edit().SetValue(string(standing(text))) }
+
 // String returns the text.
-func (in *Input) String() string { return string(in.text) }
+func (in *Input) String() string { return string(in.text()) }
+
+func (in *Input) text() []rune {
+	text := []rune(in.model.Value())
+	for i, r := range text {
+		if r >= standIn && r <= standIn+unicode.MaxLatin1 {
+			text[i] = r - standIn
+		} else if r == standInBroken {
+			text[i] = utf8.RuneError
+		}
+	}
+	return text
+}
+
+// The component drops characters that control something, and those that stand for
+// bytes that are none. A key or a value that is edited may have them, and keeps
+// them: there others stand in for them, from the end of what is for private use.
+const (
+	standIn       = 0x10fe00
+	standInBroken = 0x10fffd
+)
+
+func standing(text []rune) []rune {
+	out := make([]rune, len(text))
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError:
+			r = standInBroken
+		case unicode.IsControl(r):
+			r += standIn
+		}
+		out[i] = r
+	}
+	return out
+}
 
 // Key lets a key have its effect on the line, and reports whether it has one.
 func (in *Input) Key(msg tea.KeyMsg) bool {
-	switch msg.String() {
-	case "left", "ctrl+b":
-		in.at = max(in.at-1, 0)
-	case "right", "ctrl+f":
-		in.at = min(in.at+1, len(in.text))
-	case "home", "ctrl+a":
-		in.at = 0
-	case "end", "ctrl+e":
-		in.at = len(in.text)
-	case "backspace", "ctrl+h":
-		in.cut(in.at-1, in.at)
-	case "delete", "ctrl+d":
-		in.cut(in.at, in.at+1)
-	case "ctrl+u":
-		in.cut(0, in.at)
-	case "ctrl+k":
-		in.cut(in.at, len(in.text))
-	case "ctrl+w", "alt+backspace":
-		in.cut(in.wordStart(), in.at)
-	case "alt+d":
-		in.cut(in.at, in.wordEnd())
-	case "alt+left", "ctrl+left", "alt+b":
-		in.at = in.wordStart()
-	case "alt+right", "ctrl+right", "alt+f":
-		in.at = in.wordEnd()
+	m := in.edit()
+	switch {
+	case key.Matches(msg, edits.DeleteWordForward):
+		in.deleteWord()
+		return true
+	case Edits(msg):
+	case msg.Alt || msg.Type != tea.KeyRunes && msg.Type != tea.KeySpace:
+		return false
 	default:
-		if msg.Type != tea.KeyRunes && msg.Type != tea.KeySpace || msg.Alt {
-			return false
-		}
-		in.insert(msg.Runes)
+		line := oneLine.Replace(string(msg.Runes))
+		msg.Runes = standing([]rune(line))
 	}
+	*m, _ = m.Update(msg)
 	return true
 }
 
-// Edits reports whether a key with alt changes a line, so that it is not an
-// escape that was typed before another key.
-func Edits(msg tea.KeyMsg) bool {
-	switch msg.String() {
-	case "alt+backspace", "alt+d", "alt+left", "alt+b", "alt+right", "alt+f":
-		return true
-	}
-	return false
-}
+// oneLine makes one line of lines that are pasted.
+var oneLine = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ")
 
-func (in *Input) insert(runes []rune) {
-	room := maxInput - len(in.text)
-	for _, r := range runes {
-		if room == 0 {
-			return
-		}
-		if r == '\n' || r == '\t' || r == '\r' {
-			r = ' ' // a line that was pasted is still one line
-		}
-		in.text = append(in.text[:in.at], append([]rune{r}, in.text[in.at:]...)...)
-		in.at++
-		room--
-	}
-}
-
-func (in *Input) cut(from, to int) {
-	from, to = max(from, 0), min(to, len(in.text))
-	if from < to {
-		in.text = append(in.text[:from], in.text[to:]...)
-		in.at = from
-	}
-}
-
-func (in *Input) wordStart() int {
-	i := in.at
-	for i > 0 && unicode.IsSpace(in.text[i-1]) {
-		i--
-	}
-	for i > 0 && !unicode.IsSpace(in.text[i-1]) {
-		i--
-	}
-	return i
-}
-
-func (in *Input) wordEnd() int {
-	i := in.at
-	for i < len(in.text) && unicode.IsSpace(in.text[i]) {
-		i++
-	}
-	for i < len(in.text) && !unicode.IsSpace(in.text[i]) {
-		i++
-	}
-	return i
+// deleteWord deletes the word behind the caret. The component finds its end; what
+// it would delete by itself is the next word as well, if this one is a letter, and
+// on the last character it panics.
+func (in *Input) deleteWord() {
+	m := in.edit()
+	from := m.Position()
+	*m, _ = m.Update(tea.KeyMsg{Type: tea.KeyCtrlRight})
+	text := in.text()
+	in.put(append(text[:from:from], text[m.Position():]...))
+	m.SetCursor(from)
 }
 
 // Line returns the text with the caret in at most the given cells; what is far
 // from the caret is left out. Shift is how many cells are left out at the left.
+//
+// The component could not draw it: to what it shows belong characters that are
+// written out in several cells, and a caret at the end that is no blank.
 func (in *Input) Line(th *term.Theme, cells int) (l term.Line, shift int) {
-	before, after := term.Clean(string(in.text[:in.at])), term.Clean(string(in.text[in.at:]))
+	text, at := in.text(), in.model.Position()
+	before, after := term.Clean(string(text[:at])), term.Clean(string(text[at:]))
 	shift = max(before.Width()-cells+2, 0)
 	shown := before.Skip(shift)
 	shift = before.Width() - shown.Width()
@@ -134,7 +149,7 @@ func (in *Input) Line(th *term.Theme, cells int) (l term.Line, shift int) {
 		return l, shift
 	}
 	// The caret stands on a character: that one is turned around.
-	on := term.Clean(string(in.text[in.at : in.at+1]))
+	on := term.Clean(string(text[at : at+1]))
 	l.Add(term.Reverse, on)
 	l.Add(term.Plain, after.Skip(on.Width()).First(cells-l.Width()))
 	return l, shift

@@ -92,6 +92,11 @@ func TestInput(t *testing.T) {
 		{"the word behind", append(runes("one two"), alt('b'), alt('d')), "one |"},
 		{"everything before", append(runes("abc"), key(tea.KeyLeft), key(tea.KeyCtrlU)), "|c"},
 		{"everything behind", append(runes("abc"), key(tea.KeyHome), key(tea.KeyCtrlK)), "|"},
+		{"the last character as the word behind", append(runes("ab"), key(tea.KeyLeft), alt('d')), "a|"},
+		{"a word of one letter", append(runes("a b c"), key(tea.KeyHome), alt('d')), "| b c"},
+		{"the end has no word behind", append(runes("ab"), alt('d')), "ab|"},
+		{"the clipboard of the machine is not read", append(runes("ab"), key(tea.KeyCtrlV)), "ab|"},
+		{"a paste that is longer than a line", []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("x", 4090)), Paste: true}, {Type: tea.KeyRunes, Runes: []rune("0123456789"), Paste: true}}, strings.Repeat("x", 4090) + "012345|"},
 		{"a paste of lines is one line", []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune("a\nb\tc"), Paste: true}}, "a b c|"},
 		{"wide letters", append(runes("日本"), key(tea.KeyLeft)), "日|本"},
 		{"not beyond the ends", append(runes("a"), key(tea.KeyRight), key(tea.KeyLeft), key(tea.KeyLeft), key(tea.KeyBackspace)), "|a"},
@@ -103,7 +108,7 @@ func TestInput(t *testing.T) {
 			for _, k := range tt.keys {
 				in.Key(k)
 			}
-			line, _ := in.Line(&term.Theme{Glyphs: term.ASCII}, 40)
+			line, _ := in.Line(&term.Theme{Glyphs: term.ASCII}, 5000)
 			before, after, _ := strings.Cut(tt.want, "|")
 			want := before + after
 			if after == "" {
@@ -113,6 +118,36 @@ func TestInput(t *testing.T) {
 				t.Errorf("got %q shown as %q, want %q shown as %q", in.String(), got, before+after, want)
 			}
 		})
+	}
+}
+
+// A key that is edited may have such characters, and stays as it is.
+func TestInputKeepsWhatIsNoText(t *testing.T) {
+	t.Parallel()
+	const text = "a\n\x1b[31m\x00\u0085\uFFFDb"
+	var set, pasted widget.Input
+	set.Set(text)
+	set.Key(letter('c'))
+	if got := set.String(); got != text+"c" {
+		t.Errorf("got %q, want %q", got, text+"c")
+	}
+	pasted.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
+	if got, want := pasted.String(), "a \x1b[31m\x00\u0085\uFFFDb"; got != want {
+		t.Errorf("pasted: got %q, want %q", got, want)
+	}
+	if line, _ := set.Line(&term.Theme{Glyphs: term.ASCII}, 80); line.String() != `a\n\x1b[31m\x00\x85`+"\uFFFDbc_" {
+		t.Errorf("shown as %q", line.String())
+	}
+}
+
+// What a key has no effect on is left to others.
+func TestInputLeavesKeys(t *testing.T) {
+	t.Parallel()
+	var in widget.Input
+	for _, k := range []tea.KeyMsg{key(tea.KeyTab), key(tea.KeyUp), key(tea.KeyDown), key(tea.KeyCtrlV), key(tea.KeyCtrlN), alt('x'), key(tea.KeyF1)} {
+		if in.Key(k) {
+			t.Errorf("%s has an effect", k)
+		}
 	}
 }
 
