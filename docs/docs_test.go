@@ -342,7 +342,7 @@ func TestKeys(t *testing.T) {
 	keys, _ := screen.NewKeys(nil)
 	names := map[string]bool{}
 	for _, b := range keys.Bindings() {
-		for _, k := range b.Keys {
+		for _, k := range b.Keys() {
 			names[screen.KeyName(k)] = true
 		}
 	}

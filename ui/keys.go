@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strings"
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -273,12 +272,13 @@ func (r *Model) hints(width int) term.Line {
 	l.Space(1)
 	if r.waiting != nil {
 		l.Put(term.Accent|term.Bold, r.waiting.Key())
-		l.Put(term.Plain, " and a letter: "+r.waiting.Help)
+		l.Put(term.Plain, " and a letter: "+r.waiting.About)
 		return l
 	}
-	help := r.hint(screen.Help, top.Scope())
-	if top.Rows != nil {
-		help = term.Line{}
+	const between = " · "
+	var help term.Line
+	if b := r.env.Keys.Of(screen.Help, top.Scope()); b != nil && top.Rows == nil {
+		help = hint(b)
 	}
 	put := func(h term.Line) {
 		if l.Width() > 1 && h.Width() > 0 {
@@ -287,11 +287,12 @@ func (r *Model) hints(width int) term.Line {
 		l.Append(h)
 	}
 	for _, do := range top.Hints() {
-		if top.Disabled(do) != "" && !do.OfRoot() && !top.Captures() {
+		b := r.env.Keys.Of(do, top.Scope())
+		if b == nil || !do.OfRoot() && !top.Captures() && !top.Now(b).Enabled() {
 			continue
 		}
-		h := r.hint(do, top.Scope())
-		if h.Width() == 0 || l.Width()+h.Width()+2*len(between)+help.Width() > width-1 {
+		h := hint(b)
+		if l.Width()+h.Width()+2*len(between)+help.Width() > width-1 {
 			continue
 		}
 		put(h)
@@ -300,11 +301,8 @@ func (r *Model) hints(width int) term.Line {
 	return l
 }
 
-func (r *Model) hint(do screen.Action, where screen.Scope) term.Line {
-	var l term.Line
-	if b := r.env.Keys.Of(do, where); b != nil {
-		l.Put(term.Accent|term.Bold, b.Key())
-		l.Put(term.Quiet, " "+strings.TrimSpace(b.Hint))
-	}
+func hint(b *screen.Binding) term.Line {
+	l := term.Of(term.Accent|term.Bold, b.Key())
+	l.Put(term.Quiet, " "+b.Hint())
 	return l
 }

@@ -143,7 +143,7 @@ func actions(c *config.Config) []configRow {
 		}
 		var words []string
 		for _, b := range keys.Bindings() {
-			for _, k := range b.Keys {
+			for _, k := range b.Keys() {
 				if name := screen.KeyName(k); b.Do == do && !slices.Contains(words, name) {
 					words = append(words, name)
 				}

@@ -112,8 +112,8 @@ func (h *Help) press(name string) tea.Cmd {
 	if b == nil {
 		return nil
 	}
-	if why := h.on.Disabled(b.Do); why != "" && !(why == screen.Unknown && b.Do.OfRoot()) {
-		h.problem = "not now: " + b.Key() + " " + b.Hint + " (" + why + ")"
+	if now := h.on.Now(b); !now.Enabled() {
+		h.problem = "not now: " + b.Key() + " " + b.Hint() + " (" + now.Why + ")"
 		return nil
 	}
 	if b.Arg {
@@ -151,19 +151,19 @@ func (h *Help) keys(cells int) (here, everywhere, not []key) {
 	second := make(map[screen.Action]bool)
 	for i := range all {
 		b := &all[i]
-		why := h.on.Disabled(b.Do)
-		if b.Help == "" || second[b.Do] || why == screen.Unknown && !b.Do.OfRoot() {
+		now := h.on.Now(b)
+		if b.About == "" || second[b.Do] || now.Why == screen.Unknown {
 			continue
 		}
-		line := key{keysOf(b), b.Help}
+		line := key{keysOf(b), b.About}
 		o := h.env.Keys.Of(pairs[b.Do], scope)
-		if o != nil && h.on.Disabled(o.Do) == why && o.Help != "" && len(b.Help)+len(o.Help)+2 <= cells {
+		if o != nil && h.on.Now(o).Why == now.Why && o.About != "" && len(b.About)+len(o.About)+2 <= cells {
 			second[o.Do] = true
-			line = key{firstKey(b) + " " + firstKey(o), together(b.Help, o.Help)}
+			line = key{firstKey(b) + " " + firstKey(o), together(b.About, o.About)}
 		}
 		switch {
-		case why != "" && why != screen.Unknown:
-			not = append(not, key{line.keys, b.Hint + ": " + why})
+		case !now.Enabled():
+			not = append(not, key{line.keys, b.Hint() + ": " + now.Why})
 		case b.Where&scope != 0:
 			here = append(here, line)
 		default:

@@ -157,7 +157,7 @@ func TestEveryWordIsExplained(t *testing.T) {
 		explained("reasons", r.String())
 	}
 	for _, b := range keys.Bindings() {
-		if b.Help != "" && !strings.Contains(text("keys"), b.Help) {
+		if b.About != "" && !strings.Contains(text("keys"), b.About) {
 			t.Errorf("keys: %s is not explained; its scope needs a name in places of words.go", b.Do)
 		}
 	}

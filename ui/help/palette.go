@@ -72,12 +72,11 @@ func (p *Palette) addPlaces(places []string) {
 func (p *Palette) addCommandsOfKeys() {
 	all := p.env.Keys.For(p.on.Scope())
 	for i := range all {
-		b := &all[i]
-		why := p.on.Disabled(b.Do)
-		if b.Help == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) || why != "" && !(why == screen.Unknown && b.Do.OfRoot()) {
+		b := p.on.Now(&all[i])
+		if !b.Enabled() || b.About == "" || b.Arg || b.Do == screen.GoTo || b.Do == screen.PaletteOpen || moves(b.Do) {
 			continue
 		}
-		p.add(thing{kind: "do", name: b.Help, note: keysOf(b), do: screen.Send(screen.Do{Handle: screen.Command{Action: b.Do}})})
+		p.add(thing{kind: "do", name: b.About, note: keysOf(&b), do: screen.Send(screen.Do{Handle: screen.Command{Action: b.Do}})})
 	}
 }
 

@@ -256,8 +256,8 @@ func addKeys(p *widget.Page, keys *screen.Keys) {
 	section := func(name string, of func(*screen.Binding) bool) {
 		var lines []string
 		for _, b := range keys.Bindings() {
-			if of(&b) && b.Help != "" && len(b.Keys) > 0 {
-				lines = append(lines, fmt.Sprintf("%-14s %s", keysOf(&b), b.Help))
+			if of(&b) && b.About != "" && b.Enabled() {
+				lines = append(lines, fmt.Sprintf("%-14s %s", keysOf(&b), b.About))
 			}
 		}
 		if len(lines) == 0 {
@@ -275,8 +275,8 @@ func addKeys(p *widget.Page, keys *screen.Keys) {
 
 // keysOf are all the keys of a binding, as users write them.
 func keysOf(b *screen.Binding) string {
-	names := make([]string, len(b.Keys))
-	for i, k := range b.Keys {
+	names := make([]string, len(b.Keys()))
+	for i, k := range b.Keys() {
 		names[i] = screen.KeyName(k)
 	}
 	text := strings.Join(names, " ")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -166,17 +167,28 @@ const (
 // A Binding is one line of the table of keys, which feeds the keys, the hints,
 // the help and the palette.
 type Binding struct {
+	// Binding has the keys as Bubble Tea spells them: "enter", "ctrl+d", "G". Its
+	// help are the first of them and one or two words, for the line of hints.
+	key.Binding
 	Do    Action
-	Keys  []string // as Bubble Tea spells them: "enter", "ctrl+d", "G"
-	Where Scope    // Everywhere, or any of these
-	Arg   bool     // the next key is its argument, a letter
-	Hint  string   // one or two words, for the hint line
-	Help  string   // a few words, for help and palette; "" keeps it out of both
+	Where Scope  // Everywhere, or any of these
+	Arg   bool   // the next key is its argument, a letter
+	About string // a few words, for help and palette; "" keeps it out of both
+	Why   string // the reason why it is disabled; see [Abilities.Now]
+}
+
+// A row describes a Binding.
+type row struct {
+	do          Action
+	keys        []string
+	where       Scope
+	arg         bool
+	hint, about string
 }
 
 // table is every key that there is. What is more special stands before what is
 // more general: the first that fits is taken.
-var table = []Binding{
+var table = []row{
 	{Enter, []string{"enter"}, InHeld, false, "detail", "show the detail of a step; in the pane EDIT: change"},
 	{StepOnce, []string{"s"}, InHeld, false, "step", "go on to the next question, also of a request that it asks"},
 	{StepOver, []string{"o"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller"},
@@ -312,8 +324,8 @@ var table = []Binding{
 func Actions() []Action {
 	var all []Action
 	for _, b := range table {
-		if !slices.Contains(all, b.Do) {
-			all = append(all, b.Do)
+		if !slices.Contains(all, b.do) {
+			all = append(all, b.do)
 		}
 	}
 	return all
@@ -338,7 +350,13 @@ type Keys struct{ bindings []Binding }
 // and a sentence for each thing that was wrong with those: an unknown action,
 // a reserved key, a clash. Of two that clash the later one wins.
 func NewKeys(remap map[Action][]string) (*Keys, []string) {
-	k := &Keys{bindings: slices.Clone(table)}
+	k := &Keys{bindings: make([]Binding, len(table))}
+	for i, r := range table {
+		b := &k.bindings[i]
+		*b = Binding{Do: r.do, Where: r.where, Arg: r.arg, About: r.about}
+		b.SetHelp("", r.hint)
+		b.bind(r.keys)
+	}
 	var notes []string
 	for _, do := range slices.Sorted(mapsKeys(remap)) {
 		keys := remap[do]
@@ -350,7 +368,8 @@ func NewKeys(remap map[Action][]string) (*Keys, []string) {
 		known := false
 		for i := range k.bindings {
 			if b := &k.bindings[i]; b.Do == do {
-				b.Keys, known = keys, true
+				b.bind(keys)
+				known = true
 				found |= b.Where
 			}
 		}
@@ -381,13 +400,25 @@ func (k *Keys) yield(do Action, where Scope, keys []string) []string {
 		if b.Do == do || where != Everywhere && b.Where != Everywhere && b.Where&where == 0 {
 			continue
 		}
-		kept := slices.DeleteFunc(slices.Clone(b.Keys), func(key string) bool { return slices.Contains(keys, key) })
-		if len(kept) < len(b.Keys) {
+		kept := slices.DeleteFunc(slices.Clone(b.Keys()), func(key string) bool { return slices.Contains(keys, key) })
+		if len(kept) < len(b.Keys()) {
 			notes = append(notes, fmt.Sprintf("keys: %s takes %s from %s", do, strings.Join(keys, " "), b.Do))
-			b.Keys = kept
+			b.bind(kept)
 		}
 	}
 	return notes
+}
+
+// bind gives the binding other keys. Without any it is never found.
+func (b *Binding) bind(keys []string) {
+	hint := b.Hint()
+	if len(keys) == 0 {
+		b.Unbind()
+		b.SetHelp("", hint)
+		return
+	}
+	b.SetKeys(keys...)
+	b.SetHelp(KeyName(keys[0]), hint)
 }
 
 // Bindings returns the whole table. Read only.
@@ -398,7 +429,7 @@ func (k *Keys) Bindings() []Binding { return k.bindings }
 func (k *Keys) For(where Scope) []Binding {
 	var out []Binding
 	for _, b := range k.bindings {
-		if b.fits(where) && len(b.Keys) > 0 && !slices.ContainsFunc(out, func(o Binding) bool { return o.Do == b.Do }) {
+		if b.fits(where) && b.Enabled() && !slices.ContainsFunc(out, func(o Binding) bool { return o.Do == b.Do }) {
 			out = append(out, b)
 		}
 	}
@@ -408,19 +439,24 @@ func (k *Keys) For(where Scope) []Binding {
 func (b *Binding) fits(where Scope) bool { return b.Where == Everywhere || b.Where&where != 0 }
 
 // Find returns what a key does in a scope, or nil.
-func (k *Keys) Find(key string, where Scope) *Binding {
+func (k *Keys) Find(name string, where Scope) *Binding {
 	for i := range k.bindings {
-		if b := &k.bindings[i]; b.fits(where) && slices.Contains(b.Keys, key) {
+		if b := &k.bindings[i]; b.fits(where) && key.Matches(pressed(name), b.Binding) {
 			return b
 		}
 	}
 	return nil
 }
 
+// pressed is the name of a key, as [key.Matches] takes it.
+type pressed string
+
+func (p pressed) String() string { return string(p) }
+
 // Of returns how an action is done in a scope, or nil.
 func (k *Keys) Of(do Action, where Scope) *Binding {
 	for i := range k.bindings {
-		if b := &k.bindings[i]; b.Do == do && b.fits(where) && len(b.Keys) > 0 {
+		if b := &k.bindings[i]; b.Do == do && b.fits(where) && b.Enabled() {
 			return b
 		}
 	}
@@ -428,7 +464,10 @@ func (k *Keys) Of(do Action, where Scope) *Binding {
 }
 
 // Key returns the first key of a binding, as it is written.
-func (b *Binding) Key() string { return KeyName(b.Keys[0]) }
+func (b *Binding) Key() string { return b.Help().Key }
+
+// Hint returns the one or two words about a binding.
+func (b *Binding) Hint() string { return b.Help().Desc }
 
 // KeyName returns a key as it is written.
 func KeyName(key string) string {

@@ -153,6 +153,18 @@ func AbilitiesOf(s Screen) *Abilities {
 	return a
 }
 
+// Now returns a binding as it is on this screen now: if it does not work it is
+// disabled, with the reason.
+func (a *Abilities) Now(b *Binding) Binding {
+	now := *b
+	now.Why = a.Disabled(b.Do)
+	if now.Why == Unknown && b.Do.OfRoot() {
+		now.Why = ""
+	}
+	now.SetEnabled(now.Why == "")
+	return now
+}
+
 // Wide is the width from which there is room for a second pane.
 const Wide = 110
 
