@@ -6,7 +6,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
-	"indirtui/ui/term"
 )
 
 // maxCount bounds the number before a key.
@@ -262,47 +261,4 @@ func (r *Model) clickTab(x int) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-// hints are the most useful keys now, as many as there is room for; the last is
-// always help.
-func (r *Model) hints(width int) term.Line {
-	top := r.shown()
-	var l term.Line
-	l.Space(1)
-	if r.waiting != nil {
-		l.Put(term.Accent|term.Bold, r.waiting.Key())
-		l.Put(term.Plain, " and a letter: "+r.waiting.About)
-		return l
-	}
-	const between = " · "
-	var help term.Line
-	if b := r.env.Keys.Of(screen.Help, top.Scope()); b != nil && top.Rows == nil {
-		help = hint(b)
-	}
-	put := func(h term.Line) {
-		if l.Width() > 1 && h.Width() > 0 {
-			l.Put(term.Quiet, between)
-		}
-		l.Append(h)
-	}
-	for _, do := range top.Hints() {
-		b := r.env.Keys.Of(do, top.Scope())
-		if b == nil || !do.OfRoot() && !top.Captures() && !top.Now(b).Enabled() {
-			continue
-		}
-		h := hint(b)
-		if l.Width()+h.Width()+2*len(between)+help.Width() > width-1 {
-			continue
-		}
-		put(h)
-	}
-	put(help)
-	return l
-}
-
-func hint(b *screen.Binding) term.Line {
-	l := term.Of(term.Accent|term.Bold, b.Key())
-	l.Put(term.Quiet, " "+b.Hint())
-	return l
 }

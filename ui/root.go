@@ -77,6 +77,7 @@ type Model struct {
 	count   int    // of 5j
 	pending string // the key that waits for a letter: m ' g
 	waiting *screen.Binding
+	drawn   hintLines
 	stopped bool // ctrl+c was pressed once
 	history widget.History
 	tour    tour.Tour
