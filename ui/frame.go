@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"indirtui/traces"
 	"indirtui/ui/screen"
@@ -215,7 +216,7 @@ const (
 	besideFoot = 94 // what is kept longer stands beside what the screen itself has there
 )
 
-// between stands between two fields.
+// between stands between two fields, and between two hints.
 const between = " · "
 
 // status is what is true everywhere, in the lower border: what went wrong and
@@ -262,7 +263,7 @@ func (r *Model) status(foot term.Line) term.Title {
 		room := r.width - corners
 		for _, f := range fields {
 			if f.keep > besideFoot {
-				room -= f.line.Width() + len(between)
+				room -= f.line.Width() + utf8.RuneCountInString(between)
 			}
 		}
 		fields = slices.Insert(fields, 0, field{line: foot.Cut(room), keep: besideFoot})

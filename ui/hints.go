@@ -37,7 +37,7 @@ func (h *hintLines) draw(th *term.Theme, offered []key.Binding) term.Line {
 	for _, b := range offered {
 		l.offered = append(l.offered, b.Help())
 	}
-	component := help.Model{ShortSeparator: betweenHints, Styles: help.Styles{
+	component := help.Model{ShortSeparator: between, Styles: help.Styles{
 		ShortKey: th.Lip(term.Accent | term.Bold), ShortDesc: th.Lip(term.Quiet), ShortSeparator: th.Lip(term.Quiet),
 	}}
 	l.line.Space(1)
@@ -49,10 +49,8 @@ func (h *hintLines) draw(th *term.Theme, offered []key.Binding) term.Line {
 	return l.line
 }
 
-const (
-	betweenHints = " · "
-	aroundHint   = 8 // cells that a hint must leave free
-)
+// aroundHint are the cells that a hint must leave free.
+const aroundHint = 8
 
 // hints are the most useful keys now, as many as there is room for; the last is
 // always help.
@@ -83,7 +81,7 @@ func (r *Model) hints(width int) term.Line {
 			continue
 		}
 		if len(offered) > 0 {
-			w += utf8.RuneCountInString(betweenHints)
+			w += utf8.RuneCountInString(between)
 		}
 		room -= w
 		offered = append(offered, b.Binding)

@@ -22,8 +22,7 @@ type Help struct {
 	env     *session.Env
 	on      *screen.Abilities
 	width   int // of the lines
-	list    widget.Table
-	lines   term.Lines
+	seen    widget.Viewport
 	waiting *screen.Binding // its letter comes next
 	problem string
 }
@@ -32,11 +31,11 @@ var _ screen.Screen = (*Help)(nil)
 
 // New returns help about the screen that it will be put on.
 func New(env *session.Env, on screen.Screen) *Help {
-	return &Help{env: env, on: screen.AbilitiesOf(on), list: widget.Table{Paged: true}}
+	return &Help{env: env, on: screen.AbilitiesOf(on)}
 }
 
 // List returns the lines in the box.
-func (h *Help) List() screen.List { return &h.list }
+func (h *Help) List() screen.List { return &h.seen }
 
 // Scope returns the scope of help.
 func (h *Help) Scope() screen.Scope { return screen.InHelp }
@@ -55,9 +54,9 @@ func inside(width int) int { return max(min(width-4, maxWidth)-4, 8) }
 
 func (h *Help) Resize(width, height int) {
 	h.width = inside(width)
-	h.lines = h.content(h.width)
-	h.list.SetHeight(max(min(height-2, len(h.lines)), 0))
-	h.list.SetLen(len(h.lines))
+	lines := h.content(h.width)
+	h.seen.SetLines(lines)
+	h.seen.Resize(h.width, min(height-2, len(lines)))
 }
 
 func (h *Help) Update(msg tea.Msg) tea.Cmd {
@@ -84,17 +83,17 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 	case "t":
 		return screen.Close(h, screen.Send(screen.Tour{}))
 	case "down":
-		h.list.Scroll(1)
+		h.seen.Scroll(1)
 	case "up":
-		h.list.Scroll(-1)
+		h.seen.Scroll(-1)
 	case "pgdown", "ctrl+d", "ctrl+f":
-		h.list.Scroll(max(h.list.Height-2, 1))
+		h.seen.Scroll(max(h.seen.Height()-2, 1))
 	case "pgup", "ctrl+u", "ctrl+b":
-		h.list.Scroll(-max(h.list.Height-2, 1))
+		h.seen.Scroll(-max(h.seen.Height()-2, 1))
 	case "home":
-		h.list.Scroll(-h.list.Len)
+		h.seen.Scroll(-h.seen.Len())
 	case "end":
-		h.list.Scroll(h.list.Len)
+		h.seen.Scroll(h.seen.Len())
 	default:
 		return h.press(name)
 	}
@@ -281,12 +280,12 @@ func (h *Help) View() term.Lines {
 	case h.problem != "":
 		right = h.problem
 	}
-	from, to := h.list.Visible()
+	_, to := h.seen.Visible()
 	frame := term.Frame{Focus: true}
 	frame.Top.Left.Put(term.Bold, "Help")
 	frame.Top.Left.Put(term.Quiet, "  "+nameOf(h.on.Scope()))
 	frame.Top.Right.Put(term.Plain, right)
-	if rest := len(h.lines) - to; rest > 0 {
+	if rest := h.seen.Len() - to; rest > 0 {
 		frame.Bottom.Left.Put(term.Plain, fmt.Sprintf("%d more below, pgdown", rest))
 	}
 	for i, k := range []struct{ key, what string }{{"g", "codes"}, {"k", "all keys"}, {"t", "tour"}, {":help", "topics"}} {
@@ -296,7 +295,7 @@ func (h *Help) View() term.Lines {
 		frame.Bottom.Right.Put(term.Accent|term.Bold, k.key)
 		frame.Bottom.Right.Put(term.Quiet, " "+k.what)
 	}
-	return box(h.env.Theme, frame, h.lines[from:to], h.width)
+	return box(h.env.Theme, frame, h.seen.Lines(), h.width)
 }
 
 // box draws a frame around lines.

@@ -64,30 +64,29 @@ func Moves(do screen.Action) bool {
 	return false
 }
 
-// apply moves by move, if the command is to move, and reports whether it is.
-func (l *List) apply(a screen.Command, move func(int)) bool {
-	n, half, page := a.Times(), max(l.Height/2, 1), max(l.Height-1, 1)
+// steps returns by how many rows a command moves in a list, and whether it is to
+// move.
+func steps(a screen.Command, rows, height int) (n int, moves bool) {
+	n, half, page := a.Times(), max(height/2, 1), max(height-1, 1)
 	switch a.Action {
 	case screen.Down:
-		move(n)
+		return n, true
 	case screen.Up:
-		move(-n)
+		return -n, true
 	case screen.Top:
-		move(-l.Len)
+		return -rows, true
 	case screen.Bottom:
-		move(l.Len)
+		return rows, true
 	case screen.HalfDown:
-		move(n * half)
+		return n * half, true
 	case screen.HalfUp:
-		move(-n * half)
+		return -n * half, true
 	case screen.PageDown:
-		move(n * page)
+		return n * page, true
 	case screen.PageUp:
-		move(-n * page)
-	default:
-		return false
+		return -n * page, true
 	}
-	return true
+	return 0, false
 }
 
 // Seek puts the cursor on the first row for which is is true, if there is one.

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -36,16 +37,15 @@ func (p *Page) Add(label, text string, style term.Style) {
 type Pager struct {
 	env    *screen.Shared
 	page   Page
-	list   Table
+	seen   Viewport
 	width  int
 	labels int
-	lines  term.Lines
 	search Search
 }
 
 // NewPager returns a screen that shows p.
 func NewPager(env *screen.Shared, p Page) *Pager {
-	g := &Pager{env: env, page: p, list: Table{Paged: true}}
+	g := &Pager{env: env, page: p}
 	g.search = Search{Hint: "text on this page", None: "not on this page", Find: g.find}
 	for _, part := range p.parts {
 		g.labels = max(g.labels, term.Clean(part.label).Width())
@@ -57,7 +57,7 @@ func NewPager(env *screen.Shared, p Page) *Pager {
 var _ screen.Screen = (*Pager)(nil)
 
 // List returns the lines.
-func (g *Pager) List() screen.List { return &g.list }
+func (g *Pager) List() screen.List { return &g.seen }
 
 func (g *Pager) Scope() screen.Scope { return screen.InConsole }
 
@@ -65,17 +65,15 @@ func (g *Pager) Scope() screen.Scope { return screen.InConsole }
 func (g *Pager) Resize(width, height int) {
 	if width != g.width {
 		g.width = width
-		g.wrap()
+		g.seen.SetLines(g.wrap())
 	}
-	g.list.SetHeight(height)
-	g.list.SetLen(len(g.lines))
+	g.seen.Resize(width, height)
 }
 
 // maxPageLines bounds what is broken into lines.
 const maxPageLines = 200_000
 
-func (g *Pager) wrap() {
-	g.lines = nil
+func (g *Pager) wrap() (lines term.Lines) {
 	indent := g.labels + 2
 	if g.labels > 0 {
 		indent++
@@ -94,21 +92,21 @@ func (g *Pager) wrap() {
 			}
 			l.To(indent)
 			l.Add(p.style, t)
-			g.lines = append(g.lines, l)
+			lines = append(lines, l)
 		}
-		if len(g.lines) > maxPageLines {
-			g.lines = append(g.lines, term.Of(term.Quiet, "  the rest is not shown"))
-			return
+		if len(lines) > maxPageLines {
+			return append(lines, term.Of(term.Quiet, "  the rest is not shown"))
 		}
 	}
+	return lines
 }
 
 func (g *Pager) Update(tea.Msg) tea.Cmd { return nil }
 
 func (g *Pager) Context() (left, right term.Line) {
 	left.Put(term.Bold, " "+g.page.Title)
-	from, to := g.list.Visible()
-	right.Put(term.Plain, fmt.Sprintf("lines %d to %d of %d ", min(from+1, to), to, len(g.lines)))
+	from, to := g.seen.Visible()
+	right.Put(term.Plain, fmt.Sprintf("lines %d to %d of %d ", min(from+1, to), to, g.seen.Len()))
 	return left, right
 }
 
@@ -143,19 +141,20 @@ func (g *Pager) text() string {
 
 // find scrolls to the nearest line that has what is searched.
 func (g *Pager) find(step int) bool {
-	at := Around(len(g.lines), g.list.Offset, step, func(i int) bool { return g.search.In(g.lines[i].String()) })
+	from, _ := g.seen.Visible()
+	at := Around(g.seen.Len(), from, step, func(i int) bool { return g.search.In(g.seen.lines[i].String()) })
 	if at >= 0 {
-		g.list.Offset = max(min(at, len(g.lines)-g.list.Height), 0)
-		g.list.Cursor = at
+		g.seen.ScrollTo(at)
 	}
 	return at >= 0
 }
 
 func (g *Pager) View() term.Lines {
-	return g.list.Lines(g.env.Theme, g.width, func(i int, r *Row) {
-		r.Line = g.lines[i]
-		if g.search.Text() != "" && g.search.In(r.String()) {
-			r.Line = r.With(term.Bold | term.Under)
+	lines := slices.Clone(g.seen.Lines())
+	for i, l := range lines {
+		if g.search.Text() != "" && g.search.In(l.String()) {
+			lines[i] = l.With(term.Bold | term.Under)
 		}
-	})
+	}
+	return lines
 }

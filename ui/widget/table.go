@@ -125,10 +125,15 @@ func (t *Table) line(th *term.Theme, width, i int, row func(i int, r *Row)) term
 
 // Handle moves the cursor, or what is seen, if the command is to move.
 func (t *Table) Handle(a screen.Command) bool {
-	if t.Paged {
-		return t.apply(a, t.Scroll)
+	n, moves := steps(a, t.Len, t.Height)
+	switch {
+	case !moves:
+	case t.Paged:
+		t.Scroll(n)
+	default:
+		t.Move(n)
 	}
-	return t.apply(a, t.Move)
+	return moves
 }
 
 // Click puts the cursor on the row at a cell of the screen, and reports whether
