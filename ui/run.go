@@ -56,6 +56,7 @@ type Config struct {
 	Notes    []string // what is wrong; shown at the start, too
 	Writable bool
 	NoMouse  bool
+	Still    bool // nothing moves by itself
 	FPS      int  // frames a second; 0 is 30
 	Ages     bool // times in lists are how long ago
 	Zone     *time.Location
@@ -252,7 +253,7 @@ func Build(cfg Config) *Model {
 	env := &session.Env{
 		Shared: screen.Shared{
 			Theme: cfg.Theme, Keys: keys, Undo: new(screen.Undos), Events: new(screen.Events),
-			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep,
+			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep, Still: cfg.Still,
 		},
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe,
 		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText,

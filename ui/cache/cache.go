@@ -47,7 +47,8 @@ type Cache struct {
 	sorting int // of sortings
 	history widget.History
 
-	listing bool      // a walk is on its way
+	listing bool // a walk is on its way
+	waiting widget.Wait
 	walked  time.Time // when the last one ended; zero before the first
 	took    time.Duration
 	stale   bool // requests have changed entries since
@@ -131,7 +132,7 @@ func (c *Cache) walk() tea.Cmd {
 			close(w.batches)
 		}
 	}()
-	return c.wait(w)
+	return tea.Batch(c.waiting.Begin(&c.env.Shared, c), c.wait(w))
 }
 
 // wait waits for the next batch.
@@ -177,6 +178,7 @@ func (c *Cache) take(m batchOf) tea.Cmd {
 		m.walk.next.keep(c.index)
 	}
 	c.index = m.walk.next
+	c.waiting.End()
 	c.listing, c.walked, c.took = false, c.env.Now(), c.env.Now().Sub(m.walk.began)
 	clear(c.plans)
 	return tea.Batch(c.lay(), c.scan(), c.plan())
@@ -322,6 +324,9 @@ func (c *Cache) below() int {
 }
 
 func (c *Cache) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := c.waiting.Tick(msg); is {
+		return cmd
+	}
 	switch msg := msg.(type) {
 	case session.Snapshot:
 		c.now = msg.At

@@ -161,3 +161,19 @@ func TestHostileEntries(t *testing.T) {
 	s.entries = append(s.entries, entry(strings.Repeat("x\x1b[31m\u202e", 1<<17), "json", 1<<20, 1, 1))
 	place(t, s).Try(keys...)
 }
+
+func TestListingTakesLong(t *testing.T) {
+	t.Parallel()
+	clock := uitest.NewClock()
+	c := cache.New(t.Context(), &session.Env{Shared: clock.Shared()}, new(shelf))
+	c.Resize(80, 20)
+	c.Update(session.Snapshot{At: uitest.Began})
+	clock.Pass(3 * time.Second)
+	_, right := c.Context()
+	if got := right.String(); !strings.Contains(got, "listing  3.0 s · ") {
+		t.Error(got)
+	}
+	if got := c.View().Text(); !strings.Contains(got, "listing all termini  3.0 s") {
+		t.Error(got)
+	}
+}

@@ -48,7 +48,8 @@ func (c *Cache) Context() (left, right term.Line) {
 	}
 	switch {
 	case c.listing:
-		right.Put(term.Quiet, "listing · ")
+		c.waiting.Put(&right, term.Quiet, "listing")
+		right.Put(term.Quiet, " · ")
 	case c.stale:
 		right.Put(term.Attention, "changed since; ctrl+r lists again")
 		right.Put(term.Quiet, " · ")
@@ -89,7 +90,7 @@ func (c *Cache) none() term.Lines {
 	case c.filter != "":
 		return term.Lines{line(term.Plain, fmt.Sprintf("No entry matches. %s hidden.  esc clears the filter", term.Grouped(int64(len(c.index.all)))))}
 	case c.walked.IsZero():
-		return term.Lines{line(term.Quiet, "listing all termini")}
+		return widget.Waiting(&c.waiting, "listing all termini")[1:]
 	}
 	return term.Lines{line(term.Plain, "No cache is routed and none of the termini can be listed, or nothing is kept.  3 Routes")}
 }

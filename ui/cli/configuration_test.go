@@ -51,9 +51,12 @@ func configure(t *testing.T, p *program, path string) {
 // comparisons.
 func TestConfigurationOnTheScreen(t *testing.T) {
 	t.Parallel()
-	file := "times: ago\nmask: [datacentre]\nignore: [.parameters.role]\nkeys:\n  follow: [ctrl+g]\n  up: [w, up]\n"
+	file := "times: ago\nmotion: off\nmask: [datacentre]\nignore: [.parameters.role]\nkeys:\n  follow: [ctrl+g]\n  up: [w, up]\n"
 	travel(t, configured(t, file), func(tr *trip) {
 		tr.sees("0s ago")
+		if !(viewer{tr.program}).config(tr.t.Context(), tr.session, nil).Still {
+			tr.t.Error("signs turn")
+		}
 		tr.key("w", "follow off")
 		tr.key("ctrl+g", "follow on")
 		tr.key("w", "follow off")

@@ -129,7 +129,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 	cfg := ui.Config{
 		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
 		Theme: v.p.theme(mine), Now: v.p.site.Now, Remap: remap(mine),
-		NoMouse: !mine.Mouse, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
+		NoMouse: !mine.Mouse, Still: !mine.Motion, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
 	o := v.consoleOptions(s, switchTo)
 	var routed routes.Engine

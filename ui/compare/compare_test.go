@@ -5,11 +5,16 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/traces"
+	"indirtui/traces/diff"
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/compare"
+	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/uitest"
 )
@@ -106,5 +111,18 @@ func TestHostileAnswers(t *testing.T) {
 	two(t, answers(t, deep, strings.Repeat(`{"a":`, 2000)+"1"+strings.Repeat(`}`, 2000))).Try(keys...)
 	for seed := range uint64(6) {
 		two(t, uitest.HostileLog(t, rand.New(rand.NewPCG(seed, 6)), 2)).Try(keys...)
+	}
+}
+
+func TestRunsTakeLong(t *testing.T) {
+	t.Parallel()
+	clock := uitest.NewClock()
+	env := &session.Env{Shared: clock.Shared()}
+	both := compare.Sets(t.Context(), env, diff.Set{}, diff.Set{}, false)().(tea.BatchMsg)
+	r := both[0]().(screen.Push).Screen
+	r.Resize(80, 20)
+	clock.Pass(2 * time.Second)
+	if got := r.View().Text(); !strings.Contains(got, "reading both sides  2.0 s") {
+		t.Error(got)
 	}
 }

@@ -23,6 +23,7 @@ type Runs struct {
 	apart         bool
 	besides       []string // rules besides those of the user
 	report        *diff.Report
+	wait          widget.Wait
 	err           error
 	width, height int
 	list          widget.Table
@@ -53,10 +54,10 @@ func Replayed(ctx context.Context, env *session.Env, then, now []uint64) tea.Cmd
 func (r *Runs) again() tea.Cmd {
 	o := diff.Options{Ignore: slices.Concat(r.besides, r.env.Ignored), Apart: r.apart}
 	a, b := r.a, r.b
-	return screen.Later(func() tea.Msg {
+	return tea.Batch(r.wait.Begin(&r.env.Shared, r), screen.Later(func() tea.Msg {
 		report, err := diff.Runs(r.ctx, a, b, o)
 		return screen.For{Screen: r, Msg: runsCompared{report, err}}
-	})
+	}))
 }
 
 func (r *Runs) Scope() screen.Scope { return screen.InCompare }
@@ -71,7 +72,11 @@ func (r *Runs) Resize(width, height int) {
 func (r *Runs) List() screen.List { return &r.list }
 
 func (r *Runs) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := r.wait.Tick(msg); is {
+		return cmd
+	}
 	if m, ok := msg.(runsCompared); ok {
+		r.wait.End()
 		r.report, r.err = m.report, m.err
 		if r.report != nil {
 			r.list.SetLen(len(r.report.Requests))
@@ -154,7 +159,7 @@ func (r *Runs) View() term.Lines {
 	case r.err != nil:
 		return term.Lines{{}, term.Of(term.Failed, "   "+r.err.Error())}
 	case r.report == nil:
-		return term.Lines{{}, term.Of(term.Quiet, "   reading both sides")}
+		return widget.Waiting(&r.wait, "reading both sides")
 	}
 	rep := r.report
 	both := term.Of(term.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared))

@@ -32,6 +32,7 @@ type Config struct {
 	Theme        string // "auto" by the environment, or one of Themes
 	Glyphs       string // "auto" by the locale, "ascii", "unicode"
 	Mouse        bool
+	Motion       bool
 	FPS          int    // frames a second at most
 	Times        string // "clock" or "ago"
 	Zone         *time.Location
@@ -101,6 +102,10 @@ var table = []key{
 	{
 		"mouse", "true", "whether clicks and the wheel are for the program; false leaves them to the terminal", false, nil,
 		func(c *Config, s string) error { return truth(&c.Mouse, s) },
+	},
+	{
+		"motion", "true", "whether a sign turns while something takes long; false leaves only the seconds", false, nil,
+		func(c *Config, s string) error { return truth(&c.Motion, s) },
 	},
 	{"fps", "30", "frames a second at most, 1 to 60; 5 is good for slow lines", false, nil, readFPS},
 	{

@@ -62,6 +62,7 @@ func TestWhoDecides(t *testing.T) {
 		{"our own variable", config.Options{Getenv: env("NO_COLOR=1", "INDIRTUI_THEME=dark")}, "theme", "dark", "environment INDIRTUI_THEME", 2},
 		{"flag", config.Options{User: user, Getenv: env("NO_COLOR=1"), Flags: []config.Flag{{Key: "theme", Value: "none", Text: "--theme=none"}}}, "theme", "none", "--theme=none", 3},
 		{"two words", config.Options{Getenv: env("INDIRTUI_FUNCTION_KEYS=on")}, "function-keys", "on", "environment INDIRTUI_FUNCTION_KEYS", 1},
+		{"off", config.Options{Getenv: env("INDIRTUI_MOTION=off")}, "motion", "off", "environment INDIRTUI_MOTION", 1},
 		{"a list is all of it", config.Options{User: user, Project: project, Getenv: env("INDIRTUI_MASK=tok1,tok2")}, "mask", "tok1, tok2, apikey, licence", "environment INDIRTUI_MASK, " + project + ":3", 0},
 		{"keys", config.Options{User: user, Project: project}, "keys.follow", "f6", project + ":5", 1},
 		{"space", config.Options{User: user}, "keys.filter", "/ space", user + ":7", 0},
@@ -83,7 +84,7 @@ func TestWhoDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.FPS != 20 || c.Times != "ago" || !slices.Equal(c.Secrets, []string{"apikey", "licence"}) || !slices.Equal(c.Keys[screen.FilterBy], []string{"/", " "}) || c.Memory != 256<<20 || !c.Mouse {
+	if c.FPS != 20 || c.Times != "ago" || !slices.Equal(c.Secrets, []string{"apikey", "licence"}) || !slices.Equal(c.Keys[screen.FilterBy], []string{"/", " "}) || c.Memory != 256<<20 || !c.Mouse || !c.Motion {
 		t.Errorf("in force: %+v", c)
 	}
 }
@@ -101,6 +102,7 @@ func TestMistakes(t *testing.T) {
 		{"fps: [1, 2]\n", ":1: fps: want one value", ""},
 		{"theme: blue\n", `:1: theme: "blue" is not one of auto, terminal, dark, light, mono, none`, ""},
 		{"mouse: perhaps\n", `:1: mouse: "perhaps" is neither true nor false`, ""},
+		{"motion: slow\n", `:1: motion: "slow" is neither true nor false`, ""},
 		{"memory: 1M\n", `:1: memory: "1M" is no size`, ""},
 		{"memory: 99999999999999999999G\n", "is no size", ""},
 		{"zone: Nowhere/Town\n", `"Nowhere/Town" is no time zone`, ""},

@@ -92,6 +92,8 @@ type Console struct {
 	ctx     context.Context // ends with the program: requests must not outlive it
 	running map[int]context.CancelFunc
 	started int
+	wait    widget.Wait
+	asked   string // what was asked last
 
 	entries       []entry
 	lines         []line
@@ -145,6 +147,7 @@ func (c *Console) Stop() bool {
 		cancel()
 	}
 	clear(c.running)
+	c.wait.End()
 	return some
 }
 
@@ -269,13 +272,13 @@ type answered struct {
 // before it.
 func (c *Console) send(req *indirector.Request, prepare func(*indirector.Request) error) tea.Cmd {
 	ask, _ := c.begin(req)
-	return screen.Later(func() tea.Msg {
+	return tea.Batch(c.wait.Begin(&c.env.Shared, c), screen.Later(func() tea.Msg {
 		var err error
 		if prepare != nil {
 			err = prepare(req)
 		}
 		return screen.For{Screen: c, Msg: ask(err)}
-	})
+	}))
 }
 
 // listing asks a search, and shows what it finds while it finds it. It does not
@@ -306,6 +309,7 @@ func (c *Console) listing(req *indirector.Request, line string) tea.Cmd {
 func (c *Console) begin(req *indirector.Request) (ask func(error) answered, cancel func()) {
 	ctx, cancel, n := c.start()
 	req.Caller = "you"
+	c.asked = strings.Join([]string{req.Verb.String(), req.Indirection, req.Key}, " ")
 	engine, log := c.o.Engine, c.env.Log
 	return func(err error) answered {
 		a := answered{n: n, err: err}
@@ -335,6 +339,9 @@ func (c *Console) end(n int) {
 	if cancel := c.running[n]; cancel != nil {
 		cancel()
 		delete(c.running, n)
+	}
+	if len(c.running) == 0 {
+		c.wait.End()
 	}
 }
 
@@ -447,6 +454,9 @@ func (c *Console) layout() {
 }
 
 func (c *Console) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := c.wait.Tick(msg); is {
+		return cmd
+	}
 	switch msg := msg.(type) {
 	case answered:
 		return c.answer(msg)
@@ -487,6 +497,14 @@ func (c *Console) Context() (left, right term.Line) {
 	left.Put(term.Bold, "Console")
 	if b := c.env.Keys.Of(screen.Console, c.Scope()); b != nil {
 		left.Put(term.Quiet, "  "+b.Key()+" hides")
+	}
+	if c.wait.Long() {
+		words := c.asked
+		if n := len(c.running); n > 1 {
+			words = term.Plural(n, "request")
+		}
+		c.wait.Put(&right, term.Touched, term.Clean(words).CutMiddle(max(c.width/3, 8)).String())
+		right.Put(term.Quiet, " · ")
 	}
 	switch {
 	case c.o.Engine == nil:

@@ -452,3 +452,30 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+func TestAskingTakesLong(t *testing.T) {
+	t.Parallel()
+	clock := uitest.NewClock()
+	h := newEngine(t, quiet)
+	c := console.New(t.Context(), &session.Env{Shared: clock.Shared(), Log: h.log}, options(h))
+	c.Resize(80, 20)
+	want := func(text string, shown bool) {
+		t.Helper()
+		_, right := c.Context()
+		if got := right.String(); strings.Contains(got, text) != shown {
+			t.Errorf("%q is shown: %t, want %t: %s", text, !shown, shown, got)
+		}
+	}
+	c.Run("find node web01")
+	clock.Pass(400 * time.Millisecond)
+	want("find node web01", false)
+	clock.Pass(time.Second)
+	want("find node web01  1.4 s · ", true)
+	c.Run("find node web02")
+	want("2 requests  1.4 s · ", true)
+	c.Stop()
+	want("requests", false)
+	if clock.Pass(time.Minute); clock.Ticks() != 0 {
+		t.Errorf("%d timers run when nothing does", clock.Ticks())
+	}
+}

@@ -29,6 +29,7 @@ type Failures struct {
 	stats         session.Stats
 	since         time.Time
 	busy          bool
+	wait          widget.Wait
 	done          bool
 	resting       bool   // what was gathered is good enough for now
 	gathered      uint64 // failures there were when they were gathered
@@ -96,6 +97,9 @@ func (f *Failures) Resize(width, height int) {
 func (f *Failures) below() int { return min(12, max(f.height*2/5, 2)) }
 
 func (f *Failures) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := f.wait.Tick(msg); is {
+		return cmd
+	}
 	switch msg := msg.(type) {
 	case session.Snapshot:
 		f.stats = msg.Stats
@@ -106,6 +110,9 @@ func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 	case failuresGathered:
 		f.busy, f.done, f.gathered = false, msg.hidden == f.hiddenOnly && msg.by == f.by, msg.total
 		f.since = msg.since
+		if f.done {
+			f.wait.End()
+		}
 		f.take(msg.groups)
 		if wait := breather(f.stats.Total); wait > 0 {
 			f.resting = true
@@ -145,7 +152,11 @@ func (f *Failures) gather() tea.Cmd {
 	}
 	f.busy = true
 	total, hidden, by := f.stats.Failed, f.hiddenOnly, f.by
-	return screen.Later(func() tea.Msg {
+	var wait tea.Cmd
+	if !f.done {
+		wait = f.wait.Begin(&f.env.Shared, f)
+	}
+	return tea.Batch(wait, screen.Later(func() tea.Msg {
 		m := failuresGathered{total: total, hidden: hidden, by: by}
 		first, _ := f.env.Log.Range()
 		if row, ok := f.env.Log.Row(first); ok {
@@ -153,7 +164,7 @@ func (f *Failures) gather() tea.Cmd {
 		}
 		m.groups = gatherFailures(f.env.Log, hidden, by)
 		return screen.For{Screen: f, Msg: m}
-	})
+	}))
 }
 
 func gatherFailures(log session.Log, hiddenOnly bool, by string) []failure {
@@ -408,7 +419,7 @@ func (f *Failures) View() term.Lines {
 		text := fmt.Sprintf("No failure since %s in %s. Hidden ones would be listed too.", f.env.Clock(f.since), term.Plural(int(f.stats.Total), "request"))
 		switch {
 		case !f.done:
-			text = "gathering failures"
+			return widget.Waiting(&f.wait, "gathering failures")
 		case f.hiddenOnly:
 			text = "Nothing is hidden from its caller.  h lists all failures"
 		case f.since.IsZero():

@@ -52,6 +52,7 @@ type groups struct {
 	field string
 	list  []group
 	busy  bool
+	wait  widget.Wait
 	state state // of the log when it was gathered
 }
 
@@ -124,9 +125,13 @@ func (r *Requests) regroup() tea.Cmd {
 	}
 	g.busy = true
 	by, filter := g.by, r.filter
-	return screen.Later(func() tea.Msg {
+	var wait tea.Cmd
+	if g.list == nil {
+		wait = g.wait.Begin(&r.env.Shared, r)
+	}
+	return tea.Batch(wait, screen.Later(func() tea.Msg {
 		return screen.For{Screen: r, Msg: gathered{g, now, gather(r.env.Log, by, filter)}}
-	})
+	}))
 }
 
 func gather(log session.Log, by, filter string) []group {
@@ -181,6 +186,7 @@ func badness(o traces.Outcome) int {
 }
 
 func (r *Requests) gathered(m gathered) tea.Cmd {
+	m.groups.wait.End()
 	if r.groups != m.groups {
 		return nil
 	}

@@ -92,6 +92,11 @@ func (r *Requests) Resize(width, height int) {
 }
 
 func (r *Requests) Update(msg tea.Msg) tea.Cmd {
+	if r.groups != nil {
+		if cmd, is := r.groups.wait.Tick(msg); is {
+			return cmd
+		}
+	}
 	switch msg := msg.(type) {
 	case session.Snapshot:
 		return r.news(msg)

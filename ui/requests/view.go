@@ -121,7 +121,7 @@ func (r *Requests) empty() term.Lines {
 	text := "No request yet."
 	switch {
 	case r.groups != nil && r.groups.list == nil:
-		text = "gathering groups"
+		return widget.Waiting(&r.groups.wait, "gathering groups")
 	case r.filter != "" && !r.done:
 		text = fmt.Sprintf("so far 0 of %s/%s checked", term.Grouped(int64(n)), term.Grouped(int64(total)))
 	case r.filter != "":

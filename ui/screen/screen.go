@@ -281,6 +281,8 @@ type Shared struct {
 	// Keep writes a part of what is kept for this project, by its name. Nil if
 	// nothing is kept.
 	Keep func(name string, v any) error
+	// Still is set if nothing is to move by itself.
+	Still bool
 }
 
 // Clock formats a time of day, to the second.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/charmbracelet/bubbles/spinner"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 )
@@ -35,6 +36,7 @@ type Glyphs struct {
 	Caret                      string // where to write
 	Live                       string // in front of what the program is doing
 	Spark                      []string
+	Turning                    []string // one after the other: something goes on
 }
 
 // ASCII and Unicode are the two sets of signs.
@@ -44,14 +46,14 @@ var (
 		Cursor: ">", Open: "v", Closed: ">", Leaf: " ", Planned: ".",
 		Happened: "o", Not: "-", Wrong: "x",
 		Own: "=", Outside: "#", Instant: "|", Caret: "_", Live: "*",
-		Spark: []string{".", "_", "-", "=", "#"},
+		Spark: []string{".", "_", "-", "=", "#"}, Turning: spinner.Line.Frames,
 	}
 	Unicode = Glyphs{
 		Border: lipgloss.RoundedBorder(),
 		Cursor: "›", Open: "▾", Closed: "▸", Leaf: " ", Planned: "·",
 		Happened: "●", Not: "○", Wrong: "✗", Gutter: "▌",
 		Own: "━", Outside: "█", Instant: "▏", Caret: "▏", Live: "●",
-		Spark: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+		Spark: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, Turning: spinner.MiniDot.Frames,
 	}
 )
 

@@ -46,6 +46,7 @@ type File struct {
 	mode     fileMode
 	asked    bool // the contents were asked for
 	loaded   bool
+	wait     widget.Wait
 	err      error
 	body     []byte // redacted, if it is text
 	whole    bool
@@ -117,7 +118,7 @@ func (f *File) Load() tea.Cmd {
 func (f *File) read() tea.Cmd {
 	f.asked = true
 	contents, redact := fileOf(f.inst), f.env.RedactText
-	return screen.Later(func() tea.Msg {
+	return tea.Batch(f.wait.Begin(&f.env.Shared, f), screen.Later(func() tea.Msg {
 		var m fileLoaded
 		m.body, m.whole, m.err = model.Preview(contents, preview)
 		if m.text = isText(m.body, m.whole); m.text {
@@ -128,7 +129,7 @@ func (f *File) read() tea.Cmd {
 			m.body, m.lines = []byte(text), strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		}
 		return screen.For{Screen: f, Msg: m}
-	})
+	}))
 }
 
 // isText reports whether b is readable UTF-8. If it is only the
@@ -265,8 +266,12 @@ func (f *File) left() int {
 }
 
 func (f *File) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := f.wait.Tick(msg); is {
+		return cmd
+	}
 	switch msg := msg.(type) {
 	case fileLoaded:
+		f.wait.End()
 		f.loaded, f.body, f.whole, f.text, f.redacted, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.redacted, msg.lines, msg.err
 		f.layout()
 	case factsGathered:
@@ -401,7 +406,7 @@ func (f *File) contents(width int) term.Lines {
 	case !f.asked:
 		return message(term.Plain, "The contents are elsewhere.  enter fetches the first "+term.Grouped(preview)+" B")
 	case !f.loaded:
-		return message(term.Quiet, "reading")
+		return widget.Waiting(&f.wait, "reading")
 	case f.err != nil:
 		return message(term.Attention, indirector.Message(f.err))
 	case f.mode == asBytes:

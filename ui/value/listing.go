@@ -40,6 +40,7 @@ type Listing struct {
 	how           string // "in 12 ms", "cancelled"; "" while it runs
 	bad           bool
 	cancelled     bool // by a key here
+	wait          widget.Wait
 
 	mu   sync.Mutex // guards what follows
 	late struct {
@@ -81,7 +82,9 @@ func (l *Listing) End(how string, bad bool, then tea.Cmd) {
 type lookDue struct{}
 
 // Load begins to look for what has been found.
-func (l *Listing) Load() tea.Cmd { return l.env.After(beat, screen.For{Screen: l, Msg: lookDue{}}) }
+func (l *Listing) Load() tea.Cmd {
+	return tea.Batch(l.wait.Begin(&l.env.Shared, l), l.env.After(beat, screen.For{Screen: l, Msg: lookDue{}}))
+}
 
 func (l *Listing) look() tea.Cmd {
 	l.mu.Lock()
@@ -91,6 +94,7 @@ func (l *Listing) look() tea.Cmd {
 	if !l.late.ended {
 		return l.Load()
 	}
+	l.wait.End()
 	l.ended, l.how, l.bad = true, l.late.how, l.late.bad
 	return l.late.then
 }
@@ -103,6 +107,9 @@ func (l *Listing) Resize(width, height int) {
 }
 
 func (l *Listing) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := l.wait.Tick(msg); is {
+		return cmd
+	}
 	if _, ok := msg.(lookDue); ok && !l.ended {
 		return l.look()
 	}
@@ -114,9 +121,11 @@ func (l *Listing) Context() (left, right term.Line) {
 	count := term.Grouped(int64(l.n)) + " found"
 	switch {
 	case !l.ended && l.cancelled:
-		right.Put(term.Touched, count+", being cancelled ")
+		l.wait.Put(&right, term.Touched, count+", being cancelled")
+		right.Space(1)
 	case !l.ended:
-		right.Put(term.Touched, count+" so far ")
+		l.wait.Put(&right, term.Touched, count+" so far")
+		right.Space(1)
 		if b := l.env.Keys.Of(screen.Back, l.Scope()); b != nil {
 			right.Put(term.Quiet, "  "+b.Key()+" cancels ")
 		}

@@ -47,6 +47,7 @@ type Value struct {
 	mode      mode
 	wanted    bool // a large value was asked for
 	loaded    bool
+	wait      widget.Wait
 	err       error
 	body      []byte
 	root      *tree.Node // nil if it is no JSON
@@ -114,7 +115,7 @@ func (v *Value) Load() tea.Cmd {
 
 func (v *Value) read() tea.Cmd {
 	v.wanted = true
-	return func() tea.Msg {
+	load := func() tea.Msg {
 		var m bodyLoaded
 		if m.body, m.err = v.env.Log.Body(v.value); m.err == nil && v.value.Format == "json" {
 			m.root, m.err = tree.Parse(m.body)
@@ -122,6 +123,7 @@ func (v *Value) read() tea.Cmd {
 		m.yaml = yamlOf(&m)
 		return screen.For{Screen: v, Msg: m}
 	}
+	return tea.Batch(v.wait.Begin(&v.env.Shared, v), load)
 }
 
 func yamlOf(m *bodyLoaded) []string {
@@ -206,8 +208,12 @@ func (v *Value) pageLen() int {
 }
 
 func (v *Value) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := v.wait.Tick(msg); is {
+		return cmd
+	}
 	switch msg := msg.(type) {
 	case bodyLoaded:
+		v.wait.End()
 		v.loaded, v.body, v.root, v.yaml, v.err = true, msg.body, msg.root, msg.yaml, msg.err
 		if v.root == nil && v.err == nil {
 			v.mode = asYAML // plain text: there is no tree

@@ -41,7 +41,7 @@ func (v *Value) View() term.Lines {
 	case !v.wanted:
 		body = term.Lines{{}, term.Of(term.Plain, "   "+term.Bytes(int64(v.value.Size))+".  enter loads it")}
 	case !v.loaded:
-		body = term.Lines{{}, term.Of(term.Quiet, "   loading "+term.Bytes(int64(v.value.Size)))}
+		body = widget.Waiting(&v.wait, "loading "+term.Bytes(int64(v.value.Size)))
 	case v.mode == asYAML:
 		body = v.text()
 	case v.mode == asRaw:

@@ -41,6 +41,7 @@ type Form struct {
 	preview []string           // what Preview returned last
 	asked   []string           // the values that it was asked for last
 	stop    context.CancelFunc // ends Preview; nil if it does not run
+	wait    Wait
 }
 
 // previewed is what Preview returned.
@@ -69,9 +70,9 @@ func (f *Form) Load() tea.Cmd {
 	ctx, stop := context.WithCancel(context.Background())
 	f.asked, f.stop = values, stop
 	preview := f.Preview
-	return screen.Later(func() tea.Msg {
+	return tea.Batch(f.wait.Begin(f.Env, f), screen.Later(func() tea.Msg {
 		return screen.For{Screen: f, Msg: previewed{preview(ctx, values)}}
-	})
+	}))
 }
 
 // known reports whether Preview was asked for what is written now.
@@ -116,8 +117,12 @@ func (f *Form) check() {
 }
 
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := f.wait.Tick(msg); is {
+		return cmd
+	}
 	if m, ok := msg.(previewed); ok {
 		f.stop()
+		f.wait.End()
 		f.stop, f.preview = nil, m.lines
 		return f.Load()
 	}
@@ -206,7 +211,8 @@ func (f *Form) View() term.Lines {
 		switch {
 		case f.stop != nil || !f.known():
 			if i == 0 && f.problem == nil {
-				l.Put(term.Quiet, "  counting")
+				l.Space(2)
+				f.wait.Put(&l, term.Quiet, "counting")
 			}
 		case i < len(f.preview):
 			l.Add(term.Attention, term.CleanTo("  "+f.preview[i], f.Width))
