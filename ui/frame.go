@@ -219,6 +219,9 @@ const (
 // between stands between two fields, and between two hints.
 const between = " · "
 
+// apart is how much of the border is seen between left and right at least.
+const apart = 4
+
 // status is what is true everywhere, in the lower border: what went wrong and
 // what the user has changed at the left, and what is written at the right. What
 // has nothing to report is not there.
@@ -260,7 +263,7 @@ func (r *Model) status(foot term.Line) term.Title {
 	}
 	const corners = 8
 	if foot.Width() > 0 {
-		room := r.width - corners
+		room := r.width - corners - apart
 		for _, f := range fields {
 			if f.keep > besideFoot {
 				room -= f.line.Width() + utf8.RuneCountInString(between)
@@ -285,7 +288,7 @@ func fitFields(fields []field, width int) term.Title {
 			}
 			side.Append(f.line)
 		}
-		if t.Left.Width()+t.Right.Width()+4 <= width {
+		if t.Left.Width()+t.Right.Width()+apart <= width {
 			return t
 		}
 		least := -1

@@ -501,7 +501,7 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.sees("break ind=catalog key=web01* before cache-read do hold")
 		tr.golden("journey7-form")
 		tr.key("enter", "5 Breaks 1", "did :break ind=catalog key=web01* before cache-read do hold")
-		tr.command("find catalog web01.example.com ignore_cache", "HELD 1").cursor("|  1048 ", "held")
+		tr.command("find catalog web01.example.com ignore_cache", "HELD 1").cursor(" 1048 ", "held")
 		tr.golden("journey7-held")
 		// The screen is quick while a request is held. The machine may be slow now and
 		// then, but not all the time.
