@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/bubbles/help"
 	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/ui/screen"
 	"indirtui/ui/term"
@@ -61,6 +62,16 @@ func (r *Model) hints(width int) term.Line {
 		l.Put(term.Plain, " and a letter: "+b.About)
 		return l
 	}
+	bindings := r.offered(width)
+	offered := make([]key.Binding, len(bindings))
+	for i, b := range bindings {
+		offered[i] = b.Binding
+	}
+	return r.drawn.draw(r.env.Theme, offered)
+}
+
+// offered are the bindings that there is room for.
+func (r *Model) offered(width int) []*screen.Binding {
 	top := r.shown()
 	room := width - 2 // a blank at each end
 	last := r.env.Keys.Of(screen.Help, top.Scope())
@@ -70,7 +81,7 @@ func (r *Model) hints(width int) term.Line {
 	if last != nil {
 		room -= hintWidth(last)
 	}
-	offered := make([]key.Binding, 0, 12)
+	offered := make([]*screen.Binding, 0, 12)
 	for _, do := range top.Hints() {
 		b := r.env.Keys.Of(do, top.Scope())
 		if b == nil || !do.OfRoot() && !top.Captures() && !top.Now(b).Enabled() {
@@ -84,12 +95,28 @@ func (r *Model) hints(width int) term.Line {
 			w += utf8.RuneCountInString(between)
 		}
 		room -= w
-		offered = append(offered, b.Binding)
+		offered = append(offered, b)
 	}
 	if last != nil {
-		offered = append(offered, last.Binding)
+		offered = append(offered, last)
 	}
-	return r.drawn.draw(r.env.Theme, offered)
+	return offered
+}
+
+// clickHint does what the hint at a cell names.
+func (r *Model) clickHint(x int) tea.Cmd {
+	top := r.shown()
+	if top.Captures() || r.waiting != nil {
+		return nil
+	}
+	at := 1
+	for _, b := range r.offered(r.width) {
+		if x >= at && x < at+hintWidth(b) && !b.Arg {
+			return r.command(screen.Command{Action: b.Do})
+		}
+		at += hintWidth(b) + utf8.RuneCountInString(between)
+	}
+	return nil
 }
 
 func hintWidth(b *screen.Binding) int {

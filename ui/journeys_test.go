@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -317,6 +318,30 @@ func TestMouse(t *testing.T) {
 	click(26, 10)
 	p.Size(50, 10)
 	click(1, 1)
+}
+
+// TestClicks: the second click on a row opens it, and a hint does what it names.
+func TestClicks(t *testing.T) {
+	t.Parallel()
+	p := start(t, newTestEngine(t).play(), 80, 24)
+	click := func(x, y int) {
+		p.Send(tea.MouseMsg{X: x, Y: y, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+	}
+	click(10, 4)
+	click(10, 5)
+	p.Want("Requests  all 8", "follow off").Not(" new")
+	click(10, 5)
+	p.Want("- #3 find").Keys("esc").Want("Requests  all 8")
+	click(10, 5)
+	p.Keys("j", "k")
+	click(10, 5)
+	p.Want("Requests  all 8")
+	lines := strings.Split(p.Frame(), "\n")
+	hint := func(text string) { click(utf8.RuneCountInString(lines[23][:strings.Index(lines[23], text)]), 23) }
+	hint("filter")
+	p.Want("| / _").Keys("esc")
+	hint(": cmd")
+	p.Want("| : _")
 }
 
 func TestCounts(t *testing.T) {

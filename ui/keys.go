@@ -217,19 +217,39 @@ func (r *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		if ev.Button == tea.MouseButtonWheelUp {
 			lines = -3
 		}
+		r.clicked = clicked{}
 		return wheel(top, lines)
 	case ev.Action != tea.MouseActionPress || ev.Button != tea.MouseButtonLeft:
 		return nil
 	case ev.Y == 0:
 		return r.clickTab(ev.X)
+	case ev.Y == r.height-1:
+		return r.clickHint(ev.X)
 	case y >= 0 && y < height && x >= 0 && x < width:
 		if top.Floats {
 			dx, dy := term.Middle(top.View(), width, height)
 			x, y = x-dx, y-dy
 		}
-		return click(top, x, y)
+		return r.click(top, x, y)
 	}
 	return nil
+}
+
+// A clicked row is opened by the next click on it.
+type clicked struct {
+	on  screen.Screen
+	row int // of the screen
+}
+
+// click gives a click to a screen. The second one on the same row opens it.
+func (r *Model) click(s *screen.Abilities, x, y int) tea.Cmd {
+	now, before := clicked{s.Screen, y}, r.clicked
+	r.clicked = now
+	if l := s.List(); now == before && l != nil && l.Click(x, y) && s.Disabled(screen.Enter) == "" {
+		r.clicked = clicked{}
+		return r.command(screen.Command{Action: screen.Enter})
+	}
+	return click(s, x, y)
 }
 
 func wheel(s *screen.Abilities, lines int) tea.Cmd {

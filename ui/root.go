@@ -82,6 +82,7 @@ type Model struct {
 	history widget.History
 	tour    tour.Tour
 	quit    bool
+	clicked clicked // last
 }
 
 // Messages of the root to itself.

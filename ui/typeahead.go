@@ -38,6 +38,7 @@ type (
 
 // typed takes keys, of which a slow line may deliver several at once.
 func (r *Model) typed(msg tea.KeyMsg) tea.Cmd {
+	r.clicked = clicked{}
 	if len(r.typeahead.queue) >= maxQueue {
 		return nil
 	}

@@ -654,6 +654,7 @@ func (r *Requests) Click(x, y int) tea.Cmd {
 		return nil
 	}
 	r.follow = false
+	r.look()
 	return r.moved()
 }
 
