@@ -166,7 +166,7 @@ func cutNumber(word string) (path string, number uint64) {
 // asked compares the answers that two termini give for one key.
 func (c *diffCommand) asked(ctx context.Context, args []string, options diff.Options) (report *diff.Report, err error) {
 	termini, words, ok := command.Pair(args[1:])
-	if !ok || args[0] != "find" && args[0] != "search" {
+	if !ok {
 		return nil, &command.UsageError{What: "compare what?", Advice: "write: indirtui diff find IND KEY terminus=A,B"}
 	}
 	err = c.p.withEngine(func(e *engine.Engine) error {
@@ -180,8 +180,11 @@ func (c *diffCommand) asked(ctx context.Context, args []string, options diff.Opt
 func twoTermini(ctx context.Context, e *engine.Engine, verb string, words, termini []string, options diff.Options) (*diff.Report, error) {
 	var ids [2]uint64
 	for i, terminus := range termini {
-		req, err := command.Request(verb, append(append([]string(nil), words...), "terminus="+terminus))
+		req, err := command.Request(verb, words)
 		if err != nil {
+			return nil, err
+		}
+		if err := command.Side(req, terminus); err != nil {
 			return nil, err
 		}
 		req.Caller = "cli"

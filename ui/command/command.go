@@ -129,6 +129,19 @@ func Pair(words []string) (termini, rest []string, ok bool) {
 	return termini, rest, len(termini) == 2
 }
 
+// Side has a request ask one of two termini that are compared. A routed cache would
+// answer for both, so none is asked, unless the request names one.
+func Side(req *indirector.Request, terminus string) error {
+	if v := req.Verb; v != indirector.Find && v != indirector.Search && v != indirector.Head {
+		return &UsageError{What: "only find, search and head can be compared", Advice: "a save would store it twice"}
+	}
+	req.Terminus = terminus
+	if req.Cache == "" {
+		req.Cache = indirector.Off
+	}
+	return nil
+}
+
 // Line writes a request as behind the colon. Request reads it back.
 func Line(req *indirector.Request) string {
 	words := []string{req.Verb.String(), Quote(req.Indirection)}

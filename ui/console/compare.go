@@ -149,14 +149,11 @@ func (c *Console) compareTermini(verb string, words []string) (tea.Cmd, error) {
 				Advice: advice(c.o.Engine.Registry().NearestTerminus(req.Indirection, name), c.o.Engine.Registry().Termini(req.Indirection)),
 			}
 		}
-		req.Terminus, req.Caller = name, "you"
-		if req.Cache == "" {
-			req.Cache = indirector.Off
+		if err := command.Side(req, name); err != nil {
+			return nil, err
 		}
+		req.Caller = "you"
 		reqs[i] = req
-	}
-	if v := reqs[0].Verb; v != indirector.Find && v != indirector.Search && v != indirector.Head {
-		return nil, &command.UsageError{What: "only find, search and head can be compared", Advice: "a save would store it twice"}
 	}
 	ask, ctx := c.o.Engine.Ask, c.ctx
 	return screen.Later(func() tea.Msg {
