@@ -61,7 +61,7 @@ func TestMonkeyInATerminal(t *testing.T) {
 	})
 	term.wait("exit 0", "recording: ")
 	term.keys("C-c") // what was typed after the end
-	until(t, "an empty prompt", func() bool { return strings.HasSuffix(strings.TrimRight(term.screen(), " \n"), "\nshell>") })
+	until(t, "the prompt after it", func() bool { return strings.HasSuffix(strings.TrimRight(term.screen(), " \n"), "^C\nshell>") })
 	term.restored()
 	if left := term.files("tmp"); len(left) > 0 {
 		t.Errorf("the demo left %q behind", left)
