@@ -74,6 +74,9 @@ type Stop struct {
 // Look calls f with the trace while nothing is added to it.
 func (s *Stop) Look(f func(*traces.Trace)) { s.call.live.Look(f) }
 
+// Held is how long the request has waited for the user so far.
+func (s *Stop) Held() time.Duration { return s.call.live.Held() }
+
 // Outcome returns the outcome if the request ended here; traces.Run if neither
 // cache nor terminus has been asked.
 func (s *Stop) Outcome() traces.Outcome {

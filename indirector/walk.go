@@ -288,9 +288,9 @@ func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any,
 			Class: h.desc.Class(c.x.cfg.Registry.Spec(h.indirection)), Aborts: h.desc.REST,
 		}
 	}
-	before := c.clock
+	before, held := c.clock, c.held()
 	v, err := handle(c.ctx(), req)
-	c.tick(q, before)
+	c.tick(q, before, held)
 	if err != nil && errors.Is(err, ErrNotFound) {
 		q.Because = becauseOf(err)
 		if q.Because.Reason == traces.ByYou && q == &c.live.Trace.Steps[traces.Terminus] {
@@ -310,14 +310,23 @@ func (c *call) now() time.Time {
 	return c.clock
 }
 
-// tick reads the clock and records how long the step took.
-func (c *call) tick(q *traces.Question, before time.Time) {
+// held is how long the call, and what it has asked, waited for the user.
+func (c *call) held() time.Duration {
+	if c.x.cfg.Debugger == nil {
+		return 0
+	}
+	return c.live.Held()
+}
+
+// tick reads the clock and records how long the step took. What it asked may have
+// waited for the user, which does not count: held is how long it had before.
+func (c *call) tick(q *traces.Question, before time.Time, held time.Duration) {
 	if c.x.cfg.Recorder == nil {
 		c.clock = time.Time{}
 		return
 	}
 	c.clock = c.x.now()
-	q.At, q.Took = before.Sub(c.live.Trace.Start), max(c.clock.Sub(before), 1)
+	q.At, q.Took = before.Sub(c.live.Trace.Start), max(c.clock.Sub(before)-(c.held()-held), 1)
 }
 
 // answer puts the value into the response.
@@ -346,9 +355,9 @@ func (c *call) take(take func(context.Context, *Response) error) (failed error) 
 			failed = c.fail(traces.Caller, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	before := c.now()
+	before, held := c.now(), c.held()
 	err := take(c.ctx(), &c.resp)
-	c.tick(&c.live.Trace.Steps[traces.Caller], before)
+	c.tick(&c.live.Trace.Steps[traces.Caller], before, held)
 	if err != nil {
 		return c.fail(traces.Caller, err)
 	}
@@ -359,7 +368,7 @@ func (c *call) take(take func(context.Context, *Response) error) (failed error) 
 func (c *call) end(err error) *traces.Trace {
 	t := c.live.Trace
 	c.live.Close()
-	t.Took = c.clock.Sub(t.Start)
+	t.Took = max(c.clock.Sub(t.Start)-t.Held, 0)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
 	}

@@ -20,10 +20,10 @@ type Live struct {
 	ended   bool       // these four lie in one word
 	guessed bool       // of the trace, when it is gone: whether run is a guess
 	lastID  int32      //
-	mu      sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults and Notes
+	mu      sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults, Notes, Touched and Held
 	id      uint64     // of the trace, when it is gone
 	run     string     // likewise
-	start   int64      // likewise, in nanoseconds since 1970
+	start   int64      // likewise, in nanoseconds since 1970; before, when the last wait for the user ended
 }
 
 // spare holds traces that are no longer used. Allocating and collecting their
@@ -104,6 +104,54 @@ func (l *Live) Note(sentence string) {
 	if !l.ended {
 		l.Trace.Notes = append(l.Trace.Notes, sentence)
 	}
+}
+
+// Touch adds to what was changed by the user. A nil Live is legal.
+func (l *Live) Touch(sentence string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.Trace.Touched = append(l.Trace.Touched, sentence)
+	}
+}
+
+// Hold begins a wait for the user, which the function it returns ends. It is no
+// part of the duration of this request, nor of those that wait for it. A nil Live
+// is legal.
+func (l *Live) Hold() (end func()) {
+	if l == nil {
+		return func() {}
+	}
+	from := l.now()
+	return func() {
+		to := l.now()
+		for l := l; l != nil; l = FromContext(l.Context) {
+			l.waited(from, to)
+		}
+	}
+}
+
+// waited adds a wait. What two nested requests waited at the same time counts
+// once.
+func (l *Live) waited(from, to time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	if d := to.UnixNano() - max(from.UnixNano(), l.start); d > 0 {
+		l.Trace.Held += time.Duration(d)
+		l.start = to.UnixNano()
+	}
+}
+
+// Held is how long the request, and those that it has asked, waited for the user.
+func (l *Live) Held() (d time.Duration) {
+	l.Look(func(t *Trace) { d = t.Held })
+	return d
 }
 
 // Fault adds something that failed.

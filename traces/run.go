@@ -67,7 +67,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
 		r.first = t.Start
 	}
-	if end := t.Start.Add(t.Took); end.After(r.last) {
+	if end := t.Start.Add(t.Elapsed()); end.After(r.last) {
 		r.last = end
 	}
 	switch t.Indirection {

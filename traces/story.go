@@ -19,6 +19,39 @@ func Story(t *Trace) string {
 		}
 		return "held: waiting for a person"
 	}
+	if touched := strings.Join(t.Touched, "; "); touched != "" {
+		return touched + "; " + storyOfEnd(t)
+	}
+	return storyOfItself(t)
+}
+
+// storyOfEnd is what came of a request that was changed.
+func storyOfEnd(t *Trace) string {
+	switch q, primary := t.Steps[Terminus], t.Primary.Winner().Terminus; {
+	case t.Served == ByInjection && q.Took > 0:
+		return "the caller got that instead of what terminus " + primary + " had answered"
+	case t.Served == ByInjection && t.Steps[CacheRead].Took > 0 && t.Steps[CacheRead].Answer == Found:
+		return "the caller got that instead of what cache " + t.Cache.Winner().Terminus + " had answered"
+	case t.Served == ByInjection:
+		return "the caller got that, and terminus " + primary + " was not asked"
+	case t.Error != "" && t.failedByYou():
+		return "the caller got that error" + t.then()
+	}
+	return storyOfItself(t)
+}
+
+// failedByYou reports whether the first step that failed was made to.
+func (t *Trace) failedByYou() bool {
+	for _, q := range t.Steps {
+		if q.Answer == Raised {
+			return q.Because.Reason == ByYou
+		}
+	}
+	return false
+}
+
+// storyOfItself is the story but for what was changed.
+func storyOfItself(t *Trace) string {
 	for _, sentence := range []func(*Trace) string{
 		storyOfInjection, storyOfRefusal, storyOfLeftover, storyOfNote, storyOfRoute, storyOfFailure, storyOfChoice,
 		storyOfCache, storyOfNothing, storyOfAnswer,
@@ -31,10 +64,10 @@ func Story(t *Trace) string {
 }
 
 func storyOfInjection(t *Trace) string {
-	if t.Served == ByInjection {
-		return "the answer was injected by you; nobody else was asked"
+	if t.Served != ByInjection {
+		return ""
 	}
-	return ""
+	return cmp.Or(storyOfNote(t), "the answer was injected by you")
 }
 
 // storyOfRefusal is about an expired entry when the terminus may not be asked,
@@ -356,12 +389,14 @@ func HeadlineOf(t *Trace) Headline {
 	var asked, not []string
 	ask := func(who string, s Step) {
 		q := t.Steps[s]
-		switch q.Answer {
-		case NotAsked:
+		switch {
+		case q.Because.Reason == ByYou && q.Took == 0 && q.Answer != NotAsked:
+			not = append(not, who+": "+q.Because.About)
+		case q.Answer == NotAsked:
 			if q.Because.Reason != VerbHasNoCache && q.Because.Reason != NoCacheRouted {
 				not = append(not, who+": "+q.Because.String())
 			}
-		case NotReached:
+		case q.Answer == NotReached:
 			not = append(not, who+": not reached")
 		default:
 			asked = append(asked, who+" -> "+q.Answer.String())

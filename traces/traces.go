@@ -539,13 +539,15 @@ type Trace struct {
 	Primary     Slot // every candidate for the terminus, as the request found them
 	Cache       Slot // every candidate for the cache
 	Start       time.Time
-	Took        time.Duration
+	Took        time.Duration // without Held
+	Held        time.Duration // how long it, or what it asked, waited for the user
 	Outcome     Outcome
 	Served      Served
 	Steps       [StepCount]Question
 	Spans       []Span
 	Faults      []Fault
 	Notes       []string // notes for the first line of the story, strongest first
+	Touched     []string // what was changed by the user or a breakpoint, in order
 	Value       Value    // the answer
 	Sent        Value    // the instance of a save
 	Named       string   // the name of the answer when it is not the key (S-26)
@@ -556,11 +558,23 @@ type Trace struct {
 	Error       string   // message to the caller; "" if nothing failed
 }
 
+// Elapsed is the time from beginning to end, with that for which the request was
+// held.
+func (t *Trace) Elapsed() time.Duration { return t.Took + t.Held }
+
+// IsTouched reports whether the user or a breakpoint held or changed the request
+// itself.
+func (t *Trace) IsTouched() bool {
+	held := func(s Span) bool { return s.Kind == Held }
+	return len(t.Touched) > 0 || t.Held > 0 && slices.ContainsFunc(t.Spans, held)
+}
+
 // Clone returns a copy that shares nothing with t that is still written to.
 func (t *Trace) Clone() Trace {
 	c := *t
 	c.Options, c.Spans = slices.Clone(t.Options), slices.Clone(t.Spans)
 	c.Faults, c.Notes = slices.Clone(t.Faults), slices.Clone(t.Notes)
+	c.Touched = slices.Clone(t.Touched)
 	return c
 }
 

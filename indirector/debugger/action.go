@@ -63,6 +63,7 @@ func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indir
 		d.log(ctx, b, s, u)
 	case Delay:
 		t.waited = true
+		b.touch(ctx, b.Action.done(), s)
 		return d.delay(ctx, b)
 	case Set:
 		if err := d.mayInvent(b.Action); err != nil {
@@ -76,6 +77,9 @@ func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indir
 			}
 		}
 		d.note(ctx, b.id, "changed "+t.draft.String())
+		if len(t.draft.changes) > 0 {
+			b.touch(ctx, "changed "+join(t.draft.changes), s)
+		}
 	default:
 		if t.decided { // the first one decides
 			return nil
@@ -87,20 +91,55 @@ func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indir
 		}
 		t.out, t.decided = v, true
 		d.note(ctx, b.id, b.Action.String())
-		traces.AddNote(ctx, "breakpoint "+b.id+" did "+b.Action.Do.String()+", "+b.Where.String())
+		b.touch(ctx, b.Action.done(), s)
 	}
 	return nil
 }
 
-func (d *draft) String() string {
+func (d *draft) String() string { return cmp.Or(join(d.changes), "nothing") }
+
+func join(changes []Change) string {
 	var parts []string
-	for _, c := range d.changes {
+	for _, c := range changes {
 		parts = append(parts, c.String())
 	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
 	return strings.Join(parts, ", ")
+}
+
+// since returns the changes that an earlier draft, which may be nil, does not have.
+func (d *draft) since(earlier *draft) []Change {
+	if earlier == nil {
+		return d.changes
+	}
+	return slices.DeleteFunc(slices.Clone(d.changes), func(c Change) bool { return slices.Contains(earlier.changes, c) })
+}
+
+// touch adds to the story what a breakpoint, or the user by its means, did.
+func (b *breakpoint) touch(ctx context.Context, did string, s *indirector.Stop) {
+	by := "breakpoint " + b.id
+	if b.only != 0 {
+		by = "you"
+	}
+	traces.FromContext(ctx).Touch(by + " " + did + " " + where(s))
+}
+
+// done is what an action did to a request, for the story.
+func (a Action) done() string {
+	switch a.Do {
+	case Delay:
+		return "delayed it by " + a.Delay.String()
+	case Fail:
+		return "let it fail (" + indirector.Message(a.Error()) + ")"
+	case Nil:
+		return "answered nothing"
+	case Skip:
+		return "left the step out"
+	case Truncate:
+		return "cut the answer off"
+	case Corrupt:
+		return "changed bytes of the answer"
+	}
+	return "gave an answer"
 }
 
 // note adds to the trace what a breakpoint did.

@@ -504,7 +504,7 @@ func (u *subject) addOutcome() {
 	u.row.Served, u.row.Outcome = s.Served, s.Outcome()
 	for step := int(s.Point.Step); step >= 0 && u.row.Took == 0; step-- {
 		if q := &s.Trace.Steps[step]; q.Took > 0 {
-			u.row.Took = q.At + q.Took
+			u.row.Took = max(q.At+q.Took-s.Held(), 1)
 		}
 	}
 }

@@ -43,6 +43,7 @@ type held struct {
 	done    chan struct{} // closed when it goes on
 	verdict indirector.Verdict
 	how     Go
+	did     string // what the user decided: "gave an answer"; "" if nothing
 	err     error
 	pending indirector.Verdict // of other breakpoints at the same stop
 	delay   *breakpoint        // to wait for when it goes on; may be nil
@@ -192,8 +193,10 @@ func (d *Debugger) ContinueAll() int { return d.releaseAll((*held).asPending) }
 
 // FailAll fails every held request with text and returns their number.
 func (d *Debugger) FailAll(text string) int {
-	return d.releaseAll(func(*held) indirector.Verdict {
-		return indirector.Verdict{Err: Action{Do: Fail, Text: text}.Error()}
+	a := Action{Do: Fail, Text: text}
+	return d.releaseAll(func(h *held) indirector.Verdict {
+		h.did = a.done()
+		return indirector.Verdict{Err: a.Error()}
 	})
 }
 
@@ -211,6 +214,7 @@ func (d *Debugger) releaseAll(decide func(*held) indirector.Verdict) int {
 // Abort ends a request: its caller gets context.Canceled. The error is ErrGone.
 func (d *Debugger) Abort(id uint64) error {
 	return d.release(id, Continue, func(h *held) indirector.Verdict {
+		h.did = "aborted it"
 		h.err = &indirector.Failure{Message: "aborted by you", Origin: "debugger", Err: context.Canceled}
 		return indirector.Verdict{}
 	})
@@ -254,7 +258,10 @@ func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 	if err != nil {
 		return err
 	}
-	return d.release(id, how, func(*held) indirector.Verdict { return v })
+	return d.release(id, how, func(h *held) indirector.Verdict {
+		h.did = a.done()
+		return v
+	})
 }
 
 // later releases a request to where b acts on it.

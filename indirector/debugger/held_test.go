@@ -138,11 +138,71 @@ func TestStepByStep(t *testing.T) {
 		if len(tr.Spans) != 10 || tr.Spans[0].Kind != traces.Held || tr.Spans[0].Took != time.Second {
 			t.Errorf("spans: %+v", tr.Spans)
 		}
-		if own := tr.Steps[traces.Terminus].Took; own >= time.Second || tr.Took < 10*time.Second {
-			t.Errorf("the terminus took %v of %v", own, tr.Took)
+		if own := tr.Steps[traces.Terminus].Took; own >= time.Second || tr.Took >= time.Second || tr.Held != 10*time.Second {
+			t.Errorf("the terminus took %v of %v, held %v", own, tr.Took, tr.Held)
 		}
 		if tr.Outcome != traces.Good {
 			t.Errorf("outcome %v", tr.Outcome)
+		}
+	})
+}
+
+// Who waits for a request that is held takes no longer by that.
+func TestHeldNestedRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t, debugger.Options{}, true)
+		h.add(t, "ind=facts before terminus do hold")
+		done := h.ask(t.Context(), find("node", "web01"))
+		now := h.one(t)
+		time.Sleep(time.Second)
+		h.resume(t, now.ID, debugger.Continue)
+		<-done
+		if err := h.store.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for id, touched := range map[uint64]bool{now.State.Trace.Parent: false, now.ID: true} {
+			tr, err := h.store.Trace(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own := tr.Steps[traces.Terminus].Took; own >= time.Second || tr.Took >= time.Second || tr.Held != time.Second {
+				t.Errorf("%s: the terminus took %v of %v, held %v", tr.Indirection, own, tr.Took, tr.Held)
+			}
+			if row, _ := h.store.Row(id); row.Touched != touched {
+				t.Errorf("%s: touched is %v", tr.Indirection, row.Touched)
+			}
+		}
+	})
+}
+
+// The story of a request names every change, by whom, and what came of them.
+func TestStoryOfChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newFixture(t, debugger.Options{}, false)
+		h.shelves["node/spare"].has["web02"] = node("web02", "spare")
+		h.add(t, "before route do set key=web02")
+		h.add(t, "before route do hold")
+		h.add(t, "after terminus do hold")
+		done := h.ask(t.Context(), find("node", "web01"))
+		edit := func(name, value string) {
+			now := h.one(t)
+			if _, err := h.Edit(now.ID, debugger.Edit{Name: name, Value: value}); err != nil {
+				t.Fatal(err)
+			}
+			h.resume(t, now.ID, debugger.Continue)
+		}
+		edit("terminus", "spare")
+		edit("value", `{"name":"web02","parameters":{"origin":"mine"}}`)
+		if got := origin(t, <-done); got != "mine" {
+			t.Errorf("got %s", got)
+		}
+		const want = "breakpoint b1 changed key: web01 -> web02 before route; " +
+			"you changed terminus: (none) -> spare before route; you changed value: the answer -> yours after terminus; " +
+			"the caller got that instead of what terminus spare had answered"
+		if got := traces.Story(h.last(t)); got != want {
+			t.Errorf("got %q\nwant %q", got, want)
 		}
 	})
 }
@@ -155,7 +215,8 @@ func TestEdit(t *testing.T) {
 		edits []string
 		want  string // the origin of the answer
 		plan  string
-		note  string
+
+		touched string
 	}{
 		{"terminus before the route", "before route", []string{"terminus=spare"}, "spare", "terminus spare would answer", "terminus: (none) -> spare"},
 		{"terminus behind the route", "before terminus", []string{"terminus=spare"}, "spare", "terminus spare would answer", "terminus: (none) -> spare"},
@@ -192,8 +253,8 @@ func TestEdit(t *testing.T) {
 				if got := origin(t, <-done); got != tt.want {
 					t.Errorf("got %q, want %q", got, tt.want)
 				}
-				if notes := strings.Join(h.last(t).Notes, "\n"); !strings.Contains(notes, tt.note) {
-					t.Errorf("notes: %q", notes)
+				if touched := strings.Join(h.last(t).Touched, "\n"); !strings.Contains(touched, tt.touched) {
+					t.Errorf("touched: %q", touched)
 				}
 			})
 		})
@@ -273,8 +334,9 @@ func TestHoldLimit(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), a.err)
 		}
 		tr := h.last(t)
-		if notes := strings.Join(tr.Notes, "\n"); !strings.Contains(notes, "it went on by itself after 1m0s") || tr.Environment != "qa" {
-			t.Errorf("notes %q, environment %q", notes, tr.Environment)
+		const touched = `["you changed env: production -> qa before terminus" "it went on by itself after 1m0s"]`
+		if got := fmt.Sprintf("%q", tr.Touched); got != touched || tr.Environment != "qa" {
+			t.Errorf("got %s, environment %q", got, tr.Environment)
 		}
 		if err := h.Resume(now.ID, debugger.Step); !errors.Is(err, debugger.ErrGone) {
 			t.Errorf("resume: %v", err)
@@ -486,14 +548,17 @@ func TestDamagedContents(t *testing.T) {
 // What is injected into a held request.
 func TestInject(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ do, want string }{
-		{"fail 500 boom", "error: Error 500 on SERVER: boom"},
-		{"nil", "error: not found: you answered"},
-		{`value {"name":"web01","parameters":{"origin":"mine"}}`, "mine"},
-		{"truncate 3", "error: Could not intern from json"},
-		{"delay 3s", "main"},
-		{"skip", "error: not found: you left it out"},
-		{"set terminus=spare", "spare"},
+	for _, tt := range []struct{ do, want, story string }{
+		{"fail 500 boom", "error: Error 500 on SERVER: boom", "you let it fail (Error 500 on SERVER: boom) before terminus; the caller got that error"},
+		{"nil", "error: not found: you answered", "you answered nothing before terminus; the caller got that, and terminus main was not asked"},
+		{
+			`value {"name":"web01","parameters":{"origin":"mine"}}`, "mine",
+			"you gave an answer before terminus; the caller got that, and terminus main was not asked",
+		},
+		{"truncate 3", "error: Could not intern from json", "you cut the answer off after terminus; the caller got that error"},
+		{"delay 3s", "main", "you delayed it by 3s before terminus; terminus main answered"},
+		{"skip", "error: not found: you left it out", "you left the step out before terminus; terminus main has nothing by that name"},
+		{"set terminus=spare", "spare", "you changed terminus: (none) -> spare before terminus; terminus spare answered"},
 	} {
 		t.Run(tt.do, func(t *testing.T) {
 			t.Parallel()
@@ -511,6 +576,9 @@ func TestInject(t *testing.T) {
 				}
 				if got := origin(t, <-done); !strings.HasPrefix(got, tt.want) {
 					t.Errorf("got %q, want %q", got, tt.want)
+				}
+				if got := traces.Story(h.last(t)); got != tt.story {
+					t.Errorf("got the story %q\nwant %q", got, tt.story)
 				}
 				if n := len(h.Breaks()); n != 1 {
 					t.Errorf("%d breakpoints are left", n)

@@ -129,21 +129,28 @@ func (d *Debugger) wait(ctx context.Context, s *indirector.Stop, t *turn) (indir
 	}
 	d.notify()
 	_, span := traces.Start(ctx, traces.Held, "held by "+h.by)
+	live := traces.FromContext(ctx)
+	goOn := live.Hold()
 	ended := d.await(ctx, h)
+	goOn()
 	if d.o.Recorder != nil {
 		d.o.Recorder.SetHeld(h.id, false)
 	}
 	for _, c := range h.draft.changes {
 		span.Attr("changed "+c.Name, orNone(c.Was)+" -> "+orNone(c.Is))
 	}
-	if len(h.draft.changes) > 0 && h.err == nil {
-		traces.AddNote(ctx, "you changed "+h.draft.String()+", "+where(s))
+	if own := h.draft.since(t.draft); len(own) > 0 && h.err == nil {
+		live.Touch("you changed " + join(own) + " " + where(s))
 	}
-	if h.verdict.Set || h.verdict.Err != nil || h.verdict.Skip {
-		traces.AddNote(ctx, "you decided "+where(s))
+	if h.did != "" {
+		live.Touch("you " + h.did + " " + where(s))
+	}
+	if ended == byItself {
+		live.Touch("it went on by itself after " + d.o.HoldLimit.String())
 	}
 	span.End(ended, traces.Because{Reason: traces.ByYou, About: h.by}, h.err)
 	if h.err == nil && h.delay != nil {
+		h.delay.touch(ctx, h.delay.done(), s)
 		h.err = d.delay(ctx, h.delay)
 	}
 	h.verdict.Waited = true
@@ -183,6 +190,9 @@ func (d *Debugger) newHeld(ctx context.Context, s *indirector.Stop, t *turn) *he
 	return h
 }
 
+// byItself is how the wait ends when nothing was decided.
+const byItself = "went on by itself"
+
 // await returns how the wait ended.
 func (d *Debugger) await(ctx context.Context, h *held) string {
 	var up <-chan time.Time
@@ -210,8 +220,7 @@ func (d *Debugger) await(ctx context.Context, h *held) string {
 			}
 		case <-up:
 			if d.withdraw(h, nil) {
-				traces.AddNote(ctx, "nobody let it go: it went on by itself after "+d.o.HoldLimit.String())
-				return "went on by itself"
+				return byItself
 			}
 		}
 		<-h.done // released meanwhile

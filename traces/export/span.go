@@ -88,7 +88,7 @@ func trunkOf(s *store.Store, t *traces.Trace) ([16]byte, *parent) {
 // spansOf returns the spans of one request, its own first.
 func spansOf(r *request) []span {
 	t := r.trace
-	own := span{trace: r.trunk, id: traces.SpanID(t.ID, t.Start), name: t.Verb.String() + " " + t.Indirection, start: t.Start, end: t.Start.Add(max(t.Took, 0))}
+	own := span{trace: r.trunk, id: traces.SpanID(t.ID, t.Start), name: t.Verb.String() + " " + t.Indirection, start: t.Start, end: t.Start.Add(max(t.Elapsed(), 0))}
 	switch {
 	case r.parent != nil:
 		own.parent = traces.SpanID(r.parent.id, r.parent.start)
@@ -188,7 +188,7 @@ func describe(s *span, t *traces.Trace) {
 		attrs = withAttr(attrs, "puppet.step", f.Step.String())
 		s.events = append(s.events, event{t.Start.Add(t.Steps[f.Step].At + t.Steps[f.Step].Took), "exception", attrs})
 	}
-	for _, n := range t.Notes {
+	for _, n := range slices.Concat(t.Touched, t.Notes) {
 		s.events = append(s.events, event{t.Start, "note", []attr{{"indirtui.note", n}}})
 	}
 	s.isError, s.failed = t.Outcome == traces.Err || t.Outcome == traces.Part, t.Error

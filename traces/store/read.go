@@ -278,7 +278,7 @@ func (x *reading) putRow(at int64, h *head) {
 	for _, b := range []struct {
 		set bool
 		bit uint16
-	}{{h.CacheWrote, cacheWritten}, {h.Caller == "you", sent}, {h.Guessed, runGuessed}, {h.Lost, lost}} {
+	}{{h.CacheWrote, cacheWritten}, {h.Caller == "you", sent}, {h.Guessed, runGuessed}, {h.Touched, touched}, {h.Lost, lost}} {
 		if b.set {
 			r.bits |= b.bit
 		}

@@ -270,7 +270,7 @@ func TestRedact(t *testing.T) {
 	tr.Steps[traces.Terminus].Because.About = secret
 	tr.Spans = []traces.Span{{ID: 1, Name: secret, Answer: secret, Err: secret, Because: traces.Because{About: secret}, Attrs: []traces.Attr{{Key: "a", Value: secret}}}}
 	tr.Faults = []traces.Fault{{Message: secret, Hidden: secret, Path: secret, Origin: secret}}
-	tr.Notes, tr.Error = []string{secret}, secret
+	tr.Notes, tr.Touched, tr.Error = []string{secret}, []string{secret}, secret
 	id := record(s, tr, nil)
 	before, err := s.Trace(id)
 	if err != nil {
@@ -289,11 +289,11 @@ func TestRedact(t *testing.T) {
 	if text, _ := os.ReadFile(s.Path()); bytes.Contains(text, []byte(secret)) {
 		t.Errorf("the file has the secret:\n%s", text)
 	}
-	if tr.Error != secret || tr.Spans[0].Name != secret || tr.Notes[0] != secret {
+	if tr.Error != secret || tr.Spans[0].Name != secret || tr.Notes[0] != secret || tr.Touched[0] != secret {
 		t.Error("the trace was changed")
 	}
-	if n := s.Stats().Redacted; n != 13 {
-		t.Errorf("got %d redacted texts, want 13", n)
+	if n := s.Stats().Redacted; n != 14 {
+		t.Errorf("got %d redacted texts, want 14", n)
 	}
 }
 

@@ -211,6 +211,10 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	for i := range m.Notes {
 		text(&m.Notes[i])
 	}
+	m.Touched = append([]string(nil), m.Touched...)
+	for i := range m.Touched {
+		text(&m.Touched[i])
+	}
 	return n
 }
 

@@ -39,6 +39,7 @@ type Row struct {
 	Fault        string            // its message, redacted; "" until the writer has seen it
 	Size         int               // of the answer's value; zero if unknown
 	CacheWritten bool
+	Touched      bool // held or changed by the user or a breakpoint
 	Nested       bool
 	Sent         bool // sent from the screen
 	RunGuessed   bool // Run is a guess by connection and time
@@ -82,6 +83,7 @@ const (
 	cacheWritten                    // the cache was written
 	sent                            // sent from the screen
 	runGuessed                      // the run is a guess
+	touched                         // held or changed by the user or a breakpoint
 )
 
 // pinned reports whether r must not be dropped: marked, commented or running
@@ -96,7 +98,7 @@ func (r *row) public(id uint64, n names, dst *Row) {
 		Indirection: n.name(r.ind), Key: n.name(r.key), Terminus: n.name(r.terminus), Cache: n.name(r.cache),
 		Environment: n.name(r.env), Caller: n.name(r.caller), Origin: n.name(r.origin), Fault: n.name(r.fault),
 		SetBy: traces.SourceKind(r.setBy), CacheSetBy: traces.SourceKind(r.cacheBy), Size: int(r.size),
-		CacheWritten: r.bits&cacheWritten != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
+		CacheWritten: r.bits&cacheWritten != 0, Touched: r.bits&touched != 0, Nested: r.parent != 0, Sent: r.bits&sent != 0,
 		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, RunGuessed: r.bits&runGuessed != 0, Mark: r.mark,
 	}
 	dst.Run, dst.Transaction = runOf(n.name(r.run))

@@ -30,7 +30,7 @@
 //	 "pieces":[{"text":…},{"body":SHA-256}]    some of which are values
 //	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
 //	 "guessed":true,"caller":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
-//	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,
+//	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,"touched":true,
 //	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
 //	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
 //	 "pstep":…,"traceparent":…,"app":…,"idle":[…],"options":[{"name":…,"value":…}],
@@ -39,7 +39,7 @@
 //	 "caches":[…],"spans":[{"id":…,"parent":…,"step":…,"kind":…,"name":…,"is":…,
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
-//	 "notes":[…],"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
+//	 "notes":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
 //	 "sent":{…},"named":…,"failed":…,"failedwith":…,"error":…}
 //	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
 //	{"comment":7,"text":…,"t":…}              a comment
@@ -270,6 +270,9 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	}
 	if t.Steps[traces.CacheWrite].Answer == traces.Written {
 		r.bits |= cacheWritten
+	}
+	if t.IsTouched() {
+		r.bits |= touched
 	}
 	s.judge(t, r, s.sameKey(t.Indirection, t.Key))
 	if r.outcome == uint8(traces.HeldOutcome) {

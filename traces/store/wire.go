@@ -49,6 +49,8 @@ type line struct {
 	Spans       []lineSpan   `json:"spans"`
 	Faults      []lineFault  `json:"faults"`
 	Notes       []string     `json:"notes"`
+	Changes     []string     `json:"changes"`
+	Held        int64        `json:"held"`
 	Value       lineValue    `json:"value"`
 	SentValue   lineValue    `json:"sent"`
 	Named       string       `json:"named"`
@@ -82,6 +84,7 @@ type head struct {
 	SetBy       string    `json:"setby"`
 	CacheSetBy  string    `json:"csetby"`
 	CacheWrote  bool      `json:"cwritten"`
+	Touched     bool      `json:"touched"`
 	Origin      string    `json:"origin"`
 	Fault       string    `json:"fault"`
 	Size        int       `json:"size"`
@@ -332,7 +335,7 @@ func headOf(t *traces.Trace, replay bool) head {
 		Environment: t.Environment, Run: t.Run, Transaction: t.Transaction, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
 		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Kind.String(), CacheSetBy: cache.Kind.String(),
-		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Origin: origin, Fault: fault, Size: t.Value.Size,
+		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Touched: t.IsTouched(), Origin: origin, Fault: fault, Size: t.Value.Size,
 	}
 }
 
@@ -358,7 +361,7 @@ func headOfRow(r *Row, l Links) head {
 		Environment: r.Environment, Run: r.Run, Transaction: r.Transaction, Guessed: r.RunGuessed, Caller: r.Caller, Parent: r.Parent, Previous: l.PrevInRun,
 		Good: l.LastGood, Outcome: r.Outcome.String(), Served: r.Served.String(), Flags: r.Flags.Names(),
 		Terminus: r.Terminus, Cache: r.Cache, SetBy: r.SetBy.String(), CacheSetBy: r.CacheSetBy.String(),
-		CacheWrote: r.CacheWritten, Origin: r.Origin, Fault: r.Fault, Size: r.Size, Lost: true,
+		CacheWrote: r.CacheWritten, Touched: r.Touched, Origin: r.Origin, Fault: r.Fault, Size: r.Size, Lost: true,
 	}
 	if l.Replays != 0 {
 		h.Previous, h.Replay = l.Replays, true
@@ -371,7 +374,7 @@ func appendHead(b []byte, h *head) object {
 		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).
 		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
 		str("out", h.Outcome).str("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
-		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).
+		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).yes("touched", h.Touched).
 		str("origin", h.Origin).str("fault", h.Fault).num("size", int64(h.Size)).yes("lost", h.Lost)
 }
 
@@ -408,7 +411,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
 	})
-	return end(o.strs("notes", t.Notes).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	return end(o.strs("notes", t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -505,7 +508,7 @@ func (l *line) trace() *traces.Trace {
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Transaction: l.Transaction, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
-		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Value: l.Value.value(), Sent: l.SentValue.value(),
+		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Touched: l.Changes, Held: time.Duration(l.Held), Value: l.Value.value(), Sent: l.SentValue.value(),
 		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
 	}
 	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {

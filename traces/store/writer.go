@@ -435,6 +435,9 @@ func sizeOf(t *traces.Trace) int64 {
 	for _, s := range t.Notes {
 		n += len(s)
 	}
+	for _, s := range t.Touched {
+		n += len(s)
+	}
 	return int64(n + 64*len(t.Options))
 }
 

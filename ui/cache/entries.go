@@ -23,6 +23,7 @@ type entry struct {
 	writes, serves int    // that were recorded
 	writer         uint64 // the latest that wrote it; 0 if none is known
 	wrote          time.Time
+	held           bool    // it was held, so that it ended later than wrote
 	events         []event // the newest, oldest first
 }
 
@@ -52,7 +53,7 @@ func (e *entry) knownWriter() uint64 {
 		return e.writer
 	}
 	const slack = 2 * time.Second // of clocks, and of disks that round
-	if d := e.Written.Sub(e.wrote); d < -slack || d > slack {
+	if d := e.Written.Sub(e.wrote); d < -slack || d > slack && !e.held {
 		return 0
 	}
 	return e.writer
@@ -180,7 +181,7 @@ func (e *entry) take(r *session.Row, what string) {
 	switch what {
 	case "written", "expired":
 		e.writes++
-		e.writer, e.wrote = r.ID, r.Start.Add(r.Took)
+		e.writer, e.wrote, e.held = r.ID, r.Start.Add(r.Took), r.Touched
 	case "served":
 		e.serves++
 	}
@@ -201,7 +202,7 @@ func (x *index) keep(old *index) {
 	x.seen, x.open = old.seen, old.open
 	for _, e := range x.all {
 		was := old.by[e.id]
-		e.writes, e.serves, e.writer, e.wrote, e.events = was.writes, was.serves, was.writer, was.wrote, was.events
+		e.writes, e.serves, e.writer, e.wrote, e.held, e.events = was.writes, was.serves, was.writer, was.wrote, was.held, was.events
 	}
 }
 

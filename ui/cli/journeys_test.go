@@ -524,6 +524,12 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.key("enter", "HELD before 4 cache read by b1", "WILL NOT ASK").cursor("4    cache read")
 		tr.line(".  5    terminus", "will ask upstream").line(".  7    cache write", "will not write")
 		tr.golden("journey7-plan")
+		tr.key("enter", "#1048 > 4 cache read", "WILL NOT ASK", "ignored-by-caller", "before 4 cache read by b1").Not("not reached", "earlier-step-raised")
+		tr.key("esc", "HELD before 4 cache read by b1")
+		tr.key("j", "HELD before").key("j", "HELD before").cursor("5    terminus")
+		tr.key("enter", "#1048 > 5 terminus", "will ask upstream", "upstream: ", "in the end").Not("not reached", "earlier-step-raised")
+		tr.key("esc", "HELD before 4 cache read by b1")
+		tr.key("k", "HELD before").key("k", "HELD before").cursor("4    cache read")
 		tr.key("e", "enter changes")
 		for !strings.Contains(tr.Frame(), ">ignore_cache  ") {
 			tr.key("j", "enter changes")
@@ -535,7 +541,8 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.golden("journey7-stepped")
 		tr.key("c", "#1048 find catalog web01.example.com", "  hit  ").Not("HELD")
 		tr.key("1", "- Requests ")
-		tr.key("G", "follow on").cursor(" 1048 ", "C json", "hit")
+		tr.key("G", "follow on").cursor("|  1048 ", "C json", "hit")
+		tr.sees("you changed ignore_cache: true -> false")
 		tr.leave()
 	})
 }

@@ -169,6 +169,8 @@ func (r *Requests) gutter(l *widget.Row, row *session.Row) {
 		l.Put(term.Touched, string(rune(row.Mark)))
 	case row.Marked:
 		l.Put(term.Touched, "*")
+	case row.Touched && row.Outcome != traces.HeldOutcome && row.Outcome != traces.Sim: // their sign is the same
+		l.Put(term.Touched, touchedSign)
 	default:
 		l.Space(1)
 	}
@@ -177,11 +179,14 @@ func (r *Requests) gutter(l *widget.Row, row *session.Row) {
 	}
 }
 
+// touchedSign is in front of a request that was held or changed.
+const touchedSign = "|"
+
 // signOf is what stands in front of a request that wants to be looked at.
 func signOf(o traces.Outcome) (style term.Style, letter string) {
 	switch {
 	case o == traces.HeldOutcome || o == traces.Sim:
-		return term.Touched, "|"
+		return term.Touched, touchedSign
 	case o.Hidden():
 		return term.Attention, "~"
 	case o.Failed():

@@ -74,7 +74,7 @@ func (st *stay) trace(env *session.Env) *traces.Trace {
 	t := st.State.Trace
 	t.Outcome = traces.HeldOutcome
 	t.Key, t.Flags = st.Request.Key, st.Request.Flags
-	t.Took = max(st.Since.Sub(t.Start), 0)
+	t.Took = max(st.Since.Sub(t.Start)-t.Held, 0)
 	t.Notes = append([]string{"held " + HeldAt(&st.Held) + " by " + st.By + "; enter opens it, c lets it go on"}, t.Notes...)
 	if env.RedactText != nil {
 		return store.Redacted(&t, env.RedactText)
@@ -168,6 +168,46 @@ func (st *stay) foresee(s traces.Step) (answer, because string) {
 		return "nothing to do", because
 	}
 	return "will be: " + q.Answer.String(), because
+}
+
+// facts is all that is known about a planned step: what it will do, and why. What
+// the plan as a whole leads to comes last.
+func (st *stay) facts(s traces.Step) widget.Facts {
+	answer, because := st.foresee(s)
+	f := widget.Facts{{Label: "plan", Text: answer, Style: term.Touched}}
+	f.Put(term.Plain, "because", because)
+	switch s {
+	case traces.Terminus:
+		f.Put(term.Plain, "cache", st.plan.Steps[traces.CacheRead].Because.String())
+		f.Put(term.Plain, "decided", st.decided())
+	case traces.Caller:
+		f.Put(term.Plain, "caller", st.State.Trace.Caller)
+	}
+	if s == st.State.Point.Step {
+		f.Put(term.Touched, "held", HeldAt(&st.Held)+" by "+st.By)
+	}
+	for _, c := range st.Changes {
+		f.Put(term.Touched, "you changed", c.String())
+	}
+	f.Put(term.Plain, "in the end", st.after())
+	return f
+}
+
+// decided is what chose the terminus that will be asked.
+func (st *stay) decided() string {
+	because := st.plan.Steps[traces.Route].Because
+	if st.Request.Terminus != st.State.Request.Terminus {
+		because = traces.Because{Reason: traces.ByYou, About: "you changed it here"}
+	}
+	return strings.TrimPrefix(st.plan.Terminus+": "+because.String(), ": ")
+}
+
+// facts is all that is known about a row.
+func (s *Steps) facts(l *line) widget.Facts {
+	if st := s.hold.stay; st != nil && l.span == nil && l.choice == nil && st.planned(l.step) {
+		return st.facts(l.step)
+	}
+	return factsOf(s.trace, l, s.tree)
 }
 
 // willBe are the words for answers that have not been given yet.

@@ -363,7 +363,7 @@ func (s *Steps) enter() tea.Cmd {
 	}
 	var p widget.Page
 	p.Title = fmt.Sprintf("#%d > %s", s.id, s.name(l))
-	for _, f := range factsOf(s.trace, l, s.tree) {
+	for _, f := range s.facts(l) {
 		p.Add(f.Label, f.Text, f.Style)
 	}
 	return screen.Show(widget.NewPager(&s.env.Shared, p))
@@ -394,7 +394,7 @@ func (s *Steps) has(l *line) bool {
 	if s.search.In(term.Clean(a + " " + b + " " + c).String()) {
 		return true
 	}
-	return slices.ContainsFunc(factsOf(s.trace, l, s.tree), func(f widget.Fact) bool { return s.search.In(term.Clean(f.Text).String()) })
+	return slices.ContainsFunc(s.facts(l), func(f widget.Fact) bool { return s.search.In(term.Clean(f.Text).String()) })
 }
 
 func (s *Steps) copies() []widget.Item {

@@ -31,6 +31,9 @@ func (s *Steps) Context() (left, right term.Line) {
 	if t.Outcome != traces.Run {
 		put(term.Quiet, session.Took(t.Took))
 	}
+	if t.Held > 0 {
+		put(term.Touched, "held "+session.Took(t.Held))
+	}
 	if t.Caller != "" {
 		put(styleOfCaller(t), term.Clean(sentBy(t.Caller)).Cut(20).String())
 	}
@@ -186,7 +189,7 @@ func (s *Steps) headline() term.Lines {
 func (s *Steps) scale(cells int) term.Line {
 	var l term.Line
 	l.Put(term.Quiet, "0")
-	l.Right(term.Quiet, term.Clean(session.Took(s.trace.Took)), cells-1)
+	l.Right(term.Quiet, term.Clean(session.Took(s.trace.Elapsed())), cells-1)
 	return l
 }
 
@@ -311,7 +314,7 @@ func (s *Steps) mark(l *line) string {
 func (s *Steps) bar(l *line, cells int) term.Line {
 	var out term.Line
 	at, took, outside := s.when(l)
-	whole := s.trace.Took
+	whole := s.trace.Elapsed()
 	if whole <= 0 || took <= 0 || cells <= 0 {
 		return out
 	}
@@ -368,7 +371,7 @@ func (s *Steps) detail(height int) term.Lines {
 		}
 		ifs = ifs[:min(len(ifs), height-6)]
 	}
-	lines := render(factsOf(s.trace, l, s.tree), s.width, height-len(ifs))
+	lines := render(s.facts(l), s.width, height-len(ifs))
 	if len(lines) < height-len(ifs) && len(ifs) > 0 {
 		lines = append(lines, term.Line{})
 	}
