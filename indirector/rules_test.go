@@ -764,7 +764,7 @@ func TestClosureD1(t *testing.T) {
 	}
 	got := traces.HeadlineOf(h.keep.Last())
 	want := traces.Headline{
-		Answered: "cache cache", Asked: "cache cache -> found", NotAsked: "terminus main: skipped(cache-hit)",
+		Answered: "cache cache", Asked: "cache cache: found", NotAsked: "terminus main (the cache answered)",
 		Decided: "main: setting, test; cache cache: routes file, routes.yaml:4",
 	}
 	if got != want {

@@ -161,18 +161,16 @@ func storyOfFailure(t *Trace) string {
 }
 
 func (t *Trace) stageOfError() string {
-	for s, q := range t.Steps {
-		if q.Answer == Raised || q.Answer == Denied || q.Answer == Invalid {
-			switch Step(s) {
-			case Terminus:
-				return "terminus " + t.Primary.Winner().Terminus + " failed"
-			case CacheRead, CacheWrite:
-				return Step(s).String() + " " + t.Cache.Winner().Terminus + " failed"
-			}
-			return Step(s).String() + " failed"
-		}
+	s, ok := t.broken()
+	switch {
+	case !ok:
+		return "failed"
+	case s == Terminus:
+		return "terminus " + t.Primary.Winner().Terminus + " failed"
+	case s == CacheRead || s == CacheWrite:
+		return s.String() + " " + t.Cache.Winner().Terminus + " failed"
 	}
-	return "failed"
+	return s.String() + " failed"
 }
 
 // hiddenCause is what the error that reached the caller leaves out.
@@ -309,7 +307,7 @@ func storyOfNothing(t *Trace) string {
 	case term.Because.Reason == SkippedIgnoreTerminus:
 		return "nothing in the cache; primary skipped by flag"
 	case term.Answer == Nothing && term.Because.About != "":
-		return fmt.Sprintf("terminus %s has nothing: %s", primary, term.Because)
+		return fmt.Sprintf("terminus %s has nothing: %s", primary, term.Because.Words())
 	}
 	return fmt.Sprintf("terminus %s has nothing by that name", primary)
 }
@@ -362,8 +360,8 @@ func human(s string) string {
 // A Headline is the three lines that head every trace, before any detail.
 type Headline struct {
 	Answered string // "cache json", "nobody (error)"
-	Asked    string // "terminus exec -> raised …"; "nobody"
-	NotAsked string // "cache json: ignored-by-caller"; "" if everybody was
+	Asked    string // "terminus exec: failed"; "nobody"
+	NotAsked string // "cache json (ignore_cache, by agent)"; "" if all were
 	Decided  string // "exec: setting node_terminus, puppet.conf:7; json: routes.yaml:4"
 }
 
@@ -391,15 +389,15 @@ func HeadlineOf(t *Trace) Headline {
 		q := t.Steps[s]
 		switch {
 		case q.Because.Reason == ByYou && q.Took == 0 && q.Answer != NotAsked:
-			not = append(not, who+": "+q.Because.About)
+			not = append(not, who+bracketed(q.Because.About))
 		case q.Answer == NotAsked:
 			if q.Because.Reason != VerbHasNoCache && q.Because.Reason != NoCacheRouted {
-				not = append(not, who+": "+q.Because.String())
+				not = append(not, who+bracketed(q.Because.Words()))
 			}
 		case q.Answer == NotReached:
-			not = append(not, who+": not reached")
+			not = append(not, who+bracketed(cmp.Or(t.Why(s), "not reached")))
 		default:
-			asked = append(asked, who+" -> "+q.Answer.String())
+			asked = append(asked, who+": "+q.Answer.Words())
 		}
 	}
 	if cache.Terminus != "" && (t.Verb == Find || t.Verb == Head || t.Verb == Expire) {
@@ -412,7 +410,7 @@ func HeadlineOf(t *Trace) Headline {
 		ask("cache "+cache.Terminus, CacheWrite)
 	}
 	if cache.Terminus != "" && cache.Terminus != "off" && t.Verb == Search {
-		not = append(not, "cache "+cache.Terminus+": searches are never cached")
+		not = append(not, "cache "+cache.Terminus+" (searches are never cached)")
 	}
 	h.Asked, h.NotAsked = strings.Join(asked, ", "), strings.Join(not, ", ")
 	h.Asked = cmp.Or(h.Asked, "nobody")
@@ -421,6 +419,13 @@ func HeadlineOf(t *Trace) Headline {
 		h.Decided += "; cache " + decided(cache)
 	}
 	return h
+}
+
+func bracketed(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
 }
 
 func decided(c Choice) string {

@@ -40,7 +40,7 @@ func AppendStory(b []byte, t *Trace) []byte {
 // AppendSteps appends every step of a request, with what was done below it.
 func AppendSteps(b []byte, t *Trace) []byte {
 	for i, q := range t.Steps {
-		b = fmt.Appendf(b, "  %2d %-11s %-12s %-36s %s\n", i+1, Step(i), q.Answer, q.Because, ms(q.Took))
+		b = fmt.Appendf(b, "  %2d %-11s %-12s %-36s %s\n", i+1, Step(i), q.Answer.Words(), t.Why(Step(i)), ms(q.Took))
 		for _, s := range t.Spans {
 			if s.Step != Step(i) {
 				continue

@@ -40,7 +40,7 @@ func TestJourney2WhoAnsweredFacts(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("/", "ind=facts served=cache", "enter").Want("1 of 8", "C json", "hit")
-	p.Keys("enter").Want("skipped(cache-hit)")
+	p.Keys("enter").Want("the cache answered", "because=found")
 	for line, want := range map[string]string{"cache read": "found", "terminus facter": "not asked"} {
 		if got := p.Line("    " + line); !strings.Contains(got, want) && !strings.Contains(p.Frame(), want) {
 			t.Errorf("%s: got %q, want %q", line, got, want)
@@ -59,7 +59,7 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Want("1 stale")
 	p.Keys("/", "out=stale", "enter").Want("1 of 8")
-	p.Keys("enter").Want("not asked         skipped(", "no-expiry-kept(json)", "#5 find catalog", "STORY", "#4 err", "1h 31m")
+	p.Keys("enter").Want("not asked         ignore_terminus", "never expires: ", "#5 find catalog", "STORY", "#4 err", "1h 31m")
 	p.Keys("{").Want("#4 find catalog", "err", "5.1 ", "POST catalog", "500")
 	p.Keys("D").Want("Compare  #4 : #1")
 	p.Keys("esc").Want("#4 find catalog")
@@ -77,7 +77,7 @@ func TestJourney4TheENCPrintedNothing(t *testing.T) {
 		}
 	}
 	p.Keys("enter").Want("- Requests ", "nil!")
-	p.Keys("enter").Want("terminus exec", "exit 0, stdout 0 B", "nil-from-empty-output")
+	p.Keys("enter").Want("terminus exec", "exit 0, stdout 0 B", "printed nothing: ")
 	p.Keys("}").Want("#6 find catalog db07.example.com", "err", "cannot compile")
 	p.Keys("esc", "esc").Want("all 8")
 	p.Keys(":", "find node db07.example.com terminus=plain", "enter").Want("all 9")

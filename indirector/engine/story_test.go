@@ -37,7 +37,7 @@ func TestStories(t *testing.T) {
 		{request(indirector.Find, "facts", "n1", "json", "memory"), "terminus json answered; cache memory written too", ""},
 		{request(indirector.Find, "facts", "old", "memory", "json"), "expired by 1h0m0s; clock differs from file mtime by ", ""},
 		{request(indirector.Find, "facts", "n9", "memory", off), "terminus memory has nothing by that name", ""},
-		{request(indirector.Find, "facts", "n9", "json", off), "terminus json has nothing: not-found($dir/var/server_data/facts/n9.json)", ""},
+		{request(indirector.Find, "facts", "n9", "json", off), "terminus json has nothing: there is no $dir/var/server_data/facts/n9.json", ""},
 		{from(request(indirector.Find, "facts", "n9", "json", "memory"), "you", traces.IgnoreTerminus), "nothing in the cache; primary skipped by flag", ""},
 		{from(request(indirector.Find, "facts", "n1", "json", "memory"), "", traces.IgnoreCache), "cache skipped: flag from an unknown caller", ""},
 		{from(request(indirector.Find, "facts", "n1", "json", off), "you", traces.IgnoreCache), "terminus json answered", "ignore_cache"},

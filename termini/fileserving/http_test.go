@@ -144,7 +144,7 @@ func TestHTTPMetadata(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+"/head500"); err == nil {
 			t.Error("got no error")
 		}
-		contains(t, h.story(), "nil-from-404(HEAD "+s.URL+"/head500: 500 Internal Server Error)")
+		contains(t, h.story(), "HEAD "+s.URL+"/head500: 500 Internal Server Error")
 		if _, err := h.find(t, "http", s.URL+"/head403"); err != nil {
 			t.Error(err)
 		}

@@ -250,7 +250,7 @@ func TestPains(t *testing.T) {
 			if strings.Contains(story, "\n") {
 				t.Errorf("the first line has more than one: %q", story)
 			}
-			if head := traces.HeadlineOf(trace); trace.Outcome != p.outcome || head.Answered != p.answered || !strings.HasPrefix(head.Asked, "terminus rest -> ") {
+			if head := traces.HeadlineOf(trace); trace.Outcome != p.outcome || head.Answered != p.answered || !strings.HasPrefix(head.Asked, "terminus rest: ") {
 				t.Errorf("got %v, %+v", trace.Outcome, head)
 			}
 		})

@@ -155,6 +155,8 @@ type Question struct {
 	Answer  string        `json:"answer"`
 	Because string        `json:"because,omitempty"`
 	Took    time.Duration `json:"took_ns,omitempty"`
+
+	words string // answer and reason as users read them
 }
 
 // Write writes the report as one document of JSON.
@@ -278,12 +280,16 @@ func sideOf(log Log, t *traces.Trace) Side {
 
 func question(t *traces.Trace, s traces.Step) Question {
 	q := t.Steps[s]
-	out := Question{Answer: q.Answer.String(), Because: q.Because.String(), Took: q.Took}
+	out := Question{Answer: q.Answer.String(), Because: q.Because.String(), Took: q.Took, words: q.Answer.Words()}
 	if s == traces.Route && q.Answer == traces.Chosen {
 		out.Answer = strings.TrimSpace("terminus " + t.Primary.Winner().Terminus)
 		if cache := t.Cache.Winner().Terminus; cache != "" {
 			out.Answer += ", cache " + cache
 		}
+		out.words = out.Answer
+	}
+	if why := t.Why(s); why != "" {
+		out.words += ", " + why
 	}
 	return out
 }
@@ -372,13 +378,8 @@ func (s *Side) String() string {
 	return text
 }
 
-// String is the answer with its reason.
-func (q Question) String() string {
-	if q.Because == "" {
-		return q.Answer
-	}
-	return q.Answer + ", " + q.Because
-}
+// String is the answer with its reason, as users read them.
+func (q Question) String() string { return q.words }
 
 // String is the change in one line: "~ .role: "web" | "db"".
 func (c *Change) String() string {

@@ -580,7 +580,7 @@ func TestStory(t *testing.T) {
 	text, _ := write(t, site(t, store.Options{}), export.Story)
 	for _, want := range []string{
 		"2025-11-20 14:03:12.123Z  #1 find catalog web01  err  40 ms  terminus rest failed: Error 500 on SERVER: no role",
-		"  asked     terminus rest -> raised",
+		"  asked     terminus rest: failed",
 		"ENC returned empty output → nil node",
 		`a\x1b[31mb\u202ec\u200dd\x9be\xff\U000e0001`,
 		"3 requests; masked 2\n  #1 spans attrs > X-Authentication: header, 5 B\n  #1 faults hidden: password, 7 B, tag 0a1b\n",

@@ -275,7 +275,7 @@ func journeyInATerminal(t *testing.T, program string) {
 		t.Errorf("alternate_on: got %s while the program runs", got)
 	}
 	term.write("/out=stale").keys("Enter").wait("  out=stale ", "8 of 1 047", "C json")
-	term.keys("Enter").wait("STORY", "had failed, so cache json answered, written 1h 31m", "skipped(ignore_terminus)")
+	term.keys("Enter").wait("STORY", "had failed, so cache json answered, written 1h 31m", "ignore_terminus, by agent")
 	before := body(term.screen())
 
 	term.tmux("resize-window", "-x", "52", "-y", "14")
@@ -291,7 +291,7 @@ func journeyInATerminal(t *testing.T, program string) {
 	if got := term.is("alternate_on") + term.is("cursor_flag"); got != "01" {
 		t.Errorf("while it is suspended: alternate_on and cursor_flag are %s", got)
 	}
-	term.run("fg").wait("STORY", "skipped(ignore_terminus)")
+	term.run("fg").wait("STORY", "ignore_terminus, by agent")
 
 	term.keys("{").wait("GET /catalog", "500", "rescued(configurer")
 	term.keys("Escape").wait("8 of 1 047").keys("Escape").wait("  all ")

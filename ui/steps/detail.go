@@ -3,6 +3,7 @@ package steps
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,12 @@ func factsOfStep(t *traces.Trace, s traces.Step) widget.Facts {
 		}
 	}
 	f = append(f, widget.Fact{Label: "answer", Text: Answer(t, s), Style: StyleOf(t, s)})
-	f.Put(term.Plain, "because", Because(t, s))
+	if why := Because(t, s); !slices.ContainsFunc(f, func(known widget.Fact) bool { return strings.HasPrefix(known.Text, why) }) {
+		f.Put(term.Plain, "because", why)
+	}
+	if !pending(t, s) {
+		f.Put(term.Quiet, "filter", code(q.Because))
+	}
 	if q.Took > 0 {
 		f.Put(term.Plain, "time", fmt.Sprintf("%s, %s after the request began", session.Took(q.Took), session.Took(q.At)))
 	}
@@ -118,9 +124,8 @@ func factsOfSpan(s *traces.Span, tr *tree) widget.Facts {
 	}
 	f = append(f, widget.Fact{Label: s.Kind.String(), Text: s.Name})
 	f.Put(term.Plain, "answer", s.Answer)
-	if s.Because.Reason != traces.NoReason {
-		f.Put(term.Plain, "because", s.Because.String())
-	}
+	f.Put(term.Plain, "because", s.Because.Words())
+	f.Put(term.Quiet, "filter", code(s.Because))
 	when := fmt.Sprintf("%s, %s after the request began", session.Took(s.Took), session.Took(s.At))
 	if self := tr.self(s); self != s.Took {
 		when += fmt.Sprintf("; %s of it its own", session.Took(self))

@@ -39,3 +39,14 @@ func TestReportJoined(t *testing.T) {
 		}
 	}
 }
+
+// The report of a request is in sentences.
+func TestReportWords(t *testing.T) {
+	t.Parallel()
+	tr := &traces.Trace{ID: 7, Verb: traces.Find}
+	tr.Steps[traces.Terminus] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.SkippedCacheHit}}
+	got := steps.Report(tr, time.UTC)
+	if !strings.Contains(got, " not asked                the cache answered ") || strings.Contains(got, "skipped(") {
+		t.Errorf("got\n%s", got)
+	}
+}

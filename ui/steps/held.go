@@ -140,7 +140,7 @@ func (s *Steps) tick() tea.Cmd {
 // foresee returns what a step will answer by the plan, and why.
 func (st *stay) foresee(s traces.Step) (answer, because string) {
 	q := st.plan.Steps[s]
-	because = q.Because.String()
+	because = q.Because.Words()
 	if s == traces.Caller {
 		if st.plan.Outcome == traces.Run {
 			return "gets what comes of it", ""
@@ -167,7 +167,7 @@ func (st *stay) foresee(s traces.Step) (answer, because string) {
 	case q.Answer == traces.NotAsked:
 		return "nothing to do", because
 	}
-	return "will be: " + q.Answer.String(), because
+	return "will be: " + q.Answer.Words(), because
 }
 
 // facts is all that is known about a planned step: what it will do, and why. What
@@ -231,7 +231,7 @@ func (st *stay) after() string {
 	case f.Served == traces.ByCache:
 		text += " -> would be served"
 		if because := f.Steps[traces.Expiry].Because; because.Reason != traces.NoReason {
-			text += ", " + because.String()
+			text += ", " + because.Words()
 		}
 	case f.Outcome != traces.Run:
 		text += " -> " + f.Outcome.String()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"indirtui/traces"
+	"indirtui/traces/query"
 	"indirtui/ui/term"
 )
 
@@ -46,23 +47,32 @@ func Answer(t *traces.Trace, s traces.Step) string {
 			return "terminus " + primary
 		}
 		return "terminus " + primary + ", cache " + cache
-	case t.Outcome == traces.Run && q.Answer == traces.NotReached:
+	case pending(t, s):
 		return "not yet"
 	}
-	return q.Answer.String()
+	return q.Answer.Words()
 }
 
-// Because returns why, in the words of the closed list of reasons, with what
-// it is about.
+// Because returns why, in words.
 func Because(t *traces.Trace, s traces.Step) string {
-	q := t.Steps[s]
-	switch {
-	case t.Outcome == traces.Run && q.Answer == traces.NotReached:
+	if pending(t, s) {
 		return ""
-	case t.Verb == traces.Search && q.Because.Reason == traces.VerbHasNoCache:
-		return "searches are never cached"
 	}
-	return q.Because.String()
+	return t.Why(s)
+}
+
+// pending reports whether a step of a request in progress is still to come.
+func pending(t *traces.Trace, s traces.Step) bool {
+	return t.Outcome == traces.Run && t.Steps[s].Answer == traces.NotReached
+}
+
+// code is the reason as filters know it, for those who look for it; "" if there
+// is none.
+func code(b traces.Because) string {
+	if b.Reason == traces.NoReason {
+		return ""
+	}
+	return "because=" + query.Quote(b.Reason.String())
 }
 
 // failed returns the worst thing that failed in a step; nil if nothing did.

@@ -199,10 +199,7 @@ func cells(t *traces.Trace, l *line) (step, answer, because, took string) {
 	case l.choice != nil:
 		return l.status, sentence(l.slot, l.choice), "", ""
 	case l.span != nil:
-		because := ""
-		if l.span.Because.Reason != traces.NoReason {
-			because = l.span.Because.String()
-		}
+		because := l.span.Because.Words()
 		answer := l.span.Answer
 		if l.span.Err != "" {
 			answer = strings.TrimSpace(answer + " " + l.span.Err)

@@ -14,7 +14,7 @@ func Journeys() []Journey {
 		}},
 		{"who answered this facts request, and who decided that?", []Step{
 			{"/ ind=facts served=cache enter", "An expression chooses requests: those for facts that a cache answered.", []string{"ind=facts served=cache", " of "}, []string{" / ind="}},
-			{"enter", "The cache answered, so the terminus was not asked: step 5 says skipped(cache-hit).", []string{"BECAUSE", "cache read", "skipped(cache-hit)"}, nil},
+			{"enter", "The cache answered, so the terminus was not asked: step 5 says so.", []string{"BECAUSE", "cache read", "the cache answered"}, nil},
 			{"g", "Step 1 is the route: who is asked, and who said so.", []string{" 1 route "}, nil},
 			{"l", "Every choice for the route, the strongest first. The one that wins is marked; routes.yaml said something that does not count.", []string{"wins", "not applied"}, nil},
 			{"esc", "Back to the list.", []string{"ind=facts served=cache"}, nil},

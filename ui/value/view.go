@@ -219,13 +219,13 @@ func (v *Value) meta(width int) term.Lines {
 	facts.Put(term.Plain, "stored in", v.value.Source)
 	facts.Put(term.Plain, "model", v.value.Model)
 	facts.Put(term.Plain, "format", v.value.Format)
-	facts.Put(term.Plain, "expiry", t.Steps[traces.Expiry].Because.String())
+	facts.Put(term.Plain, "expiry", t.Why(traces.Expiry))
 	facts.Put(term.Plain, "size", term.Grouped(int64(v.value.Size))+" B")
 	facts.Put(term.Plain, "sha256", v.value.Digest)
 	if v.value.Redacted > 0 {
 		facts.Put(term.Attention, "masked", term.Plural(v.value.Redacted, "value"))
 	}
-	facts.Put(term.Plain, "filter", t.Steps[traces.Filter].Because.String())
+	facts.Put(term.Plain, "filter", t.Why(traces.Filter))
 	if row.CacheWritten {
 		facts.Put(term.Plain, "written to", "cache "+row.Cache)
 	}
