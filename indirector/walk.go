@@ -381,7 +381,7 @@ func (c *call) end(err error) *traces.Trace {
 		}
 	}
 	t.Outcome = traces.Judge(t)
-	if report, ok := c.req.Instance.(RunEnder); ok && t.Verb == Save {
+	if report, ok := c.req.Instance.(RunEnder); ok && t.Verb == Save && t.Outcome == traces.Good {
 		noteRunEnd(t, report.RunEnd())
 	}
 	if c.req.Caller != "" || t.Parent != 0 {
@@ -399,12 +399,12 @@ func (c *call) end(err error) *traces.Trace {
 }
 
 // noteRunEnd adds to the save of a report how the run ended. If an old catalog was
-// applied, that is stale. Pain P1.
+// applied, that is stale. What failed in the save itself comes first. Pain P1.
 func noteRunEnd(t *traces.Trace, end traces.RunEnd) {
 	if s := end.Sentence(); s != "" {
 		t.Notes = append([]string{s}, t.Notes...)
 	}
-	if t.Outcome == traces.Good && end.Stale() {
+	if end.Stale() {
 		t.Outcome = traces.Stale
 	}
 }

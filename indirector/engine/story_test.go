@@ -125,6 +125,18 @@ func TestStoryOfReport(t *testing.T) {
 	}
 }
 
+// A save that fails has that as its story, not how the run ended.
+func TestStoryOfReportThatIsNotSaved(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server"})
+	req := save("report", &model.Report{Host: "n1", Status: "failed", CachedCatalogStatus: "on_failure"})
+	req.Terminus = "absent"
+	_, _ = s.ask(req)
+	if tr := s.trace(); tr.Outcome != traces.Err || !strings.HasPrefix(traces.Story(tr), "route failed: ") {
+		t.Errorf("got %s: %s", tr.Outcome, traces.Story(tr))
+	}
+}
+
 // The first line is not repeated as a note below it.
 func TestStoryIsNotRepeated(t *testing.T) {
 	t.Parallel()
