@@ -38,6 +38,16 @@ type falseInstance struct{}
 
 func (falseInstance) Key() string { return "" }
 
+// A RunEnder is an Instance, a report, that has how a run of an agent ended. What
+// it returns becomes part of the story of the save.
+type RunEnder interface {
+	Instance
+	RunEnd() RunEnd
+}
+
+// A RunEnd is how a run ended.
+type RunEnd = traces.RunEnd
+
 // An Expirer is an Instance that can expire. Rules IND-EXP-01, IND-EXP-03.
 type Expirer interface {
 	Instance

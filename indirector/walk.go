@@ -381,6 +381,9 @@ func (c *call) end(err error) *traces.Trace {
 		}
 	}
 	t.Outcome = traces.Judge(t)
+	if report, ok := c.req.Instance.(RunEnder); ok && t.Verb == Save && t.Outcome == traces.Good {
+		noteRunEnd(t, report.RunEnd())
+	}
 	if c.req.Caller != "" || t.Parent != 0 {
 		q := &t.Steps[traces.Caller]
 		q.Answer, q.Because = traces.Passed, traces.Because{Reason: traces.CallerReturned, About: t.Caller}
@@ -393,6 +396,17 @@ func (c *call) end(err error) *traces.Trace {
 		}
 	}
 	return t
+}
+
+// noteRunEnd adds to the save of a report how the run ended. If an old catalog was
+// applied, that is stale. What failed in the save itself comes first. Pain P1.
+func noteRunEnd(t *traces.Trace, end traces.RunEnd) {
+	if s := end.Sentence(); s != "" {
+		t.Notes = append([]string{s}, t.Notes...)
+	}
+	if end.Stale() {
+		t.Outcome = traces.Stale
+	}
 }
 
 // idleFlags returns the flags that were given and had no effect. Gap L5.

@@ -103,10 +103,11 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 // ending is how a run ended, by its report.
 func ending(body []byte) string {
 	var is struct {
-		Status   string
-		Noop     bool
-		Cached   string `json:"cached_catalog_status"`
-		Statuses map[string]struct {
+		Status     string
+		Noop       bool
+		Corrective bool   `json:"corrective_change"`
+		Cached     string `json:"cached_catalog_status"`
+		Statuses   map[string]struct {
 			Failed, Skipped bool
 			Restart         bool `json:"failed_to_restart"`
 		} `json:"resource_statuses"`
@@ -114,33 +115,11 @@ func ending(body []byte) string {
 	if json.Unmarshal(body, &is) != nil || is.Status == "" {
 		return ""
 	}
-	failed, restart, skipped := 0, 0, 0
+	e := RunEnd{Status: is.Status, Noop: is.Noop, Corrective: is.Corrective, Cached: is.Cached}
 	for _, s := range is.Statuses {
-		failed, restart, skipped = failed+one(s.Failed), restart+one(s.Restart), skipped+one(s.Skipped)
+		e.Count(s.Failed, s.Restart, s.Skipped)
 	}
-	text := ": status " + is.Status
-	for _, count := range [...]struct {
-		n    int
-		what string
-	}{{failed, "failed"}, {restart, "failed to restart"}, {skipped, "skipped"}} {
-		if count.n > 0 {
-			text += fmt.Sprintf(", %d %s", count.n, count.what)
-		}
-	}
-	if is.Noop {
-		text += ", noop"
-	}
-	if is.Cached != "" && is.Cached != "not_used" {
-		text += ", cached catalog (" + is.Cached + ")"
-	}
-	return text
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return ": " + e.String()
 }
 
 func (r *RunStory) catalog(t *Trace, body []byte) {

@@ -80,7 +80,8 @@ func TestRunStory(t *testing.T) {
 		{"changed", `{"status":"changed","noop":false,"cached_catalog_status":"not_used","resource_statuses":{"A[a]":{"failed":false,"skipped":false}}}`, ": status changed"},
 		{"failed and skipped", `{"status":"failed","resource_statuses":{"A[a]":{"failed":true},"A[b]":{"skipped":true},"A[c]":{"skipped":true},"A[d]":null}}`, ": status failed, 1 failed, 2 skipped"},
 		{"not restarted", `{"status":"failed","resource_statuses":{"A[a]":{"failed_to_restart":true}}}`, ": status failed, 1 failed to restart"},
-		{"noop, of a cached catalog", `{"status":"unchanged","noop":true,"cached_catalog_status":"on_failure"}`, ": status unchanged, noop, cached catalog (on_failure)"},
+		{"noop, of a cached catalog", `{"status":"unchanged","noop":true,"cached_catalog_status":"on_failure"}`, ": status unchanged, noop, with the agent's cached catalog, because it got none from the server"},
+		{"corrective, of a catalog that was asked for", `{"status":"changed","corrective_change":true,"cached_catalog_status":"explicitly_requested"}`, ": status changed, corrective change, with the agent's cached catalog, as use_cached_catalog is on"},
 		{"no report", `[1]`, ""},
 	} {
 		var r traces.RunStory

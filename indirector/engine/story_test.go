@@ -81,6 +81,62 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// The story of the save of a report is how the run ended. Nothing else shows that
+// an agent, which reads its cache by itself, applied an old catalog.
+func TestStoryOfReport(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		report  model.Report
+		story   string
+		outcome traces.Outcome
+	}{
+		{"no status", model.Report{}, "terminus yaml stored it", traces.Good},
+		{"changed", model.Report{Status: "changed", CachedCatalogStatus: "not_used"}, "the run ended: status changed", traces.Good},
+		{"corrective", model.Report{Status: "changed", CorrectiveChange: true}, "the run ended: status changed, corrective change", traces.Good},
+		{
+			"failed",
+			model.Report{Status: "failed", Noop: true, Statuses: []model.ResourceStatus{{Failed: true}, {Skipped: true}}},
+			"the run ended: status failed, 1 failed, 1 skipped, noop", traces.Good,
+		},
+		{
+			"fell back",
+			model.Report{Status: "unchanged", CachedCatalogStatus: "on_failure"},
+			"the run went with the agent's cached catalog, because it got none from the server: status unchanged", traces.Stale,
+		},
+		{
+			"asked for",
+			model.Report{Status: "unchanged", CachedCatalogStatus: "explicitly_requested"},
+			"the run went with the agent's cached catalog, as use_cached_catalog is on: status unchanged", traces.Good,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, scene{application: "server"})
+			tt.report.Host = "n1"
+			req := save("report", &tt.report)
+			req.Terminus = "yaml"
+			s.must(req)
+			tr := s.trace()
+			if got := traces.Story(tr); got != tt.story || tr.Outcome != tt.outcome {
+				t.Errorf("got %s: %s\nwant %s: %s", tr.Outcome, got, tt.outcome, tt.story)
+			}
+		})
+	}
+}
+
+// A save that fails has that as its story, not how the run ended.
+func TestStoryOfReportThatIsNotSaved(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, scene{application: "server"})
+	req := save("report", &model.Report{Host: "n1", Status: "failed", CachedCatalogStatus: "on_failure"})
+	req.Terminus = "absent"
+	_, _ = s.ask(req)
+	if tr := s.trace(); tr.Outcome != traces.Err || !strings.HasPrefix(traces.Story(tr), "route failed: ") {
+		t.Errorf("got %s: %s", tr.Outcome, traces.Story(tr))
+	}
+}
+
 // The first line is not repeated as a note below it.
 func TestStoryIsNotRepeated(t *testing.T) {
 	t.Parallel()

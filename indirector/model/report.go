@@ -97,9 +97,22 @@ type Event struct {
 	odd                                   odd
 }
 
-var _ indirector.Expirer = (*Report)(nil)
+var (
+	_ indirector.Expirer  = (*Report)(nil)
+	_ indirector.RunEnder = (*Report)(nil)
+)
 
 func (r *Report) Key() string { return r.Host }
+
+// RunEnd returns how the run ended.
+func (r *Report) RunEnd() indirector.RunEnd {
+	e := indirector.RunEnd{Status: r.Status, Noop: r.Noop, Corrective: r.CorrectiveChange, Cached: r.CachedCatalogStatus}
+	for i := range r.Statuses {
+		s := &r.Statuses[i]
+		e.Count(s.Failed, s.FailedToRestart, s.Skipped)
+	}
+	return e
+}
 
 func (r *Report) WithExpiration(t time.Time) indirector.Instance { return expiring(*r, t) }
 

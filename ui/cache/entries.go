@@ -165,7 +165,7 @@ func did(r *session.Row, terminus string) string {
 	switch {
 	case r.Verb == traces.Expire && r.Cache == terminus && r.CacheWritten:
 		return "expired"
-	case r.CacheWritten && r.Cache == terminus, r.Verb == traces.Save && r.Terminus == terminus && !r.Outcome.Failed():
+	case r.CacheWritten && r.Cache == terminus, r.Verb == traces.Save && r.Terminus == terminus && (!r.Outcome.Failed() || r.Outcome == traces.Stale):
 		return "written"
 	case r.Verb == traces.Destroy && (r.Terminus == terminus || r.Cache == terminus) && !r.Outcome.Failed():
 		return "destroyed"

@@ -19,7 +19,7 @@ var codes = [traces.OutcomeCount]string{
 	traces.Hit:         "the cache answered; it has not expired, or nobody knows when it does",
 	traces.Nil:         "everybody who was asked said: nothing",
 	traces.NilHidden:   "nil that hides something: a 404, empty output of a command",
-	traces.Stale:       "the cache answered because the terminus had failed before, in the same run",
+	traces.Stale:       "a cache, here or of the agent, answered because the terminus had failed before, in the same run",
 	traces.Err:         "an error reached the caller",
 	traces.ErrHidden:   "an error was swallowed on the way; the caller never saw it",
 	traces.Part:        "one of two stores was written, the other was not",
