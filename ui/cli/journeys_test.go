@@ -367,11 +367,11 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.key("2", "- Failures ", "terminus exec").line(" terminus exec ", "hidden", "find node db07")
-		for !strings.Contains(tr.Cursor(), " terminus exec ") {
+		tr.key("2", "- Failures ", " exec ").line("printed nothing", "hidden", " exec ")
+		for !strings.Contains(tr.Cursor(), "printed nothing") {
 			tr.key("j", "- Failures ")
 		}
-		tr.cursor("find node db07")
+		tr.cursor("hidden", "node ", "exec ").sees("find node db07", "terminus exec")
 		tr.golden("journey4-failures")
 		tr.key("enter", "- Requests ", "1 of 1 047").cursor("find node", "db07.example.com", "T exec", "nil!")
 		tr.key("enter", "find node db07.example.com", "nil!", "STORY", "ENC").
