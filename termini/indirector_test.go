@@ -114,7 +114,7 @@ func TestScenarios(t *testing.T) {
 		{
 			name: "S-08 ENC prints nothing", settings: enc, files: map[string]string{"enc": "#!/bin/sh\necho\n"},
 			request: find("node", "n1", "exec"), words: "nil",
-			note: "ENC returned empty output → nil node", outcome: traces.NilHidden,
+			note: "the classifier (ENC) printed nothing, so Puppet has no node", outcome: traces.NilHidden,
 		},
 		{
 			name: "S-09 ENC is not there", settings: enc, request: find("node", "n1", "exec"),

@@ -271,13 +271,22 @@ func (t *Trace) failedWith() string {
 
 // age returns the age of an entry of the cache, if known.
 func (t *Trace) age() string {
+	if age := t.CacheAge(); age != "" {
+		return ", written " + age + " ago"
+	}
+	return ""
+}
+
+// CacheAge returns how old the entry was that the cache had: "1h 31m"; "" if
+// that is not known.
+func (t *Trace) CacheAge() string {
 	for i := range t.Spans {
 		if t.Spans[i].Step != CacheRead {
 			continue
 		}
 		for _, a := range t.Spans[i].Attrs {
 			if at, err := time.Parse(time.RFC3339, a.Value); a.Key == "written" && err == nil {
-				return ", written " + Age(t.Start.Sub(at)) + " ago"
+				return Age(t.Start.Sub(at))
 			}
 		}
 	}
@@ -306,6 +315,8 @@ func storyOfNothing(t *Trace) string {
 		return ""
 	case term.Because.Reason == SkippedIgnoreTerminus:
 		return "nothing in the cache; primary skipped by flag"
+	case term.Because.Reason == NilFromEmptyOutput && t.Indirection == "node":
+		return "the classifier (ENC) printed nothing, so Puppet has no node"
 	case term.Answer == Nothing && term.Because.About != "":
 		return fmt.Sprintf("terminus %s has nothing: %s", primary, term.Because.Words())
 	}

@@ -78,6 +78,16 @@ func TestWordsOfAll(t *testing.T) {
 	}
 }
 
+// The story of a classifier without output needs no note.
+func TestStoryOfEmptyOutput(t *testing.T) {
+	t.Parallel()
+	tr := &traces.Trace{Verb: traces.Find, Indirection: "node", Outcome: traces.NilHidden}
+	tr.Steps[traces.Terminus] = traces.Question{Answer: traces.Nothing, Because: traces.Because{Reason: traces.NilFromEmptyOutput, About: "/bin/enc n1"}}
+	if got := traces.Story(tr); got != "the classifier (ENC) printed nothing, so Puppet has no node" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A step that was not reached names the one that failed.
 func TestWhy(t *testing.T) {
 	t.Parallel()

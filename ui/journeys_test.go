@@ -69,8 +69,8 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
-	p.Keys("2").Want("terminus exec", "db07")
-	for !strings.Contains(p.Cursor(), "terminus exec") {
+	p.Keys("2").Want("WHAT WENT WRONG", "node · exec", "db07").Not("GRP", "F1")
+	for !strings.Contains(p.Cursor(), "node · exec") {
 		before := p.Cursor()
 		if p.Keys("j"); p.Cursor() == before {
 			t.Fatal("there is no group with the origin terminus exec")

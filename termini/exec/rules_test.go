@@ -22,7 +22,7 @@ func TestNothingPrinted(t *testing.T) {
 			if !errors.Is(err, indirector.ErrNotFound) || !strings.Contains(err.Error(), traces.NilFromEmptyOutput.String()) {
 				t.Errorf("got %v", err)
 			}
-			if got := strings.Join(trace.Notes, "\n"); got != "ENC returned empty output → nil node" {
+			if got := strings.Join(trace.Notes, "\n"); got != "the classifier (ENC) printed nothing, so Puppet has no node" {
 				t.Errorf("notes: %q", got)
 			}
 		})

@@ -301,7 +301,7 @@ func TestPainsOfClassifiers(t *testing.T) {
 	}{
 		{
 			name: "P22 a classifier that prints nothing", script: "echo", mode: 0o755, status: http.StatusNotFound,
-			server: []string{"ENC returned empty output"}, client: []string{"no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
+			server: []string{"printed nothing"}, client: []string{"no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
 		},
 		{
 			name: "P23 a classifier that fails", script: "echo why it fails >&2; exit 3", mode: 0o755, status: http.StatusInternalServerError,

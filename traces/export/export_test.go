@@ -85,7 +85,7 @@ func site(t testing.TB, o store.Options) *store.Store {
 	add(catalog, nil)
 	add(&traces.Trace{
 		Verb: traces.Find, Indirection: "node", Key: "web01", Run: run, Parent: 1, ParentStep: traces.Terminus,
-		Primary: slot("exec", traces.FromSetting, "puppet.conf:4"), Outcome: traces.NilHidden, Notes: []string{"ENC returned empty output → nil node"},
+		Primary: slot("exec", traces.FromSetting, "puppet.conf:4"), Outcome: traces.NilHidden, Notes: []string{"the classifier (ENC) printed nothing, so Puppet has no node"},
 	}, nil)
 	facts := &traces.Trace{
 		Verb: traces.Save, Indirection: "facts", Key: "=cmd|' /C calc'!A0", Primary: slot("yaml", traces.FromRoutesFile, "routes.yaml:3"), Outcome: traces.Good,
@@ -162,7 +162,7 @@ func TestLines(t *testing.T) {
 	if len(got) != 4 {
 		t.Fatalf("got %d lines, want 3 requests and an end", len(got))
 	}
-	if story := got[1]["story"]; story != "ENC returned empty output → nil node" {
+	if story := got[1]["story"]; story != "the classifier (ENC) printed nothing, so Puppet has no node" {
 		t.Errorf("story: %v", story)
 	}
 	body, _ := json.Marshal(got[2]["sent_body"])
@@ -581,7 +581,7 @@ func TestStory(t *testing.T) {
 	for _, want := range []string{
 		"2025-11-20 14:03:12.123Z  #1 find catalog web01  err  40 ms  terminus rest failed: Error 500 on SERVER: no role",
 		"  asked     terminus rest: failed",
-		"ENC returned empty output → nil node",
+		"the classifier (ENC) printed nothing, so Puppet has no node",
 		`a\x1b[31mb\u202ec\u200dd\x9be\xff\U000e0001`,
 		"3 requests; masked 2\n  #1 spans attrs > X-Authentication: header, 5 B\n  #1 faults hidden: password, 7 B, tag 0a1b\n",
 	} {

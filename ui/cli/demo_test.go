@@ -41,7 +41,7 @@ func TestDemoOfASituation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := traces.Story(tr); got != "ENC returned empty output → nil node" || s.source() != "S-08" || s.hello != "S-08 ENC prints nothing" {
+	if got := traces.Story(tr); got != "the classifier (ENC) printed nothing, so Puppet has no node" || s.source() != "S-08" || s.hello != "S-08 ENC prints nothing" {
 		t.Errorf("got %q of %q, %q", got, s.source(), s.hello)
 	}
 	if err := s.close(); err != nil {

@@ -51,7 +51,7 @@ func TestThereIsSomethingToFind(t *testing.T) {
 		{"step.caller.because=rescued*", 10, ""},
 		{"out=err~ ind=facts key=db07*", 1, "cache read error swallowed: Could not parse JSON data for facts db07.example.com"},
 		{"out=err ind=catalog key=db07*", 1, "Could not find node 'db07.example.com'; cannot compile"},
-		{"out=nil! ind=node key=db07*", 1, "ENC returned empty output"},
+		{"out=nil! ind=node key=db07*", 1, "printed nothing"},
 		{"out=err ind=node terminus=yml", 1, "yml"},
 		{"ind=facts verb=save out=ok", 1, "terminus puppetdb stored it"},
 		{"ind=facts verb=find key=app03* out=ok", 1, "terminus facter answered; the cache entry had expired 14m"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,6 +56,7 @@ type failure struct {
 	at      []time.Time
 	members []uint64 // the newest, oldest first
 	by      string   // what makes the group, see groupings
+	wrong   string   // what went wrong, without verb and key
 	// From the links and the detail of the members.
 	consequence string
 	after       []uint64 // the requests that show it
@@ -91,7 +91,16 @@ func (f *Failures) Scope() screen.Scope { return screen.InFailures }
 
 func (f *Failures) Resize(width, height int) {
 	f.width, f.height = width, height
-	f.list.SetHeight(height - 1 - f.below())
+	f.list.Columns, f.list.Under = failureColumns, nil
+	if width >= screen.Wide {
+		f.list.Columns = wideColumns
+	}
+	lines := height - 1 - f.below()
+	if height >= roomy {
+		f.list.Under = f.under
+		lines /= 2
+	}
+	f.list.SetHeight(lines)
 }
 
 func (f *Failures) below() int { return min(12, max(f.height*2/5, 2)) }
@@ -237,10 +246,12 @@ func failureOf(row *session.Row) failure {
 // complete adds what only the detail of the newest request has.
 func (f *failure) complete(log session.Log) {
 	f.good = log.Links(f.id).LastGood
+	f.wrong = f.message
 	if t, err := log.Trace(f.id); err == nil {
 		if f.message == "" {
 			f.message = traces.Story(t)
 		}
+		f.wrong = wrongOf(t, f.message)
 		f.where, f.shownTo = whereOf(t), shownTo(t)
 	}
 	f.follow(log)
@@ -273,13 +284,61 @@ func (f *failure) shape() string {
 	return b.String()
 }
 
-// seen returns whether the callers know: "shown", "hidden", "both".
+// wrongOf returns what went wrong with a request, in the fewest words.
+func wrongOf(t *traces.Trace, message string) string {
+	why := t.Steps[traces.Terminus].Because
+	switch {
+	case t.Outcome == traces.Stale:
+		text := "an old " + t.Indirection + " was used"
+		if age := t.CacheAge(); age != "" {
+			text += ", " + age + " old"
+		}
+		return text
+	case t.Outcome == traces.NilHidden && why.Reason == traces.NilFromEmptyOutput:
+		if t.Indirection == "node" {
+			return "the classifier (ENC) printed nothing"
+		}
+		return "the command printed nothing"
+	case t.Outcome == traces.NilHidden:
+		return cmp.Or(why.Words(), message)
+	}
+	return preamble.Replace(strings.ReplaceAll(message, "\n", " "))
+}
+
+// preamble is what Puppet Server writes before the error that matters.
+var preamble = strings.NewReplacer(" on SERVER: ", ": ", "Server Error: ", "", "Evaluation Error: ", "")
+
+// place is where it went wrong, without what is known of every terminus.
+func (f *failure) place() string {
+	return f.ind + " · " + strings.TrimPrefix(f.part(), "terminus ")
+}
+
+// placeAndKey is where it went wrong, if there is room.
+func (f *failure) placeAndKey() string {
+	about := f.key
+	if len(f.keys) > 1 {
+		about = term.Plural(len(f.keys), "key")
+	}
+	return f.ind + " " + about + " · " + f.part()
+}
+
+// part is the terminus or the cache where it went wrong: what failed within it
+// stands in the detail.
+func (f *failure) part() string {
+	part, _, _ := strings.Cut(f.origin, " › ")
+	return caches.Replace(part)
+}
+
+// caches are the origins of failures in a cache, in words.
+var caches = strings.NewReplacer("cache-read ", "reading cache ", "cache-write ", "writing cache ")
+
+// seen returns whether the callers know: "seen", "hidden", "both".
 func (f *failure) seen() string {
 	switch {
 	case f.hidden > 0 && f.hidden < f.count:
 		return "both"
 	case f.outcome == traces.Err:
-		return "shown"
+		return "seen"
 	case f.outcome == traces.Part:
 		return "part"
 	}
@@ -404,15 +463,20 @@ func (f *Failures) Context() (left, right term.Line) {
 }
 
 var failureColumns = []widget.Column{
-	{Title: "GRP", Min: 4, Want: 4, Priority: 2},
-	{Title: "N", Min: 4, Want: 6, Priority: 4, Right: true},
-	{Title: "SEEN", Min: 6, Want: 6, Priority: 3},
-	{Title: "ORIGIN", Min: 18, Want: 32, Priority: 5},
-	{Title: "WHAT", Min: 34, Want: 40, Priority: 6, Grow: 1},
-	{Title: "CONSEQUENCE", Min: 30, Want: 34, Priority: 1},
-	{Title: "KEYS", Min: 5, Want: 5, Priority: 0, Right: true},
-	{Title: "LAST", Min: 8, Want: 8, Priority: 0, Right: true},
+	{Title: "SEEN", Min: 6, Want: 6, Priority: 2},
+	{Title: "N", Min: 3, Want: 5, Priority: 3, Right: true},
+	{Title: "WHAT WENT WRONG", Min: 34, Want: 40, Priority: 5, Grow: 1},
+	{Title: "WHERE", Min: 20, Want: 20, Priority: 4, Middle: true},
 }
+
+// wideColumns are those where the key and the time of the last one have room.
+var wideColumns = append(failureColumns[:3:3],
+	widget.Column{Title: "WHERE", Min: 20, Want: 48, Priority: 4, Middle: true},
+	widget.Column{Title: "LAST", Min: 8, Want: 8, Priority: 1},
+)
+
+// roomy is the height from which each group has a second line.
+const roomy = 24
 
 func (f *Failures) View() term.Lines {
 	if len(f.groups) == 0 {
@@ -432,20 +496,35 @@ func (f *Failures) View() term.Lines {
 
 func (f *Failures) row(i int, r *widget.Row) {
 	g := &f.groups[i]
-	r.Next(term.Plain, fmt.Sprintf("F%d", i+1))
+	style := session.StyleOf(g.outcome)
+	r.Sign(f.env.Theme, style)
+	r.Next(style, g.seen())
 	r.Next(term.Plain, term.Grouped(int64(g.count)))
-	r.Next(session.StyleOf(g.outcome), g.seen())
-	r.Next(term.Plain, g.origin)
-	r.Next(term.Plain, g.what())
-	r.Next(term.Plain, g.consequence)
-	r.Next(term.Plain, strconv.Itoa(len(g.keys)))
+	r.Next(term.Plain, g.wrong)
+	if f.width < screen.Wide {
+		r.Next(term.Plain, g.place())
+		return
+	}
+	r.Next(term.Plain, g.placeAndKey())
 	r.Next(term.Plain, f.env.Clock(g.last))
+}
+
+// under is the second line of a group: what came of it.
+func (f *Failures) under(i int, r *widget.Row) {
+	on := f.list.Gutter
+	for _, w := range r.Widths[:2] {
+		if w > 0 {
+			on += w + 1
+		}
+	}
+	r.To(on + 2)
+	r.Add(term.Quiet, term.CleanTo(f.groups[i].consequence, max(f.width-on-3, 1)))
 }
 
 func (f *Failures) detail(height int) term.Lines {
 	g := f.focus()
 	var title term.Title
-	title.Left.Put(term.Bold, g.what())
+	title.Left.Put(term.Bold, g.wrong)
 	title.Right.Put(session.StyleOf(g.outcome), g.outcome.String())
 	title.Right.Put(term.Quiet, " · "+term.Plural(g.count, "time")+" · "+term.Plural(len(g.keys), "key"))
 	if line := g.timeline(f.env.Theme, 24); f.width >= screen.Wide && line != "" {
@@ -456,7 +535,7 @@ func (f *Failures) detail(height int) term.Lines {
 	lines := term.Lines{f.env.Theme.Titled(f.width, title)}
 	lines = append(lines, f.facts(g).Lines(2, 14, f.width, 2)...)
 	if len(lines) < height {
-		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   shown: an error reached the caller")
+		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   seen: an error reached the caller")
 		lines = append(lines.Fill(f.width, height-1), legend)
 	}
 	return lines.Fill(f.width, height)

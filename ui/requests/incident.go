@@ -91,7 +91,7 @@ func (f *failure) follow(log session.Log) {
 	switch {
 	case len(stale) > 0:
 		f.after = stale
-		f.consequence = fmt.Sprintf("%s on old %s: %s", term.Plural(len(keys), "node"), f.ind, ids(stale))
+		f.consequence = fmt.Sprintf("%s on an old %s: %s", term.Plural(len(keys), "node"), f.ind, ids(stale))
 	case len(broke) > 0:
 		f.after = broke
 		f.consequence = term.Plural(len(broke), "request") + " failed by it: " + ids(broke)
@@ -104,14 +104,14 @@ func (f *failure) follow(log session.Log) {
 func (f *failure) alone() string {
 	switch f.outcome {
 	case traces.Stale:
-		return "an old " + f.ind + " is in use"
+		return "the run looks fine"
 	case traces.Part:
 		return "one of two copies is missing"
 	case traces.NilHidden:
 		return "taken for: there is nothing"
 	case traces.ErrHidden:
 		if f.verb == traces.Save {
-			return f.ind + " not stored, and nobody knows"
+			return f.ind + " not stored, and no caller knows"
 		}
 		return "went on without it"
 	}
@@ -171,7 +171,7 @@ func shownTo(t *traces.Trace) string {
 func (f *Failures) facts(g *failure) widget.Facts {
 	out := widget.Facts{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
 	out.Put(term.Plain, "consequence", g.consequence)
-	out.Put(term.Plain, "where", g.where)
+	out.Put(term.Plain, "where", cmp.Or(g.where, g.origin))
 	out.Put(term.Plain, "shown to", g.shownTo)
 	newest := fmt.Sprintf("#%d", g.id)
 	if g.good != 0 {
@@ -219,7 +219,7 @@ func (f *Failures) report() string {
 	}
 	for i := range f.groups {
 		g := &f.groups[i]
-		fmt.Fprintf(&b, "\nF%d  %s, %s, %s\n", i+1, term.Plural(g.count, "request"), g.seen(), g.origin)
+		fmt.Fprintf(&b, "\n%d. %s, %s, %s\n", i+1, term.Plural(g.count, "request"), g.seen(), g.origin)
 		fmt.Fprintf(&b, "    first %s, last %s\n", g.first.In(f.env.Zone).Format(time.DateTime), g.last.In(f.env.Zone).Format(time.DateTime))
 		for _, fact := range f.facts(g) {
 			fmt.Fprintf(&b, "    %-12s %s\n", fact.Label, strings.ReplaceAll(fact.Text, "\n", "\n                 "))

@@ -30,8 +30,8 @@ func Journeys() []Journey {
 			{"esc", "esc takes the filter away.", []string{"Requests  all "}, nil},
 		}},
 		{"could not find node: the ENC said nothing", []Step{
-			{"2", "Failures: what went wrong, in groups of one origin, also what no caller ever saw.", []string{"kind"}, nil},
-			{"j", "Move to the group of terminus exec, the external node classifier: j goes down.", []string{"terminus exec", ">"}, nil},
+			{"2", "Failures: what went wrong, in groups of one cause, also what no caller ever saw.", []string{"kind"}, nil},
+			{"j", "Move to the group of the node classifier (ENC), which printed nothing: j goes down.", []string{"printed nothing", ">"}, nil},
 			{"enter", "enter lists the requests of the group.", []string{"follow o", " of "}, nil},
 			{"enter", "The steps say how it went.", []string{"STEP", "BECAUSE"}, nil},
 			{"1", "Back to the list of requests.", []string{"follow o", " of "}, nil},

@@ -15,6 +15,9 @@ type Table struct {
 	Top     int      // lines of the screen above the table
 	Paged   bool     // there is no cursor: what is seen moves
 	Drags   bool     // the wheel moves the cursor
+	// Under writes a second line of the row with the given number, which knows
+	// the cells of the columns. Without it, rows have one line.
+	Under func(i int, r *Row)
 
 	widths []int
 	row    Row
@@ -79,8 +82,11 @@ func (t *Table) Lines(th *term.Theme, width int, row func(i int, r *Row)) term.L
 	from, to := t.Visible()
 	for i := from; i < to; i++ {
 		lines = append(lines, t.line(th, width, i, row))
+		if t.Under != nil {
+			lines = append(lines, t.under(th, width, i))
+		}
 	}
-	for len(lines) < t.titles()+t.Height {
+	for len(lines) < t.titles()+t.Height*t.tall() {
 		lines = append(lines, term.Line{})
 	}
 	return lines
@@ -93,6 +99,26 @@ func (t *Table) Fit(width int) { t.widths = Widths(t.Columns, width-t.Gutter-1) 
 func (t *Table) Has(column int) bool { return t.widths[column] > 0 }
 
 func (t *Table) titles() int { return min(len(t.Columns), 1) }
+
+// tall is how many lines a row has.
+func (t *Table) tall() int {
+	if t.Under != nil {
+		return 2
+	}
+	return 1
+}
+
+// under is the second line of a row. The bar of the selected row covers it, too.
+func (t *Table) under(th *term.Theme, width, i int) term.Line {
+	r := &t.row
+	*r = Row{t: t, Widths: t.widths, Focus: i == t.Cursor && !t.Paged}
+	t.Under(i, r)
+	if r.Focus && th.HasBar() {
+		r.To(width)
+		return r.With(term.Selected)
+	}
+	return r.Line
+}
 
 func (t *Table) title() term.Line {
 	var l term.Line
@@ -140,7 +166,11 @@ func (t *Table) Handle(a screen.Command) bool {
 // there is one.
 func (t *Table) Click(_, y int) bool {
 	y -= t.Top + t.titles()
-	if t.Paged || y < 0 || y >= t.Height || t.Offset+y >= t.Len {
+	if y < 0 {
+		return false
+	}
+	y /= t.tall()
+	if t.Paged || y >= t.Height || t.Offset+y >= t.Len {
 		return false
 	}
 	t.To(t.Offset + y)

@@ -55,6 +55,29 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// A row may have a second line; a click on either goes to the row.
+func TestTableUnder(t *testing.T) {
+	t.Parallel()
+	table := numbers(5)
+	table.SetHeight(2)
+	table.Under = func(i int, r *widget.Row) {
+		r.To(table.Gutter + r.Widths[0] + 1)
+		r.Put(term.Quiet, fmt.Sprintf("under %d", i))
+	}
+	got := table.Lines(ascii, 14, func(i int, r *widget.Row) { r.Next(term.Plain, fmt.Sprint(i)) }).Text()
+	if want := "    N NOTE\n>   0\n      under 0\n    1\n      under 1"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for y, row := range map[int]int{5: 0, 6: 0, 7: 1, 8: 1} {
+		if !table.Click(0, y) || table.Cursor != row {
+			t.Errorf("a click on line %d: row %d, want %d", y, table.Cursor, row)
+		}
+	}
+	if table.Click(0, 9) || table.Click(0, 4) {
+		t.Error("a click beside the rows did something")
+	}
+}
+
 func TestTableMoves(t *testing.T) {
 	t.Parallel()
 	table := numbers(5)

@@ -223,7 +223,7 @@ func classifierScenarios() []Scenario {
 					s.fault("got %v, want nothing", err)
 				}
 			},
-			First: "ENC returned empty output → nil node", Decided: decided, Outcome: traces.NilHidden,
+			First: "the classifier (ENC) printed nothing, so Puppet has no node", Decided: decided, Outcome: traces.NilHidden,
 		},
 		{
 			Name: "S-09 ENC is not there", scene: server(nil), play: fails,
