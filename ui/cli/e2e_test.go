@@ -293,7 +293,7 @@ func journeyInATerminal(t *testing.T, program string) {
 	}
 	term.run("fg").wait("STORY", "ignore_terminus, by agent")
 
-	term.keys("{").wait("GET /catalog", "500", "rescued(configurer")
+	term.keys("{").wait("GET /catalog", "500", "configurer")
 	term.keys("Escape").wait("8 of 1 047").keys("Escape").wait("  all ")
 	term.write("q").wait("exit 0", "recording: ")
 	recording := term.recording()

@@ -46,6 +46,9 @@ func TestFailuresInWords(t *testing.T) {
 			tr.Verb, tr.Key, tr.Start = traces.Find, "n1", time.Now()
 			tr.ID = log.Begin(&tr)
 			log.End(&tr, nil)
+			if err := log.Flush(); err != nil { // the writer finds the origin
+				t.Fatal(err)
+			}
 			p := uitest.New(t, ui.Config{Log: log}, size[0], size[1])
 			p.Keys("2").Want("SEEN", "WHAT WENT WRONG", "WHERE").Not("GRP", "F1 ")
 			if size[0] == 80 {
