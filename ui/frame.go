@@ -241,6 +241,9 @@ func (r *Model) status(foot term.Line) term.Title {
 		fields = append(fields, field{line: term.Of(term.Touched, term.Plural(n, "override")), keep: 95})
 	}
 	number(95, term.Touched, uint64(r.setHere()), "set here")
+	if r.problems > 0 {
+		fields = append(fields, field{line: term.Of(term.Attention, term.Plural(r.problems, "problem")), keep: 92})
+	}
 	put := func(keep int, style term.Style, text string) {
 		fields = append(fields, field{line: term.Of(style, text), keep: keep, right: true})
 	}

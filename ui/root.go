@@ -83,6 +83,8 @@ type Model struct {
 	tour    tour.Tour
 	quit    bool
 	clicked clicked // last
+
+	problems int // what is wrong with Puppet's configuration, as of the last snapshot
 }
 
 // Messages of the root to itself.
@@ -266,6 +268,9 @@ func (r *Model) handle(msg tea.Msg) tea.Cmd {
 
 func (r *Model) news(s session.Snapshot) tea.Cmd {
 	r.snapshot, r.snapped, r.last = s, true, time.Now()
+	if r.env.Problems != nil {
+		r.problems = len(r.env.Problems())
+	}
 	cmds := []tea.Cmd{r.pull()}
 	// The place below an open screen goes on, so that it is right when the screen
 	// closes; other places take the latest when they are shown.

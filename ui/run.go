@@ -36,6 +36,7 @@ type Config struct {
 	Palette    func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
 	Overrides  func() int                                             // routes that the user changed
 	SetHere    func() int                                             // settings that the user changed
+	Problems   func() []string                                        // of Puppet's configuration, the worst first
 	Stop       func() bool                                            // stops what is running; whether anything was
 	Save       func(name, text string) (path string, redacted int, err error)
 	Clear      func(instance any) (data.Value, bool)
@@ -255,7 +256,7 @@ func Build(cfg Config) *Model {
 			Theme: cfg.Theme, Keys: keys, Undo: new(screen.Undos), Events: new(screen.Events),
 			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep, Still: cfg.Still,
 		},
-		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe,
+		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe, Problems: cfg.Problems,
 		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText,
 		State: session.State{Ignored: cfg.Ignored, Writable: cfg.Writable}, Ages: cfg.Ages,
 	}

@@ -281,6 +281,9 @@ func (c *Configuration) readSettings(o Options, set []settings.Override) error {
 		return err
 	}
 	c.Settings = s
+	if info, err := os.Stat(o.ConfDir); o.ConfDir != "" && (err != nil || !info.IsDir()) {
+		c.Problems = append(c.Problems, Problem{Text: fmt.Sprintf("there is no directory %s (confdir), so nothing is configured", o.ConfDir)})
+	}
 	if err != nil {
 		c.Problems = append(c.Problems, Problem{Fatal: true, Text: err.Error()})
 	}

@@ -48,9 +48,17 @@ const pathCells = 64
 // recording.
 func places(t *testing.T) (site, recording string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "j")
+	made, err := os.MkdirTemp("", "j")
 	if err != nil {
 		t.Fatal(err)
+	}
+	// The path is in the recording, and how long that is on the screen.
+	name := strings.TrimPrefix(filepath.Base(made), "j")
+	dir := filepath.Join(filepath.Dir(made), "j"+strings.Repeat("0", max(10-len(name), 0))+name)
+	if dir != made {
+		if err := os.Rename(made, dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
 		// A journey leaves nothing behind but its recording.

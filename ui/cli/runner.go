@@ -52,7 +52,7 @@ func newRunner(ctx context.Context, log *store.Store, take func(*job, tea.Msg)) 
 func engineEnv(e *engine.Engine, now func() time.Time) *session.Env {
 	return &session.Env{
 		Shared: screen.Shared{Theme: term.NewTheme(func(string) string { return "" }, nil), Now: now, Zone: time.Local},
-		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, State: session.State{Writable: e.Writes()},
+		Log:    e.Store, Debugger: e.Debugger, Routes: e, RedactText: e.Redactor.Text, Problems: func() []string { return problemsOf(e) }, State: session.State{Writable: e.Writes()},
 	}
 }
 

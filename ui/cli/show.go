@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -144,6 +145,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
+		cfg.Problems = func() []string { return problemsOf(e) }
 	} else {
 		cfg.Replay = s.log.Path()
 	}
@@ -168,7 +170,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 	cfg.Save = saveText
 	_, cfg.Demo = s.site.(*demo.Site)
 	cfg.Ignored, cfg.Keep = also(s.kept.Ignore, mine.Ignore), s.kept.keep
-	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env) }
+	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env, v.p.lacks()) }
 	cfg.Help = func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
 	cfg.Palette = func(env *session.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
 	return cfg
@@ -251,6 +253,35 @@ func aboutEngine(e *engine.Engine) routes.About {
 		a.Problems = append(a.Problems, routes.Problem{Fatal: p.Fatal, Source: p.Source, Text: p.Text})
 	}
 	return a
+}
+
+// problemsOf are what is wrong with the configuration, the worst first.
+func problemsOf(e *engine.Engine) []string {
+	var all []string
+	for _, p := range e.Configuration().Problems {
+		text := p.String()
+		if p.Fatal {
+			text = "Puppet would not start: " + text
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// lacks are the termini that Puppet has and this build lacks, by indirection:
+// "catalog (compiler, puppetdb)".
+func (p *program) lacks() []string {
+	var all []string
+	for _, s := range p.specs {
+		var names []string
+		for _, l := range s.Lacks {
+			names = append(names, l.Terminus)
+		}
+		if len(names) > 0 {
+			all = append(all, s.Name+" ("+strings.Join(names, ", ")+")")
+		}
+	}
+	return all
 }
 
 // saveText writes a new file into the working directory.

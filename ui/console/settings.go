@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -16,6 +17,25 @@ import (
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
+
+// problems shows what is wrong with the configuration.
+func problems(c *Console, _ call) (tea.Cmd, error) {
+	all := c.env.ListProblems()
+	if len(all) == 0 {
+		return c.reply("nothing is wrong with the configuration"), nil
+	}
+	for _, text := range all {
+		c.add(entry{style: term.Attention, text: text})
+	}
+	if c.o.Output != nil {
+		return nil, nil
+	}
+	page := widget.Page{Title: term.Plural(len(all), "problem") + " of the configuration"}
+	for i, text := range all {
+		page.Add(strconv.Itoa(i+1), text, term.Attention)
+	}
+	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, page)}), nil
+}
 
 // showSettings shows one setting with all its candidates, or all settings.
 func showSettings(c *Console, l call) (tea.Cmd, error) {

@@ -118,6 +118,7 @@ func sessionCommands() []cmd {
 			help:   "set one of Puppet's settings while this runs, above puppet.conf; or change a held request",
 			effect: setEffect, offered: func(c *Console) bool { return c.o.Configured != nil || hasDebugger(c) }, next: nextSet, run: set,
 		},
+		{name: "problems", help: "what is wrong with Puppet's configuration", offered: func(c *Console) bool { return c.env.Problems != nil }, run: problems},
 		{name: "unset", args: "NAME ... | all", help: "take back what set did", offered: func(c *Console) bool { return c.o.Configured != nil }, next: nextUnset, run: unset},
 		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
 		{

@@ -2,6 +2,7 @@ package help
 
 import (
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -14,14 +15,15 @@ import (
 // does, and what to do first.
 type Card struct {
 	env           *session.Env
+	lacks         []string // "catalog (compiler, puppetdb)"
 	width, height int
 }
 
 var _ screen.Screen = (*Card)(nil)
 
 // NewCard returns the card. It offers the demo and recordings if there are
-// commands for them.
-func NewCard(env *session.Env) *Card { return &Card{env: env} }
+// commands for them. Lacks are the termini that Puppet has and this build lacks.
+func NewCard(env *session.Env, lacks []string) *Card { return &Card{env: env, lacks: lacks} }
 
 // has reports whether there is a command.
 func (c *Card) has(name string) bool {
@@ -62,8 +64,74 @@ func (c *Card) Handle(a screen.Command) tea.Cmd {
 }
 
 func (c *Card) View() term.Lines {
+	parts := []term.Lines{
+		c.heading(), c.purpose(), c.keys(), c.agents(), c.lacking(),
+		{margin(term.Of(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii."))},
+	}
+	spare := c.height
+	for _, p := range parts {
+		spare -= len(p)
+	}
+	apart := make([]bool, len(parts))
+	for _, i := range [...]int{2, 3, 1, 4, 5, 0} { // the most useful blank lines first
+		apart[i] = len(parts[i]) > 0 && spare > 0
+		if apart[i] {
+			spare--
+		}
+	}
 	var lines term.Lines
-	text := func(style term.Style, text string) { lines = append(lines, term.Of(style, "   "+text)) }
+	for i, p := range parts {
+		if apart[i] {
+			lines = append(lines, term.Line{})
+		}
+		lines = append(lines, p...)
+	}
+	return lines.Fill(c.width, c.height)
+}
+
+// margin moves a line away from the border.
+func margin(l term.Line) term.Line {
+	var out term.Line
+	out.Space(3)
+	out.Append(l)
+	return out
+}
+
+// readable is how wide a text is at most, in cells.
+const readable = 76
+
+// text wraps a sentence into at most max lines.
+func (c *Card) text(style term.Style, text string, max int) term.Lines {
+	var lines term.Lines
+	for _, part := range term.Clean(text).Wrap(min(c.width-4, readable), max) {
+		var l term.Line
+		l.Add(style, part)
+		lines = append(lines, margin(l))
+	}
+	return lines
+}
+
+// heading reports what is wrong with the configuration.
+func (c *Card) heading() term.Lines {
+	lines := c.text(term.Bold, "Nothing has asked the indirector anything yet.", 1)
+	all := c.env.ListProblems()
+	if len(all) == 0 {
+		return lines
+	}
+	lines = append(lines, c.text(term.Attention, all[0], 3)...)
+	if more := len(all) - 1; more > 0 {
+		lines = append(lines, c.text(term.Attention, "and "+term.Plural(more, "more problem")+"; :problems lists all", 1)...)
+	}
+	return lines
+}
+
+func (c *Card) purpose() term.Lines {
+	return c.text(term.Plain, "indirtui shows, for every find, search, head, save and destroy, who answered, who was asked, who was not asked and why.", 3)
+}
+
+// keys are what to do first.
+func (c *Card) keys() term.Lines {
+	var lines term.Lines
 	key := func(do screen.Action, text, example string) {
 		b := c.env.Keys.Of(do, screen.InFirstRun)
 		if b == nil {
@@ -79,12 +147,6 @@ func (c *Card) View() term.Lines {
 		}
 		lines = append(lines, l)
 	}
-	lines = append(lines, term.Line{})
-	text(term.Bold, "Nothing has asked the indirector anything yet.")
-	lines = append(lines, term.Line{})
-	text(term.Plain, "indirtui shows, for every find, search, head, save and destroy,")
-	text(term.Plain, "who answered, who was asked, who was not asked and why.")
-	lines = append(lines, term.Line{})
 	if c.has("demo") {
 		key(screen.Demo, "play the built-in demo, with problems to find", "")
 	}
@@ -95,8 +157,25 @@ func (c *Card) View() term.Lines {
 		key(screen.CommandLine, "ask something yourself, for example", ":find facts localhost")
 	}
 	key(screen.Help, "help, at any time", "")
-	lines = append(lines, term.Line{})
-	text(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii.")
-	text(term.Quiet, "This card disappears with the first request.")
-	return lines.Fill(c.width, c.height)
+	return lines
+}
+
+// agents is what is not seen here, and how it is.
+func (c *Card) agents() term.Lines {
+	if !c.has("serve") || !c.has("proxy") {
+		return nil
+	}
+	lines := c.text(term.Plain, "Requests of other processes are not seen. To watch an agent, answer it, or stand between it and its server; then start it:", 3)
+	for _, l := range [...]string{":serve --listen :8140", ":proxy https://puppet:8140 --listen :8140", "puppet agent --test --server THIS-HOST"} {
+		lines = append(lines, c.text(term.Bold, l, 1)...)
+	}
+	return lines
+}
+
+// lacking is what Puppet has and this build does not have.
+func (c *Card) lacking() term.Lines {
+	if len(c.lacks) == 0 {
+		return nil
+	}
+	return c.text(term.Quiet, "indirtui lacks these termini, which Puppet has: "+strings.Join(c.lacks, ", ")+".", 6)
 }

@@ -43,7 +43,7 @@ func play(t *testing.T, log *store.Store, lines *[]string, width, height int) *u
 	return uitest.New(t, ui.Config{
 		Log: log, Now: func() time.Time { return uitest.Began.Add(150 * time.Second) },
 		Commands: func(*session.Env) session.Commander { return commands{lines} },
-		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env) },
+		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
 			return help.NewPalette(env, on, "Requests", "Failures")
@@ -211,3 +211,40 @@ func TestWrapperExamples(t *testing.T) {
 		t.Errorf("only %d examples were found in\n%s", seen, pager.View().Text())
 	}
 }
+
+// The card shows what is wrong with the configuration, what is not seen, and what
+// this build lacks; the border counts the problems, :problems lists them.
+func TestCardShowsProblems(t *testing.T) {
+	t.Parallel()
+	agents := []screen.Completion{{Name: "serve"}, {Name: "proxy"}, {Name: "demo"}, {Name: "open"}}
+	uitest.Sizes(t, func(t *testing.T, _ string, width, height int) {
+		log, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		p := uitest.New(t, ui.Config{
+			Log: log, Commands: func(*session.Env) session.Commander { return offering{agents} },
+			Problems: func() []string {
+				return []string{"Puppet would not start: bad \x1b[2J token=hunter2", "there is no directory /x"}
+			},
+			RedactText: func(text string) (string, int) { return strings.ReplaceAll(text, "hunter2", "(redacted)"), 1 },
+			FirstRun: func(env *session.Env) screen.Screen {
+				return help.NewCard(env, []string{"catalog (compiler)", "node (puppetdb)"})
+			},
+		}, width, height)
+		p.Want("Puppet would not start: bad", "(redacted)", "and 1 more problem", ":problems", "2 problems", "play the built-in demo").Not("hunter2")
+		if height < 24 {
+			return
+		}
+		p.Want("Requests of other processes are not seen", ":serve --listen", ":proxy https://puppet:8140", "puppet agent --test --server", "which Puppet has: catalog (compiler)")
+	})
+}
+
+// offering is a Commander with some commands.
+type offering struct{ names []screen.Completion }
+
+func (offering) Run(string) tea.Cmd                              { return nil }
+func (offering) Complete(string) ([]screen.Completion, []string) { return nil, nil }
+func (offering) Screen() screen.Screen                           { return nil }
+func (o offering) Names() []screen.Completion                    { return o.names }

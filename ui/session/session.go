@@ -51,6 +51,9 @@ type Env struct {
 	Commands Commander // nil if there are no commands
 	// Debugger holds requests; nil if nothing can be held, as in a recording.
 	Debugger *debugger.Debugger
+	// Problems returns what is wrong with the configuration, the worst first. It may
+	// hold secrets. Nil if there is none to read, as in a recording.
+	Problems func() []string
 	// Clear returns a live instance as data, in the clear. Nil if nothing can be
 	// revealed.
 	Clear func(instance any) (data.Value, bool)
@@ -83,6 +86,19 @@ func (e *Env) RedactedAs(name, value string) string {
 		return value
 	}
 	return e.Redacted(value)
+}
+
+// ListProblems returns what is wrong with the configuration, without secrets,
+// the worst first.
+func (e *Env) ListProblems() []string {
+	if e.Problems == nil {
+		return nil
+	}
+	var out []string
+	for _, text := range e.Problems() {
+		out = append(out, e.Redacted(text))
+	}
+	return out
 }
 
 // Set is the command that sends a [Set].
