@@ -21,8 +21,10 @@ func TestFailuresInWords(t *testing.T) {
 		wide  []string
 	}{
 		{
-			"an error of the server", traces.Trace{Indirection: "catalog", Outcome: traces.Err, Error: "Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role'.", Faults: []traces.Fault{{Origin: "terminus rest › network", Message: "Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role'.", Step: traces.Terminus, Shown: true}}},
-			[]string{"seen ", "Error 500: Unknown variable: 'role'.", "catalog"}, []string{"catalog n1 · terminus rest ", "its caller failed"},
+			"an error of the server",
+			traces.Trace{Indirection: "catalog", Outcome: traces.Err, Error: "Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role'.", Faults: []traces.Fault{{Origin: "terminus rest › network", Message: "Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role'.", Step: traces.Terminus, Shown: true}}},
+			[]string{"seen ", "Error 500: Unknown variable: 'role'.", "catalog"},
+			[]string{"catalog n1 · terminus rest ", "its caller failed"},
 		},
 		{
 			"nothing", func() traces.Trace {
@@ -30,11 +32,14 @@ func TestFailuresInWords(t *testing.T) {
 				tr.Steps[traces.Terminus] = traces.Question{Answer: traces.Nothing, Because: traces.Because{Reason: traces.NilFromEmptyOutput, About: "/bin/enc n1"}}
 				return tr
 			}(),
-			[]string{"hidden ", "the classifier (ENC) printed nothing", "node · "}, []string{"node n1 · ", "taken for: there is nothing"},
+			[]string{"hidden ", "the classifier (ENC) printed nothing", "node · "},
+			[]string{"node n1 · ", "taken for: there is nothing"},
 		},
 		{
-			"something old", traces.Trace{Indirection: "catalog", Outcome: traces.Stale, Served: traces.ByCache},
-			[]string{"hidden ", "an old catalog was used", "catalog"}, []string{"catalog n1 · cache", "the run looks fine"},
+			"something old",
+			traces.Trace{Indirection: "catalog", Outcome: traces.Stale, Served: traces.ByCache},
+			[]string{"hidden ", "an old catalog was used", "catalog"},
+			[]string{"catalog n1 · cache", "the run looks fine"},
 		},
 	} {
 		for _, size := range [][2]int{{80, 24}, {140, 40}} {
