@@ -35,6 +35,7 @@ func TestJourney12ACheckInCI(t *testing.T) {
 			// 1: without colours, outcomes are words.
 			term.run(program+" open --ascii incident.ind").wait("- Requests ", "REPLAY", "incident.ind", "all 1 047", "8 stale")
 			term.write("/hidden").keys("Enter").wait("12 of 1 047", " part", " nil!", " stale", " err~")
+			until(t, "the end of the prompt", func() bool { return !strings.Contains(term.screen(), " / hidden") })
 			if shown := term.tmux("capture-pane", "-p", "-e"); colour.MatchString(shown) {
 				t.Errorf("there are colours:\n%q", shown)
 			}

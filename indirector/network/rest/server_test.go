@@ -681,6 +681,7 @@ func TestStreamIsTraced(t *testing.T) {
 	st := newStage(t, found(&model.FileContent{Path: path, Contents: onDisk(path)}, nil), nil)
 	const target = "/puppet/v3/file_content/file?environment=production"
 	st.ask(t, "GET "+target, "", "Accept", "application/octet-stream")
+	st.server.Close() // waits for the handler
 	traced := st.All()[0]
 	if len(traced.Spans) != 1 || traced.Error != "" || traced.Steps[traces.Caller].Took == 0 {
 		t.Fatalf("got spans %+v, error %q, caller %+v", traced.Spans, traced.Error, traced.Steps[traces.Caller])
