@@ -414,10 +414,11 @@ func (r *Model) copy(c screen.Copy) tea.Cmd {
 	}
 	write := r.cfg.Hooks.Clipboard
 	return func() tea.Msg {
-		if err := write(c.Text); err != nil {
+		way, err := write(c.Text)
+		if err != nil {
 			return screen.Toast{Text: "copy " + c.What + ": " + err.Error(), Bad: true}
 		}
-		return screen.Toast{Text: fmt.Sprintf("copied %s, %s", c.What, term.Bytes(int64(len(c.Text))))}
+		return screen.Toast{Text: fmt.Sprintf("copied %s, %s, %s", c.What, term.Bytes(int64(len(c.Text))), way)}
 	}
 }
 

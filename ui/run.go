@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aymanbagabas/go-osc52/v2"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
@@ -75,9 +74,10 @@ type Config struct {
 
 // Hooks are what tests put in the place of waiting and of the terminal.
 type Hooks struct {
-	Pull      tea.Cmd                              // waits for news
-	After     func(time.Duration, tea.Msg) tea.Cmd // waits for a time
-	Clipboard func(text string) error
+	Pull  tea.Cmd                              // waits for news
+	After func(time.Duration, tea.Msg) tea.Cmd // waits for a time
+	// Clipboard copies a text, and returns in a few words by which way.
+	Clipboard func(text string) (way string, err error)
 }
 
 // An Exit is how the program ended.
@@ -196,7 +196,7 @@ func Run(ctx context.Context, cfg Config) Exit {
 	defer cancel()
 	cfg.ctx, cfg.guard = ctx, g.command
 	out, clip := output(cfg.Out)
-	cfg.Hooks.Clipboard = clip
+	cfg.Hooks.Clipboard = clip.copy
 	model := guarded{Build(cfg), g}
 	if _, ok := out.(*terminal); !ok {
 		model.resize(80, 24) // no message will come with its size
@@ -286,41 +286,16 @@ func after(ctx context.Context) func(time.Duration, tea.Msg) tea.Cmd {
 	}
 }
 
-// output returns where frames are written, and how to write to the clipboard of
-// the terminal between two of them.
-func output(w io.Writer) (io.Writer, func(string) error) {
+// output returns where frames are written, and the clipboard of that terminal,
+// which is written to between two of them.
+func output(w io.Writer) (io.Writer, *clipboard) {
 	if w == nil {
 		w = os.Stdout
 	}
-	file, ok := w.(*os.File)
-	if !ok {
-		return w, func(text string) error {
-			_, err := clipboard(text).WriteTo(w)
-			return err
-		}
+	if file, ok := w.(*os.File); ok {
+		w = &terminal{File: file}
 	}
-	t := &terminal{File: file}
-	return t, func(text string) error {
-		_, err := clipboard(text).WriteTo(t)
-		return err
-	}
-}
-
-// maxClipboard is what terminals take; many drop a longer text without a word.
-const maxClipboard = 74_994
-
-func clipboard(text string) io.WriterTo {
-	if len(text) > maxClipboard {
-		text = text[:maxClipboard]
-	}
-	seq := osc52.New(text)
-	switch {
-	case os.Getenv("TMUX") != "":
-		seq = seq.Tmux()
-	case strings.HasPrefix(os.Getenv("TERM"), "screen"):
-		seq = seq.Screen()
-	}
-	return seq
+	return w, &clipboard{out: w, env: os.Getenv, load: loadBuffer}
 }
 
 // A terminal is a file in which a write is not torn apart by another.

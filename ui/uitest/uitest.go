@@ -92,11 +92,11 @@ func New(t testing.TB, cfg ui.Config, width, height int) *Player {
 				return nil
 			}
 		},
-		Clipboard: func(text string) error {
+		Clipboard: func(text string) (string, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.Copied = append(p.Copied, text)
-			return nil
+			return "by the test", nil
 		},
 	}
 	p.model = ui.Build(cfg)
