@@ -718,9 +718,9 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.write(strings.Join([]string{
 		s.program, "proxy --ui --confdir", s.path("proxy"), "--listen 127.0.0.1:0 --upstream https://localhost:" + peers.port(), "--agents-ssl", ssl,
 		"--cert", certs + "proxy.example.com.crt", "--key", certs + "proxy.example.com.key", "--ca", certs + "ca.pem", "--crl", certs + "crl.pem",
-	}, " ")).keys("Enter").wait("- Requests ")
+	}, " ")).keys("Enter").wait("1 Requests", "Waiting for agents")
 	term.tmux("resize-window", "-x", "140", "-y", "40")
-	term.wait("source: proxy 127.0.0.1:")
+	term.wait("proxy 127.0.0.1:")
 	m := regexp.MustCompile(`proxy 127\.0\.0\.1:(\d+) ->`).FindStringSubmatch(term.screen())
 	if m == nil {
 		t.Fatalf("no port:\n%s", term.screen())
@@ -745,7 +745,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.wait("1 of", "nil!", "file_metadata")
 	// 3.
 	term.keys("Enter").wait("404 Not Found")
-	term.keys("Down", "Enter").wait("links=manage&environment=prod", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
+	term.keys("Down", "Enter").wait("links=manage&environment=pro", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
 	// 4.
 	term.write("y").wait("curl -sS").write("c").shows("copied curl")
 	// 5.
@@ -755,7 +755,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 		t.Fatalf("the line does not say what it repeats:\n%s", term.screen())
 	}
 	term.keys("C-u").write("find file_metadata modules/demo/" + file + " env=staging opt.links=manage " + was[0]).keys("Enter")
-	term.wait("sent by you", "  ok  ").keys("Escape").wait("filter:")
+	term.wait("sent by you", " ok ").keys("Escape").wait("http.status=404")
 	term.keys("/", "C-u").write("env=staging").keys("Enter").wait("1 of ", "ok", "replay of       #"+was[1])
 	term.write("q").wait("recording:")
 }

@@ -16,14 +16,18 @@ import (
 type Card struct {
 	env           *session.Env
 	lacks         []string // "catalog (compiler, puppetdb)"
+	listens       bool     // agents can ask
 	width, height int
 }
 
 var _ screen.Screen = (*Card)(nil)
 
 // NewCard returns the card. It offers the demo and recordings if there are
-// commands for them. Lacks are the termini that Puppet has and this build lacks.
-func NewCard(env *session.Env, lacks []string) *Card { return &Card{env: env, lacks: lacks} }
+// commands for them. Lacks are the termini that Puppet has and this build lacks;
+// listens is whether agents can ask.
+func NewCard(env *session.Env, lacks []string, listens bool) *Card {
+	return &Card{env: env, lacks: lacks, listens: listens}
+}
 
 // has reports whether there is a command.
 func (c *Card) has(name string) bool {
@@ -162,6 +166,9 @@ func (c *Card) keys() term.Lines {
 
 // agents is what is not seen here, and how it is.
 func (c *Card) agents() term.Lines {
+	if c.listens {
+		return c.text(term.Plain, "Waiting for agents: what they ask here is seen. puppet agent --test --server THIS-HOST --masterport PORT asks once.", 3)
+	}
 	if !c.has("serve") || !c.has("proxy") {
 		return nil
 	}

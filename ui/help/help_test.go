@@ -43,7 +43,7 @@ func play(t *testing.T, log *store.Store, lines *[]string, width, height int) *u
 	return uitest.New(t, ui.Config{
 		Log: log, Now: func() time.Time { return uitest.Began.Add(150 * time.Second) },
 		Commands: func(*session.Env) session.Commander { return commands{lines} },
-		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil) },
+		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil, false) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
 			return help.NewPalette(env, on, "Requests", "Failures")
@@ -230,7 +230,7 @@ func TestCardShowsProblems(t *testing.T) {
 			},
 			RedactText: func(text string) (string, int) { return strings.ReplaceAll(text, "hunter2", "(redacted)"), 1 },
 			FirstRun: func(env *session.Env) screen.Screen {
-				return help.NewCard(env, []string{"catalog (compiler)", "node (puppetdb)"})
+				return help.NewCard(env, []string{"catalog (compiler)", "node (puppetdb)"}, false)
 			},
 		}, width, height)
 		p.Want("Puppet would not start: bad", "(redacted)", "and 1 more problem", ":problems", "2 problems", "play the built-in demo").Not("hunter2")
