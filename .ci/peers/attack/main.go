@@ -293,7 +293,7 @@ var ofPuppet = regexp.MustCompile(`^(\{"message":"Server Error: (` + strings.Joi
 	`:links can only be set to :manage or :follow`, `Invalid :links value `, `Unsupported source_permission `,
 	"undefined method `(checksum_type|source_permissions)=' for ", `comparison of (String|true|false) with 0 failed`,
 	`comparison of Integer with (String|true|false) failed`, `Fileset recurse parameter must not be a number anymore`,
-	`Instance name .* does not match requested key `, `Could not render to json: Infinity not allowed in JSON`,
+	`Instance name .* does not match requested key `, `(Could not destroy \w+ .*: )?invalid key`, `Could not render to json: Infinity not allowed in JSON`,
 }, "|") + `)|Internal Server Error: (PEM_read_bio_X509_REQ: |java\.lang\.IllegalStateException: Cannot retrieve code content))`)
 
 // message returns the body of the answer to a request that is sent again. What
