@@ -254,6 +254,8 @@ func (r *Model) handle(msg tea.Msg) tea.Cmd {
 		return r.done(msg)
 	case screen.Copy:
 		return r.copy(msg)
+	case screen.Replace:
+		return r.replace(msg)
 	case screen.Leave:
 		return r.leave()
 	case screen.Tour:
@@ -478,19 +480,9 @@ func (r *Model) secret(text string) bool {
 
 // leave ends the program, and asks first if something would be lost.
 func (r *Model) leave() tea.Cmd {
-	held, overrides, set := r.snapshot.Stats.Held, r.overrides(), r.setHere()
-	if held == 0 && overrides == 0 && set == 0 {
+	held, why := r.snapshot.Stats.Held, r.losses()
+	if len(why) == 0 {
 		return r.end()
-	}
-	var why []string
-	if held > 0 {
-		why = append(why, term.Plural(int(held), "held request"))
-	}
-	if overrides > 0 {
-		why = append(why, term.Plural(overrides, "changed route"))
-	}
-	if set > 0 {
-		why = append(why, term.Plural(set, "changed setting"))
 	}
 	items := []widget.Item{{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }}, {Key: 'n', Name: "stay"}}
 	if d := r.env.Debugger; d != nil && held > 0 {
@@ -501,6 +493,40 @@ func (r *Model) leave() tea.Cmd {
 		}
 	}
 	return r.push(widget.NewMenu(&r.env.Shared, "quit?  "+strings.Join(why, " and ")+" would be forgotten", items))
+}
+
+// losses are what is forgotten when the session ends, though it is recorded.
+func (r *Model) losses() (what []string) {
+	if n := r.snapshot.Stats.Held; n > 0 {
+		what = append(what, term.Plural(int(n), "held request"))
+	}
+	if n := r.overrides(); n > 0 {
+		what = append(what, term.Plural(n, "changed route"))
+	}
+	if n := r.setHere(); n > 0 {
+		what = append(what, term.Plural(n, "changed setting"))
+	}
+	return what
+}
+
+// replace shows another session, and asks first if this one has requests: a
+// recording that is looked at loses nothing.
+func (r *Model) replace(msg screen.Replace) tea.Cmd {
+	lost, requests := r.losses(), r.env.Log.Stats().Total
+	if r.cfg.Replay != "" || requests == 0 && len(lost) == 0 {
+		return msg.Then
+	}
+	kept := ""
+	if path := r.env.Log.Path(); path == "" {
+		lost = append(lost, term.Plural(int(requests), "request"))
+	} else if requests > 0 {
+		kept = term.Plural(int(requests), "request") + " stay in " + path
+	}
+	title := "end this session for " + msg.With + "?"
+	if len(lost) > 0 {
+		title += "  " + strings.Join(lost, " and ") + " would be forgotten"
+	}
+	return r.push(widget.NewMenu(&r.env.Shared, title, []widget.Item{{Key: 'y', Name: "end it", Note: kept, Do: msg.Then}, {Key: 'n', Name: "stay"}}))
 }
 
 func (r *Model) overrides() int {

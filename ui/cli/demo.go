@@ -157,15 +157,16 @@ func (c *demoCommand) playOne(ctx context.Context, v scenarios.Scenario) (err er
 
 // open opens the demo, or a situation, instead of what is shown.
 func (c *demoCommand) open(name string, switchTo func(opener) tea.Cmd) (tea.Cmd, error) {
-	if name == "" {
-		return switchTo(func() (*workspace, error) {
-			c.p.ui.demo = true
-			return viewer{c.p}.session()
-		}), nil
+	opens := func() (*workspace, error) {
+		c.p.ui.demo = true
+		return viewer{c.p}.session()
 	}
-	e, err := c.situation(name)
-	if err != nil {
-		return nil, err
+	if name != "" {
+		e, err := c.situation(name)
+		if err != nil {
+			return nil, err
+		}
+		opens = func() (*workspace, error) { return viewer{c.p}.situationSession(e.Variants[0]) }
 	}
-	return switchTo(func() (*workspace, error) { return viewer{c.p}.situationSession(e.Variants[0]) }), nil
+	return func() tea.Msg { return switchTo(opens)() }, nil // not before the user agrees
 }

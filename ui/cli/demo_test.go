@@ -23,9 +23,10 @@ func TestDemoOfASituation(t *testing.T) {
 		open = f
 		return tea.Quit
 	})
-	if err != nil || cmd == nil || open == nil {
-		t.Fatalf("got %v", err)
+	if err != nil || cmd == nil || open != nil {
+		t.Fatalf("got %v; opened before the command ran: %v", err, open != nil)
 	}
+	cmd()
 	s, err := open()
 	if err != nil {
 		t.Fatal(err)

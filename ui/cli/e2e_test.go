@@ -256,6 +256,8 @@ func TestTerminal(t *testing.T) {
 		"colours":                     coloursInATerminal,
 		"no terminal":                 withoutATerminal,
 		"first contact":               firstContact,
+		"a dumb terminal":             dumbTerminal,
+		"nowhere to write":            nowhereToWrite,
 		"killed while the demo plays": killedWhilePlaying,
 		"asked to end":                askedToEnd,
 		"the terminal is closed":      terminalIsClosed,
@@ -376,6 +378,33 @@ func withoutATerminal(t *testing.T, program string) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Where no frame can be drawn the program is as with --plain.
+func dumbTerminal(t *testing.T, program string) {
+	t.Helper()
+	term := open(t, "TERM=dumb")
+	term.run(program + " --demo").wait("#1047 find facts")
+	if got := term.is("alternate_on"); got != "0" {
+		t.Errorf("alternate_on: got %s", got)
+	}
+	term.write("quit").keys("Enter").wait("exit 0")
+}
+
+// Without a directory for recordings the program starts, and reports that it keeps
+// nothing.
+func nowhereToWrite(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	if err := os.WriteFile(filepath.Join(term.dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	term.run("XDG_STATE_HOME="+term.dir+"/file "+program+" --demo --ascii").wait("- Requests ", "all 1 047")
+	term.write(":log").keys("Enter").wait("nothing of this session is kept: make a place for recordings")
+	term.keys("Escape").write("q").wait("exit 0")
+	if got := term.screen(); strings.Contains(got, "recording: ") {
+		t.Errorf("it names a recording:\n%s", got)
 	}
 }
 

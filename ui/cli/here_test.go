@@ -40,3 +40,40 @@ func TestHereListensNearby(t *testing.T) {
 		}
 	}
 }
+
+// A session with requests is not replaced without a question; one that is only
+// looked at, and one without requests, is.
+func TestReplacingASessionAsks(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		missing := filepath.Join(filepath.Dir(tr.program.site.Dir), "incidnet.ind")
+		tr.command("open "+missing, "no such file").Not("end this session")
+		for _, line := range []string{"demo", "demo S-08", "serve --listen 127.0.0.1:0", "proxy https://localhost:1", "open " + tr.program.ui.record} {
+			tr.command(line, "end this session for ", "1 047 requests stay in ", "n  stay")
+			tr.Keys("n")
+			tr.sees("- Requests ")
+			tr.command(line, "end this session for ").Keys("esc")
+			if tr.Quit || tr.next != nil {
+				tr.t.Fatalf(":%s ended the session", line)
+			}
+		}
+		tr.command("route node terminus=yaml", "node")
+		tr.command("demo", "1 changed route would be forgotten").Keys("y")
+		if !tr.Quit || tr.next == nil {
+			tr.t.Fatal("y did not open the demo")
+		}
+
+		// Nothing of a recording is lost, and nothing is asked.
+		tr.close()
+		tr.next = nil
+		s, err := openSession(tr.program.ui.record)
+		if err != nil {
+			tr.t.Fatal(err)
+		}
+		tr.show(s, sizes[tr.size][0], sizes[tr.size][1])
+		tr.Keys(":", "demo", "enter")
+		if !tr.Quit || tr.next == nil {
+			tr.t.Errorf("a recording asks:\n%s", tr.Frame())
+		}
+	})
+}

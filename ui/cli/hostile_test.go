@@ -305,7 +305,7 @@ func TestShown(t *testing.T) {
 			return // which is reported: see TestPrinted
 		}
 		defer func() { _ = s.close() }()
-		cfg := viewer{p}.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return nil })
+		cfg := viewer{p}.config(t.Context(), s, func(func() (*workspace, error)) tea.Cmd { return func() tea.Msg { return nil } })
 		cfg.Save = func(name, _ string) (string, int, error) { return name, 0, nil }
 		player := uitest.New(t, cfg, 80, 24)
 		player.Held = func() int { return heldByYou(s.engine) }

@@ -86,9 +86,13 @@ func (v viewer) look(ctx context.Context, s *workspace) error {
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
-	s.notes = append(s.notes, mine.Warnings...)
+	notes := mine.Warnings
+	if _, err := writableState(); err != nil && s.engine != nil {
+		notes = append(notes, "nothing of this session is kept: "+err.Error())
+	}
+	s.notes = append(s.notes, notes...)
 	if mine.Plain || os.Getenv("TERM") == "dumb" { // which could not draw a frame
-		for _, w := range mine.Warnings {
+		for _, w := range notes {
 			v.p.report("warning: " + w)
 		}
 		return v.runPlain(ctx, s)
@@ -183,10 +187,7 @@ func (v viewer) options() (engine.Options, *ui.Guard, error) {
 	if err == nil {
 		err = v.record(&o)
 	}
-	if err == nil {
-		o.Debug, err = debugOptions()
-	}
-	o.Crash = guard.Crash
+	o.Debug, o.Crash = debugOptions(), guard.Crash
 	return o, guard, err
 }
 
@@ -218,10 +219,28 @@ func (v viewer) session() (*workspace, error) {
 }
 
 // debugOptions are those of a debugger that keeps its breakpoints beside the
-// recordings.
-func debugOptions() (*debugger.Options, error) {
+// recordings, if these can be kept.
+func debugOptions() *debugger.Options {
+	dir, err := writableState()
+	if err != nil {
+		dir = ""
+	}
+	return &debugger.Options{Dir: dir}
+}
+
+// writableState returns the directory of recordings. The error is why nothing can be
+// kept there; the program goes on without it.
+func writableState() (string, error) {
 	dir, err := engine.StateDir()
-	return &debugger.Options{Dir: dir}, err
+	if err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".writable"), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("write into the place for recordings: %w; set XDG_STATE_HOME to a directory that can be written", err)
+	}
+	_ = os.Remove(f.Name()) // another process may have done it
+	return dir, f.Close()
 }
 
 // demoSession is a session over a demo site of its own.
@@ -311,7 +330,8 @@ func (v viewer) flagged(name string) bool {
 	return f != nil && f.Changed
 }
 
-// recording is the file that this session is recorded to.
+// recording is the file that this session is recorded to, and "" if it is not
+// recorded.
 func (v viewer) recording() (string, error) {
 	if v.p.ui.record != "" {
 		if _, err := os.Lstat(v.p.ui.record); !errors.Is(err, fs.ErrNotExist) {
@@ -322,9 +342,9 @@ func (v viewer) recording() (string, error) {
 	if mine, err := v.p.mine(); err != nil || !mine.Record {
 		return "", err
 	}
-	dir, err := engine.StateDir()
+	dir, err := writableState()
 	if err != nil {
-		return "", err
+		return "", nil // look reports it
 	}
 	return filepath.Join(dir, time.Now().Format("2006-01-02T15.04.05.000000")+".jsonl"), nil
 }

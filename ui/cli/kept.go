@@ -40,7 +40,7 @@ func keptFor(project string) (*kept, error) {
 	}
 	dir, err := engine.StateDir()
 	if err != nil {
-		return k, err
+		return k, nil // as nothing is kept, which is reported once
 	}
 	sum := sha256.Sum256([]byte(project))
 	path := filepath.Join(dir, "project-"+hex.EncodeToString(sum[:6])+".json")

@@ -143,8 +143,8 @@ func openHere(path string, switchTo func(opener) tea.Cmd) tea.Cmd {
 // answerHere begins to answer agents, and shows that instead of what is shown.
 func (l *listening) answerHere(start func(context.Context) (*answering, error), switchTo func(opener) tea.Cmd) tea.Cmd {
 	l.ui = true
-	l.p.ui.record, l.p.ui.demo = l.display.record, false
 	return func() tea.Msg {
+		l.p.ui.record, l.p.ui.demo = l.display.record, false // not before the user agrees
 		v, err := start(context.Background())
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}

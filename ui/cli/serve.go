@@ -259,8 +259,8 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 	guard := new(ui.Guard)
 	if l.ui {
 		o.Crash = guard.Crash
-		o.Debug, err = debugOptions()
-		return o, guard, nil, err
+		o.Debug = debugOptions()
+		return o, guard, nil, nil
 	}
 	o.Once = true
 	if o.Memory = headless; o.Recording != "" {

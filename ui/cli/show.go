@@ -133,6 +133,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		NoMouse: !mine.Mouse, Still: !mine.Motion, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
 	o := v.consoleOptions(s, switchTo)
+	askFirst(&o)
 	var routed routes.Engine
 	about := func() routes.About { return routes.About{Source: s.source()} }
 	if e := s.engine; e != nil {
@@ -203,6 +204,37 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Recordings.Redact = e.Redactor.Text
 	}
 	return o
+}
+
+// askFirst lets the user be asked before another session replaces the one that is
+// shown. A recording that is not there is reported at once.
+func askFirst(o *console.Options) {
+	open, play, serve, proxy := o.Open, o.Demo, o.Serve, o.Proxy
+	asked := func(with string, then tea.Cmd, err error) (tea.Cmd, error) {
+		if err != nil {
+			return nil, err
+		}
+		return screen.Send(screen.Replace{With: with, Then: then}), nil
+	}
+	o.Open = func(path string) tea.Cmd {
+		if _, err := os.Stat(path); err != nil {
+			return open(path)
+		}
+		return screen.Send(screen.Replace{With: "the recording " + filepath.Base(path), Then: open(path)})
+	}
+	o.Recordings.Open = o.Open
+	o.Demo = func(name string) (tea.Cmd, error) {
+		then, err := play(name)
+		return asked(strings.TrimSpace("the demo "+name), then, err)
+	}
+	o.Serve = func(words []string) (tea.Cmd, error) {
+		then, err := serve(words)
+		return asked("serve", then, err)
+	}
+	o.Proxy = func(words []string) (tea.Cmd, error) {
+		then, err := proxy(words)
+		return asked("proxy", then, err)
+	}
 }
 
 // prober returns a function that asks servers how they are, as a client with the

@@ -236,6 +236,12 @@ type (
 		Screen Screen
 		Msg    tea.Msg
 	}
+	// Replace shows another session instead of this one by Then, and asks first if
+	// this one has anything to lose. With names the other one: "the demo".
+	Replace struct {
+		With string
+		Then tea.Cmd
+	}
 	// Copy puts text on the clipboard of the terminal. What names it in the
 	// message about it.
 	Copy struct{ What, Text string }

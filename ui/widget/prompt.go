@@ -60,7 +60,8 @@ func (p *Prompt) Hints() []screen.Action {
 }
 
 func (p *Prompt) Rows() int {
-	return max(3+min(len(p.next), maxCompletions)+max(len(p.help)-1, 0), promptLines)
+	above, _ := p.label()
+	return max(3+len(above)+min(len(p.next), maxCompletions)+max(len(p.help)-1, 0), promptLines)
 }
 
 func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
@@ -171,7 +172,13 @@ func (p *Prompt) take(step int) {
 func (p *Prompt) View() term.Lines {
 	th := p.Env.Theme
 	lines := term.Lines{th.HRule(p.Width)}
-	label := term.Clean(" " + p.Label + " ")
+	above, label := p.label()
+	for _, part := range above {
+		var l term.Line
+		l.Space(1)
+		l.Add(term.Bold, part)
+		lines = append(lines, l)
+	}
 	var l term.Line
 	l.Add(term.Bold, label)
 	text, shift := p.Input.Line(th, p.Width-label.Width()-1)
@@ -181,6 +188,16 @@ func (p *Prompt) View() term.Lines {
 		lines = append(lines, p.completion(i))
 	}
 	return append(lines, p.below(label.Width()-shift)...)
+}
+
+// label is what stands before the line, and the lines above it of a label that
+// would leave little room for what is typed.
+func (p *Prompt) label() (above []term.Text, before term.Text) {
+	before = term.Clean(" " + p.Label + " ")
+	if p.Width == 0 || before.Width() <= p.Width/2 {
+		return nil, before
+	}
+	return term.Clean(strings.TrimRight(p.Label, ": ")).Wrap(p.Width-2, 2), term.Clean(" > ")
 }
 
 func (p *Prompt) completion(i int) term.Line {

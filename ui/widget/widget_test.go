@@ -231,3 +231,28 @@ func TestGrid(t *testing.T) {
 		}
 	}
 }
+
+// What is typed is seen behind a long label, and a text that is refused can be
+// edited.
+func TestPromptWithALongLabel(t *testing.T) {
+	t.Parallel()
+	refuse := func(string) (*widget.Problem, tea.Cmd) { return &widget.Problem{Offset: -1, Text: "refused"}, nil }
+	for _, label := range []string{"/", "type the key again to destroy 1 entry (terminus json, cache json of catalog): "} {
+		env := &screen.Shared{Theme: &term.Theme{Glyphs: term.ASCII, Palette: term.NoStyle}}
+		p := widget.NewPrompt(env, widget.Prompt{Label: label, Enter: refuse})
+		p.Resize(80, 24)
+		p.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("web01.example.com")})
+		p.Update(tea.KeyMsg{Type: tea.KeyEnter})
+		p.Update(tea.KeyMsg{Type: tea.KeyBackspace})
+		p.Update(tea.KeyMsg{Type: tea.KeyEnter})
+		text := p.View().Text()
+		for _, want := range []string{strings.TrimRight(label, ": "), "web01.example.co", "refused"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not shown:\n%s", label, want, text)
+			}
+		}
+		if got := len(p.View()); got > p.Rows() {
+			t.Errorf("%s: %d lines, %d rows", label, got, p.Rows())
+		}
+	}
+}
