@@ -353,6 +353,9 @@ func checkHostile(t *testing.T, i indirector.Instance, notes format.Notes, err e
 				t.Errorf("%s of an empty catalog: got %s, want %s", key, got.Get(key), want)
 			}
 		}
+		if read, _ := model.ToData(i); data.Equal(read.Without("catalog_uuid"), c.Get("value").Without("catalog_uuid")) {
+			return // there was nothing to lose
+		}
 		if !strings.Contains(strings.Join(notes, "\n"), "without name and resources") {
 			t.Errorf("no note says that Puppet reads nothing of it: %q", notes)
 		}

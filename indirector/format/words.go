@@ -9,7 +9,6 @@ const (
 	notInstanceSince = notInstance + ": %w"
 	notCollection    = "Serialized YAML did not contain a collection of instances when calling intern_multiple"
 
-	noMethod       = "undefined method `%s' for %s"
 	noTitlePattern = "No set of title patterns matched the title %s."
 
 	notPSON     = "source '%s' not in PSON!"

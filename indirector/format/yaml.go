@@ -52,7 +52,7 @@ func fromDocument(c *model.Class, doc *psych.Document, notes Notes, o Options) (
 	if c.Name != "catalog" || doc.Tag != c.Ruby {
 		return fromData(c, doc.Value, notes, o)
 	}
-	if err := checkEdges(doc.Value.Get("edges")); err != nil {
+	if err := model.CheckGraph(doc.Value); err != nil {
 		return nil, notes, err
 	}
 	o.Lenient = true
@@ -62,20 +62,6 @@ func fromDocument(c *model.Class, doc *psych.Document, notes Notes, o Options) (
 		return fromData(c, data.OfHash(nil), notes, o)
 	}
 	return i, more, nil
-}
-
-// checkEdges refuses what Ruby cannot walk as edges: it is the one part of such
-// a catalog that Puppet looks at.
-func checkEdges(v data.Value) error {
-	if v.Truthy() && v.Kind() != data.List && v.Kind() != data.Hash {
-		return errorf(noMethod, "each", v.Inspect())
-	}
-	for _, e := range v.List() {
-		if e.Kind() != data.Hash {
-			return errorf(noMethod, "source", e.Inspect())
-		}
-	}
-	return nil
 }
 
 func notValid(c *model.Class, cause error) error {

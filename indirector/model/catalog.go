@@ -139,7 +139,15 @@ func (c *Catalog) readClasses(v data.Value) (err error) {
 	if !v.Truthy() {
 		return nil
 	}
-	if v.Kind() != data.List {
+	switch v.Kind() {
+	case data.List:
+	case data.Hash: // Ruby walks its pairs
+		var pairs []data.Value
+		for _, p := range v.Hash() {
+			pairs = append(pairs, data.OfList([]data.Value{p.Key, p.Value}))
+		}
+		v = data.OfList(pairs)
+	default:
 		v = data.OfList([]data.Value{v})
 	}
 	c.Classes = c.odd.list("classes", v)
@@ -333,27 +341,54 @@ func (x *refIndex) find(ref data.Value) (int32, error) {
 	return *x.slot(typ, title) - 1, nil
 }
 
+// CheckGraph refuses what Ruby cannot walk as vertices and edges, the one part of
+// a catalog in YAML that Puppet looks at.
+func CheckGraph(v data.Value) error {
+	for _, part := range []string{"vertices", "edges"} {
+		switch all := v.Get(part); all.Kind() {
+		case data.Nil, data.List, data.Hash:
+		default:
+			return undefined("each", all)
+		}
+	}
+	for _, pair := range v.Get("edges").Hash() {
+		return undefined("source", data.OfList([]data.Value{pair.Key, pair.Value}))
+	}
+	for _, x := range v.Get("edges").List() {
+		if x.Kind() != data.Hash {
+			return undefined("source", x)
+		}
+		if _, _, err := new(Edge).read(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
 	pairs, err := hashOf(v)
 	if err != nil {
 		return source, target, err
 	}
+	var subscribes, called bool
 	for i := range pairs {
 		p := &pairs[i]
-		switch key(*p) {
-		case "source":
+		switch k := key(*p); {
+		case k == "source":
 			source = p.Value
-		case "target":
+		case k == "target":
 			target = p.Value
-		case "event":
+		case k == "event" && p.Value.Truthy():
 			e.Event = p.Value.Text()
-		case "callback":
+			subscribes = e.Event != "NONE"
+		case k == "callback" && p.Value.Truthy():
 			e.Callback = p.Value.Text()
+			called = true
 		default:
 			e.Extra = append(e.Extra, *p)
 		}
 	}
-	if e.Event != "" && e.Event != "NONE" && e.Callback == "" {
+	if subscribes && !called {
 		return source, target, errorf(noCallback)
 	}
 	return source, target, nil

@@ -94,6 +94,12 @@ func TestReadersNormaliseAsPuppetDoes(t *testing.T) {
 		{"FMT-CAT-02 namevar and virtual", "resource", `{"type":"file","title":"/a","virtual":true,"tags":["A::B"],"parameters":{"path":"/a"}}`, `{"type":"File","title":"/a","tags":["a::b","a","b"],"exported":false}`},
 		{"FMT-CAT-02 without exported", "resource", `{"type":"File","title":"/a","kind":"class"}`, `{"type":"File","title":"/a","tags":[],"kind":"class","exported":false}`},
 		{"FMT-CAT-02 title of a class", "resource", `{"type":"class","title":"a::b","tags":[],"exported":false}`, `{"type":"Class","title":"A::B","tags":[],"exported":false}`},
+		{"FMT-CAT-02 title of a class that is a number", "resource", `{"type":"class","title":1.5}`, `{"type":"Class","title":"1.5","tags":[],"exported":false}`},
+		{"FMT-CAT-02 title that is a number", "resource", `{"type":"foo","title":1.5}`, `{"type":"Foo","title":"1.5","tags":[],"exported":false,"parameters":{"name":"1.5"}}`},
+		{
+			"FMT-CAT-07 classes as a mapping", "catalog", `{"name":"n","environment":"e","classes":{"a":1}}`,
+			`{"tags":["a","1"],"name":"n","version":null,"code_id":null,"catalog_uuid":null,"catalog_format":0,"environment":"e","resources":[],"edges":[],"classes":[["a",1]]}`,
+		},
 		{"FMT-REP-06 master_used", "report", `{"host":"h","time":"2021-01-01T00:00:00Z","master_used":"m","metrics":{},"logs":[],"resource_statuses":{}}`, `{"host":"h","time":"2021-01-01T00:00:00.000000000Z","configuration_version":null,"transaction_uuid":null,"report_format":null,"puppet_version":null,"status":null,"transaction_completed":null,"noop":null,"noop_pending":null,"environment":null,"logs":[],"metrics":{},"resource_statuses":{},"corrective_change":null,"server_used":"m"}`},
 		{"status in an envelope", "status", `{"status":{"is_alive":true,"version":"2.7"}}`, `{"is_alive":true,"version":"2.7"}`},
 		{

@@ -169,7 +169,7 @@ func (r *Resource) name(typ, title data.Value) error {
 		return errorf(noTitle)
 	}
 	r.Type, r.Title = typeAndTitle(typ.Text(), title.Text())
-	r.noString = title.Kind() != data.String || r.Type == "Class" && r.Title == "main"
+	r.noString = title.Kind() != data.String && r.Type != "Class" || r.Type == "Class" && r.Title == "main"
 	return nil
 }
 

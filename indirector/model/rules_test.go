@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 )
 
@@ -154,4 +155,37 @@ func TestFieldRules(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// TestGraphOfYAML checks what Puppet looks at in a catalog of YAML; its words
+// are those of Puppet 7.
+func TestGraphOfYAML(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"edges":null}`:           "",
+		`{"edges":{}}`:             "",
+		`{"edges":[{}]}`:           "",
+		`{"vertices":{"a":1}}`:     "",
+		`{"edges":{"a":1}}`:        "undefined method `source' for [\"a\", 1]:Array",
+		`{"edges":["x"]}`:          "undefined method `source' for \"x\":String",
+		`{"edges":[null]}`:         "undefined method `source' for nil:NilClass",
+		`{"edges":3}`:              "undefined method `each' for 3:Integer",
+		`{"edges":false}`:          "undefined method `each' for false:FalseClass",
+		`{"vertices":"x"}`:         "undefined method `each' for \"x\":String",
+		`{"edges":[{"event":""}]}`: "You must pass a callback for non-NONE events",
+		`{"edges":[{"event":"ALL_EVENTS","callback":""}]}`: "",
+		`{"edges":[{"event":"NONE"}]}`:                     "",
+	} {
+		v, err := format.DecodeJSON([]byte(text), format.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := model.CheckGraph(v); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
+		}
+	}
 }
