@@ -312,6 +312,8 @@ func TestGoldenHostile(t *testing.T) {
 				}
 			case err != nil && strings.Contains(err.Error(), "`iso8601' for"):
 				// Puppet reads other times than texts, too, and may meet another error first.
+			case err != nil && c.Get("exception").Str() == "IndexError" && strings.HasSuffix(err.Error(), ": "+want):
+				// Puppet reads a node whose parameters are a text and cannot write it.
 			case err == nil && strings.Contains(want, "`iso8601' for nil"):
 				// Puppet reads a report without times and cannot write it; we can.
 			case err == nil && strings.Contains(strings.Join(notes, "\n"), "No implementation mapping found"):
@@ -353,6 +355,7 @@ func checkHostile(t *testing.T, i indirector.Instance, notes format.Notes, err e
 				t.Errorf("%s of an empty catalog: got %s, want %s", key, got.Get(key), want)
 			}
 		}
+		golden.DropExtra(i)
 		if read, _ := model.ToData(i); data.Equal(read.Without("catalog_uuid"), c.Get("value").Without("catalog_uuid")) {
 			return // there was nothing to lose
 		}

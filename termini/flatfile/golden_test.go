@@ -241,6 +241,8 @@ func TestGoldenHostile(t *testing.T) {
 					return // Puppet looks for the environment when it writes the node
 				case err == nil && strings.Contains(want, "`iso8601' for nil"):
 					return // Puppet reads a report without times and cannot write it
+				case err != nil && c.Get("exception").Str() == "IndexError" && strings.HasSuffix(err.Error(), ": "+want):
+					return // Puppet reads a node whose parameters are a text and cannot write it
 				case err != nil && strings.Contains(err.Error(), "`iso8601' for"):
 					return // Puppet reads other times than texts, too, and may meet another error first
 				}

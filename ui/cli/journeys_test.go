@@ -16,6 +16,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/termini"
+	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
 
@@ -36,6 +37,7 @@ type trip struct {
 	program *program
 	session *workspace
 	size    string
+	theme   *term.Theme                // nil is that of the tests
 	next    func() (*workspace, error) // what was asked to be shown instead
 	save    func(name, text string) (string, int, error)
 }
@@ -61,9 +63,9 @@ func places(t *testing.T) (site, recording string) {
 		}
 	}
 	t.Cleanup(func() {
-		// A journey leaves nothing behind but its recording.
+		// A journey leaves nothing behind but its recording, if it had one.
 		left, _ := filepath.Glob(filepath.Join(dir, "*"))
-		if want := filepath.Join(dir, "recording.jsonl"); len(left) != 1 || left[0] != want {
+		if want := filepath.Join(dir, "recording.jsonl"); len(left) > 1 || len(left) == 1 && left[0] != want {
 			t.Errorf("the journey left %q behind, want only %s", left, want)
 		}
 		if err := os.RemoveAll(dir); err != nil {
@@ -77,31 +79,40 @@ func places(t *testing.T) (site, recording string) {
 	return filepath.Join(dir, strings.Repeat("p", pad)), filepath.Join(dir, "recording.jsonl")
 }
 
-// travel plays a journey in every size. The program has the flags --demo and
-// --ascii; change may take them away.
+// travel plays a journey in every size. See visit.
 func travel(t *testing.T, change func(*program), journey func(*trip)) {
 	t.Helper()
 	for size, cells := range sizes {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
-			tr := &trip{t: t, size: size}
-			p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
-			p.site.Now = func() time.Time { return noon }
-			p.ui = interactive{demo: true, ascii: true}
-			p.site.Dir, p.ui.record = places(t)
-			if change != nil {
-				change(p)
-			}
-			configure(t, p, "")
-			tr.program = p
-			s, err := viewer{p}.session()
-			if err != nil {
-				t.Fatal(err)
-			}
-			tr.show(s, cells[0], cells[1])
-			journey(tr)
+			visit(t, cells, nil, change, func(tr *trip) {
+				tr.size = size
+				journey(tr)
+			})
 		})
 	}
+}
+
+// visit starts the program in a terminal of a size, with the flags --demo and
+// --ascii; change may take them away.
+func visit(t *testing.T, cells [2]int, theme *term.Theme, change func(*program), journey func(*trip)) {
+	t.Helper()
+	tr := &trip{t: t, theme: theme}
+	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+	p.site.Now = func() time.Time { return noon }
+	p.ui = interactive{demo: true, ascii: true}
+	p.site.Dir, p.ui.record = places(t)
+	if change != nil {
+		change(p)
+	}
+	configure(t, p, "")
+	tr.program = p
+	s, err := viewer{p}.session()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.show(s, cells[0], cells[1])
+	journey(tr)
 }
 
 // show starts the program over a session, as showOne does.
@@ -130,7 +141,7 @@ func (tr *trip) show(s *workspace, width, height int) {
 		}
 		return tr.save(name, text)
 	}
-	cfg.Theme = nil // that of the tests
+	cfg.Theme = tr.theme
 	tr.Player = uitest.New(tr.t, cfg, width, height)
 	if e := s.engine; e != nil {
 		tr.Held = func() int { return len(e.Debugger.Held()) }
@@ -220,23 +231,30 @@ var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 // digest is what depends on the salt of redaction, which is new each time.
 var digest = regexp.MustCompile(`(sha256 +|tag )[0-9a-f]+`)
 
+// random is a part of such a digest, or the name of a file while it is written,
+// to the end of its cell.
+var random = regexp.MustCompile(`[0-9a-f]{16,}|\.save-[^│|\x1b\n]*`)
+
 // golden compares the frame with the one in testdata, where the path of the
 // demo is a row of p, and what else varies has the same width.
 func (tr *trip) golden(name string) *trip {
 	tr.t.Helper()
-	tr.Golden(name+"-"+tr.size, func(frame string) string {
-		frame = written.ReplaceAllStringFunc(frame, func(s string) string { return "recording " + strings.Repeat("N", len(s)-10) })
-		frame = port.ReplaceAllStringFunc(frame, func(s string) string { return "127.0.0.1:" + strings.Repeat("N", len(s)-10) })
-		frame = digest.ReplaceAllStringFunc(frame, func(s string) string {
-			name := strings.TrimRight(s, "0123456789abcdef")
-			return name + strings.Repeat("N", len(s)-len(name))
-		})
-		return ownRecording.ReplaceAllStringFunc(hidePath(frame, tr.program.site.Dir), func(s string) string {
-			const name = "(recording)"
-			return name + strings.Repeat(" ", max(len(s)-len(name), 0))
-		})
-	})
+	tr.Golden(name+"-"+tr.size, tr.clean)
 	return tr
+}
+
+// clean takes out of a frame what differs from run to run.
+func (tr *trip) clean(frame string) string {
+	frame = written.ReplaceAllStringFunc(frame, func(s string) string { return "recording " + strings.Repeat("N", len(s)-10) })
+	frame = port.ReplaceAllStringFunc(frame, func(s string) string { return "127.0.0.1:" + strings.Repeat("N", len(s)-10) })
+	frame = digest.ReplaceAllStringFunc(frame, func(s string) string {
+		name := strings.TrimRight(s, "0123456789abcdef")
+		return name + strings.Repeat("N", len(s)-len(name))
+	})
+	return ownRecording.ReplaceAllStringFunc(hidePath(frame, tr.program.site.Dir), func(s string) string {
+		const name = "(recording)"
+		return name + strings.Repeat(" ", max(len(s)-len(name), 0))
+	})
 }
 
 // ownRecording is the path of what is recorded, hidden, whose length varies.
@@ -252,7 +270,7 @@ func hidePath(frame, path string) string {
 			for n < len(line)-i && strings.Contains(path, line[i:i+n+1]) {
 				n++
 			}
-			if n >= least {
+			if n >= least || n > 1 && strings.HasPrefix(line[i+n:], "…") && strings.HasPrefix(path, line[i:i+n]) {
 				line = line[:i] + strings.Repeat("p", n) + line[i+n:]
 				i += n - 1
 			}

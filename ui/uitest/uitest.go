@@ -431,26 +431,33 @@ func Cursors(frame string) (lines []string) {
 // that file. What differs from run to run is taken out by clean.
 func (p *Player) Golden(name string, clean ...func(frame string) string) *Player {
 	p.t.Helper()
-	path := filepath.Join("testdata", name+".golden")
 	got := p.Frame() + "\n"
 	for _, f := range clean {
 		got = f(got)
 	}
+	Golden(p.t, name, got)
+	return p
+}
+
+// Golden compares a text with testdata/NAME.golden; with -update it writes that
+// file.
+func Golden(t testing.TB, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
 	if *Update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			p.t.Fatal(err)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			p.t.Fatal(err)
+			t.Fatal(err)
 		}
-		return p
+		return
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		p.t.Errorf("%s differs (-want +got); -update writes it anew:\n%s", path, diff)
+		t.Errorf("%s differs (-want +got); -update writes it anew:\n%s", path, diff)
 	}
-	return p
 }
