@@ -223,11 +223,11 @@ func (c *Cache) served(e *entry) string {
 	if e.serves == 1 {
 		times = "time"
 	}
-	more := ""
-	if e.serves > len(ids) {
-		more = "... "
+	text := fmt.Sprintf("%s %s: %s", term.Grouped(int64(e.serves)), times, strings.Join(ids, " "))
+	if n := e.serves - len(ids); n > 0 {
+		text += fmt.Sprintf(" and %s before", term.Grouped(int64(n)))
 	}
-	return fmt.Sprintf("%s %s: %s%s", term.Grouped(int64(e.serves)), times, more, strings.Join(ids, " "))
+	return text
 }
 
 // next returns what would remove the entry or write it anew. Gap L6.

@@ -527,8 +527,8 @@ func (f *Failures) detail(height int) term.Lines {
 	title.Left.Put(term.Bold, g.wrong)
 	title.Right.Put(session.StyleOf(g.outcome), g.outcome.String())
 	title.Right.Put(term.Quiet, " · "+term.Plural(g.count, "time")+" · "+term.Plural(len(g.keys), "key"))
-	if line := g.timeline(f.env.Theme, 24); f.width >= screen.Wide && line != "" {
-		title.Right.Put(term.Quiet, " "+f.env.Clock(g.first)+" ")
+	if line := g.timeline(f.env.Theme.Glyphs.Spark, 24); f.width >= screen.Wide && line != "" {
+		title.Right.Put(term.Quiet, " · "+f.env.Clock(g.first)+" ")
 		title.Right.Put(term.Accent, line)
 		title.Right.Put(term.Quiet, " "+f.env.Clock(g.last))
 	}

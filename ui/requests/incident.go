@@ -125,8 +125,8 @@ func ids(list []uint64) string {
 		parts = append(parts, fmt.Sprintf("#%d", id))
 	}
 	text := strings.Join(parts, " ")
-	if len(list) > 3 {
-		text = "... " + text
+	if n := len(list) - len(parts); n > 0 {
+		text += fmt.Sprintf(" and %d before", n)
 	}
 	return text
 }
@@ -184,23 +184,27 @@ func (f *Failures) facts(g *failure) widget.Facts {
 	return out
 }
 
-// timeline shows when the members were, from the earliest to the latest: a clock
-// may have been set back between two of them.
-func (f *failure) timeline(th *term.Theme, cells int) string {
+// timeline shows how many members were when, from the earliest to the latest: a
+// clock may have been set back between two of them. It is empty if all were at
+// once.
+func (f *failure) timeline(spark []string, cells int) string {
 	if len(f.at) < 2 {
 		return ""
 	}
 	first := slices.MinFunc(f.at, time.Time.Compare)
 	whole := slices.MaxFunc(f.at, time.Time.Compare).Sub(first)
-	marks := slices.Repeat([]byte{'.'}, cells)
-	for _, at := range f.at {
-		i := 0
-		if whole > 0 {
-			i = int(float64(at.Sub(first)) / float64(whole) * float64(cells-1))
-		}
-		marks[i] = '#'
+	if whole == 0 {
+		return ""
 	}
-	return "|" + string(marks) + "| over " + traces.Age(whole)
+	counts := make([]int, cells)
+	for _, at := range f.at {
+		counts[int(float64(at.Sub(first))/float64(whole)*float64(cells-1))]++
+	}
+	var b strings.Builder
+	for most, i := slices.Max(counts), 0; i < cells; i++ {
+		b.WriteString(spark[(counts[i]*(len(spark)-1)+most-1)/most])
+	}
+	return b.String()
 }
 
 // report is all groups as plain text, for a ticket. Secrets were redacted when
