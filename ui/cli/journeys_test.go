@@ -37,7 +37,7 @@ type trip struct {
 	program *program
 	session *workspace
 	size    string
-	theme   *term.Theme                // nil is that of the tests
+	theme   *term.Theme                // nil: the theme of the tests
 	next    func() (*workspace, error) // what was asked to be shown instead
 	save    func(name, text string) (string, int, error)
 }
