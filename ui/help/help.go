@@ -136,7 +136,7 @@ var pairs = map[screen.Action]screen.Action{
 	screen.Tab: screen.BackTab, screen.Undo: screen.Redo, screen.NextFailure: screen.PrevFailure,
 	screen.NextInRun: screen.PrevInRun, screen.SearchNext: screen.SearchPrev, screen.FoldAll: screen.OpenAll,
 	screen.Left: screen.Right, screen.SortNext: screen.SortBack, screen.SetMark: screen.JumpMark,
-	screen.NextDiff: screen.PrevDiff,
+	screen.NextDiff: screen.PrevDiff, screen.WallLeft: screen.WallRight,
 }
 
 // A key is one line of help.
