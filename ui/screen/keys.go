@@ -236,6 +236,7 @@ var table = []row{
 	{Enter, []string{"enter"}, InMenu, false, "do", ""},
 	{Enter, []string{"enter"}, Everywhere, false, "open", ""},
 
+	{FilterBy, []string{"/"}, InRecordings, false, "narrow", "only recordings that have these letters in their names"},
 	{FilterBy, []string{"/"}, InList, false, "filter", "filter the list by an expression"},
 	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by what a cell of this row says"},
 	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
