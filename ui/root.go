@@ -195,6 +195,9 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		r.resize(msg.Width, msg.Height)
+		if r.snapped && r.width >= MinWidth && r.height >= MinHeight {
+			return r.refresh() // there may be room for more
+		}
 	case tea.KeyMsg:
 		return r.typed(msg)
 	case settled:

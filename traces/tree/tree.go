@@ -330,6 +330,9 @@ func AppendYAML(b []byte, n *Node, depth, limit int) []byte {
 	}
 	pad := strings.Repeat("  ", depth)
 	for _, kid := range n.Children() {
+		if len(b) > limit {
+			return b
+		}
 		if n.IsList() && kid.Folds() {
 			// The dash stands where the first line below it is indented.
 			at := len(b) + len(pad)

@@ -135,3 +135,15 @@ func randomValue(r *rand.Rand, depth int) any {
 	}
 	return words[r.IntN(len(words))]
 }
+
+// A list without anything below it ends at the limit, too.
+func TestYAMLEnds(t *testing.T) {
+	t.Parallel()
+	root, err := Parse([]byte("[" + strings.Repeat("1,", 1000) + "1]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(AppendYAML(nil, root, 0, 100)); got > 110 {
+		t.Errorf("got %d bytes, want about 100", got)
+	}
+}

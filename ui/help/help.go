@@ -25,6 +25,7 @@ type Help struct {
 	seen    widget.Viewport
 	waiting *screen.Binding // its letter comes next
 	problem string
+	search  search
 }
 
 var _ screen.Screen = (*Help)(nil)
@@ -35,7 +36,15 @@ func New(env *session.Env, on screen.Screen) *Help {
 }
 
 // List returns the lines in the box.
-func (h *Help) List() screen.List { return &h.seen }
+func (h *Help) List() screen.List {
+	if h.search.on {
+		return &h.search.list
+	}
+	return &h.seen
+}
+
+// rows are the lines in the box.
+func (h *Help) rows() int { return h.seen.Height() }
 
 // Scope returns the scope of help.
 func (h *Help) Scope() screen.Scope { return screen.InHelp }
@@ -57,6 +66,7 @@ func (h *Help) Resize(width, height int) {
 	lines := h.content(h.width)
 	h.seen.SetLines(lines)
 	h.seen.Resize(h.width, min(height-2, len(lines)))
+	h.search.list.SetHeight(max(h.rows()-1, 0))
 }
 
 func (h *Help) Update(msg tea.Msg) tea.Cmd {
@@ -65,6 +75,9 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	h.problem = ""
+	if h.search.on {
+		return h.typed(key)
+	}
 	name := screen.KeyOf(key)
 	if b := h.waiting; b != nil {
 		h.waiting = nil
@@ -76,6 +89,8 @@ func (h *Help) Update(msg tea.Msg) tea.Cmd {
 	switch name {
 	case "esc", "?", "q", "ctrl+c":
 		return screen.Close(h, nil)
+	case "/":
+		h.begin()
 	case "g":
 		return h.topic("codes")
 	case "k":
@@ -136,7 +151,7 @@ var pairs = map[screen.Action]screen.Action{
 	screen.Tab: screen.BackTab, screen.Undo: screen.Redo, screen.NextFailure: screen.PrevFailure,
 	screen.NextInRun: screen.PrevInRun, screen.SearchNext: screen.SearchPrev, screen.FoldAll: screen.OpenAll,
 	screen.Left: screen.Right, screen.SortNext: screen.SortBack, screen.SetMark: screen.JumpMark,
-	screen.NextDiff: screen.PrevDiff,
+	screen.NextDiff: screen.PrevDiff, screen.WallLeft: screen.WallRight,
 }
 
 // A key is one line of help.
@@ -280,22 +295,29 @@ func (h *Help) View() term.Lines {
 	case h.problem != "":
 		right = h.problem
 	}
+	if h.search.on && h.problem == "" {
+		right = fmt.Sprintf("%d of %d", len(h.search.found), len(h.search.all))
+	}
+	lines := h.seen.Lines()
+	if h.search.on {
+		lines = h.searched()
+	}
 	_, to := h.seen.Visible()
 	frame := term.Frame{Focus: true}
 	frame.Top.Left.Put(term.Bold, "Help")
 	frame.Top.Left.Put(term.Quiet, "  "+nameOf(h.on.Scope()))
 	frame.Top.Right.Put(term.Plain, right)
-	if rest := h.seen.Len() - to; rest > 0 {
+	if rest := h.seen.Len() - to; rest > 0 && !h.search.on {
 		frame.Bottom.Left.Put(term.Plain, fmt.Sprintf("%d more below, pgdown", rest))
 	}
-	for i, k := range []struct{ key, what string }{{"g", "codes"}, {"k", "all keys"}, {"t", "tour"}, {":help", "topics"}} {
+	for i, k := range []struct{ key, what string }{{"/", "search"}, {"g", "codes"}, {"k", "all keys"}, {"t", "tour"}} {
 		if i > 0 {
 			frame.Bottom.Right.Put(term.Quiet, " · ")
 		}
 		frame.Bottom.Right.Put(term.Accent|term.Bold, k.key)
 		frame.Bottom.Right.Put(term.Quiet, " "+k.what)
 	}
-	return box(h.env.Theme, frame, h.seen.Lines(), h.width)
+	return box(h.env.Theme, frame, lines, h.width)
 }
 
 // box draws a frame around lines.

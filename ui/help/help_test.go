@@ -95,9 +95,22 @@ func TestKeysInHelpAct(t *testing.T) {
 	p.Keys("?").Want("Steps").Keys("2").Want("- Failures ").Not("press a key").Keys("1", "esc")
 	p.Keys("?", "m").Want("m and a letter").Keys("a").Want("did :mark").Not("press a key")
 	p.Keys("?", "F").Not("press a key")
-	p.Keys("?", "/").Not("press a key").Keys("esc")
+	p.Keys("?", "f").Not("press a key").Keys("esc")
 	p.Keys("?", "?").Not("press a key")
 	p.Keys("?", "k").Want("help > keys", "everywhere").Keys("esc").Want("press a key to do it")
+}
+
+// Help is narrowed by what is typed, over keys and topics; what is found is done.
+func TestHelpIsSearched(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	p := play(t, uitest.Site(t), &lines, 80, 24)
+	p.Keys("?", "/").Want("what do you want to do?").Keys("failure").Want("next failure, seen or hidden").Not("follow what is new")
+	p.Keys("esc").Want("press a key to do it")
+	p.Keys("/", "compare with last", "enter").Want("not now: ").Keys("esc", "/", "filter the", "enter").Want("out=stale").Not("- Help ").Keys("esc")
+	p.Keys("?", "/", "why did the cache", "enter").Want("help > cache").Keys("esc", "esc", "esc", "esc")
+	p.Keys("?", "/", "xyzzyq").Want("nothing has these letters").Keys("enter", "esc", "esc").Not("- Help ")
+	p.Keys("?", "/", "mark this", "enter").Want("press m").Try("down", "up", "esc", "/", "k", "pgdown", "esc")
 }
 
 // A key that does not work now shows why, and help stays.

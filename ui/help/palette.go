@@ -2,10 +2,7 @@ package help
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -24,7 +21,8 @@ type Palette struct {
 	env   *session.Env
 	on    *screen.Abilities
 	all   []thing
-	found []int // of all
+	names []string       // of all, as they are searched
+	found []widget.Match // of all
 	input widget.Input
 	list  widget.Table
 	width int // of the lines
@@ -57,6 +55,9 @@ func NewPalette(env *session.Env, on screen.Screen, places ...string) *Palette {
 	p.addRoutes()
 	p.addRecent()
 	p.addTopics()
+	for _, t := range p.all {
+		p.names = append(p.names, t.kind+" "+t.name)
+	}
 	p.search()
 	return p
 }
@@ -183,73 +184,11 @@ func (p *Palette) addTopics() {
 	}
 }
 
-// search finds what has the input in it, what begins with it first. If nothing
-// has, it finds what has its letters in their order.
+// search finds what has the input in it.
 func (p *Palette) search() {
-	want := strings.ToLower(strings.TrimSpace(p.input.String()))
-	type hit struct{ at, score int }
-	var hits []hit
-	for _, rate := range []func(want, text string) int{contains, spread} {
-		for i := range p.all {
-			if score := rate(want, strings.ToLower(p.all[i].kind+" "+p.all[i].name)); score > 0 {
-				hits = append(hits, hit{i, score})
-			}
-		}
-		if len(hits) > 0 {
-			break
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return b.score - a.score })
-	p.found = p.found[:0]
-	for _, h := range hits {
-		p.found = append(p.found, h.at)
-	}
+	p.found = widget.Find(p.input.String(), p.names)
 	p.list.SetLen(len(p.found))
 	p.list.To(0)
-}
-
-// contains rates a text that has want in it: at the beginning of a word it
-// counts more.
-func contains(want, text string) int {
-	switch i := strings.Index(text, want); {
-	case want == "":
-		return 1
-	case i < 0:
-		return 0
-	case i == 0 || startsWord(text, i) || strings.Contains(text, " "+want):
-		return 2
-	}
-	return 1
-}
-
-func startsWord(text string, i int) bool {
-	r, _ := utf8.DecodeLastRuneInString(text[:i])
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-}
-
-// spread rates a text that has the letters of want in their order: letters that
-// stand together, or begin a word, count more.
-func spread(want, text string) int {
-	left, score, run := []rune(want), 1, 0
-	for i, r := range text {
-		if len(left) == 0 {
-			break
-		}
-		if r != left[0] {
-			run = 0
-			continue
-		}
-		left = left[1:]
-		run++
-		score += run
-		if i == 0 || startsWord(text, i) {
-			score += 5
-		}
-	}
-	if len(left) > 0 {
-		return 0
-	}
-	return score
 }
 
 func (p *Palette) Hints() []screen.Action { return []screen.Action{screen.Enter, screen.Back} }
@@ -295,7 +234,7 @@ func (p *Palette) focus() *thing {
 	if p.list.Cursor >= len(p.found) {
 		return nil
 	}
-	return &p.all[p.found[p.list.Cursor]]
+	return &p.all[p.found[p.list.Cursor].Index]
 }
 
 // choose does what is in focus, or puts its command into the prompt.
@@ -316,7 +255,7 @@ func (p *Palette) View() term.Lines {
 	input.Put(term.Accent|term.Bold, "> ")
 	text, _ := p.input.Line(th, max(p.width-2, 1))
 	input.Append(text)
-	rows := p.list.Lines(th, p.width, func(i int, r *widget.Row) { p.line(&p.all[p.found[i]], r, p.width) })
+	rows := p.list.Lines(th, p.width, func(i int, r *widget.Row) { p.line(&p.found[i], r, p.width) })
 	if len(p.found) == 0 {
 		rows = append(term.Lines{term.Of(term.Quiet, "  nothing has these letters in this order")}, rows[min(1, len(rows)):]...)
 	}
@@ -332,15 +271,16 @@ func (p *Palette) View() term.Lines {
 	return box(th, frame, append(term.Lines{input}, rows...), p.width)
 }
 
-func (p *Palette) line(t *thing, l *widget.Row, width int) {
-	style := term.Plain
+func (p *Palette) line(m *widget.Match, l *widget.Row, width int) {
+	t, style := &p.all[m.Index], term.Plain
 	if l.Focus {
 		style = term.Bold
 	}
 	l.To(2)
-	l.Cell(term.Quiet, term.Clean(t.kind), 8)
+	l.Append(m.Marked(term.Quiet, t.kind, 0).Cut(8))
+	l.To(10)
 	note := term.Clean(t.note).Cut(max(width/3, 0))
-	l.Cell(style, term.Clean(t.name), max(width-10-note.Width()-1, 1))
-	l.Space(1)
+	l.Append(m.Marked(style, t.name, len(t.kind)+1).Cut(max(width-10-note.Width()-1, 1)))
+	l.To(width - note.Width())
 	l.Add(term.Quiet, note)
 }

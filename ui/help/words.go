@@ -240,6 +240,7 @@ var places = []struct {
 	{screen.InConsole, "Text"},
 	{screen.InFirstRun, "First run"},
 	{screen.InList, "Lists"},
+	{screen.InPanes, "Panes"},
 }
 
 // nameOf is what a screen with such a scope is called.

@@ -46,6 +46,8 @@ type Recordings struct {
 	width, height int
 	list          widget.Table
 	files         []store.Info
+	letters       string         // that the list is narrowed by
+	found         []widget.Match // of what is shown now and the files
 	err           error
 	read          bool
 }
@@ -115,7 +117,7 @@ func (r *Recordings) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case filesListed:
 		r.files, r.err, r.read = msg.files, msg.err, true
-		r.list.SetLen(len(r.files) + 1)
+		r.narrow(r.letters)
 	case run:
 		return msg()
 	}
@@ -127,17 +129,47 @@ type run func() tea.Cmd
 
 // focus is the recording that the cursor is on; nil for what is shown now.
 func (r *Recordings) focus() *store.Info {
-	if i := r.list.Cursor; i > 0 && i <= len(r.files) {
-		return &r.files[i-1]
+	if at := r.list.Cursor; at < len(r.found) {
+		if i := r.found[at].Index; i > 0 {
+			return &r.files[i-1]
+		}
 	}
 	return nil
+}
+
+// shownNow is the name of the first row.
+const shownNow = "(shown now)"
+
+// narrow leaves what has the letters in its name.
+func (r *Recordings) narrow(letters string) {
+	names := []string{shownNow}
+	for _, f := range r.files {
+		names = append(names, filepath.Base(f.Path))
+	}
+	r.letters, r.found = letters, widget.Find(letters, names)
+	r.list.SetLen(len(r.found))
+}
+
+// askLetters opens the line that narrows the list while it is written.
+func (r *Recordings) askLetters() tea.Cmd {
+	before := r.letters
+	p := widget.Prompt{
+		Label: "/", Hint: "letters of a name, in their order",
+		Change: func(text string) (*widget.Problem, tea.Cmd) { r.narrow(text); return nil, nil },
+		Enter:  func(text string) (*widget.Problem, tea.Cmd) { r.narrow(text); return nil, nil },
+		Cancel: func() tea.Cmd { r.narrow(before); return nil },
+	}
+	p.Input.Set(before)
+	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
 }
 
 func (r *Recordings) Disabled(do screen.Action) string {
 	f := r.focus()
 	switch {
-	case widget.Moves(do), do == screen.Write, do == screen.Reload:
+	case widget.Moves(do), do == screen.Write, do == screen.Reload, do == screen.FilterBy:
 		return ""
+	case do == screen.Back:
+		return screen.ReasonIf(r.letters == "", screen.Unknown)
 	}
 	switch do {
 	case screen.Enter:
@@ -153,7 +185,7 @@ func (r *Recordings) Disabled(do screen.Action) string {
 }
 
 func (r *Recordings) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListRedacted, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
+	return []screen.Action{screen.Enter, screen.FilterBy, screen.Write, screen.Baseline, screen.DiffTwo, screen.ListRedacted, screen.Rename, screen.Remove, screen.Back, screen.CopyMenu}
 }
 
 func (r *Recordings) Handle(a screen.Command) tea.Cmd {
@@ -161,6 +193,10 @@ func (r *Recordings) Handle(a screen.Command) tea.Cmd {
 	switch a.Action {
 	case screen.Enter:
 		return r.o.Open(f.Path)
+	case screen.FilterBy:
+		return r.askLetters()
+	case screen.Back:
+		r.narrow("")
 	case screen.Write:
 		return Save(r.env, r.o, "@all", "")
 	case screen.Reload:
@@ -556,6 +592,9 @@ func (r *Recordings) Context() (left, right term.Line) {
 	if r.o.Dir != "" {
 		left.Put(term.Quiet, "  in "+r.o.Dir)
 	}
+	if r.letters != "" {
+		left.Put(term.Accent|term.Bold, "  / "+r.letters)
+	}
 	right.Put(term.Quiet, term.Plural(len(r.files), "file"))
 	return left, right
 }
@@ -583,7 +622,8 @@ func (r *Recordings) View() term.Lines {
 	return append(lines, term.Of(term.Quiet, " "+path), term.Of(term.Quiet, " indirtui open FILE looks at it   indirtui check --recording FILE --expect \"count(hidden) = 0\" checks it"))
 }
 
-func (r *Recordings) row(i int, out *widget.Row) {
+func (r *Recordings) row(at int, out *widget.Row) {
+	i := r.found[at].Index
 	style := term.Plain
 	var texts []string
 	if i == 0 {
@@ -595,7 +635,7 @@ func (r *Recordings) row(i int, out *widget.Row) {
 		case r.env.Asker == nil:
 			note = "a recording"
 		}
-		texts = []string{"(shown now)", "now", term.Grouped(int64(stats.Total)), term.Bytes(stats.FileSize), r.o.Source, note}
+		texts = []string{shownNow, "now", term.Grouped(int64(stats.Total)), term.Bytes(stats.FileSize), r.o.Source, note}
 	} else {
 		f := r.files[i-1]
 		requests, note := "?", "not closed"
@@ -610,7 +650,11 @@ func (r *Recordings) row(i int, out *widget.Row) {
 		}
 		texts = []string{filepath.Base(f.Path), f.Started.In(r.env.Zone).Format("2006-01-02 15:04"), requests, term.Bytes(f.Size), f.Source, note}
 	}
-	for _, text := range texts {
+	out.To(r.list.Gutter)
+	out.Append(r.found[at].Marked(style, texts[0], 0).Cut(out.Widths[0]))
+	out.To(r.list.Gutter + out.Widths[0] + 1)
+	out.Skip()
+	for _, text := range texts[1:] {
 		out.Next(style, text)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
+	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -48,6 +49,7 @@ type Requests struct {
 	picked  []uint64
 	sorting sorting
 	ages    bool // times as ages
+	panes   widget.Panes
 
 	details map[uint64]*detail
 	asked   uint64 // the detail that was asked for last
@@ -58,12 +60,14 @@ type detail struct {
 	trace *traces.Trace
 	links store.Links
 	err   error
+	value *value.Preview // nil if there is no room for it
 }
 
 // New returns the list of all requests, which follows what is new.
 func New(env *session.Env) *Requests {
 	r := &Requests{env: env, all: env.Log.View(nil), follow: true, ages: env.Ages, details: make(map[uint64]*detail), list: widget.Table{Columns: columns}}
 	r.view = r.all
+	r.panes = widget.NewPanes(&env.Shared, "requests", widget.Pane{Least: 78, Share: 3}, widget.Pane{Least: 42, Share: 1}, widget.Pane{Least: 34, Share: 2})
 	return r
 }
 
@@ -84,10 +88,23 @@ type (
 	requestFound struct{ id uint64 }
 )
 
-func (r *Requests) Scope() screen.Scope { return screen.InList | screen.InRequests }
+func (r *Requests) Scope() screen.Scope {
+	if r.panes.Several() {
+		return screen.InList | screen.InRequests | screen.InPanes
+	}
+	return screen.InList | screen.InRequests
+}
 
 func (r *Requests) Resize(width, height int) {
 	r.width, r.height = width, height
+	shown := 1
+	switch {
+	case width >= screen.Broad:
+		shown = 3
+	case r.wide():
+		shown = 2
+	}
+	r.panes.Resize(width, shown)
 	r.list.SetHeight(r.rowsOnScreen())
 }
 
@@ -233,6 +250,7 @@ func (r *Requests) moved() tea.Cmd {
 	}
 	r.setFollow(r.follow && r.list.AtEnd())
 	r.focus = r.at(r.list.Cursor)
+	r.panes.Start()
 	return r.ask()
 }
 
@@ -254,8 +272,11 @@ func (r *Requests) fresh() int {
 
 // ask reads the detail of the request in focus, if it is not there.
 func (r *Requests) ask() tea.Cmd {
-	id := r.focus
-	if id == 0 || id == r.asked && r.details[id] == nil || r.details[id] != nil {
+	id, d, broad := r.focus, r.details[r.focus], r.width >= screen.Broad
+	if d != nil && d.trace != nil && d.value == nil && broad {
+		d, r.asked = nil, 0 // the screen has become wider
+	}
+	if id == 0 || id == r.asked && r.details[id] == nil || d != nil {
 		return nil
 	}
 	r.asked = id
@@ -265,6 +286,9 @@ func (r *Requests) ask() tea.Cmd {
 			m.trace, m.err = r.env.Log.Trace(id)
 		}
 		m.links = r.env.Log.Links(id)
+		if broad && m.trace != nil {
+			m.value = value.PreviewOf(r.env.Log, m.trace)
+		}
 		return screen.For{Screen: r, Msg: m}
 	}
 }
@@ -301,6 +325,9 @@ func (r *Requests) setFilter(text string) tea.Cmd {
 }
 
 func (r *Requests) Disabled(do screen.Action) string {
+	if why := r.panes.Disabled(do); why != screen.Unknown {
+		return why
+	}
 	if widget.Moves(do) {
 		return screen.ReasonIf(r.len() == 0, "there is no request")
 	}
@@ -354,10 +381,13 @@ func (r *Requests) Hints() []screen.Action {
 	if !r.follow {
 		hints = append(hints, screen.Follow)
 	}
-	return append(hints, screen.NextFailure, screen.Select, screen.CommandLine, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu)
+	return append(hints, screen.NextFailure, screen.Select, screen.CommandLine, screen.DiffGood, screen.OpenValue, screen.GroupBy, screen.CopyMenu, screen.Zoom, screen.Tab)
 }
 
 func (r *Requests) Handle(a screen.Command) tea.Cmd {
+	if r.panes.Handle(a) {
+		return nil
+	}
 	if cmd, ok := r.move(a); ok {
 		return cmd
 	}
@@ -642,9 +672,10 @@ func (r *Requests) copies() []widget.Item {
 }
 
 // Click puts the cursor on a row. On the title of a column it sorts by that, and
-// again the other way round.
+// again the other way round. On another pane it gives that the keys.
 func (r *Requests) Click(x, y int) tea.Cmd {
-	if x >= r.listWidth() || r.len() == 0 {
+	r.panes.Focus = r.panes.At(x)
+	if r.panes.Focus > 0 || r.len() == 0 {
 		return nil
 	}
 	if column := r.list.TitleAt(x, y); column >= 0 && r.groups == nil {
@@ -669,6 +700,9 @@ func (r *Requests) clickTitle(title string) tea.Cmd {
 
 // Wheel moves what is seen.
 func (r *Requests) Wheel(lines int) tea.Cmd {
+	if r.panes.Wheel(lines) {
+		return nil
+	}
 	r.list.Wheel(lines)
 	return r.moved()
 }

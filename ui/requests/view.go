@@ -37,14 +37,6 @@ const storyLines = 4
 
 func (r *Requests) wide() bool { return r.width >= screen.Wide }
 
-// listWidth is the width of the list: what the pane beside it leaves.
-func (r *Requests) listWidth() int {
-	if !r.wide() {
-		return r.width
-	}
-	return r.width - 2 - min(max(r.width/3, 44), 64)
-}
-
 func (r *Requests) below() int {
 	if r.wide() {
 		return 0
@@ -56,6 +48,14 @@ func (r *Requests) rowsOnScreen() int { return r.height - 1 - r.below() }
 
 // Context is which requests these are, and whether new ones are followed.
 func (r *Requests) Context() (left, right term.Line) {
+	if r.panes.Zoomed() && r.panes.Focus > 0 {
+		_, title := r.pane(r.panes.Focus, r.width)
+		if r.panes.Focus > 1 {
+			left.Put(term.Plain, fmt.Sprintf("#%d > ", r.focus))
+		}
+		left.Append(title.Left)
+		return left, title.Right
+	}
 	left.Put(term.Bold, "Requests")
 	if r.filter != "" {
 		left.Put(term.Accent|term.Bold, "  "+r.filter)
@@ -106,13 +106,27 @@ func (r *Requests) View() term.Lines {
 	if r.len() == 0 {
 		return r.empty()
 	}
-	list := r.table()
 	if !r.wide() {
-		return append(list, r.story(r.below())...)
+		return append(r.table(r.width), r.story(r.below())...)
 	}
-	width := r.listWidth()
-	side, title := r.side(r.height, r.width-width-2)
-	return term.Beside(list.Fill(width, r.height), side, width, r.env.Theme, title)
+	return r.panes.Lines(r.env.Theme, r.height, func(pane, width int) (term.Lines, term.Title) {
+		if pane == 0 {
+			return r.table(width), term.Title{}
+		}
+		return r.pane(pane, width)
+	})
+}
+
+// pane is one of the panes beside the list: the steps, or the value.
+func (r *Requests) pane(pane, width int) (term.Lines, term.Title) {
+	if pane == 1 {
+		return r.side(width)
+	}
+	d := r.details[r.focus]
+	if r.groups != nil || d == nil || d.trace == nil {
+		return nil, term.Title{}
+	}
+	return steps.Content(r.env.Theme, d.trace, d.value, width)
 }
 
 // empty is what is shown instead of a list: a sentence, and what to do.
@@ -130,15 +144,15 @@ func (r *Requests) empty() term.Lines {
 	return term.Lines{{}, term.Of(term.Plain, "   "+text)}
 }
 
-func (r *Requests) table() term.Lines {
+func (r *Requests) table(width int) term.Lines {
 	row := r.row
 	r.list.Columns, r.list.Gutter = columns, gutter
 	if r.groups != nil {
 		r.list.Columns, row = r.groups.columns(), r.groupRow
-	} else if r.list.Fit(r.listWidth()); !r.list.Has(0) {
+	} else if r.list.Fit(width); !r.list.Has(0) {
 		r.list.Gutter++ // numbers are at the right of their column; others want a blank
 	}
-	return r.list.Lines(r.env.Theme, r.listWidth(), row)
+	return r.list.Lines(r.env.Theme, width, row)
 }
 
 func (r *Requests) row(i int, out *widget.Row) {
@@ -324,7 +338,7 @@ func (r *Requests) callerLine(row *session.Row) term.Line {
 
 // side is the pane beside the list and its title: the same, and who answered,
 // was asked, was not asked, and decided; the steps; and where to go from here.
-func (r *Requests) side(height, width int) (lines term.Lines, title term.Title) {
+func (r *Requests) side(width int) (lines term.Lines, title term.Title) {
 	row, ok := r.env.Log.Row(r.focus)
 	if !ok || r.groups != nil {
 		return nil, title
@@ -362,7 +376,7 @@ func (r *Requests) side(height, width int) (lines term.Lines, title term.Title) 
 	if links := r.linkLines(&d.links); links != nil {
 		lines = append(append(lines, r.part(width, "links", "")), links...)
 	}
-	return lines.Fill(width, height), title
+	return lines, title
 }
 
 // part is the border above a part of the pane.

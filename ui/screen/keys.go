@@ -43,21 +43,24 @@ const (
 	TourEnd  Action = "tour-end"
 
 	// Moving.
-	Down     Action = "down"
-	Up       Action = "up"
-	Left     Action = "fold"
-	Right    Action = "unfold"
-	FoldAll  Action = "fold-all"
-	OpenAll  Action = "unfold-all"
-	Top      Action = "first"
-	Bottom   Action = "last"
-	HalfDown Action = "half-page-down"
-	HalfUp   Action = "half-page-up"
-	PageDown Action = "page-down"
-	PageUp   Action = "page-up"
-	Tab      Action = "next-pane"
-	BackTab  Action = "previous-pane"
-	Enter    Action = "open"
+	Down      Action = "down"
+	Up        Action = "up"
+	Left      Action = "fold"
+	Right     Action = "unfold"
+	FoldAll   Action = "fold-all"
+	OpenAll   Action = "unfold-all"
+	Top       Action = "first"
+	Bottom    Action = "last"
+	HalfDown  Action = "half-page-down"
+	HalfUp    Action = "half-page-up"
+	PageDown  Action = "page-down"
+	PageUp    Action = "page-up"
+	Tab       Action = "next-pane"
+	BackTab   Action = "previous-pane"
+	Enter     Action = "open"
+	Zoom      Action = "zoom"
+	WallLeft  Action = "wall-left"
+	WallRight Action = "wall-right"
 
 	// Lists.
 	FilterBy    Action = "filter"
@@ -161,6 +164,7 @@ const (
 	InRecordings
 	InMenu
 	InSettings
+	InPanes          // panes stand side by side
 	Everywhere Scope = 0
 )
 
@@ -232,6 +236,7 @@ var table = []row{
 	{Enter, []string{"enter"}, InMenu, false, "do", ""},
 	{Enter, []string{"enter"}, Everywhere, false, "open", ""},
 
+	{FilterBy, []string{"/"}, InRecordings, false, "narrow", "only recordings that have these letters in their names"},
 	{FilterBy, []string{"/"}, InList, false, "filter", "filter the list by an expression"},
 	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by what a cell of this row says"},
 	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
@@ -301,8 +306,13 @@ var table = []row{
 	{PageDown, []string{"pgdown", "ctrl+f"}, Everywhere, false, "page", "a page down"},
 	{PageUp, []string{"pgup", "ctrl+b"}, Everywhere, false, "page", "a page up"},
 	{Tab, []string{"tab"}, InMenu, false, "complete", ""},
+	{Tab, []string{"tab"}, InPanes, false, "pane", "to the next pane"},
+	{BackTab, []string{"shift+tab"}, InPanes, false, "pane", "to the pane before"},
 	{Tab, []string{"tab"}, Everywhere, false, "next", "next pane or way of showing"},
 	{BackTab, []string{"shift+tab"}, Everywhere, false, "previous", "previous pane or way of showing"},
+	{Zoom, []string{"|"}, InPanes, false, "zoom", "this pane over the whole width, and back"},
+	{WallLeft, []string{"(", "ctrl+left"}, InPanes, false, "wall", "move the wall left"},
+	{WallRight, []string{")", "ctrl+right"}, InPanes, false, "wall", "move the wall right"},
 
 	{GoTo, []string{"1", "2", "3", "4", "5"}, Everywhere, false, "go", "go to a place"},
 	{Back, []string{"esc"}, Everywhere, false, "back", "back, close, cancel; never quits"},

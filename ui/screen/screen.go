@@ -165,8 +165,12 @@ func (a *Abilities) Now(b *Binding) Binding {
 	return now
 }
 
-// Wide is the width from which there is room for a second pane.
-const Wide = 110
+// Wide is the width from which there is room for a second pane, Broad that from
+// which there is room for a third one.
+const (
+	Wide  = 110
+	Broad = 158
+)
 
 // Unknown is the reason of an action that a screen has nothing to do with.
 const Unknown = "not here"
@@ -289,6 +293,26 @@ type Shared struct {
 	Keep func(name string, v any) error
 	// Still is set if nothing is to move by itself.
 	Still bool
+	// Splits are how the user has divided screens into panes, by what is divided.
+	Splits map[string]*Split
+}
+
+// A Split is how the panes of a screen share its width.
+type Split struct {
+	Moved  []int // by how many cells each wall was moved to the right
+	Zoomed bool  // one pane has the whole width
+}
+
+// Split returns how the panes of a kind of screen are divided, for as long as the
+// program runs.
+func (s *Shared) Split(name string) *Split {
+	if s.Splits == nil {
+		s.Splits = make(map[string]*Split)
+	}
+	if s.Splits[name] == nil {
+		s.Splits[name] = new(Split)
+	}
+	return s.Splits[name]
 }
 
 // Clock formats a time of day, to the second.

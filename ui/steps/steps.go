@@ -16,6 +16,7 @@ import (
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
+	"indirtui/ui/value"
 	"indirtui/ui/widget"
 )
 
@@ -39,11 +40,16 @@ type Steps struct {
 	hold    stepper
 	counts  map[string]string  // what is watched, see watch
 	servers map[string]*server // that are watched, by address
+
+	panes    widget.Panes
+	previews map[uint64]*value.Preview // of this request, and of those that it asked
 }
 
 // New shows the steps of a request.
 func New(env *session.Env, id uint64) *Steps {
 	s := &Steps{env: env, id: id, open: make(map[key]bool), list: widget.Table{Columns: columns, Gutter: gutter}}
+	s.panes = widget.NewPanes(&env.Shared, "steps", widget.Pane{Least: 96, Share: 1}, widget.Pane{Least: 50, Share: 1})
+	s.previews = make(map[uint64]*value.Preview)
 	s.search = widget.Search{Hint: "text in a step, an answer or a reason", None: "not on this screen", Find: s.find}
 	return s
 }
@@ -92,6 +98,7 @@ func (s *Steps) Load() tea.Cmd {
 func (s *Steps) Show(id uint64) tea.Cmd {
 	s.id, s.placed = id, false
 	s.open = make(map[key]bool)
+	s.panes.Start()
 	s.hold.stay, s.hold.editing = nil, false
 	return s.Load()
 }
@@ -100,8 +107,11 @@ func (s *Steps) Show(id uint64) tea.Cmd {
 func (s *Steps) Request() uint64 { return s.id }
 
 func (s *Steps) Scope() screen.Scope {
-	if s.hold.stay != nil {
+	switch {
+	case s.hold.stay != nil:
 		return screen.InHeld | screen.InSteps
+	case s.panes.Several():
+		return screen.InSteps | screen.InPanes
 	}
 	return screen.InSteps
 }
@@ -121,7 +131,9 @@ func (s *Steps) Update(msg tea.Msg) tea.Cmd {
 			return s.Show(msg.near)
 		}
 		s.take(msg)
-		return tea.Batch(s.tick(), s.probe())
+		return tea.Batch(s.tick(), s.probe(), s.look())
+	case previewed:
+		s.previewed(msg)
 	case heldTick:
 		s.hold.ticking = false
 		s.hold.now = s.env.Now()
@@ -245,6 +257,11 @@ func (s *Steps) Disabled(do screen.Action) string {
 	if widget.Moves(do) {
 		return ""
 	}
+	if s.hold.stay == nil {
+		if why := s.panes.Disabled(do); why != screen.Unknown {
+			return why
+		}
+	}
 	if why := s.request().Disabled(do); why != screen.Unknown {
 		return why
 	}
@@ -258,15 +275,19 @@ func (s *Steps) Hints() []screen.Action {
 		}
 		return []screen.Action{screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject, screen.AsItWas, screen.Back, screen.ContinueAll, screen.AddBreak}
 	}
-	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write}
+	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write, screen.Zoom, screen.Tab}
 }
 
 func (s *Steps) Handle(a screen.Command) tea.Cmd {
 	if cmd, done := s.handleHeld(a); done {
 		return cmd
 	}
-	if s.list.Handle(a) {
+	if s.panes.Handle(a) {
 		return nil
+	}
+	if s.list.Handle(a) {
+		s.panes.Start()
+		return s.look()
 	}
 	switch a.Action {
 	case screen.Break:
@@ -430,15 +451,21 @@ func CommandOf(t *traces.Trace) string {
 	return strings.Join(append(parts, t.Flags.Names()...), " ")
 }
 
-// Click puts the cursor on a row.
+// Click puts the cursor on a row, or gives a pane the keys.
 func (s *Steps) Click(x, y int) tea.Cmd {
+	s.panes.Focus = s.panes.At(x)
+	if s.panes.Focus > 0 {
+		return nil
+	}
 	s.list.Top = s.head() - 1
 	s.list.Click(x, y)
-	return nil
+	return s.look()
 }
 
 // Wheel moves what is seen.
 func (s *Steps) Wheel(lines int) tea.Cmd {
-	s.list.Wheel(lines)
-	return nil
+	if !s.panes.Wheel(lines) {
+		s.list.Wheel(lines)
+	}
+	return s.look()
 }

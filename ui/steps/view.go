@@ -78,6 +78,11 @@ func (s *Steps) head() int {
 // layout gives the rows what they need, and the detail the rest; the detail
 // keeps five lines if there is room for ten rows.
 func (s *Steps) layout() {
+	shown := 1
+	if s.hold.stay == nil && s.width >= screen.Broad {
+		shown = 2
+	}
+	s.panes.Resize(s.width, shown)
 	room := s.height - s.head()
 	s.list.SetHeight(min(max(len(s.lines), 1), max(room-6, min(room, 10)), max(room, 0)))
 }
@@ -105,19 +110,41 @@ func (s *Steps) View() term.Lines {
 		return s.viewHeld()
 	}
 	lines := s.headline()
+	room := s.height - len(lines)
+	if s.width >= screen.Wide {
+		room--
+	}
+	title := term.Title{Left: term.Of(term.Quiet, "steps")}
+	panes := s.panes.Lines(s.env.Theme, room, func(pane, width int) (term.Lines, term.Title) {
+		if pane == 0 {
+			return s.stepsPane(width, room), title
+		}
+		lines, above := s.contentPane(width)
+		if s.panes.Zoomed() {
+			title = above
+		}
+		return lines, above
+	})
+	if s.width >= screen.Wide {
+		lines = append(lines, s.env.Theme.Above(panes, s.width, title))
+	}
+	return append(lines, panes...)
+}
+
+// stepsPane is the steps, and the detail of the one in focus below them.
+func (s *Steps) stepsPane(width, height int) term.Lines {
 	bars := 0
 	if s.width >= screen.Wide {
-		bars = s.width / 4
-		lines = append(lines, s.env.Theme.Titled(s.width, term.Title{Left: term.Of(term.Quiet, "steps")}))
+		bars = width / 4
 	}
-	lines = append(lines, s.table(s.width, bars)...)
-	if room := s.height - len(lines); room > 1 {
+	lines := s.table(width, bars)
+	if room := height - len(lines); room > 1 {
 		var title term.Title
 		if l := s.focus(); l != nil {
 			title.Left.Put(term.Bold, s.name(l))
 		}
-		lines = append(lines, s.env.Theme.Titled(s.width, title))
-		lines = append(lines, s.detail(room-1)...)
+		lines = append(lines, s.env.Theme.Titled(width, title))
+		lines = append(lines, s.detail(width, room-1)...)
 	}
 	return lines
 }
@@ -349,7 +376,7 @@ func scaleTo(d, whole time.Duration, cells int) int {
 
 // detail is what is known about the row in focus, then what might have been,
 // then where to go from here.
-func (s *Steps) detail(height int) term.Lines {
+func (s *Steps) detail(width, height int) term.Lines {
 	l := s.focus()
 	if l == nil {
 		return nil
@@ -368,11 +395,12 @@ func (s *Steps) detail(height int) term.Lines {
 		}
 		ifs = ifs[:min(len(ifs), height-6)]
 	}
-	lines := render(s.facts(l), s.width, height-len(ifs))
+	lines := render(s.facts(l), width, height-len(ifs))
 	if len(lines) < height-len(ifs) && len(ifs) > 0 {
 		lines = append(lines, term.Line{})
 	}
-	return append(lines, ifs...)
+	lines = append(lines, ifs...)
+	return append(lines, s.below(height-len(lines))...)
 }
 
 // Foot is where to go from here.

@@ -116,6 +116,9 @@ func (l Line) Cut(cells int) Line {
 	return out
 }
 
+// Rule reports whether the line is a rule from wall to wall.
+func (l *Line) Rule() bool { return l.starts && l.ends }
+
 // Trim returns the line without the blanks around it.
 func (l Line) Trim() Line {
 	out := l

@@ -6,15 +6,22 @@ import (
 )
 
 // A Title stands in a border: Left behind its first corner, Right in front of the
-// other one.
-type Title struct{ Left, Right Line }
+// other one. Focus is set if the part below it has the keys of the panel.
+type Title struct {
+	Left, Right Line
+	Focus       bool
+}
 
 // A seam is a wall inside of a panel: at which cell, and the title of the part at
-// its right.
+// its right. More walls may be at its left.
 type seam struct {
 	at    int
 	title Title
+	left  *seam
 }
+
+// focus reports whether a part at the right of a wall has the keys.
+func (s *seam) focus() bool { return s != nil && (s.title.Focus || s.left.focus()) }
 
 // A Frame is what surrounds a panel.
 type Frame struct {
@@ -27,48 +34,73 @@ type Frame struct {
 func (th *Theme) Panel(width, height int, f Frame, lines Lines) Lines {
 	inner := max(width-2, 0)
 	lines = lines.Fill(inner, height-2)
-	edge := Edge
-	if f.Focus {
-		edge = Accent
-	}
 	b := &th.Glyphs.Border
 	out := make(Lines, 0, height)
 	var first, last *seam
 	if len(lines) > 0 {
 		first, last = lines[0].seam, lines[len(lines)-1].seam
 	}
-	top, bottom := f.Top, f.Bottom
-	var right Title
-	if first != nil {
-		right = first.title
-	}
-	out = append(out, th.border(inner, top, right, first, edge, [...]string{b.TopLeft, b.MiddleTop, b.TopRight}))
+	f.Top.Focus = f.Focus && !first.focus()
+	out = append(out, th.border(inner, f.Top, first, f.Focus, [...]string{b.TopLeft, b.MiddleTop, b.TopRight}))
 	for i := range lines {
-		out = append(out, th.walled(th.joined(lines, i), inner, edge))
+		out = append(out, th.walled(th.joined(lines, i), inner, f.Focus))
 	}
-	right = Title{}
+	bottom := f.Bottom
+	bottom.Focus = f.Focus && !last.focus()
 	if last != nil { // what is at the end of the lower border stays there
-		right.Right, bottom.Right = bottom.Right, Line{}
+		all := &seam{at: last.at, left: last.left.untitled()}
+		all.title.Right, all.title.Focus, bottom.Right = bottom.Right, last.title.Focus, Line{}
+		last = all
 	}
-	return append(out, th.border(inner, bottom, right, last, edge, [...]string{b.BottomLeft, b.MiddleBottom, b.BottomRight}))
+	return append(out, th.border(inner, bottom, last, f.Focus, [...]string{b.BottomLeft, b.MiddleBottom, b.BottomRight}))
 }
 
-// border returns the upper or the lower border. Beyond a seam it belongs to the
-// part at the right, which never has the keys.
-func (th *Theme) border(inner int, t, right Title, s *seam, edge Style, corners [3]string) Line {
+// edgeOf is the style of the border of a part.
+func edgeOf(focus bool) Style {
+	if focus {
+		return Accent
+	}
+	return Edge
+}
+
+// untitled returns the same walls without the titles of the parts between them.
+func (s *seam) untitled() *seam {
+	if s == nil {
+		return nil
+	}
+	return &seam{at: s.at, left: s.left.untitled(), title: Title{Focus: s.title.Focus}}
+}
+
+// border returns the upper or the lower border. Each part has its piece of it.
+func (th *Theme) border(inner int, t Title, s *seam, focus bool, corners [3]string) Line {
+	for s != nil && s.at >= inner {
+		s = s.left
+	}
 	var l Line
 	l.Grow(12)
-	l.Put(edge, corners[0])
-	if s == nil || s.at >= inner {
-		l.Append(th.across(t, inner, edge))
-		l.Put(edge, corners[2])
-		return l
+	l.Put(edgeOf(t.Focus), corners[0])
+	th.borderOf(&l, inner, t, s, focus, corners[1])
+	last := t.Focus
+	if s != nil {
+		last = focus && s.title.Focus
 	}
-	l.Append(th.across(t, s.at, edge))
-	l.Put(edge, corners[1])
-	l.Append(th.across(right, inner-s.at-1, Edge))
-	l.Put(Edge, corners[2])
+	l.Put(edgeOf(last), corners[2])
 	return l
+}
+
+// borderOf puts the pieces of all parts up to the given cell.
+func (th *Theme) borderOf(l *Line, end int, t Title, s *seam, focus bool, joint string) {
+	if s == nil {
+		l.Append(th.across(t, end, edgeOf(t.Focus)))
+		return
+	}
+	th.borderOf(l, s.at, t, s.left, focus, joint)
+	before := t.Focus
+	if s.left != nil {
+		before = focus && s.left.title.Focus
+	}
+	l.Put(edgeOf(before), joint)
+	l.Append(th.across(s.title, end-s.at-1, edgeOf(focus && s.title.Focus)))
 }
 
 // joined returns a line of a panel. A rule meets the walls that begin or end at
@@ -83,35 +115,34 @@ func (th *Theme) joined(lines Lines, i int) *Line {
 		line  int
 		glyph string
 	}{{i - 1, b.MiddleBottom}, {i + 1, b.MiddleTop}} {
-		if next.line < 0 || next.line >= len(lines) || lines[next.line].seam == nil {
+		if next.line < 0 || next.line >= len(lines) {
 			continue
 		}
-		at := lines[next.line].seam.at
-		if was := l.cells(at, at+1); was.String() != b.Top {
-			continue // the title stands there
+		for s := lines[next.line].seam; s != nil; s = s.left {
+			if was := l.cells(s.at, s.at+1); was.String() != b.Top {
+				continue // the title stands there
+			}
+			joint := Line{starts: true, ends: true}
+			joint.Append(l.cells(0, s.at))
+			joint.Put(Edge, next.glyph)
+			joint.Append(l.cells(s.at+1, l.w))
+			l = &joint
 		}
-		joint := Line{starts: true, ends: true}
-		joint.Append(l.cells(0, at))
-		joint.Put(Edge, next.glyph)
-		joint.Append(l.cells(at+1, l.w))
-		l = &joint
 	}
 	return l
 }
 
-// walled returns a line between two walls.
-func (th *Theme) walled(l *Line, inner int, edge Style) Line {
+// walled returns a line between two walls: each belongs to the part beside it.
+func (th *Theme) walled(l *Line, inner int, focus bool) Line {
 	b := &th.Glyphs.Border
 	var out Line
 	out.Grow(len(l.spans) + 3)
-	left, right, far := b.Left, b.Right, edge
+	left, right := b.Left, b.Right
+	near, far := edgeOf(focus && !l.seam.focus()), edgeOf(focus && (l.seam == nil || l.seam.title.Focus))
 	if l.starts {
 		left = b.MiddleLeft
 	}
-	if l.seam != nil {
-		far = Edge
-	}
-	out.Put(edge, left)
+	out.Put(near, left)
 	out.Append(*l)
 	if l.ends {
 		right = b.MiddleRight
@@ -164,12 +195,26 @@ func (th *Theme) Titled(width int, t Title) Line {
 	return l
 }
 
+// Above returns the rule above parts that stand beside each other, with their titles.
+// The title is that of the first one.
+func (th *Theme) Above(lines Lines, width int, t Title) Line {
+	if len(lines) == 0 || lines[0].seam == nil {
+		return th.Titled(width, t)
+	}
+	l := Line{starts: true, ends: true}
+	th.borderOf(&l, width, t, lines[0].seam, true, th.Glyphs.Border.MiddleTop)
+	return l
+}
+
 // Beside puts right to the right of left, with a wall between them. Left takes the
 // given cells; both have the same height. The title is that of the part at the
 // right, for the border of the panel.
 func Beside(left, right Lines, cells int, th *Theme, title ...Title) Lines {
 	b := &th.Glyphs.Border
 	s := &seam{at: cells}
+	if len(left) > 0 {
+		s.left = left[0].seam
+	}
 	if len(title) > 0 {
 		s.title = title[0]
 	}

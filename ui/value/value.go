@@ -120,19 +120,22 @@ func (v *Value) read() tea.Cmd {
 		if m.body, m.err = v.env.Log.Body(v.value); m.err == nil && v.value.Format == "json" {
 			m.root, m.err = tree.Parse(m.body)
 		}
-		m.yaml = yamlOf(&m)
+		m.yaml = yamlOf(m.body, m.root != nil, maxYAML)
 		return screen.For{Screen: v, Msg: m}
 	}
 	return tea.Batch(v.wait.Begin(&v.env.Shared, v), load)
 }
 
-func yamlOf(m *bodyLoaded) []string {
-	const limit = 4 << 20
-	if m.root == nil {
-		return strings.Split(string(m.body), "\n")
+// maxYAML is how many bytes of a value are shown as YAML.
+const maxYAML = 4 << 20
+
+// yamlOf returns the lines of a value: as YAML if it is data.
+func yamlOf(body []byte, data bool, limit int) []string {
+	if !data {
+		return strings.Split(string(body), "\n")
 	}
 	// The tree of the screen must not be touched here.
-	again, err := tree.Parse(m.body)
+	again, err := tree.Parse(body)
 	if err != nil {
 		return nil
 	}
