@@ -14,6 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/traces/query"
 	"indirtui/ui/requests"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
@@ -219,6 +220,8 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		r.stopped = false
 	case ended:
 		return r.end()
+	case onRoot:
+		return msg()
 	default:
 		return r.handle(msg)
 	}
@@ -247,7 +250,7 @@ func (r *Model) handle(msg tea.Msg) tea.Cmd {
 	case screen.Run:
 		return r.run(msg.Text)
 	case screen.Ask:
-		return r.ask(msg.Text)
+		return r.ask(msg.Text, msg.Problem)
 	case screen.Toast:
 		return r.show(msg)
 	case screen.Done:
@@ -388,7 +391,12 @@ func (r *Model) show(t screen.Toast) tea.Cmd {
 		text += "; " + t.Advice
 	}
 	r.env.Events.Add(screen.Event{At: r.env.Now(), Text: text, Bad: t.Bad})
-	return r.env.After(toastFor, hideToast{r.toasts})
+	hide := r.env.After(toastFor, hideToast{r.toasts})
+	if t.Again == nil || r.shown().Captures() {
+		return hide // the user types elsewhere by now
+	}
+	r.toast = screen.Toast{} // the prompt has the reason
+	return tea.Batch(hide, t.Again)
 }
 
 func (r *Model) done(d screen.Done) tea.Cmd {
@@ -424,39 +432,77 @@ func (r *Model) copy(c screen.Copy) tea.Cmd {
 	}
 }
 
-// run runs a line of the command prompt. What every place can do is
-// done here; the rest is the Commander's.
+// run runs a line of the command prompt.
 func (r *Model) run(text string) tea.Cmd {
+	cmd, err := r.line(text)
+	if err != nil {
+		return r.show(screen.Toast{Text: err.Error(), Bad: true})
+	}
+	return cmd
+}
+
+// line returns what runs a line of the command prompt. What every place can do is
+// done here; the rest is the Commander's. The error is why it is refused.
+func (r *Model) line(text string) (tea.Cmd, error) {
+	do := func(run func() tea.Cmd) (tea.Cmd, error) { return screen.Send(onRoot(run)), nil }
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch word {
 	case "":
-		return nil
+		return nil, nil
 	case "quit", "q":
-		return r.leave()
+		return do(r.leave)
 	case "filter":
-		return r.filter(strings.TrimSpace(rest))
+		if _, err := query.Parse(rest); strings.TrimSpace(rest) != "" && err != nil {
+			return nil, err
+		}
+		return do(func() tea.Cmd { return r.filter(strings.TrimSpace(rest)) })
 	case "log":
-		return r.log()
+		return do(r.log)
 	case "redact":
-		return r.show(screen.Toast{Text: "values are masked where they are recorded; . in a value reveals one for 10 s"})
+		return do(func() tea.Cmd {
+			return r.show(screen.Toast{Text: "values are masked where they are recorded; . in a value reveals one for 10 s"})
+		})
 	}
 	if r.env.Commands == nil {
-		return r.show(screen.Toast{Text: "there is no command " + word, Bad: true})
+		return nil, fmt.Errorf("there is no command %s", word)
 	}
 	return r.env.Commands.Run(text)
 }
 
-// ask opens the command prompt.
-func (r *Model) ask(text string) tea.Cmd {
+// onRoot is something that the root does when it gets it: after the prompt has
+// closed.
+type onRoot func() tea.Cmd
+
+// ask opens the command prompt. A line that is refused stays, with the reason, until
+// it is mended or the prompt is left.
+func (r *Model) ask(text, problem string) tea.Cmd {
 	p := widget.Prompt{
 		Label: ":", Hint: "filter EXPR   log   quit", History: &r.history, Secret: r.secret,
-		Enter: func(text string) (*widget.Problem, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
+			cmd, err := r.line(text)
+			if err != nil {
+				return r.refused(err.Error()), nil
+			}
+			return nil, cmd
+		},
 	}
 	if c := r.env.Commands; c != nil {
 		p.Complete = c.Complete
 	}
 	p.Input.Set(text)
-	return r.push(widget.NewPrompt(&r.env.Shared, p))
+	prompt := widget.NewPrompt(&r.env.Shared, p)
+	if problem != "" {
+		prompt.Refuse(text, widget.Problem{Offset: -1, Text: r.env.Redacted(problem)})
+	}
+	return r.push(prompt)
+}
+
+// refused is the reason why a line is refused, for its prompt. It is in the log of
+// messages, too.
+func (r *Model) refused(text string) *widget.Problem {
+	text = r.env.Redacted(text)
+	r.env.Events.Add(screen.Event{At: r.env.Now(), Text: text, Bad: true})
+	return &widget.Problem{Offset: -1, Text: text}
 }
 
 // log shows the event log.

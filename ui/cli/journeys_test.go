@@ -320,9 +320,13 @@ func (tr *trip) filter(text, shown string) *trip {
 	return tr.key("enter", "  "+text, shown)
 }
 
-// command types a command, key by key, and runs it.
+// command types a command, key by key, and runs it. One before it that was refused
+// is left.
 func (tr *trip) command(text string, want ...string) *trip {
 	tr.t.Helper()
+	if strings.Contains(tr.Frame(), "\n| : ") {
+		tr.Keys("esc")
+	}
 	tr.key(":", "| : ")
 	for i := range text {
 		tr.key(text[i:i+1], "| : "+strings.TrimRight(text[:i+1], " "))

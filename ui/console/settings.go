@@ -221,7 +221,7 @@ func (c *Console) change(change *command.SettingsChange) tea.Cmd {
 
 func (c *Console) haveChanged(m changed) tea.Cmd {
 	if m.err != nil {
-		return c.refuse(m.err)
+		return c.refuse(m.err, c.again(strings.TrimPrefix(m.change.Line, ":"))(m.err.Error()))
 	}
 	if c.o.Plain {
 		c.add(entry{style: term.Plain, text: "did " + m.change.Line})

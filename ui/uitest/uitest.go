@@ -292,6 +292,16 @@ func (p *Player) Keys(keys ...string) *Player {
 	return p
 }
 
+// Command runs a line behind the colon. A line before it that was refused, and is
+// still there, is left.
+func (p *Player) Command(line string) *Player {
+	p.t.Helper()
+	if strings.Contains(p.Frame(), "\n| : ") {
+		p.Keys("esc")
+	}
+	return p.Keys(":", line, "enter")
+}
+
 func (p *Player) press(msg tea.KeyMsg) {
 	p.t.Helper()
 	if msg.Type == tea.KeySpace {
