@@ -135,7 +135,7 @@ func (r *Model) shown() *screen.Abilities {
 }
 
 func (r *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{r.pull()}
+	cmds := []tea.Cmd{r.pull(), r.watch()}
 	for _, note := range r.hello {
 		cmds = append(cmds, r.show(screen.Toast{Text: note}))
 	}
@@ -167,6 +167,40 @@ func (r *Model) pull() tea.Cmd {
 			}
 		}
 		return snapshotOf(r.env)
+	}
+}
+
+// noticed names files of the configuration that have changed on disk.
+type noticed struct{ what string }
+
+// watch waits until files of the configuration change on disk. Nothing is drawn
+// meanwhile.
+func (r *Model) watch() tea.Cmd {
+	if r.cfg.Watch == nil || r.cfg.Hooks.Pull != nil {
+		return nil
+	}
+	return screen.Later(func() tea.Msg {
+		if what, ok := r.cfg.Watch(r.cfg.ctx); ok {
+			return noticed{what}
+		}
+		return nil
+	})
+}
+
+// notice shows what has changed on disk.
+func (r *Model) notice(what string) tea.Cmd {
+	r.recount()
+	cmds := []tea.Cmd{r.watch(), r.refresh()}
+	if what != "" {
+		cmds = append(cmds, r.show(screen.Toast{Text: what, Bad: true}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// recount counts what is wrong with the configuration.
+func (r *Model) recount() {
+	if r.env.Problems != nil {
+		r.problems = len(r.env.Problems())
 	}
 }
 
@@ -222,6 +256,8 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		return r.end()
 	case onRoot:
 		return msg()
+	case noticed:
+		return r.notice(msg.what)
 	default:
 		return r.handle(msg)
 	}
@@ -273,9 +309,7 @@ func (r *Model) handle(msg tea.Msg) tea.Cmd {
 
 func (r *Model) news(s session.Snapshot) tea.Cmd {
 	r.snapshot, r.snapped, r.last = s, true, time.Now()
-	if r.env.Problems != nil {
-		r.problems = len(r.env.Problems())
-	}
+	r.recount()
 	cmds := []tea.Cmd{r.pull()}
 	// The place below an open screen goes on, so that it is right when the screen
 	// closes; other places take the latest when they are shown.
@@ -401,6 +435,7 @@ func (r *Model) show(t screen.Toast) tea.Cmd {
 
 func (r *Model) done(d screen.Done) tea.Cmd {
 	text := "did " + d.Command
+	r.recount()
 	if d.Change != nil {
 		r.env.Undo.Add(*d.Change)
 		if b := r.env.Keys.Of(screen.Undo, screen.Everywhere); b != nil {

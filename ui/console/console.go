@@ -47,11 +47,14 @@ type Settings interface {
 
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
-	Engine      Engine             // nil in a recording
-	Settings    Settings           // of the engine
-	Configured  command.Configured // changes them; nil if they cannot be changed
-	Application string             // whose section of routes.yaml is exported
-	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
+	Engine     Engine             // nil in a recording
+	Settings   Settings           // of the engine
+	Configured command.Configured // changes them; nil if they cannot be changed
+	// Files are what Puppet is configured by, which can be read again; nil if there
+	// are none, as in a recording.
+	Files       command.Configuration
+	Application string   // whose section of routes.yaml is exported
+	Places      []string // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
 	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error: there is none
@@ -521,6 +524,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return c.replayed(msg)
 	case changed:
 		return c.haveChanged(msg)
+	case rechecked:
+		return c.listProblems()
 	}
 	return nil
 }
