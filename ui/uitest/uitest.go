@@ -35,6 +35,8 @@ type Player struct {
 	timers []timer
 	// Copied is what was put on the clipboard, oldest first.
 	Copied []string
+	// Pressed is how many keys were pressed; each letter of a text is one.
+	Pressed int
 	// Quit is set when the program has ended.
 	Quit bool
 	// Held returns how many requests are held. When it is not nil a
@@ -303,6 +305,7 @@ func (p *Player) Command(line string) *Player {
 }
 
 func (p *Player) press(msg tea.KeyMsg) {
+	p.Pressed++
 	p.t.Helper()
 	if msg.Type == tea.KeySpace {
 		msg.Runes = []rune{' '}
