@@ -225,10 +225,10 @@ func (h *testEngine) play() *testEngine {
 // commands understands find.
 type commands struct{ engine *testEngine }
 
-func (c commands) Run(text string) tea.Cmd {
+func (c commands) Run(text string) (tea.Cmd, error) {
 	words := strings.Fields(text)
 	if len(words) < 3 || words[0] != "find" {
-		return screen.Warn("there is no command "+text, "")
+		return nil, fmt.Errorf("there is no command %s", text)
 	}
 	r := &indirector.Request{Verb: indirector.Find, Indirection: words[1], Key: words[2], Caller: "you"}
 	for _, w := range words[3:] {
@@ -243,7 +243,7 @@ func (c commands) Run(text string) tea.Cmd {
 		}
 		_ = c.engine.log.Flush()
 		return screen.Toast{Text: fmt.Sprintf("#%d", resp.Trace)}
-	}
+	}, nil
 }
 
 func (c commands) Complete(string) ([]screen.Completion, []string) { return nil, nil }

@@ -148,7 +148,7 @@ func (r *Model) command(a screen.Command) tea.Cmd {
 	case screen.TourEnd:
 		return r.travel(r.tour.End)
 	case screen.CommandLine:
-		return r.ask("")
+		return r.ask("", "")
 	case screen.Help, screen.PaletteOpen, screen.Console:
 		return r.overlay(a.Action, top)
 	}

@@ -14,6 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/traces/query"
 	"indirtui/ui/requests"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
@@ -134,7 +135,7 @@ func (r *Model) shown() *screen.Abilities {
 }
 
 func (r *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{r.pull()}
+	cmds := []tea.Cmd{r.pull(), r.watch()}
 	for _, note := range r.hello {
 		cmds = append(cmds, r.show(screen.Toast{Text: note}))
 	}
@@ -166,6 +167,40 @@ func (r *Model) pull() tea.Cmd {
 			}
 		}
 		return snapshotOf(r.env)
+	}
+}
+
+// noticed names files of the configuration that have changed on disk.
+type noticed struct{ what string }
+
+// watch waits until files of the configuration change on disk. Nothing is drawn
+// meanwhile.
+func (r *Model) watch() tea.Cmd {
+	if r.cfg.Watch == nil || r.cfg.Hooks.Pull != nil {
+		return nil
+	}
+	return screen.Later(func() tea.Msg {
+		if what, ok := r.cfg.Watch(r.cfg.ctx); ok {
+			return noticed{what}
+		}
+		return nil
+	})
+}
+
+// notice shows what has changed on disk.
+func (r *Model) notice(what string) tea.Cmd {
+	r.recount()
+	cmds := []tea.Cmd{r.watch(), r.refresh()}
+	if what != "" {
+		cmds = append(cmds, r.show(screen.Toast{Text: what, Bad: true}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// recount counts what is wrong with the configuration.
+func (r *Model) recount() {
+	if r.env.Problems != nil {
+		r.problems = len(r.env.Problems())
 	}
 }
 
@@ -222,6 +257,10 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		r.stopped = false
 	case ended:
 		return r.end()
+	case onRoot:
+		return msg()
+	case noticed:
+		return r.notice(msg.what)
 	default:
 		return r.handle(msg)
 	}
@@ -250,7 +289,7 @@ func (r *Model) handle(msg tea.Msg) tea.Cmd {
 	case screen.Run:
 		return r.run(msg.Text)
 	case screen.Ask:
-		return r.ask(msg.Text)
+		return r.ask(msg.Text, msg.Problem)
 	case screen.Toast:
 		return r.show(msg)
 	case screen.Done:
@@ -273,9 +312,7 @@ func (r *Model) handle(msg tea.Msg) tea.Cmd {
 
 func (r *Model) news(s session.Snapshot) tea.Cmd {
 	r.snapshot, r.snapped, r.last = s, true, time.Now()
-	if r.env.Problems != nil {
-		r.problems = len(r.env.Problems())
-	}
+	r.recount()
 	cmds := []tea.Cmd{r.pull()}
 	// The place below an open screen goes on, so that it is right when the screen
 	// closes; other places take the latest when they are shown.
@@ -391,11 +428,17 @@ func (r *Model) show(t screen.Toast) tea.Cmd {
 		text += "; " + t.Advice
 	}
 	r.env.Events.Add(screen.Event{At: r.env.Now(), Text: text, Bad: t.Bad})
-	return r.env.After(toastFor, hideToast{r.toasts})
+	hide := r.env.After(toastFor, hideToast{r.toasts})
+	if t.Again == nil || r.shown().Captures() {
+		return hide // the user types elsewhere by now
+	}
+	r.toast = screen.Toast{} // the prompt has the reason
+	return tea.Batch(hide, t.Again)
 }
 
 func (r *Model) done(d screen.Done) tea.Cmd {
 	text := "did " + d.Command
+	r.recount()
 	if d.Change != nil {
 		r.env.Undo.Add(*d.Change)
 		if b := r.env.Keys.Of(screen.Undo, screen.Everywhere); b != nil {
@@ -427,39 +470,77 @@ func (r *Model) copy(c screen.Copy) tea.Cmd {
 	}
 }
 
-// run runs a line of the command prompt. What every place can do is
-// done here; the rest is the Commander's.
+// run runs a line of the command prompt.
 func (r *Model) run(text string) tea.Cmd {
+	cmd, err := r.line(text)
+	if err != nil {
+		return r.show(screen.Toast{Text: err.Error(), Bad: true})
+	}
+	return cmd
+}
+
+// line returns what runs a line of the command prompt. What every place can do is
+// done here; the rest is the Commander's. The error is why it is refused.
+func (r *Model) line(text string) (tea.Cmd, error) {
+	do := func(run func() tea.Cmd) (tea.Cmd, error) { return screen.Send(onRoot(run)), nil }
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch word {
 	case "":
-		return nil
+		return nil, nil
 	case "quit", "q":
-		return r.leave()
+		return do(r.leave)
 	case "filter":
-		return r.filter(strings.TrimSpace(rest))
+		if _, err := query.Parse(rest); strings.TrimSpace(rest) != "" && err != nil {
+			return nil, err
+		}
+		return do(func() tea.Cmd { return r.filter(strings.TrimSpace(rest)) })
 	case "log":
-		return r.log()
+		return do(r.log)
 	case "redact":
-		return r.show(screen.Toast{Text: "values are masked where they are recorded; . in a value reveals one for 10 s"})
+		return do(func() tea.Cmd {
+			return r.show(screen.Toast{Text: "values are masked where they are recorded; . in a value reveals one for 10 s"})
+		})
 	}
 	if r.env.Commands == nil {
-		return r.show(screen.Toast{Text: "there is no command " + word, Bad: true})
+		return nil, fmt.Errorf("there is no command %s", word)
 	}
 	return r.env.Commands.Run(text)
 }
 
-// ask opens the command prompt.
-func (r *Model) ask(text string) tea.Cmd {
+// onRoot is something that the root does when it gets it: after the prompt has
+// closed.
+type onRoot func() tea.Cmd
+
+// ask opens the command prompt. A line that is refused stays, with the reason, until
+// it is mended or the prompt is left.
+func (r *Model) ask(text, problem string) tea.Cmd {
 	p := widget.Prompt{
 		Label: ":", Hint: "filter EXPR   log   quit", History: &r.history, Secret: r.secret,
-		Enter: func(text string) (*widget.Problem, tea.Cmd) { return nil, screen.Send(screen.Run{Text: text}) },
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
+			cmd, err := r.line(text)
+			if err != nil {
+				return r.refused(err.Error()), nil
+			}
+			return nil, cmd
+		},
 	}
 	if c := r.env.Commands; c != nil {
 		p.Complete = c.Complete
 	}
 	p.Input.Set(text)
-	return r.push(widget.NewPrompt(&r.env.Shared, p))
+	prompt := widget.NewPrompt(&r.env.Shared, p)
+	if problem != "" {
+		prompt.Refuse(text, widget.Problem{Offset: -1, Text: r.env.Redacted(problem)})
+	}
+	return r.push(prompt)
+}
+
+// refused is the reason why a line is refused, for its prompt. It is in the log of
+// messages, too.
+func (r *Model) refused(text string) *widget.Problem {
+	text = r.env.Redacted(text)
+	r.env.Events.Add(screen.Event{At: r.env.Now(), Text: text, Bad: true})
+	return &widget.Problem{Offset: -1, Text: text}
 }
 
 // log shows the event log.

@@ -29,14 +29,17 @@ type Config struct {
 	Asker    session.Asker
 	Commands func(*session.Env) session.Commander
 	// Places are those beside Requests and Failures, in order.
-	Places     func(*session.Env) []Place
-	FirstRun   func(*session.Env) screen.Screen                       // while nothing was asked
-	Help       func(env *session.Env, on screen.Screen) screen.Screen // ?
-	Palette    func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
-	Overrides  func() int                                             // routes that the user changed
-	SetHere    func() int                                             // settings that the user changed
-	Problems   func() []string                                        // of Puppet's configuration, the worst first
-	Stop       func() bool                                            // stops what is running; whether anything was
+	Places    func(*session.Env) []Place
+	FirstRun  func(*session.Env) screen.Screen                       // while nothing was asked
+	Help      func(env *session.Env, on screen.Screen) screen.Screen // ?
+	Palette   func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
+	Overrides func() int                                             // routes that the user changed
+	SetHere   func() int                                             // settings that the user changed
+	Problems  func() []string                                        // of Puppet's configuration, the worst first
+	// Watch waits until files of the configuration change on disk, and returns which,
+	// in words; ok is false when ctx has ended. Nil never returns.
+	Watch      func(ctx context.Context) (what string, ok bool)
+	Stop       func() bool // stops what is running; whether anything was
 	Save       func(name, text string) (path string, redacted int, err error)
 	Clear      func(instance any) (data.Value, bool)
 	Render     func(inst indirector.Instance) traces.Value

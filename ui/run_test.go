@@ -137,7 +137,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 // panics is a Commander whose command panics.
 type panics struct{ commands }
 
-func (panics) Run(text string) tea.Cmd { return func() tea.Msg { panic(text) } }
+func (panics) Run(text string) (tea.Cmd, error) { return func() tea.Msg { panic(text) }, nil }
 
 // bad is a screen that panics when it is shown.
 type bad struct{ place }

@@ -67,7 +67,8 @@ type Options struct {
 	Now             func() time.Time
 	Log             *slog.Logger
 	Crash           func(v any, stack []byte)
-	Secrets         []string // more words that make a name a secret
+	Zone            *time.Location // of times in Problems; nil is the local one
+	Secrets         []string       // more words that make a name a secret
 	Certname        func() string
 }
 
@@ -92,6 +93,7 @@ type Engine struct {
 	mu        sync.Mutex // guards the fields below, and the order of changes
 	set       []settings.Override
 	preferred []preference
+	unusable  string // why what is on disk could not be read again; "" if it could
 }
 
 // A Configuration is what was read. It is never changed, only replaced: see
@@ -102,6 +104,8 @@ type Configuration struct {
 	Problems    []Problem // worst first
 	RoutesFile  routes.Result
 	Routes      indirector.Routes // as configured, before any assignment
+
+	files []file // that it was read from
 }
 
 // Configuration returns the configuration in force.
@@ -113,6 +117,7 @@ type Problem struct {
 	Fatal  bool
 	Source string // "routes.yaml:4", "puppet.conf:7"; "" if unknown
 	Text   string
+	onDisk bool // it is about what is on disk now, not about what was read
 }
 
 func (p Problem) String() string {
@@ -239,6 +244,7 @@ func (e *Engine) read(set []settings.Override, registry *indirector.Registry) (*
 	if err := c.readSettings(e.options, set); err != nil {
 		return nil, err
 	}
+	c.files = c.look(e.options)
 	c.Environment, _ = c.Settings.Get("environment")
 	c.readRoutes(e.options, registry)
 	c.Routes = c.RoutesFile.Routes

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"indirtui/indirector"
 	"indirtui/indirector/settings"
 )
 
@@ -55,14 +54,6 @@ func (e *Engine) Override(set []settings.Override, why string) (follow []string,
 	if p := fatal(c); p != "" && p != fatal(old) {
 		return nil, fmt.Errorf("%s; nothing was changed", p)
 	}
-	for _, p := range e.preferred {
-		c.Routes = c.Routes.With(p.indirection, indirector.SlotTerminus, p.choice)
-	}
-	changed := func(name string) bool {
-		was, before := old.Settings.Get(name)
-		is, now := c.Settings.Get(name)
-		return was != is || before != now
-	}
 	for _, s := range c.Settings.All() {
 		was, _ := old.Settings.Get(s.Name)
 		named := func(o settings.Override) bool { return o.Name == s.Name }
@@ -71,9 +62,8 @@ func (e *Engine) Override(set []settings.Override, why string) (follow []string,
 		}
 	}
 	e.set = set
-	e.Settings.Replace(c.Settings)
-	e.now.Store(c)
-	e.Reconfigure(c.surroundings(), indirector.Rebase(e.Routes(), old.Routes, c.Routes), changed, why)
+	e.prefer(c)
+	e.replace(c, why)
 	return follow, nil
 }
 

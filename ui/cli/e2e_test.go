@@ -325,9 +325,8 @@ func lookAtARecording(t *testing.T, program string) {
 	const refused = "this is a recording: nothing can be asked or changed here"
 	commands := []string{"find facts web01.example.com", "save facts x @x.json", "destroy facts web01.example.com", "route node terminus=yaml"}
 	for _, command := range commands {
-		term.write(":" + command).wait(" : " + command + "_").keys("Enter")
+		term.write(":"+command).wait(" : "+command+"_").keys("Enter").wait(" : "+command+"_", refused).keys("Escape")
 		until(t, "the end of the prompt", func() bool { return !strings.Contains(term.screen(), " : "+command) })
-		term.wait(refused)
 	}
 	term.write(":log").wait(" : log_").keys("Enter").wait("event log")
 	logged := regexp.MustCompile(`(?m)^\| +[0-9:]{8} ` + regexp.QuoteMeta(refused))

@@ -188,6 +188,9 @@ func (v viewer) options() (engine.Options, *ui.Guard, error) {
 		err = v.record(&o)
 	}
 	o.Debug, o.Crash = debugOptions(), guard.Crash
+	if mine, err := v.p.mine(); err == nil {
+		o.Zone = mine.Zone
+	}
 	return o, guard, err
 }
 

@@ -39,6 +39,7 @@ type trip struct {
 	size    string
 	theme   *term.Theme                // nil: the theme of the tests
 	next    func() (*workspace, error) // what was asked to be shown instead
+	keys    int                        // that were pressed in sessions before this one
 	save    func(name, text string) (string, int, error)
 }
 
@@ -88,6 +89,7 @@ func travel(t *testing.T, change func(*program), journey func(*trip)) {
 			visit(t, cells, nil, change, func(tr *trip) {
 				tr.size = size
 				journey(tr)
+				tr.countKeys()
 			})
 		})
 	}
@@ -142,9 +144,41 @@ func (tr *trip) show(s *workspace, width, height int) {
 		return tr.save(name, text)
 	}
 	cfg.Theme = tr.theme
+	if tr.Player != nil {
+		tr.keys += tr.Pressed
+	}
 	tr.Player = uitest.New(tr.t, cfg, width, height)
 	if e := s.engine; e != nil {
 		tr.Held = func() int { return len(e.Debugger.Held()) }
+	}
+}
+
+// mostKeys is how many keys each journey takes, each letter of a text counted. What
+// is built later makes no journey longer: a number here may only become smaller.
+var mostKeys = map[string]int{
+	"TestJourney1FirstContact":                6,
+	"TestJourney2WhoAnsweredFacts":            30,
+	"TestJourney3WhyACachedCatalog":           22,
+	"TestJourney4TheENCPrintedNothing":        57,
+	"TestJourney5MyRoutesAreIgnored":          6,
+	"TestJourney6SwapWithWhatIfAndUndo":       47,
+	"TestJourney7HoldStepEditContinue":        107,
+	"TestJourney8WhatHappensWhenItIsDown":     323,
+	"TestJourney9TheSameKeyThroughTwoTermini": 67,
+	"TestJourney10BiographyOfACacheEntry":     29,
+	"TestJourney10BiographyOfACacheEntry#01":  97, // with --write
+}
+
+// countKeys compares the keys of a journey with how many it took before.
+func (tr *trip) countKeys() {
+	tr.t.Helper()
+	name := strings.Replace(tr.t.Name(), "/"+tr.size, "", 1)
+	most, is := mostKeys[name]
+	switch got := tr.keys + tr.Pressed; {
+	case !is && strings.HasPrefix(name, "TestJourney"):
+		tr.t.Errorf("%s took %d keys, which is written down nowhere", name, got)
+	case is && got > most:
+		tr.t.Errorf("%s took %d keys, more than %d before", name, got, most)
 	}
 }
 
@@ -338,9 +372,13 @@ func (tr *trip) filter(text, shown string) *trip {
 	return tr.key("enter", "  "+text, shown)
 }
 
-// command types a command, key by key, and runs it.
+// command types a command, key by key, and runs it. One before it that was refused
+// is left.
 func (tr *trip) command(text string, want ...string) *trip {
 	tr.t.Helper()
+	if strings.Contains(tr.Frame(), "\n| : ") {
+		tr.Keys("esc")
+	}
 	tr.key(":", "| : ")
 	for i := range text {
 		tr.key(text[i:i+1], "| : "+strings.TrimRight(text[:i+1], " "))

@@ -47,7 +47,7 @@ func TestCache(t *testing.T) {
 		// Nothing is changed that is real.
 		tr.key("x", "not now: read-only")
 		tr.key("X", "not now: read-only")
-		tr.command("destroy catalog web01.example.com terminus=json", "read-only")
+		tr.command("destroy catalog web01.example.com terminus=json", "read-only").Keys("esc")
 		tr.key("ctrl+r", "6 entries")
 
 		// The filter shows where it is wrong, and can be taken back.
@@ -319,7 +319,7 @@ func TestRecordings(t *testing.T) {
 		tr.filter("out=stale", "8 of ")
 		base := filepath.Join(dir, "base.ind")
 		tr.command("save "+base+" @shown", "saved 8 requests to ")
-		tr.command("save "+base+" @all", "save: there is a base.ind already; nothing was written")
+		tr.command("save "+base+" @all", "save: there is a base.ind already; nothing was written").Keys("esc")
 		tr.key("esc", "  all ")
 		for _, f := range export.Formats() {
 			path := filepath.Join(t.TempDir(), "a."+string(f))

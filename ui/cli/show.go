@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -147,6 +148,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 		cfg.Problems = func() []string { return problemsOf(e) }
+		cfg.Watch = func(ctx context.Context) (string, bool) { return watchFiles(ctx, e) }
 	} else {
 		cfg.Replay = s.log.Path()
 	}
@@ -200,7 +202,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Recordings.Dir = dir
 	}
 	if e := s.engine; e != nil {
-		o.Engine, o.Settings, o.Configured, o.Application = e, e.Settings, e, e.Application
+		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
 	}
 	return o
@@ -298,6 +300,30 @@ func problemsOf(e *engine.Engine) []string {
 		all = append(all, text)
 	}
 	return all
+}
+
+// between is how long it takes until a file that has changed on disk is noticed.
+const between = 2 * time.Second
+
+// watchFiles looks at the files of the configuration from time to time, until
+// something else has changed, and returns what. Ok is false when ctx has ended.
+func watchFiles(ctx context.Context, e *engine.Engine) (what string, ok bool) {
+	tick := time.NewTicker(between)
+	defer tick.Stop()
+	for {
+		if found, news := e.Recheck(); news {
+			var texts []string
+			for _, p := range found {
+				texts = append(texts, p.Text)
+			}
+			return strings.Join(texts, "; "), true
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return "", false
+		}
+	}
 }
 
 // lacks are the termini that Puppet has and this build lacks, by indirection:

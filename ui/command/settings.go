@@ -73,6 +73,9 @@ func Unset(h Configured, words []string) (*SettingsChange, error) {
 // maxFollow is how many settings are named that follow another.
 const maxFollow = 5
 
+// Text is the text form, without secrets.
+func (c *SettingsChange) Text() string { return c.Line }
+
 // Do makes the change, and returns what follows from it, a sentence each. With
 // an error nothing has changed. It reads files.
 func (c *SettingsChange) Do() ([]string, error) { return c.put(c.after, c.Line) }
@@ -89,7 +92,12 @@ func (c *SettingsChange) put(set []settings.Override, why string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	return follows(follow, before, c.engine.Routes()), nil
+}
+
+// follows describes what follows from a change: settings, by their names, and
+// routes.
+func follows(follow []string, before, now indirector.Routes) (lines []string) {
 	if n := len(follow); n > 0 {
 		more := ""
 		if n > maxFollow {
@@ -97,7 +105,6 @@ func (c *SettingsChange) put(set []settings.Override, why string) ([]string, err
 		}
 		lines = append(lines, "other settings that are another now: "+strings.Join(follow, ", ")+more)
 	}
-	now := c.engine.Routes()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		was, is := before[name], now[name]
 		for _, slot := range []struct{ name, was, is string }{
@@ -109,7 +116,7 @@ func (c *SettingsChange) put(set []settings.Override, why string) ([]string, err
 			}
 		}
 	}
-	return lines, nil
+	return lines
 }
 
 func orNone(name string) string {

@@ -229,7 +229,7 @@ func replayAll(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	ctx, _, n := c.start()
-	log, ignored := c.env.Log, append(diff.Fresh(), c.env.Ignored...)
+	log, line, ignored := c.env.Log, c.text, append(diff.Fresh(), c.env.Ignored...)
 	t := tally{Replay: replay.Replay{Log: log, Now: log, Engine: c.o.Engine, Caller: "you", Dry: dry, Ignore: ignored}}
 	return screen.Later(func() tea.Msg {
 		ids, err := idsOf(log, expr)
@@ -247,14 +247,15 @@ func replayAll(c *Console, l call) (tea.Cmd, error) {
 				t.add(other)
 			}
 		}
-		return screen.For{Screen: c, Msg: replayed{n, t, err}}
+		return screen.For{Screen: c, Msg: replayed{n, line, t, err}}
 	}), nil
 }
 
 type replayed struct {
-	n   int
-	t   tally
-	err error
+	n    int
+	line string // that asked for it
+	t    tally
+	err  error
 }
 
 // A tally is what became of requests that were asked again.
@@ -305,7 +306,7 @@ func (c *Console) replayed(m replayed) tea.Cmd {
 	c.end(m.n)
 	switch {
 	case m.err != nil:
-		return c.refuse(m.err)
+		return c.refuse(m.err, c.again(m.line)(m.err.Error()))
 	case m.t.Dry:
 		return c.reply("what-if " + m.t.String() + "; nothing was executed, so values were not compared")
 	}

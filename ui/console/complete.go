@@ -240,6 +240,8 @@ func (c *Console) requestOptions(ind string, verb indirector.Verb, typed string,
 			all = append(all, option{word: "cache=none", kind: "option", note: "no cache, for this request only"})
 		}
 		return startWith(all, name+"="+value)
+	case is && name == "run":
+		return c.runs(typed)
 	case is:
 		return nil
 	}
@@ -320,15 +322,26 @@ func nextRoute(c *Console, l call) []option {
 }
 
 // nextFilter goes on with an expression.
-func nextFilter(_ *Console, l call) []option {
+func nextFilter(c *Console, l call) []option {
 	typed, _ := l.last()
 	start := len(l.rest) - len(typed)
+	if runs := c.runs(typed); len(runs) > 0 {
+		return runs
+	}
 	var out []option
 	for _, s := range query.Complete(l.rest, len(l.rest)) {
 		if s.Start < start {
 			continue // it would change what stands before the last word
 		}
 		out = append(out, option{word: l.rest[start:s.Start] + s.Text, kind: "expression", note: s.Doc, open: true})
+	}
+	return out
+}
+
+// runs goes on with run= by the newest runs, each with what is known of it.
+func (c *Console) runs(typed string) (out []option) {
+	for _, next := range c.env.CompleteRun(typed) {
+		out = append(out, option{word: next.Text, kind: "run", note: next.Name + ", " + next.Kind + ": " + next.Note})
 	}
 	return out
 }

@@ -47,11 +47,14 @@ type Settings interface {
 
 // Options are what commands need. A command whose need is nil is not offered.
 type Options struct {
-	Engine      Engine             // nil in a recording
-	Settings    Settings           // of the engine
-	Configured  command.Configured // changes them; nil if they cannot be changed
-	Application string             // whose section of routes.yaml is exported
-	Places      []string           // names of places, for show; nil is Requests, Failures, Routes
+	Engine     Engine             // nil in a recording
+	Settings   Settings           // of the engine
+	Configured command.Configured // changes them; nil if they cannot be changed
+	// Files are what Puppet is configured by, which can be read again; nil if there
+	// are none, as in a recording.
+	Files       command.Configuration
+	Application string   // whose section of routes.yaml is exported
+	Places      []string // names of places, for show; nil is Requests, Failures, Routes
 
 	Open func(path string) tea.Cmd          // opens a recording
 	Demo func(name string) (tea.Cmd, error) // plays the demo, or a situation by its number; the error: there is none
@@ -94,6 +97,7 @@ type Console struct {
 	started int
 	wait    widget.Wait
 	asked   string // what was asked last
+	text    string // the line that was run last
 
 	entries       []entry
 	lines         []line
@@ -153,20 +157,55 @@ func (c *Console) Stop() bool {
 
 func (c *Console) Screen() screen.Screen { return c }
 
-func (c *Console) Run(text string) tea.Cmd {
+func (c *Console) Run(text string) (tea.Cmd, error) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), ":"))
 	if text == "" {
-		return nil
+		return nil, nil
 	}
+	c.text = text
 	if !c.Secret(text) {
 		c.remember(text)
 	}
 	c.add(entry{style: term.Bold, text: "> " + c.WithoutSecrets(text)})
 	do, err := c.Do(text)
 	if err != nil {
-		return c.refuse(err)
+		c.add(entry{style: term.Attention, text: err.Error(), refused: true})
 	}
-	return do
+	return mend(do, c.again(text)), err
+}
+
+// again offers a line that was refused after its prompt had closed.
+func (c *Console) again(line string) func(why string) tea.Cmd {
+	return func(why string) tea.Cmd { return screen.Send(screen.Ask{Text: line, Problem: why}) }
+}
+
+// mend lets a command that goes wrong offer its line again.
+func mend(do tea.Cmd, again func(why string) tea.Cmd) tea.Cmd {
+	if do == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		switch msg := do().(type) {
+		case tea.BatchMsg:
+			for i := range msg {
+				msg[i] = mend(msg[i], again)
+			}
+			return msg
+		case screen.Background:
+			msg.Cmd = mend(msg.Cmd, again)
+			return msg
+		case screen.Replace:
+			msg.Then = mend(msg.Then, again)
+			return msg
+		case screen.Toast:
+			if msg.Bad && msg.Again == nil {
+				msg.Again = again(msg.Text)
+			}
+			return msg
+		default:
+			return msg
+		}
+	}
 }
 
 // Do runs a line without keeping it. The error is why it cannot be run; a
@@ -199,11 +238,12 @@ func (c *Console) remember(text string) {
 	}
 }
 
-// refuse reports why a line was not run, here and on the line for messages.
-func (c *Console) refuse(err error) tea.Cmd {
+// refuse reports why a line was not run, here and on the line for messages. Again,
+// which may be nil, offers the line to be mended.
+func (c *Console) refuse(err error, again tea.Cmd) tea.Cmd {
 	text := err.Error()
 	c.add(entry{style: term.Attention, text: text, refused: true})
-	return c.toast(screen.Toast{Text: text, Bad: true})
+	return c.toast(screen.Toast{Text: text, Bad: true, Again: again})
 }
 
 // reply adds an answer that is no failure.
@@ -263,6 +303,7 @@ func (c *Console) add(e entry) {
 type answered struct {
 	n    int
 	id   uint64
+	line string // that asked
 	err  error
 	tail string
 	why  string // the story of what was not simply answered
@@ -310,9 +351,9 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 	ctx, cancel, n := c.start()
 	req.Caller = "you"
 	c.asked = strings.Join([]string{req.Verb.String(), req.Indirection, req.Key}, " ")
-	engine, log := c.o.Engine, c.env.Log
+	engine, log, line := c.o.Engine, c.env.Log, c.text
 	return func(err error) answered {
-		a := answered{n: n, err: err}
+		a := answered{n: n, line: line, err: err}
 		if err != nil {
 			return a
 		}
@@ -353,7 +394,7 @@ func (c *Console) answer(a answered) tea.Cmd {
 		if a.err == nil {
 			return c.reply("answered; nobody records")
 		}
-		return c.refuse(fmt.Errorf("%s", indirector.Message(a.err)))
+		return c.refuse(fmt.Errorf("%s", indirector.Message(a.err)), c.again(a.line)(indirector.Message(a.err)))
 	}
 	c.newest = a.id
 	c.add(entry{id: a.id, row: true, tail: a.tail})
@@ -483,6 +524,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 		return c.replayed(msg)
 	case changed:
 		return c.haveChanged(msg)
+	case rechecked:
+		return c.listProblems()
 	}
 	return nil
 }

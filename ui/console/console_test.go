@@ -105,9 +105,9 @@ func TestFrames(t *testing.T) {
 			"find node web01.example.com env=production terminus=plain", "find node db07.example.com", "head node web01.example.com",
 			"save facts @file facts.json", "route node terminus=yaml dry", "fnid node x", "route node terminus=yaml", "find nothing x",
 		} {
-			p.Keys(":", line, "enter")
+			p.Command(line)
 		}
-		p.Wait(time.Minute).Golden("console-" + name)
+		p.Keys(":", "esc").Wait(time.Minute).Golden("console-" + name)
 		p.Keys(":", "find n").Golden("prompt-" + name)
 	})
 }
@@ -129,11 +129,58 @@ func TestReadOnlyRefuses(t *testing.T) {
 	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	for _, line := range []string{"save node web01.example.com @x.yaml", "destroy node web01.example.com"} {
-		p.Keys(":", line, "enter").Want("refused: read-only mode. Start with --write or use :write on")
+		p.Command(line).Want("refused: read-only mode. Start with --write or use :write on")
 	}
 	if calls := h.exec.Calls(); len(calls) != 0 {
 		t.Errorf("asked %q", calls)
 	}
+}
+
+// A line that is refused stays, with the reason, until it is mended or left.
+func TestRefusedLinesStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "n.json")
+	if err := os.WriteFile(file, []byte(`{"name":"web01.example.com"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(path string) tea.Cmd {
+		return func() tea.Msg {
+			if path == "good.ind" {
+				return screen.Toast{Text: "opened " + path}
+			}
+			return screen.Toast{Text: "open " + path + ": no such file", Bad: true}
+		}
+	}
+	for _, tt := range []struct{ line, why, mend, then string }{
+		{"fnid node web01", `no command is called "fnid"; nearest: find`, "ctrl+a ctrl+d ctrl+d ctrl+d ctrl+d find enter", "#1 find node web01"},
+		{"filter ind=", "want a value", "node enter", "WAITING"},
+		{"show Nowhere", "there is no such place", "ctrl+w Failures enter", "Failures"},
+		{"save node x @" + file + ".no", "no such file", "backspace backspace backspace enter", "#1 save node x"},
+		{"open bad.ind", "open bad.ind: no such file", "ctrl+w good.ind enter", "opened good.ind"},
+		{"route node terminus=yam", `node has no terminus "yam"; nearest: yaml`, "l enter", "did :route node terminus=yaml"},
+	} {
+		h := newEngine(t, quiet)
+		h.Write = true
+		o := options(h)
+		o.Open = refuses
+		p := play(t, h, o, 80, 24)
+		short := func(s string) string { return strings.TrimPrefix(s, "save node x @"+dir) }
+		p.Keys(":", tt.line, "enter").Want(short(tt.line)+"_", tt.why)
+		for _, key := range strings.Fields(tt.mend) {
+			p.Keys(strings.ReplaceAll(key, "~", " "))
+		}
+		p.Want(tt.then).Not("| : ")
+		p.Command(tt.line).Want(tt.why).Keys("esc").Not(tt.line + "_")
+	}
+}
+
+// A reason that is longer than a line takes as many as it needs.
+func TestLongReasonsAreWhole(t *testing.T) {
+	t.Parallel()
+	h := newEngine(t, quiet)
+	p := play(t, h, options(h), 60, 16)
+	p.Command("find node x bad").Want(`"bad" is not understood`, "ignore_cache_save,", "fail_on_404")
 }
 
 // Journey 10, step 5: destroy asks for the key again.
@@ -171,8 +218,8 @@ func TestSaveReadsAFile(t *testing.T) {
 	p.Keys(":", "save node @"+file, "enter").Want("save node web01.example.com", "ok")
 	p.Keys(":", "save node web01.example.com @file "+file+" json", "enter").Want("#2 save node web01.example.com")
 	p.Keys(":", "save node x @"+dir, "enter").Want("not a file")
-	p.Keys(":", "save node x @"+file+".no", "enter").Want("no such file")
-	p.Keys(":", "save node x", "enter").Want("save what?")
+	p.Command("save node x @" + file + ".no").Want("no such file")
+	p.Command("save node x").Want("save what?")
 	if calls := h.exec.Calls(); len(calls) != 2 {
 		t.Errorf("asked %q", calls)
 	}
@@ -187,7 +234,7 @@ func TestExpressionsKeepTheirQuotes(t *testing.T) {
 	dir := t.TempDir()
 	p := play(t, h, o, 140, 40)
 	p.Keys("~", ":", `find node "a b"`, "enter", ":", "find node it's", "enter").Want("a ' is not closed")
-	p.Keys(":", `find node "it's"`, "enter", ":", "find node b", "enter").Want("#3")
+	p.Command(`find node "it's"`).Command("find node b").Want("#3")
 	for i, tt := range []struct{ line, want string }{
 		{`save %s key="a b"`, "saved 1 request to"},
 		{`save %s key="a b" jsonl bodies=none`, "saved 1 request to"},
@@ -198,7 +245,7 @@ func TestExpressionsKeepTheirQuotes(t *testing.T) {
 		{`save %s bodies=some`, "bodies=some is not known"},
 		{`replay %.0skey="a b" dry`, "what-if 1: "},
 	} {
-		p.Keys(":", fmt.Sprintf(tt.line, filepath.Join(dir, fmt.Sprintf("f%d.ind", i))), "enter").Want(tt.want)
+		p.Command(fmt.Sprintf(tt.line, filepath.Join(dir, fmt.Sprintf("f%d.ind", i)))).Want(tt.want)
 	}
 }
 
@@ -222,7 +269,7 @@ func TestRoute(t *testing.T) {
 		{"route reset", "did :route reset node   z undo"},
 		{"route export", "copied as routes.yaml section agent"},
 	} {
-		p.Keys(":", tt.line, "enter").Want(tt.want)
+		p.Command(tt.line).Want(tt.want)
 	}
 	if len(p.Copied) != 1 || !strings.HasPrefix(p.Copied[0], "agent:") {
 		t.Errorf("copied %q", p.Copied)
@@ -234,7 +281,7 @@ func TestMarkAndNote(t *testing.T) {
 	h := newEngine(t, quiet)
 	p := play(t, h, options(h), 80, 24)
 	p.Keys(":", "mark a", "enter").Want("which request?")
-	p.Keys(":", "find node web01.example.com", "enter", ":", "mark a", "enter").Want("did :mark #1 a")
+	p.Command("find node web01.example.com").Command("mark a").Want("did :mark #1 a")
 	if row, _ := h.log.Row(1); row.Mark != 'a' {
 		t.Errorf("mark is %q", row.Mark)
 	}
@@ -243,7 +290,7 @@ func TestMarkAndNote(t *testing.T) {
 		t.Errorf("comments %+v", c)
 	}
 	p.Keys(":", "mark #9 a", "enter").Want("there is no request #9")
-	p.Keys(":", "show #1", "enter").Want("STORY")
+	p.Command("show #1").Want("STORY")
 }
 
 // What is not there is not offered.
@@ -329,7 +376,7 @@ func TestStop(t *testing.T) {
 	h := newEngine(t, "find * → wait 1h, then found")
 	env := &session.Env{Shared: screen.Shared{Now: time.Now}, Log: h.log}
 	c := console.New(t.Context(), env, options(h))
-	cmd := c.Run("find node slow")
+	cmd, _ := c.Run("find node slow")
 	if !c.Stop() {
 		t.Fatal("nothing was running")
 	}
@@ -367,7 +414,7 @@ func TestSettings(t *testing.T) {
 	p := play(t, h, o, 100, 30)
 	p.Keys(":", "settings node_terminus", "enter").Want("plain", "puppet.conf:4 [server]", "overruled", "exec   puppet.conf:2 [main]").Keys("esc")
 	p.Keys(":", "settings node_terminu", "enter").Want("nearest: node_terminus")
-	p.Keys(":", "settings", "enter").Want("set somewhere", "(masked, 7 B)").Not("hunter2")
+	p.Command("settings").Want("set somewhere", "(masked, 7 B)").Not("hunter2")
 }
 
 // hostile text, and every size: the frame is exact.

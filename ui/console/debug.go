@@ -184,7 +184,7 @@ func (c *Console) refuseIf(err error) tea.Cmd {
 	if err == nil {
 		return nil
 	}
-	return c.refuse(err)
+	return c.refuse(err, nil)
 }
 
 func (c *Console) removeBreak(id string) (tea.Cmd, error) {

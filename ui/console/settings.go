@@ -18,23 +18,45 @@ import (
 	"indirtui/ui/widget"
 )
 
-// problems shows what is wrong with the configuration.
+// problems shows what is wrong with the configuration, after a look at the disk.
 func problems(c *Console, _ call) (tea.Cmd, error) {
+	files := c.o.Files
+	return screen.Later(func() tea.Msg {
+		if files != nil {
+			files.Recheck()
+		}
+		return screen.For{Screen: c, Msg: rechecked{}}
+	}), nil
+}
+
+// rechecked comes when the files on disk were compared with what was read of them.
+type rechecked struct{}
+
+func (c *Console) listProblems() tea.Cmd {
 	all := c.env.ListProblems()
 	if len(all) == 0 {
-		return c.reply("nothing is wrong with the configuration"), nil
+		return c.reply("nothing is wrong with the configuration")
 	}
 	for _, text := range all {
 		c.add(entry{style: term.Attention, text: text})
 	}
 	if c.o.Output != nil {
-		return nil, nil
+		return nil
 	}
 	page := widget.Page{Title: term.Plural(len(all), "problem") + " of the configuration"}
 	for i, text := range all {
 		page.Add(strconv.Itoa(i+1), text, term.Attention)
 	}
-	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, page)}), nil
+	return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, page)})
+}
+
+// reload reads puppet.conf and routes.yaml again.
+func reload(c *Console, _ call) (tea.Cmd, error) {
+	return c.change(command.NewReload(c.o.Files)), nil
+}
+
+func reloadEffect(*Console, call) string {
+	return "as Puppet would read them if it started now; requests on their way are not changed; z undoes it"
 }
 
 // showSettings shows one setting with all its candidates, or all settings.
@@ -204,15 +226,22 @@ func (c *Console) whatIsSet() (tea.Cmd, error) {
 	return c.toast(screen.Toast{Text: term.Plural(len(all), "setting") + " set here; ~ lists them"}), nil
 }
 
+// A change of the configuration can be taken back. All of it reads files.
+type change interface {
+	Text() string // its text form
+	Do() ([]string, error)
+	Undo() error
+}
+
 // changed is what became of a change of settings.
 type changed struct {
-	change  *command.SettingsChange
+	change  change
 	printed []string
 	err     error
 }
 
 // change changes settings. It reads files, so it is done aside.
-func (c *Console) change(change *command.SettingsChange) tea.Cmd {
+func (c *Console) change(change change) tea.Cmd {
 	return screen.Later(func() tea.Msg {
 		printed, err := change.Do()
 		return screen.For{Screen: c, Msg: changed{change, printed, err}}
@@ -221,10 +250,10 @@ func (c *Console) change(change *command.SettingsChange) tea.Cmd {
 
 func (c *Console) haveChanged(m changed) tea.Cmd {
 	if m.err != nil {
-		return c.refuse(m.err)
+		return c.refuse(m.err, c.again(strings.TrimPrefix(m.change.Text(), ":"))(m.err.Error()))
 	}
 	if c.o.Plain {
-		c.add(entry{style: term.Plain, text: "did " + m.change.Line})
+		c.add(entry{style: term.Plain, text: "did " + m.change.Text()})
 	}
 	for _, text := range m.printed {
 		c.add(entry{style: term.Plain, text: text})
@@ -239,7 +268,7 @@ func (c *Console) haveChanged(m changed) tea.Cmd {
 			})
 		}
 	}
-	return c.done(m.change.Line, again(m.change.Undo), again(func() error {
+	return c.done(m.change.Text(), again(m.change.Undo), again(func() error {
 		_, err := m.change.Do()
 		return err
 	}))

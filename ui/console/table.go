@@ -119,6 +119,7 @@ func sessionCommands() []cmd {
 			effect: setEffect, offered: func(c *Console) bool { return c.o.Configured != nil || hasDebugger(c) }, next: nextSet, run: set,
 		},
 		{name: "problems", help: "what is wrong with Puppet's configuration", offered: func(c *Console) bool { return c.env.Problems != nil }, run: problems},
+		{name: "reload", help: "read puppet.conf and routes.yaml again", effect: reloadEffect, offered: func(c *Console) bool { return c.o.Files != nil }, run: reload},
 		{name: "unset", args: "NAME ... | all", help: "take back what set did", offered: func(c *Console) bool { return c.o.Configured != nil }, next: nextUnset, run: unset},
 		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
 		{

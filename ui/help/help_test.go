@@ -24,9 +24,9 @@ import (
 // commands keep the lines that they are given.
 type commands struct{ lines *[]string }
 
-func (c commands) Run(text string) tea.Cmd {
+func (c commands) Run(text string) (tea.Cmd, error) {
 	*c.lines = append(*c.lines, text)
-	return nil
+	return nil, nil
 }
 func (c commands) Complete(string) ([]screen.Completion, []string) { return nil, nil }
 func (c commands) Screen() screen.Screen                           { return nil }
@@ -257,7 +257,7 @@ func TestCardShowsProblems(t *testing.T) {
 // offering is a Commander with some commands.
 type offering struct{ names []screen.Completion }
 
-func (offering) Run(string) tea.Cmd                              { return nil }
+func (offering) Run(string) (tea.Cmd, error)                     { return nil, nil }
 func (offering) Complete(string) ([]screen.Completion, []string) { return nil, nil }
 func (offering) Screen() screen.Screen                           { return nil }
 func (o offering) Names() []screen.Completion                    { return o.names }

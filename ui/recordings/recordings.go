@@ -297,13 +297,15 @@ func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err er
 }
 
 func (r *Recordings) rename(path string) tea.Cmd {
-	p := widget.Prompt{
+	var p *widget.Prompt
+	p = widget.NewPrompt(&r.env.Shared, widget.Prompt{
 		Label: "new name ", Hint: "in the same directory",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
 			if text != filepath.Base(text) || strings.TrimSpace(text) == "" || text == "." || text == ".." {
 				return &widget.Problem{Offset: 0, Text: "want the name of a file, without a directory"}, nil
 			}
 			to := filepath.Join(filepath.Dir(path), text)
+			refused := func(why string) tea.Msg { return screen.Toast{Text: why, Bad: true, Again: p.Again(text, why)} }
 			return nil, func() tea.Msg {
 				// A link does not take the place of a file that is there.
 				err := os.Link(path, to)
@@ -311,17 +313,17 @@ func (r *Recordings) rename(path string) tea.Cmd {
 					err = os.Remove(path)
 				}
 				if errors.Is(err, fs.ErrExist) {
-					return screen.Toast{Text: "rename: there is a " + text + " already; nothing was renamed", Bad: true}
+					return refused("rename: there is a " + text + " already; nothing was renamed")
 				}
 				if err != nil {
-					return screen.Toast{Text: "rename: " + err.Error(), Bad: true}
+					return refused("rename: " + err.Error())
 				}
 				return screen.For{Screen: r, Msg: run(r.reload)}
 			}
 		},
-	}
+	})
 	p.Input.Set(filepath.Base(path))
-	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
+	return screen.Show(p)
 }
 
 func (r *Recordings) remove(path string) tea.Cmd {

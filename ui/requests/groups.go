@@ -14,27 +14,20 @@ import (
 	"indirtui/ui/widget"
 )
 
+// byRun is the grouping whose groups are runs: each is one line.
+const byRun = "run"
+
 // groupings are what a list can be grouped by: a name, and the field of the
 // expression language that means one group.
 var groupings = []struct {
 	name, field string
 	of          func(*session.Row) string
 }{
-	{"run", "run", func(r *session.Row) string { return r.Run }},
+	{byRun, "run", func(r *session.Row) string { return r.Run }},
 	{"indirection", "ind", func(r *session.Row) string { return r.Indirection }},
-	{"node", "node", nodeOf},
+	{"node", "node", session.NodeOf},
 	{"outcome", "out", func(r *session.Row) string { return r.Outcome.String() }},
 	{"caller", "caller", func(r *session.Row) string { return r.Caller }},
-}
-
-// nodeOf is the node that a request is about: its key, for what is kept by
-// node.
-func nodeOf(r *session.Row) string {
-	switch r.Indirection {
-	case "catalog", "facts", "node", "report":
-		return r.Key
-	}
-	return ""
 }
 
 // A group is the requests that have something in common.
@@ -44,6 +37,7 @@ type group struct {
 	worst traces.Outcome
 	took  time.Duration
 	last  uint64
+	run   session.Run // if it is one
 }
 
 // groups is the list by groups.
@@ -153,7 +147,9 @@ func gather(log session.Log, by, filter string) []group {
 			g = &group{name: name}
 			byName[name] = g
 		}
-		g.count++
+		if g.count++; by == byRun && name != "" {
+			g.run.Add(row)
+		}
 		g.took += row.Took
 		g.last = row.ID
 		if badness(row.Outcome) > badness(g.worst) {
@@ -165,6 +161,9 @@ func gather(log session.Log, by, filter string) []group {
 		list = append(list, *g)
 	}
 	slices.SortFunc(list, func(a, b group) int {
+		if by == byRun {
+			return cmp.Or(b.run.First.Compare(a.run.First), cmp.Compare(a.name, b.name)) // the newest first
+		}
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
 	})
 	return list

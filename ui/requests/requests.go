@@ -517,7 +517,7 @@ func (r *Requests) askFilter() tea.Cmd {
 			r.follow = follow
 			return r.setFilter(old)
 		},
-		Complete: complete,
+		Complete: r.complete,
 	}
 	p.Input.Set(old)
 	return screen.Show(widget.NewPrompt(&r.env.Shared, p))
@@ -538,9 +538,12 @@ func problemOf(text string) *widget.Problem {
 	return &widget.Problem{Offset: -1, Text: err.Error()}
 }
 
-func complete(text string) ([]screen.Completion, []string) {
+func (r *Requests) complete(text string) ([]screen.Completion, []string) {
 	if text == "" {
 		return nil, nil
+	}
+	if runs := r.env.CompleteRun(text); len(runs) > 0 {
+		return runs, nil
 	}
 	var next []screen.Completion
 	for _, s := range query.Complete(text, len(text)) {

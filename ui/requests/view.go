@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"indirtui/traces"
 	"indirtui/traces/store"
@@ -255,35 +254,14 @@ func (r *Requests) time(row *session.Row, width int) string {
 	return r.env.Clock(row.Start)
 }
 
-// columns are those of the list by groups.
-func (g *groups) columns() []widget.Column {
-	return []widget.Column{
-		{Title: strings.ToUpper(g.by), Min: 10, Grow: 1, Priority: 1},
-		{Title: "N ", Min: 8, Right: true},
-		{Title: "WORST", Min: 5},
-		{Title: "ms", Min: 9, Right: true},
-		{Title: "LAST", Min: 9, Right: true},
-	}
-}
-
-func (r *Requests) groupRow(i int, out *widget.Row) {
-	g := r.groups.list[i]
-	if g.name == "" {
-		out.Next(term.Quiet, "(none)")
-	} else {
-		out.Next(term.Plain, g.name)
-	}
-	out.Next(term.Plain, term.Grouped(int64(g.count))+" ")
-	out.Next(session.StyleOf(g.worst), g.worst.String())
-	out.Next(term.Plain, term.Millis(g.took))
-	out.Next(term.Quiet, fmt.Sprintf("#%d", g.last))
-}
-
 // story is the lines under the list: the request in focus in full, and what
 // matters most about it.
 func (r *Requests) story(height int) term.Lines {
 	row, ok := r.env.Log.Row(r.focus)
-	if !ok || r.groups != nil {
+	if r.groups != nil {
+		return r.runStory(height)
+	}
+	if !ok {
 		return term.Lines{r.env.Theme.HRule(r.width)}
 	}
 	var title term.Title
@@ -340,7 +318,10 @@ func (r *Requests) callerLine(row *session.Row) term.Line {
 // was asked, was not asked, and decided; the steps; and where to go from here.
 func (r *Requests) side(width int) (lines term.Lines, title term.Title) {
 	row, ok := r.env.Log.Row(r.focus)
-	if !ok || r.groups != nil {
+	if r.groups != nil {
+		return r.runSide(width)
+	}
+	if !ok {
 		return nil, title
 	}
 	title.Left.Put(term.Bold, fmt.Sprintf("#%d", row.ID))

@@ -167,6 +167,8 @@ const (
 func (r *Routes) Disabled(do screen.Action) string {
 	f, ok := r.focus()
 	switch do {
+	case screen.Reload:
+		return screen.ReasonIf(r.engine == nil, isRecording)
 	case screen.History, screen.UsedBy, screen.CopyMenu:
 		return screen.ReasonIf(!ok, isNothing)
 	case screen.Enter, screen.SwapCache, screen.WhatIf:
@@ -202,6 +204,8 @@ func (r *Routes) Handle(a screen.Command) tea.Cmd {
 		return nil
 	}
 	switch a.Action {
+	case screen.Reload:
+		return screen.Send(screen.Run{Text: "reload"})
 	case screen.Enter:
 		return r.pick(f, indirector.SlotTerminus)
 	case screen.SwapCache:

@@ -265,6 +265,7 @@ var table = []row{
 	{WhatIf, []string{"W"}, InRoutes, false, "what-if", "what another terminus would have answered; nothing is executed"},
 	{History, []string{"H"}, InRoutes, false, "history", "every opinion on this route, and when it came"},
 	{Reset, []string{"u"}, InRoutes, false, "reset", "reset to what is configured"},
+	{Reload, []string{"ctrl+r"}, InRoutes, false, "reload", "read puppet.conf and routes.yaml again"},
 	{DiffTwo, []string{"d"}, InCache, false, "diff", "compare the entry with what the terminus answers now"},
 	{Expire, []string{"x"}, InCache, false, "expire", "expire the entry, so that the next find asks anew; asks first"},
 	{Remove, []string{"X"}, InCache, false, "destroy", "remove the entry; the key must be typed again"},

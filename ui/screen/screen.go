@@ -232,8 +232,9 @@ type (
 	Do struct{ Handle Command }
 	// Run does what a line of the command prompt would do.
 	Run struct{ Text string }
-	// Ask opens the command prompt with text in it.
-	Ask struct{ Text string }
+	// Ask opens the command prompt with text in it, and the reason why that was
+	// refused, if it was.
+	Ask struct{ Text, Problem string }
 	// For is the answer of a command to the screen that asked, wherever that is
 	// now.
 	For struct {
@@ -265,6 +266,8 @@ type Toast struct {
 	Text   string // one sentence: what
 	Advice string // one sentence: what to do; "" if nothing
 	Bad    bool
+	// Again opens the prompt whose text was refused, with that text. Nil if none was.
+	Again tea.Cmd
 }
 
 // Done reports what was done, by the text of the command that would do

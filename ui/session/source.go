@@ -61,8 +61,9 @@ var (
 
 // Commander understands the lines of the command prompt.
 type Commander interface {
-	// Run runs a line. Its results are messages: Push, Toast, Done.
-	Run(text string) tea.Cmd
+	// Run runs a line. Its results are messages: Push, Toast, Done. The error is why
+	// the line is refused: it was not run.
+	Run(text string) (tea.Cmd, error)
 	// Complete returns how the line may go on, the best first, and one or two
 	// lines of help about what has been written.
 	Complete(text string) (next []screen.Completion, help []string)

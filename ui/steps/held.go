@@ -388,23 +388,24 @@ func (s *Steps) change(it item) tea.Cmd {
 		return screen.Notify("not now: " + it.why)
 	}
 	d, id := s.env.Debugger, s.id
-	set := func(value string) tea.Cmd {
+	set := func(value string) error {
 		e, err := debugger.ParseEdit(it.name + "=" + value)
 		if err == nil {
 			_, err = d.Edit(id, e)
 		}
-		return s.edited(err, it.name+"="+value)
+		return err
 	}
 	if it.flag {
-		return set(fmt.Sprint(!it.on))
+		to := fmt.Sprint(!it.on)
+		return s.edited(set(to), it.name+"="+to)
 	}
 	p := widget.Prompt{
 		Label: it.name + " ", Hint: "what steps to come will see; u takes every edit back",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			if _, err := debugger.ParseEdit(it.name + "=" + text); err != nil {
+			if err := set(text); err != nil {
 				return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 			}
-			return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return set(text) })})
+			return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return s.edited(nil, it.name+"="+text) })})
 		},
 		Complete: s.choices(it.name),
 	}
@@ -471,12 +472,14 @@ func (s *Steps) inject() tea.Cmd {
 			p := widget.Prompt{
 				Label: in.name + " ", Hint: in.note,
 				Enter: func(text string) (*widget.Problem, tea.Cmd) {
-					if _, err := debugger.ParseAction(in.action + text); err != nil {
+					steps := s.hold.steps
+					s.hold.steps = true
+					if err := do(in.action + text); err != nil {
+						s.hold.steps = steps
 						return &widget.Problem{Offset: -1, Text: err.Error()}, nil
 					}
 					return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
-						s.hold.steps = true
-						return s.edited(do(in.action+text), "injected "+in.action+text)
+						return s.edited(nil, "injected "+in.action+text)
 					})})
 				},
 			}

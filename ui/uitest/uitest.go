@@ -35,6 +35,8 @@ type Player struct {
 	timers []timer
 	// Copied is what was put on the clipboard, oldest first.
 	Copied []string
+	// Pressed is how many keys were pressed; each letter of a text is one.
+	Pressed int
 	// Quit is set when the program has ended.
 	Quit bool
 	// Held returns how many requests are held. When it is not nil a
@@ -292,7 +294,18 @@ func (p *Player) Keys(keys ...string) *Player {
 	return p
 }
 
+// Command runs a line behind the colon. A line before it that was refused, and is
+// still there, is left.
+func (p *Player) Command(line string) *Player {
+	p.t.Helper()
+	if strings.Contains(p.Frame(), "\n| : ") {
+		p.Keys("esc")
+	}
+	return p.Keys(":", line, "enter")
+}
+
 func (p *Player) press(msg tea.KeyMsg) {
+	p.Pressed++
 	p.t.Helper()
 	if msg.Type == tea.KeySpace {
 		msg.Runes = []rune{' '}

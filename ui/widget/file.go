@@ -24,7 +24,8 @@ type File struct {
 
 // AskFile is the command that asks what to write, and perhaps where, and writes it.
 func AskFile(env *screen.Shared, f File) tea.Cmd {
-	return screen.Show(NewPrompt(env, Prompt{
+	var p *Prompt
+	p = NewPrompt(env, Prompt{
 		Label: "write", Hint: f.Hint, Complete: f.Complete,
 		Enter: func(text string) (*Problem, tea.Cmd) {
 			kind, name, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -34,15 +35,22 @@ func AskFile(env *screen.Shared, f File) tea.Cmd {
 			if name = strings.TrimSpace(name); name == "" {
 				name = f.Name(kind)
 			}
-			return nil, func() tea.Msg { return f.write(env, kind, name) }
+			return nil, func() tea.Msg {
+				wrote := f.write(env, kind, name)
+				if wrote.Bad {
+					wrote.Again = p.Again(text, wrote.Text+"; "+wrote.Advice)
+				}
+				return wrote
+			}
 		},
-	}))
+	})
+	return screen.Show(p)
 }
 
-func (f *File) write(env *screen.Shared, kind, name string) tea.Msg {
+func (f *File) write(env *screen.Shared, kind, name string) screen.Toast {
 	text, redacted, err := f.Text(kind)
 	if err != nil {
-		return screen.Toast{Text: "write " + name + ": " + err.Error(), Bad: true}
+		return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "esc leaves it", Bad: true}
 	}
 	path, more, err := env.Save(name, text)
 	if err != nil {

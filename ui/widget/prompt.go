@@ -61,7 +61,7 @@ func (p *Prompt) Hints() []screen.Action {
 
 func (p *Prompt) Rows() int {
 	above, _ := p.label()
-	return max(3+len(above)+min(len(p.next), maxCompletions)+max(len(p.help)-1, 0), promptLines)
+	return max(2+len(above)+min(len(p.next), maxCompletions)+max(len(p.help), len(p.reason()), 1), promptLines)
 }
 
 func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
@@ -79,6 +79,9 @@ func (p *Prompt) Update(msg tea.Msg) tea.Cmd {
 	case "enter":
 		return p.enter()
 	case "tab":
+		if p.problem != nil && len(p.next) == 0 {
+			p.complete()
+		}
 		p.take(1)
 		return p.changed()
 	case "shift+tab":
@@ -103,13 +106,29 @@ func (p *Prompt) enter() tea.Cmd {
 	text := p.Input.String()
 	problem, cmd := p.Enter(text)
 	if problem != nil {
-		p.problem = problem
+		p.Refuse(text, *problem)
 		return cmd
 	}
 	if p.Secret == nil || !p.Secret(text) {
 		p.History.add(text)
 	}
 	return screen.Close(p, cmd)
+}
+
+// Refuse shows a text with what is wrong with it, to be mended: the caret is at its
+// end, and how it could go on makes room for the reason.
+func (p *Prompt) Refuse(text string, why Problem) {
+	p.Input.Set(text)
+	p.problem, p.next, p.help, p.choice = &why, nil, nil, -1
+}
+
+// Again is the command that opens a prompt once more, with a text that was refused
+// after it had closed.
+func (p *Prompt) Again(text, why string) tea.Cmd {
+	again := *p
+	again.Input = Input{}
+	again.Refuse(text, Problem{Offset: -1, Text: why})
+	return screen.Show(&again)
 }
 
 // search offers what was written before and holds what is written now, the
@@ -181,13 +200,13 @@ func (p *Prompt) View() term.Lines {
 	}
 	var l term.Line
 	l.Add(term.Bold, label)
-	text, shift := p.Input.Line(th, p.Width-label.Width()-1)
+	text, _ := p.Input.Line(th, p.Width-label.Width()-1)
 	l.Append(text)
 	lines = append(lines, l)
 	for i := range min(len(p.next), maxCompletions) {
 		lines = append(lines, p.completion(i))
 	}
-	return append(lines, p.below(label.Width()-shift)...)
+	return append(lines, p.below()...)
 }
 
 // label is what stands before the line, and the lines above it of a label that
@@ -216,18 +235,24 @@ func (p *Prompt) completion(i int) term.Line {
 }
 
 // below is what is wrong, with a caret under the place, or help.
-func (p *Prompt) below(shift int) term.Lines {
+func (p *Prompt) below() term.Lines {
 	if c := p.problem; c != nil {
-		var l term.Line
-		if c.Offset >= 0 {
-			at := p.Input.Column(c.Offset) + shift
-			l.Space(min(max(at, 0), p.Width/2))
-			l.Put(term.Attention, "^ ")
-		} else {
-			l.Space(3)
+		var lines term.Lines
+		for i, part := range p.reason() {
+			var l term.Line
+			switch {
+			case c.Offset < 0:
+				l.Space(3)
+			case i == 0:
+				l.Space(p.caret())
+				l.Put(term.Attention, "^ ")
+			default:
+				l.Space(p.caret() + 2)
+			}
+			l.Add(term.Attention, part)
+			lines = append(lines, l)
 		}
-		l.Put(term.Attention, c.Text)
-		return term.Lines{l}
+		return lines
 	}
 	help := p.help
 	if len(help) == 0 {
@@ -238,6 +263,32 @@ func (p *Prompt) below(shift int) term.Lines {
 		lines = append(lines, term.Of(term.Quiet, "   "+h))
 	}
 	return lines
+}
+
+// caret is the cell below the place in the line that a problem is about.
+func (p *Prompt) caret() int {
+	_, label := p.label()
+	_, shift := p.Input.Line(p.Env.Theme, p.Width-label.Width()-1)
+	return min(max(p.Input.Column(p.problem.Offset)+label.Width()-shift, 0), p.Width/2)
+}
+
+// maxReason is how many lines a problem may take.
+const maxReason = 4
+
+// reason is what is wrong with the line, in as many lines as it needs.
+func (p *Prompt) reason() []term.Text {
+	if p.problem == nil {
+		return nil
+	}
+	left := 3
+	if p.problem.Offset >= 0 {
+		left = p.caret() + 2
+	}
+	text := term.Clean(p.problem.Text)
+	if p.Width <= left+1 {
+		return []term.Text{text}
+	}
+	return text.Wrap(p.Width-left-1, maxReason)
 }
 
 // A History is what was written at a prompt before. A nil History keeps nothing.

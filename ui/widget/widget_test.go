@@ -1,6 +1,7 @@
 package widget_test
 
 import (
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,5 +255,31 @@ func TestPromptWithALongLabel(t *testing.T) {
 		if got := len(p.View()); got > p.Rows() {
 			t.Errorf("%s: %d lines, %d rows", label, got, p.Rows())
 		}
+	}
+}
+
+// A file that cannot be written opens its prompt again, with what was typed.
+func TestWriteAgain(t *testing.T) {
+	t.Parallel()
+	env := &screen.Shared{
+		Theme: &term.Theme{Glyphs: term.ASCII, Palette: term.NoStyle},
+		Save:  func(string, string) (string, int, error) { return "", 0, fs.ErrExist },
+	}
+	f := widget.File{
+		Kinds: []string{"story"}, Name: func(string) string { return "story.txt" },
+		Text: func(string) (string, int, error) { return "", 0, nil },
+	}
+	prompt, _ := widget.AskFile(env, f)().(screen.Push).Screen.(*widget.Prompt)
+	prompt.Resize(80, 24)
+	prompt.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("story story-1.txt")})
+	closed, _ := prompt.Update(tea.KeyMsg{Type: tea.KeyEnter})().(screen.Pop)
+	toast, _ := closed.Then().(screen.Toast)
+	if !toast.Bad || toast.Again == nil {
+		t.Fatalf("got %+v", toast)
+	}
+	again := toast.Again().(screen.Push).Screen.(*widget.Prompt)
+	again.Resize(80, 24)
+	if got := again.View().Text(); !strings.Contains(got, "story story-1.txt_") || !strings.Contains(got, "give another name") {
+		t.Errorf("got\n%s", got)
 	}
 }
