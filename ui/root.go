@@ -85,6 +85,8 @@ type Model struct {
 	quit    bool
 	clicked clicked // last
 
+	begun bool // the user has pressed a key
+
 	problems int // what is wrong with Puppet's configuration, as of the last snapshot
 }
 
@@ -135,7 +137,7 @@ func (r *Model) shown() *screen.Abilities {
 }
 
 func (r *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{r.pull(), r.watch()}
+	cmds := []tea.Cmd{r.pull(), r.watch(), r.begin()}
 	for _, note := range r.hello {
 		cmds = append(cmds, r.show(screen.Toast{Text: note}))
 	}
@@ -168,6 +170,37 @@ func (r *Model) pull() tea.Cmd {
 		}
 		return snapshotOf(r.env)
 	}
+}
+
+// played comes when a demo has been played.
+type played struct{}
+
+// settleFor is how long the list may take to follow what was played.
+const settleFor = 100 * time.Millisecond
+
+// begin waits for the end of what a demo plays.
+func (r *Model) begin() tea.Cmd {
+	if r.cfg.Begin == nil {
+		return nil
+	}
+	return screen.Later(func() tea.Msg {
+		if !r.cfg.Begin(r.cfg.ctx) {
+			return nil
+		}
+		return r.env.After(settleFor, played{})()
+	})
+}
+
+// chooseFailure begins a demo where something is wrong, unless the user has begun.
+func (r *Model) chooseFailure() tea.Cmd {
+	if r.begun || r.at != 0 || len(r.current().screens) > 1 {
+		return nil
+	}
+	_, id := r.env.Selection()
+	if row, ok := r.env.Log.Row(id); ok && row.Outcome.Failed() {
+		return nil // as where a situation is one request
+	}
+	return r.command(screen.Command{Action: screen.PrevFailure})
 }
 
 // noticed names files of the configuration that have changed on disk.
@@ -214,6 +247,7 @@ func (r *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg:
 		r.tour.Press()
+		r.begun = true
 	}
 	cmd := r.update(msg)
 	if r.tour.On() && r.width >= MinWidth && r.height >= MinHeight {
@@ -259,6 +293,8 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		return r.end()
 	case onRoot:
 		return msg()
+	case played:
+		return r.chooseFailure()
 	case noticed:
 		return r.notice(msg.what)
 	default:

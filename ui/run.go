@@ -38,7 +38,10 @@ type Config struct {
 	Problems  func() []string                                        // of Puppet's configuration, the worst first
 	// Watch waits until files of the configuration change on disk, and returns which,
 	// in words; ok is false when ctx has ended. Nil never returns.
-	Watch      func(ctx context.Context) (what string, ok bool)
+	Watch func(ctx context.Context) (what string, ok bool)
+	// Begin waits until what a demo plays is played; false is that ctx has ended. Then
+	// the newest failure is chosen, unless the user has begun. Nil chooses nothing.
+	Begin      func(ctx context.Context) bool
 	Stop       func() bool // stops what is running; whether anything was
 	Save       func(name, text string) (path string, redacted int, err error)
 	Clear      func(instance any) (data.Value, bool)

@@ -24,14 +24,15 @@ type demoCommand struct {
 func (c *demoCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Without a name play the demo site in the interactive program, as --demo does.
 
-With the number of a situation lay out a small site in a temporary directory,
+With the number of a situation open it in the interactive program, where the
+terminal is one. With --plain or --trace, or without a terminal, lay out a small site in a temporary directory,
 ask what has to be asked, tell what Puppet shows of it and what the trace says,
 and take the site away again. A situation that needs a server starts one on the
 loopback interface; nothing else is asked. --list lists all fifty.
 
 Exit code: 0 played, 1 it went another way than it should, 2 usage, 3 this build
 lacks a terminus that it needs.`
-	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-01 --trace steps"
+	cmd.Example = "  indirtui demo --list\n  indirtui demo S-07\n  indirtui demo S-07 --plain\n  indirtui demo S-01 --trace steps"
 	f := cmd.Flags()
 	f.BoolVar(&c.list, "list", false, "list the situations, and what is missing for some")
 	c.flag(cmd, "with --list: as JSON")
@@ -50,6 +51,17 @@ func (c *demoCommand) run(ctx context.Context, args []string) error {
 	}
 	if err := checkTrace(c.trace); err != nil {
 		return err
+	}
+	if v := (viewer{c.p}); v.draws() && !v.flagged("trace") {
+		e, err := c.situation(args[0])
+		if err != nil {
+			return err
+		}
+		s, err := v.situationSession(e.Variants[0])
+		if err != nil {
+			return err
+		}
+		return v.look(ctx, s)
 	}
 	return c.play(ctx, args[0])
 }

@@ -254,6 +254,7 @@ func TestTerminal(t *testing.T) {
 		"a journey, a small terminal, a pause, the end": journeyInATerminal,
 		"a recording":                 lookAtARecording,
 		"colours":                     coloursInATerminal,
+		"a situation":                 situationInATerminal,
 		"no terminal":                 withoutATerminal,
 		"first contact":               firstContact,
 		"a dumb terminal":             dumbTerminal,
@@ -267,6 +268,15 @@ func TestTerminal(t *testing.T) {
 			test(t, program)
 		})
 	}
+}
+
+// A situation opens in the program, on what went wrong.
+func situationInATerminal(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	term.run(program+" demo S-07 --ascii").wait("- Requests ", "all 1 ", "- #1 find node n1 ", "cannot connect to db")
+	term.write("q").wait("exit 0", "recording: ")
+	term.run(program+" demo S-07 --plain").wait("Puppet shows: ", "#1 find node n1  err", "exit 0")
 }
 
 func journeyInATerminal(t *testing.T, program string) {

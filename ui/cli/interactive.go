@@ -67,6 +67,13 @@ func (v viewer) needsTerminal() error {
 	}
 }
 
+// draws reports whether there is a terminal to draw on.
+func (v viewer) draws() bool {
+	mine, err := v.p.mine()
+	file, ok := v.p.Out.(*os.File)
+	return err == nil && !mine.Plain && ok && isatty.IsTerminal(file.Fd()) && os.Getenv("TERM") != "dumb"
+}
+
 // run starts the interactive program: over the directories that the
 // flags name, else over Puppet's own if there are any, else over the demo.
 func (v viewer) run(ctx context.Context) error {

@@ -84,7 +84,16 @@ func (v viewer) showOne(ctx context.Context, s *workspace, input *term.Input) (n
 	if s.site == nil {
 		played <- nil
 	} else {
-		go func() { played <- s.play(ctx) }()
+		over := make(chan struct{})
+		go func() { played <- s.play(ctx); close(over) }()
+		cfg.Begin = func(ctx context.Context) bool {
+			select {
+			case <-over:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
 	}
 	end := ui.Run(ctx, cfg)
 	cancel()
@@ -171,7 +180,9 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		}
 	}
 	cfg.Save = saveText
-	_, cfg.Demo = s.site.(*demo.Site)
+	if _, cfg.Demo = s.site.(*demo.Site); cfg.Demo {
+		cfg.Hello += "; ? t leads through it"
+	}
 	cfg.Ignored, cfg.Keep = also(s.kept.Ignore, mine.Ignore), s.kept.keep
 	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env, v.p.lacks(), s.listens) }
 	cfg.Help = func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
