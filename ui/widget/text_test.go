@@ -18,7 +18,6 @@ import (
 type written struct {
 	*widget.Text
 	taken []string
-	ran   []string // commands of the editor
 	file  string
 }
 
