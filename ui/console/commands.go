@@ -498,16 +498,36 @@ func note(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	text := strings.Join(words, " ")
+	if text == "" && c.env.After != nil { // there is a screen
+		return c.writeNote(id), nil
+	}
 	if text == "" {
 		return nil, &command.UsageError{What: "note what?", Advice: "note #1042 the disk was full"}
 	}
+	return c.setNote(id, text), nil
+}
+
+func (c *Console) setNote(id uint64, text string) tea.Cmd {
 	set := c.o.Note
 	return func() tea.Msg {
 		if err := set(id, text); err != nil {
 			return screen.Toast{Text: "note: " + err.Error(), Bad: true}
 		}
 		return screen.Done{Command: fmt.Sprintf(":note #%d %s", id, text)}
-	}, nil
+	}
+}
+
+// writeNote asks for a note that may have several lines.
+func (c *Console) writeNote(id uint64) tea.Cmd {
+	return screen.Show(widget.NewText(&c.env.Shared, widget.Text{
+		Label: fmt.Sprintf("note about #%d", id),
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
+			if strings.TrimSpace(text) == "" {
+				return &widget.Problem{Offset: -1, Text: "there is no text"}, nil
+			}
+			return nil, c.setNote(id, text)
+		},
+	}, ""))
 }
 
 func write(c *Console, l call) (tea.Cmd, error) {

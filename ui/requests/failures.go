@@ -79,7 +79,7 @@ type failuresGathered struct {
 
 // NewFailures returns the list of failures.
 func NewFailures(env *session.Env) *Failures {
-	return &Failures{env: env, muted: make(map[string]bool), list: widget.Table{Columns: failureColumns, Gutter: 2}}
+	return &Failures{env: env, muted: make(map[string]bool), list: widget.Table{Columns: failureColumns}}
 }
 
 var _ screen.Screen = (*Failures)(nil)
@@ -491,13 +491,20 @@ func (f *Failures) View() term.Lines {
 		}
 		return term.Lines{{}, term.Of(term.Plain, "   "+text)}
 	}
+	f.list.Gutter = 2
+	if f.env.Theme.Glyphs.Gutter == "" || !f.env.Theme.HasBar() {
+		f.list.Gutter = 3 // a letter stands there, and a blank
+	}
 	return append(f.list.Lines(f.env.Theme, f.width, f.row), f.detail(f.below())...)
 }
 
 func (f *Failures) row(i int, r *widget.Row) {
 	g := &f.groups[i]
 	style := session.StyleOf(g.outcome)
-	r.Sign(f.env.Theme, style)
+	if sign, letter := signOf(g.outcome); !r.Sign(f.env.Theme, style) {
+		r.To(1)
+		r.Put(sign, letter)
+	}
 	r.Next(style, g.seen())
 	r.Next(term.Plain, term.Grouped(int64(g.count)))
 	r.Next(term.Plain, g.wrong)

@@ -250,7 +250,7 @@ func TestProblems(t *testing.T) {
 		{Source: "routes.yaml:9", Text: "key 'ttl' of node is ignored"},
 		{Fatal: true, Source: "routes.yaml:5", Text: "the section agent is a list"},
 	}
-	play(t, h, log, about, 80, 24).Keys("3", "j").Want("warning (1 of 3): Puppet stops here: routes.yaml:5: the section agent is a li")
+	play(t, h, log, about, 80, 24).Keys("3", "j").Want("warning (1 of 3): Puppet stops here: routes.yaml:5: the section agent is a ")
 	p := play(t, h, log, about, 140, 40).Keys("3", "j")
 	frame := p.Frame()
 	if a, b := strings.Index(frame, "routes.yaml:9: key"), strings.Index(frame, "puppet.conf:3: setting"); a < 0 || b < a {

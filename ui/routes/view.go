@@ -217,13 +217,14 @@ func (r *Routes) wideDetail(f row, room int) term.Lines {
 		left = max(used+2, r.width*9/20)
 	}
 	rows := max(min(room-len(warnings)-1, max(len(matrix), len(chain))), 0)
-	lines := term.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-2, rows), left, r.env.Theme)
+	lines := term.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-3, rows), left, r.env.Theme)
 	lines = append(lines, r.env.Theme.HRule(r.width))
 	lines = append(lines, warnings...)
 	if r.engine != nil {
 		if spec := r.engine.Registry().Spec(f.name); spec != nil {
-			for _, t := range term.Clean(f.name+": "+spec.Doc).Wrap(r.width-2, 3) {
+			for _, t := range term.Clean(f.name+": "+spec.Doc).Wrap(r.width-3, 3) {
 				var l term.Line
+				l.Space(1)
 				l.Add(term.Quiet, t)
 				lines = append(lines, l)
 			}
@@ -266,9 +267,10 @@ func (r *Routes) warningLines(f row, most int) term.Lines {
 			label = fmt.Sprintf("warning (1 of %d): ", rest+1)
 		}
 		var l term.Line
+		l.Space(1)
 		l.Put(term.Attention, label)
 		l.Put(term.Plain, text)
-		lines = append(lines, l.Cut(r.width))
+		lines = append(lines, l.Cut(r.width-1))
 	}
 	return lines
 }

@@ -1,8 +1,10 @@
 package steps
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -399,14 +401,19 @@ func (s *Steps) change(it item) tea.Cmd {
 		to := fmt.Sprint(!it.on)
 		return s.edited(set(to), it.name+"="+to)
 	}
+	enter := func(text string) (*widget.Problem, tea.Cmd) {
+		if err := set(text); err != nil {
+			return &widget.Problem{Offset: -1, Text: err.Error()}, nil
+		}
+		return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return s.edited(nil, it.name+"="+text) })})
+	}
+	if it.name == "value" {
+		text, hint := s.heldValue()
+		return screen.Show(widget.NewText(&s.env.Shared, widget.Text{Label: "value", Hint: hint, Enter: enter}, text))
+	}
 	p := widget.Prompt{
 		Label: it.name + " ", Hint: "what steps to come will see; u takes every edit back",
-		Enter: func(text string) (*widget.Problem, tea.Cmd) {
-			if err := set(text); err != nil {
-				return &widget.Problem{Offset: -1, Text: err.Error()}, nil
-			}
-			return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return s.edited(nil, it.name+"="+text) })})
-		},
+		Enter:    enter,
 		Complete: s.choices(it.name),
 	}
 	if !strings.HasPrefix(it.value, "(") {
@@ -414,6 +421,37 @@ func (s *Steps) change(it item) tea.Cmd {
 	}
 	return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 }
+
+// heldValue is the text of the answer so far, or of what is to be saved. A value
+// with secrets is not offered: they would be written over with what stands for them.
+func (s *Steps) heldValue() (text, hint string) {
+	const file = "or @FILE"
+	var inst any = s.hold.stay.State.Value
+	if inst == nil {
+		inst = s.hold.stay.Request.Instance
+	}
+	live, ok := inst.(indirector.Instance)
+	if !ok || live == nil || s.env.Render == nil {
+		return "", file
+	}
+	v := s.env.Render(live)
+	switch {
+	case v.Redacted > 0:
+		return "", "it has masked values: write all of it, " + file
+	}
+	text = string(v.Content())
+	var b bytes.Buffer
+	if v.Format == "json" && json.Indent(&b, v.Content(), "", "  ") == nil {
+		text = b.String()
+	}
+	if len(text) > maxHeldValue {
+		return "", "it is too long to be edited here: " + file
+	}
+	return text, file
+}
+
+// maxHeldValue is how many bytes of a value are edited as text.
+const maxHeldValue = 32 << 10
 
 // actionChosen is something to be done on the goroutine of the screen.
 type actionChosen func() tea.Cmd
@@ -469,20 +507,18 @@ func (s *Steps) inject() tea.Cmd {
 				s.hold.steps = true
 				return s.edited(do(in.action), "injected "+in.name)
 			}
-			p := widget.Prompt{
-				Label: in.name + " ", Hint: in.note,
-				Enter: func(text string) (*widget.Problem, tea.Cmd) {
-					steps := s.hold.steps
-					s.hold.steps = true
-					if err := do(in.action + text); err != nil {
-						s.hold.steps = steps
-						return &widget.Problem{Offset: -1, Text: err.Error()}, nil
-					}
-					return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
-						return s.edited(nil, "injected "+in.action+text)
-					})})
-				},
+			enter := func(text string) (*widget.Problem, tea.Cmd) {
+				steps := s.hold.steps
+				s.hold.steps = true
+				if err := do(in.action + text); err != nil {
+					s.hold.steps = steps
+					return &widget.Problem{Offset: -1, Text: err.Error()}, nil
+				}
+				return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
+					return s.edited(nil, "injected "+in.action+text)
+				})})
 			}
+			p := widget.Prompt{Label: in.name + " ", Hint: in.note, Enter: enter}
 			p.Input.Set(in.offer)
 			return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 		})})

@@ -43,7 +43,7 @@ type Glyphs struct {
 var (
 	ASCII = Glyphs{
 		Border: lipgloss.ASCIIBorder(),
-		Cursor: ">", Open: "v", Closed: ">", Leaf: " ", Planned: ".",
+		Cursor: ">", Open: "v", Closed: "+", Leaf: " ", Planned: ".",
 		Happened: "o", Not: "-", Wrong: "x",
 		Own: "=", Outside: "#", Instant: "|", Caret: "_", Live: "*",
 		Spark: []string{".", "_", "-", "=", "#"}, Turning: spinner.Line.Frames,

@@ -65,8 +65,10 @@ func (in *Input) put(text []rune) { in.edit().SetValue(string(standing(text))) }
 // String returns the text.
 func (in *Input) String() string { return string(in.text()) }
 
-func (in *Input) text() []rune {
-	text := []rune(in.model.Value())
+func (in *Input) text() []rune { return []rune(meant([]rune(in.model.Value()))) }
+
+// meant returns a text with the characters that others stand in for.
+func meant(text []rune) string {
 	for i, r := range text {
 		if r >= standIn && r <= standIn+unicode.MaxLatin1 {
 			text[i] = r - standIn
@@ -74,7 +76,7 @@ func (in *Input) text() []rune {
 			text[i] = utf8.RuneError
 		}
 	}
-	return text
+	return string(text)
 }
 
 // The component drops characters that control something, and those that stand for
@@ -139,20 +141,26 @@ func (in *Input) deleteWord() {
 // written out in several cells, and a caret at the end that is no blank.
 func (in *Input) Line(th *term.Theme, cells int) (l term.Line, shift int) {
 	text, at := in.text(), in.model.Position()
+	before := term.Clean(string(text[:at]))
+	shift = before.Width() - before.Skip(max(before.Width()-cells+2, 0)).Width()
+	return caretLine(th, text, at, cells), shift
+}
+
+// caretLine returns a text with the caret in front of one of its characters, in at
+// most the given cells.
+func caretLine(th *term.Theme, text []rune, at, cells int) (l term.Line) {
+	at = min(at, len(text))
 	before, after := term.Clean(string(text[:at])), term.Clean(string(text[at:]))
-	shift = max(before.Width()-cells+2, 0)
-	shown := before.Skip(shift)
-	shift = before.Width() - shown.Width()
-	l.Add(term.Plain, shown)
+	l.Add(term.Plain, before.Skip(max(before.Width()-cells+2, 0)))
 	if after.Width() == 0 {
 		l.Put(term.Quiet, th.Glyphs.Caret)
-		return l, shift
+		return l
 	}
 	// The caret stands on a character: that one is turned around.
 	on := term.Clean(string(text[at : at+1]))
 	l.Add(term.Reverse, on)
 	l.Add(term.Plain, after.Skip(on.Width()).First(cells-l.Width()))
-	return l, shift
+	return l
 }
 
 // Column returns the cell at which the byte at offset of the text begins.
