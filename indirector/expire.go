@@ -44,7 +44,6 @@ func expireNow(c *call) (traces.Answer, traces.Because, error) {
 	}
 	c.value = e.WithExpiration(c.now().Add(-time.Minute))
 	if !c.to.cacheHolder.keepsExpiry {
-		c.live.Note(fmt.Sprintf("no effect: %s/%s drops expiration", c.req.Indirection, c.to.cache.Terminus))
 		return traces.Set, traces.Because{Reason: traces.NoExpiryKept, About: c.to.cache.Terminus}, nil
 	}
 	return traces.Set, traces.Because{Reason: traces.TTL, About: "now - 60 s"}, nil

@@ -1,6 +1,7 @@
 package indirector
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -170,8 +171,17 @@ func (c *call) noteTwin() {
 	}
 	own := c.to.primary
 	if _, ok := c.x.holders.Load(holderKey{c.req.Indirection, own.Terminus, !own.Symbol}); ok {
-		c.live.Note(fmt.Sprintf("two singletons: symbol and string; %q was asked, and :%s keeps its own instances", own.Terminus, own.Terminus))
+		c.live.Note(traces.AnAnswer, twins(own))
 	}
+}
+
+// twins is a sentence about the two stores of a name.
+func twins(asked traces.Choice) string {
+	source := cmp.Or(asked.Source, asked.Kind.String())
+	if asked.Symbol {
+		return fmt.Sprintf(":%s from %s and %q from routes.yaml are two different stores", asked.Terminus, source, asked.Terminus)
+	}
+	return fmt.Sprintf("%q from %s and :%s from code are two different stores", asked.Terminus, source, asked.Terminus)
 }
 
 func (c *call) raised(err error) traces.Because {

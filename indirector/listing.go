@@ -72,7 +72,7 @@ func (c *call) yielded() error {
 		}
 	}
 	if kept := len(c.list.first); c.list.n > kept && c.x.cfg.Recorder != nil {
-		c.live.Note(fmt.Sprintf("the first %d of %v are recorded", kept, c.list))
+		c.live.Note(traces.NoOutcome, fmt.Sprintf("the first %d of %v are recorded", kept, c.list))
 	}
 	c.resp.Value = c.list.n
 	return nil

@@ -58,7 +58,7 @@ type Request struct {
 // is filled in. Copies of a request share it, except by Yielding.
 type Wants struct {
 	// Notes are added to the trace.
-	Notes []string
+	Notes []traces.Remark
 	// Transaction is Puppet's transaction_uuid of the run, for the trace; "" if
 	// that is Run, or unknown.
 	Transaction string

@@ -288,7 +288,7 @@ func TestSelection(t *testing.T) {
 		if _, err := thread.Do(t.Context(), req); err != nil {
 			t.Error(err)
 		}
-		if got := traces.Story(h.keep.Last()); got != "thread-local override: spare, thread worker 1" { // S-41
+		if got := traces.Story(h.keep.Last()); got != `only thread "worker 1" has another terminus (spare)` { // S-41
 			t.Errorf("story: %q", got)
 		}
 		if _, err := h.Do(t.Context(), req); !errors.Is(err, indirector.ErrNotFound) {
@@ -356,7 +356,7 @@ func TestConstructors(t *testing.T) {
 			if lost := errors.Is(err, indirector.ErrNotFound); lost != quirk {
 				t.Errorf("quirk %v: got %v", quirk, err)
 			}
-			if quirk && !strings.HasPrefix(traces.Story(h.keep.Last()), "two singletons: symbol and string") {
+			if quirk && !strings.HasSuffix(traces.Story(h.keep.Last()), "and :memory from code are two different stores") {
 				t.Errorf("story: %q", traces.Story(h.keep.Last()))
 			}
 		}
@@ -770,7 +770,7 @@ func TestClosureD1(t *testing.T) {
 	if got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
-	if got := traces.Story(h.keep.Last()); got != "cache hit, expires in 17 min; main not run" { // S-05
+	if got := traces.Story(h.keep.Last()); got != "cached node, good for 17 more minutes; terminus main was not asked" { // S-05
 		t.Errorf("story: %q", got)
 	}
 	candidate := indirector.Routes{"node": {Primary: traces.Slot{{Terminus: "spare", Kind: traces.FromYou}}}}

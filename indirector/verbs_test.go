@@ -535,8 +535,8 @@ func TestExpiryRules(t *testing.T) {
 			if _, err := s.ask(expire, 0); err != nil {
 				s.t.Error(err)
 			}
-			if got := s.keep.Last(); len(got.Notes) != 1 || got.Notes[0] != "no effect: node/forgetful drops expiration" {
-				s.t.Errorf("notes: %q", got.Notes)
+			if got := s.keep.Last(); traces.Story(got) != "nothing expires: forgetful does not store an expiry for nodes" {
+				s.t.Errorf("the first line is %q", traces.Story(got))
 			}
 			drops.m["a"] = widget{name: "a"} // as a file gives it back
 			s.gives(widget{name: "a"})(s.ask(find, 0))

@@ -402,7 +402,7 @@ func (c *call) end(err error) *traces.Trace {
 // applied, that is stale. What failed in the save itself comes first. Pain P1.
 func noteRunEnd(t *traces.Trace, end traces.RunEnd) {
 	if s := end.Sentence(); s != "" {
-		t.Notes = append([]string{s}, t.Notes...)
+		t.Explain(s)
 	}
 	if end.Stale() {
 		t.Outcome = traces.Stale

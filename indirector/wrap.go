@@ -414,7 +414,11 @@ func (w *wrapper) note(ctx context.Context, kind traces.Kind, what, answer strin
 
 func (w *wrapper) fault(ctx context.Context) (any, error) {
 	w.note(ctx, traces.Note, w.inner[0]+" was not asked", w.what, w.fails)
-	traces.AddNote(ctx, "terminus "+w.inner[0]+" was not asked: "+w.text+" injected "+w.what)
+	explain := traces.ExplainFailure
+	if w.fails == nil {
+		explain = traces.Explain
+	}
+	explain(ctx, "terminus "+w.inner[0]+" was not asked: "+w.text+" injected "+w.what)
 	if w.fails == nil {
 		return nil, NotFound(traces.ByYou, w.text)
 	}
@@ -522,7 +526,7 @@ func (w *wrapper) fallback(ctx context.Context, verb Verb, r *Request) (any, err
 		w.note(ctx, traces.Choose, w.inner[0]+" failed, "+w.inner[1]+" is asked", "", err)
 		w.swallow(ctx, w.inner[0], err)
 	}
-	traces.AddNote(ctx, "terminus "+w.inner[1]+" was asked instead of "+w.inner[0])
+	traces.Explain(ctx, "terminus "+w.inner[1]+" was asked instead of "+w.inner[0])
 	r.Wire().Forget()
 	return w.can[1][verb](ctx, r)
 }

@@ -109,7 +109,7 @@ func TestScenarios(t *testing.T) {
 			name: "S-07 ENC exits 1", settings: enc, files: map[string]string{"enc": "#!/bin/sh\necho 'cannot connect to db' >&2\nexit 1\n"},
 			request: find("node", "n1", "exec"),
 			words:   "Failed to find n1 via exec: Execution of '$dir/enc n1' returned 1: ",
-			hidden:  "cannot connect to db", note: "ENC exit 1; stderr (hidden by Puppet): cannot connect to db", outcome: traces.Err,
+			hidden:  "cannot connect to db", note: `the classifier failed (exit 1): "cannot connect to db", which Puppet does not show`, outcome: traces.Err,
 		},
 		{
 			name: "S-08 ENC prints nothing", settings: enc, files: map[string]string{"enc": "#!/bin/sh\necho\n"},
@@ -119,42 +119,42 @@ func TestScenarios(t *testing.T) {
 		{
 			name: "S-09 ENC is not there", settings: enc, request: find("node", "n1", "exec"),
 			words:  "Failed to find n1 via exec: Execution of '$dir/enc n1' returned 1: ",
-			hidden: "no such file", note: "ENC not started: no such file: $dir/enc", outcome: traces.Err,
+			hidden: "no such file", note: "the classifier could not be started: no such file: $dir/enc", outcome: traces.Err,
 		},
 		{
 			name: "S-09 ENC is not executable", settings: values{"external_nodes": "$dir/plainfile"}, files: map[string]string{"plainfile": "#!/bin/sh\n"},
 			request: find("node", "n1", "exec"),
 			words:   "Failed to find n1 via exec: Execution of '$dir/plainfile n1' returned 1: ",
-			hidden:  "permission denied", note: "ENC not started: permission denied: $dir/plainfile", outcome: traces.Err,
+			hidden:  "permission denied", note: "the classifier could not be started: permission denied: $dir/plainfile", outcome: traces.Err,
 		},
 		{
 			name: "S-25 catalog in YAML", files: map[string]string{"client_yaml/catalog/n1.yaml": "--- !ruby/object:Puppet::Resource::Catalog\nname: n1\nenvironment: production\nresources: []\nedges: []\nclasses: []\n"},
-			request: find("catalog", "n1", "yaml"), note: "yaml catalogs cannot be read back by Puppet 7/8", outcome: traces.Good,
+			request: find("catalog", "n1", "yaml"), note: "Puppet 7 and 8 cannot read a catalog back from YAML", outcome: traces.Good,
 		},
 		{
 			name:    "S-29 no yaml directory",
 			request: indirector.Request{Indirection: "node", Verb: indirector.Save, Instance: web01Node, Terminus: "yaml"},
-			words:   "No such file or directory @ dir_s_mkdir - $dir/client_yaml/node", hidden: "yaml family does not create base dir; json does", outcome: traces.Err,
+			words:   "No such file or directory @ dir_s_mkdir - $dir/client_yaml/node", hidden: "$dir/client_yaml does not exist; json would have created it, yaml does not", outcome: traces.Err,
 		},
 		{
 			name: "S-30 empty file", files: map[string]string{"client_yaml/node/n1.yaml": ""},
-			request: find("node", "n1", "yaml"), note: "file empty → false", outcome: traces.Good,
+			request: find("node", "n1", "yaml"), note: "the file is empty; YAML reads that as false", outcome: traces.Good,
 		},
 		{
 			name: "S-37 search by name in yaml", files: map[string]string{"client_yaml/node/n1.yaml": "--- !ruby/object:Puppet::Node\nname: n1\n"},
 			request: indirector.Request{Indirection: "node", Verb: indirector.Search, Key: "n1", Terminus: "yaml"},
-			note:    "glob without extension; use n1.yaml or *", outcome: traces.Good,
+			note:    "yaml compares with file names: search for n1.yaml, or *", outcome: traces.Good,
 		},
 		{
 			name:    "S-38 nested fact in a search",
 			request: indirector.Request{Indirection: "facts", Verb: indirector.Search, Key: "x", Terminus: "json", Options: []indirector.Option{{Name: "facts.os.family.eq", Value: "Debian"}}},
-			note:    "operator 'family' unknown; only top-level facts", outcome: traces.Good,
+			note:    "only top-level facts can be searched; `os.family` is read as operator \"family\" of fact \"os\"", outcome: traces.Good,
 		},
 		{
 			name: "S-49 old YAML", files: map[string]string{"client_yaml/facts/n1.yaml": "--- !ruby/object:Puppet::Node::Facts\nname: n1\nvalues: {a: b}\ntimestamp: 2012-01-01 00:00:00.5 +00:00\n"},
 			request: find("facts", "n1", "yaml"),
 			words:   "Could not parse YAML data for facts n1: ($dir/client_yaml/facts/n1.yaml): Tried to load unspecified class: Time",
-			hidden:  "file written by an older Puppet (unquoted timestamps)", note: "file written by an older Puppet (unquoted timestamps)", outcome: traces.Err,
+			hidden:  "the file was written by an older Puppet: its timestamps have no quotes, and Puppet 7 and 8 refuse them", note: "the file was written by an older Puppet: its timestamps have no quotes, and Puppet 7 and 8 refuse them", outcome: traces.Err,
 		},
 		{
 			name: "S-49 old YAML, wanted", settings: values{"yaml_read_older": "true"},
@@ -206,7 +206,7 @@ func TestScenarios(t *testing.T) {
 			}
 			_, err := h.Do(t.Context(), &tt.request)
 			got := h.recorder.Last()
-			h.checkError(t, err, tt.words, tt.hidden)
+			h.checkError(t, err, tt.words, strings.ReplaceAll(tt.hidden, "$dir", h.dir))
 			if want := strings.ReplaceAll(tt.note, "$dir", h.dir); want != "" && !contains(got.Notes, want) {
 				t.Errorf("notes: got %q, want %q", got.Notes, want)
 			}
@@ -217,9 +217,9 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-func contains(notes []string, want string) bool {
+func contains(notes []traces.Remark, want string) bool {
 	for _, n := range notes {
-		if n == want {
+		if n.Text == want {
 			return true
 		}
 	}
@@ -263,7 +263,7 @@ func TestClockSkew(t *testing.T) {
 		t.Errorf("got %v, %v; want the expired cache to be no answer", resp, err)
 	}
 	notes := h.recorder.Last().Notes
-	if len(notes) != 1 || !strings.HasPrefix(notes[0], "expired by 1m30s; clock differs from file mtime by ") {
+	if len(notes) != 1 || !strings.HasPrefix(notes[0].Text, "the file was written 90 s after it had expired") {
 		t.Errorf("notes: %q", notes)
 	}
 }

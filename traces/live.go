@@ -94,15 +94,16 @@ func (l *Live) Look(f func(*Trace)) {
 	}
 }
 
-// Note adds a sentence for the story of the request. A nil Live is legal.
-func (l *Live) Note(sentence string) {
+// Note adds a sentence about the step being taken, and which outcome of it the
+// sentence explains. A nil Live is legal.
+func (l *Live) Note(e Explains, sentence string) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended {
-		l.Trace.Notes = append(l.Trace.Notes, sentence)
+		l.Trace.Notes = append(l.Trace.Notes, Remark{l.Step, e, sentence})
 	}
 }
 
@@ -166,8 +167,18 @@ func (l *Live) Fault(f Fault) {
 	}
 }
 
-// Note adds a sentence to the story of the request of ctx, if there is one.
-func AddNote(ctx context.Context, sentence string) { FromContext(ctx).Note(sentence) }
+// AddNote notes what is worth knowing about the step that the request of ctx is
+// in, and explains no outcome.
+func AddNote(ctx context.Context, sentence string) { FromContext(ctx).Note(NoOutcome, sentence) }
+
+// Explain notes why the step answers as it does, or finds nothing. If the step
+// fails, the sentence is a mere note.
+func Explain(ctx context.Context, sentence string) { FromContext(ctx).Note(AnAnswer, sentence) }
+
+// ExplainFailure notes why the step fails, better than its error does.
+func ExplainFailure(ctx context.Context, sentence string) {
+	FromContext(ctx).Note(AnyFailure, sentence)
+}
 
 // An Active is a span that has not ended. A nil Active is legal and does
 // nothing.

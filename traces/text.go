@@ -22,8 +22,8 @@ func AppendStory(b []byte, t *Trace) []byte {
 		b = fmt.Appendf(b, "  held      %s, which is no part of its duration\n", t.Held.Round(time.Millisecond))
 	}
 	for _, n := range t.Notes {
-		if n != story {
-			b = fmt.Appendf(b, "  note      %s\n", n)
+		if !strings.Contains(story, n.Text) {
+			b = fmt.Appendf(b, "  note      %s\n", n.Text)
 		}
 	}
 	for _, f := range t.Faults {

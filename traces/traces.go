@@ -476,6 +476,33 @@ type Fault struct {
 	Path    string // file, command or URL, if there was one
 }
 
+// An Explains is which outcome of its step a note explains. A note that explains
+// none is beside the point of the request, and never in its first line.
+type Explains uint8
+
+// The outcomes that a note may explain.
+const (
+	NoOutcome  Explains = iota
+	AnAnswer            // also that nothing was found
+	AnyFailure          // an error of the step, seen by the caller or not
+)
+
+var explains = [...]string{"", "answer", "failure"}
+
+func (e Explains) String() string { return name(explains[:], int(e), "Explains") }
+
+// ParseExplains returns the outcome spelled s, or NoOutcome.
+func ParseExplains(s string) Explains { return Explains(index(explains[:], s)) }
+
+// A Remark is a sentence about one step of a request.
+type Remark struct {
+	Step     Step
+	Explains Explains
+	Text     string
+}
+
+func (r Remark) String() string { return r.Text }
+
 // An Option is one option of a request, its value as text. A text that is
 // longer than LongestOption ends with "…"; a store cuts it to that length when it
 // has redacted it.
@@ -546,7 +573,7 @@ type Trace struct {
 	Steps       [StepCount]Question
 	Spans       []Span
 	Faults      []Fault
-	Notes       []string // notes for the first line of the story, strongest first
+	Notes       []Remark // in order of time
 	Touched     []string // what was changed by the user or a breakpoint, in order
 	Value       Value    // the answer
 	Sent        Value    // the instance of a save

@@ -117,9 +117,9 @@ func TestClosureL6Expire(t *testing.T) {
 		classes                   string
 		outcome                   traces.Outcome
 	}{
-		{"yaml", "", "no effect: node/yaml drops expiration", "immortal cache entry: node/yaml drops expiration; exec not asked", "old", traces.Hit},
-		{"yaml", "expiry_sidecar = true\n", "cache yaml expired it", "expired by 1m0s; clock differs from file mtime by ", "new", traces.Good},
-		{"memory", "", "cache memory expired it", "terminus exec answered; the cache entry had expired", "new", traces.Good},
+		{"yaml", "", "nothing expires: yaml does not store an expiry for nodes", "served from a new cache entry that never expires (yaml does not store an expiry for nodes); exec was not asked", "old", traces.Hit},
+		{"yaml", "expiry_sidecar = true\n", "the cache (yaml) expired it", "the cached node expired 60 s ago, so exec was asked; it was made to expire, as saving the facts of a node does", "new", traces.Good},
+		{"memory", "", "the cache (memory) expired it", "the cached node expired 60 s ago, so exec was asked", "new", traces.Good},
 	} {
 		t.Run(tt.cache+" "+tt.conf, func(t *testing.T) {
 			t.Parallel()

@@ -396,7 +396,13 @@ func written(w routes.Diagnostic) bool {
 // wouldNotStart notes Puppet's fatal error on the indirection it is about, or
 // on all.
 func wouldNotStart(table indirector.Routes, re *routes.Error) {
-	note := "Puppet would not start: " + strings.TrimPrefix(re.Error(), "Could not configure routes from "+re.File+": ")
+	note := "Puppet would not start: " + re.Message
+	if re.Hint != "" {
+		note += "; " + re.Hint
+	}
+	if re.Line > 0 {
+		note += " (" + re.Source() + ")"
+	}
 	_, about := table[re.Indirection]
 	for name, r := range table {
 		if !about || name == re.Indirection {

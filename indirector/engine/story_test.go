@@ -34,31 +34,31 @@ func TestStories(t *testing.T) {
 		idle    string // flags that changed nothing
 	}{
 		{request(indirector.Find, "facts", "n1", "json", off), "terminus json answered", ""},
-		{request(indirector.Find, "facts", "n1", "json", "memory"), "terminus json answered; cache memory written too", ""},
-		{request(indirector.Find, "facts", "old", "memory", "json"), "expired by 1h0m0s; clock differs from file mtime by ", ""},
+		{request(indirector.Find, "facts", "n1", "json", "memory"), "terminus json answered, and the cache (memory) keeps it", ""},
+		{request(indirector.Find, "facts", "old", "memory", "json"), "the cached facts expired 60 min ago, so terminus memory was asked and has nothing; the file was written 60 min after it had expired: it was copied, or two clocks disagree", ""},
 		{request(indirector.Find, "facts", "n9", "memory", off), "terminus memory has nothing by that name", ""},
 		{request(indirector.Find, "facts", "n9", "json", off), "terminus json has nothing: there is no $dir/var/server_data/facts/n9.json", ""},
-		{from(request(indirector.Find, "facts", "n9", "json", "memory"), "you", traces.IgnoreTerminus), "nothing in the cache; primary skipped by flag", ""},
-		{from(request(indirector.Find, "facts", "n1", "json", "memory"), "", traces.IgnoreCache), "cache skipped: flag from an unknown caller", ""},
+		{from(request(indirector.Find, "facts", "n9", "json", "memory"), "you", traces.IgnoreTerminus), "the cache has nothing, and you forbade asking anyone else (ignore_terminus)", ""},
+		{from(request(indirector.Find, "facts", "n1", "json", "memory"), "", traces.IgnoreCache), "the caller asked not to use the cache (ignore_cache)", ""},
 		{from(request(indirector.Find, "facts", "n1", "json", off), "you", traces.IgnoreCache), "terminus json answered", "ignore_cache"},
 		{request(indirector.Search, "facts", "x", "json", off), "terminus json listed", ""},
-		{request(indirector.Head, "facts", "n1", "memory", "json"), "cache hit in json; memory not asked", ""},
+		{request(indirector.Head, "facts", "n1", "memory", "json"), "the cache (json) answered; terminus memory was not asked", ""},
 		{request(indirector.Head, "facts", "n9", "memory", off), "terminus memory has nothing by that name", ""},
 		{request(indirector.Head, "facts", "n9", "json", off), "terminus json has no head", ""},
 		{saving("json", off, 0), "terminus json stored it", ""},
-		{saving("json", "memory", 0), "terminus json stored it; cache memory written too", ""},
-		{saving("json", "memory", traces.IgnoreTerminus), "primary skipped by flag; cache memory stored it", ""},
-		{saving("json", "memory", traces.IgnoreCache), "terminus json stored it; cache memory written too", "ignore_cache"},
-		{saving("facter", off, 0), "terminus facter failed: You cannot save facts to the code store; it is only used for getting facts from Facter", ""},
+		{saving("json", "memory", 0), "terminus json stored it, and the cache (memory) keeps it", ""},
+		{saving("json", "memory", traces.IgnoreTerminus), "the cache (memory) stored it; the caller forbade asking terminus json (ignore_terminus)", ""},
+		{saving("json", "memory", traces.IgnoreCache), "terminus json stored it, and the cache (memory) keeps it", "ignore_cache"},
+		{saving("facter", off, 0), "facter failed: You cannot save facts to the code store; it is only used for getting facts from Facter", ""},
 		{request(indirector.Destroy, "facts", "n1", "json", off), "terminus json removed it", ""},
 		{request(indirector.Destroy, "node", "n9", "yaml", off), "terminus yaml has nothing by that name", ""},
 		{request(indirector.Expire, "facts", "n9", "json", "memory"), "nothing to expire", ""},
-		{request(indirector.Expire, "facts", "n1", "memory", "json"), "cache json expired it", ""},
+		{request(indirector.Expire, "facts", "n1", "memory", "json"), "the cache (json) expired it", ""},
 		{request(indirector.Find, "factz", "n1", "", ""), "route failed: Could not find indirection 'factz' (nearest: facts)", ""},
 		{request(indirector.Find, "facts", "n1", "jsno", ""), "route failed: Could not find terminus jsno for indirection facts (nearest: json; there are: facter, json, memory, rest, yaml)", ""},
 		{request(indirector.Find, "resource", "file/x", "", ""), "indirtui has no terminus ral yet; Puppet has", ""},
 		{request(indirector.Find, "facts", "../x", "json", off), `terminus json failed: invalid key (the key holds "/")`, ""},
-		{request(indirector.Find, "facts", "n1", "json", "jsno"), "primary ok, cache write failed (stage cache.write): Could not find terminus jsno for indirection facts (nearest: json; there are: facter, json, memory, rest, yaml)", ""},
+		{request(indirector.Find, "facts", "n1", "json", "jsno"), "terminus json answered, but the cache could not be written (Could not find terminus jsno for indirection facts), so Puppet throws the answer away", ""},
 	} {
 		name := strings.Join([]string{tt.request.Verb.String(), tt.request.Indirection, tt.request.Key, tt.request.Terminus, tt.request.Cache, strings.Join(tt.request.Flags.Names(), " ")}, " ")
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestStoryIsNotRepeated(t *testing.T) {
 	_, _ = s.ask(find("node", "n1"))
 	text := string(traces.AppendStory(nil, s.trace()))
 	first, rest, _ := strings.Cut(text, "\n")
-	if !strings.HasSuffix(first, "ENC exit 1; stderr (hidden by Puppet): cannot connect to db") || strings.Contains(rest, "  note ") {
+	if !strings.HasSuffix(first, `the classifier failed (exit 1): "cannot connect to db", which Puppet does not show`) || strings.Contains(rest, "  note ") {
 		t.Errorf("got %s", text)
 	}
 }

@@ -49,13 +49,13 @@ func (l *loader) diagnose() {
 	if c := routes["catalog"].Primary.Winner(); l.in.Application == "agent" && c.Terminus == "rest" && !c.Symbol {
 		l.warn(Diagnostic{
 			ID: StringRest, Indirection: "catalog", Slot: terminus, Source: c.Source,
-			Text: `facts not collected: catalog terminus is the string "rest", agent tests for the symbol`,
+			Text: `no facts are sent: the terminus of catalog is the string "rest", and the agent looks for the symbol :rest`,
 		})
 	}
 	if report, ok := routes["report"]; ok && l.in.Application == "device" && report.Cache.Winner().Terminus == "" {
 		l.warn(Diagnostic{
 			ID: NoReportCache, Indirection: "report", Slot: cache, Source: "application device",
-			Text: "no cache set for report in application device",
+			Text: traces.NoLastReport,
 		})
 	}
 	for _, name := range l.in.Registry.Names() {
@@ -76,7 +76,7 @@ func (l *loader) replaced(indirection, slot string, s traces.Slot) {
 	set, _ := l.in.Settings.Setting("storeconfigs")
 	l.warn(Diagnostic{
 		ID: Storeconfigs, Indirection: indirection, Slot: slot, Source: set.Source,
-		Text: fmt.Sprintf("storeconfigs hook replaced the %s: %s goes to store_configs", slot, indirection),
+		Text: fmt.Sprintf("storeconfigs is on: it replaced the %s %s by store_configs", indirection, slot),
 	})
 }
 

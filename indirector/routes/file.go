@@ -30,7 +30,9 @@ func (f *routesFile) apply(top value) error {
 	app := f.in.Application
 	switch top.kind {
 	case isMap:
-	case isNil, isFalse: // E1
+	case isNil: // E1, of no line
+		return &Error{File: f.file, Message: f.base + " is empty"}
+	case isFalse: // E1
 		return f.fail(top, "", "%s is empty", f.base)
 	case isString, isSymbol: // E3; Puppet looks for the names as parts of the text
 		if app != "" && strings.Contains(top.text, app) || strings.Contains(top.text, "server") != strings.Contains(top.text, "master") {

@@ -143,7 +143,7 @@ func (t *requests) Save(ctx context.Context, req *indirector.Request) (any, erro
 	}
 	if cert == nil {
 		t.files.env.Log.Info(fmt.Sprintf(msgWaiting, req.Key))
-		traces.AddNote(ctx, fmt.Sprintf(msgWaiting, req.Key))
+		traces.Explain(ctx, fmt.Sprintf(msgWaiting, req.Key))
 	}
 	return nil, nil
 }
@@ -330,7 +330,7 @@ func (t *status) Search(ctx context.Context, req *indirector.Request) ([]indirec
 	found := []indirector.Instance{}
 	a, err := t.open()
 	if errors.Is(err, ca.ErrNoCA) {
-		traces.AddNote(ctx, err.Error())
+		traces.Explain(ctx, err.Error())
 		return found, nil
 	}
 	if err != nil {
@@ -380,7 +380,7 @@ func (t *status) Save(ctx context.Context, req *indirector.Request) (any, error)
 		if err != nil {
 			return nil, t.reworded(req, err)
 		}
-		traces.AddNote(ctx, fmt.Sprintf("signed: serial 0x%04X, valid until %s", cert.SerialNumber, ca.FormatTime(cert.NotAfter)))
+		traces.Explain(ctx, fmt.Sprintf("signed: serial 0x%04X, valid until %s", cert.SerialNumber, ca.FormatTime(cert.NotAfter)))
 		return nil, nil
 	case ca.Revoked:
 		return nil, failed(a.Revoke(ctx, req.Key))
@@ -451,7 +451,7 @@ func (t *responder) Save(ctx context.Context, req *indirector.Request) (any, err
 	h := []data.Pair{data.P("status", data.OfString(about))}
 	if q, bad := ca.ParseOCSP(question.DER); bad == nil {
 		h = append(h, data.P("serial_number", data.OfBig(q.Serial)), data.P("nonce", data.OfBool(q.Nonce != nil)))
-		traces.AddNote(ctx, fmt.Sprintf("serial 0x%04X: %s", q.Serial, about))
+		traces.Explain(ctx, fmt.Sprintf("serial 0x%04X: %s", q.Serial, about))
 	}
 	if err != nil {
 		h = append(h, data.P("because", data.OfString(err.Error())))

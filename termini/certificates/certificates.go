@@ -161,7 +161,7 @@ func (f *files) Find(ctx context.Context, req *indirector.Request) (indirector.I
 			return nil, err
 		}
 		if other != "" {
-			traces.AddNote(ctx, other+" is meant: the name has upper case letters; Puppet would rename the file")
+			traces.Explain(ctx, other+" is meant: the name has upper case letters; Puppet would rename the file")
 			return f.load(ctx, req.Key, other)
 		}
 	}

@@ -66,7 +66,7 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	}
 	if strings.Trim(string(out.stdout), blanks) == "" {
 		t.env.Log.Debug(fmt.Sprintf("Empty response for %s from exec terminus", req.Key))
-		traces.AddNote(ctx, "the classifier (ENC) printed nothing, so Puppet has no node")
+		traces.Explain(ctx, "the classifier (ENC) printed nothing, so Puppet has no node")
 		return nil, indirector.NotFound(traces.NilFromEmptyOutput, argv[0])
 	}
 	node, err := t.node(ctx, req, out)
@@ -114,7 +114,10 @@ func (t *Terminus) ask(ctx context.Context, key string, argv []string) (output, 
 		}
 		span.End(out.answer(), traces.Because{}, out.err)
 	}
-	if problem != "" {
+	switch {
+	case !out.ok():
+		traces.ExplainFailure(ctx, problem)
+	case problem != "":
 		traces.AddNote(ctx, problem)
 	}
 	if out.ok() {
@@ -140,7 +143,7 @@ func (t *Terminus) node(ctx context.Context, req *indirector.Request, out output
 	}
 	span.End("a hash", traces.Because{}, nil)
 	if result == nil {
-		traces.AddNote(ctx, "ENC printed a list, not a mapping: nothing of it is used")
+		traces.Explain(ctx, "ENC printed a list, not a mapping: nothing of it is used")
 	}
 	return create(req, result)
 }

@@ -5,6 +5,7 @@ package exec_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -132,23 +133,21 @@ func TestCommand(t *testing.T) {
 		note                  string
 	}{
 		{"TERM-ENC-01 arguments without a shell", "#!/bin/sh\necho \"classes: [\\\"$*\\\"]\"", "ENC  -v\t$HOME 'a b'", `["-v $HOME 'a b' n1"]`, "", ""},
-		{"TERM-ENC-02 exit code", "#!/bin/sh\necho some words\nexit 3", "ENC", "", found + " n1' returned 3: some words", "ENC exit 3; stderr is empty"},
-		{"TERM-ENC-02 killed by a signal", "#!/bin/sh\nkill -9 $$", "ENC", "", found + " n1' returned : ", "ENC ended by a signal: signal: killed"},
-		{"TERM-ENC-03 stderr of a success", "#!/bin/sh\necho careful >&2\necho 'classes: [a]'", "ENC", `["a"]`, "", "ENC exit 0; stderr (hidden by Puppet): careful"},
-		{"no interpreter", "#!/no/such/interpreter\n", "ENC", "", found + " n1' returned 1: ", "ENC not started: no such file: the interpreter of the first line of ENC"},
+		{"TERM-ENC-02 exit code", "#!/bin/sh\necho some words\nexit 3", "ENC", "", found + " n1' returned 3: some words", "the classifier failed (exit 3) and wrote nothing to stderr"},
+		{"TERM-ENC-02 killed by a signal", "#!/bin/sh\nkill -9 $$", "ENC", "", found + " n1' returned : ", "the classifier was ended by a signal: signal: killed"},
+		{"TERM-ENC-03 stderr of a success", "#!/bin/sh\necho careful >&2\necho 'classes: [a]'", "ENC", `["a"]`, "", `the classifier wrote to stderr: "careful", which Puppet does not show`},
+		{"no interpreter", "#!/no/such/interpreter\n", "ENC", "", found + " n1' returned 1: ", "the classifier could not be started: no such file: the interpreter of the first line of ENC"},
 		{"no first line", "echo 'classes: [a]'", "ENC", `["a"]`, "", ""},
 		{"locale and user", "#!/bin/sh\necho \"classes: ['$LANG$LC_ALL-$HOME$USER$LOGNAME-']\"", "ENC", `["CC--"]`, "", ""},
 		{"no input", "#!/bin/sh\necho \"classes: ['$(cat)']\"", "ENC", `[""]`, "", ""},
-		{"something holds the output", "#!/bin/sh\necho 'classes: [a]'\nsleep 300 &\n", "ENC", `["a"]`, "", "ENC ended, but something that it started held its output"},
+		{"something holds the output", "#!/bin/sh\necho 'classes: [a]'\nsleep 300 &\n", "ENC", `["a"]`, "", "the classifier ended, but something that it started held its output"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			enc := script(t, tt.script)
 			fill := strings.NewReplacer("ENC ", enc+" ", "ENC", enc)
-			if strings.HasPrefix(tt.note, "ENC ") {
-				tt.note = "ENC " + fill.Replace(tt.note[4:])
-			}
+			tt.note = fill.Replace(tt.note)
 			node, trace, err := ask(t.Context(), t, settings{"external_nodes": fill.Replace(tt.command)})
 			if tt.err != "" {
 				checkMessage(t, err, fill.Replace(tt.err))
@@ -157,7 +156,7 @@ func TestCommand(t *testing.T) {
 			} else if got := node.Classes.Inspect(); got != tt.want {
 				t.Errorf("classes: got %s, want %s", got, tt.want)
 			}
-			if got := strings.Join(trace.Notes, "\n"); got != tt.note {
+			if got := strings.Trim(fmt.Sprint(trace.Notes), "[]"); got != tt.note {
 				t.Errorf("notes: got %q, want %q", got, tt.note)
 			}
 			if len(trace.Spans) == 0 || trace.Spans[0].Kind != traces.Exec || !strings.HasPrefix(trace.Spans[0].Name, "exec "+enc) {
@@ -196,7 +195,7 @@ func TestLimit(t *testing.T) {
 		if trace.Spans[0].Took > 4*time.Minute {
 			t.Errorf("what it started was waited for: %v", trace.Spans[0].Took)
 		}
-		got, want = strings.Join(trace.Notes, "\n"), "ENC killed: it took longer than "+limit+" (external_nodes_timeout); stderr (hidden by Puppet): early"
+		got, want = fmt.Sprint(trace.Notes), "[the classifier was killed: it took longer than "+limit+" (external_nodes_timeout): \"early\", which Puppet does not show]"
 		if got == want {
 			return
 		}
@@ -217,9 +216,12 @@ func TestCancel(t *testing.T) {
 		_, _ = os.ReadFile(started) // ends when the script has written
 		cancel()
 	}()
-	_, _, err := ask(ctx, t, settings{"external_nodes": enc})
+	_, trace, err := ask(ctx, t, settings{"external_nodes": enc})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
+	}
+	if got := fmt.Sprint(trace.Notes); !strings.HasPrefix(got, "[the classifier was stopped after ") || !strings.HasSuffix(got, " s, as the request was cancelled]") {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -227,7 +229,7 @@ func TestCancel(t *testing.T) {
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	_, trace, err := ask(t.Context(), t, settings{"external_nodes": script(t, "#!/bin/sh\nexec yes\n")})
-	if err == nil || !strings.Contains(strings.Join(trace.Notes, "\n"), "ENC killed: it printed more than 64 MiB") {
+	if err == nil || !strings.Contains(fmt.Sprint(trace.Notes), "the classifier was killed: it printed more than 64 MiB") {
 		t.Errorf("got %q", trace.Notes)
 	}
 	if len(err.Error()) > 1<<20 {

@@ -4,6 +4,7 @@ package exec_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestNothingPrinted(t *testing.T) {
 			if !errors.Is(err, indirector.ErrNotFound) || !strings.Contains(err.Error(), traces.NilFromEmptyOutput.String()) {
 				t.Errorf("got %v", err)
 			}
-			if got := strings.Join(trace.Notes, "\n"); got != "the classifier (ENC) printed nothing, so Puppet has no node" {
+			if got := fmt.Sprint(trace.Notes); got != "[the classifier (ENC) printed nothing, so Puppet has no node]" {
 				t.Errorf("notes: %q", got)
 			}
 		})

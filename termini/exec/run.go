@@ -28,8 +28,9 @@ type output struct {
 	code           int   // -1 if it did not exit
 	err            error // why it did not, or that the code is not zero
 	notStarted     bool
-	killed         string // why it was killed; "" if it was not, or not by us
-	elsewhere      bool   // something that it started still held stdout
+	killed         string        // why it was killed; "" if it was not, or not by us
+	stopped        time.Duration // how long it had run when the request was cancelled; zero if it was not
+	elsewhere      bool          // something that it started still held stdout
 }
 
 var errTooMuch = errors.New("it printed more than 64 MiB")
@@ -60,6 +61,7 @@ func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) o
 	c.Env = child.Environment()
 	c.Stdout, c.Stderr = &stdout, &stderr
 	child.Session(c)
+	from := time.Now()
 	out := output{code: -1, err: child.Run(c, drain)}
 	if c.Process == nil {
 		out.notStarted = ctx.Err() == nil
@@ -75,6 +77,9 @@ func start(ctx context.Context, cancel context.CancelCauseFunc, argv []string) o
 	}
 	if ctx.Err() != nil && out.code != 0 {
 		out.killed = context.Cause(ctx).Error()
+		if errors.Is(context.Cause(ctx), context.Canceled) {
+			out.stopped = max(time.Since(from), 1)
+		}
 		out.err = errors.Join(ctx.Err(), out.err)
 	}
 	return out
@@ -109,17 +114,21 @@ func (o *output) problem() string {
 	stderr := strings.Trim(string(o.stderr), blanks)
 	switch {
 	case o.notStarted:
-		return "ENC not started: " + reason(o.err)
+		return "the classifier could not be started: " + reason(o.err)
+	case o.stopped > 0:
+		return fmt.Sprintf("the classifier was stopped after %.1f s, as the request was cancelled%s", o.stopped.Seconds(), hiddenStderr(stderr))
 	case o.killed != "":
-		return "ENC killed: " + o.killed + hiddenStderr(stderr)
+		return "the classifier was killed: " + o.killed + hiddenStderr(stderr)
 	case o.code < 0:
-		return fmt.Sprintf("ENC ended by a signal: %v%s", o.err, hiddenStderr(stderr))
+		return fmt.Sprintf("the classifier was ended by a signal: %v%s", o.err, hiddenStderr(stderr))
 	case o.code != 0 && stderr == "":
-		return fmt.Sprintf("ENC exit %d; stderr is empty", o.code)
+		return fmt.Sprintf("the classifier failed (exit %d) and wrote nothing to stderr", o.code)
+	case o.code != 0:
+		return fmt.Sprintf("the classifier failed (exit %d)%s", o.code, hiddenStderr(stderr))
 	case stderr != "":
-		return fmt.Sprintf("ENC exit %d%s", o.code, hiddenStderr(stderr))
+		return "the classifier wrote to stderr" + hiddenStderr(stderr)
 	case o.elsewhere:
-		return "ENC ended, but something that it started held its output"
+		return "the classifier ended, but something that it started held its output"
 	}
 	return ""
 }
@@ -128,7 +137,7 @@ func hiddenStderr(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "; stderr (hidden by Puppet): " + cut(s, 2000)
+	return `: "` + cut(s, 2000) + `", which Puppet does not show`
 }
 
 // reason returns in a few words why a command could not be started.

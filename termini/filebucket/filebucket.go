@@ -139,7 +139,7 @@ func (t *Terminus) Head(ctx context.Context, req *indirector.Request) (bool, err
 		return false, err
 	}
 	if _, err = e.look(ctx, path); errors.Is(err, indirector.ErrNotFound) {
-		traces.AddNote(ctx, err.Error())
+		traces.Explain(ctx, err.Error())
 		return false, nil
 	}
 	return err == nil, err
@@ -173,8 +173,8 @@ func asked(option any) bool { return option != nil && option != false && option 
 func (t *Terminus) lookUp(ctx context.Context, bucket, key string) (e entry, path string, err error) {
 	kind, rest, given := strings.Cut(key, "/")
 	if kind != t.algorithm {
-		why := fmt.Sprintf("key says %s, server digest_algorithm=%s", inspect(kind, key != ""), t.algorithm)
-		traces.AddNote(ctx, why)
+		why := fmt.Sprintf("asked for %s, this bucket keeps %s", cmp.Or(kind, "no checksum"), t.algorithm)
+		traces.ExplainFailure(ctx, why)
 		return e, "", &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgType, inspect(kind, key != "")), Hidden: why, Err: indirector.ErrInvalid}
 	}
 	checksum, path, _ := strings.Cut(rest, "/")
@@ -298,9 +298,9 @@ func (e entry) lists(ctx context.Context, path string) error {
 		span.End("failed", traces.Because{}, err)
 		return disk.Fail(err, e.paths(), "")
 	case !listed:
-		const why = "content present, path not listed in paths"
 		span.End("not listed", traces.Because{Reason: traces.NotFound, About: path}, nil)
-		traces.AddNote(ctx, fmt.Sprintf("%s: %s", why, data.InspectString(path)))
+		why := "the bucket has this content, but not under " + path
+		traces.Explain(ctx, why)
 		return indirector.NotFound(traces.NotFound, why)
 	}
 	span.End("listed", traces.Because{}, nil)

@@ -179,7 +179,7 @@ func TestKeys(t *testing.T) {
 	}
 	t.Run("gap S-22 the types differ", func(t *testing.T) {
 		h.found(t, "md5/ad0234829205b9033196ba818f7a872b")
-		has(t, "the story", h.story(), "key says \"md5\", server digest_algorithm=sha256")
+		has(t, "the story", h.story(), "asked for md5, this bucket keeps sha256")
 	})
 }
 
@@ -226,7 +226,7 @@ func TestFind(t *testing.T) {
 		h := newFixture(t, nil)
 		sum := h.save(t, "text", "/a")
 		is(t, "find", h.found(t, "sha256/"+sum+"//b"), "nil")
-		has(t, "the story", h.story(), "content present, path not listed in paths", "/b")
+		has(t, "the story", h.story(), "the bucket has this content, but not under", "/b")
 	})
 	t.Run("TERM-FB-05 a look writes nothing", func(t *testing.T) {
 		t.Parallel()
@@ -586,10 +586,10 @@ func TestManyWriters(t *testing.T) {
 func TestSelector(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, key, want, story string }{
-		{"gap S-20 no protocol", "sha256/" + sumOf("text"), "text", "selector chose file: protocol nil"},
+		{"gap S-20 no protocol", "sha256/" + sumOf("text"), "text", "stored on this machine: the URL names no server"},
 		{"another protocol", "puppet://host.example.test/sha256/" + sumOf("text"), "text", "selector chose file: protocol puppet"},
 		{"gap S-20 a server that is not asked", "puppet://host.example.test/sha256/" + sumOf("text"), "text", "the server host.example.test of the key is not asked"},
-		{"gap S-19 a bucket elsewhere", "filebucket://host.example.test:8140/sha256/" + sumOf("text"), "error: Could not find terminus rest for indirection file_bucket_file", "rest bucket uses session service, URL host ignored (7/8)"},
+		{"gap S-19 a bucket elsewhere", "filebucket://host.example.test:8140/sha256/" + sumOf("text"), "error: Could not find terminus rest for indirection file_bucket_file", "Puppet 7 and 8 ignore the host in a filebucket URL; the main server was asked"},
 		{"its reason", "filebucket:///sha256/" + sumOf("text"), "error: Could not find terminus rest for indirection file_bucket_file", "selector chose rest: protocol https"},
 	}
 	for _, tt := range tests {
@@ -615,7 +615,7 @@ func TestSelector(t *testing.T) {
 		h.save(t, "text", "")
 		last := h.ended[len(h.ended)-1]
 		for _, s := range last.Spans {
-			if s.Kind == traces.Choose && s.Answer == "file" && s.Because.About == "protocol nil" {
+			if s.Kind == traces.Choose && s.Answer == "file" && s.Because.About == "the key has no protocol" {
 				return
 			}
 		}

@@ -152,7 +152,7 @@ func (w *walk) note(ctx context.Context, bucket string) {
 		traces.AddNote(ctx, fmt.Sprintf("%d could not be read and are left out, the first: %s", w.unreadable, w.first))
 	}
 	if info, err := os.Lstat(bucket); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		traces.AddNote(ctx, "the bucket is a symbolic link, which a list does not follow: name the directory itself")
+		traces.Explain(ctx, "the bucket is a symbolic link, which a list does not follow: name the directory itself")
 	}
 }
 

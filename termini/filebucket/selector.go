@@ -56,7 +56,7 @@ func (s *Selector) Save(ctx context.Context, req *indirector.Request) (any, erro
 func (s *Selector) Validate(ctx context.Context, req *indirector.Request) error {
 	if name, why := choose(req); name != "file" {
 		if _, err := s.env.Sibling(name); err != nil {
-			note(ctx, req, name, why)
+			note(ctx, req, name, why, err)
 			return err
 		}
 	}
@@ -71,18 +71,15 @@ func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirect
 	chosen, err := s.env.Sibling(name)
 	span.End(name, traces.Because{Reason: traces.ByRequest, About: why}, err)
 	if err != nil {
-		note(ctx, req, name, why)
+		note(ctx, req, name, why, err)
 		return nil, err
 	}
-	noteServer(ctx, req, name)
 	can := indirector.VerbsOf(chosen)
 	if can[verb] == nil {
 		return nil, &indirector.VerbError{Indirection: s.env.Indirection, Terminus: name, Class: s.env.Spec.Class + "::" + indirector.Constant(name), Verb: verb}
 	}
 	v, err := can[verb](ctx, req)
-	if err == nil {
-		noteChoice(ctx, name, why) // other notes come first
-	}
+	note(ctx, req, name, why, err) // what the chosen one explains comes first
 	return v, err
 }
 
@@ -90,30 +87,27 @@ func (s *Selector) pass(ctx context.Context, verb indirector.Verb, req *indirect
 func choose(req *indirector.Request) (name, why string) {
 	switch {
 	case req.URI == nil || req.URI.Protocol == "":
-		return "file", "protocol nil"
+		return "file", "the key has no protocol"
 	case req.URI.Protocol == "https":
 		return "rest", "protocol https"
 	}
 	return "file", "protocol " + req.URI.Protocol
 }
 
-// note notes the choice, and the server that the key names: that comes first
-// where it is unexpected.
-func note(ctx context.Context, req *indirector.Request, name, why string) {
-	noteServer(ctx, req, name)
-	noteChoice(ctx, name, why)
-}
-
-func noteChoice(ctx context.Context, name, why string) {
-	traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, why))
-}
-
-func noteServer(ctx context.Context, req *indirector.Request, name string) {
-	named := req.URI != nil && req.URI.Server != ""
-	switch {
-	case name == "file" && named:
-		traces.AddNote(ctx, fmt.Sprintf("the server %s of the key is not asked: file looks in a local bucket", req.URI.Server))
-	case name == "rest" && named:
-		traces.AddNote(ctx, "rest bucket uses session service, URL host ignored (7/8)")
+// note notes the choice, and that the key names a server which is not asked. If the
+// request went well, the first of them that is unexpected explains the answer.
+func note(ctx context.Context, req *indirector.Request, name, why string, err error) {
+	explain := traces.Explain
+	if err != nil {
+		explain = traces.AddNote
 	}
+	switch named := req.URI != nil && req.URI.Server != ""; {
+	case name == "file" && named:
+		explain(ctx, fmt.Sprintf("stored on this machine: the server %s of the key is not asked", req.URI.Server))
+	case name == "file":
+		explain(ctx, "stored on this machine: the URL names no server")
+	case named:
+		explain(ctx, "Puppet 7 and 8 ignore the host in a filebucket URL; the main server was asked")
+	}
+	traces.AddNote(ctx, fmt.Sprintf("the selector chose %s: %s", name, why))
 }

@@ -155,10 +155,10 @@ func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string)
 		traces.AddNote(ctx, fmt.Sprintf("the server tells no %s; %s is taken", wanted, f.ChecksumType))
 	}
 	if sum := strings.TrimPrefix(f.Checksum, "{"+f.ChecksumType+"}"); f.ChecksumType != "mtime" && !isSum(f.ChecksumType, sum) {
-		traces.AddNote(ctx, fmt.Sprintf("what the server tells as %s is none, but %q; Puppet takes it, so the file looks changed every time", f.ChecksumType, sum))
+		traces.Explain(ctx, fmt.Sprintf("what the server tells as %s is none, but %q; Puppet takes it, so the file looks changed every time", f.ChecksumType, sum))
 	}
 	if f.ChecksumType == "mtime" && modified == "" {
-		traces.AddNote(ctx, "no checksum/Last-Modified header: mtime=now, so the file looks changed every time")
+		traces.Explain(ctx, "the server sends neither a checksum nor Last-Modified, so the file looks changed every time")
 	}
 	traces.AddNote(ctx, "owner, group and mode are missing: HTTP does not tell them")
 	return f, nil

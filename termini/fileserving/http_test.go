@@ -138,7 +138,7 @@ func TestHTTPMetadata(t *testing.T) {
 		if err != nil || at.Before(before) || at.After(time.Now()) {
 			t.Errorf("got %q, %v; want now", m.Checksum, err)
 		}
-		contains(t, h.story(), "no checksum/Last-Modified header: mtime=now", "owner, group and mode are missing", "HEAD "+s.URL+"/plain 200 OK")
+		contains(t, h.story(), "the server sends neither a checksum nor Last-Modified", "owner, group and mode are missing", "HEAD "+s.URL+"/plain 200 OK")
 	})
 	t.Run("what was asked is told", func(t *testing.T) {
 		if _, err := h.find(t, "http", s.URL+"/head500"); err == nil {
@@ -183,7 +183,7 @@ func TestHTTPContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, h.story(), "removed in 7; selector still routes to it")
+	contains(t, h.story(), "they have removed it, and the selector still chooses it")
 	for range 2 {
 		if b, err := contents(c); err != nil || string(b) != "body of /plain" {
 			t.Errorf("got %q, %v", b, err)

@@ -47,7 +47,7 @@ func TestSelector(t *testing.T) {
 		},
 		{
 			"TERM-FS-02 file_server, S-23", "puppet:///modules/m/f", "file_server", "",
-			[]string{"choose selector file_server setting default_file_terminus=file_server (test)", "selector: setting default_file_terminus=file_server"},
+			[]string{"choose selector file_server setting default_file_terminus=file_server (test)", "puppet:/// means this machine: setting default_file_terminus=file_server"},
 		},
 		{"TERM-FS-03", "http://127.0.0.1:1/x", "", `Request to http://127.0.0.1:1/x failed after N seconds: Failed to open TCP connection to 127.0.0.1:1 (Connection refused - connect(2) for 127.0.0.1:1)`, []string{"choose selector http scheme http"}},
 		{"TERM-FS-04", dir + "/code/modules/m/files/f", "", "", []string{"choose selector file absolute path", "selector chose file: absolute path"}},
@@ -101,7 +101,7 @@ func TestAuthorized(t *testing.T) {
 					t.Errorf("got %q, want %q", got, tt.message)
 				}
 				if strings.HasPrefix(tt.message, "Not") {
-					contains(t, h.story(), "authorisation hook refused unknown mount")
+					contains(t, h.story(), "there is no mount \"nomount\" (fileserver.conf)")
 				}
 			})
 		}
@@ -252,7 +252,7 @@ func TestMerged(t *testing.T) {
 	if m, err := h.find(t, "file_server", "plugins/facter/x.rb"); err != nil || m.Path != dir+"/one/a/lib/facter/x.rb" {
 		t.Errorf("got %v, %v; want that of a", m, err)
 	}
-	contains(t, h.story(), "merged mount: a wins over b by modulepath order", "loses "+dir+"/two/b")
+	contains(t, h.story(), "two modules have this file: a wins over b by modulepath order", "loses "+dir+"/two/b")
 
 	// No module has any: the client gets an empty directory, not an error.
 	found, err = h.search(t, "file_server", "locales", option("recurse", true))
@@ -354,7 +354,7 @@ func TestKeys(t *testing.T) {
 	if _, err := h.find(t, "file_server", "m/%66"); !errors.Is(err, indirector.ErrNotFound) {
 		t.Errorf("S-45: got %v", err)
 	}
-	contains(t, h.story(), "key is literally m/%66: no decoding")
+	contains(t, h.story(), "%66 is taken literally: write \"f\" in the source")
 }
 
 // TestOptions tries what the options take. Rules TERM-MD-01,

@@ -183,7 +183,7 @@ func (l *losers) add(e entry) {
 func (l *losers) note() {
 	if l.n > 0 {
 		l.span.End(plural(l.n, "file")+" hidden", traces.Because{Reason: traces.DefaultInCode, About: l.first}, nil)
-		traces.AddNote(l.ctx, "merged mount: "+l.first)
+		traces.Explain(l.ctx, "merged mount: "+l.first)
 	}
 }
 

@@ -77,16 +77,25 @@ func (t *Selector) pass(ctx context.Context, req *indirector.Request) (any, erro
 	}
 	v, err := can[req.Verb](ctx, req)
 	if err == nil && name == "http" && t.env.Indirection == "file_content" {
-		traces.AddNote(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it")
+		traces.Explain(ctx, "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": they have removed it, and the selector still chooses it")
 	}
-	switch { // other notes come first, and an error before all
-	case err != nil:
-	case because.Reason == traces.BySetting:
-		traces.AddNote(ctx, "selector: "+because.About)
-	default:
-		traces.AddNote(ctx, fmt.Sprintf("selector chose %s: %s", name, because.About))
-	}
+	noteChoice(ctx, name, t.env.Application, because, err) // what the chosen one explains comes first
 	return v, err
+}
+
+// noteChoice notes the choice. It explains an answer only if the key does not name
+// what was chosen.
+func noteChoice(ctx context.Context, name, application string, because traces.Because, err error) {
+	switch {
+	case because.Reason != traces.BySetting || err != nil:
+		traces.AddNote(ctx, fmt.Sprintf("the selector chose %s: %s", name, because.About))
+	case name == "file_server" && strings.Contains(because.About, "(application "):
+		traces.Explain(ctx, fmt.Sprintf("puppet:/// means this machine under puppet %s", application))
+	case name == "file_server":
+		traces.Explain(ctx, "puppet:/// means this machine: "+because.About)
+	default:
+		traces.Explain(ctx, "puppet:/// means the server: "+because.About)
+	}
 }
 
 // choose returns the name of the terminus for a request, and why. Rules

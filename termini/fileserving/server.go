@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -79,7 +81,7 @@ func (c *configuration) authorized(ctx context.Context, req *indirector.Request)
 		return true // the terminus reports a bad key, in Puppet's words
 	}
 	if !ok {
-		traces.AddNote(ctx, fmt.Sprintf("authorisation hook refused unknown mount %q; without a client's name it would be not found", m.name))
+		traces.ExplainFailure(ctx, fmt.Sprintf("there is no mount %q (fileserver.conf); agents get 500 instead of 404", m.name))
 	}
 	return ok
 }
@@ -95,12 +97,26 @@ func (t *Server) Find(ctx context.Context, req *indirector.Request) (indirector.
 	}
 	file, err := t.find(ctx, m, path, req)
 	if err != nil {
-		if i := strings.IndexByte(req.Key, '%'); i >= 0 {
-			traces.AddNote(ctx, fmt.Sprintf("key is literally %s: no decoding", req.Key))
+		if code, meant := percent(req.Key); code != "" {
+			traces.Explain(ctx, fmt.Sprintf("%s is taken literally: write %s in the source", code, meant))
 		}
 		return nil, err
 	}
 	return t.one(ctx, req, file)
+}
+
+// percent returns the first percent code of a key, and what it would mean in a URL.
+// Gap S-45.
+func percent(key string) (code, meant string) {
+	for i := 0; i+2 < len(key); i++ {
+		if c, err := url.PathUnescape(key[i : i+3]); err == nil && len(c) == 1 {
+			if c == " " {
+				return key[i : i+3], "a space"
+			}
+			return key[i : i+3], strconv.Quote(c)
+		}
+	}
+	return "", ""
 }
 
 // Search returns the files below a mount; of a merged one those of all
@@ -306,7 +322,7 @@ func (t *Server) first(ctx context.Context, name, path, environment string) (str
 		}
 		span.End(won.name, traces.Because{Reason: traces.DefaultInCode, About: "wins over " + won.over(have[1])}, nil)
 		if path != "" {
-			traces.AddNote(ctx, fmt.Sprintf("merged mount: %s wins over %s", won.name, won.over(have[1])))
+			traces.Explain(ctx, fmt.Sprintf("two modules have this file: %s wins over %s", won.name, won.over(have[1])))
 		}
 	}
 	file := below(won, name, path)

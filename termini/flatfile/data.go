@@ -165,7 +165,7 @@ func (t *DataFiles) Destroy(ctx context.Context, req *indirector.Request) (any, 
 		return nil, t.notDestroyed(err, req.Key, path)
 	}
 	if !was {
-		traces.AddNote(ctx, "there was no file; Puppet answers as if there had been one")
+		traces.Explain(ctx, "there was no file; Puppet answers as if there had been one")
 	}
 	return 1, nil
 }

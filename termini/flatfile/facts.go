@@ -45,7 +45,7 @@ func (f *files) query(ctx context.Context, req *indirector.Request, load func(pa
 	for i, o := range req.Options {
 		conditions[i] = newCondition(o)
 		if why := conditions[i].hopeless(); why != "" {
-			traces.AddNote(ctx, why)
+			traces.Explain(ctx, why)
 		}
 	}
 	paths, err := f.glob("*" + f.ext)
@@ -109,11 +109,11 @@ var operators = []string{"eq", "ne", "lt", "le", "gt", "ge"}
 func (c *condition) hopeless() string {
 	switch {
 	case c.kind == "meta" && c.name != "timestamp":
-		return fmt.Sprintf("meta '%s' unknown; only meta.timestamp", c.name)
+		return fmt.Sprintf("there is no meta.%s, only meta.timestamp", c.name)
 	case c.kind != "facts" && c.kind != "meta":
-		return fmt.Sprintf("condition '%s' unknown; only facts.<name> and meta.timestamp", c.kind)
+		return fmt.Sprintf("%q is no condition: there are facts.<name> and meta.timestamp", c.kind)
 	case !slices.Contains(operators, c.operator):
-		return fmt.Sprintf("operator '%s' unknown; only top-level facts", c.operator)
+		return fmt.Sprintf("only top-level facts can be searched; `%s.%s` is read as operator %q of fact %q", c.name, c.operator, c.operator, c.name)
 	}
 	return ""
 }

@@ -125,9 +125,9 @@ func failed(words string, err error, path, hidden string) *indirector.Failure {
 	return f
 }
 
-// found returns a found instance with its expiration. It notes a cached one
-// whose file was written after it had expired: two clocks differ. An entry that
-// has merely grown old is the step's to report.
+// found returns a found instance with its expiration. Of a cached one whose file
+// was written after it had expired it explains that; an entry that has merely grown
+// old is the step's to report.
 func (f *files) found(ctx context.Context, inst indirector.Instance, path string, written time.Time) indirector.Instance {
 	if !f.KeepsExpiry() {
 		return inst
@@ -140,14 +140,26 @@ func (f *files) found(ctx context.Context, inst indirector.Instance, path string
 	now := f.env.Now()
 	// Only a cache refuses an expired instance.
 	live := traces.FromContext(ctx)
-	skew := written.Sub(e.Expiration())
-	if late := now.Sub(e.Expiration()); late > 0 && skew > 0 && live != nil && live.Step == traces.CacheRead {
-		traces.AddNote(ctx, fmt.Sprintf("expired by %s; clock differs from file mtime by %s", rounded(late), rounded(skew)))
+	if e.Expiration().Before(now) && written.After(e.Expiration()) && live != nil && live.Step == traces.CacheRead {
+		traces.Explain(ctx, lateFile(e.Expiration(), written, now))
 	}
 	return inst
 }
 
-func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
+// lateFile is a sentence about a file that was written after its instance had
+// expired. An expire lets it end a minute before it is written (rule IND-EXP-04);
+// the time of a copied file is that of the copy. Gap S-50.
+func lateFile(expiration, written, now time.Time) string {
+	const slack = 5 * time.Second // of a clock that is read to the second, and of a slow disk
+	late := written.Sub(expiration)
+	switch {
+	case written.Sub(now) > slack:
+		return fmt.Sprintf("two clocks disagree: the file is dated %s ahead of this host", traces.Human(written.Sub(now)))
+	case (late - time.Minute).Abs() < slack:
+		return "it was made to expire, as saving the facts of a node does"
+	}
+	return fmt.Sprintf("the file was written %s after it had expired: it was copied, or two clocks disagree", traces.Human(late))
+}
 
 // encode renders the instance of a save.
 func encode(ctx context.Context, f *format.Format, inst indirector.Instance) ([]byte, error) {

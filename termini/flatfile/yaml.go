@@ -56,7 +56,7 @@ func (t *YAMLFiles) Find(ctx context.Context, req *indirector.Request) (indirect
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, indirector.NotFound(traces.NotFound, path)
 	case unreachable(err, path):
-		traces.AddNote(ctx, "Puppet takes this for absent: "+disk.Why(err, path))
+		traces.Explain(ctx, "Puppet takes this for absent: "+disk.Why(err, path))
 		return nil, indirector.NotFound(traces.NotFound, path)
 	}
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Class == yamlLoadError {
@@ -116,7 +116,7 @@ func (t *YAMLFiles) decode(ctx context.Context, b []byte, path, key string) (ind
 	if err != nil {
 		f := &indirector.Failure{Class: yamlLoadError, Message: err.Error(), Origin: "decode", Path: path, Hidden: hint(b), Err: err}
 		if why := refused(err, t.class.Ruby); why != "" {
-			traces.AddNote(ctx, why)
+			traces.ExplainFailure(ctx, why)
 			f.Hidden = why
 		}
 		return nil, f
@@ -124,12 +124,12 @@ func (t *YAMLFiles) decode(ctx context.Context, b []byte, path, key string) (ind
 	switch x := inst.(type) {
 	case *model.Raw:
 		x.Name = key
-		traces.AddNote(ctx, fmt.Sprintf("%s holds a %s, not a %s", filepath.Base(path), x.Value.Kind(), t.class.Ruby))
+		traces.Explain(ctx, fmt.Sprintf("%s holds a %s, not a %s", filepath.Base(path), x.Value.Kind(), t.class.Ruby))
 	case *model.Catalog:
-		traces.AddNote(ctx, "yaml catalogs cannot be read back by Puppet 7/8")
+		traces.Explain(ctx, "Puppet 7 and 8 cannot read a catalog back from YAML")
 	default:
 		if inst == indirector.False {
-			traces.AddNote(ctx, "file empty → false")
+			traces.Explain(ctx, "the file is empty; YAML reads that as false")
 		} else if t.older {
 			addNotes(ctx, notes)
 		}
@@ -151,7 +151,7 @@ func refused(err error, model string) string {
 	case !ok:
 		return ""
 	case class == "Time" || class == "Date":
-		return "file written by an older Puppet (unquoted timestamps)"
+		return "the file was written by an older Puppet: its timestamps have no quotes, and Puppet 7 and 8 refuse them"
 	case slices.Contains(nested, class):
 		return fmt.Sprintf("file written by an older Puppet (nested %s)", class)
 	}
@@ -174,7 +174,7 @@ func (t *YAMLFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	if err != nil {
 		return nil, err
 	}
-	if err := t.makeDir(path); err != nil {
+	if err := t.makeDir(ctx, path); err != nil {
 		return nil, err
 	}
 	b, err := encode(ctx, yamlFormat, req.Instance)
@@ -184,7 +184,7 @@ func (t *YAMLFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	return t.replace(ctx, path, b, req.Instance)
 }
 
-func (t *YAMLFiles) makeDir(path string) error {
+func (t *YAMLFiles) makeDir(ctx context.Context, path string) error {
 	if t.fixed != "" {
 		return mkdirAll(path)
 	}
@@ -193,7 +193,9 @@ func (t *YAMLFiles) makeDir(path string) error {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return disk.Fail(err, t.dir, "yaml family does not create base dir; json does")
+		why := filepath.Dir(t.dir) + " does not exist; json would have created it, yaml does not"
+		traces.ExplainFailure(ctx, why)
+		return disk.Fail(err, t.dir, why)
 	}
 	return disk.Fail(err, t.dir, "")
 }
@@ -226,7 +228,7 @@ func (t *YAMLFiles) Search(ctx context.Context, req *indirector.Request) ([]indi
 	}
 	if len(paths) == 0 {
 		if e, _ := t.Peek(ctx, req.Key); e.Key != "" {
-			traces.AddNote(ctx, fmt.Sprintf("glob without extension; use %s.yaml or *", req.Key))
+			traces.Explain(ctx, fmt.Sprintf("yaml compares with file names: search for %s.yaml, or *", req.Key))
 		}
 	}
 	return loadAll(paths, func(path string) (indirector.Instance, error) { return t.load(ctx, path, req.Key) })

@@ -115,7 +115,7 @@ func (t *Terminus) Destroy(ctx context.Context, req *indirector.Request) (any, e
 
 func (t *Terminus) unknown(ctx context.Context, name string) {
 	t.env.Log.Warn(fmt.Sprintf("No report named '%s'", name))
-	traces.AddNote(ctx, fmt.Sprintf("no report processor %q; there are store, log and http", name))
+	traces.Explain(ctx, fmt.Sprintf("no report processor %q; there are store, log and http", name))
 }
 
 // failed reports an error to the log and the trace, but not to the caller.

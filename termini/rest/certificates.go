@@ -60,7 +60,7 @@ func (t *service) destroy(ctx context.Context, req *indirector.Request) (any, er
 	case err != nil:
 		return nil, err
 	case answer.Status == http.StatusNotFound:
-		traces.AddNote(ctx, "there is nothing to remove: "+missing(answer))
+		traces.Explain(ctx, "there is nothing to remove: "+sentence(req, answer))
 		return false, nil
 	case !answer.OK():
 		return nil, t.refused(answer)

@@ -98,23 +98,23 @@ func pains(t *testing.T) []pain {
 				"node": nodeIn("qa2"), "catalog": respond(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find environment 'qa2'", "RUNTIME_ERROR")),
 			}),
 			ask:   []op{in(node, "qa2"), in(catalog, "qa2")},
-			first: []string{"no such environment", "Could not find environment 'qa2'"}, outcome: traces.NilHidden, answered: "nobody",
+			first: []string{"has no environment 'qa2' (404)"}, outcome: traces.NilHidden, answered: "nobody",
 		},
 		{
 			name: "P24 the node lands in production", answer: nodeIn("production"), ask: []op{in(node, "qa2")},
-			first: []string{"asked for environment qa2", "the node is in production"}, outcome: traces.Good, answered: byServer,
+			first: []string{"asked for environment qa2", "but the server puts the node into production, and that counts"}, outcome: traces.Good, answered: byServer,
 		},
 		{
 			name: "P25 --environment has no effect", answer: nodeIn("tests"), ask: []op{node},
-			first: []string{"asked for environment production", "the node is in tests", "not --environment"}, outcome: traces.Good, answered: byServer,
+			first: []string{"asked for environment production", "but the server puts the node into tests, and that counts"}, outcome: traces.Good, answered: byServer,
 		},
 		{
 			name: "P25 the catalog is of another environment", answer: catalogIn("tests", motd), ask: []op{catalog},
-			first: []string{"asked for environment production, and the catalog is of tests"}, outcome: traces.Good, answered: byServer,
+			first: []string{"asked for environment production, but the catalog is of tests"}, outcome: traces.Good, answered: byServer,
 		},
 		{
 			name: "P26 an empty catalog, and nothing failed", answer: catalogIn("tests", ""), ask: []op{catalog},
-			first: []string{"the catalog is of tests and empty", "in which environment to ask again"}, outcome: traces.Good, answered: byServer,
+			first: []string{"the catalog is of tests and empty", "the agent asks again in that environment"}, outcome: traces.Good, answered: byServer,
 		},
 		{
 			name: "P27 facts under the wrong environment",
@@ -126,7 +126,7 @@ func pains(t *testing.T) []pain {
 		},
 		{
 			name: "P28 the proxy answers 404", answer: respond(http.StatusNotFound, "text/html", html), ask: []op{node},
-			first: []string{"not answered by Puppet itself"}, outcome: traces.NilHidden, answered: "nobody",
+			first: []string{"answered 404, but not as Puppet does: a proxy or another web server is in the way"}, outcome: traces.NilHidden, answered: "nobody",
 		},
 		{
 			name: "P29 a directory without files", answer: respond(http.StatusOK, jsonUTF8, "[]"), ask: []op{search},
@@ -134,12 +134,12 @@ func pains(t *testing.T) []pain {
 		},
 		{
 			name: "P29 no such mount", answer: respond(http.StatusNotFound, jsonUTF8, document("Not Found: Could not find file_metadata plugins", "RESOURCE_NOT_FOUND")), ask: []op{search},
-			first: []string{"the empty list stands for a 404", "Could not find file_metadata plugins"}, outcome: traces.Good, answered: byServer,
+			first: []string{"Puppet takes this for an empty list", "has no file_metadata plugins: 404"}, outcome: traces.Good, answered: byServer,
 		},
 		{
 			name: "P30 error 500 on the server", ask: []op{catalog},
 			answer: respond(http.StatusInternalServerError, jsonUTF8, document("Server Error: Evaluation Error: Unknown variable: 'role' (file: /code/site.pp, line: 12) on node web01", "RUNTIME_ERROR")),
-			first:  []string{"(file: /code/site.pp, line: 12)", "setting server", "issue_kind RUNTIME_ERROR"}, outcome: traces.Err, answered: failed,
+			first:  []string{"(file: /code/site.pp, line: 12)", "setting server"}, outcome: traces.Err, answered: failed,
 		},
 		{
 			name: "P30 error 502 of a proxy", answer: respond(http.StatusBadGateway, "text/html", "<html>Bad Gateway</html>"), ask: []op{catalog},
@@ -147,7 +147,7 @@ func pains(t *testing.T) []pain {
 		},
 		{
 			name: "P30 a login page", answer: respond(http.StatusOK, "text/html", "<html>Please log in</html>"), ask: []op{catalog},
-			first: []string{"Content-Type text/html is not a Puppet format", "a proxy or another web server is in the way", "Please log in"}, outcome: traces.Err, answered: failed,
+			first: []string{"text/html is not a format of Puppet", "a proxy or another web server is in the way", "Please log in"}, outcome: traces.Err, answered: failed,
 		},
 		{name: "P31 403 on the node", answer: forbidden, ask: []op{node}, first: []string{noRule}, outcome: traces.Err, answered: failed},
 		{name: "P31 403 on the catalog", answer: forbidden, ask: []op{catalog}, first: []string{noRule}, outcome: traces.Err, answered: failed},
@@ -301,7 +301,7 @@ func TestPainsOfClassifiers(t *testing.T) {
 	}{
 		{
 			name: "P22 a classifier that prints nothing", script: "echo", mode: 0o755, status: http.StatusNotFound,
-			server: []string{"printed nothing"}, client: []string{"no such instance (RESOURCE_NOT_FOUND): Not Found: Could not find node web01"},
+			server: []string{"printed nothing"}, client: []string{"has no node web01: 404"},
 		},
 		{
 			name: "P23 a classifier that fails", script: "echo why it fails >&2; exit 3", mode: 0o755, status: http.StatusInternalServerError,

@@ -204,6 +204,7 @@ func (t *service) notFound(ctx context.Context, req *indirector.Request, answer 
 	}
 	about := missing(answer)
 	if req.Flags&traces.FailOn404 == 0 {
+		traces.Explain(ctx, sentence(req, answer))
 		return indirector.NotFound(traces.NilFrom404, about)
 	}
 	if answer.Header.Get("Content-Type") == "" {
@@ -230,6 +231,11 @@ func missing(a *client.Answer) string {
 		what += ": the answer has no body"
 	}
 	return fmt.Sprintf("%d from %s, %s", a.Status, a.URL.Host, what)
+}
+
+// sentence is what a 404 means.
+func sentence(req *indirector.Request, a *client.Answer) string {
+	return wire.ParseError(a.Status, a.Header.Get("Content-Type"), a.Body).About(a.URL.Host, req)
 }
 
 func (t *service) failure(a *client.Answer, class, message, hidden string) error {
@@ -264,7 +270,7 @@ func (t *service) refused(a *client.Answer) error {
 			message = v.Text()
 		}
 		if issue := document.Get("issue_kind"); issue.Kind() == data.String {
-			hidden += ", issue_kind " + issue.Str()
+			hidden += "\nissue_kind " + issue.Str() // in the second line, which is for programs
 		}
 	case strings.Contains(kind, "html"):
 		hidden += " in HTML, which no Puppet server does: a proxy or another web server is in the way"
@@ -282,7 +288,7 @@ func (t *service) formatOf(ctx context.Context, a *client.Answer) (*format.Forma
 	f, ok := format.ByContentType(header)
 	switch {
 	case !ok:
-		traces.AddNote(ctx, fmt.Sprintf("Content-Type %s is not a Puppet format: %s", mediaType(header), t.what(a)))
+		traces.ExplainFailure(ctx, fmt.Sprintf("%s is not a format of Puppet: %s", mediaType(header), t.what(a)))
 		return nil, t.failure(a, "NoMethodError", "undefined method `name' for nil:NilClass", t.what(a))
 	case f.Name == "yaml" || f.Name == "dot":
 		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "Content-Type is unsupported", t.what(a))
@@ -377,11 +383,11 @@ func (t searcher) Search(ctx context.Context, req *indirector.Request) ([]indire
 	case answer.OK():
 		all, err := t.internMany(ctx, answer)
 		if err == nil && len(all) == 0 {
-			traces.AddNote(ctx, noneListed(answer))
+			traces.Explain(ctx, noneListed(answer))
 		}
 		return all, err
 	}
-	if err := t.unlisted(ctx, answer); err != nil {
+	if err := t.unlisted(ctx, req, answer); err != nil {
 		return nil, err
 	}
 	return []indirector.Instance{}, nil
@@ -393,12 +399,12 @@ func noneListed(a *client.Answer) string {
 }
 
 // unlisted returns the error of a search that failed: nil for a 404.
-func (t *service) unlisted(ctx context.Context, answer *client.Answer) error {
+func (t *service) unlisted(ctx context.Context, req *indirector.Request, answer *client.Answer) error {
 	if answer.Status != http.StatusNotFound {
 		return t.refused(answer)
 	}
 	about := missing(answer)
-	traces.AddNote(ctx, "the empty list stands for a "+about)
+	traces.Explain(ctx, "Puppet takes this for an empty list: "+sentence(req, answer))
 	e := wire.ParseError(answer.Status, answer.Header.Get("Content-Type"), answer.Body)
 	if live := traces.FromContext(ctx); live != nil && e.Missing() != wire.MissingInstance {
 		live.Fault(traces.Fault{
@@ -416,16 +422,16 @@ func (t *service) save(ctx context.Context, req *indirector.Request, nilOn404 bo
 	if err != nil {
 		return nil, err
 	}
-	return t.saved(ctx, answer, nilOn404)
+	return t.saved(ctx, req, answer, nilOn404)
 }
 
-func (t *service) saved(ctx context.Context, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
+func (t *service) saved(ctx context.Context, req *indirector.Request, answer *client.Answer, nilOn404 bool) (*client.Answer, error) {
 	switch {
 	case answer.OK():
 		return answer, nil
 	case answer.Status == http.StatusNotFound && nilOn404:
 		about := missing(answer)
-		traces.AddNote(ctx, "nothing was stored, and the caller does not hear of it: "+about)
+		traces.Explain(ctx, "nothing was stored, and the caller does not learn of it: "+sentence(req, answer))
 		if live := traces.FromContext(ctx); live != nil {
 			live.Fault(traces.Fault{Origin: "terminus rest › network", Step: live.Step, Message: "nil", Hidden: about, Path: answer.URL.Redacted()})
 		}

@@ -24,7 +24,7 @@ type nodes struct{ finder }
 func (t *nodes) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	inst, err := t.finder.Find(ctx, req)
 	if n, ok := inst.(*model.Node); ok && overridden(req, n.Environment) {
-		traces.AddNote(ctx, fmt.Sprintf("asked for environment %s, and the server says that the node is in %s: its word counts, not --environment", req.Environment, n.Environment))
+		traces.Explain(ctx, fmt.Sprintf("asked for environment %s, but the server puts the node into %s, and that counts", req.Environment, n.Environment))
 	}
 	return inst, err
 }
@@ -62,11 +62,11 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 		f.Hidden += "; no facts were sent but null, as by puppet catalog find, which a server may refuse: facts_for_catalog=facter sends those of this host"
 	}
 	if c, ok := inst.(*model.Catalog); ok && overridden(req, c.Environment) {
-		note := fmt.Sprintf("asked for environment %s, and the catalog is of %s", req.Environment, c.Environment)
+		note := fmt.Sprintf("asked for environment %s, but the catalog is of %s", req.Environment, c.Environment)
 		if len(c.Resources) == 0 {
-			note += " and empty: it is no catalog to apply, but says in which environment to ask again"
+			note += " and empty: the agent asks again in that environment"
 		}
-		traces.AddNote(ctx, note)
+		traces.Explain(ctx, note)
 	}
 	return inst, err
 }
@@ -83,7 +83,7 @@ func (t *facts) Save(ctx context.Context, req *indirector.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, err = t.saved(ctx, answer, false)
+	_, err = t.saved(ctx, req, answer, false)
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) && answer.Status == http.StatusForbidden {
 		f.Hidden += "; who uploads facts needs a rule for PUT of " + answer.URL.EscapedPath() + ", and may by default send those of its own name only"
 	}
@@ -104,7 +104,7 @@ func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error
 			fmt.Sprintf("To submit reports to a server running puppetserver %s, set preferred_serialization_format to pson", version),
 			"the server answered "+strconv.Itoa(answer.Status)+" "+answer.Reason)
 	}
-	if answer, err = t.saved(ctx, answer, true); err != nil || answer == nil {
+	if answer, err = t.saved(ctx, req, answer, true); err != nil || answer == nil {
 		return nil, err
 	}
 	if answer.Header.Get("Content-Type") == "" {

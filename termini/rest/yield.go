@@ -42,7 +42,7 @@ func (t yielder) Yield(ctx context.Context, req *indirector.Request, give func(i
 		return err
 	}
 	if !answer.OK() {
-		return t.unlisted(ctx, answer)
+		return t.unlisted(ctx, req, answer)
 	}
 	f, err := t.formatOf(ctx, answer)
 	if w != nil && w.KeepBody {
@@ -72,7 +72,7 @@ func (t *service) giveList(ctx context.Context, answer *client.Answer, err error
 	}
 	all, err := t.internMany(ctx, answer)
 	if err == nil && len(all) == 0 {
-		traces.AddNote(ctx, noneListed(answer))
+		traces.Explain(ctx, noneListed(answer))
 	}
 	return giveAll(all, err, give)
 }
@@ -210,7 +210,7 @@ func (t *service) elements(ctx context.Context, a *client.Answer, f *format.Form
 		return t.undecoded(a, f, r, n, fmt.Errorf("unexpected %s after the list", strconv.QuoteToASCII(string(rest[:min(len(rest), 20)]))))
 	}
 	if n == 0 {
-		traces.AddNote(ctx, noneListed(a))
+		traces.Explain(ctx, noneListed(a))
 	}
 	return nil
 }

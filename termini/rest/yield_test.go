@@ -39,13 +39,13 @@ func TestYield(t *testing.T) {
 		err    string // part of the error; "" is none
 		first  string // part of the first line
 	}{
-		{name: "two", answer: respond(200, jsonUTF8, "[ "+a+",\n"+b+" ]\n"), want: "a b", first: "terminus rest listed"},
+		{name: "two", answer: respond(200, jsonUTF8, "[ "+a+",\n"+b+" ]\n"), want: "a b", first: "the server listed"},
 		{name: "two, and the body is wanted", answer: respond(200, jsonUTF8, "["+a+","+b+"]"), keep: true, want: "a b"},
 		{name: "none", answer: respond(200, jsonUTF8, "[]"), first: "an empty list"},
 		{name: "in another format", answer: respond(200, "text/pson", "["+a+","+b+"]"), want: "a b"},
 		{name: "none in another format", answer: respond(200, "text/pson", "[]"), first: "an empty list"},
-		{name: "404", answer: respond(404, jsonUTF8, document("Not Found: x", "RESOURCE_NOT_FOUND")), first: "the empty list stands for a 404"},
-		{name: "500", answer: respond(500, jsonUTF8, document("Server Error: x", "RUNTIME_ERROR")), err: "Error 500 on SERVER: Server Error: x", first: "issue_kind RUNTIME_ERROR"},
+		{name: "404", answer: respond(404, jsonUTF8, document("Not Found: x", "RESOURCE_NOT_FOUND")), first: "Puppet takes this for an empty list"},
+		{name: "500", answer: respond(500, jsonUTF8, document("Server Error: x", "RUNTIME_ERROR")), err: "Error 500 on SERVER: Server Error: x", first: "answered 500 Internal Server Error"},
 		{name: "no type", answer: respond(200, "", "[]"), err: "No content type in http response"},
 		{name: "no list", answer: respond(200, jsonUTF8, a), err: "the answer is no list"},
 		{name: "empty", answer: respond(200, jsonUTF8, ""), err: "Failed to deserialize multiple Puppet::FileServing::Metadata from json: EOF"},

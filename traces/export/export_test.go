@@ -85,11 +85,11 @@ func site(t testing.TB, o store.Options) *store.Store {
 	add(catalog, nil)
 	add(&traces.Trace{
 		Verb: traces.Find, Indirection: "node", Key: "web01", Run: run, Parent: 1, ParentStep: traces.Terminus,
-		Primary: slot("exec", traces.FromSetting, "puppet.conf:4"), Outcome: traces.NilHidden, Notes: []string{"the classifier (ENC) printed nothing, so Puppet has no node"},
+		Primary: slot("exec", traces.FromSetting, "puppet.conf:4"), Outcome: traces.NilHidden, Notes: []traces.Remark{{Step: traces.Terminus, Explains: traces.AnAnswer, Text: "the classifier (ENC) printed nothing, so Puppet has no node"}},
 	}, nil)
 	facts := &traces.Trace{
 		Verb: traces.Save, Indirection: "facts", Key: "=cmd|' /C calc'!A0", Primary: slot("yaml", traces.FromRoutesFile, "routes.yaml:3"), Outcome: traces.Good,
-		Notes: []string{hostile},
+		Notes: []traces.Remark{{Step: traces.Terminus, Explains: traces.AnAnswer, Text: hostile}},
 	}
 	facts.Sent = traces.Value{Model: "facts", Format: "json", Body: []byte(`{"name":"web01","values":{"db":[{"pw":"hunter2"}]}}`)}
 	add(facts, nil)
@@ -579,7 +579,7 @@ func TestStory(t *testing.T) {
 	t.Parallel()
 	text, _ := write(t, site(t, store.Options{}), export.Story)
 	for _, want := range []string{
-		"2025-11-20 14:03:12.123Z  #1 find catalog web01  err  40 ms  terminus rest failed: Error 500 on SERVER: no role",
+		"2025-11-20 14:03:12.123Z  #1 find catalog web01  err  40 ms  the server failed: Error 500 on SERVER: no role",
 		"  asked     terminus rest: failed",
 		"the classifier (ENC) printed nothing, so Puppet has no node",
 		`a\x1b[31mb\u202ec\u200dd\x9be\xff\U000e0001`,

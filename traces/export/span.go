@@ -188,8 +188,14 @@ func describe(s *span, t *traces.Trace) {
 		attrs = withAttr(attrs, "puppet.step", f.Step.String())
 		s.events = append(s.events, event{t.Start.Add(t.Steps[f.Step].At + t.Steps[f.Step].Took), "exception", attrs})
 	}
-	for _, n := range slices.Concat(t.Touched, t.Notes) {
-		s.events = append(s.events, event{t.Start, "note", []attr{{"indirtui.note", n}}})
+	note := func(text string) {
+		s.events = append(s.events, event{t.Start, "note", []attr{{"indirtui.note", text}}})
+	}
+	for _, change := range t.Touched {
+		note(change)
+	}
+	for _, n := range t.Notes {
+		note(n.Text)
 	}
 	s.isError, s.failed = t.Outcome == traces.Err || t.Outcome == traces.Part, t.Error
 }

@@ -226,7 +226,7 @@ func (s *Store) judgeFacts(t *traces.Trace) {
 		return
 	}
 	if env := c.names.name(r.env); env != "" && t.Environment != "" && env != shorten(t.Environment, maxName) {
-		t.Notes = append(t.Notes, fmt.Sprintf("stored under environment %s, but the last catalog of %s was asked for in environment %s (#%d)", t.Environment, t.Key, env, id))
+		t.Explain(fmt.Sprintf("stored under environment %s, but the last catalog of %s was asked for in environment %s (#%d)", t.Environment, t.Key, env, id))
 	}
 }
 

@@ -179,7 +179,7 @@ func TestLongLines(t *testing.T) {
 	value := strings.Repeat("é\x00", 1<<20)
 	record(s, find("catalog", "web01"), value)
 	tr := find("catalog", "web02")
-	tr.Notes = []string{value}
+	tr.Notes = []traces.Remark{{Text: value}}
 	record(s, tr, nil)
 	long := find("facts", strings.Repeat("k", 10_000))
 	record(s, long, nil)
@@ -191,7 +191,7 @@ func TestLongLines(t *testing.T) {
 	if b, err := r.Body(got.Value); err != nil || string(b) != value {
 		t.Errorf("got %d bytes, %v", len(b), err)
 	}
-	if got, err := r.Trace(2); err != nil || got.Notes[0] != value {
+	if got, err := r.Trace(2); err != nil || got.Notes[0].Text != value {
 		t.Errorf("got %v", err)
 	}
 	row, _ := r.Row(3)

@@ -99,7 +99,7 @@ func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
 	defer func() {
 		if p := recover(); p != nil {
 			v = traces.Value{}
-			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("the value cannot be shown: %v", p))
+			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], traces.Remark{Step: traces.Caller, Text: fmt.Sprintf("the value cannot be shown: %v", p)})
 		}
 	}()
 	if v, ok := s.rendered.find(t.Indirection, instance); ok {
@@ -207,9 +207,9 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 			text(t)
 		}
 	}
-	m.Notes = append([]string(nil), m.Notes...)
+	m.Notes = append([]traces.Remark(nil), m.Notes...)
 	for i := range m.Notes {
-		text(&m.Notes[i])
+		text(&m.Notes[i].Text)
 	}
 	m.Touched = append([]string(nil), m.Touched...)
 	for i := range m.Touched {

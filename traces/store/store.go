@@ -39,7 +39,7 @@
 //	 "caches":[…],"spans":[{"id":…,"parent":…,"step":…,"kind":…,"name":…,"is":…,
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
-//	 "notes":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
+//	 "notes":[…],"noted":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
 //	 "sent":{…},"named":…,"failed":…,"failedwith":…,"error":…}
 //	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
 //	{"comment":7,"text":…,"t":…}              a comment

@@ -49,6 +49,7 @@ type line struct {
 	Spans       []lineSpan   `json:"spans"`
 	Faults      []lineFault  `json:"faults"`
 	Notes       []string     `json:"notes"`
+	About       []string     `json:"noted"`
 	Changes     []string     `json:"changes"`
 	Held        int64        `json:"held"`
 	Value       lineValue    `json:"value"`
@@ -184,6 +185,40 @@ func (o object) strs(name string, values []string) object {
 		return o
 	}
 	return list(o.name(name), values, func(o object, s *string) object { return appendText(o, *s) })
+}
+
+// notes appends the texts of notes, and which step and outcome each is about:
+// "terminus", "terminus answer".
+func (o object) notes(notes []traces.Remark) object {
+	if len(notes) == 0 {
+		return o
+	}
+	o = list(o.name("notes"), notes, func(o object, n *traces.Remark) object { return appendText(o, n.Text) })
+	return list(o.name("noted"), notes, func(o object, n *traces.Remark) object {
+		about := n.Step.String()
+		if n.Explains != traces.NoOutcome {
+			about += notedSep + n.Explains.String()
+		}
+		return appendText(o, about)
+	})
+}
+
+// notedSep stands between a step, whose name may have a blank, and an outcome.
+const notedSep = ": "
+
+// notesOf returns the notes of a line. Where a recording does not name what a note
+// is about, it explains nothing.
+func notesOf(texts, about []string) []traces.Remark {
+	var notes []traces.Remark
+	for i, text := range texts {
+		n := traces.Remark{Step: traces.Terminus, Text: text}
+		if i < len(about) {
+			step, outcome, _ := strings.Cut(about[i], notedSep)
+			n.Step, n.Explains = stepOf(step), traces.ParseExplains(outcome)
+		}
+		notes = append(notes, n)
+	}
+	return notes
 }
 
 // list appends a JSON array.
@@ -411,7 +446,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
 	})
-	return end(o.strs("notes", t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	return end(o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -508,7 +543,7 @@ func (l *line) trace() *traces.Trace {
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Transaction: l.Transaction, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
-		Outcome: l.outcome(), Served: serveds[l.Served], Notes: l.Notes, Touched: l.Changes, Held: time.Duration(l.Held), Value: l.Value.value(), Sent: l.SentValue.value(),
+		Outcome: l.outcome(), Served: serveds[l.Served], Notes: notesOf(l.Notes, l.About), Touched: l.Changes, Held: time.Duration(l.Held), Value: l.Value.value(), Sent: l.SentValue.value(),
 		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
 	}
 	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {

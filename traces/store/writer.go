@@ -432,8 +432,8 @@ func sizeOf(t *traces.Trace) int64 {
 	for i := range t.Faults {
 		n += 128 + len(t.Faults[i].Message) + len(t.Faults[i].Hidden)
 	}
-	for _, s := range t.Notes {
-		n += len(s)
+	for i := range t.Notes {
+		n += int(unsafe.Sizeof(t.Notes[i])) + len(t.Notes[i].Text)
 	}
 	for _, s := range t.Touched {
 		n += len(s)

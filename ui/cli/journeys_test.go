@@ -414,7 +414,7 @@ func TestJourney3WhyACachedCatalog(t *testing.T) {
 		tr.sees("8 stale")
 		tr.filter("out=stale", "8 of 1 047").cursor(" 1044 ", "C json", "stale")
 		tr.golden("journey3-stale")
-		tr.key("enter", "#1044 find catalog web01.example.com", "STORY", "#1041", "1h 31m").
+		tr.key("enter", "#1044 find catalog web01.example.com", "STORY", "#1041", "91 min old").
 			line("5    terminus upstre", "not asked", "ignore_terminus, by agent").line("expiry  ", "never expires: json")
 		tr.golden("journey3-cached")
 		tr.key("{", "#1041 find catalog web01.example.com", " err ").line("GET /catalog", "x  5.2", "500")

@@ -43,7 +43,7 @@ func Written(log session.Log, t *traces.Trace) *indirector.Request {
 			if req.Wants == nil {
 				req.Wants = new(indirector.Wants)
 			}
-			req.Wants.Notes = append(req.Wants.Notes, "option "+o.Name+" was not recorded in full and is left out of the replay")
+			req.Wants.Notes = append(req.Wants.Notes, traces.Remark{Text: "option " + o.Name + " was not recorded in full and is left out of the replay"})
 			continue
 		}
 		req.Options = append(req.Options, indirector.Option{Name: o.Name, Value: o.Value})

@@ -77,7 +77,7 @@ func (st *stay) trace(env *session.Env) *traces.Trace {
 	t.Outcome = traces.HeldOutcome
 	t.Key, t.Flags = st.Request.Key, st.Request.Flags
 	t.Took = max(st.Since.Sub(t.Start)-t.Held, 0)
-	t.Notes = append([]string{"held " + HeldAt(&st.Held) + " by " + st.By + "; enter opens it, c lets it go on"}, t.Notes...)
+	t.Explain("held " + HeldAt(&st.Held) + " by " + st.By + "; enter opens it, c lets it go on")
 	if env.RedactText != nil {
 		return store.Redacted(&t, env.RedactText)
 	}

@@ -101,7 +101,7 @@ func TestHostileSteps(t *testing.T) {
 	}
 	tr := find(strings.Repeat("k\x1b[2J", 1<<15))
 	tr.Error = strings.Repeat("line\u202e\n", 1<<16)
-	tr.Notes = []string{tr.Error}
+	tr.Notes = []traces.Remark{{Step: traces.Terminus, Explains: traces.AnyFailure, Text: tr.Error}}
 	open(t, tr).Try(keys...)
 }
 

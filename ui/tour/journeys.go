@@ -22,7 +22,7 @@ func Journeys() []Journey {
 		}},
 		{"why did the agent use a cached catalog?", []Step{
 			{"/ out=stale enter", "stale: the cache answered because the terminus had failed before. From outside such a run looks fine.", []string{"out=stale", " of "}, []string{" / out="}},
-			{"enter", "The story says it in one sentence, with the number of the request that failed and how old the catalog is.", []string{"BECAUSE", "STORY", "1h 31m"}, nil},
+			{"enter", "The story says it in one sentence, with the number of the request that failed and how old the catalog is.", []string{"BECAUSE", "STORY", "91 min old"}, nil},
 			{"{", "{ goes to the request before it in the same run: the one that failed, with what the server said.", []string{"500", " err "}, nil},
 			{"D", "D compares with the last good answer for the same key.", []string{"Compare  #", "provenance A:"}, nil},
 			{"esc", "Back.", []string{"STORY"}, []string{"provenance A:"}},

@@ -54,7 +54,7 @@ func HostileTrace(r *rand.Rand, i int) traces.Trace {
 		Verb: traces.Verb(1 + r.IntN(6)), Indirection: text(), Key: text(), Environment: text(), Run: text(), Caller: text(), Application: text(),
 		Start: Began.Add(time.Duration(i) * time.Second), Took: time.Duration(r.Int64N(1e12)), Outcome: traces.Outcome(1 + r.IntN(int(traces.OutcomeCount)-1)),
 		Served: traces.Served(r.IntN(4)), Flags: traces.Flags(r.IntN(16)), Idle: traces.Flags(r.IntN(16)), Primary: slot(), Cache: slot(),
-		Options: []traces.Option{{Name: text(), Value: text()}}, Named: text(), Error: text(), Notes: []string{text()},
+		Options: []traces.Option{{Name: text(), Value: text()}}, Named: text(), Error: text(), Notes: []traces.Remark{{Step: traces.Step(r.IntN(traces.StepCount)), Explains: traces.Explains(r.IntN(3)), Text: text()}},
 	}
 	for s := range tr.Steps {
 		tr.Steps[s] = traces.Question{

@@ -156,6 +156,7 @@ func eventful(at time.Time) []traces.Trace {
 	lost := answered(next(210), traces.Find, "file_metadata", "modules/app/a.conf", "rest", "", 12)
 	lost.Outcome, lost.Served, lost.Value.Body = traces.NilHidden, traces.ByNone, nil
 	lost.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFrom404, "Not Found: Could not find file_metadata modules/app/a.conf", 12)
+	lost.Notes = []traces.Remark{{Step: traces.Terminus, Explains: traces.AnAnswer, Text: "the server (puppet:8140) has no file_metadata modules/app/a.conf: 404"}}
 	facts := hit(next(21), "facts", web, "facter", "json", 2)
 	enc := answered(next(143), traces.Find, "node", "db07.example.com", "exec", "", 398)
 	enc.Outcome, enc.Served, enc.Value.Body, enc.Run = traces.NilHidden, traces.ByNone, nil, "9c02"
@@ -202,7 +203,6 @@ func stale(at time.Time) traces.Trace {
 	tr.Steps[traces.Expiry] = question(traces.OK, traces.NoExpiryKept, "json", 0)
 	tr.Steps[traces.Terminus] = question(traces.NotAsked, traces.SkippedIgnoreTerminus, "agent", 0)
 	tr.Value.Body = []byte(catalog)
-	tr.Notes = []string{"#37 failed with 500; the cache answered with a catalog written 1h 31m ago"}
 	return tr
 }
 

@@ -31,15 +31,15 @@ const (
 func (a *Authority) autosign(ctx context.Context, name string, csr []byte) (bool, error) {
 	switch a.cfg.Autosign {
 	case "true":
-		traces.AddNote(ctx, "autosign is true")
+		traces.Explain(ctx, "autosign is true")
 		return true, nil
 	case "false", "":
-		traces.AddNote(ctx, "autosign is false")
+		traces.Explain(ctx, "autosign is false")
 		return false, nil
 	}
 	info, err := os.Stat(a.cfg.Autosign)
 	if errors.Is(err, fs.ErrNotExist) {
-		traces.AddNote(ctx, "autosign: there is no "+a.cfg.Autosign)
+		traces.Explain(ctx, "autosign: there is no "+a.cfg.Autosign)
 		return false, nil
 	}
 	if err != nil {
@@ -58,10 +58,10 @@ func (a *Authority) autosign(ctx context.Context, name string, csr []byte) (bool
 		traces.AddNote(ctx, fmt.Sprintf(msgPattern, pattern, a.cfg.Autosign))
 	}
 	if line == 0 {
-		traces.AddNote(ctx, "autosign: no line of "+a.cfg.Autosign+" matches")
+		traces.Explain(ctx, "autosign: no line of "+a.cfg.Autosign+" matches")
 		return false, nil
 	}
-	traces.AddNote(ctx, fmt.Sprintf("autosign: %s:%d matches", a.cfg.Autosign, line))
+	traces.Explain(ctx, fmt.Sprintf("autosign: %s:%d matches", a.cfg.Autosign, line))
 	return true, nil
 }
 
@@ -125,7 +125,7 @@ func (a *Authority) policy(ctx context.Context, name string, csr []byte) (bool, 
 		code := exit.ExitCode()
 		span.End("exit "+strconv.Itoa(code), traces.Because{}, nil)
 		a.cfg.Log.Warn(fmt.Sprintf(msgRejected, command, name, code))
-		traces.AddNote(ctx, fmt.Sprintf(msgRejected, command, name, code))
+		traces.Explain(ctx, fmt.Sprintf(msgRejected, command, name, code))
 		return false, nil
 	case err != nil && !errors.Is(err, io.ErrClosedPipe) && !brokenPipe(err) && !errors.Is(err, exec.ErrWaitDelay):
 		span.End("not started", traces.Because{}, err)

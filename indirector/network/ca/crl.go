@@ -129,7 +129,7 @@ func (a *Authority) revokeSerials(ctx context.Context, names []string, serials [
 	switch added {
 	case 0:
 		a.cfg.Log.Info(msgNoneToRevoke)
-		traces.AddNote(ctx, msgNoneToRevoke)
+		traces.Explain(ctx, msgNoneToRevoke)
 	case 1:
 		a.cfg.Log.Info("Revoked 1 certificate: " + strings.Join(names, ", "))
 	default:
@@ -236,7 +236,7 @@ const (
 func (a *Authority) UpdateCRLs(ctx context.Context, text []byte) error {
 	incoming, err := ParseCRLs(text)
 	if err != nil {
-		traces.AddNote(ctx, err.Error())
+		traces.ExplainFailure(ctx, err.Error())
 		return refuse(BadList, msgNoCRLs)
 	}
 	return a.locked(ctx, func() error {

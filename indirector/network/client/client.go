@@ -421,7 +421,7 @@ func (c *Client) follow(ctx context.Context, x *Exchange, to target) (*Answer, e
 func (c *Client) pause(ctx context.Context, answer *Answer, wait time.Duration) error {
 	seconds := int(wait / time.Second)
 	c.log.Warn(sleeping(seconds))
-	traces.AddNote(ctx, noteSleeping(answer, seconds))
+	traces.Explain(ctx, noteSleeping(answer, seconds))
 	_, span := traces.Start(ctx, traces.Note, sleeping(seconds))
 	err := c.o.Sleep(ctx, wait)
 	span.End("waited", traces.Because{Reason: traces.Retried, About: "Retry-After: " + answer.Header.Get("Retry-After")}, err)

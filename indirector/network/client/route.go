@@ -133,7 +133,7 @@ func (c *Client) route(ctx context.Context, x *Exchange) (*Answer, error) {
 			done = true
 			c.remember(run, x.Service, f)
 			if len(tried) > 0 {
-				traces.AddNote(ctx, fmt.Sprintf("%s answered after %s did not", f.candidate, strings.Join(tried, " and ")))
+				traces.Explain(ctx, fmt.Sprintf("%s answered after %s did not", f.candidate, strings.Join(tried, " and ")))
 			}
 			return true
 		})
@@ -314,7 +314,7 @@ func (c *Client) byList(ctx context.Context, run, list, source string, tried *[]
 		}
 		if failure := (*indirector.Failure)(nil); errors.As(err, &failure) && strings.HasPrefix(failure.Class, "Puppet::SSL::") {
 			if rest := len(entries) - i - 1; rest > 0 {
-				traces.AddNote(ctx, fmt.Sprintf("TLS errors do not try the next route: %d more of server_list not asked after %s: %s", rest, f.candidate, cause(err)))
+				traces.ExplainFailure(ctx, fmt.Sprintf("Puppet stops at a TLS error, so %d more of server_list was not asked: %s: %s", rest, f.candidate, cause(err)))
 			}
 			return true, err
 		}

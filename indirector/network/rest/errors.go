@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 )
@@ -147,6 +148,29 @@ func (m Missing) String() string {
 		return missings[m]
 	}
 	return fmt.Sprintf("Missing(%d)", m)
+}
+
+// About is a sentence about a 404 of a server to a request.
+func (e *Error) About(host string, req *indirector.Request) string {
+	switch e.Missing() {
+	case MissingEnvironment:
+		s := fmt.Sprintf("the server (%s) has no environment '%s' (404)", host, req.Environment)
+		if req.Indirection == "node" && req.Verb == indirector.Find { // REST-URL-03
+			s += "; the catalog will be compiled all the same, in the server's own environment (usually production)"
+		}
+		return s
+	case MissingIndirection:
+		return fmt.Sprintf("the server (%s) does not know the indirection %s (404)", host, req.Indirection)
+	case MissingRemote:
+		return fmt.Sprintf("the server (%s) does not answer requests for %s over the network (404)", host, req.Indirection)
+	case MissingElsewhere:
+		s := host + " answered 404, but not as Puppet does: a proxy or another web server is in the way"
+		if e.Message != "" {
+			s += fmt.Sprintf(" (it wrote %q)", e.Message)
+		}
+		return s
+	}
+	return fmt.Sprintf("the server (%s) has no %s %s: 404", host, req.Indirection, req.Key)
 }
 
 // Missing returns what a 404 did not find. A missing environment is known by

@@ -71,7 +71,7 @@ func (c *call) refused(e *Error, at traces.Step) {
 		note += " " + e.Kind
 	}
 	first, _, _ := strings.Cut(t.Error, "\n")
-	t.Notes = append(t.Notes, note+": "+first)
+	t.Notes = append(t.Notes, traces.Remark{Step: at, Explains: traces.AnyFailure, Text: note + ": " + first})
 	t.Faults = append(t.Faults, traces.Fault{Origin: at.String(), Step: at, Message: t.Error, Hidden: e.why, Shown: true})
 	t.ID = rec.Begin(t)
 	t.Took = max(c.h.o.Now().Sub(c.start), 1)

@@ -485,7 +485,7 @@ func (c *call) admitted() error {
 	case err == nil:
 		return nil
 	case errors.As(err, &unknown) && c.req.Indirection == "catalog" && c.req.Verb == indirector.Find:
-		c.wants.Notes = append(c.wants.Notes, fmt.Sprintf("environment %s does not exist here; catalogs need none, so the server's own is used", c.req.Environment))
+		c.wants.Notes = append(c.wants.Notes, traces.Remark{Step: traces.Terminus, Explains: traces.AnAnswer, Text: fmt.Sprintf("there is no environment %s here; a catalog needs none, so it is of the server's own", c.req.Environment)})
 		c.req.Environment = ""
 		return nil
 	case errors.As(err, &unknown):

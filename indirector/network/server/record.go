@@ -54,7 +54,7 @@ func (s *Server) end(t *traces.Trace, step traces.Step, origin, message, why str
 		t.Steps[step] = traces.Question{Answer: traces.Raised, Because: traces.Because{Reason: traces.TerminusRaised, About: message}}
 	}
 	t.Faults = append(t.Faults, traces.Fault{Origin: origin, Step: step, Message: message, Hidden: why, Shown: true})
-	t.Notes = append(t.Notes, message+": "+why)
+	t.Notes = append(t.Notes, traces.Remark{Step: step, Explains: traces.AnyFailure, Text: message + ": " + why})
 	s.o.Recorder.End(t, nil)
 }
 

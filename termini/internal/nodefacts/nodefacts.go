@@ -34,7 +34,7 @@ func (m *Merger) Merge(ctx context.Context, req *indirector.Request, node *model
 	facts, ok := req.Option("facts").(*model.Facts)
 	if !ok {
 		var err error
-		if facts, err = m.find(ctx, node); err != nil || facts == nil {
+		if facts, err = m.find(ctx, req, node); err != nil || facts == nil {
 			return node, err
 		}
 	}
@@ -43,7 +43,18 @@ func (m *Merger) Merge(ctx context.Context, req *indirector.Request, node *model
 	return &merged, nil
 }
 
-func (m *Merger) find(ctx context.Context, node *model.Node) (*model.Facts, error) {
+// misplaced is a sentence about a node whose environment does not exist. Pain P24.
+func (m *Merger) misplaced(req *indirector.Request, node *model.Node, unknown *indirector.EnvironmentNotFound) string {
+	switch {
+	case unknown.Name == req.Environment:
+		return fmt.Sprintf("%s was asked for in environment %s, which is not in %s", node.Name, unknown.Name, unknown.Path)
+	case m.Env.Terminus == "exec":
+		return fmt.Sprintf("the classifier put %s into environment %s, which is not in %s", node.Name, unknown.Name, unknown.Path)
+	}
+	return fmt.Sprintf("%s put %s into environment %s, which is not in %s", m.Env.Terminus, node.Name, unknown.Name, unknown.Path)
+}
+
+func (m *Merger) find(ctx context.Context, req *indirector.Request, node *model.Node) (*model.Facts, error) {
 	ctx, span := traces.Start(ctx, traces.Nested, "find facts "+node.Name)
 	resp, err := m.Env.Do(ctx, &indirector.Request{
 		Indirection: "facts", Verb: indirector.Find, Key: node.Name, Environment: node.Environment,
@@ -60,6 +71,7 @@ func (m *Merger) find(ctx context.Context, node *model.Node) (*model.Facts, erro
 	case errors.As(err, &unknown):
 		// Setting the environment of the node fails before facts are looked for.
 		span.End("failed", traces.Because{}, err)
+		traces.ExplainFailure(ctx, m.misplaced(req, node, unknown))
 		return nil, &indirector.Failure{Class: "Puppet::Environments::EnvironmentNotFound", Message: unknown.Error(), Path: unknown.Path, Err: unknown}
 	case errors.As(err, &missing) && missing.Aborts:
 		span.End("failed", traces.Because{}, err)

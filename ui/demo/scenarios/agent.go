@@ -54,7 +54,7 @@ func agentScenarios() []Scenario {
 				req.Caller = "configurer (use_cached_catalog)"
 				s.must(req)
 			},
-			First:   "primary skipped: ignore_terminus set by configurer (use_cached_catalog)",
+			First:   "use_cached_catalog is on: the server was not asked, and the cached catalog (40 days old) was used",
 			Decided: []string{"rest: application agent", "cache json: application agent"}, Outcome: traces.Hit,
 		},
 		failingPuppetDB(),
@@ -64,9 +64,9 @@ func agentScenarios() []Scenario {
 				s.must(find("catalog", "n1"))
 				s.exists("var/client_data/catalog/n1.json", false)
 			},
-			First:   "storeconfigs hook replaced the cache: catalog goes to store_configs",
+			First:   "storeconfigs is on: it replaced the catalog cache by store_configs",
 			Decided: []string{"cache store_configs: application apply, setting catalog_cache_terminus, storeconfigs"}, Outcome: traces.Good,
-			Problem: "storeconfigs hook replaced the cache",
+			Problem: "storeconfigs is on: it replaced the catalog cache",
 		},
 	}
 }
@@ -88,7 +88,7 @@ func failingPuppetDB() Scenario {
 			s.fails(with(find("facts", "n1"), traces.IgnoreCache), "to PuppetDB: Connection refused")
 			s.must(find("facts", "n1"))
 		},
-		First:   "hit in cache yaml, written 0s ago, primary puppetdb not asked; last primary result: error of #4: Failed to find facts",
+		First:   "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4): Failed to find facts for n1 to PuppetDB: Connection refused",
 		Decided: []string{"puppetdb: routes file, routes.yaml:3", "cache yaml: routes file, routes.yaml:4"}, Outcome: traces.Hit,
 	}
 }

@@ -49,7 +49,7 @@ func cacheScenarios() []Scenario {
 				s.Wait(13 * time.Minute)
 				s.must(find("facts", "n1"))
 			},
-			First:   "cache hit, expires in 17 min; facter not run",
+			First:   "cached facts, good for 17 more minutes; facter was not run",
 			Decided: []string{"facter: routes file, routes.yaml:3", "cache yaml: routes file, routes.yaml:4"},
 			Outcome: traces.Hit,
 		},
@@ -67,7 +67,7 @@ func cacheScenarios() []Scenario {
 					s.fault("classes: got %s, want old", got)
 				}
 			},
-			First:   "immortal cache entry: node/yaml drops expiration",
+			First:   "served from a 30-day-old cache entry that never expires (yaml does not store an expiry for nodes); exec was not asked",
 			Decided: []string{"exec: setting node_terminus, puppet.conf:2 [server]", "cache yaml: application server, setting node_cache_terminus, puppet.conf:4 [server]"},
 			Outcome: traces.Hit,
 		},
@@ -80,7 +80,7 @@ func cacheScenarios() []Scenario {
 					s.fault("got %v, %v; want nothing", v, err)
 				}
 			},
-			First:   "cache had it, expired 5 min ago; primary skipped by flag",
+			First:   "the cached copy expired 5 min ago, and the caller forbade asking anyone else",
 			Decided: []string{"routes.yaml:3", "routes.yaml:4"},
 			Outcome: traces.Nil,
 		},
@@ -100,7 +100,7 @@ func cacheScenarios() []Scenario {
 					s.fault("classes: got %s, want new", got)
 				}
 			},
-			First:   "cache skipped: flag from configurer (node lookup)",
+			First:   "the agent asked not to use the cache (ignore_cache, node lookup)",
 			Decided: []string{"exec: setting node_terminus, puppet.conf:2 [agent]", "cache json: routes file, routes.yaml:3"},
 			Outcome: traces.Good,
 		},
@@ -111,7 +111,7 @@ func cacheScenarios() []Scenario {
 				s.exists("var/client_yaml/catalog/n1.yaml", true)
 				s.must(with(find("catalog", "n1"), traces.IgnoreTerminus))
 			},
-			First:   "yaml catalogs cannot be read back by Puppet 7/8",
+			First:   "Puppet 7 and 8 cannot read a catalog back from YAML",
 			Decided: []string{"rest: application agent, setting catalog_terminus", "cache yaml: application agent, setting catalog_cache_terminus, puppet.conf:2 [agent]"},
 			Outcome: traces.Hit,
 		},
@@ -129,14 +129,14 @@ func cacheScenarios() []Scenario {
 				}
 				s.Last = last
 			},
-			First:   "cache key other ≠ requested n1",
+			First:   "the catalog is named other, not n1: the agent keeps it as other, so that a fallback for n1 will find nothing",
 			Decided: []string{"rest: application agent", "cache json: application agent"},
 			Outcome: traces.Good,
 		},
 		{
 			Name: "S-27 corrupt cache file", scene: corrupt,
 			play:    func(s *Stage) { s.must(find("catalog", "n1")) },
-			First:   "cache read error swallowed",
+			First:   "the cache (json) could not be read, and Puppet goes on without it; the server answered: Could not parse JSON data for catalog n1: Could not intern from rich_data_json: unexpected end at line 1 column 21",
 			Decided: []string{"rest: application agent", "cache json: application agent"},
 			Outcome: traces.ErrHidden,
 		},
@@ -147,7 +147,7 @@ func cacheScenarios() []Scenario {
 					s.fault("got %v, %v; want the answer to be lost", v, err)
 				}
 			},
-			First:   "primary ok, cache write failed (stage cache.write)",
+			First:   "the server answered, but the cache could not be written (mkdir $dir/var/client_data/catalog: not a directory), so Puppet throws the answer away",
 			Decided: []string{"cache json: application agent"},
 			Outcome: traces.Err,
 		},
@@ -164,7 +164,7 @@ func cacheScenarios() []Scenario {
 					s.fault("resources: got %d and %d, want 1 and 2", len(first.Resources), len(second.Resources))
 				}
 			},
-			First:   "cached result is unfiltered",
+			First:   "exported and virtual resources are still in it: a cached catalog is not filtered",
 			Decided: []string{"compiler: setting catalog_terminus, default", "cache json: application apply, setting catalog_cache_terminus, puppet.conf:2 [main]"},
 			Outcome: traces.Hit,
 		},
@@ -177,9 +177,9 @@ func cacheScenarios() []Scenario {
 				s.must(save("report", &model.Report{Host: "n1"}))
 				s.exists("var/state/last_run_report.yaml", false)
 			},
-			First:   "no cache set for report in application device",
+			First:   "puppet device keeps no last report: it has no cache for reports",
 			Decided: []string{"rest: application device"},
-			Outcome: traces.Good, Problem: "no cache set for report in application device",
+			Outcome: traces.Good, Problem: "puppet device keeps no last report",
 		},
 		{
 			Name: "S-50 the clock is ahead", scene: factsCache,
@@ -191,7 +191,7 @@ func cacheScenarios() []Scenario {
 				s.Wait(time.Hour)
 				s.must(find("facts", "n1"))
 			},
-			First:   "expired by 30m0s; clock differs from file mtime by 30m0s",
+			First:   "the cached facts expired 30 min ago, so facter was asked; the file was written 30 min after it had expired: it was copied, or two clocks disagree",
 			Decided: []string{"routes.yaml:3", "routes.yaml:4"},
 			Outcome: traces.Good,
 		},
@@ -214,7 +214,7 @@ func classifierScenarios() []Scenario {
 	return []Scenario{
 		{
 			Name: "S-07 ENC exits 1", scene: server(map[string]string{"bin/enc": encFails}), play: fails,
-			First: "ENC exit 1; stderr (hidden by Puppet): cannot connect to db", Decided: decided, Outcome: traces.Err,
+			First: `the classifier failed (exit 1): "cannot connect to db", which Puppet does not show`, Decided: decided, Outcome: traces.Err,
 		},
 		{
 			Name: "S-08 ENC prints nothing", scene: server(map[string]string{"bin/enc": "#!/bin/sh\necho\n"}),
@@ -227,7 +227,7 @@ func classifierScenarios() []Scenario {
 		},
 		{
 			Name: "S-09 ENC is not there", scene: server(nil), play: fails,
-			First: "ENC not started: no such file: $dir/bin/enc", Decided: decided, Outcome: traces.Err,
+			First: "the classifier could not be started: no such file: $dir/bin/enc", Decided: decided, Outcome: traces.Err,
 		},
 		{
 			Name: "S-09 ENC is not executable", scene: server(map[string]string{"bin/": ""}),
@@ -237,7 +237,7 @@ func classifierScenarios() []Scenario {
 				}
 				fails(s)
 			},
-			First: "ENC not started: permission denied: $dir/bin/enc", Decided: decided, Outcome: traces.Err,
+			First: "the classifier could not be started: permission denied: $dir/bin/enc", Decided: decided, Outcome: traces.Err,
 		},
 	}
 }
@@ -290,13 +290,13 @@ func routeScenarios() []Scenario {
 				Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))},
 			},
 			play:    func(s *Stage) { s.must(find("catalog", "n1")) },
-			First:   `facts not collected: catalog terminus is the string "rest", agent tests for the symbol`,
+			First:   `no facts are sent: the terminus of catalog is the string "rest", and the agent looks for the symbol :rest`,
 			Decided: []string{"rest: routes file, routes.yaml:1"}, Outcome: traces.Good,
-			Problem: `facts not collected: catalog terminus is the string "rest"`,
+			Problem: `no facts are sent: the terminus of catalog is the string "rest"`,
 		},
 		{
 			Name: "S-12 cache: none", scene: server("server:\n  node:\n    cache: none\n"), play: nothing("node"),
-			First:   "none is not a terminus of node; a route cannot disable a cache",
+			First:   "Puppet would not start: Could not find terminus none for indirection node; none is not a terminus of node; a route cannot disable a cache (routes.yaml:3)",
 			Decided: []string{"memory: setting node_terminus, puppet.conf:2 [main]"}, Outcome: traces.Nil,
 			Problem: "routes.yaml:3: none is not a terminus of node; a route cannot disable a cache",
 		},
@@ -311,13 +311,13 @@ func routeScenarios() []Scenario {
 		},
 		{
 			Name: "S-12 cache: false and nothing else", scene: server("server:\n  node:\n    cache: false\n"), play: nothing("node"),
-			First:   "entry 'node' has neither a terminus nor a cache (routes.yaml:2: a route cannot disable a cache)",
+			First:   "Puppet would not start: entry 'node' has neither a terminus nor a cache; a route cannot disable a cache (routes.yaml:2)",
 			Decided: []string{"memory: setting node_terminus, puppet.conf:2 [main]"}, Outcome: traces.Nil,
 			Problem: "a route cannot disable a cache",
 		},
 		{
 			Name: "S-13 empty routes.yaml", scene: server("---\n"), play: nothing("node"),
-			First:   "routes.yaml is empty",
+			First:   "Puppet would not start: routes.yaml is empty",
 			Decided: []string{"memory: setting node_terminus, puppet.conf:2 [main]"}, Outcome: traces.Nil,
 			Problem: "routes.yaml is empty",
 		},
@@ -335,7 +335,7 @@ func routeScenarios() []Scenario {
 				s.Withdraw("facts", traces.FromFace)
 				nothing("facts")(s)
 			},
-			First: "two singletons: symbol and string", Decided: []string{"memory: routes file, routes.yaml:3"}, Outcome: traces.Nil,
+			First: `"memory" from routes.yaml:3 and :memory from code are two different stores`, Decided: []string{"memory: routes file, routes.yaml:3"}, Outcome: traces.Nil,
 		},
 		{
 			Name: "S-40 what catalog download leaves behind",
@@ -357,7 +357,7 @@ func routeScenarios() []Scenario {
 				s.must(save("catalog", got))
 				s.must(find("catalog", "n1"))
 			},
-			First:   "terminus set by face catalog download at 15:09:26",
+			First:   "`puppet catalog download` has switched catalog to yaml (15:09:26) and did not switch back",
 			Decided: []string{"yaml: face, catalog download"}, Outcome: traces.Good,
 		},
 		{
@@ -376,7 +376,7 @@ func routeScenarios() []Scenario {
 				s.must(find("facts", "n1"))
 				s.Last = last
 			},
-			First: "thread-local override", Decided: []string{"memory: thread worker 1"}, Outcome: traces.Nil,
+			First: `only thread "worker 1" has another terminus (memory)`, Decided: []string{"memory: thread worker 1"}, Outcome: traces.Nil,
 		},
 	}
 }
@@ -407,7 +407,7 @@ func fileScenarios() []Scenario {
 				s.exists("var/server_data/node/n1.json", true)
 				s.Last = last
 			},
-			First: "yaml family does not create base dir; json does", Decided: decided, Outcome: traces.Err,
+			First: "$dir/var/yaml does not exist; json would have created it, yaml does not", Decided: decided, Outcome: traces.Err,
 		},
 		{
 			Name: "S-30 empty YAML file", scene: yamlNode(""),
@@ -416,7 +416,7 @@ func fileScenarios() []Scenario {
 					s.fault("got %v, want false", got)
 				}
 			},
-			First: "file empty → false", Decided: decided, Outcome: traces.Good,
+			First: "the file is empty; YAML reads that as false", Decided: decided, Outcome: traces.Good,
 		},
 		{
 			Name: "S-36 head on yaml", scene: yamlNode(node),
@@ -441,7 +441,7 @@ func fileScenarios() []Scenario {
 					s.fault("got %d, want none", got)
 				}
 			},
-			First: "glob without extension; use n1.yaml or *", Decided: decided, Outcome: traces.Good,
+			First: "yaml compares with file names: search for n1.yaml, or *", Decided: decided, Outcome: traces.Good,
 		},
 		{
 			Name: "S-38 nested fact in a search",
@@ -457,7 +457,7 @@ func fileScenarios() []Scenario {
 					s.fault("got %d, want none", n)
 				}
 			},
-			First: "operator 'family' unknown; only top-level facts", Decided: []string{"json: application server, setting facts_terminus"}, Outcome: traces.Good,
+			First: "only top-level facts can be searched; `os.family` is read as operator \"family\" of fact \"os\"", Decided: []string{"json: application server, setting facts_terminus"}, Outcome: traces.Good,
 		},
 		{
 			Name: "S-49 YAML of an older Puppet",
@@ -471,7 +471,7 @@ func fileScenarios() []Scenario {
 					s.fault("Puppet says:\ngot  %v\nwant %s", err, want)
 				}
 			},
-			First: "file written by an older Puppet (unquoted timestamps)", Decided: []string{"yaml: setting facts_terminus, puppet.conf:2 [main]"}, Outcome: traces.Err,
+			First: "the file was written by an older Puppet: its timestamps have no quotes, and Puppet 7 and 8 refuse them", Decided: []string{"yaml: setting facts_terminus, puppet.conf:2 [main]"}, Outcome: traces.Err,
 		},
 	}
 }

@@ -81,16 +81,16 @@ func remoteScenarios() []Scenario {
 				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: cached_catalog_status=on_failure"), "Error 500 on SERVER: Server Error: Evaluation Error")
 				s.must(inRun(askCatalog("n1"), traces.IgnoreTerminus, ""))
 			},
-			First:   "#2 had failed, so cache json answered, written 3d ago; rest was not asked again: Error 500 on SERVER: Server Error: Evaluation Error",
+			First:   "the server had failed (#2), so the cached catalog (3 days old) was used: Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)",
 			Decided: append(rest, "cache json: application agent"), Outcome: traces.Stale,
 		},
 		{
 			Name: "S-02 agent -t does not fall back", scene: remoteAgent("usecacheonfailure = false\n"), serve: puppetserver(compiles()),
 			play: func(s *Stage) {
 				s.must(askCatalog("n1"))
-				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: fallback disabled by --test (usecacheonfailure=false), so the run is skipped"), "Error 500 on SERVER")
+				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: run skipped, as --test forbids the cached catalog"), "Error 500 on SERVER")
 			},
-			First:   "; fallback disabled by --test (usecacheonfailure=false), so the run is skipped",
+			First:   "run skipped, as --test forbids the cached catalog: the server failed: Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12) (localhost:$PORT, setting server (puppet.conf:2 [main]) answered 500 Internal Server Error)",
 			Decided: rest, Outcome: traces.Err,
 		},
 		{
@@ -103,22 +103,22 @@ func remoteScenarios() []Scenario {
 				req.Environment = "zz"
 				s.nothing(req)
 			},
-			First: "no such environment (RUNTIME_ERROR): Not Found: Could not find environment 'zz'", Outcome: traces.NilHidden,
+			First: "the server (localhost:$PORT) has no environment 'zz' (404); the catalog will be compiled all the same, in the server's own environment (usually production)", Outcome: traces.NilHidden,
 		},
-		missing("the node", "Not Found: Could not find node n1", "RESOURCE_NOT_FOUND", "no such instance (RESOURCE_NOT_FOUND)"),
-		missing("the environment", "Not Found: Could not find environment 'production'", "RUNTIME_ERROR", "no such environment (RUNTIME_ERROR)"),
-		missing("requests over the network", "Not Found: The indirection name 'node' does not support remote requests", "NO_INDIRECTION_REMOTE_REQUESTS", "not for requests over the network"),
+		missing("the node", "Not Found: Could not find node n1", "RESOURCE_NOT_FOUND", "the server (localhost:$PORT) has no node n1: 404"),
+		missing("the environment", "Not Found: Could not find environment 'production'", "RUNTIME_ERROR", "the server (localhost:$PORT) has no environment 'production' (404); the catalog will be compiled all the same, in the server's own environment (usually production)"),
+		missing("requests over the network", "Not Found: The indirection name 'node' does not support remote requests", "NO_INDIRECTION_REMOTE_REQUESTS", "the server (localhost:$PORT) does not answer requests for node over the network (404)"),
 		{
 			Name: "S-18 a 404 of somebody else", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusNotFound, "text/html", "<html><body>Not Found</body></html>"),
 			play:  func(s *Stage) { s.nothing(find("node", "n1")) },
-			First: "not answered by Puppet itself", Outcome: traces.NilHidden,
+			First: `localhost:$PORT answered 404, but not as Puppet does: a proxy or another web server is in the way (it wrote "Not Found")`, Outcome: traces.NilHidden,
 		},
 		{
 			Name: "S-19 the bucket's URL names another host", scene: remoteAgent(""), serve: answer(http.StatusOK, "application/octet-stream", "text of a file"),
 			play: func(s *Stage) {
 				s.must(find("file_bucket_file", "filebucket://other.example.com:8140/md5/e1c06d85ae7b8b032bef47e42e4c08f9"))
 			},
-			First: "rest bucket uses session service, URL host ignored (7/8)", Outcome: traces.Good,
+			First: "Puppet 7 and 8 ignore the host in a filebucket URL; the main server was asked", Outcome: traces.Good,
 		},
 		{
 			Name: "S-32 a report is refused by the server", scene: remoteAgent(""),
@@ -127,19 +127,19 @@ func remoteScenarios() []Scenario {
 			}),
 			play: func(s *Stage) {
 				report := &model.Report{Host: "n1"}
-				refused := inRun(save("report", report), traces.IgnoreCache, "configurer send_report: ensure wrote local copy")
+				refused := inRun(save("report", report), traces.IgnoreCache, "configurer send_report: only the local copy was written")
 				s.fails(refused, "Error 500 on SERVER: Server Error: database is locked")
 				last := s.Last
 				s.must(inRun(save("report", report), traces.IgnoreTerminus, ""))
 				s.exists("var/state/last_run_report.yaml", true)
 				s.Last = last
 			},
-			First: "; ensure wrote local copy", Decided: rest, Outcome: traces.Err,
+			First: "only the local copy was written: the server failed: Error 500 on SERVER: Server Error: database is locked (localhost:$PORT, setting report_server (default) answered 500 Internal Server Error)", Decided: rest, Outcome: traces.Err,
 		},
 		{
 			Name: "S-34 a proxy answers with HTML", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusOK, "text/html", "<html><body>Please log in</body></html>"),
 			play:  func(s *Stage) { s.fails(find("node", "n1"), "undefined method `name' for nil") },
-			First: "Content-Type text/html is not a Puppet format", Outcome: traces.Err,
+			First: `text/html is not a format of Puppet: localhost:$PORT, setting server (puppet.conf:2 [main]) answered 200 with text/html: a proxy or another web server is in the way; it says "Please log in"`, Outcome: traces.Err,
 		},
 		{
 			Name: "S-35 a TLS error and a server_list", scene: remoteAgent("node_terminus = rest\nserver_list = localhost:$PORT,localhost:$OTHER\n"), serve: distrusted,
@@ -148,7 +148,7 @@ func remoteScenarios() []Scenario {
 					s.fault("got %v, want an error", v)
 				}
 			},
-			First: "TLS errors do not try the next route", Outcome: traces.Err,
+			First: "Puppet stops at a TLS error, so 1 more of server_list was not asked: localhost:$PORT, setting server_list (puppet.conf:11 [main]), 1 of 2: CN=Puppet CA: stranger was issued by CN=Puppet CA: stranger; known are CN=Puppet CA: ca", Outcome: traces.Err,
 		},
 	}
 }

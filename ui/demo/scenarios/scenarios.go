@@ -66,7 +66,7 @@ func (e Entry) Missing(termini []indirector.Descriptor) []string {
 // line of the story must be. Its last request is the one that is shown.
 type Scenario struct {
 	Name    string // "S-07 ENC exits 1"
-	First   string // part of the first line; $dir is the directory of the stage
+	First   string // the first line; $dir is the directory of the stage
 	Decided []string
 	Outcome traces.Outcome
 	Problem string // part of a line of what is wrong with the configuration; "" if nothing need be

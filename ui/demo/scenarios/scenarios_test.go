@@ -1,7 +1,9 @@
 package scenarios_test
 
 import (
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -76,8 +78,11 @@ func explain(t *testing.T, c scenarios.Scenario) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := traces.Story(live), s.Expand(c.First); !strings.Contains(got, want) {
+	if got, want := traces.Story(live), s.Expand(c.First); got != want {
 		t.Errorf("first line:\ngot  %s\nwant %s", got, want)
+	}
+	for _, fault := range wording(live, s.Dir) {
+		t.Error(fault)
 	}
 	if live.Outcome != c.Outcome {
 		t.Errorf("outcome: got %v, want %v", live.Outcome, c.Outcome)
@@ -112,6 +117,37 @@ func explain(t *testing.T, c scenarios.Scenario) {
 	if got, want := traces.HeadlineOf(recorded), traces.HeadlineOf(live); got != want {
 		t.Errorf("headlines of the recording:\ngot  %+v\nwant %+v", got, want)
 	}
+}
+
+// codes are words for programs, and names of this program's insides: no first line
+// has them.
+var codes = regexp.MustCompile(`\b(raised|swallowed|nil|nil-from-\S+|primary|stage|cache\.write|hit|miss|immortal|singletons?|override|hook|mtime|glob|` +
+	`not-reached|no-cache-routed|terminus-has-no-rule|skipped\S*\(|earlier-step-\S+|RUNTIME_ERROR|RESOURCE_NOT_FOUND)\b|->|→|≠|…|~`)
+
+// quoted is what others have written: paths, keys and their words.
+var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`")
+
+// wording returns what is wrong with the first line of a trace by the six rules of
+// the screen's words.
+func wording(tr *traces.Trace, dir string) (faults []string) {
+	story := traces.Story(tr)
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Sprintf(format, args...)+" in the first line: "+story)
+	}
+	plain := quoted.ReplaceAllString(strings.ReplaceAll(story, dir, ""), "")
+	if code := codes.FindString(plain); code != "" {
+		fault("%q is a code", code)
+	}
+	if story == "" || strings.ContainsAny(story, "\n\r") {
+		fault("it is empty, or of several lines")
+	}
+	for i := range tr.Notes {
+		n := &tr.Notes[i]
+		if n.Explains == traces.NoOutcome && strings.Contains(story, n.Text) {
+			fault("the note %q explains nothing, and is", n.Text)
+		}
+	}
+	return faults
 }
 
 // A name finds the scenarios that it means.

@@ -44,7 +44,7 @@ func servingScenarios() []Scenario {
 				fill(s)
 				s.must(find("file_bucket_file", key))
 			},
-			First: "selector chose file: protocol nil", Decided: byRequest, Outcome: traces.Good,
+			First: "stored on this machine: the URL names no server", Decided: byRequest, Outcome: traces.Good,
 		},
 		{
 			Name: "S-21 a bucket is asked with the wrong path", scene: bucket,
@@ -54,7 +54,7 @@ func servingScenarios() []Scenario {
 				req.Terminus = "file"
 				s.nothing(req)
 			},
-			First: "content present, path not listed in paths", Decided: []string{"file: this request"}, Outcome: traces.Nil,
+			First: "the bucket has this content, but not under /etc/issue", Decided: []string{"file: this request"}, Outcome: traces.Nil,
 		},
 		{
 			Name: "S-22 the checksums of a bucket are of another kind",
@@ -69,7 +69,7 @@ func servingScenarios() []Scenario {
 					s.fault("got %v, want an error", v)
 				}
 			},
-			First: `key says "md5", server digest_algorithm=sha256`, Decided: []string{"file: this request"}, Outcome: traces.Err,
+			First: "asked for md5, this bucket keeps sha256", Decided: []string{"file: this request"}, Outcome: traces.Err,
 		},
 		{
 			Name: "S-23 puppet:/// means this machine for apply", scene: module("apply"),
@@ -79,7 +79,7 @@ func servingScenarios() []Scenario {
 					s.fault("got %s, want %s", got.Path, want)
 				}
 			},
-			First: "selector: setting default_file_terminus=file_server (application apply", Decided: byRequest, Outcome: traces.Good,
+			First: "puppet:/// means this machine under puppet apply", Decided: byRequest, Outcome: traces.Good,
 		},
 		{
 			Name: "S-24 two modules ship the same plugin", scene: plugins,
@@ -88,7 +88,7 @@ func servingScenarios() []Scenario {
 				req.Terminus = "file_server"
 				s.must(req)
 			},
-			First: " by directory order", Decided: []string{"file_server: this request"}, Outcome: traces.Good,
+			First: "two modules have this file: b wins over a by directory order", Decided: []string{"file_server: this request"}, Outcome: traces.Good,
 		},
 		{
 			Name: "S-45 a source with percent signs", scene: module("apply"),
@@ -101,12 +101,12 @@ func servingScenarios() []Scenario {
 				s.must(req)
 				s.Last = last
 			},
-			First: "key is literally modules/m/a%20b: no decoding", Decided: []string{"file_server: this request"}, Outcome: traces.Nil,
+			First: "%20 is taken literally: write a space in the source", Decided: []string{"file_server: this request"}, Outcome: traces.Nil,
 		},
 		{
 			Name: "S-46 an HTTP source of contents", scene: Scene{Application: "agent"}, serve: website,
 			play:  func(s *Stage) { s.must(find("file_content", s.Expand("$URL/motd"))) },
-			First: "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": removed in 7; selector still routes to it", Decided: byRequest, Outcome: traces.Good,
+			First: "Puppet 7 and 8 fail here with \"Could not find terminus http for indirection file_content\": they have removed it, and the selector still chooses it", Decided: byRequest, Outcome: traces.Good,
 		},
 		{
 			Name: "S-47 an unknown mount", scene: module("server"),
@@ -119,14 +119,14 @@ func servingScenarios() []Scenario {
 					s.fault("got %v, %v; want it to be refused", v, err)
 				}
 			},
-			First: "authorisation hook refused unknown mount", Decided: []string{"file_server: this request"}, Outcome: traces.Err,
+			First: `there is no mount "nomount" (fileserver.conf); agents get 500 instead of 404`, Decided: []string{"file_server: this request"}, Outcome: traces.Err,
 		},
 		{
 			Name: "S-48 an HTTP source without a date", scene: Scene{Application: "agent"}, serve: website,
 			play: func(s *Stage) {
 				s.must(find("file_metadata", s.Expand("$URL/motd")))
 			},
-			First: "no checksum/Last-Modified header: mtime=now", Decided: byRequest, Outcome: traces.Good,
+			First: "the server sends neither a checksum nor Last-Modified, so the file looks changed every time", Decided: byRequest, Outcome: traces.Good,
 		},
 	}
 }

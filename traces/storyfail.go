@@ -1,0 +1,129 @@
+package traces
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Ours begins a message about what this program lacks. It is no failure of
+// Puppet, so that nothing stands before it.
+const Ours = "indirtui has no "
+
+// storyOfFailure is about the error that the caller got. What came of it stands
+// before the text of the error, which may be long.
+func storyOfFailure(t *Trace) string {
+	switch {
+	case t.Error == "":
+		return ""
+	case strings.HasPrefix(t.Error, Ours) && t.then() == "":
+		return t.Error
+	case strings.HasPrefix(t.Error, Ours):
+		return t.Error + "; " + t.then()
+	}
+	if did := t.then(); did != "" {
+		return did + ": " + t.failure()
+	}
+	return t.failure()
+}
+
+func (t *Trace) failure() string {
+	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
+	why := t.explanation(AnyFailure)
+	switch {
+	case term.Because.Reason == VerbMissing:
+		return fmt.Sprintf("%s has no %s", t.subject(), t.Verb)
+	case write.Answer == Raised && t.Verb == Find:
+		return fmt.Sprintf("%s answered, but the cache could not be written (%s), so Puppet throws the answer away", t.subject(), cmp.Or(why, t.fileCause(), t.Error))
+	case write.Answer == Raised && term.Answer == Written:
+		return fmt.Sprintf("%s stored it, but %s failed: %s", t.subject(), t.cache(), cmp.Or(why, t.Error))
+	case write.Answer == Raised && term.Answer == Removed:
+		return fmt.Sprintf("%s removed it, but %s failed: %s", t.subject(), t.cache(), cmp.Or(why, t.Error))
+	case why != "":
+		return why
+	}
+	s := t.failed() + ": " + t.Error
+	if cause := t.hiddenCause(); cause != "" {
+		s += " (" + cause + ")"
+	}
+	return s
+}
+
+// failed is "the server failed", or which step did.
+func (t *Trace) failed() string {
+	switch s, ok := t.broken(); {
+	case !ok:
+		return "failed"
+	case s == Terminus:
+		return t.subject() + " failed"
+	case s == CacheRead:
+		return t.cache() + " could not be read"
+	case s == CacheWrite:
+		return t.cache() + " could not be written"
+	default:
+		return s.String() + " failed"
+	}
+}
+
+// hiddenCause is what the error that reached the caller leaves out.
+func (t *Trace) hiddenCause() string {
+	for i := len(t.Faults) - 1; i >= 0; i-- {
+		f := &t.Faults[i]
+		line, _, _ := strings.Cut(strings.TrimSpace(f.Hidden), "\n")
+		if f.Shown && line != "" && !strings.Contains(t.Error, line) {
+			return line
+		}
+	}
+	return ""
+}
+
+// fileCause is what went wrong with the file of a cache, in the words of the
+// system; "" if it was no file.
+func (t *Trace) fileCause() string {
+	for i := range t.Faults {
+		if f := &t.Faults[i]; f.Step == CacheWrite && f.Shown && f.Path != "" {
+			return f.Hidden
+		}
+	}
+	return ""
+}
+
+// then is what the caller did about an error, if known: the part after the
+// colon in Rescue.
+func (t *Trace) then() string {
+	because := t.Steps[Caller].Because
+	if _, did, ok := strings.Cut(because.About, ": "); ok && because.Reason == Rescued {
+		return did
+	}
+	return ""
+}
+
+// storyOfHidden is about an error that the caller did not get.
+func storyOfHidden(t *Trace) string {
+	for i := range t.Faults {
+		f := &t.Faults[i]
+		why := cmp.Or(t.explained(f.Step, AnyFailure), f.Message)
+		switch {
+		case f.Shown:
+		case f.Step == CacheRead:
+			return t.cache() + " could not be read, and Puppet goes on without it" + t.after() + ": " + why
+		default:
+			origin, _, _ := strings.Cut(f.Origin, " › ")
+			return origin + " failed, and the caller does not learn of it" + t.after() + ": " + why
+		}
+	}
+	return ""
+}
+
+// after is what the request did once an error had been hidden.
+func (t *Trace) after() string {
+	switch t.Steps[Terminus].Answer {
+	case OK, False:
+		return "; " + t.subject() + " answered"
+	case Nothing:
+		return "; " + t.subject() + " has nothing"
+	case NotAsked:
+		return "; nothing else was asked"
+	}
+	return ""
+}
