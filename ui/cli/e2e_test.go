@@ -287,7 +287,7 @@ func journeyInATerminal(t *testing.T, program string) {
 		t.Errorf("alternate_on: got %s while the program runs", got)
 	}
 	term.write("/out=stale").keys("Enter").wait("  out=stale ", "8 of 1 047", "C json")
-	term.keys("Enter").wait("STORY", "so the cached catalog (91 min old) was used", "ignore_terminus, by agent")
+	term.keys("Enter").wait("STORY", "so the cached catalog (91 min old)", "ignore_terminus, by agent")
 	before := body(term.screen())
 
 	term.tmux("resize-window", "-x", "52", "-y", "14")

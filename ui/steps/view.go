@@ -182,12 +182,9 @@ func (s *Steps) headline() term.Lines {
 	if s.trace == nil {
 		return nil
 	}
-	rows := 1
-	if s.height >= 18 {
-		rows = 2
-	}
+	// The story takes the lines that it needs; the steps give way.
 	story := widget.Fact{Label: "STORY", Text: traces.Story(s.trace), Style: session.StyleOf(s.trace.Outcome)}
-	lines := story.Lines(1, 9, s.width, rows)
+	lines := story.Lines(1, 9, s.width, max(s.height/5, 2))
 	h := traces.HeadlineOf(s.trace)
 	var l term.Line
 	put := func(label, text string) {
