@@ -117,7 +117,7 @@ func (h *har) add(w io.Writer, r *request) error {
 			c.Text, c.What, c.Comment = bodyText(r.value, &r.trace.Value)
 		case x.Status >= 400 && traces.Header(x.Other, "message") != "":
 			c.Text, c.What = traces.Header(x.Other, "message"), "message"
-			c.Comment = "what the server said of the error in the body, masked; the bytes of bodies are not recorded"
+			c.Comment = "what the server wrote about the error in the body, redacted; the bytes of bodies are not recorded"
 		case e.Response.BodySize != 0 && x.Status != 0 && x.Method != "HEAD":
 			c.Comment = notRecorded
 		}

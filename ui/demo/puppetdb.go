@@ -96,7 +96,7 @@ func (p *puppetDB) Save(ctx context.Context, req *indirector.Request) (_ any, er
 	span.Attr("url", address)
 	span.Attr("status", resp.Status)
 	if resp.StatusCode != http.StatusOK {
-		because.About = "remote said so"
+		because.About = "as the server reported"
 		text := strings.NewReplacer("\r", "", "\n", "").Replace(string(reply))
 		return nil, &indirector.Failure{
 			Class: "Puppet::Error", Message: fmt.Sprintf("[%s] %s", resp.Status, text),

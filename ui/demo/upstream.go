@@ -150,7 +150,7 @@ func (u *upstream) get(ctx context.Context, path string) (body []byte, kind stri
 	span.Attr("status", resp.Status)
 	span.Attr("content-type", kind)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		because.About = "remote said so"
+		because.About = "as the server reported"
 		var reply struct{ Message string }
 		if json.Unmarshal(body, &reply) != nil || reply.Message == "" {
 			reply.Message = strings.TrimSpace(string(body))

@@ -76,7 +76,7 @@ func factsOfFault(f *traces.Fault) widget.Facts {
 		seen, style = "swallowed: the caller never saw it", term.Attention
 	}
 	out := widget.Facts{{Label: "message", Text: f.Message, Style: style}, {Label: "failed", Text: f.Origin + "; " + seen, Style: style}}
-	out.Put(term.Attention, "not said", f.Hidden)
+	out.Put(term.Attention, "not shown", f.Hidden)
 	out.Put(term.Plain, "at", f.Path)
 	return out
 }
@@ -242,7 +242,7 @@ func Report(t *traces.Trace, zone *time.Location) string {
 		step, answer, because, took := cells(t, &l)
 		fmt.Fprintf(&b, "%-4s %s%-22s %-24s %-40s %7s\n", l.number, strings.Repeat("  ", l.depth), step, answer, because, took)
 		for _, f := range factsOf(t, &l, tr) {
-			if f.Label == "failed" || f.Label == "message" || f.Label == "not said" || l.span != nil && f.Label != "time" && f.Label != l.span.Kind.String() {
+			if f.Label == "failed" || f.Label == "message" || f.Label == "not shown" || l.span != nil && f.Label != "time" && f.Label != l.span.Kind.String() {
 				fmt.Fprintf(&b, "       %-10s %s\n", f.Label, strings.ReplaceAll(strings.TrimRight(f.Text, "\n"), "\n", "\n                  "))
 			}
 		}

@@ -15,8 +15,8 @@ func Journeys() []Journey {
 		{"who answered this facts request, and who decided that?", []Step{
 			{"/ ind=facts served=cache enter", "An expression chooses requests: those for facts that a cache answered.", []string{"ind=facts served=cache", " of "}, []string{" / ind="}},
 			{"enter", "The cache answered, so the terminus was not asked: step 5 says so.", []string{"BECAUSE", "cache read", "the cache answered"}, nil},
-			{"g", "Step 1 is the route: who is asked, and who said so.", []string{" 1 route "}, nil},
-			{"l", "Every choice for the route, the strongest first. The one that wins is marked; routes.yaml said something that does not count.", []string{"wins", "not applied"}, nil},
+			{"g", "Step 1 is the route: who is asked, and who decided that.", []string{" 1 route "}, nil},
+			{"l", "Every choice for the route, the strongest first. The one that wins is marked; routes.yaml names one that does not apply.", []string{"wins", "not applied"}, nil},
 			{"esc", "Back to the list.", []string{"ind=facts served=cache"}, nil},
 			{"esc", "esc takes the filter away. The cursor is where it was.", []string{"Requests  all "}, nil},
 		}},
@@ -29,7 +29,7 @@ func Journeys() []Journey {
 			{"1", "1 is the place Requests.", []string{"follow o", "out=stale"}, nil},
 			{"esc", "esc takes the filter away.", []string{"Requests  all "}, nil},
 		}},
-		{"could not find node: the ENC said nothing", []Step{
+		{"could not find node: the ENC printed nothing", []Step{
 			{"2", "Failures: what went wrong, in groups of one cause, also what no caller ever saw.", []string{"kind"}, nil},
 			{"j", "Move to the group of the node classifier (ENC), which printed nothing: j goes down.", []string{"printed nothing", ">"}, nil},
 			{"enter", "enter lists the requests of the group.", []string{"follow o", " of "}, nil},

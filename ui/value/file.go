@@ -402,7 +402,7 @@ func (f *File) contents(width int) term.Lines {
 		from, to := f.page.Visible()
 		return f.about(width, f.facts[from:to])
 	case f.inst == nil:
-		return message(term.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what was said of them.")
+		return message(term.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what is known about them.")
 	case !f.asked:
 		return message(term.Plain, "The contents are elsewhere.  enter fetches the first "+term.Grouped(preview)+" B")
 	case !f.loaded:
