@@ -204,6 +204,9 @@ func (r *Routes) detail(f row, room int) term.Lines {
 		first = room // half of each would be nothing of both
 	}
 	lines := append(r.upTo(chain, first), r.upTo(matrix, room-first)...)
+	for i := range lines {
+		lines[i] = lines[i].Cut(r.width - 1)
+	}
 	return append(lines.Fill(r.width, room), warnings...)
 }
 
@@ -280,6 +283,9 @@ func (r *Routes) warningLines(f row, most int) term.Lines {
 // room for all that is known of it.
 func (r *Routes) chain(f row, two bool) term.Lines {
 	var head term.Line
+	if !two {
+		head.Space(1) // the wall is there
+	}
 	head.Put(term.Bold, f.name)
 	head.Put(term.Quiet, "  history, strongest first")
 	lines := term.Lines{head}
