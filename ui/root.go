@@ -640,7 +640,7 @@ func (r *Model) replace(msg screen.Replace) tea.Cmd {
 	if path := r.env.Log.Path(); path == "" {
 		lost = append(lost, term.Plural(int(requests), "request"))
 	} else if requests > 0 {
-		kept = term.Plural(int(requests), "request") + " stay in " + path
+		kept = term.Plural(int(requests), "request") + " kept in " + path
 	}
 	title := "end this session for " + msg.With + "?"
 	if len(lost) > 0 {

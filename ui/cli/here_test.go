@@ -49,7 +49,7 @@ func TestReplacingASessionAsks(t *testing.T) {
 		missing := filepath.Join(filepath.Dir(tr.program.site.Dir), "incidnet.ind")
 		tr.command("open "+missing, "no such file").Not("end this session")
 		for _, line := range []string{"demo", "demo S-08", "serve --listen 127.0.0.1:0", "proxy https://localhost:1", "open " + tr.program.ui.record} {
-			tr.command(line, "end this session for ", "1 047 requests stay in ", "n  stay")
+			tr.command(line, "end this session for ", "1 047 requests kept in ", "n  stay")
 			tr.Keys("n")
 			tr.sees("- Requests ")
 			tr.command(line, "end this session for ").Keys("esc")

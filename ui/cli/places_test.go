@@ -355,7 +355,7 @@ func TestRecordings(t *testing.T) {
 		tr.key("esc", "Recordings  in ")
 		tr.key("g", "Recordings  in ").to("run.ind").key("l", "in 6 requests")
 		tr.key("esc", "Recordings  in ").to("base.ind")
-		tr.key("enter", "end this session for the recording base.ind?", "stay in ")
+		tr.key("enter", "end this session for the recording base.ind?", "kept in ")
 		if tr.Keys("y"); !tr.Quit || tr.next == nil {
 			t.Fatalf("enter opened nothing:\n%s", tr.Frame())
 		}
