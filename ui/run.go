@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -84,6 +85,7 @@ type Hooks struct {
 	After func(time.Duration, tea.Msg) tea.Cmd // waits for a time
 	// Clipboard copies a text, and returns in a few words by which way.
 	Clipboard func(text string) (way string, err error)
+	Exec      func(*exec.Cmd, tea.ExecCallback) tea.Cmd // see screen.Shared
 }
 
 // An Exit is how the program ended.
@@ -202,7 +204,7 @@ func Run(ctx context.Context, cfg Config) Exit {
 	defer cancel()
 	cfg.ctx, cfg.guard = ctx, g.command
 	out, clip := output(cfg.Out)
-	cfg.Hooks.Clipboard = clip.copy
+	cfg.Hooks.Clipboard, cfg.Hooks.Exec = clip.copy, executor(cfg.In, out)
 	model := guarded{Build(cfg), g}
 	if _, ok := out.(*terminal); !ok {
 		model.resize(80, 24) // no message will come with its size
@@ -260,7 +262,7 @@ func Build(cfg Config) *Model {
 	env := &session.Env{
 		Shared: screen.Shared{
 			Theme: cfg.Theme, Keys: keys, Undo: new(screen.Undos), Events: new(screen.Events),
-			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Save: cfg.Save, Keep: cfg.Keep, Still: cfg.Still,
+			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Exec: cfg.Hooks.Exec, Save: cfg.Save, Keep: cfg.Keep, Still: cfg.Still,
 		},
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe, Problems: cfg.Problems,
 		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText,
@@ -302,6 +304,27 @@ func output(w io.Writer) (io.Writer, *clipboard) {
 		w = &terminal{File: file}
 	}
 	return w, &clipboard{out: w, env: os.Getenv, load: loadBuffer}
+}
+
+// executor gives the terminal to other programs: the files themselves, since a
+// program that gets a pipe instead has no terminal, and its end would be waited for
+// until the next key. It is nil if there is none.
+func executor(in io.Reader, out io.Writer) func(*exec.Cmd, tea.ExecCallback) tea.Cmd {
+	to, ok := out.(*terminal)
+	if !ok {
+		return nil
+	}
+	from := os.Stdin
+	switch in := in.(type) {
+	case *os.File:
+		from = in
+	case *term.Input:
+		from = in.File
+	}
+	return func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
+		c.Stdin, c.Stdout, c.Stderr = from, to.File, to.File
+		return tea.ExecProcess(c, done)
+	}
 }
 
 // A terminal is a file in which a write is not torn apart by another.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"indirtui/indirector/host/child"
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui/term"
@@ -255,6 +256,7 @@ func TestTerminal(t *testing.T) {
 		"a recording":                 lookAtARecording,
 		"colours":                     coloursInATerminal,
 		"a situation":                 situationInATerminal,
+		"a note in an editor":         noteInAnEditor,
 		"no terminal":                 withoutATerminal,
 		"first contact":               firstContact,
 		"a dumb terminal":             dumbTerminal,
@@ -268,6 +270,20 @@ func TestTerminal(t *testing.T) {
 			test(t, program)
 		})
 	}
+}
+
+// A note is written in the editor of the user, which has the terminal meanwhile.
+func noteInAnEditor(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := child.WriteFile(editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && printf 'by the editor\\n' >\"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	term.run("VISUAL="+editor+" "+program+" --demo --ascii").wait("all 1 047", "8 stale")
+	term.write(":note").wait(" : note_").keys("Enter").wait("note about #", "ctrl+o in your editor")
+	term.keys("C-o").wait("by the editor_", "- Requests ").keys("C-d").wait("did :note #", " by the editor")
+	term.write("q").wait("exit 0")
 }
 
 // A situation opens in the program, on what went wrong.

@@ -454,9 +454,11 @@ func (l call) switches() bool {
 }
 
 // subject reads the request that mark and note are about: #N, or the one that
-// was answered here last.
+// was answered here last, or that the cursor is on.
 func (c *Console) subject(words []string) (id uint64, rest []string, err error) {
-	id = c.newest
+	if id = c.newest; id == 0 && c.env.Selection != nil {
+		_, id = c.env.Selection()
+	}
 	if len(words) > 0 && (strings.HasPrefix(words[0], "#") || c.o.Plain && len(words) > 1) {
 		if id, err = requestNumber(words[0]); err != nil {
 			return 0, nil, err

@@ -9,6 +9,7 @@
 package screen
 
 import (
+	"os/exec"
 	"time"
 
 	"indirtui/ui/term"
@@ -294,6 +295,9 @@ type Shared struct {
 	// Keep writes a part of what is kept for this project, by its name. Nil if
 	// nothing is kept.
 	Keep func(name string, v any) error
+	// Exec gives the terminal to another program until that ends. Nil if there is
+	// no terminal to give.
+	Exec func(*exec.Cmd, tea.ExecCallback) tea.Cmd
 	// Still is set if nothing is to move by itself.
 	Still bool
 	// Splits are how the user has divided screens into panes, by what is divided.

@@ -24,8 +24,6 @@ type Text struct {
 	Popup
 	Label, Hint string
 	Enter       func(text string) (*Problem, tea.Cmd) // nil Problem closes it
-	// Run runs the editor while the screen is its own. Nil is [tea.ExecProcess].
-	Run func(*exec.Cmd, tea.ExecCallback) tea.Cmd
 	// Env returns a variable of the environment. Nil is [os.Getenv].
 	Getenv func(string) string
 
@@ -76,9 +74,6 @@ func NewText(env *screen.Shared, t Text, text string) *Text {
 	t.model.Focus()
 	t.set(text)
 	t.was = t.String()
-	if t.Run == nil {
-		t.Run = tea.ExecProcess
-	}
 	if t.Getenv == nil {
 		t.Getenv = os.Getenv
 	}
@@ -164,6 +159,9 @@ func (t *Text) edit() tea.Cmd {
 		t.problem = &Problem{Offset: -1, Text: err.Error()}
 		return nil
 	}
+	if t.Popup.Env.Exec == nil {
+		return failed(errors.New("there is no terminal that an editor could have"))
+	}
 	dir, err := os.MkdirTemp("", "indirtui-")
 	if err != nil {
 		return failed(err)
@@ -179,7 +177,7 @@ func (t *Text) edit() tea.Cmd {
 		}
 	}
 	// The variable may have arguments: a shell reads it, as it does for git.
-	return t.Run(exec.Command("sh", "-c", editor+` "$@"`, editor, path), func(err error) tea.Msg {
+	return t.Popup.Env.Exec(exec.Command("sh", "-c", editor+` "$@"`, editor, path), func(err error) tea.Msg {
 		m := edited{err: err}
 		if err != nil {
 			m.err = fmt.Errorf("%s: %w; the text is as it was", editor, err)

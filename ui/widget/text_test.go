@@ -24,6 +24,13 @@ type written struct {
 func newText(t *testing.T, text, editor string) *written {
 	t.Helper()
 	w, env := new(written), uitest.NewClock().Shared()
+	env.Exec = func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
+		w.file = c.Args[len(c.Args)-1]
+		if info, err := os.Stat(w.file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the file of the editor: %v, %v", info, err)
+		}
+		return func() tea.Msg { return done(c.Run()) }
+	}
 	w.Text = widget.NewText(&env, widget.Text{
 		Label: "note",
 		Enter: func(text string) (*widget.Problem, tea.Cmd) {
@@ -34,13 +41,6 @@ func newText(t *testing.T, text, editor string) *written {
 			return nil, nil
 		},
 		Getenv: func(name string) string { return map[string]string{"VISUAL": editor, "EDITOR": "false"}[name] },
-		Run: func(c *exec.Cmd, done tea.ExecCallback) tea.Cmd {
-			w.file = c.Args[len(c.Args)-1]
-			if info, err := os.Stat(w.file); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("the file of the editor: %v, %v", info, err)
-			}
-			return func() tea.Msg { return done(c.Run()) }
-		},
 	}, text)
 	w.Resize(60, 12)
 	return w
