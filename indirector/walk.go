@@ -158,29 +158,6 @@ func (c *call) begin(ctx context.Context) {
 	c.traceOptions()
 }
 
-func (c *call) traceOptions() {
-	for _, o := range c.req.Options {
-		c.live.Trace.Options = append(c.live.Trace.Options, traces.Option{Name: o.Name, Value: brief(o.Value)})
-	}
-}
-
-// brief formats the value of an option for the trace; of an instance only its
-// type and key. What the trace shows of a long text is cut after it was
-// redacted, so that no secret is cut in two before it is recognised.
-func brief(v any) string {
-	const most = 5 * traces.LongestOption
-	switch v := v.(type) {
-	case string:
-		if len(v) > traces.LongestOption {
-			return v[:min(len(v), most)] + "…"
-		}
-		return v
-	case Instance:
-		return fmt.Sprintf("(%T %s)", v, v.Key())
-	}
-	return inspect(v)
-}
-
 // ctx is the context for termini: with the trace, or the caller's own if
 // nothing is recorded.
 func (c *call) ctx() context.Context {

@@ -39,7 +39,7 @@ func Written(log session.Log, t *traces.Trace) *indirector.Request {
 		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Flags: t.Flags, Environment: t.Environment, Caller: "you", Replay: t.ID,
 	}
 	for _, o := range t.Options {
-		if partly(o.Value) {
+		if partly(o) {
 			if req.Wants == nil {
 				req.Wants = new(indirector.Wants)
 			}
@@ -63,16 +63,17 @@ func Written(log session.Log, t *traces.Trace) *indirector.Request {
 }
 
 // partly reports whether the value of an option is what a trace keeps of a long
-// text or of an instance: a beginning, or a name.
-func partly(value string) bool {
-	return strings.HasSuffix(value, "…") && (len(value) >= 200 || strings.Contains(value, "(masked ")) || strings.HasPrefix(value, "(*model.")
+// text, of an instance or of encoded facts: a beginning, a name, or a count.
+func partly(o traces.Option) bool {
+	cut := strings.HasSuffix(o.Value, "…") && (len(o.Value) >= traces.LongestOption || strings.Contains(o.Value, "(masked "))
+	return cut || strings.HasPrefix(o.Value, "(*model.") || o.Name == "facts" && strings.HasPrefix(o.Value, "(")
 }
 
 // Without returns what a replay of t leaves out: ", without facts, …"; "" if nothing.
 func Without(t *traces.Trace) string {
 	var names []string
 	for _, o := range t.Options {
-		if partly(o.Value) {
+		if partly(o) {
 			names = append(names, o.Name)
 		}
 	}

@@ -50,6 +50,7 @@ type Requests struct {
 	sorting sorting
 	ages    bool // times as ages
 	panes   widget.Panes
+	wait    widget.Wait // for a recording that is read, or a filter
 
 	details map[uint64]*detail
 	asked   uint64 // the detail that was asked for last
@@ -109,6 +110,9 @@ func (r *Requests) Resize(width, height int) {
 }
 
 func (r *Requests) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := r.wait.Tick(msg); is {
+		return tea.Batch(cmd, r.watch())
+	}
 	if r.groups != nil {
 		if cmd, is := r.groups.wait.Tick(msg); is {
 			return cmd
@@ -157,7 +161,30 @@ func (r *Requests) news(s session.Snapshot) tea.Cmd {
 		delete(r.details, r.focus)
 		r.asked = 0
 	}
-	return tea.Batch(r.extend(), r.resort(), r.regroup())
+	return tea.Batch(r.extend(), r.resort(), r.regroup(), r.watch())
+}
+
+// work is what goes on that takes long where there are many requests: a filter
+// looks at them, or they are still being read. The words are empty if nothing
+// goes on.
+func (r *Requests) work() (words string, done, total int64) {
+	if n, of := r.view.Checked(); !r.done && n < of {
+		shown := term.Grouped(int64(r.view.Len()))
+		return fmt.Sprintf("so far %s of %s/%s checked", shown, term.Grouped(int64(n)), term.Grouped(int64(of))), int64(n), int64(of)
+	}
+	if done, total = r.env.Log.Loading(); done < total {
+		return "reading, " + term.Bytes(done) + " of " + term.Bytes(total), done, total
+	}
+	return "", 0, 0
+}
+
+// watch has the screen show how long it takes while something goes on.
+func (r *Requests) watch() tea.Cmd {
+	if words, _, _ := r.work(); words != "" {
+		return r.wait.Begin(&r.env.Shared, r)
+	}
+	r.wait.End()
+	return nil
 }
 
 // extend lets the view grow in a command; one at a time.
@@ -183,7 +210,7 @@ func (r *Requests) extended(m extended) tea.Cmd {
 	again := r.again || !r.done
 	r.again = false
 	r.place()
-	cmd := r.ask()
+	cmd := tea.Batch(r.ask(), r.watch())
 	if again {
 		cmd = tea.Batch(cmd, r.extend())
 	}
@@ -320,6 +347,7 @@ func (r *Requests) setFilter(text string) tea.Cmd {
 	}
 	r.done, r.sorted, r.groups = false, nil, nil
 	r.sorting.stop()
+	r.wait.End()
 	r.place()
 	return tea.Batch(r.extend(), r.ask())
 }

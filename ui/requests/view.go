@@ -59,11 +59,13 @@ func (r *Requests) Context() (left, right term.Line) {
 	if r.filter != "" {
 		left.Put(term.Accent|term.Bold, "  "+r.filter)
 	}
-	n, total := r.view.Checked()
+	_, total := r.view.Checked()
 	shown := term.Grouped(int64(r.view.Len()))
+	words, done, of := r.work()
 	switch {
-	case !r.done && n < total:
-		left.Put(term.Quiet, fmt.Sprintf("  so far %s of %s/%s checked", shown, term.Grouped(int64(n)), term.Grouped(int64(total))))
+	case words != "":
+		left.Space(2)
+		r.wait.PutPart(&left, term.Quiet, words, done, of)
 	case r.filter != "":
 		right.Put(term.Quiet, fmt.Sprintf("%s of %s · ", shown, term.Grouped(int64(total))))
 	default:
@@ -130,13 +132,16 @@ func (r *Requests) pane(pane, width int) (term.Lines, term.Title) {
 
 // empty is what is shown instead of a list: a sentence, and what to do.
 func (r *Requests) empty() term.Lines {
-	n, total := r.view.Checked()
+	_, total := r.view.Checked()
+	words, done, of := r.work()
 	text := "No request yet."
 	switch {
 	case r.groups != nil && r.groups.list == nil:
 		return widget.Waiting(&r.groups.wait, "gathering groups")
-	case r.filter != "" && !r.done:
-		text = fmt.Sprintf("so far 0 of %s/%s checked", term.Grouped(int64(n)), term.Grouped(int64(total)))
+	case words != "":
+		l := term.Of(term.Plain, "   ")
+		r.wait.PutPart(&l, term.Plain, words, done, of)
+		return term.Lines{{}, l}
 	case r.filter != "":
 		text = fmt.Sprintf("No request matches. %s hidden.  esc clear filter   / edit", term.Grouped(int64(total)))
 	}

@@ -35,6 +35,7 @@ type Log interface {
 	Rates() [60]uint32
 	SetMark(id uint64, mark byte) error
 	Path() string
+	Loading() (done, total int64)
 }
 
 // Routes is the table of routes of a running engine: an *indirector.Indirector.

@@ -29,9 +29,7 @@ func content(th *term.Theme, t *traces.Trace, exchanged *traces.Span, preview *v
 	}
 	title.Left.Put(term.Bold, "request")
 	f := widget.Facts{{Label: "asked", Text: CommandOf(t)}}
-	for _, o := range t.Options {
-		f.Put(term.Plain, "option", o.Name+"="+o.Value)
-	}
+	f = append(f, factsOfOptions(t)...)
 	lines = append(lines, f.Lines(0, at, width, 3)...)
 	if exchanged != nil {
 		part("exchange", session.Took(exchanged.Took))

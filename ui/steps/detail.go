@@ -98,8 +98,19 @@ func factsOfRequest(t *traces.Trace) widget.Facts {
 		f.Put(term.Plain, "value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, term.Bytes(int64(t.Value.Size))))
 	}
 	f.Put(term.Plain, "from", t.Value.Source)
+	return append(f, factsOfOptions(t)...)
+}
+
+// factsOfOptions are the options of a request. Puppet writes a list of types of
+// checksums with dots.
+func factsOfOptions(t *traces.Trace) widget.Facts {
+	var f widget.Facts
 	for _, o := range t.Options {
-		f.Put(term.Plain, "option", o.Name+"="+o.Value)
+		value := o.Value
+		if o.Name == "checksum_type" {
+			value = strings.ReplaceAll(value, ".", ", ")
+		}
+		f.Put(term.Plain, "option", o.Name+"="+value)
 	}
 	return f
 }

@@ -7,6 +7,7 @@ import (
 
 	"indirtui/traces"
 	"indirtui/ui/steps"
+	"indirtui/ui/term"
 )
 
 // A run that is a guess is marked.
@@ -48,5 +49,23 @@ func TestReportWords(t *testing.T) {
 	got := steps.Report(tr, time.UTC)
 	if !strings.Contains(got, " not asked                the cache answered ") || strings.Contains(got, "skipped(") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// Options are shown as people read them.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	tr := find("web01")
+	tr.Options = []traces.Option{
+		{Name: "checksum_type", Value: "sha256.sha384"},
+		{Name: "static_catalog", Value: "true"},
+		{Name: "facts", Value: "(2 facts, 130 B of json, URL-encoded: kernel, os)"},
+		{Name: "version", Value: "1.2"},
+	}
+	lines, _ := steps.Content(new(term.Theme), &tr, nil, 80)
+	for _, want := range []string{"checksum_type=sha256, sha384\n", "static_catalog=true\n", "facts=(2 facts, 130 B of json, URL-encoded: kernel, os)\n", "version=1.2"} {
+		if got := lines.Text(); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

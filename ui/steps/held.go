@@ -289,6 +289,9 @@ func (st *stay) items() []item {
 	for _, o := range st.Request.Options {
 		name := "opt." + o.Name
 		it := item{name: name, value: fmt.Sprint(o.Value), why: st.Disabled(name)}
+		if brief := st.Request.Brief(o); strings.HasPrefix(brief, "(") { // an instance, or encoded facts: none to edit in a line
+			it.value = brief
+		}
 		if before, changed := was[name]; changed {
 			it.was = before
 		}

@@ -61,6 +61,43 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// What has a known end shows how much is done: as a bar, and without motion as a
+// number.
+func TestWaitPart(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name        string
+		still       bool
+		after       time.Duration
+		done, total int64
+		want        string
+	}{
+		{"at first", false, 499 * time.Millisecond, 1, 2, "reading"},
+		{"nothing is done", false, time.Second, 0, 9, "---------------- 0%  reading  1.0 s"},
+		{"half", false, time.Second, 1 << 40, 2 << 40, "========-------- 50%  reading  1.0 s"},
+		{"nearly all", false, time.Second, 999, 1000, "================ 99%  reading  1.0 s"},
+		{"more than all", false, time.Second, 3, 2, "================ 100%  reading  1.0 s"},
+		{"less than nothing", false, time.Second, -1, 2, "---------------- 0%  reading  1.0 s"},
+		{"of nothing", false, time.Second, 0, 0, "reading"},
+		{"without motion", true, 1700 * time.Millisecond, 1, 3, "33%  reading  1.5 s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, p := range []term.Palette{term.NoStyle, 0} {
+				c, s := uitest.NewClock(), new(slow)
+				env := c.Shared()
+				env.Still, env.Theme.Palette = tt.still, p
+				s.Begin(&env, s)
+				c.Pass(tt.after)
+				var l term.Line
+				if s.PutPart(&l, term.Quiet, "reading", tt.done, tt.total); l.String() != tt.want {
+					t.Errorf("palette %d: got %q, want %q", p, l.String(), tt.want)
+				}
+			}
+		})
+	}
+}
+
 // Nothing ticks when nothing goes on, and a tick that is late belongs to nothing.
 func TestWaitEnds(t *testing.T) {
 	t.Parallel()
