@@ -34,7 +34,9 @@ type RunStory struct {
 	missing     map[string]int // 404 by indirection
 	failed      int
 	failure     string // the first one
+	plugins     string // which plugins could not be fetched, the first of them
 	report      string
+	end         RunEnd
 }
 
 // maxMoves bounds what a run that never ends makes known.
@@ -48,6 +50,7 @@ type round struct {
 	resources int // -1 if unknown
 	missing   bool
 	err       string
+	cached    bool
 }
 
 // environments are the one asked for and the one of the answer, if known.
@@ -82,7 +85,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	case t.Indirection == "catalog" && t.Verb == Find:
 		r.catalog(t, body)
 	case t.Indirection == "report" && t.Verb == Save && t.Error == "":
-		r.report = "report saved" + ending(body)
+		r.report, r.end = "report saved", ending(body)
 	case t.Indirection == "report" && t.Verb == Save:
 		r.report = "report not saved: " + t.Error
 	case t.Outcome == Nil || t.Outcome == NilHidden:
@@ -91,6 +94,9 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 		}
 		r.missing[t.Indirection]++
 	case t.Error != "":
+		if mount, _, _ := strings.Cut(pluginPath(t.Key), "/"); isPlugins[mount] {
+			r.plugins = cmp.Or(r.plugins, mount)
+		}
 		if r.failed++; r.failed == 1 {
 			r.failure = t.Verb.String() + " " + t.Indirection + " " + t.Key + ": " + t.Error
 		}
@@ -100,8 +106,19 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	}
 }
 
-// ending is how a run ended, by its report.
-func ending(body []byte) string {
+// isPlugins are the mounts that an agent fetches before it asks for a catalog.
+var isPlugins = map[string]bool{"plugins": true, "pluginfacts": true, "locales": true}
+
+// pluginPath is the path of a key that may be a puppet:// URL.
+func pluginPath(key string) string {
+	if rest, ok := strings.CutPrefix(key, "puppet://"); ok {
+		_, key, _ = strings.Cut(rest, "/")
+	}
+	return key
+}
+
+// ending is how a run ended, by its report; the zero RunEnd if that is not known.
+func ending(body []byte) (e RunEnd) {
 	var is struct {
 		Status     string
 		Noop       bool
@@ -113,13 +130,13 @@ func ending(body []byte) string {
 		} `json:"resource_statuses"`
 	}
 	if json.Unmarshal(body, &is) != nil || is.Status == "" {
-		return ""
+		return e
 	}
-	e := RunEnd{Status: is.Status, Noop: is.Noop, Corrective: is.Corrective, Cached: is.Cached}
+	e = RunEnd{Status: is.Status, Noop: is.Noop, Corrective: is.Corrective, Cached: is.Cached}
 	for _, s := range is.Statuses {
 		e.Count(s.Failed, s.Restart, s.Skipped)
 	}
-	return ": " + e.String()
+	return e
 }
 
 func (r *RunStory) catalog(t *Trace, body []byte) {
@@ -128,7 +145,7 @@ func (r *RunStory) catalog(t *Trace, body []byte) {
 		missing: t.Outcome == Nil || t.Outcome == NilHidden, err: t.Error,
 	}
 	if t.Served == ByCache {
-		c.terminus = t.Cache.Winner().Terminus
+		c.terminus, c.cached = t.Cache.Winner().Terminus, true
 	}
 	var is struct {
 		Environment string
@@ -173,7 +190,7 @@ func (r *RunStory) String() string {
 	if r.failed > 0 {
 		fmt.Fprintf(&b, ", %d failed (%s)", r.failed, r.failure)
 	}
-	b.WriteString(", " + cmp.Or(r.report, "no report"))
+	b.WriteString(", " + r.ended())
 	for _, s := range r.convergence() {
 		b.WriteString("; " + s)
 	}
@@ -181,6 +198,20 @@ func (r *RunStory) String() string {
 		fmt.Fprintf(&b, "; %d joined by connection and time", r.guessed)
 	}
 	return b.String()
+}
+
+// ended is the report. An agent that could not fetch its plugins takes the cached
+// catalog without asking the server for one. Pain P10.
+func (r *RunStory) ended() string {
+	end, why := r.end, ""
+	if r.plugins != "" && (r.round.cached || r.rounds == 0 && end.Stale()) {
+		end.Cached, why = "", "; as "+r.plugins+" could not be fetched, the agent took its cached catalog and asked for no other"
+	}
+	text := cmp.Or(r.report, "no report")
+	if end.Status != "" {
+		text += ": " + end.String()
+	}
+	return text + why
 }
 
 // RunName is how a run is shown beside a request: with its transaction_uuid, and

@@ -22,6 +22,10 @@ func TestRunStory(t *testing.T) {
 		tr.Primary = traces.Slot{{Terminus: "rest", Kind: traces.FromSetting}}
 		return tr
 	}
+	fromCache := func(tr *traces.Trace) *traces.Trace {
+		tr.Served, tr.Cache = traces.ByCache, traces.Slot{{Terminus: "json", Kind: traces.FromSetting}}
+		return tr
+	}
 	type step struct {
 		trace *traces.Trace
 		body  string
@@ -56,6 +60,18 @@ func TestRunStory(t *testing.T) {
 			{one(traces.Find, "node", "web01", "production", traces.Err, "forbidden"), ""},
 			{one(traces.Find, "catalog", "web01", "production", traces.Err, "500 on SERVER"), ""},
 		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog failed: 500 on SERVER, 1 failed (find node web01: forbidden), no report", false},
+		{"plugins fail, and the cached catalog is taken", []step{
+			{one(traces.Search, "file_metadata", "plugins", "production", traces.Err, "500 on SERVER"), ""},
+			{one(traces.Save, "report", "web01", "production", traces.Good, ""), `{"status":"unchanged","cached_catalog_status":"on_failure"}`},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, no catalog, 1 failed (search file_metadata plugins: 500 on SERVER), report saved: status unchanged; as plugins could not be fetched, the agent took its cached catalog and asked for no other", false},
+		{"pluginfacts fail, and the cache is seen", []step{
+			{one(traces.Search, "file_metadata", "puppet:///pluginfacts", "production", traces.Err, "500 on SERVER"), ""},
+			{fromCache(one(traces.Find, "catalog", "web01", "production", traces.Hit, "")), ""},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog from terminus json, 1 failed (search file_metadata puppet:///pluginfacts: 500 on SERVER), no report; as pluginfacts could not be fetched, the agent took its cached catalog and asked for no other", false},
+		{"plugins fail, and the server has a catalog", []step{
+			{one(traces.Search, "file_metadata", "plugins", "production", traces.Err, "500 on SERVER"), ""},
+			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), ""},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog from terminus rest, 1 failed (search file_metadata plugins: 500 on SERVER), no report", false},
 		{"no catalog", []step{
 			{one(traces.Find, "catalog", "web01", "production", traces.Nil, ""), ""},
 			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},

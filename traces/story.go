@@ -190,6 +190,8 @@ func storyOfAnswer(t *Trace) string {
 		return "nothing to expire"
 	case t.Verb == Expire:
 		return t.cache() + " expired it"
+	case t.Steps[CacheRead].Because.Reason == AlwaysNil:
+		return fmt.Sprintf("%s, as %s never does: it is only written", s, t.cache())
 	case t.Steps[CacheWrite].Answer == Written:
 		return s + ", and " + t.cache() + " keeps it"
 	}

@@ -200,13 +200,23 @@ func TestMixtures(t *testing.T) {
 // checkFirst plays a scenario, whose story must be its first line.
 func checkFirst(t *testing.T, c Scenario) {
 	t.Helper()
+	trace, s := played(t, c)
+	if got, want := traces.Story(trace), s.Expand(c.First); got != want || trace.Outcome != c.Outcome {
+		t.Errorf("got  %v: %s\nwant %v: %s", trace.Outcome, got, c.Outcome, want)
+	}
+}
+
+// played plays a scenario until the test ends, and returns the trace that it
+// shows.
+func played(t *testing.T, c Scenario) (*traces.Trace, *Stage) {
+	t.Helper()
 	s, err := c.Play(t.Context(), Options{Dir: t.TempDir(), Specs: termini.Specs(), Termini: termini.All()})
 	if s != nil {
-		defer func() {
+		t.Cleanup(func() {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +225,5 @@ func checkFirst(t *testing.T, c Scenario) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := traces.Story(trace), s.Expand(c.First); got != want || trace.Outcome != c.Outcome {
-		t.Errorf("got  %v: %s\nwant %v: %s", trace.Outcome, got, c.Outcome, want)
-	}
+	return trace, s
 }
