@@ -99,3 +99,17 @@ func TestPaneFocus(t *testing.T) {
 		t.Error("there is no border")
 	}
 }
+
+// Requests by terminus have the time of all together, of one, and of the longest.
+// Pain P39.
+func TestTimesByTerminus(t *testing.T) {
+	t.Parallel()
+	p := uitest.New(t, ui.Config{Log: uitest.Site(t)}, 80, 24)
+	p.Keys(".", "t").Want("TERMINUS", "MEAN", "MOST")
+	for terminus, want := range map[string]string{"compiler ": " 410     410     410 ", "exec ": " 1211     404     412 "} {
+		if line := p.Line(terminus); !strings.Contains(line, want) {
+			t.Errorf("got %q, want the times %q", line, want)
+		}
+	}
+	p.Keys("enter").Want("terminus=")
+}

@@ -22,7 +22,7 @@ type option struct {
 }
 
 var (
-	groupings = []string{"none", "run", "indirection", "node", "outcome", "caller"}
+	groupings = []string{"none", "run", "indirection", "node", "outcome", "terminus", "caller"}
 	columns   = []string{"#", "verb", "ind", "key", "served", "ms", "out"}
 )
 

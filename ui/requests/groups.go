@@ -27,6 +27,7 @@ var groupings = []struct {
 	{"indirection", "ind", func(r *session.Row) string { return r.Indirection }},
 	{"node", "node", session.NodeOf},
 	{"outcome", "out", func(r *session.Row) string { return r.Outcome.String() }},
+	{"terminus", "terminus", func(r *session.Row) string { return r.Terminus }},
 	{"caller", "caller", func(r *session.Row) string { return r.Caller }},
 }
 
@@ -35,7 +36,8 @@ type group struct {
 	name  string
 	count int
 	worst traces.Outcome
-	took  time.Duration
+	took  time.Duration // of all together
+	most  time.Duration // of the one that took longest
 	last  uint64
 	run   session.Run // if it is one
 }
@@ -150,7 +152,7 @@ func gather(log session.Log, by, filter string) []group {
 		if g.count++; by == byRun && name != "" {
 			g.run.Add(row)
 		}
-		g.took += row.Took
+		g.took, g.most = g.took+row.Took, max(g.most, row.Took)
 		g.last = row.ID
 		if badness(row.Outcome) > badness(g.worst) {
 			g.worst = row.Outcome

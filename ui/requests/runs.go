@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"indirtui/traces"
 	"indirtui/ui/session"
@@ -28,6 +29,8 @@ func (g *groups) columns() []widget.Column {
 		{Title: "N ", Min: 8, Right: true},
 		{Title: "WORST", Min: 5},
 		{Title: "ms", Min: 9, Right: true},
+		{Title: "MEAN", Min: 7, Right: true},
+		{Title: "MOST", Min: 7, Right: true},
 		{Title: "LAST", Min: 9, Right: true},
 	}
 }
@@ -46,6 +49,8 @@ func (r *Requests) groupRow(i int, out *widget.Row) {
 	out.Next(term.Plain, term.Grouped(int64(g.count))+" ")
 	out.Next(session.StyleOf(g.worst), g.worst.String())
 	out.Next(term.Plain, term.Millis(g.took))
+	out.Next(term.Plain, term.Millis(g.took/time.Duration(max(g.count, 1))))
+	out.Next(term.Plain, term.Millis(g.most))
 	out.Next(term.Quiet, fmt.Sprintf("#%d", g.last))
 }
 

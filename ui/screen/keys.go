@@ -240,7 +240,7 @@ var table = []row{
 	{FilterBy, []string{"/"}, InList, false, "filter", "filter the list by an expression"},
 	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by what a cell of this row says"},
 	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
-	{GroupBy, []string{"."}, InRequests, false, "group", "group by run, indirection, node, outcome or caller"},
+	{GroupBy, []string{"."}, InRequests, false, "group", "group by run, indirection, node, outcome, terminus or caller"},
 	{GroupBy, []string{"."}, InFailures, false, "group", "group by origin, message, key or indirection"},
 	{SortNext, []string{">"}, InRequests, false, "sort", "sort by the next column; after the last by number again"},
 	{SortBack, []string{"<"}, InRequests, false, "reverse", "reverse the order"},
