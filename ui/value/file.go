@@ -3,6 +3,8 @@ package value
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -54,7 +56,8 @@ type File struct {
 	redacted int
 	lines    []string
 	facts    widget.Facts
-	page     widget.Table
+	seen     widget.Viewport // of the text, or of what is known of the file
+	bytes    widget.Table    // of the bytes, of which only those on the screen are made into lines
 	search   widget.Search
 }
 
@@ -89,7 +92,7 @@ func Open(env *session.Env, t *traces.Trace) tea.Cmd {
 // NewFile shows the contents that an instance has. The instance is nil if only
 // the trace of the request is left.
 func NewFile(env *session.Env, title string, inst indirector.Instance, t *traces.Trace) *File {
-	f := &File{env: env, title: title, inst: inst, trace: t, page: widget.Table{Paged: true}}
+	f := &File{env: env, title: title, inst: inst, trace: t, bytes: widget.Table{Paged: true}}
 	f.search = widget.Search{Hint: "text in this file", None: "not in what is shown of this file", Find: f.find}
 	return f
 }
@@ -246,14 +249,20 @@ func (f *File) Resize(width, height int) {
 }
 
 func (f *File) layout() {
-	f.page.SetHeight(max(f.height-1-foot, 0))
+	height := max(f.height-1-foot, 0)
+	f.bytes.SetHeight(height)
+	f.seen.Resize(f.left(), height)
 	switch f.mode {
 	case asText:
-		f.page.SetLen(len(f.lines))
+		lines := make(term.Lines, len(f.lines))
+		for i := range lines {
+			lines[i] = f.line(i, term.Plain)
+		}
+		f.seen.SetLines(lines)
 	case asBytes:
-		f.page.SetLen((len(f.body) + perLine(f.left()) - 1) / perLine(f.left()))
+		f.bytes.SetLen((len(f.body) + perLine(f.left()) - 1) / perLine(f.left()))
 	default:
-		f.page.SetLen(len(f.facts))
+		f.seen.SetLines(f.about(f.left()))
 	}
 }
 
@@ -321,12 +330,18 @@ func (f *File) Handle(a screen.Command) tea.Cmd {
 }
 
 // List returns the lines.
-func (f *File) List() screen.List { return &f.page }
+func (f *File) List() screen.List {
+	if f.mode == asBytes {
+		return &f.bytes
+	}
+	return &f.seen
+}
 
 func (f *File) turn(step fileMode) {
 	f.mode = (f.mode + step + fileModes) % fileModes
-	f.page.Offset, f.page.Cursor = 0, 0
+	f.bytes.Offset = 0
 	f.layout()
+	f.seen.ScrollTo(0)
 }
 
 // find scrolls to the nearest line with what is searched.
@@ -334,7 +349,7 @@ func (f *File) find(step int) bool {
 	if f.mode != asText {
 		f.turn(asText - f.mode)
 	}
-	return f.page.Find(step, func(i int) bool { return f.search.In(f.lines[i]) })
+	return f.seen.Find(step, func(i int) bool { return f.search.In(f.lines[i]) })
 }
 
 func (f *File) copies() []widget.Item {
@@ -354,9 +369,9 @@ func (f *File) copies() []widget.Item {
 func (f *File) View() term.Lines {
 	height := max(f.height-1-foot, 0)
 	left := f.left()
-	body := f.contents(left).Fill(left, height)
+	body := f.contents().Fill(left, height)
 	if f.width >= screen.Wide {
-		body = term.Beside(body, f.about(f.width-left-2, f.facts), left, f.env.Theme)
+		body = term.Beside(body, f.about(f.width-left-2), left, f.env.Theme)
 	}
 	return append(append(term.Lines{f.tabs()}, body.Fill(f.width, height)...), f.foot()...)
 }
@@ -393,14 +408,13 @@ func (f *File) extent() string {
 	return total
 }
 
-func (f *File) contents(width int) term.Lines {
+func (f *File) contents() term.Lines {
 	message := func(style term.Style, text string) term.Lines {
 		return term.Lines{{}, term.Of(style, "   "+text)}
 	}
 	switch {
 	case f.mode == asFacts:
-		from, to := f.page.Visible()
-		return f.about(width, f.facts[from:to])
+		return f.seen.Lines()
 	case f.inst == nil:
 		return message(term.Quiet, "The contents are not in memory any more, and are not recorded; tab shows what is known about them.")
 	case !f.asked:
@@ -420,23 +434,34 @@ func (f *File) contents(width int) term.Lines {
 		}
 		return message(term.Plain, "binary, "+n+".  tab shows them")
 	}
-	return f.page.Lines(f.env.Theme, width, func(i int, r *widget.Row) {
-		r.Right(term.Quiet, term.Clean(fmt.Sprint(i+1)), 5)
-		r.Space(2)
-		text := strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    ")
-		r.Add(f.search.Style(f.lines[i]), term.CleanTo(text, width))
-	})
+	lines := slices.Clone(f.seen.Lines())
+	from, _ := f.seen.Visible()
+	for i := range lines {
+		if style := f.search.Style(f.lines[from+i]); style != term.Plain {
+			lines[i] = f.line(from+i, style)
+		}
+	}
+	return lines
+}
+
+// line is one line of the text, with its number.
+func (f *File) line(i int, style term.Style) (l term.Line) {
+	l.Right(term.Quiet, term.Clean(strconv.Itoa(i+1)), 5)
+	l.Space(2)
+	text := strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    ")
+	l.Add(style, term.CleanTo(text, f.left()))
+	return l
 }
 
 func (f *File) hex() term.Lines {
 	per := perLine(f.left())
-	return f.page.Lines(f.env.Theme, f.left(), func(i int, r *widget.Row) { r.Line = hexLine(f.body, i*per, per, -1, -1) })
+	return f.bytes.Lines(f.env.Theme, f.left(), func(i int, r *widget.Row) { r.Line = hexLine(f.body, i*per, per, -1, -1) })
 }
 
 // about is what is known of the file.
-func (f *File) about(width int, facts widget.Facts) term.Lines {
+func (f *File) about(width int) term.Lines {
 	lines := term.Lines{term.Of(term.Quiet, " META")}
-	for _, x := range facts {
+	for _, x := range f.facts {
 		lines = append(lines, x.Lines(2, 17, width, 4)...)
 		if x.Text == "" {
 			lines = append(lines, term.Line{})

@@ -52,8 +52,9 @@ type Value struct {
 	body      []byte
 	root      *tree.Node // nil if it is no JSON
 	rows      []tree.Row
-	list      widget.Table // of the tree
-	page      widget.Table // of YAML, raw and meta
+	list      widget.Table    // of the tree
+	page      widget.Table    // of YAML and raw: a value may have a million lines
+	known     widget.Viewport // of meta
 	yaml      []string
 	search    widget.Search
 	revealed  *tree.Node
@@ -198,6 +199,8 @@ func (v *Value) layout() {
 	v.page.SetHeight(v.height - 1 - foot)
 	v.list.SetLen(len(v.rows))
 	v.page.SetLen(v.pageLen())
+	v.known.Resize(v.width, v.page.Height)
+	v.known.SetLines(v.meta(v.width))
 }
 
 func (v *Value) pageLen() int {
@@ -224,6 +227,7 @@ func (v *Value) Update(msg tea.Msg) tea.Cmd {
 		v.fold()
 	case othersFound:
 		v.elsewhere = msg.answers
+		v.layout()
 	case revealEnded:
 		if msg.reveals == v.reveals {
 			v.revealed, v.clear = nil, ""
@@ -327,8 +331,11 @@ func (v *Value) Handle(a screen.Command) tea.Cmd {
 
 // List returns the tree, or the lines of what is shown instead.
 func (v *Value) List() screen.List {
-	if v.mode == asTree {
+	switch v.mode {
+	case asTree:
 		return &v.list
+	case asMeta:
+		return &v.known
 	}
 	return &v.page
 }
@@ -336,6 +343,7 @@ func (v *Value) List() screen.List {
 func (v *Value) turn(step mode) {
 	v.mode = (v.mode + step + modes) % modes
 	v.page.Offset = 0
+	v.known.ScrollTo(0)
 	v.layout()
 	if n := v.focus(); v.mode == asRaw && n != nil {
 		v.page.Scroll(n.From/perLine(v.width) - v.page.Height/3)

@@ -6,10 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"indirtui/indirector/model"
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui"
+	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/uitest"
+	"indirtui/ui/value"
 )
 
 // shown opens the value of a request that was answered with a body.
@@ -100,4 +104,29 @@ func TestHostileBodies(t *testing.T) {
 	for range 20 {
 		p.Keys("v").Exact().Keys("L", "tab", "tab", "tab").Exact().Keys("1", "esc", "k").Exact()
 	}
+}
+
+// What is known of a value or of a file can be scrolled where there is no room.
+func TestKnownScrolls(t *testing.T) {
+	t.Parallel()
+	p := shown(t, "json", "{}").Size(60, 16)
+	p.Keys("tab", "tab", "tab").Want("META", "served by").Not("e8310c060f61caaff8a").Keys("G").Want("e8310c060f61caaff8a").Not("META")
+	p.Keys("tab", "tab", "tab", "tab").Want("META") // from its beginning again
+}
+
+// A file is searched to its end, and on from its beginning.
+func TestFileSearch(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&text, "line %03d of the text\n", i)
+	}
+	p := uitest.New(t, ui.Config{Log: uitest.Site(t)}, 80, 24)
+	env := &session.Env{Shared: uitest.NewClock().Shared(), Log: uitest.Site(t)}
+	contents := &model.FileContent{Contents: model.Bytes(text.String())}
+	p.Send(screen.Show(value.NewFile(env, "motd", contents, nil))())
+	p.Want("    1  line 000 of the text", "   15  line 014").Keys("G").Want("  200  line 199 of the text")
+	p.Keys("g", "/", "7 of", "enter").Want("    8  line 007").Not("line 006").Keys("n").Want("   18  line 017").Not("line 016")
+	p.Keys("N").Want("    8  line 007").Keys("N").Want("  198  line 197").Keys("n").Want("    8  line 007")
+	p.Keys("tab").Want("00000000  6c 69 6e 65").Keys("G").Want("00001040").Keys("n").Want("   18  line 017")
 }

@@ -33,7 +33,7 @@ func (v *Value) View() term.Lines {
 	var body term.Lines
 	switch {
 	case v.mode == asMeta:
-		body = v.meta(v.width)
+		body = v.known.Lines()
 	case v.err != nil:
 		body = term.Lines{{}, term.Of(term.Attention, "   "+Why(v.env.Log, v.err))}
 	case v.value.Model == "":

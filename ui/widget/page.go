@@ -141,12 +141,7 @@ func (g *Pager) text() string {
 
 // find scrolls to the nearest line that has what is searched.
 func (g *Pager) find(step int) bool {
-	from, _ := g.seen.Visible()
-	at := Around(g.seen.Len(), from, step, func(i int) bool { return g.search.In(g.seen.lines[i].String()) })
-	if at >= 0 {
-		g.seen.ScrollTo(at)
-	}
-	return at >= 0
+	return g.seen.Find(step, func(i int) bool { return g.search.In(g.seen.lines[i].String()) })
 }
 
 func (g *Pager) View() term.Lines {

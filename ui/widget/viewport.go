@@ -14,6 +14,7 @@ import (
 type Viewport struct {
 	model viewport.Model
 	lines term.Lines
+	found int // the line that was searched last
 }
 
 var _ screen.List = (*Viewport)(nil)
@@ -65,4 +66,20 @@ func (v *Viewport) Wheel(lines int) { v.Scroll(lines) }
 func (v *Viewport) Lines() term.Lines {
 	from, to := v.Visible()
 	return v.lines[from:to]
+}
+
+// Find scrolls to the nearest line for which has is true, and reports whether
+// there is one. It goes on behind the line it found last, as long as that is
+// seen: the end of a text cannot be scrolled to the top. See Search.Find.
+func (v *Viewport) Find(step int, has func(line int) bool) bool {
+	from, to := v.Visible()
+	if v.found < from || v.found >= to {
+		v.found = from
+	}
+	at := Around(len(v.lines), v.found, step, has)
+	if at >= 0 {
+		v.found = at
+		v.ScrollTo(at)
+	}
+	return at >= 0
 }

@@ -59,3 +59,69 @@ func TestViewport(t *testing.T) {
 		})
 	}
 }
+
+// A search goes on behind what it found, also where the text ends and cannot be
+// scrolled further.
+func TestViewportFind(t *testing.T) {
+	t.Parallel()
+	var v widget.Viewport
+	var lines term.Lines
+	for i := range 100 {
+		lines = append(lines, term.Of(term.Plain, fmt.Sprint(i)))
+	}
+	v.Resize(20, 10)
+	v.SetLines(lines)
+	var asked []int
+	for _, step := range []int{0, 1, 1, 1, 1, -1, -1} {
+		if !v.Find(step, func(i int) bool {
+			if i == 5 || i >= 93 && i%2 == 1 && i < 98 {
+				asked = append(asked, i)
+				return true
+			}
+			return false
+		}) {
+			t.Error("it is not found")
+		}
+	}
+	if got, want := fmt.Sprint(asked), "[5 93 95 97 5 97 95]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if from, _ := v.Visible(); from != 90 {
+		t.Errorf("from %d", from)
+	}
+	v.ScrollTo(0)
+	if !v.Find(1, func(i int) bool { return i == 5 || i == 96 }) {
+		t.Error("it is not found")
+	}
+	if from, _ := v.Visible(); from != 5 {
+		t.Errorf("after scrolling, from %d: it begins with what is seen", from)
+	}
+	if v.Find(1, func(int) bool { return false }) || new(widget.Viewport).Find(1, func(int) bool { return true }) {
+		t.Error("nothing is found")
+	}
+}
+
+// To hold a text takes time and memory by its length; a table takes them by its
+// page.
+func BenchmarkHeld(b *testing.B) {
+	text := func(int) term.Text { return term.CleanTo("a line of the usual forty cells or so...", 80) }
+	for _, n := range []int{1600, 65_536, 400_000} {
+		b.Run(fmt.Sprint("viewport/", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				lines := make(term.Lines, n)
+				for i := range lines {
+					lines[i].Add(term.Plain, text(i))
+				}
+				new(widget.Viewport).SetLines(lines)
+			}
+		})
+		b.Run(fmt.Sprint("table/", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				t := widget.Table{Paged: true, List: widget.List{Len: n, Height: 24}}
+				t.Lines(new(term.Theme), 80, func(i int, r *widget.Row) { r.Add(term.Plain, text(i)) })
+			}
+		})
+	}
+}
