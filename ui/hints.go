@@ -62,16 +62,35 @@ func (r *Model) hints(width int) term.Line {
 		l.Put(term.Plain, " and a letter: "+b.About)
 		return l
 	}
-	bindings := r.offered(width)
-	offered := make([]key.Binding, len(bindings))
-	for i, b := range bindings {
-		offered[i] = b.Binding
+	hints := r.offered(width)
+	offered := make([]key.Binding, len(hints))
+	for i, h := range hints {
+		offered[i] = h[0].Binding
+		if len(h) > 1 {
+			offered[i].SetHelp(h.keys(), h[0].Hint())
+		}
 	}
 	return r.drawn.draw(r.env.Theme, offered)
 }
 
-// offered are the bindings that there is room for.
-func (r *Model) offered(width int) []*screen.Binding {
+// A hint is one word about one key, or about several that have the same word:
+// "{ } run".
+type hint []*screen.Binding
+
+func (h hint) keys() string {
+	text := h[0].Key()
+	for _, b := range h[1:] {
+		text += " " + b.Key()
+	}
+	return text
+}
+
+func (h hint) width() int {
+	return term.Clean(h.keys()).Width() + 1 + term.Clean(h[0].Hint()).Width()
+}
+
+// offered are the hints that there is room for.
+func (r *Model) offered(width int) []hint {
 	top := r.shown()
 	room := width - 2 // a blank at each end
 	last := r.env.Keys.Of(screen.Help, top.Scope())
@@ -79,15 +98,22 @@ func (r *Model) offered(width int) []*screen.Binding {
 		last = nil
 	}
 	if last != nil {
-		room -= hintWidth(last)
+		room -= hint{last}.width()
 	}
-	offered := make([]*screen.Binding, 0, 12)
+	offered := make([]hint, 0, 12)
 	for _, do := range top.Hints() {
 		b := r.env.Keys.Of(do, top.Scope())
 		if b == nil || !do.OfRoot() && !top.Captures() && !top.Now(b).Enabled() {
 			continue
 		}
-		w := hintWidth(b)
+		if n := len(offered) - 1; n >= 0 && offered[n][0].Hint() == b.Hint() {
+			if w := 1 + term.Clean(b.Key()).Width(); w+aroundHint <= room {
+				room -= w
+				offered[n] = append(offered[n], b)
+			}
+			continue
+		}
+		w := hint{b}.width()
 		if w+aroundHint > room {
 			continue
 		}
@@ -95,10 +121,10 @@ func (r *Model) offered(width int) []*screen.Binding {
 			w += utf8.RuneCountInString(between)
 		}
 		room -= w
-		offered = append(offered, b)
+		offered = append(offered, hint{b})
 	}
 	if last != nil {
-		offered = append(offered, last)
+		offered = append(offered, hint{last})
 	}
 	return offered
 }
@@ -110,15 +136,24 @@ func (r *Model) clickHint(x int) tea.Cmd {
 		return nil
 	}
 	at := 1
-	for _, b := range r.offered(r.width) {
-		if x >= at && x < at+hintWidth(b) && !b.Arg {
-			return r.command(screen.Command{Action: b.Do})
+	for _, h := range r.offered(r.width) {
+		if x >= at && x < at+h.width() {
+			if b := h.at(x - at); !b.Arg {
+				return r.command(screen.Command{Action: b.Do})
+			}
+			return nil
 		}
-		at += hintWidth(b) + utf8.RuneCountInString(between)
+		at += h.width() + utf8.RuneCountInString(between)
 	}
 	return nil
 }
 
-func hintWidth(b *screen.Binding) int {
-	return term.Clean(b.Key()).Width() + 1 + term.Clean(b.Hint()).Width()
+// at is the binding at a cell of a hint. The word is that of the last key.
+func (h hint) at(x int) *screen.Binding {
+	for _, b := range h[:len(h)-1] {
+		if x -= term.Clean(b.Key()).Width() + 1; x < 0 {
+			return b
+		}
+	}
+	return h[len(h)-1]
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 
+	"indirtui/ui/screen"
 	"indirtui/ui/term"
 )
 
@@ -44,6 +45,23 @@ func TestHintLines(t *testing.T) {
 		}
 		if len(h) > maxHintLines {
 			t.Errorf("palette %d: %d lines are kept", p, len(h))
+		}
+	}
+}
+
+// Keys with the same word are one hint, and a click on each does what it does.
+func TestHintOfSeveralKeys(t *testing.T) {
+	t.Parallel()
+	keys, _ := screen.NewKeys(nil)
+	h := hint{keys.Of(screen.PrevInRun, screen.InSteps), keys.Of(screen.NextInRun, screen.InSteps)}
+	if h.keys() != "{ }" || h.width() != len("{ } run") {
+		t.Errorf("got %q, %d cells", h.keys(), h.width())
+	}
+	for x, want := range []screen.Action{
+		screen.PrevInRun, screen.PrevInRun, screen.NextInRun, screen.NextInRun, screen.NextInRun, screen.NextInRun, screen.NextInRun,
+	} {
+		if got := h.at(x).Do; got != want {
+			t.Errorf("cell %d: got %s, want %s", x, got, want)
 		}
 	}
 }

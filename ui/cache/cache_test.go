@@ -128,6 +128,29 @@ func TestLives(t *testing.T) {
 	}
 }
 
+// What comes next for an entry is a sentence.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	broken := entry("web01", "json", -1, 0, 0)
+	broken.Err = errors.New("unexpected end of JSON input")
+	for _, tt := range []struct {
+		entry indirector.Entry
+		want  string
+	}{
+		{entry("web01", "json", 10, 5, 10), "replaced by the next find after that"},
+		{entry("web01", "json", 10, 5, 0), "replaced by the next find that ignores the cache and asks facter; until then every find gets this entry"},
+		{entry("web01", "json", 10, 100, -14), "replaced by the next find: it has expired, so"},
+		{entry("web01", "facter", 10, 5, 0), "replaced by the next save, removed by a destroy"},
+		{entry("web01", "msgpack", 10, 5, 0), "it stays: no route leads to msgpack, so it is not read, replaced or removed"},
+		{broken, "replaced by the next find: it cannot be read"},
+	} {
+		p := place(t, &shelf{entries: []indirector.Entry{tt.entry}})
+		if got := strings.Join(strings.Fields(strings.ReplaceAll(p.Frame(), "|", " ")), " "); !strings.Contains(got, tt.want) {
+			t.Errorf("want %s, got\n%s", tt.want, p.Frame())
+		}
+	}
+}
+
 // Tens of thousands of entries come in batches, and no key waits for them.
 func TestThousands(t *testing.T) {
 	t.Parallel()

@@ -242,17 +242,17 @@ func (c *Cache) next(e *entry) string {
 	case e.Key == "":
 		return "nothing: it cannot be listed"
 	case e.orphan:
-		return fmt.Sprintf("nothing: no route leads to %s, so nobody reads it, writes it anew or removes it%s", e.Terminus, plan)
+		return fmt.Sprintf("it stays: no route leads to %s, so it is not read, replaced or removed%s", e.Terminus, plan)
 	case e.Err != nil:
-		return fmt.Sprintf("the next find that asks %s passes over it and asks %s, whose answer is written here%s", e.Terminus, primary, plan)
+		return fmt.Sprintf("replaced by the next find: it cannot be read, so %s is asked%s", primary, plan)
 	case e.Terminus == primary:
-		return "a save or a destroy; every find is answered from it" + plan
+		return "replaced by the next save, removed by a destroy; until then every find gets it" + plan
 	case e.expired(c.now):
-		return fmt.Sprintf("the next find that asks the cache: it has expired, so %s is asked, and its answer is written here%s", primary, plan)
+		return fmt.Sprintf("replaced by the next find: it has expired, so %s is asked%s", primary, plan)
 	case !e.Expiration.IsZero():
-		return fmt.Sprintf("served until %s; then the next find asks %s and writes its answer here%s", c.env.Clock(e.Expiration), primary, plan)
+		return fmt.Sprintf("served until %s; replaced by the next find after that, which asks %s%s", c.env.Clock(e.Expiration), primary, plan)
 	case cached != "" && cached != indirector.Off:
-		return fmt.Sprintf("a find with ignore_cache, which asks %s and writes its answer here unless ignore_cache_save; others are served from it%s", primary, plan)
+		return fmt.Sprintf("replaced by the next find that ignores the cache and asks %s; until then every find gets this entry", primary)
 	}
 	return "nothing" + plan
 }

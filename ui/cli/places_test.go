@@ -36,7 +36,7 @@ func TestCache(t *testing.T) {
 	travel(t, nil, func(tr *trip) {
 		tr.key("4", "- Cache ", "6 entries", "1 orphan").cursor("catalog", "web01.example.com", "json", "#2")
 		tr.golden("cache-list")
-		tr.key("j", " in yaml", "orphan", "nothing: no route leads to yaml, so nobody reads it").cursor("catalog", "yaml", "41d", "unknown")
+		tr.key("j", " in yaml", "orphan", "it stays: no route leads to yaml, so it is not read").cursor("catalog", "yaml", "41d", "unknown")
 		tr.key("G", "cannot be read").cursor("report", "last_run_report", "unreadable").line("report   ", "yaml", "unreadable")
 		tr.key(">", "by age").cursor("last_run_report")
 		tr.key(">", "by size").cursor("last_run_report")

@@ -137,6 +137,7 @@ func newScript(ctx context.Context, p *program, e *engine.Engine, name string, a
 	}
 	r.env = engineEnv(e, time.Now)
 	r.console = console.New(ctx, r.env, console.Options{
+		Script: true,
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
 		Note: e.Store.AddComment, Output: r.output, Own: own,
 	})

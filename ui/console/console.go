@@ -80,6 +80,8 @@ type Options struct {
 	// Plain means that the lines are written by a user without a screen: no
 	// confirmation is asked for, and the owner prints the story of each answer.
 	Plain bool
+	// Script means that the lines are those of a file: no key completes them.
+	Script bool
 	// Write writes requests to a file, instead of Recordings. It may be nil.
 	Write func(recordings.What) error
 	// Recordings is what the list of recordings needs; without a Log there is none.

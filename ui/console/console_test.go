@@ -153,7 +153,7 @@ func TestRefusedLinesStay(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ line, why, mend, then string }{
-		{"fnid node web01", `no command is called "fnid"; nearest: find`, "ctrl+a ctrl+d ctrl+d ctrl+d ctrl+d find enter", "#1 find node web01"},
+		{"fnid node web01", `no command "fnid"; did you mean find? tab lists all`, "ctrl+a ctrl+d ctrl+d ctrl+d ctrl+d find enter", "#1 find node web01"},
 		{"filter ind=", "want a value", "node enter", "WAITING"},
 		{"show Nowhere", "there is no such place", "ctrl+w Failures enter", "Failures"},
 		{"save node x @" + file + ".no", "no such file", "backspace backspace backspace enter", "#1 save node x"},
@@ -343,7 +343,7 @@ func TestComplete(t *testing.T) {
 		{"show re", "show requests ", ""},
 		{"write o", "write on |write off ", ""},
 		{"help co", "help codes |help config |help commands ", ""},
-		{"fnid x", "", `no command is called "fnid"; nearest: find`},
+		{"fnid x", "", `no command "fnid"; did you mean find? tab lists all`},
 		{"", "find |search |head ", ""},
 	} {
 		next, about := c.Complete(tt.line)

@@ -136,7 +136,7 @@ func sessionCommands() []cmd {
 			shellNext: nextDemo, shell: shell{looks, "[S-NN]", "Play the demo site, or a situation that confuses people"},
 		},
 		{
-			name: "story", args: "[SELECTOR]", help: "tell runs of agents, one sentence each; nothing is the newest", offered: func(c *Console) bool { return c.o.Story != nil || c.owns("story") }, next: nextFilter, run: story, expression: true,
+			name: "story", args: "[SELECTOR]", help: "runs of agents, one sentence each; without a selector the newest", offered: func(c *Console) bool { return c.o.Story != nil || c.owns("story") }, next: nextFilter, run: story, expression: true,
 			shellNext: nextFilter, shell: shell{looks, "--recording FILE [SELECTOR]", "Tell what happened in a recording, as text"},
 		},
 		{
@@ -145,9 +145,9 @@ func sessionCommands() []cmd {
 		},
 		{
 			name: "proxy", args: "URL [--listen ADDRESS] [FLAG]", help: "stand between agents and a server, as indirtui proxy does", offered: func(c *Console) bool { return c.o.Proxy != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) },
-			shell: shell{asks, "--upstream https://HOST:PORT", "Stand between agents and a server, and show what they say"},
+			shell: shell{asks, "--upstream https://HOST:PORT", "Stand between agents and a server, and show what passes"},
 		},
-		{name: "log", help: "what was said on the line for messages", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
+		{name: "log", help: "the messages of the last line", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{name: "help", args: "[TOPIC]", help: "help about codes, reasons, keys, commands, expressions", next: nextHelp, run: showHelp},
 		{name: "quit", help: "leave the program", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
 	}
@@ -184,7 +184,7 @@ func shellCommands() []cmd {
 		{name: "ca", shell: shell{asks, "", "Look after the CA of this host: list, sign, revoke and generate certificates"}},
 		{name: "ca setup", shell: shell{"", "", "Make a CA where there is none"}},
 		{name: "ca list", shell: shell{"", "[NAME...]", "List the requests that wait, or with --all everything"}},
-		{name: "ca print", shell: shell{"", "NAME...", "Print what certificates and requests say"}},
+		{name: "ca print", shell: shell{"", "NAME...", "Print the fields of certificates and requests"}},
 		{name: "ca sign", shell: shell{"", "NAME...", "Sign requests that wait"}},
 		{name: "ca revoke", shell: shell{"", "NAME...", "Revoke certificates, which stay where they are"}},
 		{name: "ca clean", shell: shell{"", "NAME...", "Revoke certificates, and remove them and requests"}},
@@ -192,7 +192,7 @@ func shellCommands() []cmd {
 		{name: "routes", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
 		{name: "termini", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
 		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},
-		{name: "config check", shell: shell{"", "[FILE]", "Check the files, or one file, and say all that is wrong"}},
+		{name: "config check", shell: shell{"", "[FILE]", "Check the files, or one file, and list all that is wrong"}},
 		{name: "config path", shell: shell{"", "", "Print where the files are, and whether they are there"}},
 		{name: "cache", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "What is stored in the termini that can be listed, and how long it lives"}},
 		{name: "schema", shell: shell{looks, "NAME", "Print the JSON schema of what a command prints"}},
@@ -222,22 +222,24 @@ func (c *Console) find(name string) *cmd {
 }
 
 func (c *Console) unknown(name string) error {
-	unknown := &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
 	if c.o.Plain {
 		if c.o.Engine == nil && slices.ContainsFunc(inSession(), func(m cmd) bool { return m.name == name }) {
 			return errRecording
 		}
-		return unknown
+		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: "help lists them"}
 	}
 	var names []string
 	for _, m := range c.offered() {
 		names = append(names, m.name)
 	}
-	unknown.Advice = "there are: " + strings.Join(names, " ")
-	if near := spell.Nearest(name, names); near != "" {
-		unknown.Advice = "nearest: " + near
+	near := spell.Nearest(name, names)
+	switch {
+	case c.o.Script:
+		return &command.UsageError{What: fmt.Sprintf("no command is called %q", name), Advice: advice(near, names)}
+	case near == "":
+		return &command.UsageError{What: fmt.Sprintf("no command %q", name), Advice: "tab lists all"}
 	}
-	return unknown
+	return &command.UsageError{What: fmt.Sprintf("no command %q", name), Advice: fmt.Sprintf("did you mean %s? tab lists all", near)}
 }
 
 // Silent reports whether --plain prints nothing when a command is done.

@@ -257,7 +257,7 @@ func (h *Help) content(width int) term.Lines {
 	}
 	l.Put(term.Quiet, "  ")
 	l.Put(term.Bold, "g")
-	l.Put(term.Quiet, " says what they mean")
+	l.Put(term.Quiet, " has what they mean")
 	return append(lines, term.Line{}, l)
 }
 

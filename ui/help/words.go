@@ -16,8 +16,8 @@ import (
 // codes explains each outcome. Rule: UI design, section 4.
 var codes = [traces.OutcomeCount]string{
 	traces.Good:        "the terminus answered",
-	traces.Hit:         "the cache answered; it has not expired, or nobody knows when it does",
-	traces.Nil:         "everybody who was asked said: nothing",
+	traces.Hit:         "the cache answered; it has not expired, or has no expiry",
+	traces.Nil:         "all that were asked have nothing",
 	traces.NilHidden:   "nil that hides something: a 404, empty output of a command",
 	traces.Stale:       "a cache, here or of the agent, answered because the terminus had failed before, in the same run",
 	traces.Err:         "an error reached the caller",
@@ -50,8 +50,8 @@ var groups = map[traces.Reason]string{
 
 // reasons explains each reason in one line. Rule: UI design, section 9.
 var reasons = [traces.ReasonCount]string{
-	traces.DefaultInCode:          "the declaration of the indirection names it, and nobody said otherwise",
-	traces.BySetting:              "a setting names it; the place says who set that",
+	traces.DefaultInCode:          "the declaration of the indirection names it, and nothing else is set",
+	traces.BySetting:              "a setting names it; the place has who set that",
 	traces.ByApplication:          "the application chose it when it started",
 	traces.ByRoutesFile:           "the section of the application in routes.yaml names it",
 	traces.ByStoreconfigs:         "storeconfigs is on, and its hook took the slot",
@@ -59,7 +59,7 @@ var reasons = [traces.ReasonCount]string{
 	traces.ByThread:               "one thread of execution chose another one for itself",
 	traces.ByYou:                  "you changed it here",
 	traces.ByRequest:              "this one request named it",
-	traces.NotApplied:             "it was said, and does not count; the note says why",
+	traces.NotApplied:             "it is set, and does not count; the note has the reason",
 	traces.NoCacheRouted:          "no cache is routed for this indirection",
 	traces.IgnoredByCaller:        "the caller gave ignore_cache",
 	traces.VerbHasNoCache:         "this verb has nothing to do with this step",
@@ -73,8 +73,8 @@ var reasons = [traces.ReasonCount]string{
 	traces.SkippedIgnoreTerminus:  "the caller gave ignore_terminus",
 	traces.SkippedCacheHit:        "the cache had answered already",
 	traces.Returned:               "it returned an instance",
-	traces.ReturnedNil:            "it returned nothing, and did not say why",
-	traces.NilFrom404:             "the server said 404, and Puppet makes that nil",
+	traces.ReturnedNil:            "it returned nothing, and gave no reason",
+	traces.NilFrom404:             "the server answered 404, and Puppet makes that nil",
 	traces.NilFromEmptyOutput:     "the command printed nothing, and Puppet makes that nil",
 	traces.TerminusRaised:         "it raised an error",
 	traces.VerbMissing:            "this terminus does not have this verb",
@@ -83,8 +83,8 @@ var reasons = [traces.ReasonCount]string{
 	traces.SkippedIgnoreCacheSave: "the caller gave ignore_cache_save",
 	traces.SkippedNoResult:        "there was nothing to write",
 	traces.StoreFailed:            "writing failed",
-	traces.SoftFailed:             "writing failed, and a setting says that this is no error",
-	traces.NoNodeInRequest:        "nobody asks over the network: there is nothing to check",
+	traces.SoftFailed:             "writing failed, and a setting makes that no error",
+	traces.NoNodeInRequest:        "the request is not from the network: there is nothing to check",
 	traces.NoRule:                 "the terminus has no rule of its own",
 	traces.RuleAllowed:            "the rule of the terminus allows it",
 	traces.RuleDenied:             "the rule of the terminus denies it",
@@ -94,10 +94,10 @@ var reasons = [traces.ReasonCount]string{
 	traces.FormatAccepted:         "this format was among those accepted",
 	traces.FellBack:               "another format was used, because the first one failed",
 	traces.Lossy:                  "this format cannot keep all of the value",
-	traces.EnvAgent:               "the agent said so",
-	traces.EnvCLI:                 "the command line said so",
+	traces.EnvAgent:               "the agent set it",
+	traces.EnvCLI:                 "the command line set it",
 	traces.EnvLastRun:             "it was that of the last run",
-	traces.EnvENC:                 "the node classifier said so",
+	traces.EnvENC:                 "the node classifier set it",
 	traces.EnvCatalog:             "the catalog came with another one",
 	traces.EnvNotFound:            "there is no environment by that name",
 	traces.TTL:                    "now and the time to live of the indirection",
@@ -125,12 +125,12 @@ type guide struct {
 var guides = []guide{
 	{"who", "Who answered, and who decided that?", [][2]string{
 		{"1", "go to Requests, and put the cursor on the request"},
-		{"enter", "its steps: the three lines on top say who answered, who was asked, who decided"},
-		{"l", "on the first step: every opinion on the route, strongest first"},
+		{"enter", "its steps: the three lines on top have who answered, who was asked, who decided"},
+		{"l", "on the first step: every source of the route, strongest first"},
 	}},
 	{"cache", "Why did the cache answer?", [][2]string{
 		{":", "filter out=stale, or filter served=cache"},
-		{"enter", "the step cache read says found, and expiry why it counted as fresh"},
+		{"enter", "the step cache read is found, and expiry has why it counted as fresh"},
 		{"{", "the request before it in the same run: did the terminus fail?"},
 		{"D", "compare with the last good answer"},
 	}},
@@ -141,11 +141,11 @@ var guides = []guide{
 	}},
 	{"routes", "Why is my routes.yaml ignored?", [][2]string{
 		{"3", "go to Routes, and put the cursor on the indirection"},
-		{"H", "every opinion: what is NOT APPLIED says why, with file and line"},
-		{"y r", "copy what is in force as the section that would say so"},
+		{"H", "every source: what is NOT APPLIED has its reason, with file and line"},
+		{"y r", "copy what is in force as a section of routes.yaml"},
 	}},
 	{"settings", "What if a setting were another?", [][2]string{
-		{":", "set NAME=VALUE: as if Puppet had been started with it; what follows is said"},
+		{":", "set NAME=VALUE: as if Puppet had been started with it; what follows is listed"},
 		{":", "settings lists them, with who decided; e sets one, u takes it back"},
 		{"z", "take it back; unset all takes everything back"},
 	}},
@@ -353,7 +353,7 @@ func addWrappers(p *widget.Page) {
 		"same once more, undone or redone; of a request in that request alone. 3 Routes shows how far they are.",
 		"N% is by chance, verb=save leaves the other verbs alone, and both hold before anything is counted as done.")
 
-	title("What the trace says")
+	title("What the trace shows")
 	text("A fault is a failure for all that follows: outcome err, or nil! for 404. fault(..., nil) is an answer that was",
 		"injected: sim. retry and fallback leave err~ behind, because the caller never saw what they swallowed. Who",
 		"answered names the whole wrapper, and nothing that was injected is stored in a cache.")

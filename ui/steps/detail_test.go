@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/ui/steps"
 	"indirtui/ui/term"
@@ -66,6 +67,31 @@ func TestOptions(t *testing.T) {
 	for _, want := range []string{"checksum_type=sha256, sha384\n", "static_catalog=true\n", "facts=(2 facts, 130 B of json, URL-encoded: kernel, os)\n", "version=1.2"} {
 		if got := lines.Text(); !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// A held request has a clock of its own, and of when that ends.
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, tt := range []struct {
+		until, caller time.Duration
+		want          string
+	}{
+		{0, 0, "held 0:01"},
+		{2 * time.Minute, 0, "held 0:01, released by itself in 1:59"},
+		{2 * time.Minute, 30 * time.Second, "held 0:01, released by itself in 1:59, caller gives up in 0:29"},
+	} {
+		h := debugger.Held{Since: since}
+		if tt.until > 0 {
+			h.Until = since.Add(tt.until)
+		}
+		if tt.caller > 0 {
+			h.Caller = since.Add(tt.caller)
+		}
+		if got := steps.Clocks(&h, since.Add(time.Second)); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func HeldAt(h *debugger.Held) string {
 func Clocks(h *debugger.Held, now time.Time) string {
 	text := "held " + clock(now.Sub(h.Since))
 	if !h.Until.IsZero() {
-		text += ", goes on in " + clock(h.Until.Sub(now))
+		text += ", released by itself in " + clock(h.Until.Sub(now))
 	}
 	if !h.Caller.IsZero() {
 		text += ", caller gives up in " + clock(h.Caller.Sub(now))
@@ -124,10 +124,10 @@ func Clocks(h *debugger.Held, now time.Time) string {
 	return text
 }
 
-// clock writes minutes and seconds: "01:19".
+// clock writes minutes and seconds: "1:19".
 func clock(d time.Duration) string {
 	s := int(max(d, 0) / time.Second)
-	return fmt.Sprintf("%02d:%02d", s/60, s%60)
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 // tick lets the times go on while a request is held.

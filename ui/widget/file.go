@@ -1,7 +1,9 @@
 package widget
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -53,6 +55,9 @@ func (f *File) write(env *screen.Shared, kind, name string) screen.Toast {
 		return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "esc leaves it", Bad: true}
 	}
 	path, more, err := env.Save(name, text)
+	if errors.Is(err, fs.ErrExist) {
+		return screen.Toast{Text: name + " exists", Advice: "write another name", Bad: true}
+	}
 	if err != nil {
 		return screen.Toast{Text: "write " + name + ": " + err.Error(), Advice: "give another name", Bad: true}
 	}

@@ -279,7 +279,7 @@ func TestWriteAgain(t *testing.T) {
 	}
 	again := toast.Again().(screen.Push).Screen.(*widget.Prompt)
 	again.Resize(80, 24)
-	if got := again.View().Text(); !strings.Contains(got, "story story-1.txt_") || !strings.Contains(got, "give another name") {
+	if got := again.View().Text(); !strings.Contains(got, "story story-1.txt_") || !strings.Contains(got, "story-1.txt exists; write another name") {
 		t.Errorf("got\n%s", got)
 	}
 }
