@@ -45,8 +45,8 @@ func (r *routesCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Who would answer what, and who decided that: defaults in code, settings, the
 application, routes.yaml. With --all every opinion is shown, the overruled and
 those not applied included, the strongest first.`
-	r.flag(cmd, "as JSON, every opinion included")
-	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every opinion, not only the one that counts")
+	r.flag(cmd, "as JSON, with every source")
+	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every source, not only the one in force")
 }
 
 func (r *routesCommand) run(_ context.Context, args []string) error {

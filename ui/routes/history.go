@@ -65,7 +65,7 @@ func (r *Routes) page(f row) widget.Page {
 	for _, slot := range f.route.Slots() {
 		s := f.route.Slot(slot)
 		p.Add("", "", term.Plain)
-		p.Add(slot, fmt.Sprintf("%s   every opinion, strongest first", shown(slot, s.Winner().Terminus)), term.Bold)
+		p.Add(slot, fmt.Sprintf("%s   every source, strongest first", shown(slot, s.Winner().Terminus)), term.Bold)
 		r.pageOf(&p, slot, s)
 	}
 	p.Add("", "", term.Plain)
@@ -158,7 +158,7 @@ func (r *Routes) copies(f row) []widget.Item {
 		b.WriteString(l.String() + "\n")
 	}
 	return append(items,
-		widget.Item{Key: 'h', Name: "history", Note: "every opinion on the route of " + f.name, Do: copied("history of "+f.name, b.String())},
+		widget.Item{Key: 'h', Name: "history", Note: "every source of the route of " + f.name, Do: copied("history of "+f.name, b.String())},
 		widget.Item{Key: 'f', Name: "filter", Note: served(f), Do: copied("filter", served(f))},
 	)
 }

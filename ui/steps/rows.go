@@ -240,7 +240,7 @@ func chain(out []line, slot string, choices traces.Slot) []line {
 		case c.Why != "":
 			l.status = "not applied"
 		case c.Terminus == "":
-			l.status = "no opinion"
+			l.status = "not set"
 		case i == choices.Wins():
 			l.status = "wins"
 		default:
