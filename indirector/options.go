@@ -25,7 +25,8 @@ func (r *Request) Brief(o Option) string {
 	const most = 5 * traces.LongestOption
 	switch v := o.Value.(type) {
 	case string:
-		if o.Name == "facts" && holdsObject(v) {
+		short := v != "" && v[0] == '{' && len(v) <= traces.LongestOption // it is kept in full, and a replay needs it
+		if o.Name == "facts" && holdsObject(v) && !short {
 			format, _ := r.Option("facts_format").(string)
 			return briefFacts(v, format)
 		}

@@ -61,7 +61,7 @@ esac
 	look(find("node", "odd"), true)
 	look(find("node", "broken"), true)
 	withOption := find("node", "good")
-	withOption.Options = []indirector.Option{{Name: "password", Value: "hunter2-option"}, {Name: "facts", Value: `{"values":{"role":"hunter2-fact"}}`}}
+	withOption.Options = []indirector.Option{{Name: "password", Value: "hunter2-option"}, {Name: "facts", Value: `%7B"values":{"role":"hunter2-fact"}}`}}
 	look(withOption, false)
 	look(find("catalog", "n1"), false)
 	f := scenarios.Facts("n1")

@@ -122,7 +122,7 @@ func TestCacheChanges(t *testing.T) {
 		tr.key("n", "1 of ").cursor("in 30m")
 		tr.key("x", "expire facts app03.example.com in json?")
 		tr.key("y", "expired facts app03.example.com in json by #", "expired 1").cursor("app03.example.com", "expired ")
-		tr.sees("expired at 14:01:17, 1m ago", "the next find that asks the cache")
+		tr.sees("expired at 14:01:17, 1m ago", "replaced by the next find: it has expired")
 		tr.key("esc", "6 entries")
 
 		// An orphan is removed by typing its key, and by nothing less.
