@@ -43,7 +43,7 @@ type routesCommand struct {
 
 func (r *routesCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Who would answer what, and who decided that: defaults in code, settings, the
-application, routes.yaml. With --all every opinion is shown, the overruled and
+application, routes.yaml. With --all every source is shown, the overruled and
 those not applied included, the strongest first.`
 	r.flag(cmd, "as JSON, with every source")
 	cmd.Flags().BoolVarP(&r.chain, "all", "a", false, "every source, not only the one in force")

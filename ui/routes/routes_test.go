@@ -167,7 +167,7 @@ func TestTTL(t *testing.T) {
 		t.Errorf("row of node: %q", got)
 	}
 	p.Keys(":", "find node web01.example.com", "enter").Want("#44 find node web01.example.com", "(sent by you)")
-	p.Keys("H").Want("60 s   every opinion, strongest first").Keys("esc")
+	p.Keys("H").Want("60 s   every source, strongest first").Keys("esc")
 	p.Keys("z").Want("undone :route node ttl=60").Not("ttl      60 s", "1 override")
 	chosen("")
 	p.Keys("Z").Want("redone :route node ttl=60")
@@ -279,7 +279,7 @@ func TestRecordingCannotBeChanged(t *testing.T) {
 		p.Want("catalog", "facts", "file_metadata", "cannot be changed here: recording")
 		p.Keys("enter").Want("not now: cannot be changed here: recording")
 		p.Keys("?", "pgdown").Want("swap: cannot be changed here: recording")
-		p.Keys("esc", "H").Want("every opinion, strongest first")
+		p.Keys("esc", "H").Want("every source, strongest first")
 	}
 }
 
