@@ -137,7 +137,7 @@ func (p *Palette) addRoutes() {
 
 func orNone(s string) string {
 	if s == "" {
-		return "nobody"
+		return "none"
 	}
 	return s
 }

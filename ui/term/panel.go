@@ -208,7 +208,7 @@ func (th *Theme) Above(lines Lines, width int, t Title) Line {
 
 // Beside puts right to the right of left, with a wall between them. Left takes the
 // given cells; both have the same height. The title is that of the part at the
-// right, for the border of the panel.
+// right, for the border of the panel. Left is not to be written to afterwards.
 func Beside(left, right Lines, cells int, th *Theme, title ...Title) Lines {
 	b := &th.Glyphs.Border
 	s := &seam{at: cells}
@@ -227,9 +227,9 @@ func Beside(left, right Lines, cells int, th *Theme, title ...Title) Lines {
 		if i < len(right) {
 			z = right[i]
 		}
-		l := Line{starts: a.starts, ends: z.ends, seam: s}
-		l.Grow(len(a.spans) + len(z.spans) + 3)
-		l.Append(a)
+		l := a
+		l.ends, l.seam = z.ends, s
+		l.Grow(len(z.spans) + 3) // a row of a table has that much room
 		wall, joint := b.Left, 0
 		if a.ends {
 			l.Put(Edge, strings.Repeat(b.Top, cells-l.w))
