@@ -15,7 +15,6 @@ import (
 
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client/clienttest"
-	"indirtui/termini"
 	"indirtui/traces/export"
 	"indirtui/ui/tour"
 	"indirtui/ui/uitest"
@@ -284,25 +283,20 @@ func TestFunctionKeys(t *testing.T) {
 	}
 }
 
-// alone plays a journey in one size, in this goroutine: it may change the
+// alone plays a journey in one size, by the clock, in this goroutine: it may change the
 // environment.
 func alone(t *testing.T, change func(*program), journey func(*trip)) {
 	t.Helper()
-	tr := &trip{t: t, size: "80x24"}
-	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
-	p.site.Now, p.ui = nil, interactive{demo: true, ascii: true}
-	p.site.Dir, p.ui.record = places(t)
-	if change != nil {
-		change(p)
+	began := func(p *program) {
+		p.site.Now = nil
+		if change != nil {
+			change(p)
+		}
 	}
-	configure(t, p, "")
-	tr.program = p
-	s, err := viewer{p}.session()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr.show(s, 80, 24)
-	journey(tr)
+	visit(t, [2]int{80, 24}, nil, began, func(tr *trip) {
+		tr.size = "80x24"
+		journey(tr)
+	})
 }
 
 func TestRecordings(t *testing.T) {
