@@ -142,9 +142,6 @@ func New(cfg Config) (*Indirector, error) {
 	if cfg.Registry == nil {
 		return nil, errors.New("indirector: no registry")
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -160,7 +157,21 @@ func New(cfg Config) (*Indirector, error) {
 	return x, nil
 }
 
-func (x *Indirector) now() time.Time { return x.cfg.Now() }
+func (x *Indirector) now() time.Time {
+	if x.cfg.Now == nil {
+		return time.Now()
+	}
+	return x.cfg.Now()
+}
+
+// after returns the time now, which is after before. Of the two clocks that
+// time.Now reads it needs one, at half the price.
+func (x *Indirector) after(before time.Time) time.Time {
+	if x.cfg.Now == nil {
+		return before.Add(time.Since(before))
+	}
+	return x.cfg.Now()
+}
 
 // Registry returns the registry, which never changes.
 func (x *Indirector) Registry() *Registry { return x.cfg.Registry }
@@ -204,7 +215,7 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		},
 		Go:  x.spawn,
 		Log: x.cfg.Log.With("indirection", indirection, "terminus", terminus),
-		Now: x.cfg.Now,
+		Now: x.now,
 	}
 }
 

@@ -302,7 +302,7 @@ func (c *call) tick(q *traces.Question, before time.Time, held time.Duration) {
 		c.clock = time.Time{}
 		return
 	}
-	c.clock = c.x.now()
+	c.clock = c.x.after(before)
 	q.At, q.Took = before.Sub(c.live.Trace.Start), max(c.clock.Sub(before)-(c.held()-held), 1)
 }
 

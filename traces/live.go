@@ -64,6 +64,14 @@ func (l *Live) now() time.Time {
 	return l.Now()
 }
 
+// since is now().Sub(t), but reads only one of the two clocks of time.Now.
+func (l *Live) since(t time.Time) time.Duration {
+	if l.Now == nil {
+		return time.Since(t)
+	}
+	return l.Now().Sub(t)
+}
+
 // Close ends the trace. What is added later is dropped.
 func (l *Live) Close() {
 	l.mu.Lock()
@@ -233,7 +241,7 @@ func (a *Active) End(answer string, why Because, err error) {
 	if a == nil {
 		return
 	}
-	a.span.Took = max(a.live.now().Sub(a.start), 1)
+	a.span.Took = max(a.live.since(a.start), 1)
 	a.span.Answer, a.span.Because = answer, why
 	if err != nil {
 		a.span.Err = err.Error()
