@@ -104,7 +104,11 @@ func (t *Trace) Explain(sentence string) {
 	t.Notes = append([]Remark{{t.decisive(), AnAnswer, sentence}}, t.Notes...)
 }
 
-func storyOfExplanation(t *Trace) string { return t.explanation(AnAnswer) }
+// storyOfExplanation is why the step that decided answered as it did, or else what
+// the cache made of it.
+func storyOfExplanation(t *Trace) string {
+	return cmp.Or(t.explanation(AnAnswer), t.explained(CacheWrite, AnAnswer))
+}
 
 // storyOfRefusal is about an expired entry when the terminus may not be asked,
 // which is why there is no answer.

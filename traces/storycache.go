@@ -182,13 +182,8 @@ func (t *Trace) CacheAge() string {
 // known.
 func (t *Trace) cacheWritten() time.Time {
 	for i := range t.Spans {
-		if t.Spans[i].Step != CacheRead {
-			continue
-		}
-		for _, a := range t.Spans[i].Attrs {
-			if at, err := time.Parse(time.RFC3339, a.Value); a.Key == "written" && err == nil {
-				return at
-			}
+		if at := t.Spans[i].Written(); t.Spans[i].Step == CacheRead && !at.IsZero() {
+			return at
 		}
 	}
 	return time.Time{}

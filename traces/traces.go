@@ -465,6 +465,40 @@ type Span struct {
 	Request    uint64 // of Nested: the number of that request
 }
 
+// The names of attributes that are read again. Those of Network spans are read by
+// [Span.HTTP].
+const (
+	AttrEnvironment = "environment" // that the answer names
+	AttrWritten     = "written"     // of File: when the file was, as RFC 3339
+)
+
+// Attr returns the value of an attribute, or "".
+func (s *Span) Attr(key string) string {
+	for i := range s.Attrs {
+		if s.Attrs[i].Key == key {
+			return s.Attrs[i].Value
+		}
+	}
+	return ""
+}
+
+// Format returns the name of the format that the span decoded or encoded, or "".
+func (s *Span) Format() string {
+	what, rest, _ := strings.Cut(s.Name, " ")
+	if s.Kind != Codec || what != "decode" && what != "encode" {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, " ") // "decode json as it comes"
+	return name
+}
+
+// Written returns when the file of the span was written; zero if that is not
+// known.
+func (s *Span) Written() time.Time {
+	at, _ := time.Parse(time.RFC3339, s.Attr(AttrWritten))
+	return at
+}
+
 // A Fault is one thing that failed, at its origin. A request can have several:
 // a swallowed one from the cache, another from the terminus.
 type Fault struct {

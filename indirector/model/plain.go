@@ -27,6 +27,15 @@ func Plain(i indirector.Instance) (indirector.Instance, []string) {
 	return i, nil
 }
 
+// PlainSentence sums the warnings of [Plain] up. Pain P38.
+func PlainSentence(warnings []string) string {
+	what := "1 typed value was"
+	if n := len(warnings); n > 1 {
+		what = fmt.Sprintf("%d typed values were", n)
+	}
+	return fmt.Sprintf("%s written as text, because the setting rich_data is off: %s", what, warnings[0])
+}
+
 func (c *Catalog) plain() (indirector.Instance, []string) {
 	d := *c
 	d.Resources = append([]Resource(nil), c.Resources...)

@@ -141,6 +141,9 @@ func (t *Terminus) node(ctx context.Context, req *indirector.Request, out output
 			Origin:  "decode", Path: t.command, Hidden: "stdout: " + cut(string(out.stdout), 500), Err: err,
 		}
 	}
+	if v, named := result["environment"]; named {
+		span.Attr(traces.AttrEnvironment, v.Text())
+	}
 	span.End("a hash", traces.Because{}, nil)
 	if result == nil {
 		traces.Explain(ctx, "ENC printed a list, not a mapping: nothing of it is used")

@@ -115,20 +115,24 @@ func (t *DataFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	if model.ClassOf(req.Instance) == nil {
 		return nil, &indirector.Failure{Class: "NoMethodError", Message: "undefined method `render' for " + rubyName(req.Instance)}
 	}
-	inst := req.Instance
+	inst, because := req.Instance, traces.Because{Reason: traces.FormatRequested}
 	if t.plain {
 		var warnings []string
 		inst, warnings = model.Plain(inst)
 		for _, w := range warnings {
 			t.env.Log.Warn(w)
 		}
+		if len(warnings) > 0 {
+			because = traces.Because{Reason: traces.Lossy, About: warnings[0]}
+			traces.Explain(ctx, model.PlainSentence(warnings))
+		}
 	}
-	b, err := encode(ctx, t.format, inst)
+	b, err := encode(ctx, t.format, inst, because)
 	if err != nil && t.second != nil {
 		t.env.Log.Info("Unable to serialize catalog to json, retrying with pson")
 		t.env.Log.Debug(err.Error())
 		traces.AddNote(ctx, "written as PSON: "+err.Error())
-		b, err = encode(ctx, t.second, inst)
+		b, err = encode(ctx, t.second, inst, traces.Because{Reason: traces.FellBack, About: t.format.Name})
 	}
 	if err != nil {
 		return nil, renderFailed(err)

@@ -162,11 +162,11 @@ func lateFile(expiration, written, now time.Time) string {
 }
 
 // encode renders the instance of a save.
-func encode(ctx context.Context, f *format.Format, inst indirector.Instance) ([]byte, error) {
+func encode(ctx context.Context, f *format.Format, inst indirector.Instance, because traces.Because) ([]byte, error) {
 	_, span := traces.Start(ctx, traces.Codec, "encode "+f.Name)
 	b, err := format.RenderFile(f, inst)
 	if span != nil {
-		span.End(size(len(b), err), traces.Because{Reason: traces.FormatRequested}, err)
+		span.End(size(len(b), err), because, err)
 	}
 	return b, err
 }

@@ -177,7 +177,7 @@ func (t *YAMLFiles) Save(ctx context.Context, req *indirector.Request) (any, err
 	if err := t.makeDir(ctx, path); err != nil {
 		return nil, err
 	}
-	b, err := encode(ctx, yamlFormat, req.Instance)
+	b, err := encode(ctx, yamlFormat, req.Instance, traces.Because{Reason: traces.FormatRequested})
 	if err != nil {
 		return nil, renderFailed(err)
 	}

@@ -137,6 +137,10 @@ func pains(t *testing.T) []pain {
 			first: []string{"Puppet takes this for an empty list", "has no file_metadata plugins: 404"}, outcome: traces.Good, answered: byServer,
 		},
 		{
+			name: "P38 typed values become text", answer: catalogIn("production", motd), ask: []op{catalog},
+			first: []string{"the server sent the catalog as application/json, which holds no types"}, outcome: traces.Good, answered: byServer,
+		},
+		{
 			name: "P30 error 500 on the server", ask: []op{catalog},
 			answer: respond(http.StatusInternalServerError, jsonUTF8, document("Server Error: Evaluation Error: Unknown variable: 'role' (file: /code/site.pp, line: 12) on node web01", "RUNTIME_ERROR")),
 			first:  []string{"(file: /code/site.pp, line: 12)", "setting server"}, outcome: traces.Err, answered: failed,
@@ -224,7 +228,7 @@ func recording(t *testing.T, settings clienttest.Settings) (*indirector.Indirect
 }
 
 // TestPains has causes that Puppet hides, which the first line must name. Pains
-// P24 to P34.
+// P24 to P34, and P38.
 func TestPains(t *testing.T) {
 	t.Parallel()
 	for _, p := range pains(t) {

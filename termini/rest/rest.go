@@ -23,6 +23,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -126,6 +127,9 @@ func (t *service) exchange(ctx context.Context, req *indirector.Request, stream 
 	for _, w := range m.Warnings {
 		t.env.Log.Warn(w)
 	}
+	if len(m.Warnings) > 0 {
+		traces.Explain(ctx, model.PlainSentence(m.Warnings))
+	}
 	x := &client.Exchange{
 		Service: t.service, Method: m.Method, Path: m.Path, Query: m.Query, Header: m.Header, Stream: stream, Wire: w,
 		Anonymous: t.service == client.CA, // a host without a certificate asks for one
@@ -186,14 +190,20 @@ func (t *service) passOn(x *client.Exchange, remote *indirector.Remote) {
 type finder struct{ *service }
 
 func (t finder) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	inst, _, err := t.find(ctx, req)
+	return inst, err
+}
+
+// find is Find that also returns the format of the answer.
+func (t finder) find(ctx context.Context, req *indirector.Request) (indirector.Instance, *format.Format, error) {
 	answer, err := t.ask(ctx, req, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !answer.OK() {
-		return nil, t.notFound(ctx, req, answer)
+		return nil, nil, t.notFound(ctx, req, answer)
 	}
-	return t.intern(ctx, answer)
+	return t.intern(ctx, req, answer)
 }
 
 // notFound returns the error of a find that failed: nil for a 404, unless the
@@ -318,18 +328,43 @@ func mediaType(header string) string {
 	return strings.TrimSpace(kind)
 }
 
-// intern decodes the instance of an answer.
-func (t *service) intern(ctx context.Context, a *client.Answer) (indirector.Instance, error) {
+// intern decodes the instance of an answer, and returns its format.
+func (t *service) intern(ctx context.Context, req *indirector.Request, a *client.Answer) (indirector.Instance, *format.Format, error) {
 	f, err := t.formatOf(ctx, a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	reason := traces.FormatAccepted
+	if flattened(t.encoding.Accept(req), f) {
+		reason = traces.Lossy
 	}
 	var inst indirector.Instance
-	err = t.decode(ctx, a, f, "", func() (notes format.Notes, err error) {
+	err = t.decode(ctx, a, f, reason, "", func(span *traces.Active) (notes format.Notes, err error) {
 		inst, notes, err = format.Intern(f, t.env.Indirection, a.Body, format.Options{})
+		if environment := environmentOf(inst); environment != "" {
+			span.Attr(traces.AttrEnvironment, environment)
+		}
 		return notes, err
 	})
-	return inst, err
+	return inst, f, err
+}
+
+// environmentOf returns the environment that an answer names, or "".
+func environmentOf(inst indirector.Instance) string {
+	switch x := inst.(type) {
+	case *model.Node:
+		return x.Environment
+	case *model.Catalog:
+		return x.Environment
+	}
+	return ""
+}
+
+// flattened reports whether the format holds less than one that was accepted. Pain
+// P38.
+func flattened(accepted []string, f *format.Format) bool {
+	rich := func(name string) bool { return strings.Contains(name, "rich") }
+	return !rich(f.MediaType) && slices.ContainsFunc(accepted, rich)
 }
 
 // internMany decodes the instances of an answer.
@@ -339,7 +374,7 @@ func (t *service) internMany(ctx context.Context, a *client.Answer) ([]indirecto
 		return nil, err
 	}
 	all := []indirector.Instance{}
-	err = t.decode(ctx, a, f, "multiple ", func() (format.Notes, error) {
+	err = t.decode(ctx, a, f, traces.FormatAccepted, "multiple ", func(*traces.Active) (format.Notes, error) {
 		many, notes, err := format.InternMultiple(f, t.env.Indirection, a.Body, format.Options{})
 		all = append(all, many...)
 		return notes, err
@@ -347,9 +382,9 @@ func (t *service) internMany(ctx context.Context, a *client.Answer) ([]indirecto
 	return all, err
 }
 
-func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format, multiple string, intern func() (format.Notes, error)) error {
+func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format, reason traces.Reason, multiple string, intern func(*traces.Active) (format.Notes, error)) error {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
-	notes, err := intern()
+	notes, err := intern(span)
 	if e := (*format.Error)(nil); errors.As(err, &e) && e.Err != nil {
 		err = e.Err // Puppet's error does not name the format
 	}
@@ -364,7 +399,7 @@ func (t *service) decode(ctx context.Context, a *client.Answer, f *format.Format
 			Origin:  "decode", Path: a.URL.Redacted(), Hidden: t.what(a) + fmt.Sprintf("; the body has %d bytes", len(a.Body)), Err: err,
 		}
 	}
-	span.End(strconv.Itoa(len(a.Body))+" bytes", traces.Because{Reason: traces.FormatAccepted, About: f.MediaType}, err)
+	span.End(strconv.Itoa(len(a.Body))+" bytes", traces.Because{Reason: reason, About: f.MediaType}, err)
 	for _, n := range notes {
 		traces.AddNote(ctx, n)
 	}

@@ -191,7 +191,8 @@ func (t *bucket) Find(ctx context.Context, req *indirector.Request) (indirector.
 		return nil, unknown
 	case small && f.Name != "binary":
 		answer.Body = whole
-		return t.intern(ctx, answer)
+		inst, _, err := t.intern(ctx, req, answer)
+		return inst, err
 	case small:
 		return model.NewFileBucketFile(t.digest(), whole)
 	case req.Wire().Onward() != nil: // passed on, whatever it is

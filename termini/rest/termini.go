@@ -57,7 +57,7 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 		}
 		req = &asked
 	}
-	inst, err := t.finder.Find(ctx, req)
+	inst, form, err := t.find(ctx, req)
 	if f := (*indirector.Failure)(nil); none && errors.As(err, &f) && (strings.HasPrefix(f.Message, "Error 400 ") || strings.HasPrefix(f.Message, "Error 500 ")) {
 		f.Hidden += "; no facts were sent but null, as by puppet catalog find, which a server may refuse: facts_for_catalog=facter sends those of this host"
 	}
@@ -67,6 +67,9 @@ func (t *catalogs) Find(ctx context.Context, req *indirector.Request) (indirecto
 			note += " and empty: the agent asks again in that environment"
 		}
 		traces.Explain(ctx, note)
+	}
+	if err == nil && flattened(t.encoding.Accept(req), form) {
+		traces.Explain(ctx, fmt.Sprintf("the server sent the catalog as %s, which holds no types: Deferred and other typed values are text in it", form.MediaType))
 	}
 	return inst, err
 }
@@ -115,7 +118,7 @@ func (t *reports) Save(ctx context.Context, req *indirector.Request) (any, error
 		return nil, err
 	}
 	var names []string
-	err = t.decode(ctx, answer, f, "", func() (format.Notes, error) {
+	err = t.decode(ctx, answer, f, traces.FormatAccepted, "", func(*traces.Active) (format.Notes, error) {
 		v, err := decodeValue(f, answer.Body)
 		if err == nil && v.Kind() != data.List {
 			err = fmt.Errorf("the answer to a report is %v, not a list of names", v.Kind())
@@ -178,7 +181,7 @@ func (t *resources) Save(ctx context.Context, req *indirector.Request) (any, err
 		return nil, err
 	}
 	var pair []indirector.Instance
-	err = t.decode(ctx, answer, f, "", func() (format.Notes, error) {
+	err = t.decode(ctx, answer, f, traces.FormatAccepted, "", func(*traces.Active) (format.Notes, error) {
 		v, err := decodeValue(f, answer.Body)
 		if err != nil {
 			return nil, err

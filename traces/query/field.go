@@ -56,15 +56,6 @@ type field struct {
 	ints  func(c scope, test func(int64) bool) (passed, present bool)
 }
 
-// The names of facts that spans carry and that fields are made of. What Network
-// spans carry is read by traces.Span.HTTP.
-const (
-	AttrFormat      = "format"
-	AttrLossy       = "lossy"       // any value: the format could not hold everything
-	AttrAge         = "age"         // of what a store answered, as time.Duration prints it
-	AttrEnvironment = "environment" // that the answer names
-)
-
 var (
 	verbNames   = names(traces.Expire+1, 1)
 	outNames    = names(traces.OutcomeCount, 0)
@@ -133,7 +124,7 @@ var fields = []field{
 	{Name: "http.method", Doc: "the method of a request over HTTP", Values: []string{"GET", "POST", "PUT", "HEAD", "DELETE"}, Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Method })},
 	{Name: "http.path", Doc: "the path of a request over HTTP", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Path })},
 	{Name: "server", Doc: "the servers tried", Detail: true, texts: httpTexts(func(x *traces.Exchange) string { return x.Server })},
-	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: attrTexts(AttrFormat)},
+	{Name: "fmt", Doc: "the formats used", Values: []string{"json", "pson", "yaml", "msgpack", "rich_data_json", "rich_data_msgpack", "binary", "s"}, Detail: true, texts: formats},
 	{Name: "lossy", Doc: "the format could not hold everything", Kind: yesNoKind, Values: truths, Detail: true, ints: lossy},
 	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: runs},
 	{Name: "traceparent", Doc: "the trace of who asked over the network: its id, or the whole header traceparent", Detail: true, texts: traceparents},
@@ -502,13 +493,24 @@ func httpStatus(c scope, test func(int64) bool) (passed, present bool) {
 	return passed, present
 }
 
+// ages reads how old the files were that were read.
 func ages(c scope, test func(int64) bool) (passed, present bool) {
-	attrTexts(AttrAge)(c, func(s string) bool {
-		d, err := time.ParseDuration(s)
-		if err != nil {
-			return false
+	spans(c, func(s *traces.Span) bool {
+		if written := s.Written(); !written.IsZero() {
+			read := c.subject.Trace().Start.Add(s.At)
+			passed, present = passed || test(int64(read.Sub(written))), true
 		}
-		passed, present = passed || test(int64(d)), true
+		return passed
+	})
+	return passed, present
+}
+
+// formats reads what was decoded and encoded.
+func formats(c scope, test func(string) bool) (passed, present bool) {
+	spans(c, func(s *traces.Span) bool {
+		if f := s.Format(); f != "" {
+			passed, present = passed || test(f), true
+		}
 		return passed
 	})
 	return passed, present
@@ -518,10 +520,7 @@ func lossy(c scope, test func(int64) bool) (passed, present bool) {
 	if c.subject.Trace() == nil {
 		return false, false
 	}
-	is, _ := attrTexts(AttrLossy)(c, anyText)
-	if !is {
-		is, _ = stepReasons(c, func(s string) bool { return s == traces.Lossy.String() })
-	}
+	is := spans(c, func(s *traces.Span) bool { return s.Because.Reason == traces.Lossy })
 	return test(truth(is)), true
 }
 
@@ -568,6 +567,6 @@ func answered(c scope, s traces.Step, a traces.Answer) bool {
 }
 
 func isOfOtherEnvironment(c scope) bool {
-	other, _ := attrTexts(AttrEnvironment)(c, func(s string) bool { return s != c.row.Environment })
+	other, _ := attrTexts(traces.AttrEnvironment)(c, func(s string) bool { return s != c.row.Environment })
 	return other
 }

@@ -141,11 +141,11 @@ func demo() world {
 			Spans: []traces.Span{
 				{
 					ID: 1, Step: traces.CacheRead, Kind: traces.File, Name: "read web01.example.com.json", Took: 2 * time.Millisecond,
-					Attrs: []traces.Attr{{Key: "age", Value: "1h31m"}},
+					Attrs: []traces.Attr{{Key: "written", Value: now.Add(-9*time.Minute - 91*time.Minute).Format(time.RFC3339)}},
 				},
 				{
 					ID: 2, Step: traces.CacheRead, Kind: traces.Codec, Name: "decode json", Took: time.Millisecond,
-					Attrs: []traces.Attr{{Key: "format", Value: "json"}, {Key: "lossy", Value: "expiration"}},
+					Because: traces.Because{Reason: traces.Lossy, About: "expiration"},
 				},
 			},
 		},

@@ -217,6 +217,6 @@ func (e *entry) matches(x *query.Expr, now time.Time) bool {
 	if e.cached {
 		t.Served, t.Cache = traces.ByCache, t.Primary
 	}
-	t.Spans = []traces.Span{{ID: 1, Step: traces.Terminus, Kind: traces.File, Attrs: []traces.Attr{{Key: query.AttrAge, Value: now.Sub(e.Written).String()}}}}
+	t.Spans = []traces.Span{{ID: 1, Step: traces.Terminus, Kind: traces.File, At: now.Sub(e.Written), Attrs: []traces.Attr{{Key: traces.AttrWritten, Value: e.Written.Format(time.RFC3339Nano)}}}}
 	return x.Match(query.Of(&t))
 }

@@ -63,7 +63,7 @@ func Read(ctx context.Context, path string) (f File, err error) {
 		defer func() {
 			if err == nil {
 				span.Attr("bytes", strconv.Itoa(len(f.Content)))
-				span.Attr("written", f.Written.UTC().Format(time.RFC3339))
+				span.Attr(traces.AttrWritten, f.Written.UTC().Format(time.RFC3339))
 			}
 			span.End(answer(len(f.Content), err), traces.Because{}, err)
 		}()
