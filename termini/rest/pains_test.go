@@ -21,6 +21,7 @@ import (
 	"indirtui/indirector/network/rest"
 	"indirtui/termini"
 	"indirtui/traces"
+	"indirtui/traces/query"
 	"indirtui/traces/store"
 )
 
@@ -34,6 +35,7 @@ type pain struct {
 	// outcome and answered are those of the headline.
 	outcome  traces.Outcome
 	answered string
+	filter   string // that finds it; may be ""
 }
 
 const failed, byServer = "nobody (error)", "terminus rest"
@@ -110,7 +112,7 @@ func pains(t *testing.T) []pain {
 		},
 		{
 			name: "P25 the catalog is of another environment", answer: catalogIn("tests", motd), ask: []op{catalog},
-			first: []string{"asked for environment production, but the catalog is of tests"}, outcome: traces.Good, answered: byServer,
+			first: []string{"asked for environment production, but the catalog is of tests"}, outcome: traces.Good, answered: byServer, filter: "env_mismatch",
 		},
 		{
 			name: "P26 an empty catalog, and nothing failed", answer: catalogIn("tests", ""), ask: []op{catalog},
@@ -138,7 +140,7 @@ func pains(t *testing.T) []pain {
 		},
 		{
 			name: "P38 typed values become text", answer: catalogIn("production", motd), ask: []op{catalog},
-			first: []string{"the server sent the catalog as application/json, which holds no types"}, outcome: traces.Good, answered: byServer,
+			first: []string{"the server sent the catalog as application/json, which holds no types"}, outcome: traces.Good, answered: byServer, filter: "lossy fmt=json not env_mismatch",
 		},
 		{
 			name: "P30 error 500 on the server", ask: []op{catalog},
@@ -253,6 +255,9 @@ func TestPains(t *testing.T) {
 			}
 			if strings.Contains(story, "\n") {
 				t.Errorf("the first line has more than one: %q", story)
+			}
+			if x, err := query.Parse(p.filter); err != nil || !x.Match(query.Of(trace)) {
+				t.Errorf("%q does not find it: %v", p.filter, err)
 			}
 			if head := traces.HeadlineOf(trace); trace.Outcome != p.outcome || head.Answered != p.answered || !strings.HasPrefix(head.Asked, "terminus rest: ") {
 				t.Errorf("got %v, %+v", trace.Outcome, head)

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/traces"
+	"indirtui/traces/query"
 )
 
 // How much of a pain is named.
@@ -128,7 +129,7 @@ func pains() []pain {
 			own: &Scenario{
 				Name: "P38", Outcome: traces.Good,
 				scene: Scene{Application: "agent", Conf: "[main]\nrich_data = false\n", Termini: []indirector.Descriptor{answers("catalog", "rest", typed("n1"))}},
-				play: func(s *Stage) { s.must(find("catalog", "n1")) },
+				play:  func(s *Stage) { s.must(find("catalog", "n1")) },
 			},
 		},
 		{what: "config retrieval is slow", tests: []string{"termini TestSpans", "ui TestTimesByTerminus"}},
@@ -244,4 +245,24 @@ func isTest(t *testing.T, name string) bool {
 		}
 	}
 	return false
+}
+
+// TestFilters finds situations by what their work below the steps shows.
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ situation, filter string }{
+		{"S-01", "age>2d"},
+		{"S-01", "fmt=rich_data_json"},
+		{"S-01", "not lossy"},
+	} {
+		t.Run(tt.situation+" "+tt.filter, func(t *testing.T) {
+			t.Parallel()
+			e, _ := Find(tt.situation)
+			tr, _ := played(t, e.Variants[0])
+			x, err := query.Parse(tt.filter)
+			if err != nil || !x.Match(query.Of(tr)) {
+				t.Errorf("not found: %v, among %+v", err, tr.Spans)
+			}
+		})
+	}
 }
