@@ -35,9 +35,27 @@ func (r *Request) Brief(o Option) string {
 		}
 		return v
 	case Instance:
-		return fmt.Sprintf("(%T %s)", v, v.Key())
+		return "(" + wordsOf(v) + notKept
 	}
 	return inspect(o.Value)
+}
+
+// notKept ends the text of an instance among options.
+const notKept = ", not kept)"
+
+// Described reports whether the value of an option, as [Request.Brief] wrote it, is
+// only a description of an instance.
+func Described(value string) bool {
+	return strings.HasPrefix(value, "(") && strings.HasSuffix(value, notKept) ||
+		strings.HasPrefix(value, "(*model.") // in older recordings
+}
+
+// wordsOf is what an instance is, and of whom.
+func wordsOf(v Instance) string {
+	if s, ok := v.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T %s", v, v.Key())
 }
 
 // holdsObject reports whether a text is a JSON object, perhaps escaped as for a URL.

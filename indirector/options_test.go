@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"indirtui/indirector"
+	"indirtui/indirector/model"
 	"indirtui/traces"
 )
 
@@ -20,7 +21,11 @@ func TestBrief(t *testing.T) {
 		many[i] = fmt.Sprintf(`"fact_%03d":"hunter2"`, i)
 	}
 	inventory := `{"name":"web01","values":{` + strings.Join(many, ",") + `}}`
-	for _, tt := range []struct{ name, format, value, want string }{
+	for _, tt := range []struct {
+		name, format string
+		value        any
+		want         string
+	}{
 		{"facts", "application/json", inventory, "(172 facts, 3639 B of json: fact_000, fact_001, fact_002, fact_003, fact_004, fact_005, fact_006, fact_007, fact_008, fact_009, fact_010, fact_011, fact_012, fact_013, fact_014, fact_015, …)"},
 		{"facts", "application/json", url.QueryEscape(`{"name":"web01","values":{"os":{"family":"hunter2"},"kernel":"hunter2"}}`), "(2 facts, 130 B of json, URL-encoded: kernel, os)"},
 		{"facts", "pson", "%7B" + `"values":{"one":1}}`, "(1 fact, 22 B of pson, URL-encoded: one)"},
@@ -32,12 +37,13 @@ func TestBrief(t *testing.T) {
 		{"facts", strings.Repeat("x", 100), `{"values":{"` + strings.Repeat("n", 1000) + `":1}}`, "(1 fact, 1017 B of an unnamed format, …)"},
 		{"facts", "", "null", "null"},
 		{"note", "", `{"values":{"a":1}}`, `{"values":{"a":1}}`},
+		{"facts_for_catalog", "", &model.Facts{Name: "web01"}, "(facts of web01, not kept)"},
 	} {
 		format := indirector.Option{Name: "facts_format", Value: tt.format}
 		o := indirector.Option{Name: tt.name, Value: tt.value}
 		req := &indirector.Request{Options: []indirector.Option{format, o}}
 		if got := req.Brief(o); got != tt.want || len(got) > traces.LongestOption+len("…") {
-			t.Errorf("%s=%.40s: got %s, want %s", tt.name, tt.value, got, tt.want)
+			t.Errorf("%s=%.40v: got %s, want %s", tt.name, tt.value, got, tt.want)
 		}
 	}
 }

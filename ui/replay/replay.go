@@ -66,7 +66,7 @@ func Written(log session.Log, t *traces.Trace) *indirector.Request {
 // text, of an instance or of encoded facts: a beginning, a name, or a count.
 func partly(o traces.Option) bool {
 	cut := strings.HasSuffix(o.Value, "…") && (len(o.Value) >= traces.LongestOption || strings.Contains(o.Value, "(masked "))
-	return cut || strings.HasPrefix(o.Value, "(*model.") || o.Name == "facts" && strings.HasPrefix(o.Value, "(")
+	return cut || indirector.Described(o.Value) || o.Name == "facts" && strings.HasPrefix(o.Value, "(")
 }
 
 // Without returns what a replay of t leaves out: ", without facts, …"; "" if nothing.
