@@ -185,6 +185,11 @@ func (ls Lines) Fill(width, height int) Lines {
 	return out
 }
 
+// blank reports whether a piece is nothing but blanks.
+func (s *span) blank() bool {
+	return len(s.s) == s.w && s.s[0] == ' ' && strings.TrimLeft(s.s, " ") == ""
+}
+
 const blank64 = "                                                                "
 
 func blanks(n int) string {

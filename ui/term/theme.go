@@ -71,7 +71,38 @@ type Theme struct {
 }
 
 // ends are what begins and what ends a piece of text in a style.
-type ends struct{ open, close string }
+type ends struct {
+	open, close string
+	sets        attributes
+}
+
+// attributes are what a style sets.
+type attributes uint8
+
+const (
+	foreground attributes = 1 << iota
+	background
+	bold
+	faint
+	underlined
+	reversed
+
+	// seen are those that blanks show, too.
+	seen = background | underlined | reversed
+)
+
+// attributesOf returns what a style sets.
+func attributesOf(s lipgloss.Style) (a attributes) {
+	for i, set := range [...]bool{
+		s.GetForeground() != lipgloss.TerminalColor(lipgloss.NoColor{}), s.GetBackground() != lipgloss.TerminalColor(lipgloss.NoColor{}),
+		s.GetBold(), s.GetFaint(), s.GetUnderline(), s.GetReverse(),
+	} {
+		if set {
+			a |= 1 << i
+		}
+	}
+	return a
+}
 
 // NewTheme chooses a theme from the environment: NO_COLOR, COLORTERM, TERM, the
 // locale, and from the background that the terminal has reported, which is
@@ -148,7 +179,7 @@ var hues = [...]lipgloss.CompleteAdaptiveColor{
 	Attention: hue("#e69f00", "#945c00", "214", "94", "3"),
 	Failed:    hue("#f06e32", "#b04600", "202", "130", "1"),
 	Touched:   hue("#cc79a7", "#963c73", "175", "96", "5"),
-	Quiet:     hue("#8a8a8a", "#6e6e6e", "245", "242", "8"),
+	Quiet:     hue("245", "#6e6e6e", "245", "242", "8"),
 	Edge:      hue("#4a566a", "#b4bac4", "240", "250", "8"),
 }
 
@@ -186,7 +217,11 @@ func rendered(p Palette, bar bool) *[styles]ends {
 	const text = "x"
 	r, out := renderer(p), new([styles]ends)
 	for s := range out {
-		out[s].open, out[s].close, _ = strings.Cut(style(r, p, Style(s), bar).Render(text), text)
+		looks := style(r, p, Style(s), bar)
+		out[s].open, out[s].close, _ = strings.Cut(looks.Render(text), text)
+		if out[s].open != "" {
+			out[s].sets = attributesOf(looks)
+		}
 	}
 	return out
 }
@@ -243,11 +278,18 @@ func (th *Theme) Render(lines Lines) string {
 	return b.String()
 }
 
+// render writes what begins and ends styles as seldom as it can: a screen is sent
+// again and again, perhaps over a slow line. Blanks look the same in most styles,
+// and what a style sets the next one need not undo.
 func (th *Theme) render(b *strings.Builder, l Line, looks *[styles]ends) {
-	var last ends
-	for _, s := range l.spans {
-		if e := looks[s.style]; e != last {
-			b.WriteString(last.close)
+	last := &looks[Plain]
+	for i := range l.spans {
+		s := &l.spans[i]
+		e := &looks[s.style]
+		if e.open != last.open && ((e.sets|last.sets)&seen != 0 || !s.blank()) {
+			if last.sets&^e.sets != 0 {
+				b.WriteString(last.close)
+			}
 			b.WriteString(e.open)
 			last = e
 		}
