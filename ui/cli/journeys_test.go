@@ -162,7 +162,7 @@ var mostKeys = map[string]int{
 	"TestJourney4TheENCPrintedNothing":        57,
 	"TestJourney5MyRoutesAreIgnored":          6,
 	"TestJourney6SwapWithWhatIfAndUndo":       47,
-	"TestJourney7HoldStepEditContinue":        107,
+	"TestJourney7HoldStepEditContinue":        99,
 	"TestJourney8WhatHappensWhenItIsDown":     323,
 	"TestJourney9TheSameKeyThroughTwoTermini": 67,
 	"TestJourney10BiographyOfACacheEntry":     29,
@@ -588,12 +588,6 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.key("enter", "HELD before 4 cache read by b1", "WILL NOT ASK").cursor("4    cache read")
 		tr.line(".  5    terminus", "will ask upstream").line(".  7    cache write", "will not write")
 		tr.golden("journey7-plan")
-		tr.key("enter", "#1048 > 4 cache read", "WILL NOT ASK", "before 4 cache read by b1").Not("not reached", "earlier-step-raised")
-		tr.key("esc", "HELD before 4 cache read by b1")
-		tr.key("j", "HELD before").key("j", "HELD before").cursor("5    terminus")
-		tr.key("enter", "#1048 > 5 terminus", "will ask upstream", "upstream: ", "in the end").Not("not reached", "earlier-step-raised")
-		tr.key("esc", "HELD before 4 cache read by b1")
-		tr.key("k", "HELD before").key("k", "HELD before").cursor("4    cache read")
 		tr.key("e", "enter changes")
 		for !strings.Contains(tr.Frame(), ">ignore_cache  ") {
 			tr.key("j", "enter changes")
@@ -607,6 +601,24 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.key("1", "- Requests ")
 		tr.key("G", "follow on").cursor("|", " 1048 ", "C json", "hit")
 		tr.sees("you changed ignore_cache: true -> false")
+		tr.leave()
+	})
+}
+
+// TestPlannedStepsOpen opens the steps that a held request has not come to.
+func TestPlannedStepsOpen(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.command("break ind=catalog key=web01* before cache-read do hold", "did :break ind=catalog")
+		tr.command("find catalog web01.example.com ignore_cache", "HELD 1")
+		tr.key("5", "5 Breaks 1").key("enter", "HELD before 4 cache read by b1", "WILL NOT ASK").cursor("4    cache read")
+		tr.key("enter", "#1048 > 4 cache read", "WILL NOT ASK", "before 4 cache read by b1").Not("not reached", "earlier-step-raised")
+		tr.key("esc", "HELD before 4 cache read by b1")
+		tr.key("j", "HELD before").key("j", "HELD before").cursor("5    terminus")
+		tr.key("enter", "#1048 > 5 terminus", "will ask upstream", "upstream: ", "in the end").Not("not reached", "earlier-step-raised")
+		tr.key("esc", "HELD before 4 cache read by b1")
+		tr.key("c", "#1048 find catalog web01.example.com").Not("HELD")
+		tr.key("1", "- Requests ")
 		tr.leave()
 	})
 }
