@@ -162,7 +162,7 @@ func (r *Model) overlay(do screen.Action, top *screen.Abilities) tea.Cmd {
 	case do == screen.Help && r.cfg.Help != nil:
 		s = r.cfg.Help(r.env, top.Screen)
 	case do == screen.PaletteOpen && r.cfg.Palette != nil:
-		s = r.cfg.Palette(r.env, top.Screen)
+		s = r.cfg.Palette(r.env, top.Screen, r.placeNames())
 	case do == screen.Console && r.env.Commands != nil:
 		s = r.env.Commands.Screen()
 	}

@@ -118,6 +118,15 @@ func (r *Model) add(p Place) {
 	r.stacks = append(r.stacks, &stack{p, []*screen.Abilities{screen.AbilitiesOf(p.Screen)}})
 }
 
+// placeNames returns the names of all places, in the order of their keys.
+func (r *Model) placeNames() []string {
+	names := make([]string, len(r.stacks))
+	for i, s := range r.stacks {
+		names[i] = s.place.Name
+	}
+	return names
+}
+
 func (r *Model) failures() (string, term.Style) {
 	if r.snapshot.Stats.Failed == 0 {
 		return "", term.Plain

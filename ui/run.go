@@ -33,7 +33,9 @@ type Config struct {
 	Places    func(*session.Env) []Place
 	FirstRun  func(*session.Env) screen.Screen                       // while nothing was asked
 	Help      func(env *session.Env, on screen.Screen) screen.Screen // ?
-	Palette   func(env *session.Env, on screen.Screen) screen.Screen // ctrl+p
+	// Palette is made for the screen that it is put on, and for the names of all
+	// places in the order of their keys. Its key is ctrl+p.
+	Palette func(env *session.Env, on screen.Screen, places []string) screen.Screen
 	Overrides func() int                                             // routes that the user changed
 	SetHere   func() int                                             // settings that the user changed
 	Problems  func() []string                                        // of Puppet's configuration, the worst first

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -601,6 +602,21 @@ func TestJourney7HoldStepEditContinue(t *testing.T) {
 		tr.key("1", "- Requests ")
 		tr.key("G", "follow on").cursor("|", " 1048 ", "C json", "hit")
 		tr.sees("you changed ignore_cache: true -> false")
+		tr.leave()
+	})
+}
+
+// TestPaletteGoesEverywhere finds every place by its name.
+func TestPaletteGoesEverywhere(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		for i, place := range []string{"Requests", "Failures", "Routes", "Cache", "Breaks"} {
+			tr.key("ctrl+p", "everything by name")
+			tr.Keys("go" + strings.ToLower(place))
+			tr.line(fmt.Sprintf("go      %d %s", i+1, place))
+			tr.key("enter", fmt.Sprintf("- %s ", place))
+		}
+		tr.key("1", "- Requests ")
 		tr.leave()
 	})
 }

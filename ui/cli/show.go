@@ -186,7 +186,9 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 	cfg.Ignored, cfg.Keep = also(s.kept.Ignore, mine.Ignore), s.kept.keep
 	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env, v.p.lacks(), s.listens) }
 	cfg.Help = func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
-	cfg.Palette = func(env *session.Env, on screen.Screen) screen.Screen { return help.NewPalette(env, on) }
+	cfg.Palette = func(env *session.Env, on screen.Screen, places []string) screen.Screen {
+		return help.NewPalette(env, on, places)
+	}
 	return cfg
 }
 

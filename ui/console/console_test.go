@@ -86,8 +86,8 @@ func play(t *testing.T, h *fake, o console.Options, width, height int) *uitest.P
 		Commands: func(env *session.Env) session.Commander { return console.New(t.Context(), env, o) },
 		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil, false) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
-		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
-			return help.NewPalette(env, on, "Requests", "Failures")
+		Palette: func(env *session.Env, on screen.Screen, places []string) screen.Screen {
+			return help.NewPalette(env, on, places)
 		},
 	}, width, height)
 }

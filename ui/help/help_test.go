@@ -45,8 +45,8 @@ func play(t *testing.T, log *store.Store, lines *[]string, width, height int) *u
 		Commands: func(*session.Env) session.Commander { return commands{lines} },
 		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil, false) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
-		Palette: func(env *session.Env, on screen.Screen) screen.Screen {
-			return help.NewPalette(env, on, "Requests", "Failures")
+		Palette: func(env *session.Env, on screen.Screen, places []string) screen.Screen {
+			return help.NewPalette(env, on, places)
 		},
 	}, width, height)
 }

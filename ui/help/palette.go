@@ -41,13 +41,9 @@ var _ screen.Screen = (*Palette)(nil)
 func (p *Palette) List() screen.List { return &p.list }
 
 // NewPalette returns the palette, for the screen that it will be put on and the
-// names of the places in the order of their keys; none are Requests, Failures
-// and Routes.
-func NewPalette(env *session.Env, on screen.Screen, places ...string) *Palette {
+// names of the places in the order of their keys.
+func NewPalette(env *session.Env, on screen.Screen, places []string) *Palette {
 	p := &Palette{env: env, on: screen.AbilitiesOf(on), list: widget.Table{Top: 2, Drags: true}}
-	if len(places) == 0 {
-		places = []string{"Requests", "Failures", "Routes"}
-	}
 	p.addPlaces(places)
 	p.addCommandsOfKeys()
 	p.addFilters()
