@@ -83,9 +83,9 @@ func (r *Model) tabs() term.Line {
 		l.Space(2)
 		r.tab(&l, s, i == r.at, short)
 	}
-	if source := r.cfg.Source; source != "" && l.Width()+right.Width()+len(source)+4 < r.width {
+	if r.sourceAbove(l.Width() + right.Width()) {
 		var with term.Line
-		with.Put(term.Quiet, source+"  ")
+		with.Put(term.Quiet, r.cfg.Source+"  ")
 		with.Append(right)
 		right = with
 	}
@@ -93,6 +93,12 @@ func (r *Model) tabs() term.Line {
 	l.To(r.width - right.Width())
 	l.Append(right)
 	return l
+}
+
+// sourceAbove reports whether the source stands beside tabs and state of the given
+// width. If not, it is in the lower border.
+func (r *Model) sourceAbove(width int) bool {
+	return r.cfg.Source != "" && width+utf8.RuneCountInString(r.cfg.Source)+4 < r.width
 }
 
 // badge is the name of the program.
@@ -252,6 +258,9 @@ func (r *Model) status(foot term.Line) term.Title {
 	}
 	if r.cfg.Replay != "" {
 		put(30, term.Quiet, filepath.Base(r.cfg.Replay))
+	} else if columns, state := r.tabColumns(), r.state(); r.cfg.Source != "" && !r.sourceAbove(columns[len(columns)-1]+state.Width()+1) {
+		const most = 30
+		put(85, term.Quiet, term.Clean(r.cfg.Source).CutMiddle(most).String())
 	}
 	if r.env.Writable {
 		put(always, term.Touched|term.Bold, "WRITE")
