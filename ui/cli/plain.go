@@ -34,7 +34,7 @@ type plain struct {
 	runner
 	p      *program
 	s      *workspace
-	out    *bufio.Writer
+	out    *prompter
 	redact func(string) (string, int)
 
 	filter *query.Expr // of the lines that come by themselves
@@ -108,7 +108,7 @@ func (v viewer) runOnePlain(ctx context.Context, s *workspace, lines <-chan stri
 }
 
 func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struct{}) *plain {
-	x := &plain{p: p, s: s, out: p.out, next: 1, where: map[uint64]string{}}
+	x := &plain{p: p, s: s, out: &prompter{Writer: p.out}, next: 1, where: map[uint64]string{}}
 	x.runner = newRunner(ctx, s.log, x.take)
 	x.playing = played
 	o := viewer{p}.consoleOptions(s, func(open opener) tea.Cmd { return screen.Send(switched{open}) })
@@ -131,6 +131,23 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 		x.prompt = isatty.IsTerminal(f.Fd())
 	}
 	return x
+}
+
+// A prompter is where lines are written. What comes while a prompt waits for a
+// line begins below it.
+type prompter struct {
+	*bufio.Writer
+	prompts bool
+}
+
+func (o *prompter) Write(b []byte) (int, error) {
+	if o.prompts {
+		o.prompts = false
+		if err := o.WriteByte('\n'); err != nil {
+			return 0, err
+		}
+	}
+	return o.Writer.Write(b)
 }
 
 // greet prints what is looked at.
@@ -167,8 +184,9 @@ func (x *plain) redacted(text string) string {
 func (x *plain) loop(lines <-chan string) (*workspace, error) {
 	fmt.Fprintln(x.out, "help lists the commands")
 	for {
-		if x.prompt {
+		if x.prompt && !x.out.prompts && x.playing == nil {
 			fmt.Fprint(x.out, "> ")
+			x.out.prompts = true
 		}
 		if err := x.out.Flush(); err != nil {
 			return nil, err
@@ -177,6 +195,7 @@ func (x *plain) loop(lines <-chan string) (*workspace, error) {
 		case <-x.ctx.Done():
 			return nil, nil
 		case line, ok := <-lines:
+			x.out.prompts = false
 			switch {
 			case !ok && x.s.listens:
 				lines = nil // agents go on asking
@@ -189,6 +208,8 @@ func (x *plain) loop(lines <-chan string) (*workspace, error) {
 		case m := <-x.msgs:
 			x.receive(m)
 		case <-x.changed():
+		case <-x.playing:
+			x.playing = nil
 		case <-x.log.Changed():
 			x.news()
 		}
@@ -332,6 +353,7 @@ func (x *plain) news() {
 		case !ok:
 		case row.Outcome == traces.Run || row.Outcome == traces.HeldOutcome:
 			x.open = append(x.open, id)
+		case id == x.last: // the answer to the line was its story
 		case !x.quiet:
 			if u, ok := x.log.Subject(id); ok && x.filter.Match(u) {
 				x.request(&row)

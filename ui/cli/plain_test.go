@@ -207,3 +207,17 @@ func TestPlainOffersWhatTheColonOffers(t *testing.T) {
 		}
 	}
 }
+
+// What is reported while the prompt stands there begins on a line of its own.
+func TestPrompter(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w := &prompter{Writer: bufio.NewWriter(&out)}
+	fmt.Fprint(w, "> ")
+	w.prompts = true
+	fmt.Fprintln(w, "#1 find node web01")
+	fmt.Fprintln(w, "#2 find node web02")
+	if err := w.Flush(); err != nil || out.String() != "> \n#1 find node web01\n#2 find node web02\n" {
+		t.Errorf("%v: got %q", err, out.String())
+	}
+}
