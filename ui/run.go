@@ -30,15 +30,15 @@ type Config struct {
 	Asker    session.Asker
 	Commands func(*session.Env) session.Commander
 	// Places are those beside Requests and Failures, in order.
-	Places    func(*session.Env) []Place
-	FirstRun  func(*session.Env) screen.Screen                       // while nothing was asked
-	Help      func(env *session.Env, on screen.Screen) screen.Screen // ?
+	Places   func(*session.Env) []Place
+	FirstRun func(*session.Env) screen.Screen                       // while nothing was asked
+	Help     func(env *session.Env, on screen.Screen) screen.Screen // ?
 	// Palette is made for the screen that it is put on, and for the names of all
 	// places in the order of their keys. Its key is ctrl+p.
-	Palette func(env *session.Env, on screen.Screen, places []string) screen.Screen
-	Overrides func() int                                             // routes that the user changed
-	SetHere   func() int                                             // settings that the user changed
-	Problems  func() []string                                        // of Puppet's configuration, the worst first
+	Palette   func(env *session.Env, on screen.Screen, places []string) screen.Screen
+	Overrides func() int      // routes that the user changed
+	SetHere   func() int      // settings that the user changed
+	Problems  func() []string // of Puppet's configuration, the worst first
 	// Watch waits until files of the configuration change on disk, and returns which,
 	// in words; ok is false when ctx has ended. Nil never returns.
 	Watch func(ctx context.Context) (what string, ok bool)
