@@ -256,11 +256,15 @@ func (r *Model) status(foot term.Line) term.Title {
 	if s.Limit > 0 && s.Memory > s.Limit/5*4 {
 		put(70, term.Attention, fmt.Sprintf("memory %d of %d MB", s.Memory>>20, s.Limit>>20))
 	}
-	if r.cfg.Replay != "" {
+	switch {
+	case r.cfg.Replay != "":
 		put(30, term.Quiet, filepath.Base(r.cfg.Replay))
-	} else if columns, state := r.tabColumns(), r.state(); r.cfg.Source != "" && !r.sourceAbove(columns[len(columns)-1]+state.Width()+1) {
-		const most = 30
-		put(85, term.Quiet, term.Clean(r.cfg.Source).CutMiddle(most).String())
+	case r.cfg.Source != "":
+		columns, state := r.tabColumns(), r.state()
+		if !r.sourceAbove(columns[len(columns)-1] + state.Width() + 1) {
+			const most = 30
+			put(85, term.Quiet, term.Clean(r.cfg.Source).CutMiddle(most).String())
+		}
 	}
 	if r.env.Writable {
 		put(always, term.Touched|term.Bold, "WRITE")

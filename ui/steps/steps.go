@@ -219,6 +219,7 @@ func (s *Steps) fold() {
 	}
 	s.lines = s.tree.lines(s.trace, s.open)
 	s.list.SetLen(len(s.lines))
+	s.list.Columns = s.fitted()
 	s.list.Seek(func(i int) bool { return s.lines[i].key() == at })
 }
 

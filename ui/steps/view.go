@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,26 @@ var columns = []widget.Column{
 	{Title: "ms", Min: 6, Want: 6, Priority: 1, Right: true},
 }
 
+// fitted returns the columns with steps and answers as wide as they are, within
+// limits; reasons are sentences, and take what is left.
+func (s *Steps) fitted() []widget.Column {
+	const widest = 44
+	fit := slices.Clone(columns)
+	want := func(column, cells int) { fit[column].Want = min(max(fit[column].Want, cells), widest) }
+	for i := range s.lines {
+		l := &s.lines[i]
+		step, answer, _, _ := s.cells(l)
+		want(0, numberCells+indent(l)+term.Clean(step).Width())
+		if l.choice == nil && l.span == nil { // those go on across the columns
+			want(1, term.Clean(answer).Width())
+		}
+	}
+	return fit
+}
+
+// indent is how far the name of a row stands in.
+func indent(l *line) int { return min(2*max(l.depth-1, 0), 8) }
+
 // gutter is cursor, mark, fold and a blank; the number of a step and a blank
 // take numberCells.
 const (
@@ -135,7 +156,12 @@ func (s *Steps) View() term.Lines {
 func (s *Steps) stepsPane(width, height int) term.Lines {
 	bars := 0
 	if s.width >= screen.Wide {
-		bars = width / 4
+		// Bars are read at a glance: they take what the words leave.
+		need := gutter + len(s.list.Columns) - 1
+		for _, c := range s.list.Columns {
+			need += c.Want
+		}
+		bars = min(max(width-need, width/6), width/4)
 	}
 	lines := s.table(width, bars)
 	if room := height - len(lines); room > 1 {
@@ -270,7 +296,7 @@ func (s *Steps) row(l *line, r *widget.Row, bars int) {
 	}
 	r.Space(1)
 	step, answer, because, took := s.cells(l)
-	indent := min(2*max(l.depth-1, 0), 8)
+	indent := indent(l)
 	r.Cell(term.Quiet, term.Clean(l.number), numberCells-1)
 	r.Space(1 + indent)
 	r.Cell(style, term.Clean(step), max(r.Widths[0]-numberCells-indent, 1))
