@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector/engine"
+	"indirtui/indirector/language/syntax"
+)
+
+// A parseCommand validates manifests and templates, as puppet parser validate
+// and puppet epp validate do.
+type parseCommand struct {
+	p      *program
+	tree   bool
+	epp    bool
+	format string
+
+	environment string
+	strict      syntax.Strictness
+}
+
+// A parseResult is what parse prints as JSON: schema parse.
+type parseResult struct {
+	Valid bool         `json:"valid"` // every file is
+	Files []parsedFile `json:"files"`
+}
+
+type parsedFile struct {
+	File     string         `json:"file"`
+	Valid    bool           `json:"valid"`
+	Problems []parseProblem `json:"problems"`       // in the order in which Puppet reports them
+	Tree     string         `json:"tree,omitempty"` // with --tree
+}
+
+type parseProblem struct {
+	Level   string `json:"level"` // err or warning
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+
+	text string // as Puppet prints it
+}
+
+func (c *parseCommand) build(cmd *cobra.Command) {
+	cmd.Long = `Validate manifests and templates, in Puppet's words: what is wrong goes to standard
+error as "puppet parser validate" prints it, for .epp files as "puppet epp validate"
+does. Of a directory all .pp and .epp files are validated; - is standard input.
+
+With --tree the tree of each valid file is printed, in the notation of "puppet
+parser dump --format pn --pretty". "indirtui schema parse" prints the schema of
+--format json. Puppet's setting strict decides what a key is that a hash has twice:
+--set strict=error.
+
+Exit code: 0 all are valid, 1 one is not, 2 usage, 3 a file cannot be read.`
+	cmd.Example = "  indirtui parse manifests\n  indirtui parse --tree site.pp\n  git show HEAD:site.pp | indirtui parse -"
+	cmd.Flags().BoolVar(&c.tree, "tree", false, "print the tree of what is valid")
+	cmd.Flags().BoolVar(&c.epp, "epp", false, "standard input is a template")
+	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
+}
+
+func (c *parseCommand) run(_ context.Context, args []string) error {
+	if err := checkFormat(c.format); err != nil {
+		return err
+	}
+	if err := c.p.withEngine(c.configure); err != nil {
+		return err
+	}
+	result := parseResult{Valid: true, Files: []parsedFile{}}
+	var lost error
+	for _, arg := range args {
+		names, err := sources(arg)
+		lost = errors.Join(lost, err)
+		for _, name := range names {
+			one, err := c.parse(name)
+			if err != nil {
+				lost = errors.Join(lost, err)
+				continue
+			}
+			result.Valid = result.Valid && one.Valid
+			result.Files = append(result.Files, one)
+		}
+	}
+	if err := c.print(result); err != nil {
+		return err
+	}
+	switch {
+	case lost != nil:
+		return lostError{lost}
+	case !result.Valid:
+		return exit(exitFailed)
+	}
+	return nil
+}
+
+// configure reads the settings that decide how files are read.
+func (c *parseCommand) configure(e *engine.Engine) error {
+	now := e.Settings.Load()
+	c.environment, _ = now.Get("environment")
+	switch strict, _ := now.Get("strict"); strict {
+	case "error":
+		c.strict = syntax.StrictError
+	case "off":
+		c.strict = syntax.StrictOff
+	}
+	return nil
+}
+
+// sources returns the files that an argument means.
+func sources(arg string) (names []string, err error) {
+	if info, err := os.Stat(arg); arg == "-" || err == nil && !info.IsDir() {
+		return []string{arg}, nil
+	}
+	err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && slices.Contains([]string{".pp", ".epp"}, filepath.Ext(path)) {
+			names = append(names, path)
+		}
+		return err
+	})
+	return names, err
+}
+
+// parse validates one file.
+func (c *parseCommand) parse(name string) (parsedFile, error) {
+	src := &syntax.Source{File: name}
+	template := filepath.Ext(name) == ".epp"
+	if name == "-" {
+		src.File, template = "", c.epp
+	}
+	var err error
+	if src.Text, err = c.read(name); err != nil {
+		return parsedFile{}, err
+	}
+	prog, report := syntax.Parse(src, syntax.Options{EPP: template, DuplicateKeys: c.strict})
+	one := parsedFile{File: name, Valid: report.Failure == nil, Problems: []parseProblem{}}
+	for _, p := range report.Logged {
+		one.add(p, "")
+	}
+	switch {
+	case report.Failure == nil && c.tree:
+		one.Tree = syntax.PN(prog, true)
+	case report.Failure == nil:
+	case template:
+		one.add(report.Failure, "")
+	default:
+		one.add(report.Failure, "Could not parse for environment "+c.environment+": ")
+	}
+	return one, nil
+}
+
+func (f *parsedFile) add(p *syntax.Problem, before string) {
+	word := "Error: "
+	if p.Severity != syntax.Error {
+		word = "Warning: "
+	}
+	f.Problems = append(f.Problems, parseProblem{p.Severity.String(), p.Message, p.Line, p.Column, word + before + p.Error()})
+}
+
+// read returns the text of a file, and a little too much if there is too much.
+func (c *parseCommand) read(name string) (string, error) {
+	in := c.p.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, syntax.MaxBytes+1))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	return string(b), nil
+}
+
+func (c *parseCommand) print(result parseResult) error {
+	if c.format == "json" {
+		return writeJSON(c.p.out, result)
+	}
+	for _, f := range result.Files {
+		for _, p := range f.Problems {
+			fmt.Fprintln(c.p.Err, clean(p.text))
+		}
+		if !c.tree || !f.Valid {
+			continue
+		}
+		if len(result.Files) > 1 {
+			fmt.Fprintf(c.p.out, "--- %s\n", clean(f.File))
+		}
+		fmt.Fprint(c.p.out, mapLines(f.Tree, clean))
+	}
+	return nil
+}
