@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 // and puppet epp validate do.
 type parseCommand struct {
 	p      *program
-	tree   bool
+	tree   string // pn, source or none
 	epp    bool
 	format string
 
@@ -56,19 +57,21 @@ error as "puppet parser validate" prints it, for .epp files as "puppet epp valid
 does. Of a directory all .pp and .epp files are validated; - is standard input.
 
 With --tree the tree of each valid file is printed, in the notation of "puppet
-parser dump --format pn --pretty". "indirtui schema parse" prints the schema of
+parser dump --format pn --pretty"; with --tree=source as a source that means the
+same, without comments. "indirtui schema parse" prints the schema of
 --format json. Puppet's setting strict decides what a key is that a hash has twice:
 --set strict=error.
 
 Exit code: 0 all are valid, 1 one is not, 2 usage, 3 a file cannot be read.`
 	cmd.Example = "  indirtui parse manifests\n  indirtui parse --tree site.pp\n  git show HEAD:site.pp | indirtui parse -"
-	cmd.Flags().BoolVar(&c.tree, "tree", false, "print the tree of what is valid")
+	cmd.Flags().StringVar(&c.tree, "tree", "none", "print the tree of what is valid: pn, source or none")
+	cmd.Flags().Lookup("tree").NoOptDefVal = "pn"
 	cmd.Flags().BoolVar(&c.epp, "epp", false, "standard input is a template")
 	cmd.Flags().StringVar(&c.format, "format", "text", "text or json")
 }
 
 func (c *parseCommand) run(_ context.Context, args []string) error {
-	if err := checkFormat(c.format); err != nil {
+	if err := cmp.Or(checkFormat(c.format), checkOneOf("tree", c.tree, "pn", "source", "none")); err != nil {
 		return err
 	}
 	if err := c.p.withEngine(c.configure); err != nil {
@@ -145,8 +148,10 @@ func (c *parseCommand) parse(name string) (parsedFile, error) {
 		one.add(p, "")
 	}
 	switch {
-	case report.Failure == nil && c.tree:
+	case report.Failure == nil && c.tree == "pn":
 		one.Tree = syntax.PN(prog, true)
+	case report.Failure == nil && c.tree == "source":
+		one.Tree = syntax.Print(prog)
 	case report.Failure == nil:
 	case template:
 		one.add(report.Failure, "")
@@ -190,7 +195,7 @@ func (c *parseCommand) print(result parseResult) error {
 		for _, p := range f.Problems {
 			fmt.Fprintln(c.p.Err, clean(p.text))
 		}
-		if !c.tree || !f.Valid {
+		if c.tree == "none" || !f.Valid {
 			continue
 		}
 		if len(result.Files) > 1 {

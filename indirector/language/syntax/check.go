@@ -33,11 +33,7 @@ func check(prog *Program, o Options, report *Report) {
 func (c *checker) err(n Node, format string, args ...any) { c.add(Error, n, format, args...) }
 
 func (c *checker) add(s Severity, n Node, format string, args ...any) {
-	message := format
-	if len(args) > 0 {
-		message = fmt.Sprintf(format, args...)
-	}
-	p := c.source.problem(int(n.place().offset), message)
+	p := c.source.problem(int(n.place().offset), fmt.Sprintf(format, args...))
 	p.Severity = s
 	c.found = append(c.found, p)
 }
@@ -74,8 +70,7 @@ func (c *checker) check(n Node) {
 	case *Hash:
 		c.checkKeys(n)
 	case *Entry:
-		c.value(n.Key)
-		c.value(n.Value)
+		c.checkEntry(n)
 	case *Attribute:
 		c.checkAttribute(n)
 	case *Integer:
@@ -136,6 +131,15 @@ func (c *checker) checkStatement(n Node) {
 	}
 }
 
+// checkEntry has what is no entry at all: * => in a hash, where Puppet fails inside.
+func (c *checker) checkEntry(e *Entry) {
+	if _, ok := e.Key.(*Nop); ok {
+		c.err(e, "The operator '* =>' in a Hash Expression is not supported.")
+	}
+	c.value(e.Key)
+	c.value(e.Value)
+}
+
 // checkForm refuses virtual defaults, and virtual overrides in the same words.
 // Rule LANG-CHK-17.
 func (c *checker) checkForm(n Node, f Form) {
@@ -184,7 +188,7 @@ func (c *checker) checkFunction(call *Call) {
 			return
 		}
 	case *RenderText: // text, and then parameters in parentheses. Rule LANG-CHK-21.
-		c.err(call, "Ambiguous EPP parameter expression. Probably missing '<%%-' before parameters to remove leading whitespace")
+		c.err(call, "%s", ambiguousTemplate)
 		return
 	}
 	c.unacceptable(call.Functor, "function name", call)

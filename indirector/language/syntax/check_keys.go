@@ -55,11 +55,14 @@ func shown(n Node) string {
 	case *Default:
 		return "default"
 	case *Regexp:
-		return "(?-mix:" + n.Source + ")"
+		return regexpText(n.Source)
 	}
 	text, _ := inspected(n)
 	return text
 }
+
+// regexpText returns a regular expression as Ruby puts it into a message.
+func regexpText(source string) string { return "(?-mix:" + strings.ReplaceAll(source, "/", `\/`) + ")" }
 
 // inspected returns a literal as Ruby inspects it.
 func inspected(n Node) (text string, ok bool) {

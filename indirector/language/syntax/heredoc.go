@@ -204,7 +204,7 @@ func (s *scanner) heredocText() (string, ending) {
 	from := s.pos
 	end := strings.IndexByte(s.text[from:], '$') + from
 	if s.dollar {
-		end = unescapedIndex(s.text, from, "$")
+		end = textEnd(s.text, from, "$")
 	}
 	if end >= from {
 		kind := s.endText(from, end)

@@ -24,6 +24,7 @@ const (
 	heredocWithoutEnd         = "Heredoc without end-tagged line"
 	eppUnbalanced             = "Unbalanced epp tag, reached <eof> without closing tag."
 	eppUnbalancedComment      = "Reaching end after opening <%%# without seeing %%>"
+	ambiguousTemplate         = "Ambiguous EPP parameter expression. Probably missing '<%-' before parameters to remove leading whitespace"
 	eppUnbalancedExpression   = "Unbalanced embedded expression - opening <%% and reaching end of input"
 )
 

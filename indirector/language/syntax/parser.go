@@ -137,6 +137,9 @@ func (p *parser) unexpected() {
 	if t.kind == tEOF {
 		panic(failure{&Problem{Message: "Syntax error at end of input", File: p.source.File}})
 	}
+	if t.kind == tRegexp {
+		t.text = regexpText(t.text)
+	}
 	p.failAt(t.span(), "Syntax error at '"+t.text+"'")
 }
 

@@ -9,7 +9,7 @@ import (
 // LANG-LEX-09.
 func (s *scanner) singleQuoted() (token, found) {
 	from := s.pos
-	end := unescapedIndex(s.text, from+1, "'")
+	end := textEnd(s.text, from+1, "'")
 	if end < 0 {
 		s.pos++
 		s.fail(s.pos, unclosedQuote, `"'"`, s.followedBy())
@@ -24,6 +24,22 @@ func (s *scanner) singleQuoted() (token, found) {
 }
 
 var singleEscapes = strings.NewReplacer(`\\`, `\`, `\'`, `'`)
+
+// textEnd returns the offset of the byte of a set that ends a text, or -1. A text
+// that begins with such a byte goes on if another follows: for Puppet ”' is a
+// string of one quote.
+func textEnd(text string, from int, set string) int {
+	if from+1 < len(text) && strings.IndexByte(set, text[from]) >= 0 {
+		next := from + 1
+		for next < len(text) && text[next] == '\\' {
+			next++
+		}
+		if (next-from)%2 == 1 && next < len(text) && strings.IndexByte(set, text[next]) >= 0 {
+			return next
+		}
+	}
+	return unescapedIndex(text, from, set)
+}
 
 // unescapedIndex returns the offset of the first byte of a set that no backslash
 // stands before, or -1.
@@ -128,7 +144,7 @@ func (s *scanner) pieces(from int, k kind, read func() (string, ending)) (text s
 // quotedText reads a piece of a double-quoted string.
 func (s *scanner) quotedText() (string, ending) {
 	from := s.pos
-	end := unescapedIndex(s.text, from, `"$`)
+	end := textEnd(s.text, from, `"$`)
 	if end < 0 {
 		s.fail(from, unclosedQuote, s.lastMatched(), s.followedBy())
 	}
@@ -174,7 +190,7 @@ func (s *scanner) interpolation(open int) {
 		case found == queue:
 		case t.kind == tBraceEnd && s.braces == open:
 			s.after = t.kind
-			s.asVariable(s.queue[first:])
+			asVariable(s.queue[first:])
 			return
 		default:
 			s.after = t.kind
@@ -185,13 +201,13 @@ func (s *scanner) interpolation(open int) {
 
 // asVariable turns a name that is alone, or that . or [ follows, into the variable
 // of that name. Rule LANG-LEX-11.
-func (s *scanner) asVariable(tokens []token) {
+func asVariable(tokens []token) {
 	if len(tokens) == 0 || len(tokens) > 1 && tokens[1].kind != tDot && tokens[1].kind != tBracket {
 		return
 	}
 	switch t := &tokens[0]; {
-	case t.kind == tBoolean: // here Puppet fails inside
-		panic(failure{s.source.problem(int(t.offset), reserved(t.text))})
+	case t.kind == tBoolean: // Puppet fails inside when it checks this variable
+		t.kind = tPrivate
 	case t.kind == tNumber, t.kind == tName, t.kind == tWord, t.kind.isKeyword():
 		t.kind = tVariable
 	}

@@ -158,11 +158,15 @@ func (p *parser) untitled(left Node, ops []*Attribute, open, end token) Node {
 func (p *parser) withoutTitle(name *Name, ops []*Attribute, open, end token) Node {
 	h := &Hash{span: through(open.span(), end.span())}
 	for _, op := range ops {
-		if op.Append || op.Name == "" { // with * Puppet fails inside
+		if op.Append {
 			p.failAt(open.span(), "Syntax error resource body without title or hash with +>")
 		}
 		at := h.span.empty()
-		h.Entries = append(h.Entries, &Entry{at, &String{at, op.Name}, op.Value})
+		var key Node = &String{at, op.Name}
+		if op.Name == "" {
+			key = &Nop{at} // the checker reports it
+		}
+		h.Entries = append(h.Entries, &Entry{at, key, op.Value})
 	}
 	n := single(p.calls([]item{{node: name}, {node: h}}))
 	place := through(name.span, end.span())
