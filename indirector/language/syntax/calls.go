@@ -3,9 +3,10 @@ package syntax
 // call reads the arguments of a call whose function was read. Rule LANG-GRAM-04.
 func (p *parser) call(functor Node) Node {
 	p.take()
-	c := &Call{Functor: functor}
+	c := p.tree.calls.next()
+	c.Functor = functor
 	if p.peek() != tParenEnd {
-		c.Args = p.list(tParenEnd, ofArguments)
+		c.Args = p.elements(tParenEnd, ofArguments)
 	}
 	end := p.expect(tParenEnd).span()
 	if p.peek() == tPipe {
@@ -20,13 +21,13 @@ func (p *parser) call(functor Node) Node {
 // reports it at the dot, with them at the parenthesis.
 func (p *parser) method(left Node) Node {
 	dot := p.take()
-	name := p.expect(tName, tType)
+	name := p.expectOne(tName, tType)
 	member := &Member{through(dot.span(), name.span()), left, &Name{dot.span().empty(), name.text}}
 	m := &Method{span: member.span, Functor: member}
 	if p.peek() == tParen {
 		open := p.take()
 		if p.peek() != tParenEnd {
-			m.Args = p.list(tParenEnd, ofMethod)
+			m.Args = p.elements(tParenEnd, ofMethod)
 		}
 		m.span = through(open.span(), p.expect(tParenEnd).span())
 	}
@@ -94,7 +95,7 @@ func (p *parser) parameterType() Node {
 	if !p.accept(tBracket) {
 		return t
 	}
-	keys := p.list(tBracketEnd, ofTypeAccess)
+	keys := p.elements(tBracketEnd, ofTypeAccess)
 	return &Access{through(t.place(), p.expect(tBracketEnd).span()), t, keys}
 }
 

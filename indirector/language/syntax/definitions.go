@@ -19,7 +19,7 @@ func (p *parser) definition(k kind) Node {
 
 // definitionName reads the name of what is defined. Rule LANG-GRAM-09.
 func (p *parser) definitionName() token {
-	t := p.expect(tName, tWord, tTypeName, tClass, tString)
+	t := p.expectOne(tName, tWord, tTypeName, tClass, tString)
 	switch t.kind {
 	case tClass:
 		p.failAt(t.span(), "'class' keyword not allowed at this location")
@@ -104,10 +104,10 @@ func (p *parser) host() Node {
 	case tString, tWord, tTextBegin, tHeredoc:
 		return p.quoted()
 	}
-	first := p.expect(tName, tNumber)
+	first := p.expectOne(tName, tNumber)
 	host := &String{first.span(), first.text}
 	for p.accept(tDot) {
-		part := p.expect(tName, tNumber)
+		part := p.expectOne(tName, tNumber)
 		host.Value += "." + part.text
 		host.span = through(first.span(), part.span())
 	}
@@ -128,7 +128,7 @@ func (p *parser) typeDefinition() Node {
 	}
 	var left Node = &TypeName{name.span(), name.text}
 	if p.accept(tBracket) {
-		keys := p.list(tBracketEnd, ofTypeAccess)
+		keys := p.elements(tBracketEnd, ofTypeAccess)
 		left = &Access{through(left.place(), p.expect(tBracketEnd).span()), left, keys}
 	}
 	p.expect(tAssign)

@@ -17,19 +17,23 @@ func TestDifferences(t *testing.T) {
 			answer{Error: `Syntax error at '(?-mix:re\/x)'`, Line: 1, Column: 6},
 		},
 		{
-			"LANG-LEX-09 a string that begins with a quote", question{Code: `$x = ''';"""`},
+			"LANG-LEX-09 a string that begins with a quote",
+			question{Code: `$x = ''';"""`},
 			answer{PN: `(block (= (var "x") "'") "\"")`},
 		},
 		{
-			"LANG-LEX-11 true as a variable, behind an error", question{Code: `"${}${true}"`},
+			"LANG-LEX-11 true as a variable, behind an error",
+			question{Code: `"${}${true}"`},
 			answer{Error: "Syntax error at ''", Line: 1, Column: 5},
 		},
 		{
-			"LANG-GRAM-06 a hash with *, behind an error", question{Code: `@foo { * => 1 }`},
+			"LANG-GRAM-06 a hash with *, behind an error",
+			question{Code: `@foo { * => 1 }`},
 			answer{Error: "Virtual (@) can only be applied to a Resource Expression", Line: 1, Column: 1},
 		},
 		{
-			"LANG-CHK-21 text before parentheses", question{Code: "text\n<% (1) %>", EPP: true},
+			"LANG-CHK-21 text before parentheses",
+			question{Code: "text\n<% (1) %>", EPP: true},
 			answer{Error: "Ambiguous EPP parameter expression. Probably missing '<%-' before parameters to remove leading whitespace", Line: 1, Column: 1},
 		},
 	} {

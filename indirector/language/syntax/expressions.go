@@ -118,11 +118,9 @@ func (p *parser) infix(left Node, binds uint8) Node {
 func (p *parser) primary() Node {
 	switch k := p.peek(); k {
 	case tVariable:
-		t := p.take()
-		return &Variable{t.span(), t.text}
+		return p.tree.variable(p.take())
 	case tName:
-		t := p.take()
-		return &Name{t.span(), t.text}
+		return p.tree.name(p.take())
 	case tTypeName:
 		return p.typeReference()
 	case tString, tWord, tTextBegin, tHeredoc:
@@ -155,8 +153,7 @@ func (p *parser) primary() Node {
 }
 
 func (p *parser) typeReference() Node {
-	t := p.expect(tTypeName)
-	return &TypeName{t.span(), t.text}
+	return p.tree.typeName(p.expect(tTypeName))
 }
 
 // selector reads what stands behind a value: ? and its choices. Rule
@@ -185,7 +182,7 @@ func (p *parser) choice() *Choice {
 
 func (p *parser) access(left Node) Node {
 	p.take()
-	keys := p.list(tBracketEnd, ofAccess)
+	keys := p.elements(tBracketEnd, ofAccess)
 	return &Access{through(left.place(), p.expect(tBracketEnd).span()), left, keys}
 }
 
@@ -200,10 +197,10 @@ const (
 	ofArray              // also of the words type and function
 )
 
-// list reads elements up to a token that closes the list. Pairs with an arrow that
+// elements reads those of a list, up to the token that closes it. Pairs with an arrow that
 // follow each other are one hash. Rule LANG-GRAM-04.
-func (p *parser) list(end kind, what listing) []Node {
-	var out []Node
+func (p *parser) elements(end kind, what listing) []Node {
+	begin := len(p.list)
 	var pairs *Hash // the last element, if it is of pairs
 	for {
 		keyword := p.keywordIsValue()
@@ -213,16 +210,18 @@ func (p *parser) list(end kind, what listing) []Node {
 			pair := p.pair(n)
 			if pairs == nil {
 				pairs = &Hash{span: pair.span}
-				out = append(out, pairs)
+				p.list = append(p.list, pairs)
 			}
 			pairs.Entries = append(pairs.Entries, pair)
 		case !plain && (what == ofAccess || what == ofTypeAccess), keyword && what != ofArray:
 			p.unexpected()
 		default:
-			pairs, out = nil, append(out, n)
+			pairs, p.list = nil, append(p.list, n)
 		}
 		if !p.accept(tComma) || p.peek() == end && what != ofMethod && what != ofTypeAccess {
-			return out
+			all := p.tree.nodes(p.list[begin:])
+			p.list = p.list[:begin]
+			return all
 		}
 	}
 }
@@ -230,8 +229,7 @@ func (p *parser) list(end kind, what listing) []Node {
 // element reads an element of a list, or a key or value of a hash.
 func (p *parser) element() (n Node, plain bool) {
 	if p.keywordIsValue() {
-		t := p.take()
-		return &String{t.span(), t.text}, true
+		return p.tree.text(p.take()), true
 	}
 	return p.assignment()
 }
@@ -253,14 +251,16 @@ func (p *parser) keywordIsValue() bool {
 func (p *parser) pair(key Node) *Entry {
 	arrow := p.expect(tArrow)
 	value, _ := p.element()
-	return &Entry{arrow.span(), key, value}
+	e := p.tree.entries.next()
+	*e = Entry{arrow.span(), key, value}
+	return e
 }
 
 func (p *parser) array() Node {
 	open := p.take()
 	var values []Node
 	if p.peek() != tBracketEnd {
-		values = p.list(tBracketEnd, ofArray)
+		values = p.elements(tBracketEnd, ofArray)
 	}
 	return &Array{through(open.span(), p.expect(tBracketEnd).span()), values}
 }

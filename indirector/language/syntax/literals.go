@@ -62,14 +62,14 @@ func (p *parser) quoted() Node {
 		return p.concat(t)
 	case tHeredoc:
 		h := &Heredoc{span: t.span(), Syntax: t.text}
-		if text := p.expect(tString, tTextBegin); text.kind == tString {
-			h.Text = &String{text.span(), text.text}
+		if text := p.expectOne(tString, tTextBegin); text.kind == tString {
+			h.Text = p.tree.text(text)
 		} else {
 			h.Text = p.concat(text)
 		}
 		return h
 	default:
-		return &String{t.span(), t.text}
+		return p.tree.text(t)
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *parser) concat(t token) Node {
 	at := t.span()
 	for {
 		if t.text != "" {
-			c.Segments = append(c.Segments, &String{t.span(), t.text})
+			c.Segments = append(c.Segments, p.tree.text(t))
 		}
 		if t.kind == tTextEnd {
 			c.span = through(at, t.span())
@@ -87,7 +87,7 @@ func (p *parser) concat(t token) Node {
 		}
 		n, _ := p.assignment()
 		c.Segments = append(c.Segments, &Text{at.empty(), interpolated(n, at.empty())})
-		t = p.expect(tTextMiddle, tTextEnd)
+		t = p.expectOne(tTextMiddle, tTextEnd)
 	}
 }
 

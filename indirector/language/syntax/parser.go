@@ -12,9 +12,12 @@ import (
 // names into calls) is done here at the same token, for the same reason.
 type parser struct {
 	*scanner
+	tree    slabs
 	ahead   [2]token
 	known   int      // of ahead
 	classes []string // the names of the classes around this place
+	items   []item   // of the statements that are being read
+	list    []Node   // of the lists that are being read
 	nesting int
 	height  int // of the highest tree since the operand that is being read
 }
@@ -122,8 +125,16 @@ func (p *parser) accept(k kind) bool {
 	return true
 }
 
-// expect takes the next token, which must be of one of some kinds.
-func (p *parser) expect(some ...kind) token {
+// expect takes the next token, which must be of a kind.
+func (p *parser) expect(k kind) token {
+	if p.peek() != k {
+		p.unexpected()
+	}
+	return p.take()
+}
+
+// expectOne takes the next token, which must be of one of some kinds.
+func (p *parser) expectOne(some ...kind) token {
 	if !slices.Contains(some, p.peek()) {
 		p.unexpected()
 	}
@@ -174,20 +185,28 @@ func (p *parser) grow(left int) {
 
 // An item is a statement that was read, before names become calls.
 type item struct {
-	node  Node
-	list  []Node // what stands between commas, if there is more than one
-	comma token  // the first one
+	node Node
+	list *commaList // nil if there is only that node
+}
+
+// A commaList is several nodes with commas between them.
+type commaList struct {
+	nodes []Node
+	comma span // the first one
 }
 
 // statements reads one statement or more, up to a token that cannot begin one.
 // The first may have been read already. Rule LANG-GRAM-01.
 func (p *parser) statements(first Node) []Node {
-	var items []item
+	begin := len(p.items)
 	for {
-		items = append(items, p.statement(first))
+		it := p.statement(first)
+		p.items = append(p.items, it)
 		first = nil
 		if !p.accept(tSemicolon) && !beginsStatement[p.peek()] {
-			return p.calls(items)
+			out := p.calls(p.items[begin:])
+			p.items = p.items[:begin]
+			return out
 		}
 	}
 }
@@ -201,10 +220,10 @@ func (p *parser) statement(first Node) item {
 	for p.peek() == tComma {
 		comma := p.take()
 		if it.list == nil {
-			it.list, it.comma = []Node{first}, comma
+			it.list = &commaList{[]Node{first}, comma.span()}
 		}
 		n, _ := p.assignment()
-		it.list = append(it.list, n)
+		it.list.nodes = append(it.list.nodes, n)
 	}
 	return it
 }
@@ -227,23 +246,27 @@ var statementCalls = map[string]bool{
 // calls turns the names of such functions, with the statement that follows, into
 // calls.
 func (p *parser) calls(items []item) []Node {
-	out := make([]Node, 0, len(items))
-	for _, it := range items {
+	begin := len(p.list)
+	out := p.list
+	for i := range items {
+		it := &items[i]
 		var before *Name
-		if len(out) > 0 {
+		if len(out) > begin {
 			before, _ = out[len(out)-1].(*Name)
 		}
 		switch {
 		case before != nil && statementCalls[before.Value]:
-			args := it.list
-			if args == nil {
-				args = []Node{it.node}
+			args := p.tree.nodes([]Node{it.node})
+			if it.list != nil {
+				args = it.list.nodes
 			}
-			out[len(out)-1] = &Call{span: through(before.span, args[len(args)-1].place()), Functor: before, Args: args, Statement: true}
+			call := p.tree.calls.next()
+			*call = Call{span: through(before.span, args[len(args)-1].place()), Functor: before, Args: args, Statement: true}
+			out[len(out)-1] = call
 		case it.list != nil && before != nil:
-			p.failAt(it.comma.span(), "attempt to pass argument list to the function '"+before.Value+"' which cannot be called without parentheses")
+			p.failAt(it.list.comma, "attempt to pass argument list to the function '"+before.Value+"' which cannot be called without parentheses")
 		case it.list != nil:
-			p.failAt(it.comma.span(), "illegal comma separated argument list")
+			p.failAt(it.list.comma, "illegal comma separated argument list")
 		default:
 			if c, ok := it.node.(*Call); ok {
 				c.Statement = true
@@ -251,7 +274,9 @@ func (p *parser) calls(items []item) []Node {
 			out = append(out, it.node)
 		}
 	}
-	return out
+	all := p.tree.nodes(out[begin:])
+	p.list = out[:begin]
+	return all
 }
 
 // single returns the only statement, or a block of them.
@@ -267,7 +292,9 @@ func single(statements []Node) Node {
 func (p *parser) body(of span) (body Node, end token) {
 	p.expect(tBrace)
 	if p.peek() != tBraceEnd {
-		body = &Block{of.empty(), p.statements(nil)}
+		b := p.tree.blocks.next()
+		b.span, b.Statements = of.empty(), p.statements(nil)
+		body = b
 	}
 	return body, p.expect(tBraceEnd)
 }

@@ -127,11 +127,11 @@ func (p *parser) beginsAttribute() bool {
 
 func (p *parser) attribute() *Attribute {
 	name := p.take()
-	a := &Attribute{}
+	a := p.tree.attributes.next()
 	if name.kind == tTimes {
 		p.expect(tArrow)
 	} else {
-		a.Name, a.Append = name.text, p.expect(tArrow, tPlusArrow).kind == tPlusArrow
+		a.Name, a.Append = name.text, p.expectOne(tArrow, tPlusArrow).kind == tPlusArrow
 	}
 	a.Value = p.expression(0)
 	a.span = through(name.span(), a.Value.place())
