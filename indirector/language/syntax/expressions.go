@@ -38,17 +38,20 @@ var prefixBinding = [kinds]uint8{tMinus: bindsMinus, tTimes: bindsSplat, tNot: b
 // assignment reads the widest expression that there is without commas. It is plain
 // if it may be an operand, too.
 func (p *parser) assignment() (n Node, plain bool) {
-	p.enter()
+	outer := p.height
+	p.height = 0
 	left, plain := p.relationship()
 	switch p.peek() {
 	case tAssign, tAppend, tDelete:
 		op := p.take()
 		height := p.height
+		p.enter()
 		right, _ := p.assignment()
+		p.leave()
 		p.grow(height)
 		left, plain = &Binary{op.span(), op.text, left, right}, false
 	}
-	p.leave()
+	p.height = max(outer, p.height)
 	return left, plain
 }
 
@@ -57,6 +60,7 @@ func (p *parser) relationship() (n Node, plain bool) {
 	for p.peek() == tEdge {
 		op := p.take()
 		height := p.height
+		p.height = 0
 		right, _ := p.resource()
 		p.grow(height)
 		left, plain = &Binary{op.span(), op.text, left, right}, false

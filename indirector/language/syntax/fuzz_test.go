@@ -64,3 +64,28 @@ func TestRoundTrip(t *testing.T) {
 		roundTrip(t, q.Code, q.EPP)
 	}
 }
+
+// With every option a source has the same problems twice, and it is valid if none
+// of them is an error.
+func FuzzCheck(f *testing.F) {
+	for r := range rowsOf[row](f, golden.Path(f, "lang", "eval.jsonl")) {
+		f.Add(r.Code, uint8(len(r.Code)), "a")
+	}
+	f.Fuzz(func(t *testing.T, code string, strict uint8, allowed string) {
+		o := syntax.Options{DuplicateKeys: syntax.Strictness(strict % 3), Allowed: func(name string) bool { return strings.HasPrefix(name, allowed) }}
+		src := &syntax.Source{File: "x.pp", Text: code}
+		prog, first := syntax.Parse(src, o)
+		_, second := syntax.Parse(src, o)
+		if diff := cmp.Diff(first, second); diff != "" {
+			t.Errorf("%q (-first +second):\n%s", code, diff)
+		}
+		if (prog == nil) != (first.Failure != nil) {
+			t.Errorf("%q: a program is %v, and the failure %v", code, prog != nil, first.Failure)
+		}
+		for _, p := range first.Logged {
+			if p.Severity == syntax.Error && first.Failure == nil {
+				t.Errorf("%q: %v is logged, and nothing failed", code, p)
+			}
+		}
+	})
+}

@@ -19,6 +19,7 @@ func (p *parser) resource() (n Node, plain bool) {
 	}
 	for p.peek() == tBrace {
 		height := p.height
+		p.height = 0
 		n, plain = p.braces(n), false
 		p.grow(height)
 	}
