@@ -143,6 +143,14 @@ func (c *parseCommand) parse(name string) (parsedFile, error) {
 		return parsedFile{}, err
 	}
 	prog, report := syntax.Parse(src, syntax.Options{EPP: template, DuplicateKeys: c.strict})
+	before := "" // errors in templates, of several errors, and of what is defined twice, stand alone
+	switch {
+	case template:
+	case report.Failure == nil:
+		syntax.LogDefinitions(prog, report)
+	case !slices.ContainsFunc(report.Logged, isError):
+		before = "Could not parse for environment " + c.environment + ": "
+	}
 	one := parsedFile{File: name, Valid: report.Failure == nil, Problems: []parseProblem{}}
 	for _, p := range report.Logged {
 		one.add(p, "")
@@ -152,14 +160,13 @@ func (c *parseCommand) parse(name string) (parsedFile, error) {
 		one.Tree = syntax.PN(prog, true)
 	case report.Failure == nil && c.tree == "source":
 		one.Tree = syntax.Print(prog)
-	case report.Failure == nil:
-	case template:
-		one.add(report.Failure, "")
-	default:
-		one.add(report.Failure, "Could not parse for environment "+c.environment+": ")
+	case report.Failure != nil:
+		one.add(report.Failure, before)
 	}
 	return one, nil
 }
+
+func isError(p *syntax.Problem) bool { return p.Severity == syntax.Error }
 
 func (f *parsedFile) add(p *syntax.Problem, before string) {
 	word := "Error: "

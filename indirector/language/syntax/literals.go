@@ -50,7 +50,7 @@ func (p *parser) floatValue(t token) Node {
 	whole, _, _ := strings.Cut(strings.ToLower(t.text), "e")
 	f, err := strconv.ParseFloat(t.text, 64)
 	if len(whole) < len(t.text) && strings.Trim(whole, "0.") == "" || err != nil && f != 0 {
-		panic(failure{&Problem{Message: "Internal Error, NUMBER token does not contain a valid number, " + t.text, File: p.source.File}})
+		panic(failure{&Problem{Message: "Internal Error, NUMBER token does not contain a valid number, " + t.text}})
 	}
 	return &Float{t.span(), f}
 }

@@ -57,7 +57,7 @@ type Report struct {
 	// errors if there is more than one.
 	Logged []*Problem
 	// Failure is the error that Puppet raises, and nil if the source is valid. Of
-	// several errors it has only the number.
+	// several errors it has only the number, and no place.
 	Failure *Problem
 }
 
@@ -88,7 +88,7 @@ func (r *Report) conclude(found []*Problem) {
 			return
 		}
 		if r.Failure == nil {
-			r.Failure = &Problem{Message: givingUp(errors, warnings), File: p.File}
+			r.Failure = &Problem{Message: givingUp(errors, warnings)}
 		}
 		if logged[Error]++; logged[Error] <= maxLogged {
 			r.Logged = append(r.Logged, p)

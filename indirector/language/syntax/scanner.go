@@ -308,7 +308,7 @@ func backslashes(text string) int { return len(text) - len(strings.TrimRight(tex
 func (s *scanner) checkBOM() {
 	for _, bom := range byteOrderMarks {
 		if strings.HasPrefix(s.text, bom.bytes) {
-			panic(failure{&Problem{Message: fmt.Sprintf(illegalBOM, bom.name, fmt.Sprintf("%X", []byte(bom.bytes)))}})
+			panic(failure{&Problem{Message: fmt.Sprintf(illegalBOM, bom.name, fmt.Sprintf("% X", []byte(bom.bytes)))}})
 		}
 	}
 }
