@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +28,7 @@ type parseCommand struct {
 	format string
 
 	environment string
-	strict      syntax.Strictness
+	options     syntax.Options
 }
 
 // A parseResult is what parse prints as JSON: schema parse.
@@ -59,8 +61,9 @@ does. Of a directory all .pp and .epp files are validated; - is standard input.
 With --tree the tree of each valid file is printed, in the notation of "puppet
 parser dump --format pn --pretty"; with --tree=source as a source that means the
 same, without comments. "indirtui schema parse" prints the schema of
---format json. Puppet's setting strict decides what a key is that a hash has twice:
---set strict=error.
+--format json. Puppet's setting strict decides what a key is that a hash has twice
+(--set strict=error); max_errors, max_warnings, max_deprecations and
+disable_warnings count, too.
 
 Exit code: 0 all are valid, 1 one is not, 2 usage, 3 a file cannot be read.`
 	cmd.Example = "  indirtui parse manifests\n  indirtui parse --tree site.pp\n  git show HEAD:site.pp | indirtui parse -"
@@ -107,14 +110,27 @@ func (c *parseCommand) run(_ context.Context, args []string) error {
 // configure reads the settings that decide how files are read.
 func (c *parseCommand) configure(e *engine.Engine) error {
 	now := e.Settings.Load()
-	c.environment, _ = now.Get("environment")
-	switch strict, _ := now.Get("strict"); strict {
-	case "error":
-		c.strict = syntax.StrictError
-	case "off":
-		c.strict = syntax.StrictOff
+	value := func(name string) string {
+		v, _ := now.Get(name)
+		return v
+	}
+	c.environment = value("environment")
+	c.options = syntax.Options{
+		DuplicateKeys: map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[value("strict")],
+		MaxErrors:     atMost(value("max_errors")), MaxWarnings: atMost(value("max_warnings")), MaxDeprecations: atMost(value("max_deprecations")),
+	}
+	if strings.Contains(value("disable_warnings"), "deprecations") {
+		c.options.MaxDeprecations = -1
 	}
 	return nil
+}
+
+// atMost returns a setting as an option, for which zero is no number.
+func atMost(setting string) int {
+	if n, err := strconv.Atoi(setting); err == nil && n > 0 {
+		return n
+	}
+	return -1
 }
 
 // sources returns the files that an argument means.
@@ -142,7 +158,9 @@ func (c *parseCommand) parse(name string) (parsedFile, error) {
 	if src.Text, err = c.read(name); err != nil {
 		return parsedFile{}, err
 	}
-	prog, report := syntax.Parse(src, syntax.Options{EPP: template, DuplicateKeys: c.strict})
+	o := c.options
+	o.EPP = template
+	prog, report := syntax.Parse(src, o)
 	before := "" // errors in templates, of several errors, and of what is defined twice, stand alone
 	switch {
 	case template:

@@ -27,7 +27,7 @@ func check(prog *Program, o Options, report *Report) {
 	}
 	c.checkTop(prog.Body)
 	c.visit(prog.Body)
-	report.conclude(c.found)
+	report.conclude(c.found, o)
 }
 
 func (c *checker) err(n Node, format string, args ...any) { c.add(Error, n, format, args...) }

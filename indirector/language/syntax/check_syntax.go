@@ -33,17 +33,18 @@ func (c *checker) syntaxProblem(syntax, text string) string {
 	case name == "base64":
 		return base64Problem(text)
 	case syntax == "pp":
-		return c.sourceProblem("PP", text, Options{DuplicateKeys: c.options.DuplicateKeys})
+		return c.sourceProblem("PP", text, false)
 	case syntax == "epp":
-		return c.sourceProblem("EPP", text, Options{DuplicateKeys: c.options.DuplicateKeys, EPP: true})
+		return c.sourceProblem("EPP", text, true)
 	}
 	return ""
 }
 
 // sourceProblem checks a manifest or a template in a heredoc, and what is in its
 // own heredocs.
-func (c *checker) sourceProblem(name, text string, o Options) string {
-	o.depth = c.options.depth + 1
+func (c *checker) sourceProblem(name, text string, template bool) string {
+	o := c.options
+	o.EPP, o.Allowed, o.depth = template, nil, o.depth+1
 	if o.depth > maxNesting {
 		return fmt.Sprintf(tooNested, maxNesting)
 	}

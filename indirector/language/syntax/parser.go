@@ -35,6 +35,10 @@ type Options struct {
 	// LANG-CHK-11.
 	Allowed func(name string) bool
 
+	// MaxErrors, MaxWarnings and MaxDeprecations are Puppet's settings of these
+	// names: how many are logged. Zero is 10, and less is none.
+	MaxErrors, MaxWarnings, MaxDeprecations int
+
 	depth int // of manifests in heredocs
 }
 

@@ -61,39 +61,33 @@ type Report struct {
 	Failure *Problem
 }
 
-// Puppet's settings max_errors, max_warnings and max_deprecations: so many are
-// logged.
-const maxLogged = 10
-
 // conclude sorts what the checker found into what is logged and what fails.
-func (r *Report) conclude(found []*Problem) {
-	warnings, errors := 0, 0
-	logged := map[Severity]int{}
+func (r *Report) conclude(found []*Problem, o Options) {
+	left := map[Severity]int{Error: most(o.MaxErrors), Warning: most(o.MaxWarnings), Deprecation: most(o.MaxDeprecations)}
+	var errors []*Problem
 	for _, p := range found {
 		if p.Severity == Error {
-			errors++
-			continue
-		}
-		warnings++
-		if logged[p.Severity]++; logged[p.Severity] <= maxLogged {
+			errors = append(errors, p)
+		} else if left[p.Severity]--; left[p.Severity] >= 0 {
 			r.Logged = append(r.Logged, p)
 		}
 	}
-	for _, p := range found {
-		if p.Severity != Error {
-			continue
-		}
-		if errors == 1 {
-			r.Failure = p
-			return
-		}
-		if r.Failure == nil {
-			r.Failure = &Problem{Message: givingUp(errors, warnings)}
-		}
-		if logged[Error]++; logged[Error] <= maxLogged {
-			r.Logged = append(r.Logged, p)
-		}
+	switch {
+	case len(errors) == 0:
+	case len(errors) == 1, left[Error] <= 1:
+		r.Failure = errors[0]
+	default:
+		r.Logged = append(r.Logged, errors[:min(len(errors), left[Error])]...)
+		r.Failure = &Problem{Message: givingUp(len(errors), len(found)-len(errors))}
 	}
+}
+
+// most returns how many problems are logged: 10 unless the options have a number.
+func most(n int) int {
+	if n == 0 {
+		return 10
+	}
+	return max(0, n)
 }
 
 func givingUp(errors, warnings int) string {
