@@ -44,7 +44,7 @@ func TestDifferences(t *testing.T) {
 // Where Puppet fails inside, there is an error here.
 func TestPuppetFailsInside(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{`"${true}"`, "foo { * => 1 }", "include { * => 1 }", "a::", "$::", "'\xff'", `"\u{110000}"`, `"\ud800"`, "@(\"E\"/)\na\\\n- E\n"} {
+	for _, code := range []string{`"${true}"`, "foo { * => 1 }", "include { * => 1 }", "a::", "$::", "/[/", "/(/ =~ 'x'", "'\xff'", `"\u{110000}"`, `"\ud800"`, "@(\"E\"/)\na\\\n- E\n"} {
 		if a := ours(question{Code: code}); a.Error == "" {
 			t.Errorf("%q: got %s, want an error", code, a.PN)
 		}

@@ -58,7 +58,7 @@ func TestRoundTrip(t *testing.T) {
 	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
 		roundTrip(t, r.Code, r.EPP)
 	}
-	g := newGenerator(1)
+	g := newGenerator(t, 1)
 	for range 3000 {
 		q := g.question()
 		roundTrip(t, q.Code, q.EPP)

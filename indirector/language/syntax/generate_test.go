@@ -3,6 +3,7 @@ package syntax_test
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestRandomPrograms(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("INDIRTUI_PROGRAMS_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	g := newGenerator(seed)
+	g := newGenerator(t, seed)
 	questions := make([]question, count)
 	for i := range questions {
 		questions[i] = g.question()
@@ -45,16 +46,27 @@ func TestRandomPrograms(t *testing.T) {
 // deeper, the simpler.
 type generator struct {
 	*rand.Rand
-	depth int
+	depth    int
+	recorded []question
 }
 
-func newGenerator(seed uint64) *generator {
-	return &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
+func newGenerator(t *testing.T, seed uint64) *generator {
+	t.Helper()
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
+	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
+		g.recorded = append(g.recorded, r.question)
+	}
+	return g
 }
 
 func (g *generator) question() question {
 	q := question{Strict: g.one("", "", "error", "off")}
 	g.depth = g.IntN(6)
+	if g.IntN(4) == 0 {
+		q = g.recorded[g.IntN(len(g.recorded))]
+		q.Code = g.damaged(q.Code)
+		return q
+	}
 	q.EPP = g.IntN(8) == 0
 	if q.EPP {
 		q.Code = g.template()

@@ -268,8 +268,12 @@ func (s *scanner) slash() (token, found) {
 	}
 	if s.expressionMayBegin() {
 		if end := regexpEnd(s.text, from+1); end > 0 {
+			source := strings.ReplaceAll(s.text[from+1:end], `\/`, "/")
+			if problem := regexpProblem(source); problem != "" {
+				s.fail(from, "%s: /%s/", problem, s.text[from+1:end])
+			}
 			s.pos, s.matchedFrom, s.matchedTo = end+1, from, end+1
-			return s.make(tRegexp, from, strings.ReplaceAll(s.text[from+1:end], `\/`, "/")), one
+			return s.make(tRegexp, from, source), one
 		}
 	}
 	s.pos++
