@@ -12,7 +12,8 @@ type checker struct {
 	options Options
 	report  *Report
 	found   []*Problem
-	path    []Node // what is around the node that is looked at; first the program
+	counts  [Deprecation + 1]int // of all that is wrong, by severity
+	path    []Node               // what is around the node that is looked at; first the program
 	visit   func(Node)
 }
 
@@ -27,12 +28,15 @@ func check(prog *Program, o Options, report *Report) {
 	}
 	c.checkTop(prog.Body)
 	c.visit(prog.Body)
-	report.conclude(c.found, o)
+	report.conclude(c.found, c.counts, o)
 }
 
 func (c *checker) err(n Node, format string, args ...any) { c.add(Error, n, format, args...) }
 
 func (c *checker) add(s Severity, n Node, format string, args ...any) {
+	if c.counts[s]++; c.counts[s] > maxProblems {
+		return
+	}
 	p := c.source.problem(int(n.place().offset), fmt.Sprintf(format, args...))
 	p.Severity = s
 	c.found = append(c.found, p)

@@ -58,6 +58,9 @@ func TestRoundTrip(t *testing.T) {
 	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
 		roundTrip(t, r.Code, r.EPP)
 	}
+	for _, q := range []question{{Code: "include { a => 1 } -> Foo[a]"}, {Code: "[notice { }]"}, {Code: "include({'a b' => 1})"}} {
+		roundTrip(t, q.Code, q.EPP)
+	}
 	g := newGenerator(t, 1)
 	for range 3000 {
 		q := g.question()

@@ -93,7 +93,7 @@ func (s *scanner) heredocEscapes(letters string) string {
 // A heredocBody is the text of a heredoc, without its margin.
 type heredocBody struct {
 	text    string
-	removed []int // of the margin of each line, in characters; nil if there is no margin
+	removed []int // of the margin up to the end of each line, in characters; nil if there is no margin
 	end     int   // of the line with the tag
 }
 
@@ -127,10 +127,12 @@ func (s *scanner) heredocBody(begin int, tag string) (b heredocBody) {
 
 func removeMargin(lines []string, margin string) []int {
 	removed := make([]int, len(lines))
-	for i, line := range lines {
-		if rest, ok := strings.CutPrefix(line, margin); ok {
-			lines[i], removed[i] = rest, utf8.RuneCountInString(margin)
+	for i, sum := 0, 0; i < len(lines); i++ {
+		if rest, ok := strings.CutPrefix(lines[i], margin); ok {
+			lines[i] = rest
+			sum += utf8.RuneCountInString(margin)
 		}
+		removed[i] = sum
 	}
 	return removed
 }
@@ -159,16 +161,14 @@ func trimBlanks(text string) string { return strings.TrimRightFunc(text, isBlank
 type margin struct {
 	parent  *scanner
 	offset  int   // of the first line
-	removed []int // before each line; nil if there is no margin
+	removed []int // up to the end of each line; nil if there is no margin
 	lines   []int // where they begin in the text
 }
 
 func (m *margin) global(offset int) int {
 	at := m.offset + offset
-	if offset > 0 { // the beginning counts as that of the line, Puppet's way
-		for _, n := range m.removed[:min(len(m.removed), lineAt(m.lines, offset))] {
-			at += n
-		}
+	if n := min(len(m.removed), lineAt(m.lines, offset)); n > 0 && offset > 0 { // the beginning counts as that of the line, Puppet's way
+		at += m.removed[n-1]
 	}
 	return m.parent.global(at)
 }

@@ -60,6 +60,16 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Of very many problems only some are kept, and all are counted.
+func TestVeryManyProblems(t *testing.T) {
+	t.Parallel()
+	code := "$x = [" + strings.Repeat("$A, {a => 1, a => 2}, ", 5000) + "]"
+	_, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{MaxErrors: 1 << 20, MaxWarnings: 1 << 20})
+	if report.Failure == nil || report.Failure.Message != "Language validation logged 5000 errors, and 5000 warnings. Giving up" || len(report.Logged) != 2000 {
+		t.Errorf("got %d problems and %v", len(report.Logged), report.Failure)
+	}
+}
+
 // Heredocs nest, too, and may have manifests that have heredocs.
 func TestNestedHeredocs(t *testing.T) {
 	t.Parallel()
@@ -92,6 +102,10 @@ func TestLong(t *testing.T) {
 		"foo { " + strings.Repeat("'a': b => 1; ", count) + "}",
 		"case 1 { " + strings.Repeat("1: {} ", count) + "}",
 		strings.Repeat("/* */ # x\n", count),
+		`$x = "` + strings.Repeat(`\q`, 20*count) + `"`,
+		"$x = [" + strings.Repeat(`"\q", `, count) + "]",
+		"$x = [" + strings.Repeat("0x1F, 017, ", count) + "]",
+		"$x = @(\"E\")\n" + strings.Repeat("  ${x}\n", count) + "  | E\n",
 		strings.Repeat("$x = @(E)\ntext\n| E\n", count),
 	} {
 		if _, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{DuplicateKeys: syntax.StrictOff}); report.Failure != nil {

@@ -235,11 +235,14 @@ func atBoundary(text string, at int) bool {
 }
 
 // The forms of numbers, by how they begin.
-var numberForms = []struct{ begin, form, message string }{
-	{`^0[xX]`, `^0[xX][0-9A-Fa-f]+$`, invalidHex},
-	{`^0[^.]`, `^0[0-7]+$`, invalidOctal},
-	{`^\d+[eE.]`, `^\d+(?:\.\d+)?(?:[eE]-?\d+)?$`, invalidDecimal},
-	{``, `^\d+$`, illegalNumber},
+var numberForms = []struct {
+	begin, form *regexp.Regexp
+	message     string
+}{
+	{regexp.MustCompile(`^0[xX]`), regexp.MustCompile(`^0[xX][0-9A-Fa-f]+$`), invalidHex},
+	{regexp.MustCompile(`^0[^.]`), regexp.MustCompile(`^0[0-7]+$`), invalidOctal},
+	{regexp.MustCompile(`^\d+[eE.]`), regexp.MustCompile(`^\d+(?:\.\d+)?(?:[eE]-?\d+)?$`), invalidDecimal},
+	{regexp.MustCompile(``), regexp.MustCompile(`^\d+$`), illegalNumber},
 }
 
 // checkNumber fails unless a text is a number.
@@ -248,10 +251,10 @@ func (s *scanner) checkNumber(text string, at int) {
 		return
 	}
 	for _, f := range numberForms {
-		if !matches(f.begin, text) {
+		if !f.begin.MatchString(text) {
 			continue
 		}
-		if !matches(f.form, text) {
+		if !f.form.MatchString(text) {
 			s.fail(at, f.message, text)
 		}
 		return
@@ -259,6 +262,3 @@ func (s *scanner) checkNumber(text string, at int) {
 }
 
 func allDigits(text string) bool { return digitsEnd(text, 0) == len(text) }
-
-// matches is for the rare numbers that are not decimal integers.
-func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }

@@ -227,6 +227,10 @@ func (p *printer) expression(n Node) {
 	case *Member:
 		p.put(n.Left, ".", n.Name)
 	case *Call:
+		if h, ok := looksUntitled(n); ok {
+			p.untitled(n.Functor, h)
+			return
+		}
 		p.put(n.Functor)
 		p.call(n.Args, n.Lambda, true)
 	case *Method:

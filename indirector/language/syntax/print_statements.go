@@ -8,11 +8,7 @@ import (
 func (p *printer) statement(n Node) {
 	switch n := n.(type) {
 	case *Block: // a name and a hash without a semicolon between them
-		p.put(n.Statements[0], " ", "{")
-		for _, e := range n.Statements[1].(*Hash).Entries {
-			p.put(e.Key.(*String).Value, " => ", e.Value, ", ")
-		}
-		p.put("}")
+		p.untitled(n.Statements[0], n.Statements[1].(*Hash))
 	case *Resource:
 		p.put(formSigns[n.Form], n.Type, " {")
 		p.lines(len(n.Bodies), func(i int) {
@@ -44,6 +40,41 @@ func (p *printer) statement(n Node) {
 	default:
 		p.definition(n)
 	}
+}
+
+// untitled writes a name and a hash as if they were a resource.
+func (p *printer) untitled(name Node, h *Hash) {
+	p.put(name, " {")
+	p.lines(len(h.Entries), func(i int) { p.put(h.Entries[i].Key.(*String).Value, " => ", h.Entries[i].Value, ",") })
+	p.put("}")
+}
+
+// looksUntitled returns the hash of a call that was written, or may be, as a name and
+// braces: include { a => 1 }. Only so it may stand where a value is wanted.
+func looksUntitled(c *Call) (*Hash, bool) {
+	if !c.Statement || len(c.Args) != 1 || c.Lambda != nil {
+		return nil, false
+	}
+	name, ok := c.Functor.(*Name)
+	h, isHash := c.Args[0].(*Hash)
+	if !ok || !isHash || !statementCalls[name.Value] {
+		return nil, false
+	}
+	for _, e := range h.Entries {
+		if key, ok := e.Key.(*String); !ok || !isAttributeName(key.Value) {
+			return nil, false
+		}
+	}
+	return h, true
+}
+
+func isAttributeName(name string) bool {
+	name = strings.TrimPrefix(name, "::")
+	if name == "" || name == "true" || name == "false" || !isLower(name[0]) {
+		return false
+	}
+	end, isName := bareWord(name, 0)
+	return isName && end == len(name)
 }
 
 var formSigns = [...]string{Regular: "", Virtual: "@", Exported: "@@"}

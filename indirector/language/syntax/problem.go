@@ -61,8 +61,9 @@ type Report struct {
 	Failure *Problem
 }
 
-// conclude sorts what the checker found into what is logged and what fails.
-func (r *Report) conclude(found []*Problem, o Options) {
+// conclude sorts what the checker found, and counted, into what is logged and what
+// fails.
+func (r *Report) conclude(found []*Problem, counts [Deprecation + 1]int, o Options) {
 	left := map[Severity]int{Error: most(o.MaxErrors), Warning: most(o.MaxWarnings), Deprecation: most(o.MaxDeprecations)}
 	var errors []*Problem
 	for _, p := range found {
@@ -78,7 +79,7 @@ func (r *Report) conclude(found []*Problem, o Options) {
 		r.Failure = errors[0]
 	default:
 		r.Logged = append(r.Logged, errors[:min(len(errors), left[Error])]...)
-		r.Failure = &Problem{Message: givingUp(len(errors), len(found)-len(errors))}
+		r.Failure = &Problem{Message: givingUp(counts[Error], counts[Warning]+counts[Deprecation])}
 	}
 }
 

@@ -50,7 +50,11 @@ func (s *scanner) fail(at int, format string, args ...any) {
 	panic(failure{s.source.problem(s.global(at), fmt.Sprintf(format, args...))})
 }
 
+// warn logs a warning, unless there are very many.
 func (s *scanner) warn(message string) {
+	if len(s.report.Logged) >= maxProblems {
+		return
+	}
 	p := s.source.problem(s.global(s.pos), message)
 	p.Severity = Warning
 	s.report.Logged = append(s.report.Logged, p)
