@@ -38,7 +38,7 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
 
   cache, config, routes, settings,
   termini                            of the same commands with --json
-  check, diff, replay                with --format json
+  check, diff, parse, replay         with --format json
   run                                with --format json, of each line
   demo                               demo --list --json
   trace                              find and the others with --trace json

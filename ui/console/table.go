@@ -195,6 +195,7 @@ func shellCommands() []cmd {
 		{name: "config check", shell: shell{"", "[FILE]", "Check the files, or one file, and list all that is wrong"}},
 		{name: "config path", shell: shell{"", "", "Print where the files are, and whether they are there"}},
 		{name: "cache", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "What is stored in the termini that can be listed, and how long it lives"}},
+		{name: "parse", shell: shell{looks, "FILE...", "Validate manifests and templates, and print their trees"}},
 		{name: "schema", shell: shell{looks, "NAME", "Print the JSON schema of what a command prints"}},
 		{name: "version", shell: shell{looks, "", "The version of this program, and what it is compatible with"}},
 		{name: "man", shell: shell{looks, "[COMMAND]", "Print the manual page of the program, or of a command"}},
