@@ -56,6 +56,7 @@ var rules = []rule{
 	{"indirector/network/client", "indirector indirector/network/keyfile traces", "golang.org/x/net"},
 	{"indirector/host/filelock", "", "golang.org/x/sys"},
 	{"indirector/host/files", "", ""},
+	{"indirector/host/fnmatch", "", ""},
 	{"indirector/network/keyfile", "", "github.com/youmark/pkcs8"},
 	{"indirector/host/child", "", ""},
 	{"indirector/network/ca", "indirector/host/child indirector/host/filelock indirector/host/files indirector/network/keyfile indirector indirector/format indirector/model traces", "golang.org/x/"},
@@ -70,7 +71,7 @@ var rules = []rule{
 	{"indirector/language/syntax", "", ""},
 	{"indirector/language/types", "indirector/data indirector/rich", ""},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
-	{"indirector/hiera", "indirector/data indirector/format indirector/format/psych indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
+	{"indirector/hiera", "indirector/data indirector/format indirector/format/psych indirector/host/fnmatch indirector/settings traces traces/spell", "gopkg.in/yaml.v3"},
 	{"indirector/resource/types", "indirector/data", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
 	{"indirector/probe", "traces traces/store", ""},
@@ -80,7 +81,7 @@ var rules = []rule{
 
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model traces", "golang.org/x/sys"},
-	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files termini/internal/* traces", "golang.org/x/"},
+	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch termini/internal/* traces", "golang.org/x/"},
 
 	{"ui/term", "", "github.com/ golang.org/x/sys"},
 	{"ui/screen", "ui/term", "github.com/"},

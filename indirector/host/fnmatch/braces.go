@@ -1,13 +1,13 @@
-package flatfile
+package fnmatch
 
-// maxBraces bounds what a pattern such as {a,b}{a,b}{a,b} can grow to.
-const maxBraces = 1024
+// MaxBraces bounds what a pattern such as {a,b}{a,b}{a,b} can grow to.
+const MaxBraces = 1024
 
-// braces returns the patterns that {a,b} stands for, in Ruby's order. A brace
+// Braces returns the patterns that {a,b} stands for, in Ruby's order. A brace
 // that is not closed stands for nothing.
-func braces(pattern string) []string {
+func Braces(pattern string) []string {
 	var all []string
-	budget := maxBraces
+	budget := MaxBraces
 	expand(pattern, &all, &budget)
 	return all
 }

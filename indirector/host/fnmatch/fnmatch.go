@@ -1,5 +1,5 @@
-// Package fnmatch matches names of files with patterns as Ruby does, for
-// fileserving's ignore and for searches of flatfile.
+// Package fnmatch matches names of files with patterns as Ruby does, for levels of hiera,
+// the ignore of fileserving and searches of flatfile.
 package fnmatch
 
 import (
