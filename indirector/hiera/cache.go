@@ -29,6 +29,9 @@ type file struct {
 	stat  os.FileInfo
 	value data.Value
 	index map[string]data.Value
+
+	positions sync.Once
+	lines     map[string]int // of its keys; see Cache.line
 }
 
 // load returns the data of a file, which parse makes of its content. The same

@@ -163,7 +163,9 @@ func (in *invocation) within(arg string) (data.Value, error) {
 		sub.scope = s.Scope
 	}
 	sub.names = slices.Clip(in.names)
-	return sub.first(Query{Keys: []string{arg}, Default: data.OfString(""), HasDefault: true})
+	return sub.first(Query{
+		Keys: []string{arg}, Default: data.OfString(""), HasDefault: true, Overrides: in.overrides, Defaults: in.defaults,
+	})
 }
 
 // variable returns a variable of the scope, or what is dug out of it; a missing

@@ -111,7 +111,7 @@ func (in *invocation) digOne(text string, s, v data.Value) (data.Value, bool, er
 		return next, false, &Error{Class: "NoMethodError", Message: "undefined method `include?' for " + v.Text() + ":Integer"}
 	default:
 		return next, false, lookupError("Data Provider type mismatch: Got %s when a hash-like object was expected to access value using '%s' from key '%s'",
-			rubyClass(v), s.Text(), text)
+			RubyClass(v), s.Text(), text)
 	}
 	if found {
 		in.found(s.Text(), next)
@@ -139,8 +139,8 @@ func joinSegments(segments []data.Value) string {
 	return strings.Join(parts, ".")
 }
 
-// rubyClass is the class of a value in Ruby.
-func rubyClass(v data.Value) string {
+// RubyClass returns the class of a value in Ruby.
+func RubyClass(v data.Value) string {
 	switch v.Kind() {
 	case data.Nil:
 		return "NilClass"

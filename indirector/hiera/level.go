@@ -32,6 +32,8 @@ type Context struct {
 	hash   map[string]data.Value // of data_hash, by key
 	file   *file                 // where hash is from; nil if it is no file
 	values map[string]data.Value // of lookup_key and data_dig, by key
+
+	secrets map[string]bool // the keys among them for which something was decrypted
 }
 
 func (l *level) title() string {
@@ -203,6 +205,7 @@ func byKey(f func(*Context, key) (data.Value, bool, error)) func(*Context, *leve
 			name = k.text
 		}
 		if v, found = c.values[name]; found {
+			l.layer.c.secret = l.layer.c.secret || c.secrets[name]
 			return v, true, nil
 		}
 		if v, found, err = f(c, k); !found || err != nil {
@@ -215,6 +218,7 @@ func byKey(f func(*Context, key) (data.Value, bool, error)) func(*Context, *leve
 			c.values = map[string]data.Value{}
 		}
 		c.values[name] = v
+		l.layer.c.secret = l.layer.c.secret || c.secrets[name]
 		return v, true, nil
 	}
 }

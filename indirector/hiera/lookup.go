@@ -27,11 +27,39 @@ func (c *Compile) Lookup(q Query) (data.Value, error) {
 	return c.invoke(q).first(q)
 }
 
+// LookupBy is Lookup with each key searched for by a function, as by a request.
+func (c *Compile) LookupBy(q Query, search func(key string) (v data.Value, found bool, err error)) (data.Value, error) {
+	return c.first(q, search)
+}
+
+// A Result is what one key has.
+type Result struct {
+	Value  data.Value
+	Found  bool // there is a value, which may be nil
+	Secret bool // something was decrypted for it
+}
+
 // Search looks up one key as a class parameter is: without a default, and without
 // an error if there is no value. Rule HIERA-APL-01.
-func (c *Compile) Search(key string, q Query) (v data.Value, found bool, err error) {
-	return c.invoke(q).search(key, q.Merge)
+func (c *Compile) Search(key string, q Query) (Result, error) {
+	in := c.invoke(q)
+	c.secret = false
+	v, found, err := in.search(key, q.Merge)
+	return Result{v, found, c.secret}, err
 }
+
+// OptionSession is the option of a request of data_binding that holds a *Session.
+const OptionSession = "session"
+
+// A Session is what the requests of one lookup share: a compile with its caches and
+// variables, and a record that they add to, which may be nil.
+type Session struct {
+	Compile *Compile
+	Record  *Record
+}
+
+// Key names the session where options are shown.
+func (*Session) Key() string { return "of a lookup" }
 
 func (c *Compile) invoke(q Query) *invocation {
 	in := &invocation{c: c, scope: c.o.Scope, overrides: q.Overrides, defaults: q.Defaults, record: q.Record}
@@ -68,34 +96,38 @@ func NotFound(keys []string) error {
 }
 
 func (in *invocation) first(q Query) (data.Value, error) {
+	return in.c.first(q, func(key string) (data.Value, bool, error) { return in.search(key, q.Merge) })
+}
+
+func (c *Compile) first(q Query, search func(key string) (data.Value, bool, error)) (data.Value, error) {
 	for _, k := range q.Keys {
-		if v, ok := in.overrides.Lookup(k); ok {
-			return v, in.assert("Value found for key '"+k+"' in override hash", q.Type, v)
+		if v, ok := q.Overrides.Lookup(k); ok {
+			return v, c.assert("Value found for key '"+k+"' in override hash", q.Type, v)
 		}
-		v, found, err := in.search(k, q.Merge)
+		v, found, err := search(k)
 		if err != nil {
 			return v, err
 		}
 		if found {
-			return v, in.assert("Found value", q.Type, v)
+			return v, c.assert("Found value", q.Type, v)
 		}
 	}
 	for _, k := range q.Keys {
-		if v, ok := in.defaults.Lookup(k); ok {
-			return v, in.assert("Value found for key '"+k+"' in default values hash", q.Type, v)
+		if v, ok := q.Defaults.Lookup(k); ok {
+			return v, c.assert("Value found for key '"+k+"' in default values hash", q.Type, v)
 		}
 	}
 	if q.HasDefault {
-		return q.Default, in.assert("Default value", q.Type, q.Default)
+		return q.Default, c.assert("Default value", q.Type, q.Default)
 	}
 	return data.Value{}, NotFound(q.Keys)
 }
 
-func (in *invocation) assert(subject, text string, v data.Value) error {
+func (c *Compile) assert(subject, text string, v data.Value) error {
 	if text == "" {
 		return nil
 	}
-	return in.c.language.Assert(subject, text, v)
+	return c.language.Assert(subject, text, v)
 }
 
 // search looks a key up with all that belongs to it: lookup_options, merging,

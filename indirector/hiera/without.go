@@ -2,8 +2,10 @@ package hiera
 
 import (
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,13 +29,53 @@ func (without) Assert(subject, text string, v data.Value) error {
 	return assertType(subject, t, v)
 }
 
-// Convert implements Language, and refuses.
-func (without) Convert(to []data.Value, v data.Value) (data.Value, string, error) {
+// Convert implements Language for Integer without a radix and for Sensitive, which
+// is rich data then.
+func (w without) Convert(to []data.Value, v data.Value) (data.Value, string, error) {
 	name := ""
 	if len(to) > 0 {
 		name = to[0].Text()
 	}
+	switch {
+	case name == "Sensitive" && len(to) == 1:
+		w.c.secret = true
+		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString(name)), data.P("__pvalue", v)}), "[Sensitive]", nil
+	case name == "Integer" && len(to) == 1:
+		if n, ok, err := integerFrom(v); ok || err != nil {
+			return n, "[Integer]", err
+		}
+	}
 	return v, "", lacking("a new %s, which the Puppet language makes: it is not in this program", name)
+}
+
+var (
+	integerText = regexp.MustCompile(`\A([+-]?)\s*(0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)\z`)
+	errInteger  = "'new' The string '%s' cannot be converted to Integer"
+)
+
+// integerFrom converts what plainly is a number.
+func integerFrom(v data.Value) (n data.Value, ok bool, err error) {
+	switch v.Kind() {
+	case data.Int, data.Big:
+		return v, true, nil
+	case data.Bool:
+		if v.Bool() {
+			return data.OfInt(1), true, nil
+		}
+		return data.OfInt(0), true, nil
+	case data.Float:
+		if f := math.Trunc(v.Float()); math.Abs(f) < 1<<62 {
+			return data.OfInt(int64(f)), true, nil
+		}
+	case data.String:
+		m := integerText.FindStringSubmatch(v.Str())
+		if m == nil {
+			return v, false, argumentError(errInteger, v.Str())
+		}
+		i, _ := new(big.Int).SetString(m[1]+m[2], 0)
+		return data.OfBig(i), true, nil
+	}
+	return v, false, nil
 }
 
 // Function finds the file of a function in the language or in Ruby, and returns
