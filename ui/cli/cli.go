@@ -245,7 +245,7 @@ func (p *program) commands(root *cobra.Command) map[string]shellCommand {
 		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
 		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
 		"story": &storyCommand{read}, "export": &exportCommand{reading: read}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
-		"man": &manCommand{p, root},
+		"man": &manCommand{p, root}, "lookup": &lookupCommand{p: p},
 	}
 	for _, verb := range command.Verbs() {
 		all[verb] = &askCommand{p: p, verb: verb}
