@@ -94,7 +94,7 @@ func needs(v data.Value) bool {
 }
 
 func (in *invocation) interpolateText(subject string, methods bool) (data.Value, error) {
-	defer in.into(node{kind: interpolateNode, name: subject})()
+	defer in.into(node{kind: interpolateNode, name: subject}).pop()
 	if in.depth++; in.depth > maxDepth {
 		in.depth--
 		return data.Value{}, lookupError("interpolation is nested more than %d deep in string: %s", maxDepth, subject)
@@ -147,11 +147,10 @@ func (in *invocation) evaluate(expr, subject string, whole, methods bool) (v dat
 	if alias || err != nil {
 		return v, alias, err
 	}
-	done, err := in.enter(name)
-	if err != nil {
+	if err := in.enter(name); err != nil {
 		return v, false, err
 	}
-	defer done()
+	defer in.leave()
 	v, err = in.interpolate(v, methods)
 	return v, false, asLookup(err)
 }
@@ -195,7 +194,7 @@ func (in *invocation) variable(name, subject string) (data.Value, error) {
 // global returns a top-level variable. Values that override those of the lookup
 // win, and its default values serve what does not exist.
 func (in *invocation) global(root string) (data.Value, error) {
-	defer in.into(node{kind: scopeNode, name: "Global Scope"})()
+	defer in.into(node{kind: scopeNode, name: "Global Scope"}).pop()
 	if v, ok := in.overrides.Lookup(root); ok {
 		in.event(overrideEvent, root, v)
 		return v, nil

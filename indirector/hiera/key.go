@@ -83,7 +83,7 @@ func (in *invocation) dig(text string, segments []data.Value, v data.Value) (dat
 	if len(segments) == 0 {
 		return v, true, nil
 	}
-	defer in.into(node{kind: subKeyNode, name: joinSegments(segments)})()
+	defer in.into(node{kind: subKeyNode, name: joinSegments(segments)}).pop()
 	for _, s := range segments {
 		next, found, err := in.digOne(text, s, v)
 		if !found || err != nil {
@@ -95,7 +95,7 @@ func (in *invocation) dig(text string, segments []data.Value, v data.Value) (dat
 }
 
 func (in *invocation) digOne(text string, s, v data.Value) (data.Value, bool, error) {
-	defer in.into(node{kind: segmentNode})()
+	defer in.into(node{kind: segmentNode}).pop()
 	var next data.Value
 	found := false
 	switch kind := v.Kind(); {

@@ -198,12 +198,11 @@ func (o oldProvider) warning(l *layer, current, has bool) string {
 
 // lookup asks the levels for a key, unless it is being looked up already.
 func (l *layer) lookup(in *invocation, k key, s *strategy) (v data.Value, found bool, err error) {
-	done, err := in.enter(k.text)
-	if err != nil {
+	if err := in.enter(k.text); err != nil {
 		return v, false, err
 	}
 	v, found, err = l.unguarded(in, k, s)
-	done()
+	in.leave()
 	return v, found, asLookup(err)
 }
 
@@ -245,18 +244,17 @@ func (l *layer) lookupDefault(in *invocation, k key, s *strategy) (v data.Value,
 		in.notFound(k.text)
 		return v, false, nil
 	}
-	done, err := in.enter(k.text)
-	if err != nil {
+	if err := in.enter(k.text); err != nil {
 		return v, false, err
 	}
 	v, found, err = l.ask(in, k, s, true)
-	done()
+	in.leave()
 	return v, found, asLookup(err)
 }
 
 // ask asks the levels in order.
 func (l *layer) ask(in *invocation, k key, s *strategy, defaults bool) (v data.Value, found bool, err error) {
-	defer in.into(node{kind: layerNode, of: l})()
+	defer in.into(node{kind: layerNode, of: l}).pop()
 	if err := l.current(in); err != nil {
 		return v, false, err
 	}

@@ -57,12 +57,12 @@ func (c *Context) origin() string {
 
 // lookup asks all locations for the root of a key.
 func (l *level) lookup(in *invocation, k key, s *strategy) (v data.Value, found bool, err error) {
-	defer in.into(node{kind: levelNode, of: l})()
+	defer in.into(node{kind: levelNode, of: l}).pop()
 	if l.everywhere {
 		return l.ask(in, k, s, 0, nil)
 	}
 	return in.over(s, len(l.locations), func(i int) (data.Value, bool, error) {
-		defer in.into(node{kind: locationNode, of: l.locations[i]})()
+		defer in.into(node{kind: locationNode, of: l.locations[i]}).pop()
 		return l.ask(in, k, s, i, l.locations[i])
 	})
 }

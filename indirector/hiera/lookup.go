@@ -164,7 +164,7 @@ func (in *invocation) search(name string, merge data.Value) (v data.Value, found
 
 // data is the lookup itself: the layers, then the default_hierarchy.
 func (in *invocation) data(k key, merge data.Value) (v data.Value, found bool, err error) {
-	defer in.into(node{kind: rootNode, name: k.text})()
+	defer in.into(node{kind: rootNode, name: k.text}).pop()
 	v, found, err = in.layers(k, merge)
 	if found || err != nil || in.only {
 		return v, found, err
@@ -205,13 +205,16 @@ func (in *invocation) layers(k key, merge data.Value) (v data.Value, found bool,
 
 // enter begins the lookup of a key or variable, unless it goes on already. Rule
 // HIERA-INT-04.
-func (in *invocation) enter(name string) (done func(), err error) {
+func (in *invocation) enter(name string) error {
 	if slices.Contains(in.names, name) {
-		return nil, lookupError("Recursive lookup detected in [%s]", strings.Join(in.names, ", "))
+		return lookupError("Recursive lookup detected in [%s]", strings.Join(in.names, ", "))
 	}
 	in.names = append(in.names, name)
-	return func() { in.names = in.names[:len(in.names)-1] }, nil
+	return nil
 }
+
+// leave ends what enter began last.
+func (in *invocation) leave() { in.names = in.names[:len(in.names)-1] }
 
 // askGlobal asks the global layer, or the data binding in its place. Rule
 // HIERA-LAY-04.
@@ -228,7 +231,7 @@ func (in *invocation) askGlobal(k key, merge data.Value) (v data.Value, found bo
 		in.notFound(k.text)
 		return v, false, nil
 	}
-	defer in.into(node{kind: globalNode, name: in.c.o.Binding})()
+	defer in.into(node{kind: globalNode, name: in.c.o.Binding}).pop()
 	if in.c.o.Ask != nil {
 		if v, found, err = in.c.o.Ask(in.c.o.Binding, k.root, merge); err != nil {
 			return v, false, inGlobal(asLookup(err), in.top)

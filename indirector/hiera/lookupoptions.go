@@ -56,7 +56,7 @@ func (in *invocation) collect(k key) (*keyOptions, error) {
 	meta := in.child()
 	meta.overrides, meta.defaults = data.Value{}, data.Value{}
 	meta.top, meta.module, meta.one = lookupOptions, in.module, in.one
-	defer meta.into(node{kind: rootNode, name: lookupOptions})()
+	defer meta.into(node{kind: rootNode, name: lookupOptions}).pop()
 	if meta.only {
 		v, err := meta.globalLookupOptions()
 		if err != nil {
@@ -245,7 +245,7 @@ func (in *invocation) moduleDefault(k key) (v data.Value, found bool, err error)
 	if l == nil || err != nil || !l.config.hasDefault {
 		return v, false, err
 	}
-	defer in.into(node{kind: scopeNode, name: `Searching default_hierarchy of module "` + in.module + `"`})()
+	defer in.into(node{kind: scopeNode, name: `Searching default_hierarchy of module "` + in.module + `"`}).pop()
 	options, ok := in.c.defaultOptions[in.module]
 	if !ok {
 		if options, err = in.collectDefault(l); err != nil {
@@ -257,14 +257,14 @@ func (in *invocation) moduleDefault(k key) (v data.Value, found bool, err error)
 	if err != nil {
 		return v, false, err
 	}
-	defer in.into(node{kind: scopeNode, name: `Searching for "` + k.text + `"`})()
+	defer in.into(node{kind: scopeNode, name: `Searching for "` + k.text + `"`}).pop()
 	return l.lookupDefault(in, k, s)
 }
 
 func (in *invocation) collectDefault(l *layer) (*keyOptions, error) {
 	meta := in.child()
 	meta.overrides, meta.defaults, meta.top = data.Value{}, data.Value{}, lookupOptions
-	defer meta.into(node{kind: scopeNode, name: `Searching for "lookup_options"`})()
+	defer meta.into(node{kind: scopeNode, name: `Searching for "lookup_options"`}).pop()
 	v, found, err := l.lookupDefault(meta, optionsKey, hashStrategy)
 	if err != nil || !found {
 		return nil, err

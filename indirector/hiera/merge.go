@@ -86,7 +86,7 @@ func (in *invocation) over(s *strategy, n int, f func(i int) (data.Value, bool, 
 		}
 		return v, found, err
 	}
-	defer in.into(node{kind: mergeNode, of: s})()
+	defer in.into(node{kind: mergeNode, of: s}).pop()
 	for i := range n {
 		next, ok, err := f(i)
 		switch {

@@ -101,13 +101,12 @@ type invocation struct {
 	used      *[]variable // collects the variables that a hierarchy depends on; may be nil
 }
 
-// into opens a node and returns what closes it.
-func (in *invocation) into(n node) func() {
-	if in.record == nil {
-		return func() {}
+// into opens a node, which pop closes.
+func (in *invocation) into(n node) *Record {
+	if in.record != nil {
+		in.record.push(n)
 	}
-	in.record.push(n)
-	return in.record.pop
+	return in.record
 }
 
 func (r *Record) push(n node) {
@@ -116,7 +115,11 @@ func (r *Record) push(n node) {
 	r.at = int32(len(r.nodes))
 }
 
+// pop closes the node that is open. A nil Record has none.
 func (r *Record) pop() {
+	if r == nil {
+		return
+	}
 	n := &r.nodes[r.at-1]
 	n.end = int32(len(r.nodes))
 	r.at = n.parent + 1
