@@ -89,6 +89,13 @@ func TestConformance(t *testing.T) {
 				return nil, indirector.ErrNotFound
 			},
 		},
+		"data_binding/hiera": {
+			Seed:     map[string]indirector.Instance{"ntp::servers": &model.Binding{Name: "ntp::servers", Value: data.OfStrings([]string{"a", "b"})}},
+			Settings: func(dir string) map[string]string { return levels(t, dir) },
+			Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
+				return nil, indirector.ErrNotFound
+			},
+		},
 		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
 		"facts/facter":              {Invents: true, AnySearch: true},
 		"file_bucket_file/file":     bucket,
@@ -116,6 +123,27 @@ func TestConformance(t *testing.T) {
 			o.Spec = &specs[i]
 			terminustest.Run(t, d, o)
 		})
+	}
+}
+
+// levels lays out an environment whose one level has a key, and returns the
+// settings that lead there.
+func levels(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	environment := filepath.Join(dir, "environments", "production")
+	if err := os.MkdirAll(filepath.Join(environment, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"hiera.yaml": "{version: 5, hierarchy: [{name: common, path: common.yaml}]}\n", "data/common.yaml": "ntp::servers: [a, b]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(environment, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]string{
+		"environment": "production", "environmentpath": filepath.Join(dir, "environments"), "hiera_config": filepath.Join(dir, "hiera.yaml"),
+		"data_binding_terminus": "hiera", "certname": "web01.example.test", "strict": "warning",
 	}
 }
 

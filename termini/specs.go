@@ -52,7 +52,6 @@ func Specs() []indirector.Spec {
 			Name: "data_binding", Class: "Puppet::DataBinding",
 			Setting: "data_binding_terminus",
 			Doc:     "Where the parameters of classes get their values from. The key is that of a lookup.",
-			Lacks:   lacks("hiera", ""),
 		},
 		{
 			Name: "file_bucket_file", Class: "Puppet::FileBucket::File", Model: is[*model.FileBucketFile],

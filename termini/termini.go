@@ -10,6 +10,7 @@ import (
 	"indirtui/termini/filebucket"
 	"indirtui/termini/fileserving"
 	"indirtui/termini/flatfile"
+	"indirtui/termini/hiera"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
 	"indirtui/termini/plain"
@@ -41,6 +42,7 @@ func All() []indirector.Descriptor {
 		rest.CertificateRevocationList,
 		certificates.StatusFile,
 		rest.CertificateStatus,
+		hiera.DataBinding,
 		none.DataBinding,
 		facter.Facts,
 		flatfile.FactsJSON,

@@ -20,6 +20,8 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 	}
 	var contents model.Contents
 	switch f := instance.(type) {
+	case *model.Binding:
+		return binding(f), "", true
 	case *model.FileContent:
 		contents = f.Contents
 		put("path", f.Path)
@@ -43,6 +45,16 @@ func describe(instance any) (v data.Value, source string, ok bool) {
 		}
 	}
 	return data.OfHash(pairs), source, true
+}
+
+// binding is shown below its key, whose name may make it a secret. What was
+// decrypted is one in any case.
+func binding(b *model.Binding) data.Value {
+	v := b.Value
+	if b.Secret {
+		v = data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", v)})
+	}
+	return data.OfHash([]data.Pair{data.P(b.Name, v)})
 }
 
 // Data returns an answer as data, not redacted. It reports false for contents.

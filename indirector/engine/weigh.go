@@ -26,6 +26,8 @@ func weigh(instance any) int64 {
 		n += weighValue(x.Parameters) + weighValue(x.Classes) + weighPairs(x.Extra)
 	case *model.Raw:
 		n += weighValue(x.Value)
+	case *model.Binding:
+		n += weighValue(x.Value)
 	case *model.Resource:
 		n += weighResource(x)
 	case *model.Catalog:

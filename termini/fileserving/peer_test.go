@@ -16,7 +16,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
-	"indirtui/termini/internal/fnmatch"
+	"indirtui/indirector/host/fnmatch"
 	"indirtui/traces"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"indirtui/indirector"
-	"indirtui/termini/internal/fnmatch"
+	"indirtui/indirector/host/fnmatch"
 	"indirtui/traces"
 )
 

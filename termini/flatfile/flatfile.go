@@ -22,9 +22,9 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/host/fnmatch"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/disk"
-	"indirtui/termini/internal/fnmatch"
 	"indirtui/traces"
 )
 
@@ -313,7 +313,7 @@ func (f *files) glob(pattern string) ([]string, error) {
 		return []string{f.fixed}, nil
 	}
 	var found []string
-	for _, p := range braces(pattern) {
+	for _, p := range fnmatch.Braces(pattern) {
 		if !strings.ContainsAny(p, "*?[") {
 			if _, err := os.Lstat(f.dir + "/" + p); err == nil {
 				found = append(found, f.dir+"/"+p)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"indirtui/termini/internal/fnmatch"
+	"indirtui/indirector/host/fnmatch"
 )
 
 // TestGlob compares with Ruby's Dir.glob in a directory of these files. Rule
@@ -49,11 +49,11 @@ func TestGlob(t *testing.T) {
 func TestBracesEnd(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", "{"} {
-		if got := len(braces(strings.Repeat("{a,b}", 60) + end)); got > maxBraces {
-			t.Errorf("got %d patterns, want %d at most", got, maxBraces)
+		if got := len(fnmatch.Braces(strings.Repeat("{a,b}", 60) + end)); got > fnmatch.MaxBraces {
+			t.Errorf("got %d patterns, want %d at most", got, fnmatch.MaxBraces)
 		}
 	}
-	if got := braces(strings.Repeat("{", 10_000)); got != nil {
+	if got := fnmatch.Braces(strings.Repeat("{", 10_000)); got != nil {
 		t.Errorf("got %d patterns of open braces", len(got))
 	}
 }
@@ -63,7 +63,7 @@ func FuzzGlob(f *testing.F) {
 		f.Add(s, "name")
 	}
 	f.Fuzz(func(t *testing.T, pattern, name string) {
-		for _, p := range braces(pattern) {
+		for _, p := range fnmatch.Braces(pattern) {
 			if fnmatch.Match(p, name) && strings.HasPrefix(name, ".") && !strings.HasPrefix(strings.TrimPrefix(p, `\`), ".") {
 				t.Errorf("%q matches the hidden %q", p, name)
 			}

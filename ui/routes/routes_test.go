@@ -237,7 +237,7 @@ func TestCacheCanBeOff(t *testing.T) {
 		t.Errorf("cache is %q", got.Cache.Winner().Terminus)
 	}
 	to(t, p, "data_binding")
-	p.Want("hiera does not exist here; data_binding could use")
+	p.Want("Looks a key up through")
 }
 
 // What is wrong with the configuration stands where it can be seen, with its

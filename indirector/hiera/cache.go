@@ -1,0 +1,146 @@
+package hiera
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
+)
+
+// maxFile bounds a data file. Rule HIERA-PERF-03.
+const maxFile = 64 << 20
+
+// A Cache keeps what files hold, until they change. It is safe for concurrent use.
+// Rules HIERA-DATA-07, HIERA-PERF-01.
+type Cache struct {
+	mu    sync.Mutex
+	files map[string]*file
+}
+
+// NewCache returns an empty Cache.
+func NewCache() *Cache { return &Cache{files: map[string]*file{}} }
+
+// A file is the data of a file, with an index of its keys.
+type file struct {
+	stat  os.FileInfo
+	value data.Value
+	index map[string]data.Value
+
+	positions sync.Once
+	lines     map[string]int // of its keys; see Cache.line
+}
+
+// load returns the data of a file, which parse makes of its content. The same
+// content is parsed once.
+func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)) (*file, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	c.mu.Lock()
+	f := c.files[path]
+	c.mu.Unlock()
+	if f != nil && os.SameFile(f.stat, stat) && f.stat.Size() == stat.Size() && f.stat.ModTime().Equal(stat.ModTime()) {
+		return f, nil
+	}
+	content, err := read(path, stat)
+	if err != nil {
+		return nil, err
+	}
+	v, err := parse(content)
+	if err != nil {
+		return nil, err
+	}
+	f = &file{stat: stat, value: v, index: indexOf(v)}
+	c.mu.Lock()
+	c.files[path] = f
+	c.mu.Unlock()
+	return f, nil
+}
+
+// indexOf is a map of the string keys of a hash.
+func indexOf(v data.Value) map[string]data.Value {
+	index := make(map[string]data.Value, v.Len())
+	for _, p := range v.Hash() {
+		if p.Key.Kind() == data.String {
+			index[p.Key.Str()] = p.Value
+		}
+	}
+	return index
+}
+
+func read(path string, stat os.FileInfo) ([]byte, error) {
+	if !stat.Mode().IsRegular() {
+		// A named pipe would wait for a writer.
+		return nil, &Error{Class: "Errno::EISDIR", Message: fmt.Sprintf("Is a directory @ io_fread - %s", path)}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	if len(content) > maxFile {
+		return nil, lookupError("%s: the file has more than %d MiB", path, maxFile>>20)
+	}
+	return content, nil
+}
+
+// readError is Ruby's error for a file that cannot be read.
+func readError(path string, err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return &Error{Class: "Errno::EACCES", Message: "Permission denied @ rb_sysopen - " + path}
+	case errors.Is(err, os.ErrNotExist):
+		return &Error{Class: "Errno::ENOENT", Message: "No such file or directory @ rb_sysopen - " + path}
+	}
+	return fmt.Errorf("read %q: %w", path, err)
+}
+
+// parseYAML reads YAML as Puppet's safe_load with symbols does. What is empty is
+// false. Rule HIERA-DATA-01.
+func parseYAML(content []byte, path string) (data.Value, error) {
+	doc, err := psych.Decode(content, psych.Limits{Bytes: maxFile, Depth: maxDepth})
+	if doc != nil {
+		if foreign, refused := doc.Refused("Symbol"); refused {
+			return data.Value{}, &Error{Class: WrongYAML, Message: foreign.Message(path)}
+		}
+	}
+	if err != nil {
+		return data.Value{}, &Error{Class: WrongYAML, Message: psych.Message(err, path)}
+	}
+	if doc.Empty || doc.Value.IsNil() {
+		return data.OfBool(false), nil
+	}
+	return doc.Value, nil
+}
+
+// stringKeys makes strings of the symbols among keys.
+func stringKeys(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List:
+		list := make([]data.Value, v.Len())
+		for i, e := range v.List() {
+			list[i] = stringKeys(e)
+		}
+		return data.OfList(list)
+	case data.Hash:
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: p.Key, Value: stringKeys(p.Value)}
+			if p.Key.Kind() == data.Symbol {
+				h[i].Key = data.OfString(p.Key.Str())
+			}
+		}
+		return data.OfHash(h)
+	default:
+		return v
+	}
+}

@@ -1,0 +1,176 @@
+package hiera
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
+)
+
+// eyamlLookupKey is the lookup_key function of hiera-eyaml: a YAML file whose texts
+// may hold what is encrypted. It is decrypted when its key is asked. Rule
+// HIERA-DATA-03.
+func eyamlLookupKey(c *Context, k key) (data.Value, bool, error) {
+	if c.location == nil || c.location.uri {
+		return data.Value{}, false, argumentError("'eyaml_lookup_key': one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this lookup_key function")
+	}
+	if c.file == nil {
+		f, err := c.level.layer.c.yamlHash(c.location.where)
+		if err != nil {
+			return data.Value{}, false, err
+		}
+		c.file = f
+	}
+	raw, ok := c.file.index[k.root]
+	if !ok {
+		return raw, false, nil
+	}
+	d := decryption{c: c, key: k.root}
+	v, err := d.value(raw)
+	if d.secret {
+		if c.secrets == nil {
+			c.secrets = map[string]bool{}
+		}
+		c.secrets[k.root] = true
+	}
+	return v, err == nil, err
+}
+
+// A decryption is that of the value of one key.
+type decryption struct {
+	c       *Context
+	key     string
+	private *rsa.PrivateKey // nil until it is needed
+	secret  bool            // something was decrypted
+}
+
+func (d *decryption) value(v data.Value) (data.Value, error) {
+	switch v.Kind() {
+	case data.String:
+		return d.text(v.Str())
+	case data.List:
+		list := make([]data.Value, v.Len())
+		for i, e := range v.List() {
+			var err error
+			if list[i], err = d.value(e); err != nil {
+				return v, err
+			}
+		}
+		return data.OfList(list), nil
+	case data.Hash:
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			k, err := d.c.in.interpolate(p.Key, true)
+			if err != nil {
+				return v, err
+			}
+			value, err := d.value(p.Value)
+			if err != nil {
+				return v, err
+			}
+			h[i] = data.Pair{Key: k, Value: value}
+		}
+		return data.OfHash(h), nil
+	default:
+		return v, nil
+	}
+}
+
+var (
+	encrypted = regexp.MustCompile(`ENC\[.*?\]`)
+	// A line break inside makes it plain text.
+	cipherText = regexp.MustCompile(`ENC\[(?:(\w+),)?([a-zA-Z0-9+/ =]+?)\]`)
+)
+
+func (d *decryption) text(s string) (data.Value, error) {
+	if encrypted.MatchString(s) {
+		var wrong error
+		s = cipherText.ReplaceAllStringFunc(s, func(token string) string {
+			m := cipherText.FindStringSubmatch(token)
+			plain, err := d.decrypt(m[1], m[2])
+			if err != nil && wrong == nil {
+				wrong = lookupError("hiera-eyaml backend error decrypting %s when looking up %s in %s. Error was %s", s, d.key, d.c.location.where, err)
+			}
+			return plain
+		})
+		if wrong != nil {
+			return data.Value{}, wrong
+		}
+		s = chomp(s)
+	}
+	return d.c.in.interpolate(data.OfString(s), true)
+}
+
+// chomp removes one line break from the end.
+func chomp(s string) string {
+	if t, ok := strings.CutSuffix(s, "\r\n"); ok {
+		return t
+	}
+	if t, ok := strings.CutSuffix(s, "\n"); ok {
+		return t
+	}
+	return strings.TrimSuffix(s, "\r")
+}
+
+func (d *decryption) decrypt(scheme, text string) (string, error) {
+	if scheme != "" && scheme != "PKCS7" {
+		return "", fmt.Errorf("the encryptor %s is not in this program, which decrypts PKCS7", scheme)
+	}
+	if d.private == nil {
+		key, err := d.c.privateKey()
+		if err != nil {
+			return "", err
+		}
+		d.private = key
+	}
+	plain, err := openEnvelope([]byte(psych.Unbase64(text)), d.private)
+	if err != nil {
+		return "", err
+	}
+	d.secret = true
+	return string(plain), nil
+}
+
+// privateKey reads the key that the options name, as a file or as a variable of the
+// environment that holds it.
+func (c *Context) privateKey() (*rsa.PrivateKey, error) {
+	var content []byte
+	if name := c.level.options.Get("pkcs7_private_key_env_var").Text(); name != "" {
+		content = []byte(os.Getenv(name))
+	} else {
+		path := c.level.options.Get("pkcs7_private_key").Text()
+		if path == "" {
+			return nil, errors.New("pkcs7_private_key is not defined")
+		}
+		stat, err := os.Stat(path)
+		if err != nil {
+			return nil, readError(path, err)
+		}
+		if content, err = read(path, stat); err != nil {
+			return nil, err
+		}
+	}
+	block, _ := pem.Decode(content)
+	if block == nil {
+		return nil, errors.New("the private key is not PEM")
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("read the private key: %w", err)
+	}
+	private, ok := key.(*rsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("the private key is not RSA")
+	}
+	return private, nil
+}

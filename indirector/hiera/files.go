@@ -1,0 +1,65 @@
+package hiera
+
+import (
+	"errors"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+)
+
+// builtin are Puppet's own data_hash functions.
+var builtin = map[string]func(*Context) (*file, error){
+	"yaml_data": yamlData, "json_data": jsonData, "hocon_data": hoconData,
+}
+
+// path returns the file that the function is to read. Rule HIERA-DATA-02.
+func (c *Context) path() (string, error) {
+	if c.location == nil || c.location.uri {
+		return "", argumentError("'%s' one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this data_hash function", c.level.function)
+	}
+	return c.location.where, nil
+}
+
+func yamlData(c *Context) (*file, error) {
+	path, err := c.path()
+	if err != nil {
+		return nil, err
+	}
+	return c.level.layer.c.yamlHash(path)
+}
+
+// yamlHash reads a YAML file. What is no hash is empty. Rule HIERA-DATA-01.
+func (c *Compile) yamlHash(path string) (*file, error) {
+	return c.cache.load(path, func(content []byte) (data.Value, error) {
+		v, err := parseYAML(content, path)
+		if err != nil {
+			if e, ok := errors.AsType[*Error](err); ok {
+				return v, lookupError("Unable to parse %s", e.Message)
+			}
+			return v, err
+		}
+		if v.Kind() == data.Hash {
+			return stringKeys(v), nil
+		}
+		message := path + ": file does not contain a valid yaml hash"
+		if empty := v.Kind() == data.Bool && !v.Bool(); c.strict() == "error" && !empty {
+			return v, lookupError("%s", message)
+		}
+		c.warnings.warn("%s", message)
+		return data.OfHash(nil), nil
+	})
+}
+
+func jsonData(c *Context) (*file, error) {
+	path, err := c.path()
+	if err != nil {
+		return nil, err
+	}
+	return c.level.layer.c.cache.load(path, func(content []byte) (data.Value, error) {
+		v, err := format.DecodeJSON(content, format.Limits{})
+		if err != nil {
+			return v, lookupError("Unable to parse (%s): %s", path, err)
+		}
+		return v, nil
+	})
+}

