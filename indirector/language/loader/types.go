@@ -108,10 +108,14 @@ func generated(dir, name, file string) (*rtype.Type, error) {
 }
 
 // hasProvider reports whether a module has a provider for a type, which makes
-// provider one of its parameters.
+// provider one of its parameters. What cannot be read is none.
 func (e *Environment) hasProvider(name string) bool {
 	return slices.ContainsFunc(e.modules, func(m Module) bool {
-		all, _ := names(m.Dir, providerDir+"/"+name, ".rb") // a directory that cannot be listed has none
-		return len(all) > 0
+		dir := providerDir + "/" + name
+		files, _ := names(m.Dir, dir, ".rb")
+		return slices.ContainsFunc(files, func(file string) bool {
+			text, err := read(m.Dir, dir+"/"+file+".rb")
+			return err == nil && rtype.Provides(text)
+		})
 	})
 }

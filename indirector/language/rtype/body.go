@@ -2,6 +2,7 @@ package rtype
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/language/ruby"
@@ -164,7 +165,7 @@ func (r *reader) helper(t *Type, s *scope, c *ruby.Call, d *ruby.Def) {
 // foreign reads a call of something else than the type.
 func (r *reader) foreign(t *Type, s *scope, c *ruby.Call) {
 	if c.Block == nil {
-		if slicesOf(c.Args, isSelf) {
+		if slices.ContainsFunc(c.Args, isSelf) {
 			t.open(c.At(), c.Name+" gets the type, and may declare attributes")
 		}
 		if target, ok := c.Receiver.(*ruby.Call); ok && target.Receiver == nil && len(c.Args) > 0 {
@@ -184,15 +185,6 @@ func (r *reader) foreign(t *Type, s *scope, c *ruby.Call) {
 func isSelf(n ruby.Node) bool {
 	_, ok := n.(*ruby.Self)
 	return ok
-}
-
-func slicesOf(nodes []ruby.Node, is func(ruby.Node) bool) bool {
-	for _, n := range nodes {
-		if is(n) {
-			return true
-		}
-	}
-	return false
 }
 
 // loops are the methods that call their block for each of a list.
@@ -276,7 +268,7 @@ func calls(n ruby.Node, names map[string]bool, depth int) bool {
 		return false
 	}
 	any := func(all []ruby.Node) bool {
-		return slicesOf(all, func(n ruby.Node) bool { return calls(n, names, depth+1) })
+		return slices.ContainsFunc(all, func(n ruby.Node) bool { return calls(n, names, depth+1) })
 	}
 	switch n := n.(type) {
 	case *ruby.Call:

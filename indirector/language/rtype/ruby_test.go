@@ -134,6 +134,22 @@ func TestRuby(t *testing.T) {
 	}
 }
 
+func TestProvides(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Puppet::Type.type(:x).provide(:y) do\nend":                               true,
+		"Puppet::Type.type(:x).provide :y, parent: Z do\n def a; end\nend":        true,
+		"module Puppet\n begin\n  X = Type.type(:x).provide(:y)\n end\nend":       true,
+		"class Puppet::Provider::X::X < Puppet::ResourceApi::SimpleProvider\nend": false,
+		"# provide(:y)\n\"provide(:y)\"":                                          false,
+		"":                                                                        false,
+	} {
+		if got := rtype.Provides(text); got != want {
+			t.Errorf("%q: got %v", text, got)
+		}
+	}
+}
+
 // Files that would make a reader work or keep much end in an open type.
 func TestRubyHostile(t *testing.T) {
 	t.Parallel()
