@@ -11,10 +11,10 @@ import (
 // harmless are calls in the block of a type, or of an attribute, that declare no
 // attribute.
 var harmless = wordSet(`desc doc feature validate autorequire autobefore autonotify autosubscribe apply_to apply_to_all apply_to_device
-	apply_to_host include extend require require_relative load attr_accessor attr_reader attr_writer attr alias_method private protected
+	apply_to_host include extend require require_relative attr_accessor attr_reader attr_writer alias_method private protected
 	public private_class_method public_class_method module_function private_constant define_method define_singleton_method
-	remove_method undef_method raise fail warn puts debug info notice warning newstate
-	defaultto map_title_to_parameter delegate format`)
+	remove_method undef_method raise fail warn puts debug info notice warning
+	defaultto`)
 
 func wordSet(text string) map[string]bool {
 	all := map[string]bool{}

@@ -89,9 +89,9 @@ func (g *generated) read(m *syntax.Method) {
 		}
 	}
 	switch {
-	case g.t.Titles != nil:
-	case len(g.t.Keys) == 0:
+	case len(g.t.Keys) == 0: // Puppet ignores the patterns then
 		g.t.Titles = []TitlePattern{}
+	case g.t.Titles != nil:
 	case len(g.t.Keys) == 1:
 		g.t.Titles = WholeTitle(g.t.Keys[0])
 	default:

@@ -29,6 +29,7 @@ Puppet::Resource::ResourceType3.new(
 		},
 		{"short", "Puppet::Resource::ResourceType3.new('x', [], [Puppet::Resource::Param(Any, 'name', true)])", "; name; keys name"},
 		{"no keys", "Puppet::Resource::ResourceType3.new('x', [Puppet::Resource::Param(Any, 'name')])", "name; ; keys ; titles "},
+		{"no keys but patterns", "Puppet::Resource::ResourceType3.new('x', [], [Puppet::Resource::Param(Any, 'name')], { /(.*)/ => ['name'] })", "; name; keys ; titles "},
 		{
 			"not literal", "Puppet::Resource::ResourceType3.new('x', $a, [Puppet::Resource::Param(Any, $b), f(1)], $c)",
 			"; ; keys ; open; titles ; 1: the attributes are not literal; 1: this is no Puppet::Resource::Param; 1: the title patterns are not literal, and the title is the name",
