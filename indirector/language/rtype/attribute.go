@@ -13,6 +13,9 @@ func (r *reader) attribute(t *Type, s *scope, c *ruby.Call) {
 	if c.Name == "newproperty" {
 		kind = Property
 	}
+	if c.Block != nil && declares(c.Block) {
+		t.open(c.At(), "an attribute is declared in another")
+	}
 	name, ok := r.named(t, s, c, kind)
 	if !ok || kind == Property { // Puppet looks for keys among the parameters only
 		return

@@ -47,6 +47,9 @@ func (r *reader) statement(t *Type, s *scope, n ruby.Node) {
 			r.methods[n.Name] = n
 		} else {
 			r.defined = append(r.defined, n.Name)
+			if declares(&ruby.Block{Body: n.Body}) {
+				t.open(n.At(), n.Name+" declares attributes, and it is not known when")
+			}
 		}
 	case *ruby.Module:
 		if n.Name == "" { // class << self
@@ -151,6 +154,7 @@ func isVariable(s *scope, name string) bool {
 
 // helper follows a method of the type that may declare attributes.
 func (r *reader) helper(t *Type, s *scope, c *ruby.Call, d *ruby.Def) {
+	r.called[d.Name] = true
 	inner := (&scope{map[string]any{}, nil}).inner()
 	for i, param := range d.Params {
 		var v any

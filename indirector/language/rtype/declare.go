@@ -2,6 +2,7 @@ package rtype
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,13 +13,17 @@ import (
 // there; if the file does not declare it, or not in a way that can be read, it is
 // open, with a note. Nothing is executed. Rule LANG-RT-03.
 func Ruby(name, file, text string) *Type {
-	r := &reader{file: file, wanted: name, methods: map[string]*ruby.Def{}}
+	r := &reader{file: file, wanted: name, methods: map[string]*ruby.Def{}, called: map[string]bool{}}
 	if len(text) > ruby.MaxBytes {
 		return Unreadable(name, file, fmt.Errorf("it is larger than %d bytes, and was not read", ruby.MaxBytes))
 	}
-	r.statements(&scope{values: map[string]any{}}, ruby.Parse(text))
+	nodes, whole := ruby.Parse(text)
+	r.statements(&scope{values: map[string]any{}}, nodes)
 	if r.found == nil {
 		return Unreadable(name, file, fmt.Errorf("it declares no type %s that can be read", name))
+	}
+	if !whole {
+		r.found.open(0, "statements and their ends do not fit, as this is read")
 	}
 	r.finish(r.found)
 	return r.found
@@ -31,6 +36,7 @@ type reader struct {
 	wanted  string // the type that is looked for
 	found   *Type
 	methods map[string]*ruby.Def // of the class of the type: def self.x
+	called  map[string]bool      // those that were followed
 	defined []string             // methods of its resources
 	nesting int
 }
@@ -148,6 +154,12 @@ func (r *reader) finish(t *Type) {
 		r.add(t, "ensure", Property, t.Line)
 	}
 	slices.SortStableFunc(t.Attributes, func(a, b Attribute) int { return int(a.Kind) - int(b.Kind) })
+	for _, name := range slices.Sorted(maps.Keys(r.methods)) {
+		d := r.methods[name]
+		if !r.called[name] && declares(&ruby.Block{Body: d.Body}) {
+			t.open(d.At(), name+" declares attributes, and it is not known when")
+		}
+	}
 	if r.steps > maxSteps {
 		t.open(0, fmt.Sprintf("reading ended after %d steps", maxSteps))
 	}

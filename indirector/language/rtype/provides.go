@@ -10,7 +10,8 @@ import (
 // for a type: it calls provide. Files of the Resource API lie there too, and do
 // not.
 func Provides(text string) bool {
-	return len(text) <= ruby.MaxBytes && slices.ContainsFunc(ruby.Parse(text), func(n ruby.Node) bool { return provides(n, 0) })
+	nodes, _ := ruby.Parse(text)
+	return slices.ContainsFunc(nodes, func(n ruby.Node) bool { return provides(n, 0) })
 }
 
 func provides(n ruby.Node, depth int) bool {

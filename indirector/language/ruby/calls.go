@@ -95,11 +95,15 @@ func (p *parser) list(end string) []Node {
 	for {
 		p.newlines()
 		switch t := p.cur(); {
-		case p.accept(op, end), t.kind == eof:
+		case p.accept(op, end):
+			return all.nodes()
+		case t.kind == eof:
+			p.cut = true
 			return all.nodes()
 		case p.accept(op, ","):
 		case t.closes():
 			all.list = append(all.list, &Other{line(t.line)})
+			p.cut = true
 			if t.kind == keyword { // an end is not ours
 				return all.nodes()
 			}
@@ -206,7 +210,7 @@ func (p *parser) blockBody(t token, end string) *Block {
 	}
 	if end == "}" {
 		b.Body = p.statements()
-		p.accept(op, "}")
+		p.end(op, "}")
 		return b
 	}
 	for i, body := range p.guarded() {

@@ -1,10 +1,12 @@
 package ruby
 
-// Parse reads a source. What it does not understand is an [Other] in the tree; of
-// a source above [MaxBytes] nothing is read.
-func Parse(src string) []Node {
+// Parse reads a source. What it does not understand is an [Other] in the tree. It is
+// not whole if its statements and their ends do not fit, or if it nests too deep:
+// then a statement may stand in another than it seems. Of a source above [MaxBytes]
+// nothing is read.
+func Parse(src string) (nodes []Node, whole bool) {
 	if len(src) > MaxBytes {
-		return []Node{&Other{1}}
+		return []Node{&Other{1}}, false
 	}
 	p := &parser{tokens: scan(src), locals: map[string]bool{}}
 	var all []Node
@@ -13,9 +15,10 @@ func Parse(src string) []Node {
 		if t := p.cur(); t.kind != eof { // an end too many
 			all = append(all, &Other{line(t.line)})
 			p.pos++
+			p.cut = true
 		}
 	}
-	return all
+	return all, !p.cut
 }
 
 // A parser reads statements by recursive descent.
@@ -23,6 +26,7 @@ type parser struct {
 	tokens []token
 	pos    int
 	depth  int
+	cut    bool            // ends do not fit
 	noDo   int             // a do belongs to a call or loop around this expression
 	locals map[string]bool // variables that were assigned
 }
@@ -92,7 +96,15 @@ func (p *parser) deeper() bool {
 		return true
 	}
 	p.pos = len(p.tokens) - 1
+	p.cut = true
 	return false
+}
+
+// end takes what ends a statement or a block.
+func (p *parser) end(k kind, text string) {
+	if !p.accept(k, text) {
+		p.cut = true
+	}
 }
 
 // statement reads one statement with its modifiers.

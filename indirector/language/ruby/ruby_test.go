@@ -86,6 +86,16 @@ func all(nodes []ruby.Node) string {
 	return strings.Join(out, " ")
 }
 
+// parse shows a source, with a sign behind it if it is not whole.
+func parse(src string) string {
+	nodes, whole := ruby.Parse(src)
+	text := all(nodes)
+	if !whole {
+		text += " (cut)"
+	}
+	return text
+}
+
 func parts(all []ruby.Part) string {
 	text := ""
 	for _, p := range all {
@@ -146,13 +156,16 @@ func TestParse(t *testing.T) {
 		{"a do\n b\nrescue\n c\nend", `a()<|b() rescue<|c()>>`},
 		{"=begin\nx\n=end\na # b\n__END__\nc", `a()`},
 		// What is not understood ends with its statement.
-		{"a ] b\nc", `a() ? b() c()`},
+		{"a ] b\nc", `a() ? b() c() (cut)`},
+		{"a do\nb", `a()<|b()> (cut)`},
+		{"if a\nb { c", `if<|b()<|c()>> (cut)`},
 		{"a(\x00)\nb", `a(?) b()`},
 		{"BEGIN { a }\nb", `? b()`},
-		{"end\na", `? a()`},
-		{"a(", `a()`},
+		{"end\na", `? a() (cut)`},
+		{"a(", `a() (cut)`},
+		{"a([1 end", `a([number ?] ?) ? (cut)`},
 	} {
-		if got := all(ruby.Parse(tt.src)); got != tt.want {
+		if got := parse(tt.src); got != tt.want {
 			t.Errorf("%q:\n got %s\nwant %s", tt.src, got, tt.want)
 		}
 	}
@@ -161,7 +174,7 @@ func TestParse(t *testing.T) {
 // A statement has the line where it begins, whatever is in front of it.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	nodes := ruby.Parse("x = <<X\na\nb\nX\n=begin\n=end\n'a\nb'\n\\\ny(1,\n 2)\nz")
+	nodes, _ := ruby.Parse("x = <<X\na\nb\nX\n=begin\n=end\n'a\nb'\n\\\ny(1,\n 2)\nz")
 	var got []int
 	for _, n := range nodes {
 		got = append(got, n.At())
@@ -183,7 +196,7 @@ func TestHostile(t *testing.T) {
 		strings.Repeat("%w", n), strings.Repeat("end\n", n), strings.Repeat("x = y ? ", n), strings.Repeat("=begin\n", n), strings.Repeat("a\n#\n", n),
 		strings.Repeat("a", ruby.MaxBytes+1),
 	} {
-		if nodes := ruby.Parse(src); len(nodes) == 0 && strings.Trim(src, "\n=begin") != "" {
+		if nodes, _ := ruby.Parse(src); len(nodes) == 0 && strings.Trim(src, "\n=begin") != "" {
 			t.Errorf("%.20q: nothing was read", src)
 		}
 	}
@@ -205,7 +218,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("a do |x|\n %w[b].each { |c| newparam(\"d_#{c}\") }\nrescue\nend if <<-E\nE\n")
 	f.Fuzz(func(t *testing.T, src string) {
 		last := strings.Count(src, "\n") + 1
-		for _, n := range ruby.Parse(src) {
+		nodes, _ := ruby.Parse(src)
+		for _, n := range nodes {
 			if n.At() < 1 || n.At() > last {
 				t.Errorf("line %d of %d: %s", n.At(), last, show(n))
 			}

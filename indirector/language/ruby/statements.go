@@ -183,7 +183,7 @@ func (p *parser) branches() [][]Node {
 		case t.is(keyword, "else"), t.is(keyword, "rescue"), t.is(keyword, "ensure"):
 			p.pos++
 		default:
-			p.accept(keyword, "end")
+			p.end(keyword, "end")
 			return all
 		}
 		all = append(all, p.statements())
@@ -216,7 +216,7 @@ func (p *parser) guarded() [][]Node {
 		case t.is(keyword, "else"), t.is(keyword, "ensure"):
 			p.pos++
 		default:
-			p.accept(keyword, "end")
+			p.end(keyword, "end")
 			return all
 		}
 		all = append(all, p.statements())
