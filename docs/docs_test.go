@@ -185,7 +185,7 @@ func listed(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+) {2,}\S`).FindAllSubmatch(out, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) +[A-Z]`).FindAllSubmatch(out, -1) {
 		names = append(names, string(m[1]))
 	}
 	return names

@@ -46,6 +46,7 @@ var rules = []rule{
 	{"indirector/redact", "indirector/data", ""},
 	{"indirector/rich", "indirector/data", ""},
 	{"indirector/settings", "traces/spell", ""},
+	{"indirector/modules", "", ""},
 	{"indirector/model", "indirector indirector/data", ""},
 	{"indirector/format/psych", "indirector/data", "gopkg.in/yaml.v3"},
 	{"indirector/format", "indirector indirector/data indirector/format/psych indirector/model indirector/rich", ""},
@@ -70,6 +71,9 @@ var rules = []rule{
 
 	// Rooms to come: see ARCHITECTURE.md.
 	{"indirector/language/syntax", "", ""},
+	{"indirector/language/ruby", "", ""},
+	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax", ""},
+	{"indirector/language/loader", "indirector/language/rtype indirector/language/syntax indirector/modules traces/spell", ""},
 	{"indirector/language/types", "indirector/data indirector/rich", ""},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data", ""},
@@ -81,7 +85,7 @@ var rules = []rule{
 
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model traces", "golang.org/x/sys"},
-	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch termini/internal/* traces", "golang.org/x/"},
+	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch termini/internal/* traces", "golang.org/x/"},
 
 	{"ui/term", "", "github.com/ golang.org/x/sys"},
 	{"ui/screen", "ui/term", "github.com/"},

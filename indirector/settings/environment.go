@@ -53,6 +53,13 @@ func (s *Settings) environment(name string) layer {
 	return l
 }
 
+// EnvironmentDir returns the directory of the environment, or "" if there is none.
+func (s *Settings) EnvironmentDir() string {
+	path, _ := s.Get("environmentpath")
+	name, _ := s.Get("environment")
+	return environmentDir(path, name)
+}
+
 // environmentDir is the first directory of the environment, or "".
 func environmentDir(path, name string) string {
 	if !isWord(name) {

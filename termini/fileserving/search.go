@@ -14,6 +14,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/host/fnmatch"
+	"indirtui/indirector/modules"
 	"indirtui/traces"
 )
 
@@ -28,7 +29,7 @@ const (
 // A root is a directory, or a file, that a search begins with.
 type root struct {
 	path string
-	of   module // of a merged mount
+	of   modules.Module // of a merged mount
 }
 
 // An entry is one result of a search: a path below one of the roots.
@@ -173,10 +174,10 @@ func (l *losers) add(e entry) {
 	}
 	if l.n++; l.n == 1 {
 		_, l.span = traces.Start(l.ctx, traces.Choose, "merged mount")
-		l.first = fmt.Sprintf("%s: %s wins over %s", e.relative, won.of.name, won.of.over(lost.of))
+		l.first = fmt.Sprintf("%s: %s wins over %s", e.relative, won.of.Name, over(won.of, lost.of))
 	}
 	if l.n <= shownLost {
-		l.span.Attr(e.relative, fmt.Sprintf("%s wins over %s", won.of.dir, lost.of.dir))
+		l.span.Attr(e.relative, fmt.Sprintf("%s wins over %s", won.of.Dir, lost.of.Dir))
 	}
 }
 
@@ -339,19 +340,6 @@ func (d *directory) loop() *directory {
 		}
 	}
 	return nil
-}
-
-// list returns the entries of a directory in the order of the file system.
-func list(dir string) ([]fs.DirEntry, error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, fail(opList, dir, err, "")
-	}
-	entries, err := d.ReadDir(-1)
-	if err = errors.Join(err, d.Close()); err != nil {
-		return nil, fail(opList, dir, err, "")
-	}
-	return entries, nil
 }
 
 func (w *walk) ignored(name string) bool {

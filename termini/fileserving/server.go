@@ -13,6 +13,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/modules"
 	"indirtui/traces"
 )
 
@@ -188,11 +189,11 @@ func (t *Server) find(ctx context.Context, m mount, path string, req *indirector
 	if kind == "modules" {
 		kind = "files"
 	}
-	file := join(mod.dir, kind)
+	file := join(mod.Dir, kind)
 	if below {
 		file = join(file, relative)
 	}
-	return file, t.inside(ctx, join(mod.dir, kind), file)
+	return file, t.inside(ctx, join(mod.Dir, kind), file)
 }
 
 // inside returns nil if there is something at path. A link that leads out of
@@ -296,12 +297,12 @@ func (t *Server) hostWords(ctx context.Context) map[byte]string {
 
 // first returns the path in the first module that has it.
 func (t *Server) first(ctx context.Context, name, path, environment string) (string, error) {
-	modules, err := t.modules(environment)
+	all, err := t.modules(environment)
 	if err != nil {
 		return "", err
 	}
-	var have []module
-	for _, m := range modules {
+	var have []modules.Module
+	for _, m := range all {
 		if exists(below(m, name, path)) != nil {
 			continue
 		}
@@ -311,49 +312,49 @@ func (t *Server) first(ctx context.Context, name, path, environment string) (str
 		}
 	}
 	if len(have) == 0 {
-		return "", indirector.NotFound(traces.NotFound, fmt.Sprintf("none of %s has %s", plural(len(modules), "module"), join(merged[name], path)))
+		return "", indirector.NotFound(traces.NotFound, fmt.Sprintf("none of %s has %s", plural(len(all), "module"), join(merged[name], path)))
 	}
 	won := have[0]
 	if len(have) > 1 {
 		_, span := traces.Start(ctx, traces.Choose, "merged mount "+name)
-		span.Attr("wins", won.dir)
+		span.Attr("wins", won.Dir)
 		for _, m := range have[1:] {
-			span.Attr("loses", m.dir)
+			span.Attr("loses", m.Dir)
 		}
-		span.End(won.name, traces.Because{Reason: traces.DefaultInCode, About: "wins over " + won.over(have[1])}, nil)
+		span.End(won.Name, traces.Because{Reason: traces.DefaultInCode, About: "wins over " + over(won, have[1])}, nil)
 		if path != "" {
-			traces.Explain(ctx, fmt.Sprintf("two modules have this file: %s wins over %s", won.name, won.over(have[1])))
+			traces.Explain(ctx, fmt.Sprintf("two modules have this file: %s wins over %s", won.Name, over(won, have[1])))
 		}
 	}
 	file := below(won, name, path)
-	noteEscape(ctx, join(won.dir, merged[name]), file)
+	noteEscape(ctx, join(won.Dir, merged[name]), file)
 	return file, nil
 }
 
-func below(m module, name, path string) string {
-	dir := join(m.dir, merged[name])
+func below(m modules.Module, name, path string) string {
+	dir := join(m.Dir, merged[name])
 	if path == "" {
 		return dir
 	}
 	return join(dir, path)
 }
 
-// over returns the module that m hides, and the reason.
-func (m module) over(other module) string {
-	if m.in != other.in {
-		return other.name + " by modulepath order"
+// over returns the module that another hides, and the reason.
+func over(m, other modules.Module) string {
+	if m.In != other.In {
+		return other.Name + " by modulepath order"
 	}
-	return other.name + " by directory order"
+	return other.Name + " by directory order"
 }
 
 // merge returns the directories of a merged mount. If there is none, flat is
 // true: the client sees one directory, and nothing below it.
 func (t *Server) merge(name string, req *indirector.Request) (roots []root, flat bool, err error) {
-	modules, err := t.modules(req.Environment)
+	all, err := t.modules(req.Environment)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, m := range modules {
+	for _, m := range all {
 		if dir := below(m, name, ""); exists(dir) == nil {
 			roots = append(roots, root{path: dir, of: m})
 		}

@@ -28,7 +28,7 @@ func (p *program) complete(ctx context.Context, name string, words []string) ([]
 	}
 	defer e.Close()
 	c := console.New(ctx, engineEnv(e, time.Now), console.Options{
-		Engine: e, Settings: e.Settings, Configured: e, Situations: situations(),
+		Engine: e, Settings: e.Settings, Configured: e, Situations: situations(), Types: func() []string { return typeNames(e) },
 		Keys: func(indirection, typed string) [][2]string { return storedKeys(ctx, e, indirection, typed) },
 	})
 	var all []string

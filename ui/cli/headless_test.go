@@ -81,6 +81,7 @@ func TestSchemas(t *testing.T) {
 		{"config", "config", []string{"config", "--json", "--theme", "dark"}, false},
 		{"settings that nobody set", "settings", []string{"settings", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"parse", "parse", []string{"parse", "testdata/parse", "--format", "json", "--tree"}, false},
+		{"check-types", "check-types", []string{"check-types", "--json", "--modulepath", "testdata/types"}, false},
 		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
 		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},

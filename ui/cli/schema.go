@@ -36,8 +36,8 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
 	cmd.ValidArgs = schemaNames()
 	cmd.Long = `Print the JSON schema of what a command prints:
 
-  cache, config, routes, settings,
-  termini                            of the same commands with --json
+  cache, check-types, config,
+  routes, settings, termini          of the same commands with --json
   check, diff, parse, replay         with --format json
   run                                with --format json, of each line
   demo                               demo --list --json

@@ -395,6 +395,14 @@ func nextDemo(c *Console, l call) []option {
 	return out
 }
 
+func nextType(c *Console, l call) []option {
+	typed, _ := l.last()
+	if c.o.Types == nil {
+		return nil
+	}
+	return plain("type", typed, c.o.Types()...)
+}
+
 func nextOnOff(_ *Console, l call) []option {
 	typed, _ := l.last()
 	return plain("", typed, "on", "off")

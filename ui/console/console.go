@@ -66,6 +66,8 @@ type Options struct {
 	Story        func(selector string) ([]string, error)
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
+	// Types returns the names of the resource types of the environment.
+	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each
 	// with its terminus. If nil, only keys that were asked for are offered.
 	Keys  func(indirection, typed string) [][2]string

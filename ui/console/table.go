@@ -197,6 +197,7 @@ func shellCommands() []cmd {
 		{name: "config path", shell: shell{"", "", "Print where the files are, and whether they are there"}},
 		{name: "cache", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "What is stored in the termini that can be listed, and how long it lives"}},
 		{name: "parse", shell: shell{looks, "FILE...", "Validate manifests and templates, and print their trees"}},
+		{name: "check-types", shellNext: nextType, shell: shell{looks, "[TYPE ...]", "What is known of each resource type, and from where"}},
 		{name: "schema", shell: shell{looks, "NAME", "Print the JSON schema of what a command prints"}},
 		{name: "version", shell: shell{looks, "", "The version of this program, and what it is compatible with"}},
 		{name: "man", shell: shell{looks, "[COMMAND]", "Print the manual page of the program, or of a command"}},

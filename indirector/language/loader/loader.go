@@ -1,0 +1,100 @@
+// Package loader finds what a name of the language means on disk: the resource
+// type or the define that an environment has by a name, in which file, and which
+// files were tried in which order.
+//
+// It reads the files of the environment and of its modules, and nothing else of
+// the machine: a link that leads out of a module is not followed, and neither
+// devices nor pipes are opened. Nothing is executed.
+package loader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"indirtui/indirector/modules"
+)
+
+// Options name an environment, as Puppet's settings have it. Rule LANG-LOAD-01.
+type Options struct {
+	Dir        string // its directory; "" if there is none
+	Modulepath string
+	Manifest   string // the initial manifest: a file, or a directory of files
+	Strict     string // "error": a module whose metadata.json is broken is left out
+}
+
+// A Module is a module of an environment.
+type Module struct {
+	modules.Module
+	Version string // "" if metadata.json does not have one
+}
+
+// An Environment knows its modules. It keeps no contents of files, and is safe for
+// concurrent use.
+type Environment struct {
+	o        Options
+	modules  []Module
+	problems []error
+}
+
+// Open finds the modules of an environment.
+func Open(o Options) (*Environment, error) {
+	e := &Environment{o: o}
+	all, err := modules.All(modules.Path(o.Modulepath))
+	if err != nil {
+		return nil, fmt.Errorf("find the modules: %w", err)
+	}
+	for _, m := range all {
+		version, ok := e.metadata(m)
+		if ok {
+			e.modules = append(e.modules, Module{m, version})
+		}
+	}
+	// The order in a directory is that of the file system, but results should be the
+	// same each time.
+	slices.SortStableFunc(e.modules, func(a, b Module) int {
+		if a.In != b.In {
+			return 0
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return e, nil
+}
+
+// Problems returns what is wrong with modules that were left out, or whose
+// metadata.json was.
+func (e *Environment) Problems() []error { return e.problems }
+
+// Module returns the name and the version of the module that a file belongs to, or
+// "" if it belongs to none.
+func (e *Environment) Module(file string) (name, version string) {
+	for _, m := range e.modules {
+		if strings.HasPrefix(file, m.Dir+"/") {
+			return m.Name, m.Version
+		}
+	}
+	return "", ""
+}
+
+// metadata reads the version of a module, and reports whether the module may be
+// used. Rule LANG-LOAD-03.
+func (e *Environment) metadata(m modules.Module) (version string, ok bool) {
+	text, err := read(m.Dir, "metadata.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", true
+	}
+	var data modules.Metadata
+	if err == nil {
+		data, err = m.Metadata([]byte(text))
+	}
+	if err == nil {
+		return data.Version, true
+	}
+	e.problems = append(e.problems, fmt.Errorf("%s: %w", filepath.Join(m.Dir, "metadata.json"), err))
+	bad := (*json.SyntaxError)(nil)
+	return "", errors.As(err, &bad) && e.o.Strict != "error"
+}

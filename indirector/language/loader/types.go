@@ -1,0 +1,121 @@
+package loader
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"indirtui/indirector/language/rtype"
+)
+
+// Where resource types and their providers are, below an environment or a module.
+// Rule LANG-LOAD-10.
+const (
+	generatedDir = ".resource_types"
+	typeDir      = "lib/puppet/type"
+	providerDir  = "lib/puppet/provider"
+)
+
+// Names returns the names of all resource types, in order: of those that are built
+// in, of the modules, and of those that "puppet generate types" wrote. The error is
+// of directories that cannot be listed.
+func (e *Environment) Names() ([]string, error) {
+	known := map[string]bool{}
+	var problems []error
+	add := func(dir, below, ending string) {
+		all, err := names(dir, below, ending)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		for _, name := range all {
+			known[name] = true
+		}
+	}
+	if e.o.Dir != "" {
+		add(e.o.Dir, generatedDir, ".pp")
+	}
+	for _, m := range e.modules {
+		add(m.Dir, typeDir, ".rb")
+	}
+	for name := range rtype.BuiltIn() {
+		known[name] = true
+	}
+	return slices.Sorted(maps.Keys(known)), errors.Join(problems...)
+}
+
+// Types returns all resource types in the order of their names. Those that cannot
+// be read are open; the error names their files.
+func (e *Environment) Types() ([]*rtype.Type, error) {
+	known, err := e.Names()
+	problems := []error{err}
+	builtin := rtype.BuiltIn()
+	var all []*rtype.Type
+	for _, name := range known {
+		t, _, err := e.resourceType(name, builtin)
+		problems = append(problems, err)
+		if t != nil {
+			all = append(all, t)
+		}
+	}
+	return all, errors.Join(problems...)
+}
+
+// resourceType returns the resource type of a name, or nil, and the files that were
+// tried. What was generated comes first, then the modules, in the order of the
+// modulepath, also for the name of a built-in type.
+func (e *Environment) resourceType(name string, builtin map[string]*rtype.Type) (t *rtype.Type, tried []string, err error) {
+	if e.o.Dir != "" {
+		file := filepath.Join(e.o.Dir, generatedDir, name+".pp")
+		tried = append(tried, file)
+		if t, err := generated(e.o.Dir, name, file); t != nil || err != nil {
+			return t, tried, err
+		}
+	}
+	for _, m := range e.modules {
+		file := filepath.Join(m.Dir, typeDir, name+".rb")
+		tried = append(tried, file)
+		text, err := read(m.Dir, typeDir+"/"+name+".rb")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return rtype.Unreadable(name, file, err), tried, err
+		}
+		t := rtype.Ruby(name, file, text)
+		if e.hasProvider(name) {
+			t.AddProvider()
+		}
+		return t, tried, nil
+	}
+	return builtin[name], tried, nil
+}
+
+func generated(dir, name, file string) (*rtype.Type, error) {
+	text, err := read(dir, generatedDir+"/"+name+".pp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var t *rtype.Type
+	if err == nil {
+		t, err = rtype.Generated(name, file, text)
+	}
+	if err != nil {
+		return rtype.Unreadable(name, file, err), err
+	}
+	return t, nil
+}
+
+// hasProvider reports whether a module has a provider for a type, which makes
+// provider one of its parameters. What cannot be read is none.
+func (e *Environment) hasProvider(name string) bool {
+	return slices.ContainsFunc(e.modules, func(m Module) bool {
+		dir := providerDir + "/" + name
+		files, _ := names(m.Dir, dir, ".rb")
+		return slices.ContainsFunc(files, func(file string) bool {
+			text, err := read(m.Dir, dir+"/"+file+".rb")
+			return err == nil && rtype.Provides(text)
+		})
+	})
+}

@@ -1,0 +1,5 @@
+Puppet::Type.newtype(:good) do
+  ensurable
+  newparam(:path, namevar: true)
+  newproperty(:size)
+end

@@ -1,0 +1,4 @@
+Puppet::Type.newtype(:half) do
+  newparam(:name)
+  make_others
+end
