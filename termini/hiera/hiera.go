@@ -64,6 +64,9 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	case !r.Found:
 		return nil, indirector.NotFound(traces.NotFound, "no level has the key "+req.Key)
 	}
+	if where := record.Sentence(from); where != "" {
+		traces.Explain(ctx, where)
+	}
 	return &model.Binding{Name: req.Key, Value: r.Value, Secret: r.Secret}, nil
 }
 
@@ -168,9 +171,15 @@ func (t *Terminus) variables(ctx context.Context, req *indirector.Request, name,
 		facts = &model.Facts{Name: name, Values: data.OfHash(nil)}
 		traces.AddNote(ctx, "there are no facts of "+name+", so paths with facts in them lead nowhere")
 	}
-	inst, err = t.nested(ctx, &indirector.Request{
+	node := &indirector.Request{
 		Indirection: "node", Verb: indirector.Find, Key: name, Environment: req.Environment, Options: []indirector.Option{{Name: "facts", Value: facts}},
-	})
+	}
+	if t.env.Application == "agent" {
+		// An agent would ask its server, which is to compile. What is looked up here is
+		// looked up as puppet lookup does it.
+		node.Terminus, node.Source = "plain", "puppet lookup"
+	}
+	inst, err = t.nested(ctx, node)
 	if err != nil {
 		return nil, err
 	}

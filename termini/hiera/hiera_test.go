@@ -240,3 +240,40 @@ hierarchy:
 		}
 	}
 }
+
+// The first line of a lookup names the file and the line, or what was merged.
+func TestStory(t *testing.T) {
+	t.Parallel()
+	e, _ := start(t, levels)
+	for key, want := range map[string]string{
+		"only":   "level high has it: DIR/high.yaml:4",
+		"empty":  "level low has it: DIR/low.yaml:3",
+		"merged": "3 files have it, merged (unique): level high, level low",
+	} {
+		_, tr, err := find(t, e, key)
+		got := traces.Story(tr)
+		if at := strings.Index(got, "/"); at >= 0 {
+			got = got[:at] + "DIR/" + filepath.Base(got)
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %v: got %q, want %q", key, err, got, want)
+		}
+	}
+}
+
+// An agent has no node of its own: as in puppet lookup, its server is not asked.
+func TestForAgents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e, err := engine.New(engine.Options{
+		Specs: termini.Specs(), Termini: termini.All(), ConfDir: dir, VarDir: filepath.Join(dir, "var"), Application: "agent",
+		Set: []settings.Override{{Name: "certname", Value: "web01.example.com"}, {Name: "facts_terminus", Value: "memory"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	if _, tr, err := find(t, e, "nothing"); !errors.Is(err, indirector.ErrNotFound) {
+		t.Errorf("got %v: %s", err, traces.Story(tr))
+	}
+}
