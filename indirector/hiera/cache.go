@@ -114,7 +114,11 @@ func parseYAML(content []byte, path string) (data.Value, error) {
 		}
 	}
 	if err != nil {
-		return data.Value{}, &Error{Class: WrongYAML, Message: psych.Message(err, path)}
+		message := psych.Message(err, path)
+		if errors.Is(err, psych.ErrLimit) {
+			message = "(" + path + "): " + message // Ruby has no such limit
+		}
+		return data.Value{}, &Error{Class: WrongYAML, Message: message}
 	}
 	if doc.Empty || doc.Value.IsNil() {
 		return data.OfBool(false), nil

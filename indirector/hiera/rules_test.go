@@ -1,0 +1,115 @@
+package hiera_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/hiera"
+)
+
+// environment returns the options of a compile over an environment of given files.
+func environment(t *testing.T, files map[string]string, scope hiera.Variables) hiera.Options {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, files)
+	return hiera.Options{EnvironmentDir: dir, GlobalConfig: filepath.Join(dir, "none", "hiera.yaml"), Scope: scope}
+}
+
+func explained(t *testing.T, c *hiera.Compile, key string) (value, text string) {
+	t.Helper()
+	record := new(hiera.Record)
+	v, err := c.Lookup(hiera.Query{Keys: []string{key}, Record: record})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Inspect(), record.Text()
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	t.Run("HIERA-OPT-04 options are searched for once", func(t *testing.T) {
+		t.Parallel()
+		c := hiera.New(environment(t, map[string]string{"hiera.yaml": plainConfig, "data/a.yaml": "k: 1\nj: 2\n"}, nil))
+		_, first := explained(t, c, "k")
+		_, second := explained(t, c, "j")
+		const search = `Searching for "lookup_options"`
+		if !strings.Contains(first, search) || strings.Contains(second, search) {
+			t.Errorf("got %s\nthen %s", first, second)
+		}
+	})
+	t.Run("HIERA-CFG-09 a variable of a path changes", func(t *testing.T) {
+		t.Parallel()
+		scope := hiera.Variables{"v": data.OfString("a")}
+		c := hiera.New(environment(t, map[string]string{
+			"hiera.yaml": `{version: 5, hierarchy: [{name: x, path: "%{v}.yaml"}]}`, "data/a.yaml": "k: 1\n", "data/b.yaml": "k: 2\n",
+		}, scope))
+		if v, _ := explained(t, c, "k"); v != "1" {
+			t.Errorf("got %s", v)
+		}
+		scope["v"] = data.OfString("b")
+		v, text := explained(t, c, "k")
+		if v != "2" || !strings.Contains(text, "Hiera configuration recreated due to change of scope variables") {
+			t.Errorf("got %s: %s", v, text)
+		}
+	})
+	t.Run("HIERA-CFG-09 strict", func(t *testing.T) {
+		t.Parallel()
+		o := environment(t, map[string]string{"hiera.yaml": "version: 5\nhierarchy:\n  - {name: x, path: \"%{v}.yaml\"}\n"}, nil)
+		o.Strict = "error"
+		_, err := hiera.New(o).Lookup(hiera.Query{Keys: []string{"k"}})
+		want := "Undefined variable 'v' (file: " + o.EnvironmentDir + "/hiera.yaml, line: 3)"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	t.Run("HIERA-LAY-04 another data binding", func(t *testing.T) {
+		t.Parallel()
+		o := environment(t, map[string]string{"hiera.yaml": plainConfig, "data/a.yaml": "k: 1\n"}, nil)
+		o.Binding = "memory"
+		o.Ask = func(terminus, key string, _ data.Value) (data.Value, bool, error) {
+			return data.OfString(terminus + " has " + key), key == "k", nil
+		}
+		v, text := explained(t, hiera.New(o), "k")
+		if v != `"memory has k"` || !strings.Contains(text, `Data Binding "memory"`) {
+			t.Errorf("got %s: %s", v, text)
+		}
+		o.Binding = "none"
+		if v, _ := explained(t, hiera.New(o), "k"); v != "1" {
+			t.Errorf("got %s", v)
+		}
+	})
+	t.Run("HIERA-PERF-03 depth", func(t *testing.T) {
+		t.Parallel()
+		deep := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+		o := environment(t, map[string]string{"hiera.yaml": plainConfig, "data/a.yaml": "k: " + deep + "\n"}, nil)
+		_, err := hiera.New(o).Lookup(hiera.Query{Keys: []string{"k"}})
+		if e := (*hiera.Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), "a.yaml") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("HIERA-DATA-07 a file that changes", func(t *testing.T) {
+		t.Parallel()
+		o := environment(t, map[string]string{"hiera.yaml": plainConfig, "data/a.yaml": "k: 1\n"}, nil)
+		o.Cache = hiera.NewCache()
+		if v, _ := explained(t, hiera.New(o), "k"); v != "1" {
+			t.Errorf("got %s", v)
+		}
+		write(t, o.EnvironmentDir, map[string]string{"data/a.yaml": "k: changed\n"})
+		if v, _ := explained(t, hiera.New(o), "k"); v != `"changed"` {
+			t.Errorf("got %s", v)
+		}
+	})
+	t.Run("HIERA-CFG-04 a function that needs the language", func(t *testing.T) {
+		t.Parallel()
+		o := environment(t, map[string]string{
+			"hiera.yaml": "{version: 5, hierarchy: [{name: a, lookup_key: environment::f}]}", "functions/f.pp": "function environment::f() {}\n",
+		}, nil)
+		_, err := hiera.New(o).Lookup(hiera.Query{Keys: []string{"k"}})
+		if e := (*hiera.Error)(nil); !errors.As(err, &e) || e.Class != hiera.Lacking || !strings.Contains(err.Error(), "functions/f.pp") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
