@@ -14,6 +14,10 @@ import (
 // maxFile bounds a data file. Rule HIERA-PERF-03.
 const maxFile = 64 << 20
 
+// maxFiles bounds how many files a Cache keeps. When there are more it begins anew,
+// which costs less than to know which are the oldest.
+const maxFiles = 10_000
+
 // A Cache keeps what files hold, until they change. It is safe for concurrent use.
 // Rules HIERA-DATA-07, HIERA-PERF-01.
 type Cache struct {
@@ -57,6 +61,9 @@ func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)
 	}
 	f = &file{stat: stat, value: v, index: indexOf(v)}
 	c.mu.Lock()
+	if len(c.files) >= maxFiles {
+		clear(c.files)
+	}
 	c.files[path] = f
 	c.mu.Unlock()
 	return f, nil
