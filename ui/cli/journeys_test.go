@@ -295,7 +295,8 @@ func (tr *trip) clean(frame string) string {
 // ownRecording is the path of what is recorded, hidden, whose length varies.
 var ownRecording = regexp.MustCompile(`p{5,}recording\.jsonl *`)
 
-// hidePath writes p for every piece of a path, however it was cut.
+// hidePath writes p for every piece of a path, however it was cut. Digits alone are
+// no piece: those in its name are random, and the screen has numbers.
 func hidePath(frame, path string) string {
 	const least = 5 // shorter pieces are words
 	lines := strings.Split(frame, "\n")
@@ -305,7 +306,8 @@ func hidePath(frame, path string) string {
 			for n < len(line)-i && strings.Contains(path, line[i:i+n+1]) {
 				n++
 			}
-			if n >= least || n > 1 && strings.HasPrefix(line[i+n:], "…") && strings.HasPrefix(path, line[i:i+n]) {
+			piece := n >= least && strings.Trim(line[i:i+n], "0123456789") != ""
+			if piece || n > 1 && strings.HasPrefix(line[i+n:], "…") && strings.HasPrefix(path, line[i:i+n]) {
 				line = line[:i] + strings.Repeat("p", n) + line[i+n:]
 				i += n - 1
 			}
@@ -710,4 +712,19 @@ func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 		tr.key("5", "- Breaks ", "everything is off").line("b1 ", "off", " 1/1 ").line("b2 ", "off", " 1/1 ")
 		tr.leave()
 	})
+}
+
+// A number on the screen is no piece of a path with the same digits in it.
+func TestHidePath(t *testing.T) {
+	t.Parallel()
+	const path = "/tmp/j0017636400/pppp"
+	for frame, want := range map[string]string{
+		"version 1763640000":      "version 1763640000",
+		"in /tmp/j0017636400/ppp": "in pppppppppppppppppppp",
+		"400/pppp is":             "pppppppp is",
+	} {
+		if got := hidePath(frame, path); got != want {
+			t.Errorf("%s: got %s, want %s", frame, got, want)
+		}
+	}
 }
