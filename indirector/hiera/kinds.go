@@ -158,35 +158,28 @@ func isScalar(k data.Kind) bool {
 	return k == data.String || k == data.Bool || k == data.Int || k == data.Big || k == data.Float
 }
 
+// isData reports whether a value is Data: with keys of strings only.
 func isData(v data.Value, depth int) bool {
-	switch k := v.Kind(); {
-	case k == data.Nil, isScalar(k):
-		return true
-	case depth > 4*maxDepth:
-		return false
-	case k == data.List:
-		return !slices.ContainsFunc(v.List(), func(e data.Value) bool { return !isData(e, depth+1) })
-	case k == data.Hash:
-		return !slices.ContainsFunc(v.Hash(), func(p data.Pair) bool {
-			return p.Key.Kind() != data.String || !isData(p.Value, depth+1)
-		})
-	}
-	return false
+	return holds(v, depth, func(k data.Kind) bool { return k == data.String })
 }
 
 // isRich is isData with numbers as keys, too: all that YAML and JSON give but
 // symbols and other keys. Rule HIERA-DATA-04.
-func isRich(v data.Value, depth int) bool {
+func isRich(v data.Value, depth int) bool { return holds(v, depth, isRichKey) }
+
+// holds reports whether a value is made of scalars, lists and hashes whose keys are
+// of some kinds, and not too deep.
+func holds(v data.Value, depth int, isKey func(data.Kind) bool) bool {
 	switch k := v.Kind(); {
 	case k == data.Nil, isScalar(k):
 		return true
 	case depth > 4*maxDepth:
 		return false
 	case k == data.List:
-		return !slices.ContainsFunc(v.List(), func(e data.Value) bool { return !isRich(e, depth+1) })
+		return !slices.ContainsFunc(v.List(), func(e data.Value) bool { return !holds(e, depth+1, isKey) })
 	case k == data.Hash:
 		return !slices.ContainsFunc(v.Hash(), func(p data.Pair) bool {
-			return !isRichKey(p.Key.Kind()) || !isRich(p.Value, depth+1)
+			return !isKey(p.Key.Kind()) || !holds(p.Value, depth+1, isKey)
 		})
 	}
 	return false
