@@ -88,6 +88,7 @@ type Indirector struct {
 	holders sync.Map // of holderKey to *holder
 	table   atomic.Pointer[table]
 	around  atomic.Pointer[around]
+	read    atomic.Pointer[time.Time] // when both clocks were read; see now
 
 	shared     sync.Map // of name to func() any
 	goroutines sync.WaitGroup
@@ -158,10 +159,19 @@ func New(cfg Config) (*Indirector, error) {
 }
 
 func (x *Indirector) now() time.Time {
-	if x.cfg.Now == nil {
-		return time.Now()
+	if x.cfg.Now != nil {
+		return x.cfg.Now()
 	}
-	return x.cfg.Now()
+	// time.Now reads two clocks. One is enough while the other was read lately: a
+	// wall clock that was set is noticed within a second.
+	if read := x.read.Load(); read != nil {
+		if d := time.Since(*read); d < time.Second {
+			return read.Add(d)
+		}
+	}
+	now := time.Now()
+	x.read.Store(&now)
+	return now
 }
 
 // after returns the time now, which is after before. Of the two clocks that

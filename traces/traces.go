@@ -557,6 +557,13 @@ type Value struct {
 	Source   string  // where it came from on disk: path, size, time; "" if unknown
 }
 
+// Values are what is known of the instances of a request. They lie apart from
+// the Trace, so that the path of a request does not touch them.
+type Values struct {
+	Answer Value
+	Sent   Value // the instance of a save
+}
+
 // A Piece is one of the texts, in UTF-8, that a body is made of.
 type Piece struct {
 	Text []byte
@@ -609,8 +616,7 @@ type Trace struct {
 	Faults      []Fault
 	Notes       []Remark // in order of time
 	Touched     []string // what was changed by the user or a breakpoint, in order
-	Value       Value    // the answer
-	Sent        Value    // the instance of a save
+	Values      *Values  // the answer, or what was sent; nil until the recorder has rendered them
 	Named       string   // the name of the answer when it is not the key (S-26)
 	Previous    uint64   // this is a replay of that request, or comes after it in its run
 	Failed      uint64   // the request whose failure makes this one stale, or is hidden by this answer of a cache
@@ -628,6 +634,22 @@ func (t *Trace) Elapsed() time.Duration { return t.Took + t.Held }
 func (t *Trace) IsTouched() bool {
 	held := func(s Span) bool { return s.Kind == Held }
 	return len(t.Touched) > 0 || t.Held > 0 && slices.ContainsFunc(t.Spans, held)
+}
+
+// Value is the answer; it has no model if there is none.
+func (t *Trace) Value() Value {
+	if t.Values == nil {
+		return Value{}
+	}
+	return t.Values.Answer
+}
+
+// Sent is the instance of a save; it has no model if there is none.
+func (t *Trace) Sent() Value {
+	if t.Values == nil {
+		return Value{}
+	}
+	return t.Values.Sent
 }
 
 // Clone returns a copy that shares nothing with t that is still written to.

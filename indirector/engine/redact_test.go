@@ -45,7 +45,7 @@ esac
 		tr := s.trace()
 		shown.Write(traces.AppendSteps(traces.AppendStory(nil, tr), tr))
 		shown.Write(store.AppendTrace(nil, tr))
-		for _, v := range []traces.Value{tr.Value, tr.Sent} {
+		for _, v := range []traces.Value{tr.Value(), tr.Sent()} {
 			if v.Size == 0 {
 				continue
 			}

@@ -124,7 +124,8 @@ func TestPlantedSecrets(t *testing.T) {
 	for _, form := range secretForms {
 		tr := new(traces.Trace)
 		places = g.fill(reflect.ValueOf(tr).Elem(), form, "trace")
-		tr.Verb, tr.Outcome, tr.Value, tr.Sent = traces.Find, traces.Err, traces.Value{Source: tr.Value.Source}, traces.Value{Source: tr.Sent.Source}
+		tr.Verb, tr.Outcome = traces.Find, traces.Err
+		tr.Values = &traces.Values{Answer: traces.Value{Source: tr.Value().Source}, Sent: traces.Value{Source: tr.Sent().Source}}
 		tr.Indirection, tr.Start, tr.Took = "facts", time.Now(), time.Second
 		tr.Options = append(tr.Options, traces.Option{Name: "facts", Value: url.QueryEscape(g.plant(form, "facts"))}, traces.Option{Name: "secret", Value: g.plant("§", "named")})
 		facts := &model.Facts{Name: "n", Values: data.OfHash([]data.Pair{
@@ -156,7 +157,7 @@ func TestPlantedSecrets(t *testing.T) {
 		if key := replay.Request(log, tr).Key; key != asked[id] {
 			t.Errorf("#%d is asked again with %q, want %q", id, key, asked[id])
 		}
-		body, err := log.Body(tr.Value)
+		body, err := log.Body(tr.Value())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,8 +196,7 @@ func TestPlantedSecretsOfRecordings(t *testing.T) {
 		tr := new(traces.Trace)
 		g.fill(reflect.ValueOf(tr).Elem(), form, "trace")
 		tr.Verb, tr.Outcome, tr.Indirection, tr.Start, tr.Took = traces.Find, traces.Err, "facts", time.Now(), time.Second
-		tr.Value = traces.Value{Model: "facts", Format: "json", Body: []byte(`{"secret": "` + g.plant("§", "value") + `"}`)}
-		tr.Sent = traces.Value{}
+		tr.Values = &traces.Values{Answer: traces.Value{Model: "facts", Format: "json", Body: []byte(`{"secret": "` + g.plant("§", "value") + `"}`)}}
 		tr.ID = log.Begin(tr)
 		ids = append(ids, tr.ID)
 		log.End(tr, nil)

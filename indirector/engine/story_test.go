@@ -157,9 +157,9 @@ func TestStoredValues(t *testing.T) {
 	body := func(req indirector.Request) string {
 		_, _ = s.ask(req)
 		tr := s.trace()
-		v := tr.Value
+		v := tr.Value()
 		if v.Size == 0 {
-			v = tr.Sent
+			v = tr.Sent()
 		}
 		b, err := s.Store.Body(v)
 		if err != nil {

@@ -130,7 +130,7 @@ func TestKeysStayHere(t *testing.T) {
 			continue
 		}
 		looked++
-		body, _ := h.Store.Body(tr.Value)
+		body, _ := h.Store.Body(tr.Value())
 		if strings.Contains(string(body), secret) || strings.Contains(string(traces.AppendSteps(nil, tr)), secret) {
 			t.Errorf("request %d keeps the key: %.200s", id, body)
 		}

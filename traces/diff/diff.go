@@ -262,10 +262,10 @@ func bodyOf(log Log, t *traces.Trace) ([]byte, error) {
 // valueOf is the value that counts in a comparison: the answer, or what was
 // sent.
 func valueOf(t *traces.Trace) traces.Value {
-	if t.Value.Model == "" {
-		return t.Sent
+	if t.Value().Model == "" {
+		return t.Sent()
 	}
-	return t.Value
+	return t.Value()
 }
 
 func sideOf(log Log, t *traces.Trace) Side {

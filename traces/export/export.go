@@ -343,7 +343,7 @@ func (x *exporting) take(id uint64, bodies bool) (*request, error) {
 	}
 	r.trunk, r.parent = trunkOf(x.s, t)
 	if bodies {
-		r.value, r.sent = x.body(&m, "value", t, t.Value), x.body(&m, "sent", t, t.Sent)
+		r.value, r.sent = x.body(&m, "value", t, t.Value()), x.body(&m, "sent", t, t.Sent())
 	}
 	x.report.Requests++
 	return r, nil
@@ -400,7 +400,9 @@ func ofRow(r *store.Row) *traces.Trace {
 		Environment: r.Environment, Flags: r.Flags, Start: r.Start, Took: r.Took, Outcome: r.Outcome, Served: r.Served,
 		Primary: choice(r.Terminus, r.SetBy), Cache: choice(r.Cache, r.CacheSetBy), Error: r.Fault,
 	}
-	t.Value.Size = r.Size
+	if r.Size > 0 {
+		t.Values = &traces.Values{Answer: traces.Value{Size: r.Size}}
+	}
 	if r.Fault != "" {
 		t.Faults = []traces.Fault{{Origin: r.Origin, Message: r.Fault, Shown: r.Outcome == traces.Err}}
 	}

@@ -91,7 +91,7 @@ func site(t testing.TB, o store.Options) *store.Store {
 		Verb: traces.Save, Indirection: "facts", Key: "=cmd|' /C calc'!A0", Primary: slot("yaml", traces.FromRoutesFile, "routes.yaml:3"), Outcome: traces.Good,
 		Notes: []traces.Remark{{Step: traces.Terminus, Explains: traces.AnAnswer, Text: hostile}},
 	}
-	facts.Sent = traces.Value{Model: "facts", Format: "json", Body: []byte(`{"name":"web01","values":{"db":[{"pw":"hunter2"}]}}`)}
+	facts.Values = &traces.Values{Sent: traces.Value{Model: "facts", Format: "json", Body: []byte(`{"name":"web01","values":{"db":[{"pw":"hunter2"}]}}`)}}
 	add(facts, nil)
 	if err := s.Flush(); err != nil {
 		t.Fatal(err)
@@ -413,14 +413,14 @@ func TestHARBodies(t *testing.T) {
 		response string
 		want     []string
 	}{
-		{name: "found", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{"pw":"hunter2"}`)}}, response: `{"pw":"(masked password, 7 B, tag 0a1b)"}`, want: []string{`"_text":"value"`, "masked, as json; the bytes of bodies are not recorded", `"compression":40`, `"size":60`, `"text":"no role for (masked password, 7 B, tag 0a1b)","_text":"message"`}},
-		{name: "saved", trace: traces.Trace{Verb: traces.Save, Sent: traces.Value{Model: "facts", Body: []byte(`{"a":1}`)}}, request: `{"a":1}`},
-		{name: "none wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, bodies: export.NoBody, want: []string{"1 value left out"}},
-		{name: "failed wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, bodies: export.FailedBodies, want: []string{"1 value left out"}},
-		{name: "large", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}, want: []string{"more than 1048576"}},
-		{name: "large not wanted", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}, bodies: export.SmallBodies, want: []string{"1 value left out"}},
-		{name: "a file", trace: traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "file_content", Body: []byte(`{"size":3}`)}}, want: []string{"contents of files are not recorded"}},
-		{name: "from the cache", trace: traces.Trace{Verb: traces.Find, Served: traces.ByCache, Value: traces.Value{Model: "node", Body: []byte(`{}`)}}, want: []string{`"comment":"the bytes of bodies are not recorded"`}},
+		{name: "found", trace: traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "node", Body: []byte(`{"pw":"hunter2"}`)}}}, response: `{"pw":"(masked password, 7 B, tag 0a1b)"}`, want: []string{`"_text":"value"`, "masked, as json; the bytes of bodies are not recorded", `"compression":40`, `"size":60`, `"text":"no role for (masked password, 7 B, tag 0a1b)","_text":"message"`}},
+		{name: "saved", trace: traces.Trace{Verb: traces.Save, Values: &traces.Values{Sent: traces.Value{Model: "facts", Body: []byte(`{"a":1}`)}}}, request: `{"a":1}`},
+		{name: "none wanted", trace: traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "node", Body: []byte(`{}`)}}}, bodies: export.NoBody, want: []string{"1 value left out"}},
+		{name: "failed wanted", trace: traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "node", Body: []byte(`{}`)}}}, bodies: export.FailedBodies, want: []string{"1 value left out"}},
+		{name: "large", trace: traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}}, want: []string{"more than 1048576"}},
+		{name: "large not wanted", trace: traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "node", Body: []byte(`"` + strings.Repeat("x", export.MaxSmall) + `"`)}}}, bodies: export.SmallBodies, want: []string{"1 value left out"}},
+		{name: "a file", trace: traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "file_content", Body: []byte(`{"size":3}`)}}}, want: []string{"contents of files are not recorded"}},
+		{name: "from the cache", trace: traces.Trace{Verb: traces.Find, Served: traces.ByCache, Values: &traces.Values{Answer: traces.Value{Model: "node", Body: []byte(`{}`)}}}, want: []string{`"comment":"the bytes of bodies are not recorded"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -431,8 +431,11 @@ func TestHARBodies(t *testing.T) {
 			defer s.Close()
 			tr := tt.trace
 			tr.Start, tr.Indirection, tr.Key, tr.Outcome = start, "node", "web01", traces.Good
-			tr.Value.Format, tr.Sent.Format = "json", "json"
-			tr.Value.Size, tr.Sent.Size = len(tr.Value.Body), len(tr.Sent.Body)
+			values := *tr.Values
+			for _, v := range []*traces.Value{&values.Answer, &values.Sent} {
+				v.Format, v.Size = "json", len(v.Body)
+			}
+			tr.Values = &values
 			method := "GET"
 			if tr.Verb == traces.Save {
 				method = "PUT"
@@ -502,7 +505,7 @@ func TestBodies(t *testing.T) {
 		if i == 3 {
 			body = bytes.Repeat([]byte("x"), export.MaxSmall+1)
 		}
-		tr := &traces.Trace{Verb: traces.Find, Indirection: "node", Key: "k", Start: start, Outcome: o, Value: traces.Value{Model: "node", Format: "text", Size: len(body), Body: body}}
+		tr := &traces.Trace{Verb: traces.Find, Indirection: "node", Key: "k", Start: start, Outcome: o, Values: &traces.Values{Answer: traces.Value{Model: "node", Format: "text", Size: len(body), Body: body}}}
 		tr.ID = s.Begin(tr)
 		s.End(tr, nil)
 	}
@@ -535,11 +538,11 @@ func TestBodies(t *testing.T) {
 		var got []uint64
 		for _, id := range all(t, r) {
 			tr, err := r.Trace(id)
-			if err != nil || tr.Value.Digest == "" || tr.Value.Size == 0 {
-				t.Errorf("%s: #%d is %+v, %v", tt.bodies, id, tr.Value, err)
+			if err != nil || tr.Value().Digest == "" || tr.Value().Size == 0 {
+				t.Errorf("%s: #%d is %+v, %v", tt.bodies, id, tr.Value(), err)
 				continue
 			}
-			if _, err := r.Body(tr.Value); err == nil {
+			if _, err := r.Body(tr.Value()); err == nil {
 				got = append(got, id)
 			}
 		}

@@ -108,13 +108,13 @@ func (h *har) add(w io.Writer, r *request) error {
 		}
 		e := entryOf(r.trace, s, &x)
 		if r.trace.Verb == traces.Save && (x.Method == "PUT" || x.Method == "POST") {
-			text, what, comment := bodyText(r.sent, &r.trace.Sent)
+			text, what, comment := bodyText(r.sent, r.trace.Sent())
 			e.Request.Post = &harPost{MIME: traces.Header(x.Request, "Content-Type"), Params: []harPair{}, Text: text, What: what, Comment: comment}
 		}
 		c := &e.Response.Content
 		switch {
 		case i == answered:
-			c.Text, c.What, c.Comment = bodyText(r.value, &r.trace.Value)
+			c.Text, c.What, c.Comment = bodyText(r.value, r.trace.Value())
 		case x.Status >= 400 && traces.Header(x.Other, "message") != "":
 			c.Text, c.What = traces.Header(x.Other, "message"), "message"
 			c.Comment = "what the server wrote about the error in the body, redacted; the bytes of bodies are not recorded"
@@ -161,7 +161,7 @@ const notRecorded = "the bytes of bodies are not recorded"
 // bodyText returns what stands for the text of a body, what that is, and what
 // must be known of it. Of files nothing is kept but what they are, which is no
 // body.
-func bodyText(b []byte, v *traces.Value) (text, what, comment string) {
+func bodyText(b []byte, v traces.Value) (text, what, comment string) {
 	switch {
 	case v.Model == "file_content" || v.Model == "file_bucket_file":
 		return "", "", "contents of files are not recorded"

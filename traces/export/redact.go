@@ -30,6 +30,7 @@ var (
 	timeType   = reflect.TypeFor[time.Time]()
 	optionType = reflect.TypeFor[traces.Option]()
 	attrType   = reflect.TypeFor[traces.Attr]()
+	valuesType = reflect.TypeFor[*traces.Values]()
 )
 
 // copy copies a value deeply and redacts its texts, also those of fields that
@@ -45,6 +46,13 @@ func (m *redactor) copy(where string, from, to reflect.Value) {
 		to.Field(1).SetString(m.pair(where+" "+redacted, name, value))
 	case from.Kind() == reflect.String:
 		to.SetString(m.text(where, from.String()))
+	case from.Type() == valuesType:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.New(from.Type().Elem()))
+		m.copy(within(where, "value"), from.Elem().FieldByName("Answer"), to.Elem().FieldByName("Answer"))
+		m.copy(within(where, "sent"), from.Elem().FieldByName("Sent"), to.Elem().FieldByName("Sent"))
 	case from.Kind() == reflect.Struct:
 		for i := range from.NumField() {
 			m.copy(within(where, from.Type().Field(i).Name), from.Field(i), to.Field(i))

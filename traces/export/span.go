@@ -160,21 +160,21 @@ func describe(s *span, t *traces.Trace) {
 		{"indirtui.served", t.Served.String()},
 		{"indirtui.caller", t.Caller},
 		{"indirtui.story", traces.Story(t)},
-		{"indirtui.value.model", t.Value.Model},
-		{"indirtui.value.digest", t.Value.Digest},
+		{"indirtui.value.model", t.Value().Model},
+		{"indirtui.value.digest", t.Value().Digest},
 	} {
 		s.attr(a.key, a.value)
 	}
 	if t.RunGuessed {
 		s.attr("indirtui.run.guessed", true)
 	}
-	s.attr("indirtui.sent.model", t.Sent.Model)
-	s.attr("indirtui.sent.digest", t.Sent.Digest)
-	if t.Value.Size > 0 {
-		s.attr("indirtui.value.size", int64(t.Value.Size))
+	s.attr("indirtui.sent.model", t.Sent().Model)
+	s.attr("indirtui.sent.digest", t.Sent().Digest)
+	if t.Value().Size > 0 {
+		s.attr("indirtui.value.size", int64(t.Value().Size))
 	}
-	if t.Sent.Size > 0 {
-		s.attr("indirtui.sent.size", int64(t.Sent.Size))
+	if t.Sent().Size > 0 {
+		s.attr("indirtui.sent.size", int64(t.Sent().Size))
 	}
 	for _, o := range t.Options {
 		s.attr("puppet.option."+o.Name, o.Value)

@@ -103,7 +103,7 @@ func (*table) add(w io.Writer, r *request) error {
 	cells := []string{
 		strconv.FormatUint(t.ID, 10), t.Start.UTC().Format(time.RFC3339Nano), micros(t.Took), t.Outcome.String(), t.Verb.String(),
 		t.Indirection, t.Key, t.Environment, primary.Terminus, cache.Terminus, t.Served.String(), primary.Kind.String(), t.Run, t.Caller,
-		parent, strings.Join(t.Flags.Names(), " "), strconv.Itoa(max(t.Value.Size, t.Sent.Size)), mark, t.Error, traces.Story(t), guessed,
+		parent, strings.Join(t.Flags.Names(), " "), strconv.Itoa(max(t.Value().Size, t.Sent().Size)), mark, t.Error, traces.Story(t), guessed,
 	}
 	for i, c := range cells {
 		cells[i] = cell(c)

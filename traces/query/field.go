@@ -321,7 +321,7 @@ func size(c scope, test func(int64) bool) (passed, present bool) {
 	if t == nil {
 		return false, false
 	}
-	for _, v := range [...]*traces.Value{&t.Value, &t.Sent} {
+	for _, v := range [...]traces.Value{t.Value(), t.Sent()} {
 		if v.Model != "" {
 			passed, present = passed || test(int64(v.Size)), true
 		}

@@ -105,7 +105,7 @@ func demo() world {
 		0: {
 			Verb: traces.Find, Indirection: "node", Key: "web01.example.com", Outcome: traces.Good, Served: traces.ByTerminus,
 			Primary: slot("exec", traces.FromSetting), Took: 412 * time.Millisecond, Run: "8f3c", Caller: "agent", Environment: "production",
-			Start: now.Add(-2 * time.Hour), Value: traces.Value{Model: "node", Size: 1204},
+			Start: now.Add(-2 * time.Hour), Values: &traces.Values{Answer: traces.Value{Model: "node", Size: 1204}},
 		},
 		1: {
 			Verb: traces.Find, Indirection: "facts", Key: "web01.example.com", Outcome: traces.Hit, Served: traces.ByCache,

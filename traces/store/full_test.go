@@ -51,7 +51,7 @@ func TestWriteFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := s.Body(tr.Value); err != nil || string(b) != want {
+		if b, err := s.Body(tr.Value()); err != nil || string(b) != want {
 			t.Errorf("got %q, %v, want %q", b, err, want)
 		}
 	}

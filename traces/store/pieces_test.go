@@ -32,7 +32,7 @@ func TestPieces(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := content(int(id))
-			if b, err := s.Body(tr.Value); err != nil || string(b) != want || tr.Value.Digest != digest([]byte(want)) {
+			if b, err := s.Body(tr.Value()); err != nil || string(b) != want || tr.Value().Digest != digest([]byte(want)) {
 				t.Errorf("value %d: got %q, %v, want %q", id, b, err, want)
 			}
 		}

@@ -69,7 +69,7 @@ func check(tb testing.TB, b []byte) {
 			tb.Errorf("cut at %d: %v", len(b), err)
 			continue
 		}
-		if body, err := r.Body(tr.Value); err != nil || string(body) != fmt.Sprint("value ", row.ID-1) {
+		if body, err := r.Body(tr.Value()); err != nil || string(body) != fmt.Sprint("value ", row.ID-1) {
 			tb.Errorf("cut at %d: got value %q, %v", len(b), body, err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestLongLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := r.Body(got.Value); err != nil || string(b) != value {
+	if b, err := r.Body(got.Value()); err != nil || string(b) != value {
 		t.Errorf("got %d bytes, %v", len(b), err)
 	}
 	if got, err := r.Trace(2); err != nil || got.Notes[0].Text != value {
@@ -224,7 +224,7 @@ func FuzzOpenFile(f *testing.F) {
 			rows = rows[:r.Rows(0, rows)]
 			for _, row := range rows {
 				if tr, err := r.Trace(row.ID); err == nil {
-					_, _ = r.Body(tr.Value)
+					_, _ = r.Body(tr.Value())
 				}
 				r.Links(row.ID)
 			}

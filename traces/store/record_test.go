@@ -88,8 +88,8 @@ func TestRoundTrip(t *testing.T) {
 	var tr traces.Trace
 	next := 0
 	fill(reflect.ValueOf(&tr).Elem(), &next)
-	tr.Value.Body, tr.Sent.Body = []byte("the value"), []byte("sent \xff")
-	tr.Value.Pieces, tr.Sent.Pieces = nil, nil
+	tr.Values.Answer.Body, tr.Values.Sent.Body = []byte("the value"), []byte("sent \xff")
+	tr.Values.Answer.Pieces, tr.Values.Sent.Pieces = nil, nil
 	tr.Parent = 1
 	record(s, find("facts", "first"), nil)
 	tr.Previous = 1
@@ -105,7 +105,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []*traces.Value{&want.Value, &want.Sent} {
+	for _, v := range []*traces.Value{&want.Values.Answer, &want.Values.Sent} {
 		v.Digest = digest(v.Body)
 		v.Body = nil
 	}
@@ -115,7 +115,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, v := range []struct {
 		value traces.Value
 		want  string
-	}{{got.Value, "the value"}, {got.Sent, "sent \xff"}} {
+	}{{got.Value(), "the value"}, {got.Sent(), "sent \xff"}} {
 		if b, err := r.Body(v.value); err != nil || string(b) != v.want {
 			t.Errorf("got body %q, %v, want %q", b, err, v.want)
 		}
@@ -221,12 +221,12 @@ func TestDedupe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := s.Body(tr.Value); err != nil || string(b) != body || tr.Value.Size != len(body) {
-			t.Errorf("got %q, %v, size %d", b, err, tr.Value.Size)
+		if b, err := s.Body(tr.Value()); err != nil || string(b) != body || tr.Value().Size != len(body) {
+			t.Errorf("got %q, %v, size %d", b, err, tr.Value().Size)
 		}
 		tr, _ = s.Trace(long)
-		if _, err := s.Body(tr.Value); !errors.Is(err, store.ErrDropped) || tr.Value.Size != 400 {
-			t.Errorf("a body over the limit: got %v, size %d", err, tr.Value.Size)
+		if _, err := s.Body(tr.Value()); !errors.Is(err, store.ErrDropped) || tr.Value().Size != 400 {
+			t.Errorf("a body over the limit: got %v, size %d", err, tr.Value().Size)
 		}
 		if n := s.Stats().DroppedBodies; n != 1 {
 			t.Errorf("got %d dropped bodies, want 1", n)
@@ -588,7 +588,7 @@ func TestDropOrder(t *testing.T) {
 		if _, ok := s.Instance(id); ok {
 			return "instance"
 		}
-		if _, err := s.Body(tr.Value); err == nil {
+		if _, err := s.Body(tr.Value()); err == nil {
 			return "value"
 		}
 		return "detail"
@@ -675,7 +675,7 @@ func TestNeverDropped(t *testing.T) {
 					t.Errorf("#%d: %v", id, err)
 					continue
 				}
-				if b, err := s.Body(tr.Value); err != nil || string(b) != same {
+				if b, err := s.Body(tr.Value()); err != nil || string(b) != same {
 					t.Errorf("the value of #%d: got %d bytes, %v", id, len(b), err)
 				}
 			}

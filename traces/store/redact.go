@@ -17,21 +17,32 @@ import (
 // number of redactions. It may be called concurrently for one trace.
 func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	m := *t
-	value := &m.Value
-	if m.Verb == traces.Save {
-		value = &m.Sent
-	}
-	digest(&m.Value)
-	digest(&m.Sent)
-	if instance != nil && s.opts.Render != nil && value.Model == "" {
-		*value = s.render(&m, instance)
-	}
-	n := m.Value.Redacted + m.Sent.Redacted
+	n := s.values(&m, instance)
 	if s.opts.RedactText != nil {
 		n += redactTrace(&m, s.opts.RedactText)
 		n += s.redactSlot(&m.Primary) + s.redactSlot(&m.Cache)
 	}
 	return &m, n
+}
+
+// values gives m values of its own, with the rendered instance, and returns the
+// number of redactions in them.
+func (s *Store) values(m *traces.Trace, instance any) int {
+	if m.Values == nil && (instance == nil || s.opts.Render == nil) {
+		return 0
+	}
+	own := traces.Values{Answer: m.Value(), Sent: m.Sent()}
+	value := &own.Answer
+	if m.Verb == traces.Save {
+		value = &own.Sent
+	}
+	digest(&own.Answer)
+	digest(&own.Sent)
+	if instance != nil && s.opts.Render != nil && value.Model == "" {
+		*value = s.render(m, instance)
+	}
+	m.Values = &own
+	return own.Answer.Redacted + own.Sent.Redacted
 }
 
 // Redacted returns a redacted copy of t, which need not have ended.
@@ -175,9 +186,15 @@ func digest(v *traces.Value) {
 func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	text := func(s *string) { n += redactText(s, redact) }
 	for _, t := range []*string{
-		&m.Key, &m.Run, &m.Transaction, &m.Caller, &m.Indirection, &m.Environment, &m.Application, &m.Named, &m.Error, &m.FailedWith, &m.Value.Source, &m.Sent.Source,
+		&m.Key, &m.Run, &m.Transaction, &m.Caller, &m.Indirection, &m.Environment, &m.Application, &m.Named, &m.Error, &m.FailedWith,
 	} {
 		text(t)
+	}
+	if m.Values != nil {
+		own := *m.Values
+		text(&own.Answer.Source)
+		text(&own.Sent.Source)
+		m.Values = &own
 	}
 	for i := range m.Steps {
 		text(&m.Steps[i].Because.About)

@@ -53,7 +53,7 @@ func TestRotate(t *testing.T) {
 			}
 			if tr, err := s.Trace(n); err != nil {
 				t.Error(err)
-			} else if b, err := s.Body(tr.Value); err != nil || string(b) != text {
+			} else if b, err := s.Body(tr.Value()); err != nil || string(b) != text {
 				t.Errorf("the value: got %d bytes, %v", len(b), err)
 			}
 			onDisk := s.Stats().FileSize
@@ -90,7 +90,7 @@ func checkParts(t *testing.T, opts store.Options, most, requests int, text strin
 		found += r.Rows(first, rows)
 		if tr, err := r.Trace(last); err != nil {
 			t.Errorf("%s: %v", path, err)
-		} else if b, err := r.Body(tr.Value); err != nil || string(b) != text {
+		} else if b, err := r.Body(tr.Value()); err != nil || string(b) != text {
 			t.Errorf("%s does not stand for itself: got %d bytes, %v", path, len(b), err)
 		}
 		if notes := r.Notes(); len(notes) > 0 {

@@ -94,8 +94,12 @@ func (x *saving) add(id uint64) bool {
 		if x.edit.Trace != nil {
 			own = *x.edit.Trace(t)
 		}
-		x.body(&own, "value", &own.Value)
-		x.body(&own, "sent", &own.Sent)
+		if own.Values != nil {
+			values := *own.Values
+			own.Values = &values
+			x.body(&own, "value", &values.Answer)
+			x.body(&own, "sent", &values.Sent)
+		}
 		x.out = appendTrace(x.out, &own, l.Replays != 0)
 	} else {
 		if x.edit.Text != nil {

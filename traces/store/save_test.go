@@ -33,7 +33,7 @@ func TestSave(t *testing.T) {
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Errorf("%v (-saved +read):\n%s", err, d)
 		}
-		if b, err := r.Body(got.Value); err != nil || string(b) != "value 1" {
+		if b, err := r.Body(got.Value()); err != nil || string(b) != "value 1" {
 			t.Errorf("got %q, %v", b, err)
 		}
 	}

@@ -370,7 +370,7 @@ func headOf(t *traces.Trace, replay bool) head {
 		Environment: t.Environment, Run: t.Run, Transaction: t.Transaction, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
 		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Kind.String(), CacheSetBy: cache.Kind.String(),
-		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Touched: t.IsTouched(), Origin: origin, Fault: fault, Size: t.Value.Size,
+		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Touched: t.IsTouched(), Origin: origin, Fault: fault, Size: t.Value().Size,
 	}
 }
 
@@ -446,7 +446,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
 	})
-	return end(o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", &t.Value).value("sent", &t.Sent).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	return end(o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", t.Value()).value("sent", t.Sent()).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -469,7 +469,7 @@ func (o object) because(b traces.Because) object {
 	return o.str("why", b.Reason.String()).str("about", b.About)
 }
 
-func (o object) value(name string, v *traces.Value) object {
+func (o object) value(name string, v traces.Value) object {
 	if v.Model == "" && v.Format == "" && v.Digest == "" && v.Size == 0 && v.Redacted == 0 && v.Source == "" {
 		return o
 	}
@@ -543,7 +543,7 @@ func (l *line) trace() *traces.Trace {
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Transaction: l.Transaction, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
-		Outcome: l.outcome(), Served: serveds[l.Served], Notes: notesOf(l.Notes, l.About), Touched: l.Changes, Held: time.Duration(l.Held), Value: l.Value.value(), Sent: l.SentValue.value(),
+		Outcome: l.outcome(), Served: serveds[l.Served], Notes: notesOf(l.Notes, l.About), Touched: l.Changes, Held: time.Duration(l.Held), Values: l.values(),
 		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
 	}
 	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {
@@ -579,6 +579,14 @@ func slotOf(choices []lineChoice) (s traces.Slot) {
 		s = append(s, traces.Choice{Terminus: c.Terminus, Kind: sources[c.By], Source: c.Place, Why: c.Not, Note: c.Note, Setting: c.Setting, Symbol: c.Symbol, At: local(c.T)})
 	}
 	return s
+}
+
+// values returns what the line has of the answer and of what was sent, or nil.
+func (l *line) values() *traces.Values {
+	if l.Value == (lineValue{}) && l.SentValue == (lineValue{}) {
+		return nil
+	}
+	return &traces.Values{Answer: l.Value.value(), Sent: l.SentValue.value()}
 }
 
 func (v *lineValue) value() traces.Value {

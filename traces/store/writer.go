@@ -154,8 +154,8 @@ func (s *Store) forget(sl *slot) {
 		s.ring.safe[sl.id] = d
 	default:
 		if sl.valued {
-			s.release(&sl.trace.Value)
-			s.release(&sl.trace.Sent)
+			s.release(sl.trace.Value())
+			s.release(sl.trace.Sent())
 		}
 		s.lose(sl.id, r)
 	}
@@ -163,7 +163,7 @@ func (s *Store) forget(sl *slot) {
 
 // release drops one reference to a value in memory. The last one frees it;
 // freed is its size in bytes.
-func (s *Store) release(v *traces.Value) (freed int64) {
+func (s *Store) release(v traces.Value) (freed int64) {
 	if v.Digest == "" {
 		return 0
 	}
@@ -376,12 +376,15 @@ func (s *Store) processSlot(w *work, i int) {
 	if s.opts.Ended != nil {
 		s.opts.Ended(s, t)
 	}
-	s.keepBody(w, &t.Value)
-	s.keepBody(w, &t.Sent)
-	sl.trace, sl.done, sl.valued = t, true, t.Value.Digest != "" || t.Sent.Digest != ""
+	if v := t.Values; v != nil {
+		s.keepBody(w, &v.Answer)
+		s.keepBody(w, &v.Sent)
+		sl.valued = v.Answer.Digest != "" || v.Sent.Digest != ""
+	}
+	sl.trace, sl.done = t, true
 	sl.size = int64(unsafe.Sizeof(*t)) + sizeOf(t)
 	if sl.own && s.opts.Weigh == nil {
-		sl.body = 256 + 4*int64(t.Value.Size)
+		sl.body = 256 + 4*int64(t.Value().Size)
 	}
 	if s.opts.Once {
 		sl.instance, sl.body = nil, 0
@@ -536,7 +539,7 @@ func (s *Store) putSlot(w *work, i int) {
 	sl := w.slots[i]
 	if r, c := s.row(sl.id); r != nil {
 		r.line = w.offsets[i]
-		r.size = uint32(min(max(sl.trace.Value.Size, 0), 1<<32-1))
+		r.size = uint32(min(max(sl.trace.Value().Size, 0), 1<<32-1))
 		r.bits |= settled
 		origin, fault := firstFault(sl.trace)
 		r.origin, r.fault = c.intern(ofOrigin, origin), c.intern(ofFault, fault)
@@ -638,7 +641,7 @@ func (s *Store) dropBodies(over int64) (freed int64) {
 			continue
 		}
 		sl.valued = false
-		for _, v := range []*traces.Value{&sl.trace.Value, &sl.trace.Sent} {
+		for _, v := range [...]traces.Value{sl.trace.Value(), sl.trace.Sent()} {
 			if n := s.release(v); n > 0 {
 				freed += n
 				s.stats.droppedBodies++

@@ -486,7 +486,7 @@ func (c *Cache) open(id uint64) tea.Cmd {
 	switch {
 	case err != nil:
 		return screen.Warn(fmt.Sprintf("#%d: %v", id, err), "")
-	case t.Value.Model == "":
+	case t.Value().Model == "":
 		return screen.Send(screen.Open{Request: id, New: true})
 	}
 	v := value.New(c.env, t)

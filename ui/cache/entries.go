@@ -212,7 +212,7 @@ func (x *index) keep(old *index) {
 func (e *entry) matches(x *query.Expr, now time.Time) bool {
 	t := traces.Trace{
 		Verb: traces.Find, Indirection: e.Indirection, Key: e.Key, Start: e.Written, Took: 1, Outcome: traces.Good, Served: traces.ByTerminus,
-		Primary: traces.Slot{{Terminus: e.Terminus, Kind: traces.FromRequest}}, Value: traces.Value{Model: e.Indirection, Size: int(max(e.Size, 0))},
+		Primary: traces.Slot{{Terminus: e.Terminus, Kind: traces.FromRequest}}, Values: &traces.Values{Answer: traces.Value{Model: e.Indirection, Size: int(max(e.Size, 0))}},
 	}
 	if e.cached {
 		t.Served, t.Cache = traces.ByCache, t.Primary

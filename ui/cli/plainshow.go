@@ -174,9 +174,9 @@ func (x *plain) showValue(id uint64) error {
 	if err != nil {
 		return err
 	}
-	v := t.Value
+	v := t.Value()
 	if v.Model == "" {
-		v = t.Sent
+		v = t.Sent()
 	}
 	if v.Model == "" {
 		fmt.Fprintf(x.out, "#%d has no value\n", id)

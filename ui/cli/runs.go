@@ -54,9 +54,9 @@ func bodyOf(s *store.Store, t *traces.Trace) []byte {
 	var v traces.Value
 	switch {
 	case t.Verb == traces.Find && (t.Indirection == "catalog" || t.Indirection == "node"):
-		v = t.Value
+		v = t.Value()
 	case t.Verb == traces.Save && t.Indirection == "report":
-		v = t.Sent
+		v = t.Sent()
 	default:
 		return nil
 	}

@@ -94,10 +94,10 @@ func factsOfRequest(t *traces.Trace) widget.Facts {
 	if t.Named != "" {
 		f.Put(term.Attention, "named", t.Named+", although "+t.Key+" was asked for")
 	}
-	if t.Value.Model != "" || t.Value.Size > 0 {
-		f.Put(term.Plain, "value", fmt.Sprintf("%s, %s, %s", t.Value.Model, t.Value.Format, term.Bytes(int64(t.Value.Size))))
+	if t.Value().Model != "" || t.Value().Size > 0 {
+		f.Put(term.Plain, "value", fmt.Sprintf("%s, %s, %s", t.Value().Model, t.Value().Format, term.Bytes(int64(t.Value().Size))))
 	}
-	f.Put(term.Plain, "from", t.Value.Source)
+	f.Put(term.Plain, "from", t.Value().Source)
 	return append(f, factsOfOptions(t)...)
 }
 

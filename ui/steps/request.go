@@ -35,7 +35,7 @@ func (r *Request) Disabled(do screen.Action) string {
 	case screen.DiffGood:
 		return screen.ReasonIf(r.Links.LastGood == 0, "this key was never answered well before")
 	case screen.OpenValue, screen.CopyValue:
-		return screen.ReasonIf(r.Trace.Value.Model == "" && r.Trace.Sent.Model == "", "there is no value")
+		return screen.ReasonIf(r.Trace.Value().Model == "" && r.Trace.Sent().Model == "", "there is no value")
 	case screen.Break, screen.BreakIf:
 		return screen.ReasonIf(r.Env.Debugger == nil || r.Trace.ID == 0, "nothing can be held here")
 	case screen.Replay, screen.ReplayEdit:
@@ -124,7 +124,9 @@ func askReport(env *session.Env, t *traces.Trace) tea.Cmd {
 	return widget.AskFile(&env.Shared, widget.File{
 		Hint: "story [FILE]", Kinds: []string{"story"},
 		Name: func(string) string { return fmt.Sprintf("story-%d.txt", t.ID) },
-		Text: func(string) (string, int, error) { return Report(t, env.Zone), t.Value.Redacted + t.Sent.Redacted, nil },
+		Text: func(string) (string, int, error) {
+			return Report(t, env.Zone), t.Value().Redacted + t.Sent().Redacted, nil
+		},
 		Complete: func(text string) ([]screen.Completion, []string) {
 			if strings.HasPrefix("story", text) {
 				return kinds, nil

@@ -51,15 +51,17 @@ func render(model string, instance any) traces.Value {
 	return traces.Value{Model: model, Format: "json", Size: len(body), Body: []byte(body), Redacted: 1}
 }
 
+// answer is a body that record gives to the store as the answer.
+func answer(body []byte) *traces.Values { return &traces.Values{Answer: traces.Value{Body: body}} }
+
 func record(s *store.Store, tr traces.Trace) {
-	value := tr.Value.Body
-	tr.Value.Body = nil
+	value := tr.Value().Body
+	tr.Values = nil
 	tr.ID = s.Begin(&tr)
 	if value == nil {
 		s.End(&tr, nil)
 		return
 	}
-	tr.Value = traces.Value{}
 	s.End(&tr, Instance(value))
 }
 
@@ -122,7 +124,7 @@ func answered(at time.Time, verb traces.Verb, ind, key, terminus, cache string, 
 	tr.Steps[traces.CacheWrite] = question(traces.NotAsked, traces.NoCacheRouted, "", 0)
 	tr.Steps[traces.Filter] = question(traces.Unfiltered, traces.TerminusHasNoFilter, "", 0)
 	if verb == traces.Find {
-		tr.Value.Body = []byte(fmt.Sprintf(`{"name":%q,"environment":"production","parameters":{}}`, key))
+		tr.Values = answer([]byte(fmt.Sprintf(`{"name":%q,"environment":"production","parameters":{}}`, key)))
 	}
 	return tr
 }
@@ -136,7 +138,7 @@ func hit(at time.Time, ind, key, terminus, cache string, ms int) traces.Trace {
 	tr.Steps[traces.ExpirySet] = question(traces.NotAsked, traces.EarlierStepAnswered, "", 0)
 	tr.Steps[traces.CacheWrite] = question(traces.NotAsked, traces.EarlierStepAnswered, "", 0)
 	tr.Steps[traces.Filter] = question(traces.Unfiltered, traces.CacheNotFiltered, "", 0)
-	tr.Value.Body = []byte(fmt.Sprintf(`{"name":%q,"values":{"kernel":"Linux","os":{"family":"Debian"}}}`, key))
+	tr.Values = answer([]byte(fmt.Sprintf(`{"name":%q,"values":{"kernel":"Linux","os":{"family":"Debian"}}}`, key)))
 	return tr
 }
 
@@ -154,12 +156,12 @@ func eventful(at time.Time) []traces.Trace {
 	soft.Faults = []traces.Fault{{Origin: "terminus puppetdb › network", Step: traces.Terminus, Message: "Connection refused - connect(2) for puppetdb:8081", Path: "https://puppetdb:8081/pdb/cmd/v1"}}
 	plugins := answered(next(96), traces.Search, "file_metadata", "plugins", "rest", "", 203)
 	lost := answered(next(210), traces.Find, "file_metadata", "modules/app/a.conf", "rest", "", 12)
-	lost.Outcome, lost.Served, lost.Value.Body = traces.NilHidden, traces.ByNone, nil
+	lost.Outcome, lost.Served, lost.Values = traces.NilHidden, traces.ByNone, nil
 	lost.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFrom404, "Not Found: Could not find file_metadata modules/app/a.conf", 12)
 	lost.Notes = []traces.Remark{{Step: traces.Terminus, Explains: traces.AnAnswer, Text: "the server (puppet:8140) has no file_metadata modules/app/a.conf: 404"}}
 	facts := hit(next(21), "facts", web, "facter", "json", 2)
 	enc := answered(next(143), traces.Find, "node", "db07.example.com", "exec", "", 398)
-	enc.Outcome, enc.Served, enc.Value.Body, enc.Run = traces.NilHidden, traces.ByNone, nil, "9c02"
+	enc.Outcome, enc.Served, enc.Values, enc.Run = traces.NilHidden, traces.ByNone, nil, "9c02"
 	enc.RunGuessed = true
 	enc.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFromEmptyOutput, "/usr/local/bin/enc db07.example.com", 398)
 	enc.Spans = []traces.Span{{
@@ -202,7 +204,7 @@ func stale(at time.Time) traces.Trace {
 	tr.Flags = traces.IgnoreTerminus
 	tr.Steps[traces.Expiry] = question(traces.OK, traces.NoExpiryKept, "json", 0)
 	tr.Steps[traces.Terminus] = question(traces.NotAsked, traces.SkippedIgnoreTerminus, "agent", 0)
-	tr.Value.Body = []byte(catalog)
+	tr.Values = answer([]byte(catalog))
 	return tr
 }
 
@@ -234,7 +236,7 @@ func compile(at time.Time) traces.Trace {
 func inner(at time.Time) traces.Trace {
 	tr := answered(at, traces.Find, "node", "db07.example.com", "exec", "", 401)
 	tr.Run, tr.Caller, tr.Parent, tr.ParentStep = "9c02", "terminus", 41, traces.Terminus
-	tr.Outcome, tr.Served, tr.Value.Body = traces.NilHidden, traces.ByNone, nil
+	tr.Outcome, tr.Served, tr.Values = traces.NilHidden, traces.ByNone, nil
 	tr.Steps[traces.Terminus] = question(traces.Nothing, traces.NilFromEmptyOutput, "/usr/local/bin/enc db07.example.com", 401)
 	return tr
 }
@@ -243,6 +245,6 @@ func mine(at time.Time) traces.Trace {
 	tr := answered(at, traces.Find, "node", "db07.example.com", "plain", "", 0)
 	tr.Caller, tr.Run = "you", ""
 	tr.Primary = append(traces.Slot{{Terminus: "plain", Kind: traces.FromRequest, Source: "this request"}}, tr.Primary[0])
-	tr.Value.Body = []byte(`{"name":"db07.example.com","environment":"production","classes":[],"parameters":{}}`)
+	tr.Values = answer([]byte(`{"name":"db07.example.com","environment":"production","classes":[],"parameters":{}}`))
 	return tr
 }

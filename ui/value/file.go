@@ -170,8 +170,8 @@ func (f *File) gather() tea.Cmd {
 		var v traces.Value
 		switch {
 		case t != nil:
-			if v = t.Value; t.Verb == traces.Save {
-				v = t.Sent
+			if v = t.Value(); t.Verb == traces.Save {
+				v = t.Sent()
 			}
 			if body, err := env.Log.Body(v); err == nil {
 				v.Body = body
@@ -191,7 +191,7 @@ func (f *File) gather() tea.Cmd {
 		if other, id := metadataOf(env, t.Key); id != 0 {
 			at := fmt.Sprintf("as #%d answered at %s", id, env.Clock(other.Start))
 			facts = append(facts, widget.Fact{}, widget.Fact{Label: "METADATA", Text: at, Style: term.Quiet})
-			if body, err := env.Log.Body(other.Value); err == nil {
+			if body, err := env.Log.Body(other.Value()); err == nil {
 				for _, p := range pairsOf(body) {
 					put(p[0], p[1])
 				}
@@ -209,7 +209,7 @@ func metadataOf(env *session.Env, key string) (*traces.Trace, uint64) {
 		return nil, 0
 	}
 	for i := view.Len() - 1; i >= 0 && i > view.Len()-maxElsewhere; i-- {
-		if t, err := env.Log.Trace(view.At(i)); err == nil && t.Value.Model != "" {
+		if t, err := env.Log.Trace(view.At(i)); err == nil && t.Value().Model != "" {
 			return t, t.ID
 		}
 	}

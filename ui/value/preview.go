@@ -27,9 +27,9 @@ const (
 // PreviewOf reads the beginning of the value that a request was answered with, or of
 // what it sent.
 func PreviewOf(log session.Log, t *traces.Trace) *Preview {
-	p := &Preview{Value: t.Value, What: "answer"}
-	if t.Value.Model == "" && t.Sent.Model != "" {
-		p.Value, p.What = t.Sent, "sent"
+	p := &Preview{Value: t.Value(), What: "answer"}
+	if t.Value().Model == "" && t.Sent().Model != "" {
+		p.Value, p.What = t.Sent(), "sent"
 	}
 	switch {
 	case p.Empty():

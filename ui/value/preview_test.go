@@ -46,9 +46,8 @@ func TestPreview(t *testing.T) {
 			}()
 			tr := &traces.Trace{Verb: traces.Find, Indirection: "facts", Key: "web01"}
 			if tt.format != "" {
-				tr.Value = traces.Value{Model: "Facts", Format: tt.format, Body: []byte(tt.body), Size: len(tt.body)}
+				tr.Values = &traces.Values{Answer: traces.Value{Model: "Facts", Format: tt.format, Body: []byte(tt.body), Size: max(len(tt.body), tt.size)}}
 			}
-			tr.Value.Size = max(tr.Value.Size, tt.size)
 			got := value.PreviewOf(log, tr).Lines(1 << 16).Text()
 			if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 				t.Errorf("got %.300s\nwant %q and no %q", got, tt.want, tt.not)

@@ -66,11 +66,11 @@ type Value struct {
 
 // New shows the value that answered a request, or what a save sent.
 func New(env *session.Env, t *traces.Trace) *Value {
-	v := &Value{env: env, trace: t, value: t.Value, what: "value"}
+	v := &Value{env: env, trace: t, value: t.Value(), what: "value"}
 	v.list.Top, v.page.Paged = 1, true
 	v.search = widget.Search{Hint: "text in a key or a value", None: "not in this value", Find: v.find}
-	if t.Value.Model == "" && t.Sent.Model != "" {
-		v.value, v.what = t.Sent, "sent"
+	if t.Value().Model == "" && t.Sent().Model != "" {
+		v.value, v.what = t.Sent(), "sent"
 	}
 	return v
 }
@@ -174,7 +174,7 @@ func (v *Value) lookElsewhere() tea.Cmd {
 		var m othersFound
 		for _, who := range order {
 			if other, err := v.env.Log.Trace(last[who]); err == nil {
-				m.answers = append(m.answers, answer{who, other.ID, other.Start, other.Value.Digest})
+				m.answers = append(m.answers, answer{who, other.ID, other.Start, other.Value().Digest})
 			}
 		}
 		return screen.For{Screen: v, Msg: m}
@@ -498,7 +498,7 @@ func (v *Value) copies() []widget.Item {
 // CopyAll puts the whole value of a request on the clipboard.
 func CopyAll(env *session.Env, t *traces.Trace) tea.Cmd {
 	return func() tea.Msg {
-		body, err := env.Log.Body(t.Value)
+		body, err := env.Log.Body(t.Value())
 		if err != nil {
 			return screen.Toast{Text: "copy: " + Why(env.Log, err), Bad: true}
 		}

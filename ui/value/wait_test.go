@@ -16,7 +16,7 @@ import (
 // What is read in the background shows for how long.
 func TestReadingTakesLong(t *testing.T) {
 	t.Parallel()
-	trace := &traces.Trace{Verb: traces.Find, Value: traces.Value{Model: "facts", Size: 300}}
+	trace := &traces.Trace{Verb: traces.Find, Values: &traces.Values{Answer: traces.Value{Model: "facts", Size: 300}}}
 	for want, show := range map[string]func(*session.Env) screen.Screen{
 		"loading 300 B  2.0 s": func(env *session.Env) screen.Screen { return value.New(env, trace) },
 		"reading  2.0 s": func(env *session.Env) screen.Screen {
