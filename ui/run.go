@@ -216,6 +216,9 @@ func Run(ctx context.Context, cfg Config) Exit {
 		tea.WithFPS(fps(cfg.FPS)), tea.WithoutCatchPanics(),
 		tea.WithoutSignalHandler(), // signals end ctx; two handlers would wait for each other
 	}
+	if t, ok := out.(*terminal); ok {
+		options = append(options, tea.WithFilter(t.resized))
+	}
 	if !cfg.NoMouse {
 		options = append(options, tea.WithMouseCellMotion())
 	}
@@ -329,16 +332,32 @@ func executor(in io.Reader, out io.Writer) func(*exec.Cmd, tea.ExecCallback) tea
 	}
 }
 
-// A terminal is a file in which a write is not torn apart by another.
+// A terminal is a file in which a write is not torn apart by another, and takes
+// no more bytes than it must.
 type terminal struct {
 	*os.File
-	mu sync.Mutex
+	mu     sync.Mutex // guards what follows
+	screen term.Screen
 }
 
 func (t *terminal) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.File.Write(b)
+	if _, err := t.File.Write(t.screen.Draw(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// resized sees messages before Bubble Tea does, which then draws all lines: what
+// the terminal shows after its size has changed is not known.
+func (t *terminal) resized(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.WindowSizeMsg); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.screen.Forget()
+	}
+	return msg
 }
 
 // Report writes how the program ended, for the last lines on the terminal: what
