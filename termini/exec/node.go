@@ -21,6 +21,7 @@ import (
 var Node = indirector.Descriptor{
 	Indirection: "node",
 	Name:        "exec",
+	Party:       "the classifier",
 	Note:        "runs the classifier (ENC)",
 	Doc: "Asks a command, the external node classifier, and merges the facts of the same name into the parameters that it gives. " +
 		"The command gets the name of the node as its last argument and prints YAML: classes, parameters, environment. " +

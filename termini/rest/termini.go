@@ -264,7 +264,7 @@ var restNotes = map[string]string{
 // validated by the server.
 func descriptor(indirection, doc string, service client.Service, wrap func(*service) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
 	return indirector.Descriptor{
-		Indirection: indirection, Name: "rest", Note: restNotes[indirection], KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: wrap(nil),
+		Indirection: indirection, Name: "rest", Party: "the server", Note: restNotes[indirection], KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: wrap(nil),
 		Rules: []string{"IND-TERM-12", "REST-URL-06", "REST-FMT-09", "REST-CLI-09"},
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			t, err := newService(env, service)
