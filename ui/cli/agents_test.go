@@ -756,6 +756,6 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	}
 	term.keys("C-u").write("find file_metadata modules/demo/" + file + " env=staging opt.links=manage " + was[0]).keys("Enter")
 	term.wait("sent by you", " ok ").keys("Escape").wait("http.status=404")
-	term.keys("/", "C-u").write("env=staging").keys("Enter").wait("1 of ", "ok", "replay of       #"+was[1])
+	term.keys("/", "C-u").write("env=staging").keys("Enter").wait("1 of ", "ok", "replay of #"+was[1])
 	term.write("q").wait("recording:")
 }
