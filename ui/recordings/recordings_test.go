@@ -77,8 +77,8 @@ func FuzzWhat(f *testing.F) {
 	})
 }
 
-// Saving, and looking for what is masked, report how much is done. When they are
-// stopped nothing is left behind.
+// Saving reports how much is done, in every format. When it is stopped nothing is
+// left behind.
 func TestLongWork(t *testing.T) {
 	t.Parallel()
 	log := uitest.Site(t)
