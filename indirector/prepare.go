@@ -47,6 +47,9 @@ func (c *call) choose() bool {
 		c.to = c.x.own(c.to, &c.req)
 	}
 	c.live.Trace.Primary, c.live.Trace.Cache = c.to.route.Primary, c.to.route.Cache
+	if h := c.to.primaryHolder; h != nil && h.desc != nil {
+		c.live.Trace.Party = h.desc.Party
+	}
 	return true
 }
 

@@ -235,6 +235,8 @@ type Descriptor struct {
 	Indirection  string // "node"
 	Name         string // "exec", as Puppet spells it
 	Doc          string // its first sentence is the summary
+	Note         string // what matters when choosing it, in a few words; "" is what follows from the rest
+	Party        string // what users call it in a sentence: "the server"; "" is its name
 	Settings     []Setting
 	Rules        []string // that it keeps
 	KeepsExpiry  bool     // an expiration that was saved is found again (IND-EXP-05)

@@ -205,11 +205,26 @@ func storyOfAnswer(t *Trace) string {
 // subject is the terminus in a sentence that it begins: "the server", "terminus
 // json".
 func (t *Trace) subject() string {
-	name := t.chosen()
-	if called, ok := parties[name]; ok {
-		return called
+	if t.Party == "" && t.asksServer() {
+		return "the server"
 	}
-	return "terminus " + name
+	return cmp.Or(t.Party, "terminus "+t.chosen())
+}
+
+// asksServer reports whether the terminus itself, or the one that it chose, asked
+// over the network. What runs below other work is not its answer.
+func (t *Trace) asksServer() bool {
+	own := map[int]bool{0: true}
+	for i := range t.Spans {
+		switch s := &t.Spans[i]; {
+		case s.Step != Terminus || !own[s.Parent]:
+		case s.Kind == Network:
+			return true
+		case s.Kind == Choose:
+			own[s.ID] = true
+		}
+	}
+	return false
 }
 
 // chosen is the terminus that was asked: for a selector the one that it chose.
@@ -230,11 +245,6 @@ func (t *Trace) object() string {
 		return "exec"
 	}
 	return t.subject()
-}
-
-// parties are what users call some termini. "upstream" is the server of the demo.
-var parties = map[string]string{
-	"rest": "the server", "upstream": "the server", "puppetdb": "PuppetDB", "compiler": "the compiler", "exec": "the classifier", "facter": "facter",
 }
 
 // cache is "the cache (json)".

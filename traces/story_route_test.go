@@ -34,3 +34,37 @@ func TestStoryOfRoute(t *testing.T) {
 		}
 	}
 }
+
+// What a terminus is called is known by its descriptor, or else by what it did:
+// one that asked over the network asks a server, however it is named.
+func TestStoryOfParty(t *testing.T) {
+	t.Parallel()
+	get := traces.Span{ID: 2, Step: traces.Terminus, Kind: traces.Network, Name: "GET /"}
+	below := func(kind traces.Kind) []traces.Span {
+		get := get
+		get.Parent = 1
+		return []traces.Span{{ID: 1, Step: traces.Terminus, Kind: kind, Name: "selector", Answer: "rest"}, get}
+	}
+	early := get
+	early.Step = traces.Route
+	for _, tt := range []struct {
+		name, terminus, party, want string
+		spans                       []traces.Span
+	}{
+		{"by its descriptor", "upstream", "the server", "the server answered", nil},
+		{"another one", "puppetdb", "PuppetDB", "PuppetDB answered", []traces.Span{get}},
+		{"by an exchange", "site", "", "the server answered", []traces.Span{get}},
+		{"by the exchange of one that was chosen", "selector", "", "the server answered", below(traces.Choose)},
+		{"an exchange for something else", "site", "", "terminus site answered", below(traces.Nested)},
+		{"an exchange before it", "site", "", "terminus site answered", []traces.Span{early}},
+		{"unknown", "upstream", "", "terminus upstream answered", nil},
+	} {
+		tr := &traces.Trace{
+			Verb: traces.Find, Indirection: "catalog", Outcome: traces.Good, Served: traces.ByTerminus,
+			Primary: traces.Slot{{Terminus: tt.terminus, Kind: traces.FromSetting}}, Party: tt.party, Spans: tt.spans,
+		}
+		if got := traces.Story(tr); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

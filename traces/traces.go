@@ -604,8 +604,9 @@ type Trace struct {
 	Flags       Flags
 	Idle        Flags // flags that were given and changed nothing (gap L5)
 	Options     []Option
-	Primary     Slot // every candidate for the terminus, as the request found them
-	Cache       Slot // every candidate for the cache
+	Primary     Slot   // every candidate for the terminus, as the request found them
+	Cache       Slot   // every candidate for the cache
+	Party       string // what users call the terminus: "the server"; "" is its name
 	Start       time.Time
 	Took        time.Duration // without Held
 	Held        time.Duration // how long it, or what it asked, waited for the user

@@ -194,10 +194,10 @@ func (r *Model) title(on *screen.Abilities) term.Title {
 }
 
 func (r *Model) toastLine() term.Line {
-	var l term.Line
 	if r.toast.Text == "" {
-		return l
+		return r.workLine()
 	}
+	var l term.Line
 	style := term.Plain
 	if r.toast.Bad {
 		style = term.Attention

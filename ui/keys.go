@@ -185,7 +185,8 @@ func (r *Model) stop() tea.Cmd {
 	}
 	r.stopped = true
 	text := "ctrl+c again quits"
-	if r.cfg.Stop != nil && r.cfg.Stop() {
+	some := r.stopWorks()
+	if r.cfg.Stop != nil && r.cfg.Stop() || some {
 		text = "stopped; " + text
 	}
 	return tea.Batch(r.show(screen.Toast{Text: text}), r.env.After(toastFor, forget{}))

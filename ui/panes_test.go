@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"indirtui/ui"
+	"indirtui/ui/screen"
 	"indirtui/ui/term"
 	"indirtui/ui/uitest"
 )
@@ -32,6 +33,32 @@ func TestBroadFrames(t *testing.T) {
 				p.Exact().Golden(name)
 			})
 		}
+	}
+}
+
+// Links have the keys that go there in front, as they are now, and only those
+// that exist are there.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, keys string
+		remap      map[screen.Action][]string
+		side, foot []string
+		not        string
+	}{
+		{"all of them", "9k", nil, []string{"{ before #37 err  the same catalog", "} after  #39 ok   find file_con", "D good   #11 ok   1m before"}, []string{"{ #37 err  } #39 ok  D #11 ok 1m before"}, ""},
+		{"one", "7k k k k k", nil, []string{"} after #41 err  find catalog"}, []string{"- } #41 err"}, "before #"},
+		{"other keys", "9k", map[screen.Action][]string{screen.PrevInRun: {"P"}, screen.DiffGood: {"K"}}, []string{"P before #37 err  the same catalog", "K good   #11 ok"}, []string{"P #37 err  } #39 ok  K #11 ok"}, "D good"},
+		{"none", "", nil, nil, nil, "links"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := uitest.New(t, ui.Config{Log: uitest.Site(t), Remap: tt.remap}, 140, 40).Keys(strings.Fields(tt.keys)...).Want(tt.side...)
+			if tt.not != "" {
+				p.Not(tt.not)
+			}
+			p.Keys("enter").Want(tt.foot...)
+		})
 	}
 }
 

@@ -74,6 +74,7 @@ type Model struct {
 
 	hello   []string // shown at the start
 	toast   screen.Toast
+	works   []*work
 	toasts  int    // counts toasts, so that a later one is not hidden early
 	count   int    // of 5j
 	pending string // the key that waits for a letter: m ' g
@@ -290,6 +291,10 @@ func (r *Model) update(msg tea.Msg) tea.Cmd {
 		return r.env.Apply(msg)
 	case screen.For:
 		return msg.Screen.Update(msg.Msg)
+	case screen.Work:
+		return r.startWork(msg)
+	case worked:
+		return r.endWork(msg)
 	case screen.Background:
 		r.typeahead.free = append(r.typeahead.free, msg.Cmd)
 	case hideToast:

@@ -18,7 +18,7 @@ import (
 // Termini of certificate.
 var (
 	CertificateCA = indirector.Descriptor{
-		Indirection: "certificate", Name: "ca",
+		Indirection: "certificate", Name: "ca", Note: "those that this host's CA signed",
 		Doc: "The certificates that the CA of this host has signed, and under the name ca those of the CA. " +
 			"A save stores a certificate; with the option renew it is signed again, with a new number and validity, and the answer is the new one.",
 		Settings: ca.Settings, Rules: []string{"IND-EXP-05", "IND-KEY-01"}, KeepsExpiry: true, Type: (*signed)(nil),
@@ -27,7 +27,7 @@ var (
 		},
 	}
 	CertificateFile = indirector.Descriptor{
-		Indirection: "certificate", Name: "file",
+		Indirection: "certificate", Name: "file", Note: "those of this host",
 		Doc:      "The certificates of this host's ssldir, and under the name ca those of the CA that it trusts.",
 		Settings: []indirector.Setting{{Name: "certdir", Doc: "The directory."}, {Name: "localcacert", Doc: "The file of the name ca."}},
 		Rules:    []string{"IND-EXP-05", "IND-KEY-01"}, KeepsExpiry: true, Type: (*files)(nil),
@@ -42,7 +42,7 @@ var (
 // Termini of certificate_request.
 var (
 	RequestCA = indirector.Descriptor{
-		Indirection: "certificate_request", Name: "ca",
+		Indirection: "certificate_request", Name: "ca", Note: "those that wait for this host's CA",
 		Doc: "The requests that wait for the CA of this host. " +
 			"A save is checked, kept, and signed if autosign says so: true, a list of names, or a command that gets the request on its standard input.",
 		Settings: ca.Settings, Rules: []string{"IND-KEY-01", "IND-VAL-02"}, Type: (*requests)(nil),
@@ -51,7 +51,7 @@ var (
 		},
 	}
 	RequestFile = indirector.Descriptor{
-		Indirection: "certificate_request", Name: "file",
+		Indirection: "certificate_request", Name: "file", Note: "those of this host",
 		Doc:      "The requests that this host has made.",
 		Settings: []indirector.Setting{{Name: "requestdir", Doc: "The directory."}},
 		Rules:    []string{"IND-KEY-01"}, Type: (*files)(nil),
@@ -66,7 +66,7 @@ var (
 // Termini of certificate_revocation_list.
 var (
 	CRLCA = indirector.Descriptor{
-		Indirection: "certificate_revocation_list", Name: "ca",
+		Indirection: "certificate_revocation_list", Name: "ca", Note: "what this host's CA has revoked",
 		Doc:      "What the CA of this host has revoked, and what those that vouch for it have. A save takes newer lists of the latter; its own list only the CA writes. The key does not count.",
 		Settings: ca.Settings, Type: (*revoked)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
@@ -74,7 +74,7 @@ var (
 		},
 	}
 	CRLFile = indirector.Descriptor{
-		Indirection: "certificate_revocation_list", Name: "file",
+		Indirection: "certificate_revocation_list", Name: "file", Note: "the lists that this host goes by",
 		Doc:      "The revocation lists that this host goes by. The key does not count.",
 		Settings: []indirector.Setting{{Name: "hostcrl", Doc: "The file."}},
 		Type:     (*files)(nil),
@@ -214,7 +214,7 @@ type disabledCA struct{ file indirector.Verbs }
 
 func disabled(indirection, what string) indirector.Descriptor {
 	return indirector.Descriptor{
-		Indirection: indirection, Name: "disabled_ca",
+		Indirection: indirection, Name: "disabled_ca", Note: "for a server that is no CA",
 		Doc:         "For a server that is no CA: passes requests of this host on to the file terminus, and refuses those that come over the network. Nobody else's " + what + " are here.",
 		KeepsExpiry: indirection == "certificate", Type: (*disabledCA)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
@@ -422,7 +422,7 @@ func (t *status) Destroy(ctx context.Context, req *indirector.Request) (any, err
 
 // OCSPCA describes the ca terminus of ocsp.
 var OCSPCA = indirector.Descriptor{
-	Indirection: "ocsp", Name: "ca",
+	Indirection: "ocsp", Name: "ca", Note: "good, revoked or unknown, by the CA of this host",
 	Doc: "Says whether a certificate of the CA of this host is good, revoked or unknown, by its revocation list and its inventory. " +
 		"It is a save that answers: what is saved is the question. The key does not count.",
 	Settings: ca.Settings, Type: (*responder)(nil),

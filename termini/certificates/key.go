@@ -32,7 +32,7 @@ var keySettings = []indirector.Setting{
 
 func describeKey(name, doc string) indirector.Descriptor {
 	return indirector.Descriptor{
-		Indirection: "key", Name: name, Doc: doc + " They are never given over the network.",
+		Indirection: "key", Name: name, Note: "never given over the network", Doc: doc + " They are never given over the network.",
 		Settings: keySettings, Rules: []string{"IND-KEY-01"}, Type: (*keys)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			public, _ := env.Settings.Get("publickeydir")

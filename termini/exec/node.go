@@ -21,6 +21,8 @@ import (
 var Node = indirector.Descriptor{
 	Indirection: "node",
 	Name:        "exec",
+	Party:       "the classifier",
+	Note:        "runs the classifier (ENC)",
 	Doc: "Asks a command, the external node classifier, and merges the facts of the same name into the parameters that it gives. " +
 		"The command gets the name of the node as its last argument and prints YAML: classes, parameters, environment. " +
 		"No shell is involved. Puppet throws away what it writes to stderr; here the trace keeps it.",

@@ -19,6 +19,8 @@ import (
 var Facts = indirector.Descriptor{
 	Indirection: "facts",
 	Name:        "facter",
+	Party:       "facter",
+	Note:        "this host, whatever the key",
 	Doc: "Collects the facts of this host, whatever the key: the key only becomes their name. " +
 		"They have the shape of Facter 4 and are read in this process, with the external facts of Facter's directories and of the modules. " +
 		"Custom facts are Ruby; a facter command evaluates them. What could not be read is noted in the trace.",

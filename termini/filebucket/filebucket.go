@@ -34,6 +34,7 @@ import (
 var File = indirector.Descriptor{
 	Indirection: "file_bucket_file",
 	Name:        "file",
+	Note:        "in directories named by checksums",
 	Doc: "Keeps copies of files in directories named by their checksums. " +
 		"The option bucket_path names another bucket; diff_with=CHECKSUM compares two copies; list_all lists what is kept, between fromdate and todate. " +
 		"A save keeps the contents under the checksum that they have, whatever the key says, and records the path in the key.",

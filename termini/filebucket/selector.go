@@ -13,6 +13,7 @@ import (
 var BySelector = indirector.Descriptor{
 	Indirection: "file_bucket_file",
 	Name:        "selector",
+	Note:        "rest or file, by the protocol of the key",
 	Doc: "Chooses for each request: rest if the protocol of the key is https, which filebucket: stands for, else file. " +
 		"The trace says which, and why.",
 	Rules: []string{"TERM-FB-09", "IND-VAL-02"},

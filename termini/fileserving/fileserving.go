@@ -58,17 +58,17 @@ var (
 		Doc: "Looks at files of this machine. The key is an absolute path.",
 	}
 	MetadataServer = indirector.Descriptor{
-		Indirection: "file_metadata", Name: "file_server",
+		Indirection: "file_metadata", Name: "file_server", Note: "files below the mounts",
 		Settings: with(serverSettings, digestSetting), Rules: with(serverRules, metadataRules...), Type: (*Server)(nil), New: newServer,
 		Doc: "Looks at files below the mounts: those of fileserver.conf, and modules, plugins, pluginfacts, locales, scripts and tasks of the environment. The key is a mount and a path below it.",
 	}
 	MetadataHTTP = indirector.Descriptor{
-		Indirection: "file_metadata", Name: "http",
+		Indirection: "file_metadata", Name: "http", Note: "a web server; owner and mode stay unknown",
 		Settings: httpSettings, Rules: httpRules, Type: (*HTTP)(nil), New: newHTTP,
 		Doc: "Asks a web server with HEAD what it says of a file. Owner, group and mode stay unknown. The key is an address.",
 	}
 	MetadataSelector = indirector.Descriptor{
-		Indirection: "file_metadata", Name: "selector",
+		Indirection: "file_metadata", Name: "selector", Note: "one of the others, by the key",
 		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector,
 		Doc: "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
 	}
@@ -82,7 +82,7 @@ var (
 		Doc: "Reads files of this machine. The key is an absolute path.",
 	}
 	ContentServer = indirector.Descriptor{
-		Indirection: "file_content", Name: "file_server",
+		Indirection: "file_content", Name: "file_server", Note: "files below the mounts",
 		Settings: with(serverSettings, digestSetting), Rules: serverRules, Type: (*Server)(nil), New: newServer,
 		Doc: "Reads files below the mounts. The key is a mount and a path below it.",
 	}
@@ -92,7 +92,7 @@ var (
 		Doc: "Reads a file from a web server. Puppet 7 and 8 have no such terminus any more, though their selector still chooses it; this is what Puppet 6 did. The key is an address.",
 	}
 	ContentSelector = indirector.Descriptor{
-		Indirection: "file_content", Name: "selector",
+		Indirection: "file_content", Name: "selector", Note: "one of the others, by the key",
 		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector,
 		Doc: "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
 	}

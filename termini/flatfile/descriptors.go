@@ -72,11 +72,17 @@ func ofFiles[T any](indirection, name string, settings []indirector.Setting, con
 	if name == "yaml" {
 		rules = yamlRules
 	}
-	if indirection == "facts" {
+	var note string
+	switch indirection {
+	case "facts":
 		rules = append(queryRules, rules...)
+	case "report":
+		note = "the last report, and no other"
+	default:
+		note = "as a cache it never expires"
 	}
 	return indirector.Descriptor{
-		Indirection: indirection, Name: name, Doc: doc, Settings: settings, Rules: rules,
+		Indirection: indirection, Name: name, Note: note, Doc: doc, Settings: settings, Rules: rules,
 		KeepsExpiry: indirection == "facts", Type: (*T)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			t, err := construct(env)

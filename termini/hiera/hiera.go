@@ -22,6 +22,7 @@ import (
 var DataBinding = indirector.Descriptor{
 	Indirection: "data_binding",
 	Name:        "hiera",
+	Note:        "levels: global, environment, module",
 	Doc: "Looks a key up through the levels of hiera 5: the global layer, the environment, the module of the key. " +
 		"Files hiera.yaml of versions 3 and 4 are read, too. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
 		"The variables are those of the node that the option certname names, else of this host; the option merge is first, unique, hash or deep. " +

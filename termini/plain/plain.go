@@ -13,6 +13,7 @@ import (
 var Node = indirector.Descriptor{
 	Indirection: "node",
 	Name:        "plain",
+	Note:        "an empty node for every name",
 	Doc: "Answers every name with an empty node in the requested environment. " +
 		"Its parameters are the facts of the same name. It is the default: which classes a node gets is then written in manifests.",
 	Rules: []string{"IND-TERM-12"},

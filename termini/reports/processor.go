@@ -19,6 +19,8 @@ import (
 var Processor = indirector.Descriptor{
 	Indirection: "report",
 	Name:        "processor",
+	Party:       "terminus processor", // it may post to a server, but is none
+	Note:        "hands it to store, log, http",
 	Doc: "Hands a report to the processors that the setting reports names: store, log and http. " +
 		"One that fails does not stop the others, and the caller does not hear of it. The answer is the list of their names.",
 	Settings: append([]indirector.Setting{

@@ -249,11 +249,22 @@ func settings(more ...indirector.Setting) []indirector.Setting {
 	return append(all, more...)
 }
 
+// restNotes are what matters when choosing a rest terminus, where the summary is
+// long.
+var restNotes = map[string]string{
+	"catalog":            "asks a server, and sends it the facts",
+	"certificate":        "asks the CA",
+	"facts":              "save needs a server rule",
+	"file_metadata":      "files of a server",
+	"node":               "the agent learns its environment so",
+	"certificate_status": "has the CA sign and revoke",
+}
+
 // descriptor has what the termini have in common. Forwarded requests were
 // validated by the server.
 func descriptor(indirection, doc string, service client.Service, wrap func(*service) indirector.Terminus, more ...indirector.Setting) indirector.Descriptor {
 	return indirector.Descriptor{
-		Indirection: indirection, Name: "rest", KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: wrap(nil),
+		Indirection: indirection, Name: "rest", Party: "the server", Note: restNotes[indirection], KeepsExpiry: indirection == "facts", Doc: doc, Settings: settings(more...), REST: true, Type: wrap(nil),
 		Rules: []string{"IND-TERM-12", "REST-URL-06", "REST-FMT-09", "REST-CLI-09"},
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			t, err := newService(env, service)

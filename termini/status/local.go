@@ -12,6 +12,7 @@ import (
 var Local = indirector.Descriptor{
 	Indirection: "status",
 	Name:        "local",
+	Note:        "this process is alive",
 	Doc:         "Says that this process is alive, and which version of Puppet it behaves like. Puppet 7 has it no more.",
 	Rules:       []string{"IND-TERM-12"},
 	Type:        (*Terminus)(nil),

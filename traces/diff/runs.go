@@ -61,9 +61,12 @@ func Runs(ctx context.Context, a, b Set, o Options) (*Report, error) {
 		}
 	}
 	taken := make(map[uint64]bool, len(right))
-	for _, id := range left {
+	for i, id := range left {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if o.Progress != nil {
+			o.Progress(i, len(left))
 		}
 		row, ok := a.Log.Row(id)
 		if !ok {

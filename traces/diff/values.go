@@ -64,6 +64,9 @@ type Options struct {
 	// Apart is set if the sides were redacted under different salts, as two
 	// recordings are: equal secrets then have different tags.
 	Apart bool
+	// Progress is called by Runs with how many requests of all are compared. May be
+	// nil.
+	Progress func(done, total int)
 }
 
 // compareJSON compares two values that are written as JSON. Hashes are compared by

@@ -39,6 +39,7 @@ package export
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -135,6 +136,17 @@ type Options struct {
 	// Redact redacts a text and returns the number of redactions. It is
 	// required.
 	Redact func(string) (string, int)
+	// Step is called for each request with how many of all are done; an error
+	// ends the export. May be nil.
+	Step func(done, total int) error
+}
+
+// step reports that so many of all requests are done.
+func (o *Options) step(done, total int) error {
+	if o.Step == nil {
+		return nil
+	}
+	return o.Step(done, total)
 }
 
 // A Redaction is something redacted in an export.
@@ -251,7 +263,10 @@ func Write(w io.Writer, s *store.Store, ids []uint64, o Options) (Report, error)
 	if err := f.begin(out); err != nil {
 		return x.report, err
 	}
-	for _, id := range ids {
+	for i, id := range ids {
+		if err := o.step(i, len(ids)); err != nil {
+			return x.report, err
+		}
 		r, err := x.take(id, o.Format == JSONL || o.Format == HAR)
 		if err != nil {
 			return x.report, err
@@ -292,7 +307,8 @@ func Save(f store.File, s *store.Store, ids []uint64, o Options) (Report, error)
 			m.id = id
 			return m.text(where, text)
 		},
-		End: func() string { return x.report.summary() },
+		Step: func(done int) error { return o.step(done, len(ids)) },
+		End:  func() string { return x.report.summary() },
 	})
 	return x.report, err
 }
@@ -468,9 +484,21 @@ func SelectOn(s *store.Store, expression string, on *Screen) ([]uint64, error) {
 
 // Loaded waits until a recording has been read to its end.
 func Loaded(s *store.Store) error {
+	return Load(context.Background(), s, func(_, _ int64) {})
+}
+
+// Load is like Loaded, but reports how many bytes of all have been read, and ends
+// with ctx, whose error it then returns.
+func Load(ctx context.Context, s *store.Store, progress func(done, total int64)) error {
 	for done, total := s.Loading(); done < total; done, total = s.Loading() {
-		if _, ok := <-s.Changed(); !ok {
-			return nil
+		progress(done, total)
+		select {
+		case _, ok := <-s.Changed():
+			if !ok {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil

@@ -186,7 +186,7 @@ func digest(v *traces.Value) {
 func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	text := func(s *string) { n += redactText(s, redact) }
 	for _, t := range []*string{
-		&m.Key, &m.Run, &m.Transaction, &m.Caller, &m.Indirection, &m.Environment, &m.Application, &m.Named, &m.Error, &m.FailedWith,
+		&m.Key, &m.Run, &m.Transaction, &m.Caller, &m.Indirection, &m.Environment, &m.Application, &m.Named, &m.Party, &m.Error, &m.FailedWith,
 	} {
 		text(t)
 	}

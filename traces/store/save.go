@@ -20,6 +20,9 @@ type Edit struct {
 	// Text returns a comment to save, or the key, run, caller, origin or fault of
 	// a request without detail. Where is its name.
 	Text func(id uint64, where, text string) string
+	// Step is called after each request with how many are done; an error ends the
+	// saving.
+	Step func(done int) error
 	// End returns the last event of the recording; may be "".
 	End func() string
 }
@@ -51,9 +54,14 @@ func (s *Store) SaveEdited(f File, ids []uint64, edit Edit) (n int, err error) {
 	w := bufio.NewWriterSize(f, 1<<20)
 	x := saving{s: s, edit: edit, written: map[bodyKey]bool{}}
 	x.out = appendHeader(nil, s.opts.Now(), s.opts.Source)
-	for _, id := range ids {
+	for i, id := range ids {
 		if x.add(id) {
 			n++
+		}
+		if edit.Step != nil {
+			if err := edit.Step(i + 1); err != nil {
+				return n, err
+			}
 		}
 		if _, err := w.Write(x.out); err != nil {
 			return n, err

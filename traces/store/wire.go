@@ -55,6 +55,7 @@ type line struct {
 	Value       lineValue    `json:"value"`
 	SentValue   lineValue    `json:"sent"`
 	Named       string       `json:"named"`
+	Party       string       `json:"party"`
 	Failed      uint64       `json:"failed"`
 	FailedWith  string       `json:"failedwith"`
 	Error       string       `json:"error"`
@@ -446,7 +447,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
 	})
-	return end(o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", t.Value()).value("sent", t.Sent()).str("named", t.Named).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	return end(o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", t.Value()).value("sent", t.Sent()).str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -544,7 +545,7 @@ func (l *line) trace() *traces.Trace {
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: notesOf(l.Notes, l.About), Touched: l.Changes, Held: time.Duration(l.Held), Values: l.values(),
-		Named: l.Named, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
+		Named: l.Named, Party: l.Party, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
 	}
 	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {
 		t.Traceparent = &p

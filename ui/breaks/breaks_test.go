@@ -144,6 +144,52 @@ func TestHeld(t *testing.T) {
 	p.Sync().Not("HELD 3")
 }
 
+// A value that is injected has lines, as one that is edited: what is wrong with it
+// is shown where it is written, and it may be written in an editor.
+func TestInjectValue(t *testing.T) {
+	t.Parallel()
+	h := newTestEngine(t)
+	h.add(t, "before terminus do hold")
+	h.hold("web01")
+	p := place(t, h).Keys("G", "enter").Want("HELD before 5 terminus").Keys("i", "v")
+	p.Want("answer this", "line 1 of 1", "ctrl+d takes it", "ctrl+o in your editor", "or @FILE")
+	p.Keys("ctrl+d").Want("which value?")
+	p.Paste("{\"name\": \"web01\",\n \"values\":\n")
+	p.Keys("ctrl+d").Want("line 3 of 3", "Could not intern")
+	p.Paste(" {\"role\": \"a b\"}}").Want("line 3 of 3").Keys("ctrl+d")
+	p.Sync().Want("#1 injected value").Not("line 3 of 3")
+	h.debugger.SetOff(true)
+	h.asked.Wait()
+	tr, err := h.log.Trace(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Served != traces.ByInjection {
+		t.Errorf("it was answered by %v: %s", tr.Served, traces.Story(tr))
+	}
+}
+
+// The rest of what can be injected is one line, or none.
+func TestInject(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"n"}, "#1 injected nil"},
+		{[]string{"e", "enter"}, `#1 injected error "connection refused"`},
+		{[]string{"4", "enter"}, "#1 injected http code 404"},
+		{[]string{"v", "@", "/nowhere.json yaml", "ctrl+d"}, "read the value: stat /nowhere.json: no such file"},
+		{[]string{"v", "@", "/nowhere.json latin", "ctrl+d"}, `"latin" is not understood`},
+	} {
+		h := newTestEngine(t)
+		h.add(t, "before terminus do hold")
+		h.hold("web01")
+		p := place(t, h).Keys("G", "enter", "i").Keys(tt.keys...)
+		p.Sync().Want(tt.want)
+	}
+}
+
 func TestHundreds(t *testing.T) {
 	t.Parallel()
 	h := newTestEngine(t)

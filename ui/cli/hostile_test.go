@@ -242,7 +242,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, text string, body []byte) {
 		var out bytes.Buffer
-		w := &lines{out: &out, runs: make(map[string]*traces.RunStory)}
+		w := &lines{out: &out, runs: make(map[string]*runStory)}
 		r := rand.New(rand.NewPCG(seed, 17))
 		for i, indirection := range []string{"node", "catalog", text, "report"} {
 			tr := uitest.HostileTrace(r, i)

@@ -184,6 +184,8 @@ func (r *runner) receive(m reply) {
 		for _, do := range msg {
 			r.start(m.job, do)
 		}
+	case screen.Work:
+		r.start(m.job, func() tea.Msg { return msg.Do(r.ctx, func(_, _ int64) {}) })
 	case screen.Background:
 		r.start(m.job, msg.Cmd)
 	case screen.For:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -510,19 +511,30 @@ type lines struct {
 	queue chan func()
 	done  chan struct{}
 	lost  int
-	runs  map[string]*traces.RunStory
+	runs  map[string]*runStory
 }
 
 // waiting is how many lines may wait for the reader of the output. More are
 // dropped and counted: requests do not wait.
 const waiting = 10_000
 
-// over is how long a run may be silent before its story is printed without the
-// report.
-const over = time.Minute
+// A runStory is the story of a run that may go on.
+type runStory struct {
+	traces.RunStory
+	printed bool // and nothing has come since
+}
+
+const (
+	// over is how long a run may be silent before its story is printed without
+	// the report. An agent may be busy for longer with what needs no server: if its
+	// report comes then, the story is printed once more.
+	over = time.Minute
+	// forgotten is how long a run may be silent before nothing more of it is expected.
+	forgotten = time.Hour
+)
 
 func newLines(out interface{ Write([]byte) (int, error) }) *lines {
-	w := &lines{out: out, queue: make(chan func(), waiting), done: make(chan struct{}), runs: make(map[string]*traces.RunStory)}
+	w := &lines{out: out, queue: make(chan func(), waiting), done: make(chan struct{}), runs: make(map[string]*runStory)}
 	go w.write()
 	return w
 }
@@ -535,12 +547,12 @@ func (w *lines) write() {
 		select {
 		case do, ok := <-w.queue:
 			if !ok {
-				w.printRuns(func(*traces.RunStory) bool { return true })
+				w.printRuns(func(*runStory) bool { return true })
 				return
 			}
 			do()
 		case now := <-tick.C:
-			w.printRuns(func(r *traces.RunStory) bool { return now.Sub(r.Last()) > over })
+			w.look(now)
 		}
 	}
 }
@@ -569,23 +581,32 @@ func (w *lines) run(t *traces.Trace, body []byte) {
 	}
 	r := w.runs[t.Run]
 	if r == nil {
-		r = new(traces.RunStory)
+		r = new(runStory)
 		w.runs[t.Run] = r
 	}
 	r.Add(t, body)
+	r.printed = false
 	if r.Done() {
-		w.printRuns(func(other *traces.RunStory) bool { return other == r })
+		w.printRuns(func(other *runStory) bool { return other == r })
+		delete(w.runs, t.Run)
 	}
 }
 
-// printRuns prints the stories of the runs that are over.
-func (w *lines) printRuns(isOver func(*traces.RunStory) bool) {
-	for name, r := range w.runs {
-		if isOver(r) {
-			if !r.Single() {
-				fmt.Fprintln(w.out, clean(r.String()))
-			}
-			delete(w.runs, name)
+// look prints the stories of the runs that have been silent for long.
+func (w *lines) look(now time.Time) {
+	w.printRuns(func(r *runStory) bool { return now.Sub(r.Last()) > over })
+	maps.DeleteFunc(w.runs, func(_ string, r *runStory) bool { return now.Sub(r.Last()) > forgotten })
+}
+
+// printRuns prints the stories of the runs that are over and were not printed.
+func (w *lines) printRuns(isOver func(*runStory) bool) {
+	for _, r := range w.runs {
+		if r.printed || !isOver(r) {
+			continue
+		}
+		r.printed = true
+		if !r.Single() {
+			fmt.Fprintln(w.out, clean(r.String()))
 		}
 	}
 }

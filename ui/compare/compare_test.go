@@ -122,7 +122,54 @@ func TestRunsTakeLong(t *testing.T) {
 	r := both[0]().(screen.Push).Screen
 	r.Resize(80, 20)
 	clock.Pass(2 * time.Second)
-	if got := r.View().Text(); !strings.Contains(got, "reading both sides  2.0 s") {
+	if got := r.View().Text(); !strings.Contains(got, "reading both sides  2.0 s  ctrl+c stops it") {
 		t.Error(got)
+	}
+}
+
+// A log that a comparison waits for until it is let go.
+type heldLog struct {
+	session.Log
+	reads, goOn chan struct{}
+}
+
+func (l heldLog) Row(id uint64) (session.Row, bool) {
+	if id == 2 {
+		l.reads <- struct{}{}
+		<-l.goOn
+	}
+	return l.Log.Row(id)
+}
+
+// A comparison that takes long shows how much of it is done, and is stopped by a
+// key; another one begins anew.
+func TestRunsAreStopped(t *testing.T) {
+	t.Parallel()
+	clock := uitest.NewClock()
+	log := heldLog{uitest.Site(t), make(chan struct{}), make(chan struct{})}
+	env := &session.Env{Shared: clock.Shared(), Log: log}
+	set := diff.Set{Log: log, Name: "now", IDs: []uint64{1, 3, 2, 4, 5}}
+	both := compare.Sets(t.Context(), env, set, diff.Set{Log: log.Log, Name: "then", IDs: []uint64{1}}, false)().(tea.BatchMsg)
+	r := screen.AbilitiesOf(both[0]().(screen.Push).Screen)
+	r.Resize(80, 20)
+	begin := both[1]().(tea.BatchMsg)
+	ended := make(chan tea.Msg)
+	go func() { ended <- begin[1]().(screen.Background).Cmd() }()
+	<-log.reads
+	clock.Pass(2 * time.Second)
+	if got := r.View().Text(); !strings.Contains(got, "======---------- 40%  reading both sides  2.0 s  ctrl+c stops it") {
+		t.Errorf("while it goes on: %q", got)
+	}
+	if why := r.Disabled(screen.Stop); why != "" {
+		t.Fatalf("it cannot be stopped: %s", why)
+	}
+	r.Handle(screen.Command{Action: screen.Stop})
+	close(log.goOn)
+	r.Update((<-ended).(screen.For).Msg)
+	if got := r.View().Text(); !strings.Contains(got, "stopped by you") {
+		t.Errorf("when it was stopped: %q", got)
+	}
+	if r.Disabled(screen.Stop) != screen.Unknown {
+		t.Error("what was stopped can be stopped again")
 	}
 }

@@ -2,9 +2,11 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -24,6 +26,8 @@ type Runs struct {
 	besides       []string // rules besides those of the user
 	report        *diff.Report
 	wait          widget.Wait
+	done, total   *atomic.Int64      // requests of the comparison that goes on
+	stop          context.CancelFunc // ends it; nil if none goes on
 	err           error
 	width, height int
 	list          widget.Table
@@ -32,6 +36,7 @@ type Runs struct {
 var _ screen.Screen = (*Runs)(nil)
 
 type runsCompared struct {
+	done   *atomic.Int64 // of which comparison
 	report *diff.Report
 	err    error
 }
@@ -52,11 +57,21 @@ func Replayed(ctx context.Context, env *session.Env, then, now []uint64) tea.Cmd
 }
 
 func (r *Runs) again() tea.Cmd {
-	o := diff.Options{Ignore: slices.Concat(r.besides, r.env.Ignored), Apart: r.apart}
+	if r.stop != nil {
+		r.stop() // what it compares is not wanted any more
+	}
+	ctx, stop := context.WithCancel(r.ctx)
+	done, total := new(atomic.Int64), new(atomic.Int64)
+	r.stop, r.done, r.total, r.err = stop, done, total, nil
+	o := diff.Options{Ignore: slices.Concat(r.besides, r.env.Ignored), Apart: r.apart, Progress: func(n, of int) {
+		done.Store(int64(n))
+		total.Store(int64(of))
+	}}
 	a, b := r.a, r.b
 	return tea.Batch(r.wait.Begin(&r.env.Shared, r), screen.Later(func() tea.Msg {
-		report, err := diff.Runs(r.ctx, a, b, o)
-		return screen.For{Screen: r, Msg: runsCompared{report, err}}
+		defer stop()
+		report, err := diff.Runs(ctx, a, b, o)
+		return screen.For{Screen: r, Msg: runsCompared{done, report, err}}
 	}))
 }
 
@@ -75,9 +90,12 @@ func (r *Runs) Update(msg tea.Msg) tea.Cmd {
 	if cmd, is := r.wait.Tick(msg); is {
 		return cmd
 	}
-	if m, ok := msg.(runsCompared); ok {
+	if m, ok := msg.(runsCompared); ok && m.done == r.done {
 		r.wait.End()
-		r.report, r.err = m.report, m.err
+		r.stop, r.report, r.err = nil, m.report, m.err
+		if errors.Is(m.err, context.Canceled) {
+			r.err = errors.New("stopped by you")
+		}
 		if r.report != nil {
 			r.list.SetLen(len(r.report.Requests))
 		}
@@ -90,6 +108,8 @@ func (r *Runs) Disabled(do screen.Action) string {
 	switch {
 	case widget.Moves(do):
 		return ""
+	case do == screen.Stop:
+		return screen.ReasonIf(r.stop == nil, screen.Unknown)
 	case do == screen.Enter:
 		return screen.ReasonIf(!some, "nothing differs")
 	case do == screen.NextDiff, do == screen.PrevDiff:
@@ -108,6 +128,8 @@ func (r *Runs) Hints() []screen.Action {
 
 func (r *Runs) Handle(a screen.Command) tea.Cmd {
 	switch a.Action {
+	case screen.Stop:
+		r.stop()
 	case screen.NextDiff:
 		r.list.Move(a.Times())
 	case screen.PrevDiff:
@@ -159,7 +181,12 @@ func (r *Runs) View() term.Lines {
 	case r.err != nil:
 		return term.Lines{{}, term.Of(term.Failed, "   "+r.err.Error())}
 	case r.report == nil:
-		return widget.Waiting(&r.wait, "reading both sides")
+		l := term.Of(term.Plain, "   ")
+		r.wait.PutPart(&l, term.Quiet, "reading both sides", r.done.Load(), r.total.Load())
+		if b := r.env.Keys.Of(screen.Stop, r.Scope()); b != nil && r.wait.Long() {
+			l.Put(term.Quiet, "  "+b.Key()+" stops it")
+		}
+		return term.Lines{{}, l}
 	}
 	rep := r.report
 	both := term.Of(term.Quiet, fmt.Sprintf(" %d requests are in both, paired by what they ask; + only B   - only A   ~ differs", rep.Compared))

@@ -106,8 +106,7 @@ func (c *Console) compareFiles(paths []string) tea.Cmd {
 	if len(paths) > 1 {
 		b = paths[1]
 	}
-	return screen.Later(func() tea.Msg {
-		sets, err := recordings.Both(ctx, o, a, b)
+	return recordings.Both(ctx, o, a, b, func(sets [2]diff.Set, err error) tea.Msg {
 		if err != nil {
 			return screen.For{Screen: c, Msg: warned(err.Error())}
 		}

@@ -47,8 +47,10 @@ func newEngine(t *testing.T, script string) *fake {
 	instances := map[string]indirector.Instance{"web01.example.com": node("web01.example.com"), "db07.example.com": node("db07.example.com")}
 	h.exec = terminustest.NewScript(t, script, instances)
 	other := terminustest.NewScript(t, "find * → found\nsearch * → nil\nhead * → true\nsave * → 0\ndestroy * → 1", instances)
+	enc := h.exec.Descriptor("node", "exec")
+	enc.Party = "the classifier"
 	reg, err := indirector.NewRegistry(termini.Specs(), []indirector.Descriptor{
-		h.exec.Descriptor("node", "exec"), other.Descriptor("node", "plain"), other.Descriptor("node", "yaml"),
+		enc, other.Descriptor("node", "plain"), other.Descriptor("node", "yaml"),
 		other.Descriptor("facts", "yaml"), other.Descriptor("catalog", "json"),
 	})
 	if err != nil {

@@ -29,6 +29,8 @@ const softWriteFailure = "soft_write_failure"
 var PuppetDB = indirector.Descriptor{
 	Indirection: "facts",
 	Name:        "puppetdb",
+	Party:       "PuppetDB",
+	Note:        "sends to PuppetDB",
 	Doc:         "Sends facts to the PuppetDB of the demo site. It finds nothing there.",
 	Settings: []indirector.Setting{
 		{Name: "upstream_url", Doc: "The web server of the demo site."},

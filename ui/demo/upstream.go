@@ -21,6 +21,8 @@ import (
 var Upstream = indirector.Descriptor{
 	Indirection: "catalog",
 	Name:        "upstream",
+	Party:       "the server",
+	Note:        "fetches from a web server",
 	Doc:         "Looks up the node and fetches its catalog from the web server of the demo site.",
 	Settings:    []indirector.Setting{{Name: "upstream_url", Doc: "The web server of the demo site."}},
 	Type:        (*upstream)(nil),

@@ -254,8 +254,7 @@ func (r *Recordings) diff(f *store.Info) tea.Cmd {
 		base, other = other, ""
 	}
 	ctx, o := r.ctx, r.o
-	return screen.Later(func() tea.Msg {
-		sets, err := Both(ctx, o, base, other)
+	return Both(ctx, o, base, other, func(sets [2]diff.Set, err error) tea.Msg {
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
@@ -263,9 +262,16 @@ func (r *Recordings) diff(f *store.Info) tea.Cmd {
 	})
 }
 
-// Both opens two recordings to be compared; "" is what is shown now. They are
-// closed when ctx ends. It may take long.
-func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err error) {
+// Both is the command that opens two recordings to be compared, and sends the
+// message that then makes of them; "" is what is shown now. They are closed when
+// ctx ends.
+func Both(ctx context.Context, o Options, a, b string, then func([2]diff.Set, error) tea.Msg) tea.Cmd {
+	return screen.Send(screen.Work{Words: "reading recordings", Do: func(working context.Context, progress func(done, total int64)) tea.Msg {
+		return then(both(ctx, o, a, b, func(s *store.Store) error { return export.Load(working, s, progress) }))
+	}})
+}
+
+func both(ctx context.Context, o Options, a, b string, load func(*store.Store) error) (sets [2]diff.Set, err error) {
 	var opened []*store.Store
 	for i, path := range [2]string{a, b} {
 		sets[i] = diff.Set{Log: o.Log, Name: "now"}
@@ -275,7 +281,7 @@ func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err er
 		s, err := store.OpenFile(path)
 		if err == nil {
 			opened = append(opened, s)
-			err = export.Loaded(s)
+			err = load(s)
 		}
 		if err != nil {
 			for _, s := range opened {
@@ -284,7 +290,7 @@ func Both(ctx context.Context, o Options, a, b string) (sets [2]diff.Set, err er
 			if at := new(fs.PathError); errors.As(err, &at) {
 				err = at.Err // the path would be there twice
 			}
-			return sets, fmt.Errorf("compare %s: %w", filepath.Base(path), err)
+			return sets, fmt.Errorf("compare %s: %w", filepath.Base(path), stoppedOr(err))
 		}
 		sets[i] = diff.Set{Log: s, Name: filepath.Base(path)}
 	}
@@ -347,23 +353,25 @@ func (r *Recordings) remove(path string) tea.Cmd {
 // redacted lists what is redacted in a recording.
 func (r *Recordings) redacted(f *store.Info) tea.Cmd {
 	log, redact := r.o.Log, r.o.Redact
-	return screen.Later(func() tea.Msg {
+	return screen.Send(screen.Work{Words: "looking for what is masked", Do: func(ctx context.Context, progress func(done, total int64)) tea.Msg {
 		if f != nil {
 			s, err := store.OpenFile(f.Path)
 			if err != nil {
 				return screen.Toast{Text: err.Error(), Bad: true}
 			}
 			defer func() { _ = s.Close() }() // it is only read
-			log = s
+			if log = s; export.Load(ctx, s, progress) != nil {
+				return screen.Toast{Text: errStopped.Error(), Bad: true}
+			}
 		}
 		ids, err := export.Select(log, "")
 		if err != nil {
 			return screen.Toast{Text: err.Error(), Bad: true}
 		}
 		var nowhere counter
-		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: redact})
+		report, err := export.Write(&nowhere, log, ids, export.Options{Format: export.JSONL, Redact: redact, Step: stepping(ctx, progress)})
 		if err != nil {
-			return screen.Toast{Text: err.Error(), Bad: true}
+			return screen.Toast{Text: stoppedOr(err).Error(), Bad: true}
 		}
 		p := widget.Page{Title: "masked"}
 		p.Add("", fmt.Sprintf("%s in %s", term.Plural(report.Redacted, "secret"), term.Plural(report.Requests, "request")), term.Bold)
@@ -374,7 +382,27 @@ func (r *Recordings) redacted(f *store.Info) tea.Cmd {
 			p.Add("", fmt.Sprintf("and %d more", more), term.Quiet)
 		}
 		return screen.Push{Screen: widget.NewPager(&r.env.Shared, p)}
-	})
+	}})
+}
+
+// errStopped is what ends what the user has stopped.
+var errStopped = errors.New("stopped by you")
+
+// stoppedOr returns the error in words that users know.
+func stoppedOr(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errStopped
+	}
+	return err
+}
+
+// stepping returns what an export calls for each request: it reports how much is
+// done, and ends with ctx.
+func stepping(ctx context.Context, progress func(done, total int64)) func(done, total int) error {
+	return func(done, total int) error {
+		progress(int64(done), int64(total))
+		return ctx.Err()
+	}
 }
 
 // A counter is a file that keeps nothing.
@@ -545,23 +573,23 @@ func (w *What) Read(text string) error {
 // the run that its cursor is in.
 func Write(env *session.Env, o Options, what What) tea.Cmd {
 	on := selection(env)
-	return screen.Later(func() tea.Msg {
-		report, path, err := write(o, what, on)
+	return screen.Send(screen.Work{Words: "saving " + filepath.Base(what.Name), Do: func(ctx context.Context, progress func(done, total int64)) tea.Msg {
+		report, path, err := write(o, what, on, stepping(ctx, progress))
 		if errors.Is(err, fs.ErrExist) {
 			return screen.Toast{Text: "save: there is a " + filepath.Base(path) + " already; nothing was written", Advice: "give another name", Bad: true}
 		}
 		if err != nil {
-			return screen.Toast{Text: "save " + what.Name + ": " + err.Error(), Bad: true}
+			return screen.Toast{Text: "save " + what.Name + ": " + stoppedOr(err).Error(), Bad: true}
 		}
 		text := fmt.Sprintf("saved %s to %s, masked %d", term.Plural(report.Requests, "request"), path, report.Redacted)
 		if report.Without > 0 {
 			text += fmt.Sprintf(", %s left out", term.Plural(report.Without, "value"))
 		}
 		return screen.Toast{Text: text, Advice: report.Kinds()}
-	})
+	}})
 }
 
-func write(o Options, what What, on export.Screen) (report export.Report, path string, err error) {
+func write(o Options, what What, on export.Screen, step func(done, total int) error) (report export.Report, path string, err error) {
 	if path, err = filepath.Abs(what.Name); err != nil {
 		return report, "", err
 	}
@@ -572,7 +600,7 @@ func write(o Options, what What, on export.Screen) (report export.Report, path s
 	if err != nil {
 		return report, "", err
 	}
-	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Redact}
+	opts := export.Options{Format: cmp.Or(what.Format, export.Recording), Bodies: what.Bodies, Source: o.Source, Redact: o.Redact, Step: step}
 	f, err := files.Create(path, files.Options{New: true})
 	switch recording := opts.Format == export.Recording; {
 	case err != nil && recording:

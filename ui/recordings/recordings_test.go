@@ -1,11 +1,17 @@
 package recordings_test
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"indirtui/traces/export"
 	"indirtui/ui/recordings"
+	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/uitest"
 )
 
 // What stands behind the name of a file: the selector survives as it is
@@ -69,4 +75,37 @@ func FuzzWhat(f *testing.F) {
 			t.Errorf("%q: got %+v, want %+v", text, b, a)
 		}
 	})
+}
+
+// Saving reports how much is done, in every format. When it is stopped nothing is
+// left behind.
+func TestLongWork(t *testing.T) {
+	t.Parallel()
+	log := uitest.Site(t)
+	o := recordings.Options{Log: log, Redact: func(s string) (string, int) { return s, 0 }}
+	for _, f := range export.Formats() {
+		t.Run(string(f), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "saved")
+			env := &session.Env{Log: log}
+			work := recordings.Write(env, o, recordings.What{Name: path, Selector: "@all", Format: f})().(screen.Work)
+			ctx, stop := context.WithCancel(t.Context())
+			half := func(done, total int64) {
+				if done >= total/2 {
+					stop()
+				}
+			}
+			if got, want := work.Do(ctx, half).(screen.Toast).Text, "save "+path+": stopped by you"; got != want {
+				t.Errorf("stopped: got %q, want %q", got, want)
+			}
+			if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+				t.Errorf("it left %v", left)
+			}
+			var last [2]int64
+			toast := work.Do(t.Context(), func(done, total int64) { last = [2]int64{done, total} }).(screen.Toast)
+			if toast.Bad || last[1] == 0 || last[0] < last[1]-1 {
+				t.Errorf("not stopped: got %+v and %d of %d", toast, last[0], last[1])
+			}
+		})
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"indirtui/traces"
-	"indirtui/traces/store"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/steps"
@@ -359,7 +358,7 @@ func (r *Requests) side(width int) (lines term.Lines, title term.Title) {
 	}
 	lines = append(append(lines, r.part(width, "who", "")), who.Lines(0, 10, width, 3)...)
 	lines = append(append(lines, r.part(width, "steps", "ms")), r.stepLines(d.trace, width)...)
-	if links := r.linkLines(&d.links); links != nil {
+	if links := r.request().LinkLines(r.Scope(), width); len(links) > 0 {
 		lines = append(append(lines, r.part(width, "links", "")), links...)
 	}
 	return lines, title
@@ -395,32 +394,6 @@ func (r *Requests) stepLines(t *traces.Trace, width int) term.Lines {
 		l.Next(style, steps.Answer(t, s))
 		l.Next(style, steps.Took(t.Steps[i]))
 	})[1:]
-}
-
-func (r *Requests) linkLines(links *store.Links) term.Lines {
-	var lines term.Lines
-	for _, to := range []struct {
-		label string
-		id    uint64
-	}{{"asked by", links.Parent}, {"previous in run", links.PrevInRun}, {"next in run", links.NextInRun}, {"last good", links.LastGood}, {"replay of", links.Replays}} {
-		row, ok := r.env.Log.Row(to.id)
-		if !ok {
-			continue
-		}
-		var l term.Line
-		l.Cell(term.Quiet, term.Clean(to.label), 16)
-		l.Put(term.Plain, fmt.Sprintf("#%d ", to.id))
-		l.Put(session.StyleOf(row.Outcome), row.Outcome.String())
-		l.Put(term.Plain, "  "+row.Indirection)
-		lines = append(lines, l)
-	}
-	if n := len(links.Children); n > 0 {
-		var l term.Line
-		l.Cell(term.Quiet, term.Clean("asked"), 16)
-		l.Put(term.Plain, fmt.Sprintf("%s, #%d first", term.Plural(n, "request"), links.Children[0]))
-		lines = append(lines, l)
-	}
-	return lines
 }
 
 // rateLine is the last minute.

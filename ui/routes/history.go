@@ -153,12 +153,11 @@ func (r *Routes) copies(f row) []widget.Item {
 			Do: copied("as routes.yaml section "+r.about().Application, Section(r.engine, r.about().Application)),
 		})
 	}
-	var b strings.Builder
-	for _, l := range r.chain(f, false) {
-		b.WriteString(l.String() + "\n")
-	}
+	const cells = 200 // enough for a line each
+	title := historyTitle(f)
+	text := title.Left.String() + "\n" + r.chain(f, 1, cells).Text() + "\n"
 	return append(items,
-		widget.Item{Key: 'h', Name: "history", Note: "every source of the route of " + f.name, Do: copied("history of "+f.name, b.String())},
+		widget.Item{Key: 'h', Name: "history", Note: "every source of the route of " + f.name, Do: copied("history of "+f.name, text)},
 		widget.Item{Key: 'f', Name: "filter", Note: served(f), Do: copied("filter", served(f))},
 	)
 }

@@ -139,7 +139,7 @@ func TestJourneyIgnoredRoutes(t *testing.T) {
 	t.Parallel()
 	h, log, about := site(t)
 	p := play(t, h, log, about, 80, 24).Keys("3")
-	if got := p.Line("NOT APPLIED"); !strings.Contains(got, "routes.yaml:4 section master NOT APPLIED (agent)") {
+	if got := p.Line("routes.yaml:4"); !strings.Contains(got, "x terminus yaml") || !strings.Contains(got, "routes.yaml:4, section master") || !strings.Contains(got, "not agent") {
 		t.Errorf("got %q", got)
 	}
 	p.Keys("H").Want("routes.yaml:4", "application agent, setting", "section master NOT APPLIED (agent)")
@@ -237,7 +237,7 @@ func TestCacheCanBeOff(t *testing.T) {
 		t.Errorf("cache is %q", got.Cache.Winner().Terminus)
 	}
 	to(t, p, "data_binding")
-	p.Want("Looks a key up through")
+	p.Want("levels: global, environment, module")
 }
 
 // What is wrong with the configuration stands where it can be seen, with its
@@ -255,6 +255,53 @@ func TestProblems(t *testing.T) {
 	frame := p.Frame()
 	if a, b := strings.Index(frame, "routes.yaml:9: key"), strings.Index(frame, "puppet.conf:3: setting"); a < 0 || b < a {
 		t.Errorf("the order is wrong:\n%s", frame)
+	}
+}
+
+// One thing that is wrong stands in the border of the list, if it has room there;
+// more of them stand below, and so does one that is too long.
+func TestProblemInBorder(t *testing.T) {
+	t.Parallel()
+	one := routes.Problem{Source: "routes.yaml:9", Text: "no application is called 'agnet'"}
+	for _, tt := range []struct {
+		name     string
+		problems []routes.Problem
+		width    int
+		border   bool
+	}{
+		{"one", []routes.Problem{one}, 140, true},
+		{"narrow", []routes.Problem{one}, 80, false},
+		{"two", []routes.Problem{one, {Text: "another"}}, 140, false},
+		{"long", []routes.Problem{{Text: one.Text + strings.Repeat(" and more", 20)}}, 140, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h, log, about := site(t)
+			about.Problems = tt.problems
+			p := play(t, h, log, about, tt.width, 40).Keys("3", "j")
+			line := p.Line("no application is called")
+			if got := strings.HasPrefix(line, "+- - not in this build -") && strings.Contains(line, "- ! routes.yaml:9: no app"); got != tt.border {
+				t.Errorf("in the border: %v, want %v: %q", got, tt.border, line)
+			}
+			if n := strings.Count(p.Frame(), "no application is called"); n != 1 {
+				t.Errorf("it is there %d times", n)
+			}
+		})
+	}
+}
+
+// Where there is room a choice is one line, with where it was made; it has the
+// marks of steps. Where there is none it is two.
+func TestChoicesInOneLine(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int][]string{
+		200: {"x terminus yaml          routes.yaml:4, section master", "not applied: not agent", "o terminus facter        application agent, setting facts_terminus"},
+		140: {"x terminus yaml          routes.yaml:4, section master   not agent", "o terminus facter        app agent, facts_terminus        in force"},
+		80:  {"- terminus facter        setting facts_terminus, default        overruled", "- cache    store_configs storeconfigs is false"},
+		60:  {"x terminus yaml                                not agent", "|   routes.yaml:4, section master  "},
+	} {
+		h, log, about := site(t)
+		play(t, h, log, about, width, 40).Keys("3").Want(want...).Want("facts  history, strongest first")
 	}
 }
 

@@ -3,7 +3,6 @@ package routes
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"indirtui/indirector"
 	"indirtui/traces"
@@ -97,8 +96,7 @@ func (r *Routes) View() term.Lines {
 		return term.Lines{{}, term.Of(term.Quiet, "   "+isNothing)}.Fill(r.width, r.height)
 	}
 	lines := r.list.Lines(r.env.Theme, r.width, func(i int, out *widget.Row) { r.line(rows[i], out) })
-	if room := r.height - len(lines) - 1; room > 0 && r.list.Cursor < len(rows) {
-		lines = append(lines, r.env.Theme.HRule(r.width))
+	if room := r.height - len(lines); room > 1 && r.list.Cursor < len(rows) {
 		lines = append(lines, r.detail(rows[r.list.Cursor], room)...)
 	}
 	return lines
@@ -108,21 +106,22 @@ func (r *Routes) line(f row, out *widget.Row) {
 	noTerminus, noCache := r.missing(f)
 	out.To(1)
 	style := term.Plain
+	if noTerminus != "" {
+		style = term.Quiet
+	}
 	switch {
 	case f.override:
 		style = term.Touched
 		out.Put(style, "*")
 	case noTerminus != "" || noCache != "":
-		out.Put(term.Attention, "!")
+		out.Put(term.Quiet, r.env.Theme.Glyphs.Not)
 	}
-	of := func(missing string) term.Style {
-		if missing != "" {
-			return term.Attention
-		}
-		return style
+	cache := style
+	if noCache != "" && !f.override {
+		cache = term.Quiet
 	}
 	t := f.traffic
-	errs := term.Plain
+	errs := style
 	if t.Errors > 0 {
 		errs = term.Failed
 	}
@@ -131,8 +130,8 @@ func (r *Routes) line(f row, out *widget.Row) {
 		p50 = term.Millis(t.P50)
 	}
 	out.Next(style, f.name)
-	out.Next(of(noTerminus), orNone(f.route.Primary.Winner().Terminus))
-	out.Next(of(noCache), orNone(f.route.Cache.Winner().Terminus))
+	out.Next(style, orNone(f.route.Primary.Winner().Terminus))
+	out.Next(cache, orNone(f.route.Cache.Winner().Terminus))
 	out.Next(style, r.setBy(f))
 	if r.width >= screen.Wide {
 		out.Next(style, r.replaced(f))
@@ -190,58 +189,109 @@ func (r *Routes) replaced(f row) string {
 	return was.Terminus + " (" + brief(r.env, was) + ")"
 }
 
-// detail is what is known of the indirection in focus: who decided, what else
-// it could be, and what is wrong.
+// detail is what is known of the indirection in focus, below the rule that ends
+// the list: who decided, what else it could be, and what is wrong.
 func (r *Routes) detail(f row, room int) term.Lines {
 	if r.width >= screen.Wide {
 		return r.wideDetail(f, room)
 	}
-	warnings := r.warningLines(f, min(1, room/3))
+	title := historyTitle(f)
+	title.Right = r.legend()
+	lines := term.Lines{r.env.Theme.Titled(r.width, title)}
+	room--
+	warnings := r.warningLines(r.warnings(f), min(1, room/3))
 	room -= len(warnings)
-	chain, matrix := r.chain(f, false), r.matrix(f)
-	first := min(len(chain), max(room-len(matrix), (room+1)/2))
+	const indent = 1 // the wall is there
+	chain, matrix := r.chain(f, indent, r.width-1), r.matrix(f)
+	able := append(term.Lines{r.env.Theme.Titled(r.width, ableTitle(""))}, matrix.lines(r.env.Theme, indent, r.width-1)...)
+	first := min(len(chain), max(room-len(able), (room+1)/2))
 	if room < 7 {
 		first = room // half of each would be nothing of both
 	}
-	lines := append(r.upTo(chain, first), r.upTo(matrix, room-first)...)
-	for i := range lines {
-		lines[i] = lines[i].Cut(r.width - 1)
-	}
-	return append(lines.Fill(r.width, room), warnings...)
+	lines = append(lines, r.upTo(chain, first)...)
+	lines = append(lines, r.upTo(able, room-first)...)
+	return append(lines.Fill(r.width, room+1), warnings...)
 }
 
 // wideDetail has the termini at the left and the history at the right; below is
 // what is wrong, and what the indirection is.
 func (r *Routes) wideDetail(f row, room int) term.Lines {
-	warnings := r.warningLines(f, min(3, room/3))
-	chain, matrix := r.chain(f, true), r.matrix(f)
-	left := r.width * 3 / 5
-	if used := widest(matrix); used+2 < left {
-		left = max(used+2, r.width*9/20)
+	lines, warned := r.listEnd()
+	all := r.warnings(f)
+	if warned {
+		all = r.lacks(f)
 	}
-	rows := max(min(room-len(warnings)-1, max(len(matrix), len(chain))), 0)
-	lines := term.Beside(r.upTo(matrix, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-3, rows), left, r.env.Theme)
-	lines = append(lines, r.env.Theme.HRule(r.width))
+	room -= len(lines) + 1
+	warnings := r.warningLines(all, min(3, room/3))
+	matrix := r.matrix(f)
+	left := r.wall(matrix.width()+2, r.chainWidth(f))
+	able, chain := matrix.lines(r.env.Theme, 1, left-1), r.chain(f, 0, r.width-left-3)
+	rows := max(min(room-len(warnings)-1, max(len(able), len(chain))), 0)
+	panes := term.Beside(r.upTo(able, rows).Fill(left-1, rows), r.upTo(chain, rows).Fill(r.width-left-3, rows), left, r.env.Theme, historyTitle(f))
+	lines = append(lines, r.env.Theme.Above(panes, r.width, ableTitle(f.name)))
+	lines = append(append(lines, panes...), r.env.Theme.HRule(r.width))
 	lines = append(lines, warnings...)
-	if r.engine != nil {
-		if spec := r.engine.Registry().Spec(f.name); spec != nil {
-			for _, t := range term.Clean(f.name+": "+spec.Doc).Wrap(r.width-3, 3) {
-				var l term.Line
-				l.Space(1)
-				l.Add(term.Quiet, t)
-				lines = append(lines, l)
-			}
-		}
-	}
-	return lines
+	return append(lines, r.purpose(f)...)
 }
 
-func widest(lines term.Lines) int {
-	w := 0
-	for i := range lines {
-		w = max(w, lines[i].Width())
+// wall is where the wall between two parts stands that want so many cells. When
+// there is no room for both, the first one gives way, to less than half.
+func (r *Routes) wall(left, right int) int {
+	const walls = 3 // the wall, and blanks beside it
+	if left+right+walls > r.width {
+		return max(r.width-right-walls, r.width*9/20)
 	}
-	return w
+	return max(left, r.width*9/20)
+}
+
+// ableTitle stands above what termini can do.
+func ableTitle(name string) term.Title {
+	var t term.Title
+	if name != "" {
+		t.Left.Put(term.Bold, name+"  ")
+	}
+	t.Left.Put(term.Quiet, "who could answer")
+	return t
+}
+
+// listEnd is the lower border of the list: what the mark in it means, and what is
+// wrong if that is one thing that has room. There is none if it were empty.
+func (r *Routes) listEnd() (lines term.Lines, warned bool) {
+	t := term.Title{Left: r.legend()}
+	if all := r.problems(""); len(all) == 1 {
+		const corners = 8
+		l := term.Of(term.Attention, r.env.Theme.Glyphs.Warning+" "+all[0])
+		if l.Width()+t.Left.Width()+corners <= r.width {
+			t.Right, warned = l, true
+		}
+	}
+	if t.Left.Width()+t.Right.Width() > 0 {
+		lines = term.Lines{r.env.Theme.Titled(r.width, t)}
+	}
+	return lines, warned
+}
+
+// legend is what the mark of a terminus means that this build lacks, if there is
+// one.
+func (r *Routes) legend() term.Line {
+	for _, f := range r.rows() {
+		if terminus, cache := r.missing(f); terminus != "" || cache != "" {
+			return term.Of(term.Quiet, r.env.Theme.Glyphs.Not+" not in this build")
+		}
+	}
+	return term.Line{}
+}
+
+// purpose is what an indirection is for.
+func (r *Routes) purpose(f row) term.Lines {
+	if r.engine == nil {
+		return nil
+	}
+	spec := r.engine.Registry().Spec(f.name)
+	if spec == nil {
+		return nil
+	}
+	return widget.Fact{Text: f.name + ": " + spec.Doc, Style: term.Quiet}.Lines(0, 1, r.width, 3)
 }
 
 // upTo returns at most n lines. If there are more, the last one counts them.
@@ -258,8 +308,7 @@ func (r *Routes) upTo(lines term.Lines, n int) term.Lines {
 	return out
 }
 
-func (r *Routes) warningLines(f row, most int) term.Lines {
-	all := r.warnings(f)
+func (r *Routes) warningLines(all []string, most int) term.Lines {
 	var lines term.Lines
 	for i, text := range all {
 		if len(lines) >= most {
@@ -274,96 +323,6 @@ func (r *Routes) warningLines(f row, most int) term.Lines {
 		l.Put(term.Attention, label)
 		l.Put(term.Plain, text)
 		lines = append(lines, l.Cut(r.width-1))
-	}
-	return lines
-}
-
-// chain is every choice on the two slots, strongest first, and below it what
-// was changed since the start, newest first. Two lines for each choice have
-// room for all that is known of it.
-func (r *Routes) chain(f row, two bool) term.Lines {
-	var head term.Line
-	if !two {
-		head.Space(1) // the wall is there
-	}
-	head.Put(term.Bold, f.name)
-	head.Put(term.Quiet, "  history, strongest first")
-	lines := term.Lines{head}
-	for _, slot := range f.route.Slots() {
-		lines = append(lines, r.choices(f, slot, two)...)
-	}
-	if changes := r.changes(f.name); len(changes) > 0 {
-		lines = append(lines, term.Of(term.Quiet, "  changed here, newest first"))
-		for _, c := range changes {
-			var l term.Line
-			l.Space(2)
-			l.Cell(term.Quiet, term.Clean(r.clock(c.at)), 9)
-			l.Put(term.Touched, c.text)
-			lines = append(lines, l)
-		}
-	}
-	return lines
-}
-
-// counts are what the wrappers of a slot have done since they were chosen.
-func (r *Routes) counts(indirection, slot string) term.Lines {
-	if r.engine == nil {
-		return nil
-	}
-	var lines term.Lines
-	for _, c := range r.engine.WrapperCounts(indirection, slot) {
-		var l term.Line
-		l.Space(4)
-		kind, _, _ := strings.Cut(c.Wrapper, "(")
-		l.Put(term.Touched, kind+": "+c.String())
-		lines = append(lines, l)
-	}
-	return lines
-}
-
-func (r *Routes) choices(f row, slot string, two bool) term.Lines {
-	s := f.route.Slot(slot)
-	var lines term.Lines
-	add := func(terminus, place, state string, style term.Style) {
-		var l term.Line
-		l.Space(2)
-		l.Cell(term.Quiet, term.Clean(slot), 8)
-		l.Space(1)
-		l.Cell(style, term.Clean(terminus), 13)
-		l.Space(1)
-		if two {
-			if !strings.Contains(state, "NOT APPLIED") {
-				l.Put(style, state)
-				state = ""
-			}
-			lines = append(lines, l)
-			l = term.Line{}
-			l.Space(4)
-		}
-		l.Put(style, joined(place, state))
-		lines = append(lines, l)
-	}
-	if slot == indirector.SlotCache && len(s) == 0 {
-		add("-", "nobody named one", "", term.Quiet)
-	}
-	for i, c := range s {
-		wins := i == s.Wins()
-		style := term.Quiet
-		switch {
-		case wins && c.Kind >= traces.FromFace:
-			style = term.Touched
-		case wins:
-			style = term.Plain
-		case c.Why != "":
-			style = term.Attention
-		}
-		add(shown(slot, c.Terminus), long(r.env, c), state(c, wins), style)
-		if wins {
-			lines = append(lines, r.counts(f.name, slot)...)
-		}
-	}
-	if s.Wins() < 0 && slot == indirector.SlotTerminus {
-		add("-", "nobody names one: every request fails", "", term.Attention)
 	}
 	return lines
 }

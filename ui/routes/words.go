@@ -144,7 +144,10 @@ func (r *Routes) instead(indirection, slot, name string) string {
 
 // warnings are what is wrong with an indirection, and then what is wrong with
 // the configuration: what is about this indirection first.
-func (r *Routes) warnings(f row) []string {
+func (r *Routes) warnings(f row) []string { return append(r.lacks(f), r.problems(f.name)...) }
+
+// lacks are the termini in force that this program does not have.
+func (r *Routes) lacks(f row) []string {
 	var out []string
 	terminus, cache := r.missing(f)
 	if terminus != "" {
@@ -153,7 +156,13 @@ func (r *Routes) warnings(f row) []string {
 	if cache != "" {
 		out = append(out, r.instead(f.name, indirector.SlotCache, cache))
 	}
-	var about, others []string
+	return out
+}
+
+// problems are what is wrong with the configuration: what stops Puppet first,
+// then what is about the indirection.
+func (r *Routes) problems(indirection string) []string {
+	var fatal, about, others []string
 	for _, p := range r.about().Problems {
 		text := p.Text
 		if p.Source != "" && !strings.HasPrefix(text, p.Source) {
@@ -163,14 +172,14 @@ func (r *Routes) warnings(f row) []string {
 		case r.engine != nil && (strings.HasPrefix(p.Text, "Could not find terminus") || strings.HasPrefix(p.Text, traces.Ours)):
 			// its row shows that
 		case p.Fatal:
-			about = append([]string{"Puppet stops here: " + text}, about...)
-		case slices.Contains(words(text), f.name):
+			fatal = append(fatal, "Puppet stops here: "+text)
+		case slices.Contains(words(text), indirection):
 			about = append(about, text)
 		default:
 			others = append(others, text)
 		}
 	}
-	return append(append(out, about...), others...)
+	return slices.Concat(fatal, about, others)
 }
 
 // words are the names in a sentence.

@@ -9,6 +9,7 @@
 package screen
 
 import (
+	"context"
 	"os/exec"
 	"time"
 
@@ -251,6 +252,14 @@ type (
 	// Copy puts text on the clipboard of the terminal. What names it in the
 	// message about it.
 	Copy struct{ What, Text string }
+	// Work runs what takes long and has no screen of its own: a command runs Do,
+	// and its message follows. Words name it on the screen, with how much of it is
+	// done, or for how long it has gone on. Progress may be called by Do at any time,
+	// with a total of zero while that is unknown. Ctx ends when the user stops it.
+	Work struct {
+		Words string
+		Do    func(ctx context.Context, progress func(done, total int64)) tea.Msg
+	}
 	// Background runs a command for which keys need not wait. See Later.
 	Background struct{ Cmd tea.Cmd }
 	// Tour asks which way to lead through the program.

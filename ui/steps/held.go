@@ -488,44 +488,64 @@ var injections = []struct {
 	{'d', "delay", "delay ", "2s", "let it wait, then go on"},
 	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message"},
 	{'n', "nil", "nil", "", "nobody has anything"},
-	{'v', "value", "value ", "@FILE", "answer this: text, or @FILE"},
+	{'v', "value", "value ", "", "answer this: text, or @FILE"},
 	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent"},
 	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer"},
 	{'4', "http code", "fail ", "404", "what a server's status would mean"},
 }
 
 func (s *Steps) inject() tea.Cmd {
-	d, id := s.env.Debugger, s.id
-	do := func(text string) error {
-		a, err := debugger.ParseAction(text)
-		if err != nil {
-			return err
-		}
-		return d.Inject(id, a, debugger.Step)
-	}
 	var items []widget.Item
 	for _, in := range injections {
 		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
-			if in.offer == "" {
+			switch in.action {
+			case "nil":
 				s.hold.steps = true
-				return s.edited(do(in.action), "injected "+in.name)
+				return s.edited(s.doInject(debugger.ParseAction(in.action)), "injected "+in.name)
+			case "value ":
+				text, hint := s.heldValue()
+				return screen.Show(widget.NewText(&s.env.Shared, widget.Text{Label: "answer this", Hint: hint, Enter: s.injecting(in.name, valueAction)}, text))
 			}
-			enter := func(text string) (*widget.Problem, tea.Cmd) {
-				steps := s.hold.steps
-				s.hold.steps = true
-				if err := do(in.action + text); err != nil {
-					s.hold.steps = steps
-					return &widget.Problem{Offset: -1, Text: err.Error()}, nil
-				}
-				return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
-					return s.edited(nil, "injected "+in.action+text)
-				})})
-			}
-			p := widget.Prompt{Label: in.name + " ", Hint: in.note, Enter: enter}
+			parse := func(text string) (debugger.Action, error) { return debugger.ParseAction(in.action + text) }
+			p := widget.Prompt{Label: in.name + " ", Hint: in.note, Enter: s.injecting(in.name, parse)}
 			p.Input.Set(in.offer)
 			return screen.Show(widget.NewPrompt(&s.env.Shared, p))
 		})})
 		items = append(items, widget.Item{Key: in.key, Name: in.name, Note: in.note, Do: command})
 	}
 	return screen.Show(widget.NewMenu(&s.env.Shared, "inject, for this step only", items))
+}
+
+// injecting returns what takes a text: it injects what the text is read as.
+func (s *Steps) injecting(name string, parse func(string) (debugger.Action, error)) func(string) (*widget.Problem, tea.Cmd) {
+	return func(text string) (*widget.Problem, tea.Cmd) {
+		steps := s.hold.steps
+		s.hold.steps = true
+		if err := s.doInject(parse(text)); err != nil {
+			s.hold.steps = steps
+			return &widget.Problem{Offset: -1, Text: err.Error()}, nil
+		}
+		did := "injected " + name
+		if line := strings.TrimSpace(text); !strings.Contains(line, "\n") {
+			did += " " + line
+		}
+		return nil, screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd { return s.edited(nil, did) })})
+	}
+}
+
+func (s *Steps) doInject(a debugger.Action, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.env.Debugger.Inject(s.id, a, debugger.Step)
+}
+
+// valueAction is the answer that a text stands for: the text itself, in JSON, or
+// what is in a file, perhaps with its format behind it.
+func valueAction(text string) (debugger.Action, error) {
+	line := strings.TrimSpace(text)
+	if line == "" || strings.HasPrefix(line, "@") {
+		return debugger.ParseAction("value " + line)
+	}
+	return debugger.Action{Do: debugger.Value, Text: text}, nil
 }

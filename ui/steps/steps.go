@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -36,7 +35,6 @@ type Steps struct {
 	list    widget.Table
 	search  widget.Search
 	placed  bool // the cursor has been put where the interest is
-	good    time.Time
 	hold    stepper
 	counts  map[string]string  // what is watched, see watch
 	servers map[string]*server // that are watched, by address
@@ -65,7 +63,6 @@ type loaded struct {
 	id    uint64
 	trace *traces.Trace
 	links store.Links
-	good  time.Time // when the last good answer was
 	err   error
 	stay  *stay             // if it is held
 	near  uint64            // a held request that was stepped into, or out to
@@ -86,9 +83,6 @@ func (s *Steps) Load() tea.Cmd {
 			if steps {
 				m.near = near(env, id, m.links.Parent)
 			}
-		}
-		if r, ok := s.env.Log.Row(m.links.LastGood); ok {
-			m.good = r.Start
 		}
 		return screen.For{Screen: s, Msg: m}
 	}
@@ -167,7 +161,7 @@ func (s *Steps) take(m loaded) {
 		s.list.SetLen(0)
 		return
 	}
-	s.trace, s.links, s.good = m.trace, m.links, m.good
+	s.trace, s.links = m.trace, m.links
 	s.tree = newTree(m.trace)
 	focus := traces.StepCount
 	if !s.placed {

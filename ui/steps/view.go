@@ -428,39 +428,8 @@ func (s *Steps) detail(width, height int) term.Lines {
 
 // Foot is where to go from here.
 func (s *Steps) Foot() term.Line {
-	var l term.Line
 	if s.trace == nil || s.hold.stay != nil {
-		return l
+		return term.Line{}
 	}
-	link := func(label string, id uint64, note string) {
-		if id == 0 {
-			return
-		}
-		if l.Width() > 0 {
-			l.Space(2)
-		}
-		l.Put(term.Quiet, label)
-		l.Put(term.Plain, fmt.Sprintf(" #%d", id))
-		if r, ok := s.env.Log.Row(id); ok {
-			l.Put(session.StyleOf(r.Outcome), " "+r.Outcome.String())
-		}
-		l.Put(term.Plain, note)
-	}
-	link("replay of", s.links.Replays, "")
-	link("parent", s.links.Parent, "")
-	link("before", s.links.PrevInRun, "")
-	link("after", s.links.NextInRun, "")
-	ago := ""
-	if !s.good.IsZero() {
-		ago = " " + traces.Age(s.trace.Start.Sub(s.good)) + " before"
-	}
-	link("last good", s.links.LastGood, ago)
-	if n := len(s.links.Children); n > 0 {
-		more := ""
-		if n > 1 {
-			more = fmt.Sprintf(" and %d more", n-1)
-		}
-		link("asked", s.links.Children[0], more)
-	}
-	return l
+	return s.request().LinkLine(s.Scope())
 }

@@ -31,6 +31,8 @@ type Glyphs struct {
 	Cursor, Open, Closed, Leaf string // in front of rows
 	Happened, Not, Wrong       string // in front of steps: it happened, it was not asked, it failed
 	Planned                    string // in front of what was not reached
+	Yes, No                    string // in a table of what can be done
+	Warning                    string // in front of what is wrong, in a border
 	Gutter                     string // in front of what went wrong; "" is a letter for each role
 	Own, Outside, Instant      string // bars: own time, time elsewhere, under a millisecond
 	Caret                      string // where to write
@@ -44,14 +46,14 @@ var (
 	ASCII = Glyphs{
 		Border: lipgloss.ASCIIBorder(),
 		Cursor: ">", Open: "v", Closed: "+", Leaf: " ", Planned: ".",
-		Happened: "o", Not: "-", Wrong: "x",
+		Happened: "o", Not: "-", Wrong: "x", Yes: "x", No: ".", Warning: "!",
 		Own: "=", Outside: "#", Instant: "|", Caret: "_", Live: "*",
 		Spark: []string{".", "_", "-", "=", "#"}, Turning: spinner.Line.Frames,
 	}
 	Unicode = Glyphs{
 		Border: lipgloss.RoundedBorder(),
 		Cursor: "›", Open: "▾", Closed: "▸", Leaf: " ", Planned: "·",
-		Happened: "●", Not: "○", Wrong: "✗", Gutter: "▌",
+		Happened: "●", Not: "○", Wrong: "✗", Yes: "✓", No: "·", Warning: "▲", Gutter: "▌",
 		Own: "━", Outside: "█", Instant: "▏", Caret: "▏", Live: "●",
 		Spark: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, Turning: spinner.MiniDot.Frames,
 	}

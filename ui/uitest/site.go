@@ -85,11 +85,14 @@ func question(a traces.Answer, r traces.Reason, about string, ms int) traces.Que
 	return traces.Question{Answer: a, Because: traces.Because{Reason: r, About: about}, Took: time.Duration(ms) * time.Millisecond}
 }
 
+// parties are what users call termini.
+var parties = map[string]string{"rest": "the server", "puppetdb": "PuppetDB", "compiler": "the compiler", "exec": "the classifier", "facter": "facter"}
+
 // blank is a request for which no terminus was asked.
 func blank(at time.Time, verb traces.Verb, ind, key, terminus, cache string, ms int) traces.Trace {
 	tr := traces.Trace{
 		Verb: verb, Indirection: ind, Key: key, Start: at, Took: time.Duration(ms) * time.Millisecond,
-		Environment: "production", Caller: "agent", Run: "8f3c21d0-agent",
+		Environment: "production", Caller: "agent", Run: "8f3c21d0-agent", Party: parties[terminus],
 		Primary: traces.Slot{
 			{Terminus: terminus, Kind: traces.FromApplication, Source: "application agent"},
 			{Terminus: "yaml", Kind: traces.FromDeclaration, Source: "default in code"},

@@ -13,10 +13,10 @@ import (
 const barCells = 16
 
 // PutPart is Put for what has a known end: a bar and how much of it is done, in
-// place of the sign.
+// place of the sign. A total of zero is not known yet.
 func (w *Wait) PutPart(l *term.Line, style term.Style, words string, done, total int64) {
 	if !w.Long() || total <= 0 {
-		l.Put(style, words)
+		w.Put(l, style, words)
 		return
 	}
 	part := float64(min(max(done, 0), total)) / float64(total)

@@ -78,7 +78,7 @@ func TestWaitPart(t *testing.T) {
 		{"nearly all", false, time.Second, 999, 1000, "================ 99%  reading  1.0 s"},
 		{"more than all", false, time.Second, 3, 2, "================ 100%  reading  1.0 s"},
 		{"less than nothing", false, time.Second, -1, 2, "---------------- 0%  reading  1.0 s"},
-		{"of nothing", false, time.Second, 0, 0, "reading"},
+		{"of what is not known", false, time.Second, 0, 0, "- reading  1.0 s"},
 		{"without motion", true, 1700 * time.Millisecond, 1, 3, "33%  reading  1.5 s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -409,10 +409,13 @@ func answers(indirection, terminus string, inst indirector.Instance) indirector.
 
 func describe(indirection, terminus string, t indirector.Terminus) indirector.Descriptor {
 	return indirector.Descriptor{
-		Indirection: indirection, Name: terminus, Doc: "Stands for a server.", Type: t,
+		Indirection: indirection, Name: terminus, Doc: "Stands for a server.", Type: t, Party: parties[terminus],
 		New: func(indirector.Env) (indirector.Terminus, error) { return t, nil },
 	}
 }
+
+// parties are what users call those that something else stands for here.
+var parties = map[string]string{"rest": "the server", "puppetdb": "PuppetDB", "compiler": "the compiler"}
 
 // compiler hides exported resources from the caller, as Puppet's does.
 type compiler struct{ upstream }
