@@ -40,7 +40,7 @@
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
 //	 "notes":[…],"noted":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
-//	 "sent":{…},"named":…,"failed":…,"failedwith":…,"error":…}
+//	 "sent":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…}
 //	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
 //	{"comment":7,"text":…,"t":…}              a comment
 //	{"event":…,"t":…}                         something beside the requests
