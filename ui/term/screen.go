@@ -17,9 +17,10 @@ import (
 type Screen struct {
 	rows   [][]cell // by row, then by column; nil if it is not known
 	styles []ink    // the first is plain
+	texts  []string // of characters that are joined of several
 
 	line   []cell // being drawn
-	style  int    // of what is drawn next
+	style  int32  // of what is drawn next
 	erased bool   // the rest of the line is blank
 	runs   []run  // of the line
 	row    int    // of the line
@@ -27,26 +28,35 @@ type Screen struct {
 	frame  bool   // a frame is being drawn
 
 	out    []byte
-	sent   int // the style that the terminal writes with
-	at     int // the row of its cursor; -1 if it is not known
-	column int // of its cursor
-	blanks int // that are to be written next
+	sent   int32 // the style that the terminal writes with
+	at     int   // the row of its cursor; -1 if it is not known
+	column int   // of its cursor
+	blanks int   // that are to be written next
 }
 
-// A cell is what stands in a column. The right half of a wide character is empty.
+// A cell is what stands in a column: a character, or one of those that have no
+// number of their own.
 type cell struct {
-	text  string
-	style int
+	char  rune
+	style int32
 }
+
+// What stands in a column if it is no character: the right half of one, and from
+// joined on those of several code points, by their place among the texts.
+const (
+	half   rune = -1
+	joined rune = -2
+)
 
 // An ink is a pen, and which ones follow from it.
 type ink struct {
 	pen
-	next map[string]int
+	next map[string]int32
 }
 
-// maxStyles is far more than a theme has.
-const maxStyles = 1000
+// known is how many styles and joined characters are known at most, far more than a
+// screen has.
+const known = 1000
 
 // Forget forgets what the terminal shows, as when its size has changed.
 func (s *Screen) Forget() { s.rows = nil }
@@ -54,8 +64,8 @@ func (s *Screen) Forget() { s.rows = nil }
 // Draw returns what makes the terminal show what drawn does, which begins and ends
 // in plain style. It is valid until the next call.
 func (s *Screen) Draw(drawn []byte) []byte {
-	if len(s.styles) == 0 || len(s.styles) > maxStyles {
-		s.styles = append(s.styles[:0], ink{})
+	if len(s.styles) == 0 || len(s.styles) > known || len(s.texts) > known {
+		s.styles, s.texts = append(s.styles[:0], ink{}), s.texts[:0]
 		s.Forget()
 	}
 	s.out, s.style, s.sent, s.column, s.blanks = s.out[:0], 0, 0, 0, 0
@@ -64,7 +74,7 @@ func (s *Screen) Draw(drawn []byte) []byte {
 	for text := string(drawn); len(text) > 0; {
 		if n := letters(text); n > 0 && s.frame && state == ansi.NormalState {
 			for i := range n {
-				s.line = append(s.line, cell{text[i : i+1], s.style})
+				s.line = append(s.line, cell{rune(text[i]), s.style})
 			}
 			text = text[n:]
 			continue
@@ -78,12 +88,11 @@ func (s *Screen) Draw(drawn []byte) []byte {
 	return s.out
 }
 
-// letters is how many bytes at the beginning of text are characters of one column
-// each that nothing joins.
+// letters is how many bytes at the beginning of text are a character each.
 func letters(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
-			return max(i-1, 0) // what follows may combine with the last
+			return i
 		}
 	}
 	return len(text)
@@ -98,9 +107,9 @@ func (s *Screen) take(seq string, width int) {
 	case !s.frame:
 		s.pass(seq)
 	case width > 0:
-		s.line = append(s.line, cell{seq, s.style})
+		s.line = append(s.line, cell{s.char(seq), s.style})
 		for range width - 1 {
-			s.line = append(s.line, cell{"", s.style})
+			s.line = append(s.line, cell{half, s.style})
 		}
 	case seq[0] >= utf8.RuneSelf && s.join(seq):
 	case seq == "\r":
@@ -127,11 +136,35 @@ func (s *Screen) take(seq string, width int) {
 	}
 }
 
+// char returns the character that a text is.
+func (s *Screen) char(text string) rune {
+	if r, size := utf8.DecodeRuneInString(text); size == len(text) {
+		return r
+	}
+	at := slices.Index(s.texts, text)
+	if at < 0 {
+		at = len(s.texts)
+		s.texts = append(s.texts, text)
+	}
+	return joined - rune(at)
+}
+
+// appendChar appends the text of a character.
+func (s *Screen) appendChar(b []byte, char rune) []byte {
+	switch {
+	case char >= 0:
+		return utf8.AppendRune(b, char)
+	case char <= joined:
+		return append(b, s.texts[joined-char]...)
+	}
+	return b
+}
+
 // join adds what takes no column to the character before it, if there is one.
 func (s *Screen) join(seq string) bool {
 	for c := len(s.line) - 1; c >= 0; c-- {
-		if s.line[c].text != "" {
-			s.line[c].text += seq
+		if x := &s.line[c]; x.char != half {
+			x.char = s.char(string(s.appendChar(nil, x.char)) + seq)
 			return true
 		}
 	}
@@ -146,21 +179,21 @@ func (s *Screen) pass(seq string) {
 }
 
 // styled returns the style that the parameters of SGR make of the present one.
-func (s *Screen) styled(codes string) int {
+func (s *Screen) styled(codes string) int32 {
 	now := &s.styles[s.style]
 	if n, known := now.next[codes]; known {
 		return n
 	}
 	p := now.pen
 	p.take(codes)
-	n := slices.IndexFunc(s.styles, func(o ink) bool { return o.pen == p })
+	n := int32(slices.IndexFunc(s.styles, func(o ink) bool { return o.pen == p }))
 	if n < 0 {
-		n = len(s.styles)
+		n = int32(len(s.styles))
 		s.styles = append(s.styles, ink{pen: p})
 		now = &s.styles[s.style]
 	}
 	if now.next == nil {
-		now.next = make(map[string]int)
+		now.next = make(map[string]int32)
 	}
 	now.next[codes] = n
 	return n
@@ -220,7 +253,10 @@ func (s *Screen) shorter(one, other func(), known bool) {
 }
 
 // A run is a part of a line in one style.
-type run struct{ begin, end, style int }
+type run struct {
+	begin, end int
+	style      int32
+}
 
 // afresh erases the line from a column on and writes what is not blank, style by
 // style: to change the colour takes more bytes than to move.
@@ -289,13 +325,13 @@ func cellAt(line []cell, c int) cell {
 	if c < len(line) {
 		return line[c]
 	}
-	return cell{text: " "}
+	return cell{char: ' '}
 }
 
 func (s *Screen) same(a, b cell) bool { return a == b || s.blank(a) && s.blank(b) }
 
 // blank reports whether c looks like an erased cell.
-func (s *Screen) blank(c cell) bool { return c.text == " " && !s.styles[c.style].solid() }
+func (s *Screen) blank(c cell) bool { return c.char == ' ' && !s.styles[c.style].solid() }
 
 // write writes the columns from begin to end.
 func (s *Screen) write(begin, end int) {
@@ -308,7 +344,7 @@ func (s *Screen) write(begin, end int) {
 		}
 		s.leave(true)
 		s.pen(x.style)
-		s.out = append(s.out, x.text...)
+		s.out = s.appendChar(s.out, x.char)
 		s.column++
 	}
 	s.leave(false)
@@ -361,7 +397,7 @@ func (s *Screen) move(column int) {
 }
 
 // pen makes the terminal write in a style.
-func (s *Screen) pen(style int) {
+func (s *Screen) pen(style int32) {
 	if style != s.sent {
 		s.out = append(s.styles[style].append(append(s.out, "\x1b["...), &s.styles[s.sent].pen), 'm')
 		s.sent = style
