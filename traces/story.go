@@ -212,8 +212,13 @@ func (t *Trace) subject() string {
 }
 
 // asksServer reports whether the terminus itself, or the one that it chose, asked
-// over the network. What runs below other work is not its answer.
+// over the network, or is of Puppet's REST family: recordings of earlier versions
+// have no Party, and no exchange where a cache answered. What runs below other
+// work is not its answer.
 func (t *Trace) asksServer() bool {
+	if t.chosen() == "rest" {
+		return true
+	}
 	own := map[int]bool{0: true}
 	for i := range t.Spans {
 		switch s := &t.Spans[i]; {

@@ -57,6 +57,7 @@ func TestStoryOfParty(t *testing.T) {
 		{"by the exchange of one that was chosen", "selector", "", "the server answered", below(traces.Choose)},
 		{"an exchange for something else", "site", "", "terminus site answered", below(traces.Nested)},
 		{"an exchange before it", "site", "", "terminus site answered", []traces.Span{early}},
+		{"by its family", "rest", "", "the server answered", nil},
 		{"unknown", "upstream", "", "terminus upstream answered", nil},
 	} {
 		tr := &traces.Trace{

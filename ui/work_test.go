@@ -17,8 +17,8 @@ import (
 
 // A worker is a place whose enter begins something that takes long.
 type worker struct {
-	begun chan struct{}
-	total int64
+	begun, goOn chan struct{}
+	total       int64
 }
 
 func (w *worker) Scope() screen.Scope    { return screen.InList }
@@ -34,6 +34,7 @@ func (w *worker) Handle(screen.Command) tea.Cmd {
 		progress(w.total/4, w.total)
 		close(w.begun)
 		<-ctx.Done()
+		<-w.goOn
 		return screen.Toast{Text: "save x.ind: " + ctx.Err().Error()}
 	}})
 }
@@ -53,7 +54,7 @@ func TestWork(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			now := uitest.Began
-			w := &worker{begun: make(chan struct{}), total: tt.total}
+			w := &worker{begun: make(chan struct{}), goOn: make(chan struct{}), total: tt.total}
 			p := uitest.New(t, ui.Config{
 				Log: uitest.Site(t), Now: func() time.Time { return now },
 				Places: func(*session.Env) []ui.Place { return []ui.Place{{Key: "3", Name: "Work", Screen: w}} },
@@ -67,6 +68,7 @@ func TestWork(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 			p.Keys("1").Want("- Requests ", strings.TrimSpace(tt.want)).Keys("ctrl+c").Want("stopped; ctrl+c again quits")
+			close(w.goOn)
 			if !p.Rest(time.Minute) {
 				t.Fatal("it goes on")
 			}

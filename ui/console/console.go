@@ -198,6 +198,12 @@ func mend(do tea.Cmd, again func(why string) tea.Cmd) tea.Cmd {
 		case screen.Background:
 			msg.Cmd = mend(msg.Cmd, again)
 			return msg
+		case screen.Work:
+			do := msg.Do
+			msg.Do = func(ctx context.Context, progress func(done, total int64)) tea.Msg {
+				return mend(func() tea.Msg { return do(ctx, progress) }, again)()
+			}
+			return msg
 		case screen.Replace:
 			msg.Then = mend(msg.Then, again)
 			return msg

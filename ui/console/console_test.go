@@ -528,3 +528,20 @@ func TestAskingTakesLong(t *testing.T) {
 		t.Errorf("%d timers run when nothing does", clock.Ticks())
 	}
 }
+
+// A line whose work is refused comes back, with the reason: to save may take long,
+// and is done aside.
+func TestRefusedWork(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "there.ind")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newEngine(t, "find * → found")
+	o := console.Options{Recordings: recordings.Options{Log: h.log, Redact: func(s string) (string, int) { return s, 0 }}}
+	p := play(t, h, o, 140, 40)
+	p.Keys(":", "save "+path, "enter").Want("there is a there.ind already; nothing was written")
+	if got := p.Line(": save"); !strings.Contains(got, path) {
+		t.Errorf("the prompt has %q", got)
+	}
+}
