@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,14 +40,24 @@ func (t *Trace) sentence(f *Fault) sentence {
 	return t.diagnose(f, message)
 }
 
+// maxDiagnosed is the length from which a message is no message of Puppet's, but a
+// body that something sent: it is not searched.
+const maxDiagnosed = 4096
+
 // diagnose looks for the rule of a message.
 func (t *Trace) diagnose(f *Fault, message string) sentence {
+	if len(message) > maxDiagnosed {
+		return sentence{text: message}
+	}
 	if m := onServer.FindStringSubmatch(message); m != nil {
 		inner := t.diagnose(&Fault{}, m[2]) // file and cause are known to the server only
 		return sentence{strings.TrimSuffix("Error "+m[1]+": "+inner.text, ": "), true, false}
 	}
 	for i := range diagnoses {
 		d := &diagnoses[i]
+		if !slices.ContainsFunc(d.has, func(part string) bool { return strings.Contains(message, part) }) {
+			continue
+		}
 		m := d.message.FindStringSubmatch(message)
 		if m == nil {
 			continue
@@ -64,6 +75,7 @@ var onServer = regexp.MustCompile(`^Error (\d+) on SERVER: ?(?:Server Error: )?(
 // A diagnosis makes a sentence of one kind of message, or "" if it is not of that
 // kind after all.
 type diagnosis struct {
+	has      []string // one of these must be in the message, which is faster to see
 	message  *regexp.Regexp
 	sentence func(t *Trace, f *Fault, m []string) string
 	whole    bool
@@ -72,41 +84,41 @@ type diagnosis struct {
 // diagnoses are the messages of Puppet, Ruby and OpenSSL that have a sentence. The
 // first that applies is taken.
 var diagnoses = []diagnosis{
-	{regexp.MustCompile(`^Could not find terminus (\S+) for indirection (\S+)$`), (*Trace).noTerminus, true},
-	{regexp.MustCompile(`^Could not find indirection '(.*)'$`), (*Trace).noIndirection, true},
-	{regexp.MustCompile("^undefined method [`'](find|search|head|save|destroy)' for (?:an instance of |#<)"), (*Trace).cannotDo, true},
-	{regexp.MustCompile(`^Could not parse (\S+) data for \S+ .+?: (.*)$`), (*Trace).unreadable, false},
-	{regexp.MustCompile(`^Could not load external node results for .+?: (.*)$`), func(_ *Trace, f *Fault, m []string) string {
+	{[]string{"Could not find terminus "}, regexp.MustCompile(`^Could not find terminus (\S+) for indirection (\S+)$`), (*Trace).noTerminus, true},
+	{[]string{"Could not find indirection "}, regexp.MustCompile(`^Could not find indirection '(.*)'$`), (*Trace).noIndirection, true},
+	{[]string{"undefined method "}, regexp.MustCompile("^undefined method [`'](find|search|head|save|destroy)' for (?:an instance of |#<)"), (*Trace).cannotDo, true},
+	{[]string{"Could not parse "}, regexp.MustCompile(`^Could not parse (\S+) data for \S+ .+?: (.*)$`), (*Trace).unreadable, false},
+	{[]string{"Could not load external "}, regexp.MustCompile(`^Could not load external node results for .+?: (.*)$`), func(_ *Trace, f *Fault, m []string) string {
 		return no("the classifier printed", "YAML", m[1], f.Hidden)
 	}, false},
-	{regexp.MustCompile(`^Failed to deserialize (?:multiple )?\S+ from (\S+): (.*)$`), func(_ *Trace, f *Fault, m []string) string {
+	{[]string{"Failed to deserialize "}, regexp.MustCompile(`^Failed to deserialize (?:multiple )?\S+ from (\S+): (.*)$`), func(_ *Trace, f *Fault, m []string) string {
 		return no("the answer is", labelOf(m[1]), m[2], f.Hidden)
 	}, false},
-	{regexp.MustCompile(`^Failed to find .+ via exec: Execution of '.*' returned (-?\d+):? ?(.*)$`), func(_ *Trace, _ *Fault, m []string) string {
+	{[]string{" via exec: "}, regexp.MustCompile(`^Failed to find .+ via exec: Execution of '.*' returned (-?\d+):? ?(.*)$`), func(_ *Trace, _ *Fault, m []string) string {
 		return strings.TrimSuffix("the classifier failed (exit "+m[1]+"): "+m[2], ": ")
 	}, false},
-	{regexp.MustCompile(`^Could not find a directory environment named '([^']+)' anywhere in the path: (\S+?)\.?(?: Does the directory exist\?)?$`), func(_ *Trace, _ *Fault, m []string) string {
+	{[]string{"Could not find a directory environment "}, regexp.MustCompile(`^Could not find a directory environment named '([^']+)' anywhere in the path: (\S+?)\.?(?: Does the directory exist\?)?$`), func(_ *Trace, _ *Fault, m []string) string {
 		return "there is no environment " + m[1] + " in " + m[2]
 	}, false},
-	{regexp.MustCompile(`^Forbidden request: (\S+) \(method :(\w+)\)`), func(_ *Trace, _ *Fault, m []string) string {
+	{[]string{"Forbidden request: "}, regexp.MustCompile(`^Forbidden request: (\S+) \(method :(\w+)\)`), func(_ *Trace, _ *Fault, m []string) string {
 		return "auth.conf of the server forbids " + strings.ToUpper(m[2]) + " of " + m[1]
 	}, false},
-	{regexp.MustCompile(`^\s*<(?i:!doctype|html|head|body|\?xml)\b`), func(*Trace, *Fault, []string) string {
-		return "a page of HTML, which no Puppet server sends"
+	{[]string{"<"}, regexp.MustCompile(`^\s*<(?i:!doctype|html|head|body|\?xml)\b`), func(*Trace, *Fault, []string) string {
+		return "a page of HTML"
 	}, false},
-	{regexp.MustCompile(`^No more routes to (\S+)$`), func(_ *Trace, _ *Fault, m []string) string {
+	{[]string{"No more routes "}, regexp.MustCompile(`^No more routes to (\S+)$`), func(_ *Trace, _ *Fault, m []string) string {
 		return "no server could be reached (" + m[1] + ")"
 	}, false},
-	{regexp.MustCompile(`certificate verify failed \[(.*) for (.*)\]`), func(_ *Trace, _ *Fault, m []string) string {
+	{[]string{"certificate verify failed "}, regexp.MustCompile(`certificate verify failed \[(.*) for (.*)\]`), func(_ *Trace, _ *Fault, m []string) string {
 		return "the certificate of " + m[2] + " is not trusted: " + m[1]
 	}, false},
-	{regexp.MustCompile(`Server hostname '(.*)' did not match server certificate; expected (.*)$`), func(_ *Trace, _ *Fault, m []string) string {
+	{[]string{"Server hostname "}, regexp.MustCompile(`Server hostname '(.*)' did not match server certificate; expected (.*)$`), func(_ *Trace, _ *Fault, m []string) string {
 		return "the server's certificate is not for " + m[1] + ", but for " + strings.TrimPrefix(m[2], "one of ")
 	}, false},
-	{regexp.MustCompile(`^Request to (\S+) (failed|timed out connect operation|timed out read operation|interrupted) after ([\d.]+) seconds(?:: (.*))?$`), (*Trace).exchange, false},
-	{refused, func(_ *Trace, _ *Fault, m []string) string { return "connection refused by " + address(m) }, false},
-	{regexp.MustCompile(`^(?:(.*?): )?(` + strings.Join(errnos, "|") + `)(?: @ (\w*))?(?: - (.+))?$`), (*Trace).systemError, true},
-	{regexp.MustCompile(`^(?:(.*?): )?([A-Z][a-z]+(?:[ /][A-Za-z-]+)*) @ (\w+) - (.+)$`), (*Trace).systemError, true},
+	{[]string{"Request to "}, regexp.MustCompile(`^Request to (\S+) (failed|timed out connect operation|timed out read operation|interrupted) after ([\d.]+) seconds(?:: (.*))?$`), (*Trace).exchange, false},
+	{[]string{"connect(2) for "}, refused, func(_ *Trace, _ *Fault, m []string) string { return "connection refused by " + address(m) }, false},
+	{errnos, regexp.MustCompile(`^(?:(.*?): )?(` + strings.Join(errnos, "|") + `)(?: @ (\w*))?(?: - (.+))?$`), (*Trace).systemError, true},
+	{[]string{" @ "}, regexp.MustCompile(`^(?:(.*?): )?([A-Z][a-z]+(?:[ /][A-Za-z-]+)*) @ (\w+) - (.+)$`), (*Trace).systemError, true},
 }
 
 func (t *Trace) noTerminus(f *Fault, m []string) string {
@@ -416,8 +428,13 @@ func plainLine(body string) string {
 // tidy is a message without what servers put before and behind what matters.
 func tidy(message string) string {
 	message = preamble.ReplaceAllString(message, "")
-	message = onNode.ReplaceAllString(message, "")
+	if strings.Contains(message, " on node ") {
+		message = onNode.ReplaceAllString(message, "")
+	}
 	message = unknownVariable.ReplaceAllString(message, "Unknown variable $1")
+	if !strings.Contains(message, "(file: ") {
+		return message
+	}
 	return place.ReplaceAllStringFunc(message, func(s string) string {
 		m := place.FindStringSubmatch(s)
 		return ", " + manifest(m[1]) + " line " + m[2]
@@ -445,7 +462,9 @@ func manifest(path string) string {
 // within that Ruby and Puppet write below it.
 func oneLine(s string) string {
 	s, _, _ = strings.Cut(s, "\nWrapped exception:")
-	s = highlight.ReplaceAllString(s, "")
+	if len(s) <= maxDiagnosed && strings.Contains(s, "\n\n") {
+		s = highlight.ReplaceAllString(s, "")
+	}
 	return strings.ReplaceAll(strings.TrimSpace(s), "\n", " ")
 }
 

@@ -1,6 +1,7 @@
 package traces_test
 
 import (
+	"strings"
 	"testing"
 
 	"indirtui/traces"
@@ -96,10 +97,11 @@ func TestWrong(t *testing.T) {
 		{"in a module", asked, traces.Fault{Message: "Error 500 on SERVER: Server Error: Evaluation Error: Error while evaluating a Resource Statement, Unknown resource type: 'foo' (file: /etc/code/environments/production/site/role/manifests/init.pp, line: 2, column: 3) on node web01"}, "Error 500: Unknown resource type: 'foo', role/manifests/init.pp line 2"},
 		{"an error of the server's files", asked, traces.Fault{Message: "Error 500 on SERVER: Server Error: Permission denied @ rb_sysopen - /v/n1.json"}, "Error 500: permission denied for n1.json"},
 		{"forbidden", asked, traces.Fault{Message: "Error 403 on SERVER: Forbidden request: /puppet/v3/node/web01 (method :get). Please see the server logs for details."}, "Error 403: auth.conf of the server forbids GET of /puppet/v3/node/web01"},
-		{"a proxy", asked, traces.Fault{Message: "Error 502 on SERVER: <html>Bad Gateway</html>"}, "Error 502: a page of HTML, which no Puppet server sends"},
+		{"a proxy", asked, traces.Fault{Message: "Error 502 on SERVER: <html>Bad Gateway</html>"}, "Error 502: a page of HTML"},
 		{"without a body", asked, traces.Fault{Message: "Error 500 on SERVER: "}, "Error 500"},
 		{"no environment", asked, traces.Fault{Message: "Could not find a directory environment named 'qa2' anywhere in the path: /etc/code/environments. Does the directory exist?"}, "there is no environment qa2 in /etc/code/environments"},
 		{"what is a sentence already", asked, traces.Fault{Message: "Could not find node 'db07.example.com'; cannot compile"}, "Could not find node 'db07.example.com'; cannot compile"},
+		{"a body of somebody else", asked, traces.Fault{Message: "Permission denied @ rb_sysopen - /v/" + strings.Repeat("n", 5000)}, "Permission denied @ rb_sysopen - /v/" + strings.Repeat("n", 5000)},
 		{"lines", asked, traces.Fault{Message: "one\ntwo\n"}, "one two"},
 		{"nothing", asked, traces.Fault{}, ""},
 	} {
