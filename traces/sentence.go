@@ -117,6 +117,12 @@ var diagnoses = []diagnosis{
 	}, false},
 	{[]string{"Request to "}, regexp.MustCompile(`^Request to (\S+) (failed|timed out connect operation|timed out read operation|interrupted) after ([\d.]+) seconds(?:: (.*))?$`), (*Trace).exchange, false},
 	{[]string{"connect(2) for "}, refused, func(_ *Trace, _ *Fault, m []string) string { return "connection refused by " + address(m) }, false},
+	{[]string{"Connection refused"}, regexp.MustCompile(`^(?:.*: )?Connection refused$`), func(_ *Trace, f *Fault, _ []string) string {
+		if m := dialed.FindStringSubmatch(f.Hidden); m != nil {
+			return "connection refused by " + address(m)
+		}
+		return "connection refused"
+	}, true},
 	{errnos, regexp.MustCompile(`^(?:(.*?): )?(` + strings.Join(errnos, "|") + `)(?: @ (\w*))?(?: - (.+))?$`), (*Trace).systemError, true},
 	{[]string{" @ "}, regexp.MustCompile(`^(?:(.*?): )?([A-Z][a-z]+(?:[ /][A-Za-z-]+)*) @ (\w+) - (.+)$`), (*Trace).systemError, true},
 }
@@ -275,7 +281,8 @@ func (t *Trace) exchange(_ *Fault, m []string) string {
 var (
 	open    = regexp.MustCompile(`^Failed to open TCP connection to (\S+) \((.*?)(?: - connect\(2\) for .*)?\)$`)
 	secure  = regexp.MustCompile(`^SSL_(?:connect returned=.* state=[^:]*|read): (.*)$`)
-	refused = regexp.MustCompile(`Connection refused (?:- |\()connect\(2\) for "?([^" )]+)"?(?: port (\d+))?`)
+	refused = regexp.MustCompile(`Connection refused (?:- |\()` + dialed.String())
+	dialed  = regexp.MustCompile(`connect\(2\) for "?([^" )]+)"?(?: port (\d+))?`)
 )
 
 // address is host and port of a refused connection.

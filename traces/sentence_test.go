@@ -78,7 +78,8 @@ func TestWrong(t *testing.T) {
 
 		{"nothing listens", asked, traces.Fault{Message: `Request to https://puppet:8140/puppet/v3 failed after 0.001 seconds: Failed to open TCP connection to puppet:8140 (Connection refused - connect(2) for "puppet" port 8140)`}, "connection refused by puppet:8140"},
 		{"nothing listens, without more", asked, traces.Fault{Message: `Failed to find facts for n1 to PuppetDB: Connection refused (connect(2) for "puppetdb" port 8081)`}, "connection refused by puppetdb:8081"},
-		{"nothing listens, and it is not known where", asked, traces.Fault{Message: "Failed to find facts for n1 to PuppetDB: Connection refused"}, "Failed to find facts for n1 to PuppetDB: Connection refused"},
+		{"nothing listens, and where is hidden", asked, traces.Fault{Message: "Failed to find facts for n1 to PuppetDB: Connection refused", Hidden: `connect(2) for "puppetdb" port 8081`}, "connection refused by puppetdb:8081"},
+		{"nothing listens, and it is not known where", asked, traces.Fault{Message: "Failed to find facts for n1 to PuppetDB: Connection refused"}, "connection refused"},
 		{"no name", asked, traces.Fault{Message: "Request to https://nope.invalid:8140/x failed after 0.001 seconds: Failed to open TCP connection to nope.invalid:8140 (getaddrinfo: Name or service not known)"}, "the name nope.invalid has no address (DNS)"},
 		{"no name server", asked, traces.Fault{Message: "Request to https://a.b:8140/x failed after 5.001 seconds: Failed to open TCP connection to a.b:8140 (getaddrinfo: Temporary failure in name resolution)"}, "the name a.b cannot be looked up now (DNS)"},
 		{"no route", asked, traces.Fault{Message: "Request to https://h:1/x failed after 0.001 seconds: Failed to open TCP connection to h:1 (No route to host - connect(2) for \"h\" port 1)"}, "no connection to h:1: no route to host"},

@@ -54,7 +54,7 @@ func mixtures() []Scenario {
 				s.Wait(40 * time.Minute)
 				fails(s, find("facts", "n1"))
 			},
-			First: `PuppetDB failed: Failed to find facts for n1 to PuppetDB: Connection refused (connect(2) for "puppetdb" port 8081)`, Outcome: traces.Err,
+			First: `PuppetDB failed: connection refused by puppetdb:8081`, Outcome: traces.Err,
 		},
 		{
 			Name: "2 a file whose time is that of a copy, and PuppetDB is down", scene: cached(copied),
@@ -68,7 +68,7 @@ func mixtures() []Scenario {
 				s.Wait(2 * time.Hour)
 				fails(s, find("facts", "n1"))
 			},
-			First: `PuppetDB failed: Failed to find facts for n1 to PuppetDB: Connection refused (connect(2) for "puppetdb" port 8081)`, Outcome: traces.Err,
+			First: `PuppetDB failed: connection refused by puppetdb:8081`, Outcome: traces.Err,
 		},
 		{
 			Name: "3 the cache cannot be written, and routes.yaml has a misspelled section", scene: blocked,
