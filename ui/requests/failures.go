@@ -124,7 +124,7 @@ func (f *Failures) columns() {
 		place = (*failure).placeAndKey
 		f.list.Columns = slices.Clone(wideColumns)
 	}
-	if f.list.Under != nil && f.width >= screen.Wide {
+	if f.list.Under != nil {
 		f.list.Columns[2].Title += ", AND WHAT CAME OF IT"
 	}
 	where := &f.list.Columns[3]

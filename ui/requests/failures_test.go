@@ -113,6 +113,7 @@ func TestFailureDetail(t *testing.T) {
 		"so        one of two copies is missing", "where     step 7 cache yaml save", "shown to  agent, 2 times, as an error",
 		"decided   routes.yaml:4 chose yaml; it overruled json (application agent)", "last good #1, 1h 31m before   D compares with it",
 		"requests  #2 #3", "b holds the next request like this one before it fails   w writes an incident report")
-	p.Size(80, 24).Want("last_run_report.yaml is a directory", "report · cache yaml", "requests  #2 #3", "b holds the next request").Not("w writes an incident")
+	p.Size(100, 40).Want("WHAT WENT WRONG, AND WHAT CAME OF IT", "report · cache yaml")
+	p.Size(80, 24).Not("AND WHAT CAME OF IT").Want("last_run_report.yaml is a directory", "report · cache yaml", "requests  #2 #3", "b holds the next request").Not("w writes an incident")
 	p.Size(60, 16).Want("last_run_report.yaml is a d", "what ", "so ")
 }
