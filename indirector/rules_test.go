@@ -734,7 +734,7 @@ func TestClosureL11(t *testing.T) {
 	if !errors.As(err, &v) || v.Verb != indirector.Head || v.Terminus != "finder" || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("IND-TERM-12: got %v", err)
 	}
-	if got := traces.Story(h.keep.Last()); got != "terminus finder has no head" { // S-36
+	if got := traces.Story(h.keep.Last()); got != "terminus finder cannot do head" { // S-36
 		t.Errorf("story: %q", got)
 	}
 }

@@ -76,6 +76,34 @@ func bracketed(why string) string {
 	return " (" + why + ")"
 }
 
+// Decision returns what chose the terminus of a slot, and what that overruled:
+// "routes.yaml:8 chose upstream; it overruled rest (application agent)". It is
+// empty if nothing chose one.
+func (s Slot) Decision() string {
+	c, over := s.Winner(), s.RunnerUp()
+	if c.Terminus == "" {
+		return ""
+	}
+	text := c.source() + " chose " + c.Terminus
+	if over.Terminus != "" && over.Terminus != c.Terminus {
+		text += "; it overruled " + over.Terminus + " (" + over.source() + ")"
+	}
+	return text
+}
+
+// source is what made a choice, as users call it.
+func (c Choice) source() string {
+	switch {
+	case c.Kind == FromRequest:
+		return "this request"
+	case c.Kind == FromFace && c.Source != "":
+		return "`puppet " + c.Source + "`"
+	case c.Kind == FromDeclaration:
+		return "the default in code"
+	}
+	return cmp.Or(c.Source, c.Kind.String())
+}
+
 func decided(c Choice) string {
 	switch {
 	case c.Terminus == "":

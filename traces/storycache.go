@@ -119,13 +119,13 @@ func (t *Trace) kept() string {
 	return ""
 }
 
-// failedWith is the message of the failure that a cache hides.
+// failedWith is what went wrong in the failure that a cache hides.
 func (t *Trace) failedWith() string {
-	line, _, _ := strings.Cut(t.FailedWith, "\n")
-	if line == "" {
+	if t.FailedWith == "" {
 		return ""
 	}
-	return ": " + strings.TrimRight(line, ": ")
+	line, _, _ := strings.Cut(t.FailedWith, "\n")
+	return ": " + t.sentence(&Fault{Step: Terminus, Message: strings.TrimRight(line, ": ")}).text
 }
 
 // aged is " (3 days old)", if the age of the entry is known.

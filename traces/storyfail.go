@@ -29,24 +29,43 @@ func storyOfFailure(t *Trace) string {
 
 func (t *Trace) failure() string {
 	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
-	why := t.explanation(AnyFailure)
+	note, f := t.explanation(AnyFailure), t.shownFault()
+	wrong := t.sentence(f)
+	why := cmp.Or(note, wrong.text)
 	switch {
 	case term.Because.Reason == VerbMissing:
-		return fmt.Sprintf("%s has no %s", t.subject(), t.Verb)
+		return fmt.Sprintf("%s cannot do %s", t.subject(), t.Verb)
 	case write.Answer == Raised && t.Verb == Find:
-		return fmt.Sprintf("%s answered, but the cache could not be written (%s), so Puppet throws the answer away", t.subject(), cmp.Or(why, t.fileCause(), t.Error))
+		return fmt.Sprintf("%s answered, but the cache could not be written (%s), so Puppet throws the answer away", t.subject(), why)
 	case write.Answer == Raised && term.Answer == Written:
-		return fmt.Sprintf("%s stored it, but %s failed: %s", t.subject(), t.cache(), cmp.Or(why, t.Error))
+		return fmt.Sprintf("%s stored it, but %s failed: %s", t.subject(), t.cache(), why)
 	case write.Answer == Raised && term.Answer == Removed:
-		return fmt.Sprintf("%s removed it, but %s failed: %s", t.subject(), t.cache(), cmp.Or(why, t.Error))
-	case why != "":
-		return why
+		return fmt.Sprintf("%s removed it, but %s failed: %s", t.subject(), t.cache(), why)
+	case note != "":
+		return note
 	}
-	s := t.failed() + ": " + t.Error
-	if cause := t.hiddenCause(); cause != "" {
+	s := t.failed() + ": " + wrong.text
+	if failed, ok := t.broken(); wrong.known && ok && failed == Route || strings.HasPrefix(wrong.text, t.subject()+" ") {
+		s = wrong.text // it names what failed
+	}
+	if cause := t.hiddenCause(); cause != "" && !wrong.whole {
 		s += " (" + cause + ")"
 	}
 	return s
+}
+
+// shownFault is the fault that reached the caller, with the message that the
+// caller got.
+func (t *Trace) shownFault() *Fault {
+	step, _ := t.broken()
+	f := Fault{Step: step}
+	for i := range t.Faults {
+		if t.Faults[i].Shown {
+			f = t.Faults[i]
+		}
+	}
+	f.Message = t.Error
+	return &f
 }
 
 // failed is "the server failed", or which step did.
@@ -77,17 +96,6 @@ func (t *Trace) hiddenCause() string {
 	return ""
 }
 
-// fileCause is what went wrong with the file of a cache, in the words of the
-// system; "" if it was no file.
-func (t *Trace) fileCause() string {
-	for i := range t.Faults {
-		if f := &t.Faults[i]; f.Step == CacheWrite && f.Shown && f.Path != "" {
-			return f.Hidden
-		}
-	}
-	return ""
-}
-
 // then is what the caller did about an error, if known: the part after the
 // colon in Rescue.
 func (t *Trace) then() string {
@@ -102,11 +110,14 @@ func (t *Trace) then() string {
 func storyOfHidden(t *Trace) string {
 	for i := range t.Faults {
 		f := &t.Faults[i]
-		why := cmp.Or(t.explained(f.Step, AnyFailure), f.Message)
+		_, processor := processorOf(f)
+		why := t.Wrong(f)
 		switch {
 		case f.Shown:
 		case f.Step == CacheRead:
 			return t.cache() + " could not be read, and Puppet goes on without it" + t.after() + ": " + why
+		case processor:
+			return why + ", and the caller does not learn of it" + t.after()
 		default:
 			origin, _, _ := strings.Cut(f.Origin, " › ")
 			return origin + " failed, and the caller does not learn of it" + t.after() + ": " + why

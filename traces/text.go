@@ -27,6 +27,9 @@ func AppendStory(b []byte, t *Trace) []byte {
 		}
 	}
 	for _, f := range t.Faults {
+		if t.explained(f.Step, AnyFailure) == "" && !strings.Contains(story, f.Message) {
+			b = fmt.Appendf(b, "  message   %s: %s\n", f.Origin, strings.TrimSpace(f.Message))
+		}
 		if f.Hidden != "" {
 			b = fmt.Appendf(b, "  hidden    %s: %s\n", f.Origin, strings.TrimSpace(f.Hidden))
 		}

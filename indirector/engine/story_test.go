@@ -44,7 +44,7 @@ func TestStories(t *testing.T) {
 		{request(indirector.Search, "facts", "x", "json", off), "terminus json listed", ""},
 		{request(indirector.Head, "facts", "n1", "memory", "json"), "the cache (json) answered; terminus memory was not asked", ""},
 		{request(indirector.Head, "facts", "n9", "memory", off), "terminus memory has nothing by that name", ""},
-		{request(indirector.Head, "facts", "n9", "json", off), "terminus json has no head", ""},
+		{request(indirector.Head, "facts", "n9", "json", off), "terminus json cannot do head", ""},
 		{saving("json", off, 0), "terminus json stored it", ""},
 		{saving("json", "memory", 0), "terminus json stored it, and the cache (memory) keeps it", ""},
 		{saving("json", "memory", traces.IgnoreTerminus), "the cache (memory) stored it; the caller forbade asking terminus json (ignore_terminus)", ""},
@@ -54,11 +54,11 @@ func TestStories(t *testing.T) {
 		{request(indirector.Destroy, "node", "n9", "yaml", off), "terminus yaml has nothing by that name", ""},
 		{request(indirector.Expire, "facts", "n9", "json", "memory"), "nothing to expire", ""},
 		{request(indirector.Expire, "facts", "n1", "memory", "json"), "the cache (json) expired it", ""},
-		{request(indirector.Find, "factz", "n1", "", ""), "route failed: Could not find indirection 'factz' (nearest: facts)", ""},
-		{request(indirector.Find, "facts", "n1", "jsno", ""), "route failed: Could not find terminus jsno for indirection facts (nearest: json; there are: facter, json, memory, rest, yaml)", ""},
+		{request(indirector.Find, "factz", "n1", "", ""), "there is no indirection factz; did you mean facts?", ""},
+		{request(indirector.Find, "facts", "n1", "jsno", ""), "there is no terminus jsno; did you mean json?", ""},
 		{request(indirector.Find, "resource", "file/x", "", ""), "indirtui has no terminus ral yet; Puppet has", ""},
 		{request(indirector.Find, "facts", "../x", "json", off), `terminus json failed: invalid key (the key holds "/")`, ""},
-		{request(indirector.Find, "facts", "n1", "json", "jsno"), "terminus json answered, but the cache could not be written (Could not find terminus jsno for indirection facts), so Puppet throws the answer away", ""},
+		{request(indirector.Find, "facts", "n1", "json", "jsno"), "terminus json answered, but the cache could not be written (there is no terminus jsno; did you mean json?), so Puppet throws the answer away", ""},
 	} {
 		name := strings.Join([]string{tt.request.Verb.String(), tt.request.Indirection, tt.request.Key, tt.request.Terminus, tt.request.Cache, strings.Join(tt.request.Flags.Names(), " ")}, " ")
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestStoryOfReportThatIsNotSaved(t *testing.T) {
 	req := save("report", &model.Report{Host: "n1", Status: "failed", CachedCatalogStatus: "on_failure"})
 	req.Terminus = "absent"
 	_, _ = s.ask(req)
-	if tr := s.trace(); tr.Outcome != traces.Err || !strings.HasPrefix(traces.Story(tr), "route failed: ") {
+	if tr := s.trace(); tr.Outcome != traces.Err || !strings.HasPrefix(traces.Story(tr), "there is no terminus absent of report; there are json, ") {
 		t.Errorf("got %s: %s", tr.Outcome, traces.Story(tr))
 	}
 }

@@ -582,7 +582,7 @@ func TestStory(t *testing.T) {
 	t.Parallel()
 	text, _ := write(t, site(t, store.Options{}), export.Story)
 	for _, want := range []string{
-		"2025-11-20 14:03:12.123Z  #1 find catalog web01  err  40 ms  the server failed: Error 500 on SERVER: no role",
+		"2025-11-20 14:03:12.123Z  #1 find catalog web01  err  40 ms  the server failed: Error 500: no role",
 		"  asked     terminus rest: failed",
 		"the classifier (ENC) printed nothing, so Puppet has no node",
 		`a\x1b[31mb\u202ec\u200dd\x9be\xff\U000e0001`,

@@ -47,17 +47,17 @@ func TestThereIsSomethingToFind(t *testing.T) {
 	}{
 		{"", 1047, "cached facts, good for 30 more minutes; facter was not run"},
 		{"out=stale", 8, "so the cached catalog (91 min old) was used"},
-		{"out=err ind=catalog key=web01*", 8, "Error 500 on SERVER: Evaluation Error: Unknown variable: 'role'"},
+		{"out=err ind=catalog key=web01*", 8, "the server failed: Error 500: Unknown variable 'role', site.pp line 12"},
 		{"step.caller.because=rescued*", 10, ""},
-		{"out=err~ ind=facts key=db07*", 1, "the cache (json) could not be read, and Puppet goes on without it; facter answered: Could not parse JSON data for facts db07.example.com"},
+		{"out=err~ ind=facts key=db07*", 1, "the cache (json) could not be read, and Puppet goes on without it; facter answered: the cached facts are no JSON: cut off at byte 227"},
 		{"out=err ind=catalog key=db07*", 1, "Could not find node 'db07.example.com'; cannot compile"},
 		{"out=nil! ind=node key=db07*", 1, "printed nothing"},
 		{"out=err ind=node terminus=yml", 1, "yml"},
 		{"ind=facts verb=save out=ok", 1, "PuppetDB stored it"},
 		{"ind=facts verb=find key=app03* out=ok", 1, "the cached facts expired 14 min ago (kept 30 min), so facter was asked"},
 		{"verb=search", 1, ""},
-		{"out=part ind=report", 1, "terminus processor stored it, but the cache (yaml) failed: Is a directory"},
-		{"out=err~ ind=report", 1, "Unable to submit report"},
+		{"out=part ind=report", 1, "terminus processor stored it, but the cache (yaml) failed: last_run_report.yaml is a directory"},
+		{"out=err~ ind=report", 1, "the report processor http got error 500: database is locked, and the caller does not learn of it"},
 		{"failed", 8 + 8 + 1 + 1 + 1 + 1 + 1 + 1 + 1, ""},
 	} {
 		t.Run(tt.filter, func(t *testing.T) {

@@ -62,6 +62,10 @@ type failure struct {
 	after       []uint64 // the requests that show it
 	where       string
 	shownTo     string
+	decided     string // what chose the terminus or the cache that failed
+	source      string // the kind of it: "face"
+	instead     string // who was asked once a failure had been hidden
+	short       string // the key as it is called in the list
 }
 
 // maxMembers is how many requests of a group are looked at closely.
@@ -91,19 +95,51 @@ func (f *Failures) Scope() screen.Scope { return screen.InFailures }
 
 func (f *Failures) Resize(width, height int) {
 	f.width, f.height = width, height
-	f.list.Columns, f.list.Under = failureColumns, nil
-	if width >= screen.Wide {
-		f.list.Columns = wideColumns
-	}
-	lines := height - 1 - f.below()
+	f.list.Under = nil
 	if height >= roomy {
 		f.list.Under = f.under
-		lines /= 2
 	}
-	f.list.SetHeight(lines)
+	f.layout()
 }
 
-func (f *Failures) below() int { return min(12, max(f.height*2/5, 2)) }
+// layout divides the screen: what the list leaves free is for the detail.
+func (f *Failures) layout() {
+	f.list.SetHeight((f.height - 1 - f.below()) / f.tall())
+	f.columns()
+}
+
+// tall is how many lines a group has.
+func (f *Failures) tall() int {
+	if f.list.Under != nil {
+		return 2
+	}
+	return 1
+}
+
+// columns are those that there is room for. Where it was is as wide as it must be.
+func (f *Failures) columns() {
+	place := (*failure).place
+	f.list.Columns = slices.Clone(failureColumns)
+	if f.width >= screen.Wide {
+		place = (*failure).placeAndKey
+		f.list.Columns = slices.Clone(wideColumns)
+	}
+	if f.list.Under != nil {
+		f.list.Columns[2].Title += ", AND WHAT CAME OF IT"
+	}
+	where := &f.list.Columns[3]
+	most := where.Want
+	where.Want = where.Min
+	for i := range f.groups {
+		where.Want = min(max(where.Want, term.Clean(place(&f.groups[i])).Width()), most)
+	}
+}
+
+// below is how many lines the detail has.
+func (f *Failures) below() int {
+	least := min(12, max(f.height*2/5, 2))
+	return max(least, f.height-1-len(f.groups)*f.tall())
+}
 
 func (f *Failures) Update(msg tea.Msg) tea.Cmd {
 	if cmd, is := f.wait.Tick(msg); is {
@@ -149,8 +185,10 @@ func (f *Failures) take(groups []failure) {
 		}
 		return false
 	})
+	shorten(groups)
 	f.groups = groups
 	f.list.SetLen(len(groups))
+	f.layout()
 	f.list.Seek(func(i int) bool { return groups[i].shape() == at })
 }
 
@@ -248,13 +286,30 @@ func (f *failure) complete(log session.Log) {
 	f.good = log.Links(f.id).LastGood
 	f.wrong = f.message
 	if t, err := log.Trace(f.id); err == nil {
+		fault := faultOf(t, f.origin, f.message)
 		if f.message == "" {
 			f.message = traces.Story(t)
 		}
-		f.wrong = wrongOf(t, f.message)
-		f.where, f.shownTo = whereOf(t), shownTo(t)
+		f.wrong = wrongOf(t, fault, f.message)
+		f.where, f.shownTo = whereOf(t, fault), f.shown(t)
+		slot := t.Primary
+		if fault.Step == traces.CacheRead || fault.Step == traces.CacheWrite || t.Served == traces.ByCache {
+			slot = t.Cache
+		}
+		f.decided, f.source, f.instead = slot.Decision(), slot.Winner().Kind.String(), insteadOf(t, fault)
 	}
 	f.follow(log)
+}
+
+// faultOf returns the fault that a group is about, or one that has as much of it as
+// is known.
+func faultOf(t *traces.Trace, origin, message string) *traces.Fault {
+	for i := range t.Faults {
+		if f := &t.Faults[i]; f.Origin == origin && f.Message == message {
+			return f
+		}
+	}
+	return &traces.Fault{Origin: origin, Message: message, Step: traces.Terminus}
 }
 
 // shape is what the requests of a group have in common: numbers, paths and
@@ -285,7 +340,7 @@ func (f *failure) shape() string {
 }
 
 // wrongOf returns what went wrong with a request, in the fewest words.
-func wrongOf(t *traces.Trace, message string) string {
+func wrongOf(t *traces.Trace, fault *traces.Fault, message string) string {
 	why := t.Steps[traces.Terminus].Because
 	switch {
 	case t.Outcome == traces.Stale:
@@ -299,33 +354,67 @@ func wrongOf(t *traces.Trace, message string) string {
 			return "the classifier (ENC) printed nothing"
 		}
 		return "the command printed nothing"
-	case t.Outcome == traces.NilHidden:
-		return cmp.Or(why.Words(), message)
 	}
-	return preamble.Replace(strings.ReplaceAll(message, "\n", " "))
+	return cmp.Or(t.Wrong(fault), message)
 }
 
-// preamble is what Puppet Server writes before the error that matters.
-var preamble = strings.NewReplacer(" on SERVER: ", ": ", "Server Error: ", "", "Evaluation Error: ", "")
-
-// place is where it went wrong, without what is known of every terminus.
+// place is where it went wrong, without what is known of every terminus, and what
+// follows from what was asked.
 func (f *failure) place() string {
-	return f.ind + " · " + strings.TrimPrefix(f.part(), "terminus ")
+	part := f.part()
+	for _, word := range []string{"terminus ", "the ", "reading ", "writing "} {
+		part = strings.TrimPrefix(part, word)
+	}
+	return f.ind + " · " + part
 }
 
 // placeAndKey is where it went wrong, if there is room.
 func (f *failure) placeAndKey() string {
-	about := f.key
+	about := cmp.Or(f.short, f.key)
 	if len(f.keys) > 1 {
 		about = term.Plural(len(f.keys), "key")
 	}
 	return f.ind + " " + about + " · " + f.part()
 }
 
+// shorten calls hosts by their first label, where that means one host only.
+func shorten(groups []failure) {
+	hosts := make(map[string]map[string]bool) // by their first label
+	for i := range groups {
+		for key := range groups[i].keys {
+			if label, is := hostOf(groups[i].ind, key); is {
+				if hosts[label] == nil {
+					hosts[label] = make(map[string]bool)
+				}
+				hosts[label][key] = true
+			}
+		}
+	}
+	for i := range groups {
+		g := &groups[i]
+		g.short = g.key
+		if label, is := hostOf(g.ind, g.key); is && len(hosts[label]) == 1 {
+			g.short = label
+		}
+	}
+}
+
+// hostOf returns the first label of a key that is the name of a host.
+func hostOf(ind, key string) (label string, is bool) {
+	label, _, _ = strings.Cut(key, ".")
+	return label, label != "" && session.NodeOf(&session.Row{Indirection: ind, Key: key}) != ""
+}
+
 // part is the terminus or the cache where it went wrong: what failed within it
 // stands in the detail.
 func (f *failure) part() string {
+	if name, is := strings.CutPrefix(f.origin, "terminus processor › "); is {
+		return "processor " + name
+	}
 	part, _, _ := strings.Cut(f.origin, " › ")
+	if part == "route" {
+		part = strings.TrimSuffix("the route ("+f.source+")", " ()")
+	}
 	return caches.Replace(part)
 }
 
@@ -466,7 +555,7 @@ var failureColumns = []widget.Column{
 	{Title: "SEEN", Min: 6, Want: 6, Priority: 2},
 	{Title: "N", Min: 3, Want: 5, Priority: 3, Right: true},
 	{Title: "WHAT WENT WRONG", Min: 34, Want: 40, Priority: 5, Grow: 1},
-	{Title: "WHERE", Min: 20, Want: 20, Priority: 4, Middle: true},
+	{Title: "WHERE", Min: 20, Want: 24, Priority: 4, Middle: true},
 }
 
 // wideColumns are those where the key and the time of the last one have room.
@@ -524,7 +613,8 @@ func (f *Failures) under(i int, r *widget.Row) {
 			on += w + 1
 		}
 	}
-	r.To(on + 2)
+	r.To(on)
+	r.Put(term.Quiet, f.env.Theme.Glyphs.Corner+" ")
 	r.Add(term.Quiet, term.CleanTo(f.groups[i].consequence, max(f.width-on-3, 1)))
 }
 
@@ -540,8 +630,11 @@ func (f *Failures) detail(height int) term.Lines {
 		title.Right.Put(term.Quiet, " "+f.env.Clock(g.last))
 	}
 	lines := term.Lines{f.env.Theme.Titled(f.width, title)}
-	lines = append(lines, f.facts(g).Lines(2, 14, f.width, 2)...)
-	if len(lines) < height {
+	lines = append(lines, f.known(g, height-1)...)
+	if actions := f.actions(); actions.Width() > 0 && len(lines)+2 <= height {
+		lines = append(lines, term.Line{}, actions)
+	}
+	if len(lines)+2 <= height {
 		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   seen: an error reached the caller")
 		lines = append(lines.Fill(f.width, height-1), legend)
 	}

@@ -49,7 +49,7 @@ func (f *Failures) mute(shape string) tea.Cmd {
 		f.muted[shape], f.done = on, false
 		return f.gather()
 	}
-	command := "mute " + f.focus().what()
+	command := "mute " + f.focus().wrong
 	return tea.Batch(set(true), screen.Changed(command, false, true, set))
 }
 
@@ -91,7 +91,11 @@ func (f *failure) follow(log session.Log) {
 	switch {
 	case len(stale) > 0:
 		f.after = stale
-		f.consequence = fmt.Sprintf("%s on an old %s: %s", term.Plural(len(keys), "node"), f.ind, ids(stale))
+		runs := " runs"
+		if len(keys) > 1 {
+			runs = " run"
+		}
+		f.consequence = term.Plural(len(keys), "node") + runs + " on an old " + f.ind + ": " + ids(stale)
 	case len(broke) > 0:
 		f.after = broke
 		f.consequence = term.Plural(len(broke), "request") + " failed by it: " + ids(broke)
@@ -111,7 +115,14 @@ func (f *failure) alone() string {
 		return "taken for: there is nothing"
 	case traces.ErrHidden:
 		if f.verb == traces.Save {
-			return f.ind + " not stored, and no caller knows"
+			is := " is"
+			if f.ind == "facts" {
+				is = " are"
+			}
+			return "the " + f.ind + is + " not stored, and no caller knows"
+		}
+		if f.instead != "" {
+			return f.instead + " was asked instead"
 		}
 		return "went on without it"
 	}
@@ -119,69 +130,180 @@ func (f *failure) alone() string {
 }
 
 // ids are the newest of some requests: "#1043 #1031".
-func ids(list []uint64) string {
+func ids(list []uint64) string { return listed(list, 3, len(list)) }
+
+// listed are the newest n of some requests, and how many of all there are before
+// them.
+func listed(list []uint64, n, all int) string {
 	var parts []string
-	for _, id := range list[max(len(list)-3, 0):] {
+	for _, id := range list[max(len(list)-n, 0):] {
 		parts = append(parts, fmt.Sprintf("#%d", id))
 	}
 	text := strings.Join(parts, " ")
-	if n := len(list) - len(parts); n > 0 {
+	if n := all - len(parts); n > 0 {
 		text += fmt.Sprintf(" and %d before", n)
 	}
 	return text
 }
 
 // whereOf is the step, and the work below it, that failed.
-func whereOf(t *traces.Trace) string {
+func whereOf(t *traces.Trace, fault *traces.Fault) string {
 	if len(t.Faults) == 0 {
 		return ""
 	}
-	fault := &t.Faults[0]
-	text := fmt.Sprintf("step %s of %s %s", strings.TrimSpace(steps.Number(fault.Step)+" "+steps.Label(t, fault.Step)), t.Verb, t.Indirection)
+	text := strings.TrimSpace("step " + steps.Number(fault.Step) + " " + steps.Label(t, fault.Step))
+	path := fault.Path
 	for i := range t.Spans {
-		if s := &t.Spans[i]; s.Step == fault.Step && s.Err != "" {
-			text += ", in " + s.Name
-			break
+		s := &t.Spans[i]
+		if s.Step != fault.Step || s.Err == "" {
+			continue
 		}
+		work := s.Name
+		if did, to, ok := strings.Cut(work, " "); ok && strings.Contains(to, "/") && strings.HasSuffix(path, to) || strings.HasSuffix(path, "/"+to) {
+			work, path = did+" "+path, "" // it is named in full
+		}
+		text += ", " + work
+		if took := term.Millis(s.Took); s.Kind == traces.Network && took != "0" {
+			text += " after " + took + " ms"
+		}
+		break
 	}
-	if fault.Path != "" {
-		text += ", " + fault.Path
+	if path != "" {
+		text += ", " + path
 	}
 	return text
 }
 
-// shownTo returns who saw the failure.
-func shownTo(t *traces.Trace) string {
-	q := t.Steps[traces.Caller]
-	who := cmp.Or(t.Caller, "its caller")
-	switch {
-	case q.Because.Reason == traces.Rescued:
-		return fmt.Sprintf("%s, which catches it in %s and goes on", who, q.Because.About)
-	case t.Outcome.Hidden() && !t.Outcome.HiddenFrom(t.Caller):
-		return who + ", as 404 Not Found"
-	case t.Outcome.Hidden():
-		return "nobody: " + who + " got an answer as if nothing had happened"
-	case t.Error != "":
-		return who + ", as an error"
+// insteadOf returns the terminus that was asked because a cache could not be read;
+// "" if none was.
+func insteadOf(t *traces.Trace, fault *traces.Fault) string {
+	switch t.Steps[traces.Terminus].Answer {
+	case traces.OK, traces.False, traces.Nothing:
+		if fault.Step == traces.CacheRead {
+			return t.Primary.Winner().Terminus
+		}
 	}
 	return ""
 }
 
-// facts are what is known of a group.
-func (f *Failures) facts(g *failure) widget.Facts {
+// shown returns who saw the failures, and how often.
+func (f *failure) shown(t *traces.Trace) string {
+	q := t.Steps[traces.Caller]
+	who := cmp.Or(t.Caller, "its caller")
+	seen := who + often(cmp.Or(f.count-f.hidden, f.count))
+	switch {
+	case q.Because.Reason == traces.Rescued:
+		return seen + "; it catches the error in " + q.Because.About + " and goes on"
+	case t.Error != "":
+		return seen + ", as an error"
+	case t.Outcome.Hidden() && !t.Outcome.HiddenFrom(t.Caller):
+		return seen + ", as 404 Not Found"
+	case t.Outcome.Hidden():
+		return "nobody: " + who + " got an answer as if nothing had happened" + often(f.hidden)
+	}
+	return ""
+}
+
+// often is ", 8 times"; "" for once.
+func often(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return ", " + term.Plural(n, "time")
+}
+
+// facts are what is known of a group. Of its requests only the newest are named, as
+// far as the width goes.
+func (f *Failures) facts(g *failure, width int) widget.Facts {
 	out := widget.Facts{{Label: "what", Text: g.what(), Style: session.StyleOf(g.outcome)}}
-	out.Put(term.Plain, "consequence", g.consequence)
+	out.Put(term.Attention, "so", g.consequence)
 	out.Put(term.Plain, "where", cmp.Or(g.where, g.origin))
 	out.Put(term.Plain, "shown to", g.shownTo)
-	newest := fmt.Sprintf("#%d", g.id)
-	if g.good != 0 {
-		newest += fmt.Sprintf("; the same key was answered well in #%d, D compares", g.good)
-		if row, ok := f.env.Log.Row(g.good); ok {
-			newest = fmt.Sprintf("#%d; the same key was answered well in #%d, %s before; D compares", g.id, g.good, traces.Age(g.last.Sub(row.Start)))
-		}
-	}
-	out.Put(term.Plain, "newest", newest)
+	out.Put(term.Plain, "decided", g.decided)
+	out.Put(term.Plain, lastGood, f.before(g))
+	out.Put(term.Plain, "requests", g.newest(width))
 	return out
+}
+
+const lastGood = "last good"
+
+// before is the last good answer, and how long before the newest failure it was.
+func (f *Failures) before(g *failure) string {
+	if g.good == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("#%d", g.good)
+	good, ok := f.env.Log.Row(g.good)
+	bad, known := f.env.Log.Row(g.id)
+	if ok && known {
+		text += ", " + apart(bad.Start.Sub(good.Start)) + " before"
+	}
+	return text
+}
+
+// apart is the time between two requests.
+func apart(d time.Duration) string {
+	if d = d.Abs(); d >= time.Second {
+		return traces.Age(d)
+	}
+	return "less than a second"
+}
+
+// newest are the newest requests of a group that there is room for, and how many
+// there are before them.
+func (f *failure) newest(width int) string {
+	n := len(f.members)
+	for n > 1 && term.Clean(listed(f.members, n, f.count)).Width() > width {
+		n--
+	}
+	return listed(f.members, n, f.count)
+}
+
+// known are the lines of what is known of a group. Each fact has a line, and those
+// that are longer have more while there is room.
+func (f *Failures) known(g *failure, height int) term.Lines {
+	const indent, at = 2, 12
+	facts := f.facts(g, f.width-at-1)
+	spare := height - len(facts)
+	var lines term.Lines
+	for _, fact := range facts {
+		one := fact.Lines(indent, at, f.width, 3)
+		if more := len(one) - 1; more > max(spare, 0) {
+			fact.Text = term.CleanTo(fact.Text, 1000).CutMiddle((f.width - at - 1) * (1 + max(spare, 0))).String()
+			one = fact.Lines(indent, at, f.width, 1+max(spare, 0))
+		}
+		spare -= len(one) - 1
+		if b := f.env.Keys.Of(screen.DiffGood, f.Scope()); fact.Label == lastGood && b != nil {
+			last := &one[len(one)-1]
+			last.Space(3)
+			last.Put(term.Accent, b.Key())
+			last.Put(term.Quiet, " compares with it")
+		}
+		lines = append(lines, one...)
+	}
+	return lines[:min(len(lines), height)]
+}
+
+// actions are what can be done about a group, with their keys, as far as there is
+// room.
+func (f *Failures) actions() term.Line {
+	var l term.Line
+	for _, a := range []struct {
+		do   screen.Action
+		text string
+	}{{screen.Break, " holds the next request like this one before it fails"}, {screen.Write, " writes an incident report"}} {
+		b := f.env.Keys.Of(a.do, f.Scope())
+		if b == nil || f.Disabled(a.do) != "" || l.Width()+3+len(b.Key())+len(a.text) > f.width {
+			continue
+		}
+		l.Space(2)
+		if l.Width() > 2 {
+			l.Space(1)
+		}
+		l.Put(term.Accent, b.Key())
+		l.Put(term.Quiet, a.text)
+	}
+	return l
 }
 
 // timeline shows how many members were when, from the earliest to the latest: a
@@ -207,6 +329,9 @@ func (f *failure) timeline(spark []string, cells int) string {
 	return b.String()
 }
 
+// reportWidth is how much of an incident report lists requests, in cells.
+const reportWidth = 100
+
 // report is all groups as plain text, for a ticket. Secrets were redacted when
 // it was recorded.
 func (f *Failures) report() string {
@@ -225,12 +350,12 @@ func (f *Failures) report() string {
 		g := &f.groups[i]
 		fmt.Fprintf(&b, "\n%d. %s, %s, %s\n", i+1, term.Plural(g.count, "request"), g.seen(), g.origin)
 		fmt.Fprintf(&b, "    first %s, last %s\n", g.first.In(f.env.Zone).Format(time.DateTime), g.last.In(f.env.Zone).Format(time.DateTime))
-		for _, fact := range f.facts(g) {
+		for _, fact := range f.facts(g, reportWidth) {
 			fmt.Fprintf(&b, "    %-12s %s\n", fact.Label, strings.ReplaceAll(fact.Text, "\n", "\n                 "))
 		}
 		fmt.Fprintf(&b, "    %-12s %s\n", "find them", g.filter())
 		if t, err := f.env.Log.Trace(g.id); err == nil {
-			fmt.Fprintf(&b, "    %-12s %s\n    %-12s %s\n", "story", traces.Story(t), "decided", traces.HeadlineOf(t).Decided)
+			fmt.Fprintf(&b, "    %-12s %s\n    %-12s %s\n", "story", traces.Story(t), "decided by", traces.HeadlineOf(t).Decided)
 		}
 	}
 	return b.String()

@@ -37,6 +37,7 @@ type Glyphs struct {
 	Own, Outside, Instant      string // bars: own time, time elsewhere, under a millisecond
 	Caret                      string // where to write
 	Live                       string // in front of what the program is doing
+	Corner                     string // in front of what belongs to the line above
 	Spark                      []string
 	Turning                    []string // one after the other: something goes on
 }
@@ -47,14 +48,14 @@ var (
 		Border: lipgloss.ASCIIBorder(),
 		Cursor: ">", Open: "v", Closed: "+", Leaf: " ", Planned: ".",
 		Happened: "o", Not: "-", Wrong: "x", Yes: "x", No: ".", Warning: "!",
-		Own: "=", Outside: "#", Instant: "|", Caret: "_", Live: "*",
+		Own: "=", Outside: "#", Instant: "|", Caret: "_", Live: "*", Corner: "`",
 		Spark: []string{".", "_", "-", "=", "#"}, Turning: spinner.Line.Frames,
 	}
 	Unicode = Glyphs{
 		Border: lipgloss.RoundedBorder(),
 		Cursor: "›", Open: "▾", Closed: "▸", Leaf: " ", Planned: "·",
 		Happened: "●", Not: "○", Wrong: "✗", Yes: "✓", No: "·", Warning: "▲", Gutter: "▌",
-		Own: "━", Outside: "█", Instant: "▏", Caret: "▏", Live: "●",
+		Own: "━", Outside: "█", Instant: "▏", Caret: "▏", Live: "●", Corner: "└",
 		Spark: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, Turning: spinner.MiniDot.Frames,
 	}
 )

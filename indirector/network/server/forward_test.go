@@ -181,14 +181,14 @@ func TestForwardFaults(t *testing.T) {
 			io.WriteString(w, "<html>Bad Gateway</html>")
 		}, "502 <html>Bad Gateway</html>", traces.Err, "502 Bad Gateway"},
 		{"404", func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, "404 404 page not found", traces.NilHidden, "404 Not Found"},
-		{"reset", func(w http.ResponseWriter, r *http.Request) { hijack(w, "") }, "502 ", traces.Err, "interrupted"},
+		{"reset", func(w http.ResponseWriter, r *http.Request) { hijack(w, "") }, "502 ", traces.Err, "closed the connection before its answer was complete"},
 		{"no HTTP", func(w http.ResponseWriter, r *http.Request) { hijack(w, "SSH-2.0-OpenSSH\r\n\r\n") }, "502 ", traces.Err, ""},
 		{"hangs", func(w http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
 			case <-time.After(patience):
 			}
-		}, "50", traces.Err, "timed out read operation"},
+		}, "50", traces.Err, "no answer from "},
 		{"truncated", func(w http.ResponseWriter, r *http.Request) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 		}, "EOF", traces.Err, "in the middle of the answer, after 4 of 100 bytes"},

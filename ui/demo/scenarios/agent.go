@@ -88,7 +88,7 @@ func failingPuppetDB() Scenario {
 			s.fails(with(find("facts", "n1"), traces.IgnoreCache), "to PuppetDB: Connection refused")
 			s.must(find("facts", "n1"))
 		},
-		First:   "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4): Failed to find facts for n1 to PuppetDB: Connection refused",
+		First:   "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4): connection refused",
 		Decided: []string{"puppetdb: routes file, routes.yaml:3", "cache yaml: routes file, routes.yaml:4"}, Outcome: traces.Hit,
 	}
 }

@@ -136,7 +136,7 @@ func cacheScenarios() []Scenario {
 		{
 			Name: "S-27 corrupt cache file", scene: corrupt,
 			play:    func(s *Stage) { s.must(find("catalog", "n1")) },
-			First:   "the cache (json) could not be read, and Puppet goes on without it; the server answered: Could not parse JSON data for catalog n1: Could not intern from rich_data_json: unexpected end at line 1 column 21",
+			First:   "the cache (json) could not be read, and Puppet goes on without it; the server answered: the cached catalog is no JSON: cut off at byte 20",
 			Decided: []string{"rest: application agent", "cache json: application agent"},
 			Outcome: traces.ErrHidden,
 		},
@@ -147,7 +147,7 @@ func cacheScenarios() []Scenario {
 					s.fault("got %v, %v; want the answer to be lost", v, err)
 				}
 			},
-			First:   "the server answered, but the cache could not be written (mkdir $dir/var/client_data/catalog: not a directory), so Puppet throws the answer away",
+			First:   "the server answered, but the cache could not be written (a file is in the way of the directory catalog), so Puppet throws the answer away",
 			Decided: []string{"cache json: application agent"},
 			Outcome: traces.Err,
 		},
@@ -426,7 +426,7 @@ func fileScenarios() []Scenario {
 					s.fault("got %v, want a missing verb", err)
 				}
 			},
-			First: "terminus yaml has no head", Decided: decided, Outcome: traces.Err,
+			First: "terminus yaml cannot do head", Decided: decided, Outcome: traces.Err,
 		},
 		{
 			Name: "S-37 search by name in yaml", scene: yamlNode(node),

@@ -85,7 +85,7 @@ func pains() []pain {
 		{what: "a node is not classified anew when its facts change", tests: []string{"indirector/engine TestClosureL6Expire"}},
 		{what: "exported resources from the cache", situation: "S-31", first: "a cached catalog is not filtered"},
 		{
-			what: "could not find terminus", first: "Could not find terminus exce for indirection node (nearest: exec;", step: traces.Route, answer: traces.Raised,
+			what: "could not find terminus", first: "there is no terminus exce; did you mean exec?", step: traces.Route, answer: traces.Raised,
 			own: &Scenario{
 				Name: "P13", scene: Scene{Application: "server", Conf: "[main]\nnode_terminus = exce\n"}, Outcome: traces.Err,
 				Decided: []string{"exce: setting node_terminus, puppet.conf:2 [main]"},

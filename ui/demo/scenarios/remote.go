@@ -81,7 +81,7 @@ func remoteScenarios() []Scenario {
 				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: cached_catalog_status=on_failure"), "Error 500 on SERVER: Server Error: Evaluation Error")
 				s.must(inRun(askCatalog("n1"), traces.IgnoreTerminus, ""))
 			},
-			First:   "the server had failed (#2), so the cached catalog (3 days old) was used: Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12)",
+			First:   "the server had failed (#2), so the cached catalog (3 days old) was used: Error 500: Unknown variable 'role', site.pp line 12",
 			Decided: append(rest, "cache json: application agent"), Outcome: traces.Stale,
 		},
 		{
@@ -90,7 +90,7 @@ func remoteScenarios() []Scenario {
 				s.must(askCatalog("n1"))
 				s.fails(inRun(askCatalog("n1"), fresh, "configurer retrieve_new_catalog: run skipped, as --test forbids the cached catalog"), "Error 500 on SERVER")
 			},
-			First:   "run skipped, as --test forbids the cached catalog: the server failed: Error 500 on SERVER: Server Error: Evaluation Error: Unknown variable: 'role' (file: site.pp, line: 12) (localhost:$PORT, setting server (puppet.conf:2 [main]) answered 500 Internal Server Error)",
+			First:   "run skipped, as --test forbids the cached catalog: the server failed: Error 500: Unknown variable 'role', site.pp line 12 (localhost:$PORT, setting server (puppet.conf:2 [main]) answered 500 Internal Server Error)",
 			Decided: rest, Outcome: traces.Err,
 		},
 		{
@@ -134,7 +134,7 @@ func remoteScenarios() []Scenario {
 				s.exists("var/state/last_run_report.yaml", true)
 				s.Last = last
 			},
-			First: "only the local copy was written: the server failed: Error 500 on SERVER: Server Error: database is locked (localhost:$PORT, setting report_server (default) answered 500 Internal Server Error)", Decided: rest, Outcome: traces.Err,
+			First: "only the local copy was written: the server failed: Error 500: database is locked (localhost:$PORT, setting report_server (default) answered 500 Internal Server Error)", Decided: rest, Outcome: traces.Err,
 		},
 		{
 			Name: "S-34 a proxy answers with HTML", scene: remoteAgent("node_terminus = rest\n"), serve: answer(http.StatusOK, "text/html", "<html><body>Please log in</body></html>"),
