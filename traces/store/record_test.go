@@ -891,3 +891,19 @@ func TestFactsElsewhere(t *testing.T) {
 		})
 	}
 }
+
+// A copy that Ended makes of a trace keeps the bytes of its values, which the
+// store itself keeps elsewhere.
+func TestEndedCopy(t *testing.T) {
+	t.Parallel()
+	var kept traces.Trace
+	s := open(t, store.Options{
+		Render: func(model string, _ any) traces.Value { return traces.Value{Model: model, Body: []byte("the value")} },
+		Ended:  func(_ *store.Store, tr *traces.Trace) { kept = *tr },
+	})
+	record(s, find("facts", "web01"), "instance")
+	flush(t, s)
+	if got := kept.Value(); string(got.Body) != "the value" {
+		t.Errorf("got %+v", got)
+	}
+}

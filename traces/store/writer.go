@@ -376,7 +376,9 @@ func (s *Store) processSlot(w *work, i int) {
 	if s.opts.Ended != nil {
 		s.opts.Ended(s, t)
 	}
-	if v := t.Values; v != nil {
+	if t.Values != nil {
+		v := *t.Values // a copy of t that Ended has made keeps the bytes
+		t.Values = &v
 		s.keepBody(w, &v.Answer)
 		s.keepBody(w, &v.Sent)
 		sl.valued = v.Answer.Digest != "" || v.Sent.Digest != ""
