@@ -71,7 +71,7 @@ var (
 		{Title: "INDIRECTION", Min: 11, Want: 17, Priority: 6},
 		{Title: "TERMINUS", Min: 8, Want: 11, Priority: 5},
 		{Title: "CACHE", Min: 6, Want: 7, Priority: 4},
-		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1},
+		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1, Middle: true},
 		{Title: "REQS", Min: 5, Want: 5, Priority: 2, Right: true},
 		{Title: "ERR", Min: 4, Want: 4, Priority: 1, Right: true},
 	}
@@ -79,7 +79,7 @@ var (
 		{Title: "INDIRECTION", Min: 12, Want: 17, Priority: 8},
 		{Title: "TERMINUS", Min: 8, Want: 13, Priority: 7},
 		{Title: "CACHE", Min: 6, Want: 9, Priority: 6},
-		{Title: "SET BY", Min: 20, Want: 30, Priority: 5, Grow: 2},
+		{Title: "SET BY", Min: 20, Want: 30, Priority: 5, Grow: 2, Middle: true},
 		{Title: "REPLACED", Min: 14, Want: 24, Priority: 1, Grow: 1},
 		{Title: "REQS", Min: 6, Want: 7, Priority: 4, Right: true},
 		{Title: "ERR", Min: 5, Want: 6, Priority: 3, Right: true},
