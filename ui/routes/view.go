@@ -7,6 +7,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
@@ -71,7 +72,7 @@ var (
 		{Title: "INDIRECTION", Min: 11, Want: 17, Priority: 6},
 		{Title: "TERMINUS", Min: 8, Want: 11, Priority: 5},
 		{Title: "CACHE", Min: 6, Want: 7, Priority: 4},
-		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1, Middle: true},
+		{Title: "SET BY", Min: 14, Want: 20, Priority: 3, Grow: 1},
 		{Title: "REQS", Min: 5, Want: 5, Priority: 2, Right: true},
 		{Title: "ERR", Min: 4, Want: 4, Priority: 1, Right: true},
 	}
@@ -79,7 +80,7 @@ var (
 		{Title: "INDIRECTION", Min: 12, Want: 17, Priority: 8},
 		{Title: "TERMINUS", Min: 8, Want: 13, Priority: 7},
 		{Title: "CACHE", Min: 6, Want: 9, Priority: 6},
-		{Title: "SET BY", Min: 20, Want: 30, Priority: 5, Grow: 2, Middle: true},
+		{Title: "SET BY", Min: 20, Want: 30, Priority: 5, Grow: 2},
 		{Title: "REPLACED", Min: 14, Want: 24, Priority: 1, Grow: 1},
 		{Title: "REQS", Min: 6, Want: 7, Priority: 4, Right: true},
 		{Title: "ERR", Min: 5, Want: 6, Priority: 3, Right: true},
@@ -132,7 +133,7 @@ func (r *Routes) line(f row, out *widget.Row) {
 	out.Next(style, f.name)
 	out.Next(style, orNone(f.route.Primary.Winner().Terminus))
 	out.Next(cache, orNone(f.route.Cache.Winner().Terminus))
-	out.Next(style, r.setBy(f))
+	out.Next(style, r.setBy(f, out.Widths[3]))
 	if r.width >= screen.Wide {
 		out.Next(style, r.replaced(f))
 	}
@@ -143,33 +144,41 @@ func (r *Routes) line(f row, out *widget.Row) {
 	}
 }
 
-// setBy returns who decided; in a narrow table also what the user replaced.
-func (r *Routes) setBy(f row) string {
-	text := r.decided(f)
-	if ttl := f.route.TTL.Winner(); ttl.Terminus != "" {
-		text += "; ttl " + brief(r.env, ttl)
+// setBy returns who decided, as far as it fits into so many cells; in a narrow table
+// also what the user replaced.
+func (r *Routes) setBy(f row, cells int) string {
+	forms := []func(*session.Env, traces.Choice) string{long, short}
+	if r.width < screen.Wide {
+		forms = forms[1:]
 	}
-	return text
+	ttl := ""
+	if c := f.route.TTL.Winner(); c.Terminus != "" {
+		ttl = "; ttl " + brief(r.env, c)
+	}
+	for _, form := range forms {
+		who, cache := r.decided(f, form)
+		if text := who + cache + ttl; len(text) <= cells {
+			return text
+		}
+	}
+	who, _ := r.decided(f, short)
+	return who
 }
 
-// decided returns who decided who answers.
-func (r *Routes) decided(f row) string {
-	add := brief
-	if r.width >= screen.Wide {
-		add = long
-	}
+// decided returns who decided who answers, and who the cache, if that was another.
+func (r *Routes) decided(f row, form func(*session.Env, traces.Choice) string) (who, cache string) {
 	c, cached := decider(f.route)
-	text := add(r.env, c)
+	who = form(r.env, c)
 	if cached {
-		text = "cache: " + text
+		who = "cache: " + who
 	}
 	if c.Kind == traces.FromYou && r.width < screen.Wide {
-		return text + " (was " + orNone(f.route.Slot(slotName(cached)).RunnerUp().Terminus) + ")"
+		return who + " (was " + orNone(f.route.Slot(slotName(cached)).RunnerUp().Terminus) + ")", ""
 	}
 	if other := f.route.Cache.Winner(); !cached && other.Kind == traces.FromRoutesFile && brief(r.env, other) != brief(r.env, c) {
-		text += "; cache " + brief(r.env, other)
+		cache = "; cache " + brief(r.env, other)
 	}
-	return text
+	return who, cache
 }
 
 func slotName(cached bool) string {
