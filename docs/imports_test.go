@@ -74,7 +74,7 @@ var rules = []rule{
 	{"indirector/language/ruby", "", ""},
 	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax", ""},
 	{"indirector/language/loader", "indirector/language/rtype indirector/language/syntax indirector/modules traces/spell", ""},
-	{"indirector/language/types", "indirector/data indirector/rich", ""},
+	{"indirector/language/types", "indirector/data indirector/language/syntax indirector/rich", ""},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},

@@ -260,3 +260,13 @@ func numericOffset(g []string) int {
 	}
 	return offset
 }
+
+// TimespanOf returns a timespan of so many nanoseconds.
+func TimespanOf(ns *big.Int) Timespan {
+	var t Timespan
+	t.ns.Set(ns)
+	return t
+}
+
+// Nanoseconds returns the length of t in nanoseconds, which may be of any size.
+func (t Timespan) Nanoseconds() *big.Int { return new(big.Int).Set(&t.ns) }

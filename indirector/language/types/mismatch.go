@@ -1,0 +1,249 @@
+package types
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"indirtui/indirector/data"
+)
+
+// Mismatch describes in Puppet's words why v is no instance of t, behind a subject as
+// "Class[Ntp]:" or "Found value has wrong type,". It is "" if v is one. Rule
+// LANG-TYPE-30.
+func Mismatch(subject string, t Type, v data.Value) string {
+	if Instance(t, v) {
+		return ""
+	}
+	return mismatchOf(subject, t, Infer(v))
+}
+
+func mismatchOf(subject string, t, actual Type) string {
+	found := describe(t, actual, []step{{text: subject}})
+	if len(found) == 1 {
+		return strings.TrimSpace(found[0].String())
+	}
+	lines := make([]string, len(found))
+	for i, m := range found {
+		lines[i] = m.String()
+	}
+	return strings.Join(lines, "\n ")
+}
+
+// A mismatchKind is what is wrong.
+type mismatchKind uint8
+
+const (
+	wrongType mismatchKind = iota
+	noMatch                // of a text with an Enum or Pattern
+	wrongSize
+	wrongCount // of arguments
+	missingKey
+	unknownKey
+	unresolved // a name that means nothing is part of the expected type
+)
+
+// is reports whether k is a kind of o.
+func (k mismatchKind) is(o mismatchKind) bool {
+	return k == o || k == noMatch && o == wrongType || k == wrongCount && o == wrongSize
+}
+
+// A step is an element of the path to what is wrong.
+type step struct {
+	text    string
+	variant bool // one of several alternatives, which may be left out
+}
+
+// A mismatch is one thing that is wrong.
+type mismatch struct {
+	kind             mismatchKind
+	path             []step
+	key              string // of an entry
+	expected, actual Type
+}
+
+func mismatched(kind mismatchKind, path []step, expected, actual Type) mismatch {
+	return mismatch{kind: kind, path: path, expected: normalize(expected), actual: normalize(actual)}
+}
+
+func missized(kind mismatchKind, path []step, expected, actual interval) mismatch {
+	return mismatch{kind: kind, path: path, expected: integerType{interval: expected}, actual: integerType{interval: actual}}
+}
+
+// at returns a path with one more step.
+func at(path []step, format string, args ...any) []step {
+	return append(slices.Clip(path), step{text: fmt.Sprintf(format, args...)})
+}
+
+func variant(path []step, i int) []step {
+	return append(slices.Clip(path), step{fmt.Sprint("variant ", i), true})
+}
+
+// without returns m without one step of its path.
+func (m mismatch) without(i int) mismatch {
+	if i < len(m.path) {
+		m.path = slices.Delete(slices.Clone(m.path), i, i+1)
+	}
+	return m
+}
+
+// place returns the path without alternatives.
+func (m mismatch) place() string {
+	var b strings.Builder
+	for _, s := range m.path {
+		if !s.variant {
+			b.WriteString(s.text + "\x00")
+		}
+	}
+	return b.String()
+}
+
+// identity is the same for mismatches that mean the same.
+func (m mismatch) identity() string {
+	id := fmt.Sprint(m.kind, m.place(), m.key)
+	if m.expected != nil {
+		id += exact(m.expected) + "\x00" + exact(m.actual)
+	}
+	return id
+}
+
+// String returns the text, which begins with a blank.
+func (m mismatch) String() string {
+	var b strings.Builder
+	for _, s := range m.path {
+		b.WriteString(" " + s.text)
+	}
+	b.WriteByte(' ')
+	switch m.kind {
+	case missingKey:
+		fmt.Fprintf(&b, "expects a value for key '%s'", m.key)
+	case unknownKey:
+		fmt.Fprintf(&b, "unrecognized key '%s'", m.key)
+	case unresolved:
+		fmt.Fprintf(&b, "references an unresolved type '%s'", m.key)
+	case wrongSize:
+		e, a := m.expected.(integerType), m.actual.(integerType)
+		fmt.Fprintf(&b, "expects size to be %s, got %s", e.phrase("0"), a.phrase("0"))
+	case wrongCount:
+		e, a := m.expected.(integerType), m.actual.(integerType)
+		plural := "s"
+		if e.from == 1 && (e.to == 1 || e.noTo) || e.from == 0 && e.to == 1 && !e.noTo {
+			plural = ""
+		}
+		fmt.Fprintf(&b, "expects %s argument%s, got %s", e.phrase("no"), plural, a.phrase("none"))
+	case noMatch:
+		e, undef := m.expected, ""
+		if inner, ok := isContained(e, optionalOf); ok {
+			e, undef = inner, "an undef value or "
+		}
+		fmt.Fprintf(&b, "expects %sa match for %s, got %s", undef, expanded(e), actualText(m.actual))
+	default:
+		b.WriteString(expectation(m.expected, m.actual))
+	}
+	return b.String()
+}
+
+func actualText(t Type) string {
+	if s, ok := t.(stringType); ok && s.literal {
+		return "'" + s.value + "'"
+	}
+	return shortName(t)
+}
+
+// expectation returns what was expected, and what was found: their names, or all
+// about them where the names would not show the difference.
+func expectation(expected, actual Type) string {
+	alternatives := []Type{expected}
+	inner, optional := isContained(expected, optionalOf)
+	if optional {
+		alternatives = []Type{orAny(inner)}
+	}
+	v, listed := alternatives[0].(variantType)
+	if listed {
+		alternatives = v.types
+	}
+	var names []string
+	got := shortName(actual)
+	if needsDetail(alternatives, actual) {
+		got = detail(alternatives, actual)
+		for _, t := range alternatives {
+			names = append(names, expanded(t))
+		}
+	} else {
+		for _, t := range alternatives {
+			if name := shortName(t); !listed || !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if optional {
+		names = append([]string{"Undef"}, names...)
+	}
+	last := len(names) - 1
+	switch last {
+	case -1:
+		return "expects a value of type , or , got " + got
+	case 0:
+		return "expects " + withArticle(names[0]) + " value, got " + got
+	case 1:
+		return "expects a value of type " + names[0] + " or " + names[1] + ", got " + got
+	}
+	return "expects a value of type " + strings.Join(names[:last], ", ") + ", or " + names[last] + ", got " + got
+}
+
+// needsDetail reports whether names alone would not explain a mismatch.
+func needsDetail(expected []Type, actual Type) bool {
+	return alwaysDetailed(expected, actual) || slices.ContainsFunc(expected, func(t Type) bool {
+		if a, ok := t.(*aliasType); ok {
+			t = a.resolved
+		}
+		general, ok := standard()[strings.ToLower(simpleName(t))]
+		return ok && assignable(general, actual)
+	})
+}
+
+func alwaysDetailed(expected []Type, actual Type) bool {
+	name := simpleName(actual)
+	return name == "TypeAlias" || slices.ContainsFunc(expected, func(t Type) bool {
+		switch kind := simpleName(t); kind {
+		case "TypeAlias", name:
+			return true
+		case "Struct":
+			return name == "Hash"
+		case "Tuple":
+			return name == "Array"
+		}
+		return false
+	})
+}
+
+func detail(expected []Type, actual Type) string {
+	resolved := mapped(expected, resolve)
+	if alwaysDetailed(resolved, actual) {
+		return expanded(actual)
+	}
+	general := generalize(actual)
+	if slices.ContainsFunc(resolved, func(t Type) bool { return assignable(t, general) }) {
+		return expanded(actual)
+	}
+	return simpleName(actual)
+}
+
+// unresolvedIn returns a name within a type that means nothing, or "".
+func unresolvedIn(t Type, seen []*aliasType) string {
+	switch x := t.(type) {
+	case referenceType:
+		return x.text
+	case *aliasType:
+		if x.builtin || slices.Contains(seen, x) {
+			return ""
+		}
+		return unresolvedIn(x.resolved, append(seen, x))
+	}
+	for _, x := range parts(t) {
+		if name := unresolvedIn(x, seen); name != "" {
+			return name
+		}
+	}
+	return ""
+}
