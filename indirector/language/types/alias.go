@@ -108,28 +108,56 @@ func NewAlias(name string, resolve func(self Type) (Type, error)) (Type, error) 
 	return a, nil
 }
 
-// dropSelf returns what an alias is beside itself, or nil if it is nothing else.
+// dropSelf returns what an alias is beside itself, or nil if it is nothing else. What
+// leads back to it through alternatives alone means nothing, and would never end.
 func dropSelf(t Type, a *aliasType) Type {
-	if t == Type(a) {
-		return nil
-	}
-	v, ok := t.(variantType)
-	if !ok {
-		return t
-	}
-	var rest []Type
-	for _, x := range v.types {
-		if x != nil && !isSame(x, a) {
-			rest = append(rest, x)
+	switch x := t.(type) {
+	case *aliasType:
+		switch {
+		case x == a:
+			return nil
+		case leadsTo(x.resolved, a):
+			return dropSelf(x.resolved, a)
 		}
-	}
-	if len(rest) == 0 {
+	case variantType:
+		if len(x.types) == 0 {
+			return t
+		}
+		var rest []Type
+		for _, alternative := range x.types {
+			if alternative = dropSelf(alternative, a); alternative != nil {
+				rest = append(rest, alternative)
+			}
+		}
+		if len(rest) == 0 {
+			return nil
+		}
+		return newVariant(rest)
+	case containedType:
+		if x.inner == nil || x.container != optionalOf && x.container != notUndefOf {
+			return t
+		}
+		inner := dropSelf(x.inner, a)
+		switch {
+		case inner != nil:
+			return containedType{x.container, inner}
+		case x.container == optionalOf:
+			return undefType
+		}
 		return nil
 	}
-	return newVariant(rest)
+	return t
 }
 
-func isSame(t Type, a *aliasType) bool {
-	x, ok := t.(*aliasType)
-	return ok && x == a
+// leadsTo reports whether an alias is one of the alternatives of a type.
+func leadsTo(t Type, a *aliasType) bool {
+	switch x := t.(type) {
+	case *aliasType:
+		return x == a || leadsTo(x.resolved, a)
+	case variantType:
+		return slices.ContainsFunc(x.types, func(t Type) bool { return leadsTo(t, a) })
+	case containedType:
+		return x.inner != nil && (x.container == optionalOf || x.container == notUndefOf) && leadsTo(x.inner, a)
+	}
+	return false
 }

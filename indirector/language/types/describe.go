@@ -67,7 +67,7 @@ func describeVariant(t variantType, original, actual Type, path []step) []mismat
 }
 
 // mergeMismatches makes one mismatch of those of all alternatives, if they are of one
-// kind and at one place; else it returns all that differ. Rule LANG-TYPE-31.
+// kind and at one place; else it returns all. Rule LANG-TYPE-31.
 func mergeMismatches(position int, size mismatchKind, alternatives [][]mismatch) []mismatch {
 	var all []mismatch
 	for _, found := range alternatives {
@@ -79,18 +79,10 @@ func mergeMismatches(position int, size mismatchKind, alternatives [][]mismatch)
 			break
 		}
 	}
-	seen := map[string]bool{}
-	var out []mismatch
-	for _, m := range all {
-		if id := m.identity(); !seen[id] {
-			seen[id] = true
-			out = append(out, m)
-		}
+	if len(all) == 1 {
+		all[0] = all[0].without(position)
 	}
-	if len(out) == 1 {
-		out[0] = out[0].without(position)
-	}
-	return out
+	return all
 }
 
 // mergeKind joins the mismatches of a kind if there are as many as alternatives.

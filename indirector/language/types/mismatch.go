@@ -9,8 +9,9 @@ import (
 )
 
 // Mismatch describes in Puppet's words why v is no instance of t, behind a subject as
-// "Class[Ntp]:" or "Found value has wrong type,". It is "" if v is one. Rule
-// LANG-TYPE-30.
+// "Class[Ntp]:" or "Found value has wrong type,". It is "" if v is one; and where
+// Puppet has no words, because the normal form of the type has lost its size: ask
+// [Instance] to decide. Rule LANG-TYPE-30.
 func Mismatch(subject string, t Type, v data.Value) string {
 	if Instance(t, v) {
 		return ""
@@ -96,15 +97,6 @@ func (m mismatch) place() string {
 		}
 	}
 	return b.String()
-}
-
-// identity is the same for mismatches that mean the same.
-func (m mismatch) identity() string {
-	id := fmt.Sprint(m.kind, m.place(), m.key)
-	if m.expected != nil {
-		id += exact(m.expected) + "\x00" + exact(m.actual)
-	}
-	return id
 }
 
 // String returns the text, which begins with a blank.

@@ -19,8 +19,8 @@ func New(t Type, args []data.Value) (data.Value, error) {
 	if err != nil {
 		return data.Value{}, err
 	}
-	if text := Mismatch("Converted value from "+t.String()+".new() has wrong type,", t, v); text != "" {
-		return data.Value{}, errorf("%s", text)
+	if !Instance(t, v) {
+		return data.Value{}, errorf("%s", Mismatch("Converted value from "+t.String()+".new() has wrong type,", t, v))
 	}
 	return v, nil
 }

@@ -172,6 +172,44 @@ func TestAliases(t *testing.T) {
 	}
 }
 
+// Aliases that are alternatives of each other end, too.
+func TestMutualAliases(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{"a": "Variant[B, Integer]", "b": "Variant[C, String]", "c": "Optional[Variant[A, Boolean]]"}
+	made := map[string]types.Type{}
+	var named func(name string) types.Type
+	named = func(name string) types.Type {
+		if x, ok := made[name]; ok {
+			return x
+		}
+		x, err := types.NewAlias(strings.ToUpper(name), func(self types.Type) (types.Type, error) {
+			made[name] = self
+			return types.Parse(texts[name], named)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = x
+		return x
+	}
+	named("a")
+	for name, x := range made {
+		for _, v := range []data.Value{data.OfInt(1), data.OfString("s"), data.OfBool(true), {}} {
+			if !types.Instance(x, v) {
+				t.Errorf("%v is no %s", v, name)
+			}
+		}
+		if types.Instance(x, data.OfFloat(1)) || types.Mismatch("v", x, data.OfFloat(1)) == "" || types.Assignable(x, parse(t, "Float")) {
+			t.Errorf("1.0 is a %s", name)
+		}
+		for _, y := range made {
+			if !types.Assignable(x, y) {
+				t.Errorf("%s does not accept %s", x, y)
+			}
+		}
+	}
+}
+
 // Every text is read as a type, or is an error; what is read can be printed and read
 // again.
 func FuzzParse(f *testing.F) {
