@@ -46,12 +46,6 @@ func AsRegexp(v data.Value) (string, bool) {
 	return r.literal(), true
 }
 
-// NewRegexp returns a regular expression as a value.
-func NewRegexp(source string) (data.Value, error) {
-	r, err := newRegex(source)
-	return data.OfRich(r), err
-}
-
 // Order compares numbers of time and versions.
 func Order(a, b data.Value) (int, bool) {
 	switch x := a.Rich().(type) {

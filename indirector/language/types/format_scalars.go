@@ -222,7 +222,7 @@ func binaryText(b binary, f format) (string, error) {
 	case 's':
 		s = string(b)
 	case 'p':
-		return `Binary("` + b.String() + `")`, nil
+		return `Binary("` + padded(f, b.String()) + `")`, f.checkFlags()
 	case 'b':
 		s = lines(b.String())
 	case 'B':

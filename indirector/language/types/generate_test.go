@@ -157,9 +157,30 @@ func (g generator) plainFormat() string {
 		g.pick("d", "x", "X", "o", "b", "B", "e", "E", "f", "g", "G", "s", "p", "a", "h", "c", "C", "u", "t", "T", "y", "Y", "A", "D", "v")
 }
 
+// parametrized returns a type with parameters that it may not take.
+func (g generator) parametrized() string {
+	name := g.pick("Integer", "Float", "String", "Enum", "Pattern", "Boolean", "Regexp", "SemVer", "Timestamp", "Timespan", "Collection", "Array", "Hash", "Tuple",
+		"Struct", "Variant", "Optional", "NotUndef", "Iterable", "Iterator", "Type", "Sensitive", "Init", "Callable", "Class", "Resource", "File", "Runtime",
+		"Numeric", "Any", "Undef", "Data", "Binary", "Default", "CatalogEntry", "Scalar", "URI")
+	args := make([]string, 1+g.IntN(3))
+	for i := range args {
+		switch g.IntN(5) {
+		case 0, 1:
+			args[i] = g.typ(1)
+		case 2:
+			args[i] = g.value(1)
+		default:
+			args[i] = g.scalar()
+		}
+	}
+	return name + "[" + strings.Join(args, ", ") + "]"
+}
+
 // question returns an expression about types.
 func (g generator) question() string {
-	switch g.IntN(12) {
+	switch g.IntN(13) {
+	case 12:
+		return g.parametrized()
 	case 0, 1, 2:
 		return g.typ(2) + " <= " + g.typ(2)
 	case 3, 4:

@@ -11,7 +11,8 @@ func arrayConstructor() *constructor {
 		name: "new_array",
 		ways: []way{
 			{params: "Variant[Array, Hash, Binary, Iterable] from; Boolean[false] wrap?", make: func(args []data.Value) (data.Value, error) {
-				return data.OfList(elements(args[0])), nil
+				l, err := counted(args[0])
+				return data.OfList(l), err
 			}},
 			{params: "Any from; Boolean[true] wrap", make: func(args []data.Value) (data.Value, error) {
 				if args[0].Kind() == data.List {
@@ -63,9 +64,24 @@ func elements(v data.Value) []data.Value {
 // holds for a text of a few letters.
 const maxElements = 1 << 20
 
+// counted returns the elements of a value, or an error if a number is too large to
+// count up to.
+func counted(v data.Value) ([]data.Value, error) {
+	count := uint64(v.Int())
+	if t, ok := AsType(v); ok {
+		if r, ok := resolve(t).(integerType); ok {
+			count = uint64(r.to) - uint64(r.from)
+		}
+	}
+	if count > maxElements {
+		return nil, errorf("%s has more than %d elements", v.Text(), maxElements)
+	}
+	return elements(v), nil
+}
+
 func integersFrom(from, to int64) []data.Value {
-	var out []data.Value
-	for i := from; i <= to && len(out) < maxElements; i++ {
+	out := make([]data.Value, 0, to-from+1)
+	for i := from; i <= to; i++ {
 		out = append(out, data.OfInt(i))
 	}
 	return out
@@ -106,7 +122,10 @@ func ofFlat(v data.Value) (data.Value, error) {
 	if !canIterate(v) {
 		return v, errorf("Value of type %s cannot be converted to Hash", Generalized(v))
 	}
-	l := elements(v)
+	l, err := counted(v)
+	if err != nil {
+		return v, err
+	}
 	if len(l)%2 != 0 {
 		return v, errorf("odd number of arguments for Hash")
 	}

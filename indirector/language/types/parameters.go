@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -158,7 +159,49 @@ func rubyClass(v data.Value) string {
 	case versions:
 		return "SemanticPuppet::VersionRange"
 	}
+	if u, ok := v.Rich().(uri); ok {
+		scheme, _, _ := strings.Cut(string(u), ":")
+		if slices.Contains([]string{"http", "https", "ftp", "file", "ldap", "ldaps", "mailto", "ws", "wss"}, strings.ToLower(scheme)) {
+			return "URI::" + map[bool]string{true: "MailTo", false: strings.ToUpper(scheme)}[scheme == "mailto"]
+		}
+	}
 	return "URI::Generic"
+}
+
+// valueLabel is what messages call a value.
+func valueLabel(v data.Value) string {
+	if t, ok := AsType(v); ok {
+		return label(t)
+	}
+	switch v.Rich().(type) {
+	case version:
+		return "Semver"
+	case secret:
+		return "Sensitive"
+	}
+	switch v.Kind() {
+	case data.Symbol:
+		return "Object"
+	case data.Bool:
+		return "Boolean"
+	}
+	class := rubyClass(v)
+	return class[strings.LastIndexByte(class, ':')+1:]
+}
+
+// typeOfArgument returns the type that a parameter means: a text is the name of a Ruby
+// class, and another value stands for its type.
+func typeOfArgument(v data.Value) (Type, error) {
+	if t, ok := AsType(v); ok {
+		return t, nil
+	}
+	if s, ok := text(v); ok {
+		if s == "" {
+			return nil, errorf("Runtime 'name_or_pattern' has wrong type, expects a value of type String[1] or Tuple[Regexp, String[1]], got String")
+		}
+		return runtimeType{"ruby", s}, nil
+	}
+	return Generalized(v), nil
 }
 
 func isBound(v data.Value) bool { return v.Kind() == data.Int || isDefault(v) }
@@ -267,8 +310,8 @@ var checks = map[string]struct {
 	}},
 	"Variant": {-1, "Any-Type", isTypeValue},
 	"Tuple":   {-1, "Any-Type", isTypeValue},
-	"Runtime": {2, "String", isText},
-	"SemVer":  {-1, "String or VersionRange", func(v data.Value) bool { _, ok := v.Rich().(versions); return ok || isText(v) }},
+	"Runtime": {2, "String or String", isText},
+	"SemVer":  {-1, "String or SemanticPuppet::VersionRange", func(v data.Value) bool { _, ok := v.Rich().(versions); return ok || isText(v) }},
 }
 
 func isText(v data.Value) bool { return v.Kind() == data.String }
@@ -426,20 +469,21 @@ func timeBound(t Type, v data.Value) (int64, error) {
 		}
 	}
 	switch v.Kind() {
-	case data.Int:
-		return v.Int() * 1e9, nil
-	case data.Float:
-		return int64(v.Float() * 1e9), nil
+	case data.Int, data.Float:
+		return seconds(v)
+	case data.Hash:
+		if spans {
+			return nanosecondsIn(v)
+		}
 	case data.String:
 		if spans {
 			s, err := rich.ParseTimespan(v.Str())
 			if err != nil {
 				return 0, err
 			}
-			return s.Nanoseconds().Int64(), nil
+			return nanoseconds([]int64{1}, data.OfBig(s.Nanoseconds()))
 		}
-		s, err := rich.ParseTimestamp(v.Str())
-		return s.UnixNano(), err
+		return parseTimestamp(v.Str())
 	}
 	return 0, errorf("Unable to create a Puppet::Pops::Time::%s from a %s", simpleName(t), rubyClass(v))
 }
@@ -475,23 +519,32 @@ func ofTimes(t Type, args []data.Value) (Type, error) {
 	return timestampType{out}, nil
 }
 
+// uriParts are the parts that a URI may have.
+var uriParts = map[string]bool{"scheme": true, "userinfo": true, "host": true, "port": true, "path": true, "query": true, "fragment": true, "opaque": true}
+
 func ofURI(args []data.Value) (Type, error) {
 	if len(args) != 1 {
 		return nil, badArity("URI-Type", 1, 1, len(args))
 	}
 	switch v := args[0]; v.Kind() {
 	case data.Hash:
+		for _, p := range v.Hash() {
+			if !uriParts[p.Key.Str()] || !isTypeValue(p.Value) && !isPatternText(p.Value) && p.Value.Kind() != data.Int {
+				return nil, notType("URI", v)
+			}
+		}
 		return uriType{v}, nil
 	case data.String:
+		if v.Str() == "" {
+			return nil, notType("URI", v)
+		}
 		s, err := rich.ParseURI(v.Str())
-		if err != nil {
-			return nil, err
+		if scheme, _, ok := strings.Cut(s, ":"); err != nil || !ok || scheme == "" || strings.ContainsAny(scheme, "/?#") {
+			// Puppet shows its expression for URIs, which fills a screen.
+			return nil, errorf("URI-Type parameter has wrong type, expects a match for an absolute URI, got '%s'", v.Str())
 		}
 		return uriType{partsOf(uri(s))}, nil
 	default:
-		if u, ok := v.Rich().(uri); ok {
-			return uriType{partsOf(u)}, nil
-		}
 		return nil, notType("URI", v)
 	}
 }
@@ -504,9 +557,13 @@ func ofVersions(args []data.Value) (Type, error) {
 			out.ranges = append(out.ranges, r)
 			continue
 		}
+		if a.Str() == "" {
+			out.ranges = append(out.ranges, versions{"*", []span{{}}})
+			continue
+		}
 		r, err := parseVersions(a.Str())
 		if err != nil {
-			return nil, fmt.Errorf("%w", err)
+			return nil, err
 		}
 		out.ranges = append(out.ranges, r)
 	}

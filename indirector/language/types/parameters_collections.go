@@ -81,9 +81,9 @@ func ofStruct(t structType, args []data.Value) (Type, error) {
 	}
 	var out structType
 	for _, p := range args[0].Hash() {
-		value, ok := AsType(p.Value)
-		if !ok {
-			value = Generalized(p.Value)
+		value, err := typeOfArgument(p.Value)
+		if err != nil {
+			return nil, err
 		}
 		m, err := memberOf(p.Key, value)
 		if err != nil {
@@ -162,14 +162,11 @@ func ofCallable(t callableType, args []data.Value) (Type, error) {
 	}
 	var types []Type
 	for _, a := range args {
-		switch t, ok := AsType(a); {
-		case ok:
-			types = append(types, t)
-		case isText(a):
-			types = append(types, runtimeType{"ruby", a.Str()})
-		default:
-			types = append(types, Generalized(a))
+		t, err := typeOfArgument(a)
+		if err != nil {
+			return nil, err
 		}
+		types = append(types, t)
 	}
 	if len(types) == 0 && size != nil && (size.noTo || size.to > 0) {
 		types = []Type{unitType}
@@ -294,7 +291,7 @@ func ofClasses(t classType, args []data.Value) (data.Value, error) {
 	for _, v := range names {
 		s, ok := text(v)
 		if !ok {
-			return data.Value{}, errorf("Illegal Class name in class reference. %s cannot be used where a String is expected", upperArticle(rubyClass(v)))
+			return data.Value{}, errorf("Illegal Class name in class reference. %s cannot be used where a String is expected", upperArticle(valueLabel(v)))
 		}
 		name := strings.TrimPrefix(strings.ToLower(s), "::")
 		if !className.MatchString(name) {

@@ -88,6 +88,8 @@ func appendProgram(b []byte, v data.Value) []byte {
 			return append(b, r.literal()...)
 		case typeValue:
 			return append(b, plainly(r.Type)...)
+		case secret:
+			return append(b, "Instance of "+Infer(v).String()...)
 		}
 		return append(b, "'"+v.Rich().String()+"'"...)
 	}

@@ -66,7 +66,7 @@ var located = regexp.MustCompile(` \(line: \d+(?:, column: \d+)?\)\z`)
 
 // isRuby reports whether the words of an error are Ruby's, which are free.
 func isRuby(text string) bool {
-	for _, words := range []string{"undefined method", "no implicit conversion", "malformed format", "invalid value for", "can't convert", "undefined local", "wrong number", "comparison of", "stack level", "bad component", "invalid character", "bad URI", "flag after"} {
+	for _, words := range []string{"undefined method", "no implicit conversion", "malformed format", "invalid value for", "can't convert", "undefined local", "wrong number", "comparison of", "stack level", "bad component", "invalid character", "URI-Type parameter", "bad URI", "flag after"} {
 		if strings.Contains(text, words) {
 			return true
 		}

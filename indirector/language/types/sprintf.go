@@ -106,7 +106,11 @@ func digitsText(n *big.Int, f format) string {
 		return pad(f, chosen(f.has("+"), "+", chosen(f.has(" "), " ", "")))
 	case n.Sign() == 0:
 		f.flags = strings.ReplaceAll(f.flags, "#", "")
-		f.precision = max(f.precision, 1)
+		if f.precision == 0 {
+			f.precision = 1
+		}
+	case f.letter == 'o' && f.precision > len(n.Text(8)): // it begins with zero anyhow
+		f.flags = strings.ReplaceAll(f.flags, "#", "")
 	}
 	if f.letter == 'B' {
 		return strings.Replace(fmt.Sprintf(f.verb("b"), n), "b", "B", 1)
@@ -126,11 +130,13 @@ func complement(n *big.Int, f format) string {
 	case 'b', 'B':
 		base, filler, prefix = 2, "1", "0"+string(f.letter)
 	}
-	power := big.NewInt(int64(base))
+	power, count := big.NewInt(int64(base)), 1
 	for new(big.Int).Neg(n).Cmp(power) > 0 {
 		power.Mul(power, big.NewInt(int64(base)))
+		count++
 	}
 	digits := power.Add(power, n).Text(base)
+	digits = strings.Repeat("0", max(count-len(digits), 0)) + digits
 	digits = filler + strings.TrimLeft(digits, filler)
 	if f.letter == 'X' {
 		digits = strings.ToUpper(digits)
