@@ -176,9 +176,37 @@ func (g generator) parametrized() string {
 	return name + "[" + strings.Join(args, ", ") + "]"
 }
 
+// subject returns a text for a regular expression.
+func (g generator) subject() string {
+	var b strings.Builder
+	for range g.IntN(6) {
+		b.WriteString(g.pick("a", "b", "ab", "A", "0", "9f", "é", " ", `\n`, `\t`, "_", "-", ".", "]", "É", "/", "[", "^"))
+	}
+	return `"` + b.String() + `"`
+}
+
+// expression returns a regular expression.
+func (g generator) expression(depth int) string {
+	var b strings.Builder
+	for range 1 + g.IntN(3) {
+		part := g.pick("a", "b", ".", "^", "$", `\A`, `\z`, `\Z`, `\h`, `\H`, `\d`, `\w`, `\W`, `\s`, `\S`, `\R`, "[ab]", "[^a]", "[a-z0-9_]", "[[:alpha:]]", "[[:upper:][:digit:]]",
+			"[^[:space:]]", `[\h.]`, `[\]a]`, `\.`, `\/`, "é", "(?i:a)", "(?m:.)", "(?#x)", "(?<n>b)", `[\-a]`, `\t`, "[^\\n]")
+		if depth > 0 && g.IntN(3) == 0 {
+			part = g.pick("(", "(?:", "(?i:", "(?m-i:") + g.expression(depth-1) + g.pick("", "|"+g.expression(depth-1)) + ")"
+		}
+		b.WriteString(part)
+		if !strings.HasSuffix(part, "^") && !strings.HasSuffix(part, "$") && !strings.HasSuffix(part, "x)") {
+			b.WriteString(g.pick("", "", "", "?", "*", "+", "{1,2}", "*?"))
+		}
+	}
+	return b.String()
+}
+
 // question returns an expression about types.
 func (g generator) question() string {
-	switch g.IntN(13) {
+	switch g.IntN(14) {
+	case 13:
+		return g.subject() + " =~ " + "Pattern[/" + g.expression(2) + "/]"
 	case 12:
 		return g.parametrized()
 	case 0, 1, 2:

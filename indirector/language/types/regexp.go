@@ -18,12 +18,18 @@ type regex struct {
 
 // newRegex compiles a regular expression. What Ruby does not compile is an error in
 // its words; so is, in ours, what Go's library does not know: look-around, back
-// references, possessive and atomic groups. Rule LANG-OP-11.
+// references, possessive and atomic groups, classes within classes, the option x.
+// Beside letters that are not of ASCII \b finds other places than Ruby. Rule
+// LANG-OP-11.
 func newRegex(source string) (*regex, error) {
 	if err := rich.CheckRegexp(source); err != nil {
 		return nil, err
 	}
-	compiled, err := regexp.Compile(translate(inlined(source)))
+	translated, err := translate(inlined(source))
+	if err != nil {
+		return nil, fmt.Errorf("regular expression %s: %w", slashed(source), err)
+	}
+	compiled, err := regexp.Compile(translated)
 	if err != nil {
 		return nil, fmt.Errorf("regular expression %s: %w: %w", slashed(source), errors.ErrUnsupported, err)
 	}
@@ -89,10 +95,11 @@ func slashed(source string) string {
 }
 
 // Letters behind a backslash that mean something else to Go, outside of and within
-// brackets.
+// brackets; and the classes of POSIX, which in Ruby are not of ASCII alone.
 var (
-	escapes = map[byte]string{'Z': `(?:\n?\z)`, 'h': `[0-9A-Fa-f]`, 'H': `[^0-9A-Fa-f]`, 'e': `\x1b`, 'R': `(?:\r\n|[\n\v\f\r])`, '/': `/`}
-	within  = map[byte]string{'h': `0-9A-Fa-f`, 'e': `\x1b`, 'b': `\x08`, '/': `/`}
+	escapes = map[byte]string{'Z': `(?:\n?\z)`, 'h': `[0-9A-Fa-f]`, 'H': `[^0-9A-Fa-f]`, 's': `[\s\v]`, 'S': `[^\s\v]`, 'e': `\x1b`, 'R': `(?:\r\n|[\n\v\f\r])`, '/': `/`}
+	within  = map[byte]string{'h': `0-9A-Fa-f`, 's': `\s\v`, 'e': `\x1b`, 'b': `\x08`, '/': `/`}
+	posix   = map[string]string{"alpha": `\p{L}\p{M}`, "digit": `\p{Nd}`, "alnum": `\p{L}\p{M}\p{Nd}`, "upper": `\p{Lu}`, "lower": `\p{Ll}`, "space": `\s\v\x{85}\p{Z}`, "xdigit": `0-9A-Fa-f`}
 )
 
 var (
@@ -120,58 +127,113 @@ func inlined(source string) string {
 	})
 }
 
-// translate returns the expression in Go's syntax. In Ruby ^ and $ always match at
-// lines, and the option m lets the point match a line feed.
-func translate(source string) string {
-	var b strings.Builder
-	b.WriteString("(?m)")
-	brackets := 0
-	for i := 0; i < len(source); i++ {
-		c := source[i]
+// A translation writes an expression of Ruby in Go's syntax. In Ruby ^ and $ always
+// match at lines, and the option m lets the point match a line feed.
+type translation struct {
+	b       strings.Builder
+	s       string // the rest
+	class   bool   // within brackets
+	problem error
+}
+
+func translate(source string) (string, error) {
+	t := translation{s: source}
+	t.b.WriteString("(?m)")
+	for t.s != "" && t.problem == nil {
 		switch {
-		case c == '\\' && i+1 < len(source):
-			i++
-			table := escapes
-			if brackets > 0 {
-				table = within
+		case t.s[0] == '\\' && len(t.s) > 1:
+			t.escape()
+		case t.class:
+			t.inClass()
+		case t.s[0] == '[':
+			t.class = true
+			t.take(1)
+			if strings.HasPrefix(t.s, "^") {
+				t.take(1)
 			}
-			switch s, ok := table[source[i]]; {
-			case ok:
-				b.WriteString(s)
-			case source[i] == 'u' && i+4 < len(source) && source[i+1] != '{':
-				b.WriteString(`\x{` + source[i+1:i+5] + `}`)
-				i += 4
-			case source[i] == 'u':
-				b.WriteString(`\x`)
-			default:
-				b.WriteString(source[i-1 : i+1])
+			if strings.HasPrefix(t.s, "]") { // which ends no empty class
+				t.take(1)
 			}
-			continue
-		case c == '[' && brackets > 0 && !strings.HasPrefix(source[i:], "[:"):
-			b.WriteByte('\\') // a class within a class, which Go takes for a bracket
-		case c == '[' && strings.HasPrefix(source[i:], "[:"):
-			end := strings.Index(source[i:], ":]")
-			if brackets > 0 && end > 0 {
-				b.WriteString(source[i : i+end+2])
-				i += end + 1
-				continue
-			}
-			brackets++
-		case c == '[':
-			brackets++
-		case c == ']' && brackets > 0:
-			brackets--
-		case c == '(' && brackets == 0 && strings.HasPrefix(source[i:], "(?"):
-			end := strings.IndexAny(source[i:], ":)")
-			if end > 0 && strings.Trim(source[i+2:i+end], "mixa-") == "" {
-				b.WriteString(options(source[i+2:i+end]) + source[i+end:i+end+1])
-				i += end
-				continue
-			}
+		case strings.HasPrefix(t.s, "(?"):
+			t.group()
+		default:
+			t.take(1)
 		}
-		b.WriteByte(c)
 	}
-	return b.String()
+	return t.b.String(), t.problem
+}
+
+// take writes so many bytes as they are.
+func (t *translation) take(n int) {
+	t.b.WriteString(t.s[:n])
+	t.s = t.s[n:]
+}
+
+func (t *translation) write(text string, n int) {
+	t.b.WriteString(text)
+	t.s = t.s[n:]
+}
+
+func (t *translation) unsupported(what string) {
+	t.problem = fmt.Errorf("%s: %w", what, errors.ErrUnsupported)
+}
+
+func (t *translation) escape() {
+	table := escapes
+	if t.class {
+		table = within
+	}
+	letter := t.s[1]
+	switch text, ok := table[letter]; {
+	case ok:
+		t.write(text, 2)
+	case t.class && (letter == 'H' || letter == 'S'):
+		t.unsupported("a class without others within a class")
+	case letter == 'u' && len(t.s) >= 6 && t.s[2] != '{':
+		t.write(`\x{`+t.s[2:6]+`}`, 6)
+	case letter == 'u':
+		t.write(`\x`, 2)
+	default:
+		t.take(2)
+	}
+}
+
+// inClass translates within brackets, where Ruby has classes, and what two of them have
+// in common, and Go does not.
+func (t *translation) inClass() {
+	switch {
+	case strings.HasPrefix(t.s, "[:"):
+		name, _, ok := strings.Cut(t.s[2:], ":]")
+		switch text, known := posix[name]; {
+		case known:
+			t.write(text, len(name)+4)
+		case ok:
+			t.take(len(name) + 4)
+		default:
+			t.unsupported("a class within a class")
+		}
+	case t.s[0] == '[', strings.HasPrefix(t.s, "&&"):
+		t.unsupported("a class within a class")
+	default:
+		t.class = t.s[0] != ']'
+		t.take(1)
+	}
+}
+
+// group translates the options of a group, and drops comments.
+func (t *translation) group() {
+	if strings.HasPrefix(t.s, "(?#") {
+		if end := strings.IndexByte(t.s, ')'); end > 0 {
+			t.s = t.s[end+1:]
+			return
+		}
+	}
+	end := strings.IndexAny(t.s, ":)")
+	if end < 0 || strings.Trim(t.s[2:end], "mixa-") != "" {
+		t.take(2)
+		return
+	}
+	t.write(options(t.s[2:end])+t.s[end:end+1], end+1)
 }
 
 // options returns the beginning of a group with options. Go has no extended ones, and
