@@ -73,12 +73,15 @@ func reallyInstance(t Type, v data.Value, w *aliasWalk, depth int) int {
 	return no
 }
 
-// findRecursion marks the aliases within a type that are part of themselves.
+// findRecursion marks the aliases within a type that are part of themselves. It does not
+// write to those that are marked, which others may be reading.
 func findRecursion(t Type, path []*aliasType) {
 	if a, ok := t.(*aliasType); ok {
 		if i := slices.Index(path, a); i >= 0 {
 			for _, part := range path[i:] {
-				part.recursive = true
+				if !part.recursive {
+					part.recursive = true
+				}
 			}
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"indirtui/indirector/data"
@@ -170,6 +171,23 @@ func TestAliases(t *testing.T) {
 	if got, want := types.Mismatch("v", tree, data.OfString("a")), "v expects a Tree = Variant[Integer, Array[Tree]] value, got String"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+// Types may be used, and aliases of shared ones made, by several goroutines.
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			x, err := types.NewAlias("X", func(types.Type) (types.Type, error) {
+				return types.Parse("Variant[Data, RichData, Init[Integer]]", nil)
+			})
+			if err != nil || !types.Instance(x, data.OfList([]data.Value{data.OfInt(1)})) {
+				t.Errorf("%v: %v", x, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // Aliases that are alternatives of each other end, too.
