@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -27,38 +28,35 @@ type answer struct {
 }
 
 // compare holds our answer against that of real Puppet, and reports whether we have
-// one.
-func compare(t *testing.T, want answer) bool {
-	t.Helper()
+// one. The difference is "" if there is none.
+func compare(want answer) (difference string, compared bool) {
 	v, err := evaluate(want.Code)
 	switch {
 	case errors.Is(err, errBeyond), errors.Is(err, errors.ErrUnsupported):
-		return false
+		return "", false
 	case want.Ruby != "":
-		return false
+		return "", false
 	case want.Type == "Undef" && strings.Contains(want.Code, " <= "):
-		return false // an Init that accepts nothing else is compared to undef
+		return "", false // an Init that accepts nothing else is compared to undef
 	case want.Error != "":
 		text := around.ReplaceAllString(want.Error, "")
-		if err != nil {
-			err = errors.New(located.ReplaceAllString(err.Error(), ""))
-		}
 		if err == nil {
-			t.Errorf("%s\n got %s\nwant the error %s", want.Code, interpolated(v), text)
-		} else if err.Error() != text && !isRuby(text) {
-			t.Errorf("%s\n got the error %s\nwant %s", want.Code, err, text)
+			return fmt.Sprintf("%s\n got %s\nwant the error %s", want.Code, interpolated(v), text), true
+		}
+		if got := located.ReplaceAllString(err.Error(), ""); got != text && !isRuby(text) {
+			return fmt.Sprintf("%s\n got the error %s\nwant %s", want.Code, got, text), true
 		}
 	case err != nil:
-		t.Errorf("%s\n got the error %s\nwant %s", want.Code, err, want.String)
+		return fmt.Sprintf("%s\n got the error %s\nwant %s", want.Code, err, want.String), true
 	default:
 		if got := interpolated(v); got != withoutAddresses(want.String) {
-			t.Errorf("%s\n got %q\nwant %q", want.Code, got, want.String)
+			return fmt.Sprintf("%s\n got %q\nwant %q", want.Code, got, want.String), true
 		}
 		if got := types.Infer(v).String(); got != want.Type {
-			t.Errorf("%s\n got type %s\nwant %s", want.Code, got, want.Type)
+			return fmt.Sprintf("%s\n got type %s\nwant %s", want.Code, got, want.Type), true
 		}
 	}
-	return true
+	return "", true
 }
 
 // located is the place of an error in a type that is a text.
@@ -79,7 +77,10 @@ func isRuby(text string) bool {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	for _, row := range recorded(t) {
-		if !compare(t, row) {
+		switch difference, compared := compare(row); {
+		case difference != "":
+			t.Error(difference)
+		case !compared:
 			t.Errorf("%s is not evaluated", row.Code)
 		}
 	}
@@ -89,11 +90,32 @@ func TestRecorded(t *testing.T) {
 func TestRecordedAgain(t *testing.T) {
 	t.Parallel()
 	rows := recorded(t)
-	for i, a := range askPuppet(t, rows) {
-		if a != rows[i] {
-			t.Errorf("recorded %+v, now %+v", rows[i], a)
+	byCode := map[string]answer{}
+	for _, r := range rows {
+		byCode[r.Code] = r
+	}
+	for _, a := range persistent(t, rows, func(a answer) bool { return a != byCode[a.Code] }) {
+		t.Errorf("recorded %+v, now %+v", byCode[a.Code], a)
+	}
+}
+
+// persistent returns the answers of real Puppet that are wrong whenever it is asked.
+// Puppet itself is not always of one mind: whether it takes two equal ranges of times in
+// a Variant for one depends on the addresses of objects, once in some 140 runs.
+func persistent(t *testing.T, questions []answer, wrong func(answer) bool) []answer {
+	t.Helper()
+	for range 3 {
+		var left []answer
+		for _, a := range askPuppet(t, questions) {
+			if wrong(a) {
+				left = append(left, a)
+			}
+		}
+		if questions = left; len(left) == 0 {
+			break
 		}
 	}
+	return questions
 }
 
 // Random expressions mean what they mean to real Puppet. INDIRTUI_TYPES is how many
@@ -113,10 +135,15 @@ func TestRandom(t *testing.T) {
 		questions[i].Code = g.question()
 	}
 	compared := 0
-	for _, a := range askPuppet(t, questions) {
-		if compare(t, a) {
+	for _, a := range persistent(t, questions, func(a answer) bool {
+		difference, ok := compare(a)
+		if ok {
 			compared++
 		}
+		return difference != ""
+	}) {
+		difference, _ := compare(a)
+		t.Error(difference)
 	}
 	t.Logf("%d of %d expressions were compared; INDIRTUI_TYPES_SEED=%d has them again", compared, count, seed)
 }
