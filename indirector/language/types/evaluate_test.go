@@ -56,7 +56,7 @@ func (e *evaluator) named(name string) types.Type {
 			if t := e.named(name); t != nil {
 				return t
 			}
-			return types.NewReference(name)
+			return types.Unresolved(name)
 		})
 		if err != nil {
 			return nil, err

@@ -67,6 +67,3 @@ func Secret(v data.Value) (data.Value, bool) {
 	s, ok := v.Rich().(secret)
 	return s.value, ok
 }
-
-// NewReference returns a name that means nothing.
-func NewReference(name string) Type { return referenceType{fullName(name)} }

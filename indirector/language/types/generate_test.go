@@ -2,7 +2,9 @@ package types_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -202,9 +204,71 @@ func (g generator) expression(depth int) string {
 	return b.String()
 }
 
+// directives returns a format of times, and a text that may be of it. What is between the
+// directives is the same in both, but for a few.
+func (g generator) directives(all map[string][]string, joints ...string) (format, text string) {
+	names := slices.Sorted(maps.Keys(all))
+	for range 1 + g.IntN(5) {
+		name := g.pick(names...)
+		joint := g.pick(joints...)
+		format += name + joint
+		text += g.pick(all[name]...) + joint
+	}
+	if g.IntN(8) == 0 {
+		text += g.pick("x", " ", "0", "-")
+	}
+	return format, g.pick("", "", "", "-") + text
+}
+
+var spanTexts = map[string][]string{
+	"%D": {"1", "12", "400"}, "%H": {"1", "02", "23", "99", "100"}, "%-H": {"1", "10"}, "%_H": {" 1", "12", "  3"}, "%M": {"5", "59", "75"}, "%3M": {"005", "120"},
+	"%-2M": {"7", "07"}, "%_3S": {"  5", " 45"}, "%S": {"0", "59", "61"}, "%L": {"5", "050", "999"}, "%-L": {"1", "25"}, "%N": {"1", "000000001", "5"}, "%3N": {"120"}, "%-3N": {"12"},
+	"%%": {"%"}, "%Q": {"1"}, "%": {"%"}, "%--D": {"1"}, "%05": {"5"},
+}
+
+var stampTexts = map[string][]string{
+	"%Y": {"2020", "1999", "0001", "-5", "20201"}, "%m": {"1", "02", "12", "13"}, "%d": {"1", " 2", "31", "32"}, "%e": {"9", " 9"}, "%H": {"0", "05", "24", "25"}, "%I": {"1", "12", "13"},
+	"%M": {"0", "59", "60"}, "%S": {"1", "60"}, "%L": {"5", "500", "5000"}, "%N": {"1", "123456789", "1234567891"}, "%p": {"am", "PM", "a.m.", "x"}, "%b": {"Jan", "february", "MAR", "foo"},
+	"%B": {"May", "december"}, "%a": {"Mon", "tuesday"}, "%y": {"20", "69", "68", "7"}, "%C": {"19", "20"}, "%z": {"+0100", "-05:30", "UTC", "CET", "nope"}, "%Z": {"GMT", "+1", "EST"},
+	"%j": {"1", "366", "367"}, "%F": {"2020-02-03", "2021-12-31"}, "%T": {"01:02:03", "24:00:00"}, "%D": {"02/03/20"}, "%R": {"11:12"}, "%s": {"100"}, "%%": {"%"}, "%k": {" 7", "17"},
+	"%l": {" 7", "11"}, "%r": {"01:02:03 PM"}, "%u": {"1", "8"}, "%n": {" ", ""}, "%q": {"%q"}, "%::z": {"+01:00:00"},
+}
+
+// time returns an expression that reads a time in a format.
+func (g generator) time() string {
+	if g.IntN(2) == 0 {
+		format, text := g.directives(spanTexts, ":", "-", ".", " ", "", "x")
+		return "Timespan(" + g.pick("'"+text+"', '"+format+"'", "'"+text+"', ['%Q', '"+format+"']", "'"+text+"', ['"+format+"', '%H:%M']", "{string => '"+text+"', format => '"+format+"'}") + ")"
+	}
+	format, text := g.directives(stampTexts, "-", "/", ":", " ", "")
+	if g.IntN(3) > 0 {
+		format, text = "%Y "+format, "2021 "+text
+	}
+	zone := g.pick("", "", "", ", 'CET'", ", '+02:00'", ", 'nope'")
+	return "Timestamp(" + g.pick("'"+text+"', '"+format+"'"+zone, "'"+text+"', ['%F', '"+format+"']"+zone, "{string => '"+text+"', format => '"+format+"'}", "{string => '2020-01-02 03:04:05', timezone => 'EST'}") + ")"
+}
+
+// made returns an expression that makes a rich value.
+func (g generator) made() string {
+	text := g.pick("'1.2.3'", "'1.2.3-rc1'", "'1.0.0+b'", "'01.2.3'", "''", "'>=1.0.0'", "'1.x || 2.x'", "'http://a.test:80/x?y#z'", "'mailto:a@b'", "'aGVsbG8='", "'aGVsbG8'", "'h\u00e9'", "'a.b[c]'", "'a('", g.scalar())
+	args := g.pick("", "", ", true", ", '%s'", ", '%b'", ", '%u'", ", '%r'", ", 2", ", 2, 3", ", 2, 3, 'a'", ", SemVer('2.0.0')", ", default", ", SemVer('2.0.0'), true")
+	hash := g.pick("{major => 1, minor => 2, patch => 3}", "{major => 1, minor => 2, patch => 3, prerelease => 'a', build => 'b'}", "{min => SemVer('1.0.0'), max => default}",
+		"{min => SemVer('1.0.0'), max => SemVer('2.0.0'), exclude_max => true}", "{value => 'aGk='}", "{value => [1, 255]}", "{value => [256]}", "{scheme => 'http', host => 'a', port => 8080, path => '/x'}",
+		"{scheme => 'mailto', opaque => 'a@b'}", "{foo => 1}", "{days => 1, negative => true}", "{hours => 25, nanoseconds => 5}", "[1, 2, 255]", "[300]")
+	t := g.pick("SemVer", "SemVerRange", "URI", "Binary", "Regexp", "Type", "Sensitive", "Timespan", "Timestamp", "Init[SemVer]", "Init[Timespan]", "Init[Binary]", "Init[URI]", "Optional[SemVer]", "Variant[SemVer, String]")
+	if g.IntN(2) == 0 {
+		return t + "(" + hash + ")"
+	}
+	return t + "(" + text + args + ")"
+}
+
 // question returns an expression about types.
 func (g generator) question() string {
-	switch g.IntN(14) {
+	switch g.IntN(16) {
+	case 15:
+		return g.time()
+	case 14:
+		return g.made()
 	case 13:
 		return g.subject() + " =~ " + "Pattern[/" + g.expression(2) + "/]"
 	case 12:

@@ -22,13 +22,17 @@ func sensitiveConstructor() *constructor {
 
 func typeConstructor() *constructor {
 	return &constructor{name: "new_type", ways: []way{{params: "String[1] type_string", make: func(args []data.Value) (data.Value, error) {
-		t, err := Parse(args[0].Str(), func(name string) Type { return referenceType{fullName(name)} })
+		t, err := Parse(args[0].Str(), Unresolved)
 		if err != nil {
 			return data.Value{}, err
 		}
 		return OfType(t), nil
 	}}}}
 }
+
+// Unresolved returns what Puppet makes of a name that means nothing, where it does not
+// refuse it. It is a [Lookup].
+func Unresolved(name string) Type { return referenceType{fullName(name)} }
 
 func regexpConstructor() *constructor {
 	return &constructor{name: "new_float", ways: []way{{params: "String pattern; Boolean escape?", make: func(args []data.Value) (data.Value, error) {
@@ -85,7 +89,7 @@ func toBinary(v, format data.Value) (data.Value, error) {
 	case format.Str() == "%s" || format.Str() == "%r":
 		b = []byte(s)
 	case format.Str() == "%b":
-		b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(regexp.MustCompile(`[^A-Za-z0-9+/=]`).ReplaceAllString(s, ""), "="))
+		b = lenientBase64(s)
 	case format.Str() == "%u":
 		b, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
 	default:
@@ -100,6 +104,23 @@ func toBinary(v, format data.Value) (data.Value, error) {
 	return data.OfRich(binary(b)), nil
 }
 
+// lenientBase64 decodes as Ruby does when it reads lines: what is no digit is skipped, and
+// bits that make no whole byte are dropped.
+func lenientBase64(s string) []byte {
+	s, _, _ = strings.Cut(s, "=")
+	digits := foreignToBase64.ReplaceAllString(s, "")
+	if len(digits)%4 == 1 {
+		digits = digits[:len(digits)-1]
+	}
+	b, err := base64.RawStdEncoding.DecodeString(digits)
+	if err != nil {
+		panic("types: " + err.Error())
+	}
+	return b
+}
+
+var foreignToBase64 = regexp.MustCompile(`[^A-Za-z0-9+/]`)
+
 func uriConstructor() *constructor {
 	return &constructor{
 		name: "new_error",
@@ -113,6 +134,9 @@ func uriConstructor() *constructor {
 			}},
 			{params: "Struct[{Optional[scheme] => String[1], Optional[userinfo] => String[1], Optional[host] => String[1], Optional[port] => Integer[0], " +
 				"Optional[path] => String[1], Optional[query] => String[1], Optional[fragment] => String[1], Optional[opaque] => String[1]}] hash", make: func(args []data.Value) (data.Value, error) {
+				if opaque, ok := args[0].Lookup("opaque"); ok && strings.EqualFold(args[0].Get("scheme").Str(), "mailto") {
+					return data.Value{}, errorf("bad component(expected opaque component): %s", opaque.Str()) // as Ruby's class for it
+				}
 				return data.OfRich(uri(joinURI(args[0]))), nil
 			}},
 		},
@@ -201,7 +225,7 @@ func rangeConstructor() *constructor {
 func rangeOf(from, to data.Value, exclude bool) versions {
 	var s span
 	s.excludesTo = exclude
-	texts := [2]string{"0.0.0", "Infinity.0.0"}
+	texts := [2]string{"0.0.0-", "Infinity.0.0"}
 	if v, ok := from.Rich().(version); ok {
 		s.from, texts[0] = &v, v.text
 	}

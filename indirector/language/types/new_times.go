@@ -37,9 +37,32 @@ func nanoseconds(units []int64, numbers ...data.Value) (int64, error) {
 	return sum.Int64(), nil
 }
 
-// parseTimestamp reads a point in time, which must be one that 64 bits can hold.
-func parseTimestamp(s string) (int64, error) {
-	t, err := rich.ParseTimestamp(s)
+// parseTimespan reads a length of time in one of the formats, or in the usual ones.
+func parseTimespan(s string, formats data.Value) (rich.Timespan, error) {
+	if formats.IsNil() {
+		return rich.ParseTimespan(s)
+	}
+	list, several := formatList(formats)
+	return rich.ParseTimespanBy(s, list, several)
+}
+
+// formatList returns formats, of which there may be several.
+func formatList(v data.Value) (formats []string, several bool) {
+	switch v.Kind() {
+	case data.Nil:
+		return nil, false
+	case data.List:
+		return texts(v.List()), true
+	}
+	return []string{v.Str()}, false
+}
+
+func parseTimestamp(s string) (int64, error) { return parseTimestampBy(s, data.Value{}, "") }
+
+// parseTimestampBy reads a point in time, which must be one that 64 bits can hold.
+func parseTimestampBy(s string, formats data.Value, zone string) (int64, error) {
+	list, several := formatList(formats)
+	t, err := rich.ParseTimestampBy(s, list, several, zone)
 	if err != nil {
 		return 0, err
 	}
@@ -50,11 +73,8 @@ func parseTimestamp(s string) (int64, error) {
 func seconds(v data.Value) (int64, error) { return nanoseconds([]int64{1e9}, v) }
 
 func timestampConstructor() *constructor {
-	parse := func(s string, formats data.Value) (data.Value, error) {
-		if !formats.IsNil() {
-			return data.Value{}, fmt.Errorf("formats of a Timestamp: %w", errors.ErrUnsupported)
-		}
-		ns, err := parseTimestamp(s)
+	parse := func(s, formats, zone data.Value) (data.Value, error) {
+		ns, err := parseTimestampBy(s.Str(), formats, zone.Str())
 		return data.OfRich(timestamp(ns)), err
 	}
 	return &constructor{name: "new_timestamp", aliases: timeFormats, ways: []way{
@@ -64,10 +84,10 @@ func timestampConstructor() *constructor {
 			return data.OfRich(timestamp(ns)), err
 		}},
 		{params: "String[1] string; Formats format?; String[1] timezone?", make: func(args []data.Value) (data.Value, error) {
-			return parse(args[0].Str(), argument(args, 1))
+			return parse(args[0], argument(args, 1), argument(args, 2))
 		}},
 		{params: "Struct[{string => String[1], Optional[format] => Formats, Optional[timezone] => String[1]}] hash_arg", make: func(args []data.Value) (data.Value, error) {
-			return parse(args[0].Get("string").Str(), args[0].Get("format"))
+			return parse(args[0].Get("string"), args[0].Get("format"), args[0].Get("timezone"))
 		}},
 	}}
 }
@@ -93,10 +113,7 @@ func nanosecondsIn(h data.Value) (int64, error) {
 
 func timespanConstructor() *constructor {
 	parse := func(s string, formats data.Value) (data.Value, error) {
-		if !formats.IsNil() {
-			return data.Value{}, fmt.Errorf("formats of a Timespan: %w", errors.ErrUnsupported)
-		}
-		t, err := rich.ParseTimespan(s)
+		t, err := parseTimespan(s, formats)
 		if err != nil {
 			return data.Value{}, err
 		}

@@ -175,8 +175,12 @@ func valueLabel(v data.Value) string {
 	switch v.Rich().(type) {
 	case version:
 		return "Semver"
+	case versions:
+		return "SemverRange"
 	case secret:
 		return "Sensitive"
+	case uri:
+		return "Object"
 	}
 	switch v.Kind() {
 	case data.Symbol:

@@ -20,23 +20,66 @@ func Parse(text string, lookup Lookup) (Type, error) {
 	if report.Failure != nil {
 		return nil, report.Failure
 	}
-	v, err := Constant(prog.Body, lookup)
+	c := constants{lookup, text}
+	v, err := c.value(prog.Body)
 	if err != nil {
 		return nil, err
 	}
 	if t, ok := AsType(v); ok {
 		return t, nil
 	}
-	return nil, errorf("The expression <%s> is not a valid type specification.", text)
+	return nil, c.unfit(prog.Body)
 }
 
 // Constant returns the value of an expression of literals, lists, hashes, and types.
 // Any other expression is an error.
 func Constant(node syntax.Node, lookup Lookup) (data.Value, error) {
-	return constants{lookup}.value(node)
+	return constants{lookup: lookup}.value(node)
 }
 
-type constants struct{ lookup Lookup }
+type constants struct {
+	lookup Lookup
+	text   string // that is read as one type, or ""
+}
+
+// unfit reports an expression that is no constant.
+func (c constants) unfit(node syntax.Node) error {
+	if c.text == "" {
+		return errNoConstant
+	}
+	return errorf("The expression <%s> is not a valid type specification.", c.source(node))
+}
+
+var errNoConstant = errorf("The expression is not a constant")
+
+// source returns the part of the text that an expression was read from.
+func (c constants) source(node syntax.Node) string {
+	from, to := extent(node)
+	return c.text[from:to]
+}
+
+// extent returns where an expression begins and ends: the place of an operator is only
+// its own.
+func extent(node syntax.Node) (from, to int) {
+	from, length := node.Span()
+	to = from + length
+	var operands []syntax.Node
+	switch n := node.(type) {
+	case *syntax.Unary:
+		operands = []syntax.Node{n.Expr}
+	case *syntax.Binary:
+		operands = []syntax.Node{n.Left, n.Right}
+	case *syntax.Access:
+		operands = []syntax.Node{n.Left}
+	case *syntax.Method:
+		operands = []syntax.Node{n.Functor.Left, n.Functor.Name}
+	}
+	for _, operand := range operands {
+		first, last := extent(operand)
+		from, to = min(from, first), max(to, last)
+	}
+	return from, to
+}
 
 func (c constants) value(node syntax.Node) (data.Value, error) {
 	switch n := node.(type) {
@@ -80,7 +123,7 @@ func (c constants) value(node syntax.Node) (data.Value, error) {
 	case *syntax.Access:
 		return c.access(n)
 	}
-	return data.Value{}, errorf("The expression is not a constant")
+	return data.Value{}, c.unfit(node)
 }
 
 // list returns values; one behind a star is unfolded.
@@ -153,7 +196,7 @@ func (c constants) unary(n *syntax.Unary) (data.Value, error) {
 	case n.Op == "-" && v.Kind() == data.Float:
 		return data.OfFloat(-v.Float()), nil
 	}
-	return data.Value{}, errorf("The expression is not a constant")
+	return data.Value{}, c.unfit(n)
 }
 
 func (c constants) typeNamed(name string) (data.Value, error) {
@@ -180,7 +223,13 @@ func (c constants) access(n *syntax.Access) (data.Value, error) {
 	}
 	t, ok := AsType(left)
 	if !ok {
-		return data.Value{}, errorf("The expression is not a constant")
+		return data.Value{}, c.unfit(n)
+	}
+	if _, unknown := t.(referenceType); unknown && c.text != "" {
+		if _, named := n.Left.(*syntax.TypeName); !named {
+			return data.Value{}, c.unfit(n)
+		}
+		return OfType(referenceType{c.source(n)}), nil
 	}
 	return Parametrize(t, args)
 }

@@ -88,7 +88,9 @@ func appendProgram(b []byte, v data.Value) []byte {
 			return append(b, r.literal()...)
 		case typeValue:
 			return append(b, plainly(r.Type)...)
-		case secret:
+		case uri:
+			return append(b, "URI("+quote(r.String())+")"...)
+		case secret, binary:
 			return append(b, "Instance of "+Infer(v).String()...)
 		}
 		return append(b, "'"+v.Rich().String()+"'"...)
