@@ -41,8 +41,10 @@ The value of the first key that has one goes to standard output, as YAML. With
 and what each had. Every key is a request, find data_binding KEY, and the
 facts and the node come through their indirections too; --trace prints them.
 
-What the Puppet language would have to do is refused: --compile, convert_to,
-functions of modules as levels, and all but the simple types.
+Types may be aliases that files of modules and of the environment define. What
+convert_to makes is printed as rich data, where Puppet prints objects of Ruby.
+What the Puppet language would have to do is refused: --compile, and functions
+of modules as levels.
 
 Exit code: 0 found, or explained; 1 not found, or failed.`
 	cmd.Example = `  indirtui lookup ntp::servers --node web01.example.com
