@@ -1,251 +1,265 @@
 package types
 
-// describe returns what is wrong with a type where another is expected; nothing if it
-// can be assigned.
-func describe(expected, actual Type, path []step) []mismatch {
-	if name := unresolvedIn(expected, nil); name != "" {
-		return []mismatch{{kind: unresolved, path: path, key: name}}
-	}
-	return describeNormal(normalize(expected), expected, actual, path)
-}
+import (
+	"fmt"
+	"strconv"
+)
 
-// describeNormal is given the type in its normal form, and as it was written, which
-// is what is shown.
-func describeNormal(expected, original, actual Type, path []step) []mismatch {
-	switch t := expected.(type) {
-	case variantType:
-		return describeVariant(t, original, actual, path)
-	case structType:
-		return describeStruct(t, original, actual, path)
-	case hashType:
-		return describeHash(t, original, actual, path)
-	case tupleType:
-		return describeTuple(t, original, actual, path, wrongSize)
-	case arrayType:
-		return describeArray(t, original, actual, path)
-	case callableType:
-		return describeCallable(t, original, actual, path)
-	case patternType, enumType:
-		return []mismatch{mismatched(noMatch, path, original, actual)}
-	case *aliasType:
-		return describeNormal(normalize(t.resolved), expected, actual, path)
-	case containedType:
-		if t.container == optionalOf {
-			if actual == undefType || t.inner == nil {
-				return nil
-			}
-			if _, alias := original.(*aliasType); !alias {
-				original = expected
-			}
-			return describeNormal(t.inner, original, actual, path)
-		}
+// A wanted is an expected type: in the normal form that is compared, and as messages
+// show it.
+type wanted struct{ normal, shown Type }
+
+// describe returns what is wrong with a type at a place where another is expected. It
+// is nothing if that accepts the type, and if the normal form has lost what is wrong.
+// Rule LANG-TYPE-30.
+func describe(expected, actual Type, at *place) []mismatch {
+	if name := unresolvedIn(expected, nil); name != "" {
+		return []mismatch{{kind: unresolved, at: at, key: name}}
 	}
-	if assignable(expected, actual) {
+	w, undef := wanted{normalize(expected), expected}.opened()
+	if undef && actual == undefType {
 		return nil
 	}
-	return []mismatch{mismatched(wrongType, path, original, actual)}
+	switch t := w.normal.(type) {
+	case nil: // an Optional of everything
+		return nil
+	case variantType:
+		return w.describeAlternatives(t, actual, at)
+	case enumType, patternType: // also of what would be accepted, as in Puppet
+		return []mismatch{mismatched(noMatch, at, w.shown, actual)}
+	case callableType:
+		if a, ok := actual.(callableType); ok {
+			return describeCallable(t, a, at)
+		}
+	case arrayType, hashType, tupleType, structType:
+		return w.describeCollection(actual, at, wrongSize)
+	}
+	if assignable(w.normal, actual) {
+		return nil
+	}
+	return []mismatch{mismatched(wrongType, at, w.shown, actual)}
 }
 
-func describeVariant(t variantType, original, actual Type, path []step) []mismatch {
+// opened returns what lies within aliases and Optional, and whether undef is accepted
+// there. An alias outside of them is what messages show.
+func (w wanted) opened() (inner wanted, undef bool) {
+	for {
+		switch t := w.normal.(type) {
+		case *aliasType:
+			w = wanted{normalize(t.resolved), t}
+			continue
+		case containedType:
+			if t.container == optionalOf {
+				if _, isAlias := w.shown.(*aliasType); !isAlias {
+					w.shown = t
+				}
+				w.normal, undef = t.inner, true
+				continue
+			}
+		}
+		return w, undef
+	}
+}
+
+// describeAlternatives merges what the alternatives have in common. Within an alias they
+// are not worth more words than the alias.
+func (w wanted) describeAlternatives(t variantType, actual Type, at *place) []mismatch {
 	types := t.types
-	if _, ok := isContained(original, optionalOf); ok {
+	if _, ok := isContained(w.shown, optionalOf); ok {
 		types = append([]Type{undefType}, types...)
 	}
-	var all [][]mismatch
+	all := make([][]mismatch, len(types))
 	for i, x := range types {
-		found := describe(x, actual, variant(path, i))
-		if len(found) == 0 {
+		if all[i] = describe(x, actual, &place{at, fmt.Sprint("variant ", i), true}); len(all[i]) == 0 {
 			return nil
 		}
-		all = append(all, found)
 	}
-	merged := mergeMismatches(len(path), wrongSize, all)
-	if _, alias := original.(*aliasType); alias && len(merged) == 1 {
-		return []mismatch{mismatched(wrongType, path, original, actual)}
+	merged := mergeMismatches(at, wrongSize, all)
+	if _, isAlias := w.shown.(*aliasType); isAlias && len(merged) == 1 {
+		return []mismatch{mismatched(wrongType, at, w.shown, actual)}
 	}
 	return merged
 }
 
-// mergeMismatches makes one mismatch of those of all alternatives, if they are of one
-// kind and at one place; else it returns all. Rule LANG-TYPE-31.
-func mergeMismatches(position int, size mismatchKind, alternatives [][]mismatch) []mismatch {
-	var all []mismatch
-	for _, found := range alternatives {
-		all = append(all, found...)
-	}
-	for _, kind := range []mismatchKind{size, wrongType} {
-		if merged, ok := mergeKind(all, kind, len(alternatives)); ok {
-			all = []mismatch{merged}
-			break
+// describeCollection looks at sizes, then at parts. What has neither is wrong as a whole.
+func (w wanted) describeCollection(actual Type, at *place, size mismatchKind) []mismatch {
+	if t, ok := w.normal.(tupleType); ok {
+		_, isArray := actual.(arrayType)
+		if equal(t, actual) || len(t.types) == 0 && isArray {
+			return nil
 		}
 	}
-	if len(all) == 1 {
-		all[0] = all[0].without(position)
+	if want, got, ok := comparedSizes(w.normal, actual); ok && !want.covers(got) {
+		return []mismatch{missized(size, at, want, got)}
 	}
-	return all
-}
-
-// mergeKind joins the mismatches of a kind if there are as many as alternatives.
-func mergeKind(all []mismatch, kind mismatchKind, alternatives int) (mismatch, bool) {
-	var some []mismatch
-	for _, m := range all {
-		if m.kind.is(kind) {
-			some = append(some, m)
-		}
+	parts, ok := comparedParts(w.normal, actual)
+	if !ok {
+		return []mismatch{mismatched(wrongType, at, w.shown, unsized(w.normal, actual))}
 	}
-	if len(some) != alternatives || len(some) == 0 {
-		return mismatch{}, false
-	}
-	out := some[0]
-	for _, m := range some[1:] {
-		if m.place() != out.place() {
-			return mismatch{}, false
-		}
-		if kind.is(wrongSize) {
-			hull := out.expected.(integerType).hull(m.expected.(integerType).interval)
-			out.expected = integerType{interval: hull}
-		} else {
-			out = mismatched(out.kind, out.path, newVariant([]Type{out.expected, m.expected}), out.actual)
-		}
-	}
-	return out, true
-}
-
-func describeArray(t arrayType, original, actual Type, path []step) []mismatch {
 	var out []mismatch
-	size, _ := sizeOf(actual)
-	switch a := actual.(type) {
-	case tupleType:
-		if !t.size.orAny().covers(size) {
-			return []mismatch{missized(wrongSize, path, t.size.orAny(), size)}
-		}
-		for i, x := range a.types {
-			if !assignable(t.element, x) {
-				out = append(out, describe(t.element, x, at(path, "index %d", i))...)
-			}
-		}
-		return out
-	case arrayType:
-		if !t.size.orAny().covers(size) {
-			return []mismatch{missized(wrongSize, path, t.size.orAny(), size)}
-		}
-		actual = newArray(a.element, nil)
-	}
-	return []mismatch{mismatched(wrongType, path, original, actual)}
-}
-
-func describeHash(t hashType, original, actual Type, path []step) []mismatch {
-	var out []mismatch
-	switch a := actual.(type) {
-	case structType:
-		if size := a.sizes(); !t.size.orAny().covers(size) {
-			return []mismatch{missized(wrongSize, path, t.size.orAny(), size)}
-		}
-		for _, m := range a.members {
-			if !assignable(t.key, m.key()) {
-				out = append(out, describe(t.key, m.key(), at(path, "key of entry '%s'", m.name))...)
-			}
-			if !assignable(t.value, m.value) {
-				out = append(out, describe(t.value, m.value, at(path, "entry '%s'", m.name))...)
-			}
-		}
-		return out
-	case hashType:
-		if !t.size.orAny().covers(a.size.orAny()) {
-			return []mismatch{missized(wrongSize, path, t.size.orAny(), a.size.orAny())}
-		}
-		actual = newHash(a.key, a.value, nil)
-	}
-	return []mismatch{mismatched(wrongType, path, original, actual)}
-}
-
-func describeStruct(t structType, original, actual Type, path []step) []mismatch {
-	switch a := actual.(type) {
-	case structType:
-		return describeMembers(t, a, path)
-	case hashType:
-		if size := t.sizes(); !size.covers(a.size.orAny()) {
-			return []mismatch{missized(wrongSize, path, size, a.size.orAny())}
-		}
-		actual = newHash(a.key, a.value, nil)
-	}
-	return []mismatch{mismatched(wrongType, path, original, actual)}
-}
-
-func describeMembers(t, actual structType, path []step) []mismatch {
-	var out []mismatch
-	for _, m := range t.members {
-		x, ok := actual.find(m.name)
+	for _, p := range parts {
 		switch {
-		case !ok && !m.optional:
-			out = append(out, mismatch{kind: missingKey, path: path, key: m.name})
-		case ok:
-			if !assignable(m.key(), x.key()) {
-				out = append(out, describe(m.key(), x.key(), at(path, "key of entry '%s'", m.name))...)
-			}
-			if !assignable(m.value, x.value) {
-				out = append(out, describe(m.value, x.value, at(path, "entry '%s'", m.name))...)
-			}
-		}
-	}
-	for _, m := range actual.members {
-		if _, ok := t.find(m.name); !ok {
-			out = append(out, mismatch{kind: unknownKey, path: path, key: m.name})
+		case p.actual == nil:
+			out = append(out, mismatch{kind: missingKey, at: at, key: p.name})
+		case p.expected == nil:
+			out = append(out, mismatch{kind: unknownKey, at: at, key: p.name})
+		case p.unseen || !assignable(p.expected, p.actual):
+			out = append(out, describe(p.expected, p.actual, at.at(p.step+p.name+p.end))...)
 		}
 	}
 	return out
 }
 
-func describeTuple(t tupleType, original, actual Type, path []step, size mismatchKind) []mismatch {
-	var out []mismatch
-	switch a := actual.(type) {
-	case tupleType:
-		switch {
-		case equal(t, a):
-			return nil
-		case !t.sizes().covers(a.sizes()):
-			return []mismatch{missized(size, path, t.sizes(), a.sizes())}
-		case len(t.types) == 0:
-			return nil
-		}
-		for i, x := range a.types {
-			i = min(i, len(t.types)-1)
-			out = append(out, describe(t.types[i], x, at(path, "index %d", i))...)
-		}
-		return out
+// comparedSizes returns the sizes of two collections, if they are compared: the entries
+// of two Structs are named instead.
+func comparedSizes(expected, actual Type) (want, got interval, ok bool) {
+	switch e := expected.(type) {
 	case arrayType:
-		switch {
-		case len(t.types) == 0:
-			return nil
-		case !t.sizes().covers(a.size.orAny()):
-			return []mismatch{missized(size, path, t.sizes(), a.size.orAny())}
+		want = e.size.orAny()
+		switch actual.(type) {
+		case arrayType, tupleType:
+			got, ok = sizeOf(actual)
 		}
-		for i, x := range t.types {
-			out = append(out, describe(x, a.element, at(path, "index %d", i))...)
+	case tupleType:
+		want = e.sizes()
+		switch a := actual.(type) {
+		case arrayType:
+			got, ok = a.size.orAny(), true
+		case tupleType:
+			got, ok = a.sizes(), true
 		}
-		return out
+	case hashType:
+		want = e.size.orAny()
+		switch a := actual.(type) {
+		case hashType:
+			got, ok = a.size.orAny(), true
+		case structType:
+			got, ok = a.sizes(), true
+		}
+	case structType:
+		want = e.sizes()
+		if a, isHash := actual.(hashType); isHash {
+			got, ok = a.size.orAny(), true
+		}
 	}
-	return []mismatch{mismatched(wrongType, path, original, actual)}
+	return want, got, ok
 }
 
-func describeCallable(t callableType, original, actual Type, path []step) []mismatch {
-	a, ok := actual.(callableType)
-	if !ok {
-		return []mismatch{mismatched(wrongType, path, original, actual)}
+// A part is a place within a collection, and the types of both sides there, of which one
+// may be missing.
+type part struct {
+	step, name, end  string // that make a step
+	expected, actual Type
+	unseen           bool // it is described without asking whether it would be accepted
+}
+
+func indexPart(i int, expected, actual Type, unseen bool) part {
+	return part{"index ", strconv.Itoa(i), "", expected, actual, unseen}
+}
+
+// entryParts are the key and the value of an entry.
+func entryParts(key, value Type, actual member) []part {
+	return []part{{"key of entry '", actual.name, "'", key, actual.key(), false}, {"entry '", actual.name, "'", value, actual.value, false}}
+}
+
+// comparedParts pairs the parts of two collections, unless only the whole can be compared.
+func comparedParts(expected, actual Type) (parts []part, ok bool) {
+	switch e := expected.(type) {
+	case arrayType:
+		a, ok := actual.(tupleType)
+		for i, x := range a.types {
+			parts = append(parts, indexPart(i, e.element, x, false))
+		}
+		return parts, ok
+	case hashType:
+		a, ok := actual.(structType)
+		for _, m := range a.members {
+			parts = append(parts, entryParts(e.key, e.value, m)...)
+		}
+		return parts, ok
+	case structType:
+		a, ok := actual.(structType)
+		if !ok {
+			return nil, false
+		}
+		return e.parts(a), true
+	case tupleType:
+		return e.parts(actual)
+	}
+	return nil, false
+}
+
+// parts pairs the elements of a tuple with those of a list. The last ones repeat.
+func (t tupleType) parts(actual Type) (parts []part, ok bool) {
+	switch a := actual.(type) {
+	case arrayType:
+		for i, x := range t.types {
+			parts = append(parts, indexPart(i, x, a.element, true))
+		}
+		return parts, true
+	case tupleType:
+		for i, x := range a.types {
+			if i = min(i, len(t.types)-1); i >= 0 {
+				parts = append(parts, indexPart(i, t.types[i], x, true))
+			}
+		}
+		return parts, true
+	}
+	return nil, false
+}
+
+// parts pairs the entries of two structs.
+func (t structType) parts(actual structType) (parts []part) {
+	for _, m := range t.members {
+		switch x, ok := actual.find(m.name); {
+		case ok:
+			parts = append(parts, entryParts(m.key(), m.value, x)...)
+		case !m.optional:
+			parts = append(parts, part{name: m.name, expected: m.value})
+		}
+	}
+	for _, x := range actual.members {
+		if _, ok := t.find(x.name); !ok {
+			parts = append(parts, part{name: x.name, actual: x.value})
+		}
+	}
+	return parts
+}
+
+// unsized returns a type without its size, if it is of the same kind as the expected one:
+// then its size was right.
+func unsized(expected, actual Type) Type {
+	switch a := actual.(type) {
+	case arrayType:
+		if _, ok := expected.(arrayType); ok {
+			return newArray(a.element, nil)
+		}
+	case hashType:
+		switch expected.(type) {
+		case hashType, structType:
+			return newHash(a.key, a.value, nil)
+		}
+	}
+	return actual
+}
+
+// describeCallable looks at parameters, result and block, and stops at the first that is
+// wrong.
+func describeCallable(t, actual callableType, at *place) []mismatch {
+	if t.params != nil && actual.params != nil {
+		w := wanted{*t.params, *t.params}
+		if found := w.describeCollection(*actual.params, at, wrongCount); len(found) > 0 {
+			return found
+		}
+	}
+	if want, got := orAny(t.result), orAny(actual.result); !assignable(want, got) {
+		return []mismatch{mismatched(wrongType, at.at("return"), want, got)}
 	}
 	if t.params == nil && t.result == nil {
 		return nil
 	}
-	if t.params != nil && a.params != nil {
-		if found := describeTuple(*t.params, *t.params, *a.params, path, wrongCount); len(found) > 0 {
-			return found
-		}
-	}
-	if want, got := orAny(t.result), orAny(a.result); !assignable(want, got) {
-		return []mismatch{mismatched(wrongType, at(path, "return"), want, got)}
-	}
-	if want, got := orUndef(t.block), orUndef(a.block); !assignable(got, want) {
-		return []mismatch{mismatched(wrongType, at(path, "block"), want, got)}
+	if want, got := orUndef(t.block), orUndef(actual.block); !assignable(got, want) {
+		return []mismatch{mismatched(wrongType, at.at("block"), want, got)}
 	}
 	return nil
 }

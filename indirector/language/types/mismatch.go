@@ -20,7 +20,7 @@ func Mismatch(subject string, t Type, v data.Value) string {
 }
 
 func mismatchOf(subject string, t, actual Type) string {
-	found := describe(t, actual, []step{{text: subject}})
+	found := describe(t, actual, (*place)(nil).at(subject))
 	if len(found) == 1 {
 		return strings.TrimSpace(found[0].String())
 	}
@@ -49,62 +49,98 @@ func (k mismatchKind) is(o mismatchKind) bool {
 	return k == o || k == noMatch && o == wrongType || k == wrongCount && o == wrongSize
 }
 
-// A step is an element of the path to what is wrong.
-type step struct {
-	text    string
-	variant bool // one of several alternatives, which may be left out
+// A place is where something is wrong: a step from the place around it. Nil is the whole.
+type place struct {
+	around      *place
+	step        string
+	alternative bool // one of several types, which need not be named
+}
+
+// at returns a place within p.
+func (p *place) at(step string) *place { return &place{around: p, step: step} }
+
+// without returns p less the step that leads from outer towards it.
+func (p *place) without(outer *place) *place {
+	switch {
+	case p == outer:
+		return p
+	case p.around == outer:
+		return outer
+	}
+	return &place{p.around.without(outer), p.step, p.alternative}
+}
+
+// append appends the steps, a blank before each; only those that are no alternatives, if
+// distinct.
+func (p *place) append(b []byte, distinct bool) []byte {
+	if p == nil {
+		return b
+	}
+	b = p.around.append(b, distinct)
+	if distinct && p.alternative {
+		return b
+	}
+	return append(append(b, ' '), p.step...)
 }
 
 // A mismatch is one thing that is wrong.
 type mismatch struct {
 	kind             mismatchKind
-	path             []step
+	at               *place
 	key              string // of an entry
 	expected, actual Type
 }
 
-func mismatched(kind mismatchKind, path []step, expected, actual Type) mismatch {
-	return mismatch{kind: kind, path: path, expected: normalize(expected), actual: normalize(actual)}
+func mismatched(kind mismatchKind, at *place, expected, actual Type) mismatch {
+	return mismatch{kind: kind, at: at, expected: normalize(expected), actual: normalize(actual)}
 }
 
-func missized(kind mismatchKind, path []step, expected, actual interval) mismatch {
-	return mismatch{kind: kind, path: path, expected: integerType{interval: expected}, actual: integerType{interval: actual}}
+func missized(kind mismatchKind, at *place, expected, actual interval) mismatch {
+	return mismatch{kind: kind, at: at, expected: integerType{interval: expected}, actual: integerType{interval: actual}}
 }
 
-// at returns a path with one more step.
-func at(path []step, format string, args ...any) []step {
-	return append(slices.Clip(path), step{text: fmt.Sprintf(format, args...)})
-}
-
-func variant(path []step, i int) []step {
-	return append(slices.Clip(path), step{fmt.Sprint("variant ", i), true})
-}
-
-// without returns m without one step of its path.
-func (m mismatch) without(i int) mismatch {
-	if i < len(m.path) {
-		m.path = slices.Delete(slices.Clone(m.path), i, i+1)
-	}
-	return m
-}
-
-// place returns the path without alternatives.
-func (m mismatch) place() string {
-	var b strings.Builder
-	for _, s := range m.path {
-		if !s.variant {
-			b.WriteString(s.text + "\x00")
+// mergeMismatches makes one mismatch of those of the alternatives at a place, if there is
+// one of a kind for each, all at the same place; else it returns all. Rule LANG-TYPE-31.
+func mergeMismatches(at *place, size mismatchKind, alternatives [][]mismatch) []mismatch {
+	all := slices.Concat(alternatives...)
+	for _, kind := range []mismatchKind{size, wrongType} {
+		of := slices.DeleteFunc(slices.Clone(all), func(m mismatch) bool { return !m.kind.is(kind) })
+		if len(of) > 0 && len(of) == len(alternatives) && inOnePlace(of) {
+			all = []mismatch{joined(of)}
+			break
 		}
 	}
-	return b.String()
+	if len(all) == 1 {
+		all[0].at = all[0].at.without(at)
+	}
+	return all
+}
+
+func inOnePlace(all []mismatch) bool {
+	first := string(all[0].at.append(nil, true))
+	return !slices.ContainsFunc(all, func(m mismatch) bool { return string(m.at.append(nil, true)) != first })
+}
+
+// joined returns the first of several mismatches with what all of them expect.
+func joined(all []mismatch) mismatch {
+	out := all[0]
+	if out.kind.is(wrongSize) {
+		sizes := out.expected.(integerType).interval
+		for _, m := range all {
+			sizes = sizes.hull(m.expected.(integerType).interval)
+		}
+		return missized(out.kind, out.at, sizes, out.actual.(integerType).interval)
+	}
+	for _, m := range all[1:] {
+		out = mismatched(out.kind, out.at, newVariant([]Type{out.expected, m.expected}), out.actual)
+	}
+	return out
 }
 
 // String returns the text, which begins with a blank.
 func (m mismatch) String() string {
 	var b strings.Builder
-	for _, s := range m.path {
-		b.WriteString(" " + s.text)
-	}
+	b.Write(m.at.append(nil, false))
 	b.WriteByte(' ')
 	switch m.kind {
 	case missingKey:

@@ -46,7 +46,7 @@ func ofTimes(t Type, args []data.Value) (Type, error) {
 	}
 	out := unlimited
 	for i, a := range args {
-		if isDefault(a) {
+		if isDefault(a) || a.IsNil() {
 			continue
 		}
 		ns, err := timeBound(t, a)

@@ -64,14 +64,14 @@ func (s signature) String() string {
 	return strings.Join(params, ", ")
 }
 
-// mismatches returns what is wrong with arguments.
-func (s signature) mismatches(args []data.Value, path []step) []mismatch {
+// mismatches returns what is wrong with arguments: with the first that is.
+func (s signature) mismatches(args []data.Value, at *place) []mismatch {
 	if got := exactly(len(args)); !s.sizes().covers(got) {
-		return []mismatch{missized(wrongCount, path, s.sizes(), got)}
+		return []mismatch{missized(wrongCount, at, s.sizes(), got)}
 	}
 	for i, v := range args {
 		if actual := Infer(v); !assignable(s.types[i], actual) {
-			if found := describe(s.types[i], actual, at(path, "parameter '%s'", s.names[i])); len(found) > 0 {
+			if found := describe(s.types[i], actual, at.at("parameter '"+s.names[i]+"'")); len(found) > 0 {
 				return found
 			}
 		}
@@ -84,26 +84,22 @@ func (s signature) mismatches(args []data.Value, path []step) []mismatch {
 func rejection(name string, signatures []signature, args []data.Value) string {
 	all := make([][]mismatch, len(signatures))
 	for i, s := range signatures {
-		all[i] = s.mismatches(args, []step{{variant: true}})
+		all[i] = s.mismatches(args, &place{alternative: true})
 	}
-	if merged := mergeMismatches(0, wrongCount, all); len(merged) == 1 {
+	if merged := mergeMismatches(nil, wrongCount, all); len(merged) == 1 {
 		return "'" + name + "'" + merged[0].String()
 	}
-	var lines []string
-	reject := func(s signature, indent string, found []mismatch) {
-		lines = append(lines, indent+"("+s.String()+")")
-		for _, m := range found {
-			lines = append(lines, indent+"  rejected:"+m.without(0).String())
-		}
-	}
+	begin, indent := "The function '"+name+"' was called with arguments it does not accept. It expects one of:\n  ", "  "
 	if len(signatures) == 1 {
-		reject(signatures[0], "", all[0])
-		lines[0] = "'" + name + "' expects " + lines[0]
-	} else {
-		lines = append(lines, "The function '"+name+"' was called with arguments it does not accept. It expects one of:")
-		for i, s := range signatures {
-			reject(s, "  ", all[i])
+		begin, indent = "'"+name+"' expects ", ""
+	}
+	var lines []string
+	for i, s := range signatures {
+		lines = append(lines, indent+"("+s.String()+")")
+		for _, m := range all[i] {
+			m.at = m.at.without(nil)
+			lines = append(lines, indent+"  rejected:"+m.String())
 		}
 	}
-	return strings.Join(lines, "\n")
+	return begin + strings.TrimPrefix(strings.Join(lines, "\n"), indent)
 }

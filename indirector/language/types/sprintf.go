@@ -126,7 +126,7 @@ func complement(n *big.Int, f format) string {
 	case 'X':
 		filler, prefix = "f", "0X"
 	case 'o':
-		base, filler, prefix = 8, "7", "0"
+		base, filler, prefix = 8, "7", ""
 	case 'b', 'B':
 		base, filler, prefix = 2, "1", "0"+string(f.letter)
 	}
