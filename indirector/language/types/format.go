@@ -104,11 +104,18 @@ func usual() formats {
 		{objectType, mustFormat("%p")},
 		{standard()["float"], mustFormat("%f")},
 		{numericType, mustFormat("%d")},
-		{newArray(nil, nil), mustFormat("%a")},
-		{newHash(nil, nil, nil), mustFormat("%h")},
+		{newArray(nil, nil), collections("%a")},
+		{newHash(nil, nil, nil), collections("%h")},
 		{binaryType, mustFormat("%B")},
 		{anyType, mustFormat("%s")},
 	}
+}
+
+// collections returns a format of collections that leaves their elements as they are.
+func collections(s string) format {
+	f := mustFormat(s)
+	f.elements = usualElements
+	return f
 }
 
 // find returns the format of a type.
@@ -121,7 +128,9 @@ func (fs formats) find(t Type) format {
 	return mustFormat("%s")
 }
 
-// over returns the formats fs with those of a lower list that they do not replace.
+// over returns the formats fs, with those of a lower list for what they leave open: a
+// lower format goes where fs has one for more types, and fills in where it has one for the
+// same.
 func (fs formats) over(lower formats) formats {
 	switch {
 	case lower == nil:
@@ -130,22 +139,23 @@ func (fs formats) over(lower formats) formats {
 		return lower
 	}
 	var out formats
+	own := slices.Clone(fs)
 	for _, x := range lower {
-		if !slices.ContainsFunc(fs, func(h formatOf) bool { return !equal(h.t, x.t) && assignable(h.t, x.t) }) {
-			out = append(out, x)
+		if slices.ContainsFunc(fs, func(o formatOf) bool { return !equal(o.t, x.t) && assignable(o.t, x.t) }) {
+			continue
 		}
-	}
-	for _, x := range fs {
-		if i := slices.IndexFunc(out, func(o formatOf) bool { return equal(o.t, x.t) }); i >= 0 {
-			out[i].f = x.f.over(out[i].f)
-		} else {
-			out = append(out, x)
+		if same := slices.IndexFunc(own, func(o formatOf) bool { return equal(o.t, x.t) }); same >= 0 {
+			x.f = own[same].f.over(x.f)
+			own = slices.Delete(own, same, same+1)
 		}
+		out = append(out, x)
 	}
+	out = append(out, own...)
 	slices.SortStableFunc(out, func(a, b formatOf) int { return compareSpecific(a.t, b.t) })
 	return out
 }
 
+// over fills in what a format leaves open.
 func (f format) over(lower format) format {
 	for i, s := range lower.separators {
 		if f.separators[i] == nil {
@@ -252,11 +262,11 @@ func toString(v, given data.Value) (data.Value, error) {
 	if err != nil {
 		return data.Value{}, err
 	}
-	s, err := conversion{}.text(v, own.over(fs))
-	return data.OfString(s), err
-}
-
-// illegal reports a letter that a kind of values has no format for.
-func illegal(kind string, f format, letters string) error {
-	return errorf("Illegal format '%c' specified for value of %s type - expected one of the characters '%s'", f.letter, kind, letters)
+	p, err := pieceOf(v, own.over(fs))
+	if err != nil {
+		return data.Value{}, err
+	}
+	var w page
+	w.write(p, 0, false, false)
+	return data.OfString(string(w.b)), nil
 }

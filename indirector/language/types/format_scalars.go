@@ -8,14 +8,43 @@ import (
 	"indirtui/indirector/data"
 )
 
-// text formats a value by the first format that fits its type.
-func (c conversion) text(v data.Value, fs formats) (string, error) {
-	f := fs.find(Infer(v))
+// Letters of formats that values of several kinds take as numbers.
+const (
+	wholeLetters    = "dxXobB"
+	floatingLetters = "eEfgGaA"
+)
+
+// letters are those of the formats of each kind of values, in the order in which messages
+// name them. What is not here is formatted as Ruby does it. Rule LANG-NEW-10.
+var letters = map[string]string{
+	"Integer": "dxXobBeEfgGaAspc", "Float": "dxXobBeEfgGaAsp", "String": "cCudspt", "Boolean": "tTyYdxXobBeEfgGaAsp",
+	"Undef": "nudxXobBeEfgGaAvVsp", "Default": "dDsp", "Binary": "bButTsp", "Array": "asp", "Hash": "hasp",
+	"Type": "sp", "Regexp": "sp", "URI": "sp",
+}
+
+// formatKind returns the kind that decides which letters there are.
+func formatKind(v data.Value) string {
 	switch v.Kind() {
 	case data.List:
-		return c.list(v.List(), f, fs)
+		return "Array"
 	case data.Hash:
-		return c.hash(v, f, fs)
+		return "Hash"
+	}
+	return nameOf(inferScalar(v))
+}
+
+// checkLetter reports a letter that a kind of values has no format for.
+func checkLetter(v data.Value, f format) error {
+	kind := formatKind(v)
+	if known, ok := letters[kind]; ok && strings.IndexByte(known, f.letter) < 0 {
+		return errorf("Illegal format '%c' specified for value of %s type - expected one of the characters '%s'", f.letter, kind, known)
+	}
+	return nil
+}
+
+// scalarText formats a value that is no collection. Its letter was checked.
+func scalarText(v data.Value, f format) (string, error) {
+	switch v.Kind() {
 	case data.Int, data.Big:
 		return integerText(v, f)
 	case data.Float:
@@ -25,9 +54,21 @@ func (c conversion) text(v data.Value, fs formats) (string, error) {
 	case data.Bool:
 		return booleanText(v.Bool(), f)
 	case data.Nil:
-		return undefText(f)
+		return padded(f, undefText(f)), nil
 	case data.Symbol:
-		return defaultText(f)
+		word := defaultWord
+		if f.letter == 'D' {
+			word = "Default"
+		}
+		return padded(f, chosen(f.alt(), `"`+word+`"`, word)), nil
+	}
+	switch r := v.Rich().(type) {
+	case binary:
+		return binaryText(r, f)
+	case timestamp:
+		return timeText(v, int64(r), f)
+	case timespan:
+		return timeText(v, int64(r), f)
 	}
 	return richText(v.Rich(), f)
 }
@@ -39,203 +80,137 @@ func chosen(alt bool, yes, no string) string {
 	return no
 }
 
-func undefText(f format) (string, error) {
-	var s string
-	switch f.letter {
-	case 'n':
-		s = chosen(f.alt(), "null", "nil")
-	case 'u':
-		s = chosen(f.alt(), "undefined", "undef")
-	case 'v':
-		s = "n/a"
-	case 'V':
-		s = "N/A"
-	case 's':
-		s = chosen(f.alt(), `""`, "")
-	case 'p':
-		s = chosen(f.alt(), `"undef"`, "undef")
-	default:
-		if !strings.ContainsRune("dxXobBeEfgGaA", rune(f.letter)) {
-			return "", illegal("Undef", f, "nudxXobBeEfgGaAvVsp")
-		}
-		s = "NaN"
-	}
-	return padded(f, s), nil
+// undefWords are what undef is written as, and in the alternative form. As a number it is
+// none.
+var undefWords = map[byte][2]string{
+	'n': {"nil", "null"}, 'u': {"undef", "undefined"}, 'v': {"n/a", "n/a"}, 'V': {"N/A", "N/A"},
+	's': {"", `""`}, 'p': {"undef", `"undef"`},
 }
 
-func defaultText(f format) (string, error) {
-	s := defaultWord
-	switch f.letter {
-	case 'd', 's', 'p':
-	case 'D':
-		s = "Default"
-	default:
-		return "", illegal("Default", f, "dDsp")
+func undefText(f format) string {
+	words, ok := undefWords[f.letter]
+	if !ok {
+		return "NaN"
 	}
-	return padded(f, chosen(f.alt(), `"`+s+`"`, s)), nil
+	return chosen(f.alt(), words[1], words[0])
+}
+
+// booleanWords are what false and true are written as; the alternative form is their first
+// letter, but for s and p.
+var booleanWords = map[byte][2]string{
+	't': {"false", "true"}, 'T': {"False", "True"}, 'y': {"no", "yes"}, 'Y': {"No", "Yes"}, 's': {"false", "true"}, 'p': {"false", "true"},
 }
 
 func booleanText(b bool, f format) (string, error) {
-	word, answer, number := "false", "no", int64(0)
+	number := int64(0)
 	if b {
-		word, answer, number = "true", "yes", 1
+		number = 1
 	}
-	switch f.letter {
-	case 'T':
-		word = capitalize(word)
-	case 'y':
-		word = answer
-	case 'Y':
-		word = capitalize(answer)
-	case 't':
-	case 's', 'p':
-		return padded(f, word), nil
-	case 'd', 'x', 'X', 'o', 'b', 'B':
+	words, ok := booleanWords[f.letter]
+	switch {
+	case ok && f.alt() && f.letter != 's' && f.letter != 'p':
+		return padded(f, words[number][:1]), nil
+	case ok:
+		return padded(f, words[number]), nil
+	case strings.IndexByte(wholeLetters, f.letter) >= 0:
 		return integerText(data.OfInt(number), f)
-	case 'e', 'E', 'f', 'g', 'G', 'a', 'A':
-		return floatingText(float64(number), f)
-	default:
-		return "", illegal("Boolean", f, "tTyYdxXobBeEfgGaAsp")
 	}
-	return padded(f, chosen(f.alt(), word[:1], word)), nil
+	return floatingText(float64(number), f)
 }
 
-func stringText(s string, f format) (string, error) {
-	switch f.letter {
-	case 's':
-		return f.print(s)
-	case 'p':
-		if f.alt() {
-			return padded(f, doubleQuote(s)), nil
-		}
-		return padded(f, quote(s)), nil
-	case 'c':
-		s = capitalize(s)
-	case 'C':
+// stringChanges are what the letters do to a text.
+var stringChanges = map[byte]func(string) string{
+	'c': capitalize,
+	'C': func(s string) string {
 		parts := strings.Split(s, "::")
 		for i, part := range parts {
 			parts[i] = capitalize(part)
 		}
-		s = strings.Join(parts, "::")
-	case 'u':
-		s = strings.ToUpper(s)
-	case 'd':
-		s = strings.ToLower(s)
-	case 't':
-		s = strings.Trim(s, " \t\n\v\f\r\x00")
-	default:
-		return "", illegal("String", f, "cCudspt")
-	}
-	if f.alt() {
+		return strings.Join(parts, "::")
+	},
+	'u': strings.ToUpper,
+	'd': strings.ToLower,
+	't': func(s string) string { return strings.Trim(s, blanks) },
+}
+
+func stringText(s string, f format) (string, error) {
+	change, ok := stringChanges[f.letter]
+	switch {
+	case f.letter == 'p' && f.alt():
+		return padded(f, doubleQuote(s)), nil
+	case f.letter == 'p':
 		return padded(f, quote(s)), nil
+	case !ok:
+		return f.print(s)
+	case f.alt():
+		return padded(f, quote(change(s))), nil
 	}
-	return f.print(s)
+	return f.print(change(s))
 }
 
+// richText formats what has two forms: a text, and one that could stand in a program.
 func richText(r data.RichValue, f format) (string, error) {
-	switch r := r.(type) {
+	text, program := r.String(), r.String()
+	switch x := r.(type) {
 	case typeValue:
-		switch f.letter {
-		case 's':
-			return f.print(chosen(f.alt(), `"`+r.String()+`"`, r.String()))
-		case 'p':
-			return f.print(r.String())
-		}
-		return "", illegal("Type", f, "sp")
+		text = chosen(f.alt(), `"`+text+`"`, text)
 	case *regex:
-		switch f.letter {
-		case 's':
-			return f.print(chosen(f.alt(), quote(r.text()), r.text()))
-		case 'p':
-			return f.print(r.literal())
-		}
-		return "", illegal("Regexp", f, "sp")
+		text, program = chosen(f.alt(), quote(x.text()), x.text()), x.literal()
 	case uri:
-		switch f.letter {
-		case 's':
-			return f.print(chosen(f.alt(), quote(r.String()), r.String()))
-		case 'p':
-			return "URI(" + quote(r.String()) + ")", nil
+		if f.letter == 'p' { // whose width counts for nothing
+			return "URI(" + quote(text) + ")", nil
 		}
-		return "", illegal("URI", f, "sp")
-	case binary:
-		return binaryText(r, f)
+		text = chosen(f.alt(), quote(text), text)
 	case versions:
-		if f.letter == 'p' {
-			return f.print(r.spans[0].String())
-		}
-	}
-	return otherText(r, f)
-}
-
-// otherText formats what has no formats of its own. Times are numbers, too.
-func otherText(r data.RichValue, f format) (string, error) {
-	var ns int64
-	switch r := r.(type) {
-	case timestamp:
-		ns = int64(r)
-	case timespan:
-		ns = int64(r)
-	default:
-		switch f.letter {
-		case 's':
-			return f.print(r.String())
-		case 'p':
-			if _, ok := r.(secret); ok {
-				return f.print("#<" + r.String() + ">")
-			}
-			return f.print(r.String())
-		}
-		return "", errorf("malformed format string - %%%c", f.letter)
+		program = x.spans[0].String()
+	case secret:
+		program = "#<" + text + ">"
 	}
 	switch f.letter {
 	case 's':
-		return f.print(r.String())
-	case 'p': // Puppet adds an address
-		return f.print(fmt.Sprintf("#<%s @nsecs=%d>", rubyClass(data.OfRich(r)), ns))
-	case 'u', 'i':
-		f.letter = 'd'
-		return integerText(data.OfInt(ns/1e9), f)
-	case 'd', 'x', 'X', 'o', 'b', 'B':
-		return integerText(data.OfInt(ns/1e9), f)
-	case 'e', 'E', 'f', 'g', 'G', 'a', 'A':
-		return floatingText(float64(ns)/1e9, f)
+		return f.print(text)
+	case 'p':
+		return f.print(program)
 	}
-	return "", errorf("malformed format string - %%%c", f.letter)
+	return "", malformed(f)
 }
 
-// String returns a span as comparisons.
-func (s span) String() string {
-	var parts []string
-	if s.from != nil {
-		parts = append(parts, chosen(s.excludesFrom, ">", ">=")+s.from.text)
+func malformed(f format) error { return errorf("malformed format string - %%%c", f.letter) }
+
+// timeText formats a time, which is a number of seconds, too.
+func timeText(v data.Value, ns int64, f format) (string, error) {
+	switch {
+	case f.letter == 's':
+		return f.print(v.Text())
+	case f.letter == 'p': // Puppet adds an address
+		return f.print(fmt.Sprintf("#<%s @nsecs=%d>", rubyClass(v), ns))
+	case f.letter == 'u' || f.letter == 'i':
+		f.letter = 'd'
+		return integerText(data.OfInt(ns/1e9), f)
+	case strings.IndexByte(wholeLetters, f.letter) >= 0:
+		return integerText(data.OfInt(ns/1e9), f)
+	case strings.IndexByte(floatingLetters, f.letter) >= 0:
+		return floatingText(float64(ns)/1e9, f)
 	}
-	if s.to != nil {
-		parts = append(parts, chosen(s.excludesTo, "<", "<=")+s.to.text)
-	}
-	return strings.Join(parts, " ")
+	return "", malformed(f)
+}
+
+// binaryForms are what the letters make of bytes.
+var binaryForms = map[byte]func(b binary) string{
+	's': func(b binary) string { return string(b) },
+	'b': func(b binary) string { return lines(b.String()) },
+	'B': binary.String,
+	'u': func(b binary) string { return base64.URLEncoding.EncodeToString([]byte(b)) },
+	't': func(binary) string { return "Binary" },
+	'T': func(binary) string { return "BINARY" },
 }
 
 func binaryText(b binary, f format) (string, error) {
-	var s string
-	switch f.letter {
-	case 's':
-		s = string(b)
-	case 'p':
+	form, ok := binaryForms[f.letter]
+	if !ok { // p, whose width is that of the text within
 		return `Binary("` + padded(f, b.String()) + `")`, f.checkFlags()
-	case 'b':
-		s = lines(b.String())
-	case 'B':
-		s = b.String()
-	case 'u':
-		s = base64.URLEncoding.EncodeToString([]byte(b))
-	case 't':
-		s = "Binary"
-	case 'T':
-		s = "BINARY"
-	default:
-		return "", illegal("Binary", f, "bButTsp")
 	}
+	s := form(b)
 	if f.alt() {
 		s = data.InspectString(s)
 	}

@@ -149,7 +149,7 @@ func (g generator) value(depth int) string {
 func (g generator) format() string {
 	if g.IntN(5) == 0 {
 		return "{" + g.pick("Integer", "Numeric", "Scalar", "Any", "String", "Float") + " => '" + g.plainFormat() + "', " +
-			g.pick("Array => '%#a'", "Array => {format => '%(a', separator => '; '}", "Hash => {format => '%#h', separator2 => ': '}", "Boolean => '%y'", "Hash => '%a'") + "}"
+			g.pick("Array => '%#a'", "Array => '%#"+g.pick("", "(", " ", "<")+g.pick("", "1", "5", "20")+"a'", "Array => '%#a', Hash => '%# h'", "Array => {format => '%#5a', separator => '"+g.pick(",", " ", ";  ")+"', string_formats => {"+g.pick("Integer", "String", "Any", "Numeric", "Scalar")+" => '"+g.plainFormat()+"'}}", "Hash => {format => '%#h', separator => ' ;', string_formats => {String => '%s', Any => '%p'}}, Array => '%#3a'", "Array => {format => '%(a', separator => '; '}", "Hash => {format => '%#h', separator2 => ': '}", "Boolean => '%y'", "Hash => '%a'") + "}"
 	}
 	return "'" + g.plainFormat() + "'"
 }

@@ -213,6 +213,9 @@ func (c constants) typeNamed(name string) (data.Value, error) {
 }
 
 func (c constants) access(n *syntax.Access) (data.Value, error) {
+	if _, ok := n.Left.(*syntax.TypeName); !ok && c.text != "" {
+		return data.Value{}, c.unfit(n)
+	}
 	left, err := c.value(n.Left)
 	if err != nil {
 		return left, err
@@ -226,9 +229,6 @@ func (c constants) access(n *syntax.Access) (data.Value, error) {
 		return data.Value{}, c.unfit(n)
 	}
 	if _, unknown := t.(referenceType); unknown && c.text != "" {
-		if _, named := n.Left.(*syntax.TypeName); !named {
-			return data.Value{}, c.unfit(n)
-		}
 		return OfType(referenceType{c.source(n)}), nil
 	}
 	return Parametrize(t, args)

@@ -40,6 +40,9 @@ func compare(want answer) (difference string, compared bool) {
 		return "", false // an Init that accepts nothing else is compared to undef
 	case want.Error != "":
 		text := around.ReplaceAllString(want.Error, "")
+		if err == nil && strings.HasPrefix(text, "undefined method") {
+			return "", false // Puppet failed inside
+		}
 		if err == nil {
 			return fmt.Sprintf("%s\n got %s\nwant the error %s", want.Code, interpolated(v), text), true
 		}

@@ -19,8 +19,8 @@ type regex struct {
 // newRegex compiles a regular expression. What Ruby does not compile is an error in
 // its words; so is, in ours, what Go's library does not know: look-around, back
 // references, possessive and atomic groups, classes within classes, the option x.
-// Beside letters that are not of ASCII \b finds other places than Ruby. Rule
-// LANG-OP-11.
+// Beside letters that are not of ASCII \b finds other places than Ruby, and ^ one more: behind
+// a line feed that ends the text. Rule LANG-OP-11.
 func newRegex(source string) (*regex, error) {
 	if err := rich.CheckRegexp(source); err != nil {
 		return nil, err

@@ -28,6 +28,18 @@ type span struct {
 	excludesFrom, excludesTo bool
 }
 
+// String returns a span as comparisons.
+func (s span) String() string {
+	var parts []string
+	if s.from != nil {
+		parts = append(parts, chosen(s.excludesFrom, ">", ">=")+s.from.text)
+	}
+	if s.to != nil {
+		parts = append(parts, chosen(s.excludesTo, "<", "<=")+s.to.text)
+	}
+	return strings.Join(parts, " ")
+}
+
 func (v version) String() string { return v.text }
 
 func (v version) EqualRich(o data.RichValue) bool {

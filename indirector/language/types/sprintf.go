@@ -93,7 +93,7 @@ func integerText(v data.Value, f format) (string, error) {
 		}
 		return f.print(n.String())
 	}
-	return "", illegal("Integer", f, "dxXobBeEfgGaAspc")
+	panic("types: a format of integers: " + f.text)
 }
 
 // digitsText writes an integer in one of the bases. Zero has no prefix, and with a
@@ -194,5 +194,5 @@ func floatingText(x float64, f format) (string, error) {
 		s := data.FormatFloat(x)
 		return f.print(chosen(f.alt(), `"`+s+`"`, s))
 	}
-	return "", illegal("Float", f, "dxXobBeEfgGaAsp")
+	panic("types: a format of floats: " + f.text)
 }
