@@ -257,11 +257,11 @@ func valuesOf(t Type) []string {
 	return nil
 }
 
-func joinPatterns(types ...patternType) patternType {
+func joinPatterns(types ...Type) patternType {
 	var out patternType
 	seen := map[string]bool{}
 	for _, t := range types {
-		for _, r := range t.patterns {
+		for _, r := range t.(patternType).patterns {
 			if !seen[r.source] {
 				seen[r.source] = true
 				out.patterns = append(out.patterns, r)

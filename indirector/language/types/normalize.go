@@ -184,92 +184,121 @@ func normalizeVariant(t variantType) Type {
 		return normalize(containedType{optionalOf, newVariant(rest)})
 	}
 	changed := exact(variantType{types}) != exact(t)
-	types = flat(types)
-	before := len(types)
-	for _, merge := range []func([]Type) []Type{mergeNotUndefs, mergeEnums, mergeFolding, mergePatterns, mergeVersions} {
-		types = merge(types)
-	}
-	for _, of := range []func(Type) (interval, func(interval) Type){integers, timespans, timestamps} {
-		types = mergeIntervals(types, of)
-	}
-	if !changed && len(types) == before { // merging may have put them into another order
+	merged := mergeFamilies(flat(types))
+	if !changed && len(merged) == len(flat(types)) { // merging may have put them into another order
 		return t
 	}
-	return newVariant(types)
+	return newVariant(merged)
 }
 
-// merge replaces several types by one, which goes to the end, or to the beginning.
-func merge(types []Type, chosen func(Type) bool, join func([]Type) []Type, first bool) []Type {
-	var some, rest []Type
-	for _, t := range types {
-		if chosen(t) {
-			some = append(some, t)
-		} else {
-			rest = append(rest, t)
+// A family is alternatives that are better written as one. The first families come to
+// stand at the end, in this order; from versionFamily on at the beginning, in the reverse one.
+type family int
+
+const (
+	noFamily family = iota
+	notUndefFamily
+	textFamily
+	foldingFamily
+	patternFamily
+	versionFamily
+	integerFamily
+	timespanFamily
+	timestampFamily
+	endOfFamilies
+)
+
+func familyOf(t Type) family {
+	switch t := t.(type) {
+	case containedType:
+		if t.container == notUndefOf {
+			return notUndefFamily
 		}
+	case stringType:
+		if t.literal {
+			return textFamily
+		}
+	case enumType:
+		switch {
+		case len(t.values) > 0 && !t.fold:
+			return textFamily
+		case len(t.values) > 0:
+			return foldingFamily
+		}
+	case patternType:
+		return patternFamily
+	case versionType:
+		return versionFamily
+	case integerType:
+		return integerFamily
+	case timespanType:
+		return timespanFamily
+	case timestampType:
+		return timestampFamily
 	}
-	switch {
-	case len(some) < 2:
-		return types
-	case first:
-		return append(join(some), rest...)
-	}
-	return append(rest, join(some)...)
+	return noFamily
 }
 
-func mergeNotUndefs(types []Type) []Type {
-	return merge(types, func(t Type) bool { _, ok := isContained(t, notUndefOf); return ok }, func(some []Type) []Type {
+// join returns the members of a family in as few types as there can be.
+func (f family) join(some []Type) []Type {
+	switch f {
+	case notUndefFamily:
 		inner := mapped(some, func(t Type) Type { return innerOrAny(t.(containedType)) })
 		return []Type{newNotUndef(normalize(newVariant(inner)))}
-	}, false)
-}
-
-func mergeEnums(types []Type) []Type {
-	return merge(types, func(t Type) bool {
-		e, ok := t.(enumType)
-		return len(valuesOf(t)) > 0 && !(ok && e.fold)
-	}, func(some []Type) []Type {
-		var values []string
-		for _, t := range some {
-			values = append(values, valuesOf(t)...)
-		}
-		return []Type{newEnum(values, false)}
-	}, false)
-}
-
-func mergeFolding(types []Type) []Type {
-	return merge(types, func(t Type) bool {
-		e, ok := t.(enumType)
-		return ok && e.fold && len(e.values) > 0
-	}, func(some []Type) []Type {
-		var values []string
-		for _, t := range some {
-			for _, v := range t.(enumType).values {
-				values = append(values, strings.ToLower(v))
-			}
+	case textFamily:
+		return []Type{newEnum(allValues(some), false)}
+	case foldingFamily:
+		values := allValues(some)
+		for i, v := range values {
+			values[i] = strings.ToLower(v)
 		}
 		return []Type{newEnum(values, true)}
-	}, false)
-}
-
-func mergePatterns(types []Type) []Type {
-	return merge(types, func(t Type) bool { _, ok := t.(patternType); return ok }, func(some []Type) []Type {
-		out := some[0].(patternType)
-		for _, t := range some[1:] {
-			out = joinPatterns(out, t.(patternType))
-		}
-		return []Type{out}
-	}, false)
-}
-
-func mergeVersions(types []Type) []Type {
-	return merge(types, func(t Type) bool { _, ok := t.(versionType); return ok }, func(some []Type) []Type {
+	case patternFamily:
+		return []Type{joinPatterns(some...)}
+	case versionFamily:
 		var out versionType
 		for _, t := range some {
 			out.ranges = append(out.ranges, t.(versionType).ranges...)
 		}
 		return []Type{out}
-	}, true)
+	case integerFamily:
+		return joinIntervals(some, integers)
+	case timespanFamily:
+		return joinIntervals(some, timespans)
+	default:
+		return joinIntervals(some, timestamps)
+	}
+}
+
+func allValues(some []Type) []string {
+	var values []string
+	for _, t := range some {
+		values = append(values, valuesOf(t)...)
+	}
+	return values
+}
+
+// mergeFamilies joins the members of each family that has several.
+func mergeFamilies(types []Type) []Type {
+	var members [endOfFamilies][]Type
+	for _, t := range types {
+		f := familyOf(t)
+		members[f] = append(members[f], t)
+	}
+	out := slices.DeleteFunc(slices.Clone(types), func(t Type) bool {
+		f := familyOf(t)
+		return f != noFamily && len(members[f]) > 1
+	})
+	for f := notUndefFamily; f < endOfFamilies; f++ {
+		switch {
+		case len(members[f]) < 2:
+		case f >= versionFamily:
+			out = append(f.join(members[f]), out...)
+		default:
+			out = append(out, f.join(members[f])...)
+		}
+	}
+	return out
 }
 
 // integers and its like return the range of a type of one kind, and how to make one;
@@ -298,23 +327,21 @@ func timestamps(t Type) (interval, func(interval) Type) {
 	return x.interval, func(r interval) Type { return timestampType{r} }
 }
 
-// mergeIntervals joins ranges that touch, beginning with the last one.
-func mergeIntervals(types []Type, of func(Type) (interval, func(interval) Type)) []Type {
-	return merge(types, func(t Type) bool { _, to := of(t); return to != nil }, func(some []Type) []Type {
-		var out []Type
-		_, to := of(some[0])
-		for len(some) > 0 {
-			last, _ := of(some[len(some)-1])
-			var apart []Type
-			for _, t := range some[:len(some)-1] {
-				if r, _ := of(t); last.touches(r, true) {
-					last = last.hull(r)
-				} else {
-					apart = append(apart, t)
-				}
+// joinIntervals joins ranges that touch, beginning with the last one.
+func joinIntervals(some []Type, of func(Type) (interval, func(interval) Type)) []Type {
+	var out []Type
+	_, to := of(some[0])
+	for len(some) > 0 {
+		last, _ := of(some[len(some)-1])
+		var apart []Type
+		for _, t := range some[:len(some)-1] {
+			if r, _ := of(t); last.touches(r, true) {
+				last = last.hull(r)
+			} else {
+				apart = append(apart, t)
 			}
-			out, some = append(out, to(last)), apart
 		}
-		return out
-	}, true)
+		out, some = append(out, to(last)), apart
+	}
+	return out
 }
