@@ -1,6 +1,7 @@
 package types
 
 import (
+	"errors"
 	"slices"
 
 	"indirtui/indirector/data"
@@ -100,8 +101,19 @@ func findRecursion(t Type, path []*aliasType) {
 func NewAlias(name string, resolve func(self Type) (Type, error)) (Type, error) {
 	a := &aliasType{name: name, resolved: referenceType{"UnresolvedReference"}}
 	t, err := resolve(a)
+	if e, ok := errors.AsType[*definitionError](err); ok { // whose words name the type
+		_, err = defineObject(name, e.definition)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if o, ok := t.(*definedType); ok && o.name == "" { // the alias is its name
+		if o, err = defineObject(name, o.definition); err != nil {
+			return nil, err
+		}
+		a.resolved = o
+		findRecursion(a, nil)
+		return o, nil
 	}
 	if t = dropSelf(normalize(t), a); t == nil {
 		return nil, errorf("Type alias '%s' cannot be resolved to a real type", name)

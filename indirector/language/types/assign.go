@@ -123,6 +123,10 @@ func (c *comparison) accepts(t, o Type) bool {
 		return ok && c.acceptsCallable(t, o)
 	case initType:
 		return c.acceptsInit(t, o)
+	case *definedType:
+		return t.accepts(o)
+	case extendedType:
+		return t.accepts(o)
 	case *aliasType:
 		return c.assignable(t, o)
 	}
@@ -139,6 +143,11 @@ func acceptsPlain(t plain, o Type) bool {
 		return isScalarData(o)
 	case numericType:
 		return isNumeric(o)
+	case objectType:
+		switch o.(type) {
+		case *definedType, extendedType:
+			return true
+		}
 	case catalogEntry:
 		switch o.(type) {
 		case classType, resourceType:

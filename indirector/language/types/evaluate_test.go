@@ -44,7 +44,7 @@ func (e *evaluator) named(name string) types.Type {
 	def, ok := e.aliases[name]
 	switch {
 	case ok:
-	case slices.Contains([]string{"deferred", "error", "typealias"}, name), strings.HasPrefix(name, "goldenmod::"):
+	case slices.Contains([]string{"typealias"}, name), strings.HasPrefix(name, "goldenmod::"):
 		e.failed = errBeyond // types of objects, and of modules
 		return nil
 	default:
@@ -68,7 +68,12 @@ func (e *evaluator) named(name string) types.Type {
 		return t, nil
 	})
 	if err != nil {
-		e.failed = err
+		if strings.HasSuffix(err.Error(), "not a constant") {
+			err = errBeyond
+		}
+		if e.failed == nil {
+			e.failed = err
+		}
 		return nil
 	}
 	e.resolved[name] = t
@@ -287,6 +292,9 @@ func (e *evaluator) method(n *syntax.Method) (data.Value, error) {
 	args, err := e.values(append([]syntax.Node{n.Functor.Left}, n.Args...))
 	if err != nil || n.Lambda != nil {
 		return data.Value{}, errBeyond
+	}
+	if v, ok := types.Member(args[0], n.Functor.Name.Value); ok && len(args) == 1 {
+		return v, nil
 	}
 	return function(n.Functor.Name.Value, args)
 }

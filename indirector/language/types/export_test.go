@@ -46,6 +46,15 @@ func AsRegexp(v data.Value) (string, bool) {
 	return r.literal(), true
 }
 
+// Member returns the value of an attribute of an object.
+func Member(v data.Value, name string) (data.Value, bool) {
+	o, ok := v.Rich().(object)
+	if !ok {
+		return v, false
+	}
+	return o.get(name)
+}
+
 // Order compares numbers of time and versions.
 func Order(a, b data.Value) (int, bool) {
 	switch x := a.Rich().(type) {

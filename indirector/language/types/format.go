@@ -118,8 +118,11 @@ func collections(s string) format {
 	return f
 }
 
-// find returns the format of a type.
+// find returns the format of a type; that of an object is found by its type alone.
 func (fs formats) find(t Type) format {
+	if x, ok := t.(extendedType); ok {
+		t = x.base
+	}
 	for _, x := range fs {
 		if assignable(x.t, t) {
 			return x.f

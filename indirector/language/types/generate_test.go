@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -262,9 +264,55 @@ func (g generator) made() string {
 	return t + "(" + text + args + ")"
 }
 
+// features returns members of a definition.
+func (g generator) features() string {
+	var attributes []string
+	for _, name := range []string{"a", "b", "c", "k"}[:g.IntN(4)+1] {
+		switch g.IntN(6) {
+		case 0:
+			options := g.pick("", ", value => "+g.scalar(), ", value => 1", ", kind => constant, value => 1", ", kind => derived", ", kind => given_or_derived", ", kind => reference", ", final => true", ", final => false", ", bogus => 1")
+			attributes = append(attributes, name+" => {type => "+g.pick("Integer", "Scalar", "Any", g.scalarType())+options+g.pick("", "", ", override => true")+"}")
+		case 1, 2, 3:
+			attributes = append(attributes, name+" => "+g.pick("Integer", "Scalar", "String", "Optional[Integer]"))
+		}
+	}
+	parts := []string{"attributes => {" + strings.Join(attributes, ", ") + "}"}
+	for _, part := range []string{
+		"constants => {" + g.pick("d", "a") + " => 1}", "functions => {" + g.pick("f", "a") + " => " + g.pick("Callable", "Callable[Integer]", "{type => Callable, override => true}", "Integer") + "}",
+		"equality => " + g.pick("[]", "[a]", "a", "[a, b]", "[d]", "[f]"), "equality_include_type => " + g.pick("true", "false"), "type_parameters => {" + g.pick("k", "a", "z") + " => " + g.pick("Scalar", "{type => Any}", "1") + "}",
+		"annotations => {}", "checks => 1", "bogus => 1",
+	} {
+		if g.IntN(7) == 0 {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// objects returns a program with Object types, and a question about them.
+func (g generator) objects() string {
+	arguments := func() string {
+		if g.IntN(3) == 0 {
+			return "({" + g.pick("", "a => 1", "a => 1, b => 'x'", "b => 2, a => 'y', c => true", "k => 'k'", "a => 1, k => 'k'") + "})"
+		}
+		return "(" + g.pick("", "1", "'x'", "1, 2", "1, 'x'", "1, 2, 3", "'k'", "1, undef") + ")"
+	}
+	types := "type P = Object[{" + g.features() + "}] type Q = Object[{" + g.pick("parent => P, ", "parent => P, ", "") + g.features() + "}] "
+	question := g.pick("P", "Q", "Q <= P", "P <= Q", "type(P"+arguments()+")", "Q"+arguments(), "Q"+arguments()+" == Q"+arguments(), "P"+arguments()+" == Q"+arguments(), "Q"+arguments()+" =~ P",
+		"P"+arguments()+" =~ P["+g.scalar()+"]", "P["+g.scalar()+"]", "[P, Q]", "Array[Q]", "assert_type(P, Q"+arguments()+")", "assert_type(Q, P"+arguments()+")", "assert_type(P, "+g.scalar()+")", "String(Q"+arguments()+")",
+		"P"+arguments()+" =~ RichData", "type([P"+arguments()+", Q"+arguments()+"], "+g.pick("reduced", "generalized")+")", "Q <= Object", "Variant[P, Q]", "Q"+arguments()+".a", "P == Q")
+	// Real Puppet keeps what was defined before.
+	suffix := strconv.Itoa(g.IntN(1e9))
+	return ownNames.ReplaceAllString(types+question, "${1}"+suffix)
+}
+
+var ownNames = regexp.MustCompile(`\b([PQ])\b`)
+
 // question returns an expression about types.
 func (g generator) question() string {
-	switch g.IntN(16) {
+	switch g.IntN(17) {
+	case 16:
+		return g.objects()
 	case 15:
 		return g.time()
 	case 14:

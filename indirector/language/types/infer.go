@@ -105,6 +105,8 @@ func inferScalar(v data.Value) Type {
 		return binaryType
 	case uri:
 		return uriType{partsOf(r)}
+	case object:
+		return typeOfObject(r)
 	}
 	return anyType
 }
@@ -145,10 +147,12 @@ func commonOf(types []Type) Type {
 // the other type wins, as in Puppet. Rule LANG-TYPE-21.
 func common(a, b Type) Type {
 	switch {
-	case a == undefType || a == unitType:
+	case a == undefType:
 		return b
 	case b == undefType || b == unitType:
 		return a
+	case a == unitType:
+		return b
 	case assignable(a, b):
 		return a
 	case assignable(b, a):

@@ -34,6 +34,11 @@ func instance(t Type, v data.Value, w *aliasWalk, depth int) bool {
 		return reallyInstance(t, v, w, depth) == yes
 	case initType:
 		return t.has(v)
+	case *definedType:
+		o, ok := v.Rich().(object)
+		return ok && t.accepts(o.t)
+	case extendedType:
+		return t.has(v)
 	case callableType, classType, resourceType, referenceType:
 		return false
 	}
@@ -90,6 +95,11 @@ func isPlain(t plain, v data.Value) bool {
 	case rangeType:
 		_, ok := v.Rich().(versions)
 		return ok
+	case objectType: // types are objects, too
+		switch v.Rich().(type) {
+		case object, typeValue:
+			return true
+		}
 	}
 	return false
 }

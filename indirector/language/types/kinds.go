@@ -54,6 +54,10 @@ func simpleName(t Type) string {
 		return "Runtime"
 	case referenceType:
 		return "TypeReference"
+	case *definedType:
+		return string(objectType)
+	case extendedType:
+		return "ObjectTypeExtension"
 	}
 	return "TypeAlias"
 }
@@ -63,8 +67,15 @@ func nameOf(t Type) string {
 	if a, ok := t.(*aliasType); ok {
 		return a.name
 	}
-	if t == typeSetType {
-		return "DefaultTypeSet"
+	switch t := t.(type) {
+	case *definedType:
+		return t.label()
+	case extendedType:
+		return t.base.label()
+	case plain:
+		if t == typeSetType {
+			return "DefaultTypeSet"
+		}
 	}
 	return simpleName(t)
 }

@@ -26,6 +26,14 @@ func (t resourceType) String() string   { return plainly(t) }
 func (t runtimeType) String() string    { return plainly(t) }
 func (t referenceType) String() string  { return plainly(t) }
 func (t *aliasType) String() string     { return expanded(t) }
+func (t extendedType) String() string   { return plainly(t) }
+
+// String returns the definition.
+func (t *definedType) String() string {
+	p := printer{objects: true}
+	t.print(&p)
+	return string(p.b)
+}
 
 func (t plain) Equal(o Type) bool          { return equal(t, o) }
 func (t integerType) Equal(o Type) bool    { return equal(t, o) }
@@ -53,3 +61,5 @@ func (t resourceType) Equal(o Type) bool   { return equal(t, o) }
 func (t runtimeType) Equal(o Type) bool    { return equal(t, o) }
 func (t referenceType) Equal(o Type) bool  { return equal(t, o) }
 func (t *aliasType) Equal(o Type) bool     { return equal(t, o) }
+func (t *definedType) Equal(o Type) bool   { return equal(t, o) }
+func (t extendedType) Equal(o Type) bool   { return equal(t, o) }

@@ -225,6 +225,9 @@ func needsDetail(expected []Type, actual Type) bool {
 		if a, ok := t.(*aliasType); ok {
 			t = a.resolved
 		}
+		if _, extended := t.(extendedType); extended {
+			return true
+		}
 		general, ok := standard()[strings.ToLower(simpleName(t))]
 		return ok && assignable(general, actual)
 	})
@@ -253,6 +256,11 @@ func detail(expected []Type, actual Type) string {
 	general := generalize(actual)
 	if slices.ContainsFunc(resolved, func(t Type) bool { return assignable(t, general) }) {
 		return expanded(actual)
+	}
+	switch actual.(type) {
+	case *definedType, extendedType:
+		name := nameOf(actual)
+		return name[strings.LastIndexByte(name, ':')+1:]
 	}
 	return simpleName(actual)
 }

@@ -118,6 +118,12 @@ func (c *constructor) call(args []data.Value) (data.Value, error) {
 
 // constructorOf returns the constructor of a kind of types, or nil.
 func constructorOf(t Type) *constructor {
+	switch t := t.(type) {
+	case *definedType:
+		return t.constructor()
+	case extendedType:
+		return t.base.constructor()
+	}
 	switch kind := simpleName(t); kind {
 	case "Tuple":
 		return constructors()["Array"]

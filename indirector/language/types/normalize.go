@@ -25,6 +25,8 @@ func generalize(t Type) Type {
 		return collectionType{}
 	case uriType:
 		return uriType{}
+	case extendedType:
+		return t.base
 	case enumType:
 		if len(t.values) == 0 {
 			return stringType{}

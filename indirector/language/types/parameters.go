@@ -43,6 +43,9 @@ func parametrize(t Type, args []data.Value) (Type, error) {
 		}
 		return initType{inner, args[1:]}, nil
 	}
+	if t, ok := t.(*definedType); ok {
+		return t.extend(args)
+	}
 	args = flatten(args)
 	switch t := t.(type) {
 	case integerType:
@@ -62,8 +65,11 @@ func parametrize(t Type, args []data.Value) (Type, error) {
 	case containedType:
 		return ofContained(t.container, args)
 	case plain:
-		if t == objectType || t == typeSetType {
-			return nil, fmt.Errorf("types of objects: %w", errors.ErrUnsupported)
+		switch t {
+		case objectType:
+			return ofObject(args)
+		case typeSetType:
+			return nil, fmt.Errorf("sets of types: %w", errors.ErrUnsupported)
 		}
 	case referenceType:
 		return nil, errorf("Resource type not found: %s", t.text)
@@ -157,6 +163,8 @@ func rubyClass(v data.Value) string {
 		return "SemanticPuppet::Version"
 	case versions:
 		return "SemanticPuppet::VersionRange"
+	case object:
+		return r.t.label()
 	}
 	if u, ok := v.Rich().(uri); ok {
 		scheme, _, _ := strings.Cut(string(u), ":")
@@ -432,6 +440,9 @@ func trailingSize(args []data.Value) ([]data.Value, *interval, error) {
 }
 
 func ofContained(c container, args []data.Value) (Type, error) {
+	if len(args) == 0 && c == notUndefOf {
+		return newNotUndef(nil), nil
+	}
 	if len(args) != 1 {
 		least := 1
 		if c == notUndefOf {

@@ -101,6 +101,32 @@ func ofURI(args []data.Value) (Type, error) {
 	}
 }
 
+// ofObject reads a definition; an empty one is that of all objects.
+func ofObject(args []data.Value) (Type, error) {
+	switch {
+	case len(args) != 1:
+		return nil, badArity("Object-Type", 1, 1, len(args))
+	case args[0].Kind() != data.Hash:
+		return nil, errorf("undefined method `empty?' for %s:%s", args[0].Inspect(), rubyClass(args[0]))
+	case args[0].Len() == 0:
+		return objectType, nil
+	}
+	t, err := defineObject("", args[0])
+	if err != nil {
+		return nil, &definitionError{args[0], err}
+	}
+	return t, nil
+}
+
+// A definitionError reports a definition of an Object type. If an alias gives that a name, the
+// words are others.
+type definitionError struct {
+	definition data.Value
+	cause      error
+}
+
+func (e *definitionError) Error() string { return e.cause.Error() }
+
 // ofVersions reads ranges of versions.
 func ofVersions(args []data.Value) (Type, error) {
 	var out versionType

@@ -204,6 +204,10 @@ func (c constants) typeNamed(name string) (data.Value, error) {
 	if t, ok := standard()[key]; ok {
 		return OfType(t), nil
 	}
+	switch key { // their own definitions are types, too
+	case "error", "deferred":
+		return OfType(knownObjects.get(key, readObjects)), nil
+	}
 	if c.lookup != nil {
 		if t := c.lookup(key); t != nil {
 			return OfType(t), nil

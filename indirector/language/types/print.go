@@ -13,6 +13,7 @@ import (
 type printer struct {
 	b        []byte
 	expanded bool // aliases with their definitions
+	objects  bool // Object types with their definitions
 	exact    bool // with all that distinguishes types, for Equal
 	within   []*aliasType
 }
@@ -26,7 +27,7 @@ func plainly(t Type) string {
 
 // expanded returns t with the definitions of aliases behind their names.
 func expanded(t Type) string {
-	p := printer{expanded: true}
+	p := printer{expanded: true, objects: true}
 	t.print(&p)
 	return string(p.b)
 }

@@ -90,6 +90,8 @@ func appendProgram(b []byte, v data.Value) []byte {
 			return append(b, plainly(r.Type)...)
 		case uri:
 			return append(b, "URI("+quote(r.String())+")"...)
+		case object:
+			return append(b, r.String()...)
 		case secret, binary:
 			return append(b, "Instance of "+Infer(v).String()...)
 		}

@@ -34,7 +34,7 @@ func compare(want answer) (difference string, compared bool) {
 	switch {
 	case errors.Is(err, errBeyond), errors.Is(err, errors.ErrUnsupported):
 		return "", false
-	case want.Ruby != "", endsOfLines.MatchString(want.Code):
+	case strings.Contains(want.Error, "Initializer for class"), want.Ruby != "", endsOfLines.MatchString(want.Code):
 		return "", false
 	case want.Type == "Undef" && strings.Contains(want.Code, " <= "):
 		return "", false // an Init that accepts nothing else is compared to undef

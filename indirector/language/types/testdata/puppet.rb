@@ -20,7 +20,9 @@ Puppet.override(current_environment: environment, loaders: loaders) do
         compiler = Puppet::Parser::Compiler.new(Puppet::Node.new('node1.example.test', environment: environment))
         scope = compiler.topscope
         Puppet.override(global_scope: scope) do
-          value = parser.evaluate_string(scope, asked['code'])
+          program = parser.parse_string(asked['code'])
+          loaders.instantiate_definitions(program, loaders.public_environment_loader)
+          value = parser.evaluate(scope, program)
           { string: parser.evaluator.string(value, scope), type: Puppet::Pops::Types::TypeCalculator.infer_set(value).to_s }
         end
       rescue Puppet::Error => e
