@@ -6,9 +6,7 @@ import (
 	"indirtui/indirector/data"
 )
 
-// Assignable reports whether every instance of o is one of t. Rule LANG-TYPE-20.
-func Assignable(t, o Type) bool { return assignable(t, o) }
-
+// assignable reports whether every instance of o is one of t. Rule LANG-TYPE-20.
 func assignable(t, o Type) bool { return (*comparison)(nil).assignable(t, o) }
 
 // A comparison is one question about types that are parts of themselves. It remembers

@@ -4,6 +4,7 @@ import "indirtui/indirector/data"
 
 // What the tests of this package use beyond what it exports.
 var (
+	Assignable = assignable
 	Common     = common
 	Normalize  = normalize
 	MismatchOf = mismatchOf

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/data"
 )
@@ -99,7 +100,7 @@ func mustFormat(s string) format {
 var usualElements = formats{{anyType, mustFormat("%p")}}
 
 // usual returns the formats that hold where none is given.
-func usual() formats {
+var usual = sync.OnceValue(func() formats {
 	return formats{
 		{objectType, mustFormat("%p")},
 		{standard()["float"], mustFormat("%f")},
@@ -109,7 +110,7 @@ func usual() formats {
 		{binaryType, mustFormat("%B")},
 		{anyType, mustFormat("%s")},
 	}
-}
+})
 
 // collections returns a format of collections that leaves their elements as they are.
 func collections(s string) format {

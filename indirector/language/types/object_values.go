@@ -77,7 +77,7 @@ func (o object) EqualRich(v data.RichValue) bool {
 	return true
 }
 
-// comparesType reports whether the type, or a parent, tells apart instances of other types.
+// comparesType reports whether instances of other types are different for t or a parent.
 func (t *definedType) comparesType() bool {
 	return t.includeType || t.above() != nil && t.above().comparesType()
 }
