@@ -95,20 +95,30 @@ func (k constants) named(name string) types.Type {
 	return t
 }
 
-// alias reads the file that Puppet would load an alias from; nil if it does not
-// define one. Rule LANG-TYPE-25.
+// alias returns the type that Puppet would load by a name: from a file of its own, or from
+// the TypeSet of its module; nil if there is none. Rules LANG-TYPE-10, LANG-TYPE-25.
 func (k constants) alias(name string) types.Type {
 	module, rest, ok := strings.Cut(name, "::")
-	if !ok {
-		return nil
-	}
 	dir := k.c.o.EnvironmentDir
 	if module != "environment" {
-		if dir, ok = k.c.module(module); !ok {
+		var exists bool
+		if dir, exists = k.c.module(module); !exists {
 			return nil
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "types", filepath.FromSlash(strings.ReplaceAll(rest, "::", "/"))+".pp"))
+	dir = filepath.Join(dir, "types")
+	if !ok {
+		return k.defined(filepath.Join(dir, "init_typeset.pp"), name)
+	}
+	if t := k.defined(filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(rest, "::", "/"))+".pp"), name); t != nil {
+		return t
+	}
+	return types.InSet(k.named(module), rest)
+}
+
+// defined returns the type that a file defines, if that has the name.
+func (k constants) defined(file, name string) types.Type {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}

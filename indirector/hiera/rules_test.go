@@ -109,7 +109,8 @@ func TestRules(t *testing.T) {
 		o := environment(t, map[string]string{
 			"hiera.yaml": plainConfig, "data/a.yaml": "i: 5\nl: [1, [2]]\nport: '80'\nlookup_options: {port: {convert_to: 'Port'}, bad: {convert_to: 'Foo['}}\nbad: 1\n",
 			"modules/m/types/tree.pp": "type M::Tree = Variant[M::Small, Array[M::Tree]]\n", "modules/m/types/small.pp": "type M::Small = Integer[1, 3]\n",
-			"types/odd.pp": "type Other = Integer\n",
+			"types/odd.pp":                    "type Other = Integer\n",
+			"modules/s/types/init_typeset.pp": "type S = TypeSet[{version => '1.0.0', pcore_version => '1.0.0', types => {Port => Integer[1, 9], Ports => Array[Port], Point => {attributes => {x => Integer}}}}]\n",
 		}, nil)
 		o.Module = func(name string) (string, bool) {
 			dir := filepath.Join(o.EnvironmentDir, "modules", name)
@@ -120,6 +121,10 @@ func TestRules(t *testing.T) {
 		for _, tt := range []struct{ key, kind, want string }{
 			{"l", "M::Tree", ""},
 			{"i", "Array[M::Tree]", "Found value has wrong type, expects an Array value, got Integer"},
+			{"i", "S::Port", ""},
+			{"l", "S::Ports", "Found value has wrong type, index 1 expects a S::Port = Integer[1, 9] value, got Tuple"},
+			{"i", "S::Point", "Found value has wrong type, expects a S::Point value, got Integer"},
+			{"i", "S::Nope", "Found value has wrong type, references an unresolved type 'S::Nope'"},
 			{"i", "M::Small", "Found value has wrong type, expects a M::Small = Integer[1, 3] value, got Integer[5, 5]"},
 			{"i", "Environment::Odd", "Found value has wrong type, references an unresolved type 'Environment::Odd'"},
 			{"i", "M::Nope", "Found value has wrong type, references an unresolved type 'M::Nope'"},

@@ -107,6 +107,13 @@ func NewAlias(name string, resolve func(self Type) (Type, error)) (Type, error) 
 	if err != nil {
 		return nil, err
 	}
+	if s, ok := t.(*setType); ok && s.read != nil {
+		if s, err = s.read(name); err != nil {
+			return nil, err
+		}
+		a.resolved = s
+		return s, nil
+	}
 	if o, ok := t.(*definedType); ok && o.name == "" { // the alias is its name
 		if o, err = defineObject(name, o.definition); err != nil {
 			return nil, err

@@ -121,6 +121,8 @@ func (c *comparison) accepts(t, o Type) bool {
 		return ok && c.acceptsCallable(t, o)
 	case initType:
 		return c.acceptsInit(t, o)
+	case *setType:
+		return equal(t, o)
 	case *definedType:
 		return t.accepts(o)
 	case extendedType:
@@ -141,6 +143,10 @@ func acceptsPlain(t plain, o Type) bool {
 		return isScalarData(o)
 	case numericType:
 		return isNumeric(o)
+	case typeSetType:
+		if _, ok := o.(*setType); ok {
+			return true
+		}
 	case objectType:
 		switch o.(type) {
 		case *definedType, extendedType:

@@ -95,6 +95,10 @@ func isPlain(t plain, v data.Value) bool {
 	case rangeType:
 		_, ok := v.Rich().(versions)
 		return ok
+	case typeSetType:
+		t, _ := AsType(v)
+		_, ok := t.(*setType)
+		return ok || t == Type(typeSetType)
 	case objectType: // types are objects, too
 		switch v.Rich().(type) {
 		case object, typeValue:

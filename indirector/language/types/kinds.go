@@ -54,6 +54,8 @@ func simpleName(t Type) string {
 		return "Runtime"
 	case referenceType:
 		return "TypeReference"
+	case *setType:
+		return string(typeSetType)
 	case *definedType:
 		return string(objectType)
 	case extendedType:
@@ -68,6 +70,8 @@ func nameOf(t Type) string {
 		return a.name
 	}
 	switch t := t.(type) {
+	case *setType:
+		return t.name
 	case *definedType:
 		return t.label()
 	case extendedType:

@@ -61,6 +61,7 @@ func (t *definedType) label() string {
 // Definitions are instances of these, which are read when the first is checked.
 const (
 	typeNamePattern   = `Pattern[/\A[A-Z][\w]*(?:::[A-Z][\w]*)*\z/]`
+	simpleNamePattern = `Pattern[/\A[A-Z]\w*\z/]`
 	memberNamePattern = `Pattern[/\A[a-z_]\w*\z/]`
 	annotationsText   = `Optional[Hash[Type, Hash[` + memberNamePattern + `, Any]]]`
 )
@@ -90,7 +91,12 @@ func readDefinitions() map[string]Type {
 		"attribute": `Struct[{type => Type, Optional[final] => Boolean, Optional[override] => Boolean, ` +
 			`Optional[kind] => Enum[constant, derived, given_or_derived, reference], value => Any, Optional[annotations] => ` + annotationsText + `}]`,
 		"function": `Struct[{type => Type[Callable], Optional[final] => Boolean, Optional[override] => Boolean, Optional[annotations] => ` + annotationsText + `}]`,
-		"type":     "Type", "callable": "Type[Callable]",
+		"set": `Struct[{Optional[pcore_uri] => String[1], pcore_version => Variant[String[1], SemVer], Optional[name_authority] => String[1], ` +
+			`Optional[name] => ` + typeNamePattern + `, Optional[version] => Variant[String[1], SemVer], ` +
+			`Optional[types] => Hash[` + simpleNamePattern + `, Variant[Type, Hash], 1], ` +
+			`Optional[references] => Hash[` + simpleNamePattern + `, Struct[{name => ` + typeNamePattern + `, version_range => Variant[String[1], SemVerRange], ` +
+			`Optional[name_authority] => String[1], Optional[annotations] => ` + annotationsText + `}], 1], Optional[annotations] => ` + annotationsText + `}]`,
+		"type": "Type", "callable": "Type[Callable]",
 	} {
 		t, err := Parse(text, nil)
 		if err != nil {

@@ -1,8 +1,6 @@
 package types
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -69,7 +67,7 @@ func parametrize(t Type, args []data.Value) (Type, error) {
 		case objectType:
 			return ofObject(args)
 		case typeSetType:
-			return nil, fmt.Errorf("sets of types: %w", errors.ErrUnsupported)
+			return ofSet(args)
 		}
 	case referenceType:
 		return nil, errorf("Resource type not found: %s", t.text)

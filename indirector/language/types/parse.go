@@ -224,6 +224,15 @@ func (c constants) access(n *syntax.Access) (data.Value, error) {
 	if err != nil {
 		return left, err
 	}
+	if t, _ := AsType(left); t == Type(typeSetType) && len(n.Keys) == 1 {
+		if h, ok := n.Keys[0].(*syntax.Hash); ok && len(h.Entries) > 0 {
+			s, err := c.set(h, "")
+			if err != nil {
+				return data.Value{}, err
+			}
+			return OfType(s), nil
+		}
+	}
 	args, err := c.list(n.Keys)
 	if err != nil {
 		return data.Value{}, err

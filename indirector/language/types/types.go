@@ -38,7 +38,7 @@ type Type interface {
 // A plain type has no parameters.
 type plain string
 
-// Plain types. Object and TypeSet are known by name only.
+// Plain types. Object is that of all objects, TypeSet that of all sets.
 const (
 	anyType      plain = "Any"
 	undefType    plain = "Undef"
