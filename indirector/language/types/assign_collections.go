@@ -97,6 +97,14 @@ func (c *comparison) acceptsTuple(t tupleType, o Type) bool {
 	return false
 }
 
+// near returns the member of a name, which most often has the same place on both sides.
+func (t structType) near(name string, i int) (member, bool) {
+	if i < len(t.members) && t.members[i].name == name {
+		return t.members[i], true
+	}
+	return t.find(name)
+}
+
 func (t structType) find(name string) (member, bool) {
 	i := slices.IndexFunc(t.members, func(m member) bool { return m.name == name })
 	if i < 0 {
@@ -119,18 +127,17 @@ func (t structType) sizes() interval {
 func (c *comparison) acceptsStruct(t structType, o Type) bool {
 	switch o := o.(type) {
 	case structType:
-		found := 0
-		for _, m := range t.members {
-			x, ok := o.find(m.name)
-			if !ok && m.optional {
-				continue
-			}
+		missing := t.sizes().from
+		for i, x := range o.members {
+			m, ok := t.near(x.name, i)
 			if !ok || x.optional && !m.optional || !c.assignable(m.value, x.value) {
 				return false
 			}
-			found++
+			if !m.optional {
+				missing--
+			}
 		}
-		return found == len(o.members)
+		return missing == 0
 	case hashType: // it cannot be known which keys it has
 		for _, m := range t.members {
 			if !m.optional && (!c.assignable(m.value, o.value) || !c.assignable(stringType{}, o.key)) {

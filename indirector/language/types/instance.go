@@ -205,17 +205,18 @@ func (t structType) has(v data.Value, w *aliasWalk, depth int) bool {
 	if v.Kind() != data.Hash {
 		return false
 	}
-	found := 0
-	for _, m := range t.members {
-		x, ok := v.Lookup(m.name)
-		switch {
-		case ok && !instance(m.value, x, w, depth), !ok && !m.optional:
+	required := 0
+	for i, p := range v.Hash() {
+		name, isText := text(p.Key)
+		m, ok := t.near(name, i)
+		if !isText || !ok || !instance(m.value, p.Value, w, depth) {
 			return false
-		case ok:
-			found++
+		}
+		if !m.optional {
+			required++
 		}
 	}
-	return found == v.Len()
+	return int64(required) == t.sizes().from
 }
 
 func (t containedType) has(v data.Value, w *aliasWalk, depth int) bool {

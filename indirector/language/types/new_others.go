@@ -104,22 +104,27 @@ func toBinary(v, format data.Value) (data.Value, error) {
 	return data.OfRich(binary(b)), nil
 }
 
-// lenientBase64 decodes as Ruby does when it reads lines: what is no digit is skipped, and
-// bits that make no whole byte are dropped.
+// lenientBase64 decodes as Ruby does when it reads lines: what is no digit is skipped, bits
+// that make no whole byte are dropped, and = ends a group that has two digits.
 func lenientBase64(s string) []byte {
-	s, _, _ = strings.Cut(s, "=")
-	digits := foreignToBase64.ReplaceAllString(s, "")
+	var digits []byte
+	for i := range len(s) {
+		if s[i] == '=' && len(digits)%4 >= 2 {
+			break
+		}
+		if s[i] == '+' || s[i] >= '/' && s[i] <= '9' || s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z' {
+			digits = append(digits, s[i])
+		}
+	}
 	if len(digits)%4 == 1 {
 		digits = digits[:len(digits)-1]
 	}
-	b, err := base64.RawStdEncoding.DecodeString(digits)
+	b, err := base64.RawStdEncoding.DecodeString(string(digits))
 	if err != nil {
 		panic("types: " + err.Error())
 	}
 	return b
 }
-
-var foreignToBase64 = regexp.MustCompile(`[^A-Za-z0-9+/]`)
 
 func uriConstructor() *constructor {
 	return &constructor{
