@@ -1,6 +1,10 @@
 package types
 
-import "slices"
+import (
+	"slices"
+
+	"indirtui/indirector/data"
+)
 
 // sizeOf returns the sizes of a type of collections.
 func sizeOf(t Type) (interval, bool) {
@@ -56,7 +60,7 @@ func (c *comparison) acceptsHash(t hashType, o Type) bool {
 		return c.assignable(t.key, o.key) && c.assignable(t.value, o.value) && t.size.orAny().covers(o.size.orAny())
 	case structType:
 		return t.size.orAny().contains(int64(len(o.members))) && !slices.ContainsFunc(o.members, func(m member) bool {
-			return !c.assignable(t.key, stringOf(m.name)) || !c.assignable(t.value, m.value)
+			return !Instance(t.key, data.OfString(m.name)) || !c.assignable(t.value, m.value)
 		})
 	}
 	return false

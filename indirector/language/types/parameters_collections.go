@@ -235,8 +235,10 @@ func ofResources(t resourceType, args []data.Value) (data.Value, error) {
 	}
 	name := t.name
 	if name == "" {
-		if r, ok := AsType(args[0]); ok && len(args) == 1 && r == Type(resourceType{}) {
-			return args[0], nil
+		if r, ok := AsType(args[0]); ok && len(args) == 1 {
+			if _, whole := r.(resourceType); whole {
+				return args[0], nil
+			}
 		}
 		var err error
 		if name, err = resourceTypeName(args[0]); err != nil {

@@ -80,6 +80,9 @@ func ofURI(args []data.Value) (Type, error) {
 	}
 	switch v := args[0]; v.Kind() {
 	case data.Hash:
+		if v.Len() == 0 {
+			return uriType{}, nil
+		}
 		for _, p := range v.Hash() {
 			if !uriParts[p.Key.Str()] || !isTypeValue(p.Value) && !isPatternText(p.Value) && p.Value.Kind() != data.Int {
 				return nil, notType("URI", v)

@@ -192,6 +192,14 @@ func (p *printer) times(name string, r interval, format func(int64) string) {
 
 func (t versionType) print(p *printer) {
 	p.with("SemVer", func() {
+		if p.exact {
+			texts := make([]string, len(t.ranges))
+			for i, r := range t.ranges {
+				texts[i] = r.meaning()
+			}
+			p.b = append(p.b, strings.Join(sortedSet(texts), "; ")...)
+			return
+		}
 		for i, r := range t.ranges {
 			if i > 0 {
 				p.b = append(p.b, ", "...)

@@ -51,7 +51,16 @@ func (r versions) String() string { return r.text }
 
 func (r versions) EqualRich(o data.RichValue) bool {
 	x, ok := o.(versions)
-	return ok && r.text == x.text
+	return ok && r.meaning() == x.meaning()
+}
+
+// meaning returns the spans, which may be those of another text.
+func (r versions) meaning() string {
+	var b strings.Builder
+	for _, s := range r.spans {
+		b.WriteString(s.String() + " || ")
+	}
+	return b.String()
 }
 
 func parseVersion(s string) (version, error) {
