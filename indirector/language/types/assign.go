@@ -273,7 +273,7 @@ func acceptsReference(t, o Type) bool {
 		return equal(resourceType{name: t.name}, resourceType{name: o.name}) && (t.title == nil || o.title != nil && *t.title == *o.title)
 	case runtimeType:
 		o, ok := o.(runtimeType)
-		return ok && (t.runtime == "" || t == o)
+		return ok && (t == (runtimeType{}) || t == o)
 	case uriType:
 		o, ok := o.(uriType)
 		return ok && (t.parts.IsNil() || !slices.ContainsFunc(t.parts.Hash(), func(p data.Pair) bool { return !matchesPart(p, o.parts) }))

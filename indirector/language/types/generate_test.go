@@ -306,6 +306,10 @@ func (g generator) objects() string {
 	return ownNames.ReplaceAllString(types+question, "${1}"+suffix)
 }
 
+// readAlike matches types whose wrong parameters we describe as Puppet does when it reads a
+// text; others are rare.
+var readAlike = regexp.MustCompile(`\A(?:Integer|Float|String|Enum|Pattern|Boolean|Regexp|SemVer|Collection|Struct|Variant|Optional|NotUndef|Iterable|Iterator|Type|Sensitive|Numeric|Any|Undef|Data)\[[^\[\]]*\]\z`)
+
 var ownNames = regexp.MustCompile(`\b([PQ])\b`)
 
 // question returns an expression about types.
@@ -320,6 +324,9 @@ func (g generator) question() string {
 	case 13:
 		return g.subject() + " =~ " + "Pattern[/" + g.expression(2) + "/]"
 	case 12:
+		if text := g.parametrized(); g.IntN(2) == 0 && !strings.ContainsAny(text, `'"`) && readAlike.MatchString(text) {
+			return "Type('" + text + "')"
+		}
 		return g.parametrized()
 	case 0, 1, 2:
 		return g.typ(2) + " <= " + g.typ(2)

@@ -127,7 +127,7 @@ func isRich(t Type, v data.Value) bool {
 		return assignable(t, Infer(v))
 	}
 	r, ok := t.(runtimeType)
-	return ok && v.Kind() == data.Symbol && !isDefault(v) && (r.runtime == "" || r.name == "Symbol")
+	return ok && v.Kind() == data.Symbol && !isDefault(v) && (r == (runtimeType{}) || r.name == "Symbol")
 }
 
 func (t integerType) containsBig(v data.Value) bool {

@@ -241,8 +241,8 @@ func (c constants) access(n *syntax.Access) (data.Value, error) {
 	if !ok {
 		return data.Value{}, c.unfit(n)
 	}
-	if _, unknown := t.(referenceType); unknown && c.text != "" {
-		return OfType(referenceType{c.source(n)}), nil
+	if c.text != "" {
+		return c.fromText(n, t, args)
 	}
 	return Parametrize(t, args)
 }

@@ -372,7 +372,7 @@ func (t resourceType) print(p *printer) {
 
 func (t runtimeType) print(p *printer) {
 	p.with("Runtime", func() {
-		if t.runtime != "" {
+		if t != (runtimeType{}) {
 			p.b = append(p.b, t.runtime+", "+quote(t.name)...)
 		}
 	})
