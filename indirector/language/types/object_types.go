@@ -1,6 +1,8 @@
 package types
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +22,9 @@ type definedType struct {
 	equality    []string
 	hasEquality bool // equality is given; else all attributes but constants are compared
 	includeType bool // instances of other types are never equal
+
+	once     sync.Once
+	identity string // see exactly
 }
 
 // featureKind is the name of a kind of features in messages.
@@ -416,12 +421,32 @@ func (t *definedType) accepts(o Type) bool {
 	}
 }
 
+// exactly returns a text that is that of equal definitions only. It is short, since types
+// that are made of each other would else have texts that double with each.
+func (t *definedType) exactly() string {
+	t.once.Do(func() {
+		p := printer{exact: true}
+		t.define(&p)
+		sum := sha256.Sum256(p.b)
+		t.identity = "Object " + t.name + " " + hex.EncodeToString(sum[:])
+	})
+	return t.identity
+}
+
 // print is the name, unless all of it is wanted.
 func (t *definedType) print(p *printer) {
-	if !p.objects && !p.exact {
+	switch {
+	case p.exact:
+		p.b = append(p.b, t.exactly()...)
+	case p.objects:
+		t.define(p)
+	default:
 		p.b = append(p.b, t.label()...)
-		return
 	}
+}
+
+// define prints the definition.
+func (t *definedType) define(p *printer) {
 	inner := *p
 	inner.objects = false
 	inner.b = append(inner.b, "Object[{"...)

@@ -1,6 +1,7 @@
 package types_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -254,6 +255,30 @@ func TestLimits(t *testing.T) {
 		if !types.Assignable(x, x) {
 			t.Errorf("%.80s does not accept itself", x)
 		}
+	}
+}
+
+// Object types that are made of each other are compared in time.
+func TestNestedObjects(t *testing.T) {
+	t.Parallel()
+	made := map[string]types.Type{}
+	define := func(name, text string) types.Type {
+		x, err := types.NewAlias(name, func(types.Type) (types.Type, error) {
+			return types.Parse(text, func(name string) types.Type { return made[name] })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[strings.ToLower(name)] = x
+		return x
+	}
+	var last types.Type
+	define("O0", "Object[{attributes => {a => Integer}}]")
+	for i := range 60 {
+		last = define(fmt.Sprint("O", i+1), fmt.Sprintf("Object[{attributes => {a => O%[1]d, b => O%[1]d}}]", i))
+	}
+	if !last.Equal(last) || last.Equal(made["o1"]) || !types.Assignable(parse(t, "Object"), last) {
+		t.Errorf("%s is not itself", last)
 	}
 }
 
