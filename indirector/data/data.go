@@ -1,5 +1,6 @@
 // Package data holds the values of Puppet's serialised forms: nil, booleans,
-// numbers, strings, symbols, lists and ordered hashes.
+// numbers, strings, symbols, lists and ordered hashes; and, for the language
+// alone, rich values.
 //
 // A [Value] is 24 bytes and holds scalars, strings, lists and hashes without a
 // further allocation, in the manner of slog.Value. Values are immutable by
@@ -30,9 +31,10 @@ const (
 	Symbol // a Ruby symbol; formats without symbols write it as a string
 	List
 	Hash // ordered pairs; keys are values, nearly always strings
+	Rich // what only the language knows; no format reads or writes it
 )
 
-var kindNames = [...]string{"nil", "boolean", "integer", "float", "integer", "string", "symbol", "list", "hash"}
+var kindNames = [...]string{"nil", "boolean", "integer", "float", "integer", "string", "symbol", "list", "hash", "rich value"}
 
 // String returns the name of k in messages.
 func (k Kind) String() string {
@@ -53,7 +55,14 @@ type (
 type Value struct {
 	_   [0]func() // not comparable with ==; use Equal
 	num uint64    // bits of a scalar, or a length
-	any any       // a Kind, a *big.Int, or one of the pointer types above
+	any any       // a Kind, a *big.Int, one of the pointer types above, or a RichValue
+}
+
+// A RichValue is a value of the Puppet language that data has no notation for: a
+// type, a regular expression, a time. It does not change.
+type RichValue interface {
+	String() string // as a string of the language interpolates it
+	EqualRich(o RichValue) bool
 }
 
 // A Pair is one entry of a hash.
@@ -113,6 +122,9 @@ func OfStrings(ss []string) Value {
 	return OfList(l)
 }
 
+// OfRich returns the Value for r, which is not nil.
+func OfRich(r RichValue) Value { return Value{any: r} }
+
 // P returns the Pair of a string key and a value.
 func P(key string, v Value) Pair { return Pair{OfString(key), v} }
 
@@ -133,6 +145,8 @@ func (v Value) Kind() Kind {
 		return List
 	case hashPtr:
 		return Hash
+	case RichValue:
+		return Rich
 	}
 	panic(fmt.Sprintf("data: value holds %T", v.any))
 }
@@ -169,6 +183,12 @@ func (v Value) Float() float64 {
 func (v Value) Big() *big.Int {
 	i, _ := v.any.(*big.Int)
 	return i
+}
+
+// Rich returns the value of the language that v holds, or nil.
+func (v Value) Rich() RichValue {
+	r, _ := v.any.(RichValue)
+	return r
 }
 
 // Str returns the text of a String or Symbol, and "" for every other kind.
@@ -307,6 +327,8 @@ func Equal(a, b Value) bool {
 			}
 		}
 		return true
+	case Rich:
+		return a.Rich().EqualRich(b.Rich())
 	}
 	return equalHashes(a.Hash(), b.Hash())
 }
@@ -351,6 +373,9 @@ func AppendBinary(b []byte, v Value) []byte {
 		b = append(appendHead(b, k, uint64(len(n))), n...)
 	case Symbol:
 		b = append(b, v.Str()...)
+	case Rich:
+		s := v.Rich().String()
+		b = append(appendHead(b, k, uint64(len(s))), s...)
 	case List:
 		for _, x := range v.List() {
 			b = AppendBinary(b, x)
@@ -416,6 +441,8 @@ func appendInspect(b []byte, v Value) []byte {
 			b = appendInspect(b, x)
 		}
 		return append(b, ']')
+	case Rich:
+		return append(b, v.Rich().String()...)
 	}
 	b = append(b, '{')
 	for i, p := range v.Hash() {

@@ -14,9 +14,16 @@ import (
 // skipped if INDIRTUI_GOLDEN names a set with other parts, and fails otherwise.
 func Path(tb testing.TB, part ...string) string {
 	tb.Helper()
+	return PathBeside(tb, ".", part...)
+}
+
+// PathBeside is Path for a part whose copy is beside the tests of another package,
+// in the directory dir.
+func PathBeside(tb testing.TB, dir string, part ...string) string {
+	tb.Helper()
 	set := os.Getenv("INDIRTUI_GOLDEN")
 	if set == "" {
-		return filepath.Join(append([]string{"testdata"}, part...)...)
+		return filepath.Join(append([]string{dir, "testdata"}, part...)...)
 	}
 	path := filepath.Join(append([]string{set}, part...)...)
 	if _, err := os.Stat(path); err == nil {

@@ -4,27 +4,22 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
 // structure4 is what a hiera.yaml of version 4 must look like. Rule HIERA-CFG-10.
-var structure4 = &kind{is: structKind, fields: []field{
-	{"version", integerType(4, 4), false},
-	{"datadir", nonEmpty, true},
-	{"hierarchy", arrayOf(&kind{is: structKind, fields: []field{
-		{"backend", nonEmpty, false},
-		{"name", nonEmpty, false},
-		{"datadir", nonEmpty, true},
-		{"path", nonEmpty, true},
-		{"paths", arrayOf(nonEmpty, 0, highest), true},
-	}}, 0, highest), true},
-}}
+var structure4 = ofType(`Struct[{
+	version => Integer[4, 4], Optional[datadir] => String[1],
+	Optional[hierarchy] => Array[Struct[{backend => String[1], name => String[1],
+		Optional[datadir] => String[1], Optional[path] => String[1], Optional[paths] => Array[String[1]]}]]}]`)
 
 func (cfg *config) check4() error {
 	common := data.OfHash([]data.Pair{data.P("name", data.OfString("common")), data.P("backend", data.OfString("yaml"))})
 	cfg.raw = or(or(cfg.raw, "datadir", data.OfString("data")), "hierarchy", data.OfList([]data.Value{common}))
-	return assertType("The Lookup Configuration at '"+cfg.path+"'", structure4, cfg.raw)
+	return assertType("The Lookup Configuration at '"+cfg.path+"'", structure4(), cfg.raw)
 }
 
 // functionOf is the data_hash function and the extension for a backend of old.
@@ -85,25 +80,28 @@ func (cfg *config) check3(c *Compile) error {
 		raw = or(raw, p.Key.Str(), p.Value)
 	}
 	cfg.raw = raw
-	textOrTexts := &kind{is: variantKind, types: []*kind{nonEmpty, arrayOf(nonEmpty, 0, highest)}}
-	fields := []field{
-		{"version", integerType(3, 3), true},
-		{"backends", textOrTexts, true},
-		{"logger", nonEmpty, true},
-		{"merge_behavior", &kind{is: enumKind, words: []string{"deep", "deeper", "native"}}, true},
-		{"deep_merge_options", hashOf(nonEmpty, &kind{is: variantKind, types: []*kind{stringType, booleanType}}), true},
-		{"hierarchy", textOrTexts, true},
-	}
-	for _, backend := range flat(raw.Get("backends")) {
-		name := backend.Text()
-		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
-			fields = append(fields, field{name, hashOf(nonEmpty, anyType), true})
-		}
-	}
-	if err := assertType("The Lookup Configuration at '"+cfg.path+"'", &kind{is: structKind, fields: fields}, raw); err != nil {
+	if err := assertType("The Lookup Configuration at '"+cfg.path+"'", structure3(flat(raw.Get("backends"))), raw); err != nil {
 		return err
 	}
 	return cfg.merge3(c)
+}
+
+// structure3 is what a hiera.yaml of version 3 with such backends must look like, each
+// of which has settings by its name.
+func structure3(backends []data.Value) types.Type {
+	var b strings.Builder
+	b.WriteString(`Struct[{
+	Optional[version] => Integer[3, 3], Optional[backends] => Variant[String[1], Array[String[1]]], Optional[logger] => String[1],
+	Optional[merge_behavior] => Enum[deep, deeper, native], Optional[deep_merge_options] => Hash[String[1], Variant[String, Boolean]],
+	Optional[hierarchy] => Variant[String[1], Array[String[1]]]`)
+	seen := []string{"", "version", "backends", "logger", "merge_behavior", "deep_merge_options", "hierarchy"}
+	for _, backend := range backends {
+		if name := backend.Text(); !slices.Contains(seen, name) {
+			seen = append(seen, name)
+			b.WriteString(", Optional['" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "'] => Hash[String[1], Any]")
+		}
+	}
+	return ofType(b.String() + "}]")()
 }
 
 // merge3 is how hash lookups of hiera 3 merge.

@@ -14,49 +14,29 @@ var (
 	locationKeys = []string{"path", "paths", "glob", "globs", "uri", "uris", "mapped_paths"}
 )
 
-var (
-	optionNames = patternOf(`\A[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?\z`)
-	optionsHash = hashOf(optionNames, dataType)
-	someTexts   = arrayOf(nonEmpty, 1, highest)
+const (
+	optionsHash = `Hash[Pattern[/\A[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?\z/], Data]`
 
-	levels5 = arrayOf(&kind{is: structKind, fields: []field{
-		{"name", nonEmpty, false},
-		{"options", optionsHash, true},
-		{"data_hash", nonEmpty, true},
-		{"lookup_key", nonEmpty, true},
-		{"hiera3_backend", nonEmpty, true},
-		{"v4_data_hash", nonEmpty, true},
-		{"data_dig", nonEmpty, true},
-		{"path", nonEmpty, true},
-		{"paths", someTexts, true},
-		{"glob", nonEmpty, true},
-		{"globs", someTexts, true},
-		{"uri", nonEmpty, true},
-		{"uris", someTexts, true},
-		{"mapped_paths", arrayOf(nonEmpty, 3, 3), true},
-		{"datadir", nonEmpty, true},
-	}}, 0, highest)
-
-	// structure5 is what a hiera.yaml of version 5 must look like. Rule
-	// HIERA-CFG-03.
-	structure5 = &kind{is: structKind, fields: []field{
-		{"version", integerType(5, 5), false},
-		{"defaults", &kind{is: structKind, fields: []field{
-			{"data_hash", nonEmpty, true},
-			{"lookup_key", nonEmpty, true},
-			{"data_dig", nonEmpty, true},
-			{"datadir", nonEmpty, true},
-			{"options", optionsHash, true},
-		}}, true},
-		{"hierarchy", levels5, true},
-		{"plan_hierarchy", levels5, true},
-		{"default_hierarchy", levels5, true},
-	}}
+	levels5 = `Array[Struct[{
+	name => String[1], Optional[options] => ` + optionsHash + `,
+	Optional[data_hash] => String[1], Optional[lookup_key] => String[1], Optional[hiera3_backend] => String[1],
+	Optional[v4_data_hash] => String[1], Optional[data_dig] => String[1],
+	Optional[path] => String[1], Optional[paths] => Array[String[1], 1],
+	Optional[glob] => String[1], Optional[globs] => Array[String[1], 1],
+	Optional[uri] => String[1], Optional[uris] => Array[String[1], 1],
+	Optional[mapped_paths] => Array[String[1], 3, 3], Optional[datadir] => String[1]}]]`
 )
+
+// structure5 is what a hiera.yaml of version 5 must look like. Rule HIERA-CFG-03.
+var structure5 = ofType(`Struct[{
+	version => Integer[5, 5],
+	Optional[defaults] => Struct[{Optional[data_hash] => String[1], Optional[lookup_key] => String[1], Optional[data_dig] => String[1],
+		Optional[datadir] => String[1], Optional[options] => ` + optionsHash + `}],
+	Optional[hierarchy] => ` + levels5 + `, Optional[plan_hierarchy] => ` + levels5 + `, Optional[default_hierarchy] => ` + levels5 + `}]`)
 
 func (cfg *config) check5(kind layerKind) error {
 	cfg.raw = or(or(cfg.raw, "defaults", defaultDefaults), "hierarchy", defaultHierarchy)
-	if err := assertType("The Lookup Configuration at '"+cfg.path+"'", structure5, cfg.raw); err != nil {
+	if err := assertType("The Lookup Configuration at '"+cfg.path+"'", structure5(), cfg.raw); err != nil {
 		return err
 	}
 	defaults := cfg.raw.Get("defaults")

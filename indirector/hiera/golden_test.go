@@ -296,10 +296,15 @@ func (s *site) check(t *testing.T, want row, v data.Value, err error) {
 	}
 }
 
+// rubyType matches a type in an explanation: Puppet replaces the text of a convert_to
+// in the data by the object, and then shows that with its address. Here data stays as
+// it was read.
+var rubyType = regexp.MustCompile(`#<Puppet::Pops::Types::P(\w+)Type:0xXXXX[^>]*>`)
+
 func (s *site) checkRecord(t *testing.T, want row, r *hiera.Record, err error) {
 	t.Helper()
 	if want.ExplainText != nil {
-		if d := cmp.Diff(*want.ExplainText, s.normal(r.Text())); d != "" {
+		if d := cmp.Diff(rubyType.ReplaceAllString(*want.ExplainText, `"$1"`), s.normal(r.Text())); d != "" {
 			t.Errorf("row %s: explanation %s", want.ID, d)
 		}
 	}

@@ -15,13 +15,14 @@
 // structure and the spans of a trace are renderings of it, so that what is shown
 // cannot differ from what happened. Rule HIERA-TRACE-02.
 //
-// Types and functions of the Puppet language are behind [Language]. Without one,
-// the simple types are served here, and the rest is an error that names what is
-// missing.
+// Types and functions of the Puppet language are behind [Language]. Without one, types
+// are served here, with the aliases of modules; a function is an error that names what
+// is missing.
 package hiera
 
 import (
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
 // Options are the surroundings of a Compile. The zero value has no layers.
@@ -50,7 +51,7 @@ type Options struct {
 	EnvironmentProvider string
 
 	Scope    Scope    // the variables; nil has none
-	Language Language // types and functions; nil serves simple types only
+	Language Language // types and functions; nil serves types, and no functions
 	Cache    *Cache   // of files; nil is a new one
 	Warnings *Warnings
 }
@@ -90,8 +91,9 @@ type Compile struct {
 
 	global, environment *layer
 	modules             map[string]*layer
-	noEnvironment       bool // the environment has no layer
-	secret              bool // something was decrypted since the search began
+	aliases             map[string]types.Type // of the language, by names in small letters
+	noEnvironment       bool                  // the environment has no layer
+	secret              bool                  // something was decrypted since the search began
 
 	globalOptions, environmentOptions collected
 	options                           map[string]*keyOptions // by module; "" is no module
@@ -108,7 +110,7 @@ type collected struct {
 func New(o Options) *Compile {
 	c := &Compile{
 		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
-		modules: map[string]*layer{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
+		modules: map[string]*layer{}, aliases: map[string]types.Type{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
 	}
 	if c.cache == nil {
 		c.cache = NewCache()
@@ -117,7 +119,7 @@ func New(o Options) *Compile {
 		c.warnings = new(Warnings)
 	}
 	if c.language == nil {
-		c.language = without{c}
+		c.language = constants{c}
 	}
 	if c.o.Scope == nil {
 		c.o.Scope = Variables{}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
 // A level is an entry of a hierarchy: a function that has data, and the locations
@@ -227,7 +228,7 @@ func byKey(f func(*Context, key) (data.Value, bool, error)) func(*Context, *leve
 // have. Such keys are never asked for, so they need not be dropped. Rule
 // HIERA-LAY-02.
 func (l *level) checkHash(c *Context, v data.Value) error {
-	if err := assertType("Value returned from "+c.origin(), hashType, v); err != nil {
+	if err := assertType("Value returned from "+c.origin(), hashType(), v); err != nil {
 		return err
 	}
 	if l.layer.kind != moduleLayer {
@@ -243,8 +244,8 @@ func (l *level) checkHash(c *Context, v data.Value) error {
 
 // checkValue refuses values that are no rich data. Rule HIERA-DATA-04.
 func (c *Context) checkValue(what string, v data.Value) error {
-	if isRich(v, 0) {
+	if types.Instance(richData(), v) {
 		return nil
 	}
-	return &Error{Class: WrongType, Message: what + c.origin() + " has wrong type, expects Puppet::LookupValue, got " + inferType(v)}
+	return &Error{Class: WrongType, Message: what + c.origin() + " has wrong type, expects Puppet::LookupValue, got " + types.Reduced(v).String()}
 }

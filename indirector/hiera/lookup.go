@@ -282,8 +282,9 @@ func (in *invocation) convert(name string, to, v data.Value) (data.Value, bool, 
 		arguments = []data.Value{to}
 	}
 	converted, shown, err := in.c.language.Convert(arguments, v)
-	if e, ok := errors.AsType[*Error](err); ok && e.Class == Lacking {
-		return v, false, lacking("the convert_to lookup_option for key '%s' needs %s", name, e.Message)
+	if e, ok := errors.AsType[*typeTextError](err); ok {
+		// Puppet's message lacks the quote at its end.
+		return v, false, lookupError("Invalid data type in lookup_options for key '%s' could not parse '%s', error: '%s", name, e.text, e.cause)
 	}
 	if err != nil {
 		return v, false, lookupError("The convert_to lookup_option for key '%s' raised error: %s", name, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
 // A strategy is how several values of a key become one. Rules HIERA-MRG-01 to
@@ -191,31 +192,35 @@ func unique(list []data.Value) []data.Value {
 	return out
 }
 
-func (s *strategy) valueType() *kind {
+// What the values, and the options, of strategies must be.
+var (
+	anyType       = ofType("Any")
+	hashOfData    = ofType("Hash[String, Data]")
+	scalarOrArray = ofType("Variant[Scalar, Array[Data]]")
+	freeSettings  = ofType("Hash[String[1], Any]")
+	deepSettings  = ofType("Struct[{strategy => Optional[Pattern[/deep/]], knockout_prefix => Optional[String], " +
+		"merge_debug => Optional[Boolean], merge_hash_arrays => Optional[Boolean], sort_merged_arrays => Optional[Boolean]}]")
+)
+
+func (s *strategy) valueType() types.Type {
 	switch s.name {
 	case "hash":
-		return hashOfData
+		return hashOfData()
 	case "unique":
-		return scalarOrArray
+		return scalarOrArray()
 	}
-	return anyType
+	return anyType()
 }
 
 // optionsType is what the options of a strategy must be.
-func (s *strategy) optionsType() *kind {
+func (s *strategy) optionsType() types.Type {
 	switch s.name {
 	case "deep":
-		return &kind{is: structKind, fields: []field{
-			{"strategy", optional(patternOf(`deep`)), true},
-			{"knockout_prefix", optional(stringType), true},
-			{"merge_debug", optional(booleanType), true},
-			{"merge_hash_arrays", optional(booleanType), true},
-			{"sort_merged_arrays", optional(booleanType), true},
-		}}
+		return deepSettings()
 	case "unconstrained_deep", "reverse_deep":
-		return &kind{is: hashKind, key: nonEmpty, elem: anyType}
+		return freeSettings()
 	}
-	return &kind{is: structKind, fields: []field{{"strategy", optional(patternOf(s.name)), true}}}
+	return ofType("Struct[{strategy => Optional[Pattern[/" + s.name + "/]]}]")()
 }
 
 // changed puts what is left of a value in its place in the record.

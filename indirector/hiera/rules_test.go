@@ -2,6 +2,8 @@ package hiera_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,6 +102,40 @@ func TestRules(t *testing.T) {
 		write(t, o.EnvironmentDir, map[string]string{"data/a.yaml": "k: changed\n"})
 		if v, _ := explained(t, hiera.New(o), "k"); v != `"changed"` {
 			t.Errorf("got %s", v)
+		}
+	})
+	t.Run("LANG-TYPE-25 aliases of modules", func(t *testing.T) {
+		t.Parallel()
+		o := environment(t, map[string]string{
+			"hiera.yaml": plainConfig, "data/a.yaml": "i: 5\nl: [1, [2]]\nport: '80'\nlookup_options: {port: {convert_to: 'Port'}, bad: {convert_to: 'Foo['}}\nbad: 1\n",
+			"modules/m/types/tree.pp": "type M::Tree = Variant[M::Small, Array[M::Tree]]\n", "modules/m/types/small.pp": "type M::Small = Integer[1, 3]\n",
+			"types/odd.pp":                    "type Other = Integer\n",
+			"modules/s/types/init_typeset.pp": "type S = TypeSet[{version => '1.0.0', pcore_version => '1.0.0', types => {Port => Integer[1, 9], Ports => Array[Port], Point => {attributes => {x => Integer}}}}]\n",
+		}, nil)
+		o.Module = func(name string) (string, bool) {
+			dir := filepath.Join(o.EnvironmentDir, "modules", name)
+			_, err := os.Stat(dir)
+			return dir, err == nil
+		}
+		c := hiera.New(o)
+		for _, tt := range []struct{ key, kind, want string }{
+			{"l", "M::Tree", ""},
+			{"i", "Array[M::Tree]", "Found value has wrong type, expects an Array value, got Integer"},
+			{"i", "S::Port", ""},
+			{"l", "S::Ports", "Found value has wrong type, index 1 expects a S::Port = Integer[1, 9] value, got Tuple"},
+			{"i", "S::Point", "Found value has wrong type, expects a S::Point value, got Integer"},
+			{"i", "S::Nope", "Found value has wrong type, references an unresolved type 'S::Nope'"},
+			{"i", "M::Small", "Found value has wrong type, expects a M::Small = Integer[1, 3] value, got Integer[5, 5]"},
+			{"i", "Environment::Odd", "Found value has wrong type, references an unresolved type 'Environment::Odd'"},
+			{"i", "M::Nope", "Found value has wrong type, references an unresolved type 'M::Nope'"},
+			{"i", "m.nope", "The expression <m.nope> is not a valid type specification."},
+			{"port", "", "The convert_to lookup_option for key 'port' raised error: Creation of new instance of type 'TypeReference['Port']' is not supported"},
+			{"bad", "", "Invalid data type in lookup_options for key 'bad' could not parse 'Foo[', error: 'Syntax error at end of input"},
+		} {
+			_, err := c.Lookup(hiera.Query{Keys: []string{tt.key}, Type: tt.kind})
+			if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && got != tt.want {
+				t.Errorf("%s of %s: got %s, want %s", tt.key, tt.kind, got, tt.want)
+			}
 		}
 	})
 	t.Run("HIERA-CFG-04 a function that needs the language", func(t *testing.T) {

@@ -2,8 +2,8 @@ package hiera
 
 import "indirtui/indirector/data"
 
-// types are the names of kinds in the structure; of locations it depends.
-var types = [...]string{
+// typeNames are the names of kinds in the structure; of locations it depends.
+var typeNames = [...]string{
 	rootNode: "root", invalidKeyNode: "invalid_key", mergeSourceNode: "merge_source", moduleNode: "module",
 	interpolateNode: "interpolate", mergeNode: "merge", globalNode: "global", layerNode: "data_provider",
 	levelNode: "data_provider", subKeyNode: "sub_key", segmentNode: "segment", scopeNode: "scope",
@@ -75,7 +75,7 @@ func (r *Record) details(n *node, h []data.Pair) []data.Pair {
 		}
 		return append(h, pair("type", data.OfSymbol(kind)), text("original_"+kind, l.original), text(kind, l.where))
 	}
-	h = append(h, pair("type", data.OfSymbol(types[n.kind])))
+	h = append(h, pair("type", data.OfSymbol(typeNames[n.kind])))
 	switch n.kind {
 	case interpolateNode:
 		h = append(h, text("expression", n.name))

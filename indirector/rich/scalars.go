@@ -17,10 +17,16 @@ type scalar struct {
 
 var scalars = map[string]scalar{
 	"Timespan": {"new_timespan", "between 1 and 7 arguments", func(s string) (string, error) {
+		if s == "" {
+			return "", errorf(emptyTimespan)
+		}
 		t, err := ParseTimespan(s)
 		return t.String(), err
 	}},
 	"Timestamp": {"new_timestamp", "", func(s string) (string, error) {
+		if s == "" {
+			return "", errorf(emptyTimestamp)
+		}
 		t, err := ParseTimestamp(s)
 		return FormatTimestamp(t), err
 	}},

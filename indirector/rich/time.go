@@ -32,9 +32,6 @@ var spanFormats = []struct {
 
 // ParseTimespan reads a timespan in one of Puppet's default formats.
 func ParseTimespan(s string) (Timespan, error) {
-	if s == "" {
-		return Timespan{}, errorf(emptyTimespan)
-	}
 	for _, f := range spanFormats {
 		groups := f.pattern.FindStringSubmatch(s)
 		if groups == nil {
@@ -122,9 +119,6 @@ var (
 
 // ParseTimestamp reads a point in time in one of Puppet's default formats.
 func ParseTimestamp(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, errorf(emptyTimestamp)
-	}
 	for i, f := range stampFormats() {
 		groups := f.FindStringSubmatch(s)
 		if groups == nil || cutsDay(s, groups) {
@@ -260,3 +254,13 @@ func numericOffset(g []string) int {
 	}
 	return offset
 }
+
+// TimespanOf returns a timespan of so many nanoseconds.
+func TimespanOf(ns *big.Int) Timespan {
+	var t Timespan
+	t.ns.Set(ns)
+	return t
+}
+
+// Nanoseconds returns the length of t in nanoseconds, which may be of any size.
+func (t Timespan) Nanoseconds() *big.Int { return new(big.Int).Set(&t.ns) }

@@ -41,8 +41,10 @@ The value of the first key that has one goes to standard output, as YAML. With
 and what each had. Every key is a request, find data_binding KEY, and the
 facts and the node come through their indirections too; --trace prints them.
 
-What the Puppet language would have to do is refused: --compile, convert_to,
-functions of modules as levels, and all but the simple types.
+Types may be aliases that files of modules and of the environment define. In
+YAML what convert_to makes is rich data, where Puppet prints objects of Ruby.
+What the Puppet language would have to do is refused: --compile, and functions
+of modules as levels.
 
 Exit code: 0 found, or explained; 1 not found, or failed.`
 	cmd.Example = `  indirtui lookup ntp::servers --node web01.example.com
@@ -165,12 +167,42 @@ func sensitive(v data.Value) (data.Value, bool) {
 	return inner, ok && v.Get("__ptype").Text() == "Sensitive"
 }
 
-// covered is v without what is sensitive, as Puppet prints it.
+// covered is v with texts in place of rich values, as Puppet prints them: what is sensitive
+// is not shown.
 func covered(v data.Value) data.Value {
-	if _, ok := sensitive(v); ok {
-		return data.OfString("Sensitive [value redacted]")
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = covered(x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		if s, ok := richText(v.Get("__ptype").Text(), v.Get("__pvalue")); ok {
+			return data.OfString(s)
+		}
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: p.Key, Value: covered(p.Value)}
+		}
+		return data.OfHash(h)
 	}
 	return v
+}
+
+// richText is the text of what convert_to made, unless it is of no such type.
+func richText(name string, v data.Value) (string, bool) {
+	switch name {
+	case "Sensitive":
+		return "Sensitive [value redacted]", true
+	case "Regexp":
+		return "(?-mix:" + v.Text() + ")", true
+	case "Timestamp", "Timespan", "SemVer", "SemVerRange", "Binary", "URI", "Type":
+		return v.Text(), true
+	case "Default":
+		return "default", true
+	}
+	return "", false
 }
 
 // renderYAML does not cover what is sensitive: Puppet's YAML is that of the object.

@@ -134,3 +134,53 @@ func anchored(t *testing.T, text string) string {
 	}
 	return string(psych.Encode(doc.Value, ""))
 }
+
+// What convert_to makes is printed as real Puppet prints it, but for YAML. Rules
+// HIERA-OPT-03, LANG-NEW-03.
+func TestLookupOfRichValues(t *testing.T) {
+	t.Parallel()
+	site := t.TempDir()
+	dir := filepath.Join(site, "environments", "production")
+	for name, text := range map[string]string{
+		"hiera.yaml": "{version: 5, hierarchy: [{name: a, path: a.yaml}]}\n",
+		"data/a.yaml": "lookup_options:\n  ts: {convert_to: Timestamp}\n  span: {convert_to: [Timespan, '%H:%M']}\n  re: {convert_to: Regexp}\n  hash: {convert_to: Sensitive}\n  port: {convert_to: M::Port}\n" +
+			"ts: '2020-01-02'\nspan: '10:30'\nre: a.b\nhash: {a: 1}\nport: '0x50'\nnumber: 5\n",
+		"modules/m/types/port.pp": "type M::Port = Integer[1, 65535]\n",
+		"facts.json":              `{"a": 1}`,
+		"../../conf/puppet.conf":  "",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args string
+		out  string
+		errs string
+	}{
+		{"ts --render-as json", `"2020-01-02T00:00:00.000000000 UTC"` + "\n", ""},
+		{"ts --type Timestamp['2020-01-01']", "---\n__ptype: Timestamp\n__pvalue: 2020-01-02T00:00:00.000000000 UTC\n", ""},
+		{"span --render-as s", "0-10:30:00.0\n", ""},
+		{"re --render-as json", `"(?-mix:a.b)"` + "\n", ""},
+		{"hash --render-as json", `"Sensitive [value redacted]"` + "\n", ""},
+		{"hash --type Sensitive[String]", "", "Error: Could not run: Found value has wrong type, expects a Sensitive[String] value, got Sensitive[Hash[String, Integer]]\n"},
+		{"port", "--- 80\n", ""},
+		{"number --type M::Port", "--- 5\n", ""},
+		{"number --type Tuple[Integer]", "", "Error: Could not run: Found value has wrong type, expects a Tuple value, got Integer\n"},
+		{"number --type Integer[1,2,3]", "", "Error: Could not run: Invalid number of type parameters specified: Integer requires 1 or 2, 3 provided\n"},
+	} {
+		var out, errs strings.Builder
+		args := append([]string{
+			"lookup", "--confdir", filepath.Join(site, "conf"), "--vardir", filepath.Join(site, "var"), "--set", "codedir=" + site,
+			"--set", "environmentpath=" + filepath.Dir(dir), "--set", "certname=n", "--facts", filepath.Join(dir, "facts.json"), "--node", "n",
+		}, strings.Fields(tt.args)...)
+		code := cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, termini.Specs(), termini.All())
+		if out.String() != tt.out || errs.String() != tt.errs || (code == 0) != (tt.errs == "") {
+			t.Errorf("%s: exit code %d\n got %s%s\nwant %s%s", tt.args, code, out.String(), errs.String(), tt.out, tt.errs)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package types
+
+import (
+	"encoding/base64"
+	"math/big"
+	"time"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
+)
+
+// Values of the language that data has no notation for. Rule LANG-VAL-01.
+type (
+	// typeValue is a type as a value.
+	typeValue struct{ Type }
+
+	// secret is a value that is not shown.
+	secret struct{ value data.Value }
+
+	timestamp int64 // nanoseconds since 1970, in UTC
+	timespan  int64 // nanoseconds
+	binary    string
+	uri       string
+)
+
+// defaultWord is the value default.
+const defaultWord = "default"
+
+// OfType returns the value of the language that is a type.
+func OfType(t Type) data.Value { return data.OfRich(typeValue{t}) }
+
+// AsType returns the type that v is, if it is one.
+func AsType(v data.Value) (Type, bool) {
+	t, ok := v.Rich().(typeValue)
+	return t.Type, ok
+}
+
+// OfDefault returns the value default.
+func OfDefault() data.Value { return data.OfSymbol(defaultWord) }
+
+func isDefault(v data.Value) bool { return v.Kind() == data.Symbol && v.Str() == defaultWord }
+
+func (t typeValue) EqualRich(o data.RichValue) bool {
+	x, ok := o.(typeValue)
+	return ok && equal(t.Type, x.Type)
+}
+
+func (secret) String() string { return "Sensitive [value redacted]" }
+
+func (s secret) EqualRich(o data.RichValue) bool {
+	x, ok := o.(secret)
+	return ok && data.Equal(s.value, x.value)
+}
+
+func (t timestamp) String() string { return formatTimestamp(int64(t)) }
+
+func (t timestamp) EqualRich(o data.RichValue) bool { return t == o }
+
+func (t timespan) String() string { return formatTimespan(int64(t)) }
+
+func (t timespan) EqualRich(o data.RichValue) bool { return t == o }
+
+func (b binary) String() string { return base64.StdEncoding.EncodeToString([]byte(b)) }
+
+func (b binary) EqualRich(o data.RichValue) bool { return b == o }
+
+func (u uri) String() string { return string(u) }
+
+func (u uri) EqualRich(o data.RichValue) bool { return u == o }
+
+func formatTimestamp(ns int64) string { return rich.FormatTimestamp(time.Unix(0, ns).UTC()) }
+
+func formatTimespan(ns int64) string { return rich.TimespanOf(big.NewInt(ns)).String() }
