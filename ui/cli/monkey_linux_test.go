@@ -234,7 +234,11 @@ func (p *pty) probe(r *ptyRun, n int) {
 	p.mu.Unlock()
 	p.press(r, ":")
 	p.press(r, word)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end, i := time.Now().Add(time.Minute), 1; ; i++ {
+		time.Sleep(time.Millisecond)
+		if i%1000 == 0 { // it may have been drawn in parts: another size draws whole lines
+			p.size(100+i/1000%2, 30)
+		}
 		p.mu.Lock()
 		seen := bytes.Contains(p.out[from-p.cut:], []byte(word))
 		p.mu.Unlock()
@@ -256,7 +260,7 @@ func (p *pty) probe(r *ptyRun, n int) {
 
 // draws are what may be sent to the terminal: colours, moves of the cursor,
 // erasing, modes, and what is copied.
-var draws = regexp.MustCompile("\x1b\\[[0-9;]*[ABCDHJKmGd]|\x1b\\[\\?(25|1000|1002|1003|1004|1006|1049|2004)[hl]|\x1b\\[>[0-9;]*[a-z]|\x1b\\]52;c;[A-Za-z0-9+/=]*(\a|\x1b\\\\)|\x1b\\]2;[ -~]*\a")
+var draws = regexp.MustCompile("\x1b\\[[0-9;]*[ABCDHJKXmGd]|\x1b\\[\\?(25|1000|1002|1003|1004|1006|1049|2004)[hl]|\x1b\\[>[0-9;]*[a-z]|\x1b\\]52;c;[A-Za-z0-9+/=]*(\a|\x1b\\\\)|\x1b\\]2;[ -~]*\a")
 
 // onlyDraws checks what was sent since it was called last.
 func (p *pty) onlyDraws() {
