@@ -267,8 +267,9 @@ var port = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 var digest = regexp.MustCompile(`(sha256 +|tag )[0-9a-f]+`)
 
 // random is a part of such a digest, or the name of a file while it is written,
-// to the end of its cell.
-var random = regexp.MustCompile(`[0-9a-f]{16,}|\.save-[^│|\x1b\n]*`)
+// to the end of its cell, or the size of the recording of the demo, which varies
+// with names and ports in it.
+var random = regexp.MustCompile(`[0-9a-f]{16,}|\.save-[^│|\x1b\n]*|\d+ \d{3} kB`)
 
 // golden compares the frame with the one in testdata, where the path of the
 // demo is a row of p, and what else varies has the same width.
