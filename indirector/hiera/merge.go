@@ -47,7 +47,7 @@ func (c *Compile) strategy(merge data.Value) (*strategy, error) {
 		return plain, nil
 	}
 	s := &strategy{name: name.Text(), options: options}
-	return s, assertType("The merge options", s.optionsType(), options)
+	return s, assertType("The merge options", settings[s.name](), options)
 }
 
 // value returns the strategy as a merge, to pass it on.
@@ -200,7 +200,17 @@ var (
 	freeSettings  = ofType("Hash[String[1], Any]")
 	deepSettings  = ofType("Struct[{strategy => Optional[Pattern[/deep/]], knockout_prefix => Optional[String], " +
 		"merge_debug => Optional[Boolean], merge_hash_arrays => Optional[Boolean], sort_merged_arrays => Optional[Boolean]}]")
+
+	// settings are what the options of each strategy must be.
+	settings = map[string]func() types.Type{
+		"default": noSettings("default"), "first": noSettings("first"), "hash": noSettings("hash"), "unique": noSettings("unique"),
+		"deep": deepSettings, "unconstrained_deep": freeSettings, "reverse_deep": freeSettings,
+	}
 )
+
+func noSettings(name string) func() types.Type {
+	return ofType("Struct[{strategy => Optional[Pattern[/" + name + "/]]}]")
+}
 
 func (s *strategy) valueType() types.Type {
 	switch s.name {
@@ -210,17 +220,6 @@ func (s *strategy) valueType() types.Type {
 		return scalarOrArray()
 	}
 	return anyType()
-}
-
-// optionsType is what the options of a strategy must be.
-func (s *strategy) optionsType() types.Type {
-	switch s.name {
-	case "deep":
-		return deepSettings()
-	case "unconstrained_deep", "reverse_deep":
-		return freeSettings()
-	}
-	return ofType("Struct[{strategy => Optional[Pattern[/" + s.name + "/]]}]")()
 }
 
 // changed puts what is left of a value in its place in the record.

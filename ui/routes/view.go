@@ -88,6 +88,9 @@ var (
 	}
 )
 
+// setByColumn is the place of SET BY in both.
+const setByColumn = 3
+
 // gutter is the cursor, the mark, and a blank.
 const gutter = 3
 
@@ -133,7 +136,7 @@ func (r *Routes) line(f row, out *widget.Row) {
 	out.Next(style, f.name)
 	out.Next(style, orNone(f.route.Primary.Winner().Terminus))
 	out.Next(cache, orNone(f.route.Cache.Winner().Terminus))
-	out.Next(style, r.setBy(f, out.Widths[3]))
+	out.Next(style, r.setBy(f, out.Widths[setByColumn]))
 	if r.width >= screen.Wide {
 		out.Next(style, r.replaced(f))
 	}
