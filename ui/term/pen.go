@@ -3,6 +3,8 @@ package term
 import (
 	"strconv"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // A pen is how a terminal writes: what SGR has set since the last reset.
@@ -62,26 +64,27 @@ func colour(codes string) int {
 	return len(strings.Join(parts[:min(n, len(parts))], ";"))
 }
 
-// append appends the parameters of SGR that make p of was.
-func (p *pen) append(b []byte, was *pen) []byte {
+// after returns what makes p of was.
+func (p *pen) after(was *pen) (change ansi.Style) {
 	if *p == (pen{}) {
-		return b
+		return nil
 	}
 	if was.set&^p.set != 0 || was.hue != "" && p.hue == "" || was.ground != "" && p.ground == "" || was.others != p.others {
-		was, b = new(pen), append(b, "0;"...)
+		was, change = new(pen), ansi.Style{"0"}
 	}
 	for n := range 10 {
 		if (p.set&^was.set)>>n&1 != 0 {
-			b = append(b, '0'+byte(n), ';')
+			change = append(change, strconv.Itoa(n))
 		}
 	}
-	for _, code := range [...][2]string{{p.hue, was.hue}, {p.ground, was.ground}} {
-		if code[0] != code[1] {
-			b = append(append(b, code[0]...), ';')
-		}
+	if p.hue != was.hue {
+		change = append(change, p.hue)
 	}
-	if was.others != p.others {
-		b = append(b, p.others...)
+	if p.ground != was.ground {
+		change = append(change, p.ground)
 	}
-	return b[:len(b)-1] // without the last semicolon: they are not the same
+	if p.others != was.others {
+		change = append(change, strings.TrimSuffix(p.others, ";"))
+	}
+	return change
 }

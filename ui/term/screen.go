@@ -2,7 +2,6 @@ package term
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -51,7 +50,8 @@ const (
 // An ink is a pen, and which ones follow from it.
 type ink struct {
 	pen
-	next map[string]int32
+	next map[string]int32 // by the parameters of SGR
+	from map[int32]string // what makes it of another
 }
 
 // known is how many styles and joined characters are known at most, far more than a
@@ -366,9 +366,9 @@ func (s *Screen) leave(moves bool) {
 		s.column += n
 		return
 	}
-	s.csi(n, 'X')
+	s.out = append(s.out, ansi.EraseCharacter(n)...)
 	if moves {
-		s.csi(n, 'C')
+		s.out = append(s.out, ansi.CursorForward(n)...)
 		s.column += n
 	}
 }
@@ -379,33 +379,35 @@ func (s *Screen) move(column int) {
 	case s.at >= 0 && s.row == s.at+1 && column < s.column:
 		s.out = append(s.out, "\r\n"...)
 		if column > 0 {
-			s.csi(column, 'C')
+			s.out = append(s.out, ansi.CursorForward(column)...)
 		}
 	case s.row == s.at && s.column == column:
 	case s.row == s.at && s.column < column:
-		s.csi(column-s.column, 'C')
+		s.out = append(s.out, ansi.CursorForward(column-s.column)...)
 	case s.row == s.at:
-		s.csi(column+1, 'G')
+		s.out = append(s.out, ansi.CursorHorizontalAbsolute(column+1)...)
 	default:
-		s.out = strconv.AppendInt(append(s.out, "\x1b["...), int64(s.row+1), 10)
-		if column > 0 {
-			s.out = strconv.AppendInt(append(s.out, ';'), int64(column+1), 10)
-		}
-		s.out = append(s.out, 'H')
+		s.out = append(s.out, ansi.CursorPosition(column+1, s.row+1)...)
 	}
 	s.at, s.column = s.row, column
 }
 
 // pen makes the terminal write in a style.
 func (s *Screen) pen(style int32) {
-	if style != s.sent {
-		s.out = append(s.styles[style].append(append(s.out, "\x1b["...), &s.styles[s.sent].pen), 'm')
-		s.sent = style
+	if style == s.sent {
+		return
 	}
-}
-
-func (s *Screen) csi(n int, command byte) {
-	s.out = append(strconv.AppendInt(append(s.out, "\x1b["...), int64(n), 10), command)
+	x := &s.styles[style]
+	change, known := x.from[s.sent]
+	if !known {
+		change = x.pen.after(&s.styles[s.sent].pen).String()
+		if x.from == nil {
+			x.from = make(map[int32]string)
+		}
+		x.from[s.sent] = change
+	}
+	s.out = append(s.out, change...)
+	s.sent = style
 }
 
 // styling returns the parameters of a sequence that is SGR.

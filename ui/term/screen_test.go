@@ -124,11 +124,11 @@ func (f *fake) control(seq string) {
 	case 'H':
 		f.row, f.column = min(max(n-1, 0), f.height-1), min(max(m-1, 0), f.width-1)
 	case 'G':
-		f.column = min(n-1, f.width-1)
+		f.column = min(max(n, 1)-1, f.width-1)
 	case 'C':
-		f.column = min(f.column+n, f.width-1)
+		f.column = min(f.column+max(n, 1), f.width-1)
 	case 'X':
-		f.erase(f.row, f.column, f.column+n)
+		f.erase(f.row, f.column, f.column+max(n, 1))
 	case 'K':
 		f.erase(f.row, f.column, f.width)
 	case 'J':
