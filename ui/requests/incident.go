@@ -252,9 +252,16 @@ func apart(d time.Duration) string {
 // newest are the newest requests of a group that there is room for, and how many
 // there are before them.
 func (f *failure) newest(width int) string {
-	n := len(f.members)
-	for n > 1 && term.Clean(listed(f.members, n, f.count)).Width() > width {
-		n--
+	n, used := 1, 0
+	for i := 1; i <= len(f.members) && used <= width; i++ {
+		used += len(fmt.Sprintf("#%d ", f.members[len(f.members)-i]))
+		before := 0
+		if i < f.count {
+			before = len(fmt.Sprintf(" and %d before", f.count-i))
+		}
+		if used-1+before <= width {
+			n = i
+		}
 	}
 	return listed(f.members, n, f.count)
 }
