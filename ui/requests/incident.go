@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -254,10 +255,10 @@ func apart(d time.Duration) string {
 func (f *failure) newest(width int) string {
 	n, used := 1, 0
 	for i := 1; i <= len(f.members) && used <= width; i++ {
-		used += len(fmt.Sprintf("#%d ", f.members[len(f.members)-i]))
+		used += len("# ") + digits(f.members[len(f.members)-i])
 		before := 0
 		if i < f.count {
-			before = len(fmt.Sprintf(" and %d before", f.count-i))
+			before = len(" and  before") + digits(uint64(f.count-i))
 		}
 		if used-1+before <= width {
 			n = i
@@ -265,6 +266,9 @@ func (f *failure) newest(width int) string {
 	}
 	return listed(f.members, n, f.count)
 }
+
+// digits is how many digits a number has.
+func digits(n uint64) int { return len(strconv.FormatUint(n, 10)) }
 
 // known are the lines of what is known of a group. Each fact has a line, and those
 // that are longer have more while there is room.

@@ -55,6 +55,15 @@ type Lines []Line
 // Grow makes room for n pieces of text.
 func (l *Line) Grow(n int) { l.spans = slices.Grow(l.spans, n) }
 
+// Reserve leaves room in an empty line for what Panel puts in front of it and
+// behind it: the line is then not copied, and must not be shown twice.
+func (l *Line) Reserve() { l.spans = append(l.spans, span{}) }
+
+// reserved reports whether there is room for so many pieces behind the line, too.
+func (l *Line) reserved(behind int) bool {
+	return len(l.spans) > 0 && l.spans[0] == (span{}) && cap(l.spans)-len(l.spans) >= behind
+}
+
 // Add adds text.
 func (l *Line) Add(style Style, t Text) {
 	if t.w == 0 {
@@ -93,6 +102,9 @@ func (l *Line) To(column int) { l.Space(column - l.w) }
 
 // Append adds the pieces of another line.
 func (l *Line) Append(other Line) {
+	if other.reserved(0) {
+		other.spans = other.spans[1:]
+	}
 	l.spans = append(l.spans, other.spans...)
 	l.w += other.w
 }
@@ -153,7 +165,9 @@ func (l Line) With(attributes Style) Line {
 	out := l
 	out.spans = make([]span, len(l.spans))
 	for i, s := range l.spans {
-		s.style |= attributes
+		if s.w > 0 {
+			s.style |= attributes
+		}
 		out.spans[i] = s
 	}
 	return out

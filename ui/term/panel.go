@@ -135,15 +135,21 @@ func (th *Theme) joined(lines Lines, i int) *Line {
 // walled returns a line between two walls: each belongs to the part beside it.
 func (th *Theme) walled(l *Line, inner int, focus bool) Line {
 	b := &th.Glyphs.Border
-	var out Line
-	out.Grow(len(l.spans) + 3)
 	left, right := b.Left, b.Right
 	near, far := edgeOf(focus && !l.seam.focus()), edgeOf(focus && (l.seam == nil || l.seam.title.Focus))
 	if l.starts {
 		left = b.MiddleLeft
 	}
-	out.Put(near, left)
-	out.Append(*l)
+	var out Line
+	if l.reserved(2) {
+		wall := Clean(left)
+		out.spans, out.w = l.spans, l.w+wall.w
+		out.spans[0] = span{wall, near}
+	} else {
+		out.Grow(len(l.spans) + 3)
+		out.Put(near, left)
+		out.Append(*l)
+	}
 	if l.ends {
 		right = b.MiddleRight
 		out.Put(Edge, strings.Repeat(b.Top, max(inner+1-out.w, 0)))

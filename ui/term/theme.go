@@ -288,6 +288,9 @@ func (th *Theme) render(b *strings.Builder, l Line, looks *[styles]ends) {
 	last := &looks[Plain]
 	for i := range l.spans {
 		s := &l.spans[i]
+		if s.w == 0 {
+			continue // reserved
+		}
 		e := &looks[s.style]
 		if e.open != last.open && ((e.sets|last.sets)&seen != 0 || !s.blank()) {
 			if last.sets&^e.sets != 0 {
