@@ -36,6 +36,14 @@ type Failures struct {
 	by            string          // what makes a group; "" is origin and message
 	muted         map[string]bool // shapes that are not listed
 	quiet         int             // groups that are muted
+	about         about           // the detail that was shown last
+}
+
+// An about is what is known of a group, as it is shown until other groups are
+// gathered.
+type about struct {
+	group, width, height int
+	lines                term.Lines // nil if nothing was shown
 }
 
 // A failure is the requests that failed in the same way.
@@ -186,7 +194,7 @@ func (f *Failures) take(groups []failure) {
 		return false
 	})
 	shorten(groups)
-	f.groups = groups
+	f.groups, f.about = groups, about{}
 	f.list.SetLen(len(groups))
 	f.layout()
 	f.list.Seek(func(i int) bool { return groups[i].shape() == at })
@@ -619,7 +627,23 @@ func (f *Failures) under(i int, r *widget.Row) {
 }
 
 func (f *Failures) detail(height int) term.Lines {
-	g := f.focus()
+	at := f.list.Cursor
+	if a := &f.about; a.lines == nil || a.group != at || a.width != f.width || a.height != height {
+		*a = about{at, f.width, height, f.described(f.focus(), height)}
+	}
+	lines := slices.Clone(f.about.lines)
+	if actions := f.actions(); actions.Width() > 0 && len(lines)+2 <= height {
+		lines = append(lines, term.Line{}, actions)
+	}
+	if len(lines)+2 <= height {
+		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   seen: an error reached the caller")
+		lines = append(lines.Fill(f.width, height-1), legend)
+	}
+	return lines.Fill(f.width, height)
+}
+
+// described is the title of a group, and what is known of it.
+func (f *Failures) described(g *failure, height int) term.Lines {
 	var title term.Title
 	title.Left.Put(term.Bold, g.wrong)
 	title.Right.Put(session.StyleOf(g.outcome), g.outcome.String())
@@ -629,14 +653,5 @@ func (f *Failures) detail(height int) term.Lines {
 		title.Right.Put(term.Accent, line)
 		title.Right.Put(term.Quiet, " "+f.env.Clock(g.last))
 	}
-	lines := term.Lines{f.env.Theme.Titled(f.width, title)}
-	lines = append(lines, f.known(g, height-1)...)
-	if actions := f.actions(); actions.Width() > 0 && len(lines)+2 <= height {
-		lines = append(lines, term.Line{}, actions)
-	}
-	if len(lines)+2 <= height {
-		legend := term.Of(term.Quiet, " hidden: the caller never saw it   part: one of two stores was written   seen: an error reached the caller")
-		lines = append(lines.Fill(f.width, height-1), legend)
-	}
-	return lines.Fill(f.width, height)
+	return append(term.Lines{f.env.Theme.Titled(f.width, title)}, f.known(g, height-1)...)
 }
