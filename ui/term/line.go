@@ -192,6 +192,9 @@ func Of(style Style, s string) Line {
 // Fill returns exactly height lines of at most width cells: what is too much is
 // cut off, what is missing is empty.
 func (ls Lines) Fill(width, height int) Lines {
+	if len(ls) == height && !slices.ContainsFunc(ls, func(l Line) bool { return l.w > width }) {
+		return ls
+	}
 	out := make(Lines, max(height, 0))
 	for i := range min(len(ls), len(out)) {
 		out[i] = ls[i].Cut(width)

@@ -23,15 +23,14 @@ type Column struct {
 func (c *Column) cell(l *term.Line, w int, style term.Style, text string) {
 	switch {
 	case w == 0:
-		return
 	case c.Right:
 		l.Right(style, term.Clean(text), w)
+		l.Space(1)
 	case c.Middle:
-		l.Cell(style, term.Clean(text).CutMiddle(w), w)
+		l.Cell(style, term.Clean(text).CutMiddle(w), w+1) // with the blank
 	default:
-		l.Cell(style, term.CleanTo(text, w), w)
+		l.Cell(style, term.CleanTo(text, w).Cut(w), w+1)
 	}
-	l.Space(1)
 }
 
 // Widths returns the cells of each column in a line of the given width, with

@@ -137,7 +137,7 @@ func (t *Table) title() term.Line {
 func (t *Table) line(th *term.Theme, width, i int, row func(i int, r *Row)) term.Line {
 	r := &t.row
 	*r = Row{t: t, Widths: t.widths, Focus: i == t.Cursor && !t.Paged}
-	r.Grow(3*len(t.Columns) + 7) // with a wall on each side, and blanks before it
+	r.Grow(2*len(t.Columns) + 9) // with a wall on each side, and blanks before it
 	r.Reserve()
 	if r.Focus && !th.HasBar() {
 		r.Put(term.Bold, th.Glyphs.Cursor)
