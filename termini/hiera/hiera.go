@@ -15,6 +15,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/model"
+	"indirtui/termini/internal/nested"
 	"indirtui/traces"
 )
 
@@ -147,7 +148,7 @@ func (t *Terminus) ask(ctx context.Context, req *indirector.Request) func(termin
 		if !merge.IsNil() {
 			options = append(options, indirector.Option{Name: "merge", Value: merge})
 		}
-		inst, err := t.nested(ctx, &indirector.Request{
+		inst, err := nested.Find(ctx, t.env.Do, &indirector.Request{
 			Indirection: "data_binding", Verb: indirector.Find, Key: key, Terminus: terminus, Environment: req.Environment, Options: options,
 		})
 		if inst == nil || err != nil {
@@ -163,7 +164,7 @@ func (t *Terminus) ask(ctx context.Context, req *indirector.Request) func(termin
 
 // variables are those of a node and its facts. What is not found has none.
 func (t *Terminus) variables(ctx context.Context, req *indirector.Request, name, environment string) (hiera.Variables, error) {
-	inst, err := t.nested(ctx, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: name, Environment: req.Environment})
+	inst, err := nested.Find(ctx, t.env.Do, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: name, Environment: req.Environment})
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (t *Terminus) variables(ctx context.Context, req *indirector.Request, name,
 		// looked up as puppet lookup does it.
 		node.Terminus, node.Source = "plain", "puppet lookup"
 	}
-	inst, err = t.nested(ctx, node)
+	inst, err = nested.Find(ctx, t.env.Do, node)
 	if err != nil {
 		return nil, err
 	}
@@ -189,24 +190,4 @@ func (t *Terminus) variables(ctx context.Context, req *indirector.Request, name,
 		parameters = node.Parameters
 	}
 	return hiera.OfNode(parameters, facts.Values, hiera.LocalTrust(parameters.Get("clientcert")), environment), nil
-}
-
-// nested asks another indirection; nil is nothing.
-func (t *Terminus) nested(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	ctx, span := traces.Start(ctx, traces.Nested, "find "+req.Indirection+" "+req.Key)
-	resp, err := t.env.Do(ctx, req)
-	if e := (*indirector.Error)(nil); errors.As(err, &e) {
-		span.Request(e.Trace)
-	}
-	switch {
-	case errors.Is(err, indirector.ErrNotFound):
-		span.End("nil", traces.Because{Reason: traces.ReturnedNil}, nil)
-		return nil, nil
-	case err != nil:
-		span.End("failed", traces.Because{}, err)
-		return nil, err
-	}
-	span.Request(resp.Trace)
-	span.End("found", traces.Because{Reason: traces.Returned, About: resp.Served.String()}, nil)
-	return resp.Instance(), nil
 }

@@ -11,6 +11,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/termini/internal/nested"
 	"indirtui/traces"
 )
 
@@ -55,33 +56,23 @@ func (m *Merger) misplaced(req *indirector.Request, node *model.Node, unknown *i
 }
 
 func (m *Merger) find(ctx context.Context, req *indirector.Request, node *model.Node) (*model.Facts, error) {
-	ctx, span := traces.Start(ctx, traces.Nested, "find facts "+node.Name)
-	resp, err := m.Env.Do(ctx, &indirector.Request{
+	resp, err := nested.Ask(ctx, m.Env.Do, &indirector.Request{
 		Indirection: "facts", Verb: indirector.Find, Key: node.Name, Environment: node.Environment,
 	})
-	if e := (*indirector.Error)(nil); errors.As(err, &e) {
-		span.Request(e.Trace)
-	}
 	var unknown *indirector.EnvironmentNotFound
 	var missing *indirector.VerbError
 	switch {
-	case errors.Is(err, indirector.ErrNotFound):
-		span.End("nil", traces.Because{Reason: traces.ReturnedNil}, nil)
-		return nil, nil
 	case errors.As(err, &unknown):
 		// Setting the environment of the node fails before facts are looked for.
-		span.End("failed", traces.Because{}, err)
 		traces.ExplainFailure(ctx, m.misplaced(req, node, unknown))
 		return nil, &indirector.Failure{Class: "Puppet::Environments::EnvironmentNotFound", Message: unknown.Error(), Path: unknown.Path, Err: unknown}
 	case errors.As(err, &missing) && missing.Aborts:
-		span.End("failed", traces.Because{}, err)
 		return nil, err
 	case err != nil:
-		span.End("failed", traces.Because{}, err)
 		return nil, failed(node.Name, err)
+	case resp == nil:
+		return nil, nil
 	}
-	span.Request(resp.Trace)
-	span.End("found", traces.Because{Reason: traces.Returned, About: resp.Served.String()}, nil)
 	facts, ok := resp.Instance().(*model.Facts)
 	if !ok {
 		return nil, &indirector.Failure{
