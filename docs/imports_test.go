@@ -80,11 +80,11 @@ var rules = []rule{
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
 	{"indirector/probe", "traces traces/store", ""},
 	{"termini/compiler", "indirector indirector/model indirector/language/... indirector/hiera traces", ""},
-	{"termini/hiera", "indirector indirector/data indirector/hiera indirector/model traces", ""},
+	{"termini/hiera", "indirector indirector/data indirector/hiera indirector/model termini/internal/nested traces", ""},
 	{"termini/ral", "indirector indirector/model indirector/resource/... traces", ""},
 
 	{"termini", "indirector indirector/model termini/*", ""},
-	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model traces", "golang.org/x/sys"},
+	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model termini/internal/nested traces", "golang.org/x/sys"},
 	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch termini/internal/* traces", "golang.org/x/"},
 
 	{"ui/term", "", "github.com/ golang.org/x/sys"},

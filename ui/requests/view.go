@@ -370,8 +370,8 @@ func (r *Requests) part(width int, left, right string) term.Line {
 	return r.env.Theme.Titled(width, term.Title{Left: term.Of(term.Quiet, left), Right: term.Of(term.Quiet, right)})
 }
 
-// marked puts the sign of what happened, or did not, in front of who it was. Where it
-// was nobody there is no sign.
+// marked puts the sign of what happened, or did not, in front of who it was, if it was
+// any.
 func marked(sign, who string) string {
 	if who == "" || strings.HasPrefix(who, "nobody") {
 		return who
