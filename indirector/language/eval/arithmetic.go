@@ -277,6 +277,9 @@ func shift(n *syntax.Binary, x operands) (data.Value, error) {
 	}
 	by := x.right.Int()
 	if x.right.Kind() == data.Float {
+		if f := x.right.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return data.Value{}, Errorf("%s", x.right.Text())
+		}
 		by = int64(x.right.Float())
 	}
 	if x.op == ">>" {

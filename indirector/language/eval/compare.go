@@ -2,6 +2,7 @@ package eval
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func Equal(a, b data.Value) bool {
 		if isTime(kindOf(b)) {
 			return equalTimes(b, a)
 		}
-		return isNumber(b) && compareNumbers(a, b) == 0
+		return isNumber(b) && !isNaN(a) && !isNaN(b) && compareNumbers(a, b) == 0
 	case data.List:
 		return b.Kind() == data.List && slices.EqualFunc(a.List(), b.List(), Equal)
 	case data.Hash:
@@ -74,6 +75,9 @@ func isNumber(v data.Value) bool {
 	return k == data.Int || k == data.Float || k == data.Big
 }
 
+// isNaN reports whether v is what 0.0 / 0.0 makes, which nothing compares with.
+func isNaN(v data.Value) bool { return v.Kind() == data.Float && math.IsNaN(v.Float()) }
+
 func compareNumbers(a, b data.Value) int {
 	if a.Kind() == data.Int && b.Kind() == data.Int {
 		return cmp.Compare(a.Int(), b.Int())
@@ -101,6 +105,8 @@ func compareNumbers(a, b data.Value) int {
 func Compare(a, b data.Value) (int, error) {
 	kind := kindOf(a)
 	switch {
+	case isNaN(a) || isNaN(b):
+		return 0, Errorf("NaN is not comparable")
 	case a.Kind() == data.String:
 		if b.Kind() != data.String {
 			return 0, Errorf("A String is not comparable to a non String")

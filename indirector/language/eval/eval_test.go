@@ -45,6 +45,10 @@ func TestLimits(t *testing.T) {
 		{"many matches", "$a = 20.reduce('aaaa') |$m, $x| { regsubst($m, 'a', $m, 'G') }", "more than 16777216 bytes"},
 		{"long separators", "$a = 20.reduce('aaaa') |$m, $x| { join(split($m, ''), $m) }", "more than 16777216 bytes"},
 		{"wide numbers", "$a = 100.map |$x| { sprintf('%1000000d', 1) }", "more than 16777216 bytes"},
+		{"doubled lists by a function", "$a = 60.reduce([1]) |$m, $x| { flatten($m, $m) }", "more than 16777216 bytes"},
+		{"a function of a large list", "$l = Array(500000)\n100000.each |$x| { flatten($l) }", "more than 100000 steps"},
+		{"deep lists", "$a = 2000.reduce([1]) |$m, $x| { [$m] }", "more than 1000 deep"},
+		{"deep lists by a function", "$a = 2000.reduce([1]) |$m, $x| { $m.partition |$e| { true } }", "more than 1000 deep"},
 		{"wide lists", "[*100000000000.step(1)]", "more than 4194304 elements"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,6 +59,16 @@ func TestLimits(t *testing.T) {
 				t.Errorf("got %v, want an error with %q and its place", err, tt.want)
 			}
 		})
+	}
+}
+
+// A long list that is made element by element stays within the limits: what its elements
+// are is not counted again and again.
+func TestWithinLimits(t *testing.T) {
+	t.Parallel()
+	v, err := run(t, "$a = 2000.reduce([]) |$m, $x| { $m + [{name => 'x', tags => ['a', 'b', 'c'], options => {a => 1, b => 2}}] }\n$a.size", eval.Options{})
+	if err != nil || v.Int() != 2000 {
+		t.Errorf("got %s, %v", eval.Text(v), err)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // they are asked for. Rule LANG-EV-09.
 type Iterator struct {
 	Elements iter.Seq[data.Value]
-	Element  types.Type // of the elements
-	Pairs    bool       // whether it iterates over a hash
+	Element  func() types.Type // of the elements; found out when it is asked for
+	Pairs    bool              // whether it iterates over a hash
 }
 
 // String returns Puppet's form of an iterator.
@@ -27,14 +27,14 @@ func (it *Iterator) general() types.Type {
 	for v := range it.Elements {
 		return types.Generalized(v)
 	}
-	return it.Element
+	return it.Element()
 }
 
 // EqualRich reports whether both are the same iterator.
 func (it *Iterator) EqualRich(o data.RichValue) bool { return it == o }
 
 // Type returns the type of the iterator.
-func (it *Iterator) Type() types.Type { return typeOf("Iterator", it.Element) }
+func (it *Iterator) Type() types.Type { return typeOf("Iterator", it.Element()) }
 
 func typeOf(name string, inner types.Type) types.Type {
 	v, err := types.Parametrize(richTypes()[name], []data.Value{types.OfType(inner)})
@@ -67,12 +67,12 @@ func Elements(v data.Value) (*Iterator, bool) {
 	switch v.Kind() {
 	case data.List:
 		l := v.List()
-		return &Iterator{Elements: slice(l), Element: elementType(l)}, true
+		return &Iterator{Elements: slice(l), Element: func() types.Type { return elementType(l) }}, true
 	case data.Hash:
 		l := PairsOf(v)
-		return &Iterator{Elements: slice(l), Element: elementType(l), Pairs: true}, true
+		return &Iterator{Elements: slice(l), Element: func() types.Type { return elementType(l) }, Pairs: true}, true
 	case data.String:
-		return &Iterator{Elements: characters(v.Str()), Element: richTypes()["String"]}, true
+		return &Iterator{Elements: characters(v.Str()), Element: always(richTypes()["String"])}, true
 	case data.Int:
 		if v.Int() < 0 {
 			return nil, false
@@ -98,8 +98,10 @@ func Elements(v data.Value) (*Iterator, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return &Iterator{Elements: slice(all.List()), Element: t}, true
+	return &Iterator{Elements: slice(all.List()), Element: always(t)}, true
 }
+
+func always(t types.Type) func() types.Type { return func() types.Type { return t } }
 
 func slice(l []data.Value) iter.Seq[data.Value] {
 	return func(yield func(data.Value) bool) {
@@ -123,9 +125,11 @@ func characters(s string) iter.Seq[data.Value] {
 
 // numbers counts, both ends included.
 func numbers(from, to int64) *Iterator {
-	element := MustType("Integer")
-	if from <= to {
-		element = MustType(fmt.Sprintf("Integer[%d, %d]", from, to))
+	element := func() types.Type {
+		if from > to {
+			return MustType("Integer")
+		}
+		return MustType(fmt.Sprintf("Integer[%d, %d]", from, to))
 	}
 	return &Iterator{Element: element, Elements: func(yield func(data.Value) bool) {
 		for i := from; i <= to; i++ {

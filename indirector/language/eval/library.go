@@ -70,7 +70,11 @@ func (b *Builtin) call(c *Invocation) (data.Value, error) {
 	}
 	for i := range b.Ways {
 		if w := &b.Ways[i]; w.signature.takes(c.Args, c.Block) {
-			return w.Do(c)
+			v, err := w.Do(c)
+			if err == nil {
+				err = c.frame.thread.bounded(v)
+			}
+			return v, err
 		}
 	}
 	var signatures []*Signature

@@ -41,9 +41,13 @@ func (t *Thread) step() error {
 func (t *Thread) spend(n int) error {
 	t.bytes += int64(n)
 	if t.bytes > t.opts.MaxBytes {
-		return Issuef("the evaluation makes values of more than %d bytes", t.opts.MaxBytes)
+		return t.tooMuch()
 	}
 	return nil
+}
+
+func (t *Thread) tooMuch() error {
+	return Issuef("the evaluation makes values of more than %d bytes", t.opts.MaxBytes)
 }
 
 // Sizes of elements and pairs, roughly.
@@ -52,35 +56,80 @@ const (
 	hashBytes = 64
 )
 
-// charge counts a list or hash that was made with all that is in it, as if nothing were
-// shared: a value that has another twice, which has a third twice, would take forever to
-// be looked at.
-func (t *Thread) charge(v data.Value) error {
-	return t.spend(int(weigh(v, t.opts.MaxBytes-t.bytes+1)))
-}
+// maxNesting is how deep values may lie within each other, which functions follow
+// by calling themselves.
+const maxNesting = 1000
 
-// weigh returns the size of a value, or a number from a limit on.
-func weigh(v data.Value, limit int64) (size int64) {
+// charge counts a list or hash that was made: its elements, not what they share with
+// others.
+func (t *Thread) charge(v data.Value) error {
+	if err := t.bounded(v); err != nil {
+		return err
+	}
 	switch v.Kind() {
 	case data.List:
-		size = listBytes * int64(v.Len())
+		return t.spend(listBytes * v.Len())
+	case data.Hash:
+		return t.spend(hashBytes * v.Len())
+	}
+	return nil
+}
+
+// bounded reports a value that is too large or too deep as if nothing in it were shared:
+// one that has another twice, which has a third twice, would take forever to be looked
+// at. To look counts as steps, too.
+func (t *Thread) bounded(v data.Value) error {
+	if v.Kind() != data.List && v.Kind() != data.Hash {
+		return nil
+	}
+	m := measure{left: t.opts.MaxBytes}
+	m.look(v, maxNesting)
+	t.steps += m.seen / 64
+	switch {
+	case m.tooDeep:
+		return Issuef("values lie more than %d deep within each other", maxNesting)
+	case m.left < 0:
+		return t.tooMuch()
+	}
+	return nil
+}
+
+// A measure is what is seen of a value until it is too much.
+type measure struct {
+	left    int64 // bytes
+	seen    int64 // elements
+	tooDeep bool
+}
+
+func (m *measure) look(v data.Value, depth int) {
+	switch v.Kind() {
+	case data.List:
+		m.take(v.Len(), listBytes)
 		for _, x := range v.List() {
-			if size >= limit {
-				break
-			}
-			size += weigh(x, limit-size)
+			m.within(x, depth)
 		}
 	case data.Hash:
-		size = hashBytes * int64(v.Len())
+		m.take(v.Len(), hashBytes)
 		for _, p := range v.Hash() {
-			if size >= limit {
-				break
-			}
-			size += weigh(p.Key, limit-size)
-			size += weigh(p.Value, limit-size)
+			m.within(p.Key, depth)
+			m.within(p.Value, depth)
 		}
 	}
-	return size
+}
+
+func (m *measure) take(n int, bytes int64) {
+	m.left -= bytes * int64(n)
+	m.seen += int64(n)
+}
+
+func (m *measure) within(v data.Value, depth int) {
+	switch {
+	case v.Kind() != data.List && v.Kind() != data.Hash:
+	case depth == 0:
+		m.tooDeep = true
+	case m.left >= 0 && !m.tooDeep:
+		m.look(v, depth-1)
+	}
 }
 
 // push enters a call.

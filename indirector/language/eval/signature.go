@@ -239,7 +239,7 @@ func Mismatch(subject string, t types.Type, v data.Value) string {
 	if !ok {
 		return types.Mismatch(subject, t, v)
 	}
-	element, _, _ := strings.Cut(it.Element.String(), "[")
+	element, _, _ := strings.Cut(it.Element().String(), "[")
 	// The words are those about another value that is of no other type.
 	text := types.Mismatch(subject, t, types.OfDefault())
 	return strings.TrimSuffix(text, "Default") + "Iterator[" + element + "]"

@@ -27,6 +27,11 @@ func nanosOf(v data.Value) int64 {
 // computeTimes works on two operands of which one at least is a time. A number on the
 // left changes its place, if the order does not matter. Rule LANG-OP-04.
 func computeTimes(n *syntax.Binary, x operands) (data.Value, error) {
+	for _, v := range []data.Value{x.left, x.right} {
+		if f := v.Float(); v.Kind() == data.Float && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			return data.Value{}, Errorf("%s", v.Text())
+		}
+	}
 	left, right := kindOf(x.left), kindOf(x.right)
 	if left == notRich {
 		switch {

@@ -71,8 +71,7 @@ func treeEach() []eval.Way {
 			if err != nil {
 				return undef, err
 			}
-			any, _ := types.Parse("Any", nil)
-			return data.OfRich(&eval.Iterator{Element: any, Elements: func(yield func(data.Value) bool) {
+			return data.OfRich(&eval.Iterator{Element: func() types.Type { return eval.MustType("Any") }, Elements: func(yield func(data.Value) bool) {
 				t.walk(func(path []data.Value, v data.Value) bool {
 					return yield(data.OfList([]data.Value{data.OfList(slices.Clone(path)), v}))
 				})

@@ -145,6 +145,9 @@ var numericText = regexp.MustCompile(`^-?\d+([._eE]\d+)?$`)
 // numbers are numbers, still.
 func oldOrder(c *eval.Invocation, name string, a, b data.Value) (int, error) {
 	if isNumber(a) && isNumber(b) {
+		if a.Kind() == data.Float && math.IsNaN(a.Float()) || b.Kind() == data.Float && math.IsNaN(b.Float()) {
+			return 0, nil // neither is more
+		}
 		return eval.Compare(a, b)
 	}
 	x, y := a.Text(), b.Text()

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -272,6 +273,9 @@ func integerOf(v data.Value) (*big.Int, error) {
 	case data.Int:
 		return big.NewInt(v.Int()), nil
 	case data.Float:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, eval.Errorf("%s", v.Text())
+		}
 		n, _ := big.NewFloat(v.Float()).Int(nil)
 		return n, nil
 	case data.String:
