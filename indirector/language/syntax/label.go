@@ -95,3 +95,6 @@ func aLabel(n Node) string {
 }
 
 func upperALabel(n Node) string { return "A" + aLabel(n)[1:] }
+
+// Label returns what messages call a node, as "Function Call".
+func Label(n Node) string { return label(n) }

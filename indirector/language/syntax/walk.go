@@ -135,3 +135,11 @@ func visitLambda(l *Lambda, visit func(Node)) {
 		visit(l)
 	}
 }
+
+// Walk visits a node and all below it. What visit returns is whether to go on below the
+// node it was given.
+func Walk(n Node, visit func(Node) bool) {
+	if visit(n) {
+		children(n, func(child Node) { Walk(child, visit) })
+	}
+}

@@ -3,6 +3,7 @@ package types
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -48,6 +49,9 @@ func scalarText(v data.Value, f format) (string, error) {
 	case data.Int, data.Big:
 		return integerText(v, f)
 	case data.Float:
+		if math.IsNaN(v.Float()) { // which for Puppet is no Float, whose letters mean something
+			return f.print(v.Text())
+		}
 		return floatingText(v.Float(), f)
 	case data.String:
 		return stringText(v.Str(), f)

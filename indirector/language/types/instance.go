@@ -1,6 +1,7 @@
 package types
 
 import (
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -84,7 +85,7 @@ func isPlain(t plain, v data.Value) bool {
 	case defaultType:
 		return isDefault(v)
 	case numericType:
-		return k == data.Int || k == data.Float || k == data.Big
+		return k == data.Int || k == data.Big || k == data.Float && !math.IsNaN(v.Float())
 	case scalarData:
 		return k == data.String || k == data.Int || k == data.Float || k == data.Bool || k == data.Big
 	case scalarType:

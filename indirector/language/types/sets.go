@@ -45,11 +45,23 @@ func ofSet(args []data.Value) (Type, error) {
 		return typeSetType, nil
 	}
 	s := &setType{name: args[0].Get("name").Str()}
-	return s, s.define(args[0], nil)
+	s.refer(args[0].Get("references"), nil)
+	return s, s.define(args[0])
 }
 
-// define checks a definition, and takes all of it but the types.
-func (s *setType) define(definition data.Value, lookup Lookup) error {
+// refer takes the names of other sets. What is wrong with them define reports.
+func (s *setType) refer(references data.Value, lookup Lookup) {
+	for _, p := range references.Hash() {
+		accepted, err := New(rangeType, []data.Value{p.Value.Get("version_range")})
+		if err != nil {
+			continue
+		}
+		s.references = append(s.references, setReference{p.Key.Str(), p.Value.Get("name").Str(), accepted.Rich().(versions), lookup})
+	}
+}
+
+// define checks a definition, and takes what is left of it.
+func (s *setType) define(definition data.Value) error {
 	if err := assertDefinition("TypeSet initializer", "set", definition); err != nil {
 		return err
 	}
@@ -61,17 +73,10 @@ func (s *setType) define(definition data.Value, lookup Lookup) error {
 			return err
 		}
 	}
-	for _, p := range definition.Get("references").Hash() {
-		r := setReference{alias: p.Key.Str(), name: p.Value.Get("name").Str(), lookup: lookup}
-		accepted, err := New(rangeType, []data.Value{p.Value.Get("version_range")})
-		if err != nil {
-			return err
-		}
-		r.versions = accepted.Rich().(versions)
+	for _, r := range s.references {
 		if slices.ContainsFunc(s.types, func(m setMember) bool { return m.name == r.alias }) {
 			return errorf("TypeSet '%s' references a TypeSet using alias '%s'. The alias collides with the name of a declared type", s.name, r.alias)
 		}
-		s.references = append(s.references, r)
 	}
 	s.definition = definition.Without("types", "references", "name")
 	return nil
@@ -111,6 +116,7 @@ func (c constants) set(definition *syntax.Hash, name string) (*setType, error) {
 	if s.name == "" {
 		s.name = v.Get("name").Str()
 	}
+	s.refer(v.Get("references"), c.lookup)
 	if types != nil && s.read == nil {
 		if err := s.defineTypes(c, types); err != nil {
 			return nil, err
@@ -124,7 +130,7 @@ func (c constants) set(definition *syntax.Hash, name string) (*setType, error) {
 	if s.read == nil && v.Get("name_authority").IsNil() {
 		v = v.With("name_authority", data.OfString(runtimeAuthority))
 	}
-	return s, s.define(v, c.lookup)
+	return s, s.define(v)
 }
 
 // nameOfKey returns the key of a hash, which may be written as the name of a type.

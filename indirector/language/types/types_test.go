@@ -258,6 +258,39 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// LANG-TYPE-10: a set names the types of another by its own name for that, if the version
+// fits.
+func TestSets(t *testing.T) {
+	t.Parallel()
+	made := map[string]types.Type{}
+	define := func(name, text string) {
+		x, err := types.NewAlias(name, func(types.Type) (types.Type, error) {
+			return types.Parse(text, func(name string) types.Type { return made[name] })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[strings.ToLower(name)] = x
+	}
+	define("Net", "TypeSet[{version => '1.2.0', pcore_version => '1.0.0', types => {Port => Integer[1, 9]}}]")
+	define("Web", "TypeSet[{version => '1.0.0', pcore_version => '1.0.0', types => {Ports => Array[N::Port], Own => Ports}, "+
+		"references => {N => {name => 'Net', version_range => '1.x'}, Old => {name => 'Net', version_range => '0.x'}}}]")
+	ports := data.OfList([]data.Value{data.OfInt(1), data.OfInt(9)})
+	for _, name := range []string{"Ports", "own"} {
+		if x := types.InSet(made["web"], name); x == nil || !types.Instance(x, ports) || types.Instance(x, data.OfList([]data.Value{data.OfInt(10)})) {
+			t.Errorf("%s is %v", name, x)
+		}
+	}
+	if x := types.InSet(made["web"], "N::Port"); x == nil || !types.Instance(x, data.OfInt(5)) {
+		t.Errorf("N::Port is %v", x)
+	}
+	for _, name := range []string{"Old::Port", "Nope", "N::Nope"} {
+		if x := types.InSet(made["web"], name); x != nil {
+			t.Errorf("%s is %v", name, x)
+		}
+	}
+}
+
 // Object types that are made of each other are compared in time.
 func TestNestedObjects(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,329 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
+)
+
+// call compiles f(…) and Type(…).
+func (c *compiler) call(n *syntax.Call) code {
+	switch functor := n.Functor.(type) {
+	case *syntax.Name:
+		return c.callNamed(n, functor.Value, c.parts(n.Args), n.Lambda)
+	case *syntax.TypeName:
+		return c.callNamed(n, "new", slices.Insert(c.parts(n.Args), 0, part{code: c.node(functor)}), n.Lambda)
+	case *syntax.Access:
+		if beginsWithType(functor) {
+			return c.callNamed(n, "new", slices.Insert(c.parts(n.Args), 0, part{code: c.node(functor)}), n.Lambda)
+		}
+	}
+	return c.failing(n, issueAt(n.Functor, "Illegal expression. %s is unacceptable as function name in %s",
+		"A"+withArticle(syntax.Label(n.Functor))[1:], withArticle(syntax.Label(n))))
+}
+
+// method compiles x.f(…), which is f(x, …). Rule LANG-EV-06.
+func (c *compiler) method(n *syntax.Method) code {
+	args := append(c.parts([]syntax.Node{n.Functor.Left}), c.parts(n.Args)...)
+	return c.callNamed(n, n.Functor.Name.Value, args, n.Lambda)
+}
+
+// callNamed compiles a call of a function, which is looked up now if it is part of the
+// language.
+func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *syntax.Lambda) code {
+	name = strings.TrimPrefix(name, "::")
+	s, builtin := c.site(n), c.library[name]
+	_, isMethod := n.(*syntax.Method)
+	var block *lambdaCode
+	if lambda != nil {
+		block = c.lambda(lambda)
+	}
+	return func(f *frame) (data.Value, error) {
+		values, err := appendParts(f, make([]data.Value, 0, len(args)), args)
+		if err != nil {
+			return data.Value{}, s.fail(f, err)
+		}
+		if isMethod && builtin == nil && len(values) > 0 {
+			if v, ok := member(values[0], name); ok {
+				return v, nil
+			}
+		}
+		var given *Lambda
+		if block != nil {
+			given = &Lambda{code: block, outer: f}
+		}
+		var v data.Value
+		if builtin != nil {
+			v, err = s.callBuiltin(f, builtin, values, given)
+		} else {
+			v, err = s.callByName(f, name, values, given)
+		}
+		if err != nil {
+			return v, s.fail(f, err)
+		}
+		return v, nil
+	}
+}
+
+func (s site) callBuiltin(f *frame, b *Builtin, args []data.Value, block *Lambda) (data.Value, error) {
+	if block == nil {
+		if err := f.thread.step(); err != nil {
+			return data.Value{}, err
+		}
+		return b.call(&Invocation{args, nil, f, s})
+	}
+	if err := f.thread.push(b.Name, s); err != nil {
+		return data.Value{}, err
+	}
+	v, err := b.call(&Invocation{args, block, f, s})
+	f.thread.pop()
+	return v, err
+}
+
+func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda) (data.Value, error) {
+	fn, err := f.thread.function(name)
+	if err != nil {
+		return data.Value{}, err
+	}
+	if fn == nil {
+		return data.Value{}, Issuef("Unknown function: '%s'.", name)
+	}
+	return s.callFunction(f, fn, args, block)
+}
+
+// function returns a function that programs define, or nil.
+func (t *Thread) function(name string) (*function, error) {
+	fn, ok := t.functions[name]
+	if ok || t.opts.Load == nil {
+		return fn, nil
+	}
+	p, err := t.opts.Load(FunctionKind, name)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		if err := t.Define(p); err != nil {
+			return nil, err
+		}
+	}
+	fn = t.functions[name]
+	t.functions[name] = fn // also that there is none
+	return fn, nil
+}
+
+// A callable is what functions and lambdas have in common.
+type callable struct {
+	subject string // in messages
+	params  []parameter
+	sizes   counts
+	locals  *locals
+	body    code
+	returns *typed // nil if any
+	isTyped bool   // whether a parameter has a type
+	// misplaced fails at a parameter that must be given behind one that need not. Puppet
+	// looks when the function is called first. If nil, there is none.
+	misplaced code
+}
+
+// A parameter has the slot of its place.
+type parameter struct {
+	name  string
+	typed *typed // nil means any
+	usual code   // nil if there is no default
+}
+
+// A function is one that a program defines. Rule LANG-EV-08.
+type function struct {
+	callable
+	name string
+}
+
+// function compiles a definition, whose body sees nothing around it.
+func (c *compiler) function(n *syntax.Function) *function {
+	fn := &function{name: n.Name}
+	around := c.locals
+	c.locals = &locals{}
+	c.callable(&fn.callable, n.Params, n.Returns, n.Body)
+	c.locals = around
+	fn.subject = "'" + n.Name + "'"
+	return fn
+}
+
+// A lambdaCode is a lambda in a program.
+type lambdaCode struct{ callable }
+
+func (c *compiler) lambda(n *syntax.Lambda) *lambdaCode {
+	l := &lambdaCode{}
+	around := c.locals
+	c.locals = &locals{around: around}
+	c.callable(&l.callable, n.Params, n.Returns, n.Body)
+	c.locals = around
+	l.subject = "block"
+	return l
+}
+
+// callable compiles parameters and a body, with the variables of the compiler.
+func (c *compiler) callable(out *callable, params []*syntax.Parameter, returns, body syntax.Node) {
+	out.locals = c.locals
+	for _, p := range params {
+		x := parameter{name: p.Name, typed: c.typed(p.Type)}
+		if p.Default != nil {
+			x.usual = c.node(p.Default)
+		}
+		out.locals.names = append(out.locals.names, p.Name)
+		out.isTyped = out.isTyped || x.typed != nil
+		if p.Default == nil && !p.Rest && out.sizes.most > out.sizes.least {
+			out.misplaced = c.failing(p, Issuef("Parameter $%s is required but appears after optional parameters", p.Name))
+		}
+		switch {
+		case p.Rest:
+			out.sizes.most = many
+		case p.Default != nil:
+			out.sizes.most++
+		default:
+			out.sizes = counts{out.sizes.least + 1, out.sizes.most + 1}
+		}
+		out.params = append(out.params, x)
+	}
+	out.body, out.returns = c.body(body), c.typed(returns)
+}
+
+// signature returns what a call is checked against.
+func (c *callable) signature(f *frame) (*Signature, error) {
+	s := &Signature{params: make([]Param, len(c.params)), sizes: c.sizes}
+	for i, p := range c.params {
+		s.params[i].Name = p.name
+		if p.typed == nil {
+			continue
+		}
+		t, err := p.typed.typeFrom(f)
+		if err != nil {
+			return nil, err
+		}
+		s.params[i].Type = t
+	}
+	return s, nil
+}
+
+// bind puts arguments and defaults into the slots of a frame, and checks them.
+func (c *callable) bind(f *frame, args []data.Value) error {
+	if c.misplaced != nil {
+		_, err := c.misplaced(f)
+		return err
+	}
+	if !c.sizes.has(len(args)) {
+		s, err := c.signature(f)
+		if err != nil {
+			return err
+		}
+		return Errorf("%s", rejection(c.subject, []*Signature{s}, args, nil))
+	}
+	all := args
+	for i, p := range c.params {
+		if c.sizes.most == many && i == len(c.params)-1 {
+			f.slots[i] = slot{c.rest(args, i), true}
+			break
+		}
+		if i >= len(args) {
+			v, err := p.usual(f)
+			if err != nil {
+				return err
+			}
+			all = append(all[:i:i], v)
+		}
+		f.slots[i] = slot{all[i], true}
+	}
+	if !c.isTyped {
+		return nil
+	}
+	s, err := c.signature(f)
+	if err == nil && s.wrong(all) >= 0 {
+		err = Errorf("%s", rejection(c.subject, []*Signature{s}, all, nil))
+	}
+	return err
+}
+
+// rest returns the arguments that the last parameter takes.
+func (c *callable) rest(args []data.Value, from int) data.Value {
+	if from >= len(args) {
+		return data.OfList(nil)
+	}
+	return data.OfList(args[from:len(args):len(args)])
+}
+
+// callFunction calls a function of a program.
+func (s site) callFunction(f *frame, fn *function, args []data.Value, block *Lambda) (data.Value, error) {
+	t := f.thread
+	if block != nil {
+		return data.Value{}, Errorf("%s does not expect a block", fn.subject)
+	}
+	if err := t.push(fn.name, s); err != nil {
+		return data.Value{}, err
+	}
+	defer t.pop()
+	inside := t.enter(fn.locals, t.top, nil)
+	defer t.leave(inside)
+	if err := fn.bind(inside, args); err != nil {
+		return data.Value{}, outside(err)
+	}
+	v, err := fn.body(inside)
+	if j, ok := err.(*jump); ok && j.kind != toBreak {
+		v, err = j.value, nil
+	}
+	if err != nil {
+		return v, err // also a break, which ends the iteration that called
+	}
+	return fn.result(inside, v)
+}
+
+// result checks what a function returns.
+func (fn *function) result(f *frame, v data.Value) (data.Value, error) {
+	if fn.returns == nil {
+		return v, nil
+	}
+	t, err := fn.returns.typeFrom(f)
+	if err == nil && !Accepts(t, v) {
+		err = Errorf("%s", Mismatch("value returned from "+fn.name+" has wrong type,", t, v))
+	}
+	return v, err
+}
+
+// A Lambda is one that a function was given. It must not be called after the function
+// returned. Rule LANG-EV-05.
+type Lambda struct {
+	code  *lambdaCode
+	outer *frame
+}
+
+func (l *Lambda) sizes() counts { return l.code.sizes }
+
+// Arity returns how many parameters the lambda has at most; -1 is any number.
+func (l *Lambda) Arity() int { return l.code.sizes.most }
+
+// Call calls the lambda. An error may be one that [IsBreak] reports; every other is
+// passed on.
+func (l *Lambda) Call(args ...data.Value) (data.Value, error) {
+	t := l.outer.thread
+	if err := t.step(); err != nil {
+		return data.Value{}, err
+	}
+	f := t.enter(l.code.locals, l.outer.scope, l.outer)
+	defer t.leave(f)
+	if err := l.code.bind(f, args); err != nil {
+		return data.Value{}, err
+	}
+	v, err := l.code.body(f)
+	if j, ok := err.(*jump); ok && j.kind == toNext {
+		v, err = j.value, nil
+	}
+	if err == nil && l.code.returns != nil {
+		var result types.Type
+		if result, err = l.code.returns.typeFrom(f); err == nil && !Accepts(result, v) {
+			err = Errorf("%s", Mismatch("value returned from lambda has wrong type,", result, v))
+		}
+	}
+	return v, err
+}

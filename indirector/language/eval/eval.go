@@ -1,0 +1,153 @@
+// Package eval evaluates programs of the Puppet language.
+//
+//	prog, report := syntax.Parse(src, syntax.Options{})
+//	p := eval.Compile(prog, fn.Library())
+//	t := eval.NewThread(eval.Options{Log: log})
+//	v, err := t.Run(ctx, p)
+//
+// [Compile] turns a tree into closures once; the [Program] that it returns does not
+// change and is shared by all evaluations. A [Thread] is one evaluation: its variables,
+// limits and stack. Within lambdas and functions variables are slots, whose numbers the
+// compiler knows; those of the top scope have names, since facts and data ask for them.
+//
+// Functions of the language are no part of this package: a [Library] is given to the
+// compiler, which finds them by name once, and [Builtin] chooses among their signatures.
+//
+// Messages are Puppet's, letter by letter. An operation that fails returns an error
+// without a place; the node that asked for it adds what Puppet adds, once. See [Error].
+package eval
+
+import (
+	"context"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
+)
+
+// A LogEntry is a message for users.
+type LogEntry struct {
+	Level   string // Puppet's: debug, info, notice, warning, err, alert, emerg, crit
+	Message string
+	Source  string // what logs, as "Scope(Class[main])"; "" if it is the evaluation itself
+	File    string // "" if it is not known
+	Line    int    // from 1; 0 if it is not known
+	Column  int    // from 1; 0 if it is not known
+}
+
+// Options are how a [Thread] evaluates. The zero value means Puppet's defaults.
+type Options struct {
+	// Strict is Puppet's setting of that name.
+	Strict syntax.Strictness
+	// StrictVariables makes an unknown variable an error.
+	StrictVariables bool
+	// Log takes messages, in their order. If nil, they are dropped.
+	Log func(LogEntry)
+	// Load returns what a name means beyond the programs that are run, and nil if it
+	// means nothing. If nil, there is no more. Its errors are in Puppet's words.
+	Load func(kind Kind, name string) (*Program, error)
+
+	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, and 512 MiB
+	// of values. Rule LANG-EV-10.
+	MaxDepth int
+	MaxSteps int64
+	MaxBytes int64
+}
+
+// A Kind is what a definition defines.
+type Kind uint8
+
+// Kinds of definitions that are loaded by their names.
+const (
+	FunctionKind Kind = iota
+	TypeKind
+)
+
+// A Program is a compiled source. It does not change, and may be shared.
+type Program struct {
+	source    *syntax.Source
+	main      code
+	functions []*function
+	aliases   []*syntax.TypeAlias
+}
+
+// A code is a compiled node. What it returns as an error is final: an [Error] with its
+// place, or a jump.
+type code func(f *frame) (data.Value, error)
+
+// A Thread evaluates programs, one after the other, in one top scope. It is for one
+// goroutine.
+type Thread struct {
+	opts      Options
+	ctx       context.Context
+	top       *scope
+	functions map[string]*function
+	aliases   map[string]*alias
+	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated
+	logged    map[string]bool            // what is logged once
+	stack     []call
+	steps     int64
+	bytes     int64
+	free      []*frame
+}
+
+// NewThread returns a thread without variables beyond those that every top scope has.
+func NewThread(opts Options) *Thread {
+	opts.MaxDepth = orDefault(opts.MaxDepth, 1000)
+	opts.MaxSteps = orDefault(opts.MaxSteps, 10_000_000)
+	opts.MaxBytes = orDefault(opts.MaxBytes, 512<<20)
+	t := &Thread{
+		opts: opts, top: newScope("Class[main]"), functions: map[string]*function{}, aliases: map[string]*alias{},
+		checked: map[syntax.Node]types.Type{}, logged: map[string]bool{},
+	}
+	t.Set("title", data.OfString("main"))
+	t.Set("name", data.OfString("main"))
+	t.Set("module_name", data.OfString(""))
+	return t
+}
+
+func orDefault[N int | int64](n, usual N) N {
+	if n == 0 {
+		return usual
+	}
+	return n
+}
+
+// Set binds a variable of the top scope, whose name has no leading colons. It may be one
+// that programs cannot assign. Rule LANG-SC-04.
+func (t *Thread) Set(name string, v data.Value) { t.top.set(name, v) }
+
+// Run adds the definitions of a program and evaluates it. It returns the value of the
+// last statement. An error is an [*Error], that of the context included. Panics of this
+// program end here, too.
+func (t *Thread) Run(ctx context.Context, p *Program) (v data.Value, err error) {
+	t.ctx = ctx
+	depth := len(t.stack)
+	defer func() {
+		t.stack = t.stack[:depth]
+		if r := recover(); r != nil {
+			err = panicked(r)
+		}
+	}()
+	if err := t.Define(p); err != nil {
+		return v, err
+	}
+	f := t.enter(nil, t.top, nil)
+	v, err = p.main(f)
+	t.leave(f)
+	return v, outside(err)
+}
+
+// Define adds the functions and types of a program, which hold everywhere, also in
+// front of their definition. A type of the language cannot be defined again.
+func (t *Thread) Define(p *Program) error {
+	for _, fn := range p.functions {
+		t.functions[fn.name] = fn
+	}
+	for _, a := range p.aliases {
+		if err := t.define(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package eval_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/syntax"
+)
+
+// A row is one of eval.jsonl: an expression, and what real Puppet made of it.
+type row struct {
+	ID        string
+	Code      string
+	Settings  map[string]string
+	Error     *string
+	RubyError bool `json:"ruby_error"`
+	Line      int
+	Column    int
+	Type      string
+	String    string
+	Logs      []logged
+}
+
+type logged struct {
+	Level, Message, Source string
+	Line                   int
+}
+
+// An outcome is what an expression becomes.
+type outcome struct {
+	value data.Value
+	err   error
+	logs  []logged
+}
+
+// evaluate evaluates a program as the recorder did.
+func evaluate(code string, settings map[string]string, facts data.Value) outcome {
+	var out outcome
+	strict := map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[settings["strict"]]
+	prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{DuplicateKeys: strict})
+	for _, p := range report.Logged {
+		out.logs = append(out.logs, logged{p.Severity.String(), p.Message, "", p.Line})
+	}
+	if report.Failure != nil {
+		p := report.Failure
+		out.err = &eval.Error{Message: p.Message, Line: p.Line, Column: p.Column}
+		return out
+	}
+	t := eval.NewThread(eval.Options{
+		Strict: strict, StrictVariables: settings["strict_variables"] == "true",
+		MaxSteps: 100_000, MaxBytes: 64 << 20,
+		Log: func(e eval.LogEntry) {
+			if e.Level == "debug" {
+				return
+			}
+			l := logged{e.Level, e.Message, e.Source, e.Line}
+			if e.Source != "" {
+				l.Line = 0 // the recorder asked for no place there
+			}
+			out.logs = append(out.logs, l)
+		},
+	})
+	t.Set("facts", facts)
+	t.Set("trusted", data.OfHash(nil))
+	for _, p := range facts.Hash() {
+		t.Set(p.Key.Str(), p.Value)
+	}
+	out.value, out.err = t.Run(context.Background(), eval.Compile(prog, fn.Library()))
+	return out
+}
+
+// factsOf returns the facts of the recorder.
+func factsOf(t *testing.T) data.Value {
+	t.Helper()
+	text, err := os.ReadFile(golden.Path(t, "lang", "env", "facts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := psych.Decode(text, psych.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Value
+}
+
+// beyond returns what a source needs that is not evaluated yet, or "".
+func beyond(code string) string {
+	prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{})
+	if report.Failure != nil {
+		return "" // the syntax is that of the front end
+	}
+	needs, defined := "", map[string]bool{}
+	syntax.Walk(prog.Body, func(n syntax.Node) bool {
+		if f, ok := n.(*syntax.Function); ok {
+			defined[f.Name] = true
+		}
+		return true
+	})
+	name := func(s string) {
+		switch {
+		case strings.HasPrefix(s, "goldenmod::"):
+			needs = "a module"
+		case puppetFunctions[s] && fn.Library()[s] == nil && !defined[s]:
+			needs = "the function " + s
+		}
+	}
+	syntax.Walk(prog.Body, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Class, *syntax.Define, *syntax.NodeDefinition, *syntax.Resource, *syntax.Defaults, *syntax.Override, *syntax.Collect:
+			needs = "a catalog"
+		case *syntax.Binary:
+			if strings.ContainsAny(n.Op, "~-<") && slices.Contains([]string{"->", "~>", "<-", "<~"}, n.Op) {
+				needs = "a catalog"
+			}
+		case *syntax.TypeName:
+			switch key := strings.ToLower(n.Value); {
+			case slices.Contains([]string{"object", "typeset", "error", "deferred", "target", "annotation", "typealias"}, key):
+				needs = "types of objects"
+			case strings.HasPrefix(key, "goldenmod::"):
+				needs = "a module"
+			}
+		case *syntax.Variable:
+			if strings.HasPrefix(n.Name, "settings::") || slices.Contains([]string{"server_facts", "environment"}, n.Name) {
+				needs = "settings"
+			}
+		case *syntax.Access:
+			if v, ok := n.Left.(*syntax.Variable); ok && v.Name == "trusted" {
+				needs = "settings"
+			}
+		case *syntax.Call:
+			if f, ok := n.Functor.(*syntax.Name); ok {
+				name(f.Value)
+			}
+		case *syntax.Method:
+			name(n.Functor.Name.Value)
+		}
+		return true
+	})
+	return needs
+}
+
+// puppetFunctions are those of Puppet that this slice leaves out.
+var puppetFunctions = func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(`annotate binary_file contain create_resources defined epp eyaml_lookup_key file find_file
+		find_template generate hiera hiera_array hiera_hash hiera_include hocon_data include inline_epp inline_template json_data lookup
+		module_directory puppetdb_query realize require scanf tag tagged template yaml_data`) {
+		out[name] = true
+	}
+	return out
+}()
+
+var address = regexp.MustCompile(`:0x(?:XXXX|[0-9a-f]{16})`)
+
+// Every expression that needs neither resources nor files has the value, the type, the
+// logs or the error that real Puppet gave it.
+func TestGoldenEval(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open(golden.PathBeside(t, "../syntax", "lang", "eval.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	facts := factsOf(t)
+	taken, left, once := 0, map[string]int{}, map[string]bool{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r row
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if why := beyond(r.Code); why != "" {
+			left[why]++
+			continue
+		}
+		if unrecorded(r) {
+			left["a recorder that can write the value"]++
+			continue
+		}
+		out := evaluate(r.Code, r.Settings, facts)
+		out.logs = slices.DeleteFunc(out.logs, func(l logged) bool {
+			again := once[l.Message] // the recorder was one process
+			once[l.Message] = strings.HasSuffix(l.Message, ")") && strings.Contains(l.Message, "\n   (")
+			return again
+		})
+		if errors.Is(out.err, errors.ErrUnsupported) {
+			left["what an error calls unsupported"]++
+			continue
+		}
+		taken++
+		for _, difference := range r.differences(out) {
+			t.Errorf("%s %q:\n%s", r.ID, r.Code, difference)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows were evaluated", taken)
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		t.Logf("%d rows were left out, which need %s", left[why], why)
+	}
+	if taken < 3000 && os.Getenv("INDIRTUI_GOLDEN") == "" {
+		t.Errorf("only %d rows were evaluated", taken)
+	}
+}
+
+// unrecorded reports whether the recorder could not write the value of a row.
+func unrecorded(r row) bool {
+	return r.Error != nil &&
+		(strings.Contains(*r.Error, "attempting to serialize value") || strings.HasPrefix(*r.Error, "Initializer for class"))
+}
+
+// differences holds an outcome against a row.
+func (r row) differences(out outcome) []string {
+	var all []string
+	differ := func(what, got, want string) {
+		if got != want {
+			all = append(all, what+":\n got "+got+"\nwant "+want)
+		}
+	}
+	var failed *eval.Error
+	switch {
+	case out.err == nil && r.Error != nil:
+		differ("no error", eval.Text(out.value)+" of "+eval.TypeOf(out.value).String(), *r.Error)
+	case r.RubyError:
+	case errors.As(out.err, &failed) && r.Error == nil:
+		differ("an error", failed.Error(), r.String+" of "+r.Type)
+	case r.Error != nil:
+		differ("the error", strings.TrimSpace(failed.Message), strings.TrimSpace(*r.Error))
+		if failed.Message == *r.Error && (failed.Line != r.Line || failed.Column != r.Column) {
+			differ("the place", failed.Error(), (&eval.Error{Message: *r.Error, Line: r.Line, Column: r.Column}).Error())
+		}
+	default:
+		differ("the type", eval.TypeOf(out.value).String(), r.Type)
+		differ("the string", eval.Text(out.value), address.ReplaceAllString(r.String, ""))
+	}
+	if !slices.Equal(out.logs, r.Logs) && !r.RubyError {
+		got, _ := json.Marshal(out.logs)
+		want, _ := json.Marshal(r.Logs)
+		differ("the logs", string(got), string(want))
+	}
+	return all
+}

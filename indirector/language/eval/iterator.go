@@ -1,0 +1,225 @@
+package eval
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
+)
+
+// An Iterator is a value whose elements are made when they are asked for, as often as
+// they are asked for. Rule LANG-EV-09.
+type Iterator struct {
+	Elements iter.Seq[data.Value]
+	Element  func() types.Type // of the elements; found out when it is asked for
+	Pairs    bool              // whether it iterates over a hash
+}
+
+// String returns Puppet's form of an iterator.
+func (it *Iterator) String() string {
+	return typeOf("Iterator", it.general()).String() + "-Value"
+}
+
+// general returns the type of the elements without sizes and values.
+func (it *Iterator) general() types.Type {
+	for v := range it.Elements {
+		return types.Generalized(v)
+	}
+	return it.Element()
+}
+
+// EqualRich reports whether both are the same iterator.
+func (it *Iterator) EqualRich(o data.RichValue) bool { return it == o }
+
+// Type returns the type of the iterator.
+func (it *Iterator) Type() types.Type { return typeOf("Iterator", it.Element()) }
+
+func typeOf(name string, inner types.Type) types.Type {
+	v, err := types.Parametrize(richTypes()[name], []data.Value{types.OfType(inner)})
+	t, ok := types.AsType(v)
+	if err != nil || !ok {
+		return richTypes()[name]
+	}
+	return t
+}
+
+// maxElements is how many elements may become a list.
+const maxElements = 1 << 22
+
+// All returns all elements.
+func (it *Iterator) All() ([]data.Value, error) {
+	var out []data.Value
+	for v := range it.Elements {
+		if len(out) == maxElements {
+			return nil, Issuef("an iterator has more than %d elements", maxElements)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// Elements returns what a value iterates over: the elements of a list, the pairs of a
+// hash, the characters of a string, the numbers below a number, the instances of a type
+// that has few; and false for every other value.
+func Elements(v data.Value) (*Iterator, bool) {
+	switch v.Kind() {
+	case data.List:
+		l := v.List()
+		return &Iterator{Elements: slice(l), Element: func() types.Type { return elementType(l) }}, true
+	case data.Hash:
+		l := PairsOf(v)
+		return &Iterator{Elements: slice(l), Element: func() types.Type { return elementType(l) }, Pairs: true}, true
+	case data.String:
+		return &Iterator{Elements: characters(v.Str()), Element: always(richTypes()["String"])}, true
+	case data.Int:
+		if v.Int() < 0 {
+			return nil, false
+		}
+		return numbers(0, v.Int()-1), true
+	}
+	if it, ok := v.Rich().(*Iterator); ok {
+		return it, true
+	}
+	t, ok := types.AsType(v)
+	if !ok || !types.Instance(richTypes()["Iterable"], v) {
+		return nil, false
+	}
+	var from, to int64
+	text := t.String()
+	if _, definition, ok := strings.Cut(text, " = "); ok {
+		text = definition
+	}
+	if n, _ := fmt.Sscanf(text, "Integer[%d, %d]", &from, &to); n == 2 {
+		return numbers(from, to), true
+	}
+	all, err := types.New(MustType("Array"), []data.Value{v})
+	if err != nil {
+		return nil, false
+	}
+	return &Iterator{Elements: slice(all.List()), Element: always(t)}, true
+}
+
+func always(t types.Type) func() types.Type { return func() types.Type { return t } }
+
+func slice(l []data.Value) iter.Seq[data.Value] {
+	return func(yield func(data.Value) bool) {
+		for _, v := range l {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+func characters(s string) iter.Seq[data.Value] {
+	return func(yield func(data.Value) bool) {
+		for _, r := range s {
+			if !yield(data.OfString(string(r))) {
+				return
+			}
+		}
+	}
+}
+
+// numbers counts, both ends included.
+func numbers(from, to int64) *Iterator {
+	element := func() types.Type {
+		if from > to {
+			return MustType("Integer")
+		}
+		return MustType(fmt.Sprintf("Integer[%d, %d]", from, to))
+	}
+	return &Iterator{Element: element, Elements: func(yield func(data.Value) bool) {
+		for i := from; i <= to; i++ {
+			if !yield(data.OfInt(i)) || i == to {
+				return
+			}
+		}
+	}}
+}
+
+// elementType returns the type of the elements of a list: one of their types.
+func elementType(l []data.Value) types.Type {
+	args := make([]data.Value, len(l))
+	for i, v := range l {
+		args[i] = types.OfType(types.Infer(v))
+	}
+	if len(args) == 0 {
+		return MustType("Unit")
+	}
+	t, _ := types.AsType(oneOf(args))
+	return t
+}
+
+// TypeOf returns the type of a value in full detail.
+func TypeOf(v data.Value) types.Type {
+	if it, ok := v.Rich().(*Iterator); ok {
+		return it.Type()
+	}
+	if hasIterator(v) {
+		return typeOfParts(v)
+	}
+	return types.Infer(v)
+}
+
+func hasIterator(v data.Value) bool {
+	for _, x := range v.List() {
+		if hasIterator(x) {
+			return true
+		}
+	}
+	for _, p := range v.Hash() {
+		if hasIterator(p.Key) || hasIterator(p.Value) {
+			return true
+		}
+	}
+	_, ok := v.Rich().(*Iterator)
+	return ok
+}
+
+// typeOfParts returns the type of a list or hash from those of its elements.
+func typeOfParts(v data.Value) types.Type {
+	typed := func(v data.Value) data.Value { return types.OfType(TypeOf(v)) }
+	name, args, members := "Tuple", make([]data.Value, v.Len()), make([]data.Pair, v.Len())
+	for i, x := range v.List() {
+		args[i] = typed(x)
+	}
+	isStruct := v.Kind() == data.Hash
+	var keys, values []data.Value
+	for i, p := range v.Hash() {
+		keys, values = append(keys, typed(p.Key)), append(values, typed(p.Value))
+		members[i] = data.Pair{Key: p.Key, Value: values[i]}
+		isStruct = isStruct && p.Key.Kind() == data.String && p.Key.Len() > 0
+	}
+	switch size := data.OfInt(int64(v.Len())); {
+	case isStruct:
+		name, args = "Struct", []data.Value{data.OfHash(members)}
+	case v.Kind() == data.Hash:
+		name, args = "Hash", []data.Value{oneOf(keys), oneOf(values), size, size}
+	}
+	out, err := types.Parametrize(MustType(name), args)
+	if err != nil {
+		return MustType("Any")
+	}
+	t, _ := types.AsType(out)
+	return t
+}
+
+// oneOf returns the type that is one of several.
+func oneOf(all []data.Value) data.Value {
+	v, err := types.Parametrize(richTypes()["Variant"], all)
+	if err != nil {
+		return types.OfType(MustType("Any"))
+	}
+	return v
+}
+
+// Accepts reports whether a type has a value, also an iterator.
+func Accepts(t types.Type, v data.Value) bool {
+	if it, ok := v.Rich().(*Iterator); ok {
+		return Assignable(t, it.Type())
+	}
+	return types.Instance(t, v)
+}

@@ -1,0 +1,211 @@
+package eval
+
+import (
+	"strings"
+	"sync"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
+)
+
+// A Library has the functions that are part of the language, by their names.
+type Library map[string]*Builtin
+
+// A Builtin is a function that is part of the language. It calls the first of its ways
+// that takes the arguments. Rule LANG-FN-01.
+type Builtin struct {
+	Name string
+	Ways []Way
+	// Old marks a function of Puppet's older kind: it is given texts for undef and for
+	// rich values, and checks arguments by itself.
+	Old bool
+	// Types finds the types that signatures name beyond those of the language. It may be
+	// nil.
+	Types types.Lookup
+
+	compiled sync.Once
+}
+
+// A Way is one of the signatures of a function, and what it does then.
+type Way struct {
+	Params string // see [ParseSignature]
+	Do     func(c *Invocation) (data.Value, error)
+	// Refusal marks arguments that the function knows and refuses in words of its own,
+	// which Do returns. Messages do not name it among the signatures.
+	Refusal bool
+
+	signature Signature
+}
+
+// An Invocation is what a function is called with.
+type Invocation struct {
+	Args  []data.Value
+	Block *Lambda // nil if there is none
+
+	frame *frame
+	site  site
+}
+
+// compile reads the signatures when they are needed first.
+func (b *Builtin) compile() {
+	b.compiled.Do(func() {
+		for i := range b.Ways {
+			b.Ways[i].signature = ParseSignature(b.Ways[i].Params, b.Types)
+		}
+	})
+}
+
+func (b *Builtin) call(c *Invocation) (data.Value, error) {
+	b.compile()
+	if b.Old {
+		args := make([]data.Value, len(c.Args))
+		for i, v := range c.Args {
+			if kindOf(v) == isIterator {
+				return data.Value{}, Errorf("Use of an Iterator is not supported here")
+			}
+			args[i] = toOld(v)
+		}
+		c.Args = args
+	}
+	for i := range b.Ways {
+		if w := &b.Ways[i]; w.signature.takes(c.Args, c.Block) {
+			v, err := w.Do(c)
+			if err == nil {
+				err = c.frame.thread.bounded(v)
+			}
+			return v, err
+		}
+	}
+	var signatures []*Signature
+	for i := range b.Ways {
+		if !b.Ways[i].Refusal {
+			signatures = append(signatures, &b.Ways[i].signature)
+		}
+	}
+	return data.Value{}, Errorf("%s", rejection("'"+b.Name+"'", signatures, c.Args, c.Block))
+}
+
+// toOld returns a value as functions of the older kind are given it: undef only by itself
+// as a text, not within lists and hashes.
+func toOld(v data.Value) data.Value {
+	if v.IsNil() {
+		return data.OfString("")
+	}
+	return toOldPart(v)
+}
+
+func toOldPart(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = toOldPart(x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		b := NewHash(v.Len())
+		for _, p := range v.Hash() {
+			b.Put(toOldPart(p.Key), toOldPart(p.Value))
+		}
+		return b.Value()
+	case data.Rich:
+		if k := kindOf(v); k != isSensitive && k != isType && k != isIterator {
+			return data.OfString(v.Text())
+		}
+	}
+	return v
+}
+
+// Arg returns an argument, or undef if there are fewer.
+func (c *Invocation) Arg(i int) data.Value {
+	if i < len(c.Args) {
+		return c.Args[i]
+	}
+	return data.Value{}
+}
+
+// Step counts a turn of a loop. The error ends the evaluation.
+func (c *Invocation) Step() error { return c.frame.thread.step() }
+
+// Spend counts bytes of values that are made. The error ends the evaluation.
+func (c *Invocation) Spend(bytes int) error { return c.frame.thread.spend(bytes) }
+
+// Made counts a list or hash that is made with all that is in it. The error ends the
+// evaluation.
+func (c *Invocation) Made(v data.Value) error { return c.frame.thread.charge(v) }
+
+// Text returns the form that a value has within a string, and counts it.
+func (c *Invocation) Text(v data.Value) (string, error) { return c.frame.thread.text(v) }
+
+// Place returns where the call stands.
+func (c *Invocation) Place() (file string, line int) {
+	line, _ = c.site.position(c.site.node)
+	return c.site.source.File, line
+}
+
+// Log logs a message at one of Puppet's levels, by the scope that calls. Rule LANG-FN-03.
+func (c *Invocation) Log(level, message string) {
+	file, line := c.Place()
+	c.frame.thread.log(LogEntry{Level: level, Message: message, Source: "Scope(" + c.frame.scope.label + ")", File: file, Line: line})
+}
+
+// WarnOnce logs a warning whose place is part of the text, once for each text. Without a
+// place it is what Puppet writes about none. Rule LANG-ERR-07.
+func (c *Invocation) WarnOnce(message string, placed bool) {
+	t := c.frame.thread
+	if t.logged[message] {
+		return
+	}
+	t.logged[message] = true
+	place := "(file & line not available)"
+	if placed {
+		file, line := c.Place()
+		if file == "" {
+			file = "unknown"
+		}
+		p := syntax.Problem{Message: "", File: file, Line: line}
+		place = strings.TrimSpace(p.Error())
+	}
+	t.log(LogEntry{Level: "warning", Message: message + "\n   " + place})
+}
+
+// Variable returns a variable as the place of the call sees it.
+func (c *Invocation) Variable(name string) (data.Value, bool) { return c.frame.lookup(name) }
+
+// Call calls a function by its name. It is false if there is none.
+func (c *Invocation) Call(name string, args []data.Value, library Library) (v data.Value, known bool, err error) {
+	name = strings.TrimPrefix(name, "::")
+	if b, ok := library[name]; ok {
+		v, err = b.call(&Invocation{args, c.Block, c.frame, c.site})
+		return v, true, err
+	}
+	fn, err := c.frame.thread.function(name)
+	if err != nil || fn == nil {
+		return v, fn != nil, err
+	}
+	v, err = c.site.callFunction(c.frame, fn, args, c.Block)
+	return v, true, err
+}
+
+// Jump ends lambdas, functions or iterations with a value: next, return or break.
+func (c *Invocation) Jump(name string, v data.Value) error {
+	file, line := c.Place()
+	for kind, n := range jumpNames {
+		if n == name {
+			return &jump{jumpKind(kind), v, file, line}
+		}
+	}
+	panic("eval: no jump is named " + name)
+}
+
+// TypeNamed returns the type of a text, which may name those of programs.
+func (c *Invocation) TypeNamed(text string) (types.Type, error) {
+	return types.Parse(text, func(name string) types.Type {
+		t, err := c.frame.thread.named(name)
+		if err != nil {
+			return nil
+		}
+		return t
+	})
+}

@@ -1,0 +1,185 @@
+package eval_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+)
+
+// An answer is what real Puppet makes of a program.
+type answer struct {
+	Code   string `json:"code"`
+	String string `json:"string,omitempty"`
+	Type   string `json:"type,omitempty"`
+	Error  string `json:"error,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Ruby   string `json:"ruby,omitempty"` // Puppet failed inside
+}
+
+// outcome returns what is compared.
+func (a answer) outcome() string {
+	if a.Error != "" {
+		return fmt.Sprintf("the error %s at %d:%d", a.Error, a.Line, a.Column)
+	}
+	return a.String + " of " + a.Type
+}
+
+// compare holds our outcome against the answer of real Puppet, and reports whether they
+// can be compared. The difference is "" if there is none.
+func compare(want answer) (difference string, compared bool) {
+	out := evaluate(want.Code, nil, data.OfHash(nil))
+	if errors.Is(out.err, errors.ErrUnsupported) || want.Ruby != "" || strings.Contains(want.Error, "bignum too big") || strings.Contains(want.Error, ":0x0000") {
+		return "", false
+	}
+	if strings.Contains(want.Error, "Iterator[") && strings.Contains(want.Error, ", got Hash[") {
+		return "", false // the type system does not know iterators within others
+	}
+	if want.Error != "" && isRuby(want.Error) {
+		if out.err == nil && !strings.Contains(want.Error, "undefined method") {
+			return want.Code + "\n got " + eval.Text(out.value) + "\nwant the error " + want.Error, true
+		}
+		return "", false
+	}
+	got := answer{Code: want.Code}
+	var failed *eval.Error
+	if errors.As(out.err, &failed) {
+		got.Error, got.Line, got.Column = strings.TrimSpace(failed.Message), failed.Line, failed.Column
+	} else {
+		got.String, got.Type = eval.Text(out.value), eval.TypeOf(out.value).String()
+	}
+	want.String, want.Error = address.ReplaceAllString(want.String, ""), strings.TrimSpace(want.Error)
+	if got != want {
+		return fmt.Sprintf("%s\n got %s\nwant %s", want.Code, got.outcome(), want.outcome()), true
+	}
+	return "", true
+}
+
+// isRuby reports whether the words of an error are Ruby's, which are free.
+func isRuby(text string) bool {
+	for _, words := range []string{"undefined method", "no implicit conversion", "malformed format", "invalid value for", "can't convert", "wrong number of arguments", "comparison of", "bad URI", "bad component", "invalid character", "numbered(", "unnumbered(", "invalid radix", "out of char range", "flag after", "width given twice", "precision given twice", "FloatDomainError", "too big"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// Programs about which we once differed from real Puppet, and its answers.
+// testdata/puppet.rb recorded them.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	for _, row := range recorded(t) {
+		switch difference, compared := compare(row); {
+		case difference != "":
+			t.Error(difference)
+		case !compared:
+			t.Errorf("%s is not evaluated", row.Code)
+		}
+	}
+}
+
+// The recordings are what the Puppet that is installed answers.
+func TestRecordedAgain(t *testing.T) {
+	t.Parallel()
+	rows := recorded(t)
+	for i, a := range askPuppet(t, rows) {
+		if a != rows[i] {
+			t.Errorf("recorded %+v, now %+v", rows[i], a)
+		}
+	}
+}
+
+// Random programs mean what they mean to real Puppet. INDIRTUI_EVAL is how many there
+// are, INDIRTUI_EVAL_SEED which.
+func TestRandom(t *testing.T) {
+	t.Parallel()
+	count, seed := 300, uint64(1)
+	if s := os.Getenv("INDIRTUI_EVAL"); s != "" {
+		count, _ = strconv.Atoi(s)
+	}
+	if s := os.Getenv("INDIRTUI_EVAL_SEED"); s != "" {
+		seed, _ = strconv.ParseUint(s, 10, 64)
+	}
+	g := generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+	questions := make([]answer, count)
+	for i := range questions {
+		questions[i].Code = g.program()
+	}
+	compared := 0
+	for _, a := range askPuppet(t, questions) {
+		difference, ok := compare(a)
+		if ok {
+			compared++
+		}
+		if difference != "" {
+			t.Error(difference)
+		}
+	}
+	t.Logf("%d of %d programs were compared; INDIRTUI_EVAL_SEED=%d has them again", compared, count, seed)
+}
+
+func recorded(t *testing.T) []answer {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "recorded.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return decode(t, f)
+}
+
+func decode(t *testing.T, r io.Reader) []answer {
+	t.Helper()
+	var out []answer
+	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
+	for {
+		var a answer
+		if err := dec.Decode(&a); err == io.EOF {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, a)
+	}
+}
+
+// askPuppet returns what real Puppet makes of programs.
+func askPuppet(t *testing.T, questions []answer) []answer {
+	t.Helper()
+	for _, program := range []string{"ruby", "puppet"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb")
+	var stderr, in strings.Builder
+	enc := json.NewEncoder(&in)
+	for _, q := range questions {
+		if err := enc.Encode(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Stdin, cmd.Stderr = strings.NewReader(in.String()), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("ruby testdata/puppet.rb: %v\n%s", err, stderr.String())
+	}
+	answers := decode(t, strings.NewReader(string(out)))
+	if len(answers) != len(questions) {
+		t.Fatalf("%d answers to %d questions\n%s", len(answers), len(questions), stderr.String())
+	}
+	return answers
+}

@@ -1,0 +1,357 @@
+package eval
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
+)
+
+// A Param is a parameter of a function.
+type Param struct {
+	Name string
+	Type types.Type // nil means any
+}
+
+// many is the number of arguments of a function that takes any number.
+const many = -1
+
+// counts are a span of numbers; most is many if there is no end.
+type counts struct{ least, most int }
+
+func (c counts) has(n int) bool { return n >= c.least && (n <= c.most || c.most == many) }
+
+func (c counts) hull(o counts) counts {
+	out := counts{min(c.least, o.least), max(c.most, o.most)}
+	if c.most == many || o.most == many {
+		out.most = many
+	}
+	return out
+}
+
+// phrase is the span in messages: "at least 1". Zero has its own word.
+func (c counts) phrase(zero string) string {
+	switch {
+	case c.most == 0:
+		return zero
+	case c.least == c.most:
+		return strconv.Itoa(c.least)
+	case c.least == 0 && c.most == many:
+		return "unlimited"
+	case c.least == 0:
+		return "at most " + strconv.Itoa(c.most)
+	case c.most == many:
+		return "at least " + strconv.Itoa(c.least)
+	}
+	return "between " + strconv.Itoa(c.least) + " and " + strconv.Itoa(c.most)
+}
+
+// A Signature is what a function takes. The last parameter takes all arguments that are
+// left, if the function takes any number.
+type Signature struct {
+	params []Param
+	sizes  counts
+	block  *blockParam // nil if no lambda is taken
+}
+
+// A blockParam is the lambda that a function takes.
+type blockParam struct {
+	text     string // its type, as messages show it
+	name     string
+	sizes    counts // of what it is called with
+	any      bool   // whether it may take anything
+	optional bool
+}
+
+// ParseSignature reads parameters of the form "Integer radix; Any args*; Callable[1, 2]
+// &block?". Behind a name ? means that the argument may be left out, * that there may be
+// any number, + that there is one at least. A lambda has & before its name.
+func ParseSignature(params string, lookup types.Lookup) Signature {
+	var s Signature
+	for param := range strings.SplitSeq(params, ";") {
+		param = strings.TrimSpace(param)
+		if param == "" {
+			continue
+		}
+		at := strings.LastIndexByte(param, ' ')
+		text, name := param[:at], param[at+1:]
+		bare := strings.TrimRight(name, "?*+")
+		if block, ok := strings.CutPrefix(bare, "&"); ok {
+			s.block = parseBlock(text, block, name != bare)
+			continue
+		}
+		s.params = append(s.params, Param{bare, mustType(text, lookup)})
+		switch strings.TrimPrefix(name, bare) {
+		case "":
+			s.sizes = counts{s.sizes.least + 1, s.sizes.most + 1}
+		case "?":
+			s.sizes.most++
+		case "*":
+			s.sizes.most = many
+		case "+":
+			s.sizes = counts{s.sizes.least + 1, many}
+		}
+	}
+	return s
+}
+
+func parseBlock(text, name string, optional bool) *blockParam {
+	b := &blockParam{text: text, name: name, optional: optional, sizes: counts{0, many}}
+	list, ok := strings.CutPrefix(text, "Callable[")
+	if b.any = !ok; b.any {
+		return b
+	}
+	parts := strings.Split(strings.TrimSuffix(list, "]"), ", ")
+	least, err := strconv.Atoi(parts[0])
+	if err != nil { // types, one for each argument
+		b.sizes = counts{len(parts), len(parts)}
+		return b
+	}
+	b.sizes.least = least
+	if most, err := strconv.Atoi(parts[len(parts)-1]); err == nil && len(parts) == 2 {
+		b.sizes.most = most
+	}
+	return b
+}
+
+// at returns the parameter that takes an argument.
+func (s *Signature) at(i int) Param { return s.params[min(i, len(s.params)-1)] }
+
+// takes reports whether a function accepts arguments and a lambda.
+func (s *Signature) takes(args []data.Value, block *Lambda) bool {
+	return s.sizes.has(len(args)) && s.wrong(args) < 0 && s.blockProblem(block) == nil
+}
+
+// wrong returns the first argument that a parameter does not take, or -1.
+func (s *Signature) wrong(args []data.Value) int {
+	for i, v := range args {
+		if t := s.at(i).Type; t != nil && !Accepts(t, v) {
+			return i
+		}
+	}
+	return -1
+}
+
+// String returns the parameters as messages show them.
+func (s *Signature) String() string {
+	var out []string
+	for i, p := range s.params {
+		text, mark := "Any", ""
+		if p.Type != nil {
+			text = p.Type.String()
+		}
+		switch {
+		case s.sizes.most == many && i == len(s.params)-1 && s.sizes.least == len(s.params):
+			mark = "+"
+		case s.sizes.most == many && i == len(s.params)-1:
+			mark = "*"
+		case i >= s.sizes.least:
+			mark = "?"
+			if inner, ok := strings.CutPrefix(text, "Optional["); ok {
+				text = strings.TrimSuffix(inner, "]")
+			}
+		}
+		out = append(out, text+" "+p.Name+mark)
+	}
+	if b := s.block; b != nil {
+		mark := ""
+		if b.optional {
+			mark = "?"
+		}
+		out = append(out, b.text+" "+b.name+mark)
+	}
+	return strings.Join(out, ", ")
+}
+
+// A problemKind is why a signature takes no arguments. Their order is that in which
+// problems of several signatures are looked at to make one of them.
+type problemKind uint8
+
+const (
+	wrongCount problemKind = iota
+	missingBlock
+	unexpectedBlock
+	wrongType
+)
+
+// A problem is one reason.
+type problem struct {
+	kind          problemKind
+	at            string // "", " parameter 'x'", " block"
+	expected, got counts
+	accepts       types.Type // of a wrong type
+	value         data.Value
+}
+
+// String returns the text, which begins with a blank, unless there are several lines.
+func (p *problem) String() string {
+	switch p.kind {
+	case wrongCount:
+		plural := "s"
+		if e := p.expected; e.least == 1 && (e.most == 1 || e.most == many) || e.least == 0 && e.most == 1 {
+			plural = ""
+		}
+		return p.at + " expects " + p.expected.phrase("no") + " argument" + plural + ", got " + p.got.phrase("none")
+	case missingBlock:
+		return p.at + " expects a block"
+	case unexpectedBlock:
+		return p.at + " does not expect a block"
+	}
+	return strings.Join(p.lines(), "\n ")
+}
+
+// lines returns what is wrong, a line for each reason, with a blank before it.
+func (p *problem) lines() []string {
+	if p.kind != wrongType {
+		return []string{p.String()}
+	}
+	all := strings.Split(Mismatch(strings.TrimPrefix(p.at, " "), p.accepts, p.value), "\n ")
+	for i, line := range all {
+		all[i] = " " + strings.TrimSpace(line)
+	}
+	return all
+}
+
+// alone returns the one line that stands for a problem: the only one, or the only one
+// about a type. Else it is false. Rule LANG-TYPE-31.
+func (p *problem) alone() (string, bool) {
+	all := p.lines()
+	if len(all) == 1 {
+		return all[0], true
+	}
+	var ofTypes []string
+	for _, line := range all {
+		if !strings.Contains(line, " expects a value for key ") && !strings.Contains(line, " unrecognized key ") && !strings.Contains(line, " expects size to be ") {
+			ofTypes = append(ofTypes, line)
+		}
+	}
+	if len(ofTypes) != 1 {
+		return "", false
+	}
+	return ofTypes[0], true
+}
+
+// Mismatch is types.Mismatch that knows iterators.
+func Mismatch(subject string, t types.Type, v data.Value) string {
+	it, ok := v.Rich().(*Iterator)
+	if !ok {
+		return types.Mismatch(subject, t, v)
+	}
+	element, _, _ := strings.Cut(it.Element().String(), "[")
+	// The words are those about another value that is of no other type.
+	text := types.Mismatch(subject, t, types.OfDefault())
+	return strings.TrimSuffix(text, "Default") + "Iterator[" + element + "]"
+}
+
+// argumentProblem returns what is wrong with arguments: with their number, or with the
+// first that is.
+func (s *Signature) argumentProblem(args []data.Value) *problem {
+	if !s.sizes.has(len(args)) {
+		return &problem{kind: wrongCount, expected: s.sizes, got: counts{len(args), len(args)}}
+	}
+	for i, v := range args { // Puppet describes types of arguments, also where values decided
+		if p := s.at(i); p.Type != nil && !Assignable(p.Type, TypeOf(v)) {
+			return &problem{kind: wrongType, at: " parameter '" + p.Name + "'", accepts: p.Type, value: v}
+		}
+	}
+	return nil
+}
+
+func (s *Signature) blockProblem(block *Lambda) *problem {
+	switch {
+	case block == nil && (s.block == nil || s.block.optional):
+		return nil
+	case block == nil:
+		return &problem{kind: missingBlock}
+	case s.block == nil:
+		return &problem{kind: unexpectedBlock}
+	}
+	got := block.sizes()
+	if s.block.any || got.has(s.block.sizes.least) && got.has(s.block.sizes.most) {
+		return nil
+	}
+	return &problem{kind: wrongCount, at: " block", expected: s.block.sizes, got: got}
+}
+
+// rejection describes why none of the signatures of a function takes arguments and a
+// lambda. The subject is the function, in quotes, or the word block. Rule LANG-TYPE-31.
+func rejection(subject string, signatures []*Signature, args []data.Value, block *Lambda) string {
+	problems := make([]*problem, len(signatures))
+	blocks := make([]*problem, len(signatures))
+	for i, s := range signatures {
+		problems[i], blocks[i] = s.argumentProblem(args), s.blockProblem(block)
+	}
+	if slices.Contains(problems, nil) { // otherwise lambdas are not looked at
+		switch {
+		case !slices.Contains(blocks, nil):
+			problems = blocks
+		default:
+			for i, p := range problems {
+				if p == nil {
+					problems[i] = blocks[i]
+				}
+			}
+		}
+	}
+	if one := merged(problems); one != nil {
+		if text, ok := one.alone(); ok {
+			return subject + text
+		}
+	}
+	begin, indent := "The function "+subject+" was called with arguments it does not accept. It expects one of:\n  ", "  "
+	if len(signatures) == 1 {
+		begin, indent = subject+" expects ", ""
+	}
+	var lines []string
+	for i, s := range signatures {
+		lines = append(lines, indent+"("+s.String()+")")
+		if problems[i] != nil {
+			for _, text := range problems[i].lines() {
+				lines = append(lines, indent+"  rejected:"+text)
+			}
+		}
+	}
+	return begin + strings.TrimPrefix(strings.Join(lines, "\n"), indent)
+}
+
+// merged returns the one problem that all of them are, or nil.
+func merged(problems []*problem) *problem {
+	var all []*problem
+	for _, p := range problems {
+		if p != nil {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	out := *all[0]
+	if len(all) == 1 {
+		return &out
+	}
+	if len(all) < len(problems) {
+		return nil
+	}
+	for _, p := range all[1:] {
+		if p.kind != out.kind || p.at != out.at {
+			return nil
+		}
+		out.expected = out.expected.hull(p.expected)
+		if p.kind == wrongType {
+			out.accepts = either(out.accepts, p.accepts)
+		}
+	}
+	return &out
+}
+
+// either returns the type that accepts what one of two does.
+func either(a, b types.Type) types.Type {
+	v, err := types.Parametrize(richTypes()["Variant"], []data.Value{types.OfType(a), types.OfType(b)})
+	if err != nil {
+		return a
+	}
+	t, _ := types.AsType(v)
+	return t
+}

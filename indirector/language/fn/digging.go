@@ -1,0 +1,124 @@
+package fn
+
+import (
+	"regexp"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
+)
+
+// digging are functions that follow a path into a value.
+func digging() map[string][]eval.Way {
+	return map[string][]eval.Way{
+		"dig": {way("Optional[Collection] data; Any arg*", func(c *eval.Invocation) (data.Value, error) { return dig(c.Args[0], c.Args[1:]) })},
+		"get": {way("Any value; String dotted_string; Any default_value?; Callable[1, 1] &block?", func(c *eval.Invocation) (data.Value, error) {
+			return get(c, c.Args[0], c.Args[1].Str(), c.Arg(2))
+		})},
+		"getvar": {
+			way(`Pattern[/\A(?:::)?(?:[a-z]\w*::)*[a-z_]\w*(?:\.|\Z)/] get_string; Any default_value?; Callable[1, 1] &block?`, getvar),
+			{Params: "String get_string; Any default_value?; Callable &block?", Refusal: true, Do: func(*eval.Invocation) (data.Value, error) {
+				return undef, eval.Errorf("'getvar' The given string does not start with a valid variable name")
+			}},
+		},
+	}
+}
+
+// A pathError is a path that leads into what has no elements.
+type pathError struct{ text, code string }
+
+func (e *pathError) Error() string { return e.text }
+
+func dig(v data.Value, path []data.Value) (data.Value, error) {
+	for i, key := range path {
+		if v.IsNil() || key.IsNil() {
+			return undef, nil
+		}
+		if v.Kind() != data.List && v.Kind() != data.Hash {
+			return undef, &pathError{"The given data does not contain a Collection at " + data.OfList(path[:i]).Inspect() + ", got '" + types.Reduced(v).String() + "'", "EXPECTED_COLLECTION"}
+		}
+		if v.Kind() == data.Hash {
+			v, _ = eval.Lookup(v, key)
+			continue
+		}
+		if key.Kind() != data.Int {
+			return undef, &pathError{"The given data requires an Integer index at " + data.OfList(path[:i+1]).Inspect() + ", got '" + types.Reduced(key).String() + "'", "EXPECTED_INTEGER_INDEX"}
+		}
+		at, l := key.Int(), v.List()
+		if at < 0 {
+			at += int64(len(l))
+		}
+		if v = undef; at >= 0 && at < int64(len(l)) {
+			v = l[at]
+		}
+	}
+	return v, nil
+}
+
+func get(c *eval.Invocation, v data.Value, navigation string, usual data.Value) (data.Value, error) {
+	if v.IsNil() {
+		return usual, nil
+	}
+	if navigation == "" {
+		return v, nil
+	}
+	path, ok := segments(navigation)
+	if !ok {
+		return undef, eval.Errorf("Syntax error in dotted-navigation string")
+	}
+	if data := eval.MustType("Optional[Collection]"); !types.Instance(data, v) {
+		return undef, eval.Errorf("%s", eval.Mismatch("'dig' parameter 'data'", data, v))
+	}
+	found, err := dig(v, path)
+	if _, ok := err.(*pathError); ok && c.Block != nil {
+		return undef, eval.Unsupported("errors as values")
+	}
+	if found.IsNil() {
+		found = usual
+	}
+	return found, err
+}
+
+// segment is a part of a path: in quotes, or up to the next point.
+var segment = regexp.MustCompile(`^(?:"([^"]+)"|'([^']+)'|([^.'"]+))(\.|$)`)
+
+// segments reads a path with points, where digits are numbers unless they are in quotes.
+func segments(s string) ([]data.Value, bool) {
+	var out []data.Value
+	for more := true; more; {
+		m := segment.FindStringSubmatch(s)
+		if m == nil {
+			return nil, false
+		}
+		word := m[1] + m[2]
+		v := data.OfString(word)
+		if word == "" {
+			v = data.OfString(m[3])
+			if number, ok := eval.ToNumber(m[3]); ok && number.Kind() == data.Int && strings.Trim(m[3], "0123456789-") == "" {
+				v = number
+			}
+		}
+		out = append(out, v)
+		s, more = s[len(m[0]):], m[4] == "."
+	}
+	return out, true
+}
+
+var variablePath = regexp.MustCompile(`^((?:::)?(?:\w+::)*\w+)(?s:(.*))$`)
+
+func getvar(c *eval.Invocation) (data.Value, error) {
+	m := variablePath.FindStringSubmatch(c.Args[0].Str())
+	if m == nil {
+		return undef, eval.Errorf("'getvar' The given string does not start with a valid variable name")
+	}
+	navigation := strings.TrimPrefix(m[2], ".")
+	if m[2] != "" && m[2][0] != '.' {
+		return undef, eval.Errorf("First character after var name in get string must be a '.' - got %s", m[2][:1])
+	}
+	v, ok := c.Variable(m[1])
+	if !ok {
+		return c.Arg(1), nil
+	}
+	return get(c, v, navigation, c.Arg(1))
+}

@@ -1,0 +1,74 @@
+// Package fn has the functions that Puppet brings along, as far as they need neither a
+// catalog nor files.
+//
+// Each file is a group of functions: a table of their signatures, as messages show them,
+// and what they do. [Library] has all of them. Functions see values only; what they
+// need of an evaluation is in [eval.Invocation].
+package fn
+
+import (
+	"sync"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
+)
+
+// library is made when it is asked for first: functions call others by their names.
+var library struct {
+	sync.Once
+	all eval.Library
+}
+
+// Library returns the functions by their names. It is the same for all callers, who must
+// not change it.
+func Library() eval.Library {
+	library.Do(func() {
+		library.all = eval.Library{}
+		for _, group := range []map[string][]eval.Way{
+			iteration(), blocks(), control(), logging(), typing(), numbers(), texts(), matching(), collections(), digging(), comparing(), timing(),
+		} {
+			for name, ways := range group {
+				library.all[name] = &eval.Builtin{Name: name, Ways: ways, Types: localTypes}
+			}
+		}
+		for name, do := range older() {
+			library.all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{{Params: "Any args*", Do: do}}, Old: true}
+		}
+	})
+	return library.all
+}
+
+// A do is what a function does.
+type do = func(c *eval.Invocation) (data.Value, error)
+
+// way is a short form for tables.
+func way(params string, f do) eval.Way { return eval.Way{Params: params, Do: f} }
+
+var undef data.Value
+
+// local are types that signatures name, and messages show.
+var local = map[string]struct{ name, definition string }{
+	"stringdata":  {"StringData", "Variant[String, Numeric, Array[StringData], Hash[StringData, StringData]]"},
+	"optionstype": {"OptionsType", treeOptions},
+}
+
+// localTypes is a lookup of local types.
+func localTypes(name string) types.Type {
+	def, ok := local[name]
+	if !ok {
+		return nil
+	}
+	t, err := types.NewAlias(def.name, func(self types.Type) (types.Type, error) {
+		return types.Parse(def.definition, func(other string) types.Type {
+			if other == name {
+				return self
+			}
+			return localTypes(other)
+		})
+	})
+	if err != nil {
+		panic("fn: type " + def.name + ": " + err.Error())
+	}
+	return t
+}

@@ -1,0 +1,159 @@
+package fn
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+)
+
+// texts are functions of strings; most take lists of them, too.
+func texts() map[string][]eval.Way {
+	out := map[string][]eval.Way{
+		"length": {
+			way("Collection arg", size), way("String arg", size), way("Binary arg", size),
+		},
+		"size": {way("Variant[Collection, String, Binary] arg", size)},
+		"empty": {
+			way("Collection coll", empty), way("Sensitive[String] str", empty), way("String str", empty),
+			way("Numeric num", func(c *eval.Invocation) (data.Value, error) {
+				c.WarnOnce("Calling function empty() with Numeric value is deprecated.", true)
+				return data.OfBool(false), nil
+			}),
+			way("Binary bin", empty), way("Undef x", func(*eval.Invocation) (data.Value, error) { return data.OfBool(true), nil }),
+		},
+		"join": {way("Array arg; String delimiter?", join)},
+	}
+	for name, change := range map[string]func(string) string{
+		"capitalize": capitalize, "camelcase": camelcase, "chomp": chomp, "chop": chop,
+		"strip":  func(s string) string { return strings.Trim(s, blanks) },
+		"lstrip": func(s string) string { return strings.TrimLeft(s, blanks) },
+		"rstrip": func(s string) string { return strings.TrimRight(s, blanks) },
+	} {
+		out[name] = eachText(change)
+	}
+	for name, change := range map[string]func(string) string{"upcase": strings.ToUpper, "downcase": strings.ToLower} {
+		deep := func(c *eval.Invocation) (data.Value, error) { return deepText(c.Args[0], change), nil }
+		out[name] = []eval.Way{way("Numeric arg", deep), way("String arg", deep), way("Array[StringData] arg", deep), way("Hash[StringData, StringData] arg", deep)}
+	}
+	return out
+}
+
+// blanks are what Ruby strips.
+const blanks = "\x00\t\n\v\f\r "
+
+// eachText returns the ways of a function that changes a string, or each of several.
+func eachText(change func(string) string) []eval.Way {
+	one := func(v data.Value) data.Value {
+		if v.Kind() == data.String {
+			return data.OfString(change(v.Str()))
+		}
+		return v
+	}
+	single := func(c *eval.Invocation) (data.Value, error) { return one(c.Args[0]), nil }
+	return []eval.Way{
+		way("Numeric arg", single),
+		way("String arg", single),
+		way("Iterable[Variant[String, Numeric]] arg", func(c *eval.Invocation) (data.Value, error) {
+			it, _ := eval.Elements(c.Args[0])
+			var out []data.Value
+			for v := range it.Elements {
+				if err := c.Step(); err != nil {
+					return undef, err
+				}
+				out = append(out, one(v))
+			}
+			return data.OfList(out), nil
+		}),
+	}
+}
+
+// deepText changes the strings within a value, also the keys of hashes.
+func deepText(v data.Value, change func(string) string) data.Value {
+	switch v.Kind() {
+	case data.String:
+		return data.OfString(change(v.Str()))
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = deepText(x, change)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		h := eval.NewHash(v.Len())
+		for _, p := range v.Hash() {
+			h.Put(deepText(p.Key, change), deepText(p.Value, change))
+		}
+		return h.Value()
+	}
+	return v
+}
+
+func capitalize(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToTitle(r)) + strings.ToLower(s[size:])
+}
+
+func camelcase(s string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(s, "_") {
+		b.WriteString(capitalize(word))
+	}
+	return b.String()
+}
+
+// chomp drops one line ending.
+func chomp(s string) string {
+	for _, end := range []string{"\r\n", "\n", "\r"} {
+		if rest, ok := strings.CutSuffix(s, end); ok {
+			return rest
+		}
+	}
+	return s
+}
+
+// chop drops one character, or a line ending of two.
+func chop(s string) string {
+	if rest, ok := strings.CutSuffix(s, "\r\n"); ok {
+		return rest
+	}
+	_, size := utf8.DecodeLastRuneInString(s)
+	return s[:len(s)-size]
+}
+
+func sizeOf(v data.Value) int {
+	switch v.Kind() {
+	case data.String:
+		return utf8.RuneCountInString(v.Str())
+	case data.Rich:
+		return len(eval.Bytes(v))
+	}
+	return v.Len()
+}
+
+func size(c *eval.Invocation) (data.Value, error) { return data.OfInt(int64(sizeOf(c.Args[0]))), nil }
+
+func empty(c *eval.Invocation) (data.Value, error) {
+	v, _ := eval.Unwrap(c.Args[0])
+	return data.OfBool(sizeOf(v) == 0), nil
+}
+
+func join(c *eval.Invocation) (data.Value, error) {
+	var b strings.Builder
+	for i, v := range eval.Flatten(c.Args[0].List()) {
+		if i > 0 {
+			b.WriteString(c.Arg(1).Str())
+		}
+		from := b.Len()
+		b.WriteString(v.Text())
+		if err := c.Spend(b.Len() - from + c.Arg(1).Len()); err != nil {
+			return undef, err
+		}
+	}
+	return data.OfString(b.String()), nil
+}
