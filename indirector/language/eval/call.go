@@ -84,7 +84,7 @@ func (s site) callBuiltin(f *frame, b *Builtin, args []data.Value, block *Lambda
 }
 
 func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda) (data.Value, error) {
-	fn, err := f.thread.function(name)
+	fn, err := f.thread.function(name, s.source.File)
 	if err != nil {
 		return data.Value{}, err
 	}
@@ -92,26 +92,6 @@ func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda
 		return data.Value{}, Issuef("Unknown function: '%s'.", name)
 	}
 	return s.callFunction(f, fn, args, block)
-}
-
-// function returns a function that programs define, or nil.
-func (t *Thread) function(name string) (*function, error) {
-	fn, ok := t.functions[name]
-	if ok || t.opts.Load == nil {
-		return fn, nil
-	}
-	p, err := t.opts.Load(FunctionKind, name)
-	if err != nil {
-		return nil, err
-	}
-	if p != nil {
-		if err := t.Define(p); err != nil {
-			return nil, err
-		}
-	}
-	fn = t.functions[name]
-	t.functions[name] = fn // also that there is none
-	return fn, nil
 }
 
 // A callable is what functions and lambdas have in common.
@@ -135,10 +115,11 @@ type parameter struct {
 	usual code   // nil if there is no default
 }
 
-// A function is one that a program defines. Rule LANG-EV-08.
+// A function is one that a program defines, or what stands for it. Rule LANG-EV-08.
 type function struct {
 	callable
-	name string
+	name    string
+	builtin *Builtin // a function of a module that is part of this program; or nil
 }
 
 // function compiles a definition, whose body sees nothing around it.
@@ -256,6 +237,9 @@ func (c *callable) rest(args []data.Value, from int) data.Value {
 
 // callFunction calls a function of a program.
 func (s site) callFunction(f *frame, fn *function, args []data.Value, block *Lambda) (data.Value, error) {
+	if fn.builtin != nil {
+		return s.callBuiltin(f, fn.builtin, args, block)
+	}
 	t := f.thread
 	if block != nil {
 		return data.Value{}, Errorf("%s does not expect a block", fn.subject)

@@ -43,9 +43,9 @@ type Options struct {
 	StrictVariables bool
 	// Log takes messages, in their order. If nil, they are dropped.
 	Log func(LogEntry)
-	// Load returns what a name means beyond the programs that are run, and nil if it
-	// means nothing. If nil, there is no more. Its errors are in Puppet's words.
-	Load func(kind Kind, name string) (*Program, error)
+	// Load finds what a name means beyond the programs that are run; see [Found]. If nil,
+	// there is no more.
+	Load func(kind Kind, name, from string) (Found, error)
 
 	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, and 512 MiB
 	// of values. Rule LANG-EV-10.
@@ -54,21 +54,15 @@ type Options struct {
 	MaxBytes int64
 }
 
-// A Kind is what a definition defines.
-type Kind uint8
-
-// Kinds of definitions that are loaded by their names.
-const (
-	FunctionKind Kind = iota
-	TypeKind
-)
-
 // A Program is a compiled source. It does not change, and may be shared.
 type Program struct {
 	source    *syntax.Source
+	body      syntax.Node
 	main      code
 	functions []*function
 	aliases   []*syntax.TypeAlias
+	defined   []Definition
+	report    *syntax.Report // nil if the source was valid
 }
 
 // A code is a compiled node. What it returns as an error is final: an [Error] with its
@@ -81,7 +75,9 @@ type Thread struct {
 	opts      Options
 	ctx       context.Context
 	top       *scope
+	defined   map[*Program]bool
 	functions map[string]*function
+	loaded    map[loadKey]*function // nil if there is none of the name
 	aliases   map[string]*alias
 	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated
 	logged    map[string]bool            // what is logged once
@@ -97,7 +93,7 @@ func NewThread(opts Options) *Thread {
 	opts.MaxSteps = orDefault(opts.MaxSteps, 10_000_000)
 	opts.MaxBytes = orDefault(opts.MaxBytes, 512<<20)
 	t := &Thread{
-		opts: opts, top: newScope("Class[main]"), functions: map[string]*function{}, aliases: map[string]*alias{},
+		opts: opts, top: newScope("Class[main]"), defined: map[*Program]bool{}, functions: map[string]*function{}, loaded: map[loadKey]*function{}, aliases: map[string]*alias{},
 		checked: map[syntax.Node]types.Type{}, logged: map[string]bool{},
 	}
 	t.Set("title", data.OfString("main"))
@@ -136,18 +132,4 @@ func (t *Thread) Run(ctx context.Context, p *Program) (v data.Value, err error) 
 	v, err = p.main(f)
 	t.leave(f)
 	return v, outside(err)
-}
-
-// Define adds the functions and types of a program, which hold everywhere, also in
-// front of their definition. A type of the language cannot be defined again.
-func (t *Thread) Define(p *Program) error {
-	for _, fn := range p.functions {
-		t.functions[fn.name] = fn
-	}
-	for _, a := range p.aliases {
-		if err := t.define(a); err != nil {
-			return err
-		}
-	}
-	return nil
 }

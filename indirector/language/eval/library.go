@@ -176,7 +176,7 @@ func (c *Invocation) Call(name string, args []data.Value, library Library) (v da
 		v, err = b.call(&Invocation{args, c.Block, c.frame, c.site})
 		return v, true, err
 	}
-	fn, err := c.frame.thread.function(name)
+	fn, err := c.frame.thread.function(name, c.site.source.File)
 	if err != nil || fn == nil {
 		return v, fn != nil, err
 	}
