@@ -46,19 +46,20 @@ func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *sy
 		if err != nil {
 			return data.Value{}, s.fail(f, err)
 		}
-		if isMethod && builtin == nil && len(values) > 0 {
-			if v, ok := member(values[0], name); ok {
-				return v, nil
-			}
-		}
 		var given *Lambda
 		if block != nil {
 			given = &Lambda{code: block, outer: f}
 		}
 		var v data.Value
-		if builtin != nil {
+		isMember := false
+		if isMethod && len(values) > 0 && values[0].Kind() == data.Rich {
+			v, isMember, err = s.callMember(f, name, values, given)
+		}
+		switch {
+		case isMember || err != nil:
+		case builtin != nil:
 			v, err = s.callBuiltin(f, builtin, values, given)
-		} else {
+		default:
 			v, err = s.callByName(f, name, values, given)
 		}
 		if err != nil {
@@ -73,14 +74,32 @@ func (s site) callBuiltin(f *frame, b *Builtin, args []data.Value, block *Lambda
 		if err := f.thread.step(); err != nil {
 			return data.Value{}, err
 		}
-		return b.call(&Invocation{args, nil, f, s})
+		return b.Call(&Invocation{Args: args, frame: f, site: s})
 	}
 	if err := f.thread.push(b.Name, s); err != nil {
 		return data.Value{}, err
 	}
-	v, err := b.call(&Invocation{args, block, f, s})
+	v, err := b.Call(&Invocation{Args: args, Block: block, frame: f, site: s})
 	f.thread.pop()
 	return v, err
+}
+
+// A Receiver is a value with functions of its own, which programs call as x.f(…). They come
+// before those of the language. Rule LANG-EV-06.
+type Receiver interface {
+	data.RichValue
+	// Receive calls a function of the value, with the arguments behind it. It is false if
+	// there is none of the name.
+	Receive(c *Invocation, name string) (v data.Value, known bool, err error)
+}
+
+// callMember calls a function of a value by its name, if the value has one.
+func (s site) callMember(f *frame, name string, values []data.Value, block *Lambda) (data.Value, bool, error) {
+	if r, ok := values[0].Rich().(Receiver); ok {
+		return r.Receive(&Invocation{Args: values[1:], Block: block, Self: r, frame: f, site: s}, name)
+	}
+	v, ok := member(values[0], name)
+	return v, ok, nil
 }
 
 func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda) (data.Value, error) {

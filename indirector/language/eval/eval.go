@@ -35,6 +35,15 @@ type LogEntry struct {
 	Column  int    // from 1; 0 if it is not known
 }
 
+// String returns the message as Puppet prints it, without its level.
+func (e LogEntry) String() string {
+	if e.Source != "" {
+		return e.Source + ": " + e.Message
+	}
+	p := syntax.Problem{Message: e.Message, File: e.File, Line: e.Line, Column: e.Column}
+	return p.Error()
+}
+
 // Options are how a [Thread] evaluates. The zero value means Puppet's defaults.
 type Options struct {
 	// Strict is Puppet's setting of that name.
@@ -113,23 +122,63 @@ func orDefault[N int | int64](n, usual N) N {
 // that programs cannot assign. Rule LANG-SC-04.
 func (t *Thread) Set(name string, v data.Value) { t.top.set(name, v) }
 
+// Get returns a variable of the top scope, and whether there is one.
+func (t *Thread) Get(name string) (data.Value, bool) { return t.top.get(name) }
+
 // Run adds the definitions of a program and evaluates it. It returns the value of the
 // last statement. An error is an [*Error], that of the context included. Panics of this
 // program end here, too.
-func (t *Thread) Run(ctx context.Context, p *Program) (v data.Value, err error) {
+func (t *Thread) Run(ctx context.Context, p *Program) (data.Value, error) {
+	return t.guarded(ctx, func() (data.Value, error) {
+		if err := t.Define(p); err != nil {
+			return data.Value{}, err
+		}
+		f := t.enter(nil, t.top, nil)
+		v, err := p.main(f)
+		t.leave(f)
+		return v, err
+	})
+}
+
+// Call calls a function that programs or modules have, from outside of programs. What has
+// no place is returned as it is. A program that is run may be what asks.
+func (t *Thread) Call(ctx context.Context, name string, args ...data.Value) (data.Value, error) {
+	return t.guarded(ctx, func() (data.Value, error) {
+		s := site{nil, &syntax.Source{}}
+		fn, err := t.function(name, "")
+		if err != nil {
+			return data.Value{}, err
+		}
+		if fn == nil {
+			return data.Value{}, Issuef("Unknown function: '%s'.", name)
+		}
+		f := t.enter(nil, t.top, nil)
+		v, err := s.callFunction(f, fn, args, nil)
+		t.leave(f)
+		return v, err
+	})
+}
+
+// Knows reports whether there is a function that [Thread.Call] can call.
+func (t *Thread) Knows(name string) (bool, error) {
+	fn, err := t.function(name, "")
+	return fn != nil, err
+}
+
+// TypeNamed returns the type that a name in small letters means beyond those of the
+// language, or nil.
+func (t *Thread) TypeNamed(name string) (types.Type, error) { return t.named(name) }
+
+// guarded evaluates within what goes on already.
+func (t *Thread) guarded(ctx context.Context, do func() (data.Value, error)) (v data.Value, err error) {
+	before, depth := t.ctx, len(t.stack)
 	t.ctx = ctx
-	depth := len(t.stack)
 	defer func() {
-		t.stack = t.stack[:depth]
+		t.ctx, t.stack = before, t.stack[:depth]
 		if r := recover(); r != nil {
 			err = panicked(r)
 		}
 	}()
-	if err := t.Define(p); err != nil {
-		return v, err
-	}
-	f := t.enter(nil, t.top, nil)
-	v, err = p.main(f)
-	t.leave(f)
+	v, err = do()
 	return v, outside(err)
 }
