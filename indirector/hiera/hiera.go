@@ -88,8 +88,8 @@ type Compile struct {
 
 	global, environment *layer
 	modules             map[string]*layer
-	noEnvironment       bool                  // the environment has no layer
-	secret              bool                  // something was decrypted since the search began
+	noEnvironment       bool // the environment has no layer
+	secret              bool // something was decrypted since the search began
 
 	globalOptions, environmentOptions collected
 	options                           map[string]*keyOptions // by module; "" is no module
