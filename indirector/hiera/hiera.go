@@ -85,11 +85,12 @@ type Compile struct {
 	warnings *Warnings
 	language Language
 	read     map[string]*file // for functions, by path
+	calling  *invocation      // for which a function is running; nil if none is
 
 	global, environment *layer
 	modules             map[string]*layer
-	noEnvironment       bool                  // the environment has no layer
-	secret              bool                  // something was decrypted since the search began
+	noEnvironment       bool // the environment has no layer
+	secret              bool // something was decrypted since the search began
 
 	globalOptions, environmentOptions collected
 	options                           map[string]*keyOptions // by module; "" is no module
